@@ -1,0 +1,11 @@
+#include "base/catalog.h"
+
+namespace tandem {
+
+std::string unknownName(std::string_view kind, std::string_view name, std::span<const std::string> valid) {
+  const std::string near = nearest(name, valid);
+  const std::string hint = near.empty() ? std::string() : concat("did you mean '", near, "'? ");
+  return concat("unknown ", kind, " '", name, "'; ", hint, "valid: ", join(valid));
+}
+
+}  // namespace tandem

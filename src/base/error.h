@@ -1,0 +1,59 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace tandem {
+
+/// Process exit codes: one class of failure each (see docs/ARCHITECTURE.md, "Errors").
+enum class ExitCode {
+  ok = 0,
+  usage = 2,
+  data = 3,
+  checkpoint = 4,
+  rendezvous = 5,
+  peer = 6,
+  numeric = 7,
+  storage = 8,
+  invalidMeasurement = 9,
+  internal = 70,
+  stoppedAndSaved = 75,
+  interrupted = 130,
+};
+
+/// A failure whose text already says what, where, the value given, the rule and what to do.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const std::string& text) : std::runtime_error(text), code_(code) {}
+  ExitCode code() const noexcept { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+template <ExitCode Code>
+class TypedError : public Error {
+ public:
+  explicit TypedError(const std::string& text) : Error(Code, text) {}
+};
+
+using UsageError = TypedError<ExitCode::usage>;
+using DataError = TypedError<ExitCode::data>;
+using CheckpointError = TypedError<ExitCode::checkpoint>;
+using RendezvousError = TypedError<ExitCode::rendezvous>;
+using PeerError = TypedError<ExitCode::peer>;
+using NumericError = TypedError<ExitCode::numeric>;
+using StorageError = TypedError<ExitCode::storage>;
+using InvalidMeasurement = TypedError<ExitCode::invalidMeasurement>;
+using InternalError = TypedError<ExitCode::internal>;
+
+/// The exit code that an exception stands for; anything that is not an Error is our bug.
+ExitCode exitCodeOf(const std::exception& failure) noexcept;
+
+/// The name used in records and on stderr: "usage", "data", ..., "internal".
+const char* nameOf(ExitCode code) noexcept;
+
+/// Throws InternalError naming the place when `condition` is false: for what only a bug can break.
+void check(bool condition, const char* what);
+
+}  // namespace tandem

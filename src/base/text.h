@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tandem {
+
+/// Joins the printed forms of its arguments. (fmt stays out of headers: libtorch carries another version of it.)
+template <class... Parts>
+std::string concat(const Parts&... parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return out.str();
+}
+
+/// "a, b, c".
+std::string join(std::span<const std::string> parts, std::string_view separator = ", ");
+
+/// Splits at any character of `separators`; an empty text gives one empty part.
+std::vector<std::string> split(std::string_view text, std::string_view separators);
+
+/// The candidate nearest to `given` by edit distance, or empty when none is near enough to be a typing error.
+std::string nearest(std::string_view given, std::span<const std::string> candidates);
+
+/// Fixed-point with `decimals` digits after the point.
+std::string fixed(double value, int decimals);
+
+/// "1.5 GiB", "64 KiB", "12 B".
+std::string bytesText(double bytes);
+
+/// "1.23 s", "45.6 ms", "7.8 us".
+std::string secondsText(double seconds);
+
+}  // namespace tandem

@@ -1,0 +1,67 @@
+#include "config/option.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::string_view pythonInput =
+    "is not built yet; for batches made by threads beside the step use "
+    "--input=queue";
+constexpr std::string_view remoteInput = "is not built yet; for batches from a queue in this process use --input=queue";
+constexpr std::string_view processes =
+    "is not built yet: the replicas of a run are threads of one process; "
+    "use --strategy=replicated";
+constexpr std::string_view wholeGraph = "asks for whole-graph execution, which is not built yet; leave it out";
+constexpr std::string_view halfNote = "16-bit here is bf16 (no loss scaling needed); fp16 is not built yet";
+constexpr std::string_view halfRefusal =
+    "is not built yet; 16-bit here is bf16 (no loss scaling needed): use "
+    "--precision=bf16";
+
+constexpr std::string_view noCuda =
+    "needs GPUs and a build with CUDA (cmake --preset cuda), which this is not; CPU "
+    "replicas use shared, copy, ring or tree";
+
+constexpr Alias table[] = {
+    {"num-gpus", "", "replicas", "", "", ""},
+    {"batch-size", "", "batch", "", "", ""},
+    {"num-batches", "", "steps", "", "", ""},
+    {"num-warmup-batches", "", "warmup", "", "", ""},
+    {"learning-rate", "", "lr", "", "", ""},
+    {"data-dir", "", "data", "", "", ""},
+
+    {"variable-update", "", "strategy", "", "", ""},
+    {"strategy", "horovod", "", "", processes, ""},
+    {"strategy", "distributed_replicated", "", "", processes, ""},
+    {"strategy", "collective_all_reduce", "", "", processes, ""},
+    {"strategy", "byteps", "", "", processes, ""},
+    {"local-parameter-device", "", "parameter-device", "", "", ""},
+    {"local-parameter-device", "gpu", "parameter-device", "device", "", ""},
+    {"all-reduce-spec", "", "all-reduce", "", "", ""},
+    {"all-reduce", "nccl", "", "", noCuda, ""},
+
+    {"fake-location", "", "input", "", "", ""},
+    {"fake-location", "gpu", "input", "device", "", ""},
+    {"fake-location", "cpu", "input", "host", "", ""},
+    {"input", "python-queue", "", "", pythonInput, ""},
+    {"input", "python-dataset", "", "", pythonInput, ""},
+    {"input", "zmq-consume", "", "", remoteInput, ""},
+
+    {"use-fp16", "true", "precision", "bf16", "", halfNote},
+    {"use-fp16", "false", "precision", "fp32", "", ""},
+    {"precision", "fp16", "", "", halfRefusal, ""},
+    {"data-format", "", "layout", "", "", ""},
+    {"layout", "NCHW", "layout", "nchw", "", ""},
+    {"layout", "NHWC", "layout", "nhwc", "", ""},
+
+    {"use-xla-compile", "true", "", "", wholeGraph, ""},
+    {"use-xla-compile", "false", "", "", "", ""},
+    {"xla-compile", "true", "", "", wholeGraph, ""},
+    {"xla-compile", "false", "", "", "", ""},
+    {"xla", "true", "", "", wholeGraph, ""},
+    {"xla", "false", "", "", "", ""},
+};
+
+}  // namespace
+
+std::span<const Alias> aliases() { return table; }
+
+}  // namespace tandem

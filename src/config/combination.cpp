@@ -1,0 +1,91 @@
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "config/device_set.h"
+#include "config/option.h"
+
+namespace tandem {
+namespace {
+
+using Breach = std::optional<std::string>;
+
+DeviceSet devicesOf(const Config& config) {
+  const auto set = parseDeviceSet(config.devices);
+  check(set.has_value(), "checkCombination: --devices was not checked");
+  return *set;
+}
+
+Breach parameterDeviceNeedsServer(const Config& config) {
+  const bool changed = config.parameterDevice != Config().parameterDevice;
+  if (!changed || config.strategy == "parameter_server") return std::nullopt;
+  return concat("--parameter-device=", config.parameterDevice, " does nothing with --strategy=", config.strategy,
+                "; only --strategy=parameter_server uses it");
+}
+
+Breach allReduceNeedsReplicated(const Config& config) {
+  const bool changed = config.allReduce != Config().allReduce;
+  if (!changed || config.strategy == "replicated") return std::nullopt;
+  return concat("--all-reduce=", config.allReduce, " does nothing with --strategy=", config.strategy,
+                "; only --strategy=replicated uses it");
+}
+
+Breach ncclNeedsGpus(const Config& config) {
+  if (config.allReduce != "nccl" || !devicesOf(config).cpu) return std::nullopt;
+  return "--all-reduce=nccl moves GPU memory only and --devices is cpu; use shared, copy, ring or tree, or "
+         "--devices=cuda:0+1";
+}
+
+Breach replicasMatchGpus(const Config& config) {
+  const auto gpus = static_cast<int64_t>(devicesOf(config).cuda.size());
+  if (gpus == 0 || replicaCount(config) == gpus) return std::nullopt;
+  return concat("--replicas=", config.replicas, " with --devices=", config.devices, ": a GPU holds one replica, so ",
+                gpus, " replicas are meant; leave --replicas out or name as many GPUs");
+}
+
+Breach parameterDeviceIsAReplica(const Config& config) {
+  const auto name = parseDeviceName(config.parameterDevice);
+  if (!name || config.strategy != "parameter_server") return std::nullopt;
+  const DeviceSet set = devicesOf(config);
+  const bool isCpuReplica = set.cpu && name->cpu && name->index < config.replicas;
+  const bool isGpuReplica = !name->cpu && std::ranges::find(set.cuda, name->index) != set.cuda.end();
+  if (isCpuReplica || isGpuReplica) return std::nullopt;
+  return concat("--parameter-device=", config.parameterDevice, " is no device of this run (--devices=", config.devices,
+                " --replicas=", replicaCount(config), "); devices count from 0");
+}
+
+Breach deviceInputHasNoData(const Config& config) {
+  if (config.input != "device" || config.data.empty()) return std::nullopt;
+  return concat("--input=device makes one synthetic batch and cannot read --data=", config.data,
+                "; use --input=queue, or leave --data out");
+}
+
+Breach nesterovNeedsMomentum(const Config& config) {
+  if (!config.nesterov || config.momentum > 0) return std::nullopt;
+  return "--nesterov needs --momentum above 0, as --momentum=0.9";
+}
+
+Breach gatheredLossTrains(const Config& config) {
+  if (!config.forwardOnly || config.lossAt != "gathered") return std::nullopt;
+  return "--loss-at=gathered with --forward-only: without backward no gradient flows back; leave one of them out";
+}
+
+Breach scheduleNeedsSteps(const Config& config) {
+  if (config.steps > 0 || config.schedule.find("cosine") == std::string::npos) return std::nullopt;
+  return concat("--schedule=", config.schedule, " needs --steps: it ends at the last step, as --steps=1000");
+}
+
+constexpr Breach (*rulesInOrder[])(const Config&) = {
+    parameterDeviceNeedsServer, allReduceNeedsReplicated, ncclNeedsGpus,     replicasMatchGpus, parameterDeviceIsAReplica,
+    deviceInputHasNoData,       nesterovNeedsMomentum,    gatheredLossTrains, scheduleNeedsSteps,
+};
+
+}  // namespace
+
+void checkCombination(const Config& config) {
+  for (const auto rule : rulesInOrder) {
+    if (const Breach breach = rule(config)) throw UsageError(*breach);
+  }
+}
+
+}  // namespace tandem

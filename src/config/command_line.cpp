@@ -1,0 +1,125 @@
+#include "config/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "config/commands.h"
+#include "config/typed_option.h"
+
+namespace tandem {
+namespace {
+
+std::string seeHelp(std::string_view command) { return concat("see 'tandem ", command, " --help'"); }
+
+/// Hyphens for underscores in the name; refuses what CLI11 would read as something else than it looks like.
+std::string normalised(const std::string& argument) {
+  if (!argument.starts_with("--")) return argument;
+  const size_t end = std::min(argument.find('='), argument.size());
+  std::string name = argument.substr(0, end);
+  std::replace(name.begin(), name.end(), '_', '-');
+  if (end + 1 == argument.size()) throw UsageError(concat(name, "= needs a value"));
+  return name + argument.substr(end);
+}
+
+[[noreturn]] void refuseExtra(const std::string& extra, std::string_view command, std::span<const std::string> names) {
+  if (!extra.starts_with("-")) {
+    throw UsageError(concat("unexpected argument '", extra, "'; options are written --name=value; ", seeHelp(command)));
+  }
+  const std::string name = extra.substr(0, extra.find('='));
+  const std::string near = nearest(name.substr(std::min(name.find_first_not_of('-'), name.size())), names);
+  const std::string hint = near.empty() ? "" : concat("did you mean '--", near, "'? ");
+  throw UsageError(concat("unknown option '", name, "'; ", hint, seeHelp(command)));
+}
+
+TypedOption typedOnce(const CLI::Option& option) {
+  const std::string& name = option.get_lnames().front();
+  if (option.results().size() > 1) throw UsageError(concat("--", name, " is given twice"));
+  const std::string& value = option.results().front();
+  if (value.empty() || value.starts_with("--")) throw UsageError(concat("--", name, " needs a value"));
+  return {name, value};
+}
+
+std::vector<TypedOption> tokenise(std::string_view command, std::span<const std::string> arguments) {
+  const auto names = typableNames(commandCalled(command).bit);
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  for (const std::string& name : names) {
+    CLI::Option* option = isFlag(name) ? app.add_flag("--" + name) : app.add_option("--" + name);
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+  std::vector<std::string> reversed;
+  for (const std::string& argument : arguments) reversed.insert(reversed.begin(), normalised(argument));
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::ParseError&) {
+    throw UsageError(concat(arguments.back(), " needs a value; ", seeHelp(command)));
+  }
+  if (!app.remaining().empty()) refuseExtra(app.remaining().front(), command, names);
+  std::vector<TypedOption> typed;
+  for (const CLI::Option* option : app.parse_order()) typed.push_back(typedOnce(*option));
+  return typed;
+}
+
+/// The values as the option writes them ("0.10" is 0.1), each checked alone.
+std::vector<std::string> checkedValues(const Option& option, std::span<const std::string> texts,
+                                       const CatalogNames& names) {
+  std::vector<std::string> values;
+  for (const std::string& text : texts) {
+    Config config;
+    setValue(config, option, text, names);
+    const std::string value = valueText(config, option);
+    if (std::ranges::find(values, value) != values.end()) {
+      throw UsageError(concat("--", option.name, " lists ", value, " twice"));
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+void add(Sweep& sweep, const TypedOption& typed, const CatalogNames& names) {
+  const ResolvedOption resolved = resolve(typed, names);
+  for (const std::string& note : resolved.notes) {
+    if (std::ranges::find(sweep.notes, note) == sweep.notes.end()) sweep.notes.push_back(note);
+  }
+  if (resolved.option == nullptr) return;
+  const std::string name(resolved.option->name);
+  if (std::ranges::find(sweep.given, name) != sweep.given.end()) {
+    throw UsageError(concat("--", name, " is given twice (the second time as --", typed.name, ")"));
+  }
+  sweep.given.push_back(name);
+  auto values = checkedValues(*resolved.option, resolved.values, names);
+  setValue(sweep.base, *resolved.option, values.front(), names);
+  if (values.size() > 1) sweep.axes.push_back({resolved.option, std::move(values)});
+}
+
+std::string shellQuoted(const std::string& text) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=+,@%-";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
+Sweep parseArguments(std::string_view command, std::span<const std::string> arguments, const CatalogNames& names) {
+  Sweep sweep;
+  for (const TypedOption& typed : tokenise(command, arguments)) add(sweep, typed, names);
+  return sweep;
+}
+
+std::string commandLine(std::string_view command, const Config& config) {
+  std::string line = concat("tandem ", command);
+  for (const Option& option : options()) {
+    const std::string value = valueText(config, option);
+    if (value == valueText(Config(), option)) continue;
+    const bool bareFlag = std::holds_alternative<bool Config::*>(option.field) && value == "true";
+    line += concat(" --", option.name, bareFlag ? "" : "=", bareFlag ? "" : shellQuoted(value));
+  }
+  return line;
+}
+
+}  // namespace tandem

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tandem {
+
+/// One complete configuration: one point of a sweep, and what is wanted of the whole run. Every field has exactly one
+/// row in the option table (config/option.h), which holds its name, unit, help, default text and rule.
+struct Config {
+  // what is trained
+  std::string model = "resnet50";
+  int64_t classes = 0;    // 0: the data's or the model's own
+  int64_t imageSize = 0;  // 0: the model's own
+  std::string precision = "fp32";
+  std::string layout = "nhwc";
+  std::string executor = "autograd";
+
+  // on what
+  std::string devices = "cpu";  // "cpu" or "cuda:0+1"
+  int64_t replicas = 1;
+  int64_t coresPerReplica = 0;  // 0: usable cores / largest --replicas of the sweep
+  bool oversubscribe = false;
+
+  // how gradients become one update
+  std::string strategy = "replicated";
+  std::string parameterDevice = "cpu";
+  std::string allReduce = "shared";
+  double bucketMib = 4;
+  std::string lossAt = "replica";
+
+  // input
+  std::string input = "auto";  // auto: "queue" with --data, else "device"
+  std::string data;            // folder of a data set, empty: synthetic
+  std::string augment = "standard";
+  int64_t producers = 1;   // threads per replica that make batches, input=queue
+  int64_t queueDepth = 4;  // batches per replica
+
+  // training step
+  int64_t batch = 16;  // images per replica
+  double learningRate = 0.1;
+  std::string schedule = "constant";
+  double momentum = 0.9;
+  bool nesterov = false;
+  double weightDecay = 1e-4;
+  double labelSmoothing = 0;
+  int64_t seed = 1;
+  bool forwardOnly = false;
+  bool deterministic = false;
+
+  // measurement
+  std::string scaling = "weak";
+  std::string warmup = "auto";  // or a number of steps
+  int64_t steps = 0;            // 0: as many as fit --budget
+  double budget = 25;           // seconds of measuring per point when steps is 0
+
+  // of the whole run, never an axis of a sweep
+  std::string out = "tandem-results.jsonl";
+  std::string format = "table";
+  double deadline = 0;  // seconds per point; 0: derived from budget
+  bool dryRun = false;
+
+  bool operator==(const Config&) const = default;
+};
+
+}  // namespace tandem

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "config/config.h"
+
+namespace tandem {
+
+/// Object with one member per row of the option table, named like the option. fromJson throws DataError on an unknown
+/// member or a value of the wrong type, and leaves absent members at their default.
+nlohmann::json toJson(const Config&);
+Config configFromJson(const nlohmann::json&);
+
+}  // namespace tandem

@@ -1,0 +1,132 @@
+#include "config/option.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "config/option_rules.h"
+
+namespace tandem {
+namespace {
+
+using namespace rules;
+
+constexpr std::string_view trained = "What is trained", on = "Devices", exchange = "Exchange of gradients",
+                           fed = "Input", step = "Training step", measured = "Measurement", output = "Output";
+constexpr int64_t million = 1'000'000, billion = 1'000'000'000;
+constexpr bool axis = true, oneValue = false;
+
+constexpr Option table[] = {
+    // clang-format off
+    {"model", trained, "", "NAME", "network to train", onBench, &Config::model, Choices::models, axis, nullptr},
+    {"classes", trained, "", "N", "classes of the network; 0 takes those of the data, or the model's own",
+     onBench, &Config::classes, Choices::any, axis, zeroOrWithin<&Config::classes, 2, million>},
+    {"image-size", trained, "pixels", "N", "height and width of an input image; 0 takes the model's own",
+     onBench, &Config::imageSize, Choices::any, axis, zeroOrWithin<&Config::imageSize, 8, 16384>},
+    {"precision", trained, "", "NAME", "type of activations and of the weights that kernels read",
+     onBench, &Config::precision, Choices::precisions, axis, nullptr},
+    {"layout", trained, "", "NAME", "memory order of activations", onBench, &Config::layout, Choices::layouts, axis,
+     nullptr},
+    {"executor", trained, "", "NAME", "what runs the network forward and backward", onBench, &Config::executor,
+     Choices::executors, axis, nullptr},
+
+    {"devices", on, "", "SET", "cpu (each replica is a set of pinned cores) or GPUs as cuda:0+1, one replica each",
+     onBench, &Config::devices, Choices::any, axis, devices},
+    {"replicas", on, "", "N", "copies of the network, each on its own device and fed its own batches",
+     onBench, &Config::replicas, Choices::any, axis, within<&Config::replicas, 1, 4096>},
+    {"cores-per-replica", on, "cores", "N",
+     "cores of a CPU replica; 0 divides the usable cores by the largest --replicas of the run",
+     onBench, &Config::coresPerReplica, Choices::any, axis, within<&Config::coresPerReplica, 0, 65536>},
+    {"oversubscribe", on, "", "", "let CPU replicas share cores when there are fewer cores than asked for",
+     onBench, &Config::oversubscribe, Choices::any, axis, nullptr},
+
+    {"strategy", exchange, "", "NAME", "how the gradients of all replicas become one update",
+     onBench, &Config::strategy, Choices::strategies, axis, nullptr},
+    {"parameter-device", exchange, "", "PLACE",
+     "where parameter_server keeps the variables: cpu, device (spread over the replicas by bytes) or one device's "
+     "name, as cpu:0 or cuda:1", onBench, &Config::parameterDevice, Choices::any, axis, parameterDevice},
+    {"all-reduce", exchange, "", "NAME", "algorithm with which replicated sums gradients", onBench, &Config::allReduce,
+     Choices::allReduces, axis, nullptr},
+    {"bucket-mib", exchange, "MiB", "X", "size of the pieces in which gradients are exchanged during backward",
+     onBench, &Config::bucketMib, Choices::any, axis, bucket},
+    {"loss-at", exchange, "", "NAME", "where outputs meet labels: on each replica, or gathered on one device",
+     onBench, &Config::lossAt, Choices::lossPlaces, axis, nullptr},
+
+    {"input", fed, "", "NAME", "where batches come from; auto means queue with --data, else device",
+     onBench, &Config::input, Choices::inputs, axis, nullptr},
+    {"data", fed, "", "FOLDER", "folder of a data set (CIFAR-10 binary or MNIST IDX); without it images are synthetic",
+     onBench, &Config::data, Choices::any, axis, nullptr},
+    {"augment", fed, "", "NAME", "random changes of training images", onBench, &Config::augment, Choices::augments,
+     axis, nullptr},
+    {"producers", fed, "threads", "N", "threads per replica that make batches, with --input=queue",
+     onBench, &Config::producers, Choices::any, axis, within<&Config::producers, 1, 4096>},
+    {"queue-depth", fed, "batches", "N", "batches per replica that may wait, with --input=queue",
+     onBench, &Config::queueDepth, Choices::any, axis, within<&Config::queueDepth, 2, 65536>},
+
+    {"batch", step, "images", "N", "images per replica and step", onBench, &Config::batch, Choices::any, axis,
+     within<&Config::batch, 1, million>},
+    {"lr", step, "", "X", "learning rate", onBench, &Config::learningRate, Choices::any, axis,
+     positive<&Config::learningRate>},
+    {"schedule", step, "", "NAME", "course of the learning rate over the steps", onBench, &Config::schedule,
+     Choices::schedules, axis, nullptr},
+    {"momentum", step, "", "X", "momentum of SGD", onBench, &Config::momentum, Choices::any, axis,
+     fraction<&Config::momentum>},
+    {"nesterov", step, "", "", "use Nesterov's form of momentum", onBench, &Config::nesterov, Choices::any, axis,
+     nullptr},
+    {"weight-decay", step, "", "X", "L2 weight decay", onBench, &Config::weightDecay, Choices::any, axis,
+     within<&Config::weightDecay, 0, million>},
+    {"label-smoothing", step, "", "X", "part of a label's weight that is spread over all classes",
+     onBench, &Config::labelSmoothing, Choices::any, axis, fraction<&Config::labelSmoothing>},
+    {"seed", step, "", "N", "seed of weights, images and augmentation", onBench, &Config::seed, Choices::any, axis,
+     within<&Config::seed, 0, INT64_MAX>},
+    {"forward-only", step, "", "", "run the network forward only: no gradients, no update", onBench,
+     &Config::forwardOnly, Choices::any, axis, nullptr},
+    {"deterministic", step, "", "", "same bits in every run, even where that is slower", onBench,
+     &Config::deterministic, Choices::any, axis, nullptr},
+
+    {"scaling", measured, "", "NAME", "weak keeps --batch per replica, strong keeps the global batch",
+     onBench, &Config::scaling, Choices::scalings, axis, nullptr},
+    {"warmup", measured, "steps", "N|auto", "steps before the measurement; auto stops when the step time is steady",
+     onBench, &Config::warmup, Choices::any, axis, warmup},
+    {"steps", measured, "steps", "N", "steps measured; 0 takes as many as fit --budget", onBench, &Config::steps,
+     Choices::any, axis, within<&Config::steps, 0, billion>},
+    {"budget", measured, "s", "X", "time spent measuring a point when --steps is 0", onBench, &Config::budget,
+     Choices::any, axis, positive<&Config::budget>},
+
+    {"out", output, "", "FILE", "results file, to which every run appends one line", onBench, &Config::out,
+     Choices::any, oneValue, out},
+    {"format", output, "", "NAME", "form of the table on standard output", onBench, &Config::format, Choices::formats,
+     oneValue, nullptr},
+    {"point-deadline", output, "s", "X",
+     "time after which a point is given up; 0 takes 120 s and 4 x --budget, with --steps 600 s and 30 s per step",
+     onBench, &Config::deadline, Choices::any, oneValue, within<&Config::deadline, 0, billion>},
+    {"dry-run", output, "", "", "print the resolved plan of every point and run nothing", onBench, &Config::dryRun,
+     Choices::any, oneValue, nullptr},
+    // clang-format on
+};
+
+}  // namespace
+
+std::span<const Option> options() { return table; }
+
+const Option* findOption(std::string_view name) {
+  const auto row = std::ranges::find(table, name, &Option::name);
+  return row == std::end(table) ? nullptr : row;
+}
+
+std::span<const std::string> CatalogNames::of(Choices choices) const {
+  if (choices == Choices::any) return {};
+  const auto row = std::ranges::find(rows, choices, &std::pair<Choices, std::vector<std::string>>::first);
+  check(row != rows.end(), "CatalogNames lacks a catalog");
+  return row->second;
+}
+
+std::vector<std::string> validValues(const Option& option, const CatalogNames& names) {
+  const auto catalog = names.of(option.choices);
+  std::vector<std::string> valid(catalog.begin(), catalog.end());
+  const std::string standard = valueText(Config(), option);
+  const bool ownWord = option.choices != Choices::any && std::ranges::find(valid, standard) == valid.end();
+  if (ownWord) valid.insert(valid.begin(), standard);
+  return valid;
+}
+
+}  // namespace tandem

@@ -1,0 +1,49 @@
+#include "config/option_rules.h"
+
+#include <charconv>
+
+#include "config/device_set.h"
+
+namespace tandem::rules {
+namespace {
+
+constexpr int64_t largestWarmup = 1'000'000'000;
+constexpr int64_t largestBucketMib = 1 << 20;
+
+bool isWholeNumberUpTo(const std::string& text, int64_t high) {
+  int64_t value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value >= 0 && value <= high;
+}
+
+}  // namespace
+
+Breach bucket(const Config& config) {
+  const bool holdsAValue = config.bucketMib * (1 << 20) >= 4;
+  if (!holdsAValue) return "must be above 0 (a bucket holds at least one value of 4 bytes)";
+  if (config.bucketMib > largestBucketMib) return concat("must be at most ", largestBucketMib);
+  return std::nullopt;
+}
+
+Breach devices(const Config& config) {
+  if (parseDeviceSet(config.devices)) return std::nullopt;
+  return "must be cpu or different GPUs joined by '+', as cuda:0+1; a comma separates points of a sweep";
+}
+
+Breach parameterDevice(const Config& config) {
+  const std::string& place = config.parameterDevice;
+  if (place == "cpu" || place == "device" || parseDeviceName(place)) return std::nullopt;
+  return "must be cpu, device or the name of one device, as cpu:0 or cuda:1";
+}
+
+Breach warmup(const Config& config) {
+  if (config.warmup == "auto" || isWholeNumberUpTo(config.warmup, largestWarmup)) return std::nullopt;
+  return concat("must be auto or a number of steps from 0 to ", largestWarmup);
+}
+
+Breach out(const Config& config) {
+  if (!config.out.empty()) return std::nullopt;
+  return "must name a file";
+}
+
+}  // namespace tandem::rules

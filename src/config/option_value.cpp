@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "base/catalog.h"
+#include "config/option.h"
+
+namespace tandem {
+namespace {
+
+struct Refusal {
+  std::string rule;
+};
+
+template <class Number>
+Number parseNumber(std::string_view text, const char* rule) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) throw Refusal{"is beyond the range of numbers"};
+  if (error != std::errc() || end != text.data() + text.size()) throw Refusal{rule};
+  return value;
+}
+
+void parseInto(int64_t& field, std::string_view text) { field = parseNumber<int64_t>(text, "must be a whole number"); }
+
+void parseInto(double& field, std::string_view text) {
+  const auto value = parseNumber<double>(text, "must be a number");
+  if (!std::isfinite(value)) throw Refusal{"must be a finite number"};
+  field = value;
+}
+
+void parseInto(bool& field, std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (lower != "true" && lower != "false") throw Refusal{"must be true or false"};
+  field = lower == "true";
+}
+
+void parseInto(std::string& field, std::string_view text) { field = text; }
+
+std::string textOf(int64_t value) { return std::to_string(value); }
+std::string textOf(bool value) { return value ? "true" : "false"; }
+std::string textOf(const std::string& value) { return value; }
+
+std::string textOf(double value) {
+  std::array<char, 64> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general).ptr;
+  return std::string(buffer.data(), end);
+}
+
+void requireKnown(const Option& option, std::string_view text, const CatalogNames& names) {
+  if (option.choices == Choices::any) return;
+  const auto valid = validValues(option, names);
+  if (std::ranges::find(valid, text) == valid.end()) throw UsageError(unknownName(option.name, text, valid));
+}
+
+}  // namespace
+
+std::string valueText(const Config& config, const Option& option) {
+  return std::visit([&](auto field) { return textOf(config.*field); }, option.field);
+}
+
+void setValue(Config& config, const Option& option, std::string_view text, const CatalogNames& names) {
+  requireKnown(option, text, names);
+  Config changed = config;
+  try {
+    std::visit([&](auto field) { parseInto(changed.*field, text); }, option.field);
+    const auto breach = option.check != nullptr ? option.check(changed) : std::nullopt;
+    if (breach) throw Refusal{*breach};
+  } catch (const Refusal& refusal) {
+    throw UsageError(concat("--", option.name, "=", text, ": ", refusal.rule));
+  }
+  config = std::move(changed);
+}
+
+}  // namespace tandem

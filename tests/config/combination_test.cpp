@@ -1,0 +1,66 @@
+#include <gtest/gtest.h>
+
+#include "config/command_line.h"
+#include "example_catalogs.h"
+
+namespace tandem {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::string refusal(const Texts& arguments) {
+  const Sweep sweep = parseArguments("bench", arguments, exampleCatalogs());
+  return usageErrorOf([&] { checkCombination(sweep.base); });
+}
+
+void expectRefused(const Texts& arguments, const std::string& part) {
+  EXPECT_NE(refusal(arguments).find(part), std::string::npos) << join(arguments, " ") << ": " << refusal(arguments);
+}
+
+TEST(Combination, ParameterDeviceNeedsTheServer) {
+  expectRefused({"--parameter-device=device", "--strategy=independent"}, "only --strategy=parameter_server uses it");
+  expectRefused({"--parameter-device=device"}, "only --strategy=parameter_server uses it");
+  EXPECT_EQ(refusal({"--parameter-device=device", "--strategy=parameter_server"}), "accepted");
+}
+
+TEST(Combination, AllReduceNeedsReplicated) {
+  expectRefused({"--all-reduce=ring", "--strategy=parameter_server"}, "only --strategy=replicated uses it");
+  EXPECT_EQ(refusal({"--all-reduce=ring"}), "accepted");
+}
+
+TEST(Combination, AllReduceFitsTheDevices) {
+  expectRefused({"--all-reduce=nccl"}, "--devices is cpu");
+  EXPECT_EQ(refusal({"--all-reduce=nccl", "--devices=cuda:0+1"}), "accepted");
+  EXPECT_EQ(refusal({"--all-reduce=copy", "--devices=cuda:0+1"}), "accepted");
+  EXPECT_EQ(refusal({"--strategy=parameter_server", "--devices=cuda:0"}), "accepted");
+}
+
+TEST(Combination, ReplicasMatchTheGpus) {
+  expectRefused({"--devices=cuda:0+1", "--replicas=3", "--all-reduce=nccl"}, "2 replicas are meant");
+  EXPECT_EQ(refusal({"--devices=cuda:0+1", "--replicas=2", "--all-reduce=nccl"}), "accepted");
+}
+
+TEST(Combination, ParameterDeviceNamesAReplica) {
+  const std::string server = "--strategy=parameter_server";
+  expectRefused({server, "--parameter-device=cpu:2", "--replicas=2"}, "no device of this run");
+  expectRefused({server, "--parameter-device=cuda:0"}, "no device of this run");
+  expectRefused({server, "--parameter-device=cuda:1", "--devices=cuda:0+2"}, "no device of this run");
+  expectRefused({server, "--parameter-device=cpu:0", "--devices=cuda:0+2"}, "no device of this run");
+  EXPECT_EQ(refusal({server, "--parameter-device=cpu:1", "--replicas=2"}), "accepted");
+  EXPECT_EQ(refusal({server, "--parameter-device=cuda:2", "--devices=cuda:0+2"}), "accepted");
+}
+
+TEST(Combination, TrainingOptionsFitTogether) {
+  expectRefused({"--input=device", "--data=x"}, "cannot read --data=x");
+  EXPECT_EQ(refusal({"--input=queue", "--data=x"}), "accepted");
+  expectRefused({"--nesterov", "--momentum=0"}, "needs --momentum above 0");
+  EXPECT_EQ(refusal({"--nesterov"}), "accepted");
+  expectRefused({"--loss-at=gathered", "--forward-only"}, "--forward-only");
+  EXPECT_EQ(refusal({"--loss-at=gathered"}), "accepted");
+  expectRefused({"--schedule=cosine"}, "needs --steps");
+  expectRefused({"--schedule=warmup-cosine"}, "needs --steps");
+  EXPECT_EQ(refusal({"--schedule=cosine", "--steps=10"}), "accepted");
+}
+
+}  // namespace
+}  // namespace tandem

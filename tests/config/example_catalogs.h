@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "config/option.h"
+
+namespace tandem {
+
+/// Catalogs as cli hands them in, smaller.
+inline const CatalogNames& exampleCatalogs() {
+  static const CatalogNames names{{
+      {Choices::models, {"resnet20", "resnet50", "resnet56", "vgg16", "trivial"}},
+      {Choices::strategies, {"replicated", "parameter_server", "independent"}},
+      {Choices::executors, {"autograd", "planned"}},
+      {Choices::precisions, {"fp32", "bf16"}},
+      {Choices::inputs, {"device", "host", "queue"}},
+      {Choices::allReduces, {"shared", "copy", "ring", "tree", "nccl"}},
+      {Choices::layouts, {"nhwc", "nchw"}},
+      {Choices::scalings, {"weak", "strong"}},
+      {Choices::augments, {"none", "standard"}},
+      {Choices::schedules, {"constant", "cosine", "warmup-cosine"}},
+      {Choices::formats, {"table", "md", "csv", "json"}},
+      {Choices::lossPlaces, {"replica", "gathered"}},
+  }};
+  return names;
+}
+
+/// What a call throws as UsageError, or "accepted".
+template <class Call>
+std::string usageErrorOf(Call call) {
+  try {
+    call();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+/// A value of the option that is valid and not the default.
+inline std::string otherValue(const Option& option) {
+  const std::string standard = valueText(Config(), option);
+  if (option.choices != Choices::any) {
+    for (const std::string& name : validValues(option, exampleCatalogs())) {
+      if (name != standard) return name;
+    }
+  }
+  if (std::holds_alternative<bool Config::*>(option.field)) return "true";
+  if (std::holds_alternative<int64_t Config::*>(option.field)) return "33";
+  if (std::holds_alternative<double Config::*>(option.field)) return "0.25";
+  if (option.name == "devices") return "cuda:0+3";
+  if (option.name == "parameter-device") return "cpu:1";
+  return "77";
+}
+
+}  // namespace tandem

@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "config/command_line.h"
+#include "config/commands.h"
+#include "example_catalogs.h"
+
+namespace tandem {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(Help, NamesEveryOptionGroupAndValue) {
+  const std::string help = helpText("bench", exampleCatalogs());
+  const std::string flat = std::regex_replace(help, std::regex("\\s+"), " ");
+  for (const Option& option : options()) {
+    EXPECT_TRUE(contains(help, concat("\n  --", option.name))) << option.name;
+    EXPECT_TRUE(contains(help, concat("\n", option.group, ":\n"))) << option.group;
+  }
+  EXPECT_TRUE(contains(flat, "vgg16, trivial (default resnet50)"));
+  EXPECT_TRUE(contains(flat, "auto, device, host, queue (default auto)"));
+  EXPECT_TRUE(contains(help, "(images, default 16)"));
+  EXPECT_TRUE(contains(flat, "--num-gpus (--replicas)"));
+  EXPECT_TRUE(contains(help, "\n  130 interrupted"));
+}
+
+TEST(Help, FitsTheTerminal) {
+  for (const std::string& line : split(helpText("bench", exampleCatalogs()), "\n")) {
+    EXPECT_LE(line.size(), 120u) << line;
+    EXPECT_TRUE(line.empty() || line.back() != ' ') << "'" << line << "'";
+  }
+}
+
+TEST(Help, ExamplesAreValid) {
+  for (const CommandEntry& command : commandsWithOptions()) {
+    EXPECT_EQ(command.examples.size(), 3u);
+    for (const std::string_view example : command.examples) {
+      const auto words = split(example, " ");
+      const std::vector<std::string> arguments(words.begin() + 2, words.end());
+      EXPECT_EQ(words[0] + words[1], concat("tandem", command.name));
+      const Sweep sweep = parseArguments(command.name, arguments, exampleCatalogs());
+      for (const Config& point : expand(sweep, exampleCatalogs())) {
+        EXPECT_NO_THROW(checkCombination(point)) << example;
+      }
+    }
+  }
+}
+
+TEST(OptionsMarkdown, HoldsEveryOptionAndAlias) {
+  const std::string text = optionsMarkdown(exampleCatalogs());
+  for (const Option& option : options()) EXPECT_TRUE(contains(text, concat("| `--", option.name, "` |")));
+  for (const Alias& alias : aliases()) {
+    const std::string typed = concat("--", alias.name, alias.value.empty() ? "" : "=", alias.value);
+    EXPECT_TRUE(contains(text, concat("| `", typed, "` |"))) << typed;
+  }
+  EXPECT_TRUE(contains(text, "| `--strategy=horovod` | refused: is not built yet"));
+  EXPECT_TRUE(contains(text, "| `--fake-location=gpu` | `--input=device` |"));
+  EXPECT_TRUE(contains(text, "`N\\|auto`"));
+}
+
+TEST(OptionsMarkdown, TablesHaveEqualColumns) {
+  size_t columns = 0;
+  for (const std::string& line : split(optionsMarkdown(exampleCatalogs()), "\n")) {
+    if (!line.starts_with("|")) {
+      columns = 0;
+      continue;
+    }
+    size_t bars = 0;
+    for (size_t i = 0; i < line.size(); ++i) bars += line[i] == '|' && (i == 0 || line[i - 1] != '\\');
+    if (columns == 0) columns = bars;
+    EXPECT_EQ(bars, columns) << line;
+  }
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,147 @@
+#include <gtest/gtest.h>
+
+#include "config/device_set.h"
+#include "config/option.h"
+#include "example_catalogs.h"
+
+namespace tandem {
+namespace {
+
+struct Case {
+  const char *option, *value, *rule;  ///< rule: part of the text
+};
+
+std::string refusal(const char* option, const char* value) {
+  Config config;
+  const std::string text = usageErrorOf([&] { setValue(config, *findOption(option), value, exampleCatalogs()); });
+  EXPECT_TRUE(text == "accepted" || config == Config()) << "a refused value must change nothing";
+  return text;
+}
+
+class BadValue : public testing::TestWithParam<Case> {};
+
+TEST_P(BadValue, IsRefusedWithNameValueAndRule) {
+  const auto& [option, value, rule] = GetParam();
+  const std::string text = refusal(option, value);
+  EXPECT_TRUE(text.starts_with(concat("--", option, "=", value, ": "))) << text;
+  EXPECT_NE(text.find(rule), std::string::npos) << text;
+}
+
+constexpr Case badNumbers[] = {
+    {"replicas", "0", "at least 1"},
+    {"replicas", "-2", "at least 1"},
+    {"replicas", "99999", "at most"},
+    {"replicas", "two", "whole number"},
+    {"replicas", "2.5", "whole number"},
+    {"replicas", "2x", "whole number"},
+    {"replicas", " 2", "whole number"},
+    {"replicas", "", "whole number"},
+    {"replicas", "+2", "whole number"},
+    {"replicas", "0x10", "whole number"},
+    {"batch", "0", "at least 1"},
+    {"batch", "99999999999999999999", "beyond the range"},
+    {"batch", "9223372036854775807", "at most"},
+    {"classes", "1", "0 or at least 2"},
+    {"classes", "-1", "0 or at least 2"},
+    {"image-size", "7", "0 or at least 8"},
+    {"image-size", "999999", "at most"},
+    {"cores-per-replica", "-1", "at least 0"},
+    {"bucket-mib", "0", "above 0"},
+    {"bucket-mib", "-1", "above 0"},
+    {"bucket-mib", "1e-9", "above 0"},
+    {"bucket-mib", "1e30", "at most"},
+    {"bucket-mib", "nan", "finite"},
+    {"bucket-mib", "4MiB", "must be a number"},
+    {"producers", "0", "at least 1"},
+    {"queue-depth", "1", "at least 2"},
+    {"lr", "0", "above 0"},
+    {"lr", "-0.1", "above 0"},
+    {"lr", "inf", "finite"},
+    {"lr", "nan", "finite"},
+    {"lr", "1e999", "beyond the range"},
+    {"lr", "0.1.2", "must be a number"},
+    {"momentum", "1", "below 1"},
+    {"momentum", "-0.1", "below 1"},
+    {"weight-decay", "-1", "at least 0"},
+    {"label-smoothing", "1", "below 1"},
+    {"seed", "-1", "at least 0"},
+    {"steps", "-1", "at least 0"},
+    {"budget", "0", "above 0"},
+    {"point-deadline", "-1", "at least 0"},
+    {"nesterov", "yes", "true or false"},
+    {"dry-run", "1", "true or false"},
+};
+
+constexpr Case badTexts[] = {
+    {"warmup", "soon", "auto or a number"},
+    {"warmup", "-1", "auto or a number"},
+    {"warmup", "1.5", "auto or a number"},
+    {"warmup", "", "auto or a number"},
+    {"out", "", "name a file"},
+    {"devices", "gpu", "cuda:0+1"},
+    {"devices", "", "cuda:0+1"},
+    {"devices", "cuda", "cuda:0+1"},
+    {"devices", "cuda:", "cuda:0+1"},
+    {"devices", "cuda:0+0", "different"},
+    {"devices", "cuda:0+", "cuda:0+1"},
+    {"devices", "cuda:-1", "cuda:0+1"},
+    {"devices", "cuda:0+x", "cuda:0+1"},
+    {"devices", "cpu:0", "cuda:0+1"},
+    {"parameter-device", "gpu", "cpu:0"},
+    {"parameter-device", "cpu:", "cpu:0"},
+    {"parameter-device", "tpu:0", "cpu:0"},
+    {"parameter-device", "cuda:x", "cpu:0"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Numbers, BadValue, testing::ValuesIn(badNumbers));
+INSTANTIATE_TEST_SUITE_P(Texts, BadValue, testing::ValuesIn(badTexts));
+
+TEST(BadValue, TextIsTheOnePromised) { EXPECT_EQ(refusal("batch", "0"), "--batch=0: must be at least 1"); }
+
+TEST(GoodValue, EdgesAreAccepted) {
+  constexpr std::pair<const char*, const char*> edges[] = {{"replicas", "1"},
+                                                           {"classes", "0"},
+                                                           {"classes", "2"},
+                                                           {"image-size", "8"},
+                                                           {"queue-depth", "2"},
+                                                           {"momentum", "0"},
+                                                           {"weight-decay", "0"},
+                                                           {"seed", "0"},
+                                                           {"warmup", "0"},
+                                                           {"warmup", "auto"},
+                                                           {"label-smoothing", "0"},
+                                                           {"bucket-mib", "0.00001"},
+                                                           {"point-deadline", "0"},
+                                                           {"lr", "1e-30"},
+                                                           {"devices", "cuda:7"},
+                                                           {"parameter-device", "cpu:3"},
+                                                           {"parameter-device", "device"},
+                                                           {"input", "auto"},
+                                                           {"seed", "9223372036854775807"}};
+  for (const auto& [option, value] : edges) EXPECT_EQ(refusal(option, value), "accepted") << option << "=" << value;
+}
+
+TEST(DeviceSet, IsParsed) {
+  EXPECT_TRUE(parseDeviceSet("cpu")->cpu);
+  EXPECT_EQ(parseDeviceSet("cuda:4+0")->cuda, (std::vector<int>{4, 0}));
+  EXPECT_FALSE(parseDeviceSet("cuda:4+0")->cpu);
+  EXPECT_EQ(parseDeviceName("cuda:3")->index, 3);
+  EXPECT_FALSE(parseDeviceName("device"));
+}
+
+TEST(DeviceSet, DecidesTheReplicas) {
+  Config config;
+  config.replicas = 3;
+  EXPECT_EQ(replicaCount(config), 3);
+  config.replicas = 1;
+  config.devices = "cuda:0+1";
+  EXPECT_EQ(replicaCount(config), 2);
+}
+
+TEST(CatalogNames, AMissingCatalogIsABug) {
+  EXPECT_THROW(CatalogNames().of(Choices::models), InternalError);
+  EXPECT_TRUE(CatalogNames().of(Choices::any).empty());
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,113 @@
+#include "config/option.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "config/config_json.h"
+#include "example_catalogs.h"
+
+namespace tandem {
+namespace {
+
+void set(Config& config, const Option& option, const std::string& text) {
+  setValue(config, option, text, exampleCatalogs());
+}
+
+TEST(OptionTable, NamesAreUniqueAndWritten) {
+  std::set<std::string_view> names;
+  for (const Option& option : options()) {
+    EXPECT_TRUE(names.insert(option.name).second) << option.name;
+    EXPECT_EQ(option.name.find('_'), std::string::npos) << option.name;
+    EXPECT_FALSE(option.help.empty() || option.group.empty()) << option.name;
+    const bool isFlag = std::holds_alternative<bool Config::*>(option.field);
+    EXPECT_EQ(option.placeholder.empty(), isFlag) << option.name;
+  }
+}
+
+TEST(OptionTable, EveryRowHasItsOwnField) {
+  for (const Option& option : options()) {
+    Config changed;
+    set(changed, option, otherValue(option));
+    for (const Option& other : options()) {
+      const bool same = valueText(changed, other) == valueText(Config(), other);
+      EXPECT_EQ(same, &other != &option) << option.name << " and " << other.name;
+    }
+  }
+}
+
+TEST(OptionTable, DefaultsKeepTheirOwnRules) {
+  for (const Option& option : options()) {
+    Config config;
+    EXPECT_NO_THROW(set(config, option, valueText(Config(), option))) << option.name;
+    EXPECT_EQ(config, Config());
+  }
+  EXPECT_NO_THROW(checkCombination(Config()));
+}
+
+TEST(OptionTable, RoundTripsThroughText) {
+  Config all;
+  for (const Option& option : options()) set(all, option, otherValue(option));
+  Config again;
+  for (const Option& option : options()) set(again, option, valueText(all, option));
+  EXPECT_EQ(again, all);
+}
+
+TEST(OptionTable, RealNumbersKeepEveryBit) {
+  const Option& lr = *findOption("lr");
+  for (const double value : {1.0 / 3, 0.1, 1e-300, 123456789.125, 5e-324}) {
+    Config config;
+    config.learningRate = value;
+    Config again;
+    set(again, lr, valueText(config, lr));
+    EXPECT_EQ(again.learningRate, value);
+  }
+  EXPECT_EQ(valueText(Config(), *findOption("weight-decay")), "0.0001");
+}
+
+TEST(ConfigJson, RoundTripsEveryOption) {
+  for (const Option& option : options()) {
+    Config config;
+    set(config, option, otherValue(option));
+    const nlohmann::json object = toJson(config);
+    EXPECT_EQ(object.size(), options().size());
+    EXPECT_TRUE(object.contains(option.name)) << option.name;
+    EXPECT_EQ(configFromJson(nlohmann::json::parse(object.dump())), config) << option.name;
+  }
+}
+
+TEST(ConfigJson, MembersAreTyped) {
+  const nlohmann::json object = toJson(Config());
+  EXPECT_TRUE(object["replicas"].is_number_integer());
+  EXPECT_TRUE(object["lr"].is_number_float());
+  EXPECT_TRUE(object["dry-run"].is_boolean());
+  EXPECT_TRUE(object["model"].is_string());
+}
+
+TEST(ConfigJson, AbsentMembersKeepTheirDefault) {
+  EXPECT_EQ(configFromJson(nlohmann::json::object()), Config());
+  EXPECT_EQ(configFromJson(nlohmann::json{{"batch", 3}}).batch, 3);
+  EXPECT_EQ(configFromJson(nlohmann::json{{"lr", 1}}).learningRate, 1);
+}
+
+TEST(ConfigJson, RefusesWhatDoesNotFit) {
+  const char* bad[] = {R"({"colour": 1})",
+                       R"({"batch": "3"})",
+                       R"({"batch": 3.5})",
+                       R"({"batch": 1e30})",
+                       R"({"batch": 9223372036854775808})",
+                       R"({"batch": true})",
+                       R"({"model": 3})",
+                       R"({"lr": "1"})",
+                       R"({"nesterov": 1})",
+                       R"({"lr": null})",
+                       R"([])",
+                       R"(3)"};
+  for (const char* text : bad) {
+    EXPECT_THROW(configFromJson(nlohmann::json::parse(text)), DataError) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,62 @@
+#include <gtest/gtest.h>
+
+#include "config/command_line.h"
+#include "example_catalogs.h"
+
+namespace tandem {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Sweep parse(const Texts& arguments) { return parseArguments("bench", arguments, exampleCatalogs()); }
+
+TEST(Sweep, FirstAxisTypedVariesSlowest) {
+  const auto points =
+      expand(parse({"--strategy=replicated,independent", "--seed=5", "--replicas=1,2,4"}), exampleCatalogs());
+  Texts seen;
+  for (const Config& point : points) {
+    EXPECT_EQ(point.seed, 5);
+    seen.push_back(concat(point.strategy, point.replicas));
+  }
+  EXPECT_EQ(seen, (Texts{"replicated1", "replicated2", "replicated4", "independent1", "independent2", "independent4"}));
+}
+
+TEST(Sweep, WithoutAxesIsOnePoint) {
+  const auto points = expand(parse({"--batch=4"}), exampleCatalogs());
+  ASSERT_EQ(points.size(), 1u);
+  EXPECT_EQ(points[0].batch, 4);
+}
+
+TEST(Sweep, BadCombinationsStayPoints) {
+  const auto points =
+      expand(parse({"--strategy=parameter_server,independent", "--parameter-device=device"}), exampleCatalogs());
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_NO_THROW(checkCombination(points[0]));
+  EXPECT_THROW(checkCombination(points[1]), UsageError);
+}
+
+TEST(Sweep, HasALargestSize) {
+  const Sweep sweep = parse({"--seed=1-1000+1", "--batch=1-100+1"});
+  EXPECT_THROW(expand(sweep, exampleCatalogs()), UsageError);
+}
+
+TEST(CommandLine, NamesOnlyWhatDiffers) {
+  EXPECT_EQ(commandLine("bench", Config()), "tandem bench");
+  Config config;
+  config.replicas = 2;
+  config.nesterov = true;
+  config.data = "my images/it's";
+  EXPECT_EQ(commandLine("bench", config), "tandem bench --replicas=2 --data='my images/it'\\''s' --nesterov");
+}
+
+TEST(CommandLine, RepeatsEveryOption) {
+  for (const Option& option : options()) {
+    Config config;
+    setValue(config, option, otherValue(option), exampleCatalogs());
+    const Texts words = split(commandLine("bench", config), " ");
+    EXPECT_EQ(parse({words.begin() + 2, words.end()}).base, config) << option.name;
+  }
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tandem {
+
+/// What a measurement was taken on. Facts that could not be read are "unknown" or 0, never a guess.
+struct Environment {
+  std::string host, os, kernel, cpu;
+  int64_t cores = 0, hardwareThreads = 0, numaNodes = 0, sockets = 0;
+  std::vector<std::string> caches;       ///< "L1d 48 KiB", "L2 2 MiB", ...
+  std::vector<std::string> cpuFeatures;  ///< the ones kernels are chosen by: avx2, avx512f, avx512_bf16, amx_bf16, ...
+  int64_t memoryBytes = 0, memoryAvailableBytes = 0;
+  double load1 = -1;  ///< one-minute load average before the run
+  std::string governor;
+  std::vector<std::string> devices;              ///< GPUs, by name
+  std::map<std::string, std::string> libraries;  ///< name -> version
+  std::map<std::string, std::string> variables;  ///< environment variables that change results (OMP_*, LD_PRELOAD, ...)
+  std::string tandemVersion, commit;
+  bool dirty = false;  ///< built from a tree with uncommitted changes
+
+  bool operator==(const Environment&) const = default;
+};
+
+}  // namespace tandem

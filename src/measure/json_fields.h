@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tandem {
+
+/// Two archives over one description: `describe(archive, value)` names every member once, and JsonWriter and
+/// JsonReader walk it in the two directions. REQUIRES: `describe` is visible before the archive's first use.
+class JsonWriter {
+ public:
+  template <class Value>
+  using Ref = const Value&;
+
+  template <class Value>
+  void field(const char* name, const Value& value) {
+    object_[name] = encode(value);
+  }
+
+  /// As field(), with `unmeasured` stored as null.
+  template <class Value>
+  void measured(const char* name, const Value& value, const Value& unmeasured = {}) {
+    object_[name] = value == unmeasured ? nlohmann::json() : encode(value);
+  }
+
+  template <class Value>
+  void object(const char* name, const Value& value) {
+    JsonWriter inner;
+    describe(inner, value);
+    object_[name] = inner.take();
+  }
+
+  /// One array of `member` over all rows.
+  template <class Row, class Value>
+  void column(const char* name, const std::vector<Row>& rows, Value Row::*member) {
+    auto values = nlohmann::json::array();
+    for (const Row& row : rows) values.push_back(encode(row.*member));
+    object_[name] = std::move(values);
+  }
+
+  void raw(const char* name, nlohmann::json value) { object_[name] = std::move(value); }
+  nlohmann::json take() { return std::move(object_); }
+
+ private:
+  static nlohmann::json encode(Nanos time) { return int64_t{time.count()}; }
+  static nlohmann::json encode(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); }
+  static nlohmann::json encode(const std::vector<double>& values) {
+    auto array = nlohmann::json::array();
+    for (const double value : values) array.push_back(encode(value));
+    return array;
+  }
+  template <class Value>
+  static nlohmann::json encode(const Value& value) {
+    return value;
+  }
+
+  nlohmann::json object_ = nlohmann::json::object();
+};
+
+/// Reads strictly: every described member must be there and have its type. `where` prefixes names in errors.
+/// Throws DataError. The JSON must outlive the reader.
+class JsonReader {
+ public:
+  template <class Value>
+  using Ref = Value&;
+
+  JsonReader(const nlohmann::json& object, std::string where);
+
+  template <class Value>
+  void field(const char* name, Value& value) const {
+    decode(at(name), pathOf(name), value);
+  }
+
+  template <class Value>
+  void measured(const char* name, Value& value, const Value& unmeasured = {}) const {
+    const nlohmann::json& stored = at(name);
+    value = unmeasured;
+    if (!stored.is_null()) decode(stored, pathOf(name), value);
+  }
+
+  template <class Value>
+  void object(const char* name, Value& value) const {
+    JsonReader inner(at(name), pathOf(name));
+    describe(inner, value);
+  }
+
+  template <class Row, class Value>
+  void column(const char* name, std::vector<Row>& rows, Value Row::*member) {
+    std::vector<Value> values;
+    decode(at(name), pathOf(name), values);
+    setColumnLength(values.size(), pathOf(name));
+    rows.resize(values.size());
+    for (size_t i = 0; i < values.size(); ++i) rows[i].*member = values[i];
+  }
+
+  const nlohmann::json& at(const char* name) const;
+  std::string pathOf(const std::string& name) const { return where_.empty() ? name : where_ + "." + name; }
+
+ private:
+  static void decode(const nlohmann::json& stored, const std::string& path, std::string& value);
+  static void decode(const nlohmann::json& stored, const std::string& path, bool& value);
+  static void decode(const nlohmann::json& stored, const std::string& path, int& value);
+  static void decode(const nlohmann::json& stored, const std::string& path, int64_t& value);
+  static void decode(const nlohmann::json& stored, const std::string& path, double& value);
+  static void decode(const nlohmann::json& stored, const std::string& path, Nanos& value);
+  static void decode(const nlohmann::json& stored, const std::string& path, std::map<std::string, std::string>& value);
+
+  template <class Value>
+  static void decode(const nlohmann::json& stored, const std::string& path, std::vector<Value>& values) {
+    expect(stored.is_array(), stored, path, "an array");
+    values.clear();
+    values.reserve(stored.size());
+    for (size_t i = 0; i < stored.size(); ++i) {
+      decode(stored[i], concat(path, "[", i, "]"), values.emplace_back());
+    }
+  }
+
+  static void expect(bool holds, const nlohmann::json& stored, const std::string& path, const char* rule);
+  void setColumnLength(size_t length, const std::string& path);
+
+  const nlohmann::json& object_;
+  std::string where_;
+  std::optional<size_t> columnLength_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "measure/record.h"
+
+namespace tandem {
+
+enum class Better { higher, lower, neither };
+
+/// A row of the metric table: everything shown about a run is computed here from its record. Formulas and units are in
+/// docs/MEASURING.md. `baseline` is what baselineOf() found, or null; a metric that cannot be computed is empty, never
+/// 0 or NaN, and so is every metric of a run that was skipped or failed.
+struct Metric {
+  std::string_view name, unit, help;
+  int decimals;  ///< digits after the point when shown to people
+  Better better;
+  std::optional<double> (*of)(const RunRecord&, const RunRecord* baseline);
+};
+
+std::span<const Metric> metrics();
+
+/// The row called `name`. Throws UsageError that lists the valid names.
+const Metric& metric(std::string_view name);
+
+/// The 1-replica ok record among `records` that `record` is compared with, or null: taken on the same host, with the
+/// same threads per replica and every axis option equal but replicas; of the device set only the first device must
+/// agree. Under strong scaling the global batch must be equal instead of the batch. A 1-replica record that is itself
+/// in `records` is its own baseline; of several others the last counts.
+const RunRecord* baselineOf(const RunRecord& record, std::span<const RunRecord> records);
+
+}  // namespace tandem

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "config/config.h"
+#include "measure/environment.h"
+#include "measure/step_sample.h"
+
+namespace tandem {
+
+enum class OutcomeKind { ok, skipped, failed };
+
+struct Outcome {
+  OutcomeKind kind = OutcomeKind::ok;
+  ExitCode code = ExitCode::ok;
+  std::string reason;  ///< empty when ok
+
+  bool operator==(const Outcome&) const = default;
+};
+
+/// What a run really used, as opposed to what was asked for.
+struct Placement {
+  std::vector<std::string> replicas;  ///< "cpu cores 0-1", "cuda:0 NVIDIA H200"
+  int64_t threadsPerReplica = 1;
+  bool sharedCores = false;  ///< --oversubscribe let replicas share cores
+  std::string allReduce;     ///< algorithm really used, empty when none
+  int64_t parameters = 0;
+  double forwardFlopsPerImage = 0;
+
+  bool operator==(const Placement&) const = default;
+};
+
+struct Warmup {
+  int64_t steps = 0;
+  Nanos wall{};
+  bool steady = true;  ///< false is a verdict: the rule was not met before the limit
+
+  bool operator==(const Warmup&) const = default;
+};
+
+/// Bytes and messages that the strategy moves per replica and step.
+struct Traffic {
+  double bytesPerStep = 0;
+  double messagesPerStep = 0;
+
+  bool operator==(const Traffic&) const = default;
+};
+
+/// One measured run, raw samples included. The schema number changes when the meaning of a field does.
+struct RunRecord {
+  static constexpr int currentSchema = 1;
+  int schema = currentSchema;
+  std::string time;  ///< UTC, ISO 8601, start of the run
+  Environment environment;
+  Config config;
+  Placement placement;
+  Outcome outcome;
+  Warmup warmup;
+  std::vector<StepSample> steps;  ///< the measured window only; every replica
+  std::vector<double> losses;     ///< mean over replicas, one per step, warm-up included
+  Nanos startup{};                ///< from the start of the process to the first step
+  Nanos window{};                 ///< the measured window: one synchronisation before, one after
+  Nanos wall{};                   ///< from the start of the process to its end
+  int64_t globalBatch = 0;
+  int64_t measuredSteps = 0;
+  int64_t peakMemoryBytes = 0;  ///< host: peak resident set; CUDA: peak allocated, largest device
+  Traffic traffic;
+  std::vector<std::string> notes;  ///< caveats that belong beside the number
+
+  bool operator==(const RunRecord&) const = default;
+};
+
+}  // namespace tandem

@@ -1,0 +1,155 @@
+#include "measure/record_json.h"
+
+#include <array>
+
+#include "config/config_json.h"
+#include "measure/json_fields.h"
+
+namespace tandem {
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<Environment> environment) {
+  archive.field("host", environment.host);
+  archive.field("os", environment.os);
+  archive.field("kernel", environment.kernel);
+  archive.field("cpu", environment.cpu);
+  archive.measured("cores", environment.cores);
+  archive.measured("hardware_threads", environment.hardwareThreads);
+  archive.measured("numa_nodes", environment.numaNodes);
+  archive.measured("sockets", environment.sockets);
+  archive.field("caches", environment.caches);
+  archive.field("cpu_features", environment.cpuFeatures);
+  archive.measured("memory_bytes", environment.memoryBytes);
+  archive.measured("memory_available_bytes", environment.memoryAvailableBytes);
+  archive.measured("load1", environment.load1, -1.0);
+  archive.field("governor", environment.governor);
+  archive.field("devices", environment.devices);
+  archive.field("libraries", environment.libraries);
+  archive.field("variables", environment.variables);
+  archive.field("tandem_version", environment.tandemVersion);
+  archive.field("commit", environment.commit);
+  archive.field("dirty", environment.dirty);
+}
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<Placement> placement) {
+  archive.field("replicas", placement.replicas);
+  archive.field("threads_per_replica", placement.threadsPerReplica);
+  archive.field("shared_cores", placement.sharedCores);
+  archive.field("all_reduce", placement.allReduce);
+  archive.measured("parameters", placement.parameters);
+  archive.measured("forward_flops_per_image", placement.forwardFlopsPerImage);
+}
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<Warmup> warmup) {
+  archive.field("steps", warmup.steps);
+  archive.field("wall_ns", warmup.wall);
+  archive.field("steady", warmup.steady);
+}
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<Traffic> traffic) {
+  archive.field("bytes_per_step", traffic.bytesPerStep);
+  archive.field("messages_per_step", traffic.messagesPerStep);
+}
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<std::vector<StepSample>> steps) {
+  archive.column("replica", steps, &StepSample::replica);
+  archive.column("wall_ns", steps, &StepSample::wall);
+  archive.column("input_ns", steps, &StepSample::input);
+  archive.column("compute_ns", steps, &StepSample::compute);
+  archive.column("exposed_comm_ns", steps, &StepSample::exposedComm);
+}
+
+/// All of a record but schema, configuration and outcome, which have a form of their own.
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<RunRecord> record) {
+  archive.field("time", record.time);
+  archive.object("environment", record.environment);
+  archive.object("placement", record.placement);
+  archive.object("warmup", record.warmup);
+  archive.object("samples", record.steps);
+  archive.field("losses", record.losses);
+  archive.measured("startup_ns", record.startup);
+  archive.measured("window_ns", record.window);
+  archive.measured("wall_ns", record.wall);
+  archive.measured("global_batch", record.globalBatch);
+  archive.field("measured_steps", record.measuredSteps);
+  archive.measured("peak_memory_bytes", record.peakMemoryBytes);
+  archive.object("traffic", record.traffic);
+  archive.field("notes", record.notes);
+}
+
+namespace {
+
+constexpr std::array outcomeNames{"ok", "skipped", "failed"};  // in the order of OutcomeKind
+
+constexpr std::array exitCodes{ExitCode::ok,         ExitCode::usage,           ExitCode::data,
+                               ExitCode::checkpoint, ExitCode::rendezvous,      ExitCode::peer,
+                               ExitCode::numeric,    ExitCode::storage,         ExitCode::invalidMeasurement,
+                               ExitCode::internal,   ExitCode::stoppedAndSaved, ExitCode::interrupted};
+
+nlohmann::json outcomeToJson(const Outcome& outcome) {
+  return {{"kind", outcomeNames[static_cast<size_t>(outcome.kind)]},
+          {"code", nameOf(outcome.code)},
+          {"reason", outcome.reason}};
+}
+
+OutcomeKind outcomeKindOf(const std::string& name) {
+  for (size_t i = 0; i < outcomeNames.size(); ++i) {
+    if (name == outcomeNames[i]) return static_cast<OutcomeKind>(i);
+  }
+  throw DataError("record member 'outcome.kind' is '" + name + "', expected ok, skipped or failed");
+}
+
+ExitCode exitCodeNamed(const std::string& name) {
+  for (const ExitCode code : exitCodes) {
+    if (name == nameOf(code)) return code;
+  }
+  throw DataError("record member 'outcome.code' is '" + name + "', which names no exit code");
+}
+
+Outcome outcomeFromJson(const nlohmann::json& stored) {
+  const JsonReader reader(stored, "outcome");
+  std::string kind, code;
+  Outcome outcome;
+  reader.field("kind", kind);
+  reader.field("code", code);
+  reader.field("reason", outcome.reason);
+  outcome.kind = outcomeKindOf(kind);
+  outcome.code = exitCodeNamed(code);
+  return outcome;
+}
+
+void checkSchema(int schema) {
+  if (schema < 1 || schema > RunRecord::currentSchema) {
+    throw DataError(concat("record member 'schema' is ", schema, ", this program reads 1 to ", RunRecord::currentSchema,
+                           "; read the file with the program that wrote it"));
+  }
+}
+
+}  // namespace
+
+nlohmann::json toJson(const RunRecord& record) {
+  JsonWriter writer;
+  describe(writer, record);
+  writer.field("schema", record.schema);
+  writer.raw("config", toJson(record.config));
+  writer.raw("outcome", outcomeToJson(record.outcome));
+  return writer.take();
+}
+
+RunRecord recordFromJson(const nlohmann::json& stored) {
+  JsonReader reader(stored, "");
+  RunRecord record;
+  reader.field("schema", record.schema);
+  checkSchema(record.schema);
+  describe(reader, record);
+  record.config = configFromJson(reader.at("config"));
+  record.outcome = outcomeFromJson(reader.at("outcome"));
+  return record;
+}
+
+}  // namespace tandem

@@ -1,0 +1,166 @@
+#include "measure/results_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/text.h"
+#include "measure/record_json.h"
+
+namespace tandem {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view recordStart = R"({"config":)";  // members are stored sorted by name
+
+[[noreturn]] void fail(const std::string& path, const std::string& action, const std::string& reason) {
+  std::error_code unknown;
+  auto folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  const auto space = std::filesystem::space(folder, unknown);
+  const std::string free = unknown ? "unknown" : bytesText(static_cast<double>(space.available));
+  throw StorageError(concat("results file '", path, "': cannot ", action, ": ", reason, " (free there: ", free,
+                            "); choose another place with --out"));
+}
+
+[[noreturn]] void failErrno(const std::string& path, const std::string& action) {
+  fail(path, action, std::strerror(errno));
+}
+
+/// Keeps other processes from appending. File systems without flock are left to O_APPEND alone.
+class Lock {
+ public:
+  Lock(int descriptor, const std::string& path) : descriptor_(descriptor) {
+    while (flock(descriptor_, LOCK_EX) != 0) {
+      if (errno == EINTR) continue;
+      if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK) return;
+      failErrno(path, "lock it");
+    }
+  }
+  ~Lock() { flock(descriptor_, LOCK_UN); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+struct Extent {
+  bool regular;
+  off_t size;
+};
+
+Extent extentOf(int descriptor, const std::string& path) {
+  struct stat facts {};
+  if (fstat(descriptor, &facts) != 0) failErrno(path, "read its size");
+  return {S_ISREG(facts.st_mode), facts.st_size};
+}
+
+std::string bytesAt(int descriptor, off_t offset, size_t count, const std::string& path) {
+  std::string bytes(count, '\0');
+  const ssize_t got = pread(descriptor, bytes.data(), count, offset);
+  if (got < 0) failErrno(path, "read it");
+  bytes.resize(static_cast<size_t>(got));
+  return bytes;
+}
+
+void checkHoldsRecords(int descriptor, const std::string& path) {
+  const auto [regular, size] = extentOf(descriptor, path);
+  if (!regular) return;
+  const std::string start = bytesAt(descriptor, 0, recordStart.size(), path);
+  if (!recordStart.starts_with(start)) fail(path, "append to it", "it holds something else than records");
+}
+
+/// The place after the last newline: a line torn by a crash begins there.
+off_t endOfWholeLines(int descriptor, off_t size, const std::string& path) {
+  while (size > 0 && bytesAt(descriptor, size - 1, 1, path) != "\n") --size;
+  return size;
+}
+
+/// Makes the file end with a whole line and returns its size. A record that only lacks its newline is kept.
+off_t endLastLine(int descriptor, off_t size, const std::string& path) {
+  const off_t end = endOfWholeLines(descriptor, size, path);
+  if (end == size) return size;
+  const bool whole = json::accept(bytesAt(descriptor, end, static_cast<size_t>(size - end), path));
+  if (whole && write(descriptor, "\n", 1) == 1) return size + 1;
+  if (ftruncate(descriptor, end) != 0) failErrno(path, "cut off a torn last line");
+  return end;
+}
+
+ssize_t writeOnce(int descriptor, const std::string& line) {
+  ssize_t written = 0;
+  do {
+    written = write(descriptor, line.data(), line.size());
+  } while (written < 0 && errno == EINTR);
+  return written;
+}
+
+bool flushed(int descriptor) { return fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS; }
+
+void appendLine(int descriptor, const std::string& line, const std::string& path) {
+  const auto [regular, size] = extentOf(descriptor, path);
+  const off_t end = regular ? endLastLine(descriptor, size, path) : 0;
+  const ssize_t written = writeOnce(descriptor, line);
+  const bool whole = written == static_cast<ssize_t>(line.size());
+  if (whole && flushed(descriptor)) return;
+  std::string reason =
+      written < 0 || whole ? std::strerror(errno) : concat("only ", written, " of ", line.size(), " bytes fitted");
+  if (regular && ftruncate(descriptor, end) != 0) reason += ", and the torn line could not be cut off";
+  fail(path, "append a record", reason);
+}
+
+RunRecord parseLine(const std::string& line) {
+  try {
+    return recordFromJson(json::parse(line));
+  } catch (const json::exception& failure) {
+    throw DataError(concat("not a JSON record: ", failure.what()));
+  }
+}
+
+}  // namespace
+
+ResultsFile::ResultsFile(std::string path)
+    : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666)) {
+  if (descriptor_ < 0) failErrno(path_, "open it for writing");
+  try {
+    checkHoldsRecords(descriptor_, path_);
+  } catch (...) {
+    close(descriptor_);
+    throw;
+  }
+}
+
+ResultsFile::~ResultsFile() { close(descriptor_); }
+
+void ResultsFile::append(const RunRecord& record) {
+  const std::string line = toJson(record).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  const Lock lock(descriptor_, path_);
+  appendLine(descriptor_, line, path_);
+}
+
+std::vector<RunRecord> readResults(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw DataError(concat("results file '", path, "': cannot open it: ", std::strerror(errno)));
+  std::vector<RunRecord> records;
+  std::string line;
+  for (int64_t number = 1; std::getline(file, line) && !file.eof(); ++number) {
+    try {
+      records.push_back(parseLine(line));
+    } catch (const DataError& failure) {
+      throw DataError(concat("results file '", path, "', line ", number, ": ", failure.what()));
+    }
+  }
+  if (file.bad()) throw DataError(concat("results file '", path, "': cannot read it: ", std::strerror(errno)));
+  return records;
+}
+
+}  // namespace tandem

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "measure/record.h"
+
+namespace tandem {
+
+inline Nanos millis(double count) { return Nanos(std::llround(count * 1e6)); }
+
+/// `steps` steps of every replica; step i of replica r lasts stepMs + i % 3 - 1 + r milliseconds, with 1/10 input wait
+/// and 2/10 exchange.
+inline std::vector<StepSample> exampleSteps(int64_t replicas, int64_t steps, double stepMs) {
+  std::vector<StepSample> samples;
+  for (int64_t step = 0; step < steps; ++step) {
+    for (int replica = 0; replica < replicas; ++replica) {
+      const double wall = stepMs + static_cast<double>(step % 3 - 1) + replica;
+      samples.push_back({replica, millis(wall), millis(0.1 * wall), millis(0.7 * wall), millis(0.2 * wall)});
+    }
+  }
+  return samples;
+}
+
+/// An ok run of 30 steps on the CPU, batch 16: globalBatch / (stepMs + replicas - 1) images per millisecond.
+inline RunRecord exampleRecord(int64_t replicas, const std::string& strategy, double stepMs) {
+  RunRecord record;
+  record.time = "2026-01-02T03:04:05Z";
+  record.environment.host = "box";
+  record.config.replicas = replicas;
+  record.config.strategy = strategy;
+  record.config.coresPerReplica = 1;
+  record.placement.replicas.assign(static_cast<size_t>(replicas), "cpu core");
+  record.placement.parameters = 25557032;
+  record.placement.forwardFlopsPerImage = 8.2e9;
+  record.warmup = {6, millis(6 * stepMs), true};
+  record.measuredSteps = 30;
+  record.globalBatch = 16 * replicas;
+  record.steps = exampleSteps(replicas, record.measuredSteps, stepMs);
+  record.window = millis(30 * (stepMs + static_cast<double>(replicas) - 1));
+  record.startup = millis(500);
+  record.wall = record.startup + record.warmup.wall + record.window;
+  record.peakMemoryBytes = int64_t{900} << 20;
+  record.traffic.bytesPerStep = 1024.0 * 1024 * 3;
+  for (int i = 0; i < 36; ++i) record.losses.push_back(7 - 0.1 * i);
+  return record;
+}
+
+inline RunRecord failedRecord(int64_t replicas, ExitCode code, const std::string& reason) {
+  RunRecord record;
+  record.environment.host = "box";
+  record.config.replicas = replicas;
+  record.config.coresPerReplica = 1;
+  record.outcome = {OutcomeKind::failed, code, reason};
+  return record;
+}
+
+/// A record whose every member differs from its default, with numbers that only an exact text form keeps.
+inline RunRecord fullRecord() {
+  RunRecord record = exampleRecord(2, "parameter_server", 100);
+  record.environment = {"box",
+                        "Debian 12",
+                        "6.1.0",
+                        "CPU \"model\" \xc3\xbc",
+                        8,
+                        16,
+                        2,
+                        2,
+                        {"L1d 48 KiB", "L2 2 MiB"},
+                        {"avx2", "avx512f"},
+                        int64_t{1} << 38,
+                        (int64_t{1} << 37) + 1,
+                        0.1 + 0.2,
+                        "performance",
+                        {"NVIDIA H200"},
+                        {{"libtorch", "2.11.0"}},
+                        {{"OMP_NUM_THREADS", "1"}},
+                        "0.1.0",
+                        "abc123",
+                        true};
+  record.config.model = "resnet20";
+  record.config.learningRate = 1.0 / 3;
+  record.config.nesterov = true;
+  record.placement.threadsPerReplica = 4;
+  record.placement.sharedCores = true;
+  record.placement.allReduce = "ring";
+  record.placement.forwardFlopsPerImage = 8.178e9 + 1.0 / 3;
+  record.outcome = {OutcomeKind::failed, ExitCode::invalidMeasurement, "line one\nline \"two\""};
+  record.warmup = {12, Nanos((int64_t{1} << 53) + 1), false};
+  record.losses = {6.907755278982137, 5e-324, 1.7976931348623157e308, -0.0};
+  record.window = Nanos(std::numeric_limits<int64_t>::max());
+  record.traffic = {1e9 / 7, 54};
+  record.notes = {"fell back to copy", "second"};
+  return record;
+}
+
+}  // namespace tandem

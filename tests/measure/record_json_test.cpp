@@ -1,0 +1,127 @@
+#include "measure/record_json.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "measure/record_example.h"
+
+namespace tandem {
+namespace {
+
+using nlohmann::json;
+
+std::string failureOf(const json& stored) {
+  try {
+    recordFromJson(stored);
+  } catch (const DataError& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+json* find(json& record, const std::string& path) { return &record.at(json::json_pointer(path)); }
+
+TEST(RecordJson, RoundTripKeepsEveryBit) {
+  const RunRecord record = fullRecord();
+  const std::string text = toJson(record).dump();
+  const RunRecord back = recordFromJson(json::parse(text));
+  EXPECT_TRUE(back == record);
+  EXPECT_TRUE(std::signbit(back.losses.back()));
+  EXPECT_EQ(toJson(back).dump(), text);
+}
+
+TEST(RecordJson, TheFullRecordLeavesNoMemberAtItsDefault) {
+  const json full = toJson(fullRecord()).flatten();
+  const json standard = toJson(RunRecord()).flatten();
+  for (const auto& [name, value] : standard.items()) {
+    if (name.starts_with("/config/") || name == "/schema") continue;
+    EXPECT_TRUE(!full.contains(name) || full.at(name) != value) << name;
+  }
+}
+
+TEST(RecordJson, NanosecondsAreIntegersAndSamplesAreColumns) {
+  const json stored = toJson(exampleRecord(2, "replicated", 10));
+  EXPECT_TRUE(stored.at("window_ns").is_number_integer());
+  EXPECT_EQ(stored.at("samples").at("replica").size(), 60u);
+  EXPECT_EQ(stored.at("samples").at("wall_ns").at(1), 10'000'000);
+}
+
+TEST(RecordJson, NotMeasuredAndNotFiniteAreNull) {
+  RunRecord record;
+  record.losses = {1, std::nan(""), std::numeric_limits<double>::infinity()};
+  const json stored = toJson(record);
+  for (const char* path : {"/window_ns", "/startup_ns", "/wall_ns", "/peak_memory_bytes", "/environment/load1",
+                           "/environment/memory_bytes", "/losses/1", "/losses/2"}) {
+    EXPECT_TRUE(stored.at(json::json_pointer(path)).is_null()) << path;
+  }
+  const RunRecord back = recordFromJson(stored);
+  EXPECT_EQ(back.environment.load1, -1);
+  EXPECT_EQ(back.window, Nanos{});
+  ASSERT_EQ(back.losses.size(), 3u);
+  EXPECT_TRUE(std::isnan(back.losses[1]) && std::isnan(back.losses[2]));
+  EXPECT_EQ(toJson(back), stored);
+}
+
+TEST(RecordJson, EveryMissingMemberIsNamed) {
+  const json whole = toJson(fullRecord());
+  const json members = whole.flatten();
+  for (const auto& [path, value] : members.items()) {
+    const json::json_pointer pointer(path);
+    if (!whole.at(pointer.parent_pointer()).is_object()) continue;
+    const bool optional = path.starts_with("/config/") || path.starts_with("/environment/libraries/") ||
+                          path.starts_with("/environment/variables/");
+    if (optional) continue;
+    json torn = whole;
+    find(torn, pointer.parent_pointer().to_string())->erase(pointer.back());
+    EXPECT_NE(failureOf(torn).find(pointer.back() + "' is missing"), std::string::npos) << path << failureOf(torn);
+  }
+}
+
+TEST(RecordJson, WrongTypesAreNamedWithTheirPath) {
+  const auto failureWith = [](const std::string& path, json value) {
+    json stored = toJson(fullRecord());
+    *find(stored, path) = std::move(value);
+    return failureOf(stored);
+  };
+  EXPECT_NE(failureWith("/environment/cores", "8").find("'environment.cores' is a string"), std::string::npos);
+  EXPECT_NE(failureWith("/window_ns", 1.5).find("'window_ns'"), std::string::npos);
+  EXPECT_NE(failureWith("/window_ns", UINT64_MAX).find("'window_ns'"), std::string::npos);
+  EXPECT_NE(failureWith("/warmup/steady", 1).find("'warmup.steady'"), std::string::npos);
+  EXPECT_NE(failureWith("/losses/1", "x").find("'losses[1]'"), std::string::npos);
+  EXPECT_NE(failureWith("/samples/replica/0", int64_t{1} << 40).find("'samples.replica[0]'"), std::string::npos);
+  EXPECT_NE(failureWith("/samples/input_ns", json::array({1})).find("'samples.input_ns' has 1"), std::string::npos);
+  EXPECT_NE(failureWith("/environment/libraries", json::array()).find("'environment.libraries'"), std::string::npos);
+  EXPECT_NE(failureWith("/outcome/kind", "fine").find("'outcome.kind' is 'fine'"), std::string::npos);
+  EXPECT_NE(failureWith("/outcome/code", "bad").find("'outcome.code' is 'bad'"), std::string::npos);
+  EXPECT_NE(failureWith("/config/batch", "x").find("batch"), std::string::npos);
+  EXPECT_NE(failureWith("/traffic", 3).find("'traffic'"), std::string::npos);
+  EXPECT_NE(failureOf(json::array()).find("an object"), std::string::npos);
+}
+
+TEST(RecordJson, ANewerSchemaIsRefused) {
+  json stored = toJson(fullRecord());
+  stored["schema"] = RunRecord::currentSchema + 1;
+  EXPECT_NE(failureOf(stored).find("'schema' is 2"), std::string::npos);
+}
+
+TEST(RecordJson, TheDocumentNamesEveryMember) {
+  std::ifstream file(TANDEM_TESTS_DIR "/../docs/MEASURING.md");
+  std::stringstream document;
+  document << file.rdbuf();
+  const auto named = [&](const std::string& name) {
+    EXPECT_NE(document.str().find("`" + name + "`"), std::string::npos) << name;
+  };
+  const json stored = toJson(fullRecord());
+  for (const auto& [name, value] : stored.items()) {
+    named(name);
+    if (!value.is_object() || name == "config") continue;
+    for (const auto& [inner, ignored] : value.items()) named(inner);
+  }
+}
+
+}  // namespace
+}  // namespace tandem

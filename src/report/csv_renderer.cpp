@@ -1,0 +1,86 @@
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include "base/text.h"
+#include "config/option.h"
+#include "measure/metric.h"
+#include "report/builtin_renderers.h"
+
+namespace tandem {
+namespace {
+
+std::string quoted(const std::string& field) {
+  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+  std::string text = "\"";
+  for (const char c : field) {
+    if (c == '"') text += '"';
+    text += c;
+  }
+  return text + "\"";
+}
+
+/// The shortest text that reads back as the same number.
+std::string shortest(double value) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
+}
+
+std::string outcomeText(const Outcome& outcome) {
+  if (outcome.kind == OutcomeKind::ok) return "ok";
+  if (outcome.kind == OutcomeKind::skipped) return "skipped";
+  return concat("failed (", nameOf(outcome.code), ")");
+}
+
+std::string steadyText(const RunRecord& record) {
+  if (record.outcome.kind != OutcomeKind::ok) return "";
+  return record.warmup.steady ? "true" : "false";
+}
+
+std::vector<std::string> headings() {
+  std::vector<std::string> names{"time", "host"};
+  for (const Option& option : options()) names.emplace_back(option.name);
+  for (const Metric& metric : metrics()) names.emplace_back(metric.name);
+  names.insert(names.end(), {"outcome", "reason", "steady", "notes"});
+  return names;
+}
+
+std::vector<std::string> fieldsOf(const RunRecord& record, const RunRecord* baseline) {
+  std::vector<std::string> fields{record.time, record.environment.host};
+  for (const Option& option : options()) fields.push_back(valueText(record.config, option));
+  for (const Metric& metric : metrics()) {
+    const auto value = metric.of(record, baseline);
+    fields.push_back(value ? shortest(*value) : "");
+  }
+  fields.insert(fields.end(),
+                {outcomeText(record.outcome), record.outcome.reason, steadyText(record), join(record.notes, "; ")});
+  return fields;
+}
+
+class CsvRenderer final : public Renderer {
+ public:
+  explicit CsvRenderer(std::ostream& out) : out_(out) {}
+
+  void add(const RunRecord& record) override { records_.push_back(record); }
+
+  void end() override {
+    printLine(headings());
+    for (const RunRecord& record : records_) printLine(fieldsOf(record, baselineOf(record, records_)));
+  }
+
+ private:
+  void printLine(const std::vector<std::string>& fields) {
+    for (size_t i = 0; i < fields.size(); ++i) out_ << (i > 0 ? "," : "") << quoted(fields[i]);
+    out_ << '\n';
+  }
+
+  std::ostream& out_;
+  std::vector<RunRecord> records_;
+};
+
+}  // namespace
+
+std::unique_ptr<Renderer> makeCsvRenderer(std::ostream& out) { return std::make_unique<CsvRenderer>(out); }
+
+}  // namespace tandem

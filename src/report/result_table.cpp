@@ -1,0 +1,136 @@
+#include "report/result_table.h"
+
+#include <algorithm>
+#include <array>
+#include <variant>
+
+#include "base/text.h"
+#include "measure/metric.h"
+#include "report/point_label.h"
+
+namespace tandem {
+namespace {
+
+struct MetricColumn {
+  std::string_view metric, heading;
+};
+
+constexpr std::array metricColumns{
+    MetricColumn{"images_per_s", "images/s"},      MetricColumn{"spread_percent", "+-"},
+    MetricColumn{"step_median_ms", "step median"}, MetricColumn{"step_p95_ms", "step p95"},
+    MetricColumn{"input_wait_percent", "input"},   MetricColumn{"exposed_comm_percent", "comm"},
+    MetricColumn{"speedup", "speed-up"},           MetricColumn{"efficiency_percent", "efficiency"},
+    MetricColumn{"peak_memory_mib", "memory"},     MetricColumn{"final_loss", "loss"},
+};
+
+struct Caveat {
+  std::string brief;  ///< in the result column; empty: only under the table
+  std::string text;
+};
+
+std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline) {
+  std::vector<Caveat> caveats;
+  if (record.outcome.kind == OutcomeKind::ok) {
+    if (!record.warmup.steady) {
+      caveats.push_back({"not steady", concat("not steady: the step time had not settled after ", record.warmup.steps,
+                                              " warm-up steps")});
+    }
+    if (record.placement.sharedCores) {
+      caveats.push_back({"shared cores",
+                         "shared cores: replicas shared cores (--oversubscribe), so speed-up says "
+                         "nothing about separate devices"});
+    }
+    if (baseline == nullptr) {
+      caveats.push_back({"",
+                         "no baseline: no 1-replica row equals it in every other option, so speed-up and "
+                         "efficiency are empty"});
+    }
+  }
+  for (const std::string& note : record.notes) caveats.push_back({"", oneLine(note)});
+  return caveats;
+}
+
+std::string resultText(const std::vector<Caveat>& caveats) {
+  std::vector<std::string> brief;
+  for (const Caveat& caveat : caveats) {
+    if (!caveat.brief.empty()) brief.push_back(caveat.brief);
+  }
+  return brief.empty() ? "ok" : join(brief);
+}
+
+std::string failureText(const Outcome& outcome) {
+  if (outcome.kind == OutcomeKind::skipped) return "skipped: " + oneLine(outcome.reason);
+  return concat("failed (", nameOf(outcome.code), "): ", oneLine(outcome.reason));
+}
+
+/// The same caveat of several rows is one note, in the order of its first row.
+class Notes {
+ public:
+  void add(const std::string& row, const std::string& text) {
+    const auto known = std::ranges::find(notes_, text, &Note::text);
+    if (known == notes_.end()) {
+      notes_.push_back({text, {row}});
+    } else if (known->rows.back() != row) {
+      known->rows.push_back(row);
+    }
+  }
+
+  std::vector<std::string> take() const {
+    std::vector<std::string> lines;
+    for (const Note& note : notes_) {
+      lines.push_back(concat(note.rows.size() == 1 ? "row " : "rows ", join(note.rows), ": ", note.text));
+    }
+    return lines;
+  }
+
+ private:
+  struct Note {
+    std::string text;
+    std::vector<std::string> rows;
+  };
+  std::vector<Note> notes_;
+};
+
+bool isNumber(const Option& option) {
+  return std::holds_alternative<int64_t Config::*>(option.field) ||
+         std::holds_alternative<double Config::*>(option.field);
+}
+
+std::vector<TableColumn> columnsFor(std::span<const Option* const> differing) {
+  std::vector<TableColumn> columns{{"#", "", true}};
+  for (const Option* option : differing) {
+    columns.push_back({std::string(option->name), std::string(option->unit), isNumber(*option)});
+  }
+  for (const auto& [name, heading] : metricColumns) {
+    const std::string_view unit = metric(name).unit;
+    columns.push_back({std::string(heading), unit == heading ? "" : std::string(unit), true});
+  }
+  columns.push_back({"result", "", false});
+  return columns;
+}
+
+}  // namespace
+
+ResultTable buildTable(std::span<const RunRecord> records) {
+  const auto differing = differingOptions(records);
+  ResultTable table{columnsFor(differing), {}, {}};
+  Notes notes;
+  for (const RunRecord& record : records) {
+    const RunRecord* baseline = baselineOf(record, records);
+    const auto caveats = caveatsOf(record, baseline);
+    TableRow row{{concat(table.rows.size() + 1)}, ""};
+    for (const Option* option : differing) row.cells.push_back(oneLine(valueText(record.config, *option)));
+    if (record.outcome.kind == OutcomeKind::ok) {
+      for (const auto& column : metricColumns) row.cells.push_back(metricText(column.metric, record, baseline));
+      row.cells.push_back(resultText(caveats));
+    } else {
+      row.failure = failureText(record.outcome);
+    }
+    for (const Caveat& caveat : caveats) notes.add(row.cells.front(), caveat.text);
+    table.rows.push_back(std::move(row));
+  }
+  table.notes = notes.take();
+  return table;
+}
+
+}  // namespace tandem

@@ -1,0 +1,78 @@
+#include <algorithm>
+
+#include "base/text.h"
+#include "config/command_line.h"
+#include "measure/metric.h"
+#include "report/point_label.h"
+#include "report/renderer.h"
+
+namespace tandem {
+namespace {
+
+struct Contender {
+  const RunRecord* record;
+  size_t row;
+  double rate;
+  std::optional<double> low, high;
+  std::string label;
+};
+
+std::vector<Contender> contendersOf(std::span<const RunRecord> records) {
+  const auto differing = differingOptions(records);
+  std::vector<Contender> contenders;
+  for (size_t i = 0; i < records.size(); ++i) {
+    const RunRecord& record = records[i];
+    const auto valueOf = [&](std::string_view name) { return metric(name).of(record, nullptr); };
+    const auto rate = valueOf("images_per_s");
+    if (!rate) continue;
+    contenders.push_back({&record, i + 1, *rate, valueOf("images_per_s_low"), valueOf("images_per_s_high"),
+                          pointLabel(record, differing)});
+  }
+  std::ranges::stable_sort(contenders, std::ranges::greater{}, &Contender::rate);
+  return contenders;
+}
+
+/// Under strong scaling --batch is the global batch, while a record holds the share of one replica.
+Config asTyped(const RunRecord& record) {
+  Config config = record.config;
+  if (config.scaling == "strong") config.batch = record.globalBatch;
+  return config;
+}
+
+std::string noneFinished(std::span<const RunRecord> records) {
+  const auto skipped =
+      std::ranges::count(records, OutcomeKind::skipped, [](const RunRecord& record) { return record.outcome.kind; });
+  const auto failed = static_cast<int64_t>(records.size()) - skipped;
+  return concat("no point finished: ", failed, " failed, ", skipped, " skipped");
+}
+
+std::string described(const Contender& contender) {
+  return concat(contender.label, ", ", metricText("images_per_s", *contender.record, nullptr), " images/s",
+                contender.record->warmup.steady ? "" : " (not steady)");
+}
+
+std::string lead(const Contender& first, const Contender& second) {
+  std::string other = second.label == first.label ? concat("row ", second.row) : second.label;
+  if (!second.record->warmup.steady) other += " (not steady)";
+  if (!first.low || !second.high) {
+    return concat(fixed(100 * (first.rate / second.rate - 1), 1), " % ahead of ", other,
+                  " (too few steps to tell this from noise)");
+  }
+  if (*first.low <= *second.high) {
+    return concat("not distinguishable from ", other, ": the 95 % intervals overlap");
+  }
+  return concat(fixed(100 * (first.rate / second.rate - 1), 1), " % ahead of ", other);
+}
+
+}  // namespace
+
+std::string verdict(std::span<const RunRecord> records) {
+  const auto contenders = contendersOf(records);
+  if (contenders.empty()) return noneFinished(records);
+  const Contender& first = contenders.front();
+  const std::string repeat = "; repeat with: " + commandLine("bench", asTyped(*first.record));
+  if (contenders.size() == 1) return concat("one point finished: ", described(first), repeat);
+  return concat("fastest: ", described(first), ", ", lead(first, contenders[1]), repeat);
+}
+
+}  // namespace tandem

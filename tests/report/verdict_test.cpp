@@ -1,0 +1,65 @@
+#include <gtest/gtest.h>
+
+#include "config/command_line.h"
+#include "measure/record_example.h"
+#include "report/renderer.h"
+
+namespace tandem {
+namespace {
+
+std::string repeated(const RunRecord& record) { return "; repeat with: " + commandLine("bench", record.config); }
+
+TEST(Verdict, NamesTheFastestByHowMuchAndTheCommand) {
+  const std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "parameter_server", 109),
+                                       exampleRecord(2, "replicated", 99)};
+  EXPECT_EQ(verdict(records),
+            "fastest: replicas=2 strategy=replicated, 320.00 images/s, 10.0 % ahead of replicas=2 "
+            "strategy=parameter_server" +
+                repeated(records[2]));
+}
+
+TEST(Verdict, OverlappingIntervalsAreNotDistinguishable) {
+  const std::vector<RunRecord> records{exampleRecord(2, "parameter_server", 99.1), exampleRecord(2, "replicated", 99)};
+  EXPECT_EQ(verdict(records),
+            "fastest: replicas=2 strategy=replicated, 320.00 images/s, not distinguishable from replicas=2 "
+            "strategy=parameter_server: the 95 % intervals overlap" +
+                repeated(records[1]));
+}
+
+TEST(Verdict, WithoutIntervalsItSaysSo) {
+  std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 99)};
+  records[1].steps.resize(6);
+  EXPECT_EQ(verdict(records),
+            "fastest: replicas=2, 320.00 images/s, 100.0 % ahead of replicas=1 (too few steps to tell this from "
+            "noise)" +
+                repeated(records[1]));
+}
+
+TEST(Verdict, NotSteadyStandsBesideTheNumber) {
+  std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 99)};
+  records[1].warmup.steady = false;
+  EXPECT_NE(verdict(records).find("320.00 images/s (not steady), 100.0 % ahead of replicas=1;"), std::string::npos);
+  std::swap(records[0].warmup.steady, records[1].warmup.steady);
+  EXPECT_NE(verdict(records).find("ahead of replicas=1 (not steady);"), std::string::npos);
+}
+
+TEST(Verdict, PointsWithTheSameOptionsAreToldApartByTheirRow) {
+  const std::vector<RunRecord> records{exampleRecord(1, "replicated", 110), exampleRecord(1, "replicated", 100)};
+  EXPECT_NE(verdict(records).find("10.0 % ahead of row 1;"), std::string::npos);
+}
+
+TEST(Verdict, OnePointIsJustThatPoint) {
+  const std::vector<RunRecord> records{exampleRecord(1, "replicated", 100),
+                                       failedRecord(2, ExitCode::numeric, "loss is NaN")};
+  EXPECT_EQ(verdict(records), "one point finished: replicas=1, 160.00 images/s" + repeated(records[0]));
+}
+
+TEST(Verdict, NoneFinished) {
+  std::vector<RunRecord> records(3, failedRecord(2, ExitCode::numeric, "loss is NaN"));
+  records[0].outcome.kind = OutcomeKind::skipped;
+  EXPECT_EQ(verdict(records), "no point finished: 2 failed, 1 skipped");
+  EXPECT_EQ(verdict({}), "no point finished: 0 failed, 0 skipped");
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,117 @@
+#include "graph/graph.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "base/catalog.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "graph/operation.h"
+
+namespace tandem {
+namespace {
+
+std::string shapesText(std::span<const ImageShape> shapes) {
+  std::vector<std::string> texts;
+  for (const ImageShape& shape : shapes) texts.push_back(shapeText(shape));
+  return join(texts);
+}
+
+void checkInputCount(const Operation& operation, size_t given) {
+  if (operation.shape == nullptr) throw UsageError("a graph has one input, node 0");
+  const bool fits = operation.inputs < 0 ? given >= 2 : given == static_cast<size_t>(operation.inputs);
+  if (fits) return;
+  const std::string rule = operation.inputs < 0 ? "two or more" : concat(operation.inputs);
+  throw UsageError(concat(given, " inputs given, it takes ", rule));
+}
+
+ImageShape shapeOf(const Node& node, std::span<const ImageShape> inputs) {
+  try {
+    checkInputCount(*node.operation, inputs.size());
+    return node.operation->shape(node.attributes, inputs);
+  } catch (const UsageError& broken) {
+    throw UsageError(concat("node '", node.name, "', ", node.operation->name, " of ", shapesText(inputs), ": ",
+                            broken.what()));
+  }
+}
+
+}  // namespace
+
+int64_t Parameter::count() const {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+Graph::Graph(ImageShape input) {
+  if (input.channels < 1 || input.height < 1 || input.width < 1) {
+    throw UsageError(concat("input shape ", shapeText(input), ": every extent must be at least 1"));
+  }
+  Node node;
+  node.name = "input";
+  node.operation = &find(operations(), "input", "operation");
+  node.shape = input;
+  nodes_.push_back(std::move(node));
+}
+
+std::vector<ImageShape> Graph::inputShapes(const Node& node) const {
+  std::vector<ImageShape> shapes;
+  for (const NodeId id : node.inputs) shapes.push_back(this->node(id).shape);
+  return shapes;
+}
+
+NodeId Graph::add(std::string_view operation, std::string name, std::vector<NodeId> inputs, Attributes attributes) {
+  Node node{std::move(name), &find(operations(), operation, "operation"), std::move(inputs), attributes, {}};
+  const auto isEarlier = [this](NodeId id) { return id >= 0 && static_cast<size_t>(id) < nodes_.size(); };
+  check(std::all_of(node.inputs.begin(), node.inputs.end(), isEarlier), "inputs of a node are earlier nodes");
+  if (std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& other) { return other.name == node.name; })) {
+    throw UsageError(concat("node '", node.name, "': the name is taken; names of nodes must differ"));
+  }
+  node.shape = shapeOf(node, inputShapes(node));
+  nodes_.push_back(std::move(node));
+  return output();
+}
+
+std::vector<Parameter> Graph::parameters() const {
+  std::vector<Parameter> all;
+  for (size_t id = 0; id < nodes_.size(); ++id) {
+    const Node& node = nodes_[id];
+    if (node.operation->parameters == nullptr) continue;
+    for (Parameter& parameter : node.operation->parameters(node.attributes, inputShapes(node))) {
+      parameter.name = concat(node.name, ".", parameter.name);
+      parameter.node = static_cast<NodeId>(id);
+      all.push_back(std::move(parameter));
+    }
+  }
+  return all;
+}
+
+int64_t parameterCount(const Graph& graph) {
+  int64_t count = 0;
+  for (const Parameter& parameter : graph.parameters()) count += parameter.count();
+  return count;
+}
+
+int64_t variableCount(const Graph& graph) {
+  int64_t count = 1;
+  for (const Parameter& parameter : graph.parameters()) {
+    count += parameter.role == ParameterRole::normScale ? 3 * parameter.count() : parameter.count();
+  }
+  return count;
+}
+
+double forwardFlops(const Graph& graph) {
+  double flops = 0;
+  for (const Node& node : graph.nodes()) {
+    if (node.operation->flops == nullptr) continue;
+    flops += node.operation->flops(node.attributes, graph.inputShapes(node), node.shape);
+  }
+  return flops;
+}
+
+int64_t activationCount(const Graph& graph) {
+  int64_t count = 0;
+  for (const Node& node : graph.nodes()) count += node.shape.count();
+  return count;
+}
+
+}  // namespace tandem

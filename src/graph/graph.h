@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/shape.h"
+
+namespace tandem {
+
+struct Operation;  // graph/operation.h
+
+/// Zero padding of the four edges. Unequal edges are what TensorFlow's "SAME" needs at stride 2.
+struct Padding {
+  int64_t top = 0, bottom = 0, left = 0, right = 0;
+  static Padding all(int64_t n) { return {n, n, n, n}; }
+  bool symmetric() const { return top == bottom && left == right; }
+  bool operator==(const Padding&) const = default;
+};
+
+/// Attributes of every operation in one struct; an operation's catalog row says which ones it reads.
+struct Attributes {
+  int64_t outputs = 0;              ///< output channels or features (conv, linear, pad_channels)
+  int64_t kernelH = 1, kernelW = 1;
+  int64_t strideH = 1, strideW = 1;
+  Padding padding{};
+  int64_t groups = 1;
+  bool bias = true;
+  bool ceilMode = false;            ///< pooling: round the output size up
+  int64_t poolH = 0, poolW = 0;     ///< output size of adaptive_avg_pool
+  double epsilon = 1e-5;            ///< batch_norm
+  double momentum = 0.1;            ///< batch_norm: weight of the new batch in the running statistics
+  double probability = 0.5;         ///< dropout
+};
+
+using NodeId = int;
+
+/// One operation applied to earlier values. `name` is the dotted path of the module in the reference implementation
+/// (torchvision's for its models), so that parameters get the names people's weight files have.
+struct Node {
+  std::string name;
+  const Operation* operation = nullptr;  ///< row of the operation catalog; lives for the program's life
+  std::vector<NodeId> inputs;
+  Attributes attributes;
+  ImageShape shape;                      ///< of the output, per image
+};
+
+enum class ParameterRole { weight, bias, normScale, normShift };
+
+/// A trained parameter of a graph.
+struct Parameter {
+  std::string name;             ///< node name + ".weight" or ".bias"
+  NodeId node = -1;
+  ParameterRole role = ParameterRole::weight;
+  std::vector<int64_t> shape;   ///< conv: [out, in / groups, kH, kW]; linear: [out, in]; else [n]
+  int64_t fanIn = 0;            ///< inputs per output of a weight; of its own weight for a bias; 0 for batch_norm
+
+  int64_t count() const;
+};
+
+/// A network as data: nodes in topological order, node 0 is the input.
+class Graph {
+ public:
+  /// A graph of the input node alone, called "input". Throws UsageError unless all three extents are positive.
+  explicit Graph(ImageShape input);
+
+  NodeId input() const { return 0; }
+
+  /// Appends a node and returns its id. Throws UsageError when the operation is unknown, the name is taken, or the
+  /// number or the shapes of the inputs break the operation's rule: the text names the node, the values and the rule.
+  /// REQUIRES: inputs are ids of earlier nodes.
+  NodeId add(std::string_view operation, std::string name, std::vector<NodeId> inputs, Attributes attributes = {});
+
+  /// The value that the loss reads; by default the last node added.
+  NodeId output() const { return static_cast<NodeId>(nodes_.size()) - 1; }
+
+  std::span<const Node> nodes() const { return nodes_; }
+  const Node& node(NodeId id) const { return nodes_.at(static_cast<size_t>(id)); }
+  std::vector<ImageShape> inputShapes(const Node& node) const;
+
+  /// All trained parameters in node order (weight before bias).
+  std::vector<Parameter> parameters() const;
+
+ private:
+  std::vector<Node> nodes_;
+};
+
+/// Number of trained parameters.
+int64_t parameterCount(const Graph& graph);
+
+/// Every variable the way Keras and TensorFlow 1 count them: trained parameters, two running statistics per batch-norm
+/// channel and the step counter. The CIFAR resnet20 with 11 classes has 271,164.
+int64_t variableCount(const Graph& graph);
+
+/// Floating-point operations of one image's forward pass; a multiply-add is 2. Counts convolutions and linear layers
+/// only, as published figures do.
+double forwardFlops(const Graph& graph);
+
+/// Elements of all node outputs for one image, the input's included: what training keeps alive until backward.
+int64_t activationCount(const Graph& graph);
+
+}  // namespace tandem

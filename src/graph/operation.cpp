@@ -1,0 +1,70 @@
+#include "graph/operation.h"
+
+#include <array>
+
+#include "graph/shape_rules.h"
+
+namespace tandem {
+namespace {
+
+using Shapes = std::span<const ImageShape>;
+
+Parameter parameter(ParameterRole role, std::vector<int64_t> shape, int64_t fanIn) {
+  const bool shift = role == ParameterRole::bias || role == ParameterRole::normShift;
+  return {.name = shift ? "bias" : "weight", .role = role, .shape = std::move(shape), .fanIn = fanIn};
+}
+
+std::vector<Parameter> weightAndBias(std::vector<int64_t> shape, int64_t fanIn, bool bias) {
+  const int64_t outputs = shape[0];
+  std::vector<Parameter> parameters{parameter(ParameterRole::weight, std::move(shape), fanIn)};
+  if (bias) parameters.push_back(parameter(ParameterRole::bias, {outputs}, fanIn));
+  return parameters;
+}
+
+int64_t convFanIn(const Attributes& a, Shapes inputs) {
+  return inputs[0].channels / a.groups * a.kernelH * a.kernelW;
+}
+
+std::vector<Parameter> convParameters(const Attributes& a, Shapes inputs) {
+  return weightAndBias({a.outputs, inputs[0].channels / a.groups, a.kernelH, a.kernelW}, convFanIn(a, inputs), a.bias);
+}
+
+double convFlops(const Attributes& a, Shapes inputs, ImageShape output) {
+  return 2.0 * static_cast<double>(output.count()) * static_cast<double>(convFanIn(a, inputs));
+}
+
+std::vector<Parameter> linearParameters(const Attributes& a, Shapes inputs) {
+  return weightAndBias({a.outputs, inputs[0].channels}, inputs[0].channels, a.bias);
+}
+
+double linearFlops(const Attributes&, Shapes inputs, ImageShape output) {
+  return 2.0 * static_cast<double>(output.channels) * static_cast<double>(inputs[0].channels);
+}
+
+std::vector<Parameter> normParameters(const Attributes&, Shapes inputs) {
+  const int64_t channels = inputs[0].channels;
+  return {parameter(ParameterRole::normScale, {channels}, 0), parameter(ParameterRole::normShift, {channels}, 0)};
+}
+
+constexpr std::array catalog{
+    Operation{"input", "the images", 0, nullptr, nullptr, nullptr},
+    Operation{"conv", "2-D convolution", 1, shape_rules::conv, convParameters, convFlops},
+    Operation{"linear", "fully connected layer", 1, shape_rules::linear, linearParameters, linearFlops},
+    Operation{"batch_norm", "batch normalisation per channel", 1, shape_rules::batchNorm, normParameters, nullptr},
+    Operation{"relu", "max(x, 0)", 1, shape_rules::same, nullptr, nullptr},
+    Operation{"add", "element-wise sum", -1, shape_rules::add, nullptr, nullptr},
+    Operation{"max_pool", "maximum of each window", 1, shape_rules::pool, nullptr, nullptr},
+    Operation{"avg_pool", "mean of each window", 1, shape_rules::pool, nullptr, nullptr},
+    Operation{"adaptive_avg_pool", "mean pooling to a fixed size", 1, shape_rules::adaptivePool, nullptr, nullptr},
+    Operation{"global_avg_pool", "mean of each channel", 1, shape_rules::globalPool, nullptr, nullptr},
+    Operation{"subsample", "every stride-th pixel", 1, shape_rules::subsample, nullptr, nullptr},
+    Operation{"pad_channels", "zero channels in front and behind", 1, shape_rules::padChannels, nullptr, nullptr},
+    Operation{"flatten", "all values as one vector", 1, shape_rules::flatten, nullptr, nullptr},
+    Operation{"dropout", "random zeros while training", 1, shape_rules::dropout, nullptr, nullptr},
+};
+
+}  // namespace
+
+std::span<const Operation> operations() { return catalog; }
+
+}  // namespace tandem

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+
+#include "graph/graph.h"
+
+/// Shape rules of the operation catalog. The caller has checked the number of inputs; each throws UsageError that
+/// states the values given and the rule they break.
+namespace tandem::shape_rules {
+
+using Shapes = std::span<const ImageShape>;
+
+ImageShape same(const Attributes&, Shapes inputs);
+ImageShape add(const Attributes&, Shapes inputs);
+ImageShape conv(const Attributes& attributes, Shapes inputs);
+ImageShape linear(const Attributes& attributes, Shapes inputs);
+ImageShape batchNorm(const Attributes& attributes, Shapes inputs);
+ImageShape pool(const Attributes& attributes, Shapes inputs);
+ImageShape adaptivePool(const Attributes& attributes, Shapes inputs);
+ImageShape globalPool(const Attributes&, Shapes inputs);
+ImageShape subsample(const Attributes& attributes, Shapes inputs);
+ImageShape padChannels(const Attributes& attributes, Shapes inputs);
+ImageShape flatten(const Attributes&, Shapes inputs);
+ImageShape dropout(const Attributes& attributes, Shapes inputs);
+
+}  // namespace tandem::shape_rules

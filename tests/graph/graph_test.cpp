@@ -1,0 +1,175 @@
+#include "graph/graph.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "graph/operation.h"
+
+namespace tandem {
+namespace {
+
+ImageShape shapeAfter(ImageShape input, const char* operation, const Attributes& attributes) {
+  Graph graph(input);
+  return graph.node(graph.add(operation, "node", {0}, attributes)).shape;
+}
+
+std::string refusal(ImageShape input, const char* operation, const Attributes& attributes,
+                    std::vector<NodeId> inputs = {0}) {
+  Graph graph(input);
+  try {
+    graph.add(operation, "stage.7", std::move(inputs), attributes);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Graph, StartsWithItsInput) {
+  const Graph graph({3, 8, 6});
+  EXPECT_EQ(graph.node(graph.input()).name, "input");
+  EXPECT_EQ(graph.node(graph.output()).shape, (ImageShape{3, 8, 6}));
+  EXPECT_THROW(Graph({0, 8, 6}), UsageError);
+  EXPECT_THROW(Graph({3, 8, -1}), UsageError);
+}
+
+TEST(Graph, NamesParametersByNodeInOrder) {
+  Graph graph({4, 5, 5});
+  const NodeId conv = graph.add("conv", "a.conv", {0}, {.outputs = 6, .kernelH = 3, .kernelW = 2, .groups = 2});
+  const NodeId norm = graph.add("batch_norm", "a.bn", {conv});
+  const NodeId flat = graph.add("flatten", "flat", {norm});
+  graph.add("linear", "fc", {flat}, {.outputs = 7, .bias = false});
+  const auto parameters = graph.parameters();
+  ASSERT_EQ(parameters.size(), 5U);
+  EXPECT_EQ(parameters[0].name, "a.conv.weight");
+  EXPECT_EQ(parameters[0].shape, (std::vector<int64_t>{6, 2, 3, 2}));
+  EXPECT_EQ(parameters[0].fanIn, 12);
+  EXPECT_EQ(parameters[1].name, "a.conv.bias");
+  EXPECT_EQ(parameters[1].role, ParameterRole::bias);
+  EXPECT_EQ(parameters[2].role, ParameterRole::normScale);
+  EXPECT_EQ(parameters[3].node, norm);
+  EXPECT_EQ(parameters[4].name, "fc.weight");
+  EXPECT_EQ(parameters[4].shape, (std::vector<int64_t>{7, 6 * 3 * 4}));
+}
+
+TEST(Graph, CountsParametersVariablesFlopsAndActivations) {
+  Graph graph({2, 4, 4});
+  const NodeId conv = graph.add("conv", "conv", {0}, {.outputs = 3, .kernelH = 3, .kernelW = 3});  // [3, 2, 2]
+  const NodeId norm = graph.add("batch_norm", "bn", {conv});
+  const NodeId flat = graph.add("flatten", "flat", {norm});
+  graph.add("linear", "fc", {flat}, {.outputs = 5});
+  EXPECT_EQ(parameterCount(graph), (3 * 2 * 9 + 3) + 6 + (5 * 12 + 5));
+  EXPECT_EQ(variableCount(graph), parameterCount(graph) + 6 + 1);
+  EXPECT_EQ(forwardFlops(graph), 2.0 * (12 * 18 + 5 * 12));
+  EXPECT_EQ(activationCount(graph), 32 + 12 + 12 + 12 + 5);
+}
+
+TEST(Graph, RefusesATakenName) {
+  Graph graph({1, 2, 2});
+  graph.add("relu", "relu", {0});
+  EXPECT_THROW(graph.add("relu", "relu", {1}), UsageError);
+  EXPECT_THROW(graph.add("relu", "input", {1}), UsageError);
+  EXPECT_EQ(graph.nodes().size(), 2U);
+}
+
+TEST(Graph, RefusesALaterInput) {
+  Graph graph({1, 2, 2});
+  EXPECT_THROW(graph.add("relu", "relu", {1}), InternalError);
+  EXPECT_THROW(graph.add("relu", "relu", {-1}), InternalError);
+}
+
+TEST(Graph, SuggestsTheNearestOperation) {
+  EXPECT_NE(refusal({1, 2, 2}, "batchnorm", {}).find("did you mean 'batch_norm'"), std::string::npos);
+}
+
+TEST(Operation, NamesDiffer) {
+  std::set<std::string_view> names;
+  for (const Operation& operation : operations()) EXPECT_TRUE(names.insert(operation.name).second) << operation.name;
+}
+
+TEST(Shape, OfConvolution) {
+  EXPECT_EQ(shapeAfter({3, 224, 224}, "conv",
+                       {.outputs = 64, .kernelH = 7, .kernelW = 7, .strideH = 2, .strideW = 2,
+                        .padding = Padding::all(3)}),
+            (ImageShape{64, 112, 112}));
+  EXPECT_EQ(shapeAfter({3, 32, 32}, "conv",
+                       {.outputs = 4, .kernelH = 3, .kernelW = 3, .strideH = 2, .strideW = 2, .padding = {0, 1, 0, 1}}),
+            (ImageShape{4, 16, 16}));
+  EXPECT_EQ(shapeAfter({3, 9, 7}, "conv", {.outputs = 4, .kernelH = 3, .kernelW = 1, .strideH = 1, .strideW = 3}),
+            (ImageShape{4, 7, 3}));
+}
+
+TEST(Shape, OfPoolingRoundsDownOrUp) {
+  const Attributes down{.kernelH = 3, .kernelW = 3, .strideH = 2, .strideW = 2};
+  Attributes up = down;
+  up.ceilMode = true;
+  EXPECT_EQ(shapeAfter({8, 6, 7}, "max_pool", down), (ImageShape{8, 2, 3}));
+  EXPECT_EQ(shapeAfter({8, 6, 7}, "avg_pool", up), (ImageShape{8, 3, 3}));
+  const Attributes beyond{.strideH = 2, .strideW = 2, .ceilMode = true};  // a third window would start at 4 of 4
+  EXPECT_EQ(shapeAfter({8, 4, 4}, "max_pool", beyond), (ImageShape{8, 2, 2}));
+}
+
+TEST(Shape, OfTheOtherOperations) {
+  EXPECT_EQ(shapeAfter({8, 5, 9}, "adaptive_avg_pool", {.poolH = 7, .poolW = 2}), (ImageShape{8, 7, 2}));
+  EXPECT_EQ(shapeAfter({8, 5, 9}, "global_avg_pool", {}), (ImageShape{8, 1, 1}));
+  EXPECT_EQ(shapeAfter({8, 5, 8}, "subsample", {.strideH = 2, .strideW = 2}), (ImageShape{8, 3, 4}));
+  EXPECT_EQ(shapeAfter({8, 5, 8}, "pad_channels", {.outputs = 11}), (ImageShape{11, 5, 8}));
+  EXPECT_EQ(shapeAfter({8, 5, 8}, "flatten", {}), (ImageShape{320, 1, 1}));
+  EXPECT_EQ(shapeAfter({8, 1, 1}, "linear", {.outputs = 10}), (ImageShape{10, 1, 1}));
+  EXPECT_EQ(shapeAfter({8, 5, 8}, "dropout", {.probability = 0}), (ImageShape{8, 5, 8}));
+}
+
+TEST(Shape, RefusalNamesNodeOperationInputAndValues) {
+  const std::string text = refusal({3, 2, 2}, "conv", {.outputs = 4, .kernelH = 5, .kernelW = 5});
+  for (const char* part : {"stage.7", "conv", "[3, 2, 2]", "kernel 5x5", "2x2"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
+  }
+}
+
+TEST(Shape, RefusesAnAdditionOfDifferentShapes) {
+  Graph graph({3, 4, 4});
+  const NodeId small = graph.add("subsample", "small", {0}, {.strideH = 2, .strideW = 2});
+  EXPECT_THROW(graph.add("add", "sum", {0, small}), UsageError);
+  EXPECT_EQ(graph.node(graph.add("add", "sum", {0, 0, 0})).shape, (ImageShape{3, 4, 4}));
+}
+
+struct Broken {
+  const char* operation;
+  Attributes attributes;
+  const char* rule;
+};
+
+TEST(Shape, RefusesWhatBreaksARule) {
+  const Broken all[] = {
+      {"conv", {}, "outputs 0"},
+      {"conv", {.outputs = 4, .groups = 2}, "groups 2"},
+      {"conv", {.outputs = 4, .groups = 3}, "groups 3"},
+      {"conv", {.outputs = 4, .kernelH = 0}, "kernel 0x1"},
+      {"conv", {.outputs = 4, .strideW = 0}, "stride 1x0"},
+      {"conv", {.outputs = 4, .padding = {0, -1, 0, 0}}, "bottom -1"},
+      {"linear", {.outputs = 4}, "must be flat"},
+      {"batch_norm", {.epsilon = 0}, "epsilon 0"},
+      {"batch_norm", {.momentum = 1.5}, "momentum 1.5"},
+      {"max_pool", {.kernelH = 5, .kernelW = 2}, "kernel 5x2"},
+      {"max_pool", {.kernelH = 2, .kernelW = 2, .padding = {0, 1, 0, 1}}, "must be symmetric"},
+      {"avg_pool", {.kernelH = 3, .kernelW = 3, .padding = Padding::all(2)}, "at most half"},
+      {"adaptive_avg_pool", {.poolH = 7}, "7x0"},
+      {"subsample", {.strideH = -2}, "stride -2x1"},
+      {"pad_channels", {.outputs = 2}, "outputs 2"},
+      {"dropout", {.probability = 1}, "probability 1"},
+  };
+  for (const Broken& broken : all) {
+    const std::string text = refusal({3, 4, 4}, broken.operation, broken.attributes);
+    EXPECT_NE(text.find(broken.rule), std::string::npos) << broken.operation << ": " << text;
+  }
+}
+
+TEST(Shape, RefusesAWrongNumberOfInputs) {
+  EXPECT_NE(refusal({3, 4, 4}, "add", {}).find("two or more"), std::string::npos);
+  EXPECT_NE(refusal({3, 4, 4}, "relu", {}, {0, 0}).find("it takes 1"), std::string::npos);
+  EXPECT_NE(refusal({3, 4, 4}, "input", {}, {}).find("one input"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tandem

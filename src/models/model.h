@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "graph/graph.h"
+
+namespace tandem {
+
+/// What a caller may change about a model. In buildModel() 0 and negative mean the model's own default; a row's `build`
+/// gets classes and imageSize resolved.
+struct ModelOptions {
+  int64_t classes = 0;     ///< 0: the model's own default
+  int64_t imageSize = 0;   ///< height and width; 0: the model's own default
+  double dropout = -1;     ///< probability of every dropout node; negative: the model's own default
+};
+
+/// A row of the model zoo. `parameters` and `forwardFlops` are for the default input and classes; a test asserts both.
+struct ModelEntry {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view source;       ///< paper or project that defines it
+  ImageShape input;
+  int64_t classes;
+  int64_t parameters;
+  double forwardFlops;
+  Graph (*build)(const ModelEntry&, const ModelOptions&);  ///< called by buildModel()
+};
+
+/// resnet18 ... resnet152, resnet50_v1, the CIFAR resnet20 ... resnet110, vgg16, alexnet, trivial.
+std::span<const ModelEntry> models();
+
+/// Builds a model by name. Throws UsageError for an unknown name, options out of range (classes 1 to 10,000,000, images
+/// 1 to 32,768 pixels wide), or images too small for the network.
+Graph buildModel(std::string_view name, const ModelOptions& options);
+
+}  // namespace tandem

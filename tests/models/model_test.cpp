@@ -1,0 +1,118 @@
+#include "models/model.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "base/error.h"
+
+namespace tandem {
+namespace {
+
+class EveryModel : public testing::TestWithParam<const ModelEntry*> {};
+
+TEST_P(EveryModel, HasTheParametersAndFlopsOfItsRow) {
+  const ModelEntry& entry = *GetParam();
+  const Graph graph = buildModel(entry.name, {});
+  EXPECT_EQ(graph.node(graph.input()).shape, entry.input);
+  EXPECT_EQ(graph.node(graph.output()).shape, (ImageShape{entry.classes, 1, 1}));
+  EXPECT_EQ(parameterCount(graph), entry.parameters);
+  EXPECT_EQ(forwardFlops(graph), entry.forwardFlops);
+}
+
+TEST_P(EveryModel, HasDifferentParameterNames) {
+  std::set<std::string> names;
+  for (const Parameter& parameter : buildModel(GetParam()->name, {}).parameters()) {
+    EXPECT_TRUE(names.insert(parameter.name).second) << parameter.name;
+  }
+  EXPECT_FALSE(names.empty());
+}
+
+TEST_P(EveryModel, TakesOtherClassesAndImages) {
+  const Graph graph = buildModel(GetParam()->name, {.classes = 17, .imageSize = 97});
+  EXPECT_EQ(graph.node(graph.input()).shape, (ImageShape{3, 97, 97}));
+  EXPECT_EQ(graph.node(graph.output()).shape, (ImageShape{17, 1, 1}));
+}
+
+TEST_P(EveryModel, RefusesOptionsOutOfRange) {
+  const std::string_view name = GetParam()->name;
+  EXPECT_THROW(buildModel(name, {.classes = -1}), UsageError);
+  EXPECT_THROW(buildModel(name, {.imageSize = -1}), UsageError);
+  EXPECT_THROW(buildModel(name, {.imageSize = 1'000'000'000}), UsageError);
+}
+
+std::vector<const ModelEntry*> pointers() {
+  std::vector<const ModelEntry*> all;
+  for (const ModelEntry& entry : models()) all.push_back(&entry);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, EveryModel, testing::ValuesIn(pointers()),
+                         [](const auto& row) { return std::string(row.param->name); });
+
+TEST(Models, NamesDiffer) {
+  std::set<std::string_view> names;
+  for (const ModelEntry& entry : models()) EXPECT_TRUE(names.insert(entry.name).second) << entry.name;
+}
+
+TEST(Models, HaveThePublishedParameterCounts) {
+  const std::map<std::string_view, int64_t> published{
+      {"resnet18", 11689512},  {"resnet34", 21797672},    {"resnet50", 25557032}, {"resnet101", 44549160},
+      {"resnet152", 60192808}, {"resnet50_v1", 25557032}, {"vgg16", 138357544},   {"alexnet", 61100840}};
+  for (const auto& [name, count] : published) EXPECT_EQ(parameterCount(buildModel(name, {})), count) << name;
+}
+
+TEST(Models, HaveTensorFlowsVariableCountsWithElevenClasses) {
+  const std::map<std::string_view, int64_t> counted{
+      {"resnet20", 271164}, {"resnet32", 466492}, {"resnet44", 661820}, {"resnet56", 857148}, {"resnet110", 1736124}};
+  for (const auto& [name, count] : counted) {
+    EXPECT_EQ(variableCount(buildModel(name, {.classes = 11})), count) << name;
+  }
+}
+
+std::string refusal(std::string_view name, const ModelOptions& options) {
+  try {
+    buildModel(name, options);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Models, RefuseImagesTooSmallForThem) {
+  EXPECT_NE(refusal("alexnet", {.imageSize = 32}).find("node 'features.12'"), std::string::npos);
+  EXPECT_NE(refusal("vgg16", {.imageSize = 16}).find("model vgg16: node 'features.30'"), std::string::npos);
+}
+
+TEST(Models, RefuseAnUnknownName) {
+  EXPECT_NE(refusal("resnet5", {}).find("did you mean 'resnet50'"), std::string::npos) << refusal("resnet5", {});
+}
+
+TEST(Models, DropoutIsTheModelsOwnUnlessGiven) {
+  const auto probabilities = [](const ModelOptions& options) {
+    std::vector<double> all;
+    const Graph graph = buildModel("vgg16", options);
+    for (const Node& node : graph.nodes()) {
+      if (node.name == "classifier.2" || node.name == "classifier.5") all.push_back(node.attributes.probability);
+    }
+    return all;
+  };
+  EXPECT_EQ(probabilities({}), (std::vector<double>{0.5, 0.5}));
+  EXPECT_EQ(probabilities({.dropout = 0}), (std::vector<double>{0, 0}));
+}
+
+TEST(Models, CifarPaddingIsTensorFlowsSame) {
+  const auto padding = [](int64_t imageSize) {
+    const Graph graph = buildModel("resnet20", {.imageSize = imageSize});
+    for (const Node& node : graph.nodes()) {
+      if (node.name == "layer2.0.conv1") return node.attributes.padding;
+    }
+    return Padding{};
+  };
+  EXPECT_EQ(padding(32), (Padding{0, 1, 0, 1}));
+  EXPECT_EQ(padding(33), Padding::all(1));
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace c10 {
+struct Event;
+}
+
+namespace tandem {
+
+/// A point in a device's work. Empty on the CPU, where work is done when the call returns.
+using Event = std::shared_ptr<c10::Event>;
+
+/// One device as a replica sees it: a fixed set of pinned cores, or a GPU with its current stream.
+///
+/// bind() must run first on the replica's thread; record() and wait() act on that thread's current stream. The
+/// object is immutable and may be read from any thread.
+class Device {
+ public:
+  /// A CPU logical device. An empty `hardwareThreads` leaves the thread where it is.
+  static Device cpu(int index, std::vector<int> hardwareThreads, int64_t teamSize);
+  /// Throws UsageError when there is no such GPU or this build has no CUDA.
+  static Device cuda(int index);
+
+  c10::Device torch() const { return torch_; }
+  bool isCpu() const { return torch_.is_cpu(); }
+  const std::string& name() const { return name_; }      ///< "cpu:0", "cuda:1": what --parameter-device names
+  const std::string& label() const { return label_; }    ///< "cpu:0 on cores 0-1", "cuda:0 NVIDIA H200"
+
+  /// Pins the calling thread, sets the size of its OpenMP team, makes the GPU and its stream current.
+  void bind() const;
+  void synchronize() const;
+  Event record() const;
+  /// Later work of this device's current stream waits for `event`, without blocking the host; a CPU device has no
+  /// stream, so there the calling thread waits. An empty event has happened.
+  void wait(const Event& event) const;
+
+  /// Bytes that could still be allocated: MemAvailable capped by the cgroup, or free GPU memory.
+  int64_t availableBytes() const;
+  /// Peak bytes in use since the process started: resident set, or allocated on this GPU.
+  int64_t peakBytes() const;
+
+ private:
+  Device(c10::Device torch, std::string name, std::string label);
+  c10::Device torch_;
+  std::string name_, label_;
+  std::vector<int> hardwareThreads_;
+  int64_t teamSize_ = 0;
+};
+
+/// GPUs this process sees; 0 in a build without CUDA. Does not create a context.
+int cudaDeviceCount();
+
+}  // namespace tandem

@@ -1,0 +1,120 @@
+#include "device/flat_buffers.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "base/error.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t alignmentBytes = 64;
+
+int64_t elementsOf(const std::vector<int64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+int64_t roundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+// Given explicitly: is_contiguous cannot tell the layouts of 1x1 and one-channel weights apart.
+std::vector<int64_t> stridesOf(const std::vector<int64_t>& shape, at::MemoryFormat format) {
+  if (shape.size() == 4 && format == at::MemoryFormat::ChannelsLast) {
+    const int64_t c = shape[1], h = shape[2], w = shape[3];
+    return {c * h * w, 1, w * c, c};
+  }
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+at::Tensor cut(const at::Tensor& flat, Slice slice) { return flat.narrow(0, slice.begin, slice.count()); }
+
+}  // namespace
+
+FlatBuffers::FlatBuffers(std::vector<ParameterSpec> parameters, const Precision& precision, at::Device device,
+                         at::MemoryFormat format)
+    : specs_(std::move(parameters)), device_(device), format_(format) {
+  place(precision);
+  allocate(storage_[0], precision.compute, precision.wire);
+  if (segments() > 1) allocate(storage_[1], at::kFloat, at::kFloat);
+}
+
+void FlatBuffers::place(const Precision& precision) {
+  const bool split = precision.compute != at::kFloat &&
+                     std::any_of(specs_.begin(), specs_.end(), [](const ParameterSpec& spec) { return spec.fp32; });
+  storage_.resize(split ? 2 : 1);
+  const auto narrowest =
+      static_cast<int64_t>(std::min(c10::elementSize(precision.compute), c10::elementSize(precision.wire)));
+  for (int i = 0; i < parameters(); ++i) {
+    const int segment = split && spec(i).fp32 ? 1 : 0;
+    Storage& storage = storage_[static_cast<size_t>(segment)];
+    const int64_t count = elementsOf(spec(i).shape);
+    slices_.push_back({segment, storage.count, storage.count + count});
+    storage.count += roundUp(count, alignmentBytes / (segment == 1 ? 4 : narrowest));
+    storage.parameters.push_back(i);
+  }
+}
+
+void FlatBuffers::allocate(Storage& storage, at::ScalarType compute, at::ScalarType wire) {
+  const auto options = at::TensorOptions().device(device_);
+  storage.master = at::zeros({storage.count}, options.dtype(at::kFloat));
+  storage.weights = compute == at::kFloat ? storage.master : at::zeros({storage.count}, options.dtype(compute));
+  storage.gradient = at::zeros({storage.count}, options.dtype(wire));
+}
+
+int FlatBuffers::indexOf(std::string_view name) const {
+  const auto found =
+      std::find_if(specs_.begin(), specs_.end(), [&](const ParameterSpec& spec) { return spec.name == name; });
+  return found == specs_.end() ? -1 : static_cast<int>(found - specs_.begin());
+}
+
+Slice FlatBuffers::whole(int segment) const { return {segment, 0, of({segment, 0, 0}).count}; }
+
+std::vector<int> FlatBuffers::parametersIn(Slice slice) const {
+  const std::vector<int>& order = of(slice).parameters;
+  auto next = std::lower_bound(order.begin(), order.end(), slice.begin,
+                               [this](int parameter, int64_t begin) { return this->slice(parameter).begin < begin; });
+  std::vector<int> inside;
+  for (; next != order.end() && this->slice(*next).end <= slice.end; ++next) inside.push_back(*next);
+  return inside;
+}
+
+at::Tensor FlatBuffers::master(Slice slice) const { return cut(of(slice).master, slice); }
+at::Tensor FlatBuffers::weights(Slice slice) const { return cut(of(slice).weights, slice); }
+at::Tensor FlatBuffers::gradient(Slice slice) const { return cut(of(slice).gradient, slice); }
+
+at::Tensor FlatBuffers::momentum(Slice slice) {
+  Storage& storage = storage_.at(static_cast<size_t>(slice.segment));
+  if (!storage.momentum.defined()) storage.momentum = at::zeros_like(storage.master);
+  return cut(storage.momentum, slice);
+}
+
+at::Tensor FlatBuffers::masterView(int parameter) const { return view(of(slice(parameter)).master, parameter); }
+at::Tensor FlatBuffers::weightView(int parameter) const { return view(of(slice(parameter)).weights, parameter); }
+at::Tensor FlatBuffers::gradientView(int parameter) const { return view(of(slice(parameter)).gradient, parameter); }
+
+at::Tensor FlatBuffers::view(const at::Tensor& flat, int parameter) const {
+  const auto& shape = spec(parameter).shape;
+  return flat.as_strided(shape, stridesOf(shape, format_), slice(parameter).begin);
+}
+
+void FlatBuffers::refreshWeights() {
+  for (Storage& storage : storage_) {
+    if (!storage.weights.is_same(storage.master)) storage.weights.copy_(storage.master);
+  }
+}
+
+int64_t FlatBuffers::bytes() const {
+  int64_t total = 0;
+  for (const Storage& storage : storage_) {
+    total += static_cast<int64_t>(storage.master.nbytes() + storage.gradient.nbytes());
+    if (!storage.weights.is_same(storage.master)) total += static_cast<int64_t>(storage.weights.nbytes());
+    if (storage.momentum.defined()) total += static_cast<int64_t>(storage.momentum.nbytes());
+  }
+  return total;
+}
+
+}  // namespace tandem

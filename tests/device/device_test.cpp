@@ -1,0 +1,80 @@
+#include "device/device.h"
+
+#include <ATen/Parallel.h>
+#include <c10/core/Event.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <thread>
+
+#include "base/error.h"
+#include "device/cuda_properties.h"
+#include "device/topology.h"
+
+namespace tandem {
+namespace {
+
+TEST(CpuDevice, HasANameAndALabel) {
+  const Device device = Device::cpu(1, {4, 2, 3, 8}, 2);
+  EXPECT_EQ(device.name(), "cpu:1");
+  EXPECT_EQ(device.label(), "cpu:1 on cores 2-4,8");
+  EXPECT_EQ(Device::cpu(0, {}, 1).label(), "cpu:0");
+  EXPECT_TRUE(device.isCpu());
+}
+
+TEST(CpuDevice, BindPinsTheThreadAndSetsItsTeam) {
+  const int thread = readTopology().cores.back().threads.front();
+  std::thread([thread] {
+    Device::cpu(0, {thread}, 3).bind();
+    cpu_set_t mask;
+    ASSERT_EQ(sched_getaffinity(0, sizeof mask, &mask), 0);
+    EXPECT_EQ(CPU_COUNT(&mask), 1);
+    EXPECT_EQ(at::get_num_threads(), 3);
+  }).join();
+}
+
+TEST(CpuDevice, IsDoneWhenACallReturns) {
+  const Device device = Device::cpu(0, {}, 1);
+  EXPECT_EQ(device.record(), nullptr);
+  device.wait(nullptr);
+  device.synchronize();
+}
+
+TEST(CpuDevice, KnowsItsMemory) {
+  const Device device = Device::cpu(0, {}, 1);
+  EXPECT_GT(device.availableBytes(), 0);
+  const int64_t before = device.peakBytes();
+  constexpr size_t grown = size_t{300} << 20;
+  std::vector<char> memory(grown, 1);
+  EXPECT_GE(device.peakBytes() - before, static_cast<int64_t>(grown) / 2);
+  EXPECT_EQ(memory[grown - 1], 1);
+}
+
+TEST(CudaDevice, RefusesAnIndexThatDoesNotExist) {
+  for (const int index : {-1, cudaDeviceCount()}) {
+    try {
+      Device::cuda(index);
+      FAIL() << "accepted " << index;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find("cuda:" + std::to_string(index)), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(CudaDevice, RecordsAndWaits) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  const Device device = Device::cuda(0);
+  device.bind();
+  const Event event = device.record();
+  ASSERT_NE(event, nullptr);
+  device.wait(event);
+  Device::cpu(0, {}, 1).wait(event);
+  EXPECT_TRUE(event->query());
+  device.synchronize();
+  EXPECT_GT(device.availableBytes(), 0);
+  EXPECT_GE(device.peakBytes(), 0);
+  EXPECT_NE(device.label(), device.name()) << "the label names the product";
+}
+
+}  // namespace
+}  // namespace tandem

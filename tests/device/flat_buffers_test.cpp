@@ -1,0 +1,151 @@
+#include "device/flat_buffers.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+namespace tandem {
+namespace {
+
+constexpr auto nhwc = at::MemoryFormat::ChannelsLast;
+
+std::vector<ParameterSpec> specs() {
+  return {{"fc.bias", {11}, false}, {"fc.weight", {11, 5}, false},        {"bn.weight", {5}, true},
+          {"bn.bias", {5}, true},   {"conv.weight", {5, 3, 3, 2}, false}, {"point.weight", {3, 1, 1, 1}, false}};
+}
+
+class EveryPrecision : public testing::TestWithParam<std::string_view> {
+ protected:
+  const Precision& precision() const {
+    for (const Precision& row : precisions()) {
+      if (row.name == GetParam()) return row;
+    }
+    throw std::logic_error("no such precision");
+  }
+  FlatBuffers buffers(at::MemoryFormat format = nhwc) const { return {specs(), precision(), at::kCPU, format}; }
+};
+
+TEST_P(EveryPrecision, SlicesAreAlignedInEveryBufferAndInTheOrderGiven) {
+  FlatBuffers flat = buffers();
+  std::vector<int64_t> end(static_cast<size_t>(flat.segments()));
+  for (int i = 0; i < flat.parameters(); ++i) {
+    const Slice slice = flat.slice(i);
+    EXPECT_GE(slice.begin, end[static_cast<size_t>(slice.segment)]);
+    end[static_cast<size_t>(slice.segment)] = slice.end;
+    for (const auto& tensor : {flat.master(slice), flat.weights(slice), flat.gradient(slice), flat.momentum(slice)}) {
+      EXPECT_EQ(tensor.numel(), slice.count());
+      EXPECT_EQ(slice.begin * static_cast<int64_t>(tensor.element_size()) % 64, 0) << flat.spec(i).name;
+    }
+  }
+  for (int segment = 0; segment < flat.segments(); ++segment) {
+    EXPECT_LE(end[static_cast<size_t>(segment)], flat.whole(segment).end);
+  }
+}
+
+TEST_P(EveryPrecision, BatchNormStaysFp32InASegmentOfItsOwn) {
+  FlatBuffers flat = buffers();
+  EXPECT_EQ(flat.segments(), precision().compute == at::kFloat ? 1 : 2);
+  for (int i = 0; i < flat.parameters(); ++i) {
+    const auto expected = flat.spec(i).fp32 ? at::kFloat : precision().compute;
+    EXPECT_EQ(flat.weightView(i).scalar_type(), expected) << flat.spec(i).name;
+    EXPECT_EQ(flat.gradientView(i).scalar_type(), flat.spec(i).fp32 ? at::kFloat : precision().wire);
+    EXPECT_EQ(flat.masterView(i).scalar_type(), at::kFloat);
+    EXPECT_EQ(flat.slice(i).segment, flat.spec(i).fp32 && flat.segments() == 2 ? 1 : 0);
+  }
+}
+
+TEST_P(EveryPrecision, ViewsHaveTheParametersShapeAndAliasTheSlice) {
+  for (const auto format : {nhwc, at::MemoryFormat::Contiguous}) {
+    FlatBuffers flat = buffers(format);
+    for (int i = 0; i < flat.parameters(); ++i) {
+      EXPECT_EQ(flat.gradientView(i).sizes(), at::IntArrayRef(flat.spec(i).shape));
+      flat.gradientView(i).fill_(i + 1);
+      EXPECT_TRUE(flat.gradient(flat.slice(i)).eq(i + 1).all().item<bool>()) << flat.spec(i).name;
+    }
+    for (int i = 0; i < flat.parameters(); ++i) {
+      EXPECT_TRUE(flat.gradientView(i).eq(i + 1).all().item<bool>()) << "overwritten by another: " << flat.spec(i).name;
+    }
+  }
+}
+
+TEST_P(EveryPrecision, ConvolutionWeightsLieInTheFormatAskedFor) {
+  const int conv = buffers().indexOf("conv.weight"), point = buffers().indexOf("point.weight");
+  EXPECT_EQ(buffers(nhwc).masterView(conv).strides(), at::IntArrayRef({18, 1, 6, 3}));
+  EXPECT_EQ(buffers(nhwc).masterView(point).strides(), at::IntArrayRef({1, 1, 1, 1}));
+  EXPECT_EQ(buffers(at::MemoryFormat::Contiguous).masterView(conv).strides(), at::IntArrayRef({18, 6, 2, 1}));
+}
+
+TEST_P(EveryPrecision, PaddingIsZeroAndStaysZero) {
+  FlatBuffers flat = buffers();
+  double written = 0;
+  for (int i = 0; i < flat.parameters(); ++i) {
+    flat.masterView(i).fill_(1);
+    written += static_cast<double>(flat.slice(i).count());
+  }
+  flat.refreshWeights();
+  double sum = 0, weights = 0;
+  for (int segment = 0; segment < flat.segments(); ++segment) {
+    sum += flat.master(flat.whole(segment)).sum().item<double>();
+    weights += flat.weights(flat.whole(segment)).sum(at::kDouble).item<double>();
+    EXPECT_EQ(flat.gradient(flat.whole(segment)).abs().sum().item<double>(), 0);
+  }
+  EXPECT_EQ(sum, written);
+  EXPECT_EQ(weights, written);
+}
+
+TEST_P(EveryPrecision, RefreshRoundsMasterIntoWeights) {
+  FlatBuffers flat = buffers();
+  for (int i = 0; i < flat.parameters(); ++i) flat.masterView(i).copy_(at::randn(flat.spec(i).shape));
+  flat.refreshWeights();
+  for (int i = 0; i < flat.parameters(); ++i) {
+    EXPECT_TRUE(at::equal(flat.weightView(i), flat.masterView(i).to(flat.weightView(i).scalar_type())));
+  }
+  const Slice conv = flat.slice(flat.indexOf("conv.weight"));
+  EXPECT_EQ(flat.weights(conv).data_ptr() == flat.master(conv).data_ptr(), precision().compute == at::kFloat);
+}
+
+TEST_P(EveryPrecision, ListsTheParametersInASlice) {
+  FlatBuffers flat = buffers();
+  std::vector<int> all;
+  for (int segment = 0; segment < flat.segments(); ++segment) {
+    const auto inside = flat.parametersIn(flat.whole(segment));
+    all.insert(all.end(), inside.begin(), inside.end());
+  }
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all, (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  for (int i = 0; i < flat.parameters(); ++i) EXPECT_EQ(flat.parametersIn(flat.slice(i)), std::vector<int>{i});
+  Slice cutShort = flat.slice(0);
+  --cutShort.end;
+  EXPECT_TRUE(flat.parametersIn(cutShort).empty()) << "a parameter that is cut does not lie in the slice";
+  const Slice bucket{0, flat.slice(0).begin, flat.slice(1).end};
+  EXPECT_EQ(flat.parametersIn(bucket), (std::vector<int>{0, 1}));
+}
+
+TEST_P(EveryPrecision, FindsParametersByName) {
+  EXPECT_EQ(buffers().indexOf("bn.bias"), 3);
+  EXPECT_EQ(buffers().indexOf("bn"), -1);
+}
+
+TEST_P(EveryPrecision, MomentumIsZeroAtFirstUseAndThenKept) {
+  FlatBuffers flat = buffers();
+  const int64_t without = flat.bytes();
+  EXPECT_EQ(flat.momentum(flat.whole(0)).abs().sum().item<double>(), 0);
+  flat.momentum(flat.slice(0)).fill_(3);
+  EXPECT_EQ(flat.momentum(flat.slice(0)).sum().item<double>(), 33);
+  EXPECT_EQ(flat.bytes(), without + 4 * flat.whole(0).count());
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, EveryPrecision, testing::ValuesIn([] {
+                           std::vector<std::string_view> names;
+                           for (const Precision& row : precisions()) names.push_back(row.name);
+                           return names;
+                         }()),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(FlatBuffers, HaveOneSegmentWhenNothingStaysFp32) {
+  FlatBuffers flat({{"w", {3}, false}}, precisions()[1], at::kCPU, nhwc);
+  EXPECT_EQ(flat.segments(), 1);
+  EXPECT_EQ(flat.weightView(0).scalar_type(), at::kBFloat16);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tandem::gpu {
+
+inline constexpr int blockThreads = 256;
+
+/// Grid-stride loops: for (i = firstElement(); i < n; i += allThreads()).
+__device__ inline int64_t firstElement() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ inline int64_t allThreads() { return static_cast<int64_t>(gridDim.x) * blockDim.x; }
+
+__device__ inline float widen(float value) { return value; }
+__device__ inline float widen(__nv_bfloat16 value) { return __bfloat162float(value); }
+
+template <class T>
+__device__ inline T narrow(float value);
+template <>
+__device__ inline float narrow<float>(float value) {
+  return value;
+}
+template <>
+__device__ inline __nv_bfloat16 narrow<__nv_bfloat16>(float value) {
+  return __float2bfloat16_rn(value);
+}
+
+/// std::array's operator[] is host code.
+__device__ inline float pick(const std::array<float, 3>& values, int64_t i) {
+  return reinterpret_cast<const float*>(&values)[i];
+}
+
+inline void checkLaunch() {
+  const cudaError_t failure = cudaGetLastError();
+  if (failure != cudaSuccess) throw InternalError(concat("CUDA kernel launch: ", cudaGetErrorString(failure)));
+}
+
+/// Enqueues a grid-stride kernel over `count` > 0 elements.
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), int64_t count, void* stream, const Arguments&... arguments) {
+  constexpr int64_t mostBlocks = 1 << 16;
+  const auto blocks = static_cast<unsigned>(std::min((count + blockThreads - 1) / blockThreads, mostBlocks));
+  kernel<<<blocks, blockThreads, 0, static_cast<cudaStream_t>(stream)>>>(arguments...);
+  checkLaunch();
+}
+
+}  // namespace tandem::gpu

@@ -1,0 +1,21 @@
+#include "base/error.h"
+#include "kernels/normalize_bodies.h"
+#include "kernels/sgd_bodies.h"
+#include "kernels/softmax_cross_entropy_bodies.h"
+#include "kernels/sum_bodies.h"
+
+namespace tandem::gpu {
+namespace {
+
+[[noreturn]] void refuse(const char* kernel) {
+  throw InternalError(std::string(kernel) + ": a tensor on a GPU, but this build has no CUDA");
+}
+
+}  // namespace
+
+void normalize(const NormalizeArguments&, void*) { refuse("normalize"); }
+void sgdUpdate(const SgdArguments&, int64_t, void*) { refuse("sgdUpdate"); }
+void softmaxCrossEntropy(const SoftmaxCrossEntropyArguments&, float*, void*) { refuse("softmaxCrossEntropy"); }
+void sumInto(const SumArguments&, int64_t, void*) { refuse("sumInto"); }
+
+}  // namespace tandem::gpu

@@ -1,0 +1,65 @@
+#include "kernels/normalize.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <c10/core/DeviceGuard.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "kernels/launch.h"
+#include "kernels/normalize_bodies.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t grainElements = 1 << 16;
+
+NormalizeArguments argumentsOf(const at::Tensor& bytes, const Normalization& normalization, at::Tensor& out) {
+  check(bytes.scalar_type() == at::kByte && bytes.dim() == 4 && bytes.is_contiguous(), "normalize: bytes [N, H, W, C]");
+  const int64_t channels = bytes.size(3);
+  check(channels == 1 || channels == 3, "normalize: 1 or 3 channels");
+  check(out.sizes() == at::IntArrayRef({bytes.size(0), channels, bytes.size(1), bytes.size(2)}),
+        "normalize: out [N, C, H, W]");
+  const bool channelsLast = out.is_contiguous(at::MemoryFormat::ChannelsLast);
+  check(channelsLast || out.is_contiguous(), "normalize: out is dense, NCHW or NHWC");
+  check(bytes.device() == out.device(), "normalize: one device");
+  std::array<float, 3> scale{};
+  for (size_t i = 0; i < scale.size(); ++i) scale[i] = 1.0F / normalization.deviation[i];
+  return {bytes.const_data_ptr<uint8_t>(),
+          out.data_ptr(),
+          elementOf(out, "normalize"),
+          channelsLast,
+          bytes.size(0),
+          bytes.size(1),
+          bytes.size(2),
+          channels,
+          normalization.mean,
+          scale};
+}
+
+}  // namespace
+
+void normalize(const at::Tensor& bytes, const Normalization& normalization, at::Tensor& out) {
+  const NormalizeArguments arguments = argumentsOf(bytes, normalization, out);
+  if (out.numel() == 0) return;
+  if (!out.is_cpu()) {
+    const c10::DeviceGuard guard(out.device());
+    return gpu::normalize(arguments, currentStream(out));
+  }
+  const int64_t rowElements = arguments.width * arguments.channels;
+  at::parallel_for(0, arguments.images * arguments.height, std::max<int64_t>(1, grainElements / rowElements),
+                   [&](int64_t first, int64_t last) { cpu::normalize(arguments, first, last); });
+}
+
+at::Tensor normalizeReference(const at::Tensor& bytes, const Normalization& normalization, const at::Tensor& like) {
+  const auto perChannel = [&](const std::array<float, 3>& values) {
+    const at::Tensor channels = at::tensor(at::ArrayRef<float>(values), at::kDouble).to(bytes.device());
+    return channels.narrow(0, 0, bytes.size(3)).view({1, -1, 1, 1});
+  };
+  const at::Tensor planes = bytes.permute({0, 3, 1, 2}).to(at::kDouble);  // [N, C, H, W]
+  const at::Tensor result = (planes - perChannel(normalization.mean)) / perChannel(normalization.deviation);
+  return result.to(like.scalar_type()).contiguous(like.suggest_memory_format());
+}
+
+}  // namespace tandem

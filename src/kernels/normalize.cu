@@ -1,0 +1,29 @@
+#include "kernels/cuda_launch.cuh"
+#include "kernels/normalize_bodies.h"
+
+namespace tandem::gpu {
+namespace {
+
+// One thread per element of `out` in its memory order: writes coalesce.
+template <class T>
+__global__ void normalizeKernel(NormalizeArguments a, int64_t count) {
+  const int64_t pixels = a.height * a.width;
+  for (int64_t i = firstElement(); i < count; i += allThreads()) {
+    int64_t source = i, channel = i % a.channels;
+    if (!a.channelsLast) {
+      channel = i / pixels % a.channels;
+      source = (i / (pixels * a.channels) * pixels + i % pixels) * a.channels + channel;
+    }
+    const float value = (static_cast<float>(a.bytes[source]) - pick(a.mean, channel)) * pick(a.scale, channel);
+    static_cast<T*>(a.out)[i] = narrow<T>(value);
+  }
+}
+
+}  // namespace
+
+void normalize(const NormalizeArguments& a, void* stream) {
+  const int64_t count = a.images * a.height * a.width * a.channels;
+  launch(a.type == Element::fp32 ? normalizeKernel<float> : normalizeKernel<__nv_bfloat16>, count, stream, a, count);
+}
+
+}  // namespace tandem::gpu

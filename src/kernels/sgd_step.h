@@ -1,0 +1,12 @@
+#pragma once
+
+namespace tandem {
+
+/// Coefficients of one SGD update, PyTorch's rule:
+///   g = scale * gradient + weightDecay * w;  v = momentum * v + g;  w -= rate * (nesterov ? g + momentum * v : v)
+struct SgdStep {
+  float rate = 0, momentum = 0, weightDecay = 0, scale = 1;
+  bool nesterov = false;
+};
+
+}  // namespace tandem

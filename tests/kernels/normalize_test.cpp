@@ -1,0 +1,51 @@
+#include "kernels/normalize.h"
+
+#include "test_devices.h"
+
+namespace tandem {
+namespace {
+
+using Shape = std::vector<int64_t>;
+using Case = std::tuple<Shape, at::ScalarType, at::MemoryFormat>;
+
+class Normalize : public testing::TestWithParam<Case> {};
+
+TEST_P(Normalize, EqualsTheReference) {
+  const auto& [shape, type, format] = GetParam();
+  const Normalization normalization{{125.3F, 123.0F, 113.9F}, {63.0F, 62.1F, 66.7F}};
+  for (const at::Device device : testDevices()) {
+    at::manual_seed(1);
+    const at::Tensor bytes = at::randint(256, shape, at::kByte).to(device);
+    at::Tensor out = at::empty({shape[0], shape[3], shape[1], shape[2]}, at::device(device).dtype(type), format);
+    out.fill_(-1000);
+    normalize(bytes, normalization, out);
+    const at::Tensor expected = normalizeReference(bytes, normalization, out);
+    EXPECT_EQ(expected.sizes(), out.sizes());
+    EXPECT_LT(relativeError(out, expected), toleranceOf(type)) << device;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, Normalize,
+    testing::Combine(testing::Values(Shape{2, 8, 8, 3}, Shape{1, 1, 1, 3}, Shape{3, 7, 5, 3}, Shape{2, 28, 28, 1},
+                                     Shape{5, 33, 17, 3}, Shape{1, 1, 47, 1}, Shape{4, 224, 224, 3}),
+                     testing::Values(at::kFloat, at::kBFloat16),
+                     testing::Values(at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast)));
+
+TEST(Normalize, AcceptsAnEmptyBatch) {
+  at::Tensor out = at::empty({0, 3, 4, 4});
+  normalize(at::empty({0, 4, 4, 3}, at::kByte), {}, out);
+  EXPECT_EQ(out.numel(), 0);
+}
+
+TEST(Normalize, RefusesShapesThatDoNotFit) {
+  at::Tensor out = at::empty({2, 3, 4, 4});
+  EXPECT_ANY_THROW(normalize(at::empty({2, 4, 4, 2}, at::kByte), {}, out));
+  EXPECT_ANY_THROW(normalize(at::empty({2, 4, 5, 3}, at::kByte), {}, out));
+  EXPECT_ANY_THROW(normalize(at::empty({2, 4, 4, 3}), {}, out));
+  at::Tensor half = at::empty({2, 3, 4, 4}, at::kHalf);
+  EXPECT_ANY_THROW(normalize(at::empty({2, 4, 4, 3}, at::kByte), {}, half));
+}
+
+}  // namespace
+}  // namespace tandem

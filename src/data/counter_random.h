@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+namespace tandem {
+
+/// splitmix64's output function: a bijection whose outputs for consecutive inputs look independent.
+/// Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (OOPSLA 2014).
+inline uint64_t mixBits(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+  return x ^ (x >> 31);
+}
+
+constexpr uint64_t goldenGamma = 0x9E3779B97F4A7C15ULL;
+
+/// What a key is for: streams of one seed that must not repeat each other.
+enum class RandomUse : uint64_t { order = 1, augment, pixels, label };
+
+/// One key of all its parts, in this order.
+inline uint64_t randomKey(RandomUse use, uint64_t seed, uint64_t a, uint64_t b = 0) {
+  uint64_t key = mixBits(static_cast<uint64_t>(use) * goldenGamma);
+  for (const uint64_t part : {seed, a, b}) key = mixBits(key + goldenGamma + mixBits(part + goldenGamma));
+  return key;
+}
+
+/// A stream of random numbers that is a function of its key alone.
+class CounterRandom {
+ public:
+  explicit CounterRandom(uint64_t key) : state_(key) {}
+  uint64_t next() { return mixBits(state_ += goldenGamma); }
+  /// Uniform in [0, bound), with a bias below bound / 2^64. REQUIRES: bound > 0.
+  uint64_t below(uint64_t bound) {
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+  }
+
+ private:
+  uint64_t state_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tandem {
+
+/// A bounded ring between several producers and one consumer that delivers values in the order of their index.
+///
+/// A producer claims an index, makes its value and puts it (or fails it). At most `capacity` indices are claimed and
+/// not yet taken, so that values in the making count too. Of every method but take(), all threads may call all.
+template <class T>
+class OrderedQueue {
+ public:
+  /// REQUIRES: capacity >= 1.
+  explicit OrderedQueue(int64_t capacity) : slots_(static_cast<size_t>(capacity)) {}
+
+  /// The next index to make: 0, 1, 2, ... Waits for room; empty after stop() or a failure.
+  std::optional<int64_t> claim() {
+    std::unique_lock lock(mutex_);
+    room_.wait(lock, [this] { return closed_ || claimed_ < taken_ + static_cast<int64_t>(slots_.size()); });
+    if (closed_) return std::nullopt;
+    return claimed_++;
+  }
+
+  /// REQUIRES: `index` was claimed by the caller and neither put nor failed before.
+  void put(int64_t index, T value) {
+    const std::lock_guard lock(mutex_);
+    slot(index).value = std::move(value);
+    if (index == taken_) ready_.notify_one();
+  }
+
+  /// As put(), but take() will throw `failure` when it comes to this index, and nothing more is claimed.
+  void fail(int64_t index, std::exception_ptr failure) {
+    const std::lock_guard lock(mutex_);
+    slot(index).failure = std::move(failure);
+    closed_ = true;
+    room_.notify_all();
+    ready_.notify_one();
+  }
+
+  /// The value after the one taken before. Waits for it; rethrows its failure, again at every later call; empty after
+  /// stop(). Consumer only.
+  std::optional<T> take() {
+    std::unique_lock lock(mutex_);
+    Slot& next = slot(taken_);
+    ready_.wait(lock, [&] { return stopped_ || next.value || next.failure; });
+    if (stopped_) return std::nullopt;
+    if (next.failure) std::rethrow_exception(next.failure);
+    std::optional<T> value = std::exchange(next.value, std::nullopt);
+    ++taken_;
+    room_.notify_one();
+    return value;
+  }
+
+  /// Frees everybody who waits, now and later.
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    closed_ = stopped_ = true;
+    room_.notify_all();
+    ready_.notify_all();
+  }
+
+ private:
+  struct Slot {
+    std::optional<T> value;
+    std::exception_ptr failure;
+  };
+
+  Slot& slot(int64_t index) { return slots_[static_cast<size_t>(index) % slots_.size()]; }
+
+  std::mutex mutex_;
+  std::condition_variable room_, ready_;
+  std::vector<Slot> slots_;
+  int64_t claimed_ = 0, taken_ = 0;
+  bool closed_ = false, stopped_ = false;
+};
+
+}  // namespace tandem

@@ -1,0 +1,34 @@
+#include "data/staging.h"
+
+#include <ATen/ops/empty.h>
+
+#include "kernels/normalize.h"
+
+namespace tandem {
+
+// The labels leave with the batch, and pinned memory may still be read by a copy: both are allocated anew, from caches.
+const HostBatch& Staging::makeOnHost(int64_t k) {
+  const bool gpu = !options_.device->isCpu();
+  if (gpu || !host_.images.defined()) {
+    host_ = options_.maker->allocate(gpu);
+  } else {
+    host_.labels = at::empty_like(host_.labels);
+  }
+  options_.maker->make(k, host_);
+  return host_;
+}
+
+Batch Staging::make(int64_t k) {
+  const HostBatch& host = makeOnHost(k);
+  const BatchMaker& maker = *options_.maker;
+  const auto there = at::TensorOptions().device(options_.device->torch());
+  Batch batch;
+  batch.index = k;
+  batch.images = at::empty({maker.plan().count, 3, maker.plan().height, maker.plan().width}, there.dtype(options_.type),
+                           options_.format);
+  batch.labels = host.labels.to(there, /*non_blocking=*/true);
+  normalize(host.images.to(there, /*non_blocking=*/true), maker.dataset().info().normalization, batch.images);
+  return batch;
+}
+
+}  // namespace tandem

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "device/batch.h"
+#include "device/flat_buffers.h"
+#include "graph/graph.h"
+
+namespace tandem {
+
+/// The graph's parameters in the order in which their gradients become ready in backward: the order of FlatBuffers.
+std::vector<ParameterSpec> parameterSpecs(const Graph& graph);
+
+struct ExecutorOptions {
+  at::ScalarType compute = at::kFloat;
+  at::MemoryFormat format = at::MemoryFormat::ChannelsLast;
+  at::Device device = at::kCPU;
+  uint64_t dropoutSeed = 0;   ///< of this replica
+};
+
+/// Runs one replica's graph. All methods on the replica's thread.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  /// Parameters and gradients become views of the buffers' slices. `graph` and `buffers` must outlive this.
+  virtual void bind(const Graph& graph, FlatBuffers& buffers) = 0;
+
+  /// Training (batch statistics, dropout) or evaluation (running statistics, no dropout). Training at first.
+  virtual void setTraining(bool training) = 0;
+
+  /// Keep what backward needs; on at first. Independent of setTraining(): gradients through running statistics exist.
+  virtual void setGradients(bool keep) = 0;
+
+  /// Outputs of the graph, [N, classes] each, valid until the next call. Detached leaves: their gradient is handed
+  /// to backward().
+  virtual std::span<const at::Tensor> forward(const Batch& batch) = 0;
+
+  /// Fills every gradient slice and reports each once. REQUIRES: forward() just before, gradients kept.
+  virtual void backward(std::span<const at::Tensor> outputGradients, const GradientReady& ready) = 0;
+
+  /// Running statistics by name ("bn1.running_mean", "bn1.running_var"), fp32.
+  virtual std::vector<std::pair<std::string, at::Tensor>> statistics() const = 0;
+};
+
+struct ExecutorEntry {
+  std::string_view name, summary;
+  std::unique_ptr<Executor> (*make)(const ExecutorOptions&);
+};
+
+std::span<const ExecutorEntry> executors();
+
+}  // namespace tandem

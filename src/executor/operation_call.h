@@ -1,0 +1,32 @@
+#pragma once
+
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
+
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace tandem {
+
+/// What one node's ATen call reads.
+struct OperationArguments {
+  const Attributes& attributes;
+  std::vector<at::Tensor> inputs;        ///< [N, C, H, W], or [N, C] after flatten and pooling to a vector
+  at::Tensor weight, bias;               ///< undefined where the operation has none
+  at::Tensor runningMean, runningVar;    ///< [C] fp32, batch_norm only
+  bool training = true;
+  bool mayOverwrite = false;             ///< the first input is read by nobody else and needed by no backward
+  at::Generator* generator = nullptr;
+};
+
+using OperationCall = at::Tensor (*)(OperationArguments&);
+
+/// The ATen call of an operation of the graph's catalog. Throws InternalError for one without a call.
+OperationCall operationCall(std::string_view operation);
+
+/// True when the backward pass of `operation` does not read its output, so that a consumer may overwrite it.
+bool outputMayBeOverwritten(std::string_view operation);
+
+}  // namespace tandem

@@ -1,0 +1,112 @@
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/catalog.h"
+#include "executor/executor.h"
+#include "executor/operation_call.h"
+#include "graph/operation.h"
+#include "models/model.h"
+
+namespace tandem {
+namespace {
+
+struct Bound {
+  Graph graph;
+  FlatBuffers buffers;
+  std::unique_ptr<Executor> executor;
+
+  explicit Bound(Graph made, const ExecutorEntry& entry = executors().front())
+      : graph(std::move(made)),
+        buffers(parameterSpecs(graph), find(precisions(), "fp32", "precision"), at::kCPU,
+                at::MemoryFormat::ChannelsLast),
+        executor(entry.make({.dropoutSeed = 7})) {
+    for (int i = 0; i < buffers.parameters(); ++i) {
+      buffers.masterView(i).copy_(0.1 * at::sin(at::arange(buffers.masterView(i).numel())).view_as(buffers.masterView(i)));
+    }
+    buffers.refreshWeights();
+    executor->bind(graph, buffers);
+  }
+
+  Batch batch(int64_t n) const {
+    const ImageShape shape = graph.node(graph.input()).shape;
+    const at::Tensor images = at::sin(at::arange(n * shape.count())).view({n, shape.channels, shape.height, shape.width});
+    return {images.contiguous(at::MemoryFormat::ChannelsLast), at::zeros({n}, at::kLong), 0, nullptr};
+  }
+};
+
+TEST(Executor, everyOperationOfTheGraphCatalogHasACall) {
+  for (const Operation& operation : operations()) {
+    if (operation.name == "input") continue;
+    EXPECT_NE(operationCall(operation.name), nullptr) << operation.name;
+  }
+}
+
+TEST(Executor, reportsEachSliceOnceInTheOrderOfTheBuffers) {
+  for (const ExecutorEntry& entry : executors()) {
+    Bound bound(buildModel("resnet20", {}), entry);
+    const auto outputs = bound.executor->forward(bound.batch(2));
+    std::vector<int> order;
+    const at::Tensor gradient = at::ones_like(outputs[0]);
+    bound.executor->backward({&gradient, 1}, [&](Slice slice) {
+      const auto inside = bound.buffers.parametersIn(slice);
+      order.insert(order.end(), inside.begin(), inside.end());
+    });
+    EXPECT_EQ(order.size(), static_cast<size_t>(bound.buffers.parameters())) << entry.name;
+    EXPECT_EQ(std::set<int>(order.begin(), order.end()).size(), order.size()) << entry.name;
+    int64_t outOfOrder = 0;
+    for (size_t i = 1; i < order.size(); ++i) outOfOrder += std::abs(order[i] - order[i - 1]) > 2 ? 1 : 0;
+    EXPECT_EQ(outOfOrder, 0) << "buffers are laid out in the order of backward, but for the pair within one node";
+  }
+}
+
+TEST(Executor, gradientsDoNotAddUpOverSteps) {
+  Bound bound(buildModel("resnet20", {}));
+  std::array<at::Tensor, 2> seen;
+  for (at::Tensor& gradients : seen) {
+    const auto outputs = bound.executor->forward(bound.batch(2));
+    const at::Tensor gradient = at::ones_like(outputs[0]);
+    bound.executor->backward({&gradient, 1}, [](Slice) {});
+    gradients = bound.buffers.gradient(bound.buffers.whole(0)).clone();
+  }
+  EXPECT_GT(seen[0].norm().item<float>(), 0);
+  EXPECT_TRUE(seen[0].allclose(seen[1]));
+}
+
+TEST(Executor, evaluationUsesRunningStatisticsAndLeavesThemAlone) {
+  Bound bound(buildModel("resnet20", {}));
+  bound.executor->setTraining(false);
+  const at::Tensor before = bound.executor->statistics().front().second.clone();
+  const at::Tensor first = bound.executor->forward(bound.batch(3))[0].clone();
+  EXPECT_TRUE(before.equal(bound.executor->statistics().front().second));
+  bound.executor->setTraining(true);
+  const at::Tensor trained = bound.executor->forward(bound.batch(3))[0].clone();
+  EXPECT_FALSE(first.allclose(trained));
+  EXPECT_FALSE(before.equal(bound.executor->statistics().front().second));
+}
+
+TEST(Executor, backwardWithoutKeptGradientsIsRefused) {
+  Bound bound(buildModel("resnet20", {}));
+  bound.executor->setGradients(false);
+  const auto outputs = bound.executor->forward(bound.batch(2));
+  const at::Tensor gradient = at::ones_like(outputs[0]);
+  EXPECT_THROW(bound.executor->backward({&gradient, 1}, [](Slice) {}), InternalError);
+}
+
+TEST(Executor, dropoutKeepsTheShareAndScales) {
+  Graph graph({64, 8, 8});
+  graph.add("dropout", "drop", {graph.input()}, {.probability = 0.25});
+  Bound bound(std::move(graph));
+  bound.executor->setGradients(false);
+  Batch batch = bound.batch(4);
+  batch.images.fill_(1);
+  const at::Tensor output = bound.executor->forward(batch)[0];
+  EXPECT_NEAR(output.ne(0).to(at::kFloat).mean().item<float>(), 0.75, 0.02);
+  EXPECT_NEAR(output.max().item<float>(), 1 / 0.75, 1e-5);
+  bound.executor->setTraining(false);
+  EXPECT_TRUE(bound.executor->forward(batch)[0].eq(1).all().item<bool>());
+}
+
+}  // namespace
+}  // namespace tandem

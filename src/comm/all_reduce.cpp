@@ -1,0 +1,40 @@
+#include "comm/algorithms.h"
+#include "comm/group.h"
+#include "comm/nccl_group.h"
+#include "comm/thread_group.h"
+
+namespace tandem {
+namespace {
+
+template <Advance sum>
+std::vector<std::unique_ptr<Group>> threads(const GroupOptions& options) {
+  return makeThreadGroups(options, sum);
+}
+
+// Per replica, mean over the replicas where they differ; for all algorithms the total is 2 (n - 1) times the tensor,
+// the least that an all-reduce by point-to-point copies can move:
+// shared, ring: each receives its part from n - 1 peers, then n - 1 finished parts, a part being 1 / n.
+// copy: the root receives n - 1 tensors, the n - 1 others one each; the root rotates from bucket to bucket.
+// tree: one tensor goes up and one comes down each of the n - 1 edges; replica 0 alone receives ceil(log2 n) of them.
+double received(double bytes, int n) { return 2.0 * (n - 1) / n * bytes; }
+
+double messagesOfParts(int n) { return 2.0 * (n - 1); }
+double messagesOfTensors(int n) { return 2.0 * (n - 1) / n; }
+
+constexpr AllReduceEntry table[] = {
+    {"shared", "each replica sums its part of the tensor from all replicas' memory, then copies the other parts", true,
+     true, received, messagesOfParts, threads<advanceShared>},
+    {"copy", "one replica (the next one for each bucket) copies all tensors to its device and sums; all copy the result",
+     true, true, received, messagesOfTensors, threads<advanceCopy>},
+    {"ring", "reduce-scatter and all-gather around a ring", true, true, received, messagesOfParts,
+     threads<advanceRing>},
+    {"tree", "summed up a binomial tree to replica 0, copied down again", true, true, received, messagesOfTensors,
+     threads<advanceTree>},
+    {"nccl", "NVIDIA's NCCL, one GPU per replica", false, true, received, messagesOfParts, makeNcclGroups},
+};
+
+}  // namespace
+
+std::span<const AllReduceEntry> allReduces() { return table; }
+
+}  // namespace tandem

@@ -1,0 +1,117 @@
+#include <ATen/ATen.h>
+#include <c10/core/Event.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <nccl.h>
+
+#include <deque>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "comm/nccl_group.h"
+
+namespace tandem {
+namespace {
+
+void require(ncclResult_t result, const char* what) {
+  if (result == ncclSuccess || result == ncclInProgress) return;
+  throw PeerError(concat("NCCL: ", what, " failed: ", ncclGetErrorString(result), "; run again with NCCL_DEBUG=WARN"));
+}
+
+ncclDataType_t typeOf(const at::Tensor& tensor) {
+  if (tensor.scalar_type() == at::kFloat) return ncclFloat32;
+  check(tensor.scalar_type() == at::kBFloat16, "NCCL exchanges float or bfloat16");
+  return ncclBfloat16;
+}
+
+class NcclGroup final : public Group {
+ public:
+  NcclGroup(ncclComm_t communicator, const Device& device)
+      : communicator_(communicator),
+        device_(device),
+        stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.torch().index())) {}
+  ~NcclGroup() override { ncclCommAbort(communicator_); }
+
+  Ticket start(at::Tensor tensor, Collective op) override {
+    const Event ready = device_.record();
+    const c10::cuda::CUDAStreamGuard guard(stream_);
+    device_.wait(ready);
+    launch(tensor, op);
+    pending_.push_back({std::move(tensor), device_.record()});
+    return first_ + static_cast<Ticket>(pending_.size()) - 1;
+  }
+
+  bool progress() override {
+    ncclResult_t state = ncclSuccess;
+    require(ncclCommGetAsyncError(communicator_, &state), "ncclCommGetAsyncError");
+    require(state, "an operation");
+    while (!pending_.empty() && pending_.front().finished->query()) drop();
+    return pending_.empty();
+  }
+
+  void wait(Ticket ticket) override {
+    while (first_ <= ticket) {
+      device_.wait(pending_.front().finished);
+      drop();
+    }
+    progress();
+  }
+
+ private:
+  struct Pending {
+    at::Tensor tensor;
+    Event finished;
+  };
+
+  void launch(const at::Tensor& tensor, Collective op) {
+    void* data = tensor.data_ptr();
+    if (op == Collective::sum) {
+      require(ncclAllReduce(data, data, tensor.numel(), typeOf(tensor), ncclSum, communicator_, stream_.stream()),
+              "ncclAllReduce");
+    } else {
+      require(ncclBroadcast(data, data, tensor.numel(), typeOf(tensor), 0, communicator_, stream_.stream()),
+              "ncclBroadcast");
+    }
+  }
+
+  void drop() {
+    pending_.pop_front();
+    ++first_;
+  }
+
+  ncclComm_t communicator_;
+  const Device& device_;
+  c10::cuda::CUDAStream stream_;
+  std::deque<Pending> pending_;
+  Ticket first_ = 0;   // of pending_
+};
+
+std::vector<int> indicesOf(const GroupOptions& options) {
+  std::vector<int> indices;
+  for (const Device* device : options.devices) {
+    if (device->isCpu()) throw UsageError(concat("--all-reduce=nccl: '", device->name(), "' is no GPU; use shared"));
+    const int index = device->torch().index();
+    if (std::find(indices.begin(), indices.end(), index) != indices.end()) {
+      throw UsageError(concat("--all-reduce=nccl: '", device->name(), "' holds two replicas; NCCL takes each GPU once; "
+                              "use --all-reduce=copy or other --devices"));
+    }
+    indices.push_back(index);
+  }
+  return indices;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Group>> makeNcclGroups(const GroupOptions& options) {
+  const std::vector<int> indices = indicesOf(options);
+  std::vector<ncclComm_t> communicators(indices.size());
+  require(ncclCommInitAll(communicators.data(), static_cast<int>(indices.size()), indices.data()), "ncclCommInitAll");
+  std::vector<std::unique_ptr<Group>> groups;
+  for (size_t rank = 0; rank < indices.size(); ++rank) {
+    groups.push_back(std::make_unique<NcclGroup>(communicators[rank], *options.devices[rank]));
+  }
+  return groups;
+}
+
+}  // namespace tandem

@@ -1,0 +1,12 @@
+#include "base/error.h"
+#include "comm/nccl_group.h"
+
+namespace tandem {
+
+std::vector<std::unique_ptr<Group>> makeNcclGroups(const GroupOptions&) {
+  throw UsageError(
+      "--all-reduce=nccl: this build has no CUDA; NCCL exchanges between GPUs only; use shared, copy, ring or tree, or "
+      "build the preset 'cuda'");
+}
+
+}  // namespace tandem

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+namespace tandem {
+
+/// out = sum of `sources` in the order given, in fp32, rounded once; sources on other devices are copied to out's
+/// first, on the calling thread's current streams. 1-D contiguous tensors of one size and type; `out` may be a source.
+void sumFromPeers(const at::Tensor& out, std::vector<at::Tensor> sources);
+
+}  // namespace tandem

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "comm/group.h"
+
+namespace tandem {
+
+/// What one replica shows the others of the operation that occupies a slot. Written by its owner only: plain fields
+/// before the phase that publishes them.
+struct alignas(64) Lane {
+  std::atomic<int64_t> phase{0};   ///< sequence * phases of the group + phase, so that it only ever grows
+  at::Tensor tensor;
+  std::vector<Event> events;       ///< per phase; empty on the CPU
+};
+
+/// What the replicas of a group share: a ring of operation slots, each with a lane per replica.
+class RoundTable {
+ public:
+  explicit RoundTable(const GroupOptions& options);
+
+  int replicas() const { return static_cast<int>(devices_.size()); }
+  const Device& device(int rank) const { return *devices_[rank]; }
+  Monitor& monitor() const { return monitor_; }
+  int64_t phases() const { return phases_; }
+  Lane& lane(int64_t sequence, int rank);
+
+  static constexpr int64_t slots = 64;
+
+ private:
+  std::vector<const Device*> devices_;
+  Monitor& monitor_;
+  int64_t phases_;
+  std::vector<Lane> lanes_;
+};
+
+/// One operation as one replica sees it: a walk through numbered phases, `arrived` first.
+///
+/// What a replica wrote before publish(p) is seen by a peer after its followed(.., p) returned true: by acquire and
+/// release on the CPU, by an event that the peer's device waits for on a GPU. Nothing here waits.
+class Round {
+ public:
+  static constexpr int arrived = 1;
+
+  Round(RoundTable& table, int64_t sequence, int rank, at::Tensor tensor, Collective collective);
+
+  /// Takes the slot and publishes `arrived`; false while a replica still uses the slot for an earlier operation.
+  bool enter();
+  bool entered() const { return phase_ >= arrived; }
+  /// Ends it here. REQUIRES: nobody reads this replica's tensor any more.
+  void finish();
+  bool finished() const { return phase_ == table_->phases() - 1; }
+
+  int64_t sequence() const { return sequence_; }
+  Collective collective() const { return collective_; }
+  int rank() const { return rank_; }
+  int replicas() const { return table_->replicas(); }
+  at::Device device() const { return table_->device(rank_).torch(); }
+  int phase() const { return phase_; }
+
+  void publish(int phase);
+  /// True when the peer has published `phase`; later work here then comes after it.
+  bool followed(int peer, int phase);
+  bool followedAll(int phase);
+  /// The tensor of a replica that has arrived.
+  at::Tensor tensor(int peer) const;
+  at::Tensor own() const { return tensor_; }
+
+ private:
+  Lane& laneOf(int peer) const { return table_->lane(sequence_, peer); }
+  bool reached(int peer, int phase) const;
+  void store(int phase);
+
+  RoundTable* table_;
+  int64_t sequence_;
+  int rank_;
+  int phase_ = 0;
+  at::Tensor tensor_;
+  Collective collective_;
+  Event ready_;   // the tensor was complete when the operation was started
+};
+
+}  // namespace tandem

@@ -1,0 +1,27 @@
+#include "strategy/independent.h"
+
+#include <ATen/ATen.h>
+
+#include "strategy/initial_parameters.h"
+
+namespace tandem {
+
+Independent::Independent(const StrategyContext& context) {
+  if (context.devices.size() > 1) groups_ = context.allReduce->make({context.devices, context.monitor});
+}
+
+void Independent::attach(Replica& replica) {
+  if (!groups_.empty()) broadcastParameters(*groups_[replica.index], replica.buffers);
+}
+
+void Independent::endStep(Replica& replica, int64_t step) {
+  for (int segment = 0; segment < replica.buffers.segments(); ++segment) {
+    replica.optimizer.update(replica.buffers.whole(segment), step, 1.0);
+  }
+}
+
+std::unique_ptr<Strategy> makeIndependent(const StrategyContext& context) {
+  return std::make_unique<Independent>(context);
+}
+
+}  // namespace tandem

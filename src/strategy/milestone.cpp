@@ -1,0 +1,11 @@
+#include "strategy/milestone.h"
+
+#include <c10/core/Event.h>
+
+namespace tandem {
+
+void Milestone::synchronize() const {
+  if (event_) event_->synchronize();
+}
+
+}  // namespace tandem

@@ -1,0 +1,136 @@
+#include "strategy/parameter_server.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+namespace tandem {
+namespace {
+
+// Only what crosses between devices counts. The host is nobody's own device: each replica pulls all weights and pushes
+// all gradients. On replicas, the owner of a variable has it at hand: (n - 1) / n of both.
+StrategyTraffic trafficOf(const FlatBuffers& buffers, const PlacementOptions& options) {
+  const auto n = static_cast<double>(options.devices.size());
+  const double remote = options.parameterDevice == "cpu" ? 1.0 : (n - 1) / n;
+  double bytes = 0;
+  for (int i = 0; i < buffers.parameters(); ++i) {
+    const Slice slice = buffers.slice(i);
+    bytes += static_cast<double>(buffers.weights(slice).nbytes() + buffers.gradient(slice).nbytes());
+  }
+  return {.bytesPerStep = remote * bytes, .messagesPerStep = remote * 2.0 * buffers.parameters()};
+}
+
+}  // namespace
+
+ParameterServer::ParameterServer(const StrategyContext& context)
+    : context_(context),
+      lanes_(context.devices.size()),
+      attached_(*context.monitor, static_cast<int>(context.devices.size())) {
+  checkParameterDevice({context.parameterDevice, context.devices});
+}
+
+void ParameterServer::attach(Replica& replica) {
+  Lane& lane = lanes_[replica.index];
+  lane.buffers = &replica.buffers;
+  lane.arrived = std::vector<Milestone>(replica.buffers.parameters());
+  lane.work.clear();
+  lane.nextWork = 0;
+  if (replica.index == 0) {
+    const PlacementOptions placement{context_.parameterDevice, context_.devices};
+    plan_ = planShards(replica.buffers, placement);
+    shards_.resize(plan_.size());
+    traffic_ = trafficOf(replica.buffers, placement);
+  }
+  replica.device.synchronize();
+  attached_.arriveAndWait();
+  for (size_t i = 0; i < plan_.size(); ++i) {
+    if (plan_[i].builder == replica.index) {
+      shards_[i] = std::make_unique<Shard>(plan_[i], *lanes_[0].buffers, context_);
+    }
+  }
+  replica.device.synchronize();
+  attached_.arriveAndWait();
+  for (const auto& shard : shards_) {
+    for (const Piece& piece : shard->pieces(replica.index, replica.buffers)) lane.work.push_back({shard.get(), piece});
+  }
+  pull(replica, Shard::Values::masters);
+  replica.device.synchronize();
+  attached_.arriveAndWait();
+}
+
+void ParameterServer::beginStep(Replica& replica) { pull(replica, Shard::Values::weights); }
+
+void ParameterServer::finish(Replica& replica) { pull(replica, Shard::Values::masters); }
+
+void ParameterServer::pull(Replica& replica, Shard::Values values) {
+  waitForAll(replica, &Lane::updated, lanes_[replica.index].steps);
+  for (const auto& shard : shards_) shard->copyTo(replica.buffers, values);
+  if (values == Shard::Values::masters) replica.buffers.refreshWeights();
+}
+
+void ParameterServer::gradientReady(Replica& replica, Slice slice) {
+  Lane& lane = lanes_[replica.index];
+  for (const int variable : replica.buffers.parametersIn(slice)) {
+    lane.arrived[variable].publish(lane.steps + 1, replica.device, *context_.monitor);
+  }
+  const bool mayBlock = lane.nextWork < lane.work.size() && onHostOnly(lane.work[lane.nextWork], replica);
+  if (!mayBlock) sumArrived(replica);
+}
+
+bool ParameterServer::onHostOnly(const Work& work, const Replica& replica) const {
+  return work.shard->plan().device.is_cpu() && !replica.device.isCpu();
+}
+
+bool ParameterServer::gathered(const Replica& replica, const Work& work) const {
+  const auto milestone = [&](const Lane& lane) -> const Milestone& { return lane.arrived[work.piece.variable]; };
+  const int64_t step = lanes_[replica.index].steps + 1;
+  for (const Lane& lane : lanes_) {
+    if (!milestone(lane).reached(step)) return false;
+  }
+  for (const Lane& lane : lanes_) {
+    if (onHostOnly(work, replica)) {
+      milestone(lane).synchronize();
+    } else {
+      milestone(lane).follow(replica.device);
+    }
+  }
+  return true;
+}
+
+bool ParameterServer::sumArrived(Replica& replica) {
+  Lane& mine = lanes_[replica.index];
+  for (; mine.nextWork < mine.work.size(); ++mine.nextWork) {
+    const Work& work = mine.work[mine.nextWork];
+    if (!gathered(replica, work)) return false;
+    std::vector<at::Tensor> gradients;
+    for (const Lane& lane : lanes_) gradients.push_back(lane.buffers->gradient(work.piece.inReplica));
+    work.shard->sum(work.piece, std::move(gradients));
+  }
+  return true;
+}
+
+void ParameterServer::waitForAll(Replica& replica, Milestone Lane::*milestone, int64_t value) {
+  context_.monitor->waitUntil([&] {
+    return std::all_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) { return (lane.*milestone).reached(value); });
+  });
+  for (const Lane& lane : lanes_) (lane.*milestone).follow(replica.device);
+}
+
+void ParameterServer::endStep(Replica& replica, int64_t step) {
+  Lane& lane = lanes_[replica.index];
+  context_.monitor->waitUntil([&] { return sumArrived(replica); });
+  lane.summed.publish(lane.steps + 1, replica.device, *context_.monitor);
+  for (const auto& shard : shards_) shard->update(replica.index, step, 1.0 / replicas());
+  waitForAll(replica, &Lane::summed, lane.steps + 1);
+  lane.nextWork = 0;
+  ++lane.steps;
+  lane.updated.publish(lane.steps, replica.device, *context_.monitor);
+}
+
+StrategyTraffic ParameterServer::traffic() const { return traffic_; }
+
+std::unique_ptr<Strategy> makeParameterServer(const StrategyContext& context) {
+  return std::make_unique<ParameterServer>(context);
+}
+
+}  // namespace tandem

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <vector>
+
+#include "strategy/milestone.h"
+#include "strategy/shard.h"
+#include "strategy/strategy.h"
+
+namespace tandem {
+
+/// Variables live on parameter devices (strategy/placement.h); a replica pulls their weights before each step, and
+/// their owners sum the gradients of all replicas and update them.
+///
+/// Owners are replica threads that work cooperatively: gradientReady() announces a gradient and sums what has arrived
+/// everywhere, so that most sums are done when backward ends. A gradient is overwritten only after endStep(), which
+/// returns when all owners have finished their sums; a shard's weights are overwritten only after every replica's
+/// gradient of the step arrived, hence after its pull. With CUDA replicas and `cpu`, gradients are copied to host
+/// memory in endStep() and one thread updates.
+class ParameterServer final : public Strategy {
+ public:
+  /// Throws UsageError when context.parameterDevice names no device of the run.
+  explicit ParameterServer(const StrategyContext& context);
+
+  void attach(Replica& replica) override;
+  void beginStep(Replica& replica) override;
+  void gradientReady(Replica& replica, Slice slice) override;
+  void endStep(Replica& replica, int64_t step) override;
+  void finish(Replica& replica) override;
+  StrategyTraffic traffic() const override;
+
+ private:
+  struct Work {
+    Shard* shard;
+    Piece piece;
+  };
+  struct alignas(64) Lane {                 // of one replica
+    FlatBuffers* buffers = nullptr;
+    std::vector<Milestone> arrived;         // per variable: steps whose gradient is complete
+    Milestone summed, updated;              // steps
+    int64_t steps = 0;                      // finished; the rest is touched by its own thread only
+    std::vector<Work> work;
+    size_t nextWork = 0;
+  };
+
+  int replicas() const { return static_cast<int>(lanes_.size()); }
+  /// Sums this replica's pieces in order, as far as gradients have arrived; true when all are done.
+  bool sumArrived(Replica& replica);
+  bool gathered(const Replica& replica, const Work& work) const;
+  void pull(Replica& replica, Shard::Values values);
+  void waitForAll(Replica& replica, Milestone Lane::*milestone, int64_t value);
+  bool onHostOnly(const Work& work, const Replica& replica) const;
+
+  StrategyContext context_;
+  std::vector<ShardPlan> plan_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+  std::vector<Lane> lanes_;
+  StrategyTraffic traffic_;
+  Barrier attached_;
+};
+
+std::unique_ptr<Strategy> makeParameterServer(const StrategyContext& context);
+
+}  // namespace tandem

@@ -1,0 +1,62 @@
+#include "strategy/replicated.h"
+
+#include <ATen/ATen.h>
+
+#include "base/error.h"
+#include "strategy/initial_parameters.h"
+
+namespace tandem {
+
+Replicated::Replicated(const StrategyContext& context)
+    : allReduce_(*context.allReduce), bucketBytes_(context.bucketBytes), lanes_(context.devices.size()) {
+  if (replicas() == 1) return;
+  auto groups = allReduce_.make({context.devices, context.monitor});
+  for (int i = 0; i < replicas(); ++i) lanes_[i].group = std::move(groups[i]);
+}
+
+void Replicated::attach(Replica& replica) {
+  Lane& lane = lanes_[replica.index];
+  lane.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, bucketBytes_));
+  lane.tickets.clear();
+  lane.gradientBytes = 0;
+  for (int segment = 0; segment < replica.buffers.segments(); ++segment) {
+    lane.gradientBytes += static_cast<double>(replica.buffers.gradient(replica.buffers.whole(segment)).nbytes());
+  }
+  if (lane.group) broadcastParameters(*lane.group, replica.buffers);
+}
+
+void Replicated::gradientReady(Replica& replica, Slice slice) {
+  Lane& lane = lanes_[replica.index];
+  const auto startable = static_cast<size_t>(lane.tracker->note(slice));
+  if (!lane.group) return;
+  while (lane.tickets.size() < startable) {
+    const Slice bucket = lane.tracker->buckets()[lane.tickets.size()];
+    lane.tickets.push_back(lane.group->start(replica.buffers.gradient(bucket), Collective::sum));
+  }
+  lane.group->progress();
+}
+
+void Replicated::endStep(Replica& replica, int64_t step) {
+  Lane& lane = lanes_[replica.index];
+  const auto& buckets = lane.tracker->buckets();
+  check(lane.tracker->startable() == static_cast<int64_t>(buckets.size()), "every gradient was reported in the step");
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    if (lane.group) lane.group->wait(lane.tickets[i]);
+    replica.optimizer.update(buckets[i], step, 1.0 / replicas());
+  }
+  lane.tickets.clear();
+  lane.tracker->reset();
+}
+
+StrategyTraffic Replicated::traffic() const {
+  if (replicas() == 1 || !lanes_[0].tracker) return {};
+  const auto buckets = static_cast<double>(lanes_[0].tracker->buckets().size());
+  return {.bytesPerStep = allReduce_.receivedBytes(lanes_[0].gradientBytes, replicas()),
+          .messagesPerStep = buckets * allReduce_.messages(replicas())};
+}
+
+std::unique_ptr<Strategy> makeReplicated(const StrategyContext& context) {
+  return std::make_unique<Replicated>(context);
+}
+
+}  // namespace tandem

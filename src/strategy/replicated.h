@@ -1,0 +1,38 @@
+#pragma once
+
+#include <vector>
+
+#include "comm/buckets.h"
+#include "strategy/strategy.h"
+
+namespace tandem {
+
+/// Every replica holds all parameters and optimizer state; gradients are all-reduced in buckets, each as soon as it is
+/// full, to overlap with backward, and everybody makes the same update.
+class Replicated final : public Strategy {
+ public:
+  /// REQUIRES: context.allReduce is set, bucketBytes > 0.
+  explicit Replicated(const StrategyContext& context);
+
+  void attach(Replica& replica) override;
+  void gradientReady(Replica& replica, Slice slice) override;
+  void endStep(Replica& replica, int64_t step) override;
+  StrategyTraffic traffic() const override;
+
+ private:
+  struct Lane {   // of one replica, touched by its thread only
+    std::unique_ptr<Group> group;   // none with one replica
+    std::unique_ptr<BucketTracker> tracker;
+    std::vector<Ticket> tickets;
+    double gradientBytes = 0;
+  };
+  int replicas() const { return static_cast<int>(lanes_.size()); }
+
+  const AllReduceEntry& allReduce_;
+  int64_t bucketBytes_;
+  std::vector<Lane> lanes_;
+};
+
+std::unique_ptr<Strategy> makeReplicated(const StrategyContext& context);
+
+}  // namespace tandem

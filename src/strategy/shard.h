@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "strategy/placement.h"
+#include "strategy/strategy.h"
+
+namespace tandem {
+
+/// What one replica's thread sums at a time: its part of one variable.
+struct Piece {
+  int variable = 0;
+  Slice inReplica, inShard;
+};
+
+/// Variables of the parameter server on one device: masters, weights, the sum of the replicas' gradients, momentum.
+///
+/// Owners call sum() and update() concurrently, each for its own range.
+class Shard {
+ public:
+  /// Starts from the masters of `initial`, which holds all variables.
+  Shard(ShardPlan plan, const FlatBuffers& initial, const StrategyContext& context);
+
+  const ShardPlan& plan() const { return plan_; }
+  bool ownedBy(int replica) const;
+  /// What `replica` owns, in the order in which gradients become ready.
+  std::vector<Piece> pieces(int replica, const FlatBuffers& replicaBuffers) const;
+
+  void sum(const Piece& piece, std::vector<at::Tensor> gradients);
+  /// Updates what `replica` owns.
+  void update(int replica, int64_t step, double gradientScale);
+
+  enum class Values { weights, masters };
+  void copyTo(FlatBuffers& replica, Values values) const;
+
+ private:
+  int rankOf(int replica) const;   // among the owners
+  bool sameLayoutAs(const FlatBuffers& replica) const;
+
+  ShardPlan plan_;
+  FlatBuffers buffers_;
+  std::vector<std::unique_ptr<Optimizer>> optimizers_;   // one per owner
+};
+
+}  // namespace tandem

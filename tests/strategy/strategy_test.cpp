@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include "strategy/synthetic_training.h"
+
+namespace tandem {
+namespace {
+
+// What is left after 5 steps of rounding: fp32 2^-24 per operation; in bf16 each of at most n partial sums is rounded
+// to 2^-9 of itself, and the weights have moved by about their own norm.
+double bound(const std::string& precision) { return precision == "fp32" ? 1e-6 : 0x1p-7; }
+
+std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
+  std::vector<SyntheticRun> runs;
+  const bool server = strategy.name == "parameter_server";
+  std::vector<std::string> variants{"cpu", "device", "cpu:0"};
+  if (!server) variants = {"shared", "copy", "ring", "tree"};
+  for (const std::string& variant : variants) {
+    for (const Precision& precision : precisions()) {
+      for (const int replicas : {1, 2, 3, 4}) {
+        for (const bool block : {false, true}) {
+          SyntheticRun run{.strategy = &strategy, .precision = std::string(precision.name), .replicas = replicas, .block = block};
+          (server ? run.parameterDevice : run.allReduce) = variant;
+          runs.push_back(run);
+        }
+      }
+    }
+  }
+  return runs;
+}
+
+std::string nameOf(const SyntheticRun& run) {
+  return concat(run.strategy->name, ' ', run.allReduce, ' ', run.parameterDevice, ' ', run.precision, ' ', run.replicas,
+                " replicas");
+}
+
+class EachStrategy : public testing::TestWithParam<StrategyEntry> {};
+
+TEST_P(EachStrategy, MakesTheTextbookUpdateOnEveryReplica) {
+  for (const SyntheticRun& run : runsOf(GetParam())) {
+    const auto results = train(run);
+    for (int rank = 0; rank < run.replicas; ++rank) {
+      const bool joined = GetParam().exchange == Exchange::synchronous;
+      for (int i = 0; i < results[rank]->parameters(); ++i) {
+        const at::Tensor expected =
+            expectedMaster(run, i, run.steps, joined ? 0 : rank, joined ? run.replicas : rank + 1);
+        EXPECT_LE(relativeDifference(results[rank]->master(results[rank]->slice(i)), expected), bound(run.precision))
+            << nameOf(run) << ", replica " << rank << ", parameter " << i;
+      }
+    }
+  }
+}
+
+TEST_P(EachStrategy, ReplicasThatExchangeHoldTheSameBits) {
+  if (GetParam().exchange == Exchange::none) GTEST_SKIP() << "no exchange";
+  for (const SyntheticRun& run : runsOf(GetParam())) {
+    const auto results = train(run);
+    for (const auto& buffers : results) {
+      for (int segment = 0; segment < buffers->segments(); ++segment) {
+        const Slice whole = buffers->whole(segment);
+        EXPECT_TRUE(at::equal(buffers->master(whole), results[0]->master(whole))) << nameOf(run);
+        EXPECT_TRUE(at::equal(buffers->weights(whole), buffers->master(whole).to(buffers->weights(whole).scalar_type())))
+            << nameOf(run);
+      }
+    }
+  }
+}
+
+TEST_P(EachStrategy, AStepStartsFromTheUpdateBefore) {
+  for (SyntheticRun run : runsOf(GetParam())) {
+    const bool joined = GetParam().exchange == Exchange::synchronous;
+    run.atBegin = [&](int rank, int64_t step, FlatBuffers& buffers) {
+      const int first = joined ? 0 : rank, last = joined ? run.replicas : rank + 1;
+      for (int i = 0; i < buffers.parameters(); ++i) {
+        const double difference =
+            relativeDifference(buffers.weights(buffers.slice(i)), expectedMaster(run, i, step, first, last));
+        EXPECT_LE(difference, bound(run.precision)) << nameOf(run) << ", step " << step << ", parameter " << i;
+      }
+    };
+    run.steps = 3;
+    train(run);
+  }
+}
+
+TEST_P(EachStrategy, KeepsExactOverManySteps) {
+  for (SyntheticRun run : runsOf(GetParam())) {
+    if (run.replicas != 3 || run.precision != "fp32") continue;
+    run.steps = 200;
+    const bool joined = GetParam().exchange == Exchange::synchronous;
+    const auto results = train(run);
+    for (int i = 0; i < results[0]->parameters(); ++i) {
+      const at::Tensor expected = expectedMaster(run, i, run.steps, 0, joined ? run.replicas : 1);
+      EXPECT_LE(relativeDifference(results[0]->master(results[0]->slice(i)), expected), 1e-5) << nameOf(run);
+    }
+  }
+}
+
+TEST_P(EachStrategy, AFailureOfOneReplicaEndsTheOthers) {
+  for (SyntheticRun run : runsOf(GetParam())) {
+    if (run.replicas != 3) continue;
+    run.atBegin = [](int rank, int64_t step, FlatBuffers&) {
+      if (rank == 1 && step == 2) throw DataError("replica 1: no more data");
+    };
+    try {
+      train(run);
+      FAIL() << nameOf(run);
+    } catch (const Error& failure) {
+      EXPECT_STREQ(failure.what(), "replica 1: no more data") << nameOf(run);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, EachStrategy, testing::ValuesIn(strategies().begin(), strategies().end()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+StrategyTraffic trafficOf(const std::string& strategy, const std::string& parameterDevice, int replicas) {
+  const SyntheticRun run{.strategy = &find(strategies(), strategy, "strategy"),
+                         .parameterDevice = parameterDevice,
+                         .precision = "fp32",
+                         .replicas = replicas};
+  const auto devices = cpuDevices(replicas);
+  Monitor monitor(true);
+  const auto made = makeStrategy(run, devices, monitor);
+  runReplicas(replicas, monitor, [&](int rank) {
+    FlatBuffers buffers = syntheticBuffers(run.precision);
+    const auto optimizer = makeSgd(buffers, run.optimizer);
+    Replica replica{rank, devices[rank], buffers, *optimizer};
+    made->attach(replica);
+  });
+  return made->traffic();
+}
+
+TEST(Traffic, FollowsThePlacement) {
+  constexpr double bytes = (30 + 10 + 1000 + 6 + 77) * 4;
+  EXPECT_EQ(trafficOf("independent", "cpu", 4).bytesPerStep, 0);
+  EXPECT_EQ(trafficOf("replicated", "cpu", 1).bytesPerStep, 0);
+  EXPECT_GE(trafficOf("replicated", "cpu", 4).bytesPerStep, 1.5 * bytes);
+  EXPECT_LE(trafficOf("replicated", "cpu", 4).bytesPerStep, 1.5 * (bytes + 5 * 64));   // padding travels too
+  EXPECT_DOUBLE_EQ(trafficOf("parameter_server", "cpu", 1).bytesPerStep, 2 * bytes);
+  EXPECT_DOUBLE_EQ(trafficOf("parameter_server", "cpu", 4).messagesPerStep, 10);
+  EXPECT_DOUBLE_EQ(trafficOf("parameter_server", "device", 4).bytesPerStep, 1.5 * bytes);
+  EXPECT_DOUBLE_EQ(trafficOf("parameter_server", "cpu:0", 1).bytesPerStep, 0);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/catalog.h"
+#include "strategy/strategy.h"
+#include "support/run_replicas.h"
+
+namespace tandem {
+
+/// Training without a network: gradients are a formula of replica, parameter and step.
+struct SyntheticRun {
+  const StrategyEntry* strategy = nullptr;
+  std::string allReduce = "shared", parameterDevice = "cpu", precision = "fp32";
+  int replicas = 1;
+  bool block = true;
+  int64_t steps = 5;
+  OptimizerOptions optimizer{.learningRate = 0.1, .momentum = 0.9, .weightDecay = 0.01};
+  /// Sees each replica's buffers after beginStep.
+  std::function<void(int rank, int64_t step, FlatBuffers&)> atBegin = nullptr;
+};
+
+inline std::vector<ParameterSpec> syntheticSpecs() {
+  return {{"d", {30}, false}, {"c", {10}, true}, {"b", {1000}, false}, {"e", {3, 2, 1, 1}, false}, {"a", {77}, true}};
+}
+
+inline at::Tensor initialOf(int parameter, int64_t count) {
+  return at::cos(at::arange(count, at::kFloat) * 0.1 + parameter);
+}
+
+inline at::Tensor gradientOf(int replica, int parameter, int64_t step, int64_t count) {
+  return at::sin(at::arange(count, at::kFloat) * 0.3 + replica * 2.1 + parameter + static_cast<double>(step) * 0.7);
+}
+
+inline FlatBuffers syntheticBuffers(const std::string& precision) {
+  return {syntheticSpecs(), find(precisions(), precision, "precision"), at::kCPU, at::MemoryFormat::ChannelsLast};
+}
+
+/// The strategy of a run, on `devices`, which must outlive it.
+inline std::unique_ptr<Strategy> makeStrategy(const SyntheticRun& run, const std::vector<Device>& devices,
+                                              Monitor& monitor) {
+  return run.strategy->make({.devices = pointersTo(devices),
+                             .monitor = &monitor,
+                             .allReduce = &find(allReduces(), run.allReduce, "all-reduce"),
+                             .bucketBytes = 500,
+                             .parameterDevice = run.parameterDevice,
+                             .precision = &find(precisions(), run.precision, "precision"),
+                             .format = at::MemoryFormat::ChannelsLast,
+                             .makeOptimizer = [run](FlatBuffers& buffers) { return makeSgd(buffers, run.optimizer); }});
+}
+
+inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica replica) {
+  FlatBuffers& buffers = replica.buffers;
+  strategy.attach(replica);
+  for (int64_t step = 0; step < run.steps; ++step) {
+    strategy.beginStep(replica);
+    if (run.atBegin) run.atBegin(replica.index, step, buffers);
+    for (int i = 0; i < buffers.parameters(); ++i) {
+      const bool backwards = replica.index % 2 == 1;   // the order of gradients is no promise
+      const int parameter = backwards ? buffers.parameters() - 1 - i : i;
+      const Slice slice = buffers.slice(parameter);
+      buffers.gradient(slice).copy_(gradientOf(replica.index, parameter, step, slice.count()));
+      strategy.gradientReady(replica, slice);
+    }
+    strategy.endStep(replica, step);
+  }
+  strategy.finish(replica);
+}
+
+/// Buffers of all replicas after the run. Only replica 0 starts from the right parameters.
+inline std::vector<std::unique_ptr<FlatBuffers>> train(const SyntheticRun& run) {
+  const auto devices = cpuDevices(run.replicas);
+  Monitor monitor(run.block);
+  const auto strategy = makeStrategy(run, devices, monitor);
+  std::vector<std::unique_ptr<FlatBuffers>> all(run.replicas);
+  runReplicas(run.replicas, monitor, [&](int rank) {
+    all[rank] = std::make_unique<FlatBuffers>(syntheticBuffers(run.precision));
+    for (int i = 0; i < all[rank]->parameters(); ++i) {
+      const Slice slice = all[rank]->slice(i);
+      all[rank]->master(slice).copy_(rank == 0 ? initialOf(i, slice.count()) : at::full({slice.count()}, 7.0));
+    }
+    all[rank]->refreshWeights();
+    const auto optimizer = makeSgd(*all[rank], run.optimizer);
+    trainReplica(run, *strategy, {rank, devices[rank], *all[rank], *optimizer});
+  });
+  return all;
+}
+
+/// Weights after `steps` by the textbook rule, in double; gradients are the mean over replicas [first, last).
+inline at::Tensor expectedMaster(const SyntheticRun& run, int parameter, int64_t steps, int first, int last) {
+  const int64_t count = syntheticBuffers("fp32").slice(parameter).count();
+  const bool fp32 = run.precision == "fp32" || syntheticSpecs()[parameter].fp32;
+  at::Tensor w = initialOf(parameter, count).to(at::kDouble), v = at::zeros_like(w);
+  for (int64_t step = 0; step < steps; ++step) {
+    at::Tensor g = at::zeros_like(w);
+    for (int replica = first; replica < last; ++replica) {
+      g += gradientOf(replica, parameter, step, count).to(fp32 ? at::kFloat : at::kBFloat16).to(at::kDouble);
+    }
+    v = v * run.optimizer.momentum + g / (last - first) + w * run.optimizer.weightDecay;
+    w = w - v * run.optimizer.learningRate;
+  }
+  return w;
+}
+
+inline double relativeDifference(const at::Tensor& actual, const at::Tensor& expected) {
+  return ((actual.to(at::kDouble) - expected).norm() / expected.norm()).item<double>();
+}
+
+}  // namespace tandem

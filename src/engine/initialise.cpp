@@ -1,0 +1,57 @@
+#include "engine/initialise.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <cmath>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace tandem {
+namespace {
+
+constexpr uint64_t fnvOffset = 0xCBF29CE484222325ULL;
+constexpr uint64_t fnvPrime = 0x100000001B3ULL;
+
+uint64_t fnv1a(std::string_view bytes, uint64_t hash) {
+  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * fnvPrime;
+  return hash;
+}
+
+at::Tensor initialValue(const Parameter& parameter, uint64_t seed) {
+  if (parameter.role == ParameterRole::normScale) return at::ones(parameter.shape);
+  if (parameter.role != ParameterRole::weight) return at::zeros(parameter.shape);
+  at::Generator generator = at::detail::createCPUGenerator(fnv1a(parameter.name, fnvOffset ^ seed));
+  const double gain = parameter.shape.size() == 4 ? 2.0 : 1.0;
+  const double deviation = std::sqrt(gain / static_cast<double>(parameter.fanIn));
+  return at::empty(parameter.shape).normal_(0, deviation, generator);
+}
+
+int indexIn(const FlatBuffers& buffers, const Parameter& parameter) {
+  const int index = buffers.indexOf(parameter.name);
+  check(index >= 0, "a parameter of the graph is missing in the flat buffers");
+  return index;
+}
+
+}  // namespace
+
+void initialiseWeights(const Graph& graph, uint64_t seed, FlatBuffers& buffers) {
+  const at::NoGradGuard noGradients;
+  for (const Parameter& parameter : graph.parameters()) {
+    buffers.masterView(indexIn(buffers, parameter)).copy_(initialValue(parameter, seed));
+  }
+  buffers.refreshWeights();
+}
+
+uint64_t weightsFingerprint(const Graph& graph, const FlatBuffers& buffers) {
+  uint64_t hash = fnvOffset;
+  for (const Parameter& parameter : graph.parameters()) {
+    const at::Tensor values = buffers.masterView(indexIn(buffers, parameter)).to(at::kCPU).contiguous();
+    hash = fnv1a({static_cast<const char*>(values.const_data_ptr()), values.nbytes()}, hash);
+  }
+  return hash;
+}
+
+}  // namespace tandem

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/monitor.h"
+#include "data/source.h"
+#include "device/batch.h"
+#include "device/device.h"
+#include "kernels/softmax_cross_entropy.h"
+
+namespace tandem {
+
+/// A row of the loss catalog: outputs [N, K] and labels -> mean loss and gradient of the mean over `divisor` rows.
+struct LossEntry {
+  std::string_view name, summary;
+  LossAndGradient (*of)(const at::Tensor& output, const at::Tensor& labels, double smoothing, int64_t divisor);
+};
+std::span<const LossEntry> losses();
+
+struct LossPlaceOptions {
+  std::vector<const Device*> devices;
+  Monitor* monitor = nullptr;
+  const LossEntry* loss = nullptr;
+  double smoothing = 0;
+};
+
+/// Where the loss is computed, and with it where batches come in. Methods are collective: each replica calls them on
+/// its thread, once a step, fetch() then compute().
+class LossPlace {
+ public:
+  virtual ~LossPlace() = default;
+  /// True when replica `index` needs a source; its batch is then `share()` replicas' worth of images.
+  virtual bool needsSource(int index) const = 0;
+  virtual int share() const = 0;
+  /// This replica's batch. `source` is null when it needs none.
+  virtual void fetch(int index, BatchSource* source, Batch& out) = 0;
+  /// Loss of this replica's rows, and the gradient of its output: of the mean over one replica's batch.
+  virtual LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels) = 0;
+};
+
+struct LossPlaceEntry {
+  std::string_view name, summary;
+  std::unique_ptr<LossPlace> (*make)(const LossPlaceOptions&);
+};
+
+/// replica: each computes its own. gathered: the batch is sliced from replica 0, outputs are gathered there, the loss
+/// is computed there and gradients flow back.
+std::span<const LossPlaceEntry> lossPlaces();
+
+}  // namespace tandem

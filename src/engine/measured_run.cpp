@@ -1,0 +1,150 @@
+#include "engine/measured_run.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/statistics.h"
+#include "base/text.h"
+#include "engine/initialise.h"
+#include "engine/process_clock.h"
+#include "measure/steady_state.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t fewestSteps = 5;               // of a window sized by --budget: what an interval needs
+constexpr double largestWarmupShare = 0.4;       // of --budget
+constexpr int64_t mostWarmupSteps = 200;
+constexpr Nanos reportInterval = std::chrono::milliseconds(100);
+
+int64_t fixedWarmup(const Config& config) {
+  int64_t steps = 0;
+  std::from_chars(config.warmup.data(), config.warmup.data() + config.warmup.size(), steps);
+  return steps;
+}
+
+std::string hex(uint64_t value) {
+  char text[17] = {};
+  std::to_chars(text, text + 16, value, 16);
+  return text;
+}
+
+}  // namespace
+
+MeasuredRun::MeasuredRun(MeasuredRunOptions options, ProgressCallback progress)
+    : options_(std::move(options)), progress_(std::move(progress)) {
+  if (options_.config.warmup == "0") {
+    warmupEnd_ = 0;
+    steps_ = plannedSteps();
+  }
+}
+
+void MeasuredRun::body(Team::Member& member) {
+  member.barrier();
+  if (member.index() == 0) {
+    startup_ = sinceProcessStart();
+    begin_ = now();
+  }
+  warmUp(member);
+  measureWindow(member);
+}
+
+void MeasuredRun::warmUp(Team::Member& member) {
+  for (int64_t done = 0; warmupEnd_.load() != done; ++done) {
+    const StepSample sample = member.step();
+    if (member.index() == 0) {
+      member.synchronize();
+      warmupSeconds_.push_back(seconds(sample.wall));
+      decide(done + 1);
+      report(true, done + 1);
+    }
+    member.barrier();
+  }
+}
+
+void MeasuredRun::decide(int64_t done) {
+  const Config& config = options_.config;
+  const double spent = seconds(now() - begin_);
+  if (config.warmup != "auto") {
+    if (done < fixedWarmup(config)) return;
+  } else if (isSteady(warmupSeconds_, SteadyRule{})) {
+    steady_ = true;
+  } else if (done < mostWarmupSteps && spent < largestWarmupShare * config.budget) {
+    return;
+  } else {
+    steady_ = false;
+  }
+  warmupWall_ = now() - begin_;
+  steps_ = plannedSteps();
+  warmupEnd_.store(done);
+}
+
+int64_t MeasuredRun::plannedSteps() const {
+  const Config& config = options_.config;
+  if (config.steps > 0) return config.steps;
+  const size_t recent = std::min<size_t>(warmupSeconds_.size(), 2 * SteadyRule{}.window);
+  const auto step = median(std::span(warmupSeconds_).last(recent));
+  if (!step) return fewestSteps;
+  const double left = config.budget - seconds(warmupWall_);
+  return std::max(fewestSteps, static_cast<int64_t>(left / *step));
+}
+
+void MeasuredRun::measureWindow(Team::Member& member) {
+  std::vector<StepSample> samples;
+  samples.reserve(static_cast<size_t>(steps_));
+  member.synchronize();
+  member.barrier();
+  if (member.index() == 0) windowBegin_ = now();
+  for (int64_t i = 0; i < steps_; ++i) {
+    samples.push_back(member.step());
+    if (member.index() == 0) report(false, i + 1);
+  }
+  member.synchronize();
+  member.barrier();
+  if (member.index() == 0) window_ = now() - windowBegin_;
+  member.finish();
+  collect(member, samples);
+}
+
+void MeasuredRun::collect(Team::Member& member, const std::vector<StepSample>& samples) {
+  const std::vector<double> losses = member.losses();
+  const std::lock_guard lock(mutex_);
+  samples_.insert(samples_.end(), samples.begin(), samples.end());
+  lossSums_.resize(losses.size());
+  for (size_t i = 0; i < losses.size(); ++i) lossSums_[i] += losses[i];
+  ++members_;
+  if (member.index() == 0 && options_.config.deterministic) {
+    fingerprint_ = weightsFingerprint(*options_.graph, member.buffers());
+  }
+}
+
+void MeasuredRun::report(bool warmingUp, int64_t step) {
+  const Nanos time = now();
+  if (!progress_ || time - reported_ < reportInterval) return;
+  reported_ = time;
+  Progress progress{.warmingUp = warmingUp, .step = step, .steps = warmingUp ? 0 : steps_};
+  const double spent = seconds(time - (warmingUp ? begin_ : windowBegin_));
+  progress.imagesPerSecond = static_cast<double>(step * options_.globalBatch) / spent;
+  if (!warmingUp) progress.secondsLeft = spent / static_cast<double>(step) * static_cast<double>(steps_ - step);
+  progress_(progress);
+}
+
+void MeasuredRun::fill(RunRecord& record) const {
+  record.startup = startup_;
+  record.warmup = {warmupEnd_.load(), warmupWall_, steady_};
+  record.window = window_;
+  record.measuredSteps = steps_;
+  record.steps = samples_;
+  std::stable_sort(record.steps.begin(), record.steps.end(),
+                   [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });
+  record.losses = lossSums_;
+  for (double& loss : record.losses) loss /= members_;
+  if (!steady_) {
+    record.notes.push_back(concat("warm-up: not steady after ", warmupEnd_.load(), " steps and ",
+                                  secondsText(seconds(warmupWall_)), "; the figures may still drift"));
+  }
+  if (options_.config.deterministic) record.notes.push_back(concat("weights fnv1a64 ", hex(fingerprint_)));
+}
+
+}  // namespace tandem

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+#include "engine/run_point.h"
+#include "engine/team.h"
+#include "measure/record.h"
+
+namespace tandem {
+
+struct MeasuredRunOptions {
+  Config config;
+  int64_t globalBatch = 0;
+  const Graph* graph = nullptr;   ///< for the fingerprint of the weights; outlives this
+};
+
+/// The protocol of one measurement, run by every member of a team: warm-up with one decision for all after each step,
+/// then a window of a fixed number of steps between two synchronisations, without any further coupling.
+class MeasuredRun {
+ public:
+  MeasuredRun(MeasuredRunOptions options, ProgressCallback progress);
+
+  /// What each member does, on its thread.
+  void body(Team::Member& member);
+
+  /// After the team has run: warm-up, window, samples, losses and notes of the record.
+  void fill(RunRecord& record) const;
+
+ private:
+  static constexpr int64_t undecided = std::numeric_limits<int64_t>::max();
+
+  void warmUp(Team::Member& member);
+  void measureWindow(Team::Member& member);
+  void collect(Team::Member& member, const std::vector<StepSample>& samples);
+  /// Member 0 only, after warm-up step number `done`.
+  void decide(int64_t done);
+  int64_t plannedSteps() const;
+  void report(bool warmingUp, int64_t step);
+
+  MeasuredRunOptions options_;
+  ProgressCallback progress_;
+  Nanos startup_{}, begin_{}, warmupWall_{}, windowBegin_{}, window_{}, reported_{};
+  std::vector<double> warmupSeconds_;            // of member 0
+  std::atomic<int64_t> warmupEnd_{undecided};    // number of warm-up steps, once known
+  bool steady_ = true;
+  int64_t steps_ = 0;
+  std::mutex mutex_;
+  std::vector<StepSample> samples_;
+  std::vector<double> lossSums_;
+  int members_ = 0;
+  uint64_t fingerprint_ = 0;
+};
+
+}  // namespace tandem

@@ -1,0 +1,40 @@
+#include "engine/memory_estimate.h"
+
+#include "base/catalog.h"
+#include "config/config.h"
+#include "device/precision.h"
+#include "graph/graph.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t runtimeBytes = 400LL << 20;
+
+int64_t size(at::ScalarType type) { return static_cast<int64_t>(c10::elementSize(type)); }
+
+int64_t bytesPerParameter(const Config& config, const Precision& precision) {
+  const int64_t weights = precision.compute == precision.master ? 0 : size(precision.compute);
+  const int64_t momentum = config.momentum > 0 && !config.forwardOnly ? size(precision.master) : 0;
+  return size(precision.master) + weights + size(precision.wire) + momentum;
+}
+
+int64_t inputBytes(const Config& config, const MemoryNeeds& needs, int64_t imageElements, int64_t elementSize) {
+  const int64_t batchesInFlight = config.input == "queue" ? config.queueDepth + config.producers + 1 : 2;
+  return config.batch * imageElements * (elementSize + batchesInFlight) * needs.replicasPerDevice + needs.datasetBytes;
+}
+
+}  // namespace
+
+MemoryEstimate estimateMemory(const Config& config, const MemoryNeeds& needs) {
+  const auto& precision = find(precisions(), config.precision, "--precision");
+  const int64_t copies = needs.replicasPerDevice + (config.strategy == "parameter_server" ? 1 : 0);
+  const int64_t activationElements = activationCount(*needs.graph) * config.batch * needs.replicasPerDevice;
+  MemoryEstimate estimate;
+  estimate.parameters = parameterCount(*needs.graph) * bytesPerParameter(config, precision) * copies;
+  estimate.activations = activationElements * size(precision.compute);
+  estimate.input = inputBytes(config, needs, needs.graph->node(0).shape.count(), size(precision.compute));
+  estimate.runtime = runtimeBytes;
+  return estimate;
+}
+
+}  // namespace tandem

@@ -1,0 +1,140 @@
+#include "engine/plan.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/catalog.h"
+#include "config/device_set.h"
+#include "config/option.h"
+#include "data/batch_maker.h"
+#include "data/dataset.h"
+#include "data/source.h"
+#include "device/layout.h"
+#include "device/precision.h"
+#include "engine/loss.h"
+#include "engine/replica_devices.h"
+#include "executor/executor.h"
+#include "models/model.h"
+#include "optim/optimizer.h"
+#include "strategy/strategy.h"
+
+namespace tandem {
+namespace {
+
+void checkNames(const Config& config) {
+  find(precisions(), config.precision, "--precision");
+  find(layouts(), config.layout, "--layout");
+  find(executors(), config.executor, "--executor");
+  find(strategies(), config.strategy, "--strategy");
+  find(lossPlaces(), config.lossAt, "--loss-at");
+  find(augments(), config.augment, "--augment");
+  find(schedules(), config.schedule, "--schedule");
+  find(sources(), config.input, "--input");
+}
+
+std::unique_ptr<Dataset> dataOf(const Config& config) {
+  return config.data.empty() ? nullptr : openDataset(config.data);
+}
+
+Config resolved(Config config, const Dataset* data, int64_t largestReplicas) {
+  const auto& model = find(models(), config.model, "--model");
+  if (config.input == "auto") config.input = data == nullptr ? "device" : "queue";
+  if (config.classes == 0) config.classes = data == nullptr ? model.classes : data->info().classes;
+  if (config.imageSize == 0) config.imageSize = model.input.height;
+  config.replicas = replicaCount(config);
+  if (config.coresPerReplica == 0 && config.devices == "cpu") {
+    const auto usable = static_cast<int64_t>(readTopology().cores.size());
+    config.coresPerReplica = std::max<int64_t>(1, usable / std::max(largestReplicas, config.replicas));
+  }
+  return config;
+}
+
+void checkAllReduce(const Config& config) {
+  const auto& entry = find(allReduces(), config.allReduce, "--all-reduce");
+  const bool onCpu = config.devices == "cpu";
+  if (onCpu ? entry.onCpu : entry.onCuda) return;
+  throw UsageError(concat("--all-reduce=", config.allReduce, " with --devices=", config.devices,
+                          ": this algorithm does not run on ", onCpu ? "CPU" : "CUDA",
+                          " devices; use --all-reduce=shared"));
+}
+
+void resolveBatch(RunPlan& plan) {
+  Config& config = plan.config;
+  if (config.scaling == "strong") {
+    if (config.batch % config.replicas != 0) {
+      throw UsageError(concat("--batch=", config.batch, " with --scaling=strong and ", config.replicas,
+                              " replicas: the global batch must be a multiple of the number of replicas"));
+    }
+    config.batch /= config.replicas;
+  }
+  plan.globalBatch = config.batch * config.replicas;
+}
+
+void checkClasses(const Config& config, const DatasetInfo& info) {
+  if (config.classes >= info.classes) return;
+  throw UsageError(concat("--classes=", config.classes, " with --data=", config.data, ": the data set has ",
+                          info.classes, " classes; leave --classes away or give at least that many"));
+}
+
+void checkImages(const Config& config, const DatasetInfo& info) {
+  if (info.height <= config.imageSize && info.width <= config.imageSize) return;
+  throw UsageError(concat("--data=", config.data, ": images of ", info.height, 'x', info.width,
+                          " do not fit the network's input of ", config.imageSize, 'x', config.imageSize,
+                          "; raise --image-size or use another --model"));
+}
+
+Graph resolveModel(RunPlan& plan, const Dataset* data) {
+  const Config& config = plan.config;
+  if (data != nullptr) {
+    checkClasses(config, data->info());
+    checkImages(config, data->info());
+  }
+  Graph graph = buildModel(config.model, {.classes = config.classes, .imageSize = config.imageSize});
+  plan.parameters = parameterCount(graph);
+  plan.forwardFlopsPerImage = forwardFlops(graph);
+  return graph;
+}
+
+void resolveMemory(RunPlan& plan, const Graph& graph, const Dataset* data) {
+  MemoryNeeds needs;
+  needs.graph = &graph;
+  needs.replicasPerDevice = plan.cudaDevices.empty() ? plan.config.replicas : 1;
+  if (data != nullptr) {
+    needs.datasetBytes = data->size() * data->info().height * data->info().width * data->info().channels;
+  }
+  plan.memory = estimateMemory(plan.config, needs);
+  if (plan.memory.total() <= plan.availableBytes) return;
+  const auto text = [](int64_t bytes) { return bytesText(static_cast<double>(bytes)); };
+  throw UsageError(concat("--model=", plan.config.model, " --batch=", plan.config.batch, " with ", plan.config.replicas,
+                          " replicas needs about ", text(plan.memory.total()), " of memory (activations ",
+                          text(plan.memory.activations), "), only ", text(plan.availableBytes),
+                          " is available; lower --batch, --image-size or --replicas"));
+}
+
+}  // namespace
+
+Config resolveConfig(const Config& config, int64_t largestReplicas) {
+  return resolved(config, dataOf(config).get(), largestReplicas);
+}
+
+RunPlan resolvePlan(const Config& config, int64_t largestReplicas) {
+  checkCombination(config);
+  const auto data = dataOf(config);
+  RunPlan plan;
+  plan.config = resolved(config, data.get(), largestReplicas);
+  checkNames(plan.config);
+  checkAllReduce(plan.config);
+  resolveDevices(plan);
+  resolveBatch(plan);
+  const Graph graph = resolveModel(plan, data.get());
+  resolveMemory(plan, graph, data.get());
+  return plan;
+}
+
+double deadlineSeconds(const Config& config) {
+  if (config.deadline > 0) return config.deadline;
+  if (config.steps > 0) return 600 + 30 * static_cast<double>(config.steps);
+  return 120 + 4 * config.budget;
+}
+
+}  // namespace tandem

@@ -1,0 +1,100 @@
+#include <iomanip>
+#include <sstream>
+
+#include "base/catalog.h"
+#include "base/text.h"
+#include "engine/plan.h"
+#include "strategy/strategy.h"
+
+namespace tandem {
+namespace {
+
+std::string memoryText(int64_t bytes) { return bytesText(static_cast<double>(bytes)); }
+
+std::string modelText(const RunPlan& plan) {
+  const Config& config = plan.config;
+  return concat(config.model, ", ", config.classes, " classes, images of ", config.imageSize, 'x', config.imageSize,
+                ", ", plan.parameters, " parameters, ", fixed(plan.forwardFlopsPerImage * 1e-9, 2),
+                " GFLOP forward per image");
+}
+
+std::string deviceText(const RunPlan& plan) {
+  const auto labels = join(plan.deviceLabels, "; ");
+  if (!plan.cudaDevices.empty()) return labels;
+  return concat(labels, "; ", plan.cores.threadsPerReplica, " thread(s) each, one per ", plan.cores.unit,
+                plan.cores.shared ? ", replicas share them" : "");
+}
+
+std::string batchText(const RunPlan& plan) {
+  return concat(plan.config.batch, " per replica, ", plan.globalBatch, " global (", plan.config.scaling, " scaling)");
+}
+
+std::string exchangeText(const Config& config) {
+  const auto& strategy = find(strategies(), config.strategy, "--strategy");
+  if (config.forwardOnly || strategy.exchange == Exchange::none)
+    return concat(config.strategy, ", nothing is exchanged");
+  if (config.strategy == "parameter_server") return concat(config.strategy, ", parameters on ", config.parameterDevice);
+  return concat(config.strategy, ", all-reduce ", config.allReduce, " in buckets of ", config.bucketMib, " MiB");
+}
+
+std::string inputText(const Config& config) {
+  const auto images = config.data.empty() ? std::string("synthetic images")
+                                          : concat("images of ", config.data, ", augmentation ", config.augment);
+  if (config.input != "queue") return concat(config.input, ", ", images);
+  return concat(config.input, ", ", images, ", ", config.producers, " producer(s) and ", config.queueDepth,
+                " batches ahead per replica");
+}
+
+std::string trainingText(const Config& config) {
+  if (config.forwardOnly) return "forward pass only";
+  return concat("SGD, learning rate ", config.learningRate, " (", config.schedule, "), momentum ", config.momentum,
+                config.nesterov ? " (Nesterov)" : "", ", weight decay ", config.weightDecay, ", loss at ",
+                config.lossAt, ", seed ", config.seed, config.deterministic ? ", deterministic" : "");
+}
+
+std::string warmupText(const Config& config) {
+  return config.warmup == "auto" ? "until the step time is steady" : concat(config.warmup, " steps");
+}
+
+std::string measuredText(const Config& config) {
+  const auto amount = config.steps > 0 ? concat(config.steps, " steps") : concat("steps for ", config.budget, " s");
+  return concat(amount, ", given up after ", deadlineSeconds(config), " s");
+}
+
+std::string memoryLine(const RunPlan& plan) {
+  const auto& memory = plan.memory;
+  return concat("about ", memoryText(memory.total()), plan.cudaDevices.empty() ? "" : " per device", " (parameters ",
+                memoryText(memory.parameters), ", activations ", memoryText(memory.activations), ", input ",
+                memoryText(memory.input), ", runtime ", memoryText(memory.runtime), "), ",
+                memoryText(plan.availableBytes), " available");
+}
+
+}  // namespace
+
+std::string planText(const RunPlan& plan) {
+  const Config& config = plan.config;
+  std::ostringstream out;
+  const auto line = [&](const char* name, const std::string& text) {
+    out << std::left << std::setw(11) << name << text << '\n';
+  };
+  line("model", modelText(plan));
+  line("compute", concat(config.precision, ", ", config.layout, ", executor ", config.executor));
+  line("devices", deviceText(plan));
+  line("batch", batchText(plan));
+  line("exchange", exchangeText(config));
+  line("training", trainingText(config));
+  line("input", inputText(config));
+  line("warm-up", warmupText(config));
+  line("measured", measuredText(config));
+  line("memory", memoryLine(plan));
+  return out.str();
+}
+
+std::string planLine(const RunPlan& plan) {
+  const Config& config = plan.config;
+  return concat(config.model, ' ', config.precision, ' ', config.layout, " | ", join(plan.deviceLabels, "; "),
+                plan.cores.shared ? " (shared)" : "", " | batch ", config.batch, ", global ", plan.globalBatch, " | ",
+                exchangeText(config), " | input ", config.input, " | memory about ", memoryText(plan.memory.total()));
+}
+
+}  // namespace tandem

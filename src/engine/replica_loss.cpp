@@ -1,0 +1,35 @@
+#include <ATen/ATen.h>
+
+#include "base/error.h"
+#include "engine/loss_place.h"
+
+namespace tandem {
+namespace {
+
+class ReplicaLoss final : public LossPlace {
+ public:
+  explicit ReplicaLoss(const LossPlaceOptions& options) : options_(options) {}
+
+  bool needsSource(int) const override { return true; }
+  int share() const override { return 1; }
+
+  void fetch(int index, BatchSource* source, Batch& out) override {
+    check(source->next(out), "a training source ended");
+    options_.devices.at(static_cast<size_t>(index))->wait(out.ready);
+  }
+
+  LossAndGradient compute(int, const at::Tensor& output, const at::Tensor& labels) override {
+    return options_.loss->of(output, labels, options_.smoothing, labels.size(0));
+  }
+
+ private:
+  LossPlaceOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<LossPlace> makeReplicaLoss(const LossPlaceOptions& options) {
+  return std::make_unique<ReplicaLoss>(options);
+}
+
+}  // namespace tandem

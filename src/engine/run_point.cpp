@@ -1,0 +1,83 @@
+#include "engine/run_point.h"
+
+#include <ATen/Context.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/catalog.h"
+#include "base/text.h"
+#include "engine/environment.h"
+#include "engine/initialise.h"
+#include "engine/measured_run.h"
+#include "engine/process_clock.h"
+#include "engine/team_options.h"
+#include "engine/utc_time.h"
+#include "models/model.h"
+
+namespace tandem {
+namespace {
+
+void setNumerics(const Config& config) {
+  at::globalContext().setDeterministicAlgorithms(config.deterministic, /*warn_only=*/false);
+  at::globalContext().setBenchmarkCuDNN(!config.deterministic);
+  at::globalContext().setDeterministicCuDNN(config.deterministic);
+  at::globalContext().setAllowTF32CuDNN(false);
+}
+
+Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
+  Placement placement;
+  for (const Device& device : team.devices) placement.replicas.push_back(device.label());
+  placement.threadsPerReplica = plan.cores.threadsPerReplica;
+  placement.sharedCores = plan.cores.shared;
+  if (plan.config.strategy == "replicated" && plan.config.replicas > 1) placement.allReduce = plan.config.allReduce;
+  placement.parameters = plan.parameters;
+  placement.forwardFlopsPerImage = plan.forwardFlopsPerImage;
+  return placement;
+}
+
+int64_t peakBytes(const std::vector<Device>& devices) {
+  int64_t peak = 0;
+  for (const Device& device : devices) peak = std::max(peak, device.peakBytes());
+  return peak;
+}
+
+void checkLosses(const std::vector<double>& losses) {
+  const auto bad = std::find_if(losses.begin(), losses.end(), [](double loss) { return !std::isfinite(loss); });
+  if (bad == losses.end()) return;
+  throw NumericError(concat("the loss is ", *bad, " at step ", bad - losses.begin(),
+                            "; it must stay finite: lower --lr, or use --precision=fp32"));
+}
+
+void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
+  setNumerics(plan.config);
+  const Graph graph = buildModel(plan.config.model, {.classes = plan.config.classes, .imageSize = plan.config.imageSize});
+  const TeamOptions options = teamOptions(plan, graph);
+  record.placement = placementOf(plan, options);
+  Team team(options);
+  MeasuredRun run({.config = plan.config, .globalBatch = plan.globalBatch, .graph = &graph}, progress);
+  team.run([&run](Team::Member& member) { run.body(member); });
+  run.fill(record);
+  record.peakMemoryBytes = peakBytes(options.devices);
+  record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
+  checkLosses(record.losses);
+}
+
+}  // namespace
+
+RunRecord runPoint(const RunPlan& plan, const ProgressCallback& progress) {
+  RunRecord record;
+  record.time = utcTime();
+  record.config = plan.config;
+  record.globalBatch = plan.globalBatch;
+  record.environment = readEnvironment();
+  try {
+    measure(plan, progress, record);
+  } catch (const std::exception& failure) {
+    record.outcome = {OutcomeKind::failed, exitCodeOf(failure), failure.what()};
+  }
+  record.wall = sinceProcessStart();
+  return record;
+}
+
+}  // namespace tandem

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/monitor.h"
+#include "data/source.h"
+#include "engine/loss.h"
+#include "executor/executor.h"
+#include "graph/graph.h"
+#include "measure/step_sample.h"
+#include "strategy/strategy.h"
+
+namespace tandem {
+
+struct TeamOptions {
+  const Graph* graph = nullptr;            ///< outlives the team
+  std::vector<Device> devices;             ///< one per replica
+  const ExecutorEntry* executor = nullptr;
+  const StrategyEntry* strategy = nullptr;
+  const AllReduceEntry* allReduce = nullptr;
+  std::string parameterDevice = "cpu";
+  int64_t bucketBytes = 4 << 20;
+  const LossEntry* loss = nullptr;
+  std::string lossAt = "replica";          ///< row of lossPlaces()
+  double labelSmoothing = 0;
+  const Precision* precision = nullptr;
+  at::MemoryFormat format = at::MemoryFormat::ChannelsLast;
+  OptimizerOptions optimizer;
+  uint64_t seed = 1;
+  bool forwardOnly = false;
+  bool blockingWaits = false;              ///< replicas share cores
+  /// The batches of replica i; called on its thread.
+  std::function<std::unique_ptr<BatchSource>(int replica)> source;
+};
+
+/// The replicas of one process: builds them, each on its own thread, and runs a body on every thread.
+class Team {
+ public:
+  /// What a body may do with its replica, on the replica's thread.
+  class Member {
+   public:
+    virtual ~Member() = default;
+    virtual int index() const = 0;
+    virtual StepSample step() = 0;           ///< one batch and one update
+    virtual std::vector<double> losses() = 0;   ///< of this replica's batches, one per step; waits for the device
+    virtual void synchronize() = 0;
+    virtual void barrier() = 0;              ///< with all other members
+    virtual void finish() = 0;               ///< after the last step: parameters are those of the last update
+    virtual Executor& executor() = 0;
+    virtual FlatBuffers& buffers() = 0;
+  };
+
+  explicit Team(TeamOptions options);
+  ~Team();
+
+  /// Runs `body` on every replica's thread and joins. The first failure in time aborts the others and is rethrown.
+  void run(const std::function<void(Member&)>& body);
+
+  StrategyTraffic traffic() const;
+
+ private:
+  void runMember(int index, const std::function<void(Member&)>& body) noexcept;
+  void noteFailure(int index, std::exception_ptr failure, const std::string& text) noexcept;
+
+  TeamOptions options_;
+  std::unique_ptr<Monitor> monitor_;
+  std::unique_ptr<Barrier> barrier_;
+  std::unique_ptr<Strategy> strategy_;
+  std::unique_ptr<LossPlace> lossPlace_;
+  std::mutex failureMutex_;
+  std::exception_ptr firstFailure_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,98 @@
+#include "engine/team_options.h"
+
+#include <cmath>
+
+#include "base/catalog.h"
+#include "device/layout.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t syntheticImages = 1024;
+constexpr double bytesPerMib = 1024.0 * 1024.0;
+
+std::vector<Device> devicesOf(const RunPlan& plan) {
+  std::vector<Device> devices;
+  for (int64_t i = 0; i < plan.config.replicas; ++i) {
+    const auto at = static_cast<size_t>(i);
+    devices.push_back(plan.cudaDevices.empty()
+                          ? Device::cpu(static_cast<int>(i), plan.cores.threadsOf.at(at), plan.cores.threadsPerReplica)
+                          : Device::cuda(plan.cudaDevices.at(at)));
+  }
+  return devices;
+}
+
+std::shared_ptr<const Dataset> datasetOf(const Config& config, const Graph& graph) {
+  if (!config.data.empty()) return openDataset(config.data);
+  const ImageShape input = graph.node(graph.input()).shape;
+  return syntheticDataset(syntheticImages, input.height, input.width, config.classes,
+                          static_cast<uint64_t>(config.seed));
+}
+
+BatchPlan batchPlan(const RunPlan& plan, const Graph& graph, int replica, int share) {
+  const Config& config = plan.config;
+  const ImageShape input = graph.node(graph.input()).shape;
+  const bool real = !config.data.empty();
+  return {.globalBatch = plan.globalBatch,
+          .first = config.batch * replica,
+          .count = config.batch * share,
+          .height = input.height,
+          .width = input.width,
+          .seed = static_cast<uint64_t>(config.seed),
+          .shuffle = real,
+          .augment = real ? &find(augments(), config.augment, "--augment") : nullptr};
+}
+
+SourceOptions sourceOptions(const RunPlan& plan, const Device& device) {
+  return {.maker = nullptr,
+          .device = &device,
+          .type = find(precisions(), plan.config.precision, "--precision").compute,
+          .format = find(layouts(), plan.config.layout, "--layout").format,
+          .producers = plan.config.producers,
+          .queueDepth = plan.config.queueDepth,
+          .hardwareThreads = {}};
+}
+
+OptimizerOptions optimizerOptions(const Config& config) {
+  return {.learningRate = config.learningRate,
+          .momentum = config.momentum,
+          .weightDecay = config.weightDecay,
+          .nesterov = config.nesterov,
+          .schedule = &find(schedules(), config.schedule, "--schedule"),
+          .totalSteps = config.steps};
+}
+
+}  // namespace
+
+TeamOptions teamOptions(const RunPlan& plan, const Graph& graph) {
+  const Config& config = plan.config;
+  TeamOptions options;
+  options.graph = &graph;
+  options.devices = devicesOf(plan);
+  options.executor = &find(executors(), config.executor, "--executor");
+  options.strategy = &find(strategies(), config.strategy, "--strategy");
+  options.allReduce = &find(allReduces(), config.allReduce, "--all-reduce");
+  options.parameterDevice = config.parameterDevice;
+  options.bucketBytes = static_cast<int64_t>(std::llround(config.bucketMib * bytesPerMib));
+  options.loss = &losses().front();
+  options.lossAt = config.lossAt;
+  options.labelSmoothing = config.labelSmoothing;
+  options.precision = &find(precisions(), config.precision, "--precision");
+  options.format = find(layouts(), config.layout, "--layout").format;
+  options.optimizer = optimizerOptions(config);
+  options.seed = static_cast<uint64_t>(config.seed);
+  options.forwardOnly = config.forwardOnly;
+  options.blockingWaits = plan.cores.shared;
+
+  const auto dataset = datasetOf(config, graph);
+  const int share = config.lossAt == "gathered" ? static_cast<int>(config.replicas) : 1;
+  options.source = [plan, &graph, dataset, share, devices = options.devices](int replica) {
+    SourceOptions source = sourceOptions(plan, devices[static_cast<size_t>(replica)]);
+    if (!plan.cores.threadsOf.empty()) source.hardwareThreads = plan.cores.threadsOf[static_cast<size_t>(replica)];
+    source.maker = std::make_shared<BatchMaker>(dataset, batchPlan(plan, graph, replica, share));
+    return find(sources(), plan.config.input, "--input").make(source);
+  };
+  return options;
+}
+
+}  // namespace tandem

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace tandem {
+
+/// The present in UTC, ISO 8601: "2026-01-31T12:00:00Z".
+std::string utcTime();
+
+}  // namespace tandem

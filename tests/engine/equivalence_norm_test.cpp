@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "engine/equivalence_team.h"
+
+namespace tandem::equivalence {
+namespace {
+
+Graph normNet() {
+  Graph net({3, imageSize, imageSize});
+  NodeId x = net.add("conv", "conv1", {net.input()}, conv3x3(8, false));
+  x = net.add("batch_norm", "bn1", {x});
+  x = net.add("relu", "relu1", {x});
+  x = net.add("max_pool", "pool", {x}, pool2x2());
+  x = net.add("conv", "conv2", {x}, conv3x3(16, false));
+  x = net.add("batch_norm", "bn2", {x});
+  x = net.add("relu", "relu2", {x});
+  x = net.add("global_avg_pool", "gap", {x});
+  x = net.add("flatten", "flatten", {x});
+  net.add("linear", "fc", {x}, {.outputs = classes});
+  return net;
+}
+
+using Tensors = std::map<std::string, at::Tensor>;
+
+at::Tensor normRelu(const at::Tensor& x, Tensors& p, const std::string& name) {
+  return at::relu(at::batch_norm(x, p[name + ".weight"], p[name + ".bias"], {}, {}, /*training=*/true, 0.1, 1e-5, false));
+}
+
+at::Tensor forward(at::Tensor x, Tensors& p) {
+  x = normRelu(at::conv2d(x, p["conv1.weight"], {}, 1, 1), p, "bn1");
+  x = normRelu(at::conv2d(at::max_pool2d(x, 2, 2), p["conv2.weight"], {}, 1, 1), p, "bn2");
+  return at::linear(x.mean({2, 3}), p["fc.weight"], p["fc.bias"]);
+}
+
+/// Data-parallel SGD written with ATen's own autograd and nothing of the program but its batches.
+class Reference {
+ public:
+  Reference(const Weights& initial, const Case& c)
+      : replicas_(c.replicas), type_(find(precisions(), c.precision, "precision").compute) {
+    for (size_t i = 0; i < initial.values.size(); ++i) {
+      masters_[initial.names[i]] = initial.values[i].clone();
+      velocity_[initial.names[i]] = at::zeros_like(initial.values[i]);
+    }
+  }
+
+  void step(int64_t k) {
+    Tensors sum;
+    for (int replica = 0; replica < replicas_; ++replica) {
+      for (const auto& [name, gradient] : gradients(replica, k)) {
+        sum[name] = sum.contains(name) ? sum[name] + gradient : gradient;
+      }
+    }
+    const OptimizerOptions& sgd = optimizerOptions();
+    for (auto& [name, w] : masters_) {
+      velocity_[name] = velocity_[name] * sgd.momentum + sum[name] / replicas_ + w * sgd.weightDecay;
+      w = w - velocity_[name] * sgd.learningRate;
+    }
+  }
+
+  Weights weightsLike(const Weights& names) {
+    Weights weights{names.names, {}};
+    for (const std::string& name : names.names) weights.values.push_back(masters_[name]);
+    return weights;
+  }
+
+ private:
+  Tensors gradients(int replica, int64_t k) {
+    const int64_t share = globalBatch / replicas_;
+    const auto maker = makerOf(replica * share, share);
+    const HostBatch batch = maker->make(k);
+    const at::Tensor like = at::empty({share, 3, imageSize, imageSize}, at::TensorOptions().dtype(type_));
+    Tensors leaves;
+    for (const auto& [name, w] : masters_) {
+      const bool norm = name.starts_with("bn");
+      leaves[name] = w.detach().clone().to(norm ? at::kFloat : type_).requires_grad_();
+    }
+    const at::Tensor output = forward(normalizeReference(batch.images, maker->dataset().info().normalization, like), leaves);
+    at::cross_entropy_loss(output.to(at::kFloat), batch.labels).backward();
+    Tensors found;
+    for (const auto& [name, leaf] : leaves) found[name] = leaf.grad().to(at::kFloat);
+    return found;
+  }
+
+  int replicas_;
+  at::ScalarType type_;
+  Tensors masters_, velocity_;
+};
+
+TEST(EquivalenceWithBatchNorm, EqualsAnAutogradReferenceThatNormalisesPerReplica) {
+  const Graph net = normNet();
+  for (const StrategyEntry& strategy : strategies()) {
+    if (strategy.exchange != Exchange::synchronous) continue;
+    for (const Precision& precision : precisions()) {
+      for (const LossPlaceEntry& place : lossPlaces()) {
+        for (const int replicas : {1, 2, 3, 4}) {
+          const Case c{.graph = &net,
+                       .strategy = &strategy,
+                       .precision = std::string(precision.name),
+                       .lossAt = std::string(place.name),
+                       .replicas = replicas};
+          const Trained trained = train(c);
+          Reference reference(trained.initial, c);
+          for (int64_t step = 0; step < steps; ++step) reference.step(step);
+          const Difference found =
+              difference(trained.replicas[0], reference.weightsLike(trained.initial), trained.initial);
+          EXPECT_TRUE(equal(found, c.precision)) << c.name() << ": " << found.where << " differs by " << found.ofNorm
+                                                 << " of its norm, " << found.ofChange << " of its change";
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem::equivalence

@@ -1,0 +1,100 @@
+#include "engine/equivalence_team.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace tandem::equivalence {
+namespace {
+
+std::vector<Case> variantsOf(const StrategyEntry& strategy, const Graph& graph) {
+  std::vector<Case> variants;
+  if (strategy.name == "parameter_server") {
+    for (const char* device : {"cpu", "device", "cpu:0"}) {
+      variants.push_back({.graph = &graph, .strategy = &strategy, .parameterDevice = device});
+    }
+    return variants;
+  }
+  for (const AllReduceEntry& allReduce : allReduces()) {
+    if (!allReduce.onCpu) continue;
+    variants.push_back({.graph = &graph, .strategy = &strategy, .allReduce = std::string(allReduce.name)});
+  }
+  return variants;
+}
+
+std::vector<Case> casesOf(const StrategyEntry& strategy, const Graph& graph) {
+  std::vector<Case> cases;
+  for (Case c : variantsOf(strategy, graph)) {
+    for (const Precision& precision : precisions()) {
+      for (const LossPlaceEntry& place : lossPlaces()) {
+        for (const ExecutorEntry& executor : executors()) {
+          for (const int replicas : {1, 2, 3, 4}) {
+            c.precision = precision.name;
+            c.lossAt = place.name;
+            c.executor = executor.name;
+            c.replicas = replicas;
+            cases.push_back(c);
+          }
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+/// One replica on `count` images of each global batch from `first` on: the whole one, or one replica's share.
+Trained oneReplica(const Case& like, int64_t first, int64_t count) {
+  static std::map<std::string, Trained> known;
+  const std::string key = concat(like.executor, ' ', like.precision, ' ', first, ' ', count);
+  const auto found = known.find(key);
+  if (found != known.end()) return found->second;
+  const Case alone{.graph = like.graph,
+                   .strategy = &find(strategies(), "replicated", "strategy"),
+                   .precision = like.precision,
+                   .executor = like.executor,
+                   .first = first,
+                   .count = count};
+  return known[key] = train(alone);
+}
+
+class Equivalence : public testing::TestWithParam<StrategyEntry> {
+ protected:
+  const Graph net_ = plainNet();
+};
+
+TEST_P(Equivalence, FiveStepsGiveTheWeightsOfTheOracle) {
+  std::map<std::string, Difference> worst;
+  for (const Case& c : casesOf(GetParam(), net_)) {
+    const Trained trained = train(c);
+    for (int rank = 0; rank < c.replicas; ++rank) {
+      const int64_t share = globalBatch / c.replicas;
+      const Trained oracle = GetParam().exchange == Exchange::synchronous ? oneReplica(c, 0, globalBatch)
+                                                                          : oneReplica(c, rank * share, share);
+      const Difference found = difference(trained.replicas[rank], oracle.replicas[0], oracle.initial);
+      EXPECT_TRUE(equal(found, c.precision)) << c.name() << ", replica " << rank << ": " << found.where << " differs by "
+                                             << found.ofNorm << " of its norm, " << found.ofChange << " of its change";
+      Difference& largest = worst[c.precision];
+      largest.ofNorm = std::max(largest.ofNorm, found.ofNorm);
+      largest.ofChange = std::max(largest.ofChange, found.ofChange);
+    }
+  }
+  for (const auto& [precision, largest] : worst) {
+    RecordProperty(precision + "_of_norm", std::to_string(largest.ofNorm));
+    RecordProperty(precision + "_of_change", std::to_string(largest.ofChange));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, Equivalence, testing::ValuesIn(strategies().begin(), strategies().end()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(EquivalenceOracle, TrainsEveryTensor) {
+  const Graph net = plainNet();
+  const Trained trained = oneReplica({.graph = &net}, 0, globalBatch);
+  for (size_t i = 0; i < trained.initial.values.size(); ++i) {
+    const at::Tensor change = trained.replicas[0].values[i] - trained.initial.values[i];
+    EXPECT_GT(change.norm().item<double>(), 1e-3) << trained.initial.names[i];
+  }
+}
+
+}  // namespace
+}  // namespace tandem::equivalence

@@ -1,0 +1,203 @@
+#include "engine/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "device/device.h"
+#include "device/topology.h"
+
+namespace tandem {
+namespace {
+
+Config tiny() {
+  Config config;
+  config.model = "trivial";
+  config.imageSize = 32;
+  config.batch = 4;
+  config.oversubscribe = true;
+  return config;
+}
+
+std::string refusalOf(const Config& config) {
+  try {
+    resolvePlan(config, config.replicas);
+  } catch (const UsageError& refusal) {
+    return refusal.what();
+  }
+  return "";
+}
+
+void put32(std::ofstream& file, uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8) file.put(static_cast<char>(value >> shift & 0xff));
+}
+
+/// Ten 28x28 images with the labels 0 to 9, as MNIST stores them.
+std::string tenImages() {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "plan_test_idx";
+  std::filesystem::create_directories(folder);
+  std::ofstream images(folder / "train-images-idx3-ubyte", std::ios::binary);
+  for (const uint32_t value : {0x803U, 10U, 28U, 28U}) put32(images, value);
+  for (int i = 0; i < 10 * 28 * 28; ++i) images.put(static_cast<char>(i % 251));
+  std::ofstream labels(folder / "train-labels-idx1-ubyte", std::ios::binary);
+  for (const uint32_t value : {0x801U, 10U}) put32(labels, value);
+  for (int i = 0; i < 10; ++i) labels.put(static_cast<char>(i));
+  return folder.string();
+}
+
+TEST(Plan, EveryAutomaticValueIsResolved) {
+  auto config = tiny();
+  config.imageSize = 0;
+  const auto plan = resolvePlan(config, 1);
+  EXPECT_EQ(plan.config.input, "device");
+  EXPECT_GT(plan.config.classes, 0);
+  EXPECT_GT(plan.config.imageSize, 0);
+  EXPECT_GE(plan.config.coresPerReplica, 1);
+  EXPECT_EQ(plan.globalBatch, 4);
+  EXPECT_GT(plan.parameters, 0);
+  EXPECT_GT(plan.forwardFlopsPerImage, 0);
+  EXPECT_EQ(plan.deviceLabels.size(), 1U);
+  EXPECT_TRUE(plan.cudaDevices.empty());
+}
+
+TEST(Plan, LargestReplicasFixesTheCoresOfEachReplica) {
+  const auto cores = static_cast<int64_t>(readTopology().cores.size());
+  EXPECT_EQ(resolvePlan(tiny(), 1).config.coresPerReplica, cores);
+  EXPECT_EQ(resolvePlan(tiny(), cores).config.coresPerReplica, 1);
+  EXPECT_EQ(resolvePlan(tiny(), 100 * cores).config.coresPerReplica, 1);
+}
+
+TEST(Plan, WeakScalingKeepsTheBatchOfAReplica) {
+  auto config = tiny();
+  config.replicas = 2;
+  const auto plan = resolvePlan(config, 2);
+  EXPECT_EQ(plan.config.batch, 4);
+  EXPECT_EQ(plan.globalBatch, 8);
+}
+
+TEST(Plan, StrongScalingKeepsTheGlobalBatch) {
+  auto config = tiny();
+  config.replicas = 2;
+  config.scaling = "strong";
+  const auto plan = resolvePlan(config, 2);
+  EXPECT_EQ(plan.config.batch, 2);
+  EXPECT_EQ(plan.globalBatch, 4);
+  config.replicas = 3;
+  EXPECT_NE(refusalOf(config).find("multiple of the number of replicas"), std::string::npos);
+}
+
+TEST(Plan, UnknownNamesAreRefusedWithTheNearest) {
+  auto config = tiny();
+  config.model = "trivail";
+  EXPECT_NE(refusalOf(config).find("did you mean 'trivial'"), std::string::npos);
+  config = tiny();
+  config.precision = "fp64";
+  EXPECT_NE(refusalOf(config).find("bf16"), std::string::npos);
+}
+
+TEST(Plan, MoreReplicasThanHardwareNeedOversubscription) {
+  auto config = tiny();
+  config.replicas = readTopology().hardwareThreads + 1;
+  config.batch = 1;
+  EXPECT_TRUE(resolvePlan(config, config.replicas).cores.shared);
+  config.oversubscribe = false;
+  EXPECT_NE(refusalOf(config).find("--oversubscribe"), std::string::npos);
+}
+
+TEST(Plan, TooLittleMemoryIsFoundBeforeAnythingIsAllocated) {
+  Config config;
+  config.batch = 1'000'000;
+  const auto refusal = refusalOf(config);
+  EXPECT_NE(refusal.find("needs about"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("lower --batch"), std::string::npos) << refusal;
+}
+
+TEST(Plan, ParametersAreCountedPerReplicaAndServer) {
+  auto config = tiny();
+  const auto one = resolvePlan(config, 2);
+  EXPECT_EQ(one.memory.parameters, one.parameters * 12);  // fp32 master, gradient, momentum
+  config.replicas = 2;
+  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, 2 * one.memory.parameters);
+  EXPECT_EQ(resolvePlan(config, 2).memory.activations, 2 * one.memory.activations);
+  config.strategy = "parameter_server";
+  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, 3 * one.memory.parameters);
+}
+
+TEST(Plan, NarrowTypesHalveActivations) {
+  auto config = tiny();
+  const auto wide = resolvePlan(config, 1);
+  config.precision = "bf16";
+  EXPECT_EQ(resolvePlan(config, 1).memory.activations * 2, wide.memory.activations);
+}
+
+TEST(Plan, DataGivesClassesAndInput) {
+  auto config = tiny();
+  config.data = tenImages();
+  const auto plan = resolvePlan(config, 1);
+  EXPECT_EQ(plan.config.classes, 10);
+  EXPECT_EQ(plan.config.input, "queue");
+  EXPECT_GE(plan.memory.input, 10 * 28 * 28);
+}
+
+TEST(Plan, DataThatDoesNotFitIsRefused) {
+  auto config = tiny();
+  config.data = tenImages();
+  config.classes = 9;
+  EXPECT_NE(refusalOf(config).find("has 10 classes"), std::string::npos);
+  config.classes = 11;
+  EXPECT_EQ(resolvePlan(config, 1).config.classes, 11);
+  config.imageSize = 24;
+  EXPECT_NE(refusalOf(config).find("raise --image-size"), std::string::npos);
+}
+
+TEST(Plan, MissingDataIsADataError) {
+  auto config = tiny();
+  config.data = testing::TempDir() + "no_such_folder";
+  EXPECT_THROW(resolvePlan(config, 1), DataError);
+}
+
+TEST(Plan, GpusThatAreNotThereAreRefused) {
+  auto config = tiny();
+  config.devices = "cuda:" + std::to_string(cudaDeviceCount() + 1);
+  config.allReduce = "copy";
+  EXPECT_NE(refusalOf(config).find(config.devices), std::string::npos);
+}
+
+TEST(Plan, AForbiddenPointStillHasItsValuesResolved) {
+  auto config = tiny();
+  config.strategy = "independent";
+  config.parameterDevice = "device";
+  EXPECT_NE(refusalOf(config), "");
+  const auto resolved = resolveConfig(config, 1);
+  EXPECT_EQ(resolved.input, "device");
+  EXPECT_GT(resolved.classes, 0);
+  EXPECT_GE(resolved.coresPerReplica, 1);
+}
+
+TEST(Plan, DeadlineFollowsTheAmountOfWork) {
+  Config config;
+  config.budget = 25;
+  EXPECT_EQ(deadlineSeconds(config), 220);
+  config.steps = 10;
+  EXPECT_EQ(deadlineSeconds(config), 900);
+  config.deadline = 3;
+  EXPECT_EQ(deadlineSeconds(config), 3);
+}
+
+TEST(Plan, TextHasOneLinePerFact) {
+  auto config = tiny();
+  config.replicas = 2;
+  const auto plan = resolvePlan(config, 2);
+  const auto text = planText(plan);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 10);
+  for (const auto& fact : {"trivial", "cpu:0", "cpu:1", "8 global", "all-reduce shared", "step time is steady"}) {
+    EXPECT_NE(text.find(fact), std::string::npos) << fact << " in\n" << text;
+  }
+  EXPECT_EQ(planLine(plan).find('\n'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,118 @@
+#include "engine/run_point.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tandem {
+namespace {
+
+Config small() {
+  Config config;
+  config.model = "resnet20";
+  config.batch = 4;
+  config.replicas = 2;
+  config.oversubscribe = true;
+  config.warmup = "2";
+  config.steps = 6;
+  config.learningRate = 0.01;
+  return config;
+}
+
+RunRecord run(const Config& config) { return runPoint(resolvePlan(config, config.replicas), nullptr); }
+
+std::string fingerprint(const RunRecord& record) {
+  const auto note = std::find_if(record.notes.begin(), record.notes.end(),
+                                 [](const std::string& text) { return text.starts_with("weights fnv1a64"); });
+  return note == record.notes.end() ? "" : *note;
+}
+
+TEST(RunPoint, countsStepsSamplesAndLosses) {
+  const RunRecord record = run(small());
+  ASSERT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+  EXPECT_EQ(record.globalBatch, 8);
+  EXPECT_EQ(record.measuredSteps, 6);
+  EXPECT_EQ(record.warmup.steps, 2);
+  EXPECT_EQ(record.steps.size(), 12U) << "six steps of two replicas";
+  EXPECT_EQ(record.losses.size(), 8U) << "warm-up included";
+  EXPECT_GT(record.startup.count(), 0);
+  EXPECT_GE(record.wall, record.startup + record.warmup.wall + record.window);
+  for (const StepSample& sample : record.steps) {
+    EXPECT_GE(sample.wall, sample.input + sample.compute + sample.exposedComm);
+  }
+}
+
+TEST(RunPoint, everyStepOfAReplicaLiesInTheWindow) {
+  const RunRecord record = run(small());
+  for (int replica = 0; replica < 2; ++replica) {
+    Nanos sum{};
+    for (const StepSample& sample : record.steps) sum += sample.replica == replica ? sample.wall : Nanos{};
+    EXPECT_LE(sum, record.window);
+  }
+}
+
+TEST(RunPoint, warmupAutoIsBoundedByTheBudgetAndSaysSo) {
+  Config config = small();
+  config.warmup = "auto";
+  config.budget = 1;
+  const RunRecord record = run(config);
+  EXPECT_GE(record.warmup.steps, 1);
+  const bool noted = std::any_of(record.notes.begin(), record.notes.end(),
+                                 [](const std::string& note) { return note.find("not steady") != std::string::npos; });
+  EXPECT_EQ(noted, !record.warmup.steady);
+}
+
+TEST(RunPoint, twoDeterministicRunsGiveBitEqualWeights) {
+  for (const char* lossAt : {"replica", "gathered"}) {
+    Config config = small();
+    config.deterministic = true;
+    config.lossAt = lossAt;
+    const std::string first = fingerprint(run(config));
+    EXPECT_FALSE(first.empty());
+    EXPECT_EQ(first, fingerprint(run(config)));
+    config.seed = 2;
+    EXPECT_NE(first, fingerprint(run(config)));
+  }
+}
+
+TEST(RunPoint, forwardOnlyChangesNoWeightAndHasNoLoss) {
+  Config config = small();
+  config.forwardOnly = true;
+  config.deterministic = true;
+  const RunRecord few = run(config);
+  ASSERT_EQ(few.outcome.kind, OutcomeKind::ok) << few.outcome.reason;
+  EXPECT_TRUE(few.losses.empty());
+  config.steps = 9;
+  EXPECT_EQ(fingerprint(few), fingerprint(run(config)));
+}
+
+TEST(RunPoint, aLossThatLeavesTheNumbersIsANumericFailure) {
+  Config config = small();
+  config.learningRate = 1e30;
+  const RunRecord record = run(config);
+  EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);
+  EXPECT_EQ(record.outcome.code, ExitCode::numeric);
+  EXPECT_NE(record.outcome.reason.find("at step"), std::string::npos) << record.outcome.reason;
+}
+
+TEST(RunPoint, everyInputGivesTheStatedNumberOfSteps) {
+  for (const char* input : {"device", "host", "queue"}) {
+    Config config = small();
+    config.input = input;
+    const RunRecord record = run(config);
+    EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << input << ": " << record.outcome.reason;
+    EXPECT_EQ(record.steps.size(), 12U) << input;
+  }
+}
+
+TEST(RunPoint, aDataSetThatIsNotThereIsADataFailure) {
+  Config config = small();
+  RunPlan plan = resolvePlan(config, config.replicas);
+  plan.config.data = "/nonexistent/folder";
+  plan.config.input = "queue";
+  const RunRecord record = runPoint(plan, nullptr);
+  EXPECT_EQ(record.outcome.code, ExitCode::data);
+}
+
+}  // namespace
+}  // namespace tandem

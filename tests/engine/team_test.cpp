@@ -1,0 +1,79 @@
+#include "engine/team.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "base/catalog.h"
+#include "engine/team_options.h"
+#include "models/model.h"
+
+namespace tandem {
+namespace {
+
+struct SmallTeam {
+  Graph graph;
+  TeamOptions options;
+  explicit SmallTeam(int64_t replicas) : graph(buildModel("resnet20", {})) {
+    Config config;
+    config.model = "resnet20";
+    config.batch = 2;
+    config.replicas = replicas;
+    config.oversubscribe = true;
+    options = teamOptions(resolvePlan(config, replicas), graph);
+  }
+};
+
+TEST(Team, rethrowsTheFirstFailureAndFreesTheOthers) {
+  SmallTeam small(3);
+  Team team(small.options);
+  try {
+    team.run([](Team::Member& member) {
+      member.step();
+      if (member.index() == 1) throw DataError("image 7 is broken");
+      for (int i = 0; i < 50; ++i) member.step();   // would wait for replica 1 for ever
+    });
+    FAIL() << "the failure was lost";
+  } catch (const DataError& failure) {
+    EXPECT_STREQ(failure.what(), "image 7 is broken");
+  }
+}
+
+TEST(Team, membersSeeEqualWeightsAfterAStep) {
+  SmallTeam small(2);
+  Team team(small.options);
+  std::array<at::Tensor, 2> weights;
+  team.run([&weights](Team::Member& member) {
+    member.step();
+    member.finish();
+    weights[static_cast<size_t>(member.index())] = member.buffers().master(member.buffers().whole(0)).clone();
+  });
+  EXPECT_TRUE(weights[0].equal(weights[1]));
+}
+
+TEST(Team, lossIsOfTheReplicasOwnRowsOrOfTheJoinedBatch) {
+  for (const LossPlaceEntry& place : lossPlaces()) {
+    SmallTeam small(2);
+    small.options.lossAt = place.name;
+    if (place.name == "gathered") {
+      Config config;
+      config.model = "resnet20";
+      config.batch = 2;
+      config.replicas = 2;
+      config.oversubscribe = true;
+      config.lossAt = "gathered";
+      small.options = teamOptions(resolvePlan(config, 2), small.graph);
+    }
+    Team team(small.options);
+    std::array<std::vector<double>, 2> losses;
+    team.run([&losses](Team::Member& member) {
+      member.step();
+      losses[static_cast<size_t>(member.index())] = member.losses();
+    });
+    ASSERT_EQ(losses[0].size(), 1U);
+    EXPECT_EQ(losses[0] == losses[1], place.name == "gathered") << place.name;
+  }
+}
+
+}  // namespace
+}  // namespace tandem

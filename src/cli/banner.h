@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "measure/environment.h"
+
+namespace tandem {
+
+/// What was found on this machine, one line per fact.
+std::string bannerText(const Environment& environment);
+
+}  // namespace tandem

@@ -1,0 +1,49 @@
+#include <algorithm>
+#include <iostream>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/bench_points.h"
+#include "cli/bench_run.h"
+#include "cli/catalog_names.h"
+#include "cli/commands.h"
+#include "device/topology.h"
+
+namespace tandem {
+namespace {
+
+bool asksForHelp(Arguments arguments) {
+  return std::ranges::any_of(arguments, [](const auto& text) { return text == "--help" || text == "-h"; });
+}
+
+int printPlans(const std::vector<BenchPoint>& points) {
+  ExitCode code = ExitCode::ok;
+  for (size_t i = 0; i < points.size(); ++i) {
+    std::cout << (i > 0 ? "\n" : "") << '[' << i + 1 << '/' << points.size() << "] " << points[i].label << '\n';
+    if (points[i].plan) {
+      std::cout << planText(*points[i].plan);
+    } else {
+      std::cout << "not possible: " << points[i].refusal << '\n';
+      code = ExitCode::usage;
+    }
+  }
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int benchCommand(Arguments arguments) {
+  const auto names = catalogNames();
+  if (asksForHelp(arguments)) {
+    std::cout << helpText("bench", names);
+    return 0;
+  }
+  Sweep sweep = parseArguments("bench", arguments, names);
+  addDefaultAxes(sweep, static_cast<int64_t>(readTopology().cores.size()));
+  for (const auto& note : sweep.notes) logInfo(concat("note: ", note));
+  auto points = resolvePoints(sweep, expand(sweep, names));
+  if (sweep.base.dryRun) return printPlans(points);
+  return BenchRun(sweep.base, std::move(points)).run();
+}
+
+}  // namespace tandem

@@ -1,0 +1,102 @@
+#include "cli/bench_run.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "base/catalog.h"
+#include "base/log.h"
+#include "cli/banner.h"
+#include "cli/stop_on_signal.h"
+#include "engine/environment.h"
+#include "engine/utc_time.h"
+
+namespace tandem {
+namespace {
+
+constexpr const char* ownExecutable = "/proc/self/exe";
+
+std::vector<Config> configsOf(const std::vector<BenchPoint>& points) {
+  std::vector<Config> configs;
+  for (const auto& point : points) configs.push_back(point.config);
+  return configs;
+}
+
+RunRecord skipped(const BenchPoint& point, int64_t largestReplicas) {
+  RunRecord record;
+  record.time = utcTime();
+  record.config = resolveConfig(point.config, largestReplicas);
+  record.environment = readEnvironment();
+  record.outcome = {OutcomeKind::skipped, ExitCode::usage, point.refusal};
+  return record;
+}
+
+int exitStatus(const std::vector<RunRecord>& records) {
+  const auto unmeasured = [](const RunRecord& record) { return record.outcome.kind != OutcomeKind::ok; };
+  const auto first = std::ranges::find_if(records, unmeasured);
+  return first == records.end() ? 0 : static_cast<int>(first->outcome.code);
+}
+
+}  // namespace
+
+BenchRun::BenchRun(const Config& shared, std::vector<BenchPoint> points)
+    : points_(std::move(points)),
+      format_(find(renderers(), shared.format, "--format")),
+      forPrograms_(shared.format == "csv" || shared.format == "json"),
+      file_(shared.out),
+      runner_(ownExecutable),
+      largestReplicas_(largestReplicas(configsOf(points_))) {}
+
+RunRecord BenchRun::measure(const BenchPoint& point, const std::string& title) {
+  std::ostream& people = forPrograms_ ? std::cerr : std::cout;
+  if (!point.plan) {
+    people << title << ": skipped, " << point.refusal << '\n' << std::flush;
+    return skipped(point, largestReplicas_);
+  }
+  people << title << ": " << planLine(*point.plan) << '\n' << std::flush;
+  RunRecord record = runner_.run(point.config, largestReplicas_, deadlineSeconds(point.config),
+                                 {.progress = [&](const Progress& state) { progress_.show(title, state); }});
+  progress_.clear();
+  const Outcome& outcome = record.outcome;
+  if (outcome.kind == OutcomeKind::failed && outcome.code != ExitCode::interrupted) {
+    logError(concat("error[", nameOf(outcome.code), "]: ", point.label, ": ", outcome.reason));
+  }
+  return record;
+}
+
+void BenchRun::measureAll() {
+  const StopOnSignal stop;
+  for (size_t i = 0; i < points_.size() && !PointRunner::stopRequested(); ++i) {
+    auto record = measure(points_[i], concat('[', i + 1, '/', points_.size(), "] ", points_[i].label));
+    if (record.outcome.code == ExitCode::interrupted) return;
+    records_.push_back(std::move(record));
+    file_.append(records_.back());
+  }
+}
+
+void BenchRun::show() const {
+  if (records_.empty()) return;
+  if (!forPrograms_) std::cout << '\n';
+  const auto renderer = format_.make(std::cout);
+  for (const auto& record : records_) renderer->add(record);
+  renderer->end();
+  std::cout.flush();
+  (forPrograms_ ? std::cerr : std::cout) << (forPrograms_ ? "" : "\n") << verdict(records_) << '\n' << std::flush;
+}
+
+int BenchRun::run() {
+  (forPrograms_ ? std::cerr : std::cout) << bannerText(readEnvironment()) << '\n' << std::flush;
+  try {
+    measureAll();
+  } catch (...) {
+    show();
+    throw;
+  }
+  show();
+  if (PointRunner::stopRequested() && records_.size() < points_.size()) {
+    throw Error(ExitCode::interrupted, concat("interrupted with ", records_.size(), " of ", points_.size(),
+                                              " points finished; those are stored"));
+  }
+  return exitStatus(records_);
+}
+
+}  // namespace tandem

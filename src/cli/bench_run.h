@@ -1,0 +1,42 @@
+#pragma once
+
+#include <iosfwd>
+#include <vector>
+
+#include "cli/bench_points.h"
+#include "cli/progress_line.h"
+#include "engine/sweep.h"
+#include "measure/record.h"
+#include "measure/results_file.h"
+#include "report/renderer.h"
+
+namespace tandem {
+
+/// Measures the points of a sweep one after the other, stores each record as soon as it is there, and shows all at the
+/// end. Results go to standard output; with a format that programs read everything else goes to standard error.
+class BenchRun {
+ public:
+  /// Opens the results file. `shared` holds the options of the whole run (out, format). Throws StorageError,
+  /// UsageError.
+  BenchRun(const Config& shared, std::vector<BenchPoint> points);
+
+  /// Returns the exit code: that of the first point that was not measured, else 0. Shows what has finished and then
+  /// throws StorageError when a record cannot be stored, or Error{interrupted} after Ctrl-C.
+  int run();
+
+ private:
+  void measureAll();
+  RunRecord measure(const BenchPoint& point, const std::string& title);
+  void show() const;
+
+  std::vector<BenchPoint> points_;
+  const RendererEntry& format_;
+  bool forPrograms_;
+  ResultsFile file_;
+  PointRunner runner_;
+  ProgressLine progress_;
+  int64_t largestReplicas_;
+  std::vector<RunRecord> records_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,34 @@
+#include "cli/catalog_names.h"
+
+#include "base/catalog.h"
+#include "comm/group.h"
+#include "data/batch_maker.h"
+#include "data/source.h"
+#include "device/layout.h"
+#include "device/precision.h"
+#include "engine/loss.h"
+#include "executor/executor.h"
+#include "models/model.h"
+#include "optim/optimizer.h"
+#include "report/renderer.h"
+#include "strategy/strategy.h"
+
+namespace tandem {
+
+CatalogNames catalogNames() {
+  return {{{Choices::models, namesOf(models())},
+           {Choices::strategies, namesOf(strategies())},
+           {Choices::executors, namesOf(executors())},
+           {Choices::precisions, namesOf(precisions())},
+           {Choices::inputs, namesOf(sources())},
+           {Choices::allReduces, namesOf(allReduces())},
+           {Choices::layouts, namesOf(layouts())},
+           {Choices::losses, namesOf(losses())},
+           {Choices::scalings, {"weak", "strong"}},
+           {Choices::augments, namesOf(augments())},
+           {Choices::schedules, namesOf(schedules())},
+           {Choices::formats, namesOf(renderers())},
+           {Choices::lossPlaces, namesOf(lossPlaces())}}};
+}
+
+}  // namespace tandem

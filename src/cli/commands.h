@@ -1,0 +1,13 @@
+#pragma once
+
+#include "cli/program.h"
+
+namespace tandem {
+
+/// The rows of programCommands(), one file each.
+int benchCommand(Arguments arguments);
+int listCommand(Arguments arguments);
+int docsCommand(Arguments arguments);
+int versionCommand(Arguments arguments);
+
+}  // namespace tandem

@@ -1,0 +1,74 @@
+#include "cli/program.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <iostream>
+
+#include "base/catalog.h"
+#include "cli/commands.h"
+#include "engine/sweep.h"
+
+namespace tandem {
+namespace {
+
+int helpCommand(Arguments) {
+  std::cout << "Usage: tandem COMMAND [--OPTION=VALUE ...]\n\n"
+               "Trains convolutional networks data-parallel and measures every way of doing it on this machine.\n\n"
+               "Commands:\n";
+  for (const auto& command : programCommands()) {
+    if (command.shown) std::cout << "  " << std::left << std::setw(12) << command.name << command.summary << '\n';
+  }
+  std::cout << "\n'tandem bench --help' lists the options; arguments without a command are those of bench.\n";
+  return 0;
+}
+
+int workerCommand(Arguments) { return runWorker(); }
+
+constexpr ProgramCommand table[] = {
+    {"bench", "measure data-parallel training, images/s; without options 1 and more replicas of ResNet-50",
+     benchCommand, true},
+    {"list", "models, strategies, inputs, precisions, metrics, ...; --json for programs", listCommand, true},
+    {"docs", "the reference of all options as Markdown (docs/OPTIONS.md)", docsCommand, true},
+    {"--version", "version and commit; --json adds the libraries", versionCommand, true},
+    {"--help", "this text", helpCommand, true},
+    {"worker", "one point of a sweep, started by bench", workerCommand, false},
+};
+
+struct Invocation {
+  std::string_view command;
+  Arguments rest;
+};
+
+Invocation invocationOf(Arguments arguments) {
+  if (arguments.empty()) return {"--help", {}};
+  const std::string_view first = arguments.front();
+  const auto rest = arguments.subspan(1);
+  if (first == "help" || first == "-h") return {"--help", rest};
+  if (first == "version") return {"--version", rest};
+  const bool option = first.starts_with("-") && first != "--help" && first != "--version";
+  return option ? Invocation{"bench", arguments} : Invocation{first, rest};
+}
+
+const ProgramCommand& commandNamed(std::string_view name) {
+  const auto row = std::ranges::find(table, name, &ProgramCommand::name);
+  if (row != std::end(table)) return *row;
+  std::vector<std::string> valid;
+  for (const auto& command : table) {
+    if (command.shown) valid.emplace_back(command.name);
+  }
+  throw UsageError(unknownName("command", name, valid));
+}
+
+}  // namespace
+
+std::span<const ProgramCommand> programCommands() { return table; }
+
+int runProgram(Arguments arguments) {
+  const auto invocation = invocationOf(arguments);
+  const int code = commandNamed(invocation.command).run(invocation.rest);
+  std::cout.flush();
+  if (!std::cout) throw StorageError("standard output: cannot write to it; is the disk full?");
+  return code;
+}
+
+}  // namespace tandem

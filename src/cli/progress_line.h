@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "engine/run_point.h"
+
+namespace tandem {
+
+/// The text of a progress line, cut to `width` columns: "[2/4] replicas=2: step 12 of 40, 31.5 images/s, 12 s left".
+std::string progressText(const std::string& point, const Progress& progress, size_t width);
+
+/// One line on standard error that is rewritten in place. Shows nothing when standard error is no terminal.
+class ProgressLine {
+ public:
+  ProgressLine();
+  void show(const std::string& point, const Progress& progress);
+  void clear();
+
+ private:
+  bool onTerminal_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,23 @@
+#include "cli/stop_on_signal.h"
+
+#include "engine/sweep.h"
+
+namespace tandem {
+namespace {
+
+void onSignal(int) { PointRunner::requestStop(); }
+
+}  // namespace
+
+StopOnSignal::StopOnSignal() {
+  struct sigaction action {};
+  action.sa_handler = onSignal;
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &action, &before_[i]);
+}
+
+StopOnSignal::~StopOnSignal() {
+  for (size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before_[i], nullptr);
+}
+
+}  // namespace tandem

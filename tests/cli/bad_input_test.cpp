@@ -1,0 +1,113 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "run_tandem.h"
+
+namespace tandem {
+namespace {
+
+struct Refusal {
+  std::vector<std::string> arguments;
+  int code;
+  std::string says;  ///< part of the one line
+};
+
+void PrintTo(const Refusal& refusal, std::ostream* out) {
+  for (const auto& argument : refusal.arguments) *out << argument << ' ';
+}
+
+class BadInput : public testing::TestWithParam<Refusal> {};
+
+TEST_P(BadInput, IsOneLineWithTheRightExitCode) {
+  auto arguments = GetParam().arguments;
+  const auto run = runTandem(arguments);
+  EXPECT_EQ(run.code, GetParam().code) << run.err;
+  ASSERT_EQ(run.errors().size(), 1U) << run.err;
+  EXPECT_NE(run.errors().front().find(GetParam().says), std::string::npos) << run.err;
+  EXPECT_EQ(run.out, "");
+}
+
+constexpr int usage = 2, data = 3, storage = 8;
+
+std::vector<std::string> tiny(std::vector<std::string> more) {
+  std::vector<std::string> arguments{"bench",     "--model=trivial", "--image-size=32",
+                                     "--steps=2", "--warmup=1",      "--replicas=1"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Arguments, BadInput,
+    testing::Values(
+        Refusal{{"bnech"}, usage, "did you mean 'bench'"}, Refusal{{"bench", "--modle=resnet50"}, usage, "--model"},
+        Refusal{{"bench", "--model=resnet51"}, usage, "did you mean 'resnet50'"},
+        Refusal{{"bench", "--strategy=replicate"}, usage, "did you mean 'replicated'"},
+        Refusal{{"bench", "--batch=0"}, usage, "--batch"}, Refusal{{"bench", "--batch=many"}, usage, "--batch"},
+        Refusal{{"bench", "--batch=-3"}, usage, "--batch"}, Refusal{{"bench", "--lr=nan"}, usage, "--lr"},
+        Refusal{{"bench", "--replicas=4-1*0"}, usage, "--replicas"}, Refusal{{"bench", "resnet50"}, usage, "resnet50"},
+        Refusal{{"list", "modells"}, usage, "did you mean 'models'"}, Refusal{{"docs", "x"}, usage, "x"},
+        Refusal{{"--version", "--jsno"}, usage, "--jsno"}, Refusal{{"worker"}, usage, "tandem bench"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Combinations, BadInput,
+    testing::Values(Refusal{tiny({"--all-reduce=nccl"}), usage, "nccl"},
+                    Refusal{{"bench", "--model=trivial", "--replicas=4000"}, usage, "--oversubscribe"},
+                    Refusal{tiny({"--strategy=independent", "--parameter-device=device"}), usage, "--parameter-device"},
+                    Refusal{tiny({"--strategy=parameter_server", "--parameter-device=cpu:7"}), usage, "cpu:7"},
+                    Refusal{{"bench", "--replicas=1", "--batch=100000"}, usage, "needs about"},
+                    Refusal{{"bench", "--devices=cuda:4095", "--all-reduce=copy"}, usage, "cuda:4095"},
+                    Refusal{tiny({"--strategy=horovod"}), usage, "not built yet"},
+                    Refusal{tiny({"--fake-location=zmq-consume"}), usage, "not built yet"},
+                    Refusal{{"bench", "--model=trivial", "--image-size=32", "--scaling=strong", "--batch=3",
+                             "--replicas=2", "--oversubscribe"},
+                            usage,
+                            "multiple"}));
+
+INSTANTIATE_TEST_SUITE_P(Files, BadInput,
+                         testing::Values(Refusal{tiny({"--data=no-such-folder"}), data, "no-such-folder"},
+                                         Refusal{tiny({"--out=/no/such/folder/x.jsonl"}), storage, "/no/such/folder"},
+                                         Refusal{tiny({"--out=/proc/version"}), storage, "/proc/version"},
+                                         Refusal{tiny({"--out=/"}), storage, "results file"}));
+
+void put32(std::ofstream& file, uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8) file.put(static_cast<char>(value >> shift & 0xff));
+}
+
+/// An MNIST folder of four images of which `missing` bytes were lost, with the label `label` everywhere.
+std::string mnist(int missing, int label) {
+  const auto folder = std::filesystem::path(ownFolder()) / "data";
+  std::filesystem::create_directories(folder);
+  std::ofstream images(folder / "train-images-idx3-ubyte", std::ios::binary);
+  for (const uint32_t value : {0x803U, 4U, 28U, 28U}) put32(images, value);
+  for (int i = 0; i < 4 * 28 * 28 - missing; ++i) images.put(static_cast<char>(i % 251));
+  std::ofstream labels(folder / "train-labels-idx1-ubyte", std::ios::binary);
+  for (const uint32_t value : {0x801U, 4U}) put32(labels, value);
+  for (int i = 0; i < 4; ++i) labels.put(static_cast<char>(label));
+  return folder.string();
+}
+
+TEST(BadData, TruncatedFileIsNamed) {
+  const auto run = runTandem(tiny({"--data=" + mnist(100, 1)}));
+  EXPECT_EQ(run.code, data) << run.err;
+  ASSERT_EQ(run.errors().size(), 1U) << run.err;
+  EXPECT_NE(run.errors().front().find("train-images-idx3-ubyte"), std::string::npos) << run.err;
+}
+
+TEST(BadData, LabelOutOfRangeIsNamed) {
+  const auto run = runTandem(tiny({"--data=" + mnist(0, 200)}));
+  EXPECT_EQ(run.code, data) << run.err;
+  ASSERT_EQ(run.errors().size(), 1U) << run.err;
+  EXPECT_NE(run.errors().front().find("200"), std::string::npos) << run.err;
+}
+
+TEST(BadOutput, FullDiskKeepsTheTable) {
+  const auto run = runTandem(tiny({"--out=/dev/full", "--batch=4"}));
+  EXPECT_EQ(run.code, storage) << run.err;
+  ASSERT_EQ(run.errors().size(), 1U) << run.err;
+  EXPECT_NE(run.out.find("repeat with: tandem bench"), std::string::npos) << run.out;
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,101 @@
+#include "run_tandem.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace tandem {
+namespace {
+
+constexpr const char* program = TANDEM_BINARY_DIR "/tandem";
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string freshPath(const std::string& name) {
+  static int number = 0;
+  return ownFolder() + "/" + name + std::to_string(++number);
+}
+
+struct Place {
+  std::string folder, out, err;
+};
+
+[[noreturn]] void become(std::vector<std::string> arguments, const Place& place) {
+  const int flags = O_WRONLY | O_CREAT | O_TRUNC;
+  dup2(open(place.out.c_str(), flags, 0600), STDOUT_FILENO);
+  dup2(open(place.err.c_str(), flags, 0600), STDERR_FILENO);
+  if (chdir(place.folder.c_str()) != 0) std::_Exit(99);
+  arguments.insert(arguments.begin(), program);
+  std::vector<char*> pointers;
+  for (auto& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  execv(program, pointers.data());
+  std::_Exit(99);
+}
+
+}  // namespace
+
+std::string ownFolder() {
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  const auto folder = std::filesystem::path(testing::TempDir()) /
+                      ("tandem_cli_" + std::to_string(getpid()) + "_" + test->test_suite_name() + "_" + test->name());
+  std::filesystem::create_directories(folder);
+  return folder.string();
+}
+
+std::vector<std::string> Finished::errors() const {
+  std::vector<std::string> found;
+  std::istringstream lines(err);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("error[")) found.push_back(line);
+  }
+  return found;
+}
+
+Tandem::Tandem(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& variables)
+    : out_(freshPath("out")), err_(freshPath("err")) {
+  const auto folder = ownFolder();
+  id_ = fork();
+  if (id_ != 0) return;
+  for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+  become(arguments, {folder, out_, err_});
+}
+
+Tandem::~Tandem() {
+  if (id_ <= 0) return;
+  kill(id_, SIGKILL);
+  waitpid(id_, nullptr, 0);
+}
+
+std::string Tandem::outSoFar() const { return contents(out_); }
+
+Finished Tandem::wait() {
+  int status = 0;
+  waitpid(id_, &status, 0);
+  id_ = -1;
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return {.code = code, .out = contents(out_), .err = contents(err_)};
+}
+
+pid_t Tandem::worker() const {
+  const auto id = std::to_string(id_);
+  const auto children = contents("/proc/" + id + "/task/" + id + "/children");
+  return children.empty() ? -1 : static_cast<pid_t>(std::stol(children));
+}
+
+Finished runTandem(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& variables) {
+  return Tandem(arguments, variables).wait();
+}
+
+}  // namespace tandem

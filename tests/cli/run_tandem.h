@@ -1,0 +1,43 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tandem {
+
+struct Finished {
+  int code = -1;  ///< exit code, or 128 + signal
+  std::string out, err;
+  /// Lines of standard error that start with "error[".
+  std::vector<std::string> errors() const;
+};
+
+/// The built program, started with arguments in an empty folder of its own.
+class Tandem {
+ public:
+  explicit Tandem(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& variables = {});
+  ~Tandem();
+  Tandem(const Tandem&) = delete;
+  Tandem& operator=(const Tandem&) = delete;
+
+  pid_t id() const { return id_; }
+  std::string outSoFar() const;
+  Finished wait();
+
+  /// Its child process, once there is one.
+  pid_t worker() const;
+
+ private:
+  std::string out_, err_;
+  pid_t id_ = -1;
+};
+
+/// An empty folder of its own for the running test.
+std::string ownFolder();
+
+Finished runTandem(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& variables = {});
+
+}  // namespace tandem

@@ -1,0 +1,134 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "measure/results_file.h"
+#include "run_tandem.h"
+
+namespace tandem {
+namespace {
+
+std::vector<std::string> sweepOf(std::vector<std::string> more) {
+  std::vector<std::string> arguments{"bench",     "--model=trivial", "--image-size=32",
+                                     "--batch=4", "--warmup=1",      "--oversubscribe"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+std::string resultsPath() { return ownFolder() + "/results.jsonl"; }
+
+std::string freshOut() {
+  std::filesystem::remove(resultsPath());
+  return "--out=" + resultsPath();
+}
+
+/// False for one that has ended and whose parent has not asked for its status yet.
+bool alive(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  return !line.empty() && line.compare(line.rfind(')') + 2, 1, "Z") != 0;
+}
+
+/// Waits until the program works on its `number`th point and that point's process is there.
+pid_t workerOfPoint(const Tandem& tandem, int number, int points) {
+  const auto title = "[" + std::to_string(number) + "/" + std::to_string(points) + "]";
+  for (int turn = 0; turn < 6000; ++turn) {
+    if (tandem.outSoFar().find(title) != std::string::npos && tandem.worker() > 0) return tandem.worker();
+    usleep(10'000);
+  }
+  return -1;
+}
+
+TEST(Sweep, StoresAndShowsEveryPoint) {
+  const auto run = runTandem(sweepOf({"--steps=5", "--replicas=1,2", freshOut()}));
+  EXPECT_EQ(run.code, 0) << run.err;
+  const auto records = readResults(resultsPath());
+  ASSERT_EQ(records.size(), 2U);
+  for (const auto& record : records) {
+    EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+    EXPECT_EQ(record.measuredSteps, 5);
+    EXPECT_EQ(record.warmup.steps, 1);
+    EXPECT_EQ(record.globalBatch, 4 * record.config.replicas);
+    EXPECT_EQ(record.steps.size(), 5U * static_cast<size_t>(record.config.replicas));
+    EXPECT_FALSE(record.environment.libraries.empty());
+  }
+  EXPECT_NE(run.out.find("images/s"), std::string::npos);
+  EXPECT_NE(run.out.find("repeat with: tandem bench --model=trivial"), std::string::npos);
+  EXPECT_EQ(run.err, "");
+}
+
+TEST(Sweep, FormatsForProgramsLeaveStandardOutputToTheResults) {
+  const auto run = runTandem(sweepOf({"--steps=5", "--replicas=1", "--format=json", freshOut()}));
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_NO_THROW(static_cast<void>(nlohmann::json::parse(run.out))) << run.out;
+  EXPECT_NE(run.err.find("repeat with"), std::string::npos);
+}
+
+TEST(Sweep, APointThatARuleForbidsIsARowThatSaysWhy) {
+  const auto run = runTandem(sweepOf({"--steps=5", "--batch=4", "--scaling=strong", "--replicas=1,3", freshOut()}));
+  const auto records = readResults(resultsPath());
+  EXPECT_EQ(run.code, 2);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].outcome.kind, OutcomeKind::ok);
+  EXPECT_EQ(records[1].outcome.kind, OutcomeKind::skipped);
+  EXPECT_NE(records[1].outcome.reason.find("multiple"), std::string::npos);
+  EXPECT_NE(run.out.find("multiple"), std::string::npos);
+}
+
+TEST(Sweep, APointWhoseProcessIsKilledIsAFailedRow) {
+  Tandem tandem(sweepOf({"--steps=1000000", "--point-deadline=300", "--replicas=1", freshOut()}));
+  const pid_t worker = workerOfPoint(tandem, 1, 1);
+  ASSERT_GT(worker, 0);
+  kill(worker, SIGKILL);
+  const auto run = tandem.wait();
+  EXPECT_EQ(run.code, 70);
+  EXPECT_EQ(run.errors().size(), 1U) << run.err;
+  const auto records = readResults(resultsPath());
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].outcome.kind, OutcomeKind::failed);
+  EXPECT_NE(records[0].outcome.reason.find("out of memory"), std::string::npos) << records[0].outcome.reason;
+}
+
+TEST(Sweep, AMissedDeadlineIsAFailedRowAndTheNextPointStillRuns) {
+  const auto run = runTandem(sweepOf({"--steps=1000000", "--point-deadline=1", "--replicas=1,2", freshOut()}));
+  EXPECT_EQ(run.code, 9);
+  const auto records = readResults(resultsPath());
+  ASSERT_EQ(records.size(), 2U);
+  for (const auto& record : records) {
+    EXPECT_NE(record.outcome.reason.find("deadline of 1 s"), std::string::npos) << record.outcome.reason;
+  }
+}
+
+TEST(Sweep, InterruptKeepsFinishedRows) {
+  Tandem tandem(sweepOf({"--steps=5,1000000", "--replicas=1", freshOut()}));
+  const pid_t worker = workerOfPoint(tandem, 2, 2);
+  ASSERT_GT(worker, 0);
+  kill(tandem.id(), SIGINT);
+  const auto run = tandem.wait();
+  EXPECT_EQ(run.code, 130);
+  EXPECT_EQ(run.errors().size(), 1U) << run.err;
+  EXPECT_NE(run.out.find("images/s"), std::string::npos);
+  EXPECT_FALSE(alive(worker)) << "the point's process outlived the sweep";
+  const auto records = readResults(resultsPath());
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].outcome.kind, OutcomeKind::ok);
+}
+
+TEST(Sweep, ThePointsProcessDiesWithTheSweep) {
+  pid_t worker = -1;
+  {
+    Tandem tandem(sweepOf({"--steps=1000000", "--replicas=1", freshOut()}));
+    worker = workerOfPoint(tandem, 1, 1);
+    ASSERT_GT(worker, 0);
+  }
+  for (int turn = 0; turn < 6000 && alive(worker); ++turn) usleep(10'000);
+  EXPECT_FALSE(alive(worker));
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,73 @@
+# Thin: what is built is said by CMake, what is brought by scripts/setup. `make help` lists the targets.
+JOBS ?= $(shell nproc)
+ARGS ?=
+TANDEM := build/release/tandem
+SOURCES := $(wildcard src/*.h src/*.cpp src/*/*.h src/*/*.cpp src/*/*.cu tests/*/*.h tests/*/*.cpp)
+export TANDEM_LIBTORCH TANDEM_CACHE
+
+.DEFAULT_GOAL := build
+.PHONY: help setup build bench test test-long lint tidy format docs dev asan tsan cuda peers verify-models clean FORCE
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
+
+setup: ## bring Debian packages and the pinned libtorch
+	@scripts/setup
+
+# An existing build folder reconfigures itself; TANDEM_LIBTORCH=DIR takes another libtorch.
+build/%/build.ninja: CMakePresets.json $(if $(TANDEM_LIBTORCH),FORCE) | setup
+	cmake --preset $* $(if $(TANDEM_LIBTORCH),-DTANDEM_LIBTORCH=$(TANDEM_LIBTORCH))
+
+build: setup build/release/build.ninja ## build build/release/tandem and the tests
+	cmake --build --preset release -j $(JOBS)
+
+bench: build ## measure training here, about two minutes (ARGS='--model=resnet20 ...')
+	$(TANDEM) bench $(ARGS)
+
+test: build ## build and run all tests but the long ones
+	ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 900 -LE long
+
+test-long: build ## the tests that train for minutes
+	ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 3600 -L long
+
+lint: build ## formatting, layers, generated docs, clang-tidy on changed files
+	clang-format-14 --dry-run --Werror $(SOURCES)
+	scripts/check-layers
+	$(TANDEM) docs | diff -u docs/OPTIONS.md - || { echo "docs/OPTIONS.md is out of date: make docs"; exit 1; }
+	scripts/tidy --changed
+
+tidy: build ## clang-tidy on the whole tree (20 s per source)
+	scripts/tidy
+
+format: ## format all sources in place
+	clang-format-14 -i $(SOURCES)
+
+docs: build ## write docs/OPTIONS.md from the option table
+	$(TANDEM) docs > docs/OPTIONS.md
+
+dev: build/dev/build.ninja ## debug build in build/dev
+	cmake --build --preset dev -j $(JOBS)
+
+asan: build/asan/build.ninja ## tests under the address and undefined-behaviour sanitizers
+	cmake --build --preset asan -j $(JOBS)
+	ASAN_OPTIONS=detect_container_overflow=0 LSAN_OPTIONS=suppressions=$(CURDIR)/scripts/lsan-suppressions.txt \
+	  UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+	  ctest --test-dir build/asan --output-on-failure --no-tests=error --timeout 3600 -LE long
+
+# libgomp is not instrumented: one thread per replica, and reports from inside libtorch are ignored.
+tsan: build/tsan/build.ninja ## tests under the thread sanitizer
+	cmake --build --preset tsan -j $(JOBS)
+	OMP_NUM_THREADS=1 TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 \
+	  setarch -R ctest --test-dir build/tsan --output-on-failure --no-tests=error --timeout 3600 -LE long
+
+cuda: build/cuda/build.ninja ## build with NVIDIA kernels in build/cuda (needs a CUDA toolkit and NCCL)
+	cmake --build --preset cuda -j $(JOBS)
+
+peers: build ## the same work in Tandem and PyTorch, alternated (ARGS='--pairs=3 ...')
+	bench/peers/compare $(ARGS)
+
+verify-models: setup ## recompute the golden numbers of the model tests with PyTorch and compare
+	"$$(bench/peers/compare --print-python)" tests/golden/make_golden.py --check
+
+clean: ## remove all builds
+	rm -rf build

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Trains one of Tandem's networks with PyTorch on a synthetic batch and prints one JSON line.
+
+The work of one `tandem bench` point: channels_last, softmax cross-entropy, SGD with momentum 0.9 and weight decay 1e-4,
+one fixed random batch. With --processes=N it is DistributedDataParallel over gloo, one process per core.
+
+  images/s = batch per process x processes x steps / wall time of the steps after the warm-up
+"""
+import argparse
+import contextlib
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+MODELS = {"resnet50": (224, 1000), "resnet20": (32, 10)}
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", choices=MODELS, default="resnet50")
+    parser.add_argument("--batch", type=int, default=32, help="images per process")
+    parser.add_argument("--precision", choices=["fp32", "autocast", "bf16"], default="fp32",
+                        help="autocast: bf16 autocast; bf16: a bf16 model with fp32 batch-norm")
+    parser.add_argument("--mode", choices=["eager", "compile"], default="eager")
+    parser.add_argument("--sgd", choices=["fused", "foreach", "plain"], default="fused")
+    parser.add_argument("--cpus", default="0,1", help="CPUs to run on, shared by one process or one per process")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--warmup", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--rendezvous", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def build(options):
+    import torch
+    size, classes = MODELS[options.model]
+    if options.model == "resnet50":
+        import torchvision
+        model = torchvision.models.resnet50()
+    else:
+        from cifar_resnet import CifarResNet
+        model = CifarResNet(classes=classes)
+    model = model.to(memory_format=torch.channels_last)
+    if options.precision == "bf16":
+        model = model.bfloat16()
+        for module in model.modules():
+            if isinstance(module, torch.nn.BatchNorm2d):
+                module.float()
+    images = torch.randn(options.batch, 3, size, size).to(memory_format=torch.channels_last)
+    labels = torch.randint(0, classes, (options.batch,))
+    return model.train(), images.bfloat16() if options.precision == "bf16" else images, labels
+
+
+def optimizer_of(model, options):
+    import torch
+    chosen = {"fused": {"fused": True}, "foreach": {"foreach": True}, "plain": {"foreach": False}}[options.sgd]
+    return torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4, **chosen)
+
+
+def train(options):
+    import torch
+    torch.manual_seed(1)
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
+    model, images, labels = build(options)
+    if options.processes > 1:
+        torch.distributed.init_process_group("gloo", init_method=f"file://{options.rendezvous}", rank=options.rank,
+                                             world_size=options.processes)
+        model = torch.nn.parallel.DistributedDataParallel(model, broadcast_buffers=False, gradient_as_bucket_view=True)
+    if options.mode == "compile":
+        model = torch.compile(model)
+    optimizer = optimizer_of(model, options)
+    cast = torch.autocast("cpu", torch.bfloat16) if options.precision == "autocast" else contextlib.nullcontext()
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        with cast:
+            loss = torch.nn.functional.cross_entropy(model(images).float(), labels)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return measure(step, options)
+
+
+def measure(step, options):
+    import torch
+    for _ in range(options.warmup):
+        loss = step()
+    if options.processes > 1:
+        torch.distributed.barrier()
+    faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    times = [time.monotonic()]
+    for _ in range(options.steps):
+        loss = step()
+        times.append(time.monotonic())
+    if options.processes > 1:
+        torch.distributed.barrier()
+        times[-1] = time.monotonic()
+    wall = times[-1] - times[0]
+    return {
+        "images_per_s": options.batch * options.processes * options.steps / wall,
+        "step_s": [round(after - before, 6) for before, after in zip(times, times[1:])],
+        "minor_faults_per_step": (resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults) / options.steps,
+        "threads": torch.get_num_threads(),
+        "loss": round(loss.item(), 4),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def start_processes(options, cpus):
+    """One process per CPU; the first one's result is printed, any failure ends all."""
+    with tempfile.TemporaryDirectory() as folder:
+        ranks = []
+        for rank in range(options.processes):
+            command = [sys.executable, *sys.argv, f"--cpus={cpus[rank]}", f"--rank={rank}",
+                       f"--rendezvous={folder}/rendezvous"]
+            ranks.append(subprocess.Popen(command, stdout=None if rank == 0 else subprocess.DEVNULL))
+        while any(rank.poll() is None for rank in ranks) and not any(rank.poll() for rank in ranks):
+            time.sleep(0.05)
+        for rank in ranks:
+            if rank.poll() is None:
+                rank.kill()
+        return max(abs(rank.wait()) for rank in ranks)
+
+
+def main():
+    options = parse()
+    cpus = [int(cpu) for cpu in options.cpus.split(",")]
+    if options.processes > 1 and options.rank is None:
+        if len(cpus) < options.processes:
+            sys.exit(f"--cpus={options.cpus}: {options.processes} processes need a CPU each")
+        return start_processes(options, cpus)
+    # Before torch is loaded: its OpenMP threads inherit the mask.
+    os.sched_setaffinity(0, cpus)
+    print(json.dumps(train(options)))
+    return 0
+
+
+sys.exit(main())

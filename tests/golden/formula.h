@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+/// Tensors whose values follow from their name alone, so that two programs agree on them without a file. formula.py is
+/// the same in Python: v in [-1, 1) is drawn per element from splitmix64(fnv1a64(name) + index).
+namespace tandem::golden {
+
+inline uint64_t nameHash(std::string_view name) {
+  uint64_t value = 0xCBF29CE484222325;
+  for (const char byte : name) value = (value ^ static_cast<unsigned char>(byte)) * 0x100000001B3;
+  return value;
+}
+
+/// In [0, 1), a multiple of 2^-24.
+inline double uniform(uint64_t seed) {
+  uint64_t x = seed + 0x9E3779B97F4A7C15;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  x ^= x >> 31;
+  return static_cast<double>(x >> 40) * 0x1p-24;
+}
+
+/// 0 unless the name is a batch-norm's; those that close a residual branch get less, as trained networks have it.
+inline double normalizationGain(std::string_view name) {
+  const std::string_view path = name.substr(0, name.rfind('.'));
+  const std::string_view module = path.substr(path.rfind('.') + 1);
+  if (!module.starts_with("bn") && !path.ends_with(".downsample.1")) return 0;
+  return module == "bn2" || module == "bn3" ? 0.25 : 1;
+}
+
+/// How the value of element `index` follows from u in [0, 1). Batch-norm shifts lie three deviations off zero, so that
+/// few values come near the kink of the ReLU behind.
+inline std::function<double(double u, size_t index)> rule(std::string_view name, const std::vector<int64_t>& shape) {
+  const double gain = normalizationGain(name);
+  if (name.starts_with("input")) return [](double u, size_t) { return std::sqrt(3.0) * (2 * u - 1); };
+  if (name.ends_with(".running_var")) return [](double u, size_t) { return 1 + 0.5 * u; };
+  if (name.ends_with(".running_mean")) return [](double u, size_t) { return 0.1 * (2 * u - 1); };
+  if (gain > 0 && name.ends_with(".weight")) return [gain](double u, size_t) { return gain * (1 + 0.2 * (2 * u - 1)); };
+  if (gain > 0) return [gain](double u, size_t i) { return gain * ((i % 4 == 3 ? -3 : 3) + 0.1 * (2 * u - 1)); };
+  if (name.ends_with(".bias")) return [](double u, size_t) { return 0.1 * (2 * u - 1); };
+  const int64_t fanIn = std::accumulate(shape.begin() + 1, shape.end(), int64_t{1}, std::multiplies<>());
+  const double scale = std::sqrt(3.0) * std::sqrt(2.0 / static_cast<double>(fanIn));
+  return [scale](double u, size_t) { return scale * (2 * u - 1); };
+}
+
+/// The values of the tensor of this name, in NCHW or OIHW order.
+inline std::vector<float> values(std::string_view name, const std::vector<int64_t>& shape) {
+  const auto count = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+  const uint64_t hash = nameHash(name);
+  const auto valueOf = rule(name, shape);
+  std::vector<float> all(static_cast<size_t>(count));
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<float>(valueOf(uniform(hash + i), i));
+  return all;
+}
+
+inline int64_t label(int64_t row, int64_t classes) { return (7 * row + 3) % classes; }
+
+}  // namespace tandem::golden

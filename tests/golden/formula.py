@@ -1,0 +1,60 @@
+"""Tensors whose values follow from their name alone, so that two programs agree on them without a file. See formula.h,
+the same in C++."""
+import math
+
+import numpy as np
+import torch
+
+
+def name_hash(name):
+    """64-bit FNV-1a."""
+    value = 0xCBF29CE484222325
+    for byte in name.encode():
+        value = ((value ^ byte) * 0x100000001B3) % 2**64
+    return value
+
+
+def uniform(name, count):
+    """[count] in [0, 1): the upper 24 bits of splitmix64(hash of the name + index)."""
+    parts = []
+    for begin in range(0, count, 1 << 22):
+        x = np.arange(begin, min(count, begin + (1 << 22)), dtype=np.uint64) + np.uint64(name_hash(name))
+        x += np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        x ^= x >> np.uint64(31)
+        parts.append((x >> np.uint64(40)).astype(np.float64) * 2.0**-24)
+    return np.concatenate(parts)
+
+
+def normalization_gain(name):
+    """0 unless the name is a batch-norm's; those that close a residual branch get less, as trained networks have it."""
+    module = name.split(".")[-2]
+    if not module.startswith("bn") and ".downsample.1." not in name:
+        return 0
+    return 0.25 if module in ("bn2", "bn3") else 1
+
+
+def tensor(name, shape):
+    """The float64 tensor of this name, its values rounded to float32; index i counts in NCHW or OIHW order."""
+    u = uniform(name, math.prod(shape))
+    v = 2 * u - 1
+    if name.startswith("input"):
+        values = math.sqrt(3) * v
+    elif name.endswith(".running_var"):
+        values = 1 + 0.5 * u
+    elif name.endswith(".running_mean"):
+        values = 0.1 * v
+    elif normalization_gain(name) and name.endswith(".weight"):
+        values = normalization_gain(name) * (1 + 0.2 * v)
+    elif normalization_gain(name):
+        values = normalization_gain(name) * (np.where(np.arange(len(v)) % 4 == 3, -3, 3) + 0.1 * v)
+    elif name.endswith(".bias"):
+        values = 0.1 * v
+    else:
+        values = math.sqrt(3) * math.sqrt(2 / math.prod(shape[1:])) * v
+    return torch.from_numpy(values.astype(np.float32).astype(np.float64).reshape(shape))
+
+
+def label(row, classes):
+    return (7 * row + 3) % classes

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Writes the golden numbers that tests/executor/golden_test.cpp compares Tandem's models with.
+
+Needs torch 2.11 and torchvision 0.26; run by hand: make_golden.py [--check] [MODEL...]. With --check it writes nothing and
+fails when a stored number differs (make verify-models).
+Weights and images come from formulas (the same as formula.h), everything is computed in float64. Where torchvision has
+the model it is torchvision's own; references.py holds the others. For each model and mode it prints the loss, the margin
+of kinks.py, and how far the same computation in float32 is from float64: well under the tests' tolerance.
+"""
+import json
+import pathlib
+import sys
+
+import torch
+import torchvision
+
+import kinks
+import references
+from formula import label, tensor
+
+CLASSES = 10
+# name: (batch, image size). Enough values per channel for batch-norm, yet few in all: see kinks.py.
+INPUTS = {
+    "resnet18": (4, 33), "resnet34": (4, 33), "resnet50": (4, 33), "resnet101": (4, 33), "resnet152": (4, 33),
+    "resnet50_v1": (4, 33), "vgg16": (2, 37), "alexnet": (2, 67), "trivial": (6, 33),
+    "resnet20": (6, 20), "resnet32": (6, 20), "resnet44": (6, 20), "resnet56": (6, 20), "resnet110": (6, 20),
+}
+ENOUGH, TRIES = 1e-5, 40
+
+
+def build(name, training, dtype):
+    if name in references.MODELS:
+        model = references.MODELS[name](CLASSES, INPUTS[name][1])
+    else:
+        options = {"dropout": 0.0} if name in ("vgg16", "alexnet") else {}
+        model = getattr(torchvision.models, name)(num_classes=CLASSES, weights=None, **options)
+    with torch.no_grad():
+        for key, value in list(model.named_parameters()) + list(model.named_buffers()):
+            if not key.endswith("num_batches_tracked"):
+                value.copy_(tensor(key, tuple(value.shape)))
+    return model.to(dtype).train(training)
+
+
+def images_of(name, k):
+    batch, size = INPUTS[name]
+    return tensor(f"input.{k}", (batch, 3, size, size))
+
+
+def run(name, training, dtype, k):
+    model = build(name, training, dtype)
+    logits = model(images_of(name, k).to(dtype))
+    labels = torch.tensor([label(row, CLASSES) for row in range(len(logits))])
+    loss = torch.nn.functional.cross_entropy(logits, labels)
+    loss.backward()
+    result = {"input": f"input.{k}", "logits": logits.detach(), "loss": loss.detach(),
+              "gradients": {n: p.grad.double().norm() for n, p in model.named_parameters()}}
+    if training:
+        result["statistics"] = {n: b.double().norm() for n, b in model.named_buffers()
+                                if not n.endswith("num_batches_tracked")}
+    return result
+
+
+def rounded(value):
+    if isinstance(value, dict):
+        return {key: rounded(inner) for key, inner in value.items()}
+    if isinstance(value, torch.Tensor):
+        return rounded(value.tolist())
+    if isinstance(value, list):
+        return [rounded(inner) for inner in value]
+    return float(f"{value:.10g}") if isinstance(value, float) else value
+
+
+def float32_error(exact, single):
+    logits = (single["logits"] - exact["logits"]).norm() / exact["logits"].norm()
+    floor = 1e-3 * max(exact["gradients"].values())
+    worst = max((abs(single["gradients"][n] - g) / max(g, floor), n) for n, g in exact["gradients"].items())
+    return f"float32: logits {logits:.1e}, worst gradient norm {worst[0]:.1e} ({worst[1]})"
+
+
+def golden_of(name, mode):
+    training = mode == "train"
+    margin, k = kinks.farthest(build(name, training, torch.float64), lambda k: images_of(name, k), ENOUGH, TRIES)
+    exact = run(name, training, torch.float64, k)
+    error = float32_error(exact, run(name, training, torch.float32, k))
+    print(f"{name} {mode}: loss {exact['loss']:.4f}, margin {margin:.1e} with images {k}, {error}", flush=True)
+    return rounded(exact)
+
+
+def differences(stored, found, where):
+    """Where two trees of numbers differ by more than rounding in float64 explains."""
+    if isinstance(stored, dict) and isinstance(found, dict) and stored.keys() == found.keys():
+        return [row for key in stored for row in differences(stored[key], found[key], f"{where}.{key}")]
+    if isinstance(stored, list) and isinstance(found, list) and len(stored) == len(found):
+        return [row for i, pair in enumerate(zip(stored, found)) for row in differences(*pair, f"{where}[{i}]")]
+    if isinstance(stored, float) and isinstance(found, float):
+        return [] if abs(stored - found) <= 1e-7 * max(abs(stored), 1e-3) else [f"{where}: stored {stored}, found {found}"]
+    return [] if stored == found else [f"{where}: stored {stored}, found {found}"]
+
+
+def check(path, golden):
+    rows = differences(json.loads(path.read_text()), golden, golden["model"])
+    print("\n".join(rows[:10] + [f"and {len(rows) - 10} more"] * (len(rows) > 10)) or f"{path.name}: as stored", flush=True)
+    return not rows
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
+    same = True
+    for name in arguments or INPUTS:
+        batch, size = INPUTS[name]
+        golden = {"model": name, "batch": batch, "imageSize": size, "classes": CLASSES}
+        golden.update({mode: golden_of(name, mode) for mode in ("train", "eval")})
+        path = pathlib.Path(__file__).parent / f"{name}.json"
+        if "--check" in sys.argv:
+            same = check(path, golden) and same
+        else:
+            path.write_text(json.dumps(golden, indent=0) + "\n")
+    return 0 if same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -24,11 +24,6 @@ std::string governor() {
   return text.empty() ? "unknown" : split(text, "\n").front();
 }
 
-std::string hwlocVersion() {
-  const unsigned version = hwloc_get_api_version();
-  return concat(version >> 16, '.', version >> 8 & 0xff, '.', version & 0xff);
-}
-
 void readHost(Environment& environment) {
   utsname system{};
   const bool known = uname(&system) == 0;
@@ -59,7 +54,7 @@ std::map<std::string, std::string> libraryVersions() {
   auto versions = gpuLibraries();
   versions["libtorch"] = TORCH_VERSION;
   versions["oneDNN"] = versionNumber(at::get_mkldnn_version());
-  versions["hwloc"] = hwlocVersion();
+  versions["hwloc"] = HWLOC_VERSION;
   versions["glibc"] = gnu_get_libc_version();
   return versions;
 }

@@ -17,23 +17,12 @@ constexpr std::array knownFeatures{"avx",         "avx2",        "fma",         
                                    "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "amx_int8",
                                    "asimd",       "asimddp",     "bf16",        "sve",      "sve2"};
 
-constexpr std::array resultPrefixes{"OMP_",
-                                    "KMP_",
-                                    "GOMP_",
-                                    "MKL_",
-                                    "MALLOC_",
-                                    "TORCH_",
-                                    "PYTORCH_",
-                                    "ATEN_",
-                                    "ONEDNN_",
-                                    "DNNL_",
-                                    "CUDA_",
-                                    "CUDNN_",
-                                    "NVIDIA_TF32_OVERRIDE",
-                                    "CUBLAS_",
-                                    "NCCL_",
-                                    "LD_PRELOAD",
-                                    "GLIBC_TUNABLES"};
+// clang-format off
+constexpr std::array resultPrefixes{
+    "OMP_", "KMP_", "GOMP_", "MKL_", "MALLOC_", "TORCH_", "PYTORCH_", "ATEN_", "ONEDNN_", "DNNL_", "CUDNN_", "CUBLAS_",
+    "NCCL_", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_", "CUDA_LAUNCH_BLOCKING", "CUDA_MODULE_LOADING",
+    "NVIDIA_TF32_OVERRIDE", "LD_PRELOAD", "GLIBC_TUNABLES"};
+// clang-format on
 
 constexpr std::array placementVariables{"OMP_PROC_BIND",    "OMP_PLACES",    "OMP_WAIT_POLICY",   "OMP_NUM_THREADS",
                                         "OMP_THREAD_LIMIT", "OMP_DYNAMIC",   "GOMP_CPU_AFFINITY", "GOMP_SPINCOUNT",

@@ -1,5 +1,7 @@
 #include "engine/memory_estimate.h"
 
+#include <algorithm>
+
 #include "base/catalog.h"
 #include "config/config.h"
 #include "device/precision.h"
@@ -8,7 +10,9 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t runtimeBytes = 400LL << 20;
+constexpr int64_t runtimeBytes = 256LL << 20;
+constexpr int64_t keptPercent = 85, keptForwardOnlyPercent = 20;
+constexpr int64_t largestGradientCopies = 2;
 
 int64_t size(at::ScalarType type) { return static_cast<int64_t>(c10::elementSize(type)); }
 
@@ -16,6 +20,20 @@ int64_t bytesPerParameter(const Config& config, const Precision& precision) {
   const int64_t weights = precision.compute == precision.master ? 0 : size(precision.compute);
   const int64_t momentum = config.momentum > 0 && !config.forwardOnly ? size(precision.master) : 0;
   return size(precision.master) + weights + size(precision.wire) + momentum;
+}
+
+int64_t parameterBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
+  const int64_t copies = needs.replicasPerDevice + (config.strategy == "parameter_server" ? 1 : 0);
+  const int64_t held = parameterCount(*needs.graph) * bytesPerParameter(config, precision) * copies;
+  if (config.forwardOnly) return held;
+  int64_t largest = 0;
+  for (const auto& parameter : needs.graph->parameters()) largest = std::max(largest, parameter.count());
+  return held + largestGradientCopies * largest * size(precision.compute) * needs.replicasPerDevice;
+}
+
+int64_t activationBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
+  const int64_t elements = activationCount(*needs.graph) * config.batch * needs.replicasPerDevice;
+  return elements * size(precision.compute) / 100 * (config.forwardOnly ? keptForwardOnlyPercent : keptPercent);
 }
 
 int64_t inputBytes(const Config& config, const MemoryNeeds& needs, int64_t imageElements, int64_t elementSize) {
@@ -27,11 +45,9 @@ int64_t inputBytes(const Config& config, const MemoryNeeds& needs, int64_t image
 
 MemoryEstimate estimateMemory(const Config& config, const MemoryNeeds& needs) {
   const auto& precision = find(precisions(), config.precision, "--precision");
-  const int64_t copies = needs.replicasPerDevice + (config.strategy == "parameter_server" ? 1 : 0);
-  const int64_t activationElements = activationCount(*needs.graph) * config.batch * needs.replicasPerDevice;
   MemoryEstimate estimate;
-  estimate.parameters = parameterCount(*needs.graph) * bytesPerParameter(config, precision) * copies;
-  estimate.activations = activationElements * size(precision.compute);
+  estimate.parameters = parameterBytes(config, needs, precision);
+  estimate.activations = activationBytes(config, needs, precision);
   estimate.input = inputBytes(config, needs, needs.graph->node(0).shape.count(), size(precision.compute));
   estimate.runtime = runtimeBytes;
   return estimate;

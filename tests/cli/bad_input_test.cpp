@@ -75,31 +75,47 @@ void put32(std::ofstream& file, uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) file.put(static_cast<char>(value >> shift & 0xff));
 }
 
-/// An MNIST folder of four images of which `missing` bytes were lost, with the label `label` everywhere.
-std::string mnist(int missing, int label) {
+std::filesystem::path dataFolder() {
   const auto folder = std::filesystem::path(ownFolder()) / "data";
   std::filesystem::create_directories(folder);
+  return folder;
+}
+
+/// An MNIST folder of four images of which `missing` bytes were lost.
+std::string mnist(int missing) {
+  const auto folder = dataFolder();
   std::ofstream images(folder / "train-images-idx3-ubyte", std::ios::binary);
   for (const uint32_t value : {0x803U, 4U, 28U, 28U}) put32(images, value);
   for (int i = 0; i < 4 * 28 * 28 - missing; ++i) images.put(static_cast<char>(i % 251));
   std::ofstream labels(folder / "train-labels-idx1-ubyte", std::ios::binary);
   for (const uint32_t value : {0x801U, 4U}) put32(labels, value);
-  for (int i = 0; i < 4; ++i) labels.put(static_cast<char>(label));
+  for (int i = 0; i < 4; ++i) labels.put(static_cast<char>(i));
+  return folder.string();
+}
+
+/// A CIFAR-10 folder of two images, the second with the label `label`.
+std::string cifar10(int label) {
+  const auto folder = dataFolder();
+  std::ofstream batch(folder / "data_batch_1.bin", std::ios::binary);
+  for (const int each : {3, label}) {
+    batch.put(static_cast<char>(each));
+    for (int i = 0; i < 3072; ++i) batch.put(static_cast<char>(i % 251));
+  }
   return folder.string();
 }
 
 TEST(BadData, TruncatedFileIsNamed) {
-  const auto run = runTandem(tiny({"--data=" + mnist(100, 1)}));
+  const auto run = runTandem(tiny({"--data=" + mnist(100)}));
   EXPECT_EQ(run.code, data) << run.err;
   ASSERT_EQ(run.errors().size(), 1U) << run.err;
   EXPECT_NE(run.errors().front().find("train-images-idx3-ubyte"), std::string::npos) << run.err;
 }
 
 TEST(BadData, LabelOutOfRangeIsNamed) {
-  const auto run = runTandem(tiny({"--data=" + mnist(0, 200)}));
+  const auto run = runTandem(tiny({"--data=" + cifar10(10)}));
   EXPECT_EQ(run.code, data) << run.err;
   ASSERT_EQ(run.errors().size(), 1U) << run.err;
-  EXPECT_NE(run.errors().front().find("200"), std::string::npos) << run.err;
+  EXPECT_NE(run.errors().front().find("label 10"), std::string::npos) << run.err;
 }
 
 TEST(BadOutput, FullDiskKeepsTheTable) {

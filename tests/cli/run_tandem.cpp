@@ -12,6 +12,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "base/text.h"
+
 namespace tandem {
 namespace {
 
@@ -24,7 +26,7 @@ std::string contents(const std::string& path) {
 
 std::string freshPath(const std::string& name) {
   static int number = 0;
-  return ownFolder() + "/" + name + std::to_string(++number);
+  return concat(ownFolder(), '/', name, ++number);
 }
 
 struct Place {
@@ -36,8 +38,8 @@ struct Place {
   dup2(open(place.out.c_str(), flags, 0600), STDOUT_FILENO);
   dup2(open(place.err.c_str(), flags, 0600), STDERR_FILENO);
   if (chdir(place.folder.c_str()) != 0) std::_Exit(99);
-  arguments.insert(arguments.begin(), program);
-  std::vector<char*> pointers;
+  std::string name = program;
+  std::vector<char*> pointers{name.data()};
   for (auto& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   execv(program, pointers.data());
@@ -49,7 +51,7 @@ struct Place {
 std::string ownFolder() {
   const auto* test = testing::UnitTest::GetInstance()->current_test_info();
   const auto folder = std::filesystem::path(testing::TempDir()) /
-                      ("tandem_cli_" + std::to_string(getpid()) + "_" + test->test_suite_name() + "_" + test->name());
+                      concat("tandem_cli_", getpid(), '_', test->test_suite_name(), '_', test->name());
   std::filesystem::create_directories(folder);
   return folder.string();
 }
@@ -89,8 +91,7 @@ Finished Tandem::wait() {
 }
 
 pid_t Tandem::worker() const {
-  const auto id = std::to_string(id_);
-  const auto children = contents("/proc/" + id + "/task/" + id + "/children");
+  const auto children = contents(concat("/proc/", id_, "/task/", id_, "/children"));
   return children.empty() ? -1 : static_cast<pid_t>(std::stol(children));
 }
 

@@ -117,17 +117,31 @@ TEST(Plan, TooLittleMemoryIsFoundBeforeAnythingIsAllocated) {
 
 TEST(Plan, ParametersAreCountedPerReplicaAndServer) {
   auto config = tiny();
-  const auto one = resolvePlan(config, 2);
-  EXPECT_EQ(one.memory.parameters, one.parameters * 12);  // fp32 master, gradient, momentum
-  config.replicas = 2;
-  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, 2 * one.memory.parameters);
-  EXPECT_EQ(resolvePlan(config, 2).memory.activations, 2 * one.memory.activations);
+  const auto one = resolvePlan(config, 2).memory;
   config.strategy = "parameter_server";
-  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, 3 * one.memory.parameters);
+  const int64_t copy = resolvePlan(config, 2).memory.parameters - one.parameters;
+  EXPECT_EQ(copy, 12 * resolvePlan(config, 2).parameters);  // fp32 master, gradient, momentum
+  config.strategy = "replicated";
+  config.replicas = 2;
+  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, 2 * one.parameters);
+  config.replicas = 1;
+  config.momentum = 0;
+  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, one.parameters - copy / 3);
+}
+
+TEST(Plan, ActivationsFollowTheBatchAndNeedBackward) {
+  auto config = tiny();
+  config.batch = 100;
+  const auto once = resolvePlan(config, 1).memory.activations;
+  config.batch = 200;
+  EXPECT_EQ(resolvePlan(config, 1).memory.activations, 2 * once);
+  config.forwardOnly = true;
+  EXPECT_LT(resolvePlan(config, 1).memory.activations, once);
 }
 
 TEST(Plan, NarrowTypesHalveActivations) {
   auto config = tiny();
+  config.batch = 100;
   const auto wide = resolvePlan(config, 1);
   config.precision = "bf16";
   EXPECT_EQ(resolvePlan(config, 1).memory.activations * 2, wide.memory.activations);

@@ -5,15 +5,16 @@
 #include <map>
 #include <set>
 
+#include "base/catalog.h"
 #include "base/error.h"
 
 namespace tandem {
 namespace {
 
-class EveryModel : public testing::TestWithParam<const ModelEntry*> {};
+class EveryModel : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryModel, HasTheParametersAndFlopsOfItsRow) {
-  const ModelEntry& entry = *GetParam();
+  const ModelEntry& entry = find(models(), GetParam(), "model");
   const Graph graph = buildModel(entry.name, {});
   EXPECT_EQ(graph.node(graph.input()).shape, entry.input);
   EXPECT_EQ(graph.node(graph.output()).shape, (ImageShape{entry.classes, 1, 1}));
@@ -23,33 +24,27 @@ TEST_P(EveryModel, HasTheParametersAndFlopsOfItsRow) {
 
 TEST_P(EveryModel, HasDifferentParameterNames) {
   std::set<std::string> names;
-  for (const Parameter& parameter : buildModel(GetParam()->name, {}).parameters()) {
+  for (const Parameter& parameter : buildModel(GetParam(), {}).parameters()) {
     EXPECT_TRUE(names.insert(parameter.name).second) << parameter.name;
   }
   EXPECT_FALSE(names.empty());
 }
 
 TEST_P(EveryModel, TakesOtherClassesAndImages) {
-  const Graph graph = buildModel(GetParam()->name, {.classes = 17, .imageSize = 97});
+  const Graph graph = buildModel(GetParam(), {.classes = 17, .imageSize = 97});
   EXPECT_EQ(graph.node(graph.input()).shape, (ImageShape{3, 97, 97}));
   EXPECT_EQ(graph.node(graph.output()).shape, (ImageShape{17, 1, 1}));
 }
 
 TEST_P(EveryModel, RefusesOptionsOutOfRange) {
-  const std::string_view name = GetParam()->name;
+  const std::string name = GetParam();
   EXPECT_THROW(buildModel(name, {.classes = -1}), UsageError);
   EXPECT_THROW(buildModel(name, {.imageSize = -1}), UsageError);
   EXPECT_THROW(buildModel(name, {.imageSize = 1'000'000'000}), UsageError);
 }
 
-std::vector<const ModelEntry*> pointers() {
-  std::vector<const ModelEntry*> all;
-  for (const ModelEntry& entry : models()) all.push_back(&entry);
-  return all;
-}
-
-INSTANTIATE_TEST_SUITE_P(Catalog, EveryModel, testing::ValuesIn(pointers()),
-                         [](const auto& row) { return std::string(row.param->name); });
+INSTANTIATE_TEST_SUITE_P(Catalog, EveryModel, testing::ValuesIn(namesOf(models())),
+                         [](const auto& row) { return row.param; });
 
 TEST(Models, NamesDiffer) {
   std::set<std::string_view> names;

@@ -24,8 +24,9 @@ double messagesOfTensors(int n) { return 2.0 * (n - 1) / n; }
 constexpr AllReduceEntry table[] = {
     {"shared", "each replica sums its part of the tensor from all replicas' memory, then copies the other parts", true,
      true, received, messagesOfParts, threads<advanceShared>},
-    {"copy", "one replica (the next one for each bucket) copies all tensors to its device and sums; all copy the result",
-     true, true, received, messagesOfTensors, threads<advanceCopy>},
+    {"copy",
+     "one replica (the next one for each bucket) copies all tensors to its device and sums; all copy the result", true,
+     true, received, messagesOfTensors, threads<advanceCopy>},
     {"ring", "reduce-scatter and all-gather around a ring", true, true, received, messagesOfParts,
      threads<advanceRing>},
     {"tree", "summed up a binomial tree to replica 0, copied down again", true, true, received, messagesOfTensors,

@@ -26,7 +26,7 @@ class BucketTracker {
 
  private:
   std::vector<Slice> buckets_;
-  std::vector<int64_t> elements_, missing_;   // parameter elements per bucket
+  std::vector<int64_t> elements_, missing_;  // parameter elements per bucket
   int64_t startable_ = 0;
 };
 

@@ -84,7 +84,7 @@ class NcclGroup final : public Group {
   const Device& device_;
   c10::cuda::CUDAStream stream_;
   std::deque<Pending> pending_;
-  Ticket first_ = 0;   // of pending_
+  Ticket first_ = 0;  // of pending_
 };
 
 std::vector<int> indicesOf(const GroupOptions& options) {
@@ -93,7 +93,8 @@ std::vector<int> indicesOf(const GroupOptions& options) {
     if (device->isCpu()) throw UsageError(concat("--all-reduce=nccl: '", device->name(), "' is no GPU; use shared"));
     const int index = device->torch().index();
     if (std::find(indices.begin(), indices.end(), index) != indices.end()) {
-      throw UsageError(concat("--all-reduce=nccl: '", device->name(), "' holds two replicas; NCCL takes each GPU once; "
+      throw UsageError(concat("--all-reduce=nccl: '", device->name(),
+                              "' holds two replicas; NCCL takes each GPU once; "
                               "use --all-reduce=copy or other --devices"));
     }
     indices.push_back(index);

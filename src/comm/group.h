@@ -14,7 +14,7 @@
 
 namespace tandem {
 
-enum class Collective { sum, broadcast };   ///< broadcast: from replica 0
+enum class Collective { sum, broadcast };  ///< broadcast: from replica 0
 
 /// Names a started operation; the same number on every replica.
 using Ticket = int64_t;
@@ -37,8 +37,8 @@ class Group {
 };
 
 struct GroupOptions {
-  std::vector<const Device*> devices;   ///< one per replica
-  Monitor* monitor = nullptr;           ///< of the run; outlives the groups
+  std::vector<const Device*> devices;  ///< one per replica
+  Monitor* monitor = nullptr;          ///< of the run; outlives the groups
 };
 
 /// A row of the all-reduce catalog.
@@ -52,7 +52,7 @@ struct AllReduceEntry {
   std::vector<std::unique_ptr<Group>> (*make)(const GroupOptions&);
 };
 
-/// shared, copy, ring, tree, nccl (the last only in a build with CUDA).
+/// shared, copy, ring, tree, nccl (known in every build; only one with CUDA can make it).
 std::span<const AllReduceEntry> allReduces();
 
 }  // namespace tandem

@@ -13,9 +13,9 @@ namespace tandem {
 /// What one replica shows the others of the operation that occupies a slot. Written by its owner only: plain fields
 /// before the phase that publishes them.
 struct alignas(64) Lane {
-  std::atomic<int64_t> phase{0};   ///< sequence * phases of the group + phase, so that it only ever grows
+  std::atomic<int64_t> phase{0};  ///< sequence * phases of the group + phase, so that it only ever grows
   at::Tensor tensor;
-  std::vector<Event> events;       ///< per phase; empty on the CPU
+  std::vector<Event> events;  ///< per phase; empty on the CPU
 };
 
 /// What the replicas of a group share: a ring of operation slots, each with a lane per replica.
@@ -81,7 +81,7 @@ class Round {
   int phase_ = 0;
   at::Tensor tensor_;
   Collective collective_;
-  Event ready_;   // the tensor was complete when the operation was started
+  Event ready_;  // the tensor was complete when the operation was started
 };
 
 }  // namespace tandem

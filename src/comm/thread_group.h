@@ -27,7 +27,7 @@ class ThreadGroup final : public Group {
   Advance sum_;
   int rank_;
   Ticket next_ = 0;
-  std::deque<Round> rounds_;   // started and not finished here, in order
+  std::deque<Round> rounds_;  // started and not finished here, in order
 };
 
 /// One handle per device.

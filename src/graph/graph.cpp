@@ -31,8 +31,8 @@ ImageShape shapeOf(const Node& node, std::span<const ImageShape> inputs) {
     checkInputCount(*node.operation, inputs.size());
     return node.operation->shape(node.attributes, inputs);
   } catch (const UsageError& broken) {
-    throw UsageError(concat("node '", node.name, "', ", node.operation->name, " of ", shapesText(inputs), ": ",
-                            broken.what()));
+    throw UsageError(
+        concat("node '", node.name, "', ", node.operation->name, " of ", shapesText(inputs), ": ", broken.what()));
   }
 }
 

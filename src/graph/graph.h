@@ -22,17 +22,17 @@ struct Padding {
 
 /// Attributes of every operation in one struct; an operation's catalog row says which ones it reads.
 struct Attributes {
-  int64_t outputs = 0;              ///< output channels or features (conv, linear, pad_channels)
+  int64_t outputs = 0;  ///< output channels or features (conv, linear, pad_channels)
   int64_t kernelH = 1, kernelW = 1;
   int64_t strideH = 1, strideW = 1;
   Padding padding{};
   int64_t groups = 1;
   bool bias = true;
-  bool ceilMode = false;            ///< pooling: round the output size up
-  int64_t poolH = 0, poolW = 0;     ///< output size of adaptive_avg_pool
-  double epsilon = 1e-5;            ///< batch_norm
-  double momentum = 0.1;            ///< batch_norm: weight of the new batch in the running statistics
-  double probability = 0.5;         ///< dropout
+  bool ceilMode = false;         ///< pooling: round the output size up
+  int64_t poolH = 0, poolW = 0;  ///< output size of adaptive_avg_pool
+  double epsilon = 1e-5;         ///< batch_norm
+  double momentum = 0.1;         ///< batch_norm: weight of the new batch in the running statistics
+  double probability = 0.5;      ///< dropout
 };
 
 using NodeId = int;
@@ -44,18 +44,18 @@ struct Node {
   const Operation* operation = nullptr;  ///< row of the operation catalog; lives for the program's life
   std::vector<NodeId> inputs;
   Attributes attributes;
-  ImageShape shape;                      ///< of the output, per image
+  ImageShape shape;  ///< of the output, per image
 };
 
 enum class ParameterRole { weight, bias, normScale, normShift };
 
 /// A trained parameter of a graph.
 struct Parameter {
-  std::string name;             ///< node name + ".weight" or ".bias"
+  std::string name;  ///< node name + ".weight" or ".bias"
   NodeId node = -1;
   ParameterRole role = ParameterRole::weight;
-  std::vector<int64_t> shape;   ///< conv: [out, in / groups, kH, kW]; linear: [out, in]; else [n]
-  int64_t fanIn = 0;            ///< inputs per output of a weight; of its own weight for a bias; 0 for batch_norm
+  std::vector<int64_t> shape;  ///< conv: [out, in / groups, kH, kW]; linear: [out, in]; else [n]
+  int64_t fanIn = 0;           ///< inputs per output of a weight; of its own weight for a bias; 0 for batch_norm
 
   int64_t count() const;
 };

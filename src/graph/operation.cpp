@@ -21,9 +21,7 @@ std::vector<Parameter> weightAndBias(std::vector<int64_t> shape, int64_t fanIn, 
   return parameters;
 }
 
-int64_t convFanIn(const Attributes& a, Shapes inputs) {
-  return inputs[0].channels / a.groups * a.kernelH * a.kernelW;
-}
+int64_t convFanIn(const Attributes& a, Shapes inputs) { return inputs[0].channels / a.groups * a.kernelH * a.kernelW; }
 
 std::vector<Parameter> convParameters(const Attributes& a, Shapes inputs) {
   return weightAndBias({a.outputs, inputs[0].channels / a.groups, a.kernelH, a.kernelW}, convFanIn(a, inputs), a.bias);

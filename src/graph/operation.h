@@ -25,31 +25,28 @@ struct Operation {
   double (*flops)(const Attributes&, std::span<const ImageShape> inputs, ImageShape output);
 };
 
-/// The catalog. Which attributes each row reads, and what it computes ([C, H, W] is one image):
+/// The catalog. In brackets what each row reads of Attributes; shapes are of one image.
 ///
-/// | operation         | attributes                         | output
-/// | input             | none                               | the images; node 0 of every graph
-/// | conv              | outputs, kernelH/W, strideH/W,     | cross-correlation over the zero-padded input; weight
-/// |                   | padding, groups, bias              | [outputs, C / groups, kernelH, kernelW], bias [outputs]
-/// | linear            | outputs, bias                      | W x + b; the input must be flat, [C, 1, 1]
-/// | batch_norm        | epsilon, momentum                  | per channel scale * (x - mean) / sqrt(var + epsilon) + shift.
-/// |                   |                                    | Training: the batch's mean and biased variance; running =
-/// |                   |                                    | (1 - momentum) * running + momentum * batch, with the
-/// |                   |                                    | unbiased variance. Evaluation: the running statistics
-/// | relu              | none                               | max(x, 0)
-/// | add               | none                               | sum of two or more inputs of one shape
-/// | max_pool          | kernelH/W, strideH/W, padding      | maximum of each window; padding never wins. Padding is
-/// |                   | (symmetric), ceilMode              | at most half the kernel. With ceilMode the last window may
-/// |                   |                                    | reach over the edge but starts inside the input or padding
-/// | avg_pool          | as max_pool                        | mean of each window; padding counts as zeros
-/// | adaptive_avg_pool | poolH, poolW                       | [C, poolH, poolW]: output row i is the mean of the rows
-/// |                   |                                    | floor(i H / poolH) up to ceil((i + 1) H / poolH)
-/// | global_avg_pool   | none                               | [C, 1, 1]: mean of each channel
-/// | subsample         | strideH, strideW                   | every stride-th pixel from 0 (a 1x1 average pool)
-/// | pad_channels      | outputs                            | zero channels: (outputs - C) / 2 in front, the rest behind
-/// | flatten           | none                               | [C * H * W, 1, 1] in the order C, H, W in every layout
-/// | dropout           | probability, in [0, 1)             | training: each element is 0 with this probability, else
-/// |                   |                                    | x / (1 - probability). Evaluation: x
+/// - input(): the images; node 0 of every graph.
+/// - conv(outputs, kernelH/W, strideH/W, padding, groups, bias): cross-correlation over the zero-padded input with
+///   weight [outputs, C / groups, kernelH, kernelW] and bias [outputs].
+/// - linear(outputs, bias): W x + b. The input must be flat, [C, 1, 1].
+/// - batch_norm(epsilon, momentum): per channel scale * (x - mean) / sqrt(variance + epsilon) + shift. In training with
+///   the batch's mean and biased variance, while running = (1 - momentum) * running + momentum * batch takes the
+///   unbiased variance; in evaluation with the running statistics.
+/// - relu(): max(x, 0).
+/// - add(): sum of two or more inputs of one shape.
+/// - max_pool(kernelH/W, strideH/W, padding, ceilMode): maximum of each window; padding never wins. It is symmetric and
+///   at most half the kernel. With ceilMode the last window may reach over the far edge, but does not start there.
+/// - avg_pool(as max_pool): mean of each window, padding counted as zeros; what reaches over the edge is not counted.
+/// - adaptive_avg_pool(poolH, poolW): [C, poolH, poolW]; output row i is the mean of the input rows from
+///   floor(i * H / poolH) up to ceil((i + 1) * H / poolH), exclusive; columns alike.
+/// - global_avg_pool(): [C, 1, 1], the mean of each channel.
+/// - subsample(strideH, strideW): every stride-th pixel from 0, which is a 1x1 average pool.
+/// - pad_channels(outputs): zero channels, (outputs - C) / 2 in front and the rest behind.
+/// - flatten(): [C * H * W, 1, 1], in the order C, H, W in every memory layout.
+/// - dropout(probability): in training each element is 0 with this probability, in [0, 1), and otherwise divided by
+///   1 - probability; in evaluation nothing changes.
 std::span<const Operation> operations();
 
 }  // namespace tandem

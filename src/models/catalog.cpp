@@ -1,6 +1,7 @@
+#include "base/catalog.h"
+
 #include <array>
 
-#include "base/catalog.h"
 #include "models/families.h"
 #include "models/model.h"
 

@@ -9,9 +9,9 @@ namespace tandem {
 /// with the stride on the 3x3 (v1.5), or for resnet50_v1 on the first 1x1 as in the paper.
 Graph buildResnet(const ModelEntry& entry, const ModelOptions& options);
 
-/// ResNet-(6n + 2) for CIFAR as tf_cnn_benchmarks defines it: three stages of 16, 32 and 64 channels, no ReLU behind the
-/// first batch-norm, parameter-free shortcuts (subsampled, zero channels on both sides) and TensorFlow's "SAME" padding
-/// (the odd pixel behind). Parameter names follow torchvision's scheme.
+/// ResNet-(6n + 2) for CIFAR as tf_cnn_benchmarks defines it: three stages of 16, 32 and 64 channels, no ReLU behind
+/// the first batch-norm, parameter-free shortcuts (subsampled, zero channels on both sides) and TensorFlow's "SAME"
+/// padding (the odd pixel behind). Parameter names follow torchvision's scheme.
 Graph buildCifarResnet(const ModelEntry& entry, const ModelOptions& options);
 
 /// VGG without batch-norm, torchvision's parameter names.

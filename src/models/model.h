@@ -11,16 +11,16 @@ namespace tandem {
 /// What a caller may change about a model. In buildModel() 0 and negative mean the model's own default; a row's `build`
 /// gets classes and imageSize resolved.
 struct ModelOptions {
-  int64_t classes = 0;     ///< 0: the model's own default
-  int64_t imageSize = 0;   ///< height and width; 0: the model's own default
-  double dropout = -1;     ///< probability of every dropout node; negative: the model's own default
+  int64_t classes = 0;    ///< 0: the model's own default
+  int64_t imageSize = 0;  ///< height and width; 0: the model's own default
+  double dropout = -1;    ///< probability of every dropout node; negative: the model's own default
 };
 
 /// A row of the model zoo. `parameters` and `forwardFlops` are for the default input and classes; a test asserts both.
 struct ModelEntry {
   std::string_view name;
   std::string_view summary;
-  std::string_view source;       ///< paper or project that defines it
+  std::string_view source;  ///< paper or project that defines it
   ImageShape input;
   int64_t classes;
   int64_t parameters;

@@ -35,8 +35,8 @@ Attributes sameConv(const ImageShape& in, int64_t outputs, int64_t stride) {
 NodeId shortcut(Graph& graph, NodeId from, const Block& block) {
   if (graph.node(from).shape.channels == block.outputs) return from;
   const std::string name = block.name + ".shortcut.";
-  const NodeId small = graph.add("subsample", name + "subsample", {from},
-                                 {.strideH = block.stride, .strideW = block.stride});
+  const NodeId small =
+      graph.add("subsample", name + "subsample", {from}, {.strideH = block.stride, .strideW = block.stride});
   return graph.add("pad_channels", name + "pad", {small}, {.outputs = block.outputs});
 }
 

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int64_t pooling = 0;
 // Output channels of each convolution, with the pooling layers between: column D of the paper's table 1.
-constexpr std::array<int64_t, 18> vgg16Layers{64,  64,  pooling, 128, 128, pooling, 256, 256, 256, pooling,
-                                              512, 512, 512, pooling, 512, 512, 512, pooling};
+constexpr std::array<int64_t, 18> vgg16Layers{64,      64,  pooling, 128, 128,     pooling, 256, 256, 256,
+                                              pooling, 512, 512,     512, pooling, 512,     512, 512, pooling};
 
 std::string featureName(int index) { return concat("features.", index); }
 

@@ -17,7 +17,7 @@ class Independent final : public Strategy {
   StrategyTraffic traffic() const override { return {}; }
 
  private:
-  std::vector<std::unique_ptr<Group>> groups_;   // one per replica; none with one replica
+  std::vector<std::unique_ptr<Group>> groups_;  // one per replica; none with one replica
 };
 
 std::unique_ptr<Strategy> makeIndependent(const StrategyContext& context);

@@ -4,8 +4,9 @@
 
 namespace tandem {
 
-void Milestone::synchronize() const {
-  if (event_) event_->synchronize();
+void Milestone::synchronize(int64_t value) const {
+  const Event& event = events_[value % 2];
+  if (event) event->synchronize();
 }
 
 }  // namespace tandem

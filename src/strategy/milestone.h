@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -11,25 +12,25 @@ namespace tandem {
 /// How far one replica has come, seen by the others: a number that grows, and the point in its device's work where
 /// that was so.
 ///
-/// publish() on the owner's thread; reached(), then follow(), on any. REQUIRES: nobody is still following value v when
-/// the owner publishes the next one.
+/// publish() on the owner's thread, values one after another; reached(), then follow() or synchronize(), on any.
+/// REQUIRES: nobody is still following value v when the owner publishes v + 2.
 class Milestone {
  public:
   void publish(int64_t value, const Device& device, Monitor& monitor) {
-    event_ = device.record();
+    events_[value % 2] = device.record();
     value_.store(value, std::memory_order_release);
     monitor.notify();
   }
   bool reached(int64_t value) const { return value_.load(std::memory_order_acquire) >= value; }
 
-  /// Later work of `device` comes after it.
-  void follow(const Device& device) const { device.wait(event_); }
-  /// Blocks the calling thread: for work on the host.
-  void synchronize() const;
+  /// Later work of `device` comes after `value`.
+  void follow(int64_t value, const Device& device) const { device.wait(events_[value % 2]); }
+  /// Blocks the calling thread until then: for work on the host.
+  void synchronize(int64_t value) const;
 
  private:
   std::atomic<int64_t> value_{0};
-  Event event_;
+  std::array<Event, 2> events_;
 };
 
 }  // namespace tandem

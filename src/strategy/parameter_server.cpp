@@ -31,7 +31,7 @@ ParameterServer::ParameterServer(const StrategyContext& context)
 
 void ParameterServer::attach(Replica& replica) {
   Lane& lane = lanes_[replica.index];
-  lane.buffers = &replica.buffers;
+  lane.buffers = std::make_unique<const FlatBuffers>(replica.buffers);
   lane.arrived = std::vector<Milestone>(replica.buffers.parameters());
   lane.work.clear();
   lane.nextWork = 0;
@@ -63,7 +63,7 @@ void ParameterServer::beginStep(Replica& replica) { pull(replica, Shard::Values:
 void ParameterServer::finish(Replica& replica) { pull(replica, Shard::Values::masters); }
 
 void ParameterServer::pull(Replica& replica, Shard::Values values) {
-  waitForAll(replica, &Lane::updated, lanes_[replica.index].steps);
+  waitForUpdates(replica);
   for (const auto& shard : shards_) shard->copyTo(replica.buffers, values);
   if (values == Shard::Values::masters) replica.buffers.refreshWeights();
 }
@@ -89,9 +89,9 @@ bool ParameterServer::gathered(const Replica& replica, const Work& work) const {
   }
   for (const Lane& lane : lanes_) {
     if (onHostOnly(work, replica)) {
-      milestone(lane).synchronize();
+      milestone(lane).synchronize(step);
     } else {
-      milestone(lane).follow(replica.device);
+      milestone(lane).follow(step, replica.device);
     }
   }
   return true;
@@ -109,19 +109,18 @@ bool ParameterServer::sumArrived(Replica& replica) {
   return true;
 }
 
-void ParameterServer::waitForAll(Replica& replica, Milestone Lane::*milestone, int64_t value) {
+void ParameterServer::waitForUpdates(const Replica& replica) {
+  const int64_t steps = lanes_[replica.index].steps;
   context_.monitor->waitUntil([&] {
-    return std::all_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) { return (lane.*milestone).reached(value); });
+    return std::all_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) { return lane.updated.reached(steps); });
   });
-  for (const Lane& lane : lanes_) (lane.*milestone).follow(replica.device);
+  for (const Lane& lane : lanes_) lane.updated.follow(steps, replica.device);
 }
 
 void ParameterServer::endStep(Replica& replica, int64_t step) {
   Lane& lane = lanes_[replica.index];
   context_.monitor->waitUntil([&] { return sumArrived(replica); });
-  lane.summed.publish(lane.steps + 1, replica.device, *context_.monitor);
   for (const auto& shard : shards_) shard->update(replica.index, step, 1.0 / replicas());
-  waitForAll(replica, &Lane::summed, lane.steps + 1);
   lane.nextWork = 0;
   ++lane.steps;
   lane.updated.publish(lane.steps, replica.device, *context_.monitor);

@@ -12,8 +12,8 @@ namespace tandem {
 /// their owners sum the gradients of all replicas and update them.
 ///
 /// Owners are replica threads that work cooperatively: gradientReady() announces a gradient and sums what has arrived
-/// everywhere, so that most sums are done when backward ends. A gradient is overwritten only after endStep(), which
-/// returns when all owners have finished their sums; a shard's weights are overwritten only after every replica's
+/// everywhere, so that most sums are done when backward ends. A gradient is overwritten only after the next
+/// beginStep(), which waits for all owners' updates; a shard's weights are overwritten only after every replica's
 /// gradient of the step arrived, hence after its pull. With CUDA replicas and `cpu`, gradients are copied to host
 /// memory in endStep() and one thread updates.
 class ParameterServer final : public Strategy {
@@ -33,11 +33,12 @@ class ParameterServer final : public Strategy {
     Shard* shard;
     Piece piece;
   };
-  struct alignas(64) Lane {                 // of one replica
-    FlatBuffers* buffers = nullptr;
-    std::vector<Milestone> arrived;         // per variable: steps whose gradient is complete
-    Milestone summed, updated;              // steps
-    int64_t steps = 0;                      // finished; the rest is touched by its own thread only
+  struct alignas(64) Lane {  // of one replica
+    /// A copy of the handles: the same memory, alive while owners read it even when this replica has failed.
+    std::unique_ptr<const FlatBuffers> buffers;
+    std::vector<Milestone> arrived;  // per variable: steps whose gradient is complete
+    Milestone updated;               // steps
+    int64_t steps = 0;               // finished; the rest is touched by its own thread only
     std::vector<Work> work;
     size_t nextWork = 0;
   };
@@ -47,7 +48,8 @@ class ParameterServer final : public Strategy {
   bool sumArrived(Replica& replica);
   bool gathered(const Replica& replica, const Work& work) const;
   void pull(Replica& replica, Shard::Values values);
-  void waitForAll(Replica& replica, Milestone Lane::*milestone, int64_t value);
+  /// Of all replicas' finished steps as many as this one has finished.
+  void waitForUpdates(const Replica& replica);
   bool onHostOnly(const Work& work, const Replica& replica) const;
 
   StrategyContext context_;

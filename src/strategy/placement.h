@@ -15,14 +15,14 @@ namespace tandem {
 /// The variables that one device of the parameter server holds.
 struct ShardPlan {
   at::Device device;
-  int builder;                  ///< replica on whose thread it is allocated
-  std::vector<int> owners;      ///< replicas whose threads sum and update it, a contiguous range of elements each
-  std::vector<int> variables;   ///< parameters of the replicas' buffers, ascending
+  int builder;                 ///< replica on whose thread it is allocated
+  std::vector<int> owners;     ///< replicas whose threads sum and update it, a contiguous range of elements each
+  std::vector<int> variables;  ///< parameters of the replicas' buffers, ascending
 };
 
 struct PlacementOptions {
-  std::string parameterDevice;             ///< "cpu", "device" or a device's name
-  std::vector<const Device*> devices;      ///< of the replicas
+  std::string parameterDevice;         ///< "cpu", "device" or a device's name
+  std::vector<const Device*> devices;  ///< of the replicas
 };
 
 /// Device of each variable: in the order given, each on the device with the fewest bytes so far, the first of equals.

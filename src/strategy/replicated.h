@@ -20,8 +20,8 @@ class Replicated final : public Strategy {
   StrategyTraffic traffic() const override;
 
  private:
-  struct Lane {   // of one replica, touched by its thread only
-    std::unique_ptr<Group> group;   // none with one replica
+  struct Lane {                    // of one replica, touched by its thread only
+    std::unique_ptr<Group> group;  // none with one replica
     std::unique_ptr<BucketTracker> tracker;
     std::vector<Ticket> tickets;
     double gradientBytes = 0;

@@ -70,7 +70,7 @@ void Shard::update(int replica, int64_t step, double gradientScale) {
 }
 
 bool Shard::sameLayoutAs(const FlatBuffers& replica) const {
-  return buffers_.parameters() == replica.parameters();   // all variables in the same order: equal slices
+  return buffers_.parameters() == replica.parameters();  // all variables in the same order: equal slices
 }
 
 void Shard::copyTo(FlatBuffers& replica, Values values) const {

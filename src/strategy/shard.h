@@ -36,12 +36,12 @@ class Shard {
   void copyTo(FlatBuffers& replica, Values values) const;
 
  private:
-  int rankOf(int replica) const;   // among the owners
+  int rankOf(int replica) const;  // among the owners
   bool sameLayoutAs(const FlatBuffers& replica) const;
 
   ShardPlan plan_;
   FlatBuffers buffers_;
-  std::vector<std::unique_ptr<Optimizer>> optimizers_;   // one per owner
+  std::vector<std::unique_ptr<Optimizer>> optimizers_;  // one per owner
 };
 
 }  // namespace tandem

@@ -20,23 +20,24 @@ struct Replica {
   int index = 0;
   const Device& device;
   FlatBuffers& buffers;
-  Optimizer& optimizer;       ///< of `buffers`
+  Optimizer& optimizer;  ///< of `buffers`
 };
 
 struct StrategyTraffic {
-  double bytesPerStep = 0;    ///< received per replica
+  double bytesPerStep = 0;  ///< received per replica
   double messagesPerStep = 0;
 };
 
 /// How the gradients of all replicas become one update. One object per process; its methods are called concurrently,
-/// each on its replica's thread (gradientReady: on the thread where backward runs), and every replica makes the same calls.
+/// each on its replica's thread (gradientReady: on the thread where backward runs), and every replica makes the same
+/// calls.
 class Strategy {
  public:
-  virtual ~Strategy() = default;                            ///< never communicates
+  virtual ~Strategy() = default;  ///< never communicates
 
   /// Collective; afterwards every replica holds replica 0's parameters.
   virtual void attach(Replica& replica) = 0;
-  virtual void beginStep(Replica&) {}                       ///< e.g. pull from the parameter server
+  virtual void beginStep(Replica&) {}  ///< e.g. pull from the parameter server
   /// During backward; may start communication, must not wait for it.
   virtual void gradientReady(Replica&, Slice) {}
   /// Exchange finished, update of step `step` applied.
@@ -50,11 +51,11 @@ class Strategy {
 enum class Exchange { synchronous, none };
 
 struct StrategyContext {
-  std::vector<const Device*> devices;      ///< one per replica
-  Monitor* monitor = nullptr;              ///< of the run; outlives the strategy
+  std::vector<const Device*> devices;  ///< one per replica
+  Monitor* monitor = nullptr;          ///< of the run; outlives the strategy
   const AllReduceEntry* allReduce = nullptr;
   int64_t bucketBytes = 0;
-  std::string parameterDevice;             ///< "cpu", "device" or a device's name
+  std::string parameterDevice;  ///< "cpu", "device" or a device's name
   const Precision* precision = nullptr;
   at::MemoryFormat format = at::MemoryFormat::ChannelsLast;
   std::function<std::unique_ptr<Optimizer>(FlatBuffers&)> makeOptimizer;

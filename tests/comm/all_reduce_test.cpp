@@ -63,7 +63,8 @@ class OnCpu : public testing::TestWithParam<AllReduceEntry> {
 TEST_P(OnCpu, SumsAndAllReplicasHoldTheSameBits) {
   for (const Case& c : cases()) {
     const auto results = run(c, Collective::sum);
-    const double error = (results[0].to(at::kDouble) - exactSum(c.replicas, c.count, c.type)).abs().max().item<double>();
+    const double error =
+        (results[0].to(at::kDouble) - exactSum(c.replicas, c.count, c.type)).abs().max().item<double>();
     EXPECT_LE(error, tolerance(c.replicas, c.type)) << c.replicas << " replicas, " << c.count << " elements";
     for (const at::Tensor& result : results) ASSERT_TRUE(at::equal(result, results[0])) << c.replicas << ' ' << c.count;
   }
@@ -78,7 +79,7 @@ TEST_P(OnCpu, BroadcastsReplicaZero) {
 }
 
 TEST_P(OnCpu, ManyInFlightFinishInAnyOrderOfWaiting) {
-  constexpr int replicas = 3, operations = 200;   // more than the ring of slots holds
+  constexpr int replicas = 3, operations = 200;  // more than the ring of slots holds
   const auto devices = cpuDevices(replicas);
   Monitor monitor(true);
   const auto groups = GetParam().make({pointersTo(devices), &monitor});

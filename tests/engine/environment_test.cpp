@@ -43,7 +43,7 @@ TEST(HostFacts, MemoryFieldsAreBytes) {
 
 TEST(HostFacts, VersionNumberIsTheFirstDottedOne) {
   EXPECT_EQ(versionNumber("Intel(R) MKL-DNN v3.10.2 (Git Hash 12ab34)"), "3.10.2");
-  EXPECT_EQ(versionNumber("build 7 of 2.9"), "2.9");
+  EXPECT_EQ(versionNumber("build 7. of 2.9"), "2.9");
 }
 
 TEST(HostFacts, VariablesThatChangeResultsAreKept) {

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "engine/equivalence_team.h"
+#include "engine/equivalence_cases.h"
 
 namespace tandem::equivalence {
 namespace {
@@ -25,7 +25,8 @@ Graph normNet() {
 using Tensors = std::map<std::string, at::Tensor>;
 
 at::Tensor normRelu(const at::Tensor& x, Tensors& p, const std::string& name) {
-  return at::relu(at::batch_norm(x, p[name + ".weight"], p[name + ".bias"], {}, {}, /*training=*/true, 0.1, 1e-5, false));
+  return at::relu(
+      at::batch_norm(x, p[name + ".weight"], p[name + ".bias"], {}, {}, /*training=*/true, 0.1, 1e-5, false));
 }
 
 at::Tensor forward(at::Tensor x, Tensors& p) {
@@ -76,7 +77,8 @@ class Reference {
       const bool norm = name.starts_with("bn");
       leaves[name] = w.detach().clone().to(norm ? at::kFloat : type_).requires_grad_();
     }
-    const at::Tensor output = forward(normalizeReference(batch.images, maker->dataset().info().normalization, like), leaves);
+    const at::Tensor output =
+        forward(normalizeReference(batch.images, maker->dataset().info().normalization, like), leaves);
     at::cross_entropy_loss(output.to(at::kFloat), batch.labels).backward();
     Tensors found;
     for (const auto& [name, leaf] : leaves) found[name] = leaf.grad().to(at::kFloat);
@@ -88,30 +90,35 @@ class Reference {
   Tensors masters_, velocity_;
 };
 
-TEST(EquivalenceWithBatchNorm, EqualsAnAutogradReferenceThatNormalisesPerReplica) {
+const Weights& referenceOf(const Case& c, const Weights& initial) {
+  static std::map<std::string, Weights> known;
+  const auto [place, isNew] = known.try_emplace(concat(c.precision, ' ', c.replicas));
+  if (isNew) {
+    Reference reference(initial, c);
+    for (int64_t step = 0; step < steps; ++step) reference.step(step);
+    place->second = reference.weightsLike(initial);
+  }
+  return place->second;
+}
+
+class EquivalenceWithBatchNorm : public testing::TestWithParam<StrategyEntry> {};
+
+TEST_P(EquivalenceWithBatchNorm, EqualsAnAutogradReferenceThatNormalisesPerReplica) {
+  if (GetParam().exchange == Exchange::none) GTEST_SKIP() << "no exchange: covered without batch-norm";
   const Graph net = normNet();
-  for (const StrategyEntry& strategy : strategies()) {
-    if (strategy.exchange != Exchange::synchronous) continue;
-    for (const Precision& precision : precisions()) {
-      for (const LossPlaceEntry& place : lossPlaces()) {
-        for (const int replicas : {1, 2, 3, 4}) {
-          const Case c{.graph = &net,
-                       .strategy = &strategy,
-                       .precision = std::string(precision.name),
-                       .lossAt = std::string(place.name),
-                       .replicas = replicas};
-          const Trained trained = train(c);
-          Reference reference(trained.initial, c);
-          for (int64_t step = 0; step < steps; ++step) reference.step(step);
-          const Difference found =
-              difference(trained.replicas[0], reference.weightsLike(trained.initial), trained.initial);
-          EXPECT_TRUE(equal(found, c.precision)) << c.name() << ": " << found.where << " differs by " << found.ofNorm
-                                                 << " of its norm, " << found.ofChange << " of its change";
-        }
-      }
+  for (const Case& c : casesOf(GetParam(), net)) {
+    const Trained trained = train(c);
+    for (int rank = 0; rank < c.replicas; ++rank) {
+      const Difference found = difference(trained.replicas[rank], referenceOf(c, trained.initial), trained.initial);
+      EXPECT_TRUE(equal(found, c.precision))
+          << c.name() << ", replica " << rank << ": " << found.where << " differs by " << found.ofNorm
+          << " of its norm, " << found.ofChange << " of its change";
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Catalog, EquivalenceWithBatchNorm, testing::ValuesIn(strategies().begin(), strategies().end()),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace tandem::equivalence

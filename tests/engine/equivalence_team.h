@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,7 +16,7 @@
 
 namespace tandem::equivalence {
 
-constexpr int64_t globalBatch = 24;   // divisible by 1, 2, 3 and 4 replicas
+constexpr int64_t globalBatch = 24;  // divisible by 1, 2, 3 and 4 replicas
 constexpr int64_t imageSize = 12, classes = 5, steps = 5;
 
 inline Attributes conv3x3(int64_t outputs, bool bias) {
@@ -41,7 +43,7 @@ struct Case {
   std::string allReduce = "shared", parameterDevice = "cpu", precision = "fp32", lossAt = "replica";
   std::string executor = "autograd";
   int replicas = 1;
-  int64_t first = 0, count = globalBatch;   // the images of each global batch that all replicas together train on
+  int64_t first = 0, count = globalBatch;  // the images of each global batch that all replicas together train on
 
   std::string name() const {
     return concat(strategy->name, ' ', allReduce, ' ', parameterDevice, ' ', precision, " loss at ", lossAt, ", ",
@@ -69,8 +71,11 @@ inline TeamOptions teamOptions(const Case& c) {
   const Precision& precision = find(precisions(), c.precision, "precision");
   const auto source = [c, devices, &precision](int replica) {
     const int64_t share = c.lossAt == "gathered" ? c.count : c.count / c.replicas;
-    return find(sources(), "host", "input")
-        .make({.maker = makerOf(c.first + replica * share, share), .device = &(*devices)[replica], .type = precision.compute});
+    SourceOptions options;
+    options.maker = makerOf(c.first + replica * share, share);
+    options.device = &(*devices)[replica];
+    options.type = precision.compute;
+    return find(sources(), "host", "input").make(options);
   };
   TeamOptions options;
   options.graph = c.graph;
@@ -79,7 +84,7 @@ inline TeamOptions teamOptions(const Case& c) {
   options.strategy = c.strategy;
   options.allReduce = &find(allReduces(), c.allReduce, "all-reduce");
   options.parameterDevice = c.parameterDevice;
-  options.bucketBytes = 4096;   // several buckets even in a small net
+  options.bucketBytes = 4096;  // several buckets even in a small net
   options.loss = &losses()[0];
   options.lossAt = c.lossAt;
   options.precision = &precision;
@@ -122,19 +127,24 @@ inline Trained train(const Case& c) {
 }
 
 struct Difference {
-  double ofNorm = 0;     // |w - expected| / |expected|, the largest of all tensors
-  double ofChange = 0;   // |w - expected| / |expected - initial|
+  double ofNorm = 0;    // |w - expected| / |expected|, the largest of all tensors
+  double ofChange = 0;  // |w - expected| / |expected - initial|
   std::string where;
 };
+
+/// A ratio that is no number (a tensor that became NaN, or never moved) is the largest difference.
+inline double ratio(double distance, double norm) {
+  return std::isfinite(distance / norm) ? distance / norm : std::numeric_limits<double>::infinity();
+}
 
 inline Difference difference(const Weights& actual, const Weights& expected, const Weights& initial) {
   Difference worst;
   for (size_t i = 0; i < expected.values.size(); ++i) {
     const at::Tensor reference = expected.values[i].to(at::kDouble);
     const double distance = (actual.values[i].to(at::kDouble) - reference).norm().item<double>();
-    const double change = distance / (reference - initial.values[i].to(at::kDouble)).norm().item<double>();
-    if (!(change <= worst.ofChange)) worst.where = expected.names[i];
-    worst.ofNorm = std::max(worst.ofNorm, distance / reference.norm().item<double>());
+    const double change = ratio(distance, (reference - initial.values[i].to(at::kDouble)).norm().item<double>());
+    if (change >= worst.ofChange) worst.where = expected.names[i];
+    worst.ofNorm = std::max(worst.ofNorm, ratio(distance, reference.norm().item<double>()));
     worst.ofChange = std::max(worst.ofChange, change);
   }
   return worst;
@@ -144,10 +154,11 @@ inline Difference difference(const Weights& actual, const Weights& expected, con
 ///
 /// bf16: of the tensor's change over the run. A replica's loss gradient is scaled by other numbers than the joined
 /// batch's, so every value on the way back is rounded anew, to 2^-9 of itself, and so are each replica's gradient and
-/// the sum. Roundings add up like independent errors: with about 10 of them on the longest path, and per-replica
-/// gradients up to sqrt(4) times the mean's norm, sqrt(10) * 2 * 2^-9 = 2^-6.3 of the change; the bound is 2^-5.
+/// the sum. Roundings add up like independent errors: with about 10 of them on the longest path, and a replica's
+/// gradient up to sqrt(4) times the norm of the mean, sqrt(10) * 2 * 2^-9 = 2^-6.3 of the change. Measured: 2^-6.7,
+/// with batch-norm 2^-5.6. The bound is 2^-4; the seeded bugs differ by 2^-2 and more.
 inline bool equal(const Difference& difference, const std::string& precision) {
-  return precision == "fp32" ? difference.ofNorm <= 1e-5 : difference.ofChange <= 0x1p-5;
+  return precision == "fp32" ? difference.ofNorm <= 1e-5 : difference.ofChange <= 0x1p-4;
 }
 
 }  // namespace tandem::equivalence

@@ -1,46 +1,11 @@
-#include "engine/equivalence_team.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 
+#include "engine/equivalence_cases.h"
+
 namespace tandem::equivalence {
 namespace {
-
-std::vector<Case> variantsOf(const StrategyEntry& strategy, const Graph& graph) {
-  std::vector<Case> variants;
-  if (strategy.name == "parameter_server") {
-    for (const char* device : {"cpu", "device", "cpu:0"}) {
-      variants.push_back({.graph = &graph, .strategy = &strategy, .parameterDevice = device});
-    }
-    return variants;
-  }
-  for (const AllReduceEntry& allReduce : allReduces()) {
-    if (!allReduce.onCpu) continue;
-    variants.push_back({.graph = &graph, .strategy = &strategy, .allReduce = std::string(allReduce.name)});
-  }
-  return variants;
-}
-
-std::vector<Case> casesOf(const StrategyEntry& strategy, const Graph& graph) {
-  std::vector<Case> cases;
-  for (Case c : variantsOf(strategy, graph)) {
-    for (const Precision& precision : precisions()) {
-      for (const LossPlaceEntry& place : lossPlaces()) {
-        for (const ExecutorEntry& executor : executors()) {
-          for (const int replicas : {1, 2, 3, 4}) {
-            c.precision = precision.name;
-            c.lossAt = place.name;
-            c.executor = executor.name;
-            c.replicas = replicas;
-            cases.push_back(c);
-          }
-        }
-      }
-    }
-  }
-  return cases;
-}
 
 /// One replica on `count` images of each global batch from `first` on: the whole one, or one replica's share.
 Trained oneReplica(const Case& like, int64_t first, int64_t count) {
@@ -71,8 +36,9 @@ TEST_P(Equivalence, FiveStepsGiveTheWeightsOfTheOracle) {
       const Trained oracle = GetParam().exchange == Exchange::synchronous ? oneReplica(c, 0, globalBatch)
                                                                           : oneReplica(c, rank * share, share);
       const Difference found = difference(trained.replicas[rank], oracle.replicas[0], oracle.initial);
-      EXPECT_TRUE(equal(found, c.precision)) << c.name() << ", replica " << rank << ": " << found.where << " differs by "
-                                             << found.ofNorm << " of its norm, " << found.ofChange << " of its change";
+      EXPECT_TRUE(equal(found, c.precision))
+          << c.name() << ", replica " << rank << ": " << found.where << " differs by " << found.ofNorm
+          << " of its norm, " << found.ofChange << " of its change";
       Difference& largest = worst[c.precision];
       largest.ofNorm = std::max(largest.ofNorm, found.ofNorm);
       largest.ofChange = std::max(largest.ofChange, found.ofChange);

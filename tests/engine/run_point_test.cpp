@@ -13,7 +13,7 @@ Config small() {
   config.batch = 4;
   config.replicas = 2;
   config.oversubscribe = true;
-  config.warmup = "2";
+  config.warmup = std::string("2");
   config.steps = 6;
   config.learningRate = 0.01;
   return config;

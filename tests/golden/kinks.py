@@ -1,4 +1,4 @@
-"""Finds images for which no ReLU input and no max-pool decision lies so near its kink that float32 rounding moves it over.
+"""Finds images for which no ReLU input and no max-pool decision lies so near its kink that float32 rounding flips it.
 
 One such element changes a gradient's norm by about 1e-3, in any correct program, so it must not happen in a golden run.
 """

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Writes the golden numbers that tests/executor/golden_test.cpp compares Tandem's models with.
 
-Needs torch 2.11 and torchvision 0.26; run by hand: make_golden.py [--check] [MODEL...]. With --check it writes nothing and
-fails when a stored number differs (make verify-models).
+Needs torch 2.11 and torchvision 0.26; run by hand: make_golden.py [--check] [MODEL...]. With --check it writes nothing,
+takes the stored choice of images, and fails when a stored number differs (make verify-models).
 Weights and images come from formulas (the same as formula.h), everything is computed in float64. Where torchvision has
-the model it is torchvision's own; references.py holds the others. For each model and mode it prints the loss, the margin
-of kinks.py, and how far the same computation in float32 is from float64: well under the tests' tolerance.
+the model it is torchvision's own; references.py holds the others. For each model and mode it prints the loss, the
+margin of kinks.py, and how far the same computation in float32 is from float64: well under the tests' tolerance.
 """
 import json
 import pathlib
@@ -77,9 +77,14 @@ def float32_error(exact, single):
     return f"float32: logits {logits:.1e}, worst gradient norm {worst[0]:.1e} ({worst[1]})"
 
 
-def golden_of(name, mode):
+def golden_of(name, mode, stored=None):
     training = mode == "train"
-    margin, k = kinks.farthest(build(name, training, torch.float64), lambda k: images_of(name, k), ENOUGH, TRIES)
+    model = build(name, training, torch.float64)
+    if stored:
+        k = int(stored[mode]["input"].split(".")[1])
+        margin = kinks.margin_of(model, images_of(name, k), 0)
+    else:
+        margin, k = kinks.farthest(model, lambda k: images_of(name, k), ENOUGH, TRIES)
     exact = run(name, training, torch.float64, k)
     error = float32_error(exact, run(name, training, torch.float32, k))
     print(f"{name} {mode}: loss {exact['loss']:.4f}, margin {margin:.1e} with images {k}, {error}", flush=True)
@@ -93,13 +98,16 @@ def differences(stored, found, where):
     if isinstance(stored, list) and isinstance(found, list) and len(stored) == len(found):
         return [row for i, pair in enumerate(zip(stored, found)) for row in differences(*pair, f"{where}[{i}]")]
     if isinstance(stored, float) and isinstance(found, float):
-        return [] if abs(stored - found) <= 1e-7 * max(abs(stored), 1e-3) else [f"{where}: stored {stored}, found {found}"]
-    return [] if stored == found else [f"{where}: stored {stored}, found {found}"]
+        same = abs(stored - found) <= 1e-7 * max(abs(stored), 1e-3)
+    else:
+        same = stored == found
+    return [] if same else [f"{where}: stored {stored}, found {found}"]
 
 
-def check(path, golden):
-    rows = differences(json.loads(path.read_text()), golden, golden["model"])
-    print("\n".join(rows[:10] + [f"and {len(rows) - 10} more"] * (len(rows) > 10)) or f"{path.name}: as stored", flush=True)
+def check(path, stored, golden):
+    rows = differences(stored, golden, golden["model"])
+    more = [f"and {len(rows) - 10} more"] if len(rows) > 10 else []
+    print("\n".join(rows[:10] + more) or f"{path.name}: as stored", flush=True)
     return not rows
 
 
@@ -109,10 +117,11 @@ def main():
     for name in arguments or INPUTS:
         batch, size = INPUTS[name]
         golden = {"model": name, "batch": batch, "imageSize": size, "classes": CLASSES}
-        golden.update({mode: golden_of(name, mode) for mode in ("train", "eval")})
         path = pathlib.Path(__file__).parent / f"{name}.json"
-        if "--check" in sys.argv:
-            same = check(path, golden) and same
+        stored = json.loads(path.read_text()) if "--check" in sys.argv else None
+        golden.update({mode: golden_of(name, mode, stored) for mode in ("train", "eval")})
+        if stored:
+            same = check(path, stored, golden) and same
         else:
             path.write_text(json.dumps(golden, indent=0) + "\n")
     return 0 if same else 1

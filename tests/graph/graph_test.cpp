@@ -89,10 +89,10 @@ TEST(Operation, NamesDiffer) {
 }
 
 TEST(Shape, OfConvolution) {
-  EXPECT_EQ(shapeAfter({3, 224, 224}, "conv",
-                       {.outputs = 64, .kernelH = 7, .kernelW = 7, .strideH = 2, .strideW = 2,
-                        .padding = Padding::all(3)}),
-            (ImageShape{64, 112, 112}));
+  EXPECT_EQ(
+      shapeAfter({3, 224, 224}, "conv",
+                 {.outputs = 64, .kernelH = 7, .kernelW = 7, .strideH = 2, .strideW = 2, .padding = Padding::all(3)}),
+      (ImageShape{64, 112, 112}));
   EXPECT_EQ(shapeAfter({3, 32, 32}, "conv",
                        {.outputs = 4, .kernelH = 3, .kernelW = 3, .strideH = 2, .strideW = 2, .padding = {0, 1, 0, 1}}),
             (ImageShape{4, 16, 16}));

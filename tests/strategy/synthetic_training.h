@@ -62,7 +62,7 @@ inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica re
     strategy.beginStep(replica);
     if (run.atBegin) run.atBegin(replica.index, step, buffers);
     for (int i = 0; i < buffers.parameters(); ++i) {
-      const bool backwards = replica.index % 2 == 1;   // the order of gradients is no promise
+      const bool backwards = replica.index % 2 == 1;  // the order of gradients is no promise
       const int parameter = backwards ? buffers.parameters() - 1 - i : i;
       const Slice slice = buffers.slice(parameter);
       buffers.gradient(slice).copy_(gradientOf(replica.index, parameter, step, slice.count()));

@@ -109,7 +109,7 @@ ChildProcess::~ChildProcess() {
 }
 
 void ChildProcess::kill() noexcept {
-  if (id_ > 0) ::kill(id_, SIGKILL);
+  if (id_ > 0) ::kill(-id_, SIGKILL);
 }
 
 int ChildProcess::wait(double graceSeconds) {

@@ -27,7 +27,7 @@ class ChildProcess {
 
   int output() const { return output_; }  ///< reading end of its descriptor 3
   pid_t id() const { return id_; }
-  void kill() noexcept;
+  void kill() noexcept;  ///< with all processes of its group
 
   /// Waits until the child has ended, or kills it after `graceSeconds`. Returns the status of waitpid(2).
   int wait(double graceSeconds);

@@ -41,6 +41,9 @@ Config resolved(Config config, const Dataset* data, int64_t largestReplicas) {
   if (config.input == "auto") config.input = data == nullptr ? "device" : "queue";
   if (config.classes == 0) config.classes = data == nullptr ? model.classes : data->info().classes;
   if (config.imageSize == 0) config.imageSize = model.input.height;
+  if (config.allReduce == "auto" && config.strategy == "replicated") {
+    config.allReduce = config.devices == "cpu" ? "shared" : "nccl";
+  }
   config.replicas = replicaCount(config);
   if (config.coresPerReplica == 0 && config.devices == "cpu") {
     const auto usable = static_cast<int64_t>(readTopology().cores.size());
@@ -50,12 +53,17 @@ Config resolved(Config config, const Dataset* data, int64_t largestReplicas) {
 }
 
 void checkAllReduce(const Config& config) {
+  if (config.strategy != "replicated") return;
   const auto& entry = find(allReduces(), config.allReduce, "--all-reduce");
   const bool onCpu = config.devices == "cpu";
-  if (onCpu ? entry.onCpu : entry.onCuda) return;
+  const auto runs = [onCpu](const AllReduceEntry& row) { return onCpu ? row.onCpu : row.onCuda; };
+  if (runs(entry)) return;
+  std::vector<std::string> fitting;
+  for (const auto& row : allReduces()) {
+    if (runs(row)) fitting.emplace_back(row.name);
+  }
   throw UsageError(concat("--all-reduce=", config.allReduce, " with --devices=", config.devices,
-                          ": this algorithm does not run on ", onCpu ? "CPU" : "CUDA",
-                          " devices; use --all-reduce=shared"));
+                          ": this algorithm does not run there; use one of ", join(fitting)));
 }
 
 void resolveBatch(RunPlan& plan) {

@@ -22,7 +22,7 @@ struct TeamOptions {
   std::vector<Device> devices;             ///< one per replica
   const ExecutorEntry* executor = nullptr;
   const StrategyEntry* strategy = nullptr;
-  const AllReduceEntry* allReduce = nullptr;
+  const AllReduceEntry* allReduce = nullptr;   ///< of strategy replicated
   std::string parameterDevice = "cpu";
   int64_t bucketBytes = 4 << 20;
   const LossEntry* loss = nullptr;

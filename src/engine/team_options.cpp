@@ -71,7 +71,7 @@ TeamOptions teamOptions(const RunPlan& plan, const Graph& graph) {
   options.devices = devicesOf(plan);
   options.executor = &find(executors(), config.executor, "--executor");
   options.strategy = &find(strategies(), config.strategy, "--strategy");
-  options.allReduce = &find(allReduces(), config.allReduce, "--all-reduce");
+  if (config.strategy == "replicated") options.allReduce = &find(allReduces(), config.allReduce, "--all-reduce");
   options.parameterDevice = config.parameterDevice;
   options.bucketBytes = static_cast<int64_t>(std::llround(config.bucketMib * bytesPerMib));
   options.loss = &losses().front();

@@ -76,8 +76,9 @@ Breach scheduleNeedsSteps(const Config& config) {
 }
 
 constexpr Breach (*rulesInOrder[])(const Config&) = {
-    parameterDeviceNeedsServer, allReduceNeedsReplicated, ncclNeedsGpus,     replicasMatchGpus, parameterDeviceIsAReplica,
-    deviceInputHasNoData,       nesterovNeedsMomentum,    gatheredLossTrains, scheduleNeedsSteps,
+    parameterDeviceNeedsServer, allReduceNeedsReplicated,  ncclNeedsGpus,
+    replicasMatchGpus,          parameterDeviceIsAReplica, deviceInputHasNoData,
+    nesterovNeedsMomentum,      gatheredLossTrains,        scheduleNeedsSteps,
 };
 
 }  // namespace

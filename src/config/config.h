@@ -37,8 +37,8 @@ struct Config {
   int64_t queueDepth = 4;  // batches per replica
 
   // training step
-  int64_t batch = 16;  // images per replica
-  double learningRate = 0.1;
+  int64_t batch = 0;        // images per replica; 0: the model's own
+  double learningRate = 0;  // 0: the model's own
   std::string schedule = "constant";
   double momentum = 0.9;
   bool nesterov = false;

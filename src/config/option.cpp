@@ -64,9 +64,9 @@ constexpr Option table[] = {
      onBench, &Config::queueDepth, Choices::any, axis, within<&Config::queueDepth, 2, 65536>},
 
     {"batch", step, "images", "N", "images per replica and step", onBench, &Config::batch, Choices::any, axis,
-     within<&Config::batch, 1, million>},
+     within<&Config::batch, 1, million>, "the model's own"},
     {"lr", step, "", "X", "learning rate", onBench, &Config::learningRate, Choices::any, axis,
-     positive<&Config::learningRate>},
+     positive<&Config::learningRate>, "the model's own"},
     {"schedule", step, "", "NAME", "course of the learning rate over the steps", onBench, &Config::schedule,
      Choices::schedules, axis, nullptr},
     {"momentum", step, "", "X", "momentum of SGD", onBench, &Config::momentum, Choices::any, axis,
@@ -119,6 +119,10 @@ std::span<const std::string> CatalogNames::of(Choices choices) const {
   const auto row = std::ranges::find(rows, choices, &std::pair<Choices, std::vector<std::string>>::first);
   check(row != rows.end(), "CatalogNames lacks a catalog");
   return row->second;
+}
+
+std::string defaultText(const Option& option) {
+  return option.derived.empty() ? valueText(Config(), option) : std::string(option.derived);
 }
 
 std::vector<std::string> validValues(const Option& option, const CatalogNames& names) {

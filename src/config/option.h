@@ -53,6 +53,7 @@ struct Option {
   Choices choices;
   bool axis;  ///< may be given a list or a range, and is then an axis of the sweep
   std::optional<std::string> (*check)(const Config&);  ///< rule on the field's own value; the text of the breach
+  std::string_view derived = {};  ///< how the default is found where it is no fixed value, e.g. "the model's own"
 };
 
 /// A name or value that users of other programs know. `name` may be an option's alias ("num-gpus" -> "replicas"); with
@@ -68,6 +69,9 @@ struct Alias {
 
 std::span<const Option> options();
 std::span<const Alias> aliases();
+
+/// The default as --help and docs/OPTIONS.md show it.
+std::string defaultText(const Option& option);
 
 /// The option called `name` (with hyphens), or null.
 const Option* findOption(std::string_view name);

@@ -21,7 +21,7 @@ std::string valuesCell(const Option& option, const CatalogNames& names) {
 }
 
 std::string optionLine(const Option& option, const CatalogNames& names) {
-  const std::string standard = valueText(Config(), option);
+  const std::string standard = defaultText(option);
   return concat("| ", code(concat("--", option.name)), " | ", valuesCell(option, names), " | ", code(standard), " | ",
                 option.unit, " | ", option.axis ? "yes" : "no", " | ", escaped(option.help), " |\n");
 }

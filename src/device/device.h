@@ -29,8 +29,8 @@ class Device {
 
   c10::Device torch() const { return torch_; }
   bool isCpu() const { return torch_.is_cpu(); }
-  const std::string& name() const { return name_; }      ///< "cpu:0", "cuda:1": what --parameter-device names
-  const std::string& label() const { return label_; }    ///< "cpu:0 on cores 0-1", "cuda:0 NVIDIA H200"
+  const std::string& name() const { return name_; }    ///< "cpu:0", "cuda:1": what --parameter-device names
+  const std::string& label() const { return label_; }  ///< "cpu:0 on cores 0-1", "cuda:0 NVIDIA H200"
 
   /// Pins the calling thread, sets the size of its OpenMP team, makes the GPU and its stream current.
   void bind() const;

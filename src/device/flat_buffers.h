@@ -16,7 +16,7 @@ namespace tandem {
 /// A range of elements of one segment of the flat buffers. A bucket is a slice, and so is a parameter.
 struct Slice {
   int segment = 0;
-  int64_t begin = 0, end = 0;   ///< elements
+  int64_t begin = 0, end = 0;  ///< elements
   int64_t count() const { return end - begin; }
   bool operator==(const Slice&) const = default;
 };
@@ -27,15 +27,15 @@ using GradientReady = std::function<void(Slice)>;
 struct ParameterSpec {
   std::string name;
   std::vector<int64_t> shape;
-  bool fp32 = false;            ///< stays fp32 in every precision (batch-norm)
+  bool fp32 = false;  ///< stays fp32 in every precision (batch-norm)
 };
 
 /// One replica's parameters, gradients and optimizer state: a few contiguous buffers, cut into the same slices.
 ///
 /// Segment 0 holds what is computed in the precision's type, segment 1 what stays fp32 (absent when the compute type
-/// is fp32, everything is in segment 0 then, or when nothing stays fp32). Parameters lie in the order given, which is the
-/// order their gradients become ready in backward, each on a 64-byte boundary in every buffer; a parameter's slice ends
-/// with its last element, and the padding up to the next is zero and stays zero. 4-D weights lie in `format`: with
+/// is fp32, everything is in segment 0 then, or when nothing stays fp32). Parameters lie in the order given, which is
+/// the order their gradients become ready in backward, each on a 64-byte boundary in every buffer; a parameter's slice
+/// ends with its last element, and the padding up to the next is zero and stays zero. 4-D weights lie in `format`: with
 /// ChannelsLast the flat memory is [out, height, width, in]. Not thread-safe; the tensors' memory is shared on purpose.
 class FlatBuffers {
  public:
@@ -45,19 +45,19 @@ class FlatBuffers {
   int parameters() const { return static_cast<int>(specs_.size()); }
   const ParameterSpec& spec(int parameter) const { return specs_.at(static_cast<size_t>(parameter)); }
   Slice slice(int parameter) const { return slices_.at(static_cast<size_t>(parameter)); }
-  int indexOf(std::string_view name) const;                 ///< -1 when there is none
+  int indexOf(std::string_view name) const;  ///< -1 when there is none
 
   int segments() const { return static_cast<int>(storage_.size()); }
   Slice whole(int segment) const;
   /// The parameters whose slices lie wholly in `slice`, in order. (Their indices need not be contiguous.)
   std::vector<int> parametersIn(Slice slice) const;
 
-  at::Tensor master(Slice) const;     ///< [n] fp32, what the optimizer updates
-  at::Tensor weights(Slice) const;    ///< [n] what kernels read; the same memory as master where the types are equal
-  at::Tensor gradient(Slice) const;   ///< [n] as exchanged
-  at::Tensor momentum(Slice);         ///< [n] fp32, zero at first use
+  at::Tensor master(Slice) const;    ///< [n] fp32, what the optimizer updates
+  at::Tensor weights(Slice) const;   ///< [n] what kernels read; the same memory as master where the types are equal
+  at::Tensor gradient(Slice) const;  ///< [n] as exchanged
+  at::Tensor momentum(Slice);        ///< [n] fp32, zero at first use
 
-  at::Tensor masterView(int parameter) const;    ///< in the parameter's shape, over the flat memory
+  at::Tensor masterView(int parameter) const;  ///< in the parameter's shape, over the flat memory
   at::Tensor weightView(int parameter) const;
   at::Tensor gradientView(int parameter) const;
 
@@ -65,13 +65,13 @@ class FlatBuffers {
   void refreshWeights();
 
   at::Device device() const { return device_; }
-  int64_t bytes() const;              ///< of all buffers, momentum included
+  int64_t bytes() const;  ///< of all buffers, momentum included
 
  private:
   struct Storage {
     at::Tensor master, weights, gradient, momentum;
     int64_t count = 0;
-    std::vector<int> parameters;   ///< by position
+    std::vector<int> parameters;  ///< by position
   };
   void place(const Precision& precision);
   void allocate(Storage& storage, at::ScalarType compute, at::ScalarType wire);

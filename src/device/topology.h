@@ -8,7 +8,7 @@ namespace tandem {
 
 /// A physical core that this process may use, with its usable hardware threads (operating-system indices).
 struct Core {
-  int index = 0;                ///< hwloc's logical index
+  int index = 0;  ///< hwloc's logical index
   int numaNode = 0;
   std::vector<int> threads;
 };
@@ -17,9 +17,9 @@ struct Core {
 /// Ordered so that neighbours share caches and NUMA node. Reads the machine; no tensor, no OpenMP.
 struct Topology {
   std::vector<Core> cores;
-  int64_t sockets = 0, numaNodes = 0, hardwareThreads = 0;   ///< of the machine, as far as this process may see it
-  std::vector<std::string> caches;   ///< "L1d 48 KiB", "L2 2 MiB", "L3 105 MiB"
-  double cgroupCpus = 0;             ///< CPU limit of the cgroup in CPUs; 0: none
+  int64_t sockets = 0, numaNodes = 0, hardwareThreads = 0;  ///< of the machine, as far as this process may see it
+  std::vector<std::string> caches;                          ///< "L1d 48 KiB", "L2 2 MiB", "L3 105 MiB"
+  double cgroupCpus = 0;                                    ///< CPU limit of the cgroup in CPUs; 0: none
 };
 
 Topology readTopology();

@@ -19,8 +19,11 @@ struct Published {
 class GatheredLoss final : public LossPlace {
  public:
   explicit GatheredLoss(const LossPlaceOptions& options)
-      : options_(options), replicas_(static_cast<int>(options.devices.size())), outputs_(options.devices.size()),
-        published_(options.devices.size()), stepOf_(options.devices.size(), 0) {}
+      : options_(options),
+        replicas_(static_cast<int>(options.devices.size())),
+        outputs_(options.devices.size()),
+        published_(options.devices.size()),
+        stepOf_(options.devices.size(), 0) {}
 
   bool needsSource(int index) const override { return index == 0; }
   int share() const override { return replicas_; }
@@ -36,12 +39,12 @@ class GatheredLoss final : public LossPlace {
 
   LossPlaceOptions options_;
   int replicas_;
-  Batch joined_;                        // written by the root only
-  std::vector<at::Tensor> outputs_;     // per replica
-  LossAndGradient result_;              // of the joined batch, on the root's device
+  Batch joined_;                     // written by the root only
+  std::vector<at::Tensor> outputs_;  // per replica
+  LossAndGradient result_;           // of the joined batch, on the root's device
   Published batchReady_, lossReady_;
-  std::vector<Published> published_;    // output of each replica
-  std::vector<int64_t> stepOf_;         // next step of each replica, touched by its thread only
+  std::vector<Published> published_;  // output of each replica
+  std::vector<int64_t> stepOf_;       // next step of each replica, touched by its thread only
 };
 
 void GatheredLoss::publish(int index, Published& what, int64_t step) {

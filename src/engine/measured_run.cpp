@@ -13,9 +13,10 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t fewestSteps = 5;               // of a window sized by --budget: what an interval needs
-constexpr double largestWarmupShare = 0.4;       // of --budget
+constexpr int64_t fewestSteps = 5;          // of a window sized by --budget: what an interval needs
+constexpr double largestWarmupShare = 0.4;  // of --budget
 constexpr int64_t mostWarmupSteps = 200;
+constexpr int64_t mostReserved = 100'000;
 constexpr Nanos reportInterval = std::chrono::milliseconds(100);
 
 int64_t fixedWarmup(const Config& config) {
@@ -92,7 +93,7 @@ int64_t MeasuredRun::plannedSteps() const {
 
 void MeasuredRun::measureWindow(Team::Member& member) {
   std::vector<StepSample> samples;
-  samples.reserve(static_cast<size_t>(steps_));
+  samples.reserve(static_cast<size_t>(std::min(steps_, mostReserved)));
   member.synchronize();
   member.barrier();
   if (member.index() == 0) windowBegin_ = now();
@@ -140,10 +141,6 @@ void MeasuredRun::fill(RunRecord& record) const {
                    [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });
   record.losses = lossSums_;
   for (double& loss : record.losses) loss /= members_;
-  if (!steady_) {
-    record.notes.push_back(concat("warm-up: not steady after ", warmupEnd_.load(), " steps and ",
-                                  secondsText(seconds(warmupWall_)), "; the figures may still drift"));
-  }
   if (options_.config.deterministic) record.notes.push_back(concat("weights fnv1a64 ", hex(fingerprint_)));
 }
 

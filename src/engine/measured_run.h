@@ -15,7 +15,7 @@ namespace tandem {
 struct MeasuredRunOptions {
   Config config;
   int64_t globalBatch = 0;
-  const Graph* graph = nullptr;   ///< for the fingerprint of the weights; outlives this
+  const Graph* graph = nullptr;  ///< for the fingerprint of the weights; outlives this
 };
 
 /// The protocol of one measurement, run by every member of a team: warm-up with one decision for all after each step,
@@ -44,8 +44,8 @@ class MeasuredRun {
   MeasuredRunOptions options_;
   ProgressCallback progress_;
   Nanos startup_{}, begin_{}, warmupWall_{}, windowBegin_{}, window_{}, reported_{};
-  std::vector<double> warmupSeconds_;            // of member 0
-  std::atomic<int64_t> warmupEnd_{undecided};    // number of warm-up steps, once known
+  std::vector<double> warmupSeconds_;          // of member 0
+  std::atomic<int64_t> warmupEnd_{undecided};  // number of warm-up steps, once known
   bool steady_ = true;
   int64_t steps_ = 0;
   std::mutex mutex_;

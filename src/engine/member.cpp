@@ -56,7 +56,7 @@ class TeamMember final : public Team::Member {
   GradientReady ready_;
   std::unique_ptr<BatchSource> source_;
   Batch batch_;
-  std::vector<at::Tensor> losses_;   // stay on the device until they are asked for
+  std::vector<at::Tensor> losses_;  // stay on the device until they are asked for
   int64_t step_ = 0;
 };
 

@@ -41,8 +41,10 @@ Config resolved(Config config, const Dataset* data, int64_t largestReplicas) {
   if (config.input == "auto") config.input = data == nullptr ? "device" : "queue";
   if (config.classes == 0) config.classes = data == nullptr ? model.classes : data->info().classes;
   if (config.imageSize == 0) config.imageSize = model.input.height;
+  if (config.batch == 0) config.batch = model.batch;
+  if (config.learningRate == 0) config.learningRate = model.learningRate;
   if (config.allReduce == "auto" && config.strategy == "replicated") {
-    config.allReduce = config.devices == "cpu" ? "shared" : "nccl";
+    config.allReduce = defaultAllReduce(config);
   }
   config.replicas = replicaCount(config);
   if (config.coresPerReplica == 0 && config.devices == "cpu") {
@@ -120,6 +122,8 @@ void resolveMemory(RunPlan& plan, const Graph& graph, const Dataset* data) {
 }
 
 }  // namespace
+
+std::string_view defaultAllReduce(const Config& config) { return config.devices == "cpu" ? "shared" : "nccl"; }
 
 Config resolveConfig(const Config& config, int64_t largestReplicas) {
   return resolved(config, dataOf(config).get(), largestReplicas);

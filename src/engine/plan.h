@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.h"
@@ -29,6 +30,9 @@ struct RunPlan {
 /// The configuration with every "auto" and 0 resolved as in RunPlan, but no rule checked and --batch as given: what
 /// stands in the record of a point that a rule forbids. Throws UsageError for an unknown model, DataError for --data.
 Config resolveConfig(const Config& config, int64_t largestReplicas);
+
+/// What --all-reduce=auto stands for on the configuration's devices.
+std::string_view defaultAllReduce(const Config& config);
 
 /// Resolves and checks a configuration: names against catalogs, devices, cores, batches, combination rules, memory.
 /// `largestReplicas` of the sweep fixes --cores-per-replica. Under strong scaling --batch is the batch of the

@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-constexpr int fieldsBeforeStart = 19;   // of /proc/self/stat after the command's closing parenthesis
+constexpr int fieldsBeforeStart = 19;  // of /proc/self/stat after the command's closing parenthesis
 
 Nanos startSinceBoot() {
   std::ifstream file("/proc/self/stat");

@@ -31,6 +31,8 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   placement.threadsPerReplica = plan.cores.threadsPerReplica;
   placement.sharedCores = plan.cores.shared;
   if (plan.config.strategy == "replicated" && plan.config.replicas > 1) placement.allReduce = plan.config.allReduce;
+  const Exchange exchange = find(strategies(), plan.config.strategy, "--strategy").exchange;
+  placement.control = exchange == Exchange::none && plan.config.replicas > 1;
   placement.parameters = plan.parameters;
   placement.forwardFlopsPerImage = plan.forwardFlopsPerImage;
   return placement;
@@ -51,7 +53,8 @@ void checkLosses(const std::vector<double>& losses) {
 
 void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   setNumerics(plan.config);
-  const Graph graph = buildModel(plan.config.model, {.classes = plan.config.classes, .imageSize = plan.config.imageSize});
+  const Graph graph =
+      buildModel(plan.config.model, {.classes = plan.config.classes, .imageSize = plan.config.imageSize});
   const TeamOptions options = teamOptions(plan, graph);
   record.placement = placementOf(plan, options);
   Team team(options);

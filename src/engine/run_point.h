@@ -9,7 +9,7 @@ namespace tandem {
 
 struct Progress {
   bool warmingUp = true;
-  int64_t step = 0, steps = 0;      ///< steps 0: not known yet
+  int64_t step = 0, steps = 0;  ///< steps 0: not known yet
   double imagesPerSecond = 0;
   double secondsLeft = 0;
 };

@@ -55,7 +55,7 @@ void Team::runMember(int index, const std::function<void(Member&)>& body) noexce
     const auto member = makeMember(index, {options_, *strategy_, *lossPlace_, *barrier_});
     body(*member);
     member->synchronize();
-    member->barrier();   // nobody frees what another one may still read
+    member->barrier();  // nobody frees what another one may still read
   } catch (const std::exception& failure) {
     noteFailure(index, std::current_exception(), failure.what());
   } catch (...) {

@@ -18,22 +18,22 @@
 namespace tandem {
 
 struct TeamOptions {
-  const Graph* graph = nullptr;            ///< outlives the team
-  std::vector<Device> devices;             ///< one per replica
+  const Graph* graph = nullptr;  ///< outlives the team
+  std::vector<Device> devices;   ///< one per replica
   const ExecutorEntry* executor = nullptr;
   const StrategyEntry* strategy = nullptr;
-  const AllReduceEntry* allReduce = nullptr;   ///< of strategy replicated
+  const AllReduceEntry* allReduce = nullptr;  ///< also hands out the initial parameters
   std::string parameterDevice = "cpu";
   int64_t bucketBytes = 4 << 20;
   const LossEntry* loss = nullptr;
-  std::string lossAt = "replica";          ///< row of lossPlaces()
+  std::string lossAt = "replica";  ///< row of lossPlaces()
   double labelSmoothing = 0;
   const Precision* precision = nullptr;
   at::MemoryFormat format = at::MemoryFormat::ChannelsLast;
   OptimizerOptions optimizer;
   uint64_t seed = 1;
   bool forwardOnly = false;
-  bool blockingWaits = false;              ///< replicas share cores
+  bool blockingWaits = false;  ///< replicas share cores
   /// The batches of replica i; called on its thread.
   std::function<std::unique_ptr<BatchSource>(int replica)> source;
 };
@@ -46,11 +46,11 @@ class Team {
    public:
     virtual ~Member() = default;
     virtual int index() const = 0;
-    virtual StepSample step() = 0;           ///< one batch and one update
-    virtual std::vector<double> losses() = 0;   ///< of this replica's batches, one per step; waits for the device
+    virtual StepSample step() = 0;             ///< one batch and one update
+    virtual std::vector<double> losses() = 0;  ///< of this replica's batches, one per step; waits for the device
     virtual void synchronize() = 0;
-    virtual void barrier() = 0;              ///< with all other members
-    virtual void finish() = 0;               ///< after the last step: parameters are those of the last update
+    virtual void barrier() = 0;  ///< with all other members
+    virtual void finish() = 0;   ///< after the last step: parameters are those of the last update
     virtual Executor& executor() = 0;
     virtual FlatBuffers& buffers() = 0;
   };

@@ -41,7 +41,7 @@ struct Step {
   const Node* node = nullptr;
   at::Tensor weight, bias, runningMean, runningVar;
   bool mayOverwrite = false;
-  std::vector<NodeId> lastUseOf;   // values that nobody reads after this node
+  std::vector<NodeId> lastUseOf;  // values that nobody reads after this node
 };
 
 at::Generator newGenerator(at::Device device, uint64_t seed) {
@@ -72,11 +72,11 @@ class AutogradExecutor final : public Executor {
   ExecutorOptions options_;
   at::Generator generator_;
   const Graph* graph_ = nullptr;
-  std::vector<Step> steps_;                  // one per node; the input's does nothing
+  std::vector<Step> steps_;  // one per node; the input's does nothing
   std::vector<at::Tensor> leaves_;
-  at::Tensor output_;                        // with its autograd history
+  at::Tensor output_;  // with its autograd history
   std::array<at::Tensor, 1> detached_;
-  const GradientReady* ready_ = nullptr;     // of the backward that runs
+  const GradientReady* ready_ = nullptr;  // of the backward that runs
   bool training_ = true, gradients_ = true;
 };
 
@@ -125,15 +125,15 @@ void AutogradExecutor::planValues() {
   ++uses[static_cast<size_t>(graph_->output())];
   for (size_t i = 1; i < steps_.size(); ++i) {
     const NodeId first = steps_[i].node->inputs.front();
-    steps_[i].mayOverwrite = uses[static_cast<size_t>(first)] == 1 &&
-                             outputMayBeOverwritten(graph_->node(first).operation->name);
+    steps_[i].mayOverwrite =
+        uses[static_cast<size_t>(first)] == 1 && outputMayBeOverwritten(graph_->node(first).operation->name);
     if (lastUse[i] != 0) steps_[lastUse[i]].lastUseOf.push_back(static_cast<NodeId>(i));
   }
 }
 
 at::Tensor AutogradExecutor::run(const Step& step, std::vector<at::Tensor>& values) {
-  OperationArguments arguments{step.node->attributes, {}, step.weight, step.bias, step.runningMean, step.runningVar,
-                               training_, step.mayOverwrite, &generator_};
+  OperationArguments arguments{step.node->attributes, {},        step.weight,       step.bias,  step.runningMean,
+                               step.runningVar,       training_, step.mayOverwrite, &generator_};
   for (const NodeId input : step.node->inputs) arguments.inputs.push_back(values[static_cast<size_t>(input)]);
   return step.call(arguments);
 }

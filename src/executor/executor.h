@@ -20,7 +20,7 @@ struct ExecutorOptions {
   at::ScalarType compute = at::kFloat;
   at::MemoryFormat format = at::MemoryFormat::ChannelsLast;
   at::Device device = at::kCPU;
-  uint64_t dropoutSeed = 0;   ///< of this replica
+  uint64_t dropoutSeed = 0;  ///< of this replica
 };
 
 /// Runs one replica's graph. All methods on the replica's thread.

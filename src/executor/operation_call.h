@@ -13,11 +13,11 @@ namespace tandem {
 /// What one node's ATen call reads.
 struct OperationArguments {
   const Attributes& attributes;
-  std::vector<at::Tensor> inputs;        ///< [N, C, H, W], or [N, C] after flatten and pooling to a vector
-  at::Tensor weight, bias;               ///< undefined where the operation has none
-  at::Tensor runningMean, runningVar;    ///< [C] fp32, batch_norm only
+  std::vector<at::Tensor> inputs;      ///< [N, C, H, W], or [N, C] after flatten and pooling to a vector
+  at::Tensor weight, bias;             ///< undefined where the operation has none
+  at::Tensor runningMean, runningVar;  ///< [C] fp32, batch_norm only
   bool training = true;
-  bool mayOverwrite = false;             ///< the first input is read by nobody else and needed by no backward
+  bool mayOverwrite = false;  ///< the first input is read by nobody else and needed by no backward
   at::Generator* generator = nullptr;
 };
 

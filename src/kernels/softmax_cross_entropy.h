@@ -5,8 +5,8 @@
 namespace tandem {
 
 struct LossAndGradient {
-  at::Tensor loss;       ///< [] fp32: mean over the rows
-  at::Tensor gradient;   ///< [N, K] in the type of the logits: d loss / d logits, of the mean over `divisor` rows
+  at::Tensor loss;      ///< [] fp32: mean over the rows
+  at::Tensor gradient;  ///< [N, K] in the type of the logits: d loss / d logits, of the mean over `divisor` rows
 };
 
 /// Softmax cross-entropy with label smoothing (targets (1 - s) one-hot + s / K), in fp32 inside, one pass.

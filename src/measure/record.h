@@ -26,6 +26,7 @@ struct Placement {
   std::vector<std::string> replicas;  ///< "cpu cores 0-1", "cuda:0 NVIDIA H200"
   int64_t threadsPerReplica = 1;
   bool sharedCores = false;  ///< --oversubscribe let replicas share cores
+  bool control = false;      ///< nothing is exchanged: no way of training, only what the others are compared with
   std::string allReduce;     ///< algorithm really used, empty when none
   int64_t parameters = 0;
   double forwardFlopsPerImage = 0;

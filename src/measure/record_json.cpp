@@ -36,6 +36,7 @@ void describe(Archive& archive, typename Archive::template Ref<Placement> placem
   archive.field("replicas", placement.replicas);
   archive.field("threads_per_replica", placement.threadsPerReplica);
   archive.field("shared_cores", placement.sharedCores);
+  archive.field("control", placement.control);
   archive.field("all_reduce", placement.allReduce);
   archive.measured("parameters", placement.parameters);
   archive.measured("forward_flops_per_image", placement.forwardFlopsPerImage);

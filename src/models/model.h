@@ -25,6 +25,8 @@ struct ModelEntry {
   int64_t classes;
   int64_t parameters;
   double forwardFlops;
+  int64_t batch;        ///< of `tandem bench` when none is given, sized for a few CPU cores
+  double learningRate;  ///< of SGD with momentum at that batch
   Graph (*build)(const ModelEntry&, const ModelOptions&);  ///< called by buildModel()
 };
 

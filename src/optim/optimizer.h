@@ -12,7 +12,7 @@ namespace tandem {
 /// Learning-rate factor over the steps of a run.
 struct ScheduleEntry {
   std::string_view name, summary;
-  double (*factor)(int64_t step, int64_t totalSteps);   ///< totalSteps 0: unknown
+  double (*factor)(int64_t step, int64_t totalSteps);  ///< totalSteps 0: unknown
   bool needsTotal;
 };
 
@@ -22,7 +22,7 @@ std::span<const ScheduleEntry> schedules();
 struct OptimizerOptions {
   double learningRate = 0.1, momentum = 0.9, weightDecay = 0;
   bool nesterov = false;
-  const ScheduleEntry* schedule = nullptr;   ///< null: constant
+  const ScheduleEntry* schedule = nullptr;  ///< null: constant
   int64_t totalSteps = 0;
 };
 

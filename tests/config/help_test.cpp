@@ -20,7 +20,7 @@ TEST(Help, NamesEveryOptionGroupAndValue) {
   }
   EXPECT_TRUE(contains(flat, "vgg16, trivial (default resnet50)"));
   EXPECT_TRUE(contains(flat, "auto, device, host, queue (default auto)"));
-  EXPECT_TRUE(contains(help, "(images, default 16)"));
+  EXPECT_TRUE(contains(help, "(images, default the model's own)"));
   EXPECT_TRUE(contains(flat, "--num-gpus (--replicas)"));
   EXPECT_TRUE(contains(help, "\n  130 interrupted"));
 }

@@ -39,6 +39,7 @@ TEST(OptionTable, EveryRowHasItsOwnField) {
 
 TEST(OptionTable, DefaultsKeepTheirOwnRules) {
   for (const Option& option : options()) {
+    if (!option.derived.empty()) continue;  // found later; what stands for it may not be typed
     Config config;
     EXPECT_NO_THROW(set(config, option, valueText(Config(), option))) << option.name;
     EXPECT_EQ(config, Config());

@@ -1,10 +1,11 @@
+#include "engine/initialise.h"
+
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/catalog.h"
-#include "engine/initialise.h"
 #include "executor/executor.h"
 #include "models/model.h"
 
@@ -40,7 +41,8 @@ TEST(Initialise, scalesConvolutionsByFanInAndRoundsIntoWeights) {
   for (const Parameter& parameter : one.graph.parameters()) {
     const int index = one.buffers.indexOf(parameter.name);
     const at::Tensor master = one.buffers.masterView(index);
-    EXPECT_TRUE(one.buffers.weightView(index).eq(master.to(one.buffers.weightView(index).scalar_type())).all().item<bool>());
+    EXPECT_TRUE(
+        one.buffers.weightView(index).eq(master.to(one.buffers.weightView(index).scalar_type())).all().item<bool>());
     if (parameter.shape.size() != 4 || parameter.count() < 2000) continue;
     const double expected = std::sqrt(2.0 / static_cast<double>(parameter.fanIn));
     EXPECT_NEAR(master.std().item<double>() / expected, 1, 0.1) << parameter.name;

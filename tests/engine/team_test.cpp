@@ -31,7 +31,7 @@ TEST(Team, rethrowsTheFirstFailureAndFreesTheOthers) {
     team.run([](Team::Member& member) {
       member.step();
       if (member.index() == 1) throw DataError("image 7 is broken");
-      for (int i = 0; i < 50; ++i) member.step();   // would wait for replica 1 for ever
+      for (int i = 0; i < 50; ++i) member.step();  // would wait for replica 1 for ever
     });
     FAIL() << "the failure was lost";
   } catch (const DataError& failure) {

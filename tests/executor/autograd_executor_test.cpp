@@ -23,7 +23,8 @@ struct Bound {
                 at::MemoryFormat::ChannelsLast),
         executor(entry.make({.dropoutSeed = 7})) {
     for (int i = 0; i < buffers.parameters(); ++i) {
-      buffers.masterView(i).copy_(0.1 * at::sin(at::arange(buffers.masterView(i).numel())).view_as(buffers.masterView(i)));
+      buffers.masterView(i).copy_(0.1 *
+                                  at::sin(at::arange(buffers.masterView(i).numel())).view_as(buffers.masterView(i)));
     }
     buffers.refreshWeights();
     executor->bind(graph, buffers);
@@ -31,7 +32,8 @@ struct Bound {
 
   Batch batch(int64_t n) const {
     const ImageShape shape = graph.node(graph.input()).shape;
-    const at::Tensor images = at::sin(at::arange(n * shape.count())).view({n, shape.channels, shape.height, shape.width});
+    const at::Tensor images =
+        at::sin(at::arange(n * shape.count())).view({n, shape.channels, shape.height, shape.width});
     return {images.contiguous(at::MemoryFormat::ChannelsLast), at::zeros({n}, at::kLong), 0, nullptr};
   }
 };

@@ -84,6 +84,7 @@ inline RunRecord fullRecord() {
   record.config.nesterov = true;
   record.placement.threadsPerReplica = 4;
   record.placement.sharedCores = true;
+  record.placement.control = true;
   record.placement.allReduce = "ring";
   record.placement.forwardFlopsPerImage = 8.178e9 + 1.0 / 3;
   record.outcome = {OutcomeKind::failed, ExitCode::invalidMeasurement, "line one\nline \"two\""};

@@ -24,8 +24,12 @@ struct PlainSgd {
 
 TEST(SgdOptimizer, followsThePlainRuleAndTheScheduleOverSteps) {
   FlatBuffers buffers = twoParameters("fp32");
-  const OptimizerOptions options{.learningRate = 0.2, .momentum = 0.9, .weightDecay = 1e-2, .nesterov = true,
-                                 .schedule = &find(schedules(), "cosine", "schedule"), .totalSteps = 10};
+  const OptimizerOptions options{.learningRate = 0.2,
+                                 .momentum = 0.9,
+                                 .weightDecay = 1e-2,
+                                 .nesterov = true,
+                                 .schedule = &find(schedules(), "cosine", "schedule"),
+                                 .totalSteps = 10};
   const auto optimizer = makeSgd(buffers, options);
   buffers.masterView(0).copy_(at::arange(7));
   PlainSgd plain{at::arange(7, at::kDouble), at::zeros({7}, at::kDouble)};

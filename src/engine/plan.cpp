@@ -43,9 +43,6 @@ Config resolved(Config config, const Dataset* data, int64_t largestReplicas) {
   if (config.imageSize == 0) config.imageSize = model.input.height;
   if (config.batch == 0) config.batch = model.batch;
   if (config.learningRate == 0) config.learningRate = model.learningRate;
-  if (config.allReduce == "auto" && config.strategy == "replicated") {
-    config.allReduce = defaultAllReduce(config);
-  }
   config.replicas = replicaCount(config);
   if (config.coresPerReplica == 0 && config.devices == "cpu") {
     const auto usable = static_cast<int64_t>(readTopology().cores.size());
@@ -56,7 +53,7 @@ Config resolved(Config config, const Dataset* data, int64_t largestReplicas) {
 
 void checkAllReduce(const Config& config) {
   if (config.strategy != "replicated") return;
-  const auto& entry = find(allReduces(), config.allReduce, "--all-reduce");
+  const auto& entry = find(allReduces(), allReduceOf(config), "--all-reduce");
   const bool onCpu = config.devices == "cpu";
   const auto runs = [onCpu](const AllReduceEntry& row) { return onCpu ? row.onCpu : row.onCuda; };
   if (runs(entry)) return;
@@ -123,7 +120,10 @@ void resolveMemory(RunPlan& plan, const Graph& graph, const Dataset* data) {
 
 }  // namespace
 
-std::string_view defaultAllReduce(const Config& config) { return config.devices == "cpu" ? "shared" : "nccl"; }
+std::string_view allReduceOf(const Config& config) {
+  if (config.allReduce != "auto") return config.allReduce;
+  return config.devices == "cpu" ? "shared" : "nccl";
+}
 
 Config resolveConfig(const Config& config, int64_t largestReplicas) {
   return resolved(config, dataOf(config).get(), largestReplicas);

@@ -31,8 +31,8 @@ struct RunPlan {
 /// stands in the record of a point that a rule forbids. Throws UsageError for an unknown model, DataError for --data.
 Config resolveConfig(const Config& config, int64_t largestReplicas);
 
-/// What --all-reduce=auto stands for on the configuration's devices.
-std::string_view defaultAllReduce(const Config& config);
+/// --all-reduce, or what "auto" stands for on the configuration's devices.
+std::string_view allReduceOf(const Config& config);
 
 /// Resolves and checks a configuration: names against catalogs, devices, cores, batches, combination rules, memory.
 /// `largestReplicas` of the sweep fixes --cores-per-replica. Under strong scaling --batch is the batch of the

@@ -34,7 +34,7 @@ std::string exchangeText(const Config& config) {
   if (config.forwardOnly || strategy.exchange == Exchange::none)
     return concat(config.strategy, ", nothing is exchanged");
   if (config.strategy == "parameter_server") return concat(config.strategy, ", parameters on ", config.parameterDevice);
-  return concat(config.strategy, ", all-reduce ", config.allReduce, " in buckets of ", config.bucketMib, " MiB");
+  return concat(config.strategy, ", all-reduce ", allReduceOf(config), " in buckets of ", config.bucketMib, " MiB");
 }
 
 std::string inputText(const Config& config) {

@@ -30,7 +30,7 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   for (const Device& device : team.devices) placement.replicas.push_back(device.label());
   placement.threadsPerReplica = plan.cores.threadsPerReplica;
   placement.sharedCores = plan.cores.shared;
-  if (plan.config.strategy == "replicated" && plan.config.replicas > 1) placement.allReduce = plan.config.allReduce;
+  if (plan.config.strategy == "replicated" && plan.config.replicas > 1) placement.allReduce = allReduceOf(plan.config);
   const Exchange exchange = find(strategies(), plan.config.strategy, "--strategy").exchange;
   placement.control = exchange == Exchange::none && plan.config.replicas > 1;
   placement.parameters = plan.parameters;

@@ -71,8 +71,7 @@ TeamOptions teamOptions(const RunPlan& plan, const Graph& graph) {
   options.devices = devicesOf(plan);
   options.executor = &find(executors(), config.executor, "--executor");
   options.strategy = &find(strategies(), config.strategy, "--strategy");
-  const auto allReduce = config.allReduce == "auto" ? defaultAllReduce(config) : std::string_view(config.allReduce);
-  options.allReduce = &find(allReduces(), allReduce, "--all-reduce");
+  options.allReduce = &find(allReduces(), allReduceOf(config), "--all-reduce");
   options.parameterDevice = config.parameterDevice;
   options.bucketBytes = static_cast<int64_t>(std::llround(config.bucketMib * bytesPerMib));
   options.loss = &losses().front();

@@ -21,6 +21,14 @@ class RunFailed(Exception):
     pass
 
 
+def shown(part):
+    """A part of a command without the folders of this machine."""
+    path = pathlib.Path(str(part))
+    if not path.is_absolute():
+        return str(part)
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name
+
+
 @dataclass
 class Contender:
     name: str
@@ -31,7 +39,7 @@ class Contender:
     def text(self):
         """What a person types to repeat one run."""
         variables = [f"{name}={value}" for name, value in self.environment.items()]
-        return shlex.join(variables + [str(part) for part in self.command])
+        return shlex.join(variables + [shown(part) for part in self.command])
 
     def run(self, timeout):
         """Images/s of one run, with what else the program said."""

@@ -31,6 +31,7 @@ BenchPoint resolvePoint(const Config& config, const std::vector<Axis>& axes, int
   BenchPoint point{.config = config, .label = labelOf(config, axes), .plan = {}, .refusal = {}};
   try {
     point.plan = resolvePlan(config, largest);
+    point.plan->data.reset();  // each point's process opens its own
   } catch (const UsageError& refusal) {
     point.refusal = refusal.what();
   }

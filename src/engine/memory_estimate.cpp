@@ -32,13 +32,14 @@ int64_t parameterBytes(const Config& config, const MemoryNeeds& needs, const Pre
 }
 
 int64_t activationBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
-  const int64_t elements = activationCount(*needs.graph) * config.batch * needs.replicasPerDevice;
+  const int64_t elements = activationCount(*needs.graph) * needs.replicaBatch * needs.replicasPerDevice;
   return elements * size(precision.compute) / 100 * (config.forwardOnly ? keptForwardOnlyPercent : keptPercent);
 }
 
 int64_t inputBytes(const Config& config, const MemoryNeeds& needs, int64_t imageElements, int64_t elementSize) {
   const int64_t batchesInFlight = config.input == "queue" ? config.queueDepth + config.producers + 1 : 2;
-  return config.batch * imageElements * (elementSize + batchesInFlight) * needs.replicasPerDevice + needs.datasetBytes;
+  return needs.replicaBatch * imageElements * (elementSize + batchesInFlight) * needs.replicasPerDevice +
+         needs.datasetBytes;
 }
 
 }  // namespace

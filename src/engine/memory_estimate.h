@@ -17,6 +17,7 @@ struct MemoryEstimate {
 /// What the estimate depends on beside the configuration.
 struct MemoryNeeds {
   const Graph* graph = nullptr;
+  int64_t replicaBatch = 0;
   int64_t replicasPerDevice = 1;
   int64_t datasetBytes = 0;  ///< decoded images held in memory
 };

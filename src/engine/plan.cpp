@@ -32,7 +32,7 @@ void checkNames(const Config& config) {
   find(sources(), config.input, "--input");
 }
 
-std::unique_ptr<Dataset> dataOf(const Config& config) {
+std::shared_ptr<const Dataset> dataOf(const Config& config) {
   return config.data.empty() ? nullptr : openDataset(config.data);
 }
 
@@ -66,15 +66,16 @@ void checkAllReduce(const Config& config) {
 }
 
 void resolveBatch(RunPlan& plan) {
-  Config& config = plan.config;
+  const Config& config = plan.config;
+  plan.replicaBatch = config.batch;
   if (config.scaling == "strong") {
     if (config.batch % config.replicas != 0) {
       throw UsageError(concat("--batch=", config.batch, " with --scaling=strong and ", config.replicas,
                               " replicas: the global batch must be a multiple of the number of replicas"));
     }
-    config.batch /= config.replicas;
+    plan.replicaBatch /= config.replicas;
   }
-  plan.globalBatch = config.batch * config.replicas;
+  plan.globalBatch = plan.replicaBatch * config.replicas;
 }
 
 void checkClasses(const Config& config, const DatasetInfo& info) {
@@ -90,11 +91,11 @@ void checkImages(const Config& config, const DatasetInfo& info) {
                           "; raise --image-size or use another --model"));
 }
 
-Graph resolveModel(RunPlan& plan, const Dataset* data) {
+Graph resolveModel(RunPlan& plan) {
   const Config& config = plan.config;
-  if (data != nullptr) {
-    checkClasses(config, data->info());
-    checkImages(config, data->info());
+  if (plan.data) {
+    checkClasses(config, plan.data->info());
+    checkImages(config, plan.data->info());
   }
   Graph graph = buildModel(config.model, {.classes = config.classes, .imageSize = config.imageSize});
   plan.parameters = parameterCount(graph);
@@ -102,12 +103,14 @@ Graph resolveModel(RunPlan& plan, const Dataset* data) {
   return graph;
 }
 
-void resolveMemory(RunPlan& plan, const Graph& graph, const Dataset* data) {
+void resolveMemory(RunPlan& plan, const Graph& graph) {
   MemoryNeeds needs;
   needs.graph = &graph;
+  needs.replicaBatch = plan.replicaBatch;
   needs.replicasPerDevice = plan.cudaDevices.empty() ? plan.config.replicas : 1;
-  if (data != nullptr) {
-    needs.datasetBytes = data->size() * data->info().height * data->info().width * data->info().channels;
+  if (plan.data) {
+    const DatasetInfo& info = plan.data->info();
+    needs.datasetBytes = plan.data->size() * info.height * info.width * info.channels;
   }
   plan.memory = estimateMemory(plan.config, needs);
   if (plan.memory.total() <= plan.availableBytes) return;
@@ -131,15 +134,15 @@ Config resolveConfig(const Config& config, int64_t largestReplicas) {
 
 RunPlan resolvePlan(const Config& config, int64_t largestReplicas) {
   checkCombination(config);
-  const auto data = dataOf(config);
   RunPlan plan;
-  plan.config = resolved(config, data.get(), largestReplicas);
+  plan.data = dataOf(config);
+  plan.config = resolved(config, plan.data.get(), largestReplicas);
   checkNames(plan.config);
   checkAllReduce(plan.config);
   resolveDevices(plan);
   resolveBatch(plan);
-  const Graph graph = resolveModel(plan, data.get());
-  resolveMemory(plan, graph, data.get());
+  const Graph graph = resolveModel(plan);
+  resolveMemory(plan, graph);
   return plan;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,31 +13,32 @@
 
 namespace tandem {
 
+class Dataset;
+
 /// What a configuration comes to on this machine, before anything is allocated.
 struct RunPlan {
-  /// With every "auto" and 0 resolved, except steps and deadline. Under strong scaling `batch` is the share of one
-  /// replica.
-  Config config;
+  Config config;                          ///< with every "auto" and 0 resolved, except steps and deadline
+  std::shared_ptr<const Dataset> data;    ///< of --data, opened; null for synthetic images
   CorePlan cores;                         ///< CPU devices only
   std::vector<std::string> deviceLabels;  ///< one per replica
   std::vector<int> cudaDevices;           ///< one per replica; empty on the CPU
-  int64_t globalBatch = 0;
+  int64_t replicaBatch = 0, globalBatch = 0;
   int64_t parameters = 0;
   double forwardFlopsPerImage = 0;
   MemoryEstimate memory;
   int64_t availableBytes = 0;  ///< free on the host, or of the smallest GPU
 };
 
-/// The configuration with every "auto" and 0 resolved as in RunPlan, but no rule checked and --batch as given: what
-/// stands in the record of a point that a rule forbids. Throws UsageError for an unknown model, DataError for --data.
+/// The configuration with every "auto" and 0 resolved as in RunPlan, but no rule checked: what stands in the record
+/// of a point that a rule forbids. Throws UsageError for an unknown model, DataError for --data.
 Config resolveConfig(const Config& config, int64_t largestReplicas);
 
 /// --all-reduce, or what "auto" stands for on the configuration's devices.
 std::string_view allReduceOf(const Config& config);
 
 /// Resolves and checks a configuration: names against catalogs, devices, cores, batches, combination rules, memory.
-/// `largestReplicas` of the sweep fixes --cores-per-replica. Under strong scaling --batch is the batch of the
-/// 1-replica row, which all replicas share. Throws UsageError, DataError for --data. Creates no tensor.
+/// `largestReplicas` of the sweep fixes --cores-per-replica. Under strong scaling --batch is the global batch. Throws
+/// UsageError, DataError for --data. Creates no tensor.
 RunPlan resolvePlan(const Config& config, int64_t largestReplicas);
 
 /// Seconds after which a point counts as hung: --point-deadline; else four times --budget and 120 s; with --steps 600 s

@@ -26,7 +26,7 @@ std::string deviceText(const RunPlan& plan) {
 }
 
 std::string batchText(const RunPlan& plan) {
-  return concat(plan.config.batch, " per replica, ", plan.globalBatch, " global (", plan.config.scaling, " scaling)");
+  return concat(plan.replicaBatch, " per replica, ", plan.globalBatch, " global (", plan.config.scaling, " scaling)");
 }
 
 std::string exchangeText(const Config& config) {
@@ -93,8 +93,9 @@ std::string planText(const RunPlan& plan) {
 std::string planLine(const RunPlan& plan) {
   const Config& config = plan.config;
   return concat(config.model, ' ', config.precision, ' ', config.layout, " | ", join(plan.deviceLabels, "; "),
-                plan.cores.shared ? " (shared)" : "", " | batch ", config.batch, ", global ", plan.globalBatch, " | ",
-                exchangeText(config), " | input ", config.input, " | memory about ", memoryText(plan.memory.total()));
+                plan.cores.shared ? " (shared)" : "", " | batch ", plan.replicaBatch, ", global ", plan.globalBatch,
+                " | ", exchangeText(config), " | input ", config.input, " | memory about ",
+                memoryText(plan.memory.total()));
 }
 
 }  // namespace tandem

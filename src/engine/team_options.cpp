@@ -22,8 +22,9 @@ std::vector<Device> devicesOf(const RunPlan& plan) {
   return devices;
 }
 
-std::shared_ptr<const Dataset> datasetOf(const Config& config, const Graph& graph) {
-  if (!config.data.empty()) return openDataset(config.data);
+std::shared_ptr<const Dataset> datasetOf(const RunPlan& plan, const Graph& graph) {
+  if (plan.data) return plan.data;
+  const Config& config = plan.config;
   const ImageShape input = graph.node(graph.input()).shape;
   return syntheticDataset(syntheticImages, input.height, input.width, config.classes,
                           static_cast<uint64_t>(config.seed));
@@ -32,10 +33,10 @@ std::shared_ptr<const Dataset> datasetOf(const Config& config, const Graph& grap
 BatchPlan batchPlan(const RunPlan& plan, const Graph& graph, int replica, int share) {
   const Config& config = plan.config;
   const ImageShape input = graph.node(graph.input()).shape;
-  const bool real = !config.data.empty();
+  const bool real = plan.data != nullptr;
   return {.globalBatch = plan.globalBatch,
-          .first = config.batch * replica,
-          .count = config.batch * share,
+          .first = plan.replicaBatch * replica,
+          .count = plan.replicaBatch * share,
           .height = input.height,
           .width = input.width,
           .seed = static_cast<uint64_t>(config.seed),
@@ -84,7 +85,7 @@ TeamOptions teamOptions(const RunPlan& plan, const Graph& graph) {
   options.forwardOnly = config.forwardOnly;
   options.blockingWaits = plan.cores.shared;
 
-  const auto dataset = datasetOf(config, graph);
+  const auto dataset = datasetOf(plan, graph);
   const int share = config.lossAt == "gathered" ? static_cast<int>(config.replicas) : 1;
   options.source = [plan, &graph, dataset, share, devices = options.devices](int replica) {
     SourceOptions source = sourceOptions(plan, devices[static_cast<size_t>(replica)]);

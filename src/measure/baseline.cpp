@@ -8,19 +8,16 @@ namespace {
 
 std::string_view firstDevice(std::string_view devices) { return devices.substr(0, devices.find('+')); }
 
-bool mayDiffer(const Option& option, bool strongScaling) {
-  return !option.axis || option.name == "replicas" || option.name == "devices" ||
-         (option.name == "batch" && strongScaling);
+bool mayDiffer(const Option& option) {
+  return !option.axis || option.name == "replicas" || option.name == "devices";
 }
 
 bool comparable(const RunRecord& record, const RunRecord& candidate) {
-  const bool strongScaling = record.config.scaling == "strong";
   if (record.environment.host != candidate.environment.host) return false;
   if (record.placement.threadsPerReplica != candidate.placement.threadsPerReplica) return false;
   if (firstDevice(record.config.devices) != firstDevice(candidate.config.devices)) return false;
-  if (strongScaling && record.globalBatch != candidate.globalBatch) return false;
   return std::ranges::all_of(options(), [&](const Option& option) {
-    return mayDiffer(option, strongScaling) || valueText(record.config, option) == valueText(candidate.config, option);
+    return mayDiffer(option) || valueText(record.config, option) == valueText(candidate.config, option);
   });
 }
 

@@ -27,8 +27,7 @@ const Metric& metric(std::string_view name);
 
 /// The 1-replica ok record among `records` that `record` is compared with, or null: taken on the same host, with the
 /// same threads per replica and every axis option equal but replicas; of the device set only the first device must
-/// agree. Under strong scaling the global batch must be equal instead of the batch. A 1-replica record that is itself
-/// in `records` is its own baseline; of several others the last counts.
+/// agree. A 1-replica record that is itself in `records` is its own baseline; of several others the last counts.
 const RunRecord* baselineOf(const RunRecord& record, std::span<const RunRecord> records);
 
 }  // namespace tandem

@@ -32,13 +32,6 @@ std::vector<Contender> contendersOf(std::span<const RunRecord> records) {
   return contenders;
 }
 
-/// Under strong scaling --batch is the global batch, while a record holds the share of one replica.
-Config asTyped(const RunRecord& record) {
-  Config config = record.config;
-  if (config.scaling == "strong") config.batch = record.globalBatch;
-  return config;
-}
-
 std::string noneFinished(std::span<const RunRecord> records) {
   const auto skipped =
       std::ranges::count(records, OutcomeKind::skipped, [](const RunRecord& record) { return record.outcome.kind; });
@@ -70,7 +63,7 @@ std::string verdict(std::span<const RunRecord> records) {
   const auto contenders = contendersOf(records);
   if (contenders.empty()) return noneFinished(records);
   const Contender& first = contenders.front();
-  const std::string repeat = "; repeat with: " + commandLine("bench", asTyped(*first.record));
+  const std::string repeat = "; repeat with: " + commandLine("bench", first.record->config);
   if (contenders.size() == 1) return concat("one point finished: ", described(first), repeat);
   return concat("fastest: ", described(first), ", ", lead(first, contenders[1]), repeat);
 }

@@ -74,7 +74,7 @@ TEST(Plan, WeakScalingKeepsTheBatchOfAReplica) {
   auto config = tiny();
   config.replicas = 2;
   const auto plan = resolvePlan(config, 2);
-  EXPECT_EQ(plan.config.batch, 4);
+  EXPECT_EQ(plan.replicaBatch, 4);
   EXPECT_EQ(plan.globalBatch, 8);
 }
 
@@ -83,7 +83,7 @@ TEST(Plan, StrongScalingKeepsTheGlobalBatch) {
   config.replicas = 2;
   config.scaling = "strong";
   const auto plan = resolvePlan(config, 2);
-  EXPECT_EQ(plan.config.batch, 2);
+  EXPECT_EQ(plan.replicaBatch, 2);
   EXPECT_EQ(plan.globalBatch, 4);
   config.replicas = 3;
   EXPECT_NE(refusalOf(config).find("multiple of the number of replicas"), std::string::npos);

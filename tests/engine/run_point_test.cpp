@@ -112,14 +112,5 @@ TEST(RunPoint, everyInputGivesTheStatedNumberOfSteps) {
   }
 }
 
-TEST(RunPoint, aDataSetThatIsNotThereIsADataFailure) {
-  Config config = small();
-  RunPlan plan = resolvePlan(config, config.replicas);
-  plan.config.data = "/nonexistent/folder";
-  plan.config.input = "queue";
-  const RunRecord record = runPoint(plan, nullptr);
-  EXPECT_EQ(record.outcome.code, ExitCode::data);
-}
-
 }  // namespace
 }  // namespace tandem

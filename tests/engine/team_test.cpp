@@ -14,12 +14,13 @@ namespace {
 struct SmallTeam {
   Graph graph;
   TeamOptions options;
-  explicit SmallTeam(int64_t replicas) : graph(buildModel("resnet20", {})) {
+  explicit SmallTeam(int64_t replicas, std::string_view lossAt = "replica") : graph(buildModel("resnet20", {})) {
     Config config;
     config.model = "resnet20";
     config.batch = 2;
     config.replicas = replicas;
     config.oversubscribe = true;
+    config.lossAt = lossAt;
     options = teamOptions(resolvePlan(config, replicas), graph);
   }
 };
@@ -53,17 +54,7 @@ TEST(Team, membersSeeEqualWeightsAfterAStep) {
 
 TEST(Team, lossIsOfTheReplicasOwnRowsOrOfTheJoinedBatch) {
   for (const LossPlaceEntry& place : lossPlaces()) {
-    SmallTeam small(2);
-    small.options.lossAt = place.name;
-    if (place.name == "gathered") {
-      Config config;
-      config.model = "resnet20";
-      config.batch = 2;
-      config.replicas = 2;
-      config.oversubscribe = true;
-      config.lossAt = "gathered";
-      small.options = teamOptions(resolvePlan(config, 2), small.graph);
-    }
+    SmallTeam small(2, place.name);
     Team team(small.options);
     std::array<std::vector<double>, 2> losses;
     team.run([&losses](Team::Member& member) {

@@ -47,16 +47,6 @@ TEST(Baseline, TheFirstDeviceMustAgree) {
   EXPECT_EQ(baselineOf(records[2], records), nullptr);
 }
 
-TEST(Baseline, StrongScalingComparesTheGlobalBatch) {
-  std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 100)};
-  for (RunRecord& record : records) record.config.scaling = "strong";
-  records[0].config.batch = 32;
-  records[0].globalBatch = 32;
-  EXPECT_EQ(baselineOf(records[1], records), &records[0]);
-  records[0].globalBatch = 16;
-  EXPECT_EQ(baselineOf(records[1], records), nullptr);
-}
-
 TEST(Baseline, AOneReplicaRecordIsItsOwnAndOfSeveralTheLastCounts) {
   std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(1, "replicated", 110),
                                  exampleRecord(2, "replicated", 100)};

@@ -1,10 +1,15 @@
 #include "kernels/launch.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "base/error.h"
 #include "base/text.h"
+
+#if !defined(INTRA_OP_PARALLEL) && !defined(__SANITIZE_THREAD__)
+#error "at::parallel_for would run everything on one thread: compile with -fopenmp"
+#endif
 
 namespace tandem {
 

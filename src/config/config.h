@@ -14,7 +14,7 @@ struct Config {
   int64_t imageSize = 0;  // 0: the model's own
   std::string precision = "fp32";
   std::string layout = "nhwc";
-  std::string executor = "autograd";
+  std::string executor = "planned";
 
   // on what
   std::string devices = "cpu";  // "cpu" or "cuda:0+1"

@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/detail/CUDAHooksInterface.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
@@ -10,6 +9,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "executor/generator.h"
 #include "executor/operation_call.h"
 #include "graph/operation.h"
 
@@ -43,13 +43,6 @@ struct Step {
   bool mayOverwrite = false;
   std::vector<NodeId> lastUseOf;  // values that nobody reads after this node
 };
-
-at::Generator newGenerator(at::Device device, uint64_t seed) {
-  at::Generator generator = device.is_cuda() ? at::detail::getCUDAHooks().getNewGenerator(device.index())
-                                             : at::detail::createCPUGenerator(seed);
-  generator.set_current_seed(seed);
-  return generator;
-}
 
 class AutogradExecutor final : public Executor {
  public:

@@ -4,12 +4,14 @@
 #include <array>
 
 #include "executor/autograd_executor.h"
+#include "executor/planned_executor.h"
 
 namespace tandem {
 namespace {
 
-constexpr std::array<ExecutorEntry, 1> rows{{
+constexpr std::array<ExecutorEntry, 2> rows{{
     {"autograd", "each node is an ATen call, backward by libtorch's autograd", makeAutogradExecutor},
+    {"planned", "fused operations, forward and backward called in a fixed order", makePlannedExecutor},
 }};
 
 }  // namespace

@@ -12,3 +12,6 @@
 #endif
 
 #define TANDEM_INLINE inline __attribute__((always_inline))
+
+/// The same for a lambda, between its parameters and its body.
+#define TANDEM_INLINE_LAMBDA __attribute__((always_inline))

@@ -46,8 +46,8 @@ struct Case {
   int64_t first = 0, count = globalBatch;  // the images of each global batch that all replicas together train on
 
   std::string name() const {
-    return concat(strategy->name, ' ', allReduce, ' ', parameterDevice, ' ', precision, " loss at ", lossAt, ", ",
-                  replicas, " replicas");
+    return concat(executor, ' ', strategy->name, ' ', allReduce, ' ', parameterDevice, ' ', precision, " loss at ",
+                  lossAt, ", ", replicas, " replicas");
   }
 };
 

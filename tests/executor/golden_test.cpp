@@ -22,10 +22,10 @@ at::Tensor formulaTensor(std::string_view name, const std::vector<int64_t>& shap
   return at::tensor(golden::values(name, shape)).view(shape);
 }
 
-/// One model in one layout with the formula's weights.
+/// One model in one layout and executor, with the formula's weights.
 class Subject {
  public:
-  Subject(const Graph& graph, at::MemoryFormat format)
+  Subject(const Graph& graph, at::MemoryFormat format, const ExecutorEntry& executor)
       : buffers_(parameterSpecs(graph), find(precisions(), "fp32", "precision"), at::kCPU, format), format_(format) {
     for (int i = 0; i < buffers_.parameters(); ++i) {
       buffers_.masterView(i).copy_(formulaTensor(buffers_.spec(i).name, buffers_.spec(i).shape));
@@ -33,7 +33,7 @@ class Subject {
     buffers_.refreshWeights();
     ExecutorOptions options;
     options.format = format;
-    executor_ = find(executors(), "autograd", "executor").make(options);
+    executor_ = executor.make(options);
     executor_->bind(graph, buffers_);
   }
 
@@ -127,11 +127,13 @@ class GoldenModel : public testing::TestWithParam<std::string> {
 
 TEST_P(GoldenModel, EqualsItsReference) {
   const Graph graph = buildModel(GetParam(), {.classes = classes_, .imageSize = size_, .dropout = 0});
-  for (const LayoutEntry& layout : layouts()) {
-    Subject subject(graph, layout.format);
-    for (const bool training : {true, false}) {
-      SCOPED_TRACE(concat(layout.name, training ? ", train" : ", eval"));
-      expectGolden(subject, training);
+  for (const ExecutorEntry& executor : executors()) {
+    for (const LayoutEntry& layout : layouts()) {
+      Subject subject(graph, layout.format, executor);
+      for (const bool training : {true, false}) {
+        SCOPED_TRACE(concat(executor.name, ", ", layout.name, training ? ", train" : ", eval"));
+        expectGolden(subject, training);
+      }
     }
   }
 }

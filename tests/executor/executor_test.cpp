@@ -1,10 +1,11 @@
+#include "executor/executor.h"
+
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "base/catalog.h"
-#include "executor/executor.h"
 #include "executor/operation_call.h"
 #include "graph/operation.h"
 #include "models/model.h"
@@ -17,7 +18,7 @@ struct Bound {
   FlatBuffers buffers;
   std::unique_ptr<Executor> executor;
 
-  explicit Bound(Graph made, const ExecutorEntry& entry = executors().front())
+  Bound(Graph made, const ExecutorEntry& entry)
       : graph(std::move(made)),
         buffers(parameterSpecs(graph), find(precisions(), "fp32", "precision"), at::kCPU,
                 at::MemoryFormat::ChannelsLast),
@@ -64,50 +65,62 @@ TEST(Executor, reportsEachSliceOnceInTheOrderOfTheBuffers) {
 }
 
 TEST(Executor, gradientsDoNotAddUpOverSteps) {
-  Bound bound(buildModel("resnet20", {}));
-  std::array<at::Tensor, 2> seen;
-  for (at::Tensor& gradients : seen) {
-    const auto outputs = bound.executor->forward(bound.batch(2));
-    const at::Tensor gradient = at::ones_like(outputs[0]);
-    bound.executor->backward({&gradient, 1}, [](Slice) {});
-    gradients = bound.buffers.gradient(bound.buffers.whole(0)).clone();
+  for (const ExecutorEntry& entry : executors()) {
+    SCOPED_TRACE(entry.name);
+    Bound bound(buildModel("resnet20", {}), entry);
+    std::array<at::Tensor, 2> seen;
+    for (at::Tensor& gradients : seen) {
+      const auto outputs = bound.executor->forward(bound.batch(2));
+      const at::Tensor gradient = at::ones_like(outputs[0]);
+      bound.executor->backward({&gradient, 1}, [](Slice) {});
+      gradients = bound.buffers.gradient(bound.buffers.whole(0)).clone();
+    }
+    EXPECT_GT(seen[0].norm().item<float>(), 0);
+    EXPECT_TRUE(seen[0].allclose(seen[1]));
   }
-  EXPECT_GT(seen[0].norm().item<float>(), 0);
-  EXPECT_TRUE(seen[0].allclose(seen[1]));
 }
 
 TEST(Executor, evaluationUsesRunningStatisticsAndLeavesThemAlone) {
-  Bound bound(buildModel("resnet20", {}));
-  bound.executor->setTraining(false);
-  const at::Tensor before = bound.executor->statistics().front().second.clone();
-  const at::Tensor first = bound.executor->forward(bound.batch(3))[0].clone();
-  EXPECT_TRUE(before.equal(bound.executor->statistics().front().second));
-  bound.executor->setTraining(true);
-  const at::Tensor trained = bound.executor->forward(bound.batch(3))[0].clone();
-  EXPECT_FALSE(first.allclose(trained));
-  EXPECT_FALSE(before.equal(bound.executor->statistics().front().second));
+  for (const ExecutorEntry& entry : executors()) {
+    SCOPED_TRACE(entry.name);
+    Bound bound(buildModel("resnet20", {}), entry);
+    bound.executor->setTraining(false);
+    const at::Tensor before = bound.executor->statistics().front().second.clone();
+    const at::Tensor first = bound.executor->forward(bound.batch(3))[0].clone();
+    EXPECT_TRUE(before.equal(bound.executor->statistics().front().second));
+    bound.executor->setTraining(true);
+    const at::Tensor trained = bound.executor->forward(bound.batch(3))[0].clone();
+    EXPECT_FALSE(first.allclose(trained));
+    EXPECT_FALSE(before.equal(bound.executor->statistics().front().second));
+  }
 }
 
 TEST(Executor, backwardWithoutKeptGradientsIsRefused) {
-  Bound bound(buildModel("resnet20", {}));
-  bound.executor->setGradients(false);
-  const auto outputs = bound.executor->forward(bound.batch(2));
-  const at::Tensor gradient = at::ones_like(outputs[0]);
-  EXPECT_THROW(bound.executor->backward({&gradient, 1}, [](Slice) {}), InternalError);
+  for (const ExecutorEntry& entry : executors()) {
+    SCOPED_TRACE(entry.name);
+    Bound bound(buildModel("resnet20", {}), entry);
+    bound.executor->setGradients(false);
+    const auto outputs = bound.executor->forward(bound.batch(2));
+    const at::Tensor gradient = at::ones_like(outputs[0]);
+    EXPECT_THROW(bound.executor->backward({&gradient, 1}, [](Slice) {}), InternalError);
+  }
 }
 
 TEST(Executor, dropoutKeepsTheShareAndScales) {
-  Graph graph({64, 8, 8});
-  graph.add("dropout", "drop", {graph.input()}, {.probability = 0.25});
-  Bound bound(std::move(graph));
-  bound.executor->setGradients(false);
-  Batch batch = bound.batch(4);
-  batch.images.fill_(1);
-  const at::Tensor output = bound.executor->forward(batch)[0];
-  EXPECT_NEAR(output.ne(0).to(at::kFloat).mean().item<float>(), 0.75, 0.02);
-  EXPECT_NEAR(output.max().item<float>(), 1 / 0.75, 1e-5);
-  bound.executor->setTraining(false);
-  EXPECT_TRUE(bound.executor->forward(batch)[0].eq(1).all().item<bool>());
+  for (const ExecutorEntry& entry : executors()) {
+    Graph graph({64, 8, 8});
+    graph.add("dropout", "drop", {graph.input()}, {.probability = 0.25});
+    SCOPED_TRACE(entry.name);
+    Bound bound(std::move(graph), entry);
+    bound.executor->setGradients(false);
+    Batch batch = bound.batch(4);
+    batch.images.fill_(1);
+    const at::Tensor output = bound.executor->forward(batch)[0];
+    EXPECT_NEAR(output.ne(0).to(at::kFloat).mean().item<float>(), 0.75, 0.02);
+    EXPECT_NEAR(output.max().item<float>(), 1 / 0.75, 1e-5);
+    bound.executor->setTraining(false);
+    EXPECT_TRUE(bound.executor->forward(batch)[0].eq(1).all().item<bool>());
+  }
 }
 
 }  // namespace

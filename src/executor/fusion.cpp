@@ -1,0 +1,70 @@
+#include "executor/fusion.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "graph/operation.h"
+
+namespace tandem {
+namespace {
+
+class Fusion {
+ public:
+  explicit Fusion(const Graph& graph) : graph_(graph), uses_(graph.nodes().size(), 0), gone_(graph.nodes().size()) {
+    for (const Node& node : graph.nodes()) {
+      for (const NodeId input : node.inputs) ++uses_[index(input)];
+    }
+    ++uses_[index(graph.output())];
+  }
+
+  std::vector<PlannedNode> run() {
+    const auto count = static_cast<NodeId>(graph_.nodes().size());
+    std::vector<std::optional<PlannedNode>> fused(index(count));
+    for (NodeId id = 1; id < count; ++id) fused[index(id)] = endingAt(id);
+    std::vector<PlannedNode> plan;
+    for (NodeId id = 1; id < count; ++id) {
+      if (gone_[index(id)]) continue;
+      const Node& node = graph_.node(id);
+      plan.push_back(fused[index(id)].value_or(PlannedNode{&node, node.inputs, id, {}, false}));
+    }
+    return plan;
+  }
+
+ private:
+  static size_t index(NodeId id) { return static_cast<size_t>(id); }
+  bool is(NodeId id, std::string_view operation) const { return graph_.node(id).operation->name == operation; }
+  bool isNormReadOnce(NodeId id) const { return is(id, "batch_norm") && uses_[index(id)] == 1; }
+
+  // relu <- batch_norm, or relu <- add <- batch_norm, when nobody else reads what lies between.
+  std::optional<PlannedNode> endingAt(NodeId relu) {
+    if (!is(relu, "relu")) return std::nullopt;
+    const NodeId before = graph_.node(relu).inputs.front();
+    if (isNormReadOnce(before)) return fusedNode(before, {}, {before}, relu);
+    const Node& add = graph_.node(before);
+    if (!is(before, "add") || uses_[index(before)] != 1 || add.inputs.size() != 2) return std::nullopt;
+    // Of two batch-norms the later: backward then meets the parameters in the order of the flat buffers.
+    const auto [first, second] = std::minmax(add.inputs[0], add.inputs[1]);
+    if (isNormReadOnce(second)) return fusedNode(second, {first}, {second, before}, relu);
+    if (isNormReadOnce(first)) return fusedNode(first, {second}, {first, before}, relu);
+    return std::nullopt;
+  }
+
+  PlannedNode fusedNode(NodeId norm, std::vector<NodeId> residual, std::vector<NodeId> absorbed, NodeId relu) {
+    for (const NodeId id : absorbed) gone_[index(id)] = true;
+    std::vector<NodeId> inputs = graph_.node(norm).inputs;
+    inputs.insert(inputs.end(), residual.begin(), residual.end());
+    absorbed.erase(absorbed.begin());
+    absorbed.push_back(relu);
+    return {&graph_.node(norm), std::move(inputs), relu, std::move(absorbed), true};
+  }
+
+  const Graph& graph_;
+  std::vector<int> uses_;
+  std::vector<bool> gone_;
+};
+
+}  // namespace
+
+std::vector<PlannedNode> fuse(const Graph& graph) { return Fusion(graph).run(); }
+
+}  // namespace tandem

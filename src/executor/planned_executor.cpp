@@ -1,0 +1,183 @@
+#include "executor/planned_executor.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <array>
+
+#include "base/error.h"
+#include "executor/fusion.h"
+#include "executor/generator.h"
+#include "executor/operation_call.h"
+#include "executor/planned_operation.h"
+#include "graph/operation.h"
+
+namespace tandem {
+namespace {
+
+/// A call of the plan with what belongs to it.
+struct Step {
+  PlannedBinding binding;
+  std::vector<Slice> slices;  // of its parameters
+  std::unique_ptr<PlannedOperation> operation;
+  std::vector<NodeId> lastUseOf;  // values that nobody reads after this call
+  bool backward = false;          // something at or before it has a gradient
+};
+
+class PlannedExecutor final : public Executor {
+ public:
+  explicit PlannedExecutor(const ExecutorOptions& options)
+      : options_(options), generator_(newGenerator(options.device, options.dropoutSeed)) {}
+
+  void bind(const Graph& graph, FlatBuffers& buffers) override;
+  void setTraining(bool training) override { mode_.training = training; }
+  void setGradients(bool keep) override { mode_.gradients = keep; }
+  std::span<const at::Tensor> forward(const Batch& batch) override;
+  void backward(std::span<const at::Tensor> outputGradients, const GradientReady& ready) override;
+  std::vector<std::pair<std::string, at::Tensor>> statistics() const override;
+
+ private:
+  void bindParameters(const Graph& graph, FlatBuffers& buffers);
+  void bindStatistics();
+  void planValues();
+
+  ExecutorOptions options_;
+  at::Generator generator_;
+  PassMode mode_;
+  std::vector<PlannedNode> plan_;
+  std::vector<Step> steps_;  // one per planned node
+  size_t values_ = 0;        // nodes of the graph
+  NodeId output_ = -1;
+  std::vector<int64_t> outputShape_;
+  std::array<at::Tensor, 1> outputs_;
+  bool kept_ = false;  // the last forward kept what backward reads
+};
+
+void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
+  plan_ = fuse(graph);
+  values_ = graph.nodes().size();
+  output_ = graph.output();
+  steps_.clear();
+  steps_.resize(plan_.size());
+  for (size_t i = 0; i < plan_.size(); ++i) {
+    steps_[i].binding.plan = &plan_[i];
+    steps_[i].binding.generator = &generator_;
+  }
+  bindParameters(graph, buffers);
+  bindStatistics();
+  planValues();
+  for (Step& step : steps_) step.operation = makePlannedOperation(step.binding);
+}
+
+void PlannedExecutor::bindParameters(const Graph& graph, FlatBuffers& buffers) {
+  std::vector<Step*> stepOf(values_, nullptr);
+  for (Step& step : steps_) {
+    // Parameters belong to the node that gives the operation, which need not be the one that gives the output.
+    for (NodeId id = 0; id < static_cast<NodeId>(values_); ++id) {
+      if (&graph.node(id) == step.binding.plan->node) stepOf[static_cast<size_t>(id)] = &step;
+    }
+  }
+  for (const Parameter& parameter : graph.parameters()) {
+    const int index = buffers.indexOf(parameter.name);
+    check(index >= 0, "a parameter of the graph is missing in the flat buffers");
+    Step& step = *stepOf.at(static_cast<size_t>(parameter.node));
+    const bool isBias = parameter.role == ParameterRole::bias || parameter.role == ParameterRole::normShift;
+    (isBias ? step.binding.bias : step.binding.weight) = buffers.weightView(index);
+    (isBias ? step.binding.biasGradient : step.binding.weightGradient) = buffers.gradientView(index);
+    step.slices.insert(step.slices.begin(), buffers.slice(index));  // in the order of the buffers
+  }
+}
+
+void PlannedExecutor::bindStatistics() {
+  const auto options = at::TensorOptions().dtype(at::kFloat).device(options_.device);
+  for (Step& step : steps_) {
+    const Node& node = *step.binding.plan->node;
+    if (node.operation->name != "batch_norm") continue;
+    step.binding.runningMean = at::zeros({node.shape.channels}, options);
+    step.binding.runningVar = at::ones({node.shape.channels}, options);
+  }
+}
+
+void PlannedExecutor::planValues() {
+  std::vector<int> uses(values_, 0);
+  std::vector<Step*> lastUser(values_, nullptr), maker(values_, nullptr);
+  for (Step& step : steps_) {
+    for (const NodeId input : step.binding.plan->inputs) {
+      ++uses[static_cast<size_t>(input)];
+      lastUser[static_cast<size_t>(input)] = &step;
+    }
+    maker[static_cast<size_t>(step.binding.plan->output)] = &step;
+  }
+  ++uses[static_cast<size_t>(output_)];
+  for (Step& step : steps_) {
+    for (const NodeId input : step.binding.plan->inputs) {
+      const Step* made = maker[static_cast<size_t>(input)];
+      step.binding.wantsGradient.push_back(made && made->backward);
+      step.backward = step.backward || step.binding.wantsGradient.back();
+    }
+    step.backward = step.backward || !step.slices.empty();
+    const auto first = static_cast<size_t>(step.binding.plan->inputs.front());
+    step.binding.mayOverwrite = uses[first] == 1 && maker[first] && !maker[first]->binding.plan->relu &&
+                                outputMayBeOverwritten(maker[first]->binding.plan->node->operation->name);
+  }
+  for (size_t value = 0; value < values_; ++value) {
+    if (lastUser[value]) lastUser[value]->lastUseOf.push_back(static_cast<NodeId>(value));
+  }
+}
+
+std::span<const at::Tensor> PlannedExecutor::forward(const Batch& batch) {
+  const at::NoGradGuard noGradients;
+  std::vector<at::Tensor> values(values_);
+  values[0] = batch.images;
+  std::vector<at::Tensor> inputs;
+  for (Step& step : steps_) {
+    inputs.clear();
+    for (const NodeId input : step.binding.plan->inputs) inputs.push_back(values[static_cast<size_t>(input)]);
+    for (const NodeId dead : step.lastUseOf) {
+      if (dead != output_) values[static_cast<size_t>(dead)].reset();
+    }
+    values[static_cast<size_t>(step.binding.plan->output)] = step.operation->forward(inputs, mode_);
+  }
+  const at::Tensor& output = values[static_cast<size_t>(output_)];
+  outputShape_ = output.sizes().vec();
+  outputs_[0] = output.dim() == 2 ? output : output.flatten(1);
+  kept_ = mode_.gradients;
+  return outputs_;
+}
+
+void PlannedExecutor::backward(std::span<const at::Tensor> outputGradients, const GradientReady& ready) {
+  check(kept_, "backward without a forward that kept gradients");
+  check(outputGradients.size() == 1, "one gradient for the one output");
+  const at::NoGradGuard noGradients;
+  kept_ = false;
+  std::vector<std::vector<at::Tensor>> gradients(values_);  // one from each reader of a value
+  gradients[static_cast<size_t>(output_)].push_back(outputGradients[0].view(outputShape_));
+  for (size_t i = steps_.size(); i-- > 0;) {
+    Step& step = steps_[i];
+    if (!step.backward) continue;
+    auto inputs = step.operation->backward(std::move(gradients[static_cast<size_t>(step.binding.plan->output)]));
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      if (!step.binding.wantsGradient[k]) continue;
+      gradients[static_cast<size_t>(step.binding.plan->inputs[k])].push_back(std::move(inputs[k]));
+    }
+    for (const Slice slice : step.slices) ready(slice);
+  }
+}
+
+std::vector<std::pair<std::string, at::Tensor>> PlannedExecutor::statistics() const {
+  std::vector<std::pair<std::string, at::Tensor>> all;
+  for (const Step& step : steps_) {
+    if (!step.binding.runningMean.defined()) continue;
+    all.emplace_back(step.binding.plan->node->name + ".running_mean", step.binding.runningMean);
+    all.emplace_back(step.binding.plan->node->name + ".running_var", step.binding.runningVar);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::unique_ptr<Executor> makePlannedExecutor(const ExecutorOptions& options) {
+  return std::make_unique<PlannedExecutor>(options);
+}
+
+}  // namespace tandem

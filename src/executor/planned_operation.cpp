@@ -1,0 +1,233 @@
+#include "executor/planned_operation.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <array>
+
+#include "executor/operation_call.h"
+#include "graph/operation.h"
+#include "kernels/norm_act.h"
+
+namespace tandem {
+namespace {
+
+/// What every operation has: its binding, and the mode of the forward that backward belongs to.
+class Bound : public PlannedOperation {
+ protected:
+  explicit Bound(const PlannedBinding& binding) : b_(binding) {}
+  const Attributes& attributes() const { return b_.plan->node->attributes; }
+  OperationArguments arguments(std::span<const at::Tensor> inputs, PassMode mode) const {
+    return {attributes(),   {inputs.begin(), inputs.end()},
+            b_.weight,      b_.bias,
+            b_.runningMean, b_.runningVar,
+            mode.training,  b_.mayOverwrite,
+            b_.generator};
+  }
+  at::Tensor call(std::span<const at::Tensor> inputs, PassMode mode) const {
+    OperationArguments all = arguments(inputs, mode);
+    return operationCall(b_.plan->node->operation->name)(all);
+  }
+
+  PlannedBinding b_;
+};
+
+class Convolution final : public Bound {
+ public:
+  explicit Convolution(const PlannedBinding& binding) : Bound(binding) {}
+
+  at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
+    const Padding& p = attributes().padding;
+    input_ = p.symmetric() ? inputs[0] : at::constant_pad_nd(inputs[0], {p.left, p.right, p.top, p.bottom}, 0);
+    at::Tensor output = at::conv2d(input_, b_.weight, b_.bias, strides(), padding(), {1, 1}, attributes().groups);
+    if (!mode.gradients) input_.reset();
+    return output;
+  }
+
+  std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
+    const at::Tensor gradient = addGradients(std::move(outputGradients));
+    const bool hasBias = b_.bias.defined();
+    const std::array<int64_t, 1> biasSizes{gradient.size(1)};
+    auto [input, weight, bias] = at::convolution_backward(
+        gradient, input_, b_.weight, hasBias ? at::OptionalIntArrayRef(biasSizes) : std::nullopt, strides(), padding(),
+        {1, 1}, /*transposed=*/false, {0, 0}, attributes().groups, {b_.wantsGradient[0], true, hasBias});
+    input_.reset();
+    b_.weightGradient.copy_(weight);
+    if (hasBias) b_.biasGradient.copy_(bias);
+    return {unpadded(input)};
+  }
+
+ private:
+  std::array<int64_t, 2> strides() const { return {attributes().strideH, attributes().strideW}; }
+  std::array<int64_t, 2> padding() const {
+    const Padding& p = attributes().padding;
+    return p.symmetric() ? std::array{p.top, p.left} : std::array<int64_t, 2>{0, 0};
+  }
+  at::Tensor unpadded(const at::Tensor& gradient) const {
+    const Padding& p = attributes().padding;
+    if (p.symmetric() || !gradient.defined()) return gradient;
+    return gradient.slice(2, p.top, gradient.size(2) - p.bottom).slice(3, p.left, gradient.size(3) - p.right);
+  }
+
+  at::Tensor input_;  // padded
+};
+
+class Linear final : public Bound {
+ public:
+  explicit Linear(const PlannedBinding& binding) : Bound(binding) {}
+
+  at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
+    shape_ = inputs[0].sizes().vec();
+    input_ = inputs[0].dim() == 2 ? inputs[0] : inputs[0].flatten(1);
+    at::Tensor output = at::linear(input_, b_.weight, b_.bias);
+    if (!mode.gradients) input_.reset();
+    return output;
+  }
+
+  std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
+    const at::Tensor gradient = addGradients(std::move(outputGradients));
+    at::mm_out(b_.weightGradient, gradient.t(), input_);
+    if (b_.bias.defined()) at::sum_out(b_.biasGradient, gradient, at::IntArrayRef{0});
+    input_.reset();
+    if (!b_.wantsGradient[0]) return {at::Tensor()};
+    return {at::mm(gradient, b_.weight).view(shape_)};
+  }
+
+ private:
+  at::Tensor input_;
+  std::vector<int64_t> shape_;
+};
+
+class BatchNorm final : public Bound {
+ public:
+  explicit BatchNorm(const PlannedBinding& binding)
+      : Bound(binding),
+        parameters_{binding.weight, binding.bias, binding.runningMean, binding.runningVar},
+        options_{attributes().epsilon, attributes().momentum, binding.plan->relu, true} {}
+
+  at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
+    options_.training = mode.training;
+    const at::Tensor residual = inputs.size() > 1 ? inputs[1] : at::Tensor();
+    at::Tensor output = normAct(inputs[0], residual, parameters_, options_, saved_);
+    if (!mode.gradients) saved_ = {};
+    return output;
+  }
+
+  std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
+    const bool hasResidual = b_.plan->hasResidual();
+    NormActGradients gradients = normActBackward(std::move(outputGradients), saved_, hasResidual, options_);
+    saved_ = {};
+    b_.weightGradient.copy_(gradients.scale);
+    b_.biasGradient.copy_(gradients.shift);
+    std::vector<at::Tensor> inputs{std::move(gradients.x)};
+    if (hasResidual) inputs.push_back(std::move(gradients.residual));
+    return inputs;
+  }
+
+ private:
+  NormParameters parameters_;
+  NormActOptions options_;
+  NormActSaved saved_;
+};
+
+class Relu final : public Bound {
+ public:
+  explicit Relu(const PlannedBinding& binding) : Bound(binding) {}
+
+  at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
+    at::Tensor output = call(inputs, mode);
+    if (mode.gradients) output_ = output;
+    return output;
+  }
+
+  std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
+    at::Tensor gradient = at::threshold_backward(addGradients(std::move(outputGradients)), output_, 0);
+    output_.reset();
+    return {std::move(gradient)};
+  }
+
+ private:
+  at::Tensor output_;
+};
+
+class Add final : public Bound {
+ public:
+  explicit Add(const PlannedBinding& binding) : Bound(binding) {}
+
+  at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override { return call(inputs, mode); }
+
+  std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
+    return std::vector<at::Tensor>(b_.plan->inputs.size(), addGradients(std::move(outputGradients)));
+  }
+};
+
+/// Any operation without parameters, by libtorch's autograd of its ATen call.
+class ByAutograd final : public Bound {
+ public:
+  explicit ByAutograd(const PlannedBinding& binding) : Bound(binding) {}
+
+  at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
+    if (!mode.gradients) return call(inputs, mode);
+    const at::AutoGradMode enabled(true);
+    leaves_.clear();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      leaves_.push_back(inputs[i].detach().requires_grad_(b_.wantsGradient[i]));
+    }
+    output_ = call(leaves_, mode);
+    return output_.detach();
+  }
+
+  std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
+    std::vector<at::Tensor> inputs(leaves_.size()), wanted, results;
+    for (const at::Tensor& leaf : leaves_) {
+      if (leaf.requires_grad()) wanted.push_back(leaf);
+    }
+    if (!wanted.empty()) {
+      results = torch::autograd::grad({std::move(output_)}, wanted, {addGradients(std::move(outputGradients))});
+    }
+    for (size_t i = 0, next = 0; i < leaves_.size(); ++i) {
+      if (leaves_[i].requires_grad()) inputs[i] = std::move(results[next++]);
+    }
+    output_.reset();
+    leaves_.clear();
+    return inputs;
+  }
+
+ private:
+  std::vector<at::Tensor> leaves_;
+  at::Tensor output_;  // with its history
+};
+
+template <class Operation>
+std::unique_ptr<PlannedOperation> make(const PlannedBinding& binding) {
+  return std::make_unique<Operation>(binding);
+}
+
+struct Row {
+  std::string_view operation;
+  std::unique_ptr<PlannedOperation> (*make)(const PlannedBinding&);
+};
+
+constexpr std::array rows{
+    Row{"conv", make<Convolution>}, Row{"linear", make<Linear>}, Row{"batch_norm", make<BatchNorm>},
+    Row{"relu", make<Relu>},        Row{"add", make<Add>},
+};
+
+const Row* rowOf(std::string_view operation) {
+  for (const Row& row : rows) {
+    if (row.operation == operation) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<PlannedOperation> makePlannedOperation(const PlannedBinding& binding) {
+  const Row* row = rowOf(binding.plan->node->operation->name);
+  return row ? row->make(binding) : make<ByAutograd>(binding);
+}
+
+bool hasPlannedOperation(std::string_view operation) { return rowOf(operation) != nullptr; }
+
+}  // namespace tandem

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "executor/fusion.h"
+
+namespace tandem {
+
+/// The parameters of a call, their gradients, and the rest that it is bound to once.
+struct PlannedBinding {
+  const PlannedNode* plan = nullptr;
+  at::Tensor weight, bias;                  ///< views of the flat buffers, undefined where there is none
+  at::Tensor weightGradient, biasGradient;  ///< views of the flat gradients: backward writes them
+  at::Tensor runningMean, runningVar;       ///< batch_norm only
+  std::vector<bool> wantsGradient;          ///< per input
+  bool mayOverwrite = false;                ///< the first input is read by nobody else and needed by no backward
+  at::Generator* generator = nullptr;
+};
+
+struct PassMode {
+  bool training = true;   ///< batch statistics, dropout
+  bool gradients = true;  ///< backward will follow: keep what it reads
+};
+
+/// One call of the plan, forward and backward, without autograd.
+class PlannedOperation {
+ public:
+  virtual ~PlannedOperation() = default;
+
+  virtual at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) = 0;
+
+  /// The gradient of each input, undefined where it is not wanted; the parameters' are written into their slices.
+  /// `outputGradients`: one from each reader of the output, to be added. Memory that nobody else holds may be reused.
+  /// REQUIRES: forward() just before that kept what is read here; it is given up.
+  virtual std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) = 0;
+};
+
+/// The operation, or autograd of its ATen call where there is no planned one.
+std::unique_ptr<PlannedOperation> makePlannedOperation(const PlannedBinding& binding);
+
+/// False when makePlannedOperation() falls back to autograd.
+bool hasPlannedOperation(std::string_view operation);
+
+}  // namespace tandem

@@ -1,0 +1,296 @@
+#include "kernels/norm_act.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "kernels/launch.h"
+#include "kernels/norm_act_bodies.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t wideEnough = 64;  // columns from which a row is worth a loop
+constexpr int64_t chunksWanted = 64, chunkElements = 1 << 18;
+constexpr int64_t grainElements = 1 << 15;
+
+/// x as a matrix. Rows of few channels are joined, so a channel may own several columns.
+struct Matrix {
+  int64_t channels, rows, columns;
+
+  explicit Matrix(const at::Tensor& x) : channels(x.size(1)), rows(x.numel() / channels), columns(channels) {
+    while (columns < wideEnough && rows % 2 == 0) {
+      rows /= 2;
+      columns *= 2;
+    }
+  }
+
+  /// Per column what `values` [C] holds per channel.
+  at::Tensor widened(const at::Tensor& values) const {
+    return columns == channels ? values : values.repeat({columns / channels});
+  }
+  int64_t grainRows() const { return std::max<int64_t>(1, grainElements / columns); }
+};
+
+/// Per column and chunk of rows two fp32 numbers, summed by cpu bodies: short sums stay exact, and the result does not
+/// depend on the number of threads.
+class Chunks {
+ public:
+  explicit Chunks(const Matrix& matrix)
+      : matrix_(matrix),
+        chunkRows_(
+            std::clamp<int64_t>(matrix.rows / chunksWanted, 8, std::max<int64_t>(8, chunkElements / matrix.columns))),
+        count_((matrix.rows + chunkRows_ - 1) / chunkRows_),
+        partial_(at::empty({2, count_, matrix.columns}, at::kFloat)) {}
+
+  /// body(first row, last row, first number's columns, second number's columns).
+  template <class Body>
+  void fill(const Body& body) {
+    auto* const values = partial_.data_ptr<float>();
+    at::parallel_for(0, count_, 1, [&](int64_t first, int64_t last) {
+      for (int64_t chunk = first; chunk < last; ++chunk) {
+        body(chunk * chunkRows_, std::min(matrix_.rows, (chunk + 1) * chunkRows_), values + chunk * matrix_.columns,
+             values + (count_ + chunk) * matrix_.columns);
+      }
+    });
+  }
+
+  int64_t count() const { return count_; }
+  double rowsOf(int64_t chunk) const {
+    return static_cast<double>(std::min(matrix_.rows - chunk * chunkRows_, chunkRows_));
+  }
+  const float* values(int number, int64_t chunk) const {
+    return partial_.const_data_ptr<float>() + (number * count_ + chunk) * matrix_.columns;
+  }
+
+ private:
+  const Matrix& matrix_;
+  int64_t chunkRows_, count_;
+  at::Tensor partial_;
+};
+
+struct Moments {
+  at::Tensor mean, variance;  // [C] fp64, biased
+};
+
+at::Tensor zerosFor(const Matrix& matrix) { return at::zeros({matrix.channels}, at::kDouble); }
+
+// body(channel, first number, second number, rows) over all chunks and columns.
+template <class Body>
+void overPartials(const Matrix& matrix, const Chunks& chunks, const Body& body) {
+  for (int64_t chunk = 0; chunk < chunks.count(); ++chunk) {
+    const double rows = chunks.rowsOf(chunk);
+    for (int64_t stretch = 0; stretch < matrix.columns; stretch += matrix.channels) {
+      const float* const first = chunks.values(0, chunk) + stretch;
+      const float* const second = chunks.values(1, chunk) + stretch;
+      for (int64_t c = 0; c < matrix.channels; ++c) body(c, first[c], second[c], rows);
+    }
+  }
+}
+
+// Sums of squares about the chunks' own means become one about the common mean.
+Moments momentsOf(const at::Tensor& x, const Matrix& matrix) {
+  Chunks chunks(matrix);
+  const Element type = elementOf(x, "normAct");
+  const void* const data = x.const_data_ptr();
+  chunks.fill([&](int64_t first, int64_t last, float* mean, float* squares) {
+    cpu::normStatistics(data, type, matrix.columns, first, last, mean, squares);
+  });
+  const double count = static_cast<double>(x.numel() / matrix.channels);
+  Moments moments{zerosFor(matrix), zerosFor(matrix)};
+  auto* const mean = moments.mean.data_ptr<double>();
+  auto* const variance = moments.variance.data_ptr<double>();
+  overPartials(matrix, chunks, [=](int64_t c, double own, double, double rows) { mean[c] += own * (rows / count); });
+  overPartials(matrix, chunks, [=](int64_t c, double own, double deviations, double rows) {
+    const double distance = own - mean[c];
+    variance[c] += (deviations + rows * distance * distance) / count;
+  });
+  return moments;
+}
+
+// running = (1 - momentum) * running + momentum * batch, with the unbiased variance.
+void updateRunning(const NormParameters& parameters, const Moments& moments, double count, double momentum) {
+  const double unbiased = count > 1 ? count / (count - 1) : 1;
+  at::Tensor mean = parameters.runningMean, variance = parameters.runningVar;
+  mean.copy_(mean.to(at::kDouble).mul_(1 - momentum).add_(moments.mean, momentum));
+  variance.copy_(variance.to(at::kDouble).mul_(1 - momentum).add_(moments.variance, momentum * unbiased));
+}
+
+struct Affine {
+  at::Tensor factor, offset;  // [columns] fp32
+};
+
+// y = x * factor + offset is the normalisation, scale and shift.
+Affine affineOf(const NormActSaved& saved, const Matrix& matrix) {
+  const at::Tensor factor = saved.scale * saved.inverseDeviation;
+  return {matrix.widened(factor), matrix.widened(saved.shift - saved.mean * factor)};
+}
+
+void checkPair(const at::Tensor& x, const at::Tensor& other, const char* what) {
+  const bool dense = other.is_contiguous(at::MemoryFormat::ChannelsLast);
+  check(dense && other.sizes() == x.sizes() && other.scalar_type() == x.scalar_type(), what);
+}
+
+struct Sums {
+  at::Tensor gradient, product;  // [C] fp64: of the masked gradient, and of it times (x - mean)
+};
+
+Sums sumsOf(const NormActGradientArguments& arguments, const Matrix& matrix) {
+  Chunks chunks(matrix);
+  chunks.fill([&](int64_t first, int64_t last, float* sum, float* product) {
+    cpu::normActSums(arguments, first, last, sum, product);
+  });
+  Sums sums{zerosFor(matrix), zerosFor(matrix)};
+  auto* const gradient = sums.gradient.data_ptr<double>();
+  auto* const product = sums.product.data_ptr<double>();
+  overPartials(matrix, chunks, [=](int64_t c, double ofGradient, double ofProduct, double) {
+    gradient[c] += ofGradient;
+    product[c] += ofProduct;
+  });
+  return sums;
+}
+
+bool ownsMemoryAlone(const at::Tensor& tensor) { return tensor.use_count() == 1 && tensor.storage().use_count() == 1; }
+
+at::Tensor memoryFor(const at::Tensor& like, const at::Tensor& reusable) {
+  return ownsMemoryAlone(reusable) ? reusable : at::empty_like(like);
+}
+
+}  // namespace
+
+bool hasNormActKernel(const at::Tensor& x) {
+  const bool known = x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16;
+  return known && x.is_cpu() && x.dim() == 4 && x.is_contiguous(at::MemoryFormat::ChannelsLast);
+}
+
+at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
+                   const NormActOptions& options, NormActSaved& saved) {
+  if (!hasNormActKernel(x)) return normActReference(x, residual, parameters, options, saved);
+  if (residual.defined()) checkPair(x, residual, "normAct: residual like x");
+  const Matrix matrix(x);
+  saved = {x, {}, parameters.scale, parameters.shift, {}, {}};
+  if (options.training) {
+    const Moments moments = momentsOf(x, matrix);
+    updateRunning(parameters, moments, static_cast<double>(x.numel() / x.size(1)), options.momentum);
+    saved.mean = moments.mean.to(at::kFloat);
+    saved.inverseDeviation = (moments.variance + options.epsilon).rsqrt_().to(at::kFloat);
+  } else {
+    saved.mean = parameters.runningMean;
+    saved.inverseDeviation = (parameters.runningVar + options.epsilon).rsqrt_();
+  }
+  const Affine affine = affineOf(saved, matrix);
+  at::Tensor y = at::empty_like(x);
+  const NormActArguments arguments{x.const_data_ptr(),
+                                   residual.defined() ? residual.const_data_ptr() : nullptr,
+                                   y.data_ptr(),
+                                   elementOf(x, "normAct"),
+                                   matrix.columns,
+                                   affine.factor.const_data_ptr<float>(),
+                                   affine.offset.const_data_ptr<float>(),
+                                   options.relu};
+  at::parallel_for(0, matrix.rows, matrix.grainRows(),
+                   [&](int64_t first, int64_t last) { cpu::normAct(arguments, first, last); });
+  if (options.relu && residual.defined()) saved.y = y;
+  return y;
+}
+
+NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved, bool hasResidual,
+                                 const NormActOptions& options) {
+  const at::Tensor& x = saved.x;
+  if (!hasNormActKernel(x)) {
+    return normActBackwardReference(std::move(outputGradients), saved, hasResidual, options);
+  }
+  check(!outputGradients.empty(), "normActBackward: a gradient");
+  for (at::Tensor& gradient : outputGradients) gradient = gradient.contiguous(at::MemoryFormat::ChannelsLast);
+  for (const at::Tensor& gradient : outputGradients) checkPair(x, gradient, "normActBackward: gradients like x");
+  if (outputGradients.size() > 2) outputGradients = {addGradients(std::move(outputGradients))};
+
+  const Matrix matrix(x);
+  const Affine affine = affineOf(saved, matrix);
+  const at::Tensor mean = matrix.widened(saved.mean);
+  // The masked gradient is kept where somebody else needs it too.
+  const bool keep = hasResidual && (options.relu || outputGradients.size() > 1);
+  NormActGradients result;
+  NormActGradientArguments arguments{};
+  arguments.gradients[0] = outputGradients[0].const_data_ptr();
+  arguments.gradients[1] = outputGradients.size() > 1 ? outputGradients[1].const_data_ptr() : nullptr;
+  arguments.x = x.const_data_ptr();
+  arguments.y = saved.y.defined() ? saved.y.const_data_ptr() : nullptr;
+  arguments.type = elementOf(x, "normActBackward");
+  arguments.columns = matrix.columns;
+  arguments.relu = options.relu;
+  arguments.factor = affine.factor.const_data_ptr<float>();
+  arguments.offset = affine.offset.const_data_ptr<float>();
+  arguments.mean = mean.const_data_ptr<float>();
+  if (keep) {
+    result.residual = memoryFor(x, outputGradients[0]);
+    arguments.masked = result.residual.data_ptr();
+  } else if (hasResidual) {
+    result.residual = outputGradients[0];
+  }
+
+  const Sums sums = sumsOf(arguments, matrix);
+  const at::Tensor deviation = saved.inverseDeviation.to(at::kDouble);
+  result.shift = sums.gradient.to(at::kFloat);
+  result.scale = (sums.product * deviation).to(at::kFloat);
+
+  const double count = static_cast<double>(x.numel() / x.size(1)), share = options.training ? 1 / count : 0;
+  const at::Tensor bias = matrix.widened((sums.gradient * share).to(at::kFloat));
+  const at::Tensor slope = matrix.widened(
+      (saved.scale.to(at::kDouble) * deviation * deviation * deviation * sums.product * -share).to(at::kFloat));
+  arguments.bias = bias.const_data_ptr<float>();
+  arguments.slope = slope.const_data_ptr<float>();
+  const bool gradientIsFree = !result.residual.defined() || !result.residual.is_same(outputGradients[0]);
+  result.x = gradientIsFree ? memoryFor(x, outputGradients[0]) : at::empty_like(x);
+  arguments.dx = result.x.data_ptr();
+  at::parallel_for(0, matrix.rows, matrix.grainRows(),
+                   [&](int64_t first, int64_t last) { cpu::normActGradient(arguments, first, last); });
+  return result;
+}
+
+at::Tensor normActReference(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
+                            const NormActOptions& options, NormActSaved& saved) {
+  at::Tensor y, mean, inverseDeviation;
+  std::tie(y, mean, inverseDeviation) =
+      at::native_batch_norm(x, parameters.scale, parameters.shift, parameters.runningMean, parameters.runningVar,
+                            options.training, options.momentum, options.epsilon);
+  if (!options.training) {
+    mean = parameters.runningMean;
+    inverseDeviation = (parameters.runningVar + options.epsilon).rsqrt_();
+  }
+  if (residual.defined()) y.add_(residual);
+  if (options.relu) y.relu_();
+  saved = {x, options.relu ? y : at::Tensor(), parameters.scale, parameters.shift, mean, inverseDeviation};
+  return y;
+}
+
+NormActGradients normActBackwardReference(std::vector<at::Tensor> outputGradients, const NormActSaved& saved,
+                                          bool hasResidual, const NormActOptions& options) {
+  at::Tensor g = addGradients(std::move(outputGradients));
+  if (options.relu) g = at::threshold_backward(g, saved.y, 0);
+  NormActGradients result;
+  if (hasResidual) result.residual = g;
+  const at::Tensor variance = saved.inverseDeviation.pow(-2) - options.epsilon;
+  std::tie(result.x, result.scale, result.shift) =
+      at::native_batch_norm_backward(g, saved.x, saved.scale, saved.mean, variance, saved.mean, saved.inverseDeviation,
+                                     options.training, options.epsilon, {true, true, true});
+  return result;
+}
+
+at::Tensor addGradients(std::vector<at::Tensor> gradients) {
+  check(!gradients.empty(), "a gradient");
+  at::Tensor sum = std::move(gradients[0]);
+  for (size_t i = 1; i < gradients.size(); ++i) {
+    if (ownsMemoryAlone(sum)) {
+      sum.add_(gradients[i]);
+    } else {
+      sum = sum.add(gradients[i]);
+    }
+  }
+  return sum;
+}
+
+}  // namespace tandem

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+namespace tandem {
+
+/// Batch-norm [+ residual] [+ ReLU] in one operation: y = relu(scale * (x - mean) / sqrt(variance + epsilon) + shift +
+/// residual). Statistics as the batch_norm of the graph's catalog (graph/operation.h), in fp32 for every type of x.
+struct NormActOptions {
+  double epsilon = 1e-5, momentum = 0.1;
+  bool relu = false;
+  bool training = true;  ///< batch statistics, which also update the running ones; else the running statistics
+};
+
+/// All [C] fp32.
+struct NormParameters {
+  at::Tensor scale, shift, runningMean, runningVar;
+};
+
+/// What backward reads of a forward.
+struct NormActSaved {
+  at::Tensor x, y;  ///< y only where the ReLU's mask cannot be recomputed from x
+  at::Tensor scale, shift;
+  at::Tensor mean, inverseDeviation;
+};
+
+struct NormActGradients {
+  at::Tensor x;
+  at::Tensor residual;      ///< undefined without one; without ReLU it is the gradient of the output
+  at::Tensor scale, shift;  ///< [C] fp32
+};
+
+/// x and residual (undefined: none) [N, C, H, W] float or bfloat16, of one type and memory format.
+at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
+                   const NormActOptions& options, NormActSaved& saved);
+
+/// `outputGradients` are one or two, to be added; memory that nobody else holds is overwritten with results.
+/// `hasResidual` as in forward.
+NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved, bool hasResidual,
+                                 const NormActOptions& options);
+
+/// The same by ATen operations: the oracle of the tests, and what runs where there is no kernel (NCHW; a GPU).
+at::Tensor normActReference(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
+                            const NormActOptions& options, NormActSaved& saved);
+NormActGradients normActBackwardReference(std::vector<at::Tensor> outputGradients, const NormActSaved& saved,
+                                          bool hasResidual, const NormActOptions& options);
+
+/// Whether normAct() has a kernel for such an x; otherwise it is the reference.
+bool hasNormActKernel(const at::Tensor& x);
+
+/// The sum of one or more gradients of one value, into the first where nobody else holds its memory.
+at::Tensor addGradients(std::vector<at::Tensor> gradients);
+
+}  // namespace tandem

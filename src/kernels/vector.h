@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstring>
+
+#include "kernels/bf16.h"
+
+/// Sixteen fp32 values as one, for loops that the compiler would not vectorise by itself: one AVX-512 register, or two
+/// of AVX2. Only in the sources of cloned functions (clones.h). The same code serves a single float for what is left
+/// over at the end of a row: `load<V>`, `store` and the rest are written for both.
+#pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no such value is ever passed in a call
+
+namespace tandem {
+
+constexpr int lanes = 16;
+using Floats = float __attribute__((vector_size(lanes * sizeof(float))));
+
+namespace vector_detail {
+using Halves = uint16_t __attribute__((vector_size(lanes * sizeof(uint16_t))));
+using Words = uint32_t __attribute__((vector_size(lanes * sizeof(uint32_t))));
+}  // namespace vector_detail
+
+template <class V>
+constexpr int64_t lanesOf = sizeof(V) / sizeof(float);
+
+template <class V>
+TANDEM_INLINE V load(const float* from) {
+  V value;
+  std::memcpy(&value, from, sizeof(V));
+  return value;
+}
+
+template <class V>
+TANDEM_INLINE V load(const Bf16* from) {
+  if constexpr (lanesOf<V> == 1) {
+    return toFloat(*from);
+  } else {
+    vector_detail::Halves halves;
+    std::memcpy(&halves, from, sizeof(halves));
+    return reinterpret_cast<V>(__builtin_convertvector(halves, vector_detail::Words) << 16);
+  }
+}
+
+template <class V>
+TANDEM_INLINE void store(float* to, V value) {
+  std::memcpy(to, &value, sizeof(V));
+}
+
+/// Rounds as fromFloat<Bf16>() does.
+template <class V>
+TANDEM_INLINE void store(Bf16* to, V value) {
+  if constexpr (lanesOf<V> == 1) {
+    *to = fromFloat<Bf16>(value);
+  } else {
+    using namespace vector_detail;
+    const auto bits = reinterpret_cast<Words>(value);
+    const Words rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
+    const Words kept = (bits & 0x7fffffffU) > 0x7f800000U ? Words{} + 0x7fc0U : rounded;
+    const Halves halves = __builtin_convertvector(kept, Halves);
+    std::memcpy(to, &halves, sizeof(halves));
+  }
+}
+
+}  // namespace tandem

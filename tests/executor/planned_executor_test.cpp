@@ -1,0 +1,140 @@
+// The planned executor beside the autograd one, on graphs with what the models have not.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <stdexcept>
+
+#include "base/catalog.h"
+#include "device/layout.h"
+#include "executor/executor.h"
+
+namespace tandem {
+namespace {
+
+Attributes conv(int64_t outputs, int64_t kernel, int64_t stride, Padding padding, bool bias) {
+  return {.outputs = outputs,
+          .kernelH = kernel,
+          .kernelW = kernel,
+          .strideH = stride,
+          .strideW = stride,
+          .padding = padding,
+          .bias = bias};
+}
+
+/// Values with several readers, sums of three, a ReLU behind a sum without batch-norm, unequal padding, dropout.
+Graph oddNet() {
+  Graph net({3, 15, 15});
+  NodeId x = net.add("conv", "conv1", {net.input()}, conv(8, 3, 2, {0, 1, 0, 1}, false));
+  const NodeId norm = net.add("batch_norm", "bn1", {x});
+  const NodeId relu = net.add("relu", "relu1", {norm});
+  const NodeId second = net.add("conv", "conv2", {relu}, conv(8, 1, 1, {}, true));
+  x = net.add("add", "add1", {norm, second, relu});
+  x = net.add("relu", "relu2", {x});
+  const NodeId third =
+      net.add("batch_norm", "bn2", {net.add("conv", "conv3", {x}, conv(8, 3, 1, Padding::all(1), false))});
+  x = net.add("relu", "relu3", {net.add("add", "add2", {x, third})});
+  const NodeId main =
+      net.add("batch_norm", "bn3", {net.add("conv", "conv4", {x}, conv(12, 3, 1, Padding::all(1), false))});
+  const NodeId skip = net.add("batch_norm", "bn4", {net.add("conv", "conv5", {x}, conv(12, 1, 1, {}, false))});
+  x = net.add("relu", "relu4", {net.add("add", "add3", {main, skip})});
+  x = net.add("max_pool", "pool", {x}, {.kernelH = 2, .kernelW = 2, .strideH = 2, .strideW = 2});
+  x = net.add("dropout", "drop", {x}, {.probability = 0.3});
+  x = net.add("flatten", "flatten", {x});
+  x = net.add("linear", "fc1", {x}, {.outputs = 20});
+  x = net.add("relu", "relu5", {x});
+  net.add("linear", "fc2", {x}, {.outputs = 7, .bias = false});
+  return net;
+}
+
+struct Trained {
+  at::Tensor output;
+  std::map<std::string, at::Tensor> gradients;  // by the parameter's name
+  std::vector<std::pair<std::string, at::Tensor>> statistics;
+};
+
+Trained run(std::string_view executor, std::string_view precision, at::MemoryFormat format, bool training) {
+  const Graph graph = oddNet();
+  const Precision& row = find(precisions(), precision, "precision");
+  FlatBuffers buffers(parameterSpecs(graph), row, at::kCPU, format);
+  for (int i = 0; i < buffers.parameters(); ++i) {
+    const at::Tensor view = buffers.masterView(i);
+    const at::Tensor values = at::sin(at::arange(view.numel()) + i).view_as(view) * (view.dim() > 1 ? 0.2 : 0.7);
+    view.copy_(values.to(at::kBFloat16));  // the same numbers in every precision
+  }
+  buffers.refreshWeights();
+  const auto made =
+      find(executors(), executor, "executor").make({.compute = row.compute, .format = format, .dropoutSeed = 7});
+  made->bind(graph, buffers);
+  made->setTraining(training);
+  at::manual_seed(3);
+  const at::Tensor images = at::randn({6, 3, 15, 15}).to(at::kBFloat16).to(row.compute).contiguous(format);
+  Trained trained;
+  for (int step = 0; step < 2; ++step) {
+    const at::Tensor output = made->forward({images, at::zeros({6}, at::kLong), 0, nullptr})[0];
+    const at::Tensor gradient = at::cos(at::arange(output.numel())).view_as(output).to(at::kBFloat16).to(row.compute);
+    made->backward({&gradient, 1}, [](Slice) {});
+    trained.output = output.clone();
+  }
+  for (int i = 0; i < buffers.parameters(); ++i)
+    trained.gradients[buffers.spec(i).name] = buffers.gradientView(i).clone();
+  trained.statistics = made->statistics();
+  return trained;
+}
+
+double distance(const at::Tensor& actual, const at::Tensor& expected) {
+  const at::Tensor reference = expected.to(at::kDouble);
+  const double difference = (actual.to(at::kDouble) - reference).norm().item<double>();
+  const double size = reference.norm().item<double>();
+  return size > 0 ? difference / size : difference;
+}
+
+/// fp32: 1e-5 of the norm. bf16: twice what autograd's own bf16 is away from fp32 (both round some sixteen values on
+/// the longest path), and two roundings at least.
+void expectClose(const at::Tensor& planned, const at::Tensor& autograd, const at::Tensor& exact, bool isFp32) {
+  const double bound = isFp32 ? 1e-5 : std::max(0x1p-8, 2 * distance(autograd, exact));
+  EXPECT_LE(distance(planned, exact), bound);
+}
+
+/// bf16: all gradients as one vector. A value near zero that falls on the other side of a ReLU moves a small tensor's
+/// gradient by percents, in either executor.
+at::Tensor joined(const Trained& trained) {
+  std::vector<at::Tensor> all;
+  for (const auto& [name, gradient] : trained.gradients) all.push_back(gradient.flatten().to(at::kDouble));
+  return at::cat(all);
+}
+
+const at::Tensor& statisticOf(const Trained& trained, const std::string& name) {
+  for (const auto& [other, value] : trained.statistics) {
+    if (other == name) return value;
+  }
+  throw std::out_of_range(name);
+}
+
+TEST(PlannedExecutor, EqualsTheAutogradOne) {
+  for (const Precision& precision : precisions()) {
+    for (const LayoutEntry& layout : layouts()) {
+      for (const bool training : {true, false}) {
+        SCOPED_TRACE(concat(precision.name, ' ', layout.name, training ? ", training" : ", evaluation"));
+        const bool isFp32 = precision.compute == at::kFloat;
+        const Trained planned = run("planned", precision.name, layout.format, training);
+        const Trained autograd = run("autograd", precision.name, layout.format, training);
+        const Trained exact = run("autograd", "fp32", layout.format, training);
+        expectClose(planned.output, autograd.output, exact.output, isFp32);
+        expectClose(joined(planned), joined(autograd), joined(exact), isFp32);
+        for (const auto& [name, gradient] : exact.gradients) {
+          SCOPED_TRACE(name);
+          if (isFp32) expectClose(planned.gradients.at(name), autograd.gradients.at(name), gradient, isFp32);
+        }
+        EXPECT_EQ(planned.statistics.size(), exact.statistics.size());
+        for (const auto& [name, value] : exact.statistics) {
+          SCOPED_TRACE(name);
+          expectClose(statisticOf(planned, name), statisticOf(autograd, name), value, isFp32);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,172 @@
+#include "kernels/norm_act.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "base/text.h"
+#include "test_devices.h"
+
+namespace tandem {
+namespace {
+
+struct Shape {
+  int64_t images, channels, height, width;
+};
+
+using Case = std::tuple<Shape, at::ScalarType, bool /*relu*/, bool /*residual*/, bool /*training*/>;
+
+/// A forward and a backward with everything that they give, as fp64.
+struct Results {
+  at::Tensor y, x, residual, scale, shift, runningMean, runningVar;
+};
+
+class NormAct : public testing::TestWithParam<Case> {
+ protected:
+  NormAct() {
+    const auto [shape, type, relu, residual, training] = GetParam();
+    at::manual_seed(11);
+    const auto images = [&] {
+      return at::randn({shape.images, shape.channels, shape.height, shape.width})
+          .to(type)
+          .contiguous(at::MemoryFormat::ChannelsLast);
+    };
+    x_ = (3 + 2 * images()).to(type);
+    if (residual) residual_ = images();
+    gradients_ = {images(), images()};
+    parameters_ = {at::rand({shape.channels}) + 0.5, at::randn({shape.channels}), at::randn({shape.channels}),
+                   at::rand({shape.channels}) + 0.5};
+    options_ = {1e-5, 0.1, relu, training};
+  }
+
+  enum class By { kernel, aten, exact };
+
+  /// By the kernel, by ATen in the same type, or by ATen in fp64 from the same (rounded) inputs.
+  Results run(at::Device device, By by, int64_t gradientCount) const {
+    const auto placed = [&](const at::Tensor& tensor) {
+      const auto type = [&] { return by == By::exact ? at::kDouble : tensor.scalar_type(); };
+      return tensor.defined() ? tensor.to(device, type(), false, true) : tensor;
+    };
+    NormParameters parameters{placed(parameters_.scale), placed(parameters_.shift), placed(parameters_.runningMean),
+                              placed(parameters_.runningVar)};
+    NormActSaved saved;
+    const at::Tensor x = placed(x_);
+    Results results;
+    const auto forward = by == By::kernel ? normAct : normActReference;
+    const auto backward = by == By::kernel ? normActBackward : normActBackwardReference;
+    results.y = forward(x, placed(residual_), parameters, options_, saved).clone();
+    std::vector<at::Tensor> gradients;
+    for (int64_t i = 0; i < gradientCount; ++i) gradients.push_back(placed(gradients_[static_cast<size_t>(i)]));
+    NormActGradients back = backward(std::move(gradients), saved, residual_.defined(), options_);
+    results.x = back.x, results.residual = back.residual, results.scale = back.scale, results.shift = back.shift;
+    results.runningMean = parameters.runningMean, results.runningVar = parameters.runningVar;
+    return results;
+  }
+
+  at::Tensor x_, residual_;
+  std::vector<at::Tensor> gradients_;
+  NormParameters parameters_;
+  NormActOptions options_;
+};
+
+/// fp32: 1e-5 of the tensor's norm. bf16: each element is rounded once, to 2^-9 of itself at most, and a sum of two
+/// rounded tensors rounds once more. Where the exact result is nearly nothing (two rows per channel leave dx a tiny
+/// difference of large numbers), four times what ATen loses in the same type.
+void expectClose(const at::Tensor& actual, const at::Tensor& aten, const at::Tensor& exact, at::ScalarType type) {
+  const double bound = type == at::kFloat ? 1e-5 : 0x1p-8;
+  EXPECT_LE(relativeError(actual, exact), std::max(bound, 4 * relativeError(aten, exact)));
+}
+
+TEST_P(NormAct, EqualsAtenInDoublePrecision) {
+  const auto type = std::get<1>(GetParam());
+  for (const at::Device device : testDevices()) {
+    for (const int64_t gradients : {1, 2}) {
+      SCOPED_TRACE(concat(gradients, " gradient(s)"));
+      const Results actual = run(device, By::kernel, gradients), aten = run(device, By::aten, gradients),
+                    exact = run(device, By::exact, gradients);
+      expectClose(actual.y, aten.y, exact.y, type);
+      expectClose(actual.x, aten.x, exact.x, type);
+      EXPECT_EQ(actual.residual.defined(), exact.residual.defined());
+      if (exact.residual.defined()) expectClose(actual.residual, aten.residual, exact.residual, type);
+      expectClose(actual.scale, aten.scale, exact.scale, type);
+      expectClose(actual.shift, aten.shift, exact.shift, type);
+      expectClose(actual.runningMean, aten.runningMean, exact.runningMean, at::kFloat);
+      expectClose(actual.runningVar, aten.runningVar, exact.runningVar, at::kFloat);
+    }
+  }
+}
+
+TEST_P(NormAct, DoesNotDependOnTheNumberOfThreads) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(1);
+  const Results one = run(at::kCPU, By::kernel, 1);
+  at::set_num_threads(3);
+  const Results three = run(at::kCPU, By::kernel, 1);
+  at::set_num_threads(before);
+  EXPECT_TRUE(one.y.equal(three.y));
+  EXPECT_TRUE(one.x.equal(three.x));
+  EXPECT_TRUE(one.scale.equal(three.scale));
+  EXPECT_TRUE(one.runningVar.equal(three.runningVar));
+}
+
+std::string nameOf(const testing::TestParamInfo<Case>& row) {
+  const auto& [shape, type, relu, residual, training] = row.param;
+  return concat(shape.images, "x", shape.channels, "x", shape.height, "x", shape.width,
+                type == at::kFloat ? "_fp32" : "_bf16", relu ? "_relu" : "", residual ? "_residual" : "",
+                training ? "_train" : "_eval");
+}
+
+// Whole vectors, vectors and a rest, one channel, one image, odd sizes, more rows than a chunk.
+INSTANTIATE_TEST_SUITE_P(Shapes, NormAct,
+                         testing::Combine(testing::Values(Shape{4, 64, 7, 5}, Shape{2, 16, 8, 8}, Shape{3, 3, 5, 7},
+                                                          Shape{5, 1, 9, 3}, Shape{1, 37, 3, 3}, Shape{2, 100, 1, 1},
+                                                          Shape{3, 80, 41, 29}),
+                                          testing::Values(at::kFloat, at::kBFloat16), testing::Bool(), testing::Bool(),
+                                          testing::Bool()),
+                         nameOf);
+
+TEST(NormActExactness, AMeanFarFromZeroLosesNothing) {
+  at::manual_seed(1);
+  const at::Tensor x = (1000 + at::randn({8, 24, 30, 30})).contiguous(at::MemoryFormat::ChannelsLast);
+  NormParameters parameters{at::ones({24}), at::zeros({24}), at::zeros({24}), at::ones({24})};
+  NormActSaved saved;
+  normAct(x, {}, parameters, {}, saved);
+  const at::Tensor exact = x.to(at::kDouble).var({0, 2, 3}, /*unbiased=*/false);
+  EXPECT_LE(relativeError(saved.inverseDeviation, (exact + 1e-5).rsqrt()), 1e-5);
+}
+
+TEST(NormActExactness, NotANumberIsNotHiddenByTheRelu) {
+  at::Tensor x = at::ones({2, 16, 4, 4}).contiguous(at::MemoryFormat::ChannelsLast);
+  x[0][3][1][1] = std::nan("");
+  NormParameters parameters{at::ones({16}), at::zeros({16}), at::zeros({16}), at::ones({16})};
+  NormActSaved saved;
+  NormActOptions options;
+  options.relu = true;
+  EXPECT_TRUE(normAct(x, {}, parameters, options, saved).select(1, 3).isnan().all().item<bool>());
+}
+
+TEST(NormActMemory, OverwritesOnlyGradientsThatNobodyElseHolds) {
+  const auto images = [] { return at::randn({2, 16, 4, 4}).contiguous(at::MemoryFormat::ChannelsLast); };
+  NormParameters parameters{at::ones({16}), at::zeros({16}), at::zeros({16}), at::ones({16})};
+  NormActOptions options;
+  options.relu = true;
+  for (const bool hasResidual : {false, true}) {
+    NormActSaved saved;
+    normAct(images(), hasResidual ? images() : at::Tensor(), parameters, options, saved);
+    const at::Tensor held = images(), copy = held.clone();
+    const at::Tensor first = normActBackward({held}, saved, hasResidual, options).x;
+    EXPECT_TRUE(held.equal(copy));
+    at::Tensor given = copy.clone(at::MemoryFormat::Preserve);
+    const void* const memory = given.data_ptr();
+    std::vector<at::Tensor> gradients;
+    gradients.push_back(std::move(given));
+    const NormActGradients second = normActBackward(std::move(gradients), saved, hasResidual, options);
+    EXPECT_TRUE(first.equal(second.x));
+    EXPECT_EQ((hasResidual ? second.residual : second.x).data_ptr(), memory);
+  }
+}
+
+}  // namespace
+}  // namespace tandem

@@ -10,7 +10,7 @@ constexpr std::string_view remoteInput = "is not built yet; for batches from a q
 constexpr std::string_view processes =
     "is not built yet: the replicas of a run are threads of one process; "
     "use --strategy=replicated";
-constexpr std::string_view wholeGraph = "asks for whole-graph execution, which is not built yet; leave it out";
+constexpr std::string_view planNote = "a compiled graph here is the planned executor";
 constexpr std::string_view halfNote = "16-bit here is bf16 (no loss scaling needed); fp16 is not built yet";
 constexpr std::string_view halfRefusal =
     "is not built yet; 16-bit here is bf16 (no loss scaling needed): use "
@@ -52,12 +52,12 @@ constexpr Alias table[] = {
     {"layout", "NCHW", "layout", "nchw", "", ""},
     {"layout", "NHWC", "layout", "nhwc", "", ""},
 
-    {"use-xla-compile", "true", "", "", wholeGraph, ""},
-    {"use-xla-compile", "false", "", "", "", ""},
-    {"xla-compile", "true", "", "", wholeGraph, ""},
-    {"xla-compile", "false", "", "", "", ""},
-    {"xla", "true", "", "", wholeGraph, ""},
-    {"xla", "false", "", "", "", ""},
+    {"use-xla-compile", "true", "executor", "planned", "", planNote},
+    {"use-xla-compile", "false", "executor", "autograd", "", ""},
+    {"xla-compile", "true", "executor", "planned", "", planNote},
+    {"xla-compile", "false", "executor", "autograd", "", ""},
+    {"xla", "true", "executor", "planned", "", planNote},
+    {"xla", "false", "executor", "autograd", "", ""},
 };
 
 }  // namespace

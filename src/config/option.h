@@ -58,8 +58,8 @@ struct Option {
 
 /// A name or value that users of other programs know. `name` may be an option's alias ("num-gpus" -> "replicas"); with
 /// `value` set it maps only that value, in any case ("fake-location=gpu" -> "input=device"; `name` may then be an
-/// option itself). `refusal` set: not built, says so, unless this build's catalog has the value. Neither `option` nor
-/// `refusal`: accepted, changes nothing.
+/// option itself). Either `option` or `refusal` is set; the latter: not built, says so, unless this build's catalog has
+/// the value.
 struct Alias {
   std::string_view name, value;
   std::string_view option, optionValue;

@@ -33,7 +33,6 @@ std::string_view groupOf(const Alias& alias) {
 
 std::string meaning(const Alias& alias) {
   if (!alias.refusal.empty()) return concat("refused: ", escaped(alias.refusal));
-  if (alias.option.empty()) return "accepted, changes nothing";
   const std::string target = concat("--", alias.option, alias.optionValue.empty() ? "" : "=", alias.optionValue);
   return concat(code(target), alias.note.empty() ? "" : concat("; ", escaped(alias.note)));
 }

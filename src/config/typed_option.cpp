@@ -63,7 +63,6 @@ void addValue(ResolvedOption& resolved, const TypedOption& typed, const std::str
     return;
   }
   if (!row->refusal.empty()) throw UsageError(concat("--", typed.name, "=", value, " ", row->refusal));
-  if (row->option.empty()) return;
   resolved.values.emplace_back(row->optionValue);
   if (!row->note.empty()) resolved.notes.push_back(concat("--", typed.name, ": ", row->note));
 }

@@ -72,10 +72,16 @@ TEST(Alias, SixteenBitSaysThatItIsBf16) {
   EXPECT_EQ(refusal("--use-fp16=maybe"), "--use-fp16=maybe: must be true or false");
 }
 
-TEST(Alias, WhatChangesNothingIsAccepted) {
-  const Sweep sweep = parse("--use_xla_compile=false --xla=False");
-  EXPECT_EQ(sweep.base, Config());
-  EXPECT_TRUE(sweep.given.empty());
+TEST(Alias, ACompiledGraphIsThePlannedExecutor) {
+  for (const char* words : {"--use-xla-compile", "--use_xla_compile=True", "--xla-compile", "--xla"}) {
+    const Sweep sweep = parse(words);
+    EXPECT_EQ(sweep.base.executor, "planned") << words;
+    ASSERT_EQ(sweep.notes.size(), 1U) << words;
+    EXPECT_NE(sweep.notes[0].find("planned executor"), std::string::npos) << sweep.notes[0];
+  }
+  const Sweep sweep = parse("--use_xla_compile=false");
+  EXPECT_EQ(sweep.base.executor, "autograd");
+  EXPECT_TRUE(sweep.notes.empty());
 }
 
 TEST(Alias, WhatIsNotBuiltIsRefusedAsSuch) {
@@ -83,8 +89,7 @@ TEST(Alias, WhatIsNotBuiltIsRefusedAsSuch) {
        {"--fake-location=python-queue", "--fake-location python-dataset", "--fake_location=zmq-consume",
         "--input=python-queue", "--variable-update=horovod", "--strategy=horovod", "--variable_update=byteps",
         "--variable_update=distributed_replicated", "--variable_update=collective_all_reduce",
-        "--variable_update=replicated/horovod", "--use-xla-compile", "--use_xla_compile=True", "--xla", "--xla-compile",
-        "--precision=fp16", "--precision=fp32,FP16"}) {
+        "--variable_update=replicated/horovod", "--precision=fp16", "--precision=fp32,FP16"}) {
     EXPECT_NE(refusal(words).find("not built yet"), std::string::npos) << words << ": " << refusal(words);
   }
   EXPECT_EQ(refusal("--fake-location=python-queue"),
@@ -104,7 +109,7 @@ TEST(Alias, ARefusalEndsWhereTheCatalogHasTheValue) {
 TEST(Alias, RowsLeadToOptionsAndValidValues) {
   for (const Alias& alias : aliases()) {
     const bool leadsSomewhere = !alias.option.empty();
-    EXPECT_TRUE(leadsSomewhere || !alias.value.empty()) << alias.name;
+    EXPECT_NE(leadsSomewhere, !alias.refusal.empty()) << alias.name << '=' << alias.value;
     if (!leadsSomewhere) continue;
     const Option* option = findOption(alias.option);
     ASSERT_NE(option, nullptr) << alias.name;

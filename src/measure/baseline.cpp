@@ -8,9 +8,7 @@ namespace {
 
 std::string_view firstDevice(std::string_view devices) { return devices.substr(0, devices.find('+')); }
 
-bool mayDiffer(const Option& option) {
-  return !option.axis || option.name == "replicas" || option.name == "devices";
-}
+bool mayDiffer(const Option& option) { return !option.axis || option.name == "replicas" || option.name == "devices"; }
 
 bool comparable(const RunRecord& record, const RunRecord& candidate) {
   if (record.environment.host != candidate.environment.host) return false;

@@ -3,6 +3,8 @@
 #
 #   TANDEM_LIBTORCH   folder that holds lib/libtorch_cpu.so and include/; `make setup` prints where its own is
 #   Libtorch::cpu     libtorch_cpu and libc10
+#   Libtorch::openmp  the OpenMP runtime that libtorch brings, or the compiler's: two in one process would size their
+#                     teams apart
 #   Libtorch::cuda    adds libtorch_cuda and libc10_cuda (only with TANDEM_CUDA)
 #
 # The wheel's include/ also holds other versions of fmt, protobuf, oneDNN and more. Only ATen, c10, caffe2 and torch are
@@ -39,6 +41,11 @@ set_target_properties(Libtorch::cpu PROPERTIES IMPORTED_LOCATION "${libtorch}/li
                       INTERFACE_INCLUDE_DIRECTORIES "${farm};${farm}/torch/csrc/api/include"
                       INTERFACE_LINK_LIBRARIES Libtorch::c10
                       INTERFACE_LINK_OPTIONS "LINKER:--allow-shlib-undefined")
+file(GLOB openmp "${libtorch}/lib/libgomp*.so*" "${libtorch}/lib/libiomp5*.so*")
+list(APPEND openmp gomp)
+list(GET openmp 0 openmp)
+add_library(Libtorch::openmp INTERFACE IMPORTED GLOBAL)
+set_target_properties(Libtorch::openmp PROPERTIES INTERFACE_LINK_LIBRARIES "${openmp}")
 if(TANDEM_CUDA)
   add_library(Libtorch::c10_cuda SHARED IMPORTED GLOBAL)
   set_target_properties(Libtorch::c10_cuda PROPERTIES IMPORTED_LOCATION "${libtorch}/lib/libc10_cuda.so")

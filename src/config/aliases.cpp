@@ -10,6 +10,7 @@ constexpr std::string_view remoteInput = "is not built yet; for batches from a q
 constexpr std::string_view processes =
     "is not built yet: the replicas of a run are threads of one process; "
     "use --strategy=replicated";
+constexpr std::string_view noPlanNote = "without a compiled graph each node is one ATen call: the autograd executor";
 constexpr std::string_view planNote = "a compiled graph here is the planned executor";
 constexpr std::string_view halfNote = "16-bit here is bf16 (no loss scaling needed); fp16 is not built yet";
 constexpr std::string_view halfRefusal =
@@ -53,11 +54,11 @@ constexpr Alias table[] = {
     {"layout", "NHWC", "layout", "nhwc", "", ""},
 
     {"use-xla-compile", "true", "executor", "planned", "", planNote},
-    {"use-xla-compile", "false", "executor", "autograd", "", ""},
+    {"use-xla-compile", "false", "executor", "autograd", "", noPlanNote},
     {"xla-compile", "true", "executor", "planned", "", planNote},
-    {"xla-compile", "false", "executor", "autograd", "", ""},
+    {"xla-compile", "false", "executor", "autograd", "", noPlanNote},
     {"xla", "true", "executor", "planned", "", planNote},
-    {"xla", "false", "executor", "autograd", "", ""},
+    {"xla", "false", "executor", "autograd", "", noPlanNote},
 };
 
 }  // namespace

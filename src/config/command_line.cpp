@@ -84,7 +84,6 @@ void add(Sweep& sweep, const TypedOption& typed, const CatalogNames& names) {
   for (const std::string& note : resolved.notes) {
     if (std::ranges::find(sweep.notes, note) == sweep.notes.end()) sweep.notes.push_back(note);
   }
-  if (resolved.option == nullptr) return;
   const std::string name(resolved.option->name);
   if (std::ranges::find(sweep.given, name) != sweep.given.end()) {
     throw UsageError(concat("--", name, " is given twice (the second time as --", typed.name, ")"));

@@ -63,8 +63,8 @@ constexpr Option table[] = {
     {"queue-depth", fed, "batches", "N", "batches per replica that may wait, with --input=queue",
      onBench, &Config::queueDepth, Choices::any, axis, within<&Config::queueDepth, 2, 65536>},
 
-    {"batch", step, "images", "N", "images per replica and step", onBench, &Config::batch, Choices::any, axis,
-     within<&Config::batch, 1, million>, "the model's own"},
+    {"batch", step, "images", "N", "images per replica and step (strong scaling: of all)", onBench,
+     &Config::batch, Choices::any, axis, within<&Config::batch, 1, million>, "the model's own"},
     {"lr", step, "", "X", "learning rate", onBench, &Config::learningRate, Choices::any, axis,
      positive<&Config::learningRate>, "the model's own"},
     {"schedule", step, "", "NAME", "course of the learning rate over the steps", onBench, &Config::schedule,

@@ -15,7 +15,7 @@ struct TypedOption {
 
 /// What a typed option stands for once aliases are applied.
 struct ResolvedOption {
-  const Option* option = nullptr;   ///< null: accepted, changes nothing
+  const Option* option = nullptr;   ///< never null in a result
   std::vector<std::string> values;  ///< in the order typed, ranges written out; not yet checked
   std::vector<std::string> notes;
 };

@@ -14,6 +14,7 @@
 #include "engine/loss.h"
 #include "engine/replica_devices.h"
 #include "executor/executor.h"
+#include "graph/operation.h"
 #include "models/model.h"
 #include "optim/optimizer.h"
 #include "strategy/strategy.h"
@@ -91,6 +92,18 @@ void checkImages(const Config& config, const DatasetInfo& info) {
                           "; raise --image-size or use another --model"));
 }
 
+void checkBatchNorm(const RunPlan& plan, const Graph& graph) {
+  if (plan.config.forwardOnly) return;
+  for (const Node& node : graph.nodes()) {
+    const bool single = plan.replicaBatch * node.shape.height * node.shape.width == 1;
+    if (node.operation->name != "batch_norm" || !single) continue;
+    throw UsageError(concat("--batch=", plan.config.batch, " with --image-size=", plan.config.imageSize, ": ",
+                            node.name, " of ", plan.config.model,
+                            " would normalise a single value per channel, which has no "
+                            "variance; raise --batch or --image-size"));
+  }
+}
+
 Graph resolveModel(RunPlan& plan) {
   const Config& config = plan.config;
   if (plan.data) {
@@ -98,6 +111,7 @@ Graph resolveModel(RunPlan& plan) {
     checkImages(config, plan.data->info());
   }
   Graph graph = buildModel(config.model, {.classes = config.classes, .imageSize = config.imageSize});
+  checkBatchNorm(plan, graph);
   plan.parameters = parameterCount(graph);
   plan.forwardFlopsPerImage = forwardFlops(graph);
   return graph;

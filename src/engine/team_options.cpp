@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/catalog.h"
+#include "base/error.h"
 #include "device/layout.h"
 
 namespace tandem {
@@ -67,6 +68,7 @@ OptimizerOptions optimizerOptions(const Config& config) {
 
 TeamOptions teamOptions(const RunPlan& plan, const Graph& graph) {
   const Config& config = plan.config;
+  check(config.data.empty() == (plan.data == nullptr), "the plan holds the data set that it names");
   TeamOptions options;
   options.graph = &graph;
   options.devices = devicesOf(plan);

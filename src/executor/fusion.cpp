@@ -14,7 +14,6 @@ class Fusion {
     for (const Node& node : graph.nodes()) {
       for (const NodeId input : node.inputs) ++uses_[index(input)];
     }
-    ++uses_[index(graph.output())];
   }
 
   std::vector<PlannedNode> run() {
@@ -24,8 +23,7 @@ class Fusion {
     std::vector<PlannedNode> plan;
     for (NodeId id = 1; id < count; ++id) {
       if (gone_[index(id)]) continue;
-      const Node& node = graph_.node(id);
-      plan.push_back(fused[index(id)].value_or(PlannedNode{&node, node.inputs, id, {}, false}));
+      plan.push_back(fused[index(id)].value_or(PlannedNode{id, graph_.node(id).inputs, id, false}));
     }
     return plan;
   }
@@ -39,23 +37,20 @@ class Fusion {
   std::optional<PlannedNode> endingAt(NodeId relu) {
     if (!is(relu, "relu")) return std::nullopt;
     const NodeId before = graph_.node(relu).inputs.front();
-    if (isNormReadOnce(before)) return fusedNode(before, {}, {before}, relu);
+    if (isNormReadOnce(before)) return fusedNode(before, graph_.node(before).inputs, relu);
     const Node& add = graph_.node(before);
     if (!is(before, "add") || uses_[index(before)] != 1 || add.inputs.size() != 2) return std::nullopt;
     // Of two batch-norms the later: backward then meets the parameters in the order of the flat buffers.
     const auto [first, second] = std::minmax(add.inputs[0], add.inputs[1]);
-    if (isNormReadOnce(second)) return fusedNode(second, {first}, {second, before}, relu);
-    if (isNormReadOnce(first)) return fusedNode(first, {second}, {first, before}, relu);
-    return std::nullopt;
+    if (!isNormReadOnce(second) && !isNormReadOnce(first)) return std::nullopt;
+    const NodeId norm = isNormReadOnce(second) ? second : first;
+    gone_[index(before)] = true;
+    return fusedNode(norm, {graph_.node(norm).inputs.front(), norm == second ? first : second}, relu);
   }
 
-  PlannedNode fusedNode(NodeId norm, std::vector<NodeId> residual, std::vector<NodeId> absorbed, NodeId relu) {
-    for (const NodeId id : absorbed) gone_[index(id)] = true;
-    std::vector<NodeId> inputs = graph_.node(norm).inputs;
-    inputs.insert(inputs.end(), residual.begin(), residual.end());
-    absorbed.erase(absorbed.begin());
-    absorbed.push_back(relu);
-    return {&graph_.node(norm), std::move(inputs), relu, std::move(absorbed), true};
+  PlannedNode fusedNode(NodeId norm, std::vector<NodeId> inputs, NodeId relu) {
+    gone_[index(norm)] = true;
+    return {norm, std::move(inputs), relu, /*relu=*/true};
   }
 
   const Graph& graph_;

@@ -61,6 +61,7 @@ void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
   steps_.resize(plan_.size());
   for (size_t i = 0; i < plan_.size(); ++i) {
     steps_[i].binding.plan = &plan_[i];
+    steps_[i].binding.node = &graph.node(plan_[i].node);
     steps_[i].binding.generator = &generator_;
   }
   bindParameters(graph, buffers);
@@ -71,12 +72,7 @@ void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
 
 void PlannedExecutor::bindParameters(const Graph& graph, FlatBuffers& buffers) {
   std::vector<Step*> stepOf(values_, nullptr);
-  for (Step& step : steps_) {
-    // Parameters belong to the node that gives the operation, which need not be the one that gives the output.
-    for (NodeId id = 0; id < static_cast<NodeId>(values_); ++id) {
-      if (&graph.node(id) == step.binding.plan->node) stepOf[static_cast<size_t>(id)] = &step;
-    }
-  }
+  for (Step& step : steps_) stepOf[static_cast<size_t>(step.binding.plan->node)] = &step;
   for (const Parameter& parameter : graph.parameters()) {
     const int index = buffers.indexOf(parameter.name);
     check(index >= 0, "a parameter of the graph is missing in the flat buffers");
@@ -91,7 +87,7 @@ void PlannedExecutor::bindParameters(const Graph& graph, FlatBuffers& buffers) {
 void PlannedExecutor::bindStatistics() {
   const auto options = at::TensorOptions().dtype(at::kFloat).device(options_.device);
   for (Step& step : steps_) {
-    const Node& node = *step.binding.plan->node;
+    const Node& node = *step.binding.node;
     if (node.operation->name != "batch_norm") continue;
     step.binding.runningMean = at::zeros({node.shape.channels}, options);
     step.binding.runningVar = at::ones({node.shape.channels}, options);
@@ -108,7 +104,6 @@ void PlannedExecutor::planValues() {
     }
     maker[static_cast<size_t>(step.binding.plan->output)] = &step;
   }
-  ++uses[static_cast<size_t>(output_)];
   for (Step& step : steps_) {
     for (const NodeId input : step.binding.plan->inputs) {
       const Step* made = maker[static_cast<size_t>(input)];
@@ -118,7 +113,7 @@ void PlannedExecutor::planValues() {
     step.backward = step.backward || !step.slices.empty();
     const auto first = static_cast<size_t>(step.binding.plan->inputs.front());
     step.binding.mayOverwrite = uses[first] == 1 && maker[first] && !maker[first]->binding.plan->relu &&
-                                outputMayBeOverwritten(maker[first]->binding.plan->node->operation->name);
+                                outputMayBeOverwritten(maker[first]->binding.node->operation->name);
   }
   for (size_t value = 0; value < values_; ++value) {
     if (lastUser[value]) lastUser[value]->lastUseOf.push_back(static_cast<NodeId>(value));
@@ -134,9 +129,10 @@ std::span<const at::Tensor> PlannedExecutor::forward(const Batch& batch) {
     inputs.clear();
     for (const NodeId input : step.binding.plan->inputs) inputs.push_back(values[static_cast<size_t>(input)]);
     for (const NodeId dead : step.lastUseOf) {
-      if (dead != output_) values[static_cast<size_t>(dead)].reset();
+      values[static_cast<size_t>(dead)].reset();
     }
-    values[static_cast<size_t>(step.binding.plan->output)] = step.operation->forward(inputs, mode_);
+    values[static_cast<size_t>(step.binding.plan->output)] =
+        step.operation->forward(inputs, {mode_.training, mode_.gradients && step.backward});
   }
   const at::Tensor& output = values[static_cast<size_t>(output_)];
   outputShape_ = output.sizes().vec();
@@ -145,17 +141,18 @@ std::span<const at::Tensor> PlannedExecutor::forward(const Batch& batch) {
   return outputs_;
 }
 
-void PlannedExecutor::backward(std::span<const at::Tensor> outputGradients, const GradientReady& ready) {
+void PlannedExecutor::backward(std::span<const at::Tensor> ofOutput, const GradientReady& ready) {
   check(kept_, "backward without a forward that kept gradients");
-  check(outputGradients.size() == 1, "one gradient for the one output");
+  check(ofOutput.size() == 1, "one gradient for the one output");
   const at::NoGradGuard noGradients;
   kept_ = false;
   std::vector<std::vector<at::Tensor>> gradients(values_);  // one from each reader of a value
-  gradients[static_cast<size_t>(output_)].push_back(outputGradients[0].view(outputShape_));
+  gradients[static_cast<size_t>(output_)].push_back(ofOutput[0].view(outputShape_));
   for (size_t i = steps_.size(); i-- > 0;) {
     Step& step = steps_[i];
-    if (!step.backward) continue;
-    auto inputs = step.operation->backward(std::move(gradients[static_cast<size_t>(step.binding.plan->output)]));
+    auto& outputGradients = gradients[static_cast<size_t>(step.binding.plan->output)];
+    if (!step.backward || outputGradients.empty()) continue;
+    auto inputs = step.operation->backward(std::move(outputGradients));
     for (size_t k = 0; k < inputs.size(); ++k) {
       if (!step.binding.wantsGradient[k]) continue;
       gradients[static_cast<size_t>(step.binding.plan->inputs[k])].push_back(std::move(inputs[k]));
@@ -168,8 +165,8 @@ std::vector<std::pair<std::string, at::Tensor>> PlannedExecutor::statistics() co
   std::vector<std::pair<std::string, at::Tensor>> all;
   for (const Step& step : steps_) {
     if (!step.binding.runningMean.defined()) continue;
-    all.emplace_back(step.binding.plan->node->name + ".running_mean", step.binding.runningMean);
-    all.emplace_back(step.binding.plan->node->name + ".running_var", step.binding.runningVar);
+    all.emplace_back(step.binding.node->name + ".running_mean", step.binding.runningMean);
+    all.emplace_back(step.binding.node->name + ".running_var", step.binding.runningVar);
   }
   return all;
 }

@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "base/error.h"
 #include "executor/operation_call.h"
 #include "graph/operation.h"
 #include "kernels/norm_act.h"
@@ -13,11 +14,11 @@
 namespace tandem {
 namespace {
 
-/// What every operation has: its binding, and the mode of the forward that backward belongs to.
+/// What every operation has: its binding, and the ATen call of its node.
 class Bound : public PlannedOperation {
  protected:
   explicit Bound(const PlannedBinding& binding) : b_(binding) {}
-  const Attributes& attributes() const { return b_.plan->node->attributes; }
+  const Attributes& attributes() const { return b_.node->attributes; }
   OperationArguments arguments(std::span<const at::Tensor> inputs, PassMode mode) const {
     return {attributes(),   {inputs.begin(), inputs.end()},
             b_.weight,      b_.bias,
@@ -27,7 +28,7 @@ class Bound : public PlannedOperation {
   }
   at::Tensor call(std::span<const at::Tensor> inputs, PassMode mode) const {
     OperationArguments all = arguments(inputs, mode);
-    return operationCall(b_.plan->node->operation->name)(all);
+    return operationCall(b_.node->operation->name)(all);
   }
 
   PlannedBinding b_;
@@ -137,7 +138,7 @@ class Relu final : public Bound {
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
     at::Tensor output = call(inputs, mode);
-    if (mode.gradients) output_ = output;
+    output_ = mode.gradients ? output : at::Tensor();
     return output;
   }
 
@@ -168,9 +169,10 @@ class ByAutograd final : public Bound {
   explicit ByAutograd(const PlannedBinding& binding) : Bound(binding) {}
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
+    leaves_.clear();
+    output_.reset();
     if (!mode.gradients) return call(inputs, mode);
     const at::AutoGradMode enabled(true);
-    leaves_.clear();
     for (size_t i = 0; i < inputs.size(); ++i) {
       leaves_.push_back(inputs[i].detach().requires_grad_(b_.wantsGradient[i]));
     }
@@ -179,13 +181,11 @@ class ByAutograd final : public Bound {
   }
 
   std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
-    std::vector<at::Tensor> inputs(leaves_.size()), wanted, results;
+    std::vector<at::Tensor> inputs(leaves_.size()), wanted;
     for (const at::Tensor& leaf : leaves_) {
       if (leaf.requires_grad()) wanted.push_back(leaf);
     }
-    if (!wanted.empty()) {
-      results = torch::autograd::grad({std::move(output_)}, wanted, {addGradients(std::move(outputGradients))});
-    }
+    auto results = torch::autograd::grad({std::move(output_)}, wanted, {addGradients(std::move(outputGradients))});
     for (size_t i = 0, next = 0; i < leaves_.size(); ++i) {
       if (leaves_[i].requires_grad()) inputs[i] = std::move(results[next++]);
     }
@@ -214,20 +214,14 @@ constexpr std::array rows{
     Row{"relu", make<Relu>},        Row{"add", make<Add>},
 };
 
-const Row* rowOf(std::string_view operation) {
-  for (const Row& row : rows) {
-    if (row.operation == operation) return &row;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 std::unique_ptr<PlannedOperation> makePlannedOperation(const PlannedBinding& binding) {
-  const Row* row = rowOf(binding.plan->node->operation->name);
-  return row ? row->make(binding) : make<ByAutograd>(binding);
+  for (const Row& row : rows) {
+    if (row.operation == binding.node->operation->name) return row.make(binding);
+  }
+  check(!binding.weight.defined() && !binding.bias.defined(), "an operation with parameters has a planned backward");
+  return make<ByAutograd>(binding);
 }
-
-bool hasPlannedOperation(std::string_view operation) { return rowOf(operation) != nullptr; }
 
 }  // namespace tandem

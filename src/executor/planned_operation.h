@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "executor/fusion.h"
@@ -15,6 +14,7 @@ namespace tandem {
 /// The parameters of a call, their gradients, and the rest that it is bound to once.
 struct PlannedBinding {
   const PlannedNode* plan = nullptr;
+  const Node* node = nullptr;               ///< `plan->node` of the graph
   at::Tensor weight, bias;                  ///< views of the flat buffers, undefined where there is none
   at::Tensor weightGradient, biasGradient;  ///< views of the flat gradients: backward writes them
   at::Tensor runningMean, runningVar;       ///< batch_norm only
@@ -41,10 +41,8 @@ class PlannedOperation {
   virtual std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) = 0;
 };
 
-/// The operation, or autograd of its ATen call where there is no planned one.
+/// The operation, or autograd of its ATen call where there is no planned one. Throws InternalError for one with
+/// parameters that has no row: its gradients would go nowhere.
 std::unique_ptr<PlannedOperation> makePlannedOperation(const PlannedBinding& binding);
-
-/// False when makePlannedOperation() falls back to autograd.
-bool hasPlannedOperation(std::string_view operation);
 
 }  // namespace tandem

@@ -4,7 +4,6 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 #include "kernels/launch.h"
@@ -14,7 +13,7 @@ namespace tandem {
 namespace {
 
 constexpr int64_t wideEnough = 64;  // columns from which a row is worth a loop
-constexpr int64_t chunksWanted = 64, chunkElements = 1 << 18;
+constexpr int64_t chunksWanted = 64, chunkElements = 1 << 18, chunkRowsAtMost = 4096;
 constexpr int64_t grainElements = 1 << 15;
 
 /// x as a matrix. Rows of few channels are joined, so a channel may own several columns.
@@ -35,14 +34,14 @@ struct Matrix {
   int64_t grainRows() const { return std::max<int64_t>(1, grainElements / columns); }
 };
 
-/// Per column and chunk of rows two fp32 numbers, summed by cpu bodies: short sums stay exact, and the result does not
+/// Per column and chunk of rows two fp32 numbers, summed by cpu bodies: sums stay short, and the result does not
 /// depend on the number of threads.
 class Chunks {
  public:
   explicit Chunks(const Matrix& matrix)
       : matrix_(matrix),
-        chunkRows_(
-            std::clamp<int64_t>(matrix.rows / chunksWanted, 8, std::max<int64_t>(8, chunkElements / matrix.columns))),
+        chunkRows_(std::clamp<int64_t>(matrix.rows / chunksWanted, 8,
+                                       std::clamp<int64_t>(chunkElements / matrix.columns, 8, chunkRowsAtMost))),
         count_((matrix.rows + chunkRows_ - 1) / chunkRows_),
         partial_(at::empty({2, count_, matrix.columns}, at::kFloat)) {}
 
@@ -125,8 +124,8 @@ struct Affine {
 
 // y = x * factor + offset is the normalisation, scale and shift.
 Affine affineOf(const NormActSaved& saved, const Matrix& matrix) {
-  const at::Tensor factor = saved.scale * saved.inverseDeviation;
-  return {matrix.widened(factor), matrix.widened(saved.shift - saved.mean * factor)};
+  const at::Tensor factor = saved.parameters.scale * saved.inverseDeviation;
+  return {matrix.widened(factor), matrix.widened(saved.parameters.shift - saved.mean * factor)};
 }
 
 void checkPair(const at::Tensor& x, const at::Tensor& other, const char* what) {
@@ -159,19 +158,21 @@ at::Tensor memoryFor(const at::Tensor& like, const at::Tensor& reusable) {
   return ownsMemoryAlone(reusable) ? reusable : at::empty_like(like);
 }
 
-}  // namespace
-
-bool hasNormActKernel(const at::Tensor& x) {
+// Elsewhere (NCHW, a GPU) the reference runs.
+bool hasKernel(const at::Tensor& x) {
   const bool known = x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16;
   return known && x.is_cpu() && x.dim() == 4 && x.is_contiguous(at::MemoryFormat::ChannelsLast);
 }
 
+}  // namespace
+
 at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
                    const NormActOptions& options, NormActSaved& saved) {
-  if (!hasNormActKernel(x)) return normActReference(x, residual, parameters, options, saved);
-  if (residual.defined()) checkPair(x, residual, "normAct: residual like x");
+  if (!hasKernel(x)) return normActReference(x, residual, parameters, options, saved);
+  const at::Tensor dense = residual.defined() ? residual.contiguous(at::MemoryFormat::ChannelsLast) : residual;
+  if (dense.defined()) checkPair(x, dense, "normAct: residual like x");
   const Matrix matrix(x);
-  saved = {x, {}, parameters.scale, parameters.shift, {}, {}};
+  saved = {x, {}, parameters, {}, {}, {}};
   if (options.training) {
     const Moments moments = momentsOf(x, matrix);
     updateRunning(parameters, moments, static_cast<double>(x.numel() / x.size(1)), options.momentum);
@@ -184,7 +185,7 @@ at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormPa
   const Affine affine = affineOf(saved, matrix);
   at::Tensor y = at::empty_like(x);
   const NormActArguments arguments{x.const_data_ptr(),
-                                   residual.defined() ? residual.const_data_ptr() : nullptr,
+                                   dense.defined() ? dense.const_data_ptr() : nullptr,
                                    y.data_ptr(),
                                    elementOf(x, "normAct"),
                                    matrix.columns,
@@ -200,7 +201,7 @@ at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormPa
 NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved, bool hasResidual,
                                  const NormActOptions& options) {
   const at::Tensor& x = saved.x;
-  if (!hasNormActKernel(x)) {
+  if (!hasKernel(x)) {
     return normActBackwardReference(std::move(outputGradients), saved, hasResidual, options);
   }
   check(!outputGradients.empty(), "normActBackward: a gradient");
@@ -240,7 +241,8 @@ NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const 
   const double count = static_cast<double>(x.numel() / x.size(1)), share = options.training ? 1 / count : 0;
   const at::Tensor bias = matrix.widened((sums.gradient * share).to(at::kFloat));
   const at::Tensor slope = matrix.widened(
-      (saved.scale.to(at::kDouble) * deviation * deviation * deviation * sums.product * -share).to(at::kFloat));
+      (saved.parameters.scale.to(at::kDouble) * deviation * deviation * deviation * sums.product * -share)
+          .to(at::kFloat));
   arguments.bias = bias.const_data_ptr<float>();
   arguments.slope = slope.const_data_ptr<float>();
   const bool gradientIsFree = !result.residual.defined() || !result.residual.is_same(outputGradients[0]);
@@ -253,17 +255,13 @@ NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const 
 
 at::Tensor normActReference(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
                             const NormActOptions& options, NormActSaved& saved) {
-  at::Tensor y, mean, inverseDeviation;
-  std::tie(y, mean, inverseDeviation) =
-      at::native_batch_norm(x, parameters.scale, parameters.shift, parameters.runningMean, parameters.runningVar,
-                            options.training, options.momentum, options.epsilon);
-  if (!options.training) {
-    mean = parameters.runningMean;
-    inverseDeviation = (parameters.runningVar + options.epsilon).rsqrt_();
-  }
+  // What at::batch_norm() calls: it picks cuDNN where that is possible.
+  auto [y, mean, inverseDeviation, reserve, implementation] =
+      at::_batch_norm_impl_index(x, parameters.scale, parameters.shift, parameters.runningMean, parameters.runningVar,
+                                 options.training, options.momentum, options.epsilon, /*cudnn_enabled=*/true);
   if (residual.defined()) y.add_(residual);
   if (options.relu) y.relu_();
-  saved = {x, options.relu ? y : at::Tensor(), parameters.scale, parameters.shift, mean, inverseDeviation};
+  saved = {x, options.relu ? y : at::Tensor(), parameters, mean, inverseDeviation, reserve, implementation};
   return y;
 }
 
@@ -273,10 +271,10 @@ NormActGradients normActBackwardReference(std::vector<at::Tensor> outputGradient
   if (options.relu) g = at::threshold_backward(g, saved.y, 0);
   NormActGradients result;
   if (hasResidual) result.residual = g;
-  const at::Tensor variance = saved.inverseDeviation.pow(-2) - options.epsilon;
-  std::tie(result.x, result.scale, result.shift) =
-      at::native_batch_norm_backward(g, saved.x, saved.scale, saved.mean, variance, saved.mean, saved.inverseDeviation,
-                                     options.training, options.epsilon, {true, true, true});
+  const NormParameters& parameters = saved.parameters;
+  std::tie(result.x, result.scale, result.shift) = at::_batch_norm_impl_index_backward(
+      saved.implementation, saved.x, g, parameters.scale, parameters.runningMean, parameters.runningVar, saved.mean,
+      saved.inverseDeviation, options.training, options.epsilon, {true, true, true}, saved.reserve);
   return result;
 }
 

@@ -22,8 +22,10 @@ struct NormParameters {
 /// What backward reads of a forward.
 struct NormActSaved {
   at::Tensor x, y;  ///< y only where the ReLU's mask cannot be recomputed from x
-  at::Tensor scale, shift;
+  NormParameters parameters;
   at::Tensor mean, inverseDeviation;
+  at::Tensor reserve;          ///< reference only: of the library that ATen chose
+  int64_t implementation = 0;  ///< reference only: which one that was
 };
 
 struct NormActGradients {
@@ -36,7 +38,7 @@ struct NormActGradients {
 at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
                    const NormActOptions& options, NormActSaved& saved);
 
-/// `outputGradients` are one or two, to be added; memory that nobody else holds is overwritten with results.
+/// `outputGradients` are one or more, to be added; memory that nobody else holds is overwritten with results.
 /// `hasResidual` as in forward.
 NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved, bool hasResidual,
                                  const NormActOptions& options);
@@ -46,9 +48,6 @@ at::Tensor normActReference(const at::Tensor& x, const at::Tensor& residual, con
                             const NormActOptions& options, NormActSaved& saved);
 NormActGradients normActBackwardReference(std::vector<at::Tensor> outputGradients, const NormActSaved& saved,
                                           bool hasResidual, const NormActOptions& options);
-
-/// Whether normAct() has a kernel for such an x; otherwise it is the reference.
-bool hasNormActKernel(const at::Tensor& x);
 
 /// The sum of one or more gradients of one value, into the first where nobody else holds its memory.
 at::Tensor addGradients(std::vector<at::Tensor> gradients);

@@ -18,11 +18,6 @@ TANDEM_INLINE void overColumns(int64_t columns, const Body& body) {
   for (; column < columns; ++column) body(float{}, column);
 }
 
-template <class V>
-TANDEM_INLINE V filled(float value) {
-  return V{} + value;
-}
-
 // Adds `rows` rows to mean and squares of the `before` rows seen so far: their own statistics first, while they are in
 // registers, then both sets are merged (Chan, Golub, LeVeque 1979).
 template <int rows, class T>

@@ -167,6 +167,16 @@ TEST(Plan, DataThatDoesNotFitIsRefused) {
   EXPECT_NE(refusalOf(config).find("raise --image-size"), std::string::npos);
 }
 
+TEST(Plan, ABatchNormOfSingleValuesIsRefused) {
+  auto config = tiny();
+  config.model = "resnet18";
+  config.imageSize = 32;  // the last stage is 1 x 1
+  config.batch = 1;
+  EXPECT_NE(refusalOf(config).find("single value per channel"), std::string::npos);
+  config.forwardOnly = true;
+  EXPECT_EQ(resolvePlan(config, 1).globalBatch, 1);
+}
+
 TEST(Plan, MissingDataIsADataError) {
   auto config = tiny();
   config.data = testing::TempDir() + "no_such_folder";

@@ -22,7 +22,8 @@ Attributes conv(int64_t outputs, int64_t kernel, int64_t stride, Padding padding
           .bias = bias};
 }
 
-/// Values with several readers, sums of three, a ReLU behind a sum without batch-norm, unequal padding, dropout.
+/// Values with several readers, sums of three, a ReLU behind a sum without batch-norm, a residual that is a strided
+/// view, unequal padding, dropout.
 Graph oddNet() {
   Graph net({3, 15, 15});
   NodeId x = net.add("conv", "conv1", {net.input()}, conv(8, 3, 2, {0, 1, 0, 1}, false));
@@ -38,6 +39,10 @@ Graph oddNet() {
       net.add("batch_norm", "bn3", {net.add("conv", "conv4", {x}, conv(12, 3, 1, Padding::all(1), false))});
   const NodeId skip = net.add("batch_norm", "bn4", {net.add("conv", "conv5", {x}, conv(12, 1, 1, {}, false))});
   x = net.add("relu", "relu4", {net.add("add", "add3", {main, skip})});
+  const NodeId strided = net.add("subsample", "half", {x}, {.strideH = 2, .strideW = 2});
+  const NodeId halved =
+      net.add("batch_norm", "bn5", {net.add("conv", "conv6", {x}, conv(12, 3, 2, Padding::all(1), false))});
+  x = net.add("relu", "relu6", {net.add("add", "add4", {halved, strided})});
   x = net.add("max_pool", "pool", {x}, {.kernelH = 2, .kernelW = 2, .strideH = 2, .strideW = 2});
   x = net.add("dropout", "drop", {x}, {.probability = 0.3});
   x = net.add("flatten", "flatten", {x});
@@ -68,10 +73,10 @@ Trained run(std::string_view executor, std::string_view precision, at::MemoryFor
   made->bind(graph, buffers);
   made->setTraining(training);
   at::manual_seed(3);
-  const at::Tensor images = at::randn({6, 3, 15, 15}).to(at::kBFloat16).to(row.compute).contiguous(format);
+  const at::Tensor images = at::randn({64, 3, 15, 15}).to(at::kBFloat16).to(row.compute).contiguous(format);
   Trained trained;
   for (int step = 0; step < 2; ++step) {
-    const at::Tensor output = made->forward({images, at::zeros({6}, at::kLong), 0, nullptr})[0];
+    const at::Tensor output = made->forward({images, at::zeros({64}, at::kLong), 0, nullptr})[0];
     const at::Tensor gradient = at::cos(at::arange(output.numel())).view_as(output).to(at::kBFloat16).to(row.compute);
     made->backward({&gradient, 1}, [](Slice) {});
     trained.output = output.clone();

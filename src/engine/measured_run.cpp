@@ -96,16 +96,20 @@ void MeasuredRun::measureWindow(Team::Member& member) {
   samples.reserve(static_cast<size_t>(std::min(steps_, mostReserved)));
   member.synchronize();
   member.barrier();
-  if (member.index() == 0) windowBegin_ = now();
+  const Nanos begin = now();
+  if (member.index() == 0) windowBegin_ = begin;
   for (int64_t i = 0; i < steps_; ++i) {
     samples.push_back(member.step());
     if (member.index() == 0) report(false, i + 1);
   }
   member.synchronize();
+  const Nanos end = now();
   member.barrier();
-  if (member.index() == 0) window_ = now() - windowBegin_;
   member.finish();
   collect(member, samples);
+  const std::lock_guard lock(mutex_);
+  firstBegin_ = std::min(firstBegin_, begin);
+  lastEnd_ = std::max(lastEnd_, end);
 }
 
 void MeasuredRun::collect(Team::Member& member, const std::vector<StepSample>& samples) {
@@ -134,7 +138,7 @@ void MeasuredRun::report(bool warmingUp, int64_t step) {
 void MeasuredRun::fill(RunRecord& record) const {
   record.startup = startup_;
   record.warmup = {warmupEnd_.load(), warmupWall_, steady_};
-  record.window = window_;
+  record.window = lastEnd_ - firstBegin_;
   record.measuredSteps = steps_;
   record.steps = samples_;
   std::stable_sort(record.steps.begin(), record.steps.end(),

@@ -19,7 +19,7 @@ std::string modelText(const RunPlan& plan) {
 }
 
 std::string deviceText(const RunPlan& plan) {
-  const auto labels = join(plan.deviceLabels, "; ");
+  auto labels = join(plan.deviceLabels, "; ");
   if (!plan.cudaDevices.empty()) return labels;
   return concat(labels, "; ", plan.cores.threadsPerReplica, " thread(s) each, one per ", plan.cores.unit,
                 plan.cores.shared ? ", replicas share them" : "");

@@ -31,6 +31,7 @@ struct Matrix {
   at::Tensor widened(const at::Tensor& values) const {
     return columns == channels ? values : values.repeat({columns / channels});
   }
+  int64_t valuesPerChannel() const { return rows * (columns / channels); }
   int64_t grainRows() const { return std::max<int64_t>(1, grainElements / columns); }
 };
 
@@ -93,12 +94,11 @@ void overPartials(const Matrix& matrix, const Chunks& chunks, const Body& body) 
 // Sums of squares about the chunks' own means become one about the common mean.
 Moments momentsOf(const at::Tensor& x, const Matrix& matrix) {
   Chunks chunks(matrix);
-  const Element type = elementOf(x, "normAct");
-  const void* const data = x.const_data_ptr();
+  const NormStatisticsArguments arguments{x.const_data_ptr(), elementOf(x, "normAct"), matrix.columns};
   chunks.fill([&](int64_t first, int64_t last, float* mean, float* squares) {
-    cpu::normStatistics(data, type, matrix.columns, first, last, mean, squares);
+    cpu::normStatistics(arguments, first, last, mean, squares);
   });
-  const double count = static_cast<double>(x.numel() / matrix.channels);
+  const double count = static_cast<double>(matrix.valuesPerChannel());
   Moments moments{zerosFor(matrix), zerosFor(matrix)};
   auto* const mean = moments.mean.data_ptr<double>();
   auto* const variance = moments.variance.data_ptr<double>();
@@ -175,7 +175,7 @@ at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormPa
   saved = {x, {}, parameters, {}, {}, {}};
   if (options.training) {
     const Moments moments = momentsOf(x, matrix);
-    updateRunning(parameters, moments, static_cast<double>(x.numel() / x.size(1)), options.momentum);
+    updateRunning(parameters, moments, static_cast<double>(matrix.valuesPerChannel()), options.momentum);
     saved.mean = moments.mean.to(at::kFloat);
     saved.inverseDeviation = (moments.variance + options.epsilon).rsqrt_().to(at::kFloat);
   } else {
@@ -238,7 +238,7 @@ NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const 
   result.shift = sums.gradient.to(at::kFloat);
   result.scale = (sums.product * deviation).to(at::kFloat);
 
-  const double count = static_cast<double>(x.numel() / x.size(1)), share = options.training ? 1 / count : 0;
+  const double count = static_cast<double>(matrix.valuesPerChannel()), share = options.training ? 1 / count : 0;
   const at::Tensor bias = matrix.widened((sums.gradient * share).to(at::kFloat));
   const at::Tensor slope = matrix.widened(
       (saved.parameters.scale.to(at::kDouble) * deviation * deviation * deviation * sums.product * -share)

@@ -6,8 +6,15 @@
 
 namespace tandem {
 
-/// Batch-norm [+ residual] [+ ReLU] over rows of `columns` values. A column is a channel, or one of several equal
-/// stretches of a row when rows are so short that the caller joins a few; the per-column values then repeat.
+/// Rows of `columns` values. A column is a channel, or one of several equal stretches of a row when rows are so short
+/// that the caller joins a few; per-column values then repeat.
+struct NormStatisticsArguments {
+  const void* x;
+  Element type;
+  int64_t columns;
+};
+
+/// Batch-norm [+ residual] [+ ReLU].
 struct NormActArguments {
   const void* x;
   const void* residual;  ///< null: none
@@ -35,8 +42,7 @@ struct NormActGradientArguments {
 namespace cpu {
 
 /// Mean, and sum of squared deviations from it, of each column over rows [first, last).
-void normStatistics(const void* x, Element type, int64_t columns, int64_t first, int64_t last, float* mean,
-                    float* squares);
+void normStatistics(const NormStatisticsArguments& arguments, int64_t first, int64_t last, float* mean, float* squares);
 
 /// y of rows [first, last).
 void normAct(const NormActArguments& arguments, int64_t first, int64_t last);

@@ -42,14 +42,16 @@ TANDEM_INLINE void mergeRows(const T* x, int64_t columns, int64_t before, float*
 }
 
 template <class T>
-TANDEM_INLINE void statistics(const T* x, int64_t columns, int64_t first, int64_t last, float* mean, float* squares) {
-  std::fill_n(mean, columns, 0.0F);
-  std::fill_n(squares, columns, 0.0F);
+TANDEM_INLINE void statistics(const NormStatisticsArguments& a, int64_t first, int64_t last, float* mean,
+                              float* squares) {
+  const T* const x = static_cast<const T*>(a.x);
+  std::fill_n(mean, a.columns, 0.0F);
+  std::fill_n(squares, a.columns, 0.0F);
   int64_t row = first;
   for (; row + together <= last; row += together) {
-    mergeRows<together>(x + row * columns, columns, row - first, mean, squares);
+    mergeRows<together>(x + row * a.columns, a.columns, row - first, mean, squares);
   }
-  for (; row < last; ++row) mergeRows<1>(x + row * columns, columns, row - first, mean, squares);
+  for (; row < last; ++row) mergeRows<1>(x + row * a.columns, a.columns, row - first, mean, squares);
 }
 
 // Written once for forward and backward: a recomputed mask must agree with the output to the last bit. (This file is
@@ -138,10 +140,10 @@ TANDEM_INLINE void gradient(const NormActGradientArguments& a, int64_t first, in
 
 }  // namespace
 
-TANDEM_CLONES void normStatistics(const void* x, Element type, int64_t columns, int64_t first, int64_t last,
-                                  float* mean, float* squares) {
-  type == Element::fp32 ? statistics(static_cast<const float*>(x), columns, first, last, mean, squares)
-                        : statistics(static_cast<const Bf16*>(x), columns, first, last, mean, squares);
+TANDEM_CLONES void normStatistics(const NormStatisticsArguments& a, int64_t first, int64_t last, float* mean,
+                                  float* squares) {
+  a.type == Element::fp32 ? statistics<float>(a, first, last, mean, squares)
+                          : statistics<Bf16>(a, first, last, mean, squares);
 }
 
 TANDEM_CLONES void normAct(const NormActArguments& a, int64_t first, int64_t last) {

@@ -26,7 +26,9 @@ struct Results {
 class NormAct : public testing::TestWithParam<Case> {
  protected:
   NormAct() {
-    const auto [shape, type, relu, residual, training] = GetParam();
+    const Shape shape = std::get<0>(GetParam());
+    const auto type = std::get<1>(GetParam());
+    const bool relu = std::get<2>(GetParam()), residual = std::get<3>(GetParam()), training = std::get<4>(GetParam());
     at::manual_seed(11);
     const auto images = [&] {
       return at::randn({shape.images, shape.channels, shape.height, shape.width})

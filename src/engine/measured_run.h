@@ -45,8 +45,8 @@ class MeasuredRun {
   ProgressCallback progress_;
   Nanos startup_{}, begin_{}, warmupWall_{}, windowBegin_{}, reported_{};
   Nanos firstBegin_ = Nanos::max(), lastEnd_{};  // the window, of all members
-  std::vector<double> warmupSeconds_;          // of member 0
-  std::atomic<int64_t> warmupEnd_{undecided};  // number of warm-up steps, once known
+  std::vector<double> warmupSeconds_;            // of member 0
+  std::atomic<int64_t> warmupEnd_{undecided};    // number of warm-up steps, once known
   bool steady_ = true;
   int64_t steps_ = 0;
   std::mutex mutex_;

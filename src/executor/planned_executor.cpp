@@ -128,9 +128,7 @@ std::span<const at::Tensor> PlannedExecutor::forward(const Batch& batch) {
   for (Step& step : steps_) {
     inputs.clear();
     for (const NodeId input : step.binding.plan->inputs) inputs.push_back(values[static_cast<size_t>(input)]);
-    for (const NodeId dead : step.lastUseOf) {
-      values[static_cast<size_t>(dead)].reset();
-    }
+    for (const NodeId dead : step.lastUseOf) values[static_cast<size_t>(dead)].reset();
     values[static_cast<size_t>(step.binding.plan->output)] =
         step.operation->forward(inputs, {mode_.training, mode_.gradients && step.backward});
   }

@@ -19,16 +19,13 @@ class Bound : public PlannedOperation {
  protected:
   explicit Bound(const PlannedBinding& binding) : b_(binding) {}
   const Attributes& attributes() const { return b_.node->attributes; }
-  OperationArguments arguments(std::span<const at::Tensor> inputs, PassMode mode) const {
-    return {attributes(),   {inputs.begin(), inputs.end()},
-            b_.weight,      b_.bias,
-            b_.runningMean, b_.runningVar,
-            mode.training,  b_.mayOverwrite,
-            b_.generator};
-  }
   at::Tensor call(std::span<const at::Tensor> inputs, PassMode mode) const {
-    OperationArguments all = arguments(inputs, mode);
-    return operationCall(b_.node->operation->name)(all);
+    OperationArguments arguments{attributes(),   {inputs.begin(), inputs.end()},
+                                 b_.weight,      b_.bias,
+                                 b_.runningMean, b_.runningVar,
+                                 mode.training,  b_.mayOverwrite,
+                                 b_.generator};
+    return operationCall(b_.node->operation->name)(arguments);
   }
 
   PlannedBinding b_;

@@ -8,6 +8,7 @@
 #include "base/catalog.h"
 #include "device/layout.h"
 #include "executor/executor.h"
+#include "support/relative_error.h"
 
 namespace tandem {
 namespace {
@@ -87,18 +88,11 @@ Trained run(std::string_view executor, std::string_view precision, at::MemoryFor
   return trained;
 }
 
-double distance(const at::Tensor& actual, const at::Tensor& expected) {
-  const at::Tensor reference = expected.to(at::kDouble);
-  const double difference = (actual.to(at::kDouble) - reference).norm().item<double>();
-  const double size = reference.norm().item<double>();
-  return size > 0 ? difference / size : difference;
-}
-
 /// fp32: 1e-5 of the norm. bf16: twice what autograd's own bf16 is away from fp32 (both round some sixteen values on
 /// the longest path), and two roundings at least.
 void expectClose(const at::Tensor& planned, const at::Tensor& autograd, const at::Tensor& exact, bool isFp32) {
-  const double bound = isFp32 ? 1e-5 : std::max(0x1p-8, 2 * distance(autograd, exact));
-  EXPECT_LE(distance(planned, exact), bound);
+  const double bound = isFp32 ? 1e-5 : std::max(0x1p-8, 2 * relativeError(autograd, exact));
+  EXPECT_LE(relativeError(planned, exact), bound);
 }
 
 /// bf16: all gradients as one vector. A value near zero that falls on the other side of a ReLU moves a small tensor's

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "support/relative_error.h"
 
 namespace tandem {
 
@@ -14,13 +15,6 @@ inline std::vector<at::Device> testDevices() {
   std::vector<at::Device> devices{at::kCPU};
   if (cudaDeviceCount() > 0) devices.emplace_back(at::kCUDA, 0);
   return devices;
-}
-
-/// |actual - expected| / |expected| by the 2-norm, in fp64.
-inline double relativeError(const at::Tensor& actual, const at::Tensor& expected) {
-  const at::Tensor a = actual.to(at::kCPU, at::kDouble), e = expected.to(at::kCPU, at::kDouble);
-  const double difference = (a - e).norm().item<double>(), size = e.norm().item<double>();
-  return size > 0 ? difference / size : difference;
 }
 
 /// Rounding differs in a few elements only: one bfloat16 step of 2^-8 in one of a thousand.

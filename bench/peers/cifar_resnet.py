@@ -1,4 +1,4 @@
-"""ResNet-20 for CIFAR as tf_cnn_benchmarks defines it: no ReLU after the first convolution, padding SAME (at stride 2
+"""The ResNets for CIFAR as tf_cnn_benchmarks defines them: no ReLU after the first convolution, padding SAME (at stride 2
 one row below and one column right), shortcuts without parameters (every second pixel, zero channels on both sides)."""
 import torch
 from torch import nn
@@ -24,7 +24,7 @@ class Block(nn.Module):
 
 
 class CifarResNet(nn.Module):
-    def __init__(self, blocks_per_stage=3, classes=10):
+    def __init__(self, blocks_per_stage, classes=10):
         super().__init__()
         self.conv1 = nn.Conv2d(3, 16, 3, 1, 1, bias=False)
         self.bn1 = nn.BatchNorm2d(16)

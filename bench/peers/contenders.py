@@ -1,24 +1,58 @@
-"""What runs against what: the commands of each case, and how a rate is read from what they print."""
+"""What runs against what: the command of each contender, and how its rate is read from what it prints."""
 import json
 import os
 import pathlib
+import re
 import shlex
+import signal
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Callable
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+TF_SCRIPT = pathlib.Path("scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py")
 
-# Steps of one run in fp32, so that it measures for 10 to 20 s on two cores; bf16 takes twice as many.
-RUN_LENGTH = {"resnet50": {"batch": 32, "warmup": 2, "steps": 5}, "resnet20": {"batch": 128, "warmup": 15, "steps": 70}}
-
+MODES = ["eager", "compile"]
+ALLOCATORS = ["default", "tuned"]
+PRECISIONS = ["fp32", "bf16"]
 # Keeps freed memory in the heap: without it each step returns its activations to the kernel and faults them in again.
-PEER_TUNABLES = "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=4294967296"
+TUNABLES = "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=4294967296"
+# Rough seconds from the start of a program to its first step.
+TANDEM_START_S, PYTORCH_START_S, TENSORFLOW_START_S = 1, 5, 6
 
 
 class RunFailed(Exception):
-    pass
+    """A run without a rate: why, in one line, and the end of what the program wrote to standard error."""
+
+    def __init__(self, reason, detail=""):
+        super().__init__(reason)
+        self.detail = detail
+
+
+@dataclass
+class Contender:
+    name: str
+    side: str                     # "tandem", "pytorch 1 process", "pytorch DDP" or "tf_cnn_benchmarks"
+    replicas: int
+    command: list
+    read: Callable                # (standard output, record file) -> result with images_per_s
+    start_s: float
+    variables: dict = field(default_factory=dict)
+
+    def text(self):
+        """What a person types to repeat one run."""
+        variables = [f"{name}={value}" for name, value in self.variables.items()]
+        return shlex.join(variables + [shown(part) for part in self.command])
+
+    def run(self, timeout):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [str(part) for part in self.command]
+            record = pathlib.Path(folder) / "record.jsonl"
+            if self.side == "tandem":
+                command += ["--format=json", f"--out={record}"]
+            return self.read(output_of(command, self.variables, timeout), record)
 
 
 def shown(part):
@@ -29,73 +63,120 @@ def shown(part):
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name
 
 
-@dataclass
-class Contender:
-    name: str
-    side: str                     # "tandem", "pytorch" or "tandem 1 replica"
-    command: list
-    environment: dict = field(default_factory=dict)
-
-    def text(self):
-        """What a person types to repeat one run."""
-        variables = [f"{name}={value}" for name, value in self.environment.items()]
-        return shlex.join(variables + [shown(part) for part in self.command])
-
-    def run(self, timeout):
-        """Images/s of one run, with what else the program said."""
-        with tempfile.TemporaryDirectory() as folder:
-            command = [str(part) for part in self.command]
-            record = pathlib.Path(folder) / "record.jsonl"
-            if self.side != "pytorch":
-                command += ["--format=json", f"--out={record}"]
-            try:
-                done = subprocess.run(command, env=os.environ | self.environment, cwd=ROOT, text=True, timeout=timeout,
-                                      stdin=subprocess.DEVNULL, capture_output=True)
-            except subprocess.TimeoutExpired:
-                raise RunFailed(f"{self.name}: no result after {timeout} s") from None
-            if done.returncode:
-                raise RunFailed(f"{self.name}: exit {done.returncode}: {self.text()}\n{done.stderr[-2000:]}")
-            return read_tandem(record) if self.side != "pytorch" else json.loads(done.stdout.splitlines()[-1])
+def output_of(command, variables, timeout):
+    """Standard output of a program. Whatever it started ends with it. Only a contender's own tunables are set."""
+    inherited = {name: value for name, value in os.environ.items() if name != "GLIBC_TUNABLES"}
+    try:
+        process = subprocess.Popen(command, env=inherited | variables, cwd=ROOT, text=True, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    except OSError as failure:
+        raise RunFailed(f"cannot start: {failure}") from None
+    try:
+        output, errors = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise RunFailed(f"no result after {timeout} s") from None
+    finally:
+        kill_group(process)
+    if process.returncode:
+        raise RunFailed(f"exit {process.returncode}: {reason_in(errors)}", errors[-4000:])
+    return output
 
 
-def read_tandem(path):
-    record = json.loads(path.read_text().splitlines()[-1])
+def kill_group(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def reason_in(errors):
+    """The line that names the error, or the last one."""
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    named = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
+    return (named or lines or ["nothing on standard error"])[-1][:300]
+
+
+def last_line(text):
+    lines = text.splitlines()
+    try:
+        return json.loads(lines[-1])
+    except (IndexError, json.JSONDecodeError):
+        raise RunFailed("no line of JSON at the end of the output", text[-4000:]) from None
+
+
+def read_tandem(_, path):
+    record = last_line(path.read_text() if path.exists() else "")
     if record["outcome"]["kind"] != "ok":
-        raise RunFailed(f"tandem: {record['outcome']['kind']}: {record['outcome']['reason']}")
-    seconds = record["window_ns"] / 1e9
-    return {"images_per_s": record["global_batch"] * record["measured_steps"] / seconds,
-            "step_s": [nanos / 1e9 for nanos in record["samples"]["wall_ns"]],
-            "losses": record["losses"][-1:], "commit": record["environment"]["commit"]}
+        raise RunFailed(f"{record['outcome']['kind']}: {record['outcome']['reason']}")
+    return {"images_per_s": record["global_batch"] * record["measured_steps"] / (record["window_ns"] / 1e9),
+            "step_s": [nanos / 1e9 for nanos in record["samples"]["wall_ns"]], "losses": record["losses"][-1:],
+            "parameters": record["placement"]["parameters"]}
 
 
-def tandem(program, run, replicas, cores_each, extra):
-    return [program, "bench", f"--model={run['model']}", f"--batch={run['batch'] // replicas}", f"--replicas={replicas}",
-            f"--cores-per-replica={cores_each}", f"--precision={run['precision']}", f"--warmup={run['warmup']}",
-            f"--steps={run['steps']}", *extra]
+def read_pytorch(output, _):
+    return last_line(output)
 
 
-def pytorch(python, run, processes, cpus, variant, mode):
-    return [python, HERE / "pytorch_train.py", f"--model={run['model']}", f"--batch={run['batch'] // processes}",
-            f"--precision={variant}", f"--mode={mode}", f"--processes={processes}", f"--cpus={','.join(map(str, cpus))}",
-            f"--warmup={run['warmup']}", f"--steps={run['steps']}"]
+def read_tensorflow(output, _):
+    total = re.search(r"^total images/sec: ([\d.]+)$", output, re.MULTILINE)
+    if not total:
+        raise RunFailed("no line 'total images/sec:' in the output", output[-4000:])
+    return {"images_per_s": float(total[1])}
 
 
-def peers(python, run, processes, cpus, options):
+def tandem(run, replicas, cores_each, options):
+    command = [options.tandem, "bench", f"--model={run['model']}", f"--batch={run['batch'] // replicas}",
+               f"--lr={run['lr']}", f"--replicas={replicas}", f"--cores-per-replica={cores_each}",
+               f"--precision={run['precision']}", f"--warmup={run['warmup']}", f"--steps={run['steps']}",
+               *(["--strategy=replicated"] if replicas > 1 else []), *options.tandem_args]
+    name = f"tandem {replicas} x {cores_each} core{'s' if cores_each > 1 else ''}"
+    return Contender(name, "tandem", replicas, command, read_tandem, TANDEM_START_S)
+
+
+def in_each_allocator(contender, options):
+    variables = {"default": {}, "tuned": {"GLIBC_TUNABLES": options.tunables}}
+    return [replace(contender, name=f"{contender.name} {name}", variables=variables[name]) for name in options.allocators]
+
+
+def pytorch(run, processes, cpus, python, options):
     """PyTorch in every setting that may be its best: for bf16 autocast and a bf16 model."""
-    variants = ["fp32"] if run["precision"] == "fp32" else ["autocast", "bf16"]
-    kind = "DDP" if processes > 1 else "1 process"
-    return [Contender(f"pytorch {kind} {variant} {mode}", "pytorch", pytorch(python, run, processes, cpus, variant, mode),
-                      {"GLIBC_TUNABLES": options.peer_tunables} if options.peer_tunables else {})
-            for variant in variants for mode in options.modes]
+    side = "pytorch DDP" if processes > 1 else "pytorch 1 process"
+    found = []
+    for variant in ["fp32"] if run["precision"] == "fp32" else ["autocast", "bf16"]:
+        for mode in options.modes:
+            command = [python, HERE / "pytorch_train.py", f"--model={run['model']}",
+                       f"--batch={run['batch'] // processes}", f"--precision={variant}", f"--mode={mode}",
+                       f"--processes={processes}", f"--cpus={','.join(map(str, cpus))}", f"--warmup={run['warmup']}",
+                       f"--steps={run['steps']}"]
+            start = PYTORCH_START_S + (run["compile_s"] if mode == "compile" else 0)
+            contender = Contender(f"{side} {variant} {mode}", side, processes, command, read_pytorch, start)
+            found += in_each_allocator(contender, options)
+    return found
 
 
-def contenders(case, run, cpus, python, options):
-    """Tandem first. `single`: one replica against one process on the same cores. `ddp`: a replica per core against DDP
-    with a process per core, and against one replica on all of them, at the same global batch."""
-    count = len(cpus)
-    one = tandem(options.tandem, run, 1, count, options.tandem_args)
-    if case == "single":
-        return [Contender(f"tandem 1 x {count} cores", "tandem", one), *peers(python, run, 1, cpus, options)]
-    many = tandem(options.tandem, run, count, 1, ["--strategy=replicated", *options.tandem_args])
-    return [Contender(f"tandem {count} x 1 core", "tandem", many), *peers(python, run, count, cpus, options),
-            Contender(f"tandem 1 x {count} cores", "tandem 1 replica", one)]
+def tensorflow(run, devices, cpus, options):
+    """tf_cnn_benchmarks: one device on all cores, or a device per core with the variables on the CPU. fp32 only: its
+    16-bit mode is for GPUs."""
+    if not options.tf_cnn_benchmarks or run["precision"] != "fp32":
+        return []
+    threads = len(cpus) // devices
+    command = ["taskset", "--cpu-list", ",".join(map(str, cpus)), options.tf_python,
+               options.tf_cnn_benchmarks / TF_SCRIPT, *run["tensorflow"], "--device=cpu", f"--num_gpus={devices}",
+               "--variable_update=parameter_server", "--local_parameter_device=cpu", f"--num_intra_threads={threads}",
+               f"--num_inter_threads={devices}", "--data_format=NHWC", f"--batch_size={run['batch'] // devices}",
+               f"--num_batches={run['steps']}", f"--num_warmup_batches={run['warmup']}", "--optimizer=momentum",
+               "--weight_decay=0.0001",
+               f"--init_learning_rate={run['lr']}"]
+    name = f"tf_cnn_benchmarks {devices} x {threads} thread{'s' if threads > 1 else ''}"
+    contender = Contender(name, "tf_cnn_benchmarks", devices, command, read_tensorflow, TENSORFLOW_START_S)
+    return in_each_allocator(contender, options)
+
+
+def contenders(run, cpus, python, options):
+    """Everything that may be the fastest on these cores: one replica on all of them, and a replica per core."""
+    found = []
+    for replicas in sorted({1, len(cpus)}):
+        found += [tandem(run, replicas, len(cpus) // replicas, options), *pytorch(run, replicas, cpus, python, options),
+                  *tensorflow(run, replicas, cpus, options)]
+    return found

@@ -10,14 +10,17 @@ import argparse
 import contextlib
 import json
 import os
+import pathlib
 import platform
 import resource
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 
-MODELS = {"resnet50": (224, 1000), "resnet20": (32, 10)}
+from models import MODELS
 
 
 def parse():
@@ -39,28 +42,23 @@ def parse():
 
 def build(options):
     import torch
-    size, classes = MODELS[options.model]
-    if options.model == "resnet50":
-        import torchvision
-        model = torchvision.models.resnet50()
-    else:
-        from cifar_resnet import CifarResNet
-        model = CifarResNet(classes=classes)
-    model = model.to(memory_format=torch.channels_last)
+    facts = MODELS[options.model]
+    model = facts.build().to(memory_format=torch.channels_last)
     if options.precision == "bf16":
         model = model.bfloat16()
         for module in model.modules():
             if isinstance(module, torch.nn.BatchNorm2d):
                 module.float()
-    images = torch.randn(options.batch, 3, size, size).to(memory_format=torch.channels_last)
-    labels = torch.randint(0, classes, (options.batch,))
+    images = torch.randn(options.batch, 3, facts.size, facts.size).to(memory_format=torch.channels_last)
+    labels = torch.randint(0, facts.classes, (options.batch,))
     return model.train(), images.bfloat16() if options.precision == "bf16" else images, labels
 
 
 def optimizer_of(model, options):
     import torch
     chosen = {"fused": {"fused": True}, "foreach": {"foreach": True}, "plain": {"foreach": False}}[options.sgd]
-    return torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4, **chosen)
+    return torch.optim.SGD(model.parameters(), lr=MODELS[options.model].lr, momentum=0.9, weight_decay=1e-4,
+                           **chosen)
 
 
 def train(options):
@@ -68,6 +66,7 @@ def train(options):
     torch.manual_seed(1)
     torch.set_num_threads(len(os.sched_getaffinity(0)))
     model, images, labels = build(options)
+    parameters = sum(parameter.numel() for parameter in model.parameters())
     if options.processes > 1:
         torch.distributed.init_process_group("gloo", init_method=f"file://{options.rendezvous}", rank=options.rank,
                                              world_size=options.processes)
@@ -85,7 +84,7 @@ def train(options):
         optimizer.step()
         return loss
 
-    return measure(step, options)
+    return measure(step, options) | {"parameters": parameters}
 
 
 def measure(step, options):
@@ -114,6 +113,15 @@ def measure(step, options):
     }
 
 
+def missing_for_compile():
+    """What torch.compile needs on a CPU and this machine lacks."""
+    compiler, headers = os.environ.get("CXX", "g++"), pathlib.Path(sysconfig.get_paths()["include"])
+    missing = [] if shutil.which(compiler) else [f"the C++ compiler {compiler} (Debian: g++; or set CXX)"]
+    if not (headers / "Python.h").exists():
+        missing.append(f"Python.h of Python {platform.python_version()} (Debian: python3-dev)")
+    return " and ".join(missing)
+
+
 def start_processes(options, cpus):
     """One process per CPU; the first one's result is printed, any failure ends all."""
     with tempfile.TemporaryDirectory() as folder:
@@ -132,6 +140,8 @@ def start_processes(options, cpus):
 
 def main():
     options = parse()
+    if options.mode == "compile" and missing_for_compile():
+        sys.exit(f"torch.compile lacks {missing_for_compile()}")
     cpus = [int(cpu) for cpu in options.cpus.split(",")]
     if options.processes > 1 and options.rank is None:
         if len(cpus) < options.processes:

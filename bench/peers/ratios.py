@@ -1,0 +1,47 @@
+"""Tandem's rate over that of its peers, with the interval of the ratio."""
+import random
+import statistics
+
+RESAMPLES, SEED, LEAST_PAIRS = 10000, 1, 5
+
+
+def ratios(field, runs, failures):
+    """The headline, Tandem's best over the best peer of any kind (None without a peer), and the rows behind it."""
+    rates = {name: [r["images_per_s"] for r in results] for name, results in runs.items() if name not in failures}
+    field = [contender for contender in field if contender.name in rates]
+    own = {contender.replicas: contender for contender in field if contender.side == "tandem"}
+    peers = [contender for contender in field if contender.side != "tandem"]
+    headline = compare(fastest(own.values(), rates), fastest(peers, rates), rates) if peers else None
+    rows = []
+    for side in dict.fromkeys(peer.side for peer in peers):
+        other = fastest([peer for peer in peers if peer.side == side], rates)
+        rows.append(compare(own[other.replicas], other, rates))
+    if len(own) > 1:
+        rows.append(compare(own[max(own)], own[1], rates))
+    return headline, rows
+
+
+def fastest(field, rates):
+    return max(field, key=lambda contender: statistics.median(rates[contender.name]))
+
+
+def compare(first, other, rates):
+    a, b = rates[first.name], rates[other.name]
+    paired = [x / y for x, y in zip(a, b)]
+    return {"of": first.name, "over": other.name, "median_of": statistics.median(a), "median_over": statistics.median(b),
+            "ratio_of_medians": statistics.median(a) / statistics.median(b), "interval": interval(a, b),
+            "median_of_ratios": statistics.median(paired), "least": min(paired), "greatest": max(paired),
+            "pairs": len(paired)}
+
+
+def interval(a, b):
+    """95 % interval of the ratio of medians by bootstrap over the pairs; None where they are too few."""
+    if len(a) < LEAST_PAIRS:
+        return None
+    draw, indices = random.Random(SEED), range(len(a))
+    found = []
+    for _ in range(RESAMPLES):
+        chosen = draw.choices(indices, k=len(a))
+        found.append(statistics.median(a[i] for i in chosen) / statistics.median(b[i] for i in chosen))
+    found.sort()
+    return [found[round(0.025 * RESAMPLES)], found[round(0.975 * RESAMPLES) - 1]]

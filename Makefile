@@ -2,11 +2,12 @@
 JOBS ?= $(shell nproc)
 ARGS ?=
 TANDEM := build/release/tandem
-SOURCES := $(wildcard src/*.h src/*.cpp src/*/*.h src/*/*.cpp src/*/*.cu tests/*/*.h tests/*/*.cpp)
-export TANDEM_LIBTORCH TANDEM_CACHE
+SOURCES := $(wildcard src/*.h src/*.cpp src/*/*.h src/*/*.cpp src/*/*.cu tests/*/*.h tests/*/*.cpp bench/*/*.h bench/*/*.cpp)
+export TANDEM_LIBTORCH TANDEM_ONEDNN TANDEM_CACHE
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build program bench test test-long lint tidy format docs dev asan tsan cuda peers verify-models clean FORCE
+.PHONY: help setup build program bench test test-long lint tidy format docs dev asan tsan cuda peers \
+        bench-kernels verify-models clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
@@ -14,9 +15,10 @@ help: ## list the targets
 setup: ## bring Debian packages and the pinned libtorch
 	@scripts/setup
 
-# An existing build folder reconfigures itself; TANDEM_LIBTORCH=DIR takes another libtorch.
-build/%/build.ninja: CMakePresets.json $(if $(TANDEM_LIBTORCH),FORCE) | setup
-	cmake --preset $* $(if $(TANDEM_LIBTORCH),-DTANDEM_LIBTORCH=$(TANDEM_LIBTORCH))
+# An existing build folder reconfigures itself; TANDEM_LIBTORCH=DIR and TANDEM_ONEDNN=DIR take libraries you have.
+given := $(foreach name,TANDEM_LIBTORCH TANDEM_ONEDNN,$(if $($(name)),-D$(name)=$($(name))))
+build/%/build.ninja: CMakePresets.json $(if $(given),FORCE) | setup
+	cmake --preset $* $(given)
 
 build: setup build/release/build.ninja ## build build/release/tandem and the tests
 	cmake --build --preset release -j $(JOBS)
@@ -67,8 +69,12 @@ tsan: build/tsan/build.ninja ## tests under the thread sanitizer
 cuda: build/cuda/build.ninja ## build with NVIDIA kernels in build/cuda (needs a CUDA toolkit and NCCL)
 	cmake --build --preset cuda -j $(JOBS)
 
-peers: build ## the same work in Tandem and PyTorch, alternated (ARGS='--pairs=3 ...')
+peers: program ## Tandem against its peers, for hours (ARGS='--models=resnet20 --modes=eager ...'; --help)
 	bench/peers/compare $(ARGS)
+
+bench-kernels: setup build/release/build.ninja ## kernels beside ATen and this machine's peaks (ARGS='--benchmark_filter=sgd')
+	cmake --build --preset release --target bench_kernels -j $(JOBS)
+	build/release/bench_kernels $(ARGS)
 
 verify-models: setup ## recompute the golden numbers of the model tests with PyTorch and compare
 	"$$(bench/peers/compare --print-python)" tests/golden/make_golden.py --check

@@ -10,9 +10,10 @@ namespace tandem {
 struct LayoutEntry {
   std::string_view name, summary;
   at::MemoryFormat format;  ///< of 4-D activations and convolution weights
+  bool blocked = false;     ///< activations between convolutions in blocks of channels (kernels/blocked.h)
 };
 
-/// nhwc, nchw.
+/// nhwc, nchw, blocked.
 std::span<const LayoutEntry> layouts();
 
 }  // namespace tandem

@@ -11,7 +11,7 @@ constexpr uint64_t dropoutSeedStep = 0x9E3779B97F4A7C15ULL;
 
 ExecutorOptions executorOptions(const TeamOptions& options, int index) {
   return {.compute = options.precision->compute,
-          .format = options.format,
+          .layout = options.layout,
           .device = options.devices.at(static_cast<size_t>(index)).torch(),
           .dropoutSeed = options.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1)};
 }
@@ -22,7 +22,7 @@ class TeamMember final : public Team::Member {
       : shared_(shared),
         device_(shared.options.devices.at(static_cast<size_t>(index))),
         buffers_(parameterSpecs(*shared.options.graph), *shared.options.precision, device_.torch(),
-                 shared.options.format),
+                 shared.options.layout.format),
         executor_(shared.options.executor->make(executorOptions(shared.options, index))),
         optimizer_(makeSgd(buffers_, shared.options.optimizer)),
         replica_{index, device_, buffers_, *optimizer_},

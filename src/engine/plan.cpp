@@ -66,6 +66,15 @@ void checkAllReduce(const Config& config) {
                           ": this algorithm does not run there; use one of ", join(fitting)));
 }
 
+void checkLayout(const Config& config) {
+  const auto& layout = find(layouts(), config.layout, "--layout");
+  const at::Device device = config.devices == "cpu" ? at::kCPU : at::kCUDA;
+  if (serves(find(executors(), config.executor, "--executor"), layout, device)) return;
+  throw UsageError(concat("--layout=", config.layout, " with --executor=", config.executor,
+                          " --devices=", config.devices,
+                          ": it needs --executor=planned, --devices=cpu and a build with oneDNN; use --layout=nhwc"));
+}
+
 void resolveBatch(RunPlan& plan) {
   const Config& config = plan.config;
   plan.replicaBatch = config.batch;
@@ -153,6 +162,7 @@ RunPlan resolvePlan(const Config& config, int64_t largestReplicas) {
   plan.config = resolved(config, plan.data.get(), largestReplicas);
   checkNames(plan.config);
   checkAllReduce(plan.config);
+  checkLayout(plan.config);
   resolveDevices(plan);
   resolveBatch(plan);
   const Graph graph = resolveModel(plan);

@@ -9,6 +9,7 @@
 
 #include "base/monitor.h"
 #include "data/source.h"
+#include "device/layout.h"
 #include "engine/loss.h"
 #include "executor/executor.h"
 #include "graph/graph.h"
@@ -29,7 +30,7 @@ struct TeamOptions {
   std::string lossAt = "replica";  ///< row of lossPlaces()
   double labelSmoothing = 0;
   const Precision* precision = nullptr;
-  at::MemoryFormat format = at::MemoryFormat::ChannelsLast;
+  LayoutEntry layout = layouts().front();
   OptimizerOptions optimizer;
   uint64_t seed = 1;
   bool forwardOnly = false;

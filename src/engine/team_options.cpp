@@ -81,7 +81,7 @@ TeamOptions teamOptions(const RunPlan& plan, const Graph& graph) {
   options.lossAt = config.lossAt;
   options.labelSmoothing = config.labelSmoothing;
   options.precision = &find(precisions(), config.precision, "--precision");
-  options.format = find(layouts(), config.layout, "--layout").format;
+  options.layout = find(layouts(), config.layout, "--layout");
   options.optimizer = optimizerOptions(config);
   options.seed = static_cast<uint64_t>(config.seed);
   options.forwardOnly = config.forwardOnly;

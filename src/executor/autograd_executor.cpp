@@ -87,7 +87,9 @@ void AutogradExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
 }
 
 void AutogradExecutor::bindStatistics(Step& step) {
-  const auto options = at::TensorOptions().dtype(at::kFloat).device(options_.device);
+  // fp32 beside bf16; tests compute their reference in fp64.
+  const auto type = c10::promoteTypes(at::kFloat, options_.compute);
+  const auto options = at::TensorOptions().dtype(type).device(options_.device);
   step.runningMean = at::zeros({step.node->shape.channels}, options);
   step.runningVar = at::ones({step.node->shape.channels}, options);
 }

@@ -9,6 +9,7 @@
 
 #include "device/batch.h"
 #include "device/flat_buffers.h"
+#include "device/layout.h"
 #include "graph/graph.h"
 
 namespace tandem {
@@ -18,7 +19,7 @@ std::vector<ParameterSpec> parameterSpecs(const Graph& graph);
 
 struct ExecutorOptions {
   at::ScalarType compute = at::kFloat;
-  at::MemoryFormat format = at::MemoryFormat::ChannelsLast;
+  LayoutEntry layout = layouts().front();
   at::Device device = at::kCPU;
   uint64_t dropoutSeed = 0;  ///< of this replica
 };
@@ -51,8 +52,12 @@ class Executor {
 struct ExecutorEntry {
   std::string_view name, summary;
   std::unique_ptr<Executor> (*make)(const ExecutorOptions&);
+  bool blocks;  ///< can keep activations in blocks of channels
 };
 
 std::span<const ExecutorEntry> executors();
+
+/// Blocks of channels need a CPU and a build with oneDNN.
+bool serves(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device);
 
 }  // namespace tandem

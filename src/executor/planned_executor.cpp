@@ -10,7 +10,9 @@
 #include "executor/generator.h"
 #include "executor/operation_call.h"
 #include "executor/planned_operation.h"
+#include "executor/value_layout.h"
 #include "graph/operation.h"
+#include "kernels/blocked.h"
 
 namespace tandem {
 namespace {
@@ -18,6 +20,7 @@ namespace {
 /// A call of the plan with what belongs to it.
 struct Step {
   PlannedBinding binding;
+  CallLayout layout;
   std::vector<Slice> slices;  // of its parameters
   std::unique_ptr<PlannedOperation> operation;
   std::vector<NodeId> lastUseOf;  // values that nobody reads after this call
@@ -39,14 +42,19 @@ class PlannedExecutor final : public Executor {
  private:
   void bindParameters(const Graph& graph, FlatBuffers& buffers);
   void bindStatistics();
+  void planLayouts(const Graph& graph);
   void planValues();
+  /// `tensor`, blocked or not, in the form asked for.
+  at::Tensor inLayout(const at::Tensor& tensor, bool isBlocked, bool blocked) const;
 
   ExecutorOptions options_;
   at::Generator generator_;
   PassMode mode_;
   std::vector<PlannedNode> plan_;
-  std::vector<Step> steps_;  // one per planned node
-  size_t values_ = 0;        // nodes of the graph
+  std::vector<Step> steps_;    // one per planned node
+  size_t values_ = 0;          // nodes of the graph
+  std::vector<bool> blocked_;  // per value
+  int64_t images_ = 0;         // of the last forward
   NodeId output_ = -1;
   std::vector<int64_t> outputShape_;
   std::array<at::Tensor, 1> outputs_;
@@ -63,9 +71,11 @@ void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
     steps_[i].binding.plan = &plan_[i];
     steps_[i].binding.node = &graph.node(plan_[i].node);
     steps_[i].binding.generator = &generator_;
+    steps_[i].binding.format = options_.layout.format;
   }
   bindParameters(graph, buffers);
   bindStatistics();
+  planLayouts(graph);
   planValues();
   for (Step& step : steps_) step.operation = makePlannedOperation(step.binding);
 }
@@ -92,6 +102,23 @@ void PlannedExecutor::bindStatistics() {
     step.binding.runningMean = at::zeros({node.shape.channels}, options);
     step.binding.runningVar = at::ones({node.shape.channels}, options);
   }
+}
+
+void PlannedExecutor::planLayouts(const Graph& graph) {
+  blocked_.assign(values_, false);
+  const auto layouts = options_.layout.blocked ? blockedLayouts(graph, plan_) : std::vector<CallLayout>();
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const PlannedNode& call = plan_[i];
+    steps_[i].layout =
+        options_.layout.blocked ? layouts[i] : CallLayout{std::vector<bool>(call.inputs.size(), false), false};
+    steps_[i].binding.blockedOutput = steps_[i].layout.output;
+    blocked_[static_cast<size_t>(call.output)] = steps_[i].layout.output;
+  }
+}
+
+at::Tensor PlannedExecutor::inLayout(const at::Tensor& tensor, bool isBlocked, bool blocked) const {
+  if (isBlocked == blocked || !tensor.defined()) return tensor;
+  return blocked ? toBlocked(tensor) : fromBlocked(tensor, images_);
 }
 
 void PlannedExecutor::planValues() {
@@ -124,15 +151,20 @@ std::span<const at::Tensor> PlannedExecutor::forward(const Batch& batch) {
   const at::NoGradGuard noGradients;
   std::vector<at::Tensor> values(values_);
   values[0] = batch.images;
+  images_ = batch.images.size(0);
   std::vector<at::Tensor> inputs;
   for (Step& step : steps_) {
     inputs.clear();
-    for (const NodeId input : step.binding.plan->inputs) inputs.push_back(values[static_cast<size_t>(input)]);
+    for (size_t k = 0; k < step.layout.inputs.size(); ++k) {
+      const auto value = static_cast<size_t>(step.binding.plan->inputs[k]);
+      inputs.push_back(inLayout(values[value], blocked_[value], step.layout.inputs[k]));
+    }
     for (const NodeId dead : step.lastUseOf) values[static_cast<size_t>(dead)].reset();
     values[static_cast<size_t>(step.binding.plan->output)] =
         step.operation->forward(inputs, {mode_.training, mode_.gradients && step.backward});
   }
-  const at::Tensor& output = values[static_cast<size_t>(output_)];
+  const auto last = static_cast<size_t>(output_);
+  const at::Tensor output = inLayout(values[last], blocked_[last], /*blocked=*/false);
   outputShape_ = output.sizes().vec();
   outputs_[0] = output.dim() == 2 ? output : output.flatten(1);
   kept_ = mode_.gradients;
@@ -145,7 +177,8 @@ void PlannedExecutor::backward(std::span<const at::Tensor> ofOutput, const Gradi
   const at::NoGradGuard noGradients;
   kept_ = false;
   std::vector<std::vector<at::Tensor>> gradients(values_);  // one from each reader of a value
-  gradients[static_cast<size_t>(output_)].push_back(ofOutput[0].view(outputShape_));
+  const auto last = static_cast<size_t>(output_);
+  gradients[last].push_back(inLayout(ofOutput[0].view(outputShape_), /*isBlocked=*/false, blocked_[last]));
   for (size_t i = steps_.size(); i-- > 0;) {
     Step& step = steps_[i];
     auto& outputGradients = gradients[static_cast<size_t>(step.binding.plan->output)];
@@ -153,7 +186,10 @@ void PlannedExecutor::backward(std::span<const at::Tensor> ofOutput, const Gradi
     auto inputs = step.operation->backward(std::move(outputGradients));
     for (size_t k = 0; k < inputs.size(); ++k) {
       if (!step.binding.wantsGradient[k]) continue;
-      gradients[static_cast<size_t>(step.binding.plan->inputs[k])].push_back(std::move(inputs[k]));
+      const auto value = static_cast<size_t>(step.binding.plan->inputs[k]);
+      const bool same = step.layout.inputs[k] == blocked_[value];
+      gradients[value].push_back(same ? std::move(inputs[k])
+                                      : inLayout(inputs[k], step.layout.inputs[k], blocked_[value]));
     }
     for (const Slice slice : step.slices) ready(slice);
   }

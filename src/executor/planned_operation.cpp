@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "executor/operation_call.h"
 #include "graph/operation.h"
+#include "kernels/convolution.h"
 #include "kernels/norm_act.h"
 
 namespace tandem {
@@ -31,9 +32,35 @@ class Bound : public PlannedOperation {
   PlannedBinding b_;
 };
 
-class Convolution final : public Bound {
+/// By a kernel that takes weights and activations in orders of its own.
+class PackedConvolution final : public Bound {
  public:
-  explicit Convolution(const PlannedBinding& binding) : Bound(binding) {}
+  PackedConvolution(const PlannedBinding& binding, std::unique_ptr<Convolution> kernel)
+      : Bound(binding), kernel_(std::move(kernel)) {}
+
+  at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
+    input_ = inputs[0].contiguous(at::MemoryFormat::ChannelsLast);
+    at::Tensor output = kernel_->forward(input_, b_.blockedOutput);
+    if (!mode.gradients) input_.reset();
+    return output;
+  }
+
+  std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
+    const at::Tensor gradient = addGradients(std::move(outputGradients)).contiguous(at::MemoryFormat::ChannelsLast);
+    kernel_->backwardParameters(input_, gradient);
+    const at::Tensor input = std::exchange(input_, {});
+    return {b_.wantsGradient[0] ? kernel_->backwardInput(input, gradient) : at::Tensor()};
+  }
+
+ private:
+  std::unique_ptr<Convolution> kernel_;
+  at::Tensor input_;
+};
+
+/// By ATen.
+class AtenConvolution final : public Bound {
+ public:
+  explicit AtenConvolution(const PlannedBinding& binding) : Bound(binding) {}
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
     const Padding& p = attributes().padding;
@@ -196,6 +223,19 @@ class ByAutograd final : public Bound {
   at::Tensor output_;  // with its history
 };
 
+std::unique_ptr<PlannedOperation> makePlannedConvolution(const PlannedBinding& binding) {
+  const Attributes& a = binding.node->attributes;
+  const ConvolutionGeometry geometry{a.strideH,      a.strideW,       a.padding.top, a.padding.bottom,
+                                     a.padding.left, a.padding.right, a.groups};
+  std::unique_ptr<Convolution> kernel;
+  if (binding.format == at::MemoryFormat::ChannelsLast) {
+    kernel = makeConvolution(geometry, {binding.weight, binding.bias, binding.weightGradient, binding.biasGradient});
+  }
+  if (kernel) return std::make_unique<PackedConvolution>(binding, std::move(kernel));
+  check(!binding.blockedOutput, "blocked activations have a kernel");
+  return std::make_unique<AtenConvolution>(binding);
+}
+
 template <class Operation>
 std::unique_ptr<PlannedOperation> make(const PlannedBinding& binding) {
   return std::make_unique<Operation>(binding);
@@ -207,8 +247,11 @@ struct Row {
 };
 
 constexpr std::array rows{
-    Row{"conv", make<Convolution>}, Row{"linear", make<Linear>}, Row{"batch_norm", make<BatchNorm>},
-    Row{"relu", make<Relu>},        Row{"add", make<Add>},
+    Row{"conv", makePlannedConvolution},
+    Row{"linear", make<Linear>},
+    Row{"batch_norm", make<BatchNorm>},
+    Row{"relu", make<Relu>},
+    Row{"add", make<Add>},
 };
 
 }  // namespace

@@ -21,6 +21,8 @@ struct PlannedBinding {
   std::vector<bool> wantsGradient;          ///< per input
   bool mayOverwrite = false;                ///< the first input is read by nobody else and needed by no backward
   at::Generator* generator = nullptr;
+  at::MemoryFormat format = at::MemoryFormat::ChannelsLast;  ///< of plain activations
+  bool blockedOutput = false;                                ///< of a convolution (kernels/blocked.h)
 };
 
 struct PassMode {

@@ -16,60 +16,96 @@ constexpr int64_t wideEnough = 64;  // columns from which a row is worth a loop
 constexpr int64_t chunksWanted = 64, chunkElements = 1 << 18, chunkRowsAtMost = 4096;
 constexpr int64_t grainElements = 1 << 15;
 
-/// x as a matrix. Rows of few channels are joined, so a channel may own several columns.
+/// x as blocks of rows. Plain x is one block, a row of all channels per pixel; of blocked x (kernels/blocked.h) each
+/// channel block of each image is one. Short rows are joined, so a channel may own several columns.
 struct Matrix {
-  int64_t channels, rows, columns;
+  int64_t channels, width;  // in all, and side by side in a row
+  int64_t groups, blocks;   // block k holds the channels of group k % groups
+  int64_t rows, columns;    // of a block
 
-  explicit Matrix(const at::Tensor& x) : channels(x.size(1)), rows(x.numel() / channels), columns(channels) {
+  Matrix(const at::Tensor& x, int64_t channelCount)
+      : channels(channelCount),
+        width(x.size(1)),
+        groups(channels / width),
+        blocks(groups == 1 ? 1 : x.size(0)),
+        rows(x.numel() / (blocks * width)),
+        columns(width) {
     while (columns < wideEnough && rows % 2 == 0) {
       rows /= 2;
       columns *= 2;
     }
   }
 
-  /// Per column what `values` [C] holds per channel.
+  /// Per column what `values` [C] holds per channel, group after group.
   at::Tensor widened(const at::Tensor& values) const {
-    return columns == channels ? values : values.repeat({columns / channels});
+    if (columns == width) return values;
+    return values.view({groups, 1, width}).expand({groups, columns / width, width}).reshape({groups * columns});
   }
-  int64_t valuesPerChannel() const { return rows * (columns / channels); }
-  int64_t grainRows() const { return std::max<int64_t>(1, grainElements / columns); }
+  int64_t valuesPerChannel() const { return blocks / groups * rows * (columns / width); }
 };
 
-/// Per column and chunk of rows two fp32 numbers, summed by cpu bodies: sums stay short, and the result does not
-/// depend on the number of threads.
-class Chunks {
- public:
-  explicit Chunks(const Matrix& matrix)
-      : matrix_(matrix),
-        chunkRows_(std::clamp<int64_t>(matrix.rows / chunksWanted, 8,
-                                       std::clamp<int64_t>(chunkElements / matrix.columns, 8, chunkRowsAtMost))),
-        count_((matrix.rows + chunkRows_ - 1) / chunkRows_),
-        partial_(at::empty({2, count_, matrix.columns}, at::kFloat)) {}
+/// The rows cut into chunks that lie in one block each. Chunks do not depend on the number of threads.
+struct Chunks {
+  const Matrix& matrix;
+  int64_t rows, perBlock, count;
 
-  /// body(first row, last row, first number's columns, second number's columns).
+  explicit Chunks(const Matrix& m)
+      : matrix(m),
+        rows(std::clamp<int64_t>(m.blocks * m.rows / chunksWanted, 8,
+                                 std::clamp<int64_t>(chunkElements / m.columns, 8, chunkRowsAtMost))),
+        perBlock((m.rows + rows - 1) / rows),
+        count(m.blocks * perBlock) {}
+
+  int64_t groupOf(int64_t chunk) const { return chunk / perBlock % matrix.groups; }
+  int64_t first(int64_t chunk) const { return chunk / perBlock * matrix.rows + chunk % perBlock * rows; }
+  int64_t rowsOf(int64_t chunk) const { return std::min(rows, matrix.rows - chunk % perBlock * rows); }
+
+  /// body(chunk) of all, on the threads at hand.
+  template <class Body>
+  void overAll(const Body& body) const {
+    const int64_t grain = std::max<int64_t>(1, grainElements / (std::min(rows, matrix.rows) * matrix.columns));
+    at::parallel_for(0, count, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t chunk = begin; chunk < end; ++chunk) body(chunk);
+    });
+  }
+};
+
+/// Per column and chunk two fp32 numbers, summed by cpu bodies: sums stay short.
+class Partials {
+ public:
+  explicit Partials(const Chunks& chunks)
+      : chunks_(chunks), values_(at::empty({2, chunks.count, chunks.matrix.columns}, at::kFloat)) {}
+
+  /// body(group, first row, end of rows, first number's columns, second number's columns).
   template <class Body>
   void fill(const Body& body) {
-    auto* const values = partial_.data_ptr<float>();
-    at::parallel_for(0, count_, 1, [&](int64_t first, int64_t last) {
-      for (int64_t chunk = first; chunk < last; ++chunk) {
-        body(chunk * chunkRows_, std::min(matrix_.rows, (chunk + 1) * chunkRows_), values + chunk * matrix_.columns,
-             values + (count_ + chunk) * matrix_.columns);
-      }
+    auto* const values = values_.data_ptr<float>();
+    const int64_t columns = chunks_.matrix.columns;
+    chunks_.overAll([&](int64_t chunk) {
+      const int64_t first = chunks_.first(chunk);
+      body(chunks_.groupOf(chunk), first, first + chunks_.rowsOf(chunk), values + chunk * columns,
+           values + (chunks_.count + chunk) * columns);
     });
   }
 
-  int64_t count() const { return count_; }
-  double rowsOf(int64_t chunk) const {
-    return static_cast<double>(std::min(matrix_.rows - chunk * chunkRows_, chunkRows_));
-  }
-  const float* values(int number, int64_t chunk) const {
-    return partial_.const_data_ptr<float>() + (number * count_ + chunk) * matrix_.columns;
+  /// body(channel, first number, second number, rows) over all chunks and columns.
+  template <class Body>
+  void overAll(const Body& body) const {
+    const Matrix& m = chunks_.matrix;
+    const auto* const values = values_.const_data_ptr<float>();
+    for (int64_t chunk = 0; chunk < chunks_.count; ++chunk) {
+      const auto rows = static_cast<double>(chunks_.rowsOf(chunk));
+      const int64_t channel = chunks_.groupOf(chunk) * m.width;
+      const float *const first = values + chunk * m.columns, *const second = first + chunks_.count * m.columns;
+      for (int64_t stretch = 0; stretch < m.columns; stretch += m.width) {
+        for (int64_t c = 0; c < m.width; ++c) body(channel + c, first[stretch + c], second[stretch + c], rows);
+      }
+    }
   }
 
  private:
-  const Matrix& matrix_;
-  int64_t chunkRows_, count_;
-  at::Tensor partial_;
+  const Chunks& chunks_;
+  at::Tensor values_;
 };
 
 struct Moments {
@@ -78,32 +114,20 @@ struct Moments {
 
 at::Tensor zerosFor(const Matrix& matrix) { return at::zeros({matrix.channels}, at::kDouble); }
 
-// body(channel, first number, second number, rows) over all chunks and columns.
-template <class Body>
-void overPartials(const Matrix& matrix, const Chunks& chunks, const Body& body) {
-  for (int64_t chunk = 0; chunk < chunks.count(); ++chunk) {
-    const double rows = chunks.rowsOf(chunk);
-    for (int64_t stretch = 0; stretch < matrix.columns; stretch += matrix.channels) {
-      const float* const first = chunks.values(0, chunk) + stretch;
-      const float* const second = chunks.values(1, chunk) + stretch;
-      for (int64_t c = 0; c < matrix.channels; ++c) body(c, first[c], second[c], rows);
-    }
-  }
-}
-
 // Sums of squares about the chunks' own means become one about the common mean.
 Moments momentsOf(const at::Tensor& x, const Matrix& matrix) {
-  Chunks chunks(matrix);
+  const Chunks chunks(matrix);
+  Partials partials(chunks);
   const NormStatisticsArguments arguments{x.const_data_ptr(), elementOf(x, "normAct"), matrix.columns};
-  chunks.fill([&](int64_t first, int64_t last, float* mean, float* squares) {
+  partials.fill([&](int64_t, int64_t first, int64_t last, float* mean, float* squares) {
     cpu::normStatistics(arguments, first, last, mean, squares);
   });
   const double count = static_cast<double>(matrix.valuesPerChannel());
   Moments moments{zerosFor(matrix), zerosFor(matrix)};
   auto* const mean = moments.mean.data_ptr<double>();
   auto* const variance = moments.variance.data_ptr<double>();
-  overPartials(matrix, chunks, [=](int64_t c, double own, double, double rows) { mean[c] += own * (rows / count); });
-  overPartials(matrix, chunks, [=](int64_t c, double own, double deviations, double rows) {
+  partials.overAll([=](int64_t c, double own, double, double rows) { mean[c] += own * (rows / count); });
+  partials.overAll([=](int64_t c, double own, double deviations, double rows) {
     const double distance = own - mean[c];
     variance[c] += (deviations + rows * distance * distance) / count;
   });
@@ -119,7 +143,7 @@ void updateRunning(const NormParameters& parameters, const Moments& moments, dou
 }
 
 struct Affine {
-  at::Tensor factor, offset;  // [columns] fp32
+  at::Tensor factor, offset;  // fp32 per column, group after group
 };
 
 // y = x * factor + offset is the normalisation, scale and shift.
@@ -138,14 +162,15 @@ struct Sums {
 };
 
 Sums sumsOf(const NormActGradientArguments& arguments, const Matrix& matrix) {
-  Chunks chunks(matrix);
-  chunks.fill([&](int64_t first, int64_t last, float* sum, float* product) {
-    cpu::normActSums(arguments, first, last, sum, product);
+  const Chunks chunks(matrix);
+  Partials partials(chunks);
+  partials.fill([&](int64_t group, int64_t first, int64_t last, float* sum, float* product) {
+    cpu::normActSums(arguments.ofGroup(group), first, last, sum, product);
   });
   Sums sums{zerosFor(matrix), zerosFor(matrix)};
   auto* const gradient = sums.gradient.data_ptr<double>();
   auto* const product = sums.product.data_ptr<double>();
-  overPartials(matrix, chunks, [=](int64_t c, double ofGradient, double ofProduct, double) {
+  partials.overAll([=](int64_t c, double ofGradient, double ofProduct, double) {
     gradient[c] += ofGradient;
     product[c] += ofProduct;
   });
@@ -171,7 +196,7 @@ at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormPa
   if (!hasKernel(x)) return normActReference(x, residual, parameters, options, saved);
   const at::Tensor dense = residual.defined() ? residual.contiguous(at::MemoryFormat::ChannelsLast) : residual;
   if (dense.defined()) checkPair(x, dense, "normAct: residual like x");
-  const Matrix matrix(x);
+  const Matrix matrix(x, parameters.scale.numel());
   saved = {x, {}, parameters, {}, {}, {}};
   if (options.training) {
     const Moments moments = momentsOf(x, matrix);
@@ -192,8 +217,11 @@ at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormPa
                                    affine.factor.const_data_ptr<float>(),
                                    affine.offset.const_data_ptr<float>(),
                                    options.relu};
-  at::parallel_for(0, matrix.rows, matrix.grainRows(),
-                   [&](int64_t first, int64_t last) { cpu::normAct(arguments, first, last); });
+  const Chunks chunks(matrix);
+  chunks.overAll([&](int64_t chunk) {
+    const int64_t first = chunks.first(chunk);
+    cpu::normAct(arguments.ofGroup(chunks.groupOf(chunk)), first, first + chunks.rowsOf(chunk));
+  });
   if (options.relu && residual.defined()) saved.y = y;
   return y;
 }
@@ -209,7 +237,7 @@ NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const 
   for (const at::Tensor& gradient : outputGradients) checkPair(x, gradient, "normActBackward: gradients like x");
   if (outputGradients.size() > 2) outputGradients = {addGradients(std::move(outputGradients))};
 
-  const Matrix matrix(x);
+  const Matrix matrix(x, saved.parameters.scale.numel());
   const Affine affine = affineOf(saved, matrix);
   const at::Tensor mean = matrix.widened(saved.mean);
   // The masked gradient is kept where somebody else needs it too.
@@ -248,8 +276,11 @@ NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const 
   const bool gradientIsFree = !result.residual.defined() || !result.residual.is_same(outputGradients[0]);
   result.x = gradientIsFree ? memoryFor(x, outputGradients[0]) : at::empty_like(x);
   arguments.dx = result.x.data_ptr();
-  at::parallel_for(0, matrix.rows, matrix.grainRows(),
-                   [&](int64_t first, int64_t last) { cpu::normActGradient(arguments, first, last); });
+  const Chunks chunks(matrix);
+  chunks.overAll([&](int64_t chunk) {
+    const int64_t first = chunks.first(chunk);
+    cpu::normActGradient(arguments.ofGroup(chunks.groupOf(chunk)), first, first + chunks.rowsOf(chunk));
+  });
   return result;
 }
 

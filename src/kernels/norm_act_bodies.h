@@ -7,7 +7,8 @@
 namespace tandem {
 
 /// Rows of `columns` values. A column is a channel, or one of several equal stretches of a row when rows are so short
-/// that the caller joins a few; per-column values then repeat.
+/// that the caller joins a few; per-column values then repeat. Where rows hold different groups of channels, per-column
+/// values stand group after group; a call serves rows of one group, the first unless ofGroup() chose another.
 struct NormStatisticsArguments {
   const void* x;
   Element type;
@@ -21,8 +22,14 @@ struct NormActArguments {
   void* y;
   Element type;
   int64_t columns;
-  const float *factor, *offset;  ///< [columns]: y = x * factor + offset
+  const float *factor, *offset;  ///< per column: y = x * factor + offset
   bool relu;
+
+  NormActArguments ofGroup(int64_t group) const {
+    NormActArguments other = *this;
+    for (const float** values : {&other.factor, &other.offset}) *values += group * columns;
+    return other;
+  }
 };
 
 struct NormActGradientArguments {
@@ -34,9 +41,17 @@ struct NormActGradientArguments {
   Element type;
   int64_t columns;
   bool relu;
-  const float *factor, *offset, *mean;  ///< [columns], as in forward
+  const float *factor, *offset, *mean;  ///< per column, as in forward
   /// dx = (g - bias) * factor + (x - mean) * slope, with g the masked gradient. Both zero in evaluation.
-  const float *bias, *slope;  ///< [columns]
+  const float *bias, *slope;  ///< per column
+
+  NormActGradientArguments ofGroup(int64_t group) const {
+    NormActGradientArguments other = *this;
+    for (const float** values : {&other.factor, &other.offset, &other.mean, &other.bias, &other.slope}) {
+      if (*values) *values += group * columns;
+    }
+    return other;
+  }
 };
 
 namespace cpu {

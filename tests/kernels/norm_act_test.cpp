@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "kernels/blocked.h"
 #include "test_devices.h"
 
 namespace tandem {
@@ -43,26 +44,34 @@ class NormAct : public testing::TestWithParam<Case> {
     options_ = {1e-5, 0.1, relu, training};
   }
 
-  enum class By { kernel, aten, exact };
+  enum class By { kernel, blockedKernel, aten, exact };
 
-  /// By the kernel, by ATen in the same type, or by ATen in fp64 from the same (rounded) inputs.
+  /// By the kernel on plain or on blocked tensors, by ATen in the same type, or by ATen in fp64 from the same (rounded)
+  /// inputs.
   Results run(at::Device device, By by, int64_t gradientCount) const {
     const auto placed = [&](const at::Tensor& tensor) {
       const auto type = [&] { return by == By::exact ? at::kDouble : tensor.scalar_type(); };
-      return tensor.defined() ? tensor.to(device, type(), false, true) : tensor;
+      if (!tensor.defined()) return tensor;
+      if (by == By::blockedKernel && tensor.dim() == 4) return toBlocked(tensor);
+      return tensor.to(device, type(), false, true);
+    };
+    const auto plain = [&](const at::Tensor& tensor) {
+      return by == By::blockedKernel && tensor.defined() ? fromBlocked(tensor, x_.size(0)) : tensor;
     };
     NormParameters parameters{placed(parameters_.scale), placed(parameters_.shift), placed(parameters_.runningMean),
                               placed(parameters_.runningVar)};
     NormActSaved saved;
     const at::Tensor x = placed(x_);
     Results results;
-    const auto forward = by == By::kernel ? normAct : normActReference;
-    const auto backward = by == By::kernel ? normActBackward : normActBackwardReference;
-    results.y = forward(x, placed(residual_), parameters, options_, saved).clone();
+    const bool byKernel = by == By::kernel || by == By::blockedKernel;
+    const auto forward = byKernel ? normAct : normActReference;
+    const auto backward = byKernel ? normActBackward : normActBackwardReference;
+    results.y = plain(forward(x, placed(residual_), parameters, options_, saved)).clone();
     std::vector<at::Tensor> gradients;
     for (int64_t i = 0; i < gradientCount; ++i) gradients.push_back(placed(gradients_[static_cast<size_t>(i)]));
     NormActGradients back = backward(std::move(gradients), saved, residual_.defined(), options_);
-    results.x = back.x, results.residual = back.residual, results.scale = back.scale, results.shift = back.shift;
+    results.x = plain(back.x), results.residual = plain(back.residual), results.scale = back.scale,
+    results.shift = back.shift;
     results.runningMean = parameters.runningMean, results.runningVar = parameters.runningVar;
     return results;
   }
@@ -81,22 +90,34 @@ void expectClose(const at::Tensor& actual, const at::Tensor& aten, const at::Ten
   EXPECT_LE(relativeError(actual, exact), std::max(bound, 4 * relativeError(aten, exact)));
 }
 
+void expectClose(const Results& actual, const Results& aten, const Results& exact, at::ScalarType type) {
+  expectClose(actual.y, aten.y, exact.y, type);
+  expectClose(actual.x, aten.x, exact.x, type);
+  EXPECT_EQ(actual.residual.defined(), exact.residual.defined());
+  if (exact.residual.defined()) expectClose(actual.residual, aten.residual, exact.residual, type);
+  expectClose(actual.scale, aten.scale, exact.scale, type);
+  expectClose(actual.shift, aten.shift, exact.shift, type);
+  expectClose(actual.runningMean, aten.runningMean, exact.runningMean, at::kFloat);
+  expectClose(actual.runningVar, aten.runningVar, exact.runningVar, at::kFloat);
+}
+
 TEST_P(NormAct, EqualsAtenInDoublePrecision) {
   const auto type = std::get<1>(GetParam());
   for (const at::Device device : testDevices()) {
     for (const int64_t gradients : {1, 2}) {
       SCOPED_TRACE(concat(gradients, " gradient(s)"));
-      const Results actual = run(device, By::kernel, gradients), aten = run(device, By::aten, gradients),
-                    exact = run(device, By::exact, gradients);
-      expectClose(actual.y, aten.y, exact.y, type);
-      expectClose(actual.x, aten.x, exact.x, type);
-      EXPECT_EQ(actual.residual.defined(), exact.residual.defined());
-      if (exact.residual.defined()) expectClose(actual.residual, aten.residual, exact.residual, type);
-      expectClose(actual.scale, aten.scale, exact.scale, type);
-      expectClose(actual.shift, aten.shift, exact.shift, type);
-      expectClose(actual.runningMean, aten.runningMean, exact.runningMean, at::kFloat);
-      expectClose(actual.runningVar, aten.runningVar, exact.runningVar, at::kFloat);
+      expectClose(run(device, By::kernel, gradients), run(device, By::aten, gradients),
+                  run(device, By::exact, gradients), type);
     }
+  }
+}
+
+TEST_P(NormAct, OnBlockedTensorsToo) {
+  if (!canBlock(x_.size(1))) GTEST_SKIP() << "channels that are no whole blocks";
+  for (const int64_t gradients : {1, 2}) {
+    SCOPED_TRACE(concat(gradients, " gradient(s)"));
+    expectClose(run(at::kCPU, By::blockedKernel, gradients), run(at::kCPU, By::aten, gradients),
+                run(at::kCPU, By::exact, gradients), std::get<1>(GetParam()));
   }
 }
 

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <benchmark/benchmark.h>
+
+#include <array>
+#include <functional>
+#include <string>
+
+#include "base/clock.h"
+#include "peaks.h"
+#include "shapes.h"
+
+namespace tandem::bench {
+
+/// What a row repeats: one call of an operation, with its tensors.
+using Call = std::function<void()>;
+
+/// Adds a row whose call moves at least `bytes` between memory and the processor. `prepare` makes the call's tensors
+/// when the row is run.
+void addByteRow(const std::string& name, const Peaks& peaks, double bytes, const std::function<Call()>& prepare);
+
+/// Adds a row whose call does `flops`; `peak` of 0 is unknown.
+void addFlopRow(const std::string& name, double peak, double flops, const std::function<Call()>& prepare);
+
+inline constexpr std::array elementTypes{at::kFloat, at::kBFloat16};
+inline const char* nameOf(at::ScalarType type) { return type == at::kFloat ? "fp32" : "bf16"; }
+inline int64_t bytesOf(at::ScalarType type) { return type == at::kFloat ? 4 : 2; }
+
+/// Normally distributed values; some repeat, so that large tensors are made quickly.
+at::Tensor randomVector(int64_t count, at::ScalarType type);
+at::Tensor randomImages(const Activation& shape, at::ScalarType type);  ///< NHWC
+
+// One per family of rows, each in a source of its own.
+void addPeakRows(const Peaks& peaks);
+void addNormActRows(const Peaks& peaks);
+void addSgdRows(const Peaks& peaks);
+void addSoftmaxCrossEntropyRows(const Peaks& peaks);
+void addNormalizeRows(const Peaks& peaks);
+void addSumRows(const Peaks& peaks);
+void addConvolutionRows(const Peaks& peaks);
+
+}  // namespace tandem::bench

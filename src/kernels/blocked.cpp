@@ -1,0 +1,43 @@
+#include "kernels/blocked.h"
+
+#include <ATen/ATen.h>
+
+#include "base/error.h"
+
+namespace tandem {
+
+int64_t blockChannels() {
+#if defined(__x86_64__)
+  static const int64_t channels = __builtin_cpu_supports("avx512f") ? 16 : 8;
+  return channels;
+#else
+  return 8;
+#endif
+}
+
+bool canBlock(int64_t channels) { return channels % blockChannels() == 0; }
+
+at::Tensor toBlocked(const at::Tensor& plain) {
+  const int64_t block = blockChannels(), images = plain.size(0), channels = plain.size(1);
+  check(canBlock(channels), "toBlocked: whole blocks");
+  if (channels == block) return plain.contiguous(at::MemoryFormat::ChannelsLast);
+  const int64_t height = plain.size(2), width = plain.size(3);
+  const at::Tensor split = plain.reshape({images, channels / block, block, height, width});
+  at::Tensor blocked = at::empty({images * channels / block, block, height, width},
+                                 plain.options().memory_format(at::MemoryFormat::ChannelsLast));
+  blocked.view({images, channels / block, block, height, width}).copy_(split);
+  return blocked;
+}
+
+at::Tensor fromBlocked(const at::Tensor& blocked, int64_t images) {
+  const int64_t block = blocked.size(1), channels = blocked.size(0) / images * block;
+  if (channels == block) return blocked;
+  const int64_t height = blocked.size(2), width = blocked.size(3);
+  at::Tensor plain =
+      at::empty({images, channels, height, width}, blocked.options().memory_format(at::MemoryFormat::ChannelsLast));
+  plain.view({images, channels / block, block, height, width})
+      .copy_(blocked.view({images, channels / block, block, height, width}));
+  return plain;
+}
+
+}  // namespace tandem

@@ -1,0 +1,12 @@
+// Twin of onednn_convolution.cpp for builds without oneDNN.
+#include "kernels/convolution.h"
+
+namespace tandem {
+
+std::unique_ptr<Convolution> makeConvolution(const ConvolutionGeometry&, const ConvolutionParameters&) {
+  return nullptr;
+}
+
+std::string convolutionLibrary() { return {}; }
+
+}  // namespace tandem

@@ -1,0 +1,284 @@
+#include <ATen/ATen.h>
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "kernels/blocked.h"
+#include "kernels/convolution.h"
+
+namespace tandem {
+namespace {
+
+using Dims = dnnl::memory::dims;
+using Desc = dnnl::memory::desc;
+using Tag = dnnl::memory::format_tag;
+using Arguments = std::unordered_map<int, dnnl::memory>;
+
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+dnnl::memory::data_type typeOf(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kBFloat16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
+dnnl::memory memoryOf(const Desc& desc, const at::Tensor& tensor) { return {desc, engine(), tensor.data_ptr()}; }
+
+at::Tensor bytesFor(const Desc& desc) { return at::empty({static_cast<int64_t>(desc.get_size())}, at::kByte); }
+
+/// A layer as oneDNN sees it; `any` leaves the order of memory to the kernel.
+struct Layer {
+  Desc x, y, weight, weightGradient;  // as they lie in our tensors
+  Desc anyX, anyWeight, anyWeightGradient;
+  Desc bias, biasGradient;  // empty without one
+  Dims strides, before, after;
+  dnnl::primitive_attr attributes;
+};
+
+/// Brings a tensor from one order of memory into another, where they differ.
+class Reorder {
+ public:
+  Reorder(const Desc& from, const Desc& to) : from_(from), to_(to) {
+    if (from != to) primitive_ = dnnl::reorder({engine(), from, engine(), to});
+  }
+
+  /// `tensor`, which lies as `from`, as `to`: itself, or written into `memory`.
+  dnnl::memory read(const dnnl::stream& stream, const at::Tensor& tensor, at::Tensor& memory) const {
+    dnnl::memory given = memoryOf(from_, tensor);
+    if (!primitive_) return given;
+    memory = bytesFor(to_);
+    dnnl::memory result = memoryOf(to_, memory);
+    primitive_->execute(stream, given, result);
+    return result;
+  }
+
+  /// Where a kernel writes what shall end in `tensor`, which lies as `to`: there, or into `memory`.
+  dnnl::memory target(const at::Tensor& tensor, at::Tensor& memory) const {
+    if (primitive_) memory = bytesFor(from_);
+    return memoryOf(from_, primitive_ ? memory : tensor);
+  }
+
+  /// Brings what was written to target() into the tensor.
+  void write(const dnnl::stream& stream, dnnl::memory written, const at::Tensor& tensor) const {
+    if (!primitive_) return;
+    dnnl::memory result = memoryOf(to_, tensor);
+    primitive_->execute(stream, written, result);
+  }
+
+ private:
+  Desc from_, to_;
+  std::optional<dnnl::reorder> primitive_;
+};
+
+template <class Primitive>
+class Pass {
+ public:
+  explicit Pass(const typename Primitive::primitive_desc& desc) : scratch_(desc.scratchpad_desc()), primitive_(desc) {}
+
+  void run(const dnnl::stream& stream, Arguments arguments) const {
+    const at::Tensor scratch = bytesFor(scratch_);
+    arguments.emplace(DNNL_ARG_SCRATCHPAD, memoryOf(scratch_, scratch));
+    primitive_.execute(stream, arguments);
+  }
+
+ private:
+  Desc scratch_;
+  Primitive primitive_;
+};
+
+constexpr auto algorithm = dnnl::algorithm::convolution_direct;
+
+/// The three passes: a kernel each, and what brings tensors into the order that it asks for.
+struct Forward {
+  using Primitive = dnnl::convolution_forward;
+  Primitive::primitive_desc desc;
+  Reorder x, weight;
+  Pass<Primitive> pass;
+
+  explicit Forward(const Layer& l)
+      : desc(engine(), dnnl::prop_kind::forward_training, algorithm, l.anyX, l.anyWeight, l.bias, l.y, l.strides,
+             l.before, l.after, l.attributes),
+        x(l.x, desc.src_desc()),
+        weight(l.weight, desc.weights_desc()),
+        pass(desc) {}
+};
+
+struct BackwardInput {
+  using Primitive = dnnl::convolution_backward_data;
+  Primitive::primitive_desc desc;
+  Reorder weight, dx;
+  Pass<Primitive> pass;
+
+  BackwardInput(const Layer& l, const Forward& hint)
+      : desc(engine(), algorithm, l.anyX, l.anyWeight, l.y, l.strides, l.before, l.after, hint.desc, l.attributes),
+        weight(l.weight, desc.weights_desc()),
+        dx(desc.diff_src_desc(), l.x),
+        pass(desc) {}
+};
+
+struct BackwardWeights {
+  using Primitive = dnnl::convolution_backward_weights;
+  Primitive::primitive_desc desc;
+  Reorder x, gradient;
+  Pass<Primitive> pass;
+
+  BackwardWeights(const Layer& l, const Forward& hint)
+      : desc(engine(), algorithm, l.anyX, l.anyWeightGradient, l.biasGradient, l.y, l.strides, l.before, l.after,
+             hint.desc, l.attributes),
+        x(l.x, desc.src_desc()),
+        gradient(desc.diff_weights_desc(), l.weightGradient),
+        pass(desc) {}
+};
+
+class OnednnConvolution final : public Convolution {
+ public:
+  OnednnConvolution(const ConvolutionGeometry& geometry, const ConvolutionParameters& parameters)
+      : g_(geometry), p_(parameters), stream_(engine()) {}
+
+  at::Tensor forward(const at::Tensor& x, bool blocked) override;
+  at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override;
+  void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override;
+
+ private:
+  int64_t channels() const { return p_.weight.size(1) * g_.groups; }
+  int64_t outputs() const { return p_.weight.size(0); }
+  int64_t imagesOf(const at::Tensor& x) const { return x.numel() / (channels() * x.size(2) * x.size(3)); }
+
+  void prepare(const at::Tensor& x, bool blockedOutput);
+  Layer layerFor(const at::Tensor& x, bool blockedOutput) const;
+  Desc weightDesc(const at::Tensor& weight, std::optional<Tag> tag) const;
+  at::Tensor emptyOutput(const at::Tensor& x) const;
+  /// Makes a pass if there is none yet.
+  template <class Made, class... From>
+  Made& made(std::optional<Made>& pass, const From&... from) const;
+
+  ConvolutionGeometry g_;
+  ConvolutionParameters p_;
+  dnnl::stream stream_;
+  Layer layer_;
+  std::vector<int64_t> preparedFor_;
+  bool blockedOutput_ = false;
+  std::optional<Forward> forward_;
+  std::optional<BackwardInput> backwardInput_;
+  std::optional<BackwardWeights> backwardWeights_;
+};
+
+Desc OnednnConvolution::weightDesc(const at::Tensor& weight, std::optional<Tag> tag) const {
+  Dims dims = weight.sizes().vec(), strides = weight.strides().vec();
+  if (g_.groups > 1) {
+    dims[0] /= g_.groups;
+    dims.insert(dims.begin(), g_.groups);
+    strides.insert(strides.begin(), strides[0] * dims[1]);
+  }
+  return tag ? Desc(dims, typeOf(weight), *tag) : Desc(dims, typeOf(weight), strides);
+}
+
+Layer OnednnConvolution::layerFor(const at::Tensor& x, bool blockedOutput) const {
+  const Tag blocks = blockChannels() == 16 ? Tag::nChw16c : Tag::nChw8c;
+  const auto& w = p_.weight;
+  const Dims inputs{imagesOf(x), channels(), x.size(2), x.size(3)};
+  const Dims results{inputs[0], outputs(), (inputs[2] + g_.top + g_.bottom - w.size(2)) / g_.strideH + 1,
+                     (inputs[3] + g_.left + g_.right - w.size(3)) / g_.strideW + 1};
+  const bool blockedInput = isBlocked(x, channels());
+  Layer l;
+  l.x = Desc(inputs, typeOf(x), blockedInput ? blocks : Tag::nhwc);
+  // Where the two sides differ (few input channels), the kernels for a blocked result have an order of their own.
+  l.anyX = blockedInput == blockedOutput ? l.x : Desc(inputs, typeOf(x), Tag::any);
+  l.y = Desc(results, typeOf(x), blockedOutput ? blocks : Tag::nhwc);
+  l.weight = weightDesc(w, std::nullopt);
+  l.anyWeight = weightDesc(w, Tag::any);
+  l.weightGradient = weightDesc(p_.weightGradient, std::nullopt);
+  l.anyWeightGradient = weightDesc(p_.weightGradient, Tag::any);
+  if (p_.bias.defined()) {
+    l.bias = Desc({outputs()}, typeOf(p_.bias), Tag::x);
+    l.biasGradient = Desc({outputs()}, typeOf(p_.biasGradient), Tag::x);
+  }
+  l.strides = {g_.strideH, g_.strideW};
+  l.before = {g_.top, g_.left};
+  l.after = {g_.bottom, g_.right};
+  l.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return l;
+}
+
+template <class Made, class... From>
+Made& OnednnConvolution::made(std::optional<Made>& pass, const From&... from) const {
+  try {
+    return pass ? *pass : pass.emplace(from...);
+  } catch (const dnnl::error& error) {
+    throw InternalError(concat(convolutionLibrary(), " has no convolution for weights ", c10::str(p_.weight.sizes()),
+                               " and input ", c10::str(preparedFor_), ": ", error.what()));
+  }
+}
+
+void OnednnConvolution::prepare(const at::Tensor& x, bool blockedOutput) {
+  if (x.sizes() == preparedFor_ && blockedOutput == blockedOutput_) return;
+  layer_ = layerFor(x, blockedOutput);
+  preparedFor_ = x.sizes().vec();
+  blockedOutput_ = blockedOutput;
+  forward_.reset();
+  backwardInput_.reset();
+  backwardWeights_.reset();
+}
+
+at::Tensor OnednnConvolution::emptyOutput(const at::Tensor& x) const {
+  const Dims dims = layer_.y.get_dims();
+  const int64_t split = blockedOutput_ ? outputs() / blockChannels() : 1;
+  return at::empty({dims[0] * split, dims[1] / split, dims[2], dims[3]},
+                   x.options().memory_format(at::MemoryFormat::ChannelsLast));
+}
+
+at::Tensor OnednnConvolution::forward(const at::Tensor& x, bool blocked) {
+  prepare(x, blocked);
+  const Forward& f = made(forward_, layer_);
+  at::Tensor reordered, packed, y = emptyOutput(x);
+  Arguments arguments{{DNNL_ARG_SRC, f.x.read(stream_, x, reordered)},
+                      {DNNL_ARG_WEIGHTS, f.weight.read(stream_, p_.weight, packed)},
+                      {DNNL_ARG_DST, memoryOf(layer_.y, y)}};
+  if (p_.bias.defined()) arguments.emplace(DNNL_ARG_BIAS, memoryOf(layer_.bias, p_.bias));
+  f.pass.run(stream_, std::move(arguments));
+  return y;
+}
+
+at::Tensor OnednnConvolution::backwardInput(const at::Tensor& x, const at::Tensor& dy) {
+  const BackwardInput& b = made(backwardInput_, layer_, *forward_);
+  at::Tensor dx = at::empty_like(x), packed, unordered;
+  const dnnl::memory result = b.dx.target(dx, unordered);
+  b.pass.run(stream_, {{DNNL_ARG_DIFF_DST, memoryOf(layer_.y, dy)},
+                       {DNNL_ARG_WEIGHTS, b.weight.read(stream_, p_.weight, packed)},
+                       {DNNL_ARG_DIFF_SRC, result}});
+  b.dx.write(stream_, result, dx);
+  return dx;
+}
+
+void OnednnConvolution::backwardParameters(const at::Tensor& x, const at::Tensor& dy) {
+  const BackwardWeights& b = made(backwardWeights_, layer_, *forward_);
+  at::Tensor reordered, packed;
+  const dnnl::memory result = b.gradient.target(p_.weightGradient, packed);
+  Arguments arguments{{DNNL_ARG_SRC, b.x.read(stream_, x, reordered)},
+                      {DNNL_ARG_DIFF_DST, memoryOf(layer_.y, dy)},
+                      {DNNL_ARG_DIFF_WEIGHTS, result}};
+  if (p_.bias.defined()) arguments.emplace(DNNL_ARG_DIFF_BIAS, memoryOf(layer_.biasGradient, p_.biasGradient));
+  b.pass.run(stream_, std::move(arguments));
+  b.gradient.write(stream_, result, p_.weightGradient);
+}
+
+}  // namespace
+
+std::unique_ptr<Convolution> makeConvolution(const ConvolutionGeometry& geometry,
+                                             const ConvolutionParameters& parameters) {
+  const at::Tensor& weight = parameters.weight;
+  const bool known = weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kBFloat16;
+  if (!known || !weight.is_cpu() || !weight.is_contiguous(at::MemoryFormat::ChannelsLast)) return nullptr;
+  return std::make_unique<OnednnConvolution>(geometry, parameters);
+}
+
+std::string convolutionLibrary() {
+  const auto* const version = dnnl_version();
+  return concat("oneDNN ", version->major, '.', version->minor, '.', version->patch);
+}
+
+}  // namespace tandem

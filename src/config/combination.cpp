@@ -70,15 +70,21 @@ Breach gatheredLossTrains(const Config& config) {
   return "--loss-at=gathered with --forward-only: without backward no gradient flows back; leave one of them out";
 }
 
+Breach partsNeedTheirOwnLoss(const Config& config) {
+  if (config.accumulate == 1 || config.lossAt != "gathered") return std::nullopt;
+  return concat("--accumulate=", config.accumulate, " with --loss-at=gathered: a batch in parts has its loss on the ",
+                "replica; use --loss-at=replica");
+}
+
 Breach scheduleNeedsSteps(const Config& config) {
   if (config.steps > 0 || config.schedule.find("cosine") == std::string::npos) return std::nullopt;
   return concat("--schedule=", config.schedule, " needs --steps: it ends at the last step, as --steps=1000");
 }
 
 constexpr Breach (*rulesInOrder[])(const Config&) = {
-    parameterDeviceNeedsServer, allReduceNeedsReplicated,  ncclNeedsGpus,
-    replicasMatchGpus,          parameterDeviceIsAReplica, deviceInputHasNoData,
-    nesterovNeedsMomentum,      gatheredLossTrains,        scheduleNeedsSteps,
+    parameterDeviceNeedsServer, allReduceNeedsReplicated, ncclNeedsGpus,         replicasMatchGpus,
+    parameterDeviceIsAReplica,  deviceInputHasNoData,     nesterovNeedsMomentum, gatheredLossTrains,
+    partsNeedTheirOwnLoss,      scheduleNeedsSteps,
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ struct Config {
   int64_t classes = 0;    // 0: the data's or the model's own
   int64_t imageSize = 0;  // 0: the model's own
   std::string precision = "fp32";
-  std::string layout = "nhwc";
+  std::string layout = "auto";  // auto: the faster of nhwc and blocked, as measured; nhwc where only that runs
   std::string executor = "planned";
 
   // on what
@@ -38,6 +38,7 @@ struct Config {
 
   // training step
   int64_t batch = 0;        // images per replica; 0: the model's own
+  int64_t accumulate = 1;   // parts of a replica's batch
   double learningRate = 0;  // 0: the model's own
   std::string schedule = "constant";
   double momentum = 0.9;

@@ -24,8 +24,9 @@ constexpr Option table[] = {
      onBench, &Config::imageSize, Choices::any, axis, zeroOrWithin<&Config::imageSize, 8, 16384>},
     {"precision", trained, "", "NAME", "type of activations and of the weights that kernels read",
      onBench, &Config::precision, Choices::precisions, axis, nullptr},
-    {"layout", trained, "", "NAME", "memory order of activations", onBench, &Config::layout, Choices::layouts, axis,
-     nullptr},
+    {"layout", trained, "", "NAME",
+     "memory order of activations; auto measures on a CPU whether nhwc or blocked is faster, and is nhwc elsewhere", onBench,
+     &Config::layout, Choices::layouts, axis, nullptr},
     {"executor", trained, "", "NAME", "what runs the network forward and backward", onBench, &Config::executor,
      Choices::executors, axis, nullptr},
 
@@ -65,6 +66,9 @@ constexpr Option table[] = {
 
     {"batch", step, "images", "N", "images per replica and step (strong scaling: of all)", onBench,
      &Config::batch, Choices::any, axis, within<&Config::batch, 1, million>, "the model's own"},
+    {"accumulate", step, "parts", "N",
+     "parts in which a replica's batch runs before the update: less memory; batch-norm sees one part at a time", onBench,
+     &Config::accumulate, Choices::any, axis, within<&Config::accumulate, 1, million>},
     {"lr", step, "", "X", "learning rate", onBench, &Config::learningRate, Choices::any, axis,
      positive<&Config::learningRate>, "the model's own"},
     {"schedule", step, "", "NAME", "course of the learning rate over the steps", onBench, &Config::schedule,

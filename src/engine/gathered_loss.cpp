@@ -28,7 +28,7 @@ class GatheredLoss final : public LossPlace {
   bool needsSource(int index) const override { return index == 0; }
   int share() const override { return replicas_; }
   void fetch(int index, BatchSource* source, Batch& out) override;
-  LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels) override;
+  LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels, int64_t batch) override;
 
  private:
   const Device& device(int index) const { return *options_.devices.at(static_cast<size_t>(index)); }
@@ -90,7 +90,8 @@ void GatheredLoss::computeJoined(int64_t step) {
   publish(0, lossReady_, step);
 }
 
-LossAndGradient GatheredLoss::compute(int index, const at::Tensor& output, const at::Tensor&) {
+LossAndGradient GatheredLoss::compute(int index, const at::Tensor& output, const at::Tensor&, int64_t batch) {
+  check(output.size(0) == batch, "gathered outputs are whole batches");
   const int64_t step = stepOf_[static_cast<size_t>(index)]++;
   outputs_[static_cast<size_t>(index)] = output;
   publish(index, published_[static_cast<size_t>(index)], step);

@@ -38,8 +38,8 @@ class LossPlace {
   virtual int share() const = 0;
   /// This replica's batch. `source` is null when it needs none.
   virtual void fetch(int index, BatchSource* source, Batch& out) = 0;
-  /// Loss of this replica's rows, and the gradient of its output: of the mean over one replica's batch.
-  virtual LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels) = 0;
+  /// Loss of the rows given, and the gradient of its output: of the mean over one replica's batch of `batch` rows.
+  virtual LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels, int64_t batch) = 0;
 };
 
 struct LossPlaceEntry {

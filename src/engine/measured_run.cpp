@@ -97,7 +97,10 @@ void MeasuredRun::measureWindow(Team::Member& member) {
   member.synchronize();
   member.barrier();
   const Nanos begin = now();
-  if (member.index() == 0) windowBegin_ = begin;
+  if (member.index() == 0) {
+    windowBegin_ = begin;
+    faults_ = -minorFaultsSoFar();
+  }
   for (int64_t i = 0; i < steps_; ++i) {
     samples.push_back(member.step());
     if (member.index() == 0) report(false, i + 1);
@@ -105,6 +108,7 @@ void MeasuredRun::measureWindow(Team::Member& member) {
   member.synchronize();
   const Nanos end = now();
   member.barrier();
+  if (member.index() == 0) faults_ += minorFaultsSoFar();
   member.finish();
   collect(member, samples);
   const std::lock_guard lock(mutex_);
@@ -140,6 +144,7 @@ void MeasuredRun::fill(RunRecord& record) const {
   record.warmup = {warmupEnd_.load(), warmupWall_, steady_};
   record.window = lastEnd_ - firstBegin_;
   record.measuredSteps = steps_;
+  record.minorFaults = faults_;
   record.steps = samples_;
   std::stable_sort(record.steps.begin(), record.steps.end(),
                    [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });

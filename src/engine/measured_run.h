@@ -49,6 +49,7 @@ class MeasuredRun {
   std::atomic<int64_t> warmupEnd_{undecided};    // number of warm-up steps, once known
   bool steady_ = true;
   int64_t steps_ = 0;
+  int64_t faults_ = 0;  // minor page faults in the window
   std::mutex mutex_;
   std::vector<StepSample> samples_;
   std::vector<double> lossSums_;

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "engine/gradient_sum.h"
 #include "engine/initialise.h"
 
 namespace tandem {
@@ -26,7 +27,10 @@ class TeamMember final : public Team::Member {
         executor_(shared.options.executor->make(executorOptions(shared.options, index))),
         optimizer_(makeSgd(buffers_, shared.options.optimizer)),
         replica_{index, device_, buffers_, *optimizer_},
-        ready_([this](Slice slice) { shared_.strategy.gradientReady(replica_, slice); }) {
+        sum_(buffers_, shared.options.accumulate),
+        ready_([this](Slice slice) {
+          if (sum_.add(slice, part_)) shared_.strategy.gradientReady(replica_, slice);
+        }) {
     initialiseWeights(*shared.options.graph, shared.options.seed, buffers_);
     executor_->bind(*shared.options.graph, buffers_);
     executor_->setTraining(!shared.options.forwardOnly);
@@ -46,6 +50,8 @@ class TeamMember final : public Team::Member {
 
  private:
   void train();
+  /// Loss of one part's batch of the whole one's `images`; undefined without backward.
+  at::Tensor trainPart(const Batch& part, int64_t images);
 
   TeamShared shared_;
   const Device& device_;
@@ -53,6 +59,8 @@ class TeamMember final : public Team::Member {
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Optimizer> optimizer_;
   Replica replica_;
+  GradientSum sum_;
+  int64_t part_ = 0;  // of the batch
   GradientReady ready_;
   std::unique_ptr<BatchSource> source_;
   Batch batch_;
@@ -60,12 +68,25 @@ class TeamMember final : public Team::Member {
   int64_t step_ = 0;
 };
 
-void TeamMember::train() {
-  const auto outputs = executor_->forward(batch_);
-  if (shared_.options.forwardOnly) return;
-  const LossAndGradient result = shared_.lossPlace.compute(replica_.index, outputs[0], batch_.labels);
-  losses_.push_back(result.loss);
+at::Tensor TeamMember::trainPart(const Batch& part, int64_t images) {
+  const auto outputs = executor_->forward(part);
+  if (shared_.options.forwardOnly) return {};
+  const LossAndGradient result = shared_.lossPlace.compute(replica_.index, outputs[0], part.labels, images);
   executor_->backward({&result.gradient, 1}, ready_);
+  return result.loss;
+}
+
+void TeamMember::train() {
+  const int64_t parts = shared_.options.accumulate, images = batch_.images.size(0), rows = images / parts;
+  at::Tensor loss;
+  for (part_ = 0; part_ < parts; ++part_) {
+    Batch part = batch_;
+    part.images = batch_.images.narrow(0, part_ * rows, rows);
+    part.labels = batch_.labels.narrow(0, part_ * rows, rows);
+    const at::Tensor ofPart = trainPart(part, images);
+    if (ofPart.defined()) loss = loss.defined() ? loss + ofPart : ofPart;
+  }
+  if (loss.defined()) losses_.push_back(parts == 1 ? loss : loss / parts);
 }
 
 StepSample TeamMember::step() {

@@ -18,8 +18,9 @@ int64_t size(at::ScalarType type) { return static_cast<int64_t>(c10::elementSize
 
 int64_t bytesPerParameter(const Config& config, const Precision& precision) {
   const int64_t weights = precision.compute == precision.master ? 0 : size(precision.compute);
+  const int64_t sum = config.accumulate > 1 ? size(at::kFloat) : 0;
   const int64_t momentum = config.momentum > 0 && !config.forwardOnly ? size(precision.master) : 0;
-  return size(precision.master) + weights + size(precision.wire) + momentum;
+  return size(precision.master) + weights + size(precision.wire) + momentum + sum;
 }
 
 int64_t parameterBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
@@ -32,7 +33,8 @@ int64_t parameterBytes(const Config& config, const MemoryNeeds& needs, const Pre
 }
 
 int64_t activationBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
-  const int64_t elements = activationCount(*needs.graph) * needs.replicaBatch * needs.replicasPerDevice;
+  const int64_t elements =
+      activationCount(*needs.graph) * (needs.replicaBatch / config.accumulate) * needs.replicasPerDevice;
   return elements * size(precision.compute) / 100 * (config.forwardOnly ? keptForwardOnlyPercent : keptPercent);
 }
 

@@ -24,7 +24,6 @@ namespace {
 
 void checkNames(const Config& config) {
   find(precisions(), config.precision, "--precision");
-  find(layouts(), config.layout, "--layout");
   find(executors(), config.executor, "--executor");
   find(strategies(), config.strategy, "--strategy");
   find(lossPlaces(), config.lossAt, "--loss-at");
@@ -67,6 +66,7 @@ void checkAllReduce(const Config& config) {
 }
 
 void checkLayout(const Config& config) {
+  if (config.layout == "auto") return;
   const auto& layout = find(layouts(), config.layout, "--layout");
   const at::Device device = config.devices == "cpu" ? at::kCPU : at::kCUDA;
   if (serves(find(executors(), config.executor, "--executor"), layout, device)) return;
@@ -86,6 +86,10 @@ void resolveBatch(RunPlan& plan) {
     plan.replicaBatch /= config.replicas;
   }
   plan.globalBatch = plan.replicaBatch * config.replicas;
+  if (plan.replicaBatch % config.accumulate != 0) {
+    throw UsageError(concat("--accumulate=", config.accumulate, ": a replica's batch of ", plan.replicaBatch,
+                            " images cannot be cut into so many equal parts; take a divisor of it"));
+  }
 }
 
 void checkClasses(const Config& config, const DatasetInfo& info) {
@@ -104,7 +108,7 @@ void checkImages(const Config& config, const DatasetInfo& info) {
 void checkBatchNorm(const RunPlan& plan, const Graph& graph) {
   if (plan.config.forwardOnly) return;
   for (const Node& node : graph.nodes()) {
-    const bool single = plan.replicaBatch * node.shape.height * node.shape.width == 1;
+    const bool single = plan.replicaBatch / plan.config.accumulate * node.shape.height * node.shape.width == 1;
     if (node.operation->name != "batch_norm" || !single) continue;
     throw UsageError(concat("--batch=", plan.config.batch, " with --image-size=", plan.config.imageSize, ": ",
                             node.name, " of ", plan.config.model,

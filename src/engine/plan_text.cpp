@@ -26,7 +26,9 @@ std::string deviceText(const RunPlan& plan) {
 }
 
 std::string batchText(const RunPlan& plan) {
-  return concat(plan.replicaBatch, " per replica, ", plan.globalBatch, " global (", plan.config.scaling, " scaling)");
+  const int64_t parts = plan.config.accumulate;
+  return concat(plan.replicaBatch, " per replica", parts > 1 ? concat(" in ", parts, " parts") : "", ", ",
+                plan.globalBatch, " global (", plan.config.scaling, " scaling)");
 }
 
 std::string exchangeText(const Config& config) {
@@ -78,7 +80,7 @@ std::string planText(const RunPlan& plan) {
     out << std::left << std::setw(11) << name << text << '\n';
   };
   line("model", modelText(plan));
-  line("compute", concat(config.precision, ", ", config.layout, ", executor ", config.executor));
+  line("compute", concat(config.precision, ", layout ", config.layout, ", executor ", config.executor));
   line("devices", deviceText(plan));
   line("batch", batchText(plan));
   line("exchange", exchangeText(config));
@@ -92,7 +94,7 @@ std::string planText(const RunPlan& plan) {
 
 std::string planLine(const RunPlan& plan) {
   const Config& config = plan.config;
-  return concat(config.model, ' ', config.precision, ' ', config.layout, " | ", join(plan.deviceLabels, "; "),
+  return concat(config.model, ' ', config.precision, ", layout ", config.layout, " | ", join(plan.deviceLabels, "; "),
                 plan.cores.shared ? " (shared)" : "", " | batch ", plan.replicaBatch, ", global ", plan.globalBatch,
                 " | ", exchangeText(config), " | input ", config.input, " | memory about ",
                 memoryText(plan.memory.total()));

@@ -1,5 +1,6 @@
 #include "engine/process_clock.h"
 
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +33,12 @@ Nanos sinceProcessStart() {
   timespec boot{};
   clock_gettime(CLOCK_BOOTTIME, &boot);
   return std::chrono::seconds(boot.tv_sec) + Nanos(boot.tv_nsec) - startSinceBoot();
+}
+
+int64_t minorFaultsSoFar() {
+  rusage usage{};
+  check(getrusage(RUSAGE_SELF, &usage) == 0, "getrusage");
+  return usage.ru_minflt;
 }
 
 }  // namespace tandem

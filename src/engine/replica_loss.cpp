@@ -18,8 +18,8 @@ class ReplicaLoss final : public LossPlace {
     options_.devices.at(static_cast<size_t>(index))->wait(out.ready);
   }
 
-  LossAndGradient compute(int, const at::Tensor& output, const at::Tensor& labels) override {
-    return options_.loss->of(output, labels, options_.smoothing, labels.size(0));
+  LossAndGradient compute(int, const at::Tensor& output, const at::Tensor& labels, int64_t batch) override {
+    return options_.loss->of(output, labels, options_.smoothing, batch);
   }
 
  private:

@@ -33,6 +33,7 @@ struct TeamOptions {
   LayoutEntry layout = layouts().front();
   OptimizerOptions optimizer;
   uint64_t seed = 1;
+  int64_t accumulate = 1;  ///< equal parts in which a replica's batch runs
   bool forwardOnly = false;
   bool blockingWaits = false;  ///< replicas share cores
   /// The batches of replica i; called on its thread.

@@ -4,24 +4,12 @@
 
 #include "base/catalog.h"
 #include "base/error.h"
-#include "device/layout.h"
 
 namespace tandem {
 namespace {
 
 constexpr int64_t syntheticImages = 1024;
 constexpr double bytesPerMib = 1024.0 * 1024.0;
-
-std::vector<Device> devicesOf(const RunPlan& plan) {
-  std::vector<Device> devices;
-  for (int64_t i = 0; i < plan.config.replicas; ++i) {
-    const auto at = static_cast<size_t>(i);
-    devices.push_back(plan.cudaDevices.empty()
-                          ? Device::cpu(static_cast<int>(i), plan.cores.threadsOf.at(at), plan.cores.threadsPerReplica)
-                          : Device::cuda(plan.cudaDevices.at(at)));
-  }
-  return devices;
-}
 
 std::shared_ptr<const Dataset> datasetOf(const RunPlan& plan, const Graph& graph) {
   if (plan.data) return plan.data;
@@ -45,11 +33,11 @@ BatchPlan batchPlan(const RunPlan& plan, const Graph& graph, int replica, int sh
           .augment = real ? &find(augments(), config.augment, "--augment") : nullptr};
 }
 
-SourceOptions sourceOptions(const RunPlan& plan, const Device& device) {
+SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const LayoutEntry& layout) {
   return {.maker = nullptr,
           .device = &device,
           .type = find(precisions(), plan.config.precision, "--precision").compute,
-          .format = find(layouts(), plan.config.layout, "--layout").format,
+          .format = layout.format,
           .producers = plan.config.producers,
           .queueDepth = plan.config.queueDepth,
           .hardwareThreads = {}};
@@ -66,7 +54,18 @@ OptimizerOptions optimizerOptions(const Config& config) {
 
 }  // namespace
 
-TeamOptions teamOptions(const RunPlan& plan, const Graph& graph) {
+std::vector<Device> devicesOf(const RunPlan& plan) {
+  std::vector<Device> devices;
+  for (int64_t i = 0; i < plan.config.replicas; ++i) {
+    const auto at = static_cast<size_t>(i);
+    devices.push_back(plan.cudaDevices.empty()
+                          ? Device::cpu(static_cast<int>(i), plan.cores.threadsOf.at(at), plan.cores.threadsPerReplica)
+                          : Device::cuda(plan.cudaDevices.at(at)));
+  }
+  return devices;
+}
+
+TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const LayoutEntry& layout) {
   const Config& config = plan.config;
   check(config.data.empty() == (plan.data == nullptr), "the plan holds the data set that it names");
   TeamOptions options;
@@ -81,16 +80,17 @@ TeamOptions teamOptions(const RunPlan& plan, const Graph& graph) {
   options.lossAt = config.lossAt;
   options.labelSmoothing = config.labelSmoothing;
   options.precision = &find(precisions(), config.precision, "--precision");
-  options.layout = find(layouts(), config.layout, "--layout");
+  options.layout = layout;
   options.optimizer = optimizerOptions(config);
   options.seed = static_cast<uint64_t>(config.seed);
+  options.accumulate = config.accumulate;
   options.forwardOnly = config.forwardOnly;
   options.blockingWaits = plan.cores.shared;
 
   const auto dataset = datasetOf(plan, graph);
   const int share = config.lossAt == "gathered" ? static_cast<int>(config.replicas) : 1;
-  options.source = [plan, &graph, dataset, share, devices = options.devices](int replica) {
-    SourceOptions source = sourceOptions(plan, devices[static_cast<size_t>(replica)]);
+  options.source = [plan, &graph, layout, dataset, share, devices = options.devices](int replica) {
+    SourceOptions source = sourceOptions(plan, devices[static_cast<size_t>(replica)], layout);
     if (!plan.cores.threadsOf.empty()) source.hardwareThreads = plan.cores.threadsOf[static_cast<size_t>(replica)];
     source.maker = std::make_shared<BatchMaker>(dataset, batchPlan(plan, graph, replica, share));
     return find(sources(), plan.config.input, "--input").make(source);

@@ -5,7 +5,10 @@
 
 namespace tandem {
 
-/// The team that a resolved plan asks for. Opens the data set (DataError). `graph` outlives the result.
-TeamOptions teamOptions(const RunPlan& plan, const Graph& graph);
+/// The devices of a resolved plan's replicas.
+std::vector<Device> devicesOf(const RunPlan& plan);
+
+/// The team that a resolved plan asks for, in `layout`. Opens the data set (DataError). `graph` outlives the result.
+TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const LayoutEntry& layout);
 
 }  // namespace tandem

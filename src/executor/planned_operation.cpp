@@ -40,6 +40,7 @@ class PackedConvolution final : public Bound {
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
     input_ = inputs[0].contiguous(at::MemoryFormat::ChannelsLast);
+    kernel_->weightsChanged();
     at::Tensor output = kernel_->forward(input_, b_.blockedOutput);
     if (!mode.gradients) input_.reset();
     return output;

@@ -27,6 +27,9 @@ class Convolution {
  public:
   virtual ~Convolution() = default;
 
+  /// The weights have changed: each pass brings them into its order again, once. (At first they count as changed.)
+  virtual void weightsChanged() = 0;
+
   /// y, blocked if asked. REQUIRES then: canBlock(outputs / groups).
   virtual at::Tensor forward(const at::Tensor& x, bool blocked) = 0;
 

@@ -3,6 +3,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -46,13 +47,13 @@ class Reorder {
     if (from != to) primitive_ = dnnl::reorder({engine(), from, engine(), to});
   }
 
-  /// `tensor`, which lies as `from`, as `to`: itself, or written into `memory`.
-  dnnl::memory read(const dnnl::stream& stream, const at::Tensor& tensor, at::Tensor& memory) const {
+  /// `tensor`, which lies as `from`, as `to`: itself, or written into `memory`, unless that is `current`.
+  dnnl::memory read(const dnnl::stream& stream, const at::Tensor& tensor, at::Tensor& memory, bool current) const {
     dnnl::memory given = memoryOf(from_, tensor);
     if (!primitive_) return given;
-    memory = bytesFor(to_);
+    if (!memory.defined()) memory = bytesFor(to_);
     dnnl::memory result = memoryOf(to_, memory);
-    primitive_->execute(stream, given, result);
+    if (!current) primitive_->execute(stream, given, result);
     return result;
   }
 
@@ -120,13 +121,13 @@ struct BackwardInput {
         pass(desc) {}
 };
 
-struct BackwardWeights {
+struct BackwardParameters {
   using Primitive = dnnl::convolution_backward_weights;
   Primitive::primitive_desc desc;
   Reorder x, gradient;
   Pass<Primitive> pass;
 
-  BackwardWeights(const Layer& l, const Forward& hint)
+  BackwardParameters(const Layer& l, const Forward& hint)
       : desc(engine(), algorithm, l.anyX, l.anyWeightGradient, l.biasGradient, l.y, l.strides, l.before, l.after,
              hint.desc, l.attributes),
         x(l.x, desc.src_desc()),
@@ -139,6 +140,7 @@ class OnednnConvolution final : public Convolution {
   OnednnConvolution(const ConvolutionGeometry& geometry, const ConvolutionParameters& parameters)
       : g_(geometry), p_(parameters), stream_(engine()) {}
 
+  void weightsChanged() override { forwardPacked_ = backwardPacked_ = false; }
   at::Tensor forward(const at::Tensor& x, bool blocked) override;
   at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override;
   void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override;
@@ -164,7 +166,9 @@ class OnednnConvolution final : public Convolution {
   bool blockedOutput_ = false;
   std::optional<Forward> forward_;
   std::optional<BackwardInput> backwardInput_;
-  std::optional<BackwardWeights> backwardWeights_;
+  std::optional<BackwardParameters> backwardParameters_;
+  at::Tensor forwardWeights_, backwardWeights_;  // in the order of these passes, where it is another
+  bool forwardPacked_ = false, backwardPacked_ = false;
 };
 
 Desc OnednnConvolution::weightDesc(const at::Tensor& weight, std::optional<Tag> tag) const {
@@ -221,7 +225,10 @@ void OnednnConvolution::prepare(const at::Tensor& x, bool blockedOutput) {
   blockedOutput_ = blockedOutput;
   forward_.reset();
   backwardInput_.reset();
+  backwardParameters_.reset();
+  forwardWeights_.reset();
   backwardWeights_.reset();
+  weightsChanged();
 }
 
 at::Tensor OnednnConvolution::emptyOutput(const at::Tensor& x) const {
@@ -234,9 +241,10 @@ at::Tensor OnednnConvolution::emptyOutput(const at::Tensor& x) const {
 at::Tensor OnednnConvolution::forward(const at::Tensor& x, bool blocked) {
   prepare(x, blocked);
   const Forward& f = made(forward_, layer_);
-  at::Tensor reordered, packed, y = emptyOutput(x);
-  Arguments arguments{{DNNL_ARG_SRC, f.x.read(stream_, x, reordered)},
-                      {DNNL_ARG_WEIGHTS, f.weight.read(stream_, p_.weight, packed)},
+  at::Tensor reordered, y = emptyOutput(x);
+  const bool current = std::exchange(forwardPacked_, true);
+  Arguments arguments{{DNNL_ARG_SRC, f.x.read(stream_, x, reordered, false)},
+                      {DNNL_ARG_WEIGHTS, f.weight.read(stream_, p_.weight, forwardWeights_, current)},
                       {DNNL_ARG_DST, memoryOf(layer_.y, y)}};
   if (p_.bias.defined()) arguments.emplace(DNNL_ARG_BIAS, memoryOf(layer_.bias, p_.bias));
   f.pass.run(stream_, std::move(arguments));
@@ -245,20 +253,21 @@ at::Tensor OnednnConvolution::forward(const at::Tensor& x, bool blocked) {
 
 at::Tensor OnednnConvolution::backwardInput(const at::Tensor& x, const at::Tensor& dy) {
   const BackwardInput& b = made(backwardInput_, layer_, *forward_);
-  at::Tensor dx = at::empty_like(x), packed, unordered;
+  at::Tensor dx = at::empty_like(x), unordered;
+  const bool current = std::exchange(backwardPacked_, true);
   const dnnl::memory result = b.dx.target(dx, unordered);
   b.pass.run(stream_, {{DNNL_ARG_DIFF_DST, memoryOf(layer_.y, dy)},
-                       {DNNL_ARG_WEIGHTS, b.weight.read(stream_, p_.weight, packed)},
+                       {DNNL_ARG_WEIGHTS, b.weight.read(stream_, p_.weight, backwardWeights_, current)},
                        {DNNL_ARG_DIFF_SRC, result}});
   b.dx.write(stream_, result, dx);
   return dx;
 }
 
 void OnednnConvolution::backwardParameters(const at::Tensor& x, const at::Tensor& dy) {
-  const BackwardWeights& b = made(backwardWeights_, layer_, *forward_);
+  const BackwardParameters& b = made(backwardParameters_, layer_, *forward_);
   at::Tensor reordered, packed;
   const dnnl::memory result = b.gradient.target(p_.weightGradient, packed);
-  Arguments arguments{{DNNL_ARG_SRC, b.x.read(stream_, x, reordered)},
+  Arguments arguments{{DNNL_ARG_SRC, b.x.read(stream_, x, reordered, false)},
                       {DNNL_ARG_DIFF_DST, memoryOf(layer_.y, dy)},
                       {DNNL_ARG_DIFF_WEIGHTS, result}};
   if (p_.bias.defined()) arguments.emplace(DNNL_ARG_DIFF_BIAS, memoryOf(layer_.biasGradient, p_.biasGradient));

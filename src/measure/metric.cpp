@@ -97,6 +97,10 @@ Value peakMemory(const RunRecord& record, const RunRecord*) {
   return static_cast<double>(record.peakMemoryBytes) / mebibyte;
 }
 
+Value minorFaults(const RunRecord& record, const RunRecord*) {
+  return quotient(static_cast<double>(record.minorFaults), static_cast<double>(record.measuredSteps));
+}
+
 Value finalLoss(const RunRecord& record, const RunRecord*) {
   const std::span<const double> losses = record.losses;
   return mean(losses.last(std::min(losses.size(), lossesAtEnd)));
@@ -147,6 +151,8 @@ constexpr std::array table{
     Metric{"wall_s", "s", "from the start of the process to its end", 2, lower, ofOk<wallSeconds>},
     Metric{"peak_memory_mib", "MiB", "host: peak resident set; CUDA: peak allocated on the fullest device", 0, lower,
            ofOk<peakMemory>},
+    Metric{"minor_faults_per_step", "faults", "pages of host memory touched for the first time, per step", 1, lower,
+           ofOk<minorFaults>},
     Metric{"final_loss", "", "mean training loss of the last 20 steps", 4, lower, ofOk<finalLoss>},
     Metric{"tflops", "TFLOP/s", "floating-point operations of the network per second", 3, higher, ofOk<teraflops>},
     Metric{"traffic_mib_per_step", "MiB", "bytes the strategy moves per replica and step", 2, lower,

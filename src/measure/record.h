@@ -28,6 +28,7 @@ struct Placement {
   bool sharedCores = false;  ///< --oversubscribe let replicas share cores
   bool control = false;      ///< nothing is exchanged: no way of training, only what the others are compared with
   std::string allReduce;     ///< algorithm really used, empty when none
+  std::string layout;        ///< memory order really used
   int64_t parameters = 0;
   double forwardFlopsPerImage = 0;
 
@@ -67,6 +68,7 @@ struct RunRecord {
   Nanos wall{};                   ///< from the start of the process to its end
   int64_t globalBatch = 0;
   int64_t measuredSteps = 0;
+  int64_t minorFaults = 0;      ///< of the process in the measured window: pages that it touched for the first time
   int64_t peakMemoryBytes = 0;  ///< host: peak resident set; CUDA: peak allocated, largest device
   Traffic traffic;
   std::vector<std::string> notes;  ///< caveats that belong beside the number

@@ -38,6 +38,7 @@ void describe(Archive& archive, typename Archive::template Ref<Placement> placem
   archive.field("shared_cores", placement.sharedCores);
   archive.field("control", placement.control);
   archive.field("all_reduce", placement.allReduce);
+  archive.field("layout", placement.layout);
   archive.measured("parameters", placement.parameters);
   archive.measured("forward_flops_per_image", placement.forwardFlopsPerImage);
 }
@@ -78,6 +79,7 @@ void describe(Archive& archive, typename Archive::template Ref<RunRecord> record
   archive.measured("wall_ns", record.wall);
   archive.measured("global_batch", record.globalBatch);
   archive.field("measured_steps", record.measuredSteps);
+  archive.field("minor_faults", record.minorFaults);
   archive.measured("peak_memory_bytes", record.peakMemoryBytes);
   archive.object("traffic", record.traffic);
   archive.field("notes", record.notes);

@@ -56,6 +56,7 @@ TEST(Combination, TrainingOptionsFitTogether) {
   expectRefused({"--nesterov", "--momentum=0"}, "needs --momentum above 0");
   EXPECT_EQ(refusal({"--nesterov"}), "accepted");
   expectRefused({"--loss-at=gathered", "--forward-only"}, "--forward-only");
+  expectRefused({"--loss-at=gathered", "--accumulate=2"}, "--accumulate=2");
   EXPECT_EQ(refusal({"--loss-at=gathered"}), "accepted");
   expectRefused({"--schedule=cosine"}, "needs --steps");
   expectRefused({"--schedule=warmup-cosine"}, "needs --steps");

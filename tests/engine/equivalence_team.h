@@ -43,6 +43,7 @@ struct Case {
   std::string allReduce = "shared", parameterDevice = "cpu", precision = "fp32", lossAt = "replica";
   std::string executor = "autograd";
   int replicas = 1;
+  int64_t accumulate = 1;
   int64_t first = 0, count = globalBatch;  // the images of each global batch that all replicas together train on
 
   std::string name() const {
@@ -89,6 +90,7 @@ inline TeamOptions teamOptions(const Case& c) {
   options.lossAt = c.lossAt;
   options.precision = &precision;
   options.optimizer = optimizerOptions();
+  options.accumulate = c.accumulate;
   options.blockingWaits = true;
   options.source = source;
   return options;

@@ -53,6 +53,28 @@ TEST_P(Equivalence, FiveStepsGiveTheWeightsOfTheOracle) {
 INSTANTIATE_TEST_SUITE_P(Catalog, Equivalence, testing::ValuesIn(strategies().begin(), strategies().end()),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// A batch in parts, one after the other, is the whole batch.
+TEST_P(Equivalence, ABatchInPartsGivesTheSameWeights) {
+  for (const Precision& precision : precisions()) {
+    for (const ExecutorEntry& executor : executors()) {
+      for (const int64_t parts : {2, 3, 12}) {
+        Case c{.graph = &net_, .strategy = &GetParam(), .precision = std::string(precision.name)};
+        c.executor = executor.name;
+        c.replicas = 2, c.accumulate = parts;
+        const Trained trained = train(c);
+        c.accumulate = 1;
+        const Trained whole = train(c);
+        for (size_t rank = 0; rank < 2; ++rank) {
+          const Difference found = difference(trained.replicas[rank], whole.replicas[rank], whole.initial);
+          EXPECT_TRUE(equal(found, c.precision))
+              << c.name() << ", " << parts << " parts: " << found.where << " differs by " << found.ofNorm
+              << " of its norm, " << found.ofChange << " of its change";
+        }
+      }
+    }
+  }
+}
+
 TEST(EquivalenceOracle, TrainsEveryTensor) {
   const Graph net = plainNet();
   const Trained trained = oneReplica({.graph = &net}, 0, globalBatch);

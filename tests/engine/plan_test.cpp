@@ -177,6 +177,25 @@ TEST(Plan, ABatchNormOfSingleValuesIsRefused) {
   EXPECT_EQ(resolvePlan(config, 1).globalBatch, 1);
 }
 
+TEST(Plan, ABatchIsCutIntoEqualParts) {
+  auto config = tiny();
+  config.batch = 12;
+  config.accumulate = 5;
+  EXPECT_NE(refusalOf(config).find("--accumulate=5"), std::string::npos);
+  config.accumulate = 1;
+  const auto whole = resolvePlan(config, 1).memory.activations;
+  config.accumulate = 4;
+  EXPECT_EQ(resolvePlan(config, 1).globalBatch, 12);
+  EXPECT_LE(resolvePlan(config, 1).memory.activations, whole / 4 + 1);
+}
+
+TEST(Plan, BlocksOfChannelsNeedThePlannedExecutor) {
+  auto config = tiny();
+  config.layout = "blocked";
+  config.executor = "autograd";
+  EXPECT_NE(refusalOf(config).find("--executor=planned"), std::string::npos);
+}
+
 TEST(Plan, MissingDataIsADataError) {
   auto config = tiny();
   config.data = testing::TempDir() + "no_such_folder";

@@ -86,11 +86,13 @@ inline RunRecord fullRecord() {
   record.placement.sharedCores = true;
   record.placement.control = true;
   record.placement.allReduce = "ring";
+  record.placement.layout = "blocked";
   record.placement.forwardFlopsPerImage = 8.178e9 + 1.0 / 3;
   record.outcome = {OutcomeKind::failed, ExitCode::invalidMeasurement, "line one\nline \"two\""};
   record.warmup = {12, Nanos((int64_t{1} << 53) + 1), false};
   record.losses = {6.907755278982137, 5e-324, 1.7976931348623157e308, -0.0};
   record.window = Nanos(std::numeric_limits<int64_t>::max());
+  record.minorFaults = 17;
   record.traffic = {1e9 / 7, 54};
   record.notes = {"fell back to copy", "second"};
   return record;

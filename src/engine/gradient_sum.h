@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "device/flat_buffers.h"
+
+namespace tandem {
+
+/// Adds up the gradients of a batch that runs in parts, in fp32 whatever the gradients' type. For one thread; `buffers`
+/// must outlive it.
+class GradientSum {
+ public:
+  GradientSum(FlatBuffers& buffers, int64_t parts);
+
+  /// Backward of part number `part`, from 0, has written the slice. True when that was the last one: the slice then
+  /// holds the sum of all parts.
+  bool add(Slice slice, int64_t part);
+
+ private:
+  FlatBuffers& buffers_;
+  int64_t parts_;
+  std::vector<at::Tensor> sums_;  // per segment, [n] fp32; none for a single part
+};
+
+}  // namespace tandem

@@ -98,7 +98,13 @@ at::Tensor FlatBuffers::gradientView(int parameter) const { return view(of(slice
 
 at::Tensor FlatBuffers::view(const at::Tensor& flat, int parameter) const {
   const auto& shape = spec(parameter).shape;
-  return flat.as_strided(shape, stridesOf(shape, format_), slice(parameter).begin);
+  const int64_t begin = slice(parameter).begin;
+  if (const int64_t b = spec(parameter).block; b > 0) {
+    const int64_t pixels = shape[2] * shape[3];
+    return flat.as_strided({shape[0] / b, b, shape[1] / b, b, shape[2], shape[3]},
+                           {shape[1] * pixels * b, 1, pixels * b * b, b, shape[3] * b * b, b * b}, begin);
+  }
+  return flat.as_strided(shape, stridesOf(shape, format_), begin);
 }
 
 void FlatBuffers::refreshWeights() {

@@ -28,6 +28,10 @@ struct ParameterSpec {
   std::string name;
   std::vector<int64_t> shape;
   bool fp32 = false;  ///< stays fp32 in every precision (batch-norm)
+  /// A convolution's weight may lie in blocks of channels, [out / b, in / b, kH, kW, b of in, b of out], as kernels for
+  /// blocked activations read it. Its views then have the shape [out / b, b, in / b, b, kH, kW], which is `shape` with
+  /// two dimensions split. 0: no blocks.
+  int64_t block = 0;
 };
 
 /// One replica's parameters, gradients and optimizer state: a few contiguous buffers, cut into the same slices.
@@ -57,7 +61,7 @@ class FlatBuffers {
   at::Tensor gradient(Slice) const;  ///< [n] as exchanged
   at::Tensor momentum(Slice);        ///< [n] fp32, zero at first use
 
-  at::Tensor masterView(int parameter) const;  ///< in the parameter's shape, over the flat memory
+  at::Tensor masterView(int parameter) const;  ///< in the parameter's shape (see ParameterSpec), over the flat memory
   at::Tensor weightView(int parameter) const;
   at::Tensor gradientView(int parameter) const;
 

@@ -40,7 +40,8 @@ int indexIn(const FlatBuffers& buffers, const Parameter& parameter) {
 void initialiseWeights(const Graph& graph, uint64_t seed, FlatBuffers& buffers) {
   const at::NoGradGuard noGradients;
   for (const Parameter& parameter : graph.parameters()) {
-    buffers.masterView(indexIn(buffers, parameter)).copy_(initialValue(parameter, seed));
+    at::Tensor master = buffers.masterView(indexIn(buffers, parameter));
+    master.copy_(initialValue(parameter, seed).view(master.sizes()));
   }
   buffers.refreshWeights();
 }

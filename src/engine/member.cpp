@@ -22,8 +22,8 @@ class TeamMember final : public Team::Member {
   TeamMember(int index, const TeamShared& shared)
       : shared_(shared),
         device_(shared.options.devices.at(static_cast<size_t>(index))),
-        buffers_(parameterSpecs(*shared.options.graph), *shared.options.precision, device_.torch(),
-                 shared.options.layout.format),
+        buffers_(parameterSpecs(*shared.options.graph, executorOptions(shared.options, index)),
+                 *shared.options.precision, device_.torch(), shared.options.layout.format),
         executor_(shared.options.executor->make(executorOptions(shared.options, index))),
         optimizer_(makeSgd(buffers_, shared.options.optimizer)),
         replica_{index, device_, buffers_, *optimizer_},

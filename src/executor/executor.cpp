@@ -5,6 +5,7 @@
 
 #include "executor/autograd_executor.h"
 #include "executor/planned_executor.h"
+#include "kernels/blocked.h"
 #include "kernels/convolution.h"
 
 namespace tandem {
@@ -23,11 +24,21 @@ bool serves(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device
   return !layout.blocked || (executor.blocks && device.is_cpu() && !convolutionLibrary().empty());
 }
 
-std::vector<ParameterSpec> parameterSpecs(const Graph& graph) {
+namespace {
+
+int64_t blockOf(const Graph& graph, const Parameter& parameter, const ExecutorOptions& options) {
+  if (!options.layout.blocked || options.compute != at::kFloat || parameter.shape.size() != 4) return 0;
+  const bool whole = canBlock(parameter.shape[0]) && canBlock(parameter.shape[1]);
+  return whole && graph.node(parameter.node).attributes.groups == 1 ? blockChannels() : 0;
+}
+
+}  // namespace
+
+std::vector<ParameterSpec> parameterSpecs(const Graph& graph, const ExecutorOptions& options) {
   std::vector<ParameterSpec> specs;
   for (const Parameter& parameter : graph.parameters()) {
     const bool norm = parameter.role == ParameterRole::normScale || parameter.role == ParameterRole::normShift;
-    specs.push_back({parameter.name, parameter.shape, norm});
+    specs.push_back({parameter.name, parameter.shape, norm, blockOf(graph, parameter, options)});
   }
   std::reverse(specs.begin(), specs.end());
   return specs;

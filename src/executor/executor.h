@@ -14,15 +14,16 @@
 
 namespace tandem {
 
-/// The graph's parameters in the order in which their gradients become ready in backward: the order of FlatBuffers.
-std::vector<ParameterSpec> parameterSpecs(const Graph& graph);
-
 struct ExecutorOptions {
   at::ScalarType compute = at::kFloat;
   LayoutEntry layout = layouts().front();
   at::Device device = at::kCPU;
   uint64_t dropoutSeed = 0;  ///< of this replica
 };
+
+/// The graph's parameters in the order in which their gradients become ready in backward: the order of FlatBuffers.
+/// With blocked fp32 activations the weights of convolutions between them lie in blocks too.
+std::vector<ParameterSpec> parameterSpecs(const Graph& graph, const ExecutorOptions& options = {});
 
 /// Runs one replica's graph. All methods on the replica's thread.
 class Executor {

@@ -48,7 +48,7 @@ class Trial {
     const Padding& p = a.padding;
     blockedOutput_ = blocked && canBlock(a.outputs / a.groups);
     const bool blockedInput = blockedOutput_ && canBlock(layer.input.channels / a.groups);
-    const at::Tensor weight = random({a.outputs, layer.input.channels / a.groups, a.kernelH, a.kernelW}, type);
+    const at::Tensor weight = weightFor(layer, type, blockedInput);
     const at::Tensor bias = a.bias ? at::zeros({a.outputs}, type) : at::Tensor();
     const at::Tensor biasGradient = a.bias ? at::empty_like(bias) : at::Tensor();
     kernel_ = makeConvolution({a.strideH, a.strideW, p.top, p.bottom, p.left, p.right, a.groups},
@@ -69,6 +69,14 @@ class Trial {
   }
 
  private:
+  // As parameterSpecs() lets it lie.
+  static at::Tensor weightFor(const Layer& layer, at::ScalarType type, bool blocked) {
+    const Attributes& a = layer.attributes;
+    const int64_t inputs = layer.input.channels, b = blockChannels();
+    if (!blocked || type != at::kFloat || a.groups > 1)
+      return random({a.outputs, inputs / a.groups, a.kernelH, a.kernelW}, type);
+    return at::randn({a.outputs / b, inputs / b, a.kernelH, a.kernelW, b, b}).permute({0, 5, 1, 4, 2, 3});
+  }
   static at::Tensor random(at::IntArrayRef shape, at::ScalarType type) {
     return at::randn(shape).to(type).contiguous(channelsLast);
   }

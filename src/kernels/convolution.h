@@ -13,8 +13,8 @@ struct ConvolutionGeometry {
   int64_t groups = 1;
 };
 
-/// Views of the flat buffers: weight [out, in / groups, kH, kW] in channels-last memory, bias [out] or undefined; the
-/// gradients alike.
+/// Views of the flat buffers: weight [out, in / groups, kH, kW] in channels-last memory, or without groups in blocks of
+/// channels (ParameterSpec::block); bias [out] or undefined; the gradients alike.
 struct ConvolutionParameters {
   at::Tensor weight, bias, weightGradient, biasGradient;
 };

@@ -31,6 +31,13 @@ dnnl::memory memoryOf(const Desc& desc, const at::Tensor& tensor) { return {desc
 
 at::Tensor bytesFor(const Desc& desc) { return at::empty({static_cast<int64_t>(desc.get_size())}, at::kByte); }
 
+bool isInBlocks(const at::Tensor& weight) { return weight.dim() == 6; }
+
+Dims dimsOf(const at::Tensor& weight) {
+  if (!isInBlocks(weight)) return weight.sizes().vec();
+  return {weight.size(0) * weight.size(1), weight.size(2) * weight.size(3), weight.size(4), weight.size(5)};
+}
+
 /// A layer as oneDNN sees it; `any` leaves the order of memory to the kernel.
 struct Layer {
   Desc x, y, weight, weightGradient;  // as they lie in our tensors
@@ -138,7 +145,7 @@ struct BackwardParameters {
 class OnednnConvolution final : public Convolution {
  public:
   OnednnConvolution(const ConvolutionGeometry& geometry, const ConvolutionParameters& parameters)
-      : g_(geometry), p_(parameters), stream_(engine()) {}
+      : g_(geometry), p_(parameters), weightDims_(dimsOf(parameters.weight)), stream_(engine()) {}
 
   void weightsChanged() override { forwardPacked_ = backwardPacked_ = false; }
   at::Tensor forward(const at::Tensor& x, bool blocked) override;
@@ -146,8 +153,8 @@ class OnednnConvolution final : public Convolution {
   void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override;
 
  private:
-  int64_t channels() const { return p_.weight.size(1) * g_.groups; }
-  int64_t outputs() const { return p_.weight.size(0); }
+  int64_t channels() const { return weightDims_[1] * g_.groups; }
+  int64_t outputs() const { return weightDims_[0]; }
   int64_t imagesOf(const at::Tensor& x) const { return x.numel() / (channels() * x.size(2) * x.size(3)); }
 
   void prepare(const at::Tensor& x, bool blockedOutput);
@@ -160,6 +167,7 @@ class OnednnConvolution final : public Convolution {
 
   ConvolutionGeometry g_;
   ConvolutionParameters p_;
+  Dims weightDims_;  // [out, in / groups, kH, kW]
   dnnl::stream stream_;
   Layer layer_;
   std::vector<int64_t> preparedFor_;
@@ -172,7 +180,10 @@ class OnednnConvolution final : public Convolution {
 };
 
 Desc OnednnConvolution::weightDesc(const at::Tensor& weight, std::optional<Tag> tag) const {
-  Dims dims = weight.sizes().vec(), strides = weight.strides().vec();
+  if (isInBlocks(weight)) {
+    return {weightDims_, typeOf(weight), tag.value_or(weight.size(1) == 16 ? Tag::OIhw16i16o : Tag::OIhw8i8o)};
+  }
+  Dims dims = weightDims_, strides = weight.strides().vec();
   if (g_.groups > 1) {
     dims[0] /= g_.groups;
     dims.insert(dims.begin(), g_.groups);
@@ -183,10 +194,10 @@ Desc OnednnConvolution::weightDesc(const at::Tensor& weight, std::optional<Tag> 
 
 Layer OnednnConvolution::layerFor(const at::Tensor& x, bool blockedOutput) const {
   const Tag blocks = blockChannels() == 16 ? Tag::nChw16c : Tag::nChw8c;
-  const auto& w = p_.weight;
+  const at::Tensor& w = p_.weight;
   const Dims inputs{imagesOf(x), channels(), x.size(2), x.size(3)};
-  const Dims results{inputs[0], outputs(), (inputs[2] + g_.top + g_.bottom - w.size(2)) / g_.strideH + 1,
-                     (inputs[3] + g_.left + g_.right - w.size(3)) / g_.strideW + 1};
+  const Dims results{inputs[0], outputs(), (inputs[2] + g_.top + g_.bottom - weightDims_[2]) / g_.strideH + 1,
+                     (inputs[3] + g_.left + g_.right - weightDims_[3]) / g_.strideW + 1};
   const bool blockedInput = isBlocked(x, channels());
   Layer l;
   l.x = Desc(inputs, typeOf(x), blockedInput ? blocks : Tag::nhwc);
@@ -213,8 +224,9 @@ Made& OnednnConvolution::made(std::optional<Made>& pass, const From&... from) co
   try {
     return pass ? *pass : pass.emplace(from...);
   } catch (const dnnl::error& error) {
-    throw InternalError(concat(convolutionLibrary(), " has no convolution for weights ", c10::str(p_.weight.sizes()),
-                               " and input ", c10::str(preparedFor_), ": ", error.what()));
+    throw InternalError(concat(convolutionLibrary(), " has no convolution for weights ",
+                               c10::str(at::IntArrayRef(weightDims_)), " and input ", c10::str(preparedFor_), ": ",
+                               error.what()));
   }
 }
 
@@ -281,7 +293,8 @@ std::unique_ptr<Convolution> makeConvolution(const ConvolutionGeometry& geometry
                                              const ConvolutionParameters& parameters) {
   const at::Tensor& weight = parameters.weight;
   const bool known = weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kBFloat16;
-  if (!known || !weight.is_cpu() || !weight.is_contiguous(at::MemoryFormat::ChannelsLast)) return nullptr;
+  if (!known || !weight.is_cpu()) return nullptr;
+  if (!isInBlocks(weight) && !weight.is_contiguous(at::MemoryFormat::ChannelsLast)) return nullptr;
   return std::make_unique<OnednnConvolution>(geometry, parameters);
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "base/catalog.h"
 namespace tandem {
 namespace {
 
@@ -72,6 +73,20 @@ TEST_P(EveryPrecision, ConvolutionWeightsLieInTheFormatAskedFor) {
   EXPECT_EQ(buffers(nhwc).masterView(conv).strides(), at::IntArrayRef({18, 1, 6, 3}));
   EXPECT_EQ(buffers(nhwc).masterView(point).strides(), at::IntArrayRef({1, 1, 1, 1}));
   EXPECT_EQ(buffers(at::MemoryFormat::Contiguous).masterView(conv).strides(), at::IntArrayRef({18, 6, 2, 1}));
+}
+
+TEST(FlatBuffersInBlocks, OutputChannelsOfABlockLieSideBySide) {
+  const Precision& fp32 = find(precisions(), "fp32", "precision");
+  FlatBuffers flat({{"bias", {32}}, {"weight", {32, 48, 3, 5}, false, 16}}, fp32, at::kCPU,
+                   at::MemoryFormat::ChannelsLast);
+  at::Tensor view = flat.masterView(1);
+  ASSERT_EQ(view.sizes(), at::IntArrayRef({2, 16, 3, 16, 3, 5}));
+  const at::Tensor values = at::arange(32 * 48 * 3 * 5, at::kFloat).view({32, 48, 3, 5});
+  view.copy_(values.view(view.sizes()));
+  EXPECT_TRUE(view.reshape({32, 48, 3, 5}).equal(values));
+  // Output 16 + 2, input 32 + 7, row 1, column 4: block (1, 2), pixel (1, 4), then 7 of in, 2 of out.
+  const int64_t at = (((1 * 3 + 2) * 3 + 1) * 5 + 4) * 256 + 7 * 16 + 2;
+  EXPECT_EQ(flat.master(flat.slice(1))[at].item<float>(), values[18][39][1][4].item<float>());
 }
 
 TEST_P(EveryPrecision, PaddingIsZeroAndStaysZero) {

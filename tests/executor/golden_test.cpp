@@ -26,10 +26,12 @@ at::Tensor formulaTensor(std::string_view name, const std::vector<int64_t>& shap
 class Subject {
  public:
   Subject(const Graph& graph, const LayoutEntry& layout, const ExecutorEntry& executor)
-      : buffers_(parameterSpecs(graph), find(precisions(), "fp32", "precision"), at::kCPU, layout.format),
+      : buffers_(parameterSpecs(graph, {.layout = layout}), find(precisions(), "fp32", "precision"), at::kCPU,
+                 layout.format),
         format_(layout.format) {
     for (int i = 0; i < buffers_.parameters(); ++i) {
-      buffers_.masterView(i).copy_(formulaTensor(buffers_.spec(i).name, buffers_.spec(i).shape));
+      at::Tensor master = buffers_.masterView(i);
+      master.copy_(formulaTensor(buffers_.spec(i).name, buffers_.spec(i).shape).view(master.sizes()));
     }
     buffers_.refreshWeights();
     ExecutorOptions options;

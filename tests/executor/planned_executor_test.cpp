@@ -63,7 +63,7 @@ constexpr Precision doublePrecision{"fp64", "the reference", at::kDouble, at::kF
 
 Trained run(const Graph& graph, std::string_view executor, const Precision& row, const LayoutEntry& layout,
             bool training) {
-  std::vector<ParameterSpec> specs = parameterSpecs(graph);
+  std::vector<ParameterSpec> specs = parameterSpecs(graph, {.compute = row.compute, .layout = layout});
   if (row.compute == at::kDouble) {
     for (ParameterSpec& spec : specs) spec.fp32 = false;
   }
@@ -88,7 +88,7 @@ Trained run(const Graph& graph, std::string_view executor, const Precision& row,
     trained.output = output.clone();
   }
   for (int i = 0; i < buffers.parameters(); ++i)
-    trained.gradients[buffers.spec(i).name] = buffers.gradientView(i).clone();
+    trained.gradients[buffers.spec(i).name] = buffers.gradientView(i).clone().reshape(buffers.spec(i).shape);
   trained.statistics = made->statistics();
   return trained;
 }

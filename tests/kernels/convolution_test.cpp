@@ -44,17 +44,29 @@ class OnednnConvolution : public testing::TestWithParam<Case> {
 
   at::Tensor random(at::IntArrayRef shape) const { return at::randn(shape).to(type_).contiguous(channelsLast); }
 
+  /// The weight's values in blocks of channels, as FlatBuffers holds them.
+  static at::Tensor inBlocks(const at::Tensor& weight) {
+    const int64_t b = blockChannels();
+    at::Tensor memory =
+        at::empty({weight.size(0) / b, weight.size(1) / b, weight.size(2), weight.size(3), b, b}, weight.options());
+    at::Tensor view = memory.permute({0, 5, 1, 4, 2, 3});
+    view.copy_(weight.contiguous().view(view.sizes()));
+    return view;
+  }
+
   Results byKernel(bool blocked) const {
-    Results r{{}, {}, at::empty_like(weight_), layer_.bias ? at::empty_like(bias_) : at::Tensor()};
-    const auto kernel = makeConvolution(layer_.geometry, {weight_, bias_, r.weight, r.bias});
     const int64_t groups = layer_.geometry.groups;
     const bool blockedOutput = blocked && canBlock(layer_.outputs / groups);
     const bool blockedInput = blockedOutput && canBlock(layer_.inputs / groups);
+    const at::Tensor weight = blockedInput && groups == 1 ? inBlocks(weight_) : weight_;
+    Results r{{}, {}, at::empty_like(weight), layer_.bias ? at::empty_like(bias_) : at::Tensor()};
+    const auto kernel = makeConvolution(layer_.geometry, {weight, bias_, r.weight, r.bias});
     const at::Tensor x = blockedInput ? toBlocked(x_) : x_, dy = blockedOutput ? toBlocked(dy_) : dy_;
     const auto plain = [&](const at::Tensor& t, bool is) { return is ? fromBlocked(t, layer_.images) : t; };
     r.y = plain(kernel->forward(x, blockedOutput), blockedOutput);
     kernel->backwardParameters(x, dy);
     r.x = plain(kernel->backwardInput(x, dy), blockedInput);
+    r.weight = r.weight.reshape(weight_.sizes());
     return r;
   }
 

@@ -15,6 +15,7 @@
 #include "device/topology.h"
 #include "engine/gpu_facts.h"
 #include "engine/host_facts.h"
+#include "kernels/convolution.h"
 
 namespace tandem {
 namespace {
@@ -54,6 +55,7 @@ std::map<std::string, std::string> libraryVersions() {
   auto versions = gpuLibraries();
   versions["libtorch"] = TORCH_VERSION;
   versions["oneDNN"] = versionNumber(at::get_mkldnn_version());
+  if (const auto own = convolutionLibrary(); !own.empty()) versions["convolutions"] = own;
   versions["hwloc"] = HWLOC_VERSION;
   versions["glibc"] = gnu_get_libc_version();
   return versions;

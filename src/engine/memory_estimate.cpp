@@ -13,6 +13,7 @@ namespace {
 constexpr int64_t runtimeBytes = 256LL << 20;
 constexpr int64_t keptPercent = 85, keptForwardOnlyPercent = 20;
 constexpr int64_t largestGradientCopies = 2;
+constexpr int64_t packedCopies = 2;  // of a convolution's weights: for forward and for backward
 
 int64_t size(at::ScalarType type) { return static_cast<int64_t>(c10::elementSize(type)); }
 
@@ -23,9 +24,18 @@ int64_t bytesPerParameter(const Config& config, const Precision& precision) {
   return size(precision.master) + weights + size(precision.wire) + momentum + sum;
 }
 
+int64_t packedWeightBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
+  if (config.executor != "planned" || config.devices != "cpu") return 0;
+  int64_t weights = 0;
+  for (const auto& parameter : needs.graph->parameters())
+    weights += parameter.shape.size() == 4 ? parameter.count() : 0;
+  return weights * size(precision.compute) * (config.forwardOnly ? 1 : packedCopies) * needs.replicasPerDevice;
+}
+
 int64_t parameterBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
   const int64_t copies = needs.replicasPerDevice + (config.strategy == "parameter_server" ? 1 : 0);
-  const int64_t held = parameterCount(*needs.graph) * bytesPerParameter(config, precision) * copies;
+  const int64_t held = parameterCount(*needs.graph) * bytesPerParameter(config, precision) * copies +
+                       packedWeightBytes(config, needs, precision);
   if (config.forwardOnly) return held;
   int64_t largest = 0;
   for (const auto& parameter : needs.graph->parameters()) largest = std::max(largest, parameter.count());

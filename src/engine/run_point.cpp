@@ -14,6 +14,7 @@
 #include "engine/team_options.h"
 #include "engine/used_layout.h"
 #include "engine/utc_time.h"
+#include "executor/plan_description.h"
 #include "models/model.h"
 
 namespace tandem {
@@ -35,6 +36,7 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   const Exchange exchange = find(strategies(), plan.config.strategy, "--strategy").exchange;
   placement.control = exchange == Exchange::none && plan.config.replicas > 1;
   placement.layout = team.layout.name;
+  if (plan.config.executor == "planned") placement.byAutograd = operationsByAutograd(*team.graph);
   placement.parameters = plan.parameters;
   placement.forwardFlopsPerImage = plan.forwardFlopsPerImage;
   return placement;

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"
@@ -245,24 +246,37 @@ std::unique_ptr<PlannedOperation> make(const PlannedBinding& binding) {
 struct Row {
   std::string_view operation;
   std::unique_ptr<PlannedOperation> (*make)(const PlannedBinding&);
+  KeptForBackward kept;
 };
 
 constexpr std::array rows{
-    Row{"conv", makePlannedConvolution},
-    Row{"linear", make<Linear>},
-    Row{"batch_norm", make<BatchNorm>},
-    Row{"relu", make<Relu>},
-    Row{"add", make<Add>},
+    Row{"conv", makePlannedConvolution, {.input = true}},
+    Row{"linear", make<Linear>, {.input = true}},
+    Row{"batch_norm", make<BatchNorm>, {.input = true}},
+    Row{"relu", make<Relu>, {.output = true}},
+    Row{"add", make<Add>, {}},
 };
+
+const Row* rowOf(std::string_view operation) {
+  const auto* const row = std::ranges::find(rows, operation, &Row::operation);
+  return row == rows.end() ? nullptr : row;
+}
 
 }  // namespace
 
 std::unique_ptr<PlannedOperation> makePlannedOperation(const PlannedBinding& binding) {
-  for (const Row& row : rows) {
-    if (row.operation == binding.node->operation->name) return row.make(binding);
-  }
+  if (const Row* const row = rowOf(binding.node->operation->name)) return row->make(binding);
   check(!binding.weight.defined() && !binding.bias.defined(), "an operation with parameters has a planned backward");
   return make<ByAutograd>(binding);
+}
+
+bool hasPlannedBackward(std::string_view operation) { return rowOf(operation) != nullptr; }
+
+KeptForBackward keptForBackward(const Node& node, const PlannedNode& call) {
+  const Row* const row = rowOf(node.operation->name);
+  if (row == nullptr) return {.input = true};
+  // With a residual the ReLU's mask cannot be recomputed from the input.
+  return {row->kept.input, row->kept.output || (call.relu && call.hasResidual())};
 }
 
 }  // namespace tandem

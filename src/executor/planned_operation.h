@@ -47,4 +47,14 @@ class PlannedOperation {
 /// parameters that has no row: its gradients would go nowhere.
 std::unique_ptr<PlannedOperation> makePlannedOperation(const PlannedBinding& binding);
 
+/// True for an operation with a backward of its own; the others run by autograd of one ATen call.
+bool hasPlannedBackward(std::string_view operation);
+
+/// Which values of a call its backward reads.
+struct KeptForBackward {
+  bool input = false;  ///< the first one
+  bool output = false;
+};
+KeptForBackward keptForBackward(const Node& node, const PlannedNode& call);
+
 }  // namespace tandem

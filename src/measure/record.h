@@ -29,6 +29,7 @@ struct Placement {
   bool control = false;      ///< nothing is exchanged: no way of training, only what the others are compared with
   std::string allReduce;     ///< algorithm really used, empty when none
   std::string layout;        ///< memory order really used
+  std::vector<std::string> byAutograd;  ///< operations that the planned executor leaves to libtorch's autograd
   int64_t parameters = 0;
   double forwardFlopsPerImage = 0;
 

@@ -41,6 +41,27 @@ TEST(Docs, GeneratedReferenceHasNotDrifted) {
   EXPECT_EQ(runTandem({"docs"}).out, stored) << "generate it anew: tandem docs > docs/OPTIONS.md";
 }
 
+TEST(PlanShow, HasTheCallsAndTheirSums) {
+  const auto run = runTandem({"plan", "show", "--model=resnet20", "--layout=nhwc", "--batch=8"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const auto& part :
+       {"batch_norm + add + relu", "conv1", "8 images", "kept for backward", "backward by autograd"}) {
+    EXPECT_TRUE(contains(run.out, part)) << part;
+  }
+  EXPECT_EQ(runTandem({"plan", "--help"}).code, 0);
+}
+
+TEST(PlanShow, RefusesWhatHasNoPlan) {
+  for (const auto& arguments : {std::vector<std::string>{"plan"},
+                                {"plan", "hide"},
+                                {"plan", "show", "--executor=autograd"},
+                                {"plan", "show", "--model=resnet21"}}) {
+    const auto run = runTandem(arguments);
+    EXPECT_EQ(run.code, 2);
+    EXPECT_FALSE(run.err.empty());
+  }
+}
+
 TEST(List, HasEveryModelWithItsSize) {
   const auto run = runTandem({"list", "models"});
   EXPECT_EQ(run.code, 0);

@@ -1,0 +1,104 @@
+#include <algorithm>
+#include <iomanip>
+#include <iostream>
+
+#include "base/catalog.h"
+#include "base/text.h"
+#include "cli/bench_points.h"
+#include "cli/catalog_names.h"
+#include "cli/commands.h"
+#include "device/precision.h"
+#include "engine/used_layout.h"
+#include "executor/plan_description.h"
+#include "models/model.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::string_view usage =
+    "Usage: tandem plan show [--OPTION=VALUE ...]\n\n"
+    "Prints the calls that the planned executor makes in each step, in the order of forward: what was fused, what "
+    "each\n"
+    "reads and writes, in which memory order, and what stays in memory until backward. Takes the options of bench.\n\n"
+    "  tandem plan show --model=resnet50 --batch=32 --precision=bf16\n";
+
+/// Columns as wide as their longest cell; the first are text, the rest numbers.
+void printTable(const std::vector<std::vector<std::string>>& rows) {
+  constexpr size_t textColumns = 5;
+  std::vector<size_t> width(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
+  }
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string fill(width[i] - row[i].size(), ' ');
+      line += (i > 0 ? "  " : "") + (i < textColumns ? row[i] + fill : fill + row[i]);
+    }
+    std::cout << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
+  }
+}
+
+std::vector<std::string> cells(const CallDescription& call) {
+  return {call.name,
+          call.operation,
+          join(call.inputs, " "),
+          shapeText(call.shape),
+          concat(call.blocked ? "blocked" : "plain", call.backward == "planned" ? "" : ", backward by autograd"),
+          std::to_string(call.parameters),
+          fixed(call.flops / 1e6, 1),
+          bytesText(static_cast<double>(call.outputBytes)),
+          call.kept ? "until backward" : "forward only"};
+}
+
+void show(const RunPlan& plan) {
+  const Config& config = plan.config;
+  if (config.executor != "planned") {
+    throw UsageError(concat("--executor=", config.executor, ": only --executor=planned has a plan"));
+  }
+  const Graph graph = buildModel(config.model, {.classes = config.classes, .imageSize = config.imageSize});
+  const UsedLayout layout = usedLayout(plan, graph);
+  const int64_t images = plan.replicaBatch / config.accumulate;
+  const ExecutorOptions options{.compute = find(precisions(), config.precision, "--precision").compute,
+                                .layout = *layout.layout};
+  const PlanDescription description = describePlan(graph, options, images);
+  std::cout << config.model << ", " << config.precision << ", " << images << " images at a time, "
+            << layout.layout->name << ": " << description.calls.size() << " calls of " << graph.nodes().size() - 1
+            << " nodes\n";
+  std::vector<std::vector<std::string>> rows{
+      {"call", "operation", "reads", "output", "memory", "parameters", "MFLOP", "bytes", "kept"}};
+  double flops = 0;
+  for (const CallDescription& call : description.calls) {
+    rows.push_back(cells(call));
+    flops += call.flops;
+  }
+  printTable(rows);
+  std::cout << "forward " << fixed(flops / 1e9, 2) << " GFLOP; activations at most "
+            << bytesText(static_cast<double>(description.peakBytes)) << " during forward, "
+            << bytesText(static_cast<double>(description.keptBytes)) << " kept for backward; parameters "
+            << bytesText(static_cast<double>(plan.memory.parameters)) << '\n';
+  if (!layout.note.empty()) std::cout << layout.note << '\n';
+}
+
+}  // namespace
+
+int planCommand(Arguments arguments) {
+  const bool help = std::ranges::any_of(arguments, [](const auto& text) { return text == "--help" || text == "-h"; });
+  if (help) {
+    std::cout << usage;
+    return 0;
+  }
+  if (arguments.empty() || arguments.front() != "show") {
+    throw UsageError(concat("tandem plan ", arguments.empty() ? "" : arguments.front(), ": use 'tandem plan show'"));
+  }
+  const auto names = catalogNames();
+  const Sweep sweep = parseArguments("bench", arguments.subspan(1), names);
+  const auto points = resolvePoints(sweep, expand(sweep, names));
+  for (const BenchPoint& point : points) {
+    if (!point.plan) throw UsageError(point.refusal);
+    show(*point.plan);
+  }
+  return 0;
+}
+
+}  // namespace tandem

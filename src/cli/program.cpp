@@ -27,7 +27,8 @@ int workerCommand(Arguments) { return runWorker(); }
 constexpr ProgramCommand table[] = {
     {"bench", "measure data-parallel training, images/s; without options 1 and more replicas of ResNet-50",
      benchCommand, true},
-    {"plan", "'plan show': what the planned executor makes of a network: calls, fusions, bytes, FLOPs", planCommand, true},
+    {"plan", "'plan show': what the planned executor makes of a network: calls, fusions, bytes, FLOPs", planCommand,
+     true},
     {"list", "models, strategies, inputs, precisions, metrics, ...; --json for programs", listCommand, true},
     {"docs", "the reference of all options as Markdown (docs/OPTIONS.md)", docsCommand, true},
     {"--version", "version and commit; --json adds the libraries", versionCommand, true},

@@ -1,60 +1,86 @@
-// Convolutions of ResNet-50 as the executor calls them: forward, and the gradients of input and weight one at a time.
+// Convolutions of ResNet-50, one pass at a time: ATen's, and each algorithm of Tandem's in each order of memory.
+#include "kernels/convolution.h"
+
 #include <ATen/ATen.h>
 
 #include <memory>
 
+#include "kernels/blocked.h"
 #include "rows.h"
 
 namespace tandem::bench {
 namespace {
+
+constexpr std::array passes{"conv_forward", "conv_input_gradient", "conv_weight_gradient"};
 
 struct Tensors {
   Tensors(const Convolution& shape, at::ScalarType type)
       : input(randomImages({"", shape.images, shape.inputs, shape.inputSize, shape.inputSize}, type)),
         weight(randomImages({"", shape.outputs, shape.inputs, shape.kernel, shape.kernel}, type)
                    .contiguous(at::MemoryFormat::ChannelsLast)),
-        outputGradient(randomImages({"", shape.images, shape.outputs, shape.outputSize(), shape.outputSize()}, type)),
-        stride{shape.stride, shape.stride},
-        padding{shape.padding(), shape.padding()} {}
-
-  at::Tensor forward() const { return at::conv2d(input, weight, {}, stride, padding); }
-  at::Tensor inputGradient() const { return std::get<0>(backward({true, false, false})); }
-  at::Tensor weightGradient() const { return std::get<1>(backward({false, true, false})); }
-
-  std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(std::array<bool, 3> wanted) const {
-    return at::convolution_backward(outputGradient, input, weight, std::nullopt, stride, padding, {1, 1},
-                                    /*transposed=*/false, {0, 0}, /*groups=*/1, wanted);
-  }
+        outputGradient(randomImages({"", shape.images, shape.outputs, shape.outputSize(), shape.outputSize()}, type)) {}
 
   at::Tensor input, weight, outputGradient;
-  std::array<int64_t, 2> stride, padding;
 };
 
-struct Pass {
-  const char* name;
-  at::Tensor (Tensors::*run)() const;
-};
-constexpr std::array passes{Pass{"conv_forward", &Tensors::forward},
-                            Pass{"conv_input_gradient", &Tensors::inputGradient},
-                            Pass{"conv_weight_gradient", &Tensors::weightGradient}};
-
-void addRow(const Pass& pass, const Convolution& shape, at::ScalarType type, const Peaks& peaks) {
-  const auto prepare = [=, run = pass.run]() -> Call {
-    const auto tensors = std::make_shared<Tensors>(shape, type);
-    return [=] { (*tensors.*run)(); };
+Call byAten(const Convolution& shape, at::ScalarType type, size_t pass) {
+  const auto t = std::make_shared<Tensors>(shape, type);
+  const std::array<int64_t, 2> stride{shape.stride, shape.stride}, padding{shape.padding(), shape.padding()};
+  if (pass == 0) return [=] { at::conv2d(t->input, t->weight, {}, stride, padding); };
+  return [=] {
+    at::convolution_backward(t->outputGradient, t->input, t->weight, std::nullopt, stride, padding, {1, 1},
+                             /*transposed=*/false, {0, 0}, /*groups=*/1, {pass == 1, pass == 2, false});
   };
-  addFlopRow(concat(pass.name, "/", shape.name(), "/", nameOf(type)), type == at::kFloat ? peaks.fp32 : peaks.bf16,
-             shape.flops(), prepare);
+}
+
+/// What a row of Tandem's stands for.
+struct Way {
+  const ConvolutionAlgorithm* algorithm;
+  bool blocked;
+};
+
+/// With the weights that belong to its order; null where it does not serve.
+std::unique_ptr<tandem::Convolution> kernelFor(const Convolution& shape, at::ScalarType type, const Way& way) {
+  const std::array<int64_t, 4> weightShape{shape.outputs, shape.inputs, shape.kernel, shape.kernel};
+  const bool inBlocks = way.blocked && type == at::kFloat;
+  const at::Tensor weight =
+      inBlocks ? emptyBlockedWeight(weightShape)
+               : at::empty(weightShape, at::TensorOptions(type).memory_format(at::MemoryFormat::ChannelsLast));
+  weight.normal_();
+  return way.algorithm->make(
+      {shape.stride, shape.stride, shape.padding(), shape.padding(), shape.padding(), shape.padding(), 1, way.blocked},
+      {weight, {}, at::empty_like(weight), {}});
+}
+
+Call byTandem(const Convolution& shape, at::ScalarType type, const Way& way, size_t pass) {
+  const auto t = std::make_shared<Tensors>(shape, type);
+  const std::shared_ptr<tandem::Convolution> kernel = kernelFor(shape, type, way);
+  if (way.blocked) t->input = toBlocked(t->input), t->outputGradient = toBlocked(t->outputGradient);
+  if (pass == 0) return [=] { kernel->forward(t->input); };
+  if (pass == 1) return [=] { kernel->backwardInput(t->input, t->outputGradient); };
+  return [=] { kernel->backwardParameters(t->input, t->outputGradient); };
 }
 
 }  // namespace
 
 void addConvolutionRows(const Peaks& peaks) {
-  for (const Pass& pass : passes) {
+  for (size_t pass = 0; pass < passes.size(); ++pass) {
     for (const Convolution& shape : convolutions) {
-      const bool isFirst = shape.inputs == 3;  // nothing needs the gradient of the images
-      if (isFirst && pass.run == &Tensors::inputGradient) continue;
-      for (const at::ScalarType type : elementTypes) addRow(pass, shape, type, peaks);
+      const bool isFirst = shape.inputs == 3;  // nothing needs the gradient of the images; its input is never in blocks
+      if (isFirst && pass == 1) continue;
+      for (const at::ScalarType type : elementTypes) {
+        const std::string name = concat(passes[pass], "/", shape.name(), "/", nameOf(type), "/");
+        const double peak = type == at::kFloat ? peaks.fp32 : peaks.bf16;
+        addFlopRow(name + "aten", peak, shape.flops(), [=] { return byAten(shape, type, pass); });
+        for (const ConvolutionAlgorithm& algorithm : convolutionAlgorithms()) {
+          for (const bool blocked : {false, true}) {
+            const Way way{&algorithm, blocked};
+            if ((blocked && isFirst) || !kernelFor(shape, type, way)) continue;
+            addFlopRow(concat(name, algorithm.name, blocked ? "_blocked" : "_nhwc"), peak, shape.flops(),
+                       [=] { return byTandem(shape, type, way, pass); });
+          }
+        }
+      }
     }
   }
 }

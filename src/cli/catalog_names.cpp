@@ -8,6 +8,7 @@
 #include "device/precision.h"
 #include "engine/loss.h"
 #include "executor/executor.h"
+#include "kernels/convolution.h"
 #include "models/model.h"
 #include "optim/optimizer.h"
 #include "report/renderer.h"
@@ -23,6 +24,7 @@ CatalogNames catalogNames() {
            {Choices::inputs, namesOf(sources())},
            {Choices::allReduces, namesOf(allReduces())},
            {Choices::layouts, namesOf(layouts())},
+           {Choices::convolutions, namesOf(convolutionAlgorithms())},
            {Choices::losses, namesOf(losses())},
            {Choices::scalings, {"weak", "strong"}},
            {Choices::augments, namesOf(augments())},

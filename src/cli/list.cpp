@@ -14,6 +14,7 @@
 #include "engine/loss.h"
 #include "executor/executor.h"
 #include "graph/operation.h"
+#include "kernels/convolution.h"
 #include "measure/metric.h"
 #include "models/model.h"
 #include "optim/optimizer.h"
@@ -69,6 +70,7 @@ constexpr Section sections[] = {
     {"augments", summaries<augments>},
     {"precisions", summaries<precisions>},
     {"layouts", summaries<layouts>},
+    {"convolutions", summaries<convolutionAlgorithms>},
     {"executors", summaries<executors>},
     {"schedules", summaries<schedules>},
     {"operations", summaries<operations>},

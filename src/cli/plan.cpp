@@ -8,7 +8,7 @@
 #include "cli/catalog_names.h"
 #include "cli/commands.h"
 #include "device/precision.h"
-#include "engine/used_layout.h"
+#include "engine/used_kernels.h"
 #include "executor/plan_description.h"
 #include "models/model.h"
 
@@ -24,7 +24,7 @@ constexpr std::string_view usage =
 
 /// Columns as wide as their longest cell; the first are text, the rest numbers.
 void printTable(const std::vector<std::vector<std::string>>& rows) {
-  constexpr size_t textColumns = 5;
+  constexpr size_t textColumns = 6;
   std::vector<size_t> width(rows.front().size(), 0);
   for (const auto& row : rows) {
     for (size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
@@ -45,6 +45,7 @@ std::vector<std::string> cells(const CallDescription& call) {
           join(call.inputs, " "),
           shapeText(call.shape),
           concat(call.blocked ? "blocked" : "plain", call.backward == "planned" ? "" : ", backward by autograd"),
+          call.algorithm,
           std::to_string(call.parameters),
           fixed(call.flops / 1e6, 1),
           bytesText(static_cast<double>(call.outputBytes)),
@@ -57,16 +58,17 @@ void show(const RunPlan& plan) {
     throw UsageError(concat("--executor=", config.executor, ": only --executor=planned has a plan"));
   }
   const Graph graph = buildModel(config.model, {.classes = config.classes, .imageSize = config.imageSize});
-  const UsedLayout layout = usedLayout(plan, graph);
+  const UsedKernels kernels = usedKernels(plan, graph);
   const int64_t images = plan.replicaBatch / config.accumulate;
   const ExecutorOptions options{.compute = find(precisions(), config.precision, "--precision").compute,
-                                .layout = *layout.layout};
+                                .layout = *kernels.layout,
+                                .algorithms = kernels.algorithms};
   const PlanDescription description = describePlan(graph, options, images);
   std::cout << config.model << ", " << config.precision << ", " << images << " images at a time, "
-            << layout.layout->name << ": " << description.calls.size() << " calls of " << graph.nodes().size() - 1
+            << kernels.layout->name << ": " << description.calls.size() << " calls of " << graph.nodes().size() - 1
             << " nodes\n";
   std::vector<std::vector<std::string>> rows{
-      {"call", "operation", "reads", "output", "memory", "parameters", "MFLOP", "bytes", "kept"}};
+      {"call", "operation", "reads", "output", "memory", "algorithm", "parameters", "MFLOP", "bytes", "kept"}};
   double flops = 0;
   for (const CallDescription& call : description.calls) {
     rows.push_back(cells(call));
@@ -77,7 +79,7 @@ void show(const RunPlan& plan) {
             << bytesText(static_cast<double>(description.peakBytes)) << " during forward, "
             << bytesText(static_cast<double>(description.keptBytes)) << " kept for backward; parameters "
             << bytesText(static_cast<double>(plan.memory.parameters)) << '\n';
-  if (!layout.note.empty()) std::cout << layout.note << '\n';
+  if (!kernels.note.empty()) std::cout << kernels.note << '\n';
 }
 
 }  // namespace

@@ -53,6 +53,8 @@ constexpr Alias table[] = {
     {"layout", "NCHW", "layout", "nchw", "", ""},
     {"layout", "NHWC", "layout", "nhwc", "", ""},
 
+    {"winograd-nonfused", "true", "convolution", "auto", "", ""},
+    {"winograd-nonfused", "false", "convolution", "direct", "", ""},
     {"use-xla-compile", "true", "executor", "planned", "", planNote},
     {"use-xla-compile", "false", "executor", "autograd", "", noPlanNote},
     {"xla-compile", "true", "executor", "planned", "", planNote},

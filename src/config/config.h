@@ -13,7 +13,8 @@ struct Config {
   int64_t classes = 0;    // 0: the data's or the model's own
   int64_t imageSize = 0;  // 0: the model's own
   std::string precision = "fp32";
-  std::string layout = "auto";  // auto: the faster of nhwc and blocked, as measured; nhwc where only that runs
+  std::string layout = "auto";       // auto: the faster of nhwc and blocked, as measured; nhwc where only that runs
+  std::string convolution = "auto";  // auto: for each convolution's pass the fastest, as measured
   std::string executor = "planned";
 
   // on what

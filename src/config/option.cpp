@@ -27,6 +27,9 @@ constexpr Option table[] = {
     {"layout", trained, "", "NAME",
      "memory order of activations; auto measures on a CPU whether nhwc or blocked is faster, and is nhwc elsewhere", onBench,
      &Config::layout, Choices::layouts, axis, nullptr},
+    {"convolution", trained, "", "NAME",
+     "algorithm of the planned executor's convolutions on a CPU; auto measures for each pass of each which is fastest",
+     onBench, &Config::convolution, Choices::convolutions, axis, nullptr},
     {"executor", trained, "", "NAME", "what runs the network forward and backward", onBench, &Config::executor,
      Choices::executors, axis, nullptr},
 

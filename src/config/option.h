@@ -27,6 +27,7 @@ enum class Choices {
   inputs,
   allReduces,
   layouts,
+  convolutions,
   losses,
   scalings,
   augments,

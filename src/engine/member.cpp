@@ -12,7 +12,8 @@ constexpr uint64_t dropoutSeedStep = 0x9E3779B97F4A7C15ULL;
 
 ExecutorOptions executorOptions(const TeamOptions& options, int index) {
   return {.compute = options.precision->compute,
-          .layout = options.layout,
+          .layout = *options.kernels.layout,
+          .algorithms = options.kernels.algorithms,
           .device = options.devices.at(static_cast<size_t>(index)).torch(),
           .dropoutSeed = options.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1)};
 }
@@ -23,7 +24,7 @@ class TeamMember final : public Team::Member {
       : shared_(shared),
         device_(shared.options.devices.at(static_cast<size_t>(index))),
         buffers_(parameterSpecs(*shared.options.graph, executorOptions(shared.options, index)),
-                 *shared.options.precision, device_.torch(), shared.options.layout.format),
+                 *shared.options.precision, device_.torch(), shared.options.kernels.layout->format),
         executor_(shared.options.executor->make(executorOptions(shared.options, index))),
         optimizer_(makeSgd(buffers_, shared.options.optimizer)),
         replica_{index, device_, buffers_, *optimizer_},

@@ -23,8 +23,8 @@ struct MemoryNeeds {
 };
 
 /// Parameters: master weights, weights in the compute type, gradients, momentum, sums of gradients with --accumulate, once
-/// per replica and once more for a parameter server; per replica convolution weights in the two orders of their kernels
-/// (planned executor on a CPU); while backward runs, twice the largest gradient (it is computed apart and then put in its
+/// per replica and once more for a parameter server; per replica convolution weights in the two orders of their kernels,
+/// or Winograd's points of them (planned executor on a CPU); while backward runs, twice the largest gradient (it is computed apart and then put in its
 /// place).
 /// Activations: 85 % of every node's output for the batch (or one of its parts), because some are freed before backward
 /// begins; 20 % forward only. Input: the batches in flight and the data set. Runtime: code, thread stacks and

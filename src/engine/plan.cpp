@@ -15,6 +15,7 @@
 #include "engine/replica_devices.h"
 #include "executor/executor.h"
 #include "graph/operation.h"
+#include "kernels/convolution.h"
 #include "models/model.h"
 #include "optim/optimizer.h"
 #include "strategy/strategy.h"
@@ -73,6 +74,18 @@ void checkLayout(const Config& config) {
   throw UsageError(concat("--layout=", config.layout, " with --executor=", config.executor,
                           " --devices=", config.devices,
                           ": it needs --executor=planned, --devices=cpu and a build with oneDNN; use --layout=nhwc"));
+}
+
+void checkConvolution(const Config& config) {
+  const bool any = config.convolution == "auto" || config.convolution == convolutionAlgorithms().front().name;
+  const bool served = find(executors(), config.executor, "--executor").choosesKernels && config.devices == "cpu" &&
+                      !convolutionLibrary().empty() && config.precision == "fp32";
+  if (any || served) return;
+  throw UsageError(
+      concat("--convolution=", config.convolution, " with --executor=", config.executor, " --devices=", config.devices,
+             " --precision=", config.precision,
+             ": it needs --executor=planned, --devices=cpu, --precision=fp32 and a build with oneDNN; use ",
+             "--convolution=auto"));
 }
 
 void resolveBatch(RunPlan& plan) {
@@ -167,6 +180,7 @@ RunPlan resolvePlan(const Config& config, int64_t largestReplicas) {
   checkNames(plan.config);
   checkAllReduce(plan.config);
   checkLayout(plan.config);
+  checkConvolution(plan.config);
   resolveDevices(plan);
   resolveBatch(plan);
   const Graph graph = resolveModel(plan);

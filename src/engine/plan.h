@@ -17,7 +17,7 @@ class Dataset;
 
 /// What a configuration comes to on this machine, before anything is allocated.
 struct RunPlan {
-  Config config;                          ///< with every "auto" and 0 resolved, except layout, steps and deadline
+  Config config;  ///< with every "auto" and 0 resolved, except layout, convolution, steps and deadline
   std::shared_ptr<const Dataset> data;    ///< of --data, opened; null for synthetic images
   CorePlan cores;                         ///< CPU devices only
   std::vector<std::string> deviceLabels;  ///< one per replica

@@ -12,7 +12,7 @@
 #include "engine/measured_run.h"
 #include "engine/process_clock.h"
 #include "engine/team_options.h"
-#include "engine/used_layout.h"
+#include "engine/used_kernels.h"
 #include "engine/utc_time.h"
 #include "executor/plan_description.h"
 #include "models/model.h"
@@ -35,7 +35,8 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   if (plan.config.strategy == "replicated" && plan.config.replicas > 1) placement.allReduce = allReduceOf(plan.config);
   const Exchange exchange = find(strategies(), plan.config.strategy, "--strategy").exchange;
   placement.control = exchange == Exchange::none && plan.config.replicas > 1;
-  placement.layout = team.layout.name;
+  placement.layout = team.kernels.layout->name;
+  placement.convolutionPasses = passesOf(team.kernels.algorithms, *team.graph);
   if (plan.config.executor == "planned") placement.byAutograd = operationsByAutograd(*team.graph);
   placement.parameters = plan.parameters;
   placement.forwardFlopsPerImage = plan.forwardFlopsPerImage;
@@ -59,9 +60,9 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   setNumerics(plan.config);
   const Graph graph =
       buildModel(plan.config.model, {.classes = plan.config.classes, .imageSize = plan.config.imageSize});
-  const UsedLayout layout = usedLayout(plan, graph);
-  if (!layout.note.empty()) record.notes.push_back(layout.note);
-  const TeamOptions options = teamOptions(plan, graph, *layout.layout);
+  const UsedKernels kernels = usedKernels(plan, graph);
+  if (!kernels.note.empty()) record.notes.push_back(kernels.note);
+  const TeamOptions options = teamOptions(plan, graph, kernels);
   record.placement = placementOf(plan, options);
   Team team(options);
   MeasuredRun run({.config = plan.config, .globalBatch = plan.globalBatch, .graph = &graph}, progress);

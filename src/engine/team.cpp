@@ -23,7 +23,7 @@ StrategyContext strategyContext(const TeamOptions& options, Monitor& monitor) {
           .bucketBytes = options.bucketBytes,
           .parameterDevice = options.parameterDevice,
           .precision = options.precision,
-          .format = options.layout.format,
+          .format = options.kernels.layout->format,
           .makeOptimizer = [optimizer](FlatBuffers& buffers) { return makeSgd(buffers, optimizer); }};
 }
 

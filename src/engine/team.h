@@ -11,6 +11,7 @@
 #include "data/source.h"
 #include "device/layout.h"
 #include "engine/loss.h"
+#include "engine/used_kernels.h"
 #include "executor/executor.h"
 #include "graph/graph.h"
 #include "measure/step_sample.h"
@@ -30,7 +31,7 @@ struct TeamOptions {
   std::string lossAt = "replica";  ///< row of lossPlaces()
   double labelSmoothing = 0;
   const Precision* precision = nullptr;
-  LayoutEntry layout = layouts().front();
+  UsedKernels kernels{&layouts().front(), {}, ""};
   OptimizerOptions optimizer;
   uint64_t seed = 1;
   int64_t accumulate = 1;  ///< equal parts in which a replica's batch runs

@@ -65,7 +65,7 @@ std::vector<Device> devicesOf(const RunPlan& plan) {
   return devices;
 }
 
-TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const LayoutEntry& layout) {
+TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const UsedKernels& kernels) {
   const Config& config = plan.config;
   check(config.data.empty() == (plan.data == nullptr), "the plan holds the data set that it names");
   TeamOptions options;
@@ -80,7 +80,7 @@ TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const LayoutEnt
   options.lossAt = config.lossAt;
   options.labelSmoothing = config.labelSmoothing;
   options.precision = &find(precisions(), config.precision, "--precision");
-  options.layout = layout;
+  options.kernels = kernels;
   options.optimizer = optimizerOptions(config);
   options.seed = static_cast<uint64_t>(config.seed);
   options.accumulate = config.accumulate;
@@ -89,7 +89,7 @@ TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const LayoutEnt
 
   const auto dataset = datasetOf(plan, graph);
   const int share = config.lossAt == "gathered" ? static_cast<int>(config.replicas) : 1;
-  options.source = [plan, &graph, layout, dataset, share, devices = options.devices](int replica) {
+  options.source = [plan, &graph, layout = *kernels.layout, dataset, share, devices = options.devices](int replica) {
     SourceOptions source = sourceOptions(plan, devices[static_cast<size_t>(replica)], layout);
     if (!plan.cores.threadsOf.empty()) source.hardwareThreads = plan.cores.threadsOf[static_cast<size_t>(replica)];
     source.maker = std::make_shared<BatchMaker>(dataset, batchPlan(plan, graph, replica, share));

@@ -8,7 +8,7 @@ namespace tandem {
 /// The devices of a resolved plan's replicas.
 std::vector<Device> devicesOf(const RunPlan& plan);
 
-/// The team that a resolved plan asks for, in `layout`. Opens the data set (DataError). `graph` outlives the result.
-TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const LayoutEntry& layout);
+/// The team that a resolved plan asks for, with `kernels`. Opens the data set (DataError). `graph` outlives the result.
+TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const UsedKernels& kernels);
 
 }  // namespace tandem

@@ -21,7 +21,7 @@ constexpr std::array<ExecutorEntry, 2> rows{{
 std::span<const ExecutorEntry> executors() { return rows; }
 
 bool serves(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device) {
-  return !layout.blocked || (executor.blocks && device.is_cpu() && !convolutionLibrary().empty());
+  return !layout.blocked || (executor.choosesKernels && device.is_cpu() && !convolutionLibrary().empty());
 }
 
 namespace {

@@ -11,12 +11,14 @@
 #include "device/flat_buffers.h"
 #include "device/layout.h"
 #include "graph/graph.h"
+#include "kernels/convolution.h"
 
 namespace tandem {
 
 struct ExecutorOptions {
   at::ScalarType compute = at::kFloat;
   LayoutEntry layout = layouts().front();
+  std::vector<PassAlgorithms> algorithms = {};  ///< of convolutions, by node of the graph; empty: direct
   at::Device device = at::kCPU;
   uint64_t dropoutSeed = 0;  ///< of this replica
 };
@@ -53,7 +55,7 @@ class Executor {
 struct ExecutorEntry {
   std::string_view name, summary;
   std::unique_ptr<Executor> (*make)(const ExecutorOptions&);
-  bool blocks;  ///< can keep activations in blocks of channels
+  bool choosesKernels;  ///< on a CPU: activations in blocks of channels, an algorithm for each convolution
 };
 
 std::span<const ExecutorEntry> executors();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "executor/fusion.h"
 #include "executor/planned_operation.h"
 #include "executor/value_layout.h"
@@ -50,6 +51,16 @@ int64_t parametersOf(const Graph& graph, NodeId node) {
   return count;
 }
 
+/// Forward, gradient of the input, gradient of the parameters.
+std::string algorithmText(const PassAlgorithms& algorithms) {
+  std::vector<std::string> names;
+  for (const ConvolutionAlgorithm* algorithm : algorithms) {
+    names.emplace_back((algorithm == nullptr ? convolutionAlgorithms().front() : *algorithm).name);
+  }
+  const bool same = std::ranges::all_of(names, [&](const std::string& name) { return name == names.front(); });
+  return same ? names.front() : join(names);
+}
+
 CallDescription described(const Graph& graph, const PlannedNode& call, int64_t images) {
   const Node& node = graph.node(call.node);
   CallDescription line;
@@ -90,6 +101,10 @@ PlanDescription describePlan(const Graph& graph, const ExecutorOptions& options,
     CallDescription line = described(graph, call, images);
     for (const NodeId input : call.inputs) line.inputs.push_back(makerOf[static_cast<size_t>(input)]);
     makerOf[static_cast<size_t>(call.output)] = line.name;
+    if (line.operation == "conv") {
+      line.algorithm = algorithmText(
+          options.algorithms.empty() ? PassAlgorithms{} : options.algorithms.at(static_cast<size_t>(call.node)));
+    }
     line.blocked = options.layout.blocked && layouts[i].output;
     line.outputBytes = bytesOf(call.output);
     line.kept = lives.kept(call.output);

@@ -11,6 +11,7 @@ namespace tandem {
 struct CallDescription {
   std::string name;                 ///< of the graph's node that gives the parameters
   std::string operation;            ///< "conv", "batch_norm + add + relu"
+  std::string algorithm;            ///< of a convolution: "direct", or by pass "winograd, direct, winograd"; else empty
   std::string backward;             ///< "planned", or "autograd" of this one call
   std::vector<std::string> inputs;  ///< names of the calls that are read; "input" for the images
   ImageShape shape;                 ///< of the output, per image

@@ -72,6 +72,9 @@ void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
     steps_[i].binding.node = &graph.node(plan_[i].node);
     steps_[i].binding.generator = &generator_;
     steps_[i].binding.format = options_.layout.format;
+    if (!options_.algorithms.empty()) {
+      steps_[i].binding.algorithms = options_.algorithms.at(static_cast<size_t>(plan_[i].node));
+    }
   }
   bindParameters(graph, buffers);
   bindStatistics();

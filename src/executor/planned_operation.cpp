@@ -42,7 +42,7 @@ class PackedConvolution final : public Bound {
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
     input_ = inputs[0].contiguous(at::MemoryFormat::ChannelsLast);
     kernel_->weightsChanged();
-    at::Tensor output = kernel_->forward(input_, b_.blockedOutput);
+    at::Tensor output = kernel_->forward(input_);
     if (!mode.gradients) input_.reset();
     return output;
   }
@@ -228,10 +228,11 @@ class ByAutograd final : public Bound {
 std::unique_ptr<PlannedOperation> makePlannedConvolution(const PlannedBinding& binding) {
   const Attributes& a = binding.node->attributes;
   const ConvolutionGeometry geometry{a.strideH,      a.strideW,       a.padding.top, a.padding.bottom,
-                                     a.padding.left, a.padding.right, a.groups};
+                                     a.padding.left, a.padding.right, a.groups,      binding.blockedOutput};
   std::unique_ptr<Convolution> kernel;
   if (binding.format == at::MemoryFormat::ChannelsLast) {
-    kernel = makeConvolution(geometry, {binding.weight, binding.bias, binding.weightGradient, binding.biasGradient});
+    kernel = makeConvolution(geometry, {binding.weight, binding.bias, binding.weightGradient, binding.biasGradient},
+                             binding.algorithms);
   }
   if (kernel) return std::make_unique<PackedConvolution>(binding, std::move(kernel));
   check(!binding.blockedOutput, "blocked activations have a kernel");

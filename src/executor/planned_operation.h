@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/fusion.h"
+#include "kernels/convolution.h"
 
 namespace tandem {
 
@@ -23,6 +24,7 @@ struct PlannedBinding {
   at::Generator* generator = nullptr;
   at::MemoryFormat format = at::MemoryFormat::ChannelsLast;  ///< of plain activations
   bool blockedOutput = false;                                ///< of a convolution (kernels/blocked.h)
+  PassAlgorithms algorithms{};                               ///< of a convolution
 };
 
 struct PassMode {

@@ -17,6 +17,11 @@ int64_t blockChannels() {
 
 bool canBlock(int64_t channels) { return channels % blockChannels() == 0; }
 
+at::Tensor emptyBlockedWeight(at::IntArrayRef shape) {
+  const int64_t b = blockChannels();
+  return at::empty({shape[0] / b, shape[1] / b, shape[2], shape[3], b, b}).permute({0, 5, 1, 4, 2, 3});
+}
+
 at::Tensor toBlocked(const at::Tensor& plain) {
   const int64_t block = blockChannels(), images = plain.size(0), channels = plain.size(1);
   check(canBlock(channels), "toBlocked: whole blocks");

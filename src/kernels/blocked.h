@@ -18,6 +18,10 @@ at::Tensor toBlocked(const at::Tensor& plain);
 /// [N, C, H, W] in channels-last memory.
 at::Tensor fromBlocked(const at::Tensor& blocked, int64_t images);
 
+/// Memory for fp32 weights of a convolution between blocked activations, [outputs / b, inputs / b, kH, kW, b, b]
+/// (oneDNN: OIhw16i16o), as the view [outputs / b, b, inputs / b, b, kH, kW].
+at::Tensor emptyBlockedWeight(at::IntArrayRef plainShape);
+
 /// True when `x`, known to hold `channels`, is blocked. With C = b both forms are one.
 inline bool isBlocked(const at::Tensor& x, int64_t channels) { return x.size(1) != channels; }
 

@@ -2,8 +2,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace tandem {
 
@@ -11,6 +14,8 @@ struct ConvolutionGeometry {
   int64_t strideH = 1, strideW = 1;
   int64_t top = 0, bottom = 0, left = 0, right = 0;  ///< zero padding
   int64_t groups = 1;
+  bool blockedOutput =
+      false;  ///< y and dy lie in blocks (kernels/blocked.h). REQUIRES then: canBlock(outputs / groups)
 };
 
 /// Views of the flat buffers: weight [out, in / groups, kH, kW] in channels-last memory, or without groups in blocks of
@@ -19,10 +24,10 @@ struct ConvolutionParameters {
   at::Tensor weight, bias, weightGradient, biasGradient;
 };
 
-/// One layer's convolution on the CPU by oneDNN, float or bfloat16, with weights in the order that its kernels ask for.
+/// One layer's convolution on the CPU, float or bfloat16, with weights in the order that its kernels ask for.
 ///
-/// Activations are channels-last [N, C, H, W] or blocked (kernels/blocked.h), told by their shape. Kernels are chosen
-/// at the first call and again when a shape changes. Not thread-safe; runs on the OpenMP threads of the caller.
+/// x is channels-last [N, C, H, W] or blocked (kernels/blocked.h), told by its shape. Kernels are chosen at the first
+/// call and again when a shape changes. Not thread-safe; runs on the OpenMP threads of the caller.
 class Convolution {
  public:
   virtual ~Convolution() = default;
@@ -30,19 +35,37 @@ class Convolution {
   /// The weights have changed: each pass brings them into its order again, once. (At first they count as changed.)
   virtual void weightsChanged() = 0;
 
-  /// y, blocked if asked. REQUIRES then: canBlock(outputs / groups).
-  virtual at::Tensor forward(const at::Tensor& x, bool blocked) = 0;
+  virtual at::Tensor forward(const at::Tensor& x) = 0;
 
-  /// The gradient of x of the last forward(), which had the shape and order of `x`.
+  /// The gradient of x.
   virtual at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) = 0;
 
   /// Writes the gradients of weight and bias.
   virtual void backwardParameters(const at::Tensor& x, const at::Tensor& dy) = 0;
 };
 
-/// Null where there is no such kernel: a build without oneDNN, another device or type.
+/// A way to compute it.
+struct ConvolutionAlgorithm {
+  std::string_view name, summary;
+  /// Null for what it does not serve.
+  std::unique_ptr<Convolution> (*make)(const ConvolutionGeometry&, const ConvolutionParameters&);
+};
+
+/// direct, which serves all that any of them serves; winograd.
+std::span<const ConvolutionAlgorithm> convolutionAlgorithms();
+
+/// By pass: forward, backwardInput, backwardParameters. Null: direct.
+using PassAlgorithms = std::array<const ConvolutionAlgorithm*, 3>;
+
+/// With an algorithm for each pass; direct where the chosen one does not serve. Null where direct does not: a build
+/// without oneDNN, another device or type.
 std::unique_ptr<Convolution> makeConvolution(const ConvolutionGeometry& geometry,
-                                             const ConvolutionParameters& parameters);
+                                             const ConvolutionParameters& parameters,
+                                             const PassAlgorithms& algorithms = {});
+
+/// By oneDNN, summed as the definition says. Null for another device or type, and in a build without oneDNN.
+std::unique_ptr<Convolution> makeDirectConvolution(const ConvolutionGeometry& geometry,
+                                                   const ConvolutionParameters& parameters);
 
 /// "oneDNN 3.2.0", or "" in a build without it.
 std::string convolutionLibrary();

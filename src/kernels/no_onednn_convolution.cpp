@@ -3,7 +3,7 @@
 
 namespace tandem {
 
-std::unique_ptr<Convolution> makeConvolution(const ConvolutionGeometry&, const ConvolutionParameters&) {
+std::unique_ptr<Convolution> makeDirectConvolution(const ConvolutionGeometry&, const ConvolutionParameters&) {
   return nullptr;
 }
 

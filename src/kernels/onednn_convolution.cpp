@@ -148,7 +148,7 @@ class OnednnConvolution final : public Convolution {
       : g_(geometry), p_(parameters), weightDims_(dimsOf(parameters.weight)), stream_(engine()) {}
 
   void weightsChanged() override { forwardPacked_ = backwardPacked_ = false; }
-  at::Tensor forward(const at::Tensor& x, bool blocked) override;
+  at::Tensor forward(const at::Tensor& x) override;
   at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override;
   void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override;
 
@@ -157,8 +157,9 @@ class OnednnConvolution final : public Convolution {
   int64_t outputs() const { return weightDims_[0]; }
   int64_t imagesOf(const at::Tensor& x) const { return x.numel() / (channels() * x.size(2) * x.size(3)); }
 
-  void prepare(const at::Tensor& x, bool blockedOutput);
-  Layer layerFor(const at::Tensor& x, bool blockedOutput) const;
+  /// Forgets the kernels of another shape.
+  void prepare(const at::Tensor& x);
+  Layer layerFor(const at::Tensor& x) const;
   Desc weightDesc(const at::Tensor& weight, std::optional<Tag> tag) const;
   at::Tensor emptyOutput(const at::Tensor& x) const;
   /// Makes a pass if there is none yet.
@@ -171,7 +172,6 @@ class OnednnConvolution final : public Convolution {
   dnnl::stream stream_;
   Layer layer_;
   std::vector<int64_t> preparedFor_;
-  bool blockedOutput_ = false;
   std::optional<Forward> forward_;
   std::optional<BackwardInput> backwardInput_;
   std::optional<BackwardParameters> backwardParameters_;
@@ -192,7 +192,7 @@ Desc OnednnConvolution::weightDesc(const at::Tensor& weight, std::optional<Tag> 
   return tag ? Desc(dims, typeOf(weight), *tag) : Desc(dims, typeOf(weight), strides);
 }
 
-Layer OnednnConvolution::layerFor(const at::Tensor& x, bool blockedOutput) const {
+Layer OnednnConvolution::layerFor(const at::Tensor& x) const {
   const Tag blocks = blockChannels() == 16 ? Tag::nChw16c : Tag::nChw8c;
   const at::Tensor& w = p_.weight;
   const Dims inputs{imagesOf(x), channels(), x.size(2), x.size(3)};
@@ -202,8 +202,8 @@ Layer OnednnConvolution::layerFor(const at::Tensor& x, bool blockedOutput) const
   Layer l;
   l.x = Desc(inputs, typeOf(x), blockedInput ? blocks : Tag::nhwc);
   // Where the two sides differ (few input channels), the kernels for a blocked result have an order of their own.
-  l.anyX = blockedInput == blockedOutput ? l.x : Desc(inputs, typeOf(x), Tag::any);
-  l.y = Desc(results, typeOf(x), blockedOutput ? blocks : Tag::nhwc);
+  l.anyX = blockedInput == g_.blockedOutput ? l.x : Desc(inputs, typeOf(x), Tag::any);
+  l.y = Desc(results, typeOf(x), g_.blockedOutput ? blocks : Tag::nhwc);
   l.weight = weightDesc(w, std::nullopt);
   l.anyWeight = weightDesc(w, Tag::any);
   l.weightGradient = weightDesc(p_.weightGradient, std::nullopt);
@@ -230,11 +230,10 @@ Made& OnednnConvolution::made(std::optional<Made>& pass, const From&... from) co
   }
 }
 
-void OnednnConvolution::prepare(const at::Tensor& x, bool blockedOutput) {
-  if (x.sizes() == preparedFor_ && blockedOutput == blockedOutput_) return;
-  layer_ = layerFor(x, blockedOutput);
+void OnednnConvolution::prepare(const at::Tensor& x) {
+  if (x.sizes() == preparedFor_) return;
+  layer_ = layerFor(x);
   preparedFor_ = x.sizes().vec();
-  blockedOutput_ = blockedOutput;
   forward_.reset();
   backwardInput_.reset();
   backwardParameters_.reset();
@@ -245,13 +244,13 @@ void OnednnConvolution::prepare(const at::Tensor& x, bool blockedOutput) {
 
 at::Tensor OnednnConvolution::emptyOutput(const at::Tensor& x) const {
   const Dims dims = layer_.y.get_dims();
-  const int64_t split = blockedOutput_ ? outputs() / blockChannels() : 1;
+  const int64_t split = g_.blockedOutput ? outputs() / blockChannels() : 1;
   return at::empty({dims[0] * split, dims[1] / split, dims[2], dims[3]},
                    x.options().memory_format(at::MemoryFormat::ChannelsLast));
 }
 
-at::Tensor OnednnConvolution::forward(const at::Tensor& x, bool blocked) {
-  prepare(x, blocked);
+at::Tensor OnednnConvolution::forward(const at::Tensor& x) {
+  prepare(x);
   const Forward& f = made(forward_, layer_);
   at::Tensor reordered, y = emptyOutput(x);
   const bool current = std::exchange(forwardPacked_, true);
@@ -264,7 +263,8 @@ at::Tensor OnednnConvolution::forward(const at::Tensor& x, bool blocked) {
 }
 
 at::Tensor OnednnConvolution::backwardInput(const at::Tensor& x, const at::Tensor& dy) {
-  const BackwardInput& b = made(backwardInput_, layer_, *forward_);
+  prepare(x);
+  const BackwardInput& b = made(backwardInput_, layer_, made(forward_, layer_));
   at::Tensor dx = at::empty_like(x), unordered;
   const bool current = std::exchange(backwardPacked_, true);
   const dnnl::memory result = b.dx.target(dx, unordered);
@@ -276,7 +276,8 @@ at::Tensor OnednnConvolution::backwardInput(const at::Tensor& x, const at::Tenso
 }
 
 void OnednnConvolution::backwardParameters(const at::Tensor& x, const at::Tensor& dy) {
-  const BackwardParameters& b = made(backwardParameters_, layer_, *forward_);
+  prepare(x);
+  const BackwardParameters& b = made(backwardParameters_, layer_, made(forward_, layer_));
   at::Tensor reordered, packed;
   const dnnl::memory result = b.gradient.target(p_.weightGradient, packed);
   Arguments arguments{{DNNL_ARG_SRC, b.x.read(stream_, x, reordered, false)},
@@ -289,8 +290,8 @@ void OnednnConvolution::backwardParameters(const at::Tensor& x, const at::Tensor
 
 }  // namespace
 
-std::unique_ptr<Convolution> makeConvolution(const ConvolutionGeometry& geometry,
-                                             const ConvolutionParameters& parameters) {
+std::unique_ptr<Convolution> makeDirectConvolution(const ConvolutionGeometry& geometry,
+                                                   const ConvolutionParameters& parameters) {
   const at::Tensor& weight = parameters.weight;
   const bool known = weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kBFloat16;
   if (!known || !weight.is_cpu()) return nullptr;

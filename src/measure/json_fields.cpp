@@ -61,10 +61,8 @@ void JsonReader::decode(const json& stored, const std::string& path, Nanos& valu
   value = Nanos(count);
 }
 
-void JsonReader::decode(const json& stored, const std::string& path, std::map<std::string, std::string>& value) {
+void JsonReader::expectObject(const json& stored, const std::string& path) {
   expect(stored.is_object(), stored, path, "an object");
-  value.clear();
-  for (const auto& [name, text] : stored.items()) decode(text, path + "." + name, value[name]);
 }
 
 }  // namespace tandem

@@ -113,7 +113,13 @@ class JsonReader {
   static void decode(const nlohmann::json& stored, const std::string& path, int64_t& value);
   static void decode(const nlohmann::json& stored, const std::string& path, double& value);
   static void decode(const nlohmann::json& stored, const std::string& path, Nanos& value);
-  static void decode(const nlohmann::json& stored, const std::string& path, std::map<std::string, std::string>& value);
+  template <class Value>
+  static void decode(const nlohmann::json& stored, const std::string& path, std::map<std::string, Value>& value) {
+    expectObject(stored, path);
+    value.clear();
+    for (const auto& [name, inner] : stored.items()) decode(inner, path + "." + name, value[name]);
+  }
+  static void expectObject(const nlohmann::json& stored, const std::string& path);
 
   template <class Value>
   static void decode(const nlohmann::json& stored, const std::string& path, std::vector<Value>& values) {

@@ -18,6 +18,7 @@ inline const CatalogNames& exampleCatalogs() {
       {Choices::inputs, {"device", "host", "queue"}},
       {Choices::allReduces, {"shared", "copy", "ring", "tree", "nccl"}},
       {Choices::layouts, {"nhwc", "nchw"}},
+      {Choices::convolutions, {"direct", "winograd"}},
       {Choices::scalings, {"weak", "strong"}},
       {Choices::augments, {"none", "standard"}},
       {Choices::schedules, {"constant", "cosine", "warmup-cosine"}},

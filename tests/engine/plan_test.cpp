@@ -196,6 +196,17 @@ TEST(Plan, BlocksOfChannelsNeedThePlannedExecutor) {
   EXPECT_NE(refusalOf(config).find("--executor=planned"), std::string::npos);
 }
 
+TEST(Plan, WinogradNeedsThePlannedExecutorInFp32) {
+  auto config = tiny();
+  config.convolution = "winograd";
+  config.precision = "bf16";
+  EXPECT_NE(refusalOf(config).find("--precision=fp32"), std::string::npos);
+  config.precision = "fp32", config.executor = "autograd";
+  EXPECT_NE(refusalOf(config).find("--executor=planned"), std::string::npos);
+  config.convolution = "direct";
+  EXPECT_EQ(refusalOf(config), "");
+}
+
 TEST(Plan, MissingDataIsADataError) {
   auto config = tiny();
   config.data = testing::TempDir() + "no_such_folder";

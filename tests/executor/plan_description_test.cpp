@@ -55,6 +55,18 @@ TEST(PlanDescription, CountsWhatIsKeptForBackward) {
   EXPECT_FALSE(callOf(plan, "fc").kept);
 }
 
+TEST(PlanDescription, NamesTheAlgorithmsOfConvolutions) {
+  const Graph graph = smallNet(4);
+  const auto *const direct = &convolutionAlgorithms()[0], *const winograd = &convolutionAlgorithms()[1];
+  ExecutorOptions options;
+  EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "direct");
+  EXPECT_EQ(callOf(describePlan(graph, options, 1), "bn1").algorithm, "");
+  options.algorithms.assign(graph.nodes().size(), {winograd, winograd, winograd});
+  EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "winograd");
+  options.algorithms.assign(graph.nodes().size(), {direct, winograd, direct});
+  EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "direct, winograd, direct");
+}
+
 TEST(PlanDescription, ShowsBlocksOfChannels) {
   ExecutorOptions options;
   options.layout.blocked = true;

@@ -1,10 +1,12 @@
 #include "kernels/convolution.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include "base/text.h"
 #include "kernels/blocked.h"
+#include "kernels/winograd.h"
 #include "support/relative_error.h"
 
 namespace tandem {
@@ -19,15 +21,16 @@ struct Layer {
   bool bias;
 };
 
-using Case = std::tuple<Layer, at::ScalarType, bool /*blocked*/>;
+enum class Order { plain, blocked };
+using Case = std::tuple<Layer, at::ScalarType, Order, const ConvolutionAlgorithm*>;
 
 struct Results {
   at::Tensor y, x, weight, bias;
 };
 
-class OnednnConvolution : public testing::TestWithParam<Case> {
+class ConvolutionKernel : public testing::TestWithParam<Case> {
  protected:
-  OnednnConvolution() : layer_(std::get<0>(GetParam())), type_(std::get<1>(GetParam())) {
+  ConvolutionKernel() : layer_(std::get<0>(GetParam())), type_(std::get<1>(GetParam())) {
     at::manual_seed(5);
     const auto& g = layer_.geometry;
     const int64_t height = (layer_.height + g.top + g.bottom - layer_.kernelH) / g.strideH + 1;
@@ -46,24 +49,23 @@ class OnednnConvolution : public testing::TestWithParam<Case> {
 
   /// The weight's values in blocks of channels, as FlatBuffers holds them.
   static at::Tensor inBlocks(const at::Tensor& weight) {
-    const int64_t b = blockChannels();
-    at::Tensor memory =
-        at::empty({weight.size(0) / b, weight.size(1) / b, weight.size(2), weight.size(3), b, b}, weight.options());
-    at::Tensor view = memory.permute({0, 5, 1, 4, 2, 3});
+    const at::Tensor view = emptyBlockedWeight(weight.sizes()).to(weight.options());
     view.copy_(weight.contiguous().view(view.sizes()));
     return view;
   }
 
-  Results byKernel(bool blocked) const {
+  Results byKernel(bool blocked, const ConvolutionAlgorithm* algorithm) const {
     const int64_t groups = layer_.geometry.groups;
     const bool blockedOutput = blocked && canBlock(layer_.outputs / groups);
     const bool blockedInput = blockedOutput && canBlock(layer_.inputs / groups);
     const at::Tensor weight = blockedInput && groups == 1 ? inBlocks(weight_) : weight_;
     Results r{{}, {}, at::empty_like(weight), layer_.bias ? at::empty_like(bias_) : at::Tensor()};
-    const auto kernel = makeConvolution(layer_.geometry, {weight, bias_, r.weight, r.bias});
+    ConvolutionGeometry geometry = layer_.geometry;
+    geometry.blockedOutput = blockedOutput;
+    const auto kernel = makeConvolution(geometry, {weight, bias_, r.weight, r.bias}, {algorithm, algorithm, algorithm});
     const at::Tensor x = blockedInput ? toBlocked(x_) : x_, dy = blockedOutput ? toBlocked(dy_) : dy_;
     const auto plain = [&](const at::Tensor& t, bool is) { return is ? fromBlocked(t, layer_.images) : t; };
-    r.y = plain(kernel->forward(x, blockedOutput), blockedOutput);
+    r.y = plain(kernel->forward(x), blockedOutput);
     kernel->backwardParameters(x, dy);
     r.x = plain(kernel->backwardInput(x, dy), blockedInput);
     r.weight = r.weight.reshape(weight_.sizes());
@@ -90,10 +92,13 @@ class OnednnConvolution : public testing::TestWithParam<Case> {
   at::Tensor x_, dy_, weight_, bias_;
 };
 
-// fp32: 1e-5 of the norm. bf16: products are summed in fp32 and each result is rounded once, to 2^-9 of itself.
-TEST_P(OnednnConvolution, EqualsAtenInDoublePrecision) {
-  const Results actual = byKernel(std::get<2>(GetParam())), expected = exact();
-  const double bound = type_ == at::kFloat ? 1e-5 : 0x1p-9;
+// fp32: 1e-5 of the norm. Winograd's transforms add values up to 8 times as large as those that remain of them: its
+// error is allowed to be twice that; 4e-6 is what 512 channels give. bf16: products are summed in fp32 and each result
+// is rounded once, to 2^-9 of itself.
+TEST_P(ConvolutionKernel, EqualsAtenInDoublePrecision) {
+  const auto& [layer, type, order, algorithm] = GetParam();
+  const Results actual = byKernel(order == Order::blocked, algorithm), expected = exact();
+  const double bound = type == at::kBFloat16 ? 0x1p-9 : algorithm->name == "winograd" ? 2e-5 : 1e-5;
   EXPECT_LE(relativeError(actual.y, expected.y), bound);
   EXPECT_LE(relativeError(actual.x, expected.x), bound);
   EXPECT_LE(relativeError(actual.weight, expected.weight), bound);
@@ -103,14 +108,19 @@ TEST_P(OnednnConvolution, EqualsAtenInDoublePrecision) {
 }
 
 std::string nameOf(const testing::TestParamInfo<Case>& row) {
-  const auto& [layer, type, blocked] = row.param;
-  return concat(layer.name, type == at::kFloat ? "_fp32" : "_bf16", blocked ? "_blocked" : "_plain");
+  const auto& [layer, type, order, algorithm] = row.param;
+  return concat(layer.name, type == at::kFloat ? "_fp32" : "_bf16", order == Order::blocked ? "_blocked" : "_plain",
+                '_', algorithm->name);
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Layers, OnednnConvolution,
+    Layers, ConvolutionKernel,
     testing::Combine(testing::Values(Layer{"stem", 2, 3, 32, 31, 29, 7, 7, {2, 2, 3, 3, 3, 3, 1}, false},
                                      Layer{"plain3x3", 3, 32, 48, 9, 11, 3, 3, {1, 1, 1, 1, 1, 1, 1}, true},
+                                     Layer{"manyTiles", 5, 64, 80, 30, 17, 3, 3, {1, 1, 1, 1, 1, 1, 1}, false},
+                                     Layer{"manyChannels", 1, 512, 128, 5, 4, 3, 3, {1, 1, 1, 1, 1, 1, 1}, false},
+                                     Layer{"unequal3x3", 2, 16, 16, 9, 7, 3, 3, {1, 1, 0, 1, 2, 0, 1}, true},
+                                     Layer{"onePixel3x3", 2, 32, 16, 1, 1, 3, 3, {1, 1, 1, 1, 1, 1, 1}, false},
                                      Layer{"strided", 2, 48, 32, 13, 12, 3, 3, {2, 2, 1, 1, 1, 1, 1}, false},
                                      Layer{"unequalPadding", 2, 32, 32, 12, 12, 3, 3, {2, 2, 0, 1, 0, 1, 1}, true},
                                      Layer{"pointwise", 1, 64, 32, 7, 7, 1, 1, {1, 1, 0, 0, 0, 0, 1}, false},
@@ -118,23 +128,76 @@ INSTANTIATE_TEST_SUITE_P(
                                      Layer{"grouped", 2, 64, 64, 6, 6, 3, 3, {1, 1, 1, 1, 1, 1, 2}, true},
                                      Layer{"oddChannels", 2, 5, 7, 6, 5, 3, 1, {1, 1, 1, 1, 0, 0, 1}, true},
                                      Layer{"onePixel", 4, 32, 16, 1, 1, 1, 1, {1, 1, 0, 0, 0, 0, 1}, true}),
-                     testing::Values(at::kFloat, at::kBFloat16), testing::Bool()),
+                     testing::Values(at::kFloat, at::kBFloat16), testing::Values(Order::plain, Order::blocked),
+                     testing::Values(&convolutionAlgorithms()[0], &convolutionAlgorithms()[1])),
     nameOf);
 
-TEST(OnednnConvolutionShapes, ASecondShapeIsServedToo) {
+TEST(ConvolutionShapes, ASecondShapeIsServedToo) {
   if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
   at::manual_seed(1);
   const at::Tensor weight = at::randn({8, 4, 3, 3}).contiguous(channelsLast);
   const auto kernel = makeConvolution({1, 1, 1, 1, 1, 1, 1}, {weight, {}, at::empty_like(weight), {}});
   for (const int64_t images : {3, 1, 3}) {
     const at::Tensor x = at::randn({images, 4, 5, 6}).contiguous(channelsLast);
-    EXPECT_LE(relativeError(kernel->forward(x, false), at::conv2d(x, weight, {}, 1, 1)), 1e-5);
+    EXPECT_LE(relativeError(kernel->forward(x), at::conv2d(x, weight, {}, 1, 1)), 1e-5);
   }
 }
 
-TEST(OnednnConvolutionShapes, NoKernelForDoublePrecision) {
+TEST(ConvolutionShapes, NoKernelForDoublePrecision) {
   const at::Tensor weight = at::randn({8, 4, 3, 3}, at::kDouble).contiguous(channelsLast);
   EXPECT_EQ(makeConvolution({}, {weight, {}, at::empty_like(weight), {}}), nullptr);
+}
+
+TEST(Winograd, ServesOnlyWhatItIsFor) {
+  struct Row {
+    std::vector<int64_t> weight;
+    ConvolutionGeometry geometry;
+    at::ScalarType type;
+    bool served;
+  };
+  const ConvolutionGeometry same{1, 1, 1, 1, 1, 1, 1};
+  ConvolutionGeometry strided = same, grouped = same, far = same;
+  strided.strideW = 2, grouped.groups = 2, far.bottom = 3;
+  for (const Row& row :
+       {Row{{32, 16, 3, 3}, same, at::kFloat, true}, Row{{32, 16, 3, 3}, same, at::kBFloat16, false},
+        Row{{32, 16, 3, 3}, strided, at::kFloat, false}, Row{{32, 16, 3, 3}, grouped, at::kFloat, false},
+        Row{{32, 16, 3, 3}, far, at::kFloat, false}, Row{{32, 16, 1, 3}, same, at::kFloat, false},
+        Row{{32, 8, 3, 3}, same, at::kFloat, false}, Row{{24, 16, 3, 3}, same, at::kFloat, false}}) {
+    const at::Tensor weight = at::zeros(row.weight, row.type).contiguous(channelsLast);
+    EXPECT_EQ(makeWinogradConvolution(row.geometry, {weight, {}, at::empty_like(weight), {}}) != nullptr, row.served);
+  }
+}
+
+// Each value is summed in one order, however many threads share the work.
+TEST(Winograd, ThreadsChangeNoBit) {
+  at::manual_seed(7);
+  const int threads = at::get_num_threads();
+  const at::Tensor weight = at::randn({32, 48, 3, 3}).contiguous(channelsLast);
+  const at::Tensor x = at::randn({3, 48, 40, 40}).contiguous(channelsLast), dy = at::randn({3, 32, 40, 40});
+  std::vector<at::Tensor> results;
+  for (const int count : {1, 2, 3}) {
+    at::set_num_threads(count);
+    const at::Tensor gradient = at::empty_like(weight);
+    const auto kernel = makeWinogradConvolution({1, 1, 1, 1, 1, 1, 1}, {weight, {}, gradient, {}});
+    const at::Tensor y = kernel->forward(x), outputGradient = dy.contiguous(channelsLast);
+    kernel->backwardParameters(x, outputGradient);
+    const at::Tensor all =
+        at::cat({y.flatten(), gradient.flatten(), kernel->backwardInput(x, outputGradient).flatten()});
+    results.push_back(all);
+    EXPECT_TRUE(all.equal(results.front())) << count;
+  }
+  at::set_num_threads(threads);
+}
+
+TEST(Winograd, SeesThatWeightsHaveChanged) {
+  const at::Tensor weight = at::ones({16, 16, 3, 3}).contiguous(channelsLast), x = at::ones({1, 16, 4, 4});
+  const at::Tensor input = x.contiguous(channelsLast);
+  const auto kernel = makeWinogradConvolution({1, 1, 1, 1, 1, 1, 1}, {weight, {}, at::empty_like(weight), {}});
+  const at::Tensor before = kernel->forward(input);
+  at::Tensor(weight).mul_(2);
+  EXPECT_TRUE(kernel->forward(input).equal(before));
+  kernel->weightsChanged();
+  EXPECT_LE(relativeError(kernel->forward(input), before * 2), 1e-6);
 }
 
 }  // namespace

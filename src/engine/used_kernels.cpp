@@ -1,0 +1,94 @@
+#include "engine/used_kernels.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <future>
+
+#include "base/catalog.h"
+#include "base/text.h"
+#include "device/precision.h"
+#include "engine/host_facts.h"
+#include "engine/team_options.h"
+#include "executor/executor.h"
+#include "executor/kernel_choice.h"
+#include "graph/operation.h"
+
+namespace tandem {
+namespace {
+
+/// The candidates of an option: the one it names, or for "auto" all that `serves` lets through.
+template <class Entry, class Serves>
+std::vector<const Entry*> candidates(std::span<const Entry> all, const std::string& name, std::string_view option,
+                                     const Serves& serves) {
+  if (name != "auto") return {&find(all, name, option)};
+  std::vector<const Entry*> found;
+  for (const Entry& entry : all) {
+    if (serves(entry)) found.push_back(&entry);
+  }
+  return found;
+}
+
+KernelTrial trialOf(const RunPlan& plan) {
+  const Config& config = plan.config;
+  const ExecutorEntry& executor = find(executors(), config.executor, "--executor");
+  const auto layoutServes = [&](const LayoutEntry& layout) {
+    if (config.deterministic) return &layout == &layouts().front();
+    return layout.format == layouts().front().format && serves(executor, layout, at::kCPU);
+  };
+  const auto algorithmServes = [&](const ConvolutionAlgorithm& algorithm) {
+    return !config.deterministic || &algorithm == &convolutionAlgorithms().front();
+  };
+  KernelTrial trial;
+  trial.compute = find(precisions(), config.precision, "--precision").compute;
+  trial.images = plan.replicaBatch / config.accumulate;
+  trial.layouts = candidates(layouts(), config.layout, "--layout", layoutServes);
+  trial.algorithms = candidates(convolutionAlgorithms(), config.convolution, "--convolution", algorithmServes);
+  return trial;
+}
+
+KernelChoice measuredOn(const Device& device, KernelTrial trial, const Graph& graph) {
+  device.bind();
+  const std::string cpu = cpuModel(textOf("/proc/cpuinfo"));
+  trial.machine = concat(cpu, ", ", at::get_num_threads(), " threads");
+  const auto folder = cacheFolder();
+  MeasuredCache cache(folder.empty() ? folder : folder / "measured.tsv");
+  return fastestKernels(graph, trial, cache);
+}
+
+std::string noteOf(const KernelChoice& choice, const Graph& graph) {
+  std::vector<std::string> passes;
+  for (const auto& [name, count] : passesOf(choice.algorithms, graph)) passes.push_back(concat(count, ' ', name));
+  return concat("convolutions run in ", choice.layout->name, ", their passes by ", join(passes), ": ",
+                fixed(choice.gain, 2), " times as fast as the first of each alone (measured ",
+                choice.fromCache ? "before, kept in the cache" : "now", ")");
+}
+
+}  // namespace
+
+UsedKernels usedKernels(const RunPlan& plan, const Graph& graph) {
+  const std::string& layout = plan.config.layout;
+  const ExecutorEntry& executor = find(executors(), plan.config.executor, "--executor");
+  if (!plan.cudaDevices.empty() || !executor.choosesKernels || convolutionLibrary().empty()) {
+    return {layout == "auto" ? &layouts().front() : &find(layouts(), layout, "--layout"), {}, ""};
+  }
+  const Device device = devicesOf(plan).front();
+  auto choice = std::async(std::launch::async, measuredOn, device, trialOf(plan), std::cref(graph)).get();
+  std::string note = choice.gain > 1 ? noteOf(choice, graph) : "";
+  return {choice.layout, std::move(choice.algorithms), std::move(note)};
+}
+
+std::map<std::string, int64_t> passesOf(const std::vector<PassAlgorithms>& algorithms, const Graph& graph) {
+  std::map<std::string, int64_t> passes;
+  for (size_t i = 0; i < algorithms.size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    if (node.operation->name != "conv") continue;
+    for (size_t pass = 0; pass < algorithms[i].size(); ++pass) {
+      const bool wanted = pass != 1 || node.inputs.front() != graph.input();
+      if (wanted) ++passes[std::string(algorithms[i][pass]->name)];
+    }
+  }
+  return passes;
+}
+
+}  // namespace tandem

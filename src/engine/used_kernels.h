@@ -1,0 +1,28 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "device/layout.h"
+#include "engine/plan.h"
+#include "kernels/convolution.h"
+
+namespace tandem {
+
+/// What a configuration's --layout=auto and --convolution=auto came to.
+struct UsedKernels {
+  const LayoutEntry* layout = nullptr;
+  std::vector<PassAlgorithms> algorithms;  ///< of convolutions, by node of the graph; empty: the executor's only one
+  std::string note;                        ///< why, where it was measured
+};
+
+/// --layout and --convolution, or for "auto" what fastestKernels() finds on the first replica's cores: the measurements
+/// are kept in the cache folder. Where there is nothing to choose (a GPU, another executor, a build without oneDNN),
+/// and with --deterministic, "auto" means nhwc and direct.
+UsedKernels usedKernels(const RunPlan& plan, const Graph& graph);
+
+/// How many forward and backward passes of the graph's convolutions each algorithm computes in a training step.
+std::map<std::string, int64_t> passesOf(const std::vector<PassAlgorithms>& algorithms, const Graph& graph);
+
+}  // namespace tandem

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <c10/core/ScalarType.h>
+
+#include <string>
+#include <vector>
+
+#include "base/measured_cache.h"
+#include "device/layout.h"
+#include "graph/graph.h"
+#include "kernels/convolution.h"
+
+namespace tandem {
+
+struct KernelTrial {
+  at::ScalarType compute = at::kFloat;
+  int64_t images = 0;   ///< that a replica computes at a time
+  std::string machine;  ///< what measurements of this one are kept under: processor and threads
+  /// To choose from. The first of each runs unless another wins; channels-last, blocked or not.
+  std::vector<const LayoutEntry*> layouts;
+  std::vector<const ConvolutionAlgorithm*> algorithms;  ///< where none serves a layer: direct
+};
+
+struct KernelChoice {
+  const LayoutEntry* layout = nullptr;
+  std::vector<PassAlgorithms> algorithms;  ///< by node of the graph
+  double gain = 1;        ///< seconds of all convolutions with the first of each over those of the choice
+  bool fromCache = true;  ///< false: something was measured now
+};
+
+/// The layout, and for each pass of each convolution the algorithm, with which a training step's convolutions take
+/// least time here; another than the first must be more than 3 % faster. Each different layer is measured once, forward
+/// and backward, on the threads of the caller, and kept in `cache`; a ResNet-50 takes some seconds. With one of each
+/// there is nothing to measure. REQUIRES: a CPU and a build with oneDNN.
+KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, MeasuredCache& cache);
+
+}  // namespace tandem

@@ -1,0 +1,52 @@
+#include "kernels/convolution.h"
+
+#include <utility>
+#include <vector>
+
+#include "kernels/winograd.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::array algorithms{
+    ConvolutionAlgorithm{"direct", "the sum that defines it, by oneDNN", makeDirectConvolution},
+    ConvolutionAlgorithm{"winograd", "3x3 in fp32 with a quarter of the products, F(4x4, 3x3)",
+                         makeWinogradConvolution},
+};
+
+/// Each pass by a kernel of its own choice; passes of one algorithm share one.
+class ByPass final : public Convolution {
+ public:
+  using Kernels = std::array<std::shared_ptr<Convolution>, 3>;
+  explicit ByPass(Kernels kernels) : of_(std::move(kernels)) {}
+
+  void weightsChanged() override {
+    for (const auto& kernel : of_) kernel->weightsChanged();
+  }
+  at::Tensor forward(const at::Tensor& x) override { return of_[0]->forward(x); }
+  at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override { return of_[1]->backwardInput(x, dy); }
+  void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override { of_[2]->backwardParameters(x, dy); }
+
+ private:
+  Kernels of_;
+};
+
+}  // namespace
+
+std::span<const ConvolutionAlgorithm> convolutionAlgorithms() { return algorithms; }
+
+std::unique_ptr<Convolution> makeConvolution(const ConvolutionGeometry& geometry,
+                                             const ConvolutionParameters& parameters, const PassAlgorithms& chosen) {
+  std::unique_ptr<Convolution> direct = algorithms.front().make(geometry, parameters);
+  if (!direct || chosen == PassAlgorithms{}) return direct;
+  std::array<std::shared_ptr<Convolution>, algorithms.size()> made{std::move(direct)};
+  ByPass::Kernels kernels;
+  for (size_t pass = 0; pass < chosen.size(); ++pass) {
+    const auto at = static_cast<size_t>(chosen[pass] == nullptr ? 0 : chosen[pass] - algorithms.data());
+    if (!made[at]) made[at] = algorithms[at].make(geometry, parameters);
+    kernels[pass] = made[at] ? made[at] : made[0];
+  }
+  return std::make_unique<ByPass>(std::move(kernels));
+}
+
+}  // namespace tandem

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+
+/// Winograd's minimal filtering F(4x4, 3x3) in two dimensions (A. Lavin, S. Gray, "Fast Algorithms for Convolutional
+/// Neural Networks", CVPR 2016): a tile of 4x4 results of a 3x3 convolution costs 36 products per pair of channels
+/// instead of 144. A tile is brought into 36 points, the points are multiplied as 36 matrices, the results brought
+/// back. All values fp32; channels are whole vectors of `lanes` (kernels/vector.h).
+namespace tandem::winograd {
+
+constexpr int side = 4;     ///< results of a tile in each direction
+constexpr int reach = 6;    ///< values that they depend on
+constexpr int points = 36;  ///< reach x reach
+
+/// How activations lie: value (n, c, h, w) at n * image + c / lanes * block + c % lanes + h * row + w * pixel.
+struct ImageOrder {
+  int64_t images, channels, height, width;
+  int64_t image, block, row, pixel;
+};
+
+/// How weights or their gradients lie: value (o, i, h, w) at o / lanes * outputBlock + o % lanes * output, the same for
+/// i, + h * row + w * pixel.
+struct WeightOrder {
+  int64_t outputs, inputs;
+  int64_t outputBlock, output, inputBlock, input, row, pixel;
+};
+
+/// 36 matrices of rows x columns, one after the other, each in panels of columns: a panel holds all rows of its
+/// columns, the last may be narrower. With panel == columns it is an ordinary row-major matrix.
+struct Matrices {
+  float* data;
+  int64_t rows, columns, panel;
+};
+
+/// The tiles of an image; those of all images are numbered along its rows.
+struct Tiles {
+  int64_t across, down;
+  int64_t top, left;  ///< of the first tile's first value: -padding
+};
+
+/// Tiles [first, last); tile `t` is row `t - base` of the matrices.
+struct Part {
+  int64_t base, first, last;
+};
+
+/// A product of two of the matrices per point: `to` [m, n] = or += `a` [m, k] x `b` [k, n]; `a` may lie transposed.
+struct Product {
+  Matrices a, b, to;
+  bool transposedA, add;
+};
+
+namespace cpu {
+/// 6x6 values of each tile, zero outside the image, into points.
+void inputToPoints(const float* x, const ImageOrder& order, const Tiles& tiles, const Part& part, const Matrices& to);
+/// The 4x4 gradients of each tile's results into points.
+void outputGradientToPoints(const float* dy, const ImageOrder& order, const Tiles& tiles, const Part& part,
+                            const Matrices& to);
+/// Points to the 4x4 results of each tile, those inside the image; bias [channels] or null is added.
+void pointsToOutput(const Matrices& from, const float* bias, const ImageOrder& order, const Tiles& tiles,
+                    const Part& part, float* y);
+
+/// Weights into points [inputs, outputs], for vectors [firstInput, lastInput) of `lanes` inputs; or, flipped,
+/// [outputs, inputs] of the weights turned by 180 degrees, for such vectors of outputs.
+void weightsToPoints(const float* weights, const WeightOrder& order, bool flipped, int64_t first, int64_t last,
+                     const Matrices& to);
+/// Points [inputs, outputs] to the gradient of the weights, for vectors [first, last) of `lanes` inputs.
+void pointsToWeightGradient(const Matrices& from, const WeightOrder& order, int64_t first, int64_t last,
+                            float* gradient);
+
+/// Rows [firstRow, lastRow) of one point's product.
+void multiply(const Product& product, int64_t point, int64_t firstRow, int64_t lastRow);
+}  // namespace cpu
+
+}  // namespace tandem::winograd

@@ -1,0 +1,196 @@
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "kernels/blocked.h"
+#include "kernels/vector.h"
+#include "kernels/winograd.h"
+#include "kernels/winograd_bodies.h"
+
+namespace tandem {
+namespace {
+
+using namespace winograd;
+
+constexpr int64_t panelColumns = 4 * lanes;
+constexpr int64_t leastTiles = 64;  // of a part: enough arithmetic for the points of the weights read for it
+
+int64_t cacheFloats() {
+  static const int64_t bytes = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), 1 << 19);
+  return bytes / static_cast<int64_t>(sizeof(float));
+}
+
+ImageOrder orderOf(const at::Tensor& x, int64_t channels) {
+  const int64_t height = x.size(2), width = x.size(3), images = x.numel() / (channels * height * width);
+  const int64_t pixel = x.size(1);
+  return {images,
+          channels,
+          height,
+          width,
+          channels * height * width,
+          pixel == channels ? lanes : height * width * lanes,
+          width * pixel,
+          pixel};
+}
+
+WeightOrder orderOf(const at::Tensor& weight) {
+  const auto s = weight.strides();
+  if (weight.dim() == 6) {
+    return {weight.size(0) * weight.size(1), weight.size(2) * weight.size(3), s[0], s[1], s[2], s[3], s[4], s[5]};
+  }
+  return {weight.size(0), weight.size(1), lanes * s[0], s[0], lanes * s[1], s[1], s[2], s[3]};
+}
+
+/// Memory for matrices of every point.
+Matrices matrices(at::Tensor& memory, int64_t rows, int64_t columns, int64_t panel) {
+  memory = at::empty({points * rows * columns}, at::kFloat);
+  return {memory.data_ptr<float>(), rows, columns, panel};
+}
+
+Tiles tilesOf(const ImageOrder& results, int64_t top, int64_t left) {
+  return {(results.width + side - 1) / side, (results.height + side - 1) / side, -top, -left};
+}
+
+class WinogradConvolution final : public Convolution {
+ public:
+  WinogradConvolution(const ConvolutionGeometry& geometry, const ConvolutionParameters& parameters)
+      : g_(geometry), p_(parameters), weights_(orderOf(parameters.weight)) {}
+
+  void weightsChanged() override { forwardCurrent_ = backwardCurrent_ = false; }
+
+  at::Tensor forward(const at::Tensor& x) override {
+    const int64_t split = g_.blockedOutput ? weights_.outputs / lanes : 1;
+    const ImageOrder order = orderOf(x, weights_.inputs);
+    at::Tensor y = at::empty({order.images * split, weights_.outputs / split, order.height + g_.top + g_.bottom - 2,
+                              order.width + g_.left + g_.right - 2},
+                             x.options().memory_format(at::MemoryFormat::ChannelsLast));
+    const Matrices weights = weightPoints(false, forwardWeights_, forwardCurrent_);
+    convolve(x, order, {g_.top, g_.left}, weights, p_.bias, y);
+    return y;
+  }
+
+  at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override {
+    at::Tensor dx = at::empty_like(x);
+    const Matrices weights = weightPoints(true, backwardWeights_, backwardCurrent_);
+    convolve(dy, orderOf(dy, weights_.outputs), {2 - g_.top, 2 - g_.left}, weights, {}, dx);
+    return dx;
+  }
+
+  void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override;
+
+ private:
+  struct Offset {
+    int64_t top, left;
+  };
+
+  Matrices weightPoints(bool flipped, at::Tensor& memory, bool& current) const;
+  void convolve(const at::Tensor& x, const ImageOrder& order, Offset padding, const Matrices& weights,
+                const at::Tensor& bias, at::Tensor& y) const;
+
+  ConvolutionGeometry g_;
+  ConvolutionParameters p_;
+  WeightOrder weights_;
+  at::Tensor forwardWeights_, backwardWeights_;  // points
+  bool forwardCurrent_ = false, backwardCurrent_ = false;
+};
+
+Matrices WinogradConvolution::weightPoints(bool flipped, at::Tensor& memory, bool& current) const {
+  const int64_t rows = flipped ? weights_.outputs : weights_.inputs;
+  const int64_t columns = flipped ? weights_.inputs : weights_.outputs;
+  if (!memory.defined()) memory = at::empty({points * rows * columns}, at::kFloat);
+  const Matrices to{memory.data_ptr<float>(), rows, columns, std::min(panelColumns, columns)};
+  if (std::exchange(current, true)) return to;
+  const float* const from = p_.weight.data_ptr<float>();
+  at::parallel_for(0, rows / lanes, 1, [&](int64_t first, int64_t last) {
+    cpu::weightsToPoints(from, weights_, flipped, first, last, to);
+  });
+  return to;
+}
+
+// Each thread brings some tiles at a time through all three steps: their points stay in its cache.
+void WinogradConvolution::convolve(const at::Tensor& x, const ImageOrder& order, Offset padding,
+                                   const Matrices& weights, const at::Tensor& bias, at::Tensor& y) const {
+  const ImageOrder results = orderOf(y, weights.columns);
+  const Tiles tiles = tilesOf(results, padding.top, padding.left);
+  const int64_t perTile = points * (weights.rows + weights.columns);
+  const int64_t atOnce = std::max(leastTiles, cacheFloats() / 2 / perTile);
+  const float* const from = x.data_ptr<float>();
+  const float* const added = bias.defined() ? bias.data_ptr<float>() : nullptr;
+  float* const to = y.data_ptr<float>();
+  at::parallel_for(0, results.images * tiles.across * tiles.down, 1, [&](int64_t begin, int64_t end) {
+    const int64_t rows = std::min(atOnce, end - begin);
+    at::Tensor inputMemory, resultMemory;
+    const Matrices input = matrices(inputMemory, rows, weights.rows, weights.rows);
+    const Matrices result = matrices(resultMemory, rows, weights.columns, weights.columns);
+    for (int64_t first = begin; first < end; first += rows) {
+      const Part part{first, first, std::min(end, first + rows)};
+      cpu::inputToPoints(from, order, tiles, part, input);
+      for (int point = 0; point < points; ++point) {
+        cpu::multiply({input, weights, result, false, false}, point, 0, part.last - first);
+      }
+      cpu::pointsToOutput(result, added, results, tilesOf(results, 0, 0), part, to);
+    }
+  });
+}
+
+// The points of some tiles, then their products, which the threads share by point. A sum goes on where the last tiles
+// left it: it is the same for any number of threads.
+void WinogradConvolution::backwardParameters(const at::Tensor& x, const at::Tensor& dy) {
+  const ImageOrder inputs = orderOf(x, weights_.inputs), results = orderOf(dy, weights_.outputs);
+  const Tiles ofInput = tilesOf(results, g_.top, g_.left), ofResults = tilesOf(results, 0, 0);
+  const int64_t count = results.images * ofInput.across * ofInput.down;
+  const int64_t perTile = points * (weights_.inputs + weights_.outputs);
+  const int64_t sums = points * weights_.inputs * weights_.outputs;
+  const int64_t cached = at::get_num_threads() * cacheFloats() / 2;
+  const int64_t atOnce = std::min(count, std::max(leastTiles, std::max(sums, cached) / perTile));
+  at::Tensor inputMemory, gradientMemory, sumMemory;
+  const Matrices sum = matrices(sumMemory, weights_.inputs, weights_.outputs, weights_.outputs);
+  for (int64_t begin = 0; begin < count; begin += atOnce) {
+    const int64_t rows = std::min(atOnce, count - begin);
+    const Matrices input = matrices(inputMemory, rows, weights_.inputs, weights_.inputs);
+    const Matrices gradient =
+        matrices(gradientMemory, rows, weights_.outputs, std::min(panelColumns, weights_.outputs));
+    at::parallel_for(begin, begin + rows, 1, [&](int64_t first, int64_t last) {
+      cpu::inputToPoints(x.data_ptr<float>(), inputs, ofInput, {begin, first, last}, input);
+      cpu::outputGradientToPoints(dy.data_ptr<float>(), results, ofResults, {begin, first, last}, gradient);
+    });
+    at::parallel_for(0, points, 1, [&](int64_t first, int64_t last) {
+      for (int64_t point = first; point < last; ++point) {
+        cpu::multiply({input, gradient, sum, true, begin > 0}, point, 0, weights_.inputs);
+      }
+    });
+  }
+  float* const to = p_.weightGradient.data_ptr<float>();
+  at::parallel_for(0, weights_.inputs / lanes, 1, [&](int64_t first, int64_t last) {
+    cpu::pointsToWeightGradient(sum, orderOf(p_.weightGradient), first, last, to);
+  });
+  if (p_.bias.defined()) {
+    const at::Tensor perImage = dy.sum({2, 3}).view({results.images, weights_.outputs});
+    at::sum_out(const_cast<at::Tensor&>(p_.biasGradient), perImage, at::IntArrayRef{0});
+  }
+}
+
+bool isWhole(int64_t channels) { return channels % lanes == 0; }
+
+}  // namespace
+
+std::unique_ptr<Convolution> makeWinogradConvolution(const ConvolutionGeometry& g,
+                                                     const ConvolutionParameters& parameters) {
+  const at::Tensor& weight = parameters.weight;
+  if (weight.scalar_type() != at::kFloat || !weight.is_cpu()) return nullptr;
+  const bool blocked = weight.dim() == 6;
+  if (!blocked && !weight.is_contiguous(at::MemoryFormat::ChannelsLast)) return nullptr;
+  if (blocked && blockChannels() != lanes) return nullptr;
+  const WeightOrder order = orderOf(weight);
+  const bool padded = std::max({g.top, g.bottom, g.left, g.right}) > 2;
+  const bool square = weight.size(-1) == 3 && weight.size(-2) == 3;
+  if (!square || padded || g.strideH != 1 || g.strideW != 1 || g.groups != 1) return nullptr;
+  if (!isWhole(order.inputs) || !isWhole(order.outputs)) return nullptr;
+  return std::make_unique<WinogradConvolution>(g, parameters);
+}
+
+}  // namespace tandem

@@ -1,0 +1,300 @@
+#include "kernels/clones.h"
+#include "kernels/vector.h"
+#include "kernels/winograd_bodies.h"
+
+namespace tandem::winograd::cpu {
+namespace {
+
+// The one-dimensional transforms, on a vector of channels per value. Points 0, 1, -1, 2, -2 and infinity.
+
+struct InputPoints {  // B^T
+  static constexpr int in = reach, out = reach;
+  static TANDEM_INLINE void apply(const Floats (&d)[in], Floats (&t)[out]) {
+    const Floats p = d[4] - 4.0F * d[2], q = d[3] - 4.0F * d[1], r = d[4] - d[2], s = 2.0F * (d[3] - d[1]);
+    t[0] = 4.0F * d[0] - 5.0F * d[2] + d[4];
+    t[1] = p + q;
+    t[2] = p - q;
+    t[3] = r + s;
+    t[4] = r - s;
+    t[5] = 4.0F * d[1] - 5.0F * d[3] + d[5];
+  }
+};
+
+struct WeightPoints {  // G
+  static constexpr int in = 3, out = reach;
+  static TANDEM_INLINE void apply(const Floats (&w)[in], Floats (&t)[out]) {
+    const Floats p = (-1.0F / 6) * (w[0] + w[2]), q = (-1.0F / 6) * w[1];
+    const Floats r = (1.0F / 24) * w[0] + (1.0F / 6) * w[2], s = (1.0F / 12) * w[1];
+    t[0] = 0.25F * w[0];
+    t[1] = p + q;
+    t[2] = p - q;
+    t[3] = r + s;
+    t[4] = r - s;
+    t[5] = w[2];
+  }
+};
+
+struct Results {  // A^T
+  static constexpr int in = reach, out = side;
+  static TANDEM_INLINE void apply(const Floats (&m)[in], Floats (&y)[out]) {
+    const Floats p = m[1] + m[2], q = m[1] - m[2], r = m[3] + m[4], s = m[3] - m[4];
+    y[0] = m[0] + p + r;
+    y[1] = q + 2.0F * s;
+    y[2] = p + 4.0F * r;
+    y[3] = q + 8.0F * s + m[5];
+  }
+};
+
+struct ResultGradientPoints {  // A
+  static constexpr int in = side, out = reach;
+  static TANDEM_INLINE void apply(const Floats (&y)[in], Floats (&t)[out]) {
+    const Floats p = y[0] + y[2], q = y[1] + y[3], r = y[0] + 4.0F * y[2], s = 2.0F * y[1] + 8.0F * y[3];
+    t[0] = y[0];
+    t[1] = p + q;
+    t[2] = p - q;
+    t[3] = r + s;
+    t[4] = r - s;
+    t[5] = y[3];
+  }
+};
+
+struct WeightGradient {  // G^T
+  static constexpr int in = reach, out = 3;
+  static TANDEM_INLINE void apply(const Floats (&m)[in], Floats (&g)[out]) {
+    const Floats p = (-1.0F / 6) * (m[1] + m[2]), q = m[3] + m[4];
+    g[0] = 0.25F * m[0] + p + (1.0F / 24) * q;
+    g[1] = (1.0F / 6) * (m[2] - m[1]) + (1.0F / 12) * (m[3] - m[4]);
+    g[2] = p + (1.0F / 6) * q + m[5];
+  }
+};
+
+/// The transform along both directions.
+template <class T>
+TANDEM_INLINE void both(const Floats (&d)[T::in][T::in], Floats (&t)[T::out][T::out]) {
+  Floats half[T::out][T::in];
+  for (int j = 0; j < T::in; ++j) {
+    Floats column[T::in], result[T::out];
+    for (int i = 0; i < T::in; ++i) column[i] = d[i][j];
+    T::apply(column, result);
+    for (int i = 0; i < T::out; ++i) half[i][j] = result[i];
+  }
+  for (int i = 0; i < T::out; ++i) T::apply(half[i], t[i]);
+}
+
+/// A tile's place in its image.
+struct Place {
+  int64_t image, h, w;  // of its first value
+};
+
+TANDEM_INLINE Place placeOf(const Tiles& tiles, int64_t tile) {
+  const int64_t perImage = tiles.across * tiles.down, inImage = tile % perImage;
+  return {tile / perImage, tiles.top + side * (inImage / tiles.across), tiles.left + side * (inImage % tiles.across)};
+}
+
+TANDEM_INLINE bool inside(int64_t h, int64_t w, const ImageOrder& o) {
+  return h >= 0 && h < o.height && w >= 0 && w < o.width;
+}
+
+TANDEM_INLINE float* at(const Matrices& m, int64_t point, int64_t row, int64_t column) {
+  const int64_t panel = column / m.panel, before = panel * m.panel;
+  const int64_t width = m.panel < m.columns - before ? m.panel : m.columns - before;
+  return m.data + (point * m.columns + before) * m.rows + row * width + (column - before);
+}
+
+template <class T>
+TANDEM_INLINE void toPoints(const float* x, const ImageOrder& o, const Tiles& tiles, const Part& part,
+                            const Matrices& to) {
+  for (int64_t tile = part.first; tile < part.last; ++tile) {
+    const Place place = placeOf(tiles, tile);
+    const float* const first = x + place.image * o.image + place.h * o.row + place.w * o.pixel;
+    const bool whole = inside(place.h, place.w, o) && inside(place.h + T::in - 1, place.w + T::in - 1, o);
+    for (int64_t c = 0; c < o.channels; c += lanes) {
+      const float* const from = first + c / lanes * o.block;
+      Floats d[T::in][T::in], t[T::out][T::out];
+      for (int i = 0; i < T::in; ++i) {
+        for (int j = 0; j < T::in; ++j) {
+          d[i][j] =
+              whole || inside(place.h + i, place.w + j, o) ? load<Floats>(from + i * o.row + j * o.pixel) : Floats{};
+        }
+      }
+      both<T>(d, t);
+      float* const target = at(to, 0, tile - part.base, c);
+      for (int i = 0; i < T::out; ++i) {
+        for (int j = 0; j < T::out; ++j) store(target + (i * T::out + j) * to.rows * to.columns, t[i][j]);
+      }
+    }
+  }
+}
+
+constexpr int taps = 3;
+using Block = float[taps][taps][lanes][lanes];
+
+/// A lanes x lanes block from one memory into another; the far one, `from` or `to`, is walked along where it lies
+/// close.
+TANDEM_INLINE void copyBlock(const float* from, int64_t fromRow, int64_t fromColumn, float* to, int64_t toRow,
+                             int64_t toColumn) {
+  if (fromRow == 1 || toRow == 1) {
+    for (int j = 0; j < lanes; ++j) {
+      for (int i = 0; i < lanes; ++i) to[i * toRow + j * toColumn] = from[i * fromRow + j * fromColumn];
+    }
+  } else {
+    for (int i = 0; i < lanes; ++i) {
+      for (int j = 0; j < lanes; ++j) to[i * toRow + j * toColumn] = from[i * fromRow + j * fromColumn];
+    }
+  }
+}
+
+/// Rows are inputs; or with `flipped` outputs, of turned taps.
+TANDEM_INLINE void readBlock(const float* from, const WeightOrder& o, bool flipped, Block& block) {
+  const int64_t row = flipped ? o.output : o.input, column = flipped ? o.input : o.output;
+  for (int h = 0; h < taps; ++h) {
+    for (int w = 0; w < taps; ++w) {
+      auto& to = flipped ? block[taps - 1 - h][taps - 1 - w] : block[h][w];
+      copyBlock(from + h * o.row + w * o.pixel, row, column, to[0], lanes, 1);
+    }
+  }
+}
+
+TANDEM_INLINE void writeBlock(const Block& block, const WeightOrder& o, float* to) {
+  for (int h = 0; h < taps; ++h) {
+    for (int w = 0; w < taps; ++w) {
+      copyBlock(block[h][w][0], lanes, 1, to + h * o.row + w * o.pixel, o.input, o.output);
+    }
+  }
+}
+
+template <int rows, int vectors>
+TANDEM_INLINE void rowsTimesPanel(const Product& p, const float* a, int64_t aRow, int64_t aStep, const float* b,
+                                  float* to) {
+  const int64_t k = p.b.rows, width = vectors * lanes, toRow = p.to.columns;
+  Floats sum[rows][vectors];
+  for (int i = 0; i < rows; ++i) {
+    for (int v = 0; v < vectors; ++v) sum[i][v] = p.add ? load<Floats>(to + i * toRow + v * lanes) : Floats{};
+  }
+  for (int64_t step = 0; step < k; ++step) {
+    Floats values[vectors];
+    for (int v = 0; v < vectors; ++v) values[v] = load<Floats>(b + step * width + v * lanes);
+    for (int i = 0; i < rows; ++i) {
+      const Floats factor = a[i * aRow + step * aStep] + Floats{};
+      for (int v = 0; v < vectors; ++v) sum[i][v] += factor * values[v];
+    }
+  }
+  for (int i = 0; i < rows; ++i) {
+    for (int v = 0; v < vectors; ++v) store(to + i * toRow + v * lanes, sum[i][v]);
+  }
+}
+
+/// Rows [first, last) in groups of `rows`, what is left over in smaller ones.
+template <int rows, int vectors>
+TANDEM_INLINE void timesPanel(const Product& p, const float* a, const float* b, float* to, int64_t first,
+                              int64_t last) {
+  const int64_t aRow = p.transposedA ? 1 : p.a.columns, aStep = p.transposedA ? p.a.columns : 1;
+  for (; first + rows <= last; first += rows) {
+    rowsTimesPanel<rows, vectors>(p, a + first * aRow, aRow, aStep, b, to + first * p.to.columns);
+  }
+  if constexpr (rows > 1) timesPanel<rows / 2, vectors>(p, a, b, to, first, last);
+}
+
+}  // namespace
+
+TANDEM_CLONES void inputToPoints(const float* x, const ImageOrder& order, const Tiles& tiles, const Part& part,
+                                 const Matrices& to) {
+  toPoints<InputPoints>(x, order, tiles, part, to);
+}
+
+TANDEM_CLONES void outputGradientToPoints(const float* dy, const ImageOrder& order, const Tiles& tiles,
+                                          const Part& part, const Matrices& to) {
+  toPoints<ResultGradientPoints>(dy, order, tiles, part, to);
+}
+
+TANDEM_CLONES void pointsToOutput(const Matrices& from, const float* bias, const ImageOrder& o, const Tiles& tiles,
+                                  const Part& part, float* y) {
+  for (int64_t tile = part.first; tile < part.last; ++tile) {
+    const Place place = placeOf(tiles, tile);
+    float* const first = y + place.image * o.image + place.h * o.row + place.w * o.pixel;
+    const int64_t high = o.height - place.h < side ? o.height - place.h : side;
+    const int64_t wide = o.width - place.w < side ? o.width - place.w : side;
+    for (int64_t c = 0; c < o.channels; c += lanes) {
+      const float* const source = at(from, 0, tile - part.base, c);
+      Floats m[reach][reach], result[side][side];
+      for (int i = 0; i < reach; ++i) {
+        for (int j = 0; j < reach; ++j) m[i][j] = load<Floats>(source + (i * reach + j) * from.rows * from.columns);
+      }
+      both<Results>(m, result);
+      const Floats added = bias ? load<Floats>(bias + c) : Floats{};
+      float* const to = first + c / lanes * o.block;
+      for (int i = 0; i < high; ++i) {
+        for (int j = 0; j < wide; ++j) store(to + i * o.row + j * o.pixel, result[i][j] + added);
+      }
+    }
+  }
+}
+
+TANDEM_CLONES void weightsToPoints(const float* weights, const WeightOrder& o, bool flipped, int64_t first,
+                                   int64_t last, const Matrices& to) {
+  Block block;
+  for (int64_t row = first; row < last; ++row) {
+    for (int64_t column = 0; column < to.columns / lanes; ++column) {
+      const int64_t output = flipped ? row : column, input = flipped ? column : row;
+      readBlock(weights + output * o.outputBlock + input * o.inputBlock, o, flipped, block);
+      for (int r = 0; r < lanes; ++r) {
+        Floats w[taps][taps], t[reach][reach];
+        for (int i = 0; i < taps; ++i) {
+          for (int j = 0; j < taps; ++j) w[i][j] = load<Floats>(block[i][j][r]);
+        }
+        both<WeightPoints>(w, t);
+        float* const target = at(to, 0, row * lanes + r, column * lanes);
+        for (int i = 0; i < reach; ++i) {
+          for (int j = 0; j < reach; ++j) store(target + (i * reach + j) * to.rows * to.columns, t[i][j]);
+        }
+      }
+    }
+  }
+}
+
+TANDEM_CLONES void pointsToWeightGradient(const Matrices& from, const WeightOrder& o, int64_t first, int64_t last,
+                                          float* gradient) {
+  Block block;
+  for (int64_t row = first; row < last; ++row) {
+    for (int64_t column = 0; column < from.columns / lanes; ++column) {
+      for (int r = 0; r < lanes; ++r) {
+        const float* const source = at(from, 0, row * lanes + r, column * lanes);
+        Floats m[reach][reach], g[taps][taps];
+        for (int i = 0; i < reach; ++i) {
+          for (int j = 0; j < reach; ++j) m[i][j] = load<Floats>(source + (i * reach + j) * from.rows * from.columns);
+        }
+        both<WeightGradient>(m, g);
+        for (int i = 0; i < taps; ++i) {
+          for (int j = 0; j < taps; ++j) store(block[i][j][r], g[i][j]);
+        }
+      }
+      writeBlock(block, o, gradient + column * o.outputBlock + row * o.inputBlock);
+    }
+  }
+}
+
+TANDEM_CLONES void multiply(const Product& p, int64_t point, int64_t first, int64_t last) {
+  const float* const a = p.a.data + point * p.a.rows * p.a.columns;
+  for (int64_t column = 0; column < p.b.columns; column += p.b.panel) {
+    const int64_t width = p.b.panel < p.b.columns - column ? p.b.panel : p.b.columns - column;
+    const float* const b = at(p.b, point, 0, column);
+    float* const to = p.to.data + point * p.to.rows * p.to.columns + column;
+    // Rows x vectors that fill AVX-512's 32 registers.
+    switch (width / lanes) {
+      case 4:
+        timesPanel<6, 4>(p, a, b, to, first, last);
+        break;
+      case 3:
+        timesPanel<8, 3>(p, a, b, to, first, last);
+        break;
+      case 2:
+        timesPanel<12, 2>(p, a, b, to, first, last);
+        break;
+      default:
+        timesPanel<12, 1>(p, a, b, to, first, last);
+        break;
+    }
+  }
+}
+
+}  // namespace tandem::winograd::cpu

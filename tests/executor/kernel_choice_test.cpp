@@ -1,0 +1,124 @@
+#include "executor/kernel_choice.h"
+
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "base/catalog.h"
+#include "base/text.h"
+
+namespace tandem {
+namespace {
+
+/// "a", 3 -> 16 channels, which only the direct algorithm serves; "b", 16 -> 16.
+Graph twoConvolutions() {
+  Graph graph({3, 8, 8});
+  const auto conv = [&](const char* name, NodeId from) {
+    return graph.add("conv", name, {from}, {.outputs = 16, .kernelH = 3, .kernelW = 3, .padding = Padding::all(1)});
+  };
+  conv("b", conv("a", graph.input()));
+  return graph;
+}
+
+const LayoutEntry* layout(const char* name) { return &find(layouts(), name, "layout"); }
+const ConvolutionAlgorithm* algorithm(const char* name) { return &find(convolutionAlgorithms(), name, "algorithm"); }
+
+class KernelChoiceTest : public testing::Test {
+ protected:
+  KernelChoiceTest() : file_(std::filesystem::temp_directory_path() / concat("tandem-kernels-", getpid())) {
+    trial_.images = 2;
+    trial_.machine = "this one";
+    trial_.layouts = {layout("nhwc"), layout("blocked")};
+    trial_.algorithms = {algorithm("direct"), algorithm("winograd")};
+  }
+  ~KernelChoiceTest() override { std::filesystem::remove(file_); }
+  void SetUp() override {
+    if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
+  }
+
+  /// The choice when every measurement that holds `words[i]` in its key came out as `seconds[i]`, the others as 1.
+  KernelChoice choiceIf(const std::vector<std::pair<std::string, std::string>>& seconds) {
+    const Graph graph = twoConvolutions();
+    MeasuredCache fresh(file_);
+    fastestKernels(graph, trial_, fresh);
+    std::ifstream in(file_);
+    std::string text;
+    for (std::string line; std::getline(in, line);) {
+      std::string numbers = "1 1 1 1 1 1";
+      for (const auto& row : seconds) {
+        if (line.find(row.first) != std::string::npos) numbers = row.second;
+      }
+      text += concat(line.substr(0, line.find('\t')), '\t', numbers, '\n');
+    }
+    std::ofstream(file_) << text;
+    MeasuredCache cache(file_);
+    return fastestKernels(graph, trial_, cache);
+  }
+
+  KernelTrial trial_;
+  std::filesystem::path file_;
+};
+
+TEST_F(KernelChoiceTest, MeasuresEachLayerOnce) {
+  MeasuredCache cache{{}};
+  const Graph graph = twoConvolutions();
+  EXPECT_FALSE(fastestKernels(graph, trial_, cache).fromCache);
+  EXPECT_TRUE(fastestKernels(graph, trial_, cache).fromCache);
+  KernelTrial other = trial_;
+  other.machine = "another one";
+  EXPECT_FALSE(fastestKernels(graph, other, cache).fromCache);
+  other.machine = trial_.machine, other.compute = at::kBFloat16;
+  EXPECT_FALSE(fastestKernels(graph, other, cache).fromCache);
+  other.compute = trial_.compute, other.layouts.pop_back();
+  EXPECT_TRUE(fastestKernels(graph, other, cache).fromCache);
+}
+
+TEST_F(KernelChoiceTest, AnotherLayoutMustWinByMoreThanThreePercent) {
+  struct Row {
+    const char *seconds, *layout;
+    double gain;
+  };
+  trial_.algorithms.pop_back();
+  for (const Row& row : {Row{"0.5 0.5 0.5 0.5 0.5 0.5", "blocked", 2}, Row{"0.98 0.98 0.98 0.98 0.98 0.98", "nhwc", 1},
+                         Row{"1.5 1.5 1.5 1.5 1.5 1.5", "nhwc", 1}}) {
+    const KernelChoice choice = choiceIf({{"blocked", row.seconds}});
+    EXPECT_TRUE(choice.fromCache);
+    EXPECT_EQ(choice.layout->name, row.layout) << row.seconds;
+    EXPECT_DOUBLE_EQ(choice.gain, row.gain) << row.seconds;
+  }
+}
+
+TEST_F(KernelChoiceTest, EachPassTakesTheAlgorithmThatWinsThere) {
+  const KernelChoice choice = choiceIf({{"winograd", "0.5 0.99 0.9 0.5 0.99 0.9"}, {"blocked", "2 2 2 2 2 2"}});
+  EXPECT_EQ(choice.layout->name, "nhwc");
+  const PassAlgorithms onlyDirect{algorithm("direct"), algorithm("direct"), algorithm("direct")};
+  EXPECT_EQ(choice.algorithms.at(1), onlyDirect);
+  EXPECT_EQ(choice.algorithms.at(2),
+            (PassAlgorithms{algorithm("winograd"), algorithm("direct"), algorithm("winograd")}));
+  EXPECT_DOUBLE_EQ(choice.gain, 6 / 5.4);
+}
+
+// Points of weights are made once a step: with twice the images they count half.
+TEST_F(KernelChoiceTest, WhatChangedWeightsCostIsCountedOncePerStep) {
+  trial_.layouts.pop_back();
+  trial_.images = 4 * at::get_num_threads();
+  const std::vector<std::pair<std::string, std::string>> seconds{{"winograd", "0.5 0.5 0.5 1.2 1.2 0.5"}};
+  EXPECT_EQ(choiceIf(seconds).algorithms.at(2)[0]->name, "direct");
+  trial_.images *= 2;
+  EXPECT_EQ(choiceIf(seconds).algorithms.at(2)[0]->name, "winograd");
+}
+
+TEST_F(KernelChoiceTest, OneOfEachIsNotMeasured) {
+  trial_.layouts.pop_back();
+  trial_.algorithms = {algorithm("winograd")};
+  MeasuredCache cache(file_);
+  const KernelChoice choice = fastestKernels(twoConvolutions(), trial_, cache);
+  EXPECT_FALSE(std::filesystem::exists(file_));
+  EXPECT_EQ(choice.algorithms.at(1)[0]->name, "direct") << "winograd does not serve three channels";
+  EXPECT_EQ(choice.algorithms.at(2)[0]->name, "winograd");
+}
+
+}  // namespace
+}  // namespace tandem

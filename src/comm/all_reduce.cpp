@@ -13,7 +13,8 @@ std::vector<std::unique_ptr<Group>> threads(const GroupOptions& options) {
 
 // Per replica, mean over the replicas where they differ; for all algorithms the total is 2 (n - 1) times the tensor,
 // the least that an all-reduce by point-to-point copies can move:
-// shared, ring: each receives its part from n - 1 peers, then n - 1 finished parts, a part being 1 / n.
+// owner, shared, ring: each receives its part from n - 1 peers, then n - 1 finished parts, a part being 1 / n; with
+// owner these are parts of the weights, as wide as gradients, and reach a replica when it reads them.
 // copy: the root receives n - 1 tensors, the n - 1 others one each; the root rotates from bucket to bucket.
 // tree: one tensor goes up and one comes down each of the n - 1 edges; replica 0 alone receives ceil(log2 n) of them.
 double received(double bytes, int n) { return 2.0 * (n - 1) / n * bytes; }
@@ -22,16 +23,18 @@ double messagesOfParts(int n) { return 2.0 * (n - 1); }
 double messagesOfTensors(int n) { return 2.0 * (n - 1) / n; }
 
 constexpr AllReduceEntry table[] = {
+    {"owner", "each replica sums its part from all replicas' memory and updates its weights, which replicas share",
+     true, false, true, received, messagesOfParts, threads<advanceShared>},
     {"shared", "each replica sums its part of the tensor from all replicas' memory, then copies the other parts", true,
-     true, received, messagesOfParts, threads<advanceShared>},
+     true, false, received, messagesOfParts, threads<advanceShared>},
     {"copy",
      "one replica (the next one for each bucket) copies all tensors to its device and sums; all copy the result", true,
-     true, received, messagesOfTensors, threads<advanceCopy>},
-    {"ring", "reduce-scatter and all-gather around a ring", true, true, received, messagesOfParts,
+     true, false, received, messagesOfTensors, threads<advanceCopy>},
+    {"ring", "reduce-scatter and all-gather around a ring", true, true, false, received, messagesOfParts,
      threads<advanceRing>},
-    {"tree", "summed up a binomial tree to replica 0, copied down again", true, true, received, messagesOfTensors,
-     threads<advanceTree>},
-    {"nccl", "NVIDIA's NCCL, one GPU per replica", false, true, received, messagesOfParts, makeNcclGroups},
+    {"tree", "summed up a binomial tree to replica 0, copied down again", true, true, false, received,
+     messagesOfTensors, threads<advanceTree>},
+    {"nccl", "NVIDIA's NCCL, one GPU per replica", false, true, false, received, messagesOfParts, makeNcclGroups},
 };
 
 }  // namespace

@@ -90,7 +90,7 @@ class NcclGroup final : public Group {
 std::vector<int> indicesOf(const GroupOptions& options) {
   std::vector<int> indices;
   for (const Device* device : options.devices) {
-    if (device->isCpu()) throw UsageError(concat("--all-reduce=nccl: '", device->name(), "' is no GPU; use shared"));
+    if (device->isCpu()) throw UsageError(concat("--all-reduce=nccl: '", device->name(), "' is no GPU; use owner"));
     const int index = device->torch().index();
     if (std::find(indices.begin(), indices.end(), index) != indices.end()) {
       throw UsageError(concat("--all-reduce=nccl: '", device->name(),

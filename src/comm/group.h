@@ -45,6 +45,7 @@ struct GroupOptions {
 struct AllReduceEntry {
   std::string_view name, summary;
   bool onCpu, onCuda;
+  bool ownersUpdate;  ///< replicated does not sum with the group: a slice's owner sums and updates it (OwnerUpdate)
   /// Bytes that each replica receives, and messages, for an all-reduce of `bytes` among n.
   double (*receivedBytes)(double bytes, int n);
   double (*messages)(int n);
@@ -52,7 +53,7 @@ struct AllReduceEntry {
   std::vector<std::unique_ptr<Group>> (*make)(const GroupOptions&);
 };
 
-/// shared, copy, ring, tree, nccl (known in every build; only one with CUDA can make it).
+/// owner, shared, copy, ring, tree, nccl (known in every build; only one with CUDA can make it).
 std::span<const AllReduceEntry> allReduces();
 
 }  // namespace tandem

@@ -19,7 +19,7 @@ constexpr std::string_view halfRefusal =
 
 constexpr std::string_view noCuda =
     "needs GPUs and a build with CUDA (cmake --preset cuda), which this is not; CPU "
-    "replicas use shared, copy, ring or tree";
+    "replicas use owner, shared, copy, ring or tree";
 
 constexpr Alias table[] = {
     {"num-gpus", "", "replicas", "", "", ""},

@@ -32,8 +32,8 @@ Breach allReduceNeedsReplicated(const Config& config) {
 
 Breach ncclNeedsGpus(const Config& config) {
   if (config.allReduce != "nccl" || !devicesOf(config).cpu) return std::nullopt;
-  return "--all-reduce=nccl moves GPU memory only and --devices is cpu; use shared, copy, ring or tree, or "
-         "--devices=cuda:0+1";
+  return "--all-reduce=nccl moves GPU memory only and --devices is cpu; use owner, shared, copy, ring or tree, "
+         "or --devices=cuda:0+1";
 }
 
 Breach replicasMatchGpus(const Config& config) {

@@ -26,7 +26,7 @@ struct Config {
   // how gradients become one update
   std::string strategy = "replicated";
   std::string parameterDevice = "cpu";
-  std::string allReduce = "auto";  // auto: "shared" on the CPU, "nccl" on GPUs
+  std::string allReduce = "auto";  // auto: "owner" on the CPU, "nccl" on GPUs
   double bucketMib = 4;
   std::string lossAt = "replica";
 

@@ -49,7 +49,7 @@ constexpr Option table[] = {
      "where parameter_server keeps the variables: cpu, device (spread over the replicas by bytes) or one device's "
      "name, as cpu:0 or cuda:1", onBench, &Config::parameterDevice, Choices::any, axis, parameterDevice},
     {"all-reduce", exchange, "", "NAME",
-     "algorithm with which replicated sums gradients; auto means shared on the CPU, nccl on GPUs",
+     "how replicated sums gradients and updates; auto means owner on the CPU, nccl on GPUs",
      onBench, &Config::allReduce, Choices::allReduces, axis, nullptr},
     {"bucket-mib", exchange, "MiB", "X", "size of the pieces in which gradients are exchanged during backward",
      onBench, &Config::bucketMib, Choices::any, axis, bucket},

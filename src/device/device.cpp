@@ -64,12 +64,13 @@ int cudaDeviceCount() { return at::detail::getCUDAHooks().getNumGPUs(); }
 Device::Device(c10::Device torch, std::string name, std::string label)
     : torch_(torch), name_(std::move(name)), label_(std::move(label)) {}
 
-Device Device::cpu(int index, std::vector<int> hardwareThreads, int64_t teamSize) {
+Device Device::cpu(int index, std::vector<int> hardwareThreads, int64_t teamSize, int memoryNode) {
   const std::string name = concat("cpu:", index);
   Device device(c10::Device(c10::kCPU), name,
                 hardwareThreads.empty() ? name : concat(name, " on cores ", rangesText(hardwareThreads)));
   device.hardwareThreads_ = std::move(hardwareThreads);
   device.teamSize_ = teamSize;
+  device.memoryNode_ = memoryNode;
   return device;
 }
 

@@ -22,8 +22,9 @@ using Event = std::shared_ptr<c10::Event>;
 /// object is immutable and may be read from any thread.
 class Device {
  public:
-  /// A CPU logical device. An empty `hardwareThreads` leaves the thread where it is.
-  static Device cpu(int index, std::vector<int> hardwareThreads, int64_t teamSize);
+  /// A CPU logical device. An empty `hardwareThreads` leaves the thread where it is. `memoryNode`: the NUMA node of its
+  /// cores.
+  static Device cpu(int index, std::vector<int> hardwareThreads, int64_t teamSize, int memoryNode = 0);
   /// Throws UsageError when there is no such GPU or this build has no CUDA.
   static Device cuda(int index);
 
@@ -31,6 +32,8 @@ class Device {
   bool isCpu() const { return torch_.is_cpu(); }
   const std::string& name() const { return name_; }    ///< "cpu:0", "cuda:1": what --parameter-device names
   const std::string& label() const { return label_; }  ///< "cpu:0 on cores 0-1", "cuda:0 NVIDIA H200"
+
+  int memoryNode() const { return memoryNode_; }  ///< devices of one node reach each other's memory equally fast
 
   /// Pins the calling thread, sets the size of its OpenMP team, makes the GPU and its stream current.
   void bind() const;
@@ -51,6 +54,7 @@ class Device {
   std::string name_, label_;
   std::vector<int> hardwareThreads_;
   int64_t teamSize_ = 0;
+  int memoryNode_ = 0;
 };
 
 /// GPUs this process sees; 0 in a build without CUDA. Does not create a context.

@@ -107,6 +107,15 @@ at::Tensor FlatBuffers::view(const at::Tensor& flat, int parameter) const {
   return flat.as_strided(shape, stridesOf(shape, format_), begin);
 }
 
+void FlatBuffers::shareParameters(const FlatBuffers& other) {
+  check(slices_ == other.slices_, "buffers that share parameters hold the same ones");
+  for (size_t segment = 0; segment < storage_.size(); ++segment) {
+    const at::Tensor gradient = storage_[segment].gradient;
+    storage_[segment] = other.storage_[segment];
+    storage_[segment].gradient = gradient;
+  }
+}
+
 void FlatBuffers::refreshWeights() {
   for (Storage& storage : storage_) {
     if (!storage.weights.is_same(storage.master)) storage.weights.copy_(storage.master);

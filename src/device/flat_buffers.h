@@ -40,7 +40,8 @@ struct ParameterSpec {
 /// is fp32, everything is in segment 0 then, or when nothing stays fp32). Parameters lie in the order given, which is
 /// the order their gradients become ready in backward, each on a 64-byte boundary in every buffer; a parameter's slice
 /// ends with its last element, and the padding up to the next is zero and stays zero. 4-D weights lie in `format`: with
-/// ChannelsLast the flat memory is [out, height, width, in]. Not thread-safe; the tensors' memory is shared on purpose.
+/// ChannelsLast the flat memory is [out, height, width, in]. Not thread-safe; the tensors' memory is shared on purpose:
+/// a copy of the object is the same memory.
 class FlatBuffers {
  public:
   FlatBuffers(std::vector<ParameterSpec> parameters, const Precision& precision, at::Device device,
@@ -64,6 +65,10 @@ class FlatBuffers {
   at::Tensor masterView(int parameter) const;  ///< in the parameter's shape (see ParameterSpec), over the flat memory
   at::Tensor weightView(int parameter) const;
   at::Tensor gradientView(int parameter) const;
+
+  /// From now on masters, weights and optimizer state are those of `other`; gradients stay this object's own.
+  /// REQUIRES: the same parameters, precision, device and format; nobody uses a tensor of the old ones any more.
+  void shareParameters(const FlatBuffers& other);
 
   /// Rounds master into weights (after master was written by other means than the optimizer).
   void refreshWeights();

@@ -130,6 +130,14 @@ std::vector<std::pair<int, int>> unitsOf(const std::vector<Core>& cores, bool al
   return units;
 }
 
+std::vector<int> nodesOf(const Groups& groups, const std::vector<std::pair<int, int>>& units) {
+  std::vector<int> nodes;
+  for (const auto& group : groups) {
+    nodes.push_back(std::ranges::find(units, group.front(), &std::pair<int, int>::first)->second);
+  }
+  return nodes;
+}
+
 std::string tooManyReplicas(int64_t replicas, int64_t each, int64_t usable, const std::string& unit) {
   const std::string available = concat("only ", usable, " ", unit, usable == 1 ? " is" : "s are", " usable here");
   const std::string remedy = "add --oversubscribe (replicas then share cores)";
@@ -183,6 +191,7 @@ CorePlan planCores(const Topology& topology, int64_t replicas, int64_t coresPerR
   plan.threadsPerReplica = each;
   if (!plan.shared) plan.threadsOf = groupsWithinNodes(units, replicas, each);
   if (plan.threadsOf.empty()) plan.threadsOf = groupsInTurn(units, replicas, each);
+  plan.nodeOf = nodesOf(plan.threadsOf, units);
   return plan;
 }
 

@@ -31,6 +31,7 @@ std::vector<Core> capCores(std::vector<Core> cores, double cpus);
 /// Which hardware threads each replica is pinned to.
 struct CorePlan {
   std::vector<std::vector<int>> threadsOf;  ///< per replica
+  std::vector<int> nodeOf;                  ///< NUMA node of each replica's first thread
   int64_t threadsPerReplica = 1;            ///< size of its OpenMP team
   bool shared = false;                      ///< replicas share cores
   std::string unit;                         ///< "core" or "hardware thread"

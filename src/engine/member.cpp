@@ -33,11 +33,11 @@ class TeamMember final : public Team::Member {
           if (sum_.add(slice, part_)) shared_.strategy.gradientReady(replica_, slice);
         }) {
     initialiseWeights(*shared.options.graph, shared.options.seed, buffers_);
+    shared_.strategy.attach(replica_);  // before anybody views the weights
     executor_->bind(*shared.options.graph, buffers_);
     executor_->setTraining(!shared.options.forwardOnly);
     executor_->setGradients(!shared.options.forwardOnly);
     if (shared.lossPlace.needsSource(index)) source_ = shared.options.source(index);
-    shared_.strategy.attach(replica_);
   }
 
   int index() const override { return replica_.index; }
@@ -94,7 +94,7 @@ StepSample TeamMember::step() {
   StepSample sample{.replica = replica_.index};
   const bool exchange = !shared_.options.forwardOnly;
   const Nanos begin = now();
-  if (exchange) shared_.strategy.beginStep(replica_);
+  if (exchange) shared_.strategy.beginStep(replica_, step_);
   const Nanos pulled = now();
   shared_.lossPlace.fetch(replica_.index, source_.get(), batch_);
   const Nanos fetched = now();

@@ -165,7 +165,7 @@ void resolveMemory(RunPlan& plan, const Graph& graph) {
 
 std::string_view allReduceOf(const Config& config) {
   if (config.allReduce != "auto") return config.allReduce;
-  return config.devices == "cpu" ? "shared" : "nccl";
+  return config.devices == "cpu" ? "owner" : "nccl";
 }
 
 Config resolveConfig(const Config& config, int64_t largestReplicas) {

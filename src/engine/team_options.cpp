@@ -58,9 +58,9 @@ std::vector<Device> devicesOf(const RunPlan& plan) {
   std::vector<Device> devices;
   for (int64_t i = 0; i < plan.config.replicas; ++i) {
     const auto at = static_cast<size_t>(i);
-    devices.push_back(plan.cudaDevices.empty()
-                          ? Device::cpu(static_cast<int>(i), plan.cores.threadsOf.at(at), plan.cores.threadsPerReplica)
-                          : Device::cuda(plan.cudaDevices.at(at)));
+    devices.push_back(plan.cudaDevices.empty() ? Device::cpu(static_cast<int>(i), plan.cores.threadsOf.at(at),
+                                                             plan.cores.threadsPerReplica, plan.cores.nodeOf.at(at))
+                                               : Device::cuda(plan.cudaDevices.at(at)));
   }
   return devices;
 }

@@ -30,6 +30,8 @@ struct OptimizerOptions {
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
+  /// Allocates the state of all slices, as first use does: before several threads update slices of the same memory.
+  virtual void allocateState() = 0;
   /// w of the slice becomes the weights after step `step` (from 0), from its gradient times `gradientScale`.
   virtual void update(Slice slice, int64_t step, double gradientScale) = 0;
 };

@@ -10,6 +10,12 @@ class SgdOptimizer final : public Optimizer {
  public:
   SgdOptimizer(FlatBuffers& buffers, const OptimizerOptions& options) : buffers_(buffers), options_(options) {}
 
+  void allocateState() override {
+    for (int segment = 0; options_.momentum != 0 && segment < buffers_.segments(); ++segment) {
+      buffers_.momentum(buffers_.whole(segment));
+    }
+  }
+
   void update(Slice slice, int64_t step, double gradientScale) override {
     at::Tensor master = buffers_.master(slice);
     at::Tensor weights = buffers_.weights(slice);

@@ -58,7 +58,7 @@ void ParameterServer::attach(Replica& replica) {
   attached_.arriveAndWait();
 }
 
-void ParameterServer::beginStep(Replica& replica) { pull(replica, Shard::Values::weights); }
+void ParameterServer::beginStep(Replica& replica, int64_t /*step*/) { pull(replica, Shard::Values::weights); }
 
 void ParameterServer::finish(Replica& replica) { pull(replica, Shard::Values::masters); }
 

@@ -22,7 +22,7 @@ class ParameterServer final : public Strategy {
   explicit ParameterServer(const StrategyContext& context);
 
   void attach(Replica& replica) override;
-  void beginStep(Replica& replica) override;
+  void beginStep(Replica& replica, int64_t step) override;
   void gradientReady(Replica& replica, Slice slice) override;
   void endStep(Replica& replica, int64_t step) override;
   void finish(Replica& replica) override;

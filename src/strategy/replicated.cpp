@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "strategy/initial_parameters.h"
+#include "strategy/owner_update.h"
 
 namespace tandem {
 
@@ -56,6 +57,7 @@ StrategyTraffic Replicated::traffic() const {
 }
 
 std::unique_ptr<Strategy> makeReplicated(const StrategyContext& context) {
+  if (context.allReduce->ownersUpdate) return std::make_unique<OwnerUpdate>(context);
   return std::make_unique<Replicated>(context);
 }
 

@@ -35,10 +35,11 @@ class Strategy {
  public:
   virtual ~Strategy() = default;  ///< never communicates
 
-  /// Collective; afterwards every replica holds replica 0's parameters.
+  /// Collective; afterwards every replica holds replica 0's parameters. Replicas may share their memory from then on,
+  /// so nobody keeps a view of them from before.
   virtual void attach(Replica& replica) = 0;
-  virtual void beginStep(Replica&) {}  ///< e.g. pull from the parameter server
-  /// During backward; may start communication, must not wait for it.
+  virtual void beginStep(Replica&, int64_t /*step*/) {}  ///< e.g. pull from the parameter server
+  /// During backward; may start communication and update weights, must not wait.
   virtual void gradientReady(Replica&, Slice) {}
   /// Exchange finished, update of step `step` applied.
   virtual void endStep(Replica& replica, int64_t step) = 0;

@@ -16,7 +16,7 @@ inline const CatalogNames& exampleCatalogs() {
       {Choices::executors, {"autograd", "planned"}},
       {Choices::precisions, {"fp32", "bf16"}},
       {Choices::inputs, {"device", "host", "queue"}},
-      {Choices::allReduces, {"shared", "copy", "ring", "tree", "nccl"}},
+      {Choices::allReduces, {"owner", "shared", "copy", "ring", "tree", "nccl"}},
       {Choices::layouts, {"nhwc", "nchw"}},
       {Choices::convolutions, {"direct", "winograd"}},
       {Choices::scalings, {"weak", "strong"}},

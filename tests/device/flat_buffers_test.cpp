@@ -149,6 +149,29 @@ TEST_P(EveryPrecision, MomentumIsZeroAtFirstUseAndThenKept) {
   EXPECT_EQ(flat.bytes(), without + 4 * flat.whole(0).count());
 }
 
+TEST_P(EveryPrecision, SharedParametersAreOneMemoryAndGradientsAreNot) {
+  FlatBuffers first = buffers(), second = buffers();
+  first.momentum(first.whole(0)).fill_(3);
+  second.shareParameters(first);
+  for (int i = 0; i < first.parameters(); ++i) {
+    first.masterView(i).fill_(i + 1);
+    first.gradientView(i).fill_(10);
+    second.gradientView(i).fill_(20);
+  }
+  first.refreshWeights();
+  for (int i = 0; i < first.parameters(); ++i) {
+    EXPECT_TRUE(second.masterView(i).eq(i + 1).all().item<bool>());
+    EXPECT_TRUE(second.weightView(i).eq(i + 1).all().item<bool>());
+    EXPECT_TRUE(first.gradientView(i).eq(10).all().item<bool>());
+  }
+  EXPECT_TRUE(second.momentum(second.whole(0)).eq(3).all().item<bool>());
+}
+
+TEST_P(EveryPrecision, OtherParametersCannotBeShared) {
+  FlatBuffers flat = buffers();
+  EXPECT_ANY_THROW(flat.shareParameters(FlatBuffers({{"w", {3}, false}}, precision(), at::kCPU, nhwc)));
+}
+
 INSTANTIATE_TEST_SUITE_P(Catalog, EveryPrecision, testing::ValuesIn([] {
                            std::vector<std::string_view> names;
                            for (const Precision& row : precisions()) names.push_back(row.name);

@@ -64,6 +64,12 @@ TEST(PlanCores, DoesNotStraddleNodesWhenItNeedNot) {
   EXPECT_EQ(planCores(machine(6, 1, 2), 3, 2, false).threadsOf, (Groups{{0, 1}, {2, 3}, {4, 5}}));
 }
 
+TEST(PlanCores, KnowsTheNodeOfEachReplica) {
+  EXPECT_EQ(planCores(machine(6, 1, 2), 2, 2, false).nodeOf, (std::vector<int>{0, 1}));
+  EXPECT_EQ(planCores(machine(4, 2, 2), 8, 0, false).nodeOf, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
+  EXPECT_EQ(planCores(machine(2, 1, 2), 3, 1, true).nodeOf, (std::vector<int>{0, 1, 0}));
+}
+
 TEST(PlanCores, RefusesWhatDoesNotFitAndSaysWhy) {
   EXPECT_EQ(refusal(machine(2, 1), 3, 0),
             "--replicas=3: only 2 cores are usable here; lower it or add --oversubscribe (replicas then share cores)");

@@ -18,7 +18,11 @@ inline std::vector<Case> variantsOf(const StrategyEntry& strategy, const Graph& 
   }
   for (const AllReduceEntry& allReduce : allReduces()) {
     if (!allReduce.onCpu) continue;
-    variants.push_back({.graph = &graph, .strategy = &strategy, .allReduce = std::string(allReduce.name)});
+    for (const int nodes : {1, 2}) {
+      variants.push_back({.graph = &graph, .strategy = &strategy, .allReduce = std::string(allReduce.name)});
+      variants.back().nodes = nodes;
+      if (!allReduce.ownersUpdate) break;  // the others do not look at nodes
+    }
   }
   return variants;
 }

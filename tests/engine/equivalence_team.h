@@ -42,13 +42,13 @@ struct Case {
   const StrategyEntry* strategy = nullptr;
   std::string allReduce = "shared", parameterDevice = "cpu", precision = "fp32", lossAt = "replica";
   std::string executor = "autograd";
-  int replicas = 1;
+  int replicas = 1, nodes = 1;
   int64_t accumulate = 1;
   int64_t first = 0, count = globalBatch;  // the images of each global batch that all replicas together train on
 
   std::string name() const {
     return concat(executor, ' ', strategy->name, ' ', allReduce, ' ', parameterDevice, ' ', precision, " loss at ",
-                  lossAt, ", ", replicas, " replicas");
+                  lossAt, ", ", replicas, " replicas on ", nodes, " nodes");
   }
 };
 
@@ -68,7 +68,7 @@ inline std::shared_ptr<const BatchMaker> makerOf(int64_t first, int64_t count) {
 }
 
 inline TeamOptions teamOptions(const Case& c) {
-  const auto devices = std::make_shared<std::vector<Device>>(cpuDevices(c.replicas));
+  const auto devices = std::make_shared<std::vector<Device>>(cpuDevices(c.replicas, c.nodes));
   const Precision& precision = find(precisions(), c.precision, "precision");
   const auto source = [c, devices, &precision](int replica) {
     const int64_t share = c.lossAt == "gathered" ? c.count : c.count / c.replicas;

@@ -247,7 +247,7 @@ TEST(Plan, TextHasOneLinePerFact) {
   const auto plan = resolvePlan(config, 2);
   const auto text = planText(plan);
   EXPECT_EQ(std::ranges::count(text, '\n'), 10);
-  for (const auto& fact : {"trivial", "cpu:0", "cpu:1", "8 global", "all-reduce shared", "step time is steady"}) {
+  for (const auto& fact : {"trivial", "cpu:0", "cpu:1", "8 global", "all-reduce owner", "step time is steady"}) {
     EXPECT_NE(text.find(fact), std::string::npos) << fact << " in\n" << text;
   }
   EXPECT_EQ(planLine(plan).find('\n'), std::string::npos);

@@ -42,6 +42,16 @@ TEST(SgdOptimizer, followsThePlainRuleAndTheScheduleOverSteps) {
   EXPECT_LT((buffers.masterView(0).to(at::kDouble) - plain.weight).norm().item<double>(), 1e-5);
 }
 
+TEST(SgdOptimizer, allocatesStateOfEverySegmentWhereItHasAny) {
+  for (const double momentum : {0.0, 0.9}) {
+    FlatBuffers buffers = twoParameters("bf16");
+    const int64_t without = buffers.bytes();
+    makeSgd(buffers, {.momentum = momentum})->allocateState();
+    const int64_t all = 4 * (buffers.whole(0).count() + buffers.whole(1).count());
+    EXPECT_EQ(buffers.bytes() - without, momentum > 0 ? all : 0);
+  }
+}
+
 TEST(SgdOptimizer, leavesOtherSlicesAlone) {
   FlatBuffers buffers = twoParameters("fp32");
   const auto optimizer = makeSgd(buffers, {.learningRate = 1, .momentum = 0.9});

@@ -9,18 +9,32 @@ namespace {
 // to 2^-9 of itself, and the weights have moved by about their own norm.
 double bound(const std::string& precision) { return precision == "fp32" ? 1e-6 : 0x1p-7; }
 
+// A strategy with each of its own options.
+std::vector<SyntheticRun> variantsOf(const StrategyEntry& strategy) {
+  std::vector<SyntheticRun> variants;
+  if (strategy.name == "parameter_server") {
+    for (const char* device : {"cpu", "device", "cpu:0"}) {
+      variants.push_back({.strategy = &strategy, .parameterDevice = device});
+    }
+    return variants;
+  }
+  for (const AllReduceEntry& allReduce : allReduces()) {
+    if (!allReduce.onCpu) continue;
+    for (const int nodes : {1, 2, 4}) {
+      variants.push_back({.strategy = &strategy, .allReduce = std::string(allReduce.name), .nodes = nodes});
+      if (!allReduce.ownersUpdate) break;  // the others do not look at nodes
+    }
+  }
+  return variants;
+}
+
 std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
   std::vector<SyntheticRun> runs;
-  const bool server = strategy.name == "parameter_server";
-  std::vector<std::string> variants{"cpu", "device", "cpu:0"};
-  if (!server) variants = {"shared", "copy", "ring", "tree"};
-  for (const std::string& variant : variants) {
+  for (SyntheticRun run : variantsOf(strategy)) {
     for (const Precision& precision : precisions()) {
       for (const int replicas : {1, 2, 3, 4}) {
         for (const bool block : {false, true}) {
-          SyntheticRun run{
-              .strategy = &strategy, .precision = std::string(precision.name), .replicas = replicas, .block = block};
-          (server ? run.parameterDevice : run.allReduce) = variant;
+          run.precision = precision.name, run.replicas = replicas, run.block = block;
           runs.push_back(run);
         }
       }
@@ -31,7 +45,7 @@ std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
 
 std::string nameOf(const SyntheticRun& run) {
   return concat(run.strategy->name, ' ', run.allReduce, ' ', run.parameterDevice, ' ', run.precision, ' ', run.replicas,
-                " replicas");
+                " replicas on ", run.nodes, " nodes");
 }
 
 class EachStrategy : public testing::TestWithParam<StrategyEntry> {};
@@ -114,8 +128,40 @@ TEST_P(EachStrategy, AFailureOfOneReplicaEndsTheOthers) {
 INSTANTIATE_TEST_SUITE_P(Catalog, EachStrategy, testing::ValuesIn(strategies().begin(), strategies().end()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-StrategyTraffic trafficOf(const std::string& strategy, const std::string& parameterDevice, int replicas) {
+TEST(OwnerUpdate, GivesTheBitsOfAllReduceShared) {
+  for (SyntheticRun run : runsOf(find(strategies(), "replicated", "strategy"))) {
+    if (run.allReduce != "owner") continue;
+    run.optimizer.nesterov = true;
+    run.optimizer.schedule = &find(schedules(), "cosine", "schedule"), run.optimizer.totalSteps = run.steps;
+    const auto owners = train(run);
+    run.allReduce = "shared";
+    const auto everybody = train(run);
+    for (int rank = 0; rank < run.replicas; ++rank) {
+      for (int segment = 0; segment < owners[rank]->segments(); ++segment) {
+        const Slice whole = owners[rank]->whole(segment);
+        EXPECT_TRUE(at::equal(owners[rank]->master(whole), everybody[rank]->master(whole))) << nameOf(run);
+      }
+    }
+  }
+}
+
+TEST(OwnerUpdate, ReplicasOfANodeShareOneCopy) {
+  SyntheticRun run{.strategy = &find(strategies(), "replicated", "strategy"), .allReduce = "owner"};
+  run.replicas = 4, run.nodes = 2;
+  const auto all = train(run);
+  const Slice whole = all[0]->whole(0);
+  for (const int rank : {1, 2, 3}) {
+    const bool sameNode = rank % 2 == 0;
+    EXPECT_EQ(all[rank]->master(whole).data_ptr() == all[0]->master(whole).data_ptr(), sameNode) << rank;
+    EXPECT_EQ(all[rank]->momentum(whole).data_ptr() == all[0]->momentum(whole).data_ptr(), sameNode) << rank;
+    EXPECT_NE(all[rank]->gradient(whole).data_ptr(), all[0]->gradient(whole).data_ptr()) << rank;
+  }
+}
+
+StrategyTraffic trafficOf(const std::string& strategy, const std::string& parameterDevice, int replicas,
+                          const std::string& allReduce = "shared") {
   const SyntheticRun run{.strategy = &find(strategies(), strategy, "strategy"),
+                         .allReduce = allReduce,
                          .parameterDevice = parameterDevice,
                          .precision = "fp32",
                          .replicas = replicas};
@@ -137,6 +183,11 @@ TEST(Traffic, FollowsThePlacement) {
   EXPECT_EQ(trafficOf("replicated", "cpu", 1).bytesPerStep, 0);
   EXPECT_GE(trafficOf("replicated", "cpu", 4).bytesPerStep, 1.5 * bytes);
   EXPECT_LE(trafficOf("replicated", "cpu", 4).bytesPerStep, 1.5 * (bytes + 5 * 64));  // padding travels too
+  for (const int replicas : {1, 4}) {
+    const StrategyTraffic owner = trafficOf("replicated", "cpu", replicas, "owner");
+    EXPECT_EQ(owner.bytesPerStep, trafficOf("replicated", "cpu", replicas).bytesPerStep) << replicas;
+    EXPECT_EQ(owner.messagesPerStep, trafficOf("replicated", "cpu", replicas).messagesPerStep) << replicas;
+  }
   EXPECT_DOUBLE_EQ(trafficOf("parameter_server", "cpu", 1).bytesPerStep, 2 * bytes);
   EXPECT_DOUBLE_EQ(trafficOf("parameter_server", "cpu", 4).messagesPerStep, 10);
   EXPECT_DOUBLE_EQ(trafficOf("parameter_server", "device", 4).bytesPerStep, 1.5 * bytes);

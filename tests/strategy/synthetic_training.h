@@ -18,7 +18,7 @@ namespace tandem {
 struct SyntheticRun {
   const StrategyEntry* strategy = nullptr;
   std::string allReduce = "shared", parameterDevice = "cpu", precision = "fp32";
-  int replicas = 1;
+  int replicas = 1, nodes = 1;
   bool block = true;
   int64_t steps = 5;
   OptimizerOptions optimizer{.learningRate = 0.1, .momentum = 0.9, .weightDecay = 0.01};
@@ -59,7 +59,7 @@ inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica re
   FlatBuffers& buffers = replica.buffers;
   strategy.attach(replica);
   for (int64_t step = 0; step < run.steps; ++step) {
-    strategy.beginStep(replica);
+    strategy.beginStep(replica, step);
     if (run.atBegin) run.atBegin(replica.index, step, buffers);
     for (int i = 0; i < buffers.parameters(); ++i) {
       const bool backwards = replica.index % 2 == 1;  // the order of gradients is no promise
@@ -73,9 +73,10 @@ inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica re
   strategy.finish(replica);
 }
 
-/// Buffers of all replicas after the run. Only replica 0 starts from the right parameters.
+/// Buffers of all replicas after the run, the same memory where replicas share it. Only replica 0 starts from the right
+/// parameters.
 inline std::vector<std::unique_ptr<FlatBuffers>> train(const SyntheticRun& run) {
-  const auto devices = cpuDevices(run.replicas);
+  const auto devices = cpuDevices(run.replicas, run.nodes);
   Monitor monitor(run.block);
   const auto strategy = makeStrategy(run, devices, monitor);
   std::vector<std::unique_ptr<FlatBuffers>> all(run.replicas);

@@ -11,10 +11,11 @@
 
 namespace tandem {
 
-/// CPU logical devices that leave the thread where it is, with one thread each.
-inline std::vector<Device> cpuDevices(int n) {
+/// CPU logical devices that leave the thread where it is, with one thread each, said to lie on `nodes` NUMA nodes in
+/// turn.
+inline std::vector<Device> cpuDevices(int n, int nodes = 1) {
   std::vector<Device> devices;
-  for (int i = 0; i < n; ++i) devices.push_back(Device::cpu(i, {}, 1));
+  for (int i = 0; i < n; ++i) devices.push_back(Device::cpu(i, {}, 1, i % nodes));
   return devices;
 }
 

@@ -1,0 +1,158 @@
+#include "strategy/owner_update.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "comm/peer_sum.h"
+#include "strategy/placement.h"
+
+namespace tandem {
+namespace {
+
+std::vector<int> memoryNodes(const std::vector<const Device*>& devices) {
+  std::vector<int> nodes;
+  for (const Device* device : devices) {
+    check(device->isCpu(), "owners update slices in host memory");
+    nodes.push_back(device->memoryNode());
+  }
+  return nodes;
+}
+
+}  // namespace
+
+OwnerUpdate::OwnerUpdate(const StrategyContext& context)
+    : allReduce_(*context.allReduce),
+      bucketBytes_(context.bucketBytes),
+      monitor_(*context.monitor),
+      nodeOf_(memoryNodes(context.devices)),
+      lanes_(context.devices.size()),
+      barrier_(*context.monitor, static_cast<int>(context.devices.size())) {}
+
+bool OwnerUpdate::oneNode() const {
+  return std::ranges::all_of(nodeOf_, [this](int node) { return node == nodeOf_.front(); });
+}
+
+int OwnerUpdate::firstOnNodeOf(int replica) const {
+  return static_cast<int>(std::ranges::find(nodeOf_, nodeOf_[replica]) - nodeOf_.begin());
+}
+
+Slice OwnerUpdate::ownedSlice(Slice bucket, int owner) const { return ownedRange(bucket, replicas(), owner); }
+
+void OwnerUpdate::attach(Replica& replica) {
+  Lane& lane = lanes_[replica.index];
+  const int first = firstOnNodeOf(replica.index);
+  if (first == replica.index) {
+    replica.optimizer.allocateState();
+    lane.buffers = std::make_unique<const FlatBuffers>(replica.buffers);
+  }
+  barrier_.arriveAndWait();
+  if (first != replica.index) {
+    replica.buffers.shareParameters(*lanes_[first].buffers);
+    lane.buffers = std::make_unique<const FlatBuffers>(replica.buffers);
+  } else if (replica.index != 0) {
+    for (int segment = 0; segment < replica.buffers.segments(); ++segment) {
+      const Slice whole = replica.buffers.whole(segment);
+      replica.buffers.master(whole).copy_(lanes_[0].buffers->master(whole));
+    }
+    replica.buffers.refreshWeights();
+  }
+  lane.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, bucketBytes_));
+  barrier_.arriveAndWait();
+}
+
+void OwnerUpdate::beginStep(Replica& replica, int64_t step) { lanes_[replica.index].step = step; }
+
+void OwnerUpdate::gradientReady(Replica& replica, Slice slice) {
+  Lane& lane = lanes_[replica.index];
+  const int64_t before = lane.tracker->startable();
+  const int64_t startable = lane.tracker->note(slice);
+  if (startable > before) publish(lane, arrived, lane.first + startable);
+  progress(replica);
+}
+
+void OwnerUpdate::endStep(Replica& replica, int64_t /*step*/) {
+  Lane& lane = lanes_[replica.index];
+  const auto buckets = static_cast<int64_t>(lane.tracker->buckets().size());
+  check(lane.tracker->startable() == buckets, "every gradient was reported in the step");
+  monitor_.waitUntil([&] { return progress(replica); });
+  lane.tracker->reset();
+  lane.first += buckets;
+}
+
+void OwnerUpdate::finish(Replica& replica) {
+  for (const Slice bucket : lanes_[replica.index].tracker->buckets()) {
+    copyFromOtherNodes(replica, bucket, Values::masters);
+  }
+  barrier_.arriveAndWait();
+}
+
+bool OwnerUpdate::progress(Replica& replica) {
+  Lane& lane = lanes_[replica.index];
+  const auto& buckets = lane.tracker->buckets();
+  const int64_t end = lane.first + static_cast<int64_t>(buckets.size());
+  int64_t next = lane.done[updated].load(std::memory_order_relaxed);
+  for (; next < end && allHave(arrived, next + 1); ++next) {
+    updateOwned(replica, buckets[next - lane.first]);
+    publish(lane, updated, next + 1);
+  }
+  if (oneNode()) return allHave(updated, end);
+  int64_t copy = lane.done[copied].load(std::memory_order_relaxed);
+  for (; copy < end && allHave(updated, copy + 1); ++copy) {
+    copyFromOtherNodes(replica, buckets[copy - lane.first], Values::weights);
+    publish(lane, copied, copy + 1);
+  }
+  return allHave(copied, end);
+}
+
+bool OwnerUpdate::allHave(Stage stage, int64_t buckets) const {
+  return std::ranges::all_of(
+      lanes_, [=](const Lane& lane) { return lane.done[stage].load(std::memory_order_acquire) >= buckets; });
+}
+
+void OwnerUpdate::publish(Lane& lane, Stage stage, int64_t buckets) {
+  lane.done[stage].store(buckets, std::memory_order_release);
+  monitor_.notify();
+}
+
+void OwnerUpdate::updateOwned(Replica& replica, Slice bucket) {
+  const Slice owned = ownedSlice(bucket, replica.index);
+  if (owned.count() == 0) return;
+  if (replicas() > 1) {
+    std::vector<at::Tensor> sources;
+    for (const Lane& lane : lanes_) sources.push_back(lane.buffers->gradient(owned));
+    sumFromPeers(replica.buffers.gradient(owned), std::move(sources));
+  }
+  replica.optimizer.update(owned, lanes_[replica.index].step, 1.0 / replicas());
+}
+
+void OwnerUpdate::copyFromOtherNodes(const Replica& replica, Slice bucket, Values values) const {
+  const int node = nodeOf_[replica.index];
+  const auto sharers = std::ranges::count(nodeOf_, node);
+  const auto rank = std::count(nodeOf_.begin(), nodeOf_.begin() + replica.index, node);
+  for (int owner = 0; owner < replicas(); ++owner) {
+    if (nodeOf_[owner] == node || owner % sharers != rank) continue;
+    const Slice owned = ownedSlice(bucket, owner);
+    const FlatBuffers& there = *lanes_[owner].buffers;
+    // Sums of one: copies that autograd's version counters do not see, in the middle of its backward.
+    if (values == Values::weights) {
+      sumFromPeers(replica.buffers.weights(owned), {there.weights(owned)});
+    } else {
+      sumFromPeers(replica.buffers.master(owned), {there.master(owned)});
+    }
+  }
+}
+
+StrategyTraffic OwnerUpdate::traffic() const {
+  const Lane& lane = lanes_[0];
+  if (replicas() == 1 || !lane.tracker) return {};
+  double gradientBytes = 0;
+  for (int segment = 0; segment < lane.buffers->segments(); ++segment) {
+    gradientBytes += static_cast<double>(lane.buffers->gradient(lane.buffers->whole(segment)).nbytes());
+  }
+  return {.bytesPerStep = allReduce_.receivedBytes(gradientBytes, replicas()),
+          .messagesPerStep = static_cast<double>(lane.tracker->buckets().size()) * allReduce_.messages(replicas())};
+}
+
+}  // namespace tandem

@@ -10,6 +10,7 @@
 #include "device/batch.h"
 #include "device/flat_buffers.h"
 #include "device/layout.h"
+#include "executor/recompute.h"
 #include "graph/graph.h"
 
 namespace tandem {
@@ -19,6 +20,7 @@ struct ExecutorOptions {
   LayoutEntry layout = layouts().front();
   at::Device device = at::kCPU;
   uint64_t dropoutSeed = 0;  ///< of this replica
+  RecomputeEntry recompute = recomputes().front();
 };
 
 /// The graph's parameters in the order in which their gradients become ready in backward: the order of FlatBuffers.

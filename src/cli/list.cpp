@@ -70,6 +70,7 @@ constexpr Section sections[] = {
     {"precisions", summaries<precisions>},
     {"layouts", summaries<layouts>},
     {"executors", summaries<executors>},
+    {"recomputes", summaries<recomputes>},
     {"schedules", summaries<schedules>},
     {"operations", summaries<operations>},
     {"formats", summaries<renderers>},

@@ -15,6 +15,7 @@ struct Config {
   std::string precision = "fp32";
   std::string layout = "auto";  // auto: the faster of nhwc and blocked, as measured; nhwc where only that runs
   std::string executor = "planned";
+  std::string recompute = "none";  // activations that backward computes again instead of finding them kept
 
   // on what
   std::string devices = "cpu";  // "cpu" or "cuda:0+1"

@@ -45,7 +45,9 @@ int64_t parameterBytes(const Config& config, const MemoryNeeds& needs, const Pre
 int64_t activationBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
   const int64_t elements =
       activationCount(*needs.graph) * (needs.replicaBatch / config.accumulate) * needs.replicasPerDevice;
-  return elements * size(precision.compute) / 100 * (config.forwardOnly ? keptForwardOnlyPercent : keptPercent);
+  const int64_t bytes = elements * size(precision.compute) / 100;
+  if (config.forwardOnly) return bytes * keptForwardOnlyPercent;
+  return static_cast<int64_t>(static_cast<double>(bytes * keptPercent) * needs.keptShare);
 }
 
 int64_t inputBytes(const Config& config, const MemoryNeeds& needs, int64_t imageElements, int64_t elementSize) {

@@ -20,6 +20,7 @@ struct MemoryNeeds {
   int64_t replicaBatch = 0;
   int64_t replicasPerDevice = 1;
   int64_t datasetBytes = 0;  ///< decoded images held in memory
+  double keptShare = 1;      ///< what --recompute leaves of the activations kept for backward
 };
 
 /// Parameters: master weights, weights in the compute type, gradients, momentum, sums of gradients with --accumulate, once

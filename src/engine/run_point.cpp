@@ -37,6 +37,7 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   placement.control = exchange == Exchange::none && plan.config.replicas > 1;
   placement.layout = team.layout.name;
   if (plan.config.executor == "planned") placement.byAutograd = operationsByAutograd(*team.graph);
+  placement.activationBytes = plan.activationBytes;
   placement.parameters = plan.parameters;
   placement.forwardFlopsPerImage = plan.forwardFlopsPerImage;
   return placement;
@@ -60,7 +61,9 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   const Graph graph =
       buildModel(plan.config.model, {.classes = plan.config.classes, .imageSize = plan.config.imageSize});
   const UsedLayout layout = usedLayout(plan, graph);
-  if (!layout.note.empty()) record.notes.push_back(layout.note);
+  for (const std::string& note : {layout.note, plan.recomputeNote}) {
+    if (!note.empty()) record.notes.push_back(note);
+  }
   const TeamOptions options = teamOptions(plan, graph, *layout.layout);
   record.placement = placementOf(plan, options);
   Team team(options);

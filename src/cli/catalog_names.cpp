@@ -20,6 +20,7 @@ CatalogNames catalogNames() {
   return {{{Choices::models, namesOf(models())},
            {Choices::strategies, namesOf(strategies())},
            {Choices::executors, namesOf(executors())},
+           {Choices::recomputes, namesOf(recomputes())},
            {Choices::precisions, namesOf(precisions())},
            {Choices::inputs, namesOf(sources())},
            {Choices::allReduces, namesOf(allReduces())},

@@ -72,6 +72,7 @@ constexpr Section sections[] = {
     {"layouts", summaries<layouts>},
     {"convolutions", summaries<convolutionAlgorithms>},
     {"executors", summaries<executors>},
+    {"recomputes", summaries<recomputes>},
     {"schedules", summaries<schedules>},
     {"operations", summaries<operations>},
     {"formats", summaries<renderers>},

@@ -19,7 +19,8 @@ constexpr std::string_view usage =
     "Usage: tandem plan show [--OPTION=VALUE ...]\n\n"
     "Prints the calls that the planned executor makes in each step, in the order of forward: what was fused, what "
     "each\n"
-    "reads and writes, in which memory order, and what stays in memory until backward. Takes the options of bench.\n\n"
+    "reads and writes, in which memory order, and what stays in memory until backward or is computed again for it\n"
+    "(--recompute). Takes the options of bench.\n\n"
     "  tandem plan show --model=resnet50 --batch=32 --precision=bf16\n";
 
 /// Columns as wide as their longest cell; the first are text, the rest numbers.
@@ -39,6 +40,11 @@ void printTable(const std::vector<std::vector<std::string>>& rows) {
   }
 }
 
+std::string keptText(const CallDescription& call) {
+  if (call.again) return call.kept ? "computed again, output kept" : "computed again";
+  return call.kept ? "until backward" : "forward only";
+}
+
 std::vector<std::string> cells(const CallDescription& call) {
   return {call.name,
           call.operation,
@@ -49,7 +55,15 @@ std::vector<std::string> cells(const CallDescription& call) {
           std::to_string(call.parameters),
           fixed(call.flops / 1e6, 1),
           bytesText(static_cast<double>(call.outputBytes)),
-          call.kept ? "until backward" : "forward only"};
+          keptText(call),
+          std::to_string(call.segment + 1)};
+}
+
+std::string recomputeText(const RunPlan& plan, const PlanDescription& description) {
+  if (!plan.recomputeNote.empty()) return plan.recomputeNote;
+  return concat("--recompute=", plan.config.recompute, ": ", description.segments,
+                " segments, of which backward repeats all but the last, ", fixed(description.flopsAgain / 1e9, 2),
+                " GFLOP; ", bytesText(static_cast<double>(description.keptWithoutBytes)), " would be kept without");
 }
 
 void show(const RunPlan& plan) {
@@ -62,13 +76,14 @@ void show(const RunPlan& plan) {
   const int64_t images = plan.replicaBatch / config.accumulate;
   const ExecutorOptions options{.compute = find(precisions(), config.precision, "--precision").compute,
                                 .layout = *kernels.layout,
-                                .algorithms = kernels.algorithms};
+                                .algorithms = kernels.algorithms,
+                                .recompute = find(recomputes(), config.recompute, "--recompute")};
   const PlanDescription description = describePlan(graph, options, images);
   std::cout << config.model << ", " << config.precision << ", " << images << " images at a time, "
             << kernels.layout->name << ": " << description.calls.size() << " calls of " << graph.nodes().size() - 1
             << " nodes\n";
-  std::vector<std::vector<std::string>> rows{
-      {"call", "operation", "reads", "output", "memory", "algorithm", "parameters", "MFLOP", "bytes", "kept"}};
+  std::vector<std::vector<std::string>> rows{{"call", "operation", "reads", "output", "memory", "algorithm",
+                                              "parameters", "MFLOP", "bytes", "kept", "segment"}};
   double flops = 0;
   for (const CallDescription& call : description.calls) {
     rows.push_back(cells(call));
@@ -79,6 +94,7 @@ void show(const RunPlan& plan) {
             << bytesText(static_cast<double>(description.peakBytes)) << " during forward, "
             << bytesText(static_cast<double>(description.keptBytes)) << " kept for backward; parameters "
             << bytesText(static_cast<double>(plan.memory.parameters)) << '\n';
+  if (config.recompute != Config().recompute) std::cout << recomputeText(plan, description) << '\n';
   if (!kernels.note.empty()) std::cout << kernels.note << '\n';
 }
 

@@ -81,10 +81,22 @@ Breach scheduleNeedsSteps(const Config& config) {
   return concat("--schedule=", config.schedule, " needs --steps: it ends at the last step, as --steps=1000");
 }
 
+Breach recomputationNeedsAPlan(const Config& config) {
+  if (config.recompute == Config().recompute || config.executor == "planned") return std::nullopt;
+  return concat("--recompute=", config.recompute, " with --executor=", config.executor,
+                ": only --executor=planned computes activations again; leave one of them out");
+}
+
+Breach recomputationNeedsBackward(const Config& config) {
+  if (config.recompute == Config().recompute || !config.forwardOnly) return std::nullopt;
+  return concat("--recompute=", config.recompute, " with --forward-only: without backward nothing is kept; leave one ",
+                "of them out");
+}
+
 constexpr Breach (*rulesInOrder[])(const Config&) = {
-    parameterDeviceNeedsServer, allReduceNeedsReplicated, ncclNeedsGpus,         replicasMatchGpus,
-    parameterDeviceIsAReplica,  deviceInputHasNoData,     nesterovNeedsMomentum, gatheredLossTrains,
-    partsNeedTheirOwnLoss,      scheduleNeedsSteps,
+    parameterDeviceNeedsServer, allReduceNeedsReplicated, ncclNeedsGpus,           replicasMatchGpus,
+    parameterDeviceIsAReplica,  deviceInputHasNoData,     nesterovNeedsMomentum,   gatheredLossTrains,
+    partsNeedTheirOwnLoss,      scheduleNeedsSteps,       recomputationNeedsAPlan, recomputationNeedsBackward,
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ struct Config {
   std::string layout = "auto";       // auto: the faster of nhwc and blocked, as measured; nhwc where only that runs
   std::string convolution = "auto";  // auto: for each convolution's pass the fastest, as measured
   std::string executor = "planned";
+  std::string recompute = "none";  // activations that backward computes again instead of finding them kept
 
   // on what
   std::string devices = "cpu";  // "cpu" or "cuda:0+1"

@@ -32,6 +32,9 @@ constexpr Option table[] = {
      onBench, &Config::convolution, Choices::convolutions, axis, nullptr},
     {"executor", trained, "", "NAME", "what runs the network forward and backward", onBench, &Config::executor,
      Choices::executors, axis, nullptr},
+    {"recompute", trained, "", "NAME",
+     "activations that are computed again in backward, instead of kept: less memory, more time, the same gradients", onBench,
+     &Config::recompute, Choices::recomputes, axis, nullptr},
 
     {"devices", on, "", "SET", "cpu (each replica is a set of pinned cores) or GPUs as cuda:0+1, one replica each",
      onBench, &Config::devices, Choices::any, axis, devices},

@@ -23,6 +23,7 @@ enum class Choices {
   models,
   strategies,
   executors,
+  recomputes,
   precisions,
   inputs,
   allReduces,

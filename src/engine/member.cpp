@@ -15,7 +15,8 @@ ExecutorOptions executorOptions(const TeamOptions& options, int index) {
           .layout = *options.kernels.layout,
           .algorithms = options.kernels.algorithms,
           .device = options.devices.at(static_cast<size_t>(index)).torch(),
-          .dropoutSeed = options.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1)};
+          .dropoutSeed = options.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1),
+          .recompute = options.recompute};
 }
 
 class TeamMember final : public Team::Member {

@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t runtimeBytes = 256LL << 20;
 constexpr int64_t keptPercent = 85, keptForwardOnlyPercent = 20;
 constexpr int64_t largestGradientCopies = 2;
+constexpr int64_t gradientsOnTheWay = 4;
 constexpr int64_t packedCopies = 2;  // of a convolution's weights: for forward and for backward
 
 int64_t size(at::ScalarType type) { return static_cast<int64_t>(c10::elementSize(type)); }
@@ -50,7 +51,14 @@ int64_t parameterBytes(const Config& config, const MemoryNeeds& needs, const Pre
 int64_t activationBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
   const int64_t elements =
       activationCount(*needs.graph) * (needs.replicaBatch / config.accumulate) * needs.replicasPerDevice;
-  return elements * size(precision.compute) / 100 * (config.forwardOnly ? keptForwardOnlyPercent : keptPercent);
+  const int64_t bytes = elements * size(precision.compute) / 100;
+  if (config.forwardOnly) return bytes * keptForwardOnlyPercent;
+  if (needs.keptShare == 1) return bytes * keptPercent;
+  int64_t largest = 0;
+  for (const Node& node : needs.graph->nodes()) largest = std::max(largest, node.shape.count());
+  const int64_t gradients = largest * (elements / activationCount(*needs.graph)) * size(precision.compute);
+  return static_cast<int64_t>(static_cast<double>(bytes * keptPercent) * needs.keptShare) +
+         gradientsOnTheWay * gradients;
 }
 
 int64_t inputBytes(const Config& config, const MemoryNeeds& needs, int64_t imageElements, int64_t elementSize) {

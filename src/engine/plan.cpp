@@ -14,6 +14,7 @@
 #include "engine/loss.h"
 #include "engine/replica_devices.h"
 #include "executor/executor.h"
+#include "executor/plan_description.h"
 #include "graph/operation.h"
 #include "kernels/convolution.h"
 #include "models/model.h"
@@ -26,6 +27,7 @@ namespace {
 void checkNames(const Config& config) {
   find(precisions(), config.precision, "--precision");
   find(executors(), config.executor, "--executor");
+  find(recomputes(), config.recompute, "--recompute");
   find(strategies(), config.strategy, "--strategy");
   find(lossPlaces(), config.lossAt, "--loss-at");
   find(augments(), config.augment, "--augment");
@@ -143,11 +145,33 @@ Graph resolveModel(RunPlan& plan) {
   return graph;
 }
 
+// The order of the channels does not matter, so a layout still to be measured is taken for nhwc.
+void resolveActivations(RunPlan& plan, const Graph& graph) {
+  const Config& config = plan.config;
+  if (config.executor != "planned" || config.forwardOnly) return;
+  const bool open = config.layout == "auto";
+  const PlanDescription description =
+      describePlan(graph,
+                   {.compute = find(precisions(), config.precision, "--precision").compute,
+                    .layout = open ? layouts().front() : find(layouts(), config.layout, "--layout"),
+                    .device = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA,
+                    .recompute = find(recomputes(), config.recompute, "--recompute")},
+                   plan.replicaBatch / config.accumulate);
+  plan.activationBytes = description.keptBytes;
+  plan.activationBytesWithout = description.keptWithoutBytes;
+  if (config.recompute == Config().recompute || description.segments > 1) return;
+  plan.recomputeNote = concat("--recompute=", config.recompute, " computes nothing again: ", config.model,
+                              " has no place where it would save memory");
+}
+
 void resolveMemory(RunPlan& plan, const Graph& graph) {
   MemoryNeeds needs;
   needs.graph = &graph;
   needs.replicaBatch = plan.replicaBatch;
   needs.replicasPerDevice = plan.cudaDevices.empty() ? plan.config.replicas : 1;
+  if (plan.activationBytes > 0) {
+    needs.keptShare = static_cast<double>(plan.activationBytes) / static_cast<double>(plan.activationBytesWithout);
+  }
   if (plan.data) {
     const DatasetInfo& info = plan.data->info();
     needs.datasetBytes = plan.data->size() * info.height * info.width * info.channels;
@@ -155,10 +179,11 @@ void resolveMemory(RunPlan& plan, const Graph& graph) {
   plan.memory = estimateMemory(plan.config, needs);
   if (plan.memory.total() <= plan.availableBytes) return;
   const auto text = [](int64_t bytes) { return bytesText(static_cast<double>(bytes)); };
-  throw UsageError(concat("--model=", plan.config.model, " --batch=", plan.config.batch, " with ", plan.config.replicas,
-                          " replicas needs about ", text(plan.memory.total()), " of memory (activations ",
-                          text(plan.memory.activations), "), only ", text(plan.availableBytes),
-                          " is available; lower --batch, --image-size or --replicas"));
+  throw UsageError(
+      concat("--model=", plan.config.model, " --batch=", plan.config.batch, " with ", plan.config.replicas,
+             " replicas needs about ", text(plan.memory.total()), " of memory (activations ",
+             text(plan.memory.activations), "), only ", text(plan.availableBytes),
+             " is available; lower --batch, --image-size or --replicas, or try --accumulate or --recompute"));
 }
 
 }  // namespace
@@ -184,6 +209,7 @@ RunPlan resolvePlan(const Config& config, int64_t largestReplicas) {
   resolveDevices(plan);
   resolveBatch(plan);
   const Graph graph = resolveModel(plan);
+  resolveActivations(plan, graph);
   resolveMemory(plan, graph);
   return plan;
 }

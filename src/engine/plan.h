@@ -25,6 +25,9 @@ struct RunPlan {
   int64_t replicaBatch = 0, globalBatch = 0;
   int64_t parameters = 0;
   double forwardFlopsPerImage = 0;
+  int64_t activationBytes = 0;         ///< that a replica keeps for backward, at most at any one time; 0: not known
+  int64_t activationBytesWithout = 0;  ///< the same without --recompute
+  std::string recomputeNote;           ///< where --recompute finds nothing to do
   MemoryEstimate memory;
   int64_t availableBytes = 0;  ///< free on the host, or of the smallest GPU
 };

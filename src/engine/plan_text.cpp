@@ -80,7 +80,8 @@ std::string planText(const RunPlan& plan) {
     out << std::left << std::setw(11) << name << text << '\n';
   };
   line("model", modelText(plan));
-  line("compute", concat(config.precision, ", layout ", config.layout, ", executor ", config.executor));
+  line("compute", concat(config.precision, ", layout ", config.layout, ", executor ", config.executor,
+                         config.recompute == "none" ? "" : concat(", recompute ", config.recompute)));
   line("devices", deviceText(plan));
   line("batch", batchText(plan));
   line("exchange", exchangeText(config));

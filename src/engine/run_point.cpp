@@ -38,6 +38,7 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   placement.layout = team.kernels.layout->name;
   placement.convolutionPasses = passesOf(team.kernels.algorithms, *team.graph);
   if (plan.config.executor == "planned") placement.byAutograd = operationsByAutograd(*team.graph);
+  placement.activationBytes = plan.activationBytes;
   placement.parameters = plan.parameters;
   placement.forwardFlopsPerImage = plan.forwardFlopsPerImage;
   return placement;
@@ -61,7 +62,9 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   const Graph graph =
       buildModel(plan.config.model, {.classes = plan.config.classes, .imageSize = plan.config.imageSize});
   const UsedKernels kernels = usedKernels(plan, graph);
-  if (!kernels.note.empty()) record.notes.push_back(kernels.note);
+  for (const std::string& note : {kernels.note, plan.recomputeNote}) {
+    if (!note.empty()) record.notes.push_back(note);
+  }
   const TeamOptions options = teamOptions(plan, graph, kernels);
   record.placement = placementOf(plan, options);
   Team team(options);

@@ -32,6 +32,7 @@ struct TeamOptions {
   double labelSmoothing = 0;
   const Precision* precision = nullptr;
   UsedKernels kernels{&layouts().front(), {}, ""};
+  RecomputeEntry recompute = recomputes().front();
   OptimizerOptions optimizer;
   uint64_t seed = 1;
   int64_t accumulate = 1;  ///< equal parts in which a replica's batch runs

@@ -81,6 +81,7 @@ TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const UsedKerne
   options.labelSmoothing = config.labelSmoothing;
   options.precision = &find(precisions(), config.precision, "--precision");
   options.kernels = kernels;
+  options.recompute = find(recomputes(), config.recompute, "--recompute");
   options.optimizer = optimizerOptions(config);
   options.seed = static_cast<uint64_t>(config.seed);
   options.accumulate = config.accumulate;

@@ -10,6 +10,7 @@
 #include "device/batch.h"
 #include "device/flat_buffers.h"
 #include "device/layout.h"
+#include "executor/recompute.h"
 #include "graph/graph.h"
 #include "kernels/convolution.h"
 
@@ -21,6 +22,7 @@ struct ExecutorOptions {
   std::vector<PassAlgorithms> algorithms = {};  ///< of convolutions, by node of the graph; empty: direct
   at::Device device = at::kCPU;
   uint64_t dropoutSeed = 0;  ///< of this replica
+  RecomputeEntry recompute = recomputes().front();
 };
 
 /// The graph's parameters in the order in which their gradients become ready in backward: the order of FlatBuffers.

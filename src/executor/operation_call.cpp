@@ -90,6 +90,7 @@ struct CallRow {
   std::string_view operation;
   OperationCall call;
   bool outputMayBeOverwritten;
+  bool draws = false;  // from the generator
 };
 
 constexpr std::array<CallRow, 13> calls{{
@@ -105,7 +106,7 @@ constexpr std::array<CallRow, 13> calls{{
     {"subsample", subsample, false},
     {"pad_channels", padChannels, false},
     {"flatten", flatten, false},
-    {"dropout", dropout, false},
+    {"dropout", dropout, false, /*draws=*/true},
 }};
 
 const CallRow& row(std::string_view operation) {
@@ -122,5 +123,7 @@ OperationCall operationCall(std::string_view operation) { return row(operation).
 bool outputMayBeOverwritten(std::string_view operation) {
   return operation != "input" && row(operation).outputMayBeOverwritten;
 }
+
+bool drawsNumbers(std::string_view operation) { return row(operation).draws; }
 
 }  // namespace tandem

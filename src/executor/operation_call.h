@@ -29,4 +29,7 @@ OperationCall operationCall(std::string_view operation);
 /// True when the backward pass of `operation` does not read its output, so that a consumer may overwrite it.
 bool outputMayBeOverwritten(std::string_view operation);
 
+/// True when the call draws from the generator.
+bool drawsNumbers(std::string_view operation);
+
 }  // namespace tandem

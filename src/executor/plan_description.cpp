@@ -1,10 +1,9 @@
 #include "executor/plan_description.h"
 
-#include <c10/core/ScalarType.h>
-
 #include <algorithm>
 
 #include "base/text.h"
+#include "executor/activations.h"
 #include "executor/fusion.h"
 #include "executor/planned_operation.h"
 #include "executor/value_layout.h"
@@ -13,30 +12,34 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t indexBytes = 8;  // of a maximum's place in its window
-
-/// What lives how long.
-class Lifetimes {
+/// Activations that forward leaves in memory as it goes on.
+class Held {
  public:
-  Lifetimes(const Graph& graph, std::span<const PlannedNode> plan)
-      : lastUse_(graph.nodes().size(), -1), kept_(graph.nodes().size(), false) {
-    for (size_t i = 0; i < plan.size(); ++i) {
-      const KeptForBackward kept = keptForBackward(graph.node(plan[i].node), plan[i]);
-      for (const NodeId input : plan[i].inputs) lastUse_[at(input)] = static_cast<int>(i);
-      if (kept.input) kept_[at(plan[i].inputs.front())] = true;
-      if (kept.output) kept_[at(plan[i].output)] = true;
+  Held(const Activations& activations, const Recomputation& recomputation)
+      : a_(activations), stays_(recomputation.kept), bytes_(activations.bytes.front()) {
+    for (size_t i = recomputation.segments.back().begin; i < a_.calls.size(); ++i) {
+      for (const NodeId value : a_.calls[i].read) stays_[static_cast<size_t>(value)] = true;
     }
+    lasting_ = recomputation.segments.back().begin;
   }
-  bool kept(NodeId value) const { return kept_[at(value)]; }
-  /// Freed after call number `call`.
-  bool endsAfter(NodeId value, size_t call) const {
-    return !kept(value) && lastUse_[at(value)] == static_cast<int>(call);
+
+  bool stays(NodeId value) const { return stays_[static_cast<size_t>(value)]; }
+
+  /// What is held while the call's output and its inputs both are.
+  int64_t during(size_t call) {
+    bytes_ += a_.bytes[static_cast<size_t>(a_.plan[call].output)] + (call < lasting_ ? 0 : a_.calls[call].ownBytes);
+    const int64_t most = bytes_;
+    for (size_t value = 0; value < stays_.size(); ++value) {
+      if (!stays_[value] && a_.lastReader[value] == static_cast<int>(call)) bytes_ -= a_.bytes[value];
+    }
+    return most;
   }
 
  private:
-  static size_t at(NodeId id) { return static_cast<size_t>(id); }
-  std::vector<int> lastUse_;
-  std::vector<bool> kept_;
+  const Activations& a_;
+  std::vector<bool> stays_;
+  size_t lasting_ = 0;  // the first call whose forward keeps what backward reads
+  int64_t bytes_;       // of one image
 };
 
 std::string operationText(const Graph& graph, const PlannedNode& call) {
@@ -89,15 +92,16 @@ std::vector<std::string> operationsByAutograd(const Graph& graph) {
 
 PlanDescription describePlan(const Graph& graph, const ExecutorOptions& options, int64_t images) {
   const auto plan = fuse(graph);
-  const Lifetimes lives(graph, plan);
   const auto layouts = blockedLayouts(graph, plan);
-  const auto element = static_cast<int64_t>(c10::elementSize(options.compute));
+  const Activations activations = activationsOf(graph, plan, options);
+  const Recomputation chosen = recomputation(activations, options.recompute.cuts(activations));
+  Held held(activations, chosen);
   std::vector<std::string> makerOf(graph.nodes().size(), graph.node(graph.input()).name);
-  const auto bytesOf = [&](NodeId value) { return graph.node(value).shape.count() * images * element; };
   PlanDescription description;
-  int64_t held = bytesOf(graph.input());
-  for (size_t i = 0; i < plan.size(); ++i) {
+  description.segments = chosen.segments.size();
+  for (size_t i = 0, segment = 0; i < plan.size(); ++i) {
     const PlannedNode& call = plan[i];
+    if (i == chosen.segments[segment].end) ++segment;
     CallDescription line = described(graph, call, images);
     for (const NodeId input : call.inputs) line.inputs.push_back(makerOf[static_cast<size_t>(input)]);
     makerOf[static_cast<size_t>(call.output)] = line.name;
@@ -106,15 +110,16 @@ PlanDescription describePlan(const Graph& graph, const ExecutorOptions& options,
           options.algorithms.empty() ? PassAlgorithms{} : options.algorithms.at(static_cast<size_t>(call.node)));
     }
     line.blocked = options.layout.blocked && layouts[i].output;
-    line.outputBytes = bytesOf(call.output);
-    line.kept = lives.kept(call.output);
-    const bool indices = graph.node(call.node).operation->name == "max_pool";
-    held += line.outputBytes + (indices ? line.outputBytes / element * indexBytes : 0);
-    description.peakBytes = std::max(description.peakBytes, held);
-    for (NodeId value = 0; value <= call.output; ++value) held -= lives.endsAfter(value, i) ? bytesOf(value) : 0;
+    line.outputBytes = activations.bytes[static_cast<size_t>(call.output)] * images;
+    line.kept = held.stays(call.output);
+    line.again = chosen.again[i];
+    line.segment = segment;
+    description.flopsAgain += line.again ? line.flops : 0;
+    description.peakBytes = std::max(description.peakBytes, held.during(i) * images);
     description.calls.push_back(std::move(line));
   }
-  description.keptBytes = held;
+  description.keptBytes = keptBytes(activations, chosen) * images;
+  description.keptWithoutBytes = keptBytes(activations, recomputation(activations, {})) * images;
   return description;
 }
 

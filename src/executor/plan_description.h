@@ -20,12 +20,17 @@ struct CallDescription {
   double flops = 0;         ///< forward, of the batch
   int64_t outputBytes = 0;  ///< of the batch
   bool kept = false;        ///< the output stays in memory until backward has passed
+  bool again = false;       ///< forward runs again before backward
+  size_t segment = 0;       ///< of --recompute, from 0
 };
 
 struct PlanDescription {
   std::vector<CallDescription> calls;  ///< in the order of forward; backward goes the other way
-  int64_t keptBytes = 0;               ///< activations held when forward ends
+  size_t segments = 1;                 ///< of --recompute; all but the last are repeated
+  int64_t keptBytes = 0;               ///< the most activations kept for backward at any one time
+  int64_t keptWithoutBytes = 0;        ///< the same if nothing ran again
   int64_t peakBytes = 0;               ///< most activations held during forward
+  double flopsAgain = 0;               ///< of the calls that run again, of the batch
 };
 
 /// What the planned executor makes of a graph with `images` images. Activations only: parameters and their buffers

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "executor/activations.h"
 #include "executor/fusion.h"
 #include "executor/generator.h"
 #include "executor/operation_call.h"
@@ -25,6 +26,8 @@ struct Step {
   std::unique_ptr<PlannedOperation> operation;
   std::vector<NodeId> lastUseOf;  // values that nobody reads after this call
   bool backward = false;          // something at or before it has a gradient
+  bool keeps = true;              // forward keeps what its backward reads
+  bool again = false;             // forward runs again before backward
 };
 
 class PlannedExecutor final : public Executor {
@@ -43,9 +46,13 @@ class PlannedExecutor final : public Executor {
   void bindParameters(const Graph& graph, FlatBuffers& buffers);
   void bindStatistics();
   void planLayouts(const Graph& graph);
-  void planValues();
+  void planValues(const Graph& graph);
+  std::vector<at::Tensor> inputsOf(const Step& step, const std::vector<at::Tensor>& values) const;
   /// `tensor`, blocked or not, in the form asked for.
   at::Tensor inLayout(const at::Tensor& tensor, bool isBlocked, bool blocked) const;
+  /// Brings back what backward of the segment's calls reads.
+  void repeat(const Recomputation::Segment& segment);
+  void backward(Step& step, std::vector<std::vector<at::Tensor>>& gradients, const GradientReady& ready);
 
   ExecutorOptions options_;
   at::Generator generator_;
@@ -54,7 +61,9 @@ class PlannedExecutor final : public Executor {
   std::vector<Step> steps_;    // one per planned node
   size_t values_ = 0;          // nodes of the graph
   std::vector<bool> blocked_;  // per value
-  int64_t images_ = 0;         // of the last forward
+  Recomputation recomputation_;
+  std::vector<at::Tensor> held_;  // per value, of the last forward: what a repetition starts from
+  int64_t images_ = 0;            // of the last forward
   NodeId output_ = -1;
   std::vector<int64_t> outputShape_;
   std::array<at::Tensor, 1> outputs_;
@@ -79,7 +88,7 @@ void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
   bindParameters(graph, buffers);
   bindStatistics();
   planLayouts(graph);
-  planValues();
+  planValues(graph);
   for (Step& step : steps_) step.operation = makePlannedOperation(step.binding);
 }
 
@@ -124,7 +133,9 @@ at::Tensor PlannedExecutor::inLayout(const at::Tensor& tensor, bool isBlocked, b
   return blocked ? toBlocked(tensor) : fromBlocked(tensor, images_);
 }
 
-void PlannedExecutor::planValues() {
+void PlannedExecutor::planValues(const Graph& graph) {
+  const Activations activations = activationsOf(graph, plan_, options_);
+  recomputation_ = recomputation(activations, options_.recompute.cuts(activations));
   std::vector<int> uses(values_, 0);
   std::vector<Step*> lastUser(values_, nullptr), maker(values_, nullptr);
   for (Step& step : steps_) {
@@ -134,15 +145,18 @@ void PlannedExecutor::planValues() {
     }
     maker[static_cast<size_t>(step.binding.plan->output)] = &step;
   }
-  for (Step& step : steps_) {
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    Step& step = steps_[i];
+    step.backward = activations.calls[i].backward;
+    step.keeps = !recomputation_.repeats(i);
+    step.again = recomputation_.again[i];
     for (const NodeId input : step.binding.plan->inputs) {
       const Step* made = maker[static_cast<size_t>(input)];
       step.binding.wantsGradient.push_back(made && made->backward);
-      step.backward = step.backward || step.binding.wantsGradient.back();
     }
-    step.backward = step.backward || !step.slices.empty();
     const auto first = static_cast<size_t>(step.binding.plan->inputs.front());
-    step.binding.mayOverwrite = uses[first] == 1 && maker[first] && !maker[first]->binding.plan->relu &&
+    step.binding.mayOverwrite = uses[first] == 1 && !recomputation_.kept[first] && maker[first] &&
+                                !maker[first]->binding.plan->relu &&
                                 outputMayBeOverwritten(maker[first]->binding.node->operation->name);
   }
   for (size_t value = 0; value < values_; ++value) {
@@ -150,21 +164,32 @@ void PlannedExecutor::planValues() {
   }
 }
 
+std::vector<at::Tensor> PlannedExecutor::inputsOf(const Step& step, const std::vector<at::Tensor>& values) const {
+  std::vector<at::Tensor> inputs;
+  for (size_t k = 0; k < step.layout.inputs.size(); ++k) {
+    const auto value = static_cast<size_t>(step.binding.plan->inputs[k]);
+    inputs.push_back(inLayout(values[value], blocked_[value], step.layout.inputs[k]));
+  }
+  return inputs;
+}
+
 std::span<const at::Tensor> PlannedExecutor::forward(const Batch& batch) {
   const at::NoGradGuard noGradients;
   std::vector<at::Tensor> values(values_);
   values[0] = batch.images;
   images_ = batch.images.size(0);
-  std::vector<at::Tensor> inputs;
+  held_.assign(values_, {});
+  const auto hold = [&](size_t value) {
+    if (mode_.gradients && recomputation_.kept[value]) held_[value] = values[value];
+  };
+  hold(0);
   for (Step& step : steps_) {
-    inputs.clear();
-    for (size_t k = 0; k < step.layout.inputs.size(); ++k) {
-      const auto value = static_cast<size_t>(step.binding.plan->inputs[k]);
-      inputs.push_back(inLayout(values[value], blocked_[value], step.layout.inputs[k]));
-    }
+    const std::vector<at::Tensor> inputs = inputsOf(step, values);
     for (const NodeId dead : step.lastUseOf) values[static_cast<size_t>(dead)].reset();
-    values[static_cast<size_t>(step.binding.plan->output)] =
-        step.operation->forward(inputs, {mode_.training, mode_.gradients && step.backward});
+    const auto output = static_cast<size_t>(step.binding.plan->output);
+    const bool gradients = mode_.gradients && step.backward && step.keeps;
+    values[output] = step.operation->forward(inputs, {mode_.training, gradients});
+    hold(output);
   }
   const auto last = static_cast<size_t>(output_);
   const at::Tensor output = inLayout(values[last], blocked_[last], /*blocked=*/false);
@@ -172,6 +197,22 @@ std::span<const at::Tensor> PlannedExecutor::forward(const Batch& batch) {
   outputs_[0] = output.dim() == 2 ? output : output.flatten(1);
   kept_ = mode_.gradients;
   return outputs_;
+}
+
+void PlannedExecutor::repeat(const Recomputation::Segment& segment) {
+  std::vector<at::Tensor> values = held_;
+  for (size_t i = segment.begin; i < segment.end; ++i) {
+    Step& step = steps_[i];
+    const auto output = static_cast<size_t>(step.binding.plan->output);
+    if (step.again) {
+      const PassMode mode{mode_.training, step.backward, /*again=*/true};
+      values[output] = step.operation->forward(inputsOf(step, values), mode);
+    } else if (step.backward) {
+      step.operation->keep(inputsOf(step, values), values[output]);
+    }
+    for (const NodeId dead : step.lastUseOf) values[static_cast<size_t>(dead)].reset();
+    held_[output].reset();  // an earlier segment does not read it
+  }
 }
 
 void PlannedExecutor::backward(std::span<const at::Tensor> ofOutput, const GradientReady& ready) {
@@ -182,20 +223,27 @@ void PlannedExecutor::backward(std::span<const at::Tensor> ofOutput, const Gradi
   std::vector<std::vector<at::Tensor>> gradients(values_);  // one from each reader of a value
   const auto last = static_cast<size_t>(output_);
   gradients[last].push_back(inLayout(ofOutput[0].view(outputShape_), /*isBlocked=*/false, blocked_[last]));
-  for (size_t i = steps_.size(); i-- > 0;) {
-    Step& step = steps_[i];
-    auto& outputGradients = gradients[static_cast<size_t>(step.binding.plan->output)];
-    if (!step.backward || outputGradients.empty()) continue;
-    auto inputs = step.operation->backward(std::move(outputGradients));
-    for (size_t k = 0; k < inputs.size(); ++k) {
-      if (!step.binding.wantsGradient[k]) continue;
-      const auto value = static_cast<size_t>(step.binding.plan->inputs[k]);
-      const bool same = step.layout.inputs[k] == blocked_[value];
-      gradients[value].push_back(same ? std::move(inputs[k])
-                                      : inLayout(inputs[k], step.layout.inputs[k], blocked_[value]));
-    }
-    for (const Slice slice : step.slices) ready(slice);
+  const auto& segments = recomputation_.segments;
+  for (size_t s = segments.size(); s-- > 0;) {
+    if (s + 1 < segments.size()) repeat(segments[s]);
+    for (size_t i = segments[s].end; i-- > segments[s].begin;) backward(steps_[i], gradients, ready);
   }
+  held_.clear();
+}
+
+void PlannedExecutor::backward(Step& step, std::vector<std::vector<at::Tensor>>& gradients,
+                               const GradientReady& ready) {
+  auto& outputGradients = gradients[static_cast<size_t>(step.binding.plan->output)];
+  if (!step.backward || outputGradients.empty()) return;
+  auto inputs = step.operation->backward(std::move(outputGradients));
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (!step.binding.wantsGradient[k]) continue;
+    const auto value = static_cast<size_t>(step.binding.plan->inputs[k]);
+    const bool same = step.layout.inputs[k] == blocked_[value];
+    gradients[value].push_back(same ? std::move(inputs[k])
+                                    : inLayout(inputs[k], step.layout.inputs[k], blocked_[value]));
+  }
+  for (const Slice slice : step.slices) ready(slice);
 }
 
 std::vector<std::pair<std::string, at::Tensor>> PlannedExecutor::statistics() const {

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "executor/executor.h"
 #include "executor/operation_call.h"
 #include "graph/operation.h"
 #include "kernels/convolution.h"
@@ -40,11 +41,15 @@ class PackedConvolution final : public Bound {
       : Bound(binding), kernel_(std::move(kernel)) {}
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
-    input_ = inputs[0].contiguous(at::MemoryFormat::ChannelsLast);
-    kernel_->weightsChanged();
-    at::Tensor output = kernel_->forward(input_);
-    if (!mode.gradients) input_.reset();
+    const at::Tensor input = inputs[0].contiguous(at::MemoryFormat::ChannelsLast);
+    if (!mode.again) kernel_->weightsChanged();
+    at::Tensor output = kernel_->forward(input);
+    if (mode.gradients) keep({&input, 1}, output);
     return output;
+  }
+
+  void keep(std::span<const at::Tensor> inputs, const at::Tensor&) override {
+    input_ = inputs[0].contiguous(at::MemoryFormat::ChannelsLast);
   }
 
   std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
@@ -65,12 +70,13 @@ class AtenConvolution final : public Bound {
   explicit AtenConvolution(const PlannedBinding& binding) : Bound(binding) {}
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
-    const Padding& p = attributes().padding;
-    input_ = p.symmetric() ? inputs[0] : at::constant_pad_nd(inputs[0], {p.left, p.right, p.top, p.bottom}, 0);
-    at::Tensor output = at::conv2d(input_, b_.weight, b_.bias, strides(), padding(), {1, 1}, attributes().groups);
-    if (!mode.gradients) input_.reset();
+    const at::Tensor input = padded(inputs[0]);
+    at::Tensor output = at::conv2d(input, b_.weight, b_.bias, strides(), padding(), {1, 1}, attributes().groups);
+    if (mode.gradients) input_ = input;
     return output;
   }
+
+  void keep(std::span<const at::Tensor> inputs, const at::Tensor&) override { input_ = padded(inputs[0]); }
 
   std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
     const at::Tensor gradient = addGradients(std::move(outputGradients));
@@ -91,6 +97,10 @@ class AtenConvolution final : public Bound {
     const Padding& p = attributes().padding;
     return p.symmetric() ? std::array{p.top, p.left} : std::array<int64_t, 2>{0, 0};
   }
+  at::Tensor padded(const at::Tensor& input) const {
+    const Padding& p = attributes().padding;
+    return p.symmetric() ? input : at::constant_pad_nd(input, {p.left, p.right, p.top, p.bottom}, 0);
+  }
   at::Tensor unpadded(const at::Tensor& gradient) const {
     const Padding& p = attributes().padding;
     if (p.symmetric() || !gradient.defined()) return gradient;
@@ -105,11 +115,14 @@ class Linear final : public Bound {
   explicit Linear(const PlannedBinding& binding) : Bound(binding) {}
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
-    shape_ = inputs[0].sizes().vec();
-    input_ = inputs[0].dim() == 2 ? inputs[0] : inputs[0].flatten(1);
-    at::Tensor output = at::linear(input_, b_.weight, b_.bias);
-    if (!mode.gradients) input_.reset();
+    at::Tensor output = at::linear(rows(inputs[0]), b_.weight, b_.bias);
+    if (mode.gradients) keep(inputs, output);
     return output;
+  }
+
+  void keep(std::span<const at::Tensor> inputs, const at::Tensor&) override {
+    shape_ = inputs[0].sizes().vec();
+    input_ = rows(inputs[0]);
   }
 
   std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
@@ -122,6 +135,8 @@ class Linear final : public Bound {
   }
 
  private:
+  static at::Tensor rows(const at::Tensor& input) { return input.dim() == 2 ? input : input.flatten(1); }
+
   at::Tensor input_;
   std::vector<int64_t> shape_;
 };
@@ -135,16 +150,21 @@ class BatchNorm final : public Bound {
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
     options_.training = mode.training;
-    const at::Tensor residual = inputs.size() > 1 ? inputs[1] : at::Tensor();
-    at::Tensor output = normAct(inputs[0], residual, parameters_, options_, saved_);
-    if (!mode.gradients) saved_ = {};
+    const at::Tensor x = dense(inputs[0]), residual = inputs.size() > 1 ? inputs[1] : at::Tensor();
+    at::Tensor output =
+        mode.again ? normActAgain(x, residual, options_, saved_) : normAct(x, residual, parameters_, options_, saved_);
+    if (!mode.gradients) forgetActivations();
     return output;
+  }
+
+  void keep(std::span<const at::Tensor> inputs, const at::Tensor& output) override {
+    normActKeep(dense(inputs[0]), output, b_.plan->hasResidual(), options_, saved_);
   }
 
   std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
     const bool hasResidual = b_.plan->hasResidual();
     NormActGradients gradients = normActBackward(std::move(outputGradients), saved_, hasResidual, options_);
-    saved_ = {};
+    forgetActivations();
     b_.weightGradient.copy_(gradients.scale);
     b_.biasGradient.copy_(gradients.shift);
     std::vector<at::Tensor> inputs{std::move(gradients.x)};
@@ -153,6 +173,14 @@ class BatchNorm final : public Bound {
   }
 
  private:
+  // As kernels ask for it: keptForBackward() knows which of them run.
+  at::Tensor dense(const at::Tensor& x) const { return x.dim() == 4 ? x.contiguous(b_.format) : x; }
+  // The statistics stay: a forward may be repeated.
+  void forgetActivations() {
+    saved_.x.reset();
+    saved_.y.reset();
+  }
+
   NormParameters parameters_;
   NormActOptions options_;
   NormActSaved saved_;
@@ -164,9 +192,11 @@ class Relu final : public Bound {
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
     at::Tensor output = call(inputs, mode);
-    output_ = mode.gradients ? output : at::Tensor();
+    if (mode.gradients) keep(inputs, output);
     return output;
   }
+
+  void keep(std::span<const at::Tensor>, const at::Tensor& output) override { output_ = output; }
 
   std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
     at::Tensor gradient = at::threshold_backward(addGradients(std::move(outputGradients)), output_, 0);
@@ -184,6 +214,8 @@ class Add final : public Bound {
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override { return call(inputs, mode); }
 
+  void keep(std::span<const at::Tensor>, const at::Tensor&) override {}
+
   std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
     return std::vector<at::Tensor>(b_.plan->inputs.size(), addGradients(std::move(outputGradients)));
   }
@@ -197,15 +229,21 @@ class ByAutograd final : public Bound {
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
     leaves_.clear();
     output_.reset();
-    if (!mode.gradients) return call(inputs, mode);
-    const at::AutoGradMode enabled(true);
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      leaves_.push_back(inputs[i].detach().requires_grad_(b_.wantsGradient[i]));
+    if (!drawsNumbers(b_.node->operation->name)) return made(inputs, mode);
+    if (!mode.again) {
+      numbers_ = b_.generator->get_state();
+      return made(inputs, mode);
     }
-    output_ = call(leaves_, mode);
-    return output_.detach();
+    const at::Tensor next = b_.generator->get_state();
+    b_.generator->set_state(numbers_);
+    at::Tensor output = made(inputs, mode);
+    b_.generator->set_state(next);
+    return output;
   }
 
+  void keep(std::span<const at::Tensor>, const at::Tensor&) override {
+    check(false, "only forward makes what autograd reads");
+  }
   std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
     std::vector<at::Tensor> inputs(leaves_.size()), wanted;
     for (const at::Tensor& leaf : leaves_) {
@@ -221,8 +259,19 @@ class ByAutograd final : public Bound {
   }
 
  private:
+  at::Tensor made(std::span<const at::Tensor> inputs, PassMode mode) {
+    if (!mode.gradients) return call(inputs, mode);
+    const at::AutoGradMode enabled(true);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      leaves_.push_back(inputs[i].detach().requires_grad_(b_.wantsGradient[i]));
+    }
+    output_ = call(leaves_, mode);
+    return output_.detach();
+  }
+
   std::vector<at::Tensor> leaves_;
-  at::Tensor output_;  // with its history
+  at::Tensor output_;   // with its history
+  at::Tensor numbers_;  // state of the generator before the last forward, where that draws
 };
 
 std::unique_ptr<PlannedOperation> makePlannedConvolution(const PlannedBinding& binding) {
@@ -273,11 +322,15 @@ std::unique_ptr<PlannedOperation> makePlannedOperation(const PlannedBinding& bin
 
 bool hasPlannedBackward(std::string_view operation) { return rowOf(operation) != nullptr; }
 
-KeptForBackward keptForBackward(const Node& node, const PlannedNode& call) {
+KeptForBackward keptForBackward(const Graph& graph, const PlannedNode& call, const ExecutorOptions& options) {
+  const Node& node = graph.node(call.node);
   const Row* const row = rowOf(node.operation->name);
   if (row == nullptr) return {.input = true};
-  // With a residual the ReLU's mask cannot be recomputed from the input.
-  return {row->kept.input, row->kept.output || (call.relu && call.hasResidual())};
+  // With a residual, and where no kernel does it, the ReLU's mask cannot be recomputed from the input. A batch_norm of
+  // vectors may have either form.
+  const bool byKernel = hasNormActKernel(options.device, options.compute, options.layout.format);
+  const bool readsMask = call.hasResidual() || !byKernel || node.shape.height * node.shape.width == 1;
+  return {row->kept.input, row->kept.output || (call.relu && readsMask)};
 }
 
 }  // namespace tandem

@@ -12,6 +12,8 @@
 
 namespace tandem {
 
+struct ExecutorOptions;  // executor/executor.h
+
 /// The parameters of a call, their gradients, and the rest that it is bound to once.
 struct PlannedBinding {
   const PlannedNode* plan = nullptr;
@@ -30,6 +32,7 @@ struct PlannedBinding {
 struct PassMode {
   bool training = true;   ///< batch statistics, dropout
   bool gradients = true;  ///< backward will follow: keep what it reads
+  bool again = false;     ///< the last forward is repeated: same numbers drawn, running statistics left as they are
 };
 
 /// One call of the plan, forward and backward, without autograd.
@@ -39,9 +42,13 @@ class PlannedOperation {
 
   virtual at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) = 0;
 
+  /// Keeps what backward reads, as forward() does with gradients. `inputs` and `output` as in the forward() of this
+  /// step; what keptForBackward() does not name may be undefined. REQUIRES: hasPlannedBackward().
+  virtual void keep(std::span<const at::Tensor> inputs, const at::Tensor& output) = 0;
+
   /// The gradient of each input, undefined where it is not wanted; the parameters' are written into their slices.
   /// `outputGradients`: one from each reader of the output, to be added. Memory that nobody else holds may be reused.
-  /// REQUIRES: forward() just before that kept what is read here; it is given up.
+  /// REQUIRES: forward() or keep() just before that kept what is read here; it is given up.
   virtual std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) = 0;
 };
 
@@ -57,6 +64,6 @@ struct KeptForBackward {
   bool input = false;  ///< the first one
   bool output = false;
 };
-KeptForBackward keptForBackward(const Node& node, const PlannedNode& call);
+KeptForBackward keptForBackward(const Graph& graph, const PlannedNode& call, const ExecutorOptions& options);
 
 }  // namespace tandem

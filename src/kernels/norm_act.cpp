@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t wideEnough = 64;  // columns from which a row is worth a loop
 constexpr int64_t chunksWanted = 64, chunkElements = 1 << 18, chunkRowsAtMost = 4096;
 constexpr int64_t grainElements = 1 << 15;
+constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 
 /// x as blocks of rows. Plain x is one block, a row of all channels per pixel; of blocked x (kernels/blocked.h) each
 /// channel block of each image is one. Short rows are joined, so a channel may own several columns.
@@ -185,28 +186,15 @@ at::Tensor memoryFor(const at::Tensor& like, const at::Tensor& reusable) {
 
 // Elsewhere (NCHW, a GPU) the reference runs.
 bool hasKernel(const at::Tensor& x) {
-  const bool known = x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16;
-  return known && x.is_cpu() && x.dim() == 4 && x.is_contiguous(at::MemoryFormat::ChannelsLast);
+  return x.dim() == 4 && x.is_contiguous(channelsLast) && hasNormActKernel(x.device(), x.scalar_type(), channelsLast);
 }
 
-}  // namespace
-
-at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
-                   const NormActOptions& options, NormActSaved& saved) {
-  if (!hasKernel(x)) return normActReference(x, residual, parameters, options, saved);
-  const at::Tensor dense = residual.defined() ? residual.contiguous(at::MemoryFormat::ChannelsLast) : residual;
+// The second pass over x, with statistics known.
+at::Tensor normalised(const at::Tensor& x, const at::Tensor& residual, const NormActOptions& options,
+                      const NormActSaved& saved) {
+  const at::Tensor dense = residual.defined() ? residual.contiguous(channelsLast) : residual;
   if (dense.defined()) checkPair(x, dense, "normAct: residual like x");
-  const Matrix matrix(x, parameters.scale.numel());
-  saved = {x, {}, parameters, {}, {}, {}};
-  if (options.training) {
-    const Moments moments = momentsOf(x, matrix);
-    updateRunning(parameters, moments, static_cast<double>(matrix.valuesPerChannel()), options.momentum);
-    saved.mean = moments.mean.to(at::kFloat);
-    saved.inverseDeviation = (moments.variance + options.epsilon).rsqrt_().to(at::kFloat);
-  } else {
-    saved.mean = parameters.runningMean;
-    saved.inverseDeviation = (parameters.runningVar + options.epsilon).rsqrt_();
-  }
+  const Matrix matrix(x, saved.parameters.scale.numel());
   const Affine affine = affineOf(saved, matrix);
   at::Tensor y = at::empty_like(x);
   const NormActArguments arguments{x.const_data_ptr(),
@@ -222,8 +210,53 @@ at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormPa
     const int64_t first = chunks.first(chunk);
     cpu::normAct(arguments.ofGroup(chunks.groupOf(chunk)), first, first + chunks.rowsOf(chunk));
   });
-  if (options.relu && residual.defined()) saved.y = y;
   return y;
+}
+
+}  // namespace
+
+bool hasNormActKernel(at::Device device, at::ScalarType type, at::MemoryFormat format) {
+  return device.is_cpu() && format == channelsLast && (type == at::kFloat || type == at::kBFloat16);
+}
+
+at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
+                   const NormActOptions& options, NormActSaved& saved) {
+  if (!hasKernel(x)) return normActReference(x, residual, parameters, options, saved);
+  const Matrix matrix(x, parameters.scale.numel());
+  saved = {x, {}, parameters, {}, {}, {}};
+  if (options.training) {
+    const Moments moments = momentsOf(x, matrix);
+    updateRunning(parameters, moments, static_cast<double>(matrix.valuesPerChannel()), options.momentum);
+    saved.mean = moments.mean.to(at::kFloat);
+    saved.inverseDeviation = (moments.variance + options.epsilon).rsqrt_().to(at::kFloat);
+  } else {
+    saved.mean = parameters.runningMean;
+    saved.inverseDeviation = (parameters.runningVar + options.epsilon).rsqrt_();
+  }
+  at::Tensor y = normalised(x, residual, options, saved);
+  normActKeep(x, y, residual.defined(), options, saved);
+  return y;
+}
+
+at::Tensor normActAgain(const at::Tensor& x, const at::Tensor& residual, const NormActOptions& options,
+                        NormActSaved& saved) {
+  if (!hasKernel(x)) {
+    const NormParameters parameters = saved.parameters;
+    NormParameters untouched = parameters;
+    if (options.training) untouched.runningMean = untouched.runningVar = at::Tensor();
+    at::Tensor y = normActReference(x, residual, untouched, options, saved);
+    saved.parameters = parameters;
+    return y;
+  }
+  at::Tensor y = normalised(x, residual, options, saved);
+  normActKeep(x, y, residual.defined(), options, saved);
+  return y;
+}
+
+void normActKeep(const at::Tensor& x, const at::Tensor& y, bool hasResidual, const NormActOptions& options,
+                 NormActSaved& saved) {
+  saved.x = x;
+  saved.y = options.relu && (hasResidual || !hasKernel(x)) ? y : at::Tensor();
 }
 
 NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved, bool hasResidual,

@@ -39,6 +39,18 @@ struct NormActGradients {
 at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
                    const NormActOptions& options, NormActSaved& saved);
 
+/// The output of normAct() again, from the statistics that `saved` holds, bit for bit; the running ones stay. x and
+/// residual as they were. Afterwards `saved` is what it was after that call.
+at::Tensor normActAgain(const at::Tensor& x, const at::Tensor& residual, const NormActOptions& options,
+                        NormActSaved& saved);
+
+/// Into `saved` what backward reads of a forward's input and output. The output may be undefined where it is not read.
+void normActKeep(const at::Tensor& x, const at::Tensor& y, bool hasResidual, const NormActOptions& options,
+                 NormActSaved& saved);
+
+/// Kernels recompute the mask of a ReLU without a residual from x; where there is none backward reads the output.
+bool hasNormActKernel(at::Device device, at::ScalarType type, at::MemoryFormat format);
+
 /// `outputGradients` are one or more, to be added; memory that nobody else holds is overwritten with results.
 /// `hasResidual` as in forward.
 NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved, bool hasResidual,

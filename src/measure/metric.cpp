@@ -97,6 +97,11 @@ Value peakMemory(const RunRecord& record, const RunRecord*) {
   return static_cast<double>(record.peakMemoryBytes) / mebibyte;
 }
 
+Value activations(const RunRecord& record, const RunRecord*) {
+  if (record.placement.activationBytes <= 0) return {};
+  return static_cast<double>(record.placement.activationBytes) / mebibyte;
+}
+
 Value minorFaults(const RunRecord& record, const RunRecord*) {
   return quotient(static_cast<double>(record.minorFaults), static_cast<double>(record.measuredSteps));
 }
@@ -151,6 +156,8 @@ constexpr std::array table{
     Metric{"wall_s", "s", "from the start of the process to its end", 2, lower, ofOk<wallSeconds>},
     Metric{"peak_memory_mib", "MiB", "host: peak resident set; CUDA: peak allocated on the fullest device", 0, lower,
            ofOk<peakMemory>},
+    Metric{"activations_mib", "MiB", "activations that a replica keeps for backward, at most at any one time", 0, lower,
+           ofOk<activations>},
     Metric{"minor_faults_per_step", "faults", "pages of host memory touched for the first time, per step", 1, lower,
            ofOk<minorFaults>},
     Metric{"final_loss", "", "mean training loss of the last 20 steps", 4, lower, ofOk<finalLoss>},

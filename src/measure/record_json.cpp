@@ -41,6 +41,7 @@ void describe(Archive& archive, typename Archive::template Ref<Placement> placem
   archive.field("layout", placement.layout);
   archive.field("convolution_passes", placement.convolutionPasses);
   archive.field("by_autograd", placement.byAutograd);
+  archive.measured("activation_bytes", placement.activationBytes);
   archive.measured("parameters", placement.parameters);
   archive.measured("forward_flops_per_image", placement.forwardFlopsPerImage);
 }

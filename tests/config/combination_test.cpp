@@ -58,6 +58,9 @@ TEST(Combination, TrainingOptionsFitTogether) {
   expectRefused({"--loss-at=gathered", "--forward-only"}, "--forward-only");
   expectRefused({"--loss-at=gathered", "--accumulate=2"}, "--accumulate=2");
   EXPECT_EQ(refusal({"--loss-at=gathered"}), "accepted");
+  expectRefused({"--recompute=norm", "--executor=autograd"}, "only --executor=planned computes activations again");
+  expectRefused({"--recompute=norm", "--forward-only"}, "without backward nothing is kept");
+  EXPECT_EQ(refusal({"--recompute=norm"}), "accepted");
   expectRefused({"--schedule=cosine"}, "needs --steps");
   expectRefused({"--schedule=warmup-cosine"}, "needs --steps");
   EXPECT_EQ(refusal({"--schedule=cosine", "--steps=10"}), "accepted");

@@ -17,6 +17,7 @@ inline const CatalogNames& exampleCatalogs() {
       {Choices::precisions, {"fp32", "bf16"}},
       {Choices::inputs, {"device", "host", "queue"}},
       {Choices::allReduces, {"owner", "shared", "copy", "ring", "tree", "nccl"}},
+      {Choices::recomputes, {"none", "norm", "segments"}},
       {Choices::layouts, {"nhwc", "nchw"}},
       {Choices::convolutions, {"direct", "winograd"}},
       {Choices::scalings, {"weak", "strong"}},

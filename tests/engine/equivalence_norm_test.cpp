@@ -141,5 +141,26 @@ TEST_P(EquivalenceWithBatchNorm, EqualsAnAutogradReferenceThatNormalisesPerRepli
 INSTANTIATE_TEST_SUITE_P(Catalog, EquivalenceWithBatchNorm, testing::ValuesIn(strategies().begin(), strategies().end()),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// To the bit, whoever exchanges the gradients, and of a batch in parts too.
+TEST(EquivalenceNorm, ComputingActivationsAgainGivesTheSameWeights) {
+  const Graph net = normNet();
+  for (const StrategyEntry& strategy : strategies()) {
+    for (const int64_t parts : {1, 2}) {
+      Case c{.graph = &net, .strategy = &strategy, .executor = "planned", .replicas = 2, .accumulate = parts};
+      const Trained expected = train(c);
+      for (const RecomputeEntry& policy : recomputes()) {
+        c.recompute = policy.name;
+        const Trained found = train(c);
+        for (size_t rank = 0; rank < 2; ++rank) {
+          for (size_t i = 0; i < expected.replicas[rank].values.size(); ++i) {
+            EXPECT_TRUE(at::equal(found.replicas[rank].values[i], expected.replicas[rank].values[i]))
+                << strategy.name << ' ' << policy.name << ' ' << expected.replicas[rank].names[i];
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tandem::equivalence

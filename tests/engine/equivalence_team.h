@@ -41,7 +41,7 @@ struct Case {
   const Graph* graph = nullptr;
   const StrategyEntry* strategy = nullptr;
   std::string allReduce = "shared", parameterDevice = "cpu", precision = "fp32", lossAt = "replica";
-  std::string executor = "autograd";
+  std::string executor = "autograd", recompute = "none";
   int replicas = 1, nodes = 1;
   int64_t accumulate = 1;
   int64_t first = 0, count = globalBatch;  // the images of each global batch that all replicas together train on
@@ -90,6 +90,7 @@ inline TeamOptions teamOptions(const Case& c) {
   options.lossAt = c.lossAt;
   options.precision = &precision;
   options.optimizer = optimizerOptions();
+  options.recompute = find(recomputes(), c.recompute, "recompute");
   options.accumulate = c.accumulate;
   options.blockingWaits = true;
   options.source = source;

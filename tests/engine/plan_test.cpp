@@ -189,6 +189,30 @@ TEST(Plan, ABatchIsCutIntoEqualParts) {
   EXPECT_LE(resolvePlan(config, 1).memory.activations, whole / 4 + 1);
 }
 
+TEST(Plan, WhatIsComputedAgainNeedsNoMemory) {
+  auto config = tiny();
+  config.model = "resnet20";
+  const auto all = resolvePlan(config, 1);
+  EXPECT_EQ(all.activationBytes, all.activationBytesWithout);
+  EXPECT_GT(all.activationBytes, 0);
+  config.recompute = "segments";
+  const auto segments = resolvePlan(config, 1);
+  EXPECT_LT(segments.activationBytes, all.activationBytes / 2);
+  EXPECT_EQ(segments.activationBytesWithout, all.activationBytes);
+  EXPECT_LT(segments.memory.activations, all.memory.activations);
+  EXPECT_EQ(segments.recomputeNote, "");
+  config.recompute = "nonsense";
+  EXPECT_NE(refusalOf(config).find("segments"), std::string::npos);
+}
+
+TEST(Plan, NothingToComputeAgainIsSaid) {
+  auto config = tiny();
+  config.model = "alexnet";
+  config.imageSize = 64;
+  config.recompute = "norm";
+  EXPECT_NE(resolvePlan(config, 1).recomputeNote.find("alexnet has no place"), std::string::npos);
+}
+
 TEST(Plan, BlocksOfChannelsNeedThePlannedExecutor) {
   auto config = tiny();
   config.layout = "blocked";

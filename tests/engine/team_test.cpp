@@ -21,8 +21,7 @@ struct SmallTeam {
     config.replicas = replicas;
     config.oversubscribe = true;
     config.lossAt = lossAt;
-    options = teamOptions(resolvePlan(config, replicas), graph,
-                          {&layouts().front(), {}, ""});
+    options = teamOptions(resolvePlan(config, replicas), graph, {&layouts().front(), {}, ""});
   }
 };
 

@@ -29,6 +29,7 @@ RunRecord fiveSteps() {
   record.measuredSteps = 5;
   record.window = millis(600);
   record.minorFaults = 20;
+  record.placement.activationBytes = int64_t{300} << 20;
   return record;
 }
 
@@ -47,6 +48,7 @@ TEST(Metric, HandComputedValues) {
   EXPECT_DOUBLE_EQ(*valueOf("warmup_s", record), 0.6);
   EXPECT_DOUBLE_EQ(*valueOf("startup_s", record), 0.5);
   EXPECT_DOUBLE_EQ(*valueOf("peak_memory_mib", record), 900);
+  EXPECT_DOUBLE_EQ(*valueOf("activations_mib", record), 300);
   EXPECT_DOUBLE_EQ(*valueOf("traffic_mib_per_step", record), 3);
   EXPECT_DOUBLE_EQ(*valueOf("minor_faults_per_step", record), 4);
 }

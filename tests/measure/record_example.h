@@ -88,6 +88,7 @@ inline RunRecord fullRecord() {
   record.placement.allReduce = "ring";
   record.placement.layout = "blocked";
   record.placement.convolutionPasses = {{"direct", 7}, {"winograd", 3}};
+  record.placement.activationBytes = 3 << 20;
   record.placement.byAutograd = {"max_pool", "dropout"};
   record.placement.forwardFlopsPerImage = 8.178e9 + 1.0 / 3;
   record.outcome = {OutcomeKind::failed, ExitCode::invalidMeasurement, "line one\nline \"two\""};

@@ -71,6 +71,7 @@ constexpr Section sections[] = {
     {"layouts", summaries<layouts>},
     {"executors", summaries<executors>},
     {"schedules", summaries<schedules>},
+    {"optimizers", summaries<optimizers>},
     {"operations", summaries<operations>},
     {"formats", summaries<renderers>},
     {"metrics", metricRows},

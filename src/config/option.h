@@ -31,6 +31,7 @@ enum class Choices {
   scalings,
   augments,
   schedules,
+  optimizers,
   formats,
   lossPlaces
 };

@@ -22,14 +22,13 @@ struct MemoryNeeds {
   int64_t datasetBytes = 0;  ///< decoded images held in memory
 };
 
-/// Parameters: master weights, weights in the compute type, gradients, momentum, sums of gradients with --accumulate, once
-/// per replica and once more for a parameter server; per replica convolution weights in the two orders of their kernels
-/// (planned executor on a CPU); while backward runs, twice the largest gradient (it is computed apart and then put in its
-/// place).
-/// Activations: 85 % of every node's output for the batch (or one of its parts), because some are freed before backward
-/// begins; 20 % forward only. Input: the batches in flight and the data set. Runtime: code, thread stacks and
-/// workspaces. The shares are from peak resident sets of ResNet-20, ResNet-50, VGG-16 and AlexNet, which come out
-/// within 15 %. REQUIRES: `config` is resolved.
+/// Parameters: master weights, weights in the compute type, gradients, optimizer state, sums of gradients with
+/// --accumulate, once per replica and once more for a parameter server; per replica convolution weights in the two
+/// orders of their kernels (planned executor on a CPU); while backward runs, twice the largest gradient (it is computed
+/// apart and then put in its place). Activations: 85 % of every node's output for the batch (or one of its parts),
+/// because some are freed before backward begins; 20 % forward only. Input: the batches in flight and the data set.
+/// Runtime: code, thread stacks and workspaces. The shares are from peak resident sets of ResNet-20, ResNet-50, VGG-16
+/// and AlexNet, which come out within 15 %. REQUIRES: `config` is resolved.
 MemoryEstimate estimateMemory(const Config& config, const MemoryNeeds& needs);
 
 }  // namespace tandem

@@ -29,10 +29,7 @@ Shard::Shard(ShardPlan plan, const FlatBuffers& initial, const StrategyContext& 
   }
   buffers_.refreshWeights();
   for (size_t i = 0; i < plan_.owners.size(); ++i) optimizers_.push_back(context.makeOptimizer(buffers_));
-  // Momentum is allocated at first use, which must not happen in several owners at once.
-  for (int segment = 0; plan_.owners.size() > 1 && segment < buffers_.segments(); ++segment) {
-    buffers_.momentum(buffers_.whole(segment));
-  }
+  optimizers_.front()->allocateState();  // owners must not do so all at once
 }
 
 int Shard::rankOf(int replica) const {

@@ -11,6 +11,7 @@ class ChangedOptimizer final : public Optimizer {
  public:
   using Update = std::function<void(Optimizer&, Slice, int64_t step, double scale)>;
   ChangedOptimizer(Optimizer& inner, Update update) : inner_(inner), update_(std::move(update)) {}
+  void allocateState() override { inner_.allocateState(); }
   void update(Slice slice, int64_t step, double scale) override { update_(inner_, slice, step, scale); }
 
  private:

@@ -76,6 +76,7 @@ void addRows(const Peaks& peaks) {
   addPeakRows(peaks);
   addNormActRows(peaks);
   addSgdRows(peaks);
+  addAdamRows(peaks);
   addSoftmaxCrossEntropyRows(peaks);
   addNormalizeRows(peaks);
   addSumRows(peaks);

@@ -35,6 +35,7 @@ at::Tensor randomImages(const Activation& shape, at::ScalarType type);  ///< NHW
 void addPeakRows(const Peaks& peaks);
 void addNormActRows(const Peaks& peaks);
 void addSgdRows(const Peaks& peaks);
+void addAdamRows(const Peaks& peaks);
 void addSoftmaxCrossEntropyRows(const Peaks& peaks);
 void addNormalizeRows(const Peaks& peaks);
 void addSumRows(const Peaks& peaks);

@@ -30,6 +30,7 @@ CatalogNames catalogNames() {
            {Choices::scalings, {"weak", "strong"}},
            {Choices::augments, namesOf(augments())},
            {Choices::schedules, namesOf(schedules())},
+           {Choices::optimizers, namesOf(optimizers())},
            {Choices::formats, namesOf(renderers())},
            {Choices::lossPlaces, namesOf(lossPlaces())}}};
 }

@@ -74,6 +74,7 @@ constexpr Section sections[] = {
     {"executors", summaries<executors>},
     {"recomputes", summaries<recomputes>},
     {"schedules", summaries<schedules>},
+    {"optimizers", summaries<optimizers>},
     {"operations", summaries<operations>},
     {"formats", summaries<renderers>},
     {"metrics", metricRows},

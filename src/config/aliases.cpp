@@ -17,6 +17,10 @@ constexpr std::string_view halfRefusal =
     "is not built yet; 16-bit here is bf16 (no loss scaling needed): use "
     "--precision=bf16";
 
+constexpr std::string_view momentumNote = "SGD with momentum is --optimizer=sgd with --momentum";
+constexpr std::string_view rmspropRefusal =
+    "is not built yet; of the rules with a rate per weight use --optimizer=adam";
+
 constexpr std::string_view noCuda =
     "needs GPUs and a build with CUDA (cmake --preset cuda), which this is not; CPU "
     "replicas use owner, shared, copy, ring or tree";
@@ -55,6 +59,9 @@ constexpr Alias table[] = {
 
     {"winograd-nonfused", "true", "convolution", "auto", "", ""},
     {"winograd-nonfused", "false", "convolution", "direct", "", ""},
+    {"optimizer", "momentum", "optimizer", "sgd", "", momentumNote},
+    {"optimizer", "rmsprop", "", "", rmspropRefusal, ""},
+
     {"use-xla-compile", "true", "executor", "planned", "", planNote},
     {"use-xla-compile", "false", "executor", "autograd", "", noPlanNote},
     {"xla-compile", "true", "executor", "planned", "", planNote},

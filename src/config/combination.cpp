@@ -60,6 +60,22 @@ Breach deviceInputHasNoData(const Config& config) {
                 "; use --input=queue, or leave --data out");
 }
 
+Breach coefficientsFitTheOptimizer(const Config& config) {
+  constexpr std::pair<double Config::*, std::string_view> adams[] = {{&Config::adamBeta1, "--adam-beta1"},
+                                                                     {&Config::adamBeta2, "--adam-beta2"},
+                                                                     {&Config::adamEpsilon, "--adam-epsilon"}};
+  const bool sgd = config.optimizer == "sgd", adam = config.optimizer.starts_with("adam");
+  const auto refuse = [&](std::string_view option, std::string_view users) {
+    return concat(option, " does nothing with --optimizer=", config.optimizer, "; only ", users, " use it");
+  };
+  if (!sgd && config.nesterov) return refuse("--nesterov", "--optimizer=sgd");
+  if (!sgd && config.momentum != Config().momentum) return refuse("--momentum", "--optimizer=sgd");
+  for (const auto& [field, option] : adams) {
+    if (!adam && config.*field != Config().*field) return refuse(option, "--optimizer=adam and adamw");
+  }
+  return std::nullopt;
+}
+
 Breach nesterovNeedsMomentum(const Config& config) {
   if (!config.nesterov || config.momentum > 0) return std::nullopt;
   return "--nesterov needs --momentum above 0, as --momentum=0.9";
@@ -94,9 +110,11 @@ Breach recomputationNeedsBackward(const Config& config) {
 }
 
 constexpr Breach (*rulesInOrder[])(const Config&) = {
-    parameterDeviceNeedsServer, allReduceNeedsReplicated, ncclNeedsGpus,           replicasMatchGpus,
-    parameterDeviceIsAReplica,  deviceInputHasNoData,     nesterovNeedsMomentum,   gatheredLossTrains,
-    partsNeedTheirOwnLoss,      scheduleNeedsSteps,       recomputationNeedsAPlan, recomputationNeedsBackward,
+    parameterDeviceNeedsServer,  allReduceNeedsReplicated,  ncclNeedsGpus,
+    replicasMatchGpus,           parameterDeviceIsAReplica, deviceInputHasNoData,
+    coefficientsFitTheOptimizer, nesterovNeedsMomentum,     gatheredLossTrains,
+    partsNeedTheirOwnLoss,       scheduleNeedsSteps,        recomputationNeedsAPlan,
+    recomputationNeedsBackward,
 };
 
 }  // namespace

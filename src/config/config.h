@@ -41,10 +41,14 @@ struct Config {
   // training step
   int64_t batch = 0;        // images per replica; 0: the model's own
   int64_t accumulate = 1;   // parts of a replica's batch
-  double learningRate = 0;  // 0: the model's own
+  double learningRate = 0;  // 0: the model's own, or the optimizer's
   std::string schedule = "constant";
+  std::string optimizer = "sgd";
   double momentum = 0.9;
   bool nesterov = false;
+  double adamBeta1 = 0.9;
+  double adamBeta2 = 0.999;
+  double adamEpsilon = 1e-8;
   double weightDecay = 1e-4;
   double labelSmoothing = 0;
   int64_t seed = 1;

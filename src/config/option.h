@@ -33,6 +33,7 @@ enum class Choices {
   scalings,
   augments,
   schedules,
+  optimizers,
   formats,
   lossPlaces
 };

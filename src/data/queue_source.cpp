@@ -1,4 +1,3 @@
-#include <ATen/Parallel.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
@@ -8,7 +7,6 @@
 #include "base/error.h"
 #include "data/ordered_queue.h"
 #include "data/staging.h"
-#include "device/topology.h"
 
 namespace tandem {
 namespace {
@@ -39,8 +37,7 @@ class QueueSource final : public BatchSource {
     auto k = queue_.claim();
     if (!k) return;
     try {
-      at::set_num_threads(1);
-      if (!options_.hardwareThreads.empty()) pinThread(options_.hardwareThreads);
+      Device::cpu(0, options_.hardwareThreads, 1).bind();
       std::optional<c10::StreamGuard> sideStream;
       if (!options_.device->isCpu()) sideStream.emplace(guard().getStreamFromGlobalPool(options_.device->torch()));
       Staging staging(options_);

@@ -22,6 +22,14 @@ namespace {
 
 c10::impl::VirtualGuardImpl guardOf(c10::Device device) { return {device.type()}; }
 
+// At a thread's first parallel loop libtorch gives it the size that was set last, on whatever thread. So that comes
+// first: here for the loops of this program (a header's), then for those of the library.
+void setTeamSize(int threads) {
+  at::internal::lazy_init_num_threads();
+  at::get_num_threads();
+  at::set_num_threads(threads);
+}
+
 // {0, 1, 2, 5} -> "0-2,5"
 std::string rangesText(std::vector<int> numbers) {
   std::sort(numbers.begin(), numbers.end());
@@ -92,7 +100,7 @@ Device Device::cuda(int index) {
 void Device::bind() const {
   if (isCpu()) {
     if (!hardwareThreads_.empty()) pinThread(hardwareThreads_);
-    if (teamSize_ > 0) at::set_num_threads(static_cast<int>(teamSize_));
+    if (teamSize_ > 0) setTeamSize(static_cast<int>(teamSize_));
     return;
   }
   at::globalContext().lazyInitDevice(torch_.type());

@@ -86,10 +86,15 @@ at::Tensor FlatBuffers::master(Slice slice) const { return cut(of(slice).master,
 at::Tensor FlatBuffers::weights(Slice slice) const { return cut(of(slice).weights, slice); }
 at::Tensor FlatBuffers::gradient(Slice slice) const { return cut(of(slice).gradient, slice); }
 
-at::Tensor FlatBuffers::momentum(Slice slice) {
+at::Tensor FlatBuffers::state(int which, Slice slice) {
   Storage& storage = storage_.at(static_cast<size_t>(slice.segment));
-  if (!storage.momentum.defined()) storage.momentum = at::zeros_like(storage.master);
-  return cut(storage.momentum, slice);
+  const auto at = static_cast<size_t>(which);
+  while (storage.state.size() <= at) storage.state.push_back(at::zeros_like(storage.master));
+  return cut(storage.state[at], slice);
+}
+
+void FlatBuffers::allocateState(int count) {
+  for (int segment = 0; count > 0 && segment < segments(); ++segment) state(count - 1, whole(segment));
 }
 
 at::Tensor FlatBuffers::masterView(int parameter) const { return view(of(slice(parameter)).master, parameter); }
@@ -127,7 +132,7 @@ int64_t FlatBuffers::bytes() const {
   for (const Storage& storage : storage_) {
     total += static_cast<int64_t>(storage.master.nbytes() + storage.gradient.nbytes());
     if (!storage.weights.is_same(storage.master)) total += static_cast<int64_t>(storage.weights.nbytes());
-    if (storage.momentum.defined()) total += static_cast<int64_t>(storage.momentum.nbytes());
+    for (const at::Tensor& state : storage.state) total += static_cast<int64_t>(state.nbytes());
   }
   return total;
 }

@@ -60,7 +60,10 @@ class FlatBuffers {
   at::Tensor master(Slice) const;    ///< [n] fp32, what the optimizer updates
   at::Tensor weights(Slice) const;   ///< [n] what kernels read; the same memory as master where the types are equal
   at::Tensor gradient(Slice) const;  ///< [n] as exchanged
-  at::Tensor momentum(Slice);        ///< [n] fp32, zero at first use
+  /// [n] fp32, number `which` (from 0) of the values that an optimizer keeps for each weight; zero at first use.
+  at::Tensor state(int which, Slice);
+  /// What first use does, for `count` such values and all slices: before several threads use them.
+  void allocateState(int count);
 
   at::Tensor masterView(int parameter) const;  ///< in the parameter's shape (see ParameterSpec), over the flat memory
   at::Tensor weightView(int parameter) const;
@@ -74,11 +77,12 @@ class FlatBuffers {
   void refreshWeights();
 
   at::Device device() const { return device_; }
-  int64_t bytes() const;  ///< of all buffers, momentum included
+  int64_t bytes() const;  ///< of all buffers, optimizer state included
 
  private:
   struct Storage {
-    at::Tensor master, weights, gradient, momentum;
+    at::Tensor master, weights, gradient;
+    std::vector<at::Tensor> state;
     int64_t count = 0;
     std::vector<int> parameters;  ///< by position
   };

@@ -27,7 +27,7 @@ class TeamMember final : public Team::Member {
         buffers_(parameterSpecs(*shared.options.graph, executorOptions(shared.options, index)),
                  *shared.options.precision, device_.torch(), shared.options.kernels.layout->format),
         executor_(shared.options.executor->make(executorOptions(shared.options, index))),
-        optimizer_(makeSgd(buffers_, shared.options.optimizer)),
+        optimizer_(makeOptimizer(buffers_, shared.options.optimizer)),
         replica_{index, device_, buffers_, *optimizer_},
         sum_(buffers_, shared.options.accumulate),
         ready_([this](Slice slice) {

@@ -5,6 +5,7 @@
 #include "base/catalog.h"
 #include "config/config.h"
 #include "device/precision.h"
+#include "engine/team_options.h"
 #include "graph/graph.h"
 #include "kernels/winograd.h"
 
@@ -22,8 +23,9 @@ int64_t size(at::ScalarType type) { return static_cast<int64_t>(c10::elementSize
 int64_t bytesPerParameter(const Config& config, const Precision& precision) {
   const int64_t weights = precision.compute == precision.master ? 0 : size(precision.compute);
   const int64_t sum = config.accumulate > 1 ? size(at::kFloat) : 0;
-  const int64_t momentum = config.momentum > 0 && !config.forwardOnly ? size(precision.master) : 0;
-  return size(precision.master) + weights + size(precision.wire) + momentum + sum;
+  const OptimizerOptions optimizer = optimizerOptions(config);
+  const int64_t state = config.forwardOnly ? 0 : ruleOf(optimizer).stateValues(optimizer) * size(at::kFloat);
+  return size(precision.master) + weights + size(precision.wire) + state + sum;
 }
 
 int64_t packedWeightBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {

@@ -23,15 +23,15 @@ struct MemoryNeeds {
   double keptShare = 1;      ///< what --recompute leaves of the activations kept for backward
 };
 
-/// Parameters: master weights, weights in the compute type, gradients, momentum, sums of gradients with --accumulate,
-/// once per replica and once more for a parameter server; per replica convolution weights in the two orders of their
-/// kernels, or Winograd's points of them (planned executor on a CPU); while backward runs, twice the largest gradient
-/// (it is computed apart and then put in its place). Activations: 85 % of every node's output for the batch (or one of
-/// its parts), because some are freed before backward begins; 20 % forward only; with --recompute the share of them
-/// that is kept, and four times the largest output for gradients and what is computed again, which otherwise find room
-/// where activations were. Input: the batches in flight and the data set. Runtime: code, thread stacks and workspaces.
-/// The shares are from peak resident sets of ResNet-20, ResNet-50, VGG-16 and AlexNet, which come out within 15 %.
-/// REQUIRES: `config` is resolved.
+/// Parameters: master weights, weights in the compute type, gradients, optimizer state, sums of gradients with
+/// --accumulate, once per replica and once more for a parameter server; per replica convolution weights in the two
+/// orders of their kernels, or Winograd's points of them (planned executor on a CPU); while backward runs, twice the
+/// largest gradient (it is computed apart and then put in its place). Activations: 85 % of every node's output for the
+/// batch (or one of its parts), because some are freed before backward begins; 20 % forward only; with --recompute the
+/// share of them that is kept, and four times the largest output for gradients and what is computed again, which
+/// otherwise find room where activations were. Input: the batches in flight and the data set. Runtime: code, thread
+/// stacks and workspaces. The shares are from peak resident sets of ResNet-20, ResNet-50, VGG-16 and AlexNet, which
+/// come out within 15 %. REQUIRES: `config` is resolved.
 MemoryEstimate estimateMemory(const Config& config, const MemoryNeeds& needs);
 
 }  // namespace tandem

@@ -32,6 +32,7 @@ void checkNames(const Config& config) {
   find(lossPlaces(), config.lossAt, "--loss-at");
   find(augments(), config.augment, "--augment");
   find(schedules(), config.schedule, "--schedule");
+  find(optimizers(), config.optimizer, "--optimizer");
   find(sources(), config.input, "--input");
 }
 
@@ -45,7 +46,8 @@ Config resolved(Config config, const Dataset* data, int64_t largestReplicas) {
   if (config.classes == 0) config.classes = data == nullptr ? model.classes : data->info().classes;
   if (config.imageSize == 0) config.imageSize = model.input.height;
   if (config.batch == 0) config.batch = model.batch;
-  if (config.learningRate == 0) config.learningRate = model.learningRate;
+  const double ownRate = find(optimizers(), config.optimizer, "--optimizer").learningRate;
+  if (config.learningRate == 0) config.learningRate = ownRate != 0 ? ownRate : model.learningRate;
   config.replicas = replicaCount(config);
   if (config.coresPerReplica == 0 && config.devices == "cpu") {
     const auto usable = static_cast<int64_t>(readTopology().cores.size());

@@ -4,6 +4,7 @@
 #include "base/catalog.h"
 #include "base/text.h"
 #include "engine/plan.h"
+#include "engine/team_options.h"
 #include "strategy/strategy.h"
 
 namespace tandem {
@@ -49,8 +50,9 @@ std::string inputText(const Config& config) {
 
 std::string trainingText(const Config& config) {
   if (config.forwardOnly) return "forward pass only";
-  return concat("SGD, learning rate ", config.learningRate, " (", config.schedule, "), momentum ", config.momentum,
-                config.nesterov ? " (Nesterov)" : "", ", weight decay ", config.weightDecay, ", loss at ",
+  const OptimizerOptions optimizer = optimizerOptions(config);
+  return concat(config.optimizer, ", learning rate ", config.learningRate, " (", config.schedule, "), ",
+                ruleOf(optimizer).coefficients(optimizer), ", weight decay ", config.weightDecay, ", loss at ",
                 config.lossAt, ", seed ", config.seed, config.deterministic ? ", deterministic" : "");
 }
 

@@ -24,7 +24,7 @@ StrategyContext strategyContext(const TeamOptions& options, Monitor& monitor) {
           .parameterDevice = options.parameterDevice,
           .precision = options.precision,
           .format = options.kernels.layout->format,
-          .makeOptimizer = [optimizer](FlatBuffers& buffers) { return makeSgd(buffers, optimizer); }};
+          .makeOptimizer = [optimizer](FlatBuffers& buffers) { return makeOptimizer(buffers, optimizer); }};
 }
 
 }  // namespace

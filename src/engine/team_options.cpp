@@ -43,16 +43,20 @@ SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const Lay
           .hardwareThreads = {}};
 }
 
+}  // namespace
+
 OptimizerOptions optimizerOptions(const Config& config) {
-  return {.learningRate = config.learningRate,
+  return {.rule = &find(optimizers(), config.optimizer, "--optimizer"),
+          .learningRate = config.learningRate,
           .momentum = config.momentum,
           .weightDecay = config.weightDecay,
           .nesterov = config.nesterov,
+          .beta1 = config.adamBeta1,
+          .beta2 = config.adamBeta2,
+          .epsilon = config.adamEpsilon,
           .schedule = &find(schedules(), config.schedule, "--schedule"),
           .totalSteps = config.steps};
 }
-
-}  // namespace
 
 std::vector<Device> devicesOf(const RunPlan& plan) {
   std::vector<Device> devices;

@@ -5,6 +5,9 @@
 
 namespace tandem {
 
+/// What a configuration says about the update.
+OptimizerOptions optimizerOptions(const Config& config);
+
 /// The devices of a resolved plan's replicas.
 std::vector<Device> devicesOf(const RunPlan& plan);
 

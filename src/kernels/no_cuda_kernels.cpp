@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "kernels/adam_bodies.h"
 #include "kernels/normalize_bodies.h"
 #include "kernels/sgd_bodies.h"
 #include "kernels/softmax_cross_entropy_bodies.h"
@@ -13,6 +14,7 @@ namespace {
 
 }  // namespace
 
+void adamUpdate(const AdamArguments&, int64_t, void*) { refuse("adamUpdate"); }
 void normalize(const NormalizeArguments&, void*) { refuse("normalize"); }
 void sgdUpdate(const SgdArguments&, int64_t, void*) { refuse("sgdUpdate"); }
 void softmaxCrossEntropy(const SoftmaxCrossEntropyArguments&, float*, void*) { refuse("softmaxCrossEntropy"); }

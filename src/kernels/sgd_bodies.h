@@ -2,17 +2,13 @@
 
 #include <cstdint>
 
-#include "kernels/bf16.h"
 #include "kernels/sgd_step.h"
+#include "kernels/update_bodies.h"
 
 namespace tandem {
 
-struct SgdArguments {
-  float* master;
-  void* weights;  ///< null: the same memory as master
-  const void* gradient;
+struct SgdArguments : UpdateTensors {
   float* velocity;  ///< null: no momentum
-  Element weightType, gradientType;
   SgdStep step;
 };
 

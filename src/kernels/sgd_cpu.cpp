@@ -6,13 +6,11 @@ namespace {
 
 enum class Rule { plain, momentum, nesterov };
 
-// W void: the weights are the master.
 template <Rule rule, class W, class G>
-TANDEM_INLINE void update(const SgdArguments& a, int64_t first, int64_t last) {
+TANDEM_INLINE void update(const SgdArguments& a, W* __restrict weights, const G* __restrict gradient, int64_t first,
+                          int64_t last) {
   float* __restrict master = a.master;
   float* __restrict velocity = a.velocity;
-  W* __restrict weights = static_cast<W*>(a.weights);
-  const G* __restrict gradient = static_cast<const G*>(a.gradient);
   const float rate = a.step.rate, momentum = a.step.momentum, decay = a.step.weightDecay, scale = a.step.scale;
   for (int64_t i = first; i < last; ++i) {
     const float g = scale * toFloat(gradient[i]) + decay * master[i];
@@ -28,24 +26,14 @@ TANDEM_INLINE void update(const SgdArguments& a, int64_t first, int64_t last) {
   }
 }
 
-template <class W, class G>
-TANDEM_INLINE void byRule(const SgdArguments& a, int64_t first, int64_t last) {
-  if (!a.velocity) return update<Rule::plain, W, G>(a, first, last);
-  if (a.step.nesterov) return update<Rule::nesterov, W, G>(a, first, last);
-  return update<Rule::momentum, W, G>(a, first, last);
-}
-
-template <class G>
-TANDEM_INLINE void byWeights(const SgdArguments& a, int64_t first, int64_t last) {
-  if (!a.weights) return byRule<void, G>(a, first, last);
-  if (a.weightType == Element::fp32) return byRule<float, G>(a, first, last);
-  return byRule<Bf16, G>(a, first, last);
-}
-
 }  // namespace
 
 TANDEM_CLONES void sgdUpdate(const SgdArguments& a, int64_t first, int64_t last) {
-  a.gradientType == Element::fp32 ? byWeights<float>(a, first, last) : byWeights<Bf16>(a, first, last);
+  withTypes(a, [&](auto* weights, const auto* gradient) TANDEM_INLINE_LAMBDA {
+    if (!a.velocity) return update<Rule::plain>(a, weights, gradient, first, last);
+    if (a.step.nesterov) return update<Rule::nesterov>(a, weights, gradient, first, last);
+    update<Rule::momentum>(a, weights, gradient, first, last);
+  });
 }
 
 }  // namespace tandem::cpu

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "device/flat_buffers.h"
@@ -19,14 +20,21 @@ struct ScheduleEntry {
 /// constant, cosine (to zero at the last step), warmup-cosine (linear over the first 5 %, then cosine).
 std::span<const ScheduleEntry> schedules();
 
+struct OptimizerEntry;
+
 struct OptimizerOptions {
+  const OptimizerEntry* rule = nullptr;  ///< null: sgd
   double learningRate = 0.1, momentum = 0.9, weightDecay = 0;
   bool nesterov = false;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   const ScheduleEntry* schedule = nullptr;  ///< null: constant
   int64_t totalSteps = 0;
+
+  double rateAt(int64_t step) const;  ///< of step `step`, from 0
 };
 
-/// Updates slices of one set of flat buffers; state lives in the buffers.
+/// Updates slices of one set of flat buffers; state lies in the buffers, by weight, so slices may be cut anew at each
+/// step. What depends on the number of steps is a function of `step` alone.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -36,7 +44,22 @@ class Optimizer {
   virtual void update(Slice slice, int64_t step, double gradientScale) = 0;
 };
 
-/// SGD with momentum, Nesterov and weight decay (kernels/sgd.h). `buffers` must outlive it.
-std::unique_ptr<Optimizer> makeSgd(FlatBuffers& buffers, const OptimizerOptions& options);
+/// A row of the optimizer catalog.
+struct OptimizerEntry {
+  std::string_view name, summary;
+  double learningRate;                                   ///< where none is given; 0: the model's own
+  int (*stateValues)(const OptimizerOptions&);           ///< fp32 values kept for each weight
+  std::string (*coefficients)(const OptimizerOptions&);  ///< as people read them: "momentum 0.9"
+  std::unique_ptr<Optimizer> (*make)(FlatBuffers&, const OptimizerOptions&);
+};
+
+/// sgd, adam, adamw.
+std::span<const OptimizerEntry> optimizers();
+
+/// The row that `options` names.
+const OptimizerEntry& ruleOf(const OptimizerOptions& options);
+
+/// The optimizer of that row. `buffers` must outlive it.
+std::unique_ptr<Optimizer> makeOptimizer(FlatBuffers& buffers, const OptimizerOptions& options);
 
 }  // namespace tandem

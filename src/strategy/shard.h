@@ -15,7 +15,8 @@ struct Piece {
   Slice inReplica, inShard;
 };
 
-/// Variables of the parameter server on one device: masters, weights, the sum of the replicas' gradients, momentum.
+/// Variables of the parameter server on one device: masters, weights, the sum of the replicas' gradients, the
+/// optimizer's state.
 ///
 /// Owners call sum() and update() concurrently, each for its own range.
 class Shard {

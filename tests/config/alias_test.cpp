@@ -61,6 +61,14 @@ TEST(Alias, ValuesAreMapped) {
   EXPECT_EQ(parse("--fake-location=gpu,cpu").axes[0].values, (Texts{"device", "host"}));
 }
 
+TEST(Alias, OptimizersOfTfCnnBenchmarks) {
+  const Sweep sweep = parse("--optimizer=momentum --momentum=0.8");
+  EXPECT_EQ(sweep.base.optimizer, "sgd");
+  EXPECT_EQ(sweep.notes, Texts{"--optimizer: SGD with momentum is --optimizer=sgd with --momentum"});
+  EXPECT_EQ(parse("--optimizer=adam --adam_beta1=0.5 --adam_beta2=0.6 --adam_epsilon=1").base.adamBeta2, 0.6);
+  EXPECT_NE(refusal("--optimizer=rmsprop").find("not built yet"), std::string::npos);
+}
+
 TEST(Alias, SixteenBitSaysThatItIsBf16) {
   for (const char* words : {"--use-fp16", "--use_fp16=True", "--use-fp16=true,false"}) {
     const Sweep sweep = parse(words);

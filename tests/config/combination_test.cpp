@@ -55,6 +55,13 @@ TEST(Combination, TrainingOptionsFitTogether) {
   EXPECT_EQ(refusal({"--input=queue", "--data=x"}), "accepted");
   expectRefused({"--nesterov", "--momentum=0"}, "needs --momentum above 0");
   EXPECT_EQ(refusal({"--nesterov"}), "accepted");
+  expectRefused({"--optimizer=adam", "--nesterov"}, "only --optimizer=sgd");
+  expectRefused({"--optimizer=adamw", "--momentum=0"}, "--momentum does nothing with --optimizer=adamw");
+  expectRefused({"--adam-beta1=0.8"}, "--adam-beta1 does nothing with --optimizer=sgd");
+  expectRefused({"--adam-beta2=0.8"}, "--adam-beta2");
+  expectRefused({"--adam-epsilon=0.8"}, "--adam-epsilon");
+  EXPECT_EQ(refusal({"--optimizer=adam"}), "accepted");
+  EXPECT_EQ(refusal({"--optimizer=adamw", "--adam-beta1=0.8", "--adam-beta2=0.9", "--adam-epsilon=1"}), "accepted");
   expectRefused({"--loss-at=gathered", "--forward-only"}, "--forward-only");
   expectRefused({"--loss-at=gathered", "--accumulate=2"}, "--accumulate=2");
   EXPECT_EQ(refusal({"--loss-at=gathered"}), "accepted");

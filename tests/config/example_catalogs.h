@@ -23,6 +23,7 @@ inline const CatalogNames& exampleCatalogs() {
       {Choices::scalings, {"weak", "strong"}},
       {Choices::augments, {"none", "standard"}},
       {Choices::schedules, {"constant", "cosine", "warmup-cosine"}},
+      {Choices::optimizers, {"sgd", "adam", "adamw"}},
       {Choices::formats, {"table", "md", "csv", "json"}},
       {Choices::lossPlaces, {"replica", "gathered"}},
   }};

@@ -33,6 +33,20 @@ TEST(CpuDevice, BindPinsTheThreadAndSetsItsTeam) {
   }).join();
 }
 
+TEST(CpuDevice, KeepsItsTeamWhenAnotherThreadBinds) {
+  const auto loop = [] { at::parallel_for(0, 64, 1, [](int64_t, int64_t) {}); };
+  std::thread([&] {
+    Device::cpu(0, {}, 3).bind();
+    std::thread([&] {
+      Device::cpu(1, {}, 1).bind();
+      loop();
+      EXPECT_EQ(at::get_num_threads(), 1);
+    }).join();
+    loop();
+    EXPECT_EQ(at::get_num_threads(), 3);
+  }).join();
+}
+
 TEST(CpuDevice, IsDoneWhenACallReturns) {
   const Device device = Device::cpu(0, {}, 1);
   EXPECT_EQ(device.record(), nullptr);

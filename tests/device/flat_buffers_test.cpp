@@ -32,7 +32,7 @@ TEST_P(EveryPrecision, SlicesAreAlignedInEveryBufferAndInTheOrderGiven) {
     const Slice slice = flat.slice(i);
     EXPECT_GE(slice.begin, end[static_cast<size_t>(slice.segment)]);
     end[static_cast<size_t>(slice.segment)] = slice.end;
-    for (const auto& tensor : {flat.master(slice), flat.weights(slice), flat.gradient(slice), flat.momentum(slice)}) {
+    for (const auto& tensor : {flat.master(slice), flat.weights(slice), flat.gradient(slice), flat.state(1, slice)}) {
       EXPECT_EQ(tensor.numel(), slice.count());
       EXPECT_EQ(slice.begin * static_cast<int64_t>(tensor.element_size()) % 64, 0) << flat.spec(i).name;
     }
@@ -140,13 +140,29 @@ TEST_P(EveryPrecision, FindsParametersByName) {
   EXPECT_EQ(buffers().indexOf("bn"), -1);
 }
 
-TEST_P(EveryPrecision, MomentumIsZeroAtFirstUseAndThenKept) {
+TEST_P(EveryPrecision, StateIsZeroAtFirstUseAndThenKept) {
   FlatBuffers flat = buffers();
   const int64_t without = flat.bytes();
-  EXPECT_EQ(flat.momentum(flat.whole(0)).abs().sum().item<double>(), 0);
-  flat.momentum(flat.slice(0)).fill_(3);
-  EXPECT_EQ(flat.momentum(flat.slice(0)).sum().item<double>(), 33);
+  EXPECT_EQ(flat.state(0, flat.whole(0)).abs().sum().item<double>(), 0);
+  flat.state(0, flat.slice(0)).fill_(3);
   EXPECT_EQ(flat.bytes(), without + 4 * flat.whole(0).count());
+  EXPECT_EQ(flat.state(1, flat.slice(0)).abs().sum().item<double>(), 0) << "values do not share memory";
+  EXPECT_EQ(flat.state(0, flat.slice(0)).sum().item<double>(), 33);
+}
+
+TEST_P(EveryPrecision, StateCanBeAllocatedBeforeItIsUsed) {
+  FlatBuffers flat = buffers();
+  const int64_t without = flat.bytes();
+  flat.allocateState(0);
+  EXPECT_EQ(flat.bytes(), without);
+  flat.allocateState(2);
+  const int64_t with = flat.bytes();
+  for (int segment = 0; segment < flat.segments(); ++segment) {
+    flat.state(0, flat.whole(segment));
+    flat.state(1, flat.whole(segment));
+  }
+  EXPECT_GT(with, without);
+  EXPECT_EQ(flat.bytes(), with);
 }
 
 TEST_P(EveryPrecision, SharedParametersAreOneMemoryAndGradientsAreNot) {

@@ -37,25 +37,26 @@ inline Graph plainNet() {
   return net;
 }
 
+inline const OptimizerOptions& optimizerOptions() {
+  static const OptimizerOptions options{.learningRate = 0.05, .momentum = 0.9, .weightDecay = 0.01};
+  return options;
+}
+
 struct Case {
   const Graph* graph = nullptr;
   const StrategyEntry* strategy = nullptr;
   std::string allReduce = "shared", parameterDevice = "cpu", precision = "fp32", lossAt = "replica";
   std::string executor = "autograd", recompute = "none";
+  OptimizerOptions optimizer = optimizerOptions();
   int replicas = 1, nodes = 1;
   int64_t accumulate = 1;
   int64_t first = 0, count = globalBatch;  // the images of each global batch that all replicas together train on
 
   std::string name() const {
-    return concat(executor, ' ', strategy->name, ' ', allReduce, ' ', parameterDevice, ' ', precision, " loss at ",
-                  lossAt, ", ", replicas, " replicas on ", nodes, " nodes");
+    return concat(executor, ' ', ruleOf(optimizer).name, ' ', strategy->name, ' ', allReduce, ' ', parameterDevice, ' ',
+                  precision, " loss at ", lossAt, ", ", replicas, " replicas on ", nodes, " nodes");
   }
 };
-
-inline const OptimizerOptions& optimizerOptions() {
-  static const OptimizerOptions options{.learningRate = 0.05, .momentum = 0.9, .weightDecay = 0.01};
-  return options;
-}
 
 inline std::shared_ptr<const BatchMaker> makerOf(int64_t first, int64_t count) {
   const std::shared_ptr<const Dataset> dataset = syntheticDataset(100, imageSize, imageSize, classes, 3);
@@ -89,7 +90,7 @@ inline TeamOptions teamOptions(const Case& c) {
   options.loss = &losses()[0];
   options.lossAt = c.lossAt;
   options.precision = &precision;
-  options.optimizer = optimizerOptions();
+  options.optimizer = c.optimizer;
   options.recompute = find(recomputes(), c.recompute, "recompute");
   options.accumulate = c.accumulate;
   options.blockingWaits = true;

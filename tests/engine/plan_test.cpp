@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/catalog.h"
 #include "base/error.h"
 #include "device/device.h"
 #include "device/topology.h"
+#include "models/model.h"
 
 namespace tandem {
 namespace {
@@ -125,6 +127,9 @@ TEST(Plan, ParametersAreCountedPerReplicaAndServer) {
   config.replicas = 2;
   EXPECT_EQ(resolvePlan(config, 2).memory.parameters, 2 * one.parameters);
   config.replicas = 1;
+  config.optimizer = "adam";
+  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, one.parameters + copy / 3);  // a second moment
+  config.optimizer = "sgd";
   config.momentum = 0;
   EXPECT_EQ(resolvePlan(config, 2).memory.parameters, one.parameters - copy / 3);
 }
@@ -137,6 +142,17 @@ TEST(Plan, ActivationsFollowTheBatchAndNeedBackward) {
   EXPECT_EQ(resolvePlan(config, 1).memory.activations, 2 * once);
   config.forwardOnly = true;
   EXPECT_LT(resolvePlan(config, 1).memory.activations, once);
+}
+
+TEST(Plan, TheLearningRateIsTheOptimizersOrTheModels) {
+  auto config = tiny();
+  EXPECT_EQ(resolvePlan(config, 1).config.learningRate, find(models(), config.model, "model").learningRate);
+  config.optimizer = "adam";
+  EXPECT_EQ(resolvePlan(config, 1).config.learningRate, 1e-3);
+  config.learningRate = 0.5;
+  EXPECT_EQ(resolvePlan(config, 1).config.learningRate, 0.5);
+  config.optimizer = "adan";
+  EXPECT_NE(refusalOf(config).find("--optimizer"), std::string::npos);
 }
 
 TEST(Plan, NarrowTypesHalveActivations) {

@@ -30,7 +30,7 @@ TEST(SgdOptimizer, followsThePlainRuleAndTheScheduleOverSteps) {
                                  .nesterov = true,
                                  .schedule = &find(schedules(), "cosine", "schedule"),
                                  .totalSteps = 10};
-  const auto optimizer = makeSgd(buffers, options);
+  const auto optimizer = makeOptimizer(buffers, options);
   buffers.masterView(0).copy_(at::arange(7));
   PlainSgd plain{at::arange(7, at::kDouble), at::zeros({7}, at::kDouble)};
   for (int64_t step = 0; step < 6; ++step) {
@@ -54,7 +54,7 @@ TEST(SgdOptimizer, allocatesStateOfEverySegmentWhereItHasAny) {
 
 TEST(SgdOptimizer, leavesOtherSlicesAlone) {
   FlatBuffers buffers = twoParameters("fp32");
-  const auto optimizer = makeSgd(buffers, {.learningRate = 1, .momentum = 0.9});
+  const auto optimizer = makeOptimizer(buffers, {.learningRate = 1, .momentum = 0.9});
   buffers.masterView(0).fill_(3);
   buffers.masterView(1).fill_(5);
   buffers.gradientView(0).fill_(1);
@@ -66,7 +66,7 @@ TEST(SgdOptimizer, leavesOtherSlicesAlone) {
 
 TEST(SgdOptimizer, roundsTheMasterIntoBf16Weights) {
   FlatBuffers buffers = twoParameters("bf16");
-  const auto optimizer = makeSgd(buffers, {.learningRate = 1e-3, .momentum = 0});
+  const auto optimizer = makeOptimizer(buffers, {.learningRate = 1e-3, .momentum = 0});
   buffers.masterView(0).fill_(1);
   buffers.refreshWeights();
   buffers.gradientView(0).fill_(1);

@@ -65,6 +65,26 @@ TEST_P(EachStrategy, MakesTheTextbookUpdateOnEveryReplica) {
   }
 }
 
+TEST_P(EachStrategy, MakesTheTextbookUpdateOfEveryOptimizer) {
+  const bool joined = GetParam().exchange == Exchange::synchronous;
+  for (SyntheticRun run : runsOf(GetParam())) {
+    if (run.replicas != 3) continue;
+    for (const OptimizerEntry& rule : optimizers()) {
+      run.optimizer.rule = &rule;
+      run.optimizer.epsilon = 0.1;  // of the size of gradients: where they cancel, what rounding leaves must stay small
+      const auto results = train(run);
+      for (int rank = 0; rank < run.replicas; ++rank) {
+        for (int i = 0; i < results[rank]->parameters(); ++i) {
+          const at::Tensor expected =
+              expectedMaster(run, i, run.steps, joined ? 0 : rank, joined ? run.replicas : rank + 1);
+          EXPECT_LE(relativeDifference(results[rank]->master(results[rank]->slice(i)), expected), bound(run.precision))
+              << rule.name << ", " << nameOf(run) << ", replica " << rank << ", parameter " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(EachStrategy, ReplicasThatExchangeHoldTheSameBits) {
   if (GetParam().exchange == Exchange::none) GTEST_SKIP() << "no exchange";
   for (const SyntheticRun& run : runsOf(GetParam())) {
@@ -170,7 +190,7 @@ StrategyTraffic trafficOf(const std::string& strategy, const std::string& parame
   const auto made = makeStrategy(run, devices, monitor);
   runReplicas(replicas, monitor, [&](int rank) {
     FlatBuffers buffers = syntheticBuffers(run.precision);
-    const auto optimizer = makeSgd(buffers, run.optimizer);
+    const auto optimizer = makeOptimizer(buffers, run.optimizer);
     Replica replica{rank, devices[rank], buffers, *optimizer};
     made->attach(replica);
   });

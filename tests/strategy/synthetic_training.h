@@ -3,12 +3,14 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/catalog.h"
+#include "base/error.h"
 #include "strategy/strategy.h"
 #include "support/run_replicas.h"
 
@@ -45,14 +47,15 @@ inline FlatBuffers syntheticBuffers(const std::string& precision) {
 /// The strategy of a run, on `devices`, which must outlive it.
 inline std::unique_ptr<Strategy> makeStrategy(const SyntheticRun& run, const std::vector<Device>& devices,
                                               Monitor& monitor) {
-  return run.strategy->make({.devices = pointersTo(devices),
-                             .monitor = &monitor,
-                             .allReduce = &find(allReduces(), run.allReduce, "all-reduce"),
-                             .bucketBytes = 500,
-                             .parameterDevice = run.parameterDevice,
-                             .precision = &find(precisions(), run.precision, "precision"),
-                             .format = at::MemoryFormat::ChannelsLast,
-                             .makeOptimizer = [run](FlatBuffers& buffers) { return makeSgd(buffers, run.optimizer); }});
+  return run.strategy->make(
+      {.devices = pointersTo(devices),
+       .monitor = &monitor,
+       .allReduce = &find(allReduces(), run.allReduce, "all-reduce"),
+       .bucketBytes = 500,
+       .parameterDevice = run.parameterDevice,
+       .precision = &find(precisions(), run.precision, "precision"),
+       .format = at::MemoryFormat::ChannelsLast,
+       .makeOptimizer = [run](FlatBuffers& buffers) { return makeOptimizer(buffers, run.optimizer); }});
 }
 
 inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica replica) {
@@ -87,26 +90,50 @@ inline std::vector<std::unique_ptr<FlatBuffers>> train(const SyntheticRun& run) 
       all[rank]->master(slice).copy_(rank == 0 ? initialOf(i, slice.count()) : at::full({slice.count()}, 7.0));
     }
     all[rank]->refreshWeights();
-    const auto optimizer = makeSgd(*all[rank], run.optimizer);
+    const auto optimizer = makeOptimizer(*all[rank], run.optimizer);
     trainReplica(run, *strategy, {rank, devices[rank], *all[rank], *optimizer});
   });
   return all;
 }
 
+/// One parameter and what its optimizer keeps of it, in double, by the rules of the papers.
+struct Textbook {
+  at::Tensor w, mean = at::zeros_like(w), square = at::zeros_like(w);
+
+  void sgd(const at::Tensor& g, const OptimizerOptions& o) {
+    mean = mean * o.momentum + g + w * o.weightDecay;
+    w = w - mean * o.learningRate;
+  }
+  void adam(at::Tensor g, const OptimizerOptions& o, int64_t number, bool decoupled) {
+    if (decoupled) w = w * (1 - o.learningRate * o.weightDecay);
+    if (!decoupled) g = g + w * o.weightDecay;
+    mean = mean * o.beta1 + g * (1 - o.beta1);
+    square = square * o.beta2 + g * g * (1 - o.beta2);
+    const auto t = static_cast<double>(number);
+    const at::Tensor root = (square / (1 - std::pow(o.beta2, t))).sqrt();
+    w = w - o.learningRate * mean / (1 - std::pow(o.beta1, t)) / (root + o.epsilon);
+  }
+  void step(const at::Tensor& g, const OptimizerOptions& o, int64_t number) {
+    const std::string_view name = ruleOf(o).name;
+    if (name == "sgd") return sgd(g, o);
+    check(name == "adam" || name == "adamw", "the textbook knows every optimizer");
+    adam(g, o, number, name == "adamw");
+  }
+};
+
 /// Weights after `steps` by the textbook rule, in double; gradients are the mean over replicas [first, last).
 inline at::Tensor expectedMaster(const SyntheticRun& run, int parameter, int64_t steps, int first, int last) {
   const int64_t count = syntheticBuffers("fp32").slice(parameter).count();
   const bool fp32 = run.precision == "fp32" || syntheticSpecs()[parameter].fp32;
-  at::Tensor w = initialOf(parameter, count).to(at::kDouble), v = at::zeros_like(w);
+  Textbook book{initialOf(parameter, count).to(at::kDouble)};
   for (int64_t step = 0; step < steps; ++step) {
-    at::Tensor g = at::zeros_like(w);
+    at::Tensor g = at::zeros_like(book.w);
     for (int replica = first; replica < last; ++replica) {
       g += gradientOf(replica, parameter, step, count).to(fp32 ? at::kFloat : at::kBFloat16).to(at::kDouble);
     }
-    v = v * run.optimizer.momentum + g / (last - first) + w * run.optimizer.weightDecay;
-    w = w - v * run.optimizer.learningRate;
+    book.step(g / (last - first), run.optimizer, step + 1);
   }
-  return w;
+  return book.w;
 }
 
 inline double relativeDifference(const at::Tensor& actual, const at::Tensor& expected) {

@@ -1,0 +1,68 @@
+#include "kernels/adam.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <c10/core/DeviceGuard.h>
+
+#include <cmath>
+
+#include "kernels/adam_bodies.h"
+#include "kernels/launch.h"
+#include "kernels/update_tensors.h"
+
+namespace tandem {
+namespace {
+
+/// What a running mean with weight `beta` still lacks after t values: it began at zero.
+double correction(double beta, int64_t t) { return 1 - std::pow(beta, static_cast<double>(t)); }
+
+AdamArguments argumentsOf(const UpdateTensors& tensors, float* mean, float* square, const AdamStep& s) {
+  return {tensors,
+          mean,
+          square,
+          static_cast<float>(s.scale),
+          static_cast<float>(s.decoupled ? 0 : s.weightDecay),
+          static_cast<float>(s.decoupled ? 1 - s.rate * s.weightDecay : 1),
+          static_cast<float>(s.beta1),
+          static_cast<float>(1 - s.beta1),
+          static_cast<float>(s.beta2),
+          static_cast<float>(1 - s.beta2),
+          static_cast<float>(s.rate / correction(s.beta1, s.number)),
+          static_cast<float>(1 / std::sqrt(correction(s.beta2, s.number))),
+          static_cast<float>(s.epsilon)};
+}
+
+}  // namespace
+
+void adamUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, const AdamMoments& moments,
+                const AdamStep& step) {
+  const UpdateTensors tensors = updateTensors(master, weights, gradient, "adamUpdate");
+  float* const mean = updateState(moments.mean, master, "adamUpdate");
+  float* const square = updateState(moments.square, master, "adamUpdate");
+  const AdamArguments arguments = argumentsOf(tensors, mean, square, step);
+  const int64_t count = master.numel();
+  if (count == 0) return;
+  if (!master.is_cpu()) {
+    const c10::DeviceGuard guard(master.device());
+    return gpu::adamUpdate(arguments, count, currentStream(master));
+  }
+  at::parallel_for(0, count, updateGrainElements,
+                   [&](int64_t first, int64_t last) { cpu::adamUpdate(arguments, first, last); });
+}
+
+void adamUpdateReference(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient,
+                         const AdamMoments& moments, const AdamStep& step) {
+  at::Tensor g = gradient.to(master.scalar_type()) * step.scale;
+  if (step.decoupled) {
+    master.mul_(1 - step.rate * step.weightDecay);
+  } else {
+    g = g.add(master, step.weightDecay);
+  }
+  moments.mean.lerp_(g, 1 - step.beta1);
+  moments.square.mul_(step.beta2).addcmul_(g, g, 1 - step.beta2);
+  const at::Tensor spread = moments.square.sqrt().div_(std::sqrt(correction(step.beta2, step.number)));
+  master.addcdiv_(moments.mean, spread.add_(step.epsilon), -step.rate / correction(step.beta1, step.number));
+  if (weights.data_ptr() != master.data_ptr()) weights.copy_(master);
+}
+
+}  // namespace tandem

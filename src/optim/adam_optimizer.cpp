@@ -1,0 +1,55 @@
+#include <ATen/ATen.h>
+
+#include "base/text.h"
+#include "kernels/adam.h"
+#include "optim/rules.h"
+
+namespace tandem {
+namespace {
+
+class AdamOptimizer final : public Optimizer {
+ public:
+  AdamOptimizer(FlatBuffers& buffers, const OptimizerOptions& options, bool decoupled)
+      : buffers_(buffers), options_(options), decoupled_(decoupled) {}
+
+  void allocateState() override { buffers_.allocateState(ruleOf(options_).stateValues(options_)); }
+
+  void update(Slice slice, int64_t step, double gradientScale) override {
+    at::Tensor master = buffers_.master(slice);
+    at::Tensor weights = buffers_.weights(slice);
+    const AdamMoments moments{buffers_.state(0, slice), buffers_.state(1, slice)};
+    adamUpdate(master, weights, buffers_.gradient(slice), moments, stepAt(step, gradientScale));
+  }
+
+ private:
+  AdamStep stepAt(int64_t step, double gradientScale) const {
+    return {.rate = options_.rateAt(step),
+            .beta1 = options_.beta1,
+            .beta2 = options_.beta2,
+            .epsilon = options_.epsilon,
+            .weightDecay = options_.weightDecay,
+            .scale = gradientScale,
+            .number = step + 1,
+            .decoupled = decoupled_};
+  }
+
+  FlatBuffers& buffers_;
+  OptimizerOptions options_;
+  bool decoupled_;
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> makeAdam(FlatBuffers& buffers, const OptimizerOptions& options) {
+  return std::make_unique<AdamOptimizer>(buffers, options, /*decoupled=*/false);
+}
+
+std::unique_ptr<Optimizer> makeAdamW(FlatBuffers& buffers, const OptimizerOptions& options) {
+  return std::make_unique<AdamOptimizer>(buffers, options, /*decoupled=*/true);
+}
+
+std::string adamCoefficients(const OptimizerOptions& options) {
+  return concat("beta1 ", options.beta1, ", beta2 ", options.beta2, ", epsilon ", options.epsilon);
+}
+
+}  // namespace tandem

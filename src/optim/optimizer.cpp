@@ -1,0 +1,35 @@
+#include "optim/optimizer.h"
+
+#include "optim/rules.h"
+
+namespace tandem {
+namespace {
+
+constexpr double adamRate = 1e-3;  // of the paper, and PyTorch's
+
+int velocity(const OptimizerOptions& options) { return options.momentum != 0 ? 1 : 0; }
+int twoMoments(const OptimizerOptions&) { return 2; }
+
+constexpr OptimizerEntry table[] = {
+    {"sgd", "stochastic gradient descent, with --momentum and --nesterov", 0, velocity, sgdCoefficients, makeSgd},
+    {"adam", "Adam; weight decay is added to the gradient", adamRate, twoMoments, adamCoefficients, makeAdam},
+    {"adamw", "Adam with weight decay apart from the gradient", adamRate, twoMoments, adamCoefficients, makeAdamW},
+};
+
+}  // namespace
+
+std::span<const OptimizerEntry> optimizers() { return table; }
+
+const OptimizerEntry& ruleOf(const OptimizerOptions& options) {
+  return options.rule == nullptr ? table[0] : *options.rule;
+}
+
+std::unique_ptr<Optimizer> makeOptimizer(FlatBuffers& buffers, const OptimizerOptions& options) {
+  return ruleOf(options).make(buffers, options);
+}
+
+double OptimizerOptions::rateAt(int64_t step) const {
+  return learningRate * (schedule == nullptr ? 1 : schedule->factor(step, totalSteps));
+}
+
+}  // namespace tandem

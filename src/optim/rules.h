@@ -1,0 +1,18 @@
+#pragma once
+
+#include "optim/optimizer.h"
+
+namespace tandem {
+
+// What the rows of optimizers() are made of.
+
+/// PyTorch's SGD with momentum, Nesterov and weight decay (kernels/sgd.h).
+std::unique_ptr<Optimizer> makeSgd(FlatBuffers& buffers, const OptimizerOptions& options);
+std::string sgdCoefficients(const OptimizerOptions& options);
+
+/// PyTorch's Adam and AdamW (kernels/adam.h): weight decay added to the gradient, or apart from it.
+std::unique_ptr<Optimizer> makeAdam(FlatBuffers& buffers, const OptimizerOptions& options);
+std::unique_ptr<Optimizer> makeAdamW(FlatBuffers& buffers, const OptimizerOptions& options);
+std::string adamCoefficients(const OptimizerOptions& options);
+
+}  // namespace tandem

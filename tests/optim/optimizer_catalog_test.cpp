@@ -1,0 +1,87 @@
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "optim/optimizer.h"
+
+namespace tandem {
+namespace {
+
+// What holds for each row of the catalog.
+class EveryOptimizer : public testing::TestWithParam<const OptimizerEntry*> {
+ protected:
+  OptimizerOptions options() const { return {.rule = GetParam(), .learningRate = 0.01, .weightDecay = 0.1}; }
+  static FlatBuffers buffers(const Precision& precision) {
+    return {{{"a.weight", {700}, false}, {"b.weight", {5}, true}}, precision, at::kCPU, at::MemoryFormat::Contiguous};
+  }
+  static void fill(FlatBuffers& buffers) {
+    for (int i = 0; i < buffers.parameters(); ++i) {
+      buffers.masterView(i).copy_(at::arange(buffers.slice(i).count()).cos());
+    }
+    buffers.refreshWeights();
+  }
+  static void setGradients(FlatBuffers& buffers, int64_t step) {
+    for (int i = 0; i < buffers.parameters(); ++i) {
+      buffers.gradientView(i).copy_((at::arange(buffers.slice(i).count()) + step).sin());
+    }
+  }
+};
+
+TEST_P(EveryOptimizer, MovesItsSliceAndLeavesOthersAlone) {
+  for (const Precision& precision : precisions()) {
+    FlatBuffers buffers = EveryOptimizer::buffers(precision);
+    fill(buffers);
+    setGradients(buffers, 0);
+    const at::Tensor a = buffers.masterView(0).clone(), b = buffers.masterView(1).clone();
+    makeOptimizer(buffers, options())->update(buffers.slice(0), 0, 1);
+    EXPECT_GT((buffers.masterView(0) - a).norm().item<double>(), 1e-3);
+    EXPECT_TRUE(at::equal(buffers.masterView(1), b));
+    EXPECT_TRUE(at::equal(buffers.weightView(0), buffers.masterView(0).to(precision.compute)));
+  }
+}
+
+TEST_P(EveryOptimizer, SlicesCutAnewAtEachStepGiveTheBitsOfTheWhole) {
+  for (const Precision& precision : precisions()) {
+    FlatBuffers whole = buffers(precision), parts = buffers(precision);
+    fill(whole);
+    fill(parts);
+    const auto ofWhole = makeOptimizer(whole, options()), first = makeOptimizer(parts, options()),
+               second = makeOptimizer(parts, options());
+    for (int64_t step = 0; step < 4; ++step) {
+      setGradients(whole, step);
+      setGradients(parts, step);
+      const Slice all = whole.slice(0);
+      const int64_t cut = all.begin + 101 * (step + 1);
+      ofWhole->update(all, step, 0.5);
+      second->update({all.segment, cut, all.end}, step, 0.5);
+      first->update({all.segment, all.begin, cut}, step, 0.5);
+    }
+    EXPECT_TRUE(at::equal(parts.masterView(0), whole.masterView(0)));
+    EXPECT_TRUE(at::equal(parts.weightView(0), whole.weightView(0)));
+  }
+}
+
+TEST_P(EveryOptimizer, KeepsAsManyValuesPerWeightAsItsRowSays) {
+  for (const double momentum : {0.0, 0.9}) {
+    FlatBuffers buffers = EveryOptimizer::buffers(precisions().front());
+    OptimizerOptions options = EveryOptimizer::options();
+    options.momentum = momentum;
+    const int64_t without = buffers.bytes(), ofOneValue = 4 * buffers.whole(0).count();
+    const auto optimizer = makeOptimizer(buffers, options);
+    EXPECT_EQ(buffers.bytes(), without) << "nothing before it is needed";
+    optimizer->allocateState();
+    EXPECT_EQ(buffers.bytes(), without + GetParam()->stateValues(options) * ofOneValue);
+    const int64_t allocated = buffers.bytes();
+    optimizer->update(buffers.whole(0), 0, 1);
+    EXPECT_EQ(buffers.bytes(), allocated);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, EveryOptimizer, testing::ValuesIn([] {
+                           std::vector<const OptimizerEntry*> rows;
+                           for (const OptimizerEntry& row : optimizers()) rows.push_back(&row);
+                           return rows;
+                         }()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+}  // namespace
+}  // namespace tandem

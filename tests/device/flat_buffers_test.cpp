@@ -167,7 +167,7 @@ TEST_P(EveryPrecision, StateCanBeAllocatedBeforeItIsUsed) {
 
 TEST_P(EveryPrecision, SharedParametersAreOneMemoryAndGradientsAreNot) {
   FlatBuffers first = buffers(), second = buffers();
-  first.momentum(first.whole(0)).fill_(3);
+  first.state(0, first.whole(0)).fill_(3);
   second.shareParameters(first);
   for (int i = 0; i < first.parameters(); ++i) {
     first.masterView(i).fill_(i + 1);
@@ -180,7 +180,7 @@ TEST_P(EveryPrecision, SharedParametersAreOneMemoryAndGradientsAreNot) {
     EXPECT_TRUE(second.weightView(i).eq(i + 1).all().item<bool>());
     EXPECT_TRUE(first.gradientView(i).eq(10).all().item<bool>());
   }
-  EXPECT_TRUE(second.momentum(second.whole(0)).eq(3).all().item<bool>());
+  EXPECT_TRUE(second.state(0, second.whole(0)).eq(3).all().item<bool>());
 }
 
 TEST_P(EveryPrecision, OtherParametersCannotBeShared) {

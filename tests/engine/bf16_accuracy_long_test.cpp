@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "data/memory_dataset.h"
 #include "engine/team_options.h"
-#include "engine/used_layout.h"
+#include "engine/used_kernels.h"
 #include "models/model.h"
 
 namespace tandem {
@@ -63,7 +63,7 @@ double top1(Executor& executor, const TeamOptions& team, const RunPlan& plan) {
   const SourceOptions options{.maker = std::make_shared<BatchMaker>(tests, inOrder),
                               .device = &team.devices[0],
                               .type = team.precision->compute,
-                              .format = team.layout.format,
+                              .format = team.kernels.layout->format,
                               .hardwareThreads = {}};
   const auto source = find(sources(), "host", "input").make(options);
   executor.setTraining(false);
@@ -80,7 +80,7 @@ double top1(Executor& executor, const TeamOptions& team, const RunPlan& plan) {
 double train(const std::string& precision, int64_t seed) {
   const RunPlan plan = planOf(precision, seed);
   const Graph graph = buildModel(plan.config.model, {.classes = plan.config.classes});
-  const TeamOptions options = teamOptions(plan, graph, *usedLayout(plan, graph).layout);
+  const TeamOptions options = teamOptions(plan, graph, usedKernels(plan, graph));
   double accuracy = 0;
   Team(options).run([&](Team::Member& member) {
     for (int64_t step = 0; step < plan.config.steps; ++step) member.step();

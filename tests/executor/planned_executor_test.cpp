@@ -8,6 +8,7 @@
 #include "base/catalog.h"
 #include "device/layout.h"
 #include "executor/executor.h"
+#include "executor/model_subject.h"
 #include "executor/odd_net.h"
 #include "support/relative_error.h"
 
@@ -20,15 +21,9 @@ struct Trained {
   std::vector<std::pair<std::string, at::Tensor>> statistics;
 };
 
-constexpr Precision doublePrecision{"fp64", "the reference", at::kDouble, at::kFloat, at::kDouble, false};
-
 Trained run(const Graph& graph, std::string_view executor, const Precision& row, const LayoutEntry& layout,
             bool training) {
-  std::vector<ParameterSpec> specs = parameterSpecs(graph, {.compute = row.compute, .layout = layout});
-  if (row.compute == at::kDouble) {
-    for (ParameterSpec& spec : specs) spec.fp32 = false;
-  }
-  FlatBuffers buffers(std::move(specs), row, at::kCPU, layout.format);
+  FlatBuffers buffers = buffersFor(graph, row, {.compute = row.compute, .layout = layout});
   for (int i = 0; i < buffers.parameters(); ++i) {
     const at::Tensor view = buffers.masterView(i);
     const at::Tensor values = at::sin(at::arange(view.numel()) + i).view_as(view) * (view.dim() > 1 ? 0.2 : 0.7);

@@ -206,17 +206,18 @@ TEST(Recompute, EachSliceIsReportedOnceAsFinal) {
   }
 }
 
+CountingAllocator& memory = CountingAllocator::installed();  // before main
+
 struct Bytes {
   int64_t kept, peak;  // after forward, in the whole step
 };
 
 /// Of a step after the first, in which kernels take what they need for good.
 Bytes bytesOfStep(const Graph& graph, const Setting& setting) {
-  CountingAllocator& memory = CountingAllocator::installed();
   Bound bound(graph, setting);
   bound.backward(bound.forward());
   const int64_t before = memory.live();
-  memory.resetPeak();
+  memory.forgetPeak();
   const at::Tensor output = bound.forward();
   const int64_t kept = memory.live() - before;
   bound.backward(output);

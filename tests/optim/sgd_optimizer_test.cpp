@@ -46,7 +46,7 @@ TEST(SgdOptimizer, allocatesStateOfEverySegmentWhereItHasAny) {
   for (const double momentum : {0.0, 0.9}) {
     FlatBuffers buffers = twoParameters("bf16");
     const int64_t without = buffers.bytes();
-    makeSgd(buffers, {.momentum = momentum})->allocateState();
+    makeOptimizer(buffers, {.momentum = momentum})->allocateState();
     const int64_t all = 4 * (buffers.whole(0).count() + buffers.whole(1).count());
     EXPECT_EQ(buffers.bytes() - without, momentum > 0 ? all : 0);
   }

@@ -173,7 +173,7 @@ TEST(OwnerUpdate, ReplicasOfANodeShareOneCopy) {
   for (const int rank : {1, 2, 3}) {
     const bool sameNode = rank % 2 == 0;
     EXPECT_EQ(all[rank]->master(whole).data_ptr() == all[0]->master(whole).data_ptr(), sameNode) << rank;
-    EXPECT_EQ(all[rank]->momentum(whole).data_ptr() == all[0]->momentum(whole).data_ptr(), sameNode) << rank;
+    EXPECT_EQ(all[rank]->state(0, whole).data_ptr() == all[0]->state(0, whole).data_ptr(), sameNode) << rank;
     EXPECT_NE(all[rank]->gradient(whole).data_ptr(), all[0]->gradient(whole).data_ptr()) << rank;
   }
 }

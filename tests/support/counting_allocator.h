@@ -9,7 +9,8 @@
 
 namespace tandem {
 
-/// Counts the bytes of tensors on the CPU that live, once it is installed (for the rest of the process).
+/// Counts the bytes of tensors on the CPU that live. To be installed before the first of them: libraries free by the
+/// allocator that is there then.
 class CountingAllocator final : public c10::Allocator {
  public:
   static CountingAllocator& installed() {
@@ -21,7 +22,7 @@ class CountingAllocator final : public c10::Allocator {
 
   int64_t live() const { return live_; }
   int64_t peak() const { return peak_; }
-  void resetPeak() { peak_ = live_.load(); }
+  void forgetPeak() { peak_ = live_.load(); }
 
   c10::DataPtr allocate(size_t bytes) override {
     if (bytes == 0) return {nullptr, c10::Device(c10::kCPU)};
@@ -40,6 +41,7 @@ class CountingAllocator final : public c10::Allocator {
   static constexpr size_t header = 64;  // keeps the alignment
 
   static void release(void* data) {
+    if (data == nullptr) return;
     char* const memory = static_cast<char*>(data) - header;
     live_ -= static_cast<int64_t>(*reinterpret_cast<size_t*>(memory));
     c10::free_cpu(memory);

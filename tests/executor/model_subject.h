@@ -1,0 +1,108 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "executor/executor.h"
+#include "golden/formula.h"
+#include "kernels/softmax_cross_entropy.h"
+
+namespace tandem {
+
+/// What references are computed in, by the autograd executor: all of it is fp64 then.
+constexpr Precision doublePrecision{"fp64", "the reference", at::kDouble, at::kFloat, at::kDouble, false};
+
+inline FlatBuffers buffersFor(const Graph& graph, const Precision& precision, const ExecutorOptions& options) {
+  std::vector<ParameterSpec> specs = parameterSpecs(graph, options);
+  if (precision.compute == at::kDouble) {
+    for (ParameterSpec& spec : specs) spec.fp32 = false;
+  }
+  return {std::move(specs), precision, at::kCPU, options.layout.format};
+}
+
+/// The golden numbers of a model, and with them batch and image size that suit it.
+inline nlohmann::json goldenOf(const std::string& model) {
+  const std::string path = concat(TANDEM_TESTS_DIR, "/golden/", model, ".json");
+  std::ifstream file(path);
+  if (!file.good()) throw std::runtime_error(concat(path, " is missing: run tests/golden/make_golden.py"));
+  return nlohmann::json::parse(file);
+}
+
+inline at::Tensor formulaTensor(std::string_view name, const std::vector<int64_t>& shape) {
+  return at::tensor(golden::values(name, shape)).view(shape);
+}
+
+/// One model on one executor, in one precision and layout, with the formula's weights and images.
+class ModelSubject {
+ public:
+  ModelSubject(const Graph& graph, const Precision& precision, const ExecutorEntry& executor, const LayoutEntry& layout)
+      : ModelSubject(graph, precision, executor, ExecutorOptions{.compute = precision.compute, .layout = layout}) {}
+
+  /// REQUIRES: options.compute is the precision's.
+  ModelSubject(const Graph& graph, const Precision& precision, const ExecutorEntry& executor,
+               const ExecutorOptions& options)
+      : options_(options), buffers_(buffersFor(graph, precision, options)), executor_(executor.make(options)) {
+    for (int i = 0; i < buffers_.parameters(); ++i) {
+      at::Tensor master = buffers_.masterView(i);
+      master.copy_(formulaTensor(buffers_.spec(i).name, buffers_.spec(i).shape).view(master.sizes()));
+    }
+    buffers_.refreshWeights();
+    executor_->bind(graph, buffers_);
+    resetStatistics();
+  }
+
+  void resetStatistics() {
+    for (auto& [name, tensor] : executor_->statistics()) tensor.copy_(formulaTensor(name, tensor.sizes().vec()));
+  }
+
+  Batch batch(const std::string& name, const std::vector<int64_t>& shape, int64_t classes) const {
+    std::vector<int64_t> labels;
+    for (int64_t row = 0; row < shape[0]; ++row) labels.push_back(golden::label(row, classes));
+    Batch batch;
+    batch.images = formulaTensor(name, shape).to(options_.compute).contiguous(options_.layout.format);
+    batch.labels = at::tensor(labels, at::kLong);
+    return batch;
+  }
+
+  /// Forward, mean softmax cross-entropy, backward. Returns the loss.
+  double pass(const Batch& batch, const GradientReady& ready) {
+    logits_ = executor_->forward(batch)[0];
+    const auto lossOf = options_.compute == at::kDouble ? softmaxCrossEntropyReference : softmaxCrossEntropy;
+    const LossAndGradient loss = lossOf(logits_, batch.labels, 0, logits_.size(0));
+    executor_->backward({&loss.gradient, 1}, ready);
+    return loss.loss.item<double>();
+  }
+
+  /// Plain gradient descent, of fp64 weights in fp64.
+  void descend(double rate) {
+    const bool isExact = options_.compute == at::kDouble;
+    for (int segment = 0; segment < buffers_.segments(); ++segment) {
+      const Slice all = buffers_.whole(segment);
+      (isExact ? buffers_.weights(all) : buffers_.master(all)).sub_(buffers_.gradient(all), rate);
+    }
+    if (!isExact) buffers_.refreshWeights();
+  }
+
+  /// [N, classes], of the last pass.
+  const at::Tensor& logits() const { return logits_; }
+  at::Tensor gradient(int parameter) const {
+    return buffers_.gradientView(parameter).reshape(buffers_.spec(parameter).shape);
+  }
+  Executor& executor() { return *executor_; }
+  const FlatBuffers& buffers() const { return buffers_; }
+
+ private:
+  ExecutorOptions options_;
+  FlatBuffers buffers_;
+  std::unique_ptr<Executor> executor_;
+  at::Tensor logits_;
+};
+
+}  // namespace tandem

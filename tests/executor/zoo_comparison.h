@@ -1,0 +1,181 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/catalog.h"
+#include "executor/model_subject.h"
+#include "graph/operation.h"
+#include "models/model.h"
+
+/// The planned executor beside ATen's autograd, both against autograd in fp64, on whole models: same weights, same
+/// images, dropout off (its masks are compared in planned_executor_test.cpp). Images, batch and size are those of
+/// tests/golden, chosen so that every batch-norm has several values per channel and no ReLU of the first step lies so
+/// near its kink that fp32 could fall on the other side.
+namespace tandem::zoo {
+
+/// A way of the planned executor to run a network, and how many times as far from fp64 as ATen's autograd in the same
+/// precision it may be.
+struct Way {
+  std::string name;
+  ExecutorOptions options;
+  double factor;
+};
+
+/// One per layout. All round as often as ATen, in another order, so their errors are of one size; those of one tensor
+/// hang on few sums and vary by chance (measured: 1.5 times). A way that rounds more gets a row and a factor.
+inline std::vector<Way> plannedWays(const Precision& precision) {
+  constexpr double sameRoundings = 3;
+  std::vector<Way> ways;
+  for (const LayoutEntry& layout : layouts()) {
+    if (!serves(find(executors(), "planned", "executor"), layout, at::kCPU)) continue;
+    ways.push_back({std::string(layout.name), {.compute = precision.compute, .layout = layout}, sameRoundings});
+  }
+  return ways;
+}
+
+/// A model of the catalog with what it is run on.
+class ZooModel {
+ public:
+  explicit ZooModel(const std::string& name)
+      : golden_(goldenOf(name)),
+        size_(golden_.at("imageSize")),
+        classes_(golden_.at("classes")),
+        graph_(buildModel(name, {.classes = classes_, .imageSize = size_, .dropout = 0})) {
+    const std::string input = golden_.at("train").at("input");  // "input.N"
+    firstInput_ = std::stoi(input.substr(input.find('.') + 1));
+  }
+
+  ModelSubject subject(const Precision& precision, std::string_view executor, const ExecutorOptions& options) const {
+    return {graph_, precision, find(executors(), executor, "executor"), options};
+  }
+
+  /// Other images at every step.
+  Batch batch(const ModelSubject& subject, int step) const {
+    return subject.batch(concat("input.", firstInput_ + step), {golden_.at("batch"), 3, size_, size_}, classes_);
+  }
+
+  /// Nodes on the longest way from the images to the logits.
+  int64_t depth() const {
+    std::vector<int64_t> depths(graph_.nodes().size(), 0);
+    for (size_t i = 0; i < depths.size(); ++i) {
+      for (const NodeId input : graph_.nodes()[i].inputs) {
+        depths[i] = std::max(depths[i], depths[static_cast<size_t>(input)] + 1);
+      }
+    }
+    return depths.back();
+  }
+
+ private:
+  nlohmann::json golden_;
+  int64_t size_, classes_;
+  Graph graph_;
+  int firstInput_ = 0;
+};
+
+/// Tensors of one kind. `roundings`: how many values are rounded one after the other until they are there.
+struct Group {
+  std::vector<std::pair<std::string, at::Tensor>> tensors;
+  int64_t roundings;
+};
+using Outcome = std::vector<Group>;
+
+/// Valid until the subject's next step.
+inline Outcome firstStep(const ZooModel& model, ModelSubject& subject) {
+  const double loss = subject.pass(model.batch(subject, 0), [](Slice) {});
+  Group gradients{{}, 2 * model.depth()};
+  for (int i = 0; i < subject.buffers().parameters(); ++i) {
+    gradients.tensors.emplace_back(subject.buffers().spec(i).name, subject.gradient(i));
+  }
+  return {{{{"loss", at::scalar_tensor(loss, at::kDouble)}}, model.depth()},
+          {{{"logits", subject.logits()}}, model.depth()},
+          std::move(gradients)};
+}
+
+/// Running statistics after ten steps of gradient descent.
+inline Outcome tenSteps(const ZooModel& model, ModelSubject& subject) {
+  for (int step = 0; step < 10; ++step) {
+    subject.pass(model.batch(subject, step), [](Slice) {});
+    subject.descend(1e-4);
+  }
+  return {{subject.executor().statistics(), model.depth()}};
+}
+
+inline double distance(const at::Tensor& actual, const at::Tensor& exact) {
+  return (actual.to(at::kDouble) - exact).norm().item<double>();
+}
+
+inline std::vector<double> distances(const Group& actual, const Group& exact) {
+  std::vector<double> all;
+  for (size_t i = 0; i < exact.tensors.size(); ++i) {
+    all.push_back(distance(actual.tensors.at(i).second, exact.tensors[i].second));
+  }
+  return all;
+}
+
+/// Each tensor at most `factor` times as far from fp64 as ATen's, but what rounding alone explains is always allowed.
+///
+/// fp32: 1e-5 of the tensor's norm; of a tensor whose terms cancel only their roundings are left, so no less than a
+/// thousandth of the norm of all tensors of its kind counts. bf16: a rounding moves a value by up to 2^-9 of itself, n
+/// of them, one after the other and independent, by sqrt(n) * 2^-9. Besides, single values fall on the other side of a
+/// ReLU, by chance here or there, and move a small tensor by percents: at least the root mean square of the norms of
+/// all tensors of its kind counts. (Where very many fall, as in VGG, ATen's own distance is the larger bound.)
+inline void expectAsNearAsAten(const Group& way, const std::vector<double>& aten, const Group& exact,
+                               std::pair<at::ScalarType, double> typeAndFactor) {
+  const auto [type, factor] = typeAndFactor;
+  const bool isFp32 = type == at::kFloat;
+  const double rounding = isFp32 ? 1e-5 : std::sqrt(static_cast<double>(exact.roundings)) * 0x1p-9;
+  double squares = 0;
+  for (const auto& [name, tensor] : exact.tensors) squares += std::pow(tensor.norm().item<double>(), 2);
+  const double least = std::sqrt(squares) * (isFp32 ? 1e-3 : 1 / std::sqrt(static_cast<double>(exact.tensors.size())));
+  ASSERT_EQ(way.tensors.size(), exact.tensors.size());
+  for (size_t i = 0; i < aten.size(); ++i) {
+    const auto& [name, tensor] = exact.tensors[i];
+    const double allowed = rounding * std::max(tensor.norm().item<double>(), least);
+    EXPECT_EQ(way.tensors[i].first, name);
+    EXPECT_LE(distance(way.tensors[i].second, tensor), std::max(allowed, factor * aten[i])) << name;
+  }
+}
+
+/// Every way of the planned executor, in every precision. `run` makes the tensors of one executor.
+inline void expectEveryWayAsNearAsAten(const std::string& name, Outcome (*run)(const ZooModel&, ModelSubject&)) {
+  const ZooModel model(name);
+  ModelSubject reference = model.subject(doublePrecision, "autograd", {.compute = at::kDouble});
+  const Outcome exact = run(model, reference);
+  for (const Precision& precision : precisions()) {
+    std::vector<std::vector<double>> aten;
+    {
+      ModelSubject subject = model.subject(precision, "autograd", {.compute = precision.compute});
+      const Outcome outcome = run(model, subject);
+      for (size_t group = 0; group < exact.size(); ++group) aten.push_back(distances(outcome[group], exact[group]));
+    }
+    for (const Way& way : plannedWays(precision)) {
+      SCOPED_TRACE(concat(name, ' ', precision.name, ' ', way.name));
+      ModelSubject subject = model.subject(precision, "planned", way.options);
+      const Outcome outcome = run(model, subject);
+      for (size_t group = 0; group < exact.size(); ++group) {
+        expectAsNearAsAten(outcome[group], aten[group], exact[group], {precision.compute, way.factor});
+      }
+    }
+  }
+}
+
+/// Models with batch-norm. Ten steps of the large ones take so long that they stand among the long tests.
+inline std::vector<std::string> modelsWithStatistics(bool large) {
+  std::vector<std::string> names;
+  for (const ModelEntry& entry : models()) {
+    if ((entry.forwardFlops > 5e9) != large) continue;
+    const Graph graph = buildModel(entry.name, {});
+    const bool any =
+        std::ranges::any_of(graph.nodes(), [](const Node& n) { return n.operation->name == "batch_norm"; });
+    if (any) names.emplace_back(entry.name);
+  }
+  return names;
+}
+
+}  // namespace tandem::zoo

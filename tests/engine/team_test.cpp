@@ -66,5 +66,30 @@ TEST(Team, lossIsOfTheReplicasOwnRowsOrOfTheJoinedBatch) {
   }
 }
 
+TEST(TeamOptions, TheUpdateIsTheConfigurations) {
+  Config config;
+  config.optimizer = "adamw";
+  config.learningRate = 0.1;
+  config.momentum = 0.2;
+  config.weightDecay = 0.3;
+  config.nesterov = true;
+  config.adamBeta1 = 0.4;
+  config.adamBeta2 = 0.5;
+  config.adamEpsilon = 0.6;
+  config.schedule = "cosine";
+  config.steps = 7;
+  const OptimizerOptions options = optimizerOptions(config);
+  EXPECT_EQ(options.rule->name, "adamw");
+  EXPECT_EQ(options.learningRate, 0.1);
+  EXPECT_EQ(options.momentum, 0.2);
+  EXPECT_EQ(options.weightDecay, 0.3);
+  EXPECT_TRUE(options.nesterov);
+  EXPECT_EQ(options.beta1, 0.4);
+  EXPECT_EQ(options.beta2, 0.5);
+  EXPECT_EQ(options.epsilon, 0.6);
+  EXPECT_EQ(options.schedule->name, "cosine");
+  EXPECT_EQ(options.totalSteps, 7);
+}
+
 }  // namespace
 }  // namespace tandem

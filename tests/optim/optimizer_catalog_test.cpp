@@ -44,16 +44,15 @@ TEST_P(EveryOptimizer, SlicesCutAnewAtEachStepGiveTheBitsOfTheWhole) {
     FlatBuffers whole = buffers(precision), parts = buffers(precision);
     fill(whole);
     fill(parts);
-    const auto ofWhole = makeOptimizer(whole, options()), first = makeOptimizer(parts, options()),
-               second = makeOptimizer(parts, options());
+    const auto ofWhole = makeOptimizer(whole, options()), ofParts = makeOptimizer(parts, options());
     for (int64_t step = 0; step < 4; ++step) {
       setGradients(whole, step);
       setGradients(parts, step);
       const Slice all = whole.slice(0);
       const int64_t cut = all.begin + 101 * (step + 1);
       ofWhole->update(all, step, 0.5);
-      second->update({all.segment, cut, all.end}, step, 0.5);
-      first->update({all.segment, all.begin, cut}, step, 0.5);
+      ofParts->update({all.segment, cut, all.end}, step, 0.5);
+      ofParts->update({all.segment, all.begin, cut}, step, 0.5);
     }
     EXPECT_TRUE(at::equal(parts.masterView(0), whole.masterView(0)));
     EXPECT_TRUE(at::equal(parts.weightView(0), whole.weightView(0)));

@@ -28,13 +28,20 @@ struct Way {
 };
 
 /// One per layout. All round as often as ATen, in another order, so their errors are of one size; those of one tensor
-/// hang on few sums and vary by chance (measured: 1.5 times). A way that rounds more gets a row and a factor.
-inline std::vector<Way> plannedWays(const Precision& precision) {
-  constexpr double sameRoundings = 3;
+/// hang on few sums and vary by chance (measured: 1.5 times). A way that rounds more gets a row and a factor. Winograd's
+/// transforms add values several times as large as what remains of them: a convolution's error is some ten times the
+/// direct one (kernels/convolution_test.cpp), and no more than that is allowed of the network's.
+inline std::vector<Way> plannedWays(const Precision& precision, const Graph& graph) {
+  constexpr double sameRoundings = 3, winogradRoundings = 10;
   std::vector<Way> ways;
   for (const LayoutEntry& layout : layouts()) {
     if (!serves(find(executors(), "planned", "executor"), layout, at::kCPU)) continue;
     ways.push_back({std::string(layout.name), {.compute = precision.compute, .layout = layout}, sameRoundings});
+  }
+  if (precision.compute == at::kFloat && !convolutionLibrary().empty()) {
+    const ConvolutionAlgorithm* const winograd = &find(convolutionAlgorithms(), "winograd", "algorithm");
+    const std::vector<PassAlgorithms> algorithms(graph.nodes().size(), {winograd, winograd, winograd});
+    ways.push_back({"winograd", {.compute = precision.compute, .algorithms = algorithms}, winogradRoundings});
   }
   return ways;
 }
@@ -54,6 +61,8 @@ class ZooModel {
   ModelSubject subject(const Precision& precision, std::string_view executor, const ExecutorOptions& options) const {
     return {graph_, precision, find(executors(), executor, "executor"), options};
   }
+
+  const Graph& graph() const { return graph_; }
 
   /// Other images at every step.
   Batch batch(const ModelSubject& subject, int step) const {
@@ -154,7 +163,7 @@ inline void expectEveryWayAsNearAsAten(const std::string& name, Outcome (*run)(c
       const Outcome outcome = run(model, subject);
       for (size_t group = 0; group < exact.size(); ++group) aten.push_back(distances(outcome[group], exact[group]));
     }
-    for (const Way& way : plannedWays(precision)) {
+    for (const Way& way : plannedWays(precision, model.graph())) {
       SCOPED_TRACE(concat(name, ' ', precision.name, ' ', way.name));
       ModelSubject subject = model.subject(precision, "planned", way.options);
       const Outcome outcome = run(model, subject);

@@ -183,6 +183,12 @@ at::Tensor memoryFor(const at::Tensor& like, const at::Tensor& reusable) {
   return ownsMemoryAlone(reusable) ? reusable : at::empty_like(like);
 }
 
+// In the memory format in which it lies, which suggest_memory_format() does not see in every strided view.
+at::Tensor dense(const at::Tensor& tensor) {
+  const bool isLast = tensor.dim() == 4 && tensor.stride(1) == 1;
+  return tensor.contiguous(isLast ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
+}
+
 // Elsewhere (NCHW, a GPU) the reference runs.
 bool hasKernel(const at::Tensor& x) {
   const bool known = x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16;
@@ -191,11 +197,12 @@ bool hasKernel(const at::Tensor& x) {
 
 }  // namespace
 
-at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
+at::Tensor normAct(const at::Tensor& given, const at::Tensor& residual, const NormParameters& parameters,
                    const NormActOptions& options, NormActSaved& saved) {
+  const at::Tensor x = dense(given);
   if (!hasKernel(x)) return normActReference(x, residual, parameters, options, saved);
-  const at::Tensor dense = residual.defined() ? residual.contiguous(at::MemoryFormat::ChannelsLast) : residual;
-  if (dense.defined()) checkPair(x, dense, "normAct: residual like x");
+  const at::Tensor added = residual.defined() ? residual.contiguous(at::MemoryFormat::ChannelsLast) : residual;
+  if (added.defined()) checkPair(x, added, "normAct: residual like x");
   const Matrix matrix(x, parameters.scale.numel());
   saved = {x, {}, parameters, {}, {}, {}};
   if (options.training) {
@@ -210,7 +217,7 @@ at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormPa
   const Affine affine = affineOf(saved, matrix);
   at::Tensor y = at::empty_like(x);
   const NormActArguments arguments{x.const_data_ptr(),
-                                   dense.defined() ? dense.const_data_ptr() : nullptr,
+                                   added.defined() ? added.const_data_ptr() : nullptr,
                                    y.data_ptr(),
                                    elementOf(x, "normAct"),
                                    matrix.columns,

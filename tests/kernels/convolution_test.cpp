@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "kernels/blocked.h"
+#include "numerical_gradient.h"
 #include "support/relative_error.h"
 
 namespace tandem {
@@ -85,6 +86,16 @@ class OnednnConvolution : public testing::TestWithParam<Case> {
     return r;
   }
 
+  void expectSlopes(at::Tensor& input, const at::Tensor& gradient) {
+    const at::Tensor own = input;
+    const auto f = [&](const at::Tensor& value) {
+      input = value;
+      return weighted(dy_, byKernel(std::get<2>(GetParam())).y);
+    };
+    expectNumericalGradient(f, own, gradient);
+    input = own;
+  }
+
   Layer layer_;
   at::ScalarType type_;
   at::Tensor x_, dy_, weight_, bias_;
@@ -102,6 +113,15 @@ TEST_P(OnednnConvolution, EqualsAtenInDoublePrecision) {
   }
 }
 
+// y is linear in each of x, weight and bias, so a difference has no error but rounding.
+TEST_P(OnednnConvolution, GradientsAgreeWithTheNumericalOnes) {
+  if (type_ != at::kFloat) GTEST_SKIP() << "rounding to bf16 hides slopes";
+  const Results gradients = byKernel(std::get<2>(GetParam()));
+  expectSlopes(x_, gradients.x);
+  expectSlopes(weight_, gradients.weight);
+  if (layer_.bias) expectSlopes(bias_, gradients.bias);
+}
+
 std::string nameOf(const testing::TestParamInfo<Case>& row) {
   const auto& [layer, type, blocked] = row.param;
   return concat(layer.name, type == at::kFloat ? "_fp32" : "_bf16", blocked ? "_blocked" : "_plain");
@@ -117,6 +137,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      Layer{"stridedPointwise", 5, 32, 64, 8, 8, 1, 1, {2, 2, 0, 0, 0, 0, 1}, true},
                                      Layer{"grouped", 2, 64, 64, 6, 6, 3, 3, {1, 1, 1, 1, 1, 1, 2}, true},
                                      Layer{"oddChannels", 2, 5, 7, 6, 5, 3, 1, {1, 1, 1, 1, 0, 0, 1}, true},
+                                     Layer{"depthwise", 1, 6, 6, 5, 7, 3, 3, {1, 1, 1, 1, 1, 1, 6}, false},
+                                     Layer{"oneChannel", 1, 1, 1, 5, 7, 3, 3, {1, 1, 1, 1, 1, 1, 1}, true},
                                      Layer{"onePixel", 4, 32, 16, 1, 1, 1, 1, {1, 1, 0, 0, 0, 0, 1}, true}),
                      testing::Values(at::kFloat, at::kBFloat16), testing::Bool()),
     nameOf);

@@ -42,6 +42,7 @@ struct Case {
   const StrategyEntry* strategy = nullptr;
   std::string allReduce = "shared", parameterDevice = "cpu", precision = "fp32", lossAt = "replica";
   std::string executor = "autograd";
+  LayoutEntry layout = layouts().front();
   int replicas = 1;
   int64_t accumulate = 1;
   int64_t first = 0, count = globalBatch;  // the images of each global batch that all replicas together train on
@@ -76,6 +77,7 @@ inline TeamOptions teamOptions(const Case& c) {
     options.maker = makerOf(c.first + replica * share, share);
     options.device = &(*devices)[replica];
     options.type = precision.compute;
+    options.format = c.layout.format;
     return find(sources(), "host", "input").make(options);
   };
   TeamOptions options;
@@ -89,6 +91,7 @@ inline TeamOptions teamOptions(const Case& c) {
   options.loss = &losses()[0];
   options.lossAt = c.lossAt;
   options.precision = &precision;
+  options.layout = c.layout;
   options.optimizer = optimizerOptions();
   options.accumulate = c.accumulate;
   options.blockingWaits = true;

@@ -184,6 +184,12 @@ at::Tensor memoryFor(const at::Tensor& like, const at::Tensor& reusable) {
   return ownsMemoryAlone(reusable) ? reusable : at::empty_like(like);
 }
 
+// In the memory format in which it lies, which suggest_memory_format() does not see in every strided view.
+at::Tensor dense(const at::Tensor& tensor) {
+  const bool isLast = tensor.dim() == 4 && tensor.stride(1) == 1;
+  return tensor.contiguous(isLast ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
+}
+
 // Elsewhere (NCHW, a GPU) the reference runs.
 bool hasKernel(const at::Tensor& x) {
   return x.dim() == 4 && x.is_contiguous(channelsLast) && hasNormActKernel(x.device(), x.scalar_type(), channelsLast);
@@ -192,13 +198,13 @@ bool hasKernel(const at::Tensor& x) {
 // The second pass over x, with statistics known.
 at::Tensor normalised(const at::Tensor& x, const at::Tensor& residual, const NormActOptions& options,
                       const NormActSaved& saved) {
-  const at::Tensor dense = residual.defined() ? residual.contiguous(channelsLast) : residual;
-  if (dense.defined()) checkPair(x, dense, "normAct: residual like x");
+  const at::Tensor added = residual.defined() ? residual.contiguous(channelsLast) : residual;
+  if (added.defined()) checkPair(x, added, "normAct: residual like x");
   const Matrix matrix(x, saved.parameters.scale.numel());
   const Affine affine = affineOf(saved, matrix);
   at::Tensor y = at::empty_like(x);
   const NormActArguments arguments{x.const_data_ptr(),
-                                   dense.defined() ? dense.const_data_ptr() : nullptr,
+                                   added.defined() ? added.const_data_ptr() : nullptr,
                                    y.data_ptr(),
                                    elementOf(x, "normAct"),
                                    matrix.columns,
@@ -219,8 +225,9 @@ bool hasNormActKernel(at::Device device, at::ScalarType type, at::MemoryFormat f
   return device.is_cpu() && format == channelsLast && (type == at::kFloat || type == at::kBFloat16);
 }
 
-at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
+at::Tensor normAct(const at::Tensor& given, const at::Tensor& residual, const NormParameters& parameters,
                    const NormActOptions& options, NormActSaved& saved) {
+  const at::Tensor x = dense(given);
   if (!hasKernel(x)) return normActReference(x, residual, parameters, options, saved);
   const Matrix matrix(x, parameters.scale.numel());
   saved = {x, {}, parameters, {}, {}, {}};
@@ -238,8 +245,9 @@ at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormPa
   return y;
 }
 
-at::Tensor normActAgain(const at::Tensor& x, const at::Tensor& residual, const NormActOptions& options,
+at::Tensor normActAgain(const at::Tensor& given, const at::Tensor& residual, const NormActOptions& options,
                         NormActSaved& saved) {
+  const at::Tensor x = dense(given);
   if (!hasKernel(x)) {
     const NormParameters parameters = saved.parameters;
     NormParameters untouched = parameters;
@@ -253,8 +261,9 @@ at::Tensor normActAgain(const at::Tensor& x, const at::Tensor& residual, const N
   return y;
 }
 
-void normActKeep(const at::Tensor& x, const at::Tensor& y, bool hasResidual, const NormActOptions& options,
+void normActKeep(const at::Tensor& given, const at::Tensor& y, bool hasResidual, const NormActOptions& options,
                  NormActSaved& saved) {
+  const at::Tensor x = dense(given);
   saved.x = x;
   saved.y = options.relu && (hasResidual || !hasKernel(x)) ? y : at::Tensor();
 }

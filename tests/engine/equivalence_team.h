@@ -47,6 +47,7 @@ struct Case {
   const StrategyEntry* strategy = nullptr;
   std::string allReduce = "shared", parameterDevice = "cpu", precision = "fp32", lossAt = "replica";
   std::string executor = "autograd", recompute = "none";
+  LayoutEntry layout = layouts().front();
   OptimizerOptions optimizer = optimizerOptions();
   int replicas = 1, nodes = 1;
   int64_t accumulate = 1;
@@ -77,6 +78,7 @@ inline TeamOptions teamOptions(const Case& c) {
     options.maker = makerOf(c.first + replica * share, share);
     options.device = &(*devices)[replica];
     options.type = precision.compute;
+    options.format = c.layout.format;
     return find(sources(), "host", "input").make(options);
   };
   TeamOptions options;
@@ -90,6 +92,7 @@ inline TeamOptions teamOptions(const Case& c) {
   options.loss = &losses()[0];
   options.lossAt = c.lossAt;
   options.precision = &precision;
+  options.kernels.layout = &find(layouts(), c.layout.name, "layout");
   options.optimizer = c.optimizer;
   options.recompute = find(recomputes(), c.recompute, "recompute");
   options.accumulate = c.accumulate;

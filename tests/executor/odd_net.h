@@ -14,8 +14,8 @@ inline Attributes conv(int64_t outputs, int64_t kernel, int64_t stride, Padding 
           .bias = bias};
 }
 
-/// Values with several readers, sums of three, a ReLU behind a sum without batch-norm, a residual that is a strided
-/// view, unequal padding, dropout. `width` times as many channels as the least.
+/// Values with several readers, sums of three, a ReLU behind a sum without batch-norm, strided views as residual, of a
+/// convolution and of a batch-norm, unequal padding, dropout. `width` times as many channels as the least.
 inline Graph oddNet(int64_t width) {
   Graph net({3, 15, 15});
   NodeId x = net.add("conv", "conv1", {net.input()}, conv(8 * width, 3, 2, {0, 1, 0, 1}, false));
@@ -35,6 +35,8 @@ inline Graph oddNet(int64_t width) {
   const NodeId halved =
       net.add("batch_norm", "bn5", {net.add("conv", "conv6", {x}, conv(12 * width, 3, 2, Padding::all(1), false))});
   x = net.add("relu", "relu6", {net.add("add", "add4", {halved, strided})});
+  const NodeId seventh = net.add("conv", "conv7", {strided}, conv(12 * width, 3, 1, Padding::all(1), false));
+  x = net.add("add", "add5", {x, seventh, net.add("batch_norm", "bn6", {strided})});
   x = net.add("max_pool", "pool", {x}, {.kernelH = 2, .kernelW = 2, .strideH = 2, .strideW = 2});
   x = net.add("dropout", "drop", {x}, {.probability = 0.3});
   x = net.add("flatten", "flatten", {x});

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "kernels/blocked.h"
 #include "kernels/winograd.h"
+#include "numerical_gradient.h"
 #include "support/relative_error.h"
 
 namespace tandem {
@@ -87,6 +88,16 @@ class ConvolutionKernel : public testing::TestWithParam<Case> {
     return r;
   }
 
+  void expectSlopes(at::Tensor& input, const at::Tensor& gradient) {
+    const at::Tensor own = input;
+    const auto f = [&](const at::Tensor& value) {
+      input = value;
+      return weighted(dy_, byKernel(std::get<2>(GetParam())).y);
+    };
+    expectNumericalGradient(f, own, gradient);
+    input = own;
+  }
+
   Layer layer_;
   at::ScalarType type_;
   at::Tensor x_, dy_, weight_, bias_;
@@ -105,6 +116,15 @@ TEST_P(ConvolutionKernel, EqualsAtenInDoublePrecision) {
   if (layer_.bias) {
     EXPECT_LE(relativeError(actual.bias, expected.bias), bound);
   }
+}
+
+// y is linear in each of x, weight and bias, so a difference has no error but rounding.
+TEST_P(ConvolutionKernel, GradientsAgreeWithTheNumericalOnes) {
+  if (type_ != at::kFloat) GTEST_SKIP() << "rounding to bf16 hides slopes";
+  const Results gradients = byKernel(std::get<Order>(GetParam()) == Order::blocked, std::get<3>(GetParam()));
+  expectSlopes(x_, gradients.x);
+  expectSlopes(weight_, gradients.weight);
+  if (layer_.bias) expectSlopes(bias_, gradients.bias);
 }
 
 std::string nameOf(const testing::TestParamInfo<Case>& row) {
@@ -127,6 +147,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      Layer{"stridedPointwise", 5, 32, 64, 8, 8, 1, 1, {2, 2, 0, 0, 0, 0, 1}, true},
                                      Layer{"grouped", 2, 64, 64, 6, 6, 3, 3, {1, 1, 1, 1, 1, 1, 2}, true},
                                      Layer{"oddChannels", 2, 5, 7, 6, 5, 3, 1, {1, 1, 1, 1, 0, 0, 1}, true},
+                                     Layer{"depthwise", 1, 6, 6, 5, 7, 3, 3, {1, 1, 1, 1, 1, 1, 6}, false},
+                                     Layer{"oneChannel", 1, 1, 1, 5, 7, 3, 3, {1, 1, 1, 1, 1, 1, 1}, true},
                                      Layer{"onePixel", 4, 32, 16, 1, 1, 1, 1, {1, 1, 0, 0, 0, 0, 1}, true}),
                      testing::Values(at::kFloat, at::kBFloat16), testing::Values(Order::plain, Order::blocked),
                      testing::Values(&convolutionAlgorithms()[0], &convolutionAlgorithms()[1])),

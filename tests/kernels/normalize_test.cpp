@@ -43,6 +43,9 @@ TEST(Normalize, RefusesShapesThatDoNotFit) {
   EXPECT_ANY_THROW(normalize(at::empty({2, 4, 4, 2}, at::kByte), {}, out));
   EXPECT_ANY_THROW(normalize(at::empty({2, 4, 5, 3}, at::kByte), {}, out));
   EXPECT_ANY_THROW(normalize(at::empty({2, 4, 4, 3}), {}, out));
+  EXPECT_ANY_THROW(normalize(at::empty({2, 4, 8, 3}, at::kByte).slice(2, 0, 8, 2), {}, out));
+  at::Tensor every2nd = at::empty({2, 3, 4, 8}).slice(3, 0, 8, 2);
+  EXPECT_ANY_THROW(normalize(at::empty({2, 4, 4, 3}, at::kByte), {}, every2nd));
   at::Tensor half = at::empty({2, 3, 4, 4}, at::kHalf);
   EXPECT_ANY_THROW(normalize(at::empty({2, 4, 4, 3}, at::kByte), {}, half));
 }

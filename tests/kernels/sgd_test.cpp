@@ -47,6 +47,27 @@ INSTANTIATE_TEST_SUITE_P(Rules, SgdUpdate,
                                           testing::Values(at::kFloat, at::kBFloat16),
                                           testing::Values(at::kFloat, at::kBFloat16), testing::Range(0, 6)));
 
+// Slices begin anywhere in the flat buffers, and what lies beside them is not theirs.
+TEST(SgdUpdate, UpdatesASliceAndNothingBesideIt) {
+  for (const at::Device device : testDevices()) {
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+      State whole(1000, type, device), before(1000, type, device);
+      const at::Tensor gradient = at::randn({1000}).to(device, type);
+      State slice = whole, expected = before;
+      const auto cut = [](const at::Tensor& t) { return t.narrow(0, 3, 501); };
+      for (State* state : {&slice, &expected}) {
+        state->master = cut(state->master), state->weights = cut(state->weights),
+        state->velocity = cut(state->velocity);
+      }
+      sgdUpdate(slice.master, slice.weights, cut(gradient), slice.velocity, steps[4]);
+      sgdUpdateReference(expected.master, expected.weights, cut(gradient), expected.velocity, steps[4]);
+      EXPECT_LT(relativeError(whole.master, before.master), 1e-6) << device;
+      EXPECT_LT(relativeError(whole.velocity, before.velocity), 1e-6) << device;
+      EXPECT_TRUE(at::equal(whole.weights, whole.master.to(type))) << device;
+    }
+  }
+}
+
 TEST(SgdUpdate, NeedsNoVelocityWithoutMomentum) {
   State state(10, at::kFloat, at::kCPU);
   at::Tensor none;
@@ -89,6 +110,7 @@ TEST(SgdUpdate, RefusesTensorsThatDoNotFit) {
   State state(10, at::kFloat, at::kCPU);
   EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({9}), state.velocity, {}));
   EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({10}, at::kHalf), state.velocity, {}));
+  EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({20}).slice(0, 0, 20, 2), state.velocity, {}));
 }
 
 }  // namespace

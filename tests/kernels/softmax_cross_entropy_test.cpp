@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "numerical_gradient.h"
 #include "test_devices.h"
 
 namespace tandem {
@@ -34,7 +35,7 @@ TEST_P(SoftmaxCrossEntropy, EqualsTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, SoftmaxCrossEntropy,
-                         testing::Combine(testing::Values(1, 7, 128), testing::Values(2, 11, 1000, 1001),
+                         testing::Combine(testing::Values(1, 7, 128), testing::Values(1, 2, 11, 1000, 1001),
                                           testing::Values(at::kFloat, at::kBFloat16), testing::Values(0.0, 0.1)));
 
 TEST(SoftmaxCrossEntropy, AgreesWithLibtorchsOwnLoss) {
@@ -45,6 +46,28 @@ TEST(SoftmaxCrossEntropy, AgreesWithLibtorchsOwnLoss) {
   const auto actual = softmaxCrossEntropy(logits.detach(), labels, 0.2, 9);
   EXPECT_LT(relativeError(actual.loss, expected.detach()), 1e-6);
   EXPECT_LT(relativeError(actual.gradient, logits.grad()), 1e-6);
+}
+
+TEST(SoftmaxCrossEntropy, GradientAgreesWithTheNumericalOne) {
+  at::manual_seed(3);
+  const at::Tensor logits = at::randn({5, 7}), labels = at::randint(7, {5}, at::kLong);
+  for (const double smoothing : {0.0, 0.1}) {
+    const auto loss = [&](const at::Tensor& at) {
+      return softmaxCrossEntropy(at, labels, smoothing, 5).loss.item<double>();
+    };
+    expectNumericalGradient(loss, logits, softmaxCrossEntropy(logits, labels, smoothing, 5).gradient);
+  }
+}
+
+TEST(SoftmaxCrossEntropy, StridedLogitsAndLabelsAreReadWhereTheyLie) {
+  for (const at::Device device : testDevices()) {
+    const at::Tensor wide = at::randn({13, 2 * 9}).to(device), numbers = at::randint(13, {2 * 9}, at::kLong).to(device);
+    const at::Tensor logits = wide.slice(1, 1, std::nullopt, 2).t(), labels = numbers.slice(0, 1, std::nullopt, 2);
+    const auto actual = softmaxCrossEntropy(logits, labels, 0.1, 9);
+    const auto dense = softmaxCrossEntropy(logits.contiguous(), labels.contiguous(), 0.1, 9);
+    EXPECT_TRUE(actual.loss.equal(dense.loss)) << device;
+    EXPECT_TRUE(actual.gradient.equal(dense.gradient)) << device;
+  }
 }
 
 TEST(SoftmaxCrossEntropy, SurvivesHugeLogits) {

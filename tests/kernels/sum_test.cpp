@@ -44,6 +44,19 @@ INSTANTIATE_TEST_SUITE_P(Sizes, SumInto,
                          testing::Combine(testing::Values(1, 17, 1024, 1025, 100003), testing::Values(1, 2, 3, 8),
                                           testing::Values(at::kFloat, at::kBFloat16)));
 
+TEST(SumInto, SumsASliceAndTouchesNothingBesideIt) {
+  for (const at::Device device : testDevices()) {
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+      const at::Tensor a = at::randn({100}).to(device, type), b = at::randn({100}).to(device, type);
+      at::Tensor out = at::zeros({100}, at::device(device).dtype(type)), expected = out.clone();
+      const auto cut = [](const at::Tensor& t) { return t.narrow(0, 3, 51); };
+      sumInto(cut(out), std::vector{cut(a), cut(b)});
+      sumIntoReference(cut(expected), std::vector{cut(a), cut(b)});
+      EXPECT_TRUE(at::equal(out, expected)) << device;
+    }
+  }
+}
+
 TEST(SumInto, AddsInTheOrderGiven) {
   for (const at::Device device : testDevices()) {
     const auto one = [&](float value) { return at::full({5}, value, device); };
@@ -69,6 +82,7 @@ TEST(SumInto, RefusesSourcesThatDoNotFit) {
   EXPECT_ANY_THROW(sumInto(out, {}));
   EXPECT_ANY_THROW(sumInto(out, std::vector{at::zeros({4})}));
   EXPECT_ANY_THROW(sumInto(out, std::vector{at::zeros({5}, at::kBFloat16)}));
+  EXPECT_ANY_THROW(sumInto(out, std::vector{at::zeros({10}).slice(0, 0, 10, 2)}));
 }
 
 }  // namespace

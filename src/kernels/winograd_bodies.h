@@ -67,8 +67,8 @@ void weightsToPoints(const float* weights, const WeightOrder& order, bool flippe
 void pointsToWeightGradient(const Matrices& from, const WeightOrder& order, int64_t first, int64_t last,
                             float* gradient);
 
-/// Rows [firstRow, lastRow) of one point's product.
-void multiply(const Product& product, int64_t point, int64_t firstRow, int64_t lastRow);
+/// The first `rows` rows of one point's product.
+void multiply(const Product& product, int64_t point, int64_t rows);
 }  // namespace cpu
 
 }  // namespace tandem::winograd

@@ -130,7 +130,7 @@ void WinogradConvolution::convolve(const at::Tensor& x, const ImageOrder& order,
       const Part part{first, first, std::min(end, first + rows)};
       cpu::inputToPoints(from, order, tiles, part, input);
       for (int point = 0; point < points; ++point) {
-        cpu::multiply({input, weights, result, false, false}, point, 0, part.last - first);
+        cpu::multiply({input, weights, result, false, false}, point, part.last - first);
       }
       cpu::pointsToOutput(result, added, results, tilesOf(results, 0, 0), part, to);
     }
@@ -160,7 +160,7 @@ void WinogradConvolution::backwardParameters(const at::Tensor& x, const at::Tens
     });
     at::parallel_for(0, points, 1, [&](int64_t first, int64_t last) {
       for (int64_t point = first; point < last; ++point) {
-        cpu::multiply({input, gradient, sum, true, begin > 0}, point, 0, weights_.inputs);
+        cpu::multiply({input, gradient, sum, true, begin > 0}, point, weights_.inputs);
       }
     });
   }

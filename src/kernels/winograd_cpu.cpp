@@ -273,7 +273,7 @@ TANDEM_CLONES void pointsToWeightGradient(const Matrices& from, const WeightOrde
   }
 }
 
-TANDEM_CLONES void multiply(const Product& p, int64_t point, int64_t first, int64_t last) {
+TANDEM_CLONES void multiply(const Product& p, int64_t point, int64_t rows) {
   const float* const a = p.a.data + point * p.a.rows * p.a.columns;
   for (int64_t column = 0; column < p.b.columns; column += p.b.panel) {
     const int64_t width = p.b.panel < p.b.columns - column ? p.b.panel : p.b.columns - column;
@@ -282,16 +282,16 @@ TANDEM_CLONES void multiply(const Product& p, int64_t point, int64_t first, int6
     // Rows x vectors that fill AVX-512's 32 registers.
     switch (width / lanes) {
       case 4:
-        timesPanel<6, 4>(p, a, b, to, first, last);
+        timesPanel<6, 4>(p, a, b, to, 0, rows);
         break;
       case 3:
-        timesPanel<8, 3>(p, a, b, to, first, last);
+        timesPanel<8, 3>(p, a, b, to, 0, rows);
         break;
       case 2:
-        timesPanel<12, 2>(p, a, b, to, first, last);
+        timesPanel<12, 2>(p, a, b, to, 0, rows);
         break;
       default:
-        timesPanel<12, 1>(p, a, b, to, first, last);
+        timesPanel<12, 1>(p, a, b, to, 0, rows);
         break;
     }
   }

@@ -55,7 +55,9 @@ class ConvolutionKernel : public testing::TestWithParam<Case> {
     return view;
   }
 
-  Results byKernel(bool blocked, const ConvolutionAlgorithm* algorithm) const {
+  Results byKernel() const {
+    const bool blocked = std::get<Order>(GetParam()) == Order::blocked;
+    const ConvolutionAlgorithm* const algorithm = std::get<const ConvolutionAlgorithm*>(GetParam());
     const int64_t groups = layer_.geometry.groups;
     const bool blockedOutput = blocked && canBlock(layer_.outputs / groups);
     const bool blockedInput = blockedOutput && canBlock(layer_.inputs / groups);
@@ -92,7 +94,7 @@ class ConvolutionKernel : public testing::TestWithParam<Case> {
     const at::Tensor own = input;
     const auto f = [&](const at::Tensor& value) {
       input = value;
-      return weighted(dy_, byKernel(std::get<2>(GetParam())).y);
+      return weighted(dy_, byKernel().y);
     };
     expectNumericalGradient(f, own, gradient);
     input = own;
@@ -108,7 +110,7 @@ class ConvolutionKernel : public testing::TestWithParam<Case> {
 // is rounded once, to 2^-9 of itself.
 TEST_P(ConvolutionKernel, EqualsAtenInDoublePrecision) {
   const auto& [layer, type, order, algorithm] = GetParam();
-  const Results actual = byKernel(order == Order::blocked, algorithm), expected = exact();
+  const Results actual = byKernel(), expected = exact();
   const double bound = type == at::kBFloat16 ? 0x1p-9 : algorithm->name == "winograd" ? 2e-5 : 1e-5;
   EXPECT_LE(relativeError(actual.y, expected.y), bound);
   EXPECT_LE(relativeError(actual.x, expected.x), bound);
@@ -121,7 +123,7 @@ TEST_P(ConvolutionKernel, EqualsAtenInDoublePrecision) {
 // y is linear in each of x, weight and bias, so a difference has no error but rounding.
 TEST_P(ConvolutionKernel, GradientsAgreeWithTheNumericalOnes) {
   if (type_ != at::kFloat) GTEST_SKIP() << "rounding to bf16 hides slopes";
-  const Results gradients = byKernel(std::get<Order>(GetParam()) == Order::blocked, std::get<3>(GetParam()));
+  const Results gradients = byKernel();
   expectSlopes(x_, gradients.x);
   expectSlopes(weight_, gradients.weight);
   if (layer_.bias) expectSlopes(bias_, gradients.bias);

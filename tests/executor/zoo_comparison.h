@@ -28,9 +28,9 @@ struct Way {
 };
 
 /// One per layout. All round as often as ATen, in another order, so their errors are of one size; those of one tensor
-/// hang on few sums and vary by chance (measured: 1.5 times). A way that rounds more gets a row and a factor. Winograd's
-/// transforms add values several times as large as what remains of them: a convolution's error is some ten times the
-/// direct one (kernels/convolution_test.cpp), and no more than that is allowed of the network's.
+/// hang on few sums and vary by chance (measured: 1.5 times). A way that rounds more gets a row and a factor.
+/// Winograd's transforms add values several times as large as what remains of them: a convolution's error is some ten
+/// times the direct one (kernels/convolution_test.cpp), and no more than that is allowed of the network's.
 inline std::vector<Way> plannedWays(const Precision& precision, const Graph& graph) {
   constexpr double sameRoundings = 3, winogradRoundings = 10;
   std::vector<Way> ways;

@@ -69,14 +69,14 @@ class WinogradConvolution final : public Convolution {
                               order.width + g_.left + g_.right - 2},
                              x.options().memory_format(at::MemoryFormat::ChannelsLast));
     const Matrices weights = weightPoints(false, forwardWeights_, forwardCurrent_);
-    convolve(x, order, {g_.top, g_.left}, weights, p_.bias, y);
+    convolve(x, {g_.top, g_.left}, weights, p_.bias, y);
     return y;
   }
 
   at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override {
     at::Tensor dx = at::empty_like(x);
     const Matrices weights = weightPoints(true, backwardWeights_, backwardCurrent_);
-    convolve(dy, orderOf(dy, weights_.outputs), {2 - g_.top, 2 - g_.left}, weights, {}, dx);
+    convolve(dy, {2 - g_.top, 2 - g_.left}, weights, {}, dx);
     return dx;
   }
 
@@ -88,8 +88,8 @@ class WinogradConvolution final : public Convolution {
   };
 
   Matrices weightPoints(bool flipped, at::Tensor& memory, bool& current) const;
-  void convolve(const at::Tensor& x, const ImageOrder& order, Offset padding, const Matrices& weights,
-                const at::Tensor& bias, at::Tensor& y) const;
+  void convolve(const at::Tensor& x, Offset padding, const Matrices& weights, const at::Tensor& bias,
+                at::Tensor& y) const;
 
   ConvolutionGeometry g_;
   ConvolutionParameters p_;
@@ -112,9 +112,9 @@ Matrices WinogradConvolution::weightPoints(bool flipped, at::Tensor& memory, boo
 }
 
 // Each thread brings some tiles at a time through all three steps: their points stay in its cache.
-void WinogradConvolution::convolve(const at::Tensor& x, const ImageOrder& order, Offset padding,
-                                   const Matrices& weights, const at::Tensor& bias, at::Tensor& y) const {
-  const ImageOrder results = orderOf(y, weights.columns);
+void WinogradConvolution::convolve(const at::Tensor& x, Offset padding, const Matrices& weights, const at::Tensor& bias,
+                                   at::Tensor& y) const {
+  const ImageOrder order = orderOf(x, weights.rows), results = orderOf(y, weights.columns);
   const Tiles tiles = tilesOf(results, padding.top, padding.left);
   const int64_t perTile = points * (weights.rows + weights.columns);
   const int64_t atOnce = std::max(leastTiles, cacheFloats() / 2 / perTile);

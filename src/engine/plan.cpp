@@ -70,11 +70,10 @@ void checkAllReduce(const Config& config) {
                           ": this algorithm does not run there; use one of ", join(fitting)));
 }
 
+at::DeviceType deviceTypeOf(const Config& config) { return config.devices == "cpu" ? at::kCPU : at::kCUDA; }
+
 void checkLayout(const Config& config) {
-  if (config.layout == "auto") return;
-  const auto& layout = find(layouts(), config.layout, "--layout");
-  const at::Device device = config.devices == "cpu" ? at::kCPU : at::kCUDA;
-  if (serves(find(executors(), config.executor, "--executor"), layout, device)) return;
+  if (serves(find(executors(), config.executor, "--executor"), layoutOf(config), deviceTypeOf(config))) return;
   throw UsageError(concat("--layout=", config.layout, " with --executor=", config.executor,
                           " --devices=", config.devices,
                           ": it needs --executor=planned, --devices=cpu and a build with oneDNN; use --layout=nhwc"));
@@ -82,14 +81,13 @@ void checkLayout(const Config& config) {
 
 void checkConvolution(const Config& config) {
   const bool any = config.convolution == "auto" || config.convolution == convolutionAlgorithms().front().name;
-  const bool served = find(executors(), config.executor, "--executor").choosesKernels && config.devices == "cpu" &&
-                      !convolutionLibrary().empty() && config.precision == "fp32";
+  const ExecutorEntry& executor = find(executors(), config.executor, "--executor");
+  const bool served = choosesKernels(executor, layoutOf(config), deviceTypeOf(config)) && config.precision == "fp32";
   if (any || served) return;
-  throw UsageError(
-      concat("--convolution=", config.convolution, " with --executor=", config.executor, " --devices=", config.devices,
-             " --precision=", config.precision,
-             ": it needs --executor=planned, --devices=cpu, --precision=fp32 and a build with oneDNN; use ",
-             "--convolution=auto"));
+  throw UsageError(concat("--convolution=", config.convolution, " with --executor=", config.executor,
+                          " --devices=", config.devices, " --precision=", config.precision, " --layout=", config.layout,
+                          ": it needs --executor=planned, --devices=cpu, --precision=fp32, a --layout other than nchw ",
+                          "and a build with oneDNN; use --convolution=auto"));
 }
 
 void resolveBatch(RunPlan& plan) {
@@ -147,16 +145,14 @@ Graph resolveModel(RunPlan& plan) {
   return graph;
 }
 
-// The order of the channels does not matter, so a layout still to be measured is taken for nhwc.
 void resolveActivations(RunPlan& plan, const Graph& graph) {
   const Config& config = plan.config;
   if (config.executor != "planned" || config.forwardOnly) return;
-  const bool open = config.layout == "auto";
   const PlanDescription description =
       describePlan(graph,
                    {.compute = find(precisions(), config.precision, "--precision").compute,
-                    .layout = open ? layouts().front() : find(layouts(), config.layout, "--layout"),
-                    .device = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA,
+                    .layout = layoutOf(config),  // blocks of channels keep as much
+                    .device = deviceTypeOf(config),
                     .recompute = find(recomputes(), config.recompute, "--recompute")},
                    plan.replicaBatch / config.accumulate);
   plan.activationBytes = description.keptBytes;
@@ -193,6 +189,10 @@ void resolveMemory(RunPlan& plan, const Graph& graph) {
 std::string_view allReduceOf(const Config& config) {
   if (config.allReduce != "auto") return config.allReduce;
   return config.devices == "cpu" ? "owner" : "nccl";
+}
+
+const LayoutEntry& layoutOf(const Config& config) {
+  return config.layout == "auto" ? layouts().front() : find(layouts(), config.layout, "--layout");
 }
 
 Config resolveConfig(const Config& config, int64_t largestReplicas) {

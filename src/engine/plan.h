@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "device/layout.h"
 #include "device/topology.h"
 #include "engine/memory_estimate.h"
 #include "graph/graph.h"
@@ -38,6 +39,9 @@ Config resolveConfig(const Config& config, int64_t largestReplicas);
 
 /// --all-reduce, or what "auto" stands for on the configuration's devices.
 std::string_view allReduceOf(const Config& config);
+
+/// --layout; nhwc for "auto", which it is until something else is measured to be faster (UsedKernels).
+const LayoutEntry& layoutOf(const Config& config);
 
 /// Resolves and checks a configuration: names against catalogs, devices, cores, batches, combination rules, memory.
 /// `largestReplicas` of the sweep fixes --cores-per-replica. Under strong scaling --batch is the global batch. Throws

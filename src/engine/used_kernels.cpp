@@ -34,7 +34,7 @@ KernelTrial trialOf(const RunPlan& plan) {
   const ExecutorEntry& executor = find(executors(), config.executor, "--executor");
   const auto layoutServes = [&](const LayoutEntry& layout) {
     if (config.deterministic) return &layout == &layouts().front();
-    return layout.format == layouts().front().format && serves(executor, layout, at::kCPU);
+    return choosesKernels(executor, layout, at::kCPU);
   };
   const auto algorithmServes = [&](const ConvolutionAlgorithm& algorithm) {
     return !config.deterministic || &algorithm == &convolutionAlgorithms().front();
@@ -67,11 +67,10 @@ std::string noteOf(const KernelChoice& choice, const Graph& graph) {
 }  // namespace
 
 UsedKernels usedKernels(const RunPlan& plan, const Graph& graph) {
-  const std::string& layout = plan.config.layout;
   const ExecutorEntry& executor = find(executors(), plan.config.executor, "--executor");
-  if (!plan.cudaDevices.empty() || !executor.choosesKernels || convolutionLibrary().empty()) {
-    return {layout == "auto" ? &layouts().front() : &find(layouts(), layout, "--layout"), {}, ""};
-  }
+  const LayoutEntry& layout = layoutOf(plan.config);
+  const at::DeviceType type = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA;
+  if (!choosesKernels(executor, layout, type)) return {&layout, {}, ""};
   const Device device = devicesOf(plan).front();
   auto choice = std::async(std::launch::async, measuredOn, device, trialOf(plan), std::cref(graph)).get();
   std::string note = choice.gain > 1 ? noteOf(choice, graph) : "";

@@ -20,8 +20,13 @@ constexpr std::array<ExecutorEntry, 2> rows{{
 
 std::span<const ExecutorEntry> executors() { return rows; }
 
+bool choosesKernels(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device) {
+  return executor.choosesKernels && layout.format == at::MemoryFormat::ChannelsLast && device.is_cpu() &&
+         !convolutionLibrary().empty();
+}
+
 bool serves(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device) {
-  return !layout.blocked || (executor.choosesKernels && device.is_cpu() && !convolutionLibrary().empty());
+  return !layout.blocked || choosesKernels(executor, layout, device);
 }
 
 namespace {

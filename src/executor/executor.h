@@ -62,7 +62,11 @@ struct ExecutorEntry {
 
 std::span<const ExecutorEntry> executors();
 
-/// Blocks of channels need a CPU and a build with oneDNN.
+/// Whether convolutions in this layout run by kernels that can be chosen (kernels/convolution.h): channels-last on a
+/// CPU, in a build with oneDNN.
+bool choosesKernels(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device);
+
+/// Blocks of channels need such kernels.
 bool serves(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device);
 
 }  // namespace tandem

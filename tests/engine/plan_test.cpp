@@ -243,6 +243,8 @@ TEST(Plan, WinogradNeedsThePlannedExecutorInFp32) {
   EXPECT_NE(refusalOf(config).find("--precision=fp32"), std::string::npos);
   config.precision = "fp32", config.executor = "autograd";
   EXPECT_NE(refusalOf(config).find("--executor=planned"), std::string::npos);
+  config.executor = "planned", config.layout = "nchw";
+  EXPECT_NE(refusalOf(config).find("other than nchw"), std::string::npos);
   config.convolution = "direct";
   EXPECT_EQ(refusalOf(config), "");
 }

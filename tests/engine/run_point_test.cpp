@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "kernels/convolution.h"
+
 namespace tandem {
 namespace {
 
@@ -67,6 +69,16 @@ TEST(RunPoint, onlyASeveralReplicaRunWithoutExchangeIsAControl) {
   EXPECT_TRUE(run(config).placement.control);
   config.replicas = 1;
   EXPECT_FALSE(run(config).placement.control);
+}
+
+TEST(RunPoint, recordsTheAlgorithmsOfConvolutionsWhereSomeChoseThem) {
+  if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
+  Config config = small();
+  config.convolution = "winograd";
+  // Of 19 convolutions the first has three channels and no input gradient, two have a stride.
+  EXPECT_EQ(run(config).placement.convolutionPasses, (std::map<std::string, int64_t>{{"direct", 8}, {"winograd", 48}}));
+  config.convolution = "auto", config.layout = "nchw";
+  EXPECT_TRUE(run(config).placement.convolutionPasses.empty()) << "ATen's convolutions";
 }
 
 TEST(RunPoint, twoDeterministicRunsGiveBitEqualWeights) {

@@ -79,19 +79,24 @@ bool blocksInput(const Layer& layer, const Candidate& candidate) {
   return blocksOutput(layer, candidate) && canBlock(layer.input.channels / layer.attributes.groups);
 }
 
-/// Null where it does not serve. Weights lie as parameterSpecs() lets them.
-std::unique_ptr<Convolution> kernelFor(const Layer& layer, const Candidate& candidate, at::ScalarType type) {
+/// They lie as parameterSpecs() lets them.
+ConvolutionParameters emptyParameters(const Layer& layer, const Candidate& candidate, at::ScalarType type) {
   const Attributes& a = layer.attributes;
-  const Padding& p = a.padding;
   const std::array<int64_t, 4> shape{a.outputs, layer.input.channels / a.groups, a.kernelH, a.kernelW};
   const bool inBlocks = blocksInput(layer, candidate) && type == at::kFloat && a.groups == 1;
   const at::Tensor weight =
       inBlocks ? emptyBlockedWeight(shape) : at::empty(shape, at::TensorOptions(type).memory_format(channelsLast));
-  weight.zero_();
-  const at::Tensor bias = a.bias ? at::zeros({a.outputs}, type) : at::Tensor();
+  const at::Tensor bias = a.bias ? at::empty({a.outputs}, type) : at::Tensor();
+  return {weight, bias, at::empty_like(weight), a.bias ? at::empty_like(bias) : at::Tensor()};
+}
+
+/// Null where it does not serve.
+std::unique_ptr<Convolution> kernelFor(const Layer& layer, const Candidate& candidate,
+                                       const ConvolutionParameters& parameters) {
+  const Attributes& a = layer.attributes;
+  const Padding& p = a.padding;
   return candidate.algorithm->make(
-      {a.strideH, a.strideW, p.top, p.bottom, p.left, p.right, a.groups, blocksOutput(layer, candidate)},
-      {weight, bias, at::empty_like(weight), a.bias ? at::empty_like(bias) : at::Tensor()});
+      {a.strideH, a.strideW, p.top, p.bottom, p.left, p.right, a.groups, blocksOutput(layer, candidate)}, parameters);
 }
 
 /// The passes of a layer, as the planned executor calls them.
@@ -99,10 +104,13 @@ class Trial {
  public:
   /// REQUIRES: the candidate serves the layer.
   Trial(const Layer& layer, const Candidate& candidate, int64_t images, at::ScalarType type)
-      : kernel_(kernelFor(layer, candidate, type)),
-        x_(random({images, layer.input.channels, layer.input.height, layer.input.width}, type)),
+      : x_(random({images, layer.input.channels, layer.input.height, layer.input.width}, type)),
         dy_(random({images, layer.output.channels, layer.output.height, layer.output.width}, type)),
         wantsInputGradient_(layer.wantsInputGradient) {
+    const ConvolutionParameters parameters = emptyParameters(layer, candidate, type);
+    parameters.weight.zero_();
+    if (parameters.bias.defined()) parameters.bias.zero_();
+    kernel_ = kernelFor(layer, candidate, parameters);
     if (blocksInput(layer, candidate)) x_ = toBlocked(x_);
     if (blocksOutput(layer, candidate)) dy_ = toBlocked(dy_);
   }
@@ -202,7 +210,9 @@ void addServing(const Layer& layer, const LayoutEntry& layout, const KernelTrial
                 std::vector<Candidate>& candidates) {
   const size_t before = candidates.size();
   for (const ConvolutionAlgorithm* algorithm : trial.algorithms) {
-    if (kernelFor(layer, {&layout, algorithm}, trial.compute)) candidates.push_back({&layout, algorithm});
+    const Candidate candidate{&layout, algorithm};
+    const auto kernel = kernelFor(layer, candidate, emptyParameters(layer, candidate, trial.compute));
+    if (kernel) candidates.push_back(candidate);
   }
   if (candidates.size() == before) candidates.push_back({&layout, &convolutionAlgorithms().front()});
 }

@@ -12,6 +12,9 @@ int64_t blockChannels();
 /// (pooling, ReLU, sums) serves them as it is.
 bool canBlock(int64_t channels);
 
+/// Memory for activations [N, C, H, W]: channels-last, or blocked. REQUIRES then: canBlock(C).
+at::Tensor emptyActivations(at::IntArrayRef shape, bool blocked, const at::TensorOptions& options);
+
 /// plain [N, C, H, W], in any memory format. REQUIRES: canBlock(C).
 at::Tensor toBlocked(const at::Tensor& plain);
 

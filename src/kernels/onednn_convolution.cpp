@@ -161,7 +161,6 @@ class OnednnConvolution final : public Convolution {
   void prepare(const at::Tensor& x);
   Layer layerFor(const at::Tensor& x) const;
   Desc weightDesc(const at::Tensor& weight, std::optional<Tag> tag) const;
-  at::Tensor emptyOutput(const at::Tensor& x) const;
   /// Makes a pass if there is none yet.
   template <class Made, class... From>
   Made& made(std::optional<Made>& pass, const From&... from) const;
@@ -242,17 +241,10 @@ void OnednnConvolution::prepare(const at::Tensor& x) {
   weightsChanged();
 }
 
-at::Tensor OnednnConvolution::emptyOutput(const at::Tensor& x) const {
-  const Dims dims = layer_.y.get_dims();
-  const int64_t split = g_.blockedOutput ? outputs() / blockChannels() : 1;
-  return at::empty({dims[0] * split, dims[1] / split, dims[2], dims[3]},
-                   x.options().memory_format(at::MemoryFormat::ChannelsLast));
-}
-
 at::Tensor OnednnConvolution::forward(const at::Tensor& x) {
   prepare(x);
   const Forward& f = made(forward_, layer_);
-  at::Tensor reordered, y = emptyOutput(x);
+  at::Tensor reordered, y = emptyActivations(layer_.y.get_dims(), g_.blockedOutput, x.options());
   const bool current = std::exchange(forwardPacked_, true);
   Arguments arguments{{DNNL_ARG_SRC, f.x.read(stream_, x, reordered, false)},
                       {DNNL_ARG_WEIGHTS, f.weight.read(stream_, p_.weight, forwardWeights_, current)},

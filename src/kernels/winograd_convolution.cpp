@@ -63,11 +63,10 @@ class WinogradConvolution final : public Convolution {
   void weightsChanged() override { forwardCurrent_ = backwardCurrent_ = false; }
 
   at::Tensor forward(const at::Tensor& x) override {
-    const int64_t split = g_.blockedOutput ? weights_.outputs / lanes : 1;
     const ImageOrder order = orderOf(x, weights_.inputs);
-    at::Tensor y = at::empty({order.images * split, weights_.outputs / split, order.height + g_.top + g_.bottom - 2,
-                              order.width + g_.left + g_.right - 2},
-                             x.options().memory_format(at::MemoryFormat::ChannelsLast));
+    at::Tensor y = emptyActivations(
+        {order.images, weights_.outputs, order.height + g_.top + g_.bottom - 2, order.width + g_.left + g_.right - 2},
+        g_.blockedOutput, x.options());
     const Matrices weights = weightPoints(false, forwardWeights_, forwardCurrent_);
     convolve(x, {g_.top, g_.left}, weights, p_.bias, y);
     return y;
@@ -170,7 +169,7 @@ void WinogradConvolution::backwardParameters(const at::Tensor& x, const at::Tens
   });
   if (p_.bias.defined()) {
     const at::Tensor perImage = dy.sum({2, 3}).view({results.images, weights_.outputs});
-    at::sum_out(const_cast<at::Tensor&>(p_.biasGradient), perImage, at::IntArrayRef{0});
+    at::sum_out(p_.biasGradient, perImage, at::IntArrayRef{0});
   }
 }
 

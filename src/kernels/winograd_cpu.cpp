@@ -7,15 +7,21 @@ namespace {
 
 // The one-dimensional transforms, on a vector of channels per value. Points 0, 1, -1, 2, -2 and infinity.
 
+/// Of a polynomial at 1, -1, 2 and -2: the even and the odd terms at 1, then those at 2.
+TANDEM_INLINE void evaluate(const Floats& even1, const Floats& odd1, const Floats& even2, const Floats& odd2,
+                            Floats (&t)[reach]) {
+  t[1] = even1 + odd1;
+  t[2] = even1 - odd1;
+  t[3] = even2 + odd2;
+  t[4] = even2 - odd2;
+}
+
 struct InputPoints {  // B^T
   static constexpr int in = reach, out = reach;
   static TANDEM_INLINE void apply(const Floats (&d)[in], Floats (&t)[out]) {
     const Floats p = d[4] - 4.0F * d[2], q = d[3] - 4.0F * d[1], r = d[4] - d[2], s = 2.0F * (d[3] - d[1]);
     t[0] = 4.0F * d[0] - 5.0F * d[2] + d[4];
-    t[1] = p + q;
-    t[2] = p - q;
-    t[3] = r + s;
-    t[4] = r - s;
+    evaluate(p, q, r, s, t);
     t[5] = 4.0F * d[1] - 5.0F * d[3] + d[5];
   }
 };
@@ -26,10 +32,7 @@ struct WeightPoints {  // G
     const Floats p = (-1.0F / 6) * (w[0] + w[2]), q = (-1.0F / 6) * w[1];
     const Floats r = (1.0F / 24) * w[0] + (1.0F / 6) * w[2], s = (1.0F / 12) * w[1];
     t[0] = 0.25F * w[0];
-    t[1] = p + q;
-    t[2] = p - q;
-    t[3] = r + s;
-    t[4] = r - s;
+    evaluate(p, q, r, s, t);
     t[5] = w[2];
   }
 };
@@ -50,10 +53,7 @@ struct ResultGradientPoints {  // A
   static TANDEM_INLINE void apply(const Floats (&y)[in], Floats (&t)[out]) {
     const Floats p = y[0] + y[2], q = y[1] + y[3], r = y[0] + 4.0F * y[2], s = 2.0F * y[1] + 8.0F * y[3];
     t[0] = y[0];
-    t[1] = p + q;
-    t[2] = p - q;
-    t[3] = r + s;
-    t[4] = r - s;
+    evaluate(p, q, r, s, t);
     t[5] = y[3];
   }
 };

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "comm/peer_sum.h"
 #include "strategy/placement.h"
+#include "strategy/traffic.h"
 
 namespace tandem {
 namespace {
@@ -59,6 +60,7 @@ void OwnerUpdate::attach(Replica& replica) {
     replica.buffers.refreshWeights();
   }
   lane.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, bucketBytes_));
+  lane.traffic = allReduceTraffic(allReduce_, replica.buffers, lane.tracker->buckets().size(), replicas());
   barrier_.arriveAndWait();
 }
 
@@ -142,17 +144,6 @@ void OwnerUpdate::copyFromOtherNodes(const Replica& replica, Slice bucket, Value
       sumFromPeers(replica.buffers.master(owned), {there.master(owned)});
     }
   }
-}
-
-StrategyTraffic OwnerUpdate::traffic() const {
-  const Lane& lane = lanes_[0];
-  if (replicas() == 1 || !lane.tracker) return {};
-  double gradientBytes = 0;
-  for (int segment = 0; segment < lane.buffers->segments(); ++segment) {
-    gradientBytes += static_cast<double>(lane.buffers->gradient(lane.buffers->whole(segment)).nbytes());
-  }
-  return {.bytesPerStep = allReduce_.receivedBytes(gradientBytes, replicas()),
-          .messagesPerStep = static_cast<double>(lane.tracker->buckets().size()) * allReduce_.messages(replicas())};
 }
 
 }  // namespace tandem

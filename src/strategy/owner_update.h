@@ -27,7 +27,7 @@ class OwnerUpdate final : public Strategy {
   void gradientReady(Replica& replica, Slice slice) override;
   void endStep(Replica& replica, int64_t step) override;
   void finish(Replica& replica) override;
-  StrategyTraffic traffic() const override;
+  StrategyTraffic traffic() const override { return lanes_[0].traffic; }
 
  private:
   /// How many buckets a replica has brought so far, over all steps. What it wrote before counting one is seen by who
@@ -38,6 +38,7 @@ class OwnerUpdate final : public Strategy {
     /// The same memory, alive while others read it even when this replica has failed.
     std::unique_ptr<const FlatBuffers> buffers;
     std::unique_ptr<BucketTracker> tracker;  // the rest is touched by its own thread only
+    StrategyTraffic traffic;
     int64_t step = 0;
     int64_t first = 0;  // number of the step's first bucket
   };

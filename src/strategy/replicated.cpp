@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "strategy/initial_parameters.h"
 #include "strategy/owner_update.h"
+#include "strategy/traffic.h"
 
 namespace tandem {
 
@@ -19,10 +20,7 @@ void Replicated::attach(Replica& replica) {
   Lane& lane = lanes_[replica.index];
   lane.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, bucketBytes_));
   lane.tickets.clear();
-  lane.gradientBytes = 0;
-  for (int segment = 0; segment < replica.buffers.segments(); ++segment) {
-    lane.gradientBytes += static_cast<double>(replica.buffers.gradient(replica.buffers.whole(segment)).nbytes());
-  }
+  lane.traffic = allReduceTraffic(allReduce_, replica.buffers, lane.tracker->buckets().size(), replicas());
   if (lane.group) broadcastParameters(*lane.group, replica.buffers);
 }
 
@@ -47,13 +45,6 @@ void Replicated::endStep(Replica& replica, int64_t step) {
   }
   lane.tickets.clear();
   lane.tracker->reset();
-}
-
-StrategyTraffic Replicated::traffic() const {
-  if (replicas() == 1 || !lanes_[0].tracker) return {};
-  const auto buckets = static_cast<double>(lanes_[0].tracker->buckets().size());
-  return {.bytesPerStep = allReduce_.receivedBytes(lanes_[0].gradientBytes, replicas()),
-          .messagesPerStep = buckets * allReduce_.messages(replicas())};
 }
 
 std::unique_ptr<Strategy> makeReplicated(const StrategyContext& context) {

@@ -17,14 +17,14 @@ class Replicated final : public Strategy {
   void attach(Replica& replica) override;
   void gradientReady(Replica& replica, Slice slice) override;
   void endStep(Replica& replica, int64_t step) override;
-  StrategyTraffic traffic() const override;
+  StrategyTraffic traffic() const override { return lanes_[0].traffic; }
 
  private:
   struct Lane {                    // of one replica, touched by its thread only
     std::unique_ptr<Group> group;  // none with one replica
     std::unique_ptr<BucketTracker> tracker;
     std::vector<Ticket> tickets;
-    double gradientBytes = 0;
+    StrategyTraffic traffic;
   };
   int replicas() const { return static_cast<int>(lanes_.size()); }
 

@@ -7,8 +7,6 @@
 
 #include <ATen/ATen.h>
 
-#include <memory>
-
 #include "rows.h"
 
 namespace tandem::bench {
@@ -39,26 +37,10 @@ void byAtenFused(Adam& adam) {
                    /*maximize=*/false);
 }
 
-void addRow(const Parameters& parameters, at::ScalarType type, const char* by, void (*update)(Adam&),
-            const Peaks& peaks) {
-  const auto prepare = [=, count = parameters.count]() -> Call {
-    const auto adam = std::make_shared<Adam>(count, type);
-    return [=] { update(*adam); };
-  };
-  addByteRow(concat("adam/", parameters.name, "_", parameters.count, "/", nameOf(type), "/", by), peaks,
-             bytesPerElement * static_cast<double>(parameters.count), prepare);
-}
-
 }  // namespace
 
 void addAdamRows(const Peaks& peaks) {
-  for (const Parameters& parameters : parameterCounts) {
-    for (const at::ScalarType type : elementTypes) {
-      addRow(parameters, type, "kernel", byKernel, peaks);
-      addRow(parameters, type, "aten", byAten, peaks);
-      if (type == at::kFloat) addRow(parameters, type, "aten_fused", byAtenFused, peaks);
-    }
-  }
+  OptimizerRows<Adam>{"adam", bytesPerElement, byKernel, byAten, byAtenFused}.add(peaks);
 }
 
 }  // namespace tandem::bench

@@ -5,9 +5,11 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "peaks.h"
 #include "shapes.h"
 
@@ -30,6 +32,41 @@ inline int64_t bytesOf(at::ScalarType type) { return type == at::kFloat ? 4 : 2;
 /// Normally distributed values; some repeat, so that large tensors are made quickly.
 at::Tensor randomVector(int64_t count, at::ScalarType type);
 at::Tensor randomImages(const Activation& shape, at::ScalarType type);  ///< NHWC
+
+/// Rows of an optimizer for all parameterCounts: by the kernel, by ATen's operations, and in fp32 by ATen's fused one,
+/// which knows no master weights. A State(count, type) holds the tensors of an update.
+template <class State>
+struct OptimizerRows {
+  const char* name;
+  double bytesPerElement;
+  void (*kernel)(State&);
+  void (*aten)(State&);
+  void (*atenFused)(State&);
+
+  void add(const Peaks& peaks) const {
+    for (const Parameters& parameters : parameterCounts) {
+      for (const at::ScalarType type : elementTypes) {
+        addRow(parameters, type, {"kernel", kernel}, peaks);
+        addRow(parameters, type, {"aten", aten}, peaks);
+        if (type == at::kFloat) addRow(parameters, type, {"aten_fused", atenFused}, peaks);
+      }
+    }
+  }
+
+ private:
+  struct Update {
+    const char* by;
+    void (*run)(State&);
+  };
+  void addRow(const Parameters& parameters, at::ScalarType type, const Update& update, const Peaks& peaks) const {
+    const auto prepare = [run = update.run, type, count = parameters.count]() -> Call {
+      const auto state = std::make_shared<State>(count, type);
+      return [=] { run(*state); };
+    };
+    addByteRow(concat(name, "/", parameters.name, "_", parameters.count, "/", nameOf(type), "/", update.by), peaks,
+               bytesPerElement * static_cast<double>(parameters.count), prepare);
+  }
+};
 
 // One per family of rows, each in a source of its own.
 void addPeakRows(const Peaks& peaks);

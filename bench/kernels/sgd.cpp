@@ -7,8 +7,6 @@
 
 #include <ATen/ATen.h>
 
-#include <memory>
-
 #include "rows.h"
 
 namespace tandem::bench {
@@ -41,26 +39,10 @@ void byAtenFused(Sgd& sgd) {
                   /*is_first_step=*/false);
 }
 
-void addRow(const Parameters& parameters, at::ScalarType type, const char* by, void (*update)(Sgd&),
-            const Peaks& peaks) {
-  const auto prepare = [=, count = parameters.count]() -> Call {
-    const auto sgd = std::make_shared<Sgd>(count, type);
-    return [=] { update(*sgd); };
-  };
-  addByteRow(concat("sgd/", parameters.name, "_", parameters.count, "/", nameOf(type), "/", by), peaks,
-             bytesPerElement * static_cast<double>(parameters.count), prepare);
-}
-
 }  // namespace
 
 void addSgdRows(const Peaks& peaks) {
-  for (const Parameters& parameters : parameterCounts) {
-    for (const at::ScalarType type : elementTypes) {
-      addRow(parameters, type, "kernel", byKernel, peaks);
-      addRow(parameters, type, "aten", byAten, peaks);
-      if (type == at::kFloat) addRow(parameters, type, "aten_fused", byAtenFused, peaks);
-    }
-  }
+  OptimizerRows<Sgd>{"sgd", bytesPerElement, byKernel, byAten, byAtenFused}.add(peaks);
 }
 
 }  // namespace tandem::bench

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include <fstream>
 #include <memory>
@@ -36,7 +37,12 @@ inline nlohmann::json goldenOf(const std::string& model) {
 }
 
 inline at::Tensor formulaTensor(std::string_view name, const std::vector<int64_t>& shape) {
-  return at::tensor(golden::values(name, shape)).view(shape);
+  at::Tensor tensor = at::empty(shape, at::kFloat);
+  auto* const values = tensor.data_ptr<float>();
+  at::parallel_for(0, tensor.numel(), 1 << 16, [&](int64_t first, int64_t last) {
+    golden::fill(name, shape, static_cast<size_t>(first), {values + first, values + last});
+  });
+  return tensor;
 }
 
 /// One model on one executor, in one precision and layout, with the formula's weights and images.

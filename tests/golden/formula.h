@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -49,14 +50,13 @@ inline std::function<double(double u, size_t index)> rule(std::string_view name,
   return [scale](double u, size_t) { return scale * (2 * u - 1); };
 }
 
-/// The values of the tensor of this name, in NCHW or OIHW order.
-inline std::vector<float> values(std::string_view name, const std::vector<int64_t>& shape) {
-  const auto count = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+/// The values of the tensor of this name, in NCHW or OIHW order, from index `first` on.
+inline void fill(std::string_view name, const std::vector<int64_t>& shape, size_t first, std::span<float> values) {
   const uint64_t hash = nameHash(name);
   const auto valueOf = rule(name, shape);
-  std::vector<float> all(static_cast<size_t>(count));
-  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<float>(valueOf(uniform(hash + i), i));
-  return all;
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(valueOf(uniform(hash + first + i), first + i));
+  }
 }
 
 inline int64_t label(int64_t row, int64_t classes) { return (7 * row + 3) % classes; }

@@ -12,11 +12,11 @@ namespace tandem {
 /// Expects that `gradient` is that of `f` at `x`, along three random directions v of normal numbers.
 ///
 /// The slope is a central difference, extrapolated to step 0 (Richardson), so it errs by step^4, some 1e-6 of slopes of
-/// order 1; fp32 values of f's terms add their rounding over the step, 2^-24 * 2^5 = 2e-6. The bound is 1e-4 of
-/// |gradient| |v|. REQUIRES: no kink of f within 4 steps of x.
+/// order 1. Points and f's terms are rounded to fp32: 2^-24 over the half step, times 4/3 by the extrapolation, is 5e-6
+/// of each. The bound is 3e-5 of |gradient| |v|. REQUIRES: no kink of f within 4 steps of x.
 inline void expectNumericalGradient(const std::function<double(const at::Tensor&)>& f, const at::Tensor& x,
                                     const at::Tensor& gradient) {
-  constexpr double step = 0x1p-5, bound = 1e-4;
+  constexpr double step = 0x1p-5, bound = 3e-5;
   for (int i = 0; i < 3; ++i) {
     const at::Tensor v = at::randn_like(x);
     const auto difference = [&](double h) { return (f(x + h * v) - f(x - h * v)) / (2 * h); };

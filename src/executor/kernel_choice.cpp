@@ -230,9 +230,10 @@ struct LayoutTotal {
       size_t fastest = 0;
       const auto time = [&](size_t i) { return times[i].ofStep(pass, scale); };
       for (size_t i = 1; i < candidates.size(); ++i) {
-        if (worthIt * time(i) < time(fastest)) fastest = i;
+        if (candidates[i].algorithm->passes[pass] && worthIt * time(i) < time(fastest)) fastest = i;
       }
-      algorithms[layer.node][pass] = candidates[fastest].algorithm;
+      const ConvolutionAlgorithm* const algorithm = candidates[fastest].algorithm;
+      algorithms[layer.node][pass] = algorithm->passes[pass] ? algorithm : &convolutionAlgorithms().front();
       first += time(0);
       best += time(fastest);
     }

@@ -8,10 +8,14 @@
 namespace tandem {
 namespace {
 
+constexpr std::array<bool, 3> allPasses{true, true, true}, weightGradient{false, false, true};
+
 constexpr std::array algorithms{
-    ConvolutionAlgorithm{"direct", "the sum that defines it, by oneDNN", makeDirectConvolution},
-    ConvolutionAlgorithm{"winograd", "3x3 in fp32 with a quarter of the products, F(4x4, 3x3)",
+    ConvolutionAlgorithm{"direct", "the sum that defines it, by oneDNN", allPasses, makeDirectConvolution},
+    ConvolutionAlgorithm{"winograd", "3x3 in fp32 with a quarter of the products, F(4x4, 3x3)", allPasses,
                          makeWinogradConvolution},
+    ConvolutionAlgorithm{"gemm", "the weight's gradient as a product of matrices, by oneDNN", weightGradient,
+                         makeGemmConvolution},
 };
 
 /// Each pass by a kernel of its own choice; passes of one algorithm share one.
@@ -42,7 +46,8 @@ std::unique_ptr<Convolution> makeConvolution(const ConvolutionGeometry& geometry
   std::array<std::shared_ptr<Convolution>, algorithms.size()> made{std::move(direct)};
   ByPass::Kernels kernels;
   for (size_t pass = 0; pass < chosen.size(); ++pass) {
-    const auto at = static_cast<size_t>(chosen[pass] == nullptr ? 0 : chosen[pass] - algorithms.data());
+    const auto at = static_cast<size_t>(
+        chosen[pass] == nullptr || !chosen[pass]->passes[pass] ? 0 : chosen[pass] - algorithms.data());
     if (!made[at]) made[at] = algorithms[at].make(geometry, parameters);
     kernels[pass] = made[at] ? made[at] : made[0];
   }

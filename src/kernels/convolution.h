@@ -47,18 +47,19 @@ class Convolution {
 /// A way to compute it.
 struct ConvolutionAlgorithm {
   std::string_view name, summary;
+  std::array<bool, 3> passes;  ///< forward, backwardInput, backwardParameters: false where another way is inside
   /// Null for what it does not serve.
   std::unique_ptr<Convolution> (*make)(const ConvolutionGeometry&, const ConvolutionParameters&);
 };
 
-/// direct, which serves all that any of them serves; winograd.
+/// direct, which serves all that any of them serves; winograd; gemm.
 std::span<const ConvolutionAlgorithm> convolutionAlgorithms();
 
 /// By pass: forward, backwardInput, backwardParameters. Null: direct.
 using PassAlgorithms = std::array<const ConvolutionAlgorithm*, 3>;
 
-/// With an algorithm for each pass; direct where the chosen one does not serve. Null where direct does not: a build
-/// without oneDNN, another device or type.
+/// With an algorithm for each pass; direct where the chosen one does not serve the layer or the pass. Null where direct
+/// does not: a build without oneDNN, another device or type.
 std::unique_ptr<Convolution> makeConvolution(const ConvolutionGeometry& geometry,
                                              const ConvolutionParameters& parameters,
                                              const PassAlgorithms& algorithms = {});
@@ -66,6 +67,13 @@ std::unique_ptr<Convolution> makeConvolution(const ConvolutionGeometry& geometry
 /// By oneDNN, summed as the definition says. Null for another device or type, and in a build without oneDNN.
 std::unique_ptr<Convolution> makeDirectConvolution(const ConvolutionGeometry& geometry,
                                                    const ConvolutionParameters& parameters);
+
+/// The gradient of the weight as a product of matrices by oneDNN: of dy, and of what the weight saw at each place of
+/// the result as a row of values (im2col), some places at a time, summed in fp32. With 1x1 weights and stride 1 those
+/// rows are x itself. The other passes are direct. Null for groups, blocked activations, and what direct does not
+/// serve.
+std::unique_ptr<Convolution> makeGemmConvolution(const ConvolutionGeometry& geometry,
+                                                 const ConvolutionParameters& parameters);
 
 /// "oneDNN 3.2.0", or "" in a build without it.
 std::string convolutionLibrary();

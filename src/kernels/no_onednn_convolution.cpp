@@ -1,9 +1,13 @@
-// Twin of onednn_convolution.cpp for builds without oneDNN.
+// Twin of onednn_convolution.cpp and onednn_gemm.cpp for builds without oneDNN.
 #include "kernels/convolution.h"
 
 namespace tandem {
 
 std::unique_ptr<Convolution> makeDirectConvolution(const ConvolutionGeometry&, const ConvolutionParameters&) {
+  return nullptr;
+}
+
+std::unique_ptr<Convolution> makeGemmConvolution(const ConvolutionGeometry&, const ConvolutionParameters&) {
   return nullptr;
 }
 

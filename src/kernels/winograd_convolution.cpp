@@ -1,12 +1,12 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/error.h"
 #include "kernels/blocked.h"
+#include "kernels/cache_size.h"
 #include "kernels/vector.h"
 #include "kernels/winograd.h"
 #include "kernels/winograd_bodies.h"
@@ -19,10 +19,7 @@ using namespace winograd;
 constexpr int64_t panelColumns = 4 * lanes;
 constexpr int64_t leastTiles = 64;  // of a part: enough arithmetic for the points of the weights read for it
 
-int64_t cacheFloats() {
-  static const int64_t bytes = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), 1 << 19);
-  return bytes / static_cast<int64_t>(sizeof(float));
-}
+int64_t cacheFloats() { return coreCacheBytes() / static_cast<int64_t>(sizeof(float)); }
 
 ImageOrder orderOf(const at::Tensor& x, int64_t channels) {
   const int64_t height = x.size(2), width = x.size(3), images = x.numel() / (channels * height * width);

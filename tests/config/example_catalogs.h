@@ -19,7 +19,7 @@ inline const CatalogNames& exampleCatalogs() {
       {Choices::allReduces, {"owner", "shared", "copy", "ring", "tree", "nccl"}},
       {Choices::recomputes, {"none", "norm", "segments"}},
       {Choices::layouts, {"nhwc", "nchw"}},
-      {Choices::convolutions, {"direct", "winograd"}},
+      {Choices::convolutions, {"direct", "winograd", "gemm"}},
       {Choices::scalings, {"weak", "strong"}},
       {Choices::augments, {"none", "standard"}},
       {Choices::schedules, {"constant", "cosine", "warmup-cosine"}},

@@ -120,5 +120,16 @@ TEST_F(KernelChoiceTest, OneOfEachIsNotMeasured) {
   EXPECT_EQ(choice.algorithms.at(2)[0]->name, "winograd");
 }
 
+TEST_F(KernelChoiceTest, OnlyThePassesThatAnAlgorithmServes) {
+  trial_.layouts.pop_back();
+  trial_.algorithms = {algorithm("direct"), algorithm("gemm")};
+  const KernelChoice choice = choiceIf({{"gemm", "0.5 0.5 0.5 0.5 0.5 0.5"}});
+  const PassAlgorithms weightGradient{algorithm("direct"), algorithm("direct"), algorithm("gemm")};
+  EXPECT_EQ(choice.algorithms.at(2), weightGradient);
+  EXPECT_DOUBLE_EQ(choice.gain, 6 / 5.0);
+  trial_.algorithms = {algorithm("gemm")};
+  EXPECT_EQ(choiceIf({}).algorithms.at(2), weightGradient);
+}
+
 }  // namespace
 }  // namespace tandem

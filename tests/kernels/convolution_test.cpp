@@ -153,7 +153,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      Layer{"oneChannel", 1, 1, 1, 5, 7, 3, 3, {1, 1, 1, 1, 1, 1, 1}, true},
                                      Layer{"onePixel", 4, 32, 16, 1, 1, 1, 1, {1, 1, 0, 0, 0, 0, 1}, true}),
                      testing::Values(at::kFloat, at::kBFloat16), testing::Values(Order::plain, Order::blocked),
-                     testing::Values(&convolutionAlgorithms()[0], &convolutionAlgorithms()[1])),
+                     testing::Values(&convolutionAlgorithms()[0], &convolutionAlgorithms()[1],
+                                     &convolutionAlgorithms()[2])),
     nameOf);
 
 TEST(ConvolutionShapes, ASecondShapeIsServedToo) {
@@ -170,6 +171,32 @@ TEST(ConvolutionShapes, ASecondShapeIsServedToo) {
 TEST(ConvolutionShapes, NoKernelForDoublePrecision) {
   const at::Tensor weight = at::randn({8, 4, 3, 3}, at::kDouble).contiguous(channelsLast);
   EXPECT_EQ(makeConvolution({}, {weight, {}, at::empty_like(weight), {}}), nullptr);
+}
+
+TEST(Gemm, ServesAnotherShapeToo) {
+  if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
+  at::manual_seed(1);
+  const at::Tensor weight = at::randn({8, 4, 3, 3}).contiguous(channelsLast), gradient = at::empty_like(weight);
+  const auto kernel = makeGemmConvolution({1, 1, 1, 1, 1, 1, 1}, {weight, {}, gradient, {}});
+  for (const int64_t images : {3, 1, 3}) {
+    const at::Tensor x = at::randn({images, 4, 5, 6}).contiguous(channelsLast);
+    const at::Tensor dy = at::randn({images, 8, 5, 6}).contiguous(channelsLast);
+    kernel->backwardParameters(x, dy);
+    const auto expected = at::convolution_backward(dy, x, weight, std::nullopt, {1, 1}, {1, 1}, {1, 1}, false, {0, 0},
+                                                   1, {false, true, false});
+    EXPECT_LE(relativeError(gradient, std::get<1>(expected)), 1e-5);
+  }
+}
+
+TEST(Gemm, ServesOnlyWhatItIsFor) {
+  if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
+  const at::Tensor weight = at::zeros({32, 16, 3, 3}).contiguous(channelsLast);
+  const ConvolutionParameters parameters{weight, {}, at::empty_like(weight), {}};
+  ConvolutionGeometry grouped, blocked;
+  grouped.groups = 2, blocked.blockedOutput = true;
+  EXPECT_NE(makeGemmConvolution({}, parameters), nullptr);
+  EXPECT_EQ(makeGemmConvolution(grouped, parameters), nullptr);
+  EXPECT_EQ(makeGemmConvolution(blocked, parameters), nullptr);
 }
 
 TEST(Winograd, ServesOnlyWhatItIsFor) {

@@ -249,6 +249,15 @@ TEST(Plan, WinogradNeedsThePlannedExecutorInFp32) {
   EXPECT_EQ(refusalOf(config), "");
 }
 
+TEST(Plan, GemmServesBf16Too) {
+  auto config = tiny();
+  config.convolution = "gemm", config.precision = "bf16";
+  EXPECT_EQ(refusalOf(config), "");
+  config.layout = "nchw";
+  EXPECT_EQ(refusalOf(config).find("--precision=fp32,"), std::string::npos);
+  EXPECT_NE(refusalOf(config).find("other than nchw"), std::string::npos);
+}
+
 TEST(Plan, MissingDataIsADataError) {
   auto config = tiny();
   config.data = testing::TempDir() + "no_such_folder";

@@ -84,7 +84,7 @@ class Graph {
   /// The value that the loss reads; by default the last node added.
   NodeId output() const { return static_cast<NodeId>(nodes_.size()) - 1; }
 
-  /// REQUIRES: `value` is a node, the last one added at the end excepted.
+  /// REQUIRES: in the end another node than output().
   void addAuxiliary(NodeId value, double lossWeight) { auxiliaries_.push_back({value, lossWeight}); }
   std::span<const Auxiliary> auxiliaries() const { return auxiliaries_; }
 

@@ -19,5 +19,16 @@ TEST_P(GoldenLarge, EqualsItsReferenceInTheDefaultWay) {
 INSTANTIATE_TEST_SUITE_P(Catalog, GoldenLarge, testing::ValuesIn(catalogModels(/*large=*/true)),
                          [](const auto& row) { return row.param; });
 
+TEST(GoldenHead, OfInceptionV3EqualsItsReference) {
+  const nlohmann::json head = goldenOf("inception_v3").at("head");
+  const int64_t classes = goldenOf("inception_v3").at("classes"), size = head.at("imageSize");
+  const Graph graph = buildModel("inception_v3", {.classes = classes, .imageSize = size, .dropout = 0});
+  ModelSubject subject(graph, find(precisions(), "fp32", "precision"), find(executors(), "planned", "executor"),
+                       layouts().front());
+  const Batch batch = subject.batch(head.at("input"), {head.at("batch"), 3, size, size}, classes);
+  EXPECT_NEAR(subject.pass(batch, [](Slice) {}) / head.at("loss").get<double>(), 1, tolerance);
+  expectGradients(subject.buffers(), head.at("gradients"), /*all=*/false);
+}
+
 }  // namespace
 }  // namespace tandem::golden

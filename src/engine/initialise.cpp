@@ -15,6 +15,9 @@ namespace {
 constexpr uint64_t fnvOffset = 0xCBF29CE484222325ULL;
 constexpr uint64_t fnvPrime = 0x100000001B3ULL;
 
+constexpr double firstLayerScale = 1e-6;     // Liu et al. 2022, arXiv:2201.03545
+constexpr double embeddingDeviation = 0.02;  // Devlin et al. 2018, arXiv:1810.04805
+
 uint64_t fnv1a(std::string_view bytes, uint64_t hash) {
   for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * fnvPrime;
   return hash;
@@ -22,10 +25,13 @@ uint64_t fnv1a(std::string_view bytes, uint64_t hash) {
 
 at::Tensor initialValue(const Parameter& parameter, uint64_t seed) {
   if (parameter.role == ParameterRole::normScale) return at::ones(parameter.shape);
-  if (parameter.role != ParameterRole::weight) return at::zeros(parameter.shape);
+  if (parameter.role == ParameterRole::layerScale) return at::full(parameter.shape, firstLayerScale);
+  const bool isDrawn = parameter.role == ParameterRole::weight || parameter.role == ParameterRole::embedding;
+  if (!isDrawn) return at::zeros(parameter.shape);
   at::Generator generator = at::detail::createCPUGenerator(fnv1a(parameter.name, fnvOffset ^ seed));
   const double gain = parameter.shape.size() == 4 ? 2.0 : 1.0;
-  const double deviation = std::sqrt(gain / static_cast<double>(parameter.fanIn));
+  const double ofWeight = std::sqrt(gain / static_cast<double>(parameter.fanIn));
+  const double deviation = parameter.role == ParameterRole::embedding ? embeddingDeviation : ofWeight;
   return at::empty(parameter.shape).normal_(0, deviation, generator);
 }
 

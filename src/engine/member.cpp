@@ -73,9 +73,16 @@ class TeamMember final : public Team::Member {
 at::Tensor TeamMember::trainPart(const Batch& part, int64_t images) {
   const auto outputs = executor_->forward(part);
   if (shared_.options.forwardOnly) return {};
-  const LossAndGradient result = shared_.lossPlace.compute(replica_.index, outputs[0], part.labels, images);
-  executor_->backward({&result.gradient, 1}, ready_);
-  return result.loss;
+  LossAndGradient whole = shared_.lossPlace.compute(replica_.index, outputs[0], part.labels, images);
+  std::vector<at::Tensor> gradients{whole.gradient};
+  for (size_t i = 1; i < outputs.size(); ++i) {
+    const double weight = shared_.options.graph->auxiliaries()[i - 1].lossWeight;
+    const LossAndGradient more = shared_.lossPlace.compute(replica_.index, outputs[i], part.labels, images);
+    whole.loss = whole.loss + more.loss * weight;
+    gradients.push_back(more.gradient * weight);
+  }
+  executor_->backward(gradients, ready_);
+  return whole.loss;
 }
 
 void TeamMember::train() {

@@ -6,8 +6,6 @@
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
-#include <array>
-
 #include "base/error.h"
 #include "executor/generator.h"
 #include "executor/operation_call.h"
@@ -35,12 +33,19 @@ class GradientToSlice final : public torch::autograd::PostAccumulateGradHook {
   const GradientReady*& ready_;
 };
 
+/// A parameter's gradient.
+struct Leaf {
+  at::Tensor gradient;
+  Slice slice;
+};
+
 /// A node with everything that its call needs, resolved once.
 struct Step {
   OperationCall call = nullptr;
   const Node* node = nullptr;
   at::Tensor weight, bias, runningMean, runningVar;
   bool mayOverwrite = false;
+  bool auxiliary = false;         // training only
   std::vector<NodeId> lastUseOf;  // values that nobody reads after this node
 };
 
@@ -65,10 +70,10 @@ class AutogradExecutor final : public Executor {
   ExecutorOptions options_;
   at::Generator generator_;
   const Graph* graph_ = nullptr;
-  std::vector<Step> steps_;  // one per node; the input's does nothing
-  std::vector<at::Tensor> leaves_;
-  at::Tensor output_;  // with its autograd history
-  std::array<at::Tensor, 1> detached_;
+  std::vector<Step> steps_;          // one per node; the input's does nothing
+  std::vector<at::Tensor> outputs_;  // with their autograd history
+  std::vector<at::Tensor> detached_;
+  std::vector<Leaf> auxiliaryLeaves_;
   const GradientReady* ready_ = nullptr;  // of the backward that runs
   bool training_ = true, gradients_ = true;
 };
@@ -76,9 +81,11 @@ class AutogradExecutor final : public Executor {
 void AutogradExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
   graph_ = &graph;
   steps_.assign(graph.nodes().size(), Step{});
+  const std::vector<bool> auxiliary = auxiliaryOnly(graph);
   for (size_t i = 1; i < steps_.size(); ++i) {
     const Node& node = graph.nodes()[i];
     steps_[i].node = &node;
+    steps_[i].auxiliary = auxiliary[i];
     steps_[i].call = operationCall(node.operation->name);
     if (node.operation->name == "batch_norm") bindStatistics(steps_[i]);
   }
@@ -104,7 +111,7 @@ void AutogradExecutor::bindParameters(FlatBuffers& buffers) {
     Step& step = steps_.at(static_cast<size_t>(parameter.node));
     const bool isBias = parameter.role == ParameterRole::bias || parameter.role == ParameterRole::normShift;
     (isBias ? step.bias : step.weight) = leaf;
-    leaves_.push_back(leaf);
+    if (step.auxiliary) auxiliaryLeaves_.push_back({buffers.gradientView(index), buffers.slice(index)});
   }
 }
 
@@ -118,6 +125,7 @@ void AutogradExecutor::planValues() {
     }
   }
   ++uses[static_cast<size_t>(graph_->output())];
+  for (const Auxiliary& auxiliary : graph_->auxiliaries()) ++uses[static_cast<size_t>(auxiliary.value)];
   for (size_t i = 1; i < steps_.size(); ++i) {
     const NodeId first = steps_[i].node->inputs.front();
     steps_[i].mayOverwrite =
@@ -138,21 +146,32 @@ std::span<const at::Tensor> AutogradExecutor::forward(const Batch& batch) {
   std::vector<at::Tensor> values(steps_.size());
   values[0] = batch.images;
   for (size_t i = 1; i < steps_.size(); ++i) {
-    values[i] = run(steps_[i], values);
+    if (!steps_[i].auxiliary || training_) values[i] = run(steps_[i], values);
     for (const NodeId dead : steps_[i].lastUseOf) values[static_cast<size_t>(dead)].reset();
   }
-  output_ = values[static_cast<size_t>(graph_->output())];
-  if (output_.dim() != 2) output_ = output_.flatten(1);
-  detached_[0] = output_.detach();
+  outputs_ = {values[static_cast<size_t>(graph_->output())]};
+  for (const Auxiliary& auxiliary : graph_->auxiliaries()) {
+    if (training_) outputs_.push_back(values[static_cast<size_t>(auxiliary.value)]);
+  }
+  detached_.clear();
+  for (at::Tensor& output : outputs_) {
+    if (output.dim() != 2) output = output.flatten(1);
+    detached_.push_back(output.detach());
+  }
   return detached_;
 }
 
 void AutogradExecutor::backward(std::span<const at::Tensor> outputGradients, const GradientReady& ready) {
-  check(output_.defined() && output_.requires_grad(), "backward without a forward that kept gradients");
-  check(outputGradients.size() == 1, "one gradient for the one output");
+  check(!outputs_.empty() && outputs_[0].requires_grad(), "backward without a forward that kept gradients");
+  check(outputGradients.size() == outputs_.size(), "one gradient for each output");
   ready_ = &ready;
-  torch::autograd::backward({std::move(output_)}, {outputGradients[0]});
-  output_.reset();
+  if (!training_) {
+    for (const Leaf& leaf : auxiliaryLeaves_) {
+      leaf.gradient.zero_();
+      ready(leaf.slice);
+    }
+  }
+  torch::autograd::backward(std::exchange(outputs_, {}), {outputGradients.begin(), outputGradients.end()});
 }
 
 std::vector<std::pair<std::string, at::Tensor>> AutogradExecutor::statistics() const {

@@ -77,13 +77,72 @@ at::Tensor padChannels(OperationArguments& a) {
   return at::constant_pad_nd(a.inputs[0], {0, 0, 0, 0, missing / 2, missing - missing / 2}, 0);
 }
 
+at::Tensor concatenation(OperationArguments& a) { return at::cat(a.inputs, 1); }
+
+at::Tensor multiply(OperationArguments& a) { return a.inputs[0] * a.inputs[1]; }
+
+at::Tensor relu6(OperationArguments& a) {
+  return a.mayOverwrite ? at::hardtanh_(a.inputs[0], 0, 6) : at::hardtanh(a.inputs[0], 0, 6);
+}
+
+at::Tensor sigmoid(OperationArguments& a) { return at::sigmoid(a.inputs[0]); }
+at::Tensor silu(OperationArguments& a) { return at::silu(a.inputs[0]); }
+at::Tensor gelu(OperationArguments& a) { return at::gelu(a.inputs[0]); }
+
+at::Tensor layerScale(OperationArguments& a) { return a.inputs[0] * a.weight; }
+
+// [N, H, W, C] and back: views.
+at::Tensor channelsBehind(const at::Tensor& x) { return x.permute({0, 2, 3, 1}); }
+at::Tensor channelsBefore(const at::Tensor& x) { return x.permute({0, 3, 1, 2}); }
+
+at::Tensor channelLinear(OperationArguments& a) {
+  return channelsBefore(at::linear(channelsBehind(a.inputs[0]), a.weight, a.bias));
+}
+
+at::Tensor layerNorm(OperationArguments& a) {
+  const at::Tensor x = channelsBehind(a.inputs[0]);
+  const auto type = x.is_cpu() ? a.weight.scalar_type() : x.scalar_type();  // only CPUs mix fp32 and bf16
+  return channelsBefore(at::layer_norm(x, {x.size(3)}, a.weight.to(type), a.bias.to(type), a.attributes.epsilon));
+}
+
+// [N, L, C] of tokens [N, C, L, 1] and back: views.
+at::Tensor tokensOf(const at::Tensor& x) { return x.squeeze(3).transpose(1, 2); }
+at::Tensor valueOf(const at::Tensor& tokens) { return tokens.transpose(1, 2).unsqueeze(3); }
+
+at::Tensor classToken(OperationArguments& a) {
+  const at::Tensor pixels = a.inputs[0].flatten(2).transpose(1, 2);
+  return valueOf(at::cat({a.weight.expand({pixels.size(0), 1, pixels.size(2)}), pixels}, 1));
+}
+
+at::Tensor positionEmbedding(OperationArguments& a) { return valueOf(tokensOf(a.inputs[0]) + a.weight); }
+
+at::Tensor attention(OperationArguments& a) {
+  const at::Tensor tokens = tokensOf(a.inputs[0]);
+  const int64_t images = tokens.size(0), length = tokens.size(1), channels = tokens.size(2), heads = a.attributes.heads;
+  const at::Tensor joined = at::linear(tokens, a.weight, a.bias).view({images, length, 3, heads, channels / heads});
+  const auto qkv = joined.permute({2, 0, 3, 1, 4}).unbind(0);  // [N, heads, L, C / heads] each
+  const at::Tensor mixed = at::scaled_dot_product_attention(qkv[0], qkv[1], qkv[2]);
+  return valueOf(mixed.transpose(1, 2).reshape({images, length, channels}));
+}
+
+at::Tensor firstToken(OperationArguments& a) { return a.inputs[0].narrow(2, 0, 1); }
+
 at::Tensor flatten(OperationArguments& a) { return a.inputs[0].flatten(1); }
 
-at::Tensor dropout(OperationArguments& a) {
+/// The input with zeros where `kept`, whose memory it takes, draws them.
+at::Tensor dropped(OperationArguments& a, const at::Tensor& kept) {
   const double p = a.attributes.probability;
-  if (!a.training || p == 0) return a.inputs[0];
-  const at::Tensor kept = at::empty_like(a.inputs[0]).bernoulli_(1 - p, *a.generator);
-  return a.inputs[0] * kept.div_(1 - p);
+  return a.inputs[0] * kept.bernoulli_(1 - p, *a.generator).div_(1 - p);
+}
+
+at::Tensor dropout(OperationArguments& a) {
+  if (!a.training || a.attributes.probability == 0) return a.inputs[0];
+  return dropped(a, at::empty_like(a.inputs[0]));
+}
+
+at::Tensor stochasticDepth(OperationArguments& a) {
+  if (!a.training || a.attributes.probability == 0) return a.inputs[0];
+  return dropped(a, at::empty({a.inputs[0].size(0), 1, 1, 1}, a.inputs[0].options()));
 }
 
 struct CallRow {
@@ -93,12 +152,19 @@ struct CallRow {
   bool draws = false;  // from the generator
 };
 
-constexpr std::array<CallRow, 13> calls{{
+constexpr std::array<CallRow, 28> calls{{
     {"conv", convolution, true},
     {"linear", linear, true},
     {"batch_norm", batchNorm, true},
+    {"layer_norm", layerNorm, false},
     {"relu", relu, false},
+    {"relu6", relu6, false},
+    {"sigmoid", sigmoid, false},
+    {"silu", silu, false},
+    {"gelu", gelu, false},
     {"add", add, true},
+    {"concat", concatenation, true},
+    {"multiply", multiply, true},
     {"max_pool", maxPool, false},
     {"avg_pool", averagePool, false},
     {"adaptive_avg_pool", adaptiveAveragePool, false},
@@ -107,6 +173,13 @@ constexpr std::array<CallRow, 13> calls{{
     {"pad_channels", padChannels, false},
     {"flatten", flatten, false},
     {"dropout", dropout, false, /*draws=*/true},
+    {"stochastic_depth", stochasticDepth, false, /*draws=*/true},
+    {"layer_scale", layerScale, true},
+    {"channel_linear", channelLinear, false},
+    {"class_token", classToken, false},
+    {"position_embedding", positionEmbedding, false},
+    {"attention", attention, false},
+    {"first_token", firstToken, false},
 }};
 
 const CallRow& row(std::string_view operation) {

@@ -3,8 +3,6 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
-#include <array>
-
 #include "base/error.h"
 #include "executor/activations.h"
 #include "executor/fusion.h"
@@ -28,6 +26,7 @@ struct Step {
   bool backward = false;          // something at or before it has a gradient
   bool keeps = true;              // forward keeps what its backward reads
   bool again = false;             // forward runs again before backward
+  bool auxiliary = false;         // training only
 };
 
 class PlannedExecutor final : public Executor {
@@ -62,21 +61,24 @@ class PlannedExecutor final : public Executor {
   size_t values_ = 0;          // nodes of the graph
   std::vector<bool> blocked_;  // per value
   Recomputation recomputation_;
-  std::vector<at::Tensor> held_;  // per value, of the last forward: what a repetition starts from
-  int64_t images_ = 0;            // of the last forward
-  NodeId output_ = -1;
-  std::vector<int64_t> outputShape_;
-  std::array<at::Tensor, 1> outputs_;
+  std::vector<at::Tensor> held_;     // per value, of the last forward: what a repetition starts from
+  int64_t images_ = 0;               // of the last forward
+  std::vector<NodeId> outputNodes_;  // the output, then the auxiliary values
+  std::vector<std::vector<int64_t>> outputShapes_;
+  std::vector<at::Tensor> outputs_;
   bool kept_ = false;  // the last forward kept what backward reads
 };
 
 void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
   plan_ = fuse(graph);
   values_ = graph.nodes().size();
-  output_ = graph.output();
+  outputNodes_ = {graph.output()};
+  for (const Auxiliary& auxiliary : graph.auxiliaries()) outputNodes_.push_back(auxiliary.value);
+  const std::vector<bool> auxiliary = auxiliaryOnly(graph);
   steps_.clear();
   steps_.resize(plan_.size());
   for (size_t i = 0; i < plan_.size(); ++i) {
+    steps_[i].auxiliary = auxiliary[static_cast<size_t>(plan_[i].output)];
     steps_[i].binding.plan = &plan_[i];
     steps_[i].binding.node = &graph.node(plan_[i].node);
     steps_[i].binding.generator = &generator_;
@@ -184,6 +186,7 @@ std::span<const at::Tensor> PlannedExecutor::forward(const Batch& batch) {
   };
   hold(0);
   for (Step& step : steps_) {
+    if (step.auxiliary && !mode_.training) continue;
     const std::vector<at::Tensor> inputs = inputsOf(step, values);
     for (const NodeId dead : step.lastUseOf) values[static_cast<size_t>(dead)].reset();
     const auto output = static_cast<size_t>(step.binding.plan->output);
@@ -191,10 +194,15 @@ std::span<const at::Tensor> PlannedExecutor::forward(const Batch& batch) {
     values[output] = step.operation->forward(inputs, {mode_.training, gradients});
     hold(output);
   }
-  const auto last = static_cast<size_t>(output_);
-  const at::Tensor output = inLayout(values[last], blocked_[last], /*blocked=*/false);
-  outputShape_ = output.sizes().vec();
-  outputs_[0] = output.dim() == 2 ? output : output.flatten(1);
+  outputs_.clear();
+  outputShapes_.clear();
+  for (const NodeId node : outputNodes_) {
+    const auto value = static_cast<size_t>(node);
+    if (!values[value].defined()) continue;  // auxiliary, in evaluation
+    const at::Tensor output = inLayout(values[value], blocked_[value], /*blocked=*/false);
+    outputShapes_.push_back(output.sizes().vec());
+    outputs_.push_back(output.dim() == 2 ? output : output.flatten(1));
+  }
   kept_ = mode_.gradients;
   return outputs_;
 }
@@ -203,6 +211,7 @@ void PlannedExecutor::repeat(const Recomputation::Segment& segment) {
   std::vector<at::Tensor> values = held_;
   for (size_t i = segment.begin; i < segment.end; ++i) {
     Step& step = steps_[i];
+    if (step.auxiliary && !mode_.training) continue;
     const auto output = static_cast<size_t>(step.binding.plan->output);
     if (step.again) {
       const PassMode mode{mode_.training, step.backward, /*again=*/true};
@@ -215,14 +224,16 @@ void PlannedExecutor::repeat(const Recomputation::Segment& segment) {
   }
 }
 
-void PlannedExecutor::backward(std::span<const at::Tensor> ofOutput, const GradientReady& ready) {
+void PlannedExecutor::backward(std::span<const at::Tensor> ofOutputs, const GradientReady& ready) {
   check(kept_, "backward without a forward that kept gradients");
-  check(ofOutput.size() == 1, "one gradient for the one output");
+  check(ofOutputs.size() == outputs_.size(), "one gradient for each output");
   const at::NoGradGuard noGradients;
   kept_ = false;
   std::vector<std::vector<at::Tensor>> gradients(values_);  // one from each reader of a value
-  const auto last = static_cast<size_t>(output_);
-  gradients[last].push_back(inLayout(ofOutput[0].view(outputShape_), /*isBlocked=*/false, blocked_[last]));
+  for (size_t i = 0; i < ofOutputs.size(); ++i) {
+    const auto value = static_cast<size_t>(outputNodes_[i]);
+    gradients[value].push_back(inLayout(ofOutputs[i].view(outputShapes_[i]), /*isBlocked=*/false, blocked_[value]));
+  }
   const auto& segments = recomputation_.segments;
   for (size_t s = segments.size(); s-- > 0;) {
     if (s + 1 < segments.size()) repeat(segments[s]);
@@ -234,8 +245,15 @@ void PlannedExecutor::backward(std::span<const at::Tensor> ofOutput, const Gradi
 void PlannedExecutor::backward(Step& step, std::vector<std::vector<at::Tensor>>& gradients,
                                const GradientReady& ready) {
   auto& outputGradients = gradients[static_cast<size_t>(step.binding.plan->output)];
-  if (!step.backward || outputGradients.empty()) return;
-  auto inputs = step.operation->backward(std::move(outputGradients));
+  if (!step.backward) return;
+  std::vector<at::Tensor> inputs;
+  if (!outputGradients.empty()) {
+    inputs = step.operation->backward(std::move(outputGradients));
+  } else {  // auxiliary, in evaluation
+    for (const at::Tensor& gradient : {step.binding.weightGradient, step.binding.biasGradient}) {
+      if (gradient.defined()) gradient.zero_();
+    }
+  }
   for (size_t k = 0; k < inputs.size(); ++k) {
     if (!step.binding.wantsGradient[k]) continue;
     const auto value = static_cast<size_t>(step.binding.plan->inputs[k]);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/error.h"
 #include "executor/executor.h"
@@ -23,8 +24,12 @@ class Bound : public PlannedOperation {
   explicit Bound(const PlannedBinding& binding) : b_(binding) {}
   const Attributes& attributes() const { return b_.node->attributes; }
   at::Tensor call(std::span<const at::Tensor> inputs, PassMode mode) const {
+    return call(inputs, mode, b_.weight, b_.bias);
+  }
+  at::Tensor call(std::span<const at::Tensor> inputs, PassMode mode, const at::Tensor& weight,
+                  const at::Tensor& bias) const {
     OperationArguments arguments{attributes(),   {inputs.begin(), inputs.end()},
-                                 b_.weight,      b_.bias,
+                                 weight,         bias,
                                  b_.runningMean, b_.runningVar,
                                  mode.training,  b_.mayOverwrite,
                                  b_.generator};
@@ -186,9 +191,17 @@ class BatchNorm final : public Bound {
   NormActSaved saved_;
 };
 
-class Relu final : public Bound {
+at::Tensor reluGradient(const at::Tensor& dy, const at::Tensor& y) { return at::threshold_backward(dy, y, 0); }
+at::Tensor relu6Gradient(const at::Tensor& dy, const at::Tensor& y) { return at::hardtanh_backward(dy, y, 0, 6); }
+at::Tensor sigmoidGradient(const at::Tensor& dy, const at::Tensor& y) { return at::sigmoid_backward(dy, y); }
+at::Tensor siluGradient(const at::Tensor& dy, const at::Tensor& x) { return at::silu_backward(dy, x); }
+at::Tensor geluGradient(const at::Tensor& dy, const at::Tensor& x) { return at::gelu_backward(dy, x); }
+
+/// A function of each element whose derivative follows from one tensor: its output, or its input.
+template <auto gradientOf, bool readsOutput>
+class Activation final : public Bound {
  public:
-  explicit Relu(const PlannedBinding& binding) : Bound(binding) {}
+  explicit Activation(const PlannedBinding& binding) : Bound(binding) {}
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
     at::Tensor output = call(inputs, mode);
@@ -196,16 +209,40 @@ class Relu final : public Bound {
     return output;
   }
 
-  void keep(std::span<const at::Tensor>, const at::Tensor& output) override { output_ = output; }
+  void keep(std::span<const at::Tensor> inputs, const at::Tensor& output) override {
+    kept_ = readsOutput ? output : inputs[0];
+  }
 
   std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
-    at::Tensor gradient = at::threshold_backward(addGradients(std::move(outputGradients)), output_, 0);
-    output_.reset();
+    at::Tensor gradient = gradientOf(addGradients(std::move(outputGradients)), kept_);
+    kept_.reset();
     return {std::move(gradient)};
   }
 
  private:
-  at::Tensor output_;
+  at::Tensor kept_;
+};
+
+class Concat final : public Bound {
+ public:
+  explicit Concat(const PlannedBinding& binding) : Bound(binding) {}
+
+  at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
+    channels_.clear();
+    for (const at::Tensor& input : inputs) channels_.push_back(input.size(1));
+    return call(inputs, mode);
+  }
+
+  void keep(std::span<const at::Tensor>, const at::Tensor&) override {}
+
+  std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
+    std::vector<at::Tensor> parts = addGradients(std::move(outputGradients)).split_with_sizes(channels_, 1);
+    for (at::Tensor& part : parts) part = part.contiguous(b_.format);
+    return parts;
+  }
+
+ private:
+  std::vector<int64_t> channels_;
 };
 
 class Add final : public Bound {
@@ -221,7 +258,7 @@ class Add final : public Bound {
   }
 };
 
-/// Any operation without parameters, by libtorch's autograd of its ATen call.
+/// Any operation, by libtorch's autograd of its ATen call.
 class ByAutograd final : public Bound {
  public:
   explicit ByAutograd(const PlannedBinding& binding) : Bound(binding) {}
@@ -245,17 +282,21 @@ class ByAutograd final : public Bound {
     check(false, "only forward makes what autograd reads");
   }
   std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
-    std::vector<at::Tensor> inputs(leaves_.size()), wanted;
-    for (const at::Tensor& leaf : leaves_) {
-      if (leaf.requires_grad()) wanted.push_back(leaf);
-    }
+    std::vector<at::Tensor> gradients(leaves_.size() + 2), wanted;
+    const auto isWanted = [](const at::Tensor& leaf) { return leaf.defined() && leaf.requires_grad(); };
+    leaves_.insert(leaves_.end(), {weight_, bias_});
+    std::ranges::copy_if(leaves_, std::back_inserter(wanted), isWanted);
     auto results = torch::autograd::grad({std::move(output_)}, wanted, {addGradients(std::move(outputGradients))});
     for (size_t i = 0, next = 0; i < leaves_.size(); ++i) {
-      if (leaves_[i].requires_grad()) inputs[i] = std::move(results[next++]);
+      if (isWanted(leaves_[i])) gradients[i] = std::move(results[next++]);
     }
+    if (b_.bias.defined()) b_.biasGradient.copy_(gradients.back());
+    gradients.pop_back();
+    if (b_.weight.defined()) b_.weightGradient.copy_(gradients.back());
+    gradients.pop_back();
     output_.reset();
     leaves_.clear();
-    return inputs;
+    return gradients;
   }
 
  private:
@@ -265,13 +306,16 @@ class ByAutograd final : public Bound {
     for (size_t i = 0; i < inputs.size(); ++i) {
       leaves_.push_back(inputs[i].detach().requires_grad_(b_.wantsGradient[i]));
     }
-    output_ = call(leaves_, mode);
+    if (b_.weight.defined()) weight_ = b_.weight.detach().requires_grad_();
+    if (b_.bias.defined()) bias_ = b_.bias.detach().requires_grad_();
+    output_ = call(leaves_, mode, weight_, bias_);
     return output_.detach();
   }
 
-  std::vector<at::Tensor> leaves_;
-  at::Tensor output_;   // with its history
-  at::Tensor numbers_;  // state of the generator before the last forward, where that draws
+  std::vector<at::Tensor> leaves_;  // the inputs
+  at::Tensor weight_, bias_;        // leaves too
+  at::Tensor output_;               // with its history
+  at::Tensor numbers_;              // state of the generator before the last forward, where that draws
 };
 
 std::unique_ptr<PlannedOperation> makePlannedConvolution(const PlannedBinding& binding) {
@@ -303,8 +347,13 @@ constexpr std::array rows{
     Row{"conv", makePlannedConvolution, {.input = true}},
     Row{"linear", make<Linear>, {.input = true}},
     Row{"batch_norm", make<BatchNorm>, {.input = true}},
-    Row{"relu", make<Relu>, {.output = true}},
+    Row{"relu", make<Activation<reluGradient, true>>, {.output = true}},
+    Row{"relu6", make<Activation<relu6Gradient, true>>, {.output = true}},
+    Row{"sigmoid", make<Activation<sigmoidGradient, true>>, {.output = true}},
+    Row{"silu", make<Activation<siluGradient, false>>, {.input = true}},
+    Row{"gelu", make<Activation<geluGradient, false>>, {.input = true}},
     Row{"add", make<Add>, {}},
+    Row{"concat", make<Concat>, {}},
 };
 
 const Row* rowOf(std::string_view operation) {
@@ -316,7 +365,6 @@ const Row* rowOf(std::string_view operation) {
 
 std::unique_ptr<PlannedOperation> makePlannedOperation(const PlannedBinding& binding) {
   if (const Row* const row = rowOf(binding.node->operation->name)) return row->make(binding);
-  check(!binding.weight.defined() && !binding.bias.defined(), "an operation with parameters has a planned backward");
   return make<ByAutograd>(binding);
 }
 

@@ -52,8 +52,7 @@ class PlannedOperation {
   virtual std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) = 0;
 };
 
-/// The operation, or autograd of its ATen call where there is no planned one. Throws InternalError for one with
-/// parameters that has no row: its gradients would go nowhere.
+/// The operation, or autograd of its ATen call where there is no planned one.
 std::unique_ptr<PlannedOperation> makePlannedOperation(const PlannedBinding& binding);
 
 /// True for an operation with a backward of its own; the others run by autograd of one ATen call.

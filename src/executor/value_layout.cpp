@@ -10,8 +10,19 @@ namespace tandem {
 namespace {
 
 // Treat channels apart, or as batch_norm know where they are.
-constexpr std::array<std::string_view, 8> followers{
-    "batch_norm", "relu", "add", "max_pool", "avg_pool", "adaptive_avg_pool", "global_avg_pool", "subsample"};
+constexpr std::array<std::string_view, 13> followers{"batch_norm",
+                                                     "relu",
+                                                     "relu6",
+                                                     "sigmoid",
+                                                     "silu",
+                                                     "gelu",
+                                                     "add",
+                                                     "multiply",
+                                                     "max_pool",
+                                                     "avg_pool",
+                                                     "adaptive_avg_pool",
+                                                     "global_avg_pool",
+                                                     "subsample"};
 
 CallLayout layoutOf(const Graph& graph, const PlannedNode& call, const std::vector<bool>& blocked) {
   const Node& node = graph.node(call.node);

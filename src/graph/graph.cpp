@@ -77,12 +77,23 @@ std::vector<Parameter> Graph::parameters() const {
     const Node& node = nodes_[id];
     if (node.operation->parameters == nullptr) continue;
     for (Parameter& parameter : node.operation->parameters(node.attributes, inputShapes(node))) {
-      parameter.name = concat(node.name, ".", parameter.name);
+      parameter.name = parameter.name.empty() ? node.name : concat(node.name, ".", parameter.name);
       parameter.node = static_cast<NodeId>(id);
       all.push_back(std::move(parameter));
     }
   }
   return all;
+}
+
+std::vector<bool> auxiliaryOnly(const Graph& graph) {
+  std::vector<bool> only(graph.nodes().size(), !graph.auxiliaries().empty());
+  if (graph.auxiliaries().empty()) return only;
+  only[static_cast<size_t>(graph.output())] = false;
+  for (size_t id = only.size(); id-- > 0;) {
+    if (only[id]) continue;
+    for (const NodeId input : graph.nodes()[id].inputs) only[static_cast<size_t>(input)] = false;
+  }
+  return only;
 }
 
 int64_t parameterCount(const Graph& graph) {
@@ -94,7 +105,8 @@ int64_t parameterCount(const Graph& graph) {
 int64_t variableCount(const Graph& graph) {
   int64_t count = 1;
   for (const Parameter& parameter : graph.parameters()) {
-    count += parameter.role == ParameterRole::normScale ? 3 * parameter.count() : parameter.count();
+    const bool hasStatistics = graph.node(parameter.node).operation->name == "batch_norm";
+    count += hasStatistics && parameter.role == ParameterRole::normScale ? 3 * parameter.count() : parameter.count();
   }
   return count;
 }

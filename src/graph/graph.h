@@ -22,7 +22,7 @@ struct Padding {
 
 /// Attributes of every operation in one struct; an operation's catalog row says which ones it reads.
 struct Attributes {
-  int64_t outputs = 0;  ///< output channels or features (conv, linear, pad_channels)
+  int64_t outputs = 0;  ///< output channels or features (conv, linear, channel_linear, pad_channels)
   int64_t kernelH = 1, kernelW = 1;
   int64_t strideH = 1, strideW = 1;
   Padding padding{};
@@ -30,9 +30,10 @@ struct Attributes {
   bool bias = true;
   bool ceilMode = false;         ///< pooling: round the output size up
   int64_t poolH = 0, poolW = 0;  ///< output size of adaptive_avg_pool
-  double epsilon = 1e-5;         ///< batch_norm
+  int64_t heads = 1;             ///< attention
+  double epsilon = 1e-5;         ///< batch_norm, layer_norm
   double momentum = 0.1;         ///< batch_norm: weight of the new batch in the running statistics
-  double probability = 0.5;      ///< dropout
+  double probability = 0.5;      ///< dropout, stochastic_depth
 };
 
 using NodeId = int;
@@ -47,17 +48,24 @@ struct Node {
   ImageShape shape;  ///< of the output, per image
 };
 
-enum class ParameterRole { weight, bias, normScale, normShift };
+/// `layerScale` multiplies a residual branch, `embedding` is added or joined to the values as it is.
+enum class ParameterRole { weight, bias, normScale, normShift, layerScale, embedding };
 
 /// A trained parameter of a graph.
 struct Parameter {
-  std::string name;  ///< node name + ".weight" or ".bias"
+  std::string name;  ///< node name + ".weight" or ".bias", or as the operation's row says
   NodeId node = -1;
   ParameterRole role = ParameterRole::weight;
-  std::vector<int64_t> shape;  ///< conv: [out, in / groups, kH, kW]; linear: [out, in]; else [n]
-  int64_t fanIn = 0;           ///< inputs per output of a weight; of its own weight for a bias; 0 for batch_norm
+  std::vector<int64_t> shape;  ///< conv: [out, in / groups, kH, kW]; linear: [out, in]; else as the row says
+  int64_t fanIn = 0;           ///< inputs per output of a weight; of its own weight for a bias; else 0
 
   int64_t count() const;
+};
+
+/// A value besides the output that the loss of training reads too, times `lossWeight`; evaluation does without it.
+struct Auxiliary {
+  NodeId value = -1;
+  double lossWeight = 0;
 };
 
 /// A network as data: nodes in topological order, node 0 is the input.
@@ -76,6 +84,10 @@ class Graph {
   /// The value that the loss reads; by default the last node added.
   NodeId output() const { return static_cast<NodeId>(nodes_.size()) - 1; }
 
+  /// REQUIRES: in the end another node than output().
+  void addAuxiliary(NodeId value, double lossWeight) { auxiliaries_.push_back({value, lossWeight}); }
+  std::span<const Auxiliary> auxiliaries() const { return auxiliaries_; }
+
   std::span<const Node> nodes() const { return nodes_; }
   const Node& node(NodeId id) const { return nodes_.at(static_cast<size_t>(id)); }
   std::vector<ImageShape> inputShapes(const Node& node) const;
@@ -85,7 +97,11 @@ class Graph {
 
  private:
   std::vector<Node> nodes_;
+  std::vector<Auxiliary> auxiliaries_;
 };
+
+/// Per node: whether only auxiliary values need it. Without auxiliaries none.
+std::vector<bool> auxiliaryOnly(const Graph& graph);
 
 /// Number of trained parameters.
 int64_t parameterCount(const Graph& graph);
@@ -94,8 +110,8 @@ int64_t parameterCount(const Graph& graph);
 /// channel and the step counter. The CIFAR resnet20 with 11 classes has 271,164.
 int64_t variableCount(const Graph& graph);
 
-/// Floating-point operations of one image's forward pass; a multiply-add is 2. Counts convolutions and linear layers
-/// only, as published figures do.
+/// Floating-point operations of one image's forward pass in training; a multiply-add is 2. Counts convolutions, linear
+/// layers and the products of attention only, as published figures do.
 double forwardFlops(const Graph& graph);
 
 /// Elements of all node outputs for one image, the input's included: what training keeps alive until backward.

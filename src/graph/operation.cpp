@@ -44,13 +44,53 @@ std::vector<Parameter> normParameters(const Attributes&, Shapes inputs) {
   return {parameter(ParameterRole::normScale, {channels}, 0), parameter(ParameterRole::normShift, {channels}, 0)};
 }
 
+Parameter ownName(ParameterRole role, std::vector<int64_t> shape) {
+  return {.name = "", .role = role, .shape = std::move(shape)};
+}
+
+std::vector<Parameter> layerScaleParameters(const Attributes&, Shapes inputs) {
+  return {ownName(ParameterRole::layerScale, {inputs[0].channels, 1, 1})};
+}
+
+std::vector<Parameter> classTokenParameters(const Attributes&, Shapes inputs) {
+  return {ownName(ParameterRole::embedding, {1, 1, inputs[0].channels})};
+}
+
+std::vector<Parameter> positionParameters(const Attributes&, Shapes inputs) {
+  return {ownName(ParameterRole::embedding, {1, inputs[0].height, inputs[0].channels})};
+}
+
+double channelLinearFlops(const Attributes&, Shapes inputs, ImageShape output) {
+  return 2.0 * static_cast<double>(output.count()) * static_cast<double>(inputs[0].channels);
+}
+
+std::vector<Parameter> attentionParameters(const Attributes&, Shapes inputs) {
+  const int64_t channels = inputs[0].channels;
+  auto parameters = weightAndBias({3 * channels, channels}, channels, /*bias=*/true);
+  for (Parameter& parameter : parameters) parameter.name = "in_proj_" + parameter.name;
+  return parameters;
+}
+
+double attentionFlops(const Attributes&, Shapes inputs, ImageShape) {
+  const auto channels = static_cast<double>(inputs[0].channels), tokens = static_cast<double>(inputs[0].height);
+  return 2 * tokens * channels * 3 * channels + 2 * 2 * tokens * tokens * channels;
+}
+
 constexpr std::array catalog{
     Operation{"input", "the images", 0, nullptr, nullptr, nullptr},
     Operation{"conv", "2-D convolution", 1, shape_rules::conv, convParameters, convFlops},
     Operation{"linear", "fully connected layer", 1, shape_rules::linear, linearParameters, linearFlops},
     Operation{"batch_norm", "batch normalisation per channel", 1, shape_rules::batchNorm, normParameters, nullptr},
+    Operation{"layer_norm", "normalisation of each pixel's channels", 1, shape_rules::layerNorm, normParameters,
+              nullptr},
     Operation{"relu", "max(x, 0)", 1, shape_rules::same, nullptr, nullptr},
+    Operation{"relu6", "min(max(x, 0), 6)", 1, shape_rules::same, nullptr, nullptr},
+    Operation{"sigmoid", "1 / (1 + exp(-x))", 1, shape_rules::same, nullptr, nullptr},
+    Operation{"silu", "x * sigmoid(x)", 1, shape_rules::same, nullptr, nullptr},
+    Operation{"gelu", "x times the normal distribution function", 1, shape_rules::same, nullptr, nullptr},
     Operation{"add", "element-wise sum", -1, shape_rules::add, nullptr, nullptr},
+    Operation{"concat", "channels one after the other", -1, shape_rules::concat, nullptr, nullptr},
+    Operation{"multiply", "product with one number per channel", 2, shape_rules::multiply, nullptr, nullptr},
     Operation{"max_pool", "maximum of each window", 1, shape_rules::pool, nullptr, nullptr},
     Operation{"avg_pool", "mean of each window", 1, shape_rules::pool, nullptr, nullptr},
     Operation{"adaptive_avg_pool", "mean pooling to a fixed size", 1, shape_rules::adaptivePool, nullptr, nullptr},
@@ -59,6 +99,17 @@ constexpr std::array catalog{
     Operation{"pad_channels", "zero channels in front and behind", 1, shape_rules::padChannels, nullptr, nullptr},
     Operation{"flatten", "all values as one vector", 1, shape_rules::flatten, nullptr, nullptr},
     Operation{"dropout", "random zeros while training", 1, shape_rules::dropout, nullptr, nullptr},
+    Operation{"stochastic_depth", "random images zero while training", 1, shape_rules::dropout, nullptr, nullptr},
+    Operation{"layer_scale", "product with a trained number per channel", 1, shape_rules::same, layerScaleParameters,
+              nullptr},
+    Operation{"channel_linear", "linear layer over each pixel's channels", 1, shape_rules::channelLinear,
+              linearParameters, channelLinearFlops},
+    Operation{"class_token", "pixels as tokens behind a trained one", 1, shape_rules::classToken, classTokenParameters,
+              nullptr},
+    Operation{"position_embedding", "plus a trained token for each place", 1, shape_rules::tokens, positionParameters,
+              nullptr},
+    Operation{"attention", "self-attention of tokens", 1, shape_rules::attention, attentionParameters, attentionFlops},
+    Operation{"first_token", "the first token alone", 1, shape_rules::firstToken, nullptr, nullptr},
 };
 
 }  // namespace

@@ -18,7 +18,8 @@ struct Operation {
   /// only for `input`.
   ImageShape (*shape)(const Attributes&, std::span<const ImageShape> inputs);
 
-  /// Parameters without node and node name: `Parameter::name` is just "weight" or "bias". Null: none.
+  /// Parameters without node and node name: `Parameter::name` is just "weight" or "bias", or "" where the node's own
+  /// name is the parameter's. Null: none.
   std::vector<Parameter> (*parameters)(const Attributes&, std::span<const ImageShape> inputs);
 
   /// Counted FLOPs for one image (see forwardFlops). Null: none.
@@ -34,8 +35,14 @@ struct Operation {
 /// - batch_norm(epsilon, momentum): per channel scale * (x - mean) / sqrt(variance + epsilon) + shift. In training with
 ///   the batch's mean and biased variance, while running = (1 - momentum) * running + momentum * batch takes the
 ///   unbiased variance; in evaluation with the running statistics.
-/// - relu(): max(x, 0).
+/// - layer_norm(epsilon): at each pixel over the channels scale * (x - mean) / sqrt(variance + epsilon) + shift, scale
+///   and shift per channel, the variance biased.
+/// - relu(): max(x, 0). relu6(): min(max(x, 0), 6). sigmoid(): 1 / (1 + exp(-x)). silu(): x * sigmoid(x). gelu(): x
+/// times
+///   the normal distribution function of x.
 /// - add(): sum of two or more inputs of one shape.
+/// - concat(): the channels of the inputs, which have one height and width, one after the other.
+/// - multiply(): the first input times the second, which has its channels and one pixel.
 /// - max_pool(kernelH/W, strideH/W, padding, ceilMode): maximum of each window; padding never wins. It is symmetric and
 ///   at most half the kernel. With ceilMode the last window may reach over the far edge, but does not start there.
 /// - avg_pool(as max_pool): mean of each window, padding counted as zeros; what reaches over the edge is not counted.
@@ -46,7 +53,19 @@ struct Operation {
 /// - pad_channels(outputs): zero channels, (outputs - C) / 2 in front and the rest behind.
 /// - flatten(): [C * H * W, 1, 1], in the order C, H, W in every memory layout.
 /// - dropout(probability): in training each element is 0 with this probability, in [0, 1), and otherwise divided by
-///   1 - probability; in evaluation nothing changes.
+///   1 - probability; in evaluation nothing changes. stochastic_depth(probability): the same for all elements of an
+///   image together.
+/// - layer_scale(): x times one trained number per channel, [C, 1, 1], called as the node.
+/// - channel_linear(outputs, bias): a linear layer over the channels of each pixel; weight [outputs, C].
+///
+/// A sequence of L tokens of C numbers is [C, L, 1].
+///
+/// - class_token(): a trained token, [1, 1, C] and called as the node, and behind it the pixels row by row as tokens.
+/// - position_embedding(): plus a trained token for each place, [1, L, C] and called as the node.
+/// - attention(heads): softmax(q k' / sqrt(C / heads)) v in each of the heads, which share the channels; the channels
+/// of
+///   q, k and v are one linear layer of the input, in_proj_weight [3 C, C] and in_proj_bias [3 C].
+/// - first_token(): [C, 1, 1].
 std::span<const Operation> operations();
 
 }  // namespace tandem

@@ -10,7 +10,7 @@ namespace {
 
 template <class... Parts>
 void require(bool holds, const Parts&... parts) {
-  if (!holds) throw UsageError(concat(parts...));
+  if (!holds) throw UsageError(tandem::concat(parts...));
 }
 
 void requireStride(const Attributes& a) {
@@ -58,6 +58,22 @@ ImageShape add(const Attributes&, Shapes inputs) {
   return inputs[0];
 }
 
+ImageShape concat(const Attributes&, Shapes inputs) {
+  ImageShape joined = inputs[0];
+  for (const ImageShape& other : inputs.subspan(1)) {
+    require(other.height == joined.height && other.width == joined.width, "inputs ", shapeText(inputs[0]), " and ",
+            shapeText(other), " must have one height and width");
+    joined.channels += other.channels;
+  }
+  return joined;
+}
+
+ImageShape multiply(const Attributes&, Shapes inputs) {
+  require(inputs[1] == ImageShape{inputs[0].channels, 1, 1}, "the second input ", shapeText(inputs[1]),
+          " must have one number for each channel of ", shapeText(inputs[0]));
+  return inputs[0];
+}
+
 ImageShape conv(const Attributes& a, Shapes inputs) {
   const ImageShape& in = inputs[0];
   require(a.outputs >= 1, "outputs ", a.outputs, " must be at least 1");
@@ -67,6 +83,11 @@ ImageShape conv(const Attributes& a, Shapes inputs) {
   return {a.outputs, windowsDown(rows(a, in)), windowsDown(columns(a, in))};
 }
 
+ImageShape channelLinear(const Attributes& a, Shapes inputs) {
+  require(a.outputs >= 1, "outputs ", a.outputs, " must be at least 1");
+  return {a.outputs, inputs[0].height, inputs[0].width};
+}
+
 ImageShape linear(const Attributes& a, Shapes inputs) {
   require(a.outputs >= 1, "outputs ", a.outputs, " must be at least 1");
   require(inputs[0].height == 1 && inputs[0].width == 1, "input ", shapeText(inputs[0]),
@@ -74,8 +95,13 @@ ImageShape linear(const Attributes& a, Shapes inputs) {
   return {a.outputs, 1, 1};
 }
 
-ImageShape batchNorm(const Attributes& a, Shapes inputs) {
+ImageShape layerNorm(const Attributes& a, Shapes inputs) {
   require(a.epsilon > 0, "epsilon ", a.epsilon, " must be positive");
+  return inputs[0];
+}
+
+ImageShape batchNorm(const Attributes& a, Shapes inputs) {
+  layerNorm(a, inputs);
   require(a.momentum >= 0 && a.momentum <= 1, "momentum ", a.momentum, " must be in [0, 1]");
   return inputs[0];
 }
@@ -116,5 +142,22 @@ ImageShape dropout(const Attributes& a, Shapes inputs) {
   require(a.probability >= 0 && a.probability < 1, "probability ", a.probability, " must be in [0, 1)");
   return inputs[0];
 }
+
+ImageShape classToken(const Attributes&, Shapes inputs) {
+  return {inputs[0].channels, 1 + inputs[0].height * inputs[0].width, 1};
+}
+
+ImageShape tokens(const Attributes&, Shapes inputs) {
+  require(inputs[0].width == 1, "input ", shapeText(inputs[0]), " must be tokens, [C, L, 1]");
+  return inputs[0];
+}
+
+ImageShape attention(const Attributes& a, Shapes inputs) {
+  require(a.heads >= 1 && inputs[0].channels % a.heads == 0, "heads ", a.heads, " must divide the channels ",
+          inputs[0].channels);
+  return tokens(a, inputs);
+}
+
+ImageShape firstToken(const Attributes& a, Shapes inputs) { return {tokens(a, inputs).channels, 1, 1}; }
 
 }  // namespace tandem::shape_rules

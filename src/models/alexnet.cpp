@@ -11,10 +11,8 @@ struct Layer {
 };
 
 NodeId convRelu(Graph& graph, NodeId from, const Layer& layer) {
-  Attributes conv = squareConv(layer.outputs, layer.kernel, layer.stride, layer.padding);
-  conv.bias = true;
-  const NodeId at = graph.add("conv", concat("features.", layer.index), {from}, conv);
-  return relu(graph, concat("features.", layer.index + 1), at);
+  return convRelu(graph, concat("features.", layer.index), concat("features.", layer.index + 1), from,
+                  squareConv(layer.outputs, layer.kernel, layer.stride, layer.padding));
 }
 
 NodeId maxPool(Graph& graph, NodeId from, int index) {

@@ -8,8 +8,12 @@
 namespace tandem {
 namespace {
 
-constexpr ImageShape imagenet{3, 224, 224}, cifar{3, 32, 32}, trivialInput{3, 227, 227};
+constexpr ImageShape imagenet{3, 224, 224}, inceptionInput{3, 299, 299}, cifar{3, 32, 32}, lenetInput{3, 28, 28},
+    trivialInput{3, 227, 227};
 constexpr std::string_view resnetPaper = "He et al. 2015, arXiv:1512.03385; torchvision";
+constexpr std::string_view vggPaper = "Simonyan and Zisserman 2014, arXiv:1409.1556; torchvision";
+constexpr std::string_view densenetPaper = "Huang et al. 2016, arXiv:1608.06993; torchvision";
+constexpr std::string_view squeezenetPaper = "Iandola et al. 2016, arXiv:1602.07360; torchvision";
 constexpr std::string_view tensorflow = "tf_cnn_benchmarks";
 
 constexpr std::array catalog{
@@ -29,10 +33,47 @@ constexpr std::array catalog{
     ModelEntry{"resnet56", "ResNet-56 for CIFAR", tensorflow, cifar, 10, 853018, 250971392., 64, 0.1, buildCifarResnet},
     ModelEntry{"resnet110", "ResNet-110 for CIFAR", tensorflow, cifar, 10, 1727962, 505775360., 64, 0.1,
                buildCifarResnet},
-    ModelEntry{"vgg16", "VGG-16", "Simonyan and Zisserman 2014, arXiv:1409.1556; torchvision", imagenet, 1000,
-               138357544, 30940528640., 16, 0.005, buildVgg},
+    ModelEntry{"resnext50_32x4d", "ResNeXt-50, 32 groups of 4 channels",
+               "Xie et al. 2016, arXiv:1611.05431; torchvision", imagenet, 1000, 25028904, 8460959744., 16, 0.01,
+               buildResnet},
+    ModelEntry{"wide_resnet50_2", "Wide ResNet-50, bottlenecks twice as wide",
+               "Zagoruyko and Komodakis 2016, arXiv:1605.07146; torchvision", imagenet, 1000, 68883240, 22796042240.,
+               16, 0.01, buildResnet},
+    ModelEntry{"vgg11", "VGG-11", vggPaper, imagenet, 1000, 132863336, 15218180096., 16, 0.005, buildVgg},
+    ModelEntry{"vgg13", "VGG-13", vggPaper, imagenet, 1000, 133047848, 22616932352., 16, 0.005, buildVgg},
+    ModelEntry{"vgg16", "VGG-16", vggPaper, imagenet, 1000, 138357544, 30940528640., 16, 0.005, buildVgg},
+    ModelEntry{"vgg19", "VGG-19", vggPaper, imagenet, 1000, 143667240, 39264124928., 16, 0.005, buildVgg},
     ModelEntry{"alexnet", "AlexNet, one tower", "Krizhevsky 2014, arXiv:1404.5997; torchvision", imagenet, 1000,
                61100840, 1428376960., 64, 0.005, buildAlexnet},
+    ModelEntry{"googlenet", "GoogLeNet with batch-norm and two auxiliary heads",
+               "Szegedy et al. 2014, arXiv:1409.4842; torchvision", imagenet, 1000, 13004888, 3013496832., 32, 0.01,
+               buildGooglenet},
+    ModelEntry{"inception_v3", "Inception-v3 with auxiliary head", "Szegedy et al. 2015, arXiv:1512.00567; torchvision",
+               inceptionInput, 1000, 27161264, 11437798592., 16, 0.01, buildInceptionV3},
+    ModelEntry{"densenet121", "DenseNet-121", densenetPaper, imagenet, 1000, 7978856, 5668323328., 16, 0.01,
+               buildDensenet},
+    ModelEntry{"densenet169", "DenseNet-169", densenetPaper, imagenet, 1000, 14149480, 6719686656., 16, 0.01,
+               buildDensenet},
+    ModelEntry{"densenet201", "DenseNet-201", densenetPaper, imagenet, 1000, 20013928, 8582731776., 16, 0.01,
+               buildDensenet},
+    ModelEntry{"mobilenet_v2", "MobileNet-v2", "Sandler et al. 2018, arXiv:1801.04381; torchvision", imagenet, 1000,
+               3504872, 601548544., 32, 0.01, buildMobilenetV2},
+    ModelEntry{"squeezenet1_0", "SqueezeNet 1.0", squeezenetPaper, imagenet, 1000, 1248424, 1637849152., 32, 0.005,
+               buildSqueezenet},
+    ModelEntry{"squeezenet1_1", "SqueezeNet 1.1", squeezenetPaper, imagenet, 1000, 1235496, 698303872., 32, 0.005,
+               buildSqueezenet},
+    ModelEntry{"efficientnet_b0", "EfficientNet-B0", "Tan and Le 2019, arXiv:1905.11946; torchvision", imagenet, 1000,
+               5288548, 771629504., 16, 0.01, buildEfficientnet},
+    ModelEntry{"regnet_y_3_2gf", "RegNetY-3.2GF", "Radosavovic et al. 2020, arXiv:2003.13678; torchvision", imagenet,
+               1000, 19436338, 6352965504., 16, 0.01, buildRegnet},
+    ModelEntry{"regnet_y_4gf", "RegNetY-4.0GF", "Radosavovic et al. 2020, arXiv:2003.13678; pycls, timm's regnety_040",
+               imagenet, 1000, 20646656, 7946576896., 16, 0.01, buildRegnet},
+    ModelEntry{"convnext_tiny", "ConvNeXt-Tiny", "Liu et al. 2022, arXiv:2201.03545; torchvision", imagenet, 1000,
+               28589128, 8911062528., 16, 0.005, buildConvnext},
+    ModelEntry{"vit_b_16", "Vision Transformer B/16", "Dosovitskiy et al. 2020, arXiv:2010.11929; torchvision",
+               imagenet, 1000, 86567656, 35127656448., 16, 0.005, buildVisionTransformer},
+    ModelEntry{"lenet5", "LeNet-5, two convolutions and two linear layers", tensorflow, lenetInput, 1000, 2172840,
+               28068864., 32, 0.005, buildLenet},
     ModelEntry{"trivial", "three linear layers: the cost of everything but arithmetic", tensorflow, trivialInput, 1000,
                4259780, 8509366., 32, 0.005, buildTrivial},
 };

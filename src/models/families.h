@@ -6,7 +6,8 @@
 namespace tandem {
 
 /// ResNet for ImageNet with torchvision's parameter names: basic blocks for 18 and 34, bottlenecks for 50, 101 and 152
-/// with the stride on the 3x3 (v1.5), or for resnet50_v1 on the first 1x1 as in the paper.
+/// with the stride on the 3x3 (v1.5), or for resnet50_v1 on the first 1x1 as in the paper. In resnext50_32x4d and
+/// wide_resnet50_2 the bottlenecks are twice as wide, in the former in 32 groups.
 Graph buildResnet(const ModelEntry& entry, const ModelOptions& options);
 
 /// ResNet-(6n + 2) for CIFAR as tf_cnn_benchmarks defines it: three stages of 16, 32 and 64 channels, no ReLU behind
@@ -14,11 +15,42 @@ Graph buildResnet(const ModelEntry& entry, const ModelOptions& options);
 /// padding (the odd pixel behind). Parameter names follow torchvision's scheme.
 Graph buildCifarResnet(const ModelEntry& entry, const ModelOptions& options);
 
-/// VGG without batch-norm, torchvision's parameter names.
+/// VGG without batch-norm, torchvision's parameter names: configurations A, B, D and E of the paper.
 Graph buildVgg(const ModelEntry& entry, const ModelOptions& options);
 
 /// AlexNet, one tower, as torchvision defines and names it.
 Graph buildAlexnet(const ModelEntry& entry, const ModelOptions& options);
+
+/// GoogLeNet as torchvision defines it: with batch-norm, 3x3 for the paper's 5x5, and two auxiliary heads.
+Graph buildGooglenet(const ModelEntry& entry, const ModelOptions& options);
+
+/// Inception-v3 as torchvision defines it, with its auxiliary head (where images of 299 pixels or more leave enough).
+Graph buildInceptionV3(const ModelEntry& entry, const ModelOptions& options);
+
+/// DenseNet-BC with growth 32, torchvision's parameter names.
+Graph buildDensenet(const ModelEntry& entry, const ModelOptions& options);
+
+/// MobileNet-v2 of width 1, torchvision's parameter names.
+Graph buildMobilenetV2(const ModelEntry& entry, const ModelOptions& options);
+
+/// SqueezeNet 1.0 and 1.1, torchvision's parameter names.
+Graph buildSqueezenet(const ModelEntry& entry, const ModelOptions& options);
+
+/// EfficientNet-B0, torchvision's parameter names.
+Graph buildEfficientnet(const ModelEntry& entry, const ModelOptions& options);
+
+/// RegNetY, torchvision's parameter names.
+Graph buildRegnet(const ModelEntry& entry, const ModelOptions& options);
+
+/// ConvNeXt-Tiny, torchvision's parameter names.
+Graph buildConvnext(const ModelEntry& entry, const ModelOptions& options);
+
+/// ViT-B/16, torchvision's parameter names; the number of position embeddings follows from the size of the images.
+Graph buildVisionTransformer(const ModelEntry& entry, const ModelOptions& options);
+
+/// LeNet-5 as tf_cnn_benchmarks defines it: two convolutions with "SAME" padding, each with a max pool, and two linear
+/// layers.
+Graph buildLenet(const ModelEntry& entry, const ModelOptions& options);
 
 /// Three linear layers over the flattened image, the first with one output: almost no arithmetic, so that what is left
 /// is the cost of everything else (tf_cnn_benchmarks).

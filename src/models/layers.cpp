@@ -17,8 +17,38 @@ Attributes squareConv(int64_t outputs, int64_t kernel, int64_t stride, int64_t p
   return attributes;
 }
 
+Attributes biased(Attributes shape) {
+  shape.bias = true;
+  return shape;
+}
+
 NodeId convNorm(Graph& graph, const std::string& conv, const std::string& norm, NodeId from, const Attributes& shape) {
   return graph.add("batch_norm", norm, {graph.add("conv", conv, {from}, shape)});
+}
+
+NodeId convNormActivation(Graph& graph, const std::string& name, NodeId from, const Attributes& shape,
+                          std::string_view activation) {
+  const NodeId norm = convNorm(graph, name + ".0", name + ".1", from, shape);
+  return activation.empty() ? norm : graph.add(activation, name + ".2", {norm});
+}
+
+NodeId basicConv(Graph& graph, const std::string& name, NodeId from, const Attributes& shape) {
+  const NodeId conv = graph.add("conv", name + ".conv", {from}, shape);
+  return relu(graph, name + ".relu", graph.add("batch_norm", name + ".bn", {conv}, {.epsilon = 0.001}));
+}
+
+NodeId convRelu(Graph& graph, const std::string& conv, const std::string& relu, NodeId from, const Attributes& shape) {
+  return graph.add("relu", relu, {graph.add("conv", conv, {from}, biased(shape))});
+}
+
+NodeId squeezeExcite(Graph& graph, const std::string& name, NodeId from, const SqueezeExcitation& shape) {
+  const int64_t channels = graph.node(from).shape.channels;
+  NodeId at = graph.add("global_avg_pool", name + ".avgpool", {from});
+  at = graph.add("conv", name + ".fc1", {at}, biased(squareConv(shape.squeezed, 1, 1, 0)));
+  at = graph.add(shape.activation, name + ".activation", {at});
+  at = graph.add("conv", name + ".fc2", {at}, biased(squareConv(channels, 1, 1, 0)));
+  at = graph.add("sigmoid", name + ".scale_activation", {at});
+  return graph.add("multiply", name, {from, at});
 }
 
 NodeId poolAndClassify(Graph& graph, NodeId from, int64_t classes) {
@@ -34,6 +64,12 @@ NodeId linear(Graph& graph, const std::string& name, NodeId from, int64_t output
 
 NodeId dropout(Graph& graph, const std::string& name, NodeId from, const ModelOptions& options, double fallback) {
   return graph.add("dropout", name, {from}, {.probability = options.dropout < 0 ? fallback : options.dropout});
+}
+
+NodeId stochasticDepth(Graph& graph, const std::string& name, NodeId from, const ModelOptions& options,
+                       double probability) {
+  if (probability == 0 || options.dropout == 0) return from;
+  return graph.add("stochastic_depth", name, {from}, {.probability = probability});
 }
 
 Graph startGraph(const ModelEntry& entry, const ModelOptions& options) {

@@ -10,11 +10,32 @@ namespace tandem {
 /// Attributes of a square convolution without bias, padded alike on all edges.
 Attributes squareConv(int64_t outputs, int64_t kernel, int64_t stride, int64_t padding);
 
+/// The same with a bias.
+Attributes biased(Attributes shape);
+
 /// Attributes of a square pooling window.
 Attributes squarePool(int64_t kernel, int64_t stride, int64_t padding = 0);
 
 /// Appends convolution and batch-norm.
 NodeId convNorm(Graph& graph, const std::string& conv, const std::string& norm, NodeId from, const Attributes& shape);
+
+/// Appends convolution and batch-norm, called NAME.0 and NAME.1, and unless it is empty the activation NAME.2.
+NodeId convNormActivation(Graph& graph, const std::string& name, NodeId from, const Attributes& shape,
+                          std::string_view activation);
+
+/// Appends the convolution of the Inception networks, NAME.conv, NAME.bn with epsilon 0.001 and NAME.relu.
+NodeId basicConv(Graph& graph, const std::string& name, NodeId from, const Attributes& shape);
+
+/// Appends convolution with bias and ReLU.
+NodeId convRelu(Graph& graph, const std::string& conv, const std::string& relu, NodeId from, const Attributes& shape);
+
+/// Appends a squeeze-and-excitation of `squeezed` channels (Hu et al. 2017, arXiv:1709.01507): NAME.avgpool, fc1,
+/// activation, fc2, scale_activation, and the product, NAME.
+struct SqueezeExcitation {
+  int64_t squeezed;
+  std::string_view activation;
+};
+NodeId squeezeExcite(Graph& graph, const std::string& name, NodeId from, const SqueezeExcitation& shape);
 
 /// Appends global average pooling, flatten and the classifying linear layer: "avgpool", "flatten", "fc".
 NodeId poolAndClassify(Graph& graph, NodeId from, int64_t classes);
@@ -24,6 +45,10 @@ NodeId linear(Graph& graph, const std::string& name, NodeId from, int64_t output
 
 /// `fallback` is the probability that the model's definition gives.
 NodeId dropout(Graph& graph, const std::string& name, NodeId from, const ModelOptions& options, double fallback = 0.5);
+
+/// Appends stochastic depth, unless its probability is 0 or the caller turned dropout off.
+NodeId stochasticDepth(Graph& graph, const std::string& name, NodeId from, const ModelOptions& options,
+                       double probability);
 
 /// The graph of a model before its first layer.
 Graph startGraph(const ModelEntry& entry, const ModelOptions& options);

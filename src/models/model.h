@@ -13,10 +13,11 @@ namespace tandem {
 struct ModelOptions {
   int64_t classes = 0;    ///< 0: the model's own default
   int64_t imageSize = 0;  ///< height and width; 0: the model's own default
-  double dropout = -1;    ///< probability of every dropout node; negative: the model's own default
+  double dropout = -1;  ///< probability of every dropout node, 0: no stochastic depth either; negative: the model's own
 };
 
-/// A row of the model zoo. `parameters` and `forwardFlops` are for the default input and classes; a test asserts both.
+/// A row of the model zoo. `parameters` and `forwardFlops` are for the default input and classes, with
+/// auxiliary heads; a test asserts both.
 struct ModelEntry {
   std::string_view name;
   std::string_view summary;
@@ -30,7 +31,7 @@ struct ModelEntry {
   Graph (*build)(const ModelEntry&, const ModelOptions&);  ///< called by buildModel()
 };
 
-/// resnet18 ... resnet152, resnet50_v1, the CIFAR resnet20 ... resnet110, vgg16, alexnet, trivial.
+/// The model zoo.
 std::span<const ModelEntry> models();
 
 /// Builds a model by name. Throws UsageError for an unknown name, options out of range (classes 1 to 10,000,000, images

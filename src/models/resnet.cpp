@@ -12,12 +12,19 @@ struct Variant {
   std::array<int, 4> blocks;
   bool bottleneck;
   bool strideOnFirst;  // of a bottleneck's convolutions
+  int64_t widening = 1;
+  int64_t groups = 1;  // of the 3x3
 };
 
 constexpr std::array variants{
-    Variant{"resnet18", {2, 2, 2, 2}, false, false},  Variant{"resnet34", {3, 4, 6, 3}, false, false},
-    Variant{"resnet50", {3, 4, 6, 3}, true, false},   Variant{"resnet101", {3, 4, 23, 3}, true, false},
-    Variant{"resnet152", {3, 8, 36, 3}, true, false}, Variant{"resnet50_v1", {3, 4, 6, 3}, true, true},
+    Variant{"resnet18", {2, 2, 2, 2}, false, false},
+    Variant{"resnet34", {3, 4, 6, 3}, false, false},
+    Variant{"resnet50", {3, 4, 6, 3}, true, false},
+    Variant{"resnet101", {3, 4, 23, 3}, true, false},
+    Variant{"resnet152", {3, 8, 36, 3}, true, false},
+    Variant{"resnet50_v1", {3, 4, 6, 3}, true, true},
+    Variant{"resnext50_32x4d", {3, 4, 6, 3}, true, false, 2, 32},
+    Variant{"wide_resnet50_2", {3, 4, 6, 3}, true, false, 2},
 };
 
 struct Block {
@@ -32,12 +39,14 @@ NodeId basicBranch(Graph& graph, NodeId from, const Block& block) {
   return convNorm(graph, name + ".conv2", name + ".bn2", at, squareConv(block.outputs, 3, 1, 1));
 }
 
-NodeId bottleneckBranch(Graph& graph, NodeId from, const Block& block, bool strideOnFirst) {
+NodeId bottleneckBranch(Graph& graph, NodeId from, const Block& block, const Variant& variant) {
   const std::string& name = block.name;
-  const int64_t first = strideOnFirst ? block.stride : 1, second = strideOnFirst ? 1 : block.stride;
+  const int64_t first = variant.strideOnFirst ? block.stride : 1, second = variant.strideOnFirst ? 1 : block.stride;
+  Attributes middle = squareConv(block.width, 3, second, 1);
+  middle.groups = variant.groups;
   NodeId at = convNorm(graph, name + ".conv1", name + ".bn1", from, squareConv(block.width, 1, first, 0));
   at = relu(graph, name + ".relu1", at);
-  at = convNorm(graph, name + ".conv2", name + ".bn2", at, squareConv(block.width, 3, second, 1));
+  at = convNorm(graph, name + ".conv2", name + ".bn2", at, middle);
   at = relu(graph, name + ".relu2", at);
   return convNorm(graph, name + ".conv3", name + ".bn3", at, squareConv(block.outputs, 1, 1, 0));
 }
@@ -49,8 +58,8 @@ NodeId shortcut(Graph& graph, NodeId from, const Block& block) {
 }
 
 NodeId residualBlock(Graph& graph, NodeId from, const Block& block, const Variant& variant) {
-  const NodeId branch = variant.bottleneck ? bottleneckBranch(graph, from, block, variant.strideOnFirst)
-                                           : basicBranch(graph, from, block);
+  const NodeId branch =
+      variant.bottleneck ? bottleneckBranch(graph, from, block, variant) : basicBranch(graph, from, block);
   const NodeId sum = graph.add("add", block.name + ".add", {branch, shortcut(graph, from, block)});
   return relu(graph, block.name + ".relu", sum);
 }
@@ -70,7 +79,8 @@ Graph buildResnet(const ModelEntry& entry, const ModelOptions& options) {
     const int64_t width = int64_t{64} << stage;
     for (int index = 0; index < variant.blocks.at(stage); ++index) {
       const int64_t stride = stage > 0 && index == 0 ? 2 : 1;
-      const Block block{concat("layer", stage + 1, ".", index), width, variant.bottleneck ? 4 * width : width, stride};
+      const Block block{concat("layer", stage + 1, ".", index), variant.widening * width,
+                        variant.bottleneck ? 4 * width : width, stride};
       at = residualBlock(graph, at, block, variant);
     }
   }

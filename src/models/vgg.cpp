@@ -1,31 +1,31 @@
 #include <array>
 
-#include "base/text.h"
+#include "base/catalog.h"
 #include "models/families.h"
 #include "models/layers.h"
 
 namespace tandem {
 namespace {
 
-constexpr int64_t pooling = 0;
-// Output channels of each convolution, with the pooling layers between: column D of the paper's table 1.
-constexpr std::array<int64_t, 18> vgg16Layers{64,      64,  pooling, 128, 128,     pooling, 256, 256, 256,
-                                              pooling, 512, 512,     512, pooling, 512,     512, 512, pooling};
+struct Variant {
+  std::string_view name;
+  std::array<int, 5> convolutions;  // in front of each pooling layer: a column of the paper's table 1
+};
+
+constexpr std::array variants{Variant{"vgg11", {1, 1, 2, 2, 2}}, Variant{"vgg13", {2, 2, 2, 2, 2}},
+                              Variant{"vgg16", {2, 2, 3, 3, 3}}, Variant{"vgg19", {2, 2, 4, 4, 4}}};
+constexpr std::array<int64_t, 5> widths{64, 128, 256, 512, 512};
 
 std::string featureName(int index) { return concat("features.", index); }
 
-NodeId features(Graph& graph) {
+NodeId features(Graph& graph, const Variant& variant) {
   NodeId at = graph.input();
   int index = 0;
-  for (const int64_t outputs : vgg16Layers) {
-    if (outputs == pooling) {
-      at = graph.add("max_pool", featureName(index++), {at}, squarePool(2, 2));
-      continue;
+  for (size_t stage = 0; stage < widths.size(); ++stage) {
+    for (int i = 0; i < variant.convolutions.at(stage); ++i, index += 2) {
+      at = convRelu(graph, featureName(index), featureName(index + 1), at, squareConv(widths.at(stage), 3, 1, 1));
     }
-    Attributes conv = squareConv(outputs, 3, 1, 1);
-    conv.bias = true;
-    at = graph.add("conv", featureName(index++), {at}, conv);
-    at = relu(graph, featureName(index++), at);
+    at = graph.add("max_pool", featureName(index++), {at}, squarePool(2, 2));
   }
   return at;
 }
@@ -33,8 +33,9 @@ NodeId features(Graph& graph) {
 }  // namespace
 
 Graph buildVgg(const ModelEntry& entry, const ModelOptions& options) {
+  const Variant& variant = find(std::span<const Variant>(variants), entry.name, "VGG");
   Graph graph = startGraph(entry, options);
-  NodeId at = graph.add("adaptive_avg_pool", "avgpool", {features(graph)}, {.poolH = 7, .poolW = 7});
+  NodeId at = graph.add("adaptive_avg_pool", "avgpool", {features(graph, variant)}, {.poolH = 7, .poolW = 7});
   at = graph.add("flatten", "flatten", {at});
   at = relu(graph, "classifier.1", linear(graph, "classifier.0", at, 4096));
   at = dropout(graph, "classifier.2", at, options);

@@ -96,6 +96,38 @@ TEST_P(Equivalence, EveryOptimizerGivesTheWeightsOfTheOracle) {
   }
 }
 
+Graph twoHeaded() {
+  Graph net({3, imageSize, imageSize});
+  const NodeId shared = net.add("relu", "relu", {net.add("conv", "conv", {net.input()}, conv3x3(8, true))});
+  const NodeId pooled = net.add("flatten", "pooled", {net.add("global_avg_pool", "pool", {shared})});
+  net.addAuxiliary(net.add("linear", "head", {pooled}, {.outputs = classes}), 0.3);
+  net.add("linear", "fc", {net.add("flatten", "flatten", {shared})}, {.outputs = classes});
+  return net;
+}
+
+// The loss of an auxiliary head is a part of the loss, wherever it is computed.
+TEST_P(Equivalence, AuxiliaryHeadsGiveTheWeightsOfTheJoinedBatch) {
+  if (GetParam().exchange != Exchange::synchronous) GTEST_SKIP() << "trains on its own share";
+  const Graph net = twoHeaded();
+  const StrategyEntry* const replicated = &find(strategies(), "replicated", "strategy");
+  const Trained expected = train({.graph = &net, .strategy = replicated});
+  for (size_t i = 0; i < expected.initial.values.size(); ++i) {
+    EXPECT_FALSE(expected.initial.values[i].equal(expected.replicas[0].values[i])) << expected.initial.names[i];
+  }
+  for (const LossPlaceEntry& place : lossPlaces()) {
+    const Case c{.graph = &net,
+                 .strategy = &GetParam(),
+                 .lossAt = std::string(place.name),
+                 .executor = "planned",
+                 .replicas = 2};
+    const Trained trained = train(c);
+    for (const Weights& weights : trained.replicas) {
+      const Difference found = difference(weights, expected.replicas[0], expected.initial);
+      EXPECT_TRUE(equal(found, c.precision)) << c.name() << ": " << found.where << " differs by " << found.ofNorm;
+    }
+  }
+}
+
 TEST(EquivalenceOracle, TrainsEveryTensor) {
   const Graph net = plainNet();
   const Trained trained = oneReplica({.graph = &net}, 0, globalBatch);

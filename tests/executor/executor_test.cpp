@@ -106,6 +106,50 @@ TEST(Executor, backwardWithoutKeptGradientsIsRefused) {
   }
 }
 
+Graph twoHeaded() {
+  Graph graph({4, 1, 1});
+  const NodeId shared = graph.add("linear", "shared", {graph.input()}, {.outputs = 4});
+  graph.addAuxiliary(graph.add("linear", "head", {shared}, {.outputs = 3}), 0.5);
+  graph.add("linear", "fc", {shared}, {.outputs = 3});
+  return graph;
+}
+
+TEST(Executor, trainingGivesAuxiliaryValuesAndEvaluationTheirParametersNoGradient) {
+  for (const ExecutorEntry& entry : executors()) {
+    SCOPED_TRACE(entry.name);
+    Bound bound(twoHeaded(), entry);
+    for (const bool training : {true, false}) {
+      bound.executor->setTraining(training);
+      const auto outputs = bound.executor->forward(bound.batch(2));
+      ASSERT_EQ(outputs.size(), training ? 2U : 1U);
+      int reported = 0;
+      bound.executor->backward(std::vector<at::Tensor>(outputs.size(), at::ones({2, 3})), [&](Slice) { ++reported; });
+      EXPECT_EQ(reported, bound.buffers.parameters());
+      const at::Tensor ofHead = bound.buffers.gradientView(bound.buffers.indexOf("head.weight"));
+      EXPECT_EQ(ofHead.norm().item<float>() > 0, training);
+      EXPECT_GT(bound.buffers.gradientView(bound.buffers.indexOf("shared.weight")).norm().item<float>(), 0);
+    }
+  }
+}
+
+TEST(Executor, stochasticDepthKeepsWholeImagesAndScales) {
+  for (const ExecutorEntry& entry : executors()) {
+    Graph graph({2, 3, 3});
+    graph.add("stochastic_depth", "drop", {graph.input()}, {.probability = 0.25});
+    SCOPED_TRACE(entry.name);
+    Bound bound(std::move(graph), entry);
+    bound.executor->setGradients(false);
+    Batch batch = bound.batch(1000);
+    batch.images.fill_(1);
+    const at::Tensor output = bound.executor->forward(batch)[0];
+    const at::Tensor means = output.mean(1);
+    EXPECT_NEAR(means.ne(0).to(at::kFloat).mean().item<float>(), 0.75, 0.06);
+    EXPECT_TRUE(means.ne(0).logical_and((means - 1 / 0.75).abs().gt(1e-5)).logical_not().all().item<bool>());
+    bound.executor->setTraining(false);
+    EXPECT_TRUE(bound.executor->forward(batch)[0].eq(1).all().item<bool>());
+  }
+}
+
 TEST(Executor, dropoutKeepsTheShareAndScales) {
   for (const ExecutorEntry& entry : executors()) {
     Graph graph({64, 8, 8});

@@ -13,7 +13,9 @@
 #include "base/text.h"
 #include "executor/executor.h"
 #include "golden/formula.h"
+#include "graph/operation.h"
 #include "kernels/softmax_cross_entropy.h"
+#include "models/model.h"
 
 namespace tandem {
 
@@ -36,13 +38,22 @@ inline nlohmann::json goldenOf(const std::string& model) {
   return nlohmann::json::parse(file);
 }
 
-inline at::Tensor formulaTensor(std::string_view name, const std::vector<int64_t>& shape) {
+inline at::Tensor formulaTensor(std::string_view name, const std::vector<int64_t>& shape, bool isBatchNorm = false) {
   at::Tensor tensor = at::empty(shape, at::kFloat);
   auto* const values = tensor.data_ptr<float>();
   at::parallel_for(0, tensor.numel(), 1 << 16, [&](int64_t first, int64_t last) {
-    golden::fill(name, shape, static_cast<size_t>(first), {values + first, values + last});
+    golden::fill({name, shape, isBatchNorm}, static_cast<size_t>(first), {values + first, values + last});
   });
   return tensor;
+}
+
+/// The catalog's models by whether many gigabytes pass when one runs in every way: those run so in long tests only.
+inline std::vector<std::string> catalogModels(bool large) {
+  std::vector<std::string> names;
+  for (const ModelEntry& entry : models()) {
+    if ((entry.parameters > 65'000'000) == large) names.emplace_back(entry.name);
+  }
+  return names;
 }
 
 /// One model on one executor, in one precision and layout, with the formula's weights and images.
@@ -55,10 +66,12 @@ class ModelSubject {
   ModelSubject(const Graph& graph, const Precision& precision, const ExecutorEntry& executor,
                const ExecutorOptions& options)
       : options_(options), buffers_(buffersFor(graph, precision, options)), executor_(executor.make(options)) {
-    for (int i = 0; i < buffers_.parameters(); ++i) {
-      at::Tensor master = buffers_.masterView(i);
-      master.copy_(formulaTensor(buffers_.spec(i).name, buffers_.spec(i).shape).view(master.sizes()));
+    for (const Parameter& parameter : graph.parameters()) {
+      at::Tensor master = buffers_.masterView(buffers_.indexOf(parameter.name));
+      const bool isBatchNorm = graph.node(parameter.node).operation->name == "batch_norm";
+      master.copy_(formulaTensor(parameter.name, parameter.shape, isBatchNorm).view(master.sizes()));
     }
+    for (const Auxiliary& auxiliary : graph.auxiliaries()) lossWeights_.push_back(auxiliary.lossWeight);
     buffers_.refreshWeights();
     executor_->bind(graph, buffers_);
     resetStatistics();
@@ -77,13 +90,20 @@ class ModelSubject {
     return batch;
   }
 
-  /// Forward, mean softmax cross-entropy, backward. Returns the loss.
+  /// Forward, mean softmax cross-entropy of all outputs, backward. Returns the loss.
   double pass(const Batch& batch, const GradientReady& ready) {
-    logits_ = executor_->forward(batch)[0];
+    const auto outputs = executor_->forward(batch);
+    logits_ = outputs[0];
     const auto lossOf = options_.compute == at::kDouble ? softmaxCrossEntropyReference : softmaxCrossEntropy;
-    const LossAndGradient loss = lossOf(logits_, batch.labels, 0, logits_.size(0));
-    executor_->backward({&loss.gradient, 1}, ready);
-    return loss.loss.item<double>();
+    double sum = 0;
+    std::vector<at::Tensor> gradients;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const LossAndGradient loss = lossOf(outputs[i], batch.labels, 0, logits_.size(0));
+      sum += lossWeights_[i] * loss.loss.item<double>();
+      gradients.push_back(loss.gradient * lossWeights_[i]);
+    }
+    executor_->backward(gradients, ready);
+    return sum;
   }
 
   /// Plain gradient descent, of fp64 weights in fp64.
@@ -108,6 +128,7 @@ class ModelSubject {
   ExecutorOptions options_;
   FlatBuffers buffers_;
   std::unique_ptr<Executor> executor_;
+  std::vector<double> lossWeights_{1};  // by output
   at::Tensor logits_;
 };
 

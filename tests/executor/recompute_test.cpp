@@ -84,7 +84,8 @@ class Bound {
   void backward(
       const at::Tensor& output, const GradientReady& ready = [](Slice) {}) {
     const at::Tensor gradient = at::cos(at::arange(output.numel())).view_as(output).to(options_.compute);
-    executor_->backward({&gradient, 1}, ready);
+    const size_t auxiliaries = setting_.training ? graph_.auxiliaries().size() : 0;
+    executor_->backward(std::vector<at::Tensor>(1 + auxiliaries, gradient), ready);
   }
   FlatBuffers& buffers() { return buffers_; }
   Executor& executor() { return *executor_; }
@@ -133,8 +134,11 @@ struct Family {
   int64_t imageSize;
 };
 
-constexpr Family families[] = {{"resnet18", 32}, {"resnet50", 32}, {"resnet20", 16},
-                               {"vgg16", 32},    {"alexnet", 64},  {"trivial", 16}};
+constexpr Family families[] = {
+    {"resnet18", 32},       {"resnet50", 32},      {"resnet20", 16},      {"vgg16", 32},
+    {"alexnet", 64},        {"trivial", 16},       {"googlenet", 64},     {"inception_v3", 96},
+    {"densenet121", 64},    {"mobilenet_v2", 32},  {"squeezenet1_1", 32}, {"efficientnet_b0", 32},
+    {"regnet_y_3_2gf", 32}, {"convnext_tiny", 32}, {"vit_b_16", 32},      {"lenet5", 12}};
 
 TEST(Recompute, EveryFamilyOfModelsGivesTheSameGradients) {
   std::set<decltype(ModelEntry::build)> built;

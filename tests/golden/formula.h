@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -27,33 +29,47 @@ inline double uniform(uint64_t seed) {
   return static_cast<double>(x >> 40) * 0x1p-24;
 }
 
-/// 0 unless the name is a batch-norm's; those that close a residual branch get less, as trained networks have it.
+/// Of a batch-norm: those that close a residual branch get less, as trained networks have it.
 inline double normalizationGain(std::string_view name) {
   const std::string_view path = name.substr(0, name.rfind('.'));
-  const std::string_view module = path.substr(path.rfind('.') + 1);
-  if (!module.starts_with("bn") && !path.ends_with(".downsample.1")) return 0;
-  return module == "bn2" || module == "bn3" ? 0.25 : 1;
+  constexpr std::array<std::string_view, 4> closing{".bn2", ".bn3", ".conv.3", ".f.c.1"};
+  return std::ranges::any_of(closing, [path](std::string_view end) { return path.ends_with(end); }) ? 0.25 : 1;
 }
 
 /// How the value of element `index` follows from u in [0, 1). Batch-norm shifts lie three deviations off zero, so that
-/// few values come near the kink of the ReLU behind.
-inline std::function<double(double u, size_t index)> rule(std::string_view name, const std::vector<int64_t>& shape) {
+/// few values come near the kink of the ReLU behind; above it all in front of a depthwise convolution (.conv.0.1),
+/// which a channel of zeros would leave without variance.
+inline std::function<double(double u, size_t index)> rule(std::string_view name, const std::vector<int64_t>& shape,
+                                                          bool isBatchNorm) {
   const double gain = normalizationGain(name);
   if (name.starts_with("input")) return [](double u, size_t) { return std::sqrt(3.0) * (2 * u - 1); };
   if (name.ends_with(".running_var")) return [](double u, size_t) { return 1 + 0.5 * u; };
   if (name.ends_with(".running_mean")) return [](double u, size_t) { return 0.1 * (2 * u - 1); };
-  if (gain > 0 && name.ends_with(".weight")) return [gain](double u, size_t) { return gain * (1 + 0.2 * (2 * u - 1)); };
-  if (gain > 0) return [gain](double u, size_t i) { return gain * ((i % 4 == 3 ? -3 : 3) + 0.1 * (2 * u - 1)); };
-  if (name.ends_with(".bias")) return [](double u, size_t) { return 0.1 * (2 * u - 1); };
+  if (isBatchNorm && name.ends_with(".weight")) {
+    return [gain](double u, size_t) { return gain * (1 + 0.2 * (2 * u - 1)); };
+  }
+  if (isBatchNorm) {
+    const bool mixed = !name.ends_with(".conv.0.1.bias");
+    return [=](double u, size_t i) { return gain * ((mixed && i % 4 == 3 ? -3 : 3) + 0.1 * (2 * u - 1)); };
+  }
+  if (name.ends_with("bias")) return [](double u, size_t) { return 0.1 * (2 * u - 1); };
+  if (shape.size() == 1) return [](double u, size_t) { return 1 + 0.2 * (2 * u - 1); };
   const int64_t fanIn = std::accumulate(shape.begin() + 1, shape.end(), int64_t{1}, std::multiplies<>());
   const double scale = std::sqrt(3.0) * std::sqrt(2.0 / static_cast<double>(fanIn));
   return [scale](double u, size_t) { return scale * (2 * u - 1); };
 }
 
-/// The values of the tensor of this name, in NCHW or OIHW order, from index `first` on.
-inline void fill(std::string_view name, const std::vector<int64_t>& shape, size_t first, std::span<float> values) {
-  const uint64_t hash = nameHash(name);
-  const auto valueOf = rule(name, shape);
+/// What a tensor's values follow from; `isBatchNorm`: it is a batch-norm's scale or shift.
+struct Subject {
+  std::string_view name;
+  const std::vector<int64_t>& shape;
+  bool isBatchNorm = false;
+};
+
+/// The values of the tensor, in NCHW or OIHW order, from index `first` on.
+inline void fill(const Subject& subject, size_t first, std::span<float> values) {
+  const uint64_t hash = nameHash(subject.name);
+  const auto valueOf = rule(subject.name, subject.shape, subject.isBatchNorm);
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<float>(valueOf(uniform(hash + first + i), first + i));
   }

@@ -28,14 +28,11 @@ def uniform(name, count):
 
 
 def normalization_gain(name):
-    """0 unless the name is a batch-norm's; those that close a residual branch get less, as trained networks have it."""
-    module = name.split(".")[-2]
-    if not module.startswith("bn") and ".downsample.1." not in name:
-        return 0
-    return 0.25 if module in ("bn2", "bn3") else 1
+    """Of a batch-norm: those that close a residual branch get less, as trained networks have it."""
+    return 0.25 if name.rpartition(".")[0].endswith((".bn2", ".bn3", ".conv.3", ".f.c.1")) else 1
 
 
-def tensor(name, shape):
+def tensor(name, shape, is_batch_norm=False):
     """The float64 tensor of this name, its values rounded to float32; index i counts in NCHW or OIHW order."""
     u = uniform(name, math.prod(shape))
     v = 2 * u - 1
@@ -45,12 +42,15 @@ def tensor(name, shape):
         values = 1 + 0.5 * u
     elif name.endswith(".running_mean"):
         values = 0.1 * v
-    elif normalization_gain(name) and name.endswith(".weight"):
+    elif is_batch_norm and name.endswith(".weight"):
         values = normalization_gain(name) * (1 + 0.2 * v)
-    elif normalization_gain(name):
-        values = normalization_gain(name) * (np.where(np.arange(len(v)) % 4 == 3, -3, 3) + 0.1 * v)
-    elif name.endswith(".bias"):
+    elif is_batch_norm:
+        below = np.arange(len(v)) % 4 == 3 if not name.endswith(".conv.0.1.bias") else False
+        values = normalization_gain(name) * (np.where(below, -3, 3) + 0.1 * v)
+    elif name.endswith("bias"):
         values = 0.1 * v
+    elif len(shape) == 1:
+        values = 1 + 0.2 * v
     else:
         values = math.sqrt(3) * math.sqrt(2 / math.prod(shape[1:])) * v
     return torch.from_numpy(values.astype(np.float32).astype(np.float64).reshape(shape))

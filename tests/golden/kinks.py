@@ -1,4 +1,4 @@
-"""Finds images for which no ReLU input and no max-pool decision lies so near its kink that float32 rounding flips it.
+"""Finds images for which no ReLU(6) input and no max-pool decision lies so near its kink that float32 rounding flips it.
 
 One such element changes a gradient's norm by about 1e-3, in any correct program, so it must not happen in a golden run.
 """
@@ -14,26 +14,34 @@ class TooNear(Exception):
 
 @contextlib.contextmanager
 def watched(report):
-    """Hands report() the smallest distance to a kink of every ReLU and max pool, over the values' root mean square."""
-    relu, max_pool = F.relu, F.max_pool2d
+    """Hands report() the smallest distance to a kink of every ReLU(6) and max pool, over the values' root mean square."""
+    relu, hardtanh, max_pool = F.relu, F.hardtanh, F.max_pool2d
 
     def watched_relu(x, inplace=False):
         report((x.abs().min() / x.square().mean().sqrt()).item())
         return relu(x)
 
-    def watched_max_pool(x, kernel, stride=None, padding=0, *rest, **options):
-        windows = F.unfold(F.pad(x, [padding] * 4), kernel, stride=stride)
-        windows = windows.view(x.shape[0], x.shape[1], kernel * kernel, -1)
-        first, second = windows.topk(2, dim=2).values.unbind(2)
+    def watched_hardtanh(x, least=-1.0, most=1.0, inplace=False):
+        distance = torch.minimum((x - least).abs(), (x - most).abs())
+        report((distance.min() / x.square().mean().sqrt()).item())
+        return hardtanh(x, least, most)
+
+    def watched_max_pool(x, kernel_size, stride=None, padding=0, *rest, **options):
+        beyond = kernel_size if options.get("ceil_mode") else 0
+        windows = F.unfold(F.pad(x, [padding, padding + beyond] * 2), kernel_size, stride=stride)
+        windows = windows.view(x.shape[0], x.shape[1], kernel_size * kernel_size, -1)
+        # Equal values are copies of one element, made by overlapping windows of an earlier pool.
+        first = windows.max(dim=2, keepdim=True).values
+        second = windows.masked_fill(windows == first, -float("inf")).max(dim=2, keepdim=True).values
         gaps = (first - second)[first > 0]
         report((gaps.min() / x.square().mean().sqrt()).item())
-        return max_pool(x, kernel, stride, padding, *rest, **options)
+        return max_pool(x, kernel_size, stride, padding, *rest, **options)
 
-    F.relu, F.max_pool2d = watched_relu, watched_max_pool
+    F.relu, F.hardtanh, F.max_pool2d = watched_relu, watched_hardtanh, watched_max_pool
     try:
         yield
     finally:
-        F.relu, F.max_pool2d = relu, max_pool
+        F.relu, F.hardtanh, F.max_pool2d = relu, hardtanh, max_pool
 
 
 def margin_of(model, images, at_least):

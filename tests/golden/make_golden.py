@@ -23,21 +23,40 @@ CLASSES = 10
 INPUTS = {
     "resnet18": (4, 33), "resnet34": (4, 33), "resnet50": (4, 33), "resnet101": (4, 33), "resnet152": (4, 33),
     "resnet50_v1": (4, 33), "vgg16": (2, 37), "alexnet": (2, 67), "trivial": (6, 33),
+    "resnext50_32x4d": (4, 33), "wide_resnet50_2": (4, 33), "vgg11": (2, 37), "vgg13": (2, 37), "vgg19": (2, 37),
+    "googlenet": (8, 65), "inception_v3": (4, 107), "mobilenet_v2": (4, 33), "lenet5": (4, 12),
+    "densenet121": (8, 33), "densenet169": (8, 33), "densenet201": (8, 33),
+    "squeezenet1_0": (4, 37), "squeezenet1_1": (4, 37), "efficientnet_b0": (4, 33),
+    "regnet_y_3_2gf": (4, 33), "regnet_y_4gf": (4, 33), "convnext_tiny": (2, 64), "vit_b_16": (2, 48),
     "resnet20": (6, 20), "resnet32": (6, 20), "resnet44": (6, 20), "resnet56": (6, 20), "resnet110": (6, 20),
 }
 ENOUGH, TRIES = 1e-5, 40
+# Weight of the losses of auxiliary heads: of the papers, and of the PyTorch tutorial on fine-tuning.
+AUXILIARY_WEIGHT = {"googlenet": 0.3, "inception_v3": 0.4}
+# The head of inception_v3 needs large images, where some ReLU is near its kink: loss and the head's gradients only.
+HEAD = {"model": "inception_v3", "prefix": "AuxLogits.", "batch": 3, "imageSize": 299}
 
 
-def build(name, training, dtype):
+def build(name, training, dtype, with_head=False):
     if name in references.MODELS:
         model = references.MODELS[name](CLASSES, INPUTS[name][1])
     else:
-        options = {"dropout": 0.0} if name in ("vgg16", "alexnet") else {}
+        options = {"init_weights": False} if name in AUXILIARY_WEIGHT else {}
+        if name == "inception_v3":
+            options["aux_logits"] = with_head
+        if name.startswith("vit"):
+            options = {"image_size": INPUTS[name][1]}
         model = getattr(torchvision.models, name)(num_classes=CLASSES, weights=None, **options)
+    batch_norms = set()
+    for path, module in model.named_modules():
+        if isinstance(module, (torch.nn.Dropout, torchvision.ops.StochasticDepth)):
+            module.p = 0.0
+        if isinstance(module, torch.nn.BatchNorm2d):
+            batch_norms.update((f"{path}.weight", f"{path}.bias"))
     with torch.no_grad():
         for key, value in list(model.named_parameters()) + list(model.named_buffers()):
             if not key.endswith("num_batches_tracked"):
-                value.copy_(tensor(key, tuple(value.shape)))
+                value.copy_(tensor(key, tuple(value.shape), key in batch_norms))
     return model.to(dtype).train(training)
 
 
@@ -47,17 +66,38 @@ def images_of(name, k):
 
 
 def run(name, training, dtype, k):
-    model = build(name, training, dtype)
-    logits = model(images_of(name, k).to(dtype))
+    return run_on(build(name, training, dtype), images_of(name, k).to(dtype), f"input.{k}", AUXILIARY_WEIGHT.get(name))
+
+
+def run_on(model, images, image_name, auxiliary_weight):
+    outputs = model(images)
+    logits, *auxiliary = outputs if isinstance(outputs, tuple) else (outputs,)
     labels = torch.tensor([label(row, CLASSES) for row in range(len(logits))])
     loss = torch.nn.functional.cross_entropy(logits, labels)
+    for more in auxiliary:
+        loss = loss + auxiliary_weight * torch.nn.functional.cross_entropy(more, labels)
     loss.backward()
-    result = {"input": f"input.{k}", "logits": logits.detach(), "loss": loss.detach(),
-              "gradients": {n: p.grad.double().norm() for n, p in model.named_parameters()}}
-    if training:
+    zero = torch.zeros(())  # an auxiliary head in evaluation
+    result = {"input": image_name, "logits": logits.detach(), "loss": loss.detach(),
+              "gradients": {n: (zero if p.grad is None else p.grad.double().norm()) for n, p in model.named_parameters()}}
+    if model.training:
         result["statistics"] = {n: b.double().norm() for n, b in model.named_buffers()
                                 if not n.endswith("num_batches_tracked")}
     return result
+
+
+def head_of():
+    size = HEAD["imageSize"]
+    images = tensor("input.0", (HEAD["batch"], 3, size, size))
+    found = {}
+    for dtype in (torch.float64, torch.float32):
+        model = build(HEAD["model"], True, dtype, with_head=True)
+        result = run_on(model, images.to(dtype), "input.0", AUXILIARY_WEIGHT[HEAD["model"]])
+        result["gradients"] = {n: g for n, g in result["gradients"].items() if n.startswith(HEAD["prefix"])}
+        found[dtype] = result
+    exact = found[torch.float64]
+    print(f"{HEAD['model']} head: loss {exact['loss']:.4f}, {float32_error(exact, found[torch.float32])}", flush=True)
+    return {**HEAD, **rounded({key: exact[key] for key in ("input", "loss", "gradients")})}
 
 
 def rounded(value):
@@ -120,6 +160,8 @@ def main():
         path = pathlib.Path(__file__).parent / f"{name}.json"
         stored = json.loads(path.read_text()) if "--check" in sys.argv else None
         golden.update({mode: golden_of(name, mode, stored) for mode in ("train", "eval")})
+        if name == HEAD["model"]:
+            golden["head"] = head_of()
         if stored:
             same = check(path, stored, golden) and same
         else:

@@ -2,6 +2,7 @@
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torchvision.models.regnet import BlockParams, RegNet
 
 
 def conv_norm(inputs, outputs, kernel, stride, padding):
@@ -109,7 +110,31 @@ class Trivial(nn.Module):
         return self.affine2(F.relu(self.affine1(x)))
 
 
+class Lenet5(nn.Module):
+    """Lenet5Model of tf_cnn_benchmarks, at any image size."""
+
+    def __init__(self, classes, size):
+        super().__init__()
+        self.conv0 = nn.Conv2d(3, 32, 5)
+        self.conv1 = nn.Conv2d(32, 64, 5)
+        self.affine0 = nn.Linear(64 * (size // 4) ** 2, 512)
+        self.affine1 = nn.Linear(512, classes)
+
+    def forward(self, x):
+        for conv in (self.conv0, self.conv1):
+            x = F.max_pool2d(F.relu(conv(same_padded(x, 5, 1))), 2, 2)
+        return self.affine1(F.relu(self.affine0(x.flatten(1))))
+
+
+def regnet_y_4gf(classes, size):
+    """RegNetY-4.0GF of the paper's model zoo (pycls), built with torchvision's blocks."""
+    shape = BlockParams([2, 6, 12, 2], [128, 192, 512, 1088], [64] * 4, [1.0] * 4, [2] * 4, se_ratio=0.25)
+    return RegNet(shape, num_classes=classes)
+
+
 MODELS = {
+    "lenet5": Lenet5,
+    "regnet_y_4gf": regnet_y_4gf,
     "resnet50_v1": lambda classes, size: PaperResnet50(classes),
     "trivial": Trivial,
     **{f"resnet{6 * n + 2}": lambda classes, size, n=n: CifarResnet(n, classes) for n in (3, 5, 7, 9, 18)},

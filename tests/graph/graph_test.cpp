@@ -120,6 +120,50 @@ TEST(Shape, OfTheOtherOperations) {
   EXPECT_EQ(shapeAfter({8, 5, 8}, "dropout", {.probability = 0}), (ImageShape{8, 5, 8}));
 }
 
+TEST(Shape, OfTokens) {
+  EXPECT_EQ(shapeAfter({8, 5, 4}, "class_token", {}), (ImageShape{8, 21, 1}));
+  EXPECT_EQ(shapeAfter({8, 21, 1}, "position_embedding", {}), (ImageShape{8, 21, 1}));
+  EXPECT_EQ(shapeAfter({8, 21, 1}, "attention", {.heads = 4}), (ImageShape{8, 21, 1}));
+  EXPECT_EQ(shapeAfter({8, 21, 1}, "first_token", {}), (ImageShape{8, 1, 1}));
+  EXPECT_EQ(shapeAfter({8, 21, 3}, "channel_linear", {.outputs = 5}), (ImageShape{5, 21, 3}));
+}
+
+TEST(Graph, NamesParametersAsTheirOperationsSay) {
+  Graph graph({4, 3, 2});
+  const NodeId tokens = graph.add("class_token", "token", {0});
+  const NodeId placed = graph.add("position_embedding", "place", {tokens});
+  const NodeId mixed = graph.add("attention", "mix", {placed}, {.heads = 2});
+  graph.add("layer_scale", "scale", {graph.add("layer_norm", "norm", {mixed})});
+  std::vector<std::pair<std::string, std::vector<int64_t>>> found;
+  for (const Parameter& parameter : graph.parameters()) found.emplace_back(parameter.name, parameter.shape);
+  const decltype(found) expected{{"token", {1, 1, 4}},       {"place", {1, 7, 4}}, {"mix.in_proj_weight", {12, 4}},
+                                 {"mix.in_proj_bias", {12}}, {"norm.weight", {4}}, {"norm.bias", {4}},
+                                 {"scale", {4, 1, 1}}};
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(forwardFlops(graph), 2.0 * 7 * 4 * 12 + 4.0 * 7 * 7 * 4);
+  EXPECT_EQ(variableCount(graph), parameterCount(graph) + 1);
+}
+
+TEST(Graph, KnowsWhatOnlyAuxiliaryValuesNeed) {
+  Graph graph({4, 1, 1});
+  const NodeId shared = graph.add("linear", "shared", {0}, {.outputs = 4});
+  const NodeId head = graph.add("linear", "head", {graph.add("relu", "relu", {shared})}, {.outputs = 2});
+  graph.add("linear", "fc", {shared}, {.outputs = 2});
+  EXPECT_EQ(auxiliaryOnly(graph), (std::vector<bool>{false, false, false, false, false}));
+  graph.addAuxiliary(head, 0.5);
+  EXPECT_EQ(auxiliaryOnly(graph), (std::vector<bool>{false, false, true, true, false}));
+}
+
+TEST(Shape, OfSeveralInputs) {
+  Graph graph({3, 4, 4});
+  const NodeId wide = graph.add("conv", "wide", {0}, {.outputs = 5});
+  const NodeId small = graph.add("global_avg_pool", "small", {0});
+  EXPECT_EQ(graph.node(graph.add("concat", "concat", {0, wide, 0})).shape, (ImageShape{11, 4, 4}));
+  EXPECT_EQ(graph.node(graph.add("multiply", "multiply", {0, small})).shape, (ImageShape{3, 4, 4}));
+  EXPECT_THROW(graph.add("concat", "sizes", {0, small}), UsageError);
+  EXPECT_THROW(graph.add("multiply", "channels", {wide, small}), UsageError);
+}
+
 TEST(Shape, RefusalNamesNodeOperationInputAndValues) {
   const std::string text = refusal({3, 2, 2}, "conv", {.outputs = 4, .kernelH = 5, .kernelW = 5});
   for (const char* part : {"stage.7", "conv", "[3, 2, 2]", "kernel 5x5", "2x2"}) {
@@ -158,6 +202,13 @@ TEST(Shape, RefusesWhatBreaksARule) {
       {"subsample", {.strideH = -2}, "stride -2x1"},
       {"pad_channels", {.outputs = 2}, "outputs 2"},
       {"dropout", {.probability = 1}, "probability 1"},
+      {"stochastic_depth", {.probability = -0.5}, "probability -0.5"},
+      {"layer_norm", {.epsilon = -1}, "epsilon -1"},
+      {"channel_linear", {.outputs = -2}, "outputs -2"},
+      {"position_embedding", {}, "must be tokens"},
+      {"attention", {.heads = 2}, "heads 2"},
+      {"attention", {}, "must be tokens"},
+      {"first_token", {}, "must be tokens"},
   };
   for (const Broken& broken : all) {
     const std::string text = refusal({3, 4, 4}, broken.operation, broken.attributes);

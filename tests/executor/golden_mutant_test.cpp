@@ -1,0 +1,99 @@
+// The golden numbers tell a network from one with a single mistake: one in each family.
+#include <functional>
+
+#include "executor/golden_comparison.h"
+
+namespace tandem::golden {
+namespace {
+
+/// Makes the mistake in a node; false: the node is left out.
+using Change = std::function<bool(Node&)>;
+
+Graph changed(const Graph& graph, const Change& change) {
+  Graph result(graph.node(graph.input()).shape);
+  std::vector<NodeId> idOf{result.input()};
+  for (const Node& original : graph.nodes().subspan(1)) {
+    Node node = original;
+    std::vector<NodeId> inputs;
+    for (const NodeId input : node.inputs) inputs.push_back(idOf.at(static_cast<size_t>(input)));
+    const bool stays = change(node);
+    idOf.push_back(stays ? result.add(node.operation->name, node.name, inputs, node.attributes) : inputs.front());
+  }
+  for (const Auxiliary& auxiliary : graph.auxiliaries()) {
+    result.addAuxiliary(idOf.at(static_cast<size_t>(auxiliary.value)), auxiliary.lossWeight);
+  }
+  return result;
+}
+
+Change without(const std::string& name) {
+  return [=](const Node& node) { return node.name != name; };
+}
+
+Change withEpsilon(double epsilon) {
+  return [=](Node& node) {
+    node.attributes.epsilon = epsilon;
+    return true;
+  };
+}
+
+Change withStrideOn(const std::string& wrong, const std::string& right) {
+  return [=](Node& node) {
+    if (node.name == wrong) node.attributes.strideH = node.attributes.strideW = 2;
+    if (node.name == right) node.attributes.strideH = node.attributes.strideW = 1;
+    return true;
+  };
+}
+
+struct Mistake {
+  std::string model;
+  Change make;
+  friend std::ostream& operator<<(std::ostream& out, const Mistake& mistake) { return out << mistake.model; }
+};
+
+const std::vector<Mistake>& mistakes() {
+  static const std::vector<Mistake> all{
+      {"resnet18", without("layer2.0.relu1")},
+      {"resnet20", without("layer1.0.relu1")},
+      {"resnext50_32x4d", withStrideOn("layer2.0.conv1", "layer2.0.conv2")},
+      {"vgg11", without("features.9")},
+      {"alexnet", without("features.9")},
+      {"googlenet", withEpsilon(1e-5)},
+      {"inception_v3", withEpsilon(1e-5)},
+      {"densenet121", without("features.denseblock3.denselayer7.relu2")},
+      {"mobilenet_v2", withStrideOn("features.4.conv.0.0", "features.4.conv.1.0")},
+      {"squeezenet1_1", without("features.9.squeeze_activation")},
+      {"efficientnet_b0", without("features.5.1.block.2.activation")},
+      {"regnet_y_3_2gf", withStrideOn("trunk_output.block2.block2-0.f.a.0", "trunk_output.block2.block2-0.f.b.0")},
+      {"convnext_tiny", without("features.5.4.block.4")},
+      {"vit_b_16", without("encoder.layers.encoder_layer_5.mlp.1")},
+      {"lenet5", without("relu1")},
+      {"trivial", without("relu1")},
+  };
+  return all;
+}
+
+class GoldenMutant : public testing::TestWithParam<Mistake> {};
+
+TEST_P(GoldenMutant, IsFarFromTheGoldenNumbers) {
+  const GoldenModel model(GetParam().model);
+  const Graph graph = changed(model.graph(), GetParam().make);
+  ModelSubject subject(graph, find(precisions(), "fp32", "precision"), find(executors(), "planned", "executor"),
+                       layouts().front());
+  model.run(subject, /*training=*/true, [](Slice) {});
+  EXPECT_GT(relativeDistance(subject.logits(), model.numbers(true).at("logits")), 2 * tolerance);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, GoldenMutant, testing::ValuesIn(mistakes()),
+                         [](const auto& row) { return row.param.model; });
+
+TEST(GoldenMutants, AreOfEveryFamily) {
+  for (const ModelEntry& entry : models()) {
+    const auto sameFamily = [&](const Mistake& mistake) {
+      return find(models(), mistake.model, "model").build == entry.build;
+    };
+    EXPECT_TRUE(std::ranges::any_of(mistakes(), sameFamily)) << entry.name;
+  }
+}
+
+}  // namespace
+}  // namespace tandem::golden

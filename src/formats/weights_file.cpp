@@ -1,5 +1,7 @@
 #include "formats/weights_file.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/cifar10.h"
@@ -40,7 +42,11 @@ Format formatOf(std::span<const uint8_t> head, const std::string& path) {
 std::string noteOn(const Pth& pth) {
   if (pth.within.empty()) return "";
   const std::string place = concat("state dict under the key '", join(pth.within, "' and '"), "'");
-  return pth.skipped.empty() ? place : concat(place, "; not read: ", join(pth.skipped));
+  constexpr size_t limit = 10;
+  const std::span<const std::string> skipped(pth.skipped);
+  if (skipped.empty()) return place;
+  return concat(place, "; not read: ", join(skipped.first(std::min(limit, skipped.size()))),
+                skipped.size() > limit ? ", ..." : "");
 }
 
 }  // namespace

@@ -38,6 +38,20 @@ std::string_view textOf(const PthRecords& records, std::string_view name) {
   return {reinterpret_cast<const char*>(data.data()), data.size()};
 }
 
+/// Records that torch.load reads though nothing here depends on them.
+std::optional<ParseError> refuseOddRecords(const PthRecords& records) {
+  const std::string_view alignment = textOf(records, ".storage_alignment");
+  const bool number = !alignment.empty() && alignment.size() < 10 &&
+                      std::ranges::all_of(alignment, [](char c) { return c >= '0' && c <= '9'; });
+  if (records.contains(".storage_alignment") && !number) {
+    return parseError(records.at(".storage_alignment").offset, "the alignment of storages is '", shown(alignment),
+                      "', not a number; the file is damaged");
+  }
+  const std::string_view id = textOf(records, ".data/serialization_id");
+  if (isUtf8(id)) return std::nullopt;
+  return parseError(records.at(".data/serialization_id").offset, "the archive's id is '", shown(id), "', not UTF-8");
+}
+
 std::optional<ParseError> refuseArchive(const PthRecords& records) {
   if (records.contains("constants.pkl")) {
     return parseError(0, "this is a TorchScript archive, which holds code; save the model's state_dict() instead");
@@ -55,7 +69,7 @@ std::optional<ParseError> refuseArchive(const PthRecords& records) {
   if (failure != std::errc() || !whole || number < 1 || number > newest) {
     return parseError(0, "the archive's version is '", shown(version), "'; 1 to ", newest, " are read");
   }
-  return std::nullopt;
+  return refuseOddRecords(records);
 }
 
 /// Finds the state dict among the values and names its tensors.

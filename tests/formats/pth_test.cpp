@@ -155,6 +155,11 @@ TEST(Pth, RefusesOtherArchives) {
     expectRefused(zipOf({{.name = "a/data.pkl", .data = good}, {.name = "a/version", .data = version}}), "version is");
   }
   expectRefused(zipOf({{.name = "a/data.pkl", .data = good}}), "version is ''");
+  EXPECT_TRUE(parsePth(bytesOf(archive(good, {{.name = "a/.storage_alignment", .data = "64"}}))).ok());
+  for (const std::string alignment : {"", "6x", "-1", "12345678901"}) {
+    expectRefused(archive(good, {{.name = "a/.storage_alignment", .data = alignment}}), "alignment of storages");
+  }
+  expectRefused(archive(good, {{.name = "a/.data/serialization_id", .data = "\xFF"}}), "not UTF-8");
 }
 
 TEST(Pth, NamesTheByteInThePickle) {

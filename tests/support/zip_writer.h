@@ -44,7 +44,7 @@ class ZipWriter {
 
  private:
   static void put(std::string& out, uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 0xFF);
+    for (; bytes > 0; --bytes, value >>= 8) out += static_cast<char>(value & 0xFF);
   }
   void number(uint64_t value, int bytes) { put(out_, value, bytes); }
 

@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-constexpr size_t longestName = 512;
+constexpr size_t longestName = 256;
 
 /// Copies dimension `d` and those inside it, from `from` (in elements) of the storage; returns where to go on writing.
 uint8_t* gather(const FileTensor& tensor, size_t d, int64_t from, uint8_t* to) {

@@ -36,7 +36,7 @@ std::vector<int64_t> stridesUnlessRowMajor(std::span<const int64_t> shape, std::
 /// The elements in row-major order: the tensor's own bytes, or `scratch` filled with them.
 std::span<const uint8_t> rowMajorBytes(const FileTensor& tensor, std::vector<uint8_t>& scratch);
 
-/// What is wrong with a tensor's name, if anything: at most 512 bytes of UTF-8 without control characters and slashes.
+/// What is wrong with a tensor's name, if anything: at most 256 bytes of UTF-8 without control characters and slashes.
 std::optional<std::string> nameFault(std::string_view name);
 
 /// A name that occurs twice, if any.

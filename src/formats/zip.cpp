@@ -14,7 +14,8 @@ namespace {
 constexpr uint32_t localMark = 0x04034B50, entryMark = 0x02014B50, endMark = 0x06054B50, descriptorMark = 0x08074B50;
 constexpr uint32_t end64Mark = 0x06064B50, locatorMark = 0x07064B50;
 constexpr uint64_t localBytes = 30, entryBytes = 46, endBytes = 22, end64Bytes = 56, locatorBytes = 20;
-constexpr uint16_t encrypted = 1, hasDescriptor = 8;
+constexpr uint16_t encrypted = 1, hasDescriptor = 8, utf8Name = 0x800;
+constexpr uint32_t folderAttribute = 0x10;
 constexpr uint16_t stored = 0, deflated = 8;
 constexpr uint16_t zip64Extra = 1;
 constexpr uint32_t inZip64 = 0xFFFFFFFF;
@@ -115,6 +116,7 @@ class ZipReader {
                       .size = u32(at + 24),
                       .local = u32(at + 42)};
       if (u16(at + 34) != 0) return refuse(at, "zip entry '", shown(entry.name), "' is on another disk");
+      if ((u32(at + 38) & folderAttribute) != 0) return refuse(at, "zip entry '", shown(entry.name), "' is a folder");
       if (!widen(entry, at + entryBytes + names, extras) || !addEntry(entry, at)) return false;
       at += entryBytes + names + extras + comments;
     }
@@ -146,6 +148,7 @@ class ZipReader {
   bool addEntry(const Described& entry, uint64_t at) {
     const std::string name = concat("zip entry '", shown(entry.name), "'");
     if ((entry.flags & encrypted) != 0) return refuse(at, name, " is encrypted");
+    if ((entry.flags & ~(hasDescriptor | utf8Name)) != 0) return refuse(at, name, " has flags ", entry.flags);
     if (entry.method == deflated) {
       return refuse(at, name,
                     " is compressed; torch.save stores entries as they are. (TorchScript compresses; it is not read.) "

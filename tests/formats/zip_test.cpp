@@ -57,6 +57,10 @@ TEST(Zip, RefusesWhatIsNotStored) {
   expectRefused(zipOf({{.name = "a/b", .data = "xx", .method = 8}}), "is compressed; torch.save stores entries");
   expectRefused(zipOf({{.name = "a/b", .data = "xx", .method = 12}}), "packed by method 12");
   expectRefused(zipOf({{.name = "a/b", .data = "xx", .flags = 1}}), "is encrypted");
+  expectRefused(zipOf({{.name = "a/b", .data = "xx", .flags = 0x20}}), "has flags 32");
+  std::string folder = zipOf({{.name = "a/b", .data = "xx"}});
+  folder[folder.find("PK\x01\x02") + 38] = 0x10;
+  expectRefused(folder, "is a folder");
 }
 
 TEST(Zip, RefusesADeflateBombUnread) {

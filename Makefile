@@ -7,7 +7,7 @@ export TANDEM_LIBTORCH TANDEM_ONEDNN TANDEM_CACHE
 
 .DEFAULT_GOAL := build
 .PHONY: help setup build program bench test test-long lint tidy format docs dev asan tsan cuda peers \
-        bench-kernels verify-models clean FORCE
+        bench-kernels verify-models verify-weights fuzz clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
@@ -78,6 +78,13 @@ bench-kernels: setup build/release/build.ninja ## kernels beside ATen and this m
 
 verify-models: setup ## recompute the golden numbers of the model tests with PyTorch and compare
 	"$$(bench/peers/compare --print-python)" tests/golden/make_golden.py --check
+
+verify-weights: build ## weights files of Python in Tandem and back, and verdicts on damaged ones
+	cmake --build --preset release -j $(JOBS) --target weights_verdicts
+	"$$(bench/peers/compare --print-python)" scripts/verify-weights $(ARGS)
+
+fuzz: build/fuzz/build.ninja ## libFuzzer programs of the readers of weights in build/fuzz (needs clang-14)
+	cmake --build --preset fuzz -j $(JOBS) --target fuzz
 
 clean: ## remove all builds
 	rm -rf build

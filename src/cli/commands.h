@@ -7,6 +7,7 @@ namespace tandem {
 /// The rows of programCommands(), one file each.
 int benchCommand(Arguments arguments);
 int planCommand(Arguments arguments);
+int weightsCommand(Arguments arguments);
 int listCommand(Arguments arguments);
 int docsCommand(Arguments arguments);
 int versionCommand(Arguments arguments);

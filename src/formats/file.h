@@ -16,11 +16,11 @@ std::vector<uint8_t> readFile(const std::string& path, uint64_t limitBytes);
 /// The first `bytes` bytes of a regular file, or all of a shorter one. Throws as readFile().
 std::vector<uint8_t> readFileHead(const std::string& path, uint64_t bytes);
 
-/// The parsed value. Throws DataError "PATH: byte OFFSET: TEXT" when the bytes were refused.
-template <class T>
+/// The parsed value. Throws `Failure` "PATH: byte OFFSET: TEXT" when the bytes were refused.
+template <class Failure = DataError, class T>
 T valueOrThrow(Result<T> result, const std::string& path) {
   if (result.ok()) return std::move(result.value());
-  throw DataError(concat(path, ": byte ", result.error().offset, ": ", result.error().text));
+  throw Failure(concat(path, ": byte ", result.error().offset, ": ", result.error().text));
 }
 
 }  // namespace tandem

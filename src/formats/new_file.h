@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace tandem {
+
+/// A file that appears whole or not at all: it is written beside its place, under a name of its own, and takes the
+/// place of `path` when it is complete and on disk. Without commit() nothing of it stays. All throw StorageError.
+class NewFile {
+ public:
+  explicit NewFile(std::string path);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void append(std::span<const uint8_t> bytes);
+  void commit();
+
+ private:
+  const std::string path_;
+  std::string temporary_;
+  int descriptor_ = -1;
+};
+
+}  // namespace tandem

@@ -1,0 +1,113 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "run_tandem.h"
+#include "support/pickle_writer.h"
+
+namespace tandem {
+namespace {
+
+using namespace pickled;
+
+constexpr int usage = 2, data = 3, checkpoint = 4, storageFull = 8;
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+std::string golden(const std::string& name) { return std::string(TANDEM_TESTS_DIR) + "/golden/weights/" + name; }
+
+std::string contentOf(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+std::string written(const std::string& name, const std::string& content) {
+  const std::string path = ownFolder() + "/" + name;
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
+}
+
+void expectRefused(const std::vector<std::string>& arguments, int code, const std::string& part) {
+  std::vector<std::string> all{"weights"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  const auto run = runTandem(all);
+  EXPECT_EQ(run.code, code) << run.err;
+  ASSERT_EQ(run.errors().size(), 1U) << run.err;
+  EXPECT_TRUE(contains(run.errors().front(), part)) << run.err;
+  EXPECT_EQ(run.out, "");
+}
+
+TEST(Weights, InspectListsTensorsAndTotals) {
+  const auto run = runTandem({"weights", "inspect", golden("checkpoint.pth")});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "conv.weight             F32   [2, 3, 3, 3]    216\n")) << run.out;
+  EXPECT_TRUE(contains(run.out, "bn.num_batches_tracked  I64   []                8\n")) << run.out;
+  EXPECT_TRUE(contains(run.out, "pth: 7 tensors, 65 values, 264 bytes (264 B)\n")) << run.out;
+  EXPECT_TRUE(contains(run.out, "not read: epoch, arch, best, sizes, seed, optimizer")) << run.out;
+  EXPECT_EQ(run.err, "");
+  EXPECT_TRUE(contains(runTandem({"weights", "inspect", golden("network.safetensors")}).out, "metadata format: pt"));
+}
+
+TEST(Weights, ConvertWritesSafetensors) {
+  const std::string first = ownFolder() + "/a.safetensors", second = ownFolder() + "/b.safetensors";
+  const auto run = runTandem({"weights", "convert", golden("network.pth"), first});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "7 tensors")) << run.out;
+  EXPECT_EQ(contentOf(first), contentOf(golden("network.safetensors")));
+  EXPECT_EQ(runTandem({"weights", "convert", first, second}).code, 0);
+  EXPECT_EQ(contentOf(first), contentOf(second));
+}
+
+TEST(Weights, RefusesWrongArguments) {
+  expectRefused({}, usage, "use 'tandem weights inspect FILE'");
+  expectRefused({"show", "x"}, usage, "use 'tandem weights inspect FILE'");
+  expectRefused({"inspect"}, usage, "inspect needs 1 file, 0 given");
+  expectRefused({"convert", golden("network.pth")}, usage, "convert needs 2 files, 1 given");
+  expectRefused({"inspect", "--fast", "x"}, usage, "unknown option '--fast'");
+  expectRefused({"convert", golden("network.pth"), "x.pth"}, usage, "does not end in .safetensors");
+  EXPECT_TRUE(contains(runTandem({"weights", "--help"}).out, "tandem weights convert"));
+}
+
+TEST(Weights, NamesFilesThatCannotBeReadOrWritten) {
+  expectRefused({"inspect", "/no/such/file.pth"}, data, "/no/such/file.pth");
+  expectRefused({"inspect", "/"}, data, "a folder");
+  expectRefused({"convert", golden("network.pth"), "/no/such/x.safetensors"}, storageFull, "/no/such/x.safetensors");
+}
+
+TEST(Weights, RefusesForeignFiles) {
+  expectRefused({"inspect", golden("legacy.pth")}, checkpoint, "torch.save(torch.load('");
+  expectRefused({"inspect", golden("module.pth")}, checkpoint, "torch.nn.modules.linear.Linear");
+  expectRefused({"inspect", golden("torchscript.pt")}, checkpoint, "TorchScript");
+  expectRefused({"inspect", written("x.pth", "hello, hello")}, checkpoint, "neither safetensors");
+  expectRefused({"inspect", written("y.safetensors", std::string("\x02\0\0\0\0\0\0\0{}x", 11))}, checkpoint,
+                "1 bytes follow the last tensor");
+}
+
+TEST(Weights, ExecutesNothing) {
+  const std::string canary = ownFolder() + "/canary";
+  for (const std::string module : {"posix", "os", "nt"}) {
+    const std::string call = pickled::call(global(module, "system"), tuple({text("touch " + canary)}));
+    const std::string path = written("canary.pth", archive(whole(dict({{"w", tensor()}, {"x", call}}))));
+    expectRefused({"inspect", path}, checkpoint, module + ".system");
+    expectRefused({"convert", path, ownFolder() + "/out.safetensors"}, checkpoint, module + ".system");
+  }
+  EXPECT_FALSE(std::filesystem::exists(canary));
+  EXPECT_FALSE(std::filesystem::exists(ownFolder() + "/out.safetensors"));
+}
+
+TEST(Weights, WarnsOfValuesThatAreNotFinite) {
+  std::string file = archive(whole(dict({{"w", tensor({.storage = storage({.key = "1"})})}})),
+                             {{.name = "a/data/1", .data = std::string(20, '\0') + std::string("\0\0\xC0\x7F", 4)}});
+  const std::string path = written("nan.pth", file);
+  const auto run = runTandem({"weights", "inspect", path});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.err, "tensor 'w' has 1 of 6 values that are not finite")) << run.err;
+  expectRefused({"inspect", path, "--reject-nonfinite"}, checkpoint, "refused by --reject-nonfinite");
+  expectRefused({"convert", path, ownFolder() + "/o.safetensors", "--reject-nonfinite"}, checkpoint, "'w' has 1 of 6");
+  EXPECT_FALSE(std::filesystem::exists(ownFolder() + "/o.safetensors"));
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,25 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "formats/file.h"
+#include "fuzz/targets.h"
+
+namespace tandem {
+namespace {
+
+/// Every seed and every input that once broke a reader. A broken promise ends the process.
+TEST(Corpus, IsReplayed) {
+  for (const FuzzTarget& target : fuzzTargets()) {
+    const std::string folder = std::string(TANDEM_TESTS_DIR) + "/fuzz/corpus/" + std::string(target.name);
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      target.run(readFile(entry.path(), 1 << 20));
+      ++files;
+    }
+    EXPECT_GE(files, 10) << folder;
+  }
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,99 @@
+#include "fuzz/targets.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "formats/pickle.h"
+#include "formats/pth.h"
+#include "formats/pth_tensors.h"
+#include "formats/safetensors.h"
+#include "formats/utf8.h"
+#include "formats/zip.h"
+#include "support/pickle_writer.h"
+
+namespace tandem {
+namespace {
+
+void require(bool condition, const char* what) {
+  if (condition) return;
+  std::cerr << "broken promise: " << what << '\n';
+  std::abort();
+}
+
+bool within(std::span<const uint8_t> part, std::span<const uint8_t> whole) {
+  return part.empty() || (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
+}
+
+void requireError(const ParseError& error) {
+  require(!error.text.empty() && error.text.size() < 2000, "an error has a short text");
+  require(std::ranges::all_of(error.text, [](char c) { return c >= 0x20 && c < 0x7F; }), "an error is printable");
+}
+
+void requireTensors(std::span<const FileTensor> tensors, std::span<const uint8_t> bytes) {
+  std::vector<uint8_t> scratch;
+  for (const FileTensor& tensor : tensors) {
+    require(!nameFault(tensor.name), "names are good");
+    require(within(tensor.bytes, bytes), "bytes lie within the file");
+    require(byteCount(tensor.shape, tensor.type->bytes).has_value(), "no size overflows");
+    require(tensor.byteCount() <= bytes.size(), "no tensor is larger than the file");
+    require(rowMajorBytes(tensor, scratch).size() == tensor.byteCount(), "the elements are all there");
+    countNonFinite(*tensor.type, rowMajorBytes(tensor, scratch));
+  }
+}
+
+void fuzzSafetensors(std::span<const uint8_t> bytes) {
+  const auto file = parseSafetensors(bytes);
+  if (!file) return requireError(file.error());
+  requireTensors(file.value().tensors, bytes);
+  const auto ordered = inSafetensorsOrder(file.value().tensors);
+  std::string again = safetensorsHeader(ordered, file.value().metadata);
+  for (const FileTensor& tensor : ordered) again.append(tensor.bytes.begin(), tensor.bytes.end());
+  const auto copy = bytesOf(again);
+  const auto reread = parseSafetensors(copy);
+  require(reread.ok() && reread.value().tensors.size() == ordered.size(), "what is written can be read");
+  require(reread.value().metadata == file.value().metadata, "metadata survives");
+}
+
+void fuzzZip(std::span<const uint8_t> bytes) {
+  const auto entries = parseZip(bytes);
+  if (!entries) return requireError(entries.error());
+  for (const ZipEntry& entry : entries.value()) {
+    require(within(entry.data, bytes), "an entry lies within the file");
+    require(isUtf8(entry.name), "a name is UTF-8");
+  }
+}
+
+void fuzzPickle(std::span<const uint8_t> bytes) {
+  const auto pickle = parsePickle(bytes, pthGlobals());
+  if (!pickle) return requireError(pickle.error());
+  const auto& values = pickle.value().values;
+  require(pickle.value().root < values.size(), "the root is a value");
+  for (PickleId id = 0; id < values.size(); ++id) {
+    for (const PickleId item : values[id].items) require(item < values.size(), "an item is a value");
+    if (values[id].kind != PickleValue::Kind::tuple) continue;
+    for (const PickleId item : values[id].items) require(item < id, "items of a tuple stand before it");
+  }
+}
+
+/// The bytes are the pickle of a good archive: so checksums do not stand in the way.
+void fuzzPth(std::span<const uint8_t> bytes) {
+  const auto file = bytesOf(pickled::archive(std::string(bytes.begin(), bytes.end())));
+  const auto pth = parsePth(file);
+  if (!pth) return requireError(pth.error());
+  require(!pth.value().tensors.empty(), "there is a tensor");
+  requireTensors(pth.value().tensors, file);
+}
+
+constexpr FuzzTarget table[] = {
+    {"safetensors", fuzzSafetensors},
+    {"zip", fuzzZip},
+    {"pickle", fuzzPickle},
+    {"pth", fuzzPth},
+};
+
+}  // namespace
+
+std::span<const FuzzTarget> fuzzTargets() { return table; }
+
+}  // namespace tandem

@@ -38,8 +38,7 @@ struct Operation {
 /// - layer_norm(epsilon): at each pixel over the channels scale * (x - mean) / sqrt(variance + epsilon) + shift, scale
 ///   and shift per channel, the variance biased.
 /// - relu(): max(x, 0). relu6(): min(max(x, 0), 6). sigmoid(): 1 / (1 + exp(-x)). silu(): x * sigmoid(x). gelu(): x
-/// times
-///   the normal distribution function of x.
+///   times the normal distribution function of x.
 /// - add(): sum of two or more inputs of one shape.
 /// - concat(): the channels of the inputs, which have one height and width, one after the other.
 /// - multiply(): the first input times the second, which has its channels and one pixel.
@@ -63,8 +62,7 @@ struct Operation {
 /// - class_token(): a trained token, [1, 1, C] and called as the node, and behind it the pixels row by row as tokens.
 /// - position_embedding(): plus a trained token for each place, [1, L, C] and called as the node.
 /// - attention(heads): softmax(q k' / sqrt(C / heads)) v in each of the heads, which share the channels; the channels
-/// of
-///   q, k and v are one linear layer of the input, in_proj_weight [3 C, C] and in_proj_bias [3 C].
+///   of q, k and v are one linear layer of the input, in_proj_weight [3 C, C] and in_proj_bias [3 C].
 /// - first_token(): [C, 1, 1].
 std::span<const Operation> operations();
 

@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/run_point.h"
+#include "models/model.h"
+
+namespace tandem {
+namespace {
+
+/// What takes least time: the model's own size if it is small, else the first of these that its layers can shrink.
+int64_t smallImageSize(const ModelEntry& model) {
+  for (const int64_t size : {64, 96, 128}) {
+    if (size >= model.input.height) break;
+    try {
+      buildModel(model.name, {.imageSize = size});
+      return size;
+    } catch (const UsageError&) {
+      continue;
+    }
+  }
+  return 0;
+}
+
+Config threeSteps(const ModelEntry& model) {
+  Config config;
+  config.model = model.name;
+  config.imageSize = smallImageSize(model);
+  config.batch = 2;
+  config.replicas = 2;
+  config.oversubscribe = true;
+  config.warmup = std::string("0");
+  config.steps = 3;
+  config.learningRate = 1e-4;
+  config.convolution = "direct";  // nothing is measured
+  config.layout = "nhwc";
+  return config;
+}
+
+class ZooRun : public testing::TestWithParam<ModelEntry> {};
+
+// At a reduced image size where the model's own is larger than 64.
+TEST_P(ZooRun, TrainsOnTwoReplicas) {
+  Config config = threeSteps(GetParam());
+  for (const char* strategy : {"replicated", "parameter_server"}) {
+    for (const char* precision : {"fp32", "bf16"}) {
+      config.strategy = strategy;
+      config.precision = precision;
+      const RunRecord record = runPoint(resolvePlan(config, config.replicas), nullptr);
+      EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << strategy << ' ' << precision << ": " << record.outcome.reason;
+      EXPECT_EQ(record.measuredSteps, 3);
+      EXPECT_EQ(record.losses.size(), 3U);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Zoo, ZooRun, testing::ValuesIn(models().begin(), models().end()),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace tandem

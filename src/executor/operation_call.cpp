@@ -32,6 +32,16 @@ at::Tensor batchNorm(OperationArguments& a) {
                         a.attributes.epsilon, /*cudnn_enabled=*/true);
 }
 
+at::Tensor localResponseNorm(OperationArguments& a) {
+  const Attributes& n = a.attributes;
+  const at::Tensor& given = a.inputs[0];
+  const at::Tensor x = given.scalar_type() == at::kBFloat16 ? given.to(at::kFloat) : given;
+  const at::Tensor squares = at::constant_pad_nd(x.square(), {0, 0, 0, 0, n.radius, n.radius});
+  at::Tensor sum = squares.narrow(1, 0, x.size(1));
+  for (int64_t i = 1; i <= 2 * n.radius; ++i) sum = sum + squares.narrow(1, i, x.size(1));
+  return (x / (sum * n.alpha + 1).pow(n.beta)).to(given.scalar_type());
+}
+
 at::Tensor relu(OperationArguments& a) { return a.mayOverwrite ? at::relu_(a.inputs[0]) : at::relu(a.inputs[0]); }
 
 at::Tensor add(OperationArguments& a) {
@@ -152,12 +162,13 @@ struct CallRow {
   bool draws = false;  // from the generator
 };
 
-constexpr std::array<CallRow, 28> calls{{
+constexpr std::array<CallRow, 29> calls{{
     {"conv", convolution, true},
     {"linear", linear, true},
     {"batch_norm", batchNorm, true},
     {"layer_norm", layerNorm, false},
     {"relu", relu, false},
+    {"local_response_norm", localResponseNorm, false},
     {"relu6", relu6, false},
     {"sigmoid", sigmoid, false},
     {"silu", silu, false},

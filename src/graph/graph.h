@@ -34,6 +34,8 @@ struct Attributes {
   double epsilon = 1e-5;         ///< batch_norm, layer_norm
   double momentum = 0.1;         ///< batch_norm: weight of the new batch in the running statistics
   double probability = 0.5;      ///< dropout, stochastic_depth
+  int64_t radius = 0;            ///< local_response_norm: channels on each side
+  double alpha = 0, beta = 0;    ///< local_response_norm
 };
 
 using NodeId = int;

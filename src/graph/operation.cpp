@@ -84,6 +84,8 @@ constexpr std::array catalog{
     Operation{"layer_norm", "normalisation of each pixel's channels", 1, shape_rules::layerNorm, normParameters,
               nullptr},
     Operation{"relu", "max(x, 0)", 1, shape_rules::same, nullptr, nullptr},
+    Operation{"local_response_norm", "division by the size of neighbouring channels", 1, shape_rules::localResponseNorm,
+              nullptr, nullptr},
     Operation{"relu6", "min(max(x, 0), 6)", 1, shape_rules::same, nullptr, nullptr},
     Operation{"sigmoid", "1 / (1 + exp(-x))", 1, shape_rules::same, nullptr, nullptr},
     Operation{"silu", "x * sigmoid(x)", 1, shape_rules::same, nullptr, nullptr},

@@ -37,6 +37,9 @@ struct Operation {
 ///   unbiased variance; in evaluation with the running statistics.
 /// - layer_norm(epsilon): at each pixel over the channels scale * (x - mean) / sqrt(variance + epsilon) + shift, scale
 ///   and shift per channel, the variance biased.
+/// - local_response_norm(radius, alpha, beta): x / (1 + alpha * s)^beta, s the sum of the squares of the channels at
+/// most
+///   `radius` away, of the pixel.
 /// - relu(): max(x, 0). relu6(): min(max(x, 0), 6). sigmoid(): 1 / (1 + exp(-x)). silu(): x * sigmoid(x). gelu(): x
 ///   times the normal distribution function of x.
 /// - add(): sum of two or more inputs of one shape.

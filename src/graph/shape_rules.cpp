@@ -95,6 +95,11 @@ ImageShape linear(const Attributes& a, Shapes inputs) {
   return {a.outputs, 1, 1};
 }
 
+ImageShape localResponseNorm(const Attributes& a, Shapes inputs) {
+  require(a.radius >= 0, "radius ", a.radius, " must not be negative");
+  return inputs[0];
+}
+
 ImageShape layerNorm(const Attributes& a, Shapes inputs) {
   require(a.epsilon > 0, "epsilon ", a.epsilon, " must be positive");
   return inputs[0];

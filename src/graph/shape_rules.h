@@ -19,6 +19,7 @@ ImageShape linear(const Attributes& attributes, Shapes inputs);
 ImageShape channelLinear(const Attributes& attributes, Shapes inputs);
 ImageShape batchNorm(const Attributes& attributes, Shapes inputs);
 ImageShape layerNorm(const Attributes& attributes, Shapes inputs);
+ImageShape localResponseNorm(const Attributes& attributes, Shapes inputs);
 ImageShape pool(const Attributes& attributes, Shapes inputs);
 ImageShape adaptivePool(const Attributes& attributes, Shapes inputs);
 ImageShape globalPool(const Attributes&, Shapes inputs);

@@ -9,7 +9,7 @@ namespace tandem {
 namespace {
 
 constexpr ImageShape imagenet{3, 224, 224}, inceptionInput{3, 299, 299}, cifar{3, 32, 32}, lenetInput{3, 28, 28},
-    trivialInput{3, 227, 227};
+    trivialInput{3, 227, 227}, overfeatInput{3, 231, 231};
 constexpr std::string_view resnetPaper = "He et al. 2015, arXiv:1512.03385; torchvision";
 constexpr std::string_view vggPaper = "Simonyan and Zisserman 2014, arXiv:1409.1556; torchvision";
 constexpr std::string_view densenetPaper = "Huang et al. 2016, arXiv:1608.06993; torchvision";
@@ -33,6 +33,16 @@ constexpr std::array catalog{
     ModelEntry{"resnet56", "ResNet-56 for CIFAR", tensorflow, cifar, 10, 853018, 250971392., 64, 0.1, buildCifarResnet},
     ModelEntry{"resnet110", "ResNet-110 for CIFAR", tensorflow, cifar, 10, 1727962, 505775360., 64, 0.1,
                buildCifarResnet},
+    ModelEntry{"resnet20_v2", "ResNet-20 v2 for CIFAR, batch-norm and ReLU first", tensorflow, cifar, 10, 269754,
+               81102080., 64, 0.1, buildCifarResnet},
+    ModelEntry{"resnet32_v2", "ResNet-32 v2 for CIFAR, batch-norm and ReLU first", tensorflow, cifar, 10, 464186,
+               137725184., 64, 0.1, buildCifarResnet},
+    ModelEntry{"resnet44_v2", "ResNet-44 v2 for CIFAR, batch-norm and ReLU first", tensorflow, cifar, 10, 658618,
+               194348288., 64, 0.1, buildCifarResnet},
+    ModelEntry{"resnet56_v2", "ResNet-56 v2 for CIFAR, batch-norm and ReLU first", tensorflow, cifar, 10, 853050,
+               250971392., 64, 0.1, buildCifarResnet},
+    ModelEntry{"resnet110_v2", "ResNet-110 v2 for CIFAR, batch-norm and ReLU first", tensorflow, cifar, 10, 1727994,
+               505775360., 64, 0.1, buildCifarResnet},
     ModelEntry{"resnext50_32x4d", "ResNeXt-50, 32 groups of 4 channels",
                "Xie et al. 2016, arXiv:1611.05431; torchvision", imagenet, 1000, 25028904, 8460959744., 16, 0.01,
                buildResnet},
@@ -56,6 +66,18 @@ constexpr std::array catalog{
                buildDensenet},
     ModelEntry{"densenet201", "DenseNet-201", densenetPaper, imagenet, 1000, 20013928, 8582731776., 16, 0.01,
                buildDensenet},
+    ModelEntry{"densenet40_k12", "DenseNet-40, growth 12, for CIFAR, narrow transitions", tensorflow, cifar, 10, 357322,
+               303111456., 64, 0.1, buildCifarDensenet},
+    ModelEntry{"densenet100_k12", "DenseNet-100, growth 12, for CIFAR, narrow transitions", tensorflow, cifar, 10,
+               2217002, 1919786976., 64, 0.1, buildCifarDensenet},
+    ModelEntry{"densenet100_k24", "DenseNet-100, growth 24, for CIFAR, narrow transitions", tensorflow, cifar, 10,
+               8659178, 7448412096., 64, 0.1, buildCifarDensenet},
+    ModelEntry{"densenet40_k12_paper", "DenseNet-40, growth 12, for CIFAR", "Huang et al. 2016, arXiv:1608.06993",
+               cifar, 10, 1019722, 529625856., 64, 0.1, buildCifarDensenet},
+    ModelEntry{"densenet100_k12_paper", "DenseNet-100, growth 12, for CIFAR", "Huang et al. 2016, arXiv:1608.06993",
+               cifar, 10, 6979642, 3539032896., 64, 0.1, buildCifarDensenet},
+    ModelEntry{"densenet100_k24_paper", "DenseNet-100, growth 24, for CIFAR", "Huang et al. 2016, arXiv:1608.06993",
+               cifar, 10, 27249082, 13778695488., 64, 0.1, buildCifarDensenet},
     ModelEntry{"mobilenet_v2", "MobileNet-v2", "Sandler et al. 2018, arXiv:1801.04381; torchvision", imagenet, 1000,
                3504872, 601548544., 32, 0.01, buildMobilenetV2},
     ModelEntry{"squeezenet1_0", "SqueezeNet 1.0", squeezenetPaper, imagenet, 1000, 1248424, 1637849152., 32, 0.005,
@@ -74,6 +96,12 @@ constexpr std::array catalog{
                imagenet, 1000, 86567656, 35127656448., 16, 0.005, buildVisionTransformer},
     ModelEntry{"lenet5", "LeNet-5, two convolutions and two linear layers", tensorflow, lenetInput, 1000, 2172840,
                28068864., 32, 0.005, buildLenet},
+    ModelEntry{"overfeat", "OverFeat, the fast one", tensorflow, overfeatInput, 1000, 145920872, 5602807808., 32, 0.005,
+               buildOverfeat},
+    ModelEntry{"alexnet_cifar", "AlexNet for CIFAR", tensorflow, cifar, 10, 1756426, 65556224., 64, 0.05,
+               buildCifarAlexnet},
+    ModelEntry{"keras_cnn", "four convolutions for CIFAR", "Keras, examples/cifar10_cnn.py", cifar, 10, 1250858,
+               41482240., 64, 0.005, buildKerasCnn},
     ModelEntry{"trivial", "three linear layers: the cost of everything but arithmetic", tensorflow, trivialInput, 1000,
                4259780, 8509366., 32, 0.005, buildTrivial},
 };

@@ -16,10 +16,6 @@ constexpr std::array variants{Variant{"densenet121", {6, 12, 24, 16}}, Variant{"
                               Variant{"densenet201", {6, 12, 48, 32}}};
 constexpr int64_t growth = 32, bottleneck = 4 * growth;
 
-NodeId normRelu(Graph& graph, const std::string& norm, const std::string& activation, NodeId from) {
-  return relu(graph, activation, graph.add("batch_norm", norm, {from}));
-}
-
 /// The input's channels and `growth` new ones.
 NodeId denseLayer(Graph& graph, const std::string& name, NodeId from) {
   NodeId at = normRelu(graph, name + ".norm1", name + ".relu1", from);

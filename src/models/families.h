@@ -12,7 +12,8 @@ Graph buildResnet(const ModelEntry& entry, const ModelOptions& options);
 
 /// ResNet-(6n + 2) for CIFAR as tf_cnn_benchmarks defines it: three stages of 16, 32 and 64 channels, no ReLU behind
 /// the first batch-norm, parameter-free shortcuts (subsampled, zero channels on both sides) and TensorFlow's "SAME"
-/// padding (the odd pixel behind). Parameter names follow torchvision's scheme.
+/// padding (the odd pixel behind). In the v2 ones batch-norm and ReLU stand before the convolutions (He et al. 2016,
+/// arXiv:1603.05027). Parameter names follow torchvision's scheme.
 Graph buildCifarResnet(const ModelEntry& entry, const ModelOptions& options);
 
 /// VGG without batch-norm, torchvision's parameter names: configurations A, B, D and E of the paper.
@@ -29,6 +30,18 @@ Graph buildInceptionV3(const ModelEntry& entry, const ModelOptions& options);
 
 /// DenseNet-BC with growth 32, torchvision's parameter names.
 Graph buildDensenet(const ModelEntry& entry, const ModelOptions& options);
+
+/// AlexNet for CIFAR as tf_cnn_benchmarks defines it, with local response normalisation.
+Graph buildCifarAlexnet(const ModelEntry& entry, const ModelOptions& options);
+
+/// DenseNet without bottlenecks for CIFAR, as tf_cnn_benchmarks defines it or, NAME_paper, as the paper does.
+Graph buildCifarDensenet(const ModelEntry& entry, const ModelOptions& options);
+
+/// OverFeat, the fast one, as tf_cnn_benchmarks defines it.
+Graph buildOverfeat(const ModelEntry& entry, const ModelOptions& options);
+
+/// The convolutional network of Keras' CIFAR-10 example, its layer names.
+Graph buildKerasCnn(const ModelEntry& entry, const ModelOptions& options);
 
 /// MobileNet-v2 of width 1, torchvision's parameter names.
 Graph buildMobilenetV2(const ModelEntry& entry, const ModelOptions& options);

@@ -1,5 +1,7 @@
 #include "models/layers.h"
 
+#include <algorithm>
+
 namespace tandem {
 
 Attributes squarePool(int64_t kernel, int64_t stride, int64_t padding) {
@@ -17,6 +19,33 @@ Attributes squareConv(int64_t outputs, int64_t kernel, int64_t stride, int64_t p
   return attributes;
 }
 
+namespace {
+
+Padding samePadding(const ImageShape& in, int64_t kernel, int64_t stride) {
+  const auto total = [=](int64_t size) {
+    return std::max<int64_t>(((size + stride - 1) / stride - 1) * stride + kernel - size, 0);
+  };
+  const int64_t rows = total(in.height), columns = total(in.width);
+  return {rows / 2, rows - rows / 2, columns / 2, columns - columns / 2};
+}
+
+}  // namespace
+
+Attributes sameConv(const ImageShape& in, int64_t outputs, int64_t kernel, int64_t stride) {
+  Attributes attributes = squareConv(outputs, kernel, stride, 0);
+  attributes.padding = samePadding(in, kernel, stride);
+  return attributes;
+}
+
+Attributes samePool(const ImageShape& in) {
+  Attributes attributes = squarePool(3, 2);
+  const Padding padding = samePadding(in, 3, 2);
+  // A window that reaches one pixel over the edge is what rounding up gives: padding never wins a maximum.
+  attributes.ceilMode = true;
+  if (padding.symmetric()) attributes.padding = padding, attributes.ceilMode = false;
+  return attributes;
+}
+
 Attributes biased(Attributes shape) {
   shape.bias = true;
   return shape;
@@ -24,6 +53,10 @@ Attributes biased(Attributes shape) {
 
 NodeId convNorm(Graph& graph, const std::string& conv, const std::string& norm, NodeId from, const Attributes& shape) {
   return graph.add("batch_norm", norm, {graph.add("conv", conv, {from}, shape)});
+}
+
+NodeId normRelu(Graph& graph, const std::string& norm, const std::string& activation, NodeId from) {
+  return relu(graph, activation, graph.add("batch_norm", norm, {from}));
 }
 
 NodeId convNormActivation(Graph& graph, const std::string& name, NodeId from, const Attributes& shape,

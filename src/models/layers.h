@@ -19,6 +19,14 @@ Attributes squarePool(int64_t kernel, int64_t stride, int64_t padding = 0);
 /// Appends convolution and batch-norm.
 NodeId convNorm(Graph& graph, const std::string& conv, const std::string& norm, NodeId from, const Attributes& shape);
 
+/// Appends batch-norm and ReLU.
+NodeId normRelu(Graph& graph, const std::string& norm, const std::string& activation, NodeId from);
+
+/// squareConv() and squarePool() of values of the shape `in` with TensorFlow's SAME padding: the result has size /
+/// stride rounded up, an odd pixel of padding comes last. REQUIRES of samePool(), kernel 3 and stride 2: a square `in`.
+Attributes sameConv(const ImageShape& in, int64_t outputs, int64_t kernel, int64_t stride);
+Attributes samePool(const ImageShape& in);
+
 /// Appends convolution and batch-norm, called NAME.0 and NAME.1, and unless it is empty the activation NAME.2.
 NodeId convNormActivation(Graph& graph, const std::string& name, NodeId from, const Attributes& shape,
                           std::string_view activation);

@@ -28,6 +28,10 @@ INPUTS = {
     "densenet121": (8, 33), "densenet169": (8, 33), "densenet201": (8, 33),
     "squeezenet1_0": (4, 37), "squeezenet1_1": (4, 37), "efficientnet_b0": (4, 33),
     "regnet_y_3_2gf": (4, 33), "regnet_y_4gf": (4, 33), "convnext_tiny": (2, 64), "vit_b_16": (2, 48),
+    "alexnet_cifar": (4, 10), "keras_cnn": (4, 14), "overfeat": (2, 71),
+    "resnet20_v2": (6, 20), "resnet32_v2": (6, 20), "resnet44_v2": (6, 20), "resnet56_v2": (6, 20),
+    "resnet110_v2": (6, 20), "densenet40_k12": (6, 12), "densenet100_k12": (6, 12), "densenet100_k24": (6, 12),
+    "densenet40_k12_paper": (6, 12), "densenet100_k12_paper": (6, 12), "densenet100_k24_paper": (6, 12),
     "resnet20": (6, 20), "resnet32": (6, 20), "resnet44": (6, 20), "resnet56": (6, 20), "resnet110": (6, 20),
 }
 ENOUGH, TRIES = 1e-5, 40

@@ -56,8 +56,17 @@ def same_padded(x, kernel, stride):
     return F.pad(x, edges)
 
 
+def shrunk(x, stride, extra):
+    """The shortcut of plan A: every stride-th pixel, zero channels on both sides."""
+    if not extra:
+        return x
+    x = F.avg_pool2d(x, 1, stride)
+    zeros = x.new_zeros(x.shape[0], extra // 2, *x.shape[2:])
+    return torch.cat([zeros, x, zeros], 1)
+
+
 class CifarBlock(nn.Module):
-    """residual_block of tf_cnn_benchmarks, version v1, shortcut of plan A."""
+    """residual_block of tf_cnn_benchmarks, version v1."""
 
     def __init__(self, inputs, outputs, stride):
         super().__init__()
@@ -68,32 +77,155 @@ class CifarBlock(nn.Module):
     def forward(self, x):
         y = F.relu(self.bn1(self.conv1(same_padded(x, 3, self.stride))))
         y = self.bn2(self.conv2(same_padded(y, 3, 1)))
-        if self.extra:
-            x = F.avg_pool2d(x, 1, self.stride)
-            zeros = x.new_zeros(x.shape[0], self.extra // 2, *x.shape[2:])
-            x = torch.cat([zeros, x, zeros], 1)
-        return F.relu(x + y)
+        return F.relu(shrunk(x, self.stride, self.extra) + y)
+
+
+class CifarBlockV2(nn.Module):
+    """residual_block of tf_cnn_benchmarks, version v2: the shortcut starts before batch-norm and ReLU."""
+
+    def __init__(self, inputs, outputs, stride):
+        super().__init__()
+        self.stride, self.extra = stride, outputs - inputs
+        self.bn1 = nn.BatchNorm2d(inputs)
+        self.conv1, self.bn2 = conv_norm(inputs, outputs, 3, stride, 0)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, bias=False)
+
+    def forward(self, x):
+        y = self.conv1(same_padded(F.relu(self.bn1(x)), 3, self.stride))
+        y = self.conv2(same_padded(F.relu(self.bn2(y)), 3, 1))
+        return shrunk(x, self.stride, self.extra) + y
 
 
 class CifarResnet(nn.Module):
-    """ResnetCifar10Model of tf_cnn_benchmarks, version v1: no ReLU behind the first batch-norm."""
+    """ResnetCifar10Model of tf_cnn_benchmarks; version v1 has no ReLU behind the first batch-norm."""
 
-    def __init__(self, blocks, classes):
+    def __init__(self, blocks, classes, block=CifarBlock):
         super().__init__()
         self.conv1, self.bn1 = conv_norm(3, 16, 3, 1, 0)
         channels = 16
         for stage, width in enumerate([16, 32, 64]):
             layers = []
-            for block in range(blocks):
-                layers.append(CifarBlock(channels, width, 2 if stage > 0 and block == 0 else 1))
+            for index in range(blocks):
+                layers.append(block(channels, width, 2 if stage > 0 and index == 0 else 1))
                 channels = width
             setattr(self, f"layer{stage + 1}", nn.Sequential(*layers))
+        if block is CifarBlockV2:
+            self.bn2 = nn.BatchNorm2d(64)
         self.fc = nn.Linear(64, classes)
 
     def forward(self, x):
         x = self.bn1(self.conv1(same_padded(x, 3, 1)))
-        x = self.layer3(self.layer2(self.layer1(x)))
-        return self.fc(x.mean((2, 3)))
+        is_v2 = hasattr(self, "bn2")
+        x = self.layer3(self.layer2(self.layer1(F.relu(x) if is_v2 else x)))
+        return self.fc((F.relu(self.bn2(x)) if is_v2 else x).mean((2, 3)))
+
+
+class CifarDenseLayer(nn.Module):
+    def __init__(self, inputs, growth, bias):
+        super().__init__()
+        self.norm = nn.BatchNorm2d(inputs)
+        self.conv = nn.Conv2d(inputs, growth, 3, padding=1, bias=bias)
+
+    def forward(self, x):
+        return torch.cat([x, self.conv(F.relu(self.norm(x)))], 1)
+
+
+class CifarTransition(nn.Module):
+    def __init__(self, inputs, outputs, bias):
+        super().__init__()
+        self.norm = nn.BatchNorm2d(inputs)
+        self.conv = nn.Conv2d(inputs, outputs, 1, bias=bias)
+
+    def forward(self, x):
+        return F.avg_pool2d(self.conv(F.relu(self.norm(x))), 2)
+
+
+class CifarDensenet(nn.Module):
+    """DensenetCifar10Model of tf_cnn_benchmarks, whose transitions have twice the growth as outputs, or the paper's."""
+
+    def __init__(self, layers, growth, classes, paper=False):
+        super().__init__()
+        self.conv0 = nn.Conv2d(3, 16, 3, padding=1, bias=not paper)
+        channels = 16
+        for block in (1, 2, 3):
+            dense = nn.Sequential()
+            for layer in range(layers):
+                dense.add_module(f"denselayer{layer + 1}", CifarDenseLayer(channels, growth, not paper))
+                channels += growth
+            setattr(self, f"denseblock{block}", dense)
+            if block < 3:
+                outputs = channels if paper else 2 * growth
+                setattr(self, f"transition{block}", CifarTransition(channels, outputs, not paper))
+                channels = outputs
+        self.norm = nn.BatchNorm2d(channels)
+        self.fc = nn.Linear(channels, classes)
+
+    def forward(self, x):
+        x = self.transition1(self.denseblock1(self.conv0(x)))
+        x = self.denseblock3(self.transition2(self.denseblock2(x)))
+        return self.fc(F.relu(self.norm(x)).mean((2, 3)))
+
+
+class CifarAlexnet(nn.Module):
+    """AlexnetCifar10Model of tf_cnn_benchmarks, at any image size."""
+
+    def __init__(self, classes, size):
+        super().__init__()
+        self.conv0 = nn.Conv2d(3, 64, 5, padding=2)
+        self.conv1 = nn.Conv2d(64, 64, 5, padding=2)
+        side = -(-size // 4)
+        self.affine0 = nn.Linear(64 * side * side, 384)
+        self.affine1 = nn.Linear(384, 192)
+        self.affine2 = nn.Linear(192, classes)
+
+    def forward(self, x):
+        # torch divides alpha by the number of channels in the window, TensorFlow does not.
+        norm = lambda y: F.local_response_norm(y, 9, alpha=0.001, beta=0.75, k=1.0)
+        pool = lambda y: F.max_pool2d(same_padded(y, 3, 2), 3, 2)  # of values of a ReLU
+        x = norm(pool(F.relu(self.conv0(x))))
+        x = pool(norm(F.relu(self.conv1(x)))).flatten(1)
+        return self.affine2(F.relu(self.affine1(F.relu(self.affine0(x)))))
+
+
+class Overfeat(nn.Module):
+    """OverfeatModel of tf_cnn_benchmarks, at any image size."""
+
+    def __init__(self, classes, size):
+        super().__init__()
+        self.conv0 = nn.Conv2d(3, 96, 11, 4)
+        self.conv1 = nn.Conv2d(96, 256, 5)
+        self.conv2 = nn.Conv2d(256, 512, 3, padding=1)
+        self.conv3 = nn.Conv2d(512, 1024, 3, padding=1)
+        self.conv4 = nn.Conv2d(1024, 1024, 3, padding=1)
+        side = ((((size - 11) // 4 + 1) // 2 - 4) // 2) // 2
+        self.affine0 = nn.Linear(1024 * side * side, 3072)
+        self.affine1 = nn.Linear(3072, 4096)
+        self.affine2 = nn.Linear(4096, classes)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.conv0(x)), 2, 2)
+        x = F.max_pool2d(F.relu(self.conv1(x)), 2, 2)
+        x = F.relu(self.conv3(F.relu(self.conv2(x))))
+        x = F.max_pool2d(F.relu(self.conv4(x)), 2, 2).flatten(1)
+        return self.affine2(F.relu(self.affine1(F.relu(self.affine0(x)))))
+
+
+class KerasCnn(nn.Module):
+    """The convolutional network of Keras' CIFAR-10 example, at any image size."""
+
+    def __init__(self, classes, size):
+        super().__init__()
+        self.conv2d = nn.Conv2d(3, 32, 3, padding=1)
+        self.conv2d_1 = nn.Conv2d(32, 32, 3)
+        self.conv2d_2 = nn.Conv2d(32, 64, 3, padding=1)
+        self.conv2d_3 = nn.Conv2d(64, 64, 3)
+        self.dense = nn.Linear(64 * (((size - 2) // 2 - 2) // 2) ** 2, 512)
+        self.dense_1 = nn.Linear(512, classes)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.conv2d_1(F.relu(self.conv2d(x)))), 2, 2)
+        x = F.max_pool2d(F.relu(self.conv2d_3(F.relu(self.conv2d_2(x)))), 2, 2)
+        return self.dense_1(F.relu(self.dense(x.flatten(1))))
 
 
 class Trivial(nn.Module):
@@ -137,5 +269,12 @@ MODELS = {
     "regnet_y_4gf": regnet_y_4gf,
     "resnet50_v1": lambda classes, size: PaperResnet50(classes),
     "trivial": Trivial,
+    "alexnet_cifar": CifarAlexnet,
+    "keras_cnn": KerasCnn,
+    "overfeat": Overfeat,
+    **{f"densenet{3 * n + 4}_k{k}{suffix}": lambda classes, size, n=n, k=k, suffix=suffix: CifarDensenet(
+        n, k, classes, paper=bool(suffix)) for n, k in ((12, 12), (32, 12), (32, 24)) for suffix in ("", "_paper")},
+    **{f"resnet{6 * n + 2}_v2": lambda classes, size, n=n: CifarResnet(n, classes, CifarBlockV2)
+       for n in (3, 5, 7, 9, 18)},
     **{f"resnet{6 * n + 2}": lambda classes, size, n=n: CifarResnet(n, classes) for n in (3, 5, 7, 9, 18)},
 }

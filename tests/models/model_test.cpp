@@ -61,13 +61,14 @@ TEST(Models, HaveThePublishedParameterCounts) {
       {"densenet201", 20013928},    {"mobilenet_v2", 3504872},     {"squeezenet1_0", 1248424},
       {"squeezenet1_1", 1235496},   {"resnext50_32x4d", 25028904}, {"wide_resnet50_2", 68883240},
       {"efficientnet_b0", 5288548}, {"regnet_y_3_2gf", 19436338},  {"regnet_y_4gf", 20646656},
-      {"convnext_tiny", 28589128},  {"vit_b_16", 86567656}};
+      {"convnext_tiny", 28589128},  {"vit_b_16", 86567656},        {"keras_cnn", 1250858}};
   for (const auto& [name, count] : published) EXPECT_EQ(parameterCount(buildModel(name, {})), count) << name;
 }
 
 TEST(Models, HaveTensorFlowsVariableCountsWithElevenClasses) {
   const std::map<std::string_view, int64_t> counted{
-      {"resnet20", 271164}, {"resnet32", 466492}, {"resnet44", 661820}, {"resnet56", 857148}, {"resnet110", 1736124}};
+      {"resnet20", 271164},   {"resnet32", 466492},       {"resnet44", 661820},       {"resnet56", 857148},
+      {"resnet110", 1736124}, {"alexnet_cifar", 1756620}, {"densenet40_k12", 364772}, {"densenet100_k12", 2259652}};
   for (const auto& [name, count] : counted) {
     EXPECT_EQ(variableCount(buildModel(name, {.classes = 11})), count) << name;
   }

@@ -36,12 +36,12 @@ Format formatOf(std::span<const uint8_t> head, const std::string& path) {
                                  "or as safetensors"));
   }
   throw CheckpointError(concat(
-      path, ": neither safetensors (whose ninth byte is '{') nor a zip file of torch.save (which ", "starts with PK)"));
+      path, ": neither safetensors (whose ninth byte is '{') nor a zip file of torch.save (which starts with PK)"));
 }
 
 std::string noteOn(const Pth& pth) {
   if (pth.within.empty()) return "";
-  const std::string place = concat("state dict under the key '", join(pth.within, "' and '"), "'");
+  std::string place = concat("state dict under the key '", join(pth.within, "' and '"), "'");
   constexpr size_t limit = 10;
   const std::span<const std::string> skipped(pth.skipped);
   if (skipped.empty()) return place;

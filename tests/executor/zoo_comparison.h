@@ -38,10 +38,12 @@ inline std::vector<Way> plannedWays(const Precision& precision, const Graph& gra
     if (!serves(find(executors(), "planned", "executor"), layout, at::kCPU)) continue;
     ways.push_back({std::string(layout.name), {.compute = precision.compute, .layout = layout}, sameRoundings});
   }
-  if (precision.compute == at::kFloat && !convolutionLibrary().empty()) {
-    const ConvolutionAlgorithm* const winograd = &find(convolutionAlgorithms(), "winograd", "algorithm");
-    const std::vector<PassAlgorithms> algorithms(graph.nodes().size(), {winograd, winograd, winograd});
-    ways.push_back({"winograd", {.compute = precision.compute, .algorithms = algorithms}, winogradRoundings});
+  if (convolutionLibrary().empty()) return ways;
+  for (const ConvolutionAlgorithm& algorithm : convolutionAlgorithms().subspan(1)) {
+    if (precision.compute != at::kFloat && !algorithm.bf16) continue;
+    const std::vector<PassAlgorithms> algorithms(graph.nodes().size(), {&algorithm, &algorithm, &algorithm});
+    const double factor = algorithm.name == "winograd" ? winogradRoundings : sameRoundings;
+    ways.push_back({std::string(algorithm.name), {.compute = precision.compute, .algorithms = algorithms}, factor});
   }
   return ways;
 }

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <iostream>
 
 #include "base/log.h"
@@ -11,10 +10,6 @@
 
 namespace tandem {
 namespace {
-
-bool asksForHelp(Arguments arguments) {
-  return std::ranges::any_of(arguments, [](const auto& text) { return text == "--help" || text == "-h"; });
-}
 
 int printPlans(const std::vector<BenchPoint>& points) {
   ExitCode code = ExitCode::ok;

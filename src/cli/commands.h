@@ -12,4 +12,7 @@ int listCommand(Arguments arguments);
 int docsCommand(Arguments arguments);
 int versionCommand(Arguments arguments);
 
+/// True when --help or -h is among them.
+bool asksForHelp(Arguments arguments);
+
 }  // namespace tandem

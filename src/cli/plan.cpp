@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <iomanip>
 #include <iostream>
 
@@ -7,6 +6,7 @@
 #include "cli/bench_points.h"
 #include "cli/catalog_names.h"
 #include "cli/commands.h"
+#include "cli/table.h"
 #include "device/precision.h"
 #include "engine/used_kernels.h"
 #include "executor/plan_description.h"
@@ -22,23 +22,6 @@ constexpr std::string_view usage =
     "reads and writes, in which memory order, and what stays in memory until backward or is computed again for it\n"
     "(--recompute). Takes the options of bench.\n\n"
     "  tandem plan show --model=resnet50 --batch=32 --precision=bf16\n";
-
-/// Columns as wide as their longest cell; the first are text, the rest numbers.
-void printTable(const std::vector<std::vector<std::string>>& rows) {
-  constexpr size_t textColumns = 6;
-  std::vector<size_t> width(rows.front().size(), 0);
-  for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
-  }
-  for (const auto& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string fill(width[i] - row[i].size(), ' ');
-      line += (i > 0 ? "  " : "") + (i < textColumns ? row[i] + fill : fill + row[i]);
-    }
-    std::cout << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
-  }
-}
 
 std::string keptText(const CallDescription& call) {
   if (call.again) return call.kept ? "computed again, output kept" : "computed again";
@@ -89,7 +72,8 @@ void show(const RunPlan& plan) {
     rows.push_back(cells(call));
     flops += call.flops;
   }
-  printTable(rows);
+  constexpr size_t textColumns = 6;
+  printTable(rows, textColumns);
   std::cout << "forward " << fixed(flops / 1e9, 2) << " GFLOP; activations at most "
             << bytesText(static_cast<double>(description.peakBytes)) << " during forward, "
             << bytesText(static_cast<double>(description.keptBytes)) << " kept for backward; parameters "
@@ -101,8 +85,7 @@ void show(const RunPlan& plan) {
 }  // namespace
 
 int planCommand(Arguments arguments) {
-  const bool help = std::ranges::any_of(arguments, [](const auto& text) { return text == "--help" || text == "-h"; });
-  if (help) {
+  if (asksForHelp(arguments)) {
     std::cout << usage;
     return 0;
   }

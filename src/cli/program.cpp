@@ -64,6 +64,10 @@ const ProgramCommand& commandNamed(std::string_view name) {
 
 }  // namespace
 
+bool asksForHelp(Arguments arguments) {
+  return std::ranges::any_of(arguments, [](const auto& text) { return text == "--help" || text == "-h"; });
+}
+
 std::span<const ProgramCommand> programCommands() { return table; }
 
 int runProgram(Arguments arguments) {

@@ -1,10 +1,10 @@
-#include <algorithm>
 #include <iostream>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/table.h"
 #include "formats/safetensors.h"
 #include "formats/utf8.h"
 #include "formats/weights_file.h"
@@ -67,20 +67,6 @@ std::string shapeOf(const FileTensor& tensor) {
   return concat('[', join(sizes), ']');
 }
 
-/// Columns as wide as their longest cell; the last stands on the right.
-void printTable(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<size_t> width(rows.front().size(), 0);
-  for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
-  }
-  for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string fill(width[i] - row[i].size(), ' ');
-      std::cout << (i + 1 < row.size() ? row[i] + fill + "  " : fill + row[i] + "\n");
-    }
-  }
-}
-
 int inspect(Arguments arguments) {
   const WeightsFile file = openChecked(requestOf(arguments, 1, "inspect"));
   std::vector<std::vector<std::string>> rows{{"tensor", "type", "shape", "bytes"}};
@@ -90,7 +76,7 @@ int inspect(Arguments arguments) {
     bytes += tensor.byteCount();
     elements += tensor.elements();
   }
-  printTable(rows);
+  printTable(rows, rows.front().size() - 1);
   std::cout << file.format() << ": " << file.tensors().size() << " tensors, " << elements << " values, " << bytes
             << " bytes (" << bytesText(static_cast<double>(bytes)) << ")\n";
   if (!file.note().empty()) std::cout << file.note() << '\n';
@@ -118,8 +104,7 @@ int convert(Arguments arguments) {
 }  // namespace
 
 int weightsCommand(Arguments arguments) {
-  const bool help = std::ranges::any_of(arguments, [](const auto& text) { return text == "--help" || text == "-h"; });
-  if (help) {
+  if (asksForHelp(arguments)) {
     std::cout << usage;
     return 0;
   }

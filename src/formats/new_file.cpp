@@ -10,23 +10,16 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/free_space.h"
 #include "base/text.h"
 
 namespace tandem {
 namespace {
 
-std::string folderOf(const std::string& path) {
-  const auto folder = std::filesystem::path(path).parent_path();
-  return folder.empty() ? "." : folder.string();
-}
-
 [[noreturn]] void fail(const std::string& path, const char* action) {
   const int reason = errno;
-  std::error_code unknown;
-  const auto space = std::filesystem::space(folderOf(path), unknown);
-  const std::string free = unknown ? "unknown" : bytesText(static_cast<double>(space.available));
   throw StorageError(concat("cannot ", action, " '", path, "': ", std::generic_category().message(reason), " (errno ",
-                            reason, "; free there: ", free, "); choose another place"));
+                            reason, "; free there: ", freeSpaceText(path), "); choose another place"));
 }
 
 /// The permissions of a file that open() makes.

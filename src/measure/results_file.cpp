@@ -7,11 +7,11 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/free_space.h"
 #include "base/text.h"
 #include "measure/record_json.h"
 
@@ -23,13 +23,8 @@ using nlohmann::json;
 constexpr std::string_view recordStart = R"({"config":)";  // members are stored sorted by name
 
 [[noreturn]] void fail(const std::string& path, const std::string& action, const std::string& reason) {
-  std::error_code unknown;
-  auto folder = std::filesystem::path(path).parent_path();
-  if (folder.empty()) folder = ".";
-  const auto space = std::filesystem::space(folder, unknown);
-  const std::string free = unknown ? "unknown" : bytesText(static_cast<double>(space.available));
-  throw StorageError(concat("results file '", path, "': cannot ", action, ": ", reason, " (free there: ", free,
-                            "); choose another place with --out"));
+  throw StorageError(concat("results file '", path, "': cannot ", action, ": ", reason,
+                            " (free there: ", freeSpaceText(path), "); choose another place with --out"));
 }
 
 [[noreturn]] void failErrno(const std::string& path, const std::string& action) {

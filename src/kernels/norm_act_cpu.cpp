@@ -113,6 +113,7 @@ TANDEM_INLINE void sumRows(const NormActGradientArguments& a, int64_t row, float
   });
 }
 
+// Arguments by value here and below: what is written could else be them, and each would be read again every time.
 template <class T>
 TANDEM_INLINE void sums(NormActGradientArguments a, int64_t first, int64_t last, float* sum, float* product) {
   std::fill_n(sum, a.columns, 0.0F);

@@ -26,9 +26,8 @@ NodeId patches(Graph& graph, const std::string& name, NodeId from, const Attribu
 
 NodeId branch(Graph& graph, const std::string& name, NodeId from) {
   const int64_t width = graph.node(from).shape.channels;
-  Attributes depthwise = biased(squareConv(width, 7, 1, 3));
-  depthwise.groups = width;
-  NodeId at = layerNorm(graph, name + ".block.2", graph.add("conv", name + ".block.0", {from}, depthwise));
+  NodeId at = layerNorm(graph, name + ".block.2",
+                        graph.add("conv", name + ".block.0", {from}, biased(depthwiseConv(width, 7, 1))));
   at = graph.add("channel_linear", name + ".block.3", {at}, {.outputs = 4 * width});
   at = graph.add("gelu", name + ".block.4", {at});
   at = graph.add("channel_linear", name + ".block.5", {at}, {.outputs = width});

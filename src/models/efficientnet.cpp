@@ -25,9 +25,7 @@ NodeId mbConv(Graph& graph, const std::string& name, NodeId from, const Stage& s
   const auto next = [&] { return concat(name, ".block.", part++); };
   NodeId at = from;
   if (shape.expansion != 1) at = convNormActivation(graph, next(), at, squareConv(hidden, 1, 1, 0), "silu");
-  Attributes depthwise = squareConv(hidden, shape.kernel, shape.stride, shape.kernel / 2);
-  depthwise.groups = hidden;
-  at = convNormActivation(graph, next(), at, depthwise, "silu");
+  at = convNormActivation(graph, next(), at, depthwiseConv(hidden, shape.kernel, shape.stride), "silu");
   at = squeezeExcite(graph, next(), at, {inputs / 4, "silu"});
   return convNormActivation(graph, next(), at, squareConv(shape.outputs, 1, 1, 0), "");
 }

@@ -46,6 +46,12 @@ Attributes samePool(const ImageShape& in) {
   return attributes;
 }
 
+Attributes depthwiseConv(int64_t channels, int64_t kernel, int64_t stride) {
+  Attributes attributes = squareConv(channels, kernel, stride, kernel / 2);
+  attributes.groups = channels;
+  return attributes;
+}
+
 Attributes biased(Attributes shape) {
   shape.bias = true;
   return shape;

@@ -10,7 +10,10 @@ namespace tandem {
 /// Attributes of a square convolution without bias, padded alike on all edges.
 Attributes squareConv(int64_t outputs, int64_t kernel, int64_t stride, int64_t padding);
 
-/// The same with a bias.
+/// The same of `channels` channels each by itself, for an odd kernel padded so that stride 1 keeps the size.
+Attributes depthwiseConv(int64_t channels, int64_t kernel, int64_t stride);
+
+/// A convolution with a bias.
 Attributes biased(Attributes shape);
 
 /// Attributes of a square pooling window.

@@ -23,9 +23,7 @@ NodeId invertedResidual(Graph& graph, const std::string& name, NodeId from, cons
   const auto next = [&] { return concat(name, ".conv.", part++); };
   NodeId at = from;
   if (shape.expansion != 1) at = convNormActivation(graph, next(), at, squareConv(hidden, 1, 1, 0), "relu6");
-  Attributes depthwise = squareConv(hidden, 3, shape.stride, 1);
-  depthwise.groups = hidden;
-  at = convNormActivation(graph, next(), at, depthwise, "relu6");
+  at = convNormActivation(graph, next(), at, depthwiseConv(hidden, 3, shape.stride), "relu6");
   const std::string projection = next();
   at = convNorm(graph, projection, next(), at, squareConv(shape.outputs, 1, 1, 0));
   const bool isResidual = shape.stride == 1 && inputs == shape.outputs;

@@ -158,7 +158,7 @@ def pytorch(run, processes, cpus, python, options):
 def tensorflow(run, devices, cpus, options):
     """tf_cnn_benchmarks: one device on all cores, or a device per core with the variables on the CPU. fp32 only: its
     16-bit mode is for GPUs."""
-    if not options.tf_cnn_benchmarks or run["precision"] != "fp32":
+    if not (options.tf_cnn_benchmarks and run["tensorflow"]) or run["precision"] != "fp32":
         return []
     threads = len(cpus) // devices
     command = ["taskset", "--cpu-list", ",".join(map(str, cpus)), options.tf_python,

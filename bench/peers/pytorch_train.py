@@ -61,6 +61,14 @@ def optimizer_of(model, options):
                            **chosen)
 
 
+def loss_of(outputs, labels, auxiliary):
+    """Softmax cross-entropy of the logits, and of those of the auxiliary heads by their weight."""
+    import torch
+    logits, *heads = outputs if isinstance(outputs, tuple) else (outputs,)
+    entropy = lambda values: torch.nn.functional.cross_entropy(values.float(), labels)
+    return entropy(logits) + auxiliary * sum(map(entropy, heads))
+
+
 def train(options):
     import torch
     torch.manual_seed(1)
@@ -79,7 +87,7 @@ def train(options):
     def step():
         optimizer.zero_grad(set_to_none=True)
         with cast:
-            loss = torch.nn.functional.cross_entropy(model(images).float(), labels)
+            loss = loss_of(model(images), labels, MODELS[options.model].auxiliary)
         loss.backward()
         optimizer.step()
         return loss

@@ -5,6 +5,7 @@
 
 #include "base/catalog.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "cli/banner.h"
 #include "cli/stop_on_signal.h"
 #include "engine/environment.h"
@@ -32,8 +33,10 @@ RunRecord skipped(const BenchPoint& point, int64_t largestReplicas) {
 
 int exitStatus(const std::vector<RunRecord>& records) {
   const auto unmeasured = [](const RunRecord& record) { return record.outcome.kind != OutcomeKind::ok; };
+  const auto disturbed = [](const RunRecord& record) { return !record.valid() && !record.config.allowInterference; };
   const auto first = std::ranges::find_if(records, unmeasured);
-  return first == records.end() ? 0 : static_cast<int>(first->outcome.code);
+  if (first != records.end()) return static_cast<int>(first->outcome.code);
+  return static_cast<int>(std::ranges::any_of(records, disturbed) ? ExitCode::invalidMeasurement : ExitCode::ok);
 }
 
 }  // namespace
@@ -59,6 +62,9 @@ RunRecord BenchRun::measure(const BenchPoint& point, const std::string& title) {
   const Outcome& outcome = record.outcome;
   if (outcome.kind == OutcomeKind::failed && outcome.code != ExitCode::interrupted) {
     logError(concat("error[", nameOf(outcome.code), "]: ", point.label, ": ", outcome.reason));
+  }
+  if (outcome.kind == OutcomeKind::ok && !record.valid() && !record.config.allowInterference) {
+    logWarning(concat("warning: ", point.label, ": not valid: ", join(record.interference.reasons, "; ")));
   }
   return record;
 }

@@ -65,6 +65,7 @@ struct Config {
   std::string out = "tandem-results.jsonl";
   std::string format = "table";
   double deadline = 0;  // seconds per point; 0: derived from budget
+  bool allowInterference = false;
   bool dryRun = false;
 
   bool operator==(const Config&) const = default;

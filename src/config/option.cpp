@@ -118,6 +118,9 @@ constexpr Option table[] = {
     {"point-deadline", output, "s", "X",
      "time after which a point is given up; 0 takes 120 s and 4 x --budget, with --steps 600 s and 30 s per step",
      onBench, &Config::deadline, Choices::any, oneValue, within<&Config::deadline, 0, billion>},
+    {"allow-interference", output, "", "",
+     "a run that something disturbed is noted as not valid, but ends with exit code 0, not 9", onBench,
+     &Config::allowInterference, Choices::any, oneValue, nullptr},
     {"dry-run", output, "", "", "print the resolved plan of every point and run nothing", onBench, &Config::dryRun,
      Choices::any, oneValue, nullptr},
     // clang-format on

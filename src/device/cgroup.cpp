@@ -90,6 +90,14 @@ std::optional<int64_t> memoryLeftIn(const fs::path& folder) {
   return static_cast<int64_t>(std::max(0.0, *limit - *used + std::min(reclaimable, *used)));
 }
 
+/// Version 2 counts microseconds, version 1 nanoseconds.
+std::optional<std::chrono::nanoseconds> throttledIn(const fs::path& folder) {
+  const fs::path file = folder / "cpu.stat";
+  if (!fs::exists(file)) return std::nullopt;
+  const double nanos = readField(file, "throttled_usec") * 1e3 + readField(file, "throttled_time");
+  return std::chrono::nanoseconds(static_cast<int64_t>(nanos));
+}
+
 }  // namespace
 
 double Cgroup::cpus() const {
@@ -108,6 +116,15 @@ std::optional<int64_t> Cgroup::memoryLeft() const {
     if (left && (!strictest || *left < *strictest)) strictest = left;
   }
   return strictest;
+}
+
+std::optional<std::chrono::nanoseconds> Cgroup::throttled() const {
+  std::optional<std::chrono::nanoseconds> longest;
+  for (const fs::path& folder : groupFolders(root_, "cpu")) {
+    const auto time = throttledIn(folder);
+    if (time && (!longest || *time > *longest)) longest = time;
+  }
+  return longest;
 }
 
 }  // namespace tandem

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@ struct Cgroup {
   double cpus() const;
   /// Bytes left below the memory limit, reclaimable file cache counted as free; empty: no limit.
   std::optional<int64_t> memoryLeft() const;
+  /// For how long so far the CPU limit held processes back, in the group where that is most; empty: not counted.
+  std::optional<std::chrono::nanoseconds> throttled() const;
 
  private:
   std::string root_;

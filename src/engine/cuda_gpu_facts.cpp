@@ -18,7 +18,9 @@ std::vector<GpuFacts> gpuFacts() {
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     cudaDeviceProp properties{};
     if (cudaGetDeviceProperties(&properties, ordinal) != cudaSuccess) return facts;
-    facts.push_back({properties.name, static_cast<int64_t>(properties.totalGlobalMem)});
+    char busId[32] = {};
+    if (cudaDeviceGetPCIBusId(busId, sizeof busId, ordinal) != cudaSuccess) return facts;
+    facts.push_back({properties.name, static_cast<int64_t>(properties.totalGlobalMem), busId});
   }
   return facts;
 }

@@ -10,6 +10,7 @@ namespace tandem {
 struct GpuFacts {
   std::string name;
   int64_t memoryBytes = 0;
+  std::string pciBusId;  ///< "00000000:17:00.0"
 };
 
 /// The GPUs this process sees, by ordinal. Creates no context. Empty in a build without CUDA.

@@ -46,6 +46,7 @@ void MeasuredRun::body(Team::Member& member) {
   if (member.index() == 0) {
     startup_ = sinceProcessStart();
     begin_ = now();
+    options_.watch->warmUpBegins();
   }
   warmUp(member);
   measureWindow(member);
@@ -95,6 +96,7 @@ void MeasuredRun::measureWindow(Team::Member& member) {
   std::vector<StepSample> samples;
   samples.reserve(static_cast<size_t>(std::min(steps_, mostReserved)));
   member.synchronize();
+  if (member.index() == 0) options_.watch->windowBegins();
   member.barrier();
   const Nanos begin = now();
   if (member.index() == 0) {
@@ -108,7 +110,10 @@ void MeasuredRun::measureWindow(Team::Member& member) {
   member.synchronize();
   const Nanos end = now();
   member.barrier();
-  if (member.index() == 0) faults_ += minorFaultsSoFar();
+  if (member.index() == 0) {
+    faults_ += minorFaultsSoFar();
+    options_.watch->windowEnds();
+  }
   member.finish();
   collect(member, samples);
   const std::lock_guard lock(mutex_);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/run_point.h"
+#include "engine/run_watch.h"
 #include "engine/team.h"
 #include "measure/record.h"
 
@@ -16,6 +17,7 @@ struct MeasuredRunOptions {
   Config config;
   int64_t globalBatch = 0;
   const Graph* graph = nullptr;  ///< for the fingerprint of the weights; outlives this
+  RunWatch* watch = nullptr;     ///< outlives this
 };
 
 /// The protocol of one measurement, run by every member of a team: warm-up with one decision for all after each step,

@@ -11,6 +11,7 @@
 #include "engine/initialise.h"
 #include "engine/measured_run.h"
 #include "engine/process_clock.h"
+#include "engine/run_watch.h"
 #include "engine/team_options.h"
 #include "engine/used_kernels.h"
 #include "engine/utc_time.h"
@@ -68,9 +69,11 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   const TeamOptions options = teamOptions(plan, graph, kernels);
   record.placement = placementOf(plan, options);
   Team team(options);
-  MeasuredRun run({.config = plan.config, .globalBatch = plan.globalBatch, .graph = &graph}, progress);
+  RunWatch watch(plan);
+  MeasuredRun run({.config = plan.config, .globalBatch = plan.globalBatch, .graph = &graph, .watch = &watch}, progress);
   team.run([&run](Team::Member& member) { run.body(member); });
   run.fill(record);
+  watch.fill(record);
   record.peakMemoryBytes = peakBytes(options.devices);
   record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
   checkLosses(record.losses);

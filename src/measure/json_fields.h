@@ -40,6 +40,18 @@ class JsonWriter {
     object_[name] = inner.take();
   }
 
+  /// One array of objects.
+  template <class Value>
+  void objects(const char* name, const std::vector<Value>& values) {
+    auto array = nlohmann::json::array();
+    for (const Value& value : values) {
+      JsonWriter inner;
+      describe(inner, value);
+      array.push_back(inner.take());
+    }
+    object_[name] = std::move(array);
+  }
+
   /// One array of `member` over all rows.
   template <class Row, class Value>
   void column(const char* name, const std::vector<Row>& rows, Value Row::*member) {
@@ -54,6 +66,16 @@ class JsonWriter {
  private:
   static nlohmann::json encode(Nanos time) { return int64_t{time.count()}; }
   static nlohmann::json encode(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); }
+  static nlohmann::json encode(const std::vector<Nanos>& values) {
+    auto array = nlohmann::json::array();
+    for (const Nanos value : values) array.push_back(encode(value));
+    return array;
+  }
+  static nlohmann::json encode(const std::map<std::string, double>& values) {
+    auto object = nlohmann::json::object();
+    for (const auto& [name, value] : values) object[name] = encode(value);
+    return object;
+  }
   static nlohmann::json encode(const std::vector<double>& values) {
     auto array = nlohmann::json::array();
     for (const double value : values) array.push_back(encode(value));
@@ -92,6 +114,18 @@ class JsonReader {
   void object(const char* name, Value& value) const {
     JsonReader inner(at(name), pathOf(name));
     describe(inner, value);
+  }
+
+  template <class Value>
+  void objects(const char* name, std::vector<Value>& values) const {
+    const nlohmann::json& stored = at(name);
+    expect(stored.is_array(), stored, pathOf(name), "an array");
+    values.clear();
+    values.reserve(stored.size());
+    for (size_t i = 0; i < stored.size(); ++i) {
+      JsonReader inner(stored[i], concat(pathOf(name), "[", i, "]"));
+      describe(inner, values.emplace_back());
+    }
   }
 
   template <class Row, class Value>

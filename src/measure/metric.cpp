@@ -118,6 +118,15 @@ Value teraflops(const RunRecord& record, const RunRecord*) {
   return passes * record.placement.forwardFlopsPerImage * *rate / 1e12;
 }
 
+Value imagesPerJoule(const RunRecord& record, const RunRecord*) {
+  return quotient(static_cast<double>(record.globalBatch) * static_cast<double>(record.measuredSteps),
+                  record.energyJoules);
+}
+
+Value watching(const RunRecord& record, const RunRecord*) {
+  return percentOf(quotient(seconds(record.telemetry.cpu), seconds(record.wall)));
+}
+
 Value trafficPerStep(const RunRecord& record, const RunRecord*) { return record.traffic.bytesPerStep / mebibyte; }
 
 template <auto Formula>
@@ -164,6 +173,10 @@ constexpr std::array table{
     Metric{"tflops", "TFLOP/s", "floating-point operations of the network per second", 3, higher, ofOk<teraflops>},
     Metric{"traffic_mib_per_step", "MiB", "bytes the strategy moves per replica and step", 2, lower,
            ofOk<trafficPerStep>},
+    Metric{"images_per_j", "images/J", "images trained per joule that the metered devices took", 4, higher,
+           ofOk<imagesPerJoule>},
+    Metric{"watching_percent", "%", "CPU time that telemetry took, of one CPU's over the run", 3, lower,
+           ofOk<watching>},
 };
 
 }  // namespace

@@ -8,7 +8,9 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "measure/environment.h"
+#include "measure/interference.h"
 #include "measure/step_sample.h"
+#include "measure/telemetry.h"
 
 namespace tandem {
 
@@ -75,7 +77,13 @@ struct RunRecord {
   int64_t minorFaults = 0;      ///< of the process in the measured window: pages that it touched for the first time
   int64_t peakMemoryBytes = 0;  ///< host: peak resident set; CUDA: peak allocated, largest device
   Traffic traffic;
+  double energyJoules = 0;    ///< of all metered devices in the measured window; 0: no meter
+  Interference interference;  ///< in the measured window
+  Telemetry telemetry;
   std::vector<std::string> notes;  ///< caveats that belong beside the number
+
+  /// Measured, and nothing is known to have disturbed it.
+  bool valid() const { return outcome.kind == OutcomeKind::ok && interference.reasons.empty(); }
 
   bool operator==(const RunRecord&) const = default;
 };

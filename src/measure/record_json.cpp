@@ -68,6 +68,34 @@ void describe(Archive& archive, typename Archive::template Ref<std::vector<StepS
   archive.column("exposed_comm_ns", steps, &StepSample::exposedComm);
 }
 
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<Interference> interference) {
+  archive.field("signs", interference.signs);
+  archive.field("reasons", interference.reasons);
+}
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<TelemetrySeries> series) {
+  archive.field("device", series.device);
+  archive.field("quantity", series.quantity);
+  archive.field("unit", series.unit);
+  archive.field("values", series.values);
+}
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<TelemetryPhase> phase) {
+  archive.field("name", phase.name);
+  archive.field("begin_ns", phase.begin);
+}
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<Telemetry> telemetry) {
+  archive.field("at_ns", telemetry.at);
+  archive.objects("series", telemetry.series);
+  archive.objects("phases", telemetry.phases);
+  archive.field("cpu_ns", telemetry.cpu);
+}
+
 /// All of a record but schema, configuration and outcome, which have a form of their own.
 template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<RunRecord> record) {
@@ -85,6 +113,9 @@ void describe(Archive& archive, typename Archive::template Ref<RunRecord> record
   archive.field("minor_faults", record.minorFaults);
   archive.measured("peak_memory_bytes", record.peakMemoryBytes);
   archive.object("traffic", record.traffic);
+  archive.measured("energy_joules", record.energyJoules);
+  archive.object("interference", record.interference);
+  archive.object("telemetry", record.telemetry);
   archive.field("notes", record.notes);
 }
 

@@ -31,6 +31,9 @@ struct Caveat {
 std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline) {
   std::vector<Caveat> caveats;
   if (record.outcome.kind == OutcomeKind::ok) {
+    if (!record.interference.reasons.empty()) {
+      caveats.push_back({"not valid", concat("not valid: ", join(record.interference.reasons, "; "))});
+    }
     if (!record.warmup.steady) {
       caveats.push_back({"not steady", concat("not steady: the step time had not settled after ", record.warmup.steps,
                                               " warm-up steps")});

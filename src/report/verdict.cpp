@@ -24,7 +24,7 @@ std::vector<Contender> contendersOf(std::span<const RunRecord> records) {
     const RunRecord& record = records[i];
     const auto valueOf = [&](std::string_view name) { return metric(name).of(record, nullptr); };
     const auto rate = valueOf("images_per_s");
-    if (!rate || record.placement.control) continue;
+    if (!rate || record.placement.control || !record.valid()) continue;
     contenders.push_back({&record, i + 1, *rate, valueOf("images_per_s_low"), valueOf("images_per_s_high"),
                           pointLabel(record, differing)});
   }
@@ -33,10 +33,12 @@ std::vector<Contender> contendersOf(std::span<const RunRecord> records) {
 }
 
 std::string noneFinished(std::span<const RunRecord> records) {
-  const auto skipped =
-      std::ranges::count(records, OutcomeKind::skipped, [](const RunRecord& record) { return record.outcome.kind; });
-  const auto failed = static_cast<int64_t>(records.size()) - skipped;
-  return concat("no point finished: ", failed, " failed, ", skipped, " skipped");
+  const auto count = [&](OutcomeKind kind) {
+    return std::ranges::count(records, kind, [](const RunRecord& record) { return record.outcome.kind; });
+  };
+  const auto disturbed = count(OutcomeKind::ok);
+  return concat("no point to judge: ", count(OutcomeKind::failed), " failed, ", count(OutcomeKind::skipped), " skipped",
+                disturbed > 0 ? concat(", ", disturbed, " not valid") : "");
 }
 
 std::string described(const Contender& contender) {

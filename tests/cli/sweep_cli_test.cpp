@@ -14,8 +14,8 @@ namespace tandem {
 namespace {
 
 std::vector<std::string> sweepOf(std::vector<std::string> more) {
-  std::vector<std::string> arguments{"bench",     "--model=trivial", "--image-size=32",
-                                     "--batch=4", "--warmup=1",      "--oversubscribe"};
+  std::vector<std::string> arguments{"bench",      "--model=trivial", "--image-size=32",     "--batch=4",
+                                     "--warmup=1", "--oversubscribe", "--allow-interference"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }

@@ -32,6 +32,17 @@ TEST_F(CgroupFiles, NoFilesMeanNoLimit) {
   EXPECT_FALSE(cgroup().memoryLeft());
 }
 
+TEST_F(CgroupFiles, ThrottledTimeIsThatOfTheGroupWhereItIsMost) {
+  EXPECT_FALSE(cgroup().throttled());
+  write("proc/self/cgroup", "0::/slice/pod\n");
+  write("sys/fs/cgroup/slice/cpu.stat", "usage_usec 10\nthrottled_usec 7000\n");
+  write("sys/fs/cgroup/slice/pod/cpu.stat", "usage_usec 10\nthrottled_usec 0\n");
+  EXPECT_EQ(cgroup().throttled(), std::chrono::milliseconds(7));
+  write("proc/self/cgroup", "3:cpu,cpuacct:/pod\n");
+  write("sys/fs/cgroup/cpu/pod/cpu.stat", "nr_periods 1\nthrottled_time 5000000\n");
+  EXPECT_EQ(cgroup().throttled(), std::chrono::milliseconds(5));
+}
+
 TEST_F(CgroupFiles, VersionTwoTakesTheStrictestAncestor) {
   write("proc/self/cgroup", "0::/slice/pod\n");
   write("sys/fs/cgroup/slice/cpu.max", "150000 100000\n");

@@ -97,6 +97,12 @@ inline RunRecord fullRecord() {
   record.window = Nanos(std::numeric_limits<int64_t>::max());
   record.minorFaults = 17;
   record.traffic = {1e9 / 7, 54};
+  record.energyJoules = 12.5;
+  record.interference = {{{"stall", 2.25}}, {"the process was stopped for 2.25 s"}};
+  record.telemetry = {.at = {millis(0), millis(250)},
+                      .series = {{"cpu 0", "use", "%", {1.0 / 3, 99}}},
+                      .phases = {{"training", millis(100)}},
+                      .cpu = millis(0.5)};
   record.notes = {"fell back to copy", "second"};
   return record;
 }

@@ -57,8 +57,16 @@ TEST(Verdict, OnePointIsJustThatPoint) {
 TEST(Verdict, NoneFinished) {
   std::vector<RunRecord> records(3, failedRecord(2, ExitCode::numeric, "loss is NaN"));
   records[0].outcome.kind = OutcomeKind::skipped;
-  EXPECT_EQ(verdict(records), "no point finished: 2 failed, 1 skipped");
-  EXPECT_EQ(verdict({}), "no point finished: 0 failed, 0 skipped");
+  EXPECT_EQ(verdict(records), "no point to judge: 2 failed, 1 skipped");
+  EXPECT_EQ(verdict({}), "no point to judge: 0 failed, 0 skipped");
+}
+
+TEST(Verdict, ADisturbedPointIsNeverTheFastest) {
+  std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 100)};
+  records[1].interference.reasons = {"other programs used the run's CPUs for 40 %"};
+  EXPECT_EQ(verdict(records), "one point finished: replicas=1, 160.00 images/s" + repeated(records[0]));
+  records[0].interference.reasons = {"the process was stopped for 2 s"};
+  EXPECT_EQ(verdict(records), "no point to judge: 0 failed, 0 skipped, 2 not valid");
 }
 
 }  // namespace

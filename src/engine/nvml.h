@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace tandem {
+
+/// The part of NVIDIA's management library that Tandem reads. Declared here, not taken from nvml.h, and loaded at run
+/// time: a build without CUDA has it too, and a machine without NVIDIA's driver does not need it. Types, numbers and
+/// units are those of the NVML API reference. Used by one thread at a time.
+class Nvml {
+ public:
+  using Device = void*;
+
+  /// Null when the library cannot be loaded, lacks a function or does not start.
+  static std::unique_ptr<Nvml> open(const char* library);
+  ~Nvml();
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+
+  /// Null for an address that NVML does not know.
+  Device device(const std::string& pciBusId) const;
+
+  // Empty: this GPU does not say.
+  std::optional<double> usePercent(Device) const;
+  std::optional<double> memoryMebibytes(Device) const;
+  std::optional<double> watts(Device) const;
+  std::optional<double> celsius(Device) const;
+  std::optional<double> smMegahertz(Device) const;
+  std::optional<double> memoryMegahertz(Device) const;
+  std::optional<double> joules(Device) const;  ///< since the driver was loaded
+  /// 1 when heat or the supply slows the clocks (a power cap that was set does not count), else 0.
+  std::optional<double> slowed(Device) const;
+
+ private:
+  struct Functions;
+  Nvml(void* library, const Functions& functions);
+  std::optional<double> clock(Device, unsigned type) const;
+
+  void* library_;
+  std::unique_ptr<Functions> functions_;
+};
+
+}  // namespace tandem

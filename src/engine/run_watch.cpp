@@ -1,0 +1,94 @@
+#include "engine/run_watch.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "base/statistics.h"
+#include "base/text.h"
+#include "engine/gpu_facts.h"
+#include "engine/system_counters.h"
+
+namespace tandem {
+namespace {
+
+constexpr const char *warmUp = "warm-up", *training = "training", *end = "end";
+
+std::vector<int> allowedCpus() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+/// Those that replicas are pinned to; with GPUs all that the process may use.
+std::vector<int> cpusOf(const RunPlan& plan) {
+  std::vector<int> cpus;
+  for (const auto& threads : plan.cores.threadsOf) cpus.insert(cpus.end(), threads.begin(), threads.end());
+  if (cpus.empty()) return allowedCpus();
+  std::ranges::sort(cpus);
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  return cpus;
+}
+
+Probes probesOf(const RunPlan& plan, const std::vector<int>& cpus) {
+  Probes probes;
+  probes.push_back(hostProbe(cpus));
+  std::vector<ProbedGpu> gpus;
+  const auto facts = gpuFacts();
+  for (const int gpu : plan.cudaDevices)
+    gpus.push_back({concat("cuda:", gpu), facts.at(static_cast<size_t>(gpu)).pciBusId});
+  if (auto probe = nvmlProbe(std::move(gpus))) probes.push_back(std::move(probe));
+  return probes;
+}
+
+/// Of all GPUs' samples in the window; empty when none says.
+std::optional<double> gpuSlowed(const Telemetry& telemetry) {
+  std::vector<double> samples;
+  for (const TelemetrySeries& series : telemetry.series) {
+    if (series.quantity != "slowed") continue;
+    const auto values = valuesIn(telemetry, series, training);
+    samples.insert(samples.end(), values.begin(), values.end());
+  }
+  return mean(samples);
+}
+
+}  // namespace
+
+RunWatch::RunWatch(const RunPlan& plan) : cpus_(cpusOf(plan)), sampler_(probesOf(plan, cpus_)) {
+  window_.cpus = static_cast<int64_t>(cpus_.size());
+}
+
+SystemCounters RunWatch::counters() {
+  SystemCounters now = readCounters(cpus_);
+  now.joules = sampler_.joules();
+  return now;
+}
+
+void RunWatch::warmUpBegins() { sampler_.enter(warmUp); }
+
+void RunWatch::windowBegins() {
+  sampler_.enter(training);
+  window_.begin = counters();
+  sampler_.takeLongestStall();
+}
+
+void RunWatch::windowEnds() {
+  window_.longestStall = sampler_.takeLongestStall();
+  window_.end = counters();
+  sampler_.enter(end);
+}
+
+void RunWatch::fill(RunRecord& record) {
+  record.telemetry = sampler_.finish();
+  window_.gpuSlowed = gpuSlowed(record.telemetry);
+  record.interference = judge(window_);
+  if (window_.begin.joules && window_.end.joules) record.energyJoules = *window_.end.joules - *window_.begin.joules;
+  for (const std::string& line : unequalClocks(record.telemetry, training)) record.notes.push_back(line);
+}
+
+}  // namespace tandem

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/plan.h"
+#include "engine/sampler.h"
+#include "measure/record.h"
+
+namespace tandem {
+
+/// Watches one run from the side: telemetry over its whole length, and what disturbed its measured window. Called by
+/// one thread at a time, in the order of the methods.
+class RunWatch {
+ public:
+  /// Starts the sampling, of the plan's CPUs and GPUs.
+  explicit RunWatch(const RunPlan& plan);
+
+  void warmUpBegins();
+  void windowBegins();
+  void windowEnds();
+  /// Ends the sampling; interference, telemetry, energy and the notes on unequal clocks.
+  void fill(RunRecord& record);
+
+ private:
+  SystemCounters counters();
+
+  std::vector<int> cpus_;
+  Sampler sampler_;
+  WindowCounters window_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "base/text.h"
+#include "measure/results_file.h"
+#include "run_tandem.h"
+
+namespace tandem {
+namespace {
+
+/// Two measured seconds of a small network.
+std::vector<std::string> measured(std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments{"bench",
+                                     "--model=trivial",
+                                     "--image-size=32",
+                                     "--replicas=1",
+                                     "--warmup=1",
+                                     "--budget=4",
+                                     "--out=" + ownFolder() + "/results.jsonl"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+RunRecord stored() { return readResults(ownFolder() + "/results.jsonl").back(); }
+
+/// A process that computes until this is destroyed, on each CPU that this one may use and one more.
+class BusyLoops {
+ public:
+  BusyLoops() {
+    for (unsigned i = 0; i <= std::thread::hardware_concurrency(); ++i) {
+      const pid_t child = fork();
+      if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (volatile unsigned long turn = 0;;) turn = turn + 1;
+      }
+      children_.push_back(child);
+    }
+  }
+  ~BusyLoops() {
+    for (const pid_t child : children_) {
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    }
+  }
+
+ private:
+  std::vector<pid_t> children_;
+};
+
+TEST(Interference, ProgramsThatTakeTheCpusMakeTheRecordNotValid) {
+  Finished run;
+  {
+    const BusyLoops loops;
+    run = runTandem(measured());
+  }
+  EXPECT_EQ(run.code, 9) << run.err;
+  EXPECT_NE(run.err.find("not valid: other programs used the run's CPUs for"), std::string::npos) << run.err;
+  EXPECT_NE(run.out.find("not valid"), std::string::npos);
+  EXPECT_NE(run.out.find("no point to judge"), std::string::npos);
+  EXPECT_GT(stored().interference.signs.at("other_programs"), 20);
+}
+
+TEST(Interference, AStoppedRunIsNotValid) {
+  Tandem tandem(measured());
+  for (int turn = 0; turn < 6000 && tandem.worker() <= 0; ++turn) usleep(10'000);
+  const pid_t worker = tandem.worker();
+  ASSERT_GT(worker, 0);
+  sleep(2);  // into the window of four seconds
+  kill(worker, SIGSTOP);
+  sleep(2);
+  kill(worker, SIGCONT);
+  const auto run = tandem.wait();
+  EXPECT_EQ(run.code, 9) << run.err;
+  EXPECT_NE(run.err.find("the process was stopped for"), std::string::npos) << run.err;
+  EXPECT_NEAR(stored().interference.signs.at("stall"), 2, 0.5);
+}
+
+TEST(Interference, WhereItIsAllowedItIsNotedOnly) {
+  const BusyLoops loops;
+  const auto run = runTandem(measured({"--allow-interference"}));
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.out.find("not valid: other programs used"), std::string::npos) << run.out;
+  EXPECT_EQ(stored().outcome.kind, OutcomeKind::ok);
+}
+
+TEST(Interference, TelemetryCoversTheRun) {
+  runTandem(measured({"--allow-interference"}));
+  const Telemetry telemetry = stored().telemetry;
+  ASSERT_EQ(telemetry.phases.size(), 3U);
+  EXPECT_EQ(telemetry.phases[1].name, "training");
+  for (const TelemetrySeries& series : telemetry.series) {
+    EXPECT_FALSE(valuesIn(telemetry, series, "training").empty()) << series.device << ' ' << series.quantity;
+  }
+  EXPECT_GT(telemetry.cpu, Nanos{});
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,44 @@
+#include "measure/telemetry.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tandem {
+namespace {
+
+using std::chrono::seconds;
+
+Telemetry clocksOf(std::vector<std::pair<std::string, double>> devices) {
+  Telemetry telemetry{.at = {seconds(0), seconds(2), seconds(4)},
+                      .series = {},
+                      .phases = {{"warm-up", seconds(1)}, {"training", seconds(2)}, {"end", seconds(5)}},
+                      .cpu = {}};
+  for (const auto& [device, clock] : devices)
+    telemetry.series.push_back({device, "SM clock", "MHz", {210, clock, clock}});
+  return telemetry;
+}
+
+TEST(Telemetry, ValuesOfAPhaseLastUntilTheNext) {
+  Telemetry telemetry = clocksOf({{"cuda:0", 1000}});
+  auto& values = telemetry.series.front().values;
+  values = {1, 2, 3};
+  EXPECT_EQ(valuesIn(telemetry, telemetry.series.front(), "training"), (std::vector<double>{2, 3}));
+  EXPECT_TRUE(valuesIn(telemetry, telemetry.series.front(), "warm-up").empty());
+  values[1] = std::nan("");
+  EXPECT_EQ(valuesIn(telemetry, telemetry.series.front(), "training"), std::vector<double>{3});
+}
+
+TEST(Telemetry, UnequalClocksAreNamedInPercentOfTheFirst) {
+  const auto lines = unequalClocks(clocksOf({{"cuda:0", 1771.5}, {"cuda:1", 1683}}), "training");
+  EXPECT_EQ(lines, std::vector<std::string>{"SM clock differs: cuda:0 1772 MHz, cuda:1 1683 MHz (95.0 % of cuda:0)"});
+}
+
+TEST(Telemetry, EqualClocksAreNotMentioned) {
+  EXPECT_TRUE(unequalClocks(clocksOf({{"cuda:0", 1771.5}, {"cuda:1", 1760}}), "training").empty());
+  EXPECT_TRUE(unequalClocks(clocksOf({{"cuda:0", 1771.5}}), "training").empty());
+  EXPECT_TRUE(unequalClocks(clocksOf({{"cuda:0", 1771.5}, {"cuda:1", 1683}}), "warm-up").empty());
+}
+
+}  // namespace
+}  // namespace tandem

@@ -65,7 +65,7 @@ constexpr Section sections[] = {
     {"strategies", summaries<strategies>},
     {"all-reduces", summaries<allReduces>},
     {"loss-places", summaries<lossPlaces>},
-    {"losses", summaries<losses>},
+    {"losses", summaries<taskLosses>},
     {"inputs", summaries<sources>},
     {"augments", summaries<augments>},
     {"precisions", summaries<precisions>},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/shape.h"
+#include "graph/task_loss.h"
 
 namespace tandem {
 
@@ -90,6 +91,10 @@ class Graph {
   void addAuxiliary(NodeId value, double lossWeight) { auxiliaries_.push_back({value, lossWeight}); }
   std::span<const Auxiliary> auxiliaries() const { return auxiliaries_; }
 
+  /// What the outputs are trained for; softmax cross-entropy unless set.
+  const TaskLoss& loss() const { return *loss_; }
+  void setLoss(const TaskLoss& loss) { loss_ = &loss; }
+
   std::span<const Node> nodes() const { return nodes_; }
   const Node& node(NodeId id) const { return nodes_.at(static_cast<size_t>(id)); }
   std::vector<ImageShape> inputShapes(const Node& node) const;
@@ -100,6 +105,7 @@ class Graph {
  private:
   std::vector<Node> nodes_;
   std::vector<Auxiliary> auxiliaries_;
+  const TaskLoss* loss_ = &taskLosses().front();  // row of the catalog
 };
 
 /// Per node: whether only auxiliary values need it. Without auxiliaries none.

@@ -120,6 +120,17 @@ ModelOptions resolve(const ModelEntry& entry, ModelOptions options) {
   return options;
 }
 
+void setLoss(Graph& graph, const ModelOptions& options) {
+  if (options.loss != nullptr) {
+    if (graph.loss().head.empty())
+      throw UsageError(concat("its loss is ", graph.loss().name, " and has no other head"));
+    graph.setLoss(*options.loss);
+  }
+  const int64_t least = graph.loss().leastClasses;
+  if (options.classes >= least) return;
+  throw UsageError(concat("classes ", options.classes, ": ", graph.loss().name, " needs at least ", least));
+}
+
 }  // namespace
 
 std::span<const ModelEntry> models() { return catalog; }
@@ -127,7 +138,10 @@ std::span<const ModelEntry> models() { return catalog; }
 Graph buildModel(std::string_view name, const ModelOptions& options) {
   const ModelEntry& entry = find(models(), name, "model");
   try {
-    return entry.build(entry, resolve(entry, options));
+    const ModelOptions resolved = resolve(entry, options);
+    Graph graph = entry.build(entry, resolved);
+    setLoss(graph, resolved);
+    return graph;
   } catch (const UsageError& broken) {
     throw UsageError(concat("model ", name, ": ", broken.what()));
   }

@@ -115,6 +115,8 @@ TEST(Shape, OfTheOtherOperations) {
   EXPECT_EQ(shapeAfter({8, 5, 9}, "global_avg_pool", {}), (ImageShape{8, 1, 1}));
   EXPECT_EQ(shapeAfter({8, 5, 8}, "subsample", {.strideH = 2, .strideW = 2}), (ImageShape{8, 3, 4}));
   EXPECT_EQ(shapeAfter({8, 5, 8}, "pad_channels", {.outputs = 11}), (ImageShape{11, 5, 8}));
+  EXPECT_EQ(shapeAfter({8, 5, 8}, "pad", {.padding = {-1, 2, 0, 3}}), (ImageShape{8, 6, 11}));
+  EXPECT_EQ(shapeAfter({8, 5, 8}, "first_channels", {.outputs = 3}), (ImageShape{3, 5, 8}));
   EXPECT_EQ(shapeAfter({8, 5, 8}, "flatten", {}), (ImageShape{320, 1, 1}));
   EXPECT_EQ(shapeAfter({8, 1, 1}, "linear", {.outputs = 10}), (ImageShape{10, 1, 1}));
   EXPECT_EQ(shapeAfter({8, 5, 8}, "dropout", {.probability = 0}), (ImageShape{8, 5, 8}));
@@ -201,6 +203,9 @@ TEST(Shape, RefusesWhatBreaksARule) {
       {"adaptive_avg_pool", {.poolH = 7}, "7x0"},
       {"subsample", {.strideH = -2}, "stride -2x1"},
       {"pad_channels", {.outputs = 2}, "outputs 2"},
+      {"pad", {.padding = {-2, -2, 0, 0}}, "leaves nothing"},
+      {"pad", {.padding = {0, 0, 1, -4}}, "leaves nothing"},
+      {"first_channels", {.outputs = 4}, "outputs 4"},
       {"dropout", {.probability = 1}, "probability 1"},
       {"stochastic_depth", {.probability = -0.5}, "probability -0.5"},
       {"layer_norm", {.epsilon = -1}, "epsilon -1"},

@@ -36,6 +36,13 @@ Change withEpsilon(double epsilon) {
   };
 }
 
+Change withPaddingCounted() {
+  return [=](Node& node) {
+    node.attributes.countPadding = true;
+    return true;
+  };
+}
+
 Change withStrideOn(const std::string& wrong, const std::string& right) {
   return [=](Node& node) {
     if (node.name == wrong) node.attributes.strideH = node.attributes.strideW = 2;
@@ -71,6 +78,13 @@ const std::vector<Mistake>& mistakes() {
       {"convnext_tiny", without("features.5.4.block.4")},
       {"vit_b_16", without("encoder.layers.encoder_layer_5.mlp.1")},
       {"lenet5", without("relu1")},
+      {"resnet50_v2", withStrideOn("stages.1.blocks.0.conv2", "stages.1.blocks.0.conv1")},
+      {"resnet9", without("layer1_residual_res2_relu")},
+      {"keras_inception_v3", withPaddingCounted()},
+      {"inception_v4", withPaddingCounted()},
+      {"nasnet_mobile", without("reduction_cell_1.comb_iter_0_right.act_2")},
+      {"frameworks_cnn", without("relu3")},
+      {"mlp", without("activation_1")},
       {"trivial", without("relu1")},
   };
   return all;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes the golden numbers that tests/executor/golden_test.cpp compares Tandem's models with.
 
-Needs torch 2.11 and torchvision 0.26; run by hand: make_golden.py [--check] [MODEL...]. With --check it writes nothing,
+Needs torch 2.11, torchvision 0.26 and timm 1.0.31 (third_party/peers-requirements.txt); run by hand: make_golden.py [--check] [MODEL...]. With --check it writes nothing,
 takes the stored choice of images, and fails when a stored number differs (make verify-models).
 Weights and images come from formulas (the same as formula.h), everything is computed in float64. Where torchvision has
-the model it is torchvision's own; references.py holds the others. For each model and mode it prints the loss, the
+the model it is torchvision's own; references.py names timm's and holds the others. For each model and mode it prints the loss, the
 margin of kinks.py, and how far the same computation in float32 is from float64: well under the tests' tolerance.
 """
 import json
@@ -32,6 +32,10 @@ INPUTS = {
     "resnet20_v2": (6, 20), "resnet32_v2": (6, 20), "resnet44_v2": (6, 20), "resnet56_v2": (6, 20),
     "resnet110_v2": (6, 20), "densenet40_k12": (6, 12), "densenet100_k12": (6, 12), "densenet100_k24": (6, 12),
     "densenet40_k12_paper": (6, 12), "densenet100_k12_paper": (6, 12), "densenet100_k24_paper": (6, 12),
+    "resnet101_v1": (4, 33), "resnet152_v1": (4, 33), "resnet50_v2": (4, 33), "resnet101_v2": (4, 33),
+    "resnet152_v2": (4, 33), "resnetv2_50": (4, 33), "keras_resnet50": (4, 33), "keras_inception_v3": (4, 107),
+    "inception_v4": (6, 107), "nasnet_mobile": (4, 65), "nasnet_large": (2, 65), "mlp": (4, 52),
+    "frameworks_cnn": (4, 12), "resnet9": (4, 16), "resnet18_cifar": (4, 16),
     "resnet20": (6, 20), "resnet32": (6, 20), "resnet44": (6, 20), "resnet56": (6, 20), "resnet110": (6, 20),
 }
 ENOUGH, TRIES = 1e-5, 40

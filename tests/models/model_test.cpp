@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <regex>
 #include <set>
 
 #include "base/catalog.h"
@@ -61,8 +62,35 @@ TEST(Models, HaveThePublishedParameterCounts) {
       {"densenet201", 20013928},    {"mobilenet_v2", 3504872},     {"squeezenet1_0", 1248424},
       {"squeezenet1_1", 1235496},   {"resnext50_32x4d", 25028904}, {"wide_resnet50_2", 68883240},
       {"efficientnet_b0", 5288548}, {"regnet_y_3_2gf", 19436338},  {"regnet_y_4gf", 20646656},
-      {"convnext_tiny", 28589128},  {"vit_b_16", 86567656},        {"keras_cnn", 1250858}};
+      {"convnext_tiny", 28589128},  {"vit_b_16", 86567656},        {"keras_cnn", 1250858},
+      {"inception_v4", 42679816},   {"nasnet_large", 88753150},    {"resnetv2_50", 25549352},
+      {"resnet9", 6573120},         {"resnet18_cifar", 11173962}};
   for (const auto& [name, count] : published) EXPECT_EQ(parameterCount(buildModel(name, {})), count) << name;
+}
+
+TEST(Models, HaveTheTotalsThatKerasPrints) {
+  const std::map<std::string_view, int64_t> totals{{"keras_resnet50", 25636712},
+                                                   {"keras_inception_v3", 23851784},
+                                                   {"nasnet_mobile", 5326716},
+                                                   {"nasnet_large", 88949818}};
+  const int64_t stepCounter = 1;
+  for (const auto& [name, total] : totals) EXPECT_EQ(variableCount(buildModel(name, {})) - stepCounter, total) << name;
+  EXPECT_EQ(parameterCount(buildModel("mlp", {.classes = 1})), 41157101);
+}
+
+TEST(Models, KerasVariantsDifferAsTheirRowsSay) {
+  const auto count = [](std::string_view name) { return parameterCount(buildModel(name, {})); };
+  EXPECT_EQ(count("keras_resnet50") - count("resnet50_v1"), 26560);
+  EXPECT_EQ(count("inception_v3") - count("keras_inception_v3"), 3326696 + 17216);
+}
+
+TEST(Models, NameAPaperOrAProject) {
+  for (const ModelEntry& entry : models()) {
+    EXPECT_TRUE(
+        std::regex_search(std::string(entry.source),
+                          std::regex("arXiv:[0-9]{4}\\.[0-9]{4,5}|tf_cnn_benchmarks|Keras|DAWNBench|[a-z]+/[A-Za-z]+")))
+        << entry.name << ": " << entry.source;
+  }
 }
 
 TEST(Models, HaveTensorFlowsVariableCountsWithElevenClasses) {

@@ -22,6 +22,7 @@ struct LabelKind {
 };
 
 /// class: [] int64, the number of the image's one class. flags: [classes] uint8, 1 for each class that the image has.
+/// boxes: [8, 5] float, as kernels/multibox.h reads them.
 std::span<const LabelKind> labelKinds();
 
 /// Bytes of one image's label.

@@ -5,6 +5,7 @@
 #include "base/catalog.h"
 #include "engine/loss_place.h"
 #include "kernels/binary_cross_entropy.h"
+#include "kernels/multibox.h"
 #include "kernels/softmax_cross_entropy.h"
 
 namespace tandem {
@@ -13,6 +14,7 @@ namespace {
 constexpr std::array lossRows{
     LossEntry{"softmax_cross_entropy", "class", softmaxCrossEntropy},
     LossEntry{"binary_cross_entropy", "flags", binaryCrossEntropy},
+    LossEntry{"multibox", "boxes", multiboxLoss},
 };
 
 constexpr std::array<LossPlaceEntry, 2> placeRows{{

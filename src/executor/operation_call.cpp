@@ -143,6 +143,15 @@ at::Tensor firstChannels(OperationArguments& a) { return a.inputs[0].narrow(1, 0
 
 at::Tensor firstToken(OperationArguments& a) { return a.inputs[0].narrow(2, 0, 1); }
 
+at::Tensor boxValues(OperationArguments& a) {
+  const at::Tensor& x = a.inputs[0];
+  const int64_t images = x.size(0), numbers = a.attributes.outputs, boxes = x.size(1) / numbers;
+  const at::Tensor apart = x.contiguous().view({images, boxes, numbers, x.size(2) * x.size(3)});
+  return apart.transpose(1, 2).reshape({images, numbers, -1, 1});
+}
+
+at::Tensor joinTokens(OperationArguments& a) { return at::cat(a.inputs, 2); }
+
 at::Tensor flatten(OperationArguments& a) { return a.inputs[0].flatten(1); }
 
 /// The input with zeros where `kept`, whose memory it takes, draws them.
@@ -168,7 +177,7 @@ struct CallRow {
   bool draws = false;  // from the generator
 };
 
-constexpr std::array<CallRow, 32> calls{{
+constexpr std::array<CallRow, 34> calls{{
     {"conv", convolution, true},
     {"linear", linear, true},
     {"batch_norm", batchNorm, true},
@@ -201,6 +210,8 @@ constexpr std::array<CallRow, 32> calls{{
     {"position_embedding", positionEmbedding, false},
     {"attention", attention, false},
     {"first_token", firstToken, false},
+    {"box_values", boxValues, false},
+    {"join_tokens", joinTokens, true},
 }};
 
 const CallRow& row(std::string_view operation) {

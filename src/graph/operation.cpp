@@ -119,6 +119,9 @@ constexpr std::array catalog{
               nullptr},
     Operation{"attention", "self-attention of tokens", 1, shape_rules::attention, attentionParameters, attentionFlops},
     Operation{"first_token", "the first token alone", 1, shape_rules::firstToken, nullptr, nullptr},
+    Operation{"box_values", "numbers of several boxes at each pixel as tokens", 1, shape_rules::boxValues, nullptr,
+              nullptr},
+    Operation{"join_tokens", "tokens one after the other", -1, shape_rules::joinTokens, nullptr, nullptr},
 };
 
 }  // namespace

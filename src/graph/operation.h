@@ -72,6 +72,9 @@ struct Operation {
 /// - attention(heads): softmax(q k' / sqrt(C / heads)) v in each of the heads, which share the channels; the channels
 ///   of q, k and v are one linear layer of the input, in_proj_weight [3 C, C] and in_proj_bias [3 C].
 /// - first_token(): [C, 1, 1].
+/// - box_values(outputs): the channels at each pixel are `outputs` numbers of each of C / outputs boxes, [outputs, C /
+///   outputs * H * W, 1]: a token for each box, in the order box, row, column.
+/// - join_tokens(): the tokens of the inputs, which have one number of channels, one after the other.
 std::span<const Operation> operations();
 
 }  // namespace tandem

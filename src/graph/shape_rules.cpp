@@ -183,4 +183,21 @@ ImageShape attention(const Attributes& a, Shapes inputs) {
 
 ImageShape firstToken(const Attributes& a, Shapes inputs) { return {tokens(a, inputs).channels, 1, 1}; }
 
+ImageShape boxValues(const Attributes& a, Shapes inputs) {
+  const ImageShape& in = inputs[0];
+  require(a.outputs >= 1 && in.channels % a.outputs == 0, "outputs ", a.outputs, " must divide the input's ",
+          in.channels, " channels");
+  return {a.outputs, in.channels / a.outputs * in.height * in.width, 1};
+}
+
+ImageShape joinTokens(const Attributes& a, Shapes inputs) {
+  ImageShape joined = tokens(a, inputs);
+  for (const ImageShape& other : inputs.subspan(1)) {
+    require(other.channels == joined.channels && other.width == 1, "inputs ", shapeText(inputs[0]), " and ",
+            shapeText(other), " must be tokens with one number of channels");
+    joined.height += other.height;
+  }
+  return joined;
+}
+
 }  // namespace tandem::shape_rules

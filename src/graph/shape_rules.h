@@ -33,5 +33,7 @@ ImageShape classToken(const Attributes&, Shapes inputs);
 ImageShape tokens(const Attributes&, Shapes inputs);
 ImageShape attention(const Attributes& attributes, Shapes inputs);
 ImageShape firstToken(const Attributes&, Shapes inputs);
+ImageShape boxValues(const Attributes& attributes, Shapes inputs);
+ImageShape joinTokens(const Attributes&, Shapes inputs);
 
 }  // namespace tandem::shape_rules

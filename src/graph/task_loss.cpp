@@ -12,6 +12,7 @@ constexpr std::array catalog{
     TaskLoss{"softmax_cross_entropy", "softmax", 2, "one class per image; label smoothing by --label-smoothing"},
     TaskLoss{"binary_cross_entropy", "sigmoid", 1,
              "any of the classes per image, each by itself; label smoothing by --label-smoothing"},
+    TaskLoss{"multibox", "", 2, "offsets and classes of default boxes, with the worst background boxes; of SSD alone"},
 };
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace tandem {
 namespace {
 
 constexpr ImageShape imagenet{3, 224, 224}, inceptionInput{3, 299, 299}, cifar{3, 32, 32}, lenetInput{3, 28, 28},
-    trivialInput{3, 227, 227}, overfeatInput{3, 231, 231}, nasnetInput{3, 331, 331}, mlpInput{3, 52, 52};
+    trivialInput{3, 227, 227}, overfeatInput{3, 231, 231}, nasnetInput{3, 331, 331}, mlpInput{3, 52, 52},
+    ssdInput{3, 300, 300};
 constexpr std::string_view resnetPaper = "He et al. 2015, arXiv:1512.03385; torchvision";
 constexpr std::string_view vggPaper = "Simonyan and Zisserman 2014, arXiv:1409.1556; torchvision";
 constexpr std::string_view densenetPaper = "Huang et al. 2016, arXiv:1608.06993; torchvision";
@@ -125,6 +126,9 @@ constexpr std::array catalog{
                28589128, 8911062528., 16, 0.005, buildConvnext},
     ModelEntry{"vit_b_16", "Vision Transformer B/16", "Dosovitskiy et al. 2020, arXiv:2010.11929; torchvision",
                imagenet, 1000, 86567656, 35127656448., 16, 0.005, buildVisionTransformer},
+    ModelEntry{"ssd300", "SSD-300 with ResNet-34, a detector trained on synthetic boxes",
+               "Liu et al. 2015, arXiv:1512.02325; tf_cnn_benchmarks", ssdInput, 81, 19972534, 31724157440., 4, 0.001,
+               buildSsd300},
     ModelEntry{"lenet5", "LeNet-5, two convolutions and two linear layers", tensorflow, lenetInput, 1000, 2172840,
                28068864., 32, 0.005, buildLenet},
     ModelEntry{"overfeat", "OverFeat, the fast one", tensorflow, overfeatInput, 1000, 145920872, 5602807808., 32, 0.005,
@@ -135,8 +139,8 @@ constexpr std::array catalog{
                41482240., 64, 0.005, buildKerasCnn},
     ModelEntry{"frameworks_cnn", "four convolutions and two linear layers for CIFAR", "ilkarman/DeepLearningFrameworks",
                cifar, 10, 3441592, 124528640., 64, 0.01, buildFrameworksCnn},
-    ModelEntry{"mlp", "five linear layers over 8000 values; one output makes it the article's, 41,157,101 parameters",
-               "kuza55, Transparent Multi-GPU Training on TensorFlow with Keras", mlpInput, 2, 41157402, 82301200., 64,
+    ModelEntry{"mlp", "five linear layers over 8000 values, one sigmoid",
+               "kuza55, Transparent Multi-GPU Training on TensorFlow with Keras", mlpInput, 1, 41157101, 82300600., 64,
                0.005, buildMlp},
     ModelEntry{"trivial", "three linear layers: the cost of everything but arithmetic", tensorflow, trivialInput, 1000,
                4259780, 8509366., 32, 0.005, buildTrivial},

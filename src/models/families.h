@@ -67,7 +67,8 @@ Graph buildKerasCnn(const ModelEntry& entry, const ModelOptions& options);
 /// Four convolutions and two linear layers for CIFAR, as a comparison of frameworks trains them in each of them.
 Graph buildFrameworksCnn(const ModelEntry& entry, const ModelOptions& options);
 
-/// Five linear layers over the first 8000 values of an image: nearly all of the time goes into exchange and update.
+/// Five linear layers over the first 8000 values of an image and by default one sigmoid, the perceptron of kuza55's
+/// article: nearly all of the time goes into exchange and update.
 Graph buildMlp(const ModelEntry& entry, const ModelOptions& options);
 
 /// MobileNet-v2 of width 1, torchvision's parameter names.
@@ -87,6 +88,11 @@ Graph buildConvnext(const ModelEntry& entry, const ModelOptions& options);
 
 /// ViT-B/16, torchvision's parameter names; the number of position embeddings follows from the size of the images.
 Graph buildVisionTransformer(const ModelEntry& entry, const ModelOptions& options);
+
+/// SSD-300 with ResNet-34 as tf_cnn_benchmarks defines it, a ResNet that ends with the third stage at 38x38 pixels,
+/// five smaller levels, and the offsets and scores of each level's default boxes: the output is [4 + classes, 8732, 1],
+/// class 0 the background. Images have 300 pixels.
+Graph buildSsd300(const ModelEntry& entry, const ModelOptions& options);
 
 /// LeNet-5 as tf_cnn_benchmarks defines it: two convolutions with "SAME" padding, each with a max pool, and two linear
 /// layers.

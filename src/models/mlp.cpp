@@ -12,6 +12,7 @@ Graph buildMlp(const ModelEntry& entry, const ModelOptions& options) {
   at = relu(graph, "activation_3", linear(graph, "dense_3", at, 500));
   at = relu(graph, "activation_4", linear(graph, "dense_4", at, 300));
   linear(graph, "dense_5", at, options.classes);
+  graph.setLoss(lossOfHead("sigmoid"));
   return graph;
 }
 

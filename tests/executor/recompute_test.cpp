@@ -160,7 +160,8 @@ constexpr Family families[] = {{"resnet18", 32},
                                {"inception_v4", 96},
                                {"nasnet_mobile", 64},
                                {"frameworks_cnn", 12},
-                               {"mlp", 52}};
+                               {"mlp", 52},
+                               {"ssd300", 300}};
 
 TEST(Recompute, EveryFamilyOfModelsGivesTheSameGradients) {
   std::set<decltype(ModelEntry::build)> built;

@@ -415,6 +415,66 @@ class NasnetMobile(nn.Module):
         return self.last_linear(F.relu(at).mean((2, 3)))
 
 
+class SsdBlock(nn.Module):
+    """A residual block of ResNet-34 with the batch-norm of SSD."""
+
+    def __init__(self, inputs, outputs, stride, projects):
+        super().__init__()
+        norm = lambda: nn.BatchNorm2d(outputs, eps=1e-4, momentum=0.003)
+        self.conv1, self.bn1 = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False), norm()
+        self.conv2, self.bn2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False), norm()
+        if projects:
+            self.downsample = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), norm())
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        return F.relu(y + (self.downsample(x) if hasattr(self, "downsample") else x))
+
+
+class Ssd300(nn.Module):
+    """SSD300Model of tf_cnn_benchmarks; returns [N, 4 + classes, 8732]."""
+
+    def __init__(self, classes):
+        super().__init__()
+        self.backbone = nn.Module()
+        self.backbone.conv1 = nn.Conv2d(3, 64, 7, 2, 3, bias=False)
+        self.backbone.bn1 = nn.BatchNorm2d(64, eps=1e-4, momentum=0.003)
+        channels = 64
+        for stage, (blocks, outputs, stride) in enumerate(((3, 64, 1), (4, 128, 2), (6, 256, 1))):
+            layers = nn.Sequential()
+            for block in range(blocks):
+                first = stage > 0 and block == 0
+                layers.append(SsdBlock(channels, outputs, stride if first else 1, first))
+                channels = outputs
+            setattr(self.backbone, f"layer{stage + 1}", layers)
+        self.additional_blocks, self.loc, self.conf = nn.ModuleList(), nn.ModuleList(), nn.ModuleList()
+        levels = [256]
+        for squeezed, outputs, stride in ((256, 512, 2), (256, 512, 2), (128, 256, 2), (128, 256, 1), (128, 256, 1)):
+            self.additional_blocks.append(nn.Sequential(
+                nn.Conv2d(levels[-1], squeezed, 1), nn.ReLU(), nn.Conv2d(squeezed, outputs, 3, stride), nn.ReLU()))
+            levels.append(outputs)
+        self.classes, self.boxes = classes, (4, 6, 6, 6, 4, 4)
+        for inputs, boxes in zip(levels, self.boxes):
+            self.loc.append(nn.Conv2d(inputs, 4 * boxes, 3, padding=1))
+            self.conf.append(nn.Conv2d(inputs, classes * boxes, 3, padding=1))
+
+    def forward(self, x):
+        x = F.relu(self.backbone.bn1(self.backbone.conv1(x)))
+        x = F.max_pool2d(same_padded(x, 3, 2), 3, 2)
+        x = self.backbone.layer3(self.backbone.layer2(self.backbone.layer1(x)))
+        levels = [x]
+        for block in self.additional_blocks:
+            x = F.relu(block[0](x))
+            x = F.relu(block[2](same_padded(x, 3, 2) if block[2].stride == (2, 2) else x))
+            levels.append(x)
+        parts = []
+        for x, loc, conf, boxes in zip(levels, self.loc, self.conf, self.boxes):
+            values = [head(x).reshape(len(x), boxes, count, -1).transpose(1, 2).flatten(2)
+                      for head, count in ((loc, 4), (conf, self.classes))]
+            parts.append(torch.cat(values, 1))
+        return torch.cat(parts, 2)
+
+
 class Trivial(nn.Module):
     """TrivialModel of tf_cnn_benchmarks, at any image size."""
 
@@ -467,6 +527,7 @@ MODELS = {
        for depth, blocks in BLOCKS.items()},
     **{f"resnet{depth}_v2": lambda classes, size, blocks=blocks: PreActivationResnet(classes, blocks)
        for depth, blocks in BLOCKS.items()},
+    "ssd300": lambda classes, size: Ssd300(classes),
     "trivial": Trivial,
     "alexnet_cifar": CifarAlexnet,
     "keras_cnn": KerasCnn,

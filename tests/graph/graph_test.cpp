@@ -127,6 +127,7 @@ TEST(Shape, OfTokens) {
   EXPECT_EQ(shapeAfter({8, 21, 1}, "position_embedding", {}), (ImageShape{8, 21, 1}));
   EXPECT_EQ(shapeAfter({8, 21, 1}, "attention", {.heads = 4}), (ImageShape{8, 21, 1}));
   EXPECT_EQ(shapeAfter({8, 21, 1}, "first_token", {}), (ImageShape{8, 1, 1}));
+  EXPECT_EQ(shapeAfter({8, 21, 3}, "box_values", {.outputs = 4}), (ImageShape{4, 126, 1}));
   EXPECT_EQ(shapeAfter({8, 21, 3}, "channel_linear", {.outputs = 5}), (ImageShape{5, 21, 3}));
 }
 
@@ -163,6 +164,9 @@ TEST(Shape, OfSeveralInputs) {
   EXPECT_EQ(graph.node(graph.add("concat", "concat", {0, wide, 0})).shape, (ImageShape{11, 4, 4}));
   EXPECT_EQ(graph.node(graph.add("multiply", "multiply", {0, small})).shape, (ImageShape{3, 4, 4}));
   EXPECT_THROW(graph.add("concat", "sizes", {0, small}), UsageError);
+  const NodeId tokens = graph.add("class_token", "tokens", {0});
+  EXPECT_EQ(graph.node(graph.add("join_tokens", "joined", {tokens, tokens})).shape, (ImageShape{3, 34, 1}));
+  EXPECT_THROW(graph.add("join_tokens", "pixels", {tokens, 0}), UsageError);
   EXPECT_THROW(graph.add("multiply", "channels", {wide, small}), UsageError);
 }
 
@@ -206,6 +210,7 @@ TEST(Shape, RefusesWhatBreaksARule) {
       {"pad", {.padding = {-2, -2, 0, 0}}, "leaves nothing"},
       {"pad", {.padding = {0, 0, 1, -4}}, "leaves nothing"},
       {"first_channels", {.outputs = 4}, "outputs 4"},
+      {"box_values", {.outputs = 2}, "must divide"},
       {"dropout", {.probability = 1}, "probability 1"},
       {"stochastic_depth", {.probability = -0.5}, "probability -0.5"},
       {"layer_norm", {.epsilon = -1}, "epsilon -1"},

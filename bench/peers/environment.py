@@ -36,7 +36,7 @@ def install(folder):
     if not python.exists():
         run([sys.executable, "-m", "venv", str(folder)])
     run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir",
-         "--only-binary=:all:", "--require-hashes", "-r", str(PINS)])
+         "--no-deps", "--only-binary=:all:", "--require-hashes", "-r", str(PINS)])
 
 
 def run(command):

@@ -65,7 +65,7 @@ constexpr Section sections[] = {
     {"strategies", summaries<strategies>},
     {"all-reduces", summaries<allReduces>},
     {"loss-places", summaries<lossPlaces>},
-    {"losses", summaries<losses>},
+    {"losses", summaries<taskLosses>},
     {"inputs", summaries<sources>},
     {"augments", summaries<augments>},
     {"precisions", summaries<precisions>},
@@ -91,6 +91,10 @@ std::string facts(const ordered_json& row) {
   return unit.empty() ? "" : concat('[', unit, "] ");
 }
 
+std::string sourceOf(const ordered_json& row) {
+  return row.contains("source") ? concat(" (", row["source"].get_ref<const std::string&>(), ")") : "";
+}
+
 void print(const Section& section) {
   const auto rows = section.rows();
   size_t width = 0;
@@ -98,7 +102,7 @@ void print(const Section& section) {
   std::cout << section.name << ":\n";
   for (const auto& row : rows) {
     std::cout << "  " << std::left << std::setw(static_cast<int>(width + 2)) << row["name"].get<std::string>()
-              << facts(row) << row["summary"].get<std::string>() << '\n';
+              << facts(row) << row["summary"].get<std::string>() << sourceOf(row) << '\n';
   }
 }
 

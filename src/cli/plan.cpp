@@ -54,7 +54,7 @@ void show(const RunPlan& plan) {
   if (config.executor != "planned") {
     throw UsageError(concat("--executor=", config.executor, ": only --executor=planned has a plan"));
   }
-  const Graph graph = buildModel(config.model, {.classes = config.classes, .imageSize = config.imageSize});
+  const Graph graph = graphOf(config);
   const UsedKernels kernels = usedKernels(plan, graph);
   const int64_t images = plan.replicaBatch / config.accumulate;
   const ExecutorOptions options{.compute = find(precisions(), config.precision, "--precision").compute,

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/device_set.h"
+#include "config/head.h"
 #include "config/option.h"
 
 namespace tandem {
@@ -14,6 +15,13 @@ DeviceSet devicesOf(const Config& config) {
   const auto set = parseDeviceSet(config.devices);
   check(set.has_value(), "checkCombination: --devices was not checked");
   return *set;
+}
+
+Breach headAgreesWithClasses(const Config& config) {
+  const HeadText head = headOf(config);
+  if (head.outputs == 0 || config.classes == 0 || head.outputs == config.classes) return std::nullopt;
+  return concat("--head=", config.head, " with --classes=", config.classes, ": one says ", head.outputs,
+                " classes, the other ", config.classes, "; leave --classes away");
 }
 
 Breach parameterDeviceNeedsServer(const Config& config) {
@@ -110,11 +118,10 @@ Breach recomputationNeedsBackward(const Config& config) {
 }
 
 constexpr Breach (*rulesInOrder[])(const Config&) = {
-    parameterDeviceNeedsServer,  allReduceNeedsReplicated,  ncclNeedsGpus,
-    replicasMatchGpus,           parameterDeviceIsAReplica, deviceInputHasNoData,
-    coefficientsFitTheOptimizer, nesterovNeedsMomentum,     gatheredLossTrains,
-    partsNeedTheirOwnLoss,       scheduleNeedsSteps,        recomputationNeedsAPlan,
-    recomputationNeedsBackward,
+    headAgreesWithClasses,   parameterDeviceNeedsServer, allReduceNeedsReplicated, ncclNeedsGpus,
+    replicasMatchGpus,       parameterDeviceIsAReplica,  deviceInputHasNoData,     coefficientsFitTheOptimizer,
+    nesterovNeedsMomentum,   gatheredLossTrains,         partsNeedTheirOwnLoss,    scheduleNeedsSteps,
+    recomputationNeedsAPlan, recomputationNeedsBackward,
 };
 
 }  // namespace

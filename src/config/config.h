@@ -10,8 +10,9 @@ namespace tandem {
 struct Config {
   // what is trained
   std::string model = "resnet50";
-  int64_t classes = 0;    // 0: the data's or the model's own
-  int64_t imageSize = 0;  // 0: the model's own
+  int64_t classes = 0;        // 0: the data's or the model's own
+  std::string head = "auto";  // a row of the losses, by its head; "14xsigmoid" gives the classes too; auto: the model's
+  int64_t imageSize = 0;      // 0: the model's own
   std::string precision = "fp32";
   std::string layout = "auto";       // auto: the faster of nhwc and blocked, as measured; nhwc where only that runs
   std::string convolution = "auto";  // auto: for each convolution's pass the fastest, as measured

@@ -19,7 +19,10 @@ constexpr Option table[] = {
     // clang-format off
     {"model", trained, "", "NAME", "network to train", onBench, &Config::model, Choices::models, axis, nullptr},
     {"classes", trained, "", "N", "classes of the network; 0 takes those of the data, or the model's own",
-     onBench, &Config::classes, Choices::any, axis, zeroOrWithin<&Config::classes, 2, million>},
+     onBench, &Config::classes, Choices::any, axis, within<&Config::classes, 0, mostClasses>},
+    {"head", trained, "", "[N]xKIND",
+     "what the outputs mean and with it the loss: softmax (one class per image) or sigmoid (any of them, each by itself); "
+     "14xsigmoid gives the classes too; auto is the model's own", onBench, &Config::head, Choices::any, axis, head},
     {"image-size", trained, "pixels", "N", "height and width of an input image; 0 takes the model's own",
      onBench, &Config::imageSize, Choices::any, axis, zeroOrWithin<&Config::imageSize, 8, 16384>},
     {"precision", trained, "", "NAME", "type of activations and of the weights that kernels read",

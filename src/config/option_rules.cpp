@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "config/device_set.h"
+#include "config/head.h"
 
 namespace tandem::rules {
 namespace {
@@ -34,6 +35,13 @@ Breach parameterDevice(const Config& config) {
   const std::string& place = config.parameterDevice;
   if (place == "cpu" || place == "device" || parseDeviceName(place)) return std::nullopt;
   return "must be cpu, device or the name of one device, as cpu:0 or cuda:1";
+}
+
+Breach head(const Config& config) {
+  const auto head = parseHead(config.head);
+  if (!head) return "must be a kind of head, or the number of outputs and a kind, as sigmoid or 14xsigmoid";
+  if (head->outputs > mostClasses) return concat("must have at most ", mostClasses, " outputs");
+  return std::nullopt;
 }
 
 Breach warmup(const Config& config) {

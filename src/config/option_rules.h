@@ -13,6 +13,8 @@ namespace tandem::rules {
 /// name says otherwise. Upper bounds keep products of options (memory estimates) far from overflow.
 using Breach = std::optional<std::string>;
 
+inline constexpr int64_t mostClasses = 1'000'000;
+
 template <auto field, int64_t low, int64_t high>
 Breach within(const Config& config) {
   if (config.*field < low) return concat("must be at least ", low);
@@ -43,6 +45,7 @@ Breach fraction(const Config& config) {
 Breach bucket(const Config& config);
 Breach devices(const Config& config);
 Breach parameterDevice(const Config& config);
+Breach head(const Config& config);
 Breach warmup(const Config& config);
 Breach out(const Config& config);
 

@@ -73,8 +73,11 @@ std::pair<int64_t, int64_t> BatchMaker::at(int64_t position) const {
 
 HostBatch BatchMaker::allocate(bool pinned) const {
   const auto options = at::TensorOptions().pinned_memory(pinned);
+  const DatasetInfo& info = dataset_->info();
+  std::vector<int64_t> labels = info.labels->shape(info.classes);
+  labels.insert(labels.begin(), plan_.count);
   return {at::empty({plan_.count, plan_.height, plan_.width, 3}, options.dtype(at::kByte)),
-          at::empty({plan_.count}, options.dtype(at::kLong))};
+          at::empty(labels, options.dtype(info.labels->type))};
 }
 
 HostBatch BatchMaker::make(int64_t k) const {
@@ -87,7 +90,8 @@ void BatchMaker::make(int64_t k, HostBatch& out) const {
   const ImageSize size = sizeOf(dataset_->info()), input{plan_.height, plan_.width, 3};
   const auto inputBytes = static_cast<size_t>(input.height * input.width * 3);
   uint8_t* images = out.images.mutable_data_ptr<uint8_t>();
-  int64_t* labels = out.labels.mutable_data_ptr<int64_t>();
+  const size_t perLabel = labelBytes(*dataset_->info().labels, dataset_->info().classes);
+  const auto labels = static_cast<uint8_t*>(out.labels.mutable_data_ptr());
   const bool fills = size.height == input.height && size.width == input.width && size.channels == 3;
   const int64_t first = k * plan_.globalBatch + plan_.first;
   const int64_t grain = std::max<int64_t>(1, (64 << 10) / static_cast<int64_t>(inputBytes));
@@ -96,11 +100,11 @@ void BatchMaker::make(int64_t k, HostBatch& out) const {
     for (int64_t i = begin; i < end; ++i) {
       const auto [index, epoch] = at(first + i);
       const Placement placement = placeImage(plan_, size, epoch, index);
-      const std::span target(images + i * inputBytes, inputBytes);
+      const std::span target(images + i * inputBytes, inputBytes), label(labels + i * perLabel, perLabel);
       if (fills && placement == Placement{}) {
-        labels[i] = dataset_->get(index, target);
+        dataset_->get(index, target, label);
       } else {
-        labels[i] = dataset_->get(index, bytes);
+        dataset_->get(index, bytes, label);
         copyPlaced(bytes, size, placement, input, target);
       }
     }

@@ -15,7 +15,7 @@ namespace tandem {
 /// Bytes of one replica's share of a global batch, on the host.
 struct HostBatch {
   at::Tensor images;  ///< [N, H, W, 3] uint8
-  at::Tensor labels;  ///< [N] int64
+  at::Tensor labels;  ///< [N, ...] of the data set's kind
 };
 
 struct AugmentEntry {

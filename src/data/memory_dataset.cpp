@@ -35,10 +35,10 @@ MemoryDataset::MemoryDataset(LabelledImages images) : images_(std::move(images))
   info.normalization = measureNormalization(images_.pixels, info.channels);
 }
 
-int64_t MemoryDataset::get(int64_t index, std::span<uint8_t> out) const {
-  check(index >= 0 && index < size() && static_cast<int64_t>(out.size()) == imageBytes_, "MemoryDataset::get: sizes");
-  std::memcpy(out.data(), images_.pixels.data() + index * imageBytes_, out.size());
-  return images_.labels[index];
+void MemoryDataset::get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const {
+  check(index >= 0 && index < size() && static_cast<int64_t>(image.size()) == imageBytes_, "MemoryDataset::get: sizes");
+  std::memcpy(image.data(), images_.pixels.data() + index * imageBytes_, image.size());
+  storeClass(images_.labels[index], label);
 }
 
 }  // namespace tandem

@@ -14,7 +14,7 @@ class SyntheticDataset final : public Dataset {
   const DatasetInfo& info() const override { return info_; }
   int64_t size() const override { return size_; }
 
-  int64_t get(int64_t index, std::span<uint8_t> out) const override {
+  void get(int64_t index, std::span<uint8_t> out, std::span<uint8_t> labelOut) const override {
     check(index >= 0 && index < size_, "SyntheticDataset::get: index");
     CounterRandom random(randomKey(RandomUse::pixels, seed_, index));
     size_t at = 0;
@@ -25,7 +25,7 @@ class SyntheticDataset final : public Dataset {
     const uint64_t last = random.next();
     if (at < out.size()) std::memcpy(out.data() + at, &last, out.size() - at);
     CounterRandom label(randomKey(RandomUse::label, seed_, index));
-    return static_cast<int64_t>(label.below(static_cast<uint64_t>(info_.classes)));
+    info_.labels->draw(label, info_.classes, labelOut);
   }
 
  private:
@@ -36,10 +36,10 @@ class SyntheticDataset final : public Dataset {
 
 }  // namespace
 
-std::unique_ptr<Dataset> syntheticDataset(int64_t size, int64_t height, int64_t width, int64_t classes, uint64_t seed) {
-  check(size >= 1 && height >= 1 && width >= 1 && classes >= 1, "syntheticDataset: sizes");
-  DatasetInfo info{
-      .name = "synthetic", .height = height, .width = width, .channels = 3, .classes = classes, .normalization = {}};
+std::unique_ptr<Dataset> syntheticDataset(int64_t size, DatasetInfo info, uint64_t seed) {
+  check(size >= 1 && info.height >= 1 && info.width >= 1 && info.classes >= 1, "syntheticDataset: sizes");
+  info.name = "synthetic";
+  info.channels = 3;
   return std::make_unique<SyntheticDataset>(std::move(info), size, seed);
 }
 

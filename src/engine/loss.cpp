@@ -2,14 +2,20 @@
 
 #include <array>
 
+#include "base/catalog.h"
 #include "engine/loss_place.h"
+#include "kernels/binary_cross_entropy.h"
+#include "kernels/multibox.h"
+#include "kernels/softmax_cross_entropy.h"
 
 namespace tandem {
 namespace {
 
-constexpr std::array<LossEntry, 1> lossRows{{
-    {"softmax_cross_entropy", "one label per image, label smoothing by --label-smoothing", softmaxCrossEntropy},
-}};
+constexpr std::array lossRows{
+    LossEntry{"softmax_cross_entropy", "class", softmaxCrossEntropy},
+    LossEntry{"binary_cross_entropy", "flags", binaryCrossEntropy},
+    LossEntry{"multibox", "boxes", multiboxLoss},
+};
 
 constexpr std::array<LossPlaceEntry, 2> placeRows{{
     {"replica", "each replica computes the loss of its own batch", makeReplicaLoss},
@@ -21,5 +27,8 @@ constexpr std::array<LossPlaceEntry, 2> placeRows{{
 
 std::span<const LossEntry> losses() { return lossRows; }
 std::span<const LossPlaceEntry> lossPlaces() { return placeRows; }
+
+const LossEntry& lossOf(const Graph& graph) { return find(losses(), graph.loss().name, "loss"); }
+const LabelKind& labelsOf(const Graph& graph) { return find(labelKinds(), lossOf(graph).labels, "kind of labels"); }
 
 }  // namespace tandem

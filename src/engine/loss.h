@@ -10,16 +10,23 @@
 #include "data/source.h"
 #include "device/batch.h"
 #include "device/device.h"
-#include "kernels/softmax_cross_entropy.h"
+#include "graph/graph.h"
+#include "kernels/loss_and_gradient.h"
 
 namespace tandem {
 
-/// A row of the loss catalog: outputs [N, K] and labels -> mean loss and gradient of the mean over `divisor` rows.
+/// How the loss of that name in taskLosses() is computed: outputs [N, ...] and labels [N, ...] -> mean loss and
+/// gradient of the mean over `divisor` rows.
 struct LossEntry {
-  std::string_view name, summary;
+  std::string_view name;
+  std::string_view labels;  ///< row of labelKinds() that it reads
   LossAndGradient (*of)(const at::Tensor& output, const at::Tensor& labels, double smoothing, int64_t divisor);
 };
 std::span<const LossEntry> losses();
+
+/// The row of the graph's loss, and of the labels that it reads.
+const LossEntry& lossOf(const Graph& graph);
+const LabelKind& labelsOf(const Graph& graph);
 
 struct LossPlaceOptions {
   std::vector<const Device*> devices;

@@ -5,6 +5,7 @@
 
 #include "base/catalog.h"
 #include "config/device_set.h"
+#include "config/head.h"
 #include "config/option.h"
 #include "data/batch_maker.h"
 #include "data/dataset.h"
@@ -42,6 +43,8 @@ std::shared_ptr<const Dataset> dataOf(const Config& config) {
 
 Config resolved(Config config, const Dataset* data, int64_t largestReplicas) {
   const auto& model = find(models(), config.model, "--model");
+  const HeadText head = headOf(config);
+  if (head.outputs != 0) config.classes = head.outputs, config.head = head.kind;
   if (config.input == "auto") config.input = data == nullptr ? "device" : "queue";
   if (config.classes == 0) config.classes = data == nullptr ? model.classes : data->info().classes;
   if (config.imageSize == 0) config.imageSize = model.input.height;
@@ -133,14 +136,24 @@ void checkBatchNorm(const RunPlan& plan, const Graph& graph) {
   }
 }
 
+void checkLabels(const RunPlan& plan, const Graph& graph) {
+  const LabelKind &read = labelsOf(graph), &given = *plan.data->info().labels;
+  if (read.name == given.name) return;
+  throw UsageError(concat("--head=", plan.config.head, " with --data=", plan.config.data, ": ", graph.loss().name,
+                          " needs labels of ", read.summary, ", the data set has ", given.summary,
+                          "; leave --data or --head away"));
+}
+
 Graph resolveModel(RunPlan& plan) {
   const Config& config = plan.config;
   if (plan.data) {
     checkClasses(config, plan.data->info());
     checkImages(config, plan.data->info());
   }
-  Graph graph = buildModel(config.model, {.classes = config.classes, .imageSize = config.imageSize});
+  Graph graph = graphOf(config);
+  if (plan.data) checkLabels(plan, graph);
   checkBatchNorm(plan, graph);
+  plan.loss = graph.loss().name;
   plan.parameters = parameterCount(graph);
   plan.forwardFlopsPerImage = forwardFlops(graph);
   return graph;
@@ -186,6 +199,13 @@ void resolveMemory(RunPlan& plan, const Graph& graph) {
 }
 
 }  // namespace
+
+Graph graphOf(const Config& config) {
+  const std::string kind = headOf(config).kind;
+  return buildModel(config.model, {.classes = config.classes,
+                                   .imageSize = config.imageSize,
+                                   .loss = kind == Config().head ? nullptr : &lossOfHead(kind)});
+}
 
 std::string_view allReduceOf(const Config& config) {
   if (config.allReduce != "auto") return config.allReduce;

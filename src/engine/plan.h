@@ -18,7 +18,7 @@ class Dataset;
 
 /// What a configuration comes to on this machine, before anything is allocated.
 struct RunPlan {
-  Config config;  ///< with every "auto" and 0 resolved, except layout, convolution, steps and deadline
+  Config config;  ///< with every "auto" and 0 resolved, except head, layout, convolution, steps and deadline
   std::shared_ptr<const Dataset> data;    ///< of --data, opened; null for synthetic images
   CorePlan cores;                         ///< CPU devices only
   std::vector<std::string> deviceLabels;  ///< one per replica
@@ -26,6 +26,7 @@ struct RunPlan {
   int64_t replicaBatch = 0, globalBatch = 0;
   int64_t parameters = 0;
   double forwardFlopsPerImage = 0;
+  std::string loss;                    ///< row of the loss catalog
   int64_t activationBytes = 0;         ///< that a replica keeps for backward, at most at any one time; 0: not known
   int64_t activationBytesWithout = 0;  ///< the same without --recompute
   std::string recomputeNote;           ///< where --recompute finds nothing to do
@@ -36,6 +37,9 @@ struct RunPlan {
 /// The configuration with every "auto" and 0 resolved as in RunPlan, but no rule checked: what stands in the record
 /// of a point that a rule forbids. Throws UsageError for an unknown model, DataError for --data.
 Config resolveConfig(const Config& config, int64_t largestReplicas);
+
+/// The network of a configuration whose classes and image size are resolved. Throws UsageError.
+Graph graphOf(const Config& config);
 
 /// --all-reduce, or what "auto" stands for on the configuration's devices.
 std::string_view allReduceOf(const Config& config);

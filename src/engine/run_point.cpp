@@ -16,7 +16,6 @@
 #include "engine/used_kernels.h"
 #include "engine/utc_time.h"
 #include "executor/plan_description.h"
-#include "models/model.h"
 
 namespace tandem {
 namespace {
@@ -37,6 +36,7 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   const Exchange exchange = find(strategies(), plan.config.strategy, "--strategy").exchange;
   placement.control = exchange == Exchange::none && plan.config.replicas > 1;
   placement.layout = team.kernels.layout->name;
+  placement.loss = plan.loss;
   placement.convolutionPasses = passesOf(team.kernels.algorithms, *team.graph);
   if (plan.config.executor == "planned") placement.byAutograd = operationsByAutograd(*team.graph);
   placement.activationBytes = plan.activationBytes;
@@ -60,8 +60,7 @@ void checkLosses(const std::vector<double>& losses) {
 
 void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   setNumerics(plan.config);
-  const Graph graph =
-      buildModel(plan.config.model, {.classes = plan.config.classes, .imageSize = plan.config.imageSize});
+  const Graph graph = graphOf(plan.config);
   const UsedKernels kernels = usedKernels(plan, graph);
   for (const std::string& note : {kernels.note, plan.recomputeNote}) {
     if (!note.empty()) record.notes.push_back(note);

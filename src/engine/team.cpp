@@ -34,8 +34,9 @@ Team::Team(TeamOptions options)
       monitor_(std::make_unique<Monitor>(options_.blockingWaits)),
       barrier_(std::make_unique<Barrier>(*monitor_, static_cast<int>(options_.devices.size()))),
       strategy_(options_.strategy->make(strategyContext(options_, *monitor_))),
-      lossPlace_(find(lossPlaces(), options_.lossAt, "--loss-at")
-                     .make({pointers(options_.devices), monitor_.get(), options_.loss, options_.labelSmoothing})) {}
+      lossPlace_(
+          find(lossPlaces(), options_.lossAt, "--loss-at")
+              .make({pointers(options_.devices), monitor_.get(), &lossOf(*options_.graph), options_.labelSmoothing})) {}
 
 Team::~Team() = default;
 

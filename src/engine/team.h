@@ -20,14 +20,13 @@
 namespace tandem {
 
 struct TeamOptions {
-  const Graph* graph = nullptr;  ///< outlives the team
+  const Graph* graph = nullptr;  ///< outlives the team; names the loss
   std::vector<Device> devices;   ///< one per replica
   const ExecutorEntry* executor = nullptr;
   const StrategyEntry* strategy = nullptr;
   const AllReduceEntry* allReduce = nullptr;  ///< also hands out the initial parameters
   std::string parameterDevice = "cpu";
   int64_t bucketBytes = 4 << 20;
-  const LossEntry* loss = nullptr;
   std::string lossAt = "replica";  ///< row of lossPlaces()
   double labelSmoothing = 0;
   const Precision* precision = nullptr;

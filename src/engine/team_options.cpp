@@ -15,8 +15,11 @@ std::shared_ptr<const Dataset> datasetOf(const RunPlan& plan, const Graph& graph
   if (plan.data) return plan.data;
   const Config& config = plan.config;
   const ImageShape input = graph.node(graph.input()).shape;
-  return syntheticDataset(syntheticImages, input.height, input.width, config.classes,
-                          static_cast<uint64_t>(config.seed));
+  DatasetInfo info;
+  info.height = input.height, info.width = input.width;
+  info.classes = config.classes;
+  info.labels = &labelsOf(graph);
+  return syntheticDataset(syntheticImages, std::move(info), static_cast<uint64_t>(config.seed));
 }
 
 BatchPlan batchPlan(const RunPlan& plan, const Graph& graph, int replica, int share) {
@@ -80,7 +83,6 @@ TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const UsedKerne
   options.allReduce = &find(allReduces(), allReduceOf(config), "--all-reduce");
   options.parameterDevice = config.parameterDevice;
   options.bucketBytes = static_cast<int64_t>(std::llround(config.bucketMib * bytesPerMib));
-  options.loss = &losses().front();
   options.lossAt = config.lossAt;
   options.labelSmoothing = config.labelSmoothing;
   options.precision = &find(precisions(), config.precision, "--precision");

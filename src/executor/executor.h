@@ -43,8 +43,9 @@ class Executor {
   /// Keep what backward needs; on at first. Independent of setTraining(): gradients through running statistics exist.
   virtual void setGradients(bool keep) = 0;
 
-  /// Outputs of the graph, [N, classes] each, valid until the next call: the output, in training the auxiliary values
-  /// too, in the graph's order. Detached leaves: their gradients are handed to backward().
+  /// Outputs of the graph, [N, classes] each, of a detector [N, all values of an image], valid until the next call: the
+  /// output, in training the auxiliary values too, in the graph's order. Detached leaves: their gradients are handed to
+  /// backward().
   virtual std::span<const at::Tensor> forward(const Batch& batch) = 0;
 
   /// Fills every gradient slice and reports each once; in evaluation those that only auxiliary values need are 0.

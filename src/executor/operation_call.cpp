@@ -69,7 +69,7 @@ at::Tensor maxPool(OperationArguments& a) {
 
 at::Tensor averagePool(OperationArguments& a) {
   const PoolWindow w(a);
-  return at::avg_pool2d(w.input, w.kernel, w.stride, w.padding, a.attributes.ceilMode);
+  return at::avg_pool2d(w.input, w.kernel, w.stride, w.padding, a.attributes.ceilMode, a.attributes.countPadding);
 }
 
 at::Tensor adaptiveAveragePool(OperationArguments& a) {
@@ -81,6 +81,8 @@ at::Tensor globalAveragePool(OperationArguments& a) { return at::adaptive_avg_po
 at::Tensor subsample(OperationArguments& a) {
   return a.inputs[0].slice(2, 0, std::nullopt, a.attributes.strideH).slice(3, 0, std::nullopt, a.attributes.strideW);
 }
+
+at::Tensor pad(OperationArguments& a) { return padded(a.inputs[0], a.attributes.padding); }
 
 at::Tensor padChannels(OperationArguments& a) {
   const int64_t missing = a.attributes.outputs - a.inputs[0].size(1);
@@ -98,6 +100,8 @@ at::Tensor relu6(OperationArguments& a) {
 at::Tensor sigmoid(OperationArguments& a) { return at::sigmoid(a.inputs[0]); }
 at::Tensor silu(OperationArguments& a) { return at::silu(a.inputs[0]); }
 at::Tensor gelu(OperationArguments& a) { return at::gelu(a.inputs[0]); }
+at::Tensor tanh(OperationArguments& a) { return at::tanh(a.inputs[0]); }
+at::Tensor rescale(OperationArguments& a) { return a.inputs[0] * a.attributes.alpha; }
 
 at::Tensor layerScale(OperationArguments& a) { return a.inputs[0] * a.weight; }
 
@@ -135,7 +139,18 @@ at::Tensor attention(OperationArguments& a) {
   return valueOf(mixed.transpose(1, 2).reshape({images, length, channels}));
 }
 
+at::Tensor firstChannels(OperationArguments& a) { return a.inputs[0].narrow(1, 0, a.attributes.outputs); }
+
 at::Tensor firstToken(OperationArguments& a) { return a.inputs[0].narrow(2, 0, 1); }
+
+at::Tensor boxValues(OperationArguments& a) {
+  const at::Tensor& x = a.inputs[0];
+  const int64_t images = x.size(0), numbers = a.attributes.outputs, boxes = x.size(1) / numbers;
+  const at::Tensor apart = x.contiguous().view({images, boxes, numbers, x.size(2) * x.size(3)});
+  return apart.transpose(1, 2).reshape({images, numbers, -1, 1});
+}
+
+at::Tensor joinTokens(OperationArguments& a) { return at::cat(a.inputs, 2); }
 
 at::Tensor flatten(OperationArguments& a) { return a.inputs[0].flatten(1); }
 
@@ -162,7 +177,7 @@ struct CallRow {
   bool draws = false;  // from the generator
 };
 
-constexpr std::array<CallRow, 29> calls{{
+constexpr std::array<CallRow, 34> calls{{
     {"conv", convolution, true},
     {"linear", linear, true},
     {"batch_norm", batchNorm, true},
@@ -173,6 +188,8 @@ constexpr std::array<CallRow, 29> calls{{
     {"sigmoid", sigmoid, false},
     {"silu", silu, false},
     {"gelu", gelu, false},
+    {"tanh", tanh, false},
+    {"rescale", rescale, true},
     {"add", add, true},
     {"concat", concatenation, true},
     {"multiply", multiply, true},
@@ -181,7 +198,9 @@ constexpr std::array<CallRow, 29> calls{{
     {"adaptive_avg_pool", adaptiveAveragePool, false},
     {"global_avg_pool", globalAveragePool, false},
     {"subsample", subsample, false},
+    {"pad", pad, false},
     {"pad_channels", padChannels, false},
+    {"first_channels", firstChannels, false},
     {"flatten", flatten, false},
     {"dropout", dropout, false, /*draws=*/true},
     {"stochastic_depth", stochasticDepth, false, /*draws=*/true},
@@ -191,6 +210,8 @@ constexpr std::array<CallRow, 29> calls{{
     {"position_embedding", positionEmbedding, false},
     {"attention", attention, false},
     {"first_token", firstToken, false},
+    {"box_values", boxValues, false},
+    {"join_tokens", joinTokens, true},
 }};
 
 const CallRow& row(std::string_view operation) {

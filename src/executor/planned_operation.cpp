@@ -150,7 +150,8 @@ class BatchNorm final : public Bound {
  public:
   explicit BatchNorm(const PlannedBinding& binding)
       : Bound(binding),
-        parameters_{binding.weight, binding.bias, binding.runningMean, binding.runningVar},
+        parameters_{binding.weight.defined() ? binding.weight : at::ones_like(binding.bias), binding.bias,
+                    binding.runningMean, binding.runningVar},
         options_{attributes().epsilon, attributes().momentum, binding.plan->relu, true} {}
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
@@ -170,7 +171,7 @@ class BatchNorm final : public Bound {
     const bool hasResidual = b_.plan->hasResidual();
     NormActGradients gradients = normActBackward(std::move(outputGradients), saved_, hasResidual, options_);
     forgetActivations();
-    b_.weightGradient.copy_(gradients.scale);
+    if (b_.weight.defined()) b_.weightGradient.copy_(gradients.scale);
     b_.biasGradient.copy_(gradients.shift);
     std::vector<at::Tensor> inputs{std::move(gradients.x)};
     if (hasResidual) inputs.push_back(std::move(gradients.residual));
@@ -194,6 +195,7 @@ class BatchNorm final : public Bound {
 at::Tensor reluGradient(const at::Tensor& dy, const at::Tensor& y) { return at::threshold_backward(dy, y, 0); }
 at::Tensor relu6Gradient(const at::Tensor& dy, const at::Tensor& y) { return at::hardtanh_backward(dy, y, 0, 6); }
 at::Tensor sigmoidGradient(const at::Tensor& dy, const at::Tensor& y) { return at::sigmoid_backward(dy, y); }
+at::Tensor tanhGradient(const at::Tensor& dy, const at::Tensor& y) { return at::tanh_backward(dy, y); }
 at::Tensor siluGradient(const at::Tensor& dy, const at::Tensor& x) { return at::silu_backward(dy, x); }
 at::Tensor geluGradient(const at::Tensor& dy, const at::Tensor& x) { return at::gelu_backward(dy, x); }
 
@@ -350,6 +352,7 @@ constexpr std::array rows{
     Row{"relu", make<Activation<reluGradient, true>>, {.output = true}},
     Row{"relu6", make<Activation<relu6Gradient, true>>, {.output = true}},
     Row{"sigmoid", make<Activation<sigmoidGradient, true>>, {.output = true}},
+    Row{"tanh", make<Activation<tanhGradient, true>>, {.output = true}},
     Row{"silu", make<Activation<siluGradient, false>>, {.input = true}},
     Row{"gelu", make<Activation<geluGradient, false>>, {.input = true}},
     Row{"add", make<Add>, {}},

@@ -10,19 +10,22 @@ namespace tandem {
 namespace {
 
 // Treat channels apart, or as batch_norm know where they are.
-constexpr std::array<std::string_view, 13> followers{"batch_norm",
+constexpr std::array<std::string_view, 16> followers{"batch_norm",
                                                      "relu",
                                                      "relu6",
                                                      "sigmoid",
                                                      "silu",
                                                      "gelu",
+                                                     "tanh",
+                                                     "rescale",
                                                      "add",
                                                      "multiply",
                                                      "max_pool",
                                                      "avg_pool",
                                                      "adaptive_avg_pool",
                                                      "global_avg_pool",
-                                                     "subsample"};
+                                                     "subsample",
+                                                     "pad"};
 
 CallLayout layoutOf(const Graph& graph, const PlannedNode& call, const std::vector<bool>& blocked) {
   const Node& node = graph.node(call.node);

@@ -106,7 +106,7 @@ int64_t variableCount(const Graph& graph) {
   int64_t count = 1;
   for (const Parameter& parameter : graph.parameters()) {
     const bool hasStatistics = graph.node(parameter.node).operation->name == "batch_norm";
-    count += hasStatistics && parameter.role == ParameterRole::normScale ? 3 * parameter.count() : parameter.count();
+    count += hasStatistics && parameter.role == ParameterRole::normShift ? 3 * parameter.count() : parameter.count();
   }
   return count;
 }

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "graph/shape.h"
+#include "graph/task_loss.h"
 
 namespace tandem {
 
 struct Operation;  // graph/operation.h
 
-/// Zero padding of the four edges. Unequal edges are what TensorFlow's "SAME" needs at stride 2.
+/// Zero padding of the four edges. Unequal edges are what TensorFlow's "SAME" needs at stride 2; negative ones crop.
 struct Padding {
   int64_t top = 0, bottom = 0, left = 0, right = 0;
   static Padding all(int64_t n) { return {n, n, n, n}; }
@@ -22,20 +23,22 @@ struct Padding {
 
 /// Attributes of every operation in one struct; an operation's catalog row says which ones it reads.
 struct Attributes {
-  int64_t outputs = 0;  ///< output channels or features (conv, linear, channel_linear, pad_channels)
+  int64_t outputs = 0;  ///< output channels or features (conv, linear, channel_linear, pad_channels, first_channels)
   int64_t kernelH = 1, kernelW = 1;
   int64_t strideH = 1, strideW = 1;
   Padding padding{};
   int64_t groups = 1;
   bool bias = true;
   bool ceilMode = false;         ///< pooling: round the output size up
+  bool countPadding = true;      ///< avg_pool: padding counts as zeros in the mean
   int64_t poolH = 0, poolW = 0;  ///< output size of adaptive_avg_pool
   int64_t heads = 1;             ///< attention
   double epsilon = 1e-5;         ///< batch_norm, layer_norm
+  bool scale = true;             ///< batch_norm: with a trained scale
   double momentum = 0.1;         ///< batch_norm: weight of the new batch in the running statistics
   double probability = 0.5;      ///< dropout, stochastic_depth
   int64_t radius = 0;            ///< local_response_norm: channels on each side
-  double alpha = 0, beta = 0;    ///< local_response_norm
+  double alpha = 0, beta = 0;    ///< local_response_norm; alpha is the factor of rescale
 };
 
 using NodeId = int;
@@ -90,6 +93,10 @@ class Graph {
   void addAuxiliary(NodeId value, double lossWeight) { auxiliaries_.push_back({value, lossWeight}); }
   std::span<const Auxiliary> auxiliaries() const { return auxiliaries_; }
 
+  /// What the outputs are trained for; softmax cross-entropy unless set.
+  const TaskLoss& loss() const { return *loss_; }
+  void setLoss(const TaskLoss& loss) { loss_ = &loss; }
+
   std::span<const Node> nodes() const { return nodes_; }
   const Node& node(NodeId id) const { return nodes_.at(static_cast<size_t>(id)); }
   std::vector<ImageShape> inputShapes(const Node& node) const;
@@ -100,6 +107,7 @@ class Graph {
  private:
   std::vector<Node> nodes_;
   std::vector<Auxiliary> auxiliaries_;
+  const TaskLoss* loss_ = &taskLosses().front();  // row of the catalog
 };
 
 /// Per node: whether only auxiliary values need it. Without auxiliaries none.

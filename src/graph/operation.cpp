@@ -39,9 +39,12 @@ double linearFlops(const Attributes&, Shapes inputs, ImageShape output) {
   return 2.0 * static_cast<double>(output.channels) * static_cast<double>(inputs[0].channels);
 }
 
-std::vector<Parameter> normParameters(const Attributes&, Shapes inputs) {
+std::vector<Parameter> normParameters(const Attributes& a, Shapes inputs) {
   const int64_t channels = inputs[0].channels;
-  return {parameter(ParameterRole::normScale, {channels}, 0), parameter(ParameterRole::normShift, {channels}, 0)};
+  std::vector<Parameter> parameters;
+  if (a.scale) parameters.push_back(parameter(ParameterRole::normScale, {channels}, 0));
+  parameters.push_back(parameter(ParameterRole::normShift, {channels}, 0));
+  return parameters;
 }
 
 Parameter ownName(ParameterRole role, std::vector<int64_t> shape) {
@@ -90,6 +93,8 @@ constexpr std::array catalog{
     Operation{"sigmoid", "1 / (1 + exp(-x))", 1, shape_rules::same, nullptr, nullptr},
     Operation{"silu", "x * sigmoid(x)", 1, shape_rules::same, nullptr, nullptr},
     Operation{"gelu", "x times the normal distribution function", 1, shape_rules::same, nullptr, nullptr},
+    Operation{"tanh", "hyperbolic tangent", 1, shape_rules::same, nullptr, nullptr},
+    Operation{"rescale", "product with a fixed number", 1, shape_rules::same, nullptr, nullptr},
     Operation{"add", "element-wise sum", -1, shape_rules::add, nullptr, nullptr},
     Operation{"concat", "channels one after the other", -1, shape_rules::concat, nullptr, nullptr},
     Operation{"multiply", "product with one number per channel", 2, shape_rules::multiply, nullptr, nullptr},
@@ -98,7 +103,9 @@ constexpr std::array catalog{
     Operation{"adaptive_avg_pool", "mean pooling to a fixed size", 1, shape_rules::adaptivePool, nullptr, nullptr},
     Operation{"global_avg_pool", "mean of each channel", 1, shape_rules::globalPool, nullptr, nullptr},
     Operation{"subsample", "every stride-th pixel", 1, shape_rules::subsample, nullptr, nullptr},
+    Operation{"pad", "zeros around the image", 1, shape_rules::pad, nullptr, nullptr},
     Operation{"pad_channels", "zero channels in front and behind", 1, shape_rules::padChannels, nullptr, nullptr},
+    Operation{"first_channels", "the first channels alone", 1, shape_rules::firstChannels, nullptr, nullptr},
     Operation{"flatten", "all values as one vector", 1, shape_rules::flatten, nullptr, nullptr},
     Operation{"dropout", "random zeros while training", 1, shape_rules::dropout, nullptr, nullptr},
     Operation{"stochastic_depth", "random images zero while training", 1, shape_rules::dropout, nullptr, nullptr},
@@ -112,6 +119,9 @@ constexpr std::array catalog{
               nullptr},
     Operation{"attention", "self-attention of tokens", 1, shape_rules::attention, attentionParameters, attentionFlops},
     Operation{"first_token", "the first token alone", 1, shape_rules::firstToken, nullptr, nullptr},
+    Operation{"box_values", "numbers of several boxes at each pixel as tokens", 1, shape_rules::boxValues, nullptr,
+              nullptr},
+    Operation{"join_tokens", "tokens one after the other", -1, shape_rules::joinTokens, nullptr, nullptr},
 };
 
 }  // namespace

@@ -32,7 +32,8 @@ struct Operation {
 /// - conv(outputs, kernelH/W, strideH/W, padding, groups, bias): cross-correlation over the zero-padded input with
 ///   weight [outputs, C / groups, kernelH, kernelW] and bias [outputs].
 /// - linear(outputs, bias): W x + b. The input must be flat, [C, 1, 1].
-/// - batch_norm(epsilon, momentum): per channel scale * (x - mean) / sqrt(variance + epsilon) + shift. In training with
+/// - batch_norm(epsilon, momentum, scale): per channel scale * (x - mean) / sqrt(variance + epsilon) + shift, without
+///   `scale` shift alone is trained. In training with
 ///   the batch's mean and biased variance, while running = (1 - momentum) * running + momentum * batch takes the
 ///   unbiased variance; in evaluation with the running statistics.
 /// - layer_norm(epsilon): at each pixel over the channels scale * (x - mean) / sqrt(variance + epsilon) + shift, scale
@@ -41,18 +42,22 @@ struct Operation {
 /// most
 ///   `radius` away, of the pixel.
 /// - relu(): max(x, 0). relu6(): min(max(x, 0), 6). sigmoid(): 1 / (1 + exp(-x)). silu(): x * sigmoid(x). gelu(): x
-///   times the normal distribution function of x.
+///   times the normal distribution function of x. tanh(). rescale(alpha): alpha * x.
 /// - add(): sum of two or more inputs of one shape.
 /// - concat(): the channels of the inputs, which have one height and width, one after the other.
 /// - multiply(): the first input times the second, which has its channels and one pixel.
 /// - max_pool(kernelH/W, strideH/W, padding, ceilMode): maximum of each window; padding never wins. It is symmetric and
 ///   at most half the kernel. With ceilMode the last window may reach over the far edge, but does not start there.
-/// - avg_pool(as max_pool): mean of each window, padding counted as zeros; what reaches over the edge is not counted.
+/// - avg_pool(as max_pool, countPadding): mean of each window, padding counted as zeros or not at all; what reaches
+/// over
+///   the edge is not counted.
 /// - adaptive_avg_pool(poolH, poolW): [C, poolH, poolW]; output row i is the mean of the input rows from
 ///   floor(i * H / poolH) up to ceil((i + 1) * H / poolH), exclusive; columns alike.
 /// - global_avg_pool(): [C, 1, 1], the mean of each channel.
 /// - subsample(strideH, strideW): every stride-th pixel from 0, which is a 1x1 average pool.
+/// - pad(padding): zeros around the image; negative padding takes pixels away.
 /// - pad_channels(outputs): zero channels, (outputs - C) / 2 in front and the rest behind.
+/// - first_channels(outputs): the first channels alone.
 /// - flatten(): [C * H * W, 1, 1], in the order C, H, W in every memory layout.
 /// - dropout(probability): in training each element is 0 with this probability, in [0, 1), and otherwise divided by
 ///   1 - probability; in evaluation nothing changes. stochastic_depth(probability): the same for all elements of an
@@ -67,6 +72,9 @@ struct Operation {
 /// - attention(heads): softmax(q k' / sqrt(C / heads)) v in each of the heads, which share the channels; the channels
 ///   of q, k and v are one linear layer of the input, in_proj_weight [3 C, C] and in_proj_bias [3 C].
 /// - first_token(): [C, 1, 1].
+/// - box_values(outputs): the channels at each pixel are `outputs` numbers of each of C / outputs boxes, [outputs, C /
+///   outputs * H * W, 1]: a token for each box, in the order box, row, column.
+/// - join_tokens(): the tokens of the inputs, which have one number of channels, one after the other.
 std::span<const Operation> operations();
 
 }  // namespace tandem

@@ -135,10 +135,28 @@ ImageShape subsample(const Attributes& a, Shapes inputs) {
   return {in.channels, (in.height - 1) / a.strideH + 1, (in.width - 1) / a.strideW + 1};
 }
 
+ImageShape pad(const Attributes& a, Shapes inputs) {
+  const ImageShape& in = inputs[0];
+  const Padding& p = a.padding;
+  const ImageShape out{in.channels, in.height + p.top + p.bottom, in.width + p.left + p.right};
+  require(std::min({in.height + p.top, in.height + p.bottom, out.height}) >= 1 &&
+              std::min({in.width + p.left, in.width + p.right, out.width}) >= 1,
+          "padding (top ", p.top, ", bottom ", p.bottom, ", left ", p.left, ", right ", p.right, ") leaves nothing of ",
+          shapeText(in));
+  return out;
+}
+
 ImageShape padChannels(const Attributes& a, Shapes inputs) {
   require(a.outputs >= inputs[0].channels, "outputs ", a.outputs, " must not be less than the input's ",
           inputs[0].channels, " channels");
   return {a.outputs, inputs[0].height, inputs[0].width};
+}
+
+ImageShape firstChannels(const Attributes& a, Shapes inputs) {
+  const ImageShape& in = inputs[0];
+  require(a.outputs >= 1 && a.outputs <= in.channels, "outputs ", a.outputs, " must be from 1 to the input's ",
+          in.channels, " channels");
+  return {a.outputs, in.height, in.width};
 }
 
 ImageShape flatten(const Attributes&, Shapes inputs) { return {inputs[0].count(), 1, 1}; }
@@ -164,5 +182,22 @@ ImageShape attention(const Attributes& a, Shapes inputs) {
 }
 
 ImageShape firstToken(const Attributes& a, Shapes inputs) { return {tokens(a, inputs).channels, 1, 1}; }
+
+ImageShape boxValues(const Attributes& a, Shapes inputs) {
+  const ImageShape& in = inputs[0];
+  require(a.outputs >= 1 && in.channels % a.outputs == 0, "outputs ", a.outputs, " must divide the input's ",
+          in.channels, " channels");
+  return {a.outputs, in.channels / a.outputs * in.height * in.width, 1};
+}
+
+ImageShape joinTokens(const Attributes& a, Shapes inputs) {
+  ImageShape joined = tokens(a, inputs);
+  for (const ImageShape& other : inputs.subspan(1)) {
+    require(other.channels == joined.channels && other.width == 1, "inputs ", shapeText(inputs[0]), " and ",
+            shapeText(other), " must be tokens with one number of channels");
+    joined.height += other.height;
+  }
+  return joined;
+}
 
 }  // namespace tandem::shape_rules

@@ -24,12 +24,16 @@ ImageShape pool(const Attributes& attributes, Shapes inputs);
 ImageShape adaptivePool(const Attributes& attributes, Shapes inputs);
 ImageShape globalPool(const Attributes&, Shapes inputs);
 ImageShape subsample(const Attributes& attributes, Shapes inputs);
+ImageShape pad(const Attributes& attributes, Shapes inputs);
 ImageShape padChannels(const Attributes& attributes, Shapes inputs);
+ImageShape firstChannels(const Attributes& attributes, Shapes inputs);
 ImageShape flatten(const Attributes&, Shapes inputs);
 ImageShape dropout(const Attributes& attributes, Shapes inputs);
 ImageShape classToken(const Attributes&, Shapes inputs);
 ImageShape tokens(const Attributes&, Shapes inputs);
 ImageShape attention(const Attributes& attributes, Shapes inputs);
 ImageShape firstToken(const Attributes&, Shapes inputs);
+ImageShape boxValues(const Attributes& attributes, Shapes inputs);
+ImageShape joinTokens(const Attributes&, Shapes inputs);
 
 }  // namespace tandem::shape_rules

@@ -1,13 +1,8 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
+#include "kernels/loss_and_gradient.h"
 
 namespace tandem {
-
-struct LossAndGradient {
-  at::Tensor loss;      ///< [] fp32: mean over the rows
-  at::Tensor gradient;  ///< [N, K] in the type of the logits: d loss / d logits, of the mean over `divisor` rows
-};
 
 /// Softmax cross-entropy with label smoothing (targets (1 - s) one-hot + s / K), in fp32 inside, one pass.
 /// logits [N, K] float or bfloat16, labels [N] int64 in [0, K). The loss is the sum over rows / N, the gradient is

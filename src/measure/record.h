@@ -32,6 +32,7 @@ struct Placement {
   bool control = false;      ///< nothing is exchanged: no way of training, only what the others are compared with
   std::string allReduce;     ///< algorithm really used, empty when none
   std::string layout;        ///< memory order really used
+  std::string loss;          ///< row of the loss catalog
   std::map<std::string, int64_t> convolutionPasses;  ///< of a training step, by algorithm; empty where only one exists
   std::vector<std::string> byAutograd;  ///< operations that the planned executor leaves to libtorch's autograd
   int64_t activationBytes = 0;          ///< the most that a replica's plan keeps for backward at any one time

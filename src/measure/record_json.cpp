@@ -39,6 +39,7 @@ void describe(Archive& archive, typename Archive::template Ref<Placement> placem
   archive.field("control", placement.control);
   archive.field("all_reduce", placement.allReduce);
   archive.field("layout", placement.layout);
+  archive.field("loss", placement.loss);
   archive.field("convolution_passes", placement.convolutionPasses);
   archive.field("by_autograd", placement.byAutograd);
   archive.measured("activation_bytes", placement.activationBytes);

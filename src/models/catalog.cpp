@@ -9,11 +9,14 @@ namespace tandem {
 namespace {
 
 constexpr ImageShape imagenet{3, 224, 224}, inceptionInput{3, 299, 299}, cifar{3, 32, 32}, lenetInput{3, 28, 28},
-    trivialInput{3, 227, 227}, overfeatInput{3, 231, 231};
+    trivialInput{3, 227, 227}, overfeatInput{3, 231, 231}, nasnetInput{3, 331, 331}, mlpInput{3, 52, 52},
+    ssdInput{3, 300, 300};
 constexpr std::string_view resnetPaper = "He et al. 2015, arXiv:1512.03385; torchvision";
 constexpr std::string_view vggPaper = "Simonyan and Zisserman 2014, arXiv:1409.1556; torchvision";
 constexpr std::string_view densenetPaper = "Huang et al. 2016, arXiv:1608.06993; torchvision";
 constexpr std::string_view squeezenetPaper = "Iandola et al. 2016, arXiv:1602.07360; torchvision";
+constexpr std::string_view resnetV1Paper = "He et al. 2015, arXiv:1512.03385";
+constexpr std::string_view resnetV2Source = "He et al. 2016, arXiv:1603.05027; tf_cnn_benchmarks";
 constexpr std::string_view tensorflow = "tf_cnn_benchmarks";
 
 constexpr std::array catalog{
@@ -25,8 +28,27 @@ constexpr std::array catalog{
                buildResnet},
     ModelEntry{"resnet152", "ResNet-152 v1.5", resnetPaper, imagenet, 1000, 60192808, 23027253248., 16, 0.01,
                buildResnet},
-    ModelEntry{"resnet50_v1", "ResNet-50 v1, stride on the first 1x1", "He et al. 2015, arXiv:1512.03385", imagenet,
-               1000, 25557032, 7715946496., 16, 0.01, buildResnet},
+    ModelEntry{"resnet50_v1", "ResNet-50 v1, stride on the first 1x1", resnetV1Paper, imagenet, 1000, 25557032,
+               7715946496., 16, 0.01, buildResnet},
+    ModelEntry{"resnet101_v1", "ResNet-101 v1", resnetV1Paper, imagenet, 1000, 44549160, 15140388864., 16, 0.01,
+               buildResnet},
+    ModelEntry{"resnet152_v1", "ResNet-152 v1", resnetV1Paper, imagenet, 1000, 60192808, 22564831232., 16, 0.01,
+               buildResnet},
+    ModelEntry{"resnet50_v2", "ResNet-50 v2, batch-norm and ReLU first, stride on the first 1x1", resnetV2Source,
+               imagenet, 1000, 25549480, 7715946496., 16, 0.01, buildResnetV2},
+    ModelEntry{"resnet101_v2", "ResNet-101 v2", resnetV2Source, imagenet, 1000, 44541608, 15140388864., 16, 0.01,
+               buildResnetV2},
+    ModelEntry{"resnet152_v2", "ResNet-152 v2", resnetV2Source, imagenet, 1000, 60185256, 22564831232., 16, 0.01,
+               buildResnetV2},
+    ModelEntry{"resnetv2_50", "ResNet-50 v2, stride on the 3x3", "He et al. 2016, arXiv:1603.05027; timm", imagenet,
+               1000, 25549352, 8178368512., 16, 0.01, buildResnetV2},
+    ModelEntry{"keras_resnet50", "ResNet-50 v1 of Keras, which gives each convolution a bias: 26,560 parameters more",
+               "He et al. 2015, arXiv:1512.03385; Keras", imagenet, 1000, 25583592, 7715946496., 16, 0.01, buildResnet},
+    ModelEntry{"resnet18_cifar", "ResNet-18 behind a 3x3 convolution, for CIFAR",
+               "He et al. 2015, arXiv:1512.03385; kuangliu/pytorch-cifar", cifar, 10, 11173962, 1110845440., 64, 0.05,
+               buildResnet},
+    ModelEntry{"resnet9", "ResNet-9 for CIFAR", "Page 2018, DAWNBench; davidcpage/cifar10-fast", cifar, 10, 6573120,
+               758523904., 64, 0.05, buildResnet9},
     ModelEntry{"resnet20", "ResNet-20 for CIFAR", tensorflow, cifar, 10, 269722, 81102080., 64, 0.1, buildCifarResnet},
     ModelEntry{"resnet32", "ResNet-32 for CIFAR", tensorflow, cifar, 10, 464154, 137725184., 64, 0.1, buildCifarResnet},
     ModelEntry{"resnet44", "ResNet-44 for CIFAR", tensorflow, cifar, 10, 658586, 194348288., 64, 0.1, buildCifarResnet},
@@ -60,6 +82,16 @@ constexpr std::array catalog{
                buildGooglenet},
     ModelEntry{"inception_v3", "Inception-v3 with auxiliary head", "Szegedy et al. 2015, arXiv:1512.00567; torchvision",
                inceptionInput, 1000, 27161264, 11437798592., 16, 0.01, buildInceptionV3},
+    ModelEntry{"keras_inception_v3",
+               "Inception-v3 of Keras, without auxiliary head (3,326,696 parameters) and batch-norm's scale (17,216)",
+               "Szegedy et al. 2015, arXiv:1512.00567; Keras", inceptionInput, 1000, 23817352, 11426432192., 16, 0.01,
+               buildKerasInceptionV3},
+    ModelEntry{"inception_v4", "Inception-v4", "Szegedy et al. 2016, arXiv:1602.07261; timm", inceptionInput, 1000,
+               42679816, 24507949248., 16, 0.01, buildInceptionV4},
+    ModelEntry{"nasnet_mobile", "NASNet-A mobile, 4 @ 1056", "Zoph et al. 2017, arXiv:1707.07012; timm's cells",
+               imagenet, 1000, 5289978, 1127277632., 16, 0.01, buildNasnet},
+    ModelEntry{"nasnet_large", "NASNet-A large, 6 @ 4032", "Zoph et al. 2017, arXiv:1707.07012; timm", nasnetInput,
+               1000, 88753150, 47566829316., 4, 0.01, buildNasnet},
     ModelEntry{"densenet121", "DenseNet-121", densenetPaper, imagenet, 1000, 7978856, 5668323328., 16, 0.01,
                buildDensenet},
     ModelEntry{"densenet169", "DenseNet-169", densenetPaper, imagenet, 1000, 14149480, 6719686656., 16, 0.01,
@@ -94,6 +126,9 @@ constexpr std::array catalog{
                28589128, 8911062528., 16, 0.005, buildConvnext},
     ModelEntry{"vit_b_16", "Vision Transformer B/16", "Dosovitskiy et al. 2020, arXiv:2010.11929; torchvision",
                imagenet, 1000, 86567656, 35127656448., 16, 0.005, buildVisionTransformer},
+    ModelEntry{"ssd300", "SSD-300 with ResNet-34, a detector trained on synthetic boxes",
+               "Liu et al. 2015, arXiv:1512.02325; tf_cnn_benchmarks", ssdInput, 81, 19972534, 31724157440., 4, 0.001,
+               buildSsd300},
     ModelEntry{"lenet5", "LeNet-5, two convolutions and two linear layers", tensorflow, lenetInput, 1000, 2172840,
                28068864., 32, 0.005, buildLenet},
     ModelEntry{"overfeat", "OverFeat, the fast one", tensorflow, overfeatInput, 1000, 145920872, 5602807808., 32, 0.005,
@@ -102,6 +137,11 @@ constexpr std::array catalog{
                buildCifarAlexnet},
     ModelEntry{"keras_cnn", "four convolutions for CIFAR", "Keras, examples/cifar10_cnn.py", cifar, 10, 1250858,
                41482240., 64, 0.005, buildKerasCnn},
+    ModelEntry{"frameworks_cnn", "four convolutions and two linear layers for CIFAR", "ilkarman/DeepLearningFrameworks",
+               cifar, 10, 3441592, 124528640., 64, 0.01, buildFrameworksCnn},
+    ModelEntry{"mlp", "five linear layers over 8000 values, one sigmoid",
+               "kuza55, Transparent Multi-GPU Training on TensorFlow with Keras", mlpInput, 1, 41157101, 82300600., 64,
+               0.005, buildMlp},
     ModelEntry{"trivial", "three linear layers: the cost of everything but arithmetic", tensorflow, trivialInput, 1000,
                4259780, 8509366., 32, 0.005, buildTrivial},
 };
@@ -120,6 +160,17 @@ ModelOptions resolve(const ModelEntry& entry, ModelOptions options) {
   return options;
 }
 
+void setLoss(Graph& graph, const ModelOptions& options) {
+  if (options.loss != nullptr) {
+    if (graph.loss().head.empty())
+      throw UsageError(concat("its loss is ", graph.loss().name, " and has no other head"));
+    graph.setLoss(*options.loss);
+  }
+  const int64_t least = graph.loss().leastClasses;
+  if (options.classes >= least) return;
+  throw UsageError(concat("classes ", options.classes, ": ", graph.loss().name, " needs at least ", least));
+}
+
 }  // namespace
 
 std::span<const ModelEntry> models() { return catalog; }
@@ -127,7 +178,10 @@ std::span<const ModelEntry> models() { return catalog; }
 Graph buildModel(std::string_view name, const ModelOptions& options) {
   const ModelEntry& entry = find(models(), name, "model");
   try {
-    return entry.build(entry, resolve(entry, options));
+    const ModelOptions resolved = resolve(entry, options);
+    Graph graph = entry.build(entry, resolved);
+    setLoss(graph, resolved);
+    return graph;
   } catch (const UsageError& broken) {
     throw UsageError(concat("model ", name, ": ", broken.what()));
   }

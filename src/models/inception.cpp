@@ -9,6 +9,22 @@ namespace {
 
 constexpr double lossWeight = 0.4;  // of the auxiliary head
 
+/// What torchvision's network and Keras' differ in, told to every layer.
+struct Net {
+  Graph graph;
+  bool keras;
+
+  NodeId conv(const std::string& name, NodeId from, const Attributes& shape) {
+    return basicConv(graph, name, from, shape,
+                     keras ? kerasNorm(0.001, /*scale=*/false) : Attributes{.epsilon = 0.001});
+  }
+  NodeId averaged(const std::string& name, NodeId from) {
+    Attributes window = squarePool(3, 1, 1);
+    window.countPadding = !keras;
+    return graph.add("avg_pool", name, {from}, window);
+  }
+};
+
 /// A convolution of a branch: kernel height and width, and padding that keeps the size unless there is a stride.
 struct Part {
   std::string_view name;
@@ -27,25 +43,24 @@ Attributes attributesOf(const Part& part) {
 /// The modules of one name; each branch starts at `from`.
 class Mixed {
  public:
-  Mixed(Graph& graph, std::string name, NodeId from) : graph_(graph), name_(std::move(name)), from_(from) {}
+  Mixed(Net& net, std::string name, NodeId from) : net_(net), name_(std::move(name)), from_(from) {}
 
   NodeId chain(NodeId at, std::initializer_list<Part> parts) {
-    for (const Part& part : parts) at = basicConv(graph_, concat(name_, ".", part.name), at, attributesOf(part));
+    for (const Part& part : parts) at = net_.conv(concat(name_, ".", part.name), at, attributesOf(part));
     return at;
   }
   Mixed& branch(std::initializer_list<Part> parts) { return add(chain(from_, parts)); }
   Mixed& pooledBranch(int64_t outputs) {
-    const NodeId pooled = graph_.add("avg_pool", name_ + ".avgpool", {from_}, squarePool(3, 1, 1));
-    return add(chain(pooled, {{"branch_pool", outputs}}));
+    return add(chain(net_.averaged(name_ + ".avgpool", from_), {{"branch_pool", outputs}}));
   }
-  Mixed& reducedBranch() { return add(graph_.add("max_pool", name_ + ".maxpool", {from_}, squarePool(3, 2))); }
+  Mixed& reducedBranch() { return add(net_.graph.add("max_pool", name_ + ".maxpool", {from_}, squarePool(3, 2))); }
   /// A branch that ends in a 1x3 and a 3x1 beside each other.
   Mixed& splitBranch(std::initializer_list<Part> parts, const std::string& end) {
     const NodeId at = chain(from_, parts);
     const NodeId wide = chain(at, {{end + "a", 384, 1, 3}}), high = chain(at, {{end + "b", 384, 3, 1}});
-    return add(graph_.add("concat", concat(name_, ".", end), {wide, high}));
+    return add(net_.graph.add("concat", concat(name_, ".", end), {wide, high}));
   }
-  NodeId joined() { return graph_.add("concat", name_ + ".concat", branches_); }
+  NodeId joined() { return net_.graph.add("concat", name_ + ".concat", branches_); }
 
  private:
   Mixed& add(NodeId branch) {
@@ -53,14 +68,14 @@ class Mixed {
     return *this;
   }
 
-  Graph& graph_;
+  Net& net_;
   std::string name_;
   NodeId from_;
   std::vector<NodeId> branches_;
 };
 
-NodeId moduleA(Graph& graph, const std::string& name, NodeId from, int64_t pooled) {
-  return Mixed(graph, name, from)
+NodeId moduleA(Net& net, const std::string& name, NodeId from, int64_t pooled) {
+  return Mixed(net, name, from)
       .branch({{"branch1x1", 64}})
       .branch({{"branch5x5_1", 48}, {"branch5x5_2", 64, 5, 5}})
       .branch({{"branch3x3dbl_1", 64}, {"branch3x3dbl_2", 96, 3, 3}, {"branch3x3dbl_3", 96, 3, 3}})
@@ -68,16 +83,16 @@ NodeId moduleA(Graph& graph, const std::string& name, NodeId from, int64_t poole
       .joined();
 }
 
-NodeId moduleB(Graph& graph, const std::string& name, NodeId from) {
-  return Mixed(graph, name, from)
+NodeId moduleB(Net& net, const std::string& name, NodeId from) {
+  return Mixed(net, name, from)
       .branch({{"branch3x3", 384, 3, 3, 2}})
       .branch({{"branch3x3dbl_1", 64}, {"branch3x3dbl_2", 96, 3, 3}, {"branch3x3dbl_3", 96, 3, 3, 2}})
       .reducedBranch()
       .joined();
 }
 
-NodeId moduleC(Graph& graph, const std::string& name, NodeId from, int64_t width) {
-  return Mixed(graph, name, from)
+NodeId moduleC(Net& net, const std::string& name, NodeId from, int64_t width) {
+  return Mixed(net, name, from)
       .branch({{"branch1x1", 192}})
       .branch({{"branch7x7_1", width}, {"branch7x7_2", width, 1, 7}, {"branch7x7_3", 192, 7, 1}})
       .branch({{"branch7x7dbl_1", width},
@@ -89,8 +104,8 @@ NodeId moduleC(Graph& graph, const std::string& name, NodeId from, int64_t width
       .joined();
 }
 
-NodeId moduleD(Graph& graph, const std::string& name, NodeId from) {
-  return Mixed(graph, name, from)
+NodeId moduleD(Net& net, const std::string& name, NodeId from) {
+  return Mixed(net, name, from)
       .branch({{"branch3x3_1", 192}, {"branch3x3_2", 320, 3, 3, 2}})
       .branch({{"branch7x7x3_1", 192},
                {"branch7x7x3_2", 192, 1, 7},
@@ -100,8 +115,8 @@ NodeId moduleD(Graph& graph, const std::string& name, NodeId from) {
       .joined();
 }
 
-NodeId moduleE(Graph& graph, const std::string& name, NodeId from) {
-  return Mixed(graph, name, from)
+NodeId moduleE(Net& net, const std::string& name, NodeId from) {
+  return Mixed(net, name, from)
       .branch({{"branch1x1", 320}})
       .splitBranch({{"branch3x3_1", 384}}, "branch3x3_2")
       .splitBranch({{"branch3x3dbl_1", 448}, {"branch3x3dbl_2", 384, 3, 3}}, "branch3x3dbl_3")
@@ -109,46 +124,55 @@ NodeId moduleE(Graph& graph, const std::string& name, NodeId from) {
       .joined();
 }
 
-void auxiliaryHead(Graph& graph, const std::string& name, NodeId from, int64_t classes) {
+void auxiliaryHead(Net& net, const std::string& name, NodeId from, int64_t classes) {
+  Graph& graph = net.graph;
   NodeId at = graph.add("avg_pool", name + ".pool", {from}, squarePool(5, 3));
-  at = basicConv(graph, name + ".conv0", at, squareConv(128, 1, 1, 0));
-  at = basicConv(graph, name + ".conv1", at, squareConv(768, 5, 1, 0));
+  at = net.conv(name + ".conv0", at, squareConv(128, 1, 1, 0));
+  at = net.conv(name + ".conv1", at, squareConv(768, 5, 1, 0));
   at = graph.add("global_avg_pool", name + ".avgpool", {at});
   at = linear(graph, name + ".fc", graph.add("flatten", name + ".flatten", {at}), classes);
   graph.addAuxiliary(at, lossWeight);
 }
 
-NodeId stem(Graph& graph) {
-  NodeId at = basicConv(graph, "Conv2d_1a_3x3", graph.input(), squareConv(32, 3, 2, 0));
-  at = basicConv(graph, "Conv2d_2a_3x3", at, squareConv(32, 3, 1, 0));
-  at = basicConv(graph, "Conv2d_2b_3x3", at, squareConv(64, 3, 1, 1));
-  at = graph.add("max_pool", "maxpool1", {at}, squarePool(3, 2));
-  at = basicConv(graph, "Conv2d_3b_1x1", at, squareConv(80, 1, 1, 0));
-  at = basicConv(graph, "Conv2d_4a_3x3", at, squareConv(192, 3, 1, 0));
-  return graph.add("max_pool", "maxpool2", {at}, squarePool(3, 2));
+NodeId stem(Net& net) {
+  NodeId at = net.conv("Conv2d_1a_3x3", net.graph.input(), squareConv(32, 3, 2, 0));
+  at = net.conv("Conv2d_2a_3x3", at, squareConv(32, 3, 1, 0));
+  at = net.conv("Conv2d_2b_3x3", at, squareConv(64, 3, 1, 1));
+  at = net.graph.add("max_pool", "maxpool1", {at}, squarePool(3, 2));
+  at = net.conv("Conv2d_3b_1x1", at, squareConv(80, 1, 1, 0));
+  at = net.conv("Conv2d_4a_3x3", at, squareConv(192, 3, 1, 0));
+  return net.graph.add("max_pool", "maxpool2", {at}, squarePool(3, 2));
+}
+
+Graph build(Net net, const ModelOptions& options) {
+  NodeId at = moduleA(net, "Mixed_5b", stem(net), 32);
+  at = moduleA(net, "Mixed_5c", at, 64);
+  at = moduleA(net, "Mixed_5d", at, 64);
+  at = moduleB(net, "Mixed_6a", at);
+  at = moduleC(net, "Mixed_6b", at, 128);
+  at = moduleC(net, "Mixed_6c", at, 160);
+  at = moduleC(net, "Mixed_6d", at, 160);
+  at = moduleC(net, "Mixed_6e", at, 192);
+  // Of smaller images too little is left for the head's convolutions.
+  const ImageShape& left = net.graph.node(at).shape;
+  if (!net.keras && left.height >= 17 && left.width >= 17) auxiliaryHead(net, "AuxLogits", at, options.classes);
+  at = moduleD(net, "Mixed_7a", at);
+  at = moduleE(net, "Mixed_7b", at);
+  at = moduleE(net, "Mixed_7c", at);
+  at = net.graph.add("global_avg_pool", "avgpool", {at});
+  if (!net.keras) at = dropout(net.graph, "dropout", at, options);
+  linear(net.graph, "fc", net.graph.add("flatten", "flatten", {at}), options.classes);
+  return std::move(net.graph);
 }
 
 }  // namespace
 
 Graph buildInceptionV3(const ModelEntry& entry, const ModelOptions& options) {
-  Graph graph = startGraph(entry, options);
-  NodeId at = moduleA(graph, "Mixed_5b", stem(graph), 32);
-  at = moduleA(graph, "Mixed_5c", at, 64);
-  at = moduleA(graph, "Mixed_5d", at, 64);
-  at = moduleB(graph, "Mixed_6a", at);
-  at = moduleC(graph, "Mixed_6b", at, 128);
-  at = moduleC(graph, "Mixed_6c", at, 160);
-  at = moduleC(graph, "Mixed_6d", at, 160);
-  at = moduleC(graph, "Mixed_6e", at, 192);
-  // Of smaller images too little is left for the head's convolutions.
-  const ImageShape& left = graph.node(at).shape;
-  if (left.height >= 17 && left.width >= 17) auxiliaryHead(graph, "AuxLogits", at, options.classes);
-  at = moduleD(graph, "Mixed_7a", at);
-  at = moduleE(graph, "Mixed_7b", at);
-  at = moduleE(graph, "Mixed_7c", at);
-  at = dropout(graph, "dropout", graph.add("global_avg_pool", "avgpool", {at}), options);
-  linear(graph, "fc", graph.add("flatten", "flatten", {at}), options.classes);
-  return graph;
+  return build({startGraph(entry, options), /*keras=*/false}, options);
+}
+
+Graph buildKerasInceptionV3(const ModelEntry& entry, const ModelOptions& options) {
+  return build({startGraph(entry, options), /*keras=*/true}, options);
 }
 
 }  // namespace tandem

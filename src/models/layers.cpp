@@ -19,8 +19,6 @@ Attributes squareConv(int64_t outputs, int64_t kernel, int64_t stride, int64_t p
   return attributes;
 }
 
-namespace {
-
 Padding samePadding(const ImageShape& in, int64_t kernel, int64_t stride) {
   const auto total = [=](int64_t size) {
     return std::max<int64_t>(((size + stride - 1) / stride - 1) * stride + kernel - size, 0);
@@ -28,8 +26,6 @@ Padding samePadding(const ImageShape& in, int64_t kernel, int64_t stride) {
   const int64_t rows = total(in.height), columns = total(in.width);
   return {rows / 2, rows - rows / 2, columns / 2, columns - columns / 2};
 }
-
-}  // namespace
 
 Attributes sameConv(const ImageShape& in, int64_t outputs, int64_t kernel, int64_t stride) {
   Attributes attributes = squareConv(outputs, kernel, stride, 0);
@@ -57,8 +53,11 @@ Attributes biased(Attributes shape) {
   return shape;
 }
 
-NodeId convNorm(Graph& graph, const std::string& conv, const std::string& norm, NodeId from, const Attributes& shape) {
-  return graph.add("batch_norm", norm, {graph.add("conv", conv, {from}, shape)});
+Attributes kerasNorm(double epsilon, bool scale) { return {.epsilon = epsilon, .scale = scale, .momentum = 0.01}; }
+
+NodeId convNorm(Graph& graph, const std::string& conv, const std::string& norm, NodeId from, const Attributes& shape,
+                const Attributes& normalisation) {
+  return graph.add("batch_norm", norm, {graph.add("conv", conv, {from}, shape)}, normalisation);
 }
 
 NodeId normRelu(Graph& graph, const std::string& norm, const std::string& activation, NodeId from) {
@@ -71,9 +70,9 @@ NodeId convNormActivation(Graph& graph, const std::string& name, NodeId from, co
   return activation.empty() ? norm : graph.add(activation, name + ".2", {norm});
 }
 
-NodeId basicConv(Graph& graph, const std::string& name, NodeId from, const Attributes& shape) {
-  const NodeId conv = graph.add("conv", name + ".conv", {from}, shape);
-  return relu(graph, name + ".relu", graph.add("batch_norm", name + ".bn", {conv}, {.epsilon = 0.001}));
+NodeId basicConv(Graph& graph, const std::string& name, NodeId from, const Attributes& shape,
+                 const Attributes& normalisation) {
+  return relu(graph, name + ".relu", convNorm(graph, name + ".conv", name + ".bn", from, shape, normalisation));
 }
 
 NodeId convRelu(Graph& graph, const std::string& conv, const std::string& relu, NodeId from, const Attributes& shape) {
@@ -90,9 +89,9 @@ NodeId squeezeExcite(Graph& graph, const std::string& name, NodeId from, const S
   return graph.add("multiply", name, {from, at});
 }
 
-NodeId poolAndClassify(Graph& graph, NodeId from, int64_t classes) {
+NodeId poolAndClassify(Graph& graph, NodeId from, int64_t classes, const std::string& name) {
   const NodeId pooled = graph.add("global_avg_pool", "avgpool", {from});
-  return linear(graph, "fc", graph.add("flatten", "flatten", {pooled}), classes);
+  return linear(graph, name, graph.add("flatten", "flatten", {pooled}), classes);
 }
 
 NodeId relu(Graph& graph, const std::string& name, NodeId from) { return graph.add("relu", name, {from}); }

@@ -19,14 +19,20 @@ Attributes biased(Attributes shape);
 /// Attributes of a square pooling window.
 Attributes squarePool(int64_t kernel, int64_t stride, int64_t padding = 0);
 
+/// Batch-norm as Keras' layer has it unless told otherwise: its momentum of 0.99 is the old average's weight.
+Attributes kerasNorm(double epsilon, bool scale);
+
 /// Appends convolution and batch-norm.
-NodeId convNorm(Graph& graph, const std::string& conv, const std::string& norm, NodeId from, const Attributes& shape);
+NodeId convNorm(Graph& graph, const std::string& conv, const std::string& norm, NodeId from, const Attributes& shape,
+                const Attributes& normalisation = {});
 
 /// Appends batch-norm and ReLU.
 NodeId normRelu(Graph& graph, const std::string& norm, const std::string& activation, NodeId from);
 
-/// squareConv() and squarePool() of values of the shape `in` with TensorFlow's SAME padding: the result has size /
-/// stride rounded up, an odd pixel of padding comes last. REQUIRES of samePool(), kernel 3 and stride 2: a square `in`.
+/// TensorFlow's SAME padding of values of the shape `in`: the result has size / stride rounded up, an odd pixel of
+/// padding comes last. sameConv() and samePool() are squareConv() and squarePool() with it. REQUIRES of samePool(),
+/// kernel 3 and stride 2: a square `in`.
+Padding samePadding(const ImageShape& in, int64_t kernel, int64_t stride);
 Attributes sameConv(const ImageShape& in, int64_t outputs, int64_t kernel, int64_t stride);
 Attributes samePool(const ImageShape& in);
 
@@ -34,8 +40,9 @@ Attributes samePool(const ImageShape& in);
 NodeId convNormActivation(Graph& graph, const std::string& name, NodeId from, const Attributes& shape,
                           std::string_view activation);
 
-/// Appends the convolution of the Inception networks, NAME.conv, NAME.bn with epsilon 0.001 and NAME.relu.
-NodeId basicConv(Graph& graph, const std::string& name, NodeId from, const Attributes& shape);
+/// Appends the convolution of the Inception networks, NAME.conv, NAME.bn and NAME.relu.
+NodeId basicConv(Graph& graph, const std::string& name, NodeId from, const Attributes& shape,
+                 const Attributes& normalisation = {.epsilon = 0.001});
 
 /// Appends convolution with bias and ReLU.
 NodeId convRelu(Graph& graph, const std::string& conv, const std::string& relu, NodeId from, const Attributes& shape);
@@ -48,8 +55,8 @@ struct SqueezeExcitation {
 };
 NodeId squeezeExcite(Graph& graph, const std::string& name, NodeId from, const SqueezeExcitation& shape);
 
-/// Appends global average pooling, flatten and the classifying linear layer: "avgpool", "flatten", "fc".
-NodeId poolAndClassify(Graph& graph, NodeId from, int64_t classes);
+/// Appends global average pooling, flatten and the classifying linear layer: "avgpool", "flatten", NAME.
+NodeId poolAndClassify(Graph& graph, NodeId from, int64_t classes, const std::string& name = "fc");
 
 NodeId relu(Graph& graph, const std::string& name, NodeId from);
 NodeId linear(Graph& graph, const std::string& name, NodeId from, int64_t outputs);

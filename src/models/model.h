@@ -14,6 +14,7 @@ struct ModelOptions {
   int64_t classes = 0;    ///< 0: the model's own default
   int64_t imageSize = 0;  ///< height and width; 0: the model's own default
   double dropout = -1;  ///< probability of every dropout node, 0: no stochastic depth either; negative: the model's own
+  const TaskLoss* loss = nullptr;  ///< row of taskLosses() with a head; null: the model's own
 };
 
 /// A row of the model zoo. `parameters` and `forwardFlops` are for the default input and classes, with
@@ -35,7 +36,8 @@ struct ModelEntry {
 std::span<const ModelEntry> models();
 
 /// Builds a model by name. Throws UsageError for an unknown name, options out of range (classes 1 to 10,000,000, images
-/// 1 to 32,768 pixels wide), or images too small for the network.
+/// 1 to 32,768 pixels wide), too few classes for the loss, a loss that the network cannot have, or images too small for
+/// the network.
 Graph buildModel(std::string_view name, const ModelOptions& options);
 
 }  // namespace tandem

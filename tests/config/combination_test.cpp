@@ -28,6 +28,13 @@ TEST(Combination, AllReduceNeedsReplicated) {
   EXPECT_EQ(refusal({"--all-reduce=ring"}), "accepted");
 }
 
+TEST(Combination, HeadAgreesWithClasses) {
+  expectRefused({"--head=14xsigmoid", "--classes=10"}, "one says 14 classes, the other 10");
+  EXPECT_EQ(refusal({"--head=14xsigmoid", "--classes=14"}), "accepted");
+  EXPECT_EQ(refusal({"--head=sigmoid", "--classes=10"}), "accepted");
+  EXPECT_EQ(refusal({"--head=14xsigmoid"}), "accepted");
+}
+
 TEST(Combination, AllReduceFitsTheDevices) {
   expectRefused({"--all-reduce=nccl"}, "--devices is cpu");
   EXPECT_EQ(refusal({"--all-reduce=nccl", "--devices=cuda:0+1"}), "accepted");

@@ -41,8 +41,8 @@ constexpr Case badNumbers[] = {
     {"batch", "0", "at least 1"},
     {"batch", "99999999999999999999", "beyond the range"},
     {"batch", "9223372036854775807", "at most"},
-    {"classes", "1", "0 or at least 2"},
-    {"classes", "-1", "0 or at least 2"},
+    {"classes", "-1", "at least 0"},
+    {"classes", "1000001", "at most"},
     {"image-size", "7", "0 or at least 8"},
     {"image-size", "999999", "at most"},
     {"cores-per-replica", "-1", "at least 0"},
@@ -76,6 +76,16 @@ constexpr Case badNumbers[] = {
 };
 
 constexpr Case badTexts[] = {
+    {"head", "", "as sigmoid or 14xsigmoid"},
+    {"head", "14", "as sigmoid or 14xsigmoid"},
+    {"head", "14x", "as sigmoid or 14xsigmoid"},
+    {"head", "0xsigmoid", "as sigmoid or 14xsigmoid"},
+    {"head", "-1xsigmoid", "as sigmoid or 14xsigmoid"},
+    {"head", "1.5xsigmoid", "as sigmoid or 14xsigmoid"},
+    {"head", "14xSigmoid", "as sigmoid or 14xsigmoid"},
+    {"head", "14x sigmoid", "as sigmoid or 14xsigmoid"},
+    {"head", "99999999999999999999xsigmoid", "as sigmoid or 14xsigmoid"},
+    {"head", "1000001xsigmoid", "at most 1000000"},
     {"warmup", "soon", "auto or a number"},
     {"warmup", "-1", "auto or a number"},
     {"warmup", "1.5", "auto or a number"},
@@ -104,7 +114,7 @@ TEST(BadValue, TextIsTheOnePromised) { EXPECT_EQ(refusal("batch", "0"), "--batch
 TEST(GoodValue, EdgesAreAccepted) {
   constexpr std::pair<const char*, const char*> edges[] = {{"replicas", "1"},
                                                            {"classes", "0"},
-                                                           {"classes", "2"},
+                                                           {"classes", "1"},
                                                            {"image-size", "8"},
                                                            {"queue-depth", "2"},
                                                            {"momentum", "0"},

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <numeric>
 #include <set>
@@ -24,15 +25,23 @@ class NumberedDataset final : public Dataset {
   }
   const DatasetInfo& info() const override { return info_; }
   int64_t size() const override { return size_; }
-  int64_t get(int64_t index, std::span<uint8_t> out) const override {
+  void get(int64_t index, std::span<uint8_t> out, std::span<uint8_t> label) const override {
     for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<uint8_t>(i % 3 == 0 ? index + 1 : i);
-    return index;
+    storeClass(index, label);
   }
 
  private:
   DatasetInfo info_;
   int64_t size_;
 };
+
+/// `size` synthetic images of ten classes.
+std::shared_ptr<const Dataset> synthetic(int64_t size, int64_t edge, const LabelKind& labels = labelKinds().front()) {
+  DatasetInfo info;
+  info.height = info.width = edge, info.classes = 10;
+  info.labels = &labels;
+  return syntheticDataset(size, info, 1);
+}
 
 const AugmentEntry* augment(std::string_view name) { return &find(augments(), name, "augmentation"); }
 
@@ -80,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(BatchMaker, Replicas,
                          ::testing::Combine(::testing::Values(1, 2, 3, 4), ::testing::Values(7, 40, 101)));
 
 TEST(BatchMaker, GlobalBatchIsTheSameForAnyNumberOfReplicas) {
-  const auto dataset = std::shared_ptr<const Dataset>(syntheticDataset(50, 8, 8, 10, 1));
+  const auto dataset = synthetic(50, 8);
   BatchPlan whole = planOf(24, 0, 24, 8);
   whole.augment = augment("standard");
   const BatchMaker reference(dataset, whole);
@@ -98,6 +107,25 @@ TEST(BatchMaker, GlobalBatchIsTheSameForAnyNumberOfReplicas) {
       const HostBatch expected = reference.make(k);
       EXPECT_TRUE(at::equal(at::cat(images), expected.images)) << replicas << " replicas, batch " << k;
       EXPECT_TRUE(at::equal(at::cat(labels), expected.labels)) << replicas << " replicas, batch " << k;
+    }
+  }
+}
+
+TEST(BatchMaker, EveryKindOfLabelsStandsBesideItsImage) {
+  for (const LabelKind& kind : labelKinds()) {
+    const auto dataset = synthetic(20, 8, kind);
+    const BatchMaker maker(dataset, planOf(12, 3, 6, 8));
+    const HostBatch batch = maker.make(2);
+    std::vector<int64_t> shape = kind.shape(10);
+    shape.insert(shape.begin(), 6);
+    ASSERT_EQ(batch.labels.sizes(), at::IntArrayRef(shape)) << kind.name;
+    ASSERT_EQ(batch.labels.scalar_type(), kind.type) << kind.name;
+    std::vector<uint8_t> image(8 * 8 * 3), label(labelBytes(kind, 10));
+    for (int64_t i = 0; i < 6; ++i) {
+      dataset->get(maker.at(2 * 12 + 3 + i).first, image, label);
+      const at::Tensor row = batch.labels[i].contiguous();
+      ASSERT_EQ(row.nbytes(), label.size()) << kind.name;
+      EXPECT_EQ(std::memcmp(row.const_data_ptr(), label.data(), label.size()), 0) << kind.name << ", image " << i;
     }
   }
 }
@@ -250,7 +278,7 @@ TEST(Augment, PlacesAsPaddingCroppingAndFlippingDo) {
 }
 
 TEST(Augment, MovesFromEpochToEpoch) {
-  const auto dataset = std::shared_ptr<const Dataset>(syntheticDataset(1, 16, 16, 10, 1));
+  const auto dataset = synthetic(1, 16);
   BatchPlan plan = planOf(1, 0, 1, 16);
   plan.augment = augment("standard");
   const BatchMaker maker(dataset, plan);

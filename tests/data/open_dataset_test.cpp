@@ -1,7 +1,10 @@
 #include <cmath>
+#include <cstring>
+#include <map>
+#include <set>
 #include <stdexcept>
 
-#include "base/error.h"
+#include "base/catalog.h"
 #include "data/dataset.h"
 #include "data/memory_dataset.h"
 #include "data/test_folder.h"
@@ -22,15 +25,35 @@ void expectRefused(const std::string& folder, const std::vector<std::string>& pa
   }
 }
 
-Bytes imageOf(const Dataset& dataset, int64_t index) {
-  Bytes bytes(dataset.info().height * dataset.info().width * dataset.info().channels);
-  dataset.get(index, bytes);
-  return bytes;
+struct Labelled {
+  Bytes image, label;
+};
+
+Labelled at(const Dataset& dataset, int64_t index) {
+  const DatasetInfo& info = dataset.info();
+  Labelled read{Bytes(info.height * info.width * info.channels), Bytes(labelBytes(*info.labels, info.classes))};
+  dataset.get(index, read.image, read.label);
+  return read;
 }
 
+Bytes imageOf(const Dataset& dataset, int64_t index) { return at(dataset, index).image; }
+
 int64_t labelOf(const Dataset& dataset, int64_t index) {
-  Bytes bytes(dataset.info().height * dataset.info().width * dataset.info().channels);
-  return dataset.get(index, bytes);
+  int64_t label = -1;
+  std::memcpy(&label, at(dataset, index).label.data(), sizeof label);
+  return label;
+}
+
+/// The bytes of a label, to be a key of maps.
+std::string labelKey(const Dataset& dataset, int64_t index) {
+  const Bytes label = at(dataset, index).label;
+  return {label.begin(), label.end()};
+}
+
+DatasetInfo colour(int64_t height, int64_t width, int64_t classes) {
+  DatasetInfo info;
+  info.height = height, info.width = width, info.classes = classes;
+  return info;
 }
 
 TEST(OpenDataset, ReadsCifarBatchesInOrderWithoutTheTestBatch) {
@@ -203,14 +226,13 @@ TEST(OpenDataset, ReadsFashionMnist) {
   EXPECT_NEAR(dataset->info().normalization.mean[2], 0.2860 * 255, 0.02);
   EXPECT_NEAR(dataset->info().normalization.deviation[0], 0.3530 * 255, 0.02);
   std::vector<int64_t> images(10);
-  Bytes bytes(28 * 28);
-  for (int64_t i = 0; i < dataset->size(); ++i) ++images.at(dataset->get(i, bytes));
+  for (int64_t i = 0; i < dataset->size(); ++i) ++images.at(labelOf(*dataset, i));
   EXPECT_EQ(images, std::vector<int64_t>(10, 6000));
 }
 
 TEST(SyntheticDataset, IsAFunctionOfSeedAndIndex) {
-  const auto a = syntheticDataset(100, 5, 7, 10, 1), b = syntheticDataset(100, 5, 7, 10, 1);
-  const auto other = syntheticDataset(100, 5, 7, 10, 2);
+  const auto a = syntheticDataset(100, colour(5, 7, 10), 1), b = syntheticDataset(100, colour(5, 7, 10), 1);
+  const auto other = syntheticDataset(100, colour(5, 7, 10), 2);
   EXPECT_EQ(imageOf(*a, 3), imageOf(*b, 3));
   EXPECT_EQ(labelOf(*a, 3), labelOf(*b, 3));
   EXPECT_NE(imageOf(*a, 3), imageOf(*a, 4));
@@ -219,12 +241,13 @@ TEST(SyntheticDataset, IsAFunctionOfSeedAndIndex) {
 }
 
 TEST(SyntheticDataset, BytesAndLabelsAreUniform) {
-  const auto dataset = syntheticDataset(2000, 16, 16, 4, 1);
+  const auto dataset = syntheticDataset(2000, colour(16, 16, 4), 1);
   std::vector<int64_t> labels(4);
-  Bytes all, bytes(16 * 16 * 3);
+  Bytes all;
   for (int64_t i = 0; i < dataset->size(); ++i) {
-    ++labels.at(dataset->get(i, bytes));
+    const Bytes bytes = imageOf(*dataset, i);
     all.insert(all.end(), bytes.begin(), bytes.end());
+    ++labels.at(labelOf(*dataset, i));
   }
   const Normalization measured = measureNormalization(all, 3);
   for (int c = 0; c < 3; ++c) {
@@ -232,6 +255,30 @@ TEST(SyntheticDataset, BytesAndLabelsAreUniform) {
     EXPECT_NEAR(measured.deviation[c], dataset->info().normalization.deviation[c], 0.5);
   }
   for (const int64_t count : labels) EXPECT_NEAR(count, 500, 100);
+}
+
+TEST(SyntheticDataset, EveryKindOfLabelsFillsItsBytesByItsOwnNumbers) {
+  for (const LabelKind& kind : labelKinds()) {
+    DatasetInfo info = colour(2, 2, 9);
+    info.labels = &kind;
+    const auto dataset = syntheticDataset(50, info, 1), same = syntheticDataset(50, info, 1);
+    std::set<std::string> different;
+    for (int64_t i = 0; i < dataset->size(); ++i) {
+      different.insert(labelKey(*dataset, i));
+      EXPECT_EQ(labelKey(*dataset, i), labelKey(*same, i)) << kind.name;
+    }
+    EXPECT_GT(different.size(), 5U) << kind.name;
+  }
+}
+
+TEST(SyntheticDataset, FlagsAreIndependentFairCoins) {
+  DatasetInfo info = colour(2, 2, 3);
+  info.labels = &find(labelKinds(), "flags", "labels");
+  const auto dataset = syntheticDataset(4000, info, 1);
+  std::map<std::string, int64_t> counts;
+  for (int64_t i = 0; i < dataset->size(); ++i) ++counts[labelKey(*dataset, i)];
+  ASSERT_EQ(counts.size(), 8U);
+  for (const auto& [flags, count] : counts) EXPECT_NEAR(count, 500, 100);
 }
 
 }  // namespace

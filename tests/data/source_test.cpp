@@ -10,15 +10,21 @@
 namespace tandem {
 namespace {
 
+DatasetInfo small() {
+  DatasetInfo info;
+  info.height = info.width = 8, info.classes = 10;
+  return info;
+}
+
 // Synthetic images until `fails`, an index at which reading breaks.
 class BreakingDataset final : public Dataset {
  public:
-  explicit BreakingDataset(int64_t fails) : images_(syntheticDataset(64, 8, 8, 10, 1)), fails_(fails) {}
+  explicit BreakingDataset(int64_t fails) : images_(syntheticDataset(64, small(), 1)), fails_(fails) {}
   const DatasetInfo& info() const override { return images_->info(); }
   int64_t size() const override { return images_->size(); }
-  int64_t get(int64_t index, std::span<uint8_t> out) const override {
+  void get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const override {
     if (index == fails_) throw DataError("an image is gone");
-    return images_->get(index, out);
+    images_->get(index, image, label);
   }
 
  private:

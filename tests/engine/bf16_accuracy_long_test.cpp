@@ -32,7 +32,9 @@ class TestImages final : public Dataset {
   }
   const DatasetInfo& info() const override { return info_; }
   int64_t size() const override { return images_->size(); }
-  int64_t get(int64_t index, std::span<uint8_t> out) const override { return images_->get(index, out); }
+  void get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const override {
+    images_->get(index, image, label);
+  }
 
  private:
   std::unique_ptr<Dataset> images_;

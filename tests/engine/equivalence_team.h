@@ -59,8 +59,14 @@ struct Case {
   }
 };
 
-inline std::shared_ptr<const BatchMaker> makerOf(int64_t first, int64_t count) {
-  const std::shared_ptr<const Dataset> dataset = syntheticDataset(100, imageSize, imageSize, classes, 3);
+/// `labels`: those that the graph's loss reads.
+inline std::shared_ptr<const BatchMaker> makerOf(int64_t first, int64_t count,
+                                                 const LabelKind& labels = labelKinds().front()) {
+  DatasetInfo info;
+  info.height = info.width = imageSize;
+  info.classes = classes;
+  info.labels = &labels;
+  const std::shared_ptr<const Dataset> dataset = syntheticDataset(100, std::move(info), 3);
   return std::make_shared<BatchMaker>(dataset, BatchPlan{.globalBatch = globalBatch,
                                                          .first = first,
                                                          .count = count,
@@ -75,7 +81,7 @@ inline TeamOptions teamOptions(const Case& c) {
   const auto source = [c, devices, &precision](int replica) {
     const int64_t share = c.lossAt == "gathered" ? c.count : c.count / c.replicas;
     SourceOptions options;
-    options.maker = makerOf(c.first + replica * share, share);
+    options.maker = makerOf(c.first + replica * share, share, labelsOf(*c.graph));
     options.device = &(*devices)[replica];
     options.type = precision.compute;
     options.format = c.layout.format;
@@ -89,7 +95,6 @@ inline TeamOptions teamOptions(const Case& c) {
   options.allReduce = &find(allReduces(), c.allReduce, "all-reduce");
   options.parameterDevice = c.parameterDevice;
   options.bucketBytes = 4096;  // several buckets even in a small net
-  options.loss = &losses()[0];
   options.lossAt = c.lossAt;
   options.precision = &precision;
   options.kernels.layout = &find(layouts(), c.layout.name, "layout");

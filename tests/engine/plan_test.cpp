@@ -172,6 +172,31 @@ TEST(Plan, DataGivesClassesAndInput) {
   EXPECT_GE(plan.memory.input, 10 * 28 * 28);
 }
 
+TEST(Plan, TheHeadGivesClassesAndLoss) {
+  auto config = tiny();
+  EXPECT_EQ(resolvePlan(config, 1).loss, "softmax_cross_entropy");
+  config.head = "14xsigmoid";
+  const auto plan = resolvePlan(config, 1);
+  EXPECT_EQ(plan.config.classes, 14);
+  EXPECT_EQ(plan.config.head, "sigmoid");
+  EXPECT_EQ(plan.loss, "binary_cross_entropy");
+  EXPECT_EQ(graphOf(plan.config).node(graphOf(plan.config).output()).shape.channels, 14);
+  EXPECT_EQ(resolvePlan(plan.config, 1).config, plan.config);
+}
+
+TEST(Plan, AHeadThatCannotBeIsRefused) {
+  auto config = tiny();
+  config.head = "14xsigmod";
+  EXPECT_EQ(refusalOf(config), "unknown --head 'sigmod'; did you mean 'sigmoid'? valid: softmax, sigmoid");
+  config.head = "1xsoftmax";
+  EXPECT_NE(refusalOf(config).find("softmax_cross_entropy needs at least 2"), std::string::npos);
+  config.head = "1xsigmoid";
+  EXPECT_EQ(refusalOf(config), "");
+  config.head = "10xsigmoid";
+  config.data = tenImages();
+  EXPECT_NE(refusalOf(config).find("the data set has one class per image"), std::string::npos);
+}
+
 TEST(Plan, DataThatDoesNotFitIsRefused) {
   auto config = tiny();
   config.data = tenImages();

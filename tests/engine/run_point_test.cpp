@@ -44,6 +44,17 @@ TEST(RunPoint, countsStepsSamplesAndLosses) {
   }
 }
 
+TEST(RunPoint, recordsTheHeadAndItsLoss) {
+  Config config = small();
+  config.head = "14xsigmoid";
+  const RunRecord record = run(config);
+  ASSERT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+  EXPECT_EQ(record.config.classes, 14);
+  EXPECT_EQ(record.config.head, "sigmoid");
+  EXPECT_EQ(record.placement.loss, "binary_cross_entropy");
+  EXPECT_LT(record.losses.back(), record.losses.front());
+}
+
 TEST(RunPoint, everyStepOfAReplicaLiesInTheWindow) {
   const RunRecord record = run(small());
   for (int replica = 0; replica < 2; ++replica) {

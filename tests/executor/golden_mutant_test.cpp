@@ -1,37 +1,20 @@
 // The golden numbers tell a network from one with a single mistake: one in each family.
-#include <functional>
-
+#include "executor/changed_graph.h"
 #include "executor/golden_comparison.h"
 
 namespace tandem::golden {
 namespace {
 
-/// Makes the mistake in a node; false: the node is left out.
-using Change = std::function<bool(Node&)>;
-
-Graph changed(const Graph& graph, const Change& change) {
-  Graph result(graph.node(graph.input()).shape);
-  std::vector<NodeId> idOf{result.input()};
-  for (const Node& original : graph.nodes().subspan(1)) {
-    Node node = original;
-    std::vector<NodeId> inputs;
-    for (const NodeId input : node.inputs) inputs.push_back(idOf.at(static_cast<size_t>(input)));
-    const bool stays = change(node);
-    idOf.push_back(stays ? result.add(node.operation->name, node.name, inputs, node.attributes) : inputs.front());
-  }
-  for (const Auxiliary& auxiliary : graph.auxiliaries()) {
-    result.addAuxiliary(idOf.at(static_cast<size_t>(auxiliary.value)), auxiliary.lossWeight);
-  }
-  return result;
-}
-
-Change without(const std::string& name) {
-  return [=](const Node& node) { return node.name != name; };
-}
-
 Change withEpsilon(double epsilon) {
   return [=](Node& node) {
     node.attributes.epsilon = epsilon;
+    return true;
+  };
+}
+
+Change withPaddingCounted() {
+  return [=](Node& node) {
+    node.attributes.countPadding = true;
     return true;
   };
 }
@@ -71,6 +54,13 @@ const std::vector<Mistake>& mistakes() {
       {"convnext_tiny", without("features.5.4.block.4")},
       {"vit_b_16", without("encoder.layers.encoder_layer_5.mlp.1")},
       {"lenet5", without("relu1")},
+      {"resnet50_v2", withStrideOn("stages.1.blocks.0.conv2", "stages.1.blocks.0.conv1")},
+      {"resnet9", without("layer1_residual_res2_relu")},
+      {"keras_inception_v3", withPaddingCounted()},
+      {"inception_v4", withPaddingCounted()},
+      {"nasnet_mobile", without("reduction_cell_1.comb_iter_0_right.act_2")},
+      {"frameworks_cnn", without("relu3")},
+      {"mlp", without("activation_1")},
       {"trivial", without("relu1")},
   };
   return all;
@@ -95,7 +85,7 @@ TEST(GoldenMutants, AreOfEveryFamily) {
     const auto sameFamily = [&](const Mistake& mistake) {
       return find(models(), mistake.model, "model").build == entry.build;
     };
-    EXPECT_TRUE(std::ranges::any_of(mistakes(), sameFamily)) << entry.name;
+    EXPECT_TRUE(!classifies(entry) || std::ranges::any_of(mistakes(), sameFamily)) << entry.name;
   }
 }
 

@@ -134,11 +134,34 @@ struct Family {
   int64_t imageSize;
 };
 
-constexpr Family families[] = {
-    {"resnet18", 32},      {"resnet50", 32},        {"resnet20", 16},       {"vgg16", 32},         {"alexnet", 64},
-    {"trivial", 16},       {"googlenet", 64},       {"inception_v3", 96},   {"densenet121", 64},   {"mobilenet_v2", 32},
-    {"squeezenet1_1", 32}, {"efficientnet_b0", 32}, {"regnet_y_3_2gf", 32}, {"convnext_tiny", 32}, {"vit_b_16", 32},
-    {"lenet5", 12},        {"densenet40_k12", 16},  {"alexnet_cifar", 12},  {"keras_cnn", 14},     {"overfeat", 71}};
+constexpr Family families[] = {{"resnet18", 32},
+                               {"resnet50", 32},
+                               {"resnet20", 16},
+                               {"vgg16", 32},
+                               {"alexnet", 64},
+                               {"trivial", 16},
+                               {"googlenet", 64},
+                               {"inception_v3", 96},
+                               {"densenet121", 64},
+                               {"mobilenet_v2", 32},
+                               {"squeezenet1_1", 32},
+                               {"efficientnet_b0", 32},
+                               {"regnet_y_3_2gf", 32},
+                               {"convnext_tiny", 32},
+                               {"vit_b_16", 32},
+                               {"lenet5", 12},
+                               {"densenet40_k12", 16},
+                               {"alexnet_cifar", 12},
+                               {"keras_cnn", 14},
+                               {"overfeat", 71},
+                               {"resnetv2_50", 32},
+                               {"resnet9", 16},
+                               {"keras_inception_v3", 96},
+                               {"inception_v4", 96},
+                               {"nasnet_mobile", 64},
+                               {"frameworks_cnn", 12},
+                               {"mlp", 52},
+                               {"ssd300", 300}};
 
 TEST(Recompute, EveryFamilyOfModelsGivesTheSameGradients) {
   std::set<decltype(ModelEntry::build)> built;

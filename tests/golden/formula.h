@@ -75,6 +75,23 @@ inline void fill(const Subject& subject, size_t first, std::span<float> values) 
   }
 }
 
+/// The objects of an image: class, left, top, right, bottom; eight of them, the last ones zeros.
+inline std::vector<float> boxes(int64_t row, int64_t classes) {
+  std::vector<float> values;
+  for (int64_t m = 0; m < 3 + row; ++m) {
+    const double width = 0.1 + 0.07 * static_cast<double>((row + 2 * m) % 6);
+    const double height = 0.15 + 0.06 * static_cast<double>((2 * row + m) % 7);
+    const double left = (1 - width) * static_cast<double>((row + m) % 4) / 4;
+    const double top = (1 - height) * static_cast<double>((3 * m + row) % 5) / 5;
+    for (const double value :
+         {static_cast<double>(1 + (5 * row + 3 * m) % (classes - 1)), left, top, left + width, top + height}) {
+      values.push_back(static_cast<float>(value));
+    }
+  }
+  values.resize(8 * 5);
+  return values;
+}
+
 inline int64_t label(int64_t row, int64_t classes) { return (7 * row + 3) % classes; }
 
 }  // namespace tandem::golden

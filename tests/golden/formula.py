@@ -56,5 +56,15 @@ def tensor(name, shape, is_batch_norm=False):
     return torch.from_numpy(values.astype(np.float32).astype(np.float64).reshape(shape))
 
 
+def boxes(row, classes):
+    """The objects of an image: class, left, top, right, bottom; eight rows, the last ones of zeros."""
+    values = torch.zeros(8, 5)
+    for m in range(3 + row):
+        width, height = 0.1 + 0.07 * ((row + 2 * m) % 6), 0.15 + 0.06 * ((2 * row + m) % 7)
+        left, top = (1 - width) * ((row + m) % 4) / 4, (1 - height) * ((3 * m + row) % 5) / 5
+        values[m] = torch.tensor([1 + (5 * row + 3 * m) % (classes - 1), left, top, left + width, top + height])
+    return values
+
+
 def label(row, classes):
     return (7 * row + 3) % classes

@@ -14,7 +14,7 @@ class TooNear(Exception):
 
 @contextlib.contextmanager
 def watched(report):
-    """Hands report() the smallest distance to a kink of every ReLU(6) and max pool, over the values' root mean square."""
+    """Hands report() the smallest distance to a kink of every ReLU(6) and max pool (squares), over the values' root mean square."""
     relu, hardtanh, max_pool = F.relu, F.hardtanh, F.max_pool2d
 
     def watched_relu(x, inplace=False):
@@ -27,14 +27,16 @@ def watched(report):
         return hardtanh(x, least, most)
 
     def watched_max_pool(x, kernel_size, stride=None, padding=0, *rest, **options):
-        beyond = kernel_size if options.get("ceil_mode") else 0
-        windows = F.unfold(F.pad(x, [padding, padding + beyond] * 2), kernel_size, stride=stride)
-        windows = windows.view(x.shape[0], x.shape[1], kernel_size * kernel_size, -1)
+        kernel, step, edge = (n[0] if isinstance(n, tuple) else n for n in (kernel_size, stride or kernel_size, padding))
+        beyond = kernel if options.get("ceil_mode") else 0
+        nothing = -float("inf")
+        windows = F.unfold(F.pad(x, [edge, edge + beyond] * 2, value=nothing), kernel, stride=step)
+        windows = windows.view(x.shape[0], x.shape[1], kernel * kernel, -1)
         # Equal values are copies of one element, made by overlapping windows of an earlier pool.
         first = windows.max(dim=2, keepdim=True).values
-        second = windows.masked_fill(windows == first, -float("inf")).max(dim=2, keepdim=True).values
-        gaps = (first - second)[first > 0]
-        report((gaps.min() / x.square().mean().sqrt()).item())
+        second = windows.masked_fill(windows == first, nothing).max(dim=2, keepdim=True).values
+        gaps = (first - second)[first > nothing]
+        report((gaps.min() / x[x > nothing].square().mean().sqrt()).item())
         return max_pool(x, kernel_size, stride, padding, *rest, **options)
 
     F.relu, F.hardtanh, F.max_pool2d = watched_relu, watched_hardtanh, watched_max_pool

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes the golden numbers that tests/executor/golden_test.cpp compares Tandem's models with.
 
-Needs torch 2.11 and torchvision 0.26; run by hand: make_golden.py [--check] [MODEL...]. With --check it writes nothing,
+Needs torch 2.11, torchvision 0.26 and timm 1.0.31 (third_party/peers-requirements.txt); run by hand: make_golden.py [--check] [MODEL...]. With --check it writes nothing,
 takes the stored choice of images, and fails when a stored number differs (make verify-models).
 Weights and images come from formulas (the same as formula.h), everything is computed in float64. Where torchvision has
-the model it is torchvision's own; references.py holds the others. For each model and mode it prints the loss, the
+the model it is torchvision's own; references.py names timm's and holds the others. For each model and mode it prints the loss, the
 margin of kinks.py, and how far the same computation in float32 is from float64: well under the tests' tolerance.
 """
 import json
@@ -16,7 +16,8 @@ import torchvision
 
 import kinks
 import references
-from formula import label, tensor
+import multibox
+from formula import boxes, label, tensor
 
 CLASSES = 10
 # name: (batch, image size). Enough values per channel for batch-norm, yet few in all: see kinks.py.
@@ -32,6 +33,10 @@ INPUTS = {
     "resnet20_v2": (6, 20), "resnet32_v2": (6, 20), "resnet44_v2": (6, 20), "resnet56_v2": (6, 20),
     "resnet110_v2": (6, 20), "densenet40_k12": (6, 12), "densenet100_k12": (6, 12), "densenet100_k24": (6, 12),
     "densenet40_k12_paper": (6, 12), "densenet100_k12_paper": (6, 12), "densenet100_k24_paper": (6, 12),
+    "resnet101_v1": (4, 33), "resnet152_v1": (4, 33), "resnet50_v2": (4, 33), "resnet101_v2": (4, 33),
+    "resnet152_v2": (4, 33), "resnetv2_50": (4, 33), "keras_resnet50": (4, 33), "keras_inception_v3": (4, 107),
+    "inception_v4": (4, 107), "nasnet_mobile": (4, 65), "nasnet_large": (2, 65), "mlp": (4, 52),
+    "frameworks_cnn": (4, 12), "resnet9": (4, 16), "resnet18_cifar": (4, 16),
     "resnet20": (6, 20), "resnet32": (6, 20), "resnet44": (6, 20), "resnet56": (6, 20), "resnet110": (6, 20),
 }
 ENOUGH, TRIES = 1e-5, 40
@@ -40,10 +45,14 @@ AUXILIARY_WEIGHT = {"googlenet": 0.3, "inception_v3": 0.4}
 # The head of inception_v3 needs large images, where some ReLU is near its kink: loss and the head's gradients only.
 HEAD = {"model": "inception_v3", "prefix": "AuxLogits.", "batch": 3, "imageSize": 299}
 
+# Of a detector the mean of the outputs over the boxes, the loss, and the gradients of the heads: in images of this size
+# some ReLU is near its kink.
+BOXES = {"model": "ssd300", "batch": 2, "imageSize": 300, "classes": CLASSES, "prefixes": ["loc.", "conf."]}
+
 
 def build(name, training, dtype, with_head=False):
     if name in references.MODELS:
-        model = references.MODELS[name](CLASSES, INPUTS[name][1])
+        model = references.MODELS[name](CLASSES, INPUTS.get(name, (0, 0))[1])
     else:
         options = {"init_weights": False} if name in AUXILIARY_WEIGHT else {}
         if name == "inception_v3":
@@ -104,6 +113,22 @@ def head_of():
     return {**HEAD, **rounded({key: exact[key] for key in ("input", "loss", "gradients")})}
 
 
+def boxes_of():
+    images = tensor("input.0", (BOXES["batch"], 3, BOXES["imageSize"], BOXES["imageSize"]))
+    objects = [boxes(row, CLASSES).double() for row in range(BOXES["batch"])]
+    found = {}
+    for dtype in (torch.float64, torch.float32):
+        model = build(BOXES["model"], True, dtype)
+        outputs = model(images.to(dtype))
+        loss = multibox.loss(outputs.double(), objects)
+        loss.backward()
+        found[dtype] = {"input": "input.0", "logits": outputs.detach().mean(2), "loss": loss.detach(), "gradients": {
+            n: p.grad.double().norm() for n, p in model.named_parameters() if n.startswith(tuple(BOXES["prefixes"]))}}
+    exact = found[torch.float64]
+    print(f"{BOXES['model']}: loss {exact['loss']:.4f}, {float32_error(exact, found[torch.float32])}", flush=True)
+    return {**BOXES, **rounded(exact)}
+
+
 def rounded(value):
     if isinstance(value, dict):
         return {key: rounded(inner) for key, inner in value.items()}
@@ -155,17 +180,22 @@ def check(path, stored, golden):
     return not rows
 
 
+def golden_numbers(name, stored):
+    batch, size = INPUTS[name]
+    golden = {"model": name, "batch": batch, "imageSize": size, "classes": CLASSES}
+    golden.update({mode: golden_of(name, mode, stored) for mode in ("train", "eval")})
+    if name == HEAD["model"]:
+        golden["head"] = head_of()
+    return golden
+
+
 def main():
     arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
     same = True
-    for name in arguments or INPUTS:
-        batch, size = INPUTS[name]
-        golden = {"model": name, "batch": batch, "imageSize": size, "classes": CLASSES}
+    for name in arguments or [*INPUTS, BOXES["model"]]:
         path = pathlib.Path(__file__).parent / f"{name}.json"
         stored = json.loads(path.read_text()) if "--check" in sys.argv else None
-        golden.update({mode: golden_of(name, mode, stored) for mode in ("train", "eval")})
-        if name == HEAD["model"]:
-            golden["head"] = head_of()
+        golden = boxes_of() if name == BOXES["model"] else golden_numbers(name, stored)
         if stored:
             same = check(path, stored, golden) and same
         else:

@@ -1,8 +1,14 @@
-"""Plain references of the models that torchvision does not have, written from their definitions."""
+"""References of the models that torchvision does not have: timm's own, or plain ones written from their definitions."""
+import timm
 import torch
+import torchvision
+from timm.models import nasnet
 from torch import nn
 from torch.nn import functional as F
 from torchvision.models.regnet import BlockParams, RegNet
+
+
+BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 
 
 def conv_norm(inputs, outputs, kernel, stride, padding):
@@ -28,12 +34,12 @@ class PaperBottleneck(nn.Module):
         return F.relu(y + (self.downsample(x) if hasattr(self, "downsample") else x))
 
 
-class PaperResnet50(nn.Module):
-    def __init__(self, classes):
+class PaperResnet(nn.Module):
+    def __init__(self, classes, blocks_of_stages):
         super().__init__()
         self.conv1, self.bn1 = conv_norm(3, 64, 7, 2, 3)
         channels = 64
-        for stage, (blocks, width) in enumerate([(3, 64), (4, 128), (6, 256), (3, 512)]):
+        for stage, (blocks, width) in enumerate(zip(blocks_of_stages, (64, 128, 256, 512))):
             layers = []
             for block in range(blocks):
                 layers.append(PaperBottleneck(channels, width, 2 if stage > 0 and block == 0 else 1))
@@ -54,6 +60,66 @@ def same_padded(x, kernel, stride):
         total = max((-(-size // stride) - 1) * stride + kernel - size, 0)
         edges += [total // 2, total - total // 2]
     return F.pad(x, edges)
+
+
+def keras_resnet50(classes, size):
+    """Keras' ResNet50: the paper's, with a bias in each convolution, epsilon 1.001e-5 and momentum 0.99."""
+    model = PaperResnet(classes, BLOCKS[50])
+    for module in list(model.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, nn.Conv2d):
+                setattr(module, name, nn.Conv2d(child.in_channels, child.out_channels, child.kernel_size, child.stride,
+                                                child.padding))
+            if isinstance(child, nn.BatchNorm2d):
+                child.eps, child.momentum = 1.001e-5, 0.01
+    return model
+
+
+class PreActivationBottleneck(nn.Module):
+    """bottleneck_block_v2 of tf_cnn_benchmarks: the shortcut's convolution reads behind batch-norm and ReLU, and the
+    stride is on the first convolution."""
+
+    def __init__(self, inputs, outputs, stride, projects):
+        super().__init__()
+        width = outputs // 4
+        self.norm1, self.norm2, self.norm3 = (nn.BatchNorm2d(n) for n in (inputs, width, width))
+        self.conv1 = nn.Conv2d(inputs, width, 1, stride, bias=False)
+        self.conv2 = nn.Conv2d(width, width, 3, 1, 1, bias=False)
+        self.conv3 = nn.Conv2d(width, outputs, 1, bias=False)
+        if projects:
+            self.downsample = nn.Sequential()
+            self.downsample.add_module("conv", nn.Conv2d(inputs, outputs, 1, stride, bias=False))
+
+    def forward(self, x):
+        y = F.relu(self.norm1(x))
+        shortcut = self.downsample(y) if hasattr(self, "downsample") else x
+        y = self.conv2(F.relu(self.norm2(self.conv1(y))))
+        return self.conv3(F.relu(self.norm3(y))) + shortcut
+
+
+class PreActivationResnet(nn.Module):
+    """ResnetModel of tf_cnn_benchmarks, version v2."""
+
+    def __init__(self, classes, blocks_of_stages):
+        super().__init__()
+        self.stem, self.head, self.stages = nn.Sequential(), nn.Sequential(), nn.Sequential()
+        for name, layer in zip(("conv", "norm"), conv_norm(3, 64, 7, 2, 3)):
+            self.stem.add_module(name, layer)
+        channels = 64
+        for stage, (blocks, outputs) in enumerate(zip(blocks_of_stages, (256, 512, 1024, 2048))):
+            layers = nn.Sequential()
+            for block in range(blocks):
+                stride = 2 if stage > 0 and block == 0 else 1
+                layers.append(PreActivationBottleneck(channels, outputs, stride, block == 0))
+                channels = outputs
+            self.stages.append(nn.Sequential())
+            self.stages[stage].add_module("blocks", layers)
+        self.norm = nn.BatchNorm2d(2048)
+        self.head.add_module("fc", nn.Linear(2048, classes))
+
+    def forward(self, x):
+        x = F.max_pool2d(same_padded(F.relu(self.stem(x)), 3, 2), 3, 2)
+        return self.head(F.relu(self.norm(self.stages(x))).mean((2, 3)))
 
 
 def shrunk(x, stride, extra):
@@ -228,6 +294,187 @@ class KerasCnn(nn.Module):
         return self.dense_1(F.relu(self.dense(x.flatten(1))))
 
 
+class FrameworksCnn(nn.Module):
+    """The network for CIFAR-10 of the notebooks of ilkarman/DeepLearningFrameworks, at any image size."""
+
+    def __init__(self, classes, size):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 50, 3, padding=1)
+        self.conv2 = nn.Conv2d(50, 50, 3, padding=1)
+        self.conv3 = nn.Conv2d(50, 100, 3, padding=1)
+        self.conv4 = nn.Conv2d(100, 100, 3, padding=1)
+        self.fc1 = nn.Linear(100 * (size // 4) ** 2, 512)
+        self.fc2 = nn.Linear(512, classes)
+
+    def forward(self, x):
+        x = F.relu(F.max_pool2d(self.conv2(F.relu(self.conv1(x))), 2, 2))
+        x = F.relu(F.max_pool2d(self.conv4(F.relu(self.conv3(x))), 2, 2))
+        return self.fc2(F.relu(self.fc1(x.flatten(1))))
+
+
+class Resnet9(nn.Module):
+    """The network of dawn.py of davidcpage/cifar10-fast, at any image size."""
+
+    def __init__(self, classes, size):
+        super().__init__()
+        for name, inputs, outputs in (("prep", 3, 64), ("layer1", 64, 128), ("layer2", 128, 256), ("layer3", 256, 512),
+                                      *((f"layer{n}_residual_res{i}", c, c) for n, c in ((1, 128), (3, 512)) for i in (1, 2))):
+            for kind, layer in zip(("conv", "bn"), conv_norm(inputs, outputs, 3, 1, 1)):
+                setattr(self, f"{name}_{kind}", layer)
+        self.linear = nn.Linear(512, classes, bias=False)
+
+    def block(self, name, x):
+        return F.relu(getattr(self, name + "_bn")(getattr(self, name + "_conv")(x)))
+
+    def forward(self, x):
+        x = self.block("prep", x)
+        for layer in ("layer1", "layer2", "layer3"):
+            x = F.max_pool2d(self.block(layer, x), 2)
+            if layer != "layer2":
+                x = x + self.block(layer + "_residual_res2", self.block(layer + "_residual_res1", x))
+        x = F.max_pool2d(x, x.shape[2])
+        return 0.125 * self.linear(x.flatten(1))
+
+
+def resnet18_cifar(classes, size):
+    """torchvision's blocks behind the stem that small images get."""
+    model = torchvision.models.resnet18(num_classes=classes)
+    model.conv1, model.maxpool = nn.Conv2d(3, 64, 3, padding=1, bias=False), nn.Identity()
+    return model
+
+
+class Mlp(nn.Module):
+    """The five layers of kuza55's example, over the first 8000 values of an image."""
+
+    def __init__(self, classes, size):
+        super().__init__()
+        sizes = (8000, 4000, 2000, 500, 300, classes)
+        for index in range(5):
+            setattr(self, f"dense_{index + 1}", nn.Linear(sizes[index], sizes[index + 1]))
+
+    def forward(self, x):
+        x = torch.tanh(self.dense_1(x.flatten(1)[:, :8000]))
+        return self.dense_5(F.relu(self.dense_4(F.relu(self.dense_3(F.relu(self.dense_2(x)))))))
+
+
+class KerasInceptionV3(torchvision.models.Inception3):
+    """torchvision's modules with what Keras does otherwise: batch-norm without scale and with momentum 0.99, averages
+    over the pixels inside only."""
+
+    def __init__(self, classes):
+        super().__init__(num_classes=classes, aux_logits=False, init_weights=False)
+        for module in self.modules():
+            if isinstance(module, nn.BatchNorm2d):
+                module.weight, module.momentum = None, 0.01
+
+    def forward(self, x):
+        average = F.avg_pool2d
+        F.avg_pool2d = lambda *window, **options: average(*window, **options, count_include_pad=False)
+        try:
+            return super().forward(x)
+        finally:
+            F.avg_pool2d = average
+
+
+class NasnetMobile(nn.Module):
+    """NASNet-A 4 @ 1056 of timm's cells; a stage's first cell reads the reduction and what that has read."""
+
+    def __init__(self, classes, cells=4, channels=44, stem=32):
+        super().__init__()
+        same = {"pad_type": "same"}
+        self.cells = cells
+        self.conv0 = nn.Sequential()
+        self.conv0.add_module("conv", nn.Conv2d(3, stem, 3, 2, bias=False))
+        self.conv0.add_module("bn", nn.BatchNorm2d(stem, eps=0.001))
+        self.cell_stem_0 = nasnet.CellStem0(stem, channels // 4, **same)
+        self.cell_stem_1 = nasnet.CellStem1(stem, channels // 2, **same)
+        before, at, number = channels, 2 * channels, 0  # channels of the newest two values
+        for stage in range(3):
+            width = channels << stage
+            if stage:
+                cell = nasnet.ReductionCell0(before, width, at, width, **same)
+                setattr(self, f"reduction_cell_{stage - 1}", cell)
+                before, at = at, 4 * width
+            for index in range(cells):
+                kind, left = (nasnet.FirstCell, width // 2) if index == 0 else (nasnet.NormalCell, width)
+                setattr(self, f"cell_{number}", kind(before, left, at, width, **same))
+                before, at, number = at, 6 * width, number + 1
+        self.last_linear = nn.Linear(at, classes)
+
+    def forward(self, x):
+        before = self.conv0(x)
+        at = self.cell_stem_0(before)
+        before, at = at, self.cell_stem_1(before, at)
+        number = 0
+        for stage in range(3):
+            if stage:
+                before, at = at, getattr(self, f"reduction_cell_{stage - 1}")(at, before)
+            for _ in range(self.cells):
+                before, at = at, getattr(self, f"cell_{number}")(at, before)
+                number += 1
+        return self.last_linear(F.relu(at).mean((2, 3)))
+
+
+class SsdBlock(nn.Module):
+    """A residual block of ResNet-34 with the batch-norm of SSD."""
+
+    def __init__(self, inputs, outputs, stride, projects):
+        super().__init__()
+        norm = lambda: nn.BatchNorm2d(outputs, eps=1e-4, momentum=0.003)
+        self.conv1, self.bn1 = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False), norm()
+        self.conv2, self.bn2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False), norm()
+        if projects:
+            self.downsample = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), norm())
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        return F.relu(y + (self.downsample(x) if hasattr(self, "downsample") else x))
+
+
+class Ssd300(nn.Module):
+    """SSD300Model of tf_cnn_benchmarks; returns [N, 4 + classes, 8732]."""
+
+    def __init__(self, classes):
+        super().__init__()
+        self.backbone = nn.Module()
+        self.backbone.conv1 = nn.Conv2d(3, 64, 7, 2, 3, bias=False)
+        self.backbone.bn1 = nn.BatchNorm2d(64, eps=1e-4, momentum=0.003)
+        channels = 64
+        for stage, (blocks, outputs, stride) in enumerate(((3, 64, 1), (4, 128, 2), (6, 256, 1))):
+            layers = nn.Sequential()
+            for block in range(blocks):
+                first = stage > 0 and block == 0
+                layers.append(SsdBlock(channels, outputs, stride if first else 1, first))
+                channels = outputs
+            setattr(self.backbone, f"layer{stage + 1}", layers)
+        self.additional_blocks, self.loc, self.conf = nn.ModuleList(), nn.ModuleList(), nn.ModuleList()
+        levels = [256]
+        for squeezed, outputs, stride in ((256, 512, 2), (256, 512, 2), (128, 256, 2), (128, 256, 1), (128, 256, 1)):
+            self.additional_blocks.append(nn.Sequential(
+                nn.Conv2d(levels[-1], squeezed, 1), nn.ReLU(), nn.Conv2d(squeezed, outputs, 3, stride), nn.ReLU()))
+            levels.append(outputs)
+        self.classes, self.boxes = classes, (4, 6, 6, 6, 4, 4)
+        for inputs, boxes in zip(levels, self.boxes):
+            self.loc.append(nn.Conv2d(inputs, 4 * boxes, 3, padding=1))
+            self.conf.append(nn.Conv2d(inputs, classes * boxes, 3, padding=1))
+
+    def forward(self, x):
+        x = F.relu(self.backbone.bn1(self.backbone.conv1(x)))
+        x = F.max_pool2d(same_padded(x, 3, 2), 3, 2)
+        x = self.backbone.layer3(self.backbone.layer2(self.backbone.layer1(x)))
+        levels = [x]
+        for block in self.additional_blocks:
+            x = F.relu(block[0](x))
+            x = F.relu(block[2](same_padded(x, 3, 2) if block[2].stride == (2, 2) else x))
+            levels.append(x)
+        parts = []
+        for x, loc, conf, boxes in zip(levels, self.loc, self.conf, self.boxes):
+            values = [head(x).reshape(len(x), boxes, count, -1).transpose(1, 2).flatten(2)
+                      for head, count in ((loc, 4), (conf, self.classes))]
+            parts.append(torch.cat(values, 1))
+        return torch.cat(parts, 2)
+
+
 class Trivial(nn.Module):
     """TrivialModel of tf_cnn_benchmarks, at any image size."""
 
@@ -267,7 +514,20 @@ def regnet_y_4gf(classes, size):
 MODELS = {
     "lenet5": Lenet5,
     "regnet_y_4gf": regnet_y_4gf,
-    "resnet50_v1": lambda classes, size: PaperResnet50(classes),
+    "frameworks_cnn": FrameworksCnn,
+    "keras_inception_v3": lambda classes, size: KerasInceptionV3(classes),
+    "keras_resnet50": keras_resnet50,
+    "mlp": Mlp,
+    "nasnet_mobile": lambda classes, size: NasnetMobile(classes),
+    "resnet18_cifar": resnet18_cifar,
+    "resnet9": Resnet9,
+    **{name: lambda classes, size, timms=timms: timm.create_model(timms, num_classes=classes) for name, timms in (
+        ("inception_v4", "inception_v4"), ("nasnet_large", "nasnetalarge"), ("resnetv2_50", "resnetv2_50"))},
+    **{f"resnet{depth}_v1": lambda classes, size, blocks=blocks: PaperResnet(classes, blocks)
+       for depth, blocks in BLOCKS.items()},
+    **{f"resnet{depth}_v2": lambda classes, size, blocks=blocks: PreActivationResnet(classes, blocks)
+       for depth, blocks in BLOCKS.items()},
+    "ssd300": lambda classes, size: Ssd300(classes),
     "trivial": Trivial,
     "alexnet_cifar": CifarAlexnet,
     "keras_cnn": KerasCnn,

@@ -115,6 +115,8 @@ TEST(Shape, OfTheOtherOperations) {
   EXPECT_EQ(shapeAfter({8, 5, 9}, "global_avg_pool", {}), (ImageShape{8, 1, 1}));
   EXPECT_EQ(shapeAfter({8, 5, 8}, "subsample", {.strideH = 2, .strideW = 2}), (ImageShape{8, 3, 4}));
   EXPECT_EQ(shapeAfter({8, 5, 8}, "pad_channels", {.outputs = 11}), (ImageShape{11, 5, 8}));
+  EXPECT_EQ(shapeAfter({8, 5, 8}, "pad", {.padding = {-1, 2, 0, 3}}), (ImageShape{8, 6, 11}));
+  EXPECT_EQ(shapeAfter({8, 5, 8}, "first_channels", {.outputs = 3}), (ImageShape{3, 5, 8}));
   EXPECT_EQ(shapeAfter({8, 5, 8}, "flatten", {}), (ImageShape{320, 1, 1}));
   EXPECT_EQ(shapeAfter({8, 1, 1}, "linear", {.outputs = 10}), (ImageShape{10, 1, 1}));
   EXPECT_EQ(shapeAfter({8, 5, 8}, "dropout", {.probability = 0}), (ImageShape{8, 5, 8}));
@@ -125,6 +127,7 @@ TEST(Shape, OfTokens) {
   EXPECT_EQ(shapeAfter({8, 21, 1}, "position_embedding", {}), (ImageShape{8, 21, 1}));
   EXPECT_EQ(shapeAfter({8, 21, 1}, "attention", {.heads = 4}), (ImageShape{8, 21, 1}));
   EXPECT_EQ(shapeAfter({8, 21, 1}, "first_token", {}), (ImageShape{8, 1, 1}));
+  EXPECT_EQ(shapeAfter({8, 21, 3}, "box_values", {.outputs = 4}), (ImageShape{4, 126, 1}));
   EXPECT_EQ(shapeAfter({8, 21, 3}, "channel_linear", {.outputs = 5}), (ImageShape{5, 21, 3}));
 }
 
@@ -161,6 +164,9 @@ TEST(Shape, OfSeveralInputs) {
   EXPECT_EQ(graph.node(graph.add("concat", "concat", {0, wide, 0})).shape, (ImageShape{11, 4, 4}));
   EXPECT_EQ(graph.node(graph.add("multiply", "multiply", {0, small})).shape, (ImageShape{3, 4, 4}));
   EXPECT_THROW(graph.add("concat", "sizes", {0, small}), UsageError);
+  const NodeId tokens = graph.add("class_token", "tokens", {0});
+  EXPECT_EQ(graph.node(graph.add("join_tokens", "joined", {tokens, tokens})).shape, (ImageShape{3, 34, 1}));
+  EXPECT_THROW(graph.add("join_tokens", "pixels", {tokens, 0}), UsageError);
   EXPECT_THROW(graph.add("multiply", "channels", {wide, small}), UsageError);
 }
 
@@ -201,6 +207,10 @@ TEST(Shape, RefusesWhatBreaksARule) {
       {"adaptive_avg_pool", {.poolH = 7}, "7x0"},
       {"subsample", {.strideH = -2}, "stride -2x1"},
       {"pad_channels", {.outputs = 2}, "outputs 2"},
+      {"pad", {.padding = {-2, -2, 0, 0}}, "leaves nothing"},
+      {"pad", {.padding = {0, 0, 1, -4}}, "leaves nothing"},
+      {"first_channels", {.outputs = 4}, "outputs 4"},
+      {"box_values", {.outputs = 2}, "must divide"},
       {"dropout", {.probability = 1}, "probability 1"},
       {"stochastic_depth", {.probability = -0.5}, "probability -0.5"},
       {"layer_norm", {.epsilon = -1}, "epsilon -1"},

@@ -87,6 +87,7 @@ inline RunRecord fullRecord() {
   record.placement.control = true;
   record.placement.allReduce = "ring";
   record.placement.layout = "blocked";
+  record.placement.loss = "binary_cross_entropy";
   record.placement.convolutionPasses = {{"direct", 7}, {"winograd", 3}};
   record.placement.activationBytes = 3 << 20;
   record.placement.byAutograd = {"max_pool", "dropout"};

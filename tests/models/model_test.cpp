@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <regex>
 #include <set>
 
 #include "base/catalog.h"
@@ -11,13 +12,20 @@
 namespace tandem {
 namespace {
 
+/// What a network for `classes` gives for an image.
+ImageShape outputFor(const Graph& graph, int64_t classes) {
+  const int64_t coordinates = 4, defaultBoxes = 8732;
+  return graph.loss().name == "multibox" ? ImageShape{coordinates + classes, defaultBoxes, 1}
+                                         : ImageShape{classes, 1, 1};
+}
+
 class EveryModel : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryModel, HasTheParametersAndFlopsOfItsRow) {
   const ModelEntry& entry = find(models(), GetParam(), "model");
   const Graph graph = buildModel(entry.name, {});
   EXPECT_EQ(graph.node(graph.input()).shape, entry.input);
-  EXPECT_EQ(graph.node(graph.output()).shape, (ImageShape{entry.classes, 1, 1}));
+  EXPECT_EQ(graph.node(graph.output()).shape, outputFor(graph, entry.classes));
   EXPECT_EQ(parameterCount(graph), entry.parameters);
   EXPECT_EQ(forwardFlops(graph), entry.forwardFlops);
 }
@@ -31,9 +39,10 @@ TEST_P(EveryModel, HasDifferentParameterNames) {
 }
 
 TEST_P(EveryModel, TakesOtherClassesAndImages) {
-  const Graph graph = buildModel(GetParam(), {.classes = 17, .imageSize = 97});
-  EXPECT_EQ(graph.node(graph.input()).shape, (ImageShape{3, 97, 97}));
-  EXPECT_EQ(graph.node(graph.output()).shape, (ImageShape{17, 1, 1}));
+  const int64_t size = GetParam() == "ssd300" ? 300 : 97;
+  const Graph graph = buildModel(GetParam(), {.classes = 17, .imageSize = size});
+  EXPECT_EQ(graph.node(graph.input()).shape, (ImageShape{3, size, size}));
+  EXPECT_EQ(graph.node(graph.output()).shape, outputFor(graph, 17));
 }
 
 TEST_P(EveryModel, RefusesOptionsOutOfRange) {
@@ -61,8 +70,34 @@ TEST(Models, HaveThePublishedParameterCounts) {
       {"densenet201", 20013928},    {"mobilenet_v2", 3504872},     {"squeezenet1_0", 1248424},
       {"squeezenet1_1", 1235496},   {"resnext50_32x4d", 25028904}, {"wide_resnet50_2", 68883240},
       {"efficientnet_b0", 5288548}, {"regnet_y_3_2gf", 19436338},  {"regnet_y_4gf", 20646656},
-      {"convnext_tiny", 28589128},  {"vit_b_16", 86567656},        {"keras_cnn", 1250858}};
+      {"convnext_tiny", 28589128},  {"vit_b_16", 86567656},        {"keras_cnn", 1250858},
+      {"inception_v4", 42679816},   {"nasnet_large", 88753150},    {"resnetv2_50", 25549352},
+      {"resnet9", 6573120},         {"resnet18_cifar", 11173962},  {"mlp", 41157101}};
   for (const auto& [name, count] : published) EXPECT_EQ(parameterCount(buildModel(name, {})), count) << name;
+}
+
+TEST(Models, HaveTheTotalsThatKerasPrints) {
+  const std::map<std::string_view, int64_t> totals{{"keras_resnet50", 25636712},
+                                                   {"keras_inception_v3", 23851784},
+                                                   {"nasnet_mobile", 5326716},
+                                                   {"nasnet_large", 88949818}};
+  const int64_t stepCounter = 1;
+  for (const auto& [name, total] : totals) EXPECT_EQ(variableCount(buildModel(name, {})) - stepCounter, total) << name;
+}
+
+TEST(Models, KerasVariantsDifferAsTheirRowsSay) {
+  const auto count = [](std::string_view name) { return parameterCount(buildModel(name, {})); };
+  EXPECT_EQ(count("keras_resnet50") - count("resnet50_v1"), 26560);
+  EXPECT_EQ(count("inception_v3") - count("keras_inception_v3"), 3326696 + 17216);
+}
+
+TEST(Models, NameAPaperOrAProject) {
+  for (const ModelEntry& entry : models()) {
+    EXPECT_TRUE(
+        std::regex_search(std::string(entry.source),
+                          std::regex("arXiv:[0-9]{4}\\.[0-9]{4,5}|tf_cnn_benchmarks|Keras|DAWNBench|[a-z]+/[A-Za-z]+")))
+        << entry.name << ": " << entry.source;
+  }
 }
 
 TEST(Models, HaveTensorFlowsVariableCountsWithElevenClasses) {
@@ -85,6 +120,7 @@ std::string refusal(std::string_view name, const ModelOptions& options) {
 
 TEST(Models, RefuseImagesTooSmallForThem) {
   EXPECT_NE(refusal("alexnet", {.imageSize = 32}).find("node 'features.12'"), std::string::npos);
+  EXPECT_NE(refusal("ssd300", {.imageSize = 512}).find("images of 300 pixels"), std::string::npos);
   EXPECT_NE(refusal("vgg16", {.imageSize = 16}).find("model vgg16: node 'features.30'"), std::string::npos);
 }
 

@@ -45,5 +45,6 @@ Breach devices(const Config& config);
 Breach parameterDevice(const Config& config);
 Breach warmup(const Config& config);
 Breach out(const Config& config);
+Breach saveWeights(const Config& config);
 
 }  // namespace tandem::rules

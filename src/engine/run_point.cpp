@@ -10,6 +10,7 @@
 #include "engine/environment.h"
 #include "engine/initialise.h"
 #include "engine/measured_run.h"
+#include "engine/pretrained.h"
 #include "engine/process_clock.h"
 #include "engine/team_options.h"
 #include "engine/used_kernels.h"
@@ -57,6 +58,10 @@ void checkLosses(const std::vector<double>& losses) {
                             "; it must stay finite: lower --lr, or use --precision=fp32"));
 }
 
+void append(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  notes.insert(notes.end(), more.begin(), more.end());
+}
+
 void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   setNumerics(plan.config);
   const Graph graph =
@@ -65,11 +70,17 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   for (const std::string& note : {kernels.note, plan.recomputeNote}) {
     if (!note.empty()) record.notes.push_back(note);
   }
-  const TeamOptions options = teamOptions(plan, graph, kernels);
+  TeamOptions options = teamOptions(plan, graph, kernels);
+  options.pretrained = readPretrained(plan.config, graph);
+  if (options.pretrained) append(record.notes, options.pretrained->notes);
   record.placement = placementOf(plan, options);
   Team team(options);
   MeasuredRun run({.config = plan.config, .globalBatch = plan.globalBatch, .graph = &graph}, progress);
-  team.run([&run](Team::Member& member) { run.body(member); });
+  team.run([&](Team::Member& member) {
+    run.body(member);
+    const std::string& path = plan.config.saveWeights;
+    if (member.index() == 0 && !path.empty()) saveWeights(path, graph, member.buffers(), member.executor());
+  });
   run.fill(record);
   record.peakMemoryBytes = peakBytes(options.devices);
   record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};

@@ -69,6 +69,7 @@ InferenceRequest inferenceRequest(std::string_view command, Arguments arguments)
 
 InferenceResult infer(const InferenceRequest& request, const Graph& graph, std::shared_ptr<const Pretrained> weights) {
   for (const std::string& note : weights->notes) logInfo(concat("note: ", note));
+  for (const std::string& warning : weights->warnings) logWarning(warning);
   const auto result = runInference({.plan = &request.plan,
                                     .graph = &graph,
                                     .pretrained = std::move(weights),

@@ -28,6 +28,7 @@ class ImageFiles final : public Dataset {
     const std::string& path = paths_.at(static_cast<size_t>(index));
     const auto image = decodeImage(readFile(path, largestFile));
     if (!image) throw DataError(concat(path, ": ", image.error().text));
+    if (const auto fault = preparationFault(image.value(), preparation_)) throw DataError(concat(path, ": ", *fault));
     prepareImage(image.value(), preparation_, out);
     return -1;
   }

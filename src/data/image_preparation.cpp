@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace tandem {
 namespace {
@@ -29,12 +30,20 @@ at::Tensor viewOf(const Image& image) {
   return at::from_blob(pixels, {1, image.height, image.width, 3}, at::kByte).permute({0, 3, 1, 2});
 }
 
+struct Size {
+  int64_t height, width;
+};
+
+Size scaledSize(const Image& image, int64_t shorter) {
+  const int64_t least = std::min(image.height, image.width);
+  return {shorter * image.height / least, shorter * image.width / least};
+}
+
 at::Tensor resized(const Image& image, int64_t shorter) {
   const at::Tensor view = viewOf(image);
-  const int64_t least = std::min(image.height, image.width);
-  if (least == shorter) return view;
-  const int64_t height = shorter * image.height / least, width = shorter * image.width / least;
-  return at::_upsample_bilinear2d_aa(view, {height, width}, /*align_corners=*/false);
+  const Size size = scaledSize(image, shorter);
+  if (size.height == image.height && size.width == image.width) return view;
+  return at::_upsample_bilinear2d_aa(view, {size.height, size.width}, /*align_corners=*/false);
 }
 
 /// Halves go to the even neighbour.
@@ -45,6 +54,14 @@ int64_t halfOf(int64_t rest) { return std::lround(std::nearbyint(static_cast<dou
 std::span<const NormalizationEntry> normalizations() { return table; }
 
 int64_t usualResize(int64_t crop) { return std::lround(static_cast<double>(crop) * 256 / 224); }
+
+std::optional<std::string> preparationFault(const Image& image, const ImagePreparation& preparation) {
+  const Size size = scaledSize(image, preparation.resize);
+  const int64_t limit = ImageLimits().pixels;
+  if (size.height * size.width <= limit) return std::nullopt;
+  return concat("it is ", image.width, 'x', image.height, " pixels; with a shorter side of ", preparation.resize,
+                " it would have ", size.height * size.width, ", the limit is ", limit);
+}
 
 void prepareImage(const Image& image, const ImagePreparation& preparation, std::span<uint8_t> out) {
   check(preparation.resize >= preparation.crop, "an image is cropped from a larger one");

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "formats/image.h"
@@ -31,7 +33,10 @@ struct ImagePreparation {
 /// 256/224 of the crop, rounded: 256 for 224, 342 for 299.
 int64_t usualResize(int64_t crop);
 
-/// out: [crop, crop, 3]. REQUIRES: resize >= crop.
+/// Why an image cannot be prepared, if so: one so narrow that scaled it would have more pixels than ImageLimits allow.
+std::optional<std::string> preparationFault(const Image& image, const ImagePreparation& preparation);
+
+/// out: [crop, crop, 3]. REQUIRES: resize >= crop; no preparationFault().
 void prepareImage(const Image& image, const ImagePreparation& preparation, std::span<uint8_t> out);
 
 }  // namespace tandem

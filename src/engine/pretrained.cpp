@@ -19,6 +19,7 @@ namespace tandem {
 namespace {
 
 constexpr size_t mostNamed = 10;
+constexpr std::string_view wrapper = "module.";
 
 std::string textOf(const std::vector<int64_t>& shape) {
   std::vector<std::string> sizes;
@@ -50,6 +51,8 @@ class PretrainedReader {
         map_(find(weightsMaps(), config.weightsMap, "--weights-map")),
         foreign_(map_.of(config.model, graph)),
         file_(WeightsFile::open(config.weights, {.slashes = map_.slashes ? Slashes::inside : Slashes::refused})) {
+    isWrapped_ =
+        std::ranges::all_of(file_.tensors(), [](const FileTensor& tensor) { return tensor.name.starts_with(wrapper); });
     for (const FileTensor& tensor : file_.tensors()) byName_[plainName(tensor.name)] = &tensor;
     for (const NodeId head : headNodes(graph)) heads_.insert(head);
     const std::vector<bool> auxiliary = auxiliaryOnly(graph);
@@ -69,9 +72,10 @@ class PretrainedReader {
   }
 
  private:
-  /// As Keras' HDF5 files write it, a name ends in the number of the output.
+  /// Without what DataParallel puts in front, and the number of the output that Keras' HDF5 files put behind.
   std::string plainName(const std::string& name) const {
-    return map_.slashes && name.ends_with(":0") ? name.substr(0, name.size() - 2) : name;
+    const std::string plain = isWrapped_ ? name.substr(wrapper.size()) : name;
+    return map_.slashes && plain.ends_with(":0") ? plain.substr(0, plain.size() - 2) : plain;
   }
 
   const FileTensor* fileTensor(const std::string& name) {
@@ -115,7 +119,7 @@ class PretrainedReader {
     const std::string text = concat(config_.weights, ": tensor '", shown(tensor.name), "' has ", bad, " of ",
                                     tensor.elements(), " values that are not finite in fp32");
     if (config_.rejectNonfinite) throw CheckpointError(concat(text, ", refused by --reject-nonfinite"));
-    warnings_.push_back(text);
+    result_.warnings.push_back(text);
   }
 
   at::Tensor converted(const StateTensor& own, const ForeignTensor& foreign, const FileTensor& tensor) {
@@ -171,9 +175,8 @@ class PretrainedReader {
                              untouched_.size(), " tensors"));
     }
     if (!foreign_.difference.empty()) {
-      notes.push_back(concat("weights of ", map_.name, " for ", config_.model, ": ", foreign_.difference));
+      result_.warnings.push_back(concat("weights of ", map_.name, " for ", config_.model, ": ", foreign_.difference));
     }
-    notes.insert(notes.end(), warnings_.begin(), warnings_.end());
   }
 
   const Config& config_;
@@ -187,8 +190,9 @@ class PretrainedReader {
   std::set<NodeId> heads_;
   std::vector<bool> auxiliary_;  // per node
   bool hasAuxiliary_ = false;    // the file has something of an auxiliary head
+  bool isWrapped_ = false;       // all names start with `wrapper`
   std::vector<uint8_t> scratch_;
-  std::vector<std::string> problems_, reset_, untouched_, warnings_;
+  std::vector<std::string> problems_, reset_, untouched_;
   Pretrained result_;
 };
 

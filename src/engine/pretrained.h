@@ -19,14 +19,16 @@ namespace tandem {
 struct Pretrained {
   std::vector<std::pair<std::string, at::Tensor>> parameters;  ///< in the graph's shapes, fp32, on the host
   std::vector<std::pair<std::string, at::Tensor>> statistics;  ///< alike
-  std::vector<std::string> notes;  ///< which file, what was left as it is, what is odd; for people and for the record
+  std::vector<std::string> notes;     ///< which file, what was left as it is; for people and for the record
+  std::vector<std::string> warnings;  ///< alike: values that are not finite, a network that is not quite the same
 };
 
 /// Reads --weights by --weights-map; null without --weights. fp16, bf16 and fp64 become fp32, rounded to the nearest;
 /// other types are refused. With --reset-head the classifiers' tensors are not looked at. Those of auxiliary heads may
-/// be missing all together: evaluation does without. Throws CheckpointError naming file, tensors and both shapes when
-/// a tensor is missing, unknown, of another shape, or with --reject-nonfinite not finite; UsageError for a model that
-/// the map does not know; else as WeightsFile::open().
+/// be missing all together: evaluation does without. A "module." in front of all names, which PyTorch's DataParallel
+/// puts there, is left out. Throws CheckpointError naming file, tensors and both shapes when a tensor is missing,
+/// unknown, of another shape, or with --reject-nonfinite not finite; UsageError for a model that the map does not know;
+/// else as WeightsFile::open().
 std::shared_ptr<const Pretrained> readPretrained(const Config& config, const Graph& graph);
 
 /// Into the master weights; those that the buffers do not have are passed over.

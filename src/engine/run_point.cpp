@@ -72,7 +72,10 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   }
   TeamOptions options = teamOptions(plan, graph, kernels);
   options.pretrained = readPretrained(plan.config, graph);
-  if (options.pretrained) append(record.notes, options.pretrained->notes);
+  if (options.pretrained) {
+    append(record.notes, options.pretrained->notes);
+    append(record.notes, options.pretrained->warnings);
+  }
   record.placement = placementOf(plan, options);
   Team team(options);
   MeasuredRun run({.config = plan.config, .globalBatch = plan.globalBatch, .graph = &graph}, progress);

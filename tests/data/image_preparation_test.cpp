@@ -58,6 +58,14 @@ TEST(ImagePreparation, KnowsTheUsualSizes) {
   EXPECT_THROW(prepared(pattern(9, 9), {.resize = 8, .crop = 9}), InternalError);
 }
 
+TEST(ImagePreparation, RefusesWhatScalingWouldBlowUp) {
+  const ImagePreparation preparation;
+  EXPECT_FALSE(preparationFault({1, 1024, {}}, preparation));
+  const auto fault = preparationFault({30'000, 1, {}}, preparation);
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(*fault, "it is 1x30000 pixels; with a shorter side of 256 it would have 1966080000, the limit is 67108864");
+}
+
 TEST(ImageFiles, AreADataSetOfInputs) {
   const std::string folder = concat(TANDEM_TESTS_DIR, "/golden/images/");
   const auto files = imageFiles({folder + "rgb.jpg", folder + "cmyk.jpg", "/no/such.png"}, {.resize = 18, .crop = 16},

@@ -71,9 +71,8 @@ void expectRefused(const Tensors& tensors, const std::string& part, const Graph&
   EXPECT_EQ(text.find('\n'), std::string::npos) << text;
 }
 
-bool hasNote(const Pretrained& pretrained, const std::string& part) {
-  return std::ranges::any_of(pretrained.notes,
-                             [&](const std::string& note) { return note.find(part) != std::string::npos; });
+bool hasText(const std::vector<std::string>& texts, const std::string& part) {
+  return std::ranges::any_of(texts, [&](const std::string& text) { return text.find(part) != std::string::npos; });
 }
 
 /// A network whose values come from a file alone.
@@ -160,9 +159,18 @@ TEST(Pretrained, RefusesWhatDoesNotFit) {
   expectRefused(state, "'fc.weight' is [10, 64] in the file and [14, 64] in the network: another number of classes?",
                 small(14));
   Tensors renamed;
-  for (const auto& [name, tensor] : state) renamed["module." + name] = tensor;
+  for (const auto& [name, tensor] : state) renamed["model." + name] = tensor;
   expectRefused(renamed, "'conv1.weight' [16, 3, 3, 3] is missing; ");
-  expectRefused(renamed, "and 87 more; the file has besides: 'module.bn1.bias' [16]; ");
+  expectRefused(renamed, "and 87 more; the file has besides: 'model.bn1.bias' [16]; ");
+}
+
+TEST(Pretrained, LeavesOutWhatDataParallelPutsInFront) {
+  const Graph graph = small();
+  Tensors wrapped;
+  for (const auto& [name, tensor] : formulaState(graph)) wrapped["module." + name] = tensor;
+  EXPECT_EQ(refusal(configOf("resnet20", written(wrapped)), graph), "accepted");
+  wrapped["fc.bias"] = wrapped.at("module.fc.bias");
+  expectRefused(wrapped, "'conv1.weight' [16, 3, 3, 3] is missing");
 }
 
 TEST(Pretrained, NamesValuesThatAreNotFinite) {
@@ -172,8 +180,8 @@ TEST(Pretrained, NamesValuesThatAreNotFinite) {
   state["bn1.weight"][3] = NAN;
   Config config = configOf("resnet20", written(state));
   const auto pretrained = readPretrained(config, graph);
-  EXPECT_TRUE(hasNote(*pretrained, "tensor 'fc.bias' has 10 of 10 values that are not finite in fp32"));
-  EXPECT_TRUE(hasNote(*pretrained, "tensor 'bn1.weight' has 1 of 16 values that are not finite"));
+  EXPECT_TRUE(hasText(pretrained->warnings, "tensor 'fc.bias' has 10 of 10 values that are not finite in fp32"));
+  EXPECT_TRUE(hasText(pretrained->warnings, "tensor 'bn1.weight' has 1 of 16 values that are not finite"));
   config.rejectNonfinite = true;
   EXPECT_NE(refusal(config, graph).find("refused by --reject-nonfinite"), std::string::npos);
 }
@@ -183,7 +191,7 @@ TEST(Pretrained, ResetsTheHeadWhereAsked) {
   Config config = configOf("resnet20", written(formulaState(small())));
   config.resetHead = true;
   const auto pretrained = readPretrained(config, graph);
-  EXPECT_TRUE(hasNote(*pretrained, "--reset-head keeps initial values in fc.weight; fc.bias"));
+  EXPECT_TRUE(hasText(pretrained->notes, "--reset-head keeps initial values in fc.weight; fc.bias"));
   for (const auto& [name, values] : pretrained->parameters) EXPECT_FALSE(name.starts_with("fc.")) << name;
   Tensors headless = formulaState(graph);
   headless.erase("fc.weight");
@@ -204,7 +212,7 @@ TEST(Pretrained, AuxiliaryHeadsMayBeMissingAllTogether) {
             std::string::npos);
   state.erase("AuxLogits.fc.bias");
   const auto pretrained = readPretrained(configOf("inception_v3", written(state)), graph);
-  EXPECT_TRUE(hasNote(*pretrained, "auxiliary heads are not in the file and keep initial values, 12 tensors"));
+  EXPECT_TRUE(hasText(pretrained->notes, "auxiliary heads are not in the file and keep initial values, 12 tensors"));
 }
 
 /// The same function by Keras' conventions: biases in front of batch-norm, other axes, a larger epsilon.

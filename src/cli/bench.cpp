@@ -1,5 +1,6 @@
 #include <iostream>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/bench_points.h"
@@ -25,6 +26,12 @@ int printPlans(const std::vector<BenchPoint>& points) {
   return static_cast<int>(code);
 }
 
+void checkSavedOnce(const std::string& path, size_t points) {
+  if (path.empty() || points == 1) return;
+  throw UsageError(concat("--save-weights=", path, " with ", points, " points: each would replace the file of the one ",
+                          "before; name one point, as --replicas=2"));
+}
+
 }  // namespace
 
 int benchCommand(Arguments arguments) {
@@ -37,6 +44,7 @@ int benchCommand(Arguments arguments) {
   addDefaultAxes(sweep, static_cast<int64_t>(readTopology().cores.size()));
   for (const auto& note : sweep.notes) logInfo(concat("note: ", note));
   auto points = resolvePoints(sweep, expand(sweep, names));
+  checkSavedOnce(sweep.base.saveWeights, points.size());
   if (sweep.base.dryRun) return printPlans(points);
   return BenchRun(sweep.base, std::move(points)).run();
 }

@@ -3,13 +3,16 @@
 #include "base/catalog.h"
 #include "comm/group.h"
 #include "data/batch_maker.h"
+#include "data/image_preparation.h"
 #include "data/source.h"
 #include "device/layout.h"
 #include "device/precision.h"
 #include "engine/loss.h"
+#include "engine/score.h"
 #include "executor/executor.h"
 #include "kernels/convolution.h"
 #include "models/model.h"
+#include "models/weights_map.h"
 #include "optim/optimizer.h"
 #include "report/renderer.h"
 #include "strategy/strategy.h"
@@ -32,7 +35,11 @@ CatalogNames catalogNames() {
            {Choices::schedules, namesOf(schedules())},
            {Choices::optimizers, namesOf(optimizers())},
            {Choices::formats, namesOf(renderers())},
-           {Choices::lossPlaces, namesOf(lossPlaces())}}};
+           {Choices::lossPlaces, namesOf(lossPlaces())},
+           {Choices::weightsMaps, namesOf(weightsMaps())},
+           {Choices::normalizations, namesOf(normalizations())},
+           {Choices::badImages, {"fail", "skip"}},
+           {Choices::scores, namesOf(scores())}}};
 }
 
 }  // namespace tandem

@@ -8,6 +8,8 @@ namespace tandem {
 int benchCommand(Arguments arguments);
 int planCommand(Arguments arguments);
 int weightsCommand(Arguments arguments);
+int predictCommand(Arguments arguments);
+int featuresCommand(Arguments arguments);
 int listCommand(Arguments arguments);
 int docsCommand(Arguments arguments);
 int versionCommand(Arguments arguments);

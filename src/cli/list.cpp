@@ -8,15 +8,18 @@
 #include "cli/commands.h"
 #include "comm/group.h"
 #include "data/batch_maker.h"
+#include "data/image_preparation.h"
 #include "data/source.h"
 #include "device/layout.h"
 #include "device/precision.h"
 #include "engine/loss.h"
+#include "engine/score.h"
 #include "executor/executor.h"
 #include "graph/operation.h"
 #include "kernels/convolution.h"
 #include "measure/metric.h"
 #include "models/model.h"
+#include "models/weights_map.h"
 #include "optim/optimizer.h"
 #include "report/renderer.h"
 #include "strategy/strategy.h"
@@ -73,6 +76,9 @@ constexpr Section sections[] = {
     {"convolutions", summaries<convolutionAlgorithms>},
     {"executors", summaries<executors>},
     {"recomputes", summaries<recomputes>},
+    {"weights-maps", summaries<weightsMaps>},
+    {"normalizations", summaries<normalizations>},
+    {"scores", summaries<scores>},
     {"schedules", summaries<schedules>},
     {"optimizers", summaries<optimizers>},
     {"operations", summaries<operations>},

@@ -117,11 +117,25 @@ Breach recomputationNeedsBackward(const Config& config) {
                 "of them out");
 }
 
+Breach weightsOptionsNeedWeights(const Config& config) {
+  if (!config.weights.empty()) return std::nullopt;
+  if (config.weightsMap != Config().weightsMap) return concat("--weights-map=", config.weightsMap, " needs --weights");
+  if (config.resetHead) return "--reset-head needs --weights; without it all values are initial ones";
+  if (config.rejectNonfinite) return "--reject-nonfinite needs --weights";
+  return std::nullopt;
+}
+
+Breach savedWeightsAreTrained(const Config& config) {
+  if (config.saveWeights.empty() || !config.forwardOnly) return std::nullopt;
+  return concat("--save-weights=", config.saveWeights,
+                " with --forward-only: nothing is trained; leave one of them out");
+}
+
 constexpr Breach (*rulesInOrder[])(const Config&) = {
-    headAgreesWithClasses,   parameterDeviceNeedsServer, allReduceNeedsReplicated, ncclNeedsGpus,
-    replicasMatchGpus,       parameterDeviceIsAReplica,  deviceInputHasNoData,     coefficientsFitTheOptimizer,
-    nesterovNeedsMomentum,   gatheredLossTrains,         partsNeedTheirOwnLoss,    scheduleNeedsSteps,
-    recomputationNeedsAPlan, recomputationNeedsBackward,
+    headAgreesWithClasses,   parameterDeviceNeedsServer, allReduceNeedsReplicated,  ncclNeedsGpus,
+    replicasMatchGpus,       parameterDeviceIsAReplica,  deviceInputHasNoData,      coefficientsFitTheOptimizer,
+    nesterovNeedsMomentum,   gatheredLossTrains,         partsNeedTheirOwnLoss,     scheduleNeedsSteps,
+    recomputationNeedsAPlan, recomputationNeedsBackward, weightsOptionsNeedWeights, savedWeightsAreTrained,
 };
 
 }  // namespace

@@ -41,8 +41,19 @@ TypedOption typedOnce(const CLI::Option& option) {
   return {name, value};
 }
 
-std::vector<TypedOption> tokenise(std::string_view command, std::span<const std::string> arguments) {
-  const auto names = typableNames(commandCalled(command).bit);
+/// Arguments that are no options: files to work on, where the command takes such.
+std::vector<std::string> operandsOf(const CLI::App& app, const CommandEntry& command,
+                                    std::span<const std::string> names) {
+  const std::vector<std::string> rest = app.remaining();
+  const auto isOption = [](const std::string& text) { return text.starts_with("-"); };
+  const auto refused = command.operands.empty() ? rest.begin() : std::ranges::find_if(rest, isOption);
+  if (refused != rest.end()) refuseExtra(*refused, command.name, names);
+  return rest;
+}
+
+std::vector<TypedOption> tokenise(const CommandEntry& command, std::span<const std::string> arguments,
+                                  std::vector<std::string>& operands) {
+  const auto names = typableNames(command.bit);
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
@@ -55,9 +66,9 @@ std::vector<TypedOption> tokenise(std::string_view command, std::span<const std:
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError&) {
-    throw UsageError(concat(arguments.back(), " needs a value; ", seeHelp(command)));
+    throw UsageError(concat(arguments.back(), " needs a value; ", seeHelp(command.name)));
   }
-  if (!app.remaining().empty()) refuseExtra(app.remaining().front(), command, names);
+  operands = operandsOf(app, command, names);
   std::vector<TypedOption> typed;
   for (const CLI::Option* option : app.parse_order()) typed.push_back(typedOnce(*option));
   return typed;
@@ -106,13 +117,14 @@ std::string shellQuoted(const std::string& text) {
 
 Sweep parseArguments(std::string_view command, std::span<const std::string> arguments, const CatalogNames& names) {
   Sweep sweep;
-  for (const TypedOption& typed : tokenise(command, arguments)) add(sweep, typed, names);
+  for (const TypedOption& typed : tokenise(commandCalled(command), arguments, sweep.operands)) add(sweep, typed, names);
   return sweep;
 }
 
 std::string commandLine(std::string_view command, const Config& config) {
   std::string line = concat("tandem ", command);
   for (const Option& option : options()) {
+    if ((option.commands & commandCalled(command).bit) == 0) continue;
     const std::string value = valueText(config, option);
     if (value == valueText(Config(), option)) continue;
     const bool bareFlag = std::holds_alternative<bool Config::*>(option.field) && value == "true";

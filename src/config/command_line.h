@@ -18,9 +18,10 @@ struct Axis {
 /// What was typed, before expansion: the options given once, and the axes.
 struct Sweep {
   Config base;
-  std::vector<Axis> axes;          ///< every option that was given more than one value
-  std::vector<std::string> given;  ///< names of all options that were typed
-  std::vector<std::string> notes;  ///< what aliases had to say
+  std::vector<Axis> axes;             ///< every option that was given more than one value
+  std::vector<std::string> given;     ///< names of all options that were typed
+  std::vector<std::string> notes;     ///< what aliases had to say
+  std::vector<std::string> operands;  ///< arguments that are no options, of commands that take such
 };
 
 /// Parses the arguments after the command's name. Every option of the table is accepted, with hyphens or underscores,

@@ -14,9 +14,25 @@ constexpr std::string_view benchExamples[] = {
     "tandem bench --devices=cuda:0+1,cuda:0+2 --all-reduce=nccl,copy --precision=bf16 --batch=128",
 };
 
+constexpr std::string_view predictExamples[] = {
+    "tandem predict --model=resnet50 --weights=resnet50.pth --class-names=imagenet.txt cat.jpg dog.png",
+    "tandem predict --model=resnet50 --head=14xsigmoid --weights=chest.safetensors --top=0 xray.png",
+    "tandem predict --model=vgg16 --weights=keras.safetensors --weights-map=keras --normalization=caffe cat.jpg",
+};
+constexpr std::string_view featuresExamples[] = {
+    "tandem features --model=vgg16 --weights=vgg16.pth --replicas=2 --out=features.npy a.png b.png",
+    "tandem features --model=resnet50 --weights=resnet50.pth --bad-image=skip --json --out=features.npy a.jpg b.jpg",
+    "tandem features --model=resnet20 --weights=mine.safetensors --data=cifar-10-batches-bin --out=f.safetensors",
+};
+
 constexpr CommandEntry table[] = {
     {"bench", onBench, "Measures data-parallel training: images/s of every point of the sweep that the options span.",
-     benchExamples},
+     benchExamples, "", true},
+    {"predict", onPredict, "Shows what a network with trained weights makes of images (JPEG or PNG).", predictExamples,
+     "IMAGE...", false},
+    {"features", onFeatures,
+     "Writes the features of images: what the last layer before the classes reads, averaged over the pixels.",
+     featuresExamples, "[IMAGE...]", false},
 };
 
 }  // namespace

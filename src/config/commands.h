@@ -11,6 +11,8 @@ struct CommandEntry {
   unsigned bit;  ///< of Commands
   std::string_view summary;
   std::span<const std::string_view> examples;
+  std::string_view operands;  ///< what stands for arguments that are no options; empty: it takes none
+  bool sweeps;                ///< takes lists
 };
 
 std::span<const CommandEntry> commandsWithOptions();

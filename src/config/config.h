@@ -19,6 +19,22 @@ struct Config {
   std::string executor = "planned";
   std::string recompute = "none";  // activations that backward computes again instead of finding them kept
 
+  // weights that somebody trained
+  std::string weights;  // file, empty: initial values by seed
+  std::string weightsMap = "none";
+  bool resetHead = false;
+  bool rejectNonfinite = false;
+  std::string saveWeights;  // file, empty: none
+
+  // images that a network looks at
+  int64_t resize = 0;  // 0: 256/224 of imageSize
+  std::string normalization = "imagenet";
+  std::string badImage = "fail";
+  int64_t top = 5;  // 0: all classes
+  std::string scores = "auto";  // auto: what the head is, or logits
+  std::string classNames;  // file, empty: numbers only
+  bool json = false;
+
   // on what
   std::string devices = "cpu";  // "cpu" or "cuda:0+1"
   int64_t replicas = 1;

@@ -39,6 +39,7 @@ void read(Value& field, const std::string& name, const json& value) {
 json toJson(const Config& config) {
   json object = json::object();
   for (const Option& option : options()) {
+    if ((option.commands & onBench) == 0) continue;  // records are of bench
     std::visit([&](auto field) { object[std::string(option.name)] = config.*field; }, option.field);
   }
   return object;

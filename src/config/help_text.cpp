@@ -11,10 +11,11 @@ namespace {
 
 constexpr size_t width = 120, leftWidth = 28;
 
-constexpr std::array<std::pair<ExitCode, std::string_view>, 9> exitCodes{{
-    {ExitCode::ok, "every point was measured"},
+constexpr std::array<std::pair<ExitCode, std::string_view>, 10> exitCodes{{
+    {ExitCode::ok, "everything asked for was done"},
     {ExitCode::usage, "a wrong option, value or combination"},
     {ExitCode::data, "a data file that is missing or broken"},
+    {ExitCode::checkpoint, "a weights file that is damaged or does not fit the network"},
     {ExitCode::peer, "a replica failed because another one did"},
     {ExitCode::numeric, "a loss or weight is no finite number"},
     {ExitCode::storage, "the results file cannot be written"},
@@ -76,10 +77,11 @@ std::string oneValueOptions(const CommandEntry& command) {
 }
 
 /// "--num-gpus (--replicas)": the names that users of other programs know.
-std::string otherNames() {
+std::string otherNames(const CommandEntry& command) {
   std::vector<std::string> names;
   for (const Alias& alias : aliases()) {
-    if (alias.value.empty()) names.push_back(concat("--", alias.name, " (--", alias.option, ")"));
+    if (alias.value.empty() && (findOption(alias.option)->commands & command.bit) != 0)
+      names.push_back(concat("--", alias.name, " (--", alias.option, ")"));
   }
   return join(names);
 }
@@ -88,12 +90,16 @@ std::string otherNames() {
 
 std::string helpText(std::string_view name, const CatalogNames& names) {
   const CommandEntry& command = commandCalled(name);
-  std::string text = concat("Usage: tandem ", name, " [--OPTION=VALUE ...]\n\n", command.summary, "\n\n");
-  text += row("Lists:", concat("every option takes a list a,b,c, and a number a range as 1-8*2 (1,2,4,8) or 1-3+1 "
-                               "(1,2,3); the run is then the cross product. One value only: ",
-                               oneValueOptions(command)));
+  const std::string_view gap = command.operands.empty() ? "" : " ";
+  std::string text =
+      concat("Usage: tandem ", name, " [--OPTION=VALUE ...]", gap, command.operands, "\n\n", command.summary, "\n\n");
+  if (command.sweeps) {
+    text += row("Lists:", concat("every option takes a list a,b,c, and a number a range as 1-8*2 (1,2,4,8) or 1-3+1 "
+                                 "(1,2,3); the run is then the cross product. One value only: ",
+                                 oneValueOptions(command)));
+  }
   text += row("Names:", "hyphens and underscores are equal; flags are --name, or --name=true,false in a list");
-  text += row("Also known:", otherNames());
+  text += row("Also known:", otherNames(command));
   text += optionGroups(command, names);
   text += "\nOther:\n" + row("  --help", "this text");
   text += "\nExit codes:\n";

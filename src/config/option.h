@@ -14,7 +14,7 @@ namespace tandem {
 using Field = std::variant<int64_t Config::*, double Config::*, bool Config::*, std::string Config::*>;
 
 /// Commands that take an option, as bits.
-enum Commands : unsigned { onBench = 1 };
+enum Commands : unsigned { onBench = 1, onPredict = 2, onFeatures = 4, onImages = onPredict | onFeatures };
 
 /// Which catalog an option's values come from. The names themselves live in the catalogs of other folders and are
 /// handed in by cli (CatalogNames), so that config/ depends on none of them.
@@ -35,7 +35,11 @@ enum class Choices {
   schedules,
   optimizers,
   formats,
-  lossPlaces
+  lossPlaces,
+  weightsMaps,
+  normalizations,
+  badImages,
+  scores
 };
 
 /// Valid names of each catalog, by Choices. `any` is empty.

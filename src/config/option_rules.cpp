@@ -54,4 +54,9 @@ Breach out(const Config& config) {
   return "must name a file";
 }
 
+Breach saveWeights(const Config& config) {
+  if (config.saveWeights.empty() || config.saveWeights.ends_with(".safetensors")) return std::nullopt;
+  return "must end in .safetensors, the one format written";
+}
+
 }  // namespace tandem::rules

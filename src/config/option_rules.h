@@ -48,5 +48,6 @@ Breach parameterDevice(const Config& config);
 Breach head(const Config& config);
 Breach warmup(const Config& config);
 Breach out(const Config& config);
+Breach saveWeights(const Config& config);
 
 }  // namespace tandem::rules

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "config/command_line.h"
+#include "config/commands.h"
 
 namespace tandem {
 namespace {
@@ -20,10 +21,20 @@ std::string valuesCell(const Option& option, const CatalogNames& names) {
   return values.empty() ? code(option.placeholder) : join(values);
 }
 
+/// The commands that take the option.
+std::string commandsCell(const Option& option) {
+  std::vector<std::string> names;
+  for (const CommandEntry& command : commandsWithOptions()) {
+    if ((option.commands & command.bit) != 0) names.emplace_back(command.name);
+  }
+  return join(names);
+}
+
 std::string optionLine(const Option& option, const CatalogNames& names) {
   const std::string standard = defaultText(option);
   return concat("| ", code(concat("--", option.name)), " | ", valuesCell(option, names), " | ", code(standard), " | ",
-                option.unit, " | ", option.axis ? "yes" : "no", " | ", escaped(option.help), " |\n");
+                option.unit, " | ", commandsCell(option), " | ", option.axis ? "yes" : "no", " | ",
+                escaped(option.help), " |\n");
 }
 
 std::string_view groupOf(const Alias& alias) {
@@ -60,11 +71,12 @@ std::vector<std::string_view> groups() {
 std::string optionsMarkdown(const CatalogNames& names) {
   std::string text =
       "# Options\n\nGenerated from the option table (`src/config/option.cpp`, `src/config/aliases.cpp`); do not edit.\n"
-      "Hyphens and underscores are equal. An option with *list* \"yes\" takes `a,b,c`, and a number also a range: "
+      "Hyphens and underscores are equal. In `bench` an option with *list* \"yes\" takes `a,b,c`, and a number also a "
+      "range: "
       "`1-8*2` is 1,2,4,8 and `1-3+1` is 1,2,3.\n";
   for (const std::string_view group : groups()) {
-    text += concat("\n## ", group, "\n\n| option | values | default | unit | list | what it does |\n",
-                   "| --- | --- | --- | --- | --- | --- |\n");
+    text += concat("\n## ", group, "\n\n| option | values | default | unit | commands | list | what it does |\n",
+                   "| --- | --- | --- | --- | --- | --- | --- |\n");
     for (const Option& option : options()) {
       if (option.group == group) text += optionLine(option, names);
     }

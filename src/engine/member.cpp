@@ -4,6 +4,7 @@
 
 #include "engine/gradient_sum.h"
 #include "engine/initialise.h"
+#include "engine/pretrained.h"
 
 namespace tandem {
 namespace {
@@ -34,8 +35,11 @@ class TeamMember final : public Team::Member {
           if (sum_.add(slice, part_)) shared_.strategy.gradientReady(replica_, slice);
         }) {
     initialiseWeights(*shared.options.graph, shared.options.seed, buffers_);
+    const Pretrained* pretrained = shared.options.pretrained.get();
+    if (pretrained != nullptr) setParameters(*pretrained, buffers_);
     shared_.strategy.attach(replica_);  // before anybody views the weights
     executor_->bind(*shared.options.graph, buffers_);
+    if (pretrained != nullptr) setStatistics(*pretrained, *executor_);
     executor_->setTraining(!shared.options.forwardOnly);
     executor_->setGradients(!shared.options.forwardOnly);
     if (shared.lossPlace.needsSource(index)) source_ = shared.options.source(index);

@@ -10,6 +10,7 @@
 #include "engine/environment.h"
 #include "engine/initialise.h"
 #include "engine/measured_run.h"
+#include "engine/pretrained.h"
 #include "engine/process_clock.h"
 #include "engine/run_watch.h"
 #include "engine/team_options.h"
@@ -58,6 +59,10 @@ void checkLosses(const std::vector<double>& losses) {
                             "; it must stay finite: lower --lr, or use --precision=fp32"));
 }
 
+void append(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  notes.insert(notes.end(), more.begin(), more.end());
+}
+
 void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   setNumerics(plan.config);
   const Graph graph = graphOf(plan.config);
@@ -65,12 +70,21 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   for (const std::string& note : {kernels.note, plan.recomputeNote}) {
     if (!note.empty()) record.notes.push_back(note);
   }
-  const TeamOptions options = teamOptions(plan, graph, kernels);
+  TeamOptions options = teamOptions(plan, graph, kernels);
+  options.pretrained = readPretrained(plan.config, graph);
+  if (options.pretrained) {
+    append(record.notes, options.pretrained->notes);
+    append(record.notes, options.pretrained->warnings);
+  }
   record.placement = placementOf(plan, options);
   Team team(options);
   RunWatch watch(plan);
   MeasuredRun run({.config = plan.config, .globalBatch = plan.globalBatch, .graph = &graph, .watch = &watch}, progress);
-  team.run([&run](Team::Member& member) { run.body(member); });
+  team.run([&](Team::Member& member) {
+    run.body(member);
+    const std::string& path = plan.config.saveWeights;
+    if (member.index() == 0 && !path.empty()) saveWeights(path, graph, member.buffers(), member.executor());
+  });
   run.fill(record);
   watch.fill(record);
   record.peakMemoryBytes = peakBytes(options.devices);

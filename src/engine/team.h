@@ -19,6 +19,8 @@
 
 namespace tandem {
 
+struct Pretrained;  // engine/pretrained.h
+
 struct TeamOptions {
   const Graph* graph = nullptr;  ///< outlives the team; names the loss
   std::vector<Device> devices;   ///< one per replica
@@ -36,7 +38,8 @@ struct TeamOptions {
   uint64_t seed = 1;
   int64_t accumulate = 1;  ///< equal parts in which a replica's batch runs
   bool forwardOnly = false;
-  bool blockingWaits = false;  ///< replicas share cores
+  bool blockingWaits = false;                    ///< replicas share cores
+  std::shared_ptr<const Pretrained> pretrained;  ///< what replaces initial values; null: nothing
   /// The batches of replica i; called on its thread.
   std::function<std::unique_ptr<BatchSource>(int replica)> source;
 };

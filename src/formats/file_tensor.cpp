@@ -28,6 +28,17 @@ uint8_t* gather(const FileTensor& tensor, size_t d, int64_t from, uint8_t* to) {
   return to;
 }
 
+/// True when a part between slashes is empty, "." or "..".
+bool leadsOut(std::string_view name) {
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find('/', begin), name.size());
+    const std::string_view part = name.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..") return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 }  // namespace
 
 uint64_t FileTensor::elements() const {
@@ -63,15 +74,20 @@ std::span<const uint8_t> rowMajorBytes(const FileTensor& tensor, std::vector<uin
   return scratch;
 }
 
-std::optional<std::string> nameFault(std::string_view name) {
+std::optional<std::string> nameFault(std::string_view name, Slashes slashes) {
   if (name.empty()) return "a tensor's name is empty";
   if (name.size() > longestName) {
     return concat("the name '", shown(name), "' has ", name.size(), " bytes; the limit is ", longestName);
   }
   if (!isUtf8(name)) return concat("the name '", shown(name), "' is not UTF-8");
-  const auto forbidden = [](char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7F || c == '/' || c == '\\'; };
+  const auto forbidden = [slashes](char c) {
+    return static_cast<uint8_t>(c) < 0x20 || c == 0x7F || c == '\\' || (c == '/' && slashes == Slashes::refused);
+  };
   if (std::ranges::any_of(name, forbidden)) {
     return concat("the name '", shown(name), "' has a control character or a slash; names are such as 'conv1.weight'");
+  }
+  if (slashes == Slashes::inside && leadsOut(name)) {
+    return concat("the name '", shown(name), "' would lead out of a folder; names are such as 'conv1_conv/kernel'");
   }
   return std::nullopt;
 }

@@ -36,8 +36,13 @@ std::vector<int64_t> stridesUnlessRowMajor(std::span<const int64_t> shape, std::
 /// The elements in row-major order: the tensor's own bytes, or `scratch` filled with them.
 std::span<const uint8_t> rowMajorBytes(const FileTensor& tensor, std::vector<uint8_t>& scratch);
 
-/// What is wrong with a tensor's name, if anything: at most 256 bytes of UTF-8 without control characters and slashes.
-std::optional<std::string> nameFault(std::string_view name);
+/// Whether names may have slashes inside, as Keras' do ("conv1_conv/kernel").
+enum class Slashes { refused, inside };
+
+/// What is wrong with a tensor's name, if anything: at most 256 bytes of UTF-8 without control characters, backslashes
+/// and slashes. With Slashes::inside slashes join parts that are neither empty nor "." nor "..": no such name leads out
+/// of a folder.
+std::optional<std::string> nameFault(std::string_view name, Slashes slashes = Slashes::refused);
 
 /// A name that occurs twice, if any.
 std::optional<std::string> repeatedName(std::span<const FileTensor> tensors);

@@ -14,7 +14,8 @@ namespace tandem {
 struct SafetensorsLimits {
   uint64_t headerBytes = 100'000'000;  ///< that of the safetensors library
   uint64_t tensors = 1 << 16;
-  uint64_t metadataBytes = 16 << 20;  ///< names and values together
+  uint64_t metadataBytes = 16 << 20;   ///< names and values together
+  Slashes slashes = Slashes::refused;  ///< in names
 };
 
 /// A safetensors file: eight bytes with the size of the header, a JSON header, the tensors' bytes without gaps.

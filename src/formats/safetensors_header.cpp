@@ -139,7 +139,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   bool startEntry(std::string& name) {
     key_ = std::move(name);
     if (key_ != metadataName) {
-      const auto fault = nameFault(key_);
+      const auto fault = nameFault(key_, limits_.slashes);
       return fault ? refuse(*fault) : true;
     }
     if (hasMetadata_) return refuse("__metadata__ is there twice");

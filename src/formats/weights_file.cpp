@@ -1,6 +1,9 @@
 #include "formats/weights_file.h"
 
+#include <openssl/sha.h>
+
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -51,13 +54,13 @@ std::string noteOn(const Pth& pth) {
 
 }  // namespace
 
-WeightsFile WeightsFile::open(const std::string& path, uint64_t limitBytes) {
+WeightsFile WeightsFile::open(const std::string& path, const WeightsFileOptions& options) {
   const Format format = formatOf(readFileHead(path, headBytes), path);
   WeightsFile file;
   file.path_ = path;
-  file.bytes_ = readFile(path, limitBytes);
+  file.bytes_ = readFile(path, options.limitBytes);
   if (format == Format::safetensors) {
-    auto content = valueOrThrow<CheckpointError>(parseSafetensors(file.bytes_), path);
+    auto content = valueOrThrow<CheckpointError>(parseSafetensors(file.bytes_, {.slashes = options.slashes}), path);
     file.format_ = "safetensors";
     file.tensors_ = std::move(content.tensors);
     file.metadata_ = std::move(content.metadata);
@@ -68,6 +71,18 @@ WeightsFile WeightsFile::open(const std::string& path, uint64_t limitBytes) {
     file.note_ = noteOn(content);
   }
   return file;
+}
+
+std::string WeightsFile::sha256() const {
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  SHA256(bytes_.data(), bytes_.size(), digest.data());
+  std::string text;
+  for (const unsigned char byte : digest) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
 }
 
 }  // namespace tandem

@@ -80,5 +80,14 @@ TEST(Combination, TrainingOptionsFitTogether) {
   EXPECT_EQ(refusal({"--schedule=cosine", "--steps=10"}), "accepted");
 }
 
+TEST(Combination, OptionsOnWeightsNeedWeights) {
+  expectRefused({"--weights-map=timm"}, "--weights-map=timm needs --weights");
+  expectRefused({"--reset-head"}, "--reset-head needs --weights");
+  expectRefused({"--reject-nonfinite"}, "--reject-nonfinite needs --weights");
+  EXPECT_EQ(refusal({"--weights=w.pth", "--weights-map=timm", "--reset-head", "--reject-nonfinite"}), "accepted");
+  expectRefused({"--save-weights=a.safetensors", "--forward-only"}, "nothing is trained");
+  EXPECT_EQ(refusal({"--save-weights=a.safetensors"}), "accepted");
+}
+
 }  // namespace
 }  // namespace tandem

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -26,6 +27,10 @@ inline const CatalogNames& exampleCatalogs() {
       {Choices::optimizers, {"sgd", "adam", "adamw"}},
       {Choices::formats, {"table", "md", "csv", "json"}},
       {Choices::lossPlaces, {"replica", "gathered"}},
+      {Choices::weightsMaps, {"none", "keras", "timm"}},
+      {Choices::normalizations, {"imagenet", "caffe"}},
+      {Choices::badImages, {"fail", "skip"}},
+      {Choices::scores, {"softmax", "sigmoid", "logits"}},
   }};
   return names;
 }
@@ -41,6 +46,15 @@ std::string usageErrorOf(Call call) {
   return "accepted";
 }
 
+/// The rows that a command takes.
+inline std::vector<Option> optionsOf(unsigned command) {
+  std::vector<Option> taken;
+  for (const Option& option : options()) {
+    if ((option.commands & command) != 0) taken.push_back(option);
+  }
+  return taken;
+}
+
 /// A value of the option that is valid and not the default.
 inline std::string otherValue(const Option& option) {
   const std::string standard = valueText(Config(), option);
@@ -53,6 +67,7 @@ inline std::string otherValue(const Option& option) {
   if (std::holds_alternative<int64_t Config::*>(option.field)) return "33";
   if (std::holds_alternative<double Config::*>(option.field)) return "0.25";
   if (option.name == "devices") return "cuda:0+3";
+  if (option.name == "save-weights") return "a.safetensors";
   if (option.name == "parameter-device") return "cpu:1";
   if (option.name == "head") return "sigmoid";
   return "77";

@@ -12,9 +12,17 @@ namespace {
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(Help, NamesEveryOptionGroupAndValue) {
+  for (const CommandEntry& command : commandsWithOptions()) {
+    const std::string help = helpText(command.name, exampleCatalogs());
+    for (const Option& option : options()) {
+      const bool isTaken = (option.commands & command.bit) != 0;
+      EXPECT_EQ(contains(help, concat("\n  --", option.name, option.placeholder.empty() ? " " : "=")), isTaken)
+          << command.name << " " << option.name;
+    }
+  }
   const std::string help = helpText("bench", exampleCatalogs());
   const std::string flat = std::regex_replace(help, std::regex("\\s+"), " ");
-  for (const Option& option : options()) {
+  for (const Option& option : optionsOf(onBench)) {
     EXPECT_TRUE(contains(help, concat("\n  --", option.name))) << option.name;
     EXPECT_TRUE(contains(help, concat("\n", option.group, ":\n"))) << option.group;
   }
@@ -26,9 +34,11 @@ TEST(Help, NamesEveryOptionGroupAndValue) {
 }
 
 TEST(Help, FitsTheTerminal) {
-  for (const std::string& line : split(helpText("bench", exampleCatalogs()), "\n")) {
-    EXPECT_LE(line.size(), 120u) << line;
-    EXPECT_TRUE(line.empty() || line.back() != ' ') << "'" << line << "'";
+  for (const CommandEntry& command : commandsWithOptions()) {
+    for (const std::string& line : split(helpText(command.name, exampleCatalogs()), "\n")) {
+      EXPECT_LE(line.size(), 120u) << line;
+      EXPECT_TRUE(line.empty() || line.back() != ' ') << "'" << line << "'";
+    }
   }
 }
 

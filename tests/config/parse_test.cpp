@@ -49,11 +49,21 @@ TEST(Parse, Flags) {
 }
 
 TEST(Parse, EveryOptionOfTheTableIsAccepted) {
-  for (const Option& option : options()) {
+  for (const Option& option : optionsOf(onBench)) {
     const Sweep sweep = parse({concat("--", option.name, "=", otherValue(option))});
     EXPECT_EQ(valueText(sweep.base, option), otherValue(option)) << option.name;
     EXPECT_EQ(sweep.given, Texts{std::string(option.name)});
   }
+}
+
+TEST(Parse, FilesAreOperandsOfCommandsThatTakeThem) {
+  const auto predict = [](const Texts& arguments) { return parseArguments("predict", arguments, exampleCatalogs()); };
+  const Sweep sweep = predict({"a.jpg", "--top=3", "b.png", "--weights", "w.pth", "c"});
+  EXPECT_EQ(sweep.operands, (Texts{"a.jpg", "b.png", "c"}));
+  EXPECT_EQ(sweep.base.weights, "w.pth");
+  EXPECT_NE(usageErrorOf([&] { predict({"a.jpg", "--topp=3"}); }).find("did you mean '--top'?"), std::string::npos);
+  EXPECT_NE(usageErrorOf([&] { predict({"--lr=3"}); }).find("unknown option '--lr'"), std::string::npos);
+  EXPECT_NE(usageErrorOf([] { parse({"--top=3"}); }).find("unknown option '--top'"), std::string::npos);
 }
 
 TEST(Parse, Lists) {
@@ -97,7 +107,7 @@ TEST(Parse, BadLists) {
 }
 
 TEST(Parse, OptionsOfTheWholeRunTakeOneValue) {
-  for (const Option& option : options()) {
+  for (const Option& option : optionsOf(onBench)) {
     if (option.axis) continue;
     const std::string value = otherValue(option) + "," + valueText(Config(), option);
     EXPECT_NE(refusal({concat("--", option.name, "=", value)}).find("takes one value, not a list"), std::string::npos);

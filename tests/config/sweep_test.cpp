@@ -50,7 +50,7 @@ TEST(CommandLine, NamesOnlyWhatDiffers) {
 }
 
 TEST(CommandLine, RepeatsEveryOption) {
-  for (const Option& option : options()) {
+  for (const Option& option : optionsOf(onBench)) {
     Config config;
     setValue(config, option, otherValue(option), exampleCatalogs());
     const Texts words = split(commandLine("bench", config), " ");

@@ -50,6 +50,16 @@ TEST(FileTensor, ChecksNames) {
   EXPECT_TRUE(nameFault(std::string(257, 'x')));
 }
 
+TEST(FileTensor, TakesSlashesInsideNamesWhereAsked) {
+  for (const std::string name : {"conv1_conv/kernel", "a/b/c", "a/..b/c"}) {
+    EXPECT_TRUE(nameFault(name)) << name;
+    EXPECT_FALSE(nameFault(name, Slashes::inside)) << name;
+  }
+  for (const std::string name : {"/a", "a/", "a//b", "..", "../a", "a/../b", "a/..", "./a", "a/./b", "a\\b", "a/\n"}) {
+    EXPECT_TRUE(nameFault(name, Slashes::inside)) << name;
+  }
+}
+
 TEST(ElementType, NamesEachTypeOnce) {
   for (const auto& type : elementTypes()) {
     EXPECT_EQ(elementTypeNamed(type.name), &type);

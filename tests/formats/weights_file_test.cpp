@@ -167,5 +167,28 @@ TEST(WeightsFile, RefusesEveryTruncation) {
   }
 }
 
+TEST(WeightsFile, ReadsSlashesWhereAsked) {
+  const std::string path = testing::TempDir() + "/tandem_slashes.safetensors";
+  const std::vector<float> values{1};
+  FileTensor tensor;
+  tensor.name = "conv/kernel";
+  tensor.type = elementTypeNamed("F32");
+  tensor.shape = {1};
+  tensor.bytes = {reinterpret_cast<const uint8_t*>(values.data()), sizeof(float)};
+  writeSafetensors(path, {tensor}, {});
+  EXPECT_THROW(WeightsFile::open(path), CheckpointError);
+  EXPECT_EQ(WeightsFile::open(path, {.slashes = Slashes::inside}).tensors()[0].name, "conv/kernel");
+}
+
+TEST(WeightsFile, HasTheHashThatSha256sumPrints) {
+  const std::string path = golden("network.safetensors");
+  FILE* pipe = popen(("sha256sum < " + path).c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string text(64, ' ');
+  EXPECT_EQ(std::fread(text.data(), 1, text.size(), pipe), text.size());
+  pclose(pipe);
+  EXPECT_EQ(WeightsFile::open(path).sha256(), text);
+}
+
 }  // namespace
 }  // namespace tandem

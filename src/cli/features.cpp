@@ -1,0 +1,110 @@
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/catalog_names.h"
+#include "cli/commands.h"
+#include "cli/inference_request.h"
+#include "config/command_line.h"
+#include "device/cpu_allocator.h"
+#include "formats/npy.h"
+#include "formats/safetensors.h"
+#include "graph/state.h"
+#include "models/model.h"
+
+namespace tandem {
+namespace {
+
+void writeAsNpy(const std::string& path, const InferenceResult& result) {
+  const at::Tensor& features = result.outputs;
+  writeNpy(path, {features.const_data_ptr<float>(), static_cast<size_t>(features.numel())}, features.size(0),
+           features.size(1));
+}
+
+const char* typeName(at::ScalarType type) {
+  if (type == at::kFloat) return "F32";
+  if (type == at::kLong) return "I64";
+  check(type == at::kByte, "a type of features and labels");
+  return "U8";
+}
+
+FileTensor tensorOf(const char* name, const at::Tensor& values) {
+  FileTensor tensor;
+  tensor.name = name;
+  tensor.type = elementTypeNamed(typeName(values.scalar_type()));
+  tensor.shape = values.sizes().vec();
+  tensor.bytes = {static_cast<const uint8_t*>(values.const_data_ptr()), tensor.byteCount()};
+  return tensor;
+}
+
+/// The features, the image of each row and, of a data set, its label.
+void writeAsSafetensors(const std::string& path, const InferenceResult& result) {
+  const at::Tensor images = at::tensor(result.images, at::kLong);
+  std::vector<FileTensor> tensors{tensorOf("features", result.outputs), tensorOf("images", images),
+                                  tensorOf("labels", result.labels)};
+  if (result.labels.lt(0).all().item<bool>()) tensors.pop_back();
+  writeSafetensors(path, std::move(tensors), {});
+}
+
+struct OutputFormat {
+  std::string_view ending;
+  void (*write)(const std::string& path, const InferenceResult&);
+};
+constexpr OutputFormat outputFormats[] = {{".npy", writeAsNpy}, {".safetensors", writeAsSafetensors}};
+
+const OutputFormat& outputFormat(const InferenceRequest& request) {
+  const std::string& path = request.plan.config.out;
+  if (std::ranges::find(request.given, "out") == request.given.end()) {
+    throw UsageError("tandem features needs a file to write: --out=FILE.npy or --out=FILE.safetensors");
+  }
+  const auto row =
+      std::ranges::find_if(outputFormats, [&](const OutputFormat& format) { return path.ends_with(format.ending); });
+  if (row == std::end(outputFormats)) throw UsageError(concat("--out=", path, ": must end in .npy or .safetensors"));
+  return *row;
+}
+
+void printJson(const InferenceRequest& request, const InferenceResult& result) {
+  using nlohmann::ordered_json;
+  auto rows = ordered_json::array(), bad = ordered_json::array();
+  for (const int64_t image : result.images) rows.push_back(request.nameOf(image));
+  for (const BadImage& left : result.bad)
+    bad.push_back({{"image", request.nameOf(left.index)}, {"reason", left.reason}});
+  const ordered_json object{{"model", request.plan.config.model},
+                            {"weights", request.plan.config.weights},
+                            {"out", request.plan.config.out},
+                            {"features", result.outputs.size(1)},
+                            {"rows", rows},
+                            {"left_out", bad},
+                            {"images_per_second", static_cast<double>(result.images.size()) / result.seconds}};
+  std::cout << object.dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace
+
+int featuresCommand(Arguments arguments) {
+  if (asksForHelp(arguments)) {
+    std::cout << helpText("features", catalogNames());
+    return 0;
+  }
+  InferenceRequest request = inferenceRequest("features", arguments);
+  const OutputFormat& format = outputFormat(request);
+  Config& config = request.plan.config;
+  config.resetHead = true;  // nothing reads it
+  installCpuAllocator();
+  const Graph graph = graphOf(config);
+  const InferenceResult result = infer(request, featureGraph(graph), readPretrained(config, graph));
+  format.write(config.out, result);
+  if (config.json) {
+    printJson(request, result);
+  } else {
+    std::cout << config.out << ": " << result.outputs.size(0) << " x " << result.outputs.size(1) << " features\n"
+              << rateText(request, result) << '\n';
+  }
+  return 0;
+}
+
+}  // namespace tandem

@@ -1,0 +1,124 @@
+#include <ATen/ATen.h>
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "base/catalog.h"
+#include "base/text.h"
+#include "cli/catalog_names.h"
+#include "cli/commands.h"
+#include "cli/inference_request.h"
+#include "cli/table.h"
+#include "config/command_line.h"
+#include "device/cpu_allocator.h"
+#include "engine/score.h"
+#include "formats/file.h"
+#include "formats/utf8.h"
+#include "models/model.h"
+
+namespace tandem {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr uint64_t largestNames = 64 << 20;
+
+/// The lines of --class-names; as many as the network has classes.
+std::vector<std::string> classNames(const Config& config) {
+  if (config.classNames.empty()) return {};
+  const std::vector<uint8_t> bytes = readFile(config.classNames, largestNames);
+  std::vector<std::string> names = split({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "\n");
+  if (names.back().empty()) names.pop_back();
+  for (std::string& name : names) {
+    if (name.ends_with('\r')) name.pop_back();
+    if (!isUtf8(name)) throw DataError(concat(config.classNames, ": '", shown(name), "' is not UTF-8"));
+  }
+  if (std::ssize(names) != config.classes) {
+    throw DataError(concat(config.classNames, ": has ", names.size(), " lines, but ", config.model, " has ",
+                           config.classes, " classes; one name a line"));
+  }
+  return names;
+}
+
+std::string scoresOfHead(const Graph& graph) {
+  const TaskLoss& loss = graph.loss();
+  if (!loss.head.empty()) return std::string(loss.head);
+  throw UsageError(concat("tandem predict: the network's loss is ", loss.name,
+                          ", whose outputs are no classes; --scores=logits shows them as they are"));
+}
+
+struct Scored {
+  int64_t number = 0;
+  double score = 0;
+};
+
+/// The best classes of one image.
+std::vector<Scored> best(const at::Tensor& row, int64_t top) {
+  const int64_t count = top == 0 ? row.numel() : std::min(top, row.numel());
+  const auto [values, indices] = row.topk(count);
+  std::vector<Scored> result;
+  for (int64_t i = 0; i < count; ++i) result.push_back({indices[i].item<int64_t>(), values[i].item<double>()});
+  return result;
+}
+
+ordered_json toJson(const InferenceRequest& request, const InferenceResult& result, const at::Tensor& shownAs,
+                    const std::vector<std::string>& names) {
+  const Config& config = request.plan.config;
+  auto images = ordered_json::array(), bad = ordered_json::array();
+  for (int64_t row = 0; row < std::ssize(result.images); ++row) {
+    auto classes = ordered_json::array();
+    for (const Scored& scored : best(shownAs[row], config.top)) {
+      ordered_json entry{{"class", scored.number}, {"score", scored.score}};
+      if (!names.empty()) entry["name"] = names[static_cast<size_t>(scored.number)];
+      classes.push_back(std::move(entry));
+    }
+    images.push_back({{"image", request.nameOf(result.images[static_cast<size_t>(row)])}, {"classes", classes}});
+  }
+  for (const BadImage& left : result.bad)
+    bad.push_back({{"image", request.nameOf(left.index)}, {"reason", left.reason}});
+  return {{"model", config.model},   {"weights", config.weights},
+          {"scores", config.scores}, {"images", images},
+          {"left_out", bad},         {"images_per_second", static_cast<double>(result.images.size()) / result.seconds}};
+}
+
+void print(const InferenceRequest& request, const InferenceResult& result, const at::Tensor& shownAs,
+           const std::vector<std::string>& names) {
+  const Config& config = request.plan.config;
+  std::vector<std::vector<std::string>> rows{{"image", "class", config.scores}};
+  for (int64_t row = 0; row < std::ssize(result.images); ++row) {
+    for (const Scored& scored : best(shownAs[row], config.top)) {
+      const std::string number = std::to_string(scored.number);
+      const std::string name = names.empty() ? number : concat(number, ' ', names[static_cast<size_t>(scored.number)]);
+      rows.push_back({request.nameOf(result.images[static_cast<size_t>(row)]), name, fixed(scored.score, 4)});
+    }
+  }
+  constexpr size_t textColumns = 2;
+  printTable(rows, textColumns);
+  std::cout << rateText(request, result) << '\n';
+}
+
+}  // namespace
+
+int predictCommand(Arguments arguments) {
+  if (asksForHelp(arguments)) {
+    std::cout << helpText("predict", catalogNames());
+    return 0;
+  }
+  InferenceRequest request = inferenceRequest("predict", arguments);
+  Config& config = request.plan.config;
+  const std::vector<std::string> names = classNames(config);
+  installCpuAllocator();
+  const Graph graph = graphOf(config);
+  if (config.scores == Config().scores) config.scores = scoresOfHead(graph);
+  const InferenceResult result = infer(request, graph, readPretrained(config, graph));
+  const at::Tensor shownAs = find(scores(), config.scores, "--scores").of(result.outputs);
+  if (config.json) {
+    std::cout << toJson(request, result, shownAs, names).dump(2, ' ', false, ordered_json::error_handler_t::replace)
+              << '\n';
+  } else {
+    print(request, result, shownAs, names);
+  }
+  return 0;
+}
+
+}  // namespace tandem

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <span>
+#include <string_view>
+
+namespace tandem {
+
+/// A row of --scores: what the outputs of a network, [N, classes] fp32, are shown as.
+struct ScoreEntry {
+  std::string_view name, summary;
+  at::Tensor (*of)(const at::Tensor& outputs);
+};
+
+std::span<const ScoreEntry> scores();
+
+}  // namespace tandem

@@ -1,0 +1,158 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "run_tandem.h"
+
+namespace tandem {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+constexpr int usage = 2, data = 3, checkpoint = 4;
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+std::string image(const std::string& name) { return concat(TANDEM_TESTS_DIR, "/golden/images/", name); }
+
+std::string contentOf(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// Weights that a short run has written.
+class Predict : public testing::Test {
+ protected:
+  void SetUp() override {
+    weights_ = ownFolder() + "/w.safetensors";
+    const auto run = runTandem({"bench", "--model=resnet20", "--batch=4", "--replicas=1", "--steps=2", "--warmup=0",
+                                "--save-weights=" + weights_});
+    ASSERT_EQ(run.code, 0) << run.err;
+  }
+
+  Finished tandem(const std::string& command, Texts more) const {
+    Texts all{command, "--model=resnet20", "--weights=" + weights_};
+    all.insert(all.end(), more.begin(), more.end());
+    return runTandem(all);
+  }
+
+  void expectRefused(const std::string& command, const Texts& more, int code, const std::string& part) const {
+    const auto run = tandem(command, more);
+    EXPECT_EQ(run.code, code) << run.err;
+    ASSERT_EQ(run.errors().size(), 1U) << run.err;
+    EXPECT_TRUE(contains(run.errors().front(), part)) << run.err;
+    EXPECT_EQ(run.out, "");
+  }
+
+  std::string weights_;
+};
+
+TEST_F(Predict, ShowsTheBestClassesOfEachImage) {
+  const auto run = tandem("predict", {image("rgb.jpg"), image("grey.png"), "--top=3"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "image ") && contains(run.out, "class  softmax\n")) << run.out;
+  EXPECT_TRUE(contains(run.out, "\n2 images in ")) << run.out;
+  EXPECT_TRUE(contains(run.out, " images/s on 1 replica\n")) << run.out;
+  EXPECT_TRUE(contains(run.err, "note: weights " + weights_ + " (safetensors, sha256 ")) << run.err;
+}
+
+TEST_F(Predict, PrintsJson) {
+  const std::string names = ownFolder() + "/names.txt";
+  std::ofstream(names) << "a\nb\nc\nd\ne\nf\ng\r\nh\ni\n\xC3\xA4 \"j\"\n";
+  const auto run = tandem("predict", {"--json", "--top=0", "--class-names=" + names, "--replicas=2", "--oversubscribe",
+                                      "--batch=1", image("rgb.jpg"), image("rgb.png"), image("grey.jpg")});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto object = nlohmann::json::parse(run.out);
+  ASSERT_EQ(object.at("images").size(), 3U);
+  for (const auto& entry : object.at("images")) {
+    ASSERT_EQ(entry.at("classes").size(), 10U);
+    double sum = 0, last = 1;
+    for (const auto& scored : entry.at("classes")) {
+      sum += scored.at("score").get<double>();
+      EXPECT_LE(scored.at("score").get<double>(), last);
+      last = scored.at("score");
+      const std::string letters = "abcdefghi";
+      const auto number = scored.at("class").get<size_t>();
+      EXPECT_EQ(scored.at("name"), number == 9 ? "\xC3\xA4 \"j\"" : letters.substr(number, 1));
+    }
+    EXPECT_NEAR(sum, 1, 1e-5);
+  }
+  EXPECT_EQ(object.at("images")[1].at("image"), image("rgb.png"));
+  EXPECT_GT(object.at("images_per_second").get<double>(), 0);
+}
+
+TEST_F(Predict, RefusesWrongArguments) {
+  expectRefused("predict", {}, usage, "needs images");
+  expectRefused("predict", {"--top=1,2", image("rgb.jpg")}, usage, "takes one value");
+  expectRefused("predict", {"--replicas=1,2", image("rgb.jpg")}, usage, "takes one value of --replicas, not a list");
+  expectRefused("predict", {"--resize=16", image("rgb.jpg")}, usage, "must be at least the network's input of 32");
+  expectRefused("predict", {"--lr=1", image("rgb.jpg")}, usage, "unknown option '--lr'");
+  expectRefused("predict", {"--classes=14", image("rgb.jpg")}, checkpoint,
+                "'fc.weight' is [10, 64] in the file and [14");
+  expectRefused("predict", {"--weights-map=keras", image("rgb.jpg")}, usage, "it knows resnet50_v1");
+  const auto run = runTandem({"predict", image("rgb.jpg")});
+  EXPECT_EQ(run.code, usage);
+  EXPECT_TRUE(contains(run.err, "needs trained weights: --weights=FILE")) << run.err;
+  EXPECT_EQ(runTandem({"predict", "--help"}).code, 0);
+}
+
+TEST_F(Predict, NamesImagesThatCannotBeRead) {
+  expectRefused("predict", {image("rgb.jpg"), image("cmyk.jpg")}, data, "cmyk.jpg: its colours are CMYK");
+  expectRefused("predict", {image("expected.json")}, data, "neither like a JPEG nor like a PNG");
+  expectRefused("predict", {"no.png"}, data, "no.png");
+  expectRefused("predict", {"--class-names=" + image("rgb.jpg"), image("rgb.jpg")}, data, "rgb.jpg: ");
+  expectRefused("predict", {"--bad-image=skip", image("cmyk.jpg")}, data, "none of 1 images could be read");
+  const auto run = tandem("predict", {"--bad-image=skip", "--json", image("cmyk.jpg"), image("rgb.jpg")});
+  EXPECT_EQ(run.code, 0) << run.err;
+  const auto object = nlohmann::json::parse(run.out);
+  EXPECT_EQ(object.at("images").size(), 1U);
+  EXPECT_EQ(object.at("left_out")[0].at("image"), image("cmyk.jpg"));
+  EXPECT_TRUE(contains(run.err, "left out: ")) << run.err;
+}
+
+TEST_F(Predict, FeaturesAreWrittenAsNpy) {
+  const std::string out = ownFolder() + "/f.npy";
+  const auto run = tandem("features", {"--out=" + out, image("rgb.jpg"), image("rgb.png"), image("grey.jpg")});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, out + ": 3 x 64 features\n3 images in ")) << run.out;
+  const std::string content = contentOf(out);
+  EXPECT_EQ(content.size(), 128U + 3 * 64 * 4);
+  EXPECT_TRUE(contains(content.substr(0, 128), "'shape': (3, 64), }"));
+  expectRefused("features", {image("rgb.jpg")}, usage, "needs a file to write");
+  expectRefused("features", {"--out=f.txt", image("rgb.jpg")}, usage, "must end in .npy or .safetensors");
+  expectRefused("features", {"--out=/no/such/f.npy", image("rgb.jpg")}, 8, "/no/such/f.npy");
+}
+
+TEST_F(Predict, FeaturesOfADataSetComeWithLabels) {
+  const std::string out = ownFolder() + "/f.safetensors", folder = ownFolder() + "/set";
+  Texts arguments{"--out=" + out, "--batch=64", "--data=/usr/share/datasets/fashion-mnist"};
+  if (!std::ifstream("/usr/share/datasets/fashion-mnist/train-labels-idx1-ubyte.gz").good()) GTEST_SKIP();
+  const auto run = tandem("features", arguments);
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "60000 x 64 features")) << run.out;
+  const auto inspected = runTandem({"weights", "inspect", out});
+  EXPECT_TRUE(contains(inspected.out, "labels    I64   [60000]")) << inspected.out;
+  arguments.push_back(image("rgb.jpg"));
+  expectRefused("features", arguments, usage, "not from both");
+}
+
+TEST_F(Predict, TheRecordOfARunSaysWhichWeights) {
+  const auto run = runTandem({"bench", "--model=resnet20", "--classes=14", "--batch=4", "--replicas=1", "--steps=2",
+                              "--warmup=0", "--weights=" + weights_, "--reset-head", "--format=json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "sha256 ") && contains(run.out, "map none): ")) << run.out;
+  EXPECT_TRUE(contains(run.out, "--reset-head keeps initial values in fc.weight; fc.bias")) << run.out;
+  const auto refused = runTandem({"bench", "--model=resnet20", "--classes=14", "--batch=4", "--replicas=1", "--steps=2",
+                                  "--warmup=0", "--weights=" + weights_});
+  EXPECT_EQ(refused.code, checkpoint);
+  EXPECT_TRUE(contains(refused.err, "--reset-head in bench")) << refused.err;
+  const auto sweep = runTandem({"bench", "--model=resnet20", "--replicas=1,2", "--save-weights=x.safetensors"});
+  EXPECT_EQ(sweep.code, usage);
+  EXPECT_TRUE(contains(sweep.err, "each would replace the file")) << sweep.err;
+}
+
+}  // namespace
+}  // namespace tandem

@@ -8,6 +8,7 @@ namespace tandem {
 int benchCommand(Arguments arguments);
 int planCommand(Arguments arguments);
 int weightsCommand(Arguments arguments);
+int reportCommand(Arguments arguments);
 int listCommand(Arguments arguments);
 int docsCommand(Arguments arguments);
 int versionCommand(Arguments arguments);

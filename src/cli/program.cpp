@@ -30,6 +30,8 @@ constexpr ProgramCommand table[] = {
     {"plan", "'plan show': what the planned executor makes of a network: calls, fusions, bytes, FLOPs", planCommand,
      true},
     {"weights", "'weights inspect FILE', 'weights convert FILE OUT': safetensors and .pth files", weightsCommand, true},
+    {"report", "tables of results files, of published figures and of any CSV of images/s; see 'report --help'",
+     reportCommand, true},
     {"list", "models, strategies, inputs, precisions, metrics, ...; --json for programs", listCommand, true},
     {"docs", "the reference of all options as Markdown (docs/OPTIONS.md)", docsCommand, true},
     {"--version", "version and commit; --json adds the libraries", versionCommand, true},

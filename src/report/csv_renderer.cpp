@@ -1,31 +1,13 @@
-#include <array>
-#include <charconv>
 #include <vector>
 
 #include "base/text.h"
 #include "config/option.h"
 #include "measure/metric.h"
 #include "report/builtin_renderers.h"
+#include "report/csv_table.h"
 
 namespace tandem {
 namespace {
-
-std::string quoted(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
-  std::string text = "\"";
-  for (const char c : field) {
-    if (c == '"') text += '"';
-    text += c;
-  }
-  return text + "\"";
-}
-
-/// The shortest text that reads back as the same number.
-std::string shortest(double value) {
-  std::array<char, 32> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  return {text.data(), end};
-}
 
 std::string outcomeText(const Outcome& outcome) {
   if (outcome.kind == OutcomeKind::ok) return "ok";
@@ -71,7 +53,7 @@ class CsvRenderer final : public Renderer {
 
  private:
   void printLine(const std::vector<std::string>& fields) {
-    for (size_t i = 0; i < fields.size(); ++i) out_ << (i > 0 ? "," : "") << quoted(fields[i]);
+    for (size_t i = 0; i < fields.size(); ++i) out_ << (i > 0 ? "," : "") << csvField(fields[i]);
     out_ << '\n';
   }
 

@@ -8,7 +8,9 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "measure/results_file.h"
+#include "report/comparison.h"
 #include "report/environment_table.h"
+#include "report/point_label.h"
 #include "report/published.h"
 #include "report/renderer.h"
 #include "report/seed_tables.h"
@@ -20,7 +22,8 @@ constexpr std::string_view usage =
     "Usage: tandem report FILE... [--format=table|md|csv|json]\n"
     "       tandem report seed-tables [FILE...] [--format=...]\n"
     "       tandem report published [WORD...] [--format=...]\n"
-    "       tandem report import FILE.csv [--format=...]\n\n"
+    "       tandem report import FILE.csv [--format=...]\n"
+    "       tandem report compare A B [--format=...]\n\n"
     "Of results files (JSON lines, as bench writes them): the environment, every run with its caveats, scaling "
     "against\n"
     "ideal, ratios between all values of the options that differ, and the fastest. csv and json give the runs "
@@ -31,7 +34,12 @@ constexpr std::string_view usage =
     "  published    what others measured, each figure with its source; with WORDs those that have all of them\n"
     "  import       the same tables of any CSV with the columns images_per_s and replicas, devices or gpus; every "
     "other\n"
-    "               column is a fact in which figures may differ\n\n"
+    "               column is a fact in which figures may differ\n"
+    "  compare      whether A is faster than B, by how much and how surely, and what differs between them; A and B "
+    "are\n"
+    "               FILE, with one or more runs of one configuration, or FILE:ROW, a row of 'tandem report FILE'. "
+    "Runs\n"
+    "               that did other work are refused (exit code 2), and numbers not to be quoted (exit code 9)\n\n"
     "  tandem report tandem-results.jsonl --format=md\n"
     "  tandem report published H100 fp16\n";
 
@@ -139,6 +147,35 @@ int reportImport(const Request& request) {
   return 0;
 }
 
+/// "results.jsonl:3" is the third record of the file; "results.jsonl" all that finished.
+Side sideOf(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  const std::string digits = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos || digits.size() > 9) {
+    Side side{text, recordsOf({text})};
+    std::erase_if(side.runs, [](const RunRecord& run) { return run.outcome.kind != OutcomeKind::ok; });
+    if (side.runs.empty()) throw InvalidMeasurement(text + ": no run in it has finished");
+    checkOneConfiguration(text, side.runs);
+    return side;
+  }
+  const auto records = recordsOf({text.substr(0, colon)});
+  const size_t row = std::stoul(digits);
+  if (row < 1 || row > records.size()) throw UsageError(concat(text, ": the rows are 1 to ", records.size()));
+  const RunRecord& run = records[row - 1];
+  if (run.outcome.kind != OutcomeKind::ok) {
+    throw InvalidMeasurement(concat(text, ": that run did not finish: ", oneLine(run.outcome.reason)));
+  }
+  return {text, {run}};
+}
+
+int reportCompare(const Request& request) {
+  if (request.words.size() != 2) {
+    throw UsageError(concat("tandem report compare: needs A and B, ", request.words.size(), " given"));
+  }
+  print(request, comparison(sideOf(request.words[0]), sideOf(request.words[1])));
+  return 0;
+}
+
 struct Verb {
   std::string_view name;
   int (*run)(const Request&);
@@ -148,6 +185,7 @@ constexpr Verb verbs[] = {
     {"seed-tables", reportSeedTables},
     {"published", reportPublished},
     {"import", reportImport},
+    {"compare", reportCompare},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "measure/record_example.h"
 #include "measure/results_file.h"
@@ -114,6 +115,29 @@ TEST(Report, APublishedListIsImportedAgain) {
   EXPECT_EQ(run.code, 0) << run.err;
   for (const auto& part : {"96.42%", "ratio of images/s, machine dgx-1 against gce"}) {
     EXPECT_TRUE(contains(run.out, part)) << run.out;
+  }
+}
+
+TEST(ReportCompare, ChoosesRowsJudgesAndRefuses) {
+  const std::string path = results("results.jsonl", sweep());
+  const std::string slower = results("slower.jsonl", {exampleRecord(2, "replicated", 120)});
+  const auto run = runTandem({"report", "compare", path + ":2", slower});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "A against B: faster by 21.0 %")) << run.out;
+  const std::vector<std::tuple<std::vector<std::string>, int, std::string>> refused{
+      {{path, slower}, 2, "--replicas is 1 and 2"},
+      {{path + ":3", slower}, 9, "loss is NaN"},
+      {{path + ":4", slower}, 2, "the rows are 1 to 3"},
+      {{path + ":0", slower}, 2, "the rows are 1 to 3"},
+      {{slower}, 2, "needs A and B"},
+      {{slower, "none.jsonl"}, 3, "none.jsonl"}};
+  for (const auto& [sides, code, part] : refused) {
+    std::vector<std::string> arguments{"report", "compare"};
+    arguments.insert(arguments.end(), sides.begin(), sides.end());
+    const auto refusal = runTandem(arguments);
+    EXPECT_EQ(refusal.code, code) << refusal.err;
+    EXPECT_EQ(refusal.errors().size(), 1u);
+    EXPECT_TRUE(contains(refusal.err, part)) << refusal.err;
   }
 }
 

@@ -1,10 +1,12 @@
 #include "base/statistics.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <vector>
+
+#include "base/error.h"
 
 namespace tandem {
 namespace {
@@ -25,17 +27,49 @@ std::vector<double> sortedCopy(std::span<const double> values) {
   return sorted;
 }
 
-/// t(0.975, degrees), error under 1e-5: tabulated below 10, then Abramowitz & Stegun 26.7.5. REQUIRES: degrees >= 4.
-double studentT975(size_t degrees) {
-  constexpr std::array table{2.7764451, 2.5705818, 2.4469119, 2.3646243, 2.3060041, 2.2621572};
-  if (degrees < 4 + table.size()) return table[degrees - 4];
-  constexpr double z = 1.959963985, z2 = z * z;
-  constexpr double g1 = z * (z2 + 1) / 4;
-  constexpr double g2 = z * ((5 * z2 + 16) * z2 + 3) / 96;
-  constexpr double g3 = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
-  constexpr double g4 = z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160;
-  const double x = 1 / static_cast<double>(degrees);
-  return z + x * (g1 + x * (g2 + x * (g3 + x * g4)));
+/// Share of Student's distribution between -t and t.
+double shareWithin(double t, size_t degrees) {
+  const double angle = std::atan(t / std::sqrt(static_cast<double>(degrees)));
+  const double cosine = std::cos(angle);
+  const bool odd = degrees % 2 == 1;
+  double term = odd ? cosine : 1, sum = odd && degrees == 1 ? 0 : term;
+  for (size_t i = odd ? 3 : 2; i + 1 < degrees; i += 2) {
+    term *= static_cast<double>(i - 1) / static_cast<double>(i) * cosine * cosine;
+    sum += term;
+  }
+  return odd ? 2 / std::numbers::pi * (angle + std::sin(angle) * sum) : std::sin(angle) * sum;
+}
+
+/// Correlation of neighbours.
+double neighbourCorrelation(std::span<const double> series, double center) {
+  double products = 0, squares = 0;
+  for (size_t i = 0; i < series.size(); ++i) {
+    const double from = series[i] - center;
+    squares += from * from;
+    if (i > 0) products += from * (series[i - 1] - center);
+  }
+  return squares > 0 ? products / squares : 0;
+}
+
+size_t blockLength(std::span<const double> series, double center) {
+  constexpr double strongest = 0.99;
+  const double r = std::min(neighbourCorrelation(series, center), strongest);
+  if (r <= 0) return 1;
+  const double length = 2 * std::cbrt(6 * r * r / ((1 - r * r) * (1 - r * r)) * static_cast<double>(series.size()));
+  const size_t longest = series.size() / 5;
+  return std::clamp<size_t>(static_cast<size_t>(std::lround(length)), 1, longest);
+}
+
+/// Mean square of (mean of a block - center) over all blocks, the series taken as a circle.
+double varianceOfBlocks(std::span<const double> series, double center, size_t length) {
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < length; ++i) sum += series[i] - center;
+  for (size_t i = 0; i < series.size(); ++i) {
+    squares += sum * sum;
+    sum += series[(i + length) % series.size()] - series[i];
+  }
+  const double size = static_cast<double>(length);
+  return squares / static_cast<double>(series.size()) / (size * size);
 }
 
 }  // namespace
@@ -63,12 +97,39 @@ std::optional<double> standardDeviation(std::span<const double> values) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
-std::optional<Interval> meanInterval95(std::span<const double> values) {
-  if (values.size() < fewestForInterval) return std::nullopt;
-  const double center = *mean(values);
-  const double standardError = *standardDeviation(values) / std::sqrt(static_cast<double>(values.size()));
-  const double half = studentT975(values.size() - 1) * standardError;
-  return Interval{center - half, center + half};
+double studentT(double probability, size_t degrees) {
+  check(probability > 0.5 && probability < 1 && degrees >= 1, "studentT: probability in (0.5, 1), degrees >= 1");
+  const double wanted = 2 * probability - 1;
+  double low = 0, high = 1;
+  while (shareWithin(high, degrees) < wanted) high *= 2;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (shareWithin(middle, degrees) < wanted ? low : high) = middle;
+  }
+  return high;
+}
+
+std::optional<Estimate> estimateMean(std::span<const double> series) {
+  if (series.size() < fewestForInterval) return std::nullopt;
+  const double center = *mean(series);
+  const size_t length = blockLength(series, center);
+  const size_t blocks = series.size() / length;
+  const double variance = varianceOfBlocks(series, center, length) / static_cast<double>(blocks - 1);
+  return Estimate{center, std::sqrt(variance), blocks - 1};
+}
+
+Estimate difference(const Estimate& a, const Estimate& b) {
+  const double first = a.standardError * a.standardError, second = b.standardError * b.standardError;
+  const double parts =
+      first * first / static_cast<double>(a.degrees) + second * second / static_cast<double>(b.degrees);
+  const double sum = first + second;
+  const double degrees = parts > 0 ? sum * sum / parts : static_cast<double>(a.degrees + b.degrees);
+  return {a.value - b.value, std::sqrt(sum), std::max<size_t>(1, static_cast<size_t>(degrees))};
+}
+
+Interval intervalOf(const Estimate& estimate, double confidence) {
+  const double half = studentT((1 + confidence) / 2, estimate.degrees) * estimate.standardError;
+  return {estimate.value - half, estimate.value + half};
 }
 
 }  // namespace tandem

@@ -44,7 +44,7 @@ int exitStatus(const std::vector<RunRecord>& records) {
 BenchRun::BenchRun(const Config& shared, std::vector<BenchPoint> points)
     : points_(std::move(points)),
       format_(find(renderers(), shared.format, "--format")),
-      forPrograms_(shared.format == "csv" || shared.format == "json"),
+      forPrograms_(format_.forPrograms),
       file_(shared.out),
       runner_(ownExecutable),
       largestReplicas_(largestReplicas(configsOf(points_))) {}

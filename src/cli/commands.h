@@ -10,6 +10,7 @@ int planCommand(Arguments arguments);
 int weightsCommand(Arguments arguments);
 int predictCommand(Arguments arguments);
 int featuresCommand(Arguments arguments);
+int reportCommand(Arguments arguments);
 int listCommand(Arguments arguments);
 int docsCommand(Arguments arguments);
 int versionCommand(Arguments arguments);

@@ -33,6 +33,8 @@ constexpr ProgramCommand table[] = {
     {"predict", "what a network with trained weights makes of images: the best classes of each", predictCommand, true},
     {"features", "the features of images by a network with trained weights, as .npy or .safetensors", featuresCommand,
      true},
+    {"report", "tables of results files, of published figures and of any CSV of images/s; see 'report --help'",
+     reportCommand, true},
     {"list", "models, strategies, inputs, precisions, metrics, ...; --json for programs", listCommand, true},
     {"docs", "the reference of all options as Markdown (docs/OPTIONS.md)", docsCommand, true},
     {"--version", "version and commit; --json adds the libraries", versionCommand, true},

@@ -38,9 +38,10 @@ Value stepP95(const RunRecord& record, const RunRecord*) { return milliseconds(p
 /// Half width of the 95 % interval of the mean step time over that mean.
 Value relativeSpread(const RunRecord& record) {
   const auto steps = stepSeconds(record);
-  const auto interval = meanInterval95(steps);
-  if (!interval) return {};
-  return quotient((interval->high - interval->low) / 2, *mean(steps));
+  const auto average = estimateMean(steps);
+  if (!average) return {};
+  const Interval interval = intervalOf(*average, 0.95);
+  return quotient((interval.high - interval.low) / 2, average->value);
 }
 
 Value spread(const RunRecord& record, const RunRecord*) { return percentOf(relativeSpread(record)); }

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/free_space.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "measure/record_json.h"
 
@@ -147,7 +148,11 @@ std::vector<RunRecord> readResults(const std::string& path) {
   if (!file) throw DataError(concat("results file '", path, "': cannot open it: ", std::strerror(errno)));
   std::vector<RunRecord> records;
   std::string line;
-  for (int64_t number = 1; std::getline(file, line) && !file.eof(); ++number) {
+  for (int64_t number = 1; std::getline(file, line); ++number) {
+    if (file.eof() && !json::accept(line)) {
+      logWarning(concat("results file '", path, "': line ", number, " is torn (a crash while writing) and left out"));
+      break;
+    }
     try {
       records.push_back(parseLine(line));
     } catch (const DataError& failure) {

@@ -27,8 +27,8 @@ class ResultsFile {
   int descriptor_;
 };
 
-/// All records of a file. An unterminated last line is ignored; any other bad line throws DataError with its number,
-/// as does a file that cannot be read.
+/// All records of a file. A last line that is torn is left out with a warning; any other bad line throws DataError with
+/// its number, as does a file that cannot be read.
 std::vector<RunRecord> readResults(const std::string& path);
 
 }  // namespace tandem

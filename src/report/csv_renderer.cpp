@@ -1,5 +1,3 @@
-#include <array>
-#include <charconv>
 #include <ranges>
 #include <vector>
 
@@ -7,26 +5,10 @@
 #include "config/option.h"
 #include "measure/metric.h"
 #include "report/builtin_renderers.h"
+#include "report/csv_table.h"
 
 namespace tandem {
 namespace {
-
-std::string quoted(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
-  std::string text = "\"";
-  for (const char c : field) {
-    if (c == '"') text += '"';
-    text += c;
-  }
-  return text + "\"";
-}
-
-/// The shortest text that reads back as the same number.
-std::string shortest(double value) {
-  std::array<char, 32> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  return {text.data(), end};
-}
 
 std::string outcomeText(const Outcome& outcome) {
   if (outcome.kind == OutcomeKind::ok) return "ok";
@@ -45,7 +27,7 @@ std::vector<std::string> headings() {
   std::vector<std::string> names{"time", "host"};
   for (const Option& option : options() | std::views::filter(isOfBench)) names.emplace_back(option.name);
   for (const Metric& metric : metrics()) names.emplace_back(metric.name);
-  names.insert(names.end(), {"outcome", "reason", "steady", "notes"});
+  names.insert(names.end(), {"outcome", "reason", "steady", "not_valid", "notes"});
   return names;
 }
 
@@ -57,8 +39,8 @@ std::vector<std::string> fieldsOf(const RunRecord& record, const RunRecord* base
     const auto value = metric.of(record, baseline);
     fields.push_back(value ? shortest(*value) : "");
   }
-  fields.insert(fields.end(),
-                {outcomeText(record.outcome), record.outcome.reason, steadyText(record), join(record.notes, "; ")});
+  fields.insert(fields.end(), {outcomeText(record.outcome), record.outcome.reason, steadyText(record),
+                               join(record.interference.reasons, "; "), join(record.notes, "; ")});
   return fields;
 }
 
@@ -75,7 +57,7 @@ class CsvRenderer final : public Renderer {
 
  private:
   void printLine(const std::vector<std::string>& fields) {
-    for (size_t i = 0; i < fields.size(); ++i) out_ << (i > 0 ? "," : "") << quoted(fields[i]);
+    for (size_t i = 0; i < fields.size(); ++i) out_ << (i > 0 ? "," : "") << csvField(fields[i]);
     out_ << '\n';
   }
 

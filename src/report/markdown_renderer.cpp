@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "report/builtin_renderers.h"
+#include "report/print_tables.h"
 #include "report/result_table.h"
 
 namespace tandem {
@@ -24,6 +25,30 @@ std::string headingText(const TableColumn& column) {
   return column.unit.empty() ? column.heading : column.heading + " (" + column.unit + ")";
 }
 
+void printLine(const std::vector<std::string>& cells, std::ostream& out) {
+  for (const std::string& cell : cells) out << "| " << escaped(cell) << (cell.empty() ? "" : " ");
+  out << "|\n";
+}
+
+void printRow(const TableRow& row, size_t columns, std::ostream& out) {
+  auto cells = row.cells;
+  cells.resize(columns);
+  if (!row.failure.empty()) cells.back() = row.failure;
+  printLine(cells, out);
+}
+
+void printTable(const ResultTable& table, std::ostream& out) {
+  if (!table.title.empty()) out << "## " << escaped(table.title) << "\n\n";
+  std::vector<std::string> headings;
+  for (const TableColumn& column : table.columns) headings.push_back(headingText(column));
+  printLine(headings, out);
+  for (const TableColumn& column : table.columns) out << (column.rightAligned ? "|---:" : "|---");
+  out << "|\n";
+  for (const TableRow& row : table.rows) printRow(row, table.columns.size(), out);
+  if (!table.notes.empty()) out << '\n';
+  for (const std::string& note : table.notes) out << "- " << escaped(note) << '\n';
+}
+
 class MarkdownRenderer final : public Renderer {
  public:
   explicit MarkdownRenderer(std::ostream& out) : out_(out) {}
@@ -33,37 +58,24 @@ class MarkdownRenderer final : public Renderer {
   void end() override {
     if (records_.empty()) {
       out_ << "No records.\n";
-      return;
+    } else {
+      printTable(buildTable(records_), out_);
     }
-    const ResultTable table = buildTable(records_);
-    std::vector<std::string> headings;
-    for (const TableColumn& column : table.columns) headings.push_back(headingText(column));
-    printLine(headings);
-    for (const TableColumn& column : table.columns) out_ << (column.rightAligned ? "|---:" : "|---");
-    out_ << "|\n";
-    for (const TableRow& row : table.rows) printRow(row, table.columns.size());
-    if (!table.notes.empty()) out_ << '\n';
-    for (const std::string& note : table.notes) out_ << "- " << escaped(note) << '\n';
   }
 
  private:
-  void printRow(const TableRow& row, size_t columns) {
-    auto cells = row.cells;
-    cells.resize(columns);
-    if (!row.failure.empty()) cells.back() = row.failure;
-    printLine(cells);
-  }
-
-  void printLine(const std::vector<std::string>& cells) {
-    for (const std::string& cell : cells) out_ << "| " << escaped(cell) << (cell.empty() ? "" : " ");
-    out_ << "|\n";
-  }
-
   std::ostream& out_;
   std::vector<RunRecord> records_;
 };
 
 }  // namespace
+
+void printMarkdown(std::span<const ResultTable> tables, std::ostream& out) {
+  for (const ResultTable& table : tables) {
+    if (&table != &tables.front()) out << '\n';
+    printTable(table, out);
+  }
+}
 
 std::unique_ptr<Renderer> makeMarkdownRenderer(std::ostream& out) { return std::make_unique<MarkdownRenderer>(out); }
 

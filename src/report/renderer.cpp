@@ -3,15 +3,16 @@
 #include <array>
 
 #include "report/builtin_renderers.h"
+#include "report/print_tables.h"
 
 namespace tandem {
 
 std::span<const RendererEntry> renderers() {
   static constexpr std::array table{
-      RendererEntry{"table", "aligned columns for a terminal", makeTableRenderer},
-      RendererEntry{"md", "a Markdown table", makeMarkdownRenderer},
-      RendererEntry{"csv", "every option and every metric, one line per run", makeCsvRenderer},
-      RendererEntry{"json", "the stored records, raw samples included", makeJsonRenderer},
+      RendererEntry{"table", "aligned columns for a terminal", makeTableRenderer, printText, false},
+      RendererEntry{"md", "a Markdown table", makeMarkdownRenderer, printMarkdown, false},
+      RendererEntry{"csv", "every option and every metric, one line per run", makeCsvRenderer, printCsv, true},
+      RendererEntry{"json", "the stored records, raw samples included", makeJsonRenderer, printJson, true},
   };
   return table;
 }

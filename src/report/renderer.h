@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "measure/record.h"
+#include "report/result_table.h"
 
 namespace tandem {
 
@@ -19,10 +20,13 @@ class Renderer {
   virtual void end() {}
 };
 
-/// The stream given to `make` must outlive the renderer.
+/// The stream given to `make` must outlive the renderer. `print` shows tables of any content. With a format that
+/// programs read nothing else may stand on the same stream.
 struct RendererEntry {
   std::string_view name, summary;
   std::unique_ptr<Renderer> (*make)(std::ostream&);
+  void (*print)(std::span<const ResultTable>, std::ostream&);
+  bool forPrograms;
 };
 
 /// table, md, csv, json.

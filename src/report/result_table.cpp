@@ -53,14 +53,6 @@ std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline
   return caveats;
 }
 
-std::string resultText(const std::vector<Caveat>& caveats) {
-  std::vector<std::string> brief;
-  for (const Caveat& caveat : caveats) {
-    if (!caveat.brief.empty()) brief.push_back(caveat.brief);
-  }
-  return brief.empty() ? "ok" : join(brief);
-}
-
 std::string failureText(const Outcome& outcome) {
   if (outcome.kind == OutcomeKind::skipped) return "skipped: " + oneLine(outcome.reason);
   return concat("failed (", nameOf(outcome.code), "): ", oneLine(outcome.reason));
@@ -114,6 +106,14 @@ std::vector<TableColumn> columnsFor(std::span<const Option* const> differing) {
 
 }  // namespace
 
+std::string briefCaveats(const RunRecord& record) {
+  std::vector<std::string> brief;
+  for (const Caveat& caveat : caveatsOf(record, nullptr)) {
+    if (!caveat.brief.empty()) brief.push_back(caveat.brief);
+  }
+  return join(brief);
+}
+
 ResultTable buildTable(std::span<const RunRecord> records) {
   const auto differing = differingOptions(records);
   ResultTable table{columnsFor(differing), {}, {}};
@@ -125,7 +125,8 @@ ResultTable buildTable(std::span<const RunRecord> records) {
     for (const Option* option : differing) row.cells.push_back(oneLine(valueText(record.config, *option)));
     if (record.outcome.kind == OutcomeKind::ok) {
       for (const auto& column : metricColumns) row.cells.push_back(metricText(column.metric, record, baseline));
-      row.cells.push_back(resultText(caveats));
+      const std::string brief = briefCaveats(record);
+      row.cells.push_back(brief.empty() ? "ok" : brief);
     } else {
       row.failure = failureText(record.outcome);
     }

@@ -19,13 +19,19 @@ struct TableRow {
   std::string failure;
 };
 
-/// What the table formats show, as text: row number, the options that differ, metrics, result; and the caveats.
+/// A table as text, as all formats show it, with its caveats.
 struct ResultTable {
   std::vector<TableColumn> columns;
   std::vector<TableRow> rows;
   std::vector<std::string> notes;  ///< "rows 1, 3: not steady: ..."
+  std::string title = {};
+  size_t labels = 1;  ///< leading columns that say which row it is
 };
 
+/// The table of a sweep: row number, the options that differ, metrics, result.
 ResultTable buildTable(std::span<const RunRecord> records);
+
+/// What must be known beside the rate of a finished run: "not steady, shared cores"; empty when nothing.
+std::string briefCaveats(const RunRecord& record);
 
 }  // namespace tandem

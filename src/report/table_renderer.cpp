@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "report/builtin_renderers.h"
+#include "report/print_tables.h"
 #include "report/result_table.h"
 
 namespace tandem {
@@ -19,19 +20,12 @@ std::string padded(const std::string& text, size_t width, bool rightAligned) {
   return rightAligned ? blanks + text : text + blanks;
 }
 
-class TableRenderer final : public Renderer {
+class TextTable {
  public:
-  explicit TableRenderer(std::ostream& out) : out_(out) {}
+  TextTable(const ResultTable& table, std::ostream& out) : table_(table), out_(out) { measureWidths(); }
 
-  void add(const RunRecord& record) override { records_.push_back(record); }
-
-  void end() override {
-    if (records_.empty()) {
-      out_ << "no records\n";
-      return;
-    }
-    table_ = buildTable(records_);
-    measureWidths();
+  void print() {
+    if (!table_.title.empty()) out_ << table_.title << '\n';
     printHeading();
     for (const TableRow& row : table_.rows) printLine(row.cells, row.failure);
     for (const std::string& note : table_.notes) out_ << "note: " << note << '\n';
@@ -54,7 +48,7 @@ class TableRenderer final : public Renderer {
       units.push_back(column.unit);
     }
     printLine(headings, "");
-    printLine(units, "");
+    if (!std::ranges::all_of(units, &std::string::empty)) printLine(units, "");
   }
 
   void printLine(const std::vector<std::string>& cells, const std::string& across) {
@@ -68,13 +62,38 @@ class TableRenderer final : public Renderer {
     out_ << line << '\n';
   }
 
+  const ResultTable& table_;
   std::ostream& out_;
-  std::vector<RunRecord> records_;
-  ResultTable table_;
   std::vector<size_t> widths_;
 };
 
+class TableRenderer final : public Renderer {
+ public:
+  explicit TableRenderer(std::ostream& out) : out_(out) {}
+
+  void add(const RunRecord& record) override { records_.push_back(record); }
+
+  void end() override {
+    if (records_.empty()) {
+      out_ << "no records\n";
+    } else {
+      TextTable(buildTable(records_), out_).print();
+    }
+  }
+
+ private:
+  std::ostream& out_;
+  std::vector<RunRecord> records_;
+};
+
 }  // namespace
+
+void printText(std::span<const ResultTable> tables, std::ostream& out) {
+  for (const ResultTable& table : tables) {
+    if (&table != &tables.front()) out << '\n';
+    TextTable(table, out).print();
+  }
+}
 
 std::unique_ptr<Renderer> makeTableRenderer(std::ostream& out) { return std::make_unique<TableRenderer>(out); }
 

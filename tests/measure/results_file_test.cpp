@@ -5,10 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -80,10 +83,10 @@ TEST_F(ResultsFileTest, ProcessesAndThreadsAppendWholeLines) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    append("process", 200);
+    append("process", 1000);
     _exit(0);
   }
-  std::thread one([&] { append("one", 100); }), two([&] { append("two", 100); });
+  std::thread one([&] { append("one", 500); }), two([&] { append("two", 500); });
   one.join();
   two.join();
   int status = -1;
@@ -91,7 +94,62 @@ TEST_F(ResultsFileTest, ProcessesAndThreadsAppendWholeLines) {
   EXPECT_EQ(status, 0);
   std::set<std::string> seen;
   for (const RunRecord& record : readResults(path_)) seen.insert(record.time);
-  EXPECT_EQ(seen.size(), 400u);
+  EXPECT_EQ(seen.size(), 2000u);
+}
+
+/// Appends records without end and tells of each that is stored.
+void appendForEver(const std::string& path, int acknowledgements) {
+  ResultsFile file(path);
+  for (int i = 0;; ++i) {
+    file.append(named(std::to_string(i)));
+    if (write(acknowledgements, ".", 1) != 1) _exit(1);
+  }
+}
+
+TEST_F(ResultsFileTest, KilledAtAnyMomentItLosesNothingThatWasStored) {
+  size_t stored = 0;
+  for (int kill = 0; kill < 25; ++kill) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) appendForEver(path_, ends[1]);
+    close(ends[1]);
+    char mark = 0;
+    for (int i = 0; i <= kill % 5; ++i) ASSERT_EQ(read(ends[0], &mark, 1), 1);
+    std::this_thread::sleep_for(std::chrono::microseconds(137 * kill));
+    ::kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    stored += static_cast<size_t>(kill % 5) + 1;
+    while (read(ends[0], &mark, 1) == 1) ++stored;
+    close(ends[0]);
+    ASSERT_GE(readResults(path_).size(), stored) << kill;
+  }
+}
+
+TEST_F(ResultsFileTest, StrangeAndLongTextsStayOneLine) {
+  RunRecord record = named("</script>\n\r\u2028\"");
+  record.notes = {std::string(10 << 20, 'x')};
+  record.losses = {std::numeric_limits<double>::quiet_NaN()};
+  ResultsFile(path_).append(record);
+  ResultsFile(path_).append(named("second"));
+  const auto records = readResults(path_);
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].time, record.time);
+  EXPECT_EQ(records[0].notes, record.notes);
+  EXPECT_TRUE(std::isnan(records[0].losses.front()));
+  EXPECT_NE(content().find("\"losses\":[null]"), std::string::npos);
+}
+
+TEST_F(ResultsFileTest, ATornLastLineIsNamedAndAWholeOneWithoutItsEndIsRead) {
+  ResultsFile(path_).append(named("first"));
+  const std::string line = content();
+  write(line.substr(0, line.size() - 1));
+  EXPECT_EQ(readResults(path_).size(), 2u);
+  std::filesystem::resize_file(path_, 2 * line.size() - 3);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(readResults(path_).size(), 1u);
+  EXPECT_TRUE(holds(testing::internal::GetCapturedStderr(), {path_, "line 2 is torn"}));
 }
 
 TEST_F(ResultsFileTest, AnUnwritablePlaceIsFoundWhenOpening) {

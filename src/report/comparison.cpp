@@ -1,0 +1,174 @@
+#include "report/comparison.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "base/text.h"
+#include "config/option.h"
+#include "measure/metric.h"
+#include "measure/step_times.h"
+#include "report/environment_table.h"
+#include "report/point_label.h"
+
+namespace tandem {
+namespace {
+
+/// Options that say how much work an image is: images/s of different work do not compare.
+constexpr std::array<std::string_view, 4> work{"model", "classes", "image-size", "forward-only"};
+
+/// Facts that make it another machine. (Other libraries or another commit are what one may want to compare.)
+constexpr std::array<std::string_view, 8> machine{"host",    "cpu",        "cores",  "hardware threads",
+                                                  "sockets", "NUMA nodes", "memory", "gpus"};
+
+struct Difference {
+  std::string what, a, b, means;
+};
+
+template <size_t count>
+bool isOneOf(const std::array<std::string_view, count>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::vector<Difference> configurationDifferences(const RunRecord& a, const RunRecord& b) {
+  std::vector<Difference> found;
+  for (const Option& option : options()) {
+    const std::string first = valueText(a.config, option), second = valueText(b.config, option);
+    if (!option.axis || first == second) continue;
+    found.push_back({concat("--", option.name), oneLine(first), oneLine(second),
+                     isOneOf(work, option.name) ? "other work: forbids the comparison" : "configuration"});
+  }
+  if (a.placement.threadsPerReplica != b.placement.threadsPerReplica) {
+    found.push_back({"threads per replica", concat(a.placement.threadsPerReplica),
+                     concat(b.placement.threadsPerReplica), "configuration"});
+  }
+  return found;
+}
+
+std::vector<Difference> environmentDifferences(const RunRecord& a, const RunRecord& b) {
+  std::vector<Difference> found;
+  const auto first = factsOf(a.environment), second = factsOf(b.environment);
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (first[i].value == second[i].value) continue;
+    const bool another = isOneOf(machine, first[i].name);
+    found.push_back({first[i].name, first[i].value, second[i].value, another ? "another machine" : "environment"});
+  }
+  return found;
+}
+
+std::string described(const Difference& difference) {
+  return concat(difference.what, " is ", difference.a, " in A and ", difference.b, " in B");
+}
+
+void refuseOtherWork(const Side& a, const Side& b, const std::vector<Difference>& configuration,
+                     const std::vector<Difference>& environment) {
+  std::vector<std::string> reasons;
+  for (const Difference& difference : configuration) {
+    if (isOneOf(work, std::string_view(difference.what).substr(2))) {
+      reasons.push_back(described(difference) + ", so an image is other work");
+    }
+  }
+  if (a.runs.front().placement.control != b.runs.front().placement.control) {
+    reasons.push_back("one of them exchanges nothing (a control run), so it does not train the same");
+  }
+  const auto another = std::ranges::find(environment, "another machine", &Difference::means);
+  if (another != environment.end() && !configuration.empty()) {
+    reasons.push_back(concat("both the machine and the configuration differ (", described(*another), "; ",
+                             described(configuration.front()), "), so neither can be named as the cause"));
+  }
+  if (reasons.empty()) return;
+  throw UsageError(concat("cannot compare ", a.name, " with ", b.name, ": ", join(reasons, "; "),
+                          "; measure two runs that differ in what is asked about"));
+}
+
+void refuseInvalid(const Side& side) {
+  for (const RunRecord& run : side.runs) {
+    const std::string caveats = briefCaveats(run);
+    if (!caveats.empty()) {
+      throw InvalidMeasurement(concat("cannot compare ", side.name, ": its run of ", run.time, " is ", caveats,
+                                      ", a number not to be quoted; measure it again"));
+    }
+  }
+}
+
+/// log(images/s), its error from the steps of the run; empty with too few steps.
+std::optional<Estimate> logRateOfRun(const RunRecord& run) {
+  const auto rate = metric("images_per_s").of(run, nullptr);
+  const auto step = estimateMean(stepSeconds(run));
+  if (!rate || !step) return std::nullopt;
+  return Estimate{std::log(*rate), step->standardError / step->value, step->degrees};
+}
+
+std::optional<Estimate> logRate(const Side& side) {
+  if (side.runs.size() == 1) return logRateOfRun(side.runs.front());
+  std::vector<double> rates;
+  for (const RunRecord& run : side.runs) {
+    if (const auto rate = metric("images_per_s").of(run, nullptr)) rates.push_back(std::log(*rate));
+  }
+  const auto center = mean(rates), spread = standardDeviation(rates);
+  if (!center || !spread) return std::nullopt;
+  return Estimate{*center, *spread / std::sqrt(static_cast<double>(rates.size())), rates.size() - 1};
+}
+
+ResultTable differenceTable(const std::vector<Difference>& configuration, const std::vector<Difference>& environment) {
+  ResultTable table{{{"what differs", "", false}, {"A", "", false}, {"B", "", false}, {"kind", "", false}}, {}, {}};
+  table.title = "What differs";
+  for (const auto& differences : {configuration, environment}) {
+    for (const auto& [what, a, b, means] : differences) table.rows.push_back({{what, a, b, means}, ""});
+  }
+  if (table.rows.empty())
+    table.notes.push_back("nothing that is recorded: a comparison of a configuration with itself");
+  return table;
+}
+
+std::string rateText(const std::optional<Estimate>& logarithm) {
+  return logarithm ? fixed(std::exp(logarithm->value), 2) : "";
+}
+
+std::vector<std::string> caveats(const Side& a, const Side& b, bool judged) {
+  std::vector<std::string> notes;
+  if (!judged) notes.push_back("too few steps for an interval: five or more are needed");
+  if (a.runs.size() == 1 || b.runs.size() == 1) {
+    notes.push_back(
+        "the error of a single run is that of its steps; what differs from run to run is not in it: repeat the runs, "
+        "taking turns");
+  }
+  for (const Side* side : {&a, &b}) {
+    const bool dirty = std::ranges::any_of(side->runs, [](const RunRecord& run) { return run.environment.dirty; });
+    if (dirty) notes.push_back(side->name + ": built from a tree with uncommitted changes");
+  }
+  return notes;
+}
+
+}  // namespace
+
+void checkOneConfiguration(const std::string& name, std::span<const RunRecord> runs) {
+  for (const RunRecord& run : runs) {
+    const auto differences = configurationDifferences(runs.front(), run);
+    if (differences.empty()) continue;
+    throw UsageError(concat(name, " holds runs of several configurations (", differences.front().what, " is ",
+                            differences.front().a, " and ", differences.front().b,
+                            "); choose one by its row in 'tandem report', as in ", name, ":1"));
+  }
+}
+
+std::vector<ResultTable> comparison(const Side& a, const Side& b) {
+  const auto configuration = configurationDifferences(a.runs.front(), b.runs.front());
+  const auto environment = environmentDifferences(a.runs.front(), b.runs.front());
+  refuseOtherWork(a, b, configuration, environment);
+  refuseInvalid(a);
+  refuseInvalid(b);
+  const auto first = logRate(a), second = logRate(b);
+  std::string finding = "cannot tell";
+  if (first && second) finding = textOf(judge(difference(*first, *second)));
+  ResultTable table{{{"", "", false}, {"runs of", "", false}, {"runs", "", true}, {"images/s", "", true}}, {}, {}};
+  table.title = "Comparison";
+  table.rows.push_back({{"A", a.name, concat(a.runs.size()), rateText(first)}, ""});
+  table.rows.push_back({{"B", b.name, concat(b.runs.size()), rateText(second)}, ""});
+  table.notes = caveats(a, b, first && second);
+  table.notes.insert(table.notes.begin(), concat("A against B: ", finding));
+  return {differenceTable(configuration, environment), table};
+}
+
+}  // namespace tandem

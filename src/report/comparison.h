@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "measure/judgement.h"
+#include "measure/record.h"
+#include "report/result_table.h"
+
+namespace tandem {
+
+/// Finished runs of one configuration, and how to call them.
+struct Side {
+  std::string name;
+  std::vector<RunRecord> runs;
+};
+
+/// The comparison of two sides: what differs between them, then the rates and the judgement; the caveats are notes.
+///
+/// With one run of a side its error is that of the steps; with several that between the runs. Throws UsageError where
+/// the two did different work (another network, image size or number of classes, forward only), where one exchanges
+/// nothing as a control, and where both machine and configuration differ, so that neither can be named as the cause;
+/// InvalidMeasurement where a run was not steady or shared cores. REQUIRES: runs on both sides, all finished, those of
+/// a side alike in configuration.
+std::vector<ResultTable> comparison(const Side& a, const Side& b);
+
+/// Throws UsageError when the runs differ in an option of what is measured, naming it.
+void checkOneConfiguration(const std::string& name, std::span<const RunRecord> runs);
+
+}  // namespace tandem

@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "measure/record_example.h"
+#include "measure/results_file.h"
+#include "run_tandem.h"
+
+namespace tandem {
+namespace {
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+/// A results file of the records in the running test's own folder.
+std::string results(const std::string& name, const std::vector<RunRecord>& records) {
+  const std::string path = ownFolder() + "/" + name;
+  ResultsFile file(path);
+  for (const RunRecord& record : records) file.append(record);
+  return path;
+}
+
+std::vector<RunRecord> sweep() {
+  return {exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 99),
+          failedRecord(2, ExitCode::numeric, "loss is NaN")};
+}
+
+TEST(Report, OfResultsHasEnvironmentRunsScalingAndVerdict) {
+  const auto run = runTandem({"report", results("results.jsonl", sweep())});
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const auto& part :
+       {"Environment", "box", "loss is NaN", "speed-up by replicas", "2.00x", "fastest: replicas=2"}) {
+    EXPECT_TRUE(contains(run.out, part)) << part << run.out;
+  }
+}
+
+TEST(Report, EveryFormatShowsTheRuns) {
+  const std::string path = results("results.jsonl", sweep());
+  EXPECT_EQ(nlohmann::json::parse(runTandem({"report", path, "--format=json"}).out).size(), 3u);
+  EXPECT_TRUE(contains(runTandem({"report", path, "--format=csv"}).out, "images_per_s"));
+  EXPECT_TRUE(contains(runTandem({"report", path, "--format=md"}).out, "## Environment"));
+  const auto run = runTandem({"report", path, "--format=xml"});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_TRUE(contains(run.err, "table, md, csv, json"));
+}
+
+TEST(Report, OfSeveralFilesTheSameRunCountsOnce) {
+  const std::string first = results("first.jsonl", sweep()), second = results("second.jsonl", sweep());
+  const auto run = runTandem({"report", first, second, "--format=json"});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_EQ(nlohmann::json::parse(run.out).size(), 3u);
+  EXPECT_TRUE(contains(run.err, "more than once"));
+}
+
+TEST(Report, ATornLastLineIsLeftOutWithAWarning) {
+  const std::string path = results("results.jsonl", sweep());
+  std::ofstream(path, std::ios::app) << R"({"config":{"batch":)";
+  const auto run = runTandem({"report", path, "--format=json"});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_EQ(nlohmann::json::parse(run.out).size(), 3u);
+  EXPECT_TRUE(contains(run.err, "line 4 is torn"));
+}
+
+TEST(Report, FilesThatAreNoResultsAreDataErrors) {
+  const std::string folder = ownFolder();
+  std::ofstream(folder + "/foreign.jsonl") << "{\"name\": \"package\"}\n";
+  std::ofstream(folder + "/empty.jsonl") << "";
+  const std::string newer = results("newer.jsonl", sweep());
+  std::ifstream file(newer);
+  std::string line;
+  std::getline(file, line);
+  line.replace(line.find("\"schema\":1"), 10, "\"schema\":9");
+  std::ofstream(folder + "/newer.jsonl") << line << '\n';
+  for (const auto& [name, part] : std::vector<std::pair<std::string, std::string>>{
+           {"foreign.jsonl", "line 1"}, {"empty.jsonl", "no record"}, {"newer.jsonl", "schema"}, {"none", "none"}}) {
+    const auto run = runTandem({"report", folder + "/" + name});
+    EXPECT_EQ(run.code, 3) << name;
+    EXPECT_EQ(run.errors().size(), 1u) << run.err;
+    EXPECT_TRUE(contains(run.err, part)) << run.err;
+  }
+}
+
+TEST(Report, UsageErrorsSaySo) {
+  for (const auto& arguments : std::vector<std::vector<std::string>>{
+           {"report"}, {"report", "--colour"}, {"report", "import"}, {"report", "published", "no such system"}}) {
+    const auto run = runTandem(arguments);
+    EXPECT_EQ(run.code, 2);
+    EXPECT_EQ(run.errors().size(), 1u) << run.err;
+  }
+  EXPECT_TRUE(contains(runTandem({"report", "--help"}).out, "seed-tables"));
+}
+
+TEST(Report, PublishedFiguresHaveTheirSourceAndAreFiltered) {
+  const auto run = runTandem({"report", "published", "h200", "tf32"});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_TRUE(contains(run.out, "lambdal/deeplearning-benchmark"));
+  EXPECT_TRUE(contains(run.out, "2259"));
+  EXPECT_FALSE(contains(run.out, "24479"));
+}
+
+TEST(Report, SeedTablesNeedNoFileAndAreMadeOfOwnRunsToo) {
+  const auto published = runTandem({"report", "seed-tables"});
+  EXPECT_EQ(published.code, 0);
+  for (const auto& part : {"104.93%", "96.42%", "1.61x", "4.774x"}) EXPECT_TRUE(contains(published.out, part)) << part;
+  const auto own = runTandem({"report", "seed-tables", results("results.jsonl", sweep())});
+  EXPECT_EQ(own.code, 0);
+  EXPECT_TRUE(contains(own.out, "100.00%"));
+}
+
+TEST(Report, APublishedListIsImportedAgain) {
+  const std::string path = ownFolder() + "/list.csv";
+  std::ofstream(path) << runTandem({"report", "published", "sheet of the official", "--format=csv"}).out;
+  const auto run = runTandem({"report", "import", path});
+  EXPECT_EQ(run.code, 0) << run.err;
+  for (const auto& part : {"96.42%", "ratio of images/s, machine dgx-1 against gce"}) {
+    EXPECT_TRUE(contains(run.out, part)) << run.out;
+  }
+}
+
+TEST(ReportCompare, ChoosesRowsJudgesAndRefuses) {
+  const std::string path = results("results.jsonl", sweep());
+  const std::string slower = results("slower.jsonl", {exampleRecord(2, "replicated", 120)});
+  const auto run = runTandem({"report", "compare", path + ":2", slower});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "A against B: faster by 21.0 %")) << run.out;
+  const std::vector<std::tuple<std::vector<std::string>, int, std::string>> refused{
+      {{path, slower}, 2, "--replicas is 1 and 2"},
+      {{path + ":3", slower}, 9, "loss is NaN"},
+      {{path + ":4", slower}, 2, "the rows are 1 to 3"},
+      {{path + ":0", slower}, 2, "the rows are 1 to 3"},
+      {{slower}, 2, "needs A and B"},
+      {{slower, "none.jsonl"}, 3, "none.jsonl"}};
+  for (const auto& [sides, code, part] : refused) {
+    std::vector<std::string> arguments{"report", "compare"};
+    arguments.insert(arguments.end(), sides.begin(), sides.end());
+    const auto refusal = runTandem(arguments);
+    EXPECT_EQ(refusal.code, code) << refusal.err;
+    EXPECT_EQ(refusal.errors().size(), 1u);
+    EXPECT_TRUE(contains(refusal.err, part)) << refusal.err;
+  }
+}
+
+}  // namespace
+}  // namespace tandem

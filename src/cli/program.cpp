@@ -30,7 +30,10 @@ constexpr ProgramCommand table[] = {
     {"plan", "'plan show': what the planned executor makes of a network: calls, fusions, bytes, FLOPs", planCommand,
      true},
     {"weights", "'weights inspect FILE', 'weights convert FILE OUT': safetensors and .pth files", weightsCommand, true},
-    {"list", "models, strategies, inputs, precisions, metrics, ...; --json for programs", listCommand, true},
+    {"list",
+     "models, strategies, inputs, precisions, metrics, ...; --json for programs; 'list models --dump NAME': a network "
+     "as a file",
+     listCommand, true},
     {"docs", "the reference of all options as Markdown (docs/OPTIONS.md)", docsCommand, true},
     {"--version", "version and commit; --json adds the libraries", versionCommand, true},
     {"--help", "this text", helpCommand, true},

@@ -58,6 +58,8 @@ ordered_json metricRows() {
   return rows;
 }
 
+constexpr std::string_view dumpFlag = "--dump";
+
 struct Section {
   std::string_view name;
   ordered_json (*rows)();
@@ -121,9 +123,18 @@ std::vector<Section> chosen(Arguments arguments) {
   return result;
 }
 
+int dump(Arguments arguments) {
+  if (arguments.size() != 3 || arguments[0] != "models" || arguments[1] != dumpFlag) {
+    throw UsageError("tandem list: a network is printed by 'tandem list models --dump NAME'");
+  }
+  std::cout << modelText(arguments[2]);
+  return 0;
+}
+
 }  // namespace
 
 int listCommand(Arguments arguments) {
+  if (std::ranges::find(arguments, dumpFlag) != arguments.end()) return dump(arguments);
   const auto wanted = chosen(arguments);
   if (std::ranges::find(arguments, "--json") == arguments.end()) {
     for (const auto& section : wanted) print(section);

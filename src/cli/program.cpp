@@ -35,7 +35,10 @@ constexpr ProgramCommand table[] = {
      true},
     {"report", "tables of results files, of published figures and of any CSV of images/s; see 'report --help'",
      reportCommand, true},
-    {"list", "models, strategies, inputs, precisions, metrics, ...; --json for programs", listCommand, true},
+    {"list",
+     "models, strategies, inputs, precisions, metrics, ...; --json for programs; 'list models --dump NAME': a network "
+     "as a file",
+     listCommand, true},
     {"docs", "the reference of all options as Markdown (docs/OPTIONS.md)", docsCommand, true},
     {"--version", "version and commit; --json adds the libraries", versionCommand, true},
     {"--help", "this text", helpCommand, true},

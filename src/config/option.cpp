@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/network_path.h"
 #include "config/option_rules.h"
 
 namespace tandem {
@@ -18,7 +19,8 @@ constexpr bool axis = true, oneValue = false;
 
 constexpr Option table[] = {
     // clang-format off
-    {"model", trained, "", "NAME", "network to train", onBench | onImages, &Config::model, Choices::models, axis, nullptr},
+    {"model", trained, "", "NAME", "network to train: a name, or the path of a network file, NAME.json",
+     onBench | onImages, &Config::model, Choices::models, axis, nullptr},
     {"classes", trained, "", "N", "classes of the network; 0 takes those of the data, or the model's own",
      onBench | onImages, &Config::classes, Choices::any, axis, within<&Config::classes, 0, mostClasses>},
     {"head", trained, "", "[N]xKIND",
@@ -173,6 +175,10 @@ std::span<const std::string> CatalogNames::of(Choices choices) const {
 
 std::string defaultText(const Option& option) {
   return option.derived.empty() ? valueText(Config(), option) : std::string(option.derived);
+}
+
+bool isFile(const Option& option, std::string_view value) {
+  return option.choices == Choices::models && isNetworkPath(value);
 }
 
 std::vector<std::string> validValues(const Option& option, const CatalogNames& names) {

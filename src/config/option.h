@@ -87,6 +87,9 @@ const Option* findOption(std::string_view name);
 /// word of its own ("auto"). Empty for other options. Throws InternalError when `names` lacks the catalog.
 std::vector<std::string> validValues(const Option&, const CatalogNames& names);
 
+/// Whether a value is a path although the option has a catalog: a network file given to --model.
+bool isFile(const Option&, std::string_view value);
+
 /// The text of a field's value as it would be typed. Numbers in shortest form, flags as "true"/"false".
 std::string valueText(const Config&, const Option&);
 

@@ -84,6 +84,17 @@ std::vector<std::string> writtenOut(const TypedOption& typed, std::string_view t
   }
 }
 
+/// The items of a list. Paths keep their slashes.
+std::vector<std::string> listed(const std::string& value, const Option* option) {
+  const bool hasCatalog = option != nullptr && option->choices != Choices::any;
+  std::vector<std::string> items;
+  for (const std::string& text : split(value, ",")) {
+    const bool whole = !hasCatalog || isFile(*option, text);
+    for (std::string& item : split(text, whole ? "" : "/")) items.push_back(std::move(item));
+  }
+  return items;
+}
+
 template <class Number>
 void append(std::vector<std::string>& values, const TypedOption& typed, const std::string& text) {
   const auto range = parseRange<Number>(typed, text);
@@ -99,9 +110,8 @@ std::vector<std::string> listedValues(const TypedOption& typed, const Option* op
     refuse(typed, typed.value, "takes one value, not a list: it belongs to the whole run");
   }
   if (oneValue) return {typed.value};
-  const bool hasCatalog = option != nullptr && option->choices != Choices::any;
   std::vector<std::string> values;
-  for (const std::string& text : split(typed.value, hasCatalog ? ",/" : ",")) {
+  for (const std::string& text : listed(typed.value, option)) {
     if (text.empty()) refuse(typed, typed.value, "needs a value, and in a list one on each side of a comma");
     if (option != nullptr && std::holds_alternative<int64_t Config::*>(option->field)) {
       append<int64_t>(values, typed, text);

@@ -42,7 +42,7 @@ std::shared_ptr<const Dataset> dataOf(const Config& config) {
 }
 
 Config resolved(Config config, const Dataset* data, int64_t largestReplicas) {
-  const auto& model = find(models(), config.model, "--model");
+  const ModelFacts model = modelFacts(config.model);
   const HeadText head = headOf(config);
   if (head.outputs != 0) config.classes = head.outputs, config.head = head.kind;
   if (config.input == "auto") config.input = data == nullptr ? "device" : "queue";
@@ -154,6 +154,8 @@ Graph resolveModel(RunPlan& plan) {
   if (plan.data) checkLabels(plan, graph);
   checkBatchNorm(plan, graph);
   plan.loss = graph.loss().name;
+  const ModelFacts facts = modelFacts(config.model);
+  if (!facts.sha256.empty()) plan.network = facts.name, plan.networkSha256 = facts.sha256;
   plan.parameters = parameterCount(graph);
   plan.forwardFlopsPerImage = forwardFlops(graph);
   return graph;

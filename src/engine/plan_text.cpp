@@ -14,9 +14,10 @@ std::string memoryText(int64_t bytes) { return bytesText(static_cast<double>(byt
 
 std::string modelText(const RunPlan& plan) {
   const Config& config = plan.config;
-  return concat(config.model, ", ", config.classes, " classes, ", plan.loss, ", images of ", config.imageSize, 'x',
-                config.imageSize, ", ", plan.parameters, " parameters, ", fixed(plan.forwardFlopsPerImage * 1e-9, 2),
-                " GFLOP forward per image");
+  const auto file = plan.network.empty() ? "" : concat(" (", plan.network, ", sha256 ", plan.networkSha256, ")");
+  return concat(config.model, file, ", ", config.classes, " classes, ", plan.loss, ", images of ", config.imageSize,
+                'x', config.imageSize, ", ", plan.parameters, " parameters, ",
+                fixed(plan.forwardFlopsPerImage * 1e-9, 2), " GFLOP forward per image");
 }
 
 std::string deviceText(const RunPlan& plan) {

@@ -38,6 +38,8 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   placement.control = exchange == Exchange::none && plan.config.replicas > 1;
   placement.layout = team.kernels.layout->name;
   placement.loss = plan.loss;
+  placement.network = plan.network;
+  placement.networkSha256 = plan.networkSha256;
   placement.convolutionPasses = passesOf(team.kernels.algorithms, *team.graph);
   if (plan.config.executor == "planned") placement.byAutograd = operationsByAutograd(*team.graph);
   placement.activationBytes = plan.activationBytes;

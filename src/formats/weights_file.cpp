@@ -1,9 +1,6 @@
 #include "formats/weights_file.h"
 
-#include <openssl/sha.h>
-
 #include <algorithm>
-#include <array>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -11,6 +8,7 @@
 #include "formats/file.h"
 #include "formats/pth.h"
 #include "formats/safetensors.h"
+#include "formats/sha256.h"
 
 namespace tandem {
 namespace {
@@ -73,16 +71,6 @@ WeightsFile WeightsFile::open(const std::string& path, const WeightsFileOptions&
   return file;
 }
 
-std::string WeightsFile::sha256() const {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256(bytes_.data(), bytes_.size(), digest.data());
-  std::string text;
-  for (const unsigned char byte : digest) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
-}
+std::string WeightsFile::sha256() const { return sha256Of(bytes_); }
 
 }  // namespace tandem

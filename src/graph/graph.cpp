@@ -36,6 +36,34 @@ ImageShape shapeOf(const Node& node, std::span<const ImageShape> inputs) {
   }
 }
 
+constexpr double mostNumbers = 0x1p38;
+
+void checkBound(const Node& node, double numbers, const char* what) {
+  if (numbers <= mostNumbers) return;
+  throw UsageError(concat("node '", node.name, "', ", node.operation->name, ": ", what, " come to ", numbers,
+                          " numbers; there may be 2^38"));
+}
+
+double countOf(const ImageShape& shape) {
+  return static_cast<double>(shape.channels) * static_cast<double>(shape.height) * static_cast<double>(shape.width);
+}
+
+/// Of the parameters. What their rules multiply was bounded before.
+double weightsOf(const Node& node, std::span<const ImageShape> inputs) {
+  if (node.operation->parameters == nullptr) return 0;
+  const Attributes& a = node.attributes;
+  checkBound(node,
+             static_cast<double>(a.kernelH) * static_cast<double>(a.kernelW) * countOf({inputs[0].channels, 1, 1}),
+             "what one window reads");
+  double weights = 0;
+  for (const Parameter& parameter : node.operation->parameters(a, inputs)) {
+    double count = 1;
+    for (const int64_t size : parameter.shape) count *= static_cast<double>(size);
+    weights += count;
+  }
+  return weights;
+}
+
 }  // namespace
 
 int64_t Parameter::count() const {
@@ -66,7 +94,13 @@ NodeId Graph::add(std::string_view operation, std::string name, std::vector<Node
   if (std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& other) { return other.name == node.name; })) {
     throw UsageError(concat("node '", node.name, "': the name is taken; names of nodes must differ"));
   }
-  node.shape = shapeOf(node, inputShapes(node));
+  const std::vector<ImageShape> shapes = inputShapes(node);
+  node.shape = shapeOf(node, shapes);
+  const double values = values_ + countOf(node.shape);
+  checkBound(node, values, "the values up to here");
+  const double weights = weights_ + weightsOf(node, shapes);
+  checkBound(node, weights, "the parameters up to here");
+  values_ = values, weights_ = weights;
   nodes_.push_back(std::move(node));
   return output();
 }

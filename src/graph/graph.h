@@ -82,7 +82,8 @@ class Graph {
   NodeId input() const { return 0; }
 
   /// Appends a node and returns its id. Throws UsageError when the operation is unknown, the name is taken, or the
-  /// number or the shapes of the inputs break the operation's rule: the text names the node, the values and the rule.
+  /// number or the shapes of the inputs break the operation's rule, or when all values or all parameters come to more
+  /// than 2^38 numbers, which no memory holds: the text names the node, the values and the rule.
   /// REQUIRES: inputs are ids of earlier nodes.
   NodeId add(std::string_view operation, std::string name, std::vector<NodeId> inputs, Attributes attributes = {});
 
@@ -107,6 +108,7 @@ class Graph {
  private:
   std::vector<Node> nodes_;
   std::vector<Auxiliary> auxiliaries_;
+  double values_ = 0, weights_ = 0;  // numbers in all nodes' outputs and parameters, exact to far beyond the bound
   const TaskLoss* loss_ = &taskLosses().front();  // row of the catalog
 };
 

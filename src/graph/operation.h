@@ -24,6 +24,9 @@ struct Operation {
 
   /// Counted FLOPs for one image (see forwardFlops). Null: none.
   double (*flops)(const Attributes&, std::span<const ImageShape> inputs, ImageShape output);
+
+  /// Names of the rows of attributes() that it reads, with blanks between.
+  std::string_view reads = {};
 };
 
 /// The catalog. In brackets what each row reads of Attributes; shapes are of one image.

@@ -28,11 +28,13 @@ struct Outcome {
 struct Placement {
   std::vector<std::string> replicas;  ///< "cpu cores 0-1", "cuda:0 NVIDIA H200"
   int64_t threadsPerReplica = 1;
-  bool sharedCores = false;  ///< --oversubscribe let replicas share cores
-  bool control = false;      ///< nothing is exchanged: no way of training, only what the others are compared with
-  std::string allReduce;     ///< algorithm really used, empty when none
-  std::string layout;        ///< memory order really used
-  std::string loss;          ///< row of the loss catalog
+  bool sharedCores = false;   ///< --oversubscribe let replicas share cores
+  bool control = false;       ///< nothing is exchanged: no way of training, only what the others are compared with
+  std::string allReduce;      ///< algorithm really used, empty when none
+  std::string layout;         ///< memory order really used
+  std::string loss;           ///< row of the loss catalog
+  std::string network;        ///< name in the network file given to --model; empty for a row of the zoo
+  std::string networkSha256;  ///< of that file's bytes
   std::map<std::string, int64_t> convolutionPasses;  ///< of a training step, by algorithm; empty where only one exists
   std::vector<std::string> byAutograd;  ///< operations that the planned executor leaves to libtorch's autograd
   int64_t activationBytes = 0;          ///< the most that a replica's plan keeps for backward at any one time

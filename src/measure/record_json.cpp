@@ -40,6 +40,8 @@ void describe(Archive& archive, typename Archive::template Ref<Placement> placem
   archive.field("all_reduce", placement.allReduce);
   archive.field("layout", placement.layout);
   archive.field("loss", placement.loss);
+  archive.field("network", placement.network);
+  archive.field("network_sha256", placement.networkSha256);
   archive.field("convolution_passes", placement.convolutionPasses);
   archive.field("by_autograd", placement.byAutograd);
   archive.measured("activation_bytes", placement.activationBytes);

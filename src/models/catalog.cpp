@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/network_path.h"
+#include "graph/network.h"
 #include "models/families.h"
 #include "models/model.h"
 
@@ -154,10 +156,16 @@ int64_t resolved(int64_t given, int64_t ownDefault, int64_t most, std::string_vi
   throw UsageError(concat(what, " ", given, ": must be from 1 to ", most));
 }
 
-ModelOptions resolve(const ModelEntry& entry, ModelOptions options) {
-  options.classes = resolved(options.classes, entry.classes, mostClasses, "classes");
-  options.imageSize = resolved(options.imageSize, entry.input.height, largestImage, "image size");
+ModelOptions resolve(int64_t classes, int64_t imageSize, ModelOptions options) {
+  options.classes = resolved(options.classes, classes, mostClasses, "classes");
+  options.imageSize = resolved(options.imageSize, imageSize, largestImage, "image size");
   return options;
+}
+
+ModelFacts factsOf(const Network& network) {
+  const NetworkFile& file = network.file;
+  return {file.name,     {file.input[0], file.input[1], file.input[2]}, file.classes, file.batch, file.learningRate,
+          network.sha256};
 }
 
 void setLoss(Graph& graph, const ModelOptions& options) {
@@ -175,16 +183,36 @@ void setLoss(Graph& graph, const ModelOptions& options) {
 
 std::span<const ModelEntry> models() { return catalog; }
 
-Graph buildModel(std::string_view name, const ModelOptions& options) {
-  const ModelEntry& entry = find(models(), name, "model");
+ModelFacts modelFacts(std::string_view model) {
+  if (isNetworkPath(model)) return factsOf(openNetwork(std::string(model)));
+  const ModelEntry& entry = find(models(), model, "--model");
+  return {std::string(entry.name), entry.input, entry.classes, entry.batch, entry.learningRate, ""};
+}
+
+Graph buildModel(std::string_view model, const ModelOptions& options) {
+  const bool isFile = isNetworkPath(model);
+  const ModelEntry* const entry = isFile ? nullptr : &find(models(), model, "model");
+  const NetworkFile file = isFile ? openNetwork(std::string(model)).file : NetworkFile();
   try {
-    const ModelOptions resolved = resolve(entry, options);
-    Graph graph = entry.build(entry, resolved);
+    const ModelOptions resolved =
+        isFile ? resolve(file.classes, file.input[1], options) : resolve(entry->classes, entry->input.height, options);
+    Graph graph = isFile ? buildNetwork(file, resolved.classes, resolved.imageSize) : entry->build(*entry, resolved);
     setLoss(graph, resolved);
     return graph;
   } catch (const UsageError& broken) {
-    throw UsageError(concat("model ", name, ": ", broken.what()));
+    throw UsageError(concat("model ", model, ": ", broken.what()));
   }
+}
+
+std::string modelText(std::string_view model) {
+  if (isNetworkPath(model)) return networkText(openNetwork(std::string(model)).file);
+  const ModelFacts facts = modelFacts(model);
+  NetworkFile file = describeGraph(buildModel(model, {}), buildModel(model, {.classes = facts.classes + 1}));
+  file.name = facts.name;
+  file.classes = facts.classes;
+  file.batch = facts.batch;
+  file.learningRate = facts.learningRate;
+  return networkText(file);
 }
 
 }  // namespace tandem

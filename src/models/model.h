@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "graph/graph.h"
@@ -35,9 +36,25 @@ struct ModelEntry {
 /// The model zoo.
 std::span<const ModelEntry> models();
 
-/// Builds a model by name. Throws UsageError for an unknown name, options out of range (classes 1 to 10,000,000, images
-/// 1 to 32,768 pixels wide), too few classes for the loss, a loss that the network cannot have, or images too small for
-/// the network.
-Graph buildModel(std::string_view name, const ModelOptions& options);
+/// What a model has of its own where nobody says otherwise.
+struct ModelFacts {
+  std::string name;  ///< of a network file what it says
+  ImageShape input;
+  int64_t classes = 0, batch = 0;
+  double learningRate = 0;
+  std::string sha256;  ///< of a network file's bytes; empty for a row of the zoo
+};
+
+/// `model` is the name of a row or the path of a network file (isNetworkPath()). Throws UsageError for an unknown name,
+/// DataError for a bad file.
+ModelFacts modelFacts(std::string_view model);
+
+/// The network file of a row of the zoo, or of a file in its standard form. Throws as modelFacts().
+std::string modelText(std::string_view model);
+
+/// Builds a model by name or from a network file (DataError for a bad one). Throws UsageError for an unknown name,
+/// options out of range (classes 1 to 10,000,000, images 1 to 32,768 pixels wide), too few classes for the loss, a loss
+/// that the network cannot have, or images too small for the network.
+Graph buildModel(std::string_view model, const ModelOptions& options);
 
 }  // namespace tandem

@@ -111,6 +111,12 @@ INSTANTIATE_TEST_SUITE_P(Texts, BadValue, testing::ValuesIn(badTexts));
 
 TEST(BadValue, TextIsTheOnePromised) { EXPECT_EQ(refusal("batch", "0"), "--batch=0: must be at least 1"); }
 
+TEST(GoodValue, AModelMayBeAFile) {
+  EXPECT_EQ(refusal("model", "./nets/own.json"), "accepted");
+  EXPECT_NE(refusal("model", "own.jsn"), "accepted");
+  EXPECT_NE(refusal("strategy", "own.json"), "accepted");
+}
+
 TEST(GoodValue, EdgesAreAccepted) {
   constexpr std::pair<const char*, const char*> edges[] = {{"replicas", "1"},
                                                            {"classes", "0"},

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "kernels/convolution.h"
+#include "models/model.h"
 
 namespace tandem {
 namespace {
@@ -41,6 +43,29 @@ TEST(RunPoint, countsStepsSamplesAndLosses) {
   EXPECT_GE(record.wall, record.startup + record.warmup.wall + record.window);
   for (const StepSample& sample : record.steps) {
     EXPECT_GE(sample.wall, sample.input + sample.compute + sample.exposedComm);
+  }
+}
+
+// Bit for bit: the same losses, and the same weights after the last step.
+TEST(RunPoint, aNetworkFileTrainsAsTheModelThatItHolds) {
+  for (const auto& [model, imageSize] : {std::pair{"resnet20", 32}, {"googlenet", 64}, {"densenet40_k12", 32}}) {
+    Config config = small();
+    config.model = model, config.imageSize = imageSize;
+    config.deterministic = true;
+    config.steps = 2;
+    const RunRecord own = run(config);
+    config.model = testing::TempDir() + "run_point_test_" + model + ".json";
+    std::ofstream(config.model) << modelText(model);
+    const RunRecord read = run(config);
+    ASSERT_EQ(own.outcome.kind, OutcomeKind::ok) << own.outcome.reason;
+    ASSERT_EQ(read.outcome.kind, OutcomeKind::ok) << read.outcome.reason;
+    EXPECT_EQ(read.losses, own.losses) << model;
+    EXPECT_FALSE(fingerprint(own).empty());
+    EXPECT_EQ(fingerprint(read), fingerprint(own)) << model;
+    EXPECT_EQ(read.placement.network, model);
+    EXPECT_EQ(read.placement.networkSha256.size(), 64U);
+    EXPECT_EQ(read.placement.parameters, own.placement.parameters);
+    EXPECT_TRUE(own.placement.networkSha256.empty());
   }
 }
 

@@ -59,8 +59,42 @@ def pickle_seeds():
     yield "dict", b"\x80\x02}(X\x01\0\0\0aK\x01X\x01\0\0\0bM\x01\x02u."
 
 
+def network(nodes, **more):
+    head = {"format": "tandem-network", "version": 1, "name": "n", "input": [3, 8, 8], "classes": 10}
+    return json.dumps({**head, "nodes": nodes, **more}).encode()
+
+
+def node(name, op, *inputs, **attributes):
+    return {"name": name, "op": op, "inputs": list(inputs), **attributes}
+
+
+def network_seeds():
+    conv = node("conv", "conv", "input", outputs=4, kernel=[3, 3], padding=[1, 0, 1, 0], bias=False)
+    tail = [node("pool", "global_avg_pool", "conv"), node("fc", "linear", "pool", outputs="classes")]
+    whole = [conv, node("norm", "batch_norm", "conv", epsilon=1e-3, momentum=0.2), node("sum", "add", "conv", "norm"),
+             node("flat", "flatten", "sum"), node("aux", "linear", "flat", outputs="classes"),
+             node("drop", "dropout", "flat", probability=0.3), node("fc", "linear", "drop", outputs="classes")]
+    yield "empty", b""
+    yield "none", network([])
+    yield "small", network([conv, *tail])
+    yield "whole", network(whole, loss="binary_cross_entropy", batch=2, learning_rate=0.1,
+                           auxiliaries=[{"value": "aux", "loss_weight": 0.3}])
+    yield "cycle", network([node("conv", "conv", "fc", outputs=4), *tail])
+    yield "unread", network([conv, node("extra", "relu", "conv"), *tail])
+    yield "overflow", network([node("conv", "conv", "input", outputs=2**24, kernel=2**24, padding=2**24), *tail])
+    yield "wide", network([conv, node("pad", "adaptive_avg_pool", "conv", output_size=2**24), *tail])
+    yield "numbers", network([conv, *tail], batch=2**64 - 1)
+    yield "deep", b'{"format":' + b"[" * 300
+    yield "twice", b'{"format":"tandem-network","format":"tandem-network"}'
+    yield "tokens", network([node("token", "class_token", "input"), node("place", "position_embedding", "token"),
+                             node("look", "attention", "place", heads=3), node("first", "first_token", "look"),
+                             node("fc", "linear", "first", outputs="classes")])
+    yield "window", network([node("conv", "max_pool", "input", kernel=2, stride=2, ceil_mode=True), *tail])
+
+
 def main():
-    for name, seeds in {"safetensors": safetensors_seeds, "zip": zip_seeds, "pickle": pickle_seeds, "pth": pickle_seeds}.items():
+    for name, seeds in {"safetensors": safetensors_seeds, "zip": zip_seeds, "pickle": pickle_seeds, "pth": pickle_seeds,
+                        "network": network_seeds}.items():
         folder = HERE / "corpus" / name
         folder.mkdir(parents=True, exist_ok=True)
         for seed, content in seeds():

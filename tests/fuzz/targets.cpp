@@ -4,12 +4,15 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "base/error.h"
+#include "formats/network_file.h"
 #include "formats/pickle.h"
 #include "formats/pth.h"
 #include "formats/pth_tensors.h"
 #include "formats/safetensors.h"
 #include "formats/utf8.h"
 #include "formats/zip.h"
+#include "graph/network.h"
 #include "support/pickle_writer.h"
 
 namespace tandem {
@@ -85,11 +88,26 @@ void fuzzPth(std::span<const uint8_t> bytes) {
   requireTensors(pth.value().tensors, file);
 }
 
+void fuzzNetwork(std::span<const uint8_t> bytes) {
+  const auto file = parseNetwork(bytes);
+  if (!file) return requireError(file.error());
+  const std::string text = networkText(file.value());
+  const auto reread = parseNetwork(bytesOf(text));
+  require(reread.ok() && networkText(reread.value()) == text, "what is written can be read");
+  try {
+    const NetworkFile network = networkOf(bytes, "network").file;
+    const Graph graph = buildNetwork(network, network.classes, network.input[1]);
+    require(parameterCount(graph) > 0 && parameterCount(graph) <= int64_t{1} << 38, "parameters are bounded");
+    require(activationCount(graph) > 0 && activationCount(graph) <= int64_t{1} << 38, "values are bounded");
+    require(forwardFlops(graph) >= 0, "FLOPs can be counted");
+  } catch (const DataError& error) {
+    requireError({0, error.what()});
+  }
+}
+
 constexpr FuzzTarget table[] = {
-    {"safetensors", fuzzSafetensors},
-    {"zip", fuzzZip},
-    {"pickle", fuzzPickle},
-    {"pth", fuzzPth},
+    {"safetensors", fuzzSafetensors}, {"zip", fuzzZip}, {"pickle", fuzzPickle}, {"pth", fuzzPth},
+    {"network", fuzzNetwork},
 };
 
 }  // namespace

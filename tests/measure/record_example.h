@@ -88,6 +88,8 @@ inline RunRecord fullRecord() {
   record.placement.allReduce = "ring";
   record.placement.layout = "blocked";
   record.placement.loss = "binary_cross_entropy";
+  record.placement.network = "mynet";
+  record.placement.networkSha256 = "00ff";
   record.placement.convolutionPasses = {{"direct", 7}, {"winograd", 3}};
   record.placement.activationBytes = 3 << 20;
   record.placement.byAutograd = {"max_pool", "dropout"};

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace tandem {
+
+/// A row: an attribute as network files and the catalog of operations call it, and where its values lie. Exactly one of
+/// the three is set.
+struct AttributeEntry {
+  std::string_view name;
+  std::vector<int64_t*> (*whole)(Attributes&);  ///< one or several; in a file one number stands for all
+  double Attributes::*number;
+  bool Attributes::*flag;
+};
+
+std::span<const AttributeEntry> attributes();
+
+/// The rows that the operation reads, in the order of the table.
+std::vector<const AttributeEntry*> attributesOf(const Operation& operation);
+
+}  // namespace tandem

@@ -7,7 +7,7 @@ export TANDEM_LIBTORCH TANDEM_ONEDNN TANDEM_CACHE
 
 .DEFAULT_GOAL := build
 .PHONY: help setup build program bench test test-long lint tidy format docs dev asan tsan cuda peers \
-        bench-kernels verify-models verify-weights fuzz clean FORCE
+        bench-kernels verify-models verify-weights verify-interference fuzz clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
@@ -78,6 +78,9 @@ bench-kernels: setup build/release/build.ninja ## kernels beside ATen and this m
 
 verify-models: setup ## recompute the golden numbers of the model tests with PyTorch and compare
 	"$$(bench/peers/compare --print-python)" tests/golden/make_golden.py --check
+
+verify-interference: program ## runs left alone and runs disturbed: what tandem bench notices, some 10 minutes
+	scripts/verify-interference $(ARGS)
 
 verify-weights: build ## weights files of Python in Tandem and back, and verdicts on damaged ones
 	cmake --build --preset release -j $(JOBS) --target weights_verdicts

@@ -63,6 +63,9 @@ TEST(Sampler, ALongRunIsSampledMoreCoarsely) {
   const auto& readings = telemetry.series.front().values;
   EXPECT_EQ(readings.size(), telemetry.at.size());
   EXPECT_GT(readings.back(), static_cast<double>(readings.size())) << "nothing was thinned out";
+  for (size_t i = 1; i < telemetry.at.size(); ++i) {
+    EXPECT_GE(telemetry.at[i] - telemetry.at[i - 1], milliseconds(10)) << "sampled every fifth tick still, at " << i;
+  }
 }
 
 TEST(Sampler, AStallIsTheTimeInWhichItDidNotWake) {

@@ -7,7 +7,7 @@ export TANDEM_LIBTORCH TANDEM_ONEDNN TANDEM_CACHE
 
 .DEFAULT_GOAL := build
 .PHONY: help setup build program bench test test-long lint tidy format docs dev asan tsan cuda peers \
-        bench-kernels verify-models verify-weights verify-interference fuzz clean FORCE
+        bench-kernels verify-models verify-weights verify-export verify-interference fuzz clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
@@ -86,7 +86,10 @@ verify-weights: build ## weights files of Python in Tandem and back, and verdict
 	cmake --build --preset release -j $(JOBS) --target weights_verdicts
 	"$$(bench/peers/compare --print-python)" scripts/verify-weights $(ARGS)
 
-fuzz: build/fuzz/build.ninja ## libFuzzer programs of the readers of weights in build/fuzz (needs clang-14)
+verify-export: program ## networks of torchvision exported, their parameters and FLOPs in Tandem beside PyTorch's
+	"$$(bench/peers/compare --print-python)" scripts/verify-export $(ARGS)
+
+fuzz: build/fuzz/build.ninja ## libFuzzer programs of the readers of weights and networks in build/fuzz (needs clang-14)
 	cmake --build --preset fuzz -j $(JOBS) --target fuzz
 
 clean: ## remove all builds

@@ -14,7 +14,8 @@ class TooNear(Exception):
 
 @contextlib.contextmanager
 def watched(report):
-    """Hands report() the smallest distance to a kink of every ReLU(6) and max pool (squares), over the values' root mean square."""
+    """Hands report() the smallest distance to a kink of every ReLU(6) and max pool (squares), over the values' root mean
+    square."""
     relu, hardtanh, max_pool = F.relu, F.hardtanh, F.max_pool2d
 
     def watched_relu(x, inplace=False):
@@ -27,7 +28,8 @@ def watched(report):
         return hardtanh(x, least, most)
 
     def watched_max_pool(x, kernel_size, stride=None, padding=0, *rest, **options):
-        kernel, step, edge = (n[0] if isinstance(n, tuple) else n for n in (kernel_size, stride or kernel_size, padding))
+        given = (kernel_size, stride or kernel_size, padding)
+        kernel, step, edge = (n[0] if isinstance(n, tuple) else n for n in given)
         beyond = kernel if options.get("ceil_mode") else 0
         nothing = -float("inf")
         windows = F.unfold(F.pad(x, [edge, edge + beyond] * 2, value=nothing), kernel, stride=step)

@@ -1,4 +1,5 @@
-"""The loss of SSD-300 as Liu et al. 2015 (arXiv:1512.02325) define it, with MLPerf's default boxes for COCO, image by image."""
+"""The loss of SSD-300 as Liu et al. 2015 (arXiv:1512.02325) define it, with MLPerf's default boxes for COCO, image by
+image."""
 import math
 
 import torch

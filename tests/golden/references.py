@@ -317,8 +317,9 @@ class Resnet9(nn.Module):
 
     def __init__(self, classes, size):
         super().__init__()
+        residual = [(f"layer{n}_residual_res{i}", c, c) for n, c in ((1, 128), (3, 512)) for i in (1, 2)]
         for name, inputs, outputs in (("prep", 3, 64), ("layer1", 64, 128), ("layer2", 128, 256), ("layer3", 256, 512),
-                                      *((f"layer{n}_residual_res{i}", c, c) for n, c in ((1, 128), (3, 512)) for i in (1, 2))):
+                                      *residual):
             for kind, layer in zip(("conv", "bn"), conv_norm(inputs, outputs, 3, 1, 1)):
                 setattr(self, f"{name}_{kind}", layer)
         self.linear = nn.Linear(512, classes, bias=False)

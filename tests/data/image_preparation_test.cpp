@@ -72,12 +72,13 @@ TEST(ImageFiles, AreADataSetOfInputs) {
                                 normalizations().front().normalization);
   EXPECT_EQ(files->size(), 3);
   EXPECT_EQ(files->info().height, 16);
-  Bytes out(16 * 16 * 3);
-  EXPECT_EQ(files->get(0, out), -1);
+  Bytes out(16 * 16 * 3), label(sizeof(int64_t));
+  files->get(0, out, label);
+  EXPECT_EQ(label, Bytes(sizeof(int64_t), 0xff)) << "no class is -1";
   EXPECT_NE(out, Bytes(out.size()));
   const auto failure = [&](int64_t index) -> std::string {
     try {
-      files->get(index, out);
+      files->get(index, out, label);
     } catch (const DataError& error) {
       return error.what();
     }

@@ -12,12 +12,17 @@
 namespace tandem {
 namespace {
 
+DatasetInfo cifar() {
+  DatasetInfo info;
+  info.height = info.width = 32;
+  info.classes = 10;
+  return info;
+}
+
 /// Images of which some cannot be read.
 class Images final : public Dataset {
  public:
-  Images(int64_t size, std::vector<int64_t> bad)
-      : images_(syntheticDataset(size, {.name = "", .height = 32, .width = 32, .channels = 3, .classes = 10}, 3)),
-        bad_(std::move(bad)) {}
+  Images(int64_t size, std::vector<int64_t> bad) : images_(syntheticDataset(size, cifar(), 3)), bad_(std::move(bad)) {}
   const DatasetInfo& info() const override { return images_->info(); }
   int64_t size() const override { return images_->size(); }
   void get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const override {

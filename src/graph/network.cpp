@@ -193,6 +193,15 @@ void describeAttributes(const Node& node, bool isClassifier, NetworkNode& out) {
   }
 }
 
+/// False where a class is worth several outputs, which a file cannot say.
+bool saysClasses(const Graph& graph, const Graph& wider) {
+  const auto grows = [](const Node& node, const Node& other) {
+    const int64_t by = other.attributes.outputs - node.attributes.outputs;
+    return by == 0 || by == 1;
+  };
+  return std::ranges::equal(graph.nodes(), wider.nodes(), grows);
+}
+
 }  // namespace
 
 Network networkOf(std::span<const uint8_t> bytes, const std::string& path) {
@@ -229,7 +238,7 @@ NetworkFile describeGraph(const Graph& graph, const Graph& wider) {
   const ImageShape input = graph.node(graph.input()).shape;
   file.input = {input.channels, input.height, input.width};
   file.loss = graph.loss().name;
-  const bool comparable = graph.nodes().size() == wider.nodes().size();
+  const bool comparable = saysClasses(graph, wider);
   for (size_t i = 1; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
     NetworkNode out{.name = node.name, .operation = std::string(node.operation->name), .inputs = {}, .attributes = {}};

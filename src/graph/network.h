@@ -28,7 +28,8 @@ Network networkOf(std::span<const uint8_t> bytes, const std::string& path);
 Graph buildNetwork(const NetworkFile& file, int64_t classes, int64_t imageSize);
 
 /// The nodes, the auxiliary values, the loss and the input of a graph as a file says them. An attribute `outputs` that
-/// another graph of one class more, `wider`, has one larger is said to be "classes".
+/// another graph of one class more, `wider`, has one larger is said to be "classes", unless `wider` has others larger
+/// by more: such a file fixes its classes.
 NetworkFile describeGraph(const Graph& graph, const Graph& wider);
 
 }  // namespace tandem

@@ -62,6 +62,11 @@ TEST_P(EveryModelAsAFile, IsTheSameGraph) {
 
 TEST_P(EveryModelAsAFile, TakesOtherClasses) {
   const std::string path = fileOf(GetParam());
+  if (modelText(GetParam()).find(R"("outputs":"classes")") == std::string::npos) {
+    EXPECT_EQ(GetParam(), "ssd300");  // a class is worth a score of several boxes
+    EXPECT_THROW(buildModel(path, {.classes = 17}), UsageError);
+    return;
+  }
   expectSame(buildModel(GetParam(), {.classes = 17}), buildModel(path, {.classes = 17}));
 }
 

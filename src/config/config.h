@@ -30,9 +30,9 @@ struct Config {
   int64_t resize = 0;  // 0: 256/224 of imageSize
   std::string normalization = "imagenet";
   std::string badImage = "fail";
-  int64_t top = 5;  // 0: all classes
+  int64_t top = 5;              // 0: all classes
   std::string scores = "auto";  // auto: what the head is, or logits
-  std::string classNames;  // file, empty: numbers only
+  std::string classNames;       // file, empty: numbers only
   bool json = false;
 
   // on what

@@ -41,6 +41,10 @@ BenchPoint resolvePoint(const Config& config, const std::vector<Axis>& axes, int
 }  // namespace
 
 void addDefaultAxes(Sweep& sweep, int64_t usableCores) {
+  if (sweep.base.compare) {
+    if (!given(sweep, "budget")) sweep.base.budget = shortestBudget;
+    return;
+  }
   if (given(sweep, "replicas") || given(sweep, "strategy") || given(sweep, "devices")) return;
   const auto replicas = powersOfTwo(usableCores);
   const std::vector<std::string> strategies{"replicated", "parameter_server"};

@@ -19,7 +19,8 @@ struct BenchPoint {
 
 /// Without --replicas, --strategy and --devices the sweep gets two axes: replicated and parameter_server, and replicas
 /// 1, 2, 4, ... up to `usableCores`; the measuring time is then shared so that the whole stays near two minutes, and a
-/// small batch lets enough steps fit, unless options say otherwise.
+/// small batch lets enough steps fit, unless options say otherwise. With --compare there are no default axes, and the
+/// budget of each of its many runs is 5 s.
 void addDefaultAxes(Sweep& sweep, int64_t usableCores);
 
 /// The largest number of CPU replicas of any point, by which cores are divided.

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/banner.h"
+#include "cli/bench_compare.h"
 #include "cli/stop_on_signal.h"
 #include "engine/environment.h"
 #include "engine/utc_time.h"
@@ -45,9 +46,12 @@ BenchRun::BenchRun(const Config& shared, std::vector<BenchPoint> points)
     : points_(std::move(points)),
       format_(find(renderers(), shared.format, "--format")),
       forPrograms_(format_.forPrograms),
+      compare_(shared.compare),
       file_(shared.out),
       runner_(ownExecutable),
-      largestReplicas_(largestReplicas(configsOf(points_))) {}
+      largestReplicas_(largestReplicas(configsOf(points_))) {
+  if (compare_) checkComparable(points_);
+}
 
 RunRecord BenchRun::measure(const BenchPoint& point, const std::string& title) {
   std::ostream& people = forPrograms_ ? std::cerr : std::cout;
@@ -69,14 +73,19 @@ RunRecord BenchRun::measure(const BenchPoint& point, const std::string& title) {
   return record;
 }
 
-void BenchRun::measureAll() {
-  const StopOnSignal stop;
+RunRecord& BenchRun::store(RunRecord record) {
+  records_.push_back(std::move(record));
+  file_.append(records_.back());
+  return records_.back();
+}
+
+bool BenchRun::measureAll() {
   for (size_t i = 0; i < points_.size() && !PointRunner::stopRequested(); ++i) {
     auto record = measure(points_[i], concat('[', i + 1, '/', points_.size(), "] ", points_[i].label));
-    if (record.outcome.code == ExitCode::interrupted) return;
-    records_.push_back(std::move(record));
-    file_.append(records_.back());
+    if (record.outcome.code == ExitCode::interrupted) return false;
+    store(std::move(record));
   }
+  return records_.size() == points_.size();
 }
 
 void BenchRun::show() const {
@@ -91,16 +100,22 @@ void BenchRun::show() const {
 
 int BenchRun::run() {
   (forPrograms_ ? std::cerr : std::cout) << bannerText(readEnvironment()) << '\n' << std::flush;
+  bool complete = false;
   try {
-    measureAll();
+    const StopOnSignal stop;
+    complete = compare_ ? measureInTurns() : measureAll();
   } catch (...) {
     show();
     throw;
   }
-  show();
-  if (PointRunner::stopRequested() && records_.size() < points_.size()) {
-    throw Error(ExitCode::interrupted, concat("interrupted with ", records_.size(), " of ", points_.size(),
-                                              " points finished; those are stored"));
+  if (compare_ && complete) {
+    showComparison();
+  } else {
+    show();
+  }
+  if (PointRunner::stopRequested() && !complete) {
+    const std::string of = compare_ ? " runs" : concat(" of ", points_.size(), " points");
+    throw Error(ExitCode::interrupted, concat("interrupted with ", records_.size(), of, " finished; those are stored"));
   }
   return exitStatus(records_);
 }

@@ -16,8 +16,8 @@ namespace tandem {
 /// end. Results go to standard output; with a format that programs read everything else goes to standard error.
 class BenchRun {
  public:
-  /// Opens the results file. `shared` holds the options of the whole run (out, format). Throws StorageError,
-  /// UsageError.
+  /// Opens the results file. `shared` holds the options of the whole run (out, format, compare). Throws StorageError;
+  /// UsageError also where --compare has not one or two points that can run and that do the same work.
   BenchRun(const Config& shared, std::vector<BenchPoint> points);
 
   /// Returns the exit code: that of the first point that was not measured, else 0. Shows what has finished and then
@@ -25,13 +25,18 @@ class BenchRun {
   int run();
 
  private:
-  void measureAll();
+  /// False when stopped before the end.
+  bool measureAll();
+  /// Round after round A B B A of the first and the last point, until the spread lets 3 % be found.
+  bool measureInTurns();
+  RunRecord& store(RunRecord record);
   RunRecord measure(const BenchPoint& point, const std::string& title);
   void show() const;
+  void showComparison() const;
 
   std::vector<BenchPoint> points_;
   const RendererEntry& format_;
-  bool forPrograms_;
+  bool forPrograms_, compare_;
   ResultsFile file_;
   PointRunner runner_;
   ProgressLine progress_;

@@ -81,6 +81,7 @@ struct Config {
   // of the whole run, never an axis of a sweep
   std::string out = "tandem-results.jsonl";
   std::string format = "table";
+  bool compare = false;
   double deadline = 0;  // seconds per point; 0: derived from budget
   bool allowInterference = false;
   bool dryRun = false;

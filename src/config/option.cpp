@@ -141,6 +141,9 @@ constexpr Option table[] = {
      Choices::any, axis, within<&Config::steps, 0, billion>},
     {"budget", measured, "s", "X", "time spent measuring a point when --steps is 0", onBench, &Config::budget,
      Choices::any, axis, positive<&Config::budget>},
+    {"compare", measured, "", "",
+     "say whether one configuration is faster than another (or than itself): their runs take turns, A B B A, until 3 % "
+     "would be found", onBench, &Config::compare, Choices::any, oneValue, nullptr},
 
     {"out", output, "", "FILE", "results file, to which every run appends one line; of features the new .npy or .safetensors file", onBench | onFeatures, &Config::out,
      Choices::any, oneValue, out},

@@ -61,25 +61,20 @@ std::string described(const Difference& difference) {
   return concat(difference.what, " is ", difference.a, " in A and ", difference.b, " in B");
 }
 
-void refuseOtherWork(const Side& a, const Side& b, const std::vector<Difference>& configuration,
-                     const std::vector<Difference>& environment) {
-  std::vector<std::string> reasons;
-  for (const Difference& difference : configuration) {
-    if (isOneOf(work, std::string_view(difference.what).substr(2))) {
-      reasons.push_back(described(difference) + ", so an image is other work");
-    }
-  }
+[[noreturn]] void refuse(const std::string& reason) {
+  throw UsageError(concat("cannot compare A with B: ", reason, "; measure two that differ in what is asked about"));
+}
+
+void refuseWithoutCause(const Side& a, const Side& b, const std::vector<Difference>& configuration,
+                        const std::vector<Difference>& environment) {
   if (a.runs.front().placement.control != b.runs.front().placement.control) {
-    reasons.push_back("one of them exchanges nothing (a control run), so it does not train the same");
+    refuse("one of them exchanges nothing (a control run), so it does not train the same");
   }
   const auto another = std::ranges::find(environment, "another machine", &Difference::means);
   if (another != environment.end() && !configuration.empty()) {
-    reasons.push_back(concat("both the machine and the configuration differ (", described(*another), "; ",
-                             described(configuration.front()), "), so neither can be named as the cause"));
+    refuse(concat("both the machine and the configuration differ (", described(*another), "; ",
+                  described(configuration.front()), "), so neither can be named as the cause"));
   }
-  if (reasons.empty()) return;
-  throw UsageError(concat("cannot compare ", a.name, " with ", b.name, ": ", join(reasons, "; "),
-                          "; measure two runs that differ in what is asked about"));
 }
 
 void refuseInvalid(const Side& side) {
@@ -126,6 +121,22 @@ std::string rateText(const std::optional<Estimate>& logarithm) {
   return logarithm ? fixed(std::exp(logarithm->value), 2) : "";
 }
 
+/// Standard deviation of the runs' rates, relative.
+std::string spreadText(const Side& side) {
+  const auto estimate = logRate(side);
+  if (!estimate || side.runs.size() < 2) return "an unknown amount";
+  return fixed(100 * estimate->standardError * std::sqrt(static_cast<double>(side.runs.size())), 1) + " %";
+}
+
+ResultTable rateTable(const Side& a, const Side& b, const std::optional<Judgement>& judgement) {
+  ResultTable table{{{"", "", false}, {"runs of", "", false}, {"runs", "", true}, {"images/s", "", true}}, {}, {}};
+  table.title = "Comparison";
+  table.rows.push_back({{"A", a.name, concat(a.runs.size()), rateText(logRate(a))}, ""});
+  table.rows.push_back({{"B", b.name, concat(b.runs.size()), rateText(logRate(b))}, ""});
+  table.notes.push_back("A against B: " + (judgement ? textOf(*judgement) : "cannot tell"));
+  return table;
+}
+
 std::vector<std::string> caveats(const Side& a, const Side& b, bool judged) {
   std::vector<std::string> notes;
   if (!judged) notes.push_back("too few steps for an interval: five or more are needed");
@@ -153,22 +164,45 @@ void checkOneConfiguration(const std::string& name, std::span<const RunRecord> r
   }
 }
 
+void checkSameWork(const Config& a, const Config& b) {
+  for (const std::string_view name : work) {
+    const Option& option = *findOption(name);
+    const std::string first = valueText(a, option), second = valueText(b, option);
+    if (first != second)
+      refuse(concat("--", name, " is ", first, " in A and ", second, " in B, so an image is other work"));
+  }
+}
+
 std::vector<ResultTable> comparison(const Side& a, const Side& b) {
+  checkSameWork(a.runs.front().config, b.runs.front().config);
   const auto configuration = configurationDifferences(a.runs.front(), b.runs.front());
   const auto environment = environmentDifferences(a.runs.front(), b.runs.front());
-  refuseOtherWork(a, b, configuration, environment);
+  refuseWithoutCause(a, b, configuration, environment);
   refuseInvalid(a);
   refuseInvalid(b);
   const auto first = logRate(a), second = logRate(b);
-  std::string finding = "cannot tell";
-  if (first && second) finding = textOf(judge(difference(*first, *second)));
-  ResultTable table{{{"", "", false}, {"runs of", "", false}, {"runs", "", true}, {"images/s", "", true}}, {}, {}};
-  table.title = "Comparison";
-  table.rows.push_back({{"A", a.name, concat(a.runs.size()), rateText(first)}, ""});
-  table.rows.push_back({{"B", b.name, concat(b.runs.size()), rateText(second)}, ""});
-  table.notes = caveats(a, b, first && second);
-  table.notes.insert(table.notes.begin(), concat("A against B: ", finding));
-  return {differenceTable(configuration, environment), table};
+  std::optional<Judgement> judgement;
+  if (first && second) judgement = judge(difference(*first, *second));
+  ResultTable rates = rateTable(a, b, judgement);
+  std::ranges::copy(caveats(a, b, judgement.has_value()), std::back_inserter(rates.notes));
+  return {differenceTable(configuration, environment), rates};
+}
+
+std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::span<const double> logRatios) {
+  std::optional<Judgement> judgement;
+  if (const auto ratio = estimateMean(logRatios)) judgement = judge(*ratio);
+  ResultTable rates = rateTable(a, b, judgement);
+  rates.notes.push_back(concat(logRatios.size(), " rounds A B B A; runs of a side differ by ", spreadText(a),
+                               " (A) and ", spreadText(b), " (B)"));
+  for (const Side* side : {&a, &b}) {
+    const auto doubtful =
+        std::ranges::count_if(side->runs, [](const RunRecord& run) { return !briefCaveats(run).empty(); });
+    if (doubtful > 0) {
+      rates.notes.push_back(concat(doubtful, " of ", side->runs.size(), " runs of ", side == &a ? "A" : "B",
+                                   " were not valid, not steady or on shared cores"));
+    }
+  }
+  return {differenceTable(configurationDifferences(a.runs.front(), b.runs.front()), {}), rates};
 }
 
 }  // namespace tandem

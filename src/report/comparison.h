@@ -25,6 +25,13 @@ struct Side {
 /// a side alike in configuration.
 std::vector<ResultTable> comparison(const Side& a, const Side& b);
 
+/// The same of runs that took turns, A B B A: judged by `logRatios`, one value per round. Runs that were not valid, not
+/// steady or on shared cores are counted in a note: neither side was chosen by them.
+std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::span<const double> logRatios);
+
+/// Throws UsageError, naming the option, when an image is other work in one of them.
+void checkSameWork(const Config& a, const Config& b);
+
 /// Throws UsageError when the runs differ in an option of what is measured, naming it.
 void checkOneConfiguration(const std::string& name, std::span<const RunRecord> runs);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/text.h"
 #include "config/option.h"
 #include "measure/record_example.h"
@@ -110,6 +112,32 @@ TEST(Comparison, AFileOfSeveralConfigurationsMustBeNarrowed) {
     EXPECT_TRUE(contains(failure.what(), "sweep.jsonl:1"));
   }
   checkOneConfiguration("repeats.jsonl", std::span(runs).first(1));
+}
+
+/// Rounds A B B A in which B is slower by `percent`, and what they come to.
+std::string inTurns(double percent, const std::vector<double>& noise) {
+  Side a{"a", {}}, b{"b", {}};
+  std::vector<double> ratios;
+  for (const double log : noise) {
+    for (int i = 0; i < 2; ++i) {
+      a.runs.push_back(exampleRecord(1, "replicated", 100));
+      b.runs.push_back(exampleRecord(1, "replicated", 100 + percent));
+    }
+    ratios.push_back(std::log(1 + percent / 100) + log);
+  }
+  b.runs.front().interference.reasons = {"the process was stopped for 2 s"};
+  std::string text;
+  for (const ResultTable& table : comparisonInTurns(a, b, ratios)) text += join(table.notes, "\n") + "\n";
+  return text;
+}
+
+TEST(Comparison, RunsInTurnsAreJudgedByTheirRounds) {
+  const std::vector<double> noise{0.004, -0.003, 0.001, -0.002, 0.002, -0.001, 0.003, -0.004, 0.0, 0.0};
+  const std::string slower = inTurns(3, noise);
+  EXPECT_TRUE(contains(slower, "A against B: faster by 3.0 %")) << slower;
+  EXPECT_TRUE(contains(slower, "10 rounds A B B A")) << slower;
+  EXPECT_TRUE(contains(slower, "1 of 20 runs of B were not valid")) << slower;
+  EXPECT_TRUE(contains(inTurns(0, noise), "A against B: cannot tell"));
 }
 
 }  // namespace

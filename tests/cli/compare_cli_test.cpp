@@ -1,0 +1,51 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "measure/results_file.h"
+#include "run_tandem.h"
+
+namespace tandem {
+namespace {
+
+std::vector<std::string> compared(std::vector<std::string> more) {
+  std::vector<std::string> arguments{
+      "bench",      "--model=trivial", "--replicas=1",         "--steps=5",
+      "--warmup=1", "--compare",       "--allow-interference", "--out=" + ownFolder() + "/r.jsonl"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+std::vector<int64_t> measuredBatches() {
+  std::vector<int64_t> batches;
+  for (const RunRecord& record : readResults(ownFolder() + "/r.jsonl")) batches.push_back(record.config.batch);
+  return batches;
+}
+
+TEST(Compare, TakesOneConfigurationOrTwoOfTheSameWork) {
+  const auto three = runTandem(compared({"--image-size=32", "--batch=2,4,8"}));
+  EXPECT_EQ(three.code, 2);
+  EXPECT_NE(three.err.find("the options make 3"), std::string::npos) << three.err;
+  const auto other = runTandem(compared({"--image-size=32,64", "--batch=2"}));
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.err.find("--image-size is 32 in A and 64 in B"), std::string::npos) << other.err;
+  const auto impossible = runTandem(compared({"--image-size=32", "--batch=2,1000000000"}));
+  EXPECT_EQ(impossible.code, 2);
+  EXPECT_EQ(impossible.errors().size(), 1U) << impossible.err;
+}
+
+TEST(Compare, RunsTakeTurnsAndAreStoredWhenInterrupted) {
+  Tandem tandem(compared({"--image-size=32", "--batch=2,4"}));
+  for (int turn = 0; turn < 6000 && tandem.outSoFar().find("[6/40]") == std::string::npos; ++turn) usleep(10'000);
+  kill(tandem.id(), SIGINT);
+  const auto run = tandem.wait();
+  EXPECT_EQ(run.code, 130) << run.err;
+  const auto batches = measuredBatches();
+  ASSERT_GE(batches.size(), 5U);
+  EXPECT_EQ((std::vector<int64_t>{batches.begin(), batches.begin() + 5}), (std::vector<int64_t>{2, 4, 4, 2, 2}));
+}
+
+}  // namespace
+}  // namespace tandem

@@ -50,6 +50,7 @@ TEST_P(ZooRun, TrainsOnTwoReplicas) {
       EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << strategy << ' ' << precision << ": " << record.outcome.reason;
       EXPECT_EQ(record.measuredSteps, 3);
       EXPECT_EQ(record.losses.size(), 3U);
+      EXPECT_LT(record.peakMemoryBytes, int64_t{8} << 30);
     }
   }
 }

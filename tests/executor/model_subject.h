@@ -50,12 +50,13 @@ inline at::Tensor formulaTensor(std::string_view name, const std::vector<int64_t
 /// Has an output per class; the others have tests of their own.
 inline bool classifies(const ModelEntry& entry) { return !buildModel(entry.name, {}).loss().head.empty(); }
 
-/// The catalog's models that classify, by whether many gigabytes pass when one runs in every way: those run so in long
-/// tests only.
+/// The catalog's models that classify, by whether many gigabytes or operations pass when one runs in every way: those
+/// run so in long tests only.
 inline std::vector<std::string> catalogModels(bool large) {
   std::vector<std::string> names;
   for (const ModelEntry& entry : models()) {
-    if (classifies(entry) && (entry.parameters > 65'000'000) == large) names.emplace_back(entry.name);
+    const bool isLarge = entry.parameters > 65'000'000 || entry.forwardFlops > 10e9;
+    if (classifies(entry) && isLarge == large) names.emplace_back(entry.name);
   }
   return names;
 }

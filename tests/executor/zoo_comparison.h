@@ -198,7 +198,7 @@ inline void expectEveryWayAsNearAsAten(const std::string& name, Outcome (*run)(c
 inline std::vector<std::string> modelsWithStatistics(bool large) {
   std::vector<std::string> names;
   for (const ModelEntry& entry : models()) {
-    if ((entry.forwardFlops > 5e9) != large || !classifies(entry)) continue;
+    if ((entry.forwardFlops > 2.5e9) != large || !classifies(entry)) continue;
     const Graph graph = buildModel(entry.name, {});
     const bool any =
         std::ranges::any_of(graph.nodes(), [](const Node& n) { return n.operation->name == "batch_norm"; });

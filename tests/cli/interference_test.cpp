@@ -13,14 +13,14 @@
 namespace tandem {
 namespace {
 
-/// Two measured seconds of a small network.
+/// Some six measured seconds of a small network.
 std::vector<std::string> measured(std::vector<std::string> more = {}) {
   std::vector<std::string> arguments{"bench",
                                      "--model=trivial",
                                      "--image-size=32",
                                      "--replicas=1",
-                                     "--warmup=1",
-                                     "--budget=4",
+                                     "--warmup=20",
+                                     "--budget=6",
                                      "--out=" + ownFolder() + "/results.jsonl"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
@@ -70,7 +70,7 @@ TEST(Interference, AStoppedRunIsNotValid) {
   for (int turn = 0; turn < 6000 && tandem.worker() <= 0; ++turn) usleep(10'000);
   const pid_t worker = tandem.worker();
   ASSERT_GT(worker, 0);
-  sleep(2);  // into the window of four seconds
+  sleep(3);  // into the window
   kill(worker, SIGSTOP);
   sleep(2);
   kill(worker, SIGCONT);

@@ -11,6 +11,7 @@
 #include "cli/inference_request.h"
 #include "config/command_line.h"
 #include "device/cpu_allocator.h"
+#include "engine/file_tensors.h"
 #include "formats/npy.h"
 #include "formats/safetensors.h"
 #include "graph/state.h"
@@ -25,27 +26,11 @@ void writeAsNpy(const std::string& path, const InferenceResult& result) {
            features.size(1));
 }
 
-const char* typeName(at::ScalarType type) {
-  if (type == at::kFloat) return "F32";
-  if (type == at::kLong) return "I64";
-  check(type == at::kByte, "a type of features and labels");
-  return "U8";
-}
-
-FileTensor tensorOf(const char* name, const at::Tensor& values) {
-  FileTensor tensor;
-  tensor.name = name;
-  tensor.type = elementTypeNamed(typeName(values.scalar_type()));
-  tensor.shape = values.sizes().vec();
-  tensor.bytes = {static_cast<const uint8_t*>(values.const_data_ptr()), tensor.byteCount()};
-  return tensor;
-}
-
 /// The features, the image of each row and, of a data set, its label.
 void writeAsSafetensors(const std::string& path, const InferenceResult& result) {
   const at::Tensor images = at::tensor(result.images, at::kLong);
-  std::vector<FileTensor> tensors{tensorOf("features", result.outputs), tensorOf("images", images),
-                                  tensorOf("labels", result.labels)};
+  std::vector<FileTensor> tensors{fileTensorOf("features", result.outputs), fileTensorOf("images", images),
+                                  fileTensorOf("labels", result.labels)};
   if (result.labels.lt(0).all().item<bool>()) tensors.pop_back();
   writeSafetensors(path, std::move(tensors), {});
 }
@@ -69,17 +54,15 @@ const OutputFormat& outputFormat(const InferenceRequest& request) {
 
 void printJson(const InferenceRequest& request, const InferenceResult& result) {
   using nlohmann::ordered_json;
-  auto rows = ordered_json::array(), bad = ordered_json::array();
+  auto rows = ordered_json::array();
   for (const int64_t image : result.images) rows.push_back(request.nameOf(image));
-  for (const BadImage& left : result.bad)
-    bad.push_back({{"image", request.nameOf(left.index)}, {"reason", left.reason}});
   const ordered_json object{{"model", request.plan.config.model},
                             {"weights", request.plan.config.weights},
                             {"out", request.plan.config.out},
                             {"features", result.outputs.size(1)},
                             {"rows", rows},
-                            {"left_out", bad},
-                            {"images_per_second", static_cast<double>(result.images.size()) / result.seconds}};
+                            {"left_out", leftOutJson(request, result)},
+                            {"images_per_second", imagesPerSecond(result)}};
   std::cout << object.dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
 }
 

@@ -1,5 +1,7 @@
 #include "cli/inference_request.h"
 
+#include <nlohmann/json.hpp>
+
 #include "base/catalog.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -83,10 +85,21 @@ InferenceResult infer(const InferenceRequest& request, const Graph& graph, std::
   return result;
 }
 
+double imagesPerSecond(const InferenceResult& result) {
+  return static_cast<double>(result.images.size()) / result.seconds;
+}
+
+nlohmann::ordered_json leftOutJson(const InferenceRequest& request, const InferenceResult& result) {
+  auto bad = nlohmann::ordered_json::array();
+  for (const BadImage& left : result.bad)
+    bad.push_back({{"image", request.nameOf(left.index)}, {"reason", left.reason}});
+  return bad;
+}
+
 std::string rateText(const InferenceRequest& request, const InferenceResult& result) {
   const auto images = std::ssize(result.images);
   return concat(images, images == 1 ? " image" : " images", " in ", secondsText(result.seconds), ", ",
-                fixed(static_cast<double>(images) / result.seconds, 1), " images/s on ", request.plan.config.replicas,
+                fixed(imagesPerSecond(result), 1), " images/s on ", request.plan.config.replicas,
                 request.plan.config.replicas == 1 ? " replica" : " replicas");
 }
 

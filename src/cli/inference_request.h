@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,11 @@ InferenceRequest inferenceRequest(std::string_view command, Arguments arguments)
 /// should know, the weights and the images left out among it, goes to standard error. Throws DataError when no image is
 /// left.
 InferenceResult infer(const InferenceRequest& request, const Graph& graph, std::shared_ptr<const Pretrained> weights);
+
+double imagesPerSecond(const InferenceResult& result);
+
+/// The images left out, an array of objects with "image" and "reason".
+nlohmann::ordered_json leftOutJson(const InferenceRequest& request, const InferenceResult& result);
 
 /// "12 images in 0.34 s, 35.2 images/s on 2 replicas".
 std::string rateText(const InferenceRequest& request, const InferenceResult& result);

@@ -64,7 +64,7 @@ std::vector<Scored> best(const at::Tensor& row, int64_t top) {
 ordered_json toJson(const InferenceRequest& request, const InferenceResult& result, const at::Tensor& shownAs,
                     const std::vector<std::string>& names) {
   const Config& config = request.plan.config;
-  auto images = ordered_json::array(), bad = ordered_json::array();
+  auto images = ordered_json::array();
   for (int64_t row = 0; row < std::ssize(result.images); ++row) {
     auto classes = ordered_json::array();
     for (const Scored& scored : best(shownAs[row], config.top)) {
@@ -74,11 +74,12 @@ ordered_json toJson(const InferenceRequest& request, const InferenceResult& resu
     }
     images.push_back({{"image", request.nameOf(result.images[static_cast<size_t>(row)])}, {"classes", classes}});
   }
-  for (const BadImage& left : result.bad)
-    bad.push_back({{"image", request.nameOf(left.index)}, {"reason", left.reason}});
-  return {{"model", config.model},   {"weights", config.weights},
-          {"scores", config.scores}, {"images", images},
-          {"left_out", bad},         {"images_per_second", static_cast<double>(result.images.size()) / result.seconds}};
+  return {{"model", config.model},
+          {"weights", config.weights},
+          {"scores", config.scores},
+          {"images", images},
+          {"left_out", leftOutJson(request, result)},
+          {"images_per_second", imagesPerSecond(result)}};
 }
 
 void print(const InferenceRequest& request, const InferenceResult& result, const at::Tensor& shownAs,

@@ -54,6 +54,16 @@ std::string textOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+std::optional<int64_t> wholeNumber(std::string_view text) {
+  constexpr std::string_view blanks = " \t\n";
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  text = text.substr(0, text.find_last_not_of(blanks) + 1);
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
 std::string cpuModel(std::string_view cpuinfo) { return field(cpuinfo, "model name", ':').value_or("unknown"); }
 
 std::vector<std::string> cpuFeatures(std::string_view cpuinfo) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ namespace tandem {
 
 /// Whole text of a file of /proc or /sys; empty when it cannot be read.
 std::string textOf(const std::string& path);
+
+/// A whole number and nothing else but blanks and line ends.
+std::optional<int64_t> wholeNumber(std::string_view text);
 
 /// Processor name from /proc/cpuinfo.
 std::string cpuModel(std::string_view cpuinfo);

@@ -65,8 +65,9 @@ class HostProbe final : public Probe {
   /// The second number of statm is pages.
   double residentMebibytes() const {
     const auto words = split(textOf(root_ + "/proc/self/statm"), " ");
-    if (words.size() < 2) return unknown;
-    return std::strtod(words[1].c_str(), nullptr) * static_cast<double>(sysconf(_SC_PAGESIZE)) / mebibyte;
+    const auto pages = words.size() > 1 ? wholeNumber(words[1]) : std::nullopt;
+    if (!pages) return unknown;
+    return static_cast<double>(*pages * sysconf(_SC_PAGESIZE)) / mebibyte;
   }
 
   double power(Nanos time) {

@@ -9,6 +9,7 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
+#include "engine/file_tensors.h"
 #include "formats/safetensors.h"
 #include "formats/utf8.h"
 #include "formats/weights_file.h"
@@ -33,11 +34,9 @@ std::string listed(const std::vector<std::string>& texts) {
   return join(first, "; ") + (all ? "" : concat("; and ", texts.size() - mostNamed, " more"));
 }
 
-at::ScalarType scalarTypeOf(const FileTensor& tensor, const std::string& path) {
-  const std::map<std::string_view, at::ScalarType> types{
-      {"F16", at::kHalf}, {"BF16", at::kBFloat16}, {"F32", at::kFloat}, {"F64", at::kDouble}};
-  const auto type = types.find(tensor.type->name);
-  if (type != types.end()) return type->second;
+at::ScalarType floatingType(const FileTensor& tensor, const std::string& path) {
+  const auto type = scalarTypeOf(*tensor.type);
+  if (type && tensor.type->floating()) return *type;
   throw CheckpointError(concat(path, ": tensor '", shown(tensor.name), "' is of type ", tensor.type->name,
                                "; weights must be F16, BF16, F32 or F64"));
 }
@@ -50,18 +49,17 @@ class PretrainedReader {
         graph_(graph),
         map_(find(weightsMaps(), config.weightsMap, "--weights-map")),
         foreign_(map_.of(config.model, graph)),
-        file_(WeightsFile::open(config.weights, {.slashes = map_.slashes ? Slashes::inside : Slashes::refused})) {
+        file_(WeightsFile::open(config.weights, {.slashes = map_.slashes ? Slashes::inside : Slashes::refused})),
+        own_(stateTensors(graph)),
+        auxiliary_(auxiliaryOnly(graph)) {
     isWrapped_ =
         std::ranges::all_of(file_.tensors(), [](const FileTensor& tensor) { return tensor.name.starts_with(wrapper); });
     for (const FileTensor& tensor : file_.tensors()) byName_[plainName(tensor.name)] = &tensor;
     for (const NodeId head : headNodes(graph)) heads_.insert(head);
-    const std::vector<bool> auxiliary = auxiliaryOnly(graph);
     const auto inFile = [&](size_t i) { return byName_.contains(foreign_.tensors[i].name); };
-    own_ = stateTensors(graph);
     for (size_t i = 0; i < own_.size(); ++i) {
-      if (auxiliary[static_cast<size_t>(own_[i].node)] && inFile(i)) hasAuxiliary_ = true;
+      if (auxiliary_[static_cast<size_t>(own_[i].node)] && inFile(i)) hasAuxiliary_ = true;
     }
-    auxiliary_ = auxiliary;
   }
 
   Pretrained read() {
@@ -105,7 +103,7 @@ class PretrainedReader {
   }
 
   at::Tensor asFloat(const FileTensor& tensor) {
-    const at::ScalarType type = scalarTypeOf(tensor, config_.weights);
+    const at::ScalarType type = floatingType(tensor, config_.weights);
     const auto bytes = rowMajorBytes(tensor, scratch_);
     at::Tensor copy = at::empty(tensor.shape, type);
     std::copy(bytes.begin(), bytes.end(), static_cast<uint8_t*>(copy.mutable_data_ptr()));
@@ -234,13 +232,7 @@ void saveWeights(const std::string& path, const Graph& graph, const FlatBuffers&
   }
   std::vector<FileTensor> tensors;
   for (const StateTensor& own : stateTensors(graph)) {
-    const at::Tensor& tensor = values.at(own.name);
-    FileTensor out;
-    out.name = own.name;
-    out.type = elementTypeNamed("F32");
-    out.shape = own.shape;
-    out.bytes = {static_cast<const uint8_t*>(tensor.const_data_ptr()), tensor.nbytes()};
-    tensors.push_back(std::move(out));
+    tensors.push_back(fileTensorOf(own.name, values.at(own.name)));
   }
   writeSafetensors(path, std::move(tensors), {{"format", "pt"}});
 }

@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
+
+#include "engine/host_facts.h"
 
 namespace tandem {
 namespace {
 
-std::optional<int64_t> readNumber(const std::string& file) {
-  std::ifstream in(file);
-  int64_t value = 0;
-  if (in >> value) return value;
-  return {};
-}
+std::optional<int64_t> numberIn(const std::string& file) { return wholeNumber(textOf(file)); }
 
 /// "intel-rapl:0" is a package, "intel-rapl:0:1" a part of it, which it counts too. (AMD's has the same name.)
 bool isPackage(const std::string& name) {
@@ -25,8 +21,8 @@ RaplMeter::RaplMeter(const std::string& root) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(root + "/sys/class/powercap", ignored)) {
     if (!isPackage(entry.path().filename())) continue;
-    const auto range = readNumber(entry.path() / "max_energy_range_uj");
-    const auto energy = readNumber(entry.path() / "energy_uj");
+    const auto range = numberIn(entry.path() / "max_energy_range_uj");
+    const auto energy = numberIn(entry.path() / "energy_uj");
     if (!range || !energy) {
       packages_.clear();
       return;
@@ -38,7 +34,7 @@ RaplMeter::RaplMeter(const std::string& root) {
 
 std::optional<double> RaplMeter::joules() {
   for (Package& package : packages_) {
-    const auto energy = readNumber(package.file);
+    const auto energy = numberIn(package.file);
     readable_ = readable_ && energy;
     if (!readable_) return {};
     taken_ += *energy - package.last + (*energy < package.last ? package.range : 0);

@@ -29,7 +29,9 @@ void halve(std::vector<Value>& values) {
 Sampler::Sampler(Probes probes, Nanos tick)
     : probes_(std::move(probes)), tick_(tick), begin_(now()), interval_(ticksPerSample * tick), woke_(begin_) {
   for (const auto& probe : probes_) {
-    for (Quantity& quantity : probe->quantities()) {
+    auto quantities = probe->quantities();
+    counts_.push_back(quantities.size());
+    for (Quantity& quantity : quantities) {
       telemetry_.series.push_back({std::move(quantity.device), std::move(quantity.name), std::move(quantity.unit), {}});
     }
   }
@@ -58,9 +60,9 @@ void Sampler::sample(Nanos time) {
   if (telemetry_.at.size() >= mostSamples) thin();
   telemetry_.at.push_back(time);
   size_t next = 0;
-  for (const auto& probe : probes_) {
-    std::vector<double> values(probe->quantities().size());
-    probe->read(values);
+  for (size_t i = 0; i < probes_.size(); ++i) {
+    std::vector<double> values(counts_[i]);
+    probes_[i]->read(values);
     for (const double value : values) telemetry_.series[next++].values.push_back(value);
   }
 }

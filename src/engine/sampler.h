@@ -38,6 +38,7 @@ class Sampler {
   void stop();
 
   Probes probes_;
+  std::vector<size_t> counts_;  // quantities of each probe
   const Nanos tick_, begin_;
   std::mutex mutex_;  ///< of all below
   std::condition_variable changed_;

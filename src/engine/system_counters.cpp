@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "base/error.h"
@@ -18,19 +17,12 @@ namespace {
 
 constexpr std::string_view blanks = " \t\n";
 
-std::optional<int64_t> number(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
-  return value;
-}
-
 /// The numbers of a line after its first word, as long as they are numbers.
 std::vector<int64_t> numbersOf(std::string_view line) {
   std::vector<int64_t> numbers;
   const auto words = split(line, blanks);
   for (size_t i = 1; i < words.size(); ++i) {
-    if (const auto value = number(words[i])) numbers.push_back(*value);
+    if (const auto value = wholeNumber(words[i])) numbers.push_back(*value);
   }
   return numbers;
 }
@@ -70,7 +62,7 @@ std::optional<Nanos> queuedTime() {
   std::error_code ignored;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
     const auto words = split(textOf(thread.path() / "schedstat"), blanks);
-    const auto waited = words.size() > 1 ? number(words[1]) : std::nullopt;
+    const auto waited = words.size() > 1 ? wholeNumber(words[1]) : std::nullopt;
     if (waited) sum = sum.value_or(Nanos{}) + Nanos(*waited);
   }
   return sum;
@@ -81,7 +73,7 @@ std::optional<Nanos> pressureTime() {
   const auto line = split(textOf("/proc/pressure/cpu"), "\n").front();
   const auto at = line.rfind("total=");
   if (at == std::string::npos) return {};
-  const auto micros = number(std::string_view(line).substr(at + 6));
+  const auto micros = wholeNumber(std::string_view(line).substr(at + 6));
   if (!micros) return {};
   return std::chrono::microseconds(*micros);
 }

@@ -25,10 +25,13 @@ Value quotient(double numerator, double denominator) {
 Value percentOf(Value fraction) { return fraction ? Value(100 * *fraction) : Value(); }
 Value milliseconds(Value time) { return time ? Value(1e3 * *time) : Value(); }
 
+double imagesOf(const RunRecord& record) {
+  return static_cast<double>(record.globalBatch) * static_cast<double>(record.measuredSteps);
+}
+
 Value imagesPerSecond(const RunRecord& record, const RunRecord*) {
   if (record.globalBatch <= 0 || record.measuredSteps <= 0) return {};
-  return quotient(static_cast<double>(record.globalBatch) * static_cast<double>(record.measuredSteps),
-                  seconds(record.window));
+  return quotient(imagesOf(record), seconds(record.window));
 }
 
 Value stepMean(const RunRecord& record, const RunRecord*) { return milliseconds(mean(stepSeconds(record))); }
@@ -120,8 +123,7 @@ Value teraflops(const RunRecord& record, const RunRecord*) {
 }
 
 Value imagesPerJoule(const RunRecord& record, const RunRecord*) {
-  return quotient(static_cast<double>(record.globalBatch) * static_cast<double>(record.measuredSteps),
-                  record.energyJoules);
+  return quotient(imagesOf(record), record.energyJoules);
 }
 
 Value watching(const RunRecord& record, const RunRecord*) {

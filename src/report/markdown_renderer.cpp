@@ -21,10 +21,6 @@ std::string escaped(const std::string& text) {
   return safe;
 }
 
-std::string headingText(const TableColumn& column) {
-  return column.unit.empty() ? column.heading : column.heading + " (" + column.unit + ")";
-}
-
 void printLine(const std::vector<std::string>& cells, std::ostream& out) {
   for (const std::string& cell : cells) out << "| " << escaped(cell) << (cell.empty() ? "" : " ");
   out << "|\n";
@@ -40,7 +36,7 @@ void printRow(const TableRow& row, size_t columns, std::ostream& out) {
 void printTable(const ResultTable& table, std::ostream& out) {
   if (!table.title.empty()) out << "## " << escaped(table.title) << "\n\n";
   std::vector<std::string> headings;
-  for (const TableColumn& column : table.columns) headings.push_back(headingText(column));
+  for (const TableColumn& column : table.columns) headings.push_back(headingOf(column));
   printLine(headings, out);
   for (const TableColumn& column : table.columns) out << (column.rightAligned ? "|---:" : "|---");
   out << "|\n";

@@ -8,10 +8,6 @@
 namespace tandem {
 namespace {
 
-std::string headingOf(const TableColumn& column) {
-  return column.unit.empty() ? column.heading : concat(column.heading, " (", column.unit, ")");
-}
-
 void printCells(const ResultTable& table, std::ostream& out) {
   const auto line = [&](const std::string& row, const std::string& column, const std::string& value) {
     out << csvField(table.title) << ',' << csvField(row) << ',' << csvField(column) << ',' << csvField(value) << '\n';

@@ -114,6 +114,10 @@ std::string briefCaveats(const RunRecord& record) {
   return join(brief);
 }
 
+std::string headingOf(const TableColumn& column) {
+  return column.unit.empty() ? column.heading : concat(column.heading, " (", column.unit, ")");
+}
+
 ResultTable buildTable(std::span<const RunRecord> records) {
   const auto differing = differingOptions(records);
   ResultTable table{columnsFor(differing), {}, {}};

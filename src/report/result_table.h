@@ -13,6 +13,9 @@ struct TableColumn {
   bool rightAligned;
 };
 
+/// "step median (ms)".
+std::string headingOf(const TableColumn& column);
+
 /// A row of a run that is not ok has only the option cells; `failure` stands in place of the others.
 struct TableRow {
   std::vector<std::string> cells;

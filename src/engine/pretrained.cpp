@@ -54,7 +54,7 @@ class PretrainedReader {
         auxiliary_(auxiliaryOnly(graph)) {
     isWrapped_ =
         std::ranges::all_of(file_.tensors(), [](const FileTensor& tensor) { return tensor.name.starts_with(wrapper); });
-    for (const FileTensor& tensor : file_.tensors()) byName_[plainName(tensor.name)] = &tensor;
+    for (const FileTensor& tensor : file_.tensors()) takeIn(tensor);
     for (const NodeId head : headNodes(graph)) heads_.insert(head);
     const auto inFile = [&](size_t i) { return byName_.contains(foreign_.tensors[i].name); };
     for (size_t i = 0; i < own_.size(); ++i) {
@@ -73,7 +73,15 @@ class PretrainedReader {
   /// Without what DataParallel puts in front, and the number of the output that Keras' HDF5 files put behind.
   std::string plainName(const std::string& name) const {
     const std::string plain = isWrapped_ ? name.substr(wrapper.size()) : name;
-    return map_.slashes && plain.ends_with(":0") ? plain.substr(0, plain.size() - 2) : plain;
+    const bool numbered = map_.slashes && plain.ends_with(":0");
+    return renamed(numbered ? plain.substr(0, plain.size() - 2) : plain, map_.older);
+  }
+
+  void takeIn(const FileTensor& tensor) {
+    const auto [place, isNew] = byName_.emplace(plainName(tensor.name), &tensor);
+    if (isNew) return;
+    throw CheckpointError(concat(config_.weights, ": '", shown(tensor.name), "' and '", shown(place->second->name),
+                                 "' are both '", shown(place->first), "' by --weights-map=", map_.name));
   }
 
   const FileTensor* fileTensor(const std::string& name) {

@@ -77,11 +77,13 @@ struct Family {
 };
 
 constexpr Family families[] = {
-    {"resnet\\d+_v1", "resnet50_v1", resnetLayer, 1.001e-5, true, ""},
+    {"resnet\\d+_v1|keras_resnet50", "keras_resnet50, resnet50_v1", resnetLayer, 1.001e-5, true, ""},
     {"densenet(121|169|201)", "densenet121, densenet169, densenet201", densenetLayer, 1.001e-5, true, ""},
     {"vgg(16|19)", "vgg16, vgg19", vggLayer, 0, true, ""},
+    {"keras_inception_v3", "keras_inception_v3", inceptionLayer, 1e-3, false, ""},
     {"inception_v3", "inception_v3", inceptionLayer, 1e-3, false,
-     "its average pools of 3x3 leave the padding out of the mean, here it counts as zeros: outputs differ"},
+     "its average pools of 3x3 leave the padding out of the mean, here it counts as zeros: outputs differ, with "
+     "--model=keras_inception_v3 they do not"},
 };
 
 const Family& familyOf(std::string_view model) {
@@ -91,7 +93,9 @@ const Family& familyOf(std::string_view model) {
     known.emplace_back(family.shown);
   }
   const std::string hint =
-      model.starts_with("resnet") ? "; ResNet of keras.applications has its stride on the first 1x1: resnet50_v1" : "";
+      model.starts_with("resnet")
+          ? "; ResNet of keras.applications has its stride on the first 1x1: keras_resnet50, resnet50_v1"
+          : "";
   throw UsageError(concat("--weights-map=keras with --model=", model, ": it knows ", join(known), hint));
 }
 
@@ -117,8 +121,9 @@ ForeignTensor foreignTensor(const Family& family, const Graph& graph, const Stat
   foreign.shape = own.shape;
   if (own.kind == StateTensor::Kind::runningMean) {
     foreign.name += "/moving_mean";
-    const NodeId before = node.inputs.front();
-    if (graph.node(before).operation->name == "conv") foreign.subtracted = family.layer(graph, before) + "/bias";
+    const Node& before = graph.node(node.inputs.front());
+    const bool leftOut = before.operation->name == "conv" && !before.attributes.bias;
+    if (leftOut) foreign.subtracted = family.layer(graph, node.inputs.front()) + "/bias";
   } else if (own.kind == StateTensor::Kind::runningVariance) {
     foreign.name += "/moving_variance";
     foreign.added = family.epsilon - node.attributes.epsilon;

@@ -6,10 +6,14 @@
 namespace tandem {
 namespace {
 
+/// torchvision's published DenseNets are of 2017: "denselayer1.norm.1.weight".
+constexpr NameRule olderTorchvision[] = {{"(denselayer\\d+\\.(norm|conv))\\.([12])\\.", "$1$3."}};
+
 constexpr WeightsMap table[] = {
-    {"none", "the names of torchvision, which are those of the networks here", false, ".num_batches_tracked", ownState},
-    {"keras", "keras.applications, as LAYER/VARIABLE", true, "", kerasState},
-    {"timm", "PyTorch image models (timm)", false, ".num_batches_tracked", timmState},
+    {"none", "the names of torchvision, which are those of the networks here", false, ".num_batches_tracked",
+     olderTorchvision, ownState},
+    {"keras", "keras.applications, as LAYER/VARIABLE", true, "", {}, kerasState},
+    {"timm", "PyTorch image models (timm)", false, ".num_batches_tracked", {}, timmState},
 };
 
 }  // namespace

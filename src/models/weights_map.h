@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/state.h"
+#include "models/name_rules.h"
 
 namespace tandem {
 
@@ -30,8 +31,9 @@ struct ForeignState {
 /// A row of --weights-map.
 struct WeightsMap {
   std::string_view name, summary;
-  bool slashes;               ///< names in the file have them
-  std::string_view leftOver;  ///< end of the names that a file may have besides, empty: none
+  bool slashes;                     ///< names in the file have them
+  std::string_view leftOver;        ///< end of the names that a file may have besides, empty: none
+  std::span<const NameRule> older;  ///< make today's names of those in the project's older files
   /// Throws UsageError for a model that it does not know, naming those that it does.
   ForeignState (*of)(std::string_view model, const Graph& graph);
 };

@@ -245,6 +245,28 @@ TEST(Pretrained, KerasComputesTheSame) {
   EXPECT_NE(refusal(config, graph).find("a control character or a slash"), std::string::npos);
 }
 
+TEST(Pretrained, ReadsTheNamesOfTorchvisionsOlderDenseNets) {
+  const Graph graph = buildModel("densenet121", {});
+  Tensors older;
+  for (const auto& [name, tensor] : formulaState(graph)) {
+    std::string text = name;
+    const size_t layer = text.find("denselayer");
+    const size_t part = layer == std::string::npos ? layer : text.find_last_of("12", text.rfind('.'));
+    if (part != std::string::npos) text.insert(part, 1, '.');
+    older[text] = tensor;
+  }
+  ASSERT_TRUE(older.contains("features.denseblock3.denselayer12.norm.2.running_var"));
+  ASSERT_FALSE(older.contains("features.denseblock3.denselayer12.norm2.running_var"));
+  const auto pretrained = readPretrained(configOf("densenet121", written(older)), graph);
+  const Tensors own = formulaState(graph);
+  for (const auto& [name, values] : pretrained->parameters) EXPECT_TRUE(at::equal(values, own.at(name))) << name;
+  for (const auto& [name, values] : pretrained->statistics) EXPECT_TRUE(at::equal(values, own.at(name))) << name;
+  EXPECT_EQ(pretrained->parameters.size() + pretrained->statistics.size(), own.size());
+  older["features.denseblock1.denselayer1.conv1.weight"] = at::ones({1});
+  const std::string text = refusal(configOf("densenet121", written(older)), graph);
+  EXPECT_NE(text.find("are both 'features.denseblock1.denselayer1.conv1.weight'"), std::string::npos) << text;
+}
+
 TEST(SavedWeights, AreReadBackBitForBit) {
   const Graph graph = small();
   const auto pretrained = readPretrained(configOf("resnet20", written(formulaState(graph))), graph);

@@ -12,8 +12,8 @@ FOLDER = pathlib.Path(__file__).parent / "names"
 TIMM = {"resnet50": "resnet50", "densenet121": "densenet121", "inception_v3": "inception_v3", "vgg16": "vgg16",
         "efficientnet_b0": "efficientnet_b0", "mobilenet_v2": "mobilenetv2_100", "regnet_y_3_2gf": "regnety_032",
         "convnext_tiny": "convnext_tiny", "vit_b_16": "vit_base_patch16_224"}
-KERAS = {"resnet50_v1": "ResNet50", "densenet121": "DenseNet121", "vgg16": "VGG16", "vgg19": "VGG19",
-         "inception_v3": "InceptionV3"}
+KERAS = {"resnet50_v1": "ResNet50", "keras_resnet50": "ResNet50", "densenet121": "DenseNet121",
+         "vgg16": "VGG16", "vgg19": "VGG19", "inception_v3": "InceptionV3", "keras_inception_v3": "InceptionV3"}
 
 
 def write(project, model, shapes):

@@ -96,6 +96,11 @@ TEST(WeightsMap, KerasMovesAxesAndFoldsWhatBatchNormAbsorbs) {
   EXPECT_EQ(foreignOf("layer2.0.bn1.running_mean").subtracted, "conv3_block1_1_conv/bias");
   EXPECT_NEAR(foreignOf("layer2.0.bn1.running_var").added, 1e-8, 1e-20);
   EXPECT_EQ(foreignOf("fc.weight").view, (std::vector<int64_t>{1, 1, 2048, 1000}));
+  const Graph biased = buildModel("keras_resnet50", {});
+  for (const ForeignTensor& foreign : find(weightsMaps(), "keras", "map").of("keras_resnet50", biased).tensors) {
+    EXPECT_EQ(foreign.subtracted, "") << foreign.name;
+    EXPECT_EQ(foreign.added, 0) << foreign.name;
+  }
   const Graph vgg = buildModel("vgg16", {});
   const auto ofVgg = find(weightsMaps(), "keras", "map").of("vgg16", vgg);
   EXPECT_EQ(ofVgg.tensors[26].name, "fc1/kernel");
@@ -112,7 +117,7 @@ TEST(WeightsMap, RefusesModelsThatItDoesNotKnow) {
     return "accepted";
   };
   EXPECT_NE(refusal("keras", "resnet50").find("resnet50_v1"), std::string::npos);
-  EXPECT_NE(refusal("keras", "alexnet").find("it knows resnet50_v1, densenet121"), std::string::npos);
+  EXPECT_NE(refusal("keras", "alexnet").find("it knows keras_resnet50, resnet50_v1, densenet121"), std::string::npos);
   EXPECT_NE(refusal("timm", "alexnet").find("it knows resnet18"), std::string::npos);
 }
 

@@ -16,7 +16,7 @@ ParseError refusal(int code) { return parseError(0, "damaged or of a kind that i
 /// The last chunk is always the same; the library does not read its checksum.
 bool hasEnd(std::span<const uint8_t> bytes) {
   constexpr std::array<uint8_t, 12> end{0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xAE, 0x42, 0x60, 0x82};
-  return !std::ranges::search(bytes, end).empty();
+  return std::search(bytes.begin(), bytes.end(), end.begin(), end.end()) != bytes.end();
 }
 
 }  // namespace

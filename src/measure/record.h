@@ -47,7 +47,7 @@ struct Placement {
 struct Warmup {
   int64_t steps = 0;
   Nanos wall{};
-  bool steady = true;  ///< false is a verdict: the rule was not met before the limit
+  bool steady = true;  ///< false: the rule was not met before the limit; the verdict is measure/steadiness.h
 
   bool operator==(const Warmup&) const = default;
 };

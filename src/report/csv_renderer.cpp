@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "config/option.h"
 #include "measure/metric.h"
+#include "measure/steadiness.h"
 #include "report/builtin_renderers.h"
 #include "report/csv_table.h"
 
@@ -18,7 +19,7 @@ std::string outcomeText(const Outcome& outcome) {
 
 std::string steadyText(const RunRecord& record) {
   if (record.outcome.kind != OutcomeKind::ok) return "";
-  return record.warmup.steady ? "true" : "false";
+  return notSteadyBecause(record).empty() ? "true" : "false";
 }
 
 constexpr bool isOfBench(const Option& option) { return (option.commands & onBench) != 0; }

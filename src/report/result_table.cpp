@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "measure/metric.h"
+#include "measure/steadiness.h"
 #include "report/point_label.h"
 
 namespace tandem {
@@ -34,10 +35,8 @@ std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline
     if (!record.interference.reasons.empty()) {
       caveats.push_back({"not valid", concat("not valid: ", join(record.interference.reasons, "; "))});
     }
-    if (!record.warmup.steady) {
-      caveats.push_back({"not steady", concat("not steady: the step time had not settled after ", record.warmup.steps,
-                                              " warm-up steps")});
-    }
+    const std::string unsteady = notSteadyBecause(record);
+    if (!unsteady.empty()) caveats.push_back({"not steady", "not steady: " + unsteady});
     if (record.placement.sharedCores) {
       caveats.push_back({"shared cores",
                          "shared cores: replicas shared cores (--oversubscribe), so speed-up says "

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "config/command_line.h"
 #include "measure/metric.h"
+#include "measure/steadiness.h"
 #include "report/point_label.h"
 #include "report/renderer.h"
 
@@ -24,7 +25,7 @@ std::vector<Contender> contendersOf(std::span<const RunRecord> records) {
     const RunRecord& record = records[i];
     const auto valueOf = [&](std::string_view name) { return metric(name).of(record, nullptr); };
     const auto rate = valueOf("images_per_s");
-    if (!rate || record.placement.control || !record.valid()) continue;
+    if (!rate || record.placement.control || !record.valid() || !notSteadyBecause(record).empty()) continue;
     contenders.push_back({&record, i + 1, *rate, valueOf("images_per_s_low"), valueOf("images_per_s_high"),
                           pointLabel(record, differing)});
   }
@@ -33,22 +34,25 @@ std::vector<Contender> contendersOf(std::span<const RunRecord> records) {
 }
 
 std::string noneFinished(std::span<const RunRecord> records) {
-  const auto count = [&](OutcomeKind kind) {
-    return std::ranges::count(records, kind, [](const RunRecord& record) { return record.outcome.kind; });
+  const auto count = [&](const auto& of) { return std::ranges::count_if(records, of); };
+  const auto ended = [&](OutcomeKind kind) {
+    return count([kind](const RunRecord& record) { return record.outcome.kind == kind; });
   };
-  const auto disturbed = count(OutcomeKind::ok);
-  return concat("no point to judge: ", count(OutcomeKind::failed), " failed, ", count(OutcomeKind::skipped), " skipped",
-                disturbed > 0 ? concat(", ", disturbed, " not valid") : "");
+  const auto disturbed =
+      count([](const RunRecord& record) { return record.outcome.kind == OutcomeKind::ok && !record.valid(); });
+  const auto unsteady =
+      count([](const RunRecord& record) { return record.valid() && !notSteadyBecause(record).empty(); });
+  return concat("no point to judge: ", ended(OutcomeKind::failed), " failed, ", ended(OutcomeKind::skipped), " skipped",
+                disturbed > 0 ? concat(", ", disturbed, " not valid") : "",
+                unsteady > 0 ? concat(", ", unsteady, " not steady (a larger --budget or --warmup helps)") : "");
 }
 
 std::string described(const Contender& contender) {
-  return concat(contender.label, ", ", metricText("images_per_s", *contender.record, nullptr), " images/s",
-                contender.record->warmup.steady ? "" : " (not steady)");
+  return concat(contender.label, ", ", metricText("images_per_s", *contender.record, nullptr), " images/s");
 }
 
 std::string lead(const Contender& first, const Contender& second) {
-  std::string other = second.label == first.label ? concat("row ", second.row) : second.label;
-  if (!second.record->warmup.steady) other += " (not steady)";
+  const std::string other = second.label == first.label ? concat("row ", second.row) : second.label;
   if (!first.low || !second.high) {
     return concat(fixed(100 * (first.rate / second.rate - 1), 1), " % ahead of ", other,
                   " (too few steps to tell this from noise)");

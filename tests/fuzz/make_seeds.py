@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the first seeds of tests/fuzz/corpus: make_seeds.py. Needs the files of tests/golden/weights only.
+"""Writes the first seeds of tests/fuzz/corpus: make_seeds.py. Needs the files of tests/golden only.
 
 Inputs that fuzzing found are files beside them, named by their hash.
 """
@@ -9,6 +9,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).parent
 GOLDEN = HERE.parent / "golden" / "weights"
+IMAGES = HERE.parent / "golden" / "images"
 
 
 def safetensors(header, data=b""):
@@ -92,9 +93,17 @@ def network_seeds():
     yield "window", network([node("conv", "max_pool", "input", kernel=2, stride=2, ceil_mode=True), *tail])
 
 
+def image_seeds():
+    files = [path for path in sorted(IMAGES.iterdir()) if path.suffix in (".jpg", ".png") and path.stem != "bomb"]
+    yield from ((path.name, path.read_bytes()) for path in files)
+    yield "bomb_start.png", (IMAGES / "bomb.png").read_bytes()[:200]
+    yield "empty", b""
+    yield "cut.jpg", (IMAGES / "rgb.jpg").read_bytes()[:500]
+
+
 def main():
     for name, seeds in {"safetensors": safetensors_seeds, "zip": zip_seeds, "pickle": pickle_seeds, "pth": pickle_seeds,
-                        "network": network_seeds}.items():
+                        "network": network_seeds, "image": image_seeds}.items():
         folder = HERE / "corpus" / name
         folder.mkdir(parents=True, exist_ok=True)
         for seed, content in seeds():

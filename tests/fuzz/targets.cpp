@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "formats/image.h"
 #include "formats/network_file.h"
 #include "formats/pickle.h"
 #include "formats/pth.h"
@@ -105,9 +106,18 @@ void fuzzNetwork(std::span<const uint8_t> bytes) {
   }
 }
 
+void fuzzImage(std::span<const uint8_t> bytes) {
+  constexpr ImageLimits limits{.pixels = 1 << 18, .edge = 1 << 10, .scans = 20};
+  const auto image = decodeImage(bytes, limits);
+  if (!image) return requireError(image.error());
+  const auto& [height, width, pixels] = image.value();
+  require(!sizeFault(height, width, limits), "the limits hold");
+  require(pixels.size() == static_cast<size_t>(height * width * 3), "every pixel has three values");
+}
+
 constexpr FuzzTarget table[] = {
-    {"safetensors", fuzzSafetensors}, {"zip", fuzzZip}, {"pickle", fuzzPickle}, {"pth", fuzzPth},
-    {"network", fuzzNetwork},
+    {"safetensors", fuzzSafetensors}, {"zip", fuzzZip},     {"pickle", fuzzPickle}, {"pth", fuzzPth},
+    {"network", fuzzNetwork},         {"image", fuzzImage},
 };
 
 }  // namespace

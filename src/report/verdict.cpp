@@ -43,7 +43,8 @@ std::string noneFinished(std::span<const RunRecord> records) {
 
 std::string described(const Contender& contender) {
   return concat(contender.label, ", ", metricText("images_per_s", *contender.record, nullptr), " images/s",
-                contender.record->warmup.steady ? "" : " (not steady)");
+                contender.record->warmup.steady ? "" : " (not steady)",
+                contender.record->profile ? " (a profile, no measurement of throughput)" : "");
 }
 
 std::string lead(const Contender& first, const Contender& second) {

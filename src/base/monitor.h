@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/span.h"
 
 namespace tandem {
 
@@ -26,6 +27,7 @@ class Monitor {
   /// Calls `ready` until it returns true; it may do work of its own meanwhile (cooperative progress).
   template <class Ready>
   void waitUntil(Ready ready) {
+    const Span waiting(SpanKind::wait);
     for (uint32_t turn = 0;; ++turn) {
       const uint32_t seen = version_.load(std::memory_order_acquire);
       throwIfAborted();

@@ -26,9 +26,10 @@ int printPlans(const std::vector<BenchPoint>& points) {
   return static_cast<int>(code);
 }
 
-void checkSavedOnce(const std::string& path, size_t points) {
+/// A file that every point would write.
+void checkWrittenOnce(const char* option, const std::string& path, size_t points) {
   if (path.empty() || points == 1) return;
-  throw UsageError(concat("--save-weights=", path, " with ", points, " points: each would replace the file of the one ",
+  throw UsageError(concat(option, "=", path, " with ", points, " points: each would replace the file of the one ",
                           "before; name one point, as --replicas=2"));
 }
 
@@ -44,7 +45,8 @@ int benchCommand(Arguments arguments) {
   addDefaultAxes(sweep, static_cast<int64_t>(readTopology().cores.size()));
   for (const auto& note : sweep.notes) logInfo(concat("note: ", note));
   auto points = resolvePoints(sweep, expand(sweep, names));
-  checkSavedOnce(sweep.base.saveWeights, points.size());
+  checkWrittenOnce("--save-weights", sweep.base.saveWeights, points.size());
+  checkWrittenOnce("--trace", sweep.base.trace, points.size());
   if (sweep.base.dryRun) return printPlans(points);
   return BenchRun(sweep.base, std::move(points)).run();
 }

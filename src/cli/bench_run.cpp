@@ -11,6 +11,8 @@
 #include "cli/stop_on_signal.h"
 #include "engine/environment.h"
 #include "engine/utc_time.h"
+#include "report/print_tables.h"
+#include "report/profile_tables.h"
 
 namespace tandem {
 namespace {
@@ -95,7 +97,11 @@ void BenchRun::show() const {
   for (const auto& record : records_) renderer->add(record);
   renderer->end();
   std::cout.flush();
-  (forPrograms_ ? std::cerr : std::cout) << (forPrograms_ ? "" : "\n") << verdict(records_) << '\n' << std::flush;
+  std::ostream& people = forPrograms_ ? std::cerr : std::cout;
+  const auto profiles = profileTables(records_);
+  if (!forPrograms_ && !profiles.empty()) people << '\n';
+  (forPrograms_ ? printText : format_.print)(profiles, people);
+  people << (forPrograms_ ? "" : "\n") << verdict(records_) << '\n' << std::flush;
 }
 
 int BenchRun::run() {

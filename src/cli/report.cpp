@@ -11,6 +11,7 @@
 #include "report/comparison.h"
 #include "report/environment_table.h"
 #include "report/point_label.h"
+#include "report/profile_tables.h"
 #include "report/published.h"
 #include "report/renderer.h"
 #include "report/seed_tables.h"
@@ -24,10 +25,9 @@ constexpr std::string_view usage =
     "       tandem report published [WORD...] [--format=...]\n"
     "       tandem report import FILE.csv [--format=...]\n"
     "       tandem report compare A B [--format=...]\n\n"
-    "Of results files (JSON lines, as bench writes them): the environment, every run with its caveats, scaling "
-    "against\n"
-    "ideal, ratios between all values of the options that differ, and the fastest. csv and json give the runs "
-    "alone.\n\n"
+    "Of results files (JSON lines, as bench writes them): the environment, every run with its caveats, the steps of\n"
+    "profiles taken apart, scaling against ideal, ratios between all values of the options that differ, and the\n"
+    "fastest. csv and json give the runs alone.\n\n"
     "  seed-tables  the tables of the published experiments, computed anew from their raw images/s; with FILE the "
     "same\n"
     "               tables of one's own runs\n"
@@ -37,9 +37,11 @@ constexpr std::string_view usage =
     "               column is a fact in which figures may differ\n"
     "  compare      whether A is faster than B, by how much and how surely, and what differs between them; A and B "
     "are\n"
-    "               FILE, with one or more runs of one configuration, or FILE:ROW, a row of 'tandem report FILE'. "
-    "Runs\n"
-    "               that did other work are refused (exit code 2), and numbers not to be quoted (exit code 9)\n\n"
+    "               FILE, with one or more runs of one configuration, or FILE:ROW, a row of 'tandem report FILE'; of "
+    "two\n"
+    "               profiles also which parts of the step differ. Runs that did other work are refused (exit code 2), "
+    "and\n"
+    "               numbers not to be quoted (exit code 9)\n\n"
     "  tandem report tandem-results.jsonl --format=md\n"
     "  tandem report published H100 fp16\n";
 
@@ -99,6 +101,7 @@ int reportRuns(const Request& request) {
   }
   std::vector<ResultTable> tables{environmentTable(records), buildTable(records)};
   tables.back().title = "Runs";
+  std::ranges::move(profileTables(records), std::back_inserter(tables));
   const Figures figures = figuresFrom(records);
   if (!figures.rows.empty()) std::ranges::move(tablesOf(figures, join(request.words)), std::back_inserter(tables));
   print(request, tables);

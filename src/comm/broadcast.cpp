@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 
 #include "comm/algorithms.h"
+#include "comm/peer_sum.h"
 
 namespace tandem {
 namespace {
@@ -12,7 +13,7 @@ constexpr int copied = 2;
 bool advanceBroadcast(Round& round) {
   if (round.phase() == Round::arrived) {
     if (!round.followed(0, Round::arrived)) return false;
-    if (round.rank() != 0) round.own().copy_(round.tensor(0));
+    if (round.rank() != 0) copyFromPeer(round.own(), round.tensor(0));
     round.publish(copied);
   }
   return round.rank() != 0 || round.followedAll(copied);

@@ -26,7 +26,7 @@ bool advanceCopy(Round& round) {
   const int root = static_cast<int>(round.sequence() % round.replicas());
   if (round.rank() == root) return advanceRoot(round);
   if (!round.followed(root, summed)) return false;
-  round.own().copy_(round.tensor(root));
+  copyFromPeer(round.own(), round.tensor(root));
   round.publish(copied);
   return true;
 }

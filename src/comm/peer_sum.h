@@ -6,6 +6,9 @@
 
 namespace tandem {
 
+/// out = source, a replica's tensor of equal size and type.
+void copyFromPeer(const at::Tensor& out, const at::Tensor& source);
+
 /// out = sum of `sources` in the order given, in fp32, rounded once; sources on other devices are copied to out's
 /// first, on the calling thread's current streams. 1-D contiguous tensors of one size and type; `out` may be a source.
 void sumFromPeers(const at::Tensor& out, std::vector<at::Tensor> sources);

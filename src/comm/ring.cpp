@@ -18,7 +18,7 @@ void takeStep(const Round& round, int step) {
   if (reducing) {
     sumFromPeers(mine, {theirs, mine});
   } else {
-    mine.copy_(theirs);
+    copyFromPeer(mine, theirs);
   }
 }
 

@@ -19,7 +19,7 @@ void reduceOwnPart(const Round& round) {
 void copyOtherParts(const Round& round) {
   for (int step = 1; step < round.replicas(); ++step) {
     const int peer = (round.rank() + step) % round.replicas();
-    partOf(round.own(), round.replicas(), peer).copy_(partOf(round.tensor(peer), round.replicas(), peer));
+    copyFromPeer(partOf(round.own(), round.replicas(), peer), partOf(round.tensor(peer), round.replicas(), peer));
   }
 }
 

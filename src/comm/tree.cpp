@@ -45,7 +45,7 @@ bool advanceTree(Round& round) {
     const int parent = parentOf(round.rank());
     if (round.rank() != 0) {
       if (!round.followed(parent, resultHere)) return false;
-      round.own().copy_(round.tensor(parent));
+      copyFromPeer(round.own(), round.tensor(parent));
     }
     round.publish(resultHere);
   }

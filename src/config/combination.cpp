@@ -131,11 +131,21 @@ Breach savedWeightsAreTrained(const Config& config) {
                 " with --forward-only: nothing is trained; leave one of them out");
 }
 
+Breach traceIsOfOneProfile(const Config& config) {
+  if (config.trace.empty()) return std::nullopt;
+  if (!config.profile) return concat("--trace=", config.trace, " needs --profile, which takes the steps apart");
+  if (!config.compare) return std::nullopt;
+  return concat("--trace=", config.trace,
+                " with --compare: each of its runs would replace the file of the one before; ",
+                "leave one of them out");
+}
+
 constexpr Breach (*rulesInOrder[])(const Config&) = {
     headAgreesWithClasses,   parameterDeviceNeedsServer, allReduceNeedsReplicated,  ncclNeedsGpus,
     replicasMatchGpus,       parameterDeviceIsAReplica,  deviceInputHasNoData,      coefficientsFitTheOptimizer,
     nesterovNeedsMomentum,   gatheredLossTrains,         partsNeedTheirOwnLoss,     scheduleNeedsSteps,
     recomputationNeedsAPlan, recomputationNeedsBackward, weightsOptionsNeedWeights, savedWeightsAreTrained,
+    traceIsOfOneProfile,
 };
 
 }  // namespace

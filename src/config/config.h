@@ -77,11 +77,13 @@ struct Config {
   std::string warmup = "auto";  // or a number of steps
   int64_t steps = 0;            // 0: as many as fit --budget
   double budget = 25;           // seconds of measuring per point when steps is 0
+  bool profile = false;
 
   // of the whole run, never an axis of a sweep
   std::string out = "tandem-results.jsonl";
   std::string format = "table";
   bool compare = false;
+  std::string trace;    // file, empty: none
   double deadline = 0;  // seconds per point; 0: derived from budget
   bool allowInterference = false;
   bool dryRun = false;

@@ -141,12 +141,18 @@ constexpr Option table[] = {
      Choices::any, axis, within<&Config::steps, 0, billion>},
     {"budget", measured, "s", "X", "time spent measuring a point when --steps is 0", onBench, &Config::budget,
      Choices::any, axis, positive<&Config::budget>},
+    {"profile", measured, "", "",
+     "take each step apart: what every replica spends on input, forward, backward, exchange and update, and who comes "
+     "late; a run of its own, whose rate is no measurement of throughput", onBench, &Config::profile, Choices::any, axis,
+     nullptr},
     {"compare", measured, "", "",
      "say whether one configuration is faster than another (or than itself): their runs take turns, A B B A, until 3 % "
      "would be found", onBench, &Config::compare, Choices::any, oneValue, nullptr},
 
     {"out", output, "", "FILE", "results file, to which every run appends one line; of features the new .npy or .safetensors file", onBench | onFeatures, &Config::out,
      Choices::any, oneValue, out},
+    {"trace", output, "", "FILE", "where the course of the steps that --profile took apart goes, for ui.perfetto.dev", onBench,
+     &Config::trace, Choices::any, oneValue, trace},
     {"format", output, "", "NAME", "form of the table on standard output", onBench, &Config::format, Choices::formats,
      oneValue, nullptr},
     {"point-deadline", output, "s", "X",

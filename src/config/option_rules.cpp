@@ -59,4 +59,9 @@ Breach saveWeights(const Config& config) {
   return "must end in .safetensors, the one format written";
 }
 
+Breach trace(const Config& config) {
+  if (config.trace.empty() || config.trace.ends_with(".pftrace")) return std::nullopt;
+  return "must end in .pftrace, so that no other file is replaced by mistake";
+}
+
 }  // namespace tandem::rules

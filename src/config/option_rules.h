@@ -49,5 +49,6 @@ Breach head(const Config& config);
 Breach warmup(const Config& config);
 Breach out(const Config& config);
 Breach saveWeights(const Config& config);
+Breach trace(const Config& config);
 
 }  // namespace tandem::rules

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty.h>
 
+#include "base/span.h"
 #include "kernels/normalize.h"
 
 namespace tandem {
@@ -26,8 +27,13 @@ Batch Staging::make(int64_t k) {
   batch.index = k;
   batch.images = at::empty({maker.plan().count, 3, maker.plan().height, maker.plan().width}, there.dtype(options_.type),
                            options_.format);
-  batch.labels = host.labels.to(there, /*non_blocking=*/true);
-  normalize(host.images.to(there, /*non_blocking=*/true), maker.dataset().info().normalization, batch.images);
+  at::Tensor images;
+  {
+    const Span copying(SpanKind::hostToDevice);
+    batch.labels = host.labels.to(there, /*non_blocking=*/true);
+    images = host.images.to(there, /*non_blocking=*/true);
+  }
+  normalize(images, maker.dataset().info().normalization, batch.images);
   return batch;
 }
 

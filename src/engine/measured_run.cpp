@@ -1,5 +1,7 @@
 #include "engine/measured_run.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -23,6 +25,15 @@ int64_t fixedWarmup(const Config& config) {
   int64_t steps = 0;
   std::from_chars(config.warmup.data(), config.warmup.data() + config.warmup.size(), steps);
   return steps;
+}
+
+int64_t gradientBytes(Team::Member& member) {
+  int64_t bytes = 0;
+  const FlatBuffers& buffers = member.buffers();
+  for (int i = 0; i < buffers.parameters(); ++i) {
+    bytes += static_cast<int64_t>(buffers.gradient(buffers.slice(i)).nbytes());
+  }
+  return bytes;
 }
 
 std::string hex(uint64_t value) {
@@ -103,10 +114,7 @@ void MeasuredRun::measureWindow(Team::Member& member) {
     windowBegin_ = begin;
     faults_ = -minorFaultsSoFar();
   }
-  for (int64_t i = 0; i < steps_; ++i) {
-    samples.push_back(member.step());
-    if (member.index() == 0) report(false, i + 1);
-  }
+  runSteps(member, samples);
   member.synchronize();
   const Nanos end = now();
   member.barrier();
@@ -119,6 +127,17 @@ void MeasuredRun::measureWindow(Team::Member& member) {
   const std::lock_guard lock(mutex_);
   firstBegin_ = std::min(firstBegin_, begin);
   lastEnd_ = std::max(lastEnd_, end);
+}
+
+void MeasuredRun::runSteps(Team::Member& member, std::vector<StepSample>& samples) {
+  Profiler* profiler = options_.profiler;
+  const RecordedThread recorded(profiler == nullptr ? nullptr : &profiler->recorder(member.index()));
+  for (int64_t i = 0; i < steps_; ++i) {
+    samples.push_back(member.step());
+    if (profiler != nullptr) profiler->stepDone(member.index(), i);
+    if (member.index() == 0) report(false, i + 1);
+  }
+  if (profiler != nullptr && member.index() == 0) profiler->setBytes(member.inputBytes(), gradientBytes(member));
 }
 
 void MeasuredRun::collect(Team::Member& member, const std::vector<StepSample>& samples) {
@@ -153,6 +172,7 @@ void MeasuredRun::fill(RunRecord& record) const {
   record.steps = samples_;
   std::stable_sort(record.steps.begin(), record.steps.end(),
                    [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });
+  if (options_.profiler != nullptr) options_.profiler->fill(record);
   record.losses = lossSums_;
   for (double& loss : record.losses) loss /= members_;
   if (options_.config.deterministic) record.notes.push_back(concat("weights fnv1a64 ", hex(fingerprint_)));

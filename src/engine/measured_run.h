@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "engine/profiler.h"
 #include "engine/run_point.h"
 #include "engine/run_watch.h"
 #include "engine/team.h"
@@ -18,6 +19,7 @@ struct MeasuredRunOptions {
   int64_t globalBatch = 0;
   const Graph* graph = nullptr;  ///< for the fingerprint of the weights; outlives this
   RunWatch* watch = nullptr;     ///< outlives this
+  Profiler* profiler = nullptr;  ///< takes the window's steps apart; outlives this. Null: nobody does
 };
 
 /// The protocol of one measurement, run by every member of a team: warm-up with one decision for all after each step,
@@ -37,6 +39,8 @@ class MeasuredRun {
 
   void warmUp(Team::Member& member);
   void measureWindow(Team::Member& member);
+  /// The window's steps.
+  void runSteps(Team::Member& member, std::vector<StepSample>& samples);
   void collect(Team::Member& member, const std::vector<StepSample>& samples);
   /// Member 0 only, after warm-up step number `done`.
   void decide(int64_t done);

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "base/span.h"
 #include "engine/gradient_sum.h"
 #include "engine/initialise.h"
 #include "engine/pretrained.h"
@@ -32,7 +33,9 @@ class TeamMember final : public Team::Member {
         replica_{index, device_, buffers_, *optimizer_},
         sum_(buffers_, shared.options.accumulate),
         ready_([this](Slice slice) {
-          if (sum_.add(slice, part_)) shared_.strategy.gradientReady(replica_, slice);
+          if (!sum_.add(slice, part_)) return;
+          const Span handingOver(SpanKind::exchange);
+          shared_.strategy.gradientReady(replica_, slice);
         }) {
     initialiseWeights(*shared.options.graph, shared.options.seed, buffers_);
     const Pretrained* pretrained = shared.options.pretrained.get();
@@ -47,6 +50,7 @@ class TeamMember final : public Team::Member {
 
   int index() const override { return replica_.index; }
   StepSample step() override;
+  int64_t inputBytes() const override { return static_cast<int64_t>(batch_.images.nbytes() + batch_.labels.nbytes()); }
   std::vector<double> losses() override;
   void synchronize() override { device_.synchronize(); }
   void barrier() override { shared_.barrier.arriveAndWait(); }
@@ -55,9 +59,14 @@ class TeamMember final : public Team::Member {
   FlatBuffers& buffers() override { return buffers_; }
 
  private:
+  void fetch();
   void train();
   /// Loss of one part's batch of the whole one's `images`; undefined without backward.
   at::Tensor trainPart(const Batch& part, int64_t images);
+  std::span<const at::Tensor> forward(const Batch& part);
+  /// Appends the gradient of each output.
+  at::Tensor lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, int64_t images,
+                    std::vector<at::Tensor>& gradients);
 
   TeamShared shared_;
   const Device& device_;
@@ -75,17 +84,31 @@ class TeamMember final : public Team::Member {
 };
 
 at::Tensor TeamMember::trainPart(const Batch& part, int64_t images) {
-  const auto outputs = executor_->forward(part);
+  const auto outputs = forward(part);
   if (shared_.options.forwardOnly) return {};
-  LossAndGradient whole = shared_.lossPlace.compute(replica_.index, outputs[0], part.labels, images);
-  std::vector<at::Tensor> gradients{whole.gradient};
+  std::vector<at::Tensor> gradients;
+  const at::Tensor loss = lossOf(outputs, part.labels, images, gradients);
+  const Span backward(SpanKind::backward);
+  executor_->backward(gradients, ready_);
+  return loss;
+}
+
+std::span<const at::Tensor> TeamMember::forward(const Batch& part) {
+  const Span forward(SpanKind::forward);
+  return executor_->forward(part);
+}
+
+at::Tensor TeamMember::lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, int64_t images,
+                              std::vector<at::Tensor>& gradients) {
+  const Span loss(SpanKind::loss);
+  LossAndGradient whole = shared_.lossPlace.compute(replica_.index, outputs[0], labels, images);
+  gradients.push_back(whole.gradient);
   for (size_t i = 1; i < outputs.size(); ++i) {
     const double weight = shared_.options.graph->auxiliaries()[i - 1].lossWeight;
-    const LossAndGradient more = shared_.lossPlace.compute(replica_.index, outputs[i], part.labels, images);
+    const LossAndGradient more = shared_.lossPlace.compute(replica_.index, outputs[i], labels, images);
     whole.loss = whole.loss + more.loss * weight;
     gradients.push_back(more.gradient * weight);
   }
-  executor_->backward(gradients, ready_);
   return whole.loss;
 }
 
@@ -102,17 +125,29 @@ void TeamMember::train() {
   if (loss.defined()) losses_.push_back(parts == 1 ? loss : loss / parts);
 }
 
+void TeamMember::fetch() {
+  const Span waiting(SpanKind::input);
+  shared_.lossPlace.fetch(replica_.index, source_.get(), batch_);
+}
+
 StepSample TeamMember::step() {
   StepSample sample{.replica = replica_.index};
+  const Span whole(SpanKind::step);
   const bool exchange = !shared_.options.forwardOnly;
   const Nanos begin = now();
-  if (exchange) shared_.strategy.beginStep(replica_, step_);
+  if (exchange) {
+    const Span pulling(SpanKind::exchange);
+    shared_.strategy.beginStep(replica_, step_);
+  }
   const Nanos pulled = now();
-  shared_.lossPlace.fetch(replica_.index, source_.get(), batch_);
+  fetch();
   const Nanos fetched = now();
   train();
   const Nanos computed = now();
-  if (exchange) shared_.strategy.endStep(replica_, step_);
+  if (exchange) {
+    const Span exchanging(SpanKind::exchange);
+    shared_.strategy.endStep(replica_, step_);
+  }
   const Nanos end = now();
   ++step_;
   sample.wall = end - begin;

@@ -12,11 +12,13 @@
 #include "engine/measured_run.h"
 #include "engine/pretrained.h"
 #include "engine/process_clock.h"
+#include "engine/profiler.h"
 #include "engine/run_watch.h"
 #include "engine/team_options.h"
 #include "engine/used_kernels.h"
 #include "engine/utc_time.h"
 #include "executor/plan_description.h"
+#include "formats/new_file.h"
 
 namespace tandem {
 namespace {
@@ -65,6 +67,13 @@ void append(std::vector<std::string>& notes, const std::vector<std::string>& mor
   notes.insert(notes.end(), more.begin(), more.end());
 }
 
+std::unique_ptr<Profiler> profilerFor(const Config& config) {
+  if (!config.profile) return nullptr;
+  if (!config.trace.empty())
+    const NewFile probe(config.trace);  // a place that cannot be written is found before the run
+  return std::make_unique<Profiler>(static_cast<int>(config.replicas), !config.trace.empty());
+}
+
 void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   setNumerics(plan.config);
   const Graph graph = graphOf(plan.config);
@@ -79,9 +88,15 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
     append(record.notes, options.pretrained->warnings);
   }
   record.placement = placementOf(plan, options);
+  const auto profiler = profilerFor(plan.config);
   Team team(options);
   RunWatch watch(plan);
-  MeasuredRun run({.config = plan.config, .globalBatch = plan.globalBatch, .graph = &graph, .watch = &watch}, progress);
+  MeasuredRun run({.config = plan.config,
+                   .globalBatch = plan.globalBatch,
+                   .graph = &graph,
+                   .watch = &watch,
+                   .profiler = profiler.get()},
+                  progress);
   team.run([&](Team::Member& member) {
     run.body(member);
     const std::string& path = plan.config.saveWeights;
@@ -92,6 +107,7 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   record.peakMemoryBytes = peakBytes(options.devices);
   record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
   checkLosses(record.losses);
+  if (!plan.config.trace.empty()) profiler->writeTrace(plan.config.trace, record);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-constexpr const char *warmUp = "warm-up", *training = "training", *end = "end";
+constexpr const char *warmUp = "warm-up", *end = "end";
 
 std::vector<int> allowedCpus() {
   cpu_set_t allowed;
@@ -51,7 +51,7 @@ std::optional<double> gpuSlowed(const Telemetry& telemetry) {
   std::vector<double> samples;
   for (const TelemetrySeries& series : telemetry.series) {
     if (series.quantity != "slowed") continue;
-    const auto values = valuesIn(telemetry, series, training);
+    const auto values = valuesIn(telemetry, series, trainingPhase);
     samples.insert(samples.end(), values.begin(), values.end());
   }
   return mean(samples);
@@ -72,7 +72,7 @@ SystemCounters RunWatch::counters() {
 void RunWatch::warmUpBegins() { sampler_.enter(warmUp); }
 
 void RunWatch::windowBegins() {
-  sampler_.enter(training);
+  sampler_.enter(trainingPhase);
   window_.begin = counters();
   sampler_.takeLongestStall();
 }
@@ -88,7 +88,7 @@ void RunWatch::fill(RunRecord& record) {
   window_.gpuSlowed = gpuSlowed(record.telemetry);
   record.interference = judge(window_);
   if (window_.begin.joules && window_.end.joules) record.energyJoules = *window_.end.joules - *window_.begin.joules;
-  for (const std::string& line : unequalClocks(record.telemetry, training)) record.notes.push_back(line);
+  for (const std::string& line : unequalClocks(record.telemetry, trainingPhase)) record.notes.push_back(line);
 }
 
 }  // namespace tandem

@@ -8,6 +8,9 @@
 
 namespace tandem {
 
+/// Name of the measured window among the phases of telemetry.
+inline constexpr const char* trainingPhase = "training";
+
 /// Watches one run from the side: telemetry over its whole length, and what disturbed its measured window. Called by
 /// one thread at a time, in the order of the methods.
 class RunWatch {

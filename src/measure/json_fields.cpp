@@ -61,6 +61,11 @@ void JsonReader::decode(const json& stored, const std::string& path, Nanos& valu
   value = Nanos(count);
 }
 
+void JsonReader::decode(const json& stored, const std::string& path, std::optional<Nanos>& value) {
+  value.reset();
+  if (!stored.is_null()) decode(stored, path, value.emplace());
+}
+
 void JsonReader::expectObject(const json& stored, const std::string& path) {
   expect(stored.is_object(), stored, path, "an object");
 }

@@ -40,6 +40,12 @@ class JsonWriter {
     object_[name] = inner.take();
   }
 
+  /// As object(), left out where there is none.
+  template <class Value>
+  void optional(const char* name, const std::optional<Value>& value) {
+    if (value) object(name, *value);
+  }
+
   /// One array of objects.
   template <class Value>
   void objects(const char* name, const std::vector<Value>& values) {
@@ -71,6 +77,7 @@ class JsonWriter {
     for (const Nanos value : values) array.push_back(encode(value));
     return array;
   }
+  static nlohmann::json encode(const std::optional<Nanos>& time) { return time ? encode(*time) : nlohmann::json(); }
   static nlohmann::json encode(const std::map<std::string, double>& values) {
     auto object = nlohmann::json::object();
     for (const auto& [name, value] : values) object[name] = encode(value);
@@ -117,6 +124,12 @@ class JsonReader {
   }
 
   template <class Value>
+  void optional(const char* name, std::optional<Value>& value) const {
+    value.reset();
+    if (object_.contains(name)) object(name, value.emplace());
+  }
+
+  template <class Value>
   void objects(const char* name, std::vector<Value>& values) const {
     const nlohmann::json& stored = at(name);
     expect(stored.is_array(), stored, pathOf(name), "an array");
@@ -147,6 +160,7 @@ class JsonReader {
   static void decode(const nlohmann::json& stored, const std::string& path, int64_t& value);
   static void decode(const nlohmann::json& stored, const std::string& path, double& value);
   static void decode(const nlohmann::json& stored, const std::string& path, Nanos& value);
+  static void decode(const nlohmann::json& stored, const std::string& path, std::optional<Nanos>& value);
   template <class Value>
   static void decode(const nlohmann::json& stored, const std::string& path, std::map<std::string, Value>& value) {
     expectObject(stored, path);

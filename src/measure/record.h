@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "measure/environment.h"
 #include "measure/interference.h"
+#include "measure/profile.h"
 #include "measure/step_sample.h"
 #include "measure/telemetry.h"
 
@@ -83,6 +84,7 @@ struct RunRecord {
   double energyJoules = 0;    ///< of all metered devices in the measured window; 0: no meter
   Interference interference;  ///< in the measured window
   Telemetry telemetry;
+  std::optional<Profile> profile;  ///< of a run with --profile, which is no measurement of throughput
   std::vector<std::string> notes;  ///< caveats that belong beside the number
 
   /// Measured, and nothing is known to have disturbed it.

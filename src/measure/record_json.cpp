@@ -99,6 +99,24 @@ void describe(Archive& archive, typename Archive::template Ref<Telemetry> teleme
   archive.field("cpu_ns", telemetry.cpu);
 }
 
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<ReplicaProfile> replica) {
+  archive.column("step", replica.steps, &StepParts::step);
+  archive.column("begin_ns", replica.steps, &StepParts::begin);
+  archive.column("arrival_ns", replica.steps, &StepParts::arrival);
+  archive.column("wall_ns", replica.steps, &StepParts::wall);
+  for (const Part& part : parts()) archive.column(concat(part.name, "_ns").c_str(), replica.steps, part.time);
+}
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<Profile> profile) {
+  archive.field("every", profile.every);
+  archive.field("lost_steps", profile.lostSteps);
+  archive.field("input_bytes", profile.inputBytes);
+  archive.field("gradient_bytes", profile.gradientBytes);
+  archive.objects("replicas", profile.replicas);
+}
+
 /// All of a record but schema, configuration and outcome, which have a form of their own.
 template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<RunRecord> record) {
@@ -119,6 +137,7 @@ void describe(Archive& archive, typename Archive::template Ref<RunRecord> record
   archive.measured("energy_joules", record.energyJoules);
   archive.object("interference", record.interference);
   archive.object("telemetry", record.telemetry);
+  archive.optional("profile", record.profile);
   archive.field("notes", record.notes);
 }
 

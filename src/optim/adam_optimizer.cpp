@@ -14,14 +14,14 @@ class AdamOptimizer final : public Optimizer {
 
   void allocateState() override { buffers_.allocateState(ruleOf(options_).stateValues(options_)); }
 
-  void update(Slice slice, int64_t step, double gradientScale) override {
+ private:
+  void apply(Slice slice, int64_t step, double gradientScale) override {
     at::Tensor master = buffers_.master(slice);
     at::Tensor weights = buffers_.weights(slice);
     const AdamMoments moments{buffers_.state(0, slice), buffers_.state(1, slice)};
     adamUpdate(master, weights, buffers_.gradient(slice), moments, stepAt(step, gradientScale));
   }
 
- private:
   AdamStep stepAt(int64_t step, double gradientScale) const {
     return {.rate = options_.rateAt(step),
             .beta1 = options_.beta1,

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/span.h"
 #include "device/flat_buffers.h"
 
 namespace tandem {
@@ -41,7 +42,13 @@ class Optimizer {
   /// Allocates the state of all slices, as first use does: before several threads update slices of the same memory.
   virtual void allocateState() = 0;
   /// w of the slice becomes the weights after step `step` (from 0), from its gradient times `gradientScale`.
-  virtual void update(Slice slice, int64_t step, double gradientScale) = 0;
+  void update(Slice slice, int64_t step, double gradientScale) {
+    const Span updating(SpanKind::update);
+    apply(slice, step, gradientScale);
+  }
+
+ private:
+  virtual void apply(Slice slice, int64_t step, double gradientScale) = 0;
 };
 
 /// A row of the optimizer catalog.

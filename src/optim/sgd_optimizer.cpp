@@ -13,14 +13,14 @@ class SgdOptimizer final : public Optimizer {
 
   void allocateState() override { buffers_.allocateState(ruleOf(options_).stateValues(options_)); }
 
-  void update(Slice slice, int64_t step, double gradientScale) override {
+ private:
+  void apply(Slice slice, int64_t step, double gradientScale) override {
     at::Tensor master = buffers_.master(slice);
     at::Tensor weights = buffers_.weights(slice);
     at::Tensor velocity = options_.momentum != 0 ? buffers_.state(0, slice) : at::Tensor();
     sgdUpdate(master, weights, buffers_.gradient(slice), velocity, stepAt(step, gradientScale));
   }
 
- private:
   SgdStep stepAt(int64_t step, double gradientScale) const {
     return {.rate = static_cast<float>(options_.rateAt(step)),
             .momentum = static_cast<float>(options_.momentum),

@@ -11,6 +11,7 @@
 #include "measure/step_times.h"
 #include "report/environment_table.h"
 #include "report/point_label.h"
+#include "report/profile_tables.h"
 
 namespace tandem {
 namespace {
@@ -79,7 +80,7 @@ void refuseWithoutCause(const Side& a, const Side& b, const std::vector<Differen
 
 void refuseInvalid(const Side& side) {
   for (const RunRecord& run : side.runs) {
-    const std::string caveats = briefCaveats(run);
+    const std::string caveats = doubts(run);
     if (!caveats.empty()) {
       throw InvalidMeasurement(concat("cannot compare ", side.name, ": its run of ", run.time, " is ", caveats,
                                       ", a number not to be quoted; measure it again"));
@@ -152,6 +153,23 @@ std::vector<std::string> caveats(const Side& a, const Side& b, bool judged) {
   return notes;
 }
 
+/// The steps of all runs of the side; empty where one of them was no profile.
+std::optional<Profile> pooledProfile(const Side& side) {
+  std::optional<Profile> all;
+  for (const RunRecord& run : side.runs) {
+    if (!run.profile) return std::nullopt;
+    if (!all) {
+      all = run.profile;
+      continue;
+    }
+    for (size_t i = 0; i < std::min(all->replicas.size(), run.profile->replicas.size()); ++i) {
+      const auto& more = run.profile->replicas[i].steps;
+      all->replicas[i].steps.insert(all->replicas[i].steps.end(), more.begin(), more.end());
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 void checkOneConfiguration(const std::string& name, std::span<const RunRecord> runs) {
@@ -185,7 +203,10 @@ std::vector<ResultTable> comparison(const Side& a, const Side& b) {
   if (first && second) judgement = judge(difference(*first, *second));
   ResultTable rates = rateTable(a, b, judgement);
   std::ranges::copy(caveats(a, b, judgement.has_value()), std::back_inserter(rates.notes));
-  return {differenceTable(configuration, environment), rates};
+  std::vector<ResultTable> tables{differenceTable(configuration, environment), rates};
+  const auto before = pooledProfile(a), after = pooledProfile(b);
+  if (before && after) tables.push_back(changedParts(*before, *after));
+  return tables;
 }
 
 std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::span<const double> logRatios) {
@@ -195,8 +216,7 @@ std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::sp
   rates.notes.push_back(concat(logRatios.size(), " rounds A B B A; runs of a side differ by ", spreadText(a),
                                " (A) and ", spreadText(b), " (B)"));
   for (const Side* side : {&a, &b}) {
-    const auto doubtful =
-        std::ranges::count_if(side->runs, [](const RunRecord& run) { return !briefCaveats(run).empty(); });
+    const auto doubtful = std::ranges::count_if(side->runs, [](const RunRecord& run) { return !doubts(run).empty(); });
     if (doubtful > 0) {
       rates.notes.push_back(concat(doubtful, " of ", side->runs.size(), " runs of ", side == &a ? "A" : "B",
                                    " were not valid, not steady or on shared cores"));

@@ -16,7 +16,8 @@ struct Side {
   std::vector<RunRecord> runs;
 };
 
-/// The comparison of two sides: what differs between them, then the rates and the judgement; the caveats are notes.
+/// The comparison of two sides: what differs between them, then the rates and the judgement; the caveats are notes. Of
+/// profiles also the parts of the step that differ.
 ///
 /// With one run of a side its error is that of the steps; with several that between the runs. Throws UsageError where
 /// the two did different work (another network, image size or number of classes, forward only), where one exchanges

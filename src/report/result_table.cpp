@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <variant>
 
 #include "base/text.h"
@@ -27,6 +28,7 @@ constexpr std::array metricColumns{
 struct Caveat {
   std::string brief;  ///< in the result column; empty: only under the table
   std::string text;
+  bool doubt = true;  ///< about the rate
 };
 
 std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline) {
@@ -42,6 +44,10 @@ std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline
                          "shared cores: replicas shared cores (--oversubscribe), so speed-up says "
                          "nothing about separate devices"});
     }
+    if (record.profile) {
+      caveats.push_back({"profile", "profile: its steps were taken apart; throughput is measured without --profile",
+                         /*doubt=*/false});
+    }
     if (baseline == nullptr) {
       caveats.push_back({"",
                          "no baseline: no 1-replica row equals it in every other option, so speed-up and "
@@ -50,6 +56,15 @@ std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline
   }
   for (const std::string& note : record.notes) caveats.push_back({"", oneLine(note)});
   return caveats;
+}
+
+template <class Chosen>
+std::string briefOf(const RunRecord& record, Chosen chosen) {
+  std::vector<std::string> brief;
+  for (const Caveat& caveat : caveatsOf(record, nullptr)) {
+    if (!caveat.brief.empty() && std::invoke(chosen, caveat)) brief.push_back(caveat.brief);
+  }
+  return join(brief);
 }
 
 std::string failureText(const Outcome& outcome) {
@@ -106,12 +121,10 @@ std::vector<TableColumn> columnsFor(std::span<const Option* const> differing) {
 }  // namespace
 
 std::string briefCaveats(const RunRecord& record) {
-  std::vector<std::string> brief;
-  for (const Caveat& caveat : caveatsOf(record, nullptr)) {
-    if (!caveat.brief.empty()) brief.push_back(caveat.brief);
-  }
-  return join(brief);
+  return briefOf(record, [](const Caveat&) { return true; });
 }
+
+std::string doubts(const RunRecord& record) { return briefOf(record, &Caveat::doubt); }
 
 std::string headingOf(const TableColumn& column) {
   return column.unit.empty() ? column.heading : concat(column.heading, " (", column.unit, ")");

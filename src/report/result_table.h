@@ -37,4 +37,7 @@ ResultTable buildTable(std::span<const RunRecord> records);
 /// What must be known beside the rate of a finished run: "not steady, shared cores"; empty when nothing.
 std::string briefCaveats(const RunRecord& record);
 
+/// Those of them that forbid to compare the run's rate: all but that it is a profile.
+std::string doubts(const RunRecord& record);
+
 }  // namespace tandem

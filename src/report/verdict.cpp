@@ -48,7 +48,8 @@ std::string noneFinished(std::span<const RunRecord> records) {
 }
 
 std::string described(const Contender& contender) {
-  return concat(contender.label, ", ", metricText("images_per_s", *contender.record, nullptr), " images/s");
+  return concat(contender.label, ", ", metricText("images_per_s", *contender.record, nullptr), " images/s",
+                contender.record->profile ? " (a profile, no measurement of throughput)" : "");
 }
 
 std::string lead(const Contender& first, const Contender& second) {

@@ -75,6 +75,9 @@ TEST(Combination, TrainingOptionsFitTogether) {
   expectRefused({"--recompute=norm", "--executor=autograd"}, "only --executor=planned computes activations again");
   expectRefused({"--recompute=norm", "--forward-only"}, "without backward nothing is kept");
   EXPECT_EQ(refusal({"--recompute=norm"}), "accepted");
+  expectRefused({"--trace=a.pftrace"}, "needs --profile");
+  expectRefused({"--trace=a.pftrace", "--profile", "--compare"}, "with --compare");
+  EXPECT_EQ(refusal({"--trace=a.pftrace", "--profile"}), "accepted");
   expectRefused({"--schedule=cosine"}, "needs --steps");
   expectRefused({"--schedule=warmup-cosine"}, "needs --steps");
   EXPECT_EQ(refusal({"--schedule=cosine", "--steps=10"}), "accepted");

@@ -68,6 +68,7 @@ inline std::string otherValue(const Option& option) {
   if (std::holds_alternative<double Config::*>(option.field)) return "0.25";
   if (option.name == "devices") return "cuda:0+3";
   if (option.name == "save-weights") return "a.safetensors";
+  if (option.name == "trace") return "a.pftrace";
   if (option.name == "parameter-device") return "cpu:1";
   if (option.name == "head") return "sigmoid";
   return "77";

@@ -12,9 +12,9 @@ class ChangedOptimizer final : public Optimizer {
   using Update = std::function<void(Slice, int64_t step, double scale)>;
   ChangedOptimizer(Optimizer& inner, Update update) : inner_(inner), update_(std::move(update)) {}
   void allocateState() override { inner_.allocateState(); }
-  void update(Slice slice, int64_t step, double scale) override { update_(slice, step, scale); }
 
  private:
+  void apply(Slice slice, int64_t step, double scale) override { update_(slice, step, scale); }
   Optimizer& inner_;
   Update update_;
 };

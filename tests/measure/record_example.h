@@ -106,6 +106,13 @@ inline RunRecord fullRecord() {
                       .series = {{"cpu 0", "use", "%", {1.0 / 3, 99}}},
                       .phases = {{"training", millis(100)}},
                       .cpu = millis(0.5)};
+  record.profile = Profile{.every = 2, .lostSteps = 1, .inputBytes = 3 << 20, .gradientBytes = 5 << 20, .replicas = {}};
+  for (int replica = 0; replica < 2; ++replica) {
+    auto& steps = record.profile->replicas.emplace_back().steps;
+    steps = {{.step = 2, .begin = millis(1), .wall = millis(90)}, {.step = 4, .begin = millis(2), .wall = millis(91)}};
+    steps.back().arrival = millis(70);
+    for (const Part& part : parts()) steps.back().*part.time = millis(0.1 + replica);
+  }
   record.notes = {"fell back to copy", "second"};
   return record;
 }

@@ -50,6 +50,17 @@ TEST(RecordJson, NanosecondsAreIntegersAndSamplesAreColumns) {
   EXPECT_EQ(stored.at("samples").at("wall_ns").at(1), 10'000'000);
 }
 
+TEST(RecordJson, OnlyAProfileHasTheStepsTakenApart) {
+  EXPECT_FALSE(toJson(exampleRecord(2, "replicated", 10)).contains("profile"));
+  json stored = toJson(fullRecord());
+  EXPECT_TRUE(find(stored, "/profile/replicas/1/arrival_ns/0")->is_null());
+  EXPECT_EQ(*find(stored, "/profile/replicas/1/hidden_update_ns/1"), 1'100'000);
+  *find(stored, "/profile/replicas/1/idle_ns") = {1};
+  EXPECT_NE(failureOf(stored).find("profile.replicas[1].idle_ns"), std::string::npos) << failureOf(stored);
+  stored.erase("profile");
+  EXPECT_FALSE(recordFromJson(stored).profile);
+}
+
 TEST(RecordJson, NotMeasuredAndNotFiniteAreNull) {
   RunRecord record;
   record.losses = {1, std::nan(""), std::numeric_limits<double>::infinity()};

@@ -1,0 +1,134 @@
+#include "engine/profiler.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "engine/run_watch.h"
+#include "formats/trace_file.h"
+
+namespace tandem {
+namespace {
+
+constexpr size_t mostSteps = 1000;  // of a replica in a record
+constexpr size_t mostSpansOfStep = 1 << 14;
+constexpr size_t mostSpans = 1 << 18;  // of a replica in a trace
+
+template <class Value>
+std::vector<Value> touched(size_t capacity) {
+  std::vector<Value> values(capacity);
+  values.clear();
+  return values;
+}
+
+/// Spans in the order of their begins, as begins and ends in the order of time.
+void write(TraceFile& trace, TraceFile::Track track, std::span<const RecordedSpan> spans,
+           std::span<const int64_t> steps) {
+  std::vector<const RecordedSpan*> open;
+  size_t step = 0;
+  const auto closeDownTo = [&](size_t depth) {
+    for (; open.size() > depth; open.pop_back()) trace.end(track, open.back()->end);
+  };
+  for (const RecordedSpan& span : spans) {
+    closeDownTo(static_cast<size_t>(span.depth));
+    const bool whole = span.kind == SpanKind::step;
+    trace.begin(track, span.begin, nameOf(span.kind), whole ? std::optional(steps[step++]) : std::nullopt);
+    open.push_back(&span);
+  }
+  closeDownTo(0);
+}
+
+/// Values of the measured window on the axis of the spans: it began at `origin`.
+void writeCounters(TraceFile& trace, const Telemetry& telemetry, Nanos origin) {
+  const auto training = std::ranges::find(telemetry.phases, trainingPhase, &TelemetryPhase::name);
+  if (training == telemetry.phases.end()) return;
+  for (const TelemetrySeries& series : telemetry.series) {
+    const auto counter = trace.addCounter(concat(series.device, " ", series.quantity), series.unit);
+    for (size_t i = 0; i < std::min(series.values.size(), telemetry.at.size()); ++i) {
+      const bool known = series.values[i] == series.values[i];
+      if (known && telemetry.at[i] >= training->begin) {
+        trace.value(counter, origin + telemetry.at[i] - training->begin, series.values[i]);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Profiler::Lane::Lane(size_t steps, size_t spans)
+    : recorder(mostSpansOfStep),
+      steps(touched<StepParts>(steps)),
+      spans(touched<RecordedSpan>(spans)),
+      spanSteps(touched<int64_t>(spans == 0 ? 0 : steps)) {}
+
+Profiler::Profiler(int replicas, bool keepSpans) {
+  for (int i = 0; i < replicas; ++i) lanes_.emplace_back(mostSteps, keepSpans ? mostSpans : 0);
+}
+
+void Profiler::stepDone(int replica, int64_t step) {
+  Lane& lane = lanes_[static_cast<size_t>(replica)];
+  const auto spans = lane.recorder.spans();
+  if (lane.recorder.lost() > 0) {
+    ++lane.lost;
+  } else {
+    StepParts parts = takenApart(spans);
+    parts.step = step;
+    keep(lane, parts);
+    lane.full = lane.full || lane.spans.size() + spans.size() > lane.spans.capacity() ||
+                lane.spanSteps.size() == lane.spanSteps.capacity();
+    if (!lane.full) {
+      lane.spans.insert(lane.spans.end(), spans.begin(), spans.end());
+      lane.spanSteps.push_back(step);
+    }
+  }
+  lane.recorder.clear();
+}
+
+/// All replicas keep the same steps. Where there is no room every second is left out, from then on too.
+void Profiler::keep(Lane& lane, const StepParts& step) const {
+  if (step.step % lane.every != 0) return;
+  if (lane.steps.size() == mostSteps) {
+    lane.every *= 2;
+    std::erase_if(lane.steps, [&](const StepParts& kept) { return kept.step % lane.every != 0; });
+    if (step.step % lane.every != 0) return;
+  }
+  lane.steps.push_back(step);
+}
+
+void Profiler::setBytes(int64_t input, int64_t gradients) { inputBytes_ = input, gradientBytes_ = gradients; }
+
+Nanos Profiler::origin() const {
+  Nanos first = Nanos::max();
+  for (const Lane& lane : lanes_) {
+    if (!lane.steps.empty()) first = std::min(first, lane.steps.front().begin);
+  }
+  return first;
+}
+
+void Profiler::fill(RunRecord& record) const {
+  const Nanos zero = origin();
+  Profile& profile = record.profile.emplace();
+  profile.inputBytes = inputBytes_, profile.gradientBytes = gradientBytes_;
+  for (const Lane& lane : lanes_) {
+    profile.every = std::max(profile.every, lane.every);
+    profile.lostSteps += lane.lost;
+    auto& steps = profile.replicas.emplace_back(ReplicaProfile{lane.steps}).steps;
+    for (StepParts& step : steps) {
+      step.begin -= zero;
+      if (step.arrival) *step.arrival -= zero;
+    }
+  }
+}
+
+void Profiler::writeTrace(const std::string& path, const RunRecord& record) const {
+  TraceFile trace(path);
+  const auto run = trace.addTrack(concat("tandem bench ", record.config.model, ", ", record.time));
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    const auto& places = record.placement.replicas;
+    const auto track = trace.addTrack(concat("replica ", i, i < places.size() ? ", " + places[i] : ""), run);
+    write(trace, track, lanes_[i].spans, lanes_[i].spanSteps);
+  }
+  writeCounters(trace, record.telemetry, origin());
+  trace.commit();
+}
+
+}  // namespace tandem

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/span.h"
+
+namespace tandem {
+
+/// One step of one replica, taken apart. The parts are times of the replica's thread, do not overlap and add up to
+/// `wall`. What runs within backward is hidden: the replica works on it while others still compute.
+struct StepParts {
+  int64_t step = 0;  ///< of the measured window, from 0
+  Nanos begin{};     ///< since the first step of all replicas
+  std::optional<Nanos> arrival =
+      {};  ///< when its last gradients are handed over, as `begin`; empty: nothing is exchanged
+  Nanos wall{};
+  Nanos input{}, hostToDevice{}, forward{}, loss{}, backward{}, hiddenExchange{}, exchange{}, hiddenUpdate{}, update{};
+  Nanos idle{};  ///< waiting for other replicas
+  Nanos rest{};  ///< what is left
+
+  bool operator==(const StepParts&) const = default;
+};
+
+/// A row of the table of parts, in the order in which they are shown.
+struct Part {
+  std::string_view name, heading, help;
+  Nanos StepParts::*time;
+  bool follows;  ///< grows because something else does, on another replica
+};
+
+std::span<const Part> parts();
+
+/// The parts of the step whose spans these are, in the order of their begins. Times of day are those of the clock.
+StepParts takenApart(std::span<const RecordedSpan> spans);
+
+struct ReplicaProfile {
+  std::vector<StepParts> steps = {};
+
+  bool operator==(const ReplicaProfile&) const = default;
+};
+
+/// The measured window of a run, step by step. Not every step need be there: long runs keep each `every`-th one.
+struct Profile {
+  int64_t every = 1;
+  int64_t lostSteps = 0;      ///< of all replicas; had more spans than there was room for
+  int64_t inputBytes = 0;     ///< of a replica's batch, labels included
+  int64_t gradientBytes = 0;  ///< of a replica
+  std::vector<ReplicaProfile> replicas = {};
+
+  bool operator==(const Profile&) const = default;
+};
+
+}  // namespace tandem

@@ -1,0 +1,130 @@
+#include "report/profile_tables.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "measure/attribution.h"
+#include "report/point_label.h"
+
+namespace tandem {
+namespace {
+
+constexpr double noticeable = 0.01, shown = 0.0005;  // of a step
+constexpr double mega = 1e6, giga = 1e9;
+
+std::string milliseconds(std::optional<double> time) { return time ? fixed(1e3 * *time, 2) : ""; }
+std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
+
+/// Those that take time in some step.
+std::vector<const Part*> partsOf(const Profile& profile) {
+  std::vector<const Part*> found;
+  for (const Part& part : parts()) {
+    if (shareOf(profile.replicas, part.time).value_or(0) > 0) found.push_back(&part);
+  }
+  return found;
+}
+
+std::string cellOf(const ReplicaProfile& replica, const Part& part) {
+  const auto share = shareOf({&replica, 1}, part.time);
+  return concat(milliseconds(medianSeconds(replica, part.time)), share ? concat(" (", percent(*share), ")") : "");
+}
+
+/// "the step: backward 52.0 %, forward 31.0 %, ...", the largest first.
+std::string composition(const Profile& profile) {
+  auto all = partsOf(profile);
+  const auto shareOfPart = [&](const Part* part) { return shareOf(profile.replicas, part->time).value_or(0); };
+  std::ranges::stable_sort(all, std::ranges::greater{}, shareOfPart);
+  std::vector<std::string> texts;
+  for (const Part* part : all) {
+    if (shareOfPart(part) >= shown) texts.push_back(concat(part->heading, " ", percent(shareOfPart(part))));
+  }
+  return "the step of all replicas: " + join(texts);
+}
+
+std::string arrivalText(const LastToArrive& last) {
+  const std::string facts = concat("in ", percent(last.share), " of the steps, ", milliseconds(last.leadSeconds),
+                                   " ms after the others in the median");
+  if (last.straggler) return concat("straggler: replica ", last.replica, " comes last to the exchange ", facts);
+  return concat("no straggler: none comes last much more often or later than the others (replica ", last.replica, " ",
+                facts, ")");
+}
+
+std::vector<std::string> notesOf(const RunRecord& record) {
+  const Profile& profile = *record.profile;
+  std::vector<std::string> notes{composition(profile)};
+  if (const auto last = lastToArrive(record)) notes.push_back(arrivalText(*last));
+  notes.push_back(concat("per step and replica: input ", bytesText(static_cast<double>(profile.inputBytes)),
+                         ", gradients ", bytesText(static_cast<double>(profile.gradientBytes)), ", received in the ",
+                         "exchange ", bytesText(record.traffic.bytesPerStep)));
+  if (profile.every > 1) notes.push_back(concat("one step in ", profile.every, " is kept"));
+  if (profile.lostSteps > 0) {
+    notes.push_back(concat(profile.lostSteps, " steps are left out: they had more spans than there was room for"));
+  }
+  return notes;
+}
+
+ResultTable partsTable(const RunRecord& record, const std::string& of) {
+  const Profile& profile = *record.profile;
+  const auto columns = partsOf(profile);
+  ResultTable table{{{"replica", "", true}, {"step", "ms", true}}, {}, notesOf(record), "The step taken apart: " + of};
+  for (const Part* part : columns) table.columns.push_back({std::string(part->heading), "ms", true});
+  for (const ReplicaProfile& replica : profile.replicas) {
+    TableRow& row = table.rows.emplace_back();
+    row.cells = {concat(table.rows.size() - 1), milliseconds(medianSeconds(replica, &StepParts::wall))};
+    for (const Part* part : columns) row.cells.push_back(cellOf(replica, *part));
+  }
+  return table;
+}
+
+ResultTable workTable(const RunRecord& record, const std::string& of) {
+  ResultTable table{
+      {{"work of a replica", "", false}, {"per step", "", true}, {"in", "ms", true}, {"achieved", "", true}},
+      {},
+      {},
+      "Work per step: " + of};
+  for (const Achieved& work : achieved(record)) {
+    const auto rate = work.rate();
+    table.rows.push_back(
+        {{std::string(work.name), concat(fixed(work.amount / mega, 3), " M", work.unit), milliseconds(work.seconds),
+          rate ? concat(fixed(*rate / giga, 2), " G", work.unit, "/s") : ""},
+         ""});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<ResultTable> profileTables(std::span<const RunRecord> records) {
+  const auto differing = differingOptions(records);
+  std::vector<ResultTable> tables;
+  for (size_t i = 0; i < records.size(); ++i) {
+    const RunRecord& record = records[i];
+    if (!record.profile || record.outcome.kind != OutcomeKind::ok) continue;
+    const std::string of = concat("row ", i + 1, ", ", pointLabel(record, differing));
+    tables.push_back(partsTable(record, of));
+    tables.push_back(workTable(record, of));
+  }
+  return tables;
+}
+
+ResultTable changedParts(const Profile& a, const Profile& b) {
+  ResultTable table{
+      {{"part", "", false}, {"replica", "", true}, {"A", "ms", true}, {"B", "ms", true}, {"B - A", "ms", true}},
+      {},
+      {},
+      "Parts of the step that differ"};
+  table.labels = 2;
+  for (const PartChange& change : changes(a, b)) {
+    const auto step = medianSeconds(a.replicas[static_cast<size_t>(change.replica)], &StepParts::wall);
+    if (std::abs(change.growth()) < noticeable * step.value_or(0)) continue;
+    table.rows.push_back({{std::string(change.part->heading), concat(change.replica), milliseconds(change.before),
+                           milliseconds(change.after), milliseconds(change.growth())},
+                          ""});
+  }
+  if (table.rows.empty()) table.notes.push_back("none by 1 % of the step or more");
+  table.notes.push_back("medians of the steps; idle, which follows from what other replicas do, comes last");
+  return table;
+}
+
+}  // namespace tandem

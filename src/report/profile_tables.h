@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "measure/record.h"
+#include "report/result_table.h"
+
+namespace tandem {
+
+/// Of each run with --profile: the parts of its step by replica, with who arrives last, and the work per step. Titles
+/// name the run as the rows of buildTable(records) do.
+std::vector<ResultTable> profileTables(std::span<const RunRecord> records);
+
+/// Which parts of the step differ between two profiles by 1 % of the step or more, the largest difference first;
+/// waiting, which follows from others, last.
+ResultTable changedParts(const Profile& a, const Profile& b);
+
+}  // namespace tandem

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/catalog.h"
+#include "base/text.h"
+#include "engine/measured_run.h"
+#include "engine/profiler.h"
+#include "engine/team_options.h"
+#include "measure/attribution.h"
+
+namespace tandem::attribution {
+
+/// A delay that can be put into a run of resnet20 on two replicas, by wrapping what TeamOptions takes.
+enum class Place { loader, exchange, compute };
+
+struct Injection {
+  Place place;
+  Nanos delay;
+};
+
+constexpr int slowReplica = 1;  // whose compute is slow
+inline Injection injected;
+inline thread_local bool active = false;
+inline thread_local int replica = 0;
+
+inline void delayIn(Place place) {
+  if (active && injected.place == place) std::this_thread::sleep_for(injected.delay);
+}
+
+class SlowSource final : public BatchSource {
+ public:
+  explicit SlowSource(std::unique_ptr<BatchSource> inner) : inner_(std::move(inner)) {}
+  bool next(Batch& out) override {
+    delayIn(Place::loader);
+    return inner_->next(out);
+  }
+
+ private:
+  std::unique_ptr<BatchSource> inner_;
+};
+
+class SlowExchange final : public Strategy {
+ public:
+  explicit SlowExchange(const StrategyContext& context) : inner_(strategies().front().make(context)) {}
+  void attach(Replica& replica) override { inner_->attach(replica); }
+  void beginStep(Replica& replica, int64_t step) override { inner_->beginStep(replica, step); }
+  void gradientReady(Replica& replica, Slice slice) override { inner_->gradientReady(replica, slice); }
+  void endStep(Replica& replica, int64_t step) override {
+    delayIn(Place::exchange);
+    inner_->endStep(replica, step);
+  }
+  void finish(Replica& replica) override { inner_->finish(replica); }
+  StrategyTraffic traffic() const override { return inner_->traffic(); }
+
+ private:
+  std::unique_ptr<Strategy> inner_;
+};
+
+class SlowForward final : public Executor {
+ public:
+  explicit SlowForward(const ExecutorOptions& options)
+      : inner_(find(executors(), "planned", "executor").make(options)) {}
+  void bind(const Graph& graph, FlatBuffers& buffers) override { inner_->bind(graph, buffers); }
+  void setTraining(bool training) override { inner_->setTraining(training); }
+  void setGradients(bool keep) override { inner_->setGradients(keep); }
+  std::span<const at::Tensor> forward(const Batch& batch) override {
+    if (replica == slowReplica) delayIn(Place::compute);
+    return inner_->forward(batch);
+  }
+  void backward(std::span<const at::Tensor> gradients, const GradientReady& ready) override {
+    inner_->backward(gradients, ready);
+  }
+  std::vector<std::pair<std::string, at::Tensor>> statistics() const override { return inner_->statistics(); }
+
+ private:
+  std::unique_ptr<Executor> inner_;
+};
+
+/// What --profile makes of two runs that took turns: blocks of steps without and with the delay.
+struct Found {
+  RunRecord before, after;
+  std::vector<PartChange> changes;  ///< as `tandem report compare` lists them
+};
+
+struct Length {
+  int64_t batch = 4, warmup = 5, block = 10;
+  int64_t steps = 40;  ///< of each kind
+};
+
+inline RunRecord half(const RunRecord& whole, int64_t block, bool second) {
+  RunRecord record = whole;
+  for (ReplicaProfile& replica : record.profile->replicas) {
+    std::erase_if(replica.steps, [&](const StepParts& step) { return (step.step / block % 2 == 1) != second; });
+  }
+  return record;
+}
+
+inline void steps(Team::Member& member, Profiler& profiler, const Length& length) {
+  replica = member.index();
+  active = false;
+  for (int64_t i = 0; i < length.warmup; ++i) member.step();
+  member.barrier();
+  const RecordedThread recorded(&profiler.recorder(replica));
+  for (int64_t i = 0; i < 2 * length.steps; ++i) {
+    active = i / length.block % 2 == 1;
+    member.step();
+    profiler.stepDone(replica, i);
+  }
+  active = false;
+}
+
+inline Found run(const Injection& injection, const Length& length) {
+  static const ExecutorEntry executor{
+      "slow", "",
+      [](const ExecutorOptions& o) -> std::unique_ptr<Executor> { return std::make_unique<SlowForward>(o); }, true};
+  static const StrategyEntry strategy{
+      "slow", "", Exchange::synchronous,
+      [](const StrategyContext& c) -> std::unique_ptr<Strategy> { return std::make_unique<SlowExchange>(c); }};
+  injected = injection;
+  Config config;
+  config.model = "resnet20", config.replicas = 2, config.oversubscribe = true, config.batch = length.batch;
+  config.layout = "nhwc", config.convolution = "direct";
+  const RunPlan plan = resolvePlan(config, config.replicas);
+  const Graph graph = graphOf(plan.config);
+  TeamOptions options = teamOptions(plan, graph, usedKernels(plan, graph));
+  options.executor = &executor, options.strategy = &strategy;
+  options.source = [inner = options.source](int i) { return std::make_unique<SlowSource>(inner(i)); };
+  Profiler profiler(2, false);
+  Team(options).run([&](Team::Member& member) { steps(member, profiler, length); });
+  RunRecord record;
+  profiler.fill(record);
+  Found found{half(record, length.block, false), half(record, length.block, true), {}};
+  found.changes = changes(*found.before.profile, *found.after.profile);
+  return found;
+}
+
+struct Expected {
+  Place place;
+  const char *name, *part;
+  bool oneReplica;  ///< in whose compute it is
+};
+
+inline const Expected places[] = {{Place::loader, "loader", "input", false},
+                                  {Place::exchange, "exchange", "exchange", false},
+                                  {Place::compute, "compute", "forward", true}};
+
+inline std::string textOf(const Found& found) {
+  std::string text;
+  for (const PartChange& change : found.changes) {
+    text += concat(change.part->name, " of ", change.replica, ": ", 1e3 * change.before, " -> ", 1e3 * change.after,
+                   " ms\n");
+  }
+  return text;
+}
+
+}  // namespace tandem::attribution

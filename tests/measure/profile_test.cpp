@@ -1,0 +1,147 @@
+#include "measure/profile.h"
+
+#include <gtest/gtest.h>
+
+#include "measure/attribution.h"
+#include "measure/record_example.h"
+
+namespace tandem {
+namespace {
+
+RecordedSpan span(SpanKind kind, int depth, double begin, double end) {
+  return {kind, depth, millis(begin), millis(end)};
+}
+
+// A step from 100 to 200 ms with a sum and an update in backward, and a sum and an update in the wait after it.
+std::vector<RecordedSpan> exampleSpans() {
+  return {span(SpanKind::step, 0, 100, 200),     span(SpanKind::exchange, 1, 100, 101),
+          span(SpanKind::input, 1, 102, 106),    span(SpanKind::hostToDevice, 2, 103, 104),
+          span(SpanKind::forward, 1, 106, 126),  span(SpanKind::loss, 1, 126, 128),
+          span(SpanKind::backward, 1, 128, 168), span(SpanKind::exchange, 2, 140, 146),
+          span(SpanKind::exchange, 3, 141, 143), span(SpanKind::update, 3, 143, 145),
+          span(SpanKind::exchange, 1, 170, 199), span(SpanKind::wait, 2, 171, 197),
+          span(SpanKind::exchange, 3, 172, 175), span(SpanKind::update, 3, 175, 182)};
+}
+
+TEST(Profile, partsDoNotOverlapAndAddUpToTheStep) {
+  const StepParts parts = takenApart(exampleSpans());
+  EXPECT_EQ(parts.begin, millis(100));
+  EXPECT_EQ(parts.arrival, millis(170));
+  EXPECT_EQ(parts.wall, millis(100));
+  EXPECT_EQ(parts.input, millis(3));
+  EXPECT_EQ(parts.hostToDevice, millis(1));
+  EXPECT_EQ(parts.forward, millis(20));
+  EXPECT_EQ(parts.loss, millis(2));
+  EXPECT_EQ(parts.backward, millis(34));
+  EXPECT_EQ(parts.hiddenExchange, millis(4));
+  EXPECT_EQ(parts.hiddenUpdate, millis(2));
+  EXPECT_EQ(parts.exchange, millis(1 + 3 + 3));
+  EXPECT_EQ(parts.update, millis(7));
+  EXPECT_EQ(parts.idle, millis(16));
+  EXPECT_EQ(parts.rest, millis(4));
+  Nanos sum{};
+  for (const Part& part : tandem::parts()) sum += parts.*part.time;
+  EXPECT_EQ(sum, parts.wall);
+}
+
+TEST(Profile, withoutExchangeNobodyArrives) {
+  const auto spans = exampleSpans();
+  EXPECT_FALSE(takenApart(std::span(spans).first(1)).arrival);
+}
+
+/// Replica r takes `forward[r]` ms; who is early waits. Odd steps are 0.5 ms longer.
+RunRecord profiled(const std::vector<double>& forward) {
+  RunRecord record = exampleRecord(static_cast<int64_t>(forward.size()), "replicated", 50);
+  record.profile.emplace().inputBytes = 3'000'000;
+  const double last = *std::max_element(forward.begin(), forward.end());
+  for (const double own : forward) {
+    ReplicaProfile& replica = record.profile->replicas.emplace_back();
+    for (int64_t step = 0; step < 30; ++step) {
+      const double odd = step % 2 == 0 ? 0 : 0.5;
+      StepParts parts{.step = step, .begin = millis(50 * static_cast<double>(step))};
+      parts.forward = millis(own + odd), parts.idle = millis(last - own), parts.exchange = millis(4);
+      parts.wall = parts.forward + parts.idle + parts.exchange;
+      parts.arrival = parts.begin + parts.forward;
+      replica.steps.push_back(parts);
+    }
+  }
+  return record;
+}
+
+TEST(Attribution, namesTheStragglerAndItsLead) {
+  const auto last = lastToArrive(profiled({20, 21, 25}));
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->replica, 2);
+  EXPECT_TRUE(last->straggler);
+  EXPECT_DOUBLE_EQ(last->share, 1);
+  EXPECT_NEAR(last->leadSeconds, 4.5e-3, 1e-9) << "the others arrive after 20.5 ms in the median";
+}
+
+TEST(Attribution, oftenOrLateAloneMakesNoStraggler) {
+  const auto often = lastToArrive(profiled({20, 20.1}));
+  ASSERT_TRUE(often);
+  EXPECT_EQ(often->replica, 1);
+  EXPECT_FALSE(often->straggler) << "0.4 % of a step";
+  RunRecord turns = profiled({20, 20});
+  for (auto& replica : turns.profile->replicas) {
+    for (StepParts& step : replica.steps) {
+      const bool late = (step.step % 2 == 0) == (&replica == &turns.profile->replicas[0]);
+      if (late) *step.arrival += millis(5);
+    }
+  }
+  EXPECT_FALSE(lastToArrive(turns)->straggler) << "each in half of the steps";
+}
+
+TEST(Attribution, nobodyIsLastWhereNothingIsExchanged) {
+  EXPECT_FALSE(lastToArrive(profiled({20})));
+  RunRecord control = profiled({20, 25});
+  control.placement.control = true;
+  EXPECT_FALSE(lastToArrive(control));
+  RunRecord forwardOnly = profiled({20, 25});
+  for (auto& replica : forwardOnly.profile->replicas) {
+    for (StepParts& step : replica.steps) step.arrival.reset();
+  }
+  EXPECT_FALSE(lastToArrive(forwardOnly));
+  EXPECT_FALSE(lastToArrive(exampleRecord(2, "replicated", 50)));
+}
+
+TEST(Attribution, onlyStepsThatAllReplicasHaveCount) {
+  RunRecord record = profiled({20, 25});
+  auto& first = record.profile->replicas[0].steps;
+  first.erase(first.begin(), first.begin() + 15);
+  const auto last = lastToArrive(record);
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->replica, 1);
+  EXPECT_NEAR(last->leadSeconds, 5e-3, 1e-9);
+}
+
+TEST(Attribution, theCauseComesBeforeWhatFollowsFromIt) {
+  const auto found = changes(*profiled({20, 20}).profile, *profiled({20, 25}).profile);
+  ASSERT_EQ(found.size(), 2 * parts().size());
+  EXPECT_EQ(found.front().part->name, "forward");
+  EXPECT_EQ(found.front().replica, 1);
+  EXPECT_NEAR(found.front().growth(), 5e-3, 1e-9);
+  const auto idle = std::find_if(found.begin(), found.end(), [](const PartChange& c) { return c.part->follows; });
+  EXPECT_EQ(idle - found.begin(), static_cast<std::ptrdiff_t>(2 * parts().size() - 2));
+  EXPECT_EQ(idle->replica, 0);
+  EXPECT_NEAR(idle->growth(), 5e-3, 1e-9);
+}
+
+TEST(Attribution, workIsOfOneReplicaAndInItsTime) {
+  RunRecord record = profiled({20, 25});
+  const auto work = achieved(record);
+  ASSERT_EQ(work.size(), 3U);
+  EXPECT_NEAR(work[0].amount, 3 * 8.2e9 * 16, 1) << "of 16 images, forward and backward";
+  EXPECT_NEAR(work[0].seconds, 22.75e-3, 1e-9) << "mean of both replicas' medians";
+  EXPECT_NEAR(*work[0].rate(), 3 * 8.2e9 * 16 / 22.75e-3, 1e3);
+  EXPECT_EQ(work[1].amount, 3e6);
+  EXPECT_FALSE(work[1].rate()) << "no time was spent";
+  EXPECT_NEAR(*work[2].rate(), 3 * 1024.0 * 1024 / 4e-3, 1);
+  record.config.forwardOnly = true;
+  EXPECT_NEAR(achieved(record)[0].amount, 8.2e9 * 16, 1);
+  record.profile.reset();
+  EXPECT_TRUE(achieved(record).empty());
+}
+
+}  // namespace
+}  // namespace tandem

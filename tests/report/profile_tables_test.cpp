@@ -1,0 +1,106 @@
+#include "report/profile_tables.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "measure/record_example.h"
+#include "report/comparison.h"
+#include "report/renderer.h"
+
+namespace tandem {
+namespace {
+
+/// Two replicas that run forward for `first` and `second` ms and exchange for 2 ms; the earlier one waits.
+RunRecord profiled(double first, double second) {
+  RunRecord record = exampleRecord(2, "replicated", 50);
+  record.config.profile = true;
+  Profile& profile = record.profile.emplace();
+  profile.inputBytes = 1 << 20, profile.gradientBytes = 2 << 20;
+  for (const double forward : {first, second}) {
+    ReplicaProfile& replica = profile.replicas.emplace_back();
+    for (int64_t step = 0; step < 30; ++step) {
+      StepParts parts{.step = step};
+      parts.forward = millis(forward), parts.idle = millis(std::max(first, second) - forward);
+      parts.exchange = millis(2);
+      parts.arrival = parts.forward;
+      parts.wall = parts.forward + parts.idle + parts.exchange;
+      replica.steps.push_back(parts);
+    }
+  }
+  return record;
+}
+
+std::string textOf(std::span<const ResultTable> tables) {
+  std::string text;
+  for (const ResultTable& table : tables) {
+    text += concat(table.title, '\n');
+    for (const TableColumn& column : table.columns) text += concat(column.heading, ';');
+    for (const TableRow& row : table.rows) text += concat('\n', join(row.cells, "; "));
+    text += concat('\n', join(table.notes, "\n"), '\n');
+  }
+  return text;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(ProfileTables, showPartsByReplicaAndNameTheStraggler) {
+  const RunRecord throughput = exampleRecord(1, "replicated", 50);
+  const std::string text = textOf(profileTables(std::vector{throughput, profiled(8, 6)}));
+  EXPECT_TRUE(contains(text, "row 2, replicas=2")) << text;
+  EXPECT_TRUE(contains(text, "replica;step;forward;exchange;idle;\n"))
+      << "parts that take no time are left out" << text;
+  EXPECT_TRUE(contains(text, "\n0; 10.00; 8.00 (80.0 %); 2.00 (20.0 %); 0.00 (0.0 %)")) << text;
+  EXPECT_TRUE(contains(text, "\n1; 10.00; 6.00 (60.0 %); 2.00 (20.0 %); 2.00 (20.0 %)")) << text;
+  EXPECT_TRUE(contains(text, "the step of all replicas: forward 70.0 %, exchange 20.0 %, idle 10.0 %")) << text;
+  EXPECT_TRUE(contains(text, "straggler: replica 0 comes last to the exchange in 100.0 % of the steps, 2.00 ms after"))
+      << text;
+  EXPECT_TRUE(contains(text, "input 1 MiB, gradients 2 MiB, received in the exchange 3 MiB")) << text;
+  EXPECT_TRUE(contains(text, "\ncompute; 393600.000 MFLOP; 7.00; 56228.57 GFLOP/s")) << text;
+}
+
+TEST(ProfileTables, sayWhatIsLeftOut) {
+  RunRecord record = profiled(8, 8);
+  record.profile->every = 4, record.profile->lostSteps = 3;
+  const std::string text = textOf(profileTables({&record, 1}));
+  EXPECT_TRUE(contains(text, "one step in 4 is kept")) << text;
+  EXPECT_TRUE(contains(text, "3 steps are left out")) << text;
+  EXPECT_TRUE(contains(text, "no straggler")) << text;
+}
+
+TEST(ProfileTables, areOfFinishedProfilesOnly) {
+  RunRecord failed = profiled(8, 8);
+  failed.outcome.kind = OutcomeKind::failed;
+  EXPECT_TRUE(profileTables(std::vector{failed, exampleRecord(1, "replicated", 50)}).empty());
+}
+
+TEST(ProfileTables, aComparisonOfProfilesNamesThePartThatGrew) {
+  const Side a{"a", {profiled(8, 8)}}, b{"b", {profiled(8, 13)}};
+  const auto tables = comparison(a, b);
+  ASSERT_EQ(tables.size(), 3U);
+  const auto& rows = tables.back().rows;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(join(rows[0].cells, " "), "forward 1 8.00 13.00 5.00");
+  EXPECT_EQ(join(rows[1].cells, " "), "idle 0 0.00 5.00 5.00");
+  EXPECT_TRUE(contains(textOf(comparison(a, a)), "none by 1 %"));
+  EXPECT_EQ(comparison(a, {"c", {exampleRecord(2, "replicated", 50)}}).size(), 2U) << "one is no profile";
+}
+
+TEST(ProfileTables, aComparisonPoolsTheRunsOfASide) {
+  const Side a{"a", {profiled(8, 8), profiled(8, 8), profiled(8, 8)}};
+  const Side b{"b", {profiled(8, 8), profiled(13, 8), profiled(13, 8)}};
+  const auto& rows = comparison(a, b).back().rows;
+  ASSERT_FALSE(rows.empty());
+  EXPECT_EQ(join(rows[0].cells, " "), "forward 0 8.00 13.00 5.00");
+}
+
+TEST(ProfileTables, theRateOfAProfileIsMarkedEverywhere) {
+  const RunRecord record = profiled(8, 8);
+  EXPECT_EQ(briefCaveats(record), "profile");
+  EXPECT_EQ(doubts(record), "");
+  const std::string table = textOf(std::vector{buildTable({&record, 1})});
+  EXPECT_TRUE(contains(table, "throughput is measured without --profile")) << table;
+  EXPECT_TRUE(contains(verdict({&record, 1}), "(a profile, no measurement of throughput)"));
+}
+
+}  // namespace
+}  // namespace tandem

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/text.h"
+#include "measure/guards.h"
 #include "measure/metric.h"
 #include "report/point_label.h"
 
@@ -34,6 +35,8 @@ std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline
     if (!record.interference.reasons.empty()) {
       caveats.push_back({"not valid", concat("not valid: ", join(record.interference.reasons, "; "))});
     }
+    for (const std::string& doubt : doubts(record)) caveats.push_back({doubt.substr(0, doubt.find(':')), doubt});
+    if (record.config.forwardOnly) caveats.push_back({"", "forward only: nothing was trained"});
     if (!record.warmup.steady) {
       caveats.push_back({"not steady", concat("not steady: the step time had not settled after ", record.warmup.steps,
                                               " warm-up steps")});
@@ -51,11 +54,6 @@ std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline
   }
   for (const std::string& note : record.notes) caveats.push_back({"", oneLine(note)});
   return caveats;
-}
-
-std::string failureText(const Outcome& outcome) {
-  if (outcome.kind == OutcomeKind::skipped) return "skipped: " + oneLine(outcome.reason);
-  return concat("failed (", nameOf(outcome.code), "): ", oneLine(outcome.reason));
 }
 
 /// The same caveat of several rows is one note, in the order of its first row.
@@ -105,6 +103,11 @@ std::vector<TableColumn> columnsFor(std::span<const Option* const> differing) {
 }
 
 }  // namespace
+
+std::string failureText(const Outcome& outcome) {
+  if (outcome.kind == OutcomeKind::skipped) return "skipped: " + oneLine(outcome.reason);
+  return concat("failed (", nameOf(outcome.code), "): ", oneLine(outcome.reason));
+}
 
 std::string briefCaveats(const RunRecord& record) {
   std::vector<std::string> brief;

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "config/command_line.h"
+#include "measure/guards.h"
 #include "measure/metric.h"
 #include "report/point_label.h"
 #include "report/renderer.h"
@@ -24,7 +25,7 @@ std::vector<Contender> contendersOf(std::span<const RunRecord> records) {
     const RunRecord& record = records[i];
     const auto valueOf = [&](std::string_view name) { return metric(name).of(record, nullptr); };
     const auto rate = valueOf("images_per_s");
-    if (!rate || record.placement.control || !record.valid()) continue;
+    if (!rate || record.placement.control || !isQuotable(record)) continue;
     contenders.push_back({&record, i + 1, *rate, valueOf("images_per_s_low"), valueOf("images_per_s_high"),
                           pointLabel(record, differing)});
   }
@@ -60,6 +61,11 @@ std::string lead(const Contender& first, const Contender& second) {
 }
 
 }  // namespace
+
+const RunRecord* fastest(std::span<const RunRecord> records) {
+  const auto contenders = contendersOf(records);
+  return contenders.empty() ? nullptr : contenders.front().record;
+}
 
 std::string verdict(std::span<const RunRecord> records) {
   const auto contenders = contendersOf(records);

@@ -7,7 +7,7 @@ export TANDEM_LIBTORCH TANDEM_ONEDNN TANDEM_CACHE
 
 .DEFAULT_GOAL := build
 .PHONY: help setup build program bench test test-long lint tidy format docs dev asan tsan cuda peers \
-        bench-kernels verify-models verify-weights verify-export verify-interference fuzz clean FORCE
+        bench-kernels verify-models verify-weights verify-export verify-interference verify-logs fuzz clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
@@ -81,6 +81,9 @@ verify-models: setup ## recompute the golden numbers of the model tests with PyT
 
 verify-interference: program ## runs left alone and runs disturbed: what tandem bench notices, some 10 minutes
 	scripts/verify-interference $(ARGS)
+
+verify-logs: program ## runs' event files in TensorBoard, their :::MLLOG lines in MLPerf's parser, beside the records
+	scripts/verify-logs $(ARGS)
 
 verify-weights: build ## weights files of Python in Tandem and back, and verdicts on damaged ones
 	cmake --build --preset release -j $(JOBS) --target weights_verdicts

@@ -1,4 +1,4 @@
-"""The peers' own Python environment: created once below the cache folder, from hashes."""
+"""Python environments of pinned packages: created once below the cache folder, from hashes."""
 import fcntl
 import hashlib
 import os
@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import sys
 
-PINS = pathlib.Path(__file__).resolve().parents[2] / "third_party" / "peers-requirements.txt"
+THIRD_PARTY = pathlib.Path(__file__).resolve().parents[2] / "third_party"
 
 
 def cache_folder():
@@ -15,31 +15,35 @@ def cache_folder():
 
 
 def peers_python():
-    """The interpreter of the environment, which is made or completed first when the pins ask for it."""
-    folder = cache_folder() / "peers"
-    stamp, pins = folder / "stamp", hashlib.sha256(PINS.read_bytes()).hexdigest()
-    if stamp.exists() and stamp.read_text() == pins:
+    return python_of("peers", "PyTorch", "5 GB")
+
+
+def python_of(name, what, size):
+    """The interpreter of third_party/NAME-requirements.txt's environment, made or completed first when the pins ask."""
+    folder, pins = cache_folder() / name, THIRD_PARTY / f"{name}-requirements.txt"
+    stamp, wanted = folder / "stamp", hashlib.sha256(pins.read_bytes()).hexdigest()
+    if stamp.exists() and stamp.read_text() == wanted:
         return folder / "bin" / "python"
     if sys.version_info[:2] != (3, 11) and not (folder / "bin" / "python").exists():
-        sys.exit(f"peers: this is Python {sys.version_info[0]}.{sys.version_info[1]}; {PINS.name} pins wheels of Python 3.11")
+        sys.exit(f"{name}: this is Python {sys.version_info[0]}.{sys.version_info[1]}; {pins.name} pins wheels of Python 3.11")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(folder.parent / "peers.lock", "w") as lock:
+    with open(folder.parent / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        install(folder)
-        stamp.write_text(pins)
+        print(f"{name}: installing {what} into {folder} (about {size})", file=sys.stderr)
+        install(folder, pins)
+        stamp.write_text(wanted)
     return folder / "bin" / "python"
 
 
-def install(folder):
-    print(f"peers: installing PyTorch into {folder} (about 5 GB)", file=sys.stderr)
+def install(folder, pins):
     python = folder / "bin" / "python"
     if not python.exists():
         run([sys.executable, "-m", "venv", str(folder)])
     run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir",
-         "--no-deps", "--only-binary=:all:", "--require-hashes", "-r", str(PINS)])
+         "--no-deps", "--only-binary=:all:", "--require-hashes", "-r", str(pins)])
 
 
 def run(command):
     done = subprocess.run(command, stdout=sys.stderr)
     if done.returncode:
-        sys.exit(f"peers: failed with exit {done.returncode}: {' '.join(command)}")
+        sys.exit(f"{pathlib.Path(command[0]).name}: failed with exit {done.returncode}: {' '.join(command)}")

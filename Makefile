@@ -8,7 +8,7 @@ export TANDEM_LIBTORCH TANDEM_ONEDNN TANDEM_CACHE
 .DEFAULT_GOAL := build
 .PHONY: help setup build program bench test test-long lint tidy format docs dev asan tsan cuda peers \
         bench-kernels verify-models verify-weights verify-export verify-interference verify-trace \
-        verify-attribution fuzz clean FORCE
+        verify-attribution verify-logs fuzz clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
@@ -88,6 +88,9 @@ verify-trace: program ## traces of tandem bench --trace, read by Perfetto's own 
 
 verify-attribution: build ## delays of 5 ms, put into a run 20 times: what --profile makes of them, 5 minutes (ARGS='*loader*')
 	TANDEM_CACHE=build/release/cache build/release/test_engine --gtest_filter='*LongAttribution*$(ARGS)'
+
+verify-logs: program ## runs' event files in TensorBoard, their :::MLLOG lines in MLPerf's parser, beside the records
+	scripts/verify-logs $(ARGS)
 
 verify-weights: build ## weights files of Python in Tandem and back, and verdicts on damaged ones
 	cmake --build --preset release -j $(JOBS) --target weights_verdicts

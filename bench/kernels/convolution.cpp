@@ -70,7 +70,7 @@ void addConvolutionRows(const Peaks& peaks) {
       if (isFirst && pass == 1) continue;
       for (const at::ScalarType type : elementTypes) {
         const std::string name = concat(passes[pass], "/", shape.name(), "/", nameOf(type), "/");
-        const double peak = type == at::kFloat ? peaks.fp32 : peaks.bf16;
+        const double peak = type == at::kFloat ? peaks.fp32.perSecond : peaks.bf16.perSecond;
         addFlopRow(name + "aten", peak, shape.flops(), [=] { return byAten(shape, type, pass); });
         for (const ConvolutionAlgorithm& algorithm : convolutionAlgorithms()) {
           for (const bool blocked : {false, true}) {

@@ -42,7 +42,6 @@
 
 #include "base/text.h"
 #include "device/cpu_allocator.h"
-#include "peaks.h"
 #include "rows.h"
 
 namespace tandem::bench {
@@ -60,16 +59,16 @@ std::string cpuModel() {
   return name.data();
 }
 
-std::string rateText(double perSecond, const char* unit, const std::string& by) {
-  return perSecond > 0 ? concat(fixed(perSecond / 1e9, 1), " ", unit, ", ", by) : by;
+std::string rateText(const Peak& peak, const char* unit) {
+  return peak.perSecond > 0 ? concat(fixed(peak.perSecond / 1e9, 1), " ", unit, ", ", peak.by) : peak.by;
 }
 
 void addContext(const Peaks& peaks) {
   benchmark::AddCustomContext("cpu", cpuModel());
   benchmark::AddCustomContext("threads", std::to_string(peaks.threads));
-  benchmark::AddCustomContext("peak copy", rateText(peaks.copy, "GB/s", peaks.copyBy));
-  benchmark::AddCustomContext("peak fma_fp32", rateText(peaks.fp32, "GFLOP/s", peaks.fp32By));
-  benchmark::AddCustomContext("peak dot_bf16", rateText(peaks.bf16, "GFLOP/s", peaks.bf16By));
+  benchmark::AddCustomContext("peak copy", rateText(peaks.copy, "GB/s"));
+  benchmark::AddCustomContext("peak fma_fp32", rateText(peaks.fp32, "GFLOP/s"));
+  benchmark::AddCustomContext("peak dot_bf16", rateText(peaks.bf16, "GFLOP/s"));
 }
 
 void addRows(const Peaks& peaks) {
@@ -93,7 +92,8 @@ int run(std::vector<char*> arguments) {
 
   installCpuAllocator();
   const at::NoGradGuard noGradients;
-  const Peaks peaks = measurePeaks(at::get_num_threads());
+  const int threads = at::get_num_threads();
+  const Peaks peaks{threads, copyPeak(threads), fp32Peak(threads), bf16Peak(threads)};
   addContext(peaks);
   addRows(peaks);
   const bool found = benchmark::RunSpecifiedBenchmarks() > 0;

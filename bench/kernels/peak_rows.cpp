@@ -15,10 +15,10 @@ void addPeakRows(const Peaks& peaks) {
   addCopyRow("copy/streaming_stores", peaks, Stores::streaming);
   addCopyRow("copy/ordinary_stores", peaks, Stores::ordinary);
   if (const auto loop = fmaLoop(peaks.threads)) {
-    addFlopRow("fma_fp32/" + loop->name, peaks.fp32, loop->work, [run = loop->run] { return run; });
+    addFlopRow("fma_fp32/" + loop->name, peaks.fp32.perSecond, loop->work, [run = loop->run] { return run; });
   }
   if (const auto loop = bf16Loop(peaks.threads)) {
-    addFlopRow("dot_bf16/" + loop->name, peaks.bf16, loop->work, [run = loop->run] { return run; });
+    addFlopRow("dot_bf16/" + loop->name, peaks.bf16.perSecond, loop->work, [run = loop->run] { return run; });
   }
 }
 

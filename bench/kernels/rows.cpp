@@ -34,7 +34,7 @@ void addRow(const std::string& name, const Rate& rate, const std::function<Call(
 }  // namespace
 
 void addByteRow(const std::string& name, const Peaks& peaks, double bytes, const std::function<Call()>& prepare) {
-  addRow(name, {"bytes/s", "of_copy", bytes, peaks.copy}, prepare);
+  addRow(name, {"bytes/s", "of_copy", bytes, peaks.copy.perSecond}, prepare);
 }
 
 void addFlopRow(const std::string& name, double peak, double flops, const std::function<Call()>& prepare) {

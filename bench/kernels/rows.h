@@ -10,13 +10,19 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "peaks.h"
+#include "kernels/peaks.h"
 #include "shapes.h"
 
 namespace tandem::bench {
 
 /// What a row repeats: one call of an operation, with its tensors.
 using Call = std::function<void()>;
+
+/// What this machine can do on as many threads.
+struct Peaks {
+  int threads = 1;
+  Peak copy, fp32, bf16;
+};
 
 /// Adds a row whose call moves at least `bytes` between memory and the processor. `prepare` makes the call's tensors
 /// when the row is run.

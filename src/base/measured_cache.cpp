@@ -35,6 +35,11 @@ fs::path cacheFolder() {
   return {};
 }
 
+fs::path measuredFile() {
+  const fs::path folder = cacheFolder();
+  return folder.empty() ? folder : folder / "measured.tsv";
+}
+
 MeasuredCache::MeasuredCache(fs::path file) : file_(std::move(file)) {
   std::ifstream in(file_);
   for (std::string line; std::getline(in, line);) {

@@ -12,6 +12,9 @@ namespace tandem {
 /// of these variables is set.
 std::filesystem::path cacheFolder();
 
+/// The file of measurements there; empty without a folder.
+std::filesystem::path measuredFile();
+
 /// Measured numbers by key, kept in a text file from run to run. The file may be deleted at any time; what is damaged
 /// in it does not count. Several processes may use it at once; an object is for one thread.
 class MeasuredCache {

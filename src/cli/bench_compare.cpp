@@ -52,7 +52,7 @@ bool BenchRun::measureInTurns() {
       auto record = measure(
           point, concat('[', records_.size() + 1, '/', wanted * isA.size(), "] ", first ? "A: " : "B: ", point.label));
       if (record.outcome.code == ExitCode::interrupted) return false;
-      if (store(std::move(record)).outcome.kind != OutcomeKind::ok) return false;
+      if (store(std::move(record), point).outcome.kind != OutcomeKind::ok) return false;
     }
   }
   return true;

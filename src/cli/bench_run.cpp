@@ -8,11 +8,14 @@
 #include "base/text.h"
 #include "cli/banner.h"
 #include "cli/bench_compare.h"
+#include "cli/own_image_size.h"
 #include "cli/stop_on_signal.h"
 #include "engine/environment.h"
 #include "engine/utc_time.h"
+#include "measure/guards.h"
 #include "report/print_tables.h"
 #include "report/profile_tables.h"
+#include "report/standing.h"
 
 namespace tandem {
 namespace {
@@ -36,7 +39,9 @@ RunRecord skipped(const BenchPoint& point, int64_t largestReplicas) {
 
 int exitStatus(const std::vector<RunRecord>& records) {
   const auto unmeasured = [](const RunRecord& record) { return record.outcome.kind != OutcomeKind::ok; };
-  const auto disturbed = [](const RunRecord& record) { return !record.valid() && !record.config.allowInterference; };
+  const auto disturbed = [](const RunRecord& record) {
+    return !isQuotable(record) && !record.config.allowInterference;
+  };
   const auto first = std::ranges::find_if(records, unmeasured);
   if (first != records.end()) return static_cast<int>(first->outcome.code);
   return static_cast<int>(std::ranges::any_of(records, disturbed) ? ExitCode::invalidMeasurement : ExitCode::ok);
@@ -49,8 +54,10 @@ BenchRun::BenchRun(const Config& shared, std::vector<BenchPoint> points)
       format_(find(renderers(), shared.format, "--format")),
       forPrograms_(format_.forPrograms),
       compare_(shared.compare),
+      logs_(shared, forPrograms_),
       file_(shared.out),
       runner_(ownExecutable),
+      peaks_(ownExecutable, shared.measurePeaks),
       largestReplicas_(largestReplicas(configsOf(points_))) {
   if (compare_) checkComparable(points_);
 }
@@ -62,22 +69,28 @@ RunRecord BenchRun::measure(const BenchPoint& point, const std::string& title) {
     return skipped(point, largestReplicas_);
   }
   people << title << ": " << planLine(*point.plan) << '\n' << std::flush;
+  const PeakRates peaks = peaks_.of(*point.plan);
   RunRecord record = runner_.run(point.config, largestReplicas_, deadlineSeconds(point.config),
                                  {.progress = [&](const Progress& state) { progress_.show(title, state); }});
   progress_.clear();
+  record.flopsPeak = peaks.flops;
+  record.bytesPeak = peaks.bytes;
   const Outcome& outcome = record.outcome;
   if (outcome.kind == OutcomeKind::failed && outcome.code != ExitCode::interrupted) {
     logError(concat("error[", nameOf(outcome.code), "]: ", point.label, ": ", outcome.reason));
   }
-  if (outcome.kind == OutcomeKind::ok && !record.valid() && !record.config.allowInterference) {
-    logWarning(concat("warning: ", point.label, ": not valid: ", join(record.interference.reasons, "; ")));
+  if (outcome.kind == OutcomeKind::ok && !isQuotable(record) && !record.config.allowInterference) {
+    auto reasons = record.interference.reasons;
+    std::ranges::move(doubts(record), std::back_inserter(reasons));
+    logWarning(concat("warning: ", point.label, ": not valid: ", join(reasons, "; ")));
   }
   return record;
 }
 
-RunRecord& BenchRun::store(RunRecord record) {
+RunRecord& BenchRun::store(RunRecord record, const BenchPoint& point) {
   records_.push_back(std::move(record));
   file_.append(records_.back());
+  if (point.plan) logs_.add(records_.back(), point.label);
   return records_.back();
 }
 
@@ -85,7 +98,7 @@ bool BenchRun::measureAll() {
   for (size_t i = 0; i < points_.size() && !PointRunner::stopRequested(); ++i) {
     auto record = measure(points_[i], concat('[', i + 1, '/', points_.size(), "] ", points_[i].label));
     if (record.outcome.code == ExitCode::interrupted) return false;
-    store(std::move(record));
+    store(std::move(record), points_[i]);
   }
   return records_.size() == points_.size();
 }
@@ -101,7 +114,11 @@ void BenchRun::show() const {
   const auto profiles = profileTables(records_);
   if (!forPrograms_ && !profiles.empty()) people << '\n';
   (forPrograms_ ? printText : format_.print)(profiles, people);
-  people << (forPrograms_ ? "" : "\n") << verdict(records_) << '\n' << std::flush;
+  people << (forPrograms_ ? "" : "\n") << verdict(records_) << '\n';
+  if (const RunRecord* const best = fastest(records_)) {
+    for (const std::string& line : standingLines(*best, ownImageSize)) people << line << '\n';
+  }
+  people << std::flush;
 }
 
 int BenchRun::run() {

@@ -5,6 +5,8 @@
 
 #include "cli/bench_points.h"
 #include "cli/progress_line.h"
+#include "cli/run_logs.h"
+#include "engine/machine_peaks.h"
 #include "engine/sweep.h"
 #include "measure/record.h"
 #include "measure/results_file.h"
@@ -16,8 +18,9 @@ namespace tandem {
 /// end. Results go to standard output; with a format that programs read everything else goes to standard error.
 class BenchRun {
  public:
-  /// Opens the results file. `shared` holds the options of the whole run (out, format, compare). Throws StorageError;
-  /// UsageError also where --compare has not one or two points that can run and that do the same work.
+  /// Opens the results file and the logs. `shared` holds the options of the whole run (out, format, compare, ...).
+  /// Throws StorageError; UsageError also where --compare has not one or two points that can run and that do the same
+  /// work.
   BenchRun(const Config& shared, std::vector<BenchPoint> points);
 
   /// Returns the exit code: that of the first point that was not measured, else 0. Shows what has finished and then
@@ -29,7 +32,7 @@ class BenchRun {
   bool measureAll();
   /// Round after round A B B A of the first and the last point, until the spread lets 3 % be found.
   bool measureInTurns();
-  RunRecord& store(RunRecord record);
+  RunRecord& store(RunRecord record, const BenchPoint& point);
   RunRecord measure(const BenchPoint& point, const std::string& title);
   void show() const;
   void showComparison() const;
@@ -37,8 +40,10 @@ class BenchRun {
   std::vector<BenchPoint> points_;
   const RendererEntry& format_;
   bool forPrograms_, compare_;
+  RunLogs logs_;
   ResultsFile file_;
   PointRunner runner_;
+  MachinePeaks peaks_;
   ProgressLine progress_;
   int64_t largestReplicas_;
   std::vector<RunRecord> records_;

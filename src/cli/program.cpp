@@ -6,6 +6,7 @@
 
 #include "base/catalog.h"
 #include "cli/commands.h"
+#include "engine/machine_peaks.h"
 #include "engine/sweep.h"
 
 namespace tandem {
@@ -23,6 +24,7 @@ int helpCommand(Arguments) {
 }
 
 int workerCommand(Arguments) { return runWorker(); }
+int peaksCommand(Arguments arguments) { return runPeaks(arguments); }
 
 constexpr ProgramCommand table[] = {
     {"bench", "measure data-parallel training, images/s; without options 1 and more replicas of ResNet-50",
@@ -43,6 +45,7 @@ constexpr ProgramCommand table[] = {
     {"--version", "version and commit; --json adds the libraries", versionCommand, true},
     {"--help", "this text", helpCommand, true},
     {"worker", "one point of a sweep, started by bench", workerCommand, false},
+    {"peaks", "a peak of this machine, started by bench", peaksCommand, false},
 };
 
 struct Invocation {

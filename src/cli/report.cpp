@@ -7,14 +7,17 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/own_image_size.h"
 #include "measure/results_file.h"
 #include "report/comparison.h"
 #include "report/environment_table.h"
+#include "report/history.h"
 #include "report/point_label.h"
 #include "report/profile_tables.h"
 #include "report/published.h"
 #include "report/renderer.h"
 #include "report/seed_tables.h"
+#include "report/standing.h"
 
 namespace tandem {
 namespace {
@@ -24,10 +27,12 @@ constexpr std::string_view usage =
     "       tandem report seed-tables [FILE...] [--format=...]\n"
     "       tandem report published [WORD...] [--format=...]\n"
     "       tandem report import FILE.csv [--format=...]\n"
-    "       tandem report compare A B [--format=...]\n\n"
+    "       tandem report compare A B [--format=...]\n"
+    "       tandem report history FILE... [--format=...]\n\n"
     "Of results files (JSON lines, as bench writes them): the environment, every run with its caveats, the steps of\n"
-    "profiles taken apart, scaling against ideal, ratios between all values of the options that differ, and the\n"
-    "fastest. csv and json give the runs alone.\n\n"
+    "profiles taken apart, scaling against ideal, ratios between all values of the options that differ, the fastest, and\n"
+    "where each stands between the ceilings of its machine and what others published. csv and json give the runs "
+    "alone.\n\n"
     "  seed-tables  the tables of the published experiments, computed anew from their raw images/s; with FILE the "
     "same\n"
     "               tables of one's own runs\n"
@@ -41,7 +46,8 @@ constexpr std::string_view usage =
     "two\n"
     "               profiles also which parts of the step differ. Runs that did other work are refused (exit code 2), "
     "and\n"
-    "               numbers not to be quoted (exit code 9)\n\n"
+    "               numbers not to be quoted (exit code 9)\n"
+    "  history      each configuration over time, every run against the one before and the best, regressions marked\n\n"
     "  tandem report tandem-results.jsonl --format=md\n"
     "  tandem report published H100 fp16\n";
 
@@ -103,6 +109,7 @@ int reportRuns(const Request& request) {
   tables.back().title = "Runs";
   std::ranges::move(profileTables(records), std::back_inserter(tables));
   const Figures figures = figuresFrom(records);
+  std::ranges::move(standingTables(records, ownImageSize), std::back_inserter(tables));
   if (!figures.rows.empty()) std::ranges::move(tablesOf(figures, join(request.words)), std::back_inserter(tables));
   print(request, tables);
   std::cout << '\n' << verdict(records) << '\n';
@@ -179,16 +186,20 @@ int reportCompare(const Request& request) {
   return 0;
 }
 
+int reportHistory(const Request& request) {
+  if (request.words.empty()) throw UsageError("tandem report history: no results file given");
+  print(request, history(recordsOf(request.words)));
+  return 0;
+}
+
 struct Verb {
   std::string_view name;
   int (*run)(const Request&);
 };
 
 constexpr Verb verbs[] = {
-    {"seed-tables", reportSeedTables},
-    {"published", reportPublished},
-    {"import", reportImport},
-    {"compare", reportCompare},
+    {"seed-tables", reportSeedTables}, {"published", reportPublished}, {"import", reportImport},
+    {"compare", reportCompare},        {"history", reportHistory},
 };
 
 }  // namespace

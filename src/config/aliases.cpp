@@ -31,6 +31,8 @@ constexpr Alias table[] = {
     {"num-batches", "", "steps", "", "", ""},
     {"num-warmup-batches", "", "warmup", "", "", ""},
     {"learning-rate", "", "lr", "", "", ""},
+    {"model", "inception3", "model", "inception_v3", "", ""},
+    {"model", "inception4", "model", "inception_v4", "", ""},
     {"data-dir", "", "data", "", "", ""},
 
     {"variable-update", "", "strategy", "", "", ""},

@@ -83,8 +83,11 @@ struct Config {
   std::string out = "tandem-results.jsonl";
   std::string format = "table";
   bool compare = false;
-  std::string trace;    // file, empty: none
-  double deadline = 0;  // seconds per point; 0: derived from budget
+  std::string trace;          // file, empty: none
+  std::string tensorboard;    // folder, empty: none
+  std::string mllog;          // file, "-": standard output, empty: none
+  bool measurePeaks = false;  // anew, although the cache has them
+  double deadline = 0;        // seconds per point; 0: derived from budget
   bool allowInterference = false;
   bool dryRun = false;
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/host_facts.h"
 
 namespace tandem {
 namespace {
@@ -85,6 +86,15 @@ struct SpawnSettings {
 };
 
 }  // namespace
+
+std::vector<std::string> workerEnvironment() {
+  std::vector<std::string> kept;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!overridesPlacement(text.substr(0, text.find('=')))) kept.emplace_back(text);
+  }
+  return kept;
+}
 
 ChildProcess::ChildProcess(const ChildOptions& options) {
   const Descriptor input = pipeHolding(options.input);

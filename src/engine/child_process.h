@@ -14,6 +14,10 @@ struct ChildOptions {
   std::string input;                     ///< its standard input; at most 64 KiB, the capacity of a pipe
 };
 
+/// This process's environment without the variables that would undo the placement of a worker's threads
+/// (overridesPlacement in engine/host_facts.h).
+std::vector<std::string> workerEnvironment();
+
 /// A child process in its own process group that writes to us through its descriptor 3. Its standard output goes to our
 /// standard error, so that nothing mixes with results.
 class ChildProcess {

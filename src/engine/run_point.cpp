@@ -14,6 +14,7 @@
 #include "engine/process_clock.h"
 #include "engine/profiler.h"
 #include "engine/run_watch.h"
+#include "engine/step_work.h"
 #include "engine/team_options.h"
 #include "engine/used_kernels.h"
 #include "engine/utc_time.h"
@@ -47,6 +48,9 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   placement.activationBytes = plan.activationBytes;
   placement.parameters = plan.parameters;
   placement.forwardFlopsPerImage = plan.forwardFlopsPerImage;
+  const StepWork work = stepWork(plan, *team.graph);
+  placement.flopsPerImage = work.flopsPerImage;
+  placement.bytesPerStep = work.bytesPerStep;
   return placement;
 }
 

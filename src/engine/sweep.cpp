@@ -25,15 +25,6 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 constexpr double endGraceSeconds = 10;
 constexpr int pollMillis = 100;
 
-std::vector<std::string> workerEnvironment() {
-  std::vector<std::string> kept;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    if (!overridesPlacement(text.substr(0, text.find('=')))) kept.emplace_back(text);
-  }
-  return kept;
-}
-
 /// What has come from the worker so far.
 struct Received {
   std::optional<RunRecord> start, record;

@@ -51,8 +51,7 @@ KernelChoice measuredOn(const Device& device, KernelTrial trial, const Graph& gr
   device.bind();
   const std::string cpu = cpuModel(textOf("/proc/cpuinfo"));
   trial.machine = concat(cpu, ", ", at::get_num_threads(), " threads");
-  const auto folder = cacheFolder();
-  MeasuredCache cache(folder.empty() ? folder : folder / "measured.tsv");
+  MeasuredCache cache(measuredFile());
   return fastestKernels(graph, trial, cache);
 }
 

@@ -154,6 +154,22 @@ double forwardFlops(const Graph& graph) {
   return flops;
 }
 
+double trainingFlops(const Graph& graph) {
+  double flops = 0;
+  std::vector<bool> trained;  // a parameter is at the node or before it
+  for (const Node& node : graph.nodes()) {
+    const auto shapes = graph.inputShapes(node);
+    const auto isTrained = [&](NodeId input) { return trained[static_cast<size_t>(input)]; };
+    const bool before = std::ranges::any_of(node.inputs, isTrained);
+    const bool here =
+        node.operation->parameters != nullptr && !node.operation->parameters(node.attributes, shapes).empty();
+    trained.push_back(before || here);
+    const int passes = 1 + (before ? 2 : here ? 1 : 0);
+    if (node.operation->flops != nullptr) flops += passes * node.operation->flops(node.attributes, shapes, node.shape);
+  }
+  return flops;
+}
+
 int64_t activationCount(const Graph& graph) {
   int64_t count = 0;
   for (const Node& node : graph.nodes()) count += node.shape.count();

@@ -126,6 +126,10 @@ int64_t variableCount(const Graph& graph);
 /// layers and the products of attention only, as published figures do.
 double forwardFlops(const Graph& graph);
 
+/// Floating-point operations of one image's step of training, of the same nodes: forward, the gradient of the
+/// parameters and that of the input, which is left out where nothing before it is trained.
+double trainingFlops(const Graph& graph);
+
 /// Elements of all node outputs for one image, the input's included: what training keeps alive until backward.
 int64_t activationCount(const Graph& graph);
 

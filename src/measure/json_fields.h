@@ -33,6 +33,12 @@ class JsonWriter {
     object_[name] = value == unmeasured ? nlohmann::json() : encode(value);
   }
 
+  /// As measured(), of a member that older records lack.
+  template <class Value>
+  void added(const char* name, const Value& value, const Value& unmeasured = {}) {
+    measured(name, value, unmeasured);
+  }
+
   template <class Value>
   void object(const char* name, const Value& value) {
     JsonWriter inner;
@@ -96,8 +102,8 @@ class JsonWriter {
   nlohmann::json object_ = nlohmann::json::object();
 };
 
-/// Reads strictly: every described member must be there and have its type. `where` prefixes names in errors.
-/// Throws DataError. The JSON must outlive the reader.
+/// Reads strictly: every described member must be there, but added ones, and have its type. `where` prefixes names in
+/// errors. Throws DataError. The JSON must outlive the reader.
 class JsonReader {
  public:
   template <class Value>
@@ -115,6 +121,12 @@ class JsonReader {
     const nlohmann::json& stored = at(name);
     value = unmeasured;
     if (!stored.is_null()) decode(stored, pathOf(name), value);
+  }
+
+  template <class Value>
+  void added(const char* name, Value& value, const Value& unmeasured = {}) const {
+    value = unmeasured;
+    if (object_.contains(name)) measured(name, value, unmeasured);
   }
 
   template <class Value>

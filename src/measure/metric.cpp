@@ -122,6 +122,41 @@ Value teraflops(const RunRecord& record, const RunRecord*) {
   return passes * record.placement.forwardFlopsPerImage * *rate / 1e12;
 }
 
+Value gigaflops(const RunRecord& record, const RunRecord*) {
+  const auto rate = imagesPerSecond(record, nullptr);
+  if (!rate || record.placement.flopsPerImage <= 0) return {};
+  return record.placement.flopsPerImage * *rate / 1e9;
+}
+
+Value gigabytes(const RunRecord& record, const RunRecord*) {
+  if (record.placement.bytesPerStep <= 0) return {};
+  return quotient(record.placement.bytesPerStep * static_cast<double>(record.measuredSteps) / 1e9,
+                  seconds(record.window));
+}
+
+/// images/s that a ceiling of `peak` per second leaves room for, where an image takes `work` of it.
+Value ceiling(double peak, double work) {
+  if (!(peak > 0)) return {};
+  return quotient(peak, work);
+}
+
+Value flopCeiling(const RunRecord& record, const RunRecord*) {
+  return ceiling(record.flopsPeak, record.placement.flopsPerImage);
+}
+
+Value byteCeiling(const RunRecord& record, const RunRecord*) {
+  if (record.globalBatch <= 0) return {};
+  return ceiling(record.bytesPeak, record.placement.bytesPerStep / static_cast<double>(record.globalBatch));
+}
+
+Value shareOf(Value limit, const RunRecord& record) {
+  const auto rate = imagesPerSecond(record, nullptr);
+  return rate && limit ? percentOf(quotient(*rate, *limit)) : Value();
+}
+
+Value flopShare(const RunRecord& record, const RunRecord*) { return shareOf(flopCeiling(record, nullptr), record); }
+Value byteShare(const RunRecord& record, const RunRecord*) { return shareOf(byteCeiling(record, nullptr), record); }
+
 Value imagesPerJoule(const RunRecord& record, const RunRecord*) {
   return quotient(imagesOf(record), record.energyJoules);
 }
@@ -174,6 +209,15 @@ constexpr std::array table{
            ofOk<minorFaults>},
     Metric{"final_loss", "", "mean training loss of the last 20 steps", 4, lower, ofOk<finalLoss>},
     Metric{"tflops", "TFLOP/s", "floating-point operations of the network per second", 3, higher, ofOk<teraflops>},
+    Metric{"gflops", "GFLOP/s", "floating-point operations of the steps as they are done, per second", 1, higher,
+           ofOk<gigaflops>},
+    Metric{"flop_ceiling", "images/s", "images_per_s if the processors did nothing but these operations, at their peak",
+           2, higher, ofOk<flopCeiling>},
+    Metric{"flop_ceiling_percent", "%", "images_per_s relative to flop_ceiling", 1, higher, ofOk<flopShare>},
+    Metric{"gbytes", "GB/s", "bytes that memory moves per second, at the least", 1, higher, ofOk<gigabytes>},
+    Metric{"byte_ceiling", "images/s", "images_per_s if memory did nothing but move these bytes, at its peak", 2,
+           higher, ofOk<byteCeiling>},
+    Metric{"byte_ceiling_percent", "%", "images_per_s relative to byte_ceiling", 1, higher, ofOk<byteShare>},
     Metric{"traffic_mib_per_step", "MiB", "bytes the strategy moves per replica and step", 2, lower,
            ofOk<trafficPerStep>},
     Metric{"images_per_j", "images/J", "images trained per joule that the metered devices took", 4, higher,

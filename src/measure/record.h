@@ -41,6 +41,8 @@ struct Placement {
   int64_t activationBytes = 0;          ///< the most that a replica's plan keeps for backward at any one time
   int64_t parameters = 0;
   double forwardFlopsPerImage = 0;
+  double flopsPerImage = 0;  ///< that a step does: what training adds to forward included; 0: not known
+  double bytesPerStep = 0;   ///< that memory moves for all replicas at the least (engine/step_work.h); 0: not known
 
   bool operator==(const Placement&) const = default;
 };
@@ -81,6 +83,8 @@ struct RunRecord {
   int64_t minorFaults = 0;      ///< of the process in the measured window: pages that it touched for the first time
   int64_t peakMemoryBytes = 0;  ///< host: peak resident set; CUDA: peak allocated, largest device
   Traffic traffic;
+  double flopsPeak = 0;       ///< per second, of the cores of the run in its precision; 0: not known
+  double bytesPeak = 0;       ///< per second, of their memory; 0: not known
   double energyJoules = 0;    ///< of all metered devices in the measured window; 0: no meter
   Interference interference;  ///< in the measured window
   Telemetry telemetry;

@@ -47,6 +47,8 @@ void describe(Archive& archive, typename Archive::template Ref<Placement> placem
   archive.measured("activation_bytes", placement.activationBytes);
   archive.measured("parameters", placement.parameters);
   archive.measured("forward_flops_per_image", placement.forwardFlopsPerImage);
+  archive.added("flops_per_image", placement.flopsPerImage);
+  archive.added("bytes_per_step", placement.bytesPerStep);
 }
 
 template <class Archive>
@@ -134,6 +136,8 @@ void describe(Archive& archive, typename Archive::template Ref<RunRecord> record
   archive.field("minor_faults", record.minorFaults);
   archive.measured("peak_memory_bytes", record.peakMemoryBytes);
   archive.object("traffic", record.traffic);
+  archive.added("peak_flops_per_s", record.flopsPeak);
+  archive.added("peak_bytes_per_s", record.bytesPeak);
   archive.measured("energy_joules", record.energyJoules);
   archive.object("interference", record.interference);
   archive.object("telemetry", record.telemetry);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -15,6 +16,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "measure/record_json.h"
+#include "measure/seal.h"
 
 namespace tandem {
 namespace {
@@ -82,14 +84,33 @@ off_t endOfWholeLines(int descriptor, off_t size, const std::string& path) {
   return size;
 }
 
+/// What a crash left of a line is kept beside the file.
+void setAside(const std::string& torn, const std::string& path) {
+  std::ofstream aside(path + ".torn", std::ios::app | std::ios::binary);
+  aside << torn << '\n' << std::flush;
+  if (!aside) fail(path, "keep its torn last line in '" + path + ".torn'", std::strerror(errno));
+}
+
 /// Makes the file end with a whole line and returns its size. A record that only lacks its newline is kept.
 off_t endLastLine(int descriptor, off_t size, const std::string& path) {
   const off_t end = endOfWholeLines(descriptor, size, path);
   if (end == size) return size;
-  const bool whole = json::accept(bytesAt(descriptor, end, static_cast<size_t>(size - end), path));
-  if (whole && write(descriptor, "\n", 1) == 1) return size + 1;
+  const std::string line = bytesAt(descriptor, end, static_cast<size_t>(size - end), path);
+  if (json::accept(line) && write(descriptor, "\n", 1) == 1) return size + 1;
+  setAside(line, path);
   if (ftruncate(descriptor, end) != 0) failErrno(path, "cut off a torn last line");
   return end;
+}
+
+/// By which the next line names the last one, whose newline ends the file's `size` bytes.
+std::string lastChain(int descriptor, off_t size, const std::string& path) {
+  if (size == 0) return noSeal;
+  const off_t end = size - 1;
+  const off_t tail = std::max<off_t>(0, end - static_cast<off_t>(sealSize) - 1);
+  const std::string seal = bytesAt(descriptor, tail, static_cast<size_t>(end - tail), path);
+  if (hasSeal(seal)) return chainOf(seal);
+  const off_t begin = endOfWholeLines(descriptor, end, path);
+  return chainOf(bytesAt(descriptor, begin, static_cast<size_t>(end - begin), path));
 }
 
 ssize_t writeOnce(int descriptor, const std::string& line) {
@@ -102,9 +123,10 @@ ssize_t writeOnce(int descriptor, const std::string& line) {
 
 bool flushed(int descriptor) { return fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS; }
 
-void appendLine(int descriptor, const std::string& line, const std::string& path) {
+void appendObject(int descriptor, const std::string& object, const std::string& path) {
   const auto [regular, size] = extentOf(descriptor, path);
   const off_t end = regular ? endLastLine(descriptor, size, path) : 0;
+  const std::string line = sealed(object, regular ? lastChain(descriptor, end, path) : noSeal) + "\n";
   const ssize_t written = writeOnce(descriptor, line);
   const bool whole = written == static_cast<ssize_t>(line.size());
   if (whole && flushed(descriptor)) return;
@@ -116,10 +138,20 @@ void appendLine(int descriptor, const std::string& line, const std::string& path
 
 RunRecord parseLine(const std::string& line) {
   try {
-    return recordFromJson(json::parse(line));
+    RunRecord record = recordFromJson(json::parse(line));
+    if (isAsSealed(line)) return record;
   } catch (const json::exception& failure) {
     throw DataError(concat("not a JSON record: ", failure.what()));
   }
+  throw DataError("the record was changed after it was written (its SHA-256 differs); measure again");
+}
+
+/// `chain`: of the line before.
+void checkChain(const std::string& line, const std::string& chain, int64_t number, const std::string& path) {
+  if (!hasSeal(line) || previousOf(line) == chain) return;
+  logWarning(concat("results file '", path, "': line ", number,
+                    number == 1 ? " was not the first that was written"
+                                : " was not written behind the line before it: lines were taken out, put in or moved"));
 }
 
 }  // namespace
@@ -138,16 +170,16 @@ ResultsFile::ResultsFile(std::string path)
 ResultsFile::~ResultsFile() { close(descriptor_); }
 
 void ResultsFile::append(const RunRecord& record) {
-  const std::string line = toJson(record).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  const std::string object = toJson(record).dump(-1, ' ', false, json::error_handler_t::replace);
   const Lock lock(descriptor_, path_);
-  appendLine(descriptor_, line, path_);
+  appendObject(descriptor_, object, path_);
 }
 
 std::vector<RunRecord> readResults(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw DataError(concat("results file '", path, "': cannot open it: ", std::strerror(errno)));
   std::vector<RunRecord> records;
-  std::string line;
+  std::string line, chain = noSeal;
   for (int64_t number = 1; std::getline(file, line); ++number) {
     if (file.eof() && !json::accept(line)) {
       logWarning(concat("results file '", path, "': line ", number, " is torn (a crash while writing) and left out"));
@@ -158,6 +190,8 @@ std::vector<RunRecord> readResults(const std::string& path) {
     } catch (const DataError& failure) {
       throw DataError(concat("results file '", path, "', line ", number, ": ", failure.what()));
     }
+    checkChain(line, chain, number, path);
+    chain = chainOf(line);
   }
   if (file.bad()) throw DataError(concat("results file '", path, "': cannot read it: ", std::strerror(errno)));
   return records;

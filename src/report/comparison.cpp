@@ -23,6 +23,8 @@ constexpr std::array<std::string_view, 4> work{"model", "classes", "image-size",
 constexpr std::array<std::string_view, 8> machine{"host",    "cpu",        "cores",  "hardware threads",
                                                   "sockets", "NUMA nodes", "memory", "gpus"};
 
+constexpr std::string_view anotherMachine = "another machine";
+
 struct Difference {
   std::string what, a, b, means;
 };
@@ -53,7 +55,8 @@ std::vector<Difference> environmentDifferences(const RunRecord& a, const RunReco
   for (size_t i = 0; i < first.size(); ++i) {
     if (first[i].value == second[i].value) continue;
     const bool another = isOneOf(machine, first[i].name);
-    found.push_back({first[i].name, first[i].value, second[i].value, another ? "another machine" : "environment"});
+    found.push_back(
+        {first[i].name, first[i].value, second[i].value, std::string(another ? anotherMachine : "environment")});
   }
   return found;
 }
@@ -71,7 +74,7 @@ void refuseWithoutCause(const Side& a, const Side& b, const std::vector<Differen
   if (a.runs.front().placement.control != b.runs.front().placement.control) {
     refuse("one of them exchanges nothing (a control run), so it does not train the same");
   }
-  const auto another = std::ranges::find(environment, "another machine", &Difference::means);
+  const auto another = std::ranges::find(environment, anotherMachine, &Difference::means);
   if (another != environment.end() && !configuration.empty()) {
     refuse(concat("both the machine and the configuration differ (", described(*another), "; ",
                   described(configuration.front()), "), so neither can be named as the cause"));
@@ -80,7 +83,7 @@ void refuseWithoutCause(const Side& a, const Side& b, const std::vector<Differen
 
 void refuseInvalid(const Side& side) {
   for (const RunRecord& run : side.runs) {
-    const std::string caveats = doubts(run);
+    const std::string caveats = rateCaveats(run);
     if (!caveats.empty()) {
       throw InvalidMeasurement(concat("cannot compare ", side.name, ": its run of ", run.time, " is ", caveats,
                                       ", a number not to be quoted; measure it again"));
@@ -88,16 +91,8 @@ void refuseInvalid(const Side& side) {
   }
 }
 
-/// log(images/s), its error from the steps of the run; empty with too few steps.
-std::optional<Estimate> logRateOfRun(const RunRecord& run) {
-  const auto rate = metric("images_per_s").of(run, nullptr);
-  const auto step = estimateMean(stepSeconds(run));
-  if (!rate || !step) return std::nullopt;
-  return Estimate{std::log(*rate), step->standardError / step->value, step->degrees};
-}
-
 std::optional<Estimate> logRate(const Side& side) {
-  if (side.runs.size() == 1) return logRateOfRun(side.runs.front());
+  if (side.runs.size() == 1) return logRateOf(side.runs.front());
   std::vector<double> rates;
   for (const RunRecord& run : side.runs) {
     if (const auto rate = metric("images_per_s").of(run, nullptr)) rates.push_back(std::log(*rate));
@@ -172,6 +167,20 @@ std::optional<Profile> pooledProfile(const Side& side) {
 
 }  // namespace
 
+bool isSameConfiguration(const RunRecord& a, const RunRecord& b) { return configurationDifferences(a, b).empty(); }
+
+bool isSameMachine(const RunRecord& a, const RunRecord& b) {
+  const auto differences = environmentDifferences(a, b);
+  return std::ranges::none_of(differences, [](const Difference& fact) { return fact.means == anotherMachine; });
+}
+
+std::optional<Estimate> logRateOf(const RunRecord& run) {
+  const auto rate = metric("images_per_s").of(run, nullptr);
+  const auto step = estimateMean(stepSeconds(run));
+  if (!rate || !step) return std::nullopt;
+  return Estimate{std::log(*rate), step->standardError / step->value, step->degrees};
+}
+
 void checkOneConfiguration(const std::string& name, std::span<const RunRecord> runs) {
   for (const RunRecord& run : runs) {
     const auto differences = configurationDifferences(runs.front(), run);
@@ -216,7 +225,7 @@ std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::sp
   rates.notes.push_back(concat(logRatios.size(), " rounds A B B A; runs of a side differ by ", spreadText(a),
                                " (A) and ", spreadText(b), " (B)"));
   for (const Side* side : {&a, &b}) {
-    const auto doubtful = std::ranges::count_if(side->runs, [](const RunRecord& run) { return !doubts(run).empty(); });
+    const auto doubtful = std::ranges::count_if(side->runs, [](const RunRecord& run) { return !rateCaveats(run).empty(); });
     if (doubtful > 0) {
       rates.notes.push_back(concat(doubtful, " of ", side->runs.size(), " runs of ", side == &a ? "A" : "B",
                                    " were not valid, not steady or on shared cores"));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,14 @@ std::vector<ResultTable> comparison(const Side& a, const Side& b);
 /// The same of runs that took turns, A B B A: judged by `logRatios`, one value per round. Runs that were not valid, not
 /// steady or on shared cores are counted in a note: neither side was chosen by them.
 std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::span<const double> logRatios);
+
+/// Whether two runs agree in every option of what is measured and in their threads, and whether in every fact that
+/// tells one machine from another. (Library versions and the program's commit are no such facts.)
+bool isSameConfiguration(const RunRecord& a, const RunRecord& b);
+bool isSameMachine(const RunRecord& a, const RunRecord& b);
+
+/// log(images/s) of a run, its error from its steps; empty when it did not finish or has too few steps.
+std::optional<Estimate> logRateOf(const RunRecord& run);
 
 /// Throws UsageError, naming the option, when an image is other work in one of them.
 void checkSameWork(const Config& a, const Config& b);

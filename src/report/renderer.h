@@ -32,6 +32,9 @@ struct RendererEntry {
 /// table, md, csv, json.
 std::span<const RendererEntry> renderers();
 
+/// The run that verdict() names; null when there is none.
+const RunRecord* fastest(std::span<const RunRecord>);
+
 /// "fastest: POINT, RATE images/s, 12.3 % ahead of POINT; repeat with: COMMAND", or why there is none. One line,
 /// without its end. Says "not distinguishable from" when the 95 % intervals of the two fastest overlap.
 std::string verdict(std::span<const RunRecord>);

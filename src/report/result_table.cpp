@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/text.h"
+#include "measure/guards.h"
 #include "measure/metric.h"
 #include "measure/steadiness.h"
 #include "report/point_label.h"
@@ -37,6 +38,8 @@ std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline
     if (!record.interference.reasons.empty()) {
       caveats.push_back({"not valid", concat("not valid: ", join(record.interference.reasons, "; "))});
     }
+    for (const std::string& doubt : doubts(record)) caveats.push_back({doubt.substr(0, doubt.find(':')), doubt});
+    if (record.config.forwardOnly) caveats.push_back({"", "forward only: nothing was trained"});
     const std::string unsteady = notSteadyBecause(record);
     if (!unsteady.empty()) caveats.push_back({"not steady", "not steady: " + unsteady});
     if (record.placement.sharedCores) {
@@ -65,11 +68,6 @@ std::string briefOf(const RunRecord& record, Chosen chosen) {
     if (!caveat.brief.empty() && std::invoke(chosen, caveat)) brief.push_back(caveat.brief);
   }
   return join(brief);
-}
-
-std::string failureText(const Outcome& outcome) {
-  if (outcome.kind == OutcomeKind::skipped) return "skipped: " + oneLine(outcome.reason);
-  return concat("failed (", nameOf(outcome.code), "): ", oneLine(outcome.reason));
 }
 
 /// The same caveat of several rows is one note, in the order of its first row.
@@ -120,11 +118,16 @@ std::vector<TableColumn> columnsFor(std::span<const Option* const> differing) {
 
 }  // namespace
 
+std::string failureText(const Outcome& outcome) {
+  if (outcome.kind == OutcomeKind::skipped) return "skipped: " + oneLine(outcome.reason);
+  return concat("failed (", nameOf(outcome.code), "): ", oneLine(outcome.reason));
+}
+
 std::string briefCaveats(const RunRecord& record) {
   return briefOf(record, [](const Caveat&) { return true; });
 }
 
-std::string doubts(const RunRecord& record) { return briefOf(record, &Caveat::doubt); }
+std::string rateCaveats(const RunRecord& record) { return briefOf(record, &Caveat::doubt); }
 
 std::string headingOf(const TableColumn& column) {
   return column.unit.empty() ? column.heading : concat(column.heading, " (", column.unit, ")");

@@ -34,10 +34,13 @@ struct ResultTable {
 /// The table of a sweep: row number, the options that differ, metrics, result.
 ResultTable buildTable(std::span<const RunRecord> records);
 
+/// Why a run has no number: "skipped: ...", "failed (numeric): ...".
+std::string failureText(const Outcome& outcome);
+
 /// What must be known beside the rate of a finished run: "not steady, shared cores"; empty when nothing.
 std::string briefCaveats(const RunRecord& record);
 
 /// Those of them that forbid to compare the run's rate: all but that it is a profile.
-std::string doubts(const RunRecord& record);
+std::string rateCaveats(const RunRecord& record);
 
 }  // namespace tandem

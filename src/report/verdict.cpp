@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "config/command_line.h"
+#include "measure/guards.h"
 #include "measure/metric.h"
 #include "measure/steadiness.h"
 #include "report/point_label.h"
@@ -25,7 +26,7 @@ std::vector<Contender> contendersOf(std::span<const RunRecord> records) {
     const RunRecord& record = records[i];
     const auto valueOf = [&](std::string_view name) { return metric(name).of(record, nullptr); };
     const auto rate = valueOf("images_per_s");
-    if (!rate || record.placement.control || !record.valid() || !notSteadyBecause(record).empty()) continue;
+    if (!rate || record.placement.control || !isQuotable(record) || !notSteadyBecause(record).empty()) continue;
     contenders.push_back({&record, i + 1, *rate, valueOf("images_per_s_low"), valueOf("images_per_s_high"),
                           pointLabel(record, differing)});
   }
@@ -65,6 +66,11 @@ std::string lead(const Contender& first, const Contender& second) {
 }
 
 }  // namespace
+
+const RunRecord* fastest(std::span<const RunRecord> records) {
+  const auto contenders = contendersOf(records);
+  return contenders.empty() ? nullptr : contenders.front().record;
+}
 
 std::string verdict(std::span<const RunRecord> records) {
   const auto contenders = contendersOf(records);

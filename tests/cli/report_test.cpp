@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "base/text.h"
 #include "measure/record_example.h"
 #include "measure/results_file.h"
 #include "run_tandem.h"
@@ -139,6 +140,44 @@ TEST(ReportCompare, ChoosesRowsJudgesAndRefuses) {
     EXPECT_EQ(refusal.errors().size(), 1u);
     EXPECT_TRUE(contains(refusal.err, part)) << refusal.err;
   }
+}
+
+TEST(ReportHistory, ShowsEachConfigurationInEveryFormat) {
+  RunRecord later = exampleRecord(2, "replicated", 120);
+  later.time = "2026-01-03T03:04:05Z";
+  const std::string path = results("results.jsonl", {exampleRecord(2, "replicated", 99), later});
+  const auto run = runTandem({"report", "history", path});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "History of resnet50")) << run.out;
+  EXPECT_TRUE(contains(run.out, "regression: than the run before slower by 17.4 %")) << run.out;
+  EXPECT_EQ(nlohmann::json::parse(runTandem({"report", "history", path, "--format=json"}).out).size(), 1u);
+  EXPECT_TRUE(contains(runTandem({"report", "history", path, "--format=csv"}).out, "run before (%)"));
+  EXPECT_EQ(runTandem({"report", "history"}).code, 2);
+  EXPECT_EQ(runTandem({"report", "history", "none.jsonl"}).code, 3);
+}
+
+TEST(Report, ARunOnAKnownDeviceStandsBesideWhatWasPublished) {
+  RunRecord record = exampleRecord(1, "replicated", 100);
+  record.config.devices = "cuda:0";
+  record.config.imageSize = 224;
+  record.placement.replicas = {"cuda:0 Tesla P100-SXM2-16GB"};
+  for (const char* format : {"table", "md"}) {
+    const auto run = runTandem({"report", results("known.jsonl", {record}), concat("--format=", format)});
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_TRUE(contains(run.out, "Nearest published figures")) << run.out;
+    EXPECT_TRUE(contains(run.out, "tensorpack, 1 x P100")) << run.out;
+  }
+}
+
+TEST(Report, AnEditedRecordIsADataError) {
+  const std::string path = results("results.jsonl", sweep());
+  std::ifstream file(path);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  text.replace(text.find("\"global_batch\":16"), 17, "\"global_batch\":99");
+  std::ofstream(path, std::ios::trunc) << text;
+  const auto run = runTandem({"report", path});
+  EXPECT_EQ(run.code, 3);
+  EXPECT_TRUE(contains(run.err, "line 1: the record was changed after it was written")) << run.err;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace tandem {
 /// Catalogs as cli hands them in, smaller.
 inline const CatalogNames& exampleCatalogs() {
   static const CatalogNames names{{
-      {Choices::models, {"resnet20", "resnet50", "resnet56", "vgg16", "trivial"}},
+      {Choices::models, {"resnet20", "resnet50", "resnet56", "inception_v3", "inception_v4", "vgg16", "trivial"}},
       {Choices::strategies, {"replicated", "parameter_server", "independent"}},
       {Choices::executors, {"autograd", "planned"}},
       {Choices::precisions, {"fp32", "bf16"}},

@@ -63,6 +63,15 @@ TEST(Graph, CountsParametersVariablesFlopsAndActivations) {
   EXPECT_EQ(variableCount(graph), parameterCount(graph) + 6 + 1);
   EXPECT_EQ(forwardFlops(graph), 2.0 * (12 * 18 + 5 * 12));
   EXPECT_EQ(activationCount(graph), 32 + 12 + 12 + 12 + 5);
+  EXPECT_EQ(trainingFlops(graph), 2.0 * (2 * 12 * 18 + 3 * 5 * 12)) << "no gradient of the images";
+}
+
+TEST(Graph, TheGradientOfAnInputThatNothingTrainedIsBeforeIsNotCounted) {
+  Graph graph({1, 2, 2});
+  const NodeId flat = graph.add("flatten", "flat", {0});
+  const NodeId first = graph.add("linear", "first", {flat}, {.outputs = 3, .bias = false});
+  graph.add("linear", "second", {first}, {.outputs = 5, .bias = false});
+  EXPECT_EQ(trainingFlops(graph), 2.0 * (2 * 4 * 3 + 3 * 3 * 5));
 }
 
 TEST(Graph, RefusesATakenName) {

@@ -100,6 +100,24 @@ TEST(Metric, TrainingCountsThreeForwardPasses) {
   EXPECT_FALSE(valueOf("tflops", record).has_value());
 }
 
+TEST(Metric, CeilingsAreThePeaksOverTheWorkOfAnImage) {
+  RunRecord record = exampleRecord(1, "replicated", 100);  // 16 images a step, 160 images/s
+  EXPECT_FALSE(valueOf("flop_ceiling_percent", record).has_value());
+  record.placement.flopsPerImage = 2e9;
+  record.placement.bytesPerStep = 4e9;
+  EXPECT_DOUBLE_EQ(*valueOf("gflops", record), 320);
+  EXPECT_DOUBLE_EQ(*valueOf("gbytes", record), 40);
+  for (const char* name : {"flop_ceiling", "flop_ceiling_percent", "byte_ceiling", "byte_ceiling_percent"}) {
+    EXPECT_FALSE(valueOf(name, record).has_value()) << name << ": no peak is known";
+  }
+  record.flopsPeak = 500e9;
+  record.bytesPeak = 50e9;
+  EXPECT_DOUBLE_EQ(*valueOf("flop_ceiling", record), 250);
+  EXPECT_DOUBLE_EQ(*valueOf("flop_ceiling_percent", record), 64);
+  EXPECT_DOUBLE_EQ(*valueOf("byte_ceiling", record), 200);
+  EXPECT_DOUBLE_EQ(*valueOf("byte_ceiling_percent", record), 80);
+}
+
 TEST(Metric, SpeedupAndEfficiencyCompareWithTheBaseline) {
   const RunRecord one = exampleRecord(1, "replicated", 100);  // 160 images/s
   const RunRecord two = exampleRecord(2, "replicated", 127);  // 32 images in 128 ms: 250 images/s

@@ -47,6 +47,15 @@ inline RunRecord exampleRecord(int64_t replicas, const std::string& strategy, do
   return record;
 }
 
+/// The same run with only its first steps.
+inline RunRecord shortened(RunRecord record, int64_t steps) {
+  record.window = record.window * steps / record.measuredSteps;
+  record.measuredSteps = steps;
+  record.steps.resize(static_cast<size_t>(steps * record.config.replicas));
+  record.losses.resize(static_cast<size_t>(record.warmup.steps + steps));
+  return record;
+}
+
 inline RunRecord failedRecord(int64_t replicas, ExitCode code, const std::string& reason) {
   RunRecord record;
   record.environment.host = "box";
@@ -94,12 +103,16 @@ inline RunRecord fullRecord() {
   record.placement.activationBytes = 3 << 20;
   record.placement.byAutograd = {"max_pool", "dropout"};
   record.placement.forwardFlopsPerImage = 8.178e9 + 1.0 / 3;
+  record.placement.flopsPerImage = 24.3e9;
+  record.placement.bytesPerStep = 5e9;
   record.outcome = {OutcomeKind::failed, ExitCode::invalidMeasurement, "line one\nline \"two\""};
   record.warmup = {12, Nanos((int64_t{1} << 53) + 1), false};
   record.losses = {6.907755278982137, 5e-324, 1.7976931348623157e308, -0.0};
   record.window = Nanos(std::numeric_limits<int64_t>::max());
   record.minorFaults = 17;
   record.traffic = {1e9 / 7, 54};
+  record.flopsPeak = 5e11;
+  record.bytesPeak = 5e10;
   record.energyJoules = 12.5;
   record.interference = {{{"stall", 2.25}}, {"the process was stopped for 2.25 s"}};
   record.telemetry = {.at = {millis(0), millis(250)},

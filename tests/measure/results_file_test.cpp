@@ -200,6 +200,67 @@ TEST_F(ResultsFileTest, ATornLastLineIsIgnoredAndReplacedByTheNextAppend) {
   EXPECT_EQ(records[1].time, "second");
 }
 
+TEST_F(ResultsFileTest, WhatIsLeftOfATornLineIsSetAside) {
+  ResultsFile(path_).append(named("first"));
+  write(R"({"config":{"batch":)");
+  ResultsFile(path_).append(named("second"));
+  std::ifstream aside(path_ + ".torn");
+  std::string torn;
+  ASSERT_TRUE(std::getline(aside, torn));
+  EXPECT_EQ(torn, R"({"config":{"batch":)");
+}
+
+TEST_F(ResultsFileTest, AnEditedLineIsRefusedByItsNumber) {
+  ResultsFile(path_).append(named("first"));
+  ResultsFile(path_).append(named("second"));
+  std::string text = content();
+  const size_t window = text.rfind("\"window_ns\":3");
+  ASSERT_NE(window, std::string::npos);
+  text[window + 12] = '1';  // three times as fast
+  std::ofstream(path_, std::ios::trunc) << text;
+  EXPECT_TRUE(holds(textOf<DataError>([&] { readResults(path_); }), {path_, "line 2", "changed after it was written"}));
+}
+
+/// The warnings about a file of these of three lines, each written behind the one before.
+std::string warningsOf(const std::string& path, const std::string& three, const std::vector<size_t>& lines) {
+  std::vector<std::string> all;
+  std::istringstream in(three);
+  for (std::string line; std::getline(in, line);) all.push_back(line);
+  std::ofstream file(path, std::ios::trunc);
+  for (const size_t line : lines) file << all.at(line) << '\n';
+  file.close();
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(readResults(path).size(), lines.size());
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST_F(ResultsFileTest, LinesTakenOutPutInOrMovedAreNamed) {
+  for (const char* name : {"first", "second", "third"}) ResultsFile(path_).append(named(name));
+  const std::string three = content();
+  EXPECT_EQ(warningsOf(path_, three, {0, 1, 2}), "");
+  EXPECT_TRUE(holds(warningsOf(path_, three, {0, 2}), {"line 2 was not written behind the line before it"}));
+  EXPECT_TRUE(holds(warningsOf(path_, three, {0, 1, 1, 2}), {"line 3 was not written behind"}));
+  EXPECT_TRUE(holds(warningsOf(path_, three, {0, 2, 1}), {"line 2 was not", "line 3 was not"}));
+  EXPECT_TRUE(holds(warningsOf(path_, three, {1, 2}), {"line 1 was not the first"}));
+}
+
+TEST_F(ResultsFileTest, LinesOfVersionsWithoutSealsAreReadAndAreInTheChain) {
+  ResultsFile(path_).append(named("first"));
+  std::string old = content();
+  old = old.substr(0, old.find(",\"seal\"")) + "}\n";
+  std::ofstream(path_, std::ios::trunc) << old;
+  ResultsFile(path_).append(named("second"));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(readResults(path_).size(), 2u);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  std::string text = content();
+  text.replace(text.find("first"), 5, "FIRST");
+  std::ofstream(path_, std::ios::trunc) << text;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(readResults(path_).size(), 2u);
+  EXPECT_TRUE(holds(testing::internal::GetCapturedStderr(), {"line 2 was not written behind"}));
+}
+
 TEST_F(ResultsFileTest, AWholeLastLineWithoutItsNewlineIsKept) {
   ResultsFile(path_).append(named("first"));
   std::filesystem::resize_file(path_, std::filesystem::file_size(path_) - 1);

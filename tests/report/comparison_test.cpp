@@ -66,7 +66,7 @@ TEST(Comparison, OfSeveralRunsTheErrorIsThatBetweenThem) {
 
 TEST(Comparison, TooFewStepsGiveNoInterval) {
   Side a = one("a", 99);
-  a.runs.front().steps.resize(6);
+  a.runs.front() = shortened(a.runs.front(), 3);
   const std::string text = shownText(a, one("b", 120));
   EXPECT_TRUE(contains(text, "A against B: cannot tell\n")) << text;
   EXPECT_TRUE(contains(text, "too few steps"));

@@ -96,7 +96,7 @@ TEST(ProfileTables, aComparisonPoolsTheRunsOfASide) {
 TEST(ProfileTables, theRateOfAProfileIsMarkedEverywhere) {
   const RunRecord record = profiled(8, 8);
   EXPECT_EQ(briefCaveats(record), "profile");
-  EXPECT_EQ(doubts(record), "");
+  EXPECT_EQ(rateCaveats(record), "");
   const std::string table = textOf(std::vector{buildTable({&record, 1})});
   EXPECT_TRUE(contains(table, "throughput is measured without --profile")) << table;
   EXPECT_TRUE(contains(verdict({&record, 1}), "(a profile, no measurement of throughput)"));

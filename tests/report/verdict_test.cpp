@@ -27,8 +27,7 @@ TEST(Verdict, OverlappingIntervalsAreNotDistinguishable) {
 }
 
 TEST(Verdict, WithoutIntervalsItSaysSo) {
-  std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 99)};
-  records[1].steps.resize(6);
+  std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), shortened(exampleRecord(2, "replicated", 99), 3)};
   EXPECT_EQ(verdict(records),
             "fastest: replicas=2, 320.00 images/s, 100.0 % ahead of replicas=1 (too few steps to tell this from "
             "noise)" +

@@ -4,7 +4,10 @@
 #include <optional>
 #include <string>
 
-namespace tandem::bench {
+namespace tandem {
+
+/// What the processors and their memory can do, measured on x86-64 by its instructions; elsewhere nothing is known. All
+/// run on an OpenMP team of `threads` threads, wherever the calling thread is pinned.
 
 /// A loop on all threads that does nothing but what it measures.
 struct PeakLoop {
@@ -29,17 +32,17 @@ std::optional<PeakLoop> fmaLoop(int threads);
 /// bf16 products added in fp32: AMX tiles where processor and system allow them, else avx512_bf16, else nothing.
 std::optional<PeakLoop> bf16Loop(int threads);
 
-/// Work per second: the best call of half a second.
-double bestRate(const PeakLoop& loop);
-
-/// What this machine can do, in bytes or FLOPs per second; 0 where there is no instruction for it.
-struct Peaks {
-  int threads = 1;
-  double copy = 0;  ///< the better of both kinds of stores
-  double fp32 = 0, bf16 = 0;
-  std::string copyBy, fp32By = "none", bf16By = "none";
+/// A measured peak in bytes or FLOPs per second; 0 where there is no instruction for it.
+struct Peak {
+  double perSecond = 0;
+  std::string by = "none";
 };
 
-Peaks measurePeaks(int threads);
+/// The best call of half a second.
+Peak bestRate(const PeakLoop& loop);
 
-}  // namespace tandem::bench
+Peak copyPeak(int threads);  ///< bytes, by the better of both kinds of stores
+Peak fp32Peak(int threads);  ///< FLOPs
+Peak bf16Peak(int threads);  ///< FLOPs
+
+}  // namespace tandem

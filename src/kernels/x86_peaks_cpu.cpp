@@ -1,5 +1,3 @@
-#include "peaks.h"
-
 #include <immintrin.h>
 #include <omp.h>
 #include <sys/mman.h>
@@ -13,8 +11,9 @@
 #include <new>
 
 #include "base/clock.h"
+#include "kernels/peaks.h"
 
-namespace tandem::bench {
+namespace tandem {
 namespace {
 
 // ---- copy
@@ -232,7 +231,7 @@ std::optional<PeakLoop> bf16Loop(int threads) {
   return std::nullopt;
 }
 
-double bestRate(const PeakLoop& loop) {
+Peak bestRate(const PeakLoop& loop) {
   constexpr double enough = 0.5;  // seconds: other programs' turns must pass
   double best = 0;
   for (const Nanos begin = now(); seconds(now() - begin) < enough;) {
@@ -240,20 +239,23 @@ double bestRate(const PeakLoop& loop) {
     loop.run();
     best = std::max(best, loop.work / seconds(now() - start));
   }
-  return best;
+  return {best, loop.name};
 }
 
-Peaks measurePeaks(int threads) {
-  Peaks peaks;
-  peaks.threads = threads;
-  for (const Stores stores : {Stores::streaming, Stores::ordinary}) {
-    const PeakLoop loop = copyLoop(threads, stores);
-    const double rate = bestRate(loop);
-    if (rate > peaks.copy) peaks.copy = rate, peaks.copyBy = loop.name;
-  }
-  if (const auto loop = fmaLoop(threads)) peaks.fp32 = bestRate(*loop), peaks.fp32By = loop->name;
-  if (const auto loop = bf16Loop(threads)) peaks.bf16 = bestRate(*loop), peaks.bf16By = loop->name;
-  return peaks;
+Peak copyPeak(int threads) {
+  const Peak streaming = bestRate(copyLoop(threads, Stores::streaming));
+  const Peak ordinary = bestRate(copyLoop(threads, Stores::ordinary));
+  return streaming.perSecond > ordinary.perSecond ? streaming : ordinary;
 }
 
-}  // namespace tandem::bench
+Peak fp32Peak(int threads) {
+  const auto loop = fmaLoop(threads);
+  return loop ? bestRate(*loop) : Peak{};
+}
+
+Peak bf16Peak(int threads) {
+  const auto loop = bf16Loop(threads);
+  return loop ? bestRate(*loop) : Peak{};
+}
+
+}  // namespace tandem

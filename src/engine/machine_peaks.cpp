@@ -1,0 +1,104 @@
+#include "engine/machine_peaks.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <set>
+
+#include "base/catalog.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "engine/child_process.h"
+#include "engine/host_facts.h"
+#include "engine/worker_message.h"
+#include "kernels/peaks.h"
+
+namespace tandem {
+namespace {
+
+constexpr double patienceSeconds = 30;
+constexpr std::string_view copied = "copy";
+
+struct PeakRow {
+  std::string_view name;  ///< copied, or the precision's
+  Peak (*measure)(int threads);
+};
+
+constexpr std::array peakRows{PeakRow{copied, copyPeak}, PeakRow{"fp32", fp32Peak}, PeakRow{"bf16", bf16Peak}};
+
+std::set<int> threadsOf(const RunPlan& plan) {
+  std::set<int> all;
+  for (const auto& threads : plan.cores.threadsOf) all.insert(threads.begin(), threads.end());
+  return all;
+}
+
+/// All that the child writes until it closes its end, or what came in time.
+std::string answerOf(const ChildProcess& child) {
+  std::string answer;
+  char buffer[64];
+  pollfd waited{.fd = child.output(), .events = POLLIN, .revents = 0};
+  for (const Nanos begin = now(); seconds(now() - begin) < patienceSeconds;) {
+    if (poll(&waited, 1, 100) <= 0) continue;
+    const ssize_t count = read(child.output(), buffer, sizeof buffer);
+    if (count <= 0) break;
+    answer.append(buffer, static_cast<size_t>(count));
+  }
+  return answer;
+}
+
+int wholeNumberOf(const std::string& text) {
+  const auto value = wholeNumber(text);
+  if (!value || *value < 0 || *value > 1'000'000) throw UsageError(concat("peaks: '", text, "' is no hardware thread"));
+  return static_cast<int>(*value);
+}
+
+}  // namespace
+
+MachinePeaks::MachinePeaks(std::string executable, bool anew)
+    : executable_(std::move(executable)), cache_(measuredFile()), anew_(anew) {}
+
+PeakRates MachinePeaks::of(const RunPlan& plan) {
+  if (!plan.cudaDevices.empty() || threadsOf(plan).empty()) return {};
+  return {measured(plan.config.precision, plan), measured(std::string(copied), plan)};
+}
+
+double MachinePeaks::measured(const std::string& what, const RunPlan& plan) {
+  const auto threads = threadsOf(plan);
+  const std::string key =
+      concat("peak | ", cpuModel(textOf("/proc/cpuinfo")), ", ", threads.size(), " x ", plan.cores.unit, " | ", what);
+  const auto known = cache_.find(key);
+  const bool own = std::ranges::find(ownKeys_, key) != ownKeys_.end();
+  if (known && known->size() == 1 && (own || !anew_)) return known->front();
+  std::vector<std::string> arguments{"peaks", what};
+  for (const int thread : threads) arguments.push_back(concat(thread));
+  ChildProcess child(
+      {.executable = executable_, .arguments = arguments, .environment = workerEnvironment(), .input = ""});
+  const std::string answer = answerOf(child);
+  const int status = child.wait(0);
+  char* end = nullptr;
+  const double rate = std::strtod(answer.c_str(), &end);
+  if (status != 0 || answer.empty() || *end != '\n') {
+    logWarning(concat("the peak of this machine (", what, ") could not be measured and is unknown"));
+    return 0;
+  }
+  ownKeys_.push_back(key);
+  cache_.add(key, {rate});
+  return rate;
+}
+
+int runPeaks(std::span<const std::string> arguments) {
+  if (arguments.size() < 2) throw UsageError("peaks is started by 'tandem bench', not by hand; use 'tandem bench'");
+  const PeakRow& row = find(std::span<const PeakRow>(peakRows), arguments.front(), "peak");
+  std::vector<int> threads;
+  for (const std::string& text : arguments.subspan(1)) threads.push_back(wholeNumberOf(text));
+  pinThread(threads);
+  const std::string answer = concat(row.measure(static_cast<int>(threads.size())).perSecond, '\n');
+  const bool told = write(workerOutput, answer.data(), answer.size()) == static_cast<ssize_t>(answer.size());
+  return static_cast<int>(told ? ExitCode::ok : ExitCode::internal);
+}
+
+}  // namespace tandem

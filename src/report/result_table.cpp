@@ -122,8 +122,9 @@ ResultTable buildTable(std::span<const RunRecord> records) {
   const auto differing = differingOptions(records);
   ResultTable table{columnsFor(differing), {}, {}};
   Notes notes;
+  const Baselines baselines(records);
   for (const RunRecord& record : records) {
-    const RunRecord* baseline = baselineOf(record, records);
+    const RunRecord* baseline = baselines.of(record);
     const auto caveats = caveatsOf(record, baseline);
     TableRow row{{concat(table.rows.size() + 1)}, ""};
     for (const Option* option : differing) row.cells.push_back(oneLine(valueText(record.config, *option)));

@@ -61,13 +61,18 @@ std::string lead(const Contender& first, const Contender& second) {
 
 }  // namespace
 
-std::string verdict(std::span<const RunRecord> records) {
+Verdict judge(std::span<const RunRecord> records) {
   const auto contenders = contendersOf(records);
-  if (contenders.empty()) return noneFinished(records);
+  if (contenders.empty()) return {noneFinished(records), ""};
   const Contender& first = contenders.front();
-  const std::string repeat = "; repeat with: " + commandLine("bench", first.record->config);
-  if (contenders.size() == 1) return concat("one point finished: ", described(first), repeat);
-  return concat("fastest: ", described(first), ", ", lead(first, contenders[1]), repeat);
+  const std::string repeat = commandLine("bench", first.record->config);
+  if (contenders.size() == 1) return {concat("one point finished: ", described(first)), repeat};
+  return {concat("fastest: ", described(first), ", ", lead(first, contenders[1])), repeat};
+}
+
+std::string verdict(std::span<const RunRecord> records) {
+  const Verdict found = judge(records);
+  return found.repeat.empty() ? found.finding : concat(found.finding, "; repeat with: ", found.repeat);
 }
 
 }  // namespace tandem

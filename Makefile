@@ -6,15 +6,18 @@ SOURCES := $(wildcard src/*.h src/*.cpp src/*/*.h src/*/*.cpp src/*/*.cu tests/*
 export TANDEM_LIBTORCH TANDEM_ONEDNN TANDEM_CACHE
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build program bench test test-long lint tidy format docs dev asan tsan cuda peers \
+.PHONY: help setup setup-tests build program bench test test-long lint tidy format docs dev asan tsan cuda peers \
         bench-kernels verify-models verify-weights verify-export verify-interference verify-trace \
-        verify-attribution verify-logs fuzz clean FORCE
+        verify-attribution verify-logs verify-page fuzz clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
 
 setup: ## bring Debian packages and the pinned libtorch
 	@scripts/setup
+
+setup-tests: ## what setup brings, and what only the tests need
+	@scripts/setup --tests
 
 # An existing build folder reconfigures itself; TANDEM_LIBTORCH=DIR and TANDEM_ONEDNN=DIR take libraries you have.
 given := $(foreach name,TANDEM_LIBTORCH TANDEM_ONEDNN,$(if $($(name)),-D$(name)=$($(name))))
@@ -31,7 +34,7 @@ program: setup build/release/build.ninja ## build build/release/tandem without t
 bench: program ## measure training here, about two minutes (ARGS='--model=resnet20 ...')
 	$(TANDEM) bench $(ARGS)
 
-test: build ## build and run all tests but the long ones
+test: setup-tests build ## build and run all tests but the long ones
 	ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 900 -LE long
 
 test-long: build ## the tests that train for minutes
@@ -55,14 +58,14 @@ docs: build ## write docs/OPTIONS.md from the option table
 dev: build/dev/build.ninja ## debug build in build/dev
 	cmake --build --preset dev -j $(JOBS)
 
-asan: build/asan/build.ninja ## tests under the address and undefined-behaviour sanitizers
+asan: setup-tests build/asan/build.ninja ## tests under the address and undefined-behaviour sanitizers
 	cmake --build --preset asan -j $(JOBS)
 	ASAN_OPTIONS=detect_container_overflow=0 LSAN_OPTIONS=suppressions=$(CURDIR)/scripts/lsan-suppressions.txt \
 	  UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 	  ctest --test-dir build/asan --output-on-failure --no-tests=error --timeout 3600 -LE long
 
 # libgomp is not instrumented: one thread per replica, and reports from inside libtorch are ignored.
-tsan: build/tsan/build.ninja ## tests under the thread sanitizer
+tsan: setup-tests build/tsan/build.ninja ## tests under the thread sanitizer
 	cmake --build --preset tsan -j $(JOBS)
 	OMP_NUM_THREADS=1 TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 \
 	  setarch -R ctest --test-dir build/tsan --output-on-failure --no-tests=error --timeout 3600 -LE long
@@ -91,6 +94,9 @@ verify-attribution: build ## delays of 5 ms, put into a run 20 times: what --pro
 
 verify-logs: program ## runs' event files in TensorBoard, their :::MLLOG lines in MLPerf's parser, beside the records
 	scripts/verify-logs $(ARGS)
+
+verify-page: setup-tests program ## a page of 10,000 runs opened in Chromium, its time measured
+	scripts/verify-page $(ARGS)
 
 verify-weights: build ## weights files of Python in Tandem and back, and verdicts on damaged ones
 	cmake --build --preset release -j $(JOBS) --target weights_verdicts

@@ -115,7 +115,7 @@ void BenchRun::show() const {
   if (!forPrograms_ && !profiles.empty()) people << '\n';
   (forPrograms_ ? printText : format_.print)(profiles, people);
   people << (forPrograms_ ? "" : "\n") << verdict(records_) << '\n';
-  if (const RunRecord* const best = fastest(records_)) {
+  if (const RunRecord* const best = judge(records_).fastest) {
     for (const std::string& line : standingLines(*best, ownImageSize)) people << line << '\n';
   }
   people << std::flush;

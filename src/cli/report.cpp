@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <regex>
 #include <sstream>
 
 #include "base/catalog.h"
@@ -8,6 +10,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/own_image_size.h"
+#include "formats/new_file.h"
 #include "measure/results_file.h"
 #include "report/comparison.h"
 #include "report/environment_table.h"
@@ -23,47 +26,52 @@ namespace tandem {
 namespace {
 
 constexpr std::string_view usage =
-    "Usage: tandem report FILE... [--format=table|md|csv|json]\n"
-    "       tandem report seed-tables [FILE...] [--format=...]\n"
-    "       tandem report published [WORD...] [--format=...]\n"
-    "       tandem report import FILE.csv [--format=...]\n"
-    "       tandem report compare A B [--format=...]\n"
-    "       tandem report history FILE... [--format=...]\n\n"
-    "Of results files (JSON lines, as bench writes them): the environment, every run with its caveats, the steps of\n"
-    "profiles taken apart, scaling against ideal, ratios between all values of the options that differ, the fastest, and\n"
-    "where each stands between the ceilings of its machine and what others published. csv and json give the runs "
-    "alone.\n\n"
-    "  seed-tables  the tables of the published experiments, computed anew from their raw images/s; with FILE the "
-    "same\n"
-    "               tables of one's own runs\n"
-    "  published    what others measured, each figure with its source; with WORDs those that have all of them\n"
-    "  import       the same tables of any CSV with the columns images_per_s and replicas, devices or gpus; every "
-    "other\n"
-    "               column is a fact in which figures may differ\n"
-    "  compare      whether A is faster than B, by how much and how surely, and what differs between them; A and B "
-    "are\n"
-    "               FILE, with one or more runs of one configuration, or FILE:ROW, a row of 'tandem report FILE'; of "
-    "two\n"
-    "               profiles also which parts of the step differ. Runs that did other work are refused (exit code 2), "
-    "and\n"
-    "               numbers not to be quoted (exit code 9)\n"
-    "  history      each configuration over time, every run against the one before and the best, regressions marked\n\n"
-    "  tandem report tandem-results.jsonl --format=md\n"
-    "  tandem report published H100 fp16\n";
+    R"(Usage: tandem report FILE... [--format=table|md|csv|json|html] [--out=FILE]
+       tandem report seed-tables [FILE...] [--format=...] [--out=FILE]
+       tandem report published [WORD...] [--format=...] [--out=FILE]
+       tandem report import FILE.csv [--format=...] [--out=FILE]
+       tandem report compare A B [--format=...] [--out=FILE]
+       tandem report history FILE... [--format=...] [--out=FILE]
+
+Of results files (JSON lines, as bench writes them): the environment, every run with its caveats, the steps of profiles
+taken apart, scaling against ideal, ratios between all values of the options that differ, the fastest, and where each
+stands between the ceilings of its machine and what others published. csv and json give the runs alone; html is one page, with charts, the parts of a step, telemetry and step times too, that a browser opens without a network.
+FILE:ROW and FILE:FIRST-LAST are rows of 'tandem report FILE'.
+
+  --format=NAME  default table
+  --out=FILE     write there, whole or not at all, in place of standard output
+
+  seed-tables  the tables of the published experiments, computed anew from their raw images/s; with FILE the same
+               tables of one's own runs
+  published    what others measured, each figure with its source; with WORDs those that have all of them
+  import       the same tables of any CSV with the columns images_per_s and replicas, devices or gpus; every other
+               column is a fact in which figures may differ
+  compare      whether A is faster than B, by how much and how surely, and what differs between them; A and B are
+               FILE, with one or more runs of one configuration, or FILE:ROW; of two profiles also which parts of the
+               step differ. Runs that did other work are refused (exit code 2), and numbers not to be quoted (exit code 9)
+  history      each configuration over time, every run against the one before and the best, regressions marked
+
+  tandem report tandem-results.jsonl --format=html --out=report.html
+  tandem report published H100 fp16
+)";
 
 struct Request {
   std::vector<std::string> words;
   const RendererEntry* format;
+  std::string file;  ///< empty: standard output
 };
 
 Request requestOf(Arguments arguments) {
-  constexpr std::string_view option = "--format=";
-  Request request{{}, &renderers().front()};
+  constexpr std::string_view format = "--format=", out = "--out=";
+  Request request{{}, &renderers().front(), ""};
   for (const std::string& argument : arguments) {
-    if (argument.starts_with(option)) {
-      request.format = &find(renderers(), std::string_view(argument).substr(option.size()), "--format");
+    if (argument.starts_with(format)) {
+      request.format = &find(renderers(), std::string_view(argument).substr(format.size()), "--format");
+    } else if (argument.starts_with(out) && argument.size() > out.size()) {
+      request.file = argument.substr(out.size());
     } else if (argument.starts_with("-")) {
-      throw UsageError(concat("tandem report: unknown option '", argument, "'; the only one is --format=NAME"));
+      throw UsageError(
+          concat("tandem report: unknown option '", argument, "'; there are --format=NAME and --out=FILE"));
     } else {
       request.words.push_back(argument);
     }
@@ -71,18 +79,47 @@ Request requestOf(Arguments arguments) {
   return request;
 }
 
-/// The records of all files. The same run in several places counts once.
-std::vector<RunRecord> recordsOf(const std::vector<std::string>& files) {
-  std::vector<RunRecord> all;
-  for (const std::string& file : files) {
-    for (RunRecord& record : readResults(file)) {
-      if (std::ranges::find(all, record) == all.end()) {
-        all.push_back(std::move(record));
-      } else {
-        logWarning(concat(file, ": the run of ", record.time, " is there more than once; it counts once"));
-      }
+/// The same run in several places counts once.
+void append(std::vector<RunRecord>& all, std::vector<RunRecord> records, const std::string& path) {
+  for (RunRecord& record : records) {
+    if (std::ranges::find(all, record) == all.end()) {
+      all.push_back(std::move(record));
+    } else {
+      logWarning(concat(path, ": the run of ", record.time, " is there more than once; it counts once"));
     }
   }
+}
+
+/// A results file, or rows of it.
+struct Source {
+  std::string path;
+  size_t first = 0, last = 0;  ///< 0: all
+};
+
+/// "results.jsonl", "results.jsonl:3", "results.jsonl:3-8".
+Source sourceOf(const std::string& text) {
+  static const std::regex rows("(.+):([0-9]{1,9})(?:-([0-9]{1,9}))?");
+  std::smatch parts;
+  if (!std::regex_match(text, parts, rows)) return {text};
+  const size_t first = std::stoul(parts[2]), last = parts[3].matched ? std::stoul(parts[3]) : first;
+  if (first < 1 || last < first) throw UsageError(concat(text, ": rows are counted from 1, the first before the last"));
+  return {parts[1], first, last};
+}
+
+std::vector<RunRecord> recordsIn(const std::string& text) {
+  const Source source = sourceOf(text);
+  std::vector<RunRecord> records;
+  append(records, readResults(source.path), source.path);
+  if (source.first == 0) return records;
+  if (source.last > records.size()) throw UsageError(concat(text, ": the rows are 1 to ", records.size()));
+  const auto at = [&](size_t row) { return std::next(records.begin(), static_cast<std::ptrdiff_t>(row)); };
+  return {at(source.first - 1), at(source.last)};
+}
+
+/// The records of all files.
+std::vector<RunRecord> recordsOf(const std::vector<std::string>& files) {
+  std::vector<RunRecord> all;
+  for (const std::string& file : files) append(all, recordsIn(file), file);
   if (all.empty()) throw DataError(concat(join(files), ": no record in it"));
   return all;
 }
@@ -95,15 +132,13 @@ std::string textOf(const std::string& path) {
   return text.str();
 }
 
-void print(const Request& request, const std::vector<ResultTable>& tables) { request.format->print(tables, std::cout); }
-
-int reportRuns(const Request& request) {
+void reportRuns(const Request& request, std::ostream& out) {
   const auto records = recordsOf(request.words);
   if (request.format->forPrograms) {
-    const auto renderer = request.format->make(std::cout);
+    const auto renderer = request.format->make(out);
     for (const RunRecord& record : records) renderer->add(record);
     renderer->end();
-    return 0;
+    return;
   }
   std::vector<ResultTable> tables{environmentTable(records), buildTable(records)};
   tables.back().title = "Runs";
@@ -111,18 +146,16 @@ int reportRuns(const Request& request) {
   const Figures figures = figuresFrom(records);
   std::ranges::move(standingTables(records, ownImageSize), std::back_inserter(tables));
   if (!figures.rows.empty()) std::ranges::move(tablesOf(figures, join(request.words)), std::back_inserter(tables));
-  print(request, tables);
-  std::cout << '\n' << verdict(records) << '\n';
-  return 0;
+  request.format->print(tables, out);
+  out << '\n' << verdict(records) << '\n';
 }
 
-int reportSeedTables(const Request& request) {
+void reportSeedTables(const Request& request, std::ostream& out) {
   if (request.words.empty()) {
-    print(request, recomputedSeedTables(published));
+    request.format->print(recomputedSeedTables(published), out);
   } else {
-    print(request, tablesOf(figuresFrom(recordsOf(request.words)), join(request.words)));
+    request.format->print(tablesOf(figuresFrom(recordsOf(request.words)), join(request.words)), out);
   }
-  return 0;
 }
 
 std::string lower(std::string text) {
@@ -137,70 +170,84 @@ bool hasAll(const Facts& figure, const std::vector<std::string>& words) {
   });
 }
 
-int reportPublished(const Request& request) {
+void reportPublished(const Request& request, std::ostream& out) {
   Figures figures = allPublished();
   std::erase_if(figures.rows, [&](const Facts& figure) { return !hasAll(figure, request.words); });
   if (figures.rows.empty()) {
     throw UsageError(
         concat("no published figure has '", join(request.words, "' and '"), "'; 'tandem report published' prints all"));
   }
-  print(request, {listOf(figures)});
-  return 0;
+  request.format->print(std::vector{listOf(figures)}, out);
 }
 
-int reportImport(const Request& request) {
+void reportImport(const Request& request, std::ostream& out) {
   if (request.words.size() != 1) {
     throw UsageError(concat("tandem report import: needs one CSV file, ", request.words.size(), " given"));
   }
   const std::string& path = request.words.front();
-  print(request, tablesOf(figuresFrom(parseCsv(textOf(path), path), path), path));
-  return 0;
+  request.format->print(tablesOf(figuresFrom(parseCsv(textOf(path), path), path), path), out);
 }
 
-/// "results.jsonl:3" is the third record of the file; "results.jsonl" all that finished.
 Side sideOf(const std::string& text) {
-  const size_t colon = text.rfind(':');
-  const std::string digits = colon == std::string::npos ? "" : text.substr(colon + 1);
-  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos || digits.size() > 9) {
-    Side side{text, recordsOf({text})};
-    std::erase_if(side.runs, [](const RunRecord& run) { return run.outcome.kind != OutcomeKind::ok; });
-    if (side.runs.empty()) throw InvalidMeasurement(text + ": no run in it has finished");
-    checkOneConfiguration(text, side.runs);
-    return side;
+  Side side{text, recordsOf({text})};
+  const RunRecord& first = side.runs.front();
+  if (side.runs.size() == 1 && first.outcome.kind != OutcomeKind::ok) {
+    throw InvalidMeasurement(concat(text, ": that run did not finish: ", oneLine(first.outcome.reason)));
   }
-  const auto records = recordsOf({text.substr(0, colon)});
-  const size_t row = std::stoul(digits);
-  if (row < 1 || row > records.size()) throw UsageError(concat(text, ": the rows are 1 to ", records.size()));
-  const RunRecord& run = records[row - 1];
-  if (run.outcome.kind != OutcomeKind::ok) {
-    throw InvalidMeasurement(concat(text, ": that run did not finish: ", oneLine(run.outcome.reason)));
-  }
-  return {text, {run}};
+  std::erase_if(side.runs, [](const RunRecord& run) { return run.outcome.kind != OutcomeKind::ok; });
+  if (side.runs.empty()) throw InvalidMeasurement(text + ": no run in it has finished");
+  checkOneConfiguration(text, side.runs);
+  return side;
 }
 
-int reportCompare(const Request& request) {
+void reportCompare(const Request& request, std::ostream& out) {
   if (request.words.size() != 2) {
     throw UsageError(concat("tandem report compare: needs A and B, ", request.words.size(), " given"));
   }
-  print(request, comparison(sideOf(request.words[0]), sideOf(request.words[1])));
-  return 0;
+  request.format->print(comparison(sideOf(request.words[0]), sideOf(request.words[1])), out);
 }
 
-int reportHistory(const Request& request) {
+void reportHistory(const Request& request, std::ostream& out) {
   if (request.words.empty()) throw UsageError("tandem report history: no results file given");
-  print(request, history(recordsOf(request.words)));
-  return 0;
+  request.format->print(history(recordsOf(request.words)), out);
 }
 
 struct Verb {
   std::string_view name;
-  int (*run)(const Request&);
+  void (*run)(const Request&, std::ostream&);
 };
 
 constexpr Verb verbs[] = {
     {"seed-tables", reportSeedTables}, {"published", reportPublished}, {"import", reportImport},
     {"compare", reportCompare},        {"history", reportHistory},
 };
+
+void report(Request request, std::ostream& out) {
+  const auto verb = std::ranges::find(verbs, request.words.front(), &Verb::name);
+  if (verb == std::end(verbs)) return reportRuns(request, out);
+  request.words.erase(request.words.begin());
+  verb->run(request, out);
+}
+
+/// Raw samples are worth more than any report of them.
+void checkNotAnInput(const Request& request) {
+  for (const std::string& word : request.words) {
+    std::error_code unknown;
+    if (std::filesystem::equivalent(sourceOf(word).path, request.file, unknown)) {
+      throw UsageError(concat("--out=", request.file, " is one of the files to report on; name another"));
+    }
+  }
+}
+
+void reportInto(const Request& request) {
+  checkNotAnInput(request);
+  std::ostringstream text;
+  report(request, text);
+  const std::string bytes = text.str();
+  NewFile file(request.file);
+  file.append({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+  file.commit();
+}
 
 }  // namespace
 
@@ -209,12 +256,14 @@ int reportCommand(Arguments arguments) {
     std::cout << usage;
     return 0;
   }
-  Request request = requestOf(arguments);
+  const Request request = requestOf(arguments);
   if (request.words.empty()) throw UsageError("tandem report: no results file given; see 'tandem report --help'");
-  const auto verb = std::ranges::find(verbs, request.words.front(), &Verb::name);
-  if (verb == std::end(verbs)) return reportRuns(request);
-  request.words.erase(request.words.begin());
-  return verb->run(request);
+  if (request.file.empty()) {
+    report(request, std::cout);
+  } else {
+    reportInto(request);
+  }
+  return 0;
 }
 
 }  // namespace tandem

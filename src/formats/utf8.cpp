@@ -3,9 +3,7 @@
 #include <cstdint>
 
 namespace tandem {
-namespace {
 
-/// Bytes of the sequence that starts the text; 0 when it is malformed.
 size_t sequenceLength(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t first = byte(0);
@@ -21,8 +19,6 @@ size_t sequenceLength(std::string_view text) {
   const bool tooLarge = first == 0xF4 && second > 0x8F;
   return overlong || surrogate || tooLarge ? 0 : length;
 }
-
-}  // namespace
 
 bool isUtf8(std::string_view text) {
   while (!text.empty()) {

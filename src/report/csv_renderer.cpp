@@ -53,7 +53,8 @@ class CsvRenderer final : public Renderer {
 
   void end() override {
     printLine(headings());
-    for (const RunRecord& record : records_) printLine(fieldsOf(record, baselineOf(record, records_)));
+    const Baselines baselines(records_);
+    for (const RunRecord& record : records_) printLine(fieldsOf(record, baselines.of(record)));
   }
 
  private:

@@ -236,6 +236,7 @@ ResultTable shown(const DerivedTable& table, const Grid& grid) {
       const std::string& remark = grid.remarks[i][column];
       const bool caveat = cell && !remark.empty();
       row.cells.push_back(cell ? cellText(table.form, *cell) + (caveat ? "*" : "") : remark);
+      row.caveat = row.caveat || caveat;
       if (caveat) result.notes.push_back(concat("* ", labelOf(grid.rows[i], grid.columns[column]), ": ", remark));
     }
     result.rows.push_back(std::move(row));

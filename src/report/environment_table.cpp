@@ -26,7 +26,7 @@ std::string range(double low, double high) {
 /// Runs in the same environment.
 struct Group {
   std::vector<EnvironmentFact> facts;
-  std::vector<std::string> rows;
+  std::vector<size_t> rows;
   double lowLoad, highLoad;
 };
 
@@ -40,7 +40,7 @@ std::vector<Group> grouped(std::span<const RunRecord> records) {
       groups.push_back({std::move(facts), {}, environment.load1, environment.load1});
       group = groups.end() - 1;
     }
-    group->rows.push_back(concat(i + 1));
+    group->rows.push_back(i + 1);
     group->lowLoad = std::min(group->lowLoad, environment.load1);
     group->highLoad = std::max(group->highLoad, environment.load1);
   }
@@ -77,9 +77,9 @@ ResultTable environmentTable(std::span<const RunRecord> records) {
     table.columns.push_back({groups.size() == 1 ? "all runs" : concat("environment ", i + 1), "", false});
   }
   if (groups.empty()) return table;
-  TableRow rows{{"rows"}, ""}, load{{"load before"}, ""};
+  TableRow rows{{"runs"}, ""}, load{{"load before"}, ""};
   for (const Group& group : groups) {
-    rows.cells.push_back(join(group.rows));
+    rows.cells.push_back(rowsText(group.rows));
     load.cells.push_back(range(group.lowLoad, group.highLoad));
   }
   if (groups.size() > 1) table.rows.push_back(rows);

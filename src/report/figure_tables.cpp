@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "report/scaling_charts.h"
 #include "report/seed_tables.h"
 
 namespace tandem {
@@ -58,26 +59,22 @@ class TableMaker {
  public:
   TableMaker(const Figures& figures, std::string scale) : figures_(figures), scale_(std::move(scale)) {}
 
-  void add(DerivedTable table) {
-    const Grid grid = compute(table, figures_);
-    if (grid.rows.size() < 2) table.medians = Medians::none;
-    if (!grid.values().empty()) tables_.push_back(shown(table, grid));
-  }
-
   void addScaling(const std::vector<std::string>& facts) {
-    add(laidOut("images/s by " + scale_, facts, scale_));
-    std::ranges::move(repeats(), std::back_inserter(tables_.back().notes));
+    add(tables_.scaling, laidOut("images/s by " + scale_, facts, scale_), scalingCharts);
+    if (tables_.scaling.empty()) return;
+    std::ranges::move(repeats(), std::back_inserter(tables_.scaling.back().notes));
     for (const auto& [title, quantity, form] :
          {std::tuple{"speed-up", Quantity::speedup, CellForm::factor},
           std::tuple{"efficiency against ideal (100%)", Quantity::efficiency, CellForm::percent}}) {
       auto table = laidOut(concat(title, " by ", scale_), facts, scale_);
       table.quantity = quantity;
       table.form = form;
-      add(std::move(table));
+      add(tables_.scaling, std::move(table), scalingCharts);
     }
   }
 
   void addComparisons(const std::string& fact, const std::vector<std::string>& others) {
+    addSideBySide(fact, others);
     const auto values = figures_.tuples(std::array{fact}, {});
     for (size_t i = 1; i < values.size(); ++i) {
       for (const auto& [what, quantity] :
@@ -88,14 +85,32 @@ class TableMaker {
         table.form = CellForm::factor;
         table.numerator = {{fact, first}};
         table.denominator = {{fact, second}};
-        add(std::move(table));
+        add(tables_.ratios, std::move(table), nullptr);
       }
     }
   }
 
-  std::vector<ResultTable> take() { return std::move(tables_); }
+  FigureTables take() { return std::move(tables_); }
 
  private:
+  using ChartsOf = std::vector<Chart> (*)(const DerivedTable&, const Grid&);
+
+  void add(std::vector<ResultTable>& to, DerivedTable table, ChartsOf chartsOf) {
+    const Grid grid = compute(table, figures_);
+    if (grid.rows.size() < 2) table.medians = Medians::none;
+    if (grid.values().empty()) return;
+    to.push_back(shown(table, grid));
+    if (chartsOf != nullptr) to.back().charts = chartsOf(table, grid);
+  }
+
+  void addSideBySide(const std::string& fact, const std::vector<std::string>& others) {
+    auto table = laidOut("images/s by " + fact, others, scale_);
+    if (!others.empty()) table.rows.push_back(scale_);
+    table.columns = {fact};
+    table.medians = Medians::none;
+    add(tables_.sideBySide, std::move(table), barCharts);
+  }
+
   /// Figures that agree in every fact are shown as their mean, which must be said.
   std::vector<std::string> repeats() const {
     std::set<Facts> different;
@@ -112,12 +127,12 @@ class TableMaker {
 
   const Figures& figures_;
   std::string scale_;
-  std::vector<ResultTable> tables_;
+  FigureTables tables_;
 };
 
 }  // namespace
 
-std::vector<ResultTable> tablesOf(Figures figures, const std::string& where) {
+FigureTables figureTablesOf(Figures figures, const std::string& where) {
   const std::string scale = scaleOf(figures, where);
   if (figures.rows.empty()) throw DataError(concat(where, ": no figures to make tables of"));
   for (const Facts& row : figures.rows) {
@@ -138,6 +153,12 @@ std::vector<ResultTable> tablesOf(Figures figures, const std::string& where) {
     maker.addComparisons(fact, others);
   }
   return maker.take();
+}
+
+std::vector<ResultTable> tablesOf(Figures figures, const std::string& where) {
+  FigureTables tables = figureTablesOf(std::move(figures), where);
+  std::ranges::move(tables.ratios, std::back_inserter(tables.scaling));
+  return std::move(tables.scaling);
 }
 
 }  // namespace tandem

@@ -100,7 +100,7 @@ Figures figuresFrom(std::span<const RunRecord> records) {
     if (hosts) facts["host"] = record.environment.host;
     for (const Option* option : differing)
       facts[std::string(option->name)] = oneLine(valueText(record.config, *option));
-    facts[std::string(measureNames.front())] = shortest(*rate);
+    facts[std::string(measureNames.front())] = concat(*rate);  // six digits: no measurement has more
     const std::string caveats = briefCaveats(record);
     if (!caveats.empty()) facts[std::string(caveatColumn)] = caveats;
   }

@@ -18,4 +18,7 @@ void printCsv(std::span<const ResultTable> tables, std::ostream& out);
 /// An array with an object per table: title, columns, rows, notes; all values are text as shown.
 void printJson(std::span<const ResultTable> tables, std::ostream& out);
 
+/// A page with a section per table, and the charts of each.
+void printHtml(std::span<const ResultTable> tables, std::ostream& out);
+
 }  // namespace tandem

@@ -13,6 +13,8 @@ std::span<const RendererEntry> renderers() {
       RendererEntry{"md", "a Markdown table", makeMarkdownRenderer, printMarkdown, false},
       RendererEntry{"csv", "every option and every metric, one line per run", makeCsvRenderer, printCsv, true},
       RendererEntry{"json", "the stored records, raw samples included", makeJsonRenderer, printJson, true},
+      RendererEntry{"html", "one page with charts, for a browser; needs nothing beside it", makeHtmlRenderer, printHtml,
+                    true},
   };
   return table;
 }

@@ -26,14 +26,20 @@ struct RendererEntry {
   std::string_view name, summary;
   std::unique_ptr<Renderer> (*make)(std::ostream&);
   void (*print)(std::span<const ResultTable>, std::ostream&);
-  bool forPrograms;
+  bool forPrograms;  ///< what is written is a whole file
 };
 
-/// table, md, csv, json.
+/// table, md, csv, json, html.
 std::span<const RendererEntry> renderers();
 
-/// The run that verdict() names; null when there is none.
-const RunRecord* fastest(std::span<const RunRecord>);
+/// What a report concludes of its runs.
+struct Verdict {
+  std::string finding;  ///< one line without its end
+  std::string repeat;   ///< the command that measures the fastest again; empty where there is none
+  const RunRecord* fastest = nullptr;  ///< of the runs given
+};
+
+Verdict judge(std::span<const RunRecord>);
 
 /// "fastest: POINT, RATE images/s, 12.3 % ahead of POINT; repeat with: COMMAND", or why there is none. One line,
 /// without its end. Says "not distinguishable from" when the 95 % intervals of the two fastest overlap.

@@ -51,6 +51,10 @@ std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline
       caveats.push_back({"profile", "profile: its steps were taken apart; throughput is measured without --profile",
                          /*doubt=*/false});
     }
+    if (record.placement.control) {
+      caveats.push_back({"control", "control: the replicas exchange nothing, so this is no way of training one network",
+                         /*doubt=*/false});
+    }
     if (baseline == nullptr) {
       caveats.push_back({"",
                          "no baseline: no 1-replica row equals it in every other option, so speed-up and "
@@ -73,7 +77,7 @@ std::string briefOf(const RunRecord& record, Chosen chosen) {
 /// The same caveat of several rows is one note, in the order of its first row.
 class Notes {
  public:
-  void add(const std::string& row, const std::string& text) {
+  void add(size_t row, const std::string& text) {
     const auto known = std::ranges::find(notes_, text, &Note::text);
     if (known == notes_.end()) {
       notes_.push_back({text, {row}});
@@ -85,7 +89,7 @@ class Notes {
   std::vector<std::string> take() const {
     std::vector<std::string> lines;
     for (const Note& note : notes_) {
-      lines.push_back(concat(note.rows.size() == 1 ? "row " : "rows ", join(note.rows), ": ", note.text));
+      lines.push_back(concat(rowsText(note.rows), ": ", note.text));
     }
     return lines;
   }
@@ -93,7 +97,7 @@ class Notes {
  private:
   struct Note {
     std::string text;
-    std::vector<std::string> rows;
+    std::vector<size_t> rows;
   };
   std::vector<Note> notes_;
 };
@@ -128,6 +132,28 @@ std::string briefCaveats(const RunRecord& record) {
 }
 
 std::string rateCaveats(const RunRecord& record) { return briefOf(record, &Caveat::doubt); }
+std::vector<std::string> caveatTexts(const RunRecord& record) {
+  std::vector<std::string> texts;
+  for (const Caveat& caveat : caveatsOf(record, nullptr)) {
+    if (!caveat.brief.empty()) texts.push_back(caveat.text);
+  }
+  return texts;
+}
+
+std::string rowsText(std::span<const size_t> rows) {
+  std::vector<std::string> parts;
+  for (size_t first = 0; first < rows.size();) {
+    size_t last = first;
+    while (last + 1 < rows.size() && rows[last + 1] == rows[last] + 1) ++last;
+    if (last > first + 1) {
+      parts.push_back(concat(rows[first], " to ", rows[last]));
+    } else {
+      for (size_t i = first; i <= last; ++i) parts.push_back(concat(rows[i]));
+    }
+    first = last + 1;
+  }
+  return concat(rows.size() == 1 ? "row " : "rows ", join(parts));
+}
 
 std::string headingOf(const TableColumn& column) {
   return column.unit.empty() ? column.heading : concat(column.heading, " (", column.unit, ")");
@@ -137,8 +163,9 @@ ResultTable buildTable(std::span<const RunRecord> records) {
   const auto differing = differingOptions(records);
   ResultTable table{columnsFor(differing), {}, {}};
   Notes notes;
+  const Baselines baselines(records);
   for (const RunRecord& record : records) {
-    const RunRecord* baseline = baselineOf(record, records);
+    const RunRecord* baseline = baselines.of(record);
     const auto caveats = caveatsOf(record, baseline);
     TableRow row{{concat(table.rows.size() + 1)}, ""};
     for (const Option* option : differing) row.cells.push_back(oneLine(valueText(record.config, *option)));
@@ -146,10 +173,11 @@ ResultTable buildTable(std::span<const RunRecord> records) {
       for (const auto& column : metricColumns) row.cells.push_back(metricText(column.metric, record, baseline));
       const std::string brief = briefCaveats(record);
       row.cells.push_back(brief.empty() ? "ok" : brief);
+      row.caveat = !brief.empty();
     } else {
       row.failure = failureText(record.outcome);
     }
-    for (const Caveat& caveat : caveats) notes.add(row.cells.front(), caveat.text);
+    for (const Caveat& caveat : caveats) notes.add(table.rows.size() + 1, caveat.text);
     table.rows.push_back(std::move(row));
   }
   table.notes = notes.take();

@@ -34,9 +34,18 @@ std::vector<ResultTable> recomputedSeedTables(const FiguresOf& figuresOf);
 /// What the sheet of the official TensorFlow benchmarks observes, computed from its figures.
 ResultTable sheetObservations(const FiguresOf& figuresOf);
 
-/// The same tables of any figures: images/s, speed-up and efficiency by number of devices, and for each fact in which
-/// they differ the ratio of rates and of speed-ups between its first value and each other. The number of devices is the
-/// column `replicas`, `devices` or `gpus`. Throws DataError, naming `where`, without it or without images_per_s.
+/// The tables of any figures, with their charts: `scaling`, images/s, speed-up and efficiency by number of devices; of
+/// each fact in which they differ `sideBySide`, the rates by its values, and `ratios`, of rates and of speed-ups,
+/// between its first value and each other.
+struct FigureTables {
+  std::vector<ResultTable> scaling, sideBySide, ratios;
+};
+
+/// The number of devices is the column `replicas`, `devices` or `gpus`. Throws DataError, naming `where`, without it,
+/// without images_per_s and without figures.
+FigureTables figureTablesOf(Figures figures, const std::string& where);
+
+/// `scaling`, then `ratios`, which hold the numbers of `sideBySide` too.
 std::vector<ResultTable> tablesOf(Figures figures, const std::string& where);
 
 }  // namespace tandem

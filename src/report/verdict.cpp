@@ -41,10 +41,12 @@ std::string noneFinished(std::span<const RunRecord> records) {
   };
   const auto disturbed =
       count([](const RunRecord& record) { return record.outcome.kind == OutcomeKind::ok && !record.valid(); });
+  const auto doubtful = count([](const RunRecord& record) { return record.valid() && !isQuotable(record); });
   const auto unsteady =
-      count([](const RunRecord& record) { return record.valid() && !notSteadyBecause(record).empty(); });
+      count([](const RunRecord& record) { return isQuotable(record) && !notSteadyBecause(record).empty(); });
   return concat("no point to judge: ", ended(OutcomeKind::failed), " failed, ", ended(OutcomeKind::skipped), " skipped",
                 disturbed > 0 ? concat(", ", disturbed, " not valid") : "",
+                doubtful > 0 ? concat(", ", doubtful, " in doubt") : "",
                 unsteady > 0 ? concat(", ", unsteady, " not steady (a larger --budget or --warmup helps)") : "");
 }
 
@@ -67,18 +69,18 @@ std::string lead(const Contender& first, const Contender& second) {
 
 }  // namespace
 
-const RunRecord* fastest(std::span<const RunRecord> records) {
+Verdict judge(std::span<const RunRecord> records) {
   const auto contenders = contendersOf(records);
-  return contenders.empty() ? nullptr : contenders.front().record;
+  if (contenders.empty()) return {noneFinished(records), "", nullptr};
+  const Contender& first = contenders.front();
+  const std::string repeat = commandLine("bench", first.record->config);
+  if (contenders.size() == 1) return {concat("one point finished: ", described(first)), repeat, first.record};
+  return {concat("fastest: ", described(first), ", ", lead(first, contenders[1])), repeat, first.record};
 }
 
 std::string verdict(std::span<const RunRecord> records) {
-  const auto contenders = contendersOf(records);
-  if (contenders.empty()) return noneFinished(records);
-  const Contender& first = contenders.front();
-  const std::string repeat = "; repeat with: " + commandLine("bench", first.record->config);
-  if (contenders.size() == 1) return concat("one point finished: ", described(first), repeat);
-  return concat("fastest: ", described(first), ", ", lead(first, contenders[1]), repeat);
+  const Verdict found = judge(records);
+  return found.repeat.empty() ? found.finding : concat(found.finding, "; repeat with: ", found.repeat);
 }
 
 }  // namespace tandem

@@ -22,6 +22,11 @@ std::string results(const std::string& name, const std::vector<RunRecord>& recor
   return path;
 }
 
+std::string textOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 std::vector<RunRecord> sweep() {
   return {exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 99),
           failedRecord(2, ExitCode::numeric, "loss is NaN")};
@@ -43,7 +48,45 @@ TEST(Report, EveryFormatShowsTheRuns) {
   EXPECT_TRUE(contains(runTandem({"report", path, "--format=md"}).out, "## Environment"));
   const auto run = runTandem({"report", path, "--format=xml"});
   EXPECT_EQ(run.code, 2);
-  EXPECT_TRUE(contains(run.err, "table, md, csv, json"));
+  EXPECT_TRUE(contains(run.err, "table, md, csv, json, html"));
+}
+
+TEST(Report, OutIsWrittenWholeOrNotAtAll) {
+  const std::string path = results("results.jsonl", sweep()), page = ownFolder() + "/page.html";
+  EXPECT_EQ(runTandem({"report", path, "--format=html", "--out=" + page}).code, 0);
+  const std::string first = textOf(page);
+  EXPECT_TRUE(first.starts_with("<!DOCTYPE html>"));
+  EXPECT_EQ(runTandem({"report", path, "--format=html"}).out, first);
+  EXPECT_EQ(runTandem({"report", ownFolder() + "/none.jsonl", "--format=html", "--out=" + page}).code, 3);
+  EXPECT_EQ(textOf(page), first);
+  EXPECT_EQ(runTandem({"report", path, "--out=" + ownFolder() + "/none/page.html"}).code, 8);
+}
+
+TEST(Report, OutNeverReplacesTheRuns) {
+  const std::string path = results("results.jsonl", sweep()), before = textOf(path);
+  for (const std::string& source : {path, path + ":1"}) {
+    const auto run = runTandem({"report", source, "--out=" + path});
+    EXPECT_EQ(run.code, 2);
+    EXPECT_TRUE(contains(run.err, "one of the files to report on")) << run.err;
+  }
+  EXPECT_EQ(textOf(path), before);
+}
+
+TEST(Report, RowsOfAFileAreChosen) {
+  const std::string path = results("results.jsonl", sweep());
+  const auto count = [&](const std::string& rows) {
+    return nlohmann::json::parse(runTandem({"report", path + rows, "--format=json"}).out).size();
+  };
+  EXPECT_EQ(count(":2"), 1u);
+  EXPECT_EQ(count(":2-3"), 2u);
+  for (const auto& [rows, part] : std::vector<std::pair<std::string, std::string>>{{":4", "the rows are 1 to 3"},
+                                                                                   {":2-4", "the rows are 1 to 3"},
+                                                                                   {":0", "counted from 1"},
+                                                                                   {":3-2", "counted from 1"}}) {
+    const auto run = runTandem({"report", path + rows});
+    EXPECT_EQ(run.code, 2);
+    EXPECT_TRUE(contains(run.err, part)) << run.err;
+  }
 }
 
 TEST(Report, OfSeveralFilesTheSameRunCountsOnce) {
@@ -129,7 +172,7 @@ TEST(ReportCompare, ChoosesRowsJudgesAndRefuses) {
       {{path, slower}, 2, "--replicas is 1 and 2"},
       {{path + ":3", slower}, 9, "loss is NaN"},
       {{path + ":4", slower}, 2, "the rows are 1 to 3"},
-      {{path + ":0", slower}, 2, "the rows are 1 to 3"},
+      {{path + ":0", slower}, 2, "counted from 1"},
       {{slower}, 2, "needs A and B"},
       {{slower, "none.jsonl"}, 3, "none.jsonl"}};
   for (const auto& [sides, code, part] : refused) {

@@ -13,7 +13,7 @@ bool matches(const std::function<void(RunRecord&)>& change) {
   const RunRecord two = exampleRecord(2, "replicated", 100);
   std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), two};
   change(records[0]);
-  const RunRecord* found = baselineOf(records[1], records);
+  const RunRecord* found = Baselines(records).of(records[1]);
   return found == records.data();
 }
 
@@ -42,17 +42,17 @@ TEST(Baseline, TheFirstDeviceMustAgree) {
   records[0].config.devices = "cuda:1";
   records[1].config.devices = "cuda:10";
   records[2].config.devices = "cuda:1+0";
-  EXPECT_EQ(baselineOf(records[2], records), &records[0]);
+  EXPECT_EQ(Baselines(records).of(records[2]), &records[0]);
   records[2].config.devices = "cuda:0+1";
-  EXPECT_EQ(baselineOf(records[2], records), nullptr);
+  EXPECT_EQ(Baselines(records).of(records[2]), nullptr);
 }
 
 TEST(Baseline, AOneReplicaRecordIsItsOwnAndOfSeveralTheLastCounts) {
   std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(1, "replicated", 110),
                                  exampleRecord(2, "replicated", 100)};
-  EXPECT_EQ(baselineOf(records[0], records), &records[0]);
-  EXPECT_EQ(baselineOf(records[2], records), &records[1]);
-  EXPECT_EQ(baselineOf(records[2], {}), nullptr);
+  EXPECT_EQ(Baselines(records).of(records[0]), &records[0]);
+  EXPECT_EQ(Baselines(records).of(records[2]), &records[1]);
+  EXPECT_EQ(Baselines({}).of(records[2]), nullptr);
 }
 
 }  // namespace

@@ -137,7 +137,8 @@ void MeasuredRun::runSteps(Team::Member& member, std::vector<StepSample>& sample
     if (profiler != nullptr) profiler->stepDone(member.index(), i);
     if (member.index() == 0) report(false, i + 1);
   }
-  if (profiler != nullptr && member.index() == 0) profiler->setBytes(member.inputBytes(), gradientBytes(member));
+  if (profiler == nullptr || member.index() != 0) return;
+  profiler->setBytes(member.inputBytes(), options_.config.forwardOnly ? 0 : gradientBytes(member));
 }
 
 void MeasuredRun::collect(Team::Member& member, const std::vector<StepSample>& samples) {

@@ -10,6 +10,7 @@
 namespace tandem {
 namespace {
 
+constexpr size_t fewestSteps = 20;
 constexpr double clearlyMoreOften = 1.5;  // than by chance
 constexpr double least = 0.5;             // of the steps
 constexpr double noticeable = 0.01;       // of a step
@@ -77,11 +78,13 @@ std::optional<LastToArrive> lastToArrive(const RunRecord& record) {
   const auto most = static_cast<size_t>(std::ranges::max_element(times) - times.begin());
   std::vector<double> leads;
   for (const auto& step : arrivals) leads.push_back(lead(step, most));
-  LastToArrive last{static_cast<int>(most), times[most] / static_cast<double>(arrivals.size()), *median(leads)};
+  LastToArrive last{.replica = static_cast<int>(most), .steps = arrivals.size()};
+  last.share = times[most] / static_cast<double>(last.steps);
+  last.leadSeconds = *median(leads);
   const double chance = 1 / static_cast<double>(replicas);
   const auto step = medianSeconds(record.profile->replicas[most], &StepParts::wall);
-  last.straggler =
-      last.share >= std::max(least, clearlyMoreOften * chance) && last.leadSeconds >= noticeable * step.value_or(0);
+  last.straggler = last.steps >= fewestSteps && last.share >= std::max(least, clearlyMoreOften * chance) &&
+                   last.leadSeconds >= noticeable * step.value_or(0);
   return last;
 }
 

@@ -18,7 +18,8 @@ std::optional<double> shareOf(std::span<const ReplicaProfile> replicas, Nanos St
 /// The replica that comes last to the exchange most often.
 struct LastToArrive {
   int replica = 0;
-  double share = 0;        ///< of the steps
+  size_t steps = 0;        ///< that all replicas have
+  double share = 0;        ///< of them
   double leadSeconds = 0;  ///< median of how much later it comes than the median of the others
   bool straggler = false;  ///< often and late enough to be called so: docs/MEASURING.md
 };

@@ -43,11 +43,9 @@ std::string composition(const Profile& profile) {
 }
 
 std::string arrivalText(const LastToArrive& last) {
-  const std::string facts = concat("in ", percent(last.share), " of the steps, ", milliseconds(last.leadSeconds),
-                                   " ms after the others in the median");
-  if (last.straggler) return concat("straggler: replica ", last.replica, " comes last to the exchange ", facts);
-  return concat("no straggler: none comes last much more often or later than the others (replica ", last.replica, " ",
-                facts, ")");
+  return concat(last.straggler ? "straggler: replica " : "no straggler: replica ", last.replica,
+                " comes last to the exchange in ", percent(last.share), " of ", last.steps, " steps, ",
+                milliseconds(last.leadSeconds), " ms after the others in the median");
 }
 
 std::vector<std::string> notesOf(const RunRecord& record) {

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <thread>
 
 #include "base/catalog.h"
+#include "base/statistics.h"
 #include "base/text.h"
 #include "engine/measured_run.h"
 #include "engine/profiler.h"
@@ -26,8 +28,12 @@ inline Injection injected;
 inline thread_local bool active = false;
 inline thread_local int replica = 0;
 
+/// A loader and an exchange wait; who computes keeps its core.
 inline void delayIn(Place place) {
-  if (active && injected.place == place) std::this_thread::sleep_for(injected.delay);
+  if (!active || injected.place != place) return;
+  const Nanos end = now() + injected.delay;
+  if (place != Place::compute) std::this_thread::sleep_for(injected.delay);
+  while (now() < end) continue;
 }
 
 class SlowSource final : public BatchSource {
@@ -83,6 +89,7 @@ class SlowForward final : public Executor {
 struct Found {
   RunRecord before, after;
   std::vector<PartChange> changes;  ///< as `tandem report compare` lists them
+  double growth = 0;                ///< seconds, of the first of them, by pairs of blocks
 };
 
 struct Length {
@@ -90,12 +97,25 @@ struct Length {
   int64_t steps = 40;  ///< of each kind
 };
 
-inline RunRecord half(const RunRecord& whole, int64_t block, bool second) {
-  RunRecord record = whole;
+template <class Chosen>
+RunRecord ofSteps(RunRecord record, Chosen chosen) {
   for (ReplicaProfile& replica : record.profile->replicas) {
-    std::erase_if(replica.steps, [&](const StepParts& step) { return (step.step / block % 2 == 1) != second; });
+    std::erase_if(replica.steps, [&](const StepParts& step) { return !chosen(step.step); });
   }
   return record;
+}
+
+/// Growth of the part in seconds: the median over the pairs of a block without and the next one with the delay.
+inline double pairedGrowth(const RunRecord& whole, const PartChange& part, int64_t block) {
+  std::vector<double> growths;
+  for (int64_t first = 0; first < static_cast<int64_t>(whole.profile->replicas[0].steps.size()); first += 2 * block) {
+    const auto before = ofSteps(whole, [&](int64_t step) { return step >= first && step < first + block; });
+    const auto after = ofSteps(whole, [&](int64_t step) { return step >= first + block && step < first + 2 * block; });
+    for (const PartChange& change : changes(*before.profile, *after.profile)) {
+      if (change.part == part.part && change.replica == part.replica) growths.push_back(change.growth());
+    }
+  }
+  return median(growths).value();
 }
 
 inline void steps(Team::Member& member, Profiler& profiler, const Length& length) {
@@ -132,8 +152,10 @@ inline Found run(const Injection& injection, const Length& length) {
   Team(options).run([&](Team::Member& member) { steps(member, profiler, length); });
   RunRecord record;
   profiler.fill(record);
-  Found found{half(record, length.block, false), half(record, length.block, true), {}};
+  const auto delayed = [&](int64_t step) { return step / length.block % 2 == 1; };
+  Found found{ofSteps(record, std::not_fn(delayed)), ofSteps(record, delayed), {}, 0};
   found.changes = changes(*found.before.profile, *found.after.profile);
+  found.growth = pairedGrowth(record, found.changes.front(), length.block);
   return found;
 }
 
@@ -142,6 +164,8 @@ struct Expected {
   const char *name, *part;
   bool oneReplica;  ///< in whose compute it is
 };
+
+inline void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.name; }
 
 inline const Expected places[] = {{Place::loader, "loader", "input", false},
                                   {Place::exchange, "exchange", "exchange", false},

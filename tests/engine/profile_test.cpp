@@ -121,6 +121,7 @@ TEST(Profile, ofForwardAloneHasNoExchange) {
     EXPECT_EQ(total(record, part), Nanos{});
   }
   EXPECT_FALSE(record.profile->replicas[0].steps[0].arrival);
+  EXPECT_EQ(record.profile->gradientBytes, 0);
   EXPECT_FALSE(lastToArrive(record));
 }
 

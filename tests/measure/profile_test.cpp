@@ -77,6 +77,15 @@ TEST(Attribution, namesTheStragglerAndItsLead) {
   EXPECT_NEAR(last->leadSeconds, 4.5e-3, 1e-9) << "the others arrive after 20.5 ms in the median";
 }
 
+TEST(Attribution, fewStepsMakeNoStraggler) {
+  RunRecord record = profiled({20, 25});
+  for (auto& replica : record.profile->replicas) replica.steps.resize(19);
+  const auto last = lastToArrive(record);
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->steps, 19U);
+  EXPECT_FALSE(last->straggler);
+}
+
 TEST(Attribution, oftenOrLateAloneMakesNoStraggler) {
   const auto often = lastToArrive(profiled({20, 20.1}));
   ASSERT_TRUE(often);

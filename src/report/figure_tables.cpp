@@ -144,9 +144,10 @@ FigureTables figureTablesOf(Figures figures, const std::string& where) {
   }
   std::ranges::stable_sort(figures.rows, {},
                            [&](const Facts& row) { return std::strtod(row.at(scale).c_str(), nullptr); });
-  const auto facts = differingFacts(figures, scale);
+  auto facts = differingFacts(figures, scale);
   TableMaker maker(figures, scale);
   maker.addScaling(facts);
+  std::ranges::stable_partition(facts, [](const std::string& fact) { return fact == "strategy"; });
   for (const std::string& fact : facts) {
     auto others = facts;
     std::erase(others, fact);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "report/environment_table.h"
 #include "report/point_label.h"
+#include "report/profile_tables.h"
 
 namespace tandem {
 namespace {
@@ -17,6 +18,8 @@ std::vector<ResultTable> runsTables(const PageRuns& runs) { return {buildTable(r
 std::vector<ResultTable> scalingTables(const PageRuns& runs) { return runs.figures().scaling; }
 std::vector<ResultTable> sideBySideTables(const PageRuns& runs) { return runs.figures().sideBySide; }
 std::vector<ResultTable> ratioTables(const PageRuns& runs) { return runs.figures().ratios; }
+
+std::vector<ResultTable> takenApartTables(const PageRuns& runs) { return profileTables(runs.all()); }
 
 std::vector<ResultTable> environmentTables(const PageRuns& runs) {
   std::vector<ResultTable> tables{environmentTable(runs.all())};
@@ -62,6 +65,10 @@ std::span<const PageSection> pageSections() {
                   "Mean of the measured steps of all replicas. Exchange is what remains after it was overlapped with "
                   "backward, the update included.",
                   stepPartsTables, true},
+      PageSection{"profile", "Steps taken apart",
+                  "Of the runs with --profile: the median of each part of a step by replica, who comes last to the "
+                  "exchange, and the work of a step.",
+                  takenApartTables, false},
       PageSection{"telemetry", "Telemetry over time",
                   "One line per device, from the first step to the last; the phases of the run are marked. Tables give "
                   "the median of each phase.",

@@ -65,6 +65,25 @@ inline RunRecord failedRecord(int64_t replicas, ExitCode code, const std::string
   return record;
 }
 
+inline Placement fullPlacement() {
+  Placement placement = exampleRecord(2, "parameter_server", 100).placement;
+  placement.threadsPerReplica = 4;
+  placement.sharedCores = true;
+  placement.control = true;
+  placement.allReduce = "ring";
+  placement.layout = "blocked";
+  placement.loss = "binary_cross_entropy";
+  placement.network = "mynet";
+  placement.networkSha256 = "00ff";
+  placement.convolutionPasses = {{"direct", 7}, {"winograd", 3}};
+  placement.activationBytes = 3 << 20;
+  placement.byAutograd = {"max_pool", "dropout"};
+  placement.forwardFlopsPerImage = 8.178e9 + 1.0 / 3;
+  placement.flopsPerImage = 24.3e9;
+  placement.bytesPerStep = 5e9;
+  return placement;
+}
+
 /// A record whose every member differs from its default, with numbers that only an exact text form keeps.
 inline RunRecord fullRecord() {
   RunRecord record = exampleRecord(2, "parameter_server", 100);
@@ -91,20 +110,7 @@ inline RunRecord fullRecord() {
   record.config.model = "resnet20";
   record.config.learningRate = 1.0 / 3;
   record.config.nesterov = true;
-  record.placement.threadsPerReplica = 4;
-  record.placement.sharedCores = true;
-  record.placement.control = true;
-  record.placement.allReduce = "ring";
-  record.placement.layout = "blocked";
-  record.placement.loss = "binary_cross_entropy";
-  record.placement.network = "mynet";
-  record.placement.networkSha256 = "00ff";
-  record.placement.convolutionPasses = {{"direct", 7}, {"winograd", 3}};
-  record.placement.activationBytes = 3 << 20;
-  record.placement.byAutograd = {"max_pool", "dropout"};
-  record.placement.forwardFlopsPerImage = 8.178e9 + 1.0 / 3;
-  record.placement.flopsPerImage = 24.3e9;
-  record.placement.bytesPerStep = 5e9;
+  record.placement = fullPlacement();
   record.outcome = {OutcomeKind::failed, ExitCode::invalidMeasurement, "line one\nline \"two\""};
   record.warmup = {12, Nanos((int64_t{1} << 53) + 1), false};
   record.losses = {6.907755278982137, 5e-324, 1.7976931348623157e308, -0.0};

@@ -3,10 +3,11 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <ctime>
 #include <set>
+#include <sstream>
+#include <stdexcept>
 
 #include "base/catalog.h"
 #include "base/clock.h"
@@ -20,7 +21,8 @@
 namespace tandem {
 namespace {
 
-constexpr double patienceSeconds = 30;
+constexpr double patienceSeconds = 30, endGraceSeconds = 5;
+constexpr double leastShare = 0.85;  // of its cores that a measurement must have had
 constexpr std::string_view copied = "copy";
 
 struct PeakRow {
@@ -50,6 +52,24 @@ std::string answerOf(const ChildProcess& child) {
   return answer;
 }
 
+/// Of the answer "RATE SHARE": the rate where the measurement had its cores to itself. Throws with what went wrong.
+double rateIn(const std::string& answer, int status) {
+  std::istringstream in(answer);
+  double rate = 0, share = 0;
+  in >> rate >> share;
+  if (status != 0 || !in || in.get() != '\n') throw std::runtime_error("its process failed");
+  if (rate > 0 && share < leastShare) {
+    throw std::runtime_error(concat("other programs had ", fixed(100 * (1 - share), 0), " % of the cores"));
+  }
+  return rate;
+}
+
+Nanos cpuTime() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + Nanos(time.tv_nsec);
+}
+
 int wholeNumberOf(const std::string& text) {
   const auto value = wholeNumber(text);
   if (!value || *value < 0 || *value > 1'000'000) throw UsageError(concat("peaks: '", text, "' is no hardware thread"));
@@ -70,24 +90,23 @@ double MachinePeaks::measured(const std::string& what, const RunPlan& plan) {
   const auto threads = threadsOf(plan);
   const std::string key =
       concat("peak | ", cpuModel(textOf("/proc/cpuinfo")), ", ", threads.size(), " x ", plan.cores.unit, " | ", what);
+  if (const auto own = own_.find(key); own != own_.end()) return own->second;
   const auto known = cache_.find(key);
-  const bool own = std::ranges::find(ownKeys_, key) != ownKeys_.end();
-  if (known && known->size() == 1 && (own || !anew_)) return known->front();
+  if (known && known->size() == 1 && !anew_) return known->front();
   std::vector<std::string> arguments{"peaks", what};
   for (const int thread : threads) arguments.push_back(concat(thread));
   ChildProcess child(
       {.executable = executable_, .arguments = arguments, .environment = workerEnvironment(), .input = ""});
   const std::string answer = answerOf(child);
-  const int status = child.wait(0);
-  char* end = nullptr;
-  const double rate = std::strtod(answer.c_str(), &end);
-  if (status != 0 || answer.empty() || *end != '\n') {
-    logWarning(concat("the peak of this machine (", what, ") could not be measured and is unknown"));
-    return 0;
+  try {
+    own_[key] = rateIn(answer, child.wait(endGraceSeconds));
+    cache_.add(key, {own_[key]});
+  } catch (const std::runtime_error& failure) {
+    own_[key] = 0;
+    logWarning(
+        concat("the peak of this machine (", what, ") is unknown, the next run measures it again: ", failure.what()));
   }
-  ownKeys_.push_back(key);
-  cache_.add(key, {rate});
-  return rate;
+  return own_[key];
 }
 
 int runPeaks(std::span<const std::string> arguments) {
@@ -96,7 +115,10 @@ int runPeaks(std::span<const std::string> arguments) {
   std::vector<int> threads;
   for (const std::string& text : arguments.subspan(1)) threads.push_back(wholeNumberOf(text));
   pinThread(threads);
-  const std::string answer = concat(row.measure(static_cast<int>(threads.size())).perSecond, '\n');
+  const Nanos begin = now(), cpuBegin = cpuTime();
+  const double rate = row.measure(static_cast<int>(threads.size())).perSecond;
+  const double share = seconds(cpuTime() - cpuBegin) / (seconds(now() - begin) * static_cast<double>(threads.size()));
+  const std::string answer = concat(rate, ' ', share, '\n');
   const bool told = write(workerOutput, answer.data(), answer.size()) == static_cast<ssize_t>(answer.size());
   return static_cast<int>(told ? ExitCode::ok : ExitCode::internal);
 }

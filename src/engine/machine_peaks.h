@@ -1,8 +1,8 @@
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/measured_cache.h"
 #include "engine/plan.h"
@@ -17,7 +17,8 @@ struct PeakRates {
 
 /// What the processors of this machine can do (kernels/peaks.h): measured once by number of cores, 0.5 s of arithmetic
 /// and 1 s of copying, and kept in measured.tsv of the cache folder. A child process measures, so that its memory
-/// counts for no run; what it cannot measure is unknown, with a warning. Nothing is known of GPUs. For one thread.
+/// counts for no run; what it cannot measure, or only beside other programs, is unknown, with a warning. Nothing is
+/// known of GPUs. For one thread.
 class MachinePeaks {
  public:
   /// `executable`: path of this program. `anew`: what the cache has counts only when this object measured it.
@@ -31,7 +32,7 @@ class MachinePeaks {
   std::string executable_;
   MeasuredCache cache_;
   bool anew_;
-  std::vector<std::string> ownKeys_;
+  std::map<std::string, double> own_;  // what this object measured, or failed to
 };
 
 /// The child's side, the hidden command `peaks WHAT THREAD...`: measures a row of the peaks (copy or a precision) on

@@ -38,7 +38,7 @@ struct Peak {
   std::string by = "none";
 };
 
-/// The best call of half a second.
+/// The best call of half a second, of three at the least.
 Peak bestRate(const PeakLoop& loop);
 
 Peak copyPeak(int threads);  ///< bytes, by the better of both kinds of stores

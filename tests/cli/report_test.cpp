@@ -208,7 +208,7 @@ TEST(Report, ARunOnAKnownDeviceStandsBesideWhatWasPublished) {
     const auto run = runTandem({"report", results("known.jsonl", {record}), concat("--format=", format)});
     EXPECT_EQ(run.code, 0) << run.err;
     EXPECT_TRUE(contains(run.out, "Nearest published figures")) << run.out;
-    EXPECT_TRUE(contains(run.out, "tensorpack, 1 x P100")) << run.out;
+    EXPECT_TRUE(contains(run.out, "tf_cnn_benchmarks, 1 x P100")) << run.out;
   }
 }
 

@@ -128,7 +128,8 @@ TEST(Parse, UnknownOptionSuggestsTheNearest) {
 
 TEST(Parse, UnknownValueListsTheValid) {
   EXPECT_EQ(refusal({"--model=resnet5"}),
-            "unknown model 'resnet5'; did you mean 'resnet50'? valid: resnet20, resnet50, resnet56, vgg16, trivial");
+            "unknown model 'resnet5'; did you mean 'resnet50'? valid: resnet20, resnet50, resnet56, inception_v3, "
+            "inception_v4, vgg16, trivial");
   EXPECT_EQ(refusal({"--input=disk"}), "unknown input 'disk'; valid: auto, device, host, queue");
 }
 

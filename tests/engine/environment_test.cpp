@@ -47,10 +47,16 @@ TEST(HostFacts, VersionNumberIsTheFirstDottedOne) {
 }
 
 TEST(HostFacts, VariablesThatChangeResultsAreKept) {
-  const char* const variables[] = {"OMP_PROC_BIND=close", "HOME=/home/x", "MALLOC_ARENA_MAX=2", "LD_PRELOAD=", nullptr};
-  const auto found = resultVariables(variables);
-  EXPECT_EQ(found, (std::map<std::string, std::string>{
-                       {"OMP_PROC_BIND", "close"}, {"MALLOC_ARENA_MAX", "2"}, {"LD_PRELOAD", ""}}));
+  const std::map<std::string, std::string> kept{
+      {"OMP_PROC_BIND", "close"},     {"MKL_NUM_THREADS", "1"},     {"MALLOC_ARENA_MAX", "2"}, {"LD_PRELOAD", ""},
+      {"LD_AUDIT", "a.so"},           {"LD_LIBRARY_PATH", "/opt"},  {"NCCL_ALGO", "Ring"},     {"TORCH_X", "1"},
+      {"ONEDNN_MAX_CPU_ISA", "AVX2"}, {"DNNL_MAX_CPU_ISA", "AVX2"}, {"GLIBC_TUNABLES", "x=1"}};
+  std::vector<std::string> entries{"HOME=/home/x", "LDFLAGS=-g"};
+  for (const auto& [name, value] : kept) entries.push_back(name + "=" + value);
+  std::vector<const char*> variables;
+  for (const std::string& entry : entries) variables.push_back(entry.c_str());
+  variables.push_back(nullptr);
+  EXPECT_EQ(resultVariables(variables.data()), kept);
 }
 
 TEST(HostFacts, PlacementOverrides) {
@@ -69,6 +75,7 @@ TEST(Environment, OfThisMachineIsKnown) {
   EXPECT_GT(environment.memoryBytes, environment.memoryAvailableBytes);
   EXPECT_GT(environment.memoryAvailableBytes, 0);
   EXPECT_NE(environment.os, "unknown");
+  EXPECT_FALSE(environment.governor.empty()) << "unknown where the system does not say";
   EXPECT_GE(environment.load1, 0);
   EXPECT_TRUE(environment.libraries.at("libtorch").starts_with("2."));
   EXPECT_NE(environment.libraries.at("oneDNN"), "unknown");

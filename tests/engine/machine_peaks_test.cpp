@@ -54,7 +54,7 @@ RunPlan onCores(std::vector<std::vector<int>> threads, const std::string& precis
   return plan;
 }
 
-const std::string answers = "case \"$2\" in copy) echo 4e10 >&3;; bf16) echo 9e11 >&3;; *) echo 5e11 >&3;; esac";
+const std::string answers = "case \"$2\" in copy) echo 4e10 1 >&3;; bf16) echo 9e11 1 >&3;; *) echo 5e11 1 >&3;; esac";
 
 TEST_F(MachinePeaksTest, AreMeasuredOnAllCoresOfARunAndKept) {
   MachinePeaks peaks(program(answers), false);
@@ -75,8 +75,8 @@ TEST_F(MachinePeaksTest, ReplicasOnTheSameCoresHaveThemOnce) {
 
 TEST_F(MachinePeaksTest, AnewIsOnceByThisObject) {
   const RunPlan plan = onCores({{0}}, "fp32");
-  MachinePeaks(program("echo 1e9 >&3"), false).of(plan);
-  MachinePeaks anew(program("echo 2e9 >&3"), true);
+  MachinePeaks(program("echo 1e9 1 >&3"), false).of(plan);
+  MachinePeaks anew(program("echo 2e9 0.9 >&3"), true);
   EXPECT_EQ(anew.of(plan).flops, 2e9);
   EXPECT_EQ(anew.of(plan).flops, 2e9);
   EXPECT_EQ(split(asked(), "\n").size() - 1, 4u);
@@ -85,12 +85,19 @@ TEST_F(MachinePeaksTest, AnewIsOnceByThisObject) {
 
 TEST_F(MachinePeaksTest, WhatCannotBeMeasuredIsUnknownAndNotKept) {
   const RunPlan plan = onCores({{0}}, "fp32");
-  for (const char* body : {"exit 1", "echo fast >&3", "echo 5e11 >&3; exit 70", "kill -9 $$", "printf 5e11 >&3"}) {
+  for (const char* body : {"exit 1", "echo fast 1 >&3", "echo 5e11 >&3", "echo 5e11 1 >&3; exit 70", "kill -9 $$",
+                           "printf '5e11 1' >&3", "echo 5e11 0.8 >&3"}) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(MachinePeaks(program(body), false).of(plan).flops, 0) << body;
-    EXPECT_NE(testing::internal::GetCapturedStderr().find("could not be measured"), std::string::npos) << body;
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("(fp32) is unknown"), std::string::npos) << body;
   }
   EXPECT_FALSE(fs::exists(folder_ / "measured.tsv"));
+}
+
+TEST_F(MachinePeaksTest, APeakBesideOtherProgramsIsNone) {
+  testing::internal::CaptureStderr();
+  MachinePeaks(program("echo 5e11 0.6 >&3"), false).of(onCores({{0}}, "fp32"));
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("other programs had 40 % of the cores"), std::string::npos);
 }
 
 TEST_F(MachinePeaksTest, OfGpusNothingIsKnown) {

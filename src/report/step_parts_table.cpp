@@ -21,7 +21,7 @@ double sum(const RunRecord& record) {
   return seconds(total);
 }
 
-constexpr std::array parts{
+constexpr std::array sampleParts{
     StepPart{"input", sum<&StepSample::input>},
     StepPart{"compute", sum<&StepSample::compute>},
     StepPart{"exposed exchange", sum<&StepSample::exposedComm>},
@@ -33,7 +33,7 @@ std::vector<double> meanParts(const RunRecord& record) {
   const double wall = 1e3 * sum<&StepSample::wall>(record) / samples;
   std::vector<double> times;
   double other = wall;
-  for (const StepPart& part : parts) {
+  for (const StepPart& part : sampleParts) {
     times.push_back(1e3 * part.of(record) / samples);
     other -= times.back();
   }
@@ -47,7 +47,7 @@ std::vector<double> meanParts(const RunRecord& record) {
 std::vector<ResultTable> stepPartsTables(const PageRuns& runs) {
   ResultTable table{{{"run", "", false}}, {}, {}};
   Chart chart{.kind = ChartKind::parts, .title = {}, .x = {}, .y = "ms per step"};
-  for (const StepPart& part : parts) chart.series.push_back({.name = std::string(part.name), .values = {}});
+  for (const StepPart& part : sampleParts) chart.series.push_back({.name = std::string(part.name), .values = {}});
   chart.series.push_back({.name = "other", .values = {}});
   for (const ChartSeries& series : chart.series) table.columns.push_back({series.name, "ms", true});
   table.columns.insert(table.columns.end(), {{"step", "ms", true}, {"caveats", "", false}});

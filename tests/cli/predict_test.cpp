@@ -92,7 +92,7 @@ TEST_F(Predict, RefusesWrongArguments) {
   expectRefused("predict", {"--lr=1", image("rgb.jpg")}, usage, "unknown option '--lr'");
   expectRefused("predict", {"--classes=14", image("rgb.jpg")}, checkpoint,
                 "'fc.weight' is [10, 64] in the file and [14");
-  expectRefused("predict", {"--weights-map=keras", image("rgb.jpg")}, usage, "it knows resnet50_v1");
+  expectRefused("predict", {"--weights-map=keras", image("rgb.jpg")}, usage, "it knows keras_resnet50, resnet50_v1");
   const auto run = runTandem({"predict", image("rgb.jpg")});
   EXPECT_EQ(run.code, usage);
   EXPECT_TRUE(contains(run.err, "needs trained weights: --weights=FILE")) << run.err;

@@ -28,7 +28,7 @@ TEST_P(LongAttribution, findsFiveMilliseconds) {
   EXPECT_TRUE(last->straggler && last->replica == slowReplica) << last->share << ' ' << last->leadSeconds;
 }
 
-INSTANTIATE_TEST_SUITE_P(Delays, LongAttribution,
+INSTANTIATE_TEST_SUITE_P(LongDelays, LongAttribution,
                          testing::Combine(testing::Range(0, repetitions), testing::ValuesIn(places)),
                          [](const auto& info) {
                            return concat(std::get<1>(info.param).name, std::get<0>(info.param));

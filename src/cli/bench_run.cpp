@@ -82,7 +82,7 @@ RunRecord BenchRun::measure(const BenchPoint& point, const std::string& title) {
   if (outcome.kind == OutcomeKind::ok && !isQuotable(record) && !record.config.allowInterference) {
     auto reasons = record.interference.reasons;
     std::ranges::move(doubts(record), std::back_inserter(reasons));
-    logWarning(concat("warning: ", point.label, ": not valid: ", join(reasons, "; ")));
+    logWarning(concat(point.label, ": not valid: ", join(reasons, "; ")));
   }
   return record;
 }

@@ -29,7 +29,7 @@ std::vector<Number> valuesOf(const FileTensor& tensor) {
   std::vector<uint8_t> scratch;
   const auto bytes = rowMajorBytes(tensor, scratch);
   std::vector<Number> values(bytes.size() / sizeof(Number));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
 }
 

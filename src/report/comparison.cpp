@@ -225,7 +225,8 @@ std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::sp
   rates.notes.push_back(concat(logRatios.size(), " rounds A B B A; runs of a side differ by ", spreadText(a),
                                " (A) and ", spreadText(b), " (B)"));
   for (const Side* side : {&a, &b}) {
-    const auto doubtful = std::ranges::count_if(side->runs, [](const RunRecord& run) { return !rateCaveats(run).empty(); });
+    const auto doubtful =
+        std::ranges::count_if(side->runs, [](const RunRecord& run) { return !rateCaveats(run).empty(); });
     if (doubtful > 0) {
       rates.notes.push_back(concat(doubtful, " of ", side->runs.size(), " runs of ", side == &a ? "A" : "B",
                                    " were not valid, not steady or on shared cores"));

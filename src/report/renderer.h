@@ -34,8 +34,8 @@ std::span<const RendererEntry> renderers();
 
 /// What a report concludes of its runs.
 struct Verdict {
-  std::string finding;  ///< one line without its end
-  std::string repeat;   ///< the command that measures the fastest again; empty where there is none
+  std::string finding;                 ///< one line without its end
+  std::string repeat;                  ///< the command that measures the fastest again; empty where there is none
   const RunRecord* fastest = nullptr;  ///< of the runs given
 };
 

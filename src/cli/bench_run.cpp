@@ -114,9 +114,10 @@ void BenchRun::show() const {
   const auto profiles = profileTables(records_);
   if (!forPrograms_ && !profiles.empty()) people << '\n';
   (forPrograms_ ? printText : format_.print)(profiles, people);
-  people << (forPrograms_ ? "" : "\n") << verdict(records_) << '\n';
-  if (const RunRecord* const best = judge(records_).fastest) {
-    for (const std::string& line : standingLines(*best, ownImageSize)) people << line << '\n';
+  const Verdict verdict = judge(records_);
+  people << (forPrograms_ ? "" : "\n") << textOf(verdict) << '\n';
+  if (verdict.fastest != nullptr) {
+    for (const std::string& line : standingLines(*verdict.fastest, ownImageSize)) people << line << '\n';
   }
   people << std::flush;
 }

@@ -5,6 +5,7 @@
 #include <regex>
 #include <sstream>
 
+#include "base/bytes.h"
 #include "base/catalog.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -245,7 +246,7 @@ void reportInto(const Request& request) {
   report(request, text);
   const std::string bytes = text.str();
   NewFile file(request.file);
-  file.append({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+  file.append(asBytes(bytes));
   file.commit();
 }
 

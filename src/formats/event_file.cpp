@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/free_space.h"
 #include "base/text.h"
@@ -63,7 +64,7 @@ std::string EventFile::write(const std::string& folder) const {
   const std::string path =
       concat(folder, "/events.out.tfevents.", seconds_, '.', hostName(), '.', getpid(), '.', number++);
   NewFile file(path);
-  file.append({reinterpret_cast<const uint8_t*>(bytes_.data()), bytes_.size()});
+  file.append(asBytes(bytes_));
   file.commit();
   return path;
 }

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/new_file.h"
@@ -25,7 +26,7 @@ void writeNpy(const std::string& path, std::span<const float> values, int64_t ro
   check(std::ssize(values) == rows * columns, "a matrix has rows times columns values");
   const std::string header = npyHeader(rows, columns);
   NewFile file(path);
-  file.append({reinterpret_cast<const uint8_t*>(header.data()), header.size()});
+  file.append(asBytes(header));
   file.append({reinterpret_cast<const uint8_t*>(values.data()), values.size_bytes()});
   file.commit();
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 
+#include "base/bytes.h"
 #include "formats/little_endian.h"
 #include "formats/new_file.h"
 #include "formats/safetensors_header.h"
@@ -115,7 +116,7 @@ void writeSafetensors(const std::string& path, std::vector<FileTensor> tensors,
   const auto ordered = inSafetensorsOrder(std::move(tensors));
   const std::string header = safetensorsHeader(ordered, metadata);
   NewFile file(path);
-  file.append({reinterpret_cast<const uint8_t*>(header.data()), header.size()});
+  file.append(asBytes(header));
   std::vector<uint8_t> scratch;
   for (const FileTensor& tensor : ordered) file.append(rowMajorBytes(tensor, scratch));
   file.commit();

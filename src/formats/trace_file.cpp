@@ -1,5 +1,6 @@
 #include "formats/trace_file.h"
 
+#include "base/bytes.h"
 #include "formats/perfetto_trace.pb.h"
 
 namespace tandem {
@@ -44,7 +45,7 @@ void TraceFile::append(Packet& packet) {
 }
 
 void TraceFile::flush() {
-  file_.append({reinterpret_cast<const uint8_t*>(buffer_.data()), buffer_.size()});
+  file_.append(asBytes(buffer_));
   buffer_.clear();
 }
 

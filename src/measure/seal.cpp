@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/sha256.h"
@@ -16,7 +17,7 @@ static_assert(first.size() + digits + between.size() + digits + last.size() == s
 
 std::string sha256(std::string_view previous, std::string_view object) {
   const std::string text = concat(previous, object);
-  return sha256Of({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  return sha256Of(asBytes(text));
 }
 
 bool isHexadecimal(std::string_view text) {

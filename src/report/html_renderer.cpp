@@ -13,15 +13,10 @@ namespace {
 
 std::string countsOf(std::span<const RunRecord> records) {
   std::vector<std::string> parts{concat(records.size())};
-  const auto add = [&](std::string_view name, auto&& matches) {
-    const auto count = std::ranges::count_if(records, matches);
-    if (count > 0) parts.push_back(concat(count, ' ', name));
-  };
-  const auto ok = [](const RunRecord& record) { return record.outcome.kind == OutcomeKind::ok; };
-  add("failed", [](const RunRecord& record) { return record.outcome.kind == OutcomeKind::failed; });
-  add("skipped", [](const RunRecord& record) { return record.outcome.kind == OutcomeKind::skipped; });
-  add("not valid", [&](const RunRecord& record) { return ok(record) && !record.valid(); });
-  add("not steady", [&](const RunRecord& record) { return ok(record) && !record.warmup.steady; });
+  for (const std::string_view what : {"failed", "skipped", "not valid", "in doubt", "not steady"}) {
+    const auto count = std::ranges::count(records, what, shortcoming);
+    if (count > 0) parts.push_back(concat(count, ' ', what));
+  }
   return join(parts);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "formats/sha256.h"
 #include "formats/utf8.h"
@@ -121,8 +122,6 @@ std::string scriptJson(std::string_view json) {
   return out;
 }
 
-std::string integrityOf(std::string_view text) {
-  return "sha256-" + base64(sha256Of({reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
-}
+std::string integrityOf(std::string_view text) { return "sha256-" + base64(sha256Of(asBytes(text))); }
 
 }  // namespace tandem

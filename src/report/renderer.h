@@ -39,10 +39,15 @@ struct Verdict {
   const RunRecord* fastest = nullptr;  ///< of the runs given
 };
 
+/// Why a run is no headline: "failed", "skipped", "not valid", "in doubt" (measure/guards.h) or "not steady", the first
+/// that holds; empty when it is one.
+std::string_view shortcoming(const RunRecord& record);
+
 Verdict judge(std::span<const RunRecord>);
 
 /// "fastest: POINT, RATE images/s, 12.3 % ahead of POINT; repeat with: COMMAND", or why there is none. One line,
 /// without its end. Says "not distinguishable from" when the 95 % intervals of the two fastest overlap.
-std::string verdict(std::span<const RunRecord>);
+std::string textOf(const Verdict& verdict);
+std::string verdict(std::span<const RunRecord>);  ///< of judge()'s
 
 }  // namespace tandem

@@ -26,7 +26,7 @@ std::vector<Contender> contendersOf(std::span<const RunRecord> records) {
     const RunRecord& record = records[i];
     const auto valueOf = [&](std::string_view name) { return metric(name).of(record, nullptr); };
     const auto rate = valueOf("images_per_s");
-    if (!rate || record.placement.control || !isQuotable(record) || !notSteadyBecause(record).empty()) continue;
+    if (!rate || record.placement.control || !shortcoming(record).empty()) continue;
     contenders.push_back({&record, i + 1, *rate, valueOf("images_per_s_low"), valueOf("images_per_s_high"),
                           pointLabel(record, differing)});
   }
@@ -35,19 +35,12 @@ std::vector<Contender> contendersOf(std::span<const RunRecord> records) {
 }
 
 std::string noneFinished(std::span<const RunRecord> records) {
-  const auto count = [&](const auto& of) { return std::ranges::count_if(records, of); };
-  const auto ended = [&](OutcomeKind kind) {
-    return count([kind](const RunRecord& record) { return record.outcome.kind == kind; });
-  };
-  const auto disturbed =
-      count([](const RunRecord& record) { return record.outcome.kind == OutcomeKind::ok && !record.valid(); });
-  const auto doubtful = count([](const RunRecord& record) { return record.valid() && !isQuotable(record); });
-  const auto unsteady =
-      count([](const RunRecord& record) { return isQuotable(record) && !notSteadyBecause(record).empty(); });
-  return concat("no point to judge: ", ended(OutcomeKind::failed), " failed, ", ended(OutcomeKind::skipped), " skipped",
-                disturbed > 0 ? concat(", ", disturbed, " not valid") : "",
-                doubtful > 0 ? concat(", ", doubtful, " in doubt") : "",
-                unsteady > 0 ? concat(", ", unsteady, " not steady (a larger --budget or --warmup helps)") : "");
+  const auto count = [&](std::string_view what) { return std::ranges::count(records, what, shortcoming); };
+  std::string text = concat("no point to judge: ", count("failed"), " failed, ", count("skipped"), " skipped");
+  for (const std::string_view what : {"not valid", "in doubt", "not steady"}) {
+    if (count(what) > 0) text += concat(", ", count(what), ' ', what);
+  }
+  return text + (count("not steady") > 0 ? " (a larger --budget or --warmup helps)" : "");
 }
 
 std::string described(const Contender& contender) {
@@ -69,6 +62,14 @@ std::string lead(const Contender& first, const Contender& second) {
 
 }  // namespace
 
+std::string_view shortcoming(const RunRecord& record) {
+  if (record.outcome.kind == OutcomeKind::failed) return "failed";
+  if (record.outcome.kind == OutcomeKind::skipped) return "skipped";
+  if (!record.valid()) return "not valid";
+  if (!isQuotable(record)) return "in doubt";
+  return notSteadyBecause(record).empty() ? "" : "not steady";
+}
+
 Verdict judge(std::span<const RunRecord> records) {
   const auto contenders = contendersOf(records);
   if (contenders.empty()) return {noneFinished(records), "", nullptr};
@@ -78,9 +79,10 @@ Verdict judge(std::span<const RunRecord> records) {
   return {concat("fastest: ", described(first), ", ", lead(first, contenders[1])), repeat, first.record};
 }
 
-std::string verdict(std::span<const RunRecord> records) {
-  const Verdict found = judge(records);
-  return found.repeat.empty() ? found.finding : concat(found.finding, "; repeat with: ", found.repeat);
+std::string textOf(const Verdict& verdict) {
+  return verdict.repeat.empty() ? verdict.finding : concat(verdict.finding, "; repeat with: ", verdict.repeat);
 }
+
+std::string verdict(std::span<const RunRecord> records) { return textOf(judge(records)); }
 
 }  // namespace tandem

@@ -9,12 +9,6 @@
 namespace tandem {
 namespace {
 
-std::string lowered(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  return lower;
-}
-
 /// Edit distance with swapped neighbours as one edit (optimal string alignment).
 size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
@@ -59,6 +53,12 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
     parts.emplace_back(text.substr(begin, end == std::string_view::npos ? end : end - begin));
   }
   return parts;
+}
+
+std::string lowered(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return lower;
 }
 
 std::string nearest(std::string_view given, std::span<const std::string> candidates) {

@@ -22,6 +22,9 @@ std::string join(std::span<const std::string> parts, std::string_view separator 
 /// Splits at any character of `separators`; an empty text gives one empty part.
 std::vector<std::string> split(std::string_view text, std::string_view separators);
 
+/// ASCII letters in lower case.
+std::string lowered(std::string_view text);
+
 /// The candidate nearest to `given` by edit distance, or empty when none is near enough to be a typing error.
 std::string nearest(std::string_view given, std::span<const std::string> candidates);
 

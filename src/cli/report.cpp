@@ -159,15 +159,10 @@ void reportSeedTables(const Request& request, std::ostream& out) {
   }
 }
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 bool hasAll(const Facts& figure, const std::vector<std::string>& words) {
   return std::ranges::all_of(words, [&](const std::string& word) {
     return std::ranges::any_of(
-        figure, [&](const auto& fact) { return lower(fact.second).find(lower(word)) != std::string::npos; });
+        figure, [&](const auto& fact) { return lowered(fact.second).find(lowered(word)) != std::string::npos; });
   });
 }
 

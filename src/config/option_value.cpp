@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/catalog.h"
+#include "base/text.h"
 #include "config/option.h"
 
 namespace tandem {
@@ -31,8 +32,7 @@ void parseInto(double& field, std::string_view text) {
 }
 
 void parseInto(bool& field, std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lowered(text);
   if (lower != "true" && lower != "false") throw Refusal{"must be true or false"};
   field = lower == "true";
 }

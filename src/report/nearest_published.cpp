@@ -17,11 +17,6 @@ namespace {
 constexpr std::array<std::string_view, 5> variants{"ti", "super", "mobile", "laptop", "max-q"};
 constexpr double unknownBatch = 8;  // doublings away
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 std::string factOf(const Facts& figure, std::string_view name) {
   const auto found = figure.find(name);
   return found == figure.end() ? "" : found->second;
@@ -32,7 +27,7 @@ double numberOf(const Facts& figure, std::string_view name) {
 }
 
 std::vector<std::string> wordsOf(const std::string& device) {
-  std::vector<std::string> words = split(lower(device), " -_()/,");
+  std::vector<std::string> words = split(lowered(device), " -_()/,");
   std::erase(words, "");
   return words;
 }
@@ -68,7 +63,7 @@ std::string familyOf(const std::string& model) {
 /// As the zoo calls it.
 std::string ownName(const std::string& model) {
   for (const Alias& alias : aliases()) {
-    if (alias.name == "model" && alias.value == lower(model)) return std::string(alias.optionValue);
+    if (alias.name == "model" && alias.value == lowered(model)) return std::string(alias.optionValue);
   }
   return model;
 }

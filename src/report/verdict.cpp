@@ -34,13 +34,23 @@ std::vector<Contender> contendersOf(std::span<const RunRecord> records) {
   return contenders;
 }
 
-std::string noneFinished(std::span<const RunRecord> records) {
-  const auto count = [&](std::string_view what) { return std::ranges::count(records, what, shortcoming); };
-  std::string text = concat("no point to judge: ", count("failed"), " failed, ", count("skipped"), " skipped");
+size_t countOf(std::span<const RunRecord> records, std::string_view what) {
+  return static_cast<size_t>(std::ranges::count(records, what, shortcoming));
+}
+
+/// "2 not valid, 1 not steady (...)": finished runs that are no headline; empty without.
+std::string leftOut(std::span<const RunRecord> records) {
+  std::vector<std::string> parts;
   for (const std::string_view what : {"not valid", "in doubt", "not steady"}) {
-    if (count(what) > 0) text += concat(", ", count(what), ' ', what);
+    if (const size_t count = countOf(records, what)) parts.push_back(concat(count, ' ', what));
   }
-  return text + (count("not steady") > 0 ? " (a larger --budget or --warmup helps)" : "");
+  return join(parts) + (countOf(records, "not steady") > 0 ? " (a larger --budget or --warmup helps)" : "");
+}
+
+std::string noneFinished(std::span<const RunRecord> records) {
+  const std::string more = leftOut(records);
+  return concat("no point to judge: ", countOf(records, "failed"), " failed, ", countOf(records, "skipped"), " skipped",
+                more.empty() ? "" : ", " + more);
 }
 
 std::string described(const Contender& contender) {
@@ -75,8 +85,9 @@ Verdict judge(std::span<const RunRecord> records) {
   if (contenders.empty()) return {noneFinished(records), "", nullptr};
   const Contender& first = contenders.front();
   const std::string repeat = commandLine("bench", first.record->config);
-  if (contenders.size() == 1) return {concat("one point finished: ", described(first)), repeat, first.record};
-  return {concat("fastest: ", described(first), ", ", lead(first, contenders[1])), repeat, first.record};
+  const std::string more = leftOut(records), without = more.empty() ? "" : "; left out: " + more;
+  if (contenders.size() == 1) return {concat("one point finished: ", described(first), without), repeat, first.record};
+  return {concat("fastest: ", described(first), ", ", lead(first, contenders[1]), without), repeat, first.record};
 }
 
 std::string textOf(const Verdict& verdict) {

@@ -38,8 +38,25 @@ TEST(Verdict, WhatWasNotSteadyIsNoHeadline) {
   std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 99)};
   records[1].warmup.steady = false;
   EXPECT_TRUE(verdict(records).starts_with("one point finished: replicas=1, "));
+  EXPECT_NE(verdict(records).find("; left out: 1 not steady (a larger --budget or --warmup helps); repeat with: "),
+            std::string::npos)
+      << verdict(records);
   records[0].warmup.steady = false;
   EXPECT_TRUE(verdict(records).starts_with("no point to judge: 0 failed, 0 skipped, 2 not steady ("));
+}
+
+TEST(Verdict, AShortcomingIsTheFirstThatHolds) {
+  RunRecord record = exampleRecord(1, "replicated", 100);
+  EXPECT_EQ(shortcoming(record), "");
+  for (size_t i = record.steps.size() / 2; i < record.steps.size(); ++i)
+    record.steps[i].wall = record.steps[i].wall / 2;
+  EXPECT_EQ(shortcoming(record), "not steady");
+  record.environment.variables["LD_PRELOAD"] = "other.so";
+  EXPECT_EQ(shortcoming(record), "in doubt");
+  record.interference.reasons = {"a stall"};
+  EXPECT_EQ(shortcoming(record), "not valid");
+  record.outcome.kind = OutcomeKind::failed;
+  EXPECT_EQ(shortcoming(record), "failed");
 }
 
 TEST(Verdict, PointsWithTheSameOptionsAreToldApartByTheirRow) {
@@ -63,7 +80,8 @@ TEST(Verdict, NoneFinished) {
 TEST(Verdict, ADisturbedPointIsNeverTheFastest) {
   std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 100)};
   records[1].interference.reasons = {"other programs used the run's CPUs for 40 %"};
-  EXPECT_EQ(verdict(records), "one point finished: replicas=1, 160.00 images/s" + repeated(records[0]));
+  EXPECT_EQ(verdict(records),
+            "one point finished: replicas=1, 160.00 images/s; left out: 1 not valid" + repeated(records[0]));
   records[0].interference.reasons = {"the process was stopped for 2 s"};
   EXPECT_EQ(verdict(records), "no point to judge: 0 failed, 0 skipped, 2 not valid");
 }

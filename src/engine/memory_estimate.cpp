@@ -30,14 +30,14 @@ int64_t bytesPerParameter(const Config& config, const Precision& precision) {
 
 int64_t packedWeightBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
   if (config.executor != "planned" || config.devices != "cpu") return 0;
-  const bool winograd = config.convolution != "direct" && precision.compute == at::kFloat;
-  int64_t weights = 0;
+  const bool winograd = config.convolution != "direct";
+  int64_t bytes = 0;
   for (const auto& parameter : needs.graph->parameters()) {
     if (parameter.shape.size() != 4) continue;
     const bool is3x3 = parameter.shape[2] == 3 && parameter.shape[3] == 3;
-    weights += parameter.count() * (winograd && is3x3 ? winogradPointsPerWeight : 1);
+    bytes += parameter.count() * (winograd && is3x3 ? winogradBytesPerWeight : size(precision.compute));
   }
-  return weights * size(precision.compute) * (config.forwardOnly ? 1 : packedCopies) * needs.replicasPerDevice;
+  return bytes * (config.forwardOnly ? 1 : packedCopies) * needs.replicasPerDevice;
 }
 
 int64_t parameterBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {

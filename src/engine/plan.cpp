@@ -84,14 +84,13 @@ void checkLayout(const Config& config) {
 
 void checkConvolution(const Config& config) {
   if (config.convolution == "auto" || config.convolution == convolutionAlgorithms().front().name) return;
-  const ConvolutionAlgorithm& algorithm = find(convolutionAlgorithms(), config.convolution, "--convolution");
+  find(convolutionAlgorithms(), config.convolution, "--convolution");
   const ExecutorEntry& executor = find(executors(), config.executor, "--executor");
-  const bool isChosen = choosesKernels(executor, layoutOf(config), deviceTypeOf(config));
-  if (isChosen && (algorithm.bf16 || config.precision == "fp32")) return;
+  if (choosesKernels(executor, layoutOf(config), deviceTypeOf(config))) return;
   throw UsageError(concat("--convolution=", config.convolution, " with --executor=", config.executor,
-                          " --devices=", config.devices, " --precision=", config.precision, " --layout=", config.layout,
-                          ": it needs --executor=planned, --devices=cpu, ", algorithm.bf16 ? "" : "--precision=fp32, ",
-                          "a --layout other than nchw and a build with oneDNN; use --convolution=auto"));
+                          " --devices=", config.devices, " --layout=", config.layout,
+                          ": it needs --executor=planned, --devices=cpu, a --layout other than nchw and a build with "
+                          "oneDNN; use --convolution=auto"));
 }
 
 void resolveBatch(RunPlan& plan) {

@@ -48,7 +48,6 @@ class Convolution {
 struct ConvolutionAlgorithm {
   std::string_view name, summary;
   std::array<bool, 3> passes;  ///< forward, backwardInput, backwardParameters: false where another way is inside
-  bool bf16;                   ///< serves bf16 besides fp32
   /// Null for what it does not serve.
   std::unique_ptr<Convolution> (*make)(const ConvolutionGeometry&, const ConvolutionParameters&);
 };

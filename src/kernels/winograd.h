@@ -1,19 +1,20 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "kernels/convolution.h"
 
 namespace tandem {
 
-/// Values that it keeps per weight, for forward and as many for the gradient of the input: 36 for each 9.
-constexpr int64_t winogradPointsPerWeight = 4;
+/// Bytes that it keeps per weight, for forward and as many for the gradient of the input: 36 points for each 9.
+constexpr int64_t winogradBytesPerWeight = 4 * sizeof(float);
 
 /// A convolution of 3x3 weights, stride 1, by Winograd's F(4x4, 3x3) (kernels/winograd_bodies.h): 36 products where
 /// 144 are the definition, so it is faster where the channels are many, and less exact: the error of a result is about
-/// ten times that of the direct sum in fp32 (bounded in the test). Null for what it does not serve: other sizes,
-/// groups, types, paddings above 2, channels that are not whole vectors of 16, weights that do not lie as a
-/// Convolution's do.
+/// ten times that of the direct sum in fp32 (bounded in the test). float or bfloat16, computed in fp32 and rounded
+/// once. Null for what it does not serve: other sizes, groups, types, paddings above 2, channels that are not whole
+/// vectors of 16, weights that do not lie as a Convolution's do.
 std::unique_ptr<Convolution> makeWinogradConvolution(const ConvolutionGeometry& geometry,
                                                      const ConvolutionParameters& parameters);
 

@@ -2,10 +2,13 @@
 
 #include <cstdint>
 
+#include "kernels/bf16.h"
+
 /// Winograd's minimal filtering F(4x4, 3x3) in two dimensions (A. Lavin, S. Gray, "Fast Algorithms for Convolutional
 /// Neural Networks", CVPR 2016): a tile of 4x4 results of a 3x3 convolution costs 36 products per pair of channels
 /// instead of 144. A tile is brought into 36 points, the points are multiplied as 36 matrices, the results brought
-/// back. All values fp32; channels are whole vectors of `lanes` (kernels/vector.h).
+/// back. Points are fp32; activations, weights, bias and gradients are all of one `type`, a result rounded once.
+/// Channels are whole vectors of `lanes` (kernels/vector.h).
 namespace tandem::winograd {
 
 constexpr int side = 4;     ///< results of a tile in each direction
@@ -51,21 +54,22 @@ struct Product {
 
 namespace cpu {
 /// 6x6 values of each tile, zero outside the image, into points.
-void inputToPoints(const float* x, const ImageOrder& order, const Tiles& tiles, const Part& part, const Matrices& to);
+void inputToPoints(Element type, const void* x, const ImageOrder& order, const Tiles& tiles, const Part& part,
+                   const Matrices& to);
 /// The 4x4 gradients of each tile's results into points.
-void outputGradientToPoints(const float* dy, const ImageOrder& order, const Tiles& tiles, const Part& part,
+void outputGradientToPoints(Element type, const void* dy, const ImageOrder& order, const Tiles& tiles, const Part& part,
                             const Matrices& to);
 /// Points to the 4x4 results of each tile, those inside the image; bias [channels] or null is added.
-void pointsToOutput(const Matrices& from, const float* bias, const ImageOrder& order, const Tiles& tiles,
-                    const Part& part, float* y);
+void pointsToOutput(Element type, const Matrices& from, const void* bias, const ImageOrder& order, const Tiles& tiles,
+                    const Part& part, void* y);
 
 /// Weights into points [inputs, outputs], for vectors [firstInput, lastInput) of `lanes` inputs; or, flipped,
 /// [outputs, inputs] of the weights turned by 180 degrees, for such vectors of outputs.
-void weightsToPoints(const float* weights, const WeightOrder& order, bool flipped, int64_t first, int64_t last,
-                     const Matrices& to);
+void weightsToPoints(Element type, const void* weights, const WeightOrder& order, bool flipped, int64_t first,
+                     int64_t last, const Matrices& to);
 /// Points [inputs, outputs] to the gradient of the weights, for vectors [first, last) of `lanes` inputs.
-void pointsToWeightGradient(const Matrices& from, const WeightOrder& order, int64_t first, int64_t last,
-                            float* gradient);
+void pointsToWeightGradient(Element type, const Matrices& from, const WeightOrder& order, int64_t first, int64_t last,
+                            void* gradient);
 
 /// The first `rows` rows of one point's product.
 void multiply(const Product& product, int64_t point, int64_t rows);

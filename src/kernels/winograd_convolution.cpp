@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "kernels/blocked.h"
 #include "kernels/cache_size.h"
+#include "kernels/launch.h"
 #include "kernels/vector.h"
 #include "kernels/winograd.h"
 #include "kernels/winograd_bodies.h"
@@ -55,7 +56,10 @@ Tiles tilesOf(const ImageOrder& results, int64_t top, int64_t left) {
 class WinogradConvolution final : public Convolution {
  public:
   WinogradConvolution(const ConvolutionGeometry& geometry, const ConvolutionParameters& parameters)
-      : g_(geometry), p_(parameters), weights_(orderOf(parameters.weight)) {}
+      : g_(geometry),
+        p_(parameters),
+        weights_(orderOf(parameters.weight)),
+        type_(elementOf(parameters.weight, "weight")) {}
 
   void weightsChanged() override { forwardCurrent_ = backwardCurrent_ = false; }
 
@@ -90,6 +94,7 @@ class WinogradConvolution final : public Convolution {
   ConvolutionGeometry g_;
   ConvolutionParameters p_;
   WeightOrder weights_;
+  Element type_;
   at::Tensor forwardWeights_, backwardWeights_;  // points
   bool forwardCurrent_ = false, backwardCurrent_ = false;
 };
@@ -100,9 +105,9 @@ Matrices WinogradConvolution::weightPoints(bool flipped, at::Tensor& memory, boo
   if (!memory.defined()) memory = at::empty({points * rows * columns}, at::kFloat);
   const Matrices to{memory.data_ptr<float>(), rows, columns, std::min(panelColumns, columns)};
   if (std::exchange(current, true)) return to;
-  const float* const from = p_.weight.data_ptr<float>();
+  const void* const from = p_.weight.const_data_ptr();
   at::parallel_for(0, rows / lanes, 1, [&](int64_t first, int64_t last) {
-    cpu::weightsToPoints(from, weights_, flipped, first, last, to);
+    cpu::weightsToPoints(type_, from, weights_, flipped, first, last, to);
   });
   return to;
 }
@@ -114,9 +119,9 @@ void WinogradConvolution::convolve(const at::Tensor& x, Offset padding, const Ma
   const Tiles tiles = tilesOf(results, padding.top, padding.left);
   const int64_t perTile = points * (weights.rows + weights.columns);
   const int64_t atOnce = std::max(leastTiles, cacheFloats() / 2 / perTile);
-  const float* const from = x.data_ptr<float>();
-  const float* const added = bias.defined() ? bias.data_ptr<float>() : nullptr;
-  float* const to = y.data_ptr<float>();
+  const void* const from = x.const_data_ptr();
+  const void* const added = bias.defined() ? bias.const_data_ptr() : nullptr;
+  void* const to = y.mutable_data_ptr();
   at::parallel_for(0, results.images * tiles.across * tiles.down, 1, [&](int64_t begin, int64_t end) {
     const int64_t rows = std::min(atOnce, end - begin);
     at::Tensor inputMemory, resultMemory;
@@ -124,11 +129,11 @@ void WinogradConvolution::convolve(const at::Tensor& x, Offset padding, const Ma
     const Matrices result = matrices(resultMemory, rows, weights.columns, weights.columns);
     for (int64_t first = begin; first < end; first += rows) {
       const Part part{first, first, std::min(end, first + rows)};
-      cpu::inputToPoints(from, order, tiles, part, input);
+      cpu::inputToPoints(type_, from, order, tiles, part, input);
       for (int point = 0; point < points; ++point) {
         cpu::multiply({input, weights, result, false, false}, point, part.last - first);
       }
-      cpu::pointsToOutput(result, added, results, tilesOf(results, 0, 0), part, to);
+      cpu::pointsToOutput(type_, result, added, results, tilesOf(results, 0, 0), part, to);
     }
   });
 }
@@ -151,8 +156,8 @@ void WinogradConvolution::backwardParameters(const at::Tensor& x, const at::Tens
     const Matrices gradient =
         matrices(gradientMemory, rows, weights_.outputs, std::min(panelColumns, weights_.outputs));
     at::parallel_for(begin, begin + rows, 1, [&](int64_t first, int64_t last) {
-      cpu::inputToPoints(x.data_ptr<float>(), inputs, ofInput, {begin, first, last}, input);
-      cpu::outputGradientToPoints(dy.data_ptr<float>(), results, ofResults, {begin, first, last}, gradient);
+      cpu::inputToPoints(type_, x.const_data_ptr(), inputs, ofInput, {begin, first, last}, input);
+      cpu::outputGradientToPoints(type_, dy.const_data_ptr(), results, ofResults, {begin, first, last}, gradient);
     });
     at::parallel_for(0, points, 1, [&](int64_t first, int64_t last) {
       for (int64_t point = first; point < last; ++point) {
@@ -160,13 +165,13 @@ void WinogradConvolution::backwardParameters(const at::Tensor& x, const at::Tens
       }
     });
   }
-  float* const to = p_.weightGradient.data_ptr<float>();
+  void* const to = p_.weightGradient.mutable_data_ptr();
   at::parallel_for(0, weights_.inputs / lanes, 1, [&](int64_t first, int64_t last) {
-    cpu::pointsToWeightGradient(sum, orderOf(p_.weightGradient), first, last, to);
+    cpu::pointsToWeightGradient(type_, sum, orderOf(p_.weightGradient), first, last, to);
   });
   if (p_.bias.defined()) {
-    const at::Tensor perImage = dy.sum({2, 3}).view({results.images, weights_.outputs});
-    at::sum_out(p_.biasGradient, perImage, at::IntArrayRef{0});
+    const at::Tensor perImage = dy.sum({2, 3}, false, at::kFloat).view({results.images, weights_.outputs});
+    p_.biasGradient.copy_(perImage.sum(0));
   }
 }
 
@@ -177,10 +182,11 @@ bool isWhole(int64_t channels) { return channels % lanes == 0; }
 std::unique_ptr<Convolution> makeWinogradConvolution(const ConvolutionGeometry& g,
                                                      const ConvolutionParameters& parameters) {
   const at::Tensor& weight = parameters.weight;
-  if (weight.scalar_type() != at::kFloat || !weight.is_cpu()) return nullptr;
+  const bool isServed = weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kBFloat16;
+  if (!isServed || !weight.is_cpu()) return nullptr;
   const bool blocked = weight.dim() == 6;
   if (!blocked && !weight.is_contiguous(at::MemoryFormat::ChannelsLast)) return nullptr;
-  if (blocked && blockChannels() != lanes) return nullptr;
+  if ((blocked || g.blockedOutput) && blockChannels() != lanes) return nullptr;
   const WeightOrder order = orderOf(weight);
   const bool padded = std::max({g.top, g.bottom, g.left, g.right}) > 2;
   const bool square = weight.size(-1) == 3 && weight.size(-2) == 3;

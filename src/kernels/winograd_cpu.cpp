@@ -101,15 +101,15 @@ TANDEM_INLINE float* at(const Matrices& m, int64_t point, int64_t row, int64_t c
   return m.data + (point * m.columns + before) * m.rows + row * width + (column - before);
 }
 
-template <class T>
-TANDEM_INLINE void toPoints(const float* x, const ImageOrder& o, const Tiles& tiles, const Part& part,
+template <class T, class Value>
+TANDEM_INLINE void toPoints(const Value* x, const ImageOrder& o, const Tiles& tiles, const Part& part,
                             const Matrices& to) {
   for (int64_t tile = part.first; tile < part.last; ++tile) {
     const Place place = placeOf(tiles, tile);
-    const float* const first = x + place.image * o.image + place.h * o.row + place.w * o.pixel;
+    const Value* const first = x + place.image * o.image + place.h * o.row + place.w * o.pixel;
     const bool whole = inside(place.h, place.w, o) && inside(place.h + T::in - 1, place.w + T::in - 1, o);
     for (int64_t c = 0; c < o.channels; c += lanes) {
-      const float* const from = first + c / lanes * o.block;
+      const Value* const from = first + c / lanes * o.block;
       Floats d[T::in][T::in], t[T::out][T::out];
       for (int i = 0; i < T::in; ++i) {
         for (int j = 0; j < T::in; ++j) {
@@ -131,21 +131,26 @@ using Block = float[taps][taps][lanes][lanes];
 
 /// A lanes x lanes block from one memory into another; the far one, `from` or `to`, is walked along where it lies
 /// close.
-TANDEM_INLINE void copyBlock(const float* from, int64_t fromRow, int64_t fromColumn, float* to, int64_t toRow,
+template <class From, class To>
+TANDEM_INLINE void copyBlock(const From* from, int64_t fromRow, int64_t fromColumn, To* to, int64_t toRow,
                              int64_t toColumn) {
+  const auto copy = [&](int i, int j) TANDEM_INLINE_LAMBDA {
+    to[i * toRow + j * toColumn] = fromFloat<To>(toFloat(from[i * fromRow + j * fromColumn]));
+  };
   if (fromRow == 1 || toRow == 1) {
     for (int j = 0; j < lanes; ++j) {
-      for (int i = 0; i < lanes; ++i) to[i * toRow + j * toColumn] = from[i * fromRow + j * fromColumn];
+      for (int i = 0; i < lanes; ++i) copy(i, j);
     }
   } else {
     for (int i = 0; i < lanes; ++i) {
-      for (int j = 0; j < lanes; ++j) to[i * toRow + j * toColumn] = from[i * fromRow + j * fromColumn];
+      for (int j = 0; j < lanes; ++j) copy(i, j);
     }
   }
 }
 
 /// Rows are inputs; or with `flipped` outputs, of turned taps.
-TANDEM_INLINE void readBlock(const float* from, const WeightOrder& o, bool flipped, Block& block) {
+template <class Value>
+TANDEM_INLINE void readBlock(const Value* from, const WeightOrder& o, bool flipped, Block& block) {
   const int64_t row = flipped ? o.output : o.input, column = flipped ? o.input : o.output;
   for (int h = 0; h < taps; ++h) {
     for (int w = 0; w < taps; ++w) {
@@ -155,7 +160,8 @@ TANDEM_INLINE void readBlock(const float* from, const WeightOrder& o, bool flipp
   }
 }
 
-TANDEM_INLINE void writeBlock(const Block& block, const WeightOrder& o, float* to) {
+template <class Value>
+TANDEM_INLINE void writeBlock(const Block& block, const WeightOrder& o, Value* to) {
   for (int h = 0; h < taps; ++h) {
     for (int w = 0; w < taps; ++w) {
       copyBlock(block[h][w][0], lanes, 1, to + h * o.row + w * o.pixel, o.input, o.output);
@@ -195,23 +201,12 @@ TANDEM_INLINE void timesPanel(const Product& p, const float* a, const float* b, 
   if constexpr (rows > 1) timesPanel<rows / 2, vectors>(p, a, b, to, first, last);
 }
 
-}  // namespace
-
-TANDEM_CLONES void inputToPoints(const float* x, const ImageOrder& order, const Tiles& tiles, const Part& part,
-                                 const Matrices& to) {
-  toPoints<InputPoints>(x, order, tiles, part, to);
-}
-
-TANDEM_CLONES void outputGradientToPoints(const float* dy, const ImageOrder& order, const Tiles& tiles,
-                                          const Part& part, const Matrices& to) {
-  toPoints<ResultGradientPoints>(dy, order, tiles, part, to);
-}
-
-TANDEM_CLONES void pointsToOutput(const Matrices& from, const float* bias, const ImageOrder& o, const Tiles& tiles,
-                                  const Part& part, float* y) {
+template <class Value>
+TANDEM_INLINE void toOutput(const Matrices& from, const Value* bias, const ImageOrder& o, const Tiles& tiles,
+                            const Part& part, Value* y) {
   for (int64_t tile = part.first; tile < part.last; ++tile) {
     const Place place = placeOf(tiles, tile);
-    float* const first = y + place.image * o.image + place.h * o.row + place.w * o.pixel;
+    Value* const first = y + place.image * o.image + place.h * o.row + place.w * o.pixel;
     const int64_t high = o.height - place.h < side ? o.height - place.h : side;
     const int64_t wide = o.width - place.w < side ? o.width - place.w : side;
     for (int64_t c = 0; c < o.channels; c += lanes) {
@@ -222,7 +217,7 @@ TANDEM_CLONES void pointsToOutput(const Matrices& from, const float* bias, const
       }
       both<Results>(m, result);
       const Floats added = bias ? load<Floats>(bias + c) : Floats{};
-      float* const to = first + c / lanes * o.block;
+      Value* const to = first + c / lanes * o.block;
       for (int i = 0; i < high; ++i) {
         for (int j = 0; j < wide; ++j) store(to + i * o.row + j * o.pixel, result[i][j] + added);
       }
@@ -230,8 +225,9 @@ TANDEM_CLONES void pointsToOutput(const Matrices& from, const float* bias, const
   }
 }
 
-TANDEM_CLONES void weightsToPoints(const float* weights, const WeightOrder& o, bool flipped, int64_t first,
-                                   int64_t last, const Matrices& to) {
+template <class Value>
+TANDEM_INLINE void ofWeights(const Value* weights, const WeightOrder& o, bool flipped, int64_t first, int64_t last,
+                             const Matrices& to) {
   Block block;
   for (int64_t row = first; row < last; ++row) {
     for (int64_t column = 0; column < to.columns / lanes; ++column) {
@@ -252,8 +248,9 @@ TANDEM_CLONES void weightsToPoints(const float* weights, const WeightOrder& o, b
   }
 }
 
-TANDEM_CLONES void pointsToWeightGradient(const Matrices& from, const WeightOrder& o, int64_t first, int64_t last,
-                                          float* gradient) {
+template <class Value>
+TANDEM_INLINE void toWeightGradient(const Matrices& from, const WeightOrder& o, int64_t first, int64_t last,
+                                    Value* gradient) {
   Block block;
   for (int64_t row = first; row < last; ++row) {
     for (int64_t column = 0; column < from.columns / lanes; ++column) {
@@ -271,6 +268,38 @@ TANDEM_CLONES void pointsToWeightGradient(const Matrices& from, const WeightOrde
       writeBlock(block, o, gradient + column * o.outputBlock + row * o.inputBlock);
     }
   }
+}
+
+}  // namespace
+
+TANDEM_CLONES void inputToPoints(Element type, const void* x, const ImageOrder& order, const Tiles& tiles,
+                                 const Part& part, const Matrices& to) {
+  type == Element::fp32 ? toPoints<InputPoints>(static_cast<const float*>(x), order, tiles, part, to)
+                        : toPoints<InputPoints>(static_cast<const Bf16*>(x), order, tiles, part, to);
+}
+
+TANDEM_CLONES void outputGradientToPoints(Element type, const void* dy, const ImageOrder& order, const Tiles& tiles,
+                                          const Part& part, const Matrices& to) {
+  type == Element::fp32 ? toPoints<ResultGradientPoints>(static_cast<const float*>(dy), order, tiles, part, to)
+                        : toPoints<ResultGradientPoints>(static_cast<const Bf16*>(dy), order, tiles, part, to);
+}
+
+TANDEM_CLONES void pointsToOutput(Element type, const Matrices& from, const void* bias, const ImageOrder& order,
+                                  const Tiles& tiles, const Part& part, void* y) {
+  type == Element::fp32 ? toOutput(from, static_cast<const float*>(bias), order, tiles, part, static_cast<float*>(y))
+                        : toOutput(from, static_cast<const Bf16*>(bias), order, tiles, part, static_cast<Bf16*>(y));
+}
+
+TANDEM_CLONES void weightsToPoints(Element type, const void* weights, const WeightOrder& order, bool flipped,
+                                   int64_t first, int64_t last, const Matrices& to) {
+  type == Element::fp32 ? ofWeights(static_cast<const float*>(weights), order, flipped, first, last, to)
+                        : ofWeights(static_cast<const Bf16*>(weights), order, flipped, first, last, to);
+}
+
+TANDEM_CLONES void pointsToWeightGradient(Element type, const Matrices& from, const WeightOrder& order, int64_t first,
+                                          int64_t last, void* gradient) {
+  type == Element::fp32 ? toWeightGradient(from, order, first, last, static_cast<float*>(gradient))
+                        : toWeightGradient(from, order, first, last, static_cast<Bf16*>(gradient));
 }
 
 TANDEM_CLONES void multiply(const Product& p, int64_t point, int64_t rows) {

@@ -261,12 +261,10 @@ TEST(Plan, BlocksOfChannelsNeedThePlannedExecutor) {
   EXPECT_NE(refusalOf(config).find("--executor=planned"), std::string::npos);
 }
 
-TEST(Plan, WinogradNeedsThePlannedExecutorInFp32) {
+TEST(Plan, WinogradNeedsThePlannedExecutor) {
   auto config = tiny();
   config.convolution = "winograd";
-  config.precision = "bf16";
-  EXPECT_NE(refusalOf(config).find("--precision=fp32"), std::string::npos);
-  config.precision = "fp32", config.executor = "autograd";
+  config.executor = "autograd";
   EXPECT_NE(refusalOf(config).find("--executor=planned"), std::string::npos);
   config.executor = "planned", config.layout = "nchw";
   EXPECT_NE(refusalOf(config).find("other than nchw"), std::string::npos);

@@ -209,11 +209,11 @@ TEST(Winograd, ServesOnlyWhatItIsFor) {
   const ConvolutionGeometry same{1, 1, 1, 1, 1, 1, 1};
   ConvolutionGeometry strided = same, grouped = same, far = same;
   strided.strideW = 2, grouped.groups = 2, far.bottom = 3;
-  for (const Row& row :
-       {Row{{32, 16, 3, 3}, same, at::kFloat, true}, Row{{32, 16, 3, 3}, same, at::kBFloat16, false},
-        Row{{32, 16, 3, 3}, strided, at::kFloat, false}, Row{{32, 16, 3, 3}, grouped, at::kFloat, false},
-        Row{{32, 16, 3, 3}, far, at::kFloat, false}, Row{{32, 16, 1, 3}, same, at::kFloat, false},
-        Row{{32, 8, 3, 3}, same, at::kFloat, false}, Row{{24, 16, 3, 3}, same, at::kFloat, false}}) {
+  for (const Row& row : {Row{{32, 16, 3, 3}, same, at::kFloat, true}, Row{{32, 16, 3, 3}, same, at::kBFloat16, true},
+                         Row{{32, 16, 3, 3}, same, at::kHalf, false}, Row{{32, 16, 3, 3}, strided, at::kFloat, false},
+                         Row{{32, 16, 3, 3}, grouped, at::kFloat, false}, Row{{32, 16, 3, 3}, far, at::kFloat, false},
+                         Row{{32, 16, 1, 3}, same, at::kFloat, false}, Row{{32, 8, 3, 3}, same, at::kFloat, false},
+                         Row{{24, 16, 3, 3}, same, at::kFloat, false}}) {
     const at::Tensor weight = at::zeros(row.weight, row.type).contiguous(channelsLast);
     EXPECT_EQ(makeWinogradConvolution(row.geometry, {weight, {}, at::empty_like(weight), {}}) != nullptr, row.served);
   }

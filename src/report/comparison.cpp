@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <tuple>
 
 #include "base/text.h"
 #include "config/option.h"
@@ -88,6 +90,16 @@ void refuseInvalid(const Side& side) {
       throw InvalidMeasurement(concat("cannot compare ", side.name, ": its run of ", run.time, " is ", caveats,
                                       ", a number not to be quoted; measure it again"));
     }
+  }
+}
+
+/// A copy of a run is no repeat of it.
+void refuseCopies(const Side& side) {
+  std::set<std::tuple<std::string, std::string, Nanos, Nanos>> seen;
+  for (const RunRecord& run : side.runs) {
+    if (seen.emplace(run.environment.host, run.time, run.startup, run.window).second) continue;
+    throw UsageError(concat("cannot compare ", side.name, ": its run of ", run.time,
+                            " stands in it twice, and a copy is no repeat; name each run once"));
   }
 }
 
@@ -205,8 +217,7 @@ std::vector<ResultTable> comparison(const Side& a, const Side& b) {
   const auto configuration = configurationDifferences(a.runs.front(), b.runs.front());
   const auto environment = environmentDifferences(a.runs.front(), b.runs.front());
   refuseWithoutCause(a, b, configuration, environment);
-  refuseInvalid(a);
-  refuseInvalid(b);
+  for (const Side* side : {&a, &b}) refuseInvalid(*side), refuseCopies(*side);
   const auto first = logRate(a), second = logRate(b);
   std::optional<Judgement> judgement;
   if (first && second) judgement = judge(difference(*first, *second));

@@ -64,6 +64,16 @@ TEST(Comparison, OfSeveralRunsTheErrorIsThatBetweenThem) {
   EXPECT_TRUE(contains(shownText(a, b), "faster by 5.0 %"));
 }
 
+TEST(Comparison, ACopyIsNoRepeat) {
+  Side a = one("a", 99);
+  a.runs.push_back(a.runs.front());
+  EXPECT_TRUE(
+      contains(refusal<UsageError>(a, one("b", 99)), "cannot compare a: its run of 2026-01-02T03:04:05Z stands"));
+  EXPECT_TRUE(contains(refusal<UsageError>(one("b", 99), a), "name each run once"));
+  a.runs.back().time = "2026-01-02T03:05:05Z";
+  EXPECT_EQ(refusal<UsageError>(a, one("b", 99)), "");
+}
+
 TEST(Comparison, TooFewStepsGiveNoInterval) {
   Side a = one("a", 99);
   a.runs.front() = shortened(a.runs.front(), 3);

@@ -87,8 +87,11 @@ TEST(ProfileTables, aComparisonOfProfilesNamesThePartThatGrew) {
 }
 
 TEST(ProfileTables, aComparisonPoolsTheRunsOfASide) {
-  const Side a{"a", {profiled(8, 8), profiled(8, 8), profiled(8, 8)}};
-  const Side b{"b", {profiled(8, 8), profiled(13, 8), profiled(13, 8)}};
+  Side a{"a", {profiled(8, 8), profiled(8, 8), profiled(8, 8)}};
+  Side b{"b", {profiled(8, 8), profiled(13, 8), profiled(13, 8)}};
+  for (Side* side : {&a, &b}) {
+    for (size_t i = 0; i < 3; ++i) side->runs[i].time += concat(i);
+  }
   const auto tables = comparison(a, b);
   const auto& rows = tables.back().rows;
   ASSERT_FALSE(rows.empty());

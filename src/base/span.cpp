@@ -12,9 +12,17 @@ constexpr std::array<std::string_view, 9> names{"step",     "input",    "host to
 
 std::string_view nameOf(SpanKind kind) { return names.at(static_cast<size_t>(kind)); }
 
-SpanRecorder::SpanRecorder(size_t capacity) : spans_(capacity) {}
+SpanRecorder::SpanRecorder(size_t capacity) : spans_(capacity), arrivals_(capacity) {}
 
-void SpanRecorder::clear() { count_ = lost_ = 0; }
+void SpanRecorder::clear() { count_ = arrivalCount_ = lost_ = 0; }
+
+void SpanRecorder::arrive(int64_t bytes) noexcept {
+  if (arrivalCount_ == arrivals_.size()) {
+    ++lost_;
+    return;
+  }
+  arrivals_[arrivalCount_++] = {bytes, now()};
+}
 
 size_t SpanRecorder::open(SpanKind kind) noexcept {
   const int depth = depth_++;

@@ -32,15 +32,23 @@ struct RecordedSpan {
   Nanos begin{}, end{};
 };
 
-/// Keeps the spans of one thread, in the order of their begins, in memory that is there from the start.
+/// A moment at which gradients are handed over to other replicas.
+struct Arrival {
+  int64_t bytes = 0;
+  Nanos at{};
+};
+
+/// Keeps the spans and arrivals of one thread, in the order of their begins, in memory that is there from the start.
 class SpanRecorder {
  public:
   explicit SpanRecorder(size_t capacity);
 
   std::span<const RecordedSpan> spans() const { return {spans_.data(), count_}; }
-  /// Spans that found no room since clear().
+  std::span<const Arrival> arrivals() const { return {arrivals_.data(), arrivalCount_}; }
+  /// Spans and arrivals that found no room since clear().
   size_t lost() const { return lost_; }
   void clear();
+  void arrive(int64_t bytes) noexcept;
 
  private:
   friend class Span;
@@ -49,12 +57,18 @@ class SpanRecorder {
   void close(size_t index) noexcept;
 
   std::vector<RecordedSpan> spans_;
-  size_t count_ = 0, lost_ = 0;
+  std::vector<Arrival> arrivals_;
+  size_t count_ = 0, arrivalCount_ = 0, lost_ = 0;
   int depth_ = 0;
 };
 
 /// Where spans of this thread go; null: they are not recorded and cost a load and a branch.
 inline thread_local constinit SpanRecorder* threadRecorder = nullptr;
+
+/// Records that this thread's replica hands `bytes` of gradients over.
+inline void recordArrival(int64_t bytes) noexcept {
+  if (threadRecorder != nullptr) threadRecorder->arrive(bytes);
+}
 
 /// Records the calling thread's spans as long as it lives.
 class RecordedThread {

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "cli/banner.h"
 #include "cli/bench_compare.h"
-#include "cli/own_image_size.h"
 #include "cli/stop_on_signal.h"
 #include "engine/environment.h"
 #include "engine/utc_time.h"
@@ -117,7 +116,7 @@ void BenchRun::show() const {
   const Verdict verdict = judge(records_);
   people << (forPrograms_ ? "" : "\n") << textOf(verdict) << '\n';
   if (verdict.fastest != nullptr) {
-    for (const std::string& line : standingLines(*verdict.fastest, ownImageSize)) people << line << '\n';
+    for (const std::string& line : standingLines(*verdict.fastest)) people << line << '\n';
   }
   people << std::flush;
 }

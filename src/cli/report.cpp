@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/own_image_size.h"
 #include "formats/new_file.h"
 #include "measure/results_file.h"
 #include "report/comparison.h"
@@ -145,7 +144,7 @@ void reportRuns(const Request& request, std::ostream& out) {
   tables.back().title = "Runs";
   std::ranges::move(profileTables(records), std::back_inserter(tables));
   const Figures figures = figuresFrom(records);
-  std::ranges::move(standingTables(records, ownImageSize), std::back_inserter(tables));
+  std::ranges::move(standingTables(records), std::back_inserter(tables));
   if (!figures.rows.empty()) std::ranges::move(tablesOf(figures, join(request.words)), std::back_inserter(tables));
   request.format->print(tables, out);
   out << '\n' << verdict(records) << '\n';

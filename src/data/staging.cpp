@@ -25,6 +25,8 @@ Batch Staging::make(int64_t k) {
   const auto there = at::TensorOptions().device(options_.device->torch());
   Batch batch;
   batch.index = k;
+  batch.data = maker.dataset().info().name;
+  if (maker.plan().augment != nullptr) batch.augment = maker.plan().augment->name;
   batch.images = at::empty({maker.plan().count, 3, maker.plan().height, maker.plan().width}, there.dtype(options_.type),
                            options_.format);
   at::Tensor images;

@@ -60,6 +60,9 @@ class FlatBuffers {
   at::Tensor master(Slice) const;    ///< [n] fp32, what the optimizer updates
   at::Tensor weights(Slice) const;   ///< [n] what kernels read; the same memory as master where the types are equal
   at::Tensor gradient(Slice) const;  ///< [n] as exchanged
+  int64_t gradientBytes(Slice slice) const {
+    return slice.count() * static_cast<int64_t>(of(slice).gradient.element_size());
+  }
   /// [n] fp32, number `which` (from 0) of the values that an optimizer keeps for each weight; zero at first use.
   at::Tensor state(int which, Slice);
   /// What first use does, for `count` such values and all slices: before several threads use them.

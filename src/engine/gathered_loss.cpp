@@ -73,6 +73,7 @@ void GatheredLoss::fetch(int index, BatchSource* source, Batch& out) {
     await(index, batchReady_, step);
   }
   out.index = joined_.index;
+  out.data = joined_.data, out.augment = joined_.augment;
   out.ready = nullptr;
   const at::Device target = device(index).torch();
   out.images = sliceOf(joined_.images, index).to(target, /*non_blocking=*/true);

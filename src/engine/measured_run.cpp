@@ -27,11 +27,13 @@ int64_t fixedWarmup(const Config& config) {
   return steps;
 }
 
+int64_t inputBytes(const Batch& batch) { return static_cast<int64_t>(batch.images.nbytes() + batch.labels.nbytes()); }
+
 int64_t gradientBytes(Team::Member& member) {
   int64_t bytes = 0;
   const FlatBuffers& buffers = member.buffers();
   for (int i = 0; i < buffers.parameters(); ++i) {
-    bytes += static_cast<int64_t>(buffers.gradient(buffers.slice(i)).nbytes());
+    bytes += buffers.gradientBytes(buffers.slice(i));
   }
   return bytes;
 }
@@ -138,7 +140,7 @@ void MeasuredRun::runSteps(Team::Member& member, std::vector<StepSample>& sample
     if (member.index() == 0) report(false, i + 1);
   }
   if (profiler == nullptr || member.index() != 0) return;
-  profiler->setBytes(member.inputBytes(), options_.config.forwardOnly ? 0 : gradientBytes(member));
+  profiler->setBytes(inputBytes(member.batch()), options_.config.forwardOnly ? 0 : gradientBytes(member));
 }
 
 void MeasuredRun::collect(Team::Member& member, const std::vector<StepSample>& samples) {
@@ -148,6 +150,7 @@ void MeasuredRun::collect(Team::Member& member, const std::vector<StepSample>& s
   lossSums_.resize(losses.size());
   for (size_t i = 0; i < losses.size(); ++i) lossSums_[i] += losses[i];
   ++members_;
+  if (member.index() == 0) data_ = member.batch().data, augment_ = member.batch().augment;
   if (member.index() == 0 && options_.config.deterministic) {
     fingerprint_ = weightsFingerprint(*options_.graph, member.buffers());
   }
@@ -174,6 +177,7 @@ void MeasuredRun::fill(RunRecord& record) const {
   std::stable_sort(record.steps.begin(), record.steps.end(),
                    [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });
   if (options_.profiler != nullptr) options_.profiler->fill(record);
+  record.placement.data = data_, record.placement.augment = augment_;
   record.losses = lossSums_;
   for (double& loss : record.losses) loss /= members_;
   if (options_.config.deterministic) record.notes.push_back(concat("weights fnv1a64 ", hex(fingerprint_)));

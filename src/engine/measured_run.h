@@ -61,6 +61,7 @@ class MeasuredRun {
   std::vector<double> lossSums_;
   int members_ = 0;
   uint64_t fingerprint_ = 0;
+  std::string data_, augment_;  // of the images that arrived
 };
 
 }  // namespace tandem

@@ -50,7 +50,7 @@ class TeamMember final : public Team::Member {
 
   int index() const override { return replica_.index; }
   StepSample step() override;
-  int64_t inputBytes() const override { return static_cast<int64_t>(batch_.images.nbytes() + batch_.labels.nbytes()); }
+  const Batch& batch() const override { return batch_; }
   std::vector<double> losses() override;
   void synchronize() override { device_.synchronize(); }
   void barrier() override { shared_.barrier.arriveAndWait(); }

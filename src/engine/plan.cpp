@@ -156,6 +156,7 @@ Graph resolveModel(RunPlan& plan) {
   const ModelFacts facts = modelFacts(config.model);
   if (!facts.sha256.empty()) plan.network = facts.name, plan.networkSha256 = facts.sha256;
   plan.parameters = parameterCount(graph);
+  plan.ownImageSize = facts.input.height;
   plan.forwardFlopsPerImage = forwardFlops(graph);
   return graph;
 }

@@ -25,6 +25,7 @@ struct RunPlan {
   std::vector<int> cudaDevices;           ///< one per replica; empty on the CPU
   int64_t replicaBatch = 0, globalBatch = 0;
   int64_t parameters = 0;
+  int64_t ownImageSize = 0;  ///< of the model where --image-size does not say otherwise
   double forwardFlopsPerImage = 0;
   std::string loss;                    ///< row of the loss catalog
   std::string network, networkSha256;  ///< name in a network file and SHA-256 of its bytes; empty for the zoo's

@@ -57,6 +57,7 @@ void writeCounters(TraceFile& trace, const Telemetry& telemetry, Nanos origin) {
 Profiler::Lane::Lane(size_t steps, size_t spans)
     : recorder(mostSpansOfStep),
       steps(touched<StepParts>(steps)),
+      arrivals(touched<StepArrivals>(steps)),
       spans(touched<RecordedSpan>(spans)),
       spanSteps(touched<int64_t>(spans == 0 ? 0 : steps)) {}
 
@@ -89,9 +90,12 @@ void Profiler::keep(Lane& lane, const StepParts& step) const {
   if (lane.steps.size() == mostSteps) {
     lane.every *= 2;
     std::erase_if(lane.steps, [&](const StepParts& kept) { return kept.step % lane.every != 0; });
+    std::erase_if(lane.arrivals, [&](const StepArrivals& kept) { return kept.step % lane.every != 0; });
     if (step.step % lane.every != 0) return;
   }
   lane.steps.push_back(step);
+  const auto arrivals = lane.recorder.arrivals();
+  lane.arrivals.push_back({step.step, step.begin, {arrivals.begin(), arrivals.end()}});
 }
 
 void Profiler::setBytes(int64_t input, int64_t gradients) { inputBytes_ = input, gradientBytes_ = gradients; }
@@ -107,6 +111,9 @@ Nanos Profiler::origin() const {
 void Profiler::fill(RunRecord& record) const {
   const Nanos zero = origin();
   Profile& profile = record.profile.emplace();
+  std::vector<std::span<const StepArrivals>> arrivals;
+  for (const Lane& lane : lanes_) arrivals.emplace_back(lane.arrivals);
+  profile.exchanges = exchangesOf(arrivals);
   profile.inputBytes = inputBytes_, profile.gradientBytes = gradientBytes_;
   for (const Lane& lane : lanes_) {
     profile.every = std::max(profile.every, lane.every);

@@ -10,8 +10,8 @@
 namespace tandem {
 
 /// Takes the steps of a run apart. What belongs to one replica is touched by its thread alone until the team has
-/// ended; fill() and writeTrace() come after that. All memory that grows with the run is bounded and there from the
-/// start, so that the steps themselves allocate nothing.
+/// ended; fill() and writeTrace() come after that. All memory that grows with the run is bounded; but for a step's
+/// arrivals it is there from the start.
 class Profiler {
  public:
   /// `keepSpans`: for writeTrace().
@@ -33,9 +33,10 @@ class Profiler {
   struct alignas(64) Lane {  // of one replica
     Lane(size_t steps, size_t spans);
     SpanRecorder recorder;
-    std::vector<StepParts> steps;     // each `every`-th, `begin` and `arrival` by the clock
-    std::vector<RecordedSpan> spans;  // of the first steps, one after the other
-    std::vector<int64_t> spanSteps;   // number of the step that each of their steps is
+    std::vector<StepParts> steps;        // each `every`-th, `begin` and `arrival` by the clock
+    std::vector<StepArrivals> arrivals;  // of the same steps, by the clock
+    std::vector<RecordedSpan> spans;     // of the first steps, one after the other
+    std::vector<int64_t> spanSteps;      // number of the step that each of their steps is
     int64_t every = 1, lost = 0;
     bool full = false;
   };

@@ -47,6 +47,7 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   if (plan.config.executor == "planned") placement.byAutograd = operationsByAutograd(*team.graph);
   placement.activationBytes = plan.activationBytes;
   placement.parameters = plan.parameters;
+  placement.ownImageSize = plan.ownImageSize;
   placement.forwardFlopsPerImage = plan.forwardFlopsPerImage;
   const StepWork work = stepWork(plan, *team.graph);
   placement.flopsPerImage = work.flopsPerImage;

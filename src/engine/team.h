@@ -53,7 +53,7 @@ class Team {
     virtual ~Member() = default;
     virtual int index() const = 0;
     virtual StepSample step() = 0;             ///< one batch and one update
-    virtual int64_t inputBytes() const = 0;    ///< of its last step's batch, labels included
+    virtual const Batch& batch() const = 0;    ///< of its last step
     virtual std::vector<double> losses() = 0;  ///< of this replica's batches, one per step; waits for the device
     virtual void synchronize() = 0;
     virtual void barrier() = 0;  ///< with all other members

@@ -111,13 +111,15 @@ std::vector<Achieved> achieved(const RunRecord& record) {
     const std::array<Nanos StepParts::*, sizeof...(times)> all{times...};
     return typicalSeconds(profile, all);
   };
-  const double images = static_cast<double>(record.globalBatch) / static_cast<double>(record.placement.replicas.size());
-  const double passes = record.config.forwardOnly ? 1 : 3;
+  const double share = 1 / static_cast<double>(record.placement.replicas.size());
+  const double images = static_cast<double>(record.globalBatch) * share;
+  const double flops = record.flopsPeak * share, bytes = record.bytesPeak * share;
   return {
-      {"compute", "FLOP", passes * record.placement.forwardFlopsPerImage * images,
-       time(&StepParts::forward, &StepParts::loss, &StepParts::backward)},
-      {"input", "B", static_cast<double>(profile.inputBytes), time(&StepParts::input, &StepParts::hostToDevice)},
-      {"gradients received", "B", record.traffic.bytesPerStep, time(&StepParts::exchange, &StepParts::hiddenExchange)}};
+      {"compute", "FLOP", record.placement.flopsPerImage * images,
+       time(&StepParts::forward, &StepParts::loss, &StepParts::backward), flops},
+      {"input", "B", static_cast<double>(profile.inputBytes), time(&StepParts::input, &StepParts::hostToDevice), bytes},
+      {"gradients received", "B", record.traffic.bytesPerStep, time(&StepParts::exchange, &StepParts::hiddenExchange),
+       bytes}};
 }
 
 }  // namespace tandem

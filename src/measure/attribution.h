@@ -43,6 +43,7 @@ struct Achieved {
   std::string_view name, unit;  ///< "compute", "FLOP"
   double amount = 0;            ///< per step
   double seconds = 0;           ///< median per step, of all replicas
+  double peak = 0;              ///< per second, the replica's share of what its cores or their memory can; 0: not known
   /// Per second; empty where the time is too short to be one of work.
   std::optional<double> rate() const { return seconds >= 1e-5 ? std::optional(amount / seconds) : std::nullopt; }
 };

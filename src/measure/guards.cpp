@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "base/text.h"
 
@@ -12,6 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 2> injectors{"LD_AUDIT", "LD_PRELOAD"};
 constexpr double clockTolerance = 1.001;  // of the window: the clocks of threads are read one after the other
 constexpr size_t fewestLosses = 3;
+constexpr std::string_view syntheticData = "synthetic";
 
 std::string samples(const RunRecord& record) {
   const auto expected = record.measuredSteps * record.config.replicas;
@@ -54,6 +56,30 @@ std::string training(const RunRecord& record) {
   return moved ? "" : concat("the loss is ", record.losses.front(), " at every step: nothing was trained");
 }
 
+std::string images(const RunRecord& record) {
+  const std::string& found = record.placement.data;
+  if (found.empty() || (found == syntheticData) == record.config.data.empty()) return "";
+  return concat("the images were of ", found, ", although ",
+                record.config.data.empty() ? "no --data was given" : "--data=" + record.config.data);
+}
+
+std::string augmentation(const RunRecord& record) {
+  const std::string& found = record.placement.augment;
+  if (record.placement.data.empty() || record.config.data.empty() || found == record.config.augment) return "";
+  return concat("the images were changed by ", found.empty() ? "nothing" : found,
+                ", although --augment=", record.config.augment);
+}
+
+/// A training step does each layer forward and the gradient of its parameters, and of its input but at the first.
+std::string work(const RunRecord& record) {
+  const double forward = record.placement.forwardFlopsPerImage, found = record.placement.flopsPerImage;
+  if (!(found > 0) || !(forward > 0)) return "";
+  const auto [least, most] = record.config.forwardOnly ? std::pair(1, 1) : std::pair(2, 3);
+  if (found >= least * forward && found <= most * forward) return "";
+  return concat(fixed(found / 1e9, 3), " GFLOP per image, forward alone ", fixed(forward / 1e9, 3), ": a step of ",
+                record.config.forwardOnly ? "--forward-only does as many" : "training does 2 to 3 times as many");
+}
+
 std::string injected(const RunRecord& record) {
   for (const auto& [name, value] : record.environment.variables) {
     if (value.empty() || std::ranges::find(injectors, name) == injectors.end()) continue;
@@ -62,9 +88,10 @@ std::string injected(const RunRecord& record) {
   return "";
 }
 
-constexpr std::array table{Guard{"samples missing", samples},  Guard{"other batch", batch},
-                           Guard{"window too short", window},  Guard{"losses missing", losses},
-                           Guard{"nothing trained", training}, Guard{"injected code", injected}};
+constexpr std::array table{
+    Guard{"samples missing", samples},         Guard{"other batch", batch},        Guard{"window too short", window},
+    Guard{"losses missing", losses},           Guard{"nothing trained", training}, Guard{"other images", images},
+    Guard{"other augmentation", augmentation}, Guard{"other work", work},          Guard{"injected code", injected}};
 
 }  // namespace
 

@@ -64,6 +64,12 @@ class JsonWriter {
     object_[name] = std::move(array);
   }
 
+  /// As objects(), of a member that older records lack.
+  template <class Value>
+  void addedObjects(const char* name, const std::vector<Value>& values) {
+    objects(name, values);
+  }
+
   /// One array of `member` over all rows.
   template <class Row, class Value>
   void column(const char* name, const std::vector<Row>& rows, Value Row::*member) {
@@ -151,6 +157,12 @@ class JsonReader {
       JsonReader inner(stored[i], concat(pathOf(name), "[", i, "]"));
       describe(inner, values.emplace_back());
     }
+  }
+
+  template <class Value>
+  void addedObjects(const char* name, std::vector<Value>& values) const {
+    values.clear();
+    if (object_.contains(name)) objects(name, values);
   }
 
   template <class Row, class Value>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace tandem {
 namespace {
@@ -66,6 +67,62 @@ StepParts takenApart(std::span<const RecordedSpan> spans) {
     if (span.kind == SpanKind::exchange && span.depth == 1) parts.arrival = span.begin;
   }
   return parts;
+}
+
+namespace {
+
+using OfReplicas = std::vector<const StepArrivals*>;  // of one step
+
+/// Steps that all replicas have, each with the same number of arrivals everywhere.
+std::vector<OfReplicas> commonSteps(std::span<const std::span<const StepArrivals>> replicas) {
+  std::map<int64_t, OfReplicas> ofStep;
+  for (const auto replica : replicas) {
+    for (const StepArrivals& step : replica) ofStep[step.step].push_back(&step);
+  }
+  std::vector<OfReplicas> common;
+  for (auto& [number, steps] : ofStep) {
+    const size_t exchanges = (common.empty() ? steps : common.front()).front()->arrivals.size();
+    const bool alike = std::ranges::all_of(steps, [=](const auto* step) { return step->arrivals.size() == exchanges; });
+    if (alike && steps.size() == replicas.size()) common.push_back(std::move(steps));
+  }
+  return common;
+}
+
+Nanos median(std::vector<Nanos> times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::ranges::nth_element(times, middle);
+  return *middle;
+}
+
+ExchangeArrivals exchangeOf(std::span<const OfReplicas> steps, size_t exchange, size_t replicas) {
+  ExchangeArrivals found{.bytes = steps.front().front()->arrivals[exchange].bytes};
+  found.last.resize(replicas);
+  std::vector<Nanos> apart;
+  std::vector<std::vector<Nanos>> after(replicas);
+  for (const OfReplicas& step : steps) {
+    const Nanos begin = (*std::ranges::min_element(step, {}, &StepArrivals::begin))->begin;
+    std::vector<Nanos> times;
+    for (const StepArrivals* ofReplica : step) times.push_back(ofReplica->arrivals[exchange].at - begin);
+    for (size_t replica = 0; replica < replicas; ++replica) after[replica].push_back(times[replica]);
+    const auto [first, last] = std::ranges::minmax_element(times);
+    ++found.last[static_cast<size_t>(last - times.begin())];
+    apart.push_back(*last - *first);
+  }
+  found.apart = median(std::move(apart));
+  for (auto& times : after) found.after.push_back(median(std::move(times)));
+  return found;
+}
+
+}  // namespace
+
+std::vector<ExchangeArrivals> exchangesOf(std::span<const std::span<const StepArrivals>> replicas) {
+  const auto steps = commonSteps(replicas);
+  std::vector<ExchangeArrivals> exchanges;
+  if (replicas.size() < 2 || steps.empty()) return exchanges;
+  for (size_t i = 0; i < steps.front().front()->arrivals.size(); ++i) {
+    exchanges.push_back(exchangeOf(steps, i, replicas.size()));
+  }
+  return exchanges;
 }
 
 }  // namespace tandem

@@ -37,10 +37,27 @@ std::span<const Part> parts();
 /// The parts of the step whose spans these are, in the order of their begins. Times of day are those of the clock.
 StepParts takenApart(std::span<const RecordedSpan> spans);
 
+/// What a replica hands over in a step, in this order. Times of day are those of the clock.
+struct StepArrivals {
+  int64_t step = 0;
+  Nanos begin{};  ///< of the step
+  std::vector<Arrival> arrivals = {};
+};
+
 struct ReplicaProfile {
   std::vector<StepParts> steps = {};
 
   bool operator==(const ReplicaProfile&) const = default;
+};
+
+/// An exchange of gradients in the step, of one bucket or variable: when each replica hands its part over.
+struct ExchangeArrivals {
+  int64_t bytes = 0;               ///< of a replica's gradients
+  Nanos apart{};                   ///< between the first and the last replica; median over the steps
+  std::vector<Nanos> after = {};   ///< since the first replica began the step; by replica, median over the steps
+  std::vector<int64_t> last = {};  ///< steps in which the replica was the last; by replica
+
+  bool operator==(const ExchangeArrivals&) const = default;
 };
 
 /// The measured window of a run, step by step. Not every step need be there: long runs keep each `every`-th one.
@@ -50,8 +67,13 @@ struct Profile {
   int64_t inputBytes = 0;     ///< of a replica's batch, labels included
   int64_t gradientBytes = 0;  ///< of a replica
   std::vector<ReplicaProfile> replicas = {};
+  std::vector<ExchangeArrivals> exchanges = {};  ///< in their order in the step; empty where nothing is exchanged
 
   bool operator==(const Profile&) const = default;
 };
+
+/// Arrivals of all replicas side by side, over the steps that all have, with as many exchanges as the first of them.
+/// Empty with one replica.
+std::vector<ExchangeArrivals> exchangesOf(std::span<const std::span<const StepArrivals>> replicas);
 
 }  // namespace tandem

@@ -33,6 +33,8 @@ struct Placement {
   bool control = false;       ///< nothing is exchanged: no way of training, only what the others are compared with
   std::string allReduce;      ///< algorithm really used, empty when none
   std::string layout;         ///< memory order really used
+  std::string data;           ///< name of the data set that the images were of; empty: not known
+  std::string augment;        ///< row of the augmentations that changed them; empty: nothing did
   std::string loss;           ///< row of the loss catalog
   std::string network;        ///< name in the network file given to --model; empty for a row of the zoo
   std::string networkSha256;  ///< of that file's bytes
@@ -40,6 +42,7 @@ struct Placement {
   std::vector<std::string> byAutograd;  ///< operations that the planned executor leaves to libtorch's autograd
   int64_t activationBytes = 0;          ///< the most that a replica's plan keeps for backward at any one time
   int64_t parameters = 0;
+  int64_t ownImageSize = 0;  ///< of the network where --image-size does not say otherwise; 0: not known
   double forwardFlopsPerImage = 0;
   double flopsPerImage = 0;  ///< that a step does: what training adds to forward included; 0: not known
   double bytesPerStep = 0;   ///< that memory moves for all replicas at the least (engine/step_work.h); 0: not known

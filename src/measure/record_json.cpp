@@ -39,6 +39,8 @@ void describe(Archive& archive, typename Archive::template Ref<Placement> placem
   archive.field("control", placement.control);
   archive.field("all_reduce", placement.allReduce);
   archive.field("layout", placement.layout);
+  archive.added("data", placement.data);
+  archive.added("augment", placement.augment);
   archive.field("loss", placement.loss);
   archive.field("network", placement.network);
   archive.field("network_sha256", placement.networkSha256);
@@ -47,6 +49,7 @@ void describe(Archive& archive, typename Archive::template Ref<Placement> placem
   archive.measured("activation_bytes", placement.activationBytes);
   archive.measured("parameters", placement.parameters);
   archive.measured("forward_flops_per_image", placement.forwardFlopsPerImage);
+  archive.added("own_image_size", placement.ownImageSize);
   archive.added("flops_per_image", placement.flopsPerImage);
   archive.added("bytes_per_step", placement.bytesPerStep);
 }
@@ -111,12 +114,21 @@ void describe(Archive& archive, typename Archive::template Ref<ReplicaProfile> r
 }
 
 template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<ExchangeArrivals> exchange) {
+  archive.field("bytes", exchange.bytes);
+  archive.field("apart_ns", exchange.apart);
+  archive.field("after_ns", exchange.after);
+  archive.field("last", exchange.last);
+}
+
+template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<Profile> profile) {
   archive.field("every", profile.every);
   archive.field("lost_steps", profile.lostSteps);
   archive.field("input_bytes", profile.inputBytes);
   archive.field("gradient_bytes", profile.gradientBytes);
   archive.objects("replicas", profile.replicas);
+  archive.addedObjects("exchanges", profile.exchanges);
 }
 
 /// All of a record but schema, configuration and outcome, which have a form of their own.

@@ -157,9 +157,10 @@ std::string deviceOf(const RunRecord& record) {
   return blank == std::string::npos ? "" : label.substr(blank + 1);
 }
 
-std::optional<PublishedMatch> nearestPublished(const RunRecord& record, const Figures& figures, int64_t ownImageSize) {
+std::optional<PublishedMatch> nearestPublished(const RunRecord& record, const Figures& figures) {
   const auto rate = metric("images_per_s").of(record, nullptr);
-  if (!rate || record.config.forwardOnly || ownImageSize == 0 || record.config.imageSize != ownImageSize) return {};
+  const int64_t own = record.placement.ownImageSize;
+  if (!rate || record.config.forwardOnly || own == 0 || record.config.imageSize != own) return {};
   const Described run = described(record);
   const Facts* nearest = nullptr;
   for (const Facts& figure : figures.rows) {

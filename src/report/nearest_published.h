@@ -21,9 +21,9 @@ struct PublishedMatch {
 /// The figure with a rate that is nearest to a run, among those of its network on its device. Near is, in this order:
 /// the number of devices, the precision, the batch per device, the layout, the input, the strategy; then the newest
 /// figure and the highest. Of CPUs the whole machine is one device. Empty for an unknown device or network, for a run
-/// that did not finish, and where an image is other work: `ownImageSize` (of the run's network where nobody says
-/// otherwise; 0 unknown) differs, or the run only goes forward.
-std::optional<PublishedMatch> nearestPublished(const RunRecord& record, const Figures& figures, int64_t ownImageSize);
+/// that did not finish, and where an image is other work: it has not the network's own size, or the run only goes
+/// forward.
+std::optional<PublishedMatch> nearestPublished(const RunRecord& record, const Figures& figures);
 
 /// Whether a device that calls itself `name` ("Tesla P100-SXM2-16GB") is the one that people call `published`
 /// ("P100"): it has the word that tells the model (the first with a digit in it), and is no variant (Ti, Super, ...) of

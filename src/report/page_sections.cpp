@@ -7,6 +7,7 @@
 #include "report/environment_table.h"
 #include "report/point_label.h"
 #include "report/profile_tables.h"
+#include "report/standing.h"
 
 namespace tandem {
 namespace {
@@ -18,6 +19,8 @@ std::vector<ResultTable> runsTables(const PageRuns& runs) { return {buildTable(r
 std::vector<ResultTable> scalingTables(const PageRuns& runs) { return runs.figures().scaling; }
 std::vector<ResultTable> sideBySideTables(const PageRuns& runs) { return runs.figures().sideBySide; }
 std::vector<ResultTable> ratioTables(const PageRuns& runs) { return runs.figures().ratios; }
+
+std::vector<ResultTable> rightTables(const PageRuns& runs) { return standingTables(runs.all()); }
 
 std::vector<ResultTable> takenApartTables(const PageRuns& runs) { return profileTables(runs.all()); }
 
@@ -58,6 +61,10 @@ std::span<const PageSection> pageSections() {
                   "Rate, speed-up over one device and efficiency, against ideal (dashed). A hollow point has a caveat, "
                   "a star in the table.",
                   scalingTables, false},
+      PageSection{"right", "Is my number right?",
+                  "Each run beside the two ceilings of its machine, and beside the nearest figure that somebody else "
+                  "published for such a device.",
+                  rightTables, false},
       PageSection{"side-by-side", "Strategies and options side by side",
                   "Rates by the values of each option that differs, all others equal. A hollow bar has a caveat.",
                   sideBySideTables, false},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/text.h"
 #include "measure/attribution.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr double noticeable = 0.01, shown = 0.0005;  // of a step
 constexpr double mega = 1e6, giga = 1e9;
+constexpr size_t mostExchanges = 16;  // of a table
 
 std::string milliseconds(std::optional<double> time) { return time ? fixed(1e3 * *time, 2) : ""; }
 std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
@@ -75,18 +77,63 @@ ResultTable partsTable(const RunRecord& record, const std::string& of) {
   return table;
 }
 
+std::string rateText(std::optional<double> rate, std::string_view unit) {
+  return rate ? concat(fixed(*rate / giga, 2), " G", unit, "/s") : "";
+}
+
 ResultTable workTable(const RunRecord& record, const std::string& of) {
-  ResultTable table{
-      {{"work of a replica", "", false}, {"per step", "", true}, {"in", "ms", true}, {"achieved", "", true}},
-      {},
-      {},
-      "Work per step: " + of};
+  ResultTable table{{{"work of a replica", "", false},
+                     {"per step", "", true},
+                     {"in", "ms", true},
+                     {"achieved", "", true},
+                     {"measured peak", "", true},
+                     {"at the peak", "ms", true}},
+                    {},
+                    {},
+                    "Work per step: " + of};
   for (const Achieved& work : achieved(record)) {
-    const auto rate = work.rate();
+    if (!(work.amount > 0)) continue;
+    const auto peak = work.peak > 0 ? std::optional(work.peak) : std::nullopt;
     table.rows.push_back(
         {{std::string(work.name), concat(fixed(work.amount / mega, 3), " M", work.unit), milliseconds(work.seconds),
-          rate ? concat(fixed(*rate / giga, 2), " G", work.unit, "/s") : ""},
+          rateText(work.rate(), work.unit), rateText(peak, work.unit), peak ? milliseconds(work.amount / *peak) : ""},
          ""});
+  }
+  return table;
+}
+
+/// Those whose replicas are furthest apart, in the order of the step.
+std::vector<size_t> furthestApart(const std::vector<ExchangeArrivals>& exchanges) {
+  std::vector<size_t> rows(exchanges.size());
+  std::iota(rows.begin(), rows.end(), size_t{0});
+  std::ranges::stable_sort(rows, std::ranges::greater{}, [&](size_t i) { return exchanges[i].apart; });
+  rows.resize(std::min(rows.size(), mostExchanges));
+  std::ranges::sort(rows);
+  return rows;
+}
+
+ResultTable exchangeTable(const std::vector<ExchangeArrivals>& exchanges, const std::string& of) {
+  ResultTable table{{{"exchange", "", true}, {"bytes", "", true}}, {}, {}, "Arrivals at each exchange: " + of, 2};
+  const size_t replicas = exchanges.front().after.size();
+  for (size_t i = 0; i < replicas; ++i) table.columns.push_back({concat("replica ", i), "ms", true});
+  table.columns.insert(table.columns.end(), {{"apart", "ms", true}, {"most often last", "", false}});
+  for (const size_t i : furthestApart(exchanges)) {
+    const ExchangeArrivals& exchange = exchanges[i];
+    TableRow& row = table.rows.emplace_back();
+    row.cells = {concat(i + 1), bytesText(static_cast<double>(exchange.bytes))};
+    for (const Nanos after : exchange.after) row.cells.push_back(milliseconds(seconds(after)));
+    row.cells.push_back(milliseconds(seconds(exchange.apart)));
+    const auto most = std::ranges::max_element(exchange.last);
+    const auto steps = std::accumulate(exchange.last.begin(), exchange.last.end(), int64_t{0});
+    row.cells.push_back(concat("replica ", most - exchange.last.begin(), ", ",
+                               percent(static_cast<double>(*most) / static_cast<double>(steps)), " of ", steps,
+                               " steps"));
+  }
+  table.notes.push_back(
+      "when a replica hands its gradients over, since the first replica began the step; medians of the steps");
+  if (table.rows.size() < exchanges.size()) {
+    table.notes.push_back(concat("of ", exchanges.size(), " exchanges the ", table.rows.size(),
+                                 " with the replicas furthest apart; the record has all"));
   }
   return table;
 }
@@ -102,6 +149,7 @@ std::vector<ResultTable> profileTables(std::span<const RunRecord> records) {
     const std::string of = concat("row ", i + 1, ", ", pointLabel(record, differing));
     tables.push_back(partsTable(record, of));
     tables.push_back(workTable(record, of));
+    if (!record.profile->exchanges.empty()) tables.push_back(exchangeTable(record.profile->exchanges, of));
   }
   return tables;
 }

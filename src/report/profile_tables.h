@@ -8,7 +8,8 @@
 
 namespace tandem {
 
-/// Of each run with --profile: the parts of its step by replica, with who arrives last, and the work per step. Titles
+/// Of each run with --profile: the parts of its step by replica, with who arrives last, the work per step beside the
+/// measured peaks, and when each replica comes to each exchange. Titles
 /// name the run as the rows of buildTable(records) do.
 std::vector<ResultTable> profileTables(std::span<const RunRecord> records);
 

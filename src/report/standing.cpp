@@ -61,12 +61,12 @@ std::string rateText(const PublishedMatch& match) {
   return concat(fixed(match.imagesPerSecond, 2), match.perDevice ? " images/s per device" : " images/s");
 }
 
-std::optional<PublishedMatch> matchOf(const RunRecord& record, const OwnImageSize& ownImageSize) {
+std::optional<PublishedMatch> matchOf(const RunRecord& record) {
   static const Figures all = allPublished();
-  return nearestPublished(record, all, ownImageSize(record.config.model));
+  return nearestPublished(record, all);
 }
 
-ResultTable publishedTable(std::span<const RunRecord> records, const OwnImageSize& ownImageSize) {
+ResultTable publishedTable(std::span<const RunRecord> records) {
   ResultTable table{{{"#", "", true},
                      {"images/s", "", true},
                      {"of it", "%", true},
@@ -78,7 +78,7 @@ ResultTable publishedTable(std::span<const RunRecord> records, const OwnImageSiz
                     "Nearest published figures",
                     1};
   for (size_t i = 0; i < records.size(); ++i) {
-    const auto match = matchOf(records[i], ownImageSize);
+    const auto match = matchOf(records[i]);
     if (!match) continue;
     table.rows.push_back({{concat(i + 1), metricText("images_per_s", records[i], nullptr), fixed(match->percent, 1),
                            rateText(*match), sourceText(match->figure), join(match->differences)},
@@ -95,13 +95,13 @@ std::string ceilingText(const RunRecord& record, const char* name, const char* s
 
 }  // namespace
 
-std::vector<ResultTable> standingTables(std::span<const RunRecord> records, const OwnImageSize& ownImageSize) {
-  std::vector<ResultTable> tables{ceilingTable(records), publishedTable(records, ownImageSize)};
+std::vector<ResultTable> standingTables(std::span<const RunRecord> records) {
+  std::vector<ResultTable> tables{ceilingTable(records), publishedTable(records)};
   std::erase_if(tables, [](const ResultTable& table) { return table.rows.empty(); });
   return tables;
 }
 
-std::vector<std::string> standingLines(const RunRecord& record, const OwnImageSize& ownImageSize) {
+std::vector<std::string> standingLines(const RunRecord& record) {
   const std::string rate = metricText("images_per_s", record, nullptr);
   std::vector<std::string> ceilings, lines;
   for (const std::string& text : {ceilingText(record, "flop_ceiling", "flop_ceiling_percent",
@@ -111,7 +111,7 @@ std::vector<std::string> standingLines(const RunRecord& record, const OwnImageSi
     if (!text.empty()) ceilings.push_back(text);
   }
   if (!ceilings.empty()) lines.push_back(concat(rate, " images/s = ", join(ceilings, ", and ")));
-  if (const auto match = matchOf(record, ownImageSize)) {
+  if (const auto match = matchOf(record)) {
     lines.push_back(concat(rate, " images/s = ", fixed(match->percent, 1), " % of ", rateText(*match), " (",
                            sourceText(match->figure), ")",
                            match->differences.empty() ? "" : "; differs: " + join(match->differences)));

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,14 +9,11 @@
 
 namespace tandem {
 
-/// The image size of a network where nobody says otherwise; 0 unknown. The zoo knows it, and cli hands it in.
-using OwnImageSize = std::function<int64_t(const std::string& model)>;
-
 /// "Is my number right?": the runs beside the two ceilings of their machine, and beside the nearest published figures.
 /// A table that nothing is known for is left out.
-std::vector<ResultTable> standingTables(std::span<const RunRecord> records, const OwnImageSize& ownImageSize);
+std::vector<ResultTable> standingTables(std::span<const RunRecord> records);
 
 /// The same of one run in words, a line each.
-std::vector<std::string> standingLines(const RunRecord& record, const OwnImageSize& ownImageSize);
+std::vector<std::string> standingLines(const RunRecord& record);
 
 }  // namespace tandem

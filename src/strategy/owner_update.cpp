@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/span.h"
 #include "comm/peer_sum.h"
 #include "strategy/placement.h"
 #include "strategy/traffic.h"
@@ -70,6 +71,7 @@ void OwnerUpdate::gradientReady(Replica& replica, Slice slice) {
   Lane& lane = lanes_[replica.index];
   const int64_t before = lane.tracker->startable();
   const int64_t startable = lane.tracker->note(slice);
+  for (int64_t i = before; i < startable; ++i) recordArrival(replica.buffers.gradientBytes(lane.tracker->buckets()[i]));
   if (startable > before) publish(lane, arrived, lane.first + startable);
   progress(replica);
 }

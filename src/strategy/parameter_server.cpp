@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/span.h"
+
 namespace tandem {
 namespace {
 
@@ -71,6 +73,7 @@ void ParameterServer::pull(Replica& replica, Shard::Values values) {
 void ParameterServer::gradientReady(Replica& replica, Slice slice) {
   Lane& lane = lanes_[replica.index];
   for (const int variable : replica.buffers.parametersIn(slice)) {
+    recordArrival(replica.buffers.gradientBytes(replica.buffers.slice(variable)));
     lane.arrived[variable].publish(lane.steps + 1, replica.device, *context_.monitor);
   }
   const bool mayBlock = lane.nextWork < lane.work.size() && onHostOnly(lane.work[lane.nextWork], replica);

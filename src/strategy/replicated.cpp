@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "base/error.h"
+#include "base/span.h"
 #include "strategy/initial_parameters.h"
 #include "strategy/owner_update.h"
 #include "strategy/traffic.h"
@@ -30,6 +31,7 @@ void Replicated::gradientReady(Replica& replica, Slice slice) {
   if (!lane.group) return;
   while (lane.tickets.size() < startable) {
     const Slice bucket = lane.tracker->buckets()[lane.tickets.size()];
+    recordArrival(replica.buffers.gradientBytes(bucket));
     lane.tickets.push_back(lane.group->start(replica.buffers.gradient(bucket), Collective::sum));
   }
   lane.group->progress();

@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 #include "base/catalog.h"
 #include "base/error.h"
 #include "device/device.h"
 #include "device/topology.h"
+#include "engine/ten_images.h"
 #include "models/model.h"
 
 namespace tandem {
@@ -31,23 +30,6 @@ std::string refusalOf(const Config& config) {
     return refusal.what();
   }
   return "";
-}
-
-void put32(std::ofstream& file, uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8) file.put(static_cast<char>(value >> shift & 0xff));
-}
-
-/// Ten 28x28 images with the labels 0 to 9, as MNIST stores them.
-std::string tenImages() {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "plan_test_idx";
-  std::filesystem::create_directories(folder);
-  std::ofstream images(folder / "train-images-idx3-ubyte", std::ios::binary);
-  for (const uint32_t value : {0x803U, 10U, 28U, 28U}) put32(images, value);
-  for (int i = 0; i < 10 * 28 * 28; ++i) images.put(static_cast<char>(i % 251));
-  std::ofstream labels(folder / "train-labels-idx1-ubyte", std::ios::binary);
-  for (const uint32_t value : {0x801U, 10U}) put32(labels, value);
-  for (int i = 0; i < 10; ++i) labels.put(static_cast<char>(i));
-  return folder.string();
 }
 
 TEST(Plan, EveryAutomaticValueIsResolved) {

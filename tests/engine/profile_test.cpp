@@ -53,6 +53,23 @@ void expectWholeSteps(const RunRecord& record, const std::string& what) {
   }
 }
 
+void expectEveryGradientArrives(const RunRecord& record, const std::string& what) {
+  const auto& exchanges = record.profile->exchanges;
+  ASSERT_GT(exchanges.size(), 1U) << what;
+  int64_t bytes = 0;
+  for (size_t i = 0; i < exchanges.size(); ++i) {
+    bytes += exchanges[i].bytes;
+    ASSERT_EQ(exchanges[i].after.size(), 2U) << what;
+    EXPECT_EQ(exchanges[i].last[0] + exchanges[i].last[1], 6) << what << ": steps";
+    for (size_t replica = 0; i > 0 && replica < 2; ++replica) {
+      EXPECT_GE(exchanges[i].after[replica], exchanges[i - 1].after[replica]) << what;
+    }
+  }
+  // Padding between parameters travels too.
+  EXPECT_GE(bytes, record.profile->gradientBytes) << what;
+  EXPECT_LT(bytes, record.profile->gradientBytes * 11 / 10) << what;
+}
+
 // The step sample is taken apart by other clock readings of the same step.
 TEST(Profile, agreesWithTheSamplesOfTheSameSteps) {
   const RunRecord record = run(profiled());
@@ -75,6 +92,7 @@ TEST(Profile, showsWhereEachStrategyWorks) {
   for (const char* allReduce : {"owner", "shared", "copy", "ring", "tree"}) {
     Config config = profiled();
     config.allReduce = allReduce;
+    config.bucketMib = 0.25;
     const RunRecord record = run(config);
     expectWholeSteps(record, allReduce);
     EXPECT_GT(total(record, &StepParts::hiddenExchange), Nanos{}) << allReduce;
@@ -82,6 +100,7 @@ TEST(Profile, showsWhereEachStrategyWorks) {
     const bool owner = allReduce == std::string("owner");
     EXPECT_EQ(total(record, &StepParts::hiddenUpdate) > Nanos{}, owner) << allReduce << ": others update at the end";
     EXPECT_GT(total(record, &StepParts::idle), Nanos{}) << allReduce;
+    expectEveryGradientArrives(record, allReduce);
   }
   for (const char* strategy : {"parameter_server", "independent"}) {
     Config config = profiled();
@@ -90,6 +109,11 @@ TEST(Profile, showsWhereEachStrategyWorks) {
     expectWholeSteps(record, strategy);
     EXPECT_GT(total(record, &StepParts::update), Nanos{}) << strategy;
     EXPECT_EQ(lastToArrive(record).has_value(), strategy == std::string("parameter_server"));
+    if (lastToArrive(record)) {
+      expectEveryGradientArrives(record, strategy);
+    } else {
+      EXPECT_TRUE(record.profile->exchanges.empty());
+    }
   }
 }
 

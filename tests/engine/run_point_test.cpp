@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <fstream>
 
+#include "engine/ten_images.h"
 #include "kernels/convolution.h"
+#include "measure/guards.h"
 #include "models/model.h"
 
 namespace tandem {
@@ -157,6 +159,25 @@ TEST(RunPoint, everyInputGivesTheStatedNumberOfSteps) {
     const RunRecord record = run(config);
     EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << input << ": " << record.outcome.reason;
     EXPECT_EQ(record.steps.size(), 12U) << input;
+  }
+}
+
+TEST(RunPoint, recordsWhatTheImagesWereAndWhatChangedThem) {
+  for (const char* lossAt : {"replica", "gathered"}) {
+    Config config = small();
+    config.lossAt = lossAt;
+    const RunRecord synthetic = run(config);
+    EXPECT_EQ(synthetic.placement.data, "synthetic") << lossAt;
+    EXPECT_EQ(synthetic.placement.augment, "") << lossAt;
+    config.data = tenImages();
+    for (const char* augment : {"standard", "none"}) {
+      config.augment = augment;
+      const RunRecord real = run(config);
+      ASSERT_EQ(real.outcome.kind, OutcomeKind::ok) << real.outcome.reason;
+      EXPECT_EQ(real.placement.data, "idx") << lossAt;
+      EXPECT_EQ(real.placement.augment, augment) << lossAt;
+      EXPECT_TRUE(doubts(real).empty()) << doubts(real).front();
+    }
   }
 }
 

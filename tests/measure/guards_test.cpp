@@ -16,6 +16,9 @@ RunRecord honest() {
   RunRecord record = exampleRecord(2, "replicated", 100);
   record.config.batch = 16;
   record.config.learningRate = 0.1;
+  record.config.data = "cifar-10-batches-bin";
+  record.placement.data = "cifar10", record.placement.augment = "standard";
+  record.placement.flopsPerImage = 24.3e9;
   return record;
 }
 
@@ -32,6 +35,12 @@ const std::vector<Cheat> cheats{
     {"window too short", [](RunRecord& record) { record.window = record.window * 99 / 100; }},
     {"losses missing", [](RunRecord& record) { record.losses.resize(30); }},
     {"nothing trained", [](RunRecord& record) { record.losses.assign(36, 6.9); }},
+    {"other images", [](RunRecord& record) { record.placement.data = "synthetic"; }},
+    {"other images", [](RunRecord& record) { record.config.data = ""; }},
+    {"other augmentation", [](RunRecord& record) { record.placement.augment = ""; }},
+    {"other augmentation", [](RunRecord& record) { record.config.augment = "none"; }},
+    {"other work", [](RunRecord& record) { record.placement.flopsPerImage = record.placement.forwardFlopsPerImage; }},
+    {"other work", [](RunRecord& record) { record.placement.forwardFlopsPerImage /= 2; }},
     {"injected code", [](RunRecord& record) { record.environment.variables["LD_PRELOAD"] = "faster.so"; }},
     {"injected code", [](RunRecord& record) { record.environment.variables["LD_AUDIT"] = "faster.so"; }},
 };
@@ -66,10 +75,16 @@ TEST(Guards, WhatIsNoCheatIsNotDoubted) {
   RunRecord record = honest();
   record.losses.assign(36, 6.9);
   record.config.forwardOnly = true;
+  record.placement.flopsPerImage = record.placement.forwardFlopsPerImage;
   EXPECT_EQ(join(doubts(record)), "") << "forward alone the loss of an image stays";
   record = honest();
   record.environment.variables = {{"LD_PRELOAD", ""}, {"OMP_STACKSIZE", "8M"}};
   EXPECT_EQ(join(doubts(record)), "");
+  record = honest();
+  record.config.data = "", record.placement.data = "synthetic", record.placement.augment = "";
+  EXPECT_EQ(join(doubts(record)), "") << "synthetic images are not changed";
+  record.placement.data = "", record.placement.flopsPerImage = 0;
+  EXPECT_EQ(join(doubts(record)), "") << "of a record from before these were noted";
   record = honest();
   record.steps.clear();
   record.outcome = {OutcomeKind::failed, ExitCode::peer, "gone"};

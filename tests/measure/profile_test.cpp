@@ -44,6 +44,37 @@ TEST(Profile, partsDoNotOverlapAndAddUpToTheStep) {
   EXPECT_EQ(sum, parts.wall);
 }
 
+/// Begins at `begin` ms and hands 100, 200, ... bytes over at `at` ms.
+StepArrivals arrivals(int64_t step, double begin, const std::vector<double>& at) {
+  StepArrivals found{.step = step, .begin = millis(begin)};
+  for (const double time : at) {
+    found.arrivals.push_back({100 * static_cast<int64_t>(found.arrivals.size() + 1), millis(time)});
+  }
+  return found;
+}
+
+std::vector<ExchangeArrivals> exchangesOf(const std::vector<std::vector<StepArrivals>>& replicas) {
+  const std::vector<std::span<const StepArrivals>> views(replicas.begin(), replicas.end());
+  return tandem::exchangesOf(views);
+}
+
+TEST(Profile, arrivalsAreComparedByExchange) {
+  const auto found = exchangesOf({{arrivals(0, 10, {15, 18}), arrivals(1, 30, {35, 39}), arrivals(2, 50, {57, 58})},
+                                  {arrivals(0, 11, {14, 19}), arrivals(1, 29, {34, 40}), arrivals(2, 50, {56, 60})}});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0], (ExchangeArrivals{100, millis(1), {millis(6), millis(5)}, {3, 0}}));
+  EXPECT_EQ(found[1], (ExchangeArrivals{200, millis(1), {millis(8), millis(10)}, {0, 3}}));
+}
+
+TEST(Profile, arrivalsOfStepsThatNotAllHaveAreLeftOut) {
+  const auto found = exchangesOf({{arrivals(0, 0, {9}), arrivals(4, 40, {45}), arrivals(8, 80, {87})},
+                                  {arrivals(4, 40, {44}), arrivals(8, 80, {}), arrivals(12, 120, {127})}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0], (ExchangeArrivals{100, millis(1), {millis(5), millis(4)}, {1, 0}}));
+  EXPECT_TRUE(exchangesOf({{arrivals(0, 0, {9})}}).empty()) << "one replica";
+  EXPECT_TRUE(exchangesOf({{arrivals(0, 0, {})}, {arrivals(0, 0, {})}}).empty());
+}
+
 TEST(Profile, withoutExchangeNobodyArrives) {
   const auto spans = exampleSpans();
   EXPECT_FALSE(takenApart(std::span(spans).first(1)).arrival);
@@ -52,6 +83,7 @@ TEST(Profile, withoutExchangeNobodyArrives) {
 /// Replica r takes `forward[r]` ms; who is early waits. Odd steps are 0.5 ms longer.
 RunRecord profiled(const std::vector<double>& forward) {
   RunRecord record = exampleRecord(static_cast<int64_t>(forward.size()), "replicated", 50);
+  record.placement.flopsPerImage = 24.3e9;
   record.profile.emplace().inputBytes = 3'000'000;
   const double last = *std::max_element(forward.begin(), forward.end());
   for (const double own : forward) {
@@ -140,14 +172,16 @@ TEST(Attribution, workIsOfOneReplicaAndInItsTime) {
   RunRecord record = profiled({20, 25});
   const auto work = achieved(record);
   ASSERT_EQ(work.size(), 3U);
-  EXPECT_NEAR(work[0].amount, 3 * 8.2e9 * 16, 1) << "of 16 images, forward and backward";
+  EXPECT_NEAR(work[0].amount, 24.3e9 * 16, 1) << "of 16 images, as the step does it";
   EXPECT_NEAR(work[0].seconds, 22.75e-3, 1e-9) << "mean of both replicas' medians";
-  EXPECT_NEAR(*work[0].rate(), 3 * 8.2e9 * 16 / 22.75e-3, 1e3);
+  EXPECT_NEAR(*work[0].rate(), 24.3e9 * 16 / 22.75e-3, 1e3);
+  EXPECT_EQ(work[0].peak, 0) << "not measured";
   EXPECT_EQ(work[1].amount, 3e6);
   EXPECT_FALSE(work[1].rate()) << "no time was spent";
   EXPECT_NEAR(*work[2].rate(), 3 * 1024.0 * 1024 / 4e-3, 1);
-  record.config.forwardOnly = true;
-  EXPECT_NEAR(achieved(record)[0].amount, 8.2e9 * 16, 1);
+  record.flopsPeak = 1e12, record.bytesPeak = 4e10;
+  EXPECT_EQ(achieved(record)[0].peak, 5e11) << "of one of two replicas";
+  EXPECT_EQ(achieved(record)[2].peak, 2e10);
   record.profile.reset();
   EXPECT_TRUE(achieved(record).empty());
 }

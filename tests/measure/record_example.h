@@ -72,6 +72,8 @@ inline Placement fullPlacement() {
   placement.control = true;
   placement.allReduce = "ring";
   placement.layout = "blocked";
+  placement.data = "cifar10";
+  placement.augment = "crop";
   placement.loss = "binary_cross_entropy";
   placement.network = "mynet";
   placement.networkSha256 = "00ff";
@@ -79,6 +81,7 @@ inline Placement fullPlacement() {
   placement.activationBytes = 3 << 20;
   placement.byAutograd = {"max_pool", "dropout"};
   placement.forwardFlopsPerImage = 8.178e9 + 1.0 / 3;
+  placement.ownImageSize = 224;
   placement.flopsPerImage = 24.3e9;
   placement.bytesPerStep = 5e9;
   return placement;
@@ -132,6 +135,8 @@ inline RunRecord fullRecord() {
     steps.back().arrival = millis(70);
     for (const Part& part : parts()) steps.back().*part.time = millis(0.1 + replica);
   }
+  record.profile->exchanges = {
+      {.bytes = 1 << 20, .apart = millis(2), .after = {millis(50), millis(52)}, .last = {1, 29}}};
   record.notes = {"fell back to copy", "second"};
   return record;
 }

@@ -25,8 +25,9 @@ std::string failureOf(const json& stored) {
 }
 
 /// Members that records of earlier versions lack.
-const std::set<std::string> addedLater{"/placement/flops_per_image", "/placement/bytes_per_step", "/peak_flops_per_s",
-                                       "/peak_bytes_per_s"};
+const std::set<std::string> addedLater{
+    "/placement/data",           "/placement/augment", "/placement/own_image_size", "/placement/flops_per_image",
+    "/placement/bytes_per_step", "/peak_flops_per_s",  "/peak_bytes_per_s"};
 
 json* find(json& record, const std::string& path) { return &record.at(json::json_pointer(path)); }
 
@@ -62,6 +63,9 @@ TEST(RecordJson, OnlyAProfileHasTheStepsTakenApart) {
   EXPECT_EQ(*find(stored, "/profile/replicas/1/hidden_update_ns/1"), 1'100'000);
   *find(stored, "/profile/replicas/1/idle_ns") = {1};
   EXPECT_NE(failureOf(stored).find("profile.replicas[1].idle_ns"), std::string::npos) << failureOf(stored);
+  find(stored, "/profile")->erase("exchanges");
+  *find(stored, "/profile/replicas/1/idle_ns") = *find(stored, "/profile/replicas/1/wall_ns");
+  EXPECT_TRUE(recordFromJson(stored).profile->exchanges.empty()) << "records from before had none";
   stored.erase("profile");
   EXPECT_FALSE(recordFromJson(stored).profile);
 }

@@ -14,6 +14,7 @@ namespace {
 RunRecord profiled(double first, double second) {
   RunRecord record = exampleRecord(2, "replicated", 50);
   record.config.profile = true;
+  record.placement.flopsPerImage = 24.3e9;
   Profile& profile = record.profile.emplace();
   profile.inputBytes = 1 << 20, profile.gradientBytes = 2 << 20;
   for (const double forward : {first, second}) {
@@ -55,7 +56,32 @@ TEST(ProfileTables, showPartsByReplicaAndNameTheStraggler) {
   EXPECT_TRUE(contains(text, "straggler: replica 0 comes last to the exchange in 100.0 % of 30 steps, 2.00 ms after"))
       << text;
   EXPECT_TRUE(contains(text, "input 1 MiB, gradients 2 MiB, received in the exchange 3 MiB")) << text;
-  EXPECT_TRUE(contains(text, "\ncompute; 393600.000 MFLOP; 7.00; 56228.57 GFLOP/s")) << text;
+  EXPECT_TRUE(contains(text, "\ncompute; 388800.000 MFLOP; 7.00; 55542.86 GFLOP/s; ; \n")) << text;
+  EXPECT_FALSE(contains(text, "Arrivals")) << "of a record that has none";
+}
+
+TEST(ProfileTables, workStandsBesideAReplicasShareOfThePeaks) {
+  RunRecord record = profiled(8, 6);
+  record.flopsPeak = 60e12, record.bytesPeak = 40e9;
+  const std::string text = textOf(profileTables({&record, 1}));
+  EXPECT_TRUE(contains(text, "\ncompute; 388800.000 MFLOP; 7.00; 55542.86 GFLOP/s; 30000.00 GFLOP/s; 12.96")) << text;
+  EXPECT_TRUE(contains(text, "\ninput; 1.049 MB; 0.00; ; 20.00 GB/s; 0.05")) << text;
+  EXPECT_TRUE(contains(text, "\ngradients received; 3.146 MB; 2.00; 1.57 GB/s; 20.00 GB/s; 0.16")) << text;
+}
+
+TEST(ProfileTables, showWhenEachReplicaComesToEachExchange) {
+  RunRecord record = profiled(8, 6);
+  for (int64_t i = 0; i < 20; ++i) {
+    const auto at = [&](double later) { return millis(static_cast<double>(i) + later); };
+    record.profile->exchanges.push_back(
+        {.bytes = 1024 * (i + 1), .apart = millis(i < 4 ? 0.01 : 0.5), .after = {at(0.5), at(0)}, .last = {27, 3}});
+  }
+  const std::string text = textOf(profileTables({&record, 1}));
+  EXPECT_TRUE(contains(text,
+                       "exchange;bytes;replica 0;replica 1;apart;most often last;\n5; 5 KiB; 4.50; 4.00; 0.50; "
+                       "replica 0, 90.0 % of 30 steps"))
+      << text;
+  EXPECT_TRUE(contains(text, "of 20 exchanges the 16 with the replicas furthest apart")) << text;
 }
 
 TEST(ProfileTables, sayWhatIsLeftOut) {

@@ -10,14 +10,12 @@
 namespace tandem {
 namespace {
 
-int64_t own(const std::string& model) { return model == "inception_v3" ? 299 : model == "resnet20" ? 32 : 224; }
-
 /// ResNet-50 on `gpus` GPUs that call themselves `name`, 16 images each and 160 images/s in all.
 RunRecord onGpus(int64_t gpus, const std::string& name) {
   RunRecord record = exampleRecord(1, "replicated", 100);
   record.config.replicas = gpus;
   record.config.devices = "cuda:0";
-  record.config.imageSize = 224;
+  record.config.imageSize = record.placement.ownImageSize = 224;
   record.config.input = "device";
   record.placement.replicas.assign(static_cast<size_t>(gpus), "cuda:0 " + name);
   record.placement.layout = "nchw";
@@ -25,7 +23,7 @@ RunRecord onGpus(int64_t gpus, const std::string& name) {
   return record;
 }
 
-std::string linesOf(const RunRecord& record) { return join(standingLines(record, own), "\n"); }
+std::string linesOf(const RunRecord& record) { return join(standingLines(record), "\n"); }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -92,7 +90,7 @@ TEST(Standing, WithAnotherNumberOfDevicesThePartsOfADeviceAreCompared) {
 TEST(Standing, TheWholeMachineIsOneDeviceOfCpus) {
   RunRecord record = exampleRecord(2, "replicated", 99);
   record.environment.cpu = "Intel(R) Xeon(R) Platinum 8480+";
-  record.config.imageSize = 224;
+  record.config.imageSize = record.placement.ownImageSize = 224;
   record.config.precision = "bf16";
   const std::string text = linesOf(record);
   EXPECT_TRUE(contains(text, "images/s per device (PyTorch+IPEX, 16 x 2x Xeon 8480+")) << text;
@@ -102,7 +100,7 @@ TEST(Standing, TheWholeMachineIsOneDeviceOfCpus) {
 TEST(Standing, AliasesAndVersionsOfANetworkAreFound) {
   RunRecord record = onGpus(1, "Tesla M60");
   record.config.model = "inception_v3";
-  record.config.imageSize = 299;
+  record.config.imageSize = record.placement.ownImageSize = 299;
   EXPECT_TRUE(contains(linesOf(record), "1 x Tesla M60")) << linesOf(record);
   EXPECT_FALSE(contains(linesOf(record), "model")) << linesOf(record);
   record = onGpus(1, "NVIDIA H200");
@@ -116,13 +114,16 @@ TEST(Standing, OtherWorkAnUnknownDeviceAndAnUnfinishedRunHaveNoFigure) {
   record.config.imageSize = 160;
   EXPECT_EQ(linesOf(record), "");
   record = onGpus(1, "Tesla P100-SXM2-16GB");
+  record.config.imageSize = record.placement.ownImageSize = 0;
+  EXPECT_EQ(linesOf(record), "") << "its own size is not known";
+  record = onGpus(1, "Tesla P100-SXM2-16GB");
   record.config.forwardOnly = true;
   EXPECT_EQ(linesOf(record), "");
   EXPECT_EQ(linesOf(onGpus(1, "Imaginary 9000")), "");
   record = onGpus(1, "Tesla P100-SXM2-16GB");
   record.outcome = {OutcomeKind::failed, ExitCode::peer, "gone"};
   EXPECT_EQ(linesOf(record), "");
-  EXPECT_TRUE(standingTables(std::array{record}, own).empty());
+  EXPECT_TRUE(standingTables(std::array{record}).empty());
 }
 
 TEST(Standing, AnUnknownDeviceHasItsCeilingsAlone) {
@@ -136,11 +137,11 @@ TEST(Standing, AnUnknownDeviceHasItsCeilingsAlone) {
   EXPECT_EQ(linesOf(record),
             "160.00 images/s = 64.0 % of 250.00 images/s, the ceiling of FLOPs (500.0 GFLOP/s), and 80.0 % of 200.00 "
             "images/s, the ceiling of bytes (50.0 GB/s)");
-  const auto tables = standingTables(std::array{record}, own);
+  const auto tables = standingTables(std::array{record});
   ASSERT_EQ(tables.size(), 1u);
   EXPECT_EQ(join(tables[0].rows.at(0).cells, " "), "1 160.00 320.0 250.00 64.0 40.0 200.00 80.0 bytes");
   record.flopsPeak = 0;
-  EXPECT_EQ(standingTables(std::array{record}, own)[0].rows.at(0).cells.back(), "") << "which is nearer is not known";
+  EXPECT_EQ(standingTables(std::array{record})[0].rows.at(0).cells.back(), "") << "which is nearer is not known";
 }
 
 }  // namespace

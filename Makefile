@@ -7,7 +7,7 @@ export TANDEM_LIBTORCH TANDEM_ONEDNN TANDEM_CACHE
 
 .DEFAULT_GOAL := build
 .PHONY: help setup setup-tests build program bench test test-long lint tidy format docs dev asan tsan cuda peers \
-        bench-kernels verify-models verify-weights verify-export verify-interference verify-trace \
+        bench-kernels verify-models verify-weights verify-export verify-interference verify-compare verify-trace \
         verify-attribution verify-logs verify-page fuzz clean FORCE
 
 help: ## list the targets
@@ -85,6 +85,9 @@ verify-models: setup ## recompute the golden numbers of the model tests with PyT
 
 verify-interference: program ## runs left alone and runs disturbed: what tandem bench notices, some 10 minutes
 	scripts/verify-interference $(ARGS)
+
+verify-compare: program ## a configuration compared with itself 20 times: what tandem bench --compare finds, some 15 minutes
+	scripts/verify-compare $(ARGS)
 
 verify-trace: program ## traces of tandem bench --trace, read by Perfetto's own schema, beside their records
 	scripts/verify-trace $(ARGS)

@@ -30,7 +30,8 @@ int64_t bytesPerParameter(const Config& config, const Precision& precision) {
 
 int64_t packedWeightBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
   if (config.executor != "planned" || config.devices != "cpu") return 0;
-  const bool winograd = config.convolution != "direct";
+  const bool chosen = config.convolution == "auto" && !config.deterministic && config.layout != "nchw";
+  const bool winograd = chosen || config.convolution == "winograd";
   int64_t bytes = 0;
   for (const auto& parameter : needs.graph->parameters()) {
     if (parameter.shape.size() != 4) continue;

@@ -170,8 +170,12 @@ void WinogradConvolution::backwardParameters(const at::Tensor& x, const at::Tens
     cpu::pointsToWeightGradient(type_, sum, orderOf(p_.weightGradient), first, last, to);
   });
   if (p_.bias.defined()) {
-    const at::Tensor perImage = dy.sum({2, 3}, false, at::kFloat).view({results.images, weights_.outputs});
-    p_.biasGradient.copy_(perImage.sum(0));
+    const int64_t parts = dy.size(0) / results.images;  // of an image, in blocks of channels
+    at::Tensor sums = at::zeros({weights_.outputs}, at::kFloat);
+    for (int64_t image = 0; image < results.images; ++image) {  // ATen sums a copy in fp32: of one image it is small
+      sums.add_(dy.narrow(0, image * parts, parts).sum({2, 3}, false, at::kFloat).view({weights_.outputs}));
+    }
+    p_.biasGradient.copy_(sums);
   }
 }
 

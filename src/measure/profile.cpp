@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
+
+#include "base/statistics.h"
 
 namespace tandem {
 namespace {
@@ -88,10 +91,10 @@ std::vector<OfReplicas> commonSteps(std::span<const std::span<const StepArrivals
   return common;
 }
 
-Nanos median(std::vector<Nanos> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::ranges::nth_element(times, middle);
-  return *middle;
+Nanos medianOf(const std::vector<Nanos>& times) {
+  std::vector<double> counts;
+  for (const Nanos time : times) counts.push_back(static_cast<double>(time.count()));
+  return Nanos(std::llround(median(counts).value()));
 }
 
 ExchangeArrivals exchangeOf(std::span<const OfReplicas> steps, size_t exchange, size_t replicas) {
@@ -108,8 +111,8 @@ ExchangeArrivals exchangeOf(std::span<const OfReplicas> steps, size_t exchange, 
     ++found.last[static_cast<size_t>(last - times.begin())];
     apart.push_back(*last - *first);
   }
-  found.apart = median(std::move(apart));
-  for (auto& times : after) found.after.push_back(median(std::move(times)));
+  found.apart = medianOf(apart);
+  for (const auto& times : after) found.after.push_back(medianOf(times));
   return found;
 }
 

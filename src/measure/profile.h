@@ -67,7 +67,7 @@ struct Profile {
   int64_t inputBytes = 0;     ///< of a replica's batch, labels included
   int64_t gradientBytes = 0;  ///< of a replica
   std::vector<ReplicaProfile> replicas = {};
-  std::vector<ExchangeArrivals> exchanges = {};  ///< in their order in the step; empty where nothing is exchanged
+  std::vector<ExchangeArrivals> exchanges = {};  ///< in the order of the step; empty: none, or not known
 
   bool operator==(const Profile&) const = default;
 };

@@ -1,5 +1,6 @@
 #include "measure/record_json.h"
 
+#include <algorithm>
 #include <array>
 
 #include "config/config_json.h"
@@ -216,6 +217,19 @@ nlohmann::json toJson(const RunRecord& record) {
   return writer.take();
 }
 
+/// Every exchange tells of every replica, and of at least one step.
+void checkExchanges(const Profile& profile) {
+  const size_t replicas = profile.replicas.size();
+  for (size_t i = 0; i < profile.exchanges.size(); ++i) {
+    const ExchangeArrivals& exchange = profile.exchanges[i];
+    const bool any = std::ranges::any_of(exchange.last, [](int64_t steps) { return steps > 0; });
+    if (any && exchange.after.size() == replicas && exchange.last.size() == replicas) continue;
+    throw DataError(concat("profile.exchanges[", i, "]: after_ns and last must tell of ", replicas,
+                           " replicas and of a step or more; they tell of ", exchange.after.size(), " and ",
+                           exchange.last.size(), any ? "" : ", of no step"));
+  }
+}
+
 RunRecord recordFromJson(const nlohmann::json& stored) {
   JsonReader reader(stored, "");
   RunRecord record;
@@ -224,6 +238,7 @@ RunRecord recordFromJson(const nlohmann::json& stored) {
   describe(reader, record);
   record.config = configFromJson(reader.at("config"));
   record.outcome = outcomeFromJson(reader.at("outcome"));
+  if (record.profile) checkExchanges(*record.profile);
   return record;
 }
 

@@ -157,18 +157,27 @@ std::string deviceOf(const RunRecord& record) {
   return blank == std::string::npos ? "" : label.substr(blank + 1);
 }
 
-std::optional<PublishedMatch> nearestPublished(const RunRecord& record, const Figures& figures) {
+const NearestPublished::Fitting& NearestPublished::fitting(const std::string& device, const std::string& model) {
+  const auto [place, isNew] = known_.try_emplace({device, model});
+  if (!isNew) return place->second;
+  for (const Facts& figure : figures_.rows) {
+    if (numberOf(figure, measures().front()) > 0 && isDevice(device, factOf(figure, "device")) &&
+        familyOf(ownName(factOf(figure, "model"))) == familyOf(model)) {
+      place->second.push_back(&figure);
+    }
+  }
+  return place->second;
+}
+
+std::optional<PublishedMatch> NearestPublished::of(const RunRecord& record) {
   const auto rate = metric("images_per_s").of(record, nullptr);
   const int64_t own = record.placement.ownImageSize;
   if (!rate || record.config.forwardOnly || own == 0 || record.config.imageSize != own) return {};
   const Described run = described(record);
-  const Facts* nearest = nullptr;
-  for (const Facts& figure : figures.rows) {
-    const bool fits = numberOf(figure, measures().front()) > 0 && isDevice(run.device, factOf(figure, "device")) &&
-                      familyOf(ownName(factOf(figure, "model"))) == familyOf(run.model);
-    if (fits && (nearest == nullptr || distance(run, figure) < distance(run, *nearest))) nearest = &figure;
-  }
-  if (nearest == nullptr) return {};
+  const Fitting& fitting = this->fitting(run.device, run.model);
+  const auto found = std::ranges::min_element(fitting, {}, [&](const Facts* figure) { return distance(run, *figure); });
+  if (found == fitting.end()) return {};
+  const Facts* const nearest = *found;
   PublishedMatch match{*nearest, numberOf(*nearest, measures().front()), run.devices != devicesOf(*nearest), 0, {}};
   if (match.perDevice) match.imagesPerSecond /= devicesOf(*nearest);
   match.percent = 100 * *rate / (match.perDevice ? run.devices : 1) / match.imagesPerSecond;

@@ -72,10 +72,11 @@ std::span<const PageSection> pageSections() {
                   "Mean of the measured steps of all replicas. Exchange is what remains after it was overlapped with "
                   "backward, the update included.",
                   stepPartsTables, true},
-      PageSection{"profile", "Steps taken apart",
-                  "Of the runs with --profile: the median of each part of a step by replica, who comes last to the "
-                  "exchange, and the work of a step.",
-                  takenApartTables, false},
+      PageSection{
+          "profile", "Steps taken apart",
+          "Of the runs with --profile: the median of each part of a step by replica, who comes last to the "
+          "exchange, the work of a step beside the measured peaks, and when each replica comes to each exchange.",
+          takenApartTables, false},
       PageSection{"telemetry", "Telemetry over time",
                   "One line per device, from the first step to the last; the phases of the run are marked. Tables give "
                   "the median of each phase.",

@@ -59,7 +59,8 @@ std::vector<std::string> notesOf(const RunRecord& record) {
                          "exchange ", bytesText(record.traffic.bytesPerStep)));
   if (profile.every > 1) notes.push_back(concat("one step in ", profile.every, " is kept"));
   if (profile.lostSteps > 0) {
-    notes.push_back(concat(profile.lostSteps, " steps are left out: they had more spans than there was room for"));
+    notes.push_back(
+        concat(profile.lostSteps, " steps are left out: they had more spans or arrivals than there was room for"));
   }
   return notes;
 }

@@ -61,9 +61,9 @@ std::string rateText(const PublishedMatch& match) {
   return concat(fixed(match.imagesPerSecond, 2), match.perDevice ? " images/s per device" : " images/s");
 }
 
-std::optional<PublishedMatch> matchOf(const RunRecord& record) {
+NearestPublished nearestPublished() {
   static const Figures all = allPublished();
-  return nearestPublished(record, all);
+  return NearestPublished(all);
 }
 
 ResultTable publishedTable(std::span<const RunRecord> records) {
@@ -77,8 +77,9 @@ ResultTable publishedTable(std::span<const RunRecord> records) {
                     {},
                     "Nearest published figures",
                     1};
+  NearestPublished nearest = nearestPublished();
   for (size_t i = 0; i < records.size(); ++i) {
-    const auto match = matchOf(records[i]);
+    const auto match = nearest.of(records[i]);
     if (!match) continue;
     table.rows.push_back({{concat(i + 1), metricText("images_per_s", records[i], nullptr), fixed(match->percent, 1),
                            rateText(*match), sourceText(match->figure), join(match->differences)},
@@ -111,7 +112,7 @@ std::vector<std::string> standingLines(const RunRecord& record) {
     if (!text.empty()) ceilings.push_back(text);
   }
   if (!ceilings.empty()) lines.push_back(concat(rate, " images/s = ", join(ceilings, ", and ")));
-  if (const auto match = matchOf(record)) {
+  if (const auto match = nearestPublished().of(record)) {
     lines.push_back(concat(rate, " images/s = ", fixed(match->percent, 1), " % of ", rateText(*match), " (",
                            sourceText(match->figure), ")",
                            match->differences.empty() ? "" : "; differs: " + join(match->differences)));

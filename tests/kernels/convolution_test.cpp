@@ -219,6 +219,16 @@ TEST(Winograd, ServesOnlyWhatItIsFor) {
   }
 }
 
+TEST(Winograd, ServesBlocksOfAVectorInBothPrecisions) {
+  ConvolutionGeometry blocked{1, 1, 1, 1, 1, 1, 1};
+  blocked.blockedOutput = true;
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    const at::Tensor weight = at::zeros({32, 16, 3, 3}, type).contiguous(channelsLast);
+    const auto kernel = makeWinogradConvolution(blocked, {weight, {}, at::empty_like(weight), {}});
+    EXPECT_EQ(kernel != nullptr, blockChannels() == 16);
+  }
+}
+
 // Each value is summed in one order, however many threads share the work.
 TEST(Winograd, ThreadsChangeNoBit) {
   at::manual_seed(7);

@@ -66,6 +66,13 @@ TEST(Profile, arrivalsAreComparedByExchange) {
   EXPECT_EQ(found[1], (ExchangeArrivals{200, millis(1), {millis(8), millis(10)}, {0, 3}}));
 }
 
+TEST(Profile, ofTwoStepsTheArrivalsAreTheirMean) {
+  const auto found =
+      exchangesOf({{arrivals(0, 0, {1}), arrivals(1, 10, {11})}, {arrivals(0, 0, {2}), arrivals(1, 10, {20})}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0], (ExchangeArrivals{100, millis(5), {millis(1), millis(6)}, {0, 2}}));
+}
+
 TEST(Profile, arrivalsOfStepsThatNotAllHaveAreLeftOut) {
   const auto found = exchangesOf({{arrivals(0, 0, {9}), arrivals(4, 40, {45}), arrivals(8, 80, {87})},
                                   {arrivals(4, 40, {44}), arrivals(8, 80, {}), arrivals(12, 120, {127})}});

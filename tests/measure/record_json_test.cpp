@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/text.h"
 #include "measure/record_example.h"
 
 namespace tandem {
@@ -63,8 +64,18 @@ TEST(RecordJson, OnlyAProfileHasTheStepsTakenApart) {
   EXPECT_EQ(*find(stored, "/profile/replicas/1/hidden_update_ns/1"), 1'100'000);
   *find(stored, "/profile/replicas/1/idle_ns") = {1};
   EXPECT_NE(failureOf(stored).find("profile.replicas[1].idle_ns"), std::string::npos) << failureOf(stored);
-  find(stored, "/profile")->erase("exchanges");
   *find(stored, "/profile/replicas/1/idle_ns") = *find(stored, "/profile/replicas/1/wall_ns");
+  for (const char* member : {"after_ns", "last"}) {
+    json other = stored;
+    *find(other, concat("/profile/exchanges/0/", member)) = {1};
+    EXPECT_NE(failureOf(other).find("profile.exchanges[0]: after_ns and last must tell of 2 replicas"),
+              std::string::npos)
+        << failureOf(other);
+  }
+  json none = stored;
+  *find(none, "/profile/exchanges/0/last") = {0, 0};
+  EXPECT_NE(failureOf(none).find("of no step"), std::string::npos) << failureOf(none);
+  find(stored, "/profile")->erase("exchanges");
   EXPECT_TRUE(recordFromJson(stored).profile->exchanges.empty()) << "records from before had none";
   stored.erase("profile");
   EXPECT_FALSE(recordFromJson(stored).profile);

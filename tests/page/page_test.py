@@ -44,7 +44,10 @@ def gpus():
                "values": [50 + 10 * gpu + 0.3 * i for i in range(40)]} for gpu in range(2)]
     phases = [{"name": name, "begin_ns": begin} for name, begin in
               (("warm-up", 0), ("training", 2_000_000_000), ("validation", 6_000_000_000), ("test", 8_000_000_000))]
-    return changed(RUNS[2], time="2026-01-02T00:00:00Z", telemetry={"at_ns": moments, "series": series, "phases": phases})
+    return changed(RUNS[2], time="2026-01-02T00:00:00Z", telemetry={"at_ns": moments, "series": series, "phases": phases},
+                   config={"model": "resnet50", "image-size": 224, "devices": "cuda:0+1"}, peak_flops_per_s=9e12,
+                   placement={"replicas": [f"cuda:{gpu} Tesla P100-SXM2-16GB" for gpu in range(2)],
+                              "own_image_size": 224, "forward_flops_per_image": 8.2e9, "flops_per_image": 24.3e9})
 
 
 class PageTest(unittest.TestCase):
@@ -81,6 +84,8 @@ class PageTest(unittest.TestCase):
 
     def test_opens_without_a_network_on_a_desk_and_a_phone_in_light_and_dark(self):
         path = self.report(RUNS + [gpus()])
+        for title in ("Is my number right?", "Ceilings of the machine", "Nearest published figures"):
+            self.assertIn(title, path.read_text())
         for width in (1280, 390):
             for dark in (False, True):
                 with self.subTest(width=width, dark=dark):

@@ -204,6 +204,21 @@ TEST(PageSections, ScalingHasAChartPerNetworkAndAnIdealForEach) {
   EXPECT_EQ(tables[2].charts[0].series[2].values, (std::vector<double>{100, 100}));
 }
 
+TEST(PageSections, ANumberStandsBesideTheCeilingsAndWhatWasPublished) {
+  EXPECT_TRUE(section("right", sweep()).empty()) << "nothing is known";
+  auto records = sweep();
+  records[0].flopsPeak = 1e12, records[0].placement.flopsPerImage = 24.3e9;
+  records[2].config.devices = "cuda:0", records[2].placement.replicas = {"cuda:0 Tesla P100-SXM2-16GB"};
+  records[2].config.imageSize = records[2].placement.ownImageSize = 224;
+  const auto tables = section("right", records);
+  ASSERT_EQ(tables.size(), 2U);
+  ASSERT_EQ(tables[0].rows.size(), 1U);
+  EXPECT_EQ(tables[0].rows[0].cells.at(0), "1");
+  ASSERT_EQ(tables[1].rows.size(), 1U);
+  EXPECT_EQ(tables[1].rows[0].cells.at(0), "3");
+  EXPECT_TRUE(contains(pageOf(records), "Is my number right?"));
+}
+
 TEST(PageSections, StrategiesStandSideBySide) {
   const auto tables = section("side-by-side", sweep());
   ASSERT_EQ(tables.size(), 1u);

@@ -31,6 +31,10 @@ class RunFailed(Exception):
         self.detail = detail
 
 
+class RunTimedOut(RunFailed):
+    """A run that was ended because it took too long."""
+
+
 @dataclass
 class Contender:
     name: str
@@ -40,6 +44,7 @@ class Contender:
     read: Callable                # (standard output, record file) -> result with images_per_s
     start_s: float
     variables: dict = field(default_factory=dict)
+    records: pathlib.Path = None  # to which Tandem's runs append their records; else nobody keeps them
 
     def text(self):
         """What a person types to repeat one run."""
@@ -49,10 +54,14 @@ class Contender:
     def run(self, timeout):
         with tempfile.TemporaryDirectory() as folder:
             command = [str(part) for part in self.command]
-            record = pathlib.Path(folder) / "record.jsonl"
+            record = self.records or pathlib.Path(folder) / "record.jsonl"
+            before = record.stat().st_size if record.exists() else 0
             if self.side == "tandem":
                 command += ["--format=json", f"--out={record}"]
-            return self.read(output_of(command, self.variables, timeout), record)
+            output = output_of(command, self.variables, timeout)
+            if self.side == "tandem" and (not record.exists() or record.stat().st_size <= before):
+                raise RunFailed("ended without a record")
+            return self.read(output, record)
 
 
 def shown(part):
@@ -74,7 +83,7 @@ def output_of(command, variables, timeout):
     try:
         output, errors = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        raise RunFailed(f"no result after {timeout} s") from None
+        raise RunTimedOut(f"no result after {timeout:.0f} s") from None
     finally:
         kill_group(process)
     if process.returncode:
@@ -106,7 +115,7 @@ def last_line(text):
 
 
 def read_tandem(_, path):
-    record = last_line(path.read_text() if path.exists() else "")
+    record = last_line(path.read_text())
     if record["outcome"]["kind"] != "ok":
         raise RunFailed(f"{record['outcome']['kind']}: {record['outcome']['reason']}")
     return {"images_per_s": record["global_batch"] * record["measured_steps"] / (record["window_ns"] / 1e9),

@@ -57,15 +57,22 @@ class StealClock:
         return round(100 * steal / total, 2) if total else 0.0
 
 
-def facts(options, cpus, python):
+def host(tandem, cpus, python):
     model = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
-    found = {"time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-             "cpu": model[0] if model else platform.processor(), "physical cores": len(physical_cpus()),
-             "cpus used": ",".join(map(str, cpus)), "kernel": platform.release(), "libc": "-".join(platform.libc_ver()),
-             "tandem": output(options.tandem, "--version"), "pytorch": versions(python, "torch")}
+    return {"time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+            "cpu": model[0] if model else platform.processor(), "physical cores": len(physical_cpus()),
+            "cpus used": ",".join(map(str, cpus)), "kernel": platform.release(), "libc": "-".join(platform.libc_ver()),
+            "tandem": output(tandem, "--version"), "pytorch": versions(python, "torch")}
+
+
+def inherited(beginnings=INHERITED):
+    found = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(beginnings)]
+    return {"environment variables": " ".join(found) or "none that change rates", "load before": load()}
+
+
+def facts(options, cpus, python):
+    found = host(options.tandem, cpus, python)
     if options.tf_cnn_benchmarks:
         found["tensorflow"] = versions(options.tf_python, "tensorflow", "tensorflow-cpu", "intel-tensorflow")
         found["tf_cnn_benchmarks"] = commit_of(options.tf_cnn_benchmarks)
-    found["tuned allocator"] = f"GLIBC_TUNABLES={options.tunables}"
-    inherited = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(INHERITED)]
-    return found | {"environment variables": " ".join(inherited) or "none that change rates", "load before": load()}
+    return found | {"tuned allocator": f"GLIBC_TUNABLES={options.tunables}"} | inherited()

@@ -2,7 +2,8 @@
 """Trains one of Tandem's networks with PyTorch on a synthetic batch and prints one JSON line.
 
 The work of one `tandem bench` point: channels_last, softmax cross-entropy, SGD with momentum 0.9 and weight decay 1e-4,
-one fixed random batch. With --processes=N it is DistributedDataParallel over gloo, one process per core.
+one fixed random batch. With --processes=N it is DistributedDataParallel over gloo, one process per core. With
+--device=cuda:N the batch lies on that GPU, and the host waits for the GPU at the two ends of the measurement only.
 
   images/s = batch per process x processes x steps / wall time of the steps after the warm-up
 """
@@ -22,14 +23,21 @@ import time
 
 from models import MODELS
 
+# What torch.compile is asked for; eager is without it.
+MODES = {"compile": "default", "reduce-overhead": "reduce-overhead", "max-autotune": "max-autotune"}
+GPU_ONLY = ("tf32", "autocast-fp16")
+
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", choices=MODELS, default="resnet50")
     parser.add_argument("--batch", type=int, default=32, help="images per process")
-    parser.add_argument("--precision", choices=["fp32", "autocast", "bf16"], default="fp32",
-                        help="autocast: bf16 autocast; bf16: a bf16 model with fp32 batch-norm")
-    parser.add_argument("--mode", choices=["eager", "compile"], default="eager")
+    parser.add_argument("--precision", choices=["fp32", "autocast", "bf16", *GPU_ONLY], default="fp32",
+                        help="autocast: bf16 autocast; bf16: a bf16 model with fp32 batch-norm; on a GPU also tf32, and "
+                             "autocast-fp16 with a scaled loss")
+    parser.add_argument("--mode", choices=["eager", *MODES], default="eager",
+                        help="torch.compile in its default mode (compile) or another")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda:N")
     parser.add_argument("--sgd", choices=["fused", "foreach", "plain"], default="fused")
     parser.add_argument("--cpus", default="0,1", help="CPUs to run on, shared by one process or one per process")
     parser.add_argument("--processes", type=int, default=1)
@@ -37,20 +45,25 @@ def parse():
     parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--rendezvous", help=argparse.SUPPRESS)
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.device == "cpu" and options.precision in GPU_ONLY:
+        parser.error(f"--precision={options.precision}: needs --device=cuda:N")
+    if options.device != "cpu" and options.processes > 1:
+        parser.error(f"--processes={options.processes}: on a GPU one process runs")
+    return options
 
 
 def build(options):
     import torch
     facts = MODELS[options.model]
-    model = facts.build().to(memory_format=torch.channels_last)
+    model = facts.build().to(options.device, memory_format=torch.channels_last)
     if options.precision == "bf16":
         model = model.bfloat16()
         for module in model.modules():
             if isinstance(module, torch.nn.BatchNorm2d):
                 module.float()
-    images = torch.randn(options.batch, 3, facts.size, facts.size).to(memory_format=torch.channels_last)
-    labels = torch.randint(0, facts.classes, (options.batch,))
+    images = torch.randn(options.batch, 3, facts.size, facts.size).to(options.device, memory_format=torch.channels_last)
+    labels = torch.randint(0, facts.classes, (options.batch,)).to(options.device)
     return model.train(), images.bfloat16() if options.precision == "bf16" else images, labels
 
 
@@ -69,9 +82,28 @@ def loss_of(outputs, labels, auxiliary):
     return entropy(logits) + auxiliary * sum(map(entropy, heads))
 
 
+def choose_arithmetic(options):
+    """cuDNN's fastest algorithms, and tf32 in convolutions and products where that is the precision, else nowhere."""
+    import torch
+    if options.device == "cpu":
+        return
+    torch.backends.cudnn.benchmark = True
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = options.precision == "tf32"
+
+
+def casting(options):
+    """The context of forward and loss, and the scaler of the loss: fp16 has too few exponents for small gradients."""
+    import torch
+    kind = "cpu" if options.device == "cpu" else "cuda"
+    narrow = {"autocast": torch.bfloat16, "autocast-fp16": torch.float16}.get(options.precision)
+    scaler = torch.amp.GradScaler(kind, enabled=narrow is torch.float16)
+    return torch.autocast(kind, narrow) if narrow else contextlib.nullcontext(), scaler
+
+
 def train(options):
     import torch
     torch.manual_seed(1)
+    choose_arithmetic(options)
     torch.set_num_threads(len(os.sched_getaffinity(0)))
     model, images, labels = build(options)
     parameters = sum(parameter.numel() for parameter in model.parameters())
@@ -79,36 +111,44 @@ def train(options):
         torch.distributed.init_process_group("gloo", init_method=f"file://{options.rendezvous}", rank=options.rank,
                                              world_size=options.processes)
         model = torch.nn.parallel.DistributedDataParallel(model, broadcast_buffers=False, gradient_as_bucket_view=True)
-    if options.mode == "compile":
-        model = torch.compile(model)
+    if options.mode != "eager":
+        model = torch.compile(model, mode=MODES[options.mode])
     optimizer = optimizer_of(model, options)
-    cast = torch.autocast("cpu", torch.bfloat16) if options.precision == "autocast" else contextlib.nullcontext()
+    cast, scaler = casting(options)
 
     def step():
         optimizer.zero_grad(set_to_none=True)
         with cast:
             loss = loss_of(model(images), labels, MODELS[options.model].auxiliary)
-        loss.backward()
-        optimizer.step()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
         return loss
 
     return measure(step, options) | {"parameters": parameters}
+
+
+def wait(options):
+    """For all processes, or for the GPU."""
+    import torch
+    if options.processes > 1:
+        torch.distributed.barrier()
+    if options.device != "cpu":
+        torch.cuda.synchronize(options.device)
 
 
 def measure(step, options):
     import torch
     for _ in range(options.warmup):
         loss = step()
-    if options.processes > 1:
-        torch.distributed.barrier()
+    wait(options)
     faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     times = [time.monotonic()]
     for _ in range(options.steps):
         loss = step()
         times.append(time.monotonic())
-    if options.processes > 1:
-        torch.distributed.barrier()
-        times[-1] = time.monotonic()
+    wait(options)
+    times[-1] = time.monotonic()
     wall = times[-1] - times[0]
     return {
         "images_per_s": options.batch * options.processes * options.steps / wall,
@@ -122,7 +162,7 @@ def measure(step, options):
 
 
 def missing_for_compile():
-    """What torch.compile needs on a CPU and this machine lacks."""
+    """What torch.compile needs and this machine lacks."""
     compiler, headers = os.environ.get("CXX", "g++"), pathlib.Path(sysconfig.get_paths()["include"])
     missing = [] if shutil.which(compiler) else [f"the C++ compiler {compiler} (Debian: g++; or set CXX)"]
     if not (headers / "Python.h").exists():
@@ -148,7 +188,7 @@ def start_processes(options, cpus):
 
 def main():
     options = parse()
-    if options.mode == "compile" and missing_for_compile():
+    if options.mode != "eager" and missing_for_compile():
         sys.exit(f"torch.compile lacks {missing_for_compile()}")
     cpus = [int(cpu) for cpu in options.cpus.split(",")]
     if options.processes > 1 and options.rank is None:
@@ -156,7 +196,8 @@ def main():
             sys.exit(f"--cpus={options.cpus}: {options.processes} processes need a CPU each")
         return start_processes(options, cpus)
     # Before torch is loaded: its OpenMP threads inherit the mask.
-    os.sched_setaffinity(0, cpus)
+    if options.device == "cpu":
+        os.sched_setaffinity(0, cpus)
     print(json.dumps(train(options)))
     return 0
 

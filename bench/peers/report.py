@@ -30,6 +30,8 @@ def headline(results):
         row = result.get("headline")
         if result["error"]:
             rows.append([*case_of(result), f"failed: {cell(result['error'])}", "", "", ""])
+        elif result.get("unfinished"):
+            rows.append([*case_of(result), f"unfinished: {cell(result['unfinished'])}", "", "", ""])
         elif row is None:
             rows.append([*case_of(result), "", "no peer finished", "", ""])
         else:
@@ -69,8 +71,9 @@ def case(result):
     return lines + ["", "Commands:", ""] + [f"- {name}: `{command}`" for name, command in shown.items()]
 
 
-def markdown(results, facts):
-    lines = ["# Tandem and its peers", "", *(f"- {name}: {value}" for name, value in facts.items()), "",
+def markdown(results, facts, title="Tandem and its peers", remarks=()):
+    """`remarks`: lines between the facts and the first table."""
+    lines = [f"# {title}", "", *(f"- {name}: {value}" for name, value in facts.items()), "", *remarks,
              *headline(results), "", "## Each kind of peer against Tandem in the same shape", "", *detail(results),
              *failures(results)]
     for result in results:

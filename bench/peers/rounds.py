@@ -1,34 +1,56 @@
 """A case, one model in one precision: a qualifying round of all contenders, then the main rounds of the fastest."""
 import statistics
+import time
+from dataclasses import dataclass
 
 from contenders import RunFailed
 
-MARGIN = 0.15
+
+@dataclass
+class Plan:
+    qualifiers: int          # runs of everybody
+    pairs: int               # main rounds
+    timeout: float           # seconds that a run may take
+    margin: float = 0.15     # behind the best of its side with which a contender still goes on
+
+    def seconds_for(self, contender):
+        """That its next run may take. A plan may raise here to end the case, which measure() can go on with later."""
+        return self.timeout
+
+    def took(self, contender, seconds, failure):
+        """After each run; `failure` is None where it has a rate."""
 
 
-def measure(record, field, options, say):
-    """Fills the record of the case; raises RunFailed when Tandem itself fails."""
-    record |= {"commands": {c.name: c.text() for c in field}, "qualifying": {}, "main": {}, "failures": {}}
-    play(record, "qualifying", field, options.qualifiers, options.timeout, say)
-    play(record, "main", qualified(field, record), options.pairs, options.timeout, say)
+def measure(record, field, plan, say):
+    """Fills the record of the case, or what its runs so far leave to do; raises RunFailed when Tandem itself fails."""
+    for name, begin in (("qualifying", {}), ("main", {}), ("failures", {})):
+        record.setdefault(name, begin)
+    record["commands"] = {c.name: c.text() for c in field}
+    play(record, "qualifying", field, plan.qualifiers, plan, say)
+    play(record, "main", qualified(field, record, plan.margin), plan.pairs, plan, say)
 
 
-def play(record, part, field, rounds, timeout, say):
+def play(record, part, field, rounds, plan, say):
     """Each round runs every contender once, one after the other, so that a slow phase of the machine hits all alike."""
-    runs = record[part] = {contender.name: [] for contender in field}
+    runs = record[part]
+    for contender in field:
+        runs.setdefault(contender.name, [])
     for turn in range(rounds):
         for contender in field:
-            if contender.name in record["failures"]:
+            if contender.name in record["failures"] or len(runs[contender.name]) > turn:
                 continue
+            limit, start = plan.seconds_for(contender), time.monotonic()
             try:
-                result = checked(contender.run(timeout), record)
+                result = checked(contender.run(limit), record)
             except RunFailed as failure:
+                plan.took(contender, time.monotonic() - start, failure)
                 if contender.side == "tandem":
                     raise RunFailed(f"{contender.name}: {failure}", failure.detail) from None
                 record["failures"][contender.name] = {"reason": str(failure), "detail": failure.detail}
                 say(f"  {contender.name}: failed: {failure}")
                 continue
             runs[contender.name].append(result)
+            plan.took(contender, time.monotonic() - start, None)
             say(f"  {part} {turn + 1}/{rounds}  {contender.name:44} {result['images_per_s']:9.2f} images/s")
 
 
@@ -39,7 +61,7 @@ def checked(result, record):
     return result
 
 
-def qualified(field, record):
+def qualified(field, record, margin):
     """Whoever is within the margin of the best of its side. Tandem's configurations all go on: each is compared with the
     peers of its own shape."""
     field = [contender for contender in field if contender.name not in record["failures"]]
@@ -49,4 +71,4 @@ def qualified(field, record):
     best = {}
     for contender in field:
         best[contender.side] = max(best.get(contender.side, 0), rates[contender.name])
-    return [c for c in field if c.side == "tandem" or rates[c.name] >= (1 - MARGIN) * best[c.side]]
+    return [c for c in field if c.side == "tandem" or rates[c.name] >= (1 - margin) * best[c.side]]

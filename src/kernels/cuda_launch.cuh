@@ -9,10 +9,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "kernels/block_program.h"
 
 namespace tandem::gpu {
-
-inline constexpr int blockThreads = 256;
 
 /// Grid-stride loops: for (i = firstElement(); i < n; i += allThreads()).
 __device__ inline int64_t firstElement() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
@@ -42,13 +41,18 @@ inline void checkLaunch() {
   if (failure != cudaSuccess) throw InternalError(concat("CUDA kernel launch: ", cudaGetErrorString(failure)));
 }
 
+/// Enqueues a kernel of `blocks` > 0 blocks.
+template <class... Parameters, class... Arguments>
+void launchBlocks(void (*kernel)(Parameters...), int64_t blocks, void* stream, const Arguments&... arguments) {
+  kernel<<<static_cast<unsigned>(blocks), blockThreads, 0, static_cast<cudaStream_t>(stream)>>>(arguments...);
+  checkLaunch();
+}
+
 /// Enqueues a grid-stride kernel over `count` > 0 elements.
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), int64_t count, void* stream, const Arguments&... arguments) {
   constexpr int64_t mostBlocks = 1 << 16;
-  const auto blocks = static_cast<unsigned>(std::min((count + blockThreads - 1) / blockThreads, mostBlocks));
-  kernel<<<blocks, blockThreads, 0, static_cast<cudaStream_t>(stream)>>>(arguments...);
-  checkLaunch();
+  launchBlocks(kernel, std::min((count + blockThreads - 1) / blockThreads, mostBlocks), stream, arguments...);
 }
 
 }  // namespace tandem::gpu

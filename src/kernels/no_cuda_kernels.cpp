@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "kernels/adam_bodies.h"
+#include "kernels/norm_act_programs.h"
 #include "kernels/normalize_bodies.h"
 #include "kernels/sgd_bodies.h"
 #include "kernels/softmax_cross_entropy_bodies.h"
@@ -15,6 +16,7 @@ namespace {
 }  // namespace
 
 void adamUpdate(const AdamArguments&, int64_t, void*) { refuse("adamUpdate"); }
+void normAct(const NormProgram&, void*) { refuse("normAct"); }
 void normalize(const NormalizeArguments&, void*) { refuse("normalize"); }
 void sgdUpdate(const SgdArguments&, int64_t, void*) { refuse("sgdUpdate"); }
 void softmaxCrossEntropy(const SoftmaxCrossEntropyArguments&, float*, void*) { refuse("softmaxCrossEntropy"); }

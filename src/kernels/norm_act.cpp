@@ -1,181 +1,20 @@
 #include "kernels/norm_act.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
-
-#include <algorithm>
+#include <c10/core/DeviceGuard.h>
 
 #include "base/error.h"
 #include "kernels/launch.h"
-#include "kernels/norm_act_bodies.h"
+#include "kernels/norm_act_passes.h"
 
 namespace tandem {
 namespace {
 
-constexpr int64_t wideEnough = 64;  // columns from which a row is worth a loop
-constexpr int64_t chunksWanted = 64, chunkElements = 1 << 18, chunkRowsAtMost = 4096;
-constexpr int64_t grainElements = 1 << 15;
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 
-/// x as blocks of rows. Plain x is one block, a row of all channels per pixel; of blocked x (kernels/blocked.h) each
-/// channel block of each image is one. Short rows are joined, so a channel may own several columns.
-struct Matrix {
-  int64_t channels, width;  // in all, and side by side in a row
-  int64_t groups, blocks;   // block k holds the channels of group k % groups
-  int64_t rows, columns;    // of a block
-
-  Matrix(const at::Tensor& x, int64_t channelCount)
-      : channels(channelCount),
-        width(x.size(1)),
-        groups(channels / width),
-        blocks(groups == 1 ? 1 : x.size(0)),
-        rows(x.numel() / (blocks * width)),
-        columns(width) {
-    while (columns < wideEnough && rows % 2 == 0) {
-      rows /= 2;
-      columns *= 2;
-    }
-  }
-
-  /// Per column what `values` [C] holds per channel, group after group.
-  at::Tensor widened(const at::Tensor& values) const {
-    if (columns == width) return values;
-    return values.view({groups, 1, width}).expand({groups, columns / width, width}).reshape({groups * columns});
-  }
-  int64_t valuesPerChannel() const { return blocks / groups * rows * (columns / width); }
-};
-
-/// The rows cut into chunks that lie in one block each. Chunks do not depend on the number of threads.
-struct Chunks {
-  const Matrix& matrix;
-  int64_t rows, perBlock, count;
-
-  explicit Chunks(const Matrix& m)
-      : matrix(m),
-        rows(std::clamp<int64_t>(m.blocks * m.rows / chunksWanted, 8,
-                                 std::clamp<int64_t>(chunkElements / m.columns, 8, chunkRowsAtMost))),
-        perBlock((m.rows + rows - 1) / rows),
-        count(m.blocks * perBlock) {}
-
-  int64_t groupOf(int64_t chunk) const { return chunk / perBlock % matrix.groups; }
-  int64_t first(int64_t chunk) const { return chunk / perBlock * matrix.rows + chunk % perBlock * rows; }
-  int64_t rowsOf(int64_t chunk) const { return std::min(rows, matrix.rows - chunk % perBlock * rows); }
-
-  /// body(chunk) of all, on the threads at hand.
-  template <class Body>
-  void overAll(const Body& body) const {
-    const int64_t grain = std::max<int64_t>(1, grainElements / (std::min(rows, matrix.rows) * matrix.columns));
-    at::parallel_for(0, count, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t chunk = begin; chunk < end; ++chunk) body(chunk);
-    });
-  }
-};
-
-/// Per column and chunk two fp32 numbers, summed by cpu bodies: sums stay short.
-class Partials {
- public:
-  explicit Partials(const Chunks& chunks)
-      : chunks_(chunks), values_(at::empty({2, chunks.count, chunks.matrix.columns}, at::kFloat)) {}
-
-  /// body(group, first row, end of rows, first number's columns, second number's columns).
-  template <class Body>
-  void fill(const Body& body) {
-    auto* const values = values_.data_ptr<float>();
-    const int64_t columns = chunks_.matrix.columns;
-    chunks_.overAll([&](int64_t chunk) {
-      const int64_t first = chunks_.first(chunk);
-      body(chunks_.groupOf(chunk), first, first + chunks_.rowsOf(chunk), values + chunk * columns,
-           values + (chunks_.count + chunk) * columns);
-    });
-  }
-
-  /// body(channel, first number, second number, rows) over all chunks and columns.
-  template <class Body>
-  void overAll(const Body& body) const {
-    const Matrix& m = chunks_.matrix;
-    const auto* const values = values_.const_data_ptr<float>();
-    for (int64_t chunk = 0; chunk < chunks_.count; ++chunk) {
-      const auto rows = static_cast<double>(chunks_.rowsOf(chunk));
-      const int64_t channel = chunks_.groupOf(chunk) * m.width;
-      const float *const first = values + chunk * m.columns, *const second = first + chunks_.count * m.columns;
-      for (int64_t stretch = 0; stretch < m.columns; stretch += m.width) {
-        for (int64_t c = 0; c < m.width; ++c) body(channel + c, first[stretch + c], second[stretch + c], rows);
-      }
-    }
-  }
-
- private:
-  const Chunks& chunks_;
-  at::Tensor values_;
-};
-
-struct Moments {
-  at::Tensor mean, variance;  // [C] fp64, biased
-};
-
-at::Tensor zerosFor(const Matrix& matrix) { return at::zeros({matrix.channels}, at::kDouble); }
-
-// Sums of squares about the chunks' own means become one about the common mean.
-Moments momentsOf(const at::Tensor& x, const Matrix& matrix) {
-  const Chunks chunks(matrix);
-  Partials partials(chunks);
-  const NormStatisticsArguments arguments{x.const_data_ptr(), elementOf(x, "normAct"), matrix.columns};
-  partials.fill([&](int64_t, int64_t first, int64_t last, float* mean, float* squares) {
-    cpu::normStatistics(arguments, first, last, mean, squares);
-  });
-  const double count = static_cast<double>(matrix.valuesPerChannel());
-  Moments moments{zerosFor(matrix), zerosFor(matrix)};
-  auto* const mean = moments.mean.data_ptr<double>();
-  auto* const variance = moments.variance.data_ptr<double>();
-  partials.overAll([=](int64_t c, double own, double, double rows) { mean[c] += own * (rows / count); });
-  partials.overAll([=](int64_t c, double own, double deviations, double rows) {
-    const double distance = own - mean[c];
-    variance[c] += (deviations + rows * distance * distance) / count;
-  });
-  return moments;
-}
-
-// running = (1 - momentum) * running + momentum * batch, with the unbiased variance.
-void updateRunning(const NormParameters& parameters, const Moments& moments, double count, double momentum) {
-  const double unbiased = count > 1 ? count / (count - 1) : 1;
-  at::Tensor mean = parameters.runningMean, variance = parameters.runningVar;
-  mean.copy_(mean.to(at::kDouble).mul_(1 - momentum).add_(moments.mean, momentum));
-  variance.copy_(variance.to(at::kDouble).mul_(1 - momentum).add_(moments.variance, momentum * unbiased));
-}
-
-struct Affine {
-  at::Tensor factor, offset;  // fp32 per column, group after group
-};
-
-// y = x * factor + offset is the normalisation, scale and shift.
-Affine affineOf(const NormActSaved& saved, const Matrix& matrix) {
-  const at::Tensor factor = saved.parameters.scale * saved.inverseDeviation;
-  return {matrix.widened(factor), matrix.widened(saved.parameters.shift - saved.mean * factor)};
-}
-
 void checkPair(const at::Tensor& x, const at::Tensor& other, const char* what) {
-  const bool dense = other.is_contiguous(at::MemoryFormat::ChannelsLast);
+  const bool dense = other.is_contiguous(channelsLast);
   check(dense && other.sizes() == x.sizes() && other.scalar_type() == x.scalar_type(), what);
-}
-
-struct Sums {
-  at::Tensor gradient, product;  // [C] fp64: of the masked gradient, and of it times (x - mean)
-};
-
-Sums sumsOf(const NormActGradientArguments& arguments, const Matrix& matrix) {
-  const Chunks chunks(matrix);
-  Partials partials(chunks);
-  partials.fill([&](int64_t group, int64_t first, int64_t last, float* sum, float* product) {
-    cpu::normActSums(arguments.ofGroup(group), first, last, sum, product);
-  });
-  Sums sums{zerosFor(matrix), zerosFor(matrix)};
-  auto* const gradient = sums.gradient.data_ptr<double>();
-  auto* const product = sums.product.data_ptr<double>();
-  partials.overAll([=](int64_t c, double ofGradient, double ofProduct, double) {
-    gradient[c] += ofGradient;
-    product[c] += ofProduct;
-  });
-  return sums;
 }
 
 bool ownsMemoryAlone(const at::Tensor& tensor) { return tensor.use_count() == 1 && tensor.storage().use_count() == 1; }
@@ -187,142 +26,128 @@ at::Tensor memoryFor(const at::Tensor& like, const at::Tensor& reusable) {
 // In the memory format in which it lies, which suggest_memory_format() does not see in every strided view.
 at::Tensor dense(const at::Tensor& tensor) {
   const bool isLast = tensor.dim() == 4 && tensor.stride(1) == 1;
-  return tensor.contiguous(isLast ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
+  return tensor.contiguous(isLast ? channelsLast : at::MemoryFormat::Contiguous);
 }
 
-// Elsewhere (NCHW, a GPU) the reference runs.
-bool hasKernel(const at::Tensor& x) {
-  return x.dim() == 4 && x.is_contiguous(channelsLast) && hasNormActKernel(x.device(), x.scalar_type(), channelsLast);
+void enqueue(const NormProgram& program, const at::Tensor& x) {
+  const c10::DeviceGuard guard(x.device());
+  gpu::normAct(program, currentStream(x));
+}
+
+// Null where the reference runs.
+const NormActPasses* passesFor(at::Device device, at::ScalarType type, at::MemoryFormat format) {
+  if (format != channelsLast || (type != at::kFloat && type != at::kBFloat16)) return nullptr;
+  static const auto onGpu = normActInBlocks(enqueue);
+  return device.is_cpu() ? &normActOnCpu() : device.is_cuda() ? onGpu.get() : nullptr;
+}
+
+const NormActPasses* passesFor(const at::Tensor& x) {
+  if (x.dim() != 4 || !x.is_contiguous(channelsLast)) return nullptr;
+  return passesFor(x.device(), x.scalar_type(), channelsLast);
 }
 
 // The second pass over x, with statistics known.
-at::Tensor normalised(const at::Tensor& x, const at::Tensor& residual, const NormActOptions& options,
-                      const NormActSaved& saved) {
+at::Tensor normalised(const NormActPasses& passes, const at::Tensor& x, const at::Tensor& residual,
+                      const NormActOptions& options, const NormActSaved& saved) {
   const at::Tensor added = residual.defined() ? residual.contiguous(channelsLast) : residual;
   if (added.defined()) checkPair(x, added, "normAct: residual like x");
-  const Matrix matrix(x, saved.parameters.scale.numel());
-  const Affine affine = affineOf(saved, matrix);
   at::Tensor y = at::empty_like(x);
-  const NormActArguments arguments{x.const_data_ptr(),
-                                   added.defined() ? added.const_data_ptr() : nullptr,
-                                   y.data_ptr(),
-                                   elementOf(x, "normAct"),
-                                   matrix.columns,
-                                   affine.factor.const_data_ptr<float>(),
-                                   affine.offset.const_data_ptr<float>(),
-                                   options.relu};
-  const Chunks chunks(matrix);
-  chunks.overAll([&](int64_t chunk) {
-    const int64_t first = chunks.first(chunk);
-    cpu::normAct(arguments.ofGroup(chunks.groupOf(chunk)), first, first + chunks.rowsOf(chunk));
-  });
+  NormActArguments arguments{};
+  arguments.x = x.const_data_ptr();
+  arguments.residual = added.defined() ? added.const_data_ptr() : nullptr;
+  arguments.y = y.data_ptr();
+  arguments.type = elementOf(x, "normAct");
+  arguments.relu = options.relu;
+  passes.normalise(x, saved, arguments);
   return y;
+}
+
+void keep(const at::Tensor& x, const at::Tensor& y, bool readsOutput, const NormActOptions& options,
+          NormActSaved& saved) {
+  saved.x = x;
+  saved.y = options.relu && readsOutput ? y : at::Tensor();
 }
 
 }  // namespace
 
 bool hasNormActKernel(at::Device device, at::ScalarType type, at::MemoryFormat format) {
-  return device.is_cpu() && format == channelsLast && (type == at::kFloat || type == at::kBFloat16);
+  return passesFor(device, type, format) != nullptr;
 }
 
 at::Tensor normAct(const at::Tensor& given, const at::Tensor& residual, const NormParameters& parameters,
                    const NormActOptions& options, NormActSaved& saved) {
   const at::Tensor x = dense(given);
-  if (!hasKernel(x)) return normActReference(x, residual, parameters, options, saved);
-  const Matrix matrix(x, parameters.scale.numel());
-  saved = {x, {}, parameters, {}, {}, {}};
-  if (options.training) {
-    const Moments moments = momentsOf(x, matrix);
-    updateRunning(parameters, moments, static_cast<double>(matrix.valuesPerChannel()), options.momentum);
-    saved.mean = moments.mean.to(at::kFloat);
-    saved.inverseDeviation = (moments.variance + options.epsilon).rsqrt_().to(at::kFloat);
-  } else {
-    saved.mean = parameters.runningMean;
-    saved.inverseDeviation = (parameters.runningVar + options.epsilon).rsqrt_();
-  }
-  at::Tensor y = normalised(x, residual, options, saved);
-  normActKeep(x, y, residual.defined(), options, saved);
-  return y;
+  const NormActPasses* const passes = passesFor(x);
+  if (!passes) return normActReference(x, residual, parameters, options, saved);
+  saved = {};
+  saved.parameters = parameters;
+  return normActBy(*passes, x, residual, options, saved);
+}
+
+at::Tensor normActBy(const NormActPasses& passes, const at::Tensor& x, const at::Tensor& residual,
+                     const NormActOptions& options, NormActSaved& saved) {
+  passes.statistics(x, options, saved);
+  return normActAgainBy(passes, x, residual, options, saved);
 }
 
 at::Tensor normActAgain(const at::Tensor& given, const at::Tensor& residual, const NormActOptions& options,
                         NormActSaved& saved) {
   const at::Tensor x = dense(given);
-  if (!hasKernel(x)) {
-    const NormParameters parameters = saved.parameters;
-    NormParameters untouched = parameters;
-    if (options.training) untouched.runningMean = untouched.runningVar = at::Tensor();
-    at::Tensor y = normActReference(x, residual, untouched, options, saved);
-    saved.parameters = parameters;
-    return y;
-  }
-  at::Tensor y = normalised(x, residual, options, saved);
-  normActKeep(x, y, residual.defined(), options, saved);
+  if (const NormActPasses* const passes = passesFor(x)) return normActAgainBy(*passes, x, residual, options, saved);
+  const NormParameters parameters = saved.parameters;
+  NormParameters untouched = parameters;
+  if (options.training) untouched.runningMean = untouched.runningVar = at::Tensor();
+  at::Tensor y = normActReference(x, residual, untouched, options, saved);
+  saved.parameters = parameters;
+  return y;
+}
+
+at::Tensor normActAgainBy(const NormActPasses& passes, const at::Tensor& x, const at::Tensor& residual,
+                          const NormActOptions& options, NormActSaved& saved) {
+  at::Tensor y = normalised(passes, x, residual, options, saved);
+  keep(x, y, residual.defined(), options, saved);
   return y;
 }
 
 void normActKeep(const at::Tensor& given, const at::Tensor& y, bool hasResidual, const NormActOptions& options,
                  NormActSaved& saved) {
   const at::Tensor x = dense(given);
-  saved.x = x;
-  saved.y = options.relu && (hasResidual || !hasKernel(x)) ? y : at::Tensor();
+  keep(x, y, hasResidual || !passesFor(x), options, saved);
 }
 
 NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved, bool hasResidual,
                                  const NormActOptions& options) {
-  const at::Tensor& x = saved.x;
-  if (!hasKernel(x)) {
-    return normActBackwardReference(std::move(outputGradients), saved, hasResidual, options);
+  if (const NormActPasses* const passes = passesFor(saved.x)) {
+    return normActBackwardBy(*passes, std::move(outputGradients), saved, hasResidual, options);
   }
+  return normActBackwardReference(std::move(outputGradients), saved, hasResidual, options);
+}
+
+NormActGradients normActBackwardBy(const NormActPasses& passes, std::vector<at::Tensor> outputGradients,
+                                   const NormActSaved& saved, bool hasResidual, const NormActOptions& options) {
+  const at::Tensor& x = saved.x;
   check(!outputGradients.empty(), "normActBackward: a gradient");
-  for (at::Tensor& gradient : outputGradients) gradient = gradient.contiguous(at::MemoryFormat::ChannelsLast);
+  for (at::Tensor& gradient : outputGradients) gradient = gradient.contiguous(channelsLast);
   for (const at::Tensor& gradient : outputGradients) checkPair(x, gradient, "normActBackward: gradients like x");
   if (outputGradients.size() > 2) outputGradients = {addGradients(std::move(outputGradients))};
 
-  const Matrix matrix(x, saved.parameters.scale.numel());
-  const Affine affine = affineOf(saved, matrix);
-  const at::Tensor mean = matrix.widened(saved.mean);
   // The masked gradient is kept where somebody else needs it too.
-  const bool keep = hasResidual && (options.relu || outputGradients.size() > 1);
+  const bool keepMasked = hasResidual && (options.relu || outputGradients.size() > 1);
   NormActGradients result;
+  if (hasResidual) result.residual = keepMasked ? memoryFor(x, outputGradients[0]) : outputGradients[0];
+  const bool gradientIsFree = !result.residual.defined() || !result.residual.is_same(outputGradients[0]);
+  result.x = gradientIsFree ? memoryFor(x, outputGradients[0]) : at::empty_like(x);
+
   NormActGradientArguments arguments{};
   arguments.gradients[0] = outputGradients[0].const_data_ptr();
   arguments.gradients[1] = outputGradients.size() > 1 ? outputGradients[1].const_data_ptr() : nullptr;
   arguments.x = x.const_data_ptr();
   arguments.y = saved.y.defined() ? saved.y.const_data_ptr() : nullptr;
-  arguments.type = elementOf(x, "normActBackward");
-  arguments.columns = matrix.columns;
-  arguments.relu = options.relu;
-  arguments.factor = affine.factor.const_data_ptr<float>();
-  arguments.offset = affine.offset.const_data_ptr<float>();
-  arguments.mean = mean.const_data_ptr<float>();
-  if (keep) {
-    result.residual = memoryFor(x, outputGradients[0]);
-    arguments.masked = result.residual.data_ptr();
-  } else if (hasResidual) {
-    result.residual = outputGradients[0];
-  }
-
-  const Sums sums = sumsOf(arguments, matrix);
-  const at::Tensor deviation = saved.inverseDeviation.to(at::kDouble);
-  result.shift = sums.gradient.to(at::kFloat);
-  result.scale = (sums.product * deviation).to(at::kFloat);
-
-  const double count = static_cast<double>(matrix.valuesPerChannel()), share = options.training ? 1 / count : 0;
-  const at::Tensor bias = matrix.widened((sums.gradient * share).to(at::kFloat));
-  const at::Tensor slope = matrix.widened(
-      (saved.parameters.scale.to(at::kDouble) * deviation * deviation * deviation * sums.product * -share)
-          .to(at::kFloat));
-  arguments.bias = bias.const_data_ptr<float>();
-  arguments.slope = slope.const_data_ptr<float>();
-  const bool gradientIsFree = !result.residual.defined() || !result.residual.is_same(outputGradients[0]);
-  result.x = gradientIsFree ? memoryFor(x, outputGradients[0]) : at::empty_like(x);
+  arguments.masked = keepMasked ? result.residual.data_ptr() : nullptr;
   arguments.dx = result.x.data_ptr();
-  const Chunks chunks(matrix);
-  chunks.overAll([&](int64_t chunk) {
-    const int64_t first = chunks.first(chunk);
-    cpu::normActGradient(arguments.ofGroup(chunks.groupOf(chunk)), first, first + chunks.rowsOf(chunk));
-  });
+  arguments.type = elementOf(x, "normActBackward");
+  arguments.relu = options.relu;
+  passes.gradients(x, saved, options.training, arguments, result);
   return result;
 }
 
@@ -334,7 +159,7 @@ at::Tensor normActReference(const at::Tensor& x, const at::Tensor& residual, con
                                  options.training, options.momentum, options.epsilon, /*cudnn_enabled=*/true);
   if (residual.defined()) y.add_(residual);
   if (options.relu) y.relu_();
-  saved = {x, options.relu ? y : at::Tensor(), parameters, mean, inverseDeviation, reserve, implementation};
+  saved = {x, options.relu ? y : at::Tensor(), parameters, mean, inverseDeviation, {}, {}, reserve, implementation};
   return y;
 }
 

@@ -24,6 +24,7 @@ struct NormActSaved {
   at::Tensor x, y;  ///< y only where the ReLU's mask cannot be recomputed from x
   NormParameters parameters;
   at::Tensor mean, inverseDeviation;
+  at::Tensor factor, offset;   ///< kernels only, [C] fp32: normalised, scaled and shifted, x is x * factor + offset
   at::Tensor reserve;          ///< reference only: of the library that ATen chose
   int64_t implementation = 0;  ///< reference only: which one that was
 };
@@ -56,7 +57,7 @@ bool hasNormActKernel(at::Device device, at::ScalarType type, at::MemoryFormat f
 NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved, bool hasResidual,
                                  const NormActOptions& options);
 
-/// The same by ATen operations: the oracle of the tests, and what runs where there is no kernel (NCHW; a GPU).
+/// The same by ATen operations: the oracle of the tests, and what runs where there is no kernel (NCHW).
 at::Tensor normActReference(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
                             const NormActOptions& options, NormActSaved& saved);
 NormActGradients normActBackwardReference(std::vector<at::Tensor> outputGradients, const NormActSaved& saved,

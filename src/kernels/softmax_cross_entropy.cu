@@ -75,12 +75,8 @@ __global__ void meanKernel(const double* losses, int64_t rows, float* loss) {
 }  // namespace
 
 void softmaxCrossEntropy(const SoftmaxCrossEntropyArguments& a, float* loss, void* stream) {
-  const auto kernel = a.type == Element::fp32 ? rowKernel<float> : rowKernel<__nv_bfloat16>;
-  const auto queue = static_cast<cudaStream_t>(stream);
-  kernel<<<static_cast<unsigned>(a.rows), blockThreads, 0, queue>>>(a);
-  checkLaunch();
-  meanKernel<<<1, blockThreads, 0, queue>>>(a.losses, a.rows, loss);
-  checkLaunch();
+  launchBlocks(a.type == Element::fp32 ? rowKernel<float> : rowKernel<__nv_bfloat16>, a.rows, stream, a);
+  launchBlocks(meanKernel, 1, stream, a.losses, a.rows, loss);
 }
 
 }  // namespace tandem::gpu

@@ -1,0 +1,64 @@
+"""What runs against what on a GPU: Tandem in fp32 and bf16, PyTorch in every precision of as many bits."""
+import dataclasses
+from dataclasses import dataclass
+
+from contenders import HERE, Contender, read_pytorch, read_tandem
+from models import MODELS
+
+MODES = ["eager", "compile", "reduce-overhead", "max-autotune"]
+# Tandem's precision, and PyTorch's that it is compared with.
+PRECISIONS = {"16-bit": ("bf16", ["autocast", "autocast-fp16"]), "32-bit": ("fp32", ["fp32", "tf32"])}
+# Rough seconds from the start of a program to its first step; later ones find kernels in torch.compile's cache.
+TANDEM_START_S = 10
+PYTORCH_START_S = {"eager": 15, "compile": 60, "reduce-overhead": 60, "max-autotune": 150}
+
+
+@dataclass(frozen=True)
+class Case:
+    model: str
+    batch: int
+    warmup: int      # steps before the measurement
+    steps: int       # measured, 2 to 5 s on a large GPU
+    step_s: float    # rough seconds, only to see what fits the budget
+
+
+# The most telling first: they are what a short call has time for.
+CASES = [Case("resnet50", 256, 15, 40, 0.1), Case("resnet50", 32, 20, 200, 0.02), Case("resnet20", 128, 30, 500, 0.008),
+         Case("vgg16", 128, 10, 40, 0.1), Case("mobilenet_v2", 128, 15, 80, 0.05), Case("densenet121", 128, 15, 40, 0.1)]
+
+
+def runs():
+    """Each case in each precision, 16-bit first, as bench/peers describes a run."""
+    return [{"model": case.model, "precision": precision, **dataclasses.asdict(MODELS[case.model]),
+             **dataclasses.asdict(case)} for precision in PRECISIONS for case in CASES]
+
+
+def name_of(run):
+    return f"{run['model']} b{run['batch']} {run['precision']}"
+
+
+def tandem(run, program, records):
+    precision, _ = PRECISIONS[run["precision"]]
+    command = [program, "bench", f"--model={run['model']}", "--devices=cuda:0", f"--batch={run['batch']}",
+               f"--lr={run['lr']}", f"--precision={precision}", "--input=device", f"--warmup={run['warmup']}",
+               f"--steps={run['steps']}", "--allow-interference"]  # as it meets all
+    return Contender(f"tandem {precision}", "tandem", 1, command, read_tandem, TANDEM_START_S + work_s(run),
+                     records=records)
+
+
+def pytorch(run, python, mode, precision):
+    command = [python, HERE / "pytorch_train.py", f"--model={run['model']}", "--device=cuda:0", f"--batch={run['batch']}",
+               f"--precision={precision}", f"--mode={mode}", f"--warmup={run['warmup']}", f"--steps={run['steps']}"]
+    side = "pytorch eager" if mode == "eager" else "pytorch compile"
+    return Contender(f"pytorch {precision} {mode}", side, 1, command, read_pytorch, PYTORCH_START_S[mode] + work_s(run))
+
+
+def work_s(run):
+    return (run["warmup"] + run["steps"]) * run["step_s"]
+
+
+def contenders(run, program, python, records):
+    """Tandem, and PyTorch in every setting that may be its best."""
+    _, precisions = PRECISIONS[run["precision"]]
+    return [tandem(run, program, records)] + [pytorch(run, python, mode, precision)
+                                              for mode in MODES for precision in precisions]

@@ -1,0 +1,40 @@
+"""What scripts/gpu-check found, as a page of Markdown with its rates and records beside it."""
+import json
+import re
+
+import report
+
+PRECISIONS = (
+    "Tandem computes in fp32 and bf16 today, without fp16, tf32 or a CUDA graph. `16-bit` is Tandem's bf16 (fp32 master "
+    "weights) beside PyTorch's autocast in bf16 and in fp16 with a scaled loss, `32-bit` Tandem's fp32 beside PyTorch's "
+    "fp32 and tf32, which rounds what convolutions and products read to 10 bits.")
+
+
+def remarks(state, qualifiers, rounds):
+    """What stands between the facts and the rates: what was compared, the tests, and what is missing."""
+    verdicts = [f"- test `{name}`: {result['verdict']} ({result['seconds']} s)"
+                for name, result in state.section("tests").items()]
+    missing = [f"- {reason}" for reason in state.section("left out").values()]
+    return [PRECISIONS, "", f"A process a run; {qualifiers} qualifying run of everybody, then {rounds} interleaved rounds "
+            "of Tandem, the best eager peer and the best compiled one. Rates are medians. Peers are channels_last, with "
+            "cudnn.benchmark and fused SGD, and wait for the GPU at both ends of the measurement only.", "",
+            "Tests of the kernels on this GPU:", "", *(verdicts or ["- not run"]), "",
+            *(["Left out, because the time was spent:", "", *missing, ""] if missing else [])]
+
+
+def write(folder, state, records, qualifiers, rounds):
+    """DATE-gpu-NAME.md, .json and .jsonl. Returns the headline's lines and DATE-gpu-NAME; None where nothing was
+    compared."""
+    section = state.section("compare")
+    cases = [case for case in section.get("cases", {}).values() if "main" in case]
+    if not cases:
+        return None
+    facts = section["facts"]
+    name = f"{facts['time'][:10]}-gpu-{re.sub('[^a-z0-9]+', '-', facts['gpu'].lower()).strip('-')}"
+    title = f"Tandem beside PyTorch on one {facts['gpu']}, {facts['time'][:10]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.md").write_text(report.markdown(cases, facts, title, remarks(state, qualifiers, rounds)))
+    (folder / f"{name}.json").write_text(json.dumps({"machine": facts, "results": cases}, indent=1) + "\n")
+    if records.exists():
+        (folder / f"{name}.jsonl").write_bytes(records.read_bytes())
+    return report.headline(cases), name

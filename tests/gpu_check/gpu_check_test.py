@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""scripts/gpu-check with programs that stand in for the GPU's: what runs in which order, what a page says, what a second
+call goes on with. Usage: gpu_check_test.py [unittest arguments]"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "bench/peers"))
+
+from contenders import RunFailed, RunTimedOut  # noqa: E402
+from sections import Budget, BudgetedPlan, OutOfTime, State, fingerprint  # noqa: E402
+
+NAMES = ("nvidia-smi", "nvcc", "cmake", "ctest", "python")
+CASES, ROUNDS = 12, 5
+PAGE = "*-gpu-nvidia-h100-80gb-hbm3"
+
+
+class GpuCheckTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.bin = self.folder / "bin"
+        self.bin.mkdir()
+        for name in NAMES:
+            shutil.copy(HERE / "stand_in", self.bin / name)
+        # A setup with nothing to do: libraries that are the user's own.
+        for file in ("libtorch/lib/libtorch_cpu.so", "libtorch/include/ATen/ATen.h"):
+            (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / file).touch()
+
+    def check(self, *arguments, path=None, **variables):
+        given = os.environ | {"PATH": path or f"{self.bin}:{os.environ['PATH']}", "STAND_IN_LOG": str(self.folder / "log"),
+                              "CUDACXX": str(self.bin / "nvcc"), "TANDEM_ONEDNN": "OFF",
+                              "STAND_IN_LIBTORCH": str(self.folder / "libtorch")} | variables
+        return subprocess.run([sys.executable, ROOT / "scripts/gpu-check", *arguments, f"--python={self.bin / 'python'}",
+                               f"--build={self.folder / 'build'}", f"--state={self.folder / 'state'}",
+                               f"--out={self.folder / 'out'}"], env=given, capture_output=True, text=True)
+
+    def log(self, *parts):
+        """The calls whose line has all of the parts."""
+        lines = (self.folder / "log").read_text().splitlines() if (self.folder / "log").exists() else []
+        return [line for line in lines if all(part in line for part in parts)]
+
+    def page(self, ending="md"):
+        found = list((self.folder / "out").glob(f"{PAGE}.{ending}"))
+        self.assertEqual(len(found), 1, found)
+        return found[0].read_text()
+
+    def expect_line(self, done, code, *parts):
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        for part in parts:
+            self.assertIn(part, done.stderr)
+
+    def test_one_line_where_nothing_can_be_measured(self):
+        (self.bin / "nvidia-smi").unlink()
+        self.expect_line(self.check(path=str(self.bin)), 2, "no NVIDIA driver here", "nvidia-smi")
+        shutil.copy(HERE / "stand_in", self.bin / "nvidia-smi")
+        self.expect_line(self.check(STAND_IN_BROKEN_DRIVER="1"), 2, "NVIDIA-SMI has failed: no driver")
+        self.expect_line(self.check(STAND_IN_CAPABILITY="7.5"), 2, "7.5", "8.0 or more")
+        self.expect_line(self.check("compair"), 2, "'compair'", "build, tests, compare, page")
+        self.expect_line(self.check("--budget=0"), 2, "--budget=0", "more than 0")
+        self.assertFalse(self.log("cmake"))
+
+    def test_everything_in_order_and_a_page_of_what_was_found(self):
+        done = self.check()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("-DCMAKE_CUDA_ARCHITECTURES=90-real", self.log("cmake --preset cuda")[0])
+        self.assertIn("--target tandem gpu_tests", self.log("cmake --build")[0])
+        self.assertEqual([line.split()[4] for line in self.log("ctest", "-R")], ["^device$", "^kernels$"])
+
+        runs = self.log("--model=resnet50", "--batch=256")
+        runs = [line for line in runs if "--precision=bf16" in line or "autocast" in line]
+        kinds = ["tandem" if line.startswith("tandem") else line.split("--mode=")[1].split()[0] for line in runs]
+        self.assertEqual(len(kinds[:9]), 1 + 2 * 4)
+        self.assertEqual(kinds[9:], ["tandem", "eager", "max-autotune"] * ROUNDS)
+        self.assertTrue(all("--precision=autocast-fp16" in line for line in runs[9:] if line.startswith("python")))
+
+        # Tandem's rate is 10 * (100 + its n-th run) images/s; main rounds are runs 2 to 6 of its first case.
+        page = self.page()
+        self.assertIn("| resnet50 | 256 | 16-bit | 1040.0 (bf16) | 800.0 (pytorch autocast-fp16 max-autotune) | "
+                      "**1.300** (", page)
+        self.assertIn("Tandem beside PyTorch on one NVIDIA H100 80GB HBM3", page)
+        self.assertIn("without fp16, tf32 or a CUDA graph", page)
+        self.assertIn("- test `kernels`: passed", page)
+        self.assertNotIn("Left out", page)
+        results = json.loads(self.page("json"))["results"]
+        self.assertEqual(len(results), CASES)
+        self.assertTrue(all(len(runs) == ROUNDS for result in results for runs in result["main"].values()))
+        self.assertEqual(len(self.page("jsonl").splitlines()), CASES * (1 + ROUNDS))
+
+    def test_a_second_call_goes_on_where_the_budget_ended(self):
+        # 100 s hold no first run of max-autotune, which is thought to take 150 s.
+        first = self.check("--budget=100")
+        self.assertEqual(first.returncode, 75, first.stderr)
+        self.assertIn("left out: compare: resnet50 b256 16-bit: pytorch autocast max-autotune takes about", first.stderr)
+        self.assertIn("Left out, because the time was spent", self.page())
+        self.assertIn("| resnet50 | 256 | 16-bit | unfinished: ", self.page())
+        self.assertFalse(self.log("--mode=max-autotune"))
+        before = len(self.log("tandem bench", "--model=resnet50", "--batch=256", "bf16"))
+        self.assertEqual(before, 1)
+
+        second = self.check()
+        self.assertEqual(second.returncode, 0, second.stderr)
+        self.assertEqual(len(self.log("tandem bench", "--model=resnet50", "--batch=256", "bf16")), 1 + ROUNDS)
+        self.assertEqual(len(self.log("ctest", "-R ^kernels$")), 1)
+        self.assertNotIn("Left out", self.page())
+        self.assertNotIn("unfinished", self.page())
+
+    def test_found_things_hold_for_one_gpu_and_one_tree(self):
+        self.assertEqual(self.check("build", "tests").returncode, 0)
+        state = self.folder / "state/state.json"
+        kept = json.loads(state.read_text())
+        kept["key"]["driver"] = "another"
+        state.write_text(json.dumps(kept))
+        self.assertEqual(self.check("tests").returncode, 75)
+        self.assertEqual(len(self.log("ctest", "-R ^kernels$")), 1)
+        for _ in range(2):
+            self.assertEqual(self.check("build", "tests").returncode, 0)
+        self.assertEqual(len(self.log("ctest", "-R ^kernels$")), 2)
+        self.assertEqual(self.check("build", "tests", "--fresh").returncode, 0)
+        self.assertEqual(len(self.log("ctest", "-R ^kernels$")), 3)
+
+    def test_failures_are_told_and_the_rest_goes_on(self):
+        done = self.check(STAND_IN_FAILING_TEST="kernels", STAND_IN_FAILING_MODEL="vgg16",
+                          STAND_IN_FAILING_MODE="reduce-overhead")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("gpu-check: tests: kernels failed", done.stderr)
+        self.assertIn("gpu-check: vgg16 b128 16-bit: tandem bf16: exit 70: Error: out of memory", done.stderr)
+        page = self.page()
+        self.assertIn("- test `kernels`: tests: ctest ended with exit code 8", page)
+        self.assertIn("| vgg16 | 128 | 16-bit | failed: tandem bf16: exit 70: Error: out of memory |", page)
+        self.assertIn("| resnet20 | 128 | 32-bit | pytorch fp32 reduce-overhead | exit 1: RuntimeError: no such mode |", page)
+        self.assertIn("| densenet121 | 128 | 32-bit | 1040.0 (fp32) |", page)
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Contender:
+    name, start_s = "a", 40
+
+
+class SectionsTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.clock = Clock()
+        self.budget = Budget(100, self.clock)
+        self.plan = BudgetedPlan(State(self.folder / "state.json", "k"), {}, self.budget, qualifiers=1, pairs=5, timeout=70)
+
+    def after(self, seconds, failure=None):
+        self.clock.now += seconds
+        self.plan.took(Contender, seconds, failure)
+
+    def test_a_run_gets_what_is_left_and_is_expected_to_take_what_it_took(self):
+        self.assertEqual(self.plan.seconds_for(Contender), 70)
+        self.after(35)
+        self.assertEqual(self.plan.seconds_for(Contender), 65)
+        self.after(33)
+        with self.assertRaisesRegex(OutOfTime, "a takes about 33 s, and 32 of 100 s are left"):
+            self.plan.seconds_for(Contender)
+
+    def test_a_run_that_the_budget_cut_is_no_verdict_unless_it_had_all_of_it(self):
+        self.after(35)
+        with self.assertRaisesRegex(OutOfTime, "not done after 65 s"):
+            self.after(65, RunTimedOut("late"))
+        self.assertEqual(self.plan.seconds, {"a": 35})
+
+        self.clock.now, self.budget.end = 0, 100
+        self.after(100, RunTimedOut("late"))
+        self.budget.end = 1000
+        self.after(70, RunTimedOut("its own limit"))
+        self.budget.end = self.clock.now + 2
+        self.after(2, RunFailed("broken"))
+
+    def test_state_is_read_again_for_its_key_alone(self):
+        state = State(self.folder / "s/state.json", {"gpu": "x"})
+        state.section("tests")["kernels"] = "passed"
+        state.save()
+        self.assertEqual(State(state.path, {"gpu": "x"}).section("tests"), {"kernels": "passed"})
+        self.assertFalse(State(state.path, {"gpu": "x"}).begun_anew)
+        self.assertEqual(State(state.path, {"gpu": "y"}).section("tests"), {})
+        self.assertTrue(State(state.path, {"gpu": "y"}).begun_anew)
+
+    def test_a_fingerprint_tells_contents_and_names_apart(self):
+        (self.folder / "src").mkdir()
+        seen = {fingerprint(self.folder, ["src"])}
+        for name, text in (("a", "1"), ("a", "2"), ("b", "2")):
+            (self.folder / "src" / name).write_text(text)
+            seen.add(fingerprint(self.folder, ["src"]))
+            (self.folder / "src" / name).unlink()
+        self.assertEqual(len(seen), 4)
+
+
+unittest.main()

@@ -31,7 +31,7 @@ struct Way {
 /// hang on few sums and vary by chance (measured: 1.5 times). A way that rounds more gets a row and a factor.
 /// Winograd's transforms add values several times as large as what remains of them: a convolution's error is some ten
 /// times the direct one (kernels/convolution_test.cpp), and no more than that is allowed of the network's. In bf16 it
-/// computes in fp32 too, and the rounding of each result is all that counts.
+/// computes in fp32 too, and the rounding of each result is all that counts: one way has all algorithms there.
 inline std::vector<Way> plannedWays(const Precision& precision, const Graph& graph) {
   constexpr double sameRoundings = 3, winogradRoundings = 10;
   std::vector<Way> ways;
@@ -40,11 +40,17 @@ inline std::vector<Way> plannedWays(const Precision& precision, const Graph& gra
     ways.push_back({std::string(layout.name), {.compute = precision.compute, .layout = layout}, sameRoundings});
   }
   if (convolutionLibrary().empty()) return ways;
-  for (const ConvolutionAlgorithm& algorithm : convolutionAlgorithms().subspan(1)) {
-    const std::vector<PassAlgorithms> algorithms(graph.nodes().size(), {&algorithm, &algorithm, &algorithm});
-    const bool isLessExact = algorithm.name == "winograd" && precision.compute == at::kFloat;
-    const double factor = isLessExact ? winogradRoundings : sameRoundings;
-    ways.push_back({std::string(algorithm.name), {.compute = precision.compute, .algorithms = algorithms}, factor});
+  const auto* const winograd = &find(convolutionAlgorithms(), "winograd", "algorithm");
+  const auto* const gemm = &find(convolutionAlgorithms(), "gemm", "algorithm");
+  const auto add = [&](const char* name, const PassAlgorithms& passes, double factor) {
+    const std::vector<PassAlgorithms> algorithms(graph.nodes().size(), passes);
+    ways.push_back({name, {.compute = precision.compute, .algorithms = algorithms}, factor});
+  };
+  if (precision.compute == at::kFloat) {
+    add("winograd", {winograd, winograd, winograd}, winogradRoundings);
+    add("gemm", {nullptr, nullptr, gemm}, sameRoundings);
+  } else {
+    add("winograd and gemm", {winograd, winograd, gemm}, sameRoundings);
   }
   return ways;
 }

@@ -86,7 +86,7 @@ verify-models: setup ## recompute the golden numbers of the model tests with PyT
 verify-interference: program ## runs left alone and runs disturbed: what tandem bench notices, some 10 minutes
 	scripts/verify-interference $(ARGS)
 
-verify-compare: program ## a configuration compared with itself 20 times: what tandem bench --compare finds, some 15 minutes
+verify-compare: program ## a configuration compared with itself 20 times: what tandem bench --compare finds, some 40 minutes
 	scripts/verify-compare $(ARGS)
 
 verify-trace: program ## traces of tandem bench --trace, read by Perfetto's own schema, beside their records

@@ -111,10 +111,8 @@ struct NormGradient {
 
   template <class T, int width, class Block>
   TANDEM_THREAD void run(const Block& block, Shared<width>&) const {
-    block.each([&](int thread) {
-      const NormGrid::Share share = grid.shareOf(block.index, thread);
-      if (share.first < share.last) differentiate<T, width, Block>(share);
-    });
+    norm_programs::overShares(block, grid,
+                              [&](const NormGrid::Share& share) { differentiate<T, width, Block>(share); });
   }
 
  private:

@@ -24,6 +24,15 @@ TANDEM_THREAD void overRows(const NormGrid::Share& share, const Body& body) {
   for (; row < share.last; row += share.step) body(Together<1>{}, row);
 }
 
+/// body(share) by each thread of a block that has rows.
+template <class Block, class Body>
+TANDEM_THREAD void overShares(const Block& block, const NormGrid& grid, const Body& body) {
+  block.each([&](int thread) {
+    const NormGrid::Share share = grid.shareOf(block.index, thread);
+    if (share.first < share.last) body(share);
+  });
+}
+
 /// Joins mean and squared deviations of `more` values to those of `seen` (Chan, Golub, LeVeque 1979).
 TANDEM_THREAD void join(float seen, float more, float& mean, float& squares, float otherMean, float otherSquares) {
   if (more == 0) return;
@@ -132,10 +141,7 @@ struct NormApply {
 
   template <class T, int width, class Block>
   TANDEM_THREAD void run(const Block& block, Shared<width>&) const {
-    block.each([&](int thread) {
-      const NormGrid::Share share = grid.shareOf(block.index, thread);
-      if (share.first < share.last) apply<T, width, Block>(share);
-    });
+    norm_programs::overShares(block, grid, [&](const NormGrid::Share& share) { apply<T, width, Block>(share); });
   }
 
  private:

@@ -54,15 +54,17 @@ struct Chunks {
         count(m.blocks * perBlock) {}
 
   int64_t groupOf(int64_t chunk) const { return chunk / perBlock % matrix.groups; }
-  int64_t first(int64_t chunk) const { return chunk / perBlock * matrix.rows + chunk % perBlock * rows; }
   int64_t rowsOf(int64_t chunk) const { return std::min(rows, matrix.rows - chunk % perBlock * rows); }
 
-  /// body(chunk) of all, on the threads at hand.
+  /// body(chunk, group, first row, end of rows) of all, on the threads at hand.
   template <class Body>
   void overAll(const Body& body) const {
     const int64_t grain = std::max<int64_t>(1, grainElements / (std::min(rows, matrix.rows) * matrix.columns));
     at::parallel_for(0, count, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t chunk = begin; chunk < end; ++chunk) body(chunk);
+      for (int64_t chunk = begin; chunk < end; ++chunk) {
+        const int64_t first = chunk / perBlock * matrix.rows + chunk % perBlock * rows;
+        body(chunk, groupOf(chunk), first, first + rowsOf(chunk));
+      }
     });
   }
 };
@@ -78,10 +80,8 @@ class Partials {
   void fill(const Body& body) {
     auto* const values = values_.data_ptr<float>();
     const int64_t columns = chunks_.matrix.columns;
-    chunks_.overAll([&](int64_t chunk) {
-      const int64_t first = chunks_.first(chunk);
-      body(chunks_.groupOf(chunk), first, first + chunks_.rowsOf(chunk), values + chunk * columns,
-           values + (chunks_.count + chunk) * columns);
+    chunks_.overAll([&](int64_t chunk, int64_t group, int64_t first, int64_t last) {
+      body(group, first, last, values + chunk * columns, values + (chunks_.count + chunk) * columns);
     });
   }
 
@@ -183,10 +183,8 @@ class NormActOnCpu final : public NormActPasses {
     arguments.columns = matrix.columns;
     arguments.factor = factor.const_data_ptr<float>();
     arguments.offset = offset.const_data_ptr<float>();
-    const Chunks chunks(matrix);
-    chunks.overAll([&](int64_t chunk) {
-      const int64_t first = chunks.first(chunk);
-      cpu::normAct(arguments.ofGroup(chunks.groupOf(chunk)), first, first + chunks.rowsOf(chunk));
+    Chunks(matrix).overAll([&](int64_t, int64_t group, int64_t first, int64_t last) {
+      cpu::normAct(arguments.ofGroup(group), first, last);
     });
   }
 
@@ -212,10 +210,8 @@ class NormActOnCpu final : public NormActPasses {
             .to(at::kFloat));
     arguments.bias = bias.const_data_ptr<float>();
     arguments.slope = slope.const_data_ptr<float>();
-    const Chunks chunks(matrix);
-    chunks.overAll([&](int64_t chunk) {
-      const int64_t first = chunks.first(chunk);
-      cpu::normActGradient(arguments.ofGroup(chunks.groupOf(chunk)), first, first + chunks.rowsOf(chunk));
+    Chunks(matrix).overAll([&](int64_t, int64_t group, int64_t first, int64_t last) {
+      cpu::normActGradient(arguments.ofGroup(group), first, last);
     });
   }
 };

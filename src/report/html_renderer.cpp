@@ -13,9 +13,8 @@ namespace {
 
 std::string countsOf(std::span<const RunRecord> records) {
   std::vector<std::string> parts{concat(records.size())};
-  for (const std::string_view what : {"failed", "skipped", "not valid", "in doubt", "not steady"}) {
-    const auto count = std::ranges::count(records, what, shortcoming);
-    if (count > 0) parts.push_back(concat(count, ' ', what));
+  for (const auto& [name, runs] : countShortcomings(records)) {
+    if (runs > 0) parts.push_back(concat(runs, ' ', name));
   }
   return join(parts);
 }

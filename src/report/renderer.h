@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "measure/record.h"
 #include "report/result_table.h"
@@ -42,6 +43,14 @@ struct Verdict {
 /// Why a run is no headline: "failed", "skipped", "not valid", "in doubt" (measure/guards.h) or "not steady", the first
 /// that holds; empty when it is one.
 std::string_view shortcoming(const RunRecord& record);
+
+struct ShortcomingCount {
+  std::string_view name;
+  size_t runs = 0;
+};
+
+/// How many runs have each shortcoming, in the order in which shortcoming() looks for them.
+std::vector<ShortcomingCount> countShortcomings(std::span<const RunRecord>);
 
 Verdict judge(std::span<const RunRecord>);
 

@@ -11,6 +11,9 @@
 namespace tandem {
 namespace {
 
+constexpr std::string_view failed = "failed", skipped = "skipped", notValid = "not valid", inDoubt = "in doubt",
+                           notSteady = "not steady";
+
 struct Contender {
   const RunRecord* record;
   size_t row;
@@ -34,22 +37,22 @@ std::vector<Contender> contendersOf(std::span<const RunRecord> records) {
   return contenders;
 }
 
-size_t countOf(std::span<const RunRecord> records, std::string_view what) {
-  return static_cast<size_t>(std::ranges::count(records, what, shortcoming));
-}
-
 /// "2 not valid, 1 not steady (...)": finished runs that are no headline; empty without.
-std::string leftOut(std::span<const RunRecord> records) {
+std::string leftOut(std::span<const ShortcomingCount> counts) {
   std::vector<std::string> parts;
-  for (const std::string_view what : {"not valid", "in doubt", "not steady"}) {
-    if (const size_t count = countOf(records, what)) parts.push_back(concat(count, ' ', what));
+  for (const auto& [name, runs] : counts) {
+    if (name == failed || name == skipped || runs == 0) continue;
+    parts.push_back(concat(runs, ' ', name, name == notSteady ? " (a larger --budget or --warmup helps)" : ""));
   }
-  return join(parts) + (countOf(records, "not steady") > 0 ? " (a larger --budget or --warmup helps)" : "");
+  return join(parts);
 }
 
-std::string noneFinished(std::span<const RunRecord> records) {
-  const std::string more = leftOut(records);
-  return concat("no point to judge: ", countOf(records, "failed"), " failed, ", countOf(records, "skipped"), " skipped",
+std::string noneFinished(std::span<const ShortcomingCount> counts) {
+  const auto runs = [&](std::string_view name) {
+    return std::ranges::find(counts, name, &ShortcomingCount::name)->runs;
+  };
+  const std::string more = leftOut(counts);
+  return concat("no point to judge: ", runs(failed), " failed, ", runs(skipped), " skipped",
                 more.empty() ? "" : ", " + more);
 }
 
@@ -73,19 +76,29 @@ std::string lead(const Contender& first, const Contender& second) {
 }  // namespace
 
 std::string_view shortcoming(const RunRecord& record) {
-  if (record.outcome.kind == OutcomeKind::failed) return "failed";
-  if (record.outcome.kind == OutcomeKind::skipped) return "skipped";
-  if (!record.valid()) return "not valid";
-  if (!isQuotable(record)) return "in doubt";
-  return notSteadyBecause(record).empty() ? "" : "not steady";
+  if (record.outcome.kind == OutcomeKind::failed) return failed;
+  if (record.outcome.kind == OutcomeKind::skipped) return skipped;
+  if (!record.valid()) return notValid;
+  if (!isQuotable(record)) return inDoubt;
+  return notSteadyBecause(record).empty() ? "" : notSteady;
+}
+
+std::vector<ShortcomingCount> countShortcomings(std::span<const RunRecord> records) {
+  std::vector<ShortcomingCount> counts{{failed}, {skipped}, {notValid}, {inDoubt}, {notSteady}};
+  for (const RunRecord& record : records) {
+    const auto count = std::ranges::find(counts, shortcoming(record), &ShortcomingCount::name);
+    if (count != counts.end()) ++count->runs;
+  }
+  return counts;
 }
 
 Verdict judge(std::span<const RunRecord> records) {
   const auto contenders = contendersOf(records);
-  if (contenders.empty()) return {noneFinished(records), "", nullptr};
+  const auto counts = countShortcomings(records);
+  if (contenders.empty()) return {noneFinished(counts), "", nullptr};
   const Contender& first = contenders.front();
   const std::string repeat = commandLine("bench", first.record->config);
-  const std::string more = leftOut(records), without = more.empty() ? "" : "; left out: " + more;
+  const std::string more = leftOut(counts), without = more.empty() ? "" : "; left out: " + more;
   if (contenders.size() == 1) return {concat("one point finished: ", described(first), without), repeat, first.record};
   return {concat("fastest: ", described(first), ", ", lead(first, contenders[1]), without), repeat, first.record};
 }

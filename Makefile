@@ -5,34 +5,50 @@ TANDEM := build/release/tandem
 SOURCES := $(wildcard src/*.h src/*.cpp src/*/*.h src/*/*.cpp src/*/*.cu tests/*/*.h tests/*/*.cpp bench/*/*.h bench/*/*.cpp)
 export TANDEM_LIBTORCH TANDEM_ONEDNN TANDEM_CACHE
 
+# Where an NVIDIA driver is, setup and bench are for its GPUs. PRESET=release keeps to the CPU, PRESET=cuda never asks.
+ifneq ($(filter bench setup,$(MAKECMDGOALS)),)
+ifeq ($(origin PRESET),undefined)
+PRESET := $(shell scripts/setup --print-preset)
+endif
+endif
+PRESET ?= release
+
 .DEFAULT_GOAL := build
-.PHONY: help setup setup-tests build program bench test test-long lint tidy format docs dev asan tsan cuda peers \
-        bench-kernels verify-models verify-weights verify-export verify-interference verify-compare verify-trace \
-        verify-attribution verify-logs verify-page fuzz clean FORCE
+.PHONY: help setup setup-release setup-cuda setup-tests build program bench test test-long lint tidy format docs dev \
+        asan tsan cuda peers bench-kernels verify-models verify-weights verify-export verify-interference \
+        verify-compare verify-trace verify-attribution verify-logs verify-page fuzz clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
 
-setup: ## bring Debian packages and the pinned libtorch
+setup: setup-release setup-$(PRESET) ## bring Debian packages and the pinned libtorch, for NVIDIA GPUs where they are
+
+setup-release:
 	@scripts/setup
+
+setup-cuda:
+	@scripts/setup --cuda
 
 setup-tests: ## what setup brings, and what only the tests need
 	@scripts/setup --tests
 
 # An existing build folder reconfigures itself; TANDEM_LIBTORCH=DIR and TANDEM_ONEDNN=DIR take libraries you have.
 given := $(foreach name,TANDEM_LIBTORCH TANDEM_ONEDNN,$(if $($(name)),-D$(name)=$($(name))))
-build/%/build.ninja: CMakePresets.json $(if $(given),FORCE) | setup
+build/%/build.ninja: CMakePresets.json $(if $(given),FORCE) | setup-release
 	cmake --preset $* $(given)
 
-build: setup build/release/build.ninja ## build build/release/tandem and the tests
+build/cuda/build.ninja: CMakePresets.json $(if $(given),FORCE) | setup-cuda
+	cmake --preset cuda $(given)
+
+build: setup-release build/release/build.ninja ## build build/release/tandem and the tests
 	cmake --build --preset release -j $(JOBS)
 
 # The program alone: half of a clean build's time is the tests.
-program: setup build/release/build.ninja ## build build/release/tandem without the tests
-	cmake --build --preset release --target tandem -j $(JOBS)
+program: setup-$(PRESET) build/$(PRESET)/build.ninja ## build build/release/tandem without the tests
+	cmake --build --preset $(PRESET) --target tandem -j $(JOBS)
 
-bench: program ## measure training here, about two minutes (ARGS='--model=resnet20 ...')
-	$(TANDEM) bench $(ARGS)
+bench: program ## measure training here, about two minutes (ARGS='--model=resnet20 ...'; PRESET=release keeps off GPUs)
+	build/$(PRESET)/tandem bench $(ARGS)
 
 test: setup-tests build ## build and run all tests but the long ones
 	ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 900 -LE long
@@ -70,17 +86,17 @@ tsan: setup-tests build/tsan/build.ninja ## tests under the thread sanitizer
 	OMP_NUM_THREADS=1 TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 \
 	  setarch -R ctest --test-dir build/tsan --output-on-failure --no-tests=error --timeout 3600 -LE long
 
-cuda: build/cuda/build.ninja ## build with NVIDIA kernels in build/cuda (needs a CUDA toolkit and NCCL)
+cuda: setup-cuda build/cuda/build.ninja ## build with NVIDIA kernels, and the tests, in build/cuda
 	cmake --build --preset cuda -j $(JOBS)
 
 peers: program ## Tandem against its peers, for hours (ARGS='--models=resnet20 --modes=eager ...'; --help)
 	bench/peers/compare $(ARGS)
 
-bench-kernels: setup build/release/build.ninja ## kernels beside ATen and this machine's peaks (ARGS='--benchmark_filter=sgd')
+bench-kernels: setup-release build/release/build.ninja ## kernels beside ATen and this machine's peaks (ARGS='--benchmark_filter=sgd')
 	cmake --build --preset release --target bench_kernels -j $(JOBS)
 	build/release/bench_kernels $(ARGS)
 
-verify-models: setup ## recompute the golden numbers of the model tests with PyTorch and compare
+verify-models: setup-release ## recompute the golden numbers of the model tests with PyTorch and compare
 	"$$(bench/peers/compare --print-python)" tests/golden/make_golden.py --check
 
 verify-interference: program ## runs left alone and runs disturbed: what tandem bench notices, some 10 minutes

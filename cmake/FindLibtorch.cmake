@@ -6,19 +6,26 @@
 #   Libtorch::openmp  the OpenMP runtime that libtorch brings, or the compiler's: two in one process would size their
 #                     teams apart
 #   Libtorch::cuda    adds libtorch_cuda and libc10_cuda (only with TANDEM_CUDA)
+#   TANDEM_LIBTORCH_FLAGS   the GPUs that these hold code for, as nvcc was told (only with TANDEM_CUDA)
 #
 # The wheel's include/ also holds other versions of fmt, protobuf, oneDNN and more. Only ATen, c10, caffe2 and torch are
 # exposed, through a farm of links.
 set(TANDEM_LIBTORCH "" CACHE PATH "libtorch folder; empty: the one that scripts/setup unpacked")
 if(NOT TANDEM_LIBTORCH)
-  execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../scripts/setup --print-libtorch
+  if(TANDEM_CUDA)
+    set(which --print-cuda)
+  else()
+    set(which --print-libtorch)
+  endif()
+  execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../scripts/setup ${which}
                   OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed)
   if(failed OR NOT EXISTS "${found}/lib/libtorch_cpu.so")
-    message(FATAL_ERROR "libtorch not found: run 'make setup', or give -DTANDEM_LIBTORCH=DIR (DIR/lib/libtorch_cpu.so)")
+    message(FATAL_ERROR "libtorch not found: run 'make setup' (with TANDEM_CUDA 'make setup-cuda'), or give "
+                        "-DTANDEM_LIBTORCH=DIR (DIR/lib/libtorch_cpu.so)")
   endif()
   set(libtorch "${found}")
   set_property(DIRECTORY "${CMAKE_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-               third_party/libtorch-requirements.txt)
+               third_party/libtorch-requirements.txt third_party/cuda-requirements.txt)
 else()
   set(libtorch "${TANDEM_LIBTORCH}")
 endif()
@@ -54,4 +61,9 @@ if(TANDEM_CUDA)
   set_target_properties(Libtorch::cuda PROPERTIES IMPORTED_LOCATION "${libtorch}/lib/libtorch_cuda.so"
                         INTERFACE_LINK_LIBRARIES "Libtorch::cpu;Libtorch::c10_cuda"
                         INTERFACE_LINK_OPTIONS "LINKER:--no-as-needed")
+  # What it was compiled for: its own way of saying so (at::show_config) needs a driver.
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C grep -a -o -m 1 "gencode;arch=compute[^[:cntrl:]]*"
+                          "${libtorch}/lib/libtorch_cuda.so" OUTPUT_VARIABLE flags)
+  string(REGEX MATCHALL "code=(sm|compute)_[0-9]+[a-z]?" flags "${flags}")
+  list(JOIN flags " " TANDEM_LIBTORCH_FLAGS)
 endif()

@@ -5,9 +5,9 @@ import re
 import report
 
 PRECISIONS = (
-    "Tandem computes in fp32 and bf16 today, without fp16, tf32 or a CUDA graph. `16-bit` is Tandem's bf16 (fp32 master "
-    "weights) beside PyTorch's autocast in bf16 and in fp16 with a scaled loss, `32-bit` Tandem's fp32 beside PyTorch's "
-    "fp32 and tf32, which rounds what convolutions and products read to 10 bits.")
+    "`16-bit` is the better of Tandem's bf16 and fp16 (fp32 master weights, with fp16 a scaled loss; the step one CUDA graph) "
+    "beside PyTorch's autocast in either, `32-bit` the better of fp32 and tf32, which rounds what convolutions and "
+    "products read to 10 bits.")
 
 
 def remarks(state, qualifiers, rounds):
@@ -16,7 +16,7 @@ def remarks(state, qualifiers, rounds):
                 for name, result in state.section("tests").items()]
     missing = [f"- {reason}" for reason in state.section("left out").values()]
     return [PRECISIONS, "", f"A process a run; {qualifiers} qualifying run of everybody, then {rounds} interleaved rounds "
-            "of Tandem, the best eager peer and the best compiled one. Rates are medians. Peers are channels_last, with "
+            "of Tandem in both, the best eager peer and the best compiled one. Rates are medians. Peers are channels_last, with "
             "cudnn.benchmark and fused SGD, and wait for the GPU at both ends of the measurement only.", "",
             "Tests of the kernels on this GPU:", "", *(verdicts or ["- not run"]), "",
             *(["Left out, because the time was spent:", "", *missing, ""] if missing else [])]

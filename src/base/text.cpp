@@ -61,6 +61,8 @@ std::string lowered(std::string_view text) {
   return lower;
 }
 
+std::string firstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
 std::string nearest(std::string_view given, std::span<const std::string> candidates) {
   const std::string wanted = lowered(given);
   std::string best;

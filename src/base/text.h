@@ -28,6 +28,9 @@ std::string lowered(std::string_view text);
 /// The candidate nearest to `given` by edit distance, or empty when none is near enough to be a typing error.
 std::string nearest(std::string_view given, std::span<const std::string> candidates);
 
+/// Up to the first line break: of what a library throws (libtorch adds a stack trace) the message.
+std::string firstLine(std::string_view text);
+
 /// Fixed-point with `decimals` digits after the point.
 std::string fixed(double value, int decimals);
 

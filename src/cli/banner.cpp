@@ -1,9 +1,11 @@
 #include "cli/banner.h"
 
 #include <iomanip>
+#include <numeric>
 #include <sstream>
 
 #include "base/text.h"
+#include "engine/gpu_links.h"
 #include "engine/host_facts.h"
 
 namespace tandem {
@@ -21,6 +23,12 @@ std::string variablesText(const Environment& environment) {
     texts.push_back(concat(name, '=', value, overridesPlacement(name) ? " (not passed on)" : ""));
   }
   return join(texts);
+}
+
+std::vector<std::string> linkTexts(const Environment& environment) {
+  std::vector<int> ordinals(environment.devices.size());
+  std::iota(ordinals.begin(), ordinals.end(), 0);
+  return linkLines({environment.gpuLinks, environment.gpuSlots}, ordinals);
 }
 
 std::string coresText(const Environment& environment) {
@@ -45,6 +53,7 @@ std::string bannerText(const Environment& environment) {
   line("caches", join(environment.caches));
   line("memory", concat(bytes(environment.memoryBytes), ", ", bytes(environment.memoryAvailableBytes), " available"));
   line("gpus", environment.devices.empty() ? "none" : join(environment.devices));
+  for (const std::string& text : linkTexts(environment)) line("", text);
   line("libraries", librariesText(environment));
   line("variables", variablesText(environment));
   return out.str();

@@ -7,6 +7,7 @@
 #include "cli/bench_run.h"
 #include "cli/catalog_names.h"
 #include "cli/commands.h"
+#include "device/gpu_facts.h"
 #include "device/topology.h"
 
 namespace tandem {
@@ -42,7 +43,7 @@ int benchCommand(Arguments arguments) {
     return 0;
   }
   Sweep sweep = parseArguments("bench", arguments, names);
-  addDefaultAxes(sweep, static_cast<int64_t>(readTopology().cores.size()));
+  addDefaultAxes(sweep, placesOf(static_cast<int64_t>(readTopology().cores.size()), cudaFacts()));
   for (const auto& note : sweep.notes) logInfo(concat("note: ", note));
   auto points = resolvePoints(sweep, expand(sweep, names));
   checkWrittenOnce("--save-weights", sweep.base.saveWeights, points.size());

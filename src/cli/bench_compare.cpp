@@ -48,7 +48,7 @@ bool BenchRun::measureInTurns() {
     while (records_.size() < wanted * isA.size()) {
       if (PointRunner::stopRequested()) return false;
       const bool first = isA[records_.size() % isA.size()];
-      const BenchPoint& point = first ? points_.front() : points_.back();
+      BenchPoint& point = first ? points_.front() : points_.back();
       auto record = measure(
           point, concat('[', records_.size() + 1, '/', wanted * isA.size(), "] ", first ? "A: " : "B: ", point.label));
       if (record.outcome.code == ExitCode::interrupted) return false;

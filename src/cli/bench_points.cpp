@@ -1,15 +1,19 @@
 #include "cli/bench_points.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "device/gpu_rules.h"
 
 namespace tandem {
 namespace {
 
 constexpr double defaultMeasuringSeconds = 100, shortestBudget = 5;
 constexpr int64_t defaultBatch = 4;
+constexpr std::array optionsOfCores{"cores-per-replica", "oversubscribe"};
 
 bool given(const Sweep& sweep, std::string_view name) {
   return std::ranges::find(sweep.given, name) != sweep.given.end();
@@ -21,6 +25,32 @@ std::vector<std::string> powersOfTwo(int64_t last) {
   return values;
 }
 
+/// The first 1, 2, 4, ... and all of them, as values of --devices.
+std::vector<std::string> deviceSets(const std::vector<int>& gpus) {
+  std::vector<std::string> sets, names;
+  for (const int gpu : gpus) {
+    names.push_back(concat(gpu));
+    if (std::has_single_bit(names.size()) || names.size() == gpus.size())
+      sets.push_back(concat("cuda:", join(names, "+")));
+  }
+  return sets;
+}
+
+bool isForCores(const Sweep& sweep) {
+  const auto isGiven = [&](const char* option) { return given(sweep, option); };
+  return std::ranges::any_of(optionsOfCores, isGiven);
+}
+
+/// The axes of a bench without options but --strategy.
+std::vector<Axis> placeAxes(const Sweep& sweep, const BenchPlaces& places) {
+  if (places.gpus.empty() || isForCores(sweep)) return {Axis{findOption("replicas"), powersOfTwo(places.cores)}};
+  std::vector<Axis> axes{Axis{findOption("devices"), deviceSets(places.gpus)}};
+  if (!places.halfPrecision.empty() && !given(sweep, "precision")) {
+    axes.push_back(Axis{findOption("precision"), {Config().precision, places.halfPrecision}});
+  }
+  return axes;
+}
+
 std::string labelOf(const Config& config, const std::vector<Axis>& axes) {
   std::vector<std::string> parts;
   for (const auto& axis : axes) parts.push_back(concat(axis.option->name, '=', valueText(config, *axis.option)));
@@ -28,7 +58,7 @@ std::string labelOf(const Config& config, const std::vector<Axis>& axes) {
 }
 
 BenchPoint resolvePoint(const Config& config, const std::vector<Axis>& axes, int64_t largest) {
-  BenchPoint point{.config = config, .label = labelOf(config, axes), .plan = {}, .refusal = {}};
+  BenchPoint point{.config = config, .label = labelOf(config, axes), .plan = {}, .search = {}, .refusal = {}};
   try {
     point.plan = resolvePlan(config, largest);
     point.plan->data.reset();  // each point's process opens its own
@@ -40,19 +70,38 @@ BenchPoint resolvePoint(const Config& config, const std::vector<Axis>& axes, int
 
 }  // namespace
 
-void addDefaultAxes(Sweep& sweep, int64_t usableCores) {
+BenchPlaces placesOf(int64_t usableCores, const CudaFacts& cuda) {
+  BenchPlaces places{.cores = usableCores, .gpus = {}, .halfPrecision = {}, .withoutGpus = {}};
+  std::vector<GpuFacts> usable;
+  for (size_t i = 0; i < cuda.gpus.size(); ++i) {
+    if (!gpuRefusal(cuda, static_cast<int>(i)).empty()) continue;
+    places.gpus.push_back(static_cast<int>(i));
+    usable.push_back(cuda.gpus[i]);
+  }
+  if (const Precision* half = halfPrecision(usable)) places.halfPrecision = half->name;
+  if (cuda.built && usable.empty()) places.withoutGpus = gpuRefusal(cuda, 0);
+  return places;
+}
+
+void addDefaultAxes(Sweep& sweep, const BenchPlaces& places) {
   if (sweep.base.compare) {
     if (!given(sweep, "budget")) sweep.base.budget = shortestBudget;
     return;
   }
   if (given(sweep, "replicas") || given(sweep, "strategy") || given(sweep, "devices")) return;
-  const auto replicas = powersOfTwo(usableCores);
-  const std::vector<std::string> strategies{"replicated", "parameter_server"};
-  sweep.axes.push_back({findOption("strategy"), strategies});
-  if (replicas.size() > 1) sweep.axes.push_back({findOption("replicas"), replicas});
-  const auto points = static_cast<double>(replicas.size() * strategies.size());
+  if (!places.withoutGpus.empty()) sweep.notes.push_back(concat("measured on the CPU: ", places.withoutGpus));
+  std::vector<Axis> axes = placeAxes(sweep, places);
+  const bool onCpu = axes.front().option->name == "replicas";
+  axes.insert(axes.begin(), Axis{findOption("strategy"), {"replicated", "parameter_server"}});
+  double points = 1;
+  for (Axis& axis : axes) {
+    points *= static_cast<double>(axis.values.size());
+    if (axis.values.size() > 1 || axis.values.front() != valueText(sweep.base, *axis.option)) {
+      sweep.axes.push_back(std::move(axis));
+    }
+  }
   if (!given(sweep, "budget")) sweep.base.budget = std::max(shortestBudget, defaultMeasuringSeconds / points);
-  if (!given(sweep, "batch") && !given(sweep, "model")) sweep.base.batch = defaultBatch;
+  if (onCpu && !given(sweep, "batch") && !given(sweep, "model")) sweep.base.batch = defaultBatch;
 }
 
 int64_t largestReplicas(const std::vector<Config>& configs) {

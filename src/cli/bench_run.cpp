@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <set>
 
 #include "base/catalog.h"
 #include "base/log.h"
@@ -10,6 +11,8 @@
 #include "cli/bench_compare.h"
 #include "cli/stop_on_signal.h"
 #include "engine/environment.h"
+#include "engine/find_batch.h"
+#include "engine/gpu_use.h"
 #include "engine/utc_time.h"
 #include "measure/guards.h"
 #include "report/print_tables.h"
@@ -27,13 +30,34 @@ std::vector<Config> configsOf(const std::vector<BenchPoint>& points) {
   return configs;
 }
 
-RunRecord skipped(const BenchPoint& point, int64_t largestReplicas) {
+RunRecord unmeasured(const BenchPoint& point, int64_t largestReplicas, Outcome outcome) {
   RunRecord record;
   record.time = utcTime();
   record.config = resolveConfig(point.config, largestReplicas);
   record.environment = readEnvironment();
-  record.outcome = {OutcomeKind::skipped, ExitCode::usage, point.refusal};
+  record.outcome = std::move(outcome);
   return record;
+}
+
+void logProblems(const RunRecord& record, const std::string& label) {
+  const Outcome& outcome = record.outcome;
+  if (outcome.kind == OutcomeKind::failed && outcome.code != ExitCode::interrupted) {
+    logError(concat("error[", nameOf(outcome.code), "]: ", label, ": ", outcome.reason));
+  }
+  if (outcome.kind == OutcomeKind::ok && !isQuotable(record) && !record.config.allowInterference) {
+    auto reasons = record.interference.reasons;
+    std::ranges::move(doubts(record), std::back_inserter(reasons));
+    logWarning(concat(label, ": not valid: ", join(reasons, "; ")));
+  }
+}
+
+void warnOfBusyGpus(const std::vector<BenchPoint>& points) {
+  std::set<int> gpus;
+  for (const auto& point : points) {
+    if (point.plan) gpus.insert(point.plan->cudaDevices.begin(), point.plan->cudaDevices.end());
+  }
+  const auto uses = settledGpuUse(probedGpus(std::vector<int>(gpus.begin(), gpus.end())));
+  for (const auto& line : busyLines(uses)) logWarning(concat(line, ": rates will be those of a shared GPU"));
 }
 
 int exitStatus(const std::vector<RunRecord>& records) {
@@ -61,28 +85,52 @@ BenchRun::BenchRun(const Config& shared, std::vector<BenchPoint> points)
   if (compare_) checkComparable(points_);
 }
 
-RunRecord BenchRun::measure(const BenchPoint& point, const std::string& title) {
-  std::ostream& people = forPrograms_ ? std::cerr : std::cout;
-  if (!point.plan) {
-    people << title << ": skipped, " << point.refusal << '\n' << std::flush;
-    return skipped(point, largestReplicas_);
-  }
-  people << title << ": " << planLine(*point.plan) << '\n' << std::flush;
+std::ostream& BenchRun::people() const { return forPrograms_ ? std::cerr : std::cout; }
+
+Outcome BenchRun::settleBatch(BenchPoint& point, const std::string& title) {
+  if (!point.plan->search) return {};
+  people() << title << ": --batch=max: trying from " << point.plan->search->guess
+           << " on, the memory estimate's guess\n"
+           << std::flush;
+  const auto trying = [&](int64_t batch, const Progress& state) {
+    progress_.show(concat(title, ": trying batch ", batch), state);
+  };
+  FoundBatch found = findBatch(runner_, point.config, largestReplicas_, trying);
+  progress_.clear();
+  point.search = found.search;
+  if (found.outcome.kind != OutcomeKind::ok) return found.outcome;
+  people() << title << ": " << textOf(found.search, found.batch) << '\n' << std::flush;
+  point.config.batch = found.batch;
+  point.plan = resolvePlan(point.config, largestReplicas_, MemoryRule::tried);
+  point.plan->data.reset();
+  return {};
+}
+
+RunRecord BenchRun::measureBatch(const BenchPoint& point, const std::string& title) {
+  people() << title << ": " << planLine(*point.plan) << '\n' << std::flush;
   const PeakRates peaks = peaks_.of(*point.plan);
-  RunRecord record = runner_.run(point.config, largestReplicas_, deadlineSeconds(point.config),
-                                 {.progress = [&](const Progress& state) { progress_.show(title, state); }});
+  const PointOptions options{.largestReplicas = largestReplicas_,
+                             .deadlineSeconds = deadlineSeconds(point.config),
+                             .memoryRule = point.search ? MemoryRule::tried : MemoryRule::estimate};
+  RunRecord record =
+      runner_.run(point.config, options, {.progress = [&](const Progress& state) { progress_.show(title, state); }});
   progress_.clear();
   record.flopsPeak = peaks.flops;
   record.bytesPeak = peaks.bytes;
-  const Outcome& outcome = record.outcome;
-  if (outcome.kind == OutcomeKind::failed && outcome.code != ExitCode::interrupted) {
-    logError(concat("error[", nameOf(outcome.code), "]: ", point.label, ": ", outcome.reason));
+  if (point.search) record.notes.push_back(textOf(*point.search, point.config.batch));
+  return record;
+}
+
+RunRecord BenchRun::measure(BenchPoint& point, const std::string& title) {
+  if (!point.plan) {
+    people() << title << ": skipped, " << point.refusal << '\n' << std::flush;
+    return unmeasured(point, largestReplicas_, {OutcomeKind::skipped, ExitCode::usage, point.refusal});
   }
-  if (outcome.kind == OutcomeKind::ok && !isQuotable(record) && !record.config.allowInterference) {
-    auto reasons = record.interference.reasons;
-    std::ranges::move(doubts(record), std::back_inserter(reasons));
-    logWarning(concat(point.label, ": not valid: ", join(reasons, "; ")));
-  }
+  const Outcome search = settleBatch(point, title);
+  RunRecord record =
+      search.kind == OutcomeKind::ok ? measureBatch(point, title) : unmeasured(point, largestReplicas_, search);
+  record.batchSearch = point.search;
+  logProblems(record, point.label);
   return record;
 }
 
@@ -109,20 +157,20 @@ void BenchRun::show() const {
   for (const auto& record : records_) renderer->add(record);
   renderer->end();
   std::cout.flush();
-  std::ostream& people = forPrograms_ ? std::cerr : std::cout;
   const auto profiles = profileTables(records_);
-  if (!forPrograms_ && !profiles.empty()) people << '\n';
-  (forPrograms_ ? printText : format_.print)(profiles, people);
+  if (!forPrograms_ && !profiles.empty()) people() << '\n';
+  (forPrograms_ ? printText : format_.print)(profiles, people());
   const Verdict verdict = judge(records_);
-  people << (forPrograms_ ? "" : "\n") << textOf(verdict) << '\n';
+  people() << (forPrograms_ ? "" : "\n") << textOf(verdict) << '\n';
   if (verdict.fastest != nullptr) {
-    for (const std::string& line : standingLines(*verdict.fastest)) people << line << '\n';
+    for (const std::string& line : standingLines(*verdict.fastest)) people() << line << '\n';
   }
-  people << std::flush;
+  people() << std::flush;
 }
 
 int BenchRun::run() {
-  (forPrograms_ ? std::cerr : std::cout) << bannerText(readEnvironment()) << '\n' << std::flush;
+  people() << bannerText(readEnvironment()) << '\n' << std::flush;
+  warnOfBusyGpus(points_);
   bool complete = false;
   try {
     const StopOnSignal stop;

@@ -33,7 +33,12 @@ class BenchRun {
   /// Round after round A B B A of the first and the last point, until the spread lets 3 % be found.
   bool measureInTurns();
   RunRecord& store(RunRecord record, const BenchPoint& point);
-  RunRecord measure(const BenchPoint& point, const std::string& title);
+  /// Finds the batch first where it is asked for.
+  RunRecord measure(BenchPoint& point, const std::string& title);
+  RunRecord measureBatch(const BenchPoint& point, const std::string& title);
+  /// Gives the point of --batch=max its batch; the outcome of the search.
+  Outcome settleBatch(BenchPoint& point, const std::string& title);
+  std::ostream& people() const;
   void show() const;
   void showComparison() const;
 

@@ -30,6 +30,7 @@ CatalogNames catalogNames() {
            {Choices::layouts, namesOf(layouts())},
            {Choices::convolutions, namesOf(convolutionAlgorithms())},
            {Choices::losses, namesOf(losses())},
+           {Choices::graphs, {"auto", "on", "off"}},
            {Choices::scalings, {"weak", "strong"}},
            {Choices::augments, namesOf(augments())},
            {Choices::schedules, namesOf(schedules())},

@@ -30,6 +30,10 @@ void checkTyped(const Sweep& sweep, std::string_view command) {
   if (sweep.base.weights.empty()) {
     throw UsageError(concat("tandem ", command, " needs trained weights: --weights=FILE"));
   }
+  if (sweep.base.batch == Config::mostThatFits) {
+    throw UsageError(
+        concat("tandem ", command, " takes a number of images: --batch=max is for tandem bench, which tries"));
+  }
   const bool hasPaths = !sweep.operands.empty(), hasData = !sweep.base.data.empty();
   if (hasPaths && hasData) {
     throw UsageError(concat("tandem ", command, ": images come from --data or from files, not from both"));

@@ -7,7 +7,6 @@
 #include "cli/catalog_names.h"
 #include "cli/commands.h"
 #include "cli/table.h"
-#include "device/precision.h"
 #include "engine/used_kernels.h"
 #include "executor/plan_description.h"
 #include "models/model.h"
@@ -57,7 +56,7 @@ void show(const RunPlan& plan) {
   const Graph graph = graphOf(config);
   const UsedKernels kernels = usedKernels(plan, graph);
   const int64_t images = plan.replicaBatch / config.accumulate;
-  const ExecutorOptions options{.compute = find(precisions(), config.precision, "--precision").compute,
+  const ExecutorOptions options{.compute = precisionOf(config).compute,
                                 .layout = *kernels.layout,
                                 .algorithms = kernels.algorithms,
                                 .recompute = find(recomputes(), config.recompute, "--recompute")};
@@ -79,6 +78,7 @@ void show(const RunPlan& plan) {
             << bytesText(static_cast<double>(description.keptBytes)) << " kept for backward; parameters "
             << bytesText(static_cast<double>(plan.memory.parameters)) << '\n';
   if (config.recompute != Config().recompute) std::cout << recomputeText(plan, description) << '\n';
+  if (plan.search) std::cout << guessText(plan) << '\n';
   if (!kernels.note.empty()) std::cout << kernels.note << '\n';
 }
 

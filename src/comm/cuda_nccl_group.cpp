@@ -1,5 +1,6 @@
 #include <ATen/ATen.h>
 #include <c10/core/Event.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <nccl.h>
@@ -21,8 +22,9 @@ void require(ncclResult_t result, const char* what) {
 
 ncclDataType_t typeOf(const at::Tensor& tensor) {
   if (tensor.scalar_type() == at::kFloat) return ncclFloat32;
-  check(tensor.scalar_type() == at::kBFloat16, "NCCL exchanges float or bfloat16");
-  return ncclBfloat16;
+  if (tensor.scalar_type() == at::kBFloat16) return ncclBfloat16;
+  check(tensor.scalar_type() == at::kHalf, "NCCL exchanges float, bfloat16 or half");
+  return ncclFloat16;
 }
 
 class NcclGroup final : public Group {
@@ -43,6 +45,7 @@ class NcclGroup final : public Group {
   }
 
   bool progress() override {
+    if (isRecorded()) return pending_.empty();
     ncclResult_t state = ncclSuccess;
     require(ncclCommGetAsyncError(communicator_, &state), "ncclCommGetAsyncError");
     require(state, "an operation");
@@ -73,6 +76,11 @@ class NcclGroup final : public Group {
       require(ncclBroadcast(data, data, tensor.numel(), typeOf(tensor), 0, communicator_, stream_.stream()),
               "ncclBroadcast");
     }
+  }
+
+  // Of work that is recorded nothing happens yet, and asking whether it has would end the recording.
+  static bool isRecorded() {
+    return c10::cuda::currentStreamCaptureStatusMayInitCtx() != c10::cuda::CaptureStatus::None;
   }
 
   void drop() {

@@ -12,10 +12,8 @@ constexpr std::string_view processes =
     "use --strategy=replicated";
 constexpr std::string_view noPlanNote = "without a compiled graph each node is one ATen call: the autograd executor";
 constexpr std::string_view planNote = "a compiled graph here is the planned executor";
-constexpr std::string_view halfNote = "16-bit here is bf16 (no loss scaling needed); fp16 is not built yet";
-constexpr std::string_view halfRefusal =
-    "is not built yet; 16-bit here is bf16 (no loss scaling needed): use "
-    "--precision=bf16";
+constexpr std::string_view halfNote =
+    "fp16 has dynamic loss scaling; on a CPU it is there to check by, bf16 is the fast one of 16 bits";
 
 constexpr std::string_view momentumNote = "SGD with momentum is --optimizer=sgd with --momentum";
 constexpr std::string_view rmspropRefusal =
@@ -52,9 +50,8 @@ constexpr Alias table[] = {
     {"input", "python-dataset", "", "", pythonInput, ""},
     {"input", "zmq-consume", "", "", remoteInput, ""},
 
-    {"use-fp16", "true", "precision", "bf16", "", halfNote},
+    {"use-fp16", "true", "precision", "fp16", "", halfNote},
     {"use-fp16", "false", "precision", "fp32", "", ""},
-    {"precision", "fp16", "", "", halfRefusal, ""},
     {"data-format", "", "layout", "", "", ""},
     {"layout", "NCHW", "layout", "nchw", "", ""},
     {"layout", "NHWC", "layout", "nhwc", "", ""},

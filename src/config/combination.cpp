@@ -100,6 +100,13 @@ Breach partsNeedTheirOwnLoss(const Config& config) {
                 "replica; use --loss-at=replica");
 }
 
+Breach searchedBatchIsPerReplica(const Config& config) {
+  if (config.batch != Config::mostThatFits || config.scaling != "strong") return std::nullopt;
+  return "--batch=max with --scaling=strong: strong scaling keeps one global batch for all numbers of replicas, a "
+         "search "
+         "finds another for each; use --scaling=weak, or give a number";
+}
+
 Breach scheduleNeedsSteps(const Config& config) {
   if (config.steps > 0 || config.schedule.find("cosine") == std::string::npos) return std::nullopt;
   return concat("--schedule=", config.schedule, " needs --steps: it ends at the last step, as --steps=1000");
@@ -115,6 +122,12 @@ Breach recomputationNeedsBackward(const Config& config) {
   if (config.recompute == Config().recompute || !config.forwardOnly) return std::nullopt;
   return concat("--recompute=", config.recompute, " with --forward-only: without backward nothing is kept; leave one ",
                 "of them out");
+}
+
+Breach stepsInFlightNeedGpus(const Config& config) {
+  if (config.inFlight == Config().inFlight || !devicesOf(config).cpu) return std::nullopt;
+  return concat("--in-flight=", config.inFlight,
+                " does nothing with --devices=cpu, where a step is done when its call ", "returns; leave it away");
 }
 
 Breach weightsOptionsNeedWeights(const Config& config) {
@@ -144,8 +157,8 @@ constexpr Breach (*rulesInOrder[])(const Config&) = {
     headAgreesWithClasses,   parameterDeviceNeedsServer, allReduceNeedsReplicated,  ncclNeedsGpus,
     replicasMatchGpus,       parameterDeviceIsAReplica,  deviceInputHasNoData,      coefficientsFitTheOptimizer,
     nesterovNeedsMomentum,   gatheredLossTrains,         partsNeedTheirOwnLoss,     scheduleNeedsSteps,
-    recomputationNeedsAPlan, recomputationNeedsBackward, weightsOptionsNeedWeights, savedWeightsAreTrained,
-    traceIsOfOneProfile,
+    recomputationNeedsAPlan, recomputationNeedsBackward, stepsInFlightNeedGpus,     weightsOptionsNeedWeights,
+    savedWeightsAreTrained,  traceIsOfOneProfile,        searchedBatchIsPerReplica,
 };
 
 }  // namespace

@@ -8,6 +8,9 @@ namespace tandem {
 /// One complete configuration: one point of a sweep, and what is wanted of the whole run. Every field has exactly one
 /// row in the option table (config/option.h), which holds its name, unit, help, default text and rule.
 struct Config {
+  static constexpr int64_t largestBatch = 1'000'000;
+  static constexpr int64_t mostThatFits = -1;  ///< of batch: typed as "max", found by trying (engine/batch_search.h)
+
   // what is trained
   std::string model = "resnet50";
   int64_t classes = 0;        // 0: the data's or the model's own
@@ -18,6 +21,8 @@ struct Config {
   std::string convolution = "auto";  // auto: for each convolution's pass the fastest, as measured
   std::string executor = "planned";
   std::string recompute = "none";  // activations that backward computes again instead of finding them kept
+  std::string graph = "auto";      // a step as one CUDA graph; auto: wherever it can be recorded
+  int64_t inFlight = 2;            // steps that a GPU was given and has not done
 
   // weights that somebody trained
   std::string weights;  // file, empty: initial values by seed
@@ -56,7 +61,7 @@ struct Config {
   int64_t queueDepth = 4;  // batches per replica
 
   // training step
-  int64_t batch = 0;        // images per replica; 0: the model's own
+  int64_t batch = 0;        // images per replica; 0: the model's own; mostThatFits: not known yet
   int64_t accumulate = 1;   // parts of a replica's batch
   double learningRate = 0;  // 0: the model's own, or the optimizer's
   std::string schedule = "constant";

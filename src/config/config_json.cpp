@@ -40,7 +40,9 @@ json toJson(const Config& config) {
   json object = json::object();
   for (const Option& option : options()) {
     if ((option.commands & onBench) == 0) continue;  // records are of bench
-    std::visit([&](auto field) { object[std::string(option.name)] = config.*field; }, option.field);
+    auto& member = object[std::string(option.name)];
+    std::visit([&](auto field) { member = config.*field; }, option.field);
+    if (const auto name = nameOfValue(config, option); !name.empty()) member = name;
   }
   return object;
 }
@@ -53,6 +55,7 @@ Config configFromJson(const json& object) {
     if (option == nullptr) {
       throw DataError(concat("configuration: unknown member '", name, "'; members are the options of this version"));
     }
+    if (value.is_string() && setNamedValue(config, *option, value.get<std::string>())) continue;
     std::visit([&, &name = name, &value = value](auto field) { read(config.*field, name, value); }, option->field);
   }
   return config;

@@ -41,6 +41,12 @@ constexpr Option table[] = {
     {"recompute", trained, "", "NAME",
      "activations that are computed again in backward, instead of kept: less memory, more time, the same gradients", onBench,
      &Config::recompute, Choices::recomputes, axis, nullptr},
+    {"graph", trained, "", "NAME",
+     "record the whole step once and launch it as one CUDA graph; auto does so wherever it can be recorded", onBench,
+     &Config::graph, Choices::graphs, axis, nullptr},
+    {"in-flight", trained, "steps", "N",
+     "steps that a GPU may have been given and not have done; then the host waits", onBench, &Config::inFlight,
+     Choices::any, axis, within<&Config::inFlight, 1, 1024>},
 
     {"weights", from, "", "FILE", "trained weights to start from: safetensors, or a state dict of torch.save (.pth)",
      onBench | onImages, &Config::weights, Choices::any, axis, nullptr},
@@ -101,8 +107,10 @@ constexpr Option table[] = {
     {"queue-depth", fed, "batches", "N", "batches per replica that may wait, with --input=queue",
      onBench, &Config::queueDepth, Choices::any, axis, within<&Config::queueDepth, 2, 65536>},
 
-    {"batch", step, "images", "N", "images per replica and step (strong scaling: of all)", onBench | onImages,
-     &Config::batch, Choices::any, axis, within<&Config::batch, 1, million>, "the model's own"},
+    {"batch", step, "images", "N|max",
+     "images per replica and step (strong scaling: of all); max finds the largest that fits into memory by trying, "
+     "in bench", onBench | onImages, &Config::batch, Choices::any, axis, within<&Config::batch, 1, Config::largestBatch>,
+     "the model's own", {"max", Config::mostThatFits}},
     {"accumulate", step, "parts", "N",
      "parts in which a replica's batch runs before the update: less memory; batch-norm sees one part at a time", onBench,
      &Config::accumulate, Choices::any, axis, within<&Config::accumulate, 1, million>},

@@ -24,6 +24,7 @@ enum class Choices {
   strategies,
   executors,
   recomputes,
+  graphs,
   precisions,
   inputs,
   allReduces,
@@ -48,6 +49,12 @@ struct CatalogNames {
   std::span<const std::string> of(Choices choices) const;
 };
 
+/// A word that may be typed for a number that may not: it stands for what is found later.
+struct NamedValue {
+  std::string_view name = {};
+  int64_t value = 0;
+};
+
 /// One option: this row feeds the parser, --help, aliases, JSON, CSV columns, the sweep axis and docs/OPTIONS.md.
 struct Option {
   std::string_view name;         ///< without dashes, e.g. "bucket-mib"; underscores are accepted for hyphens
@@ -61,6 +68,7 @@ struct Option {
   bool axis;  ///< may be given a list or a range, and is then an axis of the sweep
   std::optional<std::string> (*check)(const Config&);  ///< rule on the field's own value; the text of the breach
   std::string_view derived = {};  ///< how the default is found where it is no fixed value, e.g. "the model's own"
+  NamedValue named = {};          ///< of a whole number
 };
 
 /// A name or value that users of other programs know. `name` may be an option's alias ("num-gpus" -> "replicas"); with
@@ -71,7 +79,7 @@ struct Alias {
   std::string_view name, value;
   std::string_view option, optionValue;
   std::string_view refusal;
-  std::string_view note;  ///< printed when used, e.g. that 16-bit is bf16 here
+  std::string_view note;  ///< printed when used, e.g. that a compiled graph is a plan here
 };
 
 std::span<const Option> options();
@@ -89,6 +97,12 @@ std::vector<std::string> validValues(const Option&, const CatalogNames& names);
 
 /// Whether a value is a path although the option has a catalog: a network file given to --model.
 bool isFile(const Option&, std::string_view value);
+
+/// The option's named value when the field has it, else empty.
+std::string_view nameOfValue(const Config&, const Option&);
+
+/// Sets a field to the option's named value. False when `text` is not its name.
+bool setNamedValue(Config&, const Option&, std::string_view text);
 
 /// The text of a field's value as it would be typed. Numbers in shortest form, flags as "true"/"false".
 std::string valueText(const Config&, const Option&);

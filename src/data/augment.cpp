@@ -39,8 +39,8 @@ std::span<const AugmentEntry> augments() {
   return table;
 }
 
-Placement placeImage(const BatchPlan& plan, const ImageSize& image, int64_t epoch, int64_t index) {
-  Placement placement{(plan.height - image.height) / 2, (plan.width - image.width) / 2, false};
+ImagePlacement placeImage(const BatchPlan& plan, const ImageSize& image, int64_t epoch, int64_t index) {
+  ImagePlacement placement{(plan.height - image.height) / 2, (plan.width - image.width) / 2, false};
   if (plan.augment == nullptr) return placement;
   CounterRandom random(randomKey(RandomUse::augment, plan.seed, epoch, index));
   const int64_t padding = plan.augment->padding;
@@ -51,7 +51,7 @@ Placement placeImage(const BatchPlan& plan, const ImageSize& image, int64_t epoc
   return placement;
 }
 
-void copyPlaced(std::span<const uint8_t> image, const ImageSize& size, const Placement& placement,
+void copyPlaced(std::span<const uint8_t> image, const ImageSize& size, const ImagePlacement& placement,
                 const ImageSize& input, std::span<uint8_t> out) {
   const int64_t rowBytes = input.width * 3;
   const int64_t firstX = std::max<int64_t>(placement.left, 0);

@@ -12,19 +12,19 @@ struct ImageSize {
 };
 
 /// Where an image lies in the network's input. `top` and `left` may be negative: that part is cut off.
-struct Placement {
+struct ImagePlacement {
   int64_t top = 0, left = 0;
   bool flip = false;  ///< mirror the whole input horizontally
 
-  bool operator==(const Placement&) const = default;
+  bool operator==(const ImagePlacement&) const = default;
 };
 
 /// Centred, then moved and flipped as the plan's augmentation says, by (seed, epoch, index) alone. Moving by up to
 /// `padding` in each direction is the random crop of the input padded with zeros.
-Placement placeImage(const BatchPlan& plan, const ImageSize& image, int64_t epoch, int64_t index);
+ImagePlacement placeImage(const BatchPlan& plan, const ImageSize& image, int64_t epoch, int64_t index);
 
 /// image [h, w, c] -> out [H, W, 3], zeros around it; grey is repeated. REQUIRES: c is 1 or 3; sizes agree.
-void copyPlaced(std::span<const uint8_t> image, const ImageSize& size, const Placement& placement,
+void copyPlaced(std::span<const uint8_t> image, const ImageSize& size, const ImagePlacement& placement,
                 const ImageSize& input, std::span<uint8_t> out);
 
 }  // namespace tandem

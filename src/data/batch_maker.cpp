@@ -99,9 +99,9 @@ void BatchMaker::make(int64_t k, HostBatch& out) const {
     std::vector<uint8_t> bytes(static_cast<size_t>(size.height * size.width * size.channels));
     for (int64_t i = begin; i < end; ++i) {
       const auto [index, epoch] = at(first + i);
-      const Placement placement = placeImage(plan_, size, epoch, index);
+      const ImagePlacement placement = placeImage(plan_, size, epoch, index);
       const std::span target(images + i * inputBytes, inputBytes), label(labels + i * perLabel, perLabel);
-      if (fills && placement == Placement{}) {
+      if (fills && placement == ImagePlacement{}) {
         dataset_->get(index, target, label);
       } else {
         dataset_->get(index, bytes, label);

@@ -87,8 +87,7 @@ Shard& shardOfThread() {
   TORCH_CHECK_WITH(
       OutOfMemoryError, false,
       concat("out of memory on the CPU: the system refused ", bytes, " bytes (", bytesText(static_cast<double>(bytes)),
-             ") beside ", bytesText(static_cast<double>(heldBytes.load())), " held: ", std::strerror(error),
-             "; lower the batch or the number of replicas"));
+             ") beside ", bytesText(static_cast<double>(heldBytes.load())), " held: ", std::strerror(error)));
 }
 
 // Fresh memory that starts on a huge page, for a request of `asked` bytes.

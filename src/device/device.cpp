@@ -2,7 +2,6 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
-#include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -10,15 +9,19 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "device/cgroup.h"
-#include "device/cuda_properties.h"
+#include "device/gpu_facts.h"
+#include "device/gpu_rules.h"
 #include "device/topology.h"
 
 namespace tandem {
 namespace {
+
+constexpr auto allPools = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
 
 c10::impl::VirtualGuardImpl guardOf(c10::Device device) { return {device.type()}; }
 
@@ -44,14 +47,28 @@ std::string rangesText(std::vector<int> numbers) {
   return text;
 }
 
-int64_t hostAvailableBytes() {
-  std::ifstream in("/proc/meminfo");
+/// Of the line "NAME:   123 kB".
+int64_t bytesIn(const char* file, const std::string& name) {
+  std::ifstream in(file);
   std::string line;
-  int64_t available = 0;
   while (std::getline(in, line)) {
-    if (line.starts_with("MemAvailable:")) available = std::stoll(line.substr(13)) * 1024;
+    if (line.starts_with(name + ':')) return std::stoll(line.substr(name.size() + 1)) * 1024;
   }
-  return std::min(available, Cgroup().memoryLeft().value_or(available));
+  return 0;
+}
+
+/// What a limit of the process (ulimit) leaves; `used` is the member of /proc/self/status that it limits.
+int64_t leftBelow(const rlimit& limit, const char* used) {
+  if (limit.rlim_cur == RLIM_INFINITY) return std::numeric_limits<int64_t>::max();
+  return std::max<int64_t>(0, static_cast<int64_t>(limit.rlim_cur) - bytesIn("/proc/self/status", used));
+}
+
+int64_t hostAvailableBytes() {
+  const int64_t available = bytesIn("/proc/meminfo", "MemAvailable");
+  rlimit addresses{}, data{};
+  check(getrlimit(RLIMIT_AS, &addresses) == 0 && getrlimit(RLIMIT_DATA, &data) == 0, "getrlimit");
+  return std::min({available, Cgroup().memoryLeft().value_or(available), leftBelow(addresses, "VmSize"),
+                   leftBelow(data, "VmData")});
 }
 
 int64_t peakResidentBytes() {
@@ -67,7 +84,7 @@ c10::DeviceAllocator& deviceAllocator(c10::Device device) {
 
 }  // namespace
 
-int cudaDeviceCount() { return at::detail::getCUDAHooks().getNumGPUs(); }
+int cudaDeviceCount() { return static_cast<int>(cudaFacts().gpus.size()); }
 
 Device::Device(c10::Device torch, std::string name, std::string label)
     : torch_(torch), name_(std::move(name)), label_(std::move(label)) {}
@@ -82,19 +99,20 @@ Device Device::cpu(int index, std::vector<int> hardwareThreads, int64_t teamSize
   return device;
 }
 
+Device Device::cpuWithStreams(int index, c10::Device streams) {
+  Device device = cpu(index, {}, 0);
+  device.streams_ = streams;
+  return device;
+}
+
 Device Device::cuda(int index) {
+  const CudaFacts& facts = cudaFacts();
+  if (const auto refusal = gpuRefusal(facts, index); !refusal.empty()) throw UsageError(refusal);
   const std::string name = concat("cuda:", index);
-  if (!builtWithCuda())
-    throw UsageError(concat("--devices=", name,
-                            ": this build has no CUDA; use --devices=cpu, or "
-                            "build the cuda preset"));
-  const int count = cudaDeviceCount();
-  if (count == 0) throw UsageError(concat("--devices=", name, ": no NVIDIA GPU or driver is found; use --devices=cpu"));
-  if (index < 0 || index >= count) {
-    throw UsageError(concat("--devices=", name, ": this machine has ", count, " GPU", count == 1 ? "" : "s",
-                            "; use an index from 0 to ", count - 1));
-  }
-  return {c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(index)), name, name + " " + cudaDeviceName(index)};
+  Device device(c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(index)), name,
+                concat(name, ' ', facts.gpus.at(static_cast<size_t>(index)).name));
+  device.streams_ = device.torch_;
+  return device;
 }
 
 void Device::bind() const {
@@ -110,22 +128,22 @@ void Device::bind() const {
 }
 
 void Device::synchronize() const {
-  if (!isCpu()) guardOf(torch_).synchronizeDevice(torch_.index());
+  if (streams_) guardOf(*streams_).synchronizeDevice(streams_->index());
 }
 
 Event Device::record() const {
-  if (isCpu()) return nullptr;
-  auto event = std::make_shared<c10::Event>(torch_.type());
-  event->record(guardOf(torch_).getStream(torch_));
+  if (!streams_) return nullptr;
+  auto event = std::make_shared<c10::Event>(streams_->type());
+  event->record(guardOf(*streams_).getStream(*streams_));
   return event;
 }
 
 void Device::wait(const Event& event) const {
   if (!event) return;
-  if (isCpu()) {
-    event->synchronize();
+  if (streams_) {
+    event->block(guardOf(*streams_).getStream(*streams_));
   } else {
-    event->block(guardOf(torch_).getStream(torch_));
+    event->synchronize();
   }
 }
 
@@ -136,8 +154,12 @@ int64_t Device::availableBytes() const {
 
 int64_t Device::peakBytes() const {
   if (isCpu()) return peakResidentBytes();
-  constexpr auto all = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
-  return deviceAllocator(torch_).getDeviceStats(torch_.index()).allocated_bytes.at(all).peak;
+  return deviceAllocator(torch_).getDeviceStats(torch_.index()).allocated_bytes.at(allPools).peak;
+}
+
+int64_t Device::peakReservedBytes() const {
+  if (isCpu()) return 0;
+  return deviceAllocator(torch_).getDeviceStats(torch_.index()).reserved_bytes.at(allPools).peak;
 }
 
 }  // namespace tandem

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ struct Event;
 
 namespace tandem {
 
-/// A point in a device's work. Empty on the CPU, where work is done when the call returns.
+/// A point in a device's work. Empty without streams, where work is done when the call returns.
 using Event = std::shared_ptr<c10::Event>;
 
 /// One device as a replica sees it: a fixed set of pinned cores, or a GPU with its current stream.
@@ -25,7 +26,10 @@ class Device {
   /// A CPU logical device. An empty `hardwareThreads` leaves the thread where it is. `memoryNode`: the NUMA node of its
   /// cores.
   static Device cpu(int index, std::vector<int> hardwareThreads, int64_t teamSize, int memoryNode = 0);
-  /// Throws UsageError when there is no such GPU or this build has no CUDA.
+  /// Memory and work on the CPU, ordered by events as a GPU's is, on the current stream of `streams`: what a strategy
+  /// does with streams can be seen without a GPU.
+  static Device cpuWithStreams(int index, c10::Device streams);
+  /// Throws UsageError with gpuRefusal()'s words where this GPU cannot be used.
   static Device cuda(int index);
 
   c10::Device torch() const { return torch_; }
@@ -43,10 +47,13 @@ class Device {
   /// stream, so there the calling thread waits. An empty event has happened.
   void wait(const Event& event) const;
 
-  /// Bytes that could still be allocated: MemAvailable capped by the cgroup, or free GPU memory.
+  /// Bytes that could still be allocated: MemAvailable capped by the cgroup and the process's limits, or free GPU
+  /// memory.
   int64_t availableBytes() const;
   /// Peak bytes in use since the process started: resident set, or allocated on this GPU.
   int64_t peakBytes() const;
+  /// Peak bytes that libtorch's allocator held of this GPU, in use or not; 0 on a CPU: not known.
+  int64_t peakReservedBytes() const;
 
  private:
   Device(c10::Device torch, std::string name, std::string label);
@@ -55,6 +62,7 @@ class Device {
   std::vector<int> hardwareThreads_;
   int64_t teamSize_ = 0;
   int memoryNode_ = 0;
+  std::optional<c10::Device> streams_;  // whose current stream orders the work; none: a call returns when it is done
 };
 
 /// GPUs this process sees; 0 in a build without CUDA. Does not create a context.

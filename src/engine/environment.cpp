@@ -12,8 +12,9 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "device/device.h"
+#include "device/gpu_facts.h"
 #include "device/topology.h"
-#include "engine/gpu_facts.h"
+#include "engine/gpu_links.h"
 #include "engine/host_facts.h"
 #include "kernels/convolution.h"
 
@@ -65,7 +66,9 @@ Environment readEnvironment() {
   Environment environment;
   readHost(environment);
   readProcessor(environment);
-  for (const auto& gpu : gpuFacts()) environment.devices.push_back(gpu.name);
+  for (const auto& gpu : cudaFacts().gpus) environment.devices.push_back(gpu.name);
+  environment.gpuLinks = gpuLinks().pairs;
+  environment.gpuSlots = gpuLinks().slots;
   environment.libraries = libraryVersions();
   environment.variables = resultVariables(environ);
   const auto build = version();

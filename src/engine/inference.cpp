@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "data/augment.h"
-#include "device/precision.h"
+#include "engine/failure.h"
 #include "engine/team_options.h"
 #include "engine/used_kernels.h"
 
@@ -24,7 +24,7 @@ class Work {
       : options_(options),
         format_(format),
         input_(options.graph->node(options.graph->input()).shape),
-        type_(find(precisions(), options.plan->config.precision, "--precision").compute),
+        type_(precisionOf(options.plan->config).compute),
         isRead_(static_cast<size_t>(options.images->size()), 1) {
     const int64_t images = options.images->size();
     outputs_ = at::zeros({images, options.graph->node(options.graph->output()).shape.count()}, at::kFloat);
@@ -88,7 +88,7 @@ class Work {
       bad_.push_back({index, failure.what()});
       return;
     }
-    const Placement centred{(input_.height - info.height) / 2, (input_.width - info.width) / 2};
+    const ImagePlacement centred{(input_.height - info.height) / 2, (input_.width - info.width) / 2};
     copyPlaced(image, {info.height, info.width, info.channels}, centred, {input_.height, input_.width, 3}, out);
   }
 
@@ -120,13 +120,16 @@ class Work {
 
 }  // namespace
 
-InferenceResult runInference(const InferenceOptions& options) {
+InferenceResult runInference(const InferenceOptions& options) try {
   TeamOptions team = teamOptions(*options.plan, *options.graph, usedKernels(*options.plan, *options.graph));
   team.pretrained = options.pretrained;
   team.source = [](int) { return nullptr; };  // members are fed here
   Work work(options, team.kernels.layout->format);
   Team(team).run([&work](Team::Member& member) { work.run(member); });
   return work.result();
+} catch (const std::exception& failure) {
+  if (!isOutOfMemory(failure)) throw;
+  throw UsageError(outcomeOf(failure, options.plan->config).reason);
 }
 
 }  // namespace tandem

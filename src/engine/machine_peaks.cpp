@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <set>
@@ -26,7 +27,7 @@ constexpr double leastShare = 0.85;  // of its cores that a measurement must hav
 constexpr std::string_view copied = "copy";
 
 struct PeakRow {
-  std::string_view name;  ///< copied, or the precision's
+  std::string_view name;  ///< copied, or the precision's; of others arithmetic is not known
   Peak (*measure)(int threads);
 };
 
@@ -83,7 +84,9 @@ MachinePeaks::MachinePeaks(std::string executable, bool anew)
 
 PeakRates MachinePeaks::of(const RunPlan& plan) {
   if (!plan.cudaDevices.empty() || threadsOf(plan).empty()) return {};
-  return {measured(plan.config.precision, plan), measured(std::string(copied), plan)};
+  const std::string& precision = plan.config.precision;
+  const bool known = std::ranges::find(peakRows, precision, &PeakRow::name) != peakRows.end();
+  return {known ? measured(precision, plan) : 0, measured(std::string(copied), plan)};
 }
 
 double MachinePeaks::measured(const std::string& what, const RunPlan& plan) {

@@ -19,6 +19,7 @@ constexpr int64_t fewestSteps = 5;          // of a window sized by --budget: wh
 constexpr double largestWarmupShare = 0.4;  // of --budget
 constexpr int64_t mostWarmupSteps = 200;
 constexpr int64_t mostReserved = 100'000;
+constexpr double manySkipped = 0.1;  // of all steps
 constexpr Nanos reportInterval = std::chrono::milliseconds(100);
 
 int64_t fixedWarmup(const Config& config) {
@@ -36,6 +37,10 @@ int64_t gradientBytes(Team::Member& member) {
     bytes += buffers.gradientBytes(buffers.slice(i));
   }
   return bytes;
+}
+
+LossScaleState furthestFallen(const LossScaleState& a, const LossScaleState& b) {
+  return {std::min(a.scale, b.scale), std::max(a.skipped, b.skipped)};
 }
 
 std::string hex(uint64_t value) {
@@ -145,10 +150,12 @@ void MeasuredRun::runSteps(Team::Member& member, std::vector<StepSample>& sample
 
 void MeasuredRun::collect(Team::Member& member, const std::vector<StepSample>& samples) {
   const std::vector<double> losses = member.losses();
+  const std::optional<LossScaleState> scale = member.lossScale();
   const std::lock_guard lock(mutex_);
   samples_.insert(samples_.end(), samples.begin(), samples.end());
   lossSums_.resize(losses.size());
   for (size_t i = 0; i < losses.size(); ++i) lossSums_[i] += losses[i];
+  if (scale) lossScale_ = lossScale_ ? furthestFallen(*lossScale_, *scale) : *scale;
   ++members_;
   if (member.index() == 0) data_ = member.batch().data, augment_ = member.batch().augment;
   if (member.index() == 0 && options_.config.deterministic) {
@@ -180,7 +187,20 @@ void MeasuredRun::fill(RunRecord& record) const {
   record.placement.data = data_, record.placement.augment = augment_;
   record.losses = lossSums_;
   for (double& loss : record.losses) loss /= members_;
+  fillLossScale(record);
   if (options_.config.deterministic) record.notes.push_back(concat("weights fnv1a64 ", hex(fingerprint_)));
+}
+
+void MeasuredRun::fillLossScale(RunRecord& record) const {
+  if (!lossScale_) return;
+  record.skippedSteps = lossScale_->skipped;
+  record.lossScale = lossScale_->scale;
+  const auto steps = static_cast<double>(record.losses.size()), skipped = static_cast<double>(record.skippedSteps);
+  if (skipped <= manySkipped * steps) return;
+  record.notes.push_back(
+      concat(record.skippedSteps, " of ", record.losses.size(),
+             " steps updated nothing: their gradients overflowed, and the scale of the loss fell to ", record.lossScale,
+             "; they count in the rate all the same"));
 }
 
 }  // namespace tandem

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "engine/profiler.h"
@@ -45,6 +46,7 @@ class MeasuredRun {
   /// Member 0 only, after warm-up step number `done`.
   void decide(int64_t done);
   int64_t plannedSteps() const;
+  void fillLossScale(RunRecord& record) const;
   void report(bool warmingUp, int64_t step);
 
   MeasuredRunOptions options_;
@@ -62,6 +64,7 @@ class MeasuredRun {
   int members_ = 0;
   uint64_t fingerprint_ = 0;
   std::string data_, augment_;  // of the images that arrived
+  std::optional<LossScaleState> lossScale_;
 };
 
 }  // namespace tandem

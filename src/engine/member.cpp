@@ -2,10 +2,14 @@
 
 #include <ATen/ATen.h>
 
+#include <optional>
+
 #include "base/span.h"
 #include "engine/gradient_sum.h"
+#include "engine/graphed_step.h"
 #include "engine/initialise.h"
 #include "engine/pretrained.h"
+#include "engine/steps_in_flight.h"
 
 namespace tandem {
 namespace {
@@ -21,6 +25,11 @@ ExecutorOptions executorOptions(const TeamOptions& options, int index) {
           .recompute = options.recompute};
 }
 
+std::unique_ptr<LossScale> lossScaleFor(const TeamOptions& options, const Device& device) {
+  if (!options.precision->lossScaling || options.forwardOnly) return nullptr;
+  return std::make_unique<LossScale>(device.torch(), options.lossScale);
+}
+
 class TeamMember final : public Team::Member {
  public:
   TeamMember(int index, const TeamShared& shared)
@@ -30,13 +39,16 @@ class TeamMember final : public Team::Member {
                  *shared.options.precision, device_.torch(), shared.options.kernels.layout->format),
         executor_(shared.options.executor->make(executorOptions(shared.options, index))),
         optimizer_(makeOptimizer(buffers_, shared.options.optimizer)),
-        replica_{index, device_, buffers_, *optimizer_},
+        lossScale_(lossScaleFor(shared.options, device_)),
+        replica_{index, device_, buffers_, *optimizer_, lossScale_.get()},
         sum_(buffers_, shared.options.accumulate),
         ready_([this](Slice slice) {
           if (!sum_.add(slice, part_)) return;
           const Span handingOver(SpanKind::exchange);
           shared_.strategy.gradientReady(replica_, slice);
-        }) {
+        }),
+        inFlight_(shared.options.inFlight) {
+    optimizer_->setLossScale(lossScale_.get());
     initialiseWeights(*shared.options.graph, shared.options.seed, buffers_);
     const Pretrained* pretrained = shared.options.pretrained.get();
     if (pretrained != nullptr) setParameters(*pretrained, buffers_);
@@ -46,12 +58,19 @@ class TeamMember final : public Team::Member {
     executor_->setTraining(!shared.options.forwardOnly);
     executor_->setGradients(!shared.options.forwardOnly);
     if (shared.lossPlace.needsSource(index)) source_ = shared.options.source(index);
+    if (!shared.options.recorder) return;
+    graphed_.emplace(
+        shared.options.recorder(device_), [this](const Batch& batch) { return trainAndUpdate(batch); },
+        executor_->generator());
   }
 
   int index() const override { return replica_.index; }
   StepSample step() override;
   const Batch& batch() const override { return batch_; }
   std::vector<double> losses() override;
+  std::optional<LossScaleState> lossScale() override {
+    return lossScale_ ? std::optional(lossScale_->state()) : std::nullopt;
+  }
   void synchronize() override { device_.synchronize(); }
   void barrier() override { shared_.barrier.arriveAndWait(); }
   void finish() override { shared_.strategy.finish(replica_); }
@@ -60,10 +79,18 @@ class TeamMember final : public Team::Member {
 
  private:
   void fetch();
-  void train();
+  /// The batch's loss; undefined without backward.
+  at::Tensor train(const Batch& batch);
+  void exchange();
+  at::Tensor trainAndUpdate(const Batch& batch);
+  void keep(const at::Tensor& loss) {
+    if (loss.defined()) losses_.push_back(loss);
+  }
   /// Loss of one part's batch of the whole one's `images`; undefined without backward.
   at::Tensor trainPart(const Batch& part, int64_t images);
   std::span<const at::Tensor> forward(const Batch& part);
+  /// Of one output. A scaled loss is one of fp32: gradients that would be zero in 16 bits are scaled before.
+  LossAndGradient lossOf(const at::Tensor& output, const at::Tensor& labels, int64_t images);
   /// Appends the gradient of each output.
   at::Tensor lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, int64_t images,
                     std::vector<at::Tensor>& gradients);
@@ -73,6 +100,7 @@ class TeamMember final : public Team::Member {
   FlatBuffers buffers_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<LossScale> lossScale_;  // null: none
   Replica replica_;
   GradientSum sum_;
   int64_t part_ = 0;  // of the batch
@@ -80,6 +108,8 @@ class TeamMember final : public Team::Member {
   std::unique_ptr<BatchSource> source_;
   Batch batch_;
   std::vector<at::Tensor> losses_;  // stay on the device until they are asked for
+  std::optional<GraphedStep> graphed_;
+  StepsInFlight inFlight_;
   int64_t step_ = 0;
 };
 
@@ -98,31 +128,50 @@ std::span<const at::Tensor> TeamMember::forward(const Batch& part) {
   return executor_->forward(part);
 }
 
+LossAndGradient TeamMember::lossOf(const at::Tensor& output, const at::Tensor& labels, int64_t images) {
+  if (!lossScale_) return shared_.lossPlace.compute(replica_.index, output, labels, images);
+  const LossAndGradient wide = shared_.lossPlace.compute(replica_.index, output.to(at::kFloat), labels, images);
+  return {wide.loss, (wide.gradient * lossScale_->factor()).to(output.scalar_type())};
+}
+
 at::Tensor TeamMember::lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, int64_t images,
                               std::vector<at::Tensor>& gradients) {
   const Span loss(SpanKind::loss);
-  LossAndGradient whole = shared_.lossPlace.compute(replica_.index, outputs[0], labels, images);
+  LossAndGradient whole = lossOf(outputs[0], labels, images);
   gradients.push_back(whole.gradient);
   for (size_t i = 1; i < outputs.size(); ++i) {
     const double weight = shared_.options.graph->auxiliaries()[i - 1].lossWeight;
-    const LossAndGradient more = shared_.lossPlace.compute(replica_.index, outputs[i], labels, images);
+    const LossAndGradient more = lossOf(outputs[i], labels, images);
     whole.loss = whole.loss + more.loss * weight;
     gradients.push_back(more.gradient * weight);
   }
   return whole.loss;
 }
 
-void TeamMember::train() {
-  const int64_t parts = shared_.options.accumulate, images = batch_.images.size(0), rows = images / parts;
+at::Tensor TeamMember::train(const Batch& batch) {
+  const int64_t parts = shared_.options.accumulate, images = batch.images.size(0), rows = images / parts;
   at::Tensor loss;
   for (part_ = 0; part_ < parts; ++part_) {
-    Batch part = batch_;
-    part.images = batch_.images.narrow(0, part_ * rows, rows);
-    part.labels = batch_.labels.narrow(0, part_ * rows, rows);
+    Batch part = batch;
+    part.images = batch.images.narrow(0, part_ * rows, rows);
+    part.labels = batch.labels.narrow(0, part_ * rows, rows);
     const at::Tensor ofPart = trainPart(part, images);
     if (ofPart.defined()) loss = loss.defined() ? loss + ofPart : ofPart;
   }
-  if (loss.defined()) losses_.push_back(parts == 1 ? loss : loss / parts);
+  return loss.defined() && parts > 1 ? loss / parts : loss;
+}
+
+void TeamMember::exchange() {
+  if (shared_.options.forwardOnly) return;
+  const Span exchanging(SpanKind::exchange);
+  shared_.strategy.endStep(replica_, step_);
+  if (lossScale_) lossScale_->endStep();
+}
+
+at::Tensor TeamMember::trainAndUpdate(const Batch& batch) {
+  at::Tensor loss = train(batch);
+  exchange();
+  return loss;
 }
 
 void TeamMember::fetch() {
@@ -133,21 +182,18 @@ void TeamMember::fetch() {
 StepSample TeamMember::step() {
   StepSample sample{.replica = replica_.index};
   const Span whole(SpanKind::step);
-  const bool exchange = !shared_.options.forwardOnly;
   const Nanos begin = now();
-  if (exchange) {
+  if (!shared_.options.forwardOnly) {
     const Span pulling(SpanKind::exchange);
     shared_.strategy.beginStep(replica_, step_);
   }
   const Nanos pulled = now();
   fetch();
   const Nanos fetched = now();
-  train();
+  keep(graphed_ ? graphed_->run(batch_) : train(batch_));
   const Nanos computed = now();
-  if (exchange) {
-    const Span exchanging(SpanKind::exchange);
-    shared_.strategy.endStep(replica_, step_);
-  }
+  if (!graphed_) exchange();
+  inFlight_.add(device_.record());
   const Nanos end = now();
   ++step_;
   sample.wall = end - begin;

@@ -4,7 +4,6 @@
 
 #include "base/catalog.h"
 #include "config/config.h"
-#include "device/precision.h"
 #include "engine/team_options.h"
 #include "graph/graph.h"
 #include "kernels/winograd.h"
@@ -16,6 +15,7 @@ constexpr int64_t runtimeBytes = 256LL << 20;
 constexpr int64_t keptPercent = 85, keptForwardOnlyPercent = 20;
 constexpr int64_t largestGradientCopies = 2;
 constexpr int64_t gradientsOnTheWay = 4;
+constexpr int64_t leastReserve = 256LL << 20, reservesPerAvailable = 20;
 constexpr int64_t packedCopies = 2;  // of a convolution's weights: for forward and for backward
 
 int64_t size(at::ScalarType type) { return static_cast<int64_t>(c10::elementSize(type)); }
@@ -73,13 +73,17 @@ int64_t inputBytes(const Config& config, const MemoryNeeds& needs, int64_t image
 }  // namespace
 
 MemoryEstimate estimateMemory(const Config& config, const MemoryNeeds& needs) {
-  const auto& precision = find(precisions(), config.precision, "--precision");
+  const auto& precision = precisionOf(config);
   MemoryEstimate estimate;
   estimate.parameters = parameterBytes(config, needs, precision);
   estimate.activations = activationBytes(config, needs, precision);
   estimate.input = inputBytes(config, needs, needs.graph->node(0).shape.count(), size(precision.compute));
   estimate.runtime = runtimeBytes;
   return estimate;
+}
+
+int64_t memoryToUse(int64_t availableBytes) {
+  return std::max<int64_t>(1, availableBytes - std::max(leastReserve, availableBytes / reservesPerAvailable));
 }
 
 }  // namespace tandem

@@ -34,4 +34,8 @@ struct MemoryNeeds {
 /// come out within 15 %. REQUIRES: `config` is resolved.
 MemoryEstimate estimateMemory(const Config& config, const MemoryNeeds& needs);
 
+/// What a probe of --batch=max may take of the host's available memory: all but 5 %, and 256 MiB at the least, which
+/// stay in reserve for other programs and for what a probe takes between two looks at it. At least 1.
+int64_t memoryToUse(int64_t availableBytes);
+
 }  // namespace tandem

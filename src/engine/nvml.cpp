@@ -12,10 +12,21 @@ struct Utilization {
 struct Memory {
   unsigned long long total, free, used;  // bytes
 };
+struct Process;  // counted, not read
+struct PciInfo {
+  char legacyBusId[16];
+  unsigned domain, bus, device, deviceId, subsystemId;
+  char busId[32];
+};
 
 constexpr unsigned gpuSensor = 0, smClock = 1, memoryClock = 2;
 // Bits of the throttle reasons: hardware slowdown, software and hardware thermal slowdown, power brake.
 constexpr unsigned long long slowedBits = 0x8 | 0x20 | 0x40 | 0x80;
+constexpr Status success = 0, insufficientSize = 7;
+constexpr unsigned mostNvLinks = 18;
+constexpr unsigned nvLinkToGpu = 0, nvLinkToSwitch = 2, nvLinkToNobody = 0xff;  // nvmlIntNvLinkDeviceType_t
+constexpr unsigned peerRead = 0, peerWrite = 1, peerAtomic = 3;                 // nvmlGpuP2PCapsIndex_t
+constexpr unsigned peerOk = 0, peerUnknown = 6;                                 // nvmlGpuP2PStatus_t
 constexpr double mebibyte = 1024.0 * 1024.0;
 
 template <class Function>
@@ -38,7 +49,33 @@ struct Nvml::Functions {
   Status (*energy)(Device, unsigned long long*);
   Status (*throttleReasons)(Device, unsigned long long*);
 
+  // Null where the driver is too old to have them.
+  Status (*processes)(Device, unsigned*, Process*);
+  Status (*generation)(Device, unsigned*);
+  Status (*lanes)(Device, unsigned*);
+  Status (*largestGeneration)(Device, unsigned*);
+  Status (*mostLanes)(Device, unsigned*);
+  Status (*commonAncestor)(Device, Device, unsigned*);
+  Status (*peerStatus)(Device, Device, unsigned, unsigned*);
+  Status (*nvLinkState)(Device, unsigned, unsigned*);
+  Status (*nvLinkRemoteType)(Device, unsigned, unsigned*);
+  Status (*nvLinkRemotePci)(Device, unsigned, PciInfo*);
+
+  void loadOptionalFrom(void* library) {
+    load(library, "nvmlDeviceGetComputeRunningProcesses_v3", processes);
+    load(library, "nvmlDeviceGetCurrPcieLinkGeneration", generation);
+    load(library, "nvmlDeviceGetCurrPcieLinkWidth", lanes);
+    load(library, "nvmlDeviceGetMaxPcieLinkGeneration", largestGeneration);
+    load(library, "nvmlDeviceGetMaxPcieLinkWidth", mostLanes);
+    load(library, "nvmlDeviceGetTopologyCommonAncestor", commonAncestor);
+    load(library, "nvmlDeviceGetP2PStatus", peerStatus);
+    load(library, "nvmlDeviceGetNvLinkState", nvLinkState);
+    load(library, "nvmlDeviceGetNvLinkRemoteDeviceType", nvLinkRemoteType);
+    load(library, "nvmlDeviceGetNvLinkRemotePciInfo_v2", nvLinkRemotePci);
+  }
+
   bool loadFrom(void* library) {
+    loadOptionalFrom(library);
     return load(library, "nvmlInit_v2", init) && load(library, "nvmlShutdown", shutdown) &&
            load(library, "nvmlDeviceGetHandleByPciBusId_v2", handle) &&
            load(library, "nvmlDeviceGetUtilizationRates", utilization) &&
@@ -115,5 +152,66 @@ std::optional<double> Nvml::slowed(Device device) const {
   if (functions_->throttleReasons(device, &reasons) != 0) return {};
   return (reasons & slowedBits) != 0 ? 1 : 0;
 }
+
+std::optional<double> Nvml::programs(Device device) const {
+  if (functions_->processes == nullptr) return {};
+  unsigned count = 0;
+  const Status status = functions_->processes(device, &count, nullptr);
+  if (status != success && status != insufficientSize) return {};
+  return count;
+}
+
+Nvml::Pcie Nvml::pcie(Device device) const {
+  const auto read = [device](Status (*function)(Device, unsigned*)) {
+    unsigned value = 0;
+    return function != nullptr && function(device, &value) == success ? value : 0U;
+  };
+  return {.generation = read(functions_->generation),
+          .lanes = read(functions_->lanes),
+          .largestGeneration = read(functions_->largestGeneration),
+          .mostLanes = read(functions_->mostLanes)};
+}
+
+Nvml::NvLinks Nvml::nvLinks(Device device) const {
+  NvLinks links;
+  if (functions_->nvLinkState == nullptr) return links;
+  for (unsigned link = 0; link < mostNvLinks; ++link) {
+    unsigned up = 0;
+    if (functions_->nvLinkState(device, link, &up) != success || up == 0) continue;
+    unsigned type = nvLinkToNobody;
+    if (functions_->nvLinkRemoteType != nullptr) functions_->nvLinkRemoteType(device, link, &type);
+    PciInfo other{};
+    const bool named = type == nvLinkToGpu && functions_->nvLinkRemotePci != nullptr &&
+                       functions_->nvLinkRemotePci(device, link, &other) == success;
+    const Device gpu = named ? this->device(other.busId) : nullptr;
+    if (gpu != nullptr) {
+      links.gpus.push_back(gpu);
+    } else {
+      ++(type == nvLinkToSwitch ? links.switches : links.unknown);
+    }
+  }
+  return links;
+}
+
+std::optional<unsigned> Nvml::commonAncestor(Device a, Device b) const {
+  unsigned level = 0;
+  if (functions_->commonAncestor == nullptr || functions_->commonAncestor(a, b, &level) != success) return {};
+  return level;
+}
+
+std::optional<bool> Nvml::peerStatus(Device a, Device b, unsigned capability) const {
+  unsigned status = peerUnknown;
+  if (functions_->peerStatus == nullptr || functions_->peerStatus(a, b, capability, &status) != success) return {};
+  if (status == peerUnknown) return {};
+  return status == peerOk;
+}
+
+std::optional<bool> Nvml::peerAccess(Device a, Device b) const {
+  const auto reads = peerStatus(a, b, peerRead), writes = peerStatus(a, b, peerWrite);
+  if (!reads || !writes) return {};
+  return *reads && *writes;
+}
+
+std::optional<bool> Nvml::peerAtomics(Device a, Device b) const { return peerStatus(a, b, peerAtomic); }
 
 }  // namespace tandem

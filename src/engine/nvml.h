@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tandem {
 
@@ -32,11 +33,34 @@ class Nvml {
   std::optional<double> joules(Device) const;  ///< since the driver was loaded
   /// 1 when heat or the supply slows the clocks (a power cap that was set does not count), else 0.
   std::optional<double> slowed(Device) const;
+  std::optional<double> programs(Device) const;  ///< that compute on it now, this one included
+
+  /// 0: it does not say.
+  struct Pcie {
+    unsigned generation = 0, lanes = 0;             ///< now: an idle link is often slower
+    unsigned largestGeneration = 0, mostLanes = 0;  ///< that GPU and system allow
+  };
+  Pcie pcie(Device) const;
+
+  /// What the NVLinks of a GPU that are up end at.
+  struct NvLinks {
+    std::vector<Device> gpus;  ///< one entry a link
+    int switches = 0;          ///< links to an NVSwitch
+    int unknown = 0;           ///< links that do not say
+  };
+  NvLinks nvLinks(Device) const;
+
+  /// The level of nvmlGpuTopologyLevel_t at which the paths of two GPUs meet.
+  std::optional<unsigned> commonAncestor(Device, Device) const;
+  /// Whether each reads and writes the other's memory; whether atomically.
+  std::optional<bool> peerAccess(Device, Device) const;
+  std::optional<bool> peerAtomics(Device, Device) const;
 
  private:
   struct Functions;
   Nvml(void* library, const Functions& functions);
   std::optional<double> clock(Device, unsigned type) const;
+  std::optional<bool> peerStatus(Device, Device, unsigned capability) const;
 
   void* library_;
   std::unique_ptr<Functions> functions_;

@@ -1,6 +1,8 @@
 #include <array>
 #include <limits>
 
+#include "base/text.h"
+#include "device/gpu_facts.h"
 #include "engine/nvml.h"
 #include "engine/probe.h"
 
@@ -20,6 +22,7 @@ constexpr std::array gpuQuantities{
     GpuQuantity{"SM clock", "MHz", &Nvml::smMegahertz},
     GpuQuantity{"memory clock", "MHz", &Nvml::memoryMegahertz},
     GpuQuantity{"slowed", "0 or 1", &Nvml::slowed},
+    GpuQuantity{"programs", "", &Nvml::programs},
 };
 
 class NvmlProbe final : public Probe {
@@ -63,6 +66,14 @@ class NvmlProbe final : public Probe {
 };
 
 }  // namespace
+
+std::vector<ProbedGpu> probedGpus(std::span<const int> ordinals) {
+  std::vector<ProbedGpu> found;
+  for (const int ordinal : ordinals) {
+    found.push_back({concat("cuda:", ordinal), cudaFacts().gpus.at(static_cast<size_t>(ordinal)).pciBusId});
+  }
+  return found;
+}
 
 std::unique_ptr<Probe> nvmlProbe(std::vector<ProbedGpu> gpus, const char* library) {
   if (gpus.empty()) return nullptr;

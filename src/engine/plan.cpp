@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "base/catalog.h"
 #include "config/device_set.h"
@@ -10,8 +11,10 @@
 #include "data/batch_maker.h"
 #include "data/dataset.h"
 #include "data/source.h"
+#include "device/gpu_facts.h"
 #include "device/layout.h"
-#include "device/precision.h"
+#include "engine/failure.h"
+#include "engine/graph_use.h"
 #include "engine/loss.h"
 #include "engine/replica_devices.h"
 #include "executor/executor.h"
@@ -26,7 +29,7 @@ namespace tandem {
 namespace {
 
 void checkNames(const Config& config) {
-  find(precisions(), config.precision, "--precision");
+  precisionOf(config);
   find(executors(), config.executor, "--executor");
   find(recomputes(), config.recompute, "--recompute");
   find(strategies(), config.strategy, "--strategy");
@@ -73,24 +76,37 @@ void checkAllReduce(const Config& config) {
                           ": this algorithm does not run there; use one of ", join(fitting)));
 }
 
+void checkPrecision(const RunPlan& plan) {
+  const auto require = [&](std::optional<int> capability) {
+    const auto breach = whyNotOn(capability, precisionOf(plan.config));
+    if (!breach) return;
+    throw UsageError(
+        concat("--precision=", plan.config.precision, " with --devices=", plan.config.devices, ": ", *breach));
+  };
+  if (plan.cudaDevices.empty()) require(std::nullopt);
+  for (const int gpu : plan.cudaDevices) require(cudaFacts().gpus.at(static_cast<size_t>(gpu)).capability);
+}
+
 at::DeviceType deviceTypeOf(const Config& config) { return config.devices == "cpu" ? at::kCPU : at::kCUDA; }
 
 void checkLayout(const Config& config) {
-  if (serves(find(executors(), config.executor, "--executor"), layoutOf(config), deviceTypeOf(config))) return;
+  const ExecutorEntry& executor = find(executors(), config.executor, "--executor");
+  if (serves(executor, layoutOf(config), deviceTypeOf(config), precisionOf(config).compute)) return;
   throw UsageError(concat("--layout=", config.layout, " with --executor=", config.executor,
-                          " --devices=", config.devices,
-                          ": it needs --executor=planned, --devices=cpu and a build with oneDNN; use --layout=nhwc"));
+                          " --devices=", config.devices, " --precision=", config.precision,
+                          ": it needs --executor=planned, --devices=cpu, --precision=fp32 or bf16 and a build with "
+                          "oneDNN; use --layout=nhwc"));
 }
 
 void checkConvolution(const Config& config) {
   if (config.convolution == "auto" || config.convolution == convolutionAlgorithms().front().name) return;
   find(convolutionAlgorithms(), config.convolution, "--convolution");
   const ExecutorEntry& executor = find(executors(), config.executor, "--executor");
-  if (choosesKernels(executor, layoutOf(config), deviceTypeOf(config))) return;
+  if (choosesKernels(executor, layoutOf(config), deviceTypeOf(config), precisionOf(config).compute)) return;
   throw UsageError(concat("--convolution=", config.convolution, " with --executor=", config.executor,
-                          " --devices=", config.devices, " --layout=", config.layout,
-                          ": it needs --executor=planned, --devices=cpu, a --layout other than nchw and a build with "
-                          "oneDNN; use --convolution=auto"));
+                          " --devices=", config.devices, " --layout=", config.layout, " --precision=", config.precision,
+                          ": it needs --executor=planned, --devices=cpu, a --layout other than nchw, --precision=fp32 "
+                          "or bf16 and a build with oneDNN; use --convolution=auto"));
 }
 
 void resolveBatch(RunPlan& plan) {
@@ -164,13 +180,12 @@ Graph resolveModel(RunPlan& plan) {
 void resolveActivations(RunPlan& plan, const Graph& graph) {
   const Config& config = plan.config;
   if (config.executor != "planned" || config.forwardOnly) return;
-  const PlanDescription description =
-      describePlan(graph,
-                   {.compute = find(precisions(), config.precision, "--precision").compute,
-                    .layout = layoutOf(config),  // blocks of channels keep as much
-                    .device = deviceTypeOf(config),
-                    .recompute = find(recomputes(), config.recompute, "--recompute")},
-                   plan.replicaBatch / config.accumulate);
+  const PlanDescription description = describePlan(graph,
+                                                   {.compute = precisionOf(config).compute,
+                                                    .layout = layoutOf(config),  // blocks of channels keep as much
+                                                    .device = deviceTypeOf(config),
+                                                    .recompute = find(recomputes(), config.recompute, "--recompute")},
+                                                   plan.replicaBatch / config.accumulate);
   plan.activationBytes = description.keptBytes;
   plan.activationBytesWithout = description.keptWithoutBytes;
   if (config.recompute == Config().recompute || description.segments > 1) return;
@@ -179,6 +194,7 @@ void resolveActivations(RunPlan& plan, const Graph& graph) {
 }
 
 void resolveMemory(RunPlan& plan, const Graph& graph) {
+  resolveActivations(plan, graph);
   MemoryNeeds needs;
   needs.graph = &graph;
   needs.replicaBatch = plan.replicaBatch;
@@ -191,13 +207,48 @@ void resolveMemory(RunPlan& plan, const Graph& graph) {
     needs.datasetBytes = plan.data->size() * info.height * info.width * info.channels;
   }
   plan.memory = estimateMemory(plan.config, needs);
+}
+
+void checkMemory(const RunPlan& plan) {
   if (plan.memory.total() <= plan.availableBytes) return;
   const auto text = [](int64_t bytes) { return bytesText(static_cast<double>(bytes)); };
-  throw UsageError(
-      concat("--model=", plan.config.model, " --batch=", plan.config.batch, " with ", plan.config.replicas,
-             " replicas needs about ", text(plan.memory.total()), " of memory (activations ",
-             text(plan.memory.activations), "), only ", text(plan.availableBytes),
-             " is available; lower --batch, --image-size or --replicas, or try --accumulate or --recompute"));
+  throw UsageError(concat("--model=", plan.config.model, " --batch=", plan.config.batch, " with ", plan.config.replicas,
+                          " replicas needs about ", text(plan.memory.total()), " of memory (activations ",
+                          text(plan.memory.activations), "), only ", text(plan.availableBytes), " is available",
+                          memoryAdvice(plan.config)));
+}
+
+BatchRange batchRange(const RunPlan& plan) {
+  const Config& config = plan.config;
+  BatchRange range{.guess = 1, .most = Config::largestBatch, .unit = config.accumulate, .bound = "--batch ends there"};
+  if (plan.data && plan.data->size() / config.replicas < range.most) {
+    range.most = plan.data->size() / config.replicas;
+    range.bound = concat("--data has ", plan.data->size(), " images");
+  }
+  if (range.most >= range.unit) return range;
+  throw UsageError(concat("--batch=max with --accumulate=", range.unit, " and ", config.replicas,
+                          " replicas: each part needs an image and ", range.bound,
+                          "; lower --accumulate or --replicas"));
+}
+
+/// The largest batch for which the estimate, a straight line, has room.
+int64_t guessedBatch(RunPlan plan) {
+  const BatchRange& range = *plan.search;
+  const Graph graph = graphOf(plan.config);
+  const auto bytesOf = [&](int64_t batch) {
+    plan.replicaBatch = batch;
+    resolveMemory(plan, graph);
+    return plan.memory.total();
+  };
+  const int64_t first = bytesOf(range.unit), perUnit = std::max<int64_t>(1, bytesOf(2 * range.unit) - first);
+  const int64_t more = (memoryToUse(plan.availableBytes) - first) / perUnit;
+  return range.unit * std::clamp<int64_t>(1 + more, 1, range.most / range.unit);
+}
+
+void resolveSearch(RunPlan& plan) {
+  if (plan.config.batch != Config::mostThatFits) return;
+  plan.search = batchRange(plan);
+  plan.config.batch = plan.search->guess = guessedBatch(plan);
 }
 
 }  // namespace
@@ -208,6 +259,8 @@ Graph graphOf(const Config& config) {
                                    .imageSize = config.imageSize,
                                    .loss = kind == Config().head ? nullptr : &lossOfHead(kind)});
 }
+
+const Precision& precisionOf(const Config& config) { return find(precisions(), config.precision, "--precision"); }
 
 std::string_view allReduceOf(const Config& config) {
   if (config.allReduce != "auto") return config.allReduce;
@@ -222,7 +275,7 @@ Config resolveConfig(const Config& config, int64_t largestReplicas) {
   return resolved(config, dataOf(config).get(), largestReplicas);
 }
 
-RunPlan resolvePlan(const Config& config, int64_t largestReplicas) {
+RunPlan resolvePlan(const Config& config, int64_t largestReplicas, MemoryRule rule) {
   checkCombination(config);
   RunPlan plan;
   plan.data = dataOf(config);
@@ -231,11 +284,14 @@ RunPlan resolvePlan(const Config& config, int64_t largestReplicas) {
   checkAllReduce(plan.config);
   checkLayout(plan.config);
   checkConvolution(plan.config);
+  graphUse(plan.config);
   resolveDevices(plan);
+  checkPrecision(plan);
+  resolveSearch(plan);
   resolveBatch(plan);
   const Graph graph = resolveModel(plan);
-  resolveActivations(plan, graph);
   resolveMemory(plan, graph);
+  if (rule == MemoryRule::estimate && !plan.search) checkMemory(plan);
   return plan;
 }
 

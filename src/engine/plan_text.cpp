@@ -3,6 +3,7 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
+#include "engine/graph_use.h"
 #include "engine/plan.h"
 #include "engine/team_options.h"
 #include "strategy/strategy.h"
@@ -29,8 +30,9 @@ std::string deviceText(const RunPlan& plan) {
 
 std::string batchText(const RunPlan& plan) {
   const int64_t parts = plan.config.accumulate;
+  const std::string guess = plan.search ? concat("; ", guessText(plan)) : "";
   return concat(plan.replicaBatch, " per replica", parts > 1 ? concat(" in ", parts, " parts") : "", ", ",
-                plan.globalBatch, " global (", plan.config.scaling, " scaling)");
+                plan.globalBatch, " global (", plan.config.scaling, " scaling)", guess);
 }
 
 std::string exchangeText(const Config& config) {
@@ -54,7 +56,8 @@ std::string trainingText(const Config& config) {
   const OptimizerOptions optimizer = optimizerOptions(config);
   return concat(config.optimizer, ", learning rate ", config.learningRate, " (", config.schedule, "), ",
                 ruleOf(optimizer).coefficients(optimizer), ", weight decay ", config.weightDecay, ", loss at ",
-                config.lossAt, ", seed ", config.seed, config.deterministic ? ", deterministic" : "");
+                config.lossAt, precisionOf(config).lossScaling ? concat(", scaled from ", LossScaleRule().initial) : "",
+                ", seed ", config.seed, config.deterministic ? ", deterministic" : "");
 }
 
 std::string warmupText(const Config& config) {
@@ -64,6 +67,11 @@ std::string warmupText(const Config& config) {
 std::string measuredText(const Config& config) {
   const auto amount = config.steps > 0 ? concat(config.steps, " steps") : concat("steps for ", config.budget, " s");
   return concat(amount, ", given up after ", deadlineSeconds(config), " s");
+}
+
+std::string graphWords(const Config& config) {
+  const std::string text = graphText(config);
+  return text.empty() ? "" : concat(", CUDA graph ", text);
 }
 
 std::string memoryLine(const RunPlan& plan) {
@@ -76,6 +84,10 @@ std::string memoryLine(const RunPlan& plan) {
 
 }  // namespace
 
+std::string guessText(const RunPlan& plan) {
+  return concat("--batch=max is tried only in a run: ", plan.config.batch, " is the guess of the memory estimate");
+}
+
 std::string planText(const RunPlan& plan) {
   const Config& config = plan.config;
   std::ostringstream out;
@@ -83,9 +95,11 @@ std::string planText(const RunPlan& plan) {
     out << std::left << std::setw(11) << name << text << '\n';
   };
   line("model", modelText(plan));
-  line("compute", concat(config.precision, ", layout ", config.layout, ", executor ", config.executor,
-                         config.recompute == "none" ? "" : concat(", recompute ", config.recompute)));
+  line("compute",
+       concat(config.precision, ", layout ", config.layout, ", executor ", config.executor,
+              config.recompute == "none" ? "" : concat(", recompute ", config.recompute), graphWords(config)));
   line("devices", deviceText(plan));
+  for (const std::string& text : plan.gpuLinkLines) line("", text);
   line("batch", batchText(plan));
   line("exchange", exchangeText(config));
   line("training", trainingText(config));
@@ -98,10 +112,10 @@ std::string planText(const RunPlan& plan) {
 
 std::string planLine(const RunPlan& plan) {
   const Config& config = plan.config;
-  return concat(config.model, ' ', config.precision, ", layout ", config.layout, " | ", join(plan.deviceLabels, "; "),
-                plan.cores.shared ? " (shared)" : "", " | batch ", plan.replicaBatch, ", global ", plan.globalBatch,
-                " | ", exchangeText(config), " | input ", config.input, " | memory about ",
-                memoryText(plan.memory.total()));
+  return concat(config.model, ' ', config.precision, ", layout ", config.layout, graphWords(config), " | ",
+                join(plan.deviceLabels, "; "), plan.cores.shared ? " (shared)" : "", " | batch ", plan.replicaBatch,
+                ", global ", plan.globalBatch, " | ", exchangeText(config), " | input ", config.input,
+                " | memory about ", memoryText(plan.memory.total()));
 }
 
 }  // namespace tandem

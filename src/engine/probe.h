@@ -35,8 +35,14 @@ struct ProbedGpu {
   std::string device, pciBusId;
 };
 
-/// Use, memory, power, temperature, SM and memory clocks of GPUs, and whether heat or the supply slows them, by NVML,
-/// which is loaded when it is first needed. Null without GPUs, or when `library` cannot be loaded.
-std::unique_ptr<Probe> nvmlProbe(std::vector<ProbedGpu> gpus, const char* library = "libnvidia-ml.so.1");
+/// The GPUs of these ordinals. REQUIRES: they exist.
+std::vector<ProbedGpu> probedGpus(std::span<const int> ordinals);
+
+/// Where NVIDIA's driver keeps NVML; loaded when it is first needed.
+inline constexpr const char* nvmlLibrary = "libnvidia-ml.so.1";
+
+/// Use, memory, power, temperature, SM and memory clocks of GPUs, whether heat or the supply slows them, and the number
+/// of programs that compute on them. Null without GPUs, or when `library` cannot be loaded.
+std::unique_ptr<Probe> nvmlProbe(std::vector<ProbedGpu> gpus, const char* library = nvmlLibrary);
 
 }  // namespace tandem

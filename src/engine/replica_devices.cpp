@@ -1,11 +1,14 @@
 #include "engine/replica_devices.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.h"
 #include "config/device_set.h"
 #include "device/device.h"
-#include "engine/gpu_facts.h"
+#include "device/gpu_facts.h"
+#include "engine/gpu_links.h"
+#include "engine/gpu_use.h"
 #include "engine/plan.h"
 
 namespace tandem {
@@ -13,11 +16,14 @@ namespace {
 
 void resolveGpus(RunPlan& plan, const std::vector<int>& ordinals) {
   for (const int ordinal : ordinals) plan.deviceLabels.push_back(Device::cuda(ordinal).label());
-  const auto gpus = gpuFacts();
+  const auto uses = readGpuUse(probedGpus(ordinals));
   plan.cudaDevices = ordinals;
-  plan.availableBytes = gpus.at(static_cast<size_t>(ordinals.front())).memoryBytes;
-  for (const int ordinal : ordinals) {
-    plan.availableBytes = std::min(plan.availableBytes, gpus.at(static_cast<size_t>(ordinal)).memoryBytes);
+  plan.gpuLinkLines = linkLines(gpuLinks(), ordinals);
+  plan.availableBytes = std::numeric_limits<int64_t>::max();
+  for (size_t i = 0; i < ordinals.size(); ++i) {
+    const GpuFacts& gpu = cudaFacts().gpus.at(static_cast<size_t>(ordinals[i]));
+    if (const std::string refusal = exclusionOf(gpu, uses[i]); !refusal.empty()) throw UsageError(refusal);
+    plan.availableBytes = std::min(plan.availableBytes, freeBytes(gpu, uses[i]));
   }
 }
 

@@ -8,6 +8,8 @@
 #include "base/catalog.h"
 #include "base/text.h"
 #include "engine/environment.h"
+#include "engine/failure.h"
+#include "engine/graph_use.h"
 #include "engine/initialise.h"
 #include "engine/measured_run.h"
 #include "engine/pretrained.h"
@@ -28,7 +30,6 @@ void setNumerics(const Config& config) {
   at::globalContext().setDeterministicAlgorithms(config.deterministic, /*warn_only=*/false);
   at::globalContext().setBenchmarkCuDNN(!config.deterministic);
   at::globalContext().setDeterministicCuDNN(config.deterministic);
-  at::globalContext().setAllowTF32CuDNN(false);
 }
 
 Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
@@ -40,6 +41,7 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   const Exchange exchange = find(strategies(), plan.config.strategy, "--strategy").exchange;
   placement.control = exchange == Exchange::none && plan.config.replicas > 1;
   placement.layout = team.kernels.layout->name;
+  placement.graph = graphText(plan.config);
   placement.loss = plan.loss;
   placement.network = plan.network;
   placement.networkSha256 = plan.networkSha256;
@@ -55,10 +57,11 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   return placement;
 }
 
-int64_t peakBytes(const std::vector<Device>& devices) {
-  int64_t peak = 0;
-  for (const Device& device : devices) peak = std::max(peak, device.peakBytes());
-  return peak;
+/// Of the device where it is most.
+int64_t largest(const std::vector<Device>& devices, int64_t (Device::*bytes)() const) {
+  int64_t most = 0;
+  for (const Device& device : devices) most = std::max(most, (device.*bytes)());
+  return most;
 }
 
 void checkLosses(const std::vector<double>& losses) {
@@ -80,6 +83,7 @@ std::unique_ptr<Profiler> profilerFor(const Config& config) {
 }
 
 void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
+  const auto gpuUse = settledGpuUse(probedGpus(plan.cudaDevices));  // while nothing of this process is on the GPUs
   setNumerics(plan.config);
   const Graph graph = graphOf(plan.config);
   const UsedKernels kernels = usedKernels(plan, graph);
@@ -95,7 +99,7 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   record.placement = placementOf(plan, options);
   const auto profiler = profilerFor(plan.config);
   Team team(options);
-  RunWatch watch(plan);
+  RunWatch watch(plan, gpuUse);
   MeasuredRun run({.config = plan.config,
                    .globalBatch = plan.globalBatch,
                    .graph = &graph,
@@ -109,10 +113,30 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   });
   run.fill(record);
   watch.fill(record);
-  record.peakMemoryBytes = peakBytes(options.devices);
+  record.peakMemoryBytes = largest(options.devices, &Device::peakBytes);
+  record.peakReservedBytes = largest(options.devices, &Device::peakReservedBytes);
   record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
   checkLosses(record.losses);
   if (!plan.config.trace.empty()) profiler->writeTrace(plan.config.trace, record);
+}
+
+/// Where --graph=auto finds only while recording that the step cannot be recorded, the run begins anew without.
+void measureWithOrWithoutGraph(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
+  const RunRecord before = record;
+  try {
+    measure(plan, progress, record);
+    return;
+  } catch (const RecordingFailed& failure) {
+    if (plan.config.graph == "on") {
+      throw UsageError(concat("--graph=on: the step could not be recorded: ", failure.what(), "; use --graph=off"));
+    }
+    record = before;
+    record.notes.push_back(concat("--graph=auto: the step could not be recorded: ", failure.what()));
+  }
+  RunPlan without = plan;
+  without.config.graph = "off";
+  measure(without, progress, record);
+  record.placement.graph = "off: it could not be recorded";
 }
 
 }  // namespace
@@ -124,9 +148,9 @@ RunRecord runPoint(const RunPlan& plan, const ProgressCallback& progress) {
   record.globalBatch = plan.globalBatch;
   record.environment = readEnvironment();
   try {
-    measure(plan, progress, record);
+    measureWithOrWithoutGraph(plan, progress, record);
   } catch (const std::exception& failure) {
-    record.outcome = {OutcomeKind::failed, exitCodeOf(failure), failure.what()};
+    record.outcome = outcomeOf(failure, plan.config);
   }
   record.wall = sinceProcessStart();
   return record;

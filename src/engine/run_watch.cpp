@@ -6,7 +6,6 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
-#include "engine/gpu_facts.h"
 #include "engine/system_counters.h"
 
 namespace tandem {
@@ -38,11 +37,7 @@ std::vector<int> cpusOf(const RunPlan& plan) {
 Probes probesOf(const RunPlan& plan, const std::vector<int>& cpus) {
   Probes probes;
   probes.push_back(hostProbe(cpus));
-  std::vector<ProbedGpu> gpus;
-  const auto facts = gpuFacts();
-  for (const int gpu : plan.cudaDevices)
-    gpus.push_back({concat("cuda:", gpu), facts.at(static_cast<size_t>(gpu)).pciBusId});
-  if (auto probe = nvmlProbe(std::move(gpus))) probes.push_back(std::move(probe));
+  if (auto probe = nvmlProbe(probedGpus(plan.cudaDevices))) probes.push_back(std::move(probe));
   return probes;
 }
 
@@ -59,8 +54,10 @@ std::optional<double> gpuSlowed(const Telemetry& telemetry) {
 
 }  // namespace
 
-RunWatch::RunWatch(const RunPlan& plan) : cpus_(cpusOf(plan)), sampler_(probesOf(plan, cpus_)) {
+RunWatch::RunWatch(const RunPlan& plan, std::vector<GpuUse> before)
+    : cpus_(cpusOf(plan)), sampler_(probesOf(plan, cpus_)), before_(std::move(before)) {
   window_.cpus = static_cast<int64_t>(cpus_.size());
+  window_.gpuOthers = largestUse(before_);
 }
 
 SystemCounters RunWatch::counters() {
@@ -86,9 +83,16 @@ void RunWatch::windowEnds() {
 void RunWatch::fill(RunRecord& record) {
   record.telemetry = sampler_.finish();
   window_.gpuSlowed = gpuSlowed(record.telemetry);
+  window_.gpuPrograms = otherPrograms(record.telemetry, trainingPhase);
   record.interference = judge(window_);
   if (window_.begin.joules && window_.end.joules) record.energyJoules = *window_.end.joules - *window_.begin.joules;
   for (const std::string& line : unequalClocks(record.telemetry, trainingPhase)) record.notes.push_back(line);
+  for (const std::string& line : busyLines(before_)) record.notes.push_back(concat("before the run ", line));
+  if (window_.gpuPrograms.value_or(0) > 0) {
+    record.notes.push_back(concat(*window_.gpuPrograms,
+                                  " other program(s) had a GPU of the run in the measured window; what they used of it "
+                                  "cannot be told apart"));
+  }
 }
 
 }  // namespace tandem

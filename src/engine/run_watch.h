@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "engine/gpu_use.h"
 #include "engine/plan.h"
 #include "engine/sampler.h"
 #include "measure/record.h"
@@ -15,13 +16,13 @@ inline constexpr const char* trainingPhase = "training";
 /// one thread at a time, in the order of the methods.
 class RunWatch {
  public:
-  /// Starts the sampling, of the plan's CPUs and GPUs.
-  explicit RunWatch(const RunPlan& plan);
+  /// Starts the sampling, of the plan's CPUs and GPUs. `before`: what others did on these before the run touched them.
+  RunWatch(const RunPlan& plan, std::vector<GpuUse> before);
 
   void warmUpBegins();
   void windowBegins();
   void windowEnds();
-  /// Ends the sampling; interference, telemetry, energy and the notes on unequal clocks.
+  /// Ends the sampling; interference, telemetry, energy and the notes on unequal clocks and on other programs.
   void fill(RunRecord& record);
 
  private:
@@ -29,6 +30,7 @@ class RunWatch {
 
   std::vector<int> cpus_;
   Sampler sampler_;
+  std::vector<GpuUse> before_;
   WindowCounters window_;
 };
 

@@ -1,7 +1,6 @@
 #include "engine/step_work.h"
 
 #include "base/catalog.h"
-#include "device/precision.h"
 #include "engine/team_options.h"
 
 namespace tandem {
@@ -10,7 +9,7 @@ namespace {
 double bytesOf(const RunPlan& plan) {
   const Config& config = plan.config;
   if (config.forwardOnly || plan.activationBytes <= 0) return 0;
-  const Precision& precision = find(precisions(), config.precision, "--precision");
+  const Precision& precision = precisionOf(config);
   const auto size = [](at::ScalarType type) { return static_cast<double>(c10::elementSize(type)); };
   const OptimizerOptions optimizer = optimizerOptions(config);
   const double kept = size(precision.master) + ruleOf(optimizer).stateValues(optimizer) * size(at::kFloat);

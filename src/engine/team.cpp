@@ -36,7 +36,9 @@ Team::Team(TeamOptions options)
       strategy_(options_.strategy->make(strategyContext(options_, *monitor_))),
       lossPlace_(
           find(lossPlaces(), options_.lossAt, "--loss-at")
-              .make({pointers(options_.devices), monitor_.get(), &lossOf(*options_.graph), options_.labelSmoothing})) {}
+              .make({pointers(options_.devices), monitor_.get(), &lossOf(*options_.graph), options_.labelSmoothing})) {
+  allowTf32(options_.precision->tf32);
+}
 
 Team::~Team() = default;
 

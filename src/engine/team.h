@@ -4,12 +4,14 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/monitor.h"
 #include "data/source.h"
 #include "device/layout.h"
+#include "device/recorded_work.h"
 #include "engine/loss.h"
 #include "engine/used_kernels.h"
 #include "executor/executor.h"
@@ -35,11 +37,15 @@ struct TeamOptions {
   UsedKernels kernels{&layouts().front(), {}, ""};
   RecomputeEntry recompute = recomputes().front();
   OptimizerOptions optimizer;
+  LossScaleRule lossScale;  ///< where the precision needs one
   uint64_t seed = 1;
   int64_t accumulate = 1;  ///< equal parts in which a replica's batch runs
   bool forwardOnly = false;
+  int64_t inFlight = 2;                          ///< steps that a GPU was given and has not done
   bool blockingWaits = false;                    ///< replicas share cores
   std::shared_ptr<const Pretrained> pretrained;  ///< what replaces initial values; null: nothing
+  /// What records a replica's step, to launch it as a whole; none: steps run as they are.
+  std::function<std::unique_ptr<RecordedWork>(const Device&)> recorder;
   /// The batches of replica i; called on its thread.
   std::function<std::unique_ptr<BatchSource>(int replica)> source;
 };
@@ -55,6 +61,9 @@ class Team {
     virtual StepSample step() = 0;             ///< one batch and one update
     virtual const Batch& batch() const = 0;    ///< of its last step
     virtual std::vector<double> losses() = 0;  ///< of this replica's batches, one per step; waits for the device
+    /// Of this replica after its last step, none without loss scaling; waits for the device. Throws as
+    /// LossScale::state().
+    virtual std::optional<LossScaleState> lossScale() = 0;
     virtual void synchronize() = 0;
     virtual void barrier() = 0;  ///< with all other members
     virtual void finish() = 0;   ///< after the last step: parameters are those of the last update

@@ -4,6 +4,7 @@
 
 #include "base/catalog.h"
 #include "base/error.h"
+#include "engine/graph_use.h"
 
 namespace tandem {
 namespace {
@@ -39,7 +40,7 @@ BatchPlan batchPlan(const RunPlan& plan, const Graph& graph, int replica, int sh
 SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const LayoutEntry& layout) {
   return {.maker = nullptr,
           .device = &device,
-          .type = find(precisions(), plan.config.precision, "--precision").compute,
+          .type = precisionOf(plan.config).compute,
           .format = layout.format,
           .producers = plan.config.producers,
           .queueDepth = plan.config.queueDepth,
@@ -85,13 +86,15 @@ TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const UsedKerne
   options.bucketBytes = static_cast<int64_t>(std::llround(config.bucketMib * bytesPerMib));
   options.lossAt = config.lossAt;
   options.labelSmoothing = config.labelSmoothing;
-  options.precision = &find(precisions(), config.precision, "--precision");
+  options.precision = &precisionOf(config);
   options.kernels = kernels;
   options.recompute = find(recomputes(), config.recompute, "--recompute");
   options.optimizer = optimizerOptions(config);
   options.seed = static_cast<uint64_t>(config.seed);
   options.accumulate = config.accumulate;
   options.forwardOnly = config.forwardOnly;
+  options.inFlight = config.inFlight;
+  if (graphUse(config).on) options.recorder = makeRecordedWork;
   options.blockingWaits = plan.cores.shared;
 
   const auto dataset = datasetOf(plan, graph);

@@ -7,7 +7,6 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
-#include "device/precision.h"
 #include "engine/host_facts.h"
 #include "engine/team_options.h"
 #include "executor/executor.h"
@@ -34,13 +33,13 @@ KernelTrial trialOf(const RunPlan& plan) {
   const ExecutorEntry& executor = find(executors(), config.executor, "--executor");
   const auto layoutServes = [&](const LayoutEntry& layout) {
     if (config.deterministic) return &layout == &layouts().front();
-    return choosesKernels(executor, layout, at::kCPU);
+    return choosesKernels(executor, layout, at::kCPU, precisionOf(config).compute);
   };
   const auto algorithmServes = [&](const ConvolutionAlgorithm& algorithm) {
     return !config.deterministic || &algorithm == &convolutionAlgorithms().front();
   };
   KernelTrial trial;
-  trial.compute = find(precisions(), config.precision, "--precision").compute;
+  trial.compute = precisionOf(config).compute;
   trial.images = plan.replicaBatch / config.accumulate;
   trial.layouts = candidates(layouts(), config.layout, "--layout", layoutServes);
   trial.algorithms = candidates(convolutionAlgorithms(), config.convolution, "--convolution", algorithmServes);
@@ -69,7 +68,11 @@ UsedKernels usedKernels(const RunPlan& plan, const Graph& graph) {
   const ExecutorEntry& executor = find(executors(), plan.config.executor, "--executor");
   const LayoutEntry& layout = layoutOf(plan.config);
   const at::DeviceType type = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA;
-  if (!choosesKernels(executor, layout, type)) return {&layout, {}, ""};
+  if (!choosesKernels(executor, layout, type, precisionOf(plan.config).compute)) {
+    const bool ofAnother = choosesKernels(executor, layout, type);
+    return {
+        &layout, {}, ofAnother ? concat("convolutions are ATen's: Tandem's own take no ", plan.config.precision) : ""};
+  }
   const Device device = devicesOf(plan).front();
   auto choice = std::async(std::launch::async, measuredOn, device, trialOf(plan), std::cref(graph)).get();
   std::string note = choice.gain > 1 ? noteOf(choice, graph) : "";

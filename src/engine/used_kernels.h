@@ -18,8 +18,8 @@ struct UsedKernels {
 };
 
 /// --layout and --convolution, or for "auto" what fastestKernels() finds on the first replica's cores: the measurements
-/// are kept in the cache folder. Where there is nothing to choose (a GPU, another executor, nchw, a build without
-/// oneDNN), and with --deterministic, "auto" means nhwc and direct.
+/// are kept in the cache folder. Where there is nothing to choose (a GPU, another executor, nchw, fp16, a build without
+/// oneDNN), and with --deterministic, "auto" means nhwc and direct; of fp16 the note says so.
 UsedKernels usedKernels(const RunPlan& plan, const Graph& graph);
 
 /// How many forward and backward passes of the graph's convolutions each algorithm computes in a training step.

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <iostream>
 #include <iterator>
 
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "device/cpu_allocator.h"
 #include "engine/environment.h"
+#include "engine/failure.h"
 #include "engine/sweep.h"
 #include "engine/utc_time.h"
 #include "engine/worker_message.h"
@@ -52,15 +54,18 @@ RunRecord startOf(const Config& config) {
 
 RunRecord measured(const WorkerOrder& order) {
   try {
-    const RunPlan plan = resolvePlan(order.config, order.largestReplicas);
+    const RunPlan plan = resolvePlan(order.config, order.largestReplicas, order.memoryRule);
     send(startLine(startOf(plan.config)));
     return runPoint(plan, [](const Progress& progress) { send(progressLine(progress)); });
   } catch (const std::exception& failure) {
     RunRecord record = startOf(order.config);
-    record.outcome = {OutcomeKind::failed, exitCodeOf(failure), failure.what()};
+    record.outcome = outcomeOf(failure, order.config);
     return record;
   }
 }
+
+/// Where the system runs out of memory all the same, it is to end this process and no other of the user's.
+void offerToBeKilledFirst() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 }  // namespace
 
@@ -68,6 +73,7 @@ int runWorker() {
   installCpuAllocator();
   requireOutput();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  offerToBeKilledFirst();
   const WorkerOrder order = readOrder();
   requireParent(order.parent);
   const RunRecord record = measured(order);

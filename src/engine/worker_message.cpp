@@ -12,7 +12,10 @@ namespace tandem {
 using nlohmann::json;
 
 std::string toText(const WorkerOrder& order) {
-  return json{{"config", toJson(order.config)}, {"largest-replicas", order.largestReplicas}, {"parent", order.parent}}
+  return json{{"config", toJson(order.config)},
+              {"largest-replicas", order.largestReplicas},
+              {"tried", order.memoryRule == MemoryRule::tried},
+              {"parent", order.parent}}
       .dump();
 }
 
@@ -21,6 +24,7 @@ WorkerOrder orderFromText(const std::string& text) {
     const auto object = json::parse(text);
     return {.config = configFromJson(object.at("config")),
             .largestReplicas = object.at("largest-replicas").get<int64_t>(),
+            .memoryRule = object.at("tried").get<bool>() ? MemoryRule::tried : MemoryRule::estimate,
             .parent = object.at("parent").get<pid_t>()};
   } catch (const std::exception& failure) {
     throw UsageError(

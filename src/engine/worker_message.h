@@ -18,6 +18,7 @@ constexpr int workerOutput = 3;
 struct WorkerOrder {
   Config config;
   int64_t largestReplicas = 1;
+  MemoryRule memoryRule = MemoryRule::estimate;
   pid_t parent = 0;  ///< the worker ends when this process does
 };
 std::string toText(const WorkerOrder& order);

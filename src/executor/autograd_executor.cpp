@@ -59,6 +59,7 @@ class AutogradExecutor final : public Executor {
   void setGradients(bool keep) override { gradients_ = keep; }
   std::span<const at::Tensor> forward(const Batch& batch) override;
   void backward(std::span<const at::Tensor> outputGradients, const GradientReady& ready) override;
+  const at::Generator& generator() const override { return generator_; }
   std::vector<std::pair<std::string, at::Tensor>> statistics() const override;
 
  private:
@@ -94,7 +95,7 @@ void AutogradExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
 }
 
 void AutogradExecutor::bindStatistics(Step& step) {
-  // fp32 beside bf16; tests compute their reference in fp64.
+  // fp32 beside 16-bit; tests compute their reference in fp64.
   const auto type = c10::promoteTypes(at::kFloat, options_.compute);
   const auto options = at::TensorOptions().dtype(type).device(options_.device);
   step.runningMean = at::zeros({step.node->shape.channels}, options);

@@ -20,13 +20,14 @@ constexpr std::array<ExecutorEntry, 2> rows{{
 
 std::span<const ExecutorEntry> executors() { return rows; }
 
-bool choosesKernels(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device) {
+bool choosesKernels(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device,
+                    at::ScalarType compute) {
   return executor.choosesKernels && layout.format == at::MemoryFormat::ChannelsLast && device.is_cpu() &&
-         !convolutionLibrary().empty();
+         convolutionsTake(compute) && !convolutionLibrary().empty();
 }
 
-bool serves(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device) {
-  return !layout.blocked || choosesKernels(executor, layout, device);
+bool serves(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device, at::ScalarType compute) {
+  return !layout.blocked || choosesKernels(executor, layout, device, compute);
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 
 #include <memory>
@@ -52,6 +53,9 @@ class Executor {
   /// REQUIRES: forward() just before, gradients kept; one gradient for each output.
   virtual void backward(std::span<const at::Tensor> outputGradients, const GradientReady& ready) = 0;
 
+  /// What dropout draws from.
+  virtual const at::Generator& generator() const = 0;
+
   /// Running statistics by name ("bn1.running_mean", "bn1.running_var"), fp32.
   virtual std::vector<std::pair<std::string, at::Tensor>> statistics() const = 0;
 };
@@ -64,11 +68,13 @@ struct ExecutorEntry {
 
 std::span<const ExecutorEntry> executors();
 
-/// Whether convolutions in this layout run by kernels that can be chosen (kernels/convolution.h): channels-last on a
-/// CPU, in a build with oneDNN.
-bool choosesKernels(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device);
+/// Whether convolutions in this layout and type run by kernels that can be chosen (kernels/convolution.h):
+/// channels-last on a CPU, in a build with oneDNN. Else they are ATen's.
+bool choosesKernels(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device,
+                    at::ScalarType compute = at::kFloat);
 
 /// Blocks of channels need such kernels.
-bool serves(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device);
+bool serves(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device,
+            at::ScalarType compute = at::kFloat);
 
 }  // namespace tandem

@@ -35,7 +35,7 @@ at::Tensor batchNorm(OperationArguments& a) {
 at::Tensor localResponseNorm(OperationArguments& a) {
   const Attributes& n = a.attributes;
   const at::Tensor& given = a.inputs[0];
-  const at::Tensor x = given.scalar_type() == at::kBFloat16 ? given.to(at::kFloat) : given;
+  const at::Tensor x = c10::isReducedFloatingType(given.scalar_type()) ? given.to(at::kFloat) : given;
   const at::Tensor squares = at::constant_pad_nd(x.square(), {0, 0, 0, 0, n.radius, n.radius});
   at::Tensor sum = squares.narrow(1, 0, x.size(1));
   for (int64_t i = 1; i <= 2 * n.radius; ++i) sum = sum + squares.narrow(1, i, x.size(1));
@@ -115,7 +115,7 @@ at::Tensor channelLinear(OperationArguments& a) {
 
 at::Tensor layerNorm(OperationArguments& a) {
   const at::Tensor x = channelsBehind(a.inputs[0]);
-  const auto type = x.is_cpu() ? a.weight.scalar_type() : x.scalar_type();  // only CPUs mix fp32 and bf16
+  const auto type = x.is_cpu() ? a.weight.scalar_type() : x.scalar_type();  // only CPUs mix fp32 and 16-bit
   return channelsBefore(at::layer_norm(x, {x.size(3)}, a.weight.to(type), a.bias.to(type), a.attributes.epsilon));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/catalog.h"
 #include "base/text.h"
 #include "executor/activations.h"
 #include "executor/fusion.h"
@@ -55,7 +56,11 @@ int64_t parametersOf(const Graph& graph, NodeId node) {
 }
 
 /// Forward, gradient of the input, gradient of the parameters.
-std::string algorithmText(const PassAlgorithms& algorithms) {
+std::string algorithmText(const ExecutorOptions& options, NodeId node) {
+  const ExecutorEntry& planned = find(executors(), "planned", "executor");
+  if (!choosesKernels(planned, options.layout, options.device, options.compute)) return "ATen";
+  const PassAlgorithms algorithms =
+      options.algorithms.empty() ? PassAlgorithms{} : options.algorithms.at(static_cast<size_t>(node));
   std::vector<std::string> names;
   for (const ConvolutionAlgorithm* algorithm : algorithms) {
     names.emplace_back((algorithm == nullptr ? convolutionAlgorithms().front() : *algorithm).name);
@@ -105,10 +110,7 @@ PlanDescription describePlan(const Graph& graph, const ExecutorOptions& options,
     CallDescription line = described(graph, call, images);
     for (const NodeId input : call.inputs) line.inputs.push_back(makerOf[static_cast<size_t>(input)]);
     makerOf[static_cast<size_t>(call.output)] = line.name;
-    if (line.operation == "conv") {
-      line.algorithm = algorithmText(
-          options.algorithms.empty() ? PassAlgorithms{} : options.algorithms.at(static_cast<size_t>(call.node)));
-    }
+    if (line.operation == "conv") line.algorithm = algorithmText(options, call.node);
     line.blocked = options.layout.blocked && layouts[i].output;
     line.outputBytes = activations.bytes[static_cast<size_t>(call.output)] * images;
     line.kept = held.stays(call.output);

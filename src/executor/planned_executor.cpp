@@ -39,6 +39,7 @@ class PlannedExecutor final : public Executor {
   void setGradients(bool keep) override { mode_.gradients = keep; }
   std::span<const at::Tensor> forward(const Batch& batch) override;
   void backward(std::span<const at::Tensor> outputGradients, const GradientReady& ready) override;
+  const at::Generator& generator() const override { return generator_; }
   std::vector<std::pair<std::string, at::Tensor>> statistics() const override;
 
  private:

@@ -6,6 +6,17 @@ namespace {
 
 template <class W, class G>
 __global__ void adamKernel(AdamArguments a, int64_t count) {
+  const ScaledLoss& loss = a.step.scaled;
+  if (loss.scale != nullptr) {
+    if (*loss.overflow != 0) return;
+    __shared__ float numbered[3];  // powers in fp64: one thread's are enough
+    if (threadIdx.x == 0) {
+      a.setNumber(static_cast<double>(a.step.number) - *loss.skipped, *loss.scale);
+      numbered[0] = a.scale, numbered[1] = a.rate, numbered[2] = a.spread;
+    }
+    __syncthreads();
+    a.scale = numbered[0], a.rate = numbered[1], a.spread = numbered[2];
+  }
   for (int64_t i = firstElement(); i < count; i += allThreads()) {
     const float g = a.scale * widen(static_cast<const G*>(a.gradient)[i]) + a.decay * a.master[i];
     const float m = a.beta1 * a.mean[i] + a.gain1 * g;
@@ -18,16 +29,11 @@ __global__ void adamKernel(AdamArguments a, int64_t count) {
   }
 }
 
-template <class G>
-auto kernelFor(Element weights) {
-  return weights == Element::fp32 ? adamKernel<float, G> : adamKernel<__nv_bfloat16, G>;
-}
-
 }  // namespace
 
 void adamUpdate(const AdamArguments& a, int64_t count, void* stream) {
-  const auto kernel =
-      a.gradientType == Element::fp32 ? kernelFor<float>(a.weightType) : kernelFor<__nv_bfloat16>(a.weightType);
+  const auto kernel = withType(
+      a.gradientType, [&]<class G>(G) { return withType(a.weightType, []<class W>(W) { return adamKernel<W, G>; }); });
   launch(kernel, count, stream, a, count);
 }
 

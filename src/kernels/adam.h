@@ -12,7 +12,7 @@ struct AdamMoments {
 };
 
 /// One pass over 1-D contiguous tensors of n elements on one device: `master` fp32 and the moments are updated,
-/// `gradient` fp32 or bfloat16 is read, and the new weight is rounded into `weights` unless that is the same memory as
+/// `gradient` fp32 or 16-bit is read, and the new weight is rounded into `weights` unless that is the same memory as
 /// `master`.
 void adamUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, const AdamMoments& moments,
                 const AdamStep& step);

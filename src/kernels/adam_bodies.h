@@ -1,7 +1,11 @@
 #pragma once
 
+#include <math.h>
+
 #include <cstdint>
 
+#include "kernels/adam_step.h"
+#include "kernels/block_program.h"
 #include "kernels/update_bodies.h"
 
 namespace tandem {
@@ -11,7 +15,17 @@ namespace tandem {
 ///   w = keep * w - rate * m / (spread * sqrt(v) + epsilon)
 struct AdamArguments : UpdateTensors {
   float *mean, *square;
-  float scale, decay, keep, beta1, gain1, beta2, gain2, rate, spread, epsilon;
+  AdamStep step;
+  float decay, keep, beta1, gain1, beta2, gain2, epsilon;
+  float scale = 1, rate = 0, spread = 1;  ///< by setNumber()
+
+  /// The update after t gradients of a loss that was scaled so: what a running mean with weight beta lacks yet, having
+  /// begun at zero, is 1 - beta^t.
+  TANDEM_THREAD void setNumber(double t, double lossScale) {
+    scale = static_cast<float>(step.scale / lossScale);
+    rate = static_cast<float>(step.rate / (1 - pow(step.beta1, t)));
+    spread = static_cast<float>(1 / sqrt(1 - pow(step.beta2, t)));
+  }
 };
 
 namespace cpu {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernels/bf16.h"
+#include "kernels/element.h"
 
 /// A block program is what one block of a GPU's threads does, written so that a test can run it on the host as well,
 /// thread by thread in the order of a launch. It is a struct of arguments with
@@ -39,23 +39,23 @@ struct Access {
 };
 
 /// 16 bytes: a GPU's threads have no wider access.
-constexpr int widestAccess(Element type) { return type == Element::fp32 ? 4 : 8; }
+constexpr int widestAccess(Element type) { return 16 / bytesOf(type); }
 
 template <class T, int width>
 struct alignas(width * sizeof(T)) Packet {
   T values[width];
 };
 
-/// use.operator()<T, width>() with what the program's run() is to be called with; `Half` is the bfloat16 of Block.
-template <class Half, class Program, class Use>
+/// use.operator()<T, width>() with what the program's run() is to be called with; `Brain` and `Ieee` are the
+/// bfloat16 and the half of Block.
+template <class Brain, class Ieee, class Program, class Use>
 auto withAccess(const Program& program, const Use& use) {
-  constexpr int four = widestAccess(Element::fp32), eight = widestAccess(Element::bf16);
   if constexpr (requires { program.access(); }) {
     const Access access = program.access();
-    if (access.type == Element::fp32) {
-      return access.width == 1 ? use.template operator()<float, 1>() : use.template operator()<float, four>();
-    }
-    return access.width == 1 ? use.template operator()<Half, 1>() : use.template operator()<Half, eight>();
+    return withElement<float, Brain, Ieee>(access.type, [&]<class T>(T) {
+      constexpr int widest = 16 / sizeof(T);
+      return access.width == 1 ? use.template operator()<T, 1>() : use.template operator()<T, widest>();
+    });
   } else {
     return use.template operator()<float, 1>();
   }

@@ -37,6 +37,8 @@ class ByPass final : public Convolution {
 
 }  // namespace
 
+bool convolutionsTake(at::ScalarType type) { return type == at::kFloat || type == at::kBFloat16; }
+
 std::span<const ConvolutionAlgorithm> convolutionAlgorithms() { return algorithms; }
 
 std::unique_ptr<Convolution> makeConvolution(const ConvolutionGeometry& geometry,

@@ -52,6 +52,10 @@ struct ConvolutionAlgorithm {
   std::unique_ptr<Convolution> (*make)(const ConvolutionGeometry&, const ConvolutionParameters&);
 };
 
+/// Whether they take activations and weights of this type: float and bfloat16. (For half ATen's convolution is all
+/// there is on a CPU: the twin of a GPU's, to check by.)
+bool convolutionsTake(at::ScalarType type);
+
 /// direct, which serves all that any of them serves; winograd; gemm.
 std::span<const ConvolutionAlgorithm> convolutionAlgorithms();
 

@@ -42,8 +42,8 @@ __global__ __launch_bounds__(blockThreads) void programKernel(Program program) {
 /// Enqueues a block program.
 template <class Program>
 void launchProgram(const Program& program, void* stream) {
-  const auto kernel =
-      withAccess<__nv_bfloat16>(program, [&]<class T, int width>() { return programKernel<T, width, Program>; });
+  const auto kernel = withAccess<__nv_bfloat16, __half>(
+      program, [&]<class T, int width>() { return programKernel<T, width, Program>; });
   launchBlocks(kernel, program.blocks(), stream, program);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@ __device__ inline int64_t allThreads() { return static_cast<int64_t>(gridDim.x) 
 
 __device__ inline float widen(float value) { return value; }
 __device__ inline float widen(__nv_bfloat16 value) { return __bfloat162float(value); }
+__device__ inline float widen(__half value) { return __half2float(value); }
 
 template <class T>
 __device__ inline T narrow(float value);
@@ -29,6 +31,16 @@ __device__ inline float narrow<float>(float value) {
 template <>
 __device__ inline __nv_bfloat16 narrow<__nv_bfloat16>(float value) {
   return __float2bfloat16_rn(value);
+}
+template <>
+__device__ inline __half narrow<__half>(float value) {
+  return __float2half_rn(value);
+}
+
+/// use(T{}) with the GPU's type of that name.
+template <class Use>
+auto withType(Element type, const Use& use) {
+  return withElement<float, __nv_bfloat16, __half>(type, use);
 }
 
 /// std::array's operator[] is host code.

@@ -4,6 +4,8 @@
 #include <ATen/Parallel.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <optional>
+
 #include "base/error.h"
 #include "base/text.h"
 
@@ -13,10 +15,23 @@
 
 namespace tandem {
 
+namespace {
+
+std::optional<Element> elementOf(at::ScalarType type) {
+  if (type == at::kFloat) return Element::fp32;
+  if (type == at::kBFloat16) return Element::bf16;
+  if (type == at::kHalf) return Element::fp16;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool isElement(at::ScalarType type) { return elementOf(type).has_value(); }
+
 Element elementOf(const at::Tensor& tensor, const char* what) {
-  if (tensor.scalar_type() == at::kFloat) return Element::fp32;
-  if (tensor.scalar_type() == at::kBFloat16) return Element::bf16;
-  throw InternalError(concat(what, ": type ", c10::toString(tensor.scalar_type()), " is neither float nor bfloat16"));
+  if (const auto element = elementOf(tensor.scalar_type())) return *element;
+  throw InternalError(
+      concat(what, ": type ", c10::toString(tensor.scalar_type()), " is none of float, bfloat16 and half"));
 }
 
 void* currentStream(const at::Tensor& tensor) {

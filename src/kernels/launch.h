@@ -2,12 +2,13 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "kernels/bf16.h"
+#include "kernels/element.h"
 
 namespace tandem {
 
-/// fp32 or bf16. Throws InternalError naming `what` for any other type.
+/// fp32, bf16 or fp16. Throws InternalError naming `what` for any other type.
 Element elementOf(const at::Tensor& tensor, const char* what);
+bool isElement(at::ScalarType type);
 
 /// The native handle (cudaStream_t) of the current stream of the tensor's GPU.
 void* currentStream(const at::Tensor& tensor);

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "kernels/adam_bodies.h"
+#include "kernels/non_finite_bodies.h"
 #include "kernels/norm_act_programs.h"
 #include "kernels/normalize_bodies.h"
 #include "kernels/sgd_bodies.h"
@@ -16,6 +17,7 @@ namespace {
 }  // namespace
 
 void adamUpdate(const AdamArguments&, int64_t, void*) { refuse("adamUpdate"); }
+void markNonFinite(const NonFiniteArguments&, int64_t, float*, void*) { refuse("markNonFinite"); }
 void normAct(const NormProgram&, void*) { refuse("normAct"); }
 void normalize(const NormalizeArguments&, void*) { refuse("normalize"); }
 void sgdUpdate(const SgdArguments&, int64_t, void*) { refuse("sgdUpdate"); }

@@ -36,7 +36,7 @@ void enqueue(const NormProgram& program, const at::Tensor& x) {
 
 // Null where the reference runs.
 const NormActPasses* passesFor(at::Device device, at::ScalarType type, at::MemoryFormat format) {
-  if (format != channelsLast || (type != at::kFloat && type != at::kBFloat16)) return nullptr;
+  if (format != channelsLast || !isElement(type)) return nullptr;
   static const auto onGpu = normActInBlocks(enqueue);
   return device.is_cpu() ? &normActOnCpu() : device.is_cuda() ? onGpu.get() : nullptr;
 }

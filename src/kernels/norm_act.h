@@ -35,8 +35,8 @@ struct NormActGradients {
   at::Tensor scale, shift;  ///< [C] fp32
 };
 
-/// x and residual (undefined: none) [N, C, H, W] float or bfloat16, of one type and memory format; on the CPU also both
-/// blocked (kernels/blocked.h).
+/// x and residual (undefined: none) [N, C, H, W] float, bfloat16 or half, of one type and memory format; on the CPU
+/// also both blocked (kernels/blocked.h).
 at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
                    const NormActOptions& options, NormActSaved& saved);
 

@@ -144,21 +144,21 @@ TANDEM_INLINE void gradient(NormActGradientArguments a, int64_t first, int64_t l
 
 TANDEM_CLONES void normStatistics(const NormStatisticsArguments& a, int64_t first, int64_t last, float* mean,
                                   float* squares) {
-  a.type == Element::fp32 ? statistics<float>(a, first, last, mean, squares)
-                          : statistics<Bf16>(a, first, last, mean, squares);
+  withElement(a.type,
+              [&](auto kind) TANDEM_INLINE_LAMBDA { statistics<decltype(kind)>(a, first, last, mean, squares); });
 }
 
 TANDEM_CLONES void normAct(const NormActArguments& a, int64_t first, int64_t last) {
-  a.type == Element::fp32 ? apply<float>(a, first, last) : apply<Bf16>(a, first, last);
+  withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA { apply<decltype(kind)>(a, first, last); });
 }
 
 TANDEM_CLONES void normActSums(const NormActGradientArguments& a, int64_t first, int64_t last, float* sum,
                                float* product) {
-  a.type == Element::fp32 ? sums<float>(a, first, last, sum, product) : sums<Bf16>(a, first, last, sum, product);
+  withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA { sums<decltype(kind)>(a, first, last, sum, product); });
 }
 
 TANDEM_CLONES void normActGradient(const NormActGradientArguments& a, int64_t first, int64_t last) {
-  a.type == Element::fp32 ? gradient<float>(a, first, last) : gradient<Bf16>(a, first, last);
+  withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA { gradient<decltype(kind)>(a, first, last); });
 }
 
 }  // namespace tandem::cpu

@@ -153,7 +153,7 @@ struct NormApply {
     overRows<4>(share, [&](auto together, int64_t row) {
       constexpr int rows = decltype(together)::count;
       const auto place = [&](int r) { return (row + r * share.step) * grid.channels + share.channel; };
-      Packet<T, width> x[rows], residual[rows];
+      Packet<T, width> x[rows], residual[rows] = {};
       for (int r = 0; r < rows; ++r) {
         x[r] = Block::template load<width>(static_cast<const T*>(a.x) + place(r));
         if (a.residual) residual[r] = Block::template load<width>(static_cast<const T*>(a.residual) + place(r));

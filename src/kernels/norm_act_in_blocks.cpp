@@ -12,7 +12,7 @@ namespace {
 // The widest that channels and places in memory allow.
 int accessWidth(Element type, int64_t channels, std::initializer_list<const void*> places) {
   const int width = widestAccess(type);
-  const auto size = static_cast<uintptr_t>(width) * (type == Element::fp32 ? sizeof(float) : sizeof(Bf16));
+  const auto size = static_cast<uintptr_t>(width * bytesOf(type));
   bool fits = channels % width == 0;
   for (const void* place : places) fits = fits && reinterpret_cast<uintptr_t>(place) % size == 0;
   return fits ? width : 1;

@@ -32,7 +32,7 @@ const NormActPasses& normActOnCpu();
 /// By the programs of norm_act_programs.h, one after the other. run(program, x) enqueues a program where x lies.
 std::unique_ptr<const NormActPasses> normActInBlocks(void (*run)(const NormProgram&, const at::Tensor&));
 
-/// normAct(), normActAgain() and normActBackward() by these passes. REQUIRES: x in NHWC, float or bfloat16.
+/// normAct(), normActAgain() and normActBackward() by these passes. REQUIRES: x in NHWC, float, bfloat16 or half.
 at::Tensor normActBy(const NormActPasses& passes, const at::Tensor& x, const at::Tensor& residual,
                      const NormActOptions& options, NormActSaved& saved);
 at::Tensor normActAgainBy(const NormActPasses& passes, const at::Tensor& x, const at::Tensor& residual,

@@ -23,7 +23,7 @@ __global__ void normalizeKernel(NormalizeArguments a, int64_t count) {
 
 void normalize(const NormalizeArguments& a, void* stream) {
   const int64_t count = a.images * a.height * a.width * a.channels;
-  launch(a.type == Element::fp32 ? normalizeKernel<float> : normalizeKernel<__nv_bfloat16>, count, stream, a, count);
+  launch(withType(a.type, []<class T>(T) { return normalizeKernel<T>; }), count, stream, a, count);
 }
 
 }  // namespace tandem::gpu

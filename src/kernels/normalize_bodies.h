@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/bf16.h"
+#include "kernels/element.h"
 
 namespace tandem {
 

@@ -50,7 +50,7 @@ TANDEM_INLINE void rows(const NormalizeArguments& a, int64_t first, int64_t last
 }  // namespace
 
 TANDEM_CLONES void normalize(const NormalizeArguments& a, int64_t first, int64_t last) {
-  a.type == Element::fp32 ? rows<float>(a, first, last) : rows<Bf16>(a, first, last);
+  withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA { rows<decltype(kind)>(a, first, last); });
 }
 
 }  // namespace tandem::cpu

@@ -152,6 +152,7 @@ Made& OnednnConvolution::made(std::optional<Made>& pass, const From&... from) co
   try {
     return pass ? *pass : pass.emplace(from...);
   } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw std::bad_alloc();
     throw InternalError(concat(convolutionLibrary(), " has no convolution for weights ",
                                c10::str(at::IntArrayRef(weightDims_)), " and input ", c10::str(preparedFor_), ": ",
                                error.what()));
@@ -214,8 +215,7 @@ void OnednnConvolution::backwardParameters(const at::Tensor& x, const at::Tensor
 std::unique_ptr<Convolution> makeDirectConvolution(const ConvolutionGeometry& geometry,
                                                    const ConvolutionParameters& parameters) {
   const at::Tensor& weight = parameters.weight;
-  const bool known = weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kBFloat16;
-  if (!known || !weight.is_cpu()) return nullptr;
+  if (!convolutionsTake(weight.scalar_type()) || !weight.is_cpu()) return nullptr;
   if (!isInBlocks(weight) && !weight.is_contiguous(at::MemoryFormat::ChannelsLast)) return nullptr;
   return std::make_unique<OnednnConvolution>(geometry, parameters);
 }

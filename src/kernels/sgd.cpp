@@ -21,13 +21,15 @@ SgdArguments argumentsOf(at::Tensor& master, at::Tensor& weights, const at::Tens
 
 void sgdUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
                const SgdStep& step) {
-  const SgdArguments arguments = argumentsOf(master, weights, gradient, velocity, step);
+  SgdArguments arguments = argumentsOf(master, weights, gradient, velocity, step);
   const int64_t count = master.numel();
   if (count == 0) return;
   if (!master.is_cpu()) {
     const c10::DeviceGuard guard(master.device());
     return gpu::sgdUpdate(arguments, count, currentStream(master));
   }
+  if (isSkipped(step.scaled)) return;
+  arguments.step.scale /= lossScaleOf(step.scaled);
   at::parallel_for(0, count, updateGrainElements,
                    [&](int64_t first, int64_t last) { cpu::sgdUpdate(arguments, first, last); });
 }

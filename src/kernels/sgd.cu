@@ -6,7 +6,11 @@ namespace {
 
 template <class W, class G>
 __global__ void sgdKernel(SgdArguments a, int64_t count) {
-  const SgdStep step = a.step;
+  SgdStep step = a.step;
+  if (step.scaled.scale != nullptr) {
+    if (*step.scaled.overflow != 0) return;
+    step.scale /= *step.scaled.scale;
+  }
   for (int64_t i = firstElement(); i < count; i += allThreads()) {
     const float g = step.scale * widen(static_cast<const G*>(a.gradient)[i]) + step.weightDecay * a.master[i];
     float direction = g;
@@ -21,16 +25,11 @@ __global__ void sgdKernel(SgdArguments a, int64_t count) {
   }
 }
 
-template <class G>
-auto kernelFor(Element weights) {
-  return weights == Element::fp32 ? sgdKernel<float, G> : sgdKernel<__nv_bfloat16, G>;
-}
-
 }  // namespace
 
 void sgdUpdate(const SgdArguments& a, int64_t count, void* stream) {
-  const auto kernel =
-      a.gradientType == Element::fp32 ? kernelFor<float>(a.weightType) : kernelFor<__nv_bfloat16>(a.weightType);
+  const auto kernel = withType(
+      a.gradientType, [&]<class G>(G) { return withType(a.weightType, []<class W>(W) { return sgdKernel<W, G>; }); });
   launch(kernel, count, stream, a, count);
 }
 

@@ -7,7 +7,7 @@
 namespace tandem {
 
 /// One pass over 1-D contiguous tensors of n elements on one device: `master` fp32 is updated, `velocity` fp32 too
-/// (undefined when momentum is 0), `gradient` fp32 or bfloat16 is read, and the new weight is rounded into `weights`
+/// (undefined when momentum is 0), `gradient` fp32 or 16-bit is read, and the new weight is rounded into `weights`
 /// unless that is the same memory as `master`.
 void sgdUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
                const SgdStep& step);

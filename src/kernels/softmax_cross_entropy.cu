@@ -75,7 +75,7 @@ __global__ void meanKernel(const double* losses, int64_t rows, float* loss) {
 }  // namespace
 
 void softmaxCrossEntropy(const SoftmaxCrossEntropyArguments& a, float* loss, void* stream) {
-  launchBlocks(a.type == Element::fp32 ? rowKernel<float> : rowKernel<__nv_bfloat16>, a.rows, stream, a);
+  launchBlocks(withType(a.type, []<class T>(T) { return rowKernel<T>; }), a.rows, stream, a);
   launchBlocks(meanKernel, 1, stream, a.losses, a.rows, loss);
 }
 

@@ -42,9 +42,9 @@ TANDEM_INLINE void lossOfRow(const SoftmaxCrossEntropyArguments& a, int64_t inde
 
 TANDEM_CLONES void softmaxCrossEntropy(const SoftmaxCrossEntropyArguments& a, int64_t first, int64_t last,
                                        float* scratch) {
-  for (int64_t row = first; row < last; ++row) {
-    a.type == Element::fp32 ? lossOfRow<float>(a, row, scratch) : lossOfRow<Bf16>(a, row, scratch);
-  }
+  withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA {
+    for (int64_t row = first; row < last; ++row) lossOfRow<decltype(kind)>(a, row, scratch);
+  });
 }
 
 }  // namespace tandem::cpu

@@ -16,7 +16,7 @@ __global__ void sumKernel(SumArguments a, int64_t count) {
 }  // namespace
 
 void sumInto(const SumArguments& a, int64_t count, void* stream) {
-  launch(a.type == Element::fp32 ? sumKernel<float> : sumKernel<__nv_bfloat16>, count, stream, a, count);
+  launch(withType(a.type, []<class T>(T) { return sumKernel<T>; }), count, stream, a, count);
 }
 
 }  // namespace tandem::gpu

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernels/bf16.h"
+#include "kernels/element.h"
 
 namespace tandem {
 

@@ -29,7 +29,7 @@ TANDEM_INLINE void sumRange(const SumArguments& a, int64_t first, int64_t last) 
 }  // namespace
 
 TANDEM_CLONES void sumInto(const SumArguments& a, int64_t first, int64_t last) {
-  a.type == Element::fp32 ? sumRange<float>(a, first, last) : sumRange<Bf16>(a, first, last);
+  withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA { sumRange<decltype(kind)>(a, first, last); });
 }
 
 }  // namespace tandem::cpu

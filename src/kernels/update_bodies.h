@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/bf16.h"
+#include "kernels/element.h"
 
 namespace tandem {
 
@@ -17,11 +17,11 @@ template <class Body>
 TANDEM_INLINE void withTypes(const UpdateTensors& t, const Body& body) {
   const auto withWeights = [&](auto* gradient) TANDEM_INLINE_LAMBDA {
     if (!t.weights) return body(static_cast<void*>(nullptr), gradient);
-    if (t.weightType == Element::fp32) return body(static_cast<float*>(t.weights), gradient);
-    body(static_cast<Bf16*>(t.weights), gradient);
+    withElement(t.weightType,
+                [&](auto kind) TANDEM_INLINE_LAMBDA { body(static_cast<decltype(kind)*>(t.weights), gradient); });
   };
-  if (t.gradientType == Element::fp32) return withWeights(static_cast<const float*>(t.gradient));
-  withWeights(static_cast<const Bf16*>(t.gradient));
+  withElement(t.gradientType,
+              [&](auto kind) TANDEM_INLINE_LAMBDA { withWeights(static_cast<const decltype(kind)*>(t.gradient)); });
 }
 
 }  // namespace tandem

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "kernels/scaled_loss.h"
 #include "kernels/update_bodies.h"
 
 namespace tandem {
@@ -10,10 +11,14 @@ namespace tandem {
 inline constexpr int64_t updateGrainElements = 1 << 15;
 
 /// The pointers of 1-D contiguous tensors of n elements on one device: `master` fp32, `weights` and `gradient` fp32 or
-/// bfloat16. Throws InternalError naming `kernel` for any other.
+/// 16-bit. Throws InternalError naming `kernel` for any other.
 UpdateTensors updateTensors(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, const char* kernel);
 
 /// The pointer of optimizer state like `master`; throws as above.
 float* updateState(const at::Tensor& state, const at::Tensor& master, const char* kernel);
+
+/// Of an update on a CPU, where the host may look.
+inline bool isSkipped(const ScaledLoss& loss) { return loss.overflow != nullptr && *loss.overflow != 0; }
+inline float lossScaleOf(const ScaledLoss& loss) { return loss.scale != nullptr ? *loss.scale : 1; }
 
 }  // namespace tandem

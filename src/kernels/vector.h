@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "kernels/bf16.h"
+#include "kernels/element.h"
 
 /// Sixteen fp32 values as one, for loops that the compiler would not vectorise by itself: one AVX-512 register, or two
 /// of AVX2. Only in the sources of cloned functions (clones.h). The same code serves a single float for what is left
@@ -40,6 +40,23 @@ TANDEM_INLINE V load(const Bf16* from) {
   }
 }
 
+/// As toFloat(Half).
+template <class V>
+TANDEM_INLINE V load(const Half* from) {
+  if constexpr (lanesOf<V> == 1) {
+    return toFloat(*from);
+  } else {
+    using namespace vector_detail;
+    Halves halves;
+    std::memcpy(&halves, from, sizeof(halves));
+    const Words bits = __builtin_convertvector(halves, Words), sign = (bits & 0x8000U) << 16, twice = bits << 17;
+    const auto normal = reinterpret_cast<V>((twice >> 4) + (0xE0U << 23)) * 0x1p-112F;
+    const auto subnormal = reinterpret_cast<V>((twice >> 17) | (126U << 23)) - 0.5F;
+    return reinterpret_cast<V>(
+        sign | (twice < (1U << 27) ? reinterpret_cast<Words>(subnormal) : reinterpret_cast<Words>(normal)));
+  }
+}
+
 template <class V>
 TANDEM_INLINE void store(float* to, V value) {
   std::memcpy(to, &value, sizeof(V));
@@ -55,6 +72,25 @@ TANDEM_INLINE void store(Bf16* to, V value) {
     const auto bits = reinterpret_cast<Words>(value);
     const Words rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
     const Words kept = (bits & 0x7fffffffU) > 0x7f800000U ? Words{} + 0x7fc0U : rounded;
+    const Halves halves = __builtin_convertvector(kept, Halves);
+    std::memcpy(to, &halves, sizeof(halves));
+  }
+}
+
+/// Rounds as fromFloat<Half>() does.
+template <class V>
+TANDEM_INLINE void store(Half* to, V value) {
+  if constexpr (lanesOf<V> == 1) {
+    *to = fromFloat<Half>(value);
+  } else {
+    using namespace vector_detail;
+    const auto bits = reinterpret_cast<Words>(value);
+    const Words twice = bits << 1, exponent = twice & 0xFF000000U;
+    const Words bias = exponent < 0x71000000U ? Words{} + 0x71000000U : exponent;
+    const V size = reinterpret_cast<V>(bits & 0x7fffffffU) * 0x1p+112F * 0x1p-110F;
+    const auto sum = reinterpret_cast<Words>(reinterpret_cast<V>((bias >> 1) + 0x07800000U) + size);
+    const Words rounded = ((sum >> 13) & 0x7C00U) + (sum & 0x0FFFU);
+    const Words kept = ((bits >> 16) & 0x8000U) | (twice > 0xFF000000U ? Words{} + 0x7E00U : rounded);
     const Halves halves = __builtin_convertvector(kept, Halves);
     std::memcpy(to, &halves, sizeof(halves));
   }

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernels/bf16.h"
+#include "kernels/element.h"
 
 /// Winograd's minimal filtering F(4x4, 3x3) in two dimensions (A. Lavin, S. Gray, "Fast Algorithms for Convolutional
 /// Neural Networks", CVPR 2016): a tile of 4x4 results of a 3x3 convolution costs 36 products per pair of channels

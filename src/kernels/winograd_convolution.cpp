@@ -186,8 +186,7 @@ bool isWhole(int64_t channels) { return channels % lanes == 0; }
 std::unique_ptr<Convolution> makeWinogradConvolution(const ConvolutionGeometry& g,
                                                      const ConvolutionParameters& parameters) {
   const at::Tensor& weight = parameters.weight;
-  const bool isServed = weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kBFloat16;
-  if (!isServed || !weight.is_cpu()) return nullptr;
+  if (!convolutionsTake(weight.scalar_type()) || !weight.is_cpu()) return nullptr;
   const bool blocked = weight.dim() == 6;
   if (!blocked && !weight.is_contiguous(at::MemoryFormat::ChannelsLast)) return nullptr;
   if ((blocked || g.blockedOutput) && blockChannels() != lanes) return nullptr;

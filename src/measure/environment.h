@@ -7,6 +7,23 @@
 
 namespace tandem {
 
+/// How two GPUs reach each other; "unknown" where the driver does not say.
+struct GpuLink {
+  int64_t a = 0, b = 0;         ///< ordinals, the lower first
+  std::string path;             ///< as `nvidia-smi topo -m` says: NV4, PIX, PXB, PHB, NODE, SYS
+  std::string access, atomics;  ///< of each other's memory: yes, no
+
+  bool operator==(const GpuLink&) const = default;
+};
+
+/// A GPU's PCIe link. 0: unknown.
+struct GpuSlot {
+  int64_t generation = 0, lanes = 0;             ///< when it was read: an idle link is often slower
+  int64_t largestGeneration = 0, mostLanes = 0;  ///< that GPU and system allow
+
+  bool operator==(const GpuSlot&) const = default;
+};
+
 /// What a measurement was taken on. Facts that could not be read are "unknown" or 0, never a guess.
 struct Environment {
   std::string host, os, kernel, cpu;
@@ -20,7 +37,9 @@ struct Environment {
   std::map<std::string, std::string> libraries;  ///< name -> version
   std::map<std::string, std::string> variables;  ///< environment variables that change results (OMP_*, LD_PRELOAD, ...)
   std::string tandemVersion, commit;
-  bool dirty = false;  ///< built from a tree with uncommitted changes
+  bool dirty = false;             ///< built from a tree with uncommitted changes
+  std::vector<GpuLink> gpuLinks;  ///< of every two of `devices`
+  std::vector<GpuSlot> gpuSlots;  ///< of each of `devices`
 
   bool operator==(const Environment&) const = default;
 };

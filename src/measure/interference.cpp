@@ -77,10 +77,14 @@ Value slept(const WindowCounters& window) {
   return std::max(0.0, seconds(*passed - wall(window)));
 }
 
-Value gpuSlowed(const WindowCounters& window) {
-  if (!window.gpuSlowed) return {};
-  return 100 * *window.gpuSlowed;
+Value percentOfOne(std::optional<double> share) {
+  if (!share) return {};
+  return 100 * *share;
 }
+
+Value gpuSlowed(const WindowCounters& window) { return percentOfOne(window.gpuSlowed); }
+Value gpuOthers(const WindowCounters& window) { return percentOfOne(window.gpuOthers); }
+Value gpuPrograms(const WindowCounters& window) { return window.gpuPrograms; }
 
 constexpr std::array table{
     InterferenceSign{"other_programs", "%", "share of the run's CPUs that others used, at least", 5,
@@ -96,6 +100,10 @@ constexpr std::array table{
     InterferenceSign{"suspended", "s", "time in which the machine slept", 0.01, "the machine slept for", slept},
     InterferenceSign{"gpu_slowed", "%", "samples in which a GPU was slowed by heat or its power supply", 1,
                      "a GPU was slowed by heat or its power supply for", gpuSlowed},
+    InterferenceSign{"gpu_others", "%", "use of a GPU of the run by others just before it, the most used one", 5,
+                     "just before the run other programs used a GPU of it for", gpuOthers},
+    InterferenceSign{"gpu_programs", "programs", "others that had a GPU of the run in the window, at most", never, "",
+                     gpuPrograms},
     InterferenceSign{"queued", "%", "time that the run's threads waited for a CPU, of the CPUs' time", never, "",
                      queued},
     InterferenceSign{"cpu_pressure", "%", "share of the time in which anything here waited for a CPU", never, "",

@@ -32,6 +32,8 @@ struct WindowCounters {
   int64_t cpus = 0;                   ///< how many `busy` and `stolen` sum over
   std::optional<Nanos> longestStall;  ///< the longest time in which a thread that only sleeps and wakes did not wake
   std::optional<double> gpuSlowed;    ///< share of samples in which a GPU was slowed by heat or its supply
+  std::optional<double> gpuOthers;    ///< share of the time that others used a GPU before the run, the most used one
+  std::optional<double> gpuPrograms;  ///< others that had a GPU of the run in the window, at most
 };
 
 /// A row of the table of interferences: a sign that something else took part in the measurement. Formulas are in

@@ -101,6 +101,11 @@ Value peakMemory(const RunRecord& record, const RunRecord*) {
   return static_cast<double>(record.peakMemoryBytes) / mebibyte;
 }
 
+Value peakReserved(const RunRecord& record, const RunRecord*) {
+  if (record.peakReservedBytes <= 0) return {};
+  return static_cast<double>(record.peakReservedBytes) / mebibyte;
+}
+
 Value activations(const RunRecord& record, const RunRecord*) {
   if (record.placement.activationBytes <= 0) return {};
   return static_cast<double>(record.placement.activationBytes) / mebibyte;
@@ -165,6 +170,14 @@ Value watching(const RunRecord& record, const RunRecord*) {
   return percentOf(quotient(seconds(record.telemetry.cpu), seconds(record.wall)));
 }
 
+Value skippedSteps(const RunRecord& record, const RunRecord*) {
+  return record.skippedSteps < 0 ? Value() : Value(static_cast<double>(record.skippedSteps));
+}
+
+Value lossScale(const RunRecord& record, const RunRecord*) {
+  return record.lossScale > 0 ? Value(record.lossScale) : Value();
+}
+
 Value trafficPerStep(const RunRecord& record, const RunRecord*) { return record.traffic.bytesPerStep / mebibyte; }
 
 template <auto Formula>
@@ -203,11 +216,16 @@ constexpr std::array table{
     Metric{"wall_s", "s", "from the start of the process to its end", 2, lower, ofOk<wallSeconds>},
     Metric{"peak_memory_mib", "MiB", "host: peak resident set; CUDA: peak allocated on the fullest device", 0, lower,
            ofOk<peakMemory>},
+    Metric{"peak_reserved_mib", "MiB", "CUDA: peak that the allocator held, in use or not, on the fullest device", 0,
+           lower, ofOk<peakReserved>},
     Metric{"activations_mib", "MiB", "activations that a replica keeps for backward, at most at any one time", 0, lower,
            ofOk<activations>},
     Metric{"minor_faults_per_step", "faults", "pages of host memory touched for the first time, per step", 1, lower,
            ofOk<minorFaults>},
     Metric{"final_loss", "", "mean training loss of the last 20 steps", 4, lower, ofOk<finalLoss>},
+    Metric{"skipped_steps", "steps", "steps that updated nothing: gradients of the scaled loss overflowed", 0, lower,
+           ofOk<skippedSteps>},
+    Metric{"loss_scale", "", "what the loss is scaled by at the end of the run", 0, neither, ofOk<lossScale>},
     Metric{"tflops", "TFLOP/s", "floating-point operations of the network per second", 3, higher, ofOk<teraflops>},
     Metric{"gflops", "GFLOP/s", "floating-point operations of the steps as they are done, per second", 1, higher,
            ofOk<gigaflops>},

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "config/config.h"
+#include "measure/batch_search.h"
 #include "measure/environment.h"
 #include "measure/interference.h"
 #include "measure/profile.h"
@@ -20,7 +21,8 @@ enum class OutcomeKind { ok, skipped, failed };
 struct Outcome {
   OutcomeKind kind = OutcomeKind::ok;
   ExitCode code = ExitCode::ok;
-  std::string reason;  ///< empty when ok
+  std::string reason;        ///< empty when ok
+  bool outOfMemory = false;  ///< memory was refused, or its limit was passed
 
   bool operator==(const Outcome&) const = default;
 };
@@ -33,6 +35,7 @@ struct Placement {
   bool control = false;       ///< nothing is exchanged: no way of training, only what the others are compared with
   std::string allReduce;      ///< algorithm really used, empty when none
   std::string layout;         ///< memory order really used
+  std::string graph;          ///< "on", or why a GPU's step was no CUDA graph; empty on a CPU
   std::string data;           ///< name of the data set that the images were of; empty: not known
   std::string augment;        ///< row of the augmentations that changed them; empty: nothing did
   std::string loss;           ///< row of the loss catalog
@@ -83,16 +86,21 @@ struct RunRecord {
   Nanos wall{};                   ///< from the start of the process to its end
   int64_t globalBatch = 0;
   int64_t measuredSteps = 0;
-  int64_t minorFaults = 0;      ///< of the process in the measured window: pages that it touched for the first time
-  int64_t peakMemoryBytes = 0;  ///< host: peak resident set; CUDA: peak allocated, largest device
+  int64_t minorFaults = 0;        ///< of the process in the measured window: pages that it touched for the first time
+  int64_t peakMemoryBytes = 0;    ///< host: peak resident set; CUDA: peak allocated, largest device
+  int64_t peakReservedBytes = 0;  ///< CUDA: peak that libtorch's allocator held, largest device; 0: not known
   Traffic traffic;
+  int64_t skippedSteps =
+      -1;  ///< that updated nothing, warm-up included: gradients of a scaled loss overflowed. -1: unscaled
+  double lossScale = 0;       ///< at the end. Where each replica has its own: the least, and above the most; 0: none
   double flopsPeak = 0;       ///< per second, of the cores of the run in its precision; 0: not known
   double bytesPeak = 0;       ///< per second, of their memory; 0: not known
   double energyJoules = 0;    ///< of all metered devices in the measured window; 0: no meter
   Interference interference;  ///< in the measured window
   Telemetry telemetry;
-  std::optional<Profile> profile;  ///< of a run with --profile, which is no measurement of throughput
-  std::vector<std::string> notes;  ///< caveats that belong beside the number
+  std::optional<BatchSearch> batchSearch;  ///< where --batch=max found config.batch
+  std::optional<Profile> profile;          ///< of a run with --profile, which is no measurement of throughput
+  std::vector<std::string> notes;          ///< caveats that belong beside the number
 
   /// Measured, and nothing is known to have disturbed it.
   bool valid() const { return outcome.kind == OutcomeKind::ok && interference.reasons.empty(); }

@@ -9,6 +9,23 @@
 namespace tandem {
 
 template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<GpuLink> link) {
+  archive.field("a", link.a);
+  archive.field("b", link.b);
+  archive.field("path", link.path);
+  archive.field("peer_access", link.access);
+  archive.field("peer_atomics", link.atomics);
+}
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<GpuSlot> slot) {
+  archive.measured("generation", slot.generation);
+  archive.measured("lanes", slot.lanes);
+  archive.measured("largest_generation", slot.largestGeneration);
+  archive.measured("most_lanes", slot.mostLanes);
+}
+
+template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<Environment> environment) {
   archive.field("host", environment.host);
   archive.field("os", environment.os);
@@ -30,6 +47,8 @@ void describe(Archive& archive, typename Archive::template Ref<Environment> envi
   archive.field("tandem_version", environment.tandemVersion);
   archive.field("commit", environment.commit);
   archive.field("dirty", environment.dirty);
+  archive.addedObjects("gpu_links", environment.gpuLinks);
+  archive.addedObjects("gpu_slots", environment.gpuSlots);
 }
 
 template <class Archive>
@@ -40,6 +59,7 @@ void describe(Archive& archive, typename Archive::template Ref<Placement> placem
   archive.field("control", placement.control);
   archive.field("all_reduce", placement.allReduce);
   archive.field("layout", placement.layout);
+  archive.added("graph", placement.graph);
   archive.added("data", placement.data);
   archive.added("augment", placement.augment);
   archive.field("loss", placement.loss);
@@ -132,6 +152,16 @@ void describe(Archive& archive, typename Archive::template Ref<Profile> profile)
   archive.addedObjects("exchanges", profile.exchanges);
 }
 
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<BatchSearch> search) {
+  archive.field("probes", search.probes);
+  archive.measured("available_bytes", search.availableBytes);
+  archive.measured("limit_bytes", search.limitBytes);
+  archive.measured("peak_bytes", search.peakBytes);
+  archive.measured("too_large", search.tooLarge);
+  archive.field("stopped_by", search.stoppedBy);
+}
+
 /// All of a record but schema, configuration and outcome, which have a form of their own.
 template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<RunRecord> record) {
@@ -148,12 +178,16 @@ void describe(Archive& archive, typename Archive::template Ref<RunRecord> record
   archive.field("measured_steps", record.measuredSteps);
   archive.field("minor_faults", record.minorFaults);
   archive.measured("peak_memory_bytes", record.peakMemoryBytes);
+  archive.added("peak_reserved_bytes", record.peakReservedBytes);
   archive.object("traffic", record.traffic);
+  archive.added("skipped_steps", record.skippedSteps, int64_t{-1});
+  archive.added("loss_scale", record.lossScale);
   archive.added("peak_flops_per_s", record.flopsPeak);
   archive.added("peak_bytes_per_s", record.bytesPeak);
   archive.measured("energy_joules", record.energyJoules);
   archive.object("interference", record.interference);
   archive.object("telemetry", record.telemetry);
+  archive.optional("searched_batch", record.batchSearch);
   archive.optional("profile", record.profile);
   archive.field("notes", record.notes);
 }
@@ -170,7 +204,8 @@ constexpr std::array exitCodes{ExitCode::ok,         ExitCode::usage,           
 nlohmann::json outcomeToJson(const Outcome& outcome) {
   return {{"kind", outcomeNames[static_cast<size_t>(outcome.kind)]},
           {"code", nameOf(outcome.code)},
-          {"reason", outcome.reason}};
+          {"reason", outcome.reason},
+          {"out_of_memory", outcome.outOfMemory}};
 }
 
 OutcomeKind outcomeKindOf(const std::string& name) {
@@ -194,6 +229,7 @@ Outcome outcomeFromJson(const nlohmann::json& stored) {
   reader.field("kind", kind);
   reader.field("code", code);
   reader.field("reason", outcome.reason);
+  reader.added("out_of_memory", outcome.outOfMemory);
   outcome.kind = outcomeKindOf(kind);
   outcome.code = exitCodeNamed(code);
   return outcome;

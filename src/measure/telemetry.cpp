@@ -53,6 +53,16 @@ std::vector<double> valuesIn(const Telemetry& telemetry, const TelemetrySeries& 
   return values;
 }
 
+std::optional<double> otherPrograms(const Telemetry& telemetry, const std::string& phase) {
+  double most = 0;
+  for (const TelemetrySeries& series : telemetry.series) {
+    if (series.quantity != "programs") continue;
+    for (const double programs : valuesIn(telemetry, series, phase)) most = std::max(most, programs);
+  }
+  if (most < 1) return {};
+  return most - 1;
+}
+
 std::vector<std::string> unequalClocks(const Telemetry& telemetry, const std::string& phase) {
   std::vector<std::string> lines;
   for (const auto& [quantity, clocks] : clocksIn(telemetry, phase)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,10 @@ struct Telemetry {
 
 /// Values of a series within the phase of that name; NaN left out.
 std::vector<double> valuesIn(const Telemetry& telemetry, const TelemetrySeries& series, const std::string& phase);
+
+/// The most programs at once on any GPU in `phase`, without the run itself. Empty where the driver lists not even that,
+/// as in some containers: it lists no others either.
+std::optional<double> otherPrograms(const Telemetry& telemetry, const std::string& phase);
 
 /// "SM clock differs: cuda:0 1771 MHz, cuda:1 1683 MHz (95.0 % of cuda:0)" for each clock whose median in `phase`
 /// differs by more than 1 % among devices; the first device of a quantity is the one the others are compared with.

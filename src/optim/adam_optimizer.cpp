@@ -30,7 +30,8 @@ class AdamOptimizer final : public Optimizer {
             .weightDecay = options_.weightDecay,
             .scale = gradientScale,
             .number = step + 1,
-            .decoupled = decoupled_};
+            .decoupled = decoupled_,
+            .scaled = scaledLoss()};
   }
 
   FlatBuffers& buffers_;

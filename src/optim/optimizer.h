@@ -8,6 +8,7 @@
 
 #include "base/span.h"
 #include "device/flat_buffers.h"
+#include "optim/loss_scale.h"
 
 namespace tandem {
 
@@ -41,20 +42,30 @@ class Optimizer {
   virtual ~Optimizer() = default;
   /// Allocates the state of all slices, as first use does: before several threads update slices of the same memory.
   virtual void allocateState() = 0;
-  /// w of the slice becomes the weights after step `step` (from 0), from its gradient times `gradientScale`.
+  /// From now on gradients are of a loss with this scale, on the buffers' device, which must outlive this; null: of
+  /// none.
+  void setLossScale(const LossScale* scale) { lossScale_ = scale; }
+  /// w of the slice becomes the weights after step `step` (from 0), from its gradient times `gradientScale`; with a
+  /// loss scale nothing, where its step has overflowed.
   void update(Slice slice, int64_t step, double gradientScale) {
     const Span updating(SpanKind::update);
     apply(slice, step, gradientScale);
   }
 
+ protected:
+  ScaledLoss scaledLoss() const { return lossScale_ == nullptr ? ScaledLoss{} : lossScale_->forKernels(); }
+
  private:
   virtual void apply(Slice slice, int64_t step, double gradientScale) = 0;
+
+  const LossScale* lossScale_ = nullptr;
 };
 
 /// A row of the optimizer catalog.
 struct OptimizerEntry {
   std::string_view name, summary;
   double learningRate;                                   ///< where none is given; 0: the model's own
+  bool changesByStep;                                    ///< its coefficients, even at one learning rate
   int (*stateValues)(const OptimizerOptions&);           ///< fp32 values kept for each weight
   std::string (*coefficients)(const OptimizerOptions&);  ///< as people read them: "momentum 0.9"
   std::unique_ptr<Optimizer> (*make)(FlatBuffers&, const OptimizerOptions&);

@@ -26,7 +26,8 @@ class SgdOptimizer final : public Optimizer {
             .momentum = static_cast<float>(options_.momentum),
             .weightDecay = static_cast<float>(options_.weightDecay),
             .scale = static_cast<float>(gradientScale),
-            .nesterov = options_.nesterov};
+            .nesterov = options_.nesterov,
+            .scaled = scaledLoss()};
   }
 
   FlatBuffers& buffers_;

@@ -22,8 +22,8 @@ namespace {
 constexpr std::array<std::string_view, 4> work{"model", "classes", "image-size", "forward-only"};
 
 /// Facts that make it another machine. (Other libraries or another commit are what one may want to compare.)
-constexpr std::array<std::string_view, 8> machine{"host",    "cpu",        "cores",  "hardware threads",
-                                                  "sockets", "NUMA nodes", "memory", "gpus"};
+constexpr std::array<std::string_view, 9> machine{"host",       "cpu",    "cores", "hardware threads", "sockets",
+                                                  "NUMA nodes", "memory", "gpus",  "gpu links"};
 
 constexpr std::string_view anotherMachine = "another machine";
 

@@ -18,6 +18,35 @@ std::string pairsText(const std::map<std::string, std::string>& pairs, char betw
   return oneLine(join(parts));
 }
 
+/// Every text with the GPUs, or pairs of GPUs, that it is of; the text alone where it is of all.
+std::string groupedText(const std::map<std::string, std::vector<std::string>>& whose) {
+  std::vector<std::string> parts;
+  for (const auto& [text, which] : whose) {
+    parts.push_back(whose.size() == 1 ? text : concat(text, " (", join(which, " "), ')'));
+  }
+  return oneLine(join(parts, "; "));
+}
+
+std::string linksText(const Environment& environment) {
+  if (environment.devices.size() < 2) return "none";
+  std::map<std::string, std::vector<std::string>> pairs;
+  for (const auto& [a, b, path, access, atomics] : environment.gpuLinks) {
+    pairs[concat(path, ", peer access ", access, ", atomics ", atomics)].push_back(concat(a, '-', b));
+  }
+  return known(groupedText(pairs));
+}
+
+/// What GPU and system allow: what an idle link does at the moment says nothing.
+std::string slotsText(const Environment& environment) {
+  if (environment.devices.empty()) return "none";
+  std::map<std::string, std::vector<std::string>> gpus;
+  for (size_t i = 0; i < environment.gpuSlots.size(); ++i) {
+    const GpuSlot& slot = environment.gpuSlots[i];
+    gpus[concat("PCIe gen ", counted(slot.largestGeneration), " x", counted(slot.mostLanes))].push_back(concat(i));
+  }
+  return known(groupedText(gpus));
+}
+
 std::string range(double low, double high) {
   if (high < 0) return "unknown";
   return low == high ? fixed(low, 2) : concat(fixed(low, 2), " to ", fixed(high, 2));
@@ -64,6 +93,8 @@ std::vector<EnvironmentFact> factsOf(const Environment& environment) {
           {"memory", environment.memoryBytes > 0 ? bytesText(memory) : "unknown"},
           {"governor", known(environment.governor)},
           {"gpus", environment.devices.empty() ? "none" : oneLine(join(environment.devices))},
+          {"gpu links", linksText(environment)},
+          {"gpu slots", slotsText(environment)},
           {"libraries", pairsText(environment.libraries, ' ')},
           {"variables", environment.variables.empty() ? "none" : pairsText(environment.variables, '=')},
           {"tandem", known(environment.tandemVersion)},

@@ -15,6 +15,10 @@ void Independent::attach(Replica& replica) {
 }
 
 void Independent::endStep(Replica& replica, int64_t step) {
+  const FlatBuffers& buffers = replica.buffers;
+  for (int segment = 0; replica.lossScale != nullptr && segment < buffers.segments(); ++segment) {
+    replica.lossScale->check(buffers.gradient(buffers.whole(segment)));
+  }
   for (int segment = 0; segment < replica.buffers.segments(); ++segment) {
     replica.optimizer.update(replica.buffers.whole(segment), step, 1.0);
   }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/span.h"
 #include "comm/peer_sum.h"
+#include "kernels/non_finite.h"
 #include "strategy/placement.h"
 #include "strategy/traffic.h"
 
@@ -62,10 +63,15 @@ void OwnerUpdate::attach(Replica& replica) {
   }
   lane.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, bucketBytes_));
   lane.traffic = allReduceTraffic(allReduce_, replica.buffers, lane.tracker->buckets().size(), replicas());
+  if (replica.lossScale != nullptr) lane.overflow = at::zeros({1});
   barrier_.arriveAndWait();
 }
 
-void OwnerUpdate::beginStep(Replica& replica, int64_t step) { lanes_[replica.index].step = step; }
+void OwnerUpdate::beginStep(Replica& replica, int64_t step) {
+  Lane& lane = lanes_[replica.index];
+  lane.step = step;
+  if (lane.overflow.defined()) lane.overflow.zero_();  // all have read it: they have updated
+}
 
 void OwnerUpdate::gradientReady(Replica& replica, Slice slice) {
   Lane& lane = lanes_[replica.index];
@@ -94,20 +100,44 @@ void OwnerUpdate::finish(Replica& replica) {
 
 bool OwnerUpdate::progress(Replica& replica) {
   Lane& lane = lanes_[replica.index];
-  const auto& buckets = lane.tracker->buckets();
-  const int64_t end = lane.first + static_cast<int64_t>(buckets.size());
-  int64_t next = lane.done[updated].load(std::memory_order_relaxed);
-  for (; next < end && allHave(arrived, next + 1); ++next) {
-    updateOwned(replica, buckets[next - lane.first]);
-    publish(lane, updated, next + 1);
+  if (replica.lossScale == nullptr) {
+    advance(lane, arrived, updated, [&](Slice bucket) {
+      sumOwned(replica, bucket);
+      updateOwned(replica, bucket);
+    });
+  } else if (sumAndJudge(replica)) {
+    advance(lane, summed, updated, [&](Slice bucket) { updateOwned(replica, bucket); });
   }
-  if (oneNode()) return allHave(updated, end);
-  int64_t copy = lane.done[copied].load(std::memory_order_relaxed);
-  for (; copy < end && allHave(updated, copy + 1); ++copy) {
-    copyFromOtherNodes(replica, buckets[copy - lane.first], Values::weights);
-    publish(lane, copied, copy + 1);
+  if (oneNode()) return allHave(updated, endOf(lane));
+  return advance(lane, updated, copied, [&](Slice bucket) { copyFromOtherNodes(replica, bucket, Values::weights); });
+}
+
+bool OwnerUpdate::sumAndJudge(Replica& replica) {
+  Lane& lane = lanes_[replica.index];
+  const bool allSummed = advance(lane, arrived, summed, [&](Slice bucket) {
+    sumOwned(replica, bucket);
+    markNonFinite(replica.buffers.gradient(ownedSlice(bucket, replica.index)), lane.overflow);
+  });
+  const bool isNew = lane.done[updated].load(std::memory_order_relaxed) == lane.first;
+  if (allSummed && isNew) {
+    for (const Lane& other : lanes_) replica.lossScale->join(other.overflow);
   }
-  return allHave(copied, end);
+  return allSummed;
+}
+
+int64_t OwnerUpdate::endOf(const Lane& lane) const {
+  return lane.first + static_cast<int64_t>(lane.tracker->buckets().size());
+}
+
+template <class Work>
+bool OwnerUpdate::advance(Lane& lane, Stage before, Stage stage, const Work& work) {
+  const int64_t end = endOf(lane);
+  int64_t next = lane.done[stage].load(std::memory_order_relaxed);
+  for (; next < end && allHave(before, next + 1); ++next) {
+    work(lane.tracker->buckets()[next - lane.first]);
+    publish(lane, stage, next + 1);
+  }
+  return allHave(stage, end);
 }
 
 bool OwnerUpdate::allHave(Stage stage, int64_t buckets) const {
@@ -120,15 +150,17 @@ void OwnerUpdate::publish(Lane& lane, Stage stage, int64_t buckets) {
   monitor_.notify();
 }
 
+void OwnerUpdate::sumOwned(Replica& replica, Slice bucket) {
+  const Slice owned = ownedSlice(bucket, replica.index);
+  if (owned.count() == 0 || replicas() == 1) return;
+  std::vector<at::Tensor> sources;
+  for (const Lane& lane : lanes_) sources.push_back(lane.buffers->gradient(owned));
+  sumFromPeers(replica.buffers.gradient(owned), std::move(sources));
+}
+
 void OwnerUpdate::updateOwned(Replica& replica, Slice bucket) {
   const Slice owned = ownedSlice(bucket, replica.index);
-  if (owned.count() == 0) return;
-  if (replicas() > 1) {
-    std::vector<at::Tensor> sources;
-    for (const Lane& lane : lanes_) sources.push_back(lane.buffers->gradient(owned));
-    sumFromPeers(replica.buffers.gradient(owned), std::move(sources));
-  }
-  replica.optimizer.update(owned, lanes_[replica.index].step, 1.0 / replicas());
+  if (owned.count() > 0) replica.optimizer.update(owned, lanes_[replica.index].step, 1.0 / replicas());
 }
 
 void OwnerUpdate::copyFromOtherNodes(const Replica& replica, Slice bucket, Values values) const {

@@ -16,7 +16,8 @@ namespace tandem {
 /// Masters, weights and optimizer state exist once per NUMA node, in memory of its first replica, and its replicas
 /// share them; what owners on other nodes have updated is copied, each slice by one replica of a node. An owner updates
 /// as soon as the bucket is complete everywhere, mostly during backward: by then nobody reads these weights any more
-/// (GradientReady), and nobody goes on to the next step before all are updated and their gradients read.
+/// (GradientReady), and nobody goes on to the next step before all are updated and their gradients read. With a loss
+/// scale an owner sums so early, and updates when all have told whether a sum of theirs has overflowed.
 class OwnerUpdate final : public Strategy {
  public:
   /// REQUIRES: CPU devices, bucketBytes > 0.
@@ -32,11 +33,12 @@ class OwnerUpdate final : public Strategy {
  private:
   /// How many buckets a replica has brought so far, over all steps. What it wrote before counting one is seen by who
   /// reads the count.
-  enum Stage { arrived, updated, copied, stages };
-  struct alignas(64) Lane {  // of one replica
+  enum Stage { arrived, summed, updated, copied, stages };  // summed: with a loss scale only
+  struct alignas(64) Lane {                                 // of one replica
     std::array<std::atomic<int64_t>, stages> done{};
     /// The same memory, alive while others read it even when this replica has failed.
     std::unique_ptr<const FlatBuffers> buffers;
+    at::Tensor overflow;  // [1] fp32, with a loss scale: not 0 where a sum of this step is not finite
     std::unique_ptr<BucketTracker> tracker;  // the rest is touched by its own thread only
     StrategyTraffic traffic;
     int64_t step = 0;
@@ -53,7 +55,15 @@ class OwnerUpdate final : public Strategy {
   bool progress(Replica& replica);
   bool allHave(Stage stage, int64_t buckets) const;
   void publish(Lane& lane, Stage stage, int64_t buckets);
+  /// Takes the step's buckets through `stage`, one after another, as far as all replicas have brought them through
+  /// `before`; true when all have all of them there.
+  template <class Work>
+  bool advance(Lane& lane, Stage before, Stage stage, const Work& work);
+  int64_t endOf(const Lane& lane) const;
+  void sumOwned(Replica& replica, Slice bucket);
   void updateOwned(Replica& replica, Slice bucket);
+  /// Sums; true when all have summed all and the replica's loss scale knows whether a sum has overflowed.
+  bool sumAndJudge(Replica& replica);
   /// Of what owners on other nodes have updated, this replica's share.
   void copyFromOtherNodes(const Replica& replica, Slice bucket, Values values) const;
 

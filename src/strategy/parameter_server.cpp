@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/span.h"
+#include "kernels/non_finite.h"
 
 namespace tandem {
 namespace {
@@ -55,12 +56,29 @@ void ParameterServer::attach(Replica& replica) {
   for (const auto& shard : shards_) {
     for (const Piece& piece : shard->pieces(replica.index, replica.buffers)) lane.work.push_back({shard.get(), piece});
   }
+  if (replica.lossScale != nullptr) scaleLoss(replica);
   pull(replica, Shard::Values::masters);
   replica.device.synchronize();
   attached_.arriveAndWait();
 }
 
-void ParameterServer::beginStep(Replica& replica, int64_t /*step*/) { pull(replica, Shard::Values::weights); }
+void ParameterServer::scaleLoss(const Replica& replica) {
+  Lane& lane = lanes_[replica.index];
+  for (const auto& shard : shards_) {
+    if (!shard->ownedBy(replica.index)) continue;
+    const at::Device device = shard->plan().device;
+    lane.overflow = at::zeros({1}, device);
+    const bool isHere = device == replica.device.torch();
+    if (!isHere) lane.elsewhere = std::make_unique<LossScale>(device, replica.lossScale->rule());
+    shard->setLossScale(replica.index, isHere ? replica.lossScale : lane.elsewhere.get());
+  }
+}
+
+void ParameterServer::beginStep(Replica& replica, int64_t /*step*/) {
+  pull(replica, Shard::Values::weights);
+  Lane& lane = lanes_[replica.index];
+  if (lane.overflow.defined()) lane.overflow.zero_();  // all have read it: they have updated
+}
 
 void ParameterServer::finish(Replica& replica) { pull(replica, Shard::Values::masters); }
 
@@ -108,6 +126,7 @@ bool ParameterServer::sumArrived(Replica& replica) {
     std::vector<at::Tensor> gradients;
     for (const Lane& lane : lanes_) gradients.push_back(lane.buffers->gradient(work.piece.inReplica));
     work.shard->sum(work.piece, std::move(gradients));
+    if (mine.overflow.defined()) markNonFinite(work.shard->gradient(work.piece), mine.overflow);
   }
   return true;
 }
@@ -123,10 +142,29 @@ void ParameterServer::waitForUpdates(const Replica& replica) {
 void ParameterServer::endStep(Replica& replica, int64_t step) {
   Lane& lane = lanes_[replica.index];
   context_.monitor->waitUntil([&] { return sumArrived(replica); });
+  if (replica.lossScale != nullptr) joinFindings(replica);
   for (const auto& shard : shards_) shard->update(replica.index, step, 1.0 / replicas());
+  if (lane.elsewhere) lane.elsewhere->endStep();
   lane.nextWork = 0;
   ++lane.steps;
   lane.updated.publish(lane.steps, replica.device, *context_.monitor);
+}
+
+void ParameterServer::joinFindings(const Replica& replica) {
+  Lane& mine = lanes_[replica.index];
+  const int64_t step = mine.steps + 1;
+  mine.summed.publish(step, replica.device, *context_.monitor);
+  context_.monitor->waitUntil([&] {
+    return std::all_of(lanes_.begin(), lanes_.end(), [=](const Lane& lane) { return lane.summed.reached(step); });
+  });
+  for (const Lane& lane : lanes_) {
+    if (!lane.overflow.defined()) continue;
+    lane.summed.follow(step, replica.device);
+    replica.lossScale->join(lane.overflow);
+    if (!mine.elsewhere) continue;
+    lane.summed.synchronize(step);
+    mine.elsewhere->join(lane.overflow);
+  }
 }
 
 StrategyTraffic ParameterServer::traffic() const { return traffic_; }

@@ -15,7 +15,8 @@ namespace tandem {
 /// everywhere, so that most sums are done when backward ends. A gradient is overwritten only after the next
 /// beginStep(), which waits for all owners' updates; a shard's weights are overwritten only after every replica's
 /// gradient of the step arrived, hence after its pull. With CUDA replicas and `cpu`, gradients are copied to host
-/// memory in endStep() and one thread updates.
+/// memory in endStep() and one thread updates. With a loss scale owners update when all have told whether a sum of
+/// theirs has overflowed.
 class ParameterServer final : public Strategy {
  public:
   /// Throws UsageError when context.parameterDevice names no device of the run.
@@ -38,15 +39,22 @@ class ParameterServer final : public Strategy {
     std::unique_ptr<const FlatBuffers> buffers;
     std::vector<Milestone> arrived;  // per variable: steps whose gradient is complete
     Milestone updated;               // steps
-    int64_t steps = 0;               // finished; the rest is touched by its own thread only
+    Milestone summed;                // steps, with a loss scale only
+    at::Tensor overflow;  // [1] fp32, with a loss scale where it sums: not 0 where a sum of this step is not finite
+    int64_t steps = 0;    // finished; the rest is touched by its own thread only
     std::vector<Work> work;
     size_t nextWork = 0;
+    /// Of shards that are not on the replica's device: finds what the replica's does, and so is the same.
+    std::unique_ptr<LossScale> elsewhere;
   };
 
   int replicas() const { return static_cast<int>(lanes_.size()); }
   /// Sums this replica's pieces in order, as far as gradients have arrived; true when all are done.
   bool sumArrived(Replica& replica);
   bool gathered(const Replica& replica, const Work& work) const;
+  void scaleLoss(const Replica& replica);
+  /// What all replicas have found becomes known to the loss scales.
+  void joinFindings(const Replica& replica);
   void pull(Replica& replica, Shard::Values values);
   /// Of all replicas' finished steps as many as this one has finished.
   void waitForUpdates(const Replica& replica);

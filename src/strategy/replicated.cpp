@@ -43,7 +43,14 @@ void Replicated::endStep(Replica& replica, int64_t step) {
   check(lane.tracker->startable() == static_cast<int64_t>(buckets.size()), "every gradient was reported in the step");
   for (size_t i = 0; i < buckets.size(); ++i) {
     if (lane.group) lane.group->wait(lane.tickets[i]);
-    replica.optimizer.update(buckets[i], step, 1.0 / replicas());
+    if (replica.lossScale == nullptr) {
+      replica.optimizer.update(buckets[i], step, 1.0 / replicas());
+    } else {
+      replica.lossScale->check(replica.buffers.gradient(buckets[i]));
+    }
+  }
+  if (replica.lossScale != nullptr) {  // sums are the same bits everywhere, and so is what was found
+    for (const Slice bucket : buckets) replica.optimizer.update(bucket, step, 1.0 / replicas());
   }
   lane.tickets.clear();
   lane.tracker->reset();

@@ -54,6 +54,10 @@ std::vector<Piece> Shard::pieces(int replica, const FlatBuffers& replicaBuffers)
   return pieces;
 }
 
+void Shard::setLossScale(int owner, const LossScale* scale) {
+  optimizers_.at(static_cast<size_t>(rankOf(owner)))->setLossScale(scale);
+}
+
 void Shard::sum(const Piece& piece, std::vector<at::Tensor> gradients) {
   sumFromPeers(buffers_.gradient(piece.inShard), std::move(gradients));
 }

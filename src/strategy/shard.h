@@ -29,7 +29,12 @@ class Shard {
   /// What `replica` owns, in the order in which gradients become ready.
   std::vector<Piece> pieces(int replica, const FlatBuffers& replicaBuffers) const;
 
+  /// Of what `owner` updates.
+  void setLossScale(int owner, const LossScale* scale);
+
   void sum(const Piece& piece, std::vector<at::Tensor> gradients);
+  /// What sum() has written.
+  at::Tensor gradient(const Piece& piece) const { return buffers_.gradient(piece.inShard); }
   /// Updates what `replica` owns.
   void update(int replica, int64_t step, double gradientScale);
 

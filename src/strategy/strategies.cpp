@@ -6,12 +6,17 @@
 namespace tandem {
 namespace {
 
+bool never(const AllReduceEntry&, int64_t) { return false; }
+bool always(const AllReduceEntry&, int64_t) { return true; }
+bool asAllReduce(const AllReduceEntry& allReduce, int64_t replicas) { return replicas == 1 || allReduce.enqueuesOnly; }
+
 constexpr StrategyEntry table[] = {
     {"replicated", "parameters on every replica; gradients all-reduced in buckets during backward",
-     Exchange::synchronous, makeReplicated},
+     Exchange::synchronous, asAllReduce, makeReplicated},
     {"parameter_server", "parameters on --parameter-device; replicas pull them, gradients are summed there",
-     Exchange::synchronous, makeParameterServer},
-    {"independent", "no exchange: each replica trains alone (the control run)", Exchange::none, makeIndependent},
+     Exchange::synchronous, never, makeParameterServer},
+    {"independent", "no exchange: each replica trains alone (the control run)", Exchange::none, always,
+     makeIndependent},
 };
 
 }  // namespace

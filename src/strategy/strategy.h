@@ -20,7 +20,8 @@ struct Replica {
   int index = 0;
   const Device& device;
   FlatBuffers& buffers;
-  Optimizer& optimizer;  ///< of `buffers`
+  Optimizer& optimizer;            ///< of `buffers`
+  LossScale* lossScale = nullptr;  ///< of the optimizer; null without loss scaling
 };
 
 struct StrategyTraffic {
@@ -41,7 +42,8 @@ class Strategy {
   virtual void beginStep(Replica&, int64_t /*step*/) {}  ///< e.g. pull from the parameter server
   /// During backward; may start communication and update weights, must not wait.
   virtual void gradientReady(Replica&, Slice) {}
-  /// Exchange finished, update of step `step` applied.
+  /// Exchange finished, update of step `step` applied. With a loss scale its step ends next (LossScale::endStep()): it
+  /// knows then of every gradient that this replica's weights are made of, and so did all updates.
   virtual void endStep(Replica& replica, int64_t step) = 0;
   /// Once after the last step, before parameters are read: they are those of the last update.
   virtual void finish(Replica&) {}
@@ -65,6 +67,9 @@ struct StrategyContext {
 struct StrategyEntry {
   std::string_view name, summary;
   Exchange exchange;
+  /// Whether from the first gradientReady() to the end of endStep() replicas only enqueue work of their devices, so
+  /// that it can be recorded (device/recorded_work.h).
+  bool (*enqueuesOnly)(const AllReduceEntry&, int64_t replicas);
   std::unique_ptr<Strategy> (*make)(const StrategyContext&);
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/banner.h"
 #include "cli/catalog_names.h"
 #include "cli/progress_line.h"
@@ -10,10 +11,29 @@
 namespace tandem {
 namespace {
 
-Sweep parsed(std::vector<std::string> arguments, int64_t cores) {
+Sweep parsed(std::vector<std::string> arguments, const BenchPlaces& places) {
   auto sweep = parseArguments("bench", arguments, catalogNames());
-  addDefaultAxes(sweep, cores);
+  addDefaultAxes(sweep, places);
   return sweep;
+}
+
+Sweep parsed(std::vector<std::string> arguments, int64_t cores) {
+  return parsed(std::move(arguments), BenchPlaces{.cores = cores, .gpus = {}, .halfPrecision = {}, .withoutGpus = {}});
+}
+
+BenchPlaces gpus(int count) {
+  BenchPlaces places{.cores = 4, .gpus = {}, .halfPrecision = "bf16", .withoutGpus = {}};
+  for (int i = 0; i < count; ++i) places.gpus.push_back(i);
+  return places;
+}
+
+/// "devices strategy precision" of every point.
+std::vector<std::string> textsOf(const std::vector<Config>& configs) {
+  std::vector<std::string> texts;
+  for (const auto& config : configs) {
+    texts.push_back(concat(config.devices, ' ', config.strategy, ' ', config.precision));
+  }
+  return texts;
 }
 
 std::vector<int64_t> replicasOf(const std::vector<Config>& configs) {
@@ -48,6 +68,61 @@ TEST(DefaultAxes, GiveWayToWhatIsAskedFor) {
   EXPECT_EQ(expand(parsed({"--model=trivial"}, 1), catalogNames()).front().batch, Config().batch);
 }
 
+TEST(DefaultAxes, OfGpusAreDevicesStrategiesAndPrecisions) {
+  const auto two = expand(parsed({}, gpus(2)), catalogNames());
+  EXPECT_EQ(textsOf(two),
+            (std::vector<std::string>{"cuda:0 replicated fp32", "cuda:0 replicated bf16", "cuda:0+1 replicated fp32",
+                                      "cuda:0+1 replicated bf16", "cuda:0 parameter_server fp32",
+                                      "cuda:0 parameter_server bf16", "cuda:0+1 parameter_server fp32",
+                                      "cuda:0+1 parameter_server bf16"}));
+  EXPECT_EQ(two.front().batch, Config().batch) << "the model's own";
+  EXPECT_EQ(two.front().budget, 12.5);
+  const auto six = expand(parsed({"--precision=fp32", "--batch=7"}, gpus(6)), catalogNames());
+  ASSERT_EQ(six.size(), 8U);
+  EXPECT_EQ(six[2].devices, "cuda:0+1+2+3");
+  EXPECT_EQ(six[3].devices, "cuda:0+1+2+3+4+5");
+  EXPECT_EQ(six[3].batch, 7);
+  EXPECT_EQ(expand(parsed({}, gpus(8)), catalogNames()).size(), 16U);
+  EXPECT_EQ(expand(parsed({}, gpus(1)), catalogNames()).back().devices, "cuda:0");
+}
+
+TEST(DefaultAxes, OfGpusWithout16BitsAreFp32Alone) {
+  BenchPlaces places = gpus(1);
+  places.halfPrecision.clear();
+  EXPECT_EQ(textsOf(expand(parsed({}, places), catalogNames())),
+            (std::vector<std::string>{"cuda:0 replicated fp32", "cuda:0 parameter_server fp32"}));
+}
+
+TEST(DefaultAxes, OptionsOfCoresKeepToTheCpu) {
+  for (const char* option : {"--cores-per-replica=1", "--oversubscribe"}) {
+    EXPECT_EQ(expand(parsed({option}, gpus(2)), catalogNames()).front().devices, "cpu") << option;
+  }
+  EXPECT_EQ(expand(parsed({"--devices=cpu"}, gpus(2)), catalogNames()).size(), 1U);
+}
+
+TEST(DefaultAxes, GpusThatThisBuildCannotUseAreLeftOut) {
+  GpuFacts older, newer;
+  older.capability = 61;
+  newer.capability = 90;
+  CudaFacts facts;
+  facts.built = true;
+  facts.runtimeVersion = facts.driverVersion = 13000;
+  facts.gpus = {older, newer, newer};
+  facts.libtorch = architecturesOfList("80-real 90-real");
+  const BenchPlaces places = placesOf(3, facts);
+  EXPECT_EQ(places.cores, 3);
+  EXPECT_EQ(places.gpus, (std::vector<int>{1, 2}));
+  EXPECT_EQ(places.halfPrecision, "bf16");
+  facts.driverVersion = 12000;
+  const BenchPlaces none = placesOf(3, facts);
+  EXPECT_TRUE(none.gpus.empty());
+  const auto notes = parsed({}, none).notes;
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes.front().find("measured on the CPU: --devices=cuda:0: the NVIDIA driver"), std::string::npos);
+  EXPECT_TRUE(parsed({"--replicas=2"}, none).notes.empty()) << "nothing was chosen";
+  EXPECT_EQ(placesOf(3, CudaFacts()).withoutGpus, "") << "a build without CUDA has nothing to explain";
+}
+
 TEST(BenchPoints, AnImpossiblePointKeepsItsReason) {
   const auto sweep = parsed({"--model=trivial", "--image-size=32", "--replicas=1,4000"}, 1);
   const auto points = resolvePoints(sweep, expand(sweep, catalogNames()));
@@ -69,6 +144,19 @@ TEST(ProgressText, HoldsRateStepAndTimeLeft) {
             "[2/4] replicas=2: step 12 of 40, 31.5 images/s, 12 s left");
   EXPECT_EQ(progressText("x", {.warmingUp = true, .step = 3}, 100), "x: warming up, step 3");
   EXPECT_EQ(progressText("[2/4] replicas=2", progress, 10), "[2/4] repl");
+}
+
+TEST(Banner, ShowsHowTheGpusAreConnected) {
+  Environment environment;
+  environment.devices = {"Some GPU", "Some GPU"};
+  environment.gpuLinks = {{0, 1, "PHB", "no", "no"}};
+  environment.gpuSlots = {{3, 16, 3, 16}, {3, 16, 3, 16}};
+  const auto text = bannerText(environment);
+  for (const auto& part :
+       {"gpus       Some GPU, Some GPU\n                   cuda:0  cuda:1\n           cuda:0  X       PHB\n",
+        "           peer access no, atomics no: all pairs\n           PCIe gen 3 x16 now, gen 3 x16 at most\n"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  }
 }
 
 TEST(Banner, NamesWhatWasFound) {

@@ -20,7 +20,7 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const int replicas : {1, 2, 3, 4, 5}) {
     for (const int64_t count : {1, 7, 1000, 65537}) {
-      for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+      for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
         for (const bool block : {false, true}) all.push_back({replicas, count, type, block});
       }
     }
@@ -41,7 +41,7 @@ at::Tensor exactSum(int replicas, int64_t count, at::ScalarType type, int64_t sa
 
 // Terms are at most 1, and a value is rounded to the wire type at most n times on its way, partial sums being below n.
 double tolerance(int replicas, at::ScalarType type) {
-  const double unit = type == at::kFloat ? 0x1p-24 : 0x1p-9;
+  const double unit = type == at::kFloat ? 0x1p-24 : type == at::kHalf ? 0x1p-12 : 0x1p-9;
   return replicas * replicas * unit;
 }
 

@@ -69,11 +69,12 @@ TEST(Alias, OptimizersOfTfCnnBenchmarks) {
   EXPECT_NE(refusal("--optimizer=rmsprop").find("not built yet"), std::string::npos);
 }
 
-TEST(Alias, SixteenBitSaysThatItIsBf16) {
+TEST(Alias, SixteenBitsAreFp16AndSayWhatThatIs) {
   for (const char* words : {"--use-fp16", "--use_fp16=True", "--use-fp16=true,false"}) {
     const Sweep sweep = parse(words);
-    EXPECT_EQ(sweep.base.precision, "bf16") << words;
-    EXPECT_EQ(sweep.notes, Texts{"--use-fp16: 16-bit here is bf16 (no loss scaling needed); fp16 is not built yet"});
+    EXPECT_EQ(sweep.base.precision, "fp16") << words;
+    ASSERT_EQ(sweep.notes.size(), 1U) << words;
+    EXPECT_NE(sweep.notes[0].find("loss scaling"), std::string::npos) << sweep.notes[0];
   }
   EXPECT_EQ(parse("--use_fp16=False").base.precision, "fp32");
   EXPECT_TRUE(parse("--use_fp16=False").notes.empty());
@@ -97,7 +98,7 @@ TEST(Alias, WhatIsNotBuiltIsRefusedAsSuch) {
        {"--fake-location=python-queue", "--fake-location python-dataset", "--fake_location=zmq-consume",
         "--input=python-queue", "--variable-update=horovod", "--strategy=horovod", "--variable_update=byteps",
         "--variable_update=distributed_replicated", "--variable_update=collective_all_reduce",
-        "--variable_update=replicated/horovod", "--precision=fp16", "--precision=fp32,FP16"}) {
+        "--variable_update=replicated/horovod"}) {
     EXPECT_NE(refusal(words).find("not built yet"), std::string::npos) << words << ": " << refusal(words);
   }
   EXPECT_EQ(refusal("--fake-location=python-queue"),

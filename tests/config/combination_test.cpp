@@ -28,6 +28,12 @@ TEST(Combination, AllReduceNeedsReplicated) {
   EXPECT_EQ(refusal({"--all-reduce=ring"}), "accepted");
 }
 
+TEST(Combination, ASearchedBatchIsPerReplica) {
+  expectRefused({"--batch=max", "--scaling=strong"}, "use --scaling=weak, or give a number");
+  EXPECT_EQ(refusal({"--batch=max"}), "accepted");
+  EXPECT_EQ(refusal({"--batch=32", "--scaling=strong"}), "accepted");
+}
+
 TEST(Combination, HeadAgreesWithClasses) {
   expectRefused({"--head=14xsigmoid", "--classes=10"}, "one says 14 classes, the other 10");
   EXPECT_EQ(refusal({"--head=14xsigmoid", "--classes=14"}), "accepted");
@@ -75,6 +81,11 @@ TEST(Combination, TrainingOptionsFitTogether) {
   expectRefused({"--recompute=norm", "--executor=autograd"}, "only --executor=planned computes activations again");
   expectRefused({"--recompute=norm", "--forward-only"}, "without backward nothing is kept");
   EXPECT_EQ(refusal({"--recompute=norm"}), "accepted");
+}
+
+TEST(Combination, OnlyAGpuHasStepsInFlight) {
+  expectRefused({"--in-flight=4"}, "--in-flight=4 does nothing with --devices=cpu");
+  EXPECT_EQ(refusal({"--in-flight=4", "--devices=cuda:0"}), "accepted");
   expectRefused({"--trace=a.pftrace"}, "needs --profile");
   expectRefused({"--trace=a.pftrace", "--profile", "--compare"}, "with --compare");
   EXPECT_EQ(refusal({"--trace=a.pftrace", "--profile"}), "accepted");

@@ -109,7 +109,7 @@ constexpr Case badTexts[] = {
 INSTANTIATE_TEST_SUITE_P(Numbers, BadValue, testing::ValuesIn(badNumbers));
 INSTANTIATE_TEST_SUITE_P(Texts, BadValue, testing::ValuesIn(badTexts));
 
-TEST(BadValue, TextIsTheOnePromised) { EXPECT_EQ(refusal("batch", "0"), "--batch=0: must be at least 1"); }
+TEST(BadValue, TextIsTheOnePromised) { EXPECT_EQ(refusal("batch", "0"), "--batch=0: must be at least 1, or max"); }
 
 TEST(GoodValue, AModelMayBeAFile) {
   EXPECT_EQ(refusal("model", "./nets/own.json"), "accepted");

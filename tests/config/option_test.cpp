@@ -92,6 +92,28 @@ TEST(ConfigJson, AbsentMembersKeepTheirDefault) {
   EXPECT_EQ(configFromJson(nlohmann::json{{"lr", 1}}).learningRate, 1);
 }
 
+TEST(ConfigJson, ANamedValueIsItsName) {
+  Config config;
+  config.batch = Config::mostThatFits;
+  EXPECT_EQ(toJson(config).at("batch"), "max");
+  EXPECT_EQ(configFromJson(toJson(config)), config);
+  EXPECT_THROW(configFromJson(nlohmann::json{{"replicas", "max"}}), DataError);
+}
+
+TEST(OptionTable, NamedValuesCannotBeTypedAsNumbers) {
+  for (const Option& option : options()) {
+    if (option.named.name.empty()) continue;
+    Config config;
+    set(config, option, std::string(option.named.name));
+    EXPECT_EQ(config.*std::get<int64_t Config::*>(option.field), option.named.value) << option.name;
+    EXPECT_EQ(valueText(config, option), option.named.name);
+    const std::string number = std::to_string(option.named.value);
+    EXPECT_NE(usageErrorOf([&] { set(config, option, number); }).find(concat(", or ", option.named.name)),
+              std::string::npos);
+    EXPECT_NE(defaultText(option), option.named.name);
+  }
+}
+
 TEST(ConfigJson, RefusesWhatDoesNotFit) {
   const char* bad[] = {R"({"colour": 1})",
                        R"({"batch": "3"})",

@@ -75,6 +75,20 @@ TEST(Parse, Lists) {
   EXPECT_EQ(parse({"--replicas=2"}).axes.size(), 0u);
 }
 
+TEST(Parse, MaxIsOneBatchAmongOthers) {
+  EXPECT_EQ(parse({"--batch=max"}).base.batch, Config::mostThatFits);
+  EXPECT_EQ(parse({"--batch-size=max"}).base.batch, Config::mostThatFits);
+  EXPECT_EQ(valuesOf("--batch=32,max,64-128*2", "batch"), (Texts{"32", "max", "64", "128"}));
+  const Sweep sweep = parse({"--batch=32,max", "--replicas=1,2"});
+  const auto points = expand(sweep, exampleCatalogs());
+  ASSERT_EQ(points.size(), 4u);
+  EXPECT_EQ(points[2].batch, Config::mostThatFits);
+  EXPECT_EQ(commandLine("bench", points[3]), "tandem bench --replicas=2 --batch=max");
+  EXPECT_NE(refusal({"--batch=Max"}).find("--batch=Max: must be a whole number, or max"), std::string::npos);
+  EXPECT_NE(refusal({"--batch=max,max"}).find("lists max twice"), std::string::npos);
+  EXPECT_NE(refusal({"--replicas=max"}).find("must be a whole number"), std::string::npos);
+}
+
 TEST(Parse, Ranges) {
   EXPECT_EQ(valuesOf("--replicas=1-8*2", "replicas"), (Texts{"1", "2", "4", "8"}));
   EXPECT_EQ(valuesOf("--replicas=1-9*2", "replicas"), (Texts{"1", "2", "4", "8"}));
@@ -101,9 +115,9 @@ TEST(Parse, BadLists) {
   EXPECT_NE(refusal({"--seed=0-8*2"}).find("must grow"), std::string::npos);
   EXPECT_NE(refusal({"--seed=1-8+0"}).find("must grow"), std::string::npos);
   EXPECT_NE(refusal({"--seed=1-5000+1"}).find("at most 1000"), std::string::npos);
-  EXPECT_EQ(refusal({"--batch=1-8*2x"}), "--batch=1-8*2x: must be a whole number");
+  EXPECT_EQ(refusal({"--batch=1-8*2x"}), "--batch=1-8*2x: must be a whole number, or max");
   EXPECT_EQ(refusal({"--lr=0.1,1e-1"}), "--lr lists 0.1 twice");
-  EXPECT_EQ(refusal({"--batch=4,0"}), "--batch=0: must be at least 1");
+  EXPECT_EQ(refusal({"--batch=4,0"}), "--batch=0: must be at least 1, or max");
 }
 
 TEST(Parse, OptionsOfTheWholeRunTakeOneValue) {

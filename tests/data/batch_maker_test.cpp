@@ -203,7 +203,7 @@ TEST(Augment, IsAFunctionOfSeedEpochAndImage) {
   BatchPlan other = plan;
   other.seed = plan.seed + 1;
   for (int64_t i = 0; i < 1000; ++i) {
-    const Placement here = placeImage(plan, image, 2, i);
+    const ImagePlacement here = placeImage(plan, image, 2, i);
     EXPECT_EQ(here, placeImage(plan, image, 2, i));
     differentEpoch += here != placeImage(plan, image, 3, i);
     differentImage += here != placeImage(plan, image, 2, i + 1);
@@ -218,7 +218,7 @@ TEST(Augment, ReachesEveryCropAndBothSidesEquallyOften) {
   std::map<int64_t, int> tops, lefts;
   int flips = 0;
   for (int64_t i = 0; i < 9000; ++i) {
-    const Placement placement = placeImage(plan, {32, 32, 3}, 0, i);
+    const ImagePlacement placement = placeImage(plan, {32, 32, 3}, 0, i);
     ++tops[placement.top];
     ++lefts[placement.left];
     flips += placement.flip;
@@ -237,7 +237,7 @@ TEST(Augment, RowsDoWhatTheySay) {
     plan.augment = &row;
     bool moved = false, flipped = false;
     for (int64_t i = 0; i < 200; ++i) {
-      const Placement placement = placeImage(plan, {28, 28, 1}, 0, i);
+      const ImagePlacement placement = placeImage(plan, {28, 28, 1}, 0, i);
       moved |= placement.top != 2 || placement.left != 2;
       flipped |= placement.flip;
     }
@@ -247,7 +247,7 @@ TEST(Augment, RowsDoWhatTheySay) {
 }
 
 // The definition, with ATen operations: pad, crop, flip.
-at::Tensor padCropFlip(const at::Tensor& image, const Placement& placement, int64_t edge) {
+at::Tensor padCropFlip(const at::Tensor& image, const ImagePlacement& placement, int64_t edge) {
   const int64_t margin = 20;
   at::Tensor padded = at::zeros({edge + 2 * margin, edge + 2 * margin, 3}, at::kByte);
   padded.narrow(0, margin + placement.top, image.size(0))
@@ -265,7 +265,7 @@ TEST(Augment, PlacesAsPaddingCroppingAndFlippingDo) {
       for (int64_t top = -6; top <= 8; ++top) {
         for (int64_t left = -6; left <= 8; ++left) {
           for (const bool flip : {false, true}) {
-            const Placement placement{top, left, flip};
+            const ImagePlacement placement{top, left, flip};
             at::Tensor out = at::full({edge, edge, 3}, 255, at::kByte);
             copyPlaced(bytes, {5, 5, channels}, placement, {edge, edge, 3},
                        {out.mutable_data_ptr<uint8_t>(), static_cast<size_t>(out.numel())});

@@ -58,7 +58,7 @@ class SourceTest : public ::testing::Test {
 
 TEST_F(SourceTest, EveryRowDeliversNormalisedBatches) {
   for (const SourceEntry& entry : sources()) {
-    for (const auto type : {at::kFloat, at::kBFloat16}) {
+    for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
       for (const auto format : {at::MemoryFormat::ChannelsLast, at::MemoryFormat::Contiguous}) {
         SourceOptions wanted = options();
         wanted.type = type;

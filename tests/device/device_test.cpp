@@ -1,14 +1,18 @@
 #include "device/device.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
 #include <c10/core/Event.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <thread>
 
 #include "base/error.h"
-#include "device/cuda_properties.h"
+#include "device/gpu_facts.h"
 #include "device/topology.h"
 
 namespace tandem {
@@ -64,6 +68,36 @@ TEST(CpuDevice, KnowsItsMemory) {
   EXPECT_EQ(memory[grown - 1], 1);
 }
 
+/// A line of /proc/self/status.
+int64_t statusBytes(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word && word != name + ":") {
+  }
+  int64_t kib = 0;
+  status >> kib;
+  return kib * 1024;
+}
+
+/// 0 where a limit on what the process has and 64 MiB more leaves just that.
+template <class Resource>
+[[noreturn]] void limitTheProcess(Resource resource, const char* used) {
+  constexpr int64_t more = 64 << 20;
+  rlimit limit{};
+  const bool known = getrlimit(resource, &limit) == 0;
+  limit.rlim_cur = static_cast<rlim_t>(statusBytes(used) + more);
+  const bool limited = setrlimit(resource, &limit) == 0;
+  const int64_t left = Device::cpu(0, {}, 1).availableBytes();
+  std::_Exit(known && limited && left > more / 2 && left <= more ? 0 : 1);
+}
+
+TEST(CpuDevice, NoMoreIsAvailableThanALimitOfTheProcessLeaves) {
+  EXPECT_EXIT(limitTheProcess(RLIMIT_DATA, "VmData"), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(limitTheProcess(RLIMIT_AS, "VmSize"), testing::ExitedWithCode(0), "");
+}
+
+TEST(CpuDevice, HasNoAllocatorThatReserves) { EXPECT_EQ(Device::cpu(0, {}, 1).peakReservedBytes(), 0); }
+
 TEST(CudaDevice, RefusesAnIndexThatDoesNotExist) {
   for (const int index : {-1, cudaDeviceCount()}) {
     try {
@@ -87,6 +121,9 @@ TEST(CudaDevice, RecordsAndWaits) {
   device.synchronize();
   EXPECT_GT(device.availableBytes(), 0);
   EXPECT_GE(device.peakBytes(), 0);
+  const auto memory = at::empty({1 << 20}, at::TensorOptions().device(device.torch()).dtype(at::kByte));
+  EXPECT_GE(device.peakBytes(), 1 << 20);
+  EXPECT_GE(device.peakReservedBytes(), device.peakBytes()) << "what is in use is held";
   EXPECT_NE(device.label(), device.name()) << "the label names the product";
 }
 

@@ -79,6 +79,7 @@ class SlowForward final : public Executor {
   void backward(std::span<const at::Tensor> gradients, const GradientReady& ready) override {
     inner_->backward(gradients, ready);
   }
+  const at::Generator& generator() const override { return inner_->generator(); }
   std::vector<std::pair<std::string, at::Tensor>> statistics() const override { return inner_->statistics(); }
 
  private:
@@ -137,7 +138,7 @@ inline Found run(const Injection& injection, const Length& length) {
       "slow", "",
       [](const ExecutorOptions& o) -> std::unique_ptr<Executor> { return std::make_unique<SlowForward>(o); }, true};
   static const StrategyEntry strategy{
-      "slow", "", Exchange::synchronous,
+      "slow", "", Exchange::synchronous, nullptr,
       [](const StrategyContext& c) -> std::unique_ptr<Strategy> { return std::make_unique<SlowExchange>(c); }};
   injected = injection;
   Config config;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/equivalence_team.h"
+#include "support/precisions.h"
 
 namespace tandem::equivalence {
 
@@ -31,7 +32,7 @@ inline std::vector<Case> variantsOf(const StrategyEntry& strategy, const Graph& 
 inline std::vector<Case> casesOf(const StrategyEntry& strategy, const Graph& graph) {
   std::vector<Case> cases;
   for (Case c : variantsOf(strategy, graph)) {
-    for (const Precision& precision : precisions()) {
+    for (const Precision& precision : precisionsOnCpu()) {
       for (const LossPlaceEntry& place : lossPlaces()) {
         for (const ExecutorEntry& executor : executors()) {
           for (const int replicas : {1, 2, 3, 4}) {

@@ -37,7 +37,7 @@ TEST(Losses, EveryRowOfTheCatalogIsComputed) {
 
 // Whatever the strategy, the place of the loss and the executor: the weights of one replica on the joined batch.
 TEST_P(EquivalenceLoss, EveryStrategyGivesTheWeightsOfTheJoinedBatch) {
-  for (const Precision& precision : precisions()) {
+  for (const Precision& precision : precisionsOnCpu()) {
     const StrategyEntry* const replicated = &find(strategies(), "replicated", "strategy");
     const Case alone{.graph = &net_, .strategy = replicated, .precision = std::string(precision.name)};
     const Trained expected = train(alone);

@@ -2,6 +2,7 @@
 
 #include "engine/equivalence_team.h"
 #include "strategy/replicated.h"
+#include "support/precisions.h"
 
 namespace tandem::equivalence {
 namespace {
@@ -43,7 +44,7 @@ class Mutant : public Strategy {
   void withChangedUpdate(Replica& replica, const std::function<void(Replica&)>& call) {
     ChangedOptimizer changed(replica.optimizer,
                              [&](Slice slice, int64_t step, double scale) { update(replica, slice, step, scale); });
-    Replica other{replica.index, replica.device, replica.buffers, changed};
+    Replica other{replica.index, replica.device, replica.buffers, changed, replica.lossScale};
     call(other);
   }
   std::unique_ptr<Strategy> inner_;
@@ -110,12 +111,12 @@ std::unique_ptr<Strategy> make(const StrategyContext& context) {
 }
 
 constexpr StrategyEntry mutants[] = {
-    {"bucket_not_updated", "", Exchange::synchronous, make<BucketNotUpdated>},
-    {"bucket_not_exchanged", "", Exchange::synchronous, make<BucketNotExchanged>},
-    {"wrong_divisor", "", Exchange::synchronous, make<WrongDivisor>},
-    {"stale_weight", "", Exchange::synchronous, make<StaleWeight>},
+    {"bucket_not_updated", "", Exchange::synchronous, nullptr, make<BucketNotUpdated>},
+    {"bucket_not_exchanged", "", Exchange::synchronous, nullptr, make<BucketNotExchanged>},
+    {"wrong_divisor", "", Exchange::synchronous, nullptr, make<WrongDivisor>},
+    {"stale_weight", "", Exchange::synchronous, nullptr, make<StaleWeight>},
 };
-constexpr StrategyEntry withoutBug{"without_bug", "", Exchange::synchronous, make<Mutant>};
+constexpr StrategyEntry withoutBug{"without_bug", "", Exchange::synchronous, nullptr, make<Mutant>};
 
 bool passesTheSuite(const StrategyEntry& strategy, const Case& like) {
   Case c = like;
@@ -132,7 +133,7 @@ bool passesTheSuite(const StrategyEntry& strategy, const Case& like) {
 std::vector<Case> exchanges(const Graph& net) {
   std::vector<Case> cases;
   for (const char* allReduce : {"shared", "owner"}) {
-    for (const Precision& precision : precisions()) {
+    for (const Precision& precision : precisionsOnCpu()) {
       for (const int replicas : {2, 3, 4}) {
         cases.push_back({.graph = &net, .allReduce = allReduce, .precision = std::string(precision.name)});
         cases.back().replicas = replicas;

@@ -80,9 +80,10 @@ class Reference {
     }
     const at::Tensor output =
         forward(normalizeReference(batch.images, maker->dataset().info().normalization, like), leaves);
-    at::cross_entropy_loss(output.to(wide_), batch.labels).backward();
+    const double scale = type_ == at::kHalf ? lossScale : 1;
+    (at::cross_entropy_loss(output.to(wide_), batch.labels) * scale).backward();
     Tensors found;
-    for (const auto& [name, leaf] : leaves) found[name] = leaf.grad().to(wide_);
+    for (const auto& [name, leaf] : leaves) found[name] = leaf.grad().to(wide_) / scale;
     return found;
   }
 
@@ -107,7 +108,7 @@ double distance(const at::Tensor& a, const at::Tensor& b) {
 }
 
 /// fp32: as near to fp64 as 1e-5 of the norm, or as twice what ATen's fp32 loses on the way (a shift starts at zero, so
-/// its norm is no more than its five changes). bf16: as near to ATen's bf16 as the suite's bound.
+/// its norm is no more than its five changes). 16 bits: as near to ATen's as the suite's bound.
 void expectReference(const Weights& actual, const Case& c, const Weights& initial) {
   const auto type = find(precisions(), c.precision, "precision").compute;
   const Weights& aten = referenceOf(c.replicas, type, initial);

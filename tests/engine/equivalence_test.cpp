@@ -1,5 +1,7 @@
+#include <ATen/Context.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "engine/equivalence_cases.h"
@@ -7,11 +9,12 @@
 namespace tandem::equivalence {
 namespace {
 
-/// One replica on `count` images of each global batch from `first` on: the whole one, or one replica's share.
+/// One replica on the same kind of device and `count` images of each global batch from `first` on: the whole one, or
+/// one replica's share.
 Trained oneReplica(const Case& like, int64_t first, int64_t count) {
   static std::map<std::string, Trained> known;
-  const std::string key =
-      concat(like.executor, ' ', like.precision, ' ', ruleOf(like.optimizer).name, ' ', first, ' ', count);
+  const std::string key = concat(like.executor, ' ', like.precision, ' ', ruleOf(like.optimizer).name, ' ', first, ' ',
+                                 count, ' ', like.gpus > 0);
   const auto found = known.find(key);
   if (found != known.end()) return found->second;
   const Case alone{.graph = like.graph,
@@ -19,6 +22,7 @@ Trained oneReplica(const Case& like, int64_t first, int64_t count) {
                    .precision = like.precision,
                    .executor = like.executor,
                    .optimizer = like.optimizer,
+                   .gpus = std::min(like.gpus, 1),
                    .first = first,
                    .count = count};
   return known[key] = train(alone);
@@ -62,6 +66,42 @@ TEST_P(Equivalence, FiveStepsGiveTheWeightsOfTheOracle) {
 
 INSTANTIATE_TEST_SUITE_P(Catalog, Equivalence, testing::ValuesIn(strategies().begin(), strategies().end()),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// On one GPU two replicas share it, but for NCCL, which takes each GPU once.
+TEST(OnAGpu, FiveStepsGiveTheWeightsOfTheOracle) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  at::globalContext().setAllowTF32CuDNN(false);
+  const Graph net = plainNet();
+  for (const StrategyEntry& strategy : strategies()) {
+    for (Case c : casesOf(strategy, net)) {
+      const AllReduceEntry& allReduce = find(allReduces(), c.allReduce, "all-reduce");
+      if (c.replicas > 2 || !allReduce.onCuda) continue;
+      if (c.parameterDevice == "cpu:0") c.parameterDevice = "cuda:0";
+      c.gpus = std::min(cudaDeviceCount(), c.replicas);
+      expectTheOracle(c);
+    }
+    for (const ExecutorEntry& executor : executors()) {
+      Case c{.graph = &net, .strategy = &strategy, .allReduce = "nccl", .executor = std::string(executor.name)};
+      c.replicas = c.gpus = std::min(cudaDeviceCount(), 4);
+      expectTheOracle(c);
+    }
+  }
+}
+
+// What a GPU computes is what a CPU does, up to the order of sums.
+TEST(OnAGpu, OneReplicaTrainsAsOnACpu) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  at::globalContext().setAllowTF32CuDNN(false);
+  const Graph net = plainNet();
+  for (const ExecutorEntry& executor : executors()) {
+    const Case c{.graph = &net, .strategy = &strategies().front(), .executor = std::string(executor.name), .gpus = 1};
+    const Trained gpu = oneReplica(c, 0, globalBatch);
+    Case onCpu = c;
+    onCpu.gpus = 0;
+    const Trained cpu = oneReplica(onCpu, 0, globalBatch);
+    EXPECT_LE(difference(gpu.replicas[0], cpu.replicas[0], cpu.initial).ofNorm, 1e-4) << executor.name;
+  }
+}
 
 // A batch in parts, one after the other, is the whole batch.
 TEST_P(Equivalence, ABatchInPartsGivesTheSameWeights) {

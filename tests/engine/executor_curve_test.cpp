@@ -2,6 +2,7 @@
 
 #include "engine/equivalence_team.h"
 #include "engine/loss_curve.h"
+#include "support/precisions.h"
 
 namespace tandem::equivalence {
 namespace {
@@ -42,21 +43,34 @@ std::vector<double> curve(const Graph& net, const Precision& precision, const Ex
 }
 
 /// Stated before any run. Two executors round differently, and in 60 small steps that does not grow much: fp32 1e-4,
-/// some thousand roundings; bf16 2^-8, one rounding of the loss's own size.
-CurveNoise noiseOf(const Precision& precision) { return {10, precision.compute == at::kFloat ? 1e-4 : 0x1p-8}; }
+/// some thousand roundings; in 16 bits two roundings of the loss's own size, bf16 2^-8.
+CurveNoise noiseOf(const Precision& precision) {
+  return {10, precision.compute == at::kFloat ? 1e-4 : 2 * unitOf(precision.compute)};
+}
 
 TEST(ExecutorCurve, PlannedLearnsAsAutogradDoes) {
   const Graph net = residualNet();
   const ExecutorEntry& planned = find(executors(), "planned", "executor");
-  for (const Precision& precision : precisions()) {
+  for (const Precision& precision : precisionsOnCpu()) {
     const auto plain = curve(net, precision, find(executors(), "autograd", "executor"), layouts().front());
     EXPECT_LT(meanOf(std::span(plain).last(10)), 0.75 * plain.front()) << "learns nothing";
     for (const LayoutEntry& layout : layouts()) {
-      if (!serves(planned, layout, at::kCPU)) continue;
+      if (!serves(planned, layout, at::kCPU, precision.compute)) continue;
       SCOPED_TRACE(concat(precision.name, ' ', layout.name));
       expectSameCurve(curve(net, precision, planned, layout), plain, noiseOf(precision));
     }
   }
+}
+
+/// Stated before any run: of 60 small steps each rounds gradients and activations some ten times one after the other,
+/// which moves the loss by no more than 16 roundings of its size, 2^-8.
+TEST(ExecutorCurve, Fp16WithAScaledLossLearnsAsFp32Does) {
+  const Graph net = residualNet();
+  const ExecutorEntry& planned = find(executors(), "planned", "executor");
+  const auto in = [&](const char* precision) {
+    return curve(net, find(precisions(), precision, "precision"), planned, layouts().front());
+  };
+  expectSameCurve(in("fp16"), in("fp32"), {10, 16 * unitOf(at::kHalf)});
 }
 
 }  // namespace

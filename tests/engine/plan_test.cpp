@@ -47,6 +47,28 @@ TEST(Plan, EveryAutomaticValueIsResolved) {
   EXPECT_TRUE(plan.cudaDevices.empty());
 }
 
+TEST(Plan, APrecisionThatTheDeviceDoesNotServeIsRefused) {
+  auto config = tiny();
+  config.precision = "tf32";
+  EXPECT_EQ(refusalOf(config),
+            "--precision=tf32 with --devices=cpu: tf32 needs a GPU of compute capability 8.0 or higher, this is a CPU; "
+            "use --precision=fp32 or bf16 or fp16");
+  config.precision = "fp16";
+  EXPECT_EQ(refusalOf(config), "");
+  EXPECT_NE(planText(resolvePlan(config, 1)).find("loss at replica, scaled from 65536"), std::string::npos);
+}
+
+TEST(Plan, Fp16HasNoKernelsToChooseFrom) {
+  for (const auto& [option, value] : {std::pair{&Config::layout, "blocked"}, {&Config::convolution, "winograd"}}) {
+    auto config = tiny();
+    config.precision = "fp16";
+    config.*option = value;
+    EXPECT_NE(refusalOf(config).find(" --precision=fp16: it needs --executor=planned, --devices=cpu"),
+              std::string::npos)
+        << refusalOf(config);
+  }
+}
+
 TEST(Plan, LargestReplicasFixesTheCoresOfEachReplica) {
   const auto cores = static_cast<int64_t>(readTopology().cores.size());
   EXPECT_EQ(resolvePlan(tiny(), 1).config.coresPerReplica, cores);
@@ -97,6 +119,59 @@ TEST(Plan, TooLittleMemoryIsFoundBeforeAnythingIsAllocated) {
   const auto refusal = refusalOf(config);
   EXPECT_NE(refusal.find("needs about"), std::string::npos) << refusal;
   EXPECT_NE(refusal.find("lower --batch"), std::string::npos) << refusal;
+}
+
+TEST(Plan, WhatWasTriedIsNotRefusedByAnEstimate) {
+  Config config;
+  config.batch = 1'000'000;
+  EXPECT_EQ(resolvePlan(config, 1, MemoryRule::tried).replicaBatch, 1'000'000);
+}
+
+TEST(Plan, TheGuessOfTheLargestBatchIsWhatTheEstimateHasRoomFor) {
+  for (const int64_t replicas : {1, 2}) {
+    Config config = tiny();
+    config.model = "resnet20", config.replicas = replicas, config.batch = Config::mostThatFits;
+    const auto plan = resolvePlan(config, replicas);
+    ASSERT_TRUE(plan.search);
+    const int64_t guess = plan.search->guess;
+    EXPECT_EQ(plan.config.batch, guess);
+    EXPECT_EQ(plan.search->most, 1'000'000);
+    EXPECT_LE(plan.memory.total(), memoryToUse(plan.availableBytes));
+    config.batch = guess + guess / 50;
+    EXPECT_GT(resolvePlan(config, replicas, MemoryRule::tried).memory.total(), memoryToUse(plan.availableBytes));
+  }
+}
+
+TEST(Plan, ASearchEndsWhereTheImagesDo) {
+  Config config = tiny();
+  config.data = tenImages(), config.batch = Config::mostThatFits;
+  EXPECT_EQ(resolvePlan(config, 1).search->most, 10);
+  EXPECT_EQ(resolvePlan(config, 1).search->bound, "--data has 10 images");
+  config.replicas = 3;
+  EXPECT_EQ(resolvePlan(config, 3).search->most, 3);
+  config.accumulate = 2;
+  const auto plan = resolvePlan(config, 3);
+  EXPECT_EQ(plan.search->unit, 2);
+  EXPECT_EQ(plan.config.batch % 2, 0);
+  config.accumulate = 4;
+  EXPECT_NE(refusalOf(config).find("each part needs an image and --data has 10 images"), std::string::npos)
+      << refusalOf(config);
+}
+
+TEST(Plan, TheTextSaysThatTheBatchIsAGuess) {
+  Config config = tiny();
+  config.batch = Config::mostThatFits;
+  const auto plan = resolvePlan(config, 1);
+  EXPECT_NE(planText(plan).find(guessText(plan)), std::string::npos) << planText(plan);
+  config.batch = 4;
+  EXPECT_EQ(planText(resolvePlan(config, 1)).find("guess"), std::string::npos);
+}
+
+TEST(MemoryToUse, KeepsAReserve) {
+  constexpr int64_t mib = 1 << 20;
+  EXPECT_EQ(memoryToUse(1000 * mib), 744 * mib);
+  EXPECT_EQ(memoryToUse(100'000 * mib), 95'000 * mib);
+  EXPECT_EQ(memoryToUse(100 * mib), 1);
 }
 
 TEST(Plan, ParametersAreCountedPerReplicaAndServer) {
@@ -296,6 +371,13 @@ TEST(Plan, DeadlineFollowsTheAmountOfWork) {
   EXPECT_EQ(deadlineSeconds(config), 900);
   config.deadline = 3;
   EXPECT_EQ(deadlineSeconds(config), 3);
+}
+
+TEST(Plan, TextShowsHowTheGpusAreConnected) {
+  auto plan = resolvePlan(tiny(), 1);
+  EXPECT_TRUE(plan.gpuLinkLines.empty());
+  plan.gpuLinkLines = {"cuda:0  X", "PCIe"};
+  EXPECT_NE(planText(plan).find("\n           cuda:0  X\n           PCIe\nbatch"), std::string::npos) << planText(plan);
 }
 
 TEST(Plan, TextHasOneLinePerFact) {

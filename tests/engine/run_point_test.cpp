@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 
+#include "base/text.h"
 #include "engine/ten_images.h"
 #include "kernels/convolution.h"
 #include "measure/guards.h"
@@ -150,6 +152,51 @@ TEST(RunPoint, aLossThatLeavesTheNumbersIsANumericFailure) {
   EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);
   EXPECT_EQ(record.outcome.code, ExitCode::numeric);
   EXPECT_NE(record.outcome.reason.find("at step"), std::string::npos) << record.outcome.reason;
+}
+
+Config inFp16() {
+  Config config = small();
+  config.model = "lenet5";
+  config.precision = "fp16";
+  return config;
+}
+
+bool hasNote(const RunRecord& record, std::string_view words) {
+  return std::ranges::any_of(record.notes, [=](const auto& note) { return note.find(words) != std::string::npos; });
+}
+
+TEST(RunPoint, recordsWhatBecameOfAScaledLoss) {
+  const RunRecord record = run(inFp16());
+  ASSERT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+  ASSERT_GE(record.skippedSteps, 0);
+  EXPECT_LT(record.skippedSteps, 8);
+  EXPECT_EQ(record.lossScale, std::exp2(16.0 - static_cast<double>(record.skippedSteps)));
+  EXPECT_EQ(hasNote(record, "updated nothing"), record.skippedSteps > 0);
+  if (!convolutionLibrary().empty()) {
+    EXPECT_TRUE(hasNote(record, "convolutions are ATen's: Tandem's own take no fp16"));
+  }
+  EXPECT_TRUE(record.placement.convolutionPasses.empty());
+  const RunRecord unscaled = run(small());
+  EXPECT_EQ(unscaled.skippedSteps, -1);
+  EXPECT_EQ(unscaled.lossScale, 0);
+}
+
+TEST(RunPoint, aRunThatSkipsManyStepsSaysSo) {
+  Config config = inFp16();
+  config.learningRate = 1e30;  // the first update ends all learning: the losses are no numbers
+  const RunRecord record = run(config);
+  EXPECT_EQ(record.outcome.code, ExitCode::numeric);
+  EXPECT_GE(record.skippedSteps, 6);
+  EXPECT_TRUE(hasNote(record, concat(record.skippedSteps, " of 8 steps updated nothing")));
+}
+
+TEST(RunPoint, aScaleThatFallsToItsLeastIsANumericFailure) {
+  Config config = inFp16();
+  config.learningRate = 1e30, config.steps = 40;
+  const RunRecord record = run(config);
+  EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);
+  EXPECT_EQ(record.outcome.code, ExitCode::numeric);
+  EXPECT_TRUE(record.outcome.reason.starts_with("the loss scale fell to 1, its least")) << record.outcome.reason;
 }
 
 TEST(RunPoint, everyInputGivesTheStatedNumberOfSteps) {

@@ -29,7 +29,7 @@ Config tiny() {
 }
 
 RunRecord runWith(const std::string& body, double deadline = 60, const PointEvents& events = {}) {
-  return PointRunner(worker(body)).run(tiny(), 1, deadline, events);
+  return PointRunner(worker(body)).run(tiny(), {.deadlineSeconds = deadline}, events);
 }
 
 /// A command of such a script that reports a line.
@@ -80,6 +80,29 @@ TEST(PointRunner, ACrashIsAFailedRecordThatNamesTheSignal) {
 TEST(PointRunner, AKillFromOutsideIsProbablyOutOfMemory) {
   const auto record = runWith("kill -KILL $$");
   EXPECT_NE(record.outcome.reason.find("out of memory"), std::string::npos) << record.outcome.reason;
+  EXPECT_TRUE(record.outcome.outOfMemory);
+}
+
+TEST(PointRunner, ARunAboveItsMemoryLimitIsKilled) {
+  const std::string grown =
+      "x=0123456789abcdef; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22; do x=$x$x; done\n";
+  const PointOptions limited{.deadlineSeconds = 60, .memoryLimit = 32 << 20};
+  const auto record = PointRunner(worker(grown + "sleep 100")).run(tiny(), limited, {});
+  EXPECT_EQ(record.outcome.code, ExitCode::usage);
+  EXPECT_TRUE(record.outcome.outOfMemory);
+  EXPECT_NE(record.outcome.reason.find("went beyond its limit of 32 MiB; lower --batch"), std::string::npos)
+      << record.outcome.reason;
+  EXPECT_EQ(PointRunner(worker("exit 3")).run(tiny(), limited, {}).outcome.code, ExitCode::data);
+}
+
+TEST(PointRunner, APeakBetweenTwoLooksCountsToo) {
+  auto record = finished();
+  record.peakMemoryBytes = 40 << 20;
+  const PointRunner runner(worker(report(recordLine(record))));
+  PointOptions options{.deadlineSeconds = 60, .memoryLimit = 32 << 20};
+  EXPECT_TRUE(runner.run(tiny(), options, {}).outcome.outOfMemory);
+  options.memoryLimit = 48 << 20;
+  EXPECT_EQ(runner.run(tiny(), options, {}).outcome.kind, OutcomeKind::ok);
 }
 
 TEST(PointRunner, AMissedDeadlineIsAFailedRecord) {
@@ -127,7 +150,7 @@ TEST(PointRunner, TheWorkerIsInItsOwnProcessGroup) {
 }
 
 TEST(PointRunner, AMissingExecutableIsAnError) {
-  EXPECT_THROW(PointRunner("/no/such/program").run(tiny(), 1, 5, {}), InternalError);
+  EXPECT_THROW(PointRunner("/no/such/program").run(tiny(), {.deadlineSeconds = 5}, {}), InternalError);
 }
 
 TEST(PointRunner, AStopKillsTheWorker) {
@@ -141,10 +164,11 @@ TEST(PointRunner, AStopKillsTheWorker) {
 }
 
 TEST(WorkerOrder, SurvivesItsText) {
-  const WorkerOrder order{.config = tiny(), .largestReplicas = 4, .parent = 77};
+  const WorkerOrder order{.config = tiny(), .largestReplicas = 4, .memoryRule = MemoryRule::tried, .parent = 77};
   const auto back = orderFromText(toText(order));
   EXPECT_EQ(back.config, order.config);
   EXPECT_EQ(back.largestReplicas, 4);
+  EXPECT_EQ(back.memoryRule, MemoryRule::tried);
   EXPECT_EQ(back.parent, 77);
 }
 

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 
 #include "base/catalog.h"
+#include "engine/repeated_work.h"
 #include "engine/team_options.h"
 #include "models/model.h"
 
@@ -14,13 +16,15 @@ namespace {
 struct SmallTeam {
   Graph graph;
   TeamOptions options;
-  explicit SmallTeam(int64_t replicas, std::string_view lossAt = "replica") : graph(buildModel("resnet20", {})) {
+  explicit SmallTeam(int64_t replicas, std::string_view lossAt = "replica", std::string_view input = "device")
+      : graph(buildModel("resnet20", {})) {
     Config config;
     config.model = "resnet20";
     config.batch = 2;
     config.replicas = replicas;
     config.oversubscribe = true;
     config.lossAt = lossAt;
+    config.input = input;
     options = teamOptions(resolvePlan(config, replicas), graph, {&layouts().front(), {}, ""});
   }
 };
@@ -64,6 +68,46 @@ TEST(Team, lossIsOfTheReplicasOwnRowsOrOfTheJoinedBatch) {
     ASSERT_EQ(losses[0].size(), 1U);
     EXPECT_EQ(losses[0] == losses[1], place.name == "gathered") << place.name;
   }
+}
+
+/// Losses of replica 0 and its weights after six steps.
+struct Trained {
+  std::vector<double> losses;
+  at::Tensor weights;
+};
+
+Trained sixSteps(const TeamOptions& options) {
+  Team team(options);
+  Trained trained;
+  team.run([&trained](Team::Member& member) {
+    for (int i = 0; i < 6; ++i) member.step();
+    member.finish();
+    if (member.index() != 0) return;
+    trained.losses = member.losses();
+    trained.weights = member.buffers().master(member.buffers().whole(0)).clone();
+  });
+  return trained;
+}
+
+TEST(Team, RecordedStepsTrainAsOthersDo) {
+  for (const SourceEntry& source : sources()) {
+    SmallTeam small(2, "replica", source.name);
+    small.options.accumulate = 2;
+    const Trained plain = sixSteps(small.options);
+    std::array<WorkLog, 2> logs;
+    std::atomic<size_t> made{0};
+    small.options.recorder = [&](const Device&) { return std::make_unique<RepeatedWork>(logs[made++]); };
+    const Trained recorded = sixSteps(small.options);
+    EXPECT_EQ(recorded.losses, plain.losses) << source.name;
+    EXPECT_TRUE(recorded.weights.equal(plain.weights)) << source.name;
+    for (const WorkLog& log : logs) EXPECT_EQ(log, WorkLog({"record", "launch", "launch", "launch"})) << source.name;
+  }
+}
+
+TEST(Team, AStepThatCannotBeRecordedIsReported) {
+  SmallTeam small(2);
+  small.options.recorder = [](const Device&) { return std::make_unique<RefusedWork>(); };
+  EXPECT_THROW(sixSteps(small.options), RecordingFailed);
 }
 
 TEST(TeamOptions, TheUpdateIsTheConfigurations) {

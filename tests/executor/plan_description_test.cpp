@@ -56,6 +56,7 @@ TEST(PlanDescription, CountsWhatIsKeptForBackward) {
 }
 
 TEST(PlanDescription, NamesTheAlgorithmsOfConvolutions) {
+  if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
   const Graph graph = smallNet(4);
   const auto *const direct = &convolutionAlgorithms()[0], *const winograd = &convolutionAlgorithms()[1];
   ExecutorOptions options;
@@ -65,6 +66,16 @@ TEST(PlanDescription, NamesTheAlgorithmsOfConvolutions) {
   EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "winograd");
   options.algorithms.assign(graph.nodes().size(), {direct, winograd, direct});
   EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "direct, winograd, direct");
+}
+
+TEST(PlanDescription, SaysWhereConvolutionsAreAtens) {
+  ExecutorOptions options;
+  options.compute = at::kHalf;
+  EXPECT_EQ(callOf(describePlan(smallNet(4), options, 1), "conv1").algorithm, "ATen");
+  EXPECT_EQ(callOf(describePlan(smallNet(4), options, 1), "bn1").algorithm, "");
+  options.compute = at::kBFloat16;
+  options.layout.format = at::MemoryFormat::Contiguous;
+  EXPECT_EQ(callOf(describePlan(smallNet(4), options, 1), "conv1").algorithm, "ATen");
 }
 
 TEST(PlanDescription, ShowsBlocksOfChannels) {

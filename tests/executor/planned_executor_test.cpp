@@ -10,6 +10,7 @@
 #include "executor/executor.h"
 #include "executor/model_subject.h"
 #include "executor/odd_net.h"
+#include "support/precisions.h"
 #include "support/relative_error.h"
 
 namespace tandem {
@@ -50,13 +51,17 @@ Trained run(const Graph& graph, std::string_view executor, const Precision& row,
 }
 
 /// At most twice what autograd in the same precision is away from fp64 (both round some sixteen values on the longest
-/// path); but 1e-5 of the norm in fp32 and two roundings in bf16 are always allowed.
-void expectClose(const at::Tensor& planned, const at::Tensor& autograd, const at::Tensor& exact, bool isFp32) {
-  EXPECT_LE(relativeError(planned, exact), std::max(isFp32 ? 1e-5 : 0x1p-8, 2 * relativeError(autograd, exact)));
+/// path), in 16 bits four times (of means that cancel, roundings leave up to 2.8 times as much in one as in the other,
+/// by chance: measured with twelve seeds); but 1e-5 of the norm in fp32 and two roundings in 16 bits are always
+/// allowed.
+void expectClose(const at::Tensor& planned, const at::Tensor& autograd, const at::Tensor& exact, at::ScalarType type) {
+  const bool isFp32 = type == at::kFloat;
+  const double always = isFp32 ? 1e-5 : 2 * unitOf(type), byChance = isFp32 ? 2 : 4;
+  EXPECT_LE(relativeError(planned, exact), std::max(always, byChance * relativeError(autograd, exact)));
 }
 
-/// bf16: all gradients as one vector. A value near zero that falls on the other side of a ReLU moves a small tensor's
-/// gradient by percents, in either executor.
+/// 16 bits: all gradients as one vector. A value near zero that falls on the other side of a ReLU moves a small
+/// tensor's gradient by percents, in either executor.
 at::Tensor joined(const Trained& trained) {
   std::vector<at::Tensor> all;
   for (const auto& [name, gradient] : trained.gradients) all.push_back(gradient.flatten().to(at::kDouble));
@@ -77,16 +82,16 @@ void expectEqualsAutograd(const Graph& graph, const Precision& precision, const 
   const Trained planned = run(graph, "planned", precision, layout, training);
   const Trained autograd = run(graph, "autograd", precision, plain, training);
   const Trained exact = run(graph, "autograd", doublePrecision, plain, training);
-  expectClose(planned.output, autograd.output, exact.output, isFp32);
-  expectClose(joined(planned), joined(autograd), joined(exact), isFp32);
+  expectClose(planned.output, autograd.output, exact.output, precision.compute);
+  expectClose(joined(planned), joined(autograd), joined(exact), precision.compute);
   for (const auto& [name, gradient] : exact.gradients) {
     SCOPED_TRACE(name);
-    if (isFp32) expectClose(planned.gradients.at(name), autograd.gradients.at(name), gradient, isFp32);
+    if (isFp32) expectClose(planned.gradients.at(name), autograd.gradients.at(name), gradient, precision.compute);
   }
   EXPECT_EQ(planned.statistics.size(), exact.statistics.size());
   for (const auto& [name, value] : exact.statistics) {
     SCOPED_TRACE(name);
-    expectClose(statisticOf(planned, name), statisticOf(autograd, name), value, isFp32);
+    expectClose(statisticOf(planned, name), statisticOf(autograd, name), value, precision.compute);
   }
 }
 
@@ -94,9 +99,9 @@ void expectEqualsAutograd(const Graph& graph, const Precision& precision, const 
 TEST(PlannedExecutor, EqualsTheAutogradOne) {
   for (const int64_t width : {1, 4}) {
     const Graph graph = oddNet(width);
-    for (const Precision& precision : precisions()) {
+    for (const Precision& precision : precisionsOnCpu()) {
       for (const LayoutEntry& layout : layouts()) {
-        if (!serves(find(executors(), "planned", "executor"), layout, at::kCPU)) continue;
+        if (!serves(find(executors(), "planned", "executor"), layout, at::kCPU, precision.compute)) continue;
         for (const bool training : {true, false}) expectEqualsAutograd(graph, precision, layout, training);
       }
     }

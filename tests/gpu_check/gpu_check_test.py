@@ -4,6 +4,7 @@ call goes on with. Usage: gpu_check_test.py [unittest arguments]"""
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -76,24 +77,24 @@ class GpuCheckTest(unittest.TestCase):
         self.assertEqual([line.split()[4] for line in self.log("ctest", "-R")], ["^device$", "^kernels$"])
 
         runs = self.log("--model=resnet50", "--batch=256")
-        runs = [line for line in runs if "--precision=bf16" in line or "autocast" in line]
+        runs = [line for line in runs if re.search("=(bf16|fp16|autocast)", line)]
         kinds = ["tandem" if line.startswith("tandem") else line.split("--mode=")[1].split()[0] for line in runs]
-        self.assertEqual(len(kinds[:9]), 1 + 2 * 4)
-        self.assertEqual(kinds[9:], ["tandem", "eager", "max-autotune"] * ROUNDS)
-        self.assertTrue(all("--precision=autocast-fp16" in line for line in runs[9:] if line.startswith("python")))
+        self.assertEqual(len(kinds[:10]), 2 + 2 * 4)
+        self.assertEqual(kinds[10:], ["tandem", "tandem", "eager", "max-autotune"] * ROUNDS)
+        self.assertTrue(all("--precision=autocast-fp16" in line for line in runs[10:] if line.startswith("python")))
 
         # Tandem's rate is 10 * (100 + its n-th run) images/s; main rounds are runs 2 to 6 of its first case.
         page = self.page()
-        self.assertIn("| resnet50 | 256 | 16-bit | 1040.0 (bf16) | 800.0 (pytorch autocast-fp16 max-autotune) | "
+        self.assertIn("| resnet50 | 256 | 16-bit | 1040.0 (fp16) | 800.0 (pytorch autocast-fp16 max-autotune) | "
                       "**1.300** (", page)
         self.assertIn("Tandem beside PyTorch on one NVIDIA H100 80GB HBM3", page)
-        self.assertIn("without fp16, tf32 or a CUDA graph", page)
+        self.assertIn("the better of Tandem's bf16 and fp16", page)
         self.assertIn("- test `kernels`: passed", page)
         self.assertNotIn("Left out", page)
         results = json.loads(self.page("json"))["results"]
         self.assertEqual(len(results), CASES)
         self.assertTrue(all(len(runs) == ROUNDS for result in results for runs in result["main"].values()))
-        self.assertEqual(len(self.page("jsonl").splitlines()), CASES * (1 + ROUNDS))
+        self.assertEqual(len(self.page("jsonl").splitlines()), 2 * CASES * (1 + ROUNDS))
 
     def test_a_second_call_goes_on_where_the_budget_ended(self):
         # 100 s hold no first run of max-autotune, which is thought to take 150 s.
@@ -137,7 +138,7 @@ class GpuCheckTest(unittest.TestCase):
         self.assertIn("- test `kernels`: tests: ctest ended with exit code 8", page)
         self.assertIn("| vgg16 | 128 | 16-bit | failed: tandem bf16: exit 70: Error: out of memory |", page)
         self.assertIn("| resnet20 | 128 | 32-bit | pytorch fp32 reduce-overhead | exit 1: RuntimeError: no such mode |", page)
-        self.assertIn("| densenet121 | 128 | 32-bit | 1040.0 (fp32) |", page)
+        self.assertIn("| densenet121 | 128 | 32-bit | 1040.0 (tf32) |", page)
 
 
 class Clock:

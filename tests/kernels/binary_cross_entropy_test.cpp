@@ -49,10 +49,11 @@ TEST_P(BinaryCrossEntropy, EqualsTheFormula) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, BinaryCrossEntropy,
                          testing::Combine(testing::Values(1, 7, 128), testing::Values(1, 2, 14, 1001),
-                                          testing::Values(at::kFloat, at::kBFloat16), testing::Values(0.0, 0.1)));
+                                          testing::Values(at::kFloat, at::kBFloat16, at::kHalf),
+                                          testing::Values(0.0, 0.1)));
 
 TEST(BinaryCrossEntropy, AgreesWithLibtorchsOwnLoss) {
-  for (const auto type : {at::kFloat, at::kBFloat16}) {
+  for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     const at::Tensor logits = at::randn({9, 14}).to(type), labels = flagsFor(logits);
     const at::Tensor leaf = logits.to(at::kFloat).requires_grad_();
     const at::Tensor expected = at::binary_cross_entropy_with_logits(leaf, labels.to(at::kFloat));

@@ -67,7 +67,7 @@ TEST(Multibox, OfOneObjectIsAsByHand) {
 
 TEST(Multibox, EqualsLibtorchsLossesAndTheirGradients) {
   for (const at::Device device : testDevices()) {
-    for (const auto type : {at::kFloat, at::kBFloat16}) {
+    for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
       for (const double smoothing : {0.0, 0.1}) {
         at::manual_seed(4);
         const at::Tensor output = scores(6).to(device, type), labels = someLabels(6).to(device);

@@ -93,7 +93,7 @@ TEST(NormActExactness, AgainAndTheNextTimeAreTheSameBits) {
 // Values from an odd place in memory on, where no wide access is allowed.
 TEST(NormActExactness, AnyPlaceInMemoryServes) {
   for (const Way& way : ways()) {
-    for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
       SCOPED_TRACE(concat(way.name, ", ", c10::toString(type)));
       at::manual_seed(5);
       const at::Tensor x = imagesOn(way.device, {2, 16, 7, 6}).to(type),
@@ -111,6 +111,28 @@ TEST(NormActExactness, AnyPlaceInMemoryServes) {
       const auto [yShifted, dxShifted] = run(shifted(x), shifted(dy));
       EXPECT_LE(relativeError(yShifted, y), toleranceOf(type));
       EXPECT_LE(relativeError(dxShifted, dx), toleranceOf(type));
+    }
+  }
+}
+
+// Whole vectors: every bfloat16 and half as it is, and rounded to nothing, to subnormals and to infinity.
+TEST(NormActExactness, Every16BitPatternIsReadAndRoundedLikeLibtorch) {
+  const at::Tensor bits = at::arange(-(1 << 15), 1 << 15, at::kLong).to(at::kShort);
+  NormActOptions options;
+  options.training = false, options.epsilon = 0;
+  for (const Way& way : ways()) {
+    for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+      for (const float factor : {1.0F, 1 / 3.0F, 3e4F, 3e-7F}) {
+        SCOPED_TRACE(concat(way.name, ", ", c10::toString(type), " times ", factor));
+        const at::Tensor x = bits.view(type).view({1, 64, 64, 16}).permute({0, 3, 1, 2}).to(way.device);
+        NormParameters parameters = plainParameters(16, way.device);
+        parameters.scale.fill_(factor);
+        NormActSaved saved;
+        const at::Tensor y = way.forward(x, {}, parameters, options, saved);
+        const at::Tensor expected = (x.to(at::kFloat) * factor).to(type);
+        const at::Tensor none = y.isnan().logical_and(expected.isnan());
+        EXPECT_TRUE(y.eq(expected).logical_or(none).all().item<bool>());
+      }
     }
   }
 }

@@ -98,12 +98,13 @@ class NormAct : public testing::TestWithParam<Case> {
   NormActOptions options_;
 };
 
-/// fp32: 1e-5 of the tensor's norm. bf16: each element is rounded once, to 2^-9 of itself at most, and a sum of two
-/// rounded tensors rounds once more. `terms`: where the result is a small difference of larger terms, 1e-6 of their
-/// norm is rounding of fp32. ATen loses more here and there (bf16 sums of three gradients): four times that is allowed.
+/// fp32: 1e-5 of the tensor's norm. bf16: each element is rounded once, to 2^-9 of itself at most (fp16: 2^-12), and a
+/// sum of two rounded tensors rounds once more. `terms`: where the result is a small difference of larger terms, 1e-6
+/// of their norm is rounding of fp32. ATen loses more here and there (bf16 sums of three gradients): four times that is
+/// allowed.
 void expectClose(const at::Tensor& actual, const at::Tensor& aten, const at::Tensor& exact, at::ScalarType type,
                  double terms = 0) {
-  const double bound = type == at::kFloat ? 1e-5 : 0x1p-8;
+  const double bound = type == at::kFloat ? 1e-5 : type == at::kHalf ? 0x1p-11 : 0x1p-8;
   const auto distance = [&](const at::Tensor& to) { return (to.to(at::kCPU, at::kDouble) - exact.cpu()).norm(); };
   EXPECT_LE(distance(actual).item<double>(),
             std::max(bound * exact.norm().item<double>(), 4 * distance(aten).item<double>()) + 1e-6 * terms);
@@ -157,9 +158,8 @@ TEST_P(NormAct, DoesNotDependOnTheNumberOfThreads) {
 
 std::string nameOf(const testing::TestParamInfo<Case>& row) {
   const auto& [shape, type, relu, residual, training] = row.param;
-  return concat(shape.images, "x", shape.channels, "x", shape.height, "x", shape.width,
-                type == at::kFloat ? "_fp32" : "_bf16", relu ? "_relu" : "", residual ? "_residual" : "",
-                training ? "_train" : "_eval");
+  return concat(shape.images, "x", shape.channels, "x", shape.height, "x", shape.width, "_", c10::toString(type),
+                relu ? "_relu" : "", residual ? "_residual" : "", training ? "_train" : "_eval");
 }
 
 // Whole vectors, vectors and a rest, one channel, one image, both, odd sizes, more rows than a chunk; more channels
@@ -169,8 +169,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, NormAct,
                                                           Shape{5, 1, 9, 3}, Shape{1, 1, 3, 5}, Shape{1, 37, 3, 3},
                                                           Shape{2, 100, 1, 1}, Shape{3, 80, 41, 29},
                                                           Shape{2, 264, 3, 5}, Shape{3, 70, 5, 4}),
-                                          testing::Values(at::kFloat, at::kBFloat16), testing::Bool(), testing::Bool(),
-                                          testing::Bool()),
+                                          testing::Values(at::kFloat, at::kBFloat16, at::kHalf), testing::Bool(),
+                                          testing::Bool(), testing::Bool()),
                          nameOf);
 
 struct Differentiated {

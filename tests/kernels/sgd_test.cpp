@@ -44,13 +44,13 @@ TEST_P(SgdUpdate, EqualsTheReferenceOverFiveSteps) {
 
 INSTANTIATE_TEST_SUITE_P(Rules, SgdUpdate,
                          testing::Combine(testing::Values(1, 31, 1000, 100003),
-                                          testing::Values(at::kFloat, at::kBFloat16),
-                                          testing::Values(at::kFloat, at::kBFloat16), testing::Range(0, 6)));
+                                          testing::Values(at::kFloat, at::kBFloat16, at::kHalf),
+                                          testing::Values(at::kFloat, at::kBFloat16, at::kHalf), testing::Range(0, 6)));
 
 // Slices begin anywhere in the flat buffers, and what lies beside them is not theirs.
 TEST(SgdUpdate, UpdatesASliceAndNothingBesideIt) {
   for (const at::Device device : testDevices()) {
-    for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
       State whole(1000, type, device), before(1000, type, device);
       const at::Tensor gradient = at::randn({1000}).to(device, type);
       State slice = whole, expected = before;
@@ -96,20 +96,35 @@ TEST(SgdUpdate, KeepsNanAndInfinityInBfloat16) {
   }
 }
 
+bool equalOrNan(const at::Tensor& actual, const at::Tensor& expected) {
+  const at::Tensor both = actual.isnan().logical_and(expected.isnan());
+  return actual.eq(expected).logical_or(both).all().item<bool>();
+}
+
 TEST(SgdUpdate, RoundsEveryBitPatternLikeLibtorch) {
   const at::Tensor bits = at::arange(-(1L << 31), 1L << 31, 65521 / 4, at::kLong).to(at::kInt);
-  at::Tensor master = bits.view(at::kFloat).clone();
-  at::Tensor weights = at::empty(master.sizes(), at::kBFloat16), none;
-  sgdUpdate(master, weights, at::zeros(master.sizes()), none, {0, 0, 0, 0, false});
-  const at::Tensor expected = bits.view(at::kFloat).to(at::kBFloat16);
-  const at::Tensor both = weights.isnan().logical_and(expected.isnan());
-  EXPECT_TRUE(weights.eq(expected).logical_or(both).all().item<bool>());
+  for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    at::Tensor master = bits.view(at::kFloat).clone();
+    at::Tensor weights = at::empty(master.sizes(), type), none;
+    sgdUpdate(master, weights, at::zeros(master.sizes()), none, {0, 0, 0, 0, false});
+    EXPECT_TRUE(equalOrNan(weights, bits.view(at::kFloat).to(type))) << type;
+  }
+}
+
+TEST(SgdUpdate, ReadsEveryBitPatternLikeLibtorch) {
+  const at::Tensor bits = at::arange(-(1 << 15), 1 << 15, at::kLong).to(at::kShort);
+  for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    const at::Tensor gradient = bits.view(type);
+    at::Tensor master = at::zeros(gradient.sizes()), weights = master, none;
+    sgdUpdate(master, weights, gradient, none, {-1, 0, 0, 1, false});
+    EXPECT_TRUE(equalOrNan(master, gradient.to(at::kFloat))) << type;
+  }
 }
 
 TEST(SgdUpdate, RefusesTensorsThatDoNotFit) {
   State state(10, at::kFloat, at::kCPU);
   EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({9}), state.velocity, {}));
-  EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({10}, at::kHalf), state.velocity, {}));
+  EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({10}, at::kDouble), state.velocity, {}));
   EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({20}).slice(0, 0, 20, 2), state.velocity, {}));
 }
 

@@ -63,7 +63,7 @@ void simulate(const Program& program, std::mt19937& random) {
   std::vector<int64_t> blocks(static_cast<size_t>(program.blocks()));
   std::iota(blocks.begin(), blocks.end(), 0);
   std::shuffle(blocks.begin(), blocks.end(), random);
-  withAccess<Bf16>(program, [&]<class T, int width>() {
+  withAccess<Bf16, Half>(program, [&]<class T, int width>() {
     for (const int64_t block : blocks) {
       typename Program::template Shared<width> shared;
       std::memset(static_cast<void*>(&shared), 0xff, sizeof(shared));

@@ -36,7 +36,8 @@ TEST_P(SoftmaxCrossEntropy, EqualsTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, SoftmaxCrossEntropy,
                          testing::Combine(testing::Values(1, 7, 128), testing::Values(1, 2, 11, 1000, 1001),
-                                          testing::Values(at::kFloat, at::kBFloat16), testing::Values(0.0, 0.1)));
+                                          testing::Values(at::kFloat, at::kBFloat16, at::kHalf),
+                                          testing::Values(0.0, 0.1)));
 
 TEST(SoftmaxCrossEntropy, AgreesWithLibtorchsOwnLoss) {
   const at::Tensor logits = at::randn({9, 13}).requires_grad_();

@@ -42,11 +42,11 @@ TEST_P(SumInto, MayWriteIntoAnyOfItsSources) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, SumInto,
                          testing::Combine(testing::Values(1, 17, 1024, 1025, 100003), testing::Values(1, 2, 3, 8),
-                                          testing::Values(at::kFloat, at::kBFloat16)));
+                                          testing::Values(at::kFloat, at::kBFloat16, at::kHalf)));
 
 TEST(SumInto, SumsASliceAndTouchesNothingBesideIt) {
   for (const at::Device device : testDevices()) {
-    for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
       const at::Tensor a = at::randn({100}).to(device, type), b = at::randn({100}).to(device, type);
       at::Tensor out = at::zeros({100}, at::device(device).dtype(type)), expected = out.clone();
       const auto cut = [](const at::Tensor& t) { return t.narrow(0, 3, 51); };

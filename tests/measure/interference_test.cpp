@@ -15,7 +15,13 @@ using std::chrono::seconds;
 
 /// Ten seconds of two CPUs that this process alone kept busy.
 WindowCounters quietWindow() {
-  WindowCounters window{.begin = {}, .end = {}, .cpus = 2, .longestStall = milliseconds(3), .gpuSlowed = 0.0};
+  WindowCounters window{.begin = {},
+                        .end = {},
+                        .cpus = 2,
+                        .longestStall = milliseconds(3),
+                        .gpuSlowed = 0.0,
+                        .gpuOthers = 0.0,
+                        .gpuPrograms = 0.0};
   window.begin = {.steady = seconds(100),
                   .sinceBoot = seconds(200),
                   .wallClock = seconds(1'700'000'000),
@@ -56,6 +62,8 @@ const Case disturbances[] = {
      "the machine slept for 3.00 s"},
     {"gpu_slowed", 10, [](WindowCounters& w) { w.gpuSlowed = 0.1; },
      "a GPU was slowed by heat or its power supply for 10.00 %"},
+    {"gpu_others", 71, [](WindowCounters& w) { w.gpuOthers = 0.71; },
+     "just before the run other programs used a GPU of it for 71.00 % (limit 5 %)"},
 };
 
 TEST(Interference, AQuietWindowIsNotAccused) {
@@ -87,6 +95,8 @@ TEST(Interference, WhatTheSystemDoesNotTellIsUnknown) {
   window.begin = SystemCounters();
   window.longestStall.reset();
   window.gpuSlowed.reset();
+  window.gpuOthers.reset();
+  window.gpuPrograms.reset();
   const Interference found = judge(window);
   EXPECT_EQ(found.signs.size(), interferenceSigns().size());
   for (const auto& [sign, value] : found.signs) EXPECT_TRUE(std::isnan(value)) << sign;

@@ -48,6 +48,7 @@ TEST(Metric, HandComputedValues) {
   EXPECT_DOUBLE_EQ(*valueOf("warmup_s", record), 0.6);
   EXPECT_DOUBLE_EQ(*valueOf("startup_s", record), 0.5);
   EXPECT_DOUBLE_EQ(*valueOf("peak_memory_mib", record), 900);
+  EXPECT_FALSE(valueOf("peak_reserved_mib", record)) << "unknown on a CPU, and not 0";
   EXPECT_DOUBLE_EQ(*valueOf("activations_mib", record), 300);
   EXPECT_DOUBLE_EQ(*valueOf("traffic_mib_per_step", record), 3);
   EXPECT_DOUBLE_EQ(*valueOf("minor_faults_per_step", record), 4);
@@ -116,6 +117,15 @@ TEST(Metric, CeilingsAreThePeaksOverTheWorkOfAnImage) {
   EXPECT_DOUBLE_EQ(*valueOf("flop_ceiling_percent", record), 64);
   EXPECT_DOUBLE_EQ(*valueOf("byte_ceiling", record), 200);
   EXPECT_DOUBLE_EQ(*valueOf("byte_ceiling_percent", record), 80);
+}
+
+TEST(Metric, SkippedStepsAndTheScaleAreOfAScaledLossOnly) {
+  RunRecord record = exampleRecord(1, "replicated", 100);
+  EXPECT_FALSE(valueOf("skipped_steps", record).has_value());
+  EXPECT_FALSE(valueOf("loss_scale", record).has_value());
+  record.skippedSteps = 0, record.lossScale = 65536;
+  EXPECT_EQ(valueOf("skipped_steps", record), 0);
+  EXPECT_EQ(valueOf("loss_scale", record), 65536);
 }
 
 TEST(Metric, SpeedupAndEfficiencyCompareWithTheBaseline) {

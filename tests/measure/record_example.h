@@ -72,6 +72,7 @@ inline Placement fullPlacement() {
   placement.control = true;
   placement.allReduce = "ring";
   placement.layout = "blocked";
+  placement.graph = "on";
   placement.data = "cifar10";
   placement.augment = "crop";
   placement.loss = "binary_cross_entropy";
@@ -109,17 +110,23 @@ inline RunRecord fullRecord() {
                         {{"OMP_NUM_THREADS", "1"}},
                         "0.1.0",
                         "abc123",
-                        true};
+                        true,
+                        {{0, 1, "NV4", "yes", "no"}},
+                        {{3, 16, 4, 8}}};
   record.config.model = "resnet20";
   record.config.learningRate = 1.0 / 3;
   record.config.nesterov = true;
   record.placement = fullPlacement();
-  record.outcome = {OutcomeKind::failed, ExitCode::invalidMeasurement, "line one\nline \"two\""};
+  record.outcome = {OutcomeKind::failed, ExitCode::invalidMeasurement, "line one\nline \"two\"", true};
   record.warmup = {12, Nanos((int64_t{1} << 53) + 1), false};
   record.losses = {6.907755278982137, 5e-324, 1.7976931348623157e308, -0.0};
   record.window = Nanos(std::numeric_limits<int64_t>::max());
   record.minorFaults = 17;
+  record.peakReservedBytes = int64_t{950} << 20;
+  record.batchSearch = {7, int64_t{9} << 30, int64_t{8} << 30, int64_t{7} << 30, 196, "out of memory"};
   record.traffic = {1e9 / 7, 54};
+  record.skippedSteps = 3;
+  record.lossScale = 8192;
   record.flopsPeak = 5e11;
   record.bytesPeak = 5e10;
   record.energyJoules = 12.5;

@@ -27,8 +27,9 @@ std::string failureOf(const json& stored) {
 
 /// Members that records of earlier versions lack.
 const std::set<std::string> addedLater{
-    "/placement/data",           "/placement/augment", "/placement/own_image_size", "/placement/flops_per_image",
-    "/placement/bytes_per_step", "/peak_flops_per_s",  "/peak_bytes_per_s"};
+    "/placement/graph",           "/placement/data",           "/placement/augment", "/placement/own_image_size",
+    "/placement/flops_per_image", "/placement/bytes_per_step", "/peak_flops_per_s",  "/peak_bytes_per_s",
+    "/peak_reserved_bytes",       "/outcome/out_of_memory",    "/skipped_steps",     "/loss_scale"};
 
 json* find(json& record, const std::string& path) { return &record.at(json::json_pointer(path)); }
 
@@ -81,12 +82,32 @@ TEST(RecordJson, OnlyAProfileHasTheStepsTakenApart) {
   EXPECT_FALSE(recordFromJson(stored).profile);
 }
 
+TEST(RecordJson, OnlyASearchedBatchSaysHowItWasFound) {
+  EXPECT_FALSE(toJson(exampleRecord(2, "replicated", 10)).contains("searched_batch"));
+  json stored = toJson(fullRecord());
+  EXPECT_EQ(*find(stored, "/searched_batch/too_large"), 196);
+  RunRecord gpu = fullRecord();
+  gpu.batchSearch->limitBytes = gpu.batchSearch->tooLarge = 0;
+  EXPECT_TRUE(toJson(gpu).at("searched_batch").at("limit_bytes").is_null());
+  EXPECT_TRUE(toJson(gpu).at("searched_batch").at("too_large").is_null());
+  EXPECT_TRUE(recordFromJson(toJson(gpu)) == gpu);
+  stored.erase("searched_batch");
+  EXPECT_FALSE(recordFromJson(stored).batchSearch);
+}
+
+TEST(RecordJson, ABatchThatWasNotFoundIsItsWord) {
+  RunRecord record = failedRecord(1, ExitCode::usage, "nothing fits");
+  record.config.batch = Config::mostThatFits;
+  EXPECT_EQ(toJson(record).at("config").at("batch"), "max");
+  EXPECT_TRUE(recordFromJson(toJson(record)) == record);
+}
+
 TEST(RecordJson, NotMeasuredAndNotFiniteAreNull) {
   RunRecord record;
   record.losses = {1, std::nan(""), std::numeric_limits<double>::infinity()};
   const json stored = toJson(record);
-  for (const char* path : {"/window_ns", "/startup_ns", "/wall_ns", "/peak_memory_bytes", "/environment/load1",
-                           "/environment/memory_bytes", "/losses/1", "/losses/2"}) {
+  for (const char* path : {"/window_ns", "/startup_ns", "/wall_ns", "/peak_memory_bytes", "/peak_reserved_bytes",
+                           "/environment/load1", "/environment/memory_bytes", "/losses/1", "/losses/2"}) {
     EXPECT_TRUE(stored.at(json::json_pointer(path)).is_null()) << path;
   }
   const RunRecord back = recordFromJson(stored);
@@ -116,6 +137,14 @@ TEST(RecordJson, EveryMissingMemberIsNamed) {
     }
     EXPECT_NE(failureOf(torn).find(pointer.back() + "' is missing"), std::string::npos) << path << failureOf(torn);
   }
+}
+
+TEST(RecordJson, RecordsFromBeforeTheLinksOfGpusAreRead) {
+  json stored = toJson(fullRecord());
+  EXPECT_EQ(stored.at("environment").at("gpu_slots").at(0).at("most_lanes"), 8);
+  for (const char* member : {"gpu_links", "gpu_slots"}) stored.at("environment").erase(member);
+  const RunRecord back = recordFromJson(stored);
+  EXPECT_TRUE(back.environment.gpuLinks.empty() && back.environment.gpuSlots.empty());
 }
 
 TEST(RecordJson, WrongTypesAreNamedWithTheirPath) {

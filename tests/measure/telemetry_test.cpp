@@ -34,6 +34,17 @@ TEST(Telemetry, UnequalClocksAreNamedInPercentOfTheFirst) {
   EXPECT_EQ(lines, std::vector<std::string>{"SM clock differs: cuda:0 1772 MHz, cuda:1 1683 MHz (95.0 % of cuda:0)"});
 }
 
+TEST(Telemetry, OtherProgramsAreThoseBesideTheRunItself) {
+  Telemetry telemetry = clocksOf({});
+  EXPECT_FALSE(otherPrograms(telemetry, "training"));
+  telemetry.series = {{"cuda:0", "programs", "", {7, 1, 1}}, {"cuda:1", "programs", "", {7, 1, 3}}};
+  EXPECT_EQ(otherPrograms(telemetry, "training"), 2.0) << "of one GPU at one moment of the phase";
+  telemetry.series.pop_back();
+  EXPECT_EQ(otherPrograms(telemetry, "training"), 0.0);
+  telemetry.series.front().values = {0, 0, 0};
+  EXPECT_FALSE(otherPrograms(telemetry, "training")) << "the driver does not list even this one";
+}
+
 TEST(Telemetry, EqualClocksAreNotMentioned) {
   EXPECT_TRUE(unequalClocks(clocksOf({{"cuda:0", 1771.5}, {"cuda:1", 1760}}), "training").empty());
   EXPECT_TRUE(unequalClocks(clocksOf({{"cuda:0", 1771.5}}), "training").empty());

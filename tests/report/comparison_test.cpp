@@ -94,6 +94,27 @@ TEST(Comparison, OtherWorkIsRefused) {
   EXPECT_TRUE(contains(refusal<UsageError>(one("a", 99), other), "control"));
 }
 
+TEST(Comparison, OtherPathsBetweenTheGpusMakeItAnotherMachine) {
+  Side a = one("a", 99), b = one("b", 99);
+  for (Side* side : {&a, &b}) {
+    Environment& environment = side->runs.front().environment;
+    environment.devices = {"GPU", "GPU", "GPU"};
+    environment.gpuLinks = {{0, 1, "PIX", "yes", "no"}, {0, 2, "PHB", "no", "no"}, {1, 2, "PHB", "no", "no"}};
+    environment.gpuSlots = {{1, 16, 3, 16}, {3, 16, 3, 16}, {3, 16, 3, 16}};
+  }
+  EXPECT_FALSE(contains(shownText(a, b), "gpu "));
+  b.runs.front().environment.gpuLinks.front().path = "PHB";
+  EXPECT_TRUE(contains(shownText(a, b),
+                       "gpu links PHB, peer access no, atomics no (0-2 1-2); PIX, peer access yes, atomics no (0-1) "
+                       "PHB, peer access no, atomics no (0-2 1-2); PHB, peer access yes, atomics no (0-1) "
+                       "another machine"))
+      << shownText(a, b);
+  b.runs.front().environment.gpuLinks = a.runs.front().environment.gpuLinks;
+  b.runs.front().environment.gpuSlots.back().mostLanes = 8;
+  EXPECT_TRUE(contains(shownText(a, b), "gpu slots PCIe gen 3 x16 PCIe gen 3 x16 (0 1); PCIe gen 3 x8 (2) environment"))
+      << shownText(a, b);
+}
+
 TEST(Comparison, AnotherMachineIsAnAnswerOnlyWhereNothingElseDiffers) {
   Side other = one("b", 99);
   other.runs.front().environment.cpu = "another";

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,14 @@ struct SyntheticRun {
   OptimizerOptions optimizer{.learningRate = 0.1, .momentum = 0.9, .weightDecay = 0.01};
   /// Sees each replica's buffers after beginStep.
   std::function<void(int rank, int64_t step, FlatBuffers&)> atBegin = nullptr;
+  /// Of the loss that gradients are of; none.
+  std::optional<LossScaleRule> lossScale = std::nullopt;
+  /// Changes a gradient of batch number `batch`.
+  std::function<void(int rank, int64_t batch, int parameter, at::Tensor gradient)> spoil = nullptr;
+  /// The batch of that number is left out, by a run of so many steps less.
+  int64_t leftOut = -1;
+  /// Sees each replica's loss scale at the end.
+  std::function<void(int rank, const LossScale&)> atEnd = nullptr;
 };
 
 inline std::vector<ParameterSpec> syntheticSpecs() {
@@ -60,20 +69,26 @@ inline std::unique_ptr<Strategy> makeStrategy(const SyntheticRun& run, const std
 
 inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica replica) {
   FlatBuffers& buffers = replica.buffers;
+  replica.optimizer.setLossScale(replica.lossScale);
   strategy.attach(replica);
   for (int64_t step = 0; step < run.steps; ++step) {
+    const int64_t batch = run.leftOut >= 0 && step >= run.leftOut ? step + 1 : step;
+    const double scale = replica.lossScale == nullptr ? 1 : replica.lossScale->state().scale;
     strategy.beginStep(replica, step);
     if (run.atBegin) run.atBegin(replica.index, step, buffers);
     for (int i = 0; i < buffers.parameters(); ++i) {
       const bool backwards = replica.index % 2 == 1;  // the order of gradients is no promise
       const int parameter = backwards ? buffers.parameters() - 1 - i : i;
       const Slice slice = buffers.slice(parameter);
-      buffers.gradient(slice).copy_(gradientOf(replica.index, parameter, step, slice.count()));
+      buffers.gradient(slice).copy_(gradientOf(replica.index, parameter, batch, slice.count()) * scale);
+      if (run.spoil) run.spoil(replica.index, batch, parameter, buffers.gradient(slice));
       strategy.gradientReady(replica, slice);
     }
     strategy.endStep(replica, step);
+    if (replica.lossScale != nullptr) replica.lossScale->endStep();
   }
   strategy.finish(replica);
+  if (run.atEnd) run.atEnd(replica.index, *replica.lossScale);
 }
 
 /// Buffers of all replicas after the run, the same memory where replicas share it. Only replica 0 starts from the right
@@ -91,7 +106,8 @@ inline std::vector<std::unique_ptr<FlatBuffers>> train(const SyntheticRun& run) 
     }
     all[rank]->refreshWeights();
     const auto optimizer = makeOptimizer(*all[rank], run.optimizer);
-    trainReplica(run, *strategy, {rank, devices[rank], *all[rank], *optimizer});
+    const auto scale = run.lossScale ? std::make_unique<LossScale>(at::kCPU, *run.lossScale) : nullptr;
+    trainReplica(run, *strategy, {rank, devices[rank], *all[rank], *optimizer, scale.get()});
   });
   return all;
 }
@@ -124,12 +140,14 @@ struct Textbook {
 /// Weights after `steps` by the textbook rule, in double; gradients are the mean over replicas [first, last).
 inline at::Tensor expectedMaster(const SyntheticRun& run, int parameter, int64_t steps, int first, int last) {
   const int64_t count = syntheticBuffers("fp32").slice(parameter).count();
-  const bool fp32 = run.precision == "fp32" || syntheticSpecs()[parameter].fp32;
+  const at::ScalarType wire = find(precisions(), run.precision, "precision").wire;
   Textbook book{initialOf(parameter, count).to(at::kDouble)};
   for (int64_t step = 0; step < steps; ++step) {
     at::Tensor g = at::zeros_like(book.w);
     for (int replica = first; replica < last; ++replica) {
-      g += gradientOf(replica, parameter, step, count).to(fp32 ? at::kFloat : at::kBFloat16).to(at::kDouble);
+      g += gradientOf(replica, parameter, step, count)
+               .to(syntheticSpecs()[parameter].fp32 ? at::kFloat : wire)
+               .to(at::kDouble);
     }
     book.step(g / (last - first), run.optimizer, step + 1);
   }

@@ -1,8 +1,12 @@
-#include "engine/gpu_facts.h"
+#include "device/gpu_facts.h"
 
 namespace tandem {
 
-std::vector<GpuFacts> gpuFacts() { return {}; }
+const CudaFacts& cudaFacts() {
+  static const CudaFacts none;
+  return none;
+}
+
 std::map<std::string, std::string> gpuLibraries() { return {}; }
 
 }  // namespace tandem

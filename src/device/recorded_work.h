@@ -1,0 +1,37 @@
+#pragma once
+
+#include <ATen/core/Generator.h>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+
+#include "device/device.h"
+
+namespace tandem {
+
+/// What cannot be kept: its text is the library's reason, in one line.
+struct RecordingFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Work of a device that is enqueued once and then launched again as a whole: a CUDA graph. All methods on the thread
+/// whose device is bound.
+class RecordedWork {
+ public:
+  virtual ~RecordedWork() = default;
+
+  /// Calls `work` once; what it enqueues on the current stream is kept instead of done. The memory that it takes and
+  /// gives back stays this object's, where each launch finds it again; numbers drawn from `generator` are new ones in
+  /// each. Nothing in it may wait for the device. Once only. Throws RecordingFailed; the device's stream is then as
+  /// before, what `work` did on the host is not undone.
+  virtual void record(const std::function<void()>& work, const at::Generator& generator) = 0;
+
+  /// Enqueues on the current stream what was recorded.
+  virtual void launch() = 0;
+};
+
+/// REQUIRES: a GPU, and a build with CUDA.
+std::unique_ptr<RecordedWork> makeRecordedWork(const Device& device);
+
+}  // namespace tandem

@@ -1,0 +1,75 @@
+#include "engine/failure.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "base/text.h"
+#include "device/device.h"
+
+namespace tandem {
+namespace {
+
+// Texts of exceptions whose type says nothing.
+constexpr std::array<std::string_view, 6> refusals{
+    "DefaultCPUAllocator: can't allocate memory",
+    "DefaultCPUAllocator: not enough memory",
+    "CUDA error: out of memory",
+    "CUDNN_STATUS_ALLOC_FAILED",
+    "DEVICE_ALLOCATION_FAILED",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+};
+
+constexpr std::string_view libtorchsAllocator = "DefaultCPUAllocator: ";  // after the place in its source
+
+constexpr std::string_view adviceBegins = "; lower --batch, --image-size or --replicas";
+constexpr std::string_view howToTuneTheAllocator =
+    " If reserved but unallocated memory is large";  // libtorch's, on GPUs
+
+std::string memoryText(int64_t bytes) { return bytesText(static_cast<double>(bytes)); }
+
+std::string causeOf(const std::exception& failure) {
+  if (dynamic_cast<const std::bad_alloc*>(&failure) != nullptr) return "out of memory: the system refused a request";
+  std::string line = firstLine(failure.what());
+  line = line.substr(0, line.find(howToTuneTheAllocator));
+  if (lowered(line).find("out of memory") != std::string::npos) return line;
+  const size_t begin = line.find(libtorchsAllocator);
+  return concat("out of memory: ", line.substr(begin == std::string::npos ? 0 : begin));
+}
+
+Outcome outOfMemory(const std::string& cause, const Config& config) {
+  return {.kind = OutcomeKind::failed,
+          .code = ExitCode::usage,
+          .reason = cause + memoryAdvice(config),
+          .outOfMemory = true};
+}
+
+}  // namespace
+
+std::string memoryAdvice(const Config& config) {
+  return concat(adviceBegins, config.forwardOnly ? "" : ", or try --accumulate, --recompute or --batch=max");
+}
+
+std::string withoutAdvice(const std::string& reason) { return reason.substr(0, reason.find(adviceBegins)); }
+
+bool isOutOfMemory(const std::exception& failure) {
+  if (dynamic_cast<const std::bad_alloc*>(&failure) != nullptr) return true;
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&failure) != nullptr) return true;
+  const std::string_view text = failure.what();
+  return std::ranges::any_of(refusals, [&](auto refusal) { return text.find(refusal) != std::string_view::npos; });
+}
+
+Outcome outcomeOf(const std::exception& failure, const Config& config) {
+  if (!isOutOfMemory(failure)) return {OutcomeKind::failed, exitCodeOf(failure), firstLine(failure.what())};
+  std::string cause = causeOf(failure);
+  if (config.devices == "cpu") cause += concat("; ", memoryText(Device::cpu(0, {}, 1).availableBytes()), " are left");
+  return outOfMemory(cause, config);
+}
+
+Outcome overLimit(int64_t limitBytes, const Config& config) {
+  return outOfMemory(concat("out of memory: the run went beyond its limit of ", memoryText(limitBytes)), config);
+}
+
+}  // namespace tandem

@@ -1,0 +1,83 @@
+#include "engine/graph_use.h"
+
+#include <optional>
+
+#include "base/catalog.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "comm/group.h"
+#include "engine/plan.h"
+#include "optim/optimizer.h"
+#include "strategy/strategy.h"
+
+namespace tandem {
+namespace {
+
+using Obstacle = std::optional<std::string>;
+
+Obstacle deviceRuns(const Config& config) {
+  if (config.devices != "cpu") return {};
+  return "only GPUs have graphs (--devices=cuda:0)";
+}
+
+Obstacle executorEnqueues(const Config& config) {
+  if (config.executor == "planned") return {};
+  return concat("--executor=", config.executor, " cannot be recorded");
+}
+
+Obstacle stepIsWhole(const Config& config) {
+  if (!config.profile) return {};
+  return "--profile takes the step apart";
+}
+
+Obstacle lossStays(const Config& config) {
+  if (config.lossAt == "replica") return {};
+  return concat("with --loss-at=", config.lossAt, " replicas wait for one another on the host");
+}
+
+Obstacle exchangeEnqueues(const Config& config) {
+  const AllReduceEntry& allReduce = find(allReduces(), allReduceOf(config), "--all-reduce");
+  if (find(strategies(), config.strategy, "--strategy").enqueuesOnly(allReduce, config.replicas)) return {};
+  const auto how = config.strategy == "replicated" ? concat("--all-reduce=", allReduce.name)
+                                                   : concat("--strategy=", config.strategy);
+  return concat("with ", how, " replicas wait for one another on the host");
+}
+
+Obstacle updateIsTheSame(const Config& config) {
+  if (config.forwardOnly) return {};
+  if (config.schedule != Config().schedule) return concat("--schedule=", config.schedule, " changes the learning rate");
+  if (!find(optimizers(), config.optimizer, "--optimizer").changesByStep) return {};
+  return concat("--optimizer=", config.optimizer, " changes its coefficients with every step");
+}
+
+constexpr Obstacle (*obstaclesInOrder[])(const Config&) = {
+    deviceRuns, executorEnqueues, stepIsWhole, lossStays, exchangeEnqueues, updateIsTheSame,
+};
+
+Obstacle firstObstacle(const Config& config) {
+  for (const auto obstacle : obstaclesInOrder) {
+    if (auto found = obstacle(config)) return found;
+  }
+  return {};
+}
+
+}  // namespace
+
+GraphUse graphUse(const Config& config) {
+  if (config.graph == "off") return {false, "--graph=off"};
+  const Obstacle obstacle = firstObstacle(config);
+  if (!obstacle) return {true, ""};
+  if (config.graph == "on") {
+    throw UsageError(
+        concat("--graph=on: ", *obstacle, ", and a step must be the same work each time; use --graph=auto"));
+  }
+  return {false, *obstacle};
+}
+
+std::string graphText(const Config& config) {
+  if (config.devices == "cpu") return "";
+  const GraphUse use = graphUse(config);
+  return use.on ? "on" : concat("off: ", use.why);
+}
+
+}  // namespace tandem

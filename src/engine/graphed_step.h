@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+#include "device/batch.h"
+#include "device/recorded_work.h"
+
+namespace tandem {
+
+/// A replica's step as one piece of recorded work (--graph).
+///
+/// The first steps run as they are: libraries choose kernels and take memory then, which cannot be recorded. The next
+/// one is recorded, on a batch whose memory stays; from then on a step is a copy into that memory and a launch. On the
+/// replica's thread.
+class GraphedStep {
+ public:
+  /// One step on a batch: its loss, [] on the device, or undefined. Recorded, so it only enqueues, and enqueues the
+  /// same in every step.
+  using Work = std::function<at::Tensor(const Batch&)>;
+  static constexpr int64_t eagerSteps = 3;
+
+  GraphedStep(std::unique_ptr<RecordedWork> recorded, Work work, at::Generator generator);
+
+  /// The loss of this batch, valid as long as anybody holds it. Throws what `work` throws, and RecordingFailed.
+  at::Tensor run(const Batch& batch);
+
+ private:
+  void record(const Batch& batch);
+  /// Brings the batch to where the record reads it.
+  void bring(const Batch& batch);
+
+  std::unique_ptr<RecordedWork> recorded_;
+  Work work_;
+  at::Generator generator_;
+  int64_t done_ = 0;
+  Batch held_;       // what the record reads
+  at::Tensor loss_;  // what it writes
+};
+
+}  // namespace tandem

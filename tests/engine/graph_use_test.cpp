@@ -1,0 +1,84 @@
+#include "engine/graph_use.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/error.h"
+
+namespace tandem {
+namespace {
+
+Config onGpus(int64_t replicas) {
+  Config config;
+  config.devices = replicas == 1 ? "cuda:0" : "cuda:0+1";
+  config.replicas = replicas;
+  return config;
+}
+
+TEST(GraphUse, AStepThatOnlyEnqueuesIsRecorded) {
+  for (const int64_t replicas : {1, 2}) {
+    for (const char* strategy : {"replicated", "independent"}) {
+      Config config = onGpus(replicas);
+      config.strategy = strategy;
+      EXPECT_TRUE(graphUse(config).on) << strategy << ' ' << graphUse(config).why;
+      EXPECT_EQ(graphText(config), "on");
+    }
+  }
+}
+
+TEST(GraphUse, OffIsOff) {
+  Config config = onGpus(1);
+  config.graph = "off";
+  EXPECT_FALSE(graphUse(config).on);
+  EXPECT_EQ(graphText(config), "off: --graph=off");
+}
+
+TEST(GraphUse, OnACpuThereIsNothingToSay) {
+  EXPECT_FALSE(graphUse(Config()).on);
+  EXPECT_EQ(graphText(Config()), "");
+}
+
+struct Obstacle {
+  const char* words;  // of the reason
+  std::function<void(Config&)> put;
+};
+
+const Obstacle obstacles[] = {
+    {"only GPUs have graphs", [](Config& config) { config.devices = "cpu"; }},
+    {"--executor=autograd", [](Config& config) { config.executor = "autograd"; }},
+    {"--profile", [](Config& config) { config.profile = true; }},
+    {"--loss-at=gathered", [](Config& config) { config.lossAt = "gathered"; }},
+    {"--strategy=parameter_server", [](Config& config) { config.strategy = "parameter_server"; }},
+    {"--all-reduce=copy", [](Config& config) { config.allReduce = "copy"; }},
+    {"--schedule=cosine", [](Config& config) { config.schedule = "cosine"; }},
+    {"--optimizer=adamw", [](Config& config) { config.optimizer = "adamw"; }},
+};
+
+TEST(GraphUse, WhatCannotBeRecordedIsNamedAndRefusedWhereItIsAskedFor) {
+  for (const Obstacle& obstacle : obstacles) {
+    Config config = onGpus(2);
+    obstacle.put(config);
+    const GraphUse use = graphUse(config);
+    EXPECT_FALSE(use.on) << obstacle.words;
+    EXPECT_NE(use.why.find(obstacle.words), std::string::npos) << use.why;
+    config.graph = "on";
+    try {
+      graphUse(config);
+      ADD_FAILURE() << "not refused: " << obstacle.words;
+    } catch (const UsageError& refusal) {
+      EXPECT_TRUE(std::string(refusal.what()).starts_with("--graph=on: ")) << refusal.what();
+      EXPECT_NE(std::string(refusal.what()).find(obstacle.words), std::string::npos) << refusal.what();
+    }
+  }
+}
+
+TEST(GraphUse, ForwardAloneHasNoUpdateThatChanges) {
+  Config config = onGpus(1);
+  config.optimizer = "adam";
+  config.forwardOnly = true;
+  EXPECT_TRUE(graphUse(config).on);
+}
+
+}  // namespace
+}  // namespace tandem

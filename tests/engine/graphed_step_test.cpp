@@ -1,0 +1,92 @@
+#include "engine/graphed_step.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/repeated_work.h"
+
+namespace tandem {
+namespace {
+
+/// What a step was given, and the step itself: its loss is the mean of the images and the sum of the labels. A record
+/// writes it to the same memory in every launch.
+struct Seen {
+  std::vector<const void*> images;
+  std::vector<double> means;
+  at::Tensor recorded = at::zeros({});
+  at::Tensor step(const Batch& batch) {
+    images.push_back(batch.images.const_data_ptr());
+    means.push_back(batch.images.mean().item<double>());
+    const at::Tensor loss = batch.images.mean() + batch.labels.sum();
+    return images.size() > GraphedStep::eagerSteps ? recorded.copy_(loss) : loss;
+  }
+};
+
+struct Steps {
+  Seen seen;
+  WorkLog log;
+  GraphedStep graphed{std::make_unique<RepeatedWork>(log), [this](const Batch& batch) { return seen.step(batch); },
+                      at::detail::createCPUGenerator(1)};
+};
+
+Batch batchOf(double value) {
+  return {.images = at::full({2, 3, 4, 4}, value), .labels = at::zeros({2}, at::kLong), .index = 0, .ready = nullptr};
+}
+
+TEST(GraphedStep, RunsAFewStepsRecordsOneAndLaunchesItFromThenOn) {
+  Steps steps;
+  for (int i = 0; i < GraphedStep::eagerSteps; ++i) steps.graphed.run(batchOf(i));
+  EXPECT_TRUE(steps.log.empty());
+  EXPECT_EQ(steps.seen.means.size(), static_cast<size_t>(GraphedStep::eagerSteps));
+  for (int i = 0; i < 3; ++i) steps.graphed.run(batchOf(i));
+  EXPECT_EQ(steps.log, WorkLog({"record", "launch", "launch", "launch"}));
+}
+
+TEST(GraphedStep, EachBatchComesToWhereTheRecordReads) {
+  Steps steps;
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_EQ(steps.graphed.run(batchOf(i)).item<double>(), i);
+    EXPECT_EQ(steps.seen.means.back(), i);
+    if (i > GraphedStep::eagerSteps) {
+      EXPECT_EQ(steps.seen.images.back(), steps.seen.images[GraphedStep::eagerSteps]);
+    }
+  }
+}
+
+TEST(GraphedStep, LabelsComeWithTheirImages) {
+  Steps steps;
+  for (int i = 0; i < 6; ++i) {
+    Batch batch = batchOf(0);
+    batch.labels.fill_(i);
+    EXPECT_EQ(steps.graphed.run(batch).item<double>(), 2 * i);
+  }
+}
+
+TEST(GraphedStep, AGivenLossStaysWhatItWas) {
+  Steps steps;
+  std::vector<at::Tensor> losses;
+  for (int i = 0; i < 7; ++i) losses.push_back(steps.graphed.run(batchOf(i)));
+  for (int i = 0; i < 7; ++i) EXPECT_EQ(losses[static_cast<size_t>(i)].item<double>(), i);
+}
+
+TEST(GraphedStep, TheSameTensorsAreReadWhereTheyAre) {
+  Steps steps;
+  const Batch batch = batchOf(1);
+  for (int i = 0; i < 6; ++i) steps.graphed.run(batch);
+  for (const void* images : steps.seen.images) EXPECT_EQ(images, batch.images.const_data_ptr());
+}
+
+TEST(GraphedStep, WithoutALossThereIsNone) {
+  WorkLog log;
+  GraphedStep graphed(
+      std::make_unique<RepeatedWork>(log), [](const Batch&) { return at::Tensor(); },
+      at::detail::createCPUGenerator(1));
+  for (int i = 0; i < 6; ++i) EXPECT_FALSE(graphed.run(batchOf(i)).defined());
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,85 @@
+#include "device/recorded_work.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Context.h>
+#include <gtest/gtest.h>
+
+#include "engine/team.h"
+#include "engine/team_options.h"
+#include "models/model.h"
+
+namespace tandem {
+namespace {
+
+struct Trained {
+  std::vector<double> losses;
+  at::Tensor weights;
+};
+
+/// Eight steps on the first GPU.
+Trained train(Config config) {
+  config.devices = "cuda:0";
+  config.batch = 8;
+  config.deterministic = true;
+  at::globalContext().setDeterministicCuDNN(true);
+  at::globalContext().setBenchmarkCuDNN(false);
+  const RunPlan plan = resolvePlan(config, 1);
+  const Graph graph = graphOf(plan.config);
+  Team team(teamOptions(plan, graph, {&layouts().front(), {}, ""}));
+  Trained trained;
+  team.run([&trained](Team::Member& member) {
+    for (int i = 0; i < 8; ++i) member.step();
+    member.finish();
+    trained.losses = member.losses();
+    trained.weights = member.buffers().master(member.buffers().whole(0)).cpu();
+  });
+  return trained;
+}
+
+TEST(OnAGpu, AGraphTrainsToTheSameBits) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  for (const char* model : {"resnet20", "alexnet_cifar", "mobilenet_v2"}) {
+    for (const char* precision : {"fp32", "bf16"}) {
+      for (const char* input : {"device", "host", "queue"}) {
+        Config config;
+        config.model = model;
+        config.precision = precision;
+        config.input = input;
+        config.graph = "off";
+        const Trained eager = train(config);
+        config.graph = "on";
+        const Trained graphed = train(config);
+        EXPECT_EQ(graphed.losses, eager.losses) << model << ' ' << precision << ' ' << input;
+        EXPECT_TRUE(graphed.weights.equal(eager.weights)) << model << ' ' << precision << ' ' << input;
+      }
+    }
+  }
+}
+
+TEST(OnAGpu, LaunchesDrawNewNumbers) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  const Device device = Device::cuda(0);
+  device.bind();
+  const auto generator = at::globalContext().defaultGenerator(device.torch());
+  const at::Tensor drawn = at::zeros({1024}, device.torch());
+  const auto work = makeRecordedWork(device);
+  work->record([&] { at::Tensor(drawn).uniform_(0, 1, generator); }, generator);
+  work->launch();
+  const at::Tensor first = drawn.cpu();
+  work->launch();
+  EXPECT_FALSE(first.equal(drawn.cpu()));
+  EXPECT_GT(first.abs().sum().item<double>(), 0);
+}
+
+TEST(OnAGpu, WhatWaitsCannotBeRecordedAndTheDeviceGoesOn) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  const Device device = Device::cuda(0);
+  device.bind();
+  const at::Tensor value = at::ones({4}, device.torch());
+  const auto generator = at::globalContext().defaultGenerator(device.torch());
+  EXPECT_THROW(makeRecordedWork(device)->record([&] { value.sum().item<double>(); }, generator), RecordingFailed);
+  EXPECT_EQ((value + 1).sum().item<double>(), 8);
+}
+
+}  // namespace
+}  // namespace tandem

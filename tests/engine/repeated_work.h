@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/recorded_work.h"
+
+namespace tandem {
+
+using WorkLog = std::vector<std::string>;
+
+/// Recorded work on a CPU: keeps the calls and makes them again at each launch.
+class RepeatedWork final : public RecordedWork {
+ public:
+  explicit RepeatedWork(WorkLog& log) : log_(log) {}
+  void record(const std::function<void()>& work, const at::Generator&) override {
+    log_.emplace_back("record");
+    work_ = work;
+  }
+  void launch() override {
+    log_.emplace_back("launch");
+    work_();
+  }
+
+ private:
+  WorkLog& log_;
+  std::function<void()> work_;
+};
+
+/// What a device says that cannot record.
+class RefusedWork final : public RecordedWork {
+ public:
+  void record(const std::function<void()>&, const at::Generator&) override {
+    throw RecordingFailed("operation not permitted when stream is capturing");
+  }
+  void launch() override {}
+};
+
+}  // namespace tandem

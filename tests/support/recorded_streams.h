@@ -1,0 +1,83 @@
+#pragma once
+
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+
+#include <mutex>
+#include <vector>
+
+namespace tandem {
+
+/// What was asked of the streams of a device that does not exist (PrivateUse1): events are recorded, waited for by
+/// streams, and waited for by the host. From any thread.
+class RecordedStreams {
+ public:
+  enum class Call { record, block, hostWaits };
+  struct Entry {
+    Call call;
+    int device;     ///< of the stream; of hostWaits -1
+    int64_t event;  ///< number in order of recording; of a wait for the whole device -1
+    bool operator==(const Entry&) const = default;
+  };
+
+  static constexpr c10::DeviceType type = c10::DeviceType::PrivateUse1;
+
+  static c10::Device device(int index) { return {type, static_cast<c10::DeviceIndex>(index)}; }
+
+  /// Everything since the last call.
+  static std::vector<Entry> take() {
+    const std::lock_guard lock(mutex);
+    return std::exchange(entries, {});
+  }
+
+  static void add(Entry entry) {
+    const std::lock_guard lock(mutex);
+    entries.push_back(entry);
+  }
+
+  static int64_t nextEvent() {
+    const std::lock_guard lock(mutex);
+    return events++;
+  }
+
+ private:
+  static inline std::mutex mutex;
+  static inline std::vector<Entry> entries;
+  static inline int64_t events = 0;
+};
+
+/// libtorch's view of those streams: one of each device.
+class RecordedStreamsGuard final : public c10::impl::DeviceGuardImplInterface {
+ public:
+  using Call = RecordedStreams::Call;
+  static constexpr c10::DeviceType static_type = RecordedStreams::type;
+
+  c10::DeviceType type() const override { return static_type; }
+  c10::Device exchangeDevice(c10::Device) const override { return RecordedStreams::device(0); }
+  c10::Device getDevice() const override { return RecordedStreams::device(0); }
+  void setDevice(c10::Device) const override {}
+  void uncheckedSetDevice(c10::Device) const noexcept override {}
+  c10::Stream getStream(c10::Device device) const override { return c10::Stream(c10::Stream::DEFAULT, device); }
+  c10::Stream exchangeStream(c10::Stream stream) const override { return stream; }
+  c10::DeviceIndex deviceCount() const noexcept override { return 8; }
+
+  void record(void** event, const c10::Stream& stream, const c10::DeviceIndex, const c10::EventFlag) const override {
+    if (*event == nullptr) *event = new int64_t;
+    *number(*event) = RecordedStreams::nextEvent();
+    RecordedStreams::add({Call::record, stream.device_index(), *number(*event)});
+  }
+  void block(void* event, const c10::Stream& stream) const override {
+    RecordedStreams::add({Call::block, stream.device_index(), *number(event)});
+  }
+  bool queryEvent(void* event) const override {
+    synchronizeEvent(event);
+    return true;
+  }
+  void destroyEvent(void* event, const c10::DeviceIndex) const noexcept override { delete number(event); }
+  void synchronizeEvent(void* event) const override { RecordedStreams::add({Call::hostWaits, -1, *number(event)}); }
+  void synchronizeDevice(const c10::DeviceIndex) const override { RecordedStreams::add({Call::hostWaits, -1, -1}); }
+
+ private:
+  static int64_t* number(void* event) { return static_cast<int64_t*>(event); }
+};
+
+}  // namespace tandem

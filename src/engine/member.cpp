@@ -110,6 +110,7 @@ class TeamMember final : public Team::Member {
   std::vector<at::Tensor> losses_;  // stay on the device until they are asked for
   std::optional<GraphedStep> graphed_;
   StepsInFlight inFlight_;
+  Event ended_;  // the last step
   int64_t step_ = 0;
 };
 
@@ -190,10 +191,11 @@ StepSample TeamMember::step() {
   const Nanos pulled = now();
   fetch();
   const Nanos fetched = now();
+  inFlight_.add(std::move(ended_));  // the device computes while the host waits here: no communication
   keep(graphed_ ? graphed_->run(batch_) : train(batch_));
   const Nanos computed = now();
   if (!graphed_) exchange();
-  inFlight_.add(device_.record());
+  ended_ = device_.record();
   const Nanos end = now();
   ++step_;
   sample.wall = end - begin;

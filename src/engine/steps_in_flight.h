@@ -16,7 +16,7 @@ class StepsInFlight {
   /// REQUIRES: most >= 1; with 1 the host waits for every step.
   explicit StepsInFlight(int64_t most) : most_(most) {}
 
-  /// The end of the step that was just enqueued. Returns when another one may be. An empty event has happened.
+  /// The end of the step that was enqueued last. Returns when another one may be. An empty event has happened.
   void add(Event end) {
     if (!end) return;
     ends_.push_back(std::move(end));

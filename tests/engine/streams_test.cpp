@@ -70,6 +70,19 @@ class StreamedTeam {
     return seen;
   }
 
+  /// Of replica 0, after two other steps.
+  std::vector<StepSample> samples(int64_t steps) {
+    std::vector<StepSample> samples;
+    team_->run([&](Team::Member& member) {
+      for (int i = 0; i < 2; ++i) member.step();
+      for (int64_t i = 0; i < steps; ++i) {
+        const StepSample sample = member.step();
+        if (member.index() == 0) samples.push_back(sample);
+      }
+    });
+    return samples;
+  }
+
  private:
   Graph graph_;
   std::optional<Team> team_;
@@ -102,6 +115,14 @@ TEST(Streams, TheHostRunsAheadByTheStepsInFlight) {
   constexpr int64_t steps = 5;
   const auto seen = StreamedTeam({"independent", "shared"}, /*inFlight=*/2).see(steps);
   EXPECT_EQ(count(seen, Call::hostWaits), 2 * steps);  // of each replica, once a step
+}
+
+TEST(Streams, WaitingForTheDeviceIsItsComputing) {
+  RecordedStreams::waitTakes = std::chrono::milliseconds(30);
+  StreamedTeam team({"independent", "shared"}, /*inFlight=*/1);
+  const std::vector<StepSample> samples = team.samples(3);
+  RecordedStreams::waitTakes = {};
+  for (const StepSample& sample : samples) EXPECT_GE(sample.compute, std::chrono::milliseconds(30));
 }
 
 /// The events that the host waited for while ten steps ended.

@@ -2,7 +2,9 @@
 
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include <chrono>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace tandem {
@@ -33,6 +35,9 @@ class RecordedStreams {
     const std::lock_guard lock(mutex);
     entries.push_back(entry);
   }
+
+  /// How long the host's wait for an event takes.
+  static inline std::chrono::milliseconds waitTakes{0};
 
   static int64_t nextEvent() {
     const std::lock_guard lock(mutex);
@@ -73,7 +78,10 @@ class RecordedStreamsGuard final : public c10::impl::DeviceGuardImplInterface {
     return true;
   }
   void destroyEvent(void* event, const c10::DeviceIndex) const noexcept override { delete number(event); }
-  void synchronizeEvent(void* event) const override { RecordedStreams::add({Call::hostWaits, -1, *number(event)}); }
+  void synchronizeEvent(void* event) const override {
+    RecordedStreams::add({Call::hostWaits, -1, *number(event)});
+    std::this_thread::sleep_for(RecordedStreams::waitTakes);
+  }
   void synchronizeDevice(const c10::DeviceIndex) const override { RecordedStreams::add({Call::hostWaits, -1, -1}); }
 
  private:

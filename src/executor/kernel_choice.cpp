@@ -5,164 +5,33 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
-#include <array>
-#include <functional>
-#include <limits>
+#include <span>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "executor/convolution_trial.h"
 #include "graph/operation.h"
-#include "kernels/blocked.h"
 
 namespace tandem {
 namespace {
 
-constexpr double worthIt = 1.03;
-constexpr int repetitions = 5;
-constexpr double enoughSeconds = 0.6;   // of a layer: long calls need no repetition
-constexpr int64_t imagesPerThread = 4;  // enough to keep every thread busy
-constexpr size_t passes = std::tuple_size_v<PassAlgorithms>;
-constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
+constexpr double worthIt = 1.03, layoutWorthIt = 1.01;  // what is summed over all layers is known better
+constexpr int64_t imagesPerThread = 4;                  // of a call: enough to keep every thread busy
+constexpr int64_t parts = 4;                            // of the images, each for a call
 
-/// A convolution with nothing but what its time depends on.
-struct Layer {
-  size_t node;
-  Attributes attributes;
-  ImageShape input, output;
-  bool wantsInputGradient;
-
-  std::string text() const {
-    const Attributes& a = attributes;
-    const Padding& p = a.padding;
-    return concat(input.channels, 'x', input.height, 'x', input.width, "->", a.outputs, " kernel ", a.kernelH, 'x',
-                  a.kernelW, " stride ", a.strideH, 'x', a.strideW, " padding ", p.top, ',', p.bottom, ',', p.left, ',',
-                  p.right, " groups ", a.groups, a.bias ? " bias" : "", wantsInputGradient ? "" : " first");
-  }
-};
-
-/// Least seconds of each pass with `images` images: with weights as they are, and when they have changed.
-struct PassSeconds {
-  std::array<double, passes> current, changed;
-
-  PassSeconds() {
-    current.fill(std::numeric_limits<double>::max());
-    changed = current;
-  }
-  /// REQUIRES: numbers() of another.
-  explicit PassSeconds(const std::vector<double>& numbers) {
-    std::copy_n(numbers.begin(), passes, current.begin());
-    std::copy_n(numbers.begin() + passes, passes, changed.begin());
-  }
-  std::vector<double> numbers() const {
-    std::vector<double> all(current.begin(), current.end());
-    all.insert(all.end(), changed.begin(), changed.end());
-    return all;
-  }
-  /// Of a step with `scale` times as many images.
-  double ofStep(size_t pass, double scale) const {
-    return scale * current[pass] + std::max(0.0, changed[pass] - current[pass]);
-  }
-};
-
-/// A way to compute a layer.
-struct Candidate {
-  const LayoutEntry* layout;
-  const ConvolutionAlgorithm* algorithm;
-};
-
-bool blocksOutput(const Layer& layer, const Candidate& candidate) {
-  return candidate.layout->blocked && canBlock(layer.attributes.outputs / layer.attributes.groups);
+bool isNormalised(const Graph& graph, NodeId id) {
+  return std::ranges::any_of(graph.nodes(), [id](const Node& node) {
+    return node.operation->name == "batch_norm" && node.inputs.front() == id;
+  });
 }
 
-bool blocksInput(const Layer& layer, const Candidate& candidate) {
-  return blocksOutput(layer, candidate) && canBlock(layer.input.channels / layer.attributes.groups);
-}
-
-/// They lie as parameterSpecs() lets them.
-ConvolutionParameters emptyParameters(const Layer& layer, const Candidate& candidate, at::ScalarType type) {
-  const Attributes& a = layer.attributes;
-  const std::array<int64_t, 4> shape{a.outputs, layer.input.channels / a.groups, a.kernelH, a.kernelW};
-  const bool inBlocks = blocksInput(layer, candidate) && type == at::kFloat && a.groups == 1;
-  const at::Tensor weight =
-      inBlocks ? emptyBlockedWeight(shape) : at::empty(shape, at::TensorOptions(type).memory_format(channelsLast));
-  const at::Tensor bias = a.bias ? at::empty({a.outputs}, type) : at::Tensor();
-  return {weight, bias, at::empty_like(weight), a.bias ? at::empty_like(bias) : at::Tensor()};
-}
-
-/// Null where it does not serve.
-std::unique_ptr<Convolution> kernelFor(const Layer& layer, const Candidate& candidate,
-                                       const ConvolutionParameters& parameters) {
-  const Attributes& a = layer.attributes;
-  const Padding& p = a.padding;
-  return candidate.algorithm->make(
-      {a.strideH, a.strideW, p.top, p.bottom, p.left, p.right, a.groups, blocksOutput(layer, candidate)}, parameters);
-}
-
-/// The passes of a layer, as the planned executor calls them.
-class Trial {
- public:
-  /// REQUIRES: the candidate serves the layer.
-  Trial(const Layer& layer, const Candidate& candidate, int64_t images, at::ScalarType type)
-      : x_(random({images, layer.input.channels, layer.input.height, layer.input.width}, type)),
-        dy_(random({images, layer.output.channels, layer.output.height, layer.output.width}, type)),
-        wantsInputGradient_(layer.wantsInputGradient) {
-    const ConvolutionParameters parameters = emptyParameters(layer, candidate, type);
-    parameters.weight.zero_();
-    if (parameters.bias.defined()) parameters.bias.zero_();
-    kernel_ = kernelFor(layer, candidate, parameters);
-    if (blocksInput(layer, candidate)) x_ = toBlocked(x_);
-    if (blocksOutput(layer, candidate)) dy_ = toBlocked(dy_);
-  }
-
-  void run(PassSeconds& least) const {
-    kernel_->weightsChanged();
-    const std::array<std::function<void()>, passes> calls{
-        [this] { kernel_->forward(x_); },
-        [this] { wantsInputGradient_ ? (void)kernel_->backwardInput(x_, dy_) : void(); },
-        [this] { kernel_->backwardParameters(x_, dy_); },
-    };
-    for (size_t pass = 0; pass < passes; ++pass) {
-      least.changed[pass] = std::min(least.changed[pass], secondsOf(calls[pass]));
-      least.current[pass] = std::min(least.current[pass], secondsOf(calls[pass]));
-    }
-  }
-
- private:
-  static double secondsOf(const std::function<void()>& call) {
-    const Nanos begin = now();
-    call();
-    return seconds(now() - begin);
-  }
-  static at::Tensor random(at::IntArrayRef shape, at::ScalarType type) {
-    return at::randn(shape).to(type).contiguous(channelsLast);
-  }
-
-  std::unique_ptr<Convolution> kernel_;
-  at::Tensor x_, dy_;
-  bool wantsInputGradient_;
-};
-
-/// The candidates take turns.
-std::vector<PassSeconds> measured(const Layer& layer, const std::vector<Candidate>& candidates, int64_t images,
-                                  at::ScalarType type) {
-  std::vector<Trial> trials;
-  for (const Candidate& candidate : candidates) trials.emplace_back(layer, candidate, images, type);
-  std::vector<PassSeconds> least(trials.size());
-  const Nanos begin = now();
-  for (int repetition = 0; repetition < repetitions && seconds(now() - begin) < enoughSeconds; ++repetition) {
-    for (size_t i = 0; i < trials.size(); ++i) trials[i].run(least[i]);
-  }
-  return least;
-}
-
-std::vector<Layer> convolutionsOf(const Graph& graph) {
-  std::vector<Layer> layers;
+std::vector<TrialLayer> convolutionsOf(const Graph& graph) {
+  std::vector<TrialLayer> layers;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
     if (node.operation->name != "conv") continue;
-    layers.push_back(
-        {i, node.attributes, graph.inputShapes(node).front(), node.shape, node.inputs.front() != graph.input()});
+    layers.push_back({i, node.attributes, graph.inputShapes(node).front(), node.shape,
+                      node.inputs.front() != graph.input(), isNormalised(graph, static_cast<NodeId>(i))});
   }
   return layers;
 }
@@ -170,63 +39,102 @@ std::vector<Layer> convolutionsOf(const Graph& graph) {
 /// Seconds of candidates by layer, from the cache or measured.
 class Measurements {
  public:
-  Measurements(const KernelTrial& trial, MeasuredCache& cache)
-      : trial_(trial), cache_(cache), images_(std::min(trial.images, imagesPerThread * at::get_num_threads())) {}
+  Measurements(const KernelTrial& trial, MeasuredCache& cache) : trial_(trial), cache_(cache) {
+    size_.ofCall = std::min(trial.images, imagesPerThread * at::get_num_threads());
+    size_.images = std::min(trial.images / size_.ofCall, parts) * size_.ofCall;
+  }
 
   /// One per candidate.
-  std::vector<PassSeconds> of(const Layer& layer, const std::vector<Candidate>& candidates) {
+  std::vector<PassSeconds> of(const TrialLayer& layer, const std::vector<Candidate>& candidates) {
+    const auto keyOf = [&](const Candidate& candidate) {
+      return concat("convolution | ", trial_.machine, " | ", convolutionLibrary(), " | ", sized(layer.text()), " | ",
+                    candidate.layout->name, " | ", candidate.algorithm->name);
+    };
+    const auto measure = [&] {
+      std::vector<std::vector<double>> all;
+      for (const PassSeconds& each : convolutionSeconds(layer, candidates, size_, trial_.compute)) {
+        all.push_back(each.numbers());
+      }
+      return all;
+    };
     std::vector<PassSeconds> seconds;
-    for (const Candidate& candidate : candidates) {
-      const auto known = cache_.find(keyOf(layer, candidate));
-      if (!known || known->size() != 2 * passes) return measuredNow(layer, candidates);
-      seconds.emplace_back(*known);
+    for (const auto& numbers : knownOr(candidates, PassSeconds().numbers().size(), keyOf, measure)) {
+      seconds.emplace_back(numbers);
     }
     return seconds;
   }
 
-  double scale() const { return static_cast<double>(trial_.images) / static_cast<double>(images_); }
+  /// Of the batch-norm that follows, one per layout of the trial; none follows: zero.
+  std::vector<double> ofNorm(const TrialLayer& layer) {
+    if (!layer.normalised) return std::vector<double>(trial_.layouts.size());
+    const ImageShape& s = layer.output;
+    const auto keyOf = [&](const LayoutEntry* layout) {
+      return concat("batch_norm | ", trial_.machine, " | ", sized(concat(s.channels, 'x', s.height, 'x', s.width)),
+                    " | ", layout->name);
+    };
+    const auto measure = [&] {
+      std::vector<std::vector<double>> all;
+      for (const double each : normSeconds(layer, trial_.layouts, size_, trial_.compute)) all.push_back({each});
+      return all;
+    };
+    std::vector<double> seconds;
+    for (const auto& numbers : knownOr(trial_.layouts, 1, keyOf, measure)) seconds.push_back(numbers.front());
+    return seconds;
+  }
+
+  double scale() const { return static_cast<double>(trial_.images) / static_cast<double>(size_.ofCall); }
   bool fromCache() const { return fromCache_; }
 
  private:
-  std::string keyOf(const Layer& layer, const Candidate& candidate) const {
-    return concat("convolution | ", trial_.machine, " | ", convolutionLibrary(), " | ", images_, " x ", layer.text(),
-                  ' ', c10::toString(trial_.compute), " | ", candidate.layout->name, " | ", candidate.algorithm->name);
+  std::string sized(const std::string& shape) const {
+    return concat(size_.ofCall, " of ", size_.images, " x ", shape, ' ', c10::toString(trial_.compute));
   }
-  std::vector<PassSeconds> measuredNow(const Layer& layer, const std::vector<Candidate>& candidates) {
+
+  /// What the cache knows of each, `count` numbers; or else what measure() returns now for all.
+  template <class Things, class KeyOf, class Measure>
+  std::vector<std::vector<double>> knownOr(const Things& things, size_t count, const KeyOf& keyOf,
+                                           const Measure& measure) {
+    std::vector<std::vector<double>> numbers;
+    for (const auto& thing : things) {
+      const auto known = cache_.find(keyOf(thing));
+      if (known && known->size() == count) numbers.push_back(*known);
+    }
+    if (numbers.size() == things.size()) return numbers;
     fromCache_ = false;
-    auto seconds = measured(layer, candidates, images_, trial_.compute);
-    for (size_t i = 0; i < candidates.size(); ++i) cache_.add(keyOf(layer, candidates[i]), seconds[i].numbers());
-    return seconds;
+    numbers = measure();
+    for (size_t i = 0; i < things.size(); ++i) cache_.add(keyOf(things[i]), numbers[i]);
+    return numbers;
   }
 
   const KernelTrial& trial_;
   MeasuredCache& cache_;
-  int64_t images_;
+  TrialSize size_{};
   bool fromCache_ = true;
 };
 
 /// Adds the algorithms that serve the layer, or else the one that serves them all.
-void addServing(const Layer& layer, const LayoutEntry& layout, const KernelTrial& trial,
+void addServing(const TrialLayer& layer, const LayoutEntry& layout, const KernelTrial& trial,
                 std::vector<Candidate>& candidates) {
   const size_t before = candidates.size();
   for (const ConvolutionAlgorithm* algorithm : trial.algorithms) {
     const Candidate candidate{&layout, algorithm};
-    const auto kernel = kernelFor(layer, candidate, emptyParameters(layer, candidate, trial.compute));
-    if (kernel) candidates.push_back(candidate);
+    if (serves(candidate, layer, trial.compute)) candidates.push_back(candidate);
   }
   if (candidates.size() == before) candidates.push_back({&layout, &convolutionAlgorithms().front()});
 }
 
-/// All convolutions in one layout.
+/// All convolutions in one layout, and the batch-norms behind them.
 struct LayoutTotal {
   std::vector<PassAlgorithms> algorithms;  // by node
   double first = 0;                        // seconds by the first algorithm that serves
   double best = 0;                         // by the fastest of each pass
+  double norms = 0;
+  double seconds() const { return best + norms; }
 
   /// `candidates`: of this layout, the first algorithm first.
-  void add(const Layer& layer, std::span<const Candidate> candidates, std::span<const PassSeconds> times,
+  void add(const TrialLayer& layer, std::span<const Candidate> candidates, std::span<const PassSeconds> times,
            double scale) {
-    for (size_t pass = 0; pass < passes; ++pass) {
+    for (size_t pass = 0; pass < convolutionPasses; ++pass) {
       size_t fastest = 0;
       const auto time = [&](size_t i) { return times[i].ofStep(pass, scale); };
       for (size_t i = 1; i < candidates.size(); ++i) {
@@ -248,7 +156,7 @@ KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, Measur
   const bool isChoice = trial.layouts.size() * trial.algorithms.size() > 1;
   Measurements measurements(trial, cache);
   std::vector<LayoutTotal> totals(trial.layouts.size(), {std::vector<PassAlgorithms>(graph.nodes().size())});
-  for (const Layer& layer : convolutionsOf(graph)) {
+  for (const TrialLayer& layer : convolutionsOf(graph)) {
     std::vector<Candidate> candidates;
     std::vector<size_t> begin;  // of each layout's
     for (const LayoutEntry* layout : trial.layouts) {
@@ -257,7 +165,9 @@ KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, Measur
     }
     begin.push_back(candidates.size());
     const auto times = isChoice ? measurements.of(layer, candidates) : std::vector<PassSeconds>(candidates.size());
+    const auto norms = totals.size() > 1 ? measurements.ofNorm(layer) : std::vector<double>(1);
     for (size_t i = 0; i < totals.size(); ++i) {
+      totals[i].norms += norms[i] * measurements.scale();
       const size_t count = begin[i + 1] - begin[i];
       totals[i].add(layer, std::span(candidates).subspan(begin[i], count), std::span(times).subspan(begin[i], count),
                     measurements.scale());
@@ -265,7 +175,7 @@ KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, Measur
   }
   size_t fastest = 0;
   for (size_t i = 1; i < totals.size(); ++i) {
-    if (worthIt * totals[i].best < totals[fastest].best) fastest = i;
+    if (layoutWorthIt * totals[i].seconds() < totals[fastest].seconds()) fastest = i;
   }
   const double gain = isChoice && totals[fastest].best > 0 ? totals.front().first / totals[fastest].best : 1;
   return {trial.layouts[fastest], std::move(totals[fastest].algorithms), gain, measurements.fromCache()};

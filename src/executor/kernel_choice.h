@@ -28,9 +28,10 @@ struct KernelChoice {
   bool fromCache = true;  ///< false: something was measured now
 };
 
-/// The layout, and for each pass of each convolution the algorithm, with which a training step's convolutions take
-/// least time here; another than the first must be more than 3 % faster. Each different layer is measured once, forward
-/// and backward, on the threads of the caller, and kept in `cache`; a ResNet-50 takes some seconds. With one of each
+/// The layout, and for each pass of each convolution the algorithm, with which a training step's convolutions, and for
+/// the layout the batch-norms behind them, take least time here; another algorithm than the first must be more than 3 %
+/// faster, another layout 1 %. Each different layer is measured once, forward and backward, on the threads of the
+/// caller, and kept in `cache`; a ResNet-50 takes ten seconds and more. With one of each
 /// there is nothing to measure. REQUIRES: a CPU and a build with oneDNN.
 KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, MeasuredCache& cache);
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/packed_convolution.h"
 #include "kernels/winograd.h"
 
 namespace tandem {
@@ -16,6 +17,8 @@ constexpr std::array algorithms{
                          makeWinogradConvolution},
     ConvolutionAlgorithm{"gemm", "the weight's gradient as a product of matrices, by oneDNN", weightGradient,
                          makeGemmConvolution},
+    ConvolutionAlgorithm{"packed", "the weight's gradient by our own products of packed rows", weightGradient,
+                         makePackedConvolution},
 };
 
 /// Each pass by a kernel of its own choice; passes of one algorithm share one.

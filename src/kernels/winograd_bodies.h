@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/element.h"
+#include "kernels/image_order.h"
 
 /// Winograd's minimal filtering F(4x4, 3x3) in two dimensions (A. Lavin, S. Gray, "Fast Algorithms for Convolutional
 /// Neural Networks", CVPR 2016): a tile of 4x4 results of a 3x3 convolution costs 36 products per pair of channels
@@ -14,19 +15,6 @@ namespace tandem::winograd {
 constexpr int side = 4;     ///< results of a tile in each direction
 constexpr int reach = 6;    ///< values that they depend on
 constexpr int points = 36;  ///< reach x reach
-
-/// How activations lie: value (n, c, h, w) at n * image + c / lanes * block + c % lanes + h * row + w * pixel.
-struct ImageOrder {
-  int64_t images, channels, height, width;
-  int64_t image, block, row, pixel;
-};
-
-/// How weights or their gradients lie: value (o, i, h, w) at o / lanes * outputBlock + o % lanes * output, the same for
-/// i, + h * row + w * pixel.
-struct WeightOrder {
-  int64_t outputs, inputs;
-  int64_t outputBlock, output, inputBlock, input, row, pixel;
-};
 
 /// 36 matrices of rows x columns, one after the other, each in panels of columns: a panel holds all rows of its
 /// columns, the last may be narrower. With panel == columns it is an ordinary row-major matrix.

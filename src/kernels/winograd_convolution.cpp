@@ -8,6 +8,7 @@
 #include "kernels/blocked.h"
 #include "kernels/cache_size.h"
 #include "kernels/launch.h"
+#include "kernels/tensor_order.h"
 #include "kernels/vector.h"
 #include "kernels/winograd.h"
 #include "kernels/winograd_bodies.h"
@@ -21,27 +22,6 @@ constexpr int64_t panelColumns = 4 * lanes;
 constexpr int64_t leastTiles = 64;  // of a part: enough arithmetic for the points of the weights read for it
 
 int64_t cacheFloats() { return coreCacheBytes() / static_cast<int64_t>(sizeof(float)); }
-
-ImageOrder orderOf(const at::Tensor& x, int64_t channels) {
-  const int64_t height = x.size(2), width = x.size(3), images = x.numel() / (channels * height * width);
-  const int64_t pixel = x.size(1);
-  return {images,
-          channels,
-          height,
-          width,
-          channels * height * width,
-          pixel == channels ? lanes : height * width * lanes,
-          width * pixel,
-          pixel};
-}
-
-WeightOrder orderOf(const at::Tensor& weight) {
-  const auto s = weight.strides();
-  if (weight.dim() == 6) {
-    return {weight.size(0) * weight.size(1), weight.size(2) * weight.size(3), s[0], s[1], s[2], s[3], s[4], s[5]};
-  }
-  return {weight.size(0), weight.size(1), lanes * s[0], s[0], lanes * s[1], s[1], s[2], s[3]};
-}
 
 /// Memory for matrices of every point.
 Matrices matrices(at::Tensor& memory, int64_t rows, int64_t columns, int64_t panel) {
@@ -169,14 +149,7 @@ void WinogradConvolution::backwardParameters(const at::Tensor& x, const at::Tens
   at::parallel_for(0, weights_.inputs / lanes, 1, [&](int64_t first, int64_t last) {
     cpu::pointsToWeightGradient(type_, sum, orderOf(p_.weightGradient), first, last, to);
   });
-  if (p_.bias.defined()) {
-    const int64_t parts = dy.size(0) / results.images;  // of an image, in blocks of channels
-    at::Tensor sums = at::zeros({weights_.outputs}, at::kFloat);
-    for (int64_t image = 0; image < results.images; ++image) {  // ATen sums a copy in fp32: of one image it is small
-      sums.add_(dy.narrow(0, image * parts, parts).sum({2, 3}, false, at::kFloat).view({weights_.outputs}));
-    }
-    p_.biasGradient.copy_(sums);
-  }
+  if (p_.bias.defined()) sumChannels(dy, p_.biasGradient);
 }
 
 bool isWhole(int64_t channels) { return channels % lanes == 0; }
@@ -187,9 +160,7 @@ std::unique_ptr<Convolution> makeWinogradConvolution(const ConvolutionGeometry& 
                                                      const ConvolutionParameters& parameters) {
   const at::Tensor& weight = parameters.weight;
   if (!convolutionsTake(weight.scalar_type()) || !weight.is_cpu()) return nullptr;
-  const bool blocked = weight.dim() == 6;
-  if (!blocked && !weight.is_contiguous(at::MemoryFormat::ChannelsLast)) return nullptr;
-  if ((blocked || g.blockedOutput) && blockChannels() != lanes) return nullptr;
+  if (!liesInLanes(weight, g.blockedOutput)) return nullptr;
   const WeightOrder order = orderOf(weight);
   const bool padded = std::max({g.top, g.bottom, g.left, g.right}) > 2;
   const bool square = weight.size(-1) == 3 && weight.size(-2) == 3;

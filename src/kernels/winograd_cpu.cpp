@@ -1,5 +1,5 @@
 #include "kernels/clones.h"
-#include "kernels/vector.h"
+#include "kernels/matrix_block.h"
 #include "kernels/winograd_bodies.h"
 
 namespace tandem::winograd::cpu {
@@ -169,38 +169,6 @@ TANDEM_INLINE void writeBlock(const Block& block, const WeightOrder& o, Value* t
   }
 }
 
-template <int rows, int vectors>
-TANDEM_INLINE void rowsTimesPanel(const Product& p, const float* a, int64_t aRow, int64_t aStep, const float* b,
-                                  float* to) {
-  const int64_t k = p.b.rows, width = vectors * lanes, toRow = p.to.columns;
-  Floats sum[rows][vectors];
-  for (int i = 0; i < rows; ++i) {
-    for (int v = 0; v < vectors; ++v) sum[i][v] = p.add ? load<Floats>(to + i * toRow + v * lanes) : Floats{};
-  }
-  for (int64_t step = 0; step < k; ++step) {
-    Floats values[vectors];
-    for (int v = 0; v < vectors; ++v) values[v] = load<Floats>(b + step * width + v * lanes);
-    for (int i = 0; i < rows; ++i) {
-      const Floats factor = a[i * aRow + step * aStep] + Floats{};
-      for (int v = 0; v < vectors; ++v) sum[i][v] += factor * values[v];
-    }
-  }
-  for (int i = 0; i < rows; ++i) {
-    for (int v = 0; v < vectors; ++v) store(to + i * toRow + v * lanes, sum[i][v]);
-  }
-}
-
-/// Rows [first, last) in groups of `rows`, what is left over in smaller ones.
-template <int rows, int vectors>
-TANDEM_INLINE void timesPanel(const Product& p, const float* a, const float* b, float* to, int64_t first,
-                              int64_t last) {
-  const int64_t aRow = p.transposedA ? 1 : p.a.columns, aStep = p.transposedA ? p.a.columns : 1;
-  for (; first + rows <= last; first += rows) {
-    rowsTimesPanel<rows, vectors>(p, a + first * aRow, aRow, aStep, b, to + first * p.to.columns);
-  }
-  if constexpr (rows > 1) timesPanel<rows / 2, vectors>(p, a, b, to, first, last);
-}
-
 template <class Value>
 TANDEM_INLINE void toOutput(const Matrices& from, const Value* bias, const ImageOrder& o, const Tiles& tiles,
                             const Part& part, Value* y) {
@@ -304,25 +272,19 @@ TANDEM_CLONES void pointsToWeightGradient(Element type, const Matrices& from, co
 
 TANDEM_CLONES void multiply(const Product& p, int64_t point, int64_t rows) {
   const float* const a = p.a.data + point * p.a.rows * p.a.columns;
+  const int64_t aRow = p.transposedA ? 1 : p.a.columns, aStep = p.transposedA ? p.a.columns : 1;
   for (int64_t column = 0; column < p.b.columns; column += p.b.panel) {
     const int64_t width = p.b.panel < p.b.columns - column ? p.b.panel : p.b.columns - column;
     const float* const b = at(p.b, point, 0, column);
     float* const to = p.to.data + point * p.to.rows * p.to.columns + column;
-    // Rows x vectors that fill AVX-512's 32 registers.
-    switch (width / lanes) {
-      case 4:
-        timesPanel<6, 4>(p, a, b, to, 0, rows);
-        break;
-      case 3:
-        timesPanel<8, 3>(p, a, b, to, 0, rows);
-        break;
-      case 2:
-        timesPanel<12, 2>(p, a, b, to, 0, rows);
-        break;
-      default:
-        timesPanel<12, 1>(p, a, b, to, 0, rows);
-        break;
-    }
+    withVectors(width / lanes, [&]<int vectors>() TANDEM_INLINE_LAMBDA {
+      inGroups<rowsBeside(vectors)>(0, rows, [&]<int group>(int64_t row) TANDEM_INLINE_LAMBDA {
+        float* results[group];
+        for (int i = 0; i < group; ++i) results[i] = to + (row + i) * p.to.columns;
+        const Steps<Fp32Step> steps{a + row * aRow, b, aRow, aStep, p.b.rows, a, 0};
+        multiplyBlock<Fp32Step, group, vectors>(steps, results, lanes, p.add);
+      });
+    });
   }
 }
 

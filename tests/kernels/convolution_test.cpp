@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "kernels/blocked.h"
+#include "kernels/packed_convolution.h"
+#include "kernels/packed_product.h"
 #include "kernels/winograd.h"
 #include "numerical_gradient.h"
 #include "support/relative_error.h"
@@ -154,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      Layer{"onePixel", 4, 32, 16, 1, 1, 1, 1, {1, 1, 0, 0, 0, 0, 1}, true}),
                      testing::Values(at::kFloat, at::kBFloat16), testing::Values(Order::plain, Order::blocked),
                      testing::Values(&convolutionAlgorithms()[0], &convolutionAlgorithms()[1],
-                                     &convolutionAlgorithms()[2])),
+                                     &convolutionAlgorithms()[2], &convolutionAlgorithms()[3])),
     nameOf);
 
 TEST(ConvolutionShapes, ASecondShapeIsServedToo) {
@@ -229,8 +231,29 @@ TEST(Winograd, ServesBlocksOfAVectorInBothPrecisions) {
   }
 }
 
+TEST(Packed, ServesOnlyWhatItIsFor) {
+  if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
+  struct Row {
+    std::vector<int64_t> weight;
+    at::ScalarType type;
+    int64_t groups;
+    bool served;
+  };
+  for (const Row& row :
+       {Row{{7, 5, 3, 1}, at::kFloat, 1, true}, Row{{32, 16, 1, 1}, at::kBFloat16, 1, packed::cpu::takesBf16()},
+        Row{{32, 16, 1, 1}, at::kFloat, 2, false}, Row{{32, 16, 1, 1}, at::kHalf, 1, false}}) {
+    const at::Tensor weight = at::zeros(row.weight, row.type).contiguous(channelsLast);
+    ConvolutionGeometry geometry;
+    geometry.groups = row.groups;
+    EXPECT_EQ(makePackedConvolution(geometry, {weight, {}, at::empty_like(weight), {}}) != nullptr, row.served);
+  }
+}
+
+class Threads : public testing::TestWithParam<const ConvolutionAlgorithm*> {};
+
 // Each value is summed in one order, however many threads share the work.
-TEST(Winograd, ThreadsChangeNoBit) {
+TEST_P(Threads, ChangeNoBit) {
+  if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
   at::manual_seed(7);
   const int threads = at::get_num_threads();
   const at::Tensor weight = at::randn({32, 48, 3, 3}).contiguous(channelsLast);
@@ -239,7 +262,7 @@ TEST(Winograd, ThreadsChangeNoBit) {
   for (const int count : {1, 2, 3}) {
     at::set_num_threads(count);
     const at::Tensor gradient = at::empty_like(weight);
-    const auto kernel = makeWinogradConvolution({1, 1, 1, 1, 1, 1, 1}, {weight, {}, gradient, {}});
+    const auto kernel = GetParam()->make({1, 1, 1, 1, 1, 1, 1}, {weight, {}, gradient, {}});
     const at::Tensor y = kernel->forward(x), outputGradient = dy.contiguous(channelsLast);
     kernel->backwardParameters(x, outputGradient);
     const at::Tensor all =
@@ -249,6 +272,9 @@ TEST(Winograd, ThreadsChangeNoBit) {
   }
   at::set_num_threads(threads);
 }
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, Threads, testing::Values(&convolutionAlgorithms()[1], &convolutionAlgorithms()[3]),
+                         [](const auto& row) { return std::string(row.param->name); });
 
 TEST(Winograd, SeesThatWeightsHaveChanged) {
   const at::Tensor weight = at::ones({16, 16, 3, 3}).contiguous(channelsLast), x = at::ones({1, 16, 4, 4});

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "kernels/element.h"
+#include "kernels/image_order.h"
+
+/// The gradient of a convolution's weight: for each tap a product of matrices,
+///   sum[o, i] = sum over places p of dy[p, o] * x[p as the tap sees it, i],
+/// where a place is a pixel of an output. Some places at a time, both sides are packed as the product reads them, from
+/// whatever order they lie in: no matrix of patches is made.
+namespace tandem::packed {
+
+struct WeightGradient {
+  const void *x, *dy;  ///< of one type
+  ImageOrder xOrder, dyOrder;
+  int64_t kernelH, kernelW, strideH, strideW, top, left;
+  float* sum;  ///< written; lies as `order`
+  WeightOrder order;
+  bool vectorsOfOutputs;  ///< `lanes` outputs lie side by side in `sum` (order.output is 1), else inputs
+  int64_t stepsAtOnce;    ///< packed at a time: steps of one place in fp32, of two in bf16
+
+  /// Channels of the side that is not in vectors.
+  TANDEM_INLINE int64_t rows() const { return vectorsOfOutputs ? order.inputs : order.outputs; }
+  TANDEM_INLINE int64_t columns() const { return vectorsOfOutputs ? order.outputs : order.inputs; }
+};
+
+/// Words of 4 bytes that a call packs in a step, with so many rows.
+int64_t wordsOfStep(const WeightGradient& gradient, int64_t rows);
+
+/// The sums of rows [first, last), where `first` begins a block of `lanes`. `scratch`: stepsAtOnce *
+/// wordsOfStep(last - first) words. Each value is summed in one order, whatever rows a call serves.
+namespace cpu {
+void sumsOfFp32(const WeightGradient& gradient, int64_t first, int64_t last, void* scratch);
+/// By VDPBF16PS, which adds two products to an fp32 sum and takes denormals for zero. REQUIRES: takesBf16().
+void sumsOfBf16(const WeightGradient& gradient, int64_t first, int64_t last, void* scratch);
+/// Whether the processor has AVX512_BF16.
+bool takesBf16();
+}  // namespace cpu
+
+}  // namespace tandem::packed

@@ -1,0 +1,24 @@
+#include "kernels/packed_product_bodies.h"
+
+namespace tandem::packed {
+namespace {
+
+struct Fp32Places : Fp32Step {
+  using Value = float;
+  static constexpr int places = 1;
+  static TANDEM_INLINE void pack(const float* const (&from)[1], int64_t count, float* to) {
+    whole(from[0], count, [=](const float* all) TANDEM_INLINE_LAMBDA { store(to, load<Floats>(all)); });
+  }
+};
+
+}  // namespace
+
+int64_t wordsOfStep(const WeightGradient& g, int64_t rows) {
+  return (rows + lanes - 1) / lanes * lanes + (g.columns() + lanes - 1) / lanes * lanes;
+}
+
+TANDEM_CLONES void cpu::sumsOfFp32(const WeightGradient& g, int64_t first, int64_t last, void* scratch) {
+  sums<Fp32Places>(g, first, last, scratch);
+}
+
+}  // namespace tandem::packed

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "kernels/image_order.h"
+
+namespace tandem {
+
+/// Of activations [N, C, H, W] in channels-last memory, or blocked (kernels/blocked.h) with blocks of `lanes`.
+ImageOrder orderOf(const at::Tensor& x, int64_t channels);
+
+/// Of a Convolution's weight, in channels-last memory or in blocks of `lanes`, or of what lies as it does.
+WeightOrder orderOf(const at::Tensor& weight);
+
+/// Whether the kernels that take an ImageOrder serve: channels-last weights, or blocks of `lanes`.
+bool liesInLanes(const at::Tensor& weight, bool blockedOutput);
+
+/// The sum of dy over all but the channels, in fp32, rounded once into `gradient` [C].
+void sumChannels(const at::Tensor& dy, const at::Tensor& gradient);
+
+}  // namespace tandem

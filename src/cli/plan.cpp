@@ -59,7 +59,8 @@ void show(const RunPlan& plan) {
   const ExecutorOptions options{.compute = precisionOf(config).compute,
                                 .layout = *kernels.layout,
                                 .algorithms = kernels.algorithms,
-                                .recompute = find(recomputes(), config.recompute, "--recompute")};
+                                .recompute = find(recomputes(), config.recompute, "--recompute"),
+                                .zeroChannels = kernels.zeroChannels};
   const PlanDescription description = describePlan(graph, options, images);
   std::cout << config.model << ", " << config.precision << ", " << images << " images at a time, "
             << kernels.layout->name << ": " << description.calls.size() << " calls of " << graph.nodes().size() - 1

@@ -18,6 +18,7 @@
 #include "engine/loss.h"
 #include "engine/replica_devices.h"
 #include "executor/executor.h"
+#include "executor/image_padding.h"
 #include "executor/plan_description.h"
 #include "graph/operation.h"
 #include "kernels/convolution.h"
@@ -109,6 +110,15 @@ void checkConvolution(const Config& config) {
                           "or bf16 and a build with oneDNN; use --convolution=auto"));
 }
 
+void checkPadding(const Config& config, const Graph& graph) {
+  if (config.padImages == "auto") return;
+  const ImagePaddingEntry& padding = find(imagePaddings(), config.padImages, "--pad-images");
+  if (padding.multiple == 1 || canPadImages(graph)) return;
+  throw UsageError(concat("--pad-images=", config.padImages, " with --model=", config.model,
+                          ": its images are read by something else than convolutions without groups, which alone can "
+                          "do with more channels; leave --pad-images away"));
+}
+
 void resolveBatch(RunPlan& plan) {
   const Config& config = plan.config;
   plan.replicaBatch = config.batch;
@@ -167,6 +177,7 @@ Graph resolveModel(RunPlan& plan) {
   }
   Graph graph = graphOf(config);
   if (plan.data) checkLabels(plan, graph);
+  checkPadding(config, graph);
   checkBatchNorm(plan, graph);
   plan.loss = graph.loss().name;
   const ModelFacts facts = modelFacts(config.model);

@@ -45,6 +45,7 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   placement.loss = plan.loss;
   placement.network = plan.network;
   placement.networkSha256 = plan.networkSha256;
+  placement.zeroChannels = team.kernels.zeroChannels;
   placement.convolutionPasses = passesOf(team.kernels.algorithms, *team.graph);
   if (plan.config.executor == "planned") placement.byAutograd = operationsByAutograd(*team.graph);
   placement.activationBytes = plan.activationBytes;

@@ -34,7 +34,7 @@ struct TeamOptions {
   std::string lossAt = "replica";  ///< row of lossPlaces()
   double labelSmoothing = 0;
   const Precision* precision = nullptr;
-  UsedKernels kernels{&layouts().front(), {}, ""};
+  UsedKernels kernels{&layouts().front(), {}};
   RecomputeEntry recompute = recomputes().front();
   OptimizerOptions optimizer;
   LossScaleRule lossScale;  ///< where the precision needs one

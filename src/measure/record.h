@@ -42,6 +42,7 @@ struct Placement {
   std::string network;        ///< name in the network file given to --model; empty for a row of the zoo
   std::string networkSha256;  ///< of that file's bytes
   std::map<std::string, int64_t> convolutionPasses;  ///< of a training step, by algorithm; empty where only one exists
+  int64_t zeroChannels = -1;            ///< behind an image's own, for the convolutions that read it; -1: not known
   std::vector<std::string> byAutograd;  ///< operations that the planned executor leaves to libtorch's autograd
   int64_t activationBytes = 0;          ///< the most that a replica's plan keeps for backward at any one time
   int64_t parameters = 0;

@@ -69,6 +69,20 @@ TEST(Plan, Fp16HasNoKernelsToChooseFrom) {
   }
 }
 
+TEST(Plan, ImagesArePaddedForConvolutionsAlone) {
+  auto config = tiny();
+  config.padImages = "8";
+  EXPECT_NE(refusalOf(config).find("--pad-images=8 with --model=trivial: its images are read by something else"),
+            std::string::npos)
+      << refusalOf(config);
+  config.padImages = "none";
+  EXPECT_EQ(refusalOf(config), "");
+  config.model = "resnet20", config.padImages = "8";
+  EXPECT_EQ(refusalOf(config), "");
+  config.padImages = "7";
+  EXPECT_NE(refusalOf(config).find("--pad-images"), std::string::npos) << refusalOf(config);
+}
+
 TEST(Plan, LargestReplicasFixesTheCoresOfEachReplica) {
   const auto cores = static_cast<int64_t>(readTopology().cores.size());
   EXPECT_EQ(resolvePlan(tiny(), 1).config.coresPerReplica, cores);

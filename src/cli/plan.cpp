@@ -65,6 +65,7 @@ void show(const RunPlan& plan) {
   std::cout << config.model << ", " << config.precision << ", " << images << " images at a time, "
             << kernels.layout->name << ": " << description.calls.size() << " calls of " << graph.nodes().size() - 1
             << " nodes\n";
+  if (plan.search) std::cout << guessText(plan) << '\n';
   std::vector<std::vector<std::string>> rows{{"call", "operation", "reads", "output", "memory", "algorithm",
                                               "parameters", "MFLOP", "bytes", "kept", "segment"}};
   double flops = 0;
@@ -79,7 +80,6 @@ void show(const RunPlan& plan) {
             << bytesText(static_cast<double>(description.keptBytes)) << " kept for backward; parameters "
             << bytesText(static_cast<double>(plan.memory.parameters)) << '\n';
   if (config.recompute != Config().recompute) std::cout << recomputeText(plan, description) << '\n';
-  if (plan.search) std::cout << guessText(plan) << '\n';
   if (!kernels.note.empty()) std::cout << kernels.note << '\n';
 }
 

@@ -117,6 +117,7 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   record.peakMemoryBytes = largest(options.devices, &Device::peakBytes);
   record.peakReservedBytes = largest(options.devices, &Device::peakReservedBytes);
   record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
+  record.placement.exchangeMemory = team.exchangeMemory();
   checkLosses(record.losses);
   if (!plan.config.trace.empty()) profiler->writeTrace(plan.config.trace, record);
 }

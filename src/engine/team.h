@@ -78,6 +78,7 @@ class Team {
   void run(const std::function<void(Member&)>& body);
 
   StrategyTraffic traffic() const;
+  std::string exchangeMemory() const;  ///< of the strategy
 
  private:
   void runMember(int index, const std::function<void(Member&)>& body) noexcept;

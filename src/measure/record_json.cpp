@@ -58,6 +58,7 @@ void describe(Archive& archive, typename Archive::template Ref<Placement> placem
   archive.field("shared_cores", placement.sharedCores);
   archive.field("control", placement.control);
   archive.field("all_reduce", placement.allReduce);
+  archive.added("exchange_memory", placement.exchangeMemory);
   archive.field("layout", placement.layout);
   archive.added("graph", placement.graph);
   archive.added("data", placement.data);

@@ -71,6 +71,7 @@ inline Placement fullPlacement() {
   placement.sharedCores = true;
   placement.control = true;
   placement.allReduce = "ring";
+  placement.exchangeMemory = "registered with NCCL";
   placement.layout = "blocked";
   placement.graph = "on";
   placement.data = "cifar10";

@@ -16,7 +16,8 @@ TEST_P(Normalize, EqualsTheReference) {
   for (const at::Device device : testDevices()) {
     at::manual_seed(1);
     const at::Tensor bytes = at::randint(256, shape, at::kByte).to(device);
-    at::Tensor out = at::empty({shape[0], shape[3] + zeros, shape[1], shape[2]}, at::device(device).dtype(type), format);
+    at::Tensor out =
+        at::empty({shape[0], shape[3] + zeros, shape[1], shape[2]}, at::device(device).dtype(type), format);
     out.fill_(-1000);
     normalize(bytes, normalization, out);
     const at::Tensor expected = normalizeReference(bytes, normalization, out);
@@ -25,13 +26,13 @@ TEST_P(Normalize, EqualsTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, Normalize,
-    testing::Combine(testing::Values(Shape{2, 8, 8, 3}, Shape{1, 1, 1, 3}, Shape{3, 7, 5, 3}, Shape{2, 28, 28, 1},
-                                     Shape{5, 33, 17, 3}, Shape{1, 1, 47, 1}, Shape{4, 224, 224, 3}),
-                     testing::Values(at::kFloat, at::kBFloat16, at::kHalf),
-                     testing::Values(at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast),
-                     testing::Values(0, 1, 5)));  // channels of zeros
+INSTANTIATE_TEST_SUITE_P(Shapes, Normalize,
+                         testing::Combine(testing::Values(Shape{2, 8, 8, 3}, Shape{1, 1, 1, 3}, Shape{3, 7, 5, 3},
+                                                          Shape{2, 28, 28, 1}, Shape{5, 33, 17, 3}, Shape{1, 1, 47, 1},
+                                                          Shape{4, 224, 224, 3}),
+                                          testing::Values(at::kFloat, at::kBFloat16, at::kHalf),
+                                          testing::Values(at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast),
+                                          testing::Values(0, 1, 5)));  // channels of zeros
 
 TEST(Normalize, FurtherChannelsAreZeros) {
   for (const auto format : {at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast}) {

@@ -10,6 +10,7 @@
 #include "engine/loss.h"
 #include "engine/score.h"
 #include "executor/executor.h"
+#include "executor/image_padding.h"
 #include "kernels/convolution.h"
 #include "models/model.h"
 #include "models/weights_map.h"
@@ -29,6 +30,7 @@ CatalogNames catalogNames() {
            {Choices::allReduces, namesOf(allReduces())},
            {Choices::layouts, namesOf(layouts())},
            {Choices::convolutions, namesOf(convolutionAlgorithms())},
+           {Choices::imagePaddings, namesOf(imagePaddings())},
            {Choices::losses, namesOf(losses())},
            {Choices::graphs, {"auto", "on", "off"}},
            {Choices::scalings, {"weak", "strong"}},

@@ -15,6 +15,7 @@
 #include "engine/loss.h"
 #include "engine/score.h"
 #include "executor/executor.h"
+#include "executor/image_padding.h"
 #include "graph/operation.h"
 #include "kernels/convolution.h"
 #include "measure/metric.h"
@@ -76,6 +77,7 @@ constexpr Section sections[] = {
     {"precisions", summaries<precisions>},
     {"layouts", summaries<layouts>},
     {"convolutions", summaries<convolutionAlgorithms>},
+    {"image-paddings", summaries<imagePaddings>},
     {"executors", summaries<executors>},
     {"recomputes", summaries<recomputes>},
     {"weights-maps", summaries<weightsMaps>},

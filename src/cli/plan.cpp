@@ -59,11 +59,13 @@ void show(const RunPlan& plan) {
   const ExecutorOptions options{.compute = precisionOf(config).compute,
                                 .layout = *kernels.layout,
                                 .algorithms = kernels.algorithms,
-                                .recompute = find(recomputes(), config.recompute, "--recompute")};
+                                .recompute = find(recomputes(), config.recompute, "--recompute"),
+                                .zeroChannels = kernels.zeroChannels};
   const PlanDescription description = describePlan(graph, options, images);
   std::cout << config.model << ", " << config.precision << ", " << images << " images at a time, "
             << kernels.layout->name << ": " << description.calls.size() << " calls of " << graph.nodes().size() - 1
             << " nodes\n";
+  if (plan.search) std::cout << guessText(plan) << '\n';
   std::vector<std::vector<std::string>> rows{{"call", "operation", "reads", "output", "memory", "algorithm",
                                               "parameters", "MFLOP", "bytes", "kept", "segment"}};
   double flops = 0;
@@ -78,7 +80,6 @@ void show(const RunPlan& plan) {
             << bytesText(static_cast<double>(description.keptBytes)) << " kept for backward; parameters "
             << bytesText(static_cast<double>(plan.memory.parameters)) << '\n';
   if (config.recompute != Config().recompute) std::cout << recomputeText(plan, description) << '\n';
-  if (plan.search) std::cout << guessText(plan) << '\n';
   if (!kernels.note.empty()) std::cout << kernels.note << '\n';
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "comm/nccl_group.h"
+#include "comm/registered_memory.h"
 
 namespace tandem {
 namespace {
@@ -27,13 +28,54 @@ ncclDataType_t typeOf(const at::Tensor& tensor) {
   return ncclFloat16;
 }
 
+/// By ncclMemAlloc and ncclCommRegister.
+class NcclMemory final : public CommunicatorMemory {
+ public:
+  NcclMemory(ncclComm_t communicator, c10::Device device) : communicator_(communicator), device_(device) {}
+
+  void* allocate(int64_t bytes) override {
+    const c10::cuda::CUDAGuard guard(device_);
+    void* memory = nullptr;
+    accept(ncclMemAlloc(&memory, static_cast<size_t>(bytes)), "ncclMemAlloc");
+    return memory;
+  }
+  void release(void* memory) noexcept override { ncclMemFree(memory); }
+  void* enroll(void* memory, int64_t bytes) override {
+    const c10::cuda::CUDAGuard guard(device_);
+    void* handle = nullptr;
+    accept(ncclCommRegister(communicator_, memory, static_cast<size_t>(bytes), &handle), "ncclCommRegister");
+    return handle;
+  }
+  void withdraw(void* handle) noexcept override {
+    cudaSetDevice(device_.index());  // a guard would throw where the device has failed
+    if (handle != nullptr) ncclCommDeregister(communicator_, handle);
+  }
+  c10::Device device() const override { return device_; }
+
+ private:
+  static void accept(ncclResult_t result, const char* what) {
+    if (result != ncclSuccess) throw Refused{concat(what, " refused: ", ncclGetErrorString(result))};
+  }
+
+  ncclComm_t communicator_;
+  const c10::Device device_;
+};
+
 class NcclGroup final : public Group {
  public:
   NcclGroup(ncclComm_t communicator, const Device& device)
       : communicator_(communicator),
         device_(device),
-        stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.torch().index())) {}
-  ~NcclGroup() override { ncclCommAbort(communicator_); }
+        stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.torch().index())),
+        memory_(std::make_unique<NcclMemory>(communicator, device.torch())) {}
+  ~NcclGroup() override {
+    const bool hasWork = !pending_.empty() || cudaStreamQuery(stream_.stream()) != cudaSuccess;
+    cudaGetLastError();  // work that is not done is no error
+    memory_.end(hasWork, [this] { ncclCommAbort(communicator_); });
+  }
+
+  at::Tensor memory(int64_t count, at::ScalarType type) override { return memory_.allocate(count, type); }
+  std::string memoryText() const override { return memory_.text("NCCL"); }
 
   Ticket start(at::Tensor tensor, Collective op) override {
     const Event ready = device_.record();
@@ -91,6 +133,7 @@ class NcclGroup final : public Group {
   ncclComm_t communicator_;
   const Device& device_;
   c10::cuda::CUDAStream stream_;
+  RegisteredMemory memory_;
   std::deque<Pending> pending_;
   Ticket first_ = 0;  // of pending_
 };

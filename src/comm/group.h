@@ -34,6 +34,14 @@ class Group {
   /// Returns when the operation has finished here and nobody reads this replica's tensor any more; on a GPU, when
   /// the current stream will see its result. Throws PeerError when another replica has failed.
   virtual void wait(Ticket ticket) = 0;
+
+  /// Memory for `count` values that are exchanged again and again, of a kind that suits the group, with undefined
+  /// content; it stays allocated until the group is gone too. Undefined where the group has no kind of its own or was
+  /// refused it. Every replica asks for the same.
+  virtual at::Tensor memory(int64_t /*count*/, at::ScalarType) { return {}; }
+
+  /// What came of memory(), in one line; empty: nothing to tell.
+  virtual std::string memoryText() const { return {}; }
 };
 
 struct GroupOptions {

@@ -118,6 +118,14 @@ Breach recomputationNeedsAPlan(const Config& config) {
                 ": only --executor=planned computes activations again; leave one of them out");
 }
 
+Breach paddingNeedsAPlan(const Config& config) {
+  if (config.padImages == Config().padImages || config.padImages == "none" || config.executor == "planned") {
+    return std::nullopt;
+  }
+  return concat("--pad-images=", config.padImages, " with --executor=", config.executor,
+                ": only --executor=planned pads images; leave one of them out");
+}
+
 Breach recomputationNeedsBackward(const Config& config) {
   if (config.recompute == Config().recompute || !config.forwardOnly) return std::nullopt;
   return concat("--recompute=", config.recompute, " with --forward-only: without backward nothing is kept; leave one ",
@@ -158,7 +166,7 @@ constexpr Breach (*rulesInOrder[])(const Config&) = {
     replicasMatchGpus,       parameterDeviceIsAReplica,  deviceInputHasNoData,      coefficientsFitTheOptimizer,
     nesterovNeedsMomentum,   gatheredLossTrains,         partsNeedTheirOwnLoss,     scheduleNeedsSteps,
     recomputationNeedsAPlan, recomputationNeedsBackward, stepsInFlightNeedGpus,     weightsOptionsNeedWeights,
-    savedWeightsAreTrained,  traceIsOfOneProfile,        searchedBatchIsPerReplica,
+    savedWeightsAreTrained,  traceIsOfOneProfile,        searchedBatchIsPerReplica, paddingNeedsAPlan,
 };
 
 }  // namespace

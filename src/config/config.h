@@ -19,6 +19,7 @@ struct Config {
   std::string precision = "fp32";
   std::string layout = "auto";       // auto: the faster of nhwc and blocked, as measured; nhwc where only that runs
   std::string convolution = "auto";  // auto: for each convolution's pass the fastest, as measured
+  std::string padImages = "auto";    // auto: with which channels of zeros a GPU is fastest, as measured; none on a CPU
   std::string executor = "planned";
   std::string recompute = "none";  // activations that backward computes again instead of finding them kept
   std::string graph = "auto";      // a step as one CUDA graph; auto: wherever it can be recorded

@@ -36,6 +36,10 @@ constexpr Option table[] = {
     {"convolution", trained, "", "NAME",
      "algorithm of the planned executor's convolutions on a CPU; auto measures for each pass of each which is fastest",
      onBench | onImages, &Config::convolution, Choices::convolutions, axis, nullptr},
+    {"pad-images", trained, "", "NAME",
+     "channels of zeros behind an image's own, up to a multiple, for the first convolution of the planned executor; auto "
+     "measures on a GPU which is fastest, and is none on a CPU", onBench | onImages, &Config::padImages,
+     Choices::imagePaddings, axis, nullptr},
     {"executor", trained, "", "NAME", "what runs the network forward and backward", onBench | onImages, &Config::executor,
      Choices::executors, axis, nullptr},
     {"recompute", trained, "", "NAME",

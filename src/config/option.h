@@ -30,6 +30,7 @@ enum class Choices {
   allReduces,
   layouts,
   convolutions,
+  imagePaddings,
   losses,
   scalings,
   augments,

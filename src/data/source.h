@@ -24,6 +24,7 @@ struct SourceOptions {
   const Device* device = nullptr;
   at::ScalarType type = at::kFloat;
   at::MemoryFormat format = at::MemoryFormat::ChannelsLast;
+  int64_t zeroChannels = 0;  ///< behind the three of the images
   int64_t producers = 1;
   int64_t queueDepth = 4;
   std::vector<int> hardwareThreads;  ///< where producer threads may run; empty: anywhere

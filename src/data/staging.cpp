@@ -27,8 +27,8 @@ Batch Staging::make(int64_t k) {
   batch.index = k;
   batch.data = maker.dataset().info().name;
   if (maker.plan().augment != nullptr) batch.augment = maker.plan().augment->name;
-  batch.images = at::empty({maker.plan().count, 3, maker.plan().height, maker.plan().width}, there.dtype(options_.type),
-                           options_.format);
+  batch.images = at::empty({maker.plan().count, 3 + options_.zeroChannels, maker.plan().height, maker.plan().width},
+                           there.dtype(options_.type), options_.format);
   at::Tensor images;
   {
     const Span copying(SpanKind::hostToDevice);

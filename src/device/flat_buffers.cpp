@@ -121,6 +121,13 @@ void FlatBuffers::shareParameters(const FlatBuffers& other) {
   }
 }
 
+void FlatBuffers::moveGradients(const std::function<at::Tensor(int64_t, at::ScalarType)>& memory) {
+  for (Storage& storage : storage_) {
+    const at::Tensor given = memory(storage.count, storage.gradient.scalar_type());
+    if (given.defined()) storage.gradient = at::Tensor(given).zero_();
+  }
+}
+
 void FlatBuffers::refreshWeights() {
   for (Storage& storage : storage_) {
     if (!storage.weights.is_same(storage.master)) storage.weights.copy_(storage.master);

@@ -76,6 +76,10 @@ class FlatBuffers {
   /// REQUIRES: the same parameters, precision, device and format; nobody uses a tensor of the old ones any more.
   void shareParameters(const FlatBuffers& other);
 
+  /// Gradients lie from now on in what `memory` gives for a segment's number of values and their type, zeros at first;
+  /// where that is undefined they stay. REQUIRES: nobody uses a tensor of the old ones any more.
+  void moveGradients(const std::function<at::Tensor(int64_t count, at::ScalarType type)>& memory);
+
   /// Rounds master into weights (after master was written by other means than the optimizer).
   void refreshWeights();
 

@@ -20,9 +20,9 @@ namespace {
 /// What all replicas work on.
 class Work {
  public:
-  Work(const InferenceOptions& options, at::MemoryFormat format)
+  Work(const InferenceOptions& options, const UsedKernels& kernels)
       : options_(options),
-        format_(format),
+        kernels_(kernels),
         input_(options.graph->node(options.graph->input()).shape),
         type_(precisionOf(options.plan->config).compute),
         isRead_(static_cast<size_t>(options.images->size()), 1) {
@@ -66,8 +66,8 @@ class Work {
     for (int64_t i = 0; i < count; ++i) read(first + i, {bytes[i].data_ptr<uint8_t>(), imageBytes()});
     const at::Device device = member.buffers().device();
     Batch batch;
-    batch.images =
-        at::empty({count, 3, input_.height, input_.width}, at::TensorOptions().device(device).dtype(type_), format_);
+    batch.images = at::empty({count, 3 + kernels_.zeroChannels, input_.height, input_.width},
+                             at::TensorOptions().device(device).dtype(type_), kernels_.layout->format);
     normalize(bytes.to(device), options_.images->info().normalization, batch.images);
     const at::Tensor outputs = member.executor().forward(batch)[0].to(at::kCPU).to(at::kFloat);
     refuseNonFinite(outputs, first);
@@ -107,7 +107,7 @@ class Work {
   }
 
   const InferenceOptions& options_;
-  const at::MemoryFormat format_;
+  const UsedKernels kernels_;
   const ImageShape input_;
   const at::ScalarType type_;
   at::Tensor outputs_, labels_;  // per image; replicas write different ones
@@ -124,7 +124,7 @@ InferenceResult runInference(const InferenceOptions& options) try {
   TeamOptions team = teamOptions(*options.plan, *options.graph, usedKernels(*options.plan, *options.graph));
   team.pretrained = options.pretrained;
   team.source = [](int) { return nullptr; };  // members are fed here
-  Work work(options, team.kernels.layout->format);
+  Work work(options, team.kernels);
   Team(team).run([&work](Team::Member& member) { work.run(member); });
   return work.result();
 } catch (const std::exception& failure) {

@@ -22,7 +22,8 @@ ExecutorOptions executorOptions(const TeamOptions& options, int index) {
           .algorithms = options.kernels.algorithms,
           .device = options.devices.at(static_cast<size_t>(index)).torch(),
           .dropoutSeed = options.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1),
-          .recompute = options.recompute};
+          .recompute = options.recompute,
+          .zeroChannels = options.kernels.zeroChannels};
 }
 
 std::unique_ptr<LossScale> lossScaleFor(const TeamOptions& options, const Device& device) {

@@ -11,21 +11,26 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t runtimeBytes = 256LL << 20;
-constexpr int64_t keptPercent = 85, keptForwardOnlyPercent = 20;
+constexpr int64_t runtimeBytesOfHost = 192LL << 20, runtimeBytesOfGpu = 256LL << 20;
+constexpr int64_t keptPercent = 85, keptForwardOnlyPercent = 20;  // of all outputs, where the plan says nothing
 constexpr int64_t largestGradientCopies = 2;
-constexpr int64_t gradientsOnTheWay = 4;
+constexpr int64_t outputsOnTheWay = 3;  // of the largest size
 constexpr int64_t leastReserve = 256LL << 20, reservesPerAvailable = 20;
 constexpr int64_t packedCopies = 2;  // of a convolution's weights: for forward and for backward
 
 int64_t size(at::ScalarType type) { return static_cast<int64_t>(c10::elementSize(type)); }
 
-int64_t bytesPerParameter(const Config& config, const Precision& precision) {
+struct BytesPerParameter {
+  int64_t shared = 0;  // weights and the optimizer's state: replicas may hold them together
+  int64_t own = 0;     // gradients
+};
+
+BytesPerParameter bytesPerParameter(const Config& config, const Precision& precision) {
   const int64_t weights = precision.compute == precision.master ? 0 : size(precision.compute);
   const int64_t sum = config.accumulate > 1 ? size(at::kFloat) : 0;
   const OptimizerOptions optimizer = optimizerOptions(config);
   const int64_t state = config.forwardOnly ? 0 : ruleOf(optimizer).stateValues(optimizer) * size(at::kFloat);
-  return size(precision.master) + weights + size(precision.wire) + state + sum;
+  return {size(precision.master) + weights + state, size(precision.wire) + sum};
 }
 
 int64_t packedWeightBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
@@ -35,15 +40,18 @@ int64_t packedWeightBytes(const Config& config, const MemoryNeeds& needs, const 
   int64_t bytes = 0;
   for (const auto& parameter : needs.graph->parameters()) {
     if (parameter.shape.size() != 4) continue;
-    const bool is3x3 = parameter.shape[2] == 3 && parameter.shape[3] == 3;
+    const Attributes& a = needs.graph->node(parameter.node).attributes;
+    const bool is3x3 = a.kernelH == 3 && a.kernelW == 3 && a.strideH == 1 && a.strideW == 1;
     bytes += parameter.count() * (winograd && is3x3 ? winogradBytesPerWeight : size(precision.compute));
   }
   return bytes * (config.forwardOnly ? 1 : packedCopies) * needs.replicasPerDevice;
 }
 
 int64_t parameterBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
-  const int64_t copies = needs.replicasPerDevice + (config.strategy == "parameter_server" ? 1 : 0);
-  const int64_t held = parameterCount(*needs.graph) * bytesPerParameter(config, precision) * copies +
+  const int64_t server = config.strategy == "parameter_server" ? 1 : 0;
+  const BytesPerParameter each = bytesPerParameter(config, precision);
+  const int64_t held = parameterCount(*needs.graph) * (each.shared * (needs.parameterCopies + server) +
+                                                       each.own * (needs.replicasPerDevice + server)) +
                        packedWeightBytes(config, needs, precision);
   if (config.forwardOnly) return held;
   int64_t largest = 0;
@@ -52,16 +60,14 @@ int64_t parameterBytes(const Config& config, const MemoryNeeds& needs, const Pre
 }
 
 int64_t activationBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
-  const int64_t elements =
-      activationCount(*needs.graph) * (needs.replicaBatch / config.accumulate) * needs.replicasPerDevice;
-  const int64_t bytes = elements * size(precision.compute) / 100;
-  if (config.forwardOnly) return bytes * keptForwardOnlyPercent;
-  if (needs.keptShare == 1) return bytes * keptPercent;
+  const int64_t ofOneValue = needs.replicaBatch / config.accumulate * size(precision.compute);
+  if (needs.keptBytes == 0) {
+    const int64_t percent = config.forwardOnly ? keptForwardOnlyPercent : keptPercent;
+    return activationCount(*needs.graph) * ofOneValue * needs.replicasPerDevice / 100 * percent;
+  }
   int64_t largest = 0;
   for (const Node& node : needs.graph->nodes()) largest = std::max(largest, node.shape.count());
-  const int64_t gradients = largest * (elements / activationCount(*needs.graph)) * size(precision.compute);
-  return static_cast<int64_t>(static_cast<double>(bytes * keptPercent) * needs.keptShare) +
-         gradientsOnTheWay * gradients;
+  return (needs.keptBytes + outputsOnTheWay * largest * ofOneValue) * needs.replicasPerDevice;
 }
 
 int64_t inputBytes(const Config& config, const MemoryNeeds& needs, int64_t imageElements, int64_t elementSize) {
@@ -78,7 +84,7 @@ MemoryEstimate estimateMemory(const Config& config, const MemoryNeeds& needs) {
   estimate.parameters = parameterBytes(config, needs, precision);
   estimate.activations = activationBytes(config, needs, precision);
   estimate.input = inputBytes(config, needs, needs.graph->node(0).shape.count(), size(precision.compute));
-  estimate.runtime = runtimeBytes;
+  estimate.runtime = config.devices == "cpu" ? runtimeBytesOfHost : runtimeBytesOfGpu;
   return estimate;
 }
 

@@ -19,19 +19,23 @@ struct MemoryNeeds {
   const Graph* graph = nullptr;
   int64_t replicaBatch = 0;
   int64_t replicasPerDevice = 1;
-  int64_t datasetBytes = 0;  ///< decoded images held in memory
-  double keptShare = 1;      ///< what --recompute leaves of the activations kept for backward
+  int64_t parameterCopies = 1;  ///< of weights and the optimizer's state; every replica has gradients of its own
+  int64_t datasetBytes = 0;     ///< decoded images held in memory
+  int64_t keptBytes = 0;        ///< activations that a replica's plan keeps for backward; 0: not known
 };
 
-/// Parameters: master weights, weights in the compute type, gradients, optimizer state, sums of gradients with
-/// --accumulate, once per replica and once more for a parameter server; per replica convolution weights in the two
-/// orders of their kernels, or Winograd's points of them (planned executor on a CPU); while backward runs, twice the
-/// largest gradient (it is computed apart and then put in its place). Activations: 85 % of every node's output for the
-/// batch (or one of its parts), because some are freed before backward begins; 20 % forward only; with --recompute the
-/// share of them that is kept, and four times the largest output for gradients and what is computed again, which
-/// otherwise find room where activations were. Input: the batches in flight and the data set. Runtime: code, thread
-/// stacks and workspaces. The shares are from peak resident sets of ResNet-20, ResNet-50, VGG-16 and AlexNet, which
-/// come out within 15 %. REQUIRES: `config` is resolved.
+/// Parameters: master weights, weights in the compute type and optimizer state, by copy; gradients and with
+/// --accumulate their sums, per replica; all of it once more for a parameter server; per replica convolution weights in
+/// the two orders of their kernels, or Winograd's points of them (planned executor on a CPU, where an algorithm is
+/// chosen: it may be Winograd's); while backward runs, twice the largest gradient (it is computed apart and then put in
+/// its place). Activations: what the plan keeps for backward, and three times the largest output for what is on its way
+/// when nothing of its size is free yet. Where there is no plan, 85 % of every node's output for the batch (or one of
+/// its parts); 20 % forward only. Input: the batches in flight and the data set. Runtime: code, thread stacks and
+/// workspaces.
+///
+/// Peak resident sets on a CPU of 2 cores come out within 15 % (memory_estimate_test.cpp names them), but for
+/// --recompute=segments of ResNet-110, whose many small values share no memory: a third more than this. Nothing was
+/// measured on GPUs. REQUIRES: `config` is resolved.
 MemoryEstimate estimateMemory(const Config& config, const MemoryNeeds& needs);
 
 /// What a probe of --batch=max may take of the host's available memory: all but 5 %, and 256 MiB at the least, which

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "base/catalog.h"
 #include "config/device_set.h"
@@ -18,6 +19,7 @@
 #include "engine/loss.h"
 #include "engine/replica_devices.h"
 #include "executor/executor.h"
+#include "executor/image_padding.h"
 #include "executor/plan_description.h"
 #include "graph/operation.h"
 #include "kernels/convolution.h"
@@ -109,6 +111,15 @@ void checkConvolution(const Config& config) {
                           "or bf16 and a build with oneDNN; use --convolution=auto"));
 }
 
+void checkPadding(const Config& config, const Graph& graph) {
+  if (config.padImages == "auto") return;
+  const ImagePaddingEntry& padding = find(imagePaddings(), config.padImages, "--pad-images");
+  if (padding.multiple == 1 || canPadImages(graph)) return;
+  throw UsageError(concat("--pad-images=", config.padImages, " with --model=", config.model,
+                          ": its images are read by something else than convolutions without groups, which alone can "
+                          "do with more channels; leave --pad-images away"));
+}
+
 void resolveBatch(RunPlan& plan) {
   const Config& config = plan.config;
   plan.replicaBatch = config.batch;
@@ -167,6 +178,7 @@ Graph resolveModel(RunPlan& plan) {
   }
   Graph graph = graphOf(config);
   if (plan.data) checkLabels(plan, graph);
+  checkPadding(config, graph);
   checkBatchNorm(plan, graph);
   plan.loss = graph.loss().name;
   const ModelFacts facts = modelFacts(config.model);
@@ -177,6 +189,21 @@ Graph resolveModel(RunPlan& plan) {
   return graph;
 }
 
+/// Of --pad-images; what "auto" comes to is measured later, on GPUs.
+int64_t namedZeroChannels(const Config& config, const Graph& graph) {
+  if (config.padImages == "auto" || !canPadImages(graph)) return 0;
+  return zeroChannels(graph, find(imagePaddings(), config.padImages, "--pad-images"));
+}
+
+/// Where replicas share a memory: each its own, but owners update one for all replicas of a NUMA node.
+int64_t parameterCopies(const RunPlan& plan) {
+  if (!plan.cudaDevices.empty()) return 1;
+  const bool owners =
+      plan.config.strategy == "replicated" && find(allReduces(), allReduceOf(plan.config), "--all-reduce").ownersUpdate;
+  if (!owners) return plan.config.replicas;
+  return std::ssize(std::set<int>(plan.cores.nodeOf.begin(), plan.cores.nodeOf.end()));
+}
+
 void resolveActivations(RunPlan& plan, const Graph& graph) {
   const Config& config = plan.config;
   if (config.executor != "planned" || config.forwardOnly) return;
@@ -184,10 +211,10 @@ void resolveActivations(RunPlan& plan, const Graph& graph) {
                                                    {.compute = precisionOf(config).compute,
                                                     .layout = layoutOf(config),  // blocks of channels keep as much
                                                     .device = deviceTypeOf(config),
-                                                    .recompute = find(recomputes(), config.recompute, "--recompute")},
+                                                    .recompute = find(recomputes(), config.recompute, "--recompute"),
+                                                    .zeroChannels = namedZeroChannels(config, graph)},
                                                    plan.replicaBatch / config.accumulate);
   plan.activationBytes = description.keptBytes;
-  plan.activationBytesWithout = description.keptWithoutBytes;
   if (config.recompute == Config().recompute || description.segments > 1) return;
   plan.recomputeNote = concat("--recompute=", config.recompute, " computes nothing again: ", config.model,
                               " has no place where it would save memory");
@@ -199,9 +226,8 @@ void resolveMemory(RunPlan& plan, const Graph& graph) {
   needs.graph = &graph;
   needs.replicaBatch = plan.replicaBatch;
   needs.replicasPerDevice = plan.cudaDevices.empty() ? plan.config.replicas : 1;
-  if (plan.activationBytes > 0) {
-    needs.keptShare = static_cast<double>(plan.activationBytes) / static_cast<double>(plan.activationBytesWithout);
-  }
+  needs.parameterCopies = parameterCopies(plan);
+  needs.keptBytes = plan.activationBytes;
   if (plan.data) {
     const DatasetInfo& info = plan.data->info();
     needs.datasetBytes = plan.data->size() * info.height * info.width * info.channels;

@@ -34,7 +34,6 @@ struct RunPlan {
   std::string loss;                    ///< row of the loss catalog
   std::string network, networkSha256;  ///< name in a network file and SHA-256 of its bytes; empty for the zoo's
   int64_t activationBytes = 0;         ///< that a replica keeps for backward, at most at any one time; 0: not known
-  int64_t activationBytesWithout = 0;  ///< the same without --recompute
   std::string recomputeNote;           ///< where --recompute finds nothing to do
   MemoryEstimate memory;
   int64_t availableBytes = 0;             ///< free on the host, or of the GPU that has least

@@ -45,6 +45,7 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   placement.loss = plan.loss;
   placement.network = plan.network;
   placement.networkSha256 = plan.networkSha256;
+  placement.zeroChannels = team.kernels.zeroChannels;
   placement.convolutionPasses = passesOf(team.kernels.algorithms, *team.graph);
   if (plan.config.executor == "planned") placement.byAutograd = operationsByAutograd(*team.graph);
   placement.activationBytes = plan.activationBytes;
@@ -116,6 +117,7 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   record.peakMemoryBytes = largest(options.devices, &Device::peakBytes);
   record.peakReservedBytes = largest(options.devices, &Device::peakReservedBytes);
   record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
+  record.placement.exchangeMemory = team.exchangeMemory();
   checkLosses(record.losses);
   if (!plan.config.trace.empty()) profiler->writeTrace(plan.config.trace, record);
 }

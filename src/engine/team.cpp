@@ -43,6 +43,7 @@ Team::Team(TeamOptions options)
 Team::~Team() = default;
 
 StrategyTraffic Team::traffic() const { return strategy_->traffic(); }
+std::string Team::exchangeMemory() const { return strategy_->exchangeMemory(); }
 
 void Team::noteFailure(int index, std::exception_ptr failure, const std::string& text) noexcept {
   {

@@ -34,7 +34,7 @@ struct TeamOptions {
   std::string lossAt = "replica";  ///< row of lossPlaces()
   double labelSmoothing = 0;
   const Precision* precision = nullptr;
-  UsedKernels kernels{&layouts().front(), {}, ""};
+  UsedKernels kernels{&layouts().front(), {}};
   RecomputeEntry recompute = recomputes().front();
   OptimizerOptions optimizer;
   LossScaleRule lossScale;  ///< where the precision needs one
@@ -78,6 +78,7 @@ class Team {
   void run(const std::function<void(Member&)>& body);
 
   StrategyTraffic traffic() const;
+  std::string exchangeMemory() const;  ///< of the strategy
 
  private:
   void runMember(int index, const std::function<void(Member&)>& body) noexcept;

@@ -37,11 +37,12 @@ BatchPlan batchPlan(const RunPlan& plan, const Graph& graph, int replica, int sh
           .augment = real ? &find(augments(), config.augment, "--augment") : nullptr};
 }
 
-SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const LayoutEntry& layout) {
+SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const UsedKernels& kernels) {
   return {.maker = nullptr,
           .device = &device,
           .type = precisionOf(plan.config).compute,
-          .format = layout.format,
+          .format = kernels.layout->format,
+          .zeroChannels = kernels.zeroChannels,
           .producers = plan.config.producers,
           .queueDepth = plan.config.queueDepth,
           .hardwareThreads = {}};
@@ -99,8 +100,8 @@ TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const UsedKerne
 
   const auto dataset = datasetOf(plan, graph);
   const int share = config.lossAt == "gathered" ? static_cast<int>(config.replicas) : 1;
-  options.source = [plan, &graph, layout = *kernels.layout, dataset, share, devices = options.devices](int replica) {
-    SourceOptions source = sourceOptions(plan, devices[static_cast<size_t>(replica)], layout);
+  options.source = [plan, &graph, kernels, dataset, share, devices = options.devices](int replica) {
+    SourceOptions source = sourceOptions(plan, devices[static_cast<size_t>(replica)], kernels);
     if (!plan.cores.threadsOf.empty()) source.hardwareThreads = plan.cores.threadsOf[static_cast<size_t>(replica)];
     source.maker = std::make_shared<BatchMaker>(dataset, batchPlan(plan, graph, replica, share));
     return find(sources(), plan.config.input, "--input").make(source);

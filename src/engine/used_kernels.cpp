@@ -7,9 +7,11 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
+#include "device/gpu_facts.h"
 #include "engine/host_facts.h"
 #include "engine/team_options.h"
 #include "executor/executor.h"
+#include "executor/image_padding.h"
 #include "executor/kernel_choice.h"
 #include "graph/operation.h"
 
@@ -62,9 +64,8 @@ std::string noteOf(const KernelChoice& choice, const Graph& graph) {
                 choice.fromCache ? "before, kept in the cache" : "now", ")");
 }
 
-}  // namespace
-
-UsedKernels usedKernels(const RunPlan& plan, const Graph& graph) {
+/// Layout and algorithms.
+UsedKernels convolutionsOf(const RunPlan& plan, const Graph& graph) {
   const ExecutorEntry& executor = find(executors(), plan.config.executor, "--executor");
   const LayoutEntry& layout = layoutOf(plan.config);
   const at::DeviceType type = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA;
@@ -77,6 +78,47 @@ UsedKernels usedKernels(const RunPlan& plan, const Graph& graph) {
   auto choice = std::async(std::launch::async, measuredOn, device, trialOf(plan), std::cref(graph)).get();
   std::string note = choice.gain > 1 ? noteOf(choice, graph) : "";
   return {choice.layout, std::move(choice.algorithms), std::move(note)};
+}
+
+PaddingChoice paddingOnGpu(const RunPlan& plan, const Graph& graph, const LayoutEntry& layout) {
+  const Device device = devicesOf(plan).front();
+  const auto measure = [&] {
+    device.bind();
+    allowTf32(precisionOf(plan.config).tf32);
+    MeasuredCache cache(measuredFile());
+    std::string machine = device.label();
+    for (const auto& [library, version] : gpuLibraries()) machine += concat(", ", library, ' ', version);
+    const PaddingTrial trial{.precision = &precisionOf(plan.config),
+                             .layout = layout,
+                             .images = plan.replicaBatch / plan.config.accumulate,
+                             .device = &device,
+                             .machine = std::move(machine)};
+    return fastestImagePadding(graph, trial, cache);
+  };
+  return std::async(std::launch::async, measure).get();
+}
+
+void addPadding(UsedKernels& kernels, const RunPlan& plan, const Graph& graph) {
+  const Config& config = plan.config;
+  if (config.padImages != "auto") {
+    kernels.zeroChannels = zeroChannels(graph, find(imagePaddings(), config.padImages, "--pad-images"));
+    return;
+  }
+  if (plan.cudaDevices.empty() || config.executor != "planned" || config.deterministic) return;
+  const PaddingChoice choice = paddingOnGpu(plan, graph, *kernels.layout);
+  kernels.zeroChannels = zeroChannels(graph, *choice.padding);
+  if (kernels.zeroChannels == 0) return;
+  kernels.note += concat(kernels.note.empty() ? "" : "; ", "images have ", kernels.zeroChannels,
+                         " channels of zeros, with which what reads them runs ", fixed(choice.gain, 2),
+                         " times as fast (measured ", choice.fromCache ? "before, kept in the cache" : "now", ")");
+}
+
+}  // namespace
+
+UsedKernels usedKernels(const RunPlan& plan, const Graph& graph) {
+  UsedKernels kernels = convolutionsOf(plan, graph);
+  addPadding(kernels, plan, graph);
+  return kernels;
 }
 
 std::map<std::string, int64_t> passesOf(const std::vector<PassAlgorithms>& algorithms, const Graph& graph) {

@@ -10,16 +10,18 @@
 
 namespace tandem {
 
-/// What a configuration's --layout=auto and --convolution=auto came to.
+/// What --layout=auto, --convolution=auto and --pad-images=auto came to.
 struct UsedKernels {
   const LayoutEntry* layout = nullptr;
   std::vector<PassAlgorithms> algorithms;  ///< of convolutions, by node of the graph; empty: the executor's only one
-  std::string note;                        ///< why, where it was measured
+  std::string note = {};                   ///< why, where it was measured
+  int64_t zeroChannels = 0;                ///< that images have behind their own (executor/image_padding.h)
 };
 
 /// --layout and --convolution, or for "auto" what fastestKernels() finds on the first replica's cores: the measurements
 /// are kept in the cache folder. Where there is nothing to choose (a GPU, another executor, nchw, fp16, a build without
-/// oneDNN), and with --deterministic, "auto" means nhwc and direct; of fp16 the note says so.
+/// oneDNN), and with --deterministic, "auto" means nhwc and direct; of fp16 the note says so. --pad-images=auto is what
+/// fastestImagePadding() finds on the first GPU, and none on a CPU, for another executor and with --deterministic.
 UsedKernels usedKernels(const RunPlan& plan, const Graph& graph);
 
 /// How many forward and backward passes of the graph's convolutions each algorithm computes in a training step.

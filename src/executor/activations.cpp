@@ -27,6 +27,8 @@ Activations activationsOf(const Graph& graph, std::span<const PlannedNode> plan,
   const auto element = static_cast<int64_t>(c10::elementSize(options.compute));
   Activations found{plan, {}, std::vector<int>(values, -1), std::vector<int>(values, -1), {}};
   for (const Node& node : graph.nodes()) found.bytes.push_back(node.shape.count() * element);
+  const ImageShape& image = graph.node(graph.input()).shape;
+  found.bytes[at(graph.input())] += options.zeroChannels * image.height * image.width * element;
   std::vector<bool> trained(values, false), hasGradient(values, false);
   for (const Parameter& parameter : graph.parameters()) trained[at(parameter.node)] = true;
   for (size_t i = 0; i < plan.size(); ++i) {

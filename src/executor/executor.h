@@ -24,6 +24,7 @@ struct ExecutorOptions {
   at::Device device = at::kCPU;
   uint64_t dropoutSeed = 0;  ///< of this replica
   RecomputeEntry recompute = recomputes().front();
+  int64_t zeroChannels = 0;  ///< that images have behind their own (image_padding.h); planned executor only
 };
 
 /// The graph's parameters in the order in which their gradients become ready in backward: the order of FlatBuffers.

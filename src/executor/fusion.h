@@ -12,6 +12,7 @@ struct PlannedNode {
   std::vector<NodeId> inputs;  ///< values read; of a fused batch_norm: x, then the residual if there is one
   NodeId output = -1;          ///< value written
   bool relu = false;           ///< batch_norm ends with a ReLU
+  int64_t zeroChannels = 0;    ///< of a convolution's input, behind those that its weight has (image_padding.h)
 
   bool hasResidual() const { return inputs.size() > 1; }  ///< REQUIRES: a batch_norm
 };

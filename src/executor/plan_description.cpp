@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "executor/activations.h"
 #include "executor/fusion.h"
+#include "executor/image_padding.h"
 #include "executor/planned_operation.h"
 #include "executor/value_layout.h"
 #include "graph/operation.h"
@@ -45,6 +46,9 @@ class Held {
 
 std::string operationText(const Graph& graph, const PlannedNode& call) {
   std::string text(graph.node(call.node).operation->name);
+  if (call.zeroChannels > 0) {
+    text += concat(" (", call.zeroChannels, call.zeroChannels == 1 ? " channel of zeros)" : " channels of zeros)");
+  }
   if (!call.relu) return text;
   return text + (call.hasResidual() ? " + add + relu" : " + relu");
 }
@@ -96,7 +100,7 @@ std::vector<std::string> operationsByAutograd(const Graph& graph) {
 }
 
 PlanDescription describePlan(const Graph& graph, const ExecutorOptions& options, int64_t images) {
-  const auto plan = fuse(graph);
+  const auto plan = withPaddedImages(fuse(graph), graph, options.zeroChannels);
   const auto layouts = blockedLayouts(graph, plan);
   const Activations activations = activationsOf(graph, plan, options);
   const Recomputation chosen = recomputation(activations, options.recompute.cuts(activations));
@@ -110,7 +114,7 @@ PlanDescription describePlan(const Graph& graph, const ExecutorOptions& options,
     CallDescription line = described(graph, call, images);
     for (const NodeId input : call.inputs) line.inputs.push_back(makerOf[static_cast<size_t>(input)]);
     makerOf[static_cast<size_t>(call.output)] = line.name;
-    if (line.operation == "conv") line.algorithm = algorithmText(options, call.node);
+    if (graph.node(call.node).operation->name == "conv") line.algorithm = algorithmText(options, call.node);
     line.blocked = options.layout.blocked && layouts[i].output;
     line.outputBytes = activations.bytes[static_cast<size_t>(call.output)] * images;
     line.kept = held.stays(call.output);

@@ -10,7 +10,7 @@ namespace tandem {
 /// One call of the planned executor, for people.
 struct CallDescription {
   std::string name;       ///< of the graph's node that gives the parameters
-  std::string operation;  ///< "conv", "batch_norm + add + relu"
+  std::string operation;  ///< "conv", "conv (5 channels of zeros)", "batch_norm + add + relu"
   std::string algorithm;  ///< of a convolution: "direct", "ATen", by pass "winograd, direct, winograd"; else empty
   std::string backward;   ///< "planned", or "autograd" of this one call
   std::vector<std::string> inputs;  ///< names of the calls that are read; "input" for the images

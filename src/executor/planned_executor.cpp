@@ -7,6 +7,7 @@
 #include "executor/activations.h"
 #include "executor/fusion.h"
 #include "executor/generator.h"
+#include "executor/image_padding.h"
 #include "executor/operation_call.h"
 #include "executor/planned_operation.h"
 #include "executor/value_layout.h"
@@ -58,8 +59,9 @@ class PlannedExecutor final : public Executor {
   at::Generator generator_;
   PassMode mode_;
   std::vector<PlannedNode> plan_;
-  std::vector<Step> steps_;    // one per planned node
-  size_t values_ = 0;          // nodes of the graph
+  std::vector<Step> steps_;  // one per planned node
+  size_t values_ = 0;        // nodes of the graph
+  int64_t imageChannels_ = 0;
   std::vector<bool> blocked_;  // per value
   Recomputation recomputation_;
   std::vector<at::Tensor> held_;     // per value, of the last forward: what a repetition starts from
@@ -71,7 +73,8 @@ class PlannedExecutor final : public Executor {
 };
 
 void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
-  plan_ = fuse(graph);
+  plan_ = withPaddedImages(fuse(graph), graph, options_.zeroChannels);
+  imageChannels_ = graph.node(graph.input()).shape.channels + options_.zeroChannels;
   values_ = graph.nodes().size();
   outputNodes_ = {graph.output()};
   for (const Auxiliary& auxiliary : graph.auxiliaries()) outputNodes_.push_back(auxiliary.value);
@@ -178,6 +181,7 @@ std::vector<at::Tensor> PlannedExecutor::inputsOf(const Step& step, const std::v
 
 std::span<const at::Tensor> PlannedExecutor::forward(const Batch& batch) {
   const at::NoGradGuard noGradients;
+  check(batch.images.size(1) == imageChannels_, "forward: images with the channels of the plan");
   std::vector<at::Tensor> values(values_);
   values[0] = batch.images;
   images_ = batch.images.size(0);

@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "executor/executor.h"
 #include "executor/operation_call.h"
+#include "executor/planned_convolution.h"
 #include "graph/operation.h"
-#include "kernels/convolution.h"
 #include "kernels/norm_act.h"
 
 namespace tandem {
@@ -37,82 +37,6 @@ class Bound : public PlannedOperation {
   }
 
   PlannedBinding b_;
-};
-
-/// By a kernel that takes weights and activations in orders of its own.
-class PackedConvolution final : public Bound {
- public:
-  PackedConvolution(const PlannedBinding& binding, std::unique_ptr<Convolution> kernel)
-      : Bound(binding), kernel_(std::move(kernel)) {}
-
-  at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
-    const at::Tensor input = inputs[0].contiguous(at::MemoryFormat::ChannelsLast);
-    if (!mode.again) kernel_->weightsChanged();
-    at::Tensor output = kernel_->forward(input);
-    if (mode.gradients) keep({&input, 1}, output);
-    return output;
-  }
-
-  void keep(std::span<const at::Tensor> inputs, const at::Tensor&) override {
-    input_ = inputs[0].contiguous(at::MemoryFormat::ChannelsLast);
-  }
-
-  std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
-    const at::Tensor gradient = addGradients(std::move(outputGradients)).contiguous(at::MemoryFormat::ChannelsLast);
-    kernel_->backwardParameters(input_, gradient);
-    const at::Tensor input = std::exchange(input_, {});
-    return {b_.wantsGradient[0] ? kernel_->backwardInput(input, gradient) : at::Tensor()};
-  }
-
- private:
-  std::unique_ptr<Convolution> kernel_;
-  at::Tensor input_;
-};
-
-/// By ATen.
-class AtenConvolution final : public Bound {
- public:
-  explicit AtenConvolution(const PlannedBinding& binding) : Bound(binding) {}
-
-  at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
-    const at::Tensor input = padded(inputs[0]);
-    at::Tensor output = at::conv2d(input, b_.weight, b_.bias, strides(), padding(), {1, 1}, attributes().groups);
-    if (mode.gradients) input_ = input;
-    return output;
-  }
-
-  void keep(std::span<const at::Tensor> inputs, const at::Tensor&) override { input_ = padded(inputs[0]); }
-
-  std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
-    const at::Tensor gradient = addGradients(std::move(outputGradients));
-    const bool hasBias = b_.bias.defined();
-    const std::array<int64_t, 1> biasSizes{gradient.size(1)};
-    auto [input, weight, bias] = at::convolution_backward(
-        gradient, input_, b_.weight, hasBias ? at::OptionalIntArrayRef(biasSizes) : std::nullopt, strides(), padding(),
-        {1, 1}, /*transposed=*/false, {0, 0}, attributes().groups, {b_.wantsGradient[0], true, hasBias});
-    input_.reset();
-    b_.weightGradient.copy_(weight);
-    if (hasBias) b_.biasGradient.copy_(bias);
-    return {unpadded(input)};
-  }
-
- private:
-  std::array<int64_t, 2> strides() const { return {attributes().strideH, attributes().strideW}; }
-  std::array<int64_t, 2> padding() const {
-    const Padding& p = attributes().padding;
-    return p.symmetric() ? std::array{p.top, p.left} : std::array<int64_t, 2>{0, 0};
-  }
-  at::Tensor padded(const at::Tensor& input) const {
-    const Padding& p = attributes().padding;
-    return p.symmetric() ? input : at::constant_pad_nd(input, {p.left, p.right, p.top, p.bottom}, 0);
-  }
-  at::Tensor unpadded(const at::Tensor& gradient) const {
-    const Padding& p = attributes().padding;
-    if (p.symmetric() || !gradient.defined()) return gradient;
-    return gradient.slice(2, p.top, gradient.size(2) - p.bottom).slice(3, p.left, gradient.size(3) - p.right);
-  }
-
-  at::Tensor input_;  // padded
 };
 
 class Linear final : public Bound {
@@ -319,20 +243,6 @@ class ByAutograd final : public Bound {
   at::Tensor output_;               // with its history
   at::Tensor numbers_;              // state of the generator before the last forward, where that draws
 };
-
-std::unique_ptr<PlannedOperation> makePlannedConvolution(const PlannedBinding& binding) {
-  const Attributes& a = binding.node->attributes;
-  const ConvolutionGeometry geometry{a.strideH,      a.strideW,       a.padding.top, a.padding.bottom,
-                                     a.padding.left, a.padding.right, a.groups,      binding.blockedOutput};
-  std::unique_ptr<Convolution> kernel;
-  if (binding.format == at::MemoryFormat::ChannelsLast) {
-    kernel = makeConvolution(geometry, {binding.weight, binding.bias, binding.weightGradient, binding.biasGradient},
-                             binding.algorithms);
-  }
-  if (kernel) return std::make_unique<PackedConvolution>(binding, std::move(kernel));
-  check(!binding.blockedOutput, "blocked activations have a kernel");
-  return std::make_unique<AtenConvolution>(binding);
-}
 
 template <class Operation>
 std::unique_ptr<PlannedOperation> make(const PlannedBinding& binding) {

@@ -56,9 +56,7 @@ class NormActInBlocks final : public NormActPasses {
   }
 
   void normalise(const at::Tensor& x, const NormActSaved& saved, NormActArguments a) const override {
-    a.columns = x.size(1);
-    a.factor = saved.factor.const_data_ptr<float>();
-    a.offset = saved.offset.const_data_ptr<float>();
+    setColumns(a, x.size(1), saved.factor, saved.offset);
     run_(NormApply{gridOf(x, {a.x, a.residual, a.y}), a}, x);
   }
 
@@ -70,9 +68,7 @@ class NormActInBlocks final : public NormActPasses {
     auto* const bias = memory[2].data_ptr<float>();
     auto* const slope = memory[3].data_ptr<float>();
     auto* const sums = partials.data_ptr<float>();
-    a.columns = x.size(1);
-    a.factor = saved.factor.const_data_ptr<float>();
-    a.offset = saved.offset.const_data_ptr<float>();
+    setColumns(a, x.size(1), saved.factor, saved.offset);
     a.mean = saved.mean.const_data_ptr<float>();
     a.bias = bias, a.slope = slope;
     run_(NormSums{grid, a, sums}, x);

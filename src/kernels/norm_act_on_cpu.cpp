@@ -180,9 +180,7 @@ class NormActOnCpu final : public NormActPasses {
   void normalise(const at::Tensor& x, const NormActSaved& saved, NormActArguments arguments) const override {
     const Matrix matrix(x, saved.factor.numel());
     const at::Tensor factor = matrix.widened(saved.factor), offset = matrix.widened(saved.offset);
-    arguments.columns = matrix.columns;
-    arguments.factor = factor.const_data_ptr<float>();
-    arguments.offset = offset.const_data_ptr<float>();
+    setColumns(arguments, matrix.columns, factor, offset);
     Chunks(matrix).overAll([&](int64_t, int64_t group, int64_t first, int64_t last) {
       cpu::normAct(arguments.ofGroup(group), first, last);
     });
@@ -193,9 +191,7 @@ class NormActOnCpu final : public NormActPasses {
     const Matrix matrix(x, saved.factor.numel());
     const at::Tensor factor = matrix.widened(saved.factor), offset = matrix.widened(saved.offset);
     const at::Tensor mean = matrix.widened(saved.mean);
-    arguments.columns = matrix.columns;
-    arguments.factor = factor.const_data_ptr<float>();
-    arguments.offset = offset.const_data_ptr<float>();
+    setColumns(arguments, matrix.columns, factor, offset);
     arguments.mean = mean.const_data_ptr<float>();
 
     const Sums sums = sumsOf(arguments, matrix);

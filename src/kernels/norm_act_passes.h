@@ -26,6 +26,14 @@ class NormActPasses {
                          NormActGradientArguments arguments, NormActGradients& result) const = 0;
 };
 
+/// What passes add to forward's arguments and to backward's: fp32 per column, alive as long as they are used.
+template <class Arguments>
+void setColumns(Arguments& arguments, int64_t columns, const at::Tensor& factor, const at::Tensor& offset) {
+  arguments.columns = columns;
+  arguments.factor = factor.const_data_ptr<float>();
+  arguments.offset = offset.const_data_ptr<float>();
+}
+
 /// By the bodies of norm_act_bodies.h.
 const NormActPasses& normActOnCpu();
 

@@ -19,8 +19,9 @@ NormalizeArguments argumentsOf(const at::Tensor& bytes, const Normalization& nor
   check(bytes.scalar_type() == at::kByte && bytes.dim() == 4 && bytes.is_contiguous(), "normalize: bytes [N, H, W, C]");
   const int64_t channels = bytes.size(3);
   check(channels == 1 || channels == 3, "normalize: 1 or 3 channels");
-  check(out.sizes() == at::IntArrayRef({bytes.size(0), channels, bytes.size(1), bytes.size(2)}),
-        "normalize: out [N, C, H, W]");
+  check(out.dim() == 4 && out.size(1) >= channels, "normalize: out has the channels of the bytes, or more");
+  check(out.sizes() == at::IntArrayRef({bytes.size(0), out.size(1), bytes.size(1), bytes.size(2)}),
+        "normalize: out [N, K, H, W]");
   const bool channelsLast = out.is_contiguous(at::MemoryFormat::ChannelsLast);
   check(channelsLast || out.is_contiguous(), "normalize: out is dense, NCHW or NHWC");
   check(bytes.device() == out.device(), "normalize: one device");
@@ -34,6 +35,7 @@ NormalizeArguments argumentsOf(const at::Tensor& bytes, const Normalization& nor
           bytes.size(1),
           bytes.size(2),
           channels,
+          out.size(1),
           normalization.mean,
           scale};
 }
@@ -47,7 +49,7 @@ void normalize(const at::Tensor& bytes, const Normalization& normalization, at::
     const c10::DeviceGuard guard(out.device());
     return gpu::normalize(arguments, currentStream(out));
   }
-  const int64_t rowElements = arguments.width * arguments.channels;
+  const int64_t rowElements = arguments.width * arguments.outChannels;
   at::parallel_for(0, arguments.images * arguments.height, std::max<int64_t>(1, grainElements / rowElements),
                    [&](int64_t first, int64_t last) { cpu::normalize(arguments, first, last); });
 }
@@ -59,7 +61,8 @@ at::Tensor normalizeReference(const at::Tensor& bytes, const Normalization& norm
   };
   const at::Tensor planes = bytes.permute({0, 3, 1, 2}).to(at::kDouble);  // [N, C, H, W]
   const at::Tensor result = (planes - perChannel(normalization.mean)) / perChannel(normalization.deviation);
-  return result.to(like.scalar_type()).contiguous(like.suggest_memory_format());
+  const at::Tensor wide = at::constant_pad_nd(result, {0, 0, 0, 0, 0, like.size(1) - result.size(1)}, 0);
+  return wide.to(like.scalar_type()).contiguous(like.suggest_memory_format());
 }
 
 }  // namespace tandem

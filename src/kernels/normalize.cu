@@ -9,12 +9,16 @@ template <class T>
 __global__ void normalizeKernel(NormalizeArguments a, int64_t count) {
   const int64_t pixels = a.height * a.width;
   for (int64_t i = firstElement(); i < count; i += allThreads()) {
-    int64_t source = i, channel = i % a.channels;
+    int64_t pixel = i / a.outChannels, channel = i % a.outChannels;
     if (!a.channelsLast) {
-      channel = i / pixels % a.channels;
-      source = (i / (pixels * a.channels) * pixels + i % pixels) * a.channels + channel;
+      channel = i / pixels % a.outChannels;
+      pixel = i / (pixels * a.outChannels) * pixels + i % pixels;
     }
-    const float value = (static_cast<float>(a.bytes[source]) - pick(a.mean, channel)) * pick(a.scale, channel);
+    float value = 0;
+    if (channel < a.channels) {
+      const auto byte = static_cast<float>(a.bytes[pixel * a.channels + channel]);
+      value = (byte - pick(a.mean, channel)) * pick(a.scale, channel);
+    }
     static_cast<T*>(a.out)[i] = narrow<T>(value);
   }
 }
@@ -22,7 +26,7 @@ __global__ void normalizeKernel(NormalizeArguments a, int64_t count) {
 }  // namespace
 
 void normalize(const NormalizeArguments& a, void* stream) {
-  const int64_t count = a.images * a.height * a.width * a.channels;
+  const int64_t count = a.images * a.height * a.width * a.outChannels;
   launch(withType(a.type, []<class T>(T) { return normalizeKernel<T>; }), count, stream, a, count);
 }
 

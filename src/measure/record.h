@@ -31,17 +31,19 @@ struct Outcome {
 struct Placement {
   std::vector<std::string> replicas;  ///< "cpu cores 0-1", "cuda:0 NVIDIA H200"
   int64_t threadsPerReplica = 1;
-  bool sharedCores = false;   ///< --oversubscribe let replicas share cores
-  bool control = false;       ///< nothing is exchanged: no way of training, only what the others are compared with
-  std::string allReduce;      ///< algorithm really used, empty when none
-  std::string layout;         ///< memory order really used
-  std::string graph;          ///< "on", or why a GPU's step was no CUDA graph; empty on a CPU
-  std::string data;           ///< name of the data set that the images were of; empty: not known
-  std::string augment;        ///< row of the augmentations that changed them; empty: nothing did
-  std::string loss;           ///< row of the loss catalog
-  std::string network;        ///< name in the network file given to --model; empty for a row of the zoo
-  std::string networkSha256;  ///< of that file's bytes
+  bool sharedCores = false;    ///< --oversubscribe let replicas share cores
+  bool control = false;        ///< nothing is exchanged: no way of training, only what the others are compared with
+  std::string allReduce;       ///< algorithm really used, empty when none
+  std::string exchangeMemory;  ///< what memory NCCL exchanged gradients from; empty: another algorithm, or not known
+  std::string layout;          ///< memory order really used
+  std::string graph;           ///< "on", or why a GPU's step was no CUDA graph; empty on a CPU
+  std::string data;            ///< name of the data set that the images were of; empty: not known
+  std::string augment;         ///< row of the augmentations that changed them; empty: nothing did
+  std::string loss;            ///< row of the loss catalog
+  std::string network;         ///< name in the network file given to --model; empty for a row of the zoo
+  std::string networkSha256;   ///< of that file's bytes
   std::map<std::string, int64_t> convolutionPasses;  ///< of a training step, by algorithm; empty where only one exists
+  int64_t zeroChannels = -1;            ///< behind an image's own, for the convolutions that read it; -1: not known
   std::vector<std::string> byAutograd;  ///< operations that the planned executor leaves to libtorch's autograd
   int64_t activationBytes = 0;          ///< the most that a replica's plan keeps for backward at any one time
   int64_t parameters = 0;

@@ -58,6 +58,7 @@ void describe(Archive& archive, typename Archive::template Ref<Placement> placem
   archive.field("shared_cores", placement.sharedCores);
   archive.field("control", placement.control);
   archive.field("all_reduce", placement.allReduce);
+  archive.added("exchange_memory", placement.exchangeMemory);
   archive.field("layout", placement.layout);
   archive.added("graph", placement.graph);
   archive.added("data", placement.data);
@@ -66,6 +67,7 @@ void describe(Archive& archive, typename Archive::template Ref<Placement> placem
   archive.field("network", placement.network);
   archive.field("network_sha256", placement.networkSha256);
   archive.field("convolution_passes", placement.convolutionPasses);
+  archive.added("zero_channels", placement.zeroChannels, int64_t{-1});
   archive.field("by_autograd", placement.byAutograd);
   archive.measured("activation_bytes", placement.activationBytes);
   archive.measured("parameters", placement.parameters);

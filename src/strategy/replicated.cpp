@@ -2,8 +2,11 @@
 
 #include <ATen/ATen.h>
 
+#include <set>
+
 #include "base/error.h"
 #include "base/span.h"
+#include "base/text.h"
 #include "strategy/initial_parameters.h"
 #include "strategy/owner_update.h"
 #include "strategy/traffic.h"
@@ -22,7 +25,18 @@ void Replicated::attach(Replica& replica) {
   lane.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, bucketBytes_));
   lane.tickets.clear();
   lane.traffic = allReduceTraffic(allReduce_, replica.buffers, lane.tracker->buckets().size(), replicas());
-  if (lane.group) broadcastParameters(*lane.group, replica.buffers);
+  if (!lane.group) return;
+  const auto memory = [&](int64_t count, at::ScalarType type) { return lane.group->memory(count, type); };
+  replica.buffers.moveGradients(memory);
+  broadcastParameters(*lane.group, replica.buffers);
+}
+
+std::string Replicated::exchangeMemory() const {
+  std::set<std::string> texts;
+  for (const Lane& lane : lanes_) {
+    if (lane.group) texts.insert(lane.group->memoryText());
+  }
+  return join(std::vector<std::string>(texts.begin(), texts.end()), "; ");
 }
 
 void Replicated::gradientReady(Replica& replica, Slice slice) {

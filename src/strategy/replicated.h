@@ -18,6 +18,7 @@ class Replicated final : public Strategy {
   void gradientReady(Replica& replica, Slice slice) override;
   void endStep(Replica& replica, int64_t step) override;
   StrategyTraffic traffic() const override { return lanes_[0].traffic; }
+  std::string exchangeMemory() const override;
 
  private:
   struct Lane {                    // of one replica, touched by its thread only

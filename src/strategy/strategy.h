@@ -48,6 +48,8 @@ class Strategy {
   /// Once after the last step, before parameters are read: they are those of the last update.
   virtual void finish(Replica&) {}
   virtual StrategyTraffic traffic() const = 0;
+  /// What memory gradients are exchanged from, where there is a choice (Group::memoryText()); once all are attached.
+  virtual std::string exchangeMemory() const { return {}; }
 };
 
 /// What the result of a strategy is equal to; picks the oracle of the conformance test.

@@ -54,6 +54,22 @@ TEST(PlanShow, HasTheCallsAndTheirSums) {
   EXPECT_EQ(runTandem({"plan", "--help"}).code, 0);
 }
 
+TEST(PlanShow, SaysFirstThatABatchIsAGuess) {
+  const auto run = runTandem({"plan", "show", "--model=resnet20", "--layout=nhwc", "--batch=max"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const size_t guess = run.out.find("is the guess of the memory estimate");
+  ASSERT_NE(guess, std::string::npos) << run.out;
+  EXPECT_LT(guess, run.out.find("algorithm")) << "before the table";
+}
+
+TEST(PlanShow, HasTheChannelsOfZeros) {
+  const std::vector<std::string> bare{"plan", "show", "--model=resnet20", "--layout=nhwc", "--batch=8"};
+  EXPECT_FALSE(contains(runTandem(bare).out, "of zeros")) << "none on a CPU unless asked for";
+  std::vector<std::string> padded = bare;
+  padded.emplace_back("--pad-images=8");
+  EXPECT_TRUE(contains(runTandem(padded).out, "conv (5 channels of zeros)"));
+}
+
 TEST(PlanShow, RefusesWhatHasNoPlan) {
   for (const auto& arguments : {std::vector<std::string>{"plan"},
                                 {"plan", "hide"},

@@ -81,6 +81,9 @@ TEST(Combination, TrainingOptionsFitTogether) {
   expectRefused({"--recompute=norm", "--executor=autograd"}, "only --executor=planned computes activations again");
   expectRefused({"--recompute=norm", "--forward-only"}, "without backward nothing is kept");
   EXPECT_EQ(refusal({"--recompute=norm"}), "accepted");
+  expectRefused({"--pad-images=4", "--executor=autograd"}, "only --executor=planned pads images");
+  EXPECT_EQ(refusal({"--pad-images=none", "--executor=autograd"}), "accepted");
+  EXPECT_EQ(refusal({"--pad-images=4"}), "accepted");
 }
 
 TEST(Combination, OnlyAGpuHasStepsInFlight) {

@@ -21,6 +21,7 @@ inline const CatalogNames& exampleCatalogs() {
       {Choices::recomputes, {"none", "norm", "segments"}},
       {Choices::layouts, {"nhwc", "nchw"}},
       {Choices::convolutions, {"direct", "winograd", "gemm", "packed"}},
+      {Choices::imagePaddings, {"none", "4", "8"}},
       {Choices::graphs, {"auto", "on", "off"}},
       {Choices::scalings, {"weak", "strong"}},
       {Choices::augments, {"none", "standard"}},

@@ -56,6 +56,19 @@ class SourceTest : public ::testing::Test {
   Device device_ = Device::cpu(0, {}, 1);
 };
 
+TEST_F(SourceTest, ChannelsOfZerosFollowTheImages) {
+  for (const SourceEntry& entry : sources()) {
+    SourceOptions wide = options();
+    wide.zeroChannels = 5;
+    Batch bare, padded;
+    entry.make(options())->next(bare);
+    entry.make(wide)->next(padded);
+    ASSERT_EQ(padded.images.sizes(), (at::IntArrayRef{4, 8, 8, 8})) << entry.name;
+    EXPECT_TRUE(at::equal(padded.images.narrow(1, 0, 3), bare.images)) << entry.name;
+    EXPECT_TRUE(padded.images.narrow(1, 3, 5).eq(0).all().item<bool>()) << entry.name;
+  }
+}
+
 TEST_F(SourceTest, EveryRowDeliversNormalisedBatches) {
   for (const SourceEntry& entry : sources()) {
     for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {

@@ -188,6 +188,26 @@ TEST_P(EveryPrecision, OtherParametersCannotBeShared) {
   EXPECT_ANY_THROW(flat.shareParameters(FlatBuffers({{"w", {3}, false}}, precision(), at::kCPU, nhwc)));
 }
 
+TEST_P(EveryPrecision, GradientsMoveIntoGivenMemory) {
+  FlatBuffers flat = buffers();
+  std::vector<at::Tensor> given;
+  flat.moveGradients([&](int64_t count, at::ScalarType type) {
+    given.push_back(at::full({count}, 7, type));
+    return given.back();
+  });
+  ASSERT_EQ(given.size(), static_cast<size_t>(flat.segments()));
+  for (int segment = 0; segment < flat.segments(); ++segment) {
+    const at::Tensor gradient = flat.gradient(flat.whole(segment)), old = given[static_cast<size_t>(segment)];
+    EXPECT_EQ(gradient.data_ptr(), old.data_ptr());
+    EXPECT_EQ(gradient.scalar_type(), buffers().gradient(flat.whole(segment)).scalar_type());
+    EXPECT_TRUE(gradient.eq(0).all().item<bool>());
+  }
+  for (int i = 0; i < flat.parameters(); ++i) flat.gradientView(i).fill_(i + 1);
+  for (int i = 0; i < flat.parameters(); ++i) EXPECT_TRUE(flat.gradient(flat.slice(i)).eq(i + 1).all().item<bool>());
+  flat.moveGradients([](int64_t, at::ScalarType) { return at::Tensor(); });
+  EXPECT_EQ(flat.gradient(flat.whole(0)).data_ptr(), given[0].data_ptr()) << "where none is given they stay";
+}
+
 INSTANTIATE_TEST_SUITE_P(Catalog, EveryPrecision, testing::ValuesIn([] {
                            std::vector<std::string_view> names;
                            for (const Precision& row : precisions()) names.push_back(row.name);

@@ -54,12 +54,14 @@ struct Case {
   int replicas = 1, nodes = 1;
   int gpus = 0;  // the replicas lie on, in turn; 0: on CPU devices
   int64_t accumulate = 1;
+  int64_t zeroChannels = 0;                // behind the images' own
   int64_t first = 0, count = globalBatch;  // the images of each global batch that all replicas together train on
 
   std::string name() const {
     return concat(executor, ' ', ruleOf(optimizer).name, ' ', strategy->name, ' ', allReduce, ' ', parameterDevice, ' ',
                   precision, " loss at ", lossAt, ", ", replicas, " replicas on ",
-                  gpus == 0 ? concat(nodes, " nodes") : concat(gpus, " GPUs"));
+                  gpus == 0 ? concat(nodes, " nodes") : concat(gpus, " GPUs"),
+                  zeroChannels == 0 ? "" : concat(", ", zeroChannels, " channels of zeros"));
   }
 };
 
@@ -96,6 +98,7 @@ inline TeamOptions teamOptions(const Case& c) {
     options.device = &(*devices)[replica];
     options.type = precision.compute;
     options.format = c.layout.format;
+    options.zeroChannels = c.zeroChannels;
     return find(sources(), "host", "input").make(options);
   };
   TeamOptions options;
@@ -109,6 +112,7 @@ inline TeamOptions teamOptions(const Case& c) {
   options.lossAt = c.lossAt;
   options.precision = &precision;
   options.kernels.layout = &find(layouts(), c.layout.name, "layout");
+  options.kernels.zeroChannels = c.zeroChannels;
   options.optimizer = c.optimizer;
   options.lossScale.initial = lossScale;
   options.recompute = find(recomputes(), c.recompute, "recompute");

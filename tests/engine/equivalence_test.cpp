@@ -103,6 +103,30 @@ TEST(OnAGpu, OneReplicaTrainsAsOnACpu) {
   }
 }
 
+// Channels of zeros change nothing but the order of sums: the oracle has none.
+TEST_P(Equivalence, PaddedImagesGiveTheWeightsOfTheOracle) {
+  for (Case c : casesOf(GetParam(), net_)) {
+    if (c.replicas != 2 || c.executor != "planned") continue;
+    for (const int64_t zeros : {1, 5}) {
+      c.zeroChannels = zeros;
+      expectTheOracle(c);
+    }
+  }
+}
+
+TEST(OnAGpu, PaddedImagesGiveTheWeightsOfTheOracle) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  at::globalContext().setAllowTF32CuDNN(false);
+  const Graph net = plainNet();
+  for (const char* precision : {"fp32", "bf16", "fp16"}) {
+    for (const int64_t zeros : {1, 5}) {
+      Case c{.graph = &net, .strategy = &strategies().front(), .precision = precision, .executor = "planned"};
+      c.gpus = 1, c.zeroChannels = zeros;
+      expectTheOracle(c);
+    }
+  }
+}
+
 // A batch in parts, one after the other, is the whole batch.
 TEST_P(Equivalence, ABatchInPartsGivesTheSameWeights) {
   for (Case c : casesOf(GetParam(), net_)) {

@@ -35,7 +35,7 @@ class Images final : public Dataset {
   std::vector<int64_t> bad_;
 };
 
-RunPlan planOf(int64_t replicas, int64_t batch) {
+RunPlan planOf(int64_t replicas, int64_t batch, const char* padImages = "auto") {
   Config config;
   config.model = "resnet20";
   config.layout = "nhwc";
@@ -44,6 +44,7 @@ RunPlan planOf(int64_t replicas, int64_t batch) {
   config.batch = batch;
   config.oversubscribe = true;
   config.forwardOnly = true;
+  config.padImages = padImages;
   return resolvePlan(config, replicas);
 }
 
@@ -64,6 +65,14 @@ TEST(Inference, DoesNotDependOnReplicasAndBatches) {
   EXPECT_TRUE(at::equal(one.labels, three.labels));
   EXPECT_GE(one.labels.min().item<int64_t>(), 0);
   EXPECT_GT(one.seconds, 0);
+}
+
+TEST(Inference, SeesTheSameWithPaddedImages) {
+  const Images images(5, {});
+  const Graph graph = buildModel("resnet20", {});
+  const RunPlan padded = planOf(1, 5, "8");
+  const InferenceResult wide = runInference({&padded, &graph, nullptr, &images, false});
+  EXPECT_TRUE(at::allclose(wide.outputs, run(1, 5, images, false).outputs, 1e-4, 1e-5));
 }
 
 TEST(Inference, LeavesOutBadImagesWhereAsked) {

@@ -69,6 +69,20 @@ TEST(Plan, Fp16HasNoKernelsToChooseFrom) {
   }
 }
 
+TEST(Plan, ImagesArePaddedForConvolutionsAlone) {
+  auto config = tiny();
+  config.padImages = "8";
+  EXPECT_NE(refusalOf(config).find("--pad-images=8 with --model=trivial: its images are read by something else"),
+            std::string::npos)
+      << refusalOf(config);
+  config.padImages = "none";
+  EXPECT_EQ(refusalOf(config), "");
+  config.model = "resnet20", config.padImages = "8";
+  EXPECT_EQ(refusalOf(config), "");
+  config.padImages = "7";
+  EXPECT_NE(refusalOf(config).find("--pad-images"), std::string::npos) << refusalOf(config);
+}
+
 TEST(Plan, LargestReplicasFixesTheCoresOfEachReplica) {
   const auto cores = static_cast<int64_t>(readTopology().cores.size());
   EXPECT_EQ(resolvePlan(tiny(), 1).config.coresPerReplica, cores);
@@ -167,40 +181,6 @@ TEST(Plan, TheTextSaysThatTheBatchIsAGuess) {
   EXPECT_EQ(planText(resolvePlan(config, 1)).find("guess"), std::string::npos);
 }
 
-TEST(MemoryToUse, KeepsAReserve) {
-  constexpr int64_t mib = 1 << 20;
-  EXPECT_EQ(memoryToUse(1000 * mib), 744 * mib);
-  EXPECT_EQ(memoryToUse(100'000 * mib), 95'000 * mib);
-  EXPECT_EQ(memoryToUse(100 * mib), 1);
-}
-
-TEST(Plan, ParametersAreCountedPerReplicaAndServer) {
-  auto config = tiny();
-  const auto one = resolvePlan(config, 2).memory;
-  config.strategy = "parameter_server";
-  const int64_t copy = resolvePlan(config, 2).memory.parameters - one.parameters;
-  EXPECT_EQ(copy, 12 * resolvePlan(config, 2).parameters);  // fp32 master, gradient, momentum
-  config.strategy = "replicated";
-  config.replicas = 2;
-  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, 2 * one.parameters);
-  config.replicas = 1;
-  config.optimizer = "adam";
-  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, one.parameters + copy / 3);  // a second moment
-  config.optimizer = "sgd";
-  config.momentum = 0;
-  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, one.parameters - copy / 3);
-}
-
-TEST(Plan, ActivationsFollowTheBatchAndNeedBackward) {
-  auto config = tiny();
-  config.batch = 100;
-  const auto once = resolvePlan(config, 1).memory.activations;
-  config.batch = 200;
-  EXPECT_EQ(resolvePlan(config, 1).memory.activations, 2 * once);
-  config.forwardOnly = true;
-  EXPECT_LT(resolvePlan(config, 1).memory.activations, once);
-}
-
 TEST(Plan, TheLearningRateIsTheOptimizersOrTheModels) {
   auto config = tiny();
   EXPECT_EQ(resolvePlan(config, 1).config.learningRate, find(models(), config.model, "model").learningRate);
@@ -210,14 +190,6 @@ TEST(Plan, TheLearningRateIsTheOptimizersOrTheModels) {
   EXPECT_EQ(resolvePlan(config, 1).config.learningRate, 0.5);
   config.optimizer = "adan";
   EXPECT_NE(refusalOf(config).find("--optimizer"), std::string::npos);
-}
-
-TEST(Plan, NarrowTypesHalveActivations) {
-  auto config = tiny();
-  config.batch = 100;
-  const auto wide = resolvePlan(config, 1);
-  config.precision = "bf16";
-  EXPECT_EQ(resolvePlan(config, 1).memory.activations * 2, wide.memory.activations);
 }
 
 TEST(Plan, DataGivesClassesAndInput) {
@@ -285,22 +257,6 @@ TEST(Plan, ABatchIsCutIntoEqualParts) {
   config.accumulate = 4;
   EXPECT_EQ(resolvePlan(config, 1).globalBatch, 12);
   EXPECT_LE(resolvePlan(config, 1).memory.activations, whole / 4 + 1);
-}
-
-TEST(Plan, WhatIsComputedAgainNeedsNoMemory) {
-  auto config = tiny();
-  config.model = "resnet20";
-  const auto all = resolvePlan(config, 1);
-  EXPECT_EQ(all.activationBytes, all.activationBytesWithout);
-  EXPECT_GT(all.activationBytes, 0);
-  config.recompute = "segments";
-  const auto segments = resolvePlan(config, 1);
-  EXPECT_LT(segments.activationBytes, all.activationBytes / 2);
-  EXPECT_EQ(segments.activationBytesWithout, all.activationBytes);
-  EXPECT_LT(segments.memory.activations, all.memory.activations);
-  EXPECT_EQ(segments.recomputeNote, "");
-  config.recompute = "nonsense";
-  EXPECT_NE(refusalOf(config).find("segments"), std::string::npos);
 }
 
 TEST(Plan, NothingToComputeAgainIsSaid) {

@@ -121,6 +121,25 @@ TEST(RunPoint, recordsTheAlgorithmsOfConvolutionsWhereSomeChoseThem) {
   EXPECT_TRUE(run(config).placement.convolutionPasses.empty()) << "ATen's convolutions";
 }
 
+// Sums of more terms, of which some are zeros, may be taken in another order.
+TEST(RunPoint, trainsTheSameWithPaddedImages) {
+  for (const char* input : {"device", "queue"}) {
+    Config config = small();
+    config.convolution = "direct", config.input = input;
+    const RunRecord bare = run(config);
+    EXPECT_EQ(bare.placement.zeroChannels, 0) << "nothing is measured on a CPU";
+    for (const auto& [padding, zeros] : {std::pair{"4", 1}, {"8", 5}}) {
+      config.padImages = padding;
+      const RunRecord padded = run(config);
+      ASSERT_EQ(padded.outcome.kind, OutcomeKind::ok) << padded.outcome.reason;
+      EXPECT_EQ(padded.placement.zeroChannels, zeros);
+      EXPECT_EQ(padded.placement.parameters, bare.placement.parameters);
+      ASSERT_EQ(padded.losses.size(), bare.losses.size());
+      for (size_t i = 0; i < bare.losses.size(); ++i) EXPECT_NEAR(padded.losses[i], bare.losses[i], 1e-3) << i;
+    }
+  }
+}
+
 TEST(RunPoint, twoDeterministicRunsGiveBitEqualWeights) {
   for (const char* lossAt : {"replica", "gathered"}) {
     Config config = small();

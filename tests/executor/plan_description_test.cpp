@@ -78,6 +78,17 @@ TEST(PlanDescription, SaysWhereConvolutionsAreAtens) {
   EXPECT_EQ(callOf(describePlan(smallNet(4), options, 1), "conv1").algorithm, "ATen");
 }
 
+TEST(PlanDescription, ShowsChannelsOfZeros) {
+  const Graph graph = smallNet(4);
+  const PlanDescription bare = describePlan(graph, {}, 2), padded = describePlan(graph, {.zeroChannels = 5}, 2);
+  EXPECT_EQ(callOf(padded, "conv1").operation, "conv (5 channels of zeros)");
+  EXPECT_EQ(callOf(padded, "conv1").algorithm, callOf(bare, "conv1").algorithm);
+  EXPECT_EQ(callOf(padded, "conv2").operation, "conv");
+  EXPECT_EQ(callOf(padded, "conv1").parameters, 4 * 3 * 9);
+  EXPECT_EQ(padded.keptBytes, bare.keptBytes + 2 * 5 * 64 * 4);
+  EXPECT_EQ(callOf(describePlan(graph, {.zeroChannels = 1}, 2), "conv1").operation, "conv (1 channel of zeros)");
+}
+
 TEST(PlanDescription, ShowsBlocksOfChannels) {
   ExecutorOptions options;
   options.layout.blocked = true;

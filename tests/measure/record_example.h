@@ -71,6 +71,7 @@ inline Placement fullPlacement() {
   placement.sharedCores = true;
   placement.control = true;
   placement.allReduce = "ring";
+  placement.exchangeMemory = "registered with NCCL";
   placement.layout = "blocked";
   placement.graph = "on";
   placement.data = "cifar10";
@@ -79,6 +80,7 @@ inline Placement fullPlacement() {
   placement.network = "mynet";
   placement.networkSha256 = "00ff";
   placement.convolutionPasses = {{"direct", 7}, {"winograd", 3}};
+  placement.zeroChannels = 5;
   placement.activationBytes = 3 << 20;
   placement.byAutograd = {"max_pool", "dropout"};
   placement.forwardFlopsPerImage = 8.178e9 + 1.0 / 3;

@@ -26,10 +26,20 @@ std::string failureOf(const json& stored) {
 }
 
 /// Members that records of earlier versions lack.
-const std::set<std::string> addedLater{
-    "/placement/graph",           "/placement/data",           "/placement/augment", "/placement/own_image_size",
-    "/placement/flops_per_image", "/placement/bytes_per_step", "/peak_flops_per_s",  "/peak_bytes_per_s",
-    "/peak_reserved_bytes",       "/outcome/out_of_memory",    "/skipped_steps",     "/loss_scale"};
+const std::set<std::string> addedLater{"/placement/graph",
+                                       "/placement/data",
+                                       "/placement/augment",
+                                       "/placement/zero_channels",
+                                       "/placement/exchange_memory",
+                                       "/placement/own_image_size",
+                                       "/placement/flops_per_image",
+                                       "/placement/bytes_per_step",
+                                       "/peak_flops_per_s",
+                                       "/peak_bytes_per_s",
+                                       "/peak_reserved_bytes",
+                                       "/outcome/out_of_memory",
+                                       "/skipped_steps",
+                                       "/loss_scale"};
 
 json* find(json& record, const std::string& path) { return &record.at(json::json_pointer(path)); }
 

@@ -1,0 +1,162 @@
+#include "executor/image_padding.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "executor/executor.h"
+#include "executor/planned_executor.h"
+#include "graph/operation.h"
+#include "kernels/normalize.h"
+
+namespace tandem {
+namespace {
+
+constexpr double worthIt = 1.03;
+constexpr int repetitions = 5;
+constexpr int64_t callsAtOnce = 4;  // a GPU's host runs ahead of it, as in a step
+constexpr int64_t mostImages = 64;  // enough to keep a device busy
+
+constexpr std::array<ImagePaddingEntry, 3> rows{{
+    {"none", "images as they are, of three channels", 1},
+    {"4", "zeros up to four channels", 4},
+    {"8", "zeros up to eight channels", 8},
+}};
+
+std::vector<const Node*> readersOfImages(const Graph& graph) {
+  std::vector<const Node*> readers;
+  for (const Node& node : graph.nodes()) {
+    if (std::ranges::find(node.inputs, graph.input()) != node.inputs.end()) readers.push_back(&node);
+  }
+  return readers;
+}
+
+/// Training steps of a convolution that reads the images, nothing else.
+class StemTrial {
+ public:
+  StemTrial(const Graph& stem, const PaddingTrial& trial, int64_t images, int64_t zeros)
+      : stem_(stem), device_(*trial.device), buffers_(buffersFor(stem_, trial)) {
+    const ImageShape image = stem.node(stem.input()).shape;
+    const auto there = at::TensorOptions().device(device_.torch());
+    bytes_ = at::randint(256, {images, image.height, image.width, image.channels}, there.dtype(at::kByte));
+    batch_.images = at::empty({images, image.channels + zeros, image.height, image.width},
+                              there.dtype(trial.precision->compute), trial.layout.format);
+    executor_ = makePlannedExecutor({.compute = trial.precision->compute,
+                                     .layout = trial.layout,
+                                     .device = device_.torch(),
+                                     .zeroChannels = zeros});
+    executor_->bind(stem_, buffers_);
+  }
+
+  double seconds() {
+    device_.synchronize();
+    const Nanos begin = now();
+    for (int64_t call = 0; call < callsAtOnce; ++call) step();
+    device_.synchronize();
+    return tandem::seconds(now() - begin) / static_cast<double>(callsAtOnce);
+  }
+
+ private:
+  static FlatBuffers buffersFor(const Graph& stem, const PaddingTrial& trial) {
+    const ExecutorOptions options{.compute = trial.precision->compute, .layout = trial.layout};
+    return {parameterSpecs(stem, options), *trial.precision, trial.device->torch(), trial.layout.format};
+  }
+
+  void step() {
+    normalize(bytes_, {}, batch_.images);
+    const at::Tensor output = executor_->forward(batch_).front();
+    if (!gradient_.defined()) gradient_ = at::randn_like(output);
+    executor_->backward({&gradient_, 1}, [](Slice) {});
+  }
+
+  Graph stem_;
+  const Device& device_;
+  FlatBuffers buffers_;
+  at::Tensor bytes_, gradient_;
+  Batch batch_;
+  std::unique_ptr<Executor> executor_;
+};
+
+/// Least seconds of a step by row of the catalog, the rows in turns.
+std::vector<double> measured(const Graph& stem, const PaddingTrial& trial, int64_t images) {
+  std::vector<std::unique_ptr<StemTrial>> trials;
+  for (const ImagePaddingEntry& row : rows) {
+    trials.push_back(std::make_unique<StemTrial>(stem, trial, images, zeroChannels(stem, row)));
+    trials.back()->seconds();  // libraries choose their kernels in the first steps
+  }
+  std::vector<double> least(trials.size(), std::numeric_limits<double>::max());
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    for (size_t i = 0; i < trials.size(); ++i) least[i] = std::min(least[i], trials[i]->seconds());
+  }
+  return least;
+}
+
+std::string keyOf(const Graph& stem, const PaddingTrial& trial, int64_t images) {
+  const ImageShape image = stem.node(stem.input()).shape;
+  const Attributes& a = stem.node(stem.output()).attributes;
+  const Padding& p = a.padding;
+  return concat("image padding | ", trial.machine, " | ", images, " x ", image.channels, 'x', image.height, 'x',
+                image.width, "->", a.outputs, " kernel ", a.kernelH, 'x', a.kernelW, " stride ", a.strideH, 'x',
+                a.strideW, " padding ", p.top, ',', p.bottom, ',', p.left, ',', p.right, a.bias ? " bias " : " ",
+                trial.precision->name, " | ", trial.layout.name);
+}
+
+}  // namespace
+
+std::span<const ImagePaddingEntry> imagePaddings() { return rows; }
+
+bool canPadImages(const Graph& graph) {
+  const auto readers = readersOfImages(graph);
+  return !readers.empty() && std::ranges::all_of(readers, [](const Node* node) {
+    return node->operation->name == "conv" && node->attributes.groups == 1;
+  });
+}
+
+int64_t zeroChannels(const Graph& graph, const ImagePaddingEntry& padding) {
+  const int64_t beyond = graph.node(graph.input()).shape.channels % padding.multiple;
+  const int64_t zeros = beyond == 0 ? 0 : padding.multiple - beyond;
+  check(zeros == 0 || canPadImages(graph), "padding of images that something else than a convolution reads");
+  return zeros;
+}
+
+std::vector<PlannedNode> withPaddedImages(std::vector<PlannedNode> plan, const Graph& graph, int64_t zeros) {
+  check(zeros == 0 || canPadImages(graph), "padding of images that something else than a convolution reads");
+  for (PlannedNode& call : plan) {
+    if (call.inputs.front() == graph.input()) call.zeroChannels = zeros;
+  }
+  return plan;
+}
+
+PaddingChoice fastestImagePadding(const Graph& graph, const PaddingTrial& trial, MeasuredCache& cache) {
+  PaddingChoice choice{&rows.front()};
+  if (!canPadImages(graph)) return choice;
+  const int64_t images = std::min(trial.images, mostImages);
+  std::vector<double> sums(rows.size(), 0.0);
+  for (const Node* reader : readersOfImages(graph)) {
+    Graph stem(graph.node(graph.input()).shape);
+    stem.add("conv", reader->name, {stem.input()}, reader->attributes);
+    const std::string key = keyOf(stem, trial, images);
+    auto times = cache.find(key);
+    if (!times || times->size() != rows.size()) {
+      times = measured(stem, trial, images);
+      cache.add(key, *times);
+      choice.fromCache = false;
+    }
+    for (size_t i = 0; i < rows.size(); ++i) sums[i] += (*times)[i];
+  }
+  size_t fastest = 0;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    if (worthIt * sums[i] < sums[fastest]) fastest = i;
+  }
+  choice.padding = &rows[fastest];
+  if (fastest > 0) choice.gain = sums.front() / sums[fastest];
+  return choice;
+}
+
+}  // namespace tandem

@@ -6,9 +6,11 @@
 #include <stdexcept>
 
 #include "base/work_mark.h"
+#include "device/device.h"
 #include "engine/fake_cupti.h"
 #include "engine/measured_run.h"
 #include "engine/plan.h"
+#include "engine/run_point.h"
 #include "engine/run_watch.h"
 #include "engine/team_options.h"
 #include "engine/used_kernels.h"
@@ -232,6 +234,35 @@ TEST(DeviceTracer, FollowsAMeasuredRun) {
   for (const DeviceActivity& activity : tracer.activities()) {
     EXPECT_GE(activity.step, 2);
     EXPECT_LT(activity.step, 8);
+  }
+}
+
+TEST(OnAGpu, AProfileKnowsKernelsAndWhatTheyAreFor) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  for (const char* graph : {"off", "on"}) {
+    Config config;
+    config.model = "resnet20";
+    config.devices = "cuda:0";
+    config.batch = 64;
+    config.graph = graph;
+    config.warmup = std::string("6");
+    config.steps = 12;
+    config.profile = true;
+    const RunRecord record = runPoint(resolvePlan(config, 1), nullptr);
+    ASSERT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+    ASSERT_TRUE(record.profile && record.profile->device);
+    const DeviceProfile& profile = *record.profile->device;
+    ASSERT_EQ(profile.missing, "") << graph;
+    EXPECT_EQ(profile.lost, 0) << graph;
+    ASSERT_EQ(profile.devices.size(), 1U) << graph;
+    const DeviceSteps& steps = profile.devices.front();
+    EXPECT_EQ(steps.steps, DeviceTracer::measured);
+    EXPECT_GT(steps.busy, Nanos{});
+    EXPECT_LE(steps.busy, steps.wall);
+    double flops = 0;
+    for (const WorkGroup& group : steps.operations) flops += group.flops;
+    const double all = 64 * record.placement.flopsPerImage * static_cast<double>(steps.steps);
+    EXPECT_NEAR(flops, all, 0.01 * all) << graph << ": some convolution's kernels are of no operation";
   }
 }
 

@@ -147,6 +147,7 @@ void MeasuredRun::measureWindow(Team::Member& member) {
     options_.watch->windowEnds();
     if (options_.tracer != nullptr) options_.tracer->stepsEnd(steps_);
   }
+  if (options_.tracer != nullptr) member.barrier();  // nobody gives a device more to do before
   member.finish();
   collect(member, samples);
   const std::lock_guard lock(mutex_);

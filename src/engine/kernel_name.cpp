@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-constexpr std::string_view returned = "void ", unnamed = "(anonymous namespace)";
+constexpr std::string_view mangled = "_Z", returned = "void ", unnamed = "(anonymous namespace)";
 
 /// Where the list of parameters begins: the first bracket that no template argument holds.
 size_t parametersAt(const std::string& text) {
@@ -27,6 +27,7 @@ size_t parametersAt(const std::string& text) {
 }  // namespace
 
 std::string kernelName(const std::string& symbol) {
+  if (!symbol.starts_with(mangled)) return symbol;  // else "f" would be a float
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);

@@ -139,7 +139,8 @@ TEST(KernelName, IsReadable) {
   EXPECT_EQ(kernelName("_ZN2at6native4fillIZNS0_3addEvEUlfE_EEvT_"),
             "at::native::fill<at::native::add()::{lambda(float)#1}>");
   EXPECT_EQ(kernelName("sm90_xmma_fprop_implicit_gemm_f16"), "sm90_xmma_fprop_implicit_gemm_f16");
-  EXPECT_EQ(kernelName(""), "");
+  EXPECT_EQ(kernelName("f"), "f") << "a mangled type, but no symbol";
+  EXPECT_EQ(kernelName("_Z"), "_Z");
 }
 
 }  // namespace

@@ -28,7 +28,11 @@ cudaError_t read(int ordinal, GpuFacts& gpu) {
          .pciBusId = busId,
          .capability = 10 * properties.major + properties.minor,
          .prohibited = mode == cudaComputeModeProhibited,
-         .exclusive = mode == cudaComputeModeExclusive || mode == cudaComputeModeExclusiveProcess};
+         .exclusive = mode == cudaComputeModeExclusive || mode == cudaComputeModeExclusiveProcess,
+         .multiprocessors = attribute(cudaDevAttrMultiProcessorCount, ordinal),
+         .coreKilohertz = attribute(cudaDevAttrClockRate, ordinal),
+         .memoryKilohertz = attribute(cudaDevAttrMemoryClockRate, ordinal),
+         .memoryBusBits = attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal)};
   return cudaSuccess;
 }
 

@@ -41,6 +41,9 @@ struct GpuFacts {
   int capability = 0;       ///< 86: compute capability 8.6
   bool prohibited = false;  ///< its compute mode lets nobody compute
   bool exclusive = false;   ///< its compute mode lets one process at a time compute
+  int multiprocessors = 0;
+  int64_t coreKilohertz = 0, memoryKilohertz = 0;  ///< the highest clocks
+  int memoryBusBits = 0;
 };
 
 /// What is known of CUDA here before any context exists. Versions as CUDA writes them: 13020 is 13.2.

@@ -1,6 +1,7 @@
 #include "device/gpu_rules.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 
@@ -9,6 +10,14 @@ namespace {
 
 constexpr const char* orCpu = ", or use --devices=cpu";
 constexpr size_t halfBytes = 2;
+
+struct CycleFlops {
+  int capability;
+  double fp32, tf32, half;  // of a multiprocessor; 0: not known
+};
+constexpr std::array cycleFlops{CycleFlops{80, 128, 1024, 2048},  CycleFlops{86, 256, 0, 0},
+                                CycleFlops{89, 256, 0, 0},        CycleFlops{90, 256, 2048, 4096},
+                                CycleFlops{100, 256, 4096, 8192}, CycleFlops{120, 256, 0, 0}};
 
 std::string versionText(int version) { return concat(version / 1000, '.', version % 1000 / 10); }
 
@@ -72,6 +81,18 @@ const Precision* halfPrecision(std::span<const GpuFacts> gpus) {
     if (c10::elementSize(precision.compute) == halfBytes && std::ranges::all_of(gpus, computes)) return &precision;
   }
   return nullptr;
+}
+
+StatedPeaks statedPeaks(const GpuFacts& gpu, const Precision& precision) {
+  constexpr double hertz = 1e3, transfersPerCycle = 2, bitsPerByte = 8;
+  StatedPeaks peaks;
+  peaks.bytes = transfersPerCycle * static_cast<double>(gpu.memoryKilohertz) * hertz * gpu.memoryBusBits / bitsPerByte;
+  const auto row = std::ranges::find(cycleFlops, gpu.capability, &CycleFlops::capability);
+  if (row == cycleFlops.end()) return peaks;
+  const bool half = c10::elementSize(precision.compute) == halfBytes;
+  const double flops = half ? row->half : precision.tf32 ? row->tf32 : row->fp32;
+  peaks.flops = flops * gpu.multiprocessors * static_cast<double>(gpu.coreKilohertz) * hertz;
+  return peaks;
 }
 
 }  // namespace tandem

@@ -8,6 +8,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "engine/graphed_step.h"
 #include "engine/initialise.h"
 #include "engine/process_clock.h"
 #include "measure/steady_state.h"
@@ -72,7 +73,7 @@ void MeasuredRun::body(Team::Member& member) {
 
 void MeasuredRun::warmUp(Team::Member& member) {
   for (int64_t done = 0; warmupEnd_.load() != done; ++done) {
-    const StepSample sample = member.step();
+    const StepSample sample = warmUpStep(member, done);
     if (member.index() == 0) {
       member.synchronize();
       warmupSeconds_.push_back(seconds(sample.wall));
@@ -81,6 +82,22 @@ void MeasuredRun::warmUp(Team::Member& member) {
     }
     member.barrier();
   }
+}
+
+/// The last one before a graph is recorded, if one is, is kept by the tracer.
+StepSample MeasuredRun::warmUpStep(Team::Member& member, int64_t done) {
+  DeviceTracer* tracer = options_.tracer;
+  if (tracer == nullptr || done != GraphedStep::eagerSteps - 1) return member.step();
+  if (member.index() == 0) tracer->eagerBegins();
+  StepSample sample;
+  {
+    const TracedStep traced(member.index() == 0 ? tracer : nullptr, done);
+    sample = member.step();
+  }
+  member.synchronize();
+  member.barrier();
+  if (member.index() == 0) tracer->eagerEnds();
+  return sample;
 }
 
 void MeasuredRun::decide(int64_t done) {
@@ -128,7 +145,9 @@ void MeasuredRun::measureWindow(Team::Member& member) {
   if (member.index() == 0) {
     faults_ += minorFaultsSoFar();
     options_.watch->windowEnds();
+    if (options_.tracer != nullptr) options_.tracer->stepsEnd(steps_);
   }
+  if (options_.tracer != nullptr) member.barrier();  // nobody gives a device more to do before
   member.finish();
   collect(member, samples);
   const std::lock_guard lock(mutex_);
@@ -136,11 +155,19 @@ void MeasuredRun::measureWindow(Team::Member& member) {
   lastEnd_ = std::max(lastEnd_, end);
 }
 
+StepSample MeasuredRun::windowStep(Team::Member& member, int64_t step) {
+  DeviceTracer* tracer = options_.tracer;
+  if (tracer == nullptr || !DeviceTracer::traces(step, steps_)) return member.step();
+  tracer->stepsBegin();
+  const TracedStep traced(tracer, step);
+  return member.step();
+}
+
 void MeasuredRun::runSteps(Team::Member& member, std::vector<StepSample>& samples) {
   Profiler* profiler = options_.profiler;
   const RecordedThread recorded(profiler == nullptr ? nullptr : &profiler->recorder(member.index()));
   for (int64_t i = 0; i < steps_; ++i) {
-    samples.push_back(member.step());
+    samples.push_back(windowStep(member, i));
     if (profiler != nullptr) profiler->stepDone(member.index(), i);
     if (member.index() == 0) report(false, i + 1);
   }
@@ -184,6 +211,7 @@ void MeasuredRun::fill(RunRecord& record) const {
   std::stable_sort(record.steps.begin(), record.steps.end(),
                    [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });
   if (options_.profiler != nullptr) options_.profiler->fill(record);
+  if (options_.tracer != nullptr) options_.tracer->fill(record);
   record.placement.data = data_, record.placement.augment = augment_;
   record.losses = lossSums_;
   for (double& loss : record.losses) loss /= members_;

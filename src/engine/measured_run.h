@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/device_tracer.h"
 #include "engine/profiler.h"
 #include "engine/run_point.h"
 #include "engine/run_watch.h"
@@ -18,9 +19,10 @@ namespace tandem {
 struct MeasuredRunOptions {
   Config config;
   int64_t globalBatch = 0;
-  const Graph* graph = nullptr;  ///< for the fingerprint of the weights; outlives this
-  RunWatch* watch = nullptr;     ///< outlives this
-  Profiler* profiler = nullptr;  ///< takes the window's steps apart; outlives this. Null: nobody does
+  const Graph* graph = nullptr;    ///< for the fingerprint of the weights; outlives this
+  RunWatch* watch = nullptr;       ///< outlives this
+  Profiler* profiler = nullptr;    ///< takes the window's steps apart; outlives this. Null: nobody does
+  DeviceTracer* tracer = nullptr;  ///< keeps what GPUs do in the last of them; outlives this. Null: nobody does
 };
 
 /// The protocol of one measurement, run by every member of a team: warm-up with one decision for all after each step,
@@ -39,7 +41,11 @@ class MeasuredRun {
   static constexpr int64_t undecided = std::numeric_limits<int64_t>::max();
 
   void warmUp(Team::Member& member);
+  /// Warm-up step number `done`.
+  StepSample warmUpStep(Team::Member& member, int64_t done);
   void measureWindow(Team::Member& member);
+  /// Step number `step` of the window.
+  StepSample windowStep(Team::Member& member, int64_t step);
   /// The window's steps.
   void runSteps(Team::Member& member, std::vector<StepSample>& samples);
   void collect(Team::Member& member, const std::vector<StepSample>& samples);

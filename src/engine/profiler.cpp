@@ -1,6 +1,9 @@
 #include "engine/profiler.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "engine/run_watch.h"
@@ -49,6 +52,32 @@ void writeCounters(TraceFile& trace, const Telemetry& telemetry, Nanos origin) {
         trace.value(counter, origin + telemetry.at[i] - training->begin, series.values[i]);
       }
     }
+  }
+}
+
+struct StreamTrack {
+  TraceFile::Track track;
+  Nanos end;  // of what stands there last
+};
+
+void write(TraceFile& trace, TraceFile::Track run, std::span<const DeviceActivity> activities) {
+  std::vector<const DeviceActivity*> ordered;
+  for (const DeviceActivity& activity : activities) ordered.push_back(&activity);
+  std::ranges::stable_sort(ordered, {}, &DeviceActivity::begin);
+  std::map<std::pair<int, int64_t>, std::vector<StreamTrack>> tracksOf;
+  for (const DeviceActivity* activity : ordered) {
+    auto& tracks = tracksOf[{activity->device, activity->stream}];
+    auto place = std::ranges::find_if(tracks, [&](const StreamTrack& one) { return one.end <= activity->begin; });
+    if (place == tracks.end()) {
+      const std::string another = tracks.empty() ? std::string() : concat(" (", tracks.size() + 1, ")");
+      const std::string name = concat("cuda:", activity->device, " stream ", activity->stream, another);
+      tracks.push_back({trace.addTrack(name, run), Nanos{}});
+      place = tracks.end() - 1;
+    }
+    const bool known = activity->step >= 0;
+    trace.begin(place->track, activity->begin, activity->name, known ? std::optional(activity->step) : std::nullopt);
+    trace.end(place->track, activity->end);
+    place->end = activity->end;
   }
 }
 
@@ -126,7 +155,8 @@ void Profiler::fill(RunRecord& record) const {
   }
 }
 
-void Profiler::writeTrace(const std::string& path, const RunRecord& record) const {
+void Profiler::writeTrace(const std::string& path, const RunRecord& record,
+                          std::span<const DeviceActivity> activities) const {
   TraceFile trace(path);
   const auto run = trace.addTrack(concat("tandem bench ", record.config.model, ", ", record.time));
   for (size_t i = 0; i < lanes_.size(); ++i) {
@@ -134,6 +164,7 @@ void Profiler::writeTrace(const std::string& path, const RunRecord& record) cons
     const auto track = trace.addTrack(concat("replica ", i, i < places.size() ? ", " + places[i] : ""), run);
     write(trace, track, lanes_[i].spans, lanes_[i].spanSteps);
   }
+  write(trace, run, activities);
   writeCounters(trace, record.telemetry, origin());
   trace.commit();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,10 @@ class Profiler {
   void setBytes(int64_t input, int64_t gradients);
 
   void fill(RunRecord& record) const;
-  /// Tracks of replicas with the spans of each step, as many as there was room for, and the record's telemetry. Throws
-  /// StorageError.
-  void writeTrace(const std::string& path, const RunRecord& record) const;
+  /// Tracks of replicas with the spans of each step, as many as there was room for, the record's telemetry, and what
+  /// the streams of devices did: a track each, and another where a stream did two things at once. Throws StorageError.
+  void writeTrace(const std::string& path, const RunRecord& record,
+                  std::span<const DeviceActivity> activities = {}) const;
 
  private:
   struct alignas(64) Lane {  // of one replica

@@ -7,6 +7,9 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
+#include "device/gpu_facts.h"
+#include "device/gpu_rules.h"
+#include "engine/device_tracer.h"
 #include "engine/environment.h"
 #include "engine/failure.h"
 #include "engine/graph_use.h"
@@ -20,6 +23,7 @@
 #include "engine/team_options.h"
 #include "engine/used_kernels.h"
 #include "engine/utc_time.h"
+#include "executor/call_work.h"
 #include "executor/plan_description.h"
 #include "formats/new_file.h"
 
@@ -83,6 +87,23 @@ std::unique_ptr<Profiler> profilerFor(const Config& config) {
   return std::make_unique<Profiler>(static_cast<int>(config.replicas), !config.trace.empty());
 }
 
+/// Null where nobody asked, or no GPU takes part.
+std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const TeamOptions& team) {
+  if (!plan.config.profile || plan.cudaDevices.empty()) return nullptr;
+  const GpuFacts& first = cudaFacts().gpus.at(static_cast<size_t>(plan.cudaDevices.front()));
+  DeviceTracerOptions options{.devices = plan.cudaDevices, .works = {}, .peaks = statedPeaks(first, *team.precision)};
+  if (plan.config.executor == "planned") {
+    const ExecutorOptions executor{.compute = team.precision->compute,
+                                   .layout = *team.kernels.layout,
+                                   .device = team.devices.front().torch(),
+                                   .recompute = team.recompute};
+    for (const CallWork& work : callWork(*team.graph, executor, plan.replicaBatch)) {
+      options.works.push_back({work.name, work.flops, work.bytes});
+    }
+  }
+  return std::make_unique<DeviceTracer>(std::move(options));
+}
+
 void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   const auto gpuUse = settledGpuUse(probedGpus(plan.cudaDevices));  // while nothing of this process is on the GPUs
   setNumerics(plan.config);
@@ -99,13 +120,15 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   }
   record.placement = placementOf(plan, options);
   const auto profiler = profilerFor(plan.config);
+  const auto tracer = tracerFor(plan, options);
   Team team(options);
   RunWatch watch(plan, gpuUse);
   MeasuredRun run({.config = plan.config,
                    .globalBatch = plan.globalBatch,
                    .graph = &graph,
                    .watch = &watch,
-                   .profiler = profiler.get()},
+                   .profiler = profiler.get(),
+                   .tracer = tracer.get()},
                   progress);
   team.run([&](Team::Member& member) {
     run.body(member);
@@ -119,7 +142,8 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
   record.placement.exchangeMemory = team.exchangeMemory();
   checkLosses(record.losses);
-  if (!plan.config.trace.empty()) profiler->writeTrace(plan.config.trace, record);
+  if (plan.config.trace.empty()) return;
+  profiler->writeTrace(plan.config.trace, record, tracer ? tracer->activities() : std::span<const DeviceActivity>());
 }
 
 /// Where --graph=auto finds only while recording that the step cannot be recorded, the run begins anew without.

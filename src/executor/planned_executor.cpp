@@ -4,7 +4,9 @@
 #include <ATen/core/grad_mode.h>
 
 #include "base/error.h"
+#include "base/work_mark.h"
 #include "executor/activations.h"
+#include "executor/call_work.h"
 #include "executor/fusion.h"
 #include "executor/generator.h"
 #include "executor/image_padding.h"
@@ -19,6 +21,7 @@ namespace {
 
 /// A call of the plan with what belongs to it.
 struct Step {
+  size_t call = 0;  // of the plan
   PlannedBinding binding;
   CallLayout layout;
   std::vector<Slice> slices;  // of its parameters
@@ -83,6 +86,7 @@ void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
   steps_.resize(plan_.size());
   for (size_t i = 0; i < plan_.size(); ++i) {
     steps_[i].auxiliary = auxiliary[static_cast<size_t>(plan_[i].output)];
+    steps_[i].call = i;
     steps_[i].binding.plan = &plan_[i];
     steps_[i].binding.node = &graph.node(plan_[i].node);
     steps_[i].binding.generator = &generator_;
@@ -192,6 +196,7 @@ std::span<const at::Tensor> PlannedExecutor::forward(const Batch& batch) {
   hold(0);
   for (Step& step : steps_) {
     if (step.auxiliary && !mode_.training) continue;
+    const WorkMark mark(forwardWork(step.call));
     const std::vector<at::Tensor> inputs = inputsOf(step, values);
     for (const NodeId dead : step.lastUseOf) values[static_cast<size_t>(dead)].reset();
     const auto output = static_cast<size_t>(step.binding.plan->output);
@@ -219,6 +224,7 @@ void PlannedExecutor::repeat(const Recomputation::Segment& segment) {
     if (step.auxiliary && !mode_.training) continue;
     const auto output = static_cast<size_t>(step.binding.plan->output);
     if (step.again) {
+      const WorkMark mark(forwardWork(step.call));
       const PassMode mode{mode_.training, step.backward, /*again=*/true};
       values[output] = step.operation->forward(inputsOf(step, values), mode);
     } else if (step.backward) {
@@ -253,6 +259,7 @@ void PlannedExecutor::backward(Step& step, std::vector<std::vector<at::Tensor>>&
   if (!step.backward) return;
   std::vector<at::Tensor> inputs;
   if (!outputGradients.empty()) {
+    const WorkMark mark(backwardWork(step.call));
     inputs = step.operation->backward(std::move(outputGradients));
   } else {  // auxiliary, in evaluation
     for (const at::Tensor& gradient : {step.binding.weightGradient, step.binding.biasGradient}) {

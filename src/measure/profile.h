@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/span.h"
+#include "measure/device_steps.h"
 
 namespace tandem {
 
@@ -68,6 +69,7 @@ struct Profile {
   int64_t gradientBytes = 0;  ///< of a replica
   std::vector<ReplicaProfile> replicas = {};
   std::vector<ExchangeArrivals> exchanges = {};  ///< in the order of the step; empty: none, or not known
+  std::optional<DeviceProfile> device = {};      ///< of a run on GPUs
 
   bool operator==(const Profile&) const = default;
 };

@@ -145,6 +145,46 @@ void describe(Archive& archive, typename Archive::template Ref<ExchangeArrivals>
 }
 
 template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<WorkGroup> group) {
+  archive.field("name", group.name);
+  archive.field("operations", group.operations);
+  archive.field("calls", group.calls);
+  archive.field("time_ns", group.time);
+  archive.field("known_ns", group.knownTime);
+  archive.field("flops", group.flops);
+  archive.field("bytes", group.bytes);
+}
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<DeviceGap> gap) {
+  archive.field("after", gap.after);
+  archive.field("before", gap.before);
+  archive.field("count", gap.count);
+  archive.field("total_ns", gap.total);
+  archive.field("longest_ns", gap.longest);
+}
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<DeviceSteps> steps) {
+  archive.field("device", steps.device);
+  archive.field("steps", steps.steps);
+  archive.field("wall_ns", steps.wall);
+  archive.field("busy_ns", steps.busy);
+  archive.objects("kernels", steps.kernels);
+  archive.objects("operations", steps.operations);
+  archive.objects("gaps", steps.gaps);
+}
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<DeviceProfile> profile) {
+  archive.field("missing", profile.missing);
+  archive.field("lost", profile.lost);
+  archive.measured("peak_flops_per_s", profile.flopsPeak);
+  archive.measured("peak_bytes_per_s", profile.bytesPeak);
+  archive.objects("devices", profile.devices);
+}
+
+template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<Profile> profile) {
   archive.field("every", profile.every);
   archive.field("lost_steps", profile.lostSteps);
@@ -152,6 +192,7 @@ void describe(Archive& archive, typename Archive::template Ref<Profile> profile)
   archive.field("gradient_bytes", profile.gradientBytes);
   archive.objects("replicas", profile.replicas);
   archive.addedObjects("exchanges", profile.exchanges);
+  archive.optional("device", profile.device);
 }
 
 template <class Archive>
@@ -268,6 +309,17 @@ void checkExchanges(const Profile& profile) {
   }
 }
 
+/// What is computed of a device's steps is divided by their number and their time.
+void checkDevices(const DeviceProfile& profile) {
+  for (size_t i = 0; i < profile.devices.size(); ++i) {
+    const DeviceSteps& of = profile.devices[i];
+    if (of.steps > 0 && of.wall > Nanos{} && of.busy <= of.wall) continue;
+    throw DataError(concat("profile.device.devices[", i,
+                           "]: there must be a step or more, and busy_ns at most wall_ns, ",
+                           "which is above 0; there are ", of.steps, ", ", of.busy.count(), " and ", of.wall.count()));
+  }
+}
+
 RunRecord recordFromJson(const nlohmann::json& stored) {
   JsonReader reader(stored, "");
   RunRecord record;
@@ -277,6 +329,7 @@ RunRecord recordFromJson(const nlohmann::json& stored) {
   record.config = configFromJson(reader.at("config"));
   record.outcome = outcomeFromJson(reader.at("outcome"));
   if (record.profile) checkExchanges(*record.profile);
+  if (record.profile && record.profile->device) checkDevices(*record.profile->device);
   return record;
 }
 

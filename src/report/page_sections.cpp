@@ -75,7 +75,8 @@ std::span<const PageSection> pageSections() {
       PageSection{
           "profile", "Steps taken apart",
           "Of the runs with --profile: the median of each part of a step by replica, who comes last to the "
-          "exchange, the work of a step beside the measured peaks, and when each replica comes to each exchange.",
+          "exchange, the work of a step beside the measured peaks, when each replica comes to each exchange, and of "
+          "GPUs the kernels of a step, what they achieve, and the gaps between them.",
           takenApartTables, false},
       PageSection{"telemetry", "Telemetry over time",
                   "One line per device, from the first step to the last; the phases of the run are marked. Tables give "

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "base/text.h"
 #include "measure/attribution.h"
+#include "report/kernel_tables.h"
 #include "report/point_label.h"
 
 namespace tandem {
@@ -61,6 +63,9 @@ std::vector<std::string> notesOf(const RunRecord& record) {
   if (profile.lostSteps > 0) {
     notes.push_back(
         concat(profile.lostSteps, " steps are left out: they had more spans or arrivals than there was room for"));
+  }
+  if (profile.device && !profile.device->missing.empty()) {
+    notes.push_back(concat("what the GPUs did is not known: ", profile.device->missing));
   }
   return notes;
 }
@@ -151,6 +156,8 @@ std::vector<ResultTable> profileTables(std::span<const RunRecord> records) {
     tables.push_back(partsTable(record, of));
     tables.push_back(workTable(record, of));
     if (!record.profile->exchanges.empty()) tables.push_back(exchangeTable(record.profile->exchanges, of));
+    if (record.profile->device)
+      std::ranges::move(kernelTables(*record.profile->device, of), std::back_inserter(tables));
   }
   return tables;
 }

@@ -9,8 +9,8 @@
 namespace tandem {
 
 /// Of each run with --profile: the parts of its step by replica, with who arrives last, the work per step beside the
-/// measured peaks, and when each replica comes to each exchange. Titles
-/// name the run as the rows of buildTable(records) do.
+/// measured peaks, when each replica comes to each exchange, and what a GPU did (report/kernel_tables.h). Titles name
+/// the run as the rows of buildTable(records) do.
 std::vector<ResultTable> profileTables(std::span<const RunRecord> records);
 
 /// Which parts of the step differ between two profiles by 1 % of the step or more, the largest difference first;

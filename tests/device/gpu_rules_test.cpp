@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/catalog.h"
 #include "base/text.h"
 
 namespace tandem {
@@ -136,6 +137,37 @@ TEST(HalfPrecision, IsOneOf16BitsThatAllGpusComputeIn) {
   ASSERT_NE(older, nullptr);
   EXPECT_EQ(older->name, "fp16");
   EXPECT_EQ(halfPrecision(std::vector{gpuOf(90), gpuOf(50)}), nullptr);
+}
+
+TEST(StatedPeaks, AreThoseOfTheDataSheets) {
+  const auto peaksOf = [](const GpuFacts& gpu, std::string_view precision) {
+    return statedPeaks(gpu, find(precisions(), precision, "--precision"));
+  };
+  GpuFacts h100 = gpuOf(90);  // SXM5
+  h100.multiprocessors = 132, h100.coreKilohertz = 1'830'000;
+  h100.memoryKilohertz = 2'619'000, h100.memoryBusBits = 5120;
+  EXPECT_NEAR(peaksOf(h100, "bf16").flops, 989.4e12, 1e12);
+  EXPECT_EQ(peaksOf(h100, "fp16").flops, peaksOf(h100, "bf16").flops);
+  EXPECT_NEAR(peaksOf(h100, "tf32").flops, 494.7e12, 1e12);
+  EXPECT_NEAR(peaksOf(h100, "fp32").flops, 61.8e12, 0.1e12);
+  EXPECT_NEAR(peaksOf(h100, "fp32").bytes, 3.35e12, 0.01e12);
+  GpuFacts a100 = gpuOf(80);  // 40 GB
+  a100.multiprocessors = 108, a100.coreKilohertz = 1'410'000;
+  a100.memoryKilohertz = 1'215'000, a100.memoryBusBits = 5120;
+  EXPECT_NEAR(peaksOf(a100, "fp16").flops, 312e12, 0.5e12);
+  EXPECT_NEAR(peaksOf(a100, "fp32").flops, 19.5e12, 0.1e12);
+  EXPECT_NEAR(peaksOf(a100, "fp32").bytes, 1.555e12, 0.01e12);
+}
+
+TEST(StatedPeaks, OfWhatIsNotKnownAreNone) {
+  GpuFacts gpu = gpuOf(86);
+  gpu.multiprocessors = 82, gpu.coreKilohertz = 1'695'000;
+  const Precision* half = halfPrecision({&gpu, 1});
+  ASSERT_NE(half, nullptr);
+  EXPECT_EQ(statedPeaks(gpu, *half).flops, 0) << "boards with one chip differ";
+  EXPECT_NEAR(statedPeaks(gpu, precisions().front()).flops, 35.6e12, 0.1e12);
+  EXPECT_EQ(statedPeaks(gpu, precisions().front()).bytes, 0);
+  EXPECT_EQ(statedPeaks(gpuOf(75), precisions().front()).flops, 0);
 }
 
 }  // namespace

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "base/text.h"
+
 namespace tandem {
 namespace {
 
@@ -56,6 +62,38 @@ TEST(Profiler, countsStepsThatHadTooManySpans) {
   EXPECT_TRUE(record.profile->replicas[0].steps.empty());
   const Profile profile = recorded(profiler, 1, 3);
   EXPECT_EQ(profile.replicas[0].steps.size(), 3U) << "later steps are whole again";
+}
+
+/// How often `part` stands in the trace; names stand there as they are.
+int timesIn(const std::string& text, const std::string& part) {
+  int times = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++times;
+  return times;
+}
+
+TEST(Profiler, aTraceHasATrackForEachStreamAndWhatOverlaps) {
+  Profiler profiler(1, true);
+  recorded(profiler, 1, 3);
+  const auto activity = [](const char* name, int device, int64_t stream, int64_t begin, int64_t end) {
+    return DeviceActivity{
+        .name = name, .device = device, .stream = stream, .begin = Nanos(begin), .end = Nanos(end), .step = 5};
+  };
+  const std::vector<DeviceActivity> activities{
+      activity("third kernel", 0, 7, 300, 400), activity("first kernel", 0, 7, 100, 200),
+      activity("second kernel", 0, 7, 150, 250), activity("one copy", 0, 8, 160, 170),
+      activity("other device", 1, 7, 10, 20)};
+  const std::string path = concat(testing::TempDir(), "profiler_test.pftrace");
+  profiler.writeTrace(path, RunRecord(), activities);
+  std::ifstream file(path, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_EQ(timesIn(text, "cuda:"), 4) << "tracks";
+  for (const char* track : {"cuda:0 stream 7 (2)", "cuda:0 stream 8", "cuda:1 stream 7"}) {
+    EXPECT_EQ(timesIn(text, track), 1) << track;
+  }
+  EXPECT_EQ(timesIn(text, " kernel"), 3);
+  const size_t order[] = {text.find("other device"), text.find("first kernel"), text.find("second kernel"),
+                          text.find("one copy"), text.find("third kernel")};
+  EXPECT_TRUE(std::is_sorted(std::begin(order), std::end(order))) << "in the order of time";
 }
 
 }  // namespace

@@ -65,6 +65,15 @@ inline RunRecord failedRecord(int64_t replicas, ExitCode code, const std::string
   return record;
 }
 
+inline DeviceProfile fullDeviceProfile() {
+  DeviceSteps steps{.device = 1, .steps = 3, .wall = millis(120), .busy = millis(118.8)};
+  steps.kernels = {{"wgrad<float>", {"conv backward"}, 30, millis(60), millis(59), 1e12 / 3, 2e9},
+                   {"copy from host to device", {}, 3, millis(1), millis(1), 0, 77e6}};
+  steps.operations = {{"conv backward", {"conv backward"}, 90, millis(70), millis(70), 4e12 / 3, 3e9}};
+  steps.gaps = {{"wgrad<float>", "copy from host to device", 3, millis(1.2), millis(0.5)}};
+  return {.missing = "CUPTI is silent", .lost = 4, .flopsPeak = 9.9e14, .bytesPeak = 3.35e12, .devices = {steps}};
+}
+
 inline Placement fullPlacement() {
   Placement placement = exampleRecord(2, "parameter_server", 100).placement;
   placement.threadsPerReplica = 4;
@@ -146,6 +155,7 @@ inline RunRecord fullRecord() {
   }
   record.profile->exchanges = {
       {.bytes = 1 << 20, .apart = millis(2), .after = {millis(50), millis(52)}, .last = {1, 29}}};
+  record.profile->device = fullDeviceProfile();
   record.notes = {"fell back to copy", "second"};
   return record;
 }

@@ -92,6 +92,24 @@ TEST(RecordJson, OnlyAProfileHasTheStepsTakenApart) {
   EXPECT_FALSE(recordFromJson(stored).profile);
 }
 
+TEST(RecordJson, OnlyAProfileOfGpusHasTheirSteps) {
+  RunRecord record = fullRecord();
+  json stored = toJson(record);
+  EXPECT_EQ(*find(stored, "/profile/device/devices/0/kernels/1/bytes"), 77e6);
+  for (const auto& [member, wrong] :
+       {std::pair("steps", 0), std::pair("wall_ns", 0), std::pair("busy_ns", 120'000'001)}) {
+    json other = stored;
+    *find(other, concat("/profile/device/devices/0/", member)) = wrong;
+    EXPECT_NE(failureOf(other).find("profile.device.devices[0]"), std::string::npos) << member << failureOf(other);
+  }
+  record.profile->device->flopsPeak = 0;
+  EXPECT_TRUE(toJson(record).at("profile").at("device").at("peak_flops_per_s").is_null());
+  record.profile->device.reset();
+  stored = toJson(record);
+  EXPECT_FALSE(stored.at("profile").contains("device"));
+  EXPECT_TRUE(recordFromJson(stored) == record) << "records from before had none";
+}
+
 TEST(RecordJson, OnlyASearchedBatchSaysHowItWasFound) {
   EXPECT_FALSE(toJson(exampleRecord(2, "replicated", 10)).contains("searched_batch"));
   json stored = toJson(fullRecord());

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "comm/group.h"
 #include "engine/plan.h"
-#include "optim/optimizer.h"
 #include "strategy/strategy.h"
 
 namespace tandem {
@@ -43,15 +42,8 @@ Obstacle exchangeEnqueues(const Config& config) {
   return concat("with ", how, " replicas wait for one another on the host");
 }
 
-Obstacle updateIsTheSame(const Config& config) {
-  if (config.forwardOnly) return {};
-  if (config.schedule != Config().schedule) return concat("--schedule=", config.schedule, " changes the learning rate");
-  if (!find(optimizers(), config.optimizer, "--optimizer").changesByStep) return {};
-  return concat("--optimizer=", config.optimizer, " changes its coefficients with every step");
-}
-
 constexpr Obstacle (*obstaclesInOrder[])(const Config&) = {
-    deviceRuns, executorEnqueues, stepIsWhole, lossStays, exchangeEnqueues, updateIsTheSame,
+    deviceRuns, executorEnqueues, stepIsWhole, lossStays, exchangeEnqueues,
 };
 
 Obstacle firstObstacle(const Config& config) {

@@ -165,7 +165,7 @@ at::Tensor TeamMember::train(const Batch& batch) {
 void TeamMember::exchange() {
   if (shared_.options.forwardOnly) return;
   const Span exchanging(SpanKind::exchange);
-  shared_.strategy.endStep(replica_, step_);
+  shared_.strategy.endStep(replica_);
   if (lossScale_) lossScale_->endStep();
 }
 

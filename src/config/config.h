@@ -21,7 +21,7 @@ struct Config {
   std::string convolution = "auto";  // auto: for each convolution's pass the fastest, as measured
   std::string executor = "planned";
   std::string recompute = "none";  // activations that backward computes again instead of finding them kept
-  std::string graph = "auto";      // a step as one CUDA graph; auto: wherever it can be recorded
+  std::string graph = "auto";      // a step as CUDA graphs; auto: wherever it can be recorded
   int64_t inFlight = 2;            // steps that a GPU was given and has not done
 
   // weights that somebody trained

@@ -13,13 +13,9 @@
 namespace tandem {
 namespace {
 
-// libtorch empties the caches of all GPUs at once, and must not while one of them records.
+// Shared by replicas that record. Meanwhile nobody may wait for a whole device that records, nor have libtorch empty
+// its caches, which it does of all GPUs at once.
 std::shared_mutex recordings;
-
-// Where another replica records already, it has emptied them just before.
-void emptyCaches() {
-  if (const std::unique_lock alone(recordings, std::try_to_lock); alone) c10::cuda::CUDACachingAllocator::emptyCache();
-}
 
 class CudaGraphWork final : public RecordedWork {
  public:
@@ -31,8 +27,7 @@ class CudaGraphWork final : public RecordedWork {
   // The default stream cannot be captured; a graph that was may be launched there. What eager steps left in the
   // allocator's cache is of no use to the graphs' own pool.
   void record(const std::function<void()>& work, const at::Generator& generator) override {
-    device_.synchronize();
-    emptyCaches();
+    settle();
     const std::shared_lock recording(recordings);
     generator_ = generator;
     const c10::cuda::CUDAStreamGuard onStream(stream_);
@@ -65,6 +60,14 @@ class CudaGraphWork final : public RecordedWork {
     std::unique_ptr<at::cuda::CUDAGraph> graph;
     std::function<void()> then = {};
   };
+
+  // Where another replica records already, it has emptied the caches just before.
+  void settle() const {
+    const std::unique_lock alone(recordings, std::try_to_lock);
+    if (!alone) return c10::cuda::getCurrentCUDAStream(device_.torch().index()).synchronize();
+    device_.synchronize();
+    c10::cuda::CUDACachingAllocator::emptyCache();
+  }
 
   // Launched one after another, always in this order, parts share memory as parts of one graph would.
   void beginPart() {

@@ -21,13 +21,16 @@ struct Adam {
         weights(master.to(type)),
         gradient(randomVector(count, type)),
         moments{at::zeros({count}), at::zeros({count})},
-        number(at::full({}, static_cast<double>(step.number), at::kFloat)) {}
+        number(at::full({}, static_cast<double>(step.number), at::kFloat)) {
+    prepared.set(step);
+  }
   at::Tensor master, weights, gradient;
   AdamMoments moments;
   at::Tensor number;  // of the step, for ATen
+  PreparedStep<AdamStep> prepared{at::kCPU};
 };
 
-void byKernel(Adam& adam) { adamUpdate(adam.master, adam.weights, adam.gradient, adam.moments, step); }
+void byKernel(Adam& adam) { adamUpdate(adam.master, adam.weights, adam.gradient, adam.moments, adam.prepared); }
 
 void byAten(Adam& adam) { adamUpdateReference(adam.master, adam.weights, adam.gradient, adam.moments, step); }
 

@@ -20,11 +20,14 @@ struct Sgd {
       : master(randomVector(count, at::kFloat)),
         weights(master.to(type)),
         gradient(randomVector(count, type)),
-        velocity(at::zeros({count})) {}
+        velocity(at::zeros({count})) {
+    prepared.set(step);
+  }
   at::Tensor master, weights, gradient, velocity;
+  PreparedStep<SgdStep> prepared{at::kCPU};
 };
 
-void byKernel(Sgd& sgd) { sgdUpdate(sgd.master, sgd.weights, sgd.gradient, sgd.velocity, step); }
+void byKernel(Sgd& sgd) { sgdUpdate(sgd.master, sgd.weights, sgd.gradient, sgd.velocity, sgd.prepared); }
 
 void byAten(Sgd& sgd) {
   const at::Tensor decayed = sgd.gradient.to(at::kFloat).add(sgd.master, step.weightDecay);

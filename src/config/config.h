@@ -22,7 +22,7 @@ struct Config {
   std::string padImages = "auto";    // auto: with which channels of zeros a GPU is fastest, as measured; none on a CPU
   std::string executor = "planned";
   std::string recompute = "none";  // activations that backward computes again instead of finding them kept
-  std::string graph = "auto";      // a step as one CUDA graph; auto: wherever it can be recorded
+  std::string graph = "auto";      // a step as CUDA graphs; auto: wherever it can be recorded
   int64_t inFlight = 2;            // steps that a GPU was given and has not done
 
   // weights that somebody trained

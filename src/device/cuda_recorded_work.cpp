@@ -3,29 +3,38 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <mutex>
+#include <shared_mutex>
+#include <vector>
+
 #include "base/text.h"
 #include "device/recorded_work.h"
 
 namespace tandem {
 namespace {
 
+// Shared by replicas that record. Meanwhile nobody may wait for a whole device that records, nor have libtorch empty
+// its caches, which it does of all GPUs at once.
+std::shared_mutex recordings;
+
 class CudaGraphWork final : public RecordedWork {
  public:
   explicit CudaGraphWork(const Device& device)
-      : device_(device), stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.torch().index())) {}
+      : device_(device),
+        stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.torch().index())),
+        pool_(at::cuda::graph_pool_handle()) {}
 
   // The default stream cannot be captured; a graph that was may be launched there. What eager steps left in the
-  // allocator's cache is of no use to the graph's own pool.
+  // allocator's cache is of no use to the graphs' own pool.
   void record(const std::function<void()>& work, const at::Generator& generator) override {
-    device_.synchronize();
-    c10::cuda::CUDACachingAllocator::emptyCache();
-    graph_.register_generator_state(generator);
+    settle();
+    const std::shared_lock recording(recordings);
+    generator_ = generator;
     const c10::cuda::CUDAStreamGuard onStream(stream_);
     try {
-      // Other replicas' threads go on meanwhile: what they call is none of this graph's business.
-      graph_.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
+      beginPart();
       work();
-      graph_.capture_end();
+      parts_.back().graph->capture_end();
     } catch (const std::exception& failure) {
       endCapture();
       // libtorch's texts go on with a trace of the call.
@@ -33,19 +42,54 @@ class CudaGraphWork final : public RecordedWork {
     }
   }
 
-  void launch() override { graph_.replay(); }
+  void call(std::function<void()> onHost) override {
+    parts_.back().graph->capture_end();
+    parts_.back().then = std::move(onHost);
+    beginPart();
+  }
+
+  void launch() override {
+    for (const Part& part : parts_) {
+      part.graph->replay();
+      if (part.then) part.then();
+    }
+  }
 
  private:
+  struct Part {
+    std::unique_ptr<at::cuda::CUDAGraph> graph;
+    std::function<void()> then = {};
+  };
+
+  // Where another replica records already, it has emptied the caches just before.
+  void settle() const {
+    const std::unique_lock alone(recordings, std::try_to_lock);
+    if (!alone) return c10::cuda::getCurrentCUDAStream(device_.torch().index()).synchronize();
+    device_.synchronize();
+    c10::cuda::CUDACachingAllocator::emptyCache();
+  }
+
+  // Launched one after another, always in this order, parts share memory as parts of one graph would.
+  void beginPart() {
+    parts_.push_back({std::make_unique<at::cuda::CUDAGraph>()});
+    at::cuda::CUDAGraph& graph = *parts_.back().graph;
+    graph.register_generator_state(generator_);
+    // Other replicas' threads go on meanwhile: what they call is none of this graph's business.
+    graph.capture_begin(pool_, cudaStreamCaptureModeThreadLocal);
+  }
+
   void endCapture() noexcept {
     try {
-      graph_.capture_end();
+      parts_.back().graph->capture_end();
     } catch (const std::exception&) {  // it had ended, or ends as the failure that is reported already
     }
   }
 
   const Device& device_;
   c10::cuda::CUDAStream stream_;
-  at::cuda::CUDAGraph graph_;
+  c10::MempoolId_t pool_;
+  at::Generator generator_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace

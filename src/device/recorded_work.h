@@ -15,8 +15,8 @@ struct RecordingFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Work of a device that is enqueued once and then launched again as a whole: a CUDA graph. All methods on the thread
-/// whose device is bound.
+/// Work of a device that is enqueued once and then launched again as a whole: a CUDA graph, or several with calls of
+/// the host between them. All methods on the thread whose device is bound.
 class RecordedWork {
  public:
   virtual ~RecordedWork() = default;
@@ -27,7 +27,11 @@ class RecordedWork {
   /// before, what `work` did on the host is not undone.
   virtual void record(const std::function<void()>& work, const at::Generator& generator) = 0;
 
-  /// Enqueues on the current stream what was recorded.
+  /// Within `work`: a call that each launch makes, on its thread, after all was enqueued that `work` did before and
+  /// before the rest is. It is not made now. It may wait, and what it enqueues is enqueued anew each time.
+  virtual void call(std::function<void()> onHost) = 0;
+
+  /// Enqueues on the current stream what was recorded. Throws what a call of the host throws.
   virtual void launch() = 0;
 };
 

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "comm/group.h"
 #include "engine/plan.h"
-#include "optim/optimizer.h"
 #include "strategy/strategy.h"
 
 namespace tandem {
@@ -35,24 +34,7 @@ Obstacle lossStays(const Config& config) {
   return concat("with --loss-at=", config.lossAt, " replicas wait for one another on the host");
 }
 
-Obstacle exchangeEnqueues(const Config& config) {
-  const AllReduceEntry& allReduce = find(allReduces(), allReduceOf(config), "--all-reduce");
-  if (find(strategies(), config.strategy, "--strategy").enqueuesOnly(allReduce, config.replicas)) return {};
-  const auto how = config.strategy == "replicated" ? concat("--all-reduce=", allReduce.name)
-                                                   : concat("--strategy=", config.strategy);
-  return concat("with ", how, " replicas wait for one another on the host");
-}
-
-Obstacle updateIsTheSame(const Config& config) {
-  if (config.forwardOnly) return {};
-  if (config.schedule != Config().schedule) return concat("--schedule=", config.schedule, " changes the learning rate");
-  if (!find(optimizers(), config.optimizer, "--optimizer").changesByStep) return {};
-  return concat("--optimizer=", config.optimizer, " changes its coefficients with every step");
-}
-
-constexpr Obstacle (*obstaclesInOrder[])(const Config&) = {
-    deviceRuns, executorEnqueues, stepIsWhole, lossStays, exchangeEnqueues, updateIsTheSame,
-};
+constexpr Obstacle (*obstaclesInOrder[])(const Config&) = {deviceRuns, executorEnqueues, stepIsWhole, lossStays};
 
 Obstacle firstObstacle(const Config& config) {
   for (const auto obstacle : obstaclesInOrder) {
@@ -61,12 +43,22 @@ Obstacle firstObstacle(const Config& config) {
   return {};
 }
 
+/// Why the host acts between parts of the step; empty: it does not.
+std::string whyInParts(const Config& config) {
+  if (config.forwardOnly) return "";
+  const AllReduceEntry& allReduce = find(allReduces(), allReduceOf(config), "--all-reduce");
+  if (find(strategies(), config.strategy, "--strategy").enqueuesOnly(allReduce, config.replicas)) return "";
+  const auto how = config.strategy == "replicated" ? concat("--all-reduce=", allReduce.name)
+                                                   : concat("--strategy=", config.strategy);
+  return concat("with ", how, " replicas wait for one another on the host");
+}
+
 }  // namespace
 
 GraphUse graphUse(const Config& config) {
   if (config.graph == "off") return {false, "--graph=off"};
   const Obstacle obstacle = firstObstacle(config);
-  if (!obstacle) return {true, ""};
+  if (!obstacle) return {true, whyInParts(config)};
   if (config.graph == "on") {
     throw UsageError(
         concat("--graph=on: ", *obstacle, ", and a step must be the same work each time; use --graph=auto"));
@@ -77,7 +69,8 @@ GraphUse graphUse(const Config& config) {
 std::string graphText(const Config& config) {
   if (config.devices == "cpu") return "";
   const GraphUse use = graphUse(config);
-  return use.on ? "on" : concat("off: ", use.why);
+  if (!use.on) return concat("off: ", use.why);
+  return use.why.empty() ? "on" : concat("on, in parts: ", use.why);
 }
 
 }  // namespace tandem

@@ -6,16 +6,16 @@
 
 namespace tandem {
 
-/// Whether each replica's step is recorded and launched as a CUDA graph.
+/// Whether each replica's step is recorded and launched as CUDA graphs.
 struct GraphUse {
   bool on = false;
-  std::string why;  ///< not, where it is off
+  std::string why;  ///< where it is off: why; where it is on: why in parts, with the host acting between; else empty
 };
 
 /// What --graph comes to. Throws UsageError where "on" cannot be. REQUIRES: names of `config` are checked.
 GraphUse graphUse(const Config& config);
 
-/// "on", or "off: why"; empty on a CPU, where there is nothing to say.
+/// "on", "on, in parts: why" or "off: why"; empty on a CPU, where there is nothing to say.
 std::string graphText(const Config& config);
 
 }  // namespace tandem

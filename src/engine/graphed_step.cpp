@@ -27,6 +27,11 @@ at::Tensor GraphedStep::run(const Batch& batch) {
   return loss_.defined() ? loss_.clone() : loss_;
 }
 
+void GraphedStep::call(std::function<void()> onHost) {
+  if (done_ <= eagerSteps) return onHost();
+  recorded_->call(std::move(onHost));
+}
+
 // A source that gives the same tensors again has them read where they are; others make new ones, so these are free.
 void GraphedStep::record(const Batch& batch) {
   held_ = batch;

@@ -7,15 +7,15 @@
 
 namespace tandem {
 
-/// A replica's step as one piece of recorded work (--graph).
+/// A replica's step as recorded work (--graph).
 ///
 /// The first steps run as they are: libraries choose kernels and take memory then, which cannot be recorded. The next
-/// one is recorded, on a batch whose memory stays; from then on a step is a copy into that memory and a launch. On the
-/// replica's thread.
+/// one is recorded, on a batch whose memory stays; from then on a step is a copy into that memory, on the stream of the
+/// steps and so after the one before, and a launch. On the replica's thread.
 class GraphedStep {
  public:
-  /// One step on a batch: its loss, [] on the device, or undefined. Recorded, so it only enqueues, and enqueues the
-  /// same in every step.
+  /// One step on a batch: its loss, [] on the device, or undefined. Recorded, so apart from calls of the host it only
+  /// enqueues, and enqueues the same in every step.
   using Work = std::function<at::Tensor(const Batch&)>;
   static constexpr int64_t eagerSteps = 3;
 
@@ -23,6 +23,9 @@ class GraphedStep {
 
   /// The loss of this batch, valid as long as anybody holds it. Throws what `work` throws, and RecordingFailed.
   at::Tensor run(const Batch& batch);
+
+  /// Within `work`: a call of the host that every step makes, in its place amid what is enqueued.
+  void call(std::function<void()> onHost);
 
  private:
   void record(const Batch& batch);

@@ -9,6 +9,7 @@
 #include "engine/graphed_step.h"
 #include "engine/initialise.h"
 #include "engine/pretrained.h"
+#include "engine/ready_gradients.h"
 #include "engine/steps_in_flight.h"
 
 namespace tandem {
@@ -31,6 +32,15 @@ std::unique_ptr<LossScale> lossScaleFor(const TeamOptions& options, const Device
   return std::make_unique<LossScale>(device.torch(), options.lossScale);
 }
 
+/// Of a step that is recorded though replicas wait for one another on the host: the host then exchanges between parts
+/// of it. None where all of a step is one part.
+std::optional<ReadyGradients> partsFor(const TeamOptions& options, const FlatBuffers& buffers) {
+  const auto replicas = static_cast<int64_t>(options.devices.size());
+  if (!options.recorder || options.forwardOnly) return {};
+  if (options.strategy->enqueuesOnly(*options.allReduce, replicas)) return {};
+  return ReadyGradients(buffers, options.bucketBytes);
+}
+
 class TeamMember final : public Team::Member {
  public:
   TeamMember(int index, const TeamShared& shared)
@@ -43,10 +53,9 @@ class TeamMember final : public Team::Member {
         lossScale_(lossScaleFor(shared.options, device_)),
         replica_{index, device_, buffers_, *optimizer_, lossScale_.get()},
         sum_(buffers_, shared.options.accumulate),
+        parts_(partsFor(shared.options, buffers_)),
         ready_([this](Slice slice) {
-          if (!sum_.add(slice, part_)) return;
-          const Span handingOver(SpanKind::exchange);
-          shared_.strategy.gradientReady(replica_, slice);
+          if (sum_.add(slice, part_)) handOver(slice);
         }),
         inFlight_(shared.options.inFlight) {
     optimizer_->setLossScale(lossScale_.get());
@@ -61,7 +70,7 @@ class TeamMember final : public Team::Member {
     if (shared.lossPlace.needsSource(index)) source_ = shared.options.source(index);
     if (!shared.options.recorder) return;
     graphed_.emplace(
-        shared.options.recorder(device_), [this](const Batch& batch) { return trainAndUpdate(batch); },
+        shared.options.recorder(device_), [this](const Batch& batch) { return recordable(batch); },
         executor_->generator());
   }
 
@@ -82,8 +91,13 @@ class TeamMember final : public Team::Member {
   void fetch();
   /// The batch's loss; undefined without backward.
   at::Tensor train(const Batch& batch);
+  /// A finished gradient, to the strategy: now, or with others in a call amid recorded work.
+  void handOver(Slice slice);
+  void tell(std::span<const Slice> slices);
   void exchange();
-  at::Tensor trainAndUpdate(const Batch& batch);
+  bool recordsExchange() const { return graphed_ && !parts_; }
+  /// train(), and the exchange where that is recorded too.
+  at::Tensor recordable(const Batch& batch);
   void keep(const at::Tensor& loss) {
     if (loss.defined()) losses_.push_back(loss);
   }
@@ -104,6 +118,7 @@ class TeamMember final : public Team::Member {
   std::unique_ptr<LossScale> lossScale_;  // null: none
   Replica replica_;
   GradientSum sum_;
+  std::optional<ReadyGradients> parts_;
   int64_t part_ = 0;  // of the batch
   GradientReady ready_;
   std::unique_ptr<BatchSource> source_;
@@ -163,16 +178,27 @@ at::Tensor TeamMember::train(const Batch& batch) {
   return loss.defined() && parts > 1 ? loss / parts : loss;
 }
 
+void TeamMember::handOver(Slice slice) {
+  if (!parts_) return tell({&slice, 1});
+  if (parts_->note(slice)) graphed_->call([this, slices = parts_->take()] { tell(slices); });
+}
+
+void TeamMember::tell(std::span<const Slice> slices) {
+  const Span handingOver(SpanKind::exchange);
+  for (const Slice slice : slices) shared_.strategy.gradientReady(replica_, slice);
+}
+
 void TeamMember::exchange() {
   if (shared_.options.forwardOnly) return;
+  if (parts_) tell(parts_->rest());
   const Span exchanging(SpanKind::exchange);
-  shared_.strategy.endStep(replica_, step_);
+  shared_.strategy.endStep(replica_);
   if (lossScale_) lossScale_->endStep();
 }
 
-at::Tensor TeamMember::trainAndUpdate(const Batch& batch) {
+at::Tensor TeamMember::recordable(const Batch& batch) {
   at::Tensor loss = train(batch);
-  exchange();
+  if (recordsExchange()) exchange();
   return loss;
 }
 
@@ -195,7 +221,7 @@ StepSample TeamMember::step() {
   inFlight_.add(std::move(ended_));  // the device computes while the host waits here: no communication
   keep(graphed_ ? graphed_->run(batch_) : train(batch_));
   const Nanos computed = now();
-  if (!graphed_) exchange();
+  if (!recordsExchange()) exchange();
   ended_ = device_.record();
   const Nanos end = now();
   ++step_;

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "base/error.h"
 #include "kernels/adam_bodies.h"
 #include "kernels/launch.h"
 #include "kernels/update_tensors.h"
@@ -15,44 +16,22 @@ namespace {
 
 double correction(double beta, int64_t t) { return 1 - std::pow(beta, static_cast<double>(t)); }
 
-AdamArguments argumentsOf(const UpdateTensors& tensors, float* mean, float* square, const AdamStep& s) {
-  return {tensors,
-          mean,
-          square,
-          s,
-          static_cast<float>(s.decoupled ? 0 : s.weightDecay),
-          static_cast<float>(s.decoupled ? 1 - s.rate * s.weightDecay : 1),
-          static_cast<float>(s.beta1),
-          static_cast<float>(1 - s.beta1),
-          static_cast<float>(s.beta2),
-          static_cast<float>(1 - s.beta2),
-          static_cast<float>(s.epsilon)};
-}
-
-/// As the kernel on a GPU does.
-void setNumber(AdamArguments& arguments) {
-  const AdamStep& step = arguments.step;
-  const double skipped = step.scaled.skipped != nullptr ? *step.scaled.skipped : 0;
-  arguments.setNumber(static_cast<double>(step.number) - skipped, lossScaleOf(step.scaled));
-}
-
 }  // namespace
 
 void adamUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, const AdamMoments& moments,
-                const AdamStep& step) {
+                const PreparedStep<AdamStep>& step) {
   const UpdateTensors tensors = updateTensors(master, weights, gradient, "adamUpdate");
   float* const mean = updateState(moments.mean, master, "adamUpdate");
   float* const square = updateState(moments.square, master, "adamUpdate");
-  AdamArguments arguments = argumentsOf(tensors, mean, square, step);
+  check(step.device() == master.device(), "adamUpdate: the step lies on the device of the tensors");
+  const AdamArguments arguments{tensors, mean, square, step.get()};
   const int64_t count = master.numel();
   if (count == 0) return;
   if (!master.is_cpu()) {
     const c10::DeviceGuard guard(master.device());
-    if (step.scaled.scale == nullptr) setNumber(arguments);
     return gpu::adamUpdate(arguments, count, currentStream(master));
   }
-  if (isSkipped(step.scaled)) return;
-  setNumber(arguments);
+  if (isSkipped(arguments.step->overflow)) return;
   at::parallel_for(0, count, updateGrainElements,
                    [&](int64_t first, int64_t last) { cpu::adamUpdate(arguments, first, last); });
 }

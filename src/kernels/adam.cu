@@ -6,22 +6,13 @@ namespace {
 
 template <class W, class G>
 __global__ void adamKernel(AdamArguments a, int64_t count) {
-  const ScaledLoss& loss = a.step.scaled;
-  if (loss.scale != nullptr) {
-    if (*loss.overflow != 0) return;
-    __shared__ float numbered[3];  // powers in fp64: one thread's are enough
-    if (threadIdx.x == 0) {
-      a.setNumber(static_cast<double>(a.step.number) - *loss.skipped, *loss.scale);
-      numbered[0] = a.scale, numbered[1] = a.rate, numbered[2] = a.spread;
-    }
-    __syncthreads();
-    a.scale = numbered[0], a.rate = numbered[1], a.spread = numbered[2];
-  }
+  const AdamCoefficients c = *a.step;
+  if (c.overflow != nullptr && *c.overflow != 0) return;
   for (int64_t i = firstElement(); i < count; i += allThreads()) {
-    const float g = a.scale * widen(static_cast<const G*>(a.gradient)[i]) + a.decay * a.master[i];
-    const float m = a.beta1 * a.mean[i] + a.gain1 * g;
-    const float v = a.beta2 * a.square[i] + a.gain2 * (g * g);
-    const float w = a.keep * a.master[i] - a.rate * m / (a.spread * sqrtf(v) + a.epsilon);
+    const float g = c.scale * widen(static_cast<const G*>(a.gradient)[i]) + c.decay * a.master[i];
+    const float m = c.beta1 * a.mean[i] + c.gain1 * g;
+    const float v = c.beta2 * a.square[i] + c.gain2 * (g * g);
+    const float w = c.keep * a.master[i] - c.rate * m / (c.spread * sqrtf(v) + c.epsilon);
     a.mean[i] = m;
     a.square[i] = v;
     a.master[i] = w;

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "kernels/adam_step.h"
+#include "kernels/prepared_step.h"
 
 namespace tandem {
 
@@ -11,11 +12,11 @@ struct AdamMoments {
   at::Tensor mean, square;
 };
 
-/// One pass over 1-D contiguous tensors of n elements on one device: `master` fp32 and the moments are updated,
-/// `gradient` fp32 or 16-bit is read, and the new weight is rounded into `weights` unless that is the same memory as
-/// `master`.
+/// One pass over 1-D contiguous tensors of n elements on one device, the step's too: `master` fp32 and the moments are
+/// updated, `gradient` fp32 or 16-bit is read, and the new weight is rounded into `weights` unless that is the same
+/// memory as `master`.
 void adamUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, const AdamMoments& moments,
-                const AdamStep& step);
+                const PreparedStep<AdamStep>& step);
 
 /// The same by the ATen operations of PyTorch's optimizer, in the type of `master`: the oracle of the tests.
 void adamUpdateReference(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient,

@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <c10/core/DeviceGuard.h>
 
+#include "base/error.h"
 #include "kernels/launch.h"
 #include "kernels/sgd_bodies.h"
 #include "kernels/update_tensors.h"
@@ -12,24 +13,25 @@ namespace tandem {
 namespace {
 
 SgdArguments argumentsOf(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
-                         const SgdStep& step) {
+                         const PreparedStep<SgdStep>& step) {
   const UpdateTensors tensors = updateTensors(master, weights, gradient, "sgdUpdate");
-  return {tensors, step.momentum != 0 ? updateState(velocity, master, "sgdUpdate") : nullptr, step};
+  check(step.device() == master.device(), "sgdUpdate: the step lies on the device of the tensors");
+  return {tensors, velocity.defined() ? updateState(velocity, master, "sgdUpdate") : nullptr, step.get()};
 }
 
 }  // namespace
 
 void sgdUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
-               const SgdStep& step) {
-  SgdArguments arguments = argumentsOf(master, weights, gradient, velocity, step);
+               const PreparedStep<SgdStep>& step) {
+  const SgdArguments arguments = argumentsOf(master, weights, gradient, velocity, step);
   const int64_t count = master.numel();
   if (count == 0) return;
   if (!master.is_cpu()) {
     const c10::DeviceGuard guard(master.device());
     return gpu::sgdUpdate(arguments, count, currentStream(master));
   }
-  if (isSkipped(step.scaled)) return;
-  arguments.step.scale /= lossScaleOf(step.scaled);
+  check(velocity.defined() || arguments.step->momentum == 0, "sgdUpdate: momentum needs a velocity");
+  if (isSkipped(arguments.step->overflow)) return;
   at::parallel_for(0, count, updateGrainElements,
                    [&](int64_t first, int64_t last) { cpu::sgdUpdate(arguments, first, last); });
 }

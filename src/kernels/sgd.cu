@@ -6,20 +6,18 @@ namespace {
 
 template <class W, class G>
 __global__ void sgdKernel(SgdArguments a, int64_t count) {
-  SgdStep step = a.step;
-  if (step.scaled.scale != nullptr) {
-    if (*step.scaled.overflow != 0) return;
-    step.scale /= *step.scaled.scale;
-  }
+  const SgdCoefficients c = *a.step;
+  if (c.overflow != nullptr && *c.overflow != 0) return;
+  const bool hasMomentum = a.velocity != nullptr && c.momentum != 0;
   for (int64_t i = firstElement(); i < count; i += allThreads()) {
-    const float g = step.scale * widen(static_cast<const G*>(a.gradient)[i]) + step.weightDecay * a.master[i];
+    const float g = c.scale * widen(static_cast<const G*>(a.gradient)[i]) + c.weightDecay * a.master[i];
     float direction = g;
-    if (a.velocity) {
-      const float v = step.momentum * a.velocity[i] + g;
+    if (hasMomentum) {
+      const float v = c.momentum * a.velocity[i] + g;
       a.velocity[i] = v;
-      direction = step.nesterov ? g + step.momentum * v : v;
+      direction = c.nesterov ? g + c.momentum * v : v;
     }
-    const float w = a.master[i] - step.rate * direction;
+    const float w = a.master[i] - c.rate * direction;
     a.master[i] = w;
     if (a.weights) static_cast<W*>(a.weights)[i] = narrow<W>(w);
   }

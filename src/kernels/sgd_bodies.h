@@ -9,7 +9,7 @@ namespace tandem {
 
 struct SgdArguments : UpdateTensors {
   float* velocity;  ///< null: no momentum
-  SgdStep step;
+  const SgdCoefficients* step;
 };
 
 namespace cpu {
@@ -18,6 +18,8 @@ void sgdUpdate(const SgdArguments& arguments, int64_t first, int64_t last);
 }  // namespace cpu
 
 namespace gpu {
+/// *there = coefficientsOf(step)
+void prepare(SgdCoefficients* there, const SgdStep& step, void* stream);
 void sgdUpdate(const SgdArguments& arguments, int64_t count, void* stream);
 }  // namespace gpu
 

@@ -11,7 +11,8 @@ TANDEM_INLINE void update(const SgdArguments& a, W* __restrict weights, const G*
                           int64_t last) {
   float* __restrict master = a.master;
   float* __restrict velocity = a.velocity;
-  const float rate = a.step.rate, momentum = a.step.momentum, decay = a.step.weightDecay, scale = a.step.scale;
+  const SgdCoefficients& c = *a.step;
+  const float rate = c.rate, momentum = c.momentum, decay = c.weightDecay, scale = c.scale;
   for (int64_t i = first; i < last; ++i) {
     const float g = scale * toFloat(gradient[i]) + decay * master[i];
     float direction = g;
@@ -30,8 +31,8 @@ TANDEM_INLINE void update(const SgdArguments& a, W* __restrict weights, const G*
 
 TANDEM_CLONES void sgdUpdate(const SgdArguments& a, int64_t first, int64_t last) {
   withTypes(a, [&](auto* weights, const auto* gradient) TANDEM_INLINE_LAMBDA {
-    if (!a.velocity) return update<Rule::plain>(a, weights, gradient, first, last);
-    if (a.step.nesterov) return update<Rule::nesterov>(a, weights, gradient, first, last);
+    if (!a.velocity || a.step->momentum == 0) return update<Rule::plain>(a, weights, gradient, first, last);
+    if (a.step->nesterov) return update<Rule::nesterov>(a, weights, gradient, first, last);
     update<Rule::momentum>(a, weights, gradient, first, last);
   });
 }

@@ -2,7 +2,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "kernels/scaled_loss.h"
 #include "kernels/update_bodies.h"
 
 namespace tandem {
@@ -18,7 +17,6 @@ UpdateTensors updateTensors(at::Tensor& master, at::Tensor& weights, const at::T
 float* updateState(const at::Tensor& state, const at::Tensor& master, const char* kernel);
 
 /// Of an update on a CPU, where the host may look.
-inline bool isSkipped(const ScaledLoss& loss) { return loss.overflow != nullptr && *loss.overflow != 0; }
-inline float lossScaleOf(const ScaledLoss& loss) { return loss.scale != nullptr ? *loss.scale : 1; }
+inline bool isSkipped(const float* overflow) { return overflow != nullptr && *overflow != 0; }
 
 }  // namespace tandem

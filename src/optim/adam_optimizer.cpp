@@ -10,33 +10,34 @@ namespace {
 class AdamOptimizer final : public Optimizer {
  public:
   AdamOptimizer(FlatBuffers& buffers, const OptimizerOptions& options, bool decoupled)
-      : buffers_(buffers), options_(options), decoupled_(decoupled) {}
+      : buffers_(buffers), options_(options), decoupled_(decoupled), step_(buffers.device()) {}
 
   void allocateState() override { buffers_.allocateState(ruleOf(options_).stateValues(options_)); }
 
+  void beginStep(int64_t step, double gradientScale) override {
+    step_.set({.rate = options_.rateAt(step),
+               .beta1 = options_.beta1,
+               .beta2 = options_.beta2,
+               .epsilon = options_.epsilon,
+               .weightDecay = options_.weightDecay,
+               .scale = gradientScale,
+               .number = step + 1,
+               .decoupled = decoupled_,
+               .scaled = scaledLoss()});
+  }
+
  private:
-  void apply(Slice slice, int64_t step, double gradientScale) override {
+  void apply(Slice slice) override {
     at::Tensor master = buffers_.master(slice);
     at::Tensor weights = buffers_.weights(slice);
     const AdamMoments moments{buffers_.state(0, slice), buffers_.state(1, slice)};
-    adamUpdate(master, weights, buffers_.gradient(slice), moments, stepAt(step, gradientScale));
-  }
-
-  AdamStep stepAt(int64_t step, double gradientScale) const {
-    return {.rate = options_.rateAt(step),
-            .beta1 = options_.beta1,
-            .beta2 = options_.beta2,
-            .epsilon = options_.epsilon,
-            .weightDecay = options_.weightDecay,
-            .scale = gradientScale,
-            .number = step + 1,
-            .decoupled = decoupled_,
-            .scaled = scaledLoss()};
+    adamUpdate(master, weights, buffers_.gradient(slice), moments, step_);
   }
 
   FlatBuffers& buffers_;
   OptimizerOptions options_;
   bool decoupled_;
+  PreparedStep<AdamStep> step_;
 };
 
 }  // namespace

@@ -44,7 +44,8 @@ class LossScale {
   /// A mark of kernels/non_finite.h, on any device, that others made of their part.
   void join(const at::Tensor& mark);
 
-  /// For updates of this step, once all of it was checked; valid while this object lives.
+  /// Where it is known to updates, in every step: the scale from endStep() of the step before on, whether this one
+  /// has overflowed once all of it was checked. Valid while this object lives.
   ScaledLoss forKernels() const;
 
   /// After the step's updates. On a CPU throws as state() does.

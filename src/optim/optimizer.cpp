@@ -11,11 +11,9 @@ int velocity(const OptimizerOptions& options) { return options.momentum != 0 ? 1
 int twoMoments(const OptimizerOptions&) { return 2; }
 
 constexpr OptimizerEntry table[] = {
-    {"sgd", "stochastic gradient descent, with --momentum and --nesterov", 0, false, velocity, sgdCoefficients,
-     makeSgd},
-    {"adam", "Adam; weight decay is added to the gradient", adamRate, true, twoMoments, adamCoefficients, makeAdam},
-    {"adamw", "Adam with weight decay apart from the gradient", adamRate, true, twoMoments, adamCoefficients,
-     makeAdamW},
+    {"sgd", "stochastic gradient descent, with --momentum and --nesterov", 0, velocity, sgdCoefficients, makeSgd},
+    {"adam", "Adam; weight decay is added to the gradient", adamRate, twoMoments, adamCoefficients, makeAdam},
+    {"adamw", "Adam with weight decay apart from the gradient", adamRate, twoMoments, adamCoefficients, makeAdamW},
 };
 
 }  // namespace

@@ -36,7 +36,9 @@ struct OptimizerOptions {
 };
 
 /// Updates slices of one set of flat buffers; state lies in the buffers, by weight, so slices may be cut anew at each
-/// step. What depends on the number of steps is a function of `step` alone.
+/// step. What differs from step to step is a function of its number alone and is brought to the buffers' device when
+/// the step begins; an update reads it there, so that it is the same work in every step and can be recorded
+/// (device/recorded_work.h). For one thread.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -45,18 +47,20 @@ class Optimizer {
   /// From now on gradients are of a loss with this scale, on the buffers' device, which must outlive this; null: of
   /// none.
   void setLossScale(const LossScale* scale) { lossScale_ = scale; }
-  /// w of the slice becomes the weights after step `step` (from 0), from its gradient times `gradientScale`; with a
-  /// loss scale nothing, where its step has overflowed.
-  void update(Slice slice, int64_t step, double gradientScale) {
+  /// Updates from here on are those of step `step`, from 0, by gradients times `gradientScale`. Enqueued on the current
+  /// stream, where updates of the step before may still wait for their turn.
+  virtual void beginStep(int64_t step, double gradientScale) = 0;
+  /// w of the slice becomes the weights after the step; with a loss scale nothing, where its step has overflowed.
+  void update(Slice slice) {
     const Span updating(SpanKind::update);
-    apply(slice, step, gradientScale);
+    apply(slice);
   }
 
  protected:
   ScaledLoss scaledLoss() const { return lossScale_ == nullptr ? ScaledLoss{} : lossScale_->forKernels(); }
 
  private:
-  virtual void apply(Slice slice, int64_t step, double gradientScale) = 0;
+  virtual void apply(Slice slice) = 0;
 
   const LossScale* lossScale_ = nullptr;
 };
@@ -65,7 +69,6 @@ class Optimizer {
 struct OptimizerEntry {
   std::string_view name, summary;
   double learningRate;                                   ///< where none is given; 0: the model's own
-  bool changesByStep;                                    ///< its coefficients, even at one learning rate
   int (*stateValues)(const OptimizerOptions&);           ///< fp32 values kept for each weight
   std::string (*coefficients)(const OptimizerOptions&);  ///< as people read them: "momentum 0.9"
   std::unique_ptr<Optimizer> (*make)(FlatBuffers&, const OptimizerOptions&);

@@ -14,13 +14,15 @@ void Independent::attach(Replica& replica) {
   if (!groups_.empty()) broadcastParameters(*groups_[replica.index], replica.buffers);
 }
 
-void Independent::endStep(Replica& replica, int64_t step) {
+void Independent::beginStep(Replica& replica, int64_t step) { replica.optimizer.beginStep(step, /*gradientScale=*/1); }
+
+void Independent::endStep(Replica& replica) {
   const FlatBuffers& buffers = replica.buffers;
   for (int segment = 0; replica.lossScale != nullptr && segment < buffers.segments(); ++segment) {
     replica.lossScale->check(buffers.gradient(buffers.whole(segment)));
   }
   for (int segment = 0; segment < replica.buffers.segments(); ++segment) {
-    replica.optimizer.update(replica.buffers.whole(segment), step, 1.0);
+    replica.optimizer.update(replica.buffers.whole(segment));
   }
 }
 

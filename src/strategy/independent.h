@@ -13,7 +13,8 @@ class Independent final : public Strategy {
   explicit Independent(const StrategyContext& context);
 
   void attach(Replica& replica) override;
-  void endStep(Replica& replica, int64_t step) override;
+  void beginStep(Replica& replica, int64_t step) override;
+  void endStep(Replica& replica) override;
   StrategyTraffic traffic() const override { return {}; }
 
  private:

@@ -69,7 +69,7 @@ void OwnerUpdate::attach(Replica& replica) {
 
 void OwnerUpdate::beginStep(Replica& replica, int64_t step) {
   Lane& lane = lanes_[replica.index];
-  lane.step = step;
+  replica.optimizer.beginStep(step, 1.0 / replicas());
   if (lane.overflow.defined()) lane.overflow.zero_();  // all have read it: they have updated
 }
 
@@ -82,7 +82,7 @@ void OwnerUpdate::gradientReady(Replica& replica, Slice slice) {
   progress(replica);
 }
 
-void OwnerUpdate::endStep(Replica& replica, int64_t /*step*/) {
+void OwnerUpdate::endStep(Replica& replica) {
   Lane& lane = lanes_[replica.index];
   const auto buckets = static_cast<int64_t>(lane.tracker->buckets().size());
   check(lane.tracker->startable() == buckets, "every gradient was reported in the step");
@@ -160,7 +160,7 @@ void OwnerUpdate::sumOwned(Replica& replica, Slice bucket) {
 
 void OwnerUpdate::updateOwned(Replica& replica, Slice bucket) {
   const Slice owned = ownedSlice(bucket, replica.index);
-  if (owned.count() > 0) replica.optimizer.update(owned, lanes_[replica.index].step, 1.0 / replicas());
+  if (owned.count() > 0) replica.optimizer.update(owned);
 }
 
 void OwnerUpdate::copyFromOtherNodes(const Replica& replica, Slice bucket, Values values) const {

@@ -26,7 +26,7 @@ class OwnerUpdate final : public Strategy {
   void attach(Replica& replica) override;
   void beginStep(Replica& replica, int64_t step) override;
   void gradientReady(Replica& replica, Slice slice) override;
-  void endStep(Replica& replica, int64_t step) override;
+  void endStep(Replica& replica) override;
   void finish(Replica& replica) override;
   StrategyTraffic traffic() const override { return lanes_[0].traffic; }
 
@@ -41,7 +41,6 @@ class OwnerUpdate final : public Strategy {
     at::Tensor overflow;  // [1] fp32, with a loss scale: not 0 where a sum of this step is not finite
     std::unique_ptr<BucketTracker> tracker;  // the rest is touched by its own thread only
     StrategyTraffic traffic;
-    int64_t step = 0;
     int64_t first = 0;  // number of the step's first bucket
   };
   enum class Values { weights, masters };

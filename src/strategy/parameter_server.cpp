@@ -74,8 +74,9 @@ void ParameterServer::scaleLoss(const Replica& replica) {
   }
 }
 
-void ParameterServer::beginStep(Replica& replica, int64_t /*step*/) {
+void ParameterServer::beginStep(Replica& replica, int64_t step) {
   pull(replica, Shard::Values::weights);
+  for (const auto& shard : shards_) shard->beginStep(replica.index, step, 1.0 / replicas());
   Lane& lane = lanes_[replica.index];
   if (lane.overflow.defined()) lane.overflow.zero_();  // all have read it: they have updated
 }
@@ -139,11 +140,11 @@ void ParameterServer::waitForUpdates(const Replica& replica) {
   for (const Lane& lane : lanes_) lane.updated.follow(steps, replica.device);
 }
 
-void ParameterServer::endStep(Replica& replica, int64_t step) {
+void ParameterServer::endStep(Replica& replica) {
   Lane& lane = lanes_[replica.index];
   context_.monitor->waitUntil([&] { return sumArrived(replica); });
   if (replica.lossScale != nullptr) joinFindings(replica);
-  for (const auto& shard : shards_) shard->update(replica.index, step, 1.0 / replicas());
+  for (const auto& shard : shards_) shard->update(replica.index);
   if (lane.elsewhere) lane.elsewhere->endStep();
   lane.nextWork = 0;
   ++lane.steps;

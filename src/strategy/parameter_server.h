@@ -25,7 +25,7 @@ class ParameterServer final : public Strategy {
   void attach(Replica& replica) override;
   void beginStep(Replica& replica, int64_t step) override;
   void gradientReady(Replica& replica, Slice slice) override;
-  void endStep(Replica& replica, int64_t step) override;
+  void endStep(Replica& replica) override;
   void finish(Replica& replica) override;
   StrategyTraffic traffic() const override;
 

@@ -39,6 +39,8 @@ std::string Replicated::exchangeMemory() const {
   return join(std::vector<std::string>(texts.begin(), texts.end()), "; ");
 }
 
+void Replicated::beginStep(Replica& replica, int64_t step) { replica.optimizer.beginStep(step, 1.0 / replicas()); }
+
 void Replicated::gradientReady(Replica& replica, Slice slice) {
   Lane& lane = lanes_[replica.index];
   const auto startable = static_cast<size_t>(lane.tracker->note(slice));
@@ -51,20 +53,20 @@ void Replicated::gradientReady(Replica& replica, Slice slice) {
   lane.group->progress();
 }
 
-void Replicated::endStep(Replica& replica, int64_t step) {
+void Replicated::endStep(Replica& replica) {
   Lane& lane = lanes_[replica.index];
   const auto& buckets = lane.tracker->buckets();
   check(lane.tracker->startable() == static_cast<int64_t>(buckets.size()), "every gradient was reported in the step");
   for (size_t i = 0; i < buckets.size(); ++i) {
     if (lane.group) lane.group->wait(lane.tickets[i]);
     if (replica.lossScale == nullptr) {
-      replica.optimizer.update(buckets[i], step, 1.0 / replicas());
+      replica.optimizer.update(buckets[i]);
     } else {
       replica.lossScale->check(replica.buffers.gradient(buckets[i]));
     }
   }
   if (replica.lossScale != nullptr) {  // sums are the same bits everywhere, and so is what was found
-    for (const Slice bucket : buckets) replica.optimizer.update(bucket, step, 1.0 / replicas());
+    for (const Slice bucket : buckets) replica.optimizer.update(bucket);
   }
   lane.tickets.clear();
   lane.tracker->reset();

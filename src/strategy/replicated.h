@@ -15,8 +15,9 @@ class Replicated final : public Strategy {
   explicit Replicated(const StrategyContext& context);
 
   void attach(Replica& replica) override;
+  void beginStep(Replica& replica, int64_t step) override;
   void gradientReady(Replica& replica, Slice slice) override;
-  void endStep(Replica& replica, int64_t step) override;
+  void endStep(Replica& replica) override;
   StrategyTraffic traffic() const override { return lanes_[0].traffic; }
   std::string exchangeMemory() const override;
 

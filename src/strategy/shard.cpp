@@ -62,11 +62,15 @@ void Shard::sum(const Piece& piece, std::vector<at::Tensor> gradients) {
   sumFromPeers(buffers_.gradient(piece.inShard), std::move(gradients));
 }
 
-void Shard::update(int replica, int64_t step, double gradientScale) {
+void Shard::beginStep(int replica, int64_t step, double gradientScale) {
+  if (ownedBy(replica)) optimizers_[rankOf(replica)]->beginStep(step, gradientScale);
+}
+
+void Shard::update(int replica) {
   const int rank = rankOf(replica);
   for (int segment = 0; rank >= 0 && segment < buffers_.segments(); ++segment) {
     const Slice owned = ownedRange(buffers_.whole(segment), static_cast<int>(plan_.owners.size()), rank);
-    if (owned.count() > 0) optimizers_[rank]->update(owned, step, gradientScale);
+    if (owned.count() > 0) optimizers_[rank]->update(owned);
   }
 }
 

@@ -35,8 +35,9 @@ class Shard {
   void sum(const Piece& piece, std::vector<at::Tensor> gradients);
   /// What sum() has written.
   at::Tensor gradient(const Piece& piece) const { return buffers_.gradient(piece.inShard); }
-  /// Updates what `replica` owns.
-  void update(int replica, int64_t step, double gradientScale);
+  /// Of what `replica` owns: Optimizer::beginStep(), and the update of all of it.
+  void beginStep(int replica, int64_t step, double gradientScale);
+  void update(int replica);
 
   enum class Values { weights, masters };
   void copyTo(FlatBuffers& replica, Values values) const;

@@ -39,12 +39,14 @@ class Strategy {
   /// Collective; afterwards every replica holds replica 0's parameters. Replicas may share their memory from then on,
   /// so nobody keeps a view of them from before.
   virtual void attach(Replica& replica) = 0;
-  virtual void beginStep(Replica&, int64_t /*step*/) {}  ///< e.g. pull from the parameter server
+  /// The optimizer's step `step` begins, from 0 (Optimizer::beginStep()); what must come before the batch is done, as a
+  /// pull from the parameter server. What follows, to the end of endStep(), is the same work in every step.
+  virtual void beginStep(Replica& replica, int64_t step) = 0;
   /// During backward; may start communication and update weights, must not wait.
   virtual void gradientReady(Replica&, Slice) {}
-  /// Exchange finished, update of step `step` applied. With a loss scale its step ends next (LossScale::endStep()): it
-  /// knows then of every gradient that this replica's weights are made of, and so did all updates.
-  virtual void endStep(Replica& replica, int64_t step) = 0;
+  /// Exchange finished, update applied. With a loss scale its step ends next (LossScale::endStep()): it knows then of
+  /// every gradient that this replica's weights are made of, and so did all updates.
+  virtual void endStep(Replica& replica) = 0;
   /// Once after the last step, before parameters are read: they are those of the last update.
   virtual void finish(Replica&) {}
   virtual StrategyTraffic traffic() const = 0;

@@ -54,9 +54,9 @@ class SlowExchange final : public Strategy {
   void attach(Replica& replica) override { inner_->attach(replica); }
   void beginStep(Replica& replica, int64_t step) override { inner_->beginStep(replica, step); }
   void gradientReady(Replica& replica, Slice slice) override { inner_->gradientReady(replica, slice); }
-  void endStep(Replica& replica, int64_t step) override {
+  void endStep(Replica& replica) override {
     delayIn(Place::exchange);
-    inner_->endStep(replica, step);
+    inner_->endStep(replica);
   }
   void finish(Replica& replica) override { inner_->finish(replica); }
   StrategyTraffic traffic() const override { return inner_->traffic(); }

@@ -7,46 +7,55 @@
 namespace tandem::equivalence {
 namespace {
 
-/// An optimizer with another one's update changed.
+/// What a seeded bug changes of an optimizer.
+struct Changes {
+  double scale = 1;  ///< of gradients, beside the right one
+  std::function<void(Slice)> update = nullptr;
+};
+
+/// An optimizer with another one's steps changed.
 class ChangedOptimizer final : public Optimizer {
  public:
-  using Update = std::function<void(Slice, int64_t step, double scale)>;
-  ChangedOptimizer(Optimizer& inner, Update update) : inner_(inner), update_(std::move(update)) {}
+  ChangedOptimizer(Optimizer& inner, Changes changes) : inner_(inner), changes_(std::move(changes)) {}
   void allocateState() override { inner_.allocateState(); }
+  void beginStep(int64_t step, double scale) override { inner_.beginStep(step, scale * changes_.scale); }
 
  private:
-  void apply(Slice slice, int64_t step, double scale) override { update_(slice, step, scale); }
+  void apply(Slice slice) override { changes_.update(slice); }
   Optimizer& inner_;
-  Update update_;
+  Changes changes_;
 };
 
 /// The right strategy; the seeded bugs derive from it and change what becomes of an update, whoever makes it and when.
 class Mutant : public Strategy {
  public:
-  explicit Mutant(const StrategyContext& context) : inner_(makeReplicated(context)) {}
+  explicit Mutant(const StrategyContext& context) : step_(context.devices.size()), inner_(makeReplicated(context)) {}
   void attach(Replica& replica) override { inner_->attach(replica); }
-  void beginStep(Replica& replica, int64_t step) override { inner_->beginStep(replica, step); }
+  void beginStep(Replica& replica, int64_t step) override {
+    step_[replica.index] = step;
+    withChangedUpdate(replica, [&](Replica& changed) { inner_->beginStep(changed, step); });
+  }
   void gradientReady(Replica& replica, Slice slice) override {
     withChangedUpdate(replica, [&](Replica& changed) { inner_->gradientReady(changed, slice); });
   }
-  void endStep(Replica& replica, int64_t step) override {
-    withChangedUpdate(replica, [&](Replica& changed) { inner_->endStep(changed, step); });
+  void endStep(Replica& replica) override {
+    withChangedUpdate(replica, [&](Replica& changed) { inner_->endStep(changed); });
   }
   void finish(Replica& replica) override { inner_->finish(replica); }
   StrategyTraffic traffic() const override { return inner_->traffic(); }
 
  protected:
-  virtual void update(Replica& replica, Slice slice, int64_t step, double scale) {
-    replica.optimizer.update(slice, step, scale);
-  }
+  virtual double scale() const { return 1; }
+  virtual void update(Replica& replica, Slice slice) { replica.optimizer.update(slice); }
+  int64_t stepOf(const Replica& replica) const { return step_[replica.index]; }
 
  private:
   void withChangedUpdate(Replica& replica, const std::function<void(Replica&)>& call) {
-    ChangedOptimizer changed(replica.optimizer,
-                             [&](Slice slice, int64_t step, double scale) { update(replica, slice, step, scale); });
+    ChangedOptimizer changed(replica.optimizer, {scale(), [&](Slice slice) { update(replica, slice); }});
     Replica other{replica.index, replica.device, replica.buffers, changed, replica.lossScale};
     call(other);
   }
+  std::vector<int64_t> step_;  // of each replica
   std::unique_ptr<Strategy> inner_;
 };
 
@@ -54,8 +63,8 @@ bool startsTheFirstBucket(Slice slice) { return slice.segment == 0 && slice.begi
 
 class BucketNotUpdated final : public Mutant {
   using Mutant::Mutant;
-  void update(Replica& replica, Slice slice, int64_t step, double scale) override {
-    if (!startsTheFirstBucket(slice)) Mutant::update(replica, slice, step, scale);
+  void update(Replica& replica, Slice slice) override {
+    if (!startsTheFirstBucket(slice)) Mutant::update(replica, slice);
   }
 };
 
@@ -68,13 +77,14 @@ class BucketNotExchanged final : public Mutant {
   }
 
  private:
-  void update(Replica& replica, Slice slice, int64_t step, double scale) override {
+  void update(Replica& replica, Slice slice) override {
     const at::Tensor& own = own_[replica.index];
     if (startsTheFirstBucket(slice)) {
       const int64_t count = std::min(own.numel(), slice.count());
-      replica.buffers.gradient({slice.segment, 0, count}).copy_(own.narrow(0, 0, count) * (1 / scale));
+      const auto replicas = static_cast<double>(own_.size());  // by whose number the update divides
+      replica.buffers.gradient({slice.segment, 0, count}).copy_(own.narrow(0, 0, count) * replicas);
     }
-    Mutant::update(replica, slice, step, scale);
+    Mutant::update(replica, slice);
   }
   std::vector<at::Tensor> own_;
 };
@@ -85,9 +95,7 @@ class WrongDivisor final : public Mutant {
       : Mutant(context), replicas_(static_cast<double>(context.devices.size())) {}
 
  private:
-  void update(Replica& replica, Slice slice, int64_t step, double scale) override {
-    Mutant::update(replica, slice, step, scale * replicas_);
-  }
+  double scale() const override { return replicas_; }
   double replicas_;
 };
 
@@ -97,10 +105,10 @@ class StaleWeight final : public Mutant {
   explicit StaleWeight(const StrategyContext& context) : Mutant(context), shared_(context.allReduce->ownersUpdate) {}
 
  private:
-  void update(Replica& replica, Slice slice, int64_t step, double scale) override {
+  void update(Replica& replica, Slice slice) override {
     const bool ofFirst = slice.segment == 0 && slice.begin < replica.buffers.slice(0).end;
-    const bool missed = ofFirst && step == 2 && (shared_ || replica.index == 1);
-    if (!missed) Mutant::update(replica, slice, step, scale);
+    const bool missed = ofFirst && stepOf(replica) == 2 && (shared_ || replica.index == 1);
+    if (!missed) Mutant::update(replica, slice);
   }
   bool shared_;
 };

@@ -4,6 +4,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,23 @@ TEST(GraphedStep, TheSameTensorsAreReadWhereTheyAre) {
   const Batch batch = batchOf(1);
   for (int i = 0; i < 6; ++i) steps.graphed.run(batch);
   for (const void* images : steps.seen.images) EXPECT_EQ(images, batch.images.const_data_ptr());
+}
+
+TEST(GraphedStep, CallsOfTheHostAreMadeInEveryStep) {
+  WorkLog log;
+  int calls = 0;
+  std::optional<GraphedStep> graphed;
+  const auto work = [&](const Batch&) {
+    graphed->call([&calls] { ++calls; });
+    return at::Tensor();
+  };
+  graphed.emplace(std::make_unique<RepeatedWork>(log), work, at::detail::createCPUGenerator(1));
+  for (int i = 0; i < GraphedStep::eagerSteps; ++i) graphed->run(batchOf(i));
+  EXPECT_EQ(calls, GraphedStep::eagerSteps);
+  EXPECT_TRUE(log.empty());
+  for (int i = 0; i < 2; ++i) graphed->run(batchOf(i));
+  EXPECT_EQ(calls, GraphedStep::eagerSteps + 2);
+  EXPECT_EQ(log, WorkLog({"record", "launch", "call", "launch", "call"}));
 }
 
 TEST(GraphedStep, WithoutALossThereIsNone) {

@@ -4,6 +4,7 @@
 #include <ATen/Context.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "engine/team.h"
 #include "engine/team_options.h"
 #include "models/model.h"
@@ -54,6 +55,51 @@ TEST(OnAGpu, AGraphTrainsToTheSameBits) {
       }
     }
   }
+}
+
+// The host runs ahead of the launches and waits for each of the other steps.
+TEST(OnAGpu, AGraphIsThatOfEveryStepOfAnOptimizerAndASchedule) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  for (const OptimizerEntry& optimizer : optimizers()) {
+    for (const ScheduleEntry& schedule : schedules()) {
+      Config config;
+      config.model = "resnet20";
+      config.optimizer = concat(optimizer.name);
+      config.schedule = concat(schedule.name);
+      config.steps = 8;
+      config.graph = "off";
+      config.inFlight = 1;
+      const Trained eager = train(config);
+      config.graph = "on";
+      config.inFlight = 8;
+      const Trained graphed = train(config);
+      EXPECT_EQ(graphed.losses, eager.losses) << optimizer.name << ' ' << schedule.name;
+      EXPECT_TRUE(graphed.weights.equal(eager.weights)) << optimizer.name << ' ' << schedule.name;
+    }
+  }
+}
+
+TEST(OnAGpu, CallsOfTheHostAreMadeAmidEachLaunch) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  const Device device = Device::cuda(0);
+  device.bind();
+  const at::Tensor value = at::zeros({1}, device.torch());
+  std::vector<double> seen;
+  const auto work = makeRecordedWork(device);
+  work->record(
+      [&] {
+        value.add_(1);
+        work->call([&] {
+          seen.push_back(value.item<double>());  // waits, as no recorded work may
+          value.mul_(10);
+        });
+        value.add_(5);
+      },
+      at::globalContext().defaultGenerator(device.torch()));
+  EXPECT_TRUE(seen.empty());
+  for (int i = 0; i < 3; ++i) work->launch();
+  EXPECT_EQ(seen, (std::vector<double>{1, 16, 166}));
+  EXPECT_EQ(value.item<double>(), 1665);
 }
 
 TEST(OnAGpu, LaunchesDrawNewNumbers) {

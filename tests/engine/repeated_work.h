@@ -9,13 +9,17 @@ namespace tandem {
 
 using WorkLog = std::vector<std::string>;
 
-/// Recorded work on a CPU: keeps the calls and makes them again at each launch.
+/// Recorded work on a CPU: keeps the work and does it again at each launch, with the host's calls in their places.
 class RepeatedWork final : public RecordedWork {
  public:
   explicit RepeatedWork(WorkLog& log) : log_(log) {}
   void record(const std::function<void()>& work, const at::Generator&) override {
     log_.emplace_back("record");
     work_ = work;
+  }
+  void call(std::function<void()> onHost) override {
+    log_.emplace_back("call");
+    onHost();
   }
   void launch() override {
     log_.emplace_back("launch");
@@ -33,6 +37,7 @@ class RefusedWork final : public RecordedWork {
   void record(const std::function<void()>&, const at::Generator&) override {
     throw RecordingFailed("operation not permitted when stream is capturing");
   }
+  void call(std::function<void()>) override {}
   void launch() override {}
 };
 

@@ -4,11 +4,14 @@
 #include <algorithm>
 
 #include "base/catalog.h"
+#include "base/text.h"
+#include "engine/graphed_step.h"
 #include "engine/steps_in_flight.h"
 #include "engine/team.h"
 #include "engine/team_options.h"
 #include "models/model.h"
 #include "support/recorded_streams.h"
+#include "support/streamed_work.h"
 
 namespace tandem {
 
@@ -25,6 +28,29 @@ int64_t count(const std::vector<RecordedStreams::Entry>& entries, Call call) {
 /// A way of training whose work streams order, on two replicas.
 struct Way {
   std::string strategy, allReduce, parameterDevice = "cpu";
+  std::string name() const { return concat(strategy, ' ', allReduce, ' ', parameterDevice); }
+};
+
+/// Of a run.
+struct Flow {
+  int64_t inFlight = 100;
+  bool recorded = false;
+  bool eventOfBatch = false;  ///< as a source has that copies on a stream of its own
+};
+
+class SourceWithEvents final : public BatchSource {
+ public:
+  SourceWithEvents(std::unique_ptr<BatchSource> inner, const Device& device)
+      : inner_(std::move(inner)), device_(device) {}
+  bool next(Batch& out) override {
+    const bool any = inner_->next(out);
+    out.ready = device_.record();
+    return any;
+  }
+
+ private:
+  std::unique_ptr<BatchSource> inner_;
+  const Device& device_;
 };
 
 std::vector<Way> ways() {
@@ -38,7 +64,7 @@ std::vector<Way> ways() {
 
 class StreamedTeam {
  public:
-  StreamedTeam(const Way& way, int64_t inFlight) : graph_(buildModel("trivial", {})) {
+  StreamedTeam(const Way& way, const Flow& flow) : graph_(buildModel("trivial", {})) {
     Config config;
     config.model = "trivial";
     config.batch = 2;
@@ -48,17 +74,28 @@ class StreamedTeam {
     config.parameterDevice = way.parameterDevice;
     TeamOptions options = teamOptions(resolvePlan(config, 2), graph_, {&layouts().front(), {}, ""});
     options.allReduce = &find(allReduces(), way.allReduce, "--all-reduce");
-    options.inFlight = inFlight;
-    for (int i = 0; i < 2; ++i)
-      options.devices[static_cast<size_t>(i)] = Device::cpuWithStreams(i, RecordedStreams::device(i));
+    options.inFlight = flow.inFlight;
+    options.bucketBytes = 1024;  // several even in a small network
+    for (int i = 0; i < 2; ++i) devices_.push_back(Device::cpuWithStreams(i, RecordedStreams::device(i)));
+    options.devices = devices_;
+    if (flow.eventOfBatch) {
+      options.source = [this, source = options.source](int replica) {
+        return std::make_unique<SourceWithEvents>(source(replica), devices_.at(static_cast<size_t>(replica)));
+      };
+    }
+    if (flow.recorded) {
+      options.recorder = [](const Device& device) {
+        return std::make_unique<StreamedWork>(device.name() == "cpu:0" ? 0 : 1);
+      };
+    }
     team_.emplace(options);
   }
 
-  /// What the streams saw of `steps` steps, after two others.
+  /// What the streams saw of `steps` steps, after those that are never recorded and one more.
   std::vector<RecordedStreams::Entry> see(int64_t steps) {
     std::vector<RecordedStreams::Entry> seen;
     team_->run([&](Team::Member& member) {
-      for (int i = 0; i < 2; ++i) member.step();
+      for (int i = 0; i <= GraphedStep::eagerSteps; ++i) member.step();
       member.barrier();
       if (member.index() == 0) RecordedStreams::take();
       member.barrier();
@@ -85,12 +122,13 @@ class StreamedTeam {
 
  private:
   Graph graph_;
+  std::vector<Device> devices_;
   std::optional<Team> team_;
 };
 
 TEST(Streams, NoStepWaitsForTheHost) {
   for (const Way& way : ways()) {
-    const auto seen = StreamedTeam(way, /*inFlight=*/100).see(4);
+    const auto seen = StreamedTeam(way, {}).see(4);
     EXPECT_GT(count(seen, Call::record), 0) << way.strategy << ' ' << way.allReduce;
     EXPECT_EQ(count(seen, Call::hostWaits), 0) << way.strategy << ' ' << way.allReduce;
   }
@@ -98,7 +136,7 @@ TEST(Streams, NoStepWaitsForTheHost) {
 
 TEST(Streams, ReplicasThatExchangeWaitForOneAnotherOnTheirStreams) {
   for (const Way& way : ways()) {
-    const auto seen = StreamedTeam(way, /*inFlight=*/100).see(3);
+    const auto seen = StreamedTeam(way, {}).see(3);
     if (way.strategy == "independent") {
       EXPECT_EQ(count(seen, Call::block), 0);
       continue;
@@ -113,16 +151,67 @@ TEST(Streams, ReplicasThatExchangeWaitForOneAnotherOnTheirStreams) {
 
 TEST(Streams, TheHostRunsAheadByTheStepsInFlight) {
   constexpr int64_t steps = 5;
-  const auto seen = StreamedTeam({"independent", "shared"}, /*inFlight=*/2).see(steps);
+  const auto seen = StreamedTeam({"independent", "shared"}, {.inFlight = 2}).see(steps);
   EXPECT_EQ(count(seen, Call::hostWaits), 2 * steps);  // of each replica, once a step
 }
 
 TEST(Streams, WaitingForTheDeviceIsItsComputing) {
   RecordedStreams::waitTakes = std::chrono::milliseconds(30);
-  StreamedTeam team({"independent", "shared"}, /*inFlight=*/1);
+  StreamedTeam team({"independent", "shared"}, {.inFlight = 1});
   const std::vector<StepSample> samples = team.samples(3);
   RecordedStreams::waitTakes = {};
   for (const StepSample& sample : samples) EXPECT_GE(sample.compute, std::chrono::milliseconds(30));
+}
+
+bool exchanges(const Way& way) { return way.strategy != "independent"; }
+
+// A record holds what a stream did then. The host would wait for others' records while it makes its own, and an event
+// that a launch waits for is the one that was recorded last before that launch: of the step before.
+TEST(Streams, RecordedWorkHoldsNoEvents) {
+  for (const Way& way : ways()) {
+    const auto seen = StreamedTeam(way, {.recorded = true}).see(3);
+    EXPECT_EQ(count(seen, Call::hostWaits), 0) << way.name();
+    const int64_t parts = count(seen, Call::work);
+    if (exchanges(way)) {
+      EXPECT_GT(parts, 2 * 3) << way.name() << ": exchanged while backward goes on";
+    } else {
+      EXPECT_EQ(parts, 2 * 3) << way.name();
+    }
+    for (const auto& entry : seen) EXPECT_FALSE(entry.amid) << way.name();
+  }
+}
+
+// The first part of a step reads weights that are made of all gradients of the step before.
+TEST(Streams, RecordedStepsComeAfterAllThatOthersDidInTheStepBefore) {
+  constexpr int64_t steps = 4;
+  for (const Way& way : ways()) {
+    const auto seen = StreamedTeam(way, {.recorded = true}).see(steps);
+    const int64_t parts = count(seen, Call::work) / (2 * steps);  // of each replica's step
+    StreamOrder order(2);
+    for (const auto& entry : seen) {
+      const int64_t done = entry.call == Call::work ? order.over(entry.device, entry.device) : -1;
+      if (done >= 0 && done % parts == 0) {
+        EXPECT_GE(order.over(entry.device, 1 - entry.device), exchanges(way) ? done : 0) << way.name();
+      }
+      order.follow(entry);
+    }
+    EXPECT_EQ(order.over(0, 0), steps * parts) << way.name();
+  }
+}
+
+// A batch is copied and normalised on a stream of its own, during the step before; the replica's stream waits for it
+// between the launches.
+TEST(Streams, ABatchIsWaitedForBetweenRecordedSteps) {
+  const auto seen = StreamedTeam({"independent", "shared"}, {.recorded = true, .eventOfBatch = true}).see(3);
+  for (const int device : {0, 1}) {
+    std::vector<Call> calls;
+    for (const auto& entry : seen) {
+      EXPECT_FALSE(entry.amid);
+      const bool matters = entry.call == Call::block || entry.call == Call::work;
+      if (matters && entry.device == device) calls.push_back(entry.call);
+    }
+    EXPECT_EQ(calls, (std::vector<Call>{Call::block, Call::work, Call::block, Call::work, Call::block, Call::work}));
+  }
 }
 
 /// The events that the host waited for while ten steps ended.

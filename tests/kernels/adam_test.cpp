@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "prepared.h"
 #include "test_devices.h"
 
 namespace tandem {
@@ -37,7 +38,7 @@ TEST_P(AdamUpdate, EqualsTheReferenceInFp64OverFiveSteps) {
     State actual(count, weightType, device), expected(count, at::kFloat, device, at::kDouble);
     for (step.number = 1; step.number <= 5; ++step.number) {
       const at::Tensor gradient = at::randn({count}).to(device, gradientType);
-      adamUpdate(actual.master, actual.weights, gradient, actual.moments, step);
+      adamUpdate(actual.master, actual.weights, gradient, actual.moments, prepared(step, device));
       adamUpdateReference(expected.master, expected.weights, gradient, expected.moments, step);
     }
     EXPECT_LT(relativeError(actual.master, expected.master), 1e-6) << device;
@@ -70,7 +71,7 @@ TEST(AdamUpdate, EqualsAtensFusedOptimizersFromTheFirstStepOn) {
     State kernel(1003, at::kFloat, at::kCPU), reference(1003, at::kFloat, at::kCPU), aten(1003, at::kFloat, at::kCPU);
     for (step.number = 1; step.number <= 20; ++step.number) {
       const at::Tensor gradient = at::randn({1003});
-      adamUpdate(kernel.master, kernel.weights, gradient, kernel.moments, step);
+      adamUpdate(kernel.master, kernel.weights, gradient, kernel.moments, prepared(step));
       adamUpdateReference(reference.master, reference.weights, gradient, reference.moments, step);
       updateByAten(aten, gradient, step);
       EXPECT_LT(relativeError(kernel.master, aten.master), 1e-6) << "step " << step.number;
@@ -86,13 +87,13 @@ TEST(AdamUpdate, RangesAtAnyElementGiveTheBitsOfTheWhole) {
     const at::Tensor gradient = at::randn({count}).to(type);
     AdamStep step{.rate = 1e-2, .weightDecay = 0.1};
     for (step.number = 1; step.number <= 3; ++step.number) {
-      adamUpdate(whole.master, whole.weights, gradient, whole.moments, step);
+      adamUpdate(whole.master, whole.weights, gradient, whole.moments, prepared(step));
       const int64_t cut = 37 * step.number + 1;  // at no vector's border
       for (const auto& [first, length] : {std::pair{cut, count - cut}, {int64_t{0}, cut}}) {
         at::Tensor master = parts.master.narrow(0, first, length), weights = parts.weights.narrow(0, first, length);
         const AdamMoments moments{parts.moments.mean.narrow(0, first, length),
                                   parts.moments.square.narrow(0, first, length)};
-        adamUpdate(master, weights, gradient.narrow(0, first, length), moments, step);
+        adamUpdate(master, weights, gradient.narrow(0, first, length), moments, prepared(step));
       }
     }
     EXPECT_TRUE(at::equal(parts.master, whole.master));
@@ -104,31 +105,34 @@ TEST(AdamUpdate, RangesAtAnyElementGiveTheBitsOfTheWhole) {
 TEST(AdamUpdate, LeavesAWeightWithoutGradientAlone) {
   State state(10, at::kFloat, at::kCPU);
   const at::Tensor before = state.master.clone();
-  adamUpdate(state.master, state.weights, at::zeros({10}), state.moments, {.rate = 0.5});
+  adamUpdate(state.master, state.weights, at::zeros({10}), state.moments, prepared(AdamStep{.rate = 0.5}));
   EXPECT_TRUE(at::equal(state.master, before)) << "0 / (0 + epsilon)";
 }
 
 TEST(AdamUpdate, WritesWeightsOfAnyTypeApartFromMaster) {
   State state(100, at::kFloat, at::kCPU);
   at::Tensor apart = at::zeros({100});
-  adamUpdate(state.master, apart, at::randn({100}), state.moments, {.rate = 0.1});
+  adamUpdate(state.master, apart, at::randn({100}), state.moments, prepared(AdamStep{.rate = 0.1}));
   EXPECT_TRUE(at::equal(apart, state.master));
 }
 
 TEST(AdamUpdate, KeepsNanInBfloat16) {
   State state(3, at::kBFloat16, at::kCPU);
-  adamUpdate(state.master, state.weights, at::tensor({std::nanf(""), 1.F, 1.F}), state.moments, {.rate = 0.1});
+  adamUpdate(state.master, state.weights, at::tensor({std::nanf(""), 1.F, 1.F}), state.moments,
+             prepared(AdamStep{.rate = 0.1}));
   EXPECT_TRUE(state.weights.isnan()[0].item<bool>());
   EXPECT_EQ(state.weights.isnan().sum().item<int64_t>(), 1);
 }
 
 TEST(AdamUpdate, RefusesTensorsThatDoNotFit) {
   State state(10, at::kFloat, at::kCPU);
-  const at::Tensor gradient = at::zeros({10});
-  EXPECT_ANY_THROW(adamUpdate(state.master, state.weights, at::zeros({9}), state.moments, {}));
-  EXPECT_ANY_THROW(adamUpdate(state.master, state.weights, gradient.to(at::kDouble), state.moments, {}));
-  EXPECT_ANY_THROW(adamUpdate(state.master, state.weights, gradient, {state.moments.mean, {}}, {}));
-  EXPECT_ANY_THROW(adamUpdate(state.master, state.weights, gradient, {gradient.to(at::kDouble), gradient}, {}));
+  const at::Tensor gradient = at::zeros({10}), wide = gradient.to(at::kDouble);
+  const auto step = prepared(AdamStep{});
+  EXPECT_NO_THROW(adamUpdate(state.master, state.weights, gradient, state.moments, step));
+  EXPECT_ANY_THROW(adamUpdate(state.master, state.weights, at::zeros({9}), state.moments, step));
+  EXPECT_ANY_THROW(adamUpdate(state.master, state.weights, wide, state.moments, step));
+  EXPECT_ANY_THROW(adamUpdate(state.master, state.weights, gradient, {state.moments.mean, {}}, step));
+  EXPECT_ANY_THROW(adamUpdate(state.master, state.weights, gradient, {wide, gradient}, step));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "prepared.h"
 #include "test_devices.h"
 
 namespace tandem {
@@ -33,7 +34,7 @@ TEST_P(SgdUpdate, EqualsTheReferenceOverFiveSteps) {
     State actual(count, weightType, device), expected(count, weightType, device);
     for (int i = 0; i < 5; ++i) {
       const at::Tensor gradient = at::randn({count}).to(device, gradientType);
-      sgdUpdate(actual.master, actual.weights, gradient, actual.velocity, step);
+      sgdUpdate(actual.master, actual.weights, gradient, actual.velocity, prepared(step, device));
       sgdUpdateReference(expected.master, expected.weights, gradient, expected.velocity, step);
     }
     EXPECT_LT(relativeError(actual.master, expected.master), 1e-6) << device;
@@ -59,7 +60,7 @@ TEST(SgdUpdate, UpdatesASliceAndNothingBesideIt) {
         state->master = cut(state->master), state->weights = cut(state->weights),
         state->velocity = cut(state->velocity);
       }
-      sgdUpdate(slice.master, slice.weights, cut(gradient), slice.velocity, steps[4]);
+      sgdUpdate(slice.master, slice.weights, cut(gradient), slice.velocity, prepared(steps[4], device));
       sgdUpdateReference(expected.master, expected.weights, cut(gradient), expected.velocity, steps[4]);
       EXPECT_LT(relativeError(whole.master, before.master), 1e-6) << device;
       EXPECT_LT(relativeError(whole.velocity, before.velocity), 1e-6) << device;
@@ -72,14 +73,14 @@ TEST(SgdUpdate, NeedsNoVelocityWithoutMomentum) {
   State state(10, at::kFloat, at::kCPU);
   at::Tensor none;
   const at::Tensor before = state.master.clone(), gradient = at::ones({10});
-  sgdUpdate(state.master, state.weights, gradient, none, {0.5F, 0, 0, 1, false});
+  sgdUpdate(state.master, state.weights, gradient, none, prepared(SgdStep{0.5F, 0, 0, 1, false}));
   EXPECT_LT(relativeError(state.master, before - 0.5), 1e-6);
 }
 
 TEST(SgdUpdate, WritesWeightsOfAnyTypeApartFromMaster) {
   State state(100, at::kFloat, at::kCPU);
   at::Tensor apart = at::zeros({100});
-  sgdUpdate(state.master, apart, at::randn({100}), state.velocity, {0.1F, 0.9F, 0, 1, false});
+  sgdUpdate(state.master, apart, at::randn({100}), state.velocity, prepared(SgdStep{0.1F, 0.9F, 0, 1, false}));
   EXPECT_TRUE(at::equal(apart, state.master));
 }
 
@@ -88,7 +89,7 @@ TEST(SgdUpdate, KeepsNanAndInfinityInBfloat16) {
     State state(3, at::kBFloat16, device);
     const float huge = std::numeric_limits<float>::infinity();
     const at::Tensor gradient = at::tensor({std::nanf(""), huge, -huge}).to(device);
-    sgdUpdate(state.master, state.weights, gradient, state.velocity, {1, 0, 0, 1, false});
+    sgdUpdate(state.master, state.weights, gradient, state.velocity, prepared(SgdStep{1, 0, 0, 1, false}, device));
     const at::Tensor weights = state.weights.to(at::kCPU, at::kFloat);
     EXPECT_TRUE(std::isnan(weights[0].item<float>())) << device;
     EXPECT_EQ(weights[1].item<float>(), -huge) << device;
@@ -106,7 +107,7 @@ TEST(SgdUpdate, RoundsEveryBitPatternLikeLibtorch) {
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
     at::Tensor master = bits.view(at::kFloat).clone();
     at::Tensor weights = at::empty(master.sizes(), type), none;
-    sgdUpdate(master, weights, at::zeros(master.sizes()), none, {0, 0, 0, 0, false});
+    sgdUpdate(master, weights, at::zeros(master.sizes()), none, prepared(SgdStep{0, 0, 0, 0, false}));
     EXPECT_TRUE(equalOrNan(weights, bits.view(at::kFloat).to(type))) << type;
   }
 }
@@ -116,16 +117,20 @@ TEST(SgdUpdate, ReadsEveryBitPatternLikeLibtorch) {
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
     const at::Tensor gradient = bits.view(type);
     at::Tensor master = at::zeros(gradient.sizes()), weights = master, none;
-    sgdUpdate(master, weights, gradient, none, {-1, 0, 0, 1, false});
+    sgdUpdate(master, weights, gradient, none, prepared(SgdStep{-1, 0, 0, 1, false}));
     EXPECT_TRUE(equalOrNan(master, gradient.to(at::kFloat))) << type;
   }
 }
 
 TEST(SgdUpdate, RefusesTensorsThatDoNotFit) {
   State state(10, at::kFloat, at::kCPU);
-  EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({9}), state.velocity, {}));
-  EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({10}, at::kDouble), state.velocity, {}));
-  EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({20}).slice(0, 0, 20, 2), state.velocity, {}));
+  at::Tensor none;
+  const auto step = prepared(SgdStep{}), withMomentum = prepared(SgdStep{.momentum = 0.9F});
+  EXPECT_NO_THROW(sgdUpdate(state.master, state.weights, at::zeros({10}), state.velocity, step));
+  EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({9}), state.velocity, step));
+  EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({10}, at::kDouble), state.velocity, step));
+  EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({20}).slice(0, 0, 20, 2), state.velocity, step));
+  EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({10}), none, withMomentum));
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ TEST(AdamOptimizer, FollowsThePlainRuleAndTheScheduleOverSteps) {
     for (int64_t step = 0; step < 6; ++step) {
       const at::Tensor gradient = at::sin(at::arange(7, at::kDouble) + static_cast<double>(step));
       buffers.gradientView(0).copy_(4 * gradient);
-      optimizer->update(buffers.slice(0), step, 0.25);
+      optimizer->beginStep(step, 0.25);
+      optimizer->update(buffers.slice(0));
       plain.step(gradient, options, step + 1, 0.2 * options.schedule->factor(step, 10));
     }
     EXPECT_LT((buffers.masterView(0).to(at::kDouble) - plain.weight).norm().item<double>(), 1e-5) << name;

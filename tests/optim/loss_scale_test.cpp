@@ -111,7 +111,8 @@ struct Training {
   }
   void step(int64_t number, const at::Tensor& gradient) {
     buffers.gradientView(0).copy_(gradient);
-    optimizer->update(buffers.whole(0), number, 0.5);
+    optimizer->beginStep(number, 0.5);
+    optimizer->update(buffers.whole(0));
   }
 
   FlatBuffers buffers;

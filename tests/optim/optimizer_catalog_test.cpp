@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "optim/optimizer.h"
 
 namespace tandem {
@@ -32,7 +33,10 @@ TEST_P(EveryOptimizer, MovesItsSliceAndLeavesOthersAlone) {
     fill(buffers);
     setGradients(buffers, 0);
     const at::Tensor a = buffers.masterView(0).clone(), b = buffers.masterView(1).clone();
-    makeOptimizer(buffers, options())->update(buffers.slice(0), 0, 1);
+    const auto optimizer = makeOptimizer(buffers, options());
+    EXPECT_THROW(optimizer->update(buffers.slice(0)), InternalError) << "of no step";
+    optimizer->beginStep(0, 1);
+    optimizer->update(buffers.slice(0));
     EXPECT_GT((buffers.masterView(0) - a).norm().item<double>(), 1e-3);
     EXPECT_TRUE(at::equal(buffers.masterView(1), b));
     EXPECT_TRUE(at::equal(buffers.weightView(0), buffers.masterView(0).to(precision.compute)));
@@ -50,9 +54,11 @@ TEST_P(EveryOptimizer, SlicesCutAnewAtEachStepGiveTheBitsOfTheWhole) {
       setGradients(parts, step);
       const Slice all = whole.slice(0);
       const int64_t cut = all.begin + 101 * (step + 1);
-      ofWhole->update(all, step, 0.5);
-      ofParts->update({all.segment, cut, all.end}, step, 0.5);
-      ofParts->update({all.segment, all.begin, cut}, step, 0.5);
+      ofWhole->beginStep(step, 0.5);
+      ofParts->beginStep(step, 0.5);
+      ofWhole->update(all);
+      ofParts->update({all.segment, cut, all.end});
+      ofParts->update({all.segment, all.begin, cut});
     }
     EXPECT_TRUE(at::equal(parts.masterView(0), whole.masterView(0)));
     EXPECT_TRUE(at::equal(parts.weightView(0), whole.weightView(0)));
@@ -70,7 +76,8 @@ TEST_P(EveryOptimizer, KeepsAsManyValuesPerWeightAsItsRowSays) {
     optimizer->allocateState();
     EXPECT_EQ(buffers.bytes(), without + GetParam()->stateValues(options) * ofOneValue);
     const int64_t allocated = buffers.bytes();
-    optimizer->update(buffers.whole(0), 0, 1);
+    optimizer->beginStep(0, 1);
+    optimizer->update(buffers.whole(0));
     EXPECT_EQ(buffers.bytes(), allocated);
   }
 }

@@ -36,7 +36,8 @@ TEST(SgdOptimizer, followsThePlainRuleAndTheScheduleOverSteps) {
   for (int64_t step = 0; step < 6; ++step) {
     const at::Tensor gradient = at::sin(at::arange(7, at::kDouble) + static_cast<double>(step));
     buffers.gradientView(0).copy_(4 * gradient);
-    optimizer->update(buffers.slice(0), step, 0.25);
+    optimizer->beginStep(step, 0.25);
+    optimizer->update(buffers.slice(0));
     plain.step(gradient, options, 0.2 * options.schedule->factor(step, 10));
   }
   EXPECT_LT((buffers.masterView(0).to(at::kDouble) - plain.weight).norm().item<double>(), 1e-5);
@@ -59,7 +60,8 @@ TEST(SgdOptimizer, leavesOtherSlicesAlone) {
   buffers.masterView(1).fill_(5);
   buffers.gradientView(0).fill_(1);
   buffers.gradientView(1).fill_(1);
-  optimizer->update(buffers.slice(0), 0, 1);
+  optimizer->beginStep(0, 1);
+  optimizer->update(buffers.slice(0));
   EXPECT_TRUE(buffers.masterView(0).eq(2).all().item<bool>());
   EXPECT_TRUE(buffers.masterView(1).eq(5).all().item<bool>());
 }
@@ -70,7 +72,10 @@ TEST(SgdOptimizer, roundsTheMasterIntoBf16Weights) {
   buffers.masterView(0).fill_(1);
   buffers.refreshWeights();
   buffers.gradientView(0).fill_(1);
-  for (int64_t step = 0; step < 3; ++step) optimizer->update(buffers.slice(0), step, 1);
+  for (int64_t step = 0; step < 3; ++step) {
+    optimizer->beginStep(step, 1);
+    optimizer->update(buffers.slice(0));
+  }
   EXPECT_NEAR(buffers.masterView(0)[0].item<float>(), 0.997, 1e-6) << "the master keeps what bf16 would lose";
   EXPECT_EQ(buffers.weightView(0)[0].item<float>(), buffers.masterView(0)[0].to(at::kBFloat16).item<float>());
 }

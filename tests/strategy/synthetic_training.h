@@ -84,7 +84,7 @@ inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica re
       if (run.spoil) run.spoil(replica.index, batch, parameter, buffers.gradient(slice));
       strategy.gradientReady(replica, slice);
     }
-    strategy.endStep(replica, step);
+    strategy.endStep(replica);
     if (replica.lossScale != nullptr) replica.lossScale->endStep();
   }
   strategy.finish(replica);

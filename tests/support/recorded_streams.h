@@ -10,14 +10,15 @@
 namespace tandem {
 
 /// What was asked of the streams of a device that does not exist (PrivateUse1): events are recorded, waited for by
-/// streams, and waited for by the host. From any thread.
+/// streams, and waited for by the host; what tests enqueue themselves is work. From any thread.
 class RecordedStreams {
  public:
-  enum class Call { record, block, hostWaits };
+  enum class Call { record, block, hostWaits, work };
   struct Entry {
     Call call;
-    int device;     ///< of the stream; of hostWaits -1
-    int64_t event;  ///< number in order of recording; of a wait for the whole device -1
+    int device;         ///< of the stream; of hostWaits -1
+    int64_t event;      ///< number in order of recording; of a wait for the whole device, and of work, -1
+    bool amid = false;  ///< recorded work, on its thread
     bool operator==(const Entry&) const = default;
   };
 
@@ -32,9 +33,13 @@ class RecordedStreams {
   }
 
   static void add(Entry entry) {
+    entry.amid = isAmid;
     const std::lock_guard lock(mutex);
     entries.push_back(entry);
   }
+
+  /// Whether the thread is amid recorded work.
+  static inline thread_local bool isAmid = false;
 
   /// How long the host's wait for an event takes.
   static inline std::chrono::milliseconds waitTakes{0};

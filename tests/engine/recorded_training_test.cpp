@@ -1,0 +1,128 @@
+#include <ATen/Context.h>
+#include <gtest/gtest.h>
+
+#include "engine/equivalence_cases.h"
+#include "engine/graphed_step.h"
+#include "engine/repeated_work.h"
+
+namespace tandem::equivalence {
+namespace {
+
+constexpr int64_t recordedSteps = GraphedStep::eagerSteps + 5;
+
+/// Updates that change from step to step.
+std::vector<OptimizerOptions> updates() {
+  std::vector<OptimizerOptions> all;
+  for (const OptimizerEntry& rule : optimizers()) {
+    for (const ScheduleEntry& schedule : schedules()) {
+      all.push_back(optimizerOptions());
+      all.back().rule = &rule;
+      all.back().schedule = &schedule;
+      all.back().totalSteps = recordedSteps;
+    }
+  }
+  return all;
+}
+
+/// Of each replica.
+struct Outcome {
+  std::vector<Weights> weights;
+  std::vector<std::vector<double>> losses;
+};
+
+Outcome run(const Case& c, const TeamOptions& options) {
+  Outcome result{std::vector<Weights>(c.replicas), std::vector<std::vector<double>>(c.replicas)};
+  Team(options).run([&](Team::Member& member) {
+    for (int64_t step = 0; step < recordedSteps; ++step) member.step();
+    member.finish();
+    result.weights[member.index()] = weightsOf(member.buffers());
+    result.losses[member.index()] = member.losses();
+  });
+  return result;
+}
+
+void expectTheSameBits(const Outcome& actual, const Outcome& expected, const std::string& name) {
+  EXPECT_EQ(actual.losses, expected.losses) << name;
+  for (size_t replica = 0; replica < expected.weights.size(); ++replica) {
+    for (size_t i = 0; i < expected.weights[replica].values.size(); ++i) {
+      EXPECT_TRUE(at::equal(actual.weights[replica].values[i], expected.weights[replica].values[i]))
+          << name << ' ' << expected.weights[replica].names[i];
+    }
+  }
+}
+
+void expectRecordedAsEager(const Case& c) {
+  TeamOptions options = teamOptions(c);
+  options.lossScale.initial = 0x1p20;  // steps are skipped
+  const Outcome eager = run(c, options);
+  options.recorder = [](const Device&) {
+    static thread_local WorkLog log;
+    return std::make_unique<RepeatedWork>(log);
+  };
+  expectTheSameBits(run(c, options), eager, c.name());
+}
+
+TEST(RecordedTraining, GivesTheBitsOfEagerTrainingWithEveryOptimizerAndSchedule) {
+  const Graph net = plainNet();
+  for (const OptimizerOptions& update : updates()) {
+    for (const char* precision : {"fp32", "fp16"}) {
+      Case c{.graph = &net, .strategy = &strategies().front(), .precision = precision};
+      c.executor = concat("planned");
+      c.optimizer = update;
+      expectRecordedAsEager(c);
+    }
+  }
+}
+
+TEST(RecordedTraining, GivesTheBitsOfEagerTrainingWithEveryExchange) {
+  const Graph net = plainNet();
+  for (const StrategyEntry& strategy : strategies()) {
+    for (Case c : variantsOf(strategy, net)) {
+      c.executor = concat("planned");
+      c.replicas = 3;
+      c.accumulate = 2;
+      c.optimizer = updates().back();
+      expectRecordedAsEager(c);
+    }
+  }
+}
+
+/// On all GPUs, or one that holds both replicas.
+std::vector<Case> onGpus(const Graph& net) {
+  std::vector<Case> cases;
+  for (const AllReduceEntry& row : allReduces()) {
+    if (!row.onCuda || row.enqueuesOnly) continue;
+    cases.push_back({.graph = &net, .strategy = &find(strategies(), "replicated", "strategy")});
+    cases.back().allReduce = concat(row.name);
+  }
+  for (const char* device : {"cpu", "device"}) {
+    cases.push_back({.graph = &net, .strategy = &find(strategies(), "parameter_server", "strategy")});
+    cases.back().parameterDevice = concat(device);
+  }
+  for (Case& c : cases) {
+    c.executor = concat("planned");
+    c.optimizer = updates().back();
+    c.gpus = cudaDeviceCount();
+    c.replicas = std::max(2, c.gpus);
+  }
+  return cases;
+}
+
+// The host runs ahead of the recorded steps and waits for each of the others.
+TEST(OnAGpu, AGraphInPartsTrainsToTheSameBits) {
+  if (cudaDeviceCount() == 0 || cudaDeviceCount() > 4) GTEST_SKIP() << "for 1 to 4 GPUs";
+  at::globalContext().setDeterministicCuDNN(true);
+  at::globalContext().setBenchmarkCuDNN(false);
+  const Graph net = plainNet();
+  for (const Case& c : onGpus(net)) {
+    TeamOptions options = teamOptions(c);
+    options.inFlight = 1;
+    const Outcome eager = run(c, options);
+    options.inFlight = 8;
+    options.recorder = makeRecordedWork;
+    expectTheSameBits(run(c, options), eager, c.name());
+  }
+}
+
+}  // namespace
+}  // namespace tandem::equivalence

@@ -59,6 +59,8 @@ void show(const RunPlan& plan) {
   const ExecutorOptions options{.compute = precisionOf(config).compute,
                                 .layout = *kernels.layout,
                                 .algorithms = kernels.algorithms,
+                                .engines = kernels.engines,
+                                .device = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA,
                                 .recompute = find(recomputes(), config.recompute, "--recompute")};
   const PlanDescription description = describePlan(graph, options, images);
   std::cout << config.model << ", " << config.precision << ", " << images << " images at a time, "

@@ -87,6 +87,9 @@ void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
     if (!options_.algorithms.empty()) {
       steps_[i].binding.algorithms = options_.algorithms.at(static_cast<size_t>(plan_[i].node));
     }
+    if (!options_.engines.empty()) {
+      steps_[i].binding.engines = options_.engines.at(static_cast<size_t>(plan_[i].node));
+    }
   }
   bindParameters(graph, buffers);
   bindStatistics();

@@ -24,14 +24,14 @@ struct TuningRule {
   /// Of one call, the device's work included.
   std::function<double(const std::function<void()>&)> secondsOf;
   int64_t workspaceBytes = 256 << 20;  ///< at most
-  double enoughSeconds = 1;            ///< of an operation: then no further candidate is begun, no time taken again
+  double enoughSeconds = 0.5;          ///< of an operation: then no further candidate is begun, no time taken again
 };
 
 /// What tuning found.
 struct Tuned {
-  size_t index = 0;              ///< of the candidate to use
-  double gain = 1;               ///< seconds of the first candidate over those of this one; 1 where one is not known
-  std::vector<double> seconds;   ///< by candidate; negative: it does not count
+  size_t index = 0;             ///< of the candidate to use
+  double gain = 1;              ///< seconds of the first candidate over those of this one; 1 where one is not known
+  std::vector<double> seconds;  ///< by candidate; negative: it does not count
 };
 
 /// Takes the fastest of several ways to compute an operation. Each that is ready and within the limit of workspace is

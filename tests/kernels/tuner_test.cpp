@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -24,7 +25,7 @@ class TunerTest : public testing::Test {
   };
 
   TunerTest() : file_(std::filesystem::temp_directory_path() / concat("tandem-tuner-", getpid())) {
-    rule_.where = "some GPU, cuDNN 1.2.3";
+    rule_.where = concat("some GPU, cuDNN 1.2.3");
     rule_.workspaceBytes = 8 << 20;
     rule_.secondsOf = [this](const std::function<void()>& call) {
       call();

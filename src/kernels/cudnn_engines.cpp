@@ -1,0 +1,161 @@
+// cuDNN's graph API by its frontend, which is headers alone. libtorch_cuda holds another version of them and exports
+// some of their templates: this file is compiled with hidden symbols, so that no class of one is taken for the other's.
+// (Standard containers of enumerators stay visible; they are the same in both.)
+#include <ATen/cudnn/Handle.h>
+#include <cudnn_frontend.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "kernels/convolution_engines.h"
+
+namespace tandem {
+namespace {
+
+namespace fe = cudnn_frontend;
+using Dims = std::vector<int64_t>;
+using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
+
+/// A graph of operations, its engines by heuristics, and after them those that serve where these do not.
+class GraphEngines final : public Engines {
+ public:
+  /// `tensors`: uids 1, 2, ... REQUIRES: create() after it.
+  GraphEngines(std::unique_ptr<fe::graph::Graph> graph, int64_t tensors)
+      : graph_(std::move(graph)), tensors_(tensors) {}
+
+  /// False where no engine serves the graph.
+  bool create(const std::vector<fe::NumericalNote_t>& unwanted) {
+    try {
+      if (graph_->validate().is_bad() || graph_->build_operation_graph(at::native::getCudnnHandle()).is_bad() ||
+          graph_->create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}).is_bad()) {
+        return false;
+      }
+    } catch (const std::exception&) {  // of the backend's builders
+      return false;
+    }
+    graph_->deselect_numeric_notes(unwanted);
+    for (int64_t plan = 0; plan < graph_->get_execution_plan_count(); ++plan) {
+      std::string name;
+      if (graph_->get_plan_name_at_index(plan, name).is_bad()) continue;
+      if (std::ranges::find(names_, name) != names_.end()) continue;  // both lists have it
+      names_.push_back(std::move(name));
+      plans_.push_back(plan);
+    }
+    return !names_.empty();
+  }
+
+  std::span<const std::string> names() const override { return names_; }
+
+  std::optional<int64_t> prepare(size_t engine) override {
+    const int64_t plan = plans_.at(engine);
+    int64_t bytes = 0;
+    try {
+      if (graph_->build_plan_at_index(plan).is_bad()) return std::nullopt;
+      if (graph_->get_workspace_size_plan_at_index(plan, bytes).is_bad()) return std::nullopt;
+    } catch (const std::exception&) {
+      return std::nullopt;
+    }
+    return bytes;
+  }
+
+  void run(size_t engine, std::span<void* const> tensors, void* workspace) override {
+    check(static_cast<int64_t>(tensors.size()) == tensors_, "as many tensors as the graph has");
+    std::unordered_map<int64_t, void*> memory;
+    for (size_t i = 0; i < tensors.size(); ++i) memory.emplace(static_cast<int64_t>(i) + 1, tensors[i]);
+    // ATen's handle of this thread and GPU, set to the current stream.
+    auto status = graph_->execute_plan_at_index(at::native::getCudnnHandle(), memory, workspace, plans_.at(engine));
+    if (status.is_bad())
+      throw InternalError(concat(engineLibrary(), ": ", names_.at(engine), ": ", status.get_message()));
+  }
+
+ private:
+  std::unique_ptr<fe::graph::Graph> graph_;
+  int64_t tensors_;
+  std::vector<std::string> names_;
+  std::vector<int64_t> plans_;
+};
+
+fe::DataType_t typeOf(Element type) {
+  constexpr std::array types{fe::DataType_t::FLOAT, fe::DataType_t::BFLOAT16, fe::DataType_t::HALF};
+  return types.at(static_cast<size_t>(type));
+}
+
+/// What changes results: accumulation in 16 bits, factors rounded to fewer.
+std::vector<fe::NumericalNote_t> unwantedNotes(Element type, bool tf32) {
+  std::vector<fe::NumericalNote_t> notes{fe::NumericalNote_t::DOWN_CONVERT_INPUTS,
+                                         fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION};
+  if (type == Element::fp32 && !tf32) notes.push_back(fe::NumericalNote_t::TENSOR_CORE);  // that is TF32
+  return notes;
+}
+
+/// [N, C, H, W] or [out, in, kH, kW], dense in NHWC.
+struct Dense {
+  Dims dims;
+  Element type;
+  int64_t uid;
+
+  void describe(fe::graph::Tensor_attributes& tensor) const {
+    tensor.set_dim(dims)
+        .set_stride({dims[1] * dims[2] * dims[3], 1, dims[1] * dims[3], dims[1]})
+        .set_data_type(typeOf(type))
+        .set_uid(uid);
+  }
+  Tensor in(fe::graph::Graph& graph) const {
+    fe::graph::Tensor_attributes tensor;
+    describe(tensor);
+    return graph.tensor(tensor);
+  }
+  void out(const Tensor& tensor) const {
+    describe(*tensor);
+    tensor->set_output(true);
+  }
+};
+
+template <class ConvolutionAttributes>
+ConvolutionAttributes attributesOf(const ConvolutionGeometry& g) {
+  return ConvolutionAttributes().set_padding({g.top, g.left}).set_stride({g.strideH, g.strideW}).set_dilation({1, 1});
+}
+
+void addConvolution(fe::graph::Graph& graph, const ConvolutionProblem& p) {
+  using namespace fe::graph;
+  const Dense x{{p.images, p.channels, p.height, p.width}, p.type, 1};
+  const Dense weight{{p.outputs, p.channels / p.geometry.groups, p.kernelH, p.kernelW}, p.type, 2};
+  const Dense y{{p.images, p.outputs, p.outputHeight(), p.outputWidth()}, p.type, 3};
+  switch (p.pass) {
+    case ConvolutionPass::forward:
+      y.out(graph.conv_fprop(x.in(graph), weight.in(graph), attributesOf<Conv_fprop_attributes>(p.geometry)));
+      return;
+    case ConvolutionPass::inputGradient:
+      x.out(graph.conv_dgrad(y.in(graph), weight.in(graph), attributesOf<Conv_dgrad_attributes>(p.geometry)));
+      return;
+    case ConvolutionPass::weightGradient:
+      weight.out(graph.conv_wgrad(y.in(graph), x.in(graph), attributesOf<Conv_wgrad_attributes>(p.geometry)));
+      return;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Engines> cudnnConvolution(const ConvolutionProblem& p) {
+  auto graph = std::make_unique<fe::graph::Graph>();
+  graph->set_io_data_type(typeOf(p.type))
+      .set_intermediate_data_type(fe::DataType_t::FLOAT)
+      .set_compute_data_type(fe::DataType_t::FLOAT);
+  addConvolution(*graph, p);
+  auto engines = std::make_unique<GraphEngines>(std::move(graph), 3);
+  if (!engines->create(unwantedNotes(p.type, p.tf32))) return nullptr;
+  return engines;
+}
+
+std::string engineLibrary() {
+  const size_t cudnn = cudnnGetVersion();
+  return concat("cuDNN ", cudnn / 10000, '.', cudnn / 100 % 100, '.', cudnn % 100, " by its frontend ",
+                CUDNN_FRONTEND_MAJOR_VERSION, '.', CUDNN_FRONTEND_MINOR_VERSION, '.', CUDNN_FRONTEND_PATCH_VERSION);
+}
+
+}  // namespace tandem

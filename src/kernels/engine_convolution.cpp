@@ -1,0 +1,174 @@
+#include "kernels/engine_convolution.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "kernels/launch.h"
+
+namespace tandem {
+namespace {
+
+constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
+
+bool isAligned(const at::Tensor& tensor) {
+  return reinterpret_cast<uintptr_t>(tensor.const_data_ptr()) % engineAlignment == 0;
+}
+
+bool areAligned(const ConvolutionTensors& t) { return isAligned(t.x) && isAligned(t.weight) && isAligned(t.y); }
+
+bool hasEqualPadding(const ConvolutionGeometry& g) { return g.top == g.bottom && g.left == g.right; }
+
+/// The gradient of x or weight by ATen.
+at::Tensor gradientByAten(ConvolutionPass pass, const ConvolutionGeometry& g, const ConvolutionTensors& t) {
+  const bool ofInput = pass == ConvolutionPass::inputGradient;
+  auto [input, weight, bias] =
+      at::convolution_backward(t.y, t.x, t.weight, std::nullopt, {g.strideH, g.strideW}, {g.top, g.left}, {1, 1},
+                               /*transposed=*/false, {0, 0}, g.groups, {ofInput, !ofInput, false});
+  return ofInput ? input : weight;
+}
+
+at::Tensor forwardByAten(const ConvolutionGeometry& g, const at::Tensor& x, const at::Tensor& weight,
+                         const at::Tensor& bias) {
+  return at::conv2d(x, weight, bias, {g.strideH, g.strideW}, {g.top, g.left}, {1, 1}, g.groups);
+}
+
+/// Enqueues an engine that is ready, with its workspace.
+void runEngine(Engines& engines, size_t engine, int64_t workspaceBytes, const ConvolutionTensors& t) {
+  const at::Tensor workspace = at::empty({workspaceBytes}, t.x.options().dtype(at::kByte));
+  const std::array<void*, 3> tensors{t.x.data_ptr(), t.weight.data_ptr(), t.y.data_ptr()};
+  engines.run(engine, tensors, workspaceBytes > 0 ? workspace.data_ptr() : nullptr);
+}
+
+/// An engine that is ready.
+struct ReadyEngine {
+  std::unique_ptr<Engines> engines;  // null: ATen's turn
+  size_t engine = 0;
+  int64_t workspaceBytes = 0;
+
+  void run(const ConvolutionTensors& tensors) const { runEngine(*engines, engine, workspaceBytes, tensors); }
+};
+
+ReadyEngine readyEngine(std::unique_ptr<Engines> engines, const std::string& name, const std::string& problem) {
+  if (engines) {
+    const auto names = engines->names();
+    const auto engine = static_cast<size_t>(std::ranges::find(names, name) - names.begin());
+    const auto bytes = engine < names.size() ? engines->prepare(engine) : std::nullopt;
+    if (bytes) return {std::move(engines), engine, *bytes};
+  }
+  logWarning(concat(problem, ": the engine ", name, " that was measured does not serve here; ATen's convolution runs"));
+  return {};
+}
+
+class EngineConvolution final : public Convolution {
+ public:
+  EngineConvolution(const ConvolutionGeometry& geometry, ConvolutionParameters parameters, PassEngines engines,
+                    EnginesOf enginesOf)
+      : g_(geometry), p_(std::move(parameters)), chosen_(std::move(engines)), enginesOf_(std::move(enginesOf)) {}
+
+  void weightsChanged() override {}  // they are read as they lie
+
+  at::Tensor forward(const at::Tensor& x) override {
+    const ReadyEngine* const engine = engineFor(ConvolutionPass::forward, x);
+    if (engine == nullptr) return forwardByAten(g_, x, p_.weight, p_.bias);
+    const ConvolutionProblem problem = problemOf(ConvolutionPass::forward, x);
+    const at::Tensor y = at::empty({problem.images, problem.outputs, problem.outputHeight(), problem.outputWidth()},
+                                   x.options().memory_format(channelsLast));
+    const ConvolutionTensors tensors{x, p_.weight, y};
+    if (!areAligned(tensors)) return forwardByAten(g_, x, p_.weight, p_.bias);
+    engine->run(tensors);
+    if (p_.bias.defined()) y.add_(p_.bias.view({1, -1, 1, 1}));
+    return y;
+  }
+
+  at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override {
+    const ReadyEngine* const engine = engineFor(ConvolutionPass::inputGradient, x);
+    if (engine != nullptr) {
+      const ConvolutionTensors tensors{at::empty_like(x), p_.weight, dy};
+      if (areAligned(tensors)) {
+        engine->run(tensors);
+        return tensors.x;
+      }
+    }
+    return gradientByAten(ConvolutionPass::inputGradient, g_, {x, p_.weight, dy});
+  }
+
+  void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override {
+    const at::Tensor& gradient = p_.weightGradient;
+    const ReadyEngine* const engine = engineFor(ConvolutionPass::weightGradient, x);
+    const bool direct = gradient.scalar_type() == x.scalar_type() && gradient.is_contiguous(channelsLast);
+    const ConvolutionTensors tensors{x, direct || engine == nullptr ? gradient : at::empty_like(p_.weight), dy};
+    if (engine != nullptr && areAligned(tensors)) {
+      engine->run(tensors);
+      if (!direct) gradient.copy_(tensors.weight);
+    } else {
+      gradient.copy_(gradientByAten(ConvolutionPass::weightGradient, g_, {x, p_.weight, dy}));
+    }
+    if (p_.bias.defined()) p_.biasGradient.copy_(dy.sum({0, 2, 3}));
+  }
+
+ private:
+  ConvolutionProblem problemOf(ConvolutionPass pass, const at::Tensor& x) const {
+    return tandem::problemOf(pass, g_, x.scalar_type(), x.sizes(), p_.weight.sizes());
+  }
+  /// Null: ATen's turn.
+  const ReadyEngine* engineFor(ConvolutionPass pass, const at::Tensor& x) {
+    const auto at = static_cast<size_t>(pass);
+    const std::string& name = chosen_.names[at];
+    if (name == atenEngine || x.size(0) != chosen_.images || x.scalar_type() != p_.weight.scalar_type()) return nullptr;
+    auto [place, isNew] = made_[at].try_emplace(x.sizes().vec());
+    if (isNew) {
+      const ConvolutionProblem problem = problemOf(pass, x);
+      place->second = readyEngine(enginesOf_(problem), name, problem.text());
+    }
+    return place->second.engines ? &place->second : nullptr;
+  }
+
+  ConvolutionGeometry g_;
+  ConvolutionParameters p_;
+  PassEngines chosen_;
+  EnginesOf enginesOf_;
+  std::array<std::map<std::vector<int64_t>, ReadyEngine>, 3> made_;  // by pass, then by the shape of x
+};
+
+}  // namespace
+
+std::unique_ptr<Convolution> makeEngineConvolution(const ConvolutionGeometry& geometry,
+                                                   const ConvolutionParameters& parameters, PassEngines engines,
+                                                   EnginesOf enginesOf) {
+  const at::Tensor& weight = parameters.weight;
+  if (!hasEqualPadding(geometry) || geometry.blockedOutput || !isElement(weight.scalar_type())) return nullptr;
+  if (weight.dim() != 4 || !weight.is_contiguous(channelsLast)) return nullptr;
+  return std::make_unique<EngineConvolution>(geometry, parameters, std::move(engines), std::move(enginesOf));
+}
+
+std::vector<TuningCandidate> convolutionCandidates(ConvolutionPass pass, const ConvolutionGeometry& geometry,
+                                                   const ConvolutionTensors& tensors,
+                                                   std::shared_ptr<Engines> engines) {
+  std::vector<TuningCandidate> candidates;
+  candidates.push_back({std::string(atenEngine), [] { return std::optional<int64_t>(0); },
+                        [=] {
+                          if (pass == ConvolutionPass::forward) {
+                            forwardByAten(geometry, tensors.x, tensors.weight, {});
+                          } else {
+                            gradientByAten(pass, geometry, tensors);
+                          }
+                        }});
+  if (!engines || !areAligned(tensors)) return candidates;
+  for (size_t i = 0; i < engines->names().size(); ++i) {
+    const auto bytes = std::make_shared<int64_t>(0);
+    const auto prepare = [=] {
+      const std::optional<int64_t> needed = engines->prepare(i);
+      *bytes = needed.value_or(0);
+      return needed;
+    };
+    candidates.push_back({engines->names()[i], prepare, [=] { runEngine(*engines, i, *bytes, tensors); }});
+  }
+  return candidates;
+}
+
+}  // namespace tandem

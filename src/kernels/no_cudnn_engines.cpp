@@ -1,0 +1,10 @@
+// Twin of cudnn_engines.cpp for builds without CUDA or without cuDNN's frontend.
+#include "kernels/convolution_engines.h"
+
+namespace tandem {
+
+std::unique_ptr<Engines> cudnnConvolution(const ConvolutionProblem&) { return nullptr; }
+
+std::string engineLibrary() { return {}; }
+
+}  // namespace tandem

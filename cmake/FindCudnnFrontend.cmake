@@ -22,9 +22,9 @@ else()
   find_path(CUDNN_INCLUDE cudnn.h HINTS "${cudnn}/include" ${CUDAToolkit_INCLUDE_DIRS})
   find_library(CUDNN_LIBRARY NAMES libcudnn.so.9 HINTS "${cudnn}/lib" ${CUDAToolkit_LIBRARY_DIR})
   if(NOT EXISTS "${frontend}/include/cudnn_frontend.h" OR NOT CUDNN_INCLUDE OR NOT CUDNN_LIBRARY)
-    message(WARNING "cuDNN's frontend not found (cudnn_frontend.h: '${frontend}/include', cudnn.h: '${CUDNN_INCLUDE}', "
-                    "libcudnn.so.9: '${CUDNN_LIBRARY}'): convolutions on GPUs will be ATen's; run 'scripts/setup --cuda', "
-                    "or give -DTANDEM_CUDNN_FRONTEND=DIR, or OFF")
+    message(NOTICE "cuDNN's frontend not found (cudnn_frontend.h: '${frontend}/include', cudnn.h: '${CUDNN_INCLUDE}', "
+                   "libcudnn.so.9: '${CUDNN_LIBRARY}'): convolutions on GPUs will be ATen's; run 'scripts/setup --cuda', "
+                   "or give -DTANDEM_CUDNN_FRONTEND=DIR, or OFF")
   else()
     add_library(Cudnn::frontend SHARED IMPORTED GLOBAL)
     # Without its JSON library, of which the program has another version.

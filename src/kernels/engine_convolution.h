@@ -37,8 +37,8 @@ struct ConvolutionTensors {
   at::Tensor x, weight, y;  ///< y: also its gradient
 };
 
-/// The ways to compute a pass of a layer: ATen's, then those of `engines`, which may be null. Results are thrown away.
-/// The candidates hold the engines and the tensors.
+/// The ways to compute a pass of a layer: ATen's, then those of `engines`, which may be null. An engine is right whose
+/// result is ATen's up to what the precision rounds. The candidates hold the engines and the tensors.
 std::vector<TuningCandidate> convolutionCandidates(ConvolutionPass pass, const ConvolutionGeometry& geometry,
                                                    const ConvolutionTensors& tensors, std::shared_ptr<Engines> engines);
 

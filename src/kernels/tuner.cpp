@@ -40,14 +40,20 @@ bool Tuner::isReady(const TuningCandidate& candidate) const {
 
 std::vector<double> Tuner::measured(std::span<const TuningCandidate> candidates) const {
   std::vector<std::vector<double>> times(candidates.size());
-  const auto addTime = [&](size_t i) {
+  const auto works = [&](size_t i, const auto& attempt) {
     try {
-      times[i].push_back(rule_.secondsOf(candidates[i].run));
-      return true;
+      return attempt(candidates[i]);
     } catch (const std::exception&) {  // too little memory, or what the library refuses only when it runs
       times[i].clear();
       return false;
     }
+  };
+  const auto isRight = [](const TuningCandidate& candidate) { return !candidate.isRight || candidate.isRight(); };
+  const auto addTime = [&](size_t i) {
+    return works(i, [&](const TuningCandidate& candidate) {
+      times[i].push_back(rule_.secondsOf(candidate.run));
+      return true;
+    });
   };
   const Nanos begin = now();
   const auto isEnough = [&] { return seconds(now() - begin) >= rule_.enoughSeconds; };
@@ -56,7 +62,7 @@ std::vector<double> Tuner::measured(std::span<const TuningCandidate> candidates)
   for (size_t i = 0; i < candidates.size() && (running.empty() || !isEnough()); ++i) {
     if (!isReady(candidates[i]) || !addTime(i)) continue;
     times[i].clear();  // the first call chooses and loads kernels
-    if (!addTime(i)) continue;
+    if (!works(i, isRight) || !addTime(i)) continue;
     least = running.empty() ? times[i].front() : std::min(least, times[i].front());
     running.push_back(i);
   }

@@ -17,6 +17,8 @@ struct TuningCandidate {
   /// Makes it ready to run: bytes of workspace that it needs, nothing where it does not serve here.
   std::function<std::optional<int64_t>()> prepare;
   std::function<void()> run;
+  /// Whether its last run computed what it should, where that is not taken for granted.
+  std::function<bool()> isRight = {};
 };
 
 struct TuningRule {
@@ -35,9 +37,9 @@ struct Tuned {
 };
 
 /// Takes the fastest of several ways to compute an operation. Each that is ready and within the limit of workspace is
-/// called once and then timed, all by turns, up to five times those that may win; the median counts. Times are kept, so
-/// that the same operation is measured once; so is that one does not serve, needs too much workspace, failed, or came
-/// when there was no time left. On one thread.
+/// called once, which must give the right result, and then timed, all by turns, up to five times those that may win;
+/// the median counts. Times are kept, so that the same operation is measured once; so is that one does not serve, needs
+/// too much workspace, failed, was wrong, or came when there was no time left. On one thread.
 class Tuner {
  public:
   Tuner(TuningRule rule, MeasuredCache& cache) : rule_(std::move(rule)), cache_(cache) {}

@@ -82,6 +82,16 @@ TEST_F(EngineChoiceTest, EachPassTakesTheEngineThatWinsThere) {
   EXPECT_EQ(log_.made, 5) << "two passes of a, three of b and c together";
 }
 
+TEST_F(EngineChoiceTest, WhatComputesSomethingElseIsNotTaken) {
+  seconds_ = {{{"convolution", "plain"}, 0.2}, {{"convolution", "roomy"}, 0.4}};
+  EXPECT_EQ(choice().engines.at(2).names, (Names{"plain", "plain", "plain"}));
+  log_.wrong = concat("plain");
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    trial_.compute = type;
+    EXPECT_EQ(choice().engines.at(2).names, (Names{"roomy", "roomy", "roomy"}));
+  }
+}
+
 TEST_F(EngineChoiceTest, IsMeasuredOnce) {
   MeasuredCache cache{std::filesystem::path()};
   EXPECT_FALSE(choice(cache).fromCache);

@@ -21,7 +21,7 @@ class TunerTest : public testing::Test {
     std::string name;
     std::vector<double> seconds;  // of the calls in turn, the first one included; the last one's from then on
     std::optional<int64_t> workspace = 0;
-    bool fails = false;
+    bool fails = false, isRight = true;
   };
 
   TunerTest() : file_(std::filesystem::temp_directory_path() / concat("tandem-tuner-", getpid())) {
@@ -43,7 +43,10 @@ class TunerTest : public testing::Test {
         const auto call = static_cast<size_t>(calls_[way.name]++);
         last_ = way.seconds.at(std::min(call, way.seconds.size() - 1));
       };
-      candidates.push_back({way.name, prepare, run});
+      candidates.push_back({way.name, prepare, run, [&way] {
+                              if (way.name == "incomparable") throw std::runtime_error("no memory");
+                              return way.isRight;
+                            }});
     }
     calls_.clear();
     Tuner tuner(rule_, cache);
@@ -85,6 +88,8 @@ TEST_F(TunerTest, CandidatesTakeTurnsAndHopelessOnesAreCalledTwice) {
 TEST_F(TunerTest, WhatDoesNotServeLeavesItsPlaceToTheNext) {
   Way large{"large", {0.1}, 9 << 20}, refused{"refused", {0.1}, std::nullopt}, failing{"failing", {0.1}, 0, true};
   EXPECT_EQ(chosen({{"a", {1}}, large, refused, failing, {"b", {0.5}, 8 << 20}}), "b");
+  EXPECT_EQ(chosen({{"a", {1}}, {"wrong", {0.1}, 0, false, false}, {"b", {0.5}}}), "b");
+  EXPECT_EQ(chosen({{"a", {1}}, {"incomparable", {0.1}}, {"b", {0.5}}}), "b");
   EXPECT_EQ(chosen({failing, large, {"b", {3}}}), "b");
   EXPECT_EQ(chosen({failing, large}), "failing") << "where none serves the first one says why";
 }

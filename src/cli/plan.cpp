@@ -60,6 +60,7 @@ void show(const RunPlan& plan) {
                                 .layout = *kernels.layout,
                                 .algorithms = kernels.algorithms,
                                 .engines = kernels.engines,
+                                .norms = kernels.norms,
                                 .device = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA,
                                 .recompute = find(recomputes(), config.recompute, "--recompute")};
   const PlanDescription description = describePlan(graph, options, images);

@@ -21,6 +21,7 @@ ExecutorOptions executorOptions(const TeamOptions& options, int index) {
           .layout = *options.kernels.layout,
           .algorithms = options.kernels.algorithms,
           .engines = options.kernels.engines,
+          .norms = options.kernels.norms,
           .device = options.devices.at(static_cast<size_t>(index)).torch(),
           .dropoutSeed = options.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1),
           .recompute = options.recompute};

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <torch/headeronly/version.h>
 
+#include <algorithm>
 #include <functional>
 #include <future>
 
@@ -85,6 +86,8 @@ EngineChoice enginesOn(const Device& device, const RunPlan& plan, const Graph& g
   trial.device = device.torch();
   trial.rule.where = engineMachine(cuda.gpus.at(static_cast<size_t>(plan.cudaDevices.front())), cuda.driverVersion);
   trial.rule.secondsOf = [&device](const std::function<void()>& call) { return secondsOf(device, call); };
+  if (plan.config.recompute != Config().recompute)
+    trial.norms = {};  // an engine's output cannot be repeated bit for bit
   MeasuredCache cache(measuredFile());
   EngineChoice choice = fastestEngines(graph, trial, cache);
   device.forgetMemory();
@@ -100,9 +103,11 @@ bool choosesEngines(const RunPlan& plan, const ExecutorEntry& executor, const La
 std::string noteOf(const UsedKernels& kernels, const Graph& graph, double gain, bool fromCache) {
   std::vector<std::string> passes;
   for (const auto& [name, count] : passesOf(kernels, graph)) passes.push_back(concat(count, ' ', name));
-  return concat("convolutions run in ", kernels.layout->name, ", their passes by ", join(passes), ": ", fixed(gain, 2),
-                " times as fast as ", kernels.engines.empty() ? "the first of each" : "ATen's", " alone (measured ",
-                fromCache ? "before, kept in the cache" : "now", ")");
+  const auto norms = std::ranges::count_if(kernels.norms, [](const NormEngines& norm) { return norm.images > 0; });
+  return concat("convolutions run in ", kernels.layout->name, ", their passes by ", join(passes),
+                norms > 0 ? concat(", ", norms, " batch-norms by cuDNN") : "", ": ", fixed(gain, 2),
+                " times as fast as ", kernels.engines.empty() ? "the first of each" : "ATen and Tandem's kernels",
+                " alone (measured ", fromCache ? "before, kept in the cache" : "now", ")");
 }
 
 /// With its note where there is something to say.
@@ -120,7 +125,7 @@ UsedKernels usedKernels(const RunPlan& plan, const Graph& graph) {
   if (choosesEngines(plan, executor, layout)) {
     const Device device = devicesOf(plan).front();
     const auto choice = std::async(std::launch::async, enginesOn, device, std::cref(plan), std::cref(graph)).get();
-    return noted({&layout, {}, "", choice.engines}, choice, graph);
+    return noted({&layout, {}, "", choice.engines, choice.norms}, choice, graph);
   }
   const at::DeviceType type = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA;
   if (!choosesKernels(executor, layout, type, precisionOf(plan.config).compute)) {

@@ -7,6 +7,7 @@
 #include "device/layout.h"
 #include "engine/plan.h"
 #include "kernels/engine_convolution.h"
+#include "kernels/engine_norm.h"
 
 namespace tandem {
 
@@ -16,6 +17,7 @@ struct UsedKernels {
   std::vector<PassAlgorithms> algorithms;  ///< of convolutions, by node of the graph; empty: the executor's only one
   std::string note;                        ///< why, where it was measured
   std::vector<PassEngines> engines = {};   ///< of convolutions on a GPU, by node of the graph; empty: ATen's
+  std::vector<NormEngines> norms = {};     ///< of batch-norms there; empty: Tandem's kernels
 };
 
 /// --layout and --convolution, or for "auto" what fastestKernels() finds on the first replica's cores, or on a GPU

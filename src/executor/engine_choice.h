@@ -6,6 +6,7 @@
 
 #include "graph/graph.h"
 #include "kernels/engine_convolution.h"
+#include "kernels/engine_norm.h"
 
 namespace tandem {
 
@@ -15,17 +16,21 @@ struct EngineTrial {
   at::Device device = at::kCUDA;
   TuningRule rule;
   EnginesOf engines = cudnnConvolution;
+  NormEnginesOf norms =
+      cudnnNorm;  ///< empty: batch-norms are not asked for, as where forward is repeated (--recompute)
 };
 
 struct EngineChoice {
-  std::vector<PassEngines> engines;  ///< by node of the graph
-  double gain = 1;                   ///< seconds of all convolutions by ATen over those of the choice
-  bool fromCache = true;             ///< false: something was measured now
+  std::vector<PassEngines> engines;  ///< of convolutions, by node of the graph
+  std::vector<NormEngines> norms;    ///< of batch-norms that end with a ReLU, by node of the graph
+  double gain = 1;        ///< seconds of all that was measured by ATen and Tandem's kernels over the choice's
+  bool fromCache = true;  ///< false: something was measured now
 };
 
-/// For each pass of each convolution the engine that takes least time here, ATen's among them, as Tuner measures:
-/// activations in nhwc, each different layer once, on the current stream of the caller's thread. Times are kept in
-/// `cache`. Layers with unequal padding are ATen's, and so is the input gradient of a layer whose input is the images'.
+/// For each pass of each convolution the engine that takes least time here, ATen's among them, and for each batch-norm
+/// with a ReLU a pair of engines where both together are faster than Tandem's kernels; as Tuner measures: activations
+/// in nhwc, each different layer once, on the current stream of the caller's thread. Times are kept in `cache`.
+/// Convolutions with unequal padding are ATen's, and so is the gradient of the images.
 EngineChoice fastestEngines(const Graph& graph, const EngineTrial& trial, MeasuredCache& cache);
 
 }  // namespace tandem

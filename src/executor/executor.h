@@ -14,6 +14,7 @@
 #include "executor/recompute.h"
 #include "graph/graph.h"
 #include "kernels/engine_convolution.h"
+#include "kernels/engine_norm.h"
 
 namespace tandem {
 
@@ -22,6 +23,7 @@ struct ExecutorOptions {
   LayoutEntry layout = layouts().front();
   std::vector<PassAlgorithms> algorithms = {};  ///< of convolutions, by node of the graph; empty: direct
   std::vector<PassEngines> engines = {};        ///< the same on a GPU; empty: ATen's
+  std::vector<NormEngines> norms = {};          ///< of batch-norms on a GPU; empty: Tandem's kernels
   at::Device device = at::kCPU;
   uint64_t dropoutSeed = 0;  ///< of this replica
   RecomputeEntry recompute = recomputes().front();

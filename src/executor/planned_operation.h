@@ -9,6 +9,7 @@
 
 #include "executor/fusion.h"
 #include "kernels/engine_convolution.h"
+#include "kernels/engine_norm.h"
 
 namespace tandem {
 
@@ -28,6 +29,7 @@ struct PlannedBinding {
   bool blockedOutput = false;                                ///< of a convolution (kernels/blocked.h)
   PassAlgorithms algorithms{};                               ///< of a convolution
   PassEngines engines{};                                     ///< of a convolution on a GPU; of no images: ATen's
+  NormEngines norms{};                                       ///< of a batch-norm on a GPU
 };
 
 struct PassMode {

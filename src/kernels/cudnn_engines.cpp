@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "kernels/convolution_engines.h"
+#include "kernels/norm_engines.h"
 
 namespace tandem {
 namespace {
@@ -66,7 +67,9 @@ class GraphEngines final : public Engines {
   void run(size_t engine, std::span<void* const> tensors, void* workspace) override {
     check(static_cast<int64_t>(tensors.size()) == tensors_, "as many tensors as the graph has");
     std::unordered_map<int64_t, void*> memory;
-    for (size_t i = 0; i < tensors.size(); ++i) memory.emplace(static_cast<int64_t>(i) + 1, tensors[i]);
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (tensors[i] != nullptr) memory.emplace(static_cast<int64_t>(i) + 1, tensors[i]);
+    }
     // ATen's handle of this thread and GPU, set to the current stream.
     auto status = graph_->execute_plan_at_index(at::native::getCudnnHandle(), memory, workspace, plans_.at(engine));
     if (status.is_bad())
@@ -96,13 +99,13 @@ std::vector<fe::NumericalNote_t> unwantedNotes(Element type, bool tf32) {
 /// [N, C, H, W] or [out, in, kH, kW], dense in NHWC.
 struct Dense {
   Dims dims;
-  Element type;
+  fe::DataType_t type;
   int64_t uid;
 
   void describe(fe::graph::Tensor_attributes& tensor) const {
     tensor.set_dim(dims)
         .set_stride({dims[1] * dims[2] * dims[3], 1, dims[1] * dims[3], dims[1]})
-        .set_data_type(typeOf(type))
+        .set_data_type(type)
         .set_uid(uid);
   }
   Tensor in(fe::graph::Graph& graph) const {
@@ -123,9 +126,10 @@ ConvolutionAttributes attributesOf(const ConvolutionGeometry& g) {
 
 void addConvolution(fe::graph::Graph& graph, const ConvolutionProblem& p) {
   using namespace fe::graph;
-  const Dense x{{p.images, p.channels, p.height, p.width}, p.type, 1};
-  const Dense weight{{p.outputs, p.channels / p.geometry.groups, p.kernelH, p.kernelW}, p.type, 2};
-  const Dense y{{p.images, p.outputs, p.outputHeight(), p.outputWidth()}, p.type, 3};
+  const fe::DataType_t type = typeOf(p.type);
+  const Dense x{{p.images, p.channels, p.height, p.width}, type, 1};
+  const Dense weight{{p.outputs, p.channels / p.geometry.groups, p.kernelH, p.kernelW}, type, 2};
+  const Dense y{{p.images, p.outputs, p.outputHeight(), p.outputWidth()}, type, 3};
   switch (p.pass) {
     case ConvolutionPass::forward:
       y.out(graph.conv_fprop(x.in(graph), weight.in(graph), attributesOf<Conv_fprop_attributes>(p.geometry)));
@@ -139,17 +143,92 @@ void addConvolution(fe::graph::Graph& graph, const ConvolutionProblem& p) {
   }
 }
 
+Tensor pointwise(fe::graph::Graph& graph, fe::PointwiseMode_t mode, const Tensor& a, const Tensor& b = nullptr) {
+  const auto attributes = fe::graph::Pointwise_attributes().set_mode(mode);
+  return b ? graph.pointwise(a, b, attributes) : graph.pointwise(a, attributes);
+}
+
+Tensor constant(fe::graph::Graph& graph, double value) {
+  return graph.tensor(fe::graph::Tensor_attributes(static_cast<float>(value)));
+}
+
+/// The tensors of cudnnNorm() in their order.
+class NormTensors {
+ public:
+  NormTensors(fe::graph::Graph& graph, const NormProblem& p)
+      : graph_(graph),
+        all_{p.images, p.channels, p.height, p.width},
+        channels_{1, p.channels, 1, 1},
+        type_(typeOf(p.type)) {}
+
+  Dense activation(int64_t uid) const { return {all_, type_, uid}; }
+  Dense mask(int64_t uid) const { return {all_, fe::DataType_t::BOOLEAN, uid}; }
+  Dense perChannel(int64_t uid) const { return {channels_, fe::DataType_t::FLOAT, uid}; }
+  Tensor in(const Dense& tensor) const { return tensor.in(graph_); }
+
+ private:
+  fe::graph::Graph& graph_;
+  Dims all_, channels_;
+  fe::DataType_t type_;
+};
+
+void addNormForward(fe::graph::Graph& graph, const NormProblem& p) {
+  const NormTensors t(graph, p);
+  Tensor epsilon = constant(graph, p.epsilon), momentum = constant(graph, p.momentum);
+  Tensor oldMean = t.in(t.perChannel(4)), oldVariance = t.in(t.perChannel(5));
+  const auto attributes =
+      fe::graph::Batchnorm_attributes().set_epsilon(epsilon).set_previous_running_stats(oldMean, oldVariance, momentum);
+  const auto normal =  // y, mean, inverse deviation, the new running mean and variance
+      graph.batchnorm(t.in(t.activation(1)), t.in(t.perChannel(2)), t.in(t.perChannel(3)), attributes);
+  for (size_t i = 1; i < normal.size(); ++i) t.perChannel(static_cast<int64_t>(i) + 7).out(normal[i]);
+  const Tensor sum =
+      p.residual ? pointwise(graph, fe::PointwiseMode_t::ADD, normal[0], t.in(t.activation(6))) : normal[0];
+  const Tensor y = pointwise(graph, fe::PointwiseMode_t::RELU_FWD, sum);
+  t.activation(7).out(y);
+  t.mask(12).out(pointwise(graph, fe::PointwiseMode_t::CMP_GT, y, constant(graph, 0)));
+}
+
+void addNormBackward(fe::graph::Graph& graph, const NormProblem& p) {
+  const NormTensors t(graph, p);
+  const Tensor masked = pointwise(graph, fe::PointwiseMode_t::MUL, t.in(t.activation(1)), t.in(t.mask(2)));
+  masked->set_data_type(typeOf(p.type));
+  if (p.residual) t.activation(10).out(masked);
+  const auto attributes = fe::graph::Batchnorm_backward_attributes().set_saved_mean_and_inv_variance(
+      t.in(t.perChannel(5)), t.in(t.perChannel(6)));
+  const auto gradients = graph.batchnorm_backward(masked, t.in(t.activation(3)), t.in(t.perChannel(4)), attributes);
+  t.activation(7).out(gradients[0]);
+  t.perChannel(8).out(gradients[1]);
+  t.perChannel(9).out(gradients[2]);
+}
+
+std::unique_ptr<fe::graph::Graph> emptyGraph(Element type) {
+  auto graph = std::make_unique<fe::graph::Graph>();
+  graph->set_io_data_type(typeOf(type))
+      .set_intermediate_data_type(fe::DataType_t::FLOAT)
+      .set_compute_data_type(fe::DataType_t::FLOAT);
+  return graph;
+}
+
+/// Null where no engine serves it.
+std::unique_ptr<Engines> enginesOf(std::unique_ptr<fe::graph::Graph> graph, int64_t tensors,
+                                   const std::vector<fe::NumericalNote_t>& unwanted) {
+  auto engines = std::make_unique<GraphEngines>(std::move(graph), tensors);
+  if (!engines->create(unwanted)) return nullptr;
+  return engines;
+}
+
 }  // namespace
 
 std::unique_ptr<Engines> cudnnConvolution(const ConvolutionProblem& p) {
-  auto graph = std::make_unique<fe::graph::Graph>();
-  graph->set_io_data_type(typeOf(p.type))
-      .set_intermediate_data_type(fe::DataType_t::FLOAT)
-      .set_compute_data_type(fe::DataType_t::FLOAT);
+  auto graph = emptyGraph(p.type);
   addConvolution(*graph, p);
-  auto engines = std::make_unique<GraphEngines>(std::move(graph), 3);
-  if (!engines->create(unwantedNotes(p.type, p.tf32))) return nullptr;
-  return engines;
+  return enginesOf(std::move(graph), 3, unwantedNotes(p.type, p.tf32));
+}
+
+std::unique_ptr<Engines> cudnnNorm(const NormProblem& p) {
+  auto graph = emptyGraph(p.type);
+  (p.backward ? addNormBackward : addNormForward)(*graph, p);
+  return enginesOf(std::move(graph), p.backward ? 10 : 12, {});
 }
 
 std::string engineLibrary() {

@@ -2,24 +2,19 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
-#include "base/log.h"
-#include "base/text.h"
 #include "kernels/launch.h"
+#include "kernels/ready_engine.h"
 
 namespace tandem {
 namespace {
 
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 
-bool isAligned(const at::Tensor& tensor) {
-  return reinterpret_cast<uintptr_t>(tensor.const_data_ptr()) % engineAlignment == 0;
-}
-
-bool areAligned(const ConvolutionTensors& t) { return isAligned(t.x) && isAligned(t.weight) && isAligned(t.y); }
+/// As of cudnnConvolution().
+std::array<at::Tensor, 3> inOrder(const ConvolutionTensors& t) { return {t.x, t.weight, t.y}; }
 
 bool hasEqualPadding(const ConvolutionGeometry& g) { return g.top == g.bottom && g.left == g.right; }
 
@@ -37,13 +32,6 @@ at::Tensor forwardByAten(const ConvolutionGeometry& g, const at::Tensor& x, cons
   return at::conv2d(x, weight, bias, {g.strideH, g.strideW}, {g.top, g.left}, {1, 1}, g.groups);
 }
 
-/// Enqueues an engine that is ready, with its workspace.
-void runEngine(Engines& engines, size_t engine, int64_t workspaceBytes, const ConvolutionTensors& t) {
-  const at::Tensor workspace = at::empty({workspaceBytes}, t.x.options().dtype(at::kByte));
-  const std::array<void*, 3> tensors{t.x.data_ptr(), t.weight.data_ptr(), t.y.data_ptr()};
-  engines.run(engine, tensors, workspaceBytes > 0 ? workspace.data_ptr() : nullptr);
-}
-
 at::Tensor byAten(ConvolutionPass pass, const ConvolutionGeometry& g, const ConvolutionTensors& t) {
   return pass == ConvolutionPass::forward ? forwardByAten(g, t.x, t.weight, {}) : gradientByAten(pass, g, t);
 }
@@ -51,35 +39,6 @@ at::Tensor byAten(ConvolutionPass pass, const ConvolutionGeometry& g, const Conv
 /// What a pass writes.
 const at::Tensor& resultOf(ConvolutionPass pass, const ConvolutionTensors& t) {
   return pass == ConvolutionPass::forward ? t.y : pass == ConvolutionPass::inputGradient ? t.x : t.weight;
-}
-
-/// Orders of summation differ, and so do roundings; a wrong result is another one altogether.
-bool isNear(const at::Tensor& result, const at::Tensor& expected) {
-  constexpr double allowed = 0.02;
-  const auto norm = [](const at::Tensor& t) {
-    return at::linalg_vector_norm(t, 2, std::nullopt, false, at::kFloat).item<double>();
-  };
-  return norm(result - expected) <= allowed * norm(expected);  // never where one is not a number
-}
-
-/// An engine that is ready.
-struct ReadyEngine {
-  std::unique_ptr<Engines> engines;  // null: ATen's turn
-  size_t engine = 0;
-  int64_t workspaceBytes = 0;
-
-  void run(const ConvolutionTensors& tensors) const { runEngine(*engines, engine, workspaceBytes, tensors); }
-};
-
-ReadyEngine readyEngine(std::unique_ptr<Engines> engines, const std::string& name, const std::string& problem) {
-  if (engines) {
-    const auto names = engines->names();
-    const auto engine = static_cast<size_t>(std::ranges::find(names, name) - names.begin());
-    const auto bytes = engine < names.size() ? engines->prepare(engine) : std::nullopt;
-    if (bytes) return {std::move(engines), engine, *bytes};
-  }
-  logWarning(concat(problem, ": the engine ", name, " that was measured does not serve here; ATen's convolution runs"));
-  return {};
 }
 
 class EngineConvolution final : public Convolution {
@@ -97,8 +56,8 @@ class EngineConvolution final : public Convolution {
     const at::Tensor y = at::empty({problem.images, problem.outputs, problem.outputHeight(), problem.outputWidth()},
                                    x.options().memory_format(channelsLast));
     const ConvolutionTensors tensors{x, p_.weight, y};
-    if (!areAligned(tensors)) return forwardByAten(g_, x, p_.weight, p_.bias);
-    engine->run(tensors);
+    if (!areAligned(inOrder(tensors))) return forwardByAten(g_, x, p_.weight, p_.bias);
+    engine->run(inOrder(tensors));
     if (p_.bias.defined()) y.add_(p_.bias.view({1, -1, 1, 1}));
     return y;
   }
@@ -107,8 +66,8 @@ class EngineConvolution final : public Convolution {
     const ReadyEngine* const engine = engineFor(ConvolutionPass::inputGradient, x);
     if (engine != nullptr) {
       const ConvolutionTensors tensors{at::empty_like(x), p_.weight, dy};
-      if (areAligned(tensors)) {
-        engine->run(tensors);
+      if (areAligned(inOrder(tensors))) {
+        engine->run(inOrder(tensors));
         return tensors.x;
       }
     }
@@ -120,8 +79,8 @@ class EngineConvolution final : public Convolution {
     const ReadyEngine* const engine = engineFor(ConvolutionPass::weightGradient, x);
     const bool direct = gradient.scalar_type() == x.scalar_type() && gradient.is_contiguous(channelsLast);
     const ConvolutionTensors tensors{x, direct || engine == nullptr ? gradient : at::empty_like(p_.weight), dy};
-    if (engine != nullptr && areAligned(tensors)) {
-      engine->run(tensors);
+    if (engine != nullptr && areAligned(inOrder(tensors))) {
+      engine->run(inOrder(tensors));
       if (!direct) gradient.copy_(tensors.weight);
     } else {
       gradient.copy_(gradientByAten(ConvolutionPass::weightGradient, g_, {x, p_.weight, dy}));
@@ -141,7 +100,7 @@ class EngineConvolution final : public Convolution {
     auto [place, isNew] = made_[at].try_emplace(x.sizes().vec());
     if (isNew) {
       const ConvolutionProblem problem = problemOf(pass, x);
-      place->second = readyEngine(enginesOf_(problem), name, problem.text());
+      place->second = readyEngine(enginesOf_(problem), name, problem.text(), "ATen's convolution");
     }
     return place->second.engines ? &place->second : nullptr;
   }
@@ -170,7 +129,7 @@ std::vector<TuningCandidate> convolutionCandidates(ConvolutionPass pass, const C
   std::vector<TuningCandidate> candidates;
   candidates.push_back(
       {std::string(atenEngine), [] { return std::optional<int64_t>(0); }, [=] { byAten(pass, geometry, tensors); }});
-  if (!engines || !areAligned(tensors)) return candidates;
+  if (!engines || !areAligned(inOrder(tensors))) return candidates;
   const auto expected = std::make_shared<at::Tensor>();
   const auto isRight = [=] {
     if (!expected->defined()) *expected = byAten(pass, geometry, tensors);
@@ -183,7 +142,8 @@ std::vector<TuningCandidate> convolutionCandidates(ConvolutionPass pass, const C
       *bytes = needed.value_or(0);
       return needed;
     };
-    candidates.push_back({engines->names()[i], prepare, [=] { runEngine(*engines, i, *bytes, tensors); }, isRight});
+    candidates.push_back(
+        {engines->names()[i], prepare, [=] { runEngine(*engines, i, *bytes, inOrder(tensors)); }, isRight});
   }
   return candidates;
 }

@@ -22,10 +22,24 @@ using Names = std::array<std::string, 3>;
 Graph fourConvolutions() {
   Graph graph({3, 8, 8});
   const auto conv = [&](const char* name, NodeId from, Padding padding) {
-    return graph.add("conv", name, {from}, {.outputs = 16, .kernelH = 3, .kernelW = 3, .padding = padding});
+    const bool bias = std::string_view(name) != "d";  // before a batch-norm it would have no gradient but roundings
+    return graph.add("conv", name, {from},
+                     {.outputs = 16, .kernelH = 3, .kernelW = 3, .padding = padding, .bias = bias});
   };
   const NodeId b = conv("b", conv("a", graph.input(), Padding::all(1)), Padding::all(1));
   conv("d", conv("c", b, Padding::all(1)), {0, 1, 0, 1});
+  return graph;
+}
+
+/// A convolution, then two batch-norms with ReLU that are alike, one with a residual, and one without a ReLU.
+Graph fourNorms() {
+  Graph graph({3, 8, 8});
+  const NodeId a = graph.add("conv", "a", {graph.input()}, {.outputs = 16});
+  const auto norm = [&](const std::string& name, NodeId from) { return graph.add("batch_norm", name, {from}); };
+  const auto relu = [&](const std::string& name, NodeId from) { return graph.add("relu", name, {from}); };
+  const NodeId first = relu("r1", norm("n1", a)), second = relu("r2", norm("n2", first));
+  const NodeId sum = relu("r3", graph.add("add", "s", {norm("n3", second), first}));
+  norm("n4", sum);
   return graph;
 }
 
@@ -42,12 +56,15 @@ class EngineChoiceTest : public testing::Test {
       ++timed_;
       const std::string engine = log_.runs.empty() ? std::string(atenEngine) : log_.runs.back();
       for (const auto& [words, seconds] : seconds_) {
-        if (problem_.find(words.first) != std::string::npos && words.second == engine) return seconds;
+        if (log_.problem.find(words.first) != std::string::npos && words.second == engine) return seconds;
       }
       return 1.0;
     };
     trial_.engines = [this](const ConvolutionProblem& problem) -> std::unique_ptr<Engines> {
-      problem_ = problem.text();
+      if (!hasEngines_) return nullptr;
+      return std::make_unique<StandInEngines>(problem, log_);
+    };
+    trial_.norms = [this](const NormProblem& problem) -> std::unique_ptr<Engines> {
       if (!hasEngines_) return nullptr;
       return std::make_unique<StandInEngines>(problem, log_);
     };
@@ -62,7 +79,6 @@ class EngineChoiceTest : public testing::Test {
   EngineTrial trial_;
   EngineLog log_;
   std::map<std::pair<std::string, std::string>, double> seconds_;
-  std::string problem_;
   bool hasEngines_ = true;
   int timed_ = 0;
 };
@@ -92,6 +108,45 @@ TEST_F(EngineChoiceTest, WhatComputesSomethingElseIsNotTaken) {
   }
 }
 
+TEST_F(EngineChoiceTest, NormsTakeThePairThatWinsTogether) {
+  graph_ = fourNorms();
+  const auto pairOf = [](const EngineChoice& choice, const Graph& graph, std::string_view name) {
+    for (size_t i = 0; i < graph.nodes().size(); ++i) {
+      if (graph.nodes()[i].name == name) return choice.norms.at(i);
+    }
+    return NormEngines{-1, "", ""};
+  };
+  const NormEngines none;
+  seconds_ = {{{"relu, forward", "plain"}, 1.2}, {{"relu, forward", "roomy"}, 1.1}, {{"relu, backward", "plain"}, 0.5}};
+  EngineChoice choice = this->choice();
+  const NormEngines pair{2, "roomy", "plain"};
+  EXPECT_EQ(pairOf(choice, graph_, "n1"), pair);
+  EXPECT_EQ(pairOf(choice, graph_, "n2"), pair);
+  EXPECT_EQ(pairOf(choice, graph_, "n3"), pair);
+  EXPECT_EQ(pairOf(choice, graph_, "n4"), none) << "no ReLU";
+  seconds_ = {{{"relu, forward", "plain"}, 1.4}, {{"relu, forward", "roomy"}, 1.5}, {{"relu, backward", "plain"}, 0.6}};
+  EXPECT_EQ(pairOf(this->choice(), graph_, "n1"), none) << "no gain";
+  seconds_ = {{{"relu", "plain"}, 0.5}, {{"relu", "roomy"}, 0.6}};
+  log_.wrong = concat("plain");
+  EXPECT_EQ(pairOf(this->choice(), graph_, "n3"), (NormEngines{2, "roomy", "roomy"}));
+  trial_.norms = {};
+  EXPECT_EQ(pairOf(this->choice(), graph_, "n1"), none) << "not asked for";
+}
+
+TEST_F(EngineChoiceTest, NormsAreMeasuredOnce) {
+  graph_ = fourNorms();
+  MeasuredCache cache{std::filesystem::path()};
+  seconds_ = {{{"relu", "plain"}, 0.5}};
+  const EngineChoice first = choice(cache);
+  EXPECT_FALSE(first.fromCache);
+  timed_ = 0;
+  const EngineChoice again = choice(cache);
+  EXPECT_TRUE(again.fromCache);
+  EXPECT_EQ(timed_, 0);
+  EXPECT_EQ(again.norms, first.norms);
+  EXPECT_EQ(again.engines, first.engines);
+}
+
 TEST_F(EngineChoiceTest, IsMeasuredOnce) {
   MeasuredCache cache{std::filesystem::path()};
   EXPECT_FALSE(choice(cache).fromCache);
@@ -114,9 +169,10 @@ TEST_F(EngineChoiceTest, WithoutEnginesNothingIsMeasured) {
 
 // The plan hands each convolution its engines: with one that is nowhere to be found all is ATen's, and the same.
 TEST(EnginesOfThePlan, WhereNoneServesTheNetworkIsTheSame) {
-  const Graph graph = fourConvolutions();
-  const auto gradientsOf = [&](const std::vector<PassEngines>& engines) {
-    const ExecutorOptions options{.engines = engines};
+  Graph graph = fourConvolutions();
+  graph.add("relu", "r", {graph.add("batch_norm", "n", {graph.output()})});
+  const auto gradientsOf = [&](const std::vector<PassEngines>& engines, const std::vector<NormEngines>& norms) {
+    const ExecutorOptions options{.engines = engines, .norms = norms};
     FlatBuffers buffers = buffersFor(graph, precisions().front(), options);
     for (int i = 0; i < buffers.parameters(); ++i) {
       buffers.masterView(i).copy_(at::sin(at::arange(buffers.masterView(i).numel())).view_as(buffers.masterView(i)));
@@ -132,9 +188,9 @@ TEST(EnginesOfThePlan, WhereNoneServesTheNetworkIsTheSame) {
     for (int i = 0; i < buffers.parameters(); ++i) all.push_back(buffers.gradientView(i).clone());
     return all;
   };
-  const auto expected = gradientsOf({});
-  const auto found =
-      gradientsOf(std::vector<PassEngines>(graph.nodes().size(), {2, {"no such", "no such", "no such"}}));
+  const auto expected = gradientsOf({}, {});
+  const auto found = gradientsOf(std::vector<PassEngines>(graph.nodes().size(), {2, {"no such", "no such", "no such"}}),
+                                 std::vector<NormEngines>(graph.nodes().size(), {2, "no such", "no such"}));
   ASSERT_EQ(found.size(), expected.size());
   for (size_t i = 0; i < found.size(); ++i) EXPECT_LE(relativeError(found[i], expected[i]), 1e-5) << i;
 }

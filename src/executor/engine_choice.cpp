@@ -16,7 +16,6 @@ namespace tandem {
 namespace {
 
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
-constexpr double worthIt = 1.03;  // as Tuner's
 constexpr std::array passes{ConvolutionPass::forward, ConvolutionPass::inputGradient, ConvolutionPass::weightGradient};
 
 ConvolutionGeometry geometryOf(const Attributes& a) {
@@ -128,7 +127,7 @@ class Choosing {
     const size_t second = fastestEngine(ofBackward);
     const double own = ofForward.front() + ofBackward.front(), engines = ofForward[first] + ofBackward[second];
     if (ofForward.front() < 0 || ofBackward.front() < 0) return {};
-    if (second == 0 || worthIt * engines >= own || !backwards[second].prepare()) return {{}, {own, own}};
+    if (second == 0 || worthChanging * engines >= own || !backwards[second].prepare()) return {{}, {own, own}};
     return {{trial_.images, forwards[first].name, backwards[second].name}, {own, engines}};
   }
 

@@ -135,16 +135,8 @@ std::vector<TuningCandidate> convolutionCandidates(ConvolutionPass pass, const C
     if (!expected->defined()) *expected = byAten(pass, geometry, tensors);
     return isNear(resultOf(pass, tensors), *expected);
   };
-  for (size_t i = 0; i < engines->names().size(); ++i) {
-    const auto bytes = std::make_shared<int64_t>(0);
-    const auto prepare = [=] {
-      const std::optional<int64_t> needed = engines->prepare(i);
-      *bytes = needed.value_or(0);
-      return needed;
-    };
-    candidates.push_back(
-        {engines->names()[i], prepare, [=] { runEngine(*engines, i, *bytes, inOrder(tensors)); }, isRight});
-  }
+  addEngines(
+      candidates, engines, [all = inOrder(tensors)]() -> std::span<const at::Tensor> { return all; }, isRight);
   return candidates;
 }
 

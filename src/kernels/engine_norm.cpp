@@ -19,21 +19,6 @@ bool areLike(const at::Tensor& x, const at::Tensor& other) {
   return other.sizes() == x.sizes() && other.scalar_type() == x.scalar_type() && other.is_contiguous(channelsLast);
 }
 
-/// Engines as candidates that run over the tensors of `call`, which is asked for them each time.
-template <class Tensors>
-void addEngines(std::vector<TuningCandidate>& candidates, const std::shared_ptr<Engines>& engines, Tensors tensors,
-                const std::function<bool()>& isRight) {
-  for (size_t i = 0; i < engines->names().size(); ++i) {
-    const auto bytes = std::make_shared<int64_t>(0);
-    const auto prepare = [=] {
-      const std::optional<int64_t> needed = engines->prepare(i);
-      *bytes = needed.value_or(0);
-      return needed;
-    };
-    candidates.push_back({engines->names()[i], prepare, [=] { runEngine(*engines, i, *bytes, tensors()); }, isRight});
-  }
-}
-
 TuningCandidate byKernels(std::function<void()> run) {
   return {std::string(ownKernels), [] { return std::optional<int64_t>(0); }, std::move(run)};
 }
@@ -86,7 +71,8 @@ NormCall normBackwardCall(const at::Tensor& dy, const NormActSaved& saved, bool 
 }
 
 const EngineNorm::Pair& EngineNorm::pairFor(NormProblem problem) {
-  auto [place, isNew] = made_.try_emplace(problem.text());
+  auto [place, isNew] = made_.try_emplace(
+      {problem.images, problem.channels, problem.height, problem.width, static_cast<int64_t>(problem.residual)});
   if (isNew) {
     const auto ready = [&](const std::string& name) {
       return readyEngine(enginesOf_(problem), name, problem.text(), std::string(ownKernels));
@@ -144,7 +130,7 @@ std::vector<TuningCandidate> normForwardCandidates(const NormSubject& s, std::sh
     NormActSaved saved;
     normAct(s.x, s.residual, ownParameters, s.options, saved);
   })};
-  const auto tensors = [=]() -> const std::vector<at::Tensor>& {
+  const auto tensors = [=]() -> std::span<const at::Tensor> {
     if (!trial->y.defined()) {
       trial->y = at::empty_like(s.x);
       trial->saved.parameters = s.parameters;
@@ -174,17 +160,18 @@ std::vector<TuningCandidate> normBackwardCandidates(const NormSubject& s, RunFor
   };
   const bool hasResidual = s.residual.defined();
   const auto made = [=, trial = std::make_shared<Trial>()] {
-    if (!std::exchange(trial->made, true)) {
+    if (!trial->made) {
       normAct(s.x, s.residual, withOwnStatistics(s.parameters), s.options, trial->byKernels);
       trial->byEngines.parameters = s.parameters;
       forward(normForwardCall(s.x, s.residual, at::empty_like(s.x), trial->byEngines).tensors);
       trial->call = normBackwardCall(s.dy, trial->byEngines, hasResidual, trial->gradients);
+      trial->made = true;
     }
     return trial;
   };
   const auto kernels = [=] { return normActBackward({s.dy}, made()->byKernels, hasResidual, s.options); };
   std::vector<TuningCandidate> candidates{byKernels([=] { kernels(); })};
-  const auto tensors = [=]() -> const std::vector<at::Tensor>& { return made()->call.tensors; };
+  const auto tensors = [=]() -> std::span<const at::Tensor> { return made()->call.tensors; };
   const auto isRight = [=] {
     const NormActGradients right = kernels(), &found = made()->gradients;
     return isNear(found.x, right.x) && isNear(found.scale, right.scale) && isNear(found.shift, right.shift) &&

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -50,7 +51,7 @@ class EngineNorm {
 
   NormEngines chosen_;
   NormEnginesOf enginesOf_;
-  std::map<std::string, Pair> made_;  // by problem
+  std::map<std::array<int64_t, 5>, Pair> made_;  // by x's shape, and whether there is a residual
 };
 
 /// Of x [N, C, H, W].

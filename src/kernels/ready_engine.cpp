@@ -31,6 +31,19 @@ ReadyEngine readyEngine(std::unique_ptr<Engines> engines, const std::string& nam
   return {};
 }
 
+void addEngines(std::vector<TuningCandidate>& candidates, const std::shared_ptr<Engines>& engines,
+                const std::function<std::span<const at::Tensor>()>& tensors, const std::function<bool()>& isRight) {
+  for (size_t i = 0; i < engines->names().size(); ++i) {
+    const auto bytes = std::make_shared<int64_t>(0);
+    const auto prepare = [=] {
+      const std::optional<int64_t> needed = engines->prepare(i);
+      *bytes = needed.value_or(0);
+      return needed;
+    };
+    candidates.push_back({engines->names()[i], prepare, [=] { runEngine(*engines, i, *bytes, tensors()); }, isRight});
+  }
+}
+
 bool areAligned(std::span<const at::Tensor> tensors) {
   return std::ranges::all_of(tensors, [](const at::Tensor& tensor) {
     return !tensor.defined() || reinterpret_cast<uintptr_t>(tensor.const_data_ptr()) % engineAlignment == 0;

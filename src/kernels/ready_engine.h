@@ -2,11 +2,14 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "kernels/engines.h"
+#include "kernels/tuner.h"
 
 namespace tandem {
 
@@ -26,6 +29,10 @@ struct ReadyEngine {
 /// The one of that name. Where it does not serve a warning says so, and that `instead` runs.
 ReadyEngine readyEngine(std::unique_ptr<Engines> engines, const std::string& name, const std::string& operation,
                         const std::string& instead);
+
+/// Adds the engines to an operation's candidates, over the tensors that `tensors` gives at each run.
+void addEngines(std::vector<TuningCandidate>& candidates, const std::shared_ptr<Engines>& engines,
+                const std::function<std::span<const at::Tensor>()>& tensors, const std::function<bool()>& isRight);
 
 /// Where engines ask for memory to begin; undefined tensors do.
 bool areAligned(std::span<const at::Tensor> tensors);

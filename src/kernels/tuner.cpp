@@ -11,7 +11,6 @@ namespace tandem {
 namespace {
 
 constexpr double doesNotCount = -1;
-constexpr double worthIt = 1.03;
 constexpr double mayWin = 1.5;  // times the fastest of the first round
 constexpr int repetitions = 5;
 
@@ -21,7 +20,7 @@ std::vector<size_t> bySpeed(const std::vector<double>& seconds) {
   for (size_t i = 0; i < seconds.size(); ++i) {
     if (seconds[i] >= 0) order.push_back(i);
   }
-  const auto weight = [&](size_t i) { return i == 0 ? seconds[i] : worthIt * seconds[i]; };
+  const auto weight = [&](size_t i) { return i == 0 ? seconds[i] : worthChanging * seconds[i]; };
   std::ranges::stable_sort(order, {}, weight);
   return order;
 }

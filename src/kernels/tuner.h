@@ -29,6 +29,8 @@ struct TuningRule {
   double enoughSeconds = 0.5;          ///< of an operation: then no further candidate is begun, no time taken again
 };
 
+constexpr double worthChanging = 1.03;  ///< times as fast as the first candidate another must be at least
+
 /// What tuning found.
 struct Tuned {
   size_t index = 0;             ///< of the candidate to use

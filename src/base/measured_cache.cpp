@@ -44,9 +44,13 @@ MeasuredCache::MeasuredCache(fs::path file) : file_(std::move(file)) {
   std::ifstream in(file_);
   for (std::string line; std::getline(in, line);) {
     const size_t tab = line.find('\t');
-    if (tab == std::string::npos || in.eof()) continue;  // a line without its end was cut off
-    if (const auto numbers = numbersIn(line.substr(tab + 1))) numbers_[line.substr(0, tab)] = *numbers;
+    const bool whole = tab != std::string::npos && !in.eof();  // without its end it was cut off
+    const auto numbers = whole ? numbersIn(line.substr(tab + 1)) : std::nullopt;
+    if (numbers) numbers_[line.substr(0, tab)] = *numbers;
+    damaged_ += numbers ? 0 : 1;
   }
+  if (damaged_ == 0) return;
+  logWarning(concat(file_.string(), ": ", damaged_, " damaged lines do not count; the file may be deleted"));
 }
 
 std::optional<std::vector<double>> MeasuredCache::find(const std::string& key) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -24,6 +25,8 @@ class MeasuredCache {
 
   std::optional<std::vector<double>> find(const std::string& key) const;
 
+  int64_t damaged() const { return damaged_; }  ///< lines of the file that did not count; there was a warning
+
   /// Keeps the numbers in memory and appends them to the file as one line. A file that cannot be written is left out
   /// with a warning. REQUIRES: no tab or line break in `key`, every number finite.
   void add(const std::string& key, const std::vector<double>& numbers);
@@ -31,6 +34,7 @@ class MeasuredCache {
  private:
   std::filesystem::path file_;
   std::map<std::string, std::vector<double>> numbers_;
+  int64_t damaged_ = 0;
 };
 
 }  // namespace tandem

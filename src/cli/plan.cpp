@@ -59,6 +59,9 @@ void show(const RunPlan& plan) {
   const ExecutorOptions options{.compute = precisionOf(config).compute,
                                 .layout = *kernels.layout,
                                 .algorithms = kernels.algorithms,
+                                .engines = kernels.engines,
+                                .norms = kernels.norms,
+                                .device = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA,
                                 .recompute = find(recomputes(), config.recompute, "--recompute"),
                                 .zeroChannels = kernels.zeroChannels};
   const PlanDescription description = describePlan(graph, options, images);

@@ -34,7 +34,8 @@ constexpr Option table[] = {
      "memory order of activations; auto measures on a CPU whether nhwc or blocked is faster, and is nhwc elsewhere", onBench | onImages,
      &Config::layout, Choices::layouts, axis, nullptr},
     {"convolution", trained, "", "NAME",
-     "algorithm of the planned executor's convolutions on a CPU; auto measures for each pass of each which is fastest",
+     "algorithm of the planned executor's convolutions on a CPU; auto measures for each pass of each which is fastest, "
+     "on a GPU among ATen's and cuDNN's engines; direct is ATen's there",
      onBench | onImages, &Config::convolution, Choices::convolutions, axis, nullptr},
     {"pad-images", trained, "", "NAME",
      "channels of zeros behind an image's own, up to a multiple, for the first convolution of the planned executor; auto "

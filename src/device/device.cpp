@@ -162,4 +162,11 @@ int64_t Device::peakReservedBytes() const {
   return deviceAllocator(torch_).getDeviceStats(torch_.index()).reserved_bytes.at(allPools).peak;
 }
 
+void Device::forgetMemory() const {
+  if (isCpu()) return;
+  c10::DeviceAllocator& allocator = deviceAllocator(torch_);
+  allocator.emptyCache();
+  allocator.resetPeakStats(torch_.index());
+}
+
 }  // namespace tandem

@@ -54,6 +54,8 @@ class Device {
   int64_t peakBytes() const;
   /// Peak bytes that libtorch's allocator held of this GPU, in use or not; 0 on a CPU: not known.
   int64_t peakReservedBytes() const;
+  /// Of a GPU: what libtorch's allocator holds and nobody uses is given back, and the peaks begin anew.
+  void forgetMemory() const;
 
  private:
   Device(c10::Device torch, std::string name, std::string label);

@@ -17,6 +17,7 @@
 #include "engine/gpu_links.h"
 #include "engine/host_facts.h"
 #include "kernels/convolution.h"
+#include "kernels/engines.h"
 
 namespace tandem {
 namespace {
@@ -57,6 +58,7 @@ std::map<std::string, std::string> libraryVersions() {
   versions["libtorch"] = TORCH_VERSION;
   versions["oneDNN"] = versionNumber(at::get_mkldnn_version());
   if (const auto own = convolutionLibrary(); !own.empty()) versions["convolutions"] = own;
+  if (const auto engines = engineLibrary(); !engines.empty()) versions["convolution-engines"] = engines;
   versions["hwloc"] = HWLOC_VERSION;
   versions["glibc"] = gnu_get_libc_version();
   return versions;

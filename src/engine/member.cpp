@@ -21,6 +21,8 @@ ExecutorOptions executorOptions(const TeamOptions& options, int index) {
   return {.compute = options.precision->compute,
           .layout = *options.kernels.layout,
           .algorithms = options.kernels.algorithms,
+          .engines = options.kernels.engines,
+          .norms = options.kernels.norms,
           .device = options.devices.at(static_cast<size_t>(index)).torch(),
           .dropoutSeed = options.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1),
           .recompute = options.recompute,

@@ -50,7 +50,7 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   placement.network = plan.network;
   placement.networkSha256 = plan.networkSha256;
   placement.zeroChannels = team.kernels.zeroChannels;
-  placement.convolutionPasses = passesOf(team.kernels.algorithms, *team.graph);
+  placement.convolutionPasses = passesOf(team.kernels, *team.graph);
   if (plan.config.executor == "planned") placement.byAutograd = operationsByAutograd(*team.graph);
   placement.activationBytes = plan.activationBytes;
   placement.parameters = plan.parameters;

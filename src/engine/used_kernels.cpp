@@ -1,15 +1,19 @@
 #include "engine/used_kernels.h"
 
 #include <ATen/Parallel.h>
+#include <torch/headeronly/version.h>
 
 #include <algorithm>
+#include <functional>
 #include <future>
 
 #include "base/catalog.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "device/gpu_facts.h"
 #include "engine/host_facts.h"
 #include "engine/team_options.h"
+#include "executor/engine_choice.h"
 #include "executor/executor.h"
 #include "executor/image_padding.h"
 #include "executor/kernel_choice.h"
@@ -56,18 +60,75 @@ KernelChoice measuredOn(const Device& device, KernelTrial trial, const Graph& gr
   return fastestKernels(graph, trial, cache);
 }
 
-std::string noteOf(const KernelChoice& choice, const Graph& graph) {
-  std::vector<std::string> passes;
-  for (const auto& [name, count] : passesOf(choice.algorithms, graph)) passes.push_back(concat(count, ' ', name));
-  return concat("convolutions run in ", choice.layout->name, ", their passes by ", join(passes), ": ",
-                fixed(choice.gain, 2), " times as fast as the first of each alone (measured ",
-                choice.fromCache ? "before, kept in the cache" : "now", ")");
+/// The host's work counts where the GPU waits for it.
+double secondsOf(const Device& device, const std::function<void()>& call) {
+  constexpr int calls = 4;
+  device.synchronize();
+  const Nanos begin = now();
+  for (int i = 0; i < calls; ++i) call();
+  device.synchronize();
+  return seconds(now() - begin) / calls;
 }
 
-/// Layout and algorithms.
-UsedKernels convolutionsOf(const RunPlan& plan, const Graph& graph) {
+/// All that times on the first GPU depend on, but not the operation.
+std::string gpuMachine(const RunPlan& plan) {
+  const auto& [gpu, driverVersion] = std::pair(cudaFacts().gpus.at(static_cast<size_t>(plan.cudaDevices.front())),
+                                               cudaFacts().driverVersion);
+  return concat(gpu.name, ", compute capability ", capabilityText(gpu.capability), ", driver of CUDA ",
+                driverVersion / 1000, '.', driverVersion % 1000 / 10, ", ", engineLibrary(), ", libtorch ",
+                TORCH_VERSION);
+}
+
+EngineChoice enginesOn(const Device& device, const RunPlan& plan, const Graph& graph, int64_t zeros) {
+  device.bind();
+  allowTf32(precisionOf(plan.config).tf32);
+  EngineTrial trial;
+  trial.compute = precisionOf(plan.config).compute;
+  trial.images = plan.replicaBatch / plan.config.accumulate;
+  trial.device = device.torch();
+  trial.zeroChannels = zeros;
+  trial.rule.where = gpuMachine(plan);
+  trial.rule.secondsOf = [&device](const std::function<void()>& call) { return secondsOf(device, call); };
+  if (plan.config.recompute != Config().recompute)
+    trial.norms = {};  // an engine's output cannot be repeated bit for bit
+  MeasuredCache cache(measuredFile());
+  EngineChoice choice = fastestEngines(graph, trial, cache);
+  device.forgetMemory();
+  return choice;
+}
+
+bool choosesEngines(const RunPlan& plan, const ExecutorEntry& executor, const LayoutEntry& layout) {
+  const Config& config = plan.config;
+  return !plan.cudaDevices.empty() && executor.choosesKernels && layout.format == at::MemoryFormat::ChannelsLast &&
+         config.convolution == "auto" && !config.deterministic && !engineLibrary().empty();
+}
+
+std::string noteOf(const UsedKernels& kernels, const Graph& graph, double gain, bool fromCache) {
+  std::vector<std::string> passes;
+  for (const auto& [name, count] : passesOf(kernels, graph)) passes.push_back(concat(count, ' ', name));
+  const auto norms = std::ranges::count_if(kernels.norms, [](const NormEngines& norm) { return norm.images > 0; });
+  return concat("convolutions run in ", kernels.layout->name, ", their passes by ", join(passes),
+                norms > 0 ? concat(", ", norms, " batch-norms by cuDNN") : "", ": ", fixed(gain, 2),
+                " times as fast as ", kernels.engines.empty() ? "the first of each" : "ATen and Tandem's kernels",
+                " alone (measured ", fromCache ? "before, kept in the cache" : "now", ")");
+}
+
+/// With its note where there is something to say.
+template <class Choice>
+UsedKernels noted(UsedKernels kernels, const Choice& choice, const Graph& graph) {
+  if (choice.gain > 1) kernels.note = noteOf(kernels, graph, choice.gain, choice.fromCache);
+  return kernels;
+}
+
+/// Layout and algorithms, for images with so many channels of zeros.
+UsedKernels convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t zeros) {
   const ExecutorEntry& executor = find(executors(), plan.config.executor, "--executor");
   const LayoutEntry& layout = layoutOf(plan.config);
+  if (choosesEngines(plan, executor, layout)) {
+    const Device device = devicesOf(plan).front();
+    const auto choice = std::async(std::launch::async, enginesOn, device, std::cref(plan), std::cref(graph), zeros).get();
+    return noted({&layout, {}, "", choice.engines, choice.norms}, choice, graph);
+  }
   const at::DeviceType type = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA;
   if (!choosesKernels(executor, layout, type, precisionOf(plan.config).compute)) {
     const bool ofAnother = choosesKernels(executor, layout, type);
@@ -75,60 +136,69 @@ UsedKernels convolutionsOf(const RunPlan& plan, const Graph& graph) {
         &layout, {}, ofAnother ? concat("convolutions are ATen's: Tandem's own take no ", plan.config.precision) : ""};
   }
   const Device device = devicesOf(plan).front();
-  auto choice = std::async(std::launch::async, measuredOn, device, trialOf(plan), std::cref(graph)).get();
-  std::string note = choice.gain > 1 ? noteOf(choice, graph) : "";
-  return {choice.layout, std::move(choice.algorithms), std::move(note)};
+  const auto choice = std::async(std::launch::async, measuredOn, device, trialOf(plan), std::cref(graph)).get();
+  return noted({choice.layout, choice.algorithms, ""}, choice, graph);
 }
 
-PaddingChoice paddingOnGpu(const RunPlan& plan, const Graph& graph, const LayoutEntry& layout) {
+PaddingChoice paddingOnGpu(const RunPlan& plan, const Graph& graph) {
   const Device device = devicesOf(plan).front();
   const auto measure = [&] {
     device.bind();
     allowTf32(precisionOf(plan.config).tf32);
     MeasuredCache cache(measuredFile());
-    std::string machine = device.label();
-    for (const auto& [library, version] : gpuLibraries()) machine += concat(", ", library, ' ', version);
     const PaddingTrial trial{.precision = &precisionOf(plan.config),
-                             .layout = layout,
+                             .layout = layoutOf(plan.config),
                              .images = plan.replicaBatch / plan.config.accumulate,
                              .device = &device,
-                             .machine = std::move(machine)};
+                             .machine = gpuMachine(plan)};
     return fastestImagePadding(graph, trial, cache);
   };
   return std::async(std::launch::async, measure).get();
 }
 
-void addPadding(UsedKernels& kernels, const RunPlan& plan, const Graph& graph) {
+struct UsedPadding {
+  int64_t zeroChannels = 0;
+  std::string note = {};
+};
+
+UsedPadding paddingOf(const RunPlan& plan, const Graph& graph) {
   const Config& config = plan.config;
   if (config.padImages != "auto") {
-    kernels.zeroChannels = zeroChannels(graph, find(imagePaddings(), config.padImages, "--pad-images"));
-    return;
+    return {zeroChannels(graph, find(imagePaddings(), config.padImages, "--pad-images"))};
   }
-  if (plan.cudaDevices.empty() || config.executor != "planned" || config.deterministic) return;
-  const PaddingChoice choice = paddingOnGpu(plan, graph, *kernels.layout);
-  kernels.zeroChannels = zeroChannels(graph, *choice.padding);
-  if (kernels.zeroChannels == 0) return;
-  kernels.note += concat(kernels.note.empty() ? "" : "; ", "images have ", kernels.zeroChannels,
-                         " channels of zeros, with which what reads them runs ", fixed(choice.gain, 2),
-                         " times as fast (measured ", choice.fromCache ? "before, kept in the cache" : "now", ")");
+  if (plan.cudaDevices.empty() || config.executor != "planned" || config.deterministic) return {};
+  const PaddingChoice choice = paddingOnGpu(plan, graph);
+  const int64_t zeros = zeroChannels(graph, *choice.padding);
+  if (zeros == 0) return {};
+  return {zeros, concat("images have ", zeros, " channels of zeros, with which what reads them runs ",
+                        fixed(choice.gain, 2), " times as fast (measured ",
+                        choice.fromCache ? "before, kept in the cache" : "now", ")")};
 }
 
 }  // namespace
 
 UsedKernels usedKernels(const RunPlan& plan, const Graph& graph) {
-  UsedKernels kernels = convolutionsOf(plan, graph);
-  addPadding(kernels, plan, graph);
+  const UsedPadding padding = paddingOf(plan, graph);
+  UsedKernels kernels = convolutionsOf(plan, graph, padding.zeroChannels);
+  kernels.zeroChannels = padding.zeroChannels;
+  if (!kernels.note.empty() && !padding.note.empty()) kernels.note += "; ";
+  kernels.note += padding.note;
   return kernels;
 }
 
-std::map<std::string, int64_t> passesOf(const std::vector<PassAlgorithms>& algorithms, const Graph& graph) {
+std::map<std::string, int64_t> passesOf(const UsedKernels& kernels, const Graph& graph) {
   std::map<std::string, int64_t> passes;
-  for (size_t i = 0; i < algorithms.size(); ++i) {
+  if (kernels.algorithms.empty() && kernels.engines.empty()) return passes;
+  const auto nameOf = [&](size_t node, size_t pass) -> std::string_view {
+    if (kernels.engines.empty()) return kernels.algorithms[node][pass]->name;
+    return kernels.engines[node].names[pass] == atenEngine ? atenEngine : "cuDNN";
+  };
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
     if (node.operation->name != "conv") continue;
-    for (size_t pass = 0; pass < algorithms[i].size(); ++pass) {
+    for (size_t pass = 0; pass < std::tuple_size_v<PassAlgorithms>; ++pass) {
       const bool wanted = pass != 1 || node.inputs.front() != graph.input();
-      if (wanted) ++passes[std::string(algorithms[i][pass]->name)];
+      if (wanted) ++passes[std::string(nameOf(i, pass))];
     }
   }
   return passes;

@@ -13,7 +13,8 @@
 #include "device/layout.h"
 #include "executor/recompute.h"
 #include "graph/graph.h"
-#include "kernels/convolution.h"
+#include "kernels/engine_convolution.h"
+#include "kernels/engine_norm.h"
 
 namespace tandem {
 
@@ -21,6 +22,8 @@ struct ExecutorOptions {
   at::ScalarType compute = at::kFloat;
   LayoutEntry layout = layouts().front();
   std::vector<PassAlgorithms> algorithms = {};  ///< of convolutions, by node of the graph; empty: direct
+  std::vector<PassEngines> engines = {};        ///< the same on a GPU; empty: ATen's
+  std::vector<NormEngines> norms = {};          ///< of batch-norms on a GPU; empty: Tandem's kernels
   at::Device device = at::kCPU;
   uint64_t dropoutSeed = 0;  ///< of this replica
   RecomputeEntry recompute = recomputes().front();

@@ -60,15 +60,24 @@ int64_t parametersOf(const Graph& graph, NodeId node) {
 }
 
 /// Forward, gradient of the input, gradient of the parameters.
-std::string algorithmText(const ExecutorOptions& options, NodeId node) {
+std::vector<std::string> algorithmNames(const ExecutorOptions& options, NodeId node) {
+  const auto at = static_cast<size_t>(node);
+  if (!options.engines.empty()) {
+    const auto& engines = options.engines.at(at).names;
+    return {engines.begin(), engines.end()};
+  }
   const ExecutorEntry& planned = find(executors(), "planned", "executor");
-  if (!choosesKernels(planned, options.layout, options.device, options.compute)) return "ATen";
-  const PassAlgorithms algorithms =
-      options.algorithms.empty() ? PassAlgorithms{} : options.algorithms.at(static_cast<size_t>(node));
+  if (!choosesKernels(planned, options.layout, options.device, options.compute)) return {"ATen"};
+  const PassAlgorithms algorithms = options.algorithms.empty() ? PassAlgorithms{} : options.algorithms.at(at);
   std::vector<std::string> names;
   for (const ConvolutionAlgorithm* algorithm : algorithms) {
     names.emplace_back((algorithm == nullptr ? convolutionAlgorithms().front() : *algorithm).name);
   }
+  return names;
+}
+
+std::string algorithmText(const ExecutorOptions& options, NodeId node) {
+  const std::vector<std::string> names = algorithmNames(options, node);
   const bool same = std::ranges::all_of(names, [&](const std::string& name) { return name == names.front(); });
   return same ? names.front() : join(names);
 }

@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-/// By a kernel that takes weights and activations in orders of its own.
+/// By a kernel that may have orders of its own for weights and activations.
 class PackedConvolution final : public PlannedOperation {
  public:
   PackedConvolution(const PlannedBinding& binding, std::unique_ptr<Convolution> kernel)
@@ -93,10 +93,11 @@ std::unique_ptr<PlannedOperation> makeConvolutionOf(const PlannedBinding& bindin
   const Attributes& a = binding.node->attributes;
   const ConvolutionGeometry geometry{a.strideH,      a.strideW,       a.padding.top, a.padding.bottom,
                                      a.padding.left, a.padding.right, a.groups,      binding.blockedOutput};
+  const ConvolutionParameters parameters{binding.weight, binding.bias, binding.weightGradient, binding.biasGradient};
   std::unique_ptr<Convolution> kernel;
   if (binding.format == at::MemoryFormat::ChannelsLast) {
-    kernel = makeConvolution(geometry, {binding.weight, binding.bias, binding.weightGradient, binding.biasGradient},
-                             binding.algorithms);
+    kernel = binding.engines.images > 0 ? makeEngineConvolution(geometry, parameters, binding.engines)
+                                        : makeConvolution(geometry, parameters, binding.algorithms);
   }
   if (kernel) return std::make_unique<PackedConvolution>(binding, std::move(kernel));
   check(!binding.blockedOutput, "blocked activations have a kernel");

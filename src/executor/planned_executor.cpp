@@ -94,6 +94,12 @@ void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
     if (!options_.algorithms.empty()) {
       steps_[i].binding.algorithms = options_.algorithms.at(static_cast<size_t>(plan_[i].node));
     }
+    if (!options_.engines.empty()) {
+      steps_[i].binding.engines = options_.engines.at(static_cast<size_t>(plan_[i].node));
+    }
+    if (!options_.norms.empty()) {
+      steps_[i].binding.norms = options_.norms.at(static_cast<size_t>(plan_[i].node));
+    }
   }
   bindParameters(graph, buffers);
   bindStatistics();

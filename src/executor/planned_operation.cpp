@@ -76,13 +76,16 @@ class BatchNorm final : public Bound {
       : Bound(binding),
         parameters_{binding.weight.defined() ? binding.weight : at::ones_like(binding.bias), binding.bias,
                     binding.runningMean, binding.runningVar},
-        options_{attributes().epsilon, attributes().momentum, binding.plan->relu, true} {}
+        options_{attributes().epsilon, attributes().momentum, binding.plan->relu, true},
+        engines_(binding.norms) {}
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
     options_.training = mode.training;
     const at::Tensor x = dense(inputs[0]), residual = inputs.size() > 1 ? inputs[1] : at::Tensor();
-    at::Tensor output =
-        mode.again ? normActAgain(x, residual, options_, saved_) : normAct(x, residual, parameters_, options_, saved_);
+    const bool byEngines = mode.gradients && !mode.again && engines_.serves(x, residual, parameters_, options_);
+    at::Tensor output = byEngines    ? engines_.forward(x, residual, parameters_, options_, saved_)
+                        : mode.again ? normActAgain(x, residual, options_, saved_)
+                                     : normAct(x, residual, parameters_, options_, saved_);
     if (!mode.gradients) forgetActivations();
     return output;
   }
@@ -93,7 +96,9 @@ class BatchNorm final : public Bound {
 
   std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
     const bool hasResidual = b_.plan->hasResidual();
-    NormActGradients gradients = normActBackward(std::move(outputGradients), saved_, hasResidual, options_);
+    NormActGradients gradients = saved_.mask.defined()
+                                     ? engines_.backward(std::move(outputGradients), saved_, hasResidual, options_)
+                                     : normActBackward(std::move(outputGradients), saved_, hasResidual, options_);
     forgetActivations();
     if (b_.weight.defined()) b_.weightGradient.copy_(gradients.scale);
     b_.biasGradient.copy_(gradients.shift);
@@ -109,10 +114,12 @@ class BatchNorm final : public Bound {
   void forgetActivations() {
     saved_.x.reset();
     saved_.y.reset();
+    saved_.mask.reset();
   }
 
   NormParameters parameters_;
   NormActOptions options_;
+  EngineNorm engines_;
   NormActSaved saved_;
 };
 

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "executor/fusion.h"
-#include "kernels/convolution.h"
+#include "kernels/engine_convolution.h"
+#include "kernels/engine_norm.h"
 
 namespace tandem {
 
@@ -27,6 +28,8 @@ struct PlannedBinding {
   at::MemoryFormat format = at::MemoryFormat::ChannelsLast;  ///< of plain activations
   bool blockedOutput = false;                                ///< of a convolution (kernels/blocked.h)
   PassAlgorithms algorithms{};                               ///< of a convolution
+  PassEngines engines{};                                     ///< of a convolution on a GPU; of no images: ATen's
+  NormEngines norms{};                                       ///< of a batch-norm on a GPU
 };
 
 struct PassMode {

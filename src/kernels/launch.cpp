@@ -28,11 +28,12 @@ std::optional<Element> elementOf(at::ScalarType type) {
 
 bool isElement(at::ScalarType type) { return elementOf(type).has_value(); }
 
-Element elementOf(const at::Tensor& tensor, const char* what) {
-  if (const auto element = elementOf(tensor.scalar_type())) return *element;
-  throw InternalError(
-      concat(what, ": type ", c10::toString(tensor.scalar_type()), " is none of float, bfloat16 and half"));
+Element elementOf(at::ScalarType type, const char* what) {
+  if (const auto element = elementOf(type)) return *element;
+  throw InternalError(concat(what, ": type ", c10::toString(type), " is none of float, bfloat16 and half"));
 }
+
+Element elementOf(const at::Tensor& tensor, const char* what) { return elementOf(tensor.scalar_type(), what); }
 
 void* currentStream(const at::Tensor& tensor) {
   const c10::impl::VirtualGuardImpl guard(tensor.device().type());

@@ -159,7 +159,7 @@ at::Tensor normActReference(const at::Tensor& x, const at::Tensor& residual, con
                                  options.training, options.momentum, options.epsilon, /*cudnn_enabled=*/true);
   if (residual.defined()) y.add_(residual);
   if (options.relu) y.relu_();
-  saved = {x, options.relu ? y : at::Tensor(), parameters, mean, inverseDeviation, {}, {}, reserve, implementation};
+  saved = {x, options.relu ? y : at::Tensor(), parameters, mean, inverseDeviation, {}, {}, {}, reserve, implementation};
   return y;
 }
 

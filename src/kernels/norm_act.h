@@ -25,6 +25,7 @@ struct NormActSaved {
   NormParameters parameters;
   at::Tensor mean, inverseDeviation;
   at::Tensor factor, offset;   ///< kernels only, [C] fp32: normalised, scaled and shifted, x is x * factor + offset
+  at::Tensor mask;             ///< engines only (engine_norm.h): of the ReLU
   at::Tensor reserve;          ///< reference only: of the library that ATen chose
   int64_t implementation = 0;  ///< reference only: which one that was
 };

@@ -31,6 +31,7 @@ TEST_F(MeasuredCacheTest, KeepsNumbersFromRunToRun) {
   const MeasuredCache third(file());
   EXPECT_EQ(third.find("a | b"), (std::vector<double>{0.125, 3e-9}));
   EXPECT_EQ(third.find("other"), std::vector<double>{1});
+  EXPECT_EQ(third.damaged(), 0);
 }
 
 TEST_F(MeasuredCacheTest, TheLastNumbersOfAKeyCount) {
@@ -46,6 +47,7 @@ TEST_F(MeasuredCacheTest, DamagedLinesDoNotCount) {
   const MeasuredCache cache(file());
   EXPECT_EQ(cache.find("good"), std::vector<double>{5});
   for (const char* key : {"no tab", "empty", "words", "cut"}) EXPECT_FALSE(cache.find(key).has_value()) << key;
+  EXPECT_EQ(cache.damaged(), 5);
 }
 
 TEST_F(MeasuredCacheTest, WithoutAFileItKeepsNumbersInMemoryOnly) {

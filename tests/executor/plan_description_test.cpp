@@ -68,6 +68,17 @@ TEST(PlanDescription, NamesTheAlgorithmsOfConvolutions) {
   EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "direct, winograd, direct");
 }
 
+TEST(PlanDescription, NamesTheEnginesOfConvolutionsOnAGpu) {
+  const Graph graph = smallNet(4);
+  ExecutorOptions options;
+  options.device = at::kCUDA;
+  EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "ATen");
+  options.engines.assign(graph.nodes().size(), {1, {"ATen", "ATen", "ATen"}});
+  EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "ATen");
+  options.engines.assign(graph.nodes().size(), {1, {"eng1", "ATen", "eng2"}});
+  EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "eng1, ATen, eng2");
+}
+
 TEST(PlanDescription, SaysWhereConvolutionsAreAtens) {
   ExecutorOptions options;
   options.compute = at::kHalf;

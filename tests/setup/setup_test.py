@@ -114,13 +114,23 @@ class SetupTest(unittest.TestCase):
         self.assertNotEqual(compiler(), str(installed))
         self.assertEqual(compiler(CUDACXX="/opt/nvcc"), "/opt/nvcc")
 
+    def test_the_headers_of_cudnns_frontend_lie_below_the_cache_or_where_they_are_said_to(self):
+        def folder(**variables):
+            return self.call("scripts/setup", "--print-cudnn-frontend", **variables).stdout.strip()
+
+        pins = (ROOT / "third_party/cudnn-frontend-requirements.txt").read_text()
+        start = re.search(r"--hash=sha256:(\w{12})", pins)[1]
+        self.assertEqual(folder(TANDEM_CUDNN_FRONTEND=""), str(self.folder / "cache" / f"cudnn-frontend-{start}"))
+        self.assertEqual(folder(TANDEM_CUDNN_FRONTEND="/opt/frontend"), "/opt/frontend")
+        self.assertEqual(folder(TANDEM_CUDNN_FRONTEND="OFF"), "OFF")
+
     def test_libraries_pinned_twice_are_pinned_alike(self):
         pins = {}
         for file in sorted((ROOT / "third_party").glob("*-requirements.txt")):
             found = re.findall(r"^([\w-]+)==(\S+) \\\n +--hash=sha256:(\w+)$", file.read_text(), re.M)
             for name, version, digest in found:
                 self.assertEqual(pins.setdefault(name.lower(), (version, digest)), (version, digest), f"{file}: {name}")
-        for name in ("torch", "nvidia-cuda-runtime", "nvidia-nccl-cu13", "nvidia-cuda-nvcc"):
+        for name in ("torch", "nvidia-cuda-runtime", "nvidia-nccl-cu13", "nvidia-cuda-nvcc", "nvidia-cudnn-frontend"):
             self.assertIn(name, pins)
 
 

@@ -1,0 +1,143 @@
+#include "kernels/engine_convolution.h"
+
+#include <ATen/ATen.h>
+
+#include <map>
+#include <utility>
+
+#include "kernels/launch.h"
+#include "kernels/ready_engine.h"
+
+namespace tandem {
+namespace {
+
+constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
+
+/// As of cudnnConvolution().
+std::array<at::Tensor, 3> inOrder(const ConvolutionTensors& t) { return {t.x, t.weight, t.y}; }
+
+bool hasEqualPadding(const ConvolutionGeometry& g) { return g.top == g.bottom && g.left == g.right; }
+
+/// The gradient of x or weight by ATen.
+at::Tensor gradientByAten(ConvolutionPass pass, const ConvolutionGeometry& g, const ConvolutionTensors& t) {
+  const bool ofInput = pass == ConvolutionPass::inputGradient;
+  auto [input, weight, bias] =
+      at::convolution_backward(t.y, t.x, t.weight, std::nullopt, {g.strideH, g.strideW}, {g.top, g.left}, {1, 1},
+                               /*transposed=*/false, {0, 0}, g.groups, {ofInput, !ofInput, false});
+  return ofInput ? input : weight;
+}
+
+at::Tensor forwardByAten(const ConvolutionGeometry& g, const at::Tensor& x, const at::Tensor& weight,
+                         const at::Tensor& bias) {
+  return at::conv2d(x, weight, bias, {g.strideH, g.strideW}, {g.top, g.left}, {1, 1}, g.groups);
+}
+
+at::Tensor byAten(ConvolutionPass pass, const ConvolutionGeometry& g, const ConvolutionTensors& t) {
+  return pass == ConvolutionPass::forward ? forwardByAten(g, t.x, t.weight, {}) : gradientByAten(pass, g, t);
+}
+
+/// What a pass writes.
+const at::Tensor& resultOf(ConvolutionPass pass, const ConvolutionTensors& t) {
+  return pass == ConvolutionPass::forward ? t.y : pass == ConvolutionPass::inputGradient ? t.x : t.weight;
+}
+
+class EngineConvolution final : public Convolution {
+ public:
+  EngineConvolution(const ConvolutionGeometry& geometry, ConvolutionParameters parameters, PassEngines engines,
+                    EnginesOf enginesOf)
+      : g_(geometry), p_(std::move(parameters)), chosen_(std::move(engines)), enginesOf_(std::move(enginesOf)) {}
+
+  void weightsChanged() override {}  // they are read as they lie
+
+  at::Tensor forward(const at::Tensor& x) override {
+    const ReadyEngine* const engine = engineFor(ConvolutionPass::forward, x);
+    if (engine == nullptr) return forwardByAten(g_, x, p_.weight, p_.bias);
+    const ConvolutionProblem problem = problemOf(ConvolutionPass::forward, x);
+    const at::Tensor y = at::empty({problem.images, problem.outputs, problem.outputHeight(), problem.outputWidth()},
+                                   x.options().memory_format(channelsLast));
+    const ConvolutionTensors tensors{x, p_.weight, y};
+    if (!areAligned(inOrder(tensors))) return forwardByAten(g_, x, p_.weight, p_.bias);
+    engine->run(inOrder(tensors));
+    if (p_.bias.defined()) y.add_(p_.bias.view({1, -1, 1, 1}));
+    return y;
+  }
+
+  at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override {
+    const ReadyEngine* const engine = engineFor(ConvolutionPass::inputGradient, x);
+    if (engine != nullptr) {
+      const ConvolutionTensors tensors{at::empty_like(x), p_.weight, dy};
+      if (areAligned(inOrder(tensors))) {
+        engine->run(inOrder(tensors));
+        return tensors.x;
+      }
+    }
+    return gradientByAten(ConvolutionPass::inputGradient, g_, {x, p_.weight, dy});
+  }
+
+  void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override {
+    const at::Tensor& gradient = p_.weightGradient;
+    const ReadyEngine* const engine = engineFor(ConvolutionPass::weightGradient, x);
+    const bool direct = gradient.scalar_type() == x.scalar_type() && gradient.is_contiguous(channelsLast);
+    const ConvolutionTensors tensors{x, direct || engine == nullptr ? gradient : at::empty_like(p_.weight), dy};
+    if (engine != nullptr && areAligned(inOrder(tensors))) {
+      engine->run(inOrder(tensors));
+      if (!direct) gradient.copy_(tensors.weight);
+    } else {
+      gradient.copy_(gradientByAten(ConvolutionPass::weightGradient, g_, {x, p_.weight, dy}));
+    }
+    if (p_.bias.defined()) p_.biasGradient.copy_(dy.sum({0, 2, 3}));
+  }
+
+ private:
+  ConvolutionProblem problemOf(ConvolutionPass pass, const at::Tensor& x) const {
+    return tandem::problemOf(pass, g_, x.scalar_type(), x.sizes(), p_.weight.sizes());
+  }
+  /// Null: ATen's turn.
+  const ReadyEngine* engineFor(ConvolutionPass pass, const at::Tensor& x) {
+    const auto at = static_cast<size_t>(pass);
+    const std::string& name = chosen_.names[at];
+    if (name == atenEngine || x.size(0) != chosen_.images || x.scalar_type() != p_.weight.scalar_type()) return nullptr;
+    auto [place, isNew] = made_[at].try_emplace(x.sizes().vec());
+    if (isNew) {
+      const ConvolutionProblem problem = problemOf(pass, x);
+      place->second = readyEngine(enginesOf_(problem), name, problem.text(), "ATen's convolution");
+    }
+    return place->second.engines ? &place->second : nullptr;
+  }
+
+  ConvolutionGeometry g_;
+  ConvolutionParameters p_;
+  PassEngines chosen_;
+  EnginesOf enginesOf_;
+  std::array<std::map<std::vector<int64_t>, ReadyEngine>, 3> made_;  // by pass, then by the shape of x
+};
+
+}  // namespace
+
+std::unique_ptr<Convolution> makeEngineConvolution(const ConvolutionGeometry& geometry,
+                                                   const ConvolutionParameters& parameters, PassEngines engines,
+                                                   EnginesOf enginesOf) {
+  const at::Tensor& weight = parameters.weight;
+  if (!hasEqualPadding(geometry) || geometry.blockedOutput || !isElement(weight.scalar_type())) return nullptr;
+  if (weight.dim() != 4 || !weight.is_contiguous(channelsLast)) return nullptr;
+  return std::make_unique<EngineConvolution>(geometry, parameters, std::move(engines), std::move(enginesOf));
+}
+
+std::vector<TuningCandidate> convolutionCandidates(ConvolutionPass pass, const ConvolutionGeometry& geometry,
+                                                   const ConvolutionTensors& tensors,
+                                                   std::shared_ptr<Engines> engines) {
+  std::vector<TuningCandidate> candidates;
+  candidates.push_back(
+      {std::string(atenEngine), [] { return std::optional<int64_t>(0); }, [=] { byAten(pass, geometry, tensors); }});
+  if (!engines || !areAligned(inOrder(tensors))) return candidates;
+  const auto expected = std::make_shared<at::Tensor>();
+  const auto isRight = [=] {
+    if (!expected->defined()) *expected = byAten(pass, geometry, tensors);
+    return isNear(resultOf(pass, tensors), *expected);
+  };
+  addEngines(
+      candidates, engines, [all = inOrder(tensors)]() -> std::span<const at::Tensor> { return all; }, isRight);
+  return candidates;
+}
+
+}  // namespace tandem

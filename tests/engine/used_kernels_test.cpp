@@ -1,0 +1,37 @@
+#include "engine/used_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include "base/catalog.h"
+
+namespace tandem {
+namespace {
+
+/// A convolution of the images, then another one.
+Graph twoConvolutions() {
+  Graph graph({3, 8, 8});
+  graph.add("conv", "b", {graph.add("conv", "a", {graph.input()}, {.outputs = 4})}, {.outputs = 4});
+  return graph;
+}
+
+using Passes = std::map<std::string, int64_t>;
+
+TEST(PassesOf, CountsWhatATrainingStepComputes) {
+  const Graph graph = twoConvolutions();
+  const auto* const direct = &convolutionAlgorithms().front();
+  const auto* const gemm = &find(convolutionAlgorithms(), "gemm", "algorithm");
+  UsedKernels kernels{&layouts().front(), {}, ""};
+  EXPECT_EQ(passesOf(kernels, graph), Passes{});
+  kernels.algorithms.assign(graph.nodes().size(), {direct, direct, gemm});
+  EXPECT_EQ(passesOf(kernels, graph), (Passes{{"direct", 3}, {"gemm", 2}})) << "nobody asks for the images' gradient";
+}
+
+TEST(PassesOf, TellsCudnnsEnginesFromAten) {
+  const Graph graph = twoConvolutions();
+  UsedKernels kernels{&layouts().front(), {}, ""};
+  kernels.engines.assign(graph.nodes().size(), {2, {"ATen", "ATen", "eng1"}});
+  EXPECT_EQ(passesOf(kernels, graph), (Passes{{"ATen", 3}, {"cuDNN", 2}}));
+}
+
+}  // namespace
+}  // namespace tandem

@@ -55,11 +55,11 @@ constexpr int mostVectors = 4;  ///< of a block
 /// Rows of a block beside so many vectors: they fill AVX-512's 32 registers, or hide an addition's latency.
 constexpr int rowsBeside(int vectors) { return vectors == 4 ? 6 : vectors == 3 ? 8 : 12; }
 
-/// block<rows>(first) for [first, last) in groups of `rows`, for what is left over in smaller ones.
+/// block<rows>(first) for [first, last) in groups of `rows`, for what is left over in smaller even ones and the last.
 template <int rows, class Block>
 TANDEM_INLINE void inGroups(int64_t first, int64_t last, const Block& block) {
   for (; first + rows <= last; first += rows) block.template operator()<rows>(first);
-  if constexpr (rows > 1) inGroups<(rows > 2 ? rows - 2 : 1)>(first, last, block);
+  if constexpr (rows > 1) inGroups<(rows > 2 ? (rows + 1) / 3 * 2 : 1)>(first, last, block);
 }
 
 /// use<vectors>() with the number that is named, 1 to mostVectors.

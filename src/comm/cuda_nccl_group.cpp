@@ -47,8 +47,11 @@ class NcclMemory final : public CommunicatorMemory {
     return handle;
   }
   void withdraw(void* handle) noexcept override {
-    cudaSetDevice(device_.index());  // a guard would throw where the device has failed
+    int before = 0;  // a guard would throw where the device has failed
+    cudaGetDevice(&before);
+    cudaSetDevice(device_.index());
     if (handle != nullptr) ncclCommDeregister(communicator_, handle);
+    cudaSetDevice(before);
   }
   c10::Device device() const override { return device_; }
 

@@ -3,6 +3,7 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <atomic>
 #include <mutex>
 #include <shared_mutex>
 #include <vector>
@@ -61,10 +62,13 @@ class CudaGraphWork final : public RecordedWork {
     std::function<void()> then = {};
   };
 
-  // Where another replica records already, it has emptied the caches just before.
+  // Caches are those of all GPUs, and memory is given back when a GPU has nothing left to do: with a launched graph it
+  // may wait for another replica. So only the process's first recording empties them, before any launch.
   void settle() const {
+    static std::atomic_flag emptied;
+    c10::cuda::getCurrentCUDAStream(device_.torch().index()).synchronize();
     const std::unique_lock alone(recordings, std::try_to_lock);
-    if (!alone) return c10::cuda::getCurrentCUDAStream(device_.torch().index()).synchronize();
+    if (!alone || emptied.test_and_set()) return;
     device_.synchronize();
     c10::cuda::CUDACachingAllocator::emptyCache();
   }

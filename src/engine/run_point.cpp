@@ -30,12 +30,6 @@
 namespace tandem {
 namespace {
 
-void setNumerics(const Config& config) {
-  at::globalContext().setDeterministicAlgorithms(config.deterministic, /*warn_only=*/false);
-  at::globalContext().setBenchmarkCuDNN(!config.deterministic);
-  at::globalContext().setDeterministicCuDNN(config.deterministic);
-}
-
 Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   Placement placement;
   for (const Device& device : team.devices) placement.replicas.push_back(device.label());
@@ -106,7 +100,6 @@ std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const TeamOptions& 
 
 void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   const auto gpuUse = settledGpuUse(probedGpus(plan.cudaDevices));  // while nothing of this process is on the GPUs
-  setNumerics(plan.config);
   const Graph graph = graphOf(plan.config);
   const UsedKernels kernels = usedKernels(plan, graph);
   for (const std::string& note : {kernels.note, plan.recomputeNote}) {

@@ -1,5 +1,6 @@
 #include "engine/used_kernels.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <torch/headeronly/version.h>
 
@@ -72,8 +73,8 @@ double secondsOf(const Device& device, const std::function<void()>& call) {
 
 /// All that times on the first GPU depend on, but not the operation.
 std::string gpuMachine(const RunPlan& plan) {
-  const auto& [gpu, driverVersion] = std::pair(cudaFacts().gpus.at(static_cast<size_t>(plan.cudaDevices.front())),
-                                               cudaFacts().driverVersion);
+  const auto& [gpu, driverVersion] =
+      std::pair(cudaFacts().gpus.at(static_cast<size_t>(plan.cudaDevices.front())), cudaFacts().driverVersion);
   return concat(gpu.name, ", compute capability ", capabilityText(gpu.capability), ", driver of CUDA ",
                 driverVersion / 1000, '.', driverVersion % 1000 / 10, ", ", engineLibrary(), ", libtorch ",
                 TORCH_VERSION);
@@ -81,12 +82,12 @@ std::string gpuMachine(const RunPlan& plan) {
 
 EngineChoice enginesOn(const Device& device, const RunPlan& plan, const Graph& graph, int64_t zeros) {
   device.bind();
-  allowTf32(precisionOf(plan.config).tf32);
   EngineTrial trial;
   trial.compute = precisionOf(plan.config).compute;
   trial.images = plan.replicaBatch / plan.config.accumulate;
   trial.device = device.torch();
   trial.zeroChannels = zeros;
+  trial.forwardOnly = plan.config.forwardOnly;
   trial.rule.where = gpuMachine(plan);
   trial.rule.secondsOf = [&device](const std::function<void()>& call) { return secondsOf(device, call); };
   if (plan.config.recompute != Config().recompute)
@@ -126,7 +127,8 @@ UsedKernels convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t zero
   const LayoutEntry& layout = layoutOf(plan.config);
   if (choosesEngines(plan, executor, layout)) {
     const Device device = devicesOf(plan).front();
-    const auto choice = std::async(std::launch::async, enginesOn, device, std::cref(plan), std::cref(graph), zeros).get();
+    const auto choice =
+        std::async(std::launch::async, enginesOn, device, std::cref(plan), std::cref(graph), zeros).get();
     return noted({&layout, {}, "", choice.engines, choice.norms}, choice, graph);
   }
   const at::DeviceType type = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA;
@@ -144,14 +146,15 @@ PaddingChoice paddingOnGpu(const RunPlan& plan, const Graph& graph) {
   const Device device = devicesOf(plan).front();
   const auto measure = [&] {
     device.bind();
-    allowTf32(precisionOf(plan.config).tf32);
     MeasuredCache cache(measuredFile());
     const PaddingTrial trial{.precision = &precisionOf(plan.config),
                              .layout = layoutOf(plan.config),
                              .images = plan.replicaBatch / plan.config.accumulate,
                              .device = &device,
                              .machine = gpuMachine(plan)};
-    return fastestImagePadding(graph, trial, cache);
+    PaddingChoice choice = fastestImagePadding(graph, trial, cache);
+    device.forgetMemory();
+    return choice;
   };
   return std::async(std::launch::async, measure).get();
 }
@@ -170,14 +173,23 @@ UsedPadding paddingOf(const RunPlan& plan, const Graph& graph) {
   const PaddingChoice choice = paddingOnGpu(plan, graph);
   const int64_t zeros = zeroChannels(graph, *choice.padding);
   if (zeros == 0) return {};
-  return {zeros, concat("images have ", zeros, " channels of zeros, with which what reads them runs ",
-                        fixed(choice.gain, 2), " times as fast (measured ",
-                        choice.fromCache ? "before, kept in the cache" : "now", ")")};
+  return {zeros,
+          concat("images have ", zeros, " channels of zeros, with which what reads them runs ", fixed(choice.gain, 2),
+                 " times as fast (measured ", choice.fromCache ? "before, kept in the cache" : "now", ")")};
+}
+
+/// What libraries choose among, for the process: before anything is measured.
+void setNumerics(const Config& config) {
+  at::globalContext().setDeterministicAlgorithms(config.deterministic, /*warn_only=*/false);
+  at::globalContext().setBenchmarkCuDNN(!config.deterministic);
+  at::globalContext().setDeterministicCuDNN(config.deterministic);
+  allowTf32(precisionOf(config).tf32);
 }
 
 }  // namespace
 
 UsedKernels usedKernels(const RunPlan& plan, const Graph& graph) {
+  setNumerics(plan.config);
   const UsedPadding padding = paddingOf(plan, graph);
   UsedKernels kernels = convolutionsOf(plan, graph, padding.zeroChannels);
   kernels.zeroChannels = padding.zeroChannels;

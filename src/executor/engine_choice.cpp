@@ -150,6 +150,7 @@ void chooseConvolutions(const Graph& graph, const EngineTrial& trial, Choosing& 
     ImageShape input = graph.inputShapes(node).front();
     if (readsImages) input.channels += trial.zeroChannels;
     for (const ConvolutionPass pass : passes) {
+      if (pass != ConvolutionPass::forward && trial.forwardOnly) break;
       if (pass == ConvolutionPass::inputGradient && readsImages) continue;
       const PassResult result = choosing.of(pass, node, input);
       engines.names[static_cast<size_t>(pass)] = result.engine;
@@ -178,7 +179,7 @@ EngineChoice fastestEngines(const Graph& graph, const EngineTrial& trial, Measur
   Choosing choosing(trial, cache);
   Times total;
   chooseConvolutions(graph, trial, choosing, choice, total);
-  if (trial.norms) chooseNorms(graph, choosing, choice, total);
+  if (trial.norms && !trial.forwardOnly) chooseNorms(graph, choosing, choice, total);
   if (total.best > 0) choice.gain = total.first / total.best;
   choice.fromCache = choosing.fromCache();
   return choice;

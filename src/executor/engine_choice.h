@@ -12,8 +12,9 @@ namespace tandem {
 
 struct EngineTrial {
   at::ScalarType compute = at::kFloat;
-  int64_t images = 0;  ///< that a replica computes at a time
+  int64_t images = 0;        ///< that a replica computes at a time
   int64_t zeroChannels = 0;  ///< behind an image's own (executor/image_padding.h)
+  bool forwardOnly = false;
   at::Device device = at::kCUDA;
   TuningRule rule;
   EnginesOf engines = cudnnConvolution;

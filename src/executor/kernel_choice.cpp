@@ -16,6 +16,7 @@ namespace tandem {
 namespace {
 
 constexpr double worthIt = 1.03, layoutWorthIt = 1.01;  // what is summed over all layers is known better
+constexpr const char* ownKernels = ", kernels 2";       // counted up where one of ours becomes faster or slower
 constexpr int64_t imagesPerThread = 4;                  // of a call: enough to keep every thread busy
 constexpr int64_t parts = 4;                            // of the images, each for a call
 
@@ -47,8 +48,8 @@ class Measurements {
   /// One per candidate.
   std::vector<PassSeconds> of(const TrialLayer& layer, const std::vector<Candidate>& candidates) {
     const auto keyOf = [&](const Candidate& candidate) {
-      return concat("convolution | ", trial_.machine, " | ", convolutionLibrary(), " | ", sized(layer.text()), " | ",
-                    candidate.layout->name, " | ", candidate.algorithm->name);
+      return concat("convolution | ", trial_.machine, " | ", convolutionLibrary(), ownKernels, " | ",
+                    sized(layer.text()), " | ", candidate.layout->name, " | ", candidate.algorithm->name);
     };
     const auto measure = [&] {
       std::vector<std::vector<double>> all;
@@ -69,8 +70,9 @@ class Measurements {
     if (!layer.normalised) return std::vector<double>(trial_.layouts.size());
     const ImageShape& s = layer.output;
     const auto keyOf = [&](const LayoutEntry* layout) {
-      return concat("batch_norm | ", trial_.machine, " | ", sized(concat(s.channels, 'x', s.height, 'x', s.width)),
-                    " | ", layout->name);
+      return concat("batch_norm | ", trial_.machine, ownKernels, " | ",
+                    sized(concat(s.channels, 'x', s.height, 'x', s.width, " groups ", layer.attributes.groups)), " | ",
+                    layout->name);
     };
     const auto measure = [&] {
       std::vector<std::vector<double>> all;

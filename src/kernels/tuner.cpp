@@ -54,13 +54,14 @@ std::vector<double> Tuner::measured(std::span<const TuningCandidate> candidates)
       return true;
     });
   };
-  const Nanos begin = now();
+  Nanos begin = now();
   const auto isEnough = [&] { return seconds(now() - begin) >= rule_.enoughSeconds; };
   double least = 0;
   std::vector<size_t> running;
   for (size_t i = 0; i < candidates.size() && (running.empty() || !isEnough()); ++i) {
     if (!isReady(candidates[i]) || !addTime(i)) continue;
     times[i].clear();  // the first call chooses and loads kernels
+    if (running.empty()) begin = now();
     if (!works(i, isRight) || !addTime(i)) continue;
     least = running.empty() ? times[i].front() : std::min(least, times[i].front());
     running.push_back(i);

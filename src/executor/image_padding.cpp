@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "executor/convolution_trial.h"
 #include "executor/executor.h"
 #include "executor/planned_executor.h"
 #include "graph/operation.h"
@@ -98,13 +99,15 @@ std::vector<double> measured(const Graph& stem, const PaddingTrial& trial, int64
 }
 
 std::string keyOf(const Graph& stem, const PaddingTrial& trial, int64_t images) {
-  const ImageShape image = stem.node(stem.input()).shape;
-  const Attributes& a = stem.node(stem.output()).attributes;
-  const Padding& p = a.padding;
-  return concat("image padding | ", trial.machine, " | ", images, " x ", image.channels, 'x', image.height, 'x',
-                image.width, "->", a.outputs, " kernel ", a.kernelH, 'x', a.kernelW, " stride ", a.strideH, 'x',
-                a.strideW, " padding ", p.top, ',', p.bottom, ',', p.left, ',', p.right, a.bias ? " bias " : " ",
-                trial.precision->name, " | ", trial.layout.name);
+  const Node& convolution = stem.node(stem.output());
+  const TrialLayer layer{.node = static_cast<size_t>(stem.output()),
+                         .attributes = convolution.attributes,
+                         .input = stem.node(stem.input()).shape,
+                         .output = convolution.shape,
+                         .wantsInputGradient = false,
+                         .normalised = false};
+  return concat("image padding | ", trial.machine, " | ", images, " x ", layer.text(), ' ', trial.precision->name,
+                " | ", trial.layout.name);
 }
 
 }  // namespace

@@ -3,17 +3,11 @@
 #include <ATen/ATen.h>
 
 #include "base/error.h"
+#include "kernels/lanes.h"
 
 namespace tandem {
 
-int64_t blockChannels() {
-#if defined(__x86_64__)
-  static const int64_t channels = __builtin_cpu_supports("avx512f") ? 16 : 8;
-  return channels;
-#else
-  return 8;
-#endif
-}
+int64_t blockChannels() { return vectorLanes(); }
 
 bool canBlock(int64_t channels) { return channels % blockChannels() == 0; }
 

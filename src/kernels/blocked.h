@@ -4,7 +4,7 @@
 
 namespace tandem {
 
-/// Channels of one block: the floats of the CPU's widest vector, 16 with AVX-512, else 8.
+/// Channels of one block: vectorLanes().
 int64_t blockChannels();
 
 /// Blocked activations: memory [N, C / b, H, W, b] with b = blockChannels(), what oneDNN calls nChw16c or nChw8c. They

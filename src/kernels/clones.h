@@ -1,14 +1,20 @@
 #pragma once
 
 /// TANDEM_CLONES before a function makes the compiler build it for AVX-512, AVX2 and plain x86-64; the loader picks.
+/// TANDEM_AVX2 leaves out AVX-512, and TANDEM_AVX512 is for that alone: the caller asks vectorLanes()
+/// (kernels/lanes.h).
 ///
 /// Only in sources that see no libtorch header: inline functions of a header must not be built with those instructions
 /// and then be shared with generic code. What a cloned function calls must be TANDEM_INLINE. Off under sanitizers,
 /// which run before the loader's choice is made.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(TANDEM_SANITIZED)
 #define TANDEM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define TANDEM_AVX2 __attribute__((target_clones("arch=x86-64-v3", "default")))
+#define TANDEM_AVX512 __attribute__((target("arch=x86-64-v4")))
 #else
 #define TANDEM_CLONES
+#define TANDEM_AVX2
+#define TANDEM_AVX512
 #endif
 
 #define TANDEM_INLINE inline __attribute__((always_inline))

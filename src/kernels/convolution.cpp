@@ -4,12 +4,14 @@
 #include <vector>
 
 #include "kernels/packed_convolution.h"
+#include "kernels/pointwise_convolution.h"
 #include "kernels/winograd.h"
 
 namespace tandem {
 namespace {
 
-constexpr std::array<bool, 3> allPasses{true, true, true}, weightGradient{false, false, true};
+constexpr std::array<bool, 3> allPasses{true, true, true}, activations{true, true, false},
+    weightGradient{false, false, true};
 
 constexpr std::array algorithms{
     ConvolutionAlgorithm{"direct", "the sum that defines it, by oneDNN", allPasses, makeDirectConvolution},
@@ -19,6 +21,8 @@ constexpr std::array algorithms{
                          makeGemmConvolution},
     ConvolutionAlgorithm{"packed", "the weight's gradient by our own products of packed rows", weightGradient,
                          makePackedConvolution},
+    ConvolutionAlgorithm{"pointwise", "1x1 as our own products of rows, the weights packed once a step", activations,
+                         makePointwiseConvolution},
 };
 
 /// Each pass by a kernel of its own choice; passes of one algorithm share one.

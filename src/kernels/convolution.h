@@ -56,7 +56,7 @@ struct ConvolutionAlgorithm {
 /// there is on a CPU: the twin of a GPU's, to check by.)
 bool convolutionsTake(at::ScalarType type);
 
-/// direct, which serves all that any of them serves; winograd; gemm; packed.
+/// direct, which serves all that any of them serves, first.
 std::span<const ConvolutionAlgorithm> convolutionAlgorithms();
 
 /// By pass: forward, backwardInput, backwardParameters. Null: direct.

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 /// How a convolution's tensors lie in memory, for kernels that see no libtorch header. Channels come in blocks of
-/// `lanes` (kernels/vector.h); where the memory is plain, one block follows the other.
+/// vectorLanes() (kernels/lanes.h); where the memory is plain, one block follows the other.
 namespace tandem {
 
 /// Activations: value (n, c, h, w) at n * image + c / lanes * block + c % lanes + h * row + w * pixel.

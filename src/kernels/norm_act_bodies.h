@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/element.h"
+#include "kernels/lanes.h"
 
 namespace tandem {
 
@@ -54,20 +55,23 @@ struct NormActGradientArguments {
   }
 };
 
-namespace cpu {
+/// What norm_act_lanes.cpp computes with vectors of `lanes`.
+struct NormKernels {
+  /// Mean, and sum of squared deviations from it, of each column over rows [first, last).
+  void (*statistics)(const NormStatisticsArguments& arguments, int64_t first, int64_t last, float* mean,
+                     float* squares);
 
-/// Mean, and sum of squared deviations from it, of each column over rows [first, last).
-void normStatistics(const NormStatisticsArguments& arguments, int64_t first, int64_t last, float* mean, float* squares);
+  /// y of rows [first, last).
+  void (*apply)(const NormActArguments& arguments, int64_t first, int64_t last);
 
-/// y of rows [first, last).
-void normAct(const NormActArguments& arguments, int64_t first, int64_t last);
+  /// Over rows [first, last): sum of g, and of g * (x - mean), per column; g goes to `masked` where that is kept.
+  void (*sums)(const NormActGradientArguments& arguments, int64_t first, int64_t last, float* sum, float* product);
 
-/// Over rows [first, last): sum of g, and of g * (x - mean), per column; g goes to `masked` where that is kept.
-void normActSums(const NormActGradientArguments& arguments, int64_t first, int64_t last, float* sum, float* product);
+  /// dx of rows [first, last); g comes from `masked` where that is kept.
+  void (*gradient)(const NormActGradientArguments& arguments, int64_t first, int64_t last);
 
-/// dx of rows [first, last); g comes from `masked` where that is kept.
-void normActGradient(const NormActGradientArguments& arguments, int64_t first, int64_t last);
-
-}  // namespace cpu
+  template <int lanes>
+  static NormKernels with();
+};
 
 }  // namespace tandem

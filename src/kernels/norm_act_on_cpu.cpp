@@ -13,6 +13,8 @@ constexpr int64_t wideEnough = 64;  // columns from which a row is worth a loop
 constexpr int64_t chunksWanted = 64, chunkElements = 1 << 18, chunkRowsAtMost = 4096;
 constexpr int64_t grainElements = 1 << 15;
 
+const NormKernels& kernels() { return kernelsOfLanes<NormKernels>(); }
+
 /// x as blocks of rows. Plain x is one block, a row of all channels per pixel; of blocked x (kernels/blocked.h) each
 /// channel block of each image is one. Short rows are joined, so a channel may own several columns.
 struct Matrix {
@@ -117,7 +119,7 @@ Moments momentsOf(const at::Tensor& x, const Matrix& matrix) {
   Partials partials(chunks);
   const NormStatisticsArguments arguments{x.const_data_ptr(), elementOf(x, "normAct"), matrix.columns};
   partials.fill([&](int64_t, int64_t first, int64_t last, float* mean, float* squares) {
-    cpu::normStatistics(arguments, first, last, mean, squares);
+    kernels().statistics(arguments, first, last, mean, squares);
   });
   const double count = static_cast<double>(matrix.valuesPerChannel());
   Moments moments{zerosFor(matrix), zerosFor(matrix)};
@@ -147,7 +149,7 @@ Sums sumsOf(const NormActGradientArguments& arguments, const Matrix& matrix) {
   const Chunks chunks(matrix);
   Partials partials(chunks);
   partials.fill([&](int64_t group, int64_t first, int64_t last, float* sum, float* product) {
-    cpu::normActSums(arguments.ofGroup(group), first, last, sum, product);
+    kernels().sums(arguments.ofGroup(group), first, last, sum, product);
   });
   Sums sums{zerosFor(matrix), zerosFor(matrix)};
   auto* const gradient = sums.gradient.data_ptr<double>();
@@ -182,7 +184,7 @@ class NormActOnCpu final : public NormActPasses {
     const at::Tensor factor = matrix.widened(saved.factor), offset = matrix.widened(saved.offset);
     setColumns(arguments, matrix.columns, factor, offset);
     Chunks(matrix).overAll([&](int64_t, int64_t group, int64_t first, int64_t last) {
-      cpu::normAct(arguments.ofGroup(group), first, last);
+      kernels().apply(arguments.ofGroup(group), first, last);
     });
   }
 
@@ -207,7 +209,7 @@ class NormActOnCpu final : public NormActPasses {
     arguments.bias = bias.const_data_ptr<float>();
     arguments.slope = slope.const_data_ptr<float>();
     Chunks(matrix).overAll([&](int64_t, int64_t group, int64_t first, int64_t last) {
-      cpu::normActGradient(arguments.ofGroup(group), first, last);
+      kernels().gradient(arguments.ofGroup(group), first, last);
     });
   }
 };

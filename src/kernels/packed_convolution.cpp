@@ -9,7 +9,6 @@
 #include "kernels/launch.h"
 #include "kernels/packed_product.h"
 #include "kernels/tensor_order.h"
-#include "kernels/vector.h"
 
 namespace tandem {
 namespace {
@@ -56,11 +55,13 @@ void PackedConvolution::backwardParameters(const at::Tensor& x, const at::Tensor
                           mostSteps};
   const int64_t steps = coreCacheBytes() * 2 / 3 / (wordBytes * packed::wordsOfStep(gradient, gradient.rows()));
   gradient.stepsAtOnce = std::clamp(steps, leastSteps, mostSteps);
+  const packed::Sums sumsOf = isFp32 ? kernelsOfLanes<packed::Kernels>().ofFp32 : packed::cpu::sumsOfBf16;
+  const int64_t lanes = vectorLanes();
   at::parallel_for(0, (gradient.rows() + lanes - 1) / lanes, 1, [&](int64_t begin, int64_t end) {
     const int64_t first = begin * lanes, last = std::min(end * lanes, gradient.rows());
     const int64_t words = gradient.stepsAtOnce * packed::wordsOfStep(gradient, last - first);
     const at::Tensor scratch = at::empty({words * wordBytes}, at::kByte);
-    (isFp32 ? packed::cpu::sumsOfFp32 : packed::cpu::sumsOfBf16)(gradient, first, last, scratch.data_ptr());
+    sumsOf(gradient, first, last, scratch.data_ptr());
   });
   if (!isFp32) p_.weightGradient.copy_(sum);
   if (p_.biasGradient.defined()) sumChannels(dy, p_.biasGradient);
@@ -71,7 +72,7 @@ void PackedConvolution::backwardParameters(const at::Tensor& x, const at::Tensor
 std::unique_ptr<Convolution> makePackedConvolution(const ConvolutionGeometry& geometry,
                                                    const ConvolutionParameters& parameters) {
   const bool takesType = parameters.weight.scalar_type() == at::kFloat || packed::cpu::takesBf16();
-  if (geometry.groups != 1 || !takesType || !liesInLanes(parameters.weight, geometry.blockedOutput)) return nullptr;
+  if (geometry.groups != 1 || !takesType || !hasOrder(parameters.weight)) return nullptr;
   auto direct = makeDirectConvolution(geometry, parameters);
   if (!direct) return nullptr;
   return std::make_unique<PackedConvolution>(geometry, parameters, std::move(direct));

@@ -2,6 +2,7 @@
 
 #include "kernels/element.h"
 #include "kernels/image_order.h"
+#include "kernels/lanes.h"
 
 /// The gradient of a convolution's weight: for each tap a product of matrices,
 ///   sum[o, i] = sum over places p of dy[p, o] * x[p as the tap sees it, i],
@@ -15,7 +16,7 @@ struct WeightGradient {
   int64_t kernelH, kernelW, strideH, strideW, top, left;
   float* sum;  ///< written; lies as `order`
   WeightOrder order;
-  bool vectorsOfOutputs;  ///< `lanes` outputs lie side by side in `sum` (order.output is 1), else inputs
+  bool vectorsOfOutputs;  ///< a vector of outputs lies side by side in `sum` (order.output is 1), else inputs
   int64_t stepsAtOnce;    ///< packed at a time: steps of one place in fp32, of two in bf16
 
   /// Channels of the side that is not in vectors.
@@ -24,12 +25,24 @@ struct WeightGradient {
 };
 
 /// Words of 4 bytes that a call packs in a step, with so many rows.
-int64_t wordsOfStep(const WeightGradient& gradient, int64_t rows);
+inline int64_t wordsOfStep(const WeightGradient& gradient, int64_t rows) {
+  const int64_t lanes = vectorLanes();
+  return (rows + lanes - 1) / lanes * lanes + (gradient.columns() + lanes - 1) / lanes * lanes;
+}
 
-/// The sums of rows [first, last), where `first` begins a block of `lanes`. `scratch`: stepsAtOnce *
+/// The sums of rows [first, last), where `first` begins a vector (kernels/lanes.h). `scratch`: stepsAtOnce *
 /// wordsOfStep(last - first) words. Each value is summed in one order, whatever rows a call serves.
+using Sums = void (*)(const WeightGradient& gradient, int64_t first, int64_t last, void* scratch);
+
+/// What packed_product_lanes.cpp computes with vectors of `lanes`.
+struct Kernels {
+  Sums ofFp32;
+
+  template <int lanes>
+  static Kernels with();
+};
+
 namespace cpu {
-void sumsOfFp32(const WeightGradient& gradient, int64_t first, int64_t last, void* scratch);
 /// By VDPBF16PS, which adds two products to an fp32 sum and takes denormals for zero. REQUIRES: takesBf16().
 void sumsOfBf16(const WeightGradient& gradient, int64_t first, int64_t last, void* scratch);
 /// Whether the processor has AVX512_BF16.

@@ -137,8 +137,8 @@ struct Sides {
 
 /// A block of the sums in memory of its own, where the last of its vectors is not whole.
 template <class Step, int rows, int vectors>
-TANDEM_INLINE void multiplyPart(const Steps<Step>& steps, float* const (&to)[rows], int64_t columns, int64_t toVector,
-                                bool add) {
+TANDEM_INLINE void multiplyPart(const Strided<typename Step::Word>& a, const Steps<Step>& steps,
+                                float* const (&to)[rows], int64_t columns, int64_t toVector, bool add) {
   float tile[rows][vectors * lanes];
   float* own[rows];
   const auto over = [&](const auto& use) TANDEM_INLINE_LAMBDA {
@@ -148,7 +148,7 @@ TANDEM_INLINE void multiplyPart(const Steps<Step>& steps, float* const (&to)[row
   };
   for (int i = 0; i < rows; ++i) own[i] = tile[i];
   over([](float& mine, float theirs) TANDEM_INLINE_LAMBDA { mine = theirs; });
-  multiplyBlock<Step, rows, vectors>(steps, own, lanes, add);
+  multiplyBlock<Step, rows, vectors>(a, steps, own, lanes, add);
   over([](float mine, float& theirs) TANDEM_INLINE_LAMBDA { theirs = mine; });
 }
 
@@ -166,21 +166,17 @@ TANDEM_INLINE void multiplySides(const WeightGradient& g, const Sides<Step>& sid
     withVectors((here + lanes - 1) / lanes, [&]<int vectors>() TANDEM_INLINE_LAMBDA {
       const auto block = [&]<int rows>(int64_t i, auto isWhole) TANDEM_INLINE_LAMBDA {
         const char* const next = ahead.take(columns.steps);
-        const Steps<Step> steps{sides.rows + i,
-                                sides.columns + c * columns.steps,
-                                1,
-                                sides.rowPanels.panel,
-                                columns.steps,
-                                next ? next : static_cast<const void*>(sides.rows),
-                                next ? Ahead::line : 0};
+        const Strided<typename Step::Word> a{sides.rows + i, 1, sides.rowPanels.panel};
+        const Steps<Step> steps{sides.columns + c * columns.steps, columns.steps,
+                                next ? next : static_cast<const void*>(sides.rows), next ? Ahead::line : 0};
         float* to[rows];
         for (int r = 0; r < rows; ++r) {
           to[r] = sum + (first + i + r) / lanes * rowBlock + (first + i + r) % lanes * row + c / lanes * vector;
         }
         if constexpr (isWhole()) {
-          multiplyBlock<Step, rows, vectors>(steps, to, vector, add);
+          multiplyBlock<Step, rows, vectors>(a, steps, to, vector, add);
         } else {
-          multiplyPart<Step, rows, vectors>(steps, to, here, vector, add);
+          multiplyPart<Step, rows, vectors>(a, steps, to, here, vector, add);
         }
       };
       if (here % lanes == 0) {

@@ -3,19 +3,18 @@
 #include <ATen/ATen.h>
 
 #include "kernels/blocked.h"
-#include "kernels/vector.h"
 
 namespace tandem {
 
 ImageOrder orderOf(const at::Tensor& x, int64_t channels) {
   const int64_t height = x.size(2), width = x.size(3), images = x.numel() / (channels * height * width);
-  const int64_t pixel = x.size(1);
+  const int64_t pixel = x.size(1), block = blockChannels();
   return {images,
           channels,
           height,
           width,
           channels * height * width,
-          pixel == channels ? lanes : height * width * lanes,
+          pixel == channels ? block : height * width * block,
           width * pixel,
           pixel};
 }
@@ -25,13 +24,12 @@ WeightOrder orderOf(const at::Tensor& weight) {
   if (weight.dim() == 6) {
     return {weight.size(0) * weight.size(1), weight.size(2) * weight.size(3), s[0], s[1], s[2], s[3], s[4], s[5]};
   }
-  return {weight.size(0), weight.size(1), lanes * s[0], s[0], lanes * s[1], s[1], s[2], s[3]};
+  const int64_t block = blockChannels();
+  return {weight.size(0), weight.size(1), block * s[0], s[0], block * s[1], s[1], s[2], s[3]};
 }
 
-bool liesInLanes(const at::Tensor& weight, bool blockedOutput) {
-  const bool blocked = weight.dim() == 6;
-  if ((blocked || blockedOutput) && blockChannels() != lanes) return false;
-  return blocked || weight.is_contiguous(at::MemoryFormat::ChannelsLast);
+bool hasOrder(const at::Tensor& weight) {
+  return weight.dim() == 6 || weight.is_contiguous(at::MemoryFormat::ChannelsLast);
 }
 
 void sumChannels(const at::Tensor& dy, const at::Tensor& gradient) {

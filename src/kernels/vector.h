@@ -4,14 +4,21 @@
 
 #include "kernels/element.h"
 
-/// Sixteen fp32 values as one, for loops that the compiler would not vectorise by itself: one AVX-512 register, or two
-/// of AVX2. Only in the sources of cloned functions (clones.h). The same code serves a single float for what is left
-/// over at the end of a row: `load<V>`, `store` and the rest are written for both.
+/// Some fp32 values as one, for loops that the compiler would not vectorise by itself: a register of AVX-512 or of
+/// AVX2. (It makes poor code of vectors that are wider than a register.) Only in sources that are built for each width,
+/// NAME_lanes.cpp (kernels/lanes.h), whose functions are TANDEM_LANES_FUNCTION. The same code serves a single float for
+/// what is left over at the end of a row: `load<V>`, `store` and the rest are written for both.
 #pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no such value is ever passed in a call
+
+#if TANDEM_LANES == 8
+#define TANDEM_LANES_FUNCTION TANDEM_AVX2
+#else
+#define TANDEM_LANES_FUNCTION TANDEM_AVX512
+#endif
 
 namespace tandem {
 
-constexpr int lanes = 16;
+constexpr int lanes = TANDEM_LANES;  // 8 or 16, by the build
 using Floats = float __attribute__((vector_size(lanes * sizeof(float))));
 
 namespace vector_detail {

@@ -14,7 +14,7 @@ constexpr int64_t winogradBytesPerWeight = 4 * sizeof(float);
 /// 144 are the definition, so it is faster where the channels are many, and less exact: the error of a result is about
 /// ten times that of the direct sum in fp32 (bounded in the test). float or bfloat16, computed in fp32 and rounded
 /// once. Null for what it does not serve: other sizes, groups, types, paddings above 2, channels that are not whole
-/// vectors of 16, weights that do not lie as a Convolution's do.
+/// vectors (kernels/lanes.h), weights that do not lie as a Convolution's do.
 std::unique_ptr<Convolution> makeWinogradConvolution(const ConvolutionGeometry& geometry,
                                                      const ConvolutionParameters& parameters);
 

@@ -9,7 +9,6 @@
 #include "kernels/cache_size.h"
 #include "kernels/launch.h"
 #include "kernels/tensor_order.h"
-#include "kernels/vector.h"
 #include "kernels/winograd.h"
 #include "kernels/winograd_bodies.h"
 
@@ -18,8 +17,9 @@ namespace {
 
 using namespace winograd;
 
-constexpr int64_t panelColumns = 4 * lanes;
 constexpr int64_t leastTiles = 64;  // of a part: enough arithmetic for the points of the weights read for it
+
+const Kernels& kernels() { return kernelsOfLanes<Kernels>(); }
 
 int64_t cacheFloats() { return coreCacheBytes() / static_cast<int64_t>(sizeof(float)); }
 
@@ -83,11 +83,11 @@ Matrices WinogradConvolution::weightPoints(bool flipped, at::Tensor& memory, boo
   const int64_t rows = flipped ? weights_.outputs : weights_.inputs;
   const int64_t columns = flipped ? weights_.inputs : weights_.outputs;
   if (!memory.defined()) memory = at::empty({points * rows * columns}, at::kFloat);
-  const Matrices to{memory.data_ptr<float>(), rows, columns, std::min(panelColumns, columns)};
+  const Matrices to{memory.data_ptr<float>(), rows, columns, std::min(kernels().panelColumns, columns)};
   if (std::exchange(current, true)) return to;
   const void* const from = p_.weight.const_data_ptr();
-  at::parallel_for(0, rows / lanes, 1, [&](int64_t first, int64_t last) {
-    cpu::weightsToPoints(type_, from, weights_, flipped, first, last, to);
+  at::parallel_for(0, rows / vectorLanes(), 1, [&](int64_t first, int64_t last) {
+    kernels().weightsToPoints(type_, from, weights_, flipped, first, last, to);
   });
   return to;
 }
@@ -109,11 +109,11 @@ void WinogradConvolution::convolve(const at::Tensor& x, Offset padding, const Ma
     const Matrices result = matrices(resultMemory, rows, weights.columns, weights.columns);
     for (int64_t first = begin; first < end; first += rows) {
       const Part part{first, first, std::min(end, first + rows)};
-      cpu::inputToPoints(type_, from, order, tiles, part, input);
+      kernels().inputToPoints(type_, from, order, tiles, part, input);
       for (int point = 0; point < points; ++point) {
-        cpu::multiply({input, weights, result, false, false}, point, part.last - first);
+        kernels().multiply({input, weights, result, false, false}, point, part.last - first);
       }
-      cpu::pointsToOutput(type_, result, added, results, tilesOf(results, 0, 0), part, to);
+      kernels().pointsToOutput(type_, result, added, results, tilesOf(results, 0, 0), part, to);
     }
   });
 }
@@ -134,25 +134,25 @@ void WinogradConvolution::backwardParameters(const at::Tensor& x, const at::Tens
     const int64_t rows = std::min(atOnce, count - begin);
     const Matrices input = matrices(inputMemory, rows, weights_.inputs, weights_.inputs);
     const Matrices gradient =
-        matrices(gradientMemory, rows, weights_.outputs, std::min(panelColumns, weights_.outputs));
+        matrices(gradientMemory, rows, weights_.outputs, std::min(kernels().panelColumns, weights_.outputs));
     at::parallel_for(begin, begin + rows, 1, [&](int64_t first, int64_t last) {
-      cpu::inputToPoints(type_, x.const_data_ptr(), inputs, ofInput, {begin, first, last}, input);
-      cpu::outputGradientToPoints(type_, dy.const_data_ptr(), results, ofResults, {begin, first, last}, gradient);
+      kernels().inputToPoints(type_, x.const_data_ptr(), inputs, ofInput, {begin, first, last}, input);
+      kernels().outputGradientToPoints(type_, dy.const_data_ptr(), results, ofResults, {begin, first, last}, gradient);
     });
     at::parallel_for(0, points, 1, [&](int64_t first, int64_t last) {
       for (int64_t point = first; point < last; ++point) {
-        cpu::multiply({input, gradient, sum, true, begin > 0}, point, weights_.inputs);
+        kernels().multiply({input, gradient, sum, true, begin > 0}, point, weights_.inputs);
       }
     });
   }
   void* const to = p_.weightGradient.mutable_data_ptr();
-  at::parallel_for(0, weights_.inputs / lanes, 1, [&](int64_t first, int64_t last) {
-    cpu::pointsToWeightGradient(type_, sum, orderOf(p_.weightGradient), first, last, to);
+  at::parallel_for(0, weights_.inputs / vectorLanes(), 1, [&](int64_t first, int64_t last) {
+    kernels().pointsToWeightGradient(type_, sum, orderOf(p_.weightGradient), first, last, to);
   });
   if (p_.bias.defined()) sumChannels(dy, p_.biasGradient);
 }
 
-bool isWhole(int64_t channels) { return channels % lanes == 0; }
+bool isWhole(int64_t channels) { return channels % vectorLanes() == 0; }
 
 }  // namespace
 
@@ -160,7 +160,7 @@ std::unique_ptr<Convolution> makeWinogradConvolution(const ConvolutionGeometry& 
                                                      const ConvolutionParameters& parameters) {
   const at::Tensor& weight = parameters.weight;
   if (!convolutionsTake(weight.scalar_type()) || !weight.is_cpu()) return nullptr;
-  if (!liesInLanes(weight, g.blockedOutput)) return nullptr;
+  if (!hasOrder(weight)) return nullptr;
   const WeightOrder order = orderOf(weight);
   const bool padded = std::max({g.top, g.bottom, g.left, g.right}) > 2;
   const bool square = weight.size(-1) == 3 && weight.size(-2) == 3;

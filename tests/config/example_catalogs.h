@@ -20,7 +20,7 @@ inline const CatalogNames& exampleCatalogs() {
       {Choices::allReduces, {"owner", "shared", "copy", "ring", "tree", "nccl"}},
       {Choices::recomputes, {"none", "norm", "segments"}},
       {Choices::layouts, {"nhwc", "nchw"}},
-      {Choices::convolutions, {"direct", "winograd", "gemm", "packed"}},
+      {Choices::convolutions, {"direct", "winograd", "gemm", "packed", "pointwise"}},
       {Choices::imagePaddings, {"none", "4", "8"}},
       {Choices::graphs, {"auto", "on", "off"}},
       {Choices::scalings, {"weak", "strong"}},

@@ -43,13 +43,14 @@ inline std::vector<Way> plannedWays(const Precision& precision, const Graph& gra
   if (convolutionLibrary().empty()) return ways;
   const auto* const winograd = &find(convolutionAlgorithms(), "winograd", "algorithm");
   const auto* const packed = &find(convolutionAlgorithms(), "packed", "algorithm");
+  const auto* const pointwise = &find(convolutionAlgorithms(), "pointwise", "algorithm");
   const auto add = [&](const char* name, const PassAlgorithms& passes, double factor) {
     const std::vector<PassAlgorithms> algorithms(graph.nodes().size(), passes);
     ways.push_back({name, {.compute = precision.compute, .algorithms = algorithms}, factor});
   };
   if (precision.compute == at::kFloat) {
     add("winograd", {winograd, winograd, winograd}, winogradRoundings);
-    add("packed", {nullptr, nullptr, packed}, sameRoundings);
+    add("packed and pointwise", {pointwise, pointwise, packed}, sameRoundings);
   } else {
     add("winograd and packed", {winograd, winograd, packed}, sameRoundings);
   }

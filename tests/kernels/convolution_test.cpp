@@ -8,6 +8,7 @@
 #include "kernels/blocked.h"
 #include "kernels/packed_convolution.h"
 #include "kernels/packed_product.h"
+#include "kernels/pointwise_convolution.h"
 #include "kernels/winograd.h"
 #include "numerical_gradient.h"
 #include "support/relative_error.h"
@@ -148,7 +149,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      Layer{"strided", 2, 48, 32, 13, 12, 3, 3, {2, 2, 1, 1, 1, 1, 1}, false},
                                      Layer{"unequalPadding", 2, 32, 32, 12, 12, 3, 3, {2, 2, 0, 1, 0, 1, 1}, true},
                                      Layer{"pointwise", 1, 64, 32, 7, 7, 1, 1, {1, 1, 0, 0, 0, 0, 1}, false},
-                                     Layer{"stridedPointwise", 5, 32, 64, 8, 8, 1, 1, {2, 2, 0, 0, 0, 0, 1}, true},
+                                     Layer{"widePointwise", 3, 272, 80, 5, 7, 1, 1, {1, 1, 0, 0, 0, 0, 1}, false},
+                                     Layer{"stridedPointwise", 5, 32, 64, 9, 8, 1, 1, {2, 2, 0, 0, 0, 0, 1}, false},
                                      Layer{"grouped", 2, 64, 64, 6, 6, 3, 3, {1, 1, 1, 1, 1, 1, 2}, true},
                                      Layer{"oddChannels", 2, 5, 7, 6, 5, 3, 1, {1, 1, 1, 1, 0, 0, 1}, true},
                                      Layer{"depthwise", 1, 6, 6, 5, 7, 3, 3, {1, 1, 1, 1, 1, 1, 6}, false},
@@ -156,7 +158,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      Layer{"onePixel", 4, 32, 16, 1, 1, 1, 1, {1, 1, 0, 0, 0, 0, 1}, true}),
                      testing::Values(at::kFloat, at::kBFloat16), testing::Values(Order::plain, Order::blocked),
                      testing::Values(&convolutionAlgorithms()[0], &convolutionAlgorithms()[1],
-                                     &convolutionAlgorithms()[2], &convolutionAlgorithms()[3])),
+                                     &convolutionAlgorithms()[2], &convolutionAlgorithms()[3],
+                                     &convolutionAlgorithms()[4])),
     nameOf);
 
 TEST(ConvolutionShapes, ASecondShapeIsServedToo) {
@@ -214,8 +217,8 @@ TEST(Winograd, ServesOnlyWhatItIsFor) {
   for (const Row& row : {Row{{32, 16, 3, 3}, same, at::kFloat, true}, Row{{32, 16, 3, 3}, same, at::kBFloat16, true},
                          Row{{32, 16, 3, 3}, same, at::kHalf, false}, Row{{32, 16, 3, 3}, strided, at::kFloat, false},
                          Row{{32, 16, 3, 3}, grouped, at::kFloat, false}, Row{{32, 16, 3, 3}, far, at::kFloat, false},
-                         Row{{32, 16, 1, 3}, same, at::kFloat, false}, Row{{32, 8, 3, 3}, same, at::kFloat, false},
-                         Row{{24, 16, 3, 3}, same, at::kFloat, false}}) {
+                         Row{{32, 16, 1, 3}, same, at::kFloat, false}, Row{{32, 4, 3, 3}, same, at::kFloat, false},
+                         Row{{20, 16, 3, 3}, same, at::kFloat, false}}) {
     const at::Tensor weight = at::zeros(row.weight, row.type).contiguous(channelsLast);
     EXPECT_EQ(makeWinogradConvolution(row.geometry, {weight, {}, at::empty_like(weight), {}}) != nullptr, row.served);
   }
@@ -226,8 +229,7 @@ TEST(Winograd, ServesBlocksOfAVectorInBothPrecisions) {
   blocked.blockedOutput = true;
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
     const at::Tensor weight = at::zeros({32, 16, 3, 3}, type).contiguous(channelsLast);
-    const auto kernel = makeWinogradConvolution(blocked, {weight, {}, at::empty_like(weight), {}});
-    EXPECT_EQ(kernel != nullptr, blockChannels() == 16);
+    EXPECT_TRUE(makeWinogradConvolution(blocked, {weight, {}, at::empty_like(weight), {}}));
   }
 }
 
@@ -249,20 +251,50 @@ TEST(Packed, ServesOnlyWhatItIsFor) {
   }
 }
 
-class Threads : public testing::TestWithParam<const ConvolutionAlgorithm*> {};
+TEST(Pointwise, ServesOnlyWhatItIsFor) {
+  if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
+  struct Row {
+    std::vector<int64_t> weight;
+    ConvolutionGeometry geometry;
+    at::ScalarType type;
+    bool bias, served;
+  };
+  ConvolutionGeometry strided, padded, grouped;
+  strided.strideH = 3, padded.left = 1, grouped.groups = 2;
+  for (const Row& row :
+       {Row{{32, 16, 1, 1}, {}, at::kFloat, false, true}, Row{{32, 16, 1, 1}, strided, at::kFloat, false, true},
+        Row{{32, 16, 1, 1}, {}, at::kFloat, true, false}, Row{{32, 16, 1, 1}, {}, at::kBFloat16, false, false},
+        Row{{32, 16, 1, 1}, padded, at::kFloat, false, false}, Row{{32, 16, 1, 1}, grouped, at::kFloat, false, false},
+        Row{{32, 16, 1, 3}, {}, at::kFloat, false, false}, Row{{32, 20, 1, 1}, {}, at::kFloat, false, false},
+        Row{{20, 16, 1, 1}, {}, at::kFloat, false, false}}) {
+    const at::Tensor weight = at::zeros(row.weight, row.type).contiguous(channelsLast);
+    const at::Tensor bias = row.bias ? at::zeros({row.weight[0]}, row.type) : at::Tensor();
+    EXPECT_EQ(makePointwiseConvolution(row.geometry, {weight, bias, at::empty_like(weight), bias}) != nullptr,
+              row.served);
+  }
+}
+
+struct AlgorithmAndSize {
+  const ConvolutionAlgorithm* algorithm;
+  int64_t size;  // of the weight, in each direction
+};
+
+class Threads : public testing::TestWithParam<AlgorithmAndSize> {};
 
 // Each value is summed in one order, however many threads share the work.
 TEST_P(Threads, ChangeNoBit) {
   if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
   at::manual_seed(7);
   const int threads = at::get_num_threads();
-  const at::Tensor weight = at::randn({32, 48, 3, 3}).contiguous(channelsLast);
+  const int64_t size = GetParam().size, padding = size / 2;
+  const at::Tensor weight = at::randn({32, 48, size, size}).contiguous(channelsLast);
   const at::Tensor x = at::randn({3, 48, 40, 40}).contiguous(channelsLast), dy = at::randn({3, 32, 40, 40});
   std::vector<at::Tensor> results;
   for (const int count : {1, 2, 3}) {
     at::set_num_threads(count);
     const at::Tensor gradient = at::empty_like(weight);
-    const auto kernel = GetParam()->make({1, 1, 1, 1, 1, 1, 1}, {weight, {}, gradient, {}});
+    const auto kernel =
+        GetParam().algorithm->make({1, 1, padding, padding, padding, padding, 1}, {weight, {}, gradient, {}});
     const at::Tensor y = kernel->forward(x), outputGradient = dy.contiguous(channelsLast);
     kernel->backwardParameters(x, outputGradient);
     const at::Tensor all =
@@ -273,8 +305,11 @@ TEST_P(Threads, ChangeNoBit) {
   at::set_num_threads(threads);
 }
 
-INSTANTIATE_TEST_SUITE_P(Algorithms, Threads, testing::Values(&convolutionAlgorithms()[1], &convolutionAlgorithms()[3]),
-                         [](const auto& row) { return std::string(row.param->name); });
+INSTANTIATE_TEST_SUITE_P(Algorithms, Threads,
+                         testing::Values(AlgorithmAndSize{&convolutionAlgorithms()[1], 3},
+                                         AlgorithmAndSize{&convolutionAlgorithms()[3], 3},
+                                         AlgorithmAndSize{&convolutionAlgorithms()[4], 1}),
+                         [](const auto& row) { return std::string(row.param.algorithm->name); });
 
 TEST(Winograd, SeesThatWeightsHaveChanged) {
   const at::Tensor weight = at::ones({16, 16, 3, 3}).contiguous(channelsLast), x = at::ones({1, 16, 4, 4});

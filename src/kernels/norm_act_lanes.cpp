@@ -4,7 +4,7 @@
 #include "kernels/norm_act_bodies.h"
 #include "kernels/vector.h"
 
-namespace tandem::cpu {
+namespace tandem {
 namespace {
 
 // Rows that are read side by side: a few streams for the prefetcher, and one visit to the sums for all of them.
@@ -140,25 +140,30 @@ TANDEM_INLINE void gradient(NormActGradientArguments a, int64_t first, int64_t l
   }
 }
 
-}  // namespace
-
-TANDEM_CLONES void normStatistics(const NormStatisticsArguments& a, int64_t first, int64_t last, float* mean,
-                                  float* squares) {
+TANDEM_LANES_FUNCTION void normStatistics(const NormStatisticsArguments& a, int64_t first, int64_t last, float* mean,
+                                          float* squares) {
   withElement(a.type,
               [&](auto kind) TANDEM_INLINE_LAMBDA { statistics<decltype(kind)>(a, first, last, mean, squares); });
 }
 
-TANDEM_CLONES void normAct(const NormActArguments& a, int64_t first, int64_t last) {
+TANDEM_LANES_FUNCTION void normAct(const NormActArguments& a, int64_t first, int64_t last) {
   withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA { apply<decltype(kind)>(a, first, last); });
 }
 
-TANDEM_CLONES void normActSums(const NormActGradientArguments& a, int64_t first, int64_t last, float* sum,
-                               float* product) {
+TANDEM_LANES_FUNCTION void normActSums(const NormActGradientArguments& a, int64_t first, int64_t last, float* sum,
+                                       float* product) {
   withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA { sums<decltype(kind)>(a, first, last, sum, product); });
 }
 
-TANDEM_CLONES void normActGradient(const NormActGradientArguments& a, int64_t first, int64_t last) {
+TANDEM_LANES_FUNCTION void normActGradient(const NormActGradientArguments& a, int64_t first, int64_t last) {
   withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA { gradient<decltype(kind)>(a, first, last); });
 }
 
-}  // namespace tandem::cpu
+}  // namespace
+
+template <>
+NormKernels NormKernels::with<lanes>() {
+  return {normStatistics, normAct, normActSums, normActGradient};
+}
+
+}  // namespace tandem

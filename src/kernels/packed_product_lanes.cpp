@@ -11,14 +11,15 @@ struct Fp32Places : Fp32Step {
   }
 };
 
-}  // namespace
-
-int64_t wordsOfStep(const WeightGradient& g, int64_t rows) {
-  return (rows + lanes - 1) / lanes * lanes + (g.columns() + lanes - 1) / lanes * lanes;
+TANDEM_LANES_FUNCTION void sumsOfFp32(const WeightGradient& g, int64_t first, int64_t last, void* scratch) {
+  sums<Fp32Places>(g, first, last, scratch);
 }
 
-TANDEM_CLONES void cpu::sumsOfFp32(const WeightGradient& g, int64_t first, int64_t last, void* scratch) {
-  sums<Fp32Places>(g, first, last, scratch);
+}  // namespace
+
+template <>
+Kernels Kernels::with<lanes>() {
+  return {sumsOfFp32};
 }
 
 }  // namespace tandem::packed

@@ -2,7 +2,7 @@
 #include "kernels/matrix_block.h"
 #include "kernels/winograd_bodies.h"
 
-namespace tandem::winograd::cpu {
+namespace tandem::winograd {
 namespace {
 
 // The one-dimensional transforms, on a vector of channels per value. Points 0, 1, -1, 2, -2 and infinity.
@@ -238,39 +238,37 @@ TANDEM_INLINE void toWeightGradient(const Matrices& from, const WeightOrder& o, 
   }
 }
 
-}  // namespace
-
-TANDEM_CLONES void inputToPoints(Element type, const void* x, const ImageOrder& order, const Tiles& tiles,
-                                 const Part& part, const Matrices& to) {
+TANDEM_LANES_FUNCTION void inputToPoints(Element type, const void* x, const ImageOrder& order, const Tiles& tiles,
+                                         const Part& part, const Matrices& to) {
   type == Element::fp32 ? toPoints<InputPoints>(static_cast<const float*>(x), order, tiles, part, to)
                         : toPoints<InputPoints>(static_cast<const Bf16*>(x), order, tiles, part, to);
 }
 
-TANDEM_CLONES void outputGradientToPoints(Element type, const void* dy, const ImageOrder& order, const Tiles& tiles,
-                                          const Part& part, const Matrices& to) {
+TANDEM_LANES_FUNCTION void outputGradientToPoints(Element type, const void* dy, const ImageOrder& order,
+                                                  const Tiles& tiles, const Part& part, const Matrices& to) {
   type == Element::fp32 ? toPoints<ResultGradientPoints>(static_cast<const float*>(dy), order, tiles, part, to)
                         : toPoints<ResultGradientPoints>(static_cast<const Bf16*>(dy), order, tiles, part, to);
 }
 
-TANDEM_CLONES void pointsToOutput(Element type, const Matrices& from, const void* bias, const ImageOrder& order,
-                                  const Tiles& tiles, const Part& part, void* y) {
+TANDEM_LANES_FUNCTION void pointsToOutput(Element type, const Matrices& from, const void* bias, const ImageOrder& order,
+                                          const Tiles& tiles, const Part& part, void* y) {
   type == Element::fp32 ? toOutput(from, static_cast<const float*>(bias), order, tiles, part, static_cast<float*>(y))
                         : toOutput(from, static_cast<const Bf16*>(bias), order, tiles, part, static_cast<Bf16*>(y));
 }
 
-TANDEM_CLONES void weightsToPoints(Element type, const void* weights, const WeightOrder& order, bool flipped,
-                                   int64_t first, int64_t last, const Matrices& to) {
+TANDEM_LANES_FUNCTION void weightsToPoints(Element type, const void* weights, const WeightOrder& order, bool flipped,
+                                           int64_t first, int64_t last, const Matrices& to) {
   type == Element::fp32 ? ofWeights(static_cast<const float*>(weights), order, flipped, first, last, to)
                         : ofWeights(static_cast<const Bf16*>(weights), order, flipped, first, last, to);
 }
 
-TANDEM_CLONES void pointsToWeightGradient(Element type, const Matrices& from, const WeightOrder& order, int64_t first,
-                                          int64_t last, void* gradient) {
+TANDEM_LANES_FUNCTION void pointsToWeightGradient(Element type, const Matrices& from, const WeightOrder& order,
+                                                  int64_t first, int64_t last, void* gradient) {
   type == Element::fp32 ? toWeightGradient(from, order, first, last, static_cast<float*>(gradient))
                         : toWeightGradient(from, order, first, last, static_cast<Bf16*>(gradient));
 }
 
-TANDEM_CLONES void multiply(const Product& p, int64_t point, int64_t rows) {
+TANDEM_LANES_FUNCTION void multiply(const Product& p, int64_t point, int64_t rows) {
   const float* const a = p.a.data + point * p.a.rows * p.a.columns;
   const int64_t aRow = p.transposedA ? 1 : p.a.columns, aStep = p.transposedA ? p.a.columns : 1;
   for (int64_t column = 0; column < p.b.columns; column += p.b.panel) {
@@ -281,11 +279,19 @@ TANDEM_CLONES void multiply(const Product& p, int64_t point, int64_t rows) {
       inGroups<rowsBeside(vectors)>(0, rows, [&]<int group>(int64_t row) TANDEM_INLINE_LAMBDA {
         float* results[group];
         for (int i = 0; i < group; ++i) results[i] = to + (row + i) * p.to.columns;
-        const Steps<Fp32Step> steps{a + row * aRow, b, aRow, aStep, p.b.rows, a, 0};
-        multiplyBlock<Fp32Step, group, vectors>(steps, results, lanes, p.add);
+        const Strided<float> rowsOfA{a + row * aRow, aRow, aStep};
+        multiplyBlock<Fp32Step, group, vectors>(rowsOfA, Steps<Fp32Step>{b, p.b.rows, a, 0}, results, lanes, p.add);
       });
     });
   }
 }
 
-}  // namespace tandem::winograd::cpu
+}  // namespace
+
+template <>
+Kernels Kernels::with<lanes>() {
+  return {mostVectors * lanes,    inputToPoints, outputGradientToPoints, pointsToOutput, weightsToPoints,
+          pointsToWeightGradient, multiply};
+}
+
+}  // namespace tandem::winograd

@@ -5,8 +5,8 @@
 namespace tandem {
 namespace {
 
-constexpr std::array<std::string_view, 9> names{"step",     "input",    "host to device", "forward", "loss",
-                                                "backward", "exchange", "update",         "wait"};
+constexpr std::array<std::string_view, 10> names{"step",     "input",        "host to device", "forward", "loss",
+                                                 "backward", "graph launch", "exchange",       "update",  "wait"};
 
 }  // namespace
 

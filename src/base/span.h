@@ -18,6 +18,7 @@ enum class SpanKind : uint8_t {
   forward,
   loss,
   backward,
+  launch,    ///< of recorded work, with the host's calls within it nested
   exchange,  ///< handing gradients over, summing, fetching weights
   update,
   wait  ///< for other replicas; what is done meanwhile is nested

@@ -156,9 +156,9 @@ constexpr Option table[] = {
     {"budget", measured, "s", "X", "time spent measuring a point when --steps is 0", onBench, &Config::budget,
      Choices::any, axis, positive<&Config::budget>},
     {"profile", measured, "", "",
-     "take each step apart: what every replica spends on input, forward, backward, exchange and update, and who comes "
-     "late; a run of its own, whose rate is no measurement of throughput", onBench, &Config::profile, Choices::any, axis,
-     nullptr},
+     "take each step apart: what every replica spends on input, forward, backward, exchange and update, who comes late, "
+     "and the kernels and gaps of GPUs; a run of its own, whose rate is no measurement of throughput", onBench,
+     &Config::profile, Choices::any, axis, nullptr},
     {"compare", measured, "", "",
      "say whether one configuration is faster than another (or than itself): their runs take turns, A B B A, until 3 % "
      "would be found", onBench, &Config::compare, Choices::any, oneValue, nullptr},

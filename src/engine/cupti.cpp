@@ -35,17 +35,20 @@ struct KernelRecord {
   uint32_t device, context, stream, ignored2[10], call;
   int64_t grid;
   const char* symbol;
+  uint64_t ignored3[4], graphNode;
 };
 struct CopyRecord {
   uint32_t kind;
   uint8_t way, ignored1[3];
   uint64_t bytes, begin, end;
   uint32_t device, context, stream, call;
+  uint64_t ignored2[2], graphNode;
 };
 struct PeerCopyRecord {
   uint32_t kind, ignored1;
   uint64_t bytes, begin, end;
   uint32_t device, context, stream, ignored2[4], call;
+  uint64_t ignored3, graphNode;
 };
 struct MarkRecord {
   uint32_t kind, tag;
@@ -53,10 +56,12 @@ struct MarkRecord {
   uint32_t call;
 };
 static_assert(offsetof(KernelRecord, begin) == 16 && offsetof(KernelRecord, stream) == 48);
-static_assert(offsetof(KernelRecord, call) == 92 && offsetof(KernelRecord, symbol) == 104);
+static_assert(offsetof(KernelRecord, call) == 92 && offsetof(KernelRecord, symbol) == 104 &&
+              offsetof(KernelRecord, graphNode) == 144);
 static_assert(offsetof(CopyRecord, bytes) == 8 && offsetof(CopyRecord, stream) == 40 &&
-              offsetof(CopyRecord, call) == 44);
-static_assert(offsetof(PeerCopyRecord, stream) == 40 && offsetof(PeerCopyRecord, call) == 60);
+              offsetof(CopyRecord, call) == 44 && offsetof(CopyRecord, graphNode) == 64);
+static_assert(offsetof(PeerCopyRecord, stream) == 40 && offsetof(PeerCopyRecord, call) == 60 &&
+              offsetof(PeerCopyRecord, graphNode) == 72);
 static_assert(offsetof(MarkRecord, value) == 8 && offsetof(MarkRecord, call) == 16);
 
 constexpr size_t bufferBytes = size_t{4} << 20;
@@ -108,6 +113,7 @@ void keep(const Raw& raw, std::string name, int64_t bytes, bool kernel) {
   DeviceActivity activity{.name = std::move(name), .device = static_cast<int>(raw.device), .stream = raw.stream};
   activity.begin = Nanos(static_cast<int64_t>(raw.begin)), activity.end = Nanos(static_cast<int64_t>(raw.end));
   activity.bytes = bytes;
+  activity.inGraph = raw.graphNode != 0;
   received.activities.push_back({std::move(activity), kernel, raw.call});
 }
 

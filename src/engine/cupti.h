@@ -43,7 +43,8 @@ class Cupti {
   int64_t lost() const { return lost_; }
 
   /// Activities that the calling thread enqueues until pop() are of step or operation `value`. A launched graph is one
-  /// call, so all that it does is of its marks.
+  /// call, so all that it does is of its marks; but CUPTI before CUDA 13.1 Update 1 tells of the wrong launch after the
+  /// first stop().
   void push(Tag tag, int64_t value) const noexcept;
   void pop(Tag tag) const noexcept;
 

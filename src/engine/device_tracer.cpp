@@ -47,6 +47,7 @@ void DeviceTracer::stepsEnd(int64_t steps) {
   }
   activities_ = cupti_->stop();
   lost_ = cupti_->lost();
+  adoptSteps(activities_);
   adoptOperations(activities_, eager_);
   steps_ = {steps - traced + leadIn, steps - 1};
 }

@@ -22,7 +22,7 @@ struct DeviceTracerOptions {
 
 /// Keeps what the GPUs of a run do in the last steps of the measured window (--profile). In a graph nobody can say for
 /// which operation a kernel runs; so an eager step of replica 0's is kept before, and what has the same names in the
-/// same order has the same operations. What fails is kept as text, and the run goes on.
+/// same order has the same operations, on every GPU. What fails is kept as text, and the run goes on.
 class DeviceTracer {
  public:
   /// The host, held up by what begins, gets ahead of the devices again in the first of them; the last ends the ones

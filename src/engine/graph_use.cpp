@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "comm/group.h"
+#include "engine/graphed_step.h"
 #include "engine/plan.h"
 #include "strategy/strategy.h"
 
@@ -24,17 +25,12 @@ Obstacle executorEnqueues(const Config& config) {
   return concat("--executor=", config.executor, " cannot be recorded");
 }
 
-Obstacle stepIsWhole(const Config& config) {
-  if (!config.profile) return {};
-  return "--profile takes the step apart";
-}
-
 Obstacle lossStays(const Config& config) {
   if (config.lossAt == "replica") return {};
   return concat("with --loss-at=", config.lossAt, " replicas wait for one another on the host");
 }
 
-constexpr Obstacle (*obstaclesInOrder[])(const Config&) = {deviceRuns, executorEnqueues, stepIsWhole, lossStays};
+constexpr Obstacle (*obstaclesInOrder[])(const Config&) = {deviceRuns, executorEnqueues, lossStays};
 
 Obstacle firstObstacle(const Config& config) {
   for (const auto obstacle : obstaclesInOrder) {
@@ -71,6 +67,10 @@ std::string graphText(const Config& config) {
   const GraphUse use = graphUse(config);
   if (!use.on) return concat("off: ", use.why);
   return use.why.empty() ? "on" : concat("on, in parts: ", use.why);
+}
+
+int64_t fewestWarmup(const Config& config) {
+  return config.profile && graphUse(config).on ? GraphedStep::eagerSteps + 1 : 0;
 }
 
 }  // namespace tandem

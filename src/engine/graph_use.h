@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "config/config.h"
@@ -17,5 +18,8 @@ GraphUse graphUse(const Config& config);
 
 /// "on", "on, in parts: why" or "off: why"; empty on a CPU, where there is nothing to say.
 std::string graphText(const Config& config);
+
+/// Steps that warm-up takes at the least, whatever --warmup says: a profile whose step is recorded begins after that.
+int64_t fewestWarmup(const Config& config);
 
 }  // namespace tandem

@@ -23,7 +23,7 @@ at::Tensor GraphedStep::run(const Batch& batch) {
   } else {
     record(batch);
   }
-  recorded_->launch();
+  launch();
   return loss_.defined() ? loss_.clone() : loss_;
 }
 
@@ -36,6 +36,11 @@ void GraphedStep::call(std::function<void()> onHost) {
 void GraphedStep::record(const Batch& batch) {
   held_ = batch;
   recorded_->record([this] { loss_ = work_(held_); }, generator_);
+}
+
+void GraphedStep::launch() {
+  const Span launching(SpanKind::launch);
+  recorded_->launch();
 }
 
 void GraphedStep::bring(const Batch& batch) {

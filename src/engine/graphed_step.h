@@ -29,6 +29,7 @@ class GraphedStep {
 
  private:
   void record(const Batch& batch);
+  void launch();
   /// Brings the batch to where the record reads it.
   void bring(const Batch& batch);
 

@@ -23,7 +23,9 @@ constexpr int64_t mostReserved = 100'000;
 constexpr double manySkipped = 0.1;  // of all steps
 constexpr Nanos reportInterval = std::chrono::milliseconds(100);
 
-int64_t fixedWarmup(const Config& config) {
+/// Empty: until the steps are steady.
+std::optional<int64_t> askedWarmup(const Config& config) {
+  if (config.warmup == "auto") return std::nullopt;
   int64_t steps = 0;
   std::from_chars(config.warmup.data(), config.warmup.data() + config.warmup.size(), steps);
   return steps;
@@ -53,8 +55,10 @@ std::string hex(uint64_t value) {
 }  // namespace
 
 MeasuredRun::MeasuredRun(MeasuredRunOptions options, ProgressCallback progress)
-    : options_(std::move(options)), progress_(std::move(progress)) {
-  if (options_.config.warmup == "0") {
+    : options_(std::move(options)),
+      progress_(std::move(progress)),
+      fewestWarmup_(std::max(options_.fewestWarmup, askedWarmup(options_.config).value_or(1))) {
+  if (fewestWarmup_ == 0) {
     warmupEnd_ = 0;
     steps_ = plannedSteps();
   }
@@ -101,16 +105,12 @@ StepSample MeasuredRun::warmUpStep(Team::Member& member, int64_t done) {
 }
 
 void MeasuredRun::decide(int64_t done) {
+  if (done < fewestWarmup_) return;
   const Config& config = options_.config;
-  const double spent = seconds(now() - begin_);
-  if (config.warmup != "auto") {
-    if (done < fixedWarmup(config)) return;
-  } else if (isSteady(warmupSeconds_, SteadyRule{})) {
-    steady_ = true;
-  } else if (done < mostWarmupSteps && spent < largestWarmupShare * config.budget) {
-    return;
-  } else {
-    steady_ = false;
+  if (!askedWarmup(config)) {
+    const double spent = seconds(now() - begin_);
+    steady_ = isSteady(warmupSeconds_, SteadyRule{});
+    if (!steady_ && done < mostWarmupSteps && spent < largestWarmupShare * config.budget) return;
   }
   warmupWall_ = now() - begin_;
   steps_ = plannedSteps();
@@ -207,6 +207,10 @@ void MeasuredRun::fill(RunRecord& record) const {
   record.window = lastEnd_ - firstBegin_;
   record.measuredSteps = steps_;
   record.minorFaults = faults_;
+  if (record.warmup.steps > askedWarmup(options_.config).value_or(record.warmup.steps)) {
+    record.notes.push_back(concat("warm-up took ", record.warmup.steps, " steps, although --warmup=",
+                                  options_.config.warmup, ": a profile begins when the step has been recorded"));
+  }
   record.steps = samples_;
   std::stable_sort(record.steps.begin(), record.steps.end(),
                    [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });

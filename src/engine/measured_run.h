@@ -23,6 +23,7 @@ struct MeasuredRunOptions {
   RunWatch* watch = nullptr;       ///< outlives this
   Profiler* profiler = nullptr;    ///< takes the window's steps apart; outlives this. Null: nobody does
   DeviceTracer* tracer = nullptr;  ///< keeps what GPUs do in the last of them; outlives this. Null: nobody does
+  int64_t fewestWarmup = 0;        ///< steps of warm-up at the least, whatever --warmup says
 };
 
 /// The protocol of one measurement, run by every member of a team: warm-up with one decision for all after each step,
@@ -57,6 +58,7 @@ class MeasuredRun {
 
   MeasuredRunOptions options_;
   ProgressCallback progress_;
+  const int64_t fewestWarmup_;
   Nanos startup_{}, begin_{}, warmupWall_{}, windowBegin_{}, reported_{};
   Nanos firstBegin_ = Nanos::max(), lastEnd_{};  // the window, of all members
   std::vector<double> warmupSeconds_;            // of member 0

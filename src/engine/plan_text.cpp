@@ -61,7 +61,10 @@ std::string trainingText(const Config& config) {
 }
 
 std::string warmupText(const Config& config) {
-  return config.warmup == "auto" ? "until the step time is steady" : concat(config.warmup, " steps");
+  const auto asked =
+      config.warmup == "auto" ? std::string("until the step time is steady") : concat(config.warmup, " steps");
+  const int64_t fewest = fewestWarmup(config);
+  return fewest > 0 ? concat(asked, ", and at least ", fewest, ", until the step is recorded") : asked;
 }
 
 std::string measuredText(const Config& config) {

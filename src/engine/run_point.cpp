@@ -121,7 +121,8 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
                    .graph = &graph,
                    .watch = &watch,
                    .profiler = profiler.get(),
-                   .tracer = tracer.get()},
+                   .tracer = tracer.get(),
+                   .fewestWarmup = fewestWarmup(plan.config)},
                   progress);
   team.run([&](Team::Member& member) {
     run.body(member);

@@ -68,6 +68,8 @@ std::optional<double> shareOf(std::span<const ReplicaProfile> replicas, Nanos St
   return seconds(part) / seconds(whole);
 }
 
+bool launched(const Profile& profile) { return shareOf(profile.replicas, &StepParts::launch).value_or(0) > 0; }
+
 std::optional<LastToArrive> lastToArrive(const RunRecord& record) {
   if (!record.profile || record.placement.control || record.profile->replicas.size() < 2) return std::nullopt;
   const auto arrivals = arrivalsOf(*record.profile);
@@ -114,12 +116,19 @@ std::vector<Achieved> achieved(const RunRecord& record) {
   const double share = 1 / static_cast<double>(record.placement.replicas.size());
   const double images = static_cast<double>(record.globalBatch) * share;
   const double flops = record.flopsPeak * share, bytes = record.bytesPeak * share;
-  return {
-      {"compute", "FLOP", record.placement.flopsPerImage * images,
-       time(&StepParts::forward, &StepParts::loss, &StepParts::backward), flops},
-      {"input", "B", static_cast<double>(profile.inputBytes), time(&StepParts::input, &StepParts::hostToDevice), bytes},
-      {"gradients received", "B", record.traffic.bytesPerStep, time(&StepParts::exchange, &StepParts::hiddenExchange),
-       bytes}};
+  const bool seen = !launched(profile);
+  std::vector<Achieved> all;
+  if (seen) {
+    all.push_back({"compute", "FLOP", record.placement.flopsPerImage * images,
+                   time(&StepParts::forward, &StepParts::loss, &StepParts::backward), flops});
+  }
+  all.push_back({"input", "B", static_cast<double>(profile.inputBytes),
+                 time(&StepParts::input, &StepParts::hostToDevice), bytes});
+  if (seen || !arrivalsOf(profile).empty()) {
+    all.push_back({"gradients received", "B", record.traffic.bytesPerStep,
+                   time(&StepParts::exchange, &StepParts::hiddenExchange), bytes});
+  }
+  return all;
 }
 
 }  // namespace tandem

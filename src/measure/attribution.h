@@ -15,6 +15,9 @@ std::optional<double> medianSeconds(const ReplicaProfile& replica, Nanos StepPar
 /// The part's share of all time of the replicas, 0 to 1; empty without any.
 std::optional<double> shareOf(std::span<const ReplicaProfile> replicas, Nanos StepParts::*time);
 
+/// Whether steps are recorded and launched: nobody sees on the host what is done within.
+bool launched(const Profile& profile);
+
 /// The replica that comes last to the exchange most often.
 struct LastToArrive {
   int replica = 0;
@@ -24,7 +27,7 @@ struct LastToArrive {
   bool straggler = false;  ///< often and late enough to be called so: docs/MEASURING.md
 };
 
-/// Empty with one replica, and where none exchanges anything.
+/// Empty with one replica, and where none exchanges anything, or not on the host.
 std::optional<LastToArrive> lastToArrive(const RunRecord& record);
 
 /// How much a part of a replica's median step differs between two runs.
@@ -48,7 +51,8 @@ struct Achieved {
   std::optional<double> rate() const { return seconds >= 1e-5 ? std::optional(amount / seconds) : std::nullopt; }
 };
 
-/// Compute while forward, loss and backward run; bytes of input and of received gradients.
+/// Compute while forward, loss and backward run; bytes of input and of received gradients. What a launched step does
+/// unseen is left out.
 std::vector<Achieved> achieved(const RunRecord& record);
 
 }  // namespace tandem

@@ -11,9 +11,10 @@ constexpr size_t mostGaps = 16;
 
 using Activities = std::vector<const DeviceActivity*>;
 
-Activities inOrder(std::span<const DeviceActivity> activities, std::optional<int> device = {}) {
-  Activities ordered;
-  for (const DeviceActivity& activity : activities) {
+template <class Activity>
+std::vector<Activity*> inOrder(std::span<Activity> activities, std::optional<int> device = {}) {
+  std::vector<Activity*> ordered;
+  for (Activity& activity : activities) {
     if (!device || activity.device == *device) ordered.push_back(&activity);
   }
   std::ranges::stable_sort(ordered, {}, &DeviceActivity::begin);
@@ -114,17 +115,24 @@ std::vector<DeviceGap> gapsOf(const Activities& ordered, Window window) {
 
 }  // namespace
 
+void adoptSteps(std::span<DeviceActivity> activities) {
+  std::map<int, int64_t> steps;  // by device, of the last call
+  for (DeviceActivity* activity : inOrder(activities)) {
+    const auto last = steps.find(activity->device);
+    if (activity->inGraph) {
+      if (last != steps.end()) activity->step = last->second;
+    } else if (activity->step >= 0) {
+      steps[activity->device] = activity->step;
+    }
+  }
+}
+
 void adoptOperations(std::span<DeviceActivity> activities, std::span<const DeviceActivity> eager) {
   std::map<std::string, std::vector<int64_t>> operations;
   for (const DeviceActivity* activity : inOrder(eager)) operations[activity->name].push_back(activity->operation);
-  std::vector<DeviceActivity*> ordered;
-  for (DeviceActivity& activity : activities) {
-    if (activity.step >= 0) ordered.push_back(&activity);
-  }
-  std::ranges::stable_sort(ordered, {}, &DeviceActivity::begin);
   std::map<std::pair<int, int64_t>, std::map<std::string, std::vector<DeviceActivity*>>> steps;
-  for (DeviceActivity* activity : ordered) {
-    steps[{activity->device, activity->step}][activity->name].push_back(activity);
+  for (DeviceActivity* activity : inOrder(activities)) {
+    if (activity->step >= 0) steps[{activity->device, activity->step}][activity->name].push_back(activity);
   }
   for (auto& [step, names] : steps) {
     for (auto& [name, same] : names) {

@@ -19,6 +19,7 @@ struct DeviceActivity {
   int64_t bytes = 0;       ///< of a copy or a fill; 0 of a kernel
   int64_t step = -1;       ///< that enqueued it; -1: not known
   int64_t operation = -1;  ///< of the plan, for which it runs: an index of the PlannedWork; -1: none, or not known
+  bool inGraph = false;    ///< enqueued by the launch of a graph, not by a call of its own
 };
 
 /// What an operation of the plan does in one step of a replica, at the least.
@@ -69,6 +70,10 @@ struct DeviceProfile {
   std::vector<DeviceSteps> devices = {};
   bool operator==(const DeviceProfile&) const = default;
 };
+
+/// Steps of what graphs do, by those of what calls of their own enqueue: a device does its steps one after the other,
+/// so all of a graph is of the step of what last began before it. What begins before all that is known stays as it is.
+void adoptSteps(std::span<DeviceActivity> activities);
 
 /// Operations of activities of which none is known, as those of a launched graph: those of the activities with the same
 /// names, in their order, of `eager`, one step of one device. Names that a step has more or less often stay as they

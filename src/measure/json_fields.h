@@ -78,6 +78,12 @@ class JsonWriter {
     object_[name] = std::move(values);
   }
 
+  /// As column(), of a member that older records lack.
+  template <class Row, class Value>
+  void addedColumn(const char* name, const std::vector<Row>& rows, Value Row::*member) {
+    column(name, rows, member);
+  }
+
   void raw(const char* name, nlohmann::json value) { object_[name] = std::move(value); }
   nlohmann::json take() { return std::move(object_); }
 
@@ -172,6 +178,11 @@ class JsonReader {
     setColumnLength(values.size(), pathOf(name));
     rows.resize(values.size());
     for (size_t i = 0; i < values.size(); ++i) rows[i].*member = values[i];
+  }
+
+  template <class Row, class Value>
+  void addedColumn(const char* name, std::vector<Row>& rows, Value Row::*member) {
+    if (object_.contains(name)) column(name, rows, member);
   }
 
   const nlohmann::json& at(const char* name) const;

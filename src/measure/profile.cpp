@@ -16,9 +16,11 @@ constexpr std::array table{
     Part{"forward", "forward", "forward", &StepParts::forward, false},
     Part{"loss", "loss", "the loss and its gradient", &StepParts::loss, false},
     Part{"backward", "backward", "backward", &StepParts::backward, false},
-    Part{"hidden_exchange", "hidden exchange", "exchange within backward", &StepParts::hiddenExchange, false},
+    Part{"launch", "graph launch", "launching the recorded step", &StepParts::launch, false, /*added=*/true},
+    Part{"hidden_exchange", "hidden exchange", "exchange within backward or a launch", &StepParts::hiddenExchange,
+         false},
     Part{"exchange", "exchange", "exchange that nothing hides", &StepParts::exchange, false},
-    Part{"hidden_update", "hidden update", "update within backward", &StepParts::hiddenUpdate, false},
+    Part{"hidden_update", "hidden update", "update within backward or a launch", &StepParts::hiddenUpdate, false},
     Part{"update", "update", "update after backward", &StepParts::update, false},
     Part{"idle", "idle", "waiting for other replicas", &StepParts::idle, true},
     Part{"rest", "rest", "everything else", &StepParts::rest, false},
@@ -27,8 +29,9 @@ constexpr std::array table{
 using Around = std::span<const RecordedSpan* const>;
 
 Nanos& partOf(StepParts& parts, SpanKind kind, Around around) {
-  const bool hidden =
-      std::ranges::any_of(around, [](const RecordedSpan* span) { return span->kind == SpanKind::backward; });
+  const bool hidden = std::ranges::any_of(around, [](const RecordedSpan* span) {
+    return span->kind == SpanKind::backward || span->kind == SpanKind::launch;
+  });
   switch (kind) {
     case SpanKind::input:
       return parts.input;
@@ -40,6 +43,8 @@ Nanos& partOf(StepParts& parts, SpanKind kind, Around around) {
       return parts.loss;
     case SpanKind::backward:
       return parts.backward;
+    case SpanKind::launch:
+      return parts.launch;
     case SpanKind::exchange:
       return hidden ? parts.hiddenExchange : parts.exchange;
     case SpanKind::update:
@@ -66,8 +71,9 @@ StepParts takenApart(std::span<const RecordedSpan> spans) {
     if (!open.empty()) partOf(parts, open.back()->kind, Around(open).first(open.size() - 1)) -= duration;
     open.push_back(&span);
     if (span.kind == SpanKind::step) parts.begin = span.begin, parts.wall = duration;
-    // After backward, or before the step: the last one is what ends it.
-    if (span.kind == SpanKind::exchange && span.depth == 1) parts.arrival = span.begin;
+    // An exchange ends the step, unless it is within recorded work; the one before the batch fetches weights.
+    if (span.depth != 1) continue;
+    parts.arrival = span.kind == SpanKind::exchange ? std::optional(span.begin) : std::nullopt;
   }
   return parts;
 }

@@ -12,14 +12,17 @@
 namespace tandem {
 
 /// One step of one replica, taken apart. The parts are times of the replica's thread, do not overlap and add up to
-/// `wall`. What runs within backward is hidden: the replica works on it while others still compute.
+/// `wall`. What runs within backward, or within the launch of recorded work, is hidden: the replica works on it while
+/// others still compute.
 struct StepParts {
   int64_t step = 0;  ///< of the measured window, from 0
   Nanos begin{};     ///< since the first step of all replicas
-  std::optional<Nanos> arrival =
-      {};  ///< when its last gradients are handed over, as `begin`; empty: nothing is exchanged
+  /// When its last gradients are handed over, as `begin`; empty: nothing is exchanged, or recorded work does it unseen.
+  std::optional<Nanos> arrival = {};
   Nanos wall{};
-  Nanos input{}, hostToDevice{}, forward{}, loss{}, backward{}, hiddenExchange{}, exchange{}, hiddenUpdate{}, update{};
+  Nanos input{}, hostToDevice{}, forward{}, loss{}, backward{};
+  Nanos launch{};  ///< of recorded work, which holds all of the above but the input
+  Nanos hiddenExchange{}, exchange{}, hiddenUpdate{}, update{};
   Nanos idle{};  ///< waiting for other replicas
   Nanos rest{};  ///< what is left
 
@@ -30,7 +33,8 @@ struct StepParts {
 struct Part {
   std::string_view name, heading, help;
   Nanos StepParts::*time;
-  bool follows;  ///< grows because something else does, on another replica
+  bool follows;        ///< grows because something else does, on another replica
+  bool added = false;  ///< older records lack it
 };
 
 std::span<const Part> parts();

@@ -133,7 +133,14 @@ void describe(Archive& archive, typename Archive::template Ref<ReplicaProfile> r
   archive.column("begin_ns", replica.steps, &StepParts::begin);
   archive.column("arrival_ns", replica.steps, &StepParts::arrival);
   archive.column("wall_ns", replica.steps, &StepParts::wall);
-  for (const Part& part : parts()) archive.column(concat(part.name, "_ns").c_str(), replica.steps, part.time);
+  for (const Part& part : parts()) {
+    const std::string name = concat(part.name, "_ns");
+    if (part.added) {
+      archive.addedColumn(name.c_str(), replica.steps, part.time);
+    } else {
+      archive.column(name.c_str(), replica.steps, part.time);
+    }
+  }
 }
 
 template <class Archive>

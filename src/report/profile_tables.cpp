@@ -59,6 +59,11 @@ std::vector<std::string> notesOf(const RunRecord& record) {
   notes.push_back(concat("per step and replica: input ", bytesText(static_cast<double>(profile.inputBytes)),
                          ", gradients ", bytesText(static_cast<double>(profile.gradientBytes)), ", received in the ",
                          "exchange ", bytesText(record.traffic.bytesPerStep)));
+  if (launched(profile)) {
+    notes.emplace_back(
+        "the step runs as a CUDA graph, and these are times of the host's thread: where the GPU's time goes is in the "
+        "tables of its kernels, and who comes late to an exchange within the graph is not known");
+  }
   if (profile.every > 1) notes.push_back(concat("one step in ", profile.every, " is kept"));
   if (profile.lostSteps > 0) {
     notes.push_back(

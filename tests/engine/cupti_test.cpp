@@ -90,6 +90,25 @@ TEST(Cupti, ACallsMarksAreThoseOfAllThatItEnqueues) {
   EXPECT_EQ(marksOf("outside"), Marks(-1, -1));
 }
 
+TEST(Cupti, TellsWhatAGraphDoes) {
+  const FakeCupti gpu;
+  const auto cupti = openFake();
+  cupti->start();
+  for (const int inGraph : {0, 1}) {
+    gpu.graph(inGraph);
+    const uint32_t call = gpu.call();
+    gpu.kernel(call, inGraph == 1 ? "launched" : "called", 0, 0, 10, 20);
+    gpu.copy(call, 1, 64, 20, 30);
+    gpu.peerCopy(call, 64, 30, 40);
+  }
+  gpu.graph(0);
+  const auto all = cupti->stop();
+  EXPECT_FALSE(activityOf(all, "called").inGraph);
+  EXPECT_TRUE(activityOf(all, "launched").inGraph);
+  EXPECT_EQ(all.size(), 6U);
+  EXPECT_EQ(std::ranges::count(all, true, &DeviceActivity::inGraph), 3) << "a copy of either way too";
+}
+
 TEST(Cupti, KeepsWhatIsBetweenStartAndStop) {
   const FakeCupti gpu;
   const auto cupti = openFake();

@@ -10,11 +10,13 @@
 #include "engine/fake_cupti.h"
 #include "engine/measured_run.h"
 #include "engine/plan.h"
+#include "engine/repeated_work.h"
 #include "engine/run_point.h"
 #include "engine/run_watch.h"
 #include "engine/team_options.h"
 #include "engine/used_kernels.h"
 #include "executor/call_work.h"
+#include "measure/attribution.h"
 
 namespace tandem {
 namespace {
@@ -46,13 +48,15 @@ void launch(const FakeCupti& gpu, uint32_t device, uint64_t at) {
   gpu.kernel(graph, "sgd", device, 0, at + 9 * ms, at + 10 * ms);
 }
 
-void runWindow(DeviceTracer& tracer, const FakeCupti& gpu, uint32_t devices, int64_t steps) {
+/// `doStep` has a device do a step from a time on.
+template <class Step = decltype(&launch)>
+void runWindow(DeviceTracer& tracer, const FakeCupti& gpu, uint32_t devices, int64_t steps, Step doStep = &launch) {
   for (int64_t step = 0; step < steps; ++step) {
     for (uint32_t device = 0; device < devices; ++device) {
       const bool traces = DeviceTracer::traces(step, steps);
       if (traces) tracer.stepsBegin();
       const TracedStep traced(traces ? &tracer : nullptr, step);
-      launch(gpu, device, 100 * ms + 10 * ms * static_cast<uint64_t>(step));
+      doStep(gpu, device, 100 * ms + 10 * ms * static_cast<uint64_t>(step));
     }
   }
   tracer.stepsEnd(steps);
@@ -98,6 +102,44 @@ TEST(DeviceTracer, KeepsTheLastStepsOfAllDevices) {
     EXPECT_EQ(groupOf(device.kernels, "conv").flops, 3 * 4e9) << "by the names of the eager step";
     EXPECT_EQ(groupOf(device.operations, "relu forward").bytes, 3 * 2e6);
     EXPECT_EQ(groupOf(device.operations, "").calls, 3) << "sgd";
+  }
+}
+
+/// 10 ms: a call, a launch, the host's exchange on another stream, one more launch, 1 ms of nothing. Of each launch
+/// CUPTI tells that it was the first.
+class StepInParts {
+ public:
+  void operator()(const FakeCupti& gpu, uint32_t device, uint64_t at) {
+    gpu.kernel(gpu.call(), "coefficients", device, 7, at, at + ms);
+    const uint32_t own = gpu.call();
+    if (first_ == 0) first_ = own;
+    gpu.graph(1);
+    gpu.kernel(first_, "conv", device, 7, at + ms, at + 5 * ms);
+    gpu.graph(0);
+    gpu.kernel(gpu.call(), "sum", device, 8, at + 4 * ms, at + 9 * ms);
+    gpu.graph(1);
+    gpu.kernel(first_, "relu", device, 7, at + 5 * ms, at + 7 * ms);
+    gpu.graph(0);
+  }
+
+ private:
+  uint32_t first_ = 0;
+};
+
+TEST(DeviceTracer, AGraphInPartsIsOfTheStepThatLaunchesIt) {
+  const FakeCupti gpu;
+  DeviceTracer tracer(optionsOf({0, 1}));
+  runEagerStep(tracer, gpu);
+  runWindow(tracer, gpu, 2, 10, StepInParts());
+  const DeviceProfile profile = filled(tracer);
+  EXPECT_EQ(profile.missing, "");
+  ASSERT_EQ(profile.devices.size(), 2U);
+  for (const DeviceSteps& device : profile.devices) {
+    EXPECT_EQ(device.wall, Nanos(30 * ms));
+    EXPECT_EQ(device.idle(), Nanos(3 * ms));
+    EXPECT_EQ(groupOf(device.operations, "conv forward").calls, 3);
+    EXPECT_EQ(groupOf(device.operations, "relu forward").calls, 3);
+    EXPECT_EQ(groupOf(device.operations, "").calls, 2 * 3) << "coefficients and sums";
   }
 }
 
@@ -185,8 +227,33 @@ class EveryMarkAKernel {
   FakeCupti gpu_;
 };
 
-TEST(DeviceTracer, FollowsAMeasuredRun) {
+/// What the graph of a run does on it: of its kernels only the names are known.
+class KernelsOfAGraph final : public WorkListener {
+ public:
+  void workBegins(int64_t operation) noexcept override {
+    forward_ = operation % 2 == 0;
+    begin_ = now();
+  }
+  void workEnds() noexcept override {
+    gpu_.graph(1);
+    const auto begin = static_cast<uint64_t>(begin_.count()), end = static_cast<uint64_t>(now().count());
+    gpu_.kernel(gpu_.call(), forward_ ? "forward" : "backward", 0, 0, begin, end);
+    gpu_.graph(0);
+  }
+
+ private:
+  FakeCupti gpu_;
+  bool forward_ = false;
+  Nanos begin_{};
+};
+
+class MeasuredRunOnTheFake : public testing::TestWithParam<bool> {};
+
+TEST_P(MeasuredRunOnTheFake, IsFollowed) {
+  const bool recorded = GetParam();
   const EveryMarkAKernel gpu;
+  KernelsOfAGraph graphKernels;
+  WorkLog log;
   Config config;
   config.model = "resnet20";
   config.batch = 2;
@@ -202,7 +269,11 @@ TEST(DeviceTracer, FollowsAMeasuredRun) {
   DeviceTracer tracer(options);
   Profiler profiler(1, false);
   RunWatch watch(plan, {});
-  Team team(teamOptions(plan, graph, usedKernels(plan, graph)));
+  TeamOptions teamed = teamOptions(plan, graph, usedKernels(plan, graph));
+  if (recorded) {
+    teamed.recorder = [&](const Device&) { return std::make_unique<RepeatedWork>(log, &graphKernels); };
+  }
+  Team team(teamed);
   MeasuredRun run({.config = plan.config,
                    .globalBatch = plan.globalBatch,
                    .graph = &graph,
@@ -215,6 +286,7 @@ TEST(DeviceTracer, FollowsAMeasuredRun) {
   run.fill(record);
   watch.fill(record);
   EXPECT_EQ(record.steps.size(), 8U);
+  EXPECT_EQ(log.size(), recorded ? 1 + 1 + 8U : 0U) << "a record, and launches from the last step of warm-up on";
   ASSERT_TRUE(record.profile && record.profile->device);
   ASSERT_EQ(record.profile->device->missing, "");
   ASSERT_EQ(record.profile->device->devices.size(), 1U);
@@ -234,12 +306,16 @@ TEST(DeviceTracer, FollowsAMeasuredRun) {
   for (const DeviceActivity& activity : tracer.activities()) {
     EXPECT_GE(activity.step, 2);
     EXPECT_LT(activity.step, 8);
+    EXPECT_EQ(activity.inGraph, recorded);
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(DeviceTracer, MeasuredRunOnTheFake, testing::Bool(),
+                         [](const auto& info) { return std::string(info.param ? "recorded" : "eager"); });
+
 TEST(OnAGpu, AProfileKnowsKernelsAndWhatTheyAreFor) {
   if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
-  for (const char* graph : {"off", "auto"}) {  // a profile keeps to single kernels
+  for (const char* graph : {"off", "on"}) {
     Config config;
     config.model = "resnet20";
     config.devices = "cuda:0";
@@ -250,7 +326,9 @@ TEST(OnAGpu, AProfileKnowsKernelsAndWhatTheyAreFor) {
     config.profile = true;
     const RunRecord record = runPoint(resolvePlan(config, 1), nullptr);
     ASSERT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+    EXPECT_EQ(record.placement.graph, std::string(graph) == "on" ? "on" : "off: --graph=off");
     ASSERT_TRUE(record.profile && record.profile->device);
+    EXPECT_EQ(launched(*record.profile), std::string(graph) == "on");
     const DeviceProfile& profile = *record.profile->device;
     ASSERT_EQ(profile.missing, "") << graph;
     EXPECT_EQ(profile.lost, 0) << graph;

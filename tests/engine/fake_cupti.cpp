@@ -33,6 +33,7 @@ uint32_t lastCall = 0;
 bool automatic = false;
 thread_local std::vector<std::pair<uint32_t, uint64_t>> marks;
 thread_local uint64_t automaticBegin = 0;
+thread_local uint64_t graphNode = 0;
 
 void (*request)(uint8_t**, size_t*, size_t*) = nullptr;
 void (*complete)(void*, uint32_t, uint8_t*, size_t, size_t) = nullptr;
@@ -132,7 +133,7 @@ void fakeKernel(uint32_t call, const char* symbol, uint32_t device, uint32_t str
   if (call == 0) return;
   Raw record;
   record.put(0, concurrentKernelKind).put(16, begin).put(24, end).put(40, device).put(48, stream);
-  waiting.push_back(record.put(92, call).put(104, symbol));
+  waiting.push_back(record.put(92, call).put(104, symbol).put(144, graphNode));
 }
 
 void fakeCopy(uint32_t call, uint8_t way, uint64_t bytes, uint64_t begin, uint64_t end) {
@@ -140,7 +141,7 @@ void fakeCopy(uint32_t call, uint8_t way, uint64_t bytes, uint64_t begin, uint64
   if (call == 0 || !on(memcpyKind)) return;
   Raw record;
   record.put(0, memcpyKind).put(4, way).put(8, bytes).put(16, begin).put(24, end).put(32, uint32_t{2});
-  waiting.push_back(record.put(40, uint32_t{7}).put(44, call));
+  waiting.push_back(record.put(40, uint32_t{7}).put(44, call).put(64, graphNode));
 }
 
 void fakePeerCopy(uint32_t call, uint64_t bytes, uint64_t begin, uint64_t end) {
@@ -148,10 +149,13 @@ void fakePeerCopy(uint32_t call, uint64_t bytes, uint64_t begin, uint64_t end) {
   if (call == 0 || !on(memcpy2Kind)) return;
   Raw record;
   record.put(0, memcpy2Kind).put(8, bytes).put(16, begin).put(24, end).put(32, uint32_t{2}).put(40, uint32_t{7});
-  waiting.push_back(record.put(60, call));
+  waiting.push_back(record.put(60, call).put(72, graphNode));
 }
 
 void fakeDrop(size_t count) { dropped += count; }
+
+/// From here on what this thread has a GPU do is in a launched graph.
+void fakeGraph(int whether) { graphNode = whether != 0 ? 5 : 0; }
 
 /// From here on every operation that is marked is a kernel from the mark's push to its pop.
 void fakeAutomatic(int whether) { automatic = whether != 0; }

@@ -18,6 +18,7 @@ struct FakeCupti {
     load("fakeCopy", copy);
     load("fakePeerCopy", peerCopy);
     load("fakeDrop", drop);
+    load("fakeGraph", graph);
     load("fakeAutomatic", automatic);
   }
 
@@ -27,6 +28,7 @@ struct FakeCupti {
   void (*copy)(uint32_t call, uint8_t way, uint64_t bytes, uint64_t begin, uint64_t end) = nullptr;
   void (*peerCopy)(uint32_t call, uint64_t bytes, uint64_t begin, uint64_t end) = nullptr;
   void (*drop)(size_t count) = nullptr;
+  void (*graph)(int whether) = nullptr;
   void (*automatic)(int whether) = nullptr;
 
  private:

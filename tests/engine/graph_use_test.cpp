@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "comm/group.h"
+#include "engine/graphed_step.h"
 #include "optim/optimizer.h"
 
 namespace tandem {
@@ -61,6 +62,16 @@ TEST(GraphUse, WhereReplicasWaitOnTheHostItIsRecordedInParts) {
   }
 }
 
+TEST(GraphUse, AProfileIsOfTheStepAsItRunsWithout) {
+  Config config = onGpus(1);
+  EXPECT_EQ(fewestWarmup(config), 0);
+  config.profile = true;
+  EXPECT_EQ(graphText(config), "on");
+  EXPECT_EQ(fewestWarmup(config), GraphedStep::eagerSteps + 1);
+  config.graph = "off";
+  EXPECT_EQ(fewestWarmup(config), 0);
+}
+
 TEST(GraphUse, OffIsOff) {
   Config config = onGpus(1);
   config.graph = "off";
@@ -81,7 +92,6 @@ struct Obstacle {
 const Obstacle obstacles[] = {
     {"only GPUs have graphs", [](Config& config) { config.devices = "cpu"; }},
     {"--executor=autograd", [](Config& config) { config.executor = "autograd"; }},
-    {"--profile", [](Config& config) { config.profile = true; }},
     {"--loss-at=gathered", [](Config& config) { config.lossAt = "gathered"; }},
 };
 

@@ -98,6 +98,31 @@ TEST(GraphedStep, CallsOfTheHostAreMadeInEveryStep) {
   EXPECT_EQ(log, WorkLog({"record", "launch", "call", "launch", "call"}));
 }
 
+TEST(GraphedStep, ALaunchIsASpanAroundTheCallsOfTheHost) {
+  WorkLog log;
+  std::optional<GraphedStep> graphed;
+  const auto work = [&](const Batch&) {
+    { const Span forward(SpanKind::forward); }
+    graphed->call([] { const Span handingOver(SpanKind::exchange); });
+    return at::Tensor();
+  };
+  graphed.emplace(std::make_unique<RepeatedWork>(log), work, at::detail::createCPUGenerator(1));
+  for (int i = 0; i <= GraphedStep::eagerSteps; ++i) graphed->run(batchOf(i));
+  SpanRecorder recorder(8);
+  {
+    const RecordedThread recorded(&recorder);
+    graphed->run(batchOf(9));
+  }
+  const auto spans = recorder.spans();
+  ASSERT_EQ(spans.size(), 3U);
+  const SpanKind kinds[] = {SpanKind::input, SpanKind::launch, SpanKind::exchange};
+  const int depths[] = {0, 0, 1};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(spans[i].kind, kinds[i]) << i;
+    EXPECT_EQ(spans[i].depth, depths[i]) << i;
+  }
+}
+
 TEST(GraphedStep, WithoutALossThereIsNone) {
   WorkLog log;
   GraphedStep graphed(

@@ -1,33 +1,66 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/span.h"
+#include "base/work_mark.h"
 #include "device/recorded_work.h"
 
 namespace tandem {
 
 using WorkLog = std::vector<std::string>;
 
-/// Recorded work on a CPU: keeps the work and does it again at each launch, with the host's calls in their places.
+/// Who hears of what a thread does.
+struct Listeners {
+  SpanRecorder* spans = nullptr;
+  WorkListener* work = nullptr;
+};
+
+/// Puts others in the place of the thread's listeners as long as it lives.
+class HeardBy {
+ public:
+  explicit HeardBy(Listeners others)
+      : before_{std::exchange(threadRecorder, others.spans), std::exchange(threadWorkListener, others.work)} {}
+  ~HeardBy() {
+    threadRecorder = before_.spans;
+    threadWorkListener = before_.work;
+  }
+  HeardBy(const HeardBy&) = delete;
+  HeardBy& operator=(const HeardBy&) = delete;
+
+  Listeners before() const { return before_; }
+
+ private:
+  Listeners before_;
+};
+
+/// Recorded work on a CPU: keeps the work and does it again at each launch, with the host's calls in their places. As
+/// with a graph, they are all that the host hears of.
 class RepeatedWork final : public RecordedWork {
  public:
-  explicit RepeatedWork(WorkLog& log) : log_(log) {}
+  /// `device` hears for which operations a launch works; null: nobody does.
+  explicit RepeatedWork(WorkLog& log, WorkListener* device = nullptr) : log_(log), device_{nullptr, device} {}
   void record(const std::function<void()>& work, const at::Generator&) override {
     log_.emplace_back("record");
     work_ = work;
   }
   void call(std::function<void()> onHost) override {
     log_.emplace_back("call");
+    const HeardBy host(host_);
     onHost();
   }
   void launch() override {
     log_.emplace_back("launch");
+    const HeardBy device(device_);
+    host_ = device.before();
     work_();
   }
 
  private:
   WorkLog& log_;
+  Listeners device_, host_;
   std::function<void()> work_;
 };
 

@@ -158,6 +158,40 @@ TEST(DeviceSteps, ofAGraphAdoptTheOperationsOfAnEagerStep) {
   EXPECT_EQ(graph.back().operation, -1) << "of no step";
 }
 
+TEST(DeviceSteps, ofSeveralDevicesAllAdoptTheOperationsOfTheOneEagerStep) {
+  const std::vector<DeviceActivity> eager{kernel("conv", 0, 1, -1, 0), kernel("conv", 1, 2, -1, 2)};
+  std::vector<DeviceActivity> graph;
+  for (const int device : {1, 0}) {
+    for (const int64_t step : {5, 6}) {
+      for (const double after : {1.0, 0.0}) {
+        graph.push_back(kernel("conv", 10.0 * static_cast<double>(step) + after + 0.5 * device, 0, step));
+        graph.back().device = device;
+      }
+    }
+  }
+  adoptOperations(graph, eager);
+  for (size_t i = 0; i < graph.size(); ++i) EXPECT_EQ(graph[i].operation, i % 2 == 0 ? 2 : 0) << i;
+}
+
+TEST(DeviceSteps, ofGraphsAreThoseOfTheCallsBeforeThem) {
+  const auto launched = [](double begin, int device, int64_t told) {
+    DeviceActivity activity = kernel("conv", begin, begin + 1, told);
+    activity.device = device, activity.inGraph = true;
+    return activity;
+  };
+  const auto called = [](double begin, int device, int64_t step) {
+    DeviceActivity activity = kernel("coefficients", begin, begin + 1, step);
+    activity.device = device;
+    return activity;
+  };
+  std::vector<DeviceActivity> all{launched(12, 0, 7),  launched(1, 0, 3), called(10, 0, 5),
+                                  launched(22, 0, -1), called(15, 0, -1), launched(16, 0, 6),
+                                  launched(21, 1, 5),  called(20, 0, 6),  called(11, 1, 4)};
+  adoptSteps(all);
+  const int64_t expected[] = {5, 3, 5, 6, -1, 5, 4, 6, 4};
+  for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].step, expected[i]) << i;
+}
+
 TEST(DeviceSteps, anOperationThatIsKnownStays) {
   const std::vector<DeviceActivity> eager{kernel("conv", 0, 1, -1, 0)};
   std::vector<DeviceActivity> own{kernel("conv", 50, 51, 5, 2)};

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "measure/attribution.h"
 #include "measure/record_example.h"
 
@@ -80,6 +82,28 @@ TEST(Profile, arrivalsOfStepsThatNotAllHaveAreLeftOut) {
   EXPECT_EQ(found[0], (ExchangeArrivals{100, millis(1), {millis(5), millis(4)}, {1, 0}}));
   EXPECT_TRUE(exchangesOf({{arrivals(0, 0, {9})}}).empty()) << "one replica";
   EXPECT_TRUE(exchangesOf({{arrivals(0, 0, {})}, {arrivals(0, 0, {})}}).empty());
+}
+
+/// Of a recorded step, with a call of the host amid the launch.
+std::vector<RecordedSpan> launchedSpans() {
+  return {span(SpanKind::step, 0, 0, 100),    span(SpanKind::exchange, 1, 0, 1),   span(SpanKind::input, 1, 2, 3),
+          span(SpanKind::launch, 1, 3, 63),   span(SpanKind::exchange, 2, 10, 16), span(SpanKind::update, 3, 11, 13),
+          span(SpanKind::exchange, 1, 70, 99)};
+}
+
+TEST(Profile, whatTheHostDoesWithinALaunchIsHidden) {
+  const StepParts parts = takenApart(launchedSpans());
+  EXPECT_EQ(parts.launch, millis(54));
+  EXPECT_EQ(parts.hiddenExchange, millis(4));
+  EXPECT_EQ(parts.hiddenUpdate, millis(2));
+  EXPECT_EQ(parts.exchange, millis(1 + 29));
+  EXPECT_EQ(parts.rest, millis(100 - 1 - 1 - 60 - 29));
+  EXPECT_EQ(parts.arrival, millis(70));
+}
+
+TEST(Profile, nobodyArrivesAtAnExchangeThatIsLaunched) {
+  const auto spans = launchedSpans();
+  EXPECT_FALSE(takenApart(std::span(spans).first(6)).arrival) << "weights were fetched before";
 }
 
 TEST(Profile, withoutExchangeNobodyArrives) {
@@ -191,6 +215,23 @@ TEST(Attribution, workIsOfOneReplicaAndInItsTime) {
   EXPECT_EQ(achieved(record)[2].peak, 2e10);
   record.profile.reset();
   EXPECT_TRUE(achieved(record).empty());
+}
+
+TEST(Attribution, workThatIsLaunchedHasNoTimeOfTheHosts) {
+  RunRecord record = profiled({20, 25});
+  EXPECT_FALSE(launched(*record.profile));
+  for (auto& replica : record.profile->replicas) {
+    for (StepParts& step : replica.steps) step.launch = std::exchange(step.forward, Nanos{});
+  }
+  EXPECT_TRUE(launched(*record.profile));
+  const auto inParts = achieved(record);
+  ASSERT_EQ(inParts.size(), 2U);
+  EXPECT_EQ(inParts[0].name, "input");
+  EXPECT_EQ(inParts[1].name, "gradients received");
+  for (auto& replica : record.profile->replicas) {
+    for (StepParts& step : replica.steps) step.arrival.reset();
+  }
+  EXPECT_EQ(achieved(record).size(), 1U) << "the exchange is launched too";
 }
 
 }  // namespace

@@ -92,6 +92,19 @@ TEST(RecordJson, OnlyAProfileHasTheStepsTakenApart) {
   EXPECT_FALSE(recordFromJson(stored).profile);
 }
 
+TEST(RecordJson, StepsFromBeforeTheyWereLaunchedAreRead) {
+  json stored = toJson(fullRecord());
+  EXPECT_EQ(*find(stored, "/profile/replicas/1/launch_ns/1"), 1'100'000);
+  for (json& replica : stored.at("profile").at("replicas")) replica.erase("launch_ns");
+  const auto steps = recordFromJson(stored).profile->replicas[1].steps;
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps[1].launch, Nanos{});
+  EXPECT_EQ(steps[1].rest, millis(1.1));
+  find(stored, "/profile/replicas/1")->erase("forward_ns");
+  EXPECT_NE(failureOf(stored).find("'profile.replicas[1].forward_ns' is missing"), std::string::npos)
+      << failureOf(stored);
+}
+
 TEST(RecordJson, OnlyAProfileOfGpusHasTheirSteps) {
   RunRecord record = fullRecord();
   json stored = toJson(record);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "base/text.h"
 #include "measure/record_example.h"
 #include "report/comparison.h"
@@ -58,6 +60,24 @@ TEST(ProfileTables, showPartsByReplicaAndNameTheStraggler) {
   EXPECT_TRUE(contains(text, "input 1 MiB, gradients 2 MiB, received in the exchange 3 MiB")) << text;
   EXPECT_TRUE(contains(text, "\ncompute; 388800.000 MFLOP; 7.00; 55542.86 GFLOP/s; ; \n")) << text;
   EXPECT_FALSE(contains(text, "Arrivals")) << "of a record that has none";
+}
+
+TEST(ProfileTables, ofALaunchedStepSayThatTheHostSeesTheLaunchAlone) {
+  RunRecord record = profiled(8, 6);
+  for (ReplicaProfile& replica : record.profile->replicas) {
+    for (StepParts& step : replica.steps) {
+      step.launch = std::exchange(step.forward, Nanos{});
+      step.arrival.reset();
+    }
+  }
+  const std::string text = textOf(profileTables({&record, 1}));
+  EXPECT_TRUE(contains(text, "replica;step;graph launch;exchange;idle;\n")) << text;
+  EXPECT_TRUE(contains(text, "the step runs as a CUDA graph")) << text;
+  EXPECT_TRUE(contains(text, "\ninput; 1.049 MB; 0.00; ")) << text;
+  for (const char* unknown : {"\ncompute;", "\ngradients received;", "straggler"}) {
+    EXPECT_FALSE(contains(text, unknown)) << unknown << " of\n" << text;
+  }
+  EXPECT_FALSE(contains(textOf(profileTables(std::vector{profiled(8, 6)})), "CUDA graph"));
 }
 
 TEST(ProfileTables, workStandsBesideAReplicasShareOfThePeaks) {

@@ -30,7 +30,7 @@ struct UsedKernels {
 UsedKernels usedKernels(const RunPlan& plan, const Graph& graph);
 
 /// How many forward and backward passes of the graph's convolutions each algorithm computes in a training step, on a
-/// GPU ATen and cuDNN; empty where there is one only.
+/// GPU ATen, cuDNN, and "cuDNN with sums", those of the batch-norm behind; empty where there is one only.
 std::map<std::string, int64_t> passesOf(const UsedKernels& kernels, const Graph& graph);
 
 }  // namespace tandem

@@ -30,9 +30,11 @@ struct EngineChoice {
 };
 
 /// For each pass of each convolution the engine that takes least time here, ATen's among them, and for each batch-norm
-/// with a ReLU a pair of engines where both together are faster than Tandem's kernels; as Tuner measures: activations
-/// in nhwc, each different layer once, on the current stream of the caller's thread. Times are kept in `cache`.
-/// Convolutions with unequal padding are ATen's, and so is the gradient of the images.
+/// with a ReLU a pair of engines where both together are faster than Tandem's kernels. Where a batch-norm alone reads a
+/// convolution, an engine that takes its statistics as it writes (PassEngines::withSums) runs instead, with Tandem's
+/// kernels for the rest, if that is faster than what was chosen for both, the batch-norm's backward included. As Tuner
+/// measures: activations in nhwc, each different layer once, on the current stream of the caller's thread. Times are
+/// kept in `cache`. Convolutions with unequal padding are ATen's, and so is the gradient of the images.
 EngineChoice fastestEngines(const Graph& graph, const EngineTrial& trial, MeasuredCache& cache);
 
 }  // namespace tandem

@@ -28,6 +28,7 @@ struct ExecutorOptions {
   uint64_t dropoutSeed = 0;  ///< of this replica
   RecomputeEntry recompute = recomputes().front();
   int64_t zeroChannels = 0;  ///< that images have behind their own (image_padding.h); planned executor only
+  EnginesOf enginesOf = cudnnConvolution;  ///< where those of convolutions come from
 };
 
 /// The graph's parameters in the order in which their gradients become ready in backward: the order of FlatBuffers.

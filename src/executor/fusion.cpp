@@ -24,6 +24,7 @@ class Fusion {
     for (NodeId id = 1; id < count; ++id) {
       if (gone_[index(id)]) continue;
       plan.push_back(fused[index(id)].value_or(PlannedNode{id, graph_.node(id).inputs, id, false}));
+      plan.back().afterConvolution = isAfterConvolution(plan.back());
     }
     return plan;
   }
@@ -32,6 +33,9 @@ class Fusion {
   static size_t index(NodeId id) { return static_cast<size_t>(id); }
   bool is(NodeId id, std::string_view operation) const { return graph_.node(id).operation->name == operation; }
   bool isNormReadOnce(NodeId id) const { return is(id, "batch_norm") && uses_[index(id)] == 1; }
+  bool isAfterConvolution(const PlannedNode& call) const {
+    return is(call.node, "batch_norm") && is(call.inputs.front(), "conv") && uses_[index(call.inputs.front())] == 1;
+  }
 
   // relu <- batch_norm, or relu <- add <- batch_norm, when nobody else reads what lies between.
   std::optional<PlannedNode> endingAt(NodeId relu) {

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <array>
+#include <utility>
 
 #include "base/error.h"
 #include "kernels/convolution.h"
@@ -20,7 +21,7 @@ class PackedConvolution final : public PlannedOperation {
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
     const at::Tensor input = inputs[0].contiguous(at::MemoryFormat::ChannelsLast);
     if (!mode.again) kernel_->weightsChanged();
-    at::Tensor output = kernel_->forward(input);
+    at::Tensor output = made(input, mode);
     if (mode.gradients) keep({&input, 1}, output);
     return output;
   }
@@ -37,6 +38,15 @@ class PackedConvolution final : public PlannedOperation {
   }
 
  private:
+  // Repeated as it was, though nobody needs the sums then: by another kernel last bits would differ.
+  at::Tensor made(const at::Tensor& input, PassMode mode) {
+    if (!b_.sums || !mode.training) return kernel_->forward(input);
+    ChannelSums sums;
+    at::Tensor output = kernel_->forwardWithSums(input, sums);
+    if (!mode.again) *b_.sums = std::move(sums);
+    return output;
+  }
+
   const PlannedBinding b_;
   std::unique_ptr<Convolution> kernel_;
   at::Tensor input_;
@@ -96,8 +106,9 @@ std::unique_ptr<PlannedOperation> makeConvolutionOf(const PlannedBinding& bindin
   const ConvolutionParameters parameters{binding.weight, binding.bias, binding.weightGradient, binding.biasGradient};
   std::unique_ptr<Convolution> kernel;
   if (binding.format == at::MemoryFormat::ChannelsLast) {
-    kernel = binding.engines.images > 0 ? makeEngineConvolution(geometry, parameters, binding.engines)
-                                        : makeConvolution(geometry, parameters, binding.algorithms);
+    kernel = binding.engines.images > 0
+                 ? makeEngineConvolution(geometry, parameters, binding.engines, binding.enginesOf)
+                 : makeConvolution(geometry, parameters, binding.algorithms);
   }
   if (kernel) return std::make_unique<PackedConvolution>(binding, std::move(kernel));
   check(!binding.blockedOutput, "blocked activations have a kernel");

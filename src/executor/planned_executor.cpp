@@ -15,6 +15,7 @@
 #include "executor/value_layout.h"
 #include "graph/operation.h"
 #include "kernels/blocked.h"
+#include "kernels/norm_act.h"
 
 namespace tandem {
 namespace {
@@ -91,6 +92,7 @@ void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
     steps_[i].binding.node = &graph.node(plan_[i].node);
     steps_[i].binding.generator = &generator_;
     steps_[i].binding.format = options_.layout.format;
+    steps_[i].binding.enginesOf = options_.enginesOf;
     if (!options_.algorithms.empty()) {
       steps_[i].binding.algorithms = options_.algorithms.at(static_cast<size_t>(plan_[i].node));
     }
@@ -152,6 +154,7 @@ at::Tensor PlannedExecutor::inLayout(const at::Tensor& tensor, bool isBlocked, b
 void PlannedExecutor::planValues(const Graph& graph) {
   const Activations activations = activationsOf(graph, plan_, options_);
   recomputation_ = recomputation(activations, options_.recompute.cuts(activations));
+  const bool sumsServe = hasNormActKernel(options_.device, options_.compute, options_.layout.format);
   std::vector<int> uses(values_, 0);
   std::vector<Step*> lastUser(values_, nullptr), maker(values_, nullptr);
   for (Step& step : steps_) {
@@ -174,6 +177,9 @@ void PlannedExecutor::planValues(const Graph& graph) {
     step.binding.mayOverwrite = uses[first] == 1 && !recomputation_.kept[first] && maker[first] &&
                                 !maker[first]->binding.plan->relu &&
                                 outputMayBeOverwritten(maker[first]->binding.node->operation->name);
+    if (step.binding.plan->afterConvolution && sumsServe) {
+      step.binding.sums = maker[first]->binding.sums = std::make_shared<ChannelSums>();
+    }
   }
   for (size_t value = 0; value < values_; ++value) {
     if (lastUser[value]) lastUser[value]->lastUseOf.push_back(static_cast<NodeId>(value));

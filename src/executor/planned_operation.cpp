@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 #include "base/error.h"
 #include "executor/executor.h"
@@ -82,10 +83,11 @@ class BatchNorm final : public Bound {
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
     options_.training = mode.training;
     const at::Tensor x = dense(inputs[0]), residual = inputs.size() > 1 ? inputs[1] : at::Tensor();
-    const bool byEngines = mode.gradients && !mode.again && engines_.serves(x, residual, parameters_, options_);
-    at::Tensor output = byEngines    ? engines_.forward(x, residual, parameters_, options_, saved_)
-                        : mode.again ? normActAgain(x, residual, options_, saved_)
-                                     : normAct(x, residual, parameters_, options_, saved_);
+    const bool known = mode.again || takesSums(x);
+    const bool byEngines = !known && mode.gradients && engines_.serves(x, residual, parameters_, options_);
+    at::Tensor output = byEngines ? engines_.forward(x, residual, parameters_, options_, saved_)
+                        : known   ? normActAgain(x, residual, options_, saved_)
+                                  : normAct(x, residual, parameters_, options_, saved_);
     if (!mode.gradients) forgetActivations();
     return output;
   }
@@ -108,6 +110,12 @@ class BatchNorm final : public Bound {
   }
 
  private:
+  // The statistics of x, where the convolution that made it left its sums.
+  bool takesSums(const at::Tensor& x) {
+    if (!b_.sums || !b_.sums->defined()) return false;
+    normActStatistics(x, std::exchange(*b_.sums, {}), parameters_, options_, saved_);
+    return true;
+  }
   // As kernels ask for it: keptForBackward() knows which of them run.
   at::Tensor dense(const at::Tensor& x) const { return x.dim() == 4 ? x.contiguous(b_.format) : x; }
   // The statistics stay: a forward may be repeated.

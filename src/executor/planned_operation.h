@@ -30,6 +30,10 @@ struct PlannedBinding {
   PassAlgorithms algorithms{};                               ///< of a convolution
   PassEngines engines{};                                     ///< of a convolution on a GPU; of no images: ATen's
   NormEngines norms{};                                       ///< of a batch-norm on a GPU
+  EnginesOf enginesOf = cudnnConvolution;                    ///< of a convolution: where engines come from
+  /// Where a convolution leaves what it summed of its output in training, for the batch-norm behind it
+  /// (PlannedNode::afterConvolution), which takes it away. Null: nobody asks.
+  std::shared_ptr<ChannelSums> sums = {};
 };
 
 struct PassMode {

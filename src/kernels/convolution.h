@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/channel_sums.h"
+
 namespace tandem {
 
 struct ConvolutionGeometry {
@@ -36,6 +38,13 @@ class Convolution {
   virtual void weightsChanged() = 0;
 
   virtual at::Tensor forward(const at::Tensor& x) = 0;
+
+  /// The same, y's last bits aside, with what the kernel summed of y as it wrote it. One that takes no sums, or none at
+  /// this call, leaves them undefined: whoever asks can do without.
+  virtual at::Tensor forwardWithSums(const at::Tensor& x, ChannelSums& sums) {
+    sums = {};
+    return forward(x);
+  }
 
   /// The gradient of x.
   virtual at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) = 0;

@@ -26,10 +26,10 @@ int64_t ConvolutionProblem::outputWidth() const {
 
 std::string ConvolutionProblem::text() const {
   const ConvolutionGeometry& g = geometry;
-  return concat("convolution, ", passNames.at(static_cast<size_t>(pass)), ", ", images, " x ", channels, 'x', height,
-                'x', width, "->", outputs, " kernel ", kernelH, 'x', kernelW, " stride ", g.strideH, 'x', g.strideW,
-                " padding ", g.top, ',', g.bottom, ',', g.left, ',', g.right, " groups ", g.groups, " nhwc ",
-                tf32 ? "tf32" : typeNames.at(static_cast<size_t>(type)));
+  return concat("convolution, ", passNames.at(static_cast<size_t>(pass)), sums ? " with sums" : "", ", ", images, " x ",
+                channels, 'x', height, 'x', width, "->", outputs, " kernel ", kernelH, 'x', kernelW, " stride ",
+                g.strideH, 'x', g.strideW, " padding ", g.top, ',', g.bottom, ',', g.left, ',', g.right, " groups ",
+                g.groups, " nhwc ", tf32 ? "tf32" : typeNames.at(static_cast<size_t>(type)));
 }
 
 ConvolutionProblem problemOf(ConvolutionPass pass, const ConvolutionGeometry& geometry, at::ScalarType type,

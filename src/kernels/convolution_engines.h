@@ -16,6 +16,7 @@ enum class ConvolutionPass { forward, inputGradient, weightGradient };
 /// One pass of a convolution in NHWC, of one type, summed in fp32.
 struct ConvolutionProblem {
   ConvolutionPass pass{};
+  bool sums = false;  ///< forward: those of y's channels too (ChannelSums, about 0)
   Element type{};
   bool tf32 = false;  ///< fp32 factors may be rounded to TF32
   int64_t images = 0, channels = 0, height = 0, width = 0;
@@ -33,8 +34,9 @@ struct ConvolutionProblem {
 ConvolutionProblem problemOf(ConvolutionPass pass, const ConvolutionGeometry& geometry, at::ScalarType type,
                              at::IntArrayRef x, at::IntArrayRef weight);
 
-/// Of cuDNN's graph API. Tensors: x, weight, y (or their gradients), of which the pass writes y, x or weight. Null for
-/// what it does not serve, and in a build without it. REQUIRES: a GPU, equal padding on both sides.
+/// Of cuDNN's graph API. Tensors: x, weight, y (or their gradients), of which the pass writes y, x or weight; with sums
+/// also sum and squares, [outputs] fp32. Null for what it does not serve, and in a build without it. REQUIRES: a GPU,
+/// equal padding on both sides.
 std::unique_ptr<Engines> cudnnConvolution(const ConvolutionProblem& problem);
 
 }  // namespace tandem

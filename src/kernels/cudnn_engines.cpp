@@ -119,28 +119,32 @@ struct Dense {
   }
 };
 
+/// [channels] fp32.
+Dense perChannel(int64_t channels, int64_t uid) { return {{1, channels, 1, 1}, fe::DataType_t::FLOAT, uid}; }
+
 template <class ConvolutionAttributes>
 ConvolutionAttributes attributesOf(const ConvolutionGeometry& g) {
   return ConvolutionAttributes().set_padding({g.top, g.left}).set_stride({g.strideH, g.strideW}).set_dilation({1, 1});
 }
 
-void addConvolution(fe::graph::Graph& graph, const ConvolutionProblem& p) {
+/// Gives the tensor that it writes.
+Tensor addConvolution(fe::graph::Graph& graph, const ConvolutionProblem& p) {
   using namespace fe::graph;
   const fe::DataType_t type = typeOf(p.type);
   const Dense x{{p.images, p.channels, p.height, p.width}, type, 1};
   const Dense weight{{p.outputs, p.channels / p.geometry.groups, p.kernelH, p.kernelW}, type, 2};
   const Dense y{{p.images, p.outputs, p.outputHeight(), p.outputWidth()}, type, 3};
-  switch (p.pass) {
-    case ConvolutionPass::forward:
-      y.out(graph.conv_fprop(x.in(graph), weight.in(graph), attributesOf<Conv_fprop_attributes>(p.geometry)));
-      return;
-    case ConvolutionPass::inputGradient:
-      x.out(graph.conv_dgrad(y.in(graph), weight.in(graph), attributesOf<Conv_dgrad_attributes>(p.geometry)));
-      return;
-    case ConvolutionPass::weightGradient:
-      weight.out(graph.conv_wgrad(y.in(graph), x.in(graph), attributesOf<Conv_wgrad_attributes>(p.geometry)));
-      return;
+  const auto written = [](const Dense& description, const Tensor& tensor) {
+    description.out(tensor);
+    return tensor;
+  };
+  if (p.pass == ConvolutionPass::forward) {
+    return written(y, graph.conv_fprop(x.in(graph), weight.in(graph), attributesOf<Conv_fprop_attributes>(p.geometry)));
   }
+  if (p.pass == ConvolutionPass::inputGradient) {
+    return written(x, graph.conv_dgrad(y.in(graph), weight.in(graph), attributesOf<Conv_dgrad_attributes>(p.geometry)));
+  }
+  return written(weight, graph.conv_wgrad(y.in(graph), x.in(graph), attributesOf<Conv_wgrad_attributes>(p.geometry)));
 }
 
 Tensor pointwise(fe::graph::Graph& graph, fe::PointwiseMode_t mode, const Tensor& a, const Tensor& b = nullptr) {
@@ -152,23 +156,35 @@ Tensor constant(fe::graph::Graph& graph, double value) {
   return graph.tensor(fe::graph::Tensor_attributes(static_cast<float>(value)));
 }
 
+/// The sums of y's channels as one operation: what cuDNN's pre-compiled engines, of fp16 alone, know behind a
+/// convolution.
+void addStatistics(fe::graph::Graph& graph, const Tensor& y, int64_t channels) {
+  const auto sums = graph.genstats(y, fe::graph::Genstats_attributes());
+  for (size_t i = 0; i < sums.size(); ++i) perChannel(channels, static_cast<int64_t>(i) + 4).out(sums[i]);
+}
+
+/// The same as two reductions: what its generic engines can end with.
+void addReductions(fe::graph::Graph& graph, const Tensor& y, int64_t channels) {
+  const auto add = fe::graph::Reduction_attributes().set_mode(fe::ReductionMode_t::ADD);
+  perChannel(channels, 4).out(graph.reduction(y, add));
+  perChannel(channels, 5).out(graph.reduction(pointwise(graph, fe::PointwiseMode_t::MUL, y, y), add));
+}
+
 /// The tensors of cudnnNorm() in their order.
 class NormTensors {
  public:
   NormTensors(fe::graph::Graph& graph, const NormProblem& p)
-      : graph_(graph),
-        all_{p.images, p.channels, p.height, p.width},
-        channels_{1, p.channels, 1, 1},
-        type_(typeOf(p.type)) {}
+      : graph_(graph), all_{p.images, p.channels, p.height, p.width}, channels_(p.channels), type_(typeOf(p.type)) {}
 
   Dense activation(int64_t uid) const { return {all_, type_, uid}; }
   Dense mask(int64_t uid) const { return {all_, fe::DataType_t::BOOLEAN, uid}; }
-  Dense perChannel(int64_t uid) const { return {channels_, fe::DataType_t::FLOAT, uid}; }
+  Dense perChannel(int64_t uid) const { return tandem::perChannel(channels_, uid); }
   Tensor in(const Dense& tensor) const { return tensor.in(graph_); }
 
  private:
   fe::graph::Graph& graph_;
-  Dims all_, channels_;
+  Dims all_;
+  int64_t channels_;
   fe::DataType_t type_;
 };
 
@@ -220,9 +236,15 @@ std::unique_ptr<Engines> enginesOf(std::unique_ptr<fe::graph::Graph> graph, int6
 }  // namespace
 
 std::unique_ptr<Engines> cudnnConvolution(const ConvolutionProblem& p) {
-  auto graph = emptyGraph(p.type);
-  addConvolution(*graph, p);
-  return enginesOf(std::move(graph), 3, unwantedNotes(p.type, p.tf32));
+  const auto engines = [&](void (*addSums)(fe::graph::Graph&, const Tensor&, int64_t)) {
+    auto graph = emptyGraph(p.type);
+    const Tensor result = addConvolution(*graph, p);
+    if (addSums != nullptr) addSums(*graph, result, p.outputs);
+    return enginesOf(std::move(graph), addSums != nullptr ? 5 : 3, unwantedNotes(p.type, p.tf32));
+  };
+  if (!p.sums) return engines(nullptr);
+  auto preCompiled = p.type == Element::fp16 ? engines(addStatistics) : nullptr;
+  return preCompiled ? std::move(preCompiled) : engines(addReductions);
 }
 
 std::unique_ptr<Engines> cudnnNorm(const NormProblem& p) {

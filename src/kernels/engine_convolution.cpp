@@ -13,9 +13,6 @@ namespace {
 
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 
-/// As of cudnnConvolution().
-std::array<at::Tensor, 3> inOrder(const ConvolutionTensors& t) { return {t.x, t.weight, t.y}; }
-
 bool hasEqualPadding(const ConvolutionGeometry& g) { return g.top == g.bottom && g.left == g.right; }
 
 /// The gradient of x or weight by ATen.
@@ -41,6 +38,8 @@ const at::Tensor& resultOf(ConvolutionPass pass, const ConvolutionTensors& t) {
   return pass == ConvolutionPass::forward ? t.y : pass == ConvolutionPass::inputGradient ? t.x : t.weight;
 }
 
+constexpr size_t passes = 3;
+
 class EngineConvolution final : public Convolution {
  public:
   EngineConvolution(const ConvolutionGeometry& geometry, ConvolutionParameters parameters, PassEngines engines,
@@ -51,15 +50,15 @@ class EngineConvolution final : public Convolution {
 
   at::Tensor forward(const at::Tensor& x) override {
     const ReadyEngine* const engine = engineFor(ConvolutionPass::forward, x);
-    if (engine == nullptr) return forwardByAten(g_, x, p_.weight, p_.bias);
-    const ConvolutionProblem problem = problemOf(ConvolutionPass::forward, x);
-    const at::Tensor y = at::empty({problem.images, problem.outputs, problem.outputHeight(), problem.outputWidth()},
-                                   x.options().memory_format(channelsLast));
-    const ConvolutionTensors tensors{x, p_.weight, y};
-    if (!areAligned(inOrder(tensors))) return forwardByAten(g_, x, p_.weight, p_.bias);
-    engine->run(inOrder(tensors));
-    if (p_.bias.defined()) y.add_(p_.bias.view({1, -1, 1, 1}));
-    return y;
+    const at::Tensor y = engine != nullptr ? forwardBy(*engine, x, nullptr) : at::Tensor();
+    return y.defined() ? y : forwardByAten(g_, x, p_.weight, p_.bias);
+  }
+
+  at::Tensor forwardWithSums(const at::Tensor& x, ChannelSums& sums) override {
+    sums = {};
+    const ReadyEngine* const engine = engineFor(ConvolutionPass::forward, x, /*sums=*/true);
+    const at::Tensor y = engine != nullptr ? forwardBy(*engine, x, &sums) : at::Tensor();
+    return y.defined() ? y : forward(x);
   }
 
   at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override {
@@ -92,24 +91,45 @@ class EngineConvolution final : public Convolution {
   ConvolutionProblem problemOf(ConvolutionPass pass, const at::Tensor& x) const {
     return tandem::problemOf(pass, g_, x.scalar_type(), x.sizes(), p_.weight.sizes());
   }
-  /// Null: ATen's turn.
-  const ReadyEngine* engineFor(ConvolutionPass pass, const at::Tensor& x) {
-    const auto at = static_cast<size_t>(pass);
-    const std::string& name = chosen_.names[at];
-    if (name == atenEngine || x.size(0) != chosen_.images || x.scalar_type() != p_.weight.scalar_type()) return nullptr;
+  /// Null: another's turn.
+  const ReadyEngine* engineFor(ConvolutionPass pass, const at::Tensor& x, bool sums = false) {
+    const auto at = sums ? passes : static_cast<size_t>(pass);
+    const std::string& name = sums ? chosen_.withSums : chosen_.names[at];
+    if (name.empty() || name == atenEngine) return nullptr;
+    if (x.size(0) != chosen_.images || x.scalar_type() != p_.weight.scalar_type()) return nullptr;
     auto [place, isNew] = made_[at].try_emplace(x.sizes().vec());
     if (isNew) {
-      const ConvolutionProblem problem = problemOf(pass, x);
-      place->second = readyEngine(enginesOf_(problem), name, problem.text(), "ATen's convolution");
+      ConvolutionProblem problem = problemOf(pass, x);
+      problem.sums = sums;
+      place->second = readyEngine(enginesOf_(problem), name, problem.text(),
+                                  sums ? "the convolution without sums" : "ATen's convolution");
     }
     return place->second.engines ? &place->second : nullptr;
+  }
+
+  /// Undefined, and so are the sums, where memory does not serve the engine. `sums` null: not asked for.
+  at::Tensor forwardBy(const ReadyEngine& engine, const at::Tensor& x, ChannelSums* sums) const {
+    const ConvolutionProblem problem = problemOf(ConvolutionPass::forward, x);
+    const at::Tensor y = at::empty({problem.images, problem.outputs, problem.outputHeight(), problem.outputWidth()},
+                                   x.options().memory_format(channelsLast));
+    ConvolutionTensors tensors{x, p_.weight, y};
+    const auto perChannel = [&] { return at::empty({problem.outputs}, x.options().dtype(at::kFloat)); };
+    if (sums != nullptr) tensors.sums = {perChannel(), perChannel()};
+    if (!areAligned(inOrder(tensors))) return {};
+    engine.run(inOrder(tensors));
+    if (p_.bias.defined()) y.add_(p_.bias.view({1, -1, 1, 1}));
+    if (sums == nullptr) return y;
+    *sums = tensors.sums;
+    if (p_.bias.defined()) sums->about = p_.bias.to(at::kFloat);  // what was summed is y - bias
+    return y;
   }
 
   ConvolutionGeometry g_;
   ConvolutionParameters p_;
   PassEngines chosen_;
   EnginesOf enginesOf_;
-  std::array<std::map<std::vector<int64_t>, ReadyEngine>, 3> made_;  // by pass, then by the shape of x
+  // By pass, behind them forward with sums; then by the shape of x.
+  std::array<std::map<std::vector<int64_t>, ReadyEngine>, passes + 1> made_;
 };
 
 }  // namespace
@@ -121,6 +141,11 @@ std::unique_ptr<Convolution> makeEngineConvolution(const ConvolutionGeometry& ge
   if (!hasEqualPadding(geometry) || geometry.blockedOutput || !isElement(weight.scalar_type())) return nullptr;
   if (weight.dim() != 4 || !weight.is_contiguous(channelsLast)) return nullptr;
   return std::make_unique<EngineConvolution>(geometry, parameters, std::move(engines), std::move(enginesOf));
+}
+
+std::vector<at::Tensor> inOrder(const ConvolutionTensors& t) {
+  if (!t.sums.defined()) return {t.x, t.weight, t.y};
+  return {t.x, t.weight, t.y, t.sums.sum, t.sums.squares};
 }
 
 std::vector<TuningCandidate> convolutionCandidates(ConvolutionPass pass, const ConvolutionGeometry& geometry,

@@ -15,6 +15,7 @@ namespace tandem {
 struct PassEngines {
   int64_t images = 0;
   std::array<std::string, 3> names = {};
+  std::string withSums = {};  ///< of forwardWithSums(); empty: forward's, without sums
 
   bool operator==(const PassEngines&) const = default;
 };
@@ -35,7 +36,11 @@ std::unique_ptr<Convolution> makeEngineConvolution(const ConvolutionGeometry& ge
 /// Memory to try the passes of a layer in.
 struct ConvolutionTensors {
   at::Tensor x, weight, y;  ///< y: also its gradient
+  ChannelSums sums = {};    ///< where they are asked for
 };
+
+/// As of cudnnConvolution().
+std::vector<at::Tensor> inOrder(const ConvolutionTensors& tensors);
 
 /// The ways to compute a pass of a layer: ATen's, then those of `engines`, which may be null. An engine is right whose
 /// result is ATen's up to what the precision rounds. The candidates hold the engines and the tensors.

@@ -84,6 +84,16 @@ at::Tensor normAct(const at::Tensor& given, const at::Tensor& residual, const No
   return normActBy(*passes, x, residual, options, saved);
 }
 
+void normActStatistics(const at::Tensor& given, const ChannelSums& sums, const NormParameters& parameters,
+                       const NormActOptions& options, NormActSaved& saved) {
+  const at::Tensor x = dense(given);
+  const NormActPasses* const passes = passesFor(x);
+  check(passes != nullptr && options.training, "normActStatistics: a kernel, in training");
+  saved = {};
+  saved.parameters = parameters;
+  passes->statistics(x, sums, options, saved);
+}
+
 at::Tensor normActBy(const NormActPasses& passes, const at::Tensor& x, const at::Tensor& residual,
                      const NormActOptions& options, NormActSaved& saved) {
   passes.statistics(x, options, saved);

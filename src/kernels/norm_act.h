@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "kernels/channel_sums.h"
+
 namespace tandem {
 
 /// Batch-norm [+ residual] [+ ReLU] in one operation: y = relu(scale * (x - mean) / sqrt(variance + epsilon) + shift +
@@ -40,6 +42,12 @@ struct NormActGradients {
 /// also both blocked (kernels/blocked.h).
 at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
                    const NormActOptions& options, NormActSaved& saved);
+
+/// normAct() in training up to its statistics, where the sums of x's channels are known: `saved` and the running ones
+/// are what normAct() leaves, but x is not read. normActAgain() then gives the output. REQUIRES: hasNormActKernel() for
+/// x.
+void normActStatistics(const at::Tensor& x, const ChannelSums& sums, const NormParameters& parameters,
+                       const NormActOptions& options, NormActSaved& saved);
 
 /// The output of normAct() again, from the statistics that `saved` holds, bit for bit; the running ones stay. x and
 /// residual as they were. Afterwards `saved` is what it was after that call.

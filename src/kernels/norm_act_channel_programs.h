@@ -54,15 +54,32 @@ struct NormChannels {
   }
 };
 
+/// Where a channel's statistics of a batch go, [channels] each. The running ones become (1 - momentum) * running +
+/// momentum * batch, with the unbiased variance.
+struct NormBatch {
+  NormChannels channels;
+  float *mean, *runningMean, *runningVar;
+  double momentum, values;  ///< `values`: that a channel has
+
+  TANDEM_THREAD void write(int64_t channel, double average, double variance) const {
+    const double unbiased = values > 1 ? variance * values / (values - 1) : variance;
+    mean[channel] = static_cast<float>(average);
+    runningMean[channel] = blend(runningMean[channel], average);
+    runningVar[channel] = blend(runningVar[channel], unbiased);
+    channels.write(channel, mean[channel], variance);
+  }
+
+ private:
+  TANDEM_THREAD float blend(float running, double batch) const {
+    return static_cast<float>((1 - momentum) * running + momentum * batch);
+  }
+};
+
 /// The chunks' statistics become the batch's: sums of squares about the chunks' own means one about the common mean.
-/// Updates the running statistics, (1 - momentum) * running + momentum * batch, with the unbiased variance.
 struct NormFinish {
   NormGrid grid;
   const float* partials;  ///< of NormStatistics
-  NormChannels channels;
-  float* mean;
-  float *runningMean, *runningVar;
-  double momentum;
+  NormBatch batch;
 
   template <int width>
   struct Shared {
@@ -74,7 +91,7 @@ struct NormFinish {
   template <class T, int width, class Block>
   TANDEM_THREAD void run(const Block& block, Shared<width>& shared) const {
     using namespace norm_programs;
-    const auto count = static_cast<double>(grid.rows);
+    const double count = batch.values;
     const float* const deviations = partials + grid.chunks * grid.channels;
     sumOverChunks(block, grid, shared.means, [&](int64_t chunk, int64_t at, int) {
       return partials[at] * (static_cast<double>(grid.rowsOf(chunk)) / count);
@@ -84,18 +101,32 @@ struct NormFinish {
       return deviations[at] + static_cast<double>(grid.rowsOf(chunk)) * distance * distance;
     });
     overJoined(block, grid, [&](int64_t channel, int lane) {
-      const double average = shared.means[lane], variance = shared.squares[lane] / count;
-      const double unbiased = shared.squares[lane] / (count > 1 ? count - 1 : 1);
-      mean[channel] = static_cast<float>(average);
-      runningMean[channel] = blend(runningMean[channel], average);
-      runningVar[channel] = blend(runningVar[channel], unbiased);
-      channels.write(channel, mean[channel], variance);
+      batch.write(channel, shared.means[lane], shared.squares[lane] / count);
     });
   }
+};
 
- private:
-  TANDEM_THREAD float blend(float running, double batch) const {
-    return static_cast<float>((1 - momentum) * running + momentum * batch);
+/// The same from sums that a convolution took (ChannelSums).
+struct NormFromSums {
+  int64_t channelCount;
+  const float *sum, *squares, *about;  ///< `about` null: 0
+  NormBatch batch;
+
+  template <int width>
+  struct Shared {};
+
+  int64_t blocks() const { return (channelCount + blockThreads - 1) / blockThreads; }
+
+  template <class T, int width, class Block>
+  TANDEM_THREAD void run(const Block& block, Shared<width>&) const {
+    block.each([&](int thread) {
+      const int64_t channel = block.index * blockThreads + thread;
+      if (channel >= channelCount) return;
+      const double distance = sum[channel] / batch.values;
+      const double variance = squares[channel] / batch.values - distance * distance;
+      const double average = about ? about[channel] + distance : distance;
+      batch.write(channel, average, variance < 0 ? 0 : variance);  // NaN stays NaN
+    });
   }
 };
 

@@ -28,30 +28,54 @@ at::Tensor perChannel(const at::Tensor& x, int64_t rows) {
   return at::empty({rows, x.size(1)}, x.options().dtype(at::kFloat));
 }
 
+/// Memory for what normalising needs, into `saved`.
+NormChannels channelsOf(const at::Tensor& x, const NormActOptions& options, NormActSaved& saved) {
+  const NormParameters& p = saved.parameters;
+  check(p.scale.numel() == x.size(1), "normAct: a scale per channel");
+  const at::Tensor memory = perChannel(x, 4);
+  saved.inverseDeviation = memory[0], saved.factor = memory[1], saved.offset = memory[2];
+  saved.mean = options.training ? memory[3] : p.runningMean;
+  return {p.scale.const_data_ptr<float>(),          p.shift.const_data_ptr<float>(), options.epsilon,
+          saved.inverseDeviation.data_ptr<float>(), saved.factor.data_ptr<float>(),  saved.offset.data_ptr<float>()};
+}
+
+/// The same in training.
+NormBatch batchOf(const at::Tensor& x, const NormActOptions& options, NormActSaved& saved) {
+  const NormChannels channels = channelsOf(x, options, saved);
+  const NormParameters& p = saved.parameters;
+  return {channels,
+          saved.mean.data_ptr<float>(),
+          p.runningMean.data_ptr<float>(),
+          p.runningVar.data_ptr<float>(),
+          options.momentum,
+          static_cast<double>(x.numel() / x.size(1))};
+}
+
 class NormActInBlocks final : public NormActPasses {
  public:
   using Run = void (*)(const NormProgram&, const at::Tensor&);
   explicit NormActInBlocks(Run run) : run_(run) {}
 
   void statistics(const at::Tensor& x, const NormActOptions& options, NormActSaved& saved) const override {
-    const NormParameters& p = saved.parameters;
-    check(p.scale.numel() == x.size(1), "normAct: a scale per channel");
-    const at::Tensor memory = perChannel(x, 4);
-    saved.inverseDeviation = memory[0], saved.factor = memory[1], saved.offset = memory[2];
-    saved.mean = options.training ? memory[3] : p.runningMean;
-    const NormChannels channels{
-        p.scale.const_data_ptr<float>(),          p.shift.const_data_ptr<float>(), options.epsilon,
-        saved.inverseDeviation.data_ptr<float>(), saved.factor.data_ptr<float>(),  saved.offset.data_ptr<float>()};
-    at::Tensor mean = p.runningMean, variance = p.runningVar;
     if (!options.training) {
-      return run_(NormEvaluate{x.size(1), mean.const_data_ptr<float>(), variance.const_data_ptr<float>(), channels}, x);
+      const NormChannels channels = channelsOf(x, options, saved);
+      const NormParameters& p = saved.parameters;
+      return run_(NormEvaluate{x.size(1), p.runningMean.const_data_ptr<float>(), p.runningVar.const_data_ptr<float>(),
+                               channels},
+                  x);
     }
     const NormGrid grid = gridOf(x, {x.const_data_ptr()});
     const at::Tensor partials = perChannel(x, 2 * grid.chunks);
     auto* const sums = partials.data_ptr<float>();
     run_(NormStatistics{grid, elementOf(x, "normAct"), x.const_data_ptr(), sums}, x);
-    run_(NormFinish{grid, sums, channels, saved.mean.data_ptr<float>(), mean.data_ptr<float>(),
-                    variance.data_ptr<float>(), options.momentum},
+    run_(NormFinish{grid, sums, batchOf(x, options, saved)}, x);
+  }
+
+  void statistics(const at::Tensor& x, const ChannelSums& sums, const NormActOptions& options,
+                  NormActSaved& saved) const override {
+    check(sums.sum.numel() == x.size(1), "normAct: sums per channel");
+    run_(NormFromSums{x.size(1), sums.sum.const_data_ptr<float>(), sums.squares.const_data_ptr<float>(),
+                      sums.about.defined() ? sums.about.const_data_ptr<float>() : nullptr, batchOf(x, options, saved)},
          x);
   }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "kernels/launch.h"
 #include "kernels/norm_act_passes.h"
 
@@ -107,14 +108,10 @@ class Partials {
   at::Tensor values_;
 };
 
-struct Moments {
-  at::Tensor mean, variance;  // [C] fp64, biased
-};
-
 at::Tensor zerosFor(const Matrix& matrix) { return at::zeros({matrix.channels}, at::kDouble); }
 
 // Sums of squares about the chunks' own means become one about the common mean.
-Moments momentsOf(const at::Tensor& x, const Matrix& matrix) {
+ChannelMoments momentsOf(const at::Tensor& x, const Matrix& matrix) {
   const Chunks chunks(matrix);
   Partials partials(chunks);
   const NormStatisticsArguments arguments{x.const_data_ptr(), elementOf(x, "normAct"), matrix.columns};
@@ -122,7 +119,7 @@ Moments momentsOf(const at::Tensor& x, const Matrix& matrix) {
     kernels().statistics(arguments, first, last, mean, squares);
   });
   const double count = static_cast<double>(matrix.valuesPerChannel());
-  Moments moments{zerosFor(matrix), zerosFor(matrix)};
+  ChannelMoments moments{zerosFor(matrix), zerosFor(matrix)};
   auto* const mean = moments.mean.data_ptr<double>();
   auto* const variance = moments.variance.data_ptr<double>();
   partials.overAll([=](int64_t c, double own, double, double rows) { mean[c] += own * (rows / count); });
@@ -134,7 +131,7 @@ Moments momentsOf(const at::Tensor& x, const Matrix& matrix) {
 }
 
 // running = (1 - momentum) * running + momentum * batch, with the unbiased variance.
-void updateRunning(const NormParameters& parameters, const Moments& moments, double count, double momentum) {
+void updateRunning(const NormParameters& parameters, const ChannelMoments& moments, double count, double momentum) {
   const double unbiased = count > 1 ? count / (count - 1) : 1;
   at::Tensor mean = parameters.runningMean, variance = parameters.runningVar;
   mean.copy_(mean.to(at::kDouble).mul_(1 - momentum).add_(moments.mean, momentum));
@@ -161,22 +158,37 @@ Sums sumsOf(const NormActGradientArguments& arguments, const Matrix& matrix) {
   return sums;
 }
 
+void keepFactors(NormActSaved& saved) {
+  saved.factor = saved.parameters.scale * saved.inverseDeviation;
+  saved.offset = saved.parameters.shift - saved.mean * saved.factor;
+}
+
+/// `count`: of a channel's values.
+void keepBatch(const ChannelMoments& moments, int64_t count, const NormActOptions& options, NormActSaved& saved) {
+  updateRunning(saved.parameters, moments, static_cast<double>(count), options.momentum);
+  saved.mean = moments.mean.to(at::kFloat);
+  saved.inverseDeviation = (moments.variance + options.epsilon).rsqrt_().to(at::kFloat);
+  keepFactors(saved);
+}
+
 class NormActOnCpu final : public NormActPasses {
  public:
   void statistics(const at::Tensor& x, const NormActOptions& options, NormActSaved& saved) const override {
     const NormParameters& parameters = saved.parameters;
     if (options.training) {
       const Matrix matrix(x, parameters.scale.numel());
-      const Moments moments = momentsOf(x, matrix);
-      updateRunning(parameters, moments, static_cast<double>(matrix.valuesPerChannel()), options.momentum);
-      saved.mean = moments.mean.to(at::kFloat);
-      saved.inverseDeviation = (moments.variance + options.epsilon).rsqrt_().to(at::kFloat);
-    } else {
-      saved.mean = parameters.runningMean;
-      saved.inverseDeviation = (parameters.runningVar + options.epsilon).rsqrt_();
+      return keepBatch(momentsOf(x, matrix), matrix.valuesPerChannel(), options, saved);
     }
-    saved.factor = parameters.scale * saved.inverseDeviation;
-    saved.offset = parameters.shift - saved.mean * saved.factor;
+    saved.mean = parameters.runningMean;
+    saved.inverseDeviation = (parameters.runningVar + options.epsilon).rsqrt_();
+    keepFactors(saved);
+  }
+
+  void statistics(const at::Tensor& x, const ChannelSums& sums, const NormActOptions& options,
+                  NormActSaved& saved) const override {
+    const int64_t channels = saved.parameters.scale.numel(), count = x.numel() / channels;
+    check(sums.sum.numel() == channels, "normAct: sums per channel");
+    keepBatch(tandem::momentsOf(sums, count), count, options, saved);
   }
 
   void normalise(const at::Tensor& x, const NormActSaved& saved, NormActArguments arguments) const override {

@@ -19,6 +19,10 @@ class NormActPasses {
   /// updates the running statistics, else of those.
   virtual void statistics(const at::Tensor& x, const NormActOptions& options, NormActSaved& saved) const = 0;
 
+  /// The same in training from the sums of x's channels, without reading x.
+  virtual void statistics(const at::Tensor& x, const ChannelSums& sums, const NormActOptions& options,
+                          NormActSaved& saved) const = 0;
+
   virtual void normalise(const at::Tensor& x, const NormActSaved& saved, NormActArguments arguments) const = 0;
 
   /// Gradients of scale and shift into `result`, and what `arguments` asks for into its memory.

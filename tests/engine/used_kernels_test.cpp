@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/catalog.h"
+#include "base/text.h"
 
 namespace tandem {
 namespace {
@@ -31,6 +32,8 @@ TEST(PassesOf, TellsCudnnsEnginesFromAten) {
   UsedKernels kernels{&layouts().front(), {}, ""};
   kernels.engines.assign(graph.nodes().size(), {2, {"ATen", "ATen", "eng1"}});
   EXPECT_EQ(passesOf(kernels, graph), (Passes{{"ATen", 3}, {"cuDNN", 2}}));
+  kernels.engines.back().withSums = concat("eng2");
+  EXPECT_EQ(passesOf(kernels, graph), (Passes{{"ATen", 2}, {"cuDNN", 2}, {"cuDNN with sums", 1}}));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -61,7 +62,7 @@ class EngineChoiceTest : public testing::Test {
       return 1.0;
     };
     trial_.engines = [this](const ConvolutionProblem& problem) -> std::unique_ptr<Engines> {
-      if (!hasEngines_) return nullptr;
+      if (!hasEngines_ || (problem.sums && !hasSums_)) return nullptr;
       return std::make_unique<StandInEngines>(problem, log_);
     };
     trial_.norms = [this](const NormProblem& problem) -> std::unique_ptr<Engines> {
@@ -79,9 +80,13 @@ class EngineChoiceTest : public testing::Test {
   EngineTrial trial_;
   EngineLog log_;
   std::map<std::pair<std::string, std::string>, double> seconds_;
-  bool hasEngines_ = true;
+  bool hasEngines_ = true, hasSums_ = false;
   int timed_ = 0;
 };
+
+NodeId nodeOf(const Graph& graph, std::string_view name) {
+  return static_cast<NodeId>(std::ranges::find(graph.nodes(), name, &Node::name) - graph.nodes().begin());
+}
 
 TEST_F(EngineChoiceTest, EachPassTakesTheEngineThatWinsThere) {
   seconds_ = {{{"forward", "plain"}, 0.5},
@@ -144,6 +149,85 @@ TEST_F(EngineChoiceTest, NormsAreMeasuredOnce) {
   EXPECT_TRUE(again.fromCache);
   EXPECT_EQ(timed_, 0);
   EXPECT_EQ(again.norms, first.norms);
+  EXPECT_EQ(again.engines, first.engines);
+}
+
+/// Of fourNorms() alone n1 reads a convolution, by itself.
+class SumsChoiceTest : public EngineChoiceTest {
+ protected:
+  SumsChoiceTest() {
+    graph_ = fourNorms();
+    hasSums_ = true;
+  }
+  static std::string engineOf(const EngineChoice& choice, const Graph& graph) {
+    return choice.engines.at(static_cast<size_t>(nodeOf(graph, "a"))).withSums;
+  }
+  static NormEngines normOf(const EngineChoice& choice, const Graph& graph) {
+    return choice.norms.at(static_cast<size_t>(nodeOf(graph, "n1")));
+  }
+};
+
+TEST_F(SumsChoiceTest, AnEngineWithSumsIsTakenWhereBothAreFasterTogether) {
+  seconds_ = {{{"with sums", "plain"}, 0.5}, {{"with sums", "roomy"}, 0.4}};
+  EngineChoice choice = this->choice();
+  EXPECT_EQ(engineOf(choice, graph_), "roomy");
+  EXPECT_EQ(choice.engines.at(static_cast<size_t>(nodeOf(graph_, "a"))).names.front(), atenEngine) << "in evaluation";
+  // Apart: two passes of a, forward and backward of three batch-norms.
+  EXPECT_DOUBLE_EQ(choice.gain, 8 / (8 - 0.6));
+  seconds_ = {{{"with sums", "plain"}, 0.95}};  // 1.95 with the batch-norm's backward, of 2
+  choice = this->choice();
+  EXPECT_EQ(engineOf(choice, graph_), "") << "no gain";
+  EXPECT_EQ(choice.gain, 1);
+}
+
+TEST_F(SumsChoiceTest, ItIsComparedWithTheFastestOfTheOthers) {
+  seconds_ = {{{"with sums", "plain"}, 0.5}, {{"relu, forward", "plain"}, 0.7}, {{"relu, backward", "plain"}, 0.7}};
+  EngineChoice choice = this->choice();
+  const NormEngines pair{2, "plain", "plain"};
+  EXPECT_EQ(engineOf(choice, graph_), "plain") << "0.5 + 1 against 1 + 0.7 + 0.7";
+  EXPECT_EQ(normOf(choice, graph_), NormEngines{}) << "its backward asks for its own forward";
+  EXPECT_EQ(choice.norms.at(static_cast<size_t>(nodeOf(graph_, "n2"))), pair);
+  EXPECT_DOUBLE_EQ(choice.gain, 8 / (2 + 3 * 1.4 - 0.9));
+  seconds_ = {{{"with sums", "plain"}, 0.5}, {{"relu, forward", "plain"}, 0.2}, {{"relu, backward", "plain"}, 0.2}};
+  choice = this->choice();
+  EXPECT_EQ(engineOf(choice, graph_), "") << "0.5 + 1 against 1 + 0.2 + 0.2";
+  EXPECT_EQ(normOf(choice, graph_), pair);
+  seconds_ = {{{"with sums", "plain"}, 0.5}, {{"forward, 2 x 3x8x8", "plain"}, 0.3}};
+  choice = this->choice();
+  EXPECT_EQ(engineOf(choice, graph_), "") << "a faster convolution apart, 0.3 with the batch-norm";
+}
+
+TEST_F(SumsChoiceTest, WhatComputesOtherSumsIsNotTaken) {
+  seconds_ = {{{"with sums", "plain"}, 0.5}};
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    trial_.compute = type;
+    log_.sumsShift = 0;
+    EXPECT_EQ(engineOf(choice(), graph_), "plain");
+    log_.sumsShift = 1;
+    EXPECT_EQ(engineOf(choice(), graph_), "");
+  }
+}
+
+TEST_F(SumsChoiceTest, IsForTrainingWithOrWithoutEnginesOfBatchNorms) {
+  seconds_ = {{{"with sums", "plain"}, 0.5}};
+  trial_.norms = {};
+  const EngineChoice choice = this->choice();
+  EXPECT_EQ(engineOf(choice, graph_), "plain");
+  EXPECT_DOUBLE_EQ(choice.gain, 2 / 1.5) << "two passes of a";
+  trial_.forwardOnly = true;
+  log_.sums = 0;
+  EXPECT_EQ(engineOf(this->choice(), graph_), "");
+  EXPECT_EQ(log_.sums, 0);
+}
+
+TEST_F(SumsChoiceTest, IsMeasuredOnce) {
+  MeasuredCache cache{std::filesystem::path()};
+  seconds_ = {{{"with sums", "plain"}, 0.5}};
+  const EngineChoice first = choice(cache);
+  timed_ = 0;
+  const EngineChoice again = choice(cache);
+  EXPECT_TRUE(again.fromCache);
+  EXPECT_EQ(timed_, 0);
   EXPECT_EQ(again.engines, first.engines);
 }
 

@@ -68,6 +68,20 @@ TEST(Fusion, ASumOfThreeIsNotAResidual) {
   EXPECT_EQ(described(net.graph), (Calls{"bn(input)>bn", "add(bn,input,input)>add", "relu(add)>relu"}));
 }
 
+TEST(Fusion, KnowsTheBatchNormsThatAloneReadAConvolution) {
+  Net net;
+  const NodeId first = net.add("conv", "first", {0}), second = net.add("conv", "second", {0});
+  net.add("batch_norm", "shared", {first});
+  const NodeId main = net.add("batch_norm", "main", {net.add("conv", "third", {first})});
+  net.add("relu", "relu", {net.add("add", "add", {main, second})});
+  net.add("batch_norm", "behind", {net.add("batch_norm", "alone", {net.add("conv", "fourth", {0})})});
+  std::vector<std::string> found;
+  for (const PlannedNode& call : fuse(net.graph)) {
+    if (call.afterConvolution) found.push_back(net.graph.node(call.node).name);
+  }
+  EXPECT_EQ(found, (Calls{"main", "alone"})) << "not as a residual, not what is behind a batch-norm";
+}
+
 TEST(Fusion, EveryModelsCallsHaveTheirInputsAndEveryParameterItsCall) {
   for (const ModelEntry& model : models()) {
     const Graph graph = buildModel(model.name, {});

@@ -77,6 +77,8 @@ TEST(PlanDescription, NamesTheEnginesOfConvolutionsOnAGpu) {
   EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "ATen");
   options.engines.assign(graph.nodes().size(), {1, {"eng1", "ATen", "eng2"}});
   EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "eng1, ATen, eng2");
+  options.engines.assign(graph.nodes().size(), {1, {"eng1", "ATen", "eng2"}, "eng7"});
+  EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "eng7 with sums, ATen, eng2");
 }
 
 TEST(PlanDescription, SaysWhereConvolutionsAreAtens) {

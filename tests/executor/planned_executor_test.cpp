@@ -12,6 +12,7 @@
 #include "executor/odd_net.h"
 #include "support/precisions.h"
 #include "support/relative_error.h"
+#include "support/stand_in_engines.h"
 
 namespace tandem {
 namespace {
@@ -22,24 +23,29 @@ struct Trained {
   std::vector<std::pair<std::string, at::Tensor>> statistics;
 };
 
-Trained run(const Graph& graph, std::string_view executor, const Precision& row, const LayoutEntry& layout,
+constexpr int64_t images = 64;
+constexpr int steps = 2;
+
+/// `options`: of the precision's type.
+Trained run(const Graph& graph, std::string_view executor, const Precision& row, ExecutorOptions options,
             bool training) {
-  FlatBuffers buffers = buffersFor(graph, row, {.compute = row.compute, .layout = layout});
+  FlatBuffers buffers = buffersFor(graph, row, options);
   for (int i = 0; i < buffers.parameters(); ++i) {
     const at::Tensor view = buffers.masterView(i);
     const at::Tensor values = at::sin(at::arange(view.numel()) + i).view_as(view) * (view.dim() > 1 ? 0.2 : 0.7);
     view.copy_(values.to(at::kBFloat16));  // the same numbers in every precision
   }
   buffers.refreshWeights();
-  const auto made =
-      find(executors(), executor, "executor").make({.compute = row.compute, .layout = layout, .dropoutSeed = 7});
+  options.dropoutSeed = 7;
+  const auto made = find(executors(), executor, "executor").make(options);
   made->bind(graph, buffers);
   made->setTraining(training);
   at::manual_seed(3);
-  const at::Tensor images = at::randn({64, 3, 15, 15}).to(at::kBFloat16).to(row.compute).contiguous(layout.format);
+  const at::Tensor pixels =
+      at::randn({images, 3, 15, 15}).to(at::kBFloat16).to(row.compute).contiguous(options.layout.format);
   Trained trained;
-  for (int step = 0; step < 2; ++step) {
-    const at::Tensor output = made->forward({images, at::zeros({64}, at::kLong), 0, nullptr})[0];
+  for (int step = 0; step < steps; ++step) {
+    const at::Tensor output = made->forward({pixels, at::zeros({images}, at::kLong), 0, nullptr})[0];
     const at::Tensor gradient = at::cos(at::arange(output.numel())).view_as(output).to(at::kBFloat16).to(row.compute);
     made->backward({&gradient, 1}, [](Slice) {});
     trained.output = output.clone();
@@ -75,13 +81,14 @@ const at::Tensor& statisticOf(const Trained& trained, const std::string& name) {
   throw std::out_of_range(name);
 }
 
-void expectEqualsAutograd(const Graph& graph, const Precision& precision, const LayoutEntry& layout, bool training) {
-  SCOPED_TRACE(concat(precision.name, ' ', layout.name, training ? ", training" : ", evaluation"));
+void expectEqualsAutograd(const Graph& graph, const Precision& precision, const ExecutorOptions& options,
+                          bool training) {
+  SCOPED_TRACE(concat(precision.name, ' ', options.layout.name, training ? ", training" : ", evaluation"));
   const bool isFp32 = precision.compute == at::kFloat;
-  const LayoutEntry plain{"", "", layout.format};
-  const Trained planned = run(graph, "planned", precision, layout, training);
-  const Trained autograd = run(graph, "autograd", precision, plain, training);
-  const Trained exact = run(graph, "autograd", doublePrecision, plain, training);
+  const LayoutEntry plain{"", "", options.layout.format};
+  const Trained planned = run(graph, "planned", precision, options, training);
+  const Trained autograd = run(graph, "autograd", precision, {.compute = precision.compute, .layout = plain}, training);
+  const Trained exact = run(graph, "autograd", doublePrecision, {.compute = at::kDouble, .layout = plain}, training);
   expectClose(planned.output, autograd.output, exact.output, precision.compute);
   expectClose(joined(planned), joined(autograd), joined(exact), precision.compute);
   for (const auto& [name, gradient] : exact.gradients) {
@@ -102,10 +109,59 @@ TEST(PlannedExecutor, EqualsTheAutogradOne) {
     for (const Precision& precision : precisionsOnCpu()) {
       for (const LayoutEntry& layout : layouts()) {
         if (!serves(find(executors(), "planned", "executor"), layout, at::kCPU, precision.compute)) continue;
-        for (const bool training : {true, false}) expectEqualsAutograd(graph, precision, layout, training);
+        const ExecutorOptions options{.compute = precision.compute, .layout = layout};
+        for (const bool training : {true, false}) expectEqualsAutograd(graph, precision, options, training);
       }
     }
   }
+}
+
+/// All convolutions by ATen, but those whose batch-norm asks for sums: by a stand-in engine that takes them.
+ExecutorOptions withSums(const Graph& graph, at::ScalarType compute, EngineLog& log) {
+  const std::string aten(atenEngine);
+  ExecutorOptions options{.compute = compute};
+  options.engines.assign(graph.nodes().size(), {images, {aten, aten, aten}, "plain"});
+  options.enginesOf = [&log](const ConvolutionProblem& problem) -> std::unique_ptr<Engines> {
+    return std::make_unique<StandInEngines>(problem, log);
+  };
+  return options;
+}
+
+TEST(PlannedExecutor, WithSumsFromConvolutionsItEqualsTheAutogradOne) {
+  const Graph graph = oddNet(1);
+  for (const Precision& precision : precisionsOnCpu()) {
+    EngineLog log;
+    const ExecutorOptions options = withSums(graph, precision.compute, log);
+    expectEqualsAutograd(graph, precision, options, /*training=*/true);
+    EXPECT_EQ(log.sums, 4 * steps) << "bn2 to bn5; conv1 has unequal padding, bn6 reads no convolution";
+    expectEqualsAutograd(graph, precision, options, /*training=*/false);
+    EXPECT_EQ(log.sums, 4 * steps) << "in evaluation nobody asks";
+  }
+}
+
+/// conv, batch_norm + relu, and a layer.
+Graph oneNorm() {
+  Graph net({3, 15, 15});
+  const NodeId x = net.add("conv", "conv", {net.input()}, conv(8, 3, 1, Padding::all(1), true));
+  const NodeId relu = net.add("relu", "relu", {net.add("batch_norm", "bn", {x})});
+  net.add("linear", "fc", {net.add("flatten", "flatten", {relu})}, {.outputs = 3});
+  return net;
+}
+
+// Sums as if all outputs were larger by 1 move the mean by 1, and the variance not at all.
+TEST(PlannedExecutor, TheBatchNormTakesTheSumsThatTheConvolutionLeft) {
+  const Graph graph = oneNorm();
+  const auto statisticsWith = [&](double shift) {
+    EngineLog log;
+    log.sumsShift = shift;
+    return run(graph, "planned", precisions().front(), withSums(graph, at::kFloat, log), true);
+  };
+  const Trained right = statisticsWith(0), shifted = statisticsWith(1);
+  const double twice = 1 - 0.9 * 0.9;  // after two steps with momentum 0.1
+  EXPECT_LE(relativeError(statisticOf(shifted, "bn.running_mean"), statisticOf(right, "bn.running_mean") + twice),
+            1e-5);
+  EXPECT_LE(relativeError(statisticOf(shifted, "bn.running_var"), statisticOf(right, "bn.running_var")), 1e-5);
+  EXPECT_GT(relativeError(shifted.output, right.output), 0.1);
 }
 
 }  // namespace

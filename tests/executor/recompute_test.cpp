@@ -14,6 +14,7 @@
 #include "models/model.h"
 #include "support/counting_allocator.h"
 #include "support/precisions.h"
+#include "support/stand_in_engines.h"
 
 namespace tandem {
 namespace {
@@ -53,7 +54,22 @@ struct Setting {
   RecomputeEntry recompute = recomputes().front();
   int64_t images = 4;
   bool training = true;
+  EngineLog* sums = nullptr;  // of stand-in engines, by which convolutions run that give batch-norms their sums
 };
+
+ExecutorOptions optionsOf(const Graph& graph, const Setting& setting) {
+  ExecutorOptions options{.compute = setting.precision->compute,
+                          .layout = setting.layout,
+                          .dropoutSeed = 7,
+                          .recompute = setting.recompute};
+  if (setting.sums == nullptr) return options;
+  const std::string aten(atenEngine);
+  options.engines.assign(graph.nodes().size(), {setting.images, {aten, aten, aten}, "plain"});
+  options.enginesOf = [log = setting.sums](const ConvolutionProblem& problem) -> std::unique_ptr<Engines> {
+    return std::make_unique<StandInEngines>(problem, *log);
+  };
+  return options;
+}
 
 /// A network whose executor can be asked for steps.
 class Bound {
@@ -61,10 +77,7 @@ class Bound {
   Bound(const Graph& graph, const Setting& setting)
       : graph_(graph),
         setting_(setting),
-        options_{.compute = setting.precision->compute,
-                 .layout = setting.layout,
-                 .dropoutSeed = 7,
-                 .recompute = setting.recompute},
+        options_(optionsOf(graph, setting)),
         buffers_(parameterSpecs(graph, options_), *setting.precision, at::kCPU, setting.layout.format),
         executor_(find(executors(), "planned", "executor").make(options_)) {
     at::manual_seed(3);
@@ -187,6 +200,15 @@ TEST(Recompute, EveryLayoutAndPrecisionGivesTheSameGradients) {
       }
     }
   }
+}
+
+TEST(Recompute, WithSumsFromConvolutionsGradientsAreTheSame) {
+  EngineLog log;
+  const Setting setting{.images = 8, .sums = &log};
+  const auto all = policies();
+  expectSame(oddNet(1), setting, all);
+  EXPECT_GT(log.sums, 0);
+  expectSame(buildModel("resnet20", {.imageSize = 16}), setting, all);
 }
 
 /// Dropouts before anything is trained, within segments and between them; sums written over their first term.

@@ -173,6 +173,33 @@ TEST(ConvolutionShapes, ASecondShapeIsServedToo) {
   }
 }
 
+// Whoever takes sums takes those of what it writes; most take none.
+TEST(ConvolutionSums, AreThoseOfTheOutputOrUndefined) {
+  if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
+  at::manual_seed(1);
+  const at::Tensor weight = at::randn({32, 16, 3, 3}).contiguous(channelsLast), bias = at::randn({32});
+  const at::Tensor x = at::randn({3, 16, 9, 7}).contiguous(channelsLast) + 0.5;
+  const at::Tensor right = at::conv2d(x.to(at::kDouble), weight.to(at::kDouble), bias.to(at::kDouble), 1, 1);
+  const auto [variance, mean] = at::var_mean(right, {0, 2, 3}, /*unbiased=*/false);
+  constexpr double bound = 2e-5;  // Winograd's, as above
+  for (const ConvolutionAlgorithm& algorithm : convolutionAlgorithms()) {
+    for (const bool blocked : {false, true}) {
+      SCOPED_TRACE(concat(algorithm.name, blocked ? ", blocked" : ""));
+      const auto kernel =
+          makeConvolution({1, 1, 1, 1, 1, 1, 1, blocked}, {weight, bias, at::empty_like(weight), at::empty_like(bias)},
+                          {&algorithm, &algorithm, &algorithm});
+      ASSERT_NE(kernel, nullptr);
+      ChannelSums sums{at::ones({1}), at::ones({1})};
+      const at::Tensor y = kernel->forwardWithSums(x, sums);
+      EXPECT_LE(relativeError(blocked ? fromBlocked(y, x.size(0)) : y, right), bound);
+      if (!sums.defined()) continue;
+      const ChannelMoments found = momentsOf(sums, right.numel() / right.size(1));
+      EXPECT_LE(relativeError(found.mean, mean), bound);
+      EXPECT_LE(relativeError(found.variance, variance), bound);
+    }
+  }
+}
+
 TEST(ConvolutionShapes, NoKernelForDoublePrecision) {
   const at::Tensor weight = at::randn({8, 4, 3, 3}, at::kDouble).contiguous(channelsLast);
   EXPECT_EQ(makeConvolution({}, {weight, {}, at::empty_like(weight), {}}), nullptr);

@@ -90,14 +90,14 @@ struct Subject {
 
 class EngineConvolutionTest : public testing::Test {
  protected:
-  std::unique_ptr<Convolution> kernel(const Subject& subject, std::array<std::string, 3> names, int64_t images) {
+  std::unique_ptr<Convolution> kernel(const Subject& subject, PassEngines chosen) {
     const auto engines = [this](const ConvolutionProblem& problem) -> std::unique_ptr<Engines> {
       return std::make_unique<StandInEngines>(problem, log_);
     };
-    return makeEngineConvolution(subject.layer.geometry, subject.parameters(), {images, std::move(names)}, engines);
+    return makeEngineConvolution(subject.layer.geometry, subject.parameters(), std::move(chosen), engines);
   }
   std::unique_ptr<Convolution> kernel(const Subject& subject, std::array<std::string, 3> names) {
-    return kernel(subject, std::move(names), subject.layer.images);
+    return kernel(subject, PassEngines{subject.layer.images, std::move(names)});
   }
 
   EngineLog log_;
@@ -120,6 +120,53 @@ TEST_F(EngineConvolutionTest, EachPassRunsByTheEngineThatIsNamed) {
   }
 }
 
+/// Of mean and variance of the output, and of it itself, by its sums.
+void expectSums(const Subject& subject, const at::Tensor& y, const ChannelSums& sums) {
+  const at::Tensor right = subject.exact().y;
+  const auto [variance, mean] = at::var_mean(right, {0, 2, 3}, /*unbiased=*/false);
+  const ChannelMoments found = momentsOf(sums, right.numel() / right.size(1));
+  const double tolerance = y.scalar_type() == at::kFloat ? 1e-5 : y.scalar_type() == at::kHalf ? 1e-3 : 8e-3;
+  EXPECT_LE(relativeError(y, right), tolerance) << subject.layer.name;
+  EXPECT_LE(relativeError(found.mean, mean), tolerance) << subject.layer.name;
+  EXPECT_LE(relativeError(found.variance, variance), tolerance) << subject.layer.name;
+}
+
+TEST_F(EngineConvolutionTest, SumsComeFromTheEngineThatIsNamedForThem) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    for (const Layer& layer : layers) {
+      const Subject subject(layer, type, type);
+      const auto made = kernel(subject, PassEngines{layer.images, {"plain", "ATen", "ATen"}, "roomy"});
+      log_ = {};
+      ChannelSums sums;
+      const at::Tensor y = made->forwardWithSums(subject.x, sums);
+      ASSERT_TRUE(sums.defined());
+      expectSums(subject, y, sums);
+      EXPECT_EQ(sums.about.defined(), layer.bias) << "what is summed has no bias yet";
+      made->forward(subject.x);
+      EXPECT_EQ(log_.runs, (std::vector<std::string>{"roomy", "plain"}));
+      EXPECT_EQ(log_.sums, 1);
+      EXPECT_TRUE(log_.workspaceFits);
+    }
+  }
+}
+
+TEST_F(EngineConvolutionTest, WithoutAnEngineForThemThereAreNoSums) {
+  const Subject subject(layers[0], at::kFloat, at::kFloat);
+  const int64_t images = subject.layer.images;
+  const std::array<std::string, 3> names{"plain", "ATen", "ATen"};
+  for (const PassEngines& engines : {PassEngines{images, names, ""}, PassEngines{images, names, "refusing"},
+                                     PassEngines{images + 1, names, "plain"}}) {
+    log_ = {};
+    ChannelSums sums{at::ones({1}), at::ones({1})};
+    const at::Tensor y = kernel(subject, engines)->forwardWithSums(subject.x, sums);
+    EXPECT_FALSE(sums.defined());
+    EXPECT_LE(relativeError(y, subject.exact().y), 1e-5);
+    EXPECT_EQ(log_.sums, 0);
+    const bool byEngine = engines.images == images;
+    EXPECT_EQ(log_.runs, byEngine ? std::vector<std::string>{"plain"} : std::vector<std::string>{});
+  }
+}
+
 TEST_F(EngineConvolutionTest, GradientsOfAnotherTypeAreConverted) {
   Subject subject(layers[0], at::kBFloat16, at::kFloat);
   subject.run(*kernel(subject, {"plain", "plain", "plain"}));
@@ -137,7 +184,7 @@ TEST_F(EngineConvolutionTest, EnginesAreMadeOnceForAShape) {
 
 TEST_F(EngineConvolutionTest, OtherBatchesRunByAten) {
   Subject subject(layers[0], at::kFloat, at::kFloat);
-  subject.run(*kernel(subject, {"plain", "plain", "plain"}, subject.layer.images + 1));
+  subject.run(*kernel(subject, PassEngines{subject.layer.images + 1, {"plain", "plain", "plain"}}));
   subject.expectRight();
   EXPECT_EQ(log_.made, 0);
 }
@@ -194,6 +241,10 @@ TEST(ConvolutionProblem, ItsTextTellsAllThatEnginesDependOn) {
   EXPECT_NE(text(padded), text(same));
   EXPECT_NE(problemOf(ConvolutionPass::weightGradient, same, at::kBFloat16, x, weight).text(), text(same));
   EXPECT_NE(problemOf(ConvolutionPass::forward, same, at::kHalf, x, weight).text(), text(same));
+  ConvolutionProblem summed = problemOf(ConvolutionPass::forward, same, at::kBFloat16, x, weight);
+  summed.sums = true;
+  EXPECT_EQ(summed.text(),
+            "convolution, forward with sums, 2 x 16x9x7->24 kernel 3x3 stride 1x1 padding 1,1,1,1 groups 1 nhwc bf16");
   ConvolutionProblem fp32 = problemOf(ConvolutionPass::forward, same, at::kFloat, x, weight), tf32 = fp32;
   fp32.tf32 = false, tf32.tf32 = true;
   EXPECT_NE(fp32.text(), tf32.text());

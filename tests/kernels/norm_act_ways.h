@@ -36,6 +36,14 @@ struct Way {
     return normActBy(simulatedNormAct(), x.contiguous(at::MemoryFormat::ChannelsLast), residual, options, saved);
   }
 
+  /// Into `saved`; again() then gives the output.
+  void statistics(const at::Tensor& x, const ChannelSums& sums, const NormParameters& parameters,
+                  const NormActOptions& options, NormActSaved& saved) const {
+    if (!simulated) return normActStatistics(x, sums, parameters, options, saved);
+    saved.parameters = parameters;
+    simulatedNormAct().statistics(x, sums, options, saved);
+  }
+
   at::Tensor again(const at::Tensor& x, const at::Tensor& residual, const NormActOptions& options,
                    NormActSaved& saved) const {
     if (!simulated) return normActAgain(x, residual, options, saved);

@@ -20,6 +20,8 @@ struct EngineLog {
   std::string problem = {};       ///< of the last run
   bool workspaceFits = true;      ///< each was given workspace if it needs some, and only then
   std::string wrong = {};         ///< name of one whose results are twice what they should be
+  int sums = 0;                   ///< runs that took sums
+  double sumsShift = 0;           ///< which then are those of y + sumsShift
 };
 
 /// The problem's pass over memory of the host, by ATen: what it wrote. Tensors as of cudnnConvolution().
@@ -41,6 +43,14 @@ inline at::Tensor computePass(const ConvolutionProblem& p, std::span<void* const
   const auto gradients = at::convolution_backward(y, x, weight, std::nullopt, strides, padding, {1, 1}, false, {0, 0},
                                                   g.groups, {ofInput, !ofInput, false});
   return (ofInput ? x : weight).copy_(ofInput ? std::get<0>(gradients) : std::get<1>(gradients));
+}
+
+/// The sums of y's channels, into memory as of cudnnConvolution().
+inline void computeSums(const at::Tensor& y, double shift, std::span<void* const> memory) {
+  const at::Tensor wide = y.to(at::kDouble) + shift;
+  const auto channels = [&](size_t i) { return at::from_blob(memory[i], {y.size(1)}, at::kFloat); };
+  channels(3).copy_(wide.sum({0, 2, 3}));
+  channels(4).copy_(wide.square().sum({0, 2, 3}));
 }
 
 /// A bit per element of `positive`, in NHWC, and back. REQUIRES: elements a multiple of 8.
@@ -110,7 +120,14 @@ class StandInEngines final : public Engines {
   using Compute = std::function<at::Tensor(std::span<void* const>)>;
   StandInEngines(const ConvolutionProblem& problem, EngineLog& log)
       : problem_(problem.text()),
-        compute_([=](std::span<void* const> memory) { return computePass(problem, memory); }),
+        compute_([=, &log](std::span<void* const> memory) {
+          at::Tensor result = computePass(problem, memory);
+          if (problem.sums) {
+            computeSums(result, log.sumsShift, memory);
+            ++log.sums;
+          }
+          return result;
+        }),
         log_(log) {
     ++log.made;
   }

@@ -76,6 +76,10 @@ std::vector<std::string> cpuFeatures(std::string_view cpuinfo) {
   return found;
 }
 
+std::string cpuKind(std::string_view cpuinfo) {
+  return concat(cpuModel(cpuinfo), " with ", join(cpuFeatures(cpuinfo), " "));
+}
+
 std::string osName(std::string_view osRelease) { return field(osRelease, "PRETTY_NAME", '=').value_or("unknown"); }
 
 int64_t memoryField(std::string_view meminfo, std::string_view name) {

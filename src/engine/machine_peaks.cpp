@@ -92,7 +92,7 @@ PeakRates MachinePeaks::of(const RunPlan& plan) {
 double MachinePeaks::measured(const std::string& what, const RunPlan& plan) {
   const auto threads = threadsOf(plan);
   const std::string key =
-      concat("peak | ", cpuModel(textOf("/proc/cpuinfo")), ", ", threads.size(), " x ", plan.cores.unit, " | ", what);
+      concat("peak | ", cpuKind(textOf("/proc/cpuinfo")), ", ", threads.size(), " x ", plan.cores.unit, " | ", what);
   if (const auto own = own_.find(key); own != own_.end()) return own->second;
   const auto known = cache_.find(key);
   if (known && known->size() == 1 && !anew_) return known->front();

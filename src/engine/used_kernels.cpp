@@ -55,8 +55,7 @@ KernelTrial trialOf(const RunPlan& plan) {
 
 KernelChoice measuredOn(const Device& device, KernelTrial trial, const Graph& graph) {
   device.bind();
-  const std::string cpu = cpuModel(textOf("/proc/cpuinfo"));
-  trial.machine = concat(cpu, ", ", at::get_num_threads(), " threads");
+  trial.machine = concat(cpuKind(textOf("/proc/cpuinfo")), ", ", at::get_num_threads(), " threads");
   MeasuredCache cache(measuredFile());
   return fastestKernels(graph, trial, cache);
 }

@@ -9,12 +9,8 @@
 /// which run before the loader's choice is made.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(TANDEM_SANITIZED)
 #define TANDEM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#define TANDEM_AVX2 __attribute__((target_clones("arch=x86-64-v3", "default")))
-#define TANDEM_AVX512 __attribute__((target("arch=x86-64-v4")))
 #else
 #define TANDEM_CLONES
-#define TANDEM_AVX2
-#define TANDEM_AVX512
 #endif
 
 #define TANDEM_INLINE inline __attribute__((always_inline))

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "kernels/clones.h"
@@ -22,16 +21,16 @@ struct Half {
 };
 
 TANDEM_INLINE float toFloat(float value) { return value; }
-TANDEM_INLINE float toFloat(Bf16 value) { return std::bit_cast<float>(static_cast<uint32_t>(value.bits) << 16); }
+TANDEM_INLINE float toFloat(Bf16 value) { return __builtin_bit_cast(float, static_cast<uint32_t>(value.bits) << 16); }
 
 /// Exact. A normal number's exponent is moved and scaled back, a subnormal's fraction is put behind a one that is then
 /// taken away (as c10/util/Half.h does, after Maratyszcza's FP16).
 TANDEM_INLINE float toFloat(Half value) {
   const uint32_t sign = static_cast<uint32_t>(value.bits & 0x8000U) << 16;
   const uint32_t twice = static_cast<uint32_t>(value.bits) << 17;
-  const float normal = std::bit_cast<float>((twice >> 4) + (0xE0U << 23)) * 0x1p-112F;
-  const float subnormal = std::bit_cast<float>((twice >> 17) | (126U << 23)) - 0.5F;
-  return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(twice < (1U << 27) ? subnormal : normal));
+  const float normal = __builtin_bit_cast(float, (twice >> 4) + (0xE0U << 23)) * 0x1p-112F;
+  const float subnormal = __builtin_bit_cast(float, (twice >> 17) | (126U << 23)) - 0.5F;
+  return __builtin_bit_cast(float, sign | __builtin_bit_cast(uint32_t, twice < (1U << 27) ? subnormal : normal));
 }
 
 /// Rounds to nearest, ties to even; NaN stays NaN, and what is too large for a half becomes infinite. Without branches,
@@ -46,7 +45,7 @@ TANDEM_INLINE float fromFloat<float>(float value) {
 
 template <>
 TANDEM_INLINE Bf16 fromFloat<Bf16>(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
+  const auto bits = __builtin_bit_cast(uint32_t, value);
   const uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
   const bool isNan = (bits & 0x7fffffffU) > 0x7f800000U;
   return {static_cast<uint16_t>(isNan ? 0x7fc0U : rounded)};
@@ -55,11 +54,11 @@ TANDEM_INLINE Bf16 fromFloat<Bf16>(float value) {
 /// The sum with a power of two that leaves a half's fraction rounds it, where the half is subnormal too (as above).
 template <>
 TANDEM_INLINE Half fromFloat<Half>(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
+  const auto bits = __builtin_bit_cast(uint32_t, value);
   const uint32_t twice = bits << 1, exponent = twice & 0xFF000000U;
   const uint32_t bias = exponent < 0x71000000U ? 0x71000000U : exponent;
-  const float size = std::bit_cast<float>(bits & 0x7fffffffU) * 0x1p+112F * 0x1p-110F;  // infinite beyond a half
-  const auto sum = std::bit_cast<uint32_t>(std::bit_cast<float>((bias >> 1) + 0x07800000U) + size);
+  const float size = __builtin_bit_cast(float, bits & 0x7fffffffU) * 0x1p+112F * 0x1p-110F;  // infinite beyond a half
+  const auto sum = __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, (bias >> 1) + 0x07800000U) + size);
   const uint32_t rounded = ((sum >> 13) & 0x7C00U) + (sum & 0x0FFFU);
   return {static_cast<uint16_t>(((bits >> 16) & 0x8000U) | (twice > 0xFF000000U ? 0x7E00U : rounded))};
 }

@@ -1,16 +1,26 @@
 #include "kernels/lanes.h"
 
 namespace tandem {
+namespace {
 
-int64_t vectorLanes() {
+Vectors detect() {
 #if defined(__x86_64__)
-  static const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                           __builtin_cpu_supports("avx512vl");
-  return wide ? 16 : 8;
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return avx2 && avx512 ? Vectors::avx512 : avx2 ? Vectors::avx2 : Vectors::plain;
 #else
-  return 8;
+  return Vectors::plain;
 #endif
 }
+
+}  // namespace
+
+Vectors widestVectors() {
+  static const Vectors widest = detect();
+  return widest;
+}
+
+int64_t vectorLanes() { return widestVectors() == Vectors::avx512 ? 16 : 8; }
 
 }  // namespace tandem

@@ -4,14 +4,22 @@
 
 namespace tandem {
 
-/// fp32 values of a vector of this processor: 16 with AVX-512, else 8.
+/// For which instructions a source NAME_lanes.cpp is built: all three, by src/CMakeLists.txt, as kernels/vector.h says.
+enum class Vectors { plain, avx2, avx512 };
+
+/// What this processor has.
+Vectors widestVectors();
+
+/// fp32 values that the kernels of this processor take as one vector: 16 with AVX-512, else 8.
 int64_t vectorLanes();
 
-/// Functions of a source NAME_lanes.cpp, which is built for vectors of 8 and of 16 (kernels/vector.h): those for this
-/// processor. `Kernels` is a struct of pointers to them, and its with<8>() and with<16>() are defined there.
+/// The functions of a source NAME_lanes.cpp for this processor. `Kernels` is a struct of pointers to them; that source
+/// defines its with<TANDEM_VECTORS>().
 template <class Kernels>
 const Kernels& kernelsOfLanes() {
-  static const Kernels chosen = vectorLanes() == 16 ? Kernels::template with<16>() : Kernels::template with<8>();
+  static const Kernels chosen = widestVectors() == Vectors::avx512 ? Kernels::template with<Vectors::avx512>()
+                                : widestVectors() == Vectors::avx2 ? Kernels::template with<Vectors::avx2>()
+                                                                   : Kernels::template with<Vectors::plain>();
   return chosen;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "kernels/element.h"
 #include "kernels/lanes.h"
@@ -55,7 +56,7 @@ struct NormActGradientArguments {
   }
 };
 
-/// What norm_act_lanes.cpp computes with vectors of `lanes`.
+/// What norm_act_lanes.cpp computes with each kind of vectors.
 struct NormKernels {
   /// Mean, and sum of squared deviations from it, of each column over rows [first, last).
   void (*statistics)(const NormStatisticsArguments& arguments, int64_t first, int64_t last, float* mean,
@@ -70,7 +71,7 @@ struct NormKernels {
   /// dx of rows [first, last); g comes from `masked` where that is kept.
   void (*gradient)(const NormActGradientArguments& arguments, int64_t first, int64_t last);
 
-  template <int lanes>
+  template <Vectors>
   static NormKernels with();
 };
 

@@ -1,6 +1,3 @@
-#include <algorithm>
-
-#include "kernels/clones.h"
 #include "kernels/norm_act_bodies.h"
 #include "kernels/vector.h"
 
@@ -17,6 +14,10 @@ TANDEM_INLINE void overColumns(int64_t columns, const Body& body) {
   int64_t column = 0;
   for (; column + lanes <= columns; column += lanes) body(Floats{}, column);
   for (; column < columns; ++column) body(float{}, column);
+}
+
+TANDEM_INLINE void zero(float* values, int64_t count) {
+  std::memset(values, 0, static_cast<size_t>(count) * sizeof(float));
 }
 
 // Adds `rows` rows to mean and squares of the `before` rows seen so far: their own statistics first, while they are in
@@ -46,8 +47,8 @@ template <class T>
 TANDEM_INLINE void statistics(const NormStatisticsArguments& a, int64_t first, int64_t last, float* mean,
                               float* squares) {
   const T* const x = static_cast<const T*>(a.x);
-  std::fill_n(mean, a.columns, 0.0F);
-  std::fill_n(squares, a.columns, 0.0F);
+  zero(mean, a.columns);
+  zero(squares, a.columns);
   int64_t row = first;
   for (; row + together <= last; row += together) {
     mergeRows<together>(x + row * a.columns, a.columns, row - first, mean, squares);
@@ -116,8 +117,8 @@ TANDEM_INLINE void sumRows(const NormActGradientArguments& a, int64_t row, float
 // Arguments by value here and below: what is written could else be them, and each would be read again every time.
 template <class T>
 TANDEM_INLINE void sums(NormActGradientArguments a, int64_t first, int64_t last, float* sum, float* product) {
-  std::fill_n(sum, a.columns, 0.0F);
-  std::fill_n(product, a.columns, 0.0F);
+  zero(sum, a.columns);
+  zero(product, a.columns);
   int64_t row = first;
   for (; row + togetherOfAll <= last; row += togetherOfAll) sumRows<togetherOfAll, T>(a, row, sum, product);
   for (; row < last; ++row) sumRows<1, T>(a, row, sum, product);
@@ -140,29 +141,27 @@ TANDEM_INLINE void gradient(NormActGradientArguments a, int64_t first, int64_t l
   }
 }
 
-TANDEM_LANES_FUNCTION void normStatistics(const NormStatisticsArguments& a, int64_t first, int64_t last, float* mean,
-                                          float* squares) {
+void normStatistics(const NormStatisticsArguments& a, int64_t first, int64_t last, float* mean, float* squares) {
   withElement(a.type,
               [&](auto kind) TANDEM_INLINE_LAMBDA { statistics<decltype(kind)>(a, first, last, mean, squares); });
 }
 
-TANDEM_LANES_FUNCTION void normAct(const NormActArguments& a, int64_t first, int64_t last) {
+void normAct(const NormActArguments& a, int64_t first, int64_t last) {
   withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA { apply<decltype(kind)>(a, first, last); });
 }
 
-TANDEM_LANES_FUNCTION void normActSums(const NormActGradientArguments& a, int64_t first, int64_t last, float* sum,
-                                       float* product) {
+void normActSums(const NormActGradientArguments& a, int64_t first, int64_t last, float* sum, float* product) {
   withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA { sums<decltype(kind)>(a, first, last, sum, product); });
 }
 
-TANDEM_LANES_FUNCTION void normActGradient(const NormActGradientArguments& a, int64_t first, int64_t last) {
+void normActGradient(const NormActGradientArguments& a, int64_t first, int64_t last) {
   withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA { gradient<decltype(kind)>(a, first, last); });
 }
 
 }  // namespace
 
 template <>
-NormKernels NormKernels::with<lanes>() {
+NormKernels NormKernels::with<Vectors::TANDEM_VECTORS>() {
   return {normStatistics, normAct, normActSums, normActGradient};
 }
 

@@ -16,6 +16,9 @@ using Desc = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
 using Arguments = std::unordered_map<int, dnnl::memory>;
 
+/// Whether it has convolutions and products of bfloat16 for this processor.
+bool takesBf16();
+
 inline const dnnl::engine& engine() {
   static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
   return cpu;

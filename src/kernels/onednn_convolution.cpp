@@ -6,6 +6,7 @@
 #include "kernels/blocked.h"
 #include "kernels/convolution.h"
 #include "kernels/onednn.h"
+#include "kernels/widened_convolution.h"
 
 namespace tandem {
 namespace {
@@ -210,13 +211,35 @@ void OnednnConvolution::backwardParameters(const at::Tensor& x, const at::Tensor
   b.gradient.write(stream_, result, p_.weightGradient);
 }
 
+bool computesInBf16() {
+  const auto images = at::ones({1, 16, 4, 4}, at::kBFloat16).contiguous(at::MemoryFormat::ChannelsLast);
+  const auto weight = at::ones({16, 16, 3, 3}, at::kBFloat16).contiguous(at::MemoryFormat::ChannelsLast);
+  OnednnConvolution convolution({1, 1, 1, 1, 1, 1, 1}, {weight, {}, at::empty_like(weight), {}});
+  try {
+    const at::Tensor y = convolution.forward(images);
+    convolution.backwardInput(images, y);
+    convolution.backwardParameters(images, y);
+  } catch (const InternalError&) {
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+bool onednn::takesBf16() {
+  static const bool takes = computesInBf16();
+  return takes;
+}
 
 std::unique_ptr<Convolution> makeDirectConvolution(const ConvolutionGeometry& geometry,
                                                    const ConvolutionParameters& parameters) {
   const at::Tensor& weight = parameters.weight;
   if (!convolutionsTake(weight.scalar_type()) || !weight.is_cpu()) return nullptr;
   if (!isInBlocks(weight) && !weight.is_contiguous(at::MemoryFormat::ChannelsLast)) return nullptr;
+  if (weight.scalar_type() == at::kBFloat16 && !onednn::takesBf16()) {
+    return makeWidenedConvolution(geometry, parameters, makeDirectConvolution);
+  }
   return std::make_unique<OnednnConvolution>(geometry, parameters);
 }
 

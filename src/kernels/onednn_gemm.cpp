@@ -130,6 +130,7 @@ void GemmConvolution::backwardParameters(const at::Tensor& x, const at::Tensor& 
 std::unique_ptr<Convolution> makeGemmConvolution(const ConvolutionGeometry& geometry,
                                                  const ConvolutionParameters& parameters) {
   if (geometry.groups != 1 || geometry.blockedOutput) return nullptr;
+  if (parameters.weight.scalar_type() == at::kBFloat16 && !takesBf16()) return nullptr;
   auto direct = makeDirectConvolution(geometry, parameters);
   if (!direct) return nullptr;
   return std::make_unique<GemmConvolution>(geometry, parameters, std::move(direct));

@@ -34,11 +34,11 @@ inline int64_t wordsOfStep(const WeightGradient& gradient, int64_t rows) {
 /// wordsOfStep(last - first) words. Each value is summed in one order, whatever rows a call serves.
 using Sums = void (*)(const WeightGradient& gradient, int64_t first, int64_t last, void* scratch);
 
-/// What packed_product_lanes.cpp computes with vectors of `lanes`.
+/// What packed_product_lanes.cpp computes with each kind of vectors.
 struct Kernels {
   Sums ofFp32;
 
-  template <int lanes>
+  template <Vectors>
   static Kernels with();
 };
 

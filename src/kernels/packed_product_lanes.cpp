@@ -11,14 +11,14 @@ struct Fp32Places : Fp32Step {
   }
 };
 
-TANDEM_LANES_FUNCTION void sumsOfFp32(const WeightGradient& g, int64_t first, int64_t last, void* scratch) {
+void sumsOfFp32(const WeightGradient& g, int64_t first, int64_t last, void* scratch) {
   sums<Fp32Places>(g, first, last, scratch);
 }
 
 }  // namespace
 
 template <>
-Kernels Kernels::with<lanes>() {
+Kernels Kernels::with<Vectors::TANDEM_VECTORS>() {
   return {sumsOfFp32};
 }
 

@@ -1,4 +1,3 @@
-#include "kernels/clones.h"
 #include "kernels/matrix_block.h"
 #include "kernels/pointwise_product.h"
 
@@ -19,8 +18,7 @@ TANDEM_INLINE Panel panelOf(int64_t column, int64_t columns) {
 }
 
 /// A vector of columns is packed by blocks of `lanes` steps, along what lies close in memory.
-TANDEM_LANES_FUNCTION void pack(const float* weights, const WeightOrder& o, bool turned, int64_t first, int64_t last,
-                                float* to) {
+void pack(const float* weights, const WeightOrder& o, bool turned, int64_t first, int64_t last, float* to) {
   const int64_t depth = turned ? o.outputs : o.inputs, columns = turned ? o.inputs : o.outputs;
   const int64_t stepBlock = turned ? o.outputBlock : o.inputBlock, step = turned ? o.output : o.input;
   const int64_t columnBlock = turned ? o.inputBlock : o.outputBlock, column = turned ? o.input : o.output;
@@ -70,7 +68,7 @@ TANDEM_INLINE void multiplyRows(const Product& p, const int64_t* from, const int
   }
 }
 
-TANDEM_LANES_FUNCTION void multiply(const Product& p, int64_t first, int64_t last) {
+void multiply(const Product& p, int64_t first, int64_t last) {
   const int64_t depth = p.from.order.channels, columns = p.to.order.channels;
   int64_t from[mostPlaces], to[mostPlaces];
   for (int64_t place = first; place < last; place += p.placesAtOnce) {
@@ -91,8 +89,8 @@ TANDEM_LANES_FUNCTION void multiply(const Product& p, int64_t first, int64_t las
 }  // namespace
 
 template <>
-Kernels Kernels::with<lanes>() {
-  return {mostPlaces, pack, multiply};
+Kernels Kernels::with<Vectors::TANDEM_VECTORS>() {
+  return {pointwise::mostPlaces, pointwise::pack, pointwise::multiply};
 }
 
 }  // namespace tandem::pointwise

@@ -22,7 +22,7 @@ struct Product {
   int64_t placesAtOnce;  ///< whose part of x stays in the cache from one panel of weights to the next
 };
 
-/// What pointwise_lanes.cpp computes with vectors of `lanes`.
+/// What pointwise_lanes.cpp computes with each kind of vectors.
 struct Kernels {
   int64_t mostPlaces;  ///< of Product::placesAtOnce
 
@@ -33,7 +33,7 @@ struct Kernels {
   /// y at places [first, last), numbered through all images. Each value is summed in one order.
   void (*multiply)(const Product& product, int64_t first, int64_t last);
 
-  template <int lanes>
+  template <Vectors>
   static Kernels with();
 };
 

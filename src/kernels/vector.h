@@ -3,22 +3,19 @@
 #include <cstring>
 
 #include "kernels/element.h"
+#include "kernels/lanes.h"
 
-/// Some fp32 values as one, for loops that the compiler would not vectorise by itself: a register of AVX-512 or of
-/// AVX2. (It makes poor code of vectors that are wider than a register.) Only in sources that are built for each width,
-/// NAME_lanes.cpp (kernels/lanes.h), whose functions are TANDEM_LANES_FUNCTION. The same code serves a single float for
-/// what is left over at the end of a row: `load<V>`, `store` and the rest are written for both.
+/// Some fp32 values as one, a register of AVX-512 or of AVX2, for loops that the compiler would not vectorise by
+/// itself. Only in sources NAME_lanes.cpp (kernels/lanes.h), which are built apart for TANDEM_VECTORS, one of the
+/// enumerators of Vectors, with the flags that belong to it: in clones of a function (clones.h) the compiler takes such
+/// values apart. Nothing there may be shared with other sources, so what is called is inlined or has no linkage. The
+/// same code serves a single float for what is left over at the end of a row: `load<V>`, `store` and the rest are
+/// written for both.
 #pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no such value is ever passed in a call
-
-#if TANDEM_LANES == 8
-#define TANDEM_LANES_FUNCTION TANDEM_AVX2
-#else
-#define TANDEM_LANES_FUNCTION TANDEM_AVX512
-#endif
 
 namespace tandem {
 
-constexpr int lanes = TANDEM_LANES;  // 8 or 16, by the build
+constexpr int lanes = Vectors::TANDEM_VECTORS == Vectors::avx512 ? 16 : 8;
 using Floats = float __attribute__((vector_size(lanes * sizeof(float))));
 
 namespace vector_detail {

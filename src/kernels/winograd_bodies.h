@@ -41,7 +41,7 @@ struct Product {
   bool transposedA, add;
 };
 
-/// What winograd_lanes.cpp computes with vectors of `lanes`.
+/// What winograd_lanes.cpp computes with each kind of vectors.
 struct Kernels {
   int64_t panelColumns;  ///< of a Product's `b`, at most
 
@@ -66,7 +66,7 @@ struct Kernels {
   /// The first `rows` rows of one point's product.
   void (*multiply)(const Product& product, int64_t point, int64_t rows);
 
-  template <int lanes>
+  template <Vectors>
   static Kernels with();
 };
 

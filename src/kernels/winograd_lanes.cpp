@@ -1,4 +1,3 @@
-#include "kernels/clones.h"
 #include "kernels/matrix_block.h"
 #include "kernels/winograd_bodies.h"
 
@@ -238,37 +237,37 @@ TANDEM_INLINE void toWeightGradient(const Matrices& from, const WeightOrder& o, 
   }
 }
 
-TANDEM_LANES_FUNCTION void inputToPoints(Element type, const void* x, const ImageOrder& order, const Tiles& tiles,
-                                         const Part& part, const Matrices& to) {
+void inputToPoints(Element type, const void* x, const ImageOrder& order, const Tiles& tiles, const Part& part,
+                   const Matrices& to) {
   type == Element::fp32 ? toPoints<InputPoints>(static_cast<const float*>(x), order, tiles, part, to)
                         : toPoints<InputPoints>(static_cast<const Bf16*>(x), order, tiles, part, to);
 }
 
-TANDEM_LANES_FUNCTION void outputGradientToPoints(Element type, const void* dy, const ImageOrder& order,
-                                                  const Tiles& tiles, const Part& part, const Matrices& to) {
+void outputGradientToPoints(Element type, const void* dy, const ImageOrder& order, const Tiles& tiles, const Part& part,
+                            const Matrices& to) {
   type == Element::fp32 ? toPoints<ResultGradientPoints>(static_cast<const float*>(dy), order, tiles, part, to)
                         : toPoints<ResultGradientPoints>(static_cast<const Bf16*>(dy), order, tiles, part, to);
 }
 
-TANDEM_LANES_FUNCTION void pointsToOutput(Element type, const Matrices& from, const void* bias, const ImageOrder& order,
-                                          const Tiles& tiles, const Part& part, void* y) {
+void pointsToOutput(Element type, const Matrices& from, const void* bias, const ImageOrder& order, const Tiles& tiles,
+                    const Part& part, void* y) {
   type == Element::fp32 ? toOutput(from, static_cast<const float*>(bias), order, tiles, part, static_cast<float*>(y))
                         : toOutput(from, static_cast<const Bf16*>(bias), order, tiles, part, static_cast<Bf16*>(y));
 }
 
-TANDEM_LANES_FUNCTION void weightsToPoints(Element type, const void* weights, const WeightOrder& order, bool flipped,
-                                           int64_t first, int64_t last, const Matrices& to) {
+void weightsToPoints(Element type, const void* weights, const WeightOrder& order, bool flipped, int64_t first,
+                     int64_t last, const Matrices& to) {
   type == Element::fp32 ? ofWeights(static_cast<const float*>(weights), order, flipped, first, last, to)
                         : ofWeights(static_cast<const Bf16*>(weights), order, flipped, first, last, to);
 }
 
-TANDEM_LANES_FUNCTION void pointsToWeightGradient(Element type, const Matrices& from, const WeightOrder& order,
-                                                  int64_t first, int64_t last, void* gradient) {
+void pointsToWeightGradient(Element type, const Matrices& from, const WeightOrder& order, int64_t first, int64_t last,
+                            void* gradient) {
   type == Element::fp32 ? toWeightGradient(from, order, first, last, static_cast<float*>(gradient))
                         : toWeightGradient(from, order, first, last, static_cast<Bf16*>(gradient));
 }
 
-TANDEM_LANES_FUNCTION void multiply(const Product& p, int64_t point, int64_t rows) {
+void multiply(const Product& p, int64_t point, int64_t rows) {
   const float* const a = p.a.data + point * p.a.rows * p.a.columns;
   const int64_t aRow = p.transposedA ? 1 : p.a.columns, aStep = p.transposedA ? p.a.columns : 1;
   for (int64_t column = 0; column < p.b.columns; column += p.b.panel) {
@@ -289,9 +288,10 @@ TANDEM_LANES_FUNCTION void multiply(const Product& p, int64_t point, int64_t row
 }  // namespace
 
 template <>
-Kernels Kernels::with<lanes>() {
-  return {mostVectors * lanes,    inputToPoints, outputGradientToPoints, pointsToOutput, weightsToPoints,
-          pointsToWeightGradient, multiply};
+Kernels Kernels::with<Vectors::TANDEM_VECTORS>() {
+  return {mostVectors * lanes,      winograd::inputToPoints,   winograd::outputGradientToPoints,
+          winograd::pointsToOutput, winograd::weightsToPoints, winograd::pointsToWeightGradient,
+          winograd::multiply};
 }
 
 }  // namespace tandem::winograd

@@ -17,6 +17,7 @@ constexpr std::string_view cpuinfo =
 TEST(HostFacts, ProcessorNameAndFeatures) {
   EXPECT_EQ(cpuModel(cpuinfo), "Some(R) CPU @ 2.00GHz");
   EXPECT_EQ(cpuFeatures(cpuinfo), (std::vector<std::string>{"avx2", "avx512f", "avx512_bf16", "amx_bf16"}));
+  EXPECT_EQ(cpuKind(cpuinfo), "Some(R) CPU @ 2.00GHz with avx2 avx512f avx512_bf16 amx_bf16");
 }
 
 TEST(HostFacts, ProcessorOfArmListsFeaturesUnderAnotherName) {

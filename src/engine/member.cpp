@@ -17,16 +17,11 @@ namespace {
 
 constexpr uint64_t dropoutSeedStep = 0x9E3779B97F4A7C15ULL;
 
-ExecutorOptions executorOptions(const TeamOptions& options, int index) {
-  return {.compute = options.precision->compute,
-          .layout = *options.kernels.layout,
-          .algorithms = options.kernels.algorithms,
-          .engines = options.kernels.engines,
-          .norms = options.kernels.norms,
-          .device = options.devices.at(static_cast<size_t>(index)).torch(),
-          .dropoutSeed = options.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1),
-          .recompute = options.recompute,
-          .zeroChannels = options.kernels.zeroChannels};
+ExecutorOptions optionsOf(int index, const TeamOptions& team) {
+  const at::Device device = team.devices.at(static_cast<size_t>(index)).torch();
+  ExecutorOptions options = executorOptions(team.kernels, *team.precision, team.recompute, device);
+  options.dropoutSeed = team.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1);
+  return options;
 }
 
 std::unique_ptr<LossScale> lossScaleFor(const TeamOptions& options, const Device& device) {
@@ -48,9 +43,9 @@ class TeamMember final : public Team::Member {
   TeamMember(int index, const TeamShared& shared)
       : shared_(shared),
         device_(shared.options.devices.at(static_cast<size_t>(index))),
-        buffers_(parameterSpecs(*shared.options.graph, executorOptions(shared.options, index)),
-                 *shared.options.precision, device_.torch(), shared.options.kernels.layout->format),
-        executor_(shared.options.executor->make(executorOptions(shared.options, index))),
+        buffers_(parameterSpecs(*shared.options.graph, optionsOf(index, shared.options)), *shared.options.precision,
+                 device_.torch(), shared.options.kernels.layout->format),
+        executor_(shared.options.executor->make(optionsOf(index, shared.options))),
         optimizer_(makeOptimizer(buffers_, shared.options.optimizer)),
         lossScale_(lossScaleFor(shared.options, device_)),
         replica_{index, device_, buffers_, *optimizer_, lossScale_.get()},

@@ -18,6 +18,7 @@
 #include "engine/graph_use.h"
 #include "engine/loss.h"
 #include "engine/replica_devices.h"
+#include "engine/used_kernels.h"
 #include "executor/executor.h"
 #include "executor/image_padding.h"
 #include "executor/plan_description.h"
@@ -207,13 +208,11 @@ int64_t parameterCopies(const RunPlan& plan) {
 void resolveActivations(RunPlan& plan, const Graph& graph) {
   const Config& config = plan.config;
   if (config.executor != "planned" || config.forwardOnly) return;
-  const PlanDescription description = describePlan(graph,
-                                                   {.compute = precisionOf(config).compute,
-                                                    .layout = layoutOf(config),  // blocks of channels keep as much
-                                                    .device = deviceTypeOf(config),
-                                                    .recompute = find(recomputes(), config.recompute, "--recompute"),
-                                                    .zeroChannels = namedZeroChannels(config, graph)},
-                                                   plan.replicaBatch / config.accumulate);
+  UsedKernels kernels{&layoutOf(config), {}};  // blocks of channels keep as much
+  kernels.zeroChannels = namedZeroChannels(config, graph);
+  const ExecutorOptions options = executorOptions(
+      kernels, precisionOf(config), find(recomputes(), config.recompute, "--recompute"), deviceTypeOf(config));
+  const PlanDescription description = describePlan(graph, options, plan.replicaBatch / config.accumulate);
   plan.activationBytes = description.keptBytes;
   if (config.recompute == Config().recompute || description.segments > 1) return;
   plan.recomputeNote = concat("--recompute=", config.recompute, " computes nothing again: ", config.model,

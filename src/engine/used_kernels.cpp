@@ -198,6 +198,18 @@ UsedKernels usedKernels(const RunPlan& plan, const Graph& graph) {
   return kernels;
 }
 
+ExecutorOptions executorOptions(const UsedKernels& kernels, const Precision& precision, const RecomputeEntry& recompute,
+                                at::Device device) {
+  return {.compute = precision.compute,
+          .layout = *kernels.layout,
+          .algorithms = kernels.algorithms,
+          .engines = kernels.engines,
+          .norms = kernels.norms,
+          .device = device,
+          .recompute = recompute,
+          .zeroChannels = kernels.zeroChannels};
+}
+
 std::map<std::string, int64_t> passesOf(const UsedKernels& kernels, const Graph& graph) {
   std::map<std::string, int64_t> passes;
   if (kernels.algorithms.empty() && kernels.engines.empty()) return passes;

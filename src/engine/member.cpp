@@ -51,8 +51,8 @@ class TeamMember final : public Team::Member {
         replica_{index, device_, buffers_, *optimizer_, lossScale_.get()},
         sum_(buffers_, shared.options.accumulate),
         parts_(partsFor(shared.options, buffers_)),
-        ready_([this](Slice slice) {
-          if (sum_.add(slice, part_)) handOver(slice);
+        ready_([this](std::span<const Slice> slices) {
+          if (sum_.add(slices, part_)) handOver(slices);
         }),
         inFlight_(shared.options.inFlight) {
     optimizer_->setLossScale(lossScale_.get());
@@ -88,8 +88,8 @@ class TeamMember final : public Team::Member {
   void fetch();
   /// The batch's loss; undefined without backward.
   at::Tensor train(const Batch& batch);
-  /// A finished gradient, to the strategy: now, or with others in a call amid recorded work.
-  void handOver(Slice slice);
+  /// Finished gradients, to the strategy: now, or with others in a call amid recorded work.
+  void handOver(std::span<const Slice> slices);
   void tell(std::span<const Slice> slices);
   void exchange();
   bool recordsExchange() const { return graphed_ && !parts_; }
@@ -175,9 +175,9 @@ at::Tensor TeamMember::train(const Batch& batch) {
   return loss.defined() && parts > 1 ? loss / parts : loss;
 }
 
-void TeamMember::handOver(Slice slice) {
-  if (!parts_) return tell({&slice, 1});
-  if (parts_->note(slice)) graphed_->call([this, slices = parts_->take()] { tell(slices); });
+void TeamMember::handOver(std::span<const Slice> slices) {
+  if (!parts_) return tell(slices);
+  if (parts_->note(slices)) graphed_->call([this, noted = parts_->take()] { tell(noted); });
 }
 
 void TeamMember::tell(std::span<const Slice> slices) {

@@ -73,7 +73,7 @@ class StemTrial {
     normalize(bytes_, {}, batch_.images);
     const at::Tensor output = executor_->forward(batch_).front();
     if (!gradient_.defined()) gradient_ = at::randn_like(output);
-    executor_->backward({&gradient_, 1}, [](Slice) {});
+    executor_->backward({&gradient_, 1}, [](auto) {});
   }
 
   Graph stem_;

@@ -96,7 +96,7 @@ std::vector<int64_t> heardIn(const Graph& graph, const ExecutorOptions& options)
   Heard heard;
   const at::Tensor output = executor->forward({images, at::zeros({2}, at::kLong), 0, nullptr})[0];
   const at::Tensor gradient = at::ones_like(output);
-  executor->backward({&gradient, 1}, [&heard](Slice) { EXPECT_EQ(heard.numbers.back(), -1) << "of no operation"; });
+  executor->backward({&gradient, 1}, [&heard](auto) { EXPECT_EQ(heard.numbers.back(), -1) << "of no operation"; });
   return heard.numbers;
 }
 

@@ -85,7 +85,7 @@ Trained run(const Graph& graph, std::string_view executor, const Precision& prec
     Batch batch = subject.batch(concat("input.", step), {8, 3, 12, 12}, 7);
     batch.images =
         at::constant_pad_nd(batch.images, {0, 0, 0, 0, 0, options.zeroChannels}, 0).contiguous(options.layout.format);
-    subject.pass(batch, [](Slice) {});
+    subject.pass(batch, [](auto) {});
     trained.output = subject.logits().clone();
     trained.gradients.clear();
     for (int i = 0; i < subject.buffers().parameters(); ++i) trained.gradients.push_back(subject.gradient(i).clone());

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/turns.h"
 #include "executor/convolution_trial.h"
 #include "executor/executor.h"
 #include "executor/planned_executor.h"
@@ -19,8 +19,6 @@
 namespace tandem {
 namespace {
 
-constexpr double worthIt = 1.03;
-constexpr int repetitions = 5;
 constexpr int64_t callsAtOnce = 4;  // a GPU's host runs ahead of it, as in a step
 constexpr int64_t mostImages = 64;  // enough to keep a device busy
 
@@ -86,15 +84,15 @@ class StemTrial {
 
 /// Least seconds of a step by row of the catalog, the rows in turns.
 std::vector<double> measured(const Graph& stem, const PaddingTrial& trial, int64_t images) {
-  std::vector<std::unique_ptr<StemTrial>> trials;
+  std::vector<MeasuredWay> ways;
   for (const ImagePaddingEntry& row : rows) {
-    trials.push_back(std::make_unique<StemTrial>(stem, trial, images, zeroChannels(stem, row)));
-    trials.back()->seconds();  // libraries choose their kernels in the first steps
+    const auto steps = std::make_shared<StemTrial>(stem, trial, images, zeroChannels(stem, row));
+    steps->seconds();  // libraries choose their kernels in the first ones
+    ways.push_back({.turn = [steps] { return std::vector{steps->seconds()}; }});
   }
-  std::vector<double> least(trials.size(), std::numeric_limits<double>::max());
-  for (int repetition = 0; repetition < repetitions; ++repetition) {
-    for (size_t i = 0; i < trials.size(); ++i) least[i] = std::min(least[i], trials[i]->seconds());
-  }
+  takeTurns(ways, {});
+  std::vector<double> least;
+  for (const MeasuredWay& way : ways) least.push_back(way.least().front());
   return least;
 }
 
@@ -155,7 +153,7 @@ PaddingChoice fastestImagePadding(const Graph& graph, const PaddingTrial& trial,
   }
   size_t fastest = 0;
   for (size_t i = 1; i < rows.size(); ++i) {
-    if (worthIt * sums[i] < sums[fastest]) fastest = i;
+    if (worthChanging * sums[i] < sums[fastest]) fastest = i;
   }
   choice.padding = &rows[fastest];
   if (fastest > 0) choice.gain = sums.front() / sums[fastest];

@@ -153,8 +153,12 @@ class PaddingChoiceTest : public testing::Test {
   PaddingChoiceTest() : file_(std::filesystem::temp_directory_path() / concat("tandem-padding-", getpid())) {
     trial_.precision = &precisions().front();
     trial_.images = 2;
-    trial_.device = &device_;
+    trial_.device = at::kCPU;
     trial_.machine = "this one";
+    trial_.secondsOf = [](const std::function<void()>& call) {
+      call();
+      return 1.0;
+    };
   }
   ~PaddingChoiceTest() override { std::filesystem::remove(file_); }
 
@@ -176,7 +180,6 @@ class PaddingChoiceTest : public testing::Test {
     return fastestImagePadding(net, trial_, cache);
   }
 
-  Device device_ = Device::cpu(0, {}, 1);
   PaddingTrial trial_;
   std::filesystem::path file_;
 };
@@ -193,6 +196,20 @@ TEST_F(PaddingChoiceTest, EachMachineAndPrecisionIsMeasuredOnce) {
   EXPECT_FALSE(fastestImagePadding(net, other, cache).fromCache);
   other.precision = trial_.precision, other.layout = find(layouts(), "nchw", "layout");
   EXPECT_FALSE(fastestImagePadding(net, other, cache).fromCache);
+}
+
+TEST_F(PaddingChoiceTest, EachWidthRunsByEnginesOfItsOwn) {
+  MeasuredCache cache{{}};
+  const Graph net = twoStems();
+  fastestImagePadding(net, trial_, cache);
+  std::vector<std::pair<int64_t, int64_t>> asked;  // kernel, channels of zeros
+  trial_.engines = [&](const Graph& stem, int64_t images, int64_t zeros) {
+    EXPECT_EQ(images, trial_.images);
+    asked.emplace_back(stem.node(stem.output()).attributes.kernelH, zeros);
+    return std::vector<PassEngines>();
+  };
+  EXPECT_FALSE(fastestImagePadding(net, trial_, cache).fromCache) << "times of ATen say nothing of engines";
+  EXPECT_EQ(asked, (std::vector<std::pair<int64_t, int64_t>>{{3, 0}, {3, 1}, {3, 5}, {1, 0}, {1, 1}, {1, 5}}));
 }
 
 TEST_F(PaddingChoiceTest, TheSumOverAllReadersMustFallByMoreThanThreePercent) {

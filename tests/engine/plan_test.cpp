@@ -9,19 +9,11 @@
 #include "device/device.h"
 #include "device/topology.h"
 #include "engine/ten_images.h"
+#include "engine/tiny_config.h"
 #include "models/model.h"
 
 namespace tandem {
 namespace {
-
-Config tiny() {
-  Config config;
-  config.model = "trivial";
-  config.imageSize = 32;
-  config.batch = 4;
-  config.oversubscribe = true;
-  return config;
-}
 
 std::string refusalOf(const Config& config) {
   try {

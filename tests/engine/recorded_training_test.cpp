@@ -89,7 +89,7 @@ TEST(RecordedTraining, GivesTheBitsOfEagerTrainingWithEveryExchange) {
   }
 }
 
-// Three operations have a weight and a bias each, which are ready at once; those of the last are told behind the record.
+// Three operations have a weight and a bias each, which are ready at once. What the last has is told behind the record.
 TEST(RecordedTraining, WorkLiesBetweenCallsOfTheHostHoweverSmallTheBuckets) {
   const Graph net = plainNet();
   Case c{.graph = &net, .strategy = &find(strategies(), "parameter_server", "strategy")};

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <map>
 
 #include "base/catalog.h"
 #include "base/text.h"
+#include "executor/changed_measurements.h"
 #include "executor/executor.h"
 #include "executor/model_subject.h"
 #include "executor/odd_net.h"
@@ -167,15 +167,12 @@ class PaddingChoiceTest : public testing::Test {
     const Graph net = twoStems();
     MeasuredCache fresh(file_);
     fastestImagePadding(net, trial_, fresh);
-    std::ifstream in(file_);
-    std::string text;
-    for (std::string line; std::getline(in, line);) {
-      const std::string key = line.substr(0, line.find('\t'));
+    changeMeasurements(file_, [&](const std::string& line) -> std::string {
       for (const auto& [kernel, seconds] : secondsByKernel) {
-        if (key.find(concat("kernel ", kernel)) != std::string::npos) text += concat(key, '\t', seconds, '\n');
+        if (line.find(concat("kernel ", kernel)) != std::string::npos) return seconds;
       }
-    }
-    std::ofstream(file_) << text;
+      return "";
+    });
     MeasuredCache cache(file_);
     return fastestImagePadding(net, trial_, cache);
   }

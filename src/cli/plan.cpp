@@ -56,14 +56,9 @@ void show(const RunPlan& plan) {
   const Graph graph = graphOf(config);
   const UsedKernels kernels = usedKernels(plan, graph);
   const int64_t images = plan.replicaBatch / config.accumulate;
-  const ExecutorOptions options{.compute = precisionOf(config).compute,
-                                .layout = *kernels.layout,
-                                .algorithms = kernels.algorithms,
-                                .engines = kernels.engines,
-                                .norms = kernels.norms,
-                                .device = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA,
-                                .recompute = find(recomputes(), config.recompute, "--recompute"),
-                                .zeroChannels = kernels.zeroChannels};
+  const ExecutorOptions options =
+      executorOptions(kernels, precisionOf(config), find(recomputes(), config.recompute, "--recompute"),
+                      plan.cudaDevices.empty() ? at::kCPU : at::kCUDA);
   const PlanDescription description = describePlan(graph, options, images);
   std::cout << config.model << ", " << config.precision << ", " << images << " images at a time, "
             << kernels.layout->name << ": " << description.calls.size() << " calls of " << graph.nodes().size() - 1

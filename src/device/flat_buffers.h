@@ -21,8 +21,9 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
-/// Told during backward that a slice's gradient is complete and its weights are not read again in this step.
-using GradientReady = std::function<void(Slice)>;
+/// Told during backward of slices whose gradients are complete and whose weights are not read again in this step: of
+/// all at once that are so before more work is enqueued.
+using GradientReady = std::function<void(std::span<const Slice>)>;
 
 struct ParameterSpec {
   std::string name;

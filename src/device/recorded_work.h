@@ -28,7 +28,8 @@ class RecordedWork {
   virtual void record(const std::function<void()>& work, const at::Generator& generator) = 0;
 
   /// Within `work`: a call that each launch makes, on its thread, after all was enqueued that `work` did before and
-  /// before the rest is. It is not made now. It may wait, and what it enqueues is enqueued anew each time.
+  /// before the rest is. It is not made now. It may wait, and what it enqueues is enqueued anew each time. REQUIRES:
+  /// `work` enqueues something before it, after the call before, and after the last one.
   virtual void call(std::function<void()> onHost) = 0;
 
   /// Enqueues on the current stream what was recorded. Throws what a call of the host throws.

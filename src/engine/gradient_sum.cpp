@@ -10,8 +10,14 @@ GradientSum::GradientSum(FlatBuffers& buffers, int64_t parts) : buffers_(buffers
   }
 }
 
-bool GradientSum::add(Slice slice, int64_t part) {
-  if (parts_ == 1) return true;
+bool GradientSum::add(std::span<const Slice> slices, int64_t part) {
+  for (const Slice slice : slices) {
+    if (parts_ > 1) add(slice, part);
+  }
+  return part + 1 == parts_;
+}
+
+void GradientSum::add(Slice slice, int64_t part) {
   at::Tensor sum = sums_.at(static_cast<size_t>(slice.segment)).slice(0, slice.begin, slice.end);
   at::Tensor gradient = buffers_.gradient(slice);
   if (part == 0) {
@@ -19,9 +25,7 @@ bool GradientSum::add(Slice slice, int64_t part) {
   } else {
     sum.add_(gradient);
   }
-  const bool last = part + 1 == parts_;
-  if (last) gradient.copy_(sum);
-  return last;
+  if (part + 1 == parts_) gradient.copy_(sum);
 }
 
 }  // namespace tandem

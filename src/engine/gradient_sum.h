@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "device/flat_buffers.h"
@@ -12,11 +13,13 @@ class GradientSum {
  public:
   GradientSum(FlatBuffers& buffers, int64_t parts);
 
-  /// Backward of part number `part`, from 0, has written the slice. True when that was the last one: the slice then
-  /// holds the sum of all parts.
-  bool add(Slice slice, int64_t part);
+  /// Backward of part number `part`, from 0, has written the slices. True when that was the last one: they then hold
+  /// the sum of all parts.
+  bool add(std::span<const Slice> slices, int64_t part);
 
  private:
+  void add(Slice slice, int64_t part);
+
   FlatBuffers& buffers_;
   int64_t parts_;
   std::vector<at::Tensor> sums_;  // per segment, [n] fp32; none for a single part

@@ -17,16 +17,11 @@ namespace {
 
 constexpr uint64_t dropoutSeedStep = 0x9E3779B97F4A7C15ULL;
 
-ExecutorOptions executorOptions(const TeamOptions& options, int index) {
-  return {.compute = options.precision->compute,
-          .layout = *options.kernels.layout,
-          .algorithms = options.kernels.algorithms,
-          .engines = options.kernels.engines,
-          .norms = options.kernels.norms,
-          .device = options.devices.at(static_cast<size_t>(index)).torch(),
-          .dropoutSeed = options.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1),
-          .recompute = options.recompute,
-          .zeroChannels = options.kernels.zeroChannels};
+ExecutorOptions optionsOf(int index, const TeamOptions& team) {
+  const at::Device device = team.devices.at(static_cast<size_t>(index)).torch();
+  ExecutorOptions options = executorOptions(team.kernels, *team.precision, team.recompute, device);
+  options.dropoutSeed = team.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1);
+  return options;
 }
 
 std::unique_ptr<LossScale> lossScaleFor(const TeamOptions& options, const Device& device) {
@@ -48,16 +43,16 @@ class TeamMember final : public Team::Member {
   TeamMember(int index, const TeamShared& shared)
       : shared_(shared),
         device_(shared.options.devices.at(static_cast<size_t>(index))),
-        buffers_(parameterSpecs(*shared.options.graph, executorOptions(shared.options, index)),
-                 *shared.options.precision, device_.torch(), shared.options.kernels.layout->format),
-        executor_(shared.options.executor->make(executorOptions(shared.options, index))),
+        buffers_(parameterSpecs(*shared.options.graph, optionsOf(index, shared.options)), *shared.options.precision,
+                 device_.torch(), shared.options.kernels.layout->format),
+        executor_(shared.options.executor->make(optionsOf(index, shared.options))),
         optimizer_(makeOptimizer(buffers_, shared.options.optimizer)),
         lossScale_(lossScaleFor(shared.options, device_)),
         replica_{index, device_, buffers_, *optimizer_, lossScale_.get()},
         sum_(buffers_, shared.options.accumulate),
         parts_(partsFor(shared.options, buffers_)),
-        ready_([this](Slice slice) {
-          if (sum_.add(slice, part_)) handOver(slice);
+        ready_([this](std::span<const Slice> slices) {
+          if (sum_.add(slices, part_)) handOver(slices);
         }),
         inFlight_(shared.options.inFlight) {
     optimizer_->setLossScale(lossScale_.get());
@@ -93,8 +88,8 @@ class TeamMember final : public Team::Member {
   void fetch();
   /// The batch's loss; undefined without backward.
   at::Tensor train(const Batch& batch);
-  /// A finished gradient, to the strategy: now, or with others in a call amid recorded work.
-  void handOver(Slice slice);
+  /// Finished gradients, to the strategy: now, or with others in a call amid recorded work.
+  void handOver(std::span<const Slice> slices);
   void tell(std::span<const Slice> slices);
   void exchange();
   bool recordsExchange() const { return graphed_ && !parts_; }
@@ -180,9 +175,9 @@ at::Tensor TeamMember::train(const Batch& batch) {
   return loss.defined() && parts > 1 ? loss / parts : loss;
 }
 
-void TeamMember::handOver(Slice slice) {
-  if (!parts_) return tell({&slice, 1});
-  if (parts_->note(slice)) graphed_->call([this, slices = parts_->take()] { tell(slices); });
+void TeamMember::handOver(std::span<const Slice> slices) {
+  if (!parts_) return tell(slices);
+  if (parts_->note(slices)) graphed_->call([this, noted = parts_->take()] { tell(noted); });
 }
 
 void TeamMember::tell(std::span<const Slice> slices) {

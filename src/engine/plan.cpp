@@ -18,6 +18,7 @@
 #include "engine/graph_use.h"
 #include "engine/loss.h"
 #include "engine/replica_devices.h"
+#include "engine/used_kernels.h"
 #include "executor/executor.h"
 #include "executor/image_padding.h"
 #include "executor/plan_description.h"
@@ -207,13 +208,11 @@ int64_t parameterCopies(const RunPlan& plan) {
 void resolveActivations(RunPlan& plan, const Graph& graph) {
   const Config& config = plan.config;
   if (config.executor != "planned" || config.forwardOnly) return;
-  const PlanDescription description = describePlan(graph,
-                                                   {.compute = precisionOf(config).compute,
-                                                    .layout = layoutOf(config),  // blocks of channels keep as much
-                                                    .device = deviceTypeOf(config),
-                                                    .recompute = find(recomputes(), config.recompute, "--recompute"),
-                                                    .zeroChannels = namedZeroChannels(config, graph)},
-                                                   plan.replicaBatch / config.accumulate);
+  UsedKernels kernels{&layoutOf(config), {}};  // blocks of channels keep as much
+  kernels.zeroChannels = namedZeroChannels(config, graph);
+  const ExecutorOptions options = executorOptions(
+      kernels, precisionOf(config), find(recomputes(), config.recompute, "--recompute"), deviceTypeOf(config));
+  const PlanDescription description = describePlan(graph, options, plan.replicaBatch / config.accumulate);
   plan.activationBytes = description.keptBytes;
   if (config.recompute == Config().recompute || description.segments > 1) return;
   plan.recomputeNote = concat("--recompute=", config.recompute, " computes nothing again: ", config.model,
@@ -257,8 +256,11 @@ BatchRange batchRange(const RunPlan& plan) {
                           "; lower --accumulate or --replicas"));
 }
 
-/// The largest batch for which the estimate, a straight line, has room.
+/// A sixteenth below the largest batch for which the estimate, a straight line, has room. Estimates are some per cent
+/// too low as often as too high; that is half of the search's first stride, so with an error of up to 5 % the first
+/// probe fits and the second does not. Without it every second search would begin by using up the memory.
 int64_t guessedBatch(RunPlan plan) {
+  constexpr int64_t marginPart = 16;
   const BatchRange& range = *plan.search;
   const Graph graph = graphOf(plan.config);
   const auto bytesOf = [&](int64_t batch) {
@@ -267,8 +269,8 @@ int64_t guessedBatch(RunPlan plan) {
     return plan.memory.total();
   };
   const int64_t first = bytesOf(range.unit), perUnit = std::max<int64_t>(1, bytesOf(2 * range.unit) - first);
-  const int64_t more = (memoryToUse(plan.availableBytes) - first) / perUnit;
-  return range.unit * std::clamp<int64_t>(1 + more, 1, range.most / range.unit);
+  const int64_t room = 1 + (memoryToUse(plan.availableBytes) - first) / perUnit;
+  return range.unit * std::clamp<int64_t>(room - room / marginPart, 1, range.most / range.unit);
 }
 
 void resolveSearch(RunPlan& plan) {

@@ -1,21 +1,23 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "device/flat_buffers.h"
+#include "comm/buckets.h"
 
 namespace tandem {
 
-/// Finished gradients, put off until there are enough of them to be told together: where each telling is a call of the
-/// host amid recorded work, and cuts it. For one thread; `buffers` must outlive it.
+/// Finished gradients, put off until a bucket of planBuckets() is full: where each telling is a call of the host amid
+/// recorded work, and cuts it. For one thread.
 class ReadyGradients {
  public:
-  /// Enough are `bytes` of them, as exchanged.
-  ReadyGradients(const FlatBuffers& buffers, int64_t bytes);
+  ReadyGradients(const FlatBuffers& buffers, int64_t bucketBytes)
+      : tracker_(buffers, planBuckets(buffers, bucketBytes)) {}
 
-  /// Notes a gradient. True when the noted ones are enough and more are to come in this step.
-  bool note(Slice slice);
+  /// Notes gradients that are ready at once. True when with them a bucket may be started and more are to come in this
+  /// step.
+  bool note(std::span<const Slice> slices);
   /// What was noted since the last take().
   std::vector<Slice> take();
   /// What was noted after the step's last take(). It stays so until a step has noted gradients again: a step that is
@@ -23,12 +25,7 @@ class ReadyGradients {
   const std::vector<Slice>& rest();
 
  private:
-  int64_t bytesOfAll() const;
-
-  const FlatBuffers& buffers_;
-  int64_t enough_;
-  int64_t bytes_ = 0;    // of ready_
-  int64_t missing_ = 0;  // bytes that are to come in this step
+  BucketTracker tracker_;
   std::vector<Slice> ready_, rest_;
 };
 

@@ -87,10 +87,8 @@ std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const TeamOptions& 
   const GpuFacts& first = cudaFacts().gpus.at(static_cast<size_t>(plan.cudaDevices.front()));
   DeviceTracerOptions options{.devices = plan.cudaDevices, .works = {}, .peaks = statedPeaks(first, *team.precision)};
   if (plan.config.executor == "planned") {
-    const ExecutorOptions executor{.compute = team.precision->compute,
-                                   .layout = *team.kernels.layout,
-                                   .device = team.devices.front().torch(),
-                                   .recompute = team.recompute};
+    const at::Device device = team.devices.front().torch();
+    const ExecutorOptions executor = executorOptions(team.kernels, *team.precision, team.recompute, device);
     for (const CallWork& work : callWork(*team.graph, executor, plan.replicaBatch)) {
       options.works.push_back({work.name, work.flops, work.bytes});
     }

@@ -79,28 +79,35 @@ std::string gpuMachine(const RunPlan& plan) {
                 TORCH_VERSION);
 }
 
-EngineChoice enginesOn(const Device& device, const RunPlan& plan, const Graph& graph, int64_t zeros) {
-  device.bind();
+/// `device`, which outlives it, is the first replica's.
+EngineTrial engineTrial(const Device& device, const RunPlan& plan) {
   EngineTrial trial;
   trial.compute = precisionOf(plan.config).compute;
   trial.images = plan.replicaBatch / plan.config.accumulate;
   trial.device = device.torch();
-  trial.zeroChannels = zeros;
   trial.forwardOnly = plan.config.forwardOnly;
   trial.rule.where = gpuMachine(plan);
   trial.rule.secondsOf = [&device](const std::function<void()>& call) { return secondsOf(device, call); };
   if (plan.config.recompute != Config().recompute)
     trial.norms = {};  // an engine's output cannot be repeated bit for bit
+  return trial;
+}
+
+EngineChoice enginesOn(const Device& device, const RunPlan& plan, const Graph& graph, int64_t zeros) {
+  device.bind();
+  EngineTrial trial = engineTrial(device, plan);
+  trial.zeroChannels = zeros;
   MeasuredCache cache(measuredFile());
   EngineChoice choice = fastestEngines(graph, trial, cache);
   device.forgetMemory();
   return choice;
 }
 
-bool choosesEngines(const RunPlan& plan, const ExecutorEntry& executor, const LayoutEntry& layout) {
+bool choosesEngines(const RunPlan& plan) {
   const Config& config = plan.config;
-  return !plan.cudaDevices.empty() && executor.choosesKernels && layout.format == at::MemoryFormat::ChannelsLast &&
-         config.convolution == "auto" && !config.deterministic && !engineLibrary().empty();
+  return !plan.cudaDevices.empty() && find(executors(), config.executor, "--executor").choosesKernels &&
+         layoutOf(config).format == at::MemoryFormat::ChannelsLast && config.convolution == "auto" &&
+         !config.deterministic && !engineLibrary().empty();
 }
 
 std::string noteOf(const UsedKernels& kernels, const Graph& graph, double gain, bool fromCache) {
@@ -124,7 +131,7 @@ UsedKernels noted(UsedKernels kernels, const Choice& choice, const Graph& graph)
 UsedKernels convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t zeros) {
   const ExecutorEntry& executor = find(executors(), plan.config.executor, "--executor");
   const LayoutEntry& layout = layoutOf(plan.config);
-  if (choosesEngines(plan, executor, layout)) {
+  if (choosesEngines(plan)) {
     const Device device = devicesOf(plan).front();
     const auto choice =
         std::async(std::launch::async, enginesOn, device, std::cref(plan), std::cref(graph), zeros).get();
@@ -141,21 +148,27 @@ UsedKernels convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t zero
   return noted({choice.layout, choice.algorithms, ""}, choice, graph);
 }
 
-PaddingChoice paddingOnGpu(const RunPlan& plan, const Graph& graph) {
-  const Device device = devicesOf(plan).front();
-  const auto measure = [&] {
-    device.bind();
-    MeasuredCache cache(measuredFile());
-    const PaddingTrial trial{.precision = &precisionOf(plan.config),
-                             .layout = layoutOf(plan.config),
-                             .images = plan.replicaBatch / plan.config.accumulate,
-                             .device = &device,
-                             .machine = gpuMachine(plan)};
-    PaddingChoice choice = fastestImagePadding(graph, trial, cache);
-    device.forgetMemory();
-    return choice;
-  };
-  return std::async(std::launch::async, measure).get();
+PaddingChoice paddingOn(const Device& device, const RunPlan& plan, const Graph& graph) {
+  device.bind();
+  MeasuredCache cache(measuredFile());
+  const EngineTrial engines = engineTrial(device, plan);
+  PaddingTrial trial{.precision = &precisionOf(plan.config),
+                     .layout = layoutOf(plan.config),
+                     .images = engines.images,
+                     .device = engines.device,
+                     .machine = engines.rule.where,
+                     .secondsOf = engines.rule.secondsOf};
+  if (choosesEngines(plan)) {
+    trial.engines = [&](const Graph& stem, int64_t images, int64_t zeros) {
+      EngineTrial own = engines;
+      own.images = images, own.zeroChannels = zeros;
+      own.forwardOnly = false;  // paddings are compared in training steps
+      return fastestEngines(stem, own, cache).engines;
+    };
+  }
+  PaddingChoice choice = fastestImagePadding(graph, trial, cache);
+  device.forgetMemory();
+  return choice;
 }
 
 struct UsedPadding {
@@ -169,7 +182,9 @@ UsedPadding paddingOf(const RunPlan& plan, const Graph& graph) {
     return {zeroChannels(graph, find(imagePaddings(), config.padImages, "--pad-images"))};
   }
   if (plan.cudaDevices.empty() || config.executor != "planned" || config.deterministic) return {};
-  const PaddingChoice choice = paddingOnGpu(plan, graph);
+  const Device device = devicesOf(plan).front();
+  const PaddingChoice choice =
+      std::async(std::launch::async, paddingOn, device, std::cref(plan), std::cref(graph)).get();
   const int64_t zeros = zeroChannels(graph, *choice.padding);
   if (zeros == 0) return {};
   return {zeros,
@@ -195,6 +210,18 @@ UsedKernels usedKernels(const RunPlan& plan, const Graph& graph) {
   if (!kernels.note.empty() && !padding.note.empty()) kernels.note += "; ";
   kernels.note += padding.note;
   return kernels;
+}
+
+ExecutorOptions executorOptions(const UsedKernels& kernels, const Precision& precision, const RecomputeEntry& recompute,
+                                at::Device device) {
+  return {.compute = precision.compute,
+          .layout = *kernels.layout,
+          .algorithms = kernels.algorithms,
+          .engines = kernels.engines,
+          .norms = kernels.norms,
+          .device = device,
+          .recompute = recompute,
+          .zeroChannels = kernels.zeroChannels};
 }
 
 std::map<std::string, int64_t> passesOf(const UsedKernels& kernels, const Graph& graph) {

@@ -6,6 +6,7 @@
 
 #include "device/layout.h"
 #include "engine/plan.h"
+#include "executor/executor.h"
 #include "kernels/engine_convolution.h"
 #include "kernels/engine_norm.h"
 
@@ -28,6 +29,10 @@ struct UsedKernels {
 /// is what fastestImagePadding() finds on the first GPU, and none on a CPU, for another executor and with
 /// --deterministic.
 UsedKernels usedKernels(const RunPlan& plan, const Graph& graph);
+
+/// What an executor that runs by these kernels is told, but for its replica's dropout seed.
+ExecutorOptions executorOptions(const UsedKernels& kernels, const Precision& precision, const RecomputeEntry& recompute,
+                                at::Device device);
 
 /// How many forward and backward passes of the graph's convolutions each algorithm computes in a training step, on a
 /// GPU ATen, cuDNN, and "cuDNN with sums", those of the batch-norm behind; empty where there is one only.

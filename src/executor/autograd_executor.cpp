@@ -24,7 +24,7 @@ class GradientToSlice final : public torch::autograd::PostAccumulateGradHook {
     const at::NoGradGuard noGradients;
     target_.copy_(leaf.grad());
     leaf.mutable_grad().reset();
-    (*ready_)(slice_);
+    (*ready_)({&slice_, 1});
   }
 
  private:
@@ -169,7 +169,7 @@ void AutogradExecutor::backward(std::span<const at::Tensor> outputGradients, con
   if (!training_) {
     for (const Leaf& leaf : auxiliaryLeaves_) {
       leaf.gradient.zero_();
-      ready(leaf.slice);
+      ready({&leaf.slice, 1});
     }
   }
   torch::autograd::backward(std::exchange(outputs_, {}), {outputGradients.begin(), outputGradients.end()});

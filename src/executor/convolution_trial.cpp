@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/turns.h"
 #include "kernels/blocked.h"
 #include "kernels/norm_act.h"
 
 namespace tandem {
 namespace {
 
-constexpr int repetitions = 5;
 constexpr double enoughSeconds = 0.6;  // of a layer: long calls need no repetition
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 
@@ -87,7 +86,7 @@ class Trial {
     kernel_ = kernelFor(layer, candidate, parameters);
   }
 
-  void run(PassSeconds& least) {
+  PassSeconds turn() {
     kernel_->weightsChanged();
     using Call = std::function<void(const at::Tensor&, const at::Tensor&)>;
     const std::array<Call, convolutionPasses> calls{
@@ -97,11 +96,12 @@ class Trial {
         },
         [this](const at::Tensor& x, const at::Tensor& dy) { kernel_->backwardParameters(x, dy); },
     };
+    PassSeconds seconds;
     for (size_t pass = 0; pass < convolutionPasses; ++pass) {
-      for (double* const seconds : {&least.changed[pass], &least.current[pass]}) {
-        *seconds = std::min(*seconds, secondsOf(calls[pass]));
-      }
+      seconds.changed[pass] = secondsOf(calls[pass]);
+      seconds.current[pass] = secondsOf(calls[pass]);
     }
+    return seconds;
   }
 
  private:
@@ -140,11 +140,6 @@ std::string TrialLayer::text() const {
                 p.right, " groups ", a.groups, a.bias ? " bias" : "", wantsInputGradient ? "" : " first");
 }
 
-PassSeconds::PassSeconds() {
-  current.fill(std::numeric_limits<double>::max());
-  changed = current;
-}
-
 PassSeconds::PassSeconds(const std::vector<double>& numbers) {
   std::copy_n(numbers.begin(), convolutionPasses, current.begin());
   std::copy_n(numbers.begin() + convolutionPasses, convolutionPasses, changed.begin());
@@ -169,11 +164,11 @@ std::vector<PassSeconds> convolutionSeconds(const TrialLayer& layer, const std::
   Sides sides{{layer.input, size, type}, {layer.output, size, type}};
   std::vector<Trial> trials;
   for (const Candidate& candidate : candidates) trials.emplace_back(layer, candidate, sides, type);
-  std::vector<PassSeconds> least(trials.size());
-  const Nanos begin = now();
-  for (int repetition = 0; repetition < repetitions && seconds(now() - begin) < enoughSeconds; ++repetition) {
-    for (size_t i = 0; i < trials.size(); ++i) trials[i].run(least[i]);
-  }
+  std::vector<MeasuredWay> ways;
+  for (Trial& trial : trials) ways.push_back({.turn = [&trial] { return trial.turn().numbers(); }});
+  takeTurns(ways, {.enoughSeconds = enoughSeconds});
+  std::vector<PassSeconds> least;
+  for (const MeasuredWay& way : ways) least.emplace_back(way.least());
   return least;
 }
 
@@ -182,14 +177,18 @@ std::vector<double> normSeconds(const TrialLayer& layer, const std::vector<const
   const auto filled = [&](float value) { return at::full({layer.output.channels}, value); };
   const NormParameters parameters{filled(1), filled(0), filled(0), filled(1)};
   Sides sides{{layer.output, size, type}, {layer.output, size, type}};
-  std::vector<double> least(layouts.size(), std::numeric_limits<double>::max());
-  for (int64_t call = 0; call < repetitions * size.images / size.ofCall; ++call) {
-    for (size_t i = 0; i < layouts.size(); ++i) {
-      const bool blocked = blocksOutput(layer, *layouts[i]);
+  std::vector<MeasuredWay> ways;
+  for (const LayoutEntry* layout : layouts) {
+    ways.push_back({.turn = [&, blocked = blocksOutput(layer, *layout), call = int64_t{0}]() mutable {
       const at::Tensor x = sides.x.ofCall(call, blocked), dy = sides.dy.ofCall(call, blocked);
-      least[i] = std::min(least[i], secondsOfNorm(parameters, x, dy));
-    }
+      ++call;
+      return std::vector{secondsOfNorm(parameters, x, dy)};
+    }});
   }
+  const int64_t parts = size.images / size.ofCall;
+  takeTurns(ways, {.most = Rounds().most * static_cast<int>(parts)});
+  std::vector<double> least;
+  for (const MeasuredWay& way : ways) least.push_back(way.least().front());
   return least;
 }
 

@@ -32,11 +32,11 @@ struct TrialLayer {
   std::string text() const;
 };
 
-/// Least seconds of each pass of a call: with weights as they are, and when they have changed.
+/// Seconds of each pass of a call: with weights as they are, and when they have changed.
 struct PassSeconds {
-  std::array<double, convolutionPasses> current, changed;
+  std::array<double, convolutionPasses> current = {}, changed = {};
 
-  PassSeconds();
+  PassSeconds() = default;
   /// REQUIRES: numbers() of another.
   explicit PassSeconds(const std::vector<double>& numbers);
   std::vector<double> numbers() const;
@@ -52,7 +52,7 @@ struct Candidate {
 
 bool serves(const Candidate& candidate, const TrialLayer& layer, at::ScalarType type);
 
-/// One per candidate; they take turns. REQUIRES: each serves the layer.
+/// The least, one per candidate; they take turns. REQUIRES: each serves the layer.
 std::vector<PassSeconds> convolutionSeconds(const TrialLayer& layer, const std::vector<Candidate>& candidates,
                                             const TrialSize& size, at::ScalarType type);
 

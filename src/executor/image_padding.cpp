@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/turns.h"
 #include "executor/convolution_trial.h"
 #include "executor/executor.h"
 #include "executor/planned_executor.h"
@@ -19,9 +18,6 @@
 namespace tandem {
 namespace {
 
-constexpr double worthIt = 1.03;
-constexpr int repetitions = 5;
-constexpr int64_t callsAtOnce = 4;  // a GPU's host runs ahead of it, as in a step
 constexpr int64_t mostImages = 64;  // enough to keep a device busy
 
 constexpr std::array<ImagePaddingEntry, 3> rows{{
@@ -38,63 +34,62 @@ std::vector<const Node*> readersOfImages(const Graph& graph) {
   return readers;
 }
 
+ExecutorOptions optionsFor(const Graph& stem, const PaddingTrial& trial, int64_t images, int64_t zeros) {
+  ExecutorOptions options{.compute = trial.precision->compute, .layout = trial.layout, .device = trial.device};
+  options.zeroChannels = zeros;
+  if (trial.engines) options.engines = trial.engines(stem, images, zeros);
+  return options;
+}
+
 /// Training steps of a convolution that reads the images, nothing else.
 class StemTrial {
  public:
-  StemTrial(const Graph& stem, const PaddingTrial& trial, int64_t images, int64_t zeros)
-      : stem_(stem), device_(*trial.device), buffers_(buffersFor(stem_, trial)) {
+  /// `trial` outlives it.
+  StemTrial(const Graph& stem, const PaddingTrial& trial, int64_t images, const ExecutorOptions& options)
+      : trial_(trial),
+        stem_(stem),
+        buffers_(parameterSpecs(stem, options), *trial.precision, options.device, options.layout.format),
+        executor_(makePlannedExecutor(options)) {
     const ImageShape image = stem.node(stem.input()).shape;
-    const auto there = at::TensorOptions().device(device_.torch());
+    const auto there = at::TensorOptions().device(options.device);
     bytes_ = at::randint(256, {images, image.height, image.width, image.channels}, there.dtype(at::kByte));
-    batch_.images = at::empty({images, image.channels + zeros, image.height, image.width},
-                              there.dtype(trial.precision->compute), trial.layout.format);
-    executor_ = makePlannedExecutor({.compute = trial.precision->compute,
-                                     .layout = trial.layout,
-                                     .device = device_.torch(),
-                                     .zeroChannels = zeros});
+    batch_.images = at::empty({images, image.channels + options.zeroChannels, image.height, image.width},
+                              there.dtype(options.compute), options.layout.format);
     executor_->bind(stem_, buffers_);
   }
 
   double seconds() {
-    device_.synchronize();
-    const Nanos begin = now();
-    for (int64_t call = 0; call < callsAtOnce; ++call) step();
-    device_.synchronize();
-    return tandem::seconds(now() - begin) / static_cast<double>(callsAtOnce);
+    return trial_.secondsOf([this] { step(); });
   }
 
  private:
-  static FlatBuffers buffersFor(const Graph& stem, const PaddingTrial& trial) {
-    const ExecutorOptions options{.compute = trial.precision->compute, .layout = trial.layout};
-    return {parameterSpecs(stem, options), *trial.precision, trial.device->torch(), trial.layout.format};
-  }
-
   void step() {
     normalize(bytes_, {}, batch_.images);
     const at::Tensor output = executor_->forward(batch_).front();
     if (!gradient_.defined()) gradient_ = at::randn_like(output);
-    executor_->backward({&gradient_, 1}, [](Slice) {});
+    executor_->backward({&gradient_, 1}, [](auto) {});
   }
 
+  const PaddingTrial& trial_;
   Graph stem_;
-  const Device& device_;
   FlatBuffers buffers_;
+  std::unique_ptr<Executor> executor_;
   at::Tensor bytes_, gradient_;
   Batch batch_;
-  std::unique_ptr<Executor> executor_;
 };
 
 /// Least seconds of a step by row of the catalog, the rows in turns.
 std::vector<double> measured(const Graph& stem, const PaddingTrial& trial, int64_t images) {
-  std::vector<std::unique_ptr<StemTrial>> trials;
+  std::vector<MeasuredWay> ways;
   for (const ImagePaddingEntry& row : rows) {
-    trials.push_back(std::make_unique<StemTrial>(stem, trial, images, zeroChannels(stem, row)));
-    trials.back()->seconds();  // libraries choose their kernels in the first steps
+    const ExecutorOptions options = optionsFor(stem, trial, images, zeroChannels(stem, row));
+    const auto steps = std::make_shared<StemTrial>(stem, trial, images, options);
+    steps->seconds();  // libraries choose their kernels in the first ones
+    ways.push_back({.turn = [steps] { return std::vector{steps->seconds()}; }});
   }
-  std::vector<double> least(trials.size(), std::numeric_limits<double>::max());
-  for (int repetition = 0; repetition < repetitions; ++repetition) {
-    for (size_t i = 0; i < trials.size(); ++i) least[i] = std::min(least[i], trials[i]->seconds());
-  }
+  takeTurns(ways, {});
+  std::vector<double> least;
+  for (const MeasuredWay& way : ways) least.push_back(way.least().front());
   return least;
 }
 
@@ -107,7 +102,7 @@ std::string keyOf(const Graph& stem, const PaddingTrial& trial, int64_t images) 
                          .wantsInputGradient = false,
                          .normalised = false};
   return concat("image padding | ", trial.machine, " | ", images, " x ", layer.text(), ' ', trial.precision->name,
-                " | ", trial.layout.name);
+                " | ", trial.layout.name, trial.engines ? " | engines" : "");
 }
 
 }  // namespace
@@ -155,7 +150,7 @@ PaddingChoice fastestImagePadding(const Graph& graph, const PaddingTrial& trial,
   }
   size_t fastest = 0;
   for (size_t i = 1; i < rows.size(); ++i) {
-    if (worthIt * sums[i] < sums[fastest]) fastest = i;
+    if (worthChanging * sums[i] < sums[fastest]) fastest = i;
   }
   choice.padding = &rows[fastest];
   if (fastest > 0) choice.gain = sums.front() / sums[fastest];

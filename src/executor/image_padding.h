@@ -1,17 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/measured_cache.h"
-#include "device/device.h"
 #include "device/layout.h"
 #include "device/precision.h"
 #include "executor/fusion.h"
 #include "graph/graph.h"
+#include "kernels/engine_convolution.h"
 
 namespace tandem {
 
@@ -38,9 +39,14 @@ std::vector<PlannedNode> withPaddedImages(std::vector<PlannedNode> plan, const G
 struct PaddingTrial {
   const Precision* precision = nullptr;
   LayoutEntry layout = layouts().front();
-  int64_t images = 0;              ///< that a replica computes at a time
-  const Device* device = nullptr;  ///< bound to the caller's thread
-  std::string machine;             ///< what measurements of this one are kept under
+  int64_t images = 0;  ///< that a replica computes at a time
+  at::Device device = at::kCUDA;
+  std::string machine;  ///< what measurements of this one are kept under
+  /// Of one call, the device's work included.
+  std::function<double(const std::function<void()>&)> secondsOf = {};
+  /// By node, what the passes of a network's convolutions would run by, for so many images with so many channels of
+  /// zeros; empty: they run by ATen.
+  std::function<std::vector<PassEngines>(const Graph&, int64_t images, int64_t zeros)> engines = {};
 };
 
 struct PaddingChoice {
@@ -49,9 +55,10 @@ struct PaddingChoice {
   bool fromCache = true;  ///< false: something was measured now
 };
 
-/// The padding with which the convolutions that read the images take least time here, forward and backward, the
-/// normalising of the images and the copies between the weight and its wide form included; another than none must be
-/// more than 3 % faster. Kept in `cache`. Where nothing can be padded: none, unmeasured.
+/// The padding with which the convolutions that read the images take least time here, forward and backward, each by
+/// the engines that serve it best, the normalising of the images and the copies between the weight and its wide form
+/// included; another than none must be more than 3 % faster. Kept in `cache`. On the caller's thread, to which the
+/// device is bound. Where nothing can be padded: none, unmeasured.
 PaddingChoice fastestImagePadding(const Graph& graph, const PaddingTrial& trial, MeasuredCache& cache);
 
 }  // namespace tandem

@@ -9,16 +9,17 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/turns.h"
 #include "executor/convolution_trial.h"
 #include "graph/operation.h"
 
 namespace tandem {
 namespace {
 
-constexpr double worthIt = 1.03, layoutWorthIt = 1.01;  // what is summed over all layers is known better
-constexpr const char* ownKernels = ", kernels 3";       // counted up where one of ours becomes faster or slower
-constexpr int64_t imagesPerThread = 4;                  // of a call: enough to keep every thread busy
-constexpr int64_t parts = 4;                            // of the images, each for a call
+constexpr double layoutWorthChanging = 1.01;       // what is summed over all layers is known better
+constexpr const char* ownKernels = ", kernels 3";  // counted up where one of ours becomes faster or slower
+constexpr int64_t imagesPerThread = 4;             // of a call: enough to keep every thread busy
+constexpr int64_t parts = 4;                       // of the images, each for a call
 
 bool isNormalised(const Graph& graph, NodeId id) {
   return std::ranges::any_of(graph.nodes(), [id](const Node& node) {
@@ -140,7 +141,7 @@ struct LayoutTotal {
       size_t fastest = 0;
       const auto time = [&](size_t i) { return times[i].ofStep(pass, scale); };
       for (size_t i = 1; i < candidates.size(); ++i) {
-        if (candidates[i].algorithm->passes[pass] && worthIt * time(i) < time(fastest)) fastest = i;
+        if (candidates[i].algorithm->passes[pass] && worthChanging * time(i) < time(fastest)) fastest = i;
       }
       const ConvolutionAlgorithm* const algorithm = candidates[fastest].algorithm;
       algorithms[layer.node][pass] = algorithm->passes[pass] ? algorithm : &convolutionAlgorithms().front();
@@ -177,7 +178,7 @@ KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, Measur
   }
   size_t fastest = 0;
   for (size_t i = 1; i < totals.size(); ++i) {
-    if (layoutWorthIt * totals[i].seconds() < totals[fastest].seconds()) fastest = i;
+    if (layoutWorthChanging * totals[i].seconds() < totals[fastest].seconds()) fastest = i;
   }
   const double gain = isChoice && totals[fastest].best > 0 ? totals.front().first / totals[fastest].best : 1;
   return {trial.layouts[fastest], std::move(totals[fastest].algorithms), gain, measurements.fromCache()};

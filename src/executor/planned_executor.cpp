@@ -285,7 +285,7 @@ void PlannedExecutor::backward(Step& step, std::vector<std::vector<at::Tensor>>&
     gradients[value].push_back(same ? std::move(inputs[k])
                                     : inLayout(inputs[k], step.layout.inputs[k], blocked_[value]));
   }
-  for (const Slice slice : step.slices) ready(slice);
+  if (!step.slices.empty()) ready(step.slices);
 }
 
 std::vector<std::pair<std::string, at::Tensor>> PlannedExecutor::statistics() const {

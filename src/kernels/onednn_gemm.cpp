@@ -3,9 +3,9 @@
 #include <map>
 
 #include "kernels/cache_size.h"
-#include "kernels/convolution.h"
 #include "kernels/onednn.h"
 #include "kernels/patches.h"
+#include "kernels/weight_gradient_by.h"
 
 namespace tandem {
 namespace {
@@ -39,15 +39,10 @@ class Product {
   Pass<dnnl::matmul> pass_;
 };
 
-class GemmConvolution final : public Convolution {
+class GemmConvolution final : public WeightGradientBy {
  public:
-  GemmConvolution(const ConvolutionGeometry& geometry, const ConvolutionParameters& parameters,
-                  std::unique_ptr<Convolution> direct)
-      : g_(geometry), p_(parameters), direct_(std::move(direct)), stream_(engine()) {}
+  using WeightGradientBy::WeightGradientBy;
 
-  void weightsChanged() override { direct_->weightsChanged(); }
-  at::Tensor forward(const at::Tensor& x) override { return direct_->forward(x); }
-  at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override { return direct_->backwardInput(x, dy); }
   void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override;
 
  private:
@@ -59,10 +54,7 @@ class GemmConvolution final : public Convolution {
   /// Adds up the parts in `sum`, or writes the only one.
   void sumParts(const at::Tensor& x, const at::Tensor& dy, const at::Tensor& sum);
 
-  ConvolutionGeometry g_;
-  ConvolutionParameters p_;
-  std::unique_ptr<Convolution> direct_;
-  dnnl::stream stream_;
+  dnnl::stream stream_{engine()};
   std::vector<int64_t> preparedFor_;
   Patches patches_{};
   int64_t places_ = 0, rows_ = 0;        // of all images, of a part

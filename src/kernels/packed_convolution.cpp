@@ -9,6 +9,7 @@
 #include "kernels/launch.h"
 #include "kernels/packed_product.h"
 #include "kernels/tensor_order.h"
+#include "kernels/weight_gradient_by.h"
 
 namespace tandem {
 namespace {
@@ -18,21 +19,11 @@ using packed::WeightGradient;
 // A panel of so many steps stays in the first cache, and both packed sides in two thirds of the second.
 constexpr int64_t leastSteps = 32, mostSteps = 128, wordBytes = 4;
 
-class PackedConvolution final : public Convolution {
+class PackedConvolution final : public WeightGradientBy {
  public:
-  PackedConvolution(const ConvolutionGeometry& geometry, const ConvolutionParameters& parameters,
-                    std::unique_ptr<Convolution> direct)
-      : g_(geometry), p_(parameters), direct_(std::move(direct)) {}
+  using WeightGradientBy::WeightGradientBy;
 
-  void weightsChanged() override { direct_->weightsChanged(); }
-  at::Tensor forward(const at::Tensor& x) override { return direct_->forward(x); }
-  at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override { return direct_->backwardInput(x, dy); }
   void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override;
-
- private:
-  ConvolutionGeometry g_;
-  ConvolutionParameters p_;
-  std::unique_ptr<Convolution> direct_;
 };
 
 void PackedConvolution::backwardParameters(const at::Tensor& x, const at::Tensor& dy) {

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/statistics.h"
 #include "base/text.h"
 
 namespace tandem {
@@ -12,7 +11,12 @@ namespace {
 
 constexpr double doesNotCount = -1;
 constexpr double mayWin = 1.5;  // times the fastest of the first round
-constexpr int repetitions = 5;
+
+bool isRight(const TuningCandidate& candidate) try {
+  return !candidate.isRight || candidate.isRight();
+} catch (const std::exception&) {
+  return false;
+}
 
 /// Fastest first, without those that do not count. The first candidate is preferred.
 std::vector<size_t> bySpeed(const std::vector<double>& seconds) {
@@ -37,41 +41,32 @@ bool Tuner::isReady(const TuningCandidate& candidate) const {
   return bytes && *bytes <= rule_.workspaceBytes;
 }
 
+std::vector<double> Tuner::turnOf(const TuningCandidate& candidate) const try {
+  return {rule_.secondsOf(candidate.run)};
+} catch (const std::exception&) {  // too little memory, or what the library refuses only when it runs
+  return {};
+}
+
 std::vector<double> Tuner::measured(std::span<const TuningCandidate> candidates) const {
-  std::vector<std::vector<double>> times(candidates.size());
-  const auto works = [&](size_t i, const auto& attempt) {
-    try {
-      return attempt(candidates[i]);
-    } catch (const std::exception&) {  // too little memory, or what the library refuses only when it runs
-      times[i].clear();
-      return false;
-    }
-  };
-  const auto isRight = [](const TuningCandidate& candidate) { return !candidate.isRight || candidate.isRight(); };
-  const auto addTime = [&](size_t i) {
-    return works(i, [&](const TuningCandidate& candidate) {
-      times[i].push_back(rule_.secondsOf(candidate.run));
-      return true;
-    });
-  };
+  std::vector<MeasuredWay> ways;
+  for (const TuningCandidate& candidate : candidates) {
+    ways.push_back({.turn = [this, &candidate] { return turnOf(candidate); }});
+  }
   Nanos begin = now();
-  const auto isEnough = [&] { return seconds(now() - begin) >= rule_.enoughSeconds; };
-  double least = 0;
-  std::vector<size_t> running;
-  for (size_t i = 0; i < candidates.size() && (running.empty() || !isEnough()); ++i) {
-    if (!isReady(candidates[i]) || !addTime(i)) continue;
-    times[i].clear();  // the first call chooses and loads kernels
-    if (running.empty()) begin = now();
-    if (!works(i, isRight) || !addTime(i)) continue;
-    least = running.empty() ? times[i].front() : std::min(least, times[i].front());
-    running.push_back(i);
+  const auto secondsLeft = [&] { return rule_.enoughSeconds - seconds(now() - begin); };
+  std::vector<double> firsts;  // of those that serve
+  for (size_t i = 0; i < candidates.size() && (firsts.empty() || secondsLeft() > 0); ++i) {
+    if (!isReady(candidates[i]) || !ways[i].takeTurn()) continue;
+    ways[i].turns.clear();  // the first call chooses and loads kernels
+    if (firsts.empty()) begin = now();
+    if (isRight(candidates[i]) && ways[i].takeTurn()) firsts.push_back(ways[i].turns.front().front());
   }
-  std::erase_if(running, [&](size_t i) { return times[i].front() > mayWin * least; });
-  for (int repetition = 1; repetition < repetitions && !isEnough(); ++repetition) {
-    std::erase_if(running, [&](size_t i) { return !addTime(i); });
+  for (MeasuredWay& way : ways) {
+    way.isOut = way.turns.empty() || way.turns.front().front() > mayWin * *std::ranges::min_element(firsts);
   }
+  takeTurns(ways, {.most = Rounds().most - 1, .enoughSeconds = secondsLeft()});  // the first round was above
   std::vector<double> medians;
-  for (const auto& taken : times) medians.push_back(median(taken).value_or(doesNotCount));
+  for (const MeasuredWay& way : ways) medians.push_back(way.turns.empty() ? doesNotCount : way.medians().front());
   return medians;
 }
 

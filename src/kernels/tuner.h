@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/measured_cache.h"
+#include "base/turns.h"
 
 namespace tandem {
 
@@ -28,8 +29,6 @@ struct TuningRule {
   int64_t workspaceBytes = 256 << 20;  ///< at most
   double enoughSeconds = 0.5;          ///< of an operation: then no further candidate is begun, no time taken again
 };
-
-constexpr double worthChanging = 1.03;  ///< times as fast as the first candidate another must be at least
 
 /// What tuning found.
 struct Tuned {
@@ -56,6 +55,8 @@ class Tuner {
  private:
   std::string keyOf(const std::string& operation, const TuningCandidate& candidate) const;
   std::vector<double> measured(std::span<const TuningCandidate> candidates) const;
+  /// The seconds of a call; none where it fails.
+  std::vector<double> turnOf(const TuningCandidate& candidate) const;
   bool isReady(const TuningCandidate& candidate) const;
 
   TuningRule rule_;

@@ -24,6 +24,9 @@ namespace {
 const std::string folder = "/usr/share/datasets/fashion-mnist";  // of Debian's dataset-fashion-mnist
 constexpr int64_t globalBatch = 128, testBatch = 500;
 constexpr std::array<int64_t, 3> seeds{1, 2, 3};
+constexpr int64_t twoEpochs = 2 * 60'000 / globalBatch;
+// Too large at first, so steps are skipped until it fits, and then tried larger again and again.
+constexpr LossScaleRule restlessScale{.initial = 0x1p24, .growthInterval = 100};
 
 /// The 10,000 test images, normalised as the images of `training` are.
 class TestImages final : public Dataset {
@@ -51,17 +54,21 @@ struct Training {
   double learningRate;
   int64_t seed;
 
-  std::string name() const { return concat(model, " on ", devices, " in ", precision, ", seed ", seed); }
+  std::string name() const {
+    return concat(std::filesystem::path(model).stem().string(), " on ", devices, " in ", precision, ", seed ", seed);
+  }
   auto operator<=>(const Training&) const = default;
 };
 
-/// ResNet-20 for two epochs.
 Training resnet(const std::string& precision, int64_t seed, const std::string& devices = "cpu") {
-  return {"resnet20", devices, precision, 2 * 60'000 / globalBatch, 0.1, seed};
+  return {"resnet20", devices, precision, twoEpochs, 0.1, seed};
 }
 
-/// LeNet for a third of an epoch: on a CPU fp16 takes ATen's convolutions, with which ResNet-20 would take hours.
-Training lenet(const std::string& precision, int64_t seed) { return {"lenet5", "cpu", precision, 150, 0.02, seed}; }
+/// Two strided convolutions with batch-norm, less than a hundredth of ResNet-20's arithmetic: on a CPU fp16 takes
+/// ATen's convolutions, with which that would take hours, and this about a minute.
+Training strided(const std::string& precision, int64_t seed) {
+  return {concat(TANDEM_TESTS_DIR, "/engine/strided_net.json"), "cpu", precision, twoEpochs, 0.1, seed};
+}
 
 /// With the rate going to zero along a cosine: what is left at the end is small steps, so that seeds differ little.
 RunPlan planOf(const Training& training) {
@@ -113,7 +120,8 @@ Trained train(const Training& training) {
   const RunPlan plan = planOf(training);
   const Graph graph =
       buildModel(plan.config.model, {.classes = plan.config.classes, .imageSize = plan.config.imageSize});
-  const TeamOptions options = teamOptions(plan, graph, usedKernels(plan, graph));
+  TeamOptions options = teamOptions(plan, graph, usedKernels(plan, graph));
+  options.lossScale = restlessScale;
   Trained trained;
   Team(options).run([&](Team::Member& member) {
     for (int64_t step = 0; step < plan.config.steps; ++step) member.step();
@@ -163,23 +171,25 @@ TEST(LongAccuracy, OfBf16IsThatOfFp32WithinHalfAPoint) {
   EXPECT_LE(std::abs(fp32 - bf16), 0.5) << "points";
 }
 
-/// Gradients reached fp16 through a scale that few steps were lost to.
+/// Gradients reached fp16 through a scale that was found, and that few steps were lost to.
 void expectScaled(const Training& training) {
   const auto& scale = outcomeOf(training).lossScale;
   ASSERT_TRUE(scale) << training.name();
   EXPECT_GT(scale->scale, 1) << training.name();
+  EXPECT_GT(scale->skipped, 0) << training.name();
   EXPECT_LT(scale->skipped, training.steps / 10) << training.name();
 }
 
-// So short a training reaches less, and seeds differ more.
-TEST(LongAccuracy, OfFp16WithAScaledLossIsThatOfFp32WithinAPoint) {
+// In PyTorch six seeds of this training in fp32 reach 87.65 to 88.12 %, with a standard deviation of 0.17 points. Means
+// of three then differ by 0.14 by chance, of which half a point is more than three times; three in fp16 reached 87.90.
+TEST(LongAccuracy, OfFp16WithAScaledLossIsThatOfFp32WithinHalfAPoint) {
   if (!isInstalled()) GTEST_SKIP() << "dataset-fashion-mnist is not installed";
-  const double fp32 = meanTop1([](int64_t seed) { return lenet("fp32", seed); });
-  const double fp16 = meanTop1([](int64_t seed) { return lenet("fp16", seed); });
+  const double fp32 = meanTop1([](int64_t seed) { return strided("fp32", seed); });
+  const double fp16 = meanTop1([](int64_t seed) { return strided("fp16", seed); });
   std::cout << "mean of fp32 " << fixed(fp32, 2) << " %, of fp16 " << fixed(fp16, 2) << " %" << std::endl;
-  EXPECT_GT(fp32, 75);
-  EXPECT_LE(std::abs(fp32 - fp16), 1) << "points";
-  for (const int64_t seed : seeds) expectScaled(lenet("fp16", seed));
+  EXPECT_GT(fp32, 86);
+  EXPECT_LE(std::abs(fp32 - fp16), 0.5) << "points";
+  for (const int64_t seed : seeds) expectScaled(strided("fp16", seed));
 }
 
 // Whatever the GPU serves, beside its own fp32.

@@ -7,18 +7,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/plan.h"
+#include "engine/tiny_config.h"
 
 namespace tandem {
 namespace {
-
-Config tiny() {
-  Config config;
-  config.model = "trivial";
-  config.imageSize = 32;
-  config.batch = 4;
-  config.oversubscribe = true;
-  return config;
-}
 
 TEST(MemoryToUse, KeepsAReserve) {
   constexpr int64_t mib = 1 << 20;

@@ -6,41 +6,67 @@
 namespace tandem {
 namespace {
 
-FlatBuffers fourOf(int64_t elements) {
-  return {{{"a", {elements}, false}, {"b", {elements}, false}, {"c", {elements}, false}, {"d", {elements}, false}},
+/// Of 400 bytes each, beginning 448 bytes apart.
+FlatBuffers fourGradients() {
+  return {{{"a", {100}, false}, {"b", {100}, false}, {"c", {100}, false}, {"d", {100}, false}},
           precisions().front(),
           at::kCPU,
           at::MemoryFormat::Contiguous};
 }
 
-TEST(ReadyGradients, AreToldTogetherWhereTheyAreEnough) {
-  const FlatBuffers buffers = fourOf(100);
-  ReadyGradients ready(buffers, 800);
+using Slices = std::vector<Slice>;
+
+class ReadyGradientsTest : public testing::Test {
+ protected:
+  Slices slices(std::initializer_list<int> parameters) const {
+    Slices all;
+    for (const int parameter : parameters) all.push_back(buffers_.slice(parameter));
+    return all;
+  }
+
+  FlatBuffers buffers_ = fourGradients();
+};
+
+TEST_F(ReadyGradientsTest, AreToldWhereABucketIsFull) {
+  ReadyGradients ready(buffers_, 900);
   for (int step = 0; step < 3; ++step) {
-    EXPECT_FALSE(ready.note(buffers.slice(2)));
-    EXPECT_TRUE(ready.note(buffers.slice(0)));
-    EXPECT_EQ(ready.take(), (std::vector<Slice>{buffers.slice(2), buffers.slice(0)})) << "in their order";
-    EXPECT_FALSE(ready.note(buffers.slice(1)));
-    EXPECT_FALSE(ready.note(buffers.slice(3))) << "the last are not followed by work";
-    EXPECT_EQ(ready.rest(), (std::vector<Slice>{buffers.slice(1), buffers.slice(3)}));
+    EXPECT_FALSE(ready.note(slices({1})));
+    EXPECT_TRUE(ready.note(slices({0}))) << "two are a bucket";
+    EXPECT_EQ(ready.take(), slices({1, 0})) << "in their order";
+    EXPECT_FALSE(ready.note(slices({2})));
+    EXPECT_FALSE(ready.note(slices({3}))) << "the last are not followed by work";
+    EXPECT_EQ(ready.rest(), slices({2, 3}));
   }
 }
 
-TEST(ReadyGradients, TheRestOfALaunchedStepIsThatOfTheStepBefore) {
-  const FlatBuffers buffers = fourOf(100);
-  ReadyGradients ready(buffers, 1);
+TEST_F(ReadyGradientsTest, ABucketWaitsForThoseBeforeIt) {
+  ReadyGradients ready(buffers_, 400);
+  EXPECT_FALSE(ready.note(slices({1})));
+  EXPECT_TRUE(ready.note(slices({0}))) << "both may start";
+  EXPECT_EQ(ready.take(), slices({1, 0}));
+}
+
+TEST_F(ReadyGradientsTest, ThoseThatAreReadyAtOnceAreToldAtOnce) {
+  ReadyGradients ready(buffers_, 1);
+  EXPECT_TRUE(ready.note(slices({0, 1})));
+  EXPECT_EQ(ready.take(), slices({0, 1}));
+  EXPECT_FALSE(ready.note(slices({2, 3}))) << "no work is between them";
+  EXPECT_EQ(ready.rest(), slices({2, 3}));
+}
+
+TEST_F(ReadyGradientsTest, TheRestOfALaunchedStepIsThatOfTheStepBefore) {
+  ReadyGradients ready(buffers_, 1);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(ready.note(buffers.slice(i)));
-    EXPECT_EQ(ready.take(), std::vector<Slice>{buffers.slice(i)});
+    EXPECT_TRUE(ready.note(slices({i})));
+    EXPECT_EQ(ready.take(), slices({i}));
   }
-  EXPECT_FALSE(ready.note(buffers.slice(3)));
-  for (int launch = 0; launch < 3; ++launch) EXPECT_EQ(ready.rest(), std::vector<Slice>{buffers.slice(3)});
+  EXPECT_FALSE(ready.note(slices({3})));
+  for (int launch = 0; launch < 3; ++launch) EXPECT_EQ(ready.rest(), slices({3}));
 }
 
-TEST(ReadyGradients, OfASmallNetworkAreToldAtTheEnd) {
-  const FlatBuffers buffers = fourOf(3);
-  ReadyGradients ready(buffers, 1 << 20);
-  for (int i = 0; i < 4; ++i) EXPECT_FALSE(ready.note(buffers.slice(i)));
+TEST_F(ReadyGradientsTest, OfASmallNetworkAreToldAtTheEnd) {
+  ReadyGradients ready(buffers_, 1 << 20);
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(ready.note(slices({i})));
   EXPECT_EQ(ready.rest().size(), 4U);
 }
 

@@ -1,6 +1,8 @@
 #include <ATen/Context.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/equivalence_cases.h"
 #include "engine/graphed_step.h"
 #include "engine/repeated_work.h"
@@ -85,6 +87,21 @@ TEST(RecordedTraining, GivesTheBitsOfEagerTrainingWithEveryExchange) {
       expectRecordedAsEager(c);
     }
   }
+}
+
+// Three operations have a weight and a bias each, which are ready at once. What the last has is told behind the record.
+TEST(RecordedTraining, WorkLiesBetweenCallsOfTheHostHoweverSmallTheBuckets) {
+  const Graph net = plainNet();
+  Case c{.graph = &net, .strategy = &find(strategies(), "parameter_server", "strategy")};
+  c.executor = concat("planned");
+  TeamOptions options = teamOptions(c);
+  options.bucketBytes = 1;
+  WorkLog log;
+  options.recorder = [&log](const Device&) { return std::make_unique<RepeatedWork>(log); };
+  run(c, options);
+  const auto launches = std::ranges::count(log, "launch");
+  EXPECT_EQ(launches, recordedSteps - GraphedStep::eagerSteps);
+  EXPECT_EQ(std::ranges::count(log, "call"), 2 * launches);
 }
 
 /// On all GPUs, or one that holds both replicas.

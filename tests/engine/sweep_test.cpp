@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/tiny_config.h"
 #include "engine/worker_message.h"
 
 namespace tandem {
@@ -19,13 +20,6 @@ std::string worker(const std::string& body) {
   std::ofstream(path) << "#!/bin/sh\n" << body << '\n';
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   return path;
-}
-
-Config tiny() {
-  Config config;
-  config.model = "trivial";
-  config.batch = 4;
-  return config;
 }
 
 RunRecord runWith(const std::string& body, double deadline = 60, const PointEvents& events = {}) {

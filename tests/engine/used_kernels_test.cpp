@@ -36,5 +36,21 @@ TEST(PassesOf, TellsCudnnsEnginesFromAten) {
   EXPECT_EQ(passesOf(kernels, graph), (Passes{{"ATen", 2}, {"cuDNN", 2}, {"cuDNN with sums", 1}}));
 }
 
+TEST(UsedKernels, AreAllToldToTheExecutor) {
+  UsedKernels kernels{&find(layouts(), "blocked", "layout"), {}};
+  kernels.algorithms.resize(1), kernels.engines.resize(2), kernels.norms.resize(3);
+  kernels.zeroChannels = 5;
+  const ExecutorOptions options = executorOptions(kernels, find(precisions(), "bf16", "precision"),
+                                                  find(recomputes(), "segments", "--recompute"), at::kCUDA);
+  EXPECT_EQ(options.compute, at::kBFloat16);
+  EXPECT_EQ(options.layout.name, "blocked");
+  EXPECT_EQ(options.algorithms.size(), 1U);
+  EXPECT_EQ(options.engines.size(), 2U);
+  EXPECT_EQ(options.norms.size(), 3U);
+  EXPECT_TRUE(options.device.is_cuda());
+  EXPECT_EQ(options.recompute.name, "segments");
+  EXPECT_EQ(options.zeroChannels, 5);
+}
+
 }  // namespace
 }  // namespace tandem

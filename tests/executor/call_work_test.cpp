@@ -58,6 +58,13 @@ TEST(CallWork, CountsWhatAPassReadsAndWrites) {
   EXPECT_EQ(works[8].bytes, 3 * pooled + 4 * 2 * 4) << "the sum is read too";
 }
 
+TEST(CallWork, ChannelsOfZerosAreRead) {
+  const CallWork three = callWork(smallNet(), {}, 2)[0], eight = callWork(smallNet(), {.zeroChannels = 5}, 2)[0];
+  EXPECT_EQ(eight.name, "conv (5 channels of zeros) forward");
+  EXPECT_EQ(eight.bytes, three.bytes + 2 * 5 * 64 * 4);
+  EXPECT_EQ(eight.flops, three.flops);
+}
+
 TEST(CallWork, OfHalfPrecisionIsHalfTheBytesAndRepeatedForwardCountsTwice) {
   const auto full = callWork(smallNet(), {}, 2), half = callWork(smallNet(), {.compute = at::kBFloat16}, 2);
   EXPECT_EQ(2 * half[0].bytes, full[0].bytes);
@@ -89,7 +96,7 @@ std::vector<int64_t> heardIn(const Graph& graph, const ExecutorOptions& options)
   Heard heard;
   const at::Tensor output = executor->forward({images, at::zeros({2}, at::kLong), 0, nullptr})[0];
   const at::Tensor gradient = at::ones_like(output);
-  executor->backward({&gradient, 1}, [&heard](Slice) { EXPECT_EQ(heard.numbers.back(), -1) << "of no operation"; });
+  executor->backward({&gradient, 1}, [&heard](auto) { EXPECT_EQ(heard.numbers.back(), -1) << "of no operation"; });
   return heard.numbers;
 }
 

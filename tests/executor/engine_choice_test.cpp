@@ -267,7 +267,7 @@ TEST(EnginesOfThePlan, WhereNoneServesTheNetworkIsTheSame) {
     const at::Tensor images = at::cos(at::arange(2 * 3 * 64)).view({2, 3, 8, 8}).contiguous(options.layout.format);
     const at::Tensor output = executor->forward({images, at::zeros({2}, at::kLong), 0, nullptr})[0].clone();
     const at::Tensor ones = at::ones_like(output);
-    executor->backward({&ones, 1}, [](Slice) {});
+    executor->backward({&ones, 1}, [](auto) {});
     std::vector<at::Tensor> all{output};
     for (int i = 0; i < buffers.parameters(); ++i) all.push_back(buffers.gradientView(i).clone());
     return all;

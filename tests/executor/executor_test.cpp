@@ -52,9 +52,8 @@ TEST(Executor, reportsEachSliceOnceInTheOrderOfTheBuffers) {
     const auto outputs = bound.executor->forward(bound.batch(2));
     std::vector<int> order;
     const at::Tensor gradient = at::ones_like(outputs[0]);
-    bound.executor->backward({&gradient, 1}, [&](Slice slice) {
-      const auto inside = bound.buffers.parametersIn(slice);
-      order.insert(order.end(), inside.begin(), inside.end());
+    bound.executor->backward({&gradient, 1}, [&](std::span<const Slice> slices) {
+      for (const Slice slice : slices) order.push_back(bound.buffers.parametersIn(slice).at(0));
     });
     EXPECT_EQ(order.size(), static_cast<size_t>(bound.buffers.parameters())) << entry.name;
     EXPECT_EQ(std::set<int>(order.begin(), order.end()).size(), order.size()) << entry.name;
@@ -72,7 +71,7 @@ TEST(Executor, gradientsDoNotAddUpOverSteps) {
     for (at::Tensor& gradients : seen) {
       const auto outputs = bound.executor->forward(bound.batch(2));
       const at::Tensor gradient = at::ones_like(outputs[0]);
-      bound.executor->backward({&gradient, 1}, [](Slice) {});
+      bound.executor->backward({&gradient, 1}, [](auto) {});
       gradients = bound.buffers.gradient(bound.buffers.whole(0)).clone();
     }
     EXPECT_GT(seen[0].norm().item<float>(), 0);
@@ -102,7 +101,7 @@ TEST(Executor, backwardWithoutKeptGradientsIsRefused) {
     bound.executor->setGradients(false);
     const auto outputs = bound.executor->forward(bound.batch(2));
     const at::Tensor gradient = at::ones_like(outputs[0]);
-    EXPECT_THROW(bound.executor->backward({&gradient, 1}, [](Slice) {}), InternalError);
+    EXPECT_THROW(bound.executor->backward({&gradient, 1}, [](auto) {}), InternalError);
   }
 }
 
@@ -122,8 +121,9 @@ TEST(Executor, trainingGivesAuxiliaryValuesAndEvaluationTheirParametersNoGradien
       bound.executor->setTraining(training);
       const auto outputs = bound.executor->forward(bound.batch(2));
       ASSERT_EQ(outputs.size(), training ? 2U : 1U);
-      int reported = 0;
-      bound.executor->backward(std::vector<at::Tensor>(outputs.size(), at::ones({2, 3})), [&](Slice) { ++reported; });
+      int64_t reported = 0;
+      bound.executor->backward(std::vector<at::Tensor>(outputs.size(), at::ones({2, 3})),
+                               [&](auto slices) { reported += std::ssize(slices); });
       EXPECT_EQ(reported, bound.buffers.parameters());
       const at::Tensor ofHead = bound.buffers.gradientView(bound.buffers.indexOf("head.weight"));
       EXPECT_EQ(ofHead.norm().item<float>() > 0, training);

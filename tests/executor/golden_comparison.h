@@ -74,8 +74,8 @@ class GoldenModel {
 
   void expectGolden(ModelSubject& subject, bool training) const {
     const nlohmann::json& expected = numbers(training);
-    int reported = 0;
-    const double loss = run(subject, training, [&](Slice) { ++reported; });
+    int64_t reported = 0;
+    const double loss = run(subject, training, [&](auto slices) { reported += std::ssize(slices); });
     EXPECT_LE(relativeDistance(subject.logits(), expected.at("logits")), tolerance);
     EXPECT_NEAR(loss / expected.at("loss").get<double>(), 1, tolerance);
     EXPECT_EQ(reported, subject.buffers().parameters());

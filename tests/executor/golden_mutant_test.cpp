@@ -73,7 +73,7 @@ TEST_P(GoldenMutant, IsFarFromTheGoldenNumbers) {
   const Graph graph = changed(model.graph(), GetParam().make);
   ModelSubject subject(graph, find(precisions(), "fp32", "precision"), find(executors(), "planned", "executor"),
                        layouts().front());
-  model.run(subject, /*training=*/true, [](Slice) {});
+  model.run(subject, /*training=*/true, [](auto) {});
   EXPECT_GT(relativeDistance(subject.logits(), model.numbers(true).at("logits")), 2 * tolerance);
 }
 

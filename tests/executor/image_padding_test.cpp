@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <map>
 
 #include "base/catalog.h"
 #include "base/text.h"
+#include "executor/changed_measurements.h"
 #include "executor/executor.h"
 #include "executor/model_subject.h"
 #include "executor/odd_net.h"
@@ -85,7 +85,7 @@ Trained run(const Graph& graph, std::string_view executor, const Precision& prec
     Batch batch = subject.batch(concat("input.", step), {8, 3, 12, 12}, 7);
     batch.images =
         at::constant_pad_nd(batch.images, {0, 0, 0, 0, 0, options.zeroChannels}, 0).contiguous(options.layout.format);
-    subject.pass(batch, [](Slice) {});
+    subject.pass(batch, [](auto) {});
     trained.output = subject.logits().clone();
     trained.gradients.clear();
     for (int i = 0; i < subject.buffers().parameters(); ++i) trained.gradients.push_back(subject.gradient(i).clone());
@@ -153,8 +153,12 @@ class PaddingChoiceTest : public testing::Test {
   PaddingChoiceTest() : file_(std::filesystem::temp_directory_path() / concat("tandem-padding-", getpid())) {
     trial_.precision = &precisions().front();
     trial_.images = 2;
-    trial_.device = &device_;
+    trial_.device = at::kCPU;
     trial_.machine = "this one";
+    trial_.secondsOf = [](const std::function<void()>& call) {
+      call();
+      return 1.0;
+    };
   }
   ~PaddingChoiceTest() override { std::filesystem::remove(file_); }
 
@@ -163,20 +167,16 @@ class PaddingChoiceTest : public testing::Test {
     const Graph net = twoStems();
     MeasuredCache fresh(file_);
     fastestImagePadding(net, trial_, fresh);
-    std::ifstream in(file_);
-    std::string text;
-    for (std::string line; std::getline(in, line);) {
-      const std::string key = line.substr(0, line.find('\t'));
+    changeMeasurements(file_, [&](const std::string& line) -> std::string {
       for (const auto& [kernel, seconds] : secondsByKernel) {
-        if (key.find(concat("kernel ", kernel)) != std::string::npos) text += concat(key, '\t', seconds, '\n');
+        if (line.find(concat("kernel ", kernel)) != std::string::npos) return seconds;
       }
-    }
-    std::ofstream(file_) << text;
+      return "";
+    });
     MeasuredCache cache(file_);
     return fastestImagePadding(net, trial_, cache);
   }
 
-  Device device_ = Device::cpu(0, {}, 1);
   PaddingTrial trial_;
   std::filesystem::path file_;
 };
@@ -193,6 +193,20 @@ TEST_F(PaddingChoiceTest, EachMachineAndPrecisionIsMeasuredOnce) {
   EXPECT_FALSE(fastestImagePadding(net, other, cache).fromCache);
   other.precision = trial_.precision, other.layout = find(layouts(), "nchw", "layout");
   EXPECT_FALSE(fastestImagePadding(net, other, cache).fromCache);
+}
+
+TEST_F(PaddingChoiceTest, EachWidthRunsByEnginesOfItsOwn) {
+  MeasuredCache cache{{}};
+  const Graph net = twoStems();
+  fastestImagePadding(net, trial_, cache);
+  std::vector<std::pair<int64_t, int64_t>> asked;  // kernel, channels of zeros
+  trial_.engines = [&](const Graph& stem, int64_t images, int64_t zeros) {
+    EXPECT_EQ(images, trial_.images);
+    asked.emplace_back(stem.node(stem.output()).attributes.kernelH, zeros);
+    return std::vector<PassEngines>();
+  };
+  EXPECT_FALSE(fastestImagePadding(net, trial_, cache).fromCache) << "times of ATen say nothing of engines";
+  EXPECT_EQ(asked, (std::vector<std::pair<int64_t, int64_t>>{{3, 0}, {3, 1}, {3, 5}, {1, 0}, {1, 1}, {1, 5}}));
 }
 
 TEST_F(PaddingChoiceTest, TheSumOverAllReadersMustFallByMoreThanThreePercent) {

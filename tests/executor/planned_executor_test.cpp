@@ -47,7 +47,7 @@ Trained run(const Graph& graph, std::string_view executor, const Precision& row,
   for (int step = 0; step < steps; ++step) {
     const at::Tensor output = made->forward({pixels, at::zeros({images}, at::kLong), 0, nullptr})[0];
     const at::Tensor gradient = at::cos(at::arange(output.numel())).view_as(output).to(at::kBFloat16).to(row.compute);
-    made->backward({&gradient, 1}, [](Slice) {});
+    made->backward({&gradient, 1}, [](auto) {});
     trained.output = output.clone();
   }
   for (int i = 0; i < buffers.parameters(); ++i)

@@ -96,7 +96,7 @@ class Bound {
 
   at::Tensor forward() { return executor_->forward({images_, at::zeros({setting_.images}, at::kLong), 0, nullptr})[0]; }
   void backward(
-      const at::Tensor& output, const GradientReady& ready = [](Slice) {}) {
+      const at::Tensor& output, const GradientReady& ready = [](auto) {}) {
     const at::Tensor gradient = at::cos(at::arange(output.numel())).view_as(output).to(options_.compute);
     const size_t auxiliaries = setting_.training ? graph_.auxiliaries().size() : 0;
     executor_->backward(std::vector<at::Tensor>(1 + auxiliaries, gradient), ready);
@@ -239,8 +239,9 @@ TEST(Recompute, EachSliceIsReportedOnceAsFinal) {
     SCOPED_TRACE(policy.name);
     Bound bound(buildModel("resnet20", {.imageSize = 16}), {.recompute = policy});
     std::map<int, at::Tensor> reported;
-    bound.backward(bound.forward(), [&](Slice slice) {
-      for (const int i : bound.buffers().parametersIn(slice)) {
+    bound.backward(bound.forward(), [&](std::span<const Slice> slices) {
+      for (const Slice slice : slices) {
+        const int i = bound.buffers().parametersIn(slice).at(0);
         EXPECT_FALSE(reported.contains(i));
         reported[i] = bound.buffers().gradientView(i).clone();
         // As a strategy may do now.

@@ -119,7 +119,7 @@ using Outcome = std::vector<Group>;
 
 /// Valid until the subject's next step.
 inline Outcome firstStep(const ZooModel& model, ModelSubject& subject) {
-  const double loss = subject.pass(model.batch(subject, 0), [](Slice) {});
+  const double loss = subject.pass(model.batch(subject, 0), [](auto) {});
   Group gradients{{}, 2 * model.depth()};
   for (int i = 0; i < subject.buffers().parameters(); ++i) {
     gradients.tensors.emplace_back(subject.buffers().spec(i).name, subject.gradient(i));
@@ -132,7 +132,7 @@ inline Outcome firstStep(const ZooModel& model, ModelSubject& subject) {
 /// Running statistics after ten steps of gradient descent.
 inline Outcome tenSteps(const ZooModel& model, ModelSubject& subject) {
   for (int step = 0; step < 10; ++step) {
-    subject.pass(model.batch(subject, step), [](Slice) {});
+    subject.pass(model.batch(subject, step), [](auto) {});
     subject.descend(1e-4);
   }
   return {{subject.executor().statistics(), model.depth()}};

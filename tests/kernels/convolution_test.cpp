@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "convolution_layer.h"
 #include "kernels/blocked.h"
 #include "kernels/packed_convolution.h"
 #include "kernels/packed_product.h"
@@ -19,30 +20,16 @@ namespace {
 
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 
-struct Layer {
-  const char* name;
-  int64_t images, inputs, outputs, height, width, kernelH, kernelW;
-  ConvolutionGeometry geometry;
-  bool bias;
-};
-
 enum class Order { plain, blocked };
 using Case = std::tuple<Layer, at::ScalarType, Order, const ConvolutionAlgorithm*>;
-
-struct Results {
-  at::Tensor y, x, weight, bias;
-};
 
 class ConvolutionKernel : public testing::TestWithParam<Case> {
  protected:
   ConvolutionKernel() : layer_(std::get<0>(GetParam())), type_(std::get<1>(GetParam())) {
     at::manual_seed(5);
-    const auto& g = layer_.geometry;
-    const int64_t height = (layer_.height + g.top + g.bottom - layer_.kernelH) / g.strideH + 1;
-    const int64_t width = (layer_.width + g.left + g.right - layer_.kernelW) / g.strideW + 1;
-    x_ = random({layer_.images, layer_.inputs, layer_.height, layer_.width});
-    dy_ = random({layer_.images, layer_.outputs, height, width});
-    weight_ = random({layer_.outputs, layer_.inputs / g.groups, layer_.kernelH, layer_.kernelW});
+    x_ = random(layer_.x());
+    dy_ = random(layer_.y());
+    weight_ = random(layer_.weight());
     if (layer_.bias) bias_ = at::randn({layer_.outputs}).to(type_);
   }
 
@@ -79,21 +66,6 @@ class ConvolutionKernel : public testing::TestWithParam<Case> {
     return r;
   }
 
-  Results exact() const {
-    const auto wide = [](const at::Tensor& t) { return t.defined() ? t.to(at::kDouble) : t; };
-    const auto& g = layer_.geometry;
-    const at::Tensor x = at::constant_pad_nd(wide(x_), {g.left, g.right, g.top, g.bottom});
-    const std::array<int64_t, 2> strides{g.strideH, g.strideW}, none{0, 0}, dilation{1, 1};
-    Results r;
-    r.y = at::conv2d(x, wide(weight_), wide(bias_), strides, none, dilation, g.groups);
-    const std::array<int64_t, 1> biasSizes{layer_.outputs};
-    std::tie(r.x, r.weight, r.bias) = at::convolution_backward(
-        wide(dy_), x, wide(weight_), layer_.bias ? at::OptionalIntArrayRef(biasSizes) : std::nullopt, strides, none,
-        dilation, false, none, g.groups, {true, true, layer_.bias});
-    r.x = r.x.slice(2, g.top, g.top + layer_.height).slice(3, g.left, g.left + layer_.width);
-    return r;
-  }
-
   void expectSlopes(at::Tensor& input, const at::Tensor& gradient) {
     const at::Tensor own = input;
     const auto f = [&](const at::Tensor& value) {
@@ -114,7 +86,7 @@ class ConvolutionKernel : public testing::TestWithParam<Case> {
 // is rounded once, to 2^-9 of itself.
 TEST_P(ConvolutionKernel, EqualsAtenInDoublePrecision) {
   const auto& [layer, type, order, algorithm] = GetParam();
-  const Results actual = byKernel(), expected = exact();
+  const Results actual = byKernel(), expected = exactResults(layer, {x_, weight_, bias_, dy_});
   const double bound = type == at::kBFloat16 ? 0x1p-9 : algorithm->name == "winograd" ? 2e-5 : 1e-5;
   EXPECT_LE(relativeError(actual.y, expected.y), bound);
   EXPECT_LE(relativeError(actual.x, expected.x), bound);

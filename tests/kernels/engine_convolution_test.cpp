@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "convolution_layer.h"
 #include "device/precision.h"
 #include "support/relative_error.h"
 #include "support/stand_in_engines.h"
@@ -13,21 +14,6 @@ namespace {
 
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 
-struct Layer {
-  const char* name;
-  int64_t images, inputs, outputs, height, width, kernelH, kernelW;
-  ConvolutionGeometry geometry;
-  bool bias;
-
-  std::array<int64_t, 4> x() const { return {images, inputs, height, width}; }
-  std::array<int64_t, 4> weight() const { return {outputs, inputs / geometry.groups, kernelH, kernelW}; }
-  std::array<int64_t, 4> y() const {
-    const ConvolutionGeometry& g = geometry;
-    return {images, outputs, (height + 2 * g.top - kernelH) / g.strideH + 1,
-            (width + 2 * g.left - kernelW) / g.strideW + 1};
-  }
-};
-
 const std::array layers{Layer{"3x3", 2, 16, 24, 9, 7, 3, 3, {1, 1, 1, 1, 1, 1, 1}, true},
                         Layer{"stem", 2, 8, 32, 15, 13, 7, 5, {2, 1, 3, 3, 2, 2, 1}, false},
                         Layer{"grouped", 2, 32, 32, 6, 6, 3, 3, {2, 2, 1, 1, 1, 1, 4}, true},
@@ -36,10 +22,6 @@ const std::array layers{Layer{"3x3", 2, 16, 24, 9, 7, 3, 3, {1, 1, 1, 1, 1, 1, 1
 at::Tensor random(at::IntArrayRef shape, at::ScalarType type, at::Device device = at::kCPU) {
   return at::randn(shape).to(device, type).contiguous(channelsLast);
 }
-
-struct Results {
-  at::Tensor y, x, weight, bias;
-};
 
 /// A layer's tensors and what its passes should give.
 struct Subject {
@@ -60,17 +42,7 @@ struct Subject {
     gradients.x = kernel.backwardInput(x, dy);
   }
 
-  Results exact() const {
-    const auto wide = [](const at::Tensor& t) { return t.defined() ? t.to(at::kDouble) : t; };
-    const ConvolutionGeometry& g = layer.geometry;
-    const std::array<int64_t, 2> strides{g.strideH, g.strideW}, padding{g.top, g.left};
-    Results r;
-    r.y = at::conv2d(wide(x), wide(weight), wide(bias), strides, padding, {1, 1}, g.groups);
-    std::tie(r.x, r.weight, r.bias) =
-        at::convolution_backward(wide(dy), wide(x), wide(weight), at::IntArrayRef{layer.outputs}, strides, padding,
-                                 {1, 1}, false, {0, 0}, g.groups, {true, true, true});
-    return r;
-  }
+  Results exact() const { return exactResults(layer, {x, weight, bias, dy}); }
 
   void expectRight() const {
     const Results right = exact();

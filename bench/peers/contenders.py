@@ -57,7 +57,7 @@ class Contender:
             record = self.records or pathlib.Path(folder) / "record.jsonl"
             before = record.stat().st_size if record.exists() else 0
             if self.side == "tandem":
-                command += ["--format=json", f"--out={record}"]
+                command.append(f"--out={record}")
             output = output_of(command, self.variables, timeout)
             if self.side == "tandem" and (not record.exists() or record.stat().st_size <= before):
                 raise RunFailed("ended without a record")
@@ -114,10 +114,16 @@ def last_line(text):
         raise RunFailed("no line of JSON at the end of the output", text[-4000:]) from None
 
 
-def read_tandem(_, path):
+def finished(path):
+    """The record of Tandem's last run in a file."""
     record = last_line(path.read_text())
     if record["outcome"]["kind"] != "ok":
         raise RunFailed(f"{record['outcome']['kind']}: {record['outcome']['reason']}")
+    return record
+
+
+def read_tandem(_, path):
+    record = finished(path)
     return {"images_per_s": record["global_batch"] * record["measured_steps"] / (record["window_ns"] / 1e9),
             "step_s": [nanos / 1e9 for nanos in record["samples"]["wall_ns"]], "losses": record["losses"][-1:],
             "parameters": record["placement"]["parameters"]}

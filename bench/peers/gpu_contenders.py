@@ -1,8 +1,9 @@
-"""What runs against what on a GPU: Tandem and PyTorch in every precision of as many bits."""
+"""What runs against what on a GPU: Tandem and PyTorch in every precision of as many bits; and what is taken apart."""
 import dataclasses
+import re
 from dataclasses import dataclass
 
-from contenders import HERE, Contender, read_pytorch, read_tandem
+from contenders import HERE, Contender, RunFailed, finished, read_pytorch, read_tandem
 from models import MODELS
 
 MODES = ["eager", "compile", "reduce-overhead", "max-autotune"]
@@ -25,12 +26,19 @@ class Case:
 # The most telling first: they are what a short call has time for.
 CASES = [Case("resnet50", 256, 15, 40, 0.1), Case("resnet50", 32, 20, 200, 0.02), Case("resnet20", 128, 30, 500, 0.008),
          Case("vgg16", 128, 10, 40, 0.1), Case("mobilenet_v2", 128, 15, 80, 0.05), Case("densenet121", 128, 15, 40, 0.1)]
+# A step that computes much and one of many short kernels. A profile keeps what the GPU does in the last six steps.
+PROFILED = [Case("resnet50", 256, 15, 40, 0.1), Case("resnet20", 128, 15, 40, 0.008)]
+
+
+def run_of(case, precision):
+    """A run as bench/peers describes it."""
+    return {"model": case.model, "precision": precision, **dataclasses.asdict(MODELS[case.model]),
+            **dataclasses.asdict(case)}
 
 
 def runs():
-    """Each case in each precision, 16-bit first, as bench/peers describes a run."""
-    return [{"model": case.model, "precision": precision, **dataclasses.asdict(MODELS[case.model]),
-             **dataclasses.asdict(case)} for precision in PRECISIONS for case in CASES]
+    """Each case in each precision, 16-bit first."""
+    return [run_of(case, precision) for precision in PRECISIONS for case in CASES]
 
 
 def name_of(run):
@@ -61,3 +69,22 @@ def contenders(run, program, python, records):
     ours, precisions = PRECISIONS[run["precision"]]
     return [tandem(run, program, records, precision) for precision in ours] + \
            [pytorch(run, python, mode, precision) for mode in MODES for precision in precisions]
+
+
+def profiles(program, records):
+    """Tandem in runs that are taken apart, the step one CUDA graph. Their result is text."""
+    found = []
+    for run in (run_of(case, "bf16") for case in PROFILED):
+        plain = tandem(run, program, records, run["precision"])
+        found.append(dataclasses.replace(plain, name=name_of(run), read=read_profile,
+                                         command=[*plain.command, "--graph=on", "--profile"]))
+    return found
+
+
+def read_profile(output, path):
+    """The tables of the GPU's step: its kernels with what it is idle, its operations, its gaps."""
+    missing = finished(path)["profile"]["device"]["missing"]
+    tables = [part.rstrip() for part in re.split(r"\n{2,}", output) if re.match(r"\w+ of a step: ", part)]
+    if not tables:
+        raise RunFailed(f"what the GPU did is not known: {missing or 'no table of a step in the output'}")
+    return "\n\n".join(tables)

@@ -22,6 +22,15 @@ def remarks(state, qualifiers, rounds):
             *(["Left out, because the time was spent:", "", *missing, ""] if missing else [])]
 
 
+def profiles(state):
+    """What the GPU does in a step, as Tandem's profiles print it, or why one has nothing."""
+    lines = []
+    for name, found in state.section("profile").items():
+        shown = ["```", found["tables"], "```"] if "tables" in found else [f"failed: {found['error']}"]
+        lines += ["", f"## What the GPU does in a step of Tandem: {name}", "", f"`{found['command']}`", "", *shown]
+    return "".join(f"{line}\n" for line in lines)
+
+
 def write(folder, state, records, qualifiers, rounds):
     """DATE-gpu-NAME.md, .json and .jsonl. Returns the headline's lines and DATE-gpu-NAME; None where nothing was
     compared."""
@@ -33,7 +42,8 @@ def write(folder, state, records, qualifiers, rounds):
     name = f"{facts['time'][:10]}-gpu-{re.sub('[^a-z0-9]+', '-', facts['gpu'].lower()).strip('-')}"
     title = f"Tandem beside PyTorch on one {facts['gpu']}, {facts['time'][:10]}"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.md").write_text(report.markdown(cases, facts, title, remarks(state, qualifiers, rounds)))
+    page = report.markdown(cases, facts, title, remarks(state, qualifiers, rounds)) + profiles(state)
+    (folder / f"{name}.md").write_text(page)
     (folder / f"{name}.json").write_text(json.dumps({"machine": facts, "results": cases}, indent=1) + "\n")
     if records.exists():
         (folder / f"{name}.jsonl").write_bytes(records.read_bytes())

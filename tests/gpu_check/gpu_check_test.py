@@ -19,7 +19,7 @@ from contenders import RunFailed, RunTimedOut  # noqa: E402
 from sections import Budget, BudgetedPlan, OutOfTime, State, fingerprint  # noqa: E402
 
 NAMES = ("nvidia-smi", "nvcc", "cmake", "ctest", "python")
-CASES, ROUNDS = 12, 5
+CASES, ROUNDS, PROFILES = 12, 5, 2
 PAGE = "*-gpu-nvidia-h100-80gb-hbm3"
 
 
@@ -43,10 +43,10 @@ class GpuCheckTest(unittest.TestCase):
                                f"--build={self.folder / 'build'}", f"--state={self.folder / 'state'}",
                                f"--out={self.folder / 'out'}"], env=given, capture_output=True, text=True)
 
-    def log(self, *parts):
+    def log(self, *parts, without=None):
         """The calls whose line has all of the parts."""
         lines = (self.folder / "log").read_text().splitlines() if (self.folder / "log").exists() else []
-        return [line for line in lines if all(part in line for part in parts)]
+        return [line for line in lines if all(part in line for part in parts) and not (without and without in line)]
 
     def page(self, ending="md"):
         found = list((self.folder / "out").glob(f"{PAGE}.{ending}"))
@@ -65,7 +65,7 @@ class GpuCheckTest(unittest.TestCase):
         shutil.copy(HERE / "stand_in", self.bin / "nvidia-smi")
         self.expect_line(self.check(STAND_IN_BROKEN_DRIVER="1"), 2, "NVIDIA-SMI has failed: no driver")
         self.expect_line(self.check(STAND_IN_CAPABILITY="7.5"), 2, "7.5", "8.0 or more")
-        self.expect_line(self.check("compair"), 2, "'compair'", "build, tests, compare, page")
+        self.expect_line(self.check("compair"), 2, "'compair'", "build, tests, compare, profile, page")
         self.expect_line(self.check("--budget=0"), 2, "--budget=0", "more than 0")
         self.assertFalse(self.log("cmake"))
 
@@ -76,7 +76,7 @@ class GpuCheckTest(unittest.TestCase):
         self.assertIn("--target tandem gpu_tests", self.log("cmake --build")[0])
         self.assertEqual([line.split()[4] for line in self.log("ctest", "-R")], ["^device$", "^kernels$"])
 
-        runs = self.log("--model=resnet50", "--batch=256")
+        runs = self.log("--model=resnet50", "--batch=256", without="--profile")
         runs = [line for line in runs if re.search("=(bf16|fp16|autocast)", line)]
         kinds = ["tandem" if line.startswith("tandem") else line.split("--mode=")[1].split()[0] for line in runs]
         self.assertEqual(len(kinds[:10]), 2 + 2 * 4)
@@ -94,7 +94,73 @@ class GpuCheckTest(unittest.TestCase):
         results = json.loads(self.page("json"))["results"]
         self.assertEqual(len(results), CASES)
         self.assertTrue(all(len(runs) == ROUNDS for result in results for runs in result["main"].values()))
-        self.assertEqual(len(self.page("jsonl").splitlines()), 2 * CASES * (1 + ROUNDS))
+        self.assertEqual(len(self.page("jsonl").splitlines()), 2 * CASES * (1 + ROUNDS) + PROFILES)
+
+    def prepare_page(self):
+        """What a page needs: a comparison, here without runs, which do not fit the budget."""
+        self.assertEqual(self.check("build").returncode, 0)
+        self.assertEqual(self.check("compare", "--budget=1").returncode, 75)
+        self.assertEqual(self.log("tandem bench"), [])
+
+    def profiled(self):
+        return [line.split()[2].removeprefix("--model=") for line in self.log("tandem bench", "--profile")]
+
+    def test_the_tables_of_the_device_s_step_are_on_the_page(self):
+        self.prepare_page()
+        done = self.check("profile", "page")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.profiled(), ["resnet50", "resnet20"])
+        for model, batch in (("resnet50", 256), ("resnet20", 128)):
+            found = re.search(rf"^## What the GPU does in a step of Tandem: {model} b{batch} bf16\n\n`(.*)`\n\n"
+                              r"```\n([^`]*)```\n", self.page(), re.MULTILINE)
+            self.assertTrue(found, self.page())
+            for part in ("tandem bench", f"--batch={batch} ", "--devices=cuda:0", "--precision=bf16", "--input=device",
+                         "--graph=on --profile"):
+                self.assertIn(part, found[1])
+            self.assertEqual(found[2], f"Kernels of a step: row 1\nconv  {model}\n"
+                             "note: cuda:0: 3 steps of 9.000 ms, idle 1.25 %\n\n"
+                             "Operations of a step: row 1\n\nGaps of a step: row 1\n")
+        records = [json.loads(line) for line in self.page("jsonl").splitlines()]
+        self.assertEqual([record["profile"]["device"] for record in records], [{"missing": ""}] * PROFILES)
+
+    def test_a_failing_profile_is_told_and_the_page_says_why(self):
+        self.prepare_page()
+        done = self.check("profile", "page", STAND_IN_FAILING_PROFILE="resnet50")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("gpu-check: profile: resnet50 b256 bf16: exit 70: error[cuda]: out of memory\n", done.stderr)
+        self.assertRegex(self.page(), r"step of Tandem: resnet50 b256 bf16\n\n`.*`\n\nfailed: exit 70: error\[cuda\]: out")
+        self.assertIn("conv  resnet20", self.page())
+
+        self.assertEqual(self.check("profile").returncode, 1)
+        self.assertEqual(len(self.profiled()), PROFILES)
+        done = self.check("build", "profile", "--fresh", STAND_IN_NO_TRACER="no libcupti")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("resnet20 b128 bf16: what the GPU did is not known: no libcupti\n", done.stderr)
+
+    def test_a_second_call_takes_apart_what_the_budget_left_out(self):
+        self.prepare_page()
+        # 15 s hold the profile of ResNet-20 alone.
+        first = self.check("profile", "page", "--budget=15")
+        self.assertEqual(first.returncode, 75, first.stderr)
+        self.assertIn("left out: profile: resnet50 b256 bf16 takes about 16 s", first.stderr)
+        self.assertEqual(self.profiled(), ["resnet20"])
+        self.assertIn("- profile: resnet50 b256 bf16 takes about 16 s", self.page())
+        self.assertNotIn("conv  resnet50", self.page())
+
+        second = self.check("profile", "page")
+        self.assertEqual(second.returncode, 0, second.stderr)
+        self.assertEqual(self.profiled(), ["resnet20", "resnet50"])
+        self.assertNotIn("- profile: ", self.page())
+        self.assertIn("conv  resnet50", self.page())
+
+    def test_a_page_without_a_profile(self):
+        self.prepare_page()
+        self.assertEqual(self.check("profile", "--budget=1").returncode, 75)
+        done = self.check("page")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("- profile: resnet50 b256 bf16 takes about 16 s", self.page())
+        self.assertNotIn("What the GPU does", self.page())
+        self.assertFalse(self.log("--profile"))
 
     def test_a_second_call_goes_on_where_the_budget_ended(self):
         # 100 s hold no first run of max-autotune, which is thought to take 150 s.
@@ -104,12 +170,13 @@ class GpuCheckTest(unittest.TestCase):
         self.assertIn("Left out, because the time was spent", self.page())
         self.assertIn("| resnet50 | 256 | 16-bit | unfinished: ", self.page())
         self.assertFalse(self.log("--mode=max-autotune"))
-        before = len(self.log("tandem bench", "--model=resnet50", "--batch=256", "bf16"))
+        before = len(self.log("tandem bench", "--model=resnet50", "--batch=256", "bf16", without="--profile"))
         self.assertEqual(before, 1)
 
         second = self.check()
         self.assertEqual(second.returncode, 0, second.stderr)
-        self.assertEqual(len(self.log("tandem bench", "--model=resnet50", "--batch=256", "bf16")), 1 + ROUNDS)
+        self.assertEqual(len(self.log("tandem bench", "--model=resnet50", "--batch=256", "bf16", without="--profile")),
+                         1 + ROUNDS)
         self.assertEqual(len(self.log("ctest", "-R ^kernels$")), 1)
         self.assertNotIn("Left out", self.page())
         self.assertNotIn("unfinished", self.page())

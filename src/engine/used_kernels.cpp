@@ -192,6 +192,11 @@ UsedPadding paddingOf(const RunPlan& plan, const Graph& graph) {
                  " times as fast (measured ", choice.fromCache ? "before, kept in the cache" : "now", ")")};
 }
 
+std::string wideningOf(const UsedKernels& kernels, const Precision& precision) {
+  const bool widens = !kernels.algorithms.empty() && precision.compute == at::kBFloat16 && convolutionsWidenBf16();
+  return widens ? "direct convolutions compute in fp32: this processor has no products of bf16" : "";
+}
+
 /// What libraries choose among, for the process: before anything is measured.
 void setNumerics(const Config& config) {
   at::globalContext().setDeterministicAlgorithms(config.deterministic, /*warn_only=*/false);
@@ -207,8 +212,9 @@ UsedKernels usedKernels(const RunPlan& plan, const Graph& graph) {
   const UsedPadding padding = paddingOf(plan, graph);
   UsedKernels kernels = convolutionsOf(plan, graph, padding.zeroChannels);
   kernels.zeroChannels = padding.zeroChannels;
-  if (!kernels.note.empty() && !padding.note.empty()) kernels.note += "; ";
-  kernels.note += padding.note;
+  std::vector<std::string> notes{kernels.note, padding.note, wideningOf(kernels, precisionOf(plan.config))};
+  std::erase(notes, "");
+  kernels.note = join(notes, "; ");
   return kernels;
 }
 

@@ -65,6 +65,9 @@ struct ConvolutionAlgorithm {
 /// there is on a CPU: the twin of a GPU's, to check by.)
 bool convolutionsTake(at::ScalarType type);
 
+/// Whether those of bfloat16 that are direct are computed in fp32, because the processor has no products of bfloat16.
+bool convolutionsWidenBf16();
+
 /// direct, which serves all that any of them serves, first.
 std::span<const ConvolutionAlgorithm> convolutionAlgorithms();
 

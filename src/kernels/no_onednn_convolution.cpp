@@ -11,6 +11,8 @@ std::unique_ptr<Convolution> makeGemmConvolution(const ConvolutionGeometry&, con
   return nullptr;
 }
 
+bool convolutionsWidenBf16() { return false; }
+
 std::string convolutionLibrary() { return {}; }
 
 }  // namespace tandem

@@ -1,4 +1,5 @@
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -23,7 +24,7 @@ Dims dimsOf(const at::Tensor& weight) {
 /// A layer as oneDNN sees it; `any` leaves the order of memory to the kernel.
 struct Layer {
   Desc x, y, weight, weightGradient;  // as they lie in our tensors
-  Desc anyX, anyWeight, anyWeightGradient;
+  Desc anyX, anyY, anyWeight, anyWeightGradient;
   Desc bias, biasGradient;  // empty without one
   Dims strides, before, after;
   dnnl::primitive_attr attributes = userScratch();
@@ -31,45 +32,77 @@ struct Layer {
 
 constexpr auto algorithm = dnnl::algorithm::convolution_direct;
 
+/// What make(layer) describes; where it has only its reference implementation for the order of the activations, which
+/// is slower by orders of magnitude, with an order of its own for them.
+template <class Make>
+auto described(const Layer& layer, const Make& make) {
+  const auto isReference = [](const auto& desc) { return std::string_view(desc.impl_info_str()).starts_with("ref"); };
+  auto desc = make(layer);
+  if (!isReference(desc)) return desc;
+  Layer free = layer;
+  free.anyX = Desc(layer.x.get_dims(), layer.x.get_data_type(), Tag::any);
+  free.anyY = Desc(layer.y.get_dims(), layer.y.get_data_type(), Tag::any);
+  auto other = make(free);
+  return isReference(other) ? desc : other;
+}
+
 /// The three passes: a kernel each, and what brings tensors into the order that it asks for.
 struct Forward {
   using Primitive = dnnl::convolution_forward;
   Primitive::primitive_desc desc;
-  Reorder x, weight;
+  Reorder x, weight, y;
   Pass<Primitive> pass;
 
-  explicit Forward(const Layer& l)
-      : desc(engine(), dnnl::prop_kind::forward_training, algorithm, l.anyX, l.anyWeight, l.bias, l.y, l.strides,
-             l.before, l.after, l.attributes),
-        x(l.x, desc.src_desc()),
-        weight(l.weight, desc.weights_desc()),
+  explicit Forward(const Layer& layer)
+      : desc(described(layer, describe)),
+        x(layer.x, desc.src_desc()),
+        weight(layer.weight, desc.weights_desc()),
+        y(desc.dst_desc(), layer.y),
         pass(desc) {}
+
+  static Primitive::primitive_desc describe(const Layer& l) {
+    return {engine(),    dnnl::prop_kind::forward_training,
+            algorithm,   l.anyX,
+            l.anyWeight, l.bias,
+            l.anyY,      l.strides,
+            l.before,    l.after,
+            l.attributes};
+  }
 };
 
 struct BackwardInput {
   using Primitive = dnnl::convolution_backward_data;
   Primitive::primitive_desc desc;
-  Reorder weight, dx;
+  Reorder dy, weight, dx;
   Pass<Primitive> pass;
 
-  BackwardInput(const Layer& l, const Forward& hint)
-      : desc(engine(), algorithm, l.anyX, l.anyWeight, l.y, l.strides, l.before, l.after, hint.desc, l.attributes),
-        weight(l.weight, desc.weights_desc()),
-        dx(desc.diff_src_desc(), l.x),
+  BackwardInput(const Layer& layer, const Forward& hint)
+      : desc(described(layer,
+                       [&](const Layer& l) -> Primitive::primitive_desc {
+                         return {engine(),  algorithm, l.anyX,  l.anyWeight, l.anyY,
+                                 l.strides, l.before,  l.after, hint.desc,   l.attributes};
+                       })),
+        dy(layer.y, desc.diff_dst_desc()),
+        weight(layer.weight, desc.weights_desc()),
+        dx(desc.diff_src_desc(), layer.x),
         pass(desc) {}
 };
 
 struct BackwardParameters {
   using Primitive = dnnl::convolution_backward_weights;
   Primitive::primitive_desc desc;
-  Reorder x, gradient;
+  Reorder x, dy, gradient;
   Pass<Primitive> pass;
 
-  BackwardParameters(const Layer& l, const Forward& hint)
-      : desc(engine(), algorithm, l.anyX, l.anyWeightGradient, l.biasGradient, l.y, l.strides, l.before, l.after,
-             hint.desc, l.attributes),
-        x(l.x, desc.src_desc()),
-        gradient(desc.diff_weights_desc(), l.weightGradient),
+  BackwardParameters(const Layer& layer, const Forward& hint)
+      : desc(described(layer,
+                       [&](const Layer& l) -> Primitive::primitive_desc {
+                         return {engine(),  algorithm, l.anyX,  l.anyWeightGradient, l.biasGradient, l.anyY,
+                                 l.strides, l.before,  l.after, hint.desc,           l.attributes};
+                       })),
+        x(layer.x, desc.src_desc()),
+        dy(layer.y, desc.diff_dst_desc()),
+        gradient(desc.diff_weights_desc(), layer.weightGradient),
         pass(desc) {}
 };
 
@@ -133,7 +166,7 @@ Layer OnednnConvolution::layerFor(const at::Tensor& x) const {
   l.x = Desc(inputs, typeOf(x), blockedInput ? blocks : Tag::nhwc);
   // Where the two sides differ (few input channels), the kernels for a blocked result have an order of their own.
   l.anyX = blockedInput == g_.blockedOutput ? l.x : Desc(inputs, typeOf(x), Tag::any);
-  l.y = Desc(results, typeOf(x), g_.blockedOutput ? blocks : Tag::nhwc);
+  l.y = l.anyY = Desc(results, typeOf(x), g_.blockedOutput ? blocks : Tag::nhwc);
   l.weight = weightDesc(w, std::nullopt);
   l.anyWeight = weightDesc(w, Tag::any);
   l.weightGradient = weightDesc(p_.weightGradient, std::nullopt);
@@ -175,23 +208,25 @@ void OnednnConvolution::prepare(const at::Tensor& x) {
 at::Tensor OnednnConvolution::forward(const at::Tensor& x) {
   prepare(x);
   const Forward& f = made(forward_, layer_);
-  at::Tensor reordered, y = emptyActivations(layer_.y.get_dims(), g_.blockedOutput, x.options());
+  at::Tensor reordered, unordered, y = emptyActivations(layer_.y.get_dims(), g_.blockedOutput, x.options());
   const bool current = std::exchange(forwardPacked_, true);
+  const dnnl::memory result = f.y.target(y, unordered);
   Arguments arguments{{DNNL_ARG_SRC, f.x.read(stream_, x, reordered, false)},
                       {DNNL_ARG_WEIGHTS, f.weight.read(stream_, p_.weight, forwardWeights_, current)},
-                      {DNNL_ARG_DST, memoryOf(layer_.y, y)}};
+                      {DNNL_ARG_DST, result}};
   if (p_.bias.defined()) arguments.emplace(DNNL_ARG_BIAS, memoryOf(layer_.bias, p_.bias));
   f.pass.run(stream_, std::move(arguments));
+  f.y.write(stream_, result, y);
   return y;
 }
 
 at::Tensor OnednnConvolution::backwardInput(const at::Tensor& x, const at::Tensor& dy) {
   prepare(x);
   const BackwardInput& b = made(backwardInput_, layer_, made(forward_, layer_));
-  at::Tensor dx = at::empty_like(x), unordered;
+  at::Tensor dx = at::empty_like(x), reordered, unordered;
   const bool current = std::exchange(backwardPacked_, true);
   const dnnl::memory result = b.dx.target(dx, unordered);
-  b.pass.run(stream_, {{DNNL_ARG_DIFF_DST, memoryOf(layer_.y, dy)},
+  b.pass.run(stream_, {{DNNL_ARG_DIFF_DST, b.dy.read(stream_, dy, reordered, false)},
                        {DNNL_ARG_WEIGHTS, b.weight.read(stream_, p_.weight, backwardWeights_, current)},
                        {DNNL_ARG_DIFF_SRC, result}});
   b.dx.write(stream_, result, dx);
@@ -201,10 +236,10 @@ at::Tensor OnednnConvolution::backwardInput(const at::Tensor& x, const at::Tenso
 void OnednnConvolution::backwardParameters(const at::Tensor& x, const at::Tensor& dy) {
   prepare(x);
   const BackwardParameters& b = made(backwardParameters_, layer_, made(forward_, layer_));
-  at::Tensor reordered, packed;
+  at::Tensor reordered, reorderedGradient, packed;
   const dnnl::memory result = b.gradient.target(p_.weightGradient, packed);
   Arguments arguments{{DNNL_ARG_SRC, b.x.read(stream_, x, reordered, false)},
-                      {DNNL_ARG_DIFF_DST, memoryOf(layer_.y, dy)},
+                      {DNNL_ARG_DIFF_DST, b.dy.read(stream_, dy, reorderedGradient, false)},
                       {DNNL_ARG_DIFF_WEIGHTS, result}};
   if (p_.bias.defined()) arguments.emplace(DNNL_ARG_DIFF_BIAS, memoryOf(layer_.biasGradient, p_.biasGradient));
   b.pass.run(stream_, std::move(arguments));
@@ -242,6 +277,8 @@ std::unique_ptr<Convolution> makeDirectConvolution(const ConvolutionGeometry& ge
   }
   return std::make_unique<OnednnConvolution>(geometry, parameters);
 }
+
+bool convolutionsWidenBf16() { return !onednn::takesBf16(); }
 
 std::string convolutionLibrary() {
   const auto* const version = dnnl_version();

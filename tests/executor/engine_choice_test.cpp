@@ -276,7 +276,8 @@ TEST(EnginesOfThePlan, WhereNoneServesTheNetworkIsTheSame) {
   const auto found = gradientsOf(std::vector<PassEngines>(graph.nodes().size(), {2, {"no such", "no such", "no such"}}),
                                  std::vector<NormEngines>(graph.nodes().size(), {2, "no such", "no such"}));
   ASSERT_EQ(found.size(), expected.size());
-  for (size_t i = 0; i < found.size(); ++i) EXPECT_LE(relativeError(found[i], expected[i]), 1e-5) << i;
+  constexpr double bound = 3e-5;  // ATen's convolutions add in another order, and batch-norm's gradients cancel
+  for (size_t i = 0; i < found.size(); ++i) EXPECT_LE(relativeError(found[i], expected[i]), bound) << i;
 }
 
 }  // namespace

@@ -30,8 +30,14 @@ inline double relativeDistance(const at::Tensor& logits, const nlohmann::json& e
   return std::sqrt(difference / norm);
 }
 
+/// In evaluation nothing brings a layer's values back to one size, and where they grow a last bit decides which units a
+/// ReLU lets through: on another processor a gradient differs by up to 0.3 % (measured, resnet101_v2). How near they are
+/// to fp64 is zoo_test.cpp's question.
+inline double gradientTolerance(bool training) { return training ? tolerance : 100 * tolerance; }
+
 /// `all`: there are no others.
-inline void expectGradients(const FlatBuffers& buffers, const nlohmann::json& expected, bool all = true) {
+inline void expectGradients(const FlatBuffers& buffers, const nlohmann::json& expected, bool all = true,
+                            bool training = true) {
   const auto norms = expected.get<std::map<std::string, double>>();
   double largest = 0;
   for (const auto& [name, norm] : norms) largest = std::max(largest, norm);
@@ -39,7 +45,9 @@ inline void expectGradients(const FlatBuffers& buffers, const nlohmann::json& ex
   for (const auto& [name, norm] : norms) {
     const int index = buffers.indexOf(name);
     ASSERT_GE(index, 0) << name;
-    EXPECT_NEAR(normOf(buffers.gradientView(index)), norm, tolerance * std::max(norm, 1e-3 * largest)) << name;
+    EXPECT_NEAR(normOf(buffers.gradientView(index)), norm,
+                gradientTolerance(training) * std::max(norm, 1e-3 * largest))
+        << name;
   }
 }
 
@@ -79,7 +87,7 @@ class GoldenModel {
     EXPECT_LE(relativeDistance(subject.logits(), expected.at("logits")), tolerance);
     EXPECT_NEAR(loss / expected.at("loss").get<double>(), 1, tolerance);
     EXPECT_EQ(reported, subject.buffers().parameters());
-    expectGradients(subject.buffers(), expected.at("gradients"));
+    expectGradients(subject.buffers(), expected.at("gradients"), /*all=*/true, training);
     if (training) expectStatistics(subject.executor(), expected.at("statistics"));
   }
 

@@ -124,6 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      Layer{"pointwise", 1, 64, 32, 7, 7, 1, 1, {1, 1, 0, 0, 0, 0, 1}, false},
                                      Layer{"widePointwise", 3, 272, 80, 5, 7, 1, 1, {1, 1, 0, 0, 0, 0, 1}, false},
                                      Layer{"stridedPointwise", 5, 32, 64, 9, 8, 1, 1, {2, 2, 0, 0, 0, 0, 1}, false},
+                                     Layer{"fewChannelsStrided", 8, 4, 16, 12, 12, 1, 1, {2, 2, 0, 0, 0, 0, 1}, false},
                                      Layer{"grouped", 2, 64, 64, 6, 6, 3, 3, {1, 1, 1, 1, 1, 1, 2}, true},
                                      Layer{"oddChannels", 2, 5, 7, 6, 5, 3, 1, {1, 1, 1, 1, 0, 0, 1}, true},
                                      Layer{"depthwise", 1, 6, 6, 5, 7, 3, 3, {1, 1, 1, 1, 1, 1, 6}, false},

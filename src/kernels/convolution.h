@@ -80,7 +80,8 @@ std::unique_ptr<Convolution> makeConvolution(const ConvolutionGeometry& geometry
                                              const ConvolutionParameters& parameters,
                                              const PassAlgorithms& algorithms = {});
 
-/// By oneDNN, summed as the definition says; bfloat16 in fp32 where the processor has no products of it. Null for another device or type, and in a build without oneDNN.
+/// By oneDNN, summed as the definition says; bfloat16 in fp32 where the processor has no products of it. Null for
+/// another device or type, and in a build without oneDNN.
 std::unique_ptr<Convolution> makeDirectConvolution(const ConvolutionGeometry& geometry,
                                                    const ConvolutionParameters& parameters);
 

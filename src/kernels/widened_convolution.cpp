@@ -9,9 +9,7 @@ namespace {
 
 at::Tensor wide(const at::Tensor& tensor) { return tensor.defined() ? tensor.to(at::kFloat) : tensor; }
 
-at::Tensor wideLike(const at::Tensor& tensor) {
-  return tensor.defined() ? at::empty_like(tensor, at::kFloat) : tensor;
-}
+at::Tensor wideLike(const at::Tensor& tensor) { return tensor.defined() ? at::empty_like(tensor, at::kFloat) : tensor; }
 
 class WidenedConvolution final : public Convolution {
  public:
@@ -52,8 +50,8 @@ class WidenedConvolution final : public Convolution {
 
 }  // namespace
 
-std::unique_ptr<Convolution> makeWidenedConvolution(const ConvolutionGeometry& geometry,
-                                                    const ConvolutionParameters& p, MakeConvolution make) {
+std::unique_ptr<Convolution> makeWidenedConvolution(const ConvolutionGeometry& geometry, const ConvolutionParameters& p,
+                                                    MakeConvolution make) {
   const ConvolutionParameters wideParameters{wideLike(p.weight), wideLike(p.bias), wideLike(p.weightGradient),
                                              wideLike(p.biasGradient)};
   auto convolution = make(geometry, wideParameters);

@@ -30,9 +30,9 @@ inline double relativeDistance(const at::Tensor& logits, const nlohmann::json& e
   return std::sqrt(difference / norm);
 }
 
-/// In evaluation nothing brings a layer's values back to one size, and where they grow a last bit decides which units a
-/// ReLU lets through: on another processor a gradient differs by up to 0.3 % (measured, resnet101_v2). How near they are
-/// to fp64 is zoo_test.cpp's question.
+/// In evaluation nothing brings a layer's values back to one size, and where they grow a last bit decides what a ReLU
+/// lets through: on another processor a gradient differs by up to 0.3 % (measured, resnet101_v2). How near they are to
+/// fp64 is zoo_test.cpp's question.
 inline double gradientTolerance(bool training) { return training ? tolerance : 100 * tolerance; }
 
 /// `all`: there are no others.
@@ -45,8 +45,7 @@ inline void expectGradients(const FlatBuffers& buffers, const nlohmann::json& ex
   for (const auto& [name, norm] : norms) {
     const int index = buffers.indexOf(name);
     ASSERT_GE(index, 0) << name;
-    EXPECT_NEAR(normOf(buffers.gradientView(index)), norm,
-                gradientTolerance(training) * std::max(norm, 1e-3 * largest))
+    EXPECT_NEAR(normOf(buffers.gradientView(index)), norm, gradientTolerance(training) * std::max(norm, 1e-3 * largest))
         << name;
   }
 }

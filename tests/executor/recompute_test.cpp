@@ -292,9 +292,11 @@ TEST(Recompute, TakesLessMemory) {
     norm.recompute = find(recomputes(), "norm", "recompute");
     segments.recompute = find(recomputes(), "segments", "recompute");
     const Bytes ofAll = bytesOfStep(net, all), ofNorm = bytesOfStep(net, norm), ofSegments = bytesOfStep(net, segments);
-    EXPECT_LT(ofNorm.peak, 0.8 * ofAll.peak);
-    EXPECT_LT(ofSegments.peak, 0.6 * ofAll.peak);
+    EXPECT_LT(ofNorm.kept, 0.75 * ofAll.kept);
     EXPECT_LT(ofSegments.kept, 0.4 * ofAll.kept);
+    // Most of it is saved at the peak too, where a convolution takes what its kernel needs on this processor.
+    EXPECT_LT(ofNorm.peak, ofAll.peak - (ofAll.kept - ofNorm.kept) / 2) << ofAll.kept << ' ' << ofNorm.kept;
+    EXPECT_LT(ofSegments.peak, ofAll.peak - (ofAll.kept - ofSegments.kept) / 2) << ofAll.peak << ' ' << ofSegments.kept;
     // What is said is what is kept, but for the images, which were there before.
     const PlanDescription said = describe(net, all);
     const int64_t ofImages = images * 3 * 64 * 64 * c10::elementSize(precision.compute);

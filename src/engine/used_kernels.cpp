@@ -194,7 +194,7 @@ UsedPadding paddingOf(const RunPlan& plan, const Graph& graph) {
 
 std::string wideningOf(const UsedKernels& kernels, const Precision& precision) {
   const bool widens = !kernels.algorithms.empty() && precision.compute == at::kBFloat16 && convolutionsWidenBf16();
-  return widens ? "direct convolutions compute in fp32: this processor has no products of bf16" : "";
+  return widens ? "direct convolutions and linear layers compute in fp32: this processor has no products of bf16" : "";
 }
 
 /// What libraries choose among, for the process: before anything is measured.

@@ -14,6 +14,7 @@
 #include "executor/operation_call.h"
 #include "executor/planned_convolution.h"
 #include "graph/operation.h"
+#include "kernels/convolution.h"
 #include "kernels/norm_act.h"
 
 namespace tandem {
@@ -40,12 +41,17 @@ class Bound : public PlannedOperation {
   PlannedBinding b_;
 };
 
+/// In bf16 computed in fp32 and rounded once where the processor has no products of bf16, as convolutions are: ATen's
+/// own sums take minutes there.
 class Linear final : public Bound {
  public:
-  explicit Linear(const PlannedBinding& binding) : Bound(binding) {}
+  explicit Linear(const PlannedBinding& binding)
+      : Bound(binding),
+        widens_(binding.weight.is_cpu() && binding.weight.scalar_type() == at::kBFloat16 && convolutionsWidenBf16()) {}
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
-    at::Tensor output = at::linear(rows(inputs[0]), b_.weight, b_.bias);
+    const at::Tensor input = rows(inputs[0]);
+    at::Tensor output = at::linear(wide(input), wide(b_.weight), wide(b_.bias)).to(input.scalar_type());
     if (mode.gradients) keep(inputs, output);
     return output;
   }
@@ -57,16 +63,24 @@ class Linear final : public Bound {
 
   std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
     const at::Tensor gradient = addGradients(std::move(outputGradients));
-    at::mm_out(b_.weightGradient, gradient.t(), input_);
+    if (widens_) {
+      b_.weightGradient.copy_(at::mm(wide(gradient).t(), wide(input_)));
+    } else {
+      at::mm_out(b_.weightGradient, gradient.t(), input_);
+    }
     if (b_.bias.defined()) at::sum_out(b_.biasGradient, gradient, at::IntArrayRef{0});
     input_.reset();
     if (!b_.wantsGradient[0]) return {at::Tensor()};
-    return {at::mm(gradient, b_.weight).view(shape_)};
+    return {at::mm(wide(gradient), wide(b_.weight)).to(gradient.scalar_type()).view(shape_)};
   }
 
  private:
+  at::Tensor wide(const at::Tensor& tensor) const {
+    return widens_ && tensor.defined() ? tensor.to(at::kFloat) : tensor;
+  }
   static at::Tensor rows(const at::Tensor& input) { return input.dim() == 2 ? input : input.flatten(1); }
 
+  const bool widens_;
   at::Tensor input_;
   std::vector<int64_t> shape_;
 };

@@ -1,8 +1,6 @@
 #pragma once
 
 /// TANDEM_CLONES before a function makes the compiler build it for AVX-512, AVX2 and plain x86-64; the loader picks.
-/// TANDEM_AVX2 leaves out AVX-512, and TANDEM_AVX512 is for that alone: the caller asks vectorLanes()
-/// (kernels/lanes.h).
 ///
 /// Only in sources that see no libtorch header: inline functions of a header must not be built with those instructions
 /// and then be shared with generic code. What a cloned function calls must be TANDEM_INLINE. Off under sanitizers,

@@ -82,8 +82,6 @@ class PointwiseConvolution final : public Convolution {
   bool forwardCurrent_ = false, backwardCurrent_ = false;
 };
 
-bool isWhole(int64_t channels) { return channels % vectorLanes() == 0; }
-
 }  // namespace
 
 std::unique_ptr<Convolution> makePointwiseConvolution(const ConvolutionGeometry& g,
@@ -95,7 +93,7 @@ std::unique_ptr<Convolution> makePointwiseConvolution(const ConvolutionGeometry&
   const bool padded = std::max({g.top, g.bottom, g.left, g.right}) > 0;
   if (weight.size(-1) != 1 || weight.size(-2) != 1 || padded || g.groups != 1) return nullptr;
   const WeightOrder order = orderOf(weight);
-  if (!isWhole(order.inputs) || !isWhole(order.outputs)) return nullptr;
+  if (!canBlock(order.inputs) || !canBlock(order.outputs)) return nullptr;
   auto direct = makeDirectConvolution(g, parameters);
   if (!direct) return nullptr;
   return std::make_unique<PointwiseConvolution>(g, parameters, std::move(direct));

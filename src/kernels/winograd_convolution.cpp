@@ -152,8 +152,6 @@ void WinogradConvolution::backwardParameters(const at::Tensor& x, const at::Tens
   if (p_.bias.defined()) sumChannels(dy, p_.biasGradient);
 }
 
-bool isWhole(int64_t channels) { return channels % vectorLanes() == 0; }
-
 }  // namespace
 
 std::unique_ptr<Convolution> makeWinogradConvolution(const ConvolutionGeometry& g,
@@ -165,7 +163,7 @@ std::unique_ptr<Convolution> makeWinogradConvolution(const ConvolutionGeometry& 
   const bool padded = std::max({g.top, g.bottom, g.left, g.right}) > 2;
   const bool square = weight.size(-1) == 3 && weight.size(-2) == 3;
   if (!square || padded || g.strideH != 1 || g.strideW != 1 || g.groups != 1) return nullptr;
-  if (!isWhole(order.inputs) || !isWhole(order.outputs)) return nullptr;
+  if (!canBlock(order.inputs) || !canBlock(order.outputs)) return nullptr;
   return std::make_unique<WinogradConvolution>(g, parameters);
 }
 

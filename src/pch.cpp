@@ -1,1 +1,0 @@
-// The precompiled header is built with this target; other targets reuse it.

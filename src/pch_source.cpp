@@ -1,0 +1,1 @@
+// The targets that precompile a header compile this; others reuse theirs.

@@ -1,0 +1,6 @@
+#pragma once
+
+// Precompiled for the folders with libtorch.
+#include <ATen/ATen.h>
+
+#include "pch.h"

@@ -1,0 +1,6 @@
+#pragma once
+
+// Precompiled for the tests of folders without libtorch.
+#include <gtest/gtest.h>
+
+#include "pch.h"

@@ -17,7 +17,7 @@ namespace tandem {
 namespace {
 
 constexpr double layoutWorthChanging = 1.01;       // what is summed over all layers is known better
-constexpr const char* ownKernels = ", kernels 3";  // counted up where one of ours becomes faster or slower
+constexpr const char* ownKernels = ", kernels 4";  // counted up where one of ours becomes faster or slower
 constexpr int64_t imagesPerThread = 4;             // of a call: enough to keep every thread busy
 constexpr int64_t parts = 4;                       // of the images, each for a call
 

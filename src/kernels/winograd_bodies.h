@@ -17,11 +17,12 @@ constexpr int side = 4;     ///< results of a tile in each direction
 constexpr int reach = 6;    ///< values that they depend on
 constexpr int points = 36;  ///< reach x reach
 
-/// 36 matrices of rows x columns, one after the other, each in panels of columns: a panel holds all rows of its
-/// columns, the last may be narrower. With panel == columns it is an ordinary row-major matrix.
+/// 36 matrices of rows x columns, each in panels of columns: a panel holds all rows of its columns, the last may be
+/// narrower. With panel == columns it is an ordinary row-major matrix.
 struct Matrices {
   float* data;
   int64_t rows, columns, panel;
+  int64_t apart;  ///< floats from one matrix to the next
 };
 
 /// The tiles of an image; those of all images are numbered along its rows.

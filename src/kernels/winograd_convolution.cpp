@@ -23,10 +23,18 @@ const Kernels& kernels() { return kernelsOfLanes<Kernels>(); }
 
 int64_t cacheFloats() { return coreCacheBytes() / static_cast<int64_t>(sizeof(float)); }
 
-/// Memory for matrices of every point.
+/// Floats from a point's matrix to the next one's: an odd number of cache lines. Rows x columns is mostly a power of
+/// two, which would bring the 36 values that a tile is spread over into the same few sets of each cache.
+int64_t distance(int64_t rows, int64_t columns) {
+  constexpr int64_t line = 64 / sizeof(float);
+  return ((rows * columns + line - 1) / line | 1) * line;
+}
+
+/// Matrices of every point in `memory`, which is made where it is none or too small.
 Matrices matrices(at::Tensor& memory, int64_t rows, int64_t columns, int64_t panel) {
-  memory = at::empty({points * rows * columns}, at::kFloat);
-  return {memory.data_ptr<float>(), rows, columns, panel};
+  const int64_t apart = distance(rows, columns);
+  if (!memory.defined() || memory.numel() < points * apart) memory = at::empty({points * apart}, at::kFloat);
+  return {memory.data_ptr<float>(), rows, columns, panel, apart};
 }
 
 Tiles tilesOf(const ImageOrder& results, int64_t top, int64_t left) {
@@ -82,8 +90,7 @@ class WinogradConvolution final : public Convolution {
 Matrices WinogradConvolution::weightPoints(bool flipped, at::Tensor& memory, bool& current) const {
   const int64_t rows = flipped ? weights_.outputs : weights_.inputs;
   const int64_t columns = flipped ? weights_.inputs : weights_.outputs;
-  if (!memory.defined()) memory = at::empty({points * rows * columns}, at::kFloat);
-  const Matrices to{memory.data_ptr<float>(), rows, columns, std::min(kernels().panelColumns, columns)};
+  const Matrices to = matrices(memory, rows, columns, std::min(kernels().panelColumns, columns));
   if (std::exchange(current, true)) return to;
   const void* const from = p_.weight.const_data_ptr();
   at::parallel_for(0, rows / vectorLanes(), 1, [&](int64_t first, int64_t last) {
@@ -92,7 +99,7 @@ Matrices WinogradConvolution::weightPoints(bool flipped, at::Tensor& memory, boo
   return to;
 }
 
-// Each thread brings some tiles at a time through all three steps: their points stay in its cache.
+// Each thread brings some tiles at a time through all three steps.
 void WinogradConvolution::convolve(const at::Tensor& x, Offset padding, const Matrices& weights, const at::Tensor& bias,
                                    at::Tensor& y) const {
   const ImageOrder order = orderOf(x, weights.rows), results = orderOf(y, weights.columns);

@@ -97,7 +97,7 @@ TANDEM_INLINE bool inside(int64_t h, int64_t w, const ImageOrder& o) {
 TANDEM_INLINE float* at(const Matrices& m, int64_t point, int64_t row, int64_t column) {
   const int64_t panel = column / m.panel, before = panel * m.panel;
   const int64_t width = m.panel < m.columns - before ? m.panel : m.columns - before;
-  return m.data + (point * m.columns + before) * m.rows + row * width + (column - before);
+  return m.data + point * m.apart + before * m.rows + row * width + (column - before);
 }
 
 template <class T, class Value>
@@ -119,7 +119,7 @@ TANDEM_INLINE void toPoints(const Value* x, const ImageOrder& o, const Tiles& ti
       both<T>(d, t);
       float* const target = at(to, 0, tile - part.base, c);
       for (int i = 0; i < T::out; ++i) {
-        for (int j = 0; j < T::out; ++j) store(target + (i * T::out + j) * to.rows * to.columns, t[i][j]);
+        for (int j = 0; j < T::out; ++j) store(target + (i * T::out + j) * to.apart, t[i][j]);
       }
     }
   }
@@ -180,7 +180,7 @@ TANDEM_INLINE void toOutput(const Matrices& from, const Value* bias, const Image
       const float* const source = at(from, 0, tile - part.base, c);
       Floats m[reach][reach], result[side][side];
       for (int i = 0; i < reach; ++i) {
-        for (int j = 0; j < reach; ++j) m[i][j] = load<Floats>(source + (i * reach + j) * from.rows * from.columns);
+        for (int j = 0; j < reach; ++j) m[i][j] = load<Floats>(source + (i * reach + j) * from.apart);
       }
       both<Results>(m, result);
       const Floats added = bias ? load<Floats>(bias + c) : Floats{};
@@ -208,7 +208,7 @@ TANDEM_INLINE void ofWeights(const Value* weights, const WeightOrder& o, bool fl
         both<WeightPoints>(w, t);
         float* const target = at(to, 0, row * lanes + r, column * lanes);
         for (int i = 0; i < reach; ++i) {
-          for (int j = 0; j < reach; ++j) store(target + (i * reach + j) * to.rows * to.columns, t[i][j]);
+          for (int j = 0; j < reach; ++j) store(target + (i * reach + j) * to.apart, t[i][j]);
         }
       }
     }
@@ -225,7 +225,7 @@ TANDEM_INLINE void toWeightGradient(const Matrices& from, const WeightOrder& o, 
         const float* const source = at(from, 0, row * lanes + r, column * lanes);
         Floats m[reach][reach], g[taps][taps];
         for (int i = 0; i < reach; ++i) {
-          for (int j = 0; j < reach; ++j) m[i][j] = load<Floats>(source + (i * reach + j) * from.rows * from.columns);
+          for (int j = 0; j < reach; ++j) m[i][j] = load<Floats>(source + (i * reach + j) * from.apart);
         }
         both<WeightGradient>(m, g);
         for (int i = 0; i < taps; ++i) {
@@ -268,12 +268,12 @@ void pointsToWeightGradient(Element type, const Matrices& from, const WeightOrde
 }
 
 void multiply(const Product& p, int64_t point, int64_t rows) {
-  const float* const a = p.a.data + point * p.a.rows * p.a.columns;
+  const float* const a = p.a.data + point * p.a.apart;
   const int64_t aRow = p.transposedA ? 1 : p.a.columns, aStep = p.transposedA ? p.a.columns : 1;
   for (int64_t column = 0; column < p.b.columns; column += p.b.panel) {
     const int64_t width = p.b.panel < p.b.columns - column ? p.b.panel : p.b.columns - column;
     const float* const b = at(p.b, point, 0, column);
-    float* const to = p.to.data + point * p.to.rows * p.to.columns + column;
+    float* const to = p.to.data + point * p.to.apart + column;
     withVectors(width / lanes, [&]<int vectors>() TANDEM_INLINE_LAMBDA {
       inGroups<rowsBeside(vectors)>(0, rows, [&]<int group>(int64_t row) TANDEM_INLINE_LAMBDA {
         float* results[group];

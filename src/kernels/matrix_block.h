@@ -2,8 +2,8 @@
 
 #include "kernels/vector.h"
 
-/// The innermost part of a product of matrices: a block of the result that stays in registers. Only in the sources of
-/// cloned functions (clones.h).
+/// The innermost part of a product of matrices: a block of the result that stays in registers. Only in
+/// sources that are built for the vectors of a processor (lanes.h).
 namespace tandem {
 
 /// How a step of a sum multiplies a word of `a` with a vector of words of `b`. In fp32 a word is one value.

@@ -38,6 +38,18 @@ TANDEM_THREAD void overJoined(const Block& block, const NormGrid& grid, const Bo
   });
 }
 
+// Programs with a thread for each channel.
+inline int64_t channelBlocks(int64_t channels) { return (channels + blockThreads - 1) / blockThreads; }
+
+/// body(channel) for the channels of a block of such a program.
+template <class Block, class Body>
+TANDEM_THREAD void overChannels(const Block& block, int64_t channels, const Body& body) {
+  block.each([&](int thread) {
+    const int64_t channel = block.index * blockThreads + thread;
+    if (channel < channels) body(channel);
+  });
+}
+
 }  // namespace norm_programs
 
 /// Per channel what the normalisation needs, [channels] each: y = x * factor + offset.
@@ -115,13 +127,11 @@ struct NormFromSums {
   template <int width>
   struct Shared {};
 
-  int64_t blocks() const { return (channelCount + blockThreads - 1) / blockThreads; }
+  int64_t blocks() const { return norm_programs::channelBlocks(channelCount); }
 
   template <class T, int width, class Block>
   TANDEM_THREAD void run(const Block& block, Shared<width>&) const {
-    block.each([&](int thread) {
-      const int64_t channel = block.index * blockThreads + thread;
-      if (channel >= channelCount) return;
+    norm_programs::overChannels(block, channelCount, [&](int64_t channel) {
       const double distance = sum[channel] / batch.values;
       const double variance = squares[channel] / batch.values - distance * distance;
       const double average = about ? about[channel] + distance : distance;
@@ -139,13 +149,12 @@ struct NormEvaluate {
   template <int width>
   struct Shared {};
 
-  int64_t blocks() const { return (channelCount + blockThreads - 1) / blockThreads; }
+  int64_t blocks() const { return norm_programs::channelBlocks(channelCount); }
 
   template <class T, int width, class Block>
   TANDEM_THREAD void run(const Block& block, Shared<width>&) const {
-    block.each([&](int thread) {
-      const int64_t channel = block.index * blockThreads + thread;
-      if (channel < channelCount) channels.write(channel, runningMean[channel], runningVar[channel]);
+    norm_programs::overChannels(block, channelCount, [&](int64_t channel) {
+      channels.write(channel, runningMean[channel], runningVar[channel]);
     });
   }
 };

@@ -1,8 +1,9 @@
+#include "kernels/lanes.h"
 #include "kernels/packed_product.h"
 
 namespace tandem::packed {
 
 // Here, and not beside what it guards: that source is built for such processors alone.
-bool cpu::takesBf16() { return __builtin_cpu_supports("avx512bf16"); }
+bool cpu::takesBf16() { return widestVectors() == Vectors::avx512 && __builtin_cpu_supports("avx512bf16"); }
 
 }  // namespace tandem::packed

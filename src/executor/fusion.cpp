@@ -14,6 +14,8 @@ class Fusion {
     for (const Node& node : graph.nodes()) {
       for (const NodeId input : node.inputs) ++uses_[index(input)];
     }
+    ++uses_[index(graph.output())];
+    for (const Auxiliary& auxiliary : graph.auxiliaries()) ++uses_[index(auxiliary.value)];
   }
 
   std::vector<PlannedNode> run() {

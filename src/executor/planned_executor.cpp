@@ -164,6 +164,10 @@ void PlannedExecutor::planValues(const Graph& graph) {
     }
     maker[static_cast<size_t>(step.binding.plan->output)] = &step;
   }
+  for (const NodeId output : outputNodes_) {  // read at the end
+    ++uses[static_cast<size_t>(output)];
+    lastUser[static_cast<size_t>(output)] = nullptr;
+  }
   for (size_t i = 0; i < steps_.size(); ++i) {
     Step& step = steps_[i];
     step.backward = activations.calls[i].backward;
@@ -218,9 +222,9 @@ std::span<const at::Tensor> PlannedExecutor::forward(const Batch& batch) {
   }
   outputs_.clear();
   outputShapes_.clear();
-  for (const NodeId node : outputNodes_) {
-    const auto value = static_cast<size_t>(node);
-    if (!values[value].defined()) continue;  // auxiliary, in evaluation
+  const size_t outputs = mode_.training ? outputNodes_.size() : 1;
+  for (size_t i = 0; i < outputs; ++i) {
+    const auto value = static_cast<size_t>(outputNodes_[i]);
     const at::Tensor output = inLayout(values[value], blocked_[value], /*blocked=*/false);
     outputShapes_.push_back(output.sizes().vec());
     outputs_.push_back(output.dim() == 2 ? output : output.flatten(1));

@@ -132,6 +132,39 @@ TEST(Executor, trainingGivesAuxiliaryValuesAndEvaluationTheirParametersNoGradien
   }
 }
 
+/// Its auxiliary value is read on, by what the planned executor would otherwise make one call of both.
+Graph headInTheMiddle() {
+  Graph graph({4, 3, 3});
+  const NodeId conv = graph.add("conv", "conv", {graph.input()}, {.outputs = 5});
+  const NodeId norm = graph.add("batch_norm", "norm", {conv});
+  graph.addAuxiliary(norm, 0.5);
+  graph.add("linear", "fc", {graph.add("flatten", "flat", {graph.add("relu", "relu", {norm})})}, {.outputs = 3});
+  return graph;
+}
+
+TEST(Executor, anAuxiliaryValueMayBeReadOn) {
+  std::vector<std::vector<at::Tensor>> gradients;
+  for (const ExecutorEntry& entry : executors()) {
+    SCOPED_TRACE(entry.name);
+    Bound bound(headInTheMiddle(), entry);
+    const auto outputs = bound.executor->forward(bound.batch(2));
+    ASSERT_EQ(outputs.size(), 2U);
+    EXPECT_LT(outputs[1].min().item<float>(), 0);  // not yet by ReLU
+    bound.executor->backward(std::vector<at::Tensor>{at::ones({2, 3}), at::sin(at::arange(90)).view({2, 45})},
+                             [](auto) {});
+    std::vector<at::Tensor>& own = gradients.emplace_back();
+    for (int i = 0; i < bound.buffers.parameters(); ++i) own.push_back(bound.buffers.gradientView(i).clone());
+    bound.executor->setTraining(false);
+    EXPECT_EQ(bound.executor->forward(bound.batch(2)).size(), 1U);
+  }
+  for (const auto& other : gradients) {
+    for (size_t i = 0; i < other.size(); ++i) {
+      EXPECT_GT(other[i].norm().item<float>(), 0);
+      EXPECT_TRUE(other[i].allclose(gradients[0][i], 1e-4, 1e-5)) << i;
+    }
+  }
+}
+
 TEST(Executor, stochasticDepthKeepsWholeImagesAndScales) {
   for (const ExecutorEntry& entry : executors()) {
     Graph graph({2, 3, 3});

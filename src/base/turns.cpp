@@ -44,7 +44,10 @@ std::vector<double> MeasuredWay::medians() const {
 
 void takeTurns(std::span<MeasuredWay> ways, const Rounds& rounds) {
   const Nanos begin = now();
-  for (int round = 0; round < rounds.most && seconds(now() - begin) < rounds.enoughSeconds; ++round) {
+  const auto isEnough = [&](int done) {
+    return done >= rounds.most || (done >= rounds.least && seconds(now() - begin) >= rounds.enoughSeconds);
+  };
+  for (int round = 0; !isEnough(round); ++round) {
     for (MeasuredWay& way : ways) {
       if (!way.isOut) way.takeTurn();
     }

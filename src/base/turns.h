@@ -27,8 +27,9 @@ struct MeasuredWay {
 
 /// How often each way has its turn.
 struct Rounds {
-  int most = 5;
-  double enoughSeconds = std::numeric_limits<double>::infinity();  ///< of all: then no further round is begun
+  int least = 0, most = 5;
+  double enoughSeconds =
+      std::numeric_limits<double>::infinity();  ///< of all: then no further round is begun, but for the `least`
 };
 
 /// In each round every way that is not out has its turn, in order: what disturbs the machine for a while disturbs all

@@ -77,7 +77,11 @@ std::vector<std::string> cpuFeatures(std::string_view cpuinfo) {
 }
 
 std::string cpuKind(std::string_view cpuinfo) {
-  return concat(cpuModel(cpuinfo), " with ", join(cpuFeatures(cpuinfo), " "));
+  std::string kind = cpuModel(cpuinfo);
+  for (const char* fact : {"cpu family", "model", "cache size"}) {
+    if (const auto value = field(cpuinfo, fact, ':')) kind = concat(kind, ", ", fact, ' ', *value);
+  }
+  return concat(kind, " with ", join(cpuFeatures(cpuinfo), " "));
 }
 
 std::string osName(std::string_view osRelease) { return field(osRelease, "PRETTY_NAME", '=').value_or("unknown"); }

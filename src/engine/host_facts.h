@@ -24,7 +24,8 @@ std::string cpuModel(std::string_view cpuinfo);
 /// The features by which kernels are chosen that /proc/cpuinfo lists, oldest first.
 std::vector<std::string> cpuFeatures(std::string_view cpuinfo);
 
-/// Both, in one line. Virtual machines may call processors with different features by one name.
+/// Both, with family, model and cache where they are listed, in one line: what measurements of kernels hold for.
+/// Virtual machines may call different processors by one name.
 std::string cpuKind(std::string_view cpuinfo);
 
 /// PRETTY_NAME of /etc/os-release.

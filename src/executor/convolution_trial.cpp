@@ -14,7 +14,8 @@
 namespace tandem {
 namespace {
 
-constexpr double enoughSeconds = 0.6;  // of a layer: long calls need no repetition
+constexpr double enoughSeconds = 0.6;  // of a layer: long calls need no more repetition
+constexpr int leastRounds = 2;         // the first makes primitives and touches memory
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 
 bool blocksOutput(const TrialLayer& layer, const LayoutEntry& layout) {
@@ -166,7 +167,7 @@ std::vector<PassSeconds> convolutionSeconds(const TrialLayer& layer, const std::
   for (const Candidate& candidate : candidates) trials.emplace_back(layer, candidate, sides, type);
   std::vector<MeasuredWay> ways;
   for (Trial& trial : trials) ways.push_back({.turn = [&trial] { return trial.turn().numbers(); }});
-  takeTurns(ways, {.enoughSeconds = enoughSeconds});
+  takeTurns(ways, {.least = leastRounds, .enoughSeconds = enoughSeconds});
   std::vector<PassSeconds> least;
   for (const MeasuredWay& way : ways) least.emplace_back(way.least());
   return least;

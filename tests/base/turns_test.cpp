@@ -69,6 +69,13 @@ TEST(Turns, NoRoundIsBegunWhenTheTimeIsUp) {
   EXPECT_EQ(ways.order, "");
 }
 
+TEST(Turns, TheLeastRoundsAreTakenHoweverLongTheyAre) {
+  Ways ways(Table{{{3}, {1}, {2}}});
+  takeTurns(ways.all, {.least = 2, .enoughSeconds = 0});
+  EXPECT_EQ(ways.order, "aa");
+  EXPECT_EQ(ways.all[0].least(), Numbers{1});
+}
+
 TEST(Turns, AFailureEndsThem) {
   std::vector<MeasuredWay> ways{{.turn = []() -> Numbers { throw std::runtime_error("no memory"); }}};
   EXPECT_THROW(takeTurns(ways, {}), std::runtime_error);

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "base/text.h"
 #include "engine/host_facts.h"
 
 namespace tandem {
@@ -18,6 +19,9 @@ TEST(HostFacts, ProcessorNameAndFeatures) {
   EXPECT_EQ(cpuModel(cpuinfo), "Some(R) CPU @ 2.00GHz");
   EXPECT_EQ(cpuFeatures(cpuinfo), (std::vector<std::string>{"avx2", "avx512f", "avx512_bf16", "amx_bf16"}));
   EXPECT_EQ(cpuKind(cpuinfo), "Some(R) CPU @ 2.00GHz with avx2 avx512f avx512_bf16 amx_bf16");
+  EXPECT_EQ(
+      cpuKind(concat("model : 17\ncpu family : 25\n", cpuinfo, "cache size : 1024 KB\n")),
+      "Some(R) CPU @ 2.00GHz, cpu family 25, model 17, cache size 1024 KB with avx2 avx512f avx512_bf16 amx_bf16");
 }
 
 TEST(HostFacts, ProcessorOfArmListsFeaturesUnderAnotherName) {

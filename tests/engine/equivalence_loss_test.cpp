@@ -50,9 +50,8 @@ TEST_P(EquivalenceLoss, EveryStrategyGivesTheWeightsOfTheJoinedBatch) {
         if (c.precision != precision.name || c.replicas == 3) continue;
         for (const Weights& weights : train(c).replicas) {
           const Difference found = difference(weights, expected.replicas[0], expected.initial);
-          EXPECT_TRUE(equal(found, c.precision))
-              << GetParam().name << ", " << c.name() << ": " << found.where << " differs by " << found.ofNorm
-              << " of its norm, " << found.ofChange;
+          EXPECT_TRUE(equal(found, c)) << GetParam().name << ", " << c.name() << ": " << found.where << " differs by "
+                                       << found.ofNorm << " of its norm, " << found.ofChange;
         }
       }
     }

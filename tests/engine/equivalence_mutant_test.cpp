@@ -132,7 +132,7 @@ bool passesTheSuite(const StrategyEntry& strategy, const Case& like) {
   const Trained oracle = train(c);
   c.strategy = &strategy, c.replicas = like.replicas;
   for (const Weights& weights : train(c).replicas) {
-    if (!equal(difference(weights, oracle.replicas[0], oracle.initial), c.precision)) return false;
+    if (!equal(difference(weights, oracle.replicas[0], oracle.initial), c)) return false;
   }
   return true;
 }

@@ -114,7 +114,7 @@ void expectReference(const Weights& actual, const Case& c, const Weights& initia
   const Weights& aten = referenceOf(c.replicas, type, initial);
   if (type != at::kFloat) {
     const Difference found = difference(actual, aten, initial);
-    EXPECT_TRUE(equal(found, c.precision)) << found.where << " differs by " << found.ofChange << " of its change";
+    EXPECT_TRUE(equal(found, c)) << found.where << " differs by " << found.ofChange << " of its change";
     return;
   }
   const Weights& exact = referenceOf(c.replicas, at::kDouble, initial);

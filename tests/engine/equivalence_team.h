@@ -178,7 +178,9 @@ inline Difference difference(const Weights& actual, const Weights& expected, con
   return worst;
 }
 
-/// The bound of the suite. fp32: 1e-5 of the tensor's norm.
+/// The bound of the suite. fp32: 1e-5 of the tensor's norm. On a GPU ten times that: cuDNN may take other algorithms
+/// for a joined batch than for a replica's share, and Winograd's rounding is some ten times that of the direct one
+/// (kernels/convolution_test.cpp).
 ///
 /// bf16: of the tensor's change over the run. A replica's loss gradient is scaled by other numbers than the joined
 /// batch's, so every value on the way back is rounded anew, to 2^-9 of itself, and so are each replica's gradient and
@@ -189,9 +191,9 @@ inline Difference difference(const Weights& actual, const Weights& expected, con
 /// fp16: roundings are an eighth of that, but a value that falls on the other side of a ReLU, or loses a max pool,
 /// moves a gradient by one of some thousand terms in any type, and that is what is left. Measured: 2^-6.8, with
 /// batch-norm 2^-6.0. The bound is 2^-5.
-inline bool equal(const Difference& difference, const std::string& precision) {
-  const at::ScalarType type = find(precisions(), precision, "precision").compute;
-  if (type == at::kFloat) return difference.ofNorm <= 1e-5;
+inline bool equal(const Difference& difference, const Case& c) {
+  const at::ScalarType type = find(precisions(), c.precision, "precision").compute;
+  if (type == at::kFloat) return difference.ofNorm <= (c.gpus > 0 ? 1e-4 : 1e-5);
   return difference.ofChange <= (type == at::kHalf ? 0x1p-5 : 0x1p-4);
 }
 

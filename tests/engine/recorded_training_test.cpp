@@ -104,6 +104,22 @@ TEST(RecordedTraining, WorkLiesBetweenCallsOfTheHostHoweverSmallTheBuckets) {
   EXPECT_EQ(std::ranges::count(log, "call"), 2 * launches);
 }
 
+/// With batch-norm, a sum and a ReLU, which the planned executor makes one operation, and batch-norm before a ReLU
+/// alone.
+Graph residualNet() {
+  Graph net({3, imageSize, imageSize});
+  const auto norm = [&](const char* name, NodeId x, int64_t outputs) {
+    return net.add("batch_norm", concat("bn", name),
+                   {net.add("conv", concat("conv", name), {x}, conv3x3(outputs, false))});
+  };
+  NodeId x = net.add("relu", "relu1", {norm("1", net.input(), 16)});
+  x = net.add("relu", "relu3",
+              {net.add("add", "add", {norm("3", net.add("relu", "relu2", {norm("2", x, 16)}), 16), x})});
+  x = net.add("flatten", "flatten", {net.add("global_avg_pool", "pool", {x})});
+  net.add("linear", "fc", {x}, {.outputs = classes});
+  return net;
+}
+
 /// On all GPUs, or one that holds both replicas.
 std::vector<Case> onGpus(const Graph& net) {
   std::vector<Case> cases;
@@ -130,14 +146,15 @@ TEST(OnAGpu, AGraphInPartsTrainsToTheSameBits) {
   if (cudaDeviceCount() == 0 || cudaDeviceCount() > 4) GTEST_SKIP() << "for 1 to 4 GPUs";
   at::globalContext().setDeterministicCuDNN(true);
   at::globalContext().setBenchmarkCuDNN(false);
-  const Graph net = plainNet();
-  for (const Case& c : onGpus(net)) {
-    TeamOptions options = teamOptions(c);
-    options.inFlight = 1;
-    const Outcome eager = run(c, options);
-    options.inFlight = 8;
-    options.recorder = makeRecordedWork;
-    expectTheSameBits(run(c, options), eager, c.name());
+  for (const Graph& net : {plainNet(), residualNet()}) {
+    for (const Case& c : onGpus(net)) {
+      TeamOptions options = teamOptions(c);
+      options.inFlight = 1;
+      const Outcome eager = run(c, options);
+      options.inFlight = 8;
+      options.recorder = makeRecordedWork;
+      expectTheSameBits(run(c, options), eager, concat(c.name(), ", ", net.nodes().size(), " nodes"));
+    }
   }
 }
 

@@ -24,7 +24,7 @@ inline double relativeDistance(const at::Tensor& logits, const nlohmann::json& e
   double difference = 0, norm = 0;
   for (int64_t row = 0; row < std::ssize(rows); ++row) {
     const at::Tensor wanted = at::tensor(rows[row], at::kDouble);
-    difference += (logits[row].to(at::kDouble) - wanted).square().sum().item<double>();
+    difference += (logits[row].to(at::kCPU, at::kDouble) - wanted).square().sum().item<double>();
     norm += wanted.square().sum().item<double>();
   }
   return std::sqrt(difference / norm);

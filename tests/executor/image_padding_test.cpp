@@ -14,6 +14,7 @@
 #include "executor/odd_net.h"
 #include "support/precisions.h"
 #include "support/relative_error.h"
+#include "support/test_devices.h"
 
 namespace tandem {
 namespace {
@@ -107,26 +108,34 @@ void expectAsNear(const at::Tensor& padded, const at::Tensor& autograd, const at
   EXPECT_LE(relativeError(padded, exact), std::max(always, byChance * relativeError(autograd, exact)));
 }
 
+/// By every way of recomputation, beside autograd without padding there and in fp64 on the CPU. `like`: device, type
+/// and layout.
+void expectTrainsAsAutograd(const Graph& net, const Precision& precision, const ExecutorOptions& like, bool training) {
+  ExecutorOptions options{.compute = like.compute, .layout = {"", "", like.layout.format}, .device = like.device};
+  const Trained autograd = run(net, "autograd", precision, options, training);
+  options.compute = at::kDouble, options.device = at::kCPU;
+  const Trained exact = run(net, "autograd", doublePrecision, options, training);
+  options = like;
+  for (const char* name : {"4", "8"}) {
+    for (const RecomputeEntry& recompute : recomputes()) {
+      SCOPED_TRACE(concat(like.device.str(), ' ', precision.name, ' ', like.layout.name, ' ', name, ' ', recompute.name,
+                          ' ', training));
+      options.zeroChannels = zeroChannels(net, padding(name)), options.recompute = recompute;
+      const Trained padded = run(net, "planned", precision, options, training);
+      expectAsNear(padded.output, autograd.output, exact.output, precision.compute);
+      expectAsNear(joined(padded), joined(autograd), joined(exact), precision.compute);
+    }
+  }
+}
+
 TEST(ImagePadding, TrainsAsAutogradDoesWithout) {
   const Graph net = twoStems();
-  for (const Precision& precision : precisionsOnCpu()) {
-    for (const LayoutEntry& layout : layouts()) {
-      if (!serves(find(executors(), "planned", "executor"), layout, at::kCPU, precision.compute)) continue;
-      for (const bool training : {true, false}) {
-        ExecutorOptions options{.compute = precision.compute, .layout = {"", "", layout.format}};
-        const Trained autograd = run(net, "autograd", precision, options, training);
-        options.compute = at::kDouble;
-        const Trained exact = run(net, "autograd", doublePrecision, options, training);
-        options.compute = precision.compute, options.layout = layout;
-        for (const char* name : {"4", "8"}) {
-          for (const RecomputeEntry& recompute : recomputes()) {
-            SCOPED_TRACE(concat(precision.name, ' ', layout.name, ' ', name, ' ', recompute.name, ' ', training));
-            options.zeroChannels = zeroChannels(net, padding(name)), options.recompute = recompute;
-            const Trained padded = run(net, "planned", precision, options, training);
-            expectAsNear(padded.output, autograd.output, exact.output, precision.compute);
-            expectAsNear(joined(padded), joined(autograd), joined(exact), precision.compute);
-          }
-        }
+  for (const at::Device device : testDevices()) {
+    for (const Precision& precision : precisionsOn(device)) {
+      for (const LayoutEntry& layout : layouts()) {
+        if (!serves(find(executors(), "planned", "executor"), layout, device, precision.compute)) continue;
+        const ExecutorOptions options{.compute = precision.compute, .layout = layout, .device = device};
+        for (const bool training : {true, false}) expectTrainsAsAutograd(net, precision, options, training);
       }
     }
   }

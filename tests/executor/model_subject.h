@@ -19,7 +19,7 @@
 
 namespace tandem {
 
-/// What references are computed in, by the autograd executor: all of it is fp64 then.
+/// What references are computed in, by the autograd executor on the CPU: all of it is fp64 then.
 constexpr Precision doublePrecision{"fp64", "the reference", at::kDouble, at::kFloat, at::kDouble, false};
 
 inline FlatBuffers buffersFor(const Graph& graph, const Precision& precision, const ExecutorOptions& options) {
@@ -27,7 +27,7 @@ inline FlatBuffers buffersFor(const Graph& graph, const Precision& precision, co
   if (precision.compute == at::kDouble) {
     for (ParameterSpec& spec : specs) spec.fp32 = false;
   }
-  return {std::move(specs), precision, at::kCPU, options.layout.format};
+  return {std::move(specs), precision, options.device, options.layout.format};
 }
 
 /// The golden numbers of a model, and with them batch and image size that suit it.
@@ -61,7 +61,7 @@ inline std::vector<std::string> catalogModels(bool large) {
   return names;
 }
 
-/// One model on one executor, in one precision and layout, with the formula's weights and images.
+/// One model on one executor, on one device in one precision and layout, with the formula's weights and images.
 class ModelSubject {
  public:
   ModelSubject(const Graph& graph, const Precision& precision, const ExecutorEntry& executor, const LayoutEntry& layout)
@@ -90,8 +90,8 @@ class ModelSubject {
     std::vector<int64_t> labels;
     for (int64_t row = 0; row < shape[0]; ++row) labels.push_back(golden::label(row, classes));
     Batch batch;
-    batch.images = formulaTensor(name, shape).to(options_.compute).contiguous(options_.layout.format);
-    batch.labels = at::tensor(labels, at::kLong);
+    batch.images = formulaTensor(name, shape).to(options_.device, options_.compute).contiguous(options_.layout.format);
+    batch.labels = at::tensor(labels, at::kLong).to(options_.device);
     return batch;
   }
 

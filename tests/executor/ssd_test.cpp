@@ -2,6 +2,7 @@
 #include "executor/changed_graph.h"
 #include "executor/golden_comparison.h"
 #include "kernels/multibox.h"
+#include "support/test_devices.h"
 
 namespace tandem::golden {
 namespace {
@@ -16,8 +17,10 @@ class Ssd : public testing::Test {
     return at::stack(images);
   }
 
-  ModelSubject subject(const Graph& graph, const ExecutorEntry& executor, const LayoutEntry& layout) const {
-    return {graph, find(precisions(), "fp32", "precision"), executor, layout};
+  ModelSubject subject(const Graph& graph, const ExecutorEntry& executor, const LayoutEntry& layout,
+                       at::Device device = at::kCPU) const {
+    return {graph, find(precisions(), "fp32", "precision"), executor,
+            ExecutorOptions{.layout = layout, .device = device}};
   }
 
   /// [N, (4 + classes) * 8732]
@@ -37,20 +40,22 @@ class Ssd : public testing::Test {
 };
 
 TEST_F(Ssd, EqualsItsReference) {
-  for (const ExecutorEntry& executor : executors()) {
-    for (const LayoutEntry& layout : layouts()) {
-      if (!serves(executor, layout, at::kCPU)) continue;
-      SCOPED_TRACE(concat(executor.name, ", ", layout.name));
-      ModelSubject net = subject(graph_, executor, layout);
-      const at::Tensor output = outputOf(net);
-      EXPECT_LE(distance(output, golden_), tolerance);
-      const LossAndGradient loss = multiboxLoss(output, labels(), 0, rows_);
-      EXPECT_NEAR(loss.loss.item<double>() / golden_.at("loss").get<double>(), 1, tolerance);
-      int64_t reported = 0;
-      net.executor().backward(std::vector<at::Tensor>{loss.gradient},
-                              [&](auto slices) { reported += std::ssize(slices); });
-      EXPECT_EQ(reported, net.buffers().parameters());
-      expectGradients(net.buffers(), golden_.at("gradients"), /*all=*/false);
+  for (const at::Device device : testDevices()) {
+    for (const ExecutorEntry& executor : executors()) {
+      for (const LayoutEntry& layout : layouts()) {
+        if (!serves(executor, layout, device)) continue;
+        SCOPED_TRACE(concat(executor.name, ", ", layout.name, " on ", device.str()));
+        ModelSubject net = subject(graph_, executor, layout, device);
+        const at::Tensor output = outputOf(net);
+        EXPECT_LE(distance(output, golden_), tolerance);
+        const LossAndGradient loss = multiboxLoss(output, labels().to(device), 0, rows_);
+        EXPECT_NEAR(loss.loss.item<double>() / golden_.at("loss").get<double>(), 1, tolerance);
+        int64_t reported = 0;
+        net.executor().backward(std::vector<at::Tensor>{loss.gradient},
+                                [&](auto slices) { reported += std::ssize(slices); });
+        EXPECT_EQ(reported, net.buffers().parameters());
+        expectGradients(net.buffers(), golden_.at("gradients"), /*all=*/false);
+      }
     }
   }
 }

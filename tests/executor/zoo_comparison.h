@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,11 +14,13 @@
 #include "graph/operation.h"
 #include "models/model.h"
 #include "support/precisions.h"
+#include "support/test_devices.h"
 
-/// The planned executor beside ATen's autograd, both against autograd in fp64, on whole models: same weights, same
-/// images, dropout off (its masks are compared in planned_executor_test.cpp). Images, batch and size are those of
-/// tests/golden, chosen so that every batch-norm has several values per channel and no ReLU of the first step lies so
-/// near its kink that fp32 could fall on the other side.
+/// The planned executor beside ATen's autograd, both against autograd in fp64 on the CPU, on whole models and on the
+/// CPU and a GPU where there is one: same weights, same images, dropout off (its masks are compared in
+/// planned_executor_test.cpp). Images, batch and size are those of tests/golden, chosen so that every batch-norm has
+/// several values per channel and no ReLU of the first step lies so near its kink that fp32 could fall on the other
+/// side.
 namespace tandem::zoo {
 
 /// A way of the planned executor to run a network, and how many times as far from fp64 as ATen's autograd in the same
@@ -33,16 +36,21 @@ struct Way {
 /// ReLU). A way that rounds more gets a row and a factor.
 /// Winograd's transforms add values several times as large as what remains of them: a convolution's error is some ten
 /// times the direct one (kernels/convolution_test.cpp), and no more than that is allowed of the network's. In bf16 it
-/// computes in fp32 too, and the rounding of each result is all that counts: one way has all algorithms there.
-inline std::vector<Way> plannedWays(const Precision& precision, const Graph& graph) {
+/// computes in fp32 too, and the rounding of each result is all that counts: one way has all algorithms there. On a GPU
+/// cuDNN may take it in fp32 for NCHW, and not for NHWC, in which ATen's autograd is compared.
+inline std::vector<Way> plannedWays(const Precision& precision, const Graph& graph, at::Device device) {
   constexpr double winogradRoundings = 10;
-  const double sameRoundings = precision.compute == at::kFloat ? 3 : 4;
+  const bool isFp32 = precision.compute == at::kFloat;
+  const double sameRoundings = isFp32 ? 3 : 4;
   std::vector<Way> ways;
   for (const LayoutEntry& layout : layouts()) {
-    if (!serves(find(executors(), "planned", "executor"), layout, at::kCPU)) continue;
-    ways.push_back({std::string(layout.name), {.compute = precision.compute, .layout = layout}, sameRoundings});
+    if (!serves(find(executors(), "planned", "executor"), layout, device)) continue;
+    const bool mayTransform = device.is_cuda() && isFp32 && layout.format == at::MemoryFormat::Contiguous;
+    ways.push_back({std::string(layout.name),
+                    {.compute = precision.compute, .layout = layout, .device = device},
+                    mayTransform ? winogradRoundings : sameRoundings});
   }
-  if (convolutionLibrary().empty()) return ways;
+  if (device.is_cuda() || convolutionLibrary().empty()) return ways;
   const auto* const winograd = &find(convolutionAlgorithms(), "winograd", "algorithm");
   const auto* const packed = &find(convolutionAlgorithms(), "packed", "algorithm");
   const auto* const pointwise = &find(convolutionAlgorithms(), "pointwise", "algorithm");
@@ -50,7 +58,7 @@ inline std::vector<Way> plannedWays(const Precision& precision, const Graph& gra
     const std::vector<PassAlgorithms> algorithms(graph.nodes().size(), passes);
     ways.push_back({name, {.compute = precision.compute, .algorithms = algorithms}, factor});
   };
-  if (precision.compute == at::kFloat) {
+  if (isFp32) {
     add("winograd", {winograd, winograd, winograd}, winogradRoundings);
     add("packed and pointwise", {pointwise, pointwise, packed}, sameRoundings);
   } else {
@@ -141,7 +149,7 @@ inline Outcome tenSteps(const ZooModel& model, ModelSubject& subject) {
 }
 
 inline double distance(const at::Tensor& actual, const at::Tensor& exact) {
-  return (actual.to(at::kDouble) - exact).norm().item<double>();
+  return (actual.to(at::kCPU, at::kDouble) - exact).norm().item<double>();
 }
 
 inline std::vector<double> distances(const Group& actual, const Group& exact) {
@@ -164,7 +172,9 @@ struct Bound {
 /// thousandth of the norm of all tensors of its kind counts. bf16: a rounding moves a value by up to 2^-9 of itself, n
 /// of them, one after the other and independent, by sqrt(n) * 2^-9. Besides, single values fall on the other side of a
 /// ReLU, by chance here or there, and move a small tensor by percents: at least the root mean square of the norms of
-/// all tensors of its kind counts. (Where very many fall, as in VGG, ATen's own distance is the larger bound.)
+/// all tensors of its kind counts. (Where very many fall, as in VGG, ATen's own distance is the larger bound.) fp16:
+/// the bound of bf16, for what is too small for a half is lost in either; where a tensor of ATen's is not finite,
+/// because values were too large, nothing is compared.
 inline void expectAsNearAsAten(const Group& way, const std::vector<double>& aten, const Group& exact,
                                const Bound& bound) {
   const bool isFp32 = bound.type == at::kFloat;
@@ -175,27 +185,47 @@ inline void expectAsNearAsAten(const Group& way, const std::vector<double>& aten
   ASSERT_EQ(way.tensors.size(), exact.tensors.size());
   for (size_t i = 0; i < aten.size(); ++i) {
     const auto& [name, tensor] = exact.tensors[i];
+    if (bound.type == at::kHalf && !std::isfinite(aten[i])) continue;
     const double allowed = rounding * std::max(tensor.norm().item<double>(), least);
     EXPECT_EQ(way.tensors[i].first, name);
     EXPECT_LE(distance(way.tensors[i].second, tensor), bound.slack * std::max(allowed, bound.factor * aten[i])) << name;
   }
 }
 
+/// A model of the catalog, and where it runs.
+struct Place {
+  std::string model;
+  at::Device device;
+
+  std::string name() const { return concat(model, device.is_cuda() ? "_on_a_gpu" : ""); }
+  friend std::ostream& operator<<(std::ostream& out, const Place& place) { return out << place.name(); }
+};
+
+inline std::vector<Place> everywhere(const std::vector<std::string>& models) {
+  std::vector<Place> places;
+  for (const at::Device device : testDevices()) {
+    for (const std::string& model : models) places.push_back({model, device});
+  }
+  return places;
+}
+
 /// Every way of the planned executor, in every precision. `run` makes the tensors of one executor.
-inline void expectEveryWayAsNearAsAten(const std::string& name, Outcome (*run)(const ZooModel&, ModelSubject&)) {
-  const ZooModel model(name);
+inline void expectEveryWayAsNearAsAten(const Place& place, Outcome (*run)(const ZooModel&, ModelSubject&)) {
+  const ZooModel model(place.model);
   ModelSubject reference = model.subject(doublePrecision, "autograd", {.compute = at::kDouble});
   const Outcome exact = run(model, reference);
-  for (const Precision& precision : precisionsOnCpu()) {
-    if (!convolutionsTake(precision.compute)) continue;  // both executors' would be ATen's, and take minutes
+  for (const Precision& precision : precisionsOn(place.device)) {
+    // Both executors' convolutions would be ATen's, and take minutes.
+    if (place.device.is_cpu() && !convolutionsTake(precision.compute)) continue;
     std::vector<std::vector<double>> aten;
     {
-      ModelSubject subject = model.subject(precision, "autograd", {.compute = precision.compute});
+      ModelSubject subject =
+          model.subject(precision, "autograd", {.compute = precision.compute, .device = place.device});
       const Outcome outcome = run(model, subject);
       for (size_t group = 0; group < exact.size(); ++group) aten.push_back(distances(outcome[group], exact[group]));
     }
-    for (const Way& way : plannedWays(precision, model.graph())) {
-      SCOPED_TRACE(concat(name, ' ', precision.name, ' ', way.name));
+    for (const Way& way : plannedWays(precision, model.graph(), place.device)) {
+      SCOPED_TRACE(concat(place.name(), ' ', precision.name, ' ', way.name));
       ModelSubject subject = model.subject(precision, "planned", way.options);
       const Outcome outcome = run(model, subject);
       for (size_t group = 0; group < exact.size(); ++group) {

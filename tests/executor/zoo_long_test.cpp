@@ -3,19 +3,19 @@
 namespace tandem::zoo {
 namespace {
 
-class LongZoo : public testing::TestWithParam<std::string> {};
+class LongZoo : public testing::TestWithParam<Place> {};
 
 TEST_P(LongZoo, PlannedLossAndGradientsAreAsNearToFp64AsAtens) { expectEveryWayAsNearAsAten(GetParam(), firstStep); }
 
-INSTANTIATE_TEST_SUITE_P(Long, LongZoo, testing::ValuesIn(catalogModels(/*large=*/true)),
-                         [](const auto& row) { return row.param; });
+INSTANTIATE_TEST_SUITE_P(Long, LongZoo, testing::ValuesIn(everywhere(catalogModels(/*large=*/true))),
+                         [](const auto& row) { return row.param.name(); });
 
-class LongZooStatistics : public testing::TestWithParam<std::string> {};
+class LongZooStatistics : public testing::TestWithParam<Place> {};
 
 TEST_P(LongZooStatistics, AfterTenStepsAreAsNearToFp64AsAtens) { expectEveryWayAsNearAsAten(GetParam(), tenSteps); }
 
-INSTANTIATE_TEST_SUITE_P(Long, LongZooStatistics, testing::ValuesIn(modelsWithStatistics(/*large=*/true)),
-                         [](const auto& row) { return row.param; });
+INSTANTIATE_TEST_SUITE_P(Long, LongZooStatistics, testing::ValuesIn(everywhere(modelsWithStatistics(/*large=*/true))),
+                         [](const auto& row) { return row.param.name(); });
 
 }  // namespace
 }  // namespace tandem::zoo

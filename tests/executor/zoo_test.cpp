@@ -3,19 +3,19 @@
 namespace tandem::zoo {
 namespace {
 
-class Zoo : public testing::TestWithParam<std::string> {};
+class Zoo : public testing::TestWithParam<Place> {};
 
 TEST_P(Zoo, PlannedLossAndGradientsAreAsNearToFp64AsAtens) { expectEveryWayAsNearAsAten(GetParam(), firstStep); }
 
-INSTANTIATE_TEST_SUITE_P(Catalog, Zoo, testing::ValuesIn(catalogModels(/*large=*/false)),
-                         [](const auto& row) { return row.param; });
+INSTANTIATE_TEST_SUITE_P(Catalog, Zoo, testing::ValuesIn(everywhere(catalogModels(/*large=*/false))),
+                         [](const auto& row) { return row.param.name(); });
 
-class ZooStatistics : public testing::TestWithParam<std::string> {};
+class ZooStatistics : public testing::TestWithParam<Place> {};
 
 TEST_P(ZooStatistics, AfterTenStepsAreAsNearToFp64AsAtens) { expectEveryWayAsNearAsAten(GetParam(), tenSteps); }
 
-INSTANTIATE_TEST_SUITE_P(Catalog, ZooStatistics, testing::ValuesIn(modelsWithStatistics(/*large=*/false)),
-                         [](const auto& row) { return row.param; });
+INSTANTIATE_TEST_SUITE_P(Catalog, ZooStatistics, testing::ValuesIn(everywhere(modelsWithStatistics(/*large=*/false))),
+                         [](const auto& row) { return row.param.name(); });
 
 }  // namespace
 }  // namespace tandem::zoo

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "support/stand_in_engines.h"
-#include "test_devices.h"
+#include "support/test_devices.h"
 
 namespace tandem {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "numerical_gradient.h"
-#include "test_devices.h"
+#include "support/test_devices.h"
 
 namespace tandem {
 namespace {

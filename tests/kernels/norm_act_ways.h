@@ -5,7 +5,7 @@
 
 #include "kernels/norm_act_passes.h"
 #include "simulated_blocks.h"
-#include "test_devices.h"
+#include "support/test_devices.h"
 
 namespace tandem {
 

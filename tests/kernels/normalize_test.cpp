@@ -1,6 +1,6 @@
 #include "kernels/normalize.h"
 
-#include "test_devices.h"
+#include "support/test_devices.h"
 
 namespace tandem {
 namespace {

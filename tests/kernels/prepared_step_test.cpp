@@ -6,7 +6,7 @@
 #include "kernels/sgd.h"
 #include "kernels/sgd_bodies.h"
 #include "prepared.h"
-#include "test_devices.h"
+#include "support/test_devices.h"
 
 namespace tandem {
 namespace {

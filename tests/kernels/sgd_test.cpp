@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "prepared.h"
-#include "test_devices.h"
+#include "support/test_devices.h"
 
 namespace tandem {
 namespace {

@@ -1,6 +1,6 @@
 #include "kernels/sum.h"
 
-#include "test_devices.h"
+#include "support/test_devices.h"
 
 namespace tandem {
 namespace {

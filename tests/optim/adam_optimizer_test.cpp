@@ -5,6 +5,7 @@
 
 #include "base/catalog.h"
 #include "optim/optimizer.h"
+#include "support/test_devices.h"
 
 namespace tandem {
 namespace {
@@ -24,28 +25,33 @@ struct PlainAdam {
   }
 };
 
+void expectFollowsThePlainRule(const char* name, at::Device device) {
+  FlatBuffers buffers({{"a.weight", {7}, false}}, precisions().front(), device, at::MemoryFormat::Contiguous);
+  const OptimizerOptions options{.rule = &find(optimizers(), name, "optimizer"),
+                                 .learningRate = 0.2,
+                                 .weightDecay = 0.1,
+                                 .beta1 = 0.8,
+                                 .beta2 = 0.95,
+                                 .epsilon = 1e-3,
+                                 .schedule = &find(schedules(), "cosine", "schedule"),
+                                 .totalSteps = 10};
+  const auto optimizer = makeOptimizer(buffers, options);
+  buffers.masterView(0).copy_(at::arange(7));
+  PlainAdam plain{at::arange(7, at::kDouble), at::zeros({7}, at::kDouble), at::zeros({7}, at::kDouble)};
+  for (int64_t step = 0; step < 6; ++step) {
+    const at::Tensor gradient = at::sin(at::arange(7, at::kDouble) + static_cast<double>(step));
+    buffers.gradientView(0).copy_(4 * gradient);
+    optimizer->beginStep(step, 0.25);
+    optimizer->update(buffers.slice(0));
+    plain.step(gradient, options, step + 1, 0.2 * options.schedule->factor(step, 10));
+  }
+  const at::Tensor weight = buffers.masterView(0).to(at::kCPU, at::kDouble);
+  EXPECT_LT((weight - plain.weight).norm().item<double>(), 1e-5) << name << " on " << device;
+}
+
 TEST(AdamOptimizer, FollowsThePlainRuleAndTheScheduleOverSteps) {
-  for (const char* name : {"adam", "adamw"}) {
-    FlatBuffers buffers({{"a.weight", {7}, false}}, precisions().front(), at::kCPU, at::MemoryFormat::Contiguous);
-    const OptimizerOptions options{.rule = &find(optimizers(), name, "optimizer"),
-                                   .learningRate = 0.2,
-                                   .weightDecay = 0.1,
-                                   .beta1 = 0.8,
-                                   .beta2 = 0.95,
-                                   .epsilon = 1e-3,
-                                   .schedule = &find(schedules(), "cosine", "schedule"),
-                                   .totalSteps = 10};
-    const auto optimizer = makeOptimizer(buffers, options);
-    buffers.masterView(0).copy_(at::arange(7));
-    PlainAdam plain{at::arange(7, at::kDouble), at::zeros({7}, at::kDouble), at::zeros({7}, at::kDouble)};
-    for (int64_t step = 0; step < 6; ++step) {
-      const at::Tensor gradient = at::sin(at::arange(7, at::kDouble) + static_cast<double>(step));
-      buffers.gradientView(0).copy_(4 * gradient);
-      optimizer->beginStep(step, 0.25);
-      optimizer->update(buffers.slice(0));
-      plain.step(gradient, options, step + 1, 0.2 * options.schedule->factor(step, 10));
-    }
-    EXPECT_LT((buffers.masterView(0).to(at::kDouble) - plain.weight).norm().item<double>(), 1e-5) << name;
+  for (const at::Device device : testDevices()) {
+    for (const char* name : {"adam", "adamw"}) expectFollowsThePlainRule(name, device);
   }
 }
 

@@ -11,7 +11,9 @@
 
 #include "base/catalog.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "optim/optimizer.h"
+#include "support/test_devices.h"
 
 namespace tandem {
 namespace {
@@ -101,8 +103,8 @@ TEST(LossScale, KnowsWhatOthersFound) {
 
 /// One parameter of an optimizer, and the gradient that its steps are of.
 struct Training {
-  explicit Training(const OptimizerEntry& rule, const LossScale* scale)
-      : buffers({{"a.weight", {700}, false}}, find(precisions(), "fp16", "precision"), at::kCPU,
+  Training(const OptimizerEntry& rule, const LossScale* scale, at::Device device)
+      : buffers({{"a.weight", {700}, false}}, find(precisions(), "fp16", "precision"), device,
                 at::MemoryFormat::Contiguous),
         optimizer(makeOptimizer(buffers, {.rule = &rule, .learningRate = 0.01, .weightDecay = 0.1})) {
     buffers.masterView(0).copy_(at::arange(700).cos());
@@ -119,28 +121,34 @@ struct Training {
   std::unique_ptr<Optimizer> optimizer;
 };
 
+void expectDividedOut(const OptimizerEntry& rule, at::Device device) {
+  LossScale scale(device, {.initial = 512});
+  Training plain(rule, nullptr, device), scaled(rule, &scale, device);
+  for (int64_t step = 0, batch = 0; step < 6; ++step) {
+    const at::Tensor gradient = at::sin(at::arange(700) * 0.3 + static_cast<double>(batch)) + 1.5;
+    const bool overflows = step == 0 || step == 3;
+    at::Tensor given = (gradient * scale.state().scale).to(device, at::kHalf);
+    if (overflows) given[13] = infinite;
+    const at::Tensor before = scaled.buffers.masterView(0).clone();
+    scale.check(given);
+    scaled.step(step, given);
+    scale.endStep();
+    EXPECT_EQ(at::equal(scaled.buffers.masterView(0), before), overflows);
+    if (!overflows) plain.step(batch++, gradient.to(at::kHalf));
+    EXPECT_TRUE(at::equal(scaled.buffers.masterView(0), plain.buffers.masterView(0))) << "step " << step;
+    EXPECT_TRUE(at::equal(scaled.buffers.weightView(0), plain.buffers.weightView(0))) << "step " << step;
+  }
+  EXPECT_EQ(scale.state().scale, 128);
+  EXPECT_EQ(scale.state().skipped, 2);
+}
+
 // A power of two changes no bit, and a step that was skipped has never been: weights, state and Adam's count.
 TEST(LossScale, IsDividedOutAndSkippedStepsDoNotCount) {
-  for (const OptimizerEntry& rule : optimizers()) {
-    SCOPED_TRACE(rule.name);
-    LossScale scale(at::kCPU, {.initial = 512});
-    Training plain(rule, nullptr), scaled(rule, &scale);
-    for (int64_t step = 0, batch = 0; step < 6; ++step) {
-      const at::Tensor gradient = at::sin(at::arange(700) * 0.3 + static_cast<double>(batch)) + 1.5;
-      const bool overflows = step == 0 || step == 3;
-      at::Tensor given = (gradient * scale.state().scale).to(at::kHalf);
-      if (overflows) given[13] = infinite;
-      const at::Tensor before = scaled.buffers.masterView(0).clone();
-      scale.check(given);
-      scaled.step(step, given);
-      scale.endStep();
-      EXPECT_EQ(at::equal(scaled.buffers.masterView(0), before), overflows);
-      if (!overflows) plain.step(batch++, gradient.to(at::kHalf));
-      EXPECT_TRUE(at::equal(scaled.buffers.masterView(0), plain.buffers.masterView(0))) << "step " << step;
-      EXPECT_TRUE(at::equal(scaled.buffers.weightView(0), plain.buffers.weightView(0))) << "step " << step;
+  for (const at::Device device : testDevices()) {
+    for (const OptimizerEntry& rule : optimizers()) {
+      SCOPED_TRACE(concat(rule.name, " on ", device.str()));
+      expectDividedOut(rule, device);
     }
-    EXPECT_EQ(scale.state().scale, 128);
-    EXPECT_EQ(scale.state().skipped, 2);
   }
 }
 

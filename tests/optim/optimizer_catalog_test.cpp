@@ -1,8 +1,12 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "base/error.h"
+#include "base/text.h"
 #include "optim/optimizer.h"
+#include "support/test_devices.h"
 
 namespace tandem {
 namespace {
@@ -11,8 +15,17 @@ namespace {
 class EveryOptimizer : public testing::TestWithParam<const OptimizerEntry*> {
  protected:
   OptimizerOptions options() const { return {.rule = GetParam(), .learningRate = 0.01, .weightDecay = 0.1}; }
-  static FlatBuffers buffers(const Precision& precision) {
-    return {{{"a.weight", {700}, false}, {"b.weight", {5}, true}}, precision, at::kCPU, at::MemoryFormat::Contiguous};
+  static FlatBuffers buffers(const Precision& precision, at::Device device = at::kCPU) {
+    return {{{"a.weight", {700}, false}, {"b.weight", {5}, true}}, precision, device, at::MemoryFormat::Contiguous};
+  }
+  /// Every precision, on every device.
+  static void forEach(const std::function<void(const Precision&, at::Device)>& expect) {
+    for (const at::Device device : testDevices()) {
+      for (const Precision& precision : precisions()) {
+        SCOPED_TRACE(concat(precision.name, " on ", device.str()));
+        expect(precision, device);
+      }
+    }
   }
   static void fill(FlatBuffers& buffers) {
     for (int i = 0; i < buffers.parameters(); ++i) {
@@ -28,8 +41,8 @@ class EveryOptimizer : public testing::TestWithParam<const OptimizerEntry*> {
 };
 
 TEST_P(EveryOptimizer, MovesItsSliceAndLeavesOthersAlone) {
-  for (const Precision& precision : precisions()) {
-    FlatBuffers buffers = EveryOptimizer::buffers(precision);
+  forEach([&](const Precision& precision, at::Device device) {
+    FlatBuffers buffers = EveryOptimizer::buffers(precision, device);
     fill(buffers);
     setGradients(buffers, 0);
     const at::Tensor a = buffers.masterView(0).clone(), b = buffers.masterView(1).clone();
@@ -40,12 +53,12 @@ TEST_P(EveryOptimizer, MovesItsSliceAndLeavesOthersAlone) {
     EXPECT_GT((buffers.masterView(0) - a).norm().item<double>(), 1e-3);
     EXPECT_TRUE(at::equal(buffers.masterView(1), b));
     EXPECT_TRUE(at::equal(buffers.weightView(0), buffers.masterView(0).to(precision.compute)));
-  }
+  });
 }
 
 TEST_P(EveryOptimizer, SlicesCutAnewAtEachStepGiveTheBitsOfTheWhole) {
-  for (const Precision& precision : precisions()) {
-    FlatBuffers whole = buffers(precision), parts = buffers(precision);
+  forEach([&](const Precision& precision, at::Device device) {
+    FlatBuffers whole = buffers(precision, device), parts = buffers(precision, device);
     fill(whole);
     fill(parts);
     const auto ofWhole = makeOptimizer(whole, options()), ofParts = makeOptimizer(parts, options());
@@ -62,7 +75,7 @@ TEST_P(EveryOptimizer, SlicesCutAnewAtEachStepGiveTheBitsOfTheWhole) {
     }
     EXPECT_TRUE(at::equal(parts.masterView(0), whole.masterView(0)));
     EXPECT_TRUE(at::equal(parts.weightView(0), whole.weightView(0)));
-  }
+  });
 }
 
 TEST_P(EveryOptimizer, KeepsAsManyValuesPerWeightAsItsRowSays) {

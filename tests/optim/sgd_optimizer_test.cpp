@@ -3,13 +3,14 @@
 
 #include "base/catalog.h"
 #include "optim/optimizer.h"
+#include "support/test_devices.h"
 
 namespace tandem {
 namespace {
 
-FlatBuffers twoParameters(const char* precision) {
+FlatBuffers twoParameters(const char* precision, at::Device device = at::kCPU) {
   return FlatBuffers({{"a.weight", {7}, false}, {"b.weight", {5}, true}}, find(precisions(), precision, "precision"),
-                     at::kCPU, at::MemoryFormat::Contiguous);
+                     device, at::MemoryFormat::Contiguous);
 }
 
 /// PyTorch's rule on one parameter, in double: the oracle.
@@ -23,24 +24,27 @@ struct PlainSgd {
 };
 
 TEST(SgdOptimizer, followsThePlainRuleAndTheScheduleOverSteps) {
-  FlatBuffers buffers = twoParameters("fp32");
-  const OptimizerOptions options{.learningRate = 0.2,
-                                 .momentum = 0.9,
-                                 .weightDecay = 1e-2,
-                                 .nesterov = true,
-                                 .schedule = &find(schedules(), "cosine", "schedule"),
-                                 .totalSteps = 10};
-  const auto optimizer = makeOptimizer(buffers, options);
-  buffers.masterView(0).copy_(at::arange(7));
-  PlainSgd plain{at::arange(7, at::kDouble), at::zeros({7}, at::kDouble)};
-  for (int64_t step = 0; step < 6; ++step) {
-    const at::Tensor gradient = at::sin(at::arange(7, at::kDouble) + static_cast<double>(step));
-    buffers.gradientView(0).copy_(4 * gradient);
-    optimizer->beginStep(step, 0.25);
-    optimizer->update(buffers.slice(0));
-    plain.step(gradient, options, 0.2 * options.schedule->factor(step, 10));
+  for (const at::Device device : testDevices()) {
+    FlatBuffers buffers = twoParameters("fp32", device);
+    const OptimizerOptions options{.learningRate = 0.2,
+                                   .momentum = 0.9,
+                                   .weightDecay = 1e-2,
+                                   .nesterov = true,
+                                   .schedule = &find(schedules(), "cosine", "schedule"),
+                                   .totalSteps = 10};
+    const auto optimizer = makeOptimizer(buffers, options);
+    buffers.masterView(0).copy_(at::arange(7));
+    PlainSgd plain{at::arange(7, at::kDouble), at::zeros({7}, at::kDouble)};
+    for (int64_t step = 0; step < 6; ++step) {
+      const at::Tensor gradient = at::sin(at::arange(7, at::kDouble) + static_cast<double>(step));
+      buffers.gradientView(0).copy_(4 * gradient);
+      optimizer->beginStep(step, 0.25);
+      optimizer->update(buffers.slice(0));
+      plain.step(gradient, options, 0.2 * options.schedule->factor(step, 10));
+    }
+    const at::Tensor weight = buffers.masterView(0).to(at::kCPU, at::kDouble);
+    EXPECT_LT((weight - plain.weight).norm().item<double>(), 1e-5) << device;
   }
-  EXPECT_LT((buffers.masterView(0).to(at::kDouble) - plain.weight).norm().item<double>(), 1e-5);
 }
 
 TEST(SgdOptimizer, allocatesStateOfEverySegmentWhereItHasAny) {

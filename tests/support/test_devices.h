@@ -6,14 +6,19 @@
 #include <vector>
 
 #include "device/device.h"
+#include "device/precision.h"
 #include "support/relative_error.h"
 
 namespace tandem {
 
-/// The devices every kernel test runs on: the CPU, and a GPU where there is one.
+/// The devices that tests of kernels, of executors and of optimizers run on: the CPU, and a GPU where there is one. Its
+/// fp32 is then fp32: libtorch by itself would let convolutions round to TF32.
 inline std::vector<at::Device> testDevices() {
   std::vector<at::Device> devices{at::kCPU};
-  if (cudaDeviceCount() > 0) devices.emplace_back(at::kCUDA, 0);
+  if (cudaDeviceCount() > 0) {
+    allowTf32(false);
+    devices.emplace_back(at::kCUDA, 0);
+  }
   return devices;
 }
 

@@ -6,6 +6,10 @@
 
 namespace tandem {
 
+// Between two GPUs libtorch copies on the source's stream that is current on the calling thread, its default one: after
+// what out's stream holds so far, and out's stream goes on after it. So both ends are ordered with whoever follows the
+// events that out's replica records then, and a copy takes turns with what the source's replica computes.
+
 /// out = source, a replica's tensor of equal size and type.
 void copyFromPeer(const at::Tensor& out, const at::Tensor& source);
 

@@ -71,17 +71,16 @@ std::pair<int64_t, int64_t> BatchMaker::at(int64_t position) const {
   return {plan_.shuffle ? orders_->at(epoch, slot, size, plan_.seed) : slot, epoch};
 }
 
-HostBatch BatchMaker::allocate(bool pinned) const {
-  const auto options = at::TensorOptions().pinned_memory(pinned);
+HostBatch BatchMaker::allocate(const at::TensorOptions& memory) const {
   const DatasetInfo& info = dataset_->info();
   std::vector<int64_t> labels = info.labels->shape(info.classes);
   labels.insert(labels.begin(), plan_.count);
-  return {at::empty({plan_.count, plan_.height, plan_.width, 3}, options.dtype(at::kByte)),
-          at::empty(labels, options.dtype(info.labels->type))};
+  return {at::empty({plan_.count, plan_.height, plan_.width, 3}, memory.dtype(at::kByte)),
+          at::empty(labels, memory.dtype(info.labels->type))};
 }
 
 HostBatch BatchMaker::make(int64_t k) const {
-  HostBatch batch = allocate(false);
+  HostBatch batch = allocate();
   make(k, batch);
   return batch;
 }

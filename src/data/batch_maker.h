@@ -49,8 +49,8 @@ class BatchMaker {
   HostBatch make(int64_t k) const;
   /// As above, into tensors of allocate(). Uses the calling thread's OpenMP team.
   void make(int64_t k, HostBatch& out) const;
-  /// Tensors for one batch with undefined content; `pinned`: for copies to a GPU that do not wait.
-  HostBatch allocate(bool pinned) const;
+  /// Tensors for one batch in such memory (Device::hostMemory()), with undefined content.
+  HostBatch allocate(const at::TensorOptions& memory = {}) const;
   /// Index in the data set and epoch of position p of the sequence.
   std::pair<int64_t, int64_t> at(int64_t position) const;
   const BatchPlan& plan() const { return plan_; }

@@ -39,7 +39,7 @@ class QueueSource final : public BatchSource {
     try {
       Device::cpu(0, options_.hardwareThreads, 1).bind();
       std::optional<c10::StreamGuard> sideStream;
-      if (!options_.device->isCpu()) sideStream.emplace(guard().getStreamFromGlobalPool(options_.device->torch()));
+      if (const auto stream = options_.device->sideStream()) sideStream.emplace(*stream);
       Staging staging(options_);
       for (; k; k = queue_.claim()) {
         Batch batch = staging.make(*k);
@@ -53,12 +53,11 @@ class QueueSource final : public BatchSource {
 
   // The memory belongs to the producer's stream: it must not be reused there before the consumer's work is done.
   void shareWithCurrentStream(const Batch& batch) const {
-    const c10::Stream stream = guard().getStream(options_.device->torch());
+    const c10::impl::VirtualGuardImpl guard(options_.device->torch().type());
+    const c10::Stream stream = guard.getStream(options_.device->torch());
     batch.images.record_stream(stream);
     batch.labels.record_stream(stream);
   }
-
-  c10::impl::VirtualGuardImpl guard() const { return {options_.device->torch().type()}; }
 
   const SourceOptions options_;
   OrderedQueue<Batch> queue_;

@@ -1,6 +1,7 @@
 #include "data/staging.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 
 #include "base/span.h"
 #include "kernels/normalize.h"
@@ -9,9 +10,9 @@ namespace tandem {
 
 // The labels leave with the batch, and pinned memory may still be read by a copy: both are allocated anew, from caches.
 const HostBatch& Staging::makeOnHost(int64_t k) {
-  const bool gpu = !options_.device->isCpu();
-  if (gpu || !host_.images.defined()) {
-    host_ = options_.maker->allocate(gpu);
+  const at::TensorOptions memory = options_.device->hostMemory();
+  if (memory.pinned_memory() || !host_.images.defined()) {
+    host_ = options_.maker->allocate(memory);
   } else {
     host_.labels = at::empty_like(host_.labels);
   }

@@ -147,6 +147,13 @@ void Device::wait(const Event& event) const {
   }
 }
 
+std::optional<c10::Stream> Device::sideStream() const {
+  if (!streams_) return std::nullopt;
+  return guardOf(*streams_).getStreamFromGlobalPool(*streams_);
+}
+
+c10::TensorOptions Device::hostMemory() const { return c10::TensorOptions().pinned_memory(!isCpu()); }
+
 int64_t Device::availableBytes() const {
   if (isCpu()) return hostAvailableBytes();
   return static_cast<int64_t>(deviceAllocator(torch_).getMemoryInfo(torch_.index()).first);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <c10/core/Device.h>
+#include <c10/core/Stream.h>
+#include <c10/core/TensorOptions.h>
 
 #include <cstdint>
 #include <memory>
@@ -34,6 +36,8 @@ class Device {
 
   c10::Device torch() const { return torch_; }
   bool isCpu() const { return torch_.is_cpu(); }
+  /// Whether work goes on after the call that enqueued it, ordered by events.
+  bool hasStreams() const { return streams_.has_value(); }
   const std::string& name() const { return name_; }    ///< "cpu:0", "cuda:1": what --parameter-device names
   const std::string& label() const { return label_; }  ///< "cpu:0 on cores 0-1", "cuda:0 NVIDIA H200"
 
@@ -46,6 +50,10 @@ class Device {
   /// Later work of this device's current stream waits for `event`, without blocking the host; a CPU device has no
   /// stream, so there the calling thread waits. An empty event has happened.
   void wait(const Event& event) const;
+  /// A stream beside the one that computes, for a thread to make current (c10::StreamGuard); none without streams.
+  std::optional<c10::Stream> sideStream() const;
+  /// Host memory from and to which this device copies without the host: pinned for a GPU, plain for a CPU.
+  c10::TensorOptions hostMemory() const;
 
   /// Bytes that could still be allocated: MemAvailable capped by the cgroup and the process's limits, or free GPU
   /// memory.

@@ -35,11 +35,11 @@ at::Tensor cut(const at::Tensor& flat, Slice slice) { return flat.narrow(0, slic
 }  // namespace
 
 FlatBuffers::FlatBuffers(std::vector<ParameterSpec> parameters, const Precision& precision, at::Device device,
-                         at::MemoryFormat format)
+                         at::MemoryFormat format, bool pinned)
     : specs_(std::move(parameters)), device_(device), format_(format) {
   place(precision);
-  allocate(storage_[0], precision.compute, precision.wire);
-  if (segments() > 1) allocate(storage_[1], at::kFloat, at::kFloat);
+  allocate(storage_[0], precision.compute, precision.wire, pinned);
+  if (segments() > 1) allocate(storage_[1], at::kFloat, at::kFloat, pinned);
 }
 
 void FlatBuffers::place(const Precision& precision) {
@@ -58,10 +58,10 @@ void FlatBuffers::place(const Precision& precision) {
   }
 }
 
-void FlatBuffers::allocate(Storage& storage, at::ScalarType compute, at::ScalarType wire) {
+void FlatBuffers::allocate(Storage& storage, at::ScalarType compute, at::ScalarType wire, bool pinned) {
   const auto options = at::TensorOptions().device(device_);
-  storage.master = at::zeros({storage.count}, options.dtype(at::kFloat));
-  storage.weights = compute == at::kFloat ? storage.master : at::zeros({storage.count}, options.dtype(compute));
+  storage.weights = at::zeros({storage.count}, options.dtype(compute).pinned_memory(pinned));
+  storage.master = compute == at::kFloat ? storage.weights : at::zeros({storage.count}, options.dtype(at::kFloat));
   storage.gradient = at::zeros({storage.count}, options.dtype(wire));
 }
 

@@ -45,8 +45,9 @@ struct ParameterSpec {
 /// a copy of the object is the same memory.
 class FlatBuffers {
  public:
+  /// `pinned`: weights lie in host memory that GPUs copy from without the host. REQUIRES then: a CPU device.
   FlatBuffers(std::vector<ParameterSpec> parameters, const Precision& precision, at::Device device,
-              at::MemoryFormat format);
+              at::MemoryFormat format, bool pinned = false);
 
   int parameters() const { return static_cast<int>(specs_.size()); }
   const ParameterSpec& spec(int parameter) const { return specs_.at(static_cast<size_t>(parameter)); }
@@ -95,7 +96,7 @@ class FlatBuffers {
     std::vector<int> parameters;  ///< by position
   };
   void place(const Precision& precision);
-  void allocate(Storage& storage, at::ScalarType compute, at::ScalarType wire);
+  void allocate(Storage& storage, at::ScalarType compute, at::ScalarType wire, bool pinned);
   const Storage& of(Slice slice) const { return storage_.at(static_cast<size_t>(slice.segment)); }
   at::Tensor view(const at::Tensor& flat, int parameter) const;
 

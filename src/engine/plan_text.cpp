@@ -39,7 +39,11 @@ std::string exchangeText(const Config& config) {
   const auto& strategy = find(strategies(), config.strategy, "--strategy");
   if (config.forwardOnly || strategy.exchange == Exchange::none)
     return concat(config.strategy, ", nothing is exchanged");
-  if (config.strategy == "parameter_server") return concat(config.strategy, ", parameters on ", config.parameterDevice);
+  if (config.strategy == "parameter_server") {
+    const bool copied = config.devices != "cpu" && config.parameterDevice == "cpu";
+    return concat(config.strategy, ", parameters on ", config.parameterDevice,
+                  copied ? concat(", gradients copied there in buckets of ", config.bucketMib, " MiB") : "");
+  }
   return concat(config.strategy, ", all-reduce ", allReduceOf(config), " in buckets of ", config.bucketMib, " MiB");
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "base/monitor.h"
 #include "device/device.h"
@@ -16,8 +17,9 @@ namespace tandem {
 /// REQUIRES: nobody is still following value v when the owner publishes v + 2.
 class Milestone {
  public:
-  void publish(int64_t value, const Device& device, Monitor& monitor) {
-    events_[value % 2] = device.record();
+  /// `point`: where that is so; empty: it is so already.
+  void publish(int64_t value, Event point, Monitor& monitor) {
+    events_[value % 2] = std::move(point);
     value_.store(value, std::memory_order_release);
     monitor.notify();
   }

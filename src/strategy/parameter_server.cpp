@@ -46,6 +46,9 @@ void ParameterServer::attach(Replica& replica) {
   }
   replica.device.synchronize();
   attached_.arriveAndWait();
+  if (plan_.front().throughHost) {
+    lane.onHost = std::make_unique<HostGradients>(replica.buffers, replica.device, context_.bucketBytes);
+  }
   for (size_t i = 0; i < plan_.size(); ++i) {
     if (plan_[i].builder == replica.index) {
       shards_[i] = std::make_unique<Shard>(plan_[i], *lanes_[0].buffers, context_);
@@ -66,19 +69,16 @@ void ParameterServer::scaleLoss(const Replica& replica) {
   Lane& lane = lanes_[replica.index];
   for (const auto& shard : shards_) {
     if (!shard->ownedBy(replica.index)) continue;
-    const at::Device device = shard->plan().device;
-    lane.overflow = at::zeros({1}, device);
-    const bool isHere = device == replica.device.torch();
-    if (!isHere) lane.elsewhere = std::make_unique<LossScale>(device, replica.lossScale->rule());
-    shard->setLossScale(replica.index, isHere ? replica.lossScale : lane.elsewhere.get());
+    const ShardPlan& plan = shard->plan();
+    lane.overflow = at::zeros({1}, plan.throughHost ? replica.device.hostMemory() : at::device(plan.device));
+    if (plan.throughHost) lane.elsewhere = std::make_unique<LossScale>(plan.device, replica.lossScale->rule());
+    shard->setLossScale(replica.index, plan.throughHost ? lane.elsewhere.get() : replica.lossScale);
   }
 }
 
 void ParameterServer::beginStep(Replica& replica, int64_t step) {
   pull(replica, Shard::Values::weights);
   for (const auto& shard : shards_) shard->beginStep(replica.index, step, 1.0 / replicas());
-  Lane& lane = lanes_[replica.index];
-  if (lane.overflow.defined()) lane.overflow.zero_();  // all have read it: they have updated
 }
 
 void ParameterServer::finish(Replica& replica) { pull(replica, Shard::Values::masters); }
@@ -91,16 +91,20 @@ void ParameterServer::pull(Replica& replica, Shard::Values values) {
 
 void ParameterServer::gradientReady(Replica& replica, Slice slice) {
   Lane& lane = lanes_[replica.index];
-  for (const int variable : replica.buffers.parametersIn(slice)) {
-    recordArrival(replica.buffers.gradientBytes(replica.buffers.slice(variable)));
-    lane.arrived[variable].publish(lane.steps + 1, replica.device, *context_.monitor);
+  if (lane.onHost) {  // who would sum now would wait for copies
+    lane.onHost->note(slice, [&](Slice bucket, const Event& end) { announce(replica, bucket, end); });
+  } else {
+    announce(replica, slice, replica.device.record());
+    sumArrived(replica);
   }
-  const bool mayBlock = lane.nextWork < lane.work.size() && onHostOnly(lane.work[lane.nextWork], replica);
-  if (!mayBlock) sumArrived(replica);
 }
 
-bool ParameterServer::onHostOnly(const Work& work, const Replica& replica) const {
-  return work.shard->plan().device.is_cpu() && !replica.device.isCpu();
+void ParameterServer::announce(const Replica& replica, Slice slice, const Event& point) {
+  Lane& lane = lanes_[replica.index];
+  for (const int variable : replica.buffers.parametersIn(slice)) {
+    recordArrival(replica.buffers.gradientBytes(replica.buffers.slice(variable)));
+    lane.arrived[variable].publish(lane.steps + 1, point, *context_.monitor);
+  }
 }
 
 bool ParameterServer::gathered(const Replica& replica, const Work& work) const {
@@ -110,7 +114,7 @@ bool ParameterServer::gathered(const Replica& replica, const Work& work) const {
     if (!milestone(lane).reached(step)) return false;
   }
   for (const Lane& lane : lanes_) {
-    if (onHostOnly(work, replica)) {
+    if (lane.onHost) {
       milestone(lane).synchronize(step);
     } else {
       milestone(lane).follow(step, replica.device);
@@ -124,8 +128,13 @@ bool ParameterServer::sumArrived(Replica& replica) {
   for (; mine.nextWork < mine.work.size(); ++mine.nextWork) {
     const Work& work = mine.work[mine.nextWork];
     if (!gathered(replica, work)) return false;
+    // All have read the mark of the step before: their gradients of this one come after.
+    if (mine.nextWork == 0 && mine.overflow.defined()) mine.overflow.zero_();
     std::vector<at::Tensor> gradients;
-    for (const Lane& lane : lanes_) gradients.push_back(lane.buffers->gradient(work.piece.inReplica));
+    const Slice slice = work.piece.inReplica;
+    for (const Lane& lane : lanes_) {
+      gradients.push_back(lane.onHost ? lane.onHost->gradient(slice) : lane.buffers->gradient(slice));
+    }
     work.shard->sum(work.piece, std::move(gradients));
     if (mine.overflow.defined()) markNonFinite(work.shard->gradient(work.piece), mine.overflow);
   }
@@ -143,18 +152,19 @@ void ParameterServer::waitForUpdates(const Replica& replica) {
 void ParameterServer::endStep(Replica& replica) {
   Lane& lane = lanes_[replica.index];
   context_.monitor->waitUntil([&] { return sumArrived(replica); });
+  if (lane.onHost) lane.onHost->reset();
   if (replica.lossScale != nullptr) joinFindings(replica);
   for (const auto& shard : shards_) shard->update(replica.index);
   if (lane.elsewhere) lane.elsewhere->endStep();
   lane.nextWork = 0;
   ++lane.steps;
-  lane.updated.publish(lane.steps, replica.device, *context_.monitor);
+  lane.updated.publish(lane.steps, replica.device.record(), *context_.monitor);
 }
 
 void ParameterServer::joinFindings(const Replica& replica) {
   Lane& mine = lanes_[replica.index];
   const int64_t step = mine.steps + 1;
-  mine.summed.publish(step, replica.device, *context_.monitor);
+  mine.summed.publish(step, replica.device.record(), *context_.monitor);
   context_.monitor->waitUntil([&] {
     return std::all_of(lanes_.begin(), lanes_.end(), [=](const Lane& lane) { return lane.summed.reached(step); });
   });
@@ -162,9 +172,7 @@ void ParameterServer::joinFindings(const Replica& replica) {
     if (!lane.overflow.defined()) continue;
     lane.summed.follow(step, replica.device);
     replica.lossScale->join(lane.overflow);
-    if (!mine.elsewhere) continue;
-    lane.summed.synchronize(step);
-    mine.elsewhere->join(lane.overflow);
+    if (mine.elsewhere) mine.elsewhere->join(lane.overflow);  // this thread's own mark, on the host
   }
 }
 

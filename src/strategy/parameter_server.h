@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "strategy/host_gradients.h"
 #include "strategy/milestone.h"
 #include "strategy/shard.h"
 #include "strategy/strategy.h"
@@ -14,9 +15,13 @@ namespace tandem {
 /// Owners are replica threads that work cooperatively: gradientReady() announces a gradient and sums what has arrived
 /// everywhere, so that most sums are done when backward ends. A gradient is overwritten only after the next
 /// beginStep(), which waits for all owners' updates; a shard's weights are overwritten only after every replica's
-/// gradient of the step arrived, hence after its pull. With CUDA replicas and `cpu`, gradients are copied to host
-/// memory in endStep() and one thread updates. With a loss scale owners update when all have told whether a sum of
-/// theirs has overflowed.
+/// gradient of the step arrived, hence after its pull. With a loss scale owners update when all have told whether a sum
+/// of theirs has overflowed.
+///
+/// With GPUs and `cpu`, a gradient is announced once its bucket's copy to host memory is enqueued. Replica 0's thread
+/// is the server: in endStep() it waits for the copies, one bucket after another, sums and updates. No other thread
+/// waits for a device: replicas pull by copies that are enqueued, from pinned memory. A copy to the host comes after
+/// its replica's forward, hence after its pull: what the server waits for before it updates is the end of both.
 class ParameterServer final : public Strategy {
  public:
   /// Throws UsageError when context.parameterDevice names no device of the run.
@@ -37,18 +42,21 @@ class ParameterServer final : public Strategy {
   struct alignas(64) Lane {  // of one replica
     /// A copy of the handles: the same memory, alive while owners read it even when this replica has failed.
     std::unique_ptr<const FlatBuffers> buffers;
-    std::vector<Milestone> arrived;  // per variable: steps whose gradient is complete
-    Milestone updated;               // steps
-    Milestone summed;                // steps, with a loss scale only
+    std::unique_ptr<HostGradients> onHost;  // where ShardPlan::throughHost
+    std::vector<Milestone> arrived;         // per variable: steps whose gradient is complete
+    Milestone updated;                      // steps
+    Milestone summed;                       // steps, with a loss scale only
     at::Tensor overflow;  // [1] fp32, with a loss scale where it sums: not 0 where a sum of this step is not finite
     int64_t steps = 0;    // finished; the rest is touched by its own thread only
     std::vector<Work> work;
     size_t nextWork = 0;
-    /// Of shards that are not on the replica's device: finds what the replica's does, and so is the same.
+    /// Of the server on the host: finds what the replica's does on its device, and so is the same.
     std::unique_ptr<LossScale> elsewhere;
   };
 
   int replicas() const { return static_cast<int>(lanes_.size()); }
+  /// Tells owners of gradients that are complete at `point`.
+  void announce(const Replica& replica, Slice slice, const Event& point);
   /// Sums this replica's pieces in order, as far as gradients have arrived; true when all are done.
   bool sumArrived(Replica& replica);
   bool gathered(const Replica& replica, const Work& work) const;
@@ -58,7 +66,6 @@ class ParameterServer final : public Strategy {
   void pull(Replica& replica, Shard::Values values);
   /// Of all replicas' finished steps as many as this one has finished.
   void waitForUpdates(const Replica& replica);
-  bool onHostOnly(const Work& work, const Replica& replica) const;
 
   StrategyContext context_;
   std::vector<ShardPlan> plan_;

@@ -19,9 +19,10 @@ int indexOfDevice(const PlacementOptions& options) {
 }
 
 std::vector<ShardPlan> hostShard(const FlatBuffers& buffers, const PlacementOptions& options) {
-  const bool allCpu = std::all_of(options.devices.begin(), options.devices.end(), [](auto* d) { return d->isCpu(); });
-  ShardPlan shard{at::kCPU, 0, {0}, std::vector<int>(buffers.parameters())};
-  if (allCpu) {
+  const auto& devices = options.devices;
+  const bool streams = std::any_of(devices.begin(), devices.end(), [](auto* device) { return device->hasStreams(); });
+  ShardPlan shard{at::kCPU, 0, {0}, std::vector<int>(buffers.parameters()), /*throughHost=*/streams};
+  if (!streams) {
     shard.owners.resize(options.devices.size());
     std::iota(shard.owners.begin(), shard.owners.end(), 0);
   }

@@ -18,6 +18,7 @@ struct ShardPlan {
   int builder;                 ///< replica on whose thread it is allocated
   std::vector<int> owners;     ///< replicas whose threads sum and update it, a contiguous range of elements each
   std::vector<int> variables;  ///< parameters of the replicas' buffers, ascending
+  bool throughHost = false;    ///< on the host, of replicas that are not: gradients are copied there to be summed
 };
 
 struct PlacementOptions {
@@ -28,7 +29,8 @@ struct PlacementOptions {
 /// Device of each variable: in the order given, each on the device with the fewest bytes so far, the first of equals.
 std::vector<int> placeOnLeastLoaded(std::span<const int64_t> bytes, int devices);
 
-/// cpu: one shard on the host, updated by all replicas' threads when they are CPUs, by replica 0's otherwise.
+/// cpu: one shard on the host, updated by all replicas' threads when they are CPUs; by replica 0's, the server, when
+/// their work is ordered by streams.
 /// device: variables in creation order (the reverse of the buffers') on the least loaded replica, like
 /// tf_cnn_benchmarks. A name: all on that replica. No shard is empty.
 std::vector<ShardPlan> planShards(const FlatBuffers& buffers, const PlacementOptions& options);

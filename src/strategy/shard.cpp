@@ -23,7 +23,8 @@ at::Tensor valuesOf(const FlatBuffers& buffers, Slice slice, Shard::Values value
 
 Shard::Shard(ShardPlan plan, const FlatBuffers& initial, const StrategyContext& context)
     : plan_(std::move(plan)),
-      buffers_(specsOf(initial, plan_.variables), *context.precision, plan_.device, context.format) {
+      buffers_(specsOf(initial, plan_.variables), *context.precision, plan_.device, context.format,
+               /*pinned=*/plan_.throughHost && context.devices.at(plan_.builder)->hostMemory().pinned_memory()) {
   for (int i = 0; i < buffers_.parameters(); ++i) {
     buffers_.master(buffers_.slice(i)).copy_(initial.master(initial.slice(plan_.variables[i])));
   }
@@ -82,13 +83,13 @@ void Shard::copyTo(FlatBuffers& replica, Values values) const {
   if (sameLayoutAs(replica)) {
     for (int segment = 0; segment < buffers_.segments(); ++segment) {
       const Slice whole = buffers_.whole(segment);
-      valuesOf(replica, whole, values).copy_(valuesOf(buffers_, whole, values));
+      valuesOf(replica, whole, values).copy_(valuesOf(buffers_, whole, values), /*non_blocking=*/true);
     }
     return;
   }
   for (int i = 0; i < buffers_.parameters(); ++i) {
     const Slice there = replica.slice(plan_.variables[i]);
-    valuesOf(replica, there, values).copy_(valuesOf(buffers_, buffers_.slice(i), values));
+    valuesOf(replica, there, values).copy_(valuesOf(buffers_, buffers_.slice(i), values), /*non_blocking=*/true);
   }
 }
 

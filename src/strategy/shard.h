@@ -40,6 +40,7 @@ class Shard {
   void update(int replica);
 
   enum class Values { weights, masters };
+  /// On the calling thread's current stream; the host does not wait.
   void copyTo(FlatBuffers& replica, Values values) const;
 
  private:

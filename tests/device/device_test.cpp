@@ -56,6 +56,9 @@ TEST(CpuDevice, IsDoneWhenACallReturns) {
   EXPECT_EQ(device.record(), nullptr);
   device.wait(nullptr);
   device.synchronize();
+  EXPECT_FALSE(device.hasStreams());
+  EXPECT_FALSE(device.sideStream().has_value());
+  EXPECT_FALSE(device.hostMemory().pinned_memory());
 }
 
 TEST(CpuDevice, KnowsItsMemory) {
@@ -119,6 +122,9 @@ TEST(CudaDevice, RecordsAndWaits) {
   Device::cpu(0, {}, 1).wait(event);
   EXPECT_TRUE(event->query());
   device.synchronize();
+  EXPECT_TRUE(device.hasStreams());
+  EXPECT_NE(device.sideStream().value().id(), 0) << "the stream that computes";
+  EXPECT_TRUE(at::empty({8}, device.hostMemory()).is_pinned());
   EXPECT_GT(device.availableBytes(), 0);
   EXPECT_GE(device.peakBytes(), 0);
   const auto memory = at::empty({1 << 20}, at::TensorOptions().device(device.torch()).dtype(at::kByte));

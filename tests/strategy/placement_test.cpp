@@ -5,6 +5,7 @@
 
 #include "base/catalog.h"
 #include "strategy/strategy.h"
+#include "support/recorded_streams.h"
 #include "support/run_replicas.h"
 
 namespace tandem {
@@ -45,6 +46,19 @@ TEST(PlanShards, CpuIsOneShardThatAllCpuReplicasUpdate) {
   ASSERT_EQ(shards.size(), 1);
   EXPECT_EQ(shards[0].variables, (std::vector<int>{0, 1, 2}));
   EXPECT_EQ(shards[0].owners, (std::vector<int>{0, 1, 2}));
+  EXPECT_FALSE(shards[0].throughHost);
+}
+
+TEST(PlanShards, CpuIsOneShardOfReplicaZeroWhereWorkIsEnqueued) {
+  std::vector<Device> devices;
+  for (int i = 0; i < 3; ++i) devices.push_back(Device::cpuWithStreams(i, RecordedStreams::device(i)));
+  const auto shards = planShards(buffersOf({10, 4, 3}), {"cpu", pointersTo(devices)});
+  ASSERT_EQ(shards.size(), 1);
+  EXPECT_EQ(shards[0].owners, (std::vector<int>{0}));
+  EXPECT_TRUE(shards[0].throughHost);
+  for (const ShardPlan& shard : planShards(buffersOf({10, 4, 3}), {"device", pointersTo(devices)})) {
+    EXPECT_FALSE(shard.throughHost) << "replica " << shard.builder << " holds it";
+  }
 }
 
 TEST(PlanShards, ANameHoldsEverything) {

@@ -93,8 +93,7 @@ inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica re
 
 /// Buffers of all replicas after the run, the same memory where replicas share it. Only replica 0 starts from the right
 /// parameters.
-inline std::vector<std::unique_ptr<FlatBuffers>> train(const SyntheticRun& run) {
-  const auto devices = cpuDevices(run.replicas, run.nodes);
+inline std::vector<std::unique_ptr<FlatBuffers>> train(const SyntheticRun& run, const std::vector<Device>& devices) {
   Monitor monitor(run.block);
   const auto strategy = makeStrategy(run, devices, monitor);
   std::vector<std::unique_ptr<FlatBuffers>> all(run.replicas);
@@ -110,6 +109,10 @@ inline std::vector<std::unique_ptr<FlatBuffers>> train(const SyntheticRun& run) 
     trainReplica(run, *strategy, {rank, devices[rank], *all[rank], *optimizer, scale.get()});
   });
   return all;
+}
+
+inline std::vector<std::unique_ptr<FlatBuffers>> train(const SyntheticRun& run) {
+  return train(run, cpuDevices(run.replicas, run.nodes));
 }
 
 /// One parameter and what its optimizer keeps of it, in double, by the rules of the papers.

@@ -2,29 +2,59 @@
 
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include <array>
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 namespace tandem {
 
-/// What was asked of the streams of a device that does not exist (PrivateUse1): events are recorded, waited for by
-/// streams, and waited for by the host; what tests enqueue themselves is work. From any thread.
+/// What was asked of the streams of devices that do not exist (PrivateUse1), each with one that computes and one
+/// beside it: events are recorded, waited for by streams, and waited for by the host; what tests enqueue themselves is
+/// work. From any thread.
 class RecordedStreams {
  public:
   enum class Call { record, block, hostWaits, work };
   struct Entry {
     Call call;
-    int device;         ///< of the stream; of hostWaits -1
+    int stream;         ///< numberOf() it; of hostWaits -1
     int64_t event;      ///< number in order of recording; of a wait for the whole device, and of work, -1
     bool amid = false;  ///< recorded work, on its thread
+    std::thread::id thread = std::this_thread::get_id();
     bool operator==(const Entry&) const = default;
   };
 
   static constexpr c10::DeviceType type = c10::DeviceType::PrivateUse1;
 
+  static constexpr int devices = 8, streams = 2 * devices;
+
   static c10::Device device(int index) { return {type, static_cast<c10::DeviceIndex>(index)}; }
+
+  /// A device's own stream has its number; those beside follow.
+  static int numberOf(const c10::Stream& stream) {
+    return stream.device_index() + devices * static_cast<int>(stream.id());
+  }
+  static bool isBeside(int stream) { return stream >= devices; }
+
+  /// Of the device, on this thread.
+  static c10::Stream current(c10::Device device) {
+    return c10::Stream(c10::Stream::UNSAFE, device, ids.at(static_cast<size_t>(device.index())));
+  }
+  static c10::Stream exchange(c10::Stream stream) {
+    const c10::Stream before = current(stream.device());
+    ids.at(static_cast<size_t>(stream.device_index())) = stream.id();
+    return before;
+  }
+  /// The stream beside that is current on this thread, of whatever device; -1: none.
+  static int currentBeside() {
+    for (int i = 0; i < devices; ++i) {
+      const int stream = numberOf(current(device(i)));
+      if (isBeside(stream)) return stream;
+    }
+    return -1;
+  }
 
   /// Everything since the last call.
   static std::vector<Entry> take() {
@@ -36,7 +66,11 @@ class RecordedStreams {
     entry.amid = isAmid;
     const std::lock_guard lock(mutex);
     entries.push_back(entry);
+    if (observer) observer(entry);
   }
+
+  /// Sees each entry, one at a time; set while nobody adds any.
+  static inline std::function<void(const Entry&)> observer;
 
   /// Whether the thread is amid recorded work.
   static inline thread_local bool isAmid = false;
@@ -53,9 +87,10 @@ class RecordedStreams {
   static inline std::mutex mutex;
   static inline std::vector<Entry> entries;
   static inline int64_t events = 0;
+  static inline thread_local std::array<c10::StreamId, devices> ids{};
 };
 
-/// libtorch's view of those streams: one of each device.
+/// libtorch's view of those streams.
 class RecordedStreamsGuard final : public c10::impl::DeviceGuardImplInterface {
  public:
   using Call = RecordedStreams::Call;
@@ -66,17 +101,20 @@ class RecordedStreamsGuard final : public c10::impl::DeviceGuardImplInterface {
   c10::Device getDevice() const override { return RecordedStreams::device(0); }
   void setDevice(c10::Device) const override {}
   void uncheckedSetDevice(c10::Device) const noexcept override {}
-  c10::Stream getStream(c10::Device device) const override { return c10::Stream(c10::Stream::DEFAULT, device); }
-  c10::Stream exchangeStream(c10::Stream stream) const override { return stream; }
-  c10::DeviceIndex deviceCount() const noexcept override { return 8; }
+  c10::Stream getStream(c10::Device device) const override { return RecordedStreams::current(device); }
+  c10::Stream getStreamFromGlobalPool(c10::Device device, bool) const override {
+    return c10::Stream(c10::Stream::UNSAFE, device, 1);
+  }
+  c10::Stream exchangeStream(c10::Stream stream) const override { return RecordedStreams::exchange(stream); }
+  c10::DeviceIndex deviceCount() const noexcept override { return RecordedStreams::devices; }
 
   void record(void** event, const c10::Stream& stream, const c10::DeviceIndex, const c10::EventFlag) const override {
     if (*event == nullptr) *event = new int64_t;
     *number(*event) = RecordedStreams::nextEvent();
-    RecordedStreams::add({Call::record, stream.device_index(), *number(*event)});
+    RecordedStreams::add({Call::record, RecordedStreams::numberOf(stream), *number(*event)});
   }
   void block(void* event, const c10::Stream& stream) const override {
-    RecordedStreams::add({Call::block, stream.device_index(), *number(event)});
+    RecordedStreams::add({Call::block, RecordedStreams::numberOf(stream), *number(event)});
   }
   bool queryEvent(void* event) const override {
     synchronizeEvent(event);

@@ -41,13 +41,13 @@ class StreamedWork final : public RecordedWork {
 /// Of all streams: after how much work of each its last entry comes, by the events that it waited for.
 class StreamOrder {
  public:
-  explicit StreamOrder(size_t streams) : before_(streams, std::vector<int64_t>(streams, 0)) {}
+  StreamOrder() : before_(RecordedStreams::streams, std::vector<int64_t>(RecordedStreams::streams, 0)) {}
 
   /// The next entry in order of time. Events of before are of nothing.
   void follow(const RecordedStreams::Entry& entry) {
-    if (entry.device < 0) return;
-    std::vector<int64_t>& mine = before_.at(static_cast<size_t>(entry.device));
-    if (entry.call == RecordedStreams::Call::work) ++mine.at(static_cast<size_t>(entry.device));
+    if (entry.stream < 0) return;
+    std::vector<int64_t>& mine = before_.at(static_cast<size_t>(entry.stream));
+    if (entry.call == RecordedStreams::Call::work) ++mine.at(static_cast<size_t>(entry.stream));
     if (entry.call == RecordedStreams::Call::record) events_[entry.event] = mine;
     const auto event = events_.find(entry.event);
     if (entry.call != RecordedStreams::Call::block || event == events_.end()) return;

@@ -39,8 +39,10 @@ std::string exchangeText(const Config& config) {
   const auto& strategy = find(strategies(), config.strategy, "--strategy");
   if (config.forwardOnly || strategy.exchange == Exchange::none)
     return concat(config.strategy, ", nothing is exchanged");
-  if (config.strategy == "parameter_server") return concat(config.strategy, ", parameters on ", config.parameterDevice);
-  return concat(config.strategy, ", all-reduce ", allReduceOf(config), " in buckets of ", config.bucketMib, " MiB");
+  const auto how = config.strategy == "parameter_server"
+                       ? concat("parameters on ", config.parameterDevice)
+                       : concat("all-reduce ", allReduceOf(config), " in buckets of ", config.bucketMib, " MiB");
+  return concat(config.strategy, ", ", how, config.overlap == "off" ? ", after backward" : "");
 }
 
 std::string inputText(const Config& config) {

@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/catalog_names.h"
+#include "config/device_set.h"
 #include "device/gpu_rules.h"
 
 namespace tandem {
@@ -36,19 +38,36 @@ std::vector<std::string> deviceSets(const std::vector<int>& gpus) {
   return sets;
 }
 
-bool isForCores(const Sweep& sweep) {
+bool isOnCpu(const Sweep& sweep, const BenchPlaces& places) {
   const auto isGiven = [&](const char* option) { return given(sweep, option); };
-  return std::ranges::any_of(optionsOfCores, isGiven);
+  return places.gpus.empty() || std::ranges::any_of(optionsOfCores, isGiven);
 }
 
-/// The axes of a bench without options but --strategy.
-std::vector<Axis> placeAxes(const Sweep& sweep, const BenchPlaces& places) {
-  if (places.gpus.empty() || isForCores(sweep)) return {Axis{findOption("replicas"), powersOfTwo(places.cores)}};
-  std::vector<Axis> axes{Axis{findOption("devices"), deviceSets(places.gpus)}};
-  if (!places.halfPrecision.empty() && !given(sweep, "precision")) {
-    axes.push_back(Axis{findOption("precision"), {Config().precision, places.halfPrecision}});
+/// After backward only where several replicas exchange buckets.
+bool overlapsOrHasBuckets(const Config& config) {
+  return config.overlap == Config().overlap || (config.strategy == "replicated" && replicaCount(config) > 1);
+}
+
+/// Of a bench without options.
+Sweep defaultSweep(const Sweep& sweep, const BenchPlaces& places) {
+  Sweep defaults;
+  const auto add = [&](const char* option, std::vector<std::string> values) {
+    defaults.axes.push_back({findOption(option), std::move(values)});
+  };
+  add("strategy", {"replicated", "parameter_server"});
+  if (isOnCpu(sweep, places)) {
+    add("replicas", powersOfTwo(places.cores));
+    return defaults;
   }
-  return axes;
+  add("devices", deviceSets(places.gpus));
+  if (!places.halfPrecision.empty() && !given(sweep, "precision")) {
+    add("precision", {Config().precision, places.halfPrecision});
+  }
+  if (places.gpus.size() > 1 && !given(sweep, "overlap") && !given(sweep, "forward-only")) {
+    add("overlap", {"on", "off"});
+    defaults.keeps = overlapsOrHasBuckets;
+  }
+  return defaults;
 }
 
 std::string labelOf(const Config& config, const std::vector<Axis>& axes) {
@@ -90,18 +109,16 @@ void addDefaultAxes(Sweep& sweep, const BenchPlaces& places) {
   }
   if (given(sweep, "replicas") || given(sweep, "strategy") || given(sweep, "devices")) return;
   if (!places.withoutGpus.empty()) sweep.notes.push_back(concat("measured on the CPU: ", places.withoutGpus));
-  std::vector<Axis> axes = placeAxes(sweep, places);
-  const bool onCpu = axes.front().option->name == "replicas";
-  axes.insert(axes.begin(), Axis{findOption("strategy"), {"replicated", "parameter_server"}});
-  double points = 1;
-  for (Axis& axis : axes) {
-    points *= static_cast<double>(axis.values.size());
+  Sweep defaults = defaultSweep(sweep, places);
+  const auto points = static_cast<double>(expand(defaults, catalogNames()).size());
+  sweep.keeps = defaults.keeps;
+  for (Axis& axis : defaults.axes) {
     if (axis.values.size() > 1 || axis.values.front() != valueText(sweep.base, *axis.option)) {
       sweep.axes.push_back(std::move(axis));
     }
   }
   if (!given(sweep, "budget")) sweep.base.budget = std::max(shortestBudget, defaultMeasuringSeconds / points);
-  if (onCpu && !given(sweep, "batch") && !given(sweep, "model")) sweep.base.batch = defaultBatch;
+  if (isOnCpu(sweep, places) && !given(sweep, "batch") && !given(sweep, "model")) sweep.base.batch = defaultBatch;
 }
 
 int64_t largestReplicas(const std::vector<Config>& configs) {

@@ -31,9 +31,10 @@ BenchPlaces placesOf(int64_t usableCores, const CudaFacts& cuda);
 
 /// Without --replicas, --strategy and --devices the sweep gets axes: replicated and parameter_server, and on CPUs
 /// replicas 1, 2, 4, ... up to the cores. Where there are GPUs, and no option is of cores, it is devices 1, 2, 4, ...
-/// all of them, in fp32 and in 16 bits. The measuring time is then shared so that the whole stays near two minutes, and
-/// on CPUs a small batch lets enough steps fit, unless options say otherwise. With --compare there are no default axes,
-/// and the budget of each of its many runs is 5 s. Notes why GPUs are not used.
+/// all of them, in fp32 and in 16 bits, and replicated on several of them with its exchange after backward too. The
+/// measuring time is then shared so that the whole stays near two minutes, and on CPUs a small batch lets enough steps
+/// fit, unless options say otherwise. With --compare there are no default axes, and the budget of each of its many runs
+/// is 5 s. Notes why GPUs are not used.
 void addDefaultAxes(Sweep& sweep, const BenchPlaces& places);
 
 /// The largest number of CPU replicas of any point, by which cores are divided.

@@ -33,6 +33,7 @@ CatalogNames catalogNames() {
            {Choices::imagePaddings, namesOf(imagePaddings())},
            {Choices::losses, namesOf(losses())},
            {Choices::graphs, {"auto", "on", "off"}},
+           {Choices::overlaps, {"on", "off"}},
            {Choices::scalings, {"weak", "strong"}},
            {Choices::augments, namesOf(augments())},
            {Choices::schedules, namesOf(schedules())},

@@ -38,6 +38,17 @@ Breach allReduceNeedsReplicated(const Config& config) {
                 "; only --strategy=replicated uses it");
 }
 
+Breach overlapIsOfAnExchange(const Config& config) {
+  if (config.overlap == Config().overlap) return std::nullopt;
+  if (config.forwardOnly) {
+    return concat("--overlap=", config.overlap, " with --forward-only: without backward nothing is exchanged; leave ",
+                  "one of them out");
+  }
+  if (config.strategy != "independent") return std::nullopt;
+  return concat("--overlap=", config.overlap, " does nothing with --strategy=independent, which exchanges nothing; ",
+                "leave one of them out");
+}
+
 Breach ncclNeedsGpus(const Config& config) {
   if (config.allReduce != "nccl" || !devicesOf(config).cpu) return std::nullopt;
   return "--all-reduce=nccl moves GPU memory only and --devices is cpu; use owner, shared, copy, ring or tree, "
@@ -167,6 +178,7 @@ constexpr Breach (*rulesInOrder[])(const Config&) = {
     nesterovNeedsMomentum,   gatheredLossTrains,         partsNeedTheirOwnLoss,     scheduleNeedsSteps,
     recomputationNeedsAPlan, recomputationNeedsBackward, stepsInFlightNeedGpus,     weightsOptionsNeedWeights,
     savedWeightsAreTrained,  traceIsOfOneProfile,        searchedBatchIsPerReplica, paddingNeedsAPlan,
+    overlapIsOfAnExchange,
 };
 
 }  // namespace

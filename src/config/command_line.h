@@ -18,10 +18,11 @@ struct Axis {
 /// What was typed, before expansion: the options given once, and the axes.
 struct Sweep {
   Config base;
-  std::vector<Axis> axes;             ///< every option that was given more than one value
-  std::vector<std::string> given;     ///< names of all options that were typed
-  std::vector<std::string> notes;     ///< what aliases had to say
-  std::vector<std::string> operands;  ///< arguments that are no options, of commands that take such
+  std::vector<Axis> axes;                  ///< every option that was given more than one value
+  bool (*keeps)(const Config&) = nullptr;  ///< which points of the axes are meant; null: all
+  std::vector<std::string> given;          ///< names of all options that were typed
+  std::vector<std::string> notes;          ///< what aliases had to say
+  std::vector<std::string> operands;       ///< arguments that are no options, of commands that take such
 };
 
 /// Parses the arguments after the command's name. Every option of the table is accepted, with hyphens or underscores,
@@ -29,7 +30,7 @@ struct Sweep {
 /// `first-last+step` too) make an axis. Throws UsageError.
 Sweep parseArguments(std::string_view command, std::span<const std::string> arguments, const CatalogNames&);
 
-/// All points: the cross product of the axes, the first axis varying slowest. Each point is checked alone
+/// All points that are meant of the cross product of the axes, the first axis varying slowest. Each is checked alone
 /// (checkCombination is not called: a bad combination is a row that says why).
 std::vector<Config> expand(const Sweep&, const CatalogNames&);
 

@@ -52,6 +52,7 @@ struct Config {
   std::string parameterDevice = "cpu";
   std::string allReduce = "auto";  // auto: "owner" on the CPU, "nccl" on GPUs
   double bucketMib = 4;
+  std::string overlap = "on";  // off: gradients are exchanged when backward has ended
   std::string lossAt = "replica";
 
   // input

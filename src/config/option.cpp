@@ -97,8 +97,12 @@ constexpr Option table[] = {
     {"all-reduce", exchange, "", "NAME",
      "how replicated sums gradients and updates; auto means owner on the CPU, nccl on GPUs",
      onBench, &Config::allReduce, Choices::allReduces, axis, nullptr},
-    {"bucket-mib", exchange, "MiB", "X", "size of the pieces in which gradients are exchanged during backward",
+    {"bucket-mib", exchange, "MiB", "X", "size of the pieces in which gradients are exchanged",
      onBench, &Config::bucketMib, Choices::any, axis, bucket},
+    {"overlap", exchange, "", "NAME",
+     "exchange gradients while backward goes on, each bucket or variable as soon as it is complete, or (off) all of them "
+     "after it: an exchange takes cores, or a GPU's multiprocessors and memory, from backward, so which is faster is "
+     "to be measured, by --overlap=on,off", onBench, &Config::overlap, Choices::overlaps, axis, nullptr},
     {"loss-at", exchange, "", "NAME", "where outputs meet labels: on each replica, or gathered on one device",
      onBench, &Config::lossAt, Choices::lossPlaces, axis, nullptr},
 

@@ -25,6 +25,7 @@ enum class Choices {
   executors,
   recomputes,
   graphs,
+  overlaps,
   precisions,
   inputs,
   allReduces,

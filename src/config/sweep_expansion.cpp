@@ -27,6 +27,7 @@ std::vector<Config> expand(const Sweep& sweep, const CatalogNames& names) {
     }
     points = std::move(longer);
   }
+  if (sweep.keeps != nullptr) std::erase_if(points, [&](const Config& point) { return !sweep.keeps(point); });
   return points;
 }
 

@@ -39,7 +39,7 @@ Obstacle firstObstacle(const Config& config) {
   return {};
 }
 
-/// Why the host acts between parts of the step; empty: it does not.
+/// Why the host acts between parts of the step, or behind its one part; empty: it does not.
 std::string whyInParts(const Config& config) {
   if (config.forwardOnly) return "";
   const AllReduceEntry& allReduce = find(allReduces(), allReduceOf(config), "--all-reduce");
@@ -66,7 +66,8 @@ std::string graphText(const Config& config) {
   if (config.devices == "cpu") return "";
   const GraphUse use = graphUse(config);
   if (!use.on) return concat("off: ", use.why);
-  return use.why.empty() ? "on" : concat("on, in parts: ", use.why);
+  if (use.why.empty()) return "on";
+  return concat(config.overlap == "off" ? "on, up to the exchange: " : "on, in parts: ", use.why);
 }
 
 int64_t fewestWarmup(const Config& config) {

@@ -29,13 +29,19 @@ std::unique_ptr<LossScale> lossScaleFor(const TeamOptions& options, const Device
   return std::make_unique<LossScale>(device.torch(), options.lossScale);
 }
 
-/// Of a step that is recorded though replicas wait for one another on the host: the host then exchanges between parts
-/// of it. None where all of a step is one part.
-std::optional<ReadyGradients> partsFor(const TeamOptions& options, const FlatBuffers& buffers) {
+/// Where a step is recorded: whether its exchange can be, since replicas do not wait for one another on the host.
+bool recordsExchange(const TeamOptions& options) {
   const auto replicas = static_cast<int64_t>(options.devices.size());
-  if (!options.recorder || options.forwardOnly) return {};
-  if (options.strategy->enqueuesOnly(*options.allReduce, replicas)) return {};
-  return ReadyGradients(buffers, options.bucketBytes);
+  return options.recorder && options.strategy->enqueuesOnly(*options.allReduce, replicas);
+}
+
+/// Gradients of which the strategy does not learn as they become ready: without overlap, and where a step is recorded
+/// without its exchange, which the host makes between parts of it.
+std::optional<ReadyGradients> putOffIn(const TeamOptions& options, const FlatBuffers& buffers) {
+  if (options.forwardOnly) return {};
+  if (!options.overlap) return ReadyGradients(buffers, {});
+  if (!options.recorder || recordsExchange(options)) return {};
+  return ReadyGradients(buffers, planBuckets(buffers, options.bucketBytes));
 }
 
 class TeamMember final : public Team::Member {
@@ -50,7 +56,8 @@ class TeamMember final : public Team::Member {
         lossScale_(lossScaleFor(shared.options, device_)),
         replica_{index, device_, buffers_, *optimizer_, lossScale_.get()},
         sum_(buffers_, shared.options.accumulate),
-        parts_(partsFor(shared.options, buffers_)),
+        recordsExchange_(recordsExchange(shared.options)),
+        putOff_(putOffIn(shared.options, buffers_)),
         ready_([this](std::span<const Slice> slices) {
           if (sum_.add(slices, part_)) handOver(slices);
         }),
@@ -88,11 +95,10 @@ class TeamMember final : public Team::Member {
   void fetch();
   /// The batch's loss; undefined without backward.
   at::Tensor train(const Batch& batch);
-  /// Finished gradients, to the strategy: now, or with others in a call amid recorded work.
+  /// Finished gradients, to the strategy: now, with others in a call amid recorded work, or in exchange().
   void handOver(std::span<const Slice> slices);
   void tell(std::span<const Slice> slices);
   void exchange();
-  bool recordsExchange() const { return graphed_ && !parts_; }
   /// train(), and the exchange where that is recorded too.
   at::Tensor recordable(const Batch& batch);
   void keep(const at::Tensor& loss) {
@@ -115,7 +121,8 @@ class TeamMember final : public Team::Member {
   std::unique_ptr<LossScale> lossScale_;  // null: none
   Replica replica_;
   GradientSum sum_;
-  std::optional<ReadyGradients> parts_;
+  bool recordsExchange_;
+  std::optional<ReadyGradients> putOff_;
   int64_t part_ = 0;  // of the batch
   GradientReady ready_;
   std::unique_ptr<BatchSource> source_;
@@ -176,8 +183,8 @@ at::Tensor TeamMember::train(const Batch& batch) {
 }
 
 void TeamMember::handOver(std::span<const Slice> slices) {
-  if (!parts_) return tell(slices);
-  if (parts_->note(slices)) graphed_->call([this, noted = parts_->take()] { tell(noted); });
+  if (!putOff_) return tell(slices);
+  if (putOff_->note(slices)) graphed_->call([this, noted = putOff_->take()] { tell(noted); });
 }
 
 void TeamMember::tell(std::span<const Slice> slices) {
@@ -187,15 +194,15 @@ void TeamMember::tell(std::span<const Slice> slices) {
 
 void TeamMember::exchange() {
   if (shared_.options.forwardOnly) return;
-  if (parts_) tell(parts_->rest());
   const Span exchanging(SpanKind::exchange);
+  if (putOff_) tell(putOff_->rest());
   shared_.strategy.endStep(replica_);
   if (lossScale_) lossScale_->endStep();
 }
 
 at::Tensor TeamMember::recordable(const Batch& batch) {
   at::Tensor loss = train(batch);
-  if (recordsExchange()) exchange();
+  if (recordsExchange_) exchange();
   return loss;
 }
 
@@ -218,7 +225,7 @@ StepSample TeamMember::step() {
   inFlight_.add(std::move(ended_));  // the device computes while the host waits here: no communication
   keep(graphed_ ? graphed_->run(batch_) : train(batch_));
   const Nanos computed = now();
-  if (!recordsExchange()) exchange();
+  if (!recordsExchange_) exchange();
   ended_ = device_.record();
   const Nanos end = now();
   ++step_;

@@ -39,12 +39,13 @@ std::string exchangeText(const Config& config) {
   const auto& strategy = find(strategies(), config.strategy, "--strategy");
   if (config.forwardOnly || strategy.exchange == Exchange::none)
     return concat(config.strategy, ", nothing is exchanged");
-  if (config.strategy == "parameter_server") {
-    const bool copied = config.devices != "cpu" && config.parameterDevice == "cpu";
-    return concat(config.strategy, ", parameters on ", config.parameterDevice,
-                  copied ? concat(", gradients copied there in buckets of ", config.bucketMib, " MiB") : "");
-  }
-  return concat(config.strategy, ", all-reduce ", allReduceOf(config), " in buckets of ", config.bucketMib, " MiB");
+  const bool server = config.strategy == "parameter_server";
+  const bool copied = server && config.devices != "cpu" && config.parameterDevice == "cpu";
+  const auto buckets = concat(" in buckets of ", config.bucketMib, " MiB");
+  const auto how = server ? concat("parameters on ", config.parameterDevice,
+                                   copied ? concat(", gradients copied there", buckets) : "")
+                          : concat("all-reduce ", allReduceOf(config), buckets);
+  return concat(config.strategy, ", ", how, config.overlap == "off" ? ", after backward" : "");
 }
 
 std::string inputText(const Config& config) {

@@ -1,7 +1,5 @@
 #include "engine/ready_gradients.h"
 
-#include <utility>
-
 namespace tandem {
 
 bool ReadyGradients::note(std::span<const Slice> slices) {

@@ -2,18 +2,19 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "comm/buckets.h"
 
 namespace tandem {
 
-/// Finished gradients, put off until a bucket of planBuckets() is full: where each telling is a call of the host amid
-/// recorded work, and cuts it. For one thread.
+/// Finished gradients, put off until a bucket is full, where each telling is a call of the host amid recorded work and
+/// cuts it; or until backward has ended (--overlap=off). Not for several threads at once.
 class ReadyGradients {
  public:
-  ReadyGradients(const FlatBuffers& buffers, int64_t bucketBytes)
-      : tracker_(buffers, planBuckets(buffers, bucketBytes)) {}
+  /// `buckets`: of planBuckets(); none: gradients are put off until backward has ended.
+  ReadyGradients(const FlatBuffers& buffers, std::vector<Slice> buckets) : tracker_(buffers, std::move(buckets)) {}
 
   /// Notes gradients that are ready at once. True when with them a bucket may be started and more are to come in this
   /// step.

@@ -31,6 +31,7 @@ struct TeamOptions {
   const AllReduceEntry* allReduce = nullptr;  ///< also hands out the initial parameters
   std::string parameterDevice = "cpu";
   int64_t bucketBytes = 4 << 20;
+  bool overlap = true;             ///< the strategy learns of gradients during backward; else behind it
   std::string lossAt = "replica";  ///< row of lossPlaces()
   double labelSmoothing = 0;
   const Precision* precision = nullptr;

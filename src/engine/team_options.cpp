@@ -85,6 +85,7 @@ TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const UsedKerne
   options.allReduce = &find(allReduces(), allReduceOf(config), "--all-reduce");
   options.parameterDevice = config.parameterDevice;
   options.bucketBytes = static_cast<int64_t>(std::llround(config.bucketMib * bytesPerMib));
+  options.overlap = config.overlap != "off";
   options.lossAt = config.lossAt;
   options.labelSmoothing = config.labelSmoothing;
   options.precision = &precisionOf(config);

@@ -8,7 +8,7 @@
 namespace tandem {
 
 /// Every replica holds all parameters and optimizer state; gradients are all-reduced in buckets, each as soon as it is
-/// full, to overlap with backward, and everybody makes the same update. (Where owners update: OwnerUpdate.)
+/// full, mostly during backward, and everybody makes the same update. (Where owners update: OwnerUpdate.)
 class Replicated final : public Strategy {
  public:
   /// REQUIRES: context.allReduce is set, bucketBytes > 0.

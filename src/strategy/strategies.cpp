@@ -11,8 +11,8 @@ bool always(const AllReduceEntry&, int64_t) { return true; }
 bool asAllReduce(const AllReduceEntry& allReduce, int64_t replicas) { return replicas == 1 || allReduce.enqueuesOnly; }
 
 constexpr StrategyEntry table[] = {
-    {"replicated", "parameters on every replica; gradients all-reduced in buckets during backward",
-     Exchange::synchronous, asAllReduce, makeReplicated},
+    {"replicated", "parameters on every replica; gradients all-reduced in buckets", Exchange::synchronous, asAllReduce,
+     makeReplicated},
     {"parameter_server", "parameters on --parameter-device; replicas pull them, gradients are summed there",
      Exchange::synchronous, never, makeParameterServer},
     {"independent", "no exchange: each replica trains alone (the control run)", Exchange::none, always,

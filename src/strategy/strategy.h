@@ -42,7 +42,7 @@ class Strategy {
   /// The optimizer's step `step` begins, from 0 (Optimizer::beginStep()); what must come before the batch is done, as a
   /// pull from the parameter server. What follows, to the end of endStep(), is the same work in every step.
   virtual void beginStep(Replica& replica, int64_t step) = 0;
-  /// During backward; may start communication and update weights, must not wait.
+  /// During backward, or all of them behind it; may start communication and update weights, must not wait.
   virtual void gradientReady(Replica&, Slice) {}
   /// Exchange finished, update applied. With a loss scale its step ends next (LossScale::endStep()): it knows then of
   /// every gradient that this replica's weights are made of, and so did all updates.

@@ -27,11 +27,12 @@ BenchPlaces gpus(int count) {
   return places;
 }
 
-/// "devices strategy precision" of every point.
+/// "devices strategy precision" of every point, and "behind" where the exchange does not overlap backward.
 std::vector<std::string> textsOf(const std::vector<Config>& configs) {
   std::vector<std::string> texts;
   for (const auto& config : configs) {
-    texts.push_back(concat(config.devices, ' ', config.strategy, ' ', config.precision));
+    texts.push_back(
+        concat(config.devices, ' ', config.strategy, ' ', config.precision, config.overlap == "off" ? " behind" : ""));
   }
   return texts;
 }
@@ -72,18 +73,29 @@ TEST(DefaultAxes, OfGpusAreDevicesStrategiesAndPrecisions) {
   const auto two = expand(parsed({}, gpus(2)), catalogNames());
   EXPECT_EQ(textsOf(two),
             (std::vector<std::string>{"cuda:0 replicated fp32", "cuda:0 replicated bf16", "cuda:0+1 replicated fp32",
-                                      "cuda:0+1 replicated bf16", "cuda:0 parameter_server fp32",
+                                      "cuda:0+1 replicated fp32 behind", "cuda:0+1 replicated bf16",
+                                      "cuda:0+1 replicated bf16 behind", "cuda:0 parameter_server fp32",
                                       "cuda:0 parameter_server bf16", "cuda:0+1 parameter_server fp32",
                                       "cuda:0+1 parameter_server bf16"}));
   EXPECT_EQ(two.front().batch, Config().batch) << "the model's own";
-  EXPECT_EQ(two.front().budget, 12.5);
+  EXPECT_EQ(two.front().budget, 10);
   const auto six = expand(parsed({"--precision=fp32", "--batch=7"}, gpus(6)), catalogNames());
-  ASSERT_EQ(six.size(), 8U);
-  EXPECT_EQ(six[2].devices, "cuda:0+1+2+3");
-  EXPECT_EQ(six[3].devices, "cuda:0+1+2+3+4+5");
-  EXPECT_EQ(six[3].batch, 7);
-  EXPECT_EQ(expand(parsed({}, gpus(8)), catalogNames()).size(), 16U);
+  ASSERT_EQ(six.size(), 11U);
+  EXPECT_EQ(six[3].devices, "cuda:0+1+2+3");
+  EXPECT_EQ(six[5].devices, "cuda:0+1+2+3+4+5");
+  EXPECT_EQ(six[5].batch, 7);
+  EXPECT_EQ(expand(parsed({}, gpus(8)), catalogNames()).size(), 22U);
   EXPECT_EQ(expand(parsed({}, gpus(1)), catalogNames()).back().devices, "cuda:0");
+}
+
+TEST(DefaultAxes, OfGpusTakeTheOverlapThatIsAskedFor) {
+  for (const char* asked : {"on", "off"}) {
+    const auto configs = expand(parsed({concat("--overlap=", asked)}, gpus(2)), catalogNames());
+    EXPECT_EQ(configs.size(), 8U) << asked;
+    for (const Config& config : configs) EXPECT_EQ(config.overlap, asked);
+  }
+  EXPECT_EQ(expand(parsed({"--overlap=on,off"}, gpus(2)), catalogNames()).size(), 16U);
+  EXPECT_EQ(expand(parsed({"--forward-only"}, gpus(2)), catalogNames()).size(), 8U) << "nothing is exchanged";
 }
 
 TEST(DefaultAxes, OfGpusWithout16BitsAreFp32Alone) {

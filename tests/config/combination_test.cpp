@@ -28,6 +28,15 @@ TEST(Combination, AllReduceNeedsReplicated) {
   EXPECT_EQ(refusal({"--all-reduce=ring"}), "accepted");
 }
 
+TEST(Combination, OnlyAnExchangeOverlaps) {
+  expectRefused({"--overlap=off", "--strategy=independent"}, "--overlap=off does nothing with --strategy=independent");
+  expectRefused({"--overlap=off", "--forward-only"}, "--overlap=off with --forward-only");
+  EXPECT_EQ(refusal({"--overlap=on", "--strategy=independent", "--forward-only"}), "accepted");
+  for (const char* strategy : {"replicated", "parameter_server"}) {
+    EXPECT_EQ(refusal({"--overlap=off", concat("--strategy=", strategy)}), "accepted") << strategy;
+  }
+}
+
 TEST(Combination, ASearchedBatchIsPerReplica) {
   expectRefused({"--batch=max", "--scaling=strong"}, "use --scaling=weak, or give a number");
   EXPECT_EQ(refusal({"--batch=max"}), "accepted");

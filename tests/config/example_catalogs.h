@@ -23,6 +23,7 @@ inline const CatalogNames& exampleCatalogs() {
       {Choices::convolutions, {"direct", "winograd", "gemm", "packed", "pointwise"}},
       {Choices::imagePaddings, {"none", "4", "8"}},
       {Choices::graphs, {"auto", "on", "off"}},
+      {Choices::overlaps, {"on", "off"}},
       {Choices::scalings, {"weak", "strong"}},
       {Choices::augments, {"none", "standard"}},
       {Choices::schedules, {"constant", "cosine", "warmup-cosine"}},

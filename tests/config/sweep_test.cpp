@@ -27,6 +27,14 @@ TEST(Sweep, WithoutAxesIsOnePoint) {
   EXPECT_EQ(points[0].batch, 4);
 }
 
+TEST(Sweep, HasOnlyThePointsThatAreMeant) {
+  Sweep sweep = parse({"--seed=1,2", "--replicas=1,2"});
+  sweep.keeps = [](const Config& point) { return point.seed == 1 || point.replicas == 2; };
+  Texts seen;
+  for (const Config& point : expand(sweep, exampleCatalogs())) seen.push_back(concat(point.seed, ' ', point.replicas));
+  EXPECT_EQ(seen, (Texts{"1 1", "1 2", "2 2"}));
+}
+
 TEST(Sweep, BadCombinationsStayPoints) {
   const auto points =
       expand(parse({"--strategy=parameter_server,independent", "--parameter-device=device"}), exampleCatalogs());

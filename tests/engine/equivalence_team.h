@@ -54,6 +54,7 @@ struct Case {
   int replicas = 1, nodes = 1;
   int gpus = 0;  // the replicas lie on, in turn; 0: on CPU devices
   int64_t accumulate = 1;
+  bool overlap = true;
   int64_t zeroChannels = 0;                // behind the images' own
   int64_t first = 0, count = globalBatch;  // the images of each global batch that all replicas together train on
 
@@ -61,7 +62,8 @@ struct Case {
     return concat(executor, ' ', ruleOf(optimizer).name, ' ', strategy->name, ' ', allReduce, ' ', parameterDevice, ' ',
                   precision, " loss at ", lossAt, ", ", replicas, " replicas on ",
                   gpus == 0 ? concat(nodes, " nodes") : concat(gpus, " GPUs"),
-                  zeroChannels == 0 ? "" : concat(", ", zeroChannels, " channels of zeros"));
+                  zeroChannels == 0 ? "" : concat(", ", zeroChannels, " channels of zeros"),
+                  overlap ? "" : ", exchanged after backward");
   }
 };
 
@@ -109,6 +111,7 @@ inline TeamOptions teamOptions(const Case& c) {
   options.allReduce = &find(allReduces(), c.allReduce, "all-reduce");
   options.parameterDevice = c.parameterDevice;
   options.bucketBytes = 4096;  // several buckets even in a small net
+  options.overlap = c.overlap;
   options.lossAt = c.lossAt;
   options.precision = &precision;
   options.kernels.layout = &find(layouts(), c.layout.name, "layout");

@@ -83,7 +83,10 @@ TEST(OnAGpu, FiveStepsGiveTheWeightsOfTheOracle) {
     for (const ExecutorEntry& executor : executors()) {
       Case c{.graph = &net, .strategy = &strategy, .allReduce = "nccl", .executor = std::string(executor.name)};
       c.replicas = c.gpus = std::min(cudaDeviceCount(), 4);
-      expectTheOracle(c);
+      for (const bool overlap : {true, false}) {
+        c.overlap = overlap;
+        expectTheOracle(c);
+      }
     }
   }
 }
@@ -125,6 +128,14 @@ TEST(OnAGpu, PaddedImagesGiveTheWeightsOfTheOracle) {
       c.gpus = 1, c.zeroChannels = zeros;
       expectTheOracle(c);
     }
+  }
+}
+
+TEST_P(Equivalence, AnExchangeAfterBackwardGivesTheWeightsOfTheOracle) {
+  for (Case c : casesOf(GetParam(), net_)) {
+    if (c.replicas != 2) continue;
+    c.overlap = false;
+    expectTheOracle(c);
   }
 }
 

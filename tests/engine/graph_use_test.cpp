@@ -27,6 +27,8 @@ TEST(GraphUse, AStepThatOnlyEnqueuesIsRecordedAsAWhole) {
       config.strategy = strategy;
       EXPECT_TRUE(graphUse(config).on) << strategy << ' ' << graphUse(config).why;
       EXPECT_EQ(graphText(config), "on");
+      config.overlap = "off";
+      EXPECT_EQ(graphText(config), "on");
     }
   }
 }
@@ -51,6 +53,9 @@ TEST(GraphUse, WhereReplicasWaitOnTheHostItIsRecordedInParts) {
     config.graph = "on";
     EXPECT_EQ(graphText(config),
               concat("on, in parts: with --all-reduce=", row.name, " replicas wait for one another on the host"));
+    config.overlap = "off";
+    EXPECT_EQ(graphText(config), concat("on, up to the exchange: with --all-reduce=", row.name,
+                                        " replicas wait for one another on the host"));
     config.forwardOnly = true;
     EXPECT_EQ(graphText(config), "on") << "nothing is exchanged";
   }

@@ -331,6 +331,17 @@ TEST(Plan, TextShowsHowTheGpusAreConnected) {
   EXPECT_NE(planText(plan).find("\n           cuda:0  X\n           PCIe\nbatch"), std::string::npos) << planText(plan);
 }
 
+TEST(Plan, TextSaysWhatIsExchangedAfterBackward) {
+  auto config = tiny();
+  for (const char* strategy : {"replicated", "parameter_server"}) {
+    for (const char* overlap : {"on", "off"}) {
+      config.strategy = strategy, config.overlap = overlap;
+      const auto text = planText(resolvePlan(config, 1));
+      EXPECT_EQ(text.find(", after backward\n") != std::string::npos, config.overlap == "off") << text;
+    }
+  }
+}
+
 TEST(Plan, TextHasOneLinePerFact) {
   auto config = tiny();
   config.replicas = 2;

@@ -117,6 +117,40 @@ TEST(Profile, showsWhereEachStrategyWorks) {
   }
 }
 
+void expectAllExchangedAfterBackward(const Config& config, const std::string& what) {
+  const RunRecord record = run(config);
+  expectWholeSteps(record, what);
+  EXPECT_EQ(total(record, &StepParts::hiddenExchange), Nanos{}) << what;
+  EXPECT_EQ(total(record, &StepParts::hiddenUpdate), Nanos{}) << what;
+  EXPECT_GT(total(record, &StepParts::exchange), Nanos{}) << what;
+  EXPECT_GT(total(record, &StepParts::update), Nanos{}) << what;
+  expectEveryGradientArrives(record, what);
+  for (const ReplicaProfile& replica : record.profile->replicas) {
+    for (const StepParts& step : replica.steps) {
+      ASSERT_TRUE(step.arrival) << what;
+      const Nanos behind = step.begin + step.wall - *step.arrival;
+      EXPECT_GE(behind, step.update) << what << ": all of it begins at the arrival";
+    }
+  }
+  for (const StepSample& sample : record.steps) EXPECT_GT(sample.exposedComm, Nanos{}) << what;
+}
+
+TEST(Profile, withoutOverlapHidesNothing) {
+  Config config = profiled();
+  config.overlap = "off";
+  config.bucketMib = 0.25;
+  for (const char* allReduce : {"owner", "shared", "copy", "ring", "tree"}) {
+    config.allReduce = allReduce;
+    expectAllExchangedAfterBackward(config, allReduce);
+  }
+  config.accumulate = 2;
+  expectAllExchangedAfterBackward(config, "accumulate");
+  config.accumulate = 1;
+  config.allReduce = Config().allReduce;
+  config.strategy = "parameter_server";
+  expectAllExchangedAfterBackward(config, config.strategy);
+}
+
 TEST(Profile, isWholeInEveryOtherWayToRun) {
   Config config = profiled();
   config.lossAt = "gathered";

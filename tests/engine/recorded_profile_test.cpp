@@ -77,8 +77,8 @@ void expectOnlyLaunches(const RunRecord& record) {
   }
 }
 
-TEST(RecordedProfile, OfOneGraphTheHostSeesTheLaunchAlone) {
-  const RunRecord record = run(profiled(), Recorded::whole);
+void expectTheLaunchAlone(const Config& config) {
+  const RunRecord record = run(config, Recorded::whole);
   expectOnlyLaunches(record);
   for (const ReplicaProfile& replica : record.profile->replicas) {
     for (const StepParts& step : replica.steps) {
@@ -88,6 +88,14 @@ TEST(RecordedProfile, OfOneGraphTheHostSeesTheLaunchAlone) {
   }
   EXPECT_TRUE(record.profile->exchanges.empty());
   EXPECT_FALSE(lastToArrive(record));
+}
+
+TEST(RecordedProfile, OfOneGraphTheHostSeesTheLaunchAlone) {
+  for (const char* overlap : {"on", "off"}) {
+    Config config = profiled();
+    config.overlap = overlap;
+    expectTheLaunchAlone(config);
+  }
 }
 
 TEST(RecordedProfile, BetweenThePartsOfAGraphGradientsAreHandedOver) {
@@ -104,6 +112,22 @@ TEST(RecordedProfile, BetweenThePartsOfAGraphGradientsAreHandedOver) {
   EXPECT_GT(exchanges.size(), 1U);
   for (const ExchangeArrivals& exchange : exchanges) EXPECT_EQ(exchange.last[0] + exchange.last[1], measuredSteps);
   EXPECT_TRUE(lastToArrive(record));
+}
+
+TEST(RecordedProfile, WithoutOverlapAllIsHandedOverBehindTheGraph) {
+  Config config = profiled();
+  config.overlap = "off";
+  const RunRecord record = run(config, Recorded::inParts);
+  expectOnlyLaunches(record);
+  for (const ReplicaProfile& replica : record.profile->replicas) {
+    for (const StepParts& step : replica.steps) {
+      EXPECT_EQ(step.hiddenExchange + step.hiddenUpdate, Nanos{}) << step.step;
+      EXPECT_GT(step.exchange, Nanos{}) << step.step;
+      ASSERT_TRUE(step.arrival) << step.step;
+      EXPECT_GE(*step.arrival, step.begin + step.launch) << step.step;
+    }
+  }
+  EXPECT_GT(record.profile->exchanges.size(), 1U);
 }
 
 TEST(RecordedProfile, WarmUpLastsUntilTheStepIsLaunched) {

@@ -89,6 +89,25 @@ TEST(RecordedTraining, GivesTheBitsOfEagerTrainingWithEveryExchange) {
   }
 }
 
+TEST(RecordedTraining, AnExchangeAfterBackwardGivesTheSameBits) {
+  const Graph net = plainNet();
+  for (const StrategyEntry& strategy : strategies()) {
+    for (Case c : variantsOf(strategy, net)) {
+      for (const char* precision : {"fp32", "fp16"}) {
+        c.executor = concat("planned");
+        c.precision = concat(precision);
+        c.replicas = 3;
+        c.accumulate = 2;
+        c.overlap = true;
+        const Outcome overlapped = run(c, teamOptions(c));
+        c.overlap = false;
+        expectTheSameBits(run(c, teamOptions(c)), overlapped, c.name());
+        expectRecordedAsEager(c);
+      }
+    }
+  }
+}
+
 // Three operations have a weight and a bias each, which are ready at once. What the last has is told behind the record.
 TEST(RecordedTraining, WorkLiesBetweenCallsOfTheHostHoweverSmallTheBuckets) {
   const Graph net = plainNet();
@@ -102,6 +121,11 @@ TEST(RecordedTraining, WorkLiesBetweenCallsOfTheHostHoweverSmallTheBuckets) {
   const auto launches = std::ranges::count(log, "launch");
   EXPECT_EQ(launches, recordedSteps - GraphedStep::eagerSteps);
   EXPECT_EQ(std::ranges::count(log, "call"), 2 * launches);
+  log.clear();
+  options.overlap = false;
+  run(c, options);
+  EXPECT_EQ(std::ranges::count(log, "launch"), launches);
+  EXPECT_EQ(std::ranges::count(log, "call"), 0) << "all is told behind the record";
 }
 
 /// With batch-norm, a sum and a ReLU, which the planned executor makes one operation, and batch-norm before a ReLU
@@ -131,6 +155,10 @@ std::vector<Case> onGpus(const Graph& net) {
   for (const char* device : {"cpu", "device"}) {
     cases.push_back({.graph = &net, .strategy = &find(strategies(), "parameter_server", "strategy")});
     cases.back().parameterDevice = concat(device);
+  }
+  for (size_t i = 0, overlapping = cases.size(); i < overlapping; ++i) {
+    cases.push_back(cases[i]);
+    cases.back().overlap = false;
   }
   for (Case& c : cases) {
     c.executor = concat("planned");

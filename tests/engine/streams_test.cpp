@@ -37,6 +37,7 @@ struct Flow {
   int64_t inFlight = 100;
   bool recorded = false;
   bool eventOfBatch = false;  ///< as a source has that copies on a stream of its own
+  bool overlap = true;
 };
 
 class SourceWithEvents final : public BatchSource {
@@ -93,6 +94,7 @@ class StreamedTeam {
     TeamOptions options = teamOptions(resolvePlan(config, 2), graph_, {&layouts().front(), {}, ""});
     options.allReduce = &find(allReduces(), way.allReduce, "--all-reduce");
     options.inFlight = flow.inFlight;
+    options.overlap = flow.overlap;
     options.bucketBytes = 1024;  // several even in a small network
     for (int i = 0; i < 2; ++i) devices_.push_back(Device::cpuWithStreams(i, RecordedStreams::device(i)));
     options.devices = devices_;
@@ -146,9 +148,11 @@ class StreamedTeam {
 
 TEST(Streams, NoStepWaitsForTheHost) {
   for (const Way& way : ways()) {
-    const auto seen = StreamedTeam(way, {}).see(4);
-    EXPECT_GT(count(seen, Call::record), 0) << way.strategy << ' ' << way.allReduce;
-    EXPECT_EQ(waitsOfTheHost(way, seen), 0) << way.name();
+    for (const bool overlap : {true, false}) {
+      const auto seen = StreamedTeam(way, {.overlap = overlap}).see(4);
+      EXPECT_GT(count(seen, Call::record), 0) << way.strategy << ' ' << way.allReduce;
+      EXPECT_EQ(waitsOfTheHost(way, seen), 0) << way.name();
+    }
   }
 }
 
@@ -198,33 +202,41 @@ bool exchanges(const Way& way) { return way.strategy != "independent"; }
 // that a launch waits for is the one that was recorded last before that launch: of the step before.
 TEST(Streams, RecordedWorkHoldsNoEvents) {
   for (const Way& way : ways()) {
-    const auto seen = StreamedTeam(way, {.recorded = true}).see(3);
-    EXPECT_EQ(waitsOfTheHost(way, seen), 0) << way.name();
-    const int64_t parts = count(seen, Call::work);
-    if (exchanges(way)) {
-      EXPECT_GT(parts, 2 * 3) << way.name() << ": exchanged while backward goes on";
-    } else {
-      EXPECT_EQ(parts, 2 * 3) << way.name();
+    for (const bool overlap : {true, false}) {
+      const auto seen = StreamedTeam(way, {.recorded = true, .overlap = overlap}).see(3);
+      EXPECT_EQ(waitsOfTheHost(way, seen), 0) << way.name();
+      const int64_t parts = count(seen, Call::work);
+      if (exchanges(way) && overlap) {
+        EXPECT_GT(parts, 2 * 3) << way.name() << ": exchanged while backward goes on";
+      } else {
+        EXPECT_EQ(parts, 2 * 3) << way.name() << ": exchanged after backward, or never";
+      }
+      for (const auto& entry : seen) EXPECT_FALSE(entry.amid) << way.name();
     }
-    for (const auto& entry : seen) EXPECT_FALSE(entry.amid) << way.name();
   }
 }
 
 // The first part of a step reads weights that are made of all gradients of the step before.
-TEST(Streams, RecordedStepsComeAfterAllThatOthersDidInTheStepBefore) {
+void expectStepsAfterAllOfTheStepBefore(const Way& way, const Flow& flow) {
   constexpr int64_t steps = 4;
-  for (const Way& way : ways()) {
-    const auto seen = StreamedTeam(way, {.recorded = true}).see(steps);
-    const int64_t parts = count(seen, Call::work) / (2 * steps);  // of each replica's step
-    StreamOrder order;
-    for (const auto& entry : seen) {
-      const int64_t done = entry.call == Call::work ? order.over(entry.stream, entry.stream) : -1;
-      if (done >= 0 && done % parts == 0) {
-        EXPECT_GE(order.over(entry.stream, 1 - entry.stream), exchanges(way) ? done : 0) << way.name();
-      }
-      order.follow(entry);
+  const auto seen = StreamedTeam(way, flow).see(steps);
+  const int64_t parts = count(seen, Call::work) / (2 * steps);  // of each replica's step
+  StreamOrder order;
+  for (const auto& entry : seen) {
+    const int64_t done = entry.call == Call::work ? order.over(entry.stream, entry.stream) : -1;
+    if (done >= 0 && done % parts == 0) {
+      EXPECT_GE(order.over(entry.stream, 1 - entry.stream), exchanges(way) ? done : 0) << way.name();
     }
-    EXPECT_EQ(order.over(0, 0), steps * parts) << way.name();
+    order.follow(entry);
+  }
+  EXPECT_EQ(order.over(0, 0), steps * parts) << way.name();
+}
+
+TEST(Streams, RecordedStepsComeAfterAllThatOthersDidInTheStepBefore) {
+  for (const Way& way : ways()) {
+    for (const bool overlap : {true, false}) {
+      expectStepsAfterAllOfTheStepBefore(way, {.recorded = true, .overlap = overlap});
+    }
   }
 }
 

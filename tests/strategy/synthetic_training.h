@@ -23,6 +23,7 @@ struct SyntheticRun {
   std::string allReduce = "shared", parameterDevice = "cpu", precision = "fp32";
   int replicas = 1, nodes = 1;
   bool block = true;
+  bool overlap = true;  ///< gradients are told of one by one, while others are still made; else all behind the last
   int64_t steps = 5;
   OptimizerOptions optimizer{.learningRate = 0.1, .momentum = 0.9, .weightDecay = 0.01};
   /// Sees each replica's buffers after beginStep.
@@ -76,14 +77,20 @@ inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica re
     const double scale = replica.lossScale == nullptr ? 1 : replica.lossScale->state().scale;
     strategy.beginStep(replica, step);
     if (run.atBegin) run.atBegin(replica.index, step, buffers);
+    std::vector<Slice> putOff;
     for (int i = 0; i < buffers.parameters(); ++i) {
       const bool backwards = replica.index % 2 == 1;  // the order of gradients is no promise
       const int parameter = backwards ? buffers.parameters() - 1 - i : i;
       const Slice slice = buffers.slice(parameter);
       buffers.gradient(slice).copy_(gradientOf(replica.index, parameter, batch, slice.count()) * scale);
       if (run.spoil) run.spoil(replica.index, batch, parameter, buffers.gradient(slice));
-      strategy.gradientReady(replica, slice);
+      if (run.overlap) {
+        strategy.gradientReady(replica, slice);
+      } else {
+        putOff.push_back(slice);
+      }
     }
+    for (const Slice slice : putOff) strategy.gradientReady(replica, slice);
     strategy.endStep(replica);
     if (replica.lossScale != nullptr) replica.lossScale->endStep();
   }

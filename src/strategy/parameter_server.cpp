@@ -44,21 +44,21 @@ void ParameterServer::attach(Replica& replica) {
     shards_.resize(plan_.size());
     traffic_ = trafficOf(replica.buffers, placement);
   }
-  replica.device.synchronize();
+  replica.device.synchronize(*context_.monitor);
   attached_.arriveAndWait();
   for (size_t i = 0; i < plan_.size(); ++i) {
     if (plan_[i].builder == replica.index) {
       shards_[i] = std::make_unique<Shard>(plan_[i], *lanes_[0].buffers, context_);
     }
   }
-  replica.device.synchronize();
+  replica.device.synchronize(*context_.monitor);
   attached_.arriveAndWait();
   for (const auto& shard : shards_) {
     for (const Piece& piece : shard->pieces(replica.index, replica.buffers)) lane.work.push_back({shard.get(), piece});
   }
   if (replica.lossScale != nullptr) scaleLoss(replica);
   pull(replica, Shard::Values::masters);
-  replica.device.synchronize();
+  replica.device.synchronize(*context_.monitor);
   attached_.arriveAndWait();
 }
 
@@ -111,7 +111,7 @@ bool ParameterServer::gathered(const Replica& replica, const Work& work) const {
   }
   for (const Lane& lane : lanes_) {
     if (onHostOnly(work, replica)) {
-      milestone(lane).synchronize(step);
+      milestone(lane).synchronize(step, *context_.monitor);
     } else {
       milestone(lane).follow(step, replica.device);
     }
@@ -163,7 +163,7 @@ void ParameterServer::joinFindings(const Replica& replica) {
     lane.summed.follow(step, replica.device);
     replica.lossScale->join(lane.overflow);
     if (!mine.elsewhere) continue;
-    lane.summed.synchronize(step);
+    lane.summed.synchronize(step, *context_.monitor);
     mine.elsewhere->join(lane.overflow);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <thread>
@@ -44,6 +45,9 @@ class RecordedStreams {
   /// How long the host's wait for an event takes.
   static inline std::chrono::milliseconds waitTakes{0};
 
+  /// Events that never happen: those of work that waits for a replica that failed.
+  static inline std::atomic<bool> stuck{false};
+
   static int64_t nextEvent() {
     const std::lock_guard lock(mutex);
     return events++;
@@ -79,6 +83,7 @@ class RecordedStreamsGuard final : public c10::impl::DeviceGuardImplInterface {
     RecordedStreams::add({Call::block, stream.device_index(), *number(event)});
   }
   bool queryEvent(void* event) const override {
+    if (RecordedStreams::stuck) return false;
     synchronizeEvent(event);
     return true;
   }

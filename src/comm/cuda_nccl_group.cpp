@@ -190,7 +190,7 @@ std::vector<std::unique_ptr<Group>> makeNcclGroups(const GroupOptions& options) 
   }
   const auto all = std::make_shared<Communicators>(std::move(communicators));
   options.monitor->onAbort([held = std::weak_ptr(all)] {
-    if (const auto communicators = held.lock()) communicators->abort();
+    if (const auto alive = held.lock()) alive->abort();
   });
   std::vector<std::unique_ptr<Group>> groups;
   for (size_t rank = 0; rank < indices.size(); ++rank) {

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/monitor.h"
 #include "base/text.h"
 
 namespace tandem {

@@ -1,6 +1,8 @@
 #include "base/monitor.h"
 
+#include <chrono>
 #include <thread>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -10,6 +12,7 @@ namespace tandem {
 namespace {
 
 constexpr uint32_t turnsBeforeYield = 256;
+constexpr auto blockedPoll = std::chrono::microseconds(50);
 
 void relax() noexcept {
 #if defined(__x86_64__)
@@ -19,14 +22,22 @@ void relax() noexcept {
 
 }  // namespace
 
+void Monitor::onAbort(std::function<void()> end) {
+  const std::lock_guard lock(mutex_);
+  ends_.push_back(std::move(end));
+}
+
 void Monitor::abort(const std::string& reason) noexcept {
+  std::vector<std::function<void()>> ends;
   {
     const std::lock_guard lock(mutex_);
     if (!aborted_.load()) reason_ = reason;
     aborted_.store(true, std::memory_order_release);
+    ends.swap(ends_);
   }
   version_.fetch_add(1, std::memory_order_release);
   version_.notify_all();
+  for (const auto& end : ends) end();
 }
 
 void Monitor::throwIfAborted() const {
@@ -38,8 +49,16 @@ void Monitor::throwIfAborted() const {
 void Monitor::pause(uint32_t turn, uint32_t seen) noexcept {
   if (block_) {
     version_.wait(seen, std::memory_order_acquire);
-  } else if (turn < turnsBeforeYield) {
+  } else {
+    rest(turn);
+  }
+}
+
+void Monitor::rest(uint32_t turn) const noexcept {
+  if (turn < turnsBeforeYield) {
     relax();
+  } else if (block_) {
+    std::this_thread::sleep_for(blockedPoll);
   } else {
     std::this_thread::yield();
   }

@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/span.h"
@@ -36,6 +38,20 @@ class Monitor {
     }
   }
 
+  /// As waitUntil(), for what comes without notify(): the end of a device's work.
+  template <class Ready>
+  void poll(Ready ready) {
+    for (uint32_t turn = 0;; ++turn) {
+      throwIfAborted();
+      if (ready()) return;
+      rest(turn);
+    }
+  }
+
+  /// Before the run: `end` ends what threads wait for elsewhere, in a library that knows no monitor. The first abort()
+  /// calls it once, on its thread. REQUIRES: it does not throw.
+  void onAbort(std::function<void()> end);
+
   void abort(const std::string& reason) noexcept;
   bool aborted() const noexcept { return aborted_.load(std::memory_order_acquire); }
   bool blocks() const noexcept { return block_; }
@@ -43,12 +59,14 @@ class Monitor {
  private:
   void throwIfAborted() const;
   void pause(uint32_t turn, uint32_t seen) noexcept;
+  void rest(uint32_t turn) const noexcept;
 
   const bool block_;
   std::atomic<uint32_t> version_{0};
   std::atomic<bool> aborted_{false};
   mutable std::mutex mutex_;
   std::string reason_;
+  std::vector<std::function<void()>> ends_;
 };
 
 /// A barrier for `parties` threads that an abort of the monitor breaks.

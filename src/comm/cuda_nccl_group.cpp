@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "comm/communicators.h"
 #include "comm/nccl_group.h"
-#include "comm/registered_memory.h"
 
 namespace tandem {
 namespace {
@@ -64,27 +64,46 @@ class NcclMemory final : public CommunicatorMemory {
   const c10::Device device_;
 };
 
+class NcclCommunicator final : public Communicator {
+ public:
+  NcclCommunicator(ncclComm_t handle, c10::Device device)
+      : handle_(handle),
+        stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.index())),
+        memory_(std::make_unique<NcclMemory>(handle, device)) {}
+
+  bool hasWork() noexcept override {
+    const bool has = cudaStreamQuery(stream_.stream()) != cudaSuccess;
+    cudaGetLastError();  // work that is not done is no error
+    return has;
+  }
+  void abort() noexcept override { ncclCommAbort(handle_); }
+  RegisteredMemory& memory() override { return memory_; }
+
+  ncclComm_t handle() const { return handle_; }
+  c10::cuda::CUDAStream stream() const { return stream_; }
+
+ private:
+  ncclComm_t handle_;
+  c10::cuda::CUDAStream stream_;
+  RegisteredMemory memory_;
+};
+
 class NcclGroup final : public Group {
  public:
-  NcclGroup(ncclComm_t communicator, const Device& device)
-      : communicator_(communicator),
-        device_(device),
-        stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.torch().index())),
-        memory_(std::make_unique<NcclMemory>(communicator, device.torch())) {}
-  ~NcclGroup() override {
-    const bool hasWork = !pending_.empty() || cudaStreamQuery(stream_.stream()) != cudaSuccess;
-    cudaGetLastError();  // work that is not done is no error
-    memory_.end(hasWork, [this] { ncclCommAbort(communicator_); });
-  }
+  /// `own`: the communicator of `rank`.
+  NcclGroup(std::shared_ptr<Communicators> all, NcclCommunicator& own, size_t rank, const Device& device)
+      : all_(std::move(all)), own_(own), rank_(rank), device_(device) {}
 
-  at::Tensor memory(int64_t count, at::ScalarType type) override { return memory_.allocate(count, type); }
-  std::string memoryText() const override { return memory_.text("NCCL"); }
+  at::Tensor memory(int64_t count, at::ScalarType type) override {
+    return all_->use(rank_, [&] { return own_.memory().allocate(count, type); });
+  }
+  std::string memoryText() const override { return own_.memory().text("NCCL"); }
 
   Ticket start(at::Tensor tensor, Collective op) override {
     const Event ready = device_.record();
-    const c10::cuda::CUDAStreamGuard guard(stream_);
+    const c10::cuda::CUDAStreamGuard guard(own_.stream());
     device_.wait(ready);
-    launch(tensor, op);
+    all_->use(rank_, [&] { launch(tensor, op); });
     pending_.push_back({std::move(tensor), device_.record()});
     return first_ + static_cast<Ticket>(pending_.size()) - 1;
   }
@@ -92,7 +111,7 @@ class NcclGroup final : public Group {
   bool progress() override {
     if (isRecorded()) return pending_.empty();
     ncclResult_t state = ncclSuccess;
-    require(ncclCommGetAsyncError(communicator_, &state), "ncclCommGetAsyncError");
+    all_->use(rank_, [&] { require(ncclCommGetAsyncError(own_.handle(), &state), "ncclCommGetAsyncError"); });
     require(state, "an operation");
     while (!pending_.empty() && pending_.front().finished->query()) drop();
     return pending_.empty();
@@ -115,10 +134,10 @@ class NcclGroup final : public Group {
   void launch(const at::Tensor& tensor, Collective op) {
     void* data = tensor.data_ptr();
     if (op == Collective::sum) {
-      require(ncclAllReduce(data, data, tensor.numel(), typeOf(tensor), ncclSum, communicator_, stream_.stream()),
+      require(ncclAllReduce(data, data, tensor.numel(), typeOf(tensor), ncclSum, own_.handle(), own_.stream().stream()),
               "ncclAllReduce");
     } else {
-      require(ncclBroadcast(data, data, tensor.numel(), typeOf(tensor), 0, communicator_, stream_.stream()),
+      require(ncclBroadcast(data, data, tensor.numel(), typeOf(tensor), 0, own_.handle(), own_.stream().stream()),
               "ncclBroadcast");
     }
   }
@@ -133,10 +152,10 @@ class NcclGroup final : public Group {
     ++first_;
   }
 
-  ncclComm_t communicator_;
+  const std::shared_ptr<Communicators> all_;
+  NcclCommunicator& own_;
+  const size_t rank_;
   const Device& device_;
-  c10::cuda::CUDAStream stream_;
-  RegisteredMemory memory_;
   std::deque<Pending> pending_;
   Ticket first_ = 0;  // of pending_
 };
@@ -160,11 +179,22 @@ std::vector<int> indicesOf(const GroupOptions& options) {
 
 std::vector<std::unique_ptr<Group>> makeNcclGroups(const GroupOptions& options) {
   const std::vector<int> indices = indicesOf(options);
-  std::vector<ncclComm_t> communicators(indices.size());
-  require(ncclCommInitAll(communicators.data(), static_cast<int>(indices.size()), indices.data()), "ncclCommInitAll");
+  std::vector<ncclComm_t> handles(indices.size());
+  require(ncclCommInitAll(handles.data(), static_cast<int>(indices.size()), indices.data()), "ncclCommInitAll");
+  std::vector<std::unique_ptr<Communicator>> communicators;
+  std::vector<NcclCommunicator*> own;
+  for (size_t rank = 0; rank < indices.size(); ++rank) {
+    auto communicator = std::make_unique<NcclCommunicator>(handles[rank], options.devices[rank]->torch());
+    own.push_back(communicator.get());
+    communicators.push_back(std::move(communicator));
+  }
+  const auto all = std::make_shared<Communicators>(std::move(communicators));
+  options.monitor->onAbort([held = std::weak_ptr(all)] {
+    if (const auto alive = held.lock()) alive->abort();
+  });
   std::vector<std::unique_ptr<Group>> groups;
   for (size_t rank = 0; rank < indices.size(); ++rank) {
-    groups.push_back(std::make_unique<NcclGroup>(communicators[rank], *options.devices[rank]));
+    groups.push_back(std::make_unique<NcclGroup>(all, *own[rank], rank, *options.devices[rank]));
   }
   return groups;
 }

@@ -32,14 +32,14 @@ class CommunicatorMemory {
   virtual c10::Device device() const = 0;
 };
 
-/// Tensors in memory that a communicator knows, so that its collectives need no copy of it. The order of ends: what is
-/// registered is withdrawn before the communicator ends, and memory is released after that, when its tensor is gone too
-/// (an operation that never ended, of a run that failed, may still touch it until then). Either of tensor and this may
-/// go first. Tensors may be given up on any thread.
+/// Tensors in memory that a communicator knows, so that its collectives need no copy of it. The order of ends
+/// (Communicators): what is registered is withdrawn before the communicator ends, and memory is released after that,
+/// when its tensor is gone too (an operation that never ended, of a run that failed, may still touch it until then).
+/// Either of tensor and this may go first. Tensors may be given up on any thread.
 class RegisteredMemory {
  public:
   explicit RegisteredMemory(std::unique_ptr<CommunicatorMemory> library);
-  /// REQUIRES: end() was called, or nothing was allocated.
+  /// REQUIRES: releaseUnused() was called, or nothing was allocated.
   ~RegisteredMemory();
   RegisteredMemory(const RegisteredMemory&) = delete;
   RegisteredMemory& operator=(const RegisteredMemory&) = delete;
@@ -50,19 +50,14 @@ class RegisteredMemory {
   /// "registered with NCCL", or what was refused and why; empty before the first allocate().
   std::string text(std::string_view library) const;
 
-  /// Withdraws what is registered, unless the communicator still has work that may never end, which only its abortion
-  /// stops; then calls `endCommunicator`; then releases what no tensor needs. Once.
-  template <class End>
-  void end(bool hasWork, const End& endCommunicator) {
-    if (!hasWork) withdrawAll();
-    endCommunicator();
-    releaseUnused();
-  }
+  /// What is registered is no more. REQUIRES: the communicator has no work left; with some that may never end, which
+  /// only its abortion stops, nothing is withdrawn.
+  void withdrawAll();
+  /// From now on memory goes with its tensor. REQUIRES: the communicators of all that may touch it have ended.
+  void releaseUnused();
 
  private:
   struct Blocks;  // shared with the tensors
-  void withdrawAll();
-  void releaseUnused();
 
   std::shared_ptr<Blocks> blocks_;
   bool asked_ = false;

@@ -28,6 +28,13 @@ Order permutation(int64_t size, uint64_t seed, int64_t epoch) {
   return order;
 }
 
+// Here for all devices: a GPU could only answer with a loss that is no number.
+void checkLabel(const DatasetInfo& info, int64_t index, std::span<const uint8_t> label) {
+  const std::string breach = info.labels->breach(label, info.classes);
+  if (breach.empty()) return;
+  throw DataError(concat("image ", index, " (from 0) of data set '", info.name, "': ", breach, "; check the data"));
+}
+
 ImageSize sizeOf(const DatasetInfo& info) { return {info.height, info.width, info.channels}; }
 
 }  // namespace
@@ -106,6 +113,7 @@ void BatchMaker::make(int64_t k, HostBatch& out) const {
         dataset_->get(index, bytes, label);
         copyPlaced(bytes, size, placement, input, target);
       }
+      checkLabel(dataset_->info(), index, label);
     }
   });
 }

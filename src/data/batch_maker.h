@@ -46,6 +46,7 @@ class BatchMaker {
   /// Throws UsageError when the data set's images are larger than the network's input.
   BatchMaker(std::shared_ptr<const Dataset> dataset, BatchPlan plan);
   ~BatchMaker();
+  /// Throws DataError where a label is none of the data set's, and what reading throws.
   HostBatch make(int64_t k) const;
   /// As above, into tensors of allocate(). Uses the calling thread's OpenMP team.
   void make(int64_t k, HostBatch& out) const;

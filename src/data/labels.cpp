@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "kernels/multibox.h"
 
 namespace tandem {
@@ -39,10 +41,40 @@ void drawBoxes(CounterRandom& random, int64_t classes, std::span<uint8_t> out) {
   std::memcpy(out.data(), values.data(), sizeof values);
 }
 
+std::string classBreach(std::span<const uint8_t> label, int64_t classes) {
+  int64_t number = 0;
+  check(label.size() == sizeof number, "a class is stored as int64");
+  std::memcpy(&number, label.data(), sizeof number);
+  if (number >= 0 && number < classes) return {};
+  return concat("its label is ", number, ", of ", classes, " classes it must be from 0 to ", classes - 1);
+}
+
+std::string flagsBreach(std::span<const uint8_t> label, int64_t) {
+  const auto bad = std::ranges::find_if(label, [](uint8_t flag) { return flag > 1; });
+  if (bad == label.end()) return {};
+  return concat("its label of class ", bad - label.begin(), " is ", int{*bad}, ", it must be 0 or 1");
+}
+
+std::string boxesBreach(std::span<const uint8_t> label, int64_t classes) {
+  std::array<float, multiboxObjects * multiboxNumbers> values{};
+  check(label.size() == sizeof values, "boxes are stored as float");
+  std::memcpy(values.data(), label.data(), sizeof values);
+  for (size_t object = 0; object < values.size(); object += multiboxNumbers) {
+    const float kind = values[object], left = values[object + 1], top = values[object + 2];
+    const bool isClass = kind >= 0 && kind < static_cast<float>(classes) && kind == std::floor(kind);
+    const bool isBox = std::isfinite(left) && std::isfinite(top) && std::isfinite(values[object + 3]) &&
+                       std::isfinite(values[object + 4]) && values[object + 3] > left && values[object + 4] > top;
+    if (isClass && (kind == 0 || isBox)) continue;
+    return concat("its box ", object / multiboxNumbers, " is of class ", kind, ", which must be from 1 to ",
+                  classes - 1, ", with right and bottom above left and top");
+  }
+  return {};
+}
+
 constexpr std::array catalog{
-    LabelKind{"class", "one class per image", at::kLong, oneNumber, drawClass},
-    LabelKind{"flags", "any of the classes per image", at::kByte, onePerClass, drawFlags},
-    LabelKind{"boxes", "boxes of classes in each image", at::kFloat, boxesOfImage, drawBoxes},
+    LabelKind{"class", "one class per image", at::kLong, oneNumber, drawClass, classBreach},
+    LabelKind{"flags", "any of the classes per image", at::kByte, onePerClass, drawFlags, flagsBreach},
+    LabelKind{"boxes", "boxes of classes in each image", at::kFloat, boxesOfImage, drawBoxes, boxesBreach},
 };
 
 }  // namespace

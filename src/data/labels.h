@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct LabelKind {
   std::vector<int64_t> (*shape)(int64_t classes);
   /// One image's random label, into bytes of that shape and type.
   void (*draw)(CounterRandom& random, int64_t classes, std::span<uint8_t> out);
+  /// What is wrong with one image's label for a network of `classes`; empty: nothing.
+  std::string (*breach)(std::span<const uint8_t> label, int64_t classes);
 };
 
 /// class: [] int64, the number of the image's one class. flags: [classes] uint8, 1 for each class that the image has.

@@ -84,6 +84,10 @@ c10::DeviceAllocator& deviceAllocator(c10::Device device) {
 
 }  // namespace
 
+void waitOnHost(const Event& event, Monitor& monitor) {
+  if (event) monitor.poll([&event] { return event->query(); });
+}
+
 int cudaDeviceCount() { return static_cast<int>(cudaFacts().gpus.size()); }
 
 Device::Device(c10::Device torch, std::string name, std::string label)
@@ -129,6 +133,11 @@ void Device::bind() const {
 
 void Device::synchronize() const {
   if (streams_) guardOf(*streams_).synchronizeDevice(streams_->index());
+}
+
+void Device::synchronize(Monitor& monitor) const {
+  waitOnHost(record(), monitor);
+  synchronize();
 }
 
 Event Device::record() const {

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/monitor.h"
+
 namespace c10 {
 struct Event;
 }
@@ -18,6 +20,10 @@ namespace tandem {
 
 /// A point in a device's work. Empty without streams, where work is done when the call returns.
 using Event = std::shared_ptr<c10::Event>;
+
+/// Blocks the calling thread until `event` has happened. Throws PeerError where the run is aborted before: work that
+/// waits for a replica that failed may never end.
+void waitOnHost(const Event& event, Monitor& monitor);
 
 /// One device as a replica sees it: a fixed set of pinned cores, or a GPU with its current stream.
 ///
@@ -46,6 +52,8 @@ class Device {
   /// Pins the calling thread, sets the size of its OpenMP team, makes the GPU and its stream current.
   void bind() const;
   void synchronize() const;
+  /// As waitOnHost(), for all of this device's work: where it may wait for another replica.
+  void synchronize(Monitor& monitor) const;
   Event record() const;
   /// Later work of this device's current stream waits for `event`, without blocking the host; a CPU device has no
   /// stream, so there the calling thread waits. An empty event has happened.

@@ -61,7 +61,7 @@ class TeamMember final : public Team::Member {
         ready_([this](std::span<const Slice> slices) {
           if (sum_.add(slices, part_)) handOver(slices);
         }),
-        inFlight_(shared.options.inFlight) {
+        inFlight_(shared.options.inFlight, shared.monitor) {
     optimizer_->setLossScale(lossScale_.get());
     initialiseWeights(*shared.options.graph, shared.options.seed, buffers_);
     const Pretrained* pretrained = shared.options.pretrained.get();
@@ -85,7 +85,7 @@ class TeamMember final : public Team::Member {
   std::optional<LossScaleState> lossScale() override {
     return lossScale_ ? std::optional(lossScale_->state()) : std::nullopt;
   }
-  void synchronize() override { device_.synchronize(); }
+  void synchronize() override { device_.synchronize(shared_.monitor); }
   void barrier() override { shared_.barrier.arriveAndWait(); }
   void finish() override { shared_.strategy.finish(replica_); }
   Executor& executor() override { return *executor_; }

@@ -11,6 +11,7 @@ struct TeamShared {
   const TeamOptions& options;
   Strategy& strategy;
   LossPlace& lossPlace;
+  Monitor& monitor;
   Barrier& barrier;
 };
 

@@ -2,6 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <array>
+
+#include "measure/telemetry.h"
+
 namespace tandem {
 namespace {
 
@@ -12,6 +16,10 @@ struct Utilization {
 struct Memory {
   unsigned long long total, free, used;  // bytes
 };
+struct MemoryV2 {
+  unsigned version;
+  unsigned long long total, reserved, free, used;  // bytes
+};
 struct Process;  // counted, not read
 struct PciInfo {
   char legacyBusId[16];
@@ -20,8 +28,14 @@ struct PciInfo {
 };
 
 constexpr unsigned gpuSensor = 0, smClock = 1, memoryClock = 2;
-// Bits of the throttle reasons: hardware slowdown, software and hardware thermal slowdown, power brake.
-constexpr unsigned long long slowedBits = 0x8 | 0x20 | 0x40 | 0x80;
+constexpr unsigned memoryVersion = sizeof(MemoryV2) | (2U << 24);  // NVML_STRUCT_VERSION
+constexpr std::array<Nvml::SlowReason, 5> reasonRows{{
+    {powerCap, 0x4},
+    {"hardware", 0x8},
+    {"heat (software)", 0x20},
+    {"heat (hardware)", 0x40},
+    {"power brake", 0x80},
+}};
 constexpr Status success = 0, insufficientSize = 7;
 constexpr unsigned mostNvLinks = 18;
 constexpr unsigned nvLinkToGpu = 0, nvLinkToSwitch = 2, nvLinkToNobody = 0xff;  // nvmlIntNvLinkDeviceType_t
@@ -50,6 +64,7 @@ struct Nvml::Functions {
   Status (*throttleReasons)(Device, unsigned long long*);
 
   // Null where the driver is too old to have them.
+  Status (*memoryV2)(Device, MemoryV2*);
   Status (*processes)(Device, unsigned*, Process*);
   Status (*generation)(Device, unsigned*);
   Status (*lanes)(Device, unsigned*);
@@ -62,6 +77,7 @@ struct Nvml::Functions {
   Status (*nvLinkRemotePci)(Device, unsigned, PciInfo*);
 
   void loadOptionalFrom(void* library) {
+    load(library, "nvmlDeviceGetMemoryInfo_v2", memoryV2);
     load(library, "nvmlDeviceGetComputeRunningProcesses_v3", processes);
     load(library, "nvmlDeviceGetCurrPcieLinkGeneration", generation);
     load(library, "nvmlDeviceGetCurrPcieLinkWidth", lanes);
@@ -115,6 +131,10 @@ std::optional<double> Nvml::usePercent(Device device) const {
 }
 
 std::optional<double> Nvml::memoryMebibytes(Device device) const {
+  MemoryV2 apart{.version = memoryVersion, .total = 0, .reserved = 0, .free = 0, .used = 0};
+  if (functions_->memoryV2 != nullptr && functions_->memoryV2(device, &apart) == success) {
+    return static_cast<double>(apart.used) / mebibyte;
+  }
   Memory memory{};
   if (functions_->memory(device, &memory) != 0) return {};
   return static_cast<double>(memory.used) / mebibyte;
@@ -147,10 +167,12 @@ std::optional<double> Nvml::joules(Device device) const {
   return static_cast<double>(millijoules) / 1e3;
 }
 
-std::optional<double> Nvml::slowed(Device device) const {
+std::span<const Nvml::SlowReason> Nvml::slowReasons() { return reasonRows; }
+
+std::optional<unsigned long long> Nvml::slowedBy(Device device) const {
   unsigned long long reasons = 0;
   if (functions_->throttleReasons(device, &reasons) != 0) return {};
-  return (reasons & slowedBits) != 0 ? 1 : 0;
+  return reasons;
 }
 
 std::optional<double> Nvml::programs(Device device) const {

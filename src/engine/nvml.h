@@ -2,7 +2,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tandem {
@@ -23,16 +25,24 @@ class Nvml {
   /// Null for an address that NVML does not know.
   Device device(const std::string& pciBusId) const;
 
+  struct SlowReason {
+    std::string_view name;
+    unsigned long long bit;
+  };
+  /// A power cap that was set (measure/telemetry.h), and what nobody asked for. Idle clocks and those that were set are
+  /// no reasons.
+  static std::span<const SlowReason> slowReasons();
+
   // Empty: this GPU does not say.
   std::optional<double> usePercent(Device) const;
-  std::optional<double> memoryMebibytes(Device) const;
+  std::optional<double> memoryMebibytes(Device) const;  ///< allocated; of an older driver with its own reserve
   std::optional<double> watts(Device) const;
   std::optional<double> celsius(Device) const;
   std::optional<double> smMegahertz(Device) const;
   std::optional<double> memoryMegahertz(Device) const;
   std::optional<double> joules(Device) const;  ///< since the driver was loaded
-  /// 1 when heat or the supply slows the clocks (a power cap that was set does not count), else 0.
-  std::optional<double> slowed(Device) const;
+  /// Bits of slowReasons(): why the clocks are lower now than they could be.
+  std::optional<unsigned long long> slowedBy(Device) const;
   std::optional<double> programs(Device) const;  ///< that compute on it now, this one included
 
   /// 0: it does not say.

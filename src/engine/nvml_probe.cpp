@@ -5,9 +5,12 @@
 #include "device/gpu_facts.h"
 #include "engine/nvml.h"
 #include "engine/probe.h"
+#include "measure/telemetry.h"
 
 namespace tandem {
 namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 struct GpuQuantity {
   const char *name, *unit;
@@ -21,7 +24,6 @@ constexpr std::array gpuQuantities{
     GpuQuantity{"temperature", "C", &Nvml::celsius},
     GpuQuantity{"SM clock", "MHz", &Nvml::smMegahertz},
     GpuQuantity{"memory clock", "MHz", &Nvml::memoryMegahertz},
-    GpuQuantity{"slowed", "0 or 1", &Nvml::slowed},
     GpuQuantity{"programs", "", &Nvml::programs},
 };
 
@@ -35,6 +37,9 @@ class NvmlProbe final : public Probe {
     std::vector<Quantity> found;
     for (const ProbedGpu& gpu : gpus_) {
       for (const GpuQuantity& quantity : gpuQuantities) found.push_back({gpu.device, quantity.name, quantity.unit});
+      for (const Nvml::SlowReason& reason : Nvml::slowReasons()) {
+        found.push_back({gpu.device, concat(slowedBy, reason.name), "0 or 1"});
+      }
     }
     return found;
   }
@@ -44,7 +49,11 @@ class NvmlProbe final : public Probe {
     for (Nvml::Device device : devices_) {
       for (const GpuQuantity& quantity : gpuQuantities) {
         const auto value = device ? ((*nvml_).*quantity.read)(device) : std::nullopt;
-        values[next++] = value.value_or(std::numeric_limits<double>::quiet_NaN());
+        values[next++] = value.value_or(unknown);
+      }
+      const auto reasons = device ? nvml_->slowedBy(device) : std::nullopt;
+      for (const Nvml::SlowReason& reason : Nvml::slowReasons()) {
+        values[next++] = !reasons ? unknown : (*reasons & reason.bit) != 0 ? 1 : 0;
       }
     }
   }

@@ -41,8 +41,8 @@ std::vector<ProbedGpu> probedGpus(std::span<const int> ordinals);
 /// Where NVIDIA's driver keeps NVML; loaded when it is first needed.
 inline constexpr const char* nvmlLibrary = "libnvidia-ml.so.1";
 
-/// Use, memory, power, temperature, SM and memory clocks of GPUs, whether heat or the supply slows them, and the number
-/// of programs that compute on them. Null without GPUs, or when `library` cannot be loaded.
+/// Use, memory, power, temperature, SM and memory clocks of GPUs, the number of programs that compute on them, and what
+/// slows them (measure/telemetry.h). Null without GPUs, or when `library` cannot be loaded.
 std::unique_ptr<Probe> nvmlProbe(std::vector<ProbedGpu> gpus, const char* library = nvmlLibrary);
 
 }  // namespace tandem

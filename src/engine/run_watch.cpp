@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/statistics.h"
 #include "base/text.h"
 #include "engine/system_counters.h"
 
@@ -41,17 +40,6 @@ Probes probesOf(const RunPlan& plan, const std::vector<int>& cpus) {
   return probes;
 }
 
-/// Of all GPUs' samples in the window; empty when none says.
-std::optional<double> gpuSlowed(const Telemetry& telemetry) {
-  std::vector<double> samples;
-  for (const TelemetrySeries& series : telemetry.series) {
-    if (series.quantity != "slowed") continue;
-    const auto values = valuesIn(telemetry, series, trainingPhase);
-    samples.insert(samples.end(), values.begin(), values.end());
-  }
-  return mean(samples);
-}
-
 }  // namespace
 
 RunWatch::RunWatch(const RunPlan& plan, std::vector<GpuUse> before)
@@ -82,11 +70,12 @@ void RunWatch::windowEnds() {
 
 void RunWatch::fill(RunRecord& record) {
   record.telemetry = sampler_.finish();
-  window_.gpuSlowed = gpuSlowed(record.telemetry);
+  window_.gpuSlowed = slowedShare(record.telemetry, trainingPhase);
   window_.gpuPrograms = otherPrograms(record.telemetry, trainingPhase);
   record.interference = judge(window_);
   if (window_.begin.joules && window_.end.joules) record.energyJoules = *window_.end.joules - *window_.begin.joules;
   for (const std::string& line : unequalClocks(record.telemetry, trainingPhase)) record.notes.push_back(line);
+  for (const std::string& line : slowdowns(record.telemetry, trainingPhase)) record.notes.push_back(line);
   for (const std::string& line : busyLines(before_)) record.notes.push_back(concat("before the run ", line));
   if (window_.gpuPrograms.value_or(0) > 0) {
     record.notes.push_back(concat(*window_.gpuPrograms,

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <c10/core/Event.h>
-
 #include <cstdint>
 #include <deque>
 
@@ -14,17 +12,19 @@ namespace tandem {
 class StepsInFlight {
  public:
   /// REQUIRES: most >= 1; with 1 the host waits for every step.
-  explicit StepsInFlight(int64_t most) : most_(most) {}
+  /// `monitor`: of the run; outlives this.
+  StepsInFlight(int64_t most, Monitor& monitor) : most_(most), monitor_(monitor) {}
 
-  /// The end of the step that was enqueued last. Returns when another one may be. An empty event has happened.
+  /// The end of the step that was enqueued last. Returns when another one may be. Throws as waitOnHost().
   void add(Event end) {
     if (!end) return;
     ends_.push_back(std::move(end));
-    for (; static_cast<int64_t>(ends_.size()) >= most_; ends_.pop_front()) ends_.front()->synchronize();
+    for (; static_cast<int64_t>(ends_.size()) >= most_; ends_.pop_front()) waitOnHost(ends_.front(), monitor_);
   }
 
  private:
   int64_t most_;
+  Monitor& monitor_;
   std::deque<Event> ends_;  // of steps that may still run
 };
 

@@ -1,5 +1,6 @@
 #include "engine/team.h"
 
+#include <latch>
 #include <thread>
 
 #include "base/catalog.h"
@@ -53,24 +54,26 @@ void Team::noteFailure(int index, std::exception_ptr failure, const std::string&
   monitor_->abort(concat("replica ", index, " failed: ", text));
 }
 
-void Team::runMember(int index, const std::function<void(Member&)>& body) noexcept {
+void Team::runMember(int index, const std::function<void(Member&)>& body, std::latch& left) noexcept {
+  std::unique_ptr<Member> member;
   try {
     options_.devices[static_cast<size_t>(index)].bind();
-    const auto member = makeMember(index, {options_, *strategy_, *lossPlace_, *barrier_});
+    member = makeMember(index, {options_, *strategy_, *lossPlace_, *monitor_, *barrier_});
     body(*member);
     member->synchronize();
-    member->barrier();  // nobody frees what another one may still read
   } catch (const std::exception& failure) {
     noteFailure(index, std::current_exception(), failure.what());
   } catch (...) {
     noteFailure(index, std::current_exception(), "unknown exception");
   }
+  left.arrive_and_wait();  // nobody frees what another one may still read
 }
 
 void Team::run(const std::function<void(Member&)>& body) {
+  std::latch left(std::ssize(options_.devices));
   std::vector<std::jthread> threads;
   for (size_t i = 0; i < options_.devices.size(); ++i) {
-    threads.emplace_back([this, i, &body] { runMember(static_cast<int>(i), body); });
+    threads.emplace_back([this, i, &body, &left] { runMember(static_cast<int>(i), body, left); });
   }
   threads.clear();
   if (firstFailure_) std::rethrow_exception(firstFailure_);

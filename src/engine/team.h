@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -65,9 +66,9 @@ class Team {
     /// Of this replica after its last step, none without loss scaling; waits for the device. Throws as
     /// LossScale::state().
     virtual std::optional<LossScaleState> lossScale() = 0;
-    virtual void synchronize() = 0;
-    virtual void barrier() = 0;  ///< with all other members
-    virtual void finish() = 0;   ///< after the last step: parameters are those of the last update
+    virtual void synchronize() = 0;  ///< with the device; throws PeerError when another replica has failed
+    virtual void barrier() = 0;      ///< with all other members
+    virtual void finish() = 0;       ///< after the last step: parameters are those of the last update
     virtual Executor& executor() = 0;
     virtual FlatBuffers& buffers() = 0;
   };
@@ -82,7 +83,8 @@ class Team {
   std::string exchangeMemory() const;  ///< of the strategy
 
  private:
-  void runMember(int index, const std::function<void(Member&)>& body) noexcept;
+  /// Arrives at `left` when the replica will touch no other one's memory any more.
+  void runMember(int index, const std::function<void(Member&)>& body, std::latch& left) noexcept;
   void noteFailure(int index, std::exception_ptr failure, const std::string& text) noexcept;
 
   TeamOptions options_;

@@ -1,6 +1,7 @@
 #include "executor/operation_call.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Context.h>
 
 #include <array>
 
@@ -72,8 +73,30 @@ at::Tensor averagePool(OperationArguments& a) {
   return at::avg_pool2d(w.input, w.kernel, w.stride, w.padding, a.attributes.ceilMode, a.attributes.countPadding);
 }
 
+/// Means along `dimension` over `count` windows, as adaptive_avg_pool2d takes them; fp32.
+at::Tensor windowMeans(const at::Tensor& x, int64_t dimension, int64_t count) {
+  const int64_t size = x.size(dimension);
+  std::vector<at::Tensor> means;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t begin = i * size / count, end = ((i + 1) * size + count - 1) / count;
+    means.push_back(
+        x.narrow(dimension, begin, end - begin).mean(at::IntArrayRef(dimension), /*keepdim=*/true, at::kFloat));
+  }
+  return at::cat(means, dimension);
+}
+
+// ATen's own backward adds in any order on a GPU, and refuses to where the same bits are asked for.
 at::Tensor adaptiveAveragePool(OperationArguments& a) {
-  return at::adaptive_avg_pool2d(a.inputs[0], {a.attributes.poolH, a.attributes.poolW});
+  const at::Tensor& x = a.inputs[0];
+  const int64_t height = a.attributes.poolH, width = a.attributes.poolW;
+  if (x.size(2) == height && x.size(3) == width) return at::alias(x);
+  if (x.size(2) % height == 0 && x.size(3) % width == 0) {
+    const std::array<int64_t, 2> window{x.size(2) / height, x.size(3) / width};
+    return at::avg_pool2d(x, window, window);
+  }
+  if (!at::globalContext().deterministicAlgorithms()) return at::adaptive_avg_pool2d(x, {height, width});
+  const at::Tensor means = windowMeans(windowMeans(x, 2, height), 3, width);
+  return means.to(x.scalar_type()).contiguous(x.suggest_memory_format());
 }
 
 at::Tensor globalAveragePool(OperationArguments& a) { return at::adaptive_avg_pool2d(a.inputs[0], {1, 1}); }

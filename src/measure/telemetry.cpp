@@ -63,6 +63,32 @@ std::optional<double> otherPrograms(const Telemetry& telemetry, const std::strin
   return most - 1;
 }
 
+std::optional<double> slowedShare(const Telemetry& telemetry, const std::string& phase) {
+  std::map<std::string, std::vector<double>> slowed;  // by device: 1 in a moment with a reason
+  for (const TelemetrySeries& series : telemetry.series) {
+    if (!series.quantity.starts_with(slowedBy) || series.quantity.ends_with(powerCap)) continue;
+    const auto values = valuesIn(telemetry, series, phase);
+    auto& any = slowed[series.device];
+    any.resize(std::max(any.size(), values.size()));
+    for (size_t i = 0; i < values.size(); ++i) any[i] = std::max(any[i], values[i]);
+  }
+  std::vector<double> all;
+  for (const auto& [device, moments] : slowed) all.insert(all.end(), moments.begin(), moments.end());
+  return mean(all);
+}
+
+std::vector<std::string> slowdowns(const Telemetry& telemetry, const std::string& phase) {
+  std::vector<std::string> lines;
+  for (const TelemetrySeries& series : telemetry.series) {
+    if (!series.quantity.starts_with(slowedBy)) continue;
+    const double share = mean(valuesIn(telemetry, series, phase)).value_or(0);
+    if (share == 0) continue;
+    lines.push_back(
+        concat(series.device, " was ", series.quantity, " in ", fixed(100 * share, 1), " % of the samples"));
+  }
+  return lines;
+}
+
 std::vector<std::string> unequalClocks(const Telemetry& telemetry, const std::string& phase) {
   std::vector<std::string> lines;
   for (const auto& [quantity, clocks] : clocksIn(telemetry, phase)) {

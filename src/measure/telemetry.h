@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -42,6 +43,16 @@ std::vector<double> valuesIn(const Telemetry& telemetry, const TelemetrySeries& 
 /// The most programs at once on any GPU in `phase`, without the run itself. Empty where the driver lists not even that,
 /// as in some containers: it lists no others either.
 std::optional<double> otherPrograms(const Telemetry& telemetry, const std::string& phase);
+
+/// Quantities that are 1 while a GPU's clocks are lowered are named `slowedBy` and the reason: a power cap that was
+/// set, `powerCap`, or what nobody asked for, heat or the supply.
+inline constexpr std::string_view slowedBy = "slowed by ", powerCap = "power cap";
+
+/// Share of all GPUs' moments in `phase` with any reason but the power cap. Empty when none says.
+std::optional<double> slowedShare(const Telemetry& telemetry, const std::string& phase);
+
+/// "cuda:0 was slowed by power cap in 40.0 % of the samples" for each device and reason of `phase`.
+std::vector<std::string> slowdowns(const Telemetry& telemetry, const std::string& phase);
 
 /// "SM clock differs: cuda:0 1771 MHz, cuda:1 1683 MHz (95.0 % of cuda:0)" for each clock whose median in `phase`
 /// differs by more than 1 % among devices; the first device of a quantity is the one the others are compared with.

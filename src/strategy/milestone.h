@@ -27,8 +27,8 @@ class Milestone {
 
   /// Later work of `device` comes after `value`.
   void follow(int64_t value, const Device& device) const { device.wait(events_[value % 2]); }
-  /// Blocks the calling thread until then: for work on the host.
-  void synchronize(int64_t value) const;
+  /// Blocks the calling thread until then: for work on the host. Throws as waitOnHost().
+  void synchronize(int64_t value, Monitor& monitor) const { waitOnHost(events_[value % 2], monitor); }
 
  private:
   std::atomic<int64_t> value_{0};

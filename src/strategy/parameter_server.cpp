@@ -44,7 +44,7 @@ void ParameterServer::attach(Replica& replica) {
     shards_.resize(plan_.size());
     traffic_ = trafficOf(replica.buffers, placement);
   }
-  replica.device.synchronize();
+  replica.device.synchronize(*context_.monitor);
   attached_.arriveAndWait();
   if (plan_.front().throughHost) {
     lane.onHost = std::make_unique<HostGradients>(replica.buffers, replica.device, context_.bucketBytes);
@@ -54,14 +54,14 @@ void ParameterServer::attach(Replica& replica) {
       shards_[i] = std::make_unique<Shard>(plan_[i], *lanes_[0].buffers, context_);
     }
   }
-  replica.device.synchronize();
+  replica.device.synchronize(*context_.monitor);
   attached_.arriveAndWait();
   for (const auto& shard : shards_) {
     for (const Piece& piece : shard->pieces(replica.index, replica.buffers)) lane.work.push_back({shard.get(), piece});
   }
   if (replica.lossScale != nullptr) scaleLoss(replica);
   pull(replica, Shard::Values::masters);
-  replica.device.synchronize();
+  replica.device.synchronize(*context_.monitor);
   attached_.arriveAndWait();
 }
 
@@ -115,7 +115,7 @@ bool ParameterServer::gathered(const Replica& replica, const Work& work) const {
   }
   for (const Lane& lane : lanes_) {
     if (lane.onHost) {
-      milestone(lane).synchronize(step);
+      milestone(lane).synchronize(step, *context_.monitor);
     } else {
       milestone(lane).follow(step, replica.device);
     }

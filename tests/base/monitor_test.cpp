@@ -102,6 +102,37 @@ TEST_P(MonitorWaits, AReasonThatThrowsPassesThrough) {
   EXPECT_FALSE(monitor.aborted());
 }
 
+TEST_P(MonitorWaits, PollSeesWhatNobodyNotifiesOf) {
+  Monitor monitor(GetParam());
+  int turns = 0;
+  monitor.poll([&] { return ++turns == 400; });
+  EXPECT_EQ(turns, 400);
+}
+
+TEST_P(MonitorWaits, AbortFreesWhoPollsAndEndsOnceWhatWasHandedToIt) {
+  Monitor monitor(GetParam());
+  std::atomic<int> polling{0}, freed{0}, ends{0};
+  monitor.onAbort([&] { ends.fetch_add(1); });
+  onThreads(2, [&](int self) {
+    if (self == 0) {
+      while (polling.load() == 0) std::this_thread::yield();
+      monitor.abort("stop");
+      monitor.abort("a later reason");
+      return;
+    }
+    try {
+      monitor.poll([&] {
+        polling = 1;
+        return false;
+      });
+    } catch (const PeerError&) {
+      freed.fetch_add(1);
+    }
+  });
+  EXPECT_EQ(freed.load(), 1);
+  EXPECT_EQ(ends.load(), 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, MonitorWaits, testing::Bool(),
                          [](const auto& kind) { return kind.param ? "Blocking" : "Spinning"; });
 

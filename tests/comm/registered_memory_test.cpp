@@ -59,7 +59,9 @@ class RegisteredMemoryTest : public testing::Test {
  protected:
   RegisteredMemoryTest() { asked_.blocks.reserve(16); }
   void end(RegisteredMemory& memory, bool hasWork = false) {
-    memory.end(hasWork, [this] { asked_.calls.emplace_back("communicator ends"); });
+    if (!hasWork) memory.withdrawAll();
+    asked_.calls.emplace_back("communicator ends");
+    memory.releaseUnused();
   }
 
   Asked asked_;

@@ -130,6 +130,57 @@ TEST(BatchMaker, EveryKindOfLabelsStandsBesideItsImage) {
   }
 }
 
+/// Every image has the same label.
+class LabelledDataset final : public Dataset {
+ public:
+  LabelledDataset(const LabelKind& kind, std::vector<uint8_t> label) : label_(std::move(label)) {
+    info_ = {.name = "labelled", .height = 4, .width = 4, .channels = 3, .classes = 3, .normalization = {}};
+    info_.labels = &kind;
+  }
+  const DatasetInfo& info() const override { return info_; }
+  int64_t size() const override { return 1; }
+  void get(int64_t, std::span<uint8_t>, std::span<uint8_t> label) const override {
+    std::ranges::copy(label_, label.begin());
+  }
+
+ private:
+  DatasetInfo info_;
+  std::vector<uint8_t> label_;
+};
+
+template <class Value>
+std::vector<uint8_t> bytesOf(const std::vector<Value>& values) {
+  std::vector<uint8_t> bytes(values.size() * sizeof(Value));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+/// What is refused; empty: nothing.
+std::string refusal(std::string_view kind, std::vector<uint8_t> label) {
+  label.resize(labelBytes(find(labelKinds(), kind, "labels"), 3));
+  const auto dataset = std::make_shared<LabelledDataset>(find(labelKinds(), kind, "labels"), label);
+  try {
+    BatchMaker(dataset, planOf(1, 0, 1)).make(0);
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(BatchMaker, ALabelThatIsNoneOfTheDataSetsIsADataError) {
+  EXPECT_EQ(refusal("class", bytesOf<int64_t>({2})), "");
+  EXPECT_EQ(
+      refusal("class", bytesOf<int64_t>({3})),
+      "image 0 (from 0) of data set 'labelled': its label is 3, of 3 classes it must be from 0 to 2; check the data");
+  EXPECT_NE(refusal("class", bytesOf<int64_t>({-1})), "");
+  EXPECT_EQ(refusal("flags", {1, 0, 1}), "");
+  EXPECT_NE(refusal("flags", {1, 0, 2}).find("its label of class 2 is 2, it must be 0 or 1"), std::string::npos);
+  EXPECT_EQ(refusal("boxes", bytesOf<float>({2, 0.1F, 0.1F, 0.2F, 0.3F})), "");
+  EXPECT_NE(refusal("boxes", bytesOf<float>({3, 0.1F, 0.1F, 0.2F, 0.3F})).find("its box 0 is of class 3"),
+            std::string::npos);
+  EXPECT_NE(refusal("boxes", bytesOf<float>({1, 0.2F, 0.1F, 0.2F, 0.3F})), "") << "of no width";
+}
+
 TEST(BatchMaker, OrderDependsOnSeedAndEpochAndCanBeOff) {
   const auto dataset = std::make_shared<NumberedDataset>(60, 4, 3);
   BatchPlan plan = planOf(60, 0, 60);

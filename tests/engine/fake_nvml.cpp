@@ -5,7 +5,8 @@
 
 namespace {
 
-constexpr int ok = 0, invalidArgument = 2, notSupported = 3, notFound = 6, insufficientSize = 7;
+constexpr int ok = 0, invalidArgument = 2, notSupported = 3, notFound = 6, insufficientSize = 7,
+              argumentVersionMismatch = 25;
 enum Ends { none, gpus17And65, aSwitch, silent };
 struct Gpu {
   const char* address;
@@ -29,6 +30,7 @@ Gpu gpus[] = {
     {"00000000:E1:00.0", 60, 1700, 0, 512, 0, none, 0, 1, 2, 7, 7, 3, 16},  // idle from the third reading on
 };
 Gpu& calming = gpus[8];
+constexpr unsigned long long reservedMebibytes = 600;  // by the driver
 
 Gpu& gpu(void* device) { return *static_cast<Gpu*>(device); }
 
@@ -58,7 +60,7 @@ int nvmlDeviceGetUtilizationRates(void* device, unsigned* gpuAndMemory) {
 
 int nvmlDeviceGetMemoryInfo(void* device, unsigned long long* totalFreeUsed) {
   totalFreeUsed[0] = 80ULL << 30;
-  totalFreeUsed[2] = gpu(device).usedMebibytes << 20;
+  totalFreeUsed[2] = (gpu(device).usedMebibytes + reservedMebibytes) << 20;
   totalFreeUsed[1] = totalFreeUsed[0] - totalFreeUsed[2];
   return ok;
 }
@@ -79,6 +81,21 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* 
 }
 
 #ifndef OLD_DRIVER
+
+int nvmlDeviceGetMemoryInfo_v2(void* device, void* info) {
+  struct {
+    unsigned version;
+    unsigned long long total, reserved, free, used;
+  } memory;
+  std::memcpy(&memory, info, sizeof memory);
+  if (memory.version != 0x2000028) return argumentVersionMismatch;
+  memory.total = 80ULL << 30;
+  memory.reserved = reservedMebibytes << 20;
+  memory.used = gpu(device).usedMebibytes << 20;
+  memory.free = memory.total - memory.reserved - memory.used;
+  std::memcpy(info, &memory, sizeof memory);
+  return ok;
+}
 
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, void*) {
   const unsigned room = *count;

@@ -20,7 +20,9 @@ TEST(GpuUse, IsThatOfEveryGpuByItsAddress) {
   EXPECT_EQ(uses[1].mebibytes, 5120.0);
   EXPECT_EQ(uses[1].programs, 0.0);
   EXPECT_FALSE(uses[2].percent || uses[2].mebibytes || uses[2].programs);
-  EXPECT_FALSE(readGpuUse(std::vector{at("65")}, TANDEM_FAKE_OLD_NVML).front().programs);
+  const GpuUse old = readGpuUse(std::vector{at("65")}, TANDEM_FAKE_OLD_NVML).front();
+  EXPECT_FALSE(old.programs);
+  EXPECT_EQ(old.mebibytes, 2648.0) << "with what the driver keeps for itself";
   EXPECT_FALSE(readGpuUse(std::vector{at("65")}, "libno-such-library.so.1").front().percent);
 }
 

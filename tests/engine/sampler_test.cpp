@@ -129,10 +129,13 @@ TEST(NvmlProbe, ReadsEveryGpuByItsAddress) {
   const auto quantities = probe->quantities();
   std::vector<double> values(quantities.size());
   probe->read(values);
-  const std::vector<double> expected{71, 2048, 350.5, 64, 1771, 2619, 0, 1, 72, 2048, 350.5, 64, 1683, 2619, 1, 2};
+  const std::vector<double> expected{71, 2048, 350.5, 64, 1771, 2619, 1, 1, 0, 0, 0, 0,
+                                     72, 2048, 350.5, 64, 1683, 2619, 2, 1, 0, 0, 1, 0};
   EXPECT_EQ(values, expected);
+  EXPECT_EQ(quantities[7].name, "slowed by power cap");
+  EXPECT_EQ(quantities[22].name, "slowed by heat (hardware)");
   EXPECT_EQ(quantities[4].name, "SM clock");
-  EXPECT_EQ(quantities[12].device, "cuda:1");
+  EXPECT_EQ(quantities[12].device, "cuda:1") << quantities[12].name;
   EXPECT_DOUBLE_EQ(*probe->joules(), 2 * 1234.5);
 }
 

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
+#include <thread>
 
 #include "base/catalog.h"
 #include "base/text.h"
@@ -126,6 +128,8 @@ class StreamedTeam {
     });
     return seen;
   }
+
+  void run(const std::function<void(Team::Member&)>& body) { team_->run(body); }
 
   /// Of replica 0, after two other steps.
   std::vector<StepSample> samples(int64_t steps) {
@@ -255,11 +259,37 @@ TEST(Streams, ABatchIsWaitedForBetweenRecordedSteps) {
   }
 }
 
+/// What replica 0 does on a device that never ends its work, because replica 1 fails.
+void expectFreed(const std::function<void(Team::Member&)>& work) {
+  RecordedStreams::stuck = true;
+  std::atomic<bool> began{false}, wentOn{false};
+  EXPECT_THROW(StreamedTeam({"independent", "shared"}, {.inFlight = 1}).run([&](Team::Member& member) {
+    if (member.index() == 1) {
+      while (!began) std::this_thread::yield();
+      throw DataError("an image is damaged");
+    }
+    began = true;
+    work(member);
+    wentOn = true;
+  }),
+               DataError);
+  RecordedStreams::stuck = false;
+  EXPECT_FALSE(wentOn);
+}
+
+TEST(Streams, AFailureFreesWhoWaitsForTheDeviceAndIsWhatIsReported) {
+  expectFreed([](Team::Member& member) { member.synchronize(); });
+  expectFreed([](Team::Member& member) {
+    for (int step = 0; step < 2; ++step) member.step();
+  });
+}
+
 /// The events that the host waited for while ten steps ended.
 std::vector<int64_t> waitedFor(int64_t inFlight) {
   const Device device = Device::cpuWithStreams(0, RecordedStreams::device(0));
   RecordedStreams::take();
-  StepsInFlight steps(inFlight);
+  Monitor monitor(/*block=*/false);
+  StepsInFlight steps(inFlight, monitor);
   int64_t first = -1;
   std::vector<int64_t> waited;
   for (int i = 0; i < 10; ++i) {
@@ -280,7 +310,8 @@ TEST(StepsInFlight, TheOldestStepIsWaitedFor) {
 }
 
 TEST(StepsInFlight, WithoutStreamsThereIsNothingToWaitFor) {
-  StepsInFlight steps(1);
+  Monitor monitor(/*block=*/false);
+  StepsInFlight steps(1, monitor);
   EXPECT_NO_THROW(steps.add(Device::cpu(0, {}, 0).record()));
 }
 

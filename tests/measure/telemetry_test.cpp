@@ -45,6 +45,20 @@ TEST(Telemetry, OtherProgramsAreThoseBesideTheRunItself) {
   EXPECT_FALSE(otherPrograms(telemetry, "training")) << "the driver does not list even this one";
 }
 
+TEST(Telemetry, ReasonsForLowerClocksAreNamedAndAPowerCapIsNotJudged) {
+  Telemetry telemetry = clocksOf({});
+  EXPECT_FALSE(slowedShare(telemetry, "training"));
+  telemetry.series = {{"cuda:0", "slowed by power cap", "0 or 1", {1, 1, 1}},
+                      {"cuda:0", "slowed by hardware", "0 or 1", {1, 0, 0}}};
+  EXPECT_EQ(slowedShare(telemetry, "training"), 0.0);
+  EXPECT_EQ(slowdowns(telemetry, "training"),
+            std::vector<std::string>{"cuda:0 was slowed by power cap in 100.0 % of the samples"});
+  telemetry.series.push_back({"cuda:1", "slowed by hardware", "0 or 1", {0, 1, 0}});
+  telemetry.series.push_back({"cuda:1", "slowed by heat (hardware)", "0 or 1", {0, 1, 0}});
+  EXPECT_EQ(slowedShare(telemetry, "training"), 0.25) << "one of four moments, for two reasons";
+  EXPECT_EQ(slowdowns(telemetry, "training").back(), "cuda:1 was slowed by heat (hardware) in 50.0 % of the samples");
+}
+
 TEST(Telemetry, EqualClocksAreNotMentioned) {
   EXPECT_TRUE(unequalClocks(clocksOf({{"cuda:0", 1771.5}, {"cuda:1", 1760}}), "training").empty());
   EXPECT_TRUE(unequalClocks(clocksOf({{"cuda:0", 1771.5}}), "training").empty());

@@ -3,6 +3,7 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <mutex>
@@ -78,6 +79,9 @@ class RecordedStreams {
   /// How long the host's wait for an event takes.
   static inline std::chrono::milliseconds waitTakes{0};
 
+  /// Events that never happen: those of work that waits for a replica that failed.
+  static inline std::atomic<bool> stuck{false};
+
   static int64_t nextEvent() {
     const std::lock_guard lock(mutex);
     return events++;
@@ -117,6 +121,7 @@ class RecordedStreamsGuard final : public c10::impl::DeviceGuardImplInterface {
     RecordedStreams::add({Call::block, RecordedStreams::numberOf(stream), *number(event)});
   }
   bool queryEvent(void* event) const override {
+    if (RecordedStreams::stuck) return false;
     synchronizeEvent(event);
     return true;
   }

@@ -4,16 +4,10 @@
 
 #include <functional>
 #include <memory>
-#include <stdexcept>
 
 #include "device/device.h"
 
 namespace tandem {
-
-/// What cannot be kept: its text is the library's reason, in one line.
-struct RecordingFailed : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// Work of a device that is enqueued once and then launched again as a whole: a CUDA graph, or several with calls of
 /// the host between them. All methods on the thread whose device is bound.
@@ -23,8 +17,9 @@ class RecordedWork {
 
   /// Calls `work` once; what it enqueues on the current stream is kept instead of done. The memory that it takes and
   /// gives back stays this object's, where each launch finds it again; numbers drawn from `generator` are new ones in
-  /// each. Nothing in it may wait for the device. Once only. Throws RecordingFailed; the device's stream is then as
-  /// before, what `work` did on the host is not undone.
+  /// each. Nothing in it may wait for the device, nor draw from other generators. Once only, and if several devices
+  /// record, each before any launches. Throws what `work` throws and what the library refuses; the device and its
+  /// generators then go on as before, what `work` did on the host is not undone.
   virtual void record(const std::function<void()>& work, const at::Generator& generator) = 0;
 
   /// Within `work`: a call that each launch makes, on its thread, after all was enqueued that `work` did before and

@@ -20,6 +20,7 @@ class GatheredLoss final : public LossPlace {
  public:
   explicit GatheredLoss(const LossPlaceOptions& options)
       : options_(options),
+        loss_(options.loss->on(options.devices.at(0)->torch())),
         replicas_(static_cast<int>(options.devices.size())),
         outputs_(options.devices.size()),
         published_(options.devices.size()),
@@ -38,6 +39,7 @@ class GatheredLoss final : public LossPlace {
   void computeJoined(int64_t step);
 
   LossPlaceOptions options_;
+  Loss loss_;  // on the root's device
   int replicas_;
   Batch joined_;                     // written by the root only
   std::vector<at::Tensor> outputs_;  // per replica
@@ -87,7 +89,7 @@ void GatheredLoss::computeJoined(int64_t step) {
     parts.push_back(outputs_[static_cast<size_t>(i)].to(device(0).torch(), /*non_blocking=*/true));
   }
   const at::Tensor output = at::cat(parts);
-  result_ = options_.loss->of(output, joined_.labels, options_.smoothing, output.size(0) / replicas_);
+  result_ = loss_(output, joined_.labels, options_.smoothing, output.size(0) / replicas_);
   publish(0, lossReady_, step);
 }
 

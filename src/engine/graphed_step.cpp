@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 
 #include "base/span.h"
+#include "base/text.h"
+#include "engine/failure.h"
 
 namespace tandem {
 namespace {
@@ -35,7 +37,12 @@ void GraphedStep::call(std::function<void()> onHost) {
 // A source that gives the same tensors again has them read where they are; others make new ones, so these are free.
 void GraphedStep::record(const Batch& batch) {
   held_ = batch;
-  recorded_->record([this] { loss_ = work_(held_); }, generator_);
+  try {
+    recorded_->record([this] { loss_ = work_(held_); }, generator_);
+  } catch (const std::exception& failure) {
+    if (isOutOfMemory(failure)) throw;  // a batch that is too large, not a step that no graph can hold
+    throw RecordingFailed(firstLine(failure.what()));
+  }
 }
 
 void GraphedStep::launch() {

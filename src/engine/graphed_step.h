@@ -1,11 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 
 #include "device/batch.h"
 #include "device/recorded_work.h"
 
 namespace tandem {
+
+/// A step that cannot be recorded: the library's reason, in one line.
+struct RecordingFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 /// A replica's step as recorded work (--graph).
 ///
@@ -21,8 +27,12 @@ class GraphedStep {
 
   GraphedStep(std::unique_ptr<RecordedWork> recorded, Work work, at::Generator generator);
 
-  /// The loss of this batch, valid as long as anybody holds it. Throws what `work` throws, and RecordingFailed.
+  /// The loss of this batch, valid as long as anybody holds it. Throws what `work` throws; but where that is recorded,
+  /// and memory was not refused, RecordingFailed.
   at::Tensor run(const Batch& batch);
+
+  /// Whether run() records next. REQUIRES: all replicas of a team have come that far before one of them records.
+  bool recordsNext() const { return done_ == eagerSteps; }
 
   /// Within `work`: a call of the host that every step makes, in its place amid what is enqueued.
   void call(std::function<void()> onHost);

@@ -1,5 +1,7 @@
 #include "engine/loss.h"
 
+#include <ATen/ATen.h>
+
 #include <array>
 
 #include "base/catalog.h"
@@ -11,10 +13,22 @@
 namespace tandem {
 namespace {
 
+template <auto loss>
+Loss anywhere(at::Device) {
+  return loss;
+}
+
+Loss multiboxOn(at::Device device) {
+  return [boxes = ssdDefaultBoxes().to(device)](const at::Tensor& output, const at::Tensor& labels, double smoothing,
+                                                int64_t divisor) {
+    return multiboxLoss(output, labels, boxes, smoothing, divisor);
+  };
+}
+
 constexpr std::array lossRows{
-    LossEntry{"softmax_cross_entropy", "class", softmaxCrossEntropy},
-    LossEntry{"binary_cross_entropy", "flags", binaryCrossEntropy},
-    LossEntry{"multibox", "boxes", multiboxLoss},
+    LossEntry{"softmax_cross_entropy", "class", anywhere<softmaxCrossEntropy>},
+    LossEntry{"binary_cross_entropy", "flags", anywhere<binaryCrossEntropy>},
+    LossEntry{"multibox", "boxes", multiboxOn},
 };
 
 constexpr std::array<LossPlaceEntry, 2> placeRows{{

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -15,12 +16,16 @@
 
 namespace tandem {
 
-/// How the loss of that name in taskLosses() is computed: outputs [N, ...] and labels [N, ...] -> mean loss and
-/// gradient of the mean over `divisor` rows.
+/// Outputs [N, ...] and labels [N, ...] -> mean loss and gradient of the mean over `divisor` rows. On a GPU it only
+/// enqueues.
+using Loss = std::function<LossAndGradient(const at::Tensor& output, const at::Tensor& labels, double smoothing,
+                                           int64_t divisor)>;
+
+/// How the loss of that name in taskLosses() is computed.
 struct LossEntry {
   std::string_view name;
-  std::string_view labels;  ///< row of labelKinds() that it reads
-  LossAndGradient (*of)(const at::Tensor& output, const at::Tensor& labels, double smoothing, int64_t divisor);
+  std::string_view labels;        ///< row of labelKinds() that it reads
+  Loss (*on)(at::Device device);  ///< of outputs there; it holds what the computation needs besides
 };
 std::span<const LossEntry> losses();
 

@@ -223,6 +223,8 @@ StepSample TeamMember::step() {
   fetch();
   const Nanos fetched = now();
   inFlight_.add(std::move(ended_));  // the device computes while the host waits here: no communication
+  // What the steps so far took is given back when the first replica records, of all GPUs at once.
+  if (graphed_ && graphed_->recordsNext()) barrier();
   keep(graphed_ ? graphed_->run(batch_) : train(batch_));
   const Nanos computed = now();
   if (!recordsExchange_) exchange();

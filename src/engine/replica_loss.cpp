@@ -8,7 +8,9 @@ namespace {
 
 class ReplicaLoss final : public LossPlace {
  public:
-  explicit ReplicaLoss(const LossPlaceOptions& options) : options_(options) {}
+  explicit ReplicaLoss(const LossPlaceOptions& options) : options_(options) {
+    for (const Device* device : options.devices) losses_.push_back(options.loss->on(device->torch()));
+  }
 
   bool needsSource(int) const override { return true; }
   int share() const override { return 1; }
@@ -18,12 +20,13 @@ class ReplicaLoss final : public LossPlace {
     options_.devices.at(static_cast<size_t>(index))->wait(out.ready);
   }
 
-  LossAndGradient compute(int, const at::Tensor& output, const at::Tensor& labels, int64_t batch) override {
-    return options_.loss->of(output, labels, options_.smoothing, batch);
+  LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels, int64_t batch) override {
+    return losses_.at(static_cast<size_t>(index))(output, labels, options_.smoothing, batch);
   }
 
  private:
   LossPlaceOptions options_;
+  std::vector<Loss> losses_;  // per replica
 };
 
 }  // namespace

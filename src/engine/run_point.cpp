@@ -13,6 +13,7 @@
 #include "engine/environment.h"
 #include "engine/failure.h"
 #include "engine/graph_use.h"
+#include "engine/graphed_step.h"
 #include "engine/initialise.h"
 #include "engine/measured_run.h"
 #include "engine/pretrained.h"

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "executor/fusion.h"
+#include "executor/generator.h"
 #include "graph/operation.h"
 #include "kernels/engine_sums.h"
 #include "kernels/launch.h"
@@ -59,7 +60,7 @@ size_t fastestEngine(const std::vector<double>& seconds) {
 class Choosing {
  public:
   Choosing(const Graph& graph, const EngineTrial& trial, MeasuredCache& cache)
-      : graph_(graph), trial_(trial), tuner_(trial.rule, cache) {}
+      : graph_(graph), trial_(trial), tuner_(trial.rule, cache), generator_(newGenerator(trial.device, 1)) {}
 
   PassResult of(ConvolutionPass pass, const Node& node) {
     const Shapes shapes = shapesOf(node);
@@ -136,7 +137,7 @@ class Choosing {
 
   at::Tensor random(at::IntArrayRef shape) const {
     const auto options = at::TensorOptions(trial_.compute).device(trial_.device).memory_format(channelsLast);
-    return at::empty(shape, options).normal_();
+    return at::empty(shape, options).normal_(0, 1, generator_);
   }
 
   PassResult measured(const ConvolutionProblem& problem, const Shapes& shapes) {
@@ -223,6 +224,7 @@ class Choosing {
   const Graph& graph_;
   const EngineTrial& trial_;
   Tuner tuner_;
+  at::Generator generator_;                  // a measurement takes no numbers from a run
   std::map<std::string, PassResult> known_;  // by problem
   std::map<std::string, NormResult> knownNorms_;
   std::map<std::string, SumsResult> knownSums_;  // by both

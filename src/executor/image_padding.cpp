@@ -11,6 +11,7 @@
 #include "base/turns.h"
 #include "executor/convolution_trial.h"
 #include "executor/executor.h"
+#include "executor/generator.h"
 #include "executor/planned_executor.h"
 #include "graph/operation.h"
 #include "kernels/normalize.h"
@@ -49,10 +50,12 @@ class StemTrial {
       : trial_(trial),
         stem_(stem),
         buffers_(parameterSpecs(stem, options), *trial.precision, options.device, options.layout.format),
-        executor_(makePlannedExecutor(options)) {
+        executor_(makePlannedExecutor(options)),
+        generator_(newGenerator(options.device, 1)) {
     const ImageShape image = stem.node(stem.input()).shape;
     const auto there = at::TensorOptions().device(options.device);
-    bytes_ = at::randint(256, {images, image.height, image.width, image.channels}, there.dtype(at::kByte));
+    bytes_ = at::empty({images, image.height, image.width, image.channels}, there.dtype(at::kByte));
+    bytes_.random_(0, 256, generator_);
     batch_.images = at::empty({images, image.channels + options.zeroChannels, image.height, image.width},
                               there.dtype(options.compute), options.layout.format);
     executor_->bind(stem_, buffers_);
@@ -66,7 +69,7 @@ class StemTrial {
   void step() {
     normalize(bytes_, {}, batch_.images);
     const at::Tensor output = executor_->forward(batch_).front();
-    if (!gradient_.defined()) gradient_ = at::randn_like(output);
+    if (!gradient_.defined()) gradient_ = at::empty_like(output).normal_(0, 1, generator_);
     executor_->backward({&gradient_, 1}, [](auto) {});
   }
 
@@ -74,6 +77,7 @@ class StemTrial {
   Graph stem_;
   FlatBuffers buffers_;
   std::unique_ptr<Executor> executor_;
+  at::Generator generator_;  // a measurement takes no numbers from a run
   at::Tensor bytes_, gradient_;
   Batch batch_;
 };

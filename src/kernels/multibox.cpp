@@ -75,8 +75,8 @@ Targets match(const at::Tensor& labels, const at::Tensor& defaults) {
   const at::Tensor bestBox = std::get<1>(overlap.max(2));  // [N, M]
   for (int64_t m = 0; m < labels.size(1); ++m) {
     const at::Tensor box = bestBox.narrow(1, m, 1), forced = isObject.narrow(1, m, 1);
-    object.scatter_(1, box, at::where(forced, m, object.gather(1, box)));
-    best.scatter_(1, box, at::where(forced, 2.0, best.gather(1, box)));
+    object.scatter_(1, box, object.gather(1, box).masked_fill(forced, m));
+    best.scatter_(1, box, best.gather(1, box).masked_fill(forced, 2.0));
   }
   const at::Tensor classes = labels.select(2, 0).to(at::kLong).gather(1, object) * best.ge(leastOverlap);
   const at::Tensor matched = centres(objects).gather(1, object.unsqueeze(2).expand({-1, -1, coordinates}));
@@ -97,13 +97,15 @@ at::Tensor countedBoxes(const at::Tensor& crossEntropy, const at::Tensor& isMatc
 /// [N, 4 + K, L]
 at::Tensor byBox(const at::Tensor& output) { return output.view({output.size(0), -1, ssdDefaultBoxes().size(0)}); }
 
-void checkShapes(const at::Tensor& output, const at::Tensor& labels, int64_t divisor) {
+void checkShapes(const at::Tensor& output, const at::Tensor& labels, const at::Tensor& defaults, int64_t divisor) {
   const int64_t boxes = ssdDefaultBoxes().size(0);
   check(output.dim() == 2 && output.size(1) % boxes == 0 && output.size(1) / boxes > coordinates + 1,
         "multibox: output [N, (4 + K) * 8732]");
   check(labels.sizes() == at::IntArrayRef({output.size(0), multiboxObjects, multiboxNumbers}),
         "multibox: labels [N, 8, 5]");
-  check(labels.device() == output.device() && divisor > 0, "multibox: one device, divisor above 0");
+  check(defaults.sizes() == ssdDefaultBoxes().sizes(), "multibox: boxes [8732, 4]");
+  check(labels.device() == output.device() && defaults.device() == output.device() && divisor > 0,
+        "multibox: one device, divisor above 0");
 }
 
 void checkLabels(const at::Tensor& labels, int64_t classes) {
@@ -146,13 +148,14 @@ at::Tensor ssdDefaultBoxes() {
   return boxes;
 }
 
-LossAndGradient multiboxLoss(const at::Tensor& output, const at::Tensor& labels, double smoothing, int64_t divisor) {
+LossAndGradient multiboxLoss(const at::Tensor& output, const at::Tensor& labels, const at::Tensor& boxes,
+                             double smoothing, int64_t divisor) {
   const at::NoGradGuard noGradients;
-  checkShapes(output, labels, divisor);
+  checkShapes(output, labels, boxes, divisor);
   const at::Tensor values = byBox(output).to(at::kFloat);
   const int64_t images = values.size(0), classes = values.size(1) - coordinates;
   if (labels.is_cpu()) checkLabels(labels, classes);
-  const Targets targets = match(labels, ssdDefaultBoxes().to(labels.device()));
+  const Targets targets = match(labels, boxes);
   const at::Tensor isMatched = targets.classes.gt(0);                             // [N, L]
   const at::Tensor matched = isMatched.sum(1, /*keepdim=*/true);                  // [N, 1]
   const at::Tensor weight = matched.gt(0).to(at::kFloat) / matched.clamp_min(1);  // [N, 1], of each counted box

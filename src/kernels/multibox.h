@@ -19,9 +19,11 @@ at::Tensor ssdDefaultBoxes();
 /// logarithm of the relative size / 0.2. Class 0 is the background; label smoothing is that of the cross-entropy.
 ///
 /// output [N, (4 + K) * 8732] float or bfloat16, [4 + K, 8732] of each image: offsets, then scores of K classes; labels
-/// [N, 8, 5] float. Computed in fp32. The gradient is that of the mean over `divisor` images. Throws DataError for a
-/// label that is no box; on a GPU labels are not checked.
-LossAndGradient multiboxLoss(const at::Tensor& output, const at::Tensor& labels, double smoothing, int64_t divisor);
+/// [N, 8, 5] float; boxes those of ssdDefaultBoxes(), where the output is. Computed in fp32. The gradient is that of
+/// the mean over `divisor` images. Throws DataError for a label that is no box; on a GPU labels are not checked: there
+/// it only enqueues, without a copy from the host.
+LossAndGradient multiboxLoss(const at::Tensor& output, const at::Tensor& labels, const at::Tensor& boxes,
+                             double smoothing, int64_t divisor);
 
 /// The same in fp64 by libtorch's losses and autograd: the oracle of the tests.
 LossAndGradient multiboxLossReference(const at::Tensor& output, const at::Tensor& labels, double smoothing,

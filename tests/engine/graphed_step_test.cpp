@@ -4,10 +4,13 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/failure.h"
 #include "engine/repeated_work.h"
 
 namespace tandem {
@@ -120,6 +123,36 @@ TEST(GraphedStep, ALaunchIsASpanAroundTheCallsOfTheHost) {
   for (size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(spans[i].kind, kinds[i]) << i;
     EXPECT_EQ(spans[i].depth, depths[i]) << i;
+  }
+}
+
+/// As far as the step whose record fails so.
+void recordWhere(std::function<void()> fails) {
+  GraphedStep graphed(
+      std::make_unique<WatchedWork>(std::move(fails)), [](const Batch&) { return at::Tensor(); },
+      at::detail::createCPUGenerator(1));
+  for (int i = 0; i <= GraphedStep::eagerSteps; ++i) graphed.run(batchOf(i));
+}
+
+TEST(GraphedStep, WhyItCannotBeRecordedIsOneLine) {
+  try {
+    recordWhere([] { TORCH_CHECK(false, "operation not permitted when stream is capturing"); });
+    ADD_FAILURE() << "recorded";
+  } catch (const RecordingFailed& failure) {
+    EXPECT_STREQ(failure.what(), "operation not permitted when stream is capturing");
+  }
+}
+
+// Without a graph the step might fit; but then the batch that is found would not be that of the step with one.
+TEST(GraphedStep, RefusedMemoryIsNotAStepThatCannotBeRecorded) {
+  EXPECT_THROW(recordWhere([] { TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory."); }),
+               c10::OutOfMemoryError);
+  EXPECT_THROW(recordWhere([] { throw std::bad_alloc(); }), std::bad_alloc);
+  try {
+    recordWhere([] { TORCH_CHECK(false, "CUDA error: out of memory"); });  // of a library that allocates by itself
+    ADD_FAILURE() << "recorded";
+  } catch (const c10::Error& failure) {
+    EXPECT_TRUE(isOutOfMemory(failure));
   }
 }
 

@@ -4,10 +4,17 @@
 #include <ATen/Context.h>
 #include <gtest/gtest.h>
 
+#include <thread>
 #include <utility>
 
+#include "base/catalog.h"
 #include "base/text.h"
 #include "engine/gpu_training.h"
+#include "engine/team.h"
+#include "engine/team_options.h"
+#include "executor/generator.h"
+#include "kernels/multibox.h"
+#include "models/model.h"
 
 namespace tandem {
 namespace {
@@ -102,8 +109,53 @@ TEST(OnAGpu, WhatWaitsCannotBeRecordedAndTheDeviceGoesOn) {
   device.bind();
   const at::Tensor value = at::ones({4}, device.torch());
   const auto generator = at::globalContext().defaultGenerator(device.torch());
-  EXPECT_THROW(makeRecordedWork(device)->record([&] { value.sum().item<double>(); }, generator), RecordingFailed);
+  EXPECT_THROW(makeRecordedWork(device)->record([&] { value.sum().item<double>(); }, generator), c10::Error);
   EXPECT_EQ((value + 1).sum().item<double>(), 8);
+  EXPECT_TRUE(at::randn({4}, device.torch()).isfinite().all().item<bool>()) << "generators draw again";
+  const auto work = makeRecordedWork(device);
+  work->record([&] { at::Tensor(value).uniform_(2, 3, generator); }, generator);
+  work->launch();
+  EXPECT_GE(value.min().item<double>(), 2);
+}
+
+// As two replicas of one GPU: they share its default generator, which libtorch takes for every graph's.
+TEST(OnAGpu, ALaunchGoesOnAmidTheRecordingOfAnother) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  const Device device = Device::cuda(0);
+  device.bind();
+  const at::Tensor value = at::zeros({1}, device.torch()), other = at::zeros({1}, device.torch());
+  const auto first = makeRecordedWork(device), second = makeRecordedWork(device);
+  first->record([&] { value.add_(1); }, newGenerator(device.torch(), 1));
+  second->record(
+      [&] {
+        other.add_(1);
+        std::thread([&] {
+          device.bind();
+          EXPECT_NO_THROW(first->launch());
+        }).join();
+      },
+      newGenerator(device.torch(), 2));
+  second->launch();
+  EXPECT_EQ(value.item<double>(), 1);
+  EXPECT_EQ(other.item<double>(), 1);
+}
+
+TEST(OnAGpu, TheLossOfBoxesCanBeRecorded) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  const Device device = Device::cuda(0);
+  device.bind();
+  const Loss loss = find(losses(), "multibox", "loss").on(device.torch());
+  const at::Tensor output = at::randn({2, (4 + 5) * ssdDefaultBoxes().size(0)}, device.torch());
+  at::Tensor labels = at::zeros({2, multiboxObjects, multiboxNumbers});
+  labels[0][0].copy_(at::tensor({1.F, 0.1F, 0.1F, 0.6F, 0.7F}));
+  labels = labels.to(device.torch());
+  const LossAndGradient eager = loss(output, labels, 0, 2);
+  LossAndGradient recorded;
+  const auto work = makeRecordedWork(device);
+  work->record([&] { recorded = loss(output, labels, 0, 2); }, newGenerator(device.torch(), 1));
+  work->launch();
+  EXPECT_TRUE(recorded.loss.equal(eager.loss));
+  EXPECT_TRUE(recorded.gradient.equal(eager.gradient));
 }
 
 }  // namespace

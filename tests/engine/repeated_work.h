@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,14 +65,19 @@ class RepeatedWork final : public RecordedWork {
   std::function<void()> work_;
 };
 
-/// What a device says that cannot record.
-class RefusedWork final : public RecordedWork {
+/// The same, of which a test hears when it is recorded: to look then, or to throw as a device that cannot.
+class WatchedWork final : public RecordedWork {
  public:
-  void record(const std::function<void()>&, const at::Generator&) override {
-    throw RecordingFailed("operation not permitted when stream is capturing");
+  explicit WatchedWork(std::function<void()> atRecord) : atRecord_(std::move(atRecord)) {}
+  void record(const std::function<void()>& work, const at::Generator&) override {
+    atRecord_();
+    work_ = work;
   }
-  void call(std::function<void()>) override {}
-  void launch() override {}
+  void call(std::function<void()> onHost) override { onHost(); }
+  void launch() override { work_(); }
+
+ private:
+  std::function<void()> atRecord_, work_;
 };
 
 }  // namespace tandem

@@ -4,8 +4,11 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "base/catalog.h"
+#include "engine/graphed_step.h"
 #include "engine/repeated_work.h"
 #include "engine/team_options.h"
 #include "models/model.h"
@@ -106,8 +109,32 @@ TEST(Team, RecordedStepsTrainAsOthersDo) {
 
 TEST(Team, AStepThatCannotBeRecordedIsReported) {
   SmallTeam small(2);
-  small.options.recorder = [](const Device&) { return std::make_unique<RefusedWork>(); };
+  small.options.recorder = [](const Device&) {
+    return std::make_unique<WatchedWork>(
+        [] { TORCH_CHECK(false, "operation not permitted when stream is capturing"); });
+  };
   EXPECT_THROW(sixSteps(small.options), RecordingFailed);
+}
+
+// Caches are emptied then, of all devices: what a step took afterwards would stay there beside the record's own.
+TEST(Team, NobodyRecordsBeforeAllHaveDoneTheStepsBefore) {
+  SmallTeam small(2);
+  small.options.strategy = &find(strategies(), "independent", "--strategy");
+  std::atomic<int64_t> done{0};
+  std::array<int64_t, 2> doneBefore{};
+  std::atomic<size_t> made{0};
+  small.options.recorder = [&](const Device&) {
+    return std::make_unique<WatchedWork>([&done, &before = doneBefore.at(made++)] { before = done; });
+  };
+  Team team(small.options);
+  team.run([&done](Team::Member& member) {
+    for (int i = 0; i <= GraphedStep::eagerSteps; ++i) {
+      if (member.index() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      member.step();
+      ++done;
+    }
+  });
+  for (const int64_t before : doneBefore) EXPECT_GE(before, 2 * GraphedStep::eagerSteps);
 }
 
 TEST(TeamOptions, TheUpdateIsTheConfigurations) {

@@ -48,7 +48,7 @@ TEST_F(Ssd, EqualsItsReference) {
         ModelSubject net = subject(graph_, executor, layout, device);
         const at::Tensor output = outputOf(net);
         EXPECT_LE(distance(output, golden_), tolerance);
-        const LossAndGradient loss = multiboxLoss(output, labels().to(device), 0, rows_);
+        const LossAndGradient loss = multiboxLoss(output, labels().to(device), ssdDefaultBoxes().to(device), 0, rows_);
         EXPECT_NEAR(loss.loss.item<double>() / golden_.at("loss").get<double>(), 1, tolerance);
         int64_t reported = 0;
         net.executor().backward(std::vector<at::Tensor>{loss.gradient},

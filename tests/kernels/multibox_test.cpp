@@ -1,8 +1,16 @@
 #include "kernels/multibox.h"
 
+#include <ATen/record_function.h>
+
+#include <algorithm>
 #include <cmath>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "numerical_gradient.h"
 #include "support/test_devices.h"
 
@@ -24,6 +32,11 @@ at::Tensor someLabels(int64_t images) {
 }
 
 at::Tensor scores(int64_t images) { return 2 * at::randn({images, (4 + classes) * boxes}); }
+
+/// Without smoothing.
+LossAndGradient onCpu(const at::Tensor& output, const at::Tensor& labels, int64_t divisor) {
+  return multiboxLoss(output, labels, ssdDefaultBoxes(), 0, divisor);
+}
 
 /// [4 + classes, boxes] of image `n`: a view.
 at::Tensor byBox(const at::Tensor& values, int64_t n = 0) { return values[n].view({4 + classes, boxes}); }
@@ -48,7 +61,7 @@ TEST(Multibox, OfOneObjectIsAsByHand) {
   labels[0][0].copy_(at::tensor({3.F, edge, edge, 1 - edge, 1 - edge}));
   const at::Tensor output = at::zeros({1, (4 + classes) * boxes});
   // Offsets that fit all matched boxes but the object's own, which is 1 off in one coordinate and 0.5 in another.
-  const LossAndGradient none = multiboxLoss(output, labels, 0, 1);
+  const LossAndGradient none = onCpu(output, labels, 1);
   const at::Tensor matched = byBox(none.gradient)[4 + 3].lt(0);  // where class 3 should rise
   const int64_t count = matched.sum().item<int64_t>();
   EXPECT_GT(count, 1);
@@ -58,7 +71,7 @@ TEST(Multibox, OfOneObjectIsAsByHand) {
   EXPECT_NEAR(byBox(none.gradient)[4 + 3].min().item<double>(), (1.0 / classes - 1) / static_cast<double>(count), 1e-7);
   byBox(output)[0][boxes - 4] = 1.5F;
   byBox(output)[3][boxes - 4] = -0.5F;
-  const LossAndGradient off = multiboxLoss(output, labels, 0, 1);
+  const LossAndGradient off = onCpu(output, labels, 1);
   const double more = (1.5 - 0.5) + 0.5 * 0.25;  // smooth L1 of 1.5 and 0.5: the box's own offsets are zero
   EXPECT_NEAR(off.loss.item<double>() - none.loss.item<double>(), more / static_cast<double>(count), 1e-5);
   EXPECT_NEAR(byBox(off.gradient)[0][boxes - 4].item<double>(), 1.0 / static_cast<double>(count), 1e-6);
@@ -71,7 +84,7 @@ TEST(Multibox, EqualsLibtorchsLossesAndTheirGradients) {
       for (const double smoothing : {0.0, 0.1}) {
         at::manual_seed(4);
         const at::Tensor output = scores(6).to(device, type), labels = someLabels(6).to(device);
-        const auto actual = multiboxLoss(output, labels, smoothing, 12);
+        const auto actual = multiboxLoss(output, labels, ssdDefaultBoxes().to(device), smoothing, 12);
         const auto expected = multiboxLossReference(output, labels, smoothing, 12);
         EXPECT_LT(relativeError(actual.loss, expected.loss), 1e-5);
         EXPECT_LT(relativeError(actual.gradient, expected.gradient), 1e-5 + toleranceOf(type));
@@ -86,11 +99,11 @@ TEST(Multibox, EqualsLibtorchsLossesAndTheirGradients) {
 TEST(Multibox, OfAJoinedBatchIsThatOfItsParts) {
   at::manual_seed(6);
   const at::Tensor output = scores(4), labels = someLabels(4);
-  const auto joined = multiboxLoss(output, labels, 0, 2);
+  const auto joined = onCpu(output, labels, 2);
   double sum = 0;
   std::vector<at::Tensor> gradients;
   for (int64_t part = 0; part < 2; ++part) {
-    const auto own = multiboxLoss(output.narrow(0, 2 * part, 2), labels.narrow(0, 2 * part, 2), 0, 2);
+    const auto own = onCpu(output.narrow(0, 2 * part, 2), labels.narrow(0, 2 * part, 2), 2);
     sum += own.loss.item<double>();
     gradients.push_back(own.gradient);
   }
@@ -98,9 +111,33 @@ TEST(Multibox, OfAJoinedBatchIsThatOfItsParts) {
   EXPECT_LT(relativeError(joined.gradient, at::cat(gradients)), 1e-6);
 }
 
+thread_local std::vector<std::string> operationsCalled;
+
+std::unique_ptr<at::ObserverContext> noteOperation(const at::RecordFunction& call) {
+  operationsCalled.push_back(concat(call.name(), '.', call.overload_name()));
+  return nullptr;
+}
+
+// On a GPU each would wait: for memory of the host that is copied there, or for a value that comes back.
+TEST(Multibox, BringsNothingToTheDeviceAndNothingBack) {
+  at::manual_seed(7);
+  const at::Tensor output = scores(2), labels = someLabels(2);
+  const auto heard = at::addThreadLocalCallback(at::RecordFunctionCallback(noteOperation));
+  onCpu(output, labels, 2);
+  at::removeCallback(heard);
+  const auto isCalled = [](std::string_view name) {
+    return std::find(operationsCalled.begin(), operationsCalled.end(), name) != operationsCalled.end();
+  };
+  EXPECT_TRUE(isCalled("aten::scatter_.src")) << "nothing was heard";
+  for (const char* waits :
+       {"aten::to.device", "aten::to.dtype_layout", "aten::to.other", "aten::item.", "aten::_local_scalar_dense."}) {
+    EXPECT_FALSE(isCalled(waits)) << waits;
+  }
+}
+
 std::string refusal(const at::Tensor& labels) {
   try {
-    multiboxLoss(scores(labels.size(0)), labels, 0, 1);
+    onCpu(scores(labels.size(0)), labels, 1);
   } catch (const DataError& error) {
     return error.what();
   }

@@ -3,6 +3,7 @@ import fcntl
 import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -36,11 +37,13 @@ def python_of(name, what, size):
 
 
 def install(folder, pins):
-    python = folder / "bin" / "python"
-    if not python.exists():
+    """Wheels are kept beside the environment until it is complete, so that whoever was ended goes on with them."""
+    python, wheels = folder / "bin" / "python", folder.with_name(f"{folder.name}.wheels")
+    if not python.with_name("pip").exists():
         run([sys.executable, "-m", "venv", str(folder)])
-    run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir",
+    run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"--cache-dir={wheels}",
          "--no-deps", "--only-binary=:all:", "--require-hashes", "-r", str(pins)])
+    shutil.rmtree(wheels, ignore_errors=True)
 
 
 def run(command):

@@ -1,8 +1,10 @@
 """The NVIDIA GPU of a comparison: whether it can be used at all, and the facts that belong beside its numbers."""
 import os
+import pathlib
 import shutil
 import subprocess
 
+SETUP = pathlib.Path(__file__).resolve().parents[2] / "scripts/setup"
 QUERIED = {"gpu": "name", "driver": "driver_version", "gpu memory": "memory.total", "compute capability": "compute_cap",
            "greatest SM clock": "clocks.max.sm", "power limit": "power.limit"}
 LEAST_CAPABILITY = (8, 0)
@@ -28,26 +30,40 @@ def smi(*arguments):
 
 
 def compiler():
-    """nvcc, where CMake finds it too."""
-    found = os.environ.get("CUDACXX") or shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-    if not found:
-        raise Unusable("no CUDA compiler here: nvcc is neither in PATH nor in /usr/local/cuda/bin; install the CUDA 13 "
-                       "toolkit, or name it by CUDACXX")
-    return found
+    """nvcc: CUDACXX, an installed one that fits, or the one that scripts/setup --cuda brings."""
+    return subprocess.run([SETUP, "--print-nvcc"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def compiler_version():
+    lines = subprocess.run([compiler(), "--version"], capture_output=True, text=True).stdout.strip().splitlines()
+    return lines[-1] if lines else "unknown"
+
+
+def number_as_nvidia_smi():
+    """Lets CUDA number the GPUs of all programs that are started as nvidia-smi does, not by how fast they are."""
+    os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+
+
+def first(rows):
+    """Of rows that begin with number and UUID, that of cuda:0."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0].strip()
+    for index, uuid, *cells in rows:
+        if visible == index or (visible.startswith("GPU-") and uuid.startswith(visible)):
+            return cells
+    raise Unusable(f"CUDA_VISIBLE_DEVICES={os.environ.get('CUDA_VISIBLE_DEVICES', '')}: nvidia-smi lists no such GPU")
 
 
 def facts():
-    """Of the first GPU. Raises Unusable where there is none that Tandem serves, or nothing to build for it."""
-    rows = smi(f"--query-gpu={','.join(QUERIED.values())}")
+    """Of cuda:0. Raises Unusable where there is none that Tandem serves."""
+    rows = smi(f"--query-gpu=index,uuid,{','.join(QUERIED.values())}")
     if not rows:
         raise Unusable("the NVIDIA driver lists no GPU; see that one is there")
-    found = dict(zip(QUERIED, rows[0]))
+    found = dict(zip(QUERIED, first(rows)))
     capability = tuple(int(part) for part in found["compute capability"].split("."))
     if capability < LEAST_CAPABILITY:
         raise Unusable(f"{found['gpu']} has compute capability {found['compute capability']}; Tandem's kernels need "
                        f"{'.'.join(map(str, LEAST_CAPABILITY))} or more")
-    version = subprocess.run([compiler(), "--version"], capture_output=True, text=True).stdout.strip().splitlines()
-    return found | {"gpus": len(rows), "nvcc": version[-1] if version else "unknown"}
+    return found | {"gpus": len(rows)}
 
 
 def others():

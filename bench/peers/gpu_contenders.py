@@ -1,17 +1,19 @@
 """What runs against what on a GPU: Tandem and PyTorch in every precision of as many bits; and what is taken apart."""
 import dataclasses
+import json
 import re
 from dataclasses import dataclass
 
+import machine
 from contenders import HERE, Contender, RunFailed, finished, read_pytorch, read_tandem
 from models import MODELS
 
-MODES = ["eager", "compile", "reduce-overhead", "max-autotune"]
+LIST_MODES = "import json, torch._inductor as i; print(json.dumps(list(i.list_mode_options())))"
 # Tandem's and PyTorch's, the best of each side against one another.
 PRECISIONS = {"16-bit": (["bf16", "fp16"], ["autocast", "autocast-fp16"]), "32-bit": (["fp32", "tf32"], ["fp32", "tf32"])}
 # Rough seconds from the start of a program to its first step; later ones find kernels in torch.compile's cache.
 TANDEM_START_S = 10
-PYTORCH_START_S = {"eager": 15, "compile": 60, "reduce-overhead": 60, "max-autotune": 150}
+EAGER_START_S, COMPILED_START_S, TUNED_START_S = 15, 60, 150
 
 
 @dataclass(frozen=True)
@@ -45,34 +47,53 @@ def name_of(run):
     return f"{run['model']} b{run['batch']} {run['precision']}"
 
 
+def modes(python):
+    """Of pytorch_train.py: eager, and all that this torch.compile knows."""
+    known = json.loads(machine.output(python, "-c", LIST_MODES).splitlines()[-1])
+    return ["eager", *("compile" if mode == "default" else mode for mode in known)]
+
+
 def tandem(run, program, records, precision):
     command = [program, "bench", f"--model={run['model']}", "--devices=cuda:0", f"--batch={run['batch']}",
                f"--lr={run['lr']}", f"--precision={precision}", "--input=device", f"--warmup={run['warmup']}",
                f"--steps={run['steps']}", "--allow-interference"]  # as it meets all
-    return Contender(f"tandem {precision}", "tandem", 1, command, read_tandem, TANDEM_START_S + work_s(run),
+    return Contender(f"tandem {precision}", "tandem", 1, command, read_graphed, TANDEM_START_S + work_s(run),
                      records=records)
+
+
+def graph_of(path):
+    """Whether the step was a CUDA graph in the last run of a file."""
+    return finished(path)["placement"].get("graph") or "not known"
+
+
+def read_graphed(output, path):
+    return read_tandem(output, path) | {"graph": graph_of(path)}
 
 
 def pytorch(run, python, mode, precision):
     command = [python, HERE / "pytorch_train.py", f"--model={run['model']}", "--device=cuda:0", f"--batch={run['batch']}",
                f"--precision={precision}", f"--mode={mode}", f"--warmup={run['warmup']}", f"--steps={run['steps']}"]
     side = "pytorch eager" if mode == "eager" else "pytorch compile"
-    return Contender(f"pytorch {precision} {mode}", side, 1, command, read_pytorch, PYTORCH_START_S[mode] + work_s(run))
+    return Contender(f"pytorch {precision} {mode}", side, 1, command, read_pytorch, start_s(mode) + work_s(run))
+
+
+def start_s(mode):
+    return EAGER_START_S if mode == "eager" else TUNED_START_S if mode.startswith("max-autotune") else COMPILED_START_S
 
 
 def work_s(run):
     return (run["warmup"] + run["steps"]) * run["step_s"]
 
 
-def contenders(run, program, python, records):
+def contenders(run, program, python, modes_of_pytorch, records):
     """Tandem, and PyTorch in every setting that may be its best."""
     ours, precisions = PRECISIONS[run["precision"]]
     return [tandem(run, program, records, precision) for precision in ours] + \
-           [pytorch(run, python, mode, precision) for mode in MODES for precision in precisions]
+           [pytorch(run, python, mode, precision) for mode in modes_of_pytorch for precision in precisions]
 
 
 def profiles(program, records):
-    """Tandem in runs that are taken apart, the step one CUDA graph. Their result is text."""
+    """Tandem in runs that are taken apart, the step a CUDA graph: --graph=on refuses what cannot be one."""
     found = []
     for run in (run_of(case, "bf16") for case in PROFILED):
         plain = tandem(run, program, records, run["precision"])
@@ -82,9 +103,11 @@ def profiles(program, records):
 
 
 def read_profile(output, path):
-    """The tables of the GPU's step: its kernels with what it is idle, its operations, its gaps."""
-    missing = finished(path)["profile"]["device"]["missing"]
+    """The tables of the GPU's step, its kernels, operations and gaps, and the share of it in which the GPU is idle."""
+    device = finished(path)["profile"]["device"]
     tables = [part.rstrip() for part in re.split(r"\n{2,}", output) if re.match(r"\w+ of a step: ", part)]
     if not tables:
-        raise RunFailed(f"what the GPU did is not known: {missing or 'no table of a step in the output'}")
-    return "\n\n".join(tables)
+        raise RunFailed(f"what the GPU did is not known: {device['missing'] or 'no table of a step in the output'}")
+    steps = device["devices"][0]
+    return {"tables": "\n\n".join(tables), "graph": graph_of(path),
+            "idle percent": 100 * (1 - steps["busy_ns"] / steps["wall_ns"])}

@@ -9,15 +9,17 @@ def ratios(field, runs, failures):
     """The headline, Tandem's best over the best peer of any kind (None without a peer), and the rows behind it."""
     rates = {name: [r["images_per_s"] for r in results] for name, results in runs.items() if name not in failures}
     field = [contender for contender in field if contender.name in rates]
-    own = {contender.replicas: contender for contender in field if contender.side == "tandem"}
+    tandems = [contender for contender in field if contender.side == "tandem"]
+    own = {replicas: fastest([contender for contender in tandems if contender.replicas == replicas], rates)
+           for replicas in dict.fromkeys(contender.replicas for contender in tandems)}
     peers = [contender for contender in field if contender.side != "tandem"]
     headline = compare(fastest(own.values(), rates), fastest(peers, rates), rates) if peers else None
     rows = []
     for side in dict.fromkeys(peer.side for peer in peers):
         other = fastest([peer for peer in peers if peer.side == side], rates)
-        rows.append(compare(own[other.replicas], other, rates))
+        rows.append(compare(own[other.replicas], other, rates) | {"side": side})
     if len(own) > 1:
-        rows.append(compare(own[max(own)], own[1], rates))
+        rows.append(compare(own[max(own)], own[1], rates) | {"side": "tandem"})
     return headline, rows
 
 

@@ -163,16 +163,17 @@ Graph headInTheMiddle() {
 
 TEST(Executor, anAuxiliaryValueMayBeReadOn) {
   std::vector<std::vector<at::Tensor>> gradients;
-  for (const ExecutorEntry& entry : executors()) {
-    SCOPED_TRACE(entry.name);
-    Bound bound(headInTheMiddle(), entry);
+  for (const Way& way : ways()) {
+    SCOPED_TRACE(way.name());
+    Bound bound(headInTheMiddle(), way);
     const auto outputs = bound.executor->forward(bound.batch(2));
     ASSERT_EQ(outputs.size(), 2U);
     EXPECT_LT(outputs[1].min().item<float>(), 0);  // not yet by ReLU
-    bound.executor->backward(std::vector<at::Tensor>{at::ones({2, 3}), at::sin(at::arange(90)).view({2, 45})},
+    const at::Tensor ofHead = at::sin(at::arange(90)).view({2, 45});
+    bound.executor->backward(std::vector<at::Tensor>{at::ones({2, 3}).to(way.device), ofHead.to(way.device)},
                              [](auto) {});
     std::vector<at::Tensor>& own = gradients.emplace_back();
-    for (int i = 0; i < bound.buffers.parameters(); ++i) own.push_back(bound.buffers.gradientView(i).clone());
+    for (int i = 0; i < bound.buffers.parameters(); ++i) own.push_back(bound.buffers.gradientView(i).cpu().clone());
     bound.executor->setTraining(false);
     EXPECT_EQ(bound.executor->forward(bound.batch(2)).size(), 1U);
   }

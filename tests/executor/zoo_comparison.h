@@ -54,15 +54,18 @@ inline std::vector<Way> plannedWays(const Precision& precision, const Graph& gra
   const auto* const winograd = &find(convolutionAlgorithms(), "winograd", "algorithm");
   const auto* const packed = &find(convolutionAlgorithms(), "packed", "algorithm");
   const auto* const pointwise = &find(convolutionAlgorithms(), "pointwise", "algorithm");
-  const auto add = [&](const char* name, const PassAlgorithms& passes, double factor) {
+  const auto add = [&](const char* layout, const char* name, const PassAlgorithms& passes, double factor) {
     const std::vector<PassAlgorithms> algorithms(graph.nodes().size(), passes);
-    ways.push_back({name, {.compute = precision.compute, .algorithms = algorithms}, factor});
+    ways.push_back(
+        {concat(layout, ' ', name),
+         {.compute = precision.compute, .layout = find(layouts(), layout, "layout"), .algorithms = algorithms},
+         factor});
   };
   if (isFp32) {
-    add("winograd", {winograd, winograd, winograd}, winogradRoundings);
-    add("packed and pointwise", {pointwise, pointwise, packed}, sameRoundings);
+    add("blocked", "winograd", {winograd, winograd, winograd}, winogradRoundings);
+    add("nhwc", "packed and pointwise", {pointwise, pointwise, packed}, sameRoundings);
   } else {
-    add("winograd and packed", {winograd, winograd, packed}, sameRoundings);
+    add("nhwc", "winograd and packed", {winograd, winograd, packed}, sameRoundings);
   }
   return ways;
 }

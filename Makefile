@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 ARGS ?=
 TANDEM := build/release/tandem
-SOURCES := $(wildcard src/*.h src/*.cpp src/*/*.h src/*/*.cpp src/*/*.cu tests/*/*.h tests/*/*.cpp bench/*/*.h bench/*/*.cpp)
+SOURCES := $(wildcard src/*.h src/*.cpp src/*/*.h src/*/*.cpp src/*/*.cu tests/*.h tests/*/*.h tests/*/*.cpp bench/*/*.h bench/*/*.cpp)
 export TANDEM_LIBTORCH TANDEM_ONEDNN TANDEM_CACHE
 
 # Where an NVIDIA driver is, setup and bench are for its GPUs. PRESET=release keeps to the CPU, PRESET=cuda never asks.

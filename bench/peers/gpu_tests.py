@@ -29,10 +29,11 @@ def group(name):
     return re.sub(r"(\.[^/]+)/.*", r"\1/*", name)
 
 
-def rest(command, found):
-    """The command without the groups that a program had done when it was ended: all but the one it was at."""
-    groups = list(dict.fromkeys(map(group, found)))[:-1]
-    if not groups:
+def rest(test, found):
+    """The command without the groups that a program had done when it was ended: all but the one it was at. A shard is run
+    anew as a whole: GoogleTest deals out what the filter leaves, so with another filter it would be another shard."""
+    command, groups = test["command"], list(dict.fromkeys(map(group, found)))[:-1]
+    if not groups or "GTEST_TOTAL_SHARDS" in test["variables"]:
         return command
     given = next((part.removeprefix(FILTER) for part in command if part.startswith(FILTER)), "*")
     left = given + (":" if "-" in given else "-") + ":".join(groups)

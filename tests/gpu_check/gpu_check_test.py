@@ -17,6 +17,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "bench/peers"))
 
 import gpu  # noqa: E402
+import gpu_tests  # noqa: E402
 from contenders import RunFailed, RunTimedOut  # noqa: E402
 from sections import Budget, BudgetedPlan, OutOfTime, State, fingerprint  # noqa: E402
 
@@ -147,6 +148,13 @@ class GpuCheckTest(unittest.TestCase):
         self.assertEqual(self.log("test_kernels")[1:],
                          ["test_kernels --gtest_filter=-Long*:Shapes/Sum.Adds/*:CudnnNorm.IsRight"])
         self.assertIn("gpu-check: tests: kernels ended with exit code 3 in Sum.Adds; see", second.stderr)
+
+    def test_a_shard_is_run_anew_as_a_whole(self):
+        found = {"Zoo.Trains/a": "OK", "Zoo.Learns/a": "RUN"}
+        whole = {"command": ["test_x", "--gtest_filter=*Zoo*"], "variables": {}}
+        shard = whole | {"variables": {"GTEST_TOTAL_SHARDS": "8", "GTEST_SHARD_INDEX": "3"}}
+        self.assertEqual(gpu_tests.rest(whole, found), ["test_x", "--gtest_filter=*Zoo*-Zoo.Trains/*"])
+        self.assertEqual(gpu_tests.rest(shard, found), shard["command"])
 
     def profiled(self):
         return [line.split()[2].removeprefix("--model=") for line in self.log("tandem bench", "--profile")]

@@ -125,12 +125,10 @@ void AutogradExecutor::planValues() {
       lastUse[static_cast<size_t>(input)] = i;
     }
   }
-  const auto readAtTheEnd = [&](NodeId output) {
+  for (const NodeId output : graph_->outputs()) {  // read at the end
     ++uses[static_cast<size_t>(output)];
     lastUse[static_cast<size_t>(output)] = 0;
-  };
-  readAtTheEnd(graph_->output());
-  for (const Auxiliary& auxiliary : graph_->auxiliaries()) readAtTheEnd(auxiliary.value);
+  }
   for (size_t i = 1; i < steps_.size(); ++i) {
     const NodeId first = steps_[i].node->inputs.front();
     steps_[i].mayOverwrite =

@@ -14,8 +14,7 @@ class Fusion {
     for (const Node& node : graph.nodes()) {
       for (const NodeId input : node.inputs) ++uses_[index(input)];
     }
-    ++uses_[index(graph.output())];
-    for (const Auxiliary& auxiliary : graph.auxiliaries()) ++uses_[index(auxiliary.value)];
+    for (const NodeId output : graph.outputs()) ++uses_[index(output)];
   }
 
   std::vector<PlannedNode> run() {

@@ -70,7 +70,7 @@ class PlannedExecutor final : public Executor {
   Recomputation recomputation_;
   std::vector<at::Tensor> held_;     // per value, of the last forward: what a repetition starts from
   int64_t images_ = 0;               // of the last forward
-  std::vector<NodeId> outputNodes_;  // the output, then the auxiliary values
+  std::vector<NodeId> outputNodes_;  // of the graph
   std::vector<std::vector<int64_t>> outputShapes_;
   std::vector<at::Tensor> outputs_;
   bool kept_ = false;  // the last forward kept what backward reads
@@ -80,8 +80,7 @@ void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
   plan_ = withPaddedImages(fuse(graph), graph, options_.zeroChannels);
   imageChannels_ = graph.node(graph.input()).shape.channels + options_.zeroChannels;
   values_ = graph.nodes().size();
-  outputNodes_ = {graph.output()};
-  for (const Auxiliary& auxiliary : graph.auxiliaries()) outputNodes_.push_back(auxiliary.value);
+  outputNodes_ = graph.outputs();
   const std::vector<bool> auxiliary = auxiliaryOnly(graph);
   steps_.clear();
   steps_.resize(plan_.size());

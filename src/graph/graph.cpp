@@ -105,6 +105,12 @@ NodeId Graph::add(std::string_view operation, std::string name, std::vector<Node
   return output();
 }
 
+std::vector<NodeId> Graph::outputs() const {
+  std::vector<NodeId> all{output()};
+  for (const Auxiliary& auxiliary : auxiliaries_) all.push_back(auxiliary.value);
+  return all;
+}
+
 std::vector<Parameter> Graph::parameters() const {
   std::vector<Parameter> all;
   for (size_t id = 0; id < nodes_.size(); ++id) {

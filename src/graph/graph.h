@@ -93,6 +93,8 @@ class Graph {
   /// REQUIRES: in the end another node than output().
   void addAuxiliary(NodeId value, double lossWeight) { auxiliaries_.push_back({value, lossWeight}); }
   std::span<const Auxiliary> auxiliaries() const { return auxiliaries_; }
+  /// Every value that the loss reads: output(), then the auxiliary ones.
+  std::vector<NodeId> outputs() const;
 
   /// What the outputs are trained for; softmax cross-entropy unless set.
   const TaskLoss& loss() const { return *loss_; }

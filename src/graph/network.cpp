@@ -142,9 +142,7 @@ class Builder {
 
   void checkOutputs() const {
     if (graph_.loss().head.empty()) return;
-    std::vector<NodeId> outputs{graph_.output()};
-    for (const Auxiliary& auxiliary : graph_.auxiliaries()) outputs.push_back(auxiliary.value);
-    for (const NodeId id : outputs) {
+    for (const NodeId id : graph_.outputs()) {
       const Node& node = graph_.node(id);
       if (node.shape == ImageShape{classes_, 1, 1}) continue;
       throw UsageError(concat("node '", node.name, "' of shape ", shapeText(node.shape), " is an output; with ",

@@ -44,8 +44,8 @@ NodeId headBefore(const Graph& graph, NodeId value) {
 }
 
 std::vector<NodeId> headNodes(const Graph& graph) {
-  std::vector<NodeId> heads{headBefore(graph, graph.output())};
-  for (const Auxiliary& auxiliary : graph.auxiliaries()) heads.push_back(headBefore(graph, auxiliary.value));
+  std::vector<NodeId> heads;
+  for (const NodeId output : graph.outputs()) heads.push_back(headBefore(graph, output));
   return heads;
 }
 

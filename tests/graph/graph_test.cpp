@@ -164,6 +164,7 @@ TEST(Graph, KnowsWhatOnlyAuxiliaryValuesNeed) {
   EXPECT_EQ(auxiliaryOnly(graph), (std::vector<bool>{false, false, false, false, false}));
   graph.addAuxiliary(head, 0.5);
   EXPECT_EQ(auxiliaryOnly(graph), (std::vector<bool>{false, false, true, true, false}));
+  EXPECT_EQ(graph.outputs(), (std::vector<NodeId>{graph.output(), head}));
 }
 
 TEST(Shape, OfSeveralInputs) {

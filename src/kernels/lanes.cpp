@@ -22,6 +22,6 @@ Vectors widestVectors() {
   return widest;
 }
 
-int64_t vectorLanes() { return widestVectors() == Vectors::avx512 ? 16 : 8; }
+int64_t vectorLanes() { return lanesWith(widestVectors()); }
 
 }  // namespace tandem

@@ -7,6 +7,9 @@ namespace tandem {
 /// For which instructions a source NAME_lanes.cpp is built: all three, by src/CMakeLists.txt, as kernels/vector.h says.
 enum class Vectors { plain, avx2, avx512 };
 
+/// fp32 values of one vector.
+constexpr int lanesWith(Vectors vectors) { return vectors == Vectors::avx512 ? 16 : 8; }
+
 /// What this processor has.
 Vectors widestVectors();
 
@@ -17,9 +20,16 @@ int64_t vectorLanes();
 /// defines its with<TANDEM_VECTORS>().
 template <class Kernels>
 const Kernels& kernelsOfLanes() {
-  static const Kernels chosen = widestVectors() == Vectors::avx512 ? Kernels::template with<Vectors::avx512>()
-                                : widestVectors() == Vectors::avx2 ? Kernels::template with<Vectors::avx2>()
-                                                                   : Kernels::template with<Vectors::plain>();
+  static const Kernels chosen = [] {
+    switch (widestVectors()) {
+      case Vectors::avx512:
+        return Kernels::template with<Vectors::avx512>();
+      case Vectors::avx2:
+        return Kernels::template with<Vectors::avx2>();
+      default:
+        return Kernels::template with<Vectors::plain>();
+    }
+  }();
   return chosen;
 }
 

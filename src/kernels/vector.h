@@ -15,7 +15,7 @@
 
 namespace tandem {
 
-constexpr int lanes = Vectors::TANDEM_VECTORS == Vectors::avx512 ? 16 : 8;
+constexpr int lanes = lanesWith(Vectors::TANDEM_VECTORS);
 using Floats = float __attribute__((vector_size(lanes * sizeof(float))));
 
 namespace vector_detail {

@@ -31,9 +31,28 @@ struct Tiles {
   int64_t top, left;  ///< of the first tile's first value: -padding
 };
 
-/// Tiles [first, last); tile `t` is row `t - base` of the matrices.
+/// From `first` to before `last`.
+struct Range {
+  int64_t first, last;
+};
+
+/// Some of the tiles; tile `t` is row `t - base` of the matrices.
 struct Part {
-  int64_t base, first, last;
+  Tiles tiles;
+  int64_t base;
+  Range range;
+};
+
+/// Of activations, or their gradients, in memory.
+struct Images {
+  Element type;
+  ImageOrder order;
+};
+
+/// Of weights, or their gradients, in memory.
+struct Weights {
+  Element type;
+  WeightOrder order;
 };
 
 /// A product of two of the matrices per point: `to` [m, n] = or += `a` [m, k] x `b` [k, n]; `a` may lie transposed.
@@ -47,22 +66,17 @@ struct Kernels {
   int64_t panelColumns;  ///< of a Product's `b`, at most
 
   /// 6x6 values of each tile, zero outside the image, into points.
-  void (*inputToPoints)(Element type, const void* x, const ImageOrder& order, const Tiles& tiles, const Part& part,
-                        const Matrices& to);
+  void (*inputToPoints)(const void* x, const Images& images, const Part& part, const Matrices& to);
   /// The 4x4 gradients of each tile's results into points.
-  void (*outputGradientToPoints)(Element type, const void* dy, const ImageOrder& order, const Tiles& tiles,
-                                 const Part& part, const Matrices& to);
+  void (*outputGradientToPoints)(const void* dy, const Images& images, const Part& part, const Matrices& to);
   /// Points to the 4x4 results of each tile, those inside the image; bias [channels] or null is added.
-  void (*pointsToOutput)(Element type, const Matrices& from, const void* bias, const ImageOrder& order,
-                         const Tiles& tiles, const Part& part, void* y);
+  void (*pointsToOutput)(const Matrices& from, const void* bias, void* y, const Images& images, const Part& part);
 
-  /// Weights into points [inputs, outputs], for vectors [first, last) of inputs; or, flipped, [outputs, inputs] of the
-  /// weights turned by 180 degrees, for such vectors of outputs.
-  void (*weightsToPoints)(Element type, const void* weights, const WeightOrder& order, bool flipped, int64_t first,
-                          int64_t last, const Matrices& to);
-  /// Points [inputs, outputs] to the gradient of the weights, for vectors [first, last) of inputs.
-  void (*pointsToWeightGradient)(Element type, const Matrices& from, const WeightOrder& order, int64_t first,
-                                 int64_t last, void* gradient);
+  /// Weights into points [inputs, outputs], for some vectors of inputs; or, flipped, [outputs, inputs] of the weights
+  /// turned by 180 degrees, for some vectors of outputs.
+  void (*weightsToPoints)(const void* values, const Weights& weights, bool flipped, Range vectors, const Matrices& to);
+  /// Points [inputs, outputs] to the gradient of the weights, for some vectors of inputs.
+  void (*pointsToWeightGradient)(const Matrices& from, void* gradient, const Weights& weights, Range vectors);
 
   /// The first `rows` rows of one point's product.
   void (*multiply)(const Product& product, int64_t point, int64_t rows);

@@ -94,7 +94,7 @@ Matrices WinogradConvolution::weightPoints(bool flipped, at::Tensor& memory, boo
   if (std::exchange(current, true)) return to;
   const void* const from = p_.weight.const_data_ptr();
   at::parallel_for(0, rows / vectorLanes(), 1, [&](int64_t first, int64_t last) {
-    kernels().weightsToPoints(type_, from, weights_, flipped, first, last, to);
+    kernels().weightsToPoints(from, {type_, weights_}, flipped, {first, last}, to);
   });
   return to;
 }
@@ -115,12 +115,12 @@ void WinogradConvolution::convolve(const at::Tensor& x, Offset padding, const Ma
     const Matrices input = matrices(inputMemory, rows, weights.rows, weights.rows);
     const Matrices result = matrices(resultMemory, rows, weights.columns, weights.columns);
     for (int64_t first = begin; first < end; first += rows) {
-      const Part part{first, first, std::min(end, first + rows)};
-      kernels().inputToPoints(type_, from, order, tiles, part, input);
+      const Range range{first, std::min(end, first + rows)};
+      kernels().inputToPoints(from, {type_, order}, {tiles, first, range}, input);
       for (int point = 0; point < points; ++point) {
-        kernels().multiply({input, weights, result, false, false}, point, part.last - first);
+        kernels().multiply({input, weights, result, false, false}, point, range.last - first);
       }
-      kernels().pointsToOutput(type_, result, added, results, tilesOf(results, 0, 0), part, to);
+      kernels().pointsToOutput(result, added, to, {type_, results}, {tilesOf(results, 0, 0), first, range});
     }
   });
 }
@@ -143,8 +143,9 @@ void WinogradConvolution::backwardParameters(const at::Tensor& x, const at::Tens
     const Matrices gradient =
         matrices(gradientMemory, rows, weights_.outputs, std::min(kernels().panelColumns, weights_.outputs));
     at::parallel_for(begin, begin + rows, 1, [&](int64_t first, int64_t last) {
-      kernels().inputToPoints(type_, x.const_data_ptr(), inputs, ofInput, {begin, first, last}, input);
-      kernels().outputGradientToPoints(type_, dy.const_data_ptr(), results, ofResults, {begin, first, last}, gradient);
+      const Range range{first, last};
+      kernels().inputToPoints(x.const_data_ptr(), {type_, inputs}, {ofInput, begin, range}, input);
+      kernels().outputGradientToPoints(dy.const_data_ptr(), {type_, results}, {ofResults, begin, range}, gradient);
     });
     at::parallel_for(0, points, 1, [&](int64_t first, int64_t last) {
       for (int64_t point = first; point < last; ++point) {
@@ -154,7 +155,7 @@ void WinogradConvolution::backwardParameters(const at::Tensor& x, const at::Tens
   }
   void* const to = p_.weightGradient.mutable_data_ptr();
   at::parallel_for(0, weights_.inputs / vectorLanes(), 1, [&](int64_t first, int64_t last) {
-    kernels().pointsToWeightGradient(type_, sum, orderOf(p_.weightGradient), first, last, to);
+    kernels().pointsToWeightGradient(sum, to, {type_, orderOf(p_.weightGradient)}, {first, last});
   });
   if (p_.bias.defined()) sumChannels(dy, p_.biasGradient);
 }

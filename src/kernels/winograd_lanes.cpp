@@ -101,10 +101,9 @@ TANDEM_INLINE float* at(const Matrices& m, int64_t point, int64_t row, int64_t c
 }
 
 template <class T, class Value>
-TANDEM_INLINE void toPoints(const Value* x, const ImageOrder& o, const Tiles& tiles, const Part& part,
-                            const Matrices& to) {
-  for (int64_t tile = part.first; tile < part.last; ++tile) {
-    const Place place = placeOf(tiles, tile);
+TANDEM_INLINE void toPoints(const Value* x, const ImageOrder& o, const Part& part, const Matrices& to) {
+  for (int64_t tile = part.range.first; tile < part.range.last; ++tile) {
+    const Place place = placeOf(part.tiles, tile);
     const Value* const first = x + place.image * o.image + place.h * o.row + place.w * o.pixel;
     const bool whole = inside(place.h, place.w, o) && inside(place.h + T::in - 1, place.w + T::in - 1, o);
     for (int64_t c = 0; c < o.channels; c += lanes) {
@@ -128,15 +127,19 @@ TANDEM_INLINE void toPoints(const Value* x, const ImageOrder& o, const Tiles& ti
 constexpr int taps = 3;
 using Block = float[taps][taps][lanes][lanes];
 
-/// A lanes x lanes block from one memory into another; the far one, `from` or `to`, is walked along where it lies
-/// close.
+/// A lanes x lanes block in memory.
+template <class Value>
+struct Lying {
+  Value* first;
+  int64_t row, column;
+  TANDEM_INLINE Value& at(int i, int j) const { return first[i * row + j * column]; }
+};
+
+/// From one memory into another; the far one is walked along where it lies close.
 template <class From, class To>
-TANDEM_INLINE void copyBlock(const From* from, int64_t fromRow, int64_t fromColumn, To* to, int64_t toRow,
-                             int64_t toColumn) {
-  const auto copy = [&](int i, int j) TANDEM_INLINE_LAMBDA {
-    to[i * toRow + j * toColumn] = fromFloat<To>(toFloat(from[i * fromRow + j * fromColumn]));
-  };
-  if (fromRow == 1 || toRow == 1) {
+TANDEM_INLINE void copyBlock(const Lying<const From>& from, const Lying<To>& to) {
+  const auto copy = [&](int i, int j) TANDEM_INLINE_LAMBDA { to.at(i, j) = fromFloat<To>(toFloat(from.at(i, j))); };
+  if (from.row == 1 || to.row == 1) {
     for (int j = 0; j < lanes; ++j) {
       for (int i = 0; i < lanes; ++i) copy(i, j);
     }
@@ -154,7 +157,7 @@ TANDEM_INLINE void readBlock(const Value* from, const WeightOrder& o, bool flipp
   for (int h = 0; h < taps; ++h) {
     for (int w = 0; w < taps; ++w) {
       auto& to = flipped ? block[taps - 1 - h][taps - 1 - w] : block[h][w];
-      copyBlock(from + h * o.row + w * o.pixel, row, column, to[0], lanes, 1);
+      copyBlock(Lying<const Value>{from + h * o.row + w * o.pixel, row, column}, Lying<float>{to[0], lanes, 1});
     }
   }
 }
@@ -163,17 +166,18 @@ template <class Value>
 TANDEM_INLINE void writeBlock(const Block& block, const WeightOrder& o, Value* to) {
   for (int h = 0; h < taps; ++h) {
     for (int w = 0; w < taps; ++w) {
-      copyBlock(block[h][w][0], lanes, 1, to + h * o.row + w * o.pixel, o.input, o.output);
+      copyBlock(Lying<const float>{block[h][w][0], lanes, 1},
+                Lying<Value>{to + h * o.row + w * o.pixel, o.input, o.output});
     }
   }
 }
 
 template <class Value>
-TANDEM_INLINE void toOutput(const Matrices& from, const Value* bias, const ImageOrder& o, const Tiles& tiles,
-                            const Part& part, Value* y) {
-  for (int64_t tile = part.first; tile < part.last; ++tile) {
-    const Place place = placeOf(tiles, tile);
-    Value* const first = y + place.image * o.image + place.h * o.row + place.w * o.pixel;
+TANDEM_INLINE void toOutput(const Matrices& from, const void* biases, void* y, const ImageOrder& o, const Part& part) {
+  const auto* const bias = static_cast<const Value*>(biases);
+  for (int64_t tile = part.range.first; tile < part.range.last; ++tile) {
+    const Place place = placeOf(part.tiles, tile);
+    Value* const first = static_cast<Value*>(y) + place.image * o.image + place.h * o.row + place.w * o.pixel;
     const int64_t high = o.height - place.h < side ? o.height - place.h : side;
     const int64_t wide = o.width - place.w < side ? o.width - place.w : side;
     for (int64_t c = 0; c < o.channels; c += lanes) {
@@ -193,10 +197,10 @@ TANDEM_INLINE void toOutput(const Matrices& from, const Value* bias, const Image
 }
 
 template <class Value>
-TANDEM_INLINE void ofWeights(const Value* weights, const WeightOrder& o, bool flipped, int64_t first, int64_t last,
+TANDEM_INLINE void ofWeights(const Value* weights, const WeightOrder& o, bool flipped, Range vectors,
                              const Matrices& to) {
   Block block;
-  for (int64_t row = first; row < last; ++row) {
+  for (int64_t row = vectors.first; row < vectors.last; ++row) {
     for (int64_t column = 0; column < to.columns / lanes; ++column) {
       const int64_t output = flipped ? row : column, input = flipped ? column : row;
       readBlock(weights + output * o.outputBlock + input * o.inputBlock, o, flipped, block);
@@ -216,10 +220,9 @@ TANDEM_INLINE void ofWeights(const Value* weights, const WeightOrder& o, bool fl
 }
 
 template <class Value>
-TANDEM_INLINE void toWeightGradient(const Matrices& from, const WeightOrder& o, int64_t first, int64_t last,
-                                    Value* gradient) {
+TANDEM_INLINE void toWeightGradient(const Matrices& from, Value* gradient, const WeightOrder& o, Range vectors) {
   Block block;
-  for (int64_t row = first; row < last; ++row) {
+  for (int64_t row = vectors.first; row < vectors.last; ++row) {
     for (int64_t column = 0; column < from.columns / lanes; ++column) {
       for (int r = 0; r < lanes; ++r) {
         const float* const source = at(from, 0, row * lanes + r, column * lanes);
@@ -237,34 +240,29 @@ TANDEM_INLINE void toWeightGradient(const Matrices& from, const WeightOrder& o, 
   }
 }
 
-void inputToPoints(Element type, const void* x, const ImageOrder& order, const Tiles& tiles, const Part& part,
-                   const Matrices& to) {
-  type == Element::fp32 ? toPoints<InputPoints>(static_cast<const float*>(x), order, tiles, part, to)
-                        : toPoints<InputPoints>(static_cast<const Bf16*>(x), order, tiles, part, to);
+void inputToPoints(const void* x, const Images& images, const Part& part, const Matrices& to) {
+  images.type == Element::fp32 ? toPoints<InputPoints>(static_cast<const float*>(x), images.order, part, to)
+                               : toPoints<InputPoints>(static_cast<const Bf16*>(x), images.order, part, to);
 }
 
-void outputGradientToPoints(Element type, const void* dy, const ImageOrder& order, const Tiles& tiles, const Part& part,
-                            const Matrices& to) {
-  type == Element::fp32 ? toPoints<ResultGradientPoints>(static_cast<const float*>(dy), order, tiles, part, to)
-                        : toPoints<ResultGradientPoints>(static_cast<const Bf16*>(dy), order, tiles, part, to);
+void outputGradientToPoints(const void* dy, const Images& images, const Part& part, const Matrices& to) {
+  images.type == Element::fp32 ? toPoints<ResultGradientPoints>(static_cast<const float*>(dy), images.order, part, to)
+                               : toPoints<ResultGradientPoints>(static_cast<const Bf16*>(dy), images.order, part, to);
 }
 
-void pointsToOutput(Element type, const Matrices& from, const void* bias, const ImageOrder& order, const Tiles& tiles,
-                    const Part& part, void* y) {
-  type == Element::fp32 ? toOutput(from, static_cast<const float*>(bias), order, tiles, part, static_cast<float*>(y))
-                        : toOutput(from, static_cast<const Bf16*>(bias), order, tiles, part, static_cast<Bf16*>(y));
+void pointsToOutput(const Matrices& from, const void* bias, void* y, const Images& images, const Part& part) {
+  images.type == Element::fp32 ? toOutput<float>(from, bias, y, images.order, part)
+                               : toOutput<Bf16>(from, bias, y, images.order, part);
 }
 
-void weightsToPoints(Element type, const void* weights, const WeightOrder& order, bool flipped, int64_t first,
-                     int64_t last, const Matrices& to) {
-  type == Element::fp32 ? ofWeights(static_cast<const float*>(weights), order, flipped, first, last, to)
-                        : ofWeights(static_cast<const Bf16*>(weights), order, flipped, first, last, to);
+void weightsToPoints(const void* values, const Weights& weights, bool flipped, Range vectors, const Matrices& to) {
+  weights.type == Element::fp32 ? ofWeights(static_cast<const float*>(values), weights.order, flipped, vectors, to)
+                                : ofWeights(static_cast<const Bf16*>(values), weights.order, flipped, vectors, to);
 }
 
-void pointsToWeightGradient(Element type, const Matrices& from, const WeightOrder& order, int64_t first, int64_t last,
-                            void* gradient) {
-  type == Element::fp32 ? toWeightGradient(from, order, first, last, static_cast<float*>(gradient))
-                        : toWeightGradient(from, order, first, last, static_cast<Bf16*>(gradient));
+void pointsToWeightGradient(const Matrices& from, void* gradient, const Weights& weights, Range vectors) {
+  weights.type == Element::fp32 ? toWeightGradient(from, static_cast<float*>(gradient), weights.order, vectors)
+                                : toWeightGradient(from, static_cast<Bf16*>(gradient), weights.order, vectors);
 }
 
 void multiply(const Product& p, int64_t point, int64_t rows) {

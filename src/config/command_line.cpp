@@ -44,7 +44,7 @@ TypedOption typedOnce(const CLI::Option& option) {
 /// Arguments that are no options: files to work on, where the command takes such.
 std::vector<std::string> operandsOf(const CLI::App& app, const CommandEntry& command,
                                     std::span<const std::string> names) {
-  const std::vector<std::string> rest = app.remaining();
+  std::vector<std::string> rest = app.remaining();
   const auto isOption = [](const std::string& text) { return text.starts_with("-"); };
   const auto refused = command.operands.empty() ? rest.begin() : std::ranges::find_if(rest, isOption);
   if (refused != rest.end()) refuseExtra(*refused, command.name, names);

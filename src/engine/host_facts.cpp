@@ -98,7 +98,7 @@ std::string versionNumber(std::string_view text) {
   for (auto at = text.begin(); at != text.end();) {
     at = std::find_if(at, text.end(), isNumeric);
     const auto end = std::find_if_not(at, text.end(), isNumeric);
-    const std::string number(at, end);
+    std::string number(at, end);
     if (number.find('.') != std::string::npos && number.size() >= 3 && number.front() != '.') return number;
     at = end;
   }

@@ -138,7 +138,7 @@ at::Tensor TeamMember::trainPart(const Batch& part, int64_t images) {
   const auto outputs = forward(part);
   if (shared_.options.forwardOnly) return {};
   std::vector<at::Tensor> gradients;
-  const at::Tensor loss = lossOf(outputs, part.labels, images, gradients);
+  at::Tensor loss = lossOf(outputs, part.labels, images, gradients);
   const Span backward(SpanKind::backward);
   executor_->backward(gradients, ready_);
   return loss;

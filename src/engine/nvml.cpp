@@ -205,7 +205,7 @@ Nvml::NvLinks Nvml::nvLinks(Device device) const {
     PciInfo other{};
     const bool named = type == nvLinkToGpu && functions_->nvLinkRemotePci != nullptr &&
                        functions_->nvLinkRemotePci(device, link, &other) == success;
-    const Device gpu = named ? this->device(other.busId) : nullptr;
+    Device gpu = named ? this->device(other.busId) : nullptr;
     if (gpu != nullptr) {
       links.gpus.push_back(gpu);
     } else {

@@ -237,7 +237,7 @@ TEST(BatchMaker, CentresAndRepeatsGreyImages) {
 TEST(BatchMaker, RefusesImagesLargerThanTheInput) {
   const auto dataset = std::make_shared<NumberedDataset>(1, 32, 3);
   try {
-    BatchMaker(dataset, planOf(1, 0, 1, 28));
+    const BatchMaker maker(dataset, planOf(1, 0, 1, 28));
     ADD_FAILURE() << "not refused";
   } catch (const UsageError& error) {
     const std::string text = error.what();

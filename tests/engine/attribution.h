@@ -164,9 +164,9 @@ struct Expected {
   Place place;
   const char *name, *part;
   bool oneReplica;  ///< in whose compute it is
-};
 
-inline void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.name; }
+  friend std::ostream& operator<<(std::ostream& out, const Expected& expected) { return out << expected.name; }
+};
 
 inline const Expected places[] = {{Place::loader, "loader", "input", false},
                                   {Place::exchange, "exchange", "exchange", false},

@@ -57,7 +57,7 @@ TEST(HostFacts, VariablesThatChangeResultsAreKept) {
       {"LD_AUDIT", "a.so"},           {"LD_LIBRARY_PATH", "/opt"},  {"NCCL_ALGO", "Ring"},     {"TORCH_X", "1"},
       {"ONEDNN_MAX_CPU_ISA", "AVX2"}, {"DNNL_MAX_CPU_ISA", "AVX2"}, {"GLIBC_TUNABLES", "x=1"}};
   std::vector<std::string> entries{"HOME=/home/x", "LDFLAGS=-g"};
-  for (const auto& [name, value] : kept) entries.push_back(name + "=" + value);
+  for (const auto& [name, value] : kept) entries.push_back(concat(name, "=", value));
   std::vector<const char*> variables;
   for (const std::string& entry : entries) variables.push_back(entry.c_str());
   variables.push_back(nullptr);

@@ -5,8 +5,8 @@
 
 namespace {
 
-constexpr int ok = 0, invalidArgument = 2, notSupported = 3, notFound = 6, insufficientSize = 7,
-              argumentVersionMismatch = 25;
+[[maybe_unused]] constexpr int ok = 0, invalidArgument = 2, notSupported = 3, notFound = 6, insufficientSize = 7,
+                               argumentVersionMismatch = 25;
 enum Ends { none, gpus17And65, aSwitch, silent };
 struct Gpu {
   const char* address;

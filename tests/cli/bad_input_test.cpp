@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "run_tandem.h"
+#include "support/idx_images.h"
 
 namespace tandem {
 namespace {
@@ -12,11 +13,12 @@ struct Refusal {
   std::vector<std::string> arguments;
   int code;
   std::string says;  ///< part of the one line
-};
 
-void PrintTo(const Refusal& refusal, std::ostream* out) {
-  for (const auto& argument : refusal.arguments) *out << argument << ' ';
-}
+  friend std::ostream& operator<<(std::ostream& out, const Refusal& refusal) {
+    for (const auto& argument : refusal.arguments) out << argument << ' ';
+    return out;
+  }
+};
 
 class BadInput : public testing::TestWithParam<Refusal> {};
 
@@ -74,26 +76,10 @@ INSTANTIATE_TEST_SUITE_P(Files, BadInput,
                                          Refusal{tiny({"--out=/proc/version"}), storage, "/proc/version"},
                                          Refusal{tiny({"--out=/"}), storage, "results file"}));
 
-void put32(std::ofstream& file, uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8) file.put(static_cast<char>(value >> shift & 0xff));
-}
-
 std::filesystem::path dataFolder() {
-  const auto folder = std::filesystem::path(ownFolder()) / "data";
+  std::filesystem::path folder = std::filesystem::path(ownFolder()) / "data";
   std::filesystem::create_directories(folder);
   return folder;
-}
-
-/// An MNIST folder of four images of which `missing` bytes were lost.
-std::string mnist(int missing) {
-  const auto folder = dataFolder();
-  std::ofstream images(folder / "train-images-idx3-ubyte", std::ios::binary);
-  for (const uint32_t value : {0x803U, 4U, 28U, 28U}) put32(images, value);
-  for (int i = 0; i < 4 * 28 * 28 - missing; ++i) images.put(static_cast<char>(i % 251));
-  std::ofstream labels(folder / "train-labels-idx1-ubyte", std::ios::binary);
-  for (const uint32_t value : {0x801U, 4U}) put32(labels, value);
-  for (int i = 0; i < 4; ++i) labels.put(static_cast<char>(i));
-  return folder.string();
 }
 
 /// A CIFAR-10 folder of two images, the second with the label `label`.
@@ -108,7 +94,7 @@ std::string cifar10(int label) {
 }
 
 TEST(BadData, TruncatedFileIsNamed) {
-  const auto run = runTandem(tiny({"--data=" + mnist(100)}));
+  const auto run = runTandem(tiny({"--data=" + writeIdxImages(dataFolder(), 4, /*missing=*/100)}));
   EXPECT_EQ(run.code, data) << run.err;
   ASSERT_EQ(run.errors().size(), 1U) << run.err;
   EXPECT_NE(run.errors().front().find("train-images-idx3-ubyte"), std::string::npos) << run.err;

@@ -76,7 +76,8 @@ dev: build/dev/build.ninja ## debug build in build/dev
 
 asan: setup-tests build/asan/build.ninja ## tests under the address and undefined-behaviour sanitizers
 	cmake --build --preset asan -j $(JOBS)
-	ASAN_OPTIONS=detect_container_overflow=0 LSAN_OPTIONS=suppressions=$(CURDIR)/scripts/lsan-suppressions.txt \
+	ASAN_OPTIONS=detect_container_overflow=0:allocator_may_return_null=1 \
+	  LSAN_OPTIONS=suppressions=$(CURDIR)/scripts/lsan-suppressions.txt \
 	  UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 	  ctest --test-dir build/asan --output-on-failure --no-tests=error --timeout 3600 -LE long
 

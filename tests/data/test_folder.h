@@ -6,13 +6,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string>
-#include <vector>
+
+#include "support/idx_images.h"
 
 namespace tandem {
-
-using Bytes = std::vector<uint8_t>;
 
 /// A fresh folder for one test, removed at its end.
 class TestFolder {
@@ -27,9 +25,7 @@ class TestFolder {
   const std::string& path() const { return path_; }
 
   void write(const std::string& name, const Bytes& bytes) const {
-    const std::filesystem::path file = std::filesystem::path(path_) / name;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+    writeBytes(std::filesystem::path(path_) / name, bytes);
   }
 
   void writeGzip(const std::string& name, const Bytes& bytes) const {
@@ -41,15 +37,6 @@ class TestFolder {
  private:
   std::string path_;
 };
-
-inline Bytes idxBytes(const std::vector<uint32_t>& sizes, const Bytes& values) {
-  Bytes bytes{0, 0, 8, static_cast<uint8_t>(sizes.size())};
-  for (const uint32_t size : sizes) {
-    for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<uint8_t>(size >> shift));
-  }
-  bytes.insert(bytes.end(), values.begin(), values.end());
-  return bytes;
-}
 
 /// `count` images of 2 x 3 pixels whose bytes count up from 0.
 inline Bytes idxImages(uint32_t count) {

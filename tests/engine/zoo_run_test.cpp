@@ -38,21 +38,28 @@ Config twoSteps(const ModelEntry& model) {
   return config;
 }
 
-class ZooRun : public testing::TestWithParam<ModelEntry> {};
-
-// At a reduced image size where the model's own is larger than 64. (That strategies and precisions go together in any
-// way is tested with one network; that each model is right in each precision, by its executor.)
-TEST_P(ZooRun, TrainsOnTwoReplicas) {
-  const Config config = twoSteps(GetParam());
+void expectTrains(const ModelEntry& model, const char* strategy, const char* precision) {
+  Config config = twoSteps(model);
+  config.strategy = strategy;
+  config.precision = precision;
   const RunRecord record = runPoint(resolvePlan(config, config.replicas), nullptr);
-  EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+  EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << strategy << ' ' << precision << ": " << record.outcome.reason;
   EXPECT_EQ(record.measuredSteps, steps);
   EXPECT_EQ(record.losses.size(), static_cast<size_t>(steps));
   EXPECT_LT(record.peakMemoryBytes, int64_t{8} << 30);
 }
 
-INSTANTIATE_TEST_SUITE_P(Zoo, ZooRun, testing::ValuesIn(models().begin(), models().end()),
-                         [](const auto& row) { return std::string(row.param.name); });
+// At a reduced image size where the model's own is larger than 64. (That strategies and precisions go together in any
+// way is tested with one network.)
+class ZooRun : public testing::TestWithParam<ModelEntry> {};
+class LongZooRun : public ZooRun {};
+
+TEST_P(ZooRun, TrainsOnTwoReplicas) { expectTrains(GetParam(), "replicated", "fp32"); }
+TEST_P(LongZooRun, TrainsByAServerInBf16) { expectTrains(GetParam(), "parameter_server", "bf16"); }
+
+std::string nameOf(const testing::TestParamInfo<ModelEntry>& row) { return std::string(row.param.name); }
+INSTANTIATE_TEST_SUITE_P(Zoo, ZooRun, testing::ValuesIn(models().begin(), models().end()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Long, LongZooRun, testing::ValuesIn(models().begin(), models().end()), nameOf);
 
 }  // namespace
 }  // namespace tandem

@@ -4,25 +4,38 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace tandem {
 
+using Bytes = std::vector<uint8_t>;
+
+/// An IDX file, the format of MNIST, of unsigned bytes.
+inline Bytes idxBytes(const std::vector<uint32_t>& sizes, const Bytes& values) {
+  Bytes bytes{0, 0, 8, static_cast<uint8_t>(sizes.size())};
+  for (const uint32_t size : sizes) {
+    for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<uint8_t>(size >> shift));
+  }
+  bytes.insert(bytes.end(), values.begin(), values.end());
+  return bytes;
+}
+
+inline void writeBytes(const std::filesystem::path& file, const Bytes& bytes) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+}
+
 /// Writes 28x28 images with the labels 0, 1, ... 9, 0, ... into `folder` as MNIST stores them, without the last
 /// `missing` bytes of the images. Returns the folder.
-inline std::string writeIdxImages(const std::filesystem::path& folder, uint32_t count, uint32_t missing = 0) {
+inline std::string writeIdxImages(const std::filesystem::path& folder, uint32_t count, size_t missing = 0) {
   constexpr uint32_t side = 28;
-  const auto open = [&](const char* name, std::initializer_list<uint32_t> head) {
-    std::ofstream file(folder / name, std::ios::binary);
-    for (const uint32_t value : head) {
-      for (int shift = 24; shift >= 0; shift -= 8) file.put(static_cast<char>(value >> shift & 0xff));
-    }
-    return file;
-  };
-  std::filesystem::create_directories(folder);
-  std::ofstream images = open("train-images-idx3-ubyte", {0x803, count, side, side});
-  for (uint32_t i = 0; i < count * side * side - missing; ++i) images.put(static_cast<char>(i % 251));
-  std::ofstream labels = open("train-labels-idx1-ubyte", {0x801, count});
-  for (uint32_t i = 0; i < count; ++i) labels.put(static_cast<char>(i % 10));
+  Bytes pixels(count * side * side), labels(count);
+  for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i % 251);
+  for (size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<uint8_t>(i % 10);
+  Bytes images = idxBytes({count, side, side}, pixels);
+  images.resize(images.size() - missing);
+  writeBytes(folder / "train-images-idx3-ubyte", images);
+  writeBytes(folder / "train-labels-idx1-ubyte", idxBytes({count}, labels));
   return folder.string();
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::seconds;
 
-Telemetry clocksOf(std::vector<std::pair<std::string, double>> devices) {
+Telemetry clocksOf(const std::vector<std::pair<std::string, double>>& devices) {
   Telemetry telemetry{.at = {seconds(0), seconds(2), seconds(4)},
                       .series = {},
                       .phases = {{"warm-up", seconds(1)}, {"training", seconds(2)}, {"end", seconds(5)}},

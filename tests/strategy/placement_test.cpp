@@ -14,8 +14,7 @@ namespace {
 // Buffers hold variables in the order of backward: the one created first comes last.
 FlatBuffers buffersOf(const std::vector<int64_t>& creationCounts) {
   std::vector<ParameterSpec> specs;
-  for (auto count = creationCounts.rbegin(); count != creationCounts.rend(); ++count)
-    specs.push_back({"", {*count}, false});
+  for (const int64_t count : creationCounts) specs.insert(specs.begin(), {"", {count}, false});
   return {specs, find(precisions(), "fp32", "precision"), at::kCPU, at::MemoryFormat::Contiguous};
 }
 

@@ -46,7 +46,6 @@ class PretrainedReader {
  public:
   PretrainedReader(const Config& config, const Graph& graph)
       : config_(config),
-        graph_(graph),
         map_(find(weightsMaps(), config.weightsMap, "--weights-map")),
         foreign_(map_.of(config.model, graph)),
         file_(WeightsFile::open(config.weights, {.slashes = map_.slashes ? Slashes::inside : Slashes::refused})),
@@ -175,7 +174,7 @@ class PretrainedReader {
     notes.push_back(concat("weights ", config_.weights, " (", file_.format(), ", sha256 ", file_.sha256(), ", map ",
                            map_.name, "): ", result_.parameters.size() + result_.statistics.size(), " tensors"));
     if (!file_.note().empty()) notes.push_back(concat("weights: ", file_.note()));
-    if (!reset_.empty()) notes.push_back(concat("weights: --reset-head keeps initial values in ", listed(reset_)));
+    if (!reset_.empty()) notes.push_back(concat("weights: the classifier keeps initial values in ", listed(reset_)));
     if (!untouched_.empty()) {
       notes.push_back(concat("weights: auxiliary heads are not in the file and keep initial values, ",
                              untouched_.size(), " tensors"));
@@ -186,7 +185,6 @@ class PretrainedReader {
   }
 
   const Config& config_;
-  const Graph& graph_;
   const WeightsMap& map_;
   ForeignState foreign_;
   WeightsFile file_;

@@ -144,7 +144,7 @@ TEST_F(Predict, TheRecordOfARunSaysWhichWeights) {
                               "--warmup=0", "--weights=" + weights_, "--reset-head", "--format=json"});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "sha256 ") && contains(run.out, "map none): ")) << run.out;
-  EXPECT_TRUE(contains(run.out, "--reset-head keeps initial values in fc.weight; fc.bias")) << run.out;
+  EXPECT_TRUE(contains(run.out, "the classifier keeps initial values in fc.weight; fc.bias")) << run.out;
   const auto refused = runTandem({"bench", "--model=resnet20", "--classes=14", "--batch=4", "--replicas=1", "--steps=2",
                                   "--warmup=0", "--weights=" + weights_});
   EXPECT_EQ(refused.code, checkpoint);

@@ -33,7 +33,7 @@ const char* typeName(at::ScalarType type) {
 }
 
 std::string written(const Tensors& tensors) {
-  const std::string path = concat(testing::TempDir(), "/tandem_pretrained_", getpid(), ".safetensors");
+  std::string path = concat(testing::TempDir(), "/tandem_pretrained_", getpid(), ".safetensors");
   std::vector<FileTensor> out;
   for (const auto& [name, tensor] : tensors) {
     FileTensor entry;
@@ -191,7 +191,7 @@ TEST(Pretrained, ResetsTheHeadWhereAsked) {
   Config config = configOf("resnet20", written(formulaState(small())));
   config.resetHead = true;
   const auto pretrained = readPretrained(config, graph);
-  EXPECT_TRUE(hasText(pretrained->notes, "--reset-head keeps initial values in fc.weight; fc.bias"));
+  EXPECT_TRUE(hasText(pretrained->notes, "the classifier keeps initial values in fc.weight; fc.bias"));
   for (const auto& [name, values] : pretrained->parameters) EXPECT_FALSE(name.starts_with("fc.")) << name;
   Tensors headless = formulaState(graph);
   headless.erase("fc.weight");

@@ -76,11 +76,11 @@ InferenceRequest inferenceRequest(std::string_view command, Arguments arguments)
 InferenceResult infer(const InferenceRequest& request, const Graph& graph, std::shared_ptr<const Pretrained> weights) {
   for (const std::string& note : weights->notes) logInfo(concat("note: ", note));
   for (const std::string& warning : weights->warnings) logWarning(warning);
-  const auto result = runInference({.plan = &request.plan,
-                                    .graph = &graph,
-                                    .pretrained = std::move(weights),
-                                    .images = request.images.get(),
-                                    .skipBad = request.plan.config.badImage == "skip"});
+  auto result = runInference({.plan = &request.plan,
+                              .graph = &graph,
+                              .pretrained = std::move(weights),
+                              .images = request.images.get(),
+                              .skipBad = request.plan.config.badImage == "skip"});
   for (const BadImage& bad : result.bad) logWarning(concat("left out: ", bad.reason));
   if (result.images.empty()) {
     throw DataError(

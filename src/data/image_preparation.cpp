@@ -40,7 +40,7 @@ Size scaledSize(const Image& image, int64_t shorter) {
 }
 
 at::Tensor resized(const Image& image, int64_t shorter) {
-  const at::Tensor view = viewOf(image);
+  at::Tensor view = viewOf(image);
   const Size size = scaledSize(image, shorter);
   if (size.height == image.height && size.width == image.width) return view;
   return at::_upsample_bilinear2d_aa(view, {size.height, size.width}, /*align_corners=*/false);

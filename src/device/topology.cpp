@@ -83,7 +83,7 @@ std::vector<std::string> cacheTexts(hwloc_topology_t machine) {
       {HWLOC_OBJ_L1CACHE, "L1d "}, {HWLOC_OBJ_L2CACHE, "L2 "}, {HWLOC_OBJ_L3CACHE, "L3 "}, {HWLOC_OBJ_L4CACHE, "L4 "}};
   std::vector<std::string> texts;
   for (const auto& [type, name] : levels) {
-    const hwloc_obj_t cache = hwloc_get_obj_by_type(machine, type, 0);
+    const hwloc_obj* const cache = hwloc_get_obj_by_type(machine, type, 0);
     if (cache && cache->attr->cache.size > 0) {
       texts.push_back(name + bytesText(static_cast<double>(cache->attr->cache.size)));
     }

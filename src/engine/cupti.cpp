@@ -105,12 +105,12 @@ using NextRecord = Status (*)(uint8_t*, size_t, Record**);
 NextRecord nextRecord = nullptr;  // set before anything is enabled
 
 template <class Raw>
-void keep(const Raw& raw, std::string name, int64_t bytes, bool kernel) {
+void keep(const Raw& raw, const std::string& name, int64_t bytes, bool kernel) {
   if (raw.begin == 0 || raw.end < raw.begin) {
     ++received.lost;
     return;
   }
-  DeviceActivity activity{.name = std::move(name), .device = static_cast<int>(raw.device), .stream = raw.stream};
+  DeviceActivity activity{.name = name, .device = static_cast<int>(raw.device), .stream = raw.stream};
   activity.begin = Nanos(static_cast<int64_t>(raw.begin)), activity.end = Nanos(static_cast<int64_t>(raw.end));
   activity.bytes = bytes;
   activity.inGraph = raw.graphNode != 0;

@@ -61,8 +61,7 @@ void EventFile::text(const std::string& tag, double time, const std::string& mar
 std::string EventFile::write(const std::string& folder) const {
   static std::atomic<int> number{0};  // TensorBoard knows files by their names: no two may have the same
   makeFolder(folder);
-  const std::string path =
-      concat(folder, "/events.out.tfevents.", seconds_, '.', hostName(), '.', getpid(), '.', number++);
+  std::string path = concat(folder, "/events.out.tfevents.", seconds_, '.', hostName(), '.', getpid(), '.', number++);
   NewFile file(path);
   file.append(asBytes(bytes_));
   file.commit();

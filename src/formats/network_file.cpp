@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-using json = nlohmann::ordered_json;  // attributes keep their order
+using Json = nlohmann::ordered_json;  // attributes keep their order
 
 constexpr std::string_view formatName = "tandem-network";
 constexpr int64_t formatVersion = 1;
@@ -29,13 +29,13 @@ template <class... Parts>
   throw Refusal{concat(parts...)};
 }
 
-std::string textOf(const json& value) { return shown(value.dump(-1, ' ', true, json::error_handler_t::replace)); }
+std::string textOf(const Json& value) { return shown(value.dump(-1, ' ', true, Json::error_handler_t::replace)); }
 
 /// The JSON library keeps the last of two equal members and nests without end: both end here.
 class Structure {
  public:
-  bool operator()(int, json::parse_event_t event, json& value) {
-    using Event = json::parse_event_t;
+  bool operator()(int, Json::parse_event_t event, Json& value) {
+    using Event = Json::parse_event_t;
     if (event == Event::object_end) keys_.pop_back();
     if (event == Event::object_end || event == Event::array_end) --depth_;
     if (event == Event::object_start) keys_.emplace_back();
@@ -58,18 +58,18 @@ class Structure {
 /// The members of an object, each asked for once; what was not asked for is unknown.
 class Members {
  public:
-  Members(const json& object, std::string where) : object_(object), where_(std::move(where)) {
+  Members(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
     if (!object.is_object()) refuse(where_, " is ", textOf(object), "; it must be an object");
   }
 
-  const json* find(const char* name) {
+  const Json* find(const char* name) {
     known_.emplace_back(name);
     const auto found = object_.find(name);
     return found == object_.end() ? nullptr : &*found;
   }
 
-  const json& at(const char* name) {
-    const json* const found = find(name);
+  const Json& at(const char* name) {
+    const Json* const found = find(name);
     if (found == nullptr) refuse(where_, " lacks the member '", name, "'");
     return *found;
   }
@@ -82,7 +82,7 @@ class Members {
   }
 
   void refuseOthers() const {
-    forOthers([this](const std::string& name, const json&) {
+    forOthers([this](const std::string& name, const Json&) {
       refuse(where_, " has the unknown member '", shown(name), "'; there are ", join(known_));
     });
   }
@@ -90,18 +90,18 @@ class Members {
   std::string named(const char* name) const { return concat("member '", name, "' of ", where_); }
 
  private:
-  const json& object_;
+  const Json& object_;
   std::string where_;
   std::vector<std::string> known_;
 };
 
-std::string textIn(const json& value, const std::string& what) {
+std::string textIn(const Json& value, const std::string& what) {
   if (!value.is_string()) refuse(what, " is ", textOf(value), "; it must be a text");
   return value.get<std::string>();
 }
 
-std::string nameIn(const json& value, const std::string& what) {
-  const std::string name = textIn(value, what);
+std::string nameIn(const Json& value, const std::string& what) {
+  std::string name = textIn(value, what);
   const bool printable = std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~'; });
   if (!printable || name.empty() || name.size() > longestName || name.find('/') != std::string::npos) {
     refuse(what, " is '", shown(name), "'; it must be 1 to ", longestName,
@@ -110,7 +110,7 @@ std::string nameIn(const json& value, const std::string& what) {
   return name;
 }
 
-int64_t wholeIn(const json& value, const std::string& what, int64_t low, int64_t high) {
+int64_t wholeIn(const Json& value, const std::string& what, int64_t low, int64_t high) {
   const bool fits = value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX);
   const int64_t number = fits ? value.get<int64_t>() : low - 1;
   if (number < low || number > high) {
@@ -119,46 +119,46 @@ int64_t wholeIn(const json& value, const std::string& what, int64_t low, int64_t
   return number;
 }
 
-double positiveIn(const json& value, const std::string& what, double high) {
+double positiveIn(const Json& value, const std::string& what, double high) {
   const double number = value.is_number() ? value.get<double>() : 0;
   if (number > 0 && number <= high) return number;
   refuse(what, " is ", textOf(value), "; it must be a number above 0 and at most ", high);
 }
 
-const json& listIn(const json& value, const std::string& what, size_t most) {
+const Json& listIn(const Json& value, const std::string& what, size_t most) {
   if (!value.is_array()) refuse(what, " is ", textOf(value), "; it must be a list");
   if (value.size() > most) refuse(what, " has ", value.size(), " items; there may be ", most);
   return value;
 }
 
-double numberIn(const json& value, const std::string& what, int64_t largest) {
+double numberIn(const Json& value, const std::string& what, int64_t largest) {
   if (!value.is_number()) refuse(what, " holds ", textOf(value), "; it must hold numbers");
   if (std::abs(value.get<double>()) <= static_cast<double>(largest)) return value.get<double>();
   refuse(what, " holds ", textOf(value), "; numbers are at most ", largest);
 }
 
-NetworkValue attributeIn(const json& value, const std::string& what, const NetworkLimits& limits) {
+NetworkValue attributeIn(const Json& value, const std::string& what, const NetworkLimits& limits) {
   constexpr size_t mostNumbers = 4;
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_string()) return value.get<std::string>();
   std::vector<double> numbers;
   if (value.is_number()) return std::vector{numberIn(value, what, limits.number)};
   if (!value.is_array()) refuse(what, " is ", textOf(value), "; it must be a number, a list of numbers, true or false");
-  for (const json& item : listIn(value, what, mostNumbers)) numbers.push_back(numberIn(item, what, limits.number));
+  for (const Json& item : listIn(value, what, mostNumbers)) numbers.push_back(numberIn(item, what, limits.number));
   return numbers;
 }
 
-NetworkNode nodeIn(const json& value, size_t index, const NetworkLimits& limits) {
+NetworkNode nodeIn(const Json& value, size_t index, const NetworkLimits& limits) {
   Members anonymous(value, concat("node ", index));
   NetworkNode node;
   node.name = nameIn(anonymous.at("name"), concat("the name of node ", index));
   Members members(value, concat("node '", node.name, "'"));
   members.find("name");
   node.operation = textIn(members.at("op"), members.named("op"));
-  for (const json& input : listIn(members.at("inputs"), members.named("inputs"), limits.inputs)) {
+  for (const Json& input : listIn(members.at("inputs"), members.named("inputs"), limits.inputs)) {
     node.inputs.push_back(textIn(input, concat("an input of node '", node.name, "'")));
   }
-  members.forOthers([&](const std::string& name, const json& attribute) {
+  members.forOthers([&](const std::string& name, const Json& attribute) {
     const std::string what = concat("member '", shown(name), "' of node '", node.name, "'");
     node.attributes.emplace_back(name, attributeIn(attribute, what, limits));
   });
@@ -168,29 +168,29 @@ NetworkNode nodeIn(const json& value, size_t index, const NetworkLimits& limits)
 void readFormat(Members& file) {
   const std::string format = textIn(file.at("format"), "member 'format'");
   if (format != formatName) refuse("member 'format' is '", shown(format), "'; a network file says ", formatName);
-  const json& version = file.at("version");
+  const Json& version = file.at("version");
   if (version != formatVersion) refuse("version ", textOf(version), " is unknown; this program reads ", formatVersion);
 }
 
-NetworkFile fileIn(const json& document, const NetworkLimits& limits) {
+NetworkFile fileIn(const Json& document, const NetworkLimits& limits) {
   Members file(document, "the file");
   readFormat(file);
   NetworkFile network;
   network.name = nameIn(file.at("name"), "the name of the network");
-  const json& input = listIn(file.at("input"), "member 'input'", 3);
+  const Json& input = listIn(file.at("input"), "member 'input'", 3);
   if (input.size() != 3) refuse("member 'input' has ", input.size(), " items; it must have channels, height, width");
   for (size_t i = 0; i < 3; ++i) network.input[i] = wholeIn(input[i], "an item of member 'input'", 1, largestImage);
   network.classes = wholeIn(file.at("classes"), "member 'classes'", 1, mostClasses);
-  if (const json* loss = file.find("loss")) network.loss = textIn(*loss, "member 'loss'");
-  if (const json* batch = file.find("batch")) network.batch = wholeIn(*batch, "member 'batch'", 1, mostBatch);
-  if (const json* rate = file.find("learning_rate")) {
+  if (const Json* loss = file.find("loss")) network.loss = textIn(*loss, "member 'loss'");
+  if (const Json* batch = file.find("batch")) network.batch = wholeIn(*batch, "member 'batch'", 1, mostBatch);
+  if (const Json* rate = file.find("learning_rate")) {
     network.learningRate = positiveIn(*rate, "member 'learning_rate'", largestWeight);
   }
-  for (const json& node : listIn(file.at("nodes"), "member 'nodes'", limits.nodes)) {
+  for (const Json& node : listIn(file.at("nodes"), "member 'nodes'", limits.nodes)) {
     network.nodes.push_back(nodeIn(node, network.nodes.size() + 1, limits));
   }
-  if (const json* auxiliaries = file.find("auxiliaries")) {
-    for (const json& item : listIn(*auxiliaries, "member 'auxiliaries'", limits.inputs)) {
+  if (const Json* auxiliaries = file.find("auxiliaries")) {
+    for (const Json& item : listIn(*auxiliaries, "member 'auxiliaries'", limits.inputs)) {
       Members members(item, "an item of 'auxiliaries'");
       network.auxiliaries.push_back(
           {textIn(members.at("value"), members.named("value")),
@@ -203,23 +203,23 @@ NetworkFile fileIn(const json& document, const NetworkLimits& limits) {
 }
 
 /// Whole numbers without a point; one number without a list.
-json numberOf(double value) {
+Json numberOf(double value) {
   if (value == std::floor(value) && std::abs(value) < 0x1p53) return static_cast<int64_t>(value);
   return value;
 }
 
-json valueOf(const NetworkValue& value) {
+Json valueOf(const NetworkValue& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag;
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   const auto& numbers = std::get<std::vector<double>>(value);
   if (numbers.size() == 1) return numberOf(numbers.front());
-  auto list = json::array();
+  auto list = Json::array();
   for (const double number : numbers) list.push_back(numberOf(number));
   return list;
 }
 
 std::string lineOf(const NetworkNode& node) {
-  json line{{"name", node.name}, {"op", node.operation}, {"inputs", node.inputs}};
+  Json line{{"name", node.name}, {"op", node.operation}, {"inputs", node.inputs}};
   for (const auto& [name, value] : node.attributes) line[name] = valueOf(value);
   return line.dump();
 }
@@ -233,18 +233,18 @@ Result<NetworkFile> parseNetwork(std::span<const uint8_t> bytes, const NetworkLi
   const auto nul = std::ranges::find(bytes, uint8_t{0});  // which the JSON library takes for the end
   if (nul != bytes.end()) return parseError(static_cast<uint64_t>(nul - bytes.begin()), "a byte 0: this is no JSON");
   try {
-    return fileIn(json::parse(bytes.begin(), bytes.end(), Structure()), limits);
+    return fileIn(Json::parse(bytes.begin(), bytes.end(), Structure()), limits);
   } catch (const Refusal& refusal) {
     return parseError(0, refusal.text);
-  } catch (const json::parse_error& error) {
+  } catch (const Json::parse_error& error) {
     return parseError(std::min<uint64_t>(error.byte, bytes.size()), "this is no JSON in UTF-8");
-  } catch (const json::exception&) {
+  } catch (const Json::exception&) {
     return parseError(0, "a number is beyond the range of numbers");
   }
 }
 
 std::string networkText(const NetworkFile& network) {
-  const auto member = [](const char* name, const json& value) { return concat("  \"", name, "\": ", value.dump()); };
+  const auto member = [](const char* name, const Json& value) { return concat("  \"", name, "\": ", value.dump()); };
   std::vector<std::string> members{
       member("format", formatName),       member("version", formatVersion),
       member("name", network.name),       member("input", network.input),
@@ -255,7 +255,7 @@ std::string networkText(const NetworkFile& network) {
   members.push_back(concat("  \"nodes\": [\n    ", join(lines, ",\n    "), "\n  ]"));
   lines.clear();
   for (const auto& [value, weight] : network.auxiliaries) {
-    lines.push_back(json{{"value", value}, {"loss_weight", numberOf(weight)}}.dump());
+    lines.push_back(Json{{"value", value}, {"loss_weight", numberOf(weight)}}.dump());
   }
   if (!lines.empty()) members.push_back(concat("  \"auxiliaries\": [\n    ", join(lines, ",\n    "), "\n  ]"));
   return concat("{\n", join(members, ",\n"), "\n}\n");

@@ -110,8 +110,8 @@ class EngineConvolution final : public Convolution {
   /// Undefined, and so are the sums, where memory does not serve the engine. `sums` null: not asked for.
   at::Tensor forwardBy(const ReadyEngine& engine, const at::Tensor& x, ChannelSums* sums) const {
     const ConvolutionProblem problem = problemOf(ConvolutionPass::forward, x);
-    const at::Tensor y = at::empty({problem.images, problem.outputs, problem.outputHeight(), problem.outputWidth()},
-                                   x.options().memory_format(channelsLast));
+    at::Tensor y = at::empty({problem.images, problem.outputs, problem.outputHeight(), problem.outputWidth()},
+                             x.options().memory_format(channelsLast));
     ConvolutionTensors tensors{x, p_.weight, y};
     const auto perChannel = [&] { return at::empty({problem.outputs}, x.options().dtype(at::kFloat)); };
     if (sums != nullptr) tensors.sums = {perChannel(), perChannel()};

@@ -150,7 +150,7 @@ std::vector<TuningCandidate> normForwardCandidates(const NormSubject& s, std::sh
   return candidates;
 }
 
-std::vector<TuningCandidate> normBackwardCandidates(const NormSubject& s, RunForward forward,
+std::vector<TuningCandidate> normBackwardCandidates(const NormSubject& s, const RunForward& forward,
                                                     std::shared_ptr<Engines> engines) {
   struct Trial {
     NormActSaved byKernels, byEngines;

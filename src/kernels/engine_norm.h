@@ -80,7 +80,7 @@ std::vector<TuningCandidate> normForwardCandidates(const NormSubject& subject, s
 
 /// The same of backward. `forward` runs an engine over normForwardCall()'s tensors.
 using RunForward = std::function<void(std::span<const at::Tensor>)>;
-std::vector<TuningCandidate> normBackwardCandidates(const NormSubject& subject, RunForward forward,
+std::vector<TuningCandidate> normBackwardCandidates(const NormSubject& subject, const RunForward& forward,
                                                     std::shared_ptr<Engines> engines);
 
 }  // namespace tandem

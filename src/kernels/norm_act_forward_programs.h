@@ -33,12 +33,17 @@ TANDEM_THREAD void overShares(const Block& block, const NormGrid& grid, const Bo
   });
 }
 
-/// Joins mean and squared deviations of `more` values to those of `seen` (Chan, Golub, LeVeque 1979).
-TANDEM_THREAD void join(float seen, float more, float& mean, float& squares, float otherMean, float otherSquares) {
+/// Of some values.
+struct Moments {
+  float mean, squares;  // deviations from the mean, squared and summed
+};
+
+/// Joins the moments of `more` values to mean and squares of `seen` (Chan, Golub, LeVeque 1979).
+TANDEM_THREAD void join(float seen, float& mean, float& squares, float more, Moments others) {
   if (more == 0) return;
-  const float share = more / (seen + more), distance = otherMean - mean;
+  const float share = more / (seen + more), distance = others.mean - mean;
   mean += distance * share;
-  squares += otherSquares + distance * distance * (seen * share);
+  squares += others.squares + distance * distance * (seen * share);
 }
 
 /// One rounding, on every processor and in every pass: a mask that backward recomputes is that of forward to the last
@@ -90,8 +95,8 @@ struct NormStatistics {
     block.each([&](int thread) { statisticsOf<T, width>(block, thread, shared); });
     foldLayers(block, grid.lanes, grid.layers, [&](int into, int from) {
       for (int i = 0; i < width; ++i) {
-        join(shared.counts[into], shared.counts[from], shared.first[i][into], shared.second[i][into],
-             shared.first[i][from], shared.second[i][from]);
+        join(shared.counts[into], shared.first[i][into], shared.second[i][into], shared.counts[from],
+             {shared.first[i][from], shared.second[i][from]});
       }
       shared.counts[into] += shared.counts[from];
     });
@@ -119,7 +124,7 @@ struct NormStatistics {
           const float deviation = Block::widen(packets[r].values[i]) - own;
           deviations += deviation * deviation;
         }
-        join(seen, rows, mean[i], squares[i], own, deviations);
+        join(seen, mean[i], squares[i], rows, {own, deviations});
       }
       seen += rows;
     });

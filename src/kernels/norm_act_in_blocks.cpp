@@ -12,7 +12,7 @@ namespace {
 // The widest that channels and places in memory allow.
 int accessWidth(Element type, int64_t channels, std::initializer_list<const void*> places) {
   const int width = widestAccess(type);
-  const auto size = static_cast<uintptr_t>(width * bytesOf(type));
+  const auto size = static_cast<uintptr_t>(width) * static_cast<uintptr_t>(bytesOf(type));
   bool fits = channels % width == 0;
   for (const void* place : places) fits = fits && reinterpret_cast<uintptr_t>(place) % size == 0;
   return fits ? width : 1;
@@ -43,12 +43,13 @@ NormChannels channelsOf(const at::Tensor& x, const NormActOptions& options, Norm
 NormBatch batchOf(const at::Tensor& x, const NormActOptions& options, NormActSaved& saved) {
   const NormChannels channels = channelsOf(x, options, saved);
   const NormParameters& p = saved.parameters;
+  const int64_t valuesPerChannel = x.numel() / x.size(1);
   return {channels,
           saved.mean.data_ptr<float>(),
           p.runningMean.data_ptr<float>(),
           p.runningVar.data_ptr<float>(),
           options.momentum,
-          static_cast<double>(x.numel() / x.size(1))};
+          static_cast<double>(valuesPerChannel)};
 }
 
 class NormActInBlocks final : public NormActPasses {

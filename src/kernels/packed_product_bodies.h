@@ -133,17 +133,25 @@ template <class Step>
 struct Sides {
   const typename Step::Word *rows, *columns;
   Panels rowPanels, columnPanels;
+  int64_t firstRow;
+};
+
+/// Rows of the sums, and how far apart their vectors are.
+template <int rows>
+struct Block {
+  float* to[rows];
+  int64_t toVector;
 };
 
 /// A block of the sums in memory of its own, where the last of its vectors is not whole.
 template <class Step, int rows, int vectors>
 TANDEM_INLINE void multiplyPart(const Strided<typename Step::Word>& a, const Steps<Step>& steps,
-                                float* const (&to)[rows], int64_t columns, int64_t toVector, bool add) {
+                                const Block<rows>& block, int64_t columns, bool add) {
   float tile[rows][vectors * lanes];
   float* own[rows];
   const auto over = [&](const auto& use) TANDEM_INLINE_LAMBDA {
     for (int i = 0; i < rows; ++i) {
-      for (int64_t c = 0; c < columns; ++c) use(tile[i][c], to[i][c / lanes * toVector + c % lanes]);
+      for (int64_t c = 0; c < columns; ++c) use(tile[i][c], block.to[i][c / lanes * block.toVector + c % lanes]);
     }
   };
   for (int i = 0; i < rows; ++i) own[i] = tile[i];
@@ -152,14 +160,14 @@ TANDEM_INLINE void multiplyPart(const Strided<typename Step::Word>& a, const Ste
   over([](float mine, float& theirs) TANDEM_INLINE_LAMBDA { theirs = mine; });
 }
 
-/// Adds the products of rows from `first` on through a tap.
+/// Adds the products of the sides through a tap.
 template <class Step>
-TANDEM_INLINE void multiplySides(const WeightGradient& g, const Sides<Step>& sides, int64_t first, float* sum, bool add,
+TANDEM_INLINE void multiplySides(const WeightGradient& g, const Sides<Step>& sides, float* sum, bool add,
                                  Ahead& ahead) {
   const WeightOrder& o = g.order;
   const int64_t rowBlock = g.vectorsOfOutputs ? o.inputBlock : o.outputBlock;
   const int64_t row = g.vectorsOfOutputs ? o.input : o.output;
-  const int64_t vector = g.vectorsOfOutputs ? o.outputBlock : o.inputBlock;
+  const int64_t toVector = g.vectorsOfOutputs ? o.outputBlock : o.inputBlock;
   const Panels& columns = sides.columnPanels;
   for (int64_t c = 0; c < columns.channels; c += columns.panel) {
     const int64_t here = columns.channels - c < columns.panel ? columns.channels - c : columns.panel;
@@ -169,14 +177,15 @@ TANDEM_INLINE void multiplySides(const WeightGradient& g, const Sides<Step>& sid
         const Strided<typename Step::Word> a{sides.rows + i, 1, sides.rowPanels.panel};
         const Steps<Step> steps{sides.columns + c * columns.steps, columns.steps,
                                 next ? next : static_cast<const void*>(sides.rows), next ? Ahead::line : 0};
-        float* to[rows];
+        Block<rows> sums{{}, toVector};
         for (int r = 0; r < rows; ++r) {
-          to[r] = sum + (first + i + r) / lanes * rowBlock + (first + i + r) % lanes * row + c / lanes * vector;
+          const int64_t at = sides.firstRow + i + r;
+          sums.to[r] = sum + at / lanes * rowBlock + at % lanes * row + c / lanes * toVector;
         }
         if constexpr (isWhole()) {
-          multiplyBlock<Step, rows, vectors>(a, steps, to, vector, add);
+          multiplyBlock<Step, rows, vectors>(a, steps, sums.to, toVector, add);
         } else {
-          multiplyPart<Step, rows, vectors>(a, steps, to, here, vector, add);
+          multiplyPart<Step, rows, vectors>(a, steps, sums, here, add);
         }
       };
       if (here % lanes == 0) {
@@ -221,7 +230,7 @@ TANDEM_INLINE void sums(const WeightGradient& g, int64_t firstRow, int64_t lastR
       for (int64_t w = 0; w < g.kernelW; ++w) {
         x.offsetH = h - g.top, x.offsetW = w - g.left;
         packed(x, !g.vectorsOfOutputs);
-        multiplySides<Step>(g, {rowWords, columnWords, rows, columns}, firstRow,
+        multiplySides<Step>(g, {rowWords, columnWords, rows, columns, firstRow},
                             g.sum + h * g.order.row + w * g.order.pixel, place > 0, ahead);
       }
     }

@@ -14,7 +14,7 @@
 namespace tandem {
 namespace {
 
-using pointwise::Pixels, pointwise::Product;
+using pointwise::Pixels, pointwise::Product, pointwise::Weights;
 
 const pointwise::Kernels& kernels() { return kernelsOfLanes<pointwise::Kernels>(); }
 
@@ -59,10 +59,10 @@ class PointwiseConvolution final : public Convolution {
     if (!memory.defined()) memory = at::empty({p_.weight.numel()}, at::kFloat);
     auto* const to = memory.mutable_data_ptr<float>();
     if (std::exchange(current, true)) return to;
-    const auto* const from = p_.weight.const_data_ptr<float>();
+    const Weights weights{p_.weight.const_data_ptr<float>(), weights_, turned};
     const int64_t columns = turned ? weights_.inputs : weights_.outputs;
     at::parallel_for(0, columns / vectorLanes(), 1,
-                     [&](int64_t first, int64_t last) { kernels().pack(from, weights_, turned, first, last, to); });
+                     [&](int64_t first, int64_t last) { kernels().pack(weights, first, last, to); });
     return to;
   }
 

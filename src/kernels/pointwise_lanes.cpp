@@ -18,7 +18,8 @@ TANDEM_INLINE Panel panelOf(int64_t column, int64_t columns) {
 }
 
 /// A vector of columns is packed by blocks of `lanes` steps, along what lies close in memory.
-void pack(const float* weights, const WeightOrder& o, bool turned, int64_t first, int64_t last, float* to) {
+void pack(const Weights& weights, int64_t first, int64_t last, float* to) {
+  const auto& [values, o, turned] = weights;
   const int64_t depth = turned ? o.outputs : o.inputs, columns = turned ? o.inputs : o.outputs;
   const int64_t stepBlock = turned ? o.outputBlock : o.inputBlock, step = turned ? o.output : o.input;
   const int64_t columnBlock = turned ? o.inputBlock : o.outputBlock, column = turned ? o.input : o.output;
@@ -26,7 +27,7 @@ void pack(const float* weights, const WeightOrder& o, bool turned, int64_t first
     const Panel panel = panelOf(vector * lanes, columns);
     float* const target = to + panel.first * depth + (vector * lanes - panel.first);
     for (int64_t k = 0; k < depth; k += lanes) {
-      const float* const from = weights + vector * columnBlock + k / lanes * stepBlock;
+      const float* const from = values + vector * columnBlock + k / lanes * stepBlock;
       for (int i = 0; i < lanes; ++i) {
         for (int j = 0; j < lanes; ++j) target[(k + i) * panel.width + j] = from[i * step + j * column];
       }

@@ -13,6 +13,12 @@ struct Pixels {
   int64_t strideH, strideW;
 };
 
+struct Weights {
+  const float* values;
+  WeightOrder order;
+  bool turned;  ///< w[k, c] is the weight of output k and input c, else of input k and output c
+};
+
 struct Product {
   const float* x;  ///< k channels
   float* y;        ///< c channels
@@ -26,9 +32,8 @@ struct Product {
 struct Kernels {
   int64_t mostPlaces;  ///< of Product::placesAtOnce
 
-  /// Vectors [first, last) of the columns of w, as panels of columns. w[k, c] is the weight of input k and output c;
-  /// `turned`, of output k and input c. `to` has room for all of them.
-  void (*pack)(const float* weights, const WeightOrder& order, bool turned, int64_t first, int64_t last, float* to);
+  /// Vectors [first, last) of the columns of w, as panels of columns. `to` has room for all of them.
+  void (*pack)(const Weights& weights, int64_t first, int64_t last, float* to);
 
   /// y at places [first, last), numbered through all images. Each value is summed in one order.
   void (*multiply)(const Product& product, int64_t first, int64_t last);

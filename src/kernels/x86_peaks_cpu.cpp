@@ -1,3 +1,4 @@
+#include <cpuid.h>
 #include <immintrin.h>
 #include <omp.h>
 #include <sys/mman.h>
@@ -223,9 +224,14 @@ std::optional<PeakLoop> fmaLoop(int threads) {
   return std::nullopt;
 }
 
+// clang's __builtin_cpu_supports() knows no AMX.
+bool hasAmxBf16() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1U) != 0;
+}
+
 std::optional<PeakLoop> bf16Loop(int threads) {
-  if (__builtin_cpu_supports("amx-bf16") && systemAllowsTiles())
-    return arithmetic("amx", dotAmx, dotAmxFlops, bf16FlopsOfCall, threads);
+  if (hasAmxBf16() && systemAllowsTiles()) return arithmetic("amx", dotAmx, dotAmxFlops, bf16FlopsOfCall, threads);
   if (__builtin_cpu_supports("avx512bf16"))
     return arithmetic("avx512_bf16", dotAvx512, dotAvx512Flops, bf16FlopsOfCall, threads);
   return std::nullopt;

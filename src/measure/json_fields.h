@@ -200,7 +200,7 @@ class JsonReader {
   static void decode(const nlohmann::json& stored, const std::string& path, std::map<std::string, Value>& value) {
     expectObject(stored, path);
     value.clear();
-    for (const auto& [name, inner] : stored.items()) decode(inner, path + "." + name, value[name]);
+    for (const auto& [name, inner] : stored.items()) decode(inner, concat(path, ".", name), value[name]);
   }
   static void expectObject(const nlohmann::json& stored, const std::string& path);
 

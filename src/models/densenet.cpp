@@ -37,7 +37,7 @@ NodeId transition(Graph& graph, const std::string& name, NodeId from) {
 Graph buildDensenet(const ModelEntry& entry, const ModelOptions& options) {
   const Variant& variant = find(std::span<const Variant>(variants), entry.name, "DenseNet");
   Graph graph = startGraph(entry, options);
-  NodeId at = convNorm(graph, "features.conv0", "features.norm0", graph.input(), squareConv(64, 7, 2, 3));
+  NodeId at = convNorm(graph, {"features.conv0", "features.norm0"}, graph.input(), squareConv(64, 7, 2, 3));
   at = graph.add("max_pool", "features.pool0", {relu(graph, "features.relu0", at)}, squarePool(3, 2, 1));
   for (size_t block = 1; block <= variant.layers.size(); ++block) {
     for (int layer = 1; layer <= variant.layers.at(block - 1); ++layer) {

@@ -55,9 +55,9 @@ Attributes biased(Attributes shape) {
 
 Attributes kerasNorm(double epsilon, bool scale) { return {.epsilon = epsilon, .scale = scale, .momentum = 0.01}; }
 
-NodeId convNorm(Graph& graph, const std::string& conv, const std::string& norm, NodeId from, const Attributes& shape,
+NodeId convNorm(Graph& graph, const ConvNormNames& names, NodeId from, const Attributes& shape,
                 const Attributes& normalisation) {
-  return graph.add("batch_norm", norm, {graph.add("conv", conv, {from}, shape)}, normalisation);
+  return graph.add("batch_norm", names.norm, {graph.add("conv", names.conv, {from}, shape)}, normalisation);
 }
 
 NodeId normRelu(Graph& graph, const std::string& norm, const std::string& activation, NodeId from) {
@@ -66,13 +66,13 @@ NodeId normRelu(Graph& graph, const std::string& norm, const std::string& activa
 
 NodeId convNormActivation(Graph& graph, const std::string& name, NodeId from, const Attributes& shape,
                           std::string_view activation) {
-  const NodeId norm = convNorm(graph, name + ".0", name + ".1", from, shape);
+  const NodeId norm = convNorm(graph, {name + ".0", name + ".1"}, from, shape);
   return activation.empty() ? norm : graph.add(activation, name + ".2", {norm});
 }
 
 NodeId basicConv(Graph& graph, const std::string& name, NodeId from, const Attributes& shape,
                  const Attributes& normalisation) {
-  return relu(graph, name + ".relu", convNorm(graph, name + ".conv", name + ".bn", from, shape, normalisation));
+  return relu(graph, name + ".relu", convNorm(graph, {name + ".conv", name + ".bn"}, from, shape, normalisation));
 }
 
 NodeId convRelu(Graph& graph, const std::string& conv, const std::string& relu, NodeId from, const Attributes& shape) {

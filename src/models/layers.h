@@ -22,8 +22,12 @@ Attributes squarePool(int64_t kernel, int64_t stride, int64_t padding = 0);
 /// Batch-norm as Keras' layer has it unless told otherwise: its momentum of 0.99 is the old average's weight.
 Attributes kerasNorm(double epsilon, bool scale);
 
+struct ConvNormNames {
+  std::string conv, norm;
+};
+
 /// Appends convolution and batch-norm.
-NodeId convNorm(Graph& graph, const std::string& conv, const std::string& norm, NodeId from, const Attributes& shape,
+NodeId convNorm(Graph& graph, const ConvNormNames& names, NodeId from, const Attributes& shape,
                 const Attributes& normalisation = {});
 
 /// Appends batch-norm and ReLU.

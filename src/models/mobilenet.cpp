@@ -25,7 +25,7 @@ NodeId invertedResidual(Graph& graph, const std::string& name, NodeId from, cons
   if (shape.expansion != 1) at = convNormActivation(graph, next(), at, squareConv(hidden, 1, 1, 0), "relu6");
   at = convNormActivation(graph, next(), at, depthwiseConv(hidden, 3, shape.stride), "relu6");
   const std::string projection = next();
-  at = convNorm(graph, projection, next(), at, squareConv(shape.outputs, 1, 1, 0));
+  at = convNorm(graph, {projection, next()}, at, squareConv(shape.outputs, 1, 1, 0));
   const bool isResidual = shape.stride == 1 && inputs == shape.outputs;
   return isResidual ? graph.add("add", name + ".add", {at, from}) : at;
 }

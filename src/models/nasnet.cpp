@@ -126,7 +126,8 @@ struct Values {
 };
 
 Values stem(Graph& graph, const Variant& variant) {
-  const NodeId conv = convNorm(graph, "conv0.conv", "conv0.bn", graph.input(), squareConv(variant.stem, 3, 2, 0), norm);
+  const NodeId conv =
+      convNorm(graph, {"conv0.conv", "conv0.bn"}, graph.input(), squareConv(variant.stem, 3, 2, 0), norm);
   const NodeId first = Cell(graph, "cell_stem_0", variant.filters / 4).firstReduction(conv);
   return {conv, first, Cell(graph, "cell_stem_1", variant.filters / 2).reduction(conv, first)};
 }

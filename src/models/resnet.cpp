@@ -45,7 +45,7 @@ struct Net {
 
   NodeId normalised(const std::string& conv, const std::string& norm, NodeId from, Attributes shape) {
     shape.bias = variant.keras;
-    return convNorm(graph, conv, norm, from, shape, variant.keras ? kerasNorm(1.001e-5, true) : Attributes{});
+    return convNorm(graph, {conv, norm}, from, shape, variant.keras ? kerasNorm(1.001e-5, true) : Attributes{});
   }
 };
 

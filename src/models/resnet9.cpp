@@ -5,7 +5,8 @@ namespace tandem {
 namespace {
 
 NodeId conv(Graph& graph, const std::string& name, NodeId from, int64_t outputs) {
-  return relu(graph, name + "_relu", convNorm(graph, name + "_conv", name + "_bn", from, squareConv(outputs, 3, 1, 1)));
+  return relu(graph, name + "_relu",
+              convNorm(graph, {name + "_conv", name + "_bn"}, from, squareConv(outputs, 3, 1, 1)));
 }
 
 NodeId halved(Graph& graph, const std::string& name, NodeId from, int64_t outputs) {

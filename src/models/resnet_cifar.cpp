@@ -35,7 +35,7 @@ NodeId shortcut(Graph& graph, NodeId from, const Block& block) {
 NodeId preActivationBlock(Graph& graph, NodeId from, const Block& block) {
   const std::string& name = block.name;
   NodeId at = normRelu(graph, name + ".bn1", name + ".relu1", from);
-  at = convNorm(graph, name + ".conv1", name + ".bn2", at,
+  at = convNorm(graph, {name + ".conv1", name + ".bn2"}, at,
                 sameConv(graph.node(from).shape, block.outputs, 3, block.stride));
   at = relu(graph, name + ".relu2", at);
   at = graph.add("conv", name + ".conv2", {at}, sameConv(graph.node(at).shape, block.outputs, 3, 1));
@@ -44,10 +44,10 @@ NodeId preActivationBlock(Graph& graph, NodeId from, const Block& block) {
 
 NodeId residualBlock(Graph& graph, NodeId from, const Block& block) {
   const std::string& name = block.name;
-  NodeId at = convNorm(graph, name + ".conv1", name + ".bn1", from,
+  NodeId at = convNorm(graph, {name + ".conv1", name + ".bn1"}, from,
                        sameConv(graph.node(from).shape, block.outputs, 3, block.stride));
   at = relu(graph, name + ".relu1", at);
-  at = convNorm(graph, name + ".conv2", name + ".bn2", at, sameConv(graph.node(at).shape, block.outputs, 3, 1));
+  at = convNorm(graph, {name + ".conv2", name + ".bn2"}, at, sameConv(graph.node(at).shape, block.outputs, 3, 1));
   const NodeId sum = graph.add("add", name + ".add", {at, shortcut(graph, from, block)});
   return relu(graph, name + ".relu2", sum);
 }
@@ -57,7 +57,7 @@ NodeId residualBlock(Graph& graph, NodeId from, const Block& block) {
 Graph buildCifarResnet(const ModelEntry& entry, const ModelOptions& options) {
   const Variant& variant = find(std::span<const Variant>(variants), entry.name, "CIFAR ResNet");
   Graph graph = startGraph(entry, options);
-  NodeId at = convNorm(graph, "conv1", "bn1", graph.input(), sameConv(graph.node(graph.input()).shape, 16, 3, 1));
+  NodeId at = convNorm(graph, {"conv1", "bn1"}, graph.input(), sameConv(graph.node(graph.input()).shape, 16, 3, 1));
   if (variant.preActivation) at = relu(graph, "relu", at);
   for (int stage = 0; stage < 3; ++stage) {
     for (int index = 0; index < variant.blocksPerStage; ++index) {

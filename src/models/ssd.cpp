@@ -20,11 +20,11 @@ struct Block {
 
 NodeId residualBlock(Graph& graph, NodeId from, const Block& block) {
   const std::string& name = block.name;
-  NodeId at = convNorm(graph, name + ".conv1", name + ".bn1", from,
+  NodeId at = convNorm(graph, {name + ".conv1", name + ".bn1"}, from,
                        sameConv(graph.node(from).shape, block.outputs, 3, block.stride), norm);
   at = relu(graph, name + ".relu1", at);
-  at = convNorm(graph, name + ".conv2", name + ".bn2", at, squareConv(block.outputs, 3, 1, 1), norm);
-  const NodeId shortcut = block.projects ? convNorm(graph, name + ".downsample.0", name + ".downsample.1", from,
+  at = convNorm(graph, {name + ".conv2", name + ".bn2"}, at, squareConv(block.outputs, 3, 1, 1), norm);
+  const NodeId shortcut = block.projects ? convNorm(graph, {name + ".downsample.0", name + ".downsample.1"}, from,
                                                     squareConv(block.outputs, 1, block.stride, 0), norm)
                                          : from;
   return relu(graph, name + ".relu", graph.add("add", name + ".add", {at, shortcut}));
@@ -32,7 +32,7 @@ NodeId residualBlock(Graph& graph, NodeId from, const Block& block) {
 
 /// ResNet-34 without its last stage and without the stride of the one before: [256, 38, 38].
 NodeId backbone(Graph& graph) {
-  NodeId at = convNorm(graph, "backbone.conv1", "backbone.bn1", graph.input(), squareConv(64, 7, 2, 3), norm);
+  NodeId at = convNorm(graph, {"backbone.conv1", "backbone.bn1"}, graph.input(), squareConv(64, 7, 2, 3), norm);
   at = relu(graph, "backbone.relu", at);
   at = graph.add("max_pool", "backbone.maxpool", {at}, samePool(graph.node(at).shape));
   constexpr std::array<int, 3> blocks{3, 4, 6};

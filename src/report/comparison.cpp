@@ -121,7 +121,7 @@ ResultTable differenceTable(const std::vector<Difference>& configuration, const 
     for (const auto& [what, a, b, means] : differences) table.rows.push_back({{what, a, b, means}, ""});
   }
   if (table.rows.empty())
-    table.notes.push_back("nothing that is recorded: a comparison of a configuration with itself");
+    table.notes.emplace_back("nothing that is recorded: a comparison of a configuration with itself");
   return table;
 }
 
@@ -147,9 +147,9 @@ ResultTable rateTable(const Side& a, const Side& b, const std::optional<Judgemen
 
 std::vector<std::string> caveats(const Side& a, const Side& b, bool judged) {
   std::vector<std::string> notes;
-  if (!judged) notes.push_back("too few steps for an interval: five or more are needed");
+  if (!judged) notes.emplace_back("too few steps for an interval: five or more are needed");
   if (a.runs.size() == 1 || b.runs.size() == 1) {
-    notes.push_back(
+    notes.emplace_back(
         "the error of a single run is that of its steps; what differs from run to run is not in it: repeat the runs, "
         "taking turns");
   }

@@ -1,4 +1,3 @@
-#include <ranges>
 #include <vector>
 
 #include "base/text.h"
@@ -22,11 +21,13 @@ std::string steadyText(const RunRecord& record) {
   return notSteadyBecause(record).empty() ? "true" : "false";
 }
 
-constexpr bool isOfBench(const Option& option) { return (option.commands & onBench) != 0; }
+bool isOfBench(const Option& option) { return (option.commands & onBench) != 0; }
 
 std::vector<std::string> headings() {
   std::vector<std::string> names{"time", "host"};
-  for (const Option& option : options() | std::views::filter(isOfBench)) names.emplace_back(option.name);
+  for (const Option& option : options()) {
+    if (isOfBench(option)) names.emplace_back(option.name);
+  }
   for (const Metric& metric : metrics()) names.emplace_back(metric.name);
   names.insert(names.end(), {"outcome", "reason", "steady", "not_valid", "notes"});
   return names;
@@ -34,8 +35,9 @@ std::vector<std::string> headings() {
 
 std::vector<std::string> fieldsOf(const RunRecord& record, const RunRecord* baseline) {
   std::vector<std::string> fields{record.time, record.environment.host};
-  for (const Option& option : options() | std::views::filter(isOfBench))
-    fields.push_back(valueText(record.config, option));
+  for (const Option& option : options()) {
+    if (isOfBench(option)) fields.push_back(valueText(record.config, option));
+  }
   for (const Metric& metric : metrics()) {
     const auto value = metric.of(record, baseline);
     fields.push_back(value ? shortest(*value) : "");

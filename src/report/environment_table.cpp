@@ -120,7 +120,7 @@ ResultTable environmentTable(std::span<const RunRecord> records) {
     table.rows.push_back(std::move(row));
   }
   table.rows.push_back(load);
-  if (groups.size() > 1) table.notes.push_back("the runs were measured in different environments");
+  if (groups.size() > 1) table.notes.emplace_back("the runs were measured in different environments");
   return table;
 }
 

@@ -147,7 +147,7 @@ FigureTables figureTablesOf(Figures figures, const std::string& where) {
   auto facts = differingFacts(figures, scale);
   TableMaker maker(figures, scale);
   maker.addScaling(facts);
-  std::ranges::stable_partition(facts, [](const std::string& fact) { return fact == "strategy"; });
+  std::stable_partition(facts.begin(), facts.end(), [](const std::string& fact) { return fact == "strategy"; });
   for (const std::string& fact : facts) {
     auto others = facts;
     std::erase(others, fact);

@@ -68,7 +68,7 @@ class HistoryTable {
     table_.title = std::move(title);
     for (const RunRecord* run : runs) add(*run);
     if (!between_) {
-      table_.notes.push_back(
+      table_.notes.emplace_back(
           "too few runs of one build to know what differs from run to run: the error of a run is that of its steps");
     }
   }

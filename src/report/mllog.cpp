@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <source_location>
 
 #include "base/text.h"
 #include "measure/metric.h"
@@ -17,24 +16,31 @@ using Json = nlohmann::ordered_json;
 /// Where the line is written, as its reader wants to know: the name of this file alone.
 class MllogLines {
  public:
-  void point(double time, const char* key, Json value, Json more = Json::object(),
-             std::source_location here = std::source_location::current()) {
-    add("POINT_IN_TIME", time, key, std::move(value), std::move(more), here);
+  void point(double time, const char* key, Json value, const Json& more = Json::object(), int line = __builtin_LINE()) {
+    add({"POINT_IN_TIME", time, key, line}, std::move(value), more);
   }
-  void begin(double time, const char* key, std::source_location here = std::source_location::current()) {
-    add("INTERVAL_START", time, key, nullptr, Json::object(), here);
+  void begin(double time, const char* key, int line = __builtin_LINE()) {
+    add({"INTERVAL_START", time, key, line}, nullptr, Json::object());
   }
-  void end(double time, const char* key, Json more, std::source_location here = std::source_location::current()) {
-    add("INTERVAL_END", time, key, nullptr, std::move(more), here);
+  void end(double time, const char* key, const Json& more, int line = __builtin_LINE()) {
+    add({"INTERVAL_END", time, key, line}, nullptr, more);
   }
   std::string take() { return std::move(text_); }
 
  private:
-  void add(const char* type, double time, const char* key, Json value, Json more, std::source_location here) {
-    Json metadata{{"file", "mllog.cpp"}, {"lineno", here.line()}};
+  struct Event {
+    const char* type;
+    double time;  // seconds
+    const char* key;
+    int line;
+  };
+
+  void add(const Event& event, Json value, const Json& more) {
+    Json metadata{{"file", "mllog.cpp"}, {"lineno", event.line}};
     metadata.update(more);
-    const Json line{{"namespace", ""}, {"time_ms", std::llround(1e3 * time)}, {"event_type", type},
-                    {"key", key},      {"value", std::move(value)},           {"metadata", std::move(metadata)}};
+    const Json line{{"namespace", ""},           {"time_ms", std::llround(1e3 * event.time)},
+                    {"event_type", event.type},  {"key", event.key},
+                    {"value", std::move(value)}, {"metadata", std::move(metadata)}};
     text_ += ":::MLLOG " + line.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
   }
 
@@ -81,7 +87,7 @@ std::string mllogOf(const RunRecord& record) {
   Json status{{"status", ok ? "success" : "aborted"}, {"samples_count", record.globalBatch * record.measuredSteps}};
   if (!ok) status["reason"] = record.outcome.reason;
   if (!caveats.empty()) status["caveats"] = caveats;
-  lines.end(ok ? times.windowEnd : times.end, "run_stop", std::move(status));
+  lines.end(ok ? times.windowEnd : times.end, "run_stop", status);
   return lines.take();
 }
 

@@ -140,7 +140,7 @@ ResultTable exchangeTable(const std::vector<ExchangeArrivals>& exchanges, const 
                                percent(static_cast<double>(*most) / static_cast<double>(steps)), " of ", steps,
                                " steps"));
   }
-  table.notes.push_back(
+  table.notes.emplace_back(
       "when a replica hands its gradients over, since the first replica began the step; medians of the steps");
   if (table.rows.size() < exchanges.size()) {
     table.notes.push_back(concat("of ", exchanges.size(), " exchanges the ", table.rows.size(),
@@ -181,8 +181,8 @@ ResultTable changedParts(const Profile& a, const Profile& b) {
                            milliseconds(change.after), milliseconds(change.growth())},
                           ""});
   }
-  if (table.rows.empty()) table.notes.push_back("none by 1 % of the step or more");
-  table.notes.push_back("medians of the steps; idle, which follows from what other replicas do, comes last");
+  if (table.rows.empty()) table.notes.emplace_back("none by 1 % of the step or more");
+  table.notes.emplace_back("medians of the steps; idle, which follows from what other replicas do, comes last");
   return table;
 }
 

@@ -15,6 +15,8 @@ struct Named {
   std::string_view name;
   Value value;
 };
+template <class Value>
+Named(std::string_view, Value) -> Named<Value>;
 
 constexpr std::array quantities{Named{"rate", Quantity::rate}, Named{"speedup", Quantity::speedup},
                                 Named{"efficiency", Quantity::efficiency}, Named{"clock", Quantity::clock}};

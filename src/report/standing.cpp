@@ -42,7 +42,7 @@ ResultTable ceilingTable(std::span<const RunRecord> records) {
     row.cells.push_back(nearerCeiling(records[i]));
     table.rows.push_back(std::move(row));
   }
-  table.notes.push_back(
+  table.notes.emplace_back(
       "measured on the cores of each run; bytes are the least that a step moves, and fewer where caches hold them");
   return table;
 }

@@ -16,7 +16,7 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 
 /// A results file of the records in the running test's own folder.
 std::string results(const std::string& name, const std::vector<RunRecord>& records) {
-  const std::string path = ownFolder() + "/" + name;
+  std::string path = ownFolder() + "/" + name;
   ResultsFile file(path);
   for (const RunRecord& record : records) file.append(record);
   return path;
@@ -118,7 +118,7 @@ TEST(Report, FilesThatAreNoResultsAreDataErrors) {
   std::ofstream(folder + "/newer.jsonl") << line << '\n';
   for (const auto& [name, part] : std::vector<std::pair<std::string, std::string>>{
            {"foreign.jsonl", "line 1"}, {"empty.jsonl", "no record"}, {"newer.jsonl", "schema"}, {"none", "none"}}) {
-    const auto run = runTandem({"report", folder + "/" + name});
+    const auto run = runTandem({"report", concat(folder, "/", name)});
     EXPECT_EQ(run.code, 3) << name;
     EXPECT_EQ(run.errors().size(), 1u) << run.err;
     EXPECT_TRUE(contains(run.err, part)) << run.err;

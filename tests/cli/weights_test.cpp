@@ -24,7 +24,7 @@ std::string contentOf(const std::string& path) {
 }
 
 std::string written(const std::string& name, const std::string& content) {
-  const std::string path = ownFolder() + "/" + name;
+  std::string path = ownFolder() + "/" + name;
   std::ofstream(path, std::ios::binary) << content;
   return path;
 }

@@ -112,7 +112,8 @@ TEST_P(OnCpu, ATensorMayBeOverwrittenRightAfterItsWait) {
       for (int round = 0; round < rounds; ++round) {
         tensor.fill_(static_cast<float>(rank + round));
         groups[rank]->wait(groups[rank]->start(tensor, Collective::sum));
-        const float expected = static_cast<float>(replicas * round + replicas * (replicas - 1) / 2);
+        const int sumOfRanks = replicas * (replicas - 1) / 2;
+        const auto expected = static_cast<float>(replicas * round + sumOfRanks);
         ASSERT_TRUE(at::equal(tensor, at::full({count}, expected))) << "round " << round;
       }
     });

@@ -13,7 +13,7 @@ struct Case {
 
 std::string refusal(const char* option, const char* value) {
   Config config;
-  const std::string text = usageErrorOf([&] { setValue(config, *findOption(option), value, exampleCatalogs()); });
+  std::string text = usageErrorOf([&] { setValue(config, *findOption(option), value, exampleCatalogs()); });
   EXPECT_TRUE(text == "accepted" || config == Config()) << "a refused value must change nothing";
   return text;
 }

@@ -57,7 +57,7 @@ struct Training {
   std::string name() const {
     return concat(std::filesystem::path(model).stem().string(), " on ", devices, " in ", precision, ", seed ", seed);
   }
-  auto operator<=>(const Training&) const = default;
+  auto operator<=>(const Training&) const = default;  // NOLINT(modernize-use-nullptr): its 0 is no pointer
 };
 
 Training resnet(const std::string& precision, int64_t seed, const std::string& devices = "cpu") {

@@ -37,7 +37,7 @@ TEST(Cupti, TellsWhatGpusDid) {
   const FakeCupti gpu;
   const auto cupti = openFake();
   cupti->start();
-  gpu.kernel(gpu.call(), "_Z3sgdIfEvPT_", 1, 13, 1000, 1500);
+  gpu.kernel(gpu.call(), "_Z3sgdIfEvPT_", 1, 13, {1000, 1500});
   gpu.copy(gpu.call(), 1, 4096, 2000, 2100);
   gpu.copy(gpu.call(), 8, 64, 2200, 2300);
   gpu.peerCopy(gpu.call(), 512, 3000, 3100);
@@ -67,15 +67,15 @@ TEST(Cupti, ACallsMarksAreThoseOfAllThatItEnqueues) {
   cupti->start();
   cupti->push(Tag::step, 40);
   const uint32_t graph = gpu.call();  // one launch
-  gpu.kernel(graph, "a", 0, 0, 10, 20);
-  gpu.kernel(graph, "b", 0, 0, 20, 30);
+  gpu.kernel(graph, "a", 0, 0, {10, 20});
+  gpu.kernel(graph, "b", 0, 0, {20, 30});
   cupti->push(Tag::operation, 6);
-  gpu.kernel(gpu.call(), "c", 0, 0, 30, 40);
-  std::thread([&] { gpu.kernel(gpu.call(), "elsewhere", 0, 0, 35, 36); }).join();
+  gpu.kernel(gpu.call(), "c", 0, 0, {30, 40});
+  std::thread([&] { gpu.kernel(gpu.call(), "elsewhere", 0, 0, {35, 36}); }).join();
   cupti->pop(Tag::operation);
   gpu.peerCopy(gpu.call(), 1, 40, 50);
   cupti->pop(Tag::step);
-  gpu.kernel(gpu.call(), "outside", 0, 0, 60, 70);
+  gpu.kernel(gpu.call(), "outside", 0, 0, {60, 70});
   const auto all = cupti->stop();
   const auto marksOf = [&](std::string_view name) {
     const DeviceActivity& one = activityOf(all, name);
@@ -97,7 +97,7 @@ TEST(Cupti, TellsWhatAGraphDoes) {
   for (const int inGraph : {0, 1}) {
     gpu.graph(inGraph);
     const uint32_t call = gpu.call();
-    gpu.kernel(call, inGraph == 1 ? "launched" : "called", 0, 0, 10, 20);
+    gpu.kernel(call, inGraph == 1 ? "launched" : "called", 0, 0, {10, 20});
     gpu.copy(call, 1, 64, 20, 30);
     gpu.peerCopy(call, 64, 30, 40);
   }
@@ -112,14 +112,14 @@ TEST(Cupti, TellsWhatAGraphDoes) {
 TEST(Cupti, KeepsWhatIsBetweenStartAndStop) {
   const FakeCupti gpu;
   const auto cupti = openFake();
-  gpu.kernel(gpu.call(), "before", 0, 0, 1, 2);
+  gpu.kernel(gpu.call(), "before", 0, 0, {1, 2});
   for (const char* name : {"first", "second"}) {
     cupti->start();
-    for (uint64_t i = 0; i < 20; ++i) gpu.kernel(gpu.call(), name, 0, 0, 10 + i, 11 + i);  // several buffers
+    for (uint64_t i = 0; i < 20; ++i) gpu.kernel(gpu.call(), name, 0, 0, {10 + i, 11 + i});  // several buffers
     const auto all = cupti->stop();
     EXPECT_EQ(all.size(), 20U);
     for (const DeviceActivity& one : all) EXPECT_EQ(one.name, name);
-    gpu.kernel(gpu.call(), "between", 0, 0, 50, 51);
+    gpu.kernel(gpu.call(), "between", 0, 0, {50, 51});
   }
 }
 
@@ -127,9 +127,9 @@ TEST(Cupti, CountsWhatIsLost) {
   const FakeCupti gpu;
   const auto cupti = openFake();
   cupti->start();
-  gpu.kernel(gpu.call(), "whole", 0, 0, 10, 20);
-  gpu.kernel(gpu.call(), "without times", 0, 0, 0, 0);
-  gpu.kernel(gpu.call(), "without end", 0, 0, 10, 0);
+  gpu.kernel(gpu.call(), "whole", 0, 0, {10, 20});
+  gpu.kernel(gpu.call(), "without times", 0, 0, {0, 0});
+  gpu.kernel(gpu.call(), "without end", 0, 0, {10, 0});
   gpu.drop(5);
   EXPECT_EQ(cupti->stop().size(), 1U);
   EXPECT_EQ(cupti->lost(), 7);

@@ -43,9 +43,9 @@ DeviceProfile filled(const DeviceTracer& tracer) {
 /// 10 ms: conv, relu, 1 ms of nothing, sgd.
 void launch(const FakeCupti& gpu, uint32_t device, uint64_t at) {
   const uint32_t graph = gpu.call();
-  gpu.kernel(graph, "conv", device, 0, at, at + 6 * ms);
-  gpu.kernel(graph, "relu", device, 0, at + 6 * ms, at + 8 * ms);
-  gpu.kernel(graph, "sgd", device, 0, at + 9 * ms, at + 10 * ms);
+  gpu.kernel(graph, "conv", device, 0, {at, at + 6 * ms});
+  gpu.kernel(graph, "relu", device, 0, {at + 6 * ms, at + 8 * ms});
+  gpu.kernel(graph, "sgd", device, 0, {at + 9 * ms, at + 10 * ms});
 }
 
 /// `doStep` has a device do a step from a time on.
@@ -70,11 +70,11 @@ void runEagerStep(DeviceTracer& tracer, const FakeCupti& gpu) {
     const char* names[] = {"conv", "relu"};
     for (uint64_t i = 0; i < 2; ++i) {
       const WorkMark mark(static_cast<int64_t>(i));
-      gpu.kernel(gpu.call(), names[i], 0, 0, (1 + i) * ms, (2 + i) * ms);
+      gpu.kernel(gpu.call(), names[i], 0, 0, {(1 + i) * ms, (2 + i) * ms});
     }
-    gpu.kernel(gpu.call(), "sgd", 0, 0, 4 * ms, 5 * ms);
+    gpu.kernel(gpu.call(), "sgd", 0, 0, {4 * ms, 5 * ms});
   }
-  gpu.kernel(gpu.call(), "conv", 1, 0, ms, 2 * ms);  // of another replica, whose thread is not listened to
+  gpu.kernel(gpu.call(), "conv", 1, 0, {ms, 2 * ms});  // of another replica, whose thread is not listened to
   tracer.eagerEnds();
 }
 
@@ -110,15 +110,15 @@ TEST(DeviceTracer, KeepsTheLastStepsOfAllDevices) {
 class StepInParts {
  public:
   void operator()(const FakeCupti& gpu, uint32_t device, uint64_t at) {
-    gpu.kernel(gpu.call(), "coefficients", device, 7, at, at + ms);
+    gpu.kernel(gpu.call(), "coefficients", device, 7, {at, at + ms});
     const uint32_t own = gpu.call();
     if (first_ == 0) first_ = own;
     gpu.graph(1);
-    gpu.kernel(first_, "conv", device, 7, at + ms, at + 5 * ms);
+    gpu.kernel(first_, "conv", device, 7, {at + ms, at + 5 * ms});
     gpu.graph(0);
-    gpu.kernel(gpu.call(), "sum", device, 8, at + 4 * ms, at + 9 * ms);
+    gpu.kernel(gpu.call(), "sum", device, 8, {at + 4 * ms, at + 9 * ms});
     gpu.graph(1);
-    gpu.kernel(first_, "relu", device, 7, at + 5 * ms, at + 7 * ms);
+    gpu.kernel(first_, "relu", device, 7, {at + 5 * ms, at + 7 * ms});
     gpu.graph(0);
   }
 
@@ -237,7 +237,7 @@ class KernelsOfAGraph final : public WorkListener {
   void workEnds() noexcept override {
     gpu_.graph(1);
     const auto begin = static_cast<uint64_t>(begin_.count()), end = static_cast<uint64_t>(now().count());
-    gpu_.kernel(gpu_.call(), forward_ ? "forward" : "backward", 0, 0, begin, end);
+    gpu_.kernel(gpu_.call(), forward_ ? "forward" : "backward", 0, 0, {begin, end});
     gpu_.graph(0);
   }
 

@@ -128,11 +128,12 @@ uint32_t fakeCall() {
   return lastCall;
 }
 
-void fakeKernel(uint32_t call, const char* symbol, uint32_t device, uint32_t stream, uint64_t begin, uint64_t end) {
+void fakeKernel(uint32_t call, const char* symbol, uint32_t device, uint32_t stream,
+                const std::pair<uint64_t, uint64_t>& time) {
   const std::lock_guard lock(mutex);
   if (call == 0) return;
   Raw record;
-  record.put(0, concurrentKernelKind).put(16, begin).put(24, end).put(40, device).put(48, stream);
+  record.put(0, concurrentKernelKind).put(16, time.first).put(24, time.second).put(40, device).put(48, stream);
   waiting.push_back(record.put(92, call).put(104, symbol).put(144, graphNode));
 }
 
@@ -170,7 +171,7 @@ int cuptiActivityPopExternalCorrelationId(uint32_t kind, uint64_t* last) {
   if (marks.empty() || marks.back().first != kind) return queueEmpty;
   *last = marks.back().second;
   if (automatic && kind == 4) {
-    fakeKernel(fakeCall(), *last % 2 == 0 ? "forward" : "backward", 0, 0, automaticBegin, timestamp());
+    fakeKernel(fakeCall(), *last % 2 == 0 ? "forward" : "backward", 0, 0, {automaticBegin, timestamp()});
   }
   marks.pop_back();
   return ok;

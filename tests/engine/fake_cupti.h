@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 
 #include "base/text.h"
 
@@ -23,8 +24,8 @@ struct FakeCupti {
   }
 
   uint32_t (*call)() = nullptr;
-  void (*kernel)(uint32_t call, const char* symbol, uint32_t device, uint32_t stream, uint64_t begin,
-                 uint64_t end) = {};
+  void (*kernel)(uint32_t call, const char* symbol, uint32_t device, uint32_t stream,
+                 const std::pair<uint64_t, uint64_t>& beginAndEnd) = nullptr;
   void (*copy)(uint32_t call, uint8_t way, uint64_t bytes, uint64_t begin, uint64_t end) = nullptr;
   void (*peerCopy)(uint32_t call, uint64_t bytes, uint64_t begin, uint64_t end) = nullptr;
   void (*drop)(size_t count) = nullptr;

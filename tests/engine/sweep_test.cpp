@@ -15,8 +15,7 @@ namespace {
 
 /// A worker that is a shell script; descriptor 3 is where it reports.
 std::string worker(const std::string& body) {
-  const auto path =
-      testing::TempDir() + "sweep_test_worker_" + testing::UnitTest::GetInstance()->current_test_info()->name();
+  auto path = testing::TempDir() + "sweep_test_worker_" + testing::UnitTest::GetInstance()->current_test_info()->name();
   std::ofstream(path) << "#!/bin/sh\n" << body << '\n';
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   return path;

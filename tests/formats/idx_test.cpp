@@ -9,7 +9,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-Bytes header(uint8_t type, std::vector<uint32_t> sizes) {
+Bytes header(uint8_t type, const std::vector<uint32_t>& sizes) {
   Bytes bytes{0, 0, type, static_cast<uint8_t>(sizes.size())};
   for (const uint32_t size : sizes) {
     for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<uint8_t>(size >> shift));

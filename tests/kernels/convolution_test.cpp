@@ -41,7 +41,7 @@ class ConvolutionKernel : public testing::TestWithParam<Case> {
 
   /// The weight's values in blocks of channels, as FlatBuffers holds them.
   static at::Tensor inBlocks(const at::Tensor& weight) {
-    const at::Tensor view = emptyBlockedWeight(weight.sizes()).to(weight.options());
+    at::Tensor view = emptyBlockedWeight(weight.sizes()).to(weight.options());
     view.copy_(weight.contiguous().view(view.sizes()));
     return view;
   }

@@ -100,7 +100,7 @@ class ZooModel {
   double slack(const Precision& precision) const {
     const bool gated =
         std::ranges::any_of(graph_.nodes(), [](const Node& node) { return node.operation->name == "multiply"; });
-    if (gated) return precision.compute == at::kFloat ? 2 : 4;
+    if (gated) return precision.compute == at::kFloat ? 1.5 : 4;
     const auto maxPools =
         std::ranges::count_if(graph_.nodes(), [](const Node& node) { return node.operation->name == "max_pool"; });
     return maxPools > 10 ? 2 : 1;

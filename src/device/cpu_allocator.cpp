@@ -2,6 +2,7 @@
 
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -37,6 +38,8 @@ struct alignas(cacheLine) Header {
 };
 static_assert(sizeof(Header) == cacheLine);
 
+constexpr int noNode = -1;
+
 // Free lists of one thread at a time. A block returns to the shard it came from.
 struct alignas(2 * cacheLine) Shard {
   std::mutex mutex;
@@ -45,6 +48,7 @@ struct alignas(2 * cacheLine) Shard {
   char* chunk = nullptr;
   size_t chunkLeft = 0;
   bool taken = false;
+  int node = noNode;  // of the memory: where its last thread ran when it took it
 };
 
 constexpr int shardCount = 64;
@@ -53,8 +57,8 @@ std::mutex shardsMutex;
 std::atomic<int> threadsSeen{0};
 std::atomic<int64_t> heldBytes{0}, misses{0};
 
-// A thread keeps its shard until it ends; the next new thread then takes it over with all its blocks. With more
-// threads than shards they share.
+// A thread keeps its shard until it ends; the next new thread, of the same NUMA node if there is one, then takes it
+// over with all its blocks. With more threads than shards they share.
 thread_local int myShard = -1;
 
 struct ShardLease {
@@ -67,15 +71,24 @@ struct ShardLease {
 };
 thread_local ShardLease lease;
 
+int nodeOfThread() {
+  unsigned node = 0;
+  return getcpu(nullptr, &node) == 0 ? static_cast<int>(node) : noNode;
+}
+
 int takeShard() {
+  const int node = nodeOfThread();
   const std::lock_guard lock(shardsMutex);
-  for (int i = 0; i < shardCount; ++i) {
-    Shard& shard = shards[static_cast<size_t>(i)];
-    if (shard.taken) continue;
-    shard.taken = lease.owner = true;
-    return i;
-  }
-  return threadsSeen.fetch_add(1) % shardCount;
+  const auto strangeness = [node](const Shard& shard) {
+    if (shard.taken) return 3;
+    if (shard.node == node) return 0;
+    return shard.node == noNode ? 1 : 2;
+  };
+  const auto best = std::ranges::min_element(shards, {}, strangeness);
+  if (best->taken) return threadsSeen.fetch_add(1) % shardCount;
+  best->taken = lease.owner = true;
+  best->node = node;
+  return static_cast<int>(best - shards.begin());
 }
 
 Shard& shardOfThread() {

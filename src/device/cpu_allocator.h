@@ -9,8 +9,8 @@ namespace tandem {
 /// Blocks are kept in size classes (four per power of two) and reused, so that a steady training step makes no mmap
 /// and no page fault. Blocks of 2 MiB and more are 2 MiB-aligned mappings, smaller ones are cut from 16 MiB chunks that
 /// are; all are advised MADV_HUGEPAGE. Memory is 64-byte aligned and never given back. Each thread allocates from lists
-/// of its own, so that memory stays on its NUMA node; any thread may free. When the system refuses, allocation throws
-/// c10::OutOfMemoryError with the bytes asked.
+/// of its own, which a later one of its NUMA node takes over, so that memory stays there; any thread may free. When the
+/// system refuses, allocation throws c10::OutOfMemoryError with the bytes asked.
 ///
 /// Does nothing under a sanitizer. Call once, before the first tensor.
 void installCpuAllocator();

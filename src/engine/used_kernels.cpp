@@ -1,7 +1,6 @@
 #include "engine/used_kernels.h"
 
 #include <ATen/Context.h>
-#include <ATen/Parallel.h>
 #include <torch/headeronly/version.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "base/catalog.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "device/device_threads.h"
 #include "device/gpu_facts.h"
 #include "engine/host_facts.h"
 #include "engine/team_options.h"
@@ -53,11 +53,13 @@ KernelTrial trialOf(const RunPlan& plan) {
   return trial;
 }
 
-KernelChoice measuredOn(const Device& device, KernelTrial trial, const Graph& graph) {
-  device.bind();
-  trial.machine = concat(cpuKind(textOf("/proc/cpuinfo")), ", ", at::get_num_threads(), " threads");
+KernelChoice kernelsOn(const RunPlan& plan, const Graph& graph) {
+  DeviceThreads threads(devicesOf(plan));
+  KernelTrial trial = trialOf(plan);
+  trial.machine =
+      concat(cpuKind(textOf("/proc/cpuinfo")), ", ", threads.count(), " x ", plan.cores.threadsPerReplica, " threads");
   MeasuredCache cache(measuredFile());
-  return fastestKernels(graph, trial, cache);
+  return fastestKernels(graph, trial, threads, cache);
 }
 
 /// The host's work counts where the GPU waits for it.
@@ -143,8 +145,7 @@ UsedKernels convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t zero
     return {
         &layout, {}, ofAnother ? concat("convolutions are ATen's: Tandem's own take no ", plan.config.precision) : ""};
   }
-  const Device device = devicesOf(plan).front();
-  const auto choice = std::async(std::launch::async, measuredOn, device, trialOf(plan), std::cref(graph)).get();
+  const KernelChoice choice = kernelsOn(plan, graph);
   return noted({choice.layout, choice.algorithms, ""}, choice, graph);
 }
 

@@ -1,9 +1,11 @@
 #include "executor/convolution_trial.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -15,7 +17,8 @@ namespace tandem {
 namespace {
 
 constexpr double enoughSeconds = 0.6;  // of a layer: long calls need no more repetition
-constexpr int leastRounds = 2;         // the first makes primitives and touches memory
+constexpr int leastRounds = 3;         // the first makes primitives and touches memory
+constexpr double mayWin = 1.5;         // times the fastest of the first round
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 
 bool blocksOutput(const TrialLayer& layer, const LayoutEntry& layout) {
@@ -80,7 +83,7 @@ class Trial {
       : sides_(sides),
         blocksInput_(blocksInput(layer, *candidate.layout)),
         blocksOutput_(blocksOutput(layer, *candidate.layout)),
-        wantsInputGradient_(layer.wantsInputGradient) {
+        passes_{candidate.measures(0), candidate.measures(1) && layer.wantsInputGradient, candidate.measures(2)} {
     const ConvolutionParameters parameters = emptyParameters(layer, *candidate.layout, type);
     parameters.weight.zero_();
     if (parameters.bias.defined()) parameters.bias.zero_();
@@ -92,13 +95,12 @@ class Trial {
     using Call = std::function<void(const at::Tensor&, const at::Tensor&)>;
     const std::array<Call, convolutionPasses> calls{
         [this](const at::Tensor& x, const at::Tensor&) { kernel_->forward(x); },
-        [this](const at::Tensor& x, const at::Tensor& dy) {
-          if (wantsInputGradient_) kernel_->backwardInput(x, dy);
-        },
+        [this](const at::Tensor& x, const at::Tensor& dy) { kernel_->backwardInput(x, dy); },
         [this](const at::Tensor& x, const at::Tensor& dy) { kernel_->backwardParameters(x, dy); },
     };
     PassSeconds seconds;
     for (size_t pass = 0; pass < convolutionPasses; ++pass) {
+      if (!passes_[pass]) continue;
       seconds.changed[pass] = secondsOf(calls[pass]);
       seconds.current[pass] = secondsOf(calls[pass]);
     }
@@ -118,17 +120,72 @@ class Trial {
   std::unique_ptr<Convolution> kernel_;
   Sides& sides_;
   int64_t calls_ = 0;
-  bool blocksInput_, blocksOutput_, wantsInputGradient_;
+  bool blocksInput_, blocksOutput_;
+  std::array<bool, convolutionPasses> passes_;  // to measure
 };
 
 /// A batch-norm as the planned executor calls it.
-double secondsOfNorm(const NormParameters& parameters, const at::Tensor& x, const at::Tensor& dy) {
-  const NormActOptions options{.relu = true};
-  NormActSaved saved;
-  const Nanos begin = now();
-  normAct(x, {}, parameters, options, saved);
-  normActBackward({dy}, saved, false, options);
-  return seconds(now() - begin);
+class NormTrial {
+ public:
+  NormTrial(const ImageShape& shape, const TrialSize& size, at::ScalarType type)
+      : parameters_{filled(shape, 1), filled(shape, 0), filled(shape, 0), filled(shape, 1)},
+        sides_{{shape, size, type}, {shape, size, type}} {}
+
+  double seconds(int64_t call, bool blocked) {
+    const at::Tensor x = sides_.x.ofCall(call, blocked), dy = sides_.dy.ofCall(call, blocked);
+    const NormActOptions options{.relu = true};
+    NormActSaved saved;
+    const Nanos begin = now();
+    normAct(x, {}, parameters_, options, saved);
+    normActBackward({dy}, saved, false, options);
+    return tandem::seconds(now() - begin);
+  }
+
+ private:
+  static at::Tensor filled(const ImageShape& shape, float value) { return at::full({shape.channels}, value); }
+
+  NormParameters parameters_;
+  Sides sides_;
+};
+
+/// What `numbersOf` gives on each replica's thread, one behind the other.
+std::vector<double> onAll(DeviceThreads& threads, const std::function<std::vector<double>(size_t)>& numbersOf) {
+  std::vector<std::vector<double>> ofReplica(threads.count());
+  threads.run([&](size_t replica) {
+    const at::NoGradGuard noGradients;
+    ofReplica[replica] = numbersOf(replica);
+  });
+  std::vector<double> all;
+  for (const std::vector<double>& numbers : ofReplica) all.insert(all.end(), numbers.begin(), numbers.end());
+  return all;
+}
+
+/// Those that after their first turn have no pass in which they may win. Not the first of a layout, to which others are
+/// compared.
+void sendOutThoseTooSlow(std::vector<MeasuredWay>& ways, const std::vector<Candidate>& candidates) {
+  const auto secondsOf = [&](size_t i, size_t pass) { return ways[i].turns.front()[pass]; };  // the first replica's
+  const auto fastest = [&](const LayoutEntry* layout, size_t pass) {
+    double least = std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      if (candidates[i].layout == layout && candidates[i].measures(pass)) least = std::min(least, secondsOf(i, pass));
+    }
+    return least;
+  };
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    ways[i].isOut = !candidates[i].all;
+    for (size_t pass = 0; pass < convolutionPasses; ++pass) {
+      const bool stays =
+          candidates[i].measures(pass) && secondsOf(i, pass) <= mayWin * fastest(candidates[i].layout, pass);
+      if (stays) ways[i].isOut = false;
+    }
+  }
+}
+
+/// Of what onAll() gave, number by number.
+std::vector<double> meanOverReplicas(const std::vector<double>& all, size_t replicas) {
+  std::vector<double> means(all.size() / replicas);
+  for (size_t i = 0; i < all.size(); ++i) means[i % means.size()] += all[i] / static_cast<double>(replicas);
+  return means;
 }
 
 }  // namespace
@@ -161,35 +218,45 @@ bool serves(const Candidate& candidate, const TrialLayer& layer, at::ScalarType 
 }
 
 std::vector<PassSeconds> convolutionSeconds(const TrialLayer& layer, const std::vector<Candidate>& candidates,
-                                            const TrialSize& size, at::ScalarType type) {
-  Sides sides{{layer.input, size, type}, {layer.output, size, type}};
-  std::vector<Trial> trials;
-  for (const Candidate& candidate : candidates) trials.emplace_back(layer, candidate, sides, type);
+                                            const TrialSize& size, at::ScalarType type, DeviceThreads& threads) {
+  std::vector<std::unique_ptr<Sides>> sides(threads.count());
+  std::vector<std::vector<Trial>> trials(threads.count());  // of each replica, by candidate
+  threads.run([&](size_t replica) {
+    const at::NoGradGuard noGradients;
+    sides[replica] = std::make_unique<Sides>(Sides{{layer.input, size, type}, {layer.output, size, type}});
+    for (const Candidate& each : candidates) trials[replica].emplace_back(layer, each, *sides[replica], type);
+  });
   std::vector<MeasuredWay> ways;
-  for (Trial& trial : trials) ways.push_back({.turn = [&trial] { return trial.turn().numbers(); }});
-  takeTurns(ways, {.least = leastRounds, .enoughSeconds = enoughSeconds});
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    ways.push_back(
+        {.turn = [&, i] { return onAll(threads, [&](size_t r) { return trials[r][i].turn().numbers(); }); }});
+  }
+  takeTurns(ways, {.most = 1});
+  sendOutThoseTooSlow(ways, candidates);
+  takeTurns(ways, {.least = leastRounds - 1, .most = Rounds().most - 1, .enoughSeconds = enoughSeconds});
   std::vector<PassSeconds> least;
-  for (const MeasuredWay& way : ways) least.emplace_back(way.least());
+  for (const MeasuredWay& way : ways) least.emplace_back(meanOverReplicas(way.least(), threads.count()));
   return least;
 }
 
 std::vector<double> normSeconds(const TrialLayer& layer, const std::vector<const LayoutEntry*>& layouts,
-                                const TrialSize& size, at::ScalarType type) {
-  const auto filled = [&](float value) { return at::full({layer.output.channels}, value); };
-  const NormParameters parameters{filled(1), filled(0), filled(0), filled(1)};
-  Sides sides{{layer.output, size, type}, {layer.output, size, type}};
+                                const TrialSize& size, at::ScalarType type, DeviceThreads& threads) {
+  std::vector<std::unique_ptr<NormTrial>> trials(threads.count());
+  threads.run([&](size_t replica) {
+    const at::NoGradGuard noGradients;
+    trials[replica] = std::make_unique<NormTrial>(layer.output, size, type);
+  });
   std::vector<MeasuredWay> ways;
   for (const LayoutEntry* layout : layouts) {
     ways.push_back({.turn = [&, blocked = blocksOutput(layer, *layout), call = int64_t{0}]() mutable {
-      const at::Tensor x = sides.x.ofCall(call, blocked), dy = sides.dy.ofCall(call, blocked);
       ++call;
-      return std::vector{secondsOfNorm(parameters, x, dy)};
+      return onAll(threads, [&](size_t r) { return std::vector{trials[r]->seconds(call, blocked)}; });
     }});
   }
   const int64_t parts = size.images / size.ofCall;
   takeTurns(ways, {.most = Rounds().most * static_cast<int>(parts)});
   std::vector<double> least;
-  for (const MeasuredWay& way : ways) least.push_back(way.least().front());
+  for (const MeasuredWay& way : ways) least.push_back(meanOverReplicas(way.least(), threads.count()).front());
   return least;
 }
 

@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "device/device_threads.h"
 #include "device/layout.h"
 #include "graph/graph.h"
 #include "kernels/convolution.h"
 
-/// What fastestKernels() measures. On the threads of the caller, without gradients.
+/// What fastestKernels() measures: each call on all replicas' threads at once, as in a training step, because they
+/// share caches and memory. Times are means over the replicas. REQUIRES: threads of CPU devices, bound.
 namespace tandem {
 
 constexpr size_t convolutionPasses = std::tuple_size_v<PassAlgorithms>;
@@ -48,17 +50,20 @@ struct PassSeconds {
 struct Candidate {
   const LayoutEntry* layout;
   const ConvolutionAlgorithm* algorithm;
+  bool all = true;  ///< measures all passes; false: those that the algorithm has of its own, and the others are 0
+
+  bool measures(size_t pass) const { return all || algorithm->passes[pass]; }
 };
 
 bool serves(const Candidate& candidate, const TrialLayer& layer, at::ScalarType type);
 
 /// The least, one per candidate; they take turns. REQUIRES: each serves the layer.
 std::vector<PassSeconds> convolutionSeconds(const TrialLayer& layer, const std::vector<Candidate>& candidates,
-                                            const TrialSize& size, at::ScalarType type);
+                                            const TrialSize& size, at::ScalarType type, DeviceThreads& threads);
 
 /// Of a batch-norm with ReLU of the layer's output, forward and backward: the least of calls that take turns, one per
 /// layout.
 std::vector<double> normSeconds(const TrialLayer& layer, const std::vector<const LayoutEntry*>& layouts,
-                                const TrialSize& size, at::ScalarType type);
+                                const TrialSize& size, at::ScalarType type, DeviceThreads& threads);
 
 }  // namespace tandem

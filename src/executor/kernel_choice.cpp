@@ -1,8 +1,6 @@
 #include "executor/kernel_choice.h"
 
-#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <span>
@@ -41,8 +39,11 @@ std::vector<TrialLayer> convolutionsOf(const Graph& graph) {
 /// Seconds of candidates by layer, from the cache or measured.
 class Measurements {
  public:
-  Measurements(const KernelTrial& trial, MeasuredCache& cache) : trial_(trial), cache_(cache) {
-    size_.ofCall = std::min(trial.images, imagesPerThread * at::get_num_threads());
+  Measurements(const KernelTrial& trial, DeviceThreads& threads, MeasuredCache& cache)
+      : trial_(trial), threads_(threads), cache_(cache) {
+    std::vector<int> ofReplica(threads.count());
+    threads.run([&](size_t replica) { ofReplica[replica] = at::get_num_threads(); });
+    size_.ofCall = std::min(trial.images, imagesPerThread * ofReplica.front());
     size_.images = std::min(trial.images / size_.ofCall, parts) * size_.ofCall;
   }
 
@@ -50,11 +51,12 @@ class Measurements {
   std::vector<PassSeconds> of(const TrialLayer& layer, const std::vector<Candidate>& candidates) {
     const auto keyOf = [&](const Candidate& candidate) {
       return concat("convolution | ", trial_.machine, " | ", convolutionLibrary(), ownKernels, " | ",
-                    sized(layer.text()), " | ", candidate.layout->name, " | ", candidate.algorithm->name);
+                    sized(layer.text()), " | ", candidate.layout->name, " | ", candidate.algorithm->name,
+                    candidate.all ? "" : ", own passes");
     };
     const auto measure = [&] {
       std::vector<std::vector<double>> all;
-      for (const PassSeconds& each : convolutionSeconds(layer, candidates, size_, trial_.compute)) {
+      for (const PassSeconds& each : convolutionSeconds(layer, candidates, size_, trial_.compute, threads_)) {
         all.push_back(each.numbers());
       }
       return all;
@@ -77,7 +79,9 @@ class Measurements {
     };
     const auto measure = [&] {
       std::vector<std::vector<double>> all;
-      for (const double each : normSeconds(layer, trial_.layouts, size_, trial_.compute)) all.push_back({each});
+      for (const double each : normSeconds(layer, trial_.layouts, size_, trial_.compute, threads_)) {
+        all.push_back({each});
+      }
       return all;
     };
     std::vector<double> seconds;
@@ -110,6 +114,7 @@ class Measurements {
   }
 
   const KernelTrial& trial_;
+  DeviceThreads& threads_;
   MeasuredCache& cache_;
   TrialSize size_{};
   bool fromCache_ = true;
@@ -120,7 +125,7 @@ void addServing(const TrialLayer& layer, const LayoutEntry& layout, const Kernel
                 std::vector<Candidate>& candidates) {
   const size_t before = candidates.size();
   for (const ConvolutionAlgorithm* algorithm : trial.algorithms) {
-    const Candidate candidate{&layout, algorithm};
+    const Candidate candidate{&layout, algorithm, /*all=*/candidates.size() == before};
     if (serves(candidate, layer, trial.compute)) candidates.push_back(candidate);
   }
   if (candidates.size() == before) candidates.push_back({&layout, &convolutionAlgorithms().front()});
@@ -153,11 +158,11 @@ struct LayoutTotal {
 
 }  // namespace
 
-KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, MeasuredCache& cache) {
+KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, DeviceThreads& threads,
+                            MeasuredCache& cache) {
   check(!trial.layouts.empty() && !trial.algorithms.empty(), "fastestKernels: something to choose from");
-  const at::NoGradGuard noGradients;
   const bool isChoice = trial.layouts.size() * trial.algorithms.size() > 1;
-  Measurements measurements(trial, cache);
+  Measurements measurements(trial, threads, cache);
   std::vector<LayoutTotal> totals(trial.layouts.size(), {std::vector<PassAlgorithms>(graph.nodes().size())});
   for (const TrialLayer& layer : convolutionsOf(graph)) {
     std::vector<Candidate> candidates;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/measured_cache.h"
+#include "device/device_threads.h"
 #include "device/layout.h"
 #include "graph/graph.h"
 #include "kernels/convolution.h"
@@ -15,7 +16,7 @@ namespace tandem {
 struct KernelTrial {
   at::ScalarType compute = at::kFloat;
   int64_t images = 0;   ///< that a replica computes at a time
-  std::string machine;  ///< what measurements of this one are kept under: processor and threads
+  std::string machine;  ///< what measurements of this one are kept under: processor, replicas and threads
   /// To choose from. The first of each runs unless another wins; channels-last, blocked or not.
   std::vector<const LayoutEntry*> layouts;
   std::vector<const ConvolutionAlgorithm*> algorithms;  ///< where none serves a layer: direct
@@ -30,9 +31,9 @@ struct KernelChoice {
 
 /// The layout, and for each pass of each convolution the algorithm, with which a training step's convolutions, and for
 /// the layout the batch-norms behind them, take least time here; another algorithm than the first must be more than 3 %
-/// faster, another layout 1 %. Each different layer is measured once, forward and backward, on the threads of the
-/// caller, and kept in `cache`; a ResNet-50 takes ten seconds and more. With one of each
-/// there is nothing to measure. REQUIRES: a CPU and a build with oneDNN.
-KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, MeasuredCache& cache);
+/// faster, another layout 1 %. Each different layer is measured once, forward and backward, on all replicas' threads at
+/// once, and kept in `cache`; a ResNet-50 takes ten seconds and more. With one of each there is nothing to measure.
+/// REQUIRES: CPU devices, all with as many threads, and a build with oneDNN.
+KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, DeviceThreads& threads, MeasuredCache& cache);
 
 }  // namespace tandem

@@ -1,6 +1,5 @@
 #include "executor/kernel_choice.h"
 
-#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -40,7 +39,7 @@ class KernelChoiceTest : public testing::Test {
   /// The choice when every measurement that holds `words[i]` in its key came out as `seconds[i]`, the others as 1.
   KernelChoice choiceIf(const std::vector<std::pair<std::string, std::string>>& seconds) {
     MeasuredCache fresh(file_);
-    fastestKernels(graph_, trial_, fresh);
+    fastestKernels(graph_, trial_, threads_, fresh);
     changeMeasurements(file_, [&](const std::string& line) {
       std::string numbers = line.starts_with("batch_norm") ? "1" : "1 1 1 1 1 1";
       for (const auto& row : seconds) {
@@ -49,26 +48,37 @@ class KernelChoiceTest : public testing::Test {
       return numbers;
     });
     MeasuredCache cache(file_);
-    return fastestKernels(graph_, trial_, cache);
+    return fastestKernels(graph_, trial_, threads_, cache);
   }
 
   Graph graph_ = twoConvolutions();
   KernelTrial trial_;
+  DeviceThreads threads_{{Device::cpu(0, {}, 1), Device::cpu(1, {}, 1)}};
   std::filesystem::path file_;
 };
 
 TEST_F(KernelChoiceTest, MeasuresEachLayerOnce) {
   MeasuredCache cache{{}};
   const Graph graph = twoConvolutions();
-  EXPECT_FALSE(fastestKernels(graph, trial_, cache).fromCache);
-  EXPECT_TRUE(fastestKernels(graph, trial_, cache).fromCache);
+  EXPECT_FALSE(fastestKernels(graph, trial_, threads_, cache).fromCache);
+  EXPECT_TRUE(fastestKernels(graph, trial_, threads_, cache).fromCache);
   KernelTrial other = trial_;
   other.machine = "another one";
-  EXPECT_FALSE(fastestKernels(graph, other, cache).fromCache);
+  EXPECT_FALSE(fastestKernels(graph, other, threads_, cache).fromCache);
   other.machine = trial_.machine, other.compute = at::kBFloat16;
-  EXPECT_FALSE(fastestKernels(graph, other, cache).fromCache);
+  EXPECT_FALSE(fastestKernels(graph, other, threads_, cache).fromCache);
   other.compute = trial_.compute, other.layouts.pop_back();
-  EXPECT_TRUE(fastestKernels(graph, other, cache).fromCache);
+  EXPECT_TRUE(fastestKernels(graph, other, threads_, cache).fromCache);
+}
+
+// Of gemm alone every pass counts for its layout, of gemm beside direct only the one that is not direct's.
+TEST_F(KernelChoiceTest, WhatWasMeasuredOfAnAlgorithmsOwnPassesIsNotTakenForAll) {
+  trial_.layouts.pop_back();
+  trial_.algorithms = {algorithm("direct"), algorithm("gemm")};
+  MeasuredCache cache(file_);
+  fastestKernels(graph_, trial_, threads_, cache);
+  trial_.algorithms = {algorithm("gemm"), algorithm("winograd")};
+  EXPECT_FALSE(fastestKernels(graph_, trial_, threads_, cache).fromCache);
 }
 
 TEST_F(KernelChoiceTest, AnotherLayoutMustWinByMoreThanOnePercent) {
@@ -110,7 +120,7 @@ TEST_F(KernelChoiceTest, EachPassTakesTheAlgorithmThatWinsThere) {
 // Points of weights are made once a step: with twice the images they count half.
 TEST_F(KernelChoiceTest, WhatChangedWeightsCostIsCountedOncePerStep) {
   trial_.layouts.pop_back();
-  trial_.images = 4 * at::get_num_threads();
+  trial_.images = 4;  // of one call by one thread
   const std::vector<std::pair<std::string, std::string>> seconds{{"winograd", "0.5 0.5 0.5 1.2 1.2 0.5"}};
   EXPECT_EQ(choiceIf(seconds).algorithms.at(2)[0]->name, "direct");
   trial_.images *= 2;
@@ -121,7 +131,7 @@ TEST_F(KernelChoiceTest, OneOfEachIsNotMeasured) {
   trial_.layouts.pop_back();
   trial_.algorithms = {algorithm("winograd")};
   MeasuredCache cache(file_);
-  const KernelChoice choice = fastestKernels(twoConvolutions(), trial_, cache);
+  const KernelChoice choice = fastestKernels(twoConvolutions(), trial_, threads_, cache);
   EXPECT_FALSE(std::filesystem::exists(file_));
   EXPECT_EQ(choice.algorithms.at(1)[0]->name, "direct") << "winograd does not serve three channels";
   EXPECT_EQ(choice.algorithms.at(2)[0]->name, "winograd");

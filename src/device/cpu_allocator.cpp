@@ -11,9 +11,11 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
+#include "device/block_heap.h"
 #include "device/size_classes.h"
 
 namespace tandem {
@@ -27,24 +29,28 @@ constexpr bool sanitized = false;
 
 constexpr size_t hugePage = size_t{2} << 20;
 constexpr size_t chunkBytes = 8 * hugePage;
-constexpr size_t ownMappingFrom = hugePage;
+constexpr size_t heapFrom = size_t{256} << 10;
 constexpr size_t cacheLine = 64;
 constexpr size_t smallPage = 4096;
+constexpr size_t mostBytes = size_t{1} << 60;  // no machine has them, and no sum of sizes overflows
 
 // Lies in the cache line before the memory handed out.
 struct alignas(cacheLine) Header {
   Header* next;
+  size_t heapBytes;  // with this header; 0: it is of a size class
   int sizeClass, shard;
 };
 static_assert(sizeof(Header) == cacheLine);
 
 constexpr int noNode = -1;
 
-// Free lists of one thread at a time. A block returns to the shard it came from.
+// What one thread at a time allocates from: free lists of small blocks by size class, a heap of large ones. A block
+// returns to the shard it came from.
 struct alignas(2 * cacheLine) Shard {
   std::mutex mutex;
   std::array<Header*, SizeClasses::count> free{};
-  std::array<uint8_t, SizeClasses::count> made{};
+  BlockHeap heap;
+  uintptr_t heapEnd = 0;  // of its newest range; 0: none yet
   char* chunk = nullptr;
   size_t chunkLeft = 0;
   bool taken = false;
@@ -52,10 +58,17 @@ struct alignas(2 * cacheLine) Shard {
 };
 
 constexpr int shardCount = 64;
-std::array<Shard, shardCount> shards;
 std::mutex shardsMutex;
 std::atomic<int> threadsSeen{0};
 std::atomic<int64_t> heldBytes{0}, misses{0};
+
+// Never destroyed: tensors in static objects outlive main.
+std::array<Shard, shardCount>& shards() {
+  static auto& all = *new std::array<Shard, shardCount>;
+  return all;
+}
+
+Shard& shardAt(int index) { return shards()[static_cast<size_t>(index)]; }
 
 // A thread keeps its shard until it ends; the next new thread, of the same NUMA node if there is one, then takes it
 // over with all its blocks. With more threads than shards they share.
@@ -66,7 +79,7 @@ struct ShardLease {
   ~ShardLease() {
     if (!owner) return;
     const std::lock_guard lock(shardsMutex);
-    shards[static_cast<size_t>(myShard)].taken = false;
+    shardAt(myShard).taken = false;
   }
 };
 thread_local ShardLease lease;
@@ -84,16 +97,16 @@ int takeShard() {
     if (shard.node == node) return 0;
     return shard.node == noNode ? 1 : 2;
   };
-  const auto best = std::ranges::min_element(shards, {}, strangeness);
+  const auto best = std::ranges::min_element(shards(), {}, strangeness);
   if (best->taken) return threadsSeen.fetch_add(1) % shardCount;
   best->taken = lease.owner = true;
   best->node = node;
-  return static_cast<int>(best - shards.begin());
+  return static_cast<int>(best - shards().begin());
 }
 
 Shard& shardOfThread() {
   if (myShard < 0) myShard = takeShard();
-  return shards[static_cast<size_t>(myShard)];
+  return shardAt(myShard);
 }
 
 [[noreturn]] void throwOutOfMemory(size_t bytes, int error) {
@@ -103,9 +116,11 @@ Shard& shardOfThread() {
              ") beside ", bytesText(static_cast<double>(heldBytes.load())), " held: ", std::strerror(error)));
 }
 
+constexpr int memoryAccess = PROT_READ | PROT_WRITE, memoryKind = MAP_PRIVATE | MAP_ANONYMOUS;
+
 // Fresh memory that starts on a huge page, for a request of `asked` bytes.
 char* mapAligned(size_t bytes, size_t asked) {
-  void* raw = mmap(nullptr, bytes + hugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* raw = mmap(nullptr, bytes + hugePage, memoryAccess, memoryKind, -1, 0);
   if (raw == MAP_FAILED) throwOutOfMemory(asked, errno);
   char* const begin = static_cast<char*>(raw);
   const size_t head = (hugePage - reinterpret_cast<uintptr_t>(begin) % hugePage) % hugePage;
@@ -115,11 +130,59 @@ char* mapAligned(size_t bytes, size_t asked) {
   return begin + head;
 }
 
-// Large blocks start at different distances from the 2 MiB boundary, or the same element of equally large tensors
-// would fall into the same cache set (and loads would wait for stores 4 KiB apart).
-Header* makeLarge(int sizeClass, uint8_t turn, size_t asked) {
-  const size_t stagger = turn % 15 * 4 * cacheLine;
-  return reinterpret_cast<Header*>(mapAligned(SizeClasses::bytesOf(sizeClass) + smallPage, asked) + stagger);
+// Whether `bytes` from `begin` on were free to be mapped, and are now.
+bool mapAt(uintptr_t begin, size_t bytes) {
+  void* const wanted = reinterpret_cast<void*>(begin);
+  void* const raw = mmap(wanted, bytes, memoryAccess, memoryKind | MAP_FIXED_NOREPLACE, -1, 0);
+  if (raw == MAP_FAILED) return false;
+  if (raw != wanted) munmap(raw, bytes);  // by a kernel that takes the address as a hint
+  if (raw == wanted) madvise(raw, bytes, MADV_HUGEPAGE);
+  return raw == wanted;
+}
+
+constexpr size_t roundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+// Where a shard's heap begins if that is free: far below what the system gives by itself, so that heaps grow in one
+// piece.
+uintptr_t heapBase(const Shard& shard) {
+  constexpr uintptr_t first = uintptr_t{1} << 44, room = uintptr_t{1} << 39;
+  return first + static_cast<uintptr_t>(&shard - shards().data()) * room;
+}
+
+// Makes the heap larger until it has a free block of so many bytes: at its end, or else by a range elsewhere.
+// REQUIRES: the shard's lock is held.
+void growHeap(Shard& shard, size_t bytes, size_t asked) {
+  const uintptr_t end = shard.heapEnd == 0 ? heapBase(shard) : shard.heapEnd;
+  size_t more = roundUp(bytes - shard.heap.freeBefore(end), hugePage);
+  uintptr_t begin = end;
+  if (!mapAt(end, more)) {
+    more = roundUp(bytes, hugePage);
+    begin = reinterpret_cast<uintptr_t>(mapAligned(more, asked));
+  }
+  shard.heap.give(begin, more);
+  shard.heapEnd = begin + more;
+  heldBytes.fetch_add(static_cast<int64_t>(more), std::memory_order_relaxed);
+  misses.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Equally large blocks, which lie side by side, start at different distances from a page: otherwise the same element of
+// equally large tensors would fall into the same cache set, and loads would wait for stores 4 KiB apart.
+constexpr size_t heapBlockBytes(size_t bytes) {
+  constexpr size_t stagger = 17 * cacheLine;  // an odd number of lines meets every one of a page
+  return roundUp(bytes + sizeof(Header), smallPage) + stagger;
+}
+
+// REQUIRES: the shard's lock is held.
+Header* takeFromHeap(Shard& shard, size_t bytes) {
+  const size_t whole = heapBlockBytes(bytes);
+  std::optional<uintptr_t> begin = shard.heap.take(whole);
+  if (!begin) {
+    growHeap(shard, whole, bytes);
+    begin = shard.heap.take(whole);
+  }
+  auto* header = reinterpret_cast<Header*>(*begin);
+  *header = {nullptr, whole, 0, myShard};
+  return header;
 }
 
 // REQUIRES: the shard's lock is held.
@@ -145,33 +208,30 @@ Header* takeFree(Shard& shard, int sizeClass) {
   return nullptr;
 }
 
-void* allocateBlock(size_t bytes) {
+// REQUIRES: the shard's lock is held.
+Header* takeSmall(Shard& shard, size_t bytes) {
   const int sizeClass = SizeClasses::classOf(bytes);
-  if (sizeClass >= SizeClasses::count) throwOutOfMemory(bytes, ENOMEM);
+  if (Header* const header = takeFree(shard, sizeClass)) return header;
+  Header* const header = cutFromChunk(shard, sizeClass, bytes);
+  *header = {nullptr, 0, sizeClass, myShard};
+  heldBytes.fetch_add(static_cast<int64_t>(SizeClasses::bytesOf(sizeClass)), std::memory_order_relaxed);
+  misses.fetch_add(1, std::memory_order_relaxed);
+  return header;
+}
+
+void* allocateBlock(size_t bytes) {
+  if (bytes > mostBytes) throwOutOfMemory(bytes, ENOMEM);
   Shard& shard = shardOfThread();
-  std::unique_lock lock(shard.mutex);
-  Header* header = takeFree(shard, sizeClass);
-  if (!header) {
-    const size_t size = SizeClasses::bytesOf(sizeClass);
-    if (size < ownMappingFrom) {
-      header = cutFromChunk(shard, sizeClass, bytes);
-    } else {
-      const uint8_t turn = shard.made[static_cast<size_t>(sizeClass)]++;
-      lock.unlock();
-      header = makeLarge(sizeClass, turn, bytes);
-    }
-    *header = {nullptr, sizeClass, myShard};
-    heldBytes.fetch_add(static_cast<int64_t>(size), std::memory_order_relaxed);
-    misses.fetch_add(1, std::memory_order_relaxed);
-  }
-  return header + 1;
+  const std::lock_guard lock(shard.mutex);
+  return 1 + (bytes < heapFrom ? takeSmall(shard, bytes) : takeFromHeap(shard, bytes));
 }
 
 void freeBlock(void* memory) {
   if (!memory) return;
   Header* header = static_cast<Header*>(memory) - 1;
-  Shard& shard = shards[static_cast<size_t>(header->shard)];
+  Shard& shard = shardAt(header->shard);
   const std::lock_guard lock(shard.mutex);
+  if (header->heapBytes > 0) return shard.heap.give(reinterpret_cast<uintptr_t>(header), header->heapBytes);
   header->next = std::exchange(shard.free[static_cast<size_t>(header->sizeClass)], header);
 }
 
@@ -191,7 +251,6 @@ class CachingAllocator final : public c10::Allocator {
 
 void installCpuAllocator() {
   if constexpr (sanitized) return;
-  // Never destroyed: tensors in static objects outlive main.
   static auto* const allocator = new CachingAllocator;
   constexpr uint8_t aboveAllOthers = 255;
   c10::SetCPUAllocator(allocator, aboveAllOthers);

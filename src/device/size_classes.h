@@ -9,7 +9,7 @@ namespace tandem {
 /// A request wastes at most a fifth of its class, except below 256 bytes. All sizes are multiples of 64.
 struct SizeClasses {
   static constexpr size_t smallest = 256;
-  static constexpr int count = 4 * 40;  ///< up to 448 TiB
+  static constexpr int count = 4 * 10 + 1;  ///< up to 256 KiB
 
   /// The smallest class that holds `bytes`.
   static constexpr int classOf(size_t bytes) {

@@ -6,6 +6,8 @@
 #include "config/config.h"
 #include "engine/team_options.h"
 #include "graph/graph.h"
+#include "graph/operation.h"
+#include "kernels/convolution.h"
 #include "kernels/winograd.h"
 
 namespace tandem {
@@ -33,16 +35,24 @@ BytesPerParameter bytesPerParameter(const Config& config, const Precision& preci
   return {size(precision.master) + weights + state, size(precision.wire) + sum};
 }
 
+bool plansOnCpu(const Config& config) { return config.executor == "planned" && config.devices == "cpu"; }
+
+/// Whether convolutions and linear layers of bf16 are computed in fp32.
+bool widens(const Config& config, const Precision& precision) {
+  return plansOnCpu(config) && precision.compute == at::kBFloat16 && convolutionsWidenBf16();
+}
+
 int64_t packedWeightBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
-  if (config.executor != "planned" || config.devices != "cpu") return 0;
+  if (!plansOnCpu(config)) return 0;
   const bool chosen = config.convolution == "auto" && !config.deterministic && config.layout != "nchw";
   const bool winograd = chosen || config.convolution == "winograd";
+  const int64_t ordered = widens(config, precision) ? size(at::kFloat) : size(precision.compute);
   int64_t bytes = 0;
   for (const auto& parameter : needs.graph->parameters()) {
     if (parameter.shape.size() != 4) continue;
     const Attributes& a = needs.graph->node(parameter.node).attributes;
     const bool is3x3 = a.kernelH == 3 && a.kernelW == 3 && a.strideH == 1 && a.strideW == 1;
-    bytes += parameter.count() * (winograd && is3x3 ? winogradBytesPerWeight : size(precision.compute));
+    bytes += parameter.count() * (winograd && is3x3 ? winogradBytesPerWeight : ordered);
   }
   return bytes * (config.forwardOnly ? 1 : packedCopies) * needs.replicasPerDevice;
 }
@@ -55,7 +65,10 @@ int64_t parameterBytes(const Config& config, const MemoryNeeds& needs, const Pre
                        packedWeightBytes(config, needs, precision);
   if (config.forwardOnly) return held;
   int64_t largest = 0;
-  for (const auto& parameter : needs.graph->parameters()) largest = std::max(largest, parameter.count());
+  for (const auto& parameter : needs.graph->parameters()) {
+    const bool inPlace = plansOnCpu(config) && needs.graph->node(parameter.node).operation->name == "linear";
+    if (!inPlace) largest = std::max(largest, parameter.count());
+  }
   return held + largestGradientCopies * largest * size(precision.compute) * needs.replicasPerDevice;
 }
 
@@ -67,7 +80,9 @@ int64_t activationBytes(const Config& config, const MemoryNeeds& needs, const Pr
   }
   int64_t largest = 0;
   for (const Node& node : needs.graph->nodes()) largest = std::max(largest, node.shape.count());
-  return (needs.keptBytes + outputsOnTheWay * largest * ofOneValue) * needs.replicasPerDevice;
+  int64_t onTheWay = outputsOnTheWay * largest * ofOneValue;
+  if (widens(config, precision)) onTheWay += onTheWay / size(precision.compute) * size(at::kFloat);
+  return (needs.keptBytes + onTheWay) * needs.replicasPerDevice;
 }
 
 int64_t inputBytes(const Config& config, const MemoryNeeds& needs, int64_t imageElements, int64_t elementSize) {

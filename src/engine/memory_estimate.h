@@ -27,14 +27,14 @@ struct MemoryNeeds {
 /// Parameters: master weights, weights in the compute type and optimizer state, by copy; gradients and with
 /// --accumulate their sums, per replica; all of it once more for a parameter server; per replica convolution weights in
 /// the two orders of their kernels, or Winograd's points of them (planned executor on a CPU, where an algorithm is
-/// chosen: it may be Winograd's); while backward runs, twice the largest gradient (it is computed apart and then put in
-/// its place). Activations: what the plan keeps for backward, and three times the largest output for what is on its way
-/// when nothing of its size is free yet. Where there is no plan, 85 % of every node's output for the batch (or one of
-/// its parts); 20 % forward only. Input: the batches in flight and the data set. Runtime: code, thread stacks and
-/// workspaces.
+/// chosen: it may be Winograd's); while backward runs, twice the largest gradient that is computed apart and then put
+/// in its place (a plan writes those of linear layers there at once). Activations: what the plan keeps for backward,
+/// and three times the largest output for what is on its way when nothing of its size is free yet. Where bf16 is
+/// computed in fp32, those weights and that output once more in fp32. Where there is no plan, 85 % of every node's
+/// output for the batch (or one of its parts); 20 % forward only. Input: the batches in flight and the data set.
+/// Runtime: code, thread stacks and workspaces.
 ///
-/// Peak resident sets on a CPU of 2 cores come out within 15 % (memory_estimate_test.cpp names them), but for
-/// --recompute=segments of ResNet-110, whose many small values share no memory: a third more than this. Nothing was
+/// Peak resident sets on a CPU of 2 cores come out within 15 % (memory_estimate_test.cpp names them). Nothing was
 /// measured on GPUs. REQUIRES: `config` is resolved.
 MemoryEstimate estimateMemory(const Config& config, const MemoryNeeds& needs);
 

@@ -4,6 +4,7 @@
 #include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <limits>
@@ -28,8 +29,9 @@ class CpuAllocator : public testing::Test {
 };
 
 TEST(SizeClasses, HoldTheRequestAndWasteAtMostAFifth) {
-  for (size_t bytes = 1; bytes < (size_t{1} << 36); bytes = bytes * 9 / 8 + 1) {
+  for (size_t bytes = 1; bytes <= (size_t{256} << 10); bytes = bytes * 9 / 8 + 1) {
     const int sizeClass = SizeClasses::classOf(bytes);
+    ASSERT_LT(sizeClass, SizeClasses::count);
     ASSERT_GE(SizeClasses::bytesOf(sizeClass), bytes);
     if (sizeClass > 0) {
       ASSERT_LT(SizeClasses::bytesOf(sizeClass - 1), bytes) << "the next smaller class would do";
@@ -85,14 +87,37 @@ TEST_F(CpuAllocator, ReusesFreedMemoryWithoutAskingTheSystem) {
   EXPECT_EQ(cpuAllocatorUse().heldBytes, before.heldBytes);
 }
 
-TEST_F(CpuAllocator, TakesALittleLargerBlockBeforeAskingTheSystem) {
+TEST_F(CpuAllocator, CutsALargerBlockAndJoinsWhatIsFreedBeforeAskingTheSystem) {
   constexpr size_t large = size_t{40} << 20;
-  auto first = allocator().allocate(large);
-  void* const address = first.get();
-  first.clear();
+  allocator().allocate(large).clear();
   const auto before = cpuAllocatorUse();
-  EXPECT_EQ(allocator().allocate(large * 3 / 4).get(), address);
+  std::vector<c10::DataPtr> parts;
+  for (int i = 0; i < 9; ++i) parts.push_back(allocator().allocate(large / 10));
+  for (const size_t i : {4, 0, 8, 2, 6, 1, 3, 7, 5}) parts[i].clear();
+  const auto whole = allocator().allocate(large);
   EXPECT_EQ(cpuAllocatorUse().misses, before.misses);
+  EXPECT_EQ(cpuAllocatorUse().heldBytes, before.heldBytes);
+}
+
+// Sizes as of a training step: what is kept grows, what is on its way comes and goes, and then all is freed backwards.
+TEST_F(CpuAllocator, HoldsLittleMoreThanWasEverInUseAtOnce) {
+  const auto before = cpuAllocatorUse();
+  std::thread([&] {
+    size_t kept = 0, most = 0;
+    for (int step = 0; step < 3; ++step) {
+      std::vector<c10::DataPtr> live;
+      kept = 0;
+      for (size_t i = 0; i < 60; ++i) {
+        const size_t bytes = (size_t{1} << 20) * (1 + i * 37 % 23) + i * 4000;
+        const auto onItsWay = allocator().allocate(bytes * 3 / 2);
+        live.push_back(allocator().allocate(bytes));
+        kept += bytes;
+        most = std::max(most, kept + bytes * 3 / 2);
+      }
+      while (!live.empty()) live.pop_back();
+    }
+    EXPECT_LE(static_cast<double>(cpuAllocatorUse().heldBytes - before.heldBytes), 1.15 * static_cast<double>(most));
+  }).join();
 }
 
 TEST_F(CpuAllocator, StaggersEquallyLargeBlocks) {

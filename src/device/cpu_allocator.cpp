@@ -135,9 +135,12 @@ bool mapAt(uintptr_t begin, size_t bytes) {
   void* const wanted = reinterpret_cast<void*>(begin);
   void* const raw = mmap(wanted, bytes, memoryAccess, memoryKind | MAP_FIXED_NOREPLACE, -1, 0);
   if (raw == MAP_FAILED) return false;
-  if (raw != wanted) munmap(raw, bytes);  // by a kernel that takes the address as a hint
-  if (raw == wanted) madvise(raw, bytes, MADV_HUGEPAGE);
-  return raw == wanted;
+  if (raw != wanted) {  // by a kernel that takes the address as a hint
+    munmap(raw, bytes);
+    return false;
+  }
+  madvise(raw, bytes, MADV_HUGEPAGE);
+  return true;
 }
 
 constexpr size_t roundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -193,6 +194,18 @@ CorePlan planCores(const Topology& topology, int64_t replicas, int64_t coresPerR
   if (plan.threadsOf.empty()) plan.threadsOf = groupsInTurn(units, replicas, each);
   plan.nodeOf = nodesOf(plan.threadsOf, units);
   return plan;
+}
+
+std::vector<size_t> replicasApart(const CorePlan& plan) {
+  std::set<int> taken;
+  std::vector<size_t> apart;
+  for (size_t i = 0; i < plan.threadsOf.size(); ++i) {
+    const std::vector<int>& threads = plan.threadsOf[i];
+    if (std::ranges::any_of(threads, [&](int thread) { return taken.contains(thread); })) continue;
+    taken.insert(threads.begin(), threads.end());
+    apart.push_back(i);
+  }
+  return apart;
 }
 
 void pinThread(const std::vector<int>& hardwareThreads) {

@@ -42,6 +42,9 @@ struct CorePlan {
 /// fewer cores than replicas. When they do not fit, replicas share cores if `oversubscribe`, else throws UsageError.
 CorePlan planCores(const Topology&, int64_t replicas, int64_t coresPerReplica, bool oversubscribe);
 
+/// Replicas that share no core with one of a lower number in it: they compute at once, each at its full speed.
+std::vector<size_t> replicasApart(const CorePlan& plan);
+
 /// Pins the calling thread. Throws InternalError when the system refuses.
 void pinThread(const std::vector<int>& hardwareThreads);
 

@@ -54,7 +54,10 @@ KernelTrial trialOf(const RunPlan& plan) {
 }
 
 KernelChoice kernelsOn(const RunPlan& plan, const Graph& graph) {
-  DeviceThreads threads(devicesOf(plan));
+  const std::vector<Device> replicas = devicesOf(plan);
+  std::vector<Device> apart;
+  for (const size_t i : replicasApart(plan.cores)) apart.push_back(replicas[i]);
+  DeviceThreads threads(apart);
   KernelTrial trial = trialOf(plan);
   trial.machine =
       concat(cpuKind(textOf("/proc/cpuinfo")), ", ", threads.count(), " x ", plan.cores.threadsPerReplica, " threads");

@@ -38,6 +38,14 @@ TEST(PlanCores, DividesTheCoresByDefault) {
   EXPECT_EQ(planCores(machine(5, 1), 2, 0, false).threadsOf, (Groups{{0, 1}, {2, 3}}));
 }
 
+TEST(ReplicasApart, AreAsManyAsHaveCoresOfTheirOwn) {
+  using Numbers = std::vector<size_t>;
+  EXPECT_EQ(replicasApart(planCores(machine(4, 1), 2, 2, false)), (Numbers{0, 1}));
+  EXPECT_EQ(replicasApart(planCores(machine(2, 1), 5, 1, true)), (Numbers{0, 1}));
+  EXPECT_EQ(replicasApart(planCores(machine(2, 1), 3, 2, true)), Numbers{0});
+  EXPECT_EQ(replicasApart(planCores(machine(3, 1), 3, 2, true)), Numbers{0}) << "the second has one core of the first";
+}
+
 TEST(PlanCores, KeepsTheNumberOfCoresAskedFor) {
   const CorePlan plan = planCores(machine(4, 1), 1, 2, false);
   EXPECT_EQ(plan.threadsOf, (Groups{{0, 1}}));

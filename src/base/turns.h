@@ -8,6 +8,7 @@
 namespace tandem {
 
 constexpr double worthChanging = 1.03;  ///< times as fast as the first of several ways another must be at least
+constexpr double mayWin = 1.5;          ///< times the fastest of the first round: who took longer has no further turn
 
 /// One of several ways to do the same, and what was measured of it.
 struct MeasuredWay {

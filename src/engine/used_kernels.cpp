@@ -59,8 +59,8 @@ KernelChoice kernelsOn(const RunPlan& plan, const Graph& graph) {
   for (const size_t i : replicasApart(plan.cores)) apart.push_back(replicas[i]);
   DeviceThreads threads(apart);
   KernelTrial trial = trialOf(plan);
-  trial.machine =
-      concat(cpuKind(textOf("/proc/cpuinfo")), ", ", threads.count(), " x ", plan.cores.threadsPerReplica, " threads");
+  trial.threads = plan.cores.threadsPerReplica;
+  trial.machine = concat(cpuKind(textOf("/proc/cpuinfo")), ", ", threads.count(), " x ", trial.threads, " threads");
   MeasuredCache cache(measuredFile());
   return fastestKernels(graph, trial, threads, cache);
 }

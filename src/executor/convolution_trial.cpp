@@ -18,7 +18,6 @@ namespace {
 
 constexpr double enoughSeconds = 0.6;  // of a layer: long calls need no more repetition
 constexpr int leastRounds = 3;         // the first makes primitives and touches memory
-constexpr double mayWin = 1.5;         // times the fastest of the first round
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 
 bool blocksOutput(const TrialLayer& layer, const LayoutEntry& layout) {

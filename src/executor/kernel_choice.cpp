@@ -1,7 +1,5 @@
 #include "executor/kernel_choice.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <span>
 
@@ -41,9 +39,7 @@ class Measurements {
  public:
   Measurements(const KernelTrial& trial, DeviceThreads& threads, MeasuredCache& cache)
       : trial_(trial), threads_(threads), cache_(cache) {
-    std::vector<int> ofReplica(threads.count());
-    threads.run([&](size_t replica) { ofReplica[replica] = at::get_num_threads(); });
-    size_.ofCall = std::min(trial.images, imagesPerThread * ofReplica.front());
+    size_.ofCall = std::min(trial.images, imagesPerThread * trial.threads);
     size_.images = std::min(trial.images / size_.ofCall, parts) * size_.ofCall;
   }
 

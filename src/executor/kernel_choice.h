@@ -16,6 +16,7 @@ namespace tandem {
 struct KernelTrial {
   at::ScalarType compute = at::kFloat;
   int64_t images = 0;   ///< that a replica computes at a time
+  int64_t threads = 1;  ///< of a replica
   std::string machine;  ///< what measurements of this one are kept under: processor, replicas and threads
   /// To choose from. The first of each runs unless another wins; channels-last, blocked or not.
   std::vector<const LayoutEntry*> layouts;

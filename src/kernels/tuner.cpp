@@ -10,7 +10,6 @@ namespace tandem {
 namespace {
 
 constexpr double doesNotCount = -1;
-constexpr double mayWin = 1.5;  // times the fastest of the first round
 
 bool isRight(const TuningCandidate& candidate) try {
   return !candidate.isRight || candidate.isRight();

@@ -1,15 +1,11 @@
-#include <ATen/detail/CUDAHooksInterface.h>
 #include <cuda_runtime_api.h>
 
 #include <cstdlib>
 
-#include "base/text.h"
 #include "device/gpu_facts.h"
 
 namespace tandem {
 namespace {
-
-std::string versionText(int version) { return concat(version / 1000, '.', version % 1000 / 10); }
 
 int attribute(cudaDeviceAttr name, int ordinal) {
   int value = 0;
@@ -66,20 +62,6 @@ CudaFacts readFacts() {
 const CudaFacts& cudaFacts() {
   static const CudaFacts facts = readFacts();
   return facts;
-}
-
-std::map<std::string, std::string> gpuLibraries() {
-  const CudaFacts& facts = cudaFacts();
-  std::map<std::string, std::string> versions;
-  versions["cuda"] =
-      concat(versionText(facts.runtimeVersion), " (compute capability ", capabilitiesText(facts.libtorch),
-             " by libtorch; ", capabilitiesText(facts.kernels), " by Tandem's kernels)");
-  if (facts.driverVersion > 0) versions["cuda-driver-api"] = versionText(facts.driverVersion);
-  if (at::detail::getCUDAHooks().compiledWithCuDNN()) {
-    const auto cudnn = at::detail::getCUDAHooks().versionRuntimeCuDNN();
-    versions["cudnn"] = concat(cudnn / 10000, '.', cudnn / 100 % 100, '.', cudnn % 100);
-  }
-  return versions;
 }
 
 }  // namespace tandem

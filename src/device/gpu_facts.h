@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,8 +58,5 @@ struct CudaFacts {
 
 /// Of this process, read once. Creates no context.
 const CudaFacts& cudaFacts();
-
-/// Versions of the CUDA libraries in use, and the compute capabilities that they serve. Empty in a build without CUDA.
-std::map<std::string, std::string> gpuLibraries();
 
 }  // namespace tandem

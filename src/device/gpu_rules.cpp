@@ -1,5 +1,7 @@
 #include "device/gpu_rules.h"
 
+#include <ATen/detail/CUDAHooksInterface.h>
+
 #include <algorithm>
 #include <array>
 
@@ -93,6 +95,21 @@ StatedPeaks statedPeaks(const GpuFacts& gpu, const Precision& precision) {
   const double flops = half ? row->half : precision.tf32 ? row->tf32 : row->fp32;
   peaks.flops = flops * gpu.multiprocessors * static_cast<double>(gpu.coreKilohertz) * hertz;
   return peaks;
+}
+
+std::map<std::string, std::string> gpuLibraries() {
+  const CudaFacts& facts = cudaFacts();
+  if (!facts.built) return {};
+  std::map<std::string, std::string> versions;
+  versions["cuda"] =
+      concat(versionText(facts.runtimeVersion), " (compute capability ", capabilitiesText(facts.libtorch),
+             " by libtorch; ", capabilitiesText(facts.kernels), " by Tandem's kernels)");
+  if (facts.driverVersion > 0) versions["cuda-driver-api"] = versionText(facts.driverVersion);
+  if (at::detail::getCUDAHooks().compiledWithCuDNN()) {
+    const auto cudnn = at::detail::getCUDAHooks().versionRuntimeCuDNN();
+    versions["cudnn"] = concat(cudnn / 10000, '.', cudnn / 100 % 100, '.', cudnn % 100);
+  }
+  return versions;
 }
 
 }  // namespace tandem

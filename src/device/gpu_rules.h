@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 
@@ -13,6 +14,9 @@ std::string gpuRefusal(const CudaFacts& facts, int index);
 
 /// The first 16-bit precision of the catalog that all of `gpus` compute in; null: there is none.
 const Precision* halfPrecision(std::span<const GpuFacts> gpus);
+
+/// Versions of the CUDA libraries in use, and the compute capabilities that they serve. Empty in a build without CUDA.
+std::map<std::string, std::string> gpuLibraries();
 
 /// Per second, of one GPU at its highest clocks; 0: not known.
 struct StatedPeaks {

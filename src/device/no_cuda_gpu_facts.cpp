@@ -7,6 +7,4 @@ const CudaFacts& cudaFacts() {
   return none;
 }
 
-std::map<std::string, std::string> gpuLibraries() { return {}; }
-
 }  // namespace tandem

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "device/device.h"
-#include "device/gpu_facts.h"
+#include "device/gpu_rules.h"
 #include "device/topology.h"
 #include "engine/gpu_links.h"
 #include "engine/host_facts.h"

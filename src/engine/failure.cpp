@@ -1,26 +1,13 @@
 #include "engine/failure.h"
 
-#include <c10/util/Exception.h>
-
-#include <algorithm>
-#include <array>
 #include <new>
 
 #include "base/text.h"
 #include "device/device.h"
+#include "device/out_of_memory.h"
 
 namespace tandem {
 namespace {
-
-// Texts of exceptions whose type says nothing.
-constexpr std::array<std::string_view, 6> refusals{
-    "DefaultCPUAllocator: can't allocate memory",
-    "DefaultCPUAllocator: not enough memory",
-    "CUDA error: out of memory",
-    "CUDNN_STATUS_ALLOC_FAILED",
-    "DEVICE_ALLOCATION_FAILED",
-    "CUBLAS_STATUS_ALLOC_FAILED",
-};
 
 constexpr std::string_view libtorchsAllocator = "DefaultCPUAllocator: ";  // after the place in its source
 
@@ -53,13 +40,6 @@ std::string memoryAdvice(const Config& config) {
 }
 
 std::string withoutAdvice(const std::string& reason) { return reason.substr(0, reason.find(adviceBegins)); }
-
-bool isOutOfMemory(const std::exception& failure) {
-  if (dynamic_cast<const std::bad_alloc*>(&failure) != nullptr) return true;
-  if (dynamic_cast<const c10::OutOfMemoryError*>(&failure) != nullptr) return true;
-  const std::string_view text = failure.what();
-  return std::ranges::any_of(refusals, [&](auto refusal) { return text.find(refusal) != std::string_view::npos; });
-}
 
 Outcome outcomeOf(const std::exception& failure, const Config& config) {
   if (!isOutOfMemory(failure)) return {OutcomeKind::failed, exitCodeOf(failure), firstLine(failure.what())};

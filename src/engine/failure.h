@@ -11,10 +11,6 @@ std::string memoryAdvice(const Config& config);
 /// A reason without it.
 std::string withoutAdvice(const std::string& reason);
 
-/// Whether memory was refused, whichever library says so: ours, the C++ runtime, libtorch on a CPU or a GPU, cuDNN,
-/// cuBLAS.
-bool isOutOfMemory(const std::exception& failure);
-
 /// What an exception makes of a run: the class of the failure and one line, without a library's stack trace. Where
 /// memory was refused: what was asked, what the host has left, what to do; as configurations that do not fit, `usage`.
 Outcome outcomeOf(const std::exception& failure, const Config& config);

@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "device/gpu_facts.h"
-#include "engine/nvml.h"
 
 namespace tandem {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/probe.h"
+#include "engine/nvml.h"
 #include "measure/environment.h"
 
 namespace tandem {

@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "base/text.h"
-#include "engine/nvml.h"
 
 namespace tandem {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "device/gpu_facts.h"
-#include "engine/probe.h"
+#include "engine/nvml.h"
 
 namespace tandem {
 

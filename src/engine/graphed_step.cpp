@@ -4,7 +4,7 @@
 
 #include "base/span.h"
 #include "base/text.h"
-#include "engine/failure.h"
+#include "device/out_of_memory.h"
 
 namespace tandem {
 namespace {

@@ -1,3 +1,5 @@
+#include "engine/host_probe.h"
+
 #include <unistd.h>
 
 #include <limits>
@@ -6,7 +8,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "engine/host_facts.h"
-#include "engine/probe.h"
 #include "engine/rapl_meter.h"
 #include "engine/system_counters.h"
 

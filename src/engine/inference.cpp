@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "data/augment.h"
+#include "device/out_of_memory.h"
 #include "engine/failure.h"
 #include "engine/team_options.h"
 #include "engine/used_kernels.h"
@@ -20,7 +21,7 @@ namespace {
 /// What all replicas work on.
 class Work {
  public:
-  Work(const InferenceOptions& options, const UsedKernels& kernels)
+  Work(const InferenceOptions& options, const KernelSelection& kernels)
       : options_(options),
         kernels_(kernels),
         input_(options.graph->node(options.graph->input()).shape),
@@ -107,7 +108,7 @@ class Work {
   }
 
   const InferenceOptions& options_;
-  const UsedKernels kernels_;
+  const KernelSelection kernels_;
   const ImageShape input_;
   const at::ScalarType type_;
   at::Tensor outputs_, labels_;  // per image; replicas write different ones

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "base/text.h"
+#include "device/gpu_facts.h"
 #include "measure/telemetry.h"
 
 namespace tandem {
@@ -50,6 +52,14 @@ bool load(void* library, const char* name, Function& function) {
 }
 
 }  // namespace
+
+std::vector<ProbedGpu> probedGpus(std::span<const int> ordinals) {
+  std::vector<ProbedGpu> found;
+  for (const int ordinal : ordinals) {
+    found.push_back({concat("cuda:", ordinal), cudaFacts().gpus.at(static_cast<size_t>(ordinal)).pciBusId});
+  }
+  return found;
+}
 
 struct Nvml::Functions {
   Status (*init)();

@@ -9,6 +9,17 @@
 
 namespace tandem {
 
+/// A GPU as the run names it, with the address by which NVML knows it ("00000000:17:00.0").
+struct ProbedGpu {
+  std::string device, pciBusId;
+};
+
+/// The GPUs of these ordinals. REQUIRES: they exist.
+std::vector<ProbedGpu> probedGpus(std::span<const int> ordinals);
+
+/// Where NVIDIA's driver keeps NVML; loaded when it is first needed.
+inline constexpr const char* nvmlLibrary = "libnvidia-ml.so.1";
+
 /// The part of NVIDIA's management library that Tandem reads. Declared here, not taken from nvml.h, and loaded at run
 /// time: a build without CUDA has it too, and a machine without NVIDIA's driver does not need it. Types, numbers and
 /// units are those of the NVML API reference. Used by one thread at a time.

@@ -1,10 +1,9 @@
+#include "engine/nvml_probe.h"
+
 #include <array>
 #include <limits>
 
 #include "base/text.h"
-#include "device/gpu_facts.h"
-#include "engine/nvml.h"
-#include "engine/probe.h"
 #include "measure/telemetry.h"
 
 namespace tandem {
@@ -75,14 +74,6 @@ class NvmlProbe final : public Probe {
 };
 
 }  // namespace
-
-std::vector<ProbedGpu> probedGpus(std::span<const int> ordinals) {
-  std::vector<ProbedGpu> found;
-  for (const int ordinal : ordinals) {
-    found.push_back({concat("cuda:", ordinal), cudaFacts().gpus.at(static_cast<size_t>(ordinal)).pciBusId});
-  }
-  return found;
-}
 
 std::unique_ptr<Probe> nvmlProbe(std::vector<ProbedGpu> gpus, const char* library) {
   if (gpus.empty()) return nullptr;

@@ -208,7 +208,7 @@ int64_t parameterCopies(const RunPlan& plan) {
 void resolveActivations(RunPlan& plan, const Graph& graph) {
   const Config& config = plan.config;
   if (config.executor != "planned" || config.forwardOnly) return;
-  UsedKernels kernels{&layoutOf(config), {}};  // blocks of channels keep as much
+  KernelSelection kernels{&layoutOf(config), {}};  // blocks of channels keep as much
   kernels.zeroChannels = namedZeroChannels(config, graph);
   const ExecutorOptions options = executorOptions(
       kernels, precisionOf(config), find(recomputes(), config.recompute, "--recompute"), deviceTypeOf(config));

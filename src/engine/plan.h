@@ -56,7 +56,7 @@ const Precision& precisionOf(const Config& config);
 /// --all-reduce, or what "auto" stands for on the configuration's devices.
 std::string_view allReduceOf(const Config& config);
 
-/// --layout; nhwc for "auto", which it is until something else is measured to be faster (UsedKernels).
+/// --layout; nhwc for "auto", which it is until something else is measured to be faster (KernelSelection).
 const LayoutEntry& layoutOf(const Config& config);
 
 /// Resolves and checks a configuration: names against catalogs, devices, cores, batches, combination rules, memory (as

@@ -100,7 +100,7 @@ std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const TeamOptions& 
 void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   const auto gpuUse = settledGpuUse(probedGpus(plan.cudaDevices));  // while nothing of this process is on the GPUs
   const Graph graph = graphOf(plan.config);
-  const UsedKernels kernels = usedKernels(plan, graph);
+  const KernelSelection kernels = usedKernels(plan, graph);
   for (const std::string& note : {kernels.note, plan.recomputeNote}) {
     if (!note.empty()) record.notes.push_back(note);
   }
@@ -114,7 +114,7 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   const auto profiler = profilerFor(plan.config);
   const auto tracer = tracerFor(plan, options);
   Team team(options);
-  RunWatch watch(plan, gpuUse);
+  RunWatch watch(plan.cores, plan.cudaDevices, gpuUse);
   MeasuredRun run({.config = plan.config,
                    .globalBatch = plan.globalBatch,
                    .graph = &graph,

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "engine/host_probe.h"
+#include "engine/nvml_probe.h"
 #include "engine/system_counters.h"
 
 namespace tandem {
@@ -24,26 +26,26 @@ std::vector<int> allowedCpus() {
 }
 
 /// Those that replicas are pinned to; with GPUs all that the process may use.
-std::vector<int> cpusOf(const RunPlan& plan) {
+std::vector<int> cpusOf(const CorePlan& cores) {
   std::vector<int> cpus;
-  for (const auto& threads : plan.cores.threadsOf) cpus.insert(cpus.end(), threads.begin(), threads.end());
+  for (const auto& threads : cores.threadsOf) cpus.insert(cpus.end(), threads.begin(), threads.end());
   if (cpus.empty()) return allowedCpus();
   std::ranges::sort(cpus);
   cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
   return cpus;
 }
 
-Probes probesOf(const RunPlan& plan, const std::vector<int>& cpus) {
+Probes probesOf(const std::vector<int>& cpus, std::span<const int> gpus) {
   Probes probes;
   probes.push_back(hostProbe(cpus));
-  if (auto probe = nvmlProbe(probedGpus(plan.cudaDevices))) probes.push_back(std::move(probe));
+  if (auto probe = nvmlProbe(probedGpus(gpus))) probes.push_back(std::move(probe));
   return probes;
 }
 
 }  // namespace
 
-RunWatch::RunWatch(const RunPlan& plan, std::vector<GpuUse> before)
-    : cpus_(cpusOf(plan)), sampler_(probesOf(plan, cpus_)), before_(std::move(before)) {
+RunWatch::RunWatch(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before)
+    : cpus_(cpusOf(cores)), sampler_(probesOf(cpus_, gpus)), before_(std::move(before)) {
   window_.cpus = static_cast<int64_t>(cpus_.size());
   window_.gpuOthers = largestUse(before_);
 }

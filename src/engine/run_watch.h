@@ -1,9 +1,10 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
+#include "device/topology.h"
 #include "engine/gpu_use.h"
-#include "engine/plan.h"
 #include "engine/sampler.h"
 #include "measure/record.h"
 
@@ -16,8 +17,9 @@ inline constexpr const char* trainingPhase = "training";
 /// one thread at a time, in the order of the methods.
 class RunWatch {
  public:
-  /// Starts the sampling, of the plan's CPUs and GPUs. `before`: what others did on these before the run touched them.
-  RunWatch(const RunPlan& plan, std::vector<GpuUse> before);
+  /// Starts the sampling, of the CPUs that replicas are pinned to, or of all that the process may use if they are not.
+  /// `gpus`: ordinals. `before`: what other programs did on these GPUs before the run touched them.
+  RunWatch(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before);
 
   void warmUpBegins();
   void windowBegins();

@@ -14,7 +14,7 @@
 #include "device/layout.h"
 #include "device/recorded_work.h"
 #include "engine/loss.h"
-#include "engine/used_kernels.h"
+#include "executor/kernel_selection.h"
 #include "executor/executor.h"
 #include "graph/graph.h"
 #include "measure/step_sample.h"
@@ -36,7 +36,7 @@ struct TeamOptions {
   std::string lossAt = "replica";  ///< row of lossPlaces()
   double labelSmoothing = 0;
   const Precision* precision = nullptr;
-  UsedKernels kernels{&layouts().front(), {}};
+  KernelSelection kernels{&layouts().front(), {}};
   RecomputeEntry recompute = recomputes().front();
   OptimizerOptions optimizer;
   LossScaleRule lossScale;  ///< where the precision needs one

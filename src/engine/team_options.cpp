@@ -37,7 +37,7 @@ BatchPlan batchPlan(const RunPlan& plan, const Graph& graph, int replica, int sh
           .augment = real ? &find(augments(), config.augment, "--augment") : nullptr};
 }
 
-SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const UsedKernels& kernels) {
+SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const KernelSelection& kernels) {
   return {.maker = nullptr,
           .device = &device,
           .type = precisionOf(plan.config).compute,
@@ -74,7 +74,7 @@ std::vector<Device> devicesOf(const RunPlan& plan) {
   return devices;
 }
 
-TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const UsedKernels& kernels) {
+TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const KernelSelection& kernels) {
   const Config& config = plan.config;
   check(config.data.empty() == (plan.data == nullptr), "the plan holds the data set that it names");
   TeamOptions options;

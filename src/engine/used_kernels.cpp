@@ -115,7 +115,7 @@ bool choosesEngines(const RunPlan& plan) {
          !config.deterministic && !engineLibrary().empty();
 }
 
-std::string noteOf(const UsedKernels& kernels, const Graph& graph, double gain, bool fromCache) {
+std::string noteOf(const KernelSelection& kernels, const Graph& graph, double gain, bool fromCache) {
   std::vector<std::string> passes;
   for (const auto& [name, count] : passesOf(kernels, graph)) passes.push_back(concat(count, ' ', name));
   const auto norms = std::ranges::count_if(kernels.norms, [](const NormEngines& norm) { return norm.images > 0; });
@@ -127,13 +127,13 @@ std::string noteOf(const UsedKernels& kernels, const Graph& graph, double gain, 
 
 /// With its note where there is something to say.
 template <class Choice>
-UsedKernels noted(UsedKernels kernels, const Choice& choice, const Graph& graph) {
+KernelSelection noted(KernelSelection kernels, const Choice& choice, const Graph& graph) {
   if (choice.gain > 1) kernels.note = noteOf(kernels, graph, choice.gain, choice.fromCache);
   return kernels;
 }
 
 /// Layout and algorithms, for images with so many channels of zeros.
-UsedKernels convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t zeros) {
+KernelSelection convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t zeros) {
   const ExecutorEntry& executor = find(executors(), plan.config.executor, "--executor");
   const LayoutEntry& layout = layoutOf(plan.config);
   if (choosesEngines(plan)) {
@@ -196,7 +196,7 @@ UsedPadding paddingOf(const RunPlan& plan, const Graph& graph) {
                  " times as fast (measured ", choice.fromCache ? "before, kept in the cache" : "now", ")")};
 }
 
-std::string wideningOf(const UsedKernels& kernels, const Precision& precision) {
+std::string wideningOf(const KernelSelection& kernels, const Precision& precision) {
   const bool widens = !kernels.algorithms.empty() && precision.compute == at::kBFloat16 && convolutionsWidenBf16();
   return widens ? "direct convolutions and linear layers compute in fp32: this processor has no products of bf16" : "";
 }
@@ -211,47 +211,15 @@ void setNumerics(const Config& config) {
 
 }  // namespace
 
-UsedKernels usedKernels(const RunPlan& plan, const Graph& graph) {
+KernelSelection usedKernels(const RunPlan& plan, const Graph& graph) {
   setNumerics(plan.config);
   const UsedPadding padding = paddingOf(plan, graph);
-  UsedKernels kernels = convolutionsOf(plan, graph, padding.zeroChannels);
+  KernelSelection kernels = convolutionsOf(plan, graph, padding.zeroChannels);
   kernels.zeroChannels = padding.zeroChannels;
   std::vector<std::string> notes{kernels.note, padding.note, wideningOf(kernels, precisionOf(plan.config))};
   std::erase(notes, "");
   kernels.note = join(notes, "; ");
   return kernels;
-}
-
-ExecutorOptions executorOptions(const UsedKernels& kernels, const Precision& precision, const RecomputeEntry& recompute,
-                                at::Device device) {
-  return {.compute = precision.compute,
-          .layout = *kernels.layout,
-          .algorithms = kernels.algorithms,
-          .engines = kernels.engines,
-          .norms = kernels.norms,
-          .device = device,
-          .recompute = recompute,
-          .zeroChannels = kernels.zeroChannels};
-}
-
-std::map<std::string, int64_t> passesOf(const UsedKernels& kernels, const Graph& graph) {
-  std::map<std::string, int64_t> passes;
-  if (kernels.algorithms.empty() && kernels.engines.empty()) return passes;
-  const auto nameOf = [&](size_t node, size_t pass) -> std::string_view {
-    if (kernels.engines.empty()) return kernels.algorithms[node][pass]->name;
-    const PassEngines& engines = kernels.engines[node];
-    if (pass == 0 && !engines.withSums.empty()) return "cuDNN with sums";
-    return engines.names[pass] == atenEngine ? atenEngine : "cuDNN";
-  };
-  for (size_t i = 0; i < graph.nodes().size(); ++i) {
-    const Node& node = graph.nodes()[i];
-    if (node.operation->name != "conv") continue;
-    for (size_t pass = 0; pass < std::tuple_size_v<PassAlgorithms>; ++pass) {
-      const bool wanted = pass != 1 || node.inputs.front() != graph.input();
-      if (wanted) ++passes[std::string(nameOf(i, pass))];
-    }
-  }
-  return passes;
 }
 
 }  // namespace tandem

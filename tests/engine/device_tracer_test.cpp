@@ -268,7 +268,7 @@ TEST_P(MeasuredRunOnTheFake, IsFollowed) {
   for (const CallWork& work : works) options.works.push_back({work.name, work.flops, work.bytes});
   DeviceTracer tracer(options);
   Profiler profiler(1, false);
-  RunWatch watch(plan, {});
+  RunWatch watch(plan.cores, plan.cudaDevices, {});
   TeamOptions teamed = teamOptions(plan, graph, usedKernels(plan, graph));
   if (recorded) {
     teamed.recorder = [&](const Device&) { return std::make_unique<RepeatedWork>(log, &graphKernels); };

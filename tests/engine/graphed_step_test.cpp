@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/failure.h"
+#include "device/out_of_memory.h"
 #include "engine/repeated_work.h"
 
 namespace tandem {

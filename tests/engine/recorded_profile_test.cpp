@@ -45,7 +45,7 @@ RunRecord run(const Config& config, Recorded how, int64_t fewestWarmup = untilLa
     return std::make_unique<RepeatedWork>(log);
   };
   Profiler profiler(static_cast<int>(config.replicas), false);
-  RunWatch watch(plan, {});
+  RunWatch watch(plan.cores, plan.cudaDevices, {});
   Team team(options);
   MeasuredRun measured({.config = plan.config,
                         .globalBatch = plan.globalBatch,

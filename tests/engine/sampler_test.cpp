@@ -8,6 +8,9 @@
 #include <fstream>
 #include <numeric>
 
+#include "engine/host_probe.h"
+#include "engine/nvml_probe.h"
+
 namespace tandem {
 namespace {
 

@@ -21,7 +21,7 @@ TEST(PassesOf, CountsWhatATrainingStepComputes) {
   const Graph graph = twoConvolutions();
   const auto* const direct = &convolutionAlgorithms().front();
   const auto* const gemm = &find(convolutionAlgorithms(), "gemm", "algorithm");
-  UsedKernels kernels{&layouts().front(), {}, ""};
+  KernelSelection kernels{&layouts().front(), {}, ""};
   EXPECT_EQ(passesOf(kernels, graph), Passes{});
   kernels.algorithms.assign(graph.nodes().size(), {direct, direct, gemm});
   EXPECT_EQ(passesOf(kernels, graph), (Passes{{"direct", 3}, {"gemm", 2}})) << "nobody asks for the images' gradient";
@@ -29,15 +29,15 @@ TEST(PassesOf, CountsWhatATrainingStepComputes) {
 
 TEST(PassesOf, TellsCudnnsEnginesFromAten) {
   const Graph graph = twoConvolutions();
-  UsedKernels kernels{&layouts().front(), {}, ""};
+  KernelSelection kernels{&layouts().front(), {}, ""};
   kernels.engines.assign(graph.nodes().size(), {2, {"ATen", "ATen", "eng1"}});
   EXPECT_EQ(passesOf(kernels, graph), (Passes{{"ATen", 3}, {"cuDNN", 2}}));
   kernels.engines.back().withSums = concat("eng2");
   EXPECT_EQ(passesOf(kernels, graph), (Passes{{"ATen", 2}, {"cuDNN", 2}, {"cuDNN with sums", 1}}));
 }
 
-TEST(UsedKernels, AreAllToldToTheExecutor) {
-  UsedKernels kernels{&find(layouts(), "blocked", "layout"), {}};
+TEST(KernelSelection, AreAllToldToTheExecutor) {
+  KernelSelection kernels{&find(layouts(), "blocked", "layout"), {}};
   kernels.algorithms.resize(1), kernels.engines.resize(2), kernels.norms.resize(3);
   kernels.zeroChannels = 5;
   const ExecutorOptions options = executorOptions(kernels, find(precisions(), "bf16", "precision"),

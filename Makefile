@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 ARGS ?=
 TANDEM := build/release/tandem
-SOURCES := $(wildcard src/*.h src/*.cpp src/*/*.h src/*/*.cpp src/*/*.cu tests/*.h tests/*/*.h tests/*/*.cpp bench/*/*.h bench/*/*.cpp)
+SOURCES := $(shell find src tests bench -name "*.h" -o -name "*.cpp" -o -name "*.cu" -o -name "*.cuh")
 export TANDEM_LIBTORCH TANDEM_ONEDNN TANDEM_CACHE
 
 # Where an NVIDIA driver is, setup and bench are for its GPUs. PRESET=release keeps to the CPU, PRESET=cuda never asks.
@@ -110,7 +110,7 @@ verify-trace: program ## traces of tandem bench --trace, read by Perfetto's own 
 	scripts/verify-trace $(ARGS)
 
 verify-attribution: build ## delays of 5 ms, put into a run 20 times: what --profile makes of them, 5 minutes (ARGS='*loader*')
-	TANDEM_CACHE=build/release/cache build/release/test_engine --gtest_filter='*LongAttribution*$(ARGS)'
+	TANDEM_CACHE=build/release/cache build/release/test_run --gtest_filter='*LongAttribution*$(ARGS)'
 
 verify-logs: program ## runs' event files in TensorBoard, their :::MLLOG lines in MLPerf's parser, beside the records
 	scripts/verify-logs $(ARGS)

@@ -3,7 +3,7 @@
 //
 //   fp32   weight, gradient and both moments read, weight and moments written: 28 bytes
 //   bf16   fp32 master and moments and the bf16 gradient read, master, moments and the bf16 weight written: 28 bytes
-#include "kernels/adam.h"
+#include "kernels/optimizer/adam.h"
 
 #include <ATen/ATen.h>
 

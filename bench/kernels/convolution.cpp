@@ -1,11 +1,11 @@
 // Convolutions of ResNet-50, one pass at a time: ATen's, and each algorithm of Tandem's in each order of memory.
-#include "kernels/convolution.h"
+#include "kernels/conv/convolution.h"
 
 #include <ATen/ATen.h>
 
 #include <memory>
 
-#include "kernels/blocked.h"
+#include "kernels/conv/nchwc.h"
 #include "rows.h"
 
 namespace tandem::bench {

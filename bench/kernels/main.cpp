@@ -41,7 +41,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "device/cpu_allocator.h"
+#include "device/allocator/cpu_allocator.h"
 #include "rows.h"
 
 namespace tandem::bench {

@@ -8,7 +8,7 @@
 //                      x are read, dx written                                                   7
 //
 // (Without residual the ReLU's mask is recomputed from x, with one it is read from y.)
-#include "kernels/norm_act.h"
+#include "kernels/norm/norm_act.h"
 
 #include <ATen/ATen.h>
 

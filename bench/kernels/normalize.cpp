@@ -1,6 +1,6 @@
 // Bytes to normalised input in NHWC: the kernel, and copy_, sub_, div_ of ATen. Minimum traffic of an element: one byte
 // read, the result written.
-#include "kernels/normalize.h"
+#include "kernels/tensor/normalize.h"
 
 #include <ATen/ATen.h>
 

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "kernels/peaks.h"
+#include "kernels/peak/peaks.h"
 #include "shapes.h"
 
 namespace tandem::bench {

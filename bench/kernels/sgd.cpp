@@ -3,7 +3,7 @@
 //
 //   fp32   weight, gradient and velocity read, weight and velocity written: 20 bytes
 //   bf16   fp32 master and velocity and the bf16 gradient read, master, velocity and the bf16 weight written: 20 bytes
-#include "kernels/sgd.h"
+#include "kernels/optimizer/sgd.h"
 
 #include <ATen/ATen.h>
 

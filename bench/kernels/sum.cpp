@@ -1,6 +1,6 @@
 // The sum of several replicas' gradients: the kernel, and ATen's add one source after another (which in bf16 rounds
 // after each). Minimum traffic: each source read, the sum written.
-#include "kernels/sum.h"
+#include "kernels/tensor/sum.h"
 
 #include <ATen/ATen.h>
 

@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "base/text.h"
-#include "engine/gpu_links.h"
-#include "engine/host_facts.h"
+#include "machine/cpu/host_facts.h"
+#include "machine/gpu/gpu_topology.h"
 
 namespace tandem {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "measure/environment.h"
+#include "measure/record/environment.h"
 
 namespace tandem {
 

@@ -7,8 +7,8 @@
 #include "cli/bench_run.h"
 #include "cli/catalog_names.h"
 #include "cli/commands.h"
-#include "device/gpu_facts.h"
-#include "device/topology.h"
+#include "machine/cpu/topology.h"
+#include "machine/gpu/gpu_facts.h"
 
 namespace tandem {
 namespace {

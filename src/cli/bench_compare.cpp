@@ -6,9 +6,9 @@
 
 #include "base/text.h"
 #include "cli/bench_run.h"
-#include "measure/judgement.h"
-#include "measure/metric.h"
-#include "report/comparison.h"
+#include "measure/metrics/metric.h"
+#include "measure/metrics/significance.h"
+#include "report/analysis/comparison.h"
 
 namespace tandem {
 namespace {

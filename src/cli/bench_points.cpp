@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli/catalog_names.h"
 #include "config/device_set.h"
-#include "device/gpu_rules.h"
+#include "device/gpu_support.h"
 
 namespace tandem {
 namespace {

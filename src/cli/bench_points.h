@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "config/command_line.h"
-#include "device/gpu_facts.h"
-#include "engine/plan.h"
+#include "machine/gpu/gpu_facts.h"
+#include "run/plan/plan.h"
 
 namespace tandem {
 

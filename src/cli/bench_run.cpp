@@ -10,14 +10,14 @@
 #include "cli/banner.h"
 #include "cli/bench_compare.h"
 #include "cli/stop_on_signal.h"
-#include "engine/environment.h"
-#include "engine/find_batch.h"
-#include "engine/gpu_use.h"
-#include "engine/utc_time.h"
-#include "measure/guards.h"
-#include "report/print_tables.h"
-#include "report/profile_tables.h"
-#include "report/standing.h"
+#include "machine/gpu/gpu_utilization.h"
+#include "machine/process/utc_time.h"
+#include "measure/validity/consistency_checks.h"
+#include "report/analysis/how_it_compares.h"
+#include "report/render/print_tables.h"
+#include "report/tables/profile_tables.h"
+#include "run/child/batch_probe.h"
+#include "run/environment.h"
 
 namespace tandem {
 namespace {

@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "cli/bench_points.h"
+#include "cli/log_exporters.h"
 #include "cli/progress_line.h"
-#include "cli/run_logs.h"
-#include "engine/machine_peaks.h"
-#include "engine/sweep.h"
-#include "measure/record.h"
-#include "measure/results_file.h"
-#include "report/renderer.h"
+#include "measure/record/record.h"
+#include "measure/record/results_file.h"
+#include "report/render/renderer.h"
+#include "run/child/machine_peaks.h"
+#include "run/child/point_runner.h"
 
 namespace tandem {
 

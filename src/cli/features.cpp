@@ -8,14 +8,14 @@
 #include "base/text.h"
 #include "cli/catalog_names.h"
 #include "cli/commands.h"
-#include "cli/inference_request.h"
+#include "cli/inference_command.h"
 #include "config/command_line.h"
-#include "device/cpu_allocator.h"
-#include "engine/file_tensors.h"
-#include "formats/npy.h"
-#include "formats/safetensors.h"
+#include "device/allocator/cpu_allocator.h"
+#include "formats/weights/npy.h"
+#include "formats/weights/safetensors.h"
 #include "graph/state.h"
 #include "models/model.h"
+#include "train/checkpoint/torch_tensors.h"
 
 namespace tandem {
 namespace {

@@ -7,9 +7,9 @@
 #include "cli/catalog_names.h"
 #include "cli/commands.h"
 #include "cli/table.h"
-#include "engine/used_kernels.h"
-#include "executor/plan_description.h"
+#include "executor/compile/plan_description.h"
 #include "models/model.h"
+#include "run/plan/select_kernels.h"
 
 namespace tandem {
 namespace {

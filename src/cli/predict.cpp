@@ -7,14 +7,14 @@
 #include "base/text.h"
 #include "cli/catalog_names.h"
 #include "cli/commands.h"
-#include "cli/inference_request.h"
+#include "cli/inference_command.h"
 #include "cli/table.h"
 #include "config/command_line.h"
-#include "device/cpu_allocator.h"
-#include "engine/score.h"
-#include "formats/file.h"
-#include "formats/utf8.h"
+#include "device/allocator/cpu_allocator.h"
+#include "formats/io/file.h"
+#include "formats/io/utf8.h"
 #include "models/model.h"
+#include "run/output_activation.h"
 
 namespace tandem {
 namespace {

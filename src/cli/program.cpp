@@ -6,8 +6,8 @@
 
 #include "base/catalog.h"
 #include "cli/commands.h"
-#include "engine/machine_peaks.h"
-#include "engine/sweep.h"
+#include "run/child/machine_peaks.h"
+#include "run/child/point_runner.h"
 
 namespace tandem {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engine/run_point.h"
+#include "run/run_point.h"
 
 namespace tandem {
 

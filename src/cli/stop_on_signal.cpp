@@ -1,6 +1,6 @@
 #include "cli/stop_on_signal.h"
 
-#include "engine/sweep.h"
+#include "run/child/point_runner.h"
 
 namespace tandem {
 namespace {

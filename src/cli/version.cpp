@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "engine/environment.h"
+#include "run/environment.h"
 
 namespace tandem {
 

@@ -5,9 +5,9 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/table.h"
-#include "formats/safetensors.h"
-#include "formats/utf8.h"
-#include "formats/weights_file.h"
+#include "formats/io/utf8.h"
+#include "formats/weights/safetensors.h"
+#include "formats/weights/weights_file.h"
 
 namespace tandem {
 namespace {

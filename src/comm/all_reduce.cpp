@@ -1,7 +1,7 @@
-#include "comm/algorithms.h"
 #include "comm/group.h"
-#include "comm/nccl_group.h"
-#include "comm/thread_group.h"
+#include "comm/local/algorithms.h"
+#include "comm/local/thread_group.h"
+#include "comm/nccl/nccl_group.h"
 
 namespace tandem {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/monitor.h"
 #include "device/device.h"
+#include "device/monitor.h"
 
 namespace tandem {
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/commands.h"
-#include "config/typed_option.h"
+#include "config/parsed_option.h"
 
 namespace tandem {
 namespace {

@@ -9,7 +9,7 @@ namespace tandem {
 /// row in the option table (config/option.h), which holds its name, unit, help, default text and rule.
 struct Config {
   static constexpr int64_t largestBatch = 1'000'000;
-  static constexpr int64_t mostThatFits = -1;  ///< of batch: typed as "max", found by trying (engine/batch_search.h)
+  static constexpr int64_t mostThatFits = -1;  ///< of batch: typed as "max", found by trying (run/child/largest_fit.h)
 
   // what is trained
   std::string model = "resnet50";

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/network_path.h"
+#include "config/network_path.h"
 #include "config/option_rules.h"
 
 namespace tandem {

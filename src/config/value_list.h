@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "config/typed_option.h"
+#include "config/parsed_option.h"
 
 namespace tandem {
 

@@ -13,10 +13,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "device/cgroup.h"
-#include "device/gpu_facts.h"
-#include "device/gpu_rules.h"
-#include "device/topology.h"
+#include "device/gpu_support.h"
+#include "machine/cpu/cgroup.h"
+#include "machine/cpu/topology.h"
+#include "machine/gpu/gpu_facts.h"
 
 namespace tandem {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/monitor.h"
+#include "device/monitor.h"
 
 namespace c10 {
 struct Event;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "device/gpu_facts.h"
+#include "machine/gpu/gpu_facts.h"
 
 namespace tandem {
 

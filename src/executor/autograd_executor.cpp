@@ -7,8 +7,8 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include "base/error.h"
-#include "executor/generator.h"
-#include "executor/operation_call.h"
+#include "device/rng.h"
+#include "executor/aten_ops.h"
 #include "graph/operation.h"
 
 namespace tandem {

@@ -5,8 +5,8 @@
 
 #include "executor/autograd_executor.h"
 #include "executor/planned_executor.h"
-#include "kernels/blocked.h"
-#include "kernels/convolution.h"
+#include "kernels/conv/convolution.h"
+#include "kernels/conv/nchwc.h"
 
 namespace tandem {
 namespace {

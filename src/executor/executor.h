@@ -10,11 +10,11 @@
 
 #include "device/batch.h"
 #include "device/flat_buffers.h"
-#include "device/layout.h"
-#include "executor/recompute.h"
+#include "device/memory_layout.h"
+#include "executor/compile/checkpointing.h"
 #include "graph/graph.h"
-#include "kernels/engine_convolution.h"
-#include "kernels/engine_norm.h"
+#include "kernels/cudnn/batch_norm.h"
+#include "kernels/cudnn/conv.h"
 
 namespace tandem {
 
@@ -73,7 +73,7 @@ struct ExecutorEntry {
 
 std::span<const ExecutorEntry> executors();
 
-/// Whether convolutions in this layout and type run by kernels that can be chosen (kernels/convolution.h):
+/// Whether convolutions in this layout and type run by kernels that can be chosen (kernels/conv/convolution.h):
 /// channels-last on a CPU, in a build with oneDNN. Else they are ATen's.
 bool choosesKernels(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device,
                     at::ScalarType compute = at::kFloat);

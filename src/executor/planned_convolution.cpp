@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "kernels/convolution.h"
-#include "kernels/norm_act.h"
+#include "kernels/conv/convolution.h"
+#include "kernels/norm/norm_act.h"
 
 namespace tandem {
 namespace {

@@ -4,18 +4,18 @@
 #include <ATen/core/grad_mode.h>
 
 #include "base/error.h"
-#include "base/work_mark.h"
-#include "executor/activations.h"
-#include "executor/call_work.h"
-#include "executor/fusion.h"
-#include "executor/generator.h"
-#include "executor/image_padding.h"
-#include "executor/operation_call.h"
+#include "device/rng.h"
+#include "executor/aten_ops.h"
+#include "executor/compile/fusion.h"
+#include "executor/compile/layout_assignment.h"
+#include "executor/compile/liveness.h"
+#include "executor/compile/op_cost.h"
 #include "executor/planned_operation.h"
-#include "executor/value_layout.h"
+#include "executor/select/channel_padding.h"
 #include "graph/operation.h"
-#include "kernels/blocked.h"
-#include "kernels/norm_act.h"
+#include "kernels/conv/nchwc.h"
+#include "kernels/norm/norm_act.h"
+#include "trace/op_scope.h"
 
 namespace tandem {
 namespace {

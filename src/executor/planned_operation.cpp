@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "base/error.h"
+#include "executor/aten_ops.h"
 #include "executor/executor.h"
-#include "executor/operation_call.h"
 #include "executor/planned_convolution.h"
 #include "graph/operation.h"
-#include "kernels/convolution.h"
-#include "kernels/norm_act.h"
+#include "kernels/conv/convolution.h"
+#include "kernels/norm/norm_act.h"
 
 namespace tandem {
 namespace {

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "executor/fusion.h"
-#include "kernels/engine_convolution.h"
-#include "kernels/engine_norm.h"
+#include "executor/compile/fusion.h"
+#include "kernels/cudnn/batch_norm.h"
+#include "kernels/cudnn/conv.h"
 
 namespace tandem {
 
@@ -26,7 +26,7 @@ struct PlannedBinding {
   bool mayOverwrite = false;                ///< the first input is read by nobody else and needed by no backward
   at::Generator* generator = nullptr;
   at::MemoryFormat format = at::MemoryFormat::ChannelsLast;  ///< of plain activations
-  bool blockedOutput = false;                                ///< of a convolution (kernels/blocked.h)
+  bool blockedOutput = false;                                ///< of a convolution (kernels/conv/nchwc.h)
   PassAlgorithms algorithms{};                               ///< of a convolution
   PassEngines engines{};                                     ///< of a convolution on a GPU; of no images: ATen's
   NormEngines norms{};                                       ///< of a batch-norm on a GPU

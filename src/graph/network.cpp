@@ -5,9 +5,9 @@
 #include <map>
 
 #include "base/catalog.h"
-#include "formats/file.h"
-#include "formats/sha256.h"
-#include "formats/utf8.h"
+#include "formats/io/file.h"
+#include "formats/io/sha256.h"
+#include "formats/io/utf8.h"
 #include "graph/attribute.h"
 #include "graph/operation.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "formats/network_file.h"
+#include "formats/network/network_file.h"
 #include "graph/graph.h"
 
 namespace tandem {

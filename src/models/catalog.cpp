@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/network_path.h"
+#include "config/network_path.h"
 #include "graph/network.h"
 #include "models/families.h"
 #include "models/model.h"

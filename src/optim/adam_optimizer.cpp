@@ -1,7 +1,7 @@
 #include <ATen/ATen.h>
 
 #include "base/text.h"
-#include "kernels/adam.h"
+#include "kernels/optimizer/adam.h"
 #include "optim/rules.h"
 
 namespace tandem {

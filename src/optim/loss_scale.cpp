@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "kernels/non_finite.h"
+#include "kernels/tensor/non_finite.h"
 
 namespace tandem {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/scaled_loss.h"
+#include "kernels/optimizer/scaled_loss.h"
 
 namespace tandem {
 
@@ -41,7 +41,7 @@ class LossScale {
 
   /// A part of the step's summed gradient, [n] on the device.
   void check(const at::Tensor& gradient);
-  /// A mark of kernels/non_finite.h, on any device, that others made of their part.
+  /// A mark of kernels/tensor/non_finite.h, on any device, that others made of their part.
   void join(const at::Tensor& mark);
 
   /// Where it is known to updates, in every step: the scale from endStep() of the step before on, whether this one

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/span.h"
 #include "device/flat_buffers.h"
 #include "optim/loss_scale.h"
+#include "trace/span.h"
 
 namespace tandem {
 
@@ -38,7 +38,7 @@ struct OptimizerOptions {
 /// Updates slices of one set of flat buffers; state lies in the buffers, by weight, so slices may be cut anew at each
 /// step. What differs from step to step is a function of its number alone and is brought to the buffers' device when
 /// the step begins; an update reads it there, so that it is the same work in every step and can be recorded
-/// (device/recorded_work.h). For one thread.
+/// (device/captured_graph.h). For one thread.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;

@@ -1,7 +1,7 @@
 #include <ATen/ATen.h>
 
 #include "base/text.h"
-#include "kernels/sgd.h"
+#include "kernels/optimizer/sgd.h"
 #include "optim/rules.h"
 
 namespace tandem {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/span.h"
-#include "kernels/non_finite.h"
+#include "kernels/tensor/non_finite.h"
+#include "trace/span.h"
 
 namespace tandem {
 namespace {

@@ -2,15 +2,15 @@
 
 #include <vector>
 
-#include "strategy/host_gradients.h"
-#include "strategy/milestone.h"
-#include "strategy/shard.h"
+#include "strategy/pinned_gradients.h"
+#include "strategy/replica_progress.h"
+#include "strategy/server_shard.h"
 #include "strategy/strategy.h"
 
 namespace tandem {
 
-/// Variables live on parameter devices (strategy/placement.h); a replica pulls their weights before each step, and
-/// their owners sum the gradients of all replicas and update them.
+/// Variables live on parameter devices (strategy/variable_placement.h); a replica pulls their weights before each step,
+/// and their owners sum the gradients of all replicas and update them.
 ///
 /// Owners are replica threads that work cooperatively: gradientReady() announces a gradient and sums what has arrived
 /// everywhere, so that most sums are done when backward ends. A gradient is overwritten only after the next

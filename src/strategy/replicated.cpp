@@ -5,11 +5,11 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/span.h"
 #include "base/text.h"
 #include "strategy/initial_parameters.h"
-#include "strategy/owner_update.h"
+#include "strategy/sharded_update.h"
 #include "strategy/traffic.h"
+#include "trace/span.h"
 
 namespace tandem {
 

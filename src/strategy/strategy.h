@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/monitor.h"
 #include "comm/group.h"
 #include "device/device.h"
 #include "device/flat_buffers.h"
+#include "device/monitor.h"
 #include "optim/optimizer.h"
 
 namespace tandem {
@@ -72,7 +72,7 @@ struct StrategyEntry {
   std::string_view name, summary;
   Exchange exchange;
   /// Whether from the first gradientReady() to the end of endStep() replicas only enqueue work of their devices, so
-  /// that it can be recorded (device/recorded_work.h).
+  /// that it can be recorded (device/captured_graph.h).
   bool (*enqueuesOnly)(const AllReduceEntry&, int64_t replicas);
   std::unique_ptr<Strategy> (*make)(const StrategyContext&);
 };

@@ -8,9 +8,9 @@
 
 #include "base/text.h"
 #include "config/config.h"
-#include "engine/sweep.h"
-#include "engine/ten_images.h"
-#include "measure/results_file.h"
+#include "measure/record/results_file.h"
+#include "run/child/point_runner.h"
+#include "run/ten_images.h"
 #include "run_tandem.h"
 
 namespace tandem {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "measure/results_file.h"
+#include "measure/record/results_file.h"
 #include "run_tandem.h"
 
 namespace tandem {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "measure/results_file.h"
+#include "measure/record/results_file.h"
 #include "run_tandem.h"
 
 namespace tandem {

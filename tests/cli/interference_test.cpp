@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/text.h"
-#include "measure/results_file.h"
+#include "measure/record/results_file.h"
 #include "run_tandem.h"
 
 namespace tandem {

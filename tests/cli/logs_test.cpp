@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "measure/results_file.h"
+#include "measure/record/results_file.h"
 #include "run_tandem.h"
 
 namespace tandem {

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "engine/plan.h"
-#include "measure/results_file.h"
+#include "measure/record/results_file.h"
+#include "run/plan/plan.h"
 #include "run_tandem.h"
 
 namespace tandem {

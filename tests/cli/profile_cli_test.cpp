@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "measure/results_file.h"
+#include "measure/record/results_file.h"
 #include "run_tandem.h"
 
 namespace tandem {

@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "measure/record/results_file.h"
 #include "measure/record_example.h"
-#include "measure/results_file.h"
 #include "run_tandem.h"
 
 namespace tandem {

@@ -3,7 +3,7 @@
 
 #include "base/catalog.h"
 #include "comm/group.h"
-#include "comm/peer_sum.h"
+#include "comm/local/local_reduce.h"
 #include "support/run_replicas.h"
 
 namespace tandem {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/catalog.h"
-#include "comm/algorithms.h"
+#include "comm/local/algorithms.h"
 
 namespace tandem {
 namespace {

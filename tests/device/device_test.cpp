@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "base/error.h"
-#include "device/gpu_facts.h"
-#include "device/topology.h"
+#include "machine/cpu/topology.h"
+#include "machine/gpu/gpu_facts.h"
 
 namespace tandem {
 namespace {

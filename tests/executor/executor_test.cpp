@@ -7,7 +7,7 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
-#include "executor/operation_call.h"
+#include "executor/aten_ops.h"
 #include "graph/operation.h"
 #include "models/model.h"
 #include "support/test_devices.h"

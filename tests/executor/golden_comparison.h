@@ -5,7 +5,7 @@
 
 #include "base/catalog.h"
 #include "base/error.h"
-#include "device/layout.h"
+#include "device/memory_layout.h"
 #include "executor/model_subject.h"
 #include "models/model.h"
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "base/catalog.h"
-#include "device/layout.h"
+#include "device/memory_layout.h"
 #include "executor/changed_graph.h"
 #include "executor/executor.h"
 #include "executor/model_subject.h"

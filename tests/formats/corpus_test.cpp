@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "formats/file.h"
+#include "formats/io/file.h"
 #include "fuzz/targets.h"
 
 namespace tandem {

@@ -5,14 +5,14 @@
 #include <iostream>
 
 #include "base/error.h"
-#include "formats/image.h"
-#include "formats/network_file.h"
-#include "formats/pickle.h"
-#include "formats/pth.h"
-#include "formats/pth_tensors.h"
-#include "formats/safetensors.h"
-#include "formats/utf8.h"
-#include "formats/zip.h"
+#include "formats/archive/zip.h"
+#include "formats/image/image.h"
+#include "formats/io/utf8.h"
+#include "formats/network/network_file.h"
+#include "formats/weights/pickle.h"
+#include "formats/weights/pth.h"
+#include "formats/weights/pth_tensors.h"
+#include "formats/weights/safetensors.h"
 #include "graph/network.h"
 #include "support/pickle_writer.h"
 

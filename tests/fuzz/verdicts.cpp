@@ -2,7 +2,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "formats/weights_file.h"
+#include "formats/weights/weights_file.h"
 
 // Judges the weights files whose paths stand on standard input, a line each: "accepted", or "refused" and why. For
 // scripts/verify-weights, which asks for many thousands.

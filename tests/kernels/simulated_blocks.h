@@ -8,13 +8,13 @@
 #include <random>
 #include <vector>
 
-#include "kernels/block_program.h"
+#include "kernels/gpu/host_testable_block.h"
 
 namespace tandem {
 
-/// A block of a block program (kernels/block_program.h) on the host: its threads run one after the other, in an order
-/// drawn anew for each each(), so that a program whose threads disturb one another gives other results from seed to
-/// seed.
+/// A block of a block program (kernels/gpu/host_testable_block.h) on the host: its threads run one after the other, in
+/// an order drawn anew for each each(), so that a program whose threads disturb one another gives other results from
+/// seed to seed.
 struct SimulatedBlock {
   int64_t index;
   std::mt19937* random;

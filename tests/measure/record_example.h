@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "measure/record.h"
+#include "measure/record/record.h"
 
 namespace tandem {
 

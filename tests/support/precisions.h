@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "device/gpu_facts.h"
 #include "device/precision.h"
+#include "machine/gpu/gpu_facts.h"
 
 namespace tandem {
 

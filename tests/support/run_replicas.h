@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/monitor.h"
 #include "device/device.h"
+#include "device/monitor.h"
 
 namespace tandem {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/convolution_engines.h"
-#include "kernels/norm_engines.h"
+#include "kernels/cudnn/conv_problem.h"
+#include "kernels/cudnn/norm_problem.h"
 
 namespace tandem {
 

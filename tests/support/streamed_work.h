@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "device/recorded_work.h"
+#include "device/captured_graph.h"
 #include "support/recorded_streams.h"
 
 namespace tandem {

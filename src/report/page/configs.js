@@ -1,6 +1,6 @@
 "use strict";
 
-/* A Chart.js configuration for each kind of chart (src/report/chart.h), from its JSON and the colours of the style sheet. */
+/* A Chart.js configuration for each kind of chart (src/report/tables/chart.h), from its JSON and the colours of the style sheet. */
 
 const pointStyles = ["circle", "rect", "triangle", "rectRot", "crossRot", "star", "rectRounded", "cross"];
 

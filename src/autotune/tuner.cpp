@@ -1,0 +1,94 @@
+#include "autotune/tuner.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tandem {
+namespace {
+
+constexpr double doesNotCount = -1;
+
+bool isRight(const TuningCandidate& candidate) try {
+  return !candidate.isRight || candidate.isRight();
+} catch (const std::exception&) {
+  return false;
+}
+
+/// Fastest first, without those that do not count. The first candidate is preferred.
+std::vector<size_t> bySpeed(const std::vector<double>& seconds) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    if (seconds[i] >= 0) order.push_back(i);
+  }
+  const auto weight = [&](size_t i) { return i == 0 ? seconds[i] : worthChanging * seconds[i]; };
+  std::ranges::stable_sort(order, {}, weight);
+  return order;
+}
+
+}  // namespace
+
+std::string Tuner::keyOf(const std::string& operation, const TuningCandidate& candidate) const {
+  return concat("engine | ", rule_.where, " | ", operation, " | workspace ", rule_.workspaceBytes >> 20, " MiB | ",
+                candidate.name);
+}
+
+bool Tuner::isReady(const TuningCandidate& candidate) const {
+  const std::optional<int64_t> bytes = candidate.prepare();
+  return bytes && *bytes <= rule_.workspaceBytes;
+}
+
+std::vector<double> Tuner::turnOf(const TuningCandidate& candidate) const try {
+  return {rule_.secondsOf(candidate.run)};
+} catch (const std::exception&) {  // too little memory, or what the library refuses only when it runs
+  return {};
+}
+
+std::vector<double> Tuner::measured(std::span<const TuningCandidate> candidates) const {
+  std::vector<MeasuredWay> ways;
+  for (const TuningCandidate& candidate : candidates) {
+    ways.push_back({.turn = [this, &candidate] { return turnOf(candidate); }});
+  }
+  Nanos begin = now();
+  const auto secondsLeft = [&] { return rule_.enoughSeconds - seconds(now() - begin); };
+  std::vector<double> firsts;  // of those that serve
+  for (size_t i = 0; i < candidates.size() && (firsts.empty() || secondsLeft() > 0); ++i) {
+    if (!isReady(candidates[i]) || !ways[i].takeTurn()) continue;
+    ways[i].turns.clear();  // the first call chooses and loads kernels
+    if (firsts.empty()) begin = now();
+    if (isRight(candidates[i]) && ways[i].takeTurn()) firsts.push_back(ways[i].turns.front().front());
+  }
+  for (MeasuredWay& way : ways) {
+    way.isOut = way.turns.empty() || way.turns.front().front() > mayWin * *std::ranges::min_element(firsts);
+  }
+  takeTurns(ways, {.most = Rounds().most - 1, .enoughSeconds = secondsLeft()});  // the first round was above
+  std::vector<double> medians;
+  for (const MeasuredWay& way : ways) medians.push_back(way.turns.empty() ? doesNotCount : way.medians().front());
+  return medians;
+}
+
+Tuned Tuner::fastest(const std::string& operation, std::span<const TuningCandidate> candidates) {
+  check(!candidates.empty(), "Tuner: something to choose from");
+  Tuned tuned;
+  for (const TuningCandidate& candidate : candidates) {
+    const auto known = cache_.find(keyOf(operation, candidate));
+    if (!known || known->size() != 1) break;
+    tuned.seconds.push_back(known->front());
+  }
+  if (tuned.seconds.size() < candidates.size()) {
+    fromCache_ = false;
+    tuned.seconds = measured(candidates);
+    for (size_t i = 0; i < candidates.size(); ++i) cache_.add(keyOf(operation, candidates[i]), {tuned.seconds[i]});
+  }
+  const std::vector<size_t> order = bySpeed(tuned.seconds);
+  const auto chosen = std::ranges::find_if(order, [&](size_t i) { return isReady(candidates[i]); });
+  if (chosen == order.end()) return tuned;
+  tuned.index = *chosen;
+  const double first = tuned.seconds.front(), best = tuned.seconds[tuned.index];
+  if (first > 0 && best > 0) tuned.gain = first / best;
+  return tuned;
+}
+
+}  // namespace tandem

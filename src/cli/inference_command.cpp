@@ -1,0 +1,110 @@
+#include "cli/inference_command.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/catalog.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/catalog_names.h"
+#include "config/command_line.h"
+#include "data/dataset/image_files.h"
+#include "device/allocator/cpu_allocator.h"
+
+namespace tandem {
+namespace {
+
+/// Kernels are not measured for a few images: "auto" is the first row here.
+Config withKernels(Config config) {
+  if (config.layout == "auto") config.layout = std::string(layouts().front().name);
+  if (config.convolution == "auto" && config.executor == "planned") config.convolution = "direct";
+  config.forwardOnly = true;
+  return config;
+}
+
+void checkTyped(const Sweep& sweep, std::string_view command) {
+  if (!sweep.axes.empty()) {
+    throw UsageError(
+        concat("tandem ", command, " takes one value of --", sweep.axes.front().option->name, ", not a list"));
+  }
+  if (sweep.base.weights.empty()) {
+    throw UsageError(concat("tandem ", command, " needs trained weights: --weights=FILE"));
+  }
+  if (sweep.base.batch == Config::mostThatFits) {
+    throw UsageError(
+        concat("tandem ", command, " takes a number of images: --batch=max is for tandem bench, which tries"));
+  }
+  const bool hasPaths = !sweep.operands.empty(), hasData = !sweep.base.data.empty();
+  if (hasPaths && hasData) {
+    throw UsageError(concat("tandem ", command, ": images come from --data or from files, not from both"));
+  }
+  if (!hasPaths && !hasData) throw UsageError(concat("tandem ", command, " needs images: name JPEG or PNG files"));
+}
+
+std::shared_ptr<const Dataset> filesOf(const RunPlan& plan, std::vector<std::string> paths) {
+  const Config& config = plan.config;
+  const auto& normalization = find(normalizations(), config.normalization, "--normalization");
+  const ImagePreparation preparation{.resize = config.resize != 0 ? config.resize : usualResize(config.imageSize),
+                                     .crop = config.imageSize,
+                                     .bgr = normalization.bgr};
+  if (preparation.resize < preparation.crop) {
+    throw UsageError(
+        concat("--resize=", config.resize, ": must be at least the network's input of ", config.imageSize, " pixels"));
+  }
+  return imageFiles(std::move(paths), preparation, normalization.normalization);
+}
+
+}  // namespace
+
+std::string InferenceRequest::nameOf(int64_t image) const {
+  return paths.empty() ? concat(plan.config.data, " #", image) : paths.at(static_cast<size_t>(image));
+}
+
+InferenceRequest inferenceRequest(std::string_view command, Arguments arguments) {
+  const Sweep sweep = parseArguments(command, arguments, catalogNames());
+  checkTyped(sweep, command);
+  for (const auto& note : sweep.notes) logInfo(concat("note: ", note));
+  const Config config = withKernels(sweep.base);
+  InferenceRequest request;
+  request.plan = resolvePlan(config, config.replicas);
+  request.paths = sweep.operands;
+  request.given = sweep.given;
+  request.images = request.plan.data ? request.plan.data : filesOf(request.plan, sweep.operands);
+  return request;
+}
+
+InferenceResult infer(const InferenceRequest& request, const Graph& graph, std::shared_ptr<const Pretrained> weights) {
+  for (const std::string& note : weights->notes) logInfo(concat("note: ", note));
+  for (const std::string& warning : weights->warnings) logWarning(warning);
+  auto result = runInference({.plan = &request.plan,
+                              .graph = &graph,
+                              .pretrained = std::move(weights),
+                              .images = request.images.get(),
+                              .skipBad = request.plan.config.badImage == "skip"});
+  for (const BadImage& bad : result.bad) logWarning(concat("left out: ", bad.reason));
+  if (result.images.empty()) {
+    throw DataError(
+        concat("none of ", request.images->size(), " images could be read; the first: ", result.bad.front().reason));
+  }
+  return result;
+}
+
+double imagesPerSecond(const InferenceResult& result) {
+  return static_cast<double>(result.images.size()) / result.seconds;
+}
+
+nlohmann::ordered_json leftOutJson(const InferenceRequest& request, const InferenceResult& result) {
+  auto bad = nlohmann::ordered_json::array();
+  for (const BadImage& left : result.bad)
+    bad.push_back({{"image", request.nameOf(left.index)}, {"reason", left.reason}});
+  return bad;
+}
+
+std::string rateText(const InferenceRequest& request, const InferenceResult& result) {
+  const auto images = std::ssize(result.images);
+  return concat(images, images == 1 ? " image" : " images", " in ", secondsText(result.seconds), ", ",
+                fixed(imagesPerSecond(result), 1), " images/s on ", request.plan.config.replicas,
+                request.plan.config.replicas == 1 ? " replica" : " replicas");
+}
+
+}  // namespace tandem

@@ -1,0 +1,37 @@
+#include <ATen/ATen.h>
+
+#include "comm/local/algorithms.h"
+#include "comm/local/local_reduce.h"
+
+namespace tandem {
+namespace {
+
+int wrapped(int index, int n) { return ((index % n) + n) % n; }
+
+// Steps 0 .. n-2 reduce, n-1 .. 2n-3 gather. What a step overwrites here is no longer read: the left neighbour's state
+// that allows the step implies, around the ring, that the right neighbour has taken the older value.
+void takeStep(const Round& round, int step) {
+  const int n = round.replicas(), left = wrapped(round.rank() - 1, n);
+  const bool reducing = step < n - 1;
+  const int part = wrapped(reducing ? round.rank() - step - 1 : round.rank() - (step - (n - 1)), n);
+  const at::Tensor mine = partOf(round.own(), n, part), theirs = partOf(round.tensor(left), n, part);
+  if (reducing) {
+    sumFromPeers(mine, {theirs, mine});
+  } else {
+    copyFromPeer(mine, theirs);
+  }
+}
+
+}  // namespace
+
+bool advanceRing(Round& round) {
+  const int n = round.replicas(), steps = 2 * (n - 1);
+  for (int step = round.phase() - Round::arrived; step < steps; ++step) {
+    if (!round.followed(wrapped(round.rank() - 1, n), Round::arrived + step)) return false;
+    takeStep(round, step);
+    round.publish(Round::arrived + step + 1);
+  }
+  return round.followed(wrapped(round.rank() + 1, n), Round::arrived + steps);
+}
+
+}  // namespace tandem

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "comm/group.h"
+#include "comm/local/algorithms.h"
+#include "comm/local/collective_op.h"
+
+namespace tandem {
+
+/// A group of replicas of this process, one thread each, that exchange through memory they all can read.
+///
+/// There is no helper thread: progress() and wait() do the work, on the caller's cores and stream. Operations of any
+/// number may be in flight; RoundTable::slots of them advance at a time, the others queue here.
+class ThreadGroup final : public Group {
+ public:
+  ThreadGroup(std::shared_ptr<RoundTable> table, Advance sum, int rank);
+
+  Ticket start(at::Tensor tensor, Collective op) override;
+  bool progress() override;
+  void wait(Ticket ticket) override;
+
+ private:
+  std::shared_ptr<RoundTable> table_;
+  Advance sum_;
+  int rank_;
+  Ticket next_ = 0;
+  std::deque<Round> rounds_;  // started and not finished here, in order
+};
+
+/// One handle per device.
+std::vector<std::unique_ptr<Group>> makeThreadGroups(const GroupOptions& options, Advance sum);
+
+}  // namespace tandem

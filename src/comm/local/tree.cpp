@@ -1,0 +1,55 @@
+#include <ATen/ATen.h>
+
+#include "comm/local/algorithms.h"
+#include "comm/local/local_reduce.h"
+
+namespace tandem {
+namespace {
+
+constexpr int subtreeSummed = 2, resultHere = 3;
+
+// Replica r's parent is r without its lowest set bit.
+int parentOf(int rank) { return rank & (rank - 1); }
+
+std::vector<int> childrenOf(int rank, int n) {
+  std::vector<int> children;
+  for (int distance = 1; rank + distance < n && (rank & distance) == 0; distance *= 2) {
+    children.push_back(rank + distance);
+  }
+  return children;
+}
+
+bool followedEach(Round& round, const std::vector<int>& peers, int phase) {
+  for (const int peer : peers) {
+    if (!round.followed(peer, phase)) return false;
+  }
+  return true;
+}
+
+void sumSubtree(const Round& round, const std::vector<int>& children) {
+  std::vector<at::Tensor> sources{round.own()};
+  for (const int child : children) sources.push_back(round.tensor(child));
+  if (!children.empty()) sumFromPeers(round.own(), std::move(sources));
+}
+
+}  // namespace
+
+bool advanceTree(Round& round) {
+  const auto children = childrenOf(round.rank(), round.replicas());
+  if (round.phase() == Round::arrived) {
+    if (!followedEach(round, children, subtreeSummed)) return false;
+    sumSubtree(round, children);
+    round.publish(subtreeSummed);
+  }
+  if (round.phase() == subtreeSummed) {
+    const int parent = parentOf(round.rank());
+    if (round.rank() != 0) {
+      if (!round.followed(parent, resultHere)) return false;
+      copyFromPeer(round.own(), round.tensor(parent));
+    }
+    round.publish(resultHere);
+  }
+  return followedEach(round, children, resultHere);
+}
+
+}  // namespace tandem

@@ -1,0 +1,55 @@
+#include "comm/nccl/communicators.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+
+namespace tandem {
+
+Communicators::Communicators(std::vector<std::unique_ptr<Communicator>> all) : seats_(all.size()) {
+  for (size_t rank = 0; rank < all.size(); ++rank) seats_[rank].communicator = std::move(all[rank]);
+}
+
+Communicators::~Communicators() {
+  if (ender_.joinable()) ender_.join();
+  if (!aborted_) withdrawAll();
+  endAll();
+  for (const Seat& seat : seats_) seat.communicator->memory().releaseUnused();
+}
+
+void Communicators::abort() noexcept {
+  if (aborted_.exchange(true)) return;
+  try {
+    ender_ = std::thread([this] { endAll(); });
+  } catch (const std::system_error&) {  // the destructor ends them
+  }
+}
+
+void Communicators::requireAlive() const {
+  if (aborted_) throw PeerError("another replica has failed");
+}
+
+void Communicators::withdrawAll() {
+  const auto hasWork = [](const Seat& seat) { return seat.communicator->hasWork(); };
+  if (std::ranges::any_of(seats_, hasWork)) return;
+  for (const Seat& seat : seats_) seat.communicator->memory().withdrawAll();
+}
+
+// Those first that nobody uses: what another one waits for in its call may be their end.
+void Communicators::endAll() noexcept {
+  const auto end = [](Seat& seat) {
+    if (!std::exchange(seat.ended, true)) seat.communicator->abort();
+  };
+  for (Seat& seat : seats_) {
+    const std::unique_lock lock(seat.inUse, std::try_to_lock);
+    if (lock.owns_lock()) end(seat);
+  }
+  for (Seat& seat : seats_) {
+    const std::lock_guard lock(seat.inUse);
+    end(seat);
+  }
+}
+
+}  // namespace tandem

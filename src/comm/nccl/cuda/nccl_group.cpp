@@ -1,0 +1,203 @@
+#include "comm/nccl/nccl_group.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/Event.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <nccl.h>
+
+#include <deque>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "comm/nccl/communicators.h"
+
+namespace tandem {
+namespace {
+
+void require(ncclResult_t result, const char* what) {
+  if (result == ncclSuccess || result == ncclInProgress) return;
+  throw PeerError(concat("NCCL: ", what, " failed: ", ncclGetErrorString(result), "; run again with NCCL_DEBUG=WARN"));
+}
+
+ncclDataType_t typeOf(const at::Tensor& tensor) {
+  if (tensor.scalar_type() == at::kFloat) return ncclFloat32;
+  if (tensor.scalar_type() == at::kBFloat16) return ncclBfloat16;
+  check(tensor.scalar_type() == at::kHalf, "NCCL exchanges float, bfloat16 or half");
+  return ncclFloat16;
+}
+
+/// By ncclMemAlloc and ncclCommRegister.
+class NcclMemory final : public CommunicatorMemory {
+ public:
+  NcclMemory(ncclComm_t communicator, c10::Device device) : communicator_(communicator), device_(device) {}
+
+  void* allocate(int64_t bytes) override {
+    const c10::cuda::CUDAGuard guard(device_);
+    void* memory = nullptr;
+    accept(ncclMemAlloc(&memory, static_cast<size_t>(bytes)), "ncclMemAlloc");
+    return memory;
+  }
+  void release(void* memory) noexcept override { ncclMemFree(memory); }
+  void* enroll(void* memory, int64_t bytes) override {
+    const c10::cuda::CUDAGuard guard(device_);
+    void* handle = nullptr;
+    accept(ncclCommRegister(communicator_, memory, static_cast<size_t>(bytes), &handle), "ncclCommRegister");
+    return handle;
+  }
+  void withdraw(void* handle) noexcept override {
+    int before = 0;  // a guard would throw where the device has failed
+    cudaGetDevice(&before);
+    cudaSetDevice(device_.index());
+    if (handle != nullptr) ncclCommDeregister(communicator_, handle);
+    cudaSetDevice(before);
+  }
+  c10::Device device() const override { return device_; }
+
+ private:
+  static void accept(ncclResult_t result, const char* what) {
+    if (result != ncclSuccess) throw Refused{concat(what, " refused: ", ncclGetErrorString(result))};
+  }
+
+  ncclComm_t communicator_;
+  const c10::Device device_;
+};
+
+class NcclCommunicator final : public Communicator {
+ public:
+  NcclCommunicator(ncclComm_t handle, c10::Device device)
+      : handle_(handle),
+        stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.index())),
+        memory_(std::make_unique<NcclMemory>(handle, device)) {}
+
+  bool hasWork() noexcept override {
+    const bool has = cudaStreamQuery(stream_.stream()) != cudaSuccess;
+    cudaGetLastError();  // work that is not done is no error
+    return has;
+  }
+  void abort() noexcept override { ncclCommAbort(handle_); }
+  RegisteredMemory& memory() override { return memory_; }
+
+  ncclComm_t handle() const { return handle_; }
+  c10::cuda::CUDAStream stream() const { return stream_; }
+
+ private:
+  ncclComm_t handle_;
+  c10::cuda::CUDAStream stream_;
+  RegisteredMemory memory_;
+};
+
+class NcclGroup final : public Group {
+ public:
+  /// `own`: the communicator of `rank`.
+  NcclGroup(std::shared_ptr<Communicators> all, NcclCommunicator& own, size_t rank, const Device& device)
+      : all_(std::move(all)), own_(own), rank_(rank), device_(device) {}
+
+  at::Tensor memory(int64_t count, at::ScalarType type) override {
+    return all_->use(rank_, [&] { return own_.memory().allocate(count, type); });
+  }
+  std::string memoryText() const override { return own_.memory().text("NCCL"); }
+
+  Ticket start(at::Tensor tensor, Collective op) override {
+    const Event ready = device_.record();
+    const c10::cuda::CUDAStreamGuard guard(own_.stream());
+    device_.wait(ready);
+    all_->use(rank_, [&] { launch(tensor, op); });
+    pending_.push_back({std::move(tensor), device_.record()});
+    return first_ + static_cast<Ticket>(pending_.size()) - 1;
+  }
+
+  bool progress() override {
+    if (isRecorded()) return pending_.empty();
+    ncclResult_t state = ncclSuccess;
+    all_->use(rank_, [&] { require(ncclCommGetAsyncError(own_.handle(), &state), "ncclCommGetAsyncError"); });
+    require(state, "an operation");
+    while (!pending_.empty() && pending_.front().finished->query()) drop();
+    return pending_.empty();
+  }
+
+  void wait(Ticket ticket) override {
+    while (first_ <= ticket) {
+      device_.wait(pending_.front().finished);
+      drop();
+    }
+    progress();
+  }
+
+ private:
+  struct Pending {
+    at::Tensor tensor;
+    Event finished;
+  };
+
+  void launch(const at::Tensor& tensor, Collective op) {
+    void* data = tensor.data_ptr();
+    if (op == Collective::sum) {
+      require(ncclAllReduce(data, data, tensor.numel(), typeOf(tensor), ncclSum, own_.handle(), own_.stream().stream()),
+              "ncclAllReduce");
+    } else {
+      require(ncclBroadcast(data, data, tensor.numel(), typeOf(tensor), 0, own_.handle(), own_.stream().stream()),
+              "ncclBroadcast");
+    }
+  }
+
+  // Of work that is recorded nothing happens yet, and asking whether it has would end the recording.
+  static bool isRecorded() {
+    return c10::cuda::currentStreamCaptureStatusMayInitCtx() != c10::cuda::CaptureStatus::None;
+  }
+
+  void drop() {
+    pending_.pop_front();
+    ++first_;
+  }
+
+  const std::shared_ptr<Communicators> all_;
+  NcclCommunicator& own_;
+  const size_t rank_;
+  const Device& device_;
+  std::deque<Pending> pending_;
+  Ticket first_ = 0;  // of pending_
+};
+
+std::vector<int> indicesOf(const GroupOptions& options) {
+  std::vector<int> indices;
+  for (const Device* device : options.devices) {
+    if (device->isCpu()) throw UsageError(concat("--all-reduce=nccl: '", device->name(), "' is no GPU; use owner"));
+    const int index = device->torch().index();
+    if (std::find(indices.begin(), indices.end(), index) != indices.end()) {
+      throw UsageError(concat("--all-reduce=nccl: '", device->name(),
+                              "' holds two replicas; NCCL takes each GPU once; "
+                              "use --all-reduce=copy or other --devices"));
+    }
+    indices.push_back(index);
+  }
+  return indices;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Group>> makeNcclGroups(const GroupOptions& options) {
+  const std::vector<int> indices = indicesOf(options);
+  std::vector<ncclComm_t> handles(indices.size());
+  require(ncclCommInitAll(handles.data(), static_cast<int>(indices.size()), indices.data()), "ncclCommInitAll");
+  std::vector<std::unique_ptr<Communicator>> communicators;
+  std::vector<NcclCommunicator*> own;
+  for (size_t rank = 0; rank < indices.size(); ++rank) {
+    auto communicator = std::make_unique<NcclCommunicator>(handles[rank], options.devices[rank]->torch());
+    own.push_back(communicator.get());
+    communicators.push_back(std::move(communicator));
+  }
+  const auto all = std::make_shared<Communicators>(std::move(communicators));
+  options.monitor->onAbort([held = std::weak_ptr(all)] {
+    if (const auto alive = held.lock()) alive->abort();
+  });
+  std::vector<std::unique_ptr<Group>> groups;
+  for (size_t rank = 0; rank < indices.size(); ++rank) {
+    groups.push_back(std::make_unique<NcclGroup>(all, *own[rank], rank, *options.devices[rank]));
+  }
+  return groups;
+}
+
+}  // namespace tandem

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "data/dataset/labels.h"
+#include "kernels/tensor/normalize.h"
+
+namespace tandem {
+
+/// Shape and number of classes of what a data set gives.
+struct DatasetInfo {
+  std::string name;  ///< "cifar10", "idx", "synthetic"
+  int64_t height = 0, width = 0, channels = 0, classes = 0;
+  Normalization normalization;                      ///< measured over the training images
+  const LabelKind* labels = &labelKinds().front();  ///< row of the catalog
+};
+
+/// Labelled images of one size, by index. Thread-safe.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  virtual const DatasetInfo& info() const = 0;
+  virtual int64_t size() const = 0;
+  /// Writes the image as bytes [H, W, C] and its label as info().labels says. REQUIRES: spans of these sizes.
+  virtual void get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const = 0;
+};
+
+/// Opens the training images of a folder: CIFAR-10's binary batches or MNIST's IDX pair, plain or gzip, told apart by
+/// content. Throws DataError naming file, offset, value and rule.
+std::unique_ptr<Dataset> openDataset(const std::string& folder);
+
+/// `size` random colour images with random labels, different for each index and the same for each (seed, index).
+/// `info` gives height, width, classes and labels.
+std::unique_ptr<Dataset> syntheticDataset(int64_t size, DatasetInfo info, uint64_t seed);
+
+}  // namespace tandem

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/dataset/dataset.h"
+
+namespace tandem {
+
+struct LabelledImages {
+  DatasetInfo info;
+  std::vector<uint8_t> pixels;  ///< [N, H, W, C]
+  std::vector<uint8_t> labels;  ///< [N]
+};
+
+/// Mean and deviation of each channel over all pixels [.., C]; a constant channel gets deviation 1. A grey image's one
+/// channel is given three times. REQUIRES: channels is 1 or 3 and there is at least one pixel.
+Normalization measureNormalization(std::span<const uint8_t> pixels, int64_t channels);
+
+/// Images held in memory. Takes info.normalization from the pixels.
+class MemoryDataset final : public Dataset {
+ public:
+  /// REQUIRES: at least one image; sizes of pixels and labels agree with info.
+  explicit MemoryDataset(LabelledImages images);
+  const DatasetInfo& info() const override { return images_.info; }
+  int64_t size() const override { return static_cast<int64_t>(images_.labels.size()); }
+  void get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const override;
+
+ private:
+  LabelledImages images_;
+  int64_t imageBytes_;
+};
+
+/// The records of CIFAR-10 batch files, in the order given. Throws DataError. REQUIRES: paths is not empty.
+std::unique_ptr<Dataset> openCifar10Files(std::span<const std::string> paths);
+
+/// An IDX file of images and one of labels, each plain or gzip. Throws DataError.
+std::unique_ptr<Dataset> openIdxFiles(const std::string& imagesPath, const std::string& labelsPath);
+
+}  // namespace tandem

@@ -1,0 +1,16 @@
+#include "data/loader/batch_source.h"
+
+#include "data/loader/batch_stager.h"
+
+namespace tandem {
+
+std::span<const SourceEntry> sources() {
+  static constexpr SourceEntry table[] = {
+      {"device", "one batch, made once, already on the device: no input cost", false, makeDeviceSource},
+      {"host", "made on the CPU in every step and copied to the device", true, makeHostSource},
+      {"queue", "made by producer threads ahead of the step, staged to the device", true, makeQueueSource},
+  };
+  return table;
+}
+
+}  // namespace tandem

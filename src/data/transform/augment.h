@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "data/loader/batch_maker.h"
+
+namespace tandem {
+
+struct ImageSize {
+  int64_t height = 0, width = 0, channels = 0;
+};
+
+/// Where an image lies in the network's input. `top` and `left` may be negative: that part is cut off.
+struct ImagePlacement {
+  int64_t top = 0, left = 0;
+  bool flip = false;  ///< mirror the whole input horizontally
+
+  bool operator==(const ImagePlacement&) const = default;
+};
+
+/// Centred, then moved and flipped as the plan's augmentation says, by (seed, epoch, index) alone. Moving by up to
+/// `padding` in each direction is the random crop of the input padded with zeros.
+ImagePlacement placeImage(const BatchPlan& plan, const ImageSize& image, int64_t epoch, int64_t index);
+
+/// image [h, w, c] -> out [H, W, 3], zeros around it; grey is repeated. REQUIRES: c is 1 or 3; sizes agree.
+void copyPlaced(std::span<const uint8_t> image, const ImageSize& size, const ImagePlacement& placement,
+                const ImageSize& input, std::span<uint8_t> out);
+
+}  // namespace tandem

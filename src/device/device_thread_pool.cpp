@@ -1,0 +1,41 @@
+#include "device/device_thread_pool.h"
+
+#include <algorithm>
+
+namespace tandem {
+
+DeviceThreads::DeviceThreads(const std::vector<Device>& devices) : failures_(devices.size()) {
+  for (size_t i = 0; i < devices.size(); ++i) {
+    threads_.emplace_back([this, i](const std::stop_token& stop) { loop(i, stop); });
+  }
+  run([&](size_t i) { devices[i].bind(); });
+}
+
+void DeviceThreads::loop(size_t device, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  for (int64_t done = 0; changed_.wait(lock, stop, [&] { return round_ > done; });) {
+    done = round_;
+    lock.unlock();
+    try {
+      (*work_)(device);
+    } catch (...) {
+      failures_[device] = std::current_exception();
+    }
+    lock.lock();
+    if (--busy_ == 0) changed_.notify_all();
+  }
+}
+
+void DeviceThreads::run(const std::function<void(size_t device)>& work) {
+  std::unique_lock lock(mutex_);
+  work_ = &work;
+  busy_ = failures_.size();
+  std::ranges::fill(failures_, nullptr);
+  ++round_;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return busy_ == 0; });
+  const auto failed = std::ranges::find_if(failures_, [](const std::exception_ptr& each) { return each != nullptr; });
+  if (failed != failures_.end()) std::rethrow_exception(*failed);
+}
+
+}  // namespace tandem

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "trace/span.h"
+
+namespace tandem {
+
+/// What the threads of one process wait on: "something changed" plus an abort that frees everybody.
+///
+/// A thread that changes shared state calls notify(); a thread that needs a state calls waitUntil(ready). With
+/// `block` the wait sleeps (replicas share cores), else it spins and yields (a core each). After abort() every present
+/// and later wait throws PeerError with the first reason given. All methods may be called from any thread.
+class Monitor {
+ public:
+  explicit Monitor(bool block) : block_(block) {}
+
+  void notify() noexcept {
+    version_.fetch_add(1, std::memory_order_release);
+    if (block_) version_.notify_all();
+  }
+
+  /// Calls `ready` until it returns true; it may do work of its own meanwhile (cooperative progress).
+  template <class Ready>
+  void waitUntil(Ready ready) {
+    const Span waiting(SpanKind::wait);
+    for (uint32_t turn = 0;; ++turn) {
+      const uint32_t seen = version_.load(std::memory_order_acquire);
+      throwIfAborted();
+      if (ready()) return;
+      pause(turn, seen);
+    }
+  }
+
+  /// As waitUntil(), for what comes without notify(): the end of a device's work.
+  template <class Ready>
+  void poll(Ready ready) {
+    for (uint32_t turn = 0;; ++turn) {
+      throwIfAborted();
+      if (ready()) return;
+      rest(turn);
+    }
+  }
+
+  /// Before the run: `end` ends what threads wait for elsewhere, in a library that knows no monitor. The first abort()
+  /// calls it once, on its thread. REQUIRES: it does not throw.
+  void onAbort(std::function<void()> end);
+
+  void abort(const std::string& reason) noexcept;
+  bool aborted() const noexcept { return aborted_.load(std::memory_order_acquire); }
+  bool blocks() const noexcept { return block_; }
+
+ private:
+  void throwIfAborted() const;
+  void pause(uint32_t turn, uint32_t seen) noexcept;
+  void rest(uint32_t turn) const noexcept;
+
+  const bool block_;
+  std::atomic<uint32_t> version_{0};
+  std::atomic<bool> aborted_{false};
+  mutable std::mutex mutex_;
+  std::string reason_;
+  std::vector<std::function<void()>> ends_;
+};
+
+/// A barrier for `parties` threads that an abort of the monitor breaks.
+class Barrier {
+ public:
+  Barrier(Monitor& monitor, int parties) : monitor_(monitor), parties_(parties) {}
+  void arriveAndWait();
+
+ private:
+  Monitor& monitor_;
+  const int parties_;
+  std::atomic<int64_t> arrived_{0};
+};
+
+}  // namespace tandem

@@ -1,0 +1,70 @@
+#include "executor/compile/fusion.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "graph/operation.h"
+
+namespace tandem {
+namespace {
+
+class Fusion {
+ public:
+  explicit Fusion(const Graph& graph) : graph_(graph), uses_(graph.nodes().size(), 0), gone_(graph.nodes().size()) {
+    for (const Node& node : graph.nodes()) {
+      for (const NodeId input : node.inputs) ++uses_[index(input)];
+    }
+    for (const NodeId output : graph.outputs()) ++uses_[index(output)];
+  }
+
+  std::vector<PlannedNode> run() {
+    const auto count = static_cast<NodeId>(graph_.nodes().size());
+    std::vector<std::optional<PlannedNode>> fused(index(count));
+    for (NodeId id = 1; id < count; ++id) fused[index(id)] = endingAt(id);
+    std::vector<PlannedNode> plan;
+    for (NodeId id = 1; id < count; ++id) {
+      if (gone_[index(id)]) continue;
+      plan.push_back(fused[index(id)].value_or(PlannedNode{id, graph_.node(id).inputs, id, false}));
+      plan.back().afterConvolution = isAfterConvolution(plan.back());
+    }
+    return plan;
+  }
+
+ private:
+  static size_t index(NodeId id) { return static_cast<size_t>(id); }
+  bool is(NodeId id, std::string_view operation) const { return graph_.node(id).operation->name == operation; }
+  bool isNormReadOnce(NodeId id) const { return is(id, "batch_norm") && uses_[index(id)] == 1; }
+  bool isAfterConvolution(const PlannedNode& call) const {
+    return is(call.node, "batch_norm") && is(call.inputs.front(), "conv") && uses_[index(call.inputs.front())] == 1;
+  }
+
+  // relu <- batch_norm, or relu <- add <- batch_norm, when nobody else reads what lies between.
+  std::optional<PlannedNode> endingAt(NodeId relu) {
+    if (!is(relu, "relu")) return std::nullopt;
+    const NodeId before = graph_.node(relu).inputs.front();
+    if (isNormReadOnce(before)) return fusedNode(before, graph_.node(before).inputs, relu);
+    const Node& add = graph_.node(before);
+    if (!is(before, "add") || uses_[index(before)] != 1 || add.inputs.size() != 2) return std::nullopt;
+    // Of two batch-norms the later: backward then meets the parameters in the order of the flat buffers.
+    const auto [first, second] = std::minmax(add.inputs[0], add.inputs[1]);
+    if (!isNormReadOnce(second) && !isNormReadOnce(first)) return std::nullopt;
+    const NodeId norm = isNormReadOnce(second) ? second : first;
+    gone_[index(before)] = true;
+    return fusedNode(norm, {graph_.node(norm).inputs.front(), norm == second ? first : second}, relu);
+  }
+
+  PlannedNode fusedNode(NodeId norm, std::vector<NodeId> inputs, NodeId relu) {
+    gone_[index(norm)] = true;
+    return {norm, std::move(inputs), relu, /*relu=*/true};
+  }
+
+  const Graph& graph_;
+  std::vector<int> uses_;
+  std::vector<bool> gone_;
+};
+
+}  // namespace
+
+std::vector<PlannedNode> fuse(const Graph& graph) { return Fusion(graph).run(); }
+
+}  // namespace tandem

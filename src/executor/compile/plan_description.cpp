@@ -1,0 +1,143 @@
+#include "executor/compile/plan_description.h"
+
+#include <algorithm>
+
+#include "base/catalog.h"
+#include "base/text.h"
+#include "executor/compile/fusion.h"
+#include "executor/compile/layout_assignment.h"
+#include "executor/compile/liveness.h"
+#include "executor/planned_operation.h"
+#include "executor/select/channel_padding.h"
+#include "graph/operation.h"
+
+namespace tandem {
+namespace {
+
+/// Activations that forward leaves in memory as it goes on.
+class Held {
+ public:
+  Held(const Activations& activations, const Recomputation& recomputation)
+      : a_(activations), stays_(recomputation.kept), bytes_(activations.bytes.front()) {
+    for (size_t i = recomputation.segments.back().begin; i < a_.calls.size(); ++i) {
+      for (const NodeId value : a_.calls[i].read) stays_[static_cast<size_t>(value)] = true;
+    }
+    lasting_ = recomputation.segments.back().begin;
+  }
+
+  bool stays(NodeId value) const { return stays_[static_cast<size_t>(value)]; }
+
+  /// What is held while the call's output and its inputs both are.
+  int64_t during(size_t call) {
+    bytes_ += a_.bytes[static_cast<size_t>(a_.plan[call].output)] + (call < lasting_ ? 0 : a_.calls[call].ownBytes);
+    const int64_t most = bytes_;
+    for (size_t value = 0; value < stays_.size(); ++value) {
+      if (!stays_[value] && a_.lastReader[value] == static_cast<int>(call)) bytes_ -= a_.bytes[value];
+    }
+    return most;
+  }
+
+ private:
+  const Activations& a_;
+  std::vector<bool> stays_;
+  size_t lasting_ = 0;  // the first call whose forward keeps what backward reads
+  int64_t bytes_;       // of one image
+};
+
+std::string operationText(const Graph& graph, const PlannedNode& call) {
+  std::string text(graph.node(call.node).operation->name);
+  if (call.zeroChannels > 0) {
+    text += concat(" (", call.zeroChannels, call.zeroChannels == 1 ? " channel of zeros)" : " channels of zeros)");
+  }
+  if (!call.relu) return text;
+  return text + (call.hasResidual() ? " + add + relu" : " + relu");
+}
+
+int64_t parametersOf(const Graph& graph, NodeId node) {
+  int64_t count = 0;
+  for (const Parameter& parameter : graph.parameters()) count += parameter.node == node ? parameter.count() : 0;
+  return count;
+}
+
+/// Forward, gradient of the input, gradient of the parameters.
+std::vector<std::string> algorithmNames(const ExecutorOptions& options, NodeId node) {
+  const auto at = static_cast<size_t>(node);
+  if (!options.engines.empty()) {
+    const PassEngines& engines = options.engines.at(at);
+    std::vector<std::string> names(engines.names.begin(), engines.names.end());
+    if (!engines.withSums.empty()) names.front() = concat(engines.withSums, " with sums");
+    return names;
+  }
+  const ExecutorEntry& planned = find(executors(), "planned", "executor");
+  if (!choosesKernels(planned, options.layout, options.device, options.compute)) return {"ATen"};
+  const PassAlgorithms algorithms = options.algorithms.empty() ? PassAlgorithms{} : options.algorithms.at(at);
+  std::vector<std::string> names;
+  for (const ConvolutionAlgorithm* algorithm : algorithms) {
+    names.emplace_back((algorithm == nullptr ? convolutionAlgorithms().front() : *algorithm).name);
+  }
+  return names;
+}
+
+std::string algorithmText(const ExecutorOptions& options, NodeId node) {
+  const std::vector<std::string> names = algorithmNames(options, node);
+  const bool same = std::ranges::all_of(names, [&](const std::string& name) { return name == names.front(); });
+  return same ? names.front() : join(names);
+}
+
+CallDescription described(const Graph& graph, const PlannedNode& call, int64_t images) {
+  const Node& node = graph.node(call.node);
+  CallDescription line;
+  line.name = node.name;
+  line.operation = operationText(graph, call);
+  line.backward = hasPlannedBackward(node.operation->name) ? "planned" : "autograd";
+  line.shape = graph.node(call.output).shape;
+  line.parameters = parametersOf(graph, call.node);
+  if (node.operation->flops != nullptr) {
+    const auto inputs = graph.inputShapes(node);
+    line.flops = node.operation->flops(node.attributes, inputs, node.shape) * static_cast<double>(images);
+  }
+  return line;
+}
+
+}  // namespace
+
+std::vector<std::string> operationsByAutograd(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const PlannedNode& call : fuse(graph)) {
+    const std::string name(graph.node(call.node).operation->name);
+    if (!hasPlannedBackward(name) && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+PlanDescription describePlan(const Graph& graph, const ExecutorOptions& options, int64_t images) {
+  const auto plan = withPaddedImages(fuse(graph), graph, options.zeroChannels);
+  const auto layouts = blockedLayouts(graph, plan);
+  const Activations activations = activationsOf(graph, plan, options);
+  const Recomputation chosen = recomputation(activations, options.recompute.cuts(activations));
+  Held held(activations, chosen);
+  std::vector<std::string> makerOf(graph.nodes().size(), graph.node(graph.input()).name);
+  PlanDescription description;
+  description.segments = chosen.segments.size();
+  for (size_t i = 0, segment = 0; i < plan.size(); ++i) {
+    const PlannedNode& call = plan[i];
+    if (i == chosen.segments[segment].end) ++segment;
+    CallDescription line = described(graph, call, images);
+    for (const NodeId input : call.inputs) line.inputs.push_back(makerOf[static_cast<size_t>(input)]);
+    makerOf[static_cast<size_t>(call.output)] = line.name;
+    if (graph.node(call.node).operation->name == "conv") line.algorithm = algorithmText(options, call.node);
+    line.blocked = options.layout.blocked && layouts[i].output;
+    line.outputBytes = activations.bytes[static_cast<size_t>(call.output)] * images;
+    line.kept = held.stays(call.output);
+    line.again = chosen.again[i];
+    line.segment = segment;
+    description.flopsAgain += line.again ? line.flops : 0;
+    description.peakBytes = std::max(description.peakBytes, held.during(i) * images);
+    description.calls.push_back(std::move(line));
+  }
+  description.keptBytes = keptBytes(activations, chosen) * images;
+  description.keptWithoutBytes = keptBytes(activations, recomputation(activations, {})) * images;
+  return description;
+}
+
+}  // namespace tandem

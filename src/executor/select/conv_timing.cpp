@@ -1,0 +1,262 @@
+#include "executor/select/conv_timing.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "autotune/interleaved_timing.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "kernels/conv/nchwc.h"
+#include "kernels/norm/norm_act.h"
+
+namespace tandem {
+namespace {
+
+constexpr double enoughSeconds = 0.6;  // of a layer: long calls need no more repetition
+constexpr int leastRounds = 3;         // the first makes primitives and touches memory
+constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
+
+bool blocksOutput(const TrialLayer& layer, const LayoutEntry& layout) {
+  return layout.blocked && canBlock(layer.attributes.outputs / layer.attributes.groups);
+}
+
+bool blocksInput(const TrialLayer& layer, const LayoutEntry& layout) {
+  return blocksOutput(layer, layout) && canBlock(layer.input.channels / layer.attributes.groups);
+}
+
+/// They lie as parameterSpecs() lets them.
+ConvolutionParameters emptyParameters(const TrialLayer& layer, const LayoutEntry& layout, at::ScalarType type) {
+  const Attributes& a = layer.attributes;
+  const std::array<int64_t, 4> shape{a.outputs, layer.input.channels / a.groups, a.kernelH, a.kernelW};
+  const bool inBlocks = blocksInput(layer, layout) && type == at::kFloat && a.groups == 1;
+  const at::Tensor weight =
+      inBlocks ? emptyBlockedWeight(shape) : at::empty(shape, at::TensorOptions(type).memory_format(channelsLast));
+  const at::Tensor bias = a.bias ? at::empty({a.outputs}, type) : at::Tensor();
+  return {weight, bias, at::empty_like(weight), a.bias ? at::empty_like(bias) : at::Tensor()};
+}
+
+/// Null where it does not serve.
+std::unique_ptr<Convolution> kernelFor(const TrialLayer& layer, const Candidate& candidate,
+                                       const ConvolutionParameters& parameters) {
+  const Attributes& a = layer.attributes;
+  const Padding& p = a.padding;
+  return candidate.algorithm->make(
+      {a.strideH, a.strideW, p.top, p.bottom, p.left, p.right, a.groups, blocksOutput(layer, *candidate.layout)},
+      parameters);
+}
+
+/// Images, of which calls take a part in turn: as in a step, a call does not find them in a cache that is too small for
+/// all.
+class Images {
+ public:
+  Images(const ImageShape& shape, const TrialSize& size, at::ScalarType type)
+      : size_(size),
+        plain_(at::randn({size.images, shape.channels, shape.height, shape.width}).to(type).contiguous(channelsLast)) {}
+
+  /// Of the call with this number.
+  at::Tensor ofCall(int64_t call, bool blocked) {
+    if (blocked && !blocked_.defined()) blocked_ = toBlocked(plain_);
+    const at::Tensor& all = blocked ? blocked_ : plain_;
+    const int64_t rows = all.size(0) / size_.images * size_.ofCall;
+    return all.narrow(0, call % (size_.images / size_.ofCall) * rows, rows);
+  }
+
+ private:
+  TrialSize size_;
+  at::Tensor plain_, blocked_;
+};
+
+struct Sides {
+  Images x, dy;
+};
+
+/// The passes of a layer, as the planned executor calls them.
+class Trial {
+ public:
+  /// REQUIRES: the candidate serves the layer. `sides` outlives it.
+  Trial(const TrialLayer& layer, const Candidate& candidate, Sides& sides, at::ScalarType type)
+      : sides_(sides),
+        blocksInput_(blocksInput(layer, *candidate.layout)),
+        blocksOutput_(blocksOutput(layer, *candidate.layout)),
+        passes_{candidate.measures(0), candidate.measures(1) && layer.wantsInputGradient, candidate.measures(2)} {
+    const ConvolutionParameters parameters = emptyParameters(layer, *candidate.layout, type);
+    parameters.weight.zero_();
+    if (parameters.bias.defined()) parameters.bias.zero_();
+    kernel_ = kernelFor(layer, candidate, parameters);
+  }
+
+  PassSeconds turn() {
+    kernel_->weightsChanged();
+    using Call = std::function<void(const at::Tensor&, const at::Tensor&)>;
+    const std::array<Call, convolutionPasses> calls{
+        [this](const at::Tensor& x, const at::Tensor&) { kernel_->forward(x); },
+        [this](const at::Tensor& x, const at::Tensor& dy) { kernel_->backwardInput(x, dy); },
+        [this](const at::Tensor& x, const at::Tensor& dy) { kernel_->backwardParameters(x, dy); },
+    };
+    PassSeconds seconds;
+    for (size_t pass = 0; pass < convolutionPasses; ++pass) {
+      if (!passes_[pass]) continue;
+      seconds.changed[pass] = secondsOf(calls[pass]);
+      seconds.current[pass] = secondsOf(calls[pass]);
+    }
+    return seconds;
+  }
+
+ private:
+  template <class Call>
+  double secondsOf(const Call& call) {
+    const at::Tensor x = sides_.x.ofCall(calls_, blocksInput_), dy = sides_.dy.ofCall(calls_, blocksOutput_);
+    ++calls_;
+    const Nanos begin = now();
+    call(x, dy);
+    return seconds(now() - begin);
+  }
+
+  std::unique_ptr<Convolution> kernel_;
+  Sides& sides_;
+  int64_t calls_ = 0;
+  bool blocksInput_, blocksOutput_;
+  std::array<bool, convolutionPasses> passes_;  // to measure
+};
+
+/// A batch-norm as the planned executor calls it.
+class NormTrial {
+ public:
+  NormTrial(const ImageShape& shape, const TrialSize& size, at::ScalarType type)
+      : parameters_{filled(shape, 1), filled(shape, 0), filled(shape, 0), filled(shape, 1)},
+        sides_{{shape, size, type}, {shape, size, type}} {}
+
+  double seconds(int64_t call, bool blocked) {
+    const at::Tensor x = sides_.x.ofCall(call, blocked), dy = sides_.dy.ofCall(call, blocked);
+    const NormActOptions options{.relu = true};
+    NormActSaved saved;
+    const Nanos begin = now();
+    normAct(x, {}, parameters_, options, saved);
+    normActBackward({dy}, saved, false, options);
+    return tandem::seconds(now() - begin);
+  }
+
+ private:
+  static at::Tensor filled(const ImageShape& shape, float value) { return at::full({shape.channels}, value); }
+
+  NormParameters parameters_;
+  Sides sides_;
+};
+
+/// What `numbersOf` gives on each replica's thread, one behind the other.
+std::vector<double> onAll(DeviceThreads& threads, const std::function<std::vector<double>(size_t)>& numbersOf) {
+  std::vector<std::vector<double>> ofReplica(threads.count());
+  threads.run([&](size_t replica) {
+    const at::NoGradGuard noGradients;
+    ofReplica[replica] = numbersOf(replica);
+  });
+  std::vector<double> all;
+  for (const std::vector<double>& numbers : ofReplica) all.insert(all.end(), numbers.begin(), numbers.end());
+  return all;
+}
+
+/// Those that after their first turn have no pass in which they may win. Not the first of a layout, to which others are
+/// compared.
+void sendOutThoseTooSlow(std::vector<MeasuredWay>& ways, const std::vector<Candidate>& candidates) {
+  const auto secondsOf = [&](size_t i, size_t pass) { return ways[i].turns.front()[pass]; };  // the first replica's
+  const auto fastest = [&](const LayoutEntry* layout, size_t pass) {
+    double least = std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      if (candidates[i].layout == layout && candidates[i].measures(pass)) least = std::min(least, secondsOf(i, pass));
+    }
+    return least;
+  };
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    ways[i].isOut = !candidates[i].all;
+    for (size_t pass = 0; pass < convolutionPasses; ++pass) {
+      const bool stays =
+          candidates[i].measures(pass) && secondsOf(i, pass) <= mayWin * fastest(candidates[i].layout, pass);
+      if (stays) ways[i].isOut = false;
+    }
+  }
+}
+
+/// Of what onAll() gave, number by number.
+std::vector<double> meanOverReplicas(const std::vector<double>& all, size_t replicas) {
+  std::vector<double> means(all.size() / replicas);
+  for (size_t i = 0; i < all.size(); ++i) means[i % means.size()] += all[i] / static_cast<double>(replicas);
+  return means;
+}
+
+}  // namespace
+
+std::string TrialLayer::text() const {
+  const Attributes& a = attributes;
+  const Padding& p = a.padding;
+  return concat(input.channels, 'x', input.height, 'x', input.width, "->", a.outputs, " kernel ", a.kernelH, 'x',
+                a.kernelW, " stride ", a.strideH, 'x', a.strideW, " padding ", p.top, ',', p.bottom, ',', p.left, ',',
+                p.right, " groups ", a.groups, a.bias ? " bias" : "", wantsInputGradient ? "" : " first");
+}
+
+PassSeconds::PassSeconds(const std::vector<double>& numbers) {
+  std::copy_n(numbers.begin(), convolutionPasses, current.begin());
+  std::copy_n(numbers.begin() + convolutionPasses, convolutionPasses, changed.begin());
+}
+
+std::vector<double> PassSeconds::numbers() const {
+  std::vector<double> all(current.begin(), current.end());
+  all.insert(all.end(), changed.begin(), changed.end());
+  return all;
+}
+
+double PassSeconds::ofStep(size_t pass, double scale) const {
+  return scale * current[pass] + std::max(0.0, changed[pass] - current[pass]);
+}
+
+bool serves(const Candidate& candidate, const TrialLayer& layer, at::ScalarType type) {
+  return kernelFor(layer, candidate, emptyParameters(layer, *candidate.layout, type)) != nullptr;
+}
+
+std::vector<PassSeconds> convolutionSeconds(const TrialLayer& layer, const std::vector<Candidate>& candidates,
+                                            const TrialSize& size, at::ScalarType type, DeviceThreads& threads) {
+  std::vector<std::unique_ptr<Sides>> sides(threads.count());
+  std::vector<std::vector<Trial>> trials(threads.count());  // of each replica, by candidate
+  threads.run([&](size_t replica) {
+    const at::NoGradGuard noGradients;
+    sides[replica] = std::make_unique<Sides>(Sides{{layer.input, size, type}, {layer.output, size, type}});
+    for (const Candidate& each : candidates) trials[replica].emplace_back(layer, each, *sides[replica], type);
+  });
+  std::vector<MeasuredWay> ways;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    ways.push_back(
+        {.turn = [&, i] { return onAll(threads, [&](size_t r) { return trials[r][i].turn().numbers(); }); }});
+  }
+  takeTurns(ways, {.most = 1});
+  sendOutThoseTooSlow(ways, candidates);
+  takeTurns(ways, {.least = leastRounds - 1, .most = Rounds().most - 1, .enoughSeconds = enoughSeconds});
+  std::vector<PassSeconds> least;
+  for (const MeasuredWay& way : ways) least.emplace_back(meanOverReplicas(way.least(), threads.count()));
+  return least;
+}
+
+std::vector<double> normSeconds(const TrialLayer& layer, const std::vector<const LayoutEntry*>& layouts,
+                                const TrialSize& size, at::ScalarType type, DeviceThreads& threads) {
+  std::vector<std::unique_ptr<NormTrial>> trials(threads.count());
+  threads.run([&](size_t replica) {
+    const at::NoGradGuard noGradients;
+    trials[replica] = std::make_unique<NormTrial>(layer.output, size, type);
+  });
+  std::vector<MeasuredWay> ways;
+  for (const LayoutEntry* layout : layouts) {
+    ways.push_back({.turn = [&, blocked = blocksOutput(layer, *layout), call = int64_t{0}]() mutable {
+      ++call;
+      return onAll(threads, [&](size_t r) { return std::vector{trials[r]->seconds(call, blocked)}; });
+    }});
+  }
+  const int64_t parts = size.images / size.ofCall;
+  takeTurns(ways, {.most = Rounds().most * static_cast<int>(parts)});
+  std::vector<double> least;
+  for (const MeasuredWay& way : ways) least.push_back(meanOverReplicas(way.least(), threads.count()).front());
+  return least;
+}
+
+}  // namespace tandem

@@ -1,0 +1,291 @@
+#include "executor/select/gpu_kernels.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <array>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/text.h"
+#include "device/rng.h"
+#include "executor/compile/fusion.h"
+#include "graph/operation.h"
+#include "kernels/cudnn/conv_with_stats.h"
+#include "kernels/gpu/dispatch.h"
+
+namespace tandem {
+namespace {
+
+constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
+constexpr std::array passes{ConvolutionPass::forward, ConvolutionPass::inputGradient, ConvolutionPass::weightGradient};
+
+ConvolutionGeometry geometryOf(const Attributes& a) {
+  const Padding& p = a.padding;
+  return {a.strideH, a.strideW, p.top, p.bottom, p.left, p.right, a.groups, false};
+}
+
+/// Seconds by ATen or Tandem's kernels, and of what was chosen; 0 where they are not known.
+struct Times {
+  double first = 0, best = 0;
+};
+
+struct PassResult {
+  std::string engine{atenEngine};
+  Times times = {};
+};
+
+struct NormResult {
+  NormEngines engines = {};
+  Times times = {};
+  double ownBackward = 0;  // seconds by Tandem's kernels
+};
+
+struct SumsResult {
+  std::string engine = {};  // none: convolution and batch-norm apart
+  Times times = {};         // to be added to what was counted of both
+};
+
+/// The fastest after the first one; 0: none.
+size_t fastestEngine(const std::vector<double>& seconds) {
+  size_t fastest = 0;
+  for (size_t i = 1; i < seconds.size(); ++i) {
+    if (seconds[i] >= 0 && (fastest == 0 || seconds[i] < seconds[fastest])) fastest = i;
+  }
+  return fastest;
+}
+
+class Choosing {
+ public:
+  Choosing(const Graph& graph, const EngineTrial& trial, MeasuredCache& cache)
+      : graph_(graph), trial_(trial), tuner_(trial.rule, cache), generator_(newGenerator(trial.device, 1)) {}
+
+  PassResult of(ConvolutionPass pass, const Node& node) {
+    const Shapes shapes = shapesOf(node);
+    const auto problem = problemOf(pass, geometryOf(node.attributes), trial_.compute, shapes.x, shapes.weight);
+    const auto [place, isNew] = known_.try_emplace(problem.text());
+    if (isNew) place->second = measured(problem, shapes);
+    return place->second;
+  }
+
+  /// REQUIRES: a batch-norm that ends with a ReLU.
+  NormResult of(const PlannedNode& call) {
+    const NormActOptions options = optionsOf(call);
+    const std::array<int64_t, 4> shape = shapeOf(graph_.node(call.node));
+    NormProblem problem;
+    problem.type = elementOf(trial_.compute, "batch-norm");
+    problem.images = shape[0], problem.channels = shape[1], problem.height = shape[2], problem.width = shape[3];
+    problem.residual = call.hasResidual();
+    problem.epsilon = options.epsilon, problem.momentum = options.momentum;
+    const auto [place, isNew] = knownNorms_.try_emplace(problem.text());
+    if (isNew) place->second = measured(problem, shape, options);
+    return place->second;
+  }
+
+  /// Of a batch-norm and the convolution before it. REQUIRES: norm.afterConvolution.
+  SumsResult withSums(const PlannedNode& norm) {
+    const Node& convolution = graph_.node(norm.inputs.front());
+    if (!convolution.attributes.padding.symmetric()) return {};
+    const Shapes shapes = shapesOf(convolution);
+    ConvolutionProblem problem = problemOf(ConvolutionPass::forward, geometryOf(convolution.attributes), trial_.compute,
+                                           shapes.x, shapes.weight);
+    problem.sums = true;
+    const NormActOptions options = optionsOf(norm);
+    const std::string operation =
+        concat(problem.text(), ", batch-norm", norm.hasResidual() ? " + add" : "", norm.relu ? " + relu" : "",
+               " epsilon ", options.epsilon, " momentum ", options.momentum);
+    const auto [place, isNew] = knownSums_.try_emplace(operation);
+    if (isNew) place->second = measured(operation, problem, shapes, norm);
+    return place->second;
+  }
+  bool fromCache() const { return tuner_.fromCache(); }
+
+ private:
+  struct Shapes {
+    std::array<int64_t, 4> x, weight, y;
+  };
+
+  std::array<int64_t, 4> shapeOf(const Node& node) const {
+    return {trial_.images, node.shape.channels, node.shape.height, node.shape.width};
+  }
+
+  /// Of a convolution.
+  Shapes shapesOf(const Node& node) const {
+    const Attributes& a = node.attributes;
+    ImageShape input = graph_.inputShapes(node).front();
+    if (node.inputs.front() == graph_.input()) input.channels += trial_.zeroChannels;
+    return {{trial_.images, input.channels, input.height, input.width},
+            {a.outputs, input.channels / a.groups, a.kernelH, a.kernelW},
+            shapeOf(node)};
+  }
+
+  /// Of a batch-norm in training.
+  NormActOptions optionsOf(const PlannedNode& norm) const {
+    const Attributes& a = graph_.node(norm.node).attributes;
+    return {a.epsilon, a.momentum, norm.relu, true};
+  }
+
+  at::Tensor perChannel(int64_t channels, double value) const {
+    return at::full({channels}, value, at::TensorOptions(at::kFloat).device(trial_.device));
+  }
+
+  NormParameters normParameters(int64_t channels) const {
+    return {perChannel(channels, 1), perChannel(channels, 0.1), perChannel(channels, 0), perChannel(channels, 1)};
+  }
+
+  at::Tensor random(at::IntArrayRef shape) const {
+    const auto options = at::TensorOptions(trial_.compute).device(trial_.device).memory_format(channelsLast);
+    return at::empty(shape, options).normal_(0, 1, generator_);
+  }
+
+  PassResult measured(const ConvolutionProblem& problem, const Shapes& shapes) {
+    const std::shared_ptr<Engines> engines = trial_.engines(problem);
+    if (!engines) return {};
+    const ConvolutionTensors tensors{random(shapes.x), random(shapes.weight), random(shapes.y)};
+    const auto candidates = convolutionCandidates(problem.pass, problem.geometry, tensors, engines);
+    const Tuned tuned = tuner_.fastest(problem.text(), candidates);
+    PassResult result{candidates[tuned.index].name};
+    if (tuned.seconds.front() >= 0) result.times = {tuned.seconds.front(), tuned.seconds[tuned.index]};
+    return result;
+  }
+
+  NormSubject normSubject(at::IntArrayRef shape, bool residual, const NormActOptions& options) const {
+    return {.x = random(shape).add_(0.5),
+            .residual = residual ? random(shape) : at::Tensor(),
+            .dy = random(shape),
+            .parameters = normParameters(shape[1]),
+            .options = options};
+  }
+
+  NormResult measured(NormProblem problem, at::IntArrayRef shape, const NormActOptions& options) {
+    const std::shared_ptr<Engines> forward = trial_.norms(problem);
+    const std::string forwardText = problem.text();
+    problem.backward = true;
+    const std::shared_ptr<Engines> backward = forward ? trial_.norms(problem) : nullptr;
+    if (!backward) return {};
+    const NormSubject subject = normSubject(shape, problem.residual, options);
+    const auto forwards = normForwardCandidates(subject, forward);
+    const std::vector<double> ofForward = tuner_.fastest(forwardText, forwards).seconds;
+    const size_t first = fastestEngine(ofForward);
+    const auto bytes = first > 0 ? forwards[first].prepare() : std::nullopt;
+    if (!bytes) return {};
+    const auto run = [=](std::span<const at::Tensor> tensors) { runEngine(*forward, first - 1, *bytes, tensors); };
+    const auto backwards = normBackwardCandidates(subject, run, backward);
+    const std::vector<double> ofBackward = tuner_.fastest(problem.text(), backwards).seconds;
+    const size_t second = fastestEngine(ofBackward);
+    const double own = ofForward.front() + ofBackward.front(), engines = ofForward[first] + ofBackward[second];
+    if (ofForward.front() < 0 || ofBackward.front() < 0) return {};
+    const double ownBackward = ofBackward.front();
+    if (second == 0 || worthChanging * engines >= own || !backwards[second].prepare()) {
+      return {{}, {own, own}, ownBackward};
+    }
+    return {{trial_.images, forwards[first].name, backwards[second].name}, {own, engines}, ownBackward};
+  }
+
+  /// The convolution apart runs by what was chosen for it.
+  SumsSubject sumsSubject(const ConvolutionProblem& problem, const Shapes& shapes, const PlannedNode& norm,
+                          const std::string& apart) const {
+    const int64_t channels = shapes.y[1];
+    const auto notANumber = [&] { return perChannel(channels, std::numeric_limits<double>::quiet_NaN()); };
+    const ConvolutionTensors tensors{
+        random(shapes.x).add_(0.5), random(shapes.weight), random(shapes.y), {notANumber(), notANumber()}};
+    const std::string aten(atenEngine);
+    return {.convolution = makeEngineConvolution(problem.geometry, {tensors.weight, {}, {}, {}},
+                                                 {trial_.images, {apart, aten, aten}}, trial_.engines),
+            .name = apart,
+            .tensors = tensors,
+            .residual = norm.hasResidual() ? random(shapes.y) : at::Tensor(),
+            .parameters = normParameters(channels),
+            .options = optionsOf(norm)};
+  }
+
+  /// Backward counts where it differs: cuDNN's engine of backward needs the mask that its forward leaves.
+  SumsResult measured(const std::string& operation, const ConvolutionProblem& problem, const Shapes& shapes,
+                      const PlannedNode& norm) {
+    const std::shared_ptr<Engines> engines = trial_.engines(problem);
+    if (!engines) return {};
+    const PassResult convolution = of(ConvolutionPass::forward, graph_.node(norm.inputs.front()));
+    const NormResult ofNorm = norm.relu && trial_.norms ? of(norm) : NormResult();
+    const auto candidates = sumsCandidates(sumsSubject(problem, shapes, norm, convolution.engine), engines);
+    const std::vector<double> seconds = tuner_.fastest(operation, candidates).seconds;
+    const size_t fastest = fastestEngine(seconds);
+    if (fastest == 0 || seconds.front() < 0 || !candidates[fastest].prepare()) return {};
+    const double apart =
+        ofNorm.engines.images > 0 ? convolution.times.best + ofNorm.times.best : seconds.front() + ofNorm.ownBackward;
+    const double together = seconds[fastest] + ofNorm.ownBackward;
+    if (worthChanging * together >= apart) return {};
+    // Of a batch-norm that no engine serves nothing was counted yet.
+    const double counted = ofNorm.times.first > 0 ? apart : convolution.times.best;
+    return {candidates[fastest].name, {apart - counted, together - counted}};
+  }
+
+  const Graph& graph_;
+  const EngineTrial& trial_;
+  Tuner tuner_;
+  at::Generator generator_;                  // a measurement takes no numbers from a run
+  std::map<std::string, PassResult> known_;  // by problem
+  std::map<std::string, NormResult> knownNorms_;
+  std::map<std::string, SumsResult> knownSums_;  // by both
+};
+
+void chooseConvolutions(const Graph& graph, const EngineTrial& trial, Choosing& choosing, EngineChoice& choice,
+                        Times& total) {
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    if (node.operation->name != "conv") continue;
+    PassEngines& engines = choice.engines[i];
+    engines.images = trial.images;
+    engines.names.fill(std::string(atenEngine));
+    if (!node.attributes.padding.symmetric()) continue;
+    const bool readsImages = node.inputs.front() == graph.input();
+    for (const ConvolutionPass pass : passes) {
+      if (pass != ConvolutionPass::forward && trial.forwardOnly) break;
+      if (pass == ConvolutionPass::inputGradient && readsImages) continue;
+      const PassResult result = choosing.of(pass, node);
+      engines.names[static_cast<size_t>(pass)] = result.engine;
+      total.first += result.times.first, total.best += result.times.best;
+    }
+  }
+}
+
+void chooseNorms(const Graph& graph, Choosing& choosing, EngineChoice& choice, Times& total) {
+  for (const PlannedNode& call : fuse(graph)) {
+    if (graph.node(call.node).operation->name != "batch_norm" || !call.relu) continue;
+    const NormResult result = choosing.of(call);
+    choice.norms[static_cast<size_t>(call.node)] = result.engines;
+    total.first += result.times.first, total.best += result.times.best;
+  }
+}
+
+/// Of the convolutions and batch-norms that were chosen, those that are faster together.
+void chooseSums(const Graph& graph, Choosing& choosing, EngineChoice& choice, Times& total) {
+  for (const PlannedNode& call : fuse(graph)) {
+    if (!call.afterConvolution) continue;
+    const SumsResult result = choosing.withSums(call);
+    if (result.engine.empty()) continue;
+    choice.engines[static_cast<size_t>(call.inputs.front())].withSums = result.engine;
+    choice.norms[static_cast<size_t>(call.node)] = {};
+    total.first += result.times.first, total.best += result.times.best;
+  }
+}
+
+}  // namespace
+
+EngineChoice fastestEngines(const Graph& graph, const EngineTrial& trial, MeasuredCache& cache) {
+  const at::NoGradGuard noGradients;
+  EngineChoice choice;
+  choice.engines.resize(graph.nodes().size());
+  choice.norms.resize(graph.nodes().size());
+  Choosing choosing(graph, trial, cache);
+  Times total;
+  chooseConvolutions(graph, trial, choosing, choice, total);
+  if (trial.norms && !trial.forwardOnly) chooseNorms(graph, choosing, choice, total);
+  if (!trial.forwardOnly) chooseSums(graph, choosing, choice, total);
+  if (total.best > 0) choice.gain = total.first / total.best;
+  choice.fromCache = choosing.fromCache();
+  return choice;
+}
+
+}  // namespace tandem

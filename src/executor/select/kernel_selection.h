@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "device/memory_layout.h"
+#include "device/precision.h"
+#include "executor/executor.h"
+#include "kernels/cudnn/batch_norm.h"
+#include "kernels/cudnn/conv.h"
+
+namespace tandem {
+
+/// Which kernels a run computes with: the values of --layout, --convolution and --pad-images after every "auto" was
+/// measured.
+struct KernelSelection {
+  const LayoutEntry* layout = nullptr;
+  std::vector<PassAlgorithms> algorithms;  ///< of convolutions, by node of the graph; empty: the executor's only one
+  std::string note = {};                   ///< why, where it was measured
+  std::vector<PassEngines> engines = {};   ///< of convolutions on a GPU, by node of the graph; empty: ATen's
+  std::vector<NormEngines> norms = {};     ///< of batch-norms there; empty: Tandem's kernels
+  int64_t zeroChannels = 0;                ///< that images have behind their own (executor/select/channel_padding.h)
+};
+
+/// Options of an executor that runs these kernels; the replica's dropout seed is left to the caller.
+ExecutorOptions executorOptions(const KernelSelection& kernels, const Precision& precision,
+                                const RecomputeEntry& recompute, at::Device device);
+
+/// How many forward and backward passes of the graph's convolutions each algorithm computes in a training step, on a
+/// GPU ATen, cuDNN, and "cuDNN with sums", those of the batch-norm behind; empty where there is one only.
+std::map<std::string, int64_t> passesOf(const KernelSelection& kernels, const Graph& graph);
+
+}  // namespace tandem

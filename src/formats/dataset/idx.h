@@ -1,0 +1,32 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "formats/io/result.h"
+
+namespace tandem {
+
+/// An IDX array of unsigned bytes, the format of MNIST: two zero bytes, a type code, the number of dimensions, one
+/// big-endian 32-bit size per dimension, then the values, last dimension fastest.
+/// See http://yann.lecun.com/exdb/mnist/.
+struct Idx {
+  int dimensions = 0;               ///< 1: labels, 3: images
+  std::array<int64_t, 3> sizes{};   ///< [N] or [N, H, W]; each at least 1
+  std::span<const uint8_t> values;  ///< a view of the bytes parsed
+};
+
+struct IdxLimits {
+  int64_t count = 1 << 28;  ///< images or labels
+  int64_t edge = 1 << 14;   ///< pixels of height or width
+};
+
+/// Number of dimensions when the bytes start like an IDX file of any type, else 0.
+int idxDimensions(std::span<const uint8_t> head);
+
+/// Refuses other types than unsigned byte, other dimensions than 1 and 3, a zero size, a size over the limits, and a
+/// file that is not exactly as long as its header says. Allocates nothing.
+Result<Idx> parseIdx(std::span<const uint8_t> bytes, const IdxLimits& limits = {});
+
+}  // namespace tandem

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/io/result.h"
+
+namespace tandem {
+
+/// A decoded image.
+struct Image {
+  int64_t height = 0, width = 0;
+  std::vector<uint8_t> pixels;  ///< [height, width, 3]: red, green, blue; grey is repeated
+};
+
+/// What an image may ask for; checked before anything of its size is allocated.
+struct ImageLimits {
+  int64_t pixels = int64_t{1} << 26;
+  int64_t edge = 1 << 15;  ///< pixels of height or width
+  int64_t scans = 100;     ///< of a progressive JPEG
+};
+
+/// A row of the formats that are read, told apart by the first bytes.
+struct ImageFormat {
+  std::string_view name;
+  std::string_view signature;
+  Result<Image> (*decode)(std::span<const uint8_t> bytes, const ImageLimits& limits);
+};
+
+std::span<const ImageFormat> imageFormats();
+
+/// Decodes a JPEG (8 bits, grey or in colours; not CMYK) or a PNG (any; 16 bits are cut to 8, transparency is left
+/// out). Damage is refused, also where the library could go on. Orientation and colour profiles are not applied.
+Result<Image> decodeImage(std::span<const uint8_t> bytes, const ImageLimits& limits = {});
+
+/// What is wrong with these sizes, if anything.
+std::optional<std::string> sizeFault(int64_t height, int64_t width, const ImageLimits& limits);
+
+}  // namespace tandem

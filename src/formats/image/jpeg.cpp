@@ -1,0 +1,49 @@
+#include <turbojpeg.h>
+
+#include <memory>
+
+#include "formats/image/image_decoders.h"
+
+namespace tandem {
+namespace {
+
+using Decoder = std::unique_ptr<void, int (*)(tjhandle)>;
+
+/// The library's message, one line.
+ParseError refusal(tjhandle decoder) {
+  std::string text = tjGetErrorStr2(decoder);
+  return parseError(0, "damaged or of a kind that is not read: ", text.substr(0, text.find('\n')));
+}
+
+/// In coded data 0xFF is never followed by another byte than 0 and the restart markers.
+int64_t countScans(std::span<const uint8_t> bytes) {
+  int64_t scans = 0;
+  for (size_t i = 1; i < bytes.size(); ++i) scans += bytes[i - 1] == 0xFF && bytes[i] == 0xDA ? 1 : 0;
+  return scans;
+}
+
+}  // namespace
+
+Result<Image> decodeJpeg(std::span<const uint8_t> bytes, const ImageLimits& limits) {
+  const Decoder decoder(tjInitDecompress(), tjDestroy);
+  if (!decoder) return parseError(0, "the JPEG decoder cannot start: ", tjGetErrorStr2(nullptr));
+  int width = 0, height = 0, subsampling = 0, colours = 0;
+  if (tjDecompressHeader3(decoder.get(), bytes.data(), bytes.size(), &width, &height, &subsampling, &colours) != 0) {
+    return refusal(decoder.get());
+  }
+  if (const auto fault = sizeFault(height, width, limits)) return parseError(0, *fault);
+  if (colours == TJCS_CMYK || colours == TJCS_YCCK) {
+    return parseError(0, "its colours are CMYK, which is not read; convert it to RGB");
+  }
+  if (countScans(bytes) > limits.scans) {
+    return parseError(0, "it has ", countScans(bytes), " scans; the limit is ", limits.scans);
+  }
+  Image image{height, width, std::vector<uint8_t>(static_cast<size_t>(height) * static_cast<size_t>(width) * 3)};
+  constexpr int flags = TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS;
+  const int failed =
+      tjDecompress2(decoder.get(), bytes.data(), bytes.size(), image.pixels.data(), width, 0, height, TJPF_RGB, flags);
+  if (failed != 0) return refusal(decoder.get());
+  return image;
+}
+
+}  // namespace tandem

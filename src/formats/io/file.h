@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "formats/io/result.h"
+
+namespace tandem {
+
+/// The whole content of a regular file. Throws DataError naming the path when it is missing, unreadable, not a regular
+/// file, larger than `limitBytes` (nothing is allocated then), or shrinks while it is read.
+std::vector<uint8_t> readFile(const std::string& path, uint64_t limitBytes);
+
+/// The first `bytes` bytes of a regular file, or all of a shorter one. Throws as readFile().
+std::vector<uint8_t> readFileHead(const std::string& path, uint64_t bytes);
+
+/// The parsed value. Throws `Failure` "PATH: byte OFFSET: TEXT" when the bytes were refused.
+template <class Failure = DataError, class T>
+T valueOrThrow(Result<T> result, const std::string& path) {
+  if (result.ok()) return std::move(result.value());
+  throw Failure(concat(path, ": byte ", result.error().offset, ": ", result.error().text));
+}
+
+}  // namespace tandem

@@ -1,0 +1,81 @@
+#include "formats/log/event_file.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <system_error>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "formats/io/atomic_file.h"
+#include "formats/io/free_space.h"
+#include "formats/log/tensorboard.pb.h"
+#include "formats/log/tfrecord.h"
+
+namespace tandem {
+namespace {
+
+constexpr const char* version = "brain.Event:2";
+constexpr int stringType = 7;  // DT_STRING
+
+std::string hostName() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+}
+
+std::string recordOf(const tensorboard::Event& event) { return tfrecordOf(event.SerializeAsString()); }
+
+}  // namespace
+
+EventFile::EventFile(double time) : seconds_(static_cast<int64_t>(time)) {
+  tensorboard::Event event;
+  event.set_wall_time(time);
+  event.set_file_version(version);
+  bytes_ = recordOf(event);
+}
+
+void EventFile::scalar(const std::string& tag, int64_t step, double time, double value) {
+  tensorboard::Event event;
+  event.set_wall_time(time);
+  event.set_step(step);
+  auto& entry = *event.mutable_summary()->add_value();
+  entry.set_tag(tag);
+  entry.set_simple_value(static_cast<float>(value));
+  bytes_ += recordOf(event);
+}
+
+void EventFile::text(const std::string& tag, double time, const std::string& markdown) {
+  tensorboard::Event event;
+  event.set_wall_time(time);
+  auto& entry = *event.mutable_summary()->add_value();
+  entry.set_tag(tag);
+  entry.mutable_metadata()->mutable_plugin_data()->set_plugin_name("text");
+  entry.mutable_tensor()->set_dtype(stringType);
+  entry.mutable_tensor()->mutable_tensor_shape()->add_dim()->set_size(1);
+  entry.mutable_tensor()->add_string_val(markdown);
+  bytes_ += recordOf(event);
+}
+
+std::string EventFile::write(const std::string& folder) const {
+  static std::atomic<int> number{0};  // TensorBoard knows files by their names: no two may have the same
+  makeFolder(folder);
+  std::string path = concat(folder, "/events.out.tfevents.", seconds_, '.', hostName(), '.', getpid(), '.', number++);
+  NewFile file(path);
+  file.append(asBytes(bytes_));
+  file.commit();
+  return path;
+}
+
+void makeFolder(const std::string& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) {
+    throw StorageError(concat("cannot make the folder '", folder, "': ", failure.message(),
+                              " (free there: ", freeSpaceText(folder), "); choose another place"));
+  }
+  const NewFile probe(folder + "/probe");  // leaves nothing
+}
+
+}  // namespace tandem

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "formats/archive/zip.h"
+#include "formats/io/result.h"
+#include "formats/weights/file_tensor.h"
+#include "formats/weights/pickle.h"
+
+namespace tandem {
+
+/// Records of an archive of torch.save by their names within it.
+using PthRecords = std::map<std::string_view, ZipEntry>;
+
+/// The Python objects that a state dict refers to: classes of storages, and the functions that rebuild a tensor and a
+/// parameter.
+PickleGlobals pthGlobals();
+
+/// The storages and tensors among the values of a pickle, which must outlive this, as must the records.
+class PthTensors {
+ public:
+  PthTensors(const Pickle& pickle, const PthRecords& records);
+
+  /// Reads and checks all of them, whether something refers to them or not. Offsets of errors are in the pickle.
+  std::optional<ParseError> check();
+
+  /// The tensor that a value is, without a name; null when it is something else. REQUIRES: check() found nothing.
+  const FileTensor* of(PickleId id) const;
+
+ private:
+  struct Storage {
+    const ElementType* type = nullptr;
+    std::span<const uint8_t> bytes;
+  };
+
+  template <class... Parts>
+  bool refuse(const Parts&... parts);
+  const PickleValue& item(const PickleValue& value, size_t i) const { return pickle_.values[value.items[i]]; }
+  bool isEmptyDict(const PickleValue& value) const;
+
+  bool readStorage(PickleId id);
+  bool readTensor(PickleId id, const PickleValue& arguments);
+  bool readParameter(PickleId id, const PickleValue& arguments);
+  bool readSizes(const PickleValue& tuple, std::vector<int64_t>& sizes);
+  bool placeTensor(FileTensor& tensor, const Storage& storage, int64_t offset);
+  bool checkGradient(const ElementType& type, const PickleValue& wanted, const PickleValue& hooks);
+
+  const Pickle& pickle_;
+  const PthRecords& records_;
+  std::vector<int32_t> index_;  // by value: number of its storage or tensor, or -1
+  std::vector<Storage> storages_;
+  std::vector<FileTensor> tensors_;
+  std::map<std::string_view, const ElementType*> typeOfKey_;
+  uint64_t offset_ = 0;  // of the value at work
+  std::optional<ParseError> error_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,18 @@
+// Twin of onednn_convolution.cpp and onednn_gemm.cpp for builds without oneDNN.
+#include "kernels/conv/convolution.h"
+
+namespace tandem {
+
+std::unique_ptr<Convolution> makeDirectConvolution(const ConvolutionGeometry&, const ConvolutionParameters&) {
+  return nullptr;
+}
+
+std::unique_ptr<Convolution> makeGemmConvolution(const ConvolutionGeometry&, const ConvolutionParameters&) {
+  return nullptr;
+}
+
+bool convolutionsWidenBf16() { return false; }
+
+std::string convolutionLibrary() { return {}; }
+
+}  // namespace tandem

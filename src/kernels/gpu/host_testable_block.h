@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/simd/element.h"
+
+/// A block program is what one block of a GPU's threads does, written so that a test can run it on the host as well,
+/// thread by thread in the order of a launch. It is a struct of arguments with
+///
+///   int64_t blocks() const                                   how many blocks a launch has
+///   Access access() const                                    how it reads tensors; without: fp32, value by value
+///   struct Shared<width>                                     what the threads of a block share
+///   void run<T, width>(const Block&, Shared<width>&) const   one block
+///
+/// and sees threads and memory through Block alone:
+///
+///   block.index                the number of the block
+///   block.each(body)           body(thread) by each of blockThreads threads; all are done when it returns. Within one
+///                              each() no thread reads what another writes
+///   Block::load<width>(from)   a Packet of neighbours by one access; REQUIRES: aligned to its size
+///   Block::store(to, packet)
+///   Block::widen(value), Block::narrow<T>(number)   a T as fp32, and back, rounded to nearest
+///
+/// cuda_launch.cuh has the Block of a GPU, tests/kernels/simulated_blocks.h that of the host.
+#ifdef __CUDACC__
+#define TANDEM_THREAD __device__ __forceinline__
+#else
+#define TANDEM_THREAD inline
+#endif
+
+namespace tandem {
+
+inline constexpr int blockThreads = 256;
+
+/// The type of the tensors and the number of neighbouring values that a thread reads or writes at once.
+struct Access {
+  Element type;
+  int width;  ///< widestAccess(type), or 1
+};
+
+/// 16 bytes: a GPU's threads have no wider access.
+constexpr int widestAccess(Element type) { return 16 / bytesOf(type); }
+
+template <class T, int width>
+struct alignas(width * sizeof(T)) Packet {
+  T values[width];
+};
+
+/// use.operator()<T, width>() with what the program's run() is to be called with; `Brain` and `Ieee` are the
+/// bfloat16 and the half of Block.
+template <class Brain, class Ieee, class Program, class Use>
+auto withAccess(const Program& program, const Use& use) {
+  if constexpr (requires { program.access(); }) {
+    const Access access = program.access();
+    return withElement<float, Brain, Ieee>(access.type, [&]<class T>(T) {
+      constexpr int widest = 16 / sizeof(T);
+      return access.width == 1 ? use.template operator()<T, 1>() : use.template operator()<T, widest>();
+    });
+  } else {
+    return use.template operator()<float, 1>();
+  }
+}
+
+/// Combines what threads left in shared memory over the layers of a block, lane by lane, in a fixed order:
+/// merge(into, from) names two threads of a lane. Afterwards the first `lanes` threads hold the result.
+template <class Block, class Merge>
+TANDEM_THREAD void foldLayers(const Block& block, int lanes, int layers, const Merge& merge) {
+  for (int left = layers; left > 1;) {
+    const int kept = (left + 1) / 2;
+    block.each([&](int thread) {
+      if (thread / lanes + kept < left) merge(thread, thread + kept * lanes);
+    });
+    left = kept;
+  }
+}
+
+}  // namespace tandem

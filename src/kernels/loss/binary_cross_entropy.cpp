@@ -1,0 +1,45 @@
+#include "kernels/loss/binary_cross_entropy.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <limits>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tandem {
+namespace {
+
+void checkShapes(const at::Tensor& logits, const at::Tensor& labels, int64_t divisor) {
+  check(logits.dim() == 2 && logits.size(0) > 0 && logits.size(1) > 0, "binaryCrossEntropy: logits [N, K]");
+  check(labels.sizes() == logits.sizes() && labels.scalar_type() == at::kByte,
+        "binaryCrossEntropy: labels [N, K] uint8");
+  check(labels.device() == logits.device(), "binaryCrossEntropy: one device");
+  check(divisor > 0, "binaryCrossEntropy: divisor above 0");
+}
+
+void checkLabels(const at::Tensor& labels) {
+  const at::Tensor bad = labels.gt(1).nonzero();
+  if (bad.size(0) == 0) return;
+  const int64_t row = bad[0][0].item<int64_t>(), output = bad[0][1].item<int64_t>();
+  throw DataError(concat("label ", labels[row][output].item<int64_t>(), " of output ", output, " in row ", row,
+                         " of the batch: with several classes per image each label is 0 or 1; check the data"));
+}
+
+}  // namespace
+
+LossAndGradient binaryCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
+                                   int64_t divisor) {
+  const at::NoGradGuard noGradients;
+  checkShapes(logits, labels, divisor);
+  if (labels.is_cpu()) checkLabels(labels);
+  const at::Tensor wide = logits.to(at::kFloat);
+  at::Tensor target = labels.to(at::kFloat) * (1 - smoothing) + smoothing / 2;
+  if (!labels.is_cpu()) target = target.masked_fill(labels.gt(1), std::numeric_limits<double>::quiet_NaN());
+  const at::Tensor loss = at::binary_cross_entropy_with_logits(wide, target);
+  const at::Tensor gradient = (wide.sigmoid() - target) / static_cast<double>(divisor * logits.size(1));
+  return {loss, gradient.to(logits.scalar_type())};
+}
+
+}  // namespace tandem

@@ -1,0 +1,90 @@
+#include "kernels/loss/softmax_cross_entropy.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <c10/core/DeviceGuard.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "kernels/gpu/dispatch.h"
+#include "kernels/loss/softmax_cross_entropy_kernel.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t grainElements = 1 << 13;
+
+void checkShapes(const at::Tensor& logits, const at::Tensor& labels, int64_t divisor) {
+  check(logits.dim() == 2 && logits.size(0) > 0 && logits.size(1) > 0, "softmaxCrossEntropy: logits [N, K]");
+  check(labels.dim() == 1 && labels.size(0) == logits.size(0) && labels.scalar_type() == at::kLong,
+        "softmaxCrossEntropy: labels [N] int64");
+  check(labels.device() == logits.device(), "softmaxCrossEntropy: one device");
+  check(divisor > 0, "softmaxCrossEntropy: divisor above 0");
+}
+
+void checkLabels(const int64_t* labels, int64_t rows, int64_t classes) {
+  for (int64_t row = 0; row < rows; ++row) {
+    if (labels[row] >= 0 && labels[row] < classes) continue;
+    throw DataError(concat("label ", labels[row], " in row ", row, " of the batch: the network has ", classes,
+                           " classes, so labels go from 0 to ", classes - 1, "; check the data or give --classes"));
+  }
+}
+
+at::Tensor onCpu(const SoftmaxCrossEntropyArguments& given) {
+  checkLabels(given.labels, given.rows, given.classes);
+  std::vector<double> losses(static_cast<size_t>(given.rows));
+  SoftmaxCrossEntropyArguments arguments = given;
+  arguments.losses = losses.data();
+  at::parallel_for(0, given.rows, std::max<int64_t>(1, grainElements / given.classes),
+                   [&](int64_t first, int64_t last) {
+                     std::vector<float> scratch(static_cast<size_t>(given.classes));
+                     cpu::softmaxCrossEntropy(arguments, first, last, scratch.data());
+                   });
+  const double sum = std::accumulate(losses.begin(), losses.end(), 0.0);
+  return at::full({}, sum / static_cast<double>(given.rows), at::kFloat);
+}
+
+at::Tensor onGpu(const SoftmaxCrossEntropyArguments& given, const at::Tensor& logits) {
+  const c10::DeviceGuard guard(logits.device());
+  at::Tensor losses = at::empty({given.rows}, logits.options().dtype(at::kDouble));
+  at::Tensor loss = at::empty({}, logits.options().dtype(at::kFloat));
+  SoftmaxCrossEntropyArguments arguments = given;
+  arguments.losses = losses.data_ptr<double>();
+  gpu::softmaxCrossEntropy(arguments, loss.data_ptr<float>(), currentStream(logits));
+  return loss;
+}
+
+}  // namespace
+
+LossAndGradient softmaxCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
+                                    int64_t divisor) {
+  checkShapes(logits, labels, divisor);
+  const at::Tensor rows = logits.contiguous(), classes = labels.contiguous();
+  at::Tensor gradient = at::empty_like(rows);
+  const SoftmaxCrossEntropyArguments arguments{rows.const_data_ptr(),
+                                               classes.const_data_ptr<int64_t>(),
+                                               gradient.data_ptr(),
+                                               elementOf(logits, "softmaxCrossEntropy"),
+                                               rows.size(0),
+                                               rows.size(1),
+                                               static_cast<float>(smoothing),
+                                               static_cast<float>(1.0 / static_cast<double>(divisor)),
+                                               nullptr};
+  return {logits.is_cpu() ? onCpu(arguments) : onGpu(arguments, rows), gradient};
+}
+
+LossAndGradient softmaxCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
+                                             int64_t divisor) {
+  const at::Tensor logProbabilities = at::log_softmax(logits.to(at::kDouble), 1);
+  const at::Tensor oneHot = at::zeros_like(logProbabilities).scatter_(1, labels.unsqueeze(1), 1.0);
+  const at::Tensor target = oneHot * (1.0 - smoothing) + smoothing / static_cast<double>(logits.size(1));
+  const at::Tensor loss = -(target * logProbabilities).sum() / logits.size(0);
+  const at::Tensor gradient = (logProbabilities.exp() - target) / divisor;
+  return {loss.to(at::kFloat), gradient.to(logits.scalar_type())};
+}
+
+}  // namespace tandem

@@ -1,0 +1,236 @@
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "kernels/gpu/dispatch.h"
+#include "kernels/norm/backend.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t wideEnough = 64;  // columns from which a row is worth a loop
+constexpr int64_t chunksWanted = 64, chunkElements = 1 << 18, chunkRowsAtMost = 4096;
+constexpr int64_t grainElements = 1 << 15;
+
+const NormKernels& kernels() { return kernelsOfLanes<NormKernels>(); }
+
+/// x as blocks of rows. Plain x is one block, a row of all channels per pixel; of blocked x (kernels/conv/nchwc.h) each
+/// channel block of each image is one. Short rows are joined, so a channel may own several columns.
+struct Matrix {
+  int64_t channels, width;  // in all, and side by side in a row
+  int64_t groups, blocks;   // block k holds the channels of group k % groups
+  int64_t rows, columns;    // of a block
+
+  Matrix(const at::Tensor& x, int64_t channelCount)
+      : channels(channelCount),
+        width(x.size(1)),
+        groups(channels / width),
+        blocks(groups == 1 ? 1 : x.size(0)),
+        rows(x.numel() / (blocks * width)),
+        columns(width) {
+    while (columns < wideEnough && rows % 2 == 0) {
+      rows /= 2;
+      columns *= 2;
+    }
+  }
+
+  /// Per column what `values` [C] holds per channel, group after group.
+  at::Tensor widened(const at::Tensor& values) const {
+    if (columns == width) return values;
+    return values.view({groups, 1, width}).expand({groups, columns / width, width}).reshape({groups * columns});
+  }
+  int64_t valuesPerChannel() const { return blocks / groups * rows * (columns / width); }
+};
+
+/// The rows cut into chunks that lie in one block each. Chunks do not depend on the number of threads.
+struct Chunks {
+  const Matrix& matrix;
+  int64_t rows, perBlock, count;
+
+  explicit Chunks(const Matrix& m)
+      : matrix(m),
+        rows(std::clamp<int64_t>(m.blocks * m.rows / chunksWanted, 8,
+                                 std::clamp<int64_t>(chunkElements / m.columns, 8, chunkRowsAtMost))),
+        perBlock((m.rows + rows - 1) / rows),
+        count(m.blocks * perBlock) {}
+
+  int64_t groupOf(int64_t chunk) const { return chunk / perBlock % matrix.groups; }
+  int64_t rowsOf(int64_t chunk) const { return std::min(rows, matrix.rows - chunk % perBlock * rows); }
+
+  /// body(chunk, group, first row, end of rows) of all, on the threads at hand.
+  template <class Body>
+  void overAll(const Body& body) const {
+    const int64_t grain = std::max<int64_t>(1, grainElements / (std::min(rows, matrix.rows) * matrix.columns));
+    at::parallel_for(0, count, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t chunk = begin; chunk < end; ++chunk) {
+        const int64_t first = chunk / perBlock * matrix.rows + chunk % perBlock * rows;
+        body(chunk, groupOf(chunk), first, first + rowsOf(chunk));
+      }
+    });
+  }
+};
+
+/// Per column and chunk two fp32 numbers, summed by cpu bodies: sums stay short.
+class Partials {
+ public:
+  explicit Partials(const Chunks& chunks)
+      : chunks_(chunks), values_(at::empty({2, chunks.count, chunks.matrix.columns}, at::kFloat)) {}
+
+  /// body(group, first row, end of rows, first number's columns, second number's columns).
+  template <class Body>
+  void fill(const Body& body) {
+    auto* const values = values_.data_ptr<float>();
+    const int64_t columns = chunks_.matrix.columns;
+    chunks_.overAll([&](int64_t chunk, int64_t group, int64_t first, int64_t last) {
+      body(group, first, last, values + chunk * columns, values + (chunks_.count + chunk) * columns);
+    });
+  }
+
+  /// body(channel, first number, second number, rows) over all chunks and columns.
+  template <class Body>
+  void overAll(const Body& body) const {
+    const Matrix& m = chunks_.matrix;
+    const auto* const values = values_.const_data_ptr<float>();
+    for (int64_t chunk = 0; chunk < chunks_.count; ++chunk) {
+      const auto rows = static_cast<double>(chunks_.rowsOf(chunk));
+      const int64_t channel = chunks_.groupOf(chunk) * m.width;
+      const float *const first = values + chunk * m.columns, *const second = first + chunks_.count * m.columns;
+      for (int64_t stretch = 0; stretch < m.columns; stretch += m.width) {
+        for (int64_t c = 0; c < m.width; ++c) body(channel + c, first[stretch + c], second[stretch + c], rows);
+      }
+    }
+  }
+
+ private:
+  const Chunks& chunks_;
+  at::Tensor values_;
+};
+
+at::Tensor zerosFor(const Matrix& matrix) { return at::zeros({matrix.channels}, at::kDouble); }
+
+// Sums of squares about the chunks' own means become one about the common mean.
+ChannelMoments momentsOf(const at::Tensor& x, const Matrix& matrix) {
+  const Chunks chunks(matrix);
+  Partials partials(chunks);
+  const NormStatisticsArguments arguments{x.const_data_ptr(), elementOf(x, "normAct"), matrix.columns};
+  partials.fill([&](int64_t, int64_t first, int64_t last, float* mean, float* squares) {
+    kernels().statistics(arguments, first, last, mean, squares);
+  });
+  const double count = static_cast<double>(matrix.valuesPerChannel());
+  ChannelMoments moments{zerosFor(matrix), zerosFor(matrix)};
+  auto* const mean = moments.mean.data_ptr<double>();
+  auto* const variance = moments.variance.data_ptr<double>();
+  partials.overAll([=](int64_t c, double own, double, double rows) { mean[c] += own * (rows / count); });
+  partials.overAll([=](int64_t c, double own, double deviations, double rows) {
+    const double distance = own - mean[c];
+    variance[c] += (deviations + rows * distance * distance) / count;
+  });
+  return moments;
+}
+
+// running = (1 - momentum) * running + momentum * batch, with the unbiased variance.
+void updateRunning(const NormParameters& parameters, const ChannelMoments& moments, double count, double momentum) {
+  const double unbiased = count > 1 ? count / (count - 1) : 1;
+  at::Tensor mean = parameters.runningMean, variance = parameters.runningVar;
+  mean.copy_(mean.to(at::kDouble).mul_(1 - momentum).add_(moments.mean, momentum));
+  variance.copy_(variance.to(at::kDouble).mul_(1 - momentum).add_(moments.variance, momentum * unbiased));
+}
+
+struct Sums {
+  at::Tensor gradient, product;  // [C] fp64: of the masked gradient, and of it times (x - mean)
+};
+
+Sums sumsOf(const NormActGradientArguments& arguments, const Matrix& matrix) {
+  const Chunks chunks(matrix);
+  Partials partials(chunks);
+  partials.fill([&](int64_t group, int64_t first, int64_t last, float* sum, float* product) {
+    kernels().sums(arguments.ofGroup(group), first, last, sum, product);
+  });
+  Sums sums{zerosFor(matrix), zerosFor(matrix)};
+  auto* const gradient = sums.gradient.data_ptr<double>();
+  auto* const product = sums.product.data_ptr<double>();
+  partials.overAll([=](int64_t c, double ofGradient, double ofProduct, double) {
+    gradient[c] += ofGradient;
+    product[c] += ofProduct;
+  });
+  return sums;
+}
+
+void keepFactors(NormActSaved& saved) {
+  saved.factor = saved.parameters.scale * saved.inverseDeviation;
+  saved.offset = saved.parameters.shift - saved.mean * saved.factor;
+}
+
+/// `count`: of a channel's values.
+void keepBatch(const ChannelMoments& moments, int64_t count, const NormActOptions& options, NormActSaved& saved) {
+  updateRunning(saved.parameters, moments, static_cast<double>(count), options.momentum);
+  saved.mean = moments.mean.to(at::kFloat);
+  saved.inverseDeviation = (moments.variance + options.epsilon).rsqrt_().to(at::kFloat);
+  keepFactors(saved);
+}
+
+class NormActOnCpu final : public NormActPasses {
+ public:
+  void statistics(const at::Tensor& x, const NormActOptions& options, NormActSaved& saved) const override {
+    const NormParameters& parameters = saved.parameters;
+    if (options.training) {
+      const Matrix matrix(x, parameters.scale.numel());
+      return keepBatch(momentsOf(x, matrix), matrix.valuesPerChannel(), options, saved);
+    }
+    saved.mean = parameters.runningMean;
+    saved.inverseDeviation = (parameters.runningVar + options.epsilon).rsqrt_();
+    keepFactors(saved);
+  }
+
+  void statistics(const at::Tensor& x, const ChannelSums& sums, const NormActOptions& options,
+                  NormActSaved& saved) const override {
+    const int64_t channels = saved.parameters.scale.numel(), count = x.numel() / channels;
+    check(sums.sum.numel() == channels, "normAct: sums per channel");
+    keepBatch(tandem::momentsOf(sums, count), count, options, saved);
+  }
+
+  void normalise(const at::Tensor& x, const NormActSaved& saved, NormActArguments arguments) const override {
+    const Matrix matrix(x, saved.factor.numel());
+    const at::Tensor factor = matrix.widened(saved.factor), offset = matrix.widened(saved.offset);
+    setColumns(arguments, matrix.columns, factor, offset);
+    Chunks(matrix).overAll([&](int64_t, int64_t group, int64_t first, int64_t last) {
+      kernels().apply(arguments.ofGroup(group), first, last);
+    });
+  }
+
+  void gradients(const at::Tensor& x, const NormActSaved& saved, bool training, NormActGradientArguments arguments,
+                 NormActGradients& result) const override {
+    const Matrix matrix(x, saved.factor.numel());
+    const at::Tensor factor = matrix.widened(saved.factor), offset = matrix.widened(saved.offset);
+    const at::Tensor mean = matrix.widened(saved.mean);
+    setColumns(arguments, matrix.columns, factor, offset);
+    arguments.mean = mean.const_data_ptr<float>();
+
+    const Sums sums = sumsOf(arguments, matrix);
+    const at::Tensor deviation = saved.inverseDeviation.to(at::kDouble);
+    result.shift = sums.gradient.to(at::kFloat);
+    result.scale = (sums.product * deviation).to(at::kFloat);
+
+    const double share = training ? 1 / static_cast<double>(matrix.valuesPerChannel()) : 0;
+    const at::Tensor bias = matrix.widened((sums.gradient * share).to(at::kFloat));
+    const at::Tensor slope = matrix.widened(
+        (saved.parameters.scale.to(at::kDouble) * deviation * deviation * deviation * sums.product * -share)
+            .to(at::kFloat));
+    arguments.bias = bias.const_data_ptr<float>();
+    arguments.slope = slope.const_data_ptr<float>();
+    Chunks(matrix).overAll([&](int64_t, int64_t group, int64_t first, int64_t last) {
+      kernels().gradient(arguments.ofGroup(group), first, last);
+    });
+  }
+};
+
+}  // namespace
+
+const NormActPasses& normActOnCpu() {
+  static const NormActOnCpu passes;
+  return passes;
+}
+
+}  // namespace tandem

@@ -1,0 +1,146 @@
+#pragma once
+
+#include "kernels/norm/gpu_forward.h"
+
+namespace tandem {
+
+namespace norm_programs {
+
+/// What backward reads of a thread's channels at `rows` rows: all by loads that wait for nothing.
+template <class Block, class T, int width, int rows>
+struct GradientPackets {
+  Packet<T, width> x[rows], gradients[2][rows] = {}, y[rows] = {};
+
+  TANDEM_THREAD void load(const NormActGradientArguments& a, int r, int64_t place) {
+    x[r] = Block::template load<width>(static_cast<const T*>(a.x) + place);
+    gradients[0][r] = Block::template load<width>(static_cast<const T*>(a.gradients[0]) + place);
+    if (a.gradients[1]) gradients[1][r] = Block::template load<width>(static_cast<const T*>(a.gradients[1]) + place);
+    if (a.y) y[r] = Block::template load<width>(static_cast<const T*>(a.y) + place);
+  }
+
+  /// The gradient before the ReLU.
+  TANDEM_THREAD float masked(const NormActGradientArguments& a, int r, int i, float factor, float offset) const {
+    float g = Block::widen(gradients[0][r].values[i]);
+    if (a.gradients[1]) g += Block::widen(gradients[1][r].values[i]);
+    if (!a.relu) return g;
+    const float output = a.y ? Block::widen(y[r].values[i]) : normalised(Block::widen(x[r].values[i]), factor, offset);
+    return output <= 0 ? 0 : g;
+  }
+};
+
+}  // namespace norm_programs
+
+/// Of each channel in each chunk the sum of the masked gradient g, and of g * (x - mean); g goes to `masked` where that
+/// is kept.
+struct NormSums {
+  NormGrid grid;
+  NormActGradientArguments a;
+  float* partials;  ///< [2, chunks, channels]
+
+  template <int width>
+  struct Shared : norm_programs::Pairs<width> {};
+
+  int64_t blocks() const { return grid.blocks(); }
+  Access access() const { return {a.type, grid.width}; }
+
+  template <class T, int width, class Block>
+  TANDEM_THREAD void run(const Block& block, Shared<width>& shared) const {
+    using namespace norm_programs;
+    block.each([&](int thread) {
+      const NormGrid::Share share = grid.shareOf(block.index, thread);
+      float sums[width] = {}, products[width] = {};
+      if (share.first < share.last) add<T, width, Block>(share, sums, products);
+      for (int i = 0; i < width; ++i) shared.first[i][thread] = sums[i], shared.second[i][thread] = products[i];
+    });
+    foldLayers(block, grid.lanes, grid.layers, [&](int into, int from) {
+      for (int i = 0; i < width; ++i) {
+        shared.first[i][into] += shared.first[i][from];
+        shared.second[i][into] += shared.second[i][from];
+      }
+    });
+    writePartials<Block, width>(block, grid, shared, partials);
+  }
+
+ private:
+  template <class T, int width, class Block>
+  TANDEM_THREAD void add(const NormGrid::Share& share, float (&sums)[width], float (&products)[width]) const {
+    using namespace norm_programs;
+    float factor[width], offset[width], mean[width];
+    for (int i = 0; i < width; ++i) {
+      factor[i] = a.factor[share.channel + i], offset[i] = a.offset[share.channel + i];
+      mean[i] = a.mean[share.channel + i];
+    }
+    overRows<2>(share, [&](auto together, int64_t row) {
+      constexpr int rows = decltype(together)::count;
+      const auto place = [&](int r) { return (row + r * share.step) * grid.channels + share.channel; };
+      GradientPackets<Block, T, width, rows> packets;
+      for (int r = 0; r < rows; ++r) packets.load(a, r, place(r));
+      for (int r = 0; r < rows; ++r) {
+        Packet<T, width> kept;
+        for (int i = 0; i < width; ++i) {
+          float g = packets.masked(a, r, i, factor[i], offset[i]);
+          kept.values[i] = Block::template narrow<T>(g);
+          if (a.masked) g = Block::widen(kept.values[i]);  // as rounded, which dx will be made from
+          sums[i] += g;
+          products[i] += g * (Block::widen(packets.x[r].values[i]) - mean[i]);
+        }
+        if (a.masked) Block::store(static_cast<T*>(a.masked) + place(r), kept);
+      }
+    });
+  }
+};
+
+/// dx; the masked gradient comes from `masked` where that is kept.
+struct NormGradient {
+  NormGrid grid;
+  NormActGradientArguments a;
+
+  /// What is kept is masked, summed and rounded already.
+  NormGradient(const NormGrid& theGrid, const NormActGradientArguments& arguments) : grid(theGrid), a(arguments) {
+    if (!a.masked) return;
+    a.gradients[0] = a.masked;
+    a.gradients[1] = a.y = nullptr;
+    a.relu = false;
+  }
+
+  template <int width>
+  struct Shared {};
+
+  int64_t blocks() const { return grid.blocks(); }
+  Access access() const { return {a.type, grid.width}; }
+
+  template <class T, int width, class Block>
+  TANDEM_THREAD void run(const Block& block, Shared<width>&) const {
+    norm_programs::overShares(block, grid,
+                              [&](const NormGrid::Share& share) { differentiate<T, width, Block>(share); });
+  }
+
+ private:
+  template <class T, int width, class Block>
+  TANDEM_THREAD void differentiate(const NormGrid::Share& share) const {
+    using namespace norm_programs;
+    float factor[width], offset[width], mean[width], bias[width], slope[width];
+    for (int i = 0; i < width; ++i) {
+      factor[i] = a.factor[share.channel + i], offset[i] = a.offset[share.channel + i];
+      mean[i] = a.mean[share.channel + i];
+      bias[i] = a.bias[share.channel + i], slope[i] = a.slope[share.channel + i];
+    }
+    overRows<2>(share, [&](auto together, int64_t row) {
+      constexpr int rows = decltype(together)::count;
+      const auto place = [&](int r) { return (row + r * share.step) * grid.channels + share.channel; };
+      GradientPackets<Block, T, width, rows> packets;
+      for (int r = 0; r < rows; ++r) packets.load(a, r, place(r));
+      for (int r = 0; r < rows; ++r) {
+        Packet<T, width> dx;
+        for (int i = 0; i < width; ++i) {
+          const float g = packets.masked(a, r, i, factor[i], offset[i]);
+          const float centred = Block::widen(packets.x[r].values[i]) - mean[i];
+          dx.values[i] = Block::template narrow<T>((g - bias[i]) * factor[i] + centred * slope[i]);
+        }
+        Block::store(static_cast<T*>(a.dx) + place(r), dx);
+      }
+    });
+  }
+};
+
+}  // namespace tandem

@@ -1,0 +1,194 @@
+#pragma once
+
+#include "kernels/norm/gpu_forward.h"
+
+namespace tandem {
+
+namespace norm_programs {
+
+// A block joins the chunks of eight channels: 32 bytes of each row of partials.
+inline constexpr int joinLanes = 8, joinLayers = blockThreads / joinLanes;
+
+inline int64_t joinBlocks(const NormGrid& grid) { return (grid.channels + joinLanes - 1) / joinLanes; }
+
+/// term(chunk, place of the block's channel in a [chunks, channels] array, lane) summed over the chunks, in fp64: into
+/// sums[lane].
+template <class Block, class Term>
+TANDEM_THREAD void sumOverChunks(const Block& block, const NormGrid& grid, double* sums, const Term& term) {
+  block.each([&](int thread) {
+    const int lane = thread % joinLanes;
+    const int64_t channel = block.index * joinLanes + lane;
+    double sum = 0;
+    if (channel < grid.channels) {
+      for (int64_t chunk = thread / joinLanes; chunk < grid.chunks; chunk += joinLayers) {
+        sum += term(chunk, chunk * grid.channels + channel, lane);
+      }
+    }
+    sums[thread] = sum;
+  });
+  foldLayers(block, joinLanes, joinLayers, [&](int into, int from) { sums[into] += sums[from]; });
+}
+
+/// body(channel, lane) for the channels of a block.
+template <class Block, class Body>
+TANDEM_THREAD void overJoined(const Block& block, const NormGrid& grid, const Body& body) {
+  block.each([&](int thread) {
+    const int64_t channel = block.index * joinLanes + thread;
+    if (thread < joinLanes && channel < grid.channels) body(channel, thread);
+  });
+}
+
+// Programs with a thread for each channel.
+inline int64_t channelBlocks(int64_t channels) { return (channels + blockThreads - 1) / blockThreads; }
+
+/// body(channel) for the channels of a block of such a program.
+template <class Block, class Body>
+TANDEM_THREAD void overChannels(const Block& block, int64_t channels, const Body& body) {
+  block.each([&](int thread) {
+    const int64_t channel = block.index * blockThreads + thread;
+    if (channel < channels) body(channel);
+  });
+}
+
+}  // namespace norm_programs
+
+/// Per channel what the normalisation needs, [channels] each: y = x * factor + offset.
+struct NormChannels {
+  const float *scale, *shift;
+  double epsilon;
+  float *inverseDeviation, *factor, *offset;
+
+  TANDEM_THREAD void write(int64_t channel, float mean, double variance) const {
+    const auto inverse = static_cast<float>(1 / sqrt(variance + epsilon)), slope = scale[channel] * inverse;
+    inverseDeviation[channel] = inverse;
+    factor[channel] = slope;
+    offset[channel] = fmaf(-mean, slope, shift[channel]);
+  }
+};
+
+/// Where a channel's statistics of a batch go, [channels] each. The running ones become (1 - momentum) * running +
+/// momentum * batch, with the unbiased variance.
+struct NormBatch {
+  NormChannels channels;
+  float *mean, *runningMean, *runningVar;
+  double momentum, values;  ///< `values`: that a channel has
+
+  TANDEM_THREAD void write(int64_t channel, double average, double variance) const {
+    const double unbiased = values > 1 ? variance * values / (values - 1) : variance;
+    mean[channel] = static_cast<float>(average);
+    runningMean[channel] = blend(runningMean[channel], average);
+    runningVar[channel] = blend(runningVar[channel], unbiased);
+    channels.write(channel, mean[channel], variance);
+  }
+
+ private:
+  TANDEM_THREAD float blend(float running, double batch) const {
+    return static_cast<float>((1 - momentum) * running + momentum * batch);
+  }
+};
+
+/// The chunks' statistics become the batch's: sums of squares about the chunks' own means one about the common mean.
+struct NormFinish {
+  NormGrid grid;
+  const float* partials;  ///< of NormStatistics
+  NormBatch batch;
+
+  template <int width>
+  struct Shared {
+    double means[blockThreads], squares[blockThreads];
+  };
+
+  int64_t blocks() const { return norm_programs::joinBlocks(grid); }
+
+  template <class T, int width, class Block>
+  TANDEM_THREAD void run(const Block& block, Shared<width>& shared) const {
+    using namespace norm_programs;
+    const double count = batch.values;
+    const float* const deviations = partials + grid.chunks * grid.channels;
+    sumOverChunks(block, grid, shared.means, [&](int64_t chunk, int64_t at, int) {
+      return partials[at] * (static_cast<double>(grid.rowsOf(chunk)) / count);
+    });
+    sumOverChunks(block, grid, shared.squares, [&](int64_t chunk, int64_t at, int lane) {
+      const double distance = partials[at] - shared.means[lane];
+      return deviations[at] + static_cast<double>(grid.rowsOf(chunk)) * distance * distance;
+    });
+    overJoined(block, grid, [&](int64_t channel, int lane) {
+      batch.write(channel, shared.means[lane], shared.squares[lane] / count);
+    });
+  }
+};
+
+/// The same from sums that a convolution took (ChannelSums).
+struct NormFromSums {
+  int64_t channelCount;
+  const float *sum, *squares, *about;  ///< `about` null: 0
+  NormBatch batch;
+
+  template <int width>
+  struct Shared {};
+
+  int64_t blocks() const { return norm_programs::channelBlocks(channelCount); }
+
+  template <class T, int width, class Block>
+  TANDEM_THREAD void run(const Block& block, Shared<width>&) const {
+    norm_programs::overChannels(block, channelCount, [&](int64_t channel) {
+      const double distance = sum[channel] / batch.values;
+      const double variance = squares[channel] / batch.values - distance * distance;
+      const double average = about ? about[channel] + distance : distance;
+      batch.write(channel, average, variance < 0 ? 0 : variance);  // NaN stays NaN
+    });
+  }
+};
+
+/// The same in evaluation, from the running statistics.
+struct NormEvaluate {
+  int64_t channelCount;
+  const float *runningMean, *runningVar;
+  NormChannels channels;
+
+  template <int width>
+  struct Shared {};
+
+  int64_t blocks() const { return norm_programs::channelBlocks(channelCount); }
+
+  template <class T, int width, class Block>
+  TANDEM_THREAD void run(const Block& block, Shared<width>&) const {
+    norm_programs::overChannels(block, channelCount, [&](int64_t channel) {
+      channels.write(channel, runningMean[channel], runningVar[channel]);
+    });
+  }
+};
+
+/// The chunks' sums of NormSums become the gradients of scale and shift, and what NormGradient needs of them.
+struct NormSumsFinish {
+  NormGrid grid;
+  const float* partials;  ///< of NormSums
+  const float *inverseDeviation, *factor;
+  bool training;  ///< else bias and slope are zero: the statistics do not depend on x
+  float *scaleGradient, *shiftGradient, *bias, *slope;
+
+  template <int width>
+  struct Shared {
+    double sums[blockThreads], products[blockThreads];
+  };
+
+  int64_t blocks() const { return norm_programs::joinBlocks(grid); }
+
+  template <class T, int width, class Block>
+  TANDEM_THREAD void run(const Block& block, Shared<width>& shared) const {
+    using namespace norm_programs;
+    const float* const second = partials + grid.chunks * grid.channels;
+    sumOverChunks(block, grid, shared.sums, [&](int64_t, int64_t at, int) { return partials[at]; });
+    sumOverChunks(block, grid, shared.products, [&](int64_t, int64_t at, int) { return second[at]; });
+    overJoined(block, grid, [&](int64_t channel, int lane) {
+      const double deviation = inverseDeviation[channel], normed = shared.products[lane] * deviation;
+      const double share = training ? 1 / static_cast<double>(grid.rows) : 0;
+      shiftGradient[channel] = static_cast<float>(shared.sums[lane]);
+      scaleGradient[channel] = static_cast<float>(normed);
+      bias[channel] = static_cast<float>(shared.sums[lane] * share);
+      slope[channel] = static_cast<float>(-share * normed * deviation * factor[channel]);
+    });
+  }
+};
+
+}  // namespace tandem

@@ -1,0 +1,168 @@
+#include "kernels/norm/norm_act_kernel.h"
+#include "kernels/simd/vector.h"
+
+namespace tandem {
+namespace {
+
+// Rows that are read side by side: a few streams for the prefetcher, and one visit to the sums for all of them.
+constexpr int together = 8;       // of one tensor
+constexpr int togetherOfAll = 4;  // of up to four tensors, one of them written: with 8, bf16 takes twice as long
+
+/// Calls body<V>(column) for vectors of columns, then for single ones.
+template <class Body>
+TANDEM_INLINE void overColumns(int64_t columns, const Body& body) {
+  int64_t column = 0;
+  for (; column + lanes <= columns; column += lanes) body(Floats{}, column);
+  for (; column < columns; ++column) body(float{}, column);
+}
+
+TANDEM_INLINE void zero(float* values, int64_t count) {
+  std::memset(values, 0, static_cast<size_t>(count) * sizeof(float));
+}
+
+// Adds `rows` rows to mean and squares of the `before` rows seen so far: their own statistics first, while they are in
+// registers, then both sets are merged (Chan, Golub, LeVeque 1979).
+template <int rows, class T>
+TANDEM_INLINE void mergeRows(const T* x, int64_t columns, int64_t before, float* mean, float* squares) {
+  const auto seen = static_cast<float>(before);
+  const float share = rows / (seen + rows), weight = seen * share;
+  overColumns(columns, [=](auto kind, int64_t column) TANDEM_INLINE_LAMBDA {
+    using V = decltype(kind);
+    V values[rows];
+    V sum{};
+    for (int row = 0; row < rows; ++row) {
+      values[row] = load<V>(x + row * columns + column);
+      sum += values[row];
+    }
+    const V own = sum * (1.0F / rows);
+    V deviations{};
+    for (int row = 0; row < rows; ++row) deviations += (values[row] - own) * (values[row] - own);
+    const V old = load<V>(mean + column), distance = own - old;
+    store(mean + column, old + distance * share);
+    store(squares + column, load<V>(squares + column) + deviations + distance * distance * weight);
+  });
+}
+
+template <class T>
+TANDEM_INLINE void statistics(const NormStatisticsArguments& a, int64_t first, int64_t last, float* mean,
+                              float* squares) {
+  const T* const x = static_cast<const T*>(a.x);
+  zero(mean, a.columns);
+  zero(squares, a.columns);
+  int64_t row = first;
+  for (; row + together <= last; row += together) {
+    mergeRows<together>(x + row * a.columns, a.columns, row - first, mean, squares);
+  }
+  for (; row < last; ++row) mergeRows<1>(x + row * a.columns, a.columns, row - first, mean, squares);
+}
+
+// Written once for forward and backward: a recomputed mask must agree with the output to the last bit. (This file is
+// compiled without contraction to fused multiply-adds.)
+template <class V>
+TANDEM_INLINE V normalised(V x, V factor, V offset) {
+  return x * factor + offset;
+}
+
+template <class T>
+TANDEM_INLINE void apply(const NormActArguments& a, int64_t first, int64_t last) {
+  const T* const x = static_cast<const T*>(a.x);
+  const T* const residual = static_cast<const T*>(a.residual);
+  T* const y = static_cast<T*>(a.y);
+  for (int64_t row = first; row < last; ++row) {
+    const int64_t at = row * a.columns;
+    overColumns(a.columns, [&](auto kind, int64_t column) TANDEM_INLINE_LAMBDA {
+      using V = decltype(kind);
+      V value = normalised(load<V>(x + at + column), load<V>(a.factor + column), load<V>(a.offset + column));
+      if (residual) value += load<V>(residual + at + column);
+      if (a.relu) value = value < V{} ? V{} : value;  // NaN stays NaN
+      store(y + at + column, value);
+    });
+  }
+}
+
+/// The gradient before the ReLU, at one place.
+template <class V, class T>
+TANDEM_INLINE V maskedGradient(const NormActGradientArguments& a, int64_t at, int64_t column, V x) {
+  V g = load<V>(static_cast<const T*>(a.gradients[0]) + at);
+  if (a.gradients[1]) g += load<V>(static_cast<const T*>(a.gradients[1]) + at);
+  if (!a.relu) return g;
+  const V y = a.y ? load<V>(static_cast<const T*>(a.y) + at)
+                  : normalised(x, load<V>(a.factor + column), load<V>(a.offset + column));
+  return y <= V{} ? V{} : g;
+}
+
+template <int rows, class T>
+TANDEM_INLINE void sumRows(const NormActGradientArguments& a, int64_t row, float* sum, float* product) {
+  overColumns(a.columns, [&](auto kind, int64_t column) TANDEM_INLINE_LAMBDA {
+    using V = decltype(kind);
+    const V mean = load<V>(a.mean + column);
+    V sums{}, products{};
+    for (int i = 0; i < rows; ++i) {
+      const int64_t at = (row + i) * a.columns + column;
+      const V x = load<V>(static_cast<const T*>(a.x) + at);
+      V g = maskedGradient<V, T>(a, at, column, x);
+      if (a.masked) {
+        T* const kept = static_cast<T*>(a.masked) + at;
+        store(kept, g);
+        if constexpr (sizeof(T) < sizeof(float)) g = load<V>(kept);  // as rounded, which dx will be made from
+      }
+      sums += g;
+      products += g * (x - mean);
+    }
+    store(sum + column, load<V>(sum + column) + sums);
+    store(product + column, load<V>(product + column) + products);
+  });
+}
+
+// Arguments by value here and below: what is written could else be them, and each would be read again every time.
+template <class T>
+TANDEM_INLINE void sums(NormActGradientArguments a, int64_t first, int64_t last, float* sum, float* product) {
+  zero(sum, a.columns);
+  zero(product, a.columns);
+  int64_t row = first;
+  for (; row + togetherOfAll <= last; row += togetherOfAll) sumRows<togetherOfAll, T>(a, row, sum, product);
+  for (; row < last; ++row) sumRows<1, T>(a, row, sum, product);
+}
+
+template <class T>
+TANDEM_INLINE void gradient(NormActGradientArguments a, int64_t first, int64_t last) {
+  const T* const kept = static_cast<const T*>(a.masked);
+  for (int64_t row = first; row < last; ++row) {
+    overColumns(a.columns, [&](auto kind, int64_t column) TANDEM_INLINE_LAMBDA {
+      using V = decltype(kind);
+      const int64_t at = row * a.columns + column;
+      const V x = load<V>(static_cast<const T*>(a.x) + at);
+      const V g = kept ? load<V>(kept + at) : maskedGradient<V, T>(a, at, column, x);
+      const V centred = x - load<V>(a.mean + column);
+      const V result =
+          (g - load<V>(a.bias + column)) * load<V>(a.factor + column) + centred * load<V>(a.slope + column);
+      store(static_cast<T*>(a.dx) + at, result);
+    });
+  }
+}
+
+void normStatistics(const NormStatisticsArguments& a, int64_t first, int64_t last, float* mean, float* squares) {
+  withElement(a.type,
+              [&](auto kind) TANDEM_INLINE_LAMBDA { statistics<decltype(kind)>(a, first, last, mean, squares); });
+}
+
+void normAct(const NormActArguments& a, int64_t first, int64_t last) {
+  withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA { apply<decltype(kind)>(a, first, last); });
+}
+
+void normActSums(const NormActGradientArguments& a, int64_t first, int64_t last, float* sum, float* product) {
+  withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA { sums<decltype(kind)>(a, first, last, sum, product); });
+}
+
+void normActGradient(const NormActGradientArguments& a, int64_t first, int64_t last) {
+  withElement(a.type, [&](auto kind) TANDEM_INLINE_LAMBDA { gradient<decltype(kind)>(a, first, last); });
+}
+
+}  // namespace
+
+template <>
+NormKernels NormKernels::with<Vectors::TANDEM_VECTORS>() {
+  return {normStatistics, normAct, normActSums, normActGradient};
+}
+
+}  // namespace tandem

@@ -1,0 +1,202 @@
+#include "kernels/norm/norm_act.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/DeviceGuard.h>
+
+#include "base/error.h"
+#include "kernels/gpu/dispatch.h"
+#include "kernels/norm/backend.h"
+
+namespace tandem {
+namespace {
+
+constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
+
+void checkPair(const at::Tensor& x, const at::Tensor& other, const char* what) {
+  const bool dense = other.is_contiguous(channelsLast);
+  check(dense && other.sizes() == x.sizes() && other.scalar_type() == x.scalar_type(), what);
+}
+
+bool ownsMemoryAlone(const at::Tensor& tensor) { return tensor.use_count() == 1 && tensor.storage().use_count() == 1; }
+
+at::Tensor memoryFor(const at::Tensor& like, const at::Tensor& reusable) {
+  return ownsMemoryAlone(reusable) ? reusable : at::empty_like(like);
+}
+
+// In the memory format in which it lies, which suggest_memory_format() does not see in every strided view.
+at::Tensor dense(const at::Tensor& tensor) {
+  const bool isLast = tensor.dim() == 4 && tensor.stride(1) == 1;
+  return tensor.contiguous(isLast ? channelsLast : at::MemoryFormat::Contiguous);
+}
+
+void enqueue(const NormProgram& program, const at::Tensor& x) {
+  const c10::DeviceGuard guard(x.device());
+  gpu::normAct(program, currentStream(x));
+}
+
+// Null where the reference runs.
+const NormActPasses* passesFor(at::Device device, at::ScalarType type, at::MemoryFormat format) {
+  if (format != channelsLast || !isElement(type)) return nullptr;
+  static const auto onGpu = normActInBlocks(enqueue);
+  return device.is_cpu() ? &normActOnCpu() : device.is_cuda() ? onGpu.get() : nullptr;
+}
+
+const NormActPasses* passesFor(const at::Tensor& x) {
+  if (x.dim() != 4 || !x.is_contiguous(channelsLast)) return nullptr;
+  return passesFor(x.device(), x.scalar_type(), channelsLast);
+}
+
+// The second pass over x, with statistics known.
+at::Tensor normalised(const NormActPasses& passes, const at::Tensor& x, const at::Tensor& residual,
+                      const NormActOptions& options, const NormActSaved& saved) {
+  const at::Tensor added = residual.defined() ? residual.contiguous(channelsLast) : residual;
+  if (added.defined()) checkPair(x, added, "normAct: residual like x");
+  at::Tensor y = at::empty_like(x);
+  NormActArguments arguments{};
+  arguments.x = x.const_data_ptr();
+  arguments.residual = added.defined() ? added.const_data_ptr() : nullptr;
+  arguments.y = y.data_ptr();
+  arguments.type = elementOf(x, "normAct");
+  arguments.relu = options.relu;
+  passes.normalise(x, saved, arguments);
+  return y;
+}
+
+void keep(const at::Tensor& x, const at::Tensor& y, bool readsOutput, const NormActOptions& options,
+          NormActSaved& saved) {
+  saved.x = x;
+  saved.y = options.relu && readsOutput ? y : at::Tensor();
+}
+
+}  // namespace
+
+bool hasNormActKernel(at::Device device, at::ScalarType type, at::MemoryFormat format) {
+  return passesFor(device, type, format) != nullptr;
+}
+
+at::Tensor normAct(const at::Tensor& given, const at::Tensor& residual, const NormParameters& parameters,
+                   const NormActOptions& options, NormActSaved& saved) {
+  const at::Tensor x = dense(given);
+  const NormActPasses* const passes = passesFor(x);
+  if (!passes) return normActReference(x, residual, parameters, options, saved);
+  saved = {};
+  saved.parameters = parameters;
+  return normActBy(*passes, x, residual, options, saved);
+}
+
+void normActStatistics(const at::Tensor& given, const ChannelSums& sums, const NormParameters& parameters,
+                       const NormActOptions& options, NormActSaved& saved) {
+  const at::Tensor x = dense(given);
+  const NormActPasses* const passes = passesFor(x);
+  check(passes != nullptr && options.training, "normActStatistics: a kernel, in training");
+  saved = {};
+  saved.parameters = parameters;
+  passes->statistics(x, sums, options, saved);
+}
+
+at::Tensor normActBy(const NormActPasses& passes, const at::Tensor& x, const at::Tensor& residual,
+                     const NormActOptions& options, NormActSaved& saved) {
+  passes.statistics(x, options, saved);
+  return normActAgainBy(passes, x, residual, options, saved);
+}
+
+at::Tensor normActAgain(const at::Tensor& given, const at::Tensor& residual, const NormActOptions& options,
+                        NormActSaved& saved) {
+  const at::Tensor x = dense(given);
+  if (const NormActPasses* const passes = passesFor(x)) return normActAgainBy(*passes, x, residual, options, saved);
+  const NormParameters parameters = saved.parameters;
+  NormParameters untouched = parameters;
+  if (options.training) untouched.runningMean = untouched.runningVar = at::Tensor();
+  at::Tensor y = normActReference(x, residual, untouched, options, saved);
+  saved.parameters = parameters;
+  return y;
+}
+
+at::Tensor normActAgainBy(const NormActPasses& passes, const at::Tensor& x, const at::Tensor& residual,
+                          const NormActOptions& options, NormActSaved& saved) {
+  at::Tensor y = normalised(passes, x, residual, options, saved);
+  keep(x, y, residual.defined(), options, saved);
+  return y;
+}
+
+void normActKeep(const at::Tensor& given, const at::Tensor& y, bool hasResidual, const NormActOptions& options,
+                 NormActSaved& saved) {
+  const at::Tensor x = dense(given);
+  keep(x, y, hasResidual || !passesFor(x), options, saved);
+}
+
+NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved, bool hasResidual,
+                                 const NormActOptions& options) {
+  if (const NormActPasses* const passes = passesFor(saved.x)) {
+    return normActBackwardBy(*passes, std::move(outputGradients), saved, hasResidual, options);
+  }
+  return normActBackwardReference(std::move(outputGradients), saved, hasResidual, options);
+}
+
+NormActGradients normActBackwardBy(const NormActPasses& passes, std::vector<at::Tensor> outputGradients,
+                                   const NormActSaved& saved, bool hasResidual, const NormActOptions& options) {
+  const at::Tensor& x = saved.x;
+  check(!outputGradients.empty(), "normActBackward: a gradient");
+  for (at::Tensor& gradient : outputGradients) gradient = gradient.contiguous(channelsLast);
+  for (const at::Tensor& gradient : outputGradients) checkPair(x, gradient, "normActBackward: gradients like x");
+  if (outputGradients.size() > 2) outputGradients = {addGradients(std::move(outputGradients))};
+
+  // The masked gradient is kept where somebody else needs it too.
+  const bool keepMasked = hasResidual && (options.relu || outputGradients.size() > 1);
+  NormActGradients result;
+  if (hasResidual) result.residual = keepMasked ? memoryFor(x, outputGradients[0]) : outputGradients[0];
+  const bool gradientIsFree = !result.residual.defined() || !result.residual.is_same(outputGradients[0]);
+  result.x = gradientIsFree ? memoryFor(x, outputGradients[0]) : at::empty_like(x);
+
+  NormActGradientArguments arguments{};
+  arguments.gradients[0] = outputGradients[0].const_data_ptr();
+  arguments.gradients[1] = outputGradients.size() > 1 ? outputGradients[1].const_data_ptr() : nullptr;
+  arguments.x = x.const_data_ptr();
+  arguments.y = saved.y.defined() ? saved.y.const_data_ptr() : nullptr;
+  arguments.masked = keepMasked ? result.residual.data_ptr() : nullptr;
+  arguments.dx = result.x.data_ptr();
+  arguments.type = elementOf(x, "normActBackward");
+  arguments.relu = options.relu;
+  passes.gradients(x, saved, options.training, arguments, result);
+  return result;
+}
+
+at::Tensor normActReference(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
+                            const NormActOptions& options, NormActSaved& saved) {
+  // What at::batch_norm() calls: it picks cuDNN where that is possible.
+  auto [y, mean, inverseDeviation, reserve, implementation] =
+      at::_batch_norm_impl_index(x, parameters.scale, parameters.shift, parameters.runningMean, parameters.runningVar,
+                                 options.training, options.momentum, options.epsilon, /*cudnn_enabled=*/true);
+  if (residual.defined()) y.add_(residual);
+  if (options.relu) y.relu_();
+  saved = {x, options.relu ? y : at::Tensor(), parameters, mean, inverseDeviation, {}, {}, {}, reserve, implementation};
+  return y;
+}
+
+NormActGradients normActBackwardReference(std::vector<at::Tensor> outputGradients, const NormActSaved& saved,
+                                          bool hasResidual, const NormActOptions& options) {
+  at::Tensor g = addGradients(std::move(outputGradients));
+  if (options.relu) g = at::threshold_backward(g, saved.y, 0);
+  NormActGradients result;
+  if (hasResidual) result.residual = g;
+  const NormParameters& parameters = saved.parameters;
+  std::tie(result.x, result.scale, result.shift) = at::_batch_norm_impl_index_backward(
+      saved.implementation, saved.x, g, parameters.scale, parameters.runningMean, parameters.runningVar, saved.mean,
+      saved.inverseDeviation, options.training, options.epsilon, {true, true, true}, saved.reserve);
+  return result;
+}
+
+at::Tensor addGradients(std::vector<at::Tensor> gradients) {
+  check(!gradients.empty(), "a gradient");
+  at::Tensor sum = std::move(gradients[0]);
+  for (size_t i = 1; i < gradients.size(); ++i) {
+    if (ownsMemoryAlone(sum)) {
+      sum.add_(gradients[i]);
+    } else {
+      sum = sum.add(gradients[i]);
+    }
+  }
+  return sum;
+}
+
+}  // namespace tandem

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "kernels/optimizer/adam_step.h"
+#include "kernels/optimizer/device_hyperparameters.h"
+
+namespace tandem {
+
+/// Running means of the gradient (m) and of its square (v), [n] fp32, zero before the first step.
+struct AdamMoments {
+  at::Tensor mean, square;
+};
+
+/// One pass over 1-D contiguous tensors of n elements on one device, the step's too: `master` fp32 and the moments are
+/// updated, `gradient` fp32 or 16-bit is read, and the new weight is rounded into `weights` unless that is the same
+/// memory as `master`.
+void adamUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, const AdamMoments& moments,
+                const PreparedStep<AdamStep>& step);
+
+/// The same by the ATen operations of PyTorch's optimizer, in the type of `master`: the oracle of the tests.
+void adamUpdateReference(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient,
+                         const AdamMoments& moments, const AdamStep& step);
+
+}  // namespace tandem

@@ -1,0 +1,24 @@
+#include "kernels/gpu/launch.cuh"
+#include "kernels/optimizer/adam_kernel.h"
+#include "kernels/optimizer/sgd_kernel.h"
+
+namespace tandem::gpu {
+namespace {
+
+// By one thread: powers in fp64 are slow on many GPUs, and all elements need the same.
+template <class Step>
+__global__ void prepareKernel(typename Step::Coefficients* there, Step step) {
+  if (threadIdx.x == 0) *there = coefficientsOf(step);
+}
+
+}  // namespace
+
+void prepare(SgdCoefficients* there, const SgdStep& step, void* stream) {
+  launchBlocks(prepareKernel<SgdStep>, 1, stream, there, step);
+}
+
+void prepare(AdamCoefficients* there, const AdamStep& step, void* stream) {
+  launchBlocks(prepareKernel<AdamStep>, 1, stream, there, step);
+}
+
+}  // namespace tandem::gpu

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "kernels/optimizer/scaled_loss.h"
+
+namespace tandem {
+
+/// What is left of an SgdStep for each element.
+struct SgdCoefficients {
+  float rate, momentum, weightDecay, scale;
+  bool nesterov;
+  const float* overflow;  ///< null, or in memory of the device; not 0: nothing is updated
+};
+
+/// One step of SGD, PyTorch's rule, where the gradient of a scaled loss is divided by its scale first:
+///   g = scale * gradient + weightDecay * w;  v = momentum * v + g;  w -= rate * (nesterov ? g + momentum * v : v)
+struct SgdStep {
+  using Coefficients = SgdCoefficients;
+  float rate = 0, momentum = 0, weightDecay = 0, scale = 1;
+  bool nesterov = false;
+  ScaledLoss scaled = {};
+};
+
+/// On the device that holds `scaled`.
+TANDEM_THREAD SgdCoefficients coefficientsOf(const SgdStep& step) {
+  const float scale = step.scale / lossScaleOf(step.scaled);
+  return {step.rate, step.momentum, step.weightDecay, scale, step.nesterov, step.scaled.overflow};
+}
+
+}  // namespace tandem

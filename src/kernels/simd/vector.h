@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstring>
+
+#include "kernels/simd/element.h"
+#include "kernels/simd/isa_dispatch.h"
+
+/// Some fp32 values as one, a register of AVX-512 or of AVX2, for loops that the compiler would not vectorise by
+/// itself. Only in sources NAME_lanes.cpp (kernels/simd/isa_dispatch.h), which are built apart for TANDEM_VECTORS, one
+/// of the enumerators of Vectors, with the flags that belong to it: in clones of a function (clones.h) the compiler
+/// takes such values apart. Nothing there may be shared with other sources, so what is called is inlined or has no
+/// linkage. The same code serves a single float for what is left over at the end of a row: `load<V>`, `store` and the
+/// rest are written for both.
+#pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no such value is ever passed in a call
+
+namespace tandem {
+
+constexpr int lanes = lanesWith(Vectors::TANDEM_VECTORS);
+using Floats = float __attribute__((vector_size(lanes * sizeof(float))));
+
+namespace vector_detail {
+using Halves = uint16_t __attribute__((vector_size(lanes * sizeof(uint16_t))));
+using Words = uint32_t __attribute__((vector_size(lanes * sizeof(uint32_t))));
+}  // namespace vector_detail
+
+template <class V>
+constexpr int64_t lanesOf = sizeof(V) / sizeof(float);
+
+template <class V>
+TANDEM_INLINE V load(const float* from) {
+  V value;
+  std::memcpy(&value, from, sizeof(V));
+  return value;
+}
+
+template <class V>
+TANDEM_INLINE V load(const Bf16* from) {
+  if constexpr (lanesOf<V> == 1) {
+    return toFloat(*from);
+  } else {
+    vector_detail::Halves halves;
+    std::memcpy(&halves, from, sizeof(halves));
+    return reinterpret_cast<V>(__builtin_convertvector(halves, vector_detail::Words) << 16);
+  }
+}
+
+/// As toFloat(Half).
+template <class V>
+TANDEM_INLINE V load(const Half* from) {
+  if constexpr (lanesOf<V> == 1) {
+    return toFloat(*from);
+  } else {
+    using namespace vector_detail;
+    Halves halves;
+    std::memcpy(&halves, from, sizeof(halves));
+    const Words bits = __builtin_convertvector(halves, Words), sign = (bits & 0x8000U) << 16, twice = bits << 17;
+    const auto normal = reinterpret_cast<V>((twice >> 4) + (0xE0U << 23)) * 0x1p-112F;
+    const auto subnormal = reinterpret_cast<V>((twice >> 17) | (126U << 23)) - 0.5F;
+    return reinterpret_cast<V>(
+        sign | (twice < (1U << 27) ? reinterpret_cast<Words>(subnormal) : reinterpret_cast<Words>(normal)));
+  }
+}
+
+template <class V>
+TANDEM_INLINE void store(float* to, V value) {
+  std::memcpy(to, &value, sizeof(V));
+}
+
+/// Rounds as fromFloat<Bf16>() does.
+template <class V>
+TANDEM_INLINE void store(Bf16* to, V value) {
+  if constexpr (lanesOf<V> == 1) {
+    *to = fromFloat<Bf16>(value);
+  } else {
+    using namespace vector_detail;
+    const auto bits = reinterpret_cast<Words>(value);
+    const Words rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
+    const Words kept = (bits & 0x7fffffffU) > 0x7f800000U ? Words{} + 0x7fc0U : rounded;
+    const Halves halves = __builtin_convertvector(kept, Halves);
+    std::memcpy(to, &halves, sizeof(halves));
+  }
+}
+
+/// Rounds as fromFloat<Half>() does.
+template <class V>
+TANDEM_INLINE void store(Half* to, V value) {
+  if constexpr (lanesOf<V> == 1) {
+    *to = fromFloat<Half>(value);
+  } else {
+    using namespace vector_detail;
+    const auto bits = reinterpret_cast<Words>(value);
+    const Words twice = bits << 1, exponent = twice & 0xFF000000U;
+    const Words bias = exponent < 0x71000000U ? Words{} + 0x71000000U : exponent;
+    const V size = reinterpret_cast<V>(bits & 0x7fffffffU) * 0x1p+112F * 0x1p-110F;
+    const auto sum = reinterpret_cast<Words>(reinterpret_cast<V>((bias >> 1) + 0x07800000U) + size);
+    const Words rounded = ((sum >> 13) & 0x7C00U) + (sum & 0x0FFFU);
+    const Words kept = ((bits >> 16) & 0x8000U) | (twice > 0xFF000000U ? Words{} + 0x7E00U : rounded);
+    const Halves halves = __builtin_convertvector(kept, Halves);
+    std::memcpy(to, &halves, sizeof(halves));
+  }
+}
+
+}  // namespace tandem

@@ -1,9 +1,0 @@
-#include "kernels/lanes.h"
-#include "kernels/packed_product.h"
-
-namespace tandem::packed {
-
-// Here, and not beside what it guards: that source is built for such processors alone.
-bool cpu::takesBf16() { return widestVectors() == Vectors::avx512 && __builtin_cpu_supports("avx512bf16"); }
-
-}  // namespace tandem::packed

@@ -1,0 +1,139 @@
+#include "machine/process/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "machine/cpu/host_facts.h"
+
+namespace tandem {
+namespace {
+
+constexpr int childOutput = 3;
+
+[[noreturn]] void fail(const char* what, int error) {
+  throw InternalError(concat("cannot start a worker process: ", what, ": ", std::strerror(error)));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  int get() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
+
+struct Pipe {
+  Descriptor read, write;
+};
+
+Pipe makePipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) fail("pipe", errno);
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+Descriptor pipeHolding(const std::string& text) {
+  Pipe pipe = makePipe();
+  fcntl(pipe.write.get(), F_SETFL, O_NONBLOCK);
+  if (write(pipe.write.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) fail("write", errno);
+  return std::move(pipe.read);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (auto& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+struct SpawnSettings {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+
+  SpawnSettings(int input, int output) {
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, output, childOutput);
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes, 0);
+  }
+  ~SpawnSettings() {
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+};
+
+}  // namespace
+
+std::vector<std::string> workerEnvironment() {
+  std::vector<std::string> kept;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!overridesPlacement(text.substr(0, text.find('=')))) kept.emplace_back(text);
+  }
+  return kept;
+}
+
+ChildProcess::ChildProcess(const ChildOptions& options) {
+  const Descriptor input = pipeHolding(options.input);
+  Pipe output = makePipe();
+  const SpawnSettings settings(input.get(), output.write.get());
+  std::vector<std::string> arguments{options.executable};
+  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
+  auto environment = options.environment;
+  const int error = posix_spawn(&id_, options.executable.c_str(), &settings.actions, &settings.attributes,
+                                pointers(arguments).data(), pointers(environment).data());
+  if (error != 0) {
+    id_ = -1;
+    fail(options.executable.c_str(), error);
+  }
+  output_ = output.read.release();
+}
+
+ChildProcess::~ChildProcess() {
+  kill();
+  wait(0);
+  if (output_ >= 0) close(output_);
+}
+
+void ChildProcess::kill() noexcept {
+  if (id_ > 0) ::kill(-id_, SIGKILL);
+}
+
+int ChildProcess::wait(double graceSeconds) {
+  const Nanos begin = now();
+  while (id_ > 0) {
+    const pid_t ended = waitpid(id_, &status_, WNOHANG);
+    if (ended == id_ || (ended < 0 && errno != EINTR)) {
+      id_ = -1;
+    } else {
+      if (seconds(now() - begin) >= graceSeconds) kill();
+      poll(nullptr, 0, 5);
+    }
+  }
+  return status_;
+}
+
+}  // namespace tandem

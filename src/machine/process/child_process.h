@@ -1,0 +1,45 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace tandem {
+
+struct ChildOptions {
+  std::string executable;
+  std::vector<std::string> arguments;    ///< without the program's name
+  std::vector<std::string> environment;  ///< "NAME=value"
+  std::string input;                     ///< its standard input; at most 64 KiB, the capacity of a pipe
+};
+
+/// This process's environment without the variables that would undo the placement of a worker's threads
+/// (overridesPlacement in machine/cpu/host_facts.h).
+std::vector<std::string> workerEnvironment();
+
+/// A child process in its own process group that writes to us through its descriptor 3. Its standard output goes to our
+/// standard error, so that nothing mixes with results.
+class ChildProcess {
+ public:
+  /// Throws InternalError when the system refuses.
+  explicit ChildProcess(const ChildOptions& options);
+  /// Kills the child when it still runs.
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  int output() const { return output_; }  ///< reading end of its descriptor 3
+  pid_t id() const { return id_; }
+  void kill() noexcept;  ///< with all processes of its group
+
+  /// Waits until the child has ended, or kills it after `graceSeconds`. Returns the status of waitpid(2).
+  int wait(double graceSeconds);
+
+ private:
+  pid_t id_ = -1;
+  int output_ = -1;
+  int status_ = 0;
+};
+
+}  // namespace tandem

@@ -1,0 +1,200 @@
+#include "measure/record/results_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "formats/io/free_space.h"
+#include "measure/record/hash_chain.h"
+#include "measure/record/record_json.h"
+
+namespace tandem {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view recordStart = R"({"config":)";  // members are stored sorted by name
+
+[[noreturn]] void fail(const std::string& path, const std::string& action, const std::string& reason) {
+  throw StorageError(concat("results file '", path, "': cannot ", action, ": ", reason,
+                            " (free there: ", freeSpaceText(path), "); choose another place with --out"));
+}
+
+[[noreturn]] void failErrno(const std::string& path, const std::string& action) {
+  fail(path, action, std::strerror(errno));
+}
+
+/// Keeps other processes from appending. File systems without flock are left to O_APPEND alone.
+class Lock {
+ public:
+  Lock(int descriptor, const std::string& path) : descriptor_(descriptor) {
+    while (flock(descriptor_, LOCK_EX) != 0) {
+      if (errno == EINTR) continue;
+      if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK) return;
+      failErrno(path, "lock it");
+    }
+  }
+  ~Lock() { flock(descriptor_, LOCK_UN); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+struct Extent {
+  bool regular;
+  off_t size;
+};
+
+Extent extentOf(int descriptor, const std::string& path) {
+  struct stat facts {};
+  if (fstat(descriptor, &facts) != 0) failErrno(path, "read its size");
+  return {S_ISREG(facts.st_mode), facts.st_size};
+}
+
+std::string bytesAt(int descriptor, off_t offset, size_t count, const std::string& path) {
+  std::string bytes(count, '\0');
+  const ssize_t got = pread(descriptor, bytes.data(), count, offset);
+  if (got < 0) failErrno(path, "read it");
+  bytes.resize(static_cast<size_t>(got));
+  return bytes;
+}
+
+void checkHoldsRecords(int descriptor, const std::string& path) {
+  const auto [regular, size] = extentOf(descriptor, path);
+  if (!regular) return;
+  const std::string start = bytesAt(descriptor, 0, recordStart.size(), path);
+  if (!recordStart.starts_with(start)) fail(path, "append to it", "it holds something else than records");
+}
+
+/// The place after the last newline: a line torn by a crash begins there.
+off_t endOfWholeLines(int descriptor, off_t size, const std::string& path) {
+  while (size > 0 && bytesAt(descriptor, size - 1, 1, path) != "\n") --size;
+  return size;
+}
+
+/// What a crash left of a line is kept beside the file.
+void setAside(const std::string& torn, const std::string& path) {
+  std::ofstream aside(path + ".torn", std::ios::app | std::ios::binary);
+  aside << torn << '\n' << std::flush;
+  if (!aside) fail(path, "keep its torn last line in '" + path + ".torn'", std::strerror(errno));
+}
+
+/// Makes the file end with a whole line and returns its size. A record that only lacks its newline is kept.
+off_t endLastLine(int descriptor, off_t size, const std::string& path) {
+  const off_t end = endOfWholeLines(descriptor, size, path);
+  if (end == size) return size;
+  const std::string line = bytesAt(descriptor, end, static_cast<size_t>(size - end), path);
+  if (json::accept(line) && write(descriptor, "\n", 1) == 1) return size + 1;
+  setAside(line, path);
+  if (ftruncate(descriptor, end) != 0) failErrno(path, "cut off a torn last line");
+  return end;
+}
+
+/// By which the next line names the last one, whose newline ends the file's `size` bytes.
+std::string lastChain(int descriptor, off_t size, const std::string& path) {
+  if (size == 0) return noSeal;
+  const off_t end = size - 1;
+  const off_t tail = std::max<off_t>(0, end - static_cast<off_t>(sealSize) - 1);
+  const std::string seal = bytesAt(descriptor, tail, static_cast<size_t>(end - tail), path);
+  if (hasSeal(seal)) return chainOf(seal);
+  const off_t begin = endOfWholeLines(descriptor, end, path);
+  return chainOf(bytesAt(descriptor, begin, static_cast<size_t>(end - begin), path));
+}
+
+ssize_t writeOnce(int descriptor, const std::string& line) {
+  ssize_t written = 0;
+  do {
+    written = write(descriptor, line.data(), line.size());
+  } while (written < 0 && errno == EINTR);
+  return written;
+}
+
+bool flushed(int descriptor) { return fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS; }
+
+void appendObject(int descriptor, const std::string& object, const std::string& path) {
+  const auto [regular, size] = extentOf(descriptor, path);
+  const off_t end = regular ? endLastLine(descriptor, size, path) : 0;
+  const std::string line = sealed(object, regular ? lastChain(descriptor, end, path) : noSeal) + "\n";
+  const ssize_t written = writeOnce(descriptor, line);
+  const bool whole = written == static_cast<ssize_t>(line.size());
+  if (whole && flushed(descriptor)) return;
+  std::string reason =
+      written < 0 || whole ? std::strerror(errno) : concat("only ", written, " of ", line.size(), " bytes fitted");
+  if (regular && ftruncate(descriptor, end) != 0) reason += ", and the torn line could not be cut off";
+  fail(path, "append a record", reason);
+}
+
+RunRecord parseLine(const std::string& line) {
+  try {
+    RunRecord record = recordFromJson(json::parse(line));
+    if (isAsSealed(line)) return record;
+  } catch (const json::exception& failure) {
+    throw DataError(concat("not a JSON record: ", failure.what()));
+  }
+  throw DataError("the record was changed after it was written (its SHA-256 differs); measure again");
+}
+
+/// `chain`: of the line before.
+void checkChain(const std::string& line, const std::string& chain, int64_t number, const std::string& path) {
+  if (!hasSeal(line) || previousOf(line) == chain) return;
+  logWarning(concat("results file '", path, "': line ", number,
+                    number == 1 ? " was not the first that was written"
+                                : " was not written behind the line before it: lines were taken out, put in or moved"));
+}
+
+}  // namespace
+
+ResultsFile::ResultsFile(std::string path)
+    : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666)) {
+  if (descriptor_ < 0) failErrno(path_, "open it for writing");
+  try {
+    checkHoldsRecords(descriptor_, path_);
+  } catch (...) {
+    close(descriptor_);
+    throw;
+  }
+}
+
+ResultsFile::~ResultsFile() { close(descriptor_); }
+
+void ResultsFile::append(const RunRecord& record) {
+  const std::string object = toJson(record).dump(-1, ' ', false, json::error_handler_t::replace);
+  const Lock lock(descriptor_, path_);
+  appendObject(descriptor_, object, path_);
+}
+
+std::vector<RunRecord> readResults(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw DataError(concat("results file '", path, "': cannot open it: ", std::strerror(errno)));
+  std::vector<RunRecord> records;
+  std::string line, chain = noSeal;
+  for (int64_t number = 1; std::getline(file, line); ++number) {
+    if (file.eof() && !json::accept(line)) {
+      logWarning(concat("results file '", path, "': line ", number, " is torn (a crash while writing) and left out"));
+      break;
+    }
+    try {
+      records.push_back(parseLine(line));
+    } catch (const DataError& failure) {
+      throw DataError(concat("results file '", path, "', line ", number, ": ", failure.what()));
+    }
+    checkChain(line, chain, number, path);
+    chain = chainOf(line);
+  }
+  if (file.bad()) throw DataError(concat("results file '", path, "': cannot read it: ", std::strerror(errno)));
+  return records;
+}
+
+}  // namespace tandem

@@ -1,0 +1,112 @@
+#include "measure/validity/consistency_checks.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::array<std::string_view, 2> injectors{"LD_AUDIT", "LD_PRELOAD"};
+constexpr double clockTolerance = 1.001;  // of the window: the clocks of threads are read one after the other
+constexpr size_t fewestLosses = 3;
+constexpr std::string_view syntheticData = "synthetic";
+
+std::string samples(const RunRecord& record) {
+  const auto expected = record.measuredSteps * record.config.replicas;
+  const auto found = static_cast<int64_t>(record.steps.size());
+  if (found == expected) return "";
+  return concat(found, " samples of ", record.measuredSteps, " steps and ", record.config.replicas, " replicas");
+}
+
+std::string batch(const RunRecord& record) {
+  const Config& config = record.config;
+  const int64_t stated = config.scaling == "strong" ? config.batch : config.batch * config.replicas;
+  if (config.batch == 0 || record.globalBatch == stated) return "";
+  return concat("a global batch of ", record.globalBatch, ", although --batch=", config.batch, " and ", config.replicas,
+                " replicas make ", stated);
+}
+
+/// A window that ends before its steps: nobody waited for the device, or it was cut.
+std::string window(const RunRecord& record) {
+  std::map<int, double> busy;
+  for (const StepSample& step : record.steps) busy[step.replica] += seconds(step.wall);
+  for (const auto& [replica, time] : busy) {
+    if (time > clockTolerance * seconds(record.window)) {
+      return concat("the steps of replica ", replica, " last ", secondsText(time), ", the window ",
+                    secondsText(seconds(record.window)));
+    }
+  }
+  return "";
+}
+
+std::string losses(const RunRecord& record) {
+  const auto steps = record.warmup.steps + record.measuredSteps;
+  const auto found = static_cast<int64_t>(record.losses.size());
+  if (found == 0 || found == steps) return "";
+  return concat(found, " losses of ", steps, " steps");
+}
+
+std::string training(const RunRecord& record) {
+  if (record.config.forwardOnly || record.losses.size() < fewestLosses || record.losses.front() == 0) return "";
+  const bool moved = std::ranges::any_of(record.losses, [&](double loss) { return loss != record.losses.front(); });
+  return moved ? "" : concat("the loss is ", record.losses.front(), " at every step: nothing was trained");
+}
+
+std::string images(const RunRecord& record) {
+  const std::string& found = record.placement.data;
+  if (found.empty() || (found == syntheticData) == record.config.data.empty()) return "";
+  return concat("the images were of ", found, ", although ",
+                record.config.data.empty() ? "no --data was given" : "--data=" + record.config.data);
+}
+
+std::string augmentation(const RunRecord& record) {
+  const std::string& found = record.placement.augment;
+  if (record.placement.data.empty() || record.config.data.empty() || found == record.config.augment) return "";
+  return concat("the images were changed by ", found.empty() ? "nothing" : found,
+                ", although --augment=", record.config.augment);
+}
+
+/// A training step does each layer forward and the gradient of its parameters, and of its input but at the first.
+std::string work(const RunRecord& record) {
+  const double forward = record.placement.forwardFlopsPerImage, found = record.placement.flopsPerImage;
+  if (!(found > 0) || !(forward > 0)) return "";
+  const auto [least, most] = record.config.forwardOnly ? std::pair(1, 1) : std::pair(2, 3);
+  if (found >= least * forward && found <= most * forward) return "";
+  return concat(fixed(found / 1e9, 3), " GFLOP per image, forward alone ", fixed(forward / 1e9, 3), ": a step of ",
+                record.config.forwardOnly ? "--forward-only does as many" : "training does 2 to 3 times as many");
+}
+
+std::string injected(const RunRecord& record) {
+  for (const auto& [name, value] : record.environment.variables) {
+    if (value.empty() || std::ranges::find(injectors, name) == injectors.end()) continue;
+    return concat(name, '=', value, " puts other code before the program's; measure without it");
+  }
+  return "";
+}
+
+constexpr std::array table{
+    Guard{"samples missing", samples},         Guard{"other batch", batch},        Guard{"window too short", window},
+    Guard{"losses missing", losses},           Guard{"nothing trained", training}, Guard{"other images", images},
+    Guard{"other augmentation", augmentation}, Guard{"other work", work},          Guard{"injected code", injected}};
+
+}  // namespace
+
+std::span<const Guard> guards() { return table; }
+
+std::vector<std::string> doubts(const RunRecord& record) {
+  std::vector<std::string> found;
+  if (record.outcome.kind != OutcomeKind::ok) return found;
+  for (const Guard& guard : guards()) {
+    const std::string text = guard.of(record);
+    if (!text.empty()) found.push_back(concat(guard.name, ": ", text));
+  }
+  return found;
+}
+
+bool isQuotable(const RunRecord& record) { return record.valid() && doubts(record).empty(); }
+
+}  // namespace tandem

@@ -1,0 +1,172 @@
+#include "observe/profiler.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "formats/log/trace_file.h"
+#include "observe/run_observer.h"
+
+namespace tandem {
+namespace {
+
+constexpr size_t mostSteps = 1000;  // of a replica in a record
+constexpr size_t mostSpansOfStep = 1 << 14;
+constexpr size_t mostSpans = 1 << 18;  // of a replica in a trace
+
+template <class Value>
+std::vector<Value> touched(size_t capacity) {
+  std::vector<Value> values(capacity);
+  values.clear();
+  return values;
+}
+
+/// Spans in the order of their begins, as begins and ends in the order of time.
+void write(TraceFile& trace, TraceFile::Track track, std::span<const RecordedSpan> spans,
+           std::span<const int64_t> steps) {
+  std::vector<const RecordedSpan*> open;
+  size_t step = 0;
+  const auto closeDownTo = [&](size_t depth) {
+    for (; open.size() > depth; open.pop_back()) trace.end(track, open.back()->end);
+  };
+  for (const RecordedSpan& span : spans) {
+    closeDownTo(static_cast<size_t>(span.depth));
+    const bool whole = span.kind == SpanKind::step;
+    trace.begin(track, span.begin, nameOf(span.kind), whole ? std::optional(steps[step++]) : std::nullopt);
+    open.push_back(&span);
+  }
+  closeDownTo(0);
+}
+
+/// Values of the measured window on the axis of the spans: it began at `origin`.
+void writeCounters(TraceFile& trace, const Telemetry& telemetry, Nanos origin) {
+  const auto training = std::ranges::find(telemetry.phases, trainingPhase, &TelemetryPhase::name);
+  if (training == telemetry.phases.end()) return;
+  for (const TelemetrySeries& series : telemetry.series) {
+    const auto counter = trace.addCounter(concat(series.device, " ", series.quantity), series.unit);
+    for (size_t i = 0; i < std::min(series.values.size(), telemetry.at.size()); ++i) {
+      const bool known = series.values[i] == series.values[i];
+      if (known && telemetry.at[i] >= training->begin) {
+        trace.value(counter, origin + telemetry.at[i] - training->begin, series.values[i]);
+      }
+    }
+  }
+}
+
+struct StreamTrack {
+  TraceFile::Track track;
+  Nanos end;  // of what stands there last
+};
+
+void write(TraceFile& trace, TraceFile::Track run, std::span<const DeviceActivity> activities) {
+  std::vector<const DeviceActivity*> ordered;
+  for (const DeviceActivity& activity : activities) ordered.push_back(&activity);
+  std::ranges::stable_sort(ordered, {}, &DeviceActivity::begin);
+  std::map<std::pair<int, int64_t>, std::vector<StreamTrack>> tracksOf;
+  for (const DeviceActivity* activity : ordered) {
+    auto& tracks = tracksOf[{activity->device, activity->stream}];
+    auto place = std::ranges::find_if(tracks, [&](const StreamTrack& one) { return one.end <= activity->begin; });
+    if (place == tracks.end()) {
+      const std::string another = tracks.empty() ? std::string() : concat(" (", tracks.size() + 1, ")");
+      const std::string name = concat("cuda:", activity->device, " stream ", activity->stream, another);
+      tracks.push_back({trace.addTrack(name, run), Nanos{}});
+      place = tracks.end() - 1;
+    }
+    const bool known = activity->step >= 0;
+    trace.begin(place->track, activity->begin, activity->name, known ? std::optional(activity->step) : std::nullopt);
+    trace.end(place->track, activity->end);
+    place->end = activity->end;
+  }
+}
+
+}  // namespace
+
+Profiler::Lane::Lane(size_t steps, size_t spans)
+    : recorder(mostSpansOfStep),
+      steps(touched<StepParts>(steps)),
+      arrivals(touched<StepArrivals>(steps)),
+      spans(touched<RecordedSpan>(spans)),
+      spanSteps(touched<int64_t>(spans == 0 ? 0 : steps)) {}
+
+Profiler::Profiler(int replicas, bool keepSpans) {
+  for (int i = 0; i < replicas; ++i) lanes_.emplace_back(mostSteps, keepSpans ? mostSpans : 0);
+}
+
+void Profiler::stepDone(int replica, int64_t step) {
+  Lane& lane = lanes_[static_cast<size_t>(replica)];
+  const auto spans = lane.recorder.spans();
+  if (lane.recorder.lost() > 0) {
+    ++lane.lost;
+  } else {
+    StepParts parts = takenApart(spans);
+    parts.step = step;
+    keep(lane, parts);
+    lane.full = lane.full || lane.spans.size() + spans.size() > lane.spans.capacity() ||
+                lane.spanSteps.size() == lane.spanSteps.capacity();
+    if (!lane.full) {
+      lane.spans.insert(lane.spans.end(), spans.begin(), spans.end());
+      lane.spanSteps.push_back(step);
+    }
+  }
+  lane.recorder.clear();
+}
+
+/// All replicas keep the same steps. Where there is no room every second is left out, from then on too.
+void Profiler::keep(Lane& lane, const StepParts& step) const {
+  if (step.step % lane.every != 0) return;
+  if (lane.steps.size() == mostSteps) {
+    lane.every *= 2;
+    std::erase_if(lane.steps, [&](const StepParts& kept) { return kept.step % lane.every != 0; });
+    std::erase_if(lane.arrivals, [&](const StepArrivals& kept) { return kept.step % lane.every != 0; });
+    if (step.step % lane.every != 0) return;
+  }
+  lane.steps.push_back(step);
+  const auto arrivals = lane.recorder.arrivals();
+  lane.arrivals.push_back({step.step, step.begin, {arrivals.begin(), arrivals.end()}});
+}
+
+void Profiler::setBytes(int64_t input, int64_t gradients) { inputBytes_ = input, gradientBytes_ = gradients; }
+
+Nanos Profiler::origin() const {
+  Nanos first = Nanos::max();
+  for (const Lane& lane : lanes_) {
+    if (!lane.steps.empty()) first = std::min(first, lane.steps.front().begin);
+  }
+  return first;
+}
+
+void Profiler::fill(RunRecord& record) const {
+  const Nanos zero = origin();
+  Profile& profile = record.profile.emplace();
+  std::vector<std::span<const StepArrivals>> arrivals;
+  for (const Lane& lane : lanes_) arrivals.emplace_back(lane.arrivals);
+  profile.exchanges = exchangesOf(arrivals);
+  profile.inputBytes = inputBytes_, profile.gradientBytes = gradientBytes_;
+  for (const Lane& lane : lanes_) {
+    profile.every = std::max(profile.every, lane.every);
+    profile.lostSteps += lane.lost;
+    auto& steps = profile.replicas.emplace_back(ReplicaProfile{lane.steps}).steps;
+    for (StepParts& step : steps) {
+      step.begin -= zero;
+      if (step.arrival) *step.arrival -= zero;
+    }
+  }
+}
+
+void Profiler::writeTrace(const std::string& path, const RunRecord& record,
+                          std::span<const DeviceActivity> activities) const {
+  TraceFile trace(path);
+  const auto run = trace.addTrack(concat("tandem bench ", record.config.model, ", ", record.time));
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    const auto& places = record.placement.replicas;
+    const auto track = trace.addTrack(concat("replica ", i, i < places.size() ? ", " + places[i] : ""), run);
+    write(trace, track, lanes_[i].spans, lanes_[i].spanSteps);
+  }
+  write(trace, run, activities);
+  writeCounters(trace, record.telemetry, origin());
+  trace.commit();
+}
+
+}  // namespace tandem

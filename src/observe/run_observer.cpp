@@ -1,0 +1,89 @@
+#include "observe/run_observer.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "machine/cpu/system_counters.h"
+#include "observe/host_probe.h"
+#include "observe/nvml_probe.h"
+
+namespace tandem {
+namespace {
+
+constexpr const char *warmUp = "warm-up", *end = "end";
+
+std::vector<int> allowedCpus() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+/// Those that replicas are pinned to; with GPUs all that the process may use.
+std::vector<int> cpusOf(const CorePlan& cores) {
+  std::vector<int> cpus;
+  for (const auto& threads : cores.threadsOf) cpus.insert(cpus.end(), threads.begin(), threads.end());
+  if (cpus.empty()) return allowedCpus();
+  std::ranges::sort(cpus);
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  return cpus;
+}
+
+Probes probesOf(const std::vector<int>& cpus, std::span<const int> gpus) {
+  Probes probes;
+  probes.push_back(hostProbe(cpus));
+  if (auto probe = nvmlProbe(probedGpus(gpus))) probes.push_back(std::move(probe));
+  return probes;
+}
+
+}  // namespace
+
+RunWatch::RunWatch(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before)
+    : cpus_(cpusOf(cores)), sampler_(probesOf(cpus_, gpus)), before_(std::move(before)) {
+  window_.cpus = static_cast<int64_t>(cpus_.size());
+  window_.gpuOthers = largestUse(before_);
+}
+
+SystemCounters RunWatch::counters() {
+  SystemCounters now = readCounters(cpus_);
+  now.joules = sampler_.joules();
+  return now;
+}
+
+void RunWatch::warmUpBegins() { sampler_.enter(warmUp); }
+
+void RunWatch::windowBegins() {
+  sampler_.enter(trainingPhase);
+  window_.begin = counters();
+  sampler_.takeLongestStall();
+}
+
+void RunWatch::windowEnds() {
+  window_.longestStall = sampler_.takeLongestStall();
+  window_.end = counters();
+  sampler_.enter(end);
+}
+
+void RunWatch::fill(RunRecord& record) {
+  record.telemetry = sampler_.finish();
+  window_.gpuSlowed = slowedShare(record.telemetry, trainingPhase);
+  window_.gpuPrograms = otherPrograms(record.telemetry, trainingPhase);
+  record.interference = judge(window_);
+  if (window_.begin.joules && window_.end.joules) record.energyJoules = *window_.end.joules - *window_.begin.joules;
+  for (const std::string& line : unequalClocks(record.telemetry, trainingPhase)) record.notes.push_back(line);
+  for (const std::string& line : slowdowns(record.telemetry, trainingPhase)) record.notes.push_back(line);
+  for (const std::string& line : busyLines(before_)) record.notes.push_back(concat("before the run ", line));
+  if (window_.gpuPrograms.value_or(0) > 0) {
+    record.notes.push_back(concat(*window_.gpuPrograms,
+                                  " other program(s) had a GPU of the run in the measured window; what they used of it "
+                                  "cannot be told apart"));
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,112 @@
+#include "observe/sampler.h"
+
+#include <time.h>
+
+#include <algorithm>
+
+namespace tandem {
+namespace {
+
+constexpr int ticksPerSample = 5;
+constexpr size_t mostSamples = 400;  // of a record: a longer run is sampled more coarsely
+
+Nanos cpuTimeOfThisThread() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + Nanos(time.tv_nsec);
+}
+
+/// Every second value stays.
+template <class Value>
+void halve(std::vector<Value>& values) {
+  size_t kept = 0;
+  for (size_t i = 0; i < values.size(); i += 2) values[kept++] = values[i];
+  values.resize(kept);
+}
+
+}  // namespace
+
+Sampler::Sampler(Probes probes, Nanos tick)
+    : probes_(std::move(probes)), tick_(tick), begin_(now()), interval_(ticksPerSample * tick), woke_(begin_) {
+  for (const auto& probe : probes_) {
+    auto quantities = probe->quantities();
+    counts_.push_back(quantities.size());
+    for (Quantity& quantity : quantities) {
+      telemetry_.series.push_back({std::move(quantity.device), std::move(quantity.name), std::move(quantity.unit), {}});
+    }
+  }
+  thread_ = std::thread([this] { loop(); });
+}
+
+Sampler::~Sampler() { stop(); }
+
+void Sampler::loop() {
+  std::unique_lock lock(mutex_);
+  Nanos due{};
+  while (!stopping_) {
+    const Nanos time = now() - begin_;
+    longestStall_ = std::max(longestStall_, begin_ + time - woke_ - tick_);
+    woke_ = begin_ + time;
+    if (time >= due) {
+      sample(time);
+      due = time + interval_;
+    }
+    telemetry_.cpu = cpuTimeOfThisThread();
+    changed_.wait_for(lock, tick_, [this] { return stopping_; });
+  }
+}
+
+void Sampler::sample(Nanos time) {
+  if (telemetry_.at.size() >= mostSamples) thin();
+  telemetry_.at.push_back(time);
+  size_t next = 0;
+  for (size_t i = 0; i < probes_.size(); ++i) {
+    std::vector<double> values(counts_[i]);
+    probes_[i]->read(values);
+    for (const double value : values) telemetry_.series[next++].values.push_back(value);
+  }
+}
+
+void Sampler::thin() {
+  halve(telemetry_.at);
+  for (TelemetrySeries& series : telemetry_.series) halve(series.values);
+  interval_ *= 2;
+}
+
+void Sampler::enter(const std::string& phase) {
+  const std::lock_guard lock(mutex_);
+  telemetry_.phases.push_back({phase, now() - begin_});
+}
+
+Nanos Sampler::takeLongestStall() {
+  const std::lock_guard lock(mutex_);
+  const Nanos stall = std::max(longestStall_, now() - woke_ - tick_);
+  longestStall_ = {};
+  woke_ = now();
+  return std::max(stall, Nanos{});
+}
+
+std::optional<double> Sampler::joules() {
+  const std::lock_guard lock(mutex_);
+  std::optional<double> sum;
+  for (const auto& probe : probes_) {
+    if (const auto taken = probe->joules()) sum = sum.value_or(0) + *taken;
+  }
+  return sum;
+}
+
+void Sampler::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Telemetry Sampler::finish() {
+  stop();
+  return std::move(telemetry_);
+}
+
+}  // namespace tandem

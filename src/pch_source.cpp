@@ -1,1 +1,0 @@
-// The targets that precompile a header compile this; others reuse theirs.

@@ -1,0 +1,252 @@
+#include "report/analysis/pivot_table.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/statistics.h"
+#include "base/text.h"
+#include "report/analysis/csv_table.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::string_view placeOfParameters = "parameters_on";
+
+Facts overridden(Facts facts, const Facts& by) {
+  for (const auto& [name, value] : by) facts[name] = value;
+  return facts;
+}
+
+std::optional<double> quotient(std::optional<double> numerator, std::optional<double> denominator) {
+  if (!numerator || !denominator || !(*denominator > 0)) return std::nullopt;
+  return *numerator / *denominator;
+}
+
+/// The quantities of one set of figures.
+class Quantities {
+ public:
+  Quantities(const Figures& figures, std::string scale) : figures_(figures), scale_(std::move(scale)) {}
+
+  std::optional<double> of(Quantity quantity, const Facts& facts) const {
+    switch (quantity) {
+      case Quantity::rate:
+        return figures_.mean("images_per_s", facts);
+      case Quantity::speedup:
+        return speedup(facts);
+      case Quantity::efficiency:
+        return quotient(speedup(facts), devices(facts));
+      case Quantity::clock:
+        return figures_.mean("clock_ghz", facts);
+    }
+    throw InternalError("a quantity without a formula");
+  }
+
+ private:
+  std::optional<double> speedup(const Facts& facts) const {
+    if (const auto efficiency = figures_.mean("efficiency_percent", facts)) {
+      const auto count = devices(facts);
+      return count ? std::optional(*efficiency / 100 * *count) : std::nullopt;
+    }
+    if (const auto published = figures_.mean("speedup", facts)) return published;
+    return quotient(figures_.mean("images_per_s", facts), baseline(facts));
+  }
+
+  /// One device has its parameters in one place only, so a figure of one device serves every place.
+  std::optional<double> baseline(const Facts& facts) const {
+    Facts one = overridden(facts, {{scale_, "1"}});
+    if (const auto same = figures_.mean("images_per_s", one)) return same;
+    one.erase(std::string(placeOfParameters));
+    return figures_.mean("images_per_s", one);
+  }
+
+  std::optional<double> devices(const Facts& facts) const {
+    const auto found = facts.find(scale_);
+    if (found == facts.end()) return std::nullopt;
+    const double count = std::strtod(found->second.c_str(), nullptr);
+    return count > 0 ? std::optional(count) : std::nullopt;
+  }
+
+  const Figures& figures_;
+  std::string scale_;
+};
+
+Facts factsOf(const std::vector<std::string>& names, const std::vector<std::string>& values) {
+  Facts facts;
+  for (size_t i = 0; i < names.size(); ++i) facts[names[i]] = values[i];
+  return facts;
+}
+
+/// Where a document prints the speed-up beside the efficiency, the two must agree as far as they are printed.
+std::string disagreement(const Figures& figures, const Facts& facts, double speedup, const std::string& label) {
+  const auto rows = figures.matching(facts);
+  if (rows.size() != 1 || !rows.front()->contains("printed_speedup")) return "";
+  const std::string& printed = rows.front()->at("printed_speedup");
+  const size_t point = printed.find('.');
+  const int decimals = point == std::string::npos ? 0 : static_cast<int>(printed.size() - point - 1);
+  if (fixed(speedup, decimals) == printed) return "";
+  return concat(label, ": the document prints ", printed, "x beside an efficiency of ",
+                rows.front()->at("efficiency_percent"), "%, which is ", fixed(speedup, decimals), "x");
+}
+
+std::string whyEmpty(const Figures& figures, const Facts& facts) {
+  const auto rows = figures.matching(facts);
+  return rows.size() == 1 && rows.front()->contains("note") ? rows.front()->at("note") : "";
+}
+
+std::string labelOf(const std::vector<std::string>& row, const std::vector<std::string>& column) {
+  return join(column).empty() ? join(row, " ") : concat(join(row, " "), ", ", join(column, " "));
+}
+
+struct CellOrder {
+  const DerivedTable& table;
+  const Figures& figures;
+  Quantities quantities;
+};
+
+/// The caveats of the figures that a cell is made of.
+std::string caveatsOf(const Figures& figures, std::span<const Facts> parts) {
+  std::vector<std::string> found;
+  for (const Facts& part : parts) {
+    for (const Facts* row : figures.matching(part)) {
+      const auto caveat = row->find(caveatColumn);
+      if (caveat != row->end() && std::ranges::find(found, caveat->second) == found.end()) {
+        found.push_back(caveat->second);
+      }
+    }
+  }
+  return join(found);
+}
+
+void addCell(const CellOrder& order, Grid& grid, size_t row, size_t column) {
+  const DerivedTable& table = order.table;
+  Facts facts = overridden(table.where, factsOf(table.rows, grid.rows[row]));
+  facts = overridden(facts, factsOf(table.columns, grid.columns[column]));
+  const Facts above = overridden(facts, table.numerator);
+  std::vector<Facts> parts{above};
+  auto value = order.quantities.of(table.quantity, above);
+  std::string remark;
+  if (!value && table.form == CellForm::figure) remark = whyEmpty(order.figures, above);
+  if (value && table.quantity == Quantity::speedup) {
+    const auto note = disagreement(order.figures, above, *value, labelOf(grid.rows[row], grid.columns[column]));
+    if (!note.empty()) grid.notes.push_back(note);
+  }
+  if (!table.denominator.empty()) {
+    parts.push_back(overridden(facts, table.denominator));
+    value = quotient(value, order.quantities.of(table.quantity, parts.back()));
+  }
+  if (value && (table.quantity == Quantity::speedup || table.quantity == Quantity::efficiency)) {
+    for (size_t i = parts.size(); i-- > 0;) parts.push_back(overridden(parts[i], {{table.scale, "1"}}));
+  }
+  grid.cells[row].push_back(value);
+  grid.remarks[row].push_back(value ? caveatsOf(order.figures, parts) : remark);
+}
+
+void dropEmptyRows(Grid& grid) {
+  for (size_t row = grid.rows.size(); row-- > 0;) {
+    const bool used = std::ranges::any_of(grid.cells[row], [](const auto& cell) { return cell.has_value(); }) ||
+                      std::ranges::any_of(grid.remarks[row], [](const auto& text) { return !text.empty(); });
+    if (used) continue;
+    const auto at = static_cast<std::ptrdiff_t>(row);
+    grid.rows.erase(grid.rows.begin() + at);
+    grid.cells.erase(grid.cells.begin() + at);
+    grid.remarks.erase(grid.remarks.begin() + at);
+  }
+}
+
+std::string quantityName(const DerivedTable& table) {
+  if (!table.denominator.empty()) return table.form == CellForm::percent ? "share" : "ratio";
+  switch (table.quantity) {
+    case Quantity::rate:
+      return "images/s";
+    case Quantity::speedup:
+      return "speed-up";
+    case Quantity::efficiency:
+      return "efficiency";
+    case Quantity::clock:
+      return "GHz";
+  }
+  throw InternalError("a quantity without a name");
+}
+
+TableRow medianRow(const DerivedTable& table, const Grid& grid) {
+  TableRow row{{"median"}, ""};
+  row.cells.resize(table.rows.size());
+  for (size_t column = 0; column < grid.columns.size(); ++column) {
+    const auto middle = median(grid.values(column));
+    row.cells.push_back(middle ? cellText(table.form, *middle) : "");
+  }
+  return row;
+}
+
+}  // namespace
+
+std::vector<double> Grid::values() const {
+  std::vector<double> all;
+  for (size_t column = 0; column < columns.size(); ++column) std::ranges::copy(values(column), std::back_inserter(all));
+  return all;
+}
+
+std::vector<double> Grid::values(size_t column) const {
+  std::vector<double> found;
+  for (const auto& row : cells) {
+    if (row[column]) found.push_back(*row[column]);
+  }
+  return found;
+}
+
+Grid compute(const DerivedTable& table, const Figures& figures) {
+  const CellOrder order{table, figures, Quantities(figures, table.scale)};
+  Grid grid;
+  const Facts chosen = overridden(table.where, table.numerator);
+  grid.rows = figures.tuples(table.rows, chosen);
+  grid.columns = figures.tuples(table.columns, chosen);
+  grid.cells.resize(grid.rows.size());
+  grid.remarks.resize(grid.rows.size());
+  for (size_t row = 0; row < grid.rows.size(); ++row) {
+    for (size_t column = 0; column < grid.columns.size(); ++column) addCell(order, grid, row, column);
+  }
+  dropEmptyRows(grid);
+  return grid;
+}
+
+std::string cellText(CellForm form, double value) {
+  switch (form) {
+    case CellForm::figure:
+      return shortest(value);
+    case CellForm::factor:
+      return fixed(value, 2) + "x";
+    case CellForm::percent:
+      return fixed(100 * value, 2) + "%";
+  }
+  throw InternalError("a form of cell without a text");
+}
+
+ResultTable shown(const DerivedTable& table, const Grid& grid) {
+  ResultTable result{{}, {}, grid.notes, table.title, table.rows.size()};
+  for (const std::string& fact : table.rows) result.columns.push_back({fact, "", false});
+  for (const auto& column : grid.columns) {
+    const std::string label = join(column, " ");
+    result.columns.push_back({label.empty() ? quantityName(table) : label, "", true});
+  }
+  for (size_t i = 0; i < grid.rows.size(); ++i) {
+    TableRow row{grid.rows[i], ""};
+    for (size_t column = 0; column < grid.columns.size(); ++column) {
+      const auto& cell = grid.cells[i][column];
+      const std::string& remark = grid.remarks[i][column];
+      const bool caveat = cell && !remark.empty();
+      row.cells.push_back(cell ? cellText(table.form, *cell) + (caveat ? "*" : "") : remark);
+      row.caveat = row.caveat || caveat;
+      if (caveat) result.notes.push_back(concat("* ", labelOf(grid.rows[i], grid.columns[column]), ": ", remark));
+    }
+    result.rows.push_back(std::move(row));
+  }
+  if (table.medians == Medians::columns) result.rows.push_back(medianRow(table, grid));
+  const auto middle = median(grid.values());
+  if (table.medians == Medians::overall && middle) {
+    result.notes.push_back("median of all cells: " + cellText(table.form, *middle));
+  }
+  return result;
+}
+
+}  // namespace tandem

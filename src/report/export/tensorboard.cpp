@@ -1,0 +1,80 @@
+#include "report/export/tensorboard.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/text.h"
+#include "config/command_line.h"
+#include "measure/metrics/step_times.h"
+#include "report/export/calendar_times.h"
+#include "report/tables/point_label.h"
+
+namespace tandem {
+namespace {
+
+/// Mean over the replicas of each of the first `count` measured steps.
+std::vector<double> meanSeconds(const RunRecord& record, size_t count, Nanos StepSample::*part) {
+  std::map<int, size_t> stepsOf;
+  std::vector<double> sums(count);
+  for (const StepSample& sample : record.steps) {
+    const size_t step = stepsOf[sample.replica]++;
+    if (step < sums.size()) sums[step] += seconds(sample.*part);
+  }
+  for (double& sum : sums) sum /= static_cast<double>(std::max<size_t>(1, stepsOf.size()));
+  return sums;
+}
+
+std::string configurationText(const RunRecord& record) {
+  std::string text =
+      concat("    ", oneLine(commandLine("bench", record.config)), "\n\n| option | value |\n|---|---|\n");
+  for (const Option& option : options()) {
+    if ((option.commands & onBench) == 0) continue;
+    text += concat("| ", option.name, " | ", oneLine(valueText(record.config, option)), " |\n");
+  }
+  return text;
+}
+
+void addSteps(const RunRecord& record, const RunTimes& times, EventFile& events) {
+  const auto end = [&](size_t step) { return times.stepEnds.at(step); };
+  for (size_t i = 0; i < std::min(record.losses.size(), times.stepEnds.size()); ++i) {
+    if (std::isfinite(record.losses[i])) events.scalar("loss", static_cast<int64_t>(i) + 1, end(i), record.losses[i]);
+  }
+  const auto walls = stepSeconds(record);
+  const auto input = meanSeconds(record, walls.size(), &StepSample::input),
+             comm = meanSeconds(record, walls.size(), &StepSample::exposedComm);
+  for (size_t i = 0; i < walls.size(); ++i) {
+    const size_t step = static_cast<size_t>(record.warmup.steps) + i;
+    const auto scalar = [&](const char* tag, double value) {
+      events.scalar(tag, static_cast<int64_t>(step) + 1, end(step), value);
+    };
+    if (walls[i] > 0) scalar("images_per_s", static_cast<double>(record.globalBatch) / walls[i]);
+    scalar("step_ms", 1e3 * walls[i]);
+    scalar("input_ms", 1e3 * input.at(i));
+    scalar("exposed_comm_ms", 1e3 * comm.at(i));
+  }
+}
+
+void addTelemetry(const RunRecord& record, const RunTimes& times, EventFile& events) {
+  for (const TelemetrySeries& series : record.telemetry.series) {
+    const std::string tag = concat(series.device, '/', series.quantity, " (", series.unit, ')');
+    for (size_t i = 0; i < std::min(series.values.size(), record.telemetry.at.size()); ++i) {
+      if (!std::isfinite(series.values[i])) continue;
+      events.scalar(tag, static_cast<int64_t>(i) + 1, times.firstStep + seconds(record.telemetry.at[i]),
+                    series.values[i]);
+    }
+  }
+}
+
+}  // namespace
+
+EventFile eventsOf(const RunRecord& record) {
+  const RunTimes times = runTimes(record);
+  EventFile events(times.start);
+  events.text("configuration", times.start, configurationText(record));
+  addSteps(record, times, events);
+  addTelemetry(record, times, events);
+  return events;
+}
+
+}  // namespace tandem

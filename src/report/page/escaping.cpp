@@ -1,0 +1,127 @@
+#include "report/page/escaping.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "base/text.h"
+#include "formats/io/sha256.h"
+#include "formats/io/utf8.h"
+
+namespace tandem {
+namespace {
+
+constexpr size_t longest = 1000;
+constexpr std::string_view replacement = "\xef\xbf\xbd";
+constexpr std::string_view hexDigits = "0123456789ABCDEF";
+
+/// REQUIRES: `text` is one well-formed character.
+uint32_t codeOf(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<uint8_t>(text[i])); };
+  if (text.size() == 1) return byte(0);
+  uint32_t code = byte(0) & (0xFFu >> (text.size() + 1));
+  for (size_t i = 1; i < text.size(); ++i) code = code << 6 | (byte(i) & 0x3F);
+  return code;
+}
+
+/// Controls, what turns the direction of writing, line and paragraph separators, and what Unicode gives no character.
+bool hidden(uint32_t code) {
+  const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+  const bool direction = code == 0x61C || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+                         (code >= 0x2066 && code <= 0x2069);
+  const bool none = (code >= 0xFDD0 && code <= 0xFDEF) || (code & 0xFFFE) == 0xFFFE;
+  return control || direction || none;
+}
+
+std::string codeText(uint32_t code) {
+  std::string digits;
+  for (; code > 0 || digits.size() < 4; code >>= 4) digits.insert(digits.begin(), hexDigits[code & 0xF]);
+  return concat("[U+", digits, "]");
+}
+
+std::string_view entityOf(char c) {
+  switch (c) {
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '"':
+      return "&quot;";
+    case '\'':
+      return "&#39;";
+    default:
+      return {};
+  }
+}
+
+uint8_t nibble(char digit) { return static_cast<uint8_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10); }
+
+/// RFC 4648 of bytes given as hexadecimal digits.
+std::string base64(std::string_view hex) {
+  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (size_t i = 0; i < hex.size(); i += 6) {
+    uint32_t bits = 0;
+    for (size_t digit = 0; digit < 6; ++digit)
+      bits = bits << 4 | (i + digit < hex.size() ? nibble(hex[i + digit]) : 0u);
+    const size_t whole = (std::min<size_t>(6, hex.size() - i) * 4 + 5) / 6;
+    for (size_t c = 0; c < 4; ++c) text += c < whole ? alphabet[bits >> (18 - 6 * c) & 63] : '=';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string visible(std::string_view text) {
+  std::string out;
+  size_t characters = 0;
+  for (std::string_view rest = text; !rest.empty(); ++characters) {
+    if (characters == longest) return concat(out, "... (cut: ", text.size(), " bytes in all)");
+    const size_t length = sequenceLength(rest);
+    if (length == 0) {
+      out += replacement;
+      rest.remove_prefix(1);
+      continue;
+    }
+    const std::string_view character = rest.substr(0, length);
+    const uint32_t code = codeOf(character);
+    if (hidden(code)) {
+      out += codeText(code);
+    } else {
+      out += character;
+    }
+    rest.remove_prefix(length);
+  }
+  return out;
+}
+
+std::string htmlText(std::string_view text) {
+  std::string out;
+  for (const char c : visible(text)) {
+    const std::string_view entity = entityOf(c);
+    if (entity.empty()) {
+      out += c;
+    } else {
+      out += entity;
+    }
+  }
+  return out;
+}
+
+std::string scriptJson(std::string_view json) {
+  std::string out;
+  for (const char c : json) {
+    if (c == '<' || c == '>' || c == '&') {
+      out += concat("\\u00", hexDigits[static_cast<uint8_t>(c) >> 4], hexDigits[c & 0xF]);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string integrityOf(std::string_view text) { return "sha256-" + base64(sha256Of(asBytes(text))); }
+
+}  // namespace tandem

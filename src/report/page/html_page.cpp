@@ -1,0 +1,76 @@
+#include "report/page/html_page.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/catalog.h"
+#include "base/text.h"
+#include "report/page/escaping.h"
+#include "report/page/html_table.h"
+
+namespace tandem {
+namespace {
+
+/// In the order in which they run.
+constexpr std::array<std::string_view, 4> scripts{"chart.js", "bands.js", "configs.js", "page.js"};
+constexpr std::string_view style = "page.css";
+
+std::string_view file(std::string_view name) { return find(pageFiles(), name, "file of the page").text; }
+
+std::string policy() {
+  std::string sources;
+  for (const std::string_view name : scripts) sources += concat(" '", integrityOf(file(name)), "'");
+  return concat("default-src 'none'; script-src", sources, "; style-src '", integrityOf(file(style)),
+                "'; base-uri 'none'; form-action 'none'");
+}
+
+void printHead(const Page& page, std::ostream& out) {
+  out << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      << "<meta http-equiv=\"Content-Security-Policy\" content=\"" << policy() << "\">\n"
+      << "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      << "<meta name=\"color-scheme\" content=\"light dark\">\n"
+      << "<title>" << htmlText(page.title) << "</title>\n"
+      << file("notice.html") << "<style>" << file(style) << "</style>\n</head>\n";
+}
+
+void printLead(const Page& page, std::ostream& out) {
+  out << "<header>\n<h1>" << htmlText(page.title) << "</h1>\n";
+  if (!page.finding.empty()) out << "<p class=\"finding\"><bdi>" << htmlText(page.finding) << "</bdi></p>\n";
+  if (!page.command.empty()) {
+    out << "<p class=\"repeat\">Repeat with</p>\n<pre><code>" << htmlText(page.command) << "</code></pre>\n";
+  }
+  if (!page.facts.empty()) out << "<div class=\"facts\">\n";
+  for (const PageFact& fact : page.facts) {
+    out << "<dl><dt>" << htmlText(fact.name) << "</dt><dd><bdi>" << htmlText(fact.value) << "</bdi></dd></dl>\n";
+  }
+  if (!page.facts.empty()) out << "</div>\n";
+  out << "</header>\n";
+  if (page.parts.size() < 2) return;
+  out << "<nav aria-label=\"Sections\">\n";
+  for (const PagePart& part : page.parts) out << "<a href=\"#" << part.id << "\">" << htmlText(part.title) << "</a>\n";
+  out << "</nav>\n";
+}
+
+void printPart(const PagePart& part, std::ostream& out) {
+  out << "<section id=\"" << part.id << "\">\n<h2>" << htmlText(part.title) << "</h2>\n";
+  if (!part.text.empty()) out << "<p>" << htmlText(part.text) << "</p>\n";
+  out << "<div class=\"tables\">\n";
+  for (const ResultTable& table : part.tables) printTable(table, part.title, out);
+  out << "</div>\n";
+  out << "</section>\n";
+}
+
+}  // namespace
+
+void printPage(const Page& page, std::ostream& out) {
+  printHead(page, out);
+  out << "<body>\n<main>\n";
+  printLead(page, out);
+  out << "<noscript><p class=\"caveat\">Charts need JavaScript; the tables hold all of their numbers.</p></noscript>\n";
+  for (const PagePart& part : page.parts) printPart(part, out);
+  out << "</main>\n";
+  for (const std::string_view name : scripts) out << "<script>" << file(name) << "</script>\n";
+  out << "</body>\n</html>\n";
+}
+
+}  // namespace tandem

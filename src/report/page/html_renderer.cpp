@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "report/page/html_page.h"
+#include "report/page/page_sections.h"
+#include "report/render/builtin_renderers.h"
+#include "report/render/print_tables.h"
+
+namespace tandem {
+namespace {
+
+std::string countsOf(std::span<const RunRecord> records) {
+  std::vector<std::string> parts{concat(records.size())};
+  for (const auto& [name, runs] : countShortcomings(records)) {
+    if (runs > 0) parts.push_back(concat(runs, ' ', name));
+  }
+  return join(parts);
+}
+
+/// "2026-01-02 03:04 to 2026-01-03 04:05 UTC".
+std::string timesOf(std::span<const RunRecord> records) {
+  std::set<std::string> times;
+  for (const RunRecord& record : records) {
+    if (!record.time.empty()) times.insert(record.time);
+  }
+  if (times.empty()) return "unknown";
+  return times.size() == 1 ? *times.begin() : concat(*times.begin(), " to ", *times.rbegin());
+}
+
+template <class Of>
+std::string different(std::span<const RunRecord> records, Of of) {
+  std::set<std::string> values;
+  for (const RunRecord& record : records) values.insert(of(record).empty() ? "unknown" : of(record));
+  constexpr size_t most = 3;
+  std::vector<std::string> named(values.begin(), std::next(values.begin(), std::min(most, values.size())));
+  if (values.size() > most) named.push_back(concat("and ", values.size() - most, " more"));
+  return join(named);
+}
+
+std::vector<PageFact> factsOf(std::span<const RunRecord> records) {
+  return {{"runs", countsOf(records)},
+          {"measured", timesOf(records)},
+          {"model", different(records, [](const RunRecord& record) { return record.config.model; })},
+          {"host", different(records, [](const RunRecord& record) { return record.environment.host; })},
+          {"processor", different(records, [](const RunRecord& record) { return record.environment.cpu; })},
+          {"commit", different(records, [](const RunRecord& record) {
+             return record.environment.commit.substr(0, 12) + (record.environment.dirty ? " with changes" : "");
+           })}};
+}
+
+class HtmlRenderer final : public Renderer {
+ public:
+  explicit HtmlRenderer(std::ostream& out) : out_(out) {}
+
+  void add(const RunRecord& record) override { records_.push_back(record); }
+
+  void end() override {
+    Page page{.title = "Tandem report", .finding = "No records.", .command = {}, .facts = {}, .parts = {}};
+    if (!records_.empty()) fill(page);
+    printPage(page, out_);
+  }
+
+ private:
+  void fill(Page& page) const {
+    const Verdict found = judge(records_);
+    page.finding = found.finding;
+    page.command = found.repeat;
+    page.facts = factsOf(records_);
+    const PageRuns runs(records_);
+    for (const PageSection& section : pageSections()) {
+      auto tables = section.make(runs);
+      if (tables.empty()) continue;
+      const std::string leftOut = section.oneByOne ? runs.leftOut() : "";
+      page.parts.push_back({std::string(section.id), std::string(section.title),
+                            concat(section.text, leftOut.empty() ? "" : " ", leftOut), std::move(tables)});
+    }
+  }
+
+  std::ostream& out_;
+  std::vector<RunRecord> records_;
+};
+
+}  // namespace
+
+void printHtml(std::span<const ResultTable> tables, std::ostream& out) {
+  Page page{.title = "Tandem report", .finding = {}, .command = {}, .facts = {}, .parts = {}};
+  for (const ResultTable& table : tables) {
+    page.parts.push_back({concat("table-", page.parts.size() + 1), table.title, "", {table}});
+    page.parts.back().tables.front().title.clear();
+  }
+  printPage(page, out);
+}
+
+std::unique_ptr<Renderer> makeHtmlRenderer(std::ostream& out) { return std::make_unique<HtmlRenderer>(out); }
+
+}  // namespace tandem

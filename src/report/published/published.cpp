@@ -1,0 +1,37 @@
+#include "report/published/published.h"
+
+#include <algorithm>
+
+#include "base/catalog.h"
+#include "base/text.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::string_view folder = "published/";
+
+}  // namespace
+
+CsvTable dataTable(std::string_view name) {
+  return parseCsv(find(dataFiles(), name, "data file").text, concat("data/", name, ".csv"));
+}
+
+Figures published(std::string_view name) {
+  const std::string path = concat(folder, name);
+  return figuresFrom(dataTable(path), path);
+}
+
+Figures allPublished() {
+  Figures all;
+  for (const DataFile& file : dataFiles()) {
+    if (!file.name.starts_with(folder)) continue;
+    Figures figures = published(file.name.substr(folder.size()));
+    for (const std::string& column : figures.columns) {
+      if (!all.has(column)) all.columns.push_back(column);
+    }
+    std::ranges::move(figures.rows, std::back_inserter(all.rows));
+  }
+  return all;
+}
+
+}  // namespace tandem

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "report/analysis/csv_table.h"
+#include "report/analysis/data_points.h"
+
+namespace tandem {
+
+/// A CSV file of data/, compiled in; its name is the path below data/ without the ending.
+struct DataFile {
+  std::string_view name, text;
+};
+
+/// All of them, sorted by name: published/..., what others measured, one file per experiment; tables, how a document's
+/// tables are made of such figures; remarks, what a document says against itself or its source.
+std::span<const DataFile> dataFiles();
+
+CsvTable dataTable(std::string_view name);
+
+/// The figures of published/NAME.
+Figures published(std::string_view name);
+
+/// The figures of all files, each with its source.
+Figures allPublished();
+
+}  // namespace tandem

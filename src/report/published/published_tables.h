@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/analysis/data_points.h"
+#include "report/analysis/pivot_table.h"
+#include "report/tables/result_table.h"
+
+namespace tandem {
+
+/// How every table of the documents in data/published is made of their raw figures: the rows of data/tables.csv.
+std::span<const DerivedTable> seedTables();
+
+/// What a document says against itself or its source, about a cell of a derived table or (row empty) about all of it.
+struct Remark {
+  std::string table, row, column;
+  std::string printed;  ///< what it prints for that cell, when the figures give something else; or empty
+  std::string text;
+};
+
+/// The rows of data/remarks.csv.
+std::vector<Remark> remarks();
+
+/// Where raw figures come from, by file of data/published.
+using FiguresOf = std::function<Figures(std::string_view)>;
+
+/// The tables computed anew, in the order of seedTables() and with the remarks on them, then sheetObservations().
+std::vector<ResultTable> recomputedSeedTables(const FiguresOf& figuresOf);
+
+/// What the sheet of the official TensorFlow benchmarks observes, computed from its figures.
+ResultTable sheetObservations(const FiguresOf& figuresOf);
+
+/// The tables of any figures, with their charts: `scaling`, images/s, speed-up and efficiency by number of devices; of
+/// each fact in which they differ `sideBySide`, the rates by its values, and `ratios`, of rates and of speed-ups,
+/// between its first value and each other.
+struct FigureTables {
+  std::vector<ResultTable> scaling, sideBySide, ratios;
+};
+
+/// The number of devices is the column `replicas`, `devices` or `gpus`. Throws DataError, naming `where`, without it,
+/// without images_per_s and without figures.
+FigureTables figureTablesOf(Figures figures, const std::string& where);
+
+/// `scaling`, then `ratios`, which hold the numbers of `sideBySide` too.
+std::vector<ResultTable> tablesOf(Figures figures, const std::string& where);
+
+}  // namespace tandem

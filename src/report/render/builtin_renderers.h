@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <ostream>
+
+#include "report/render/renderer.h"
+
+namespace tandem {
+
+/// Plain aligned columns for a terminal: a heading, a line of units, the rows, the notes.
+std::unique_ptr<Renderer> makeTableRenderer(std::ostream& out);
+
+/// The same table in Markdown, the notes as a list.
+std::unique_ptr<Renderer> makeMarkdownRenderer(std::ostream& out);
+
+/// A heading, then a line per record: time, host, every option, every metric in full precision, outcome, reason,
+/// steady, notes. Quoted as in RFC 4180, lines end with "\n"; not measured is an empty field.
+std::unique_ptr<Renderer> makeCsvRenderer(std::ostream& out);
+
+/// An array of the records as stored, written while they come.
+std::unique_ptr<Renderer> makeJsonRenderer(std::ostream& out);
+
+/// One HTML page of all that is known of the runs (page_sections.h), with charts.
+std::unique_ptr<Renderer> makeHtmlRenderer(std::ostream& out);
+
+}  // namespace tandem

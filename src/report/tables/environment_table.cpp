@@ -1,0 +1,127 @@
+#include "report/tables/environment_table.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "report/tables/point_label.h"
+
+namespace tandem {
+namespace {
+
+std::string counted(int64_t count) { return count > 0 ? std::to_string(count) : "unknown"; }
+
+std::string known(const std::string& text) { return text.empty() ? "unknown" : oneLine(text); }
+
+std::string pairsText(const std::map<std::string, std::string>& pairs, char between) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : pairs) parts.push_back(concat(name, between, value));
+  return oneLine(join(parts));
+}
+
+/// Every text with the GPUs, or pairs of GPUs, that it is of; the text alone where it is of all.
+std::string groupedText(const std::map<std::string, std::vector<std::string>>& whose) {
+  std::vector<std::string> parts;
+  for (const auto& [text, which] : whose) {
+    parts.push_back(whose.size() == 1 ? text : concat(text, " (", join(which, " "), ')'));
+  }
+  return oneLine(join(parts, "; "));
+}
+
+std::string linksText(const Environment& environment) {
+  if (environment.devices.size() < 2) return "none";
+  std::map<std::string, std::vector<std::string>> pairs;
+  for (const auto& [a, b, path, access, atomics] : environment.gpuLinks) {
+    pairs[concat(path, ", peer access ", access, ", atomics ", atomics)].push_back(concat(a, '-', b));
+  }
+  return known(groupedText(pairs));
+}
+
+/// What GPU and system allow: what an idle link does at the moment says nothing.
+std::string slotsText(const Environment& environment) {
+  if (environment.devices.empty()) return "none";
+  std::map<std::string, std::vector<std::string>> gpus;
+  for (size_t i = 0; i < environment.gpuSlots.size(); ++i) {
+    const GpuSlot& slot = environment.gpuSlots[i];
+    gpus[concat("PCIe gen ", counted(slot.largestGeneration), " x", counted(slot.mostLanes))].push_back(concat(i));
+  }
+  return known(groupedText(gpus));
+}
+
+std::string range(double low, double high) {
+  if (high < 0) return "unknown";
+  return low == high ? fixed(low, 2) : concat(fixed(low, 2), " to ", fixed(high, 2));
+}
+
+/// Runs in the same environment.
+struct Group {
+  std::vector<EnvironmentFact> facts;
+  std::vector<size_t> rows;
+  double lowLoad, highLoad;
+};
+
+std::vector<Group> grouped(std::span<const RunRecord> records) {
+  std::vector<Group> groups;
+  for (size_t i = 0; i < records.size(); ++i) {
+    const Environment& environment = records[i].environment;
+    auto facts = factsOf(environment);
+    auto group = std::ranges::find(groups, facts, &Group::facts);
+    if (group == groups.end()) {
+      groups.push_back({std::move(facts), {}, environment.load1, environment.load1});
+      group = groups.end() - 1;
+    }
+    group->rows.push_back(i + 1);
+    group->lowLoad = std::min(group->lowLoad, environment.load1);
+    group->highLoad = std::max(group->highLoad, environment.load1);
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::vector<EnvironmentFact> factsOf(const Environment& environment) {
+  const double memory = static_cast<double>(environment.memoryBytes);
+  return {{"host", known(environment.host)},
+          {"system", known(environment.os)},
+          {"kernel", known(environment.kernel)},
+          {"cpu", known(environment.cpu)},
+          {"cores", counted(environment.cores)},
+          {"hardware threads", counted(environment.hardwareThreads)},
+          {"sockets", counted(environment.sockets)},
+          {"NUMA nodes", counted(environment.numaNodes)},
+          {"caches", known(join(environment.caches))},
+          {"features", known(join(environment.cpuFeatures, " "))},
+          {"memory", environment.memoryBytes > 0 ? bytesText(memory) : "unknown"},
+          {"governor", known(environment.governor)},
+          {"gpus", environment.devices.empty() ? "none" : oneLine(join(environment.devices))},
+          {"gpu links", linksText(environment)},
+          {"gpu slots", slotsText(environment)},
+          {"libraries", pairsText(environment.libraries, ' ')},
+          {"variables", environment.variables.empty() ? "none" : pairsText(environment.variables, '=')},
+          {"tandem", known(environment.tandemVersion)},
+          {"commit", known(environment.commit) + (environment.dirty ? " with uncommitted changes" : "")}};
+}
+
+ResultTable environmentTable(std::span<const RunRecord> records) {
+  ResultTable table{{{"fact", "", false}}, {}, {}, "Environment", 1};
+  const auto groups = grouped(records);
+  for (size_t i = 0; i < groups.size(); ++i) {
+    table.columns.push_back({groups.size() == 1 ? "all runs" : concat("environment ", i + 1), "", false});
+  }
+  if (groups.empty()) return table;
+  TableRow rows{{"runs"}, ""}, load{{"load before"}, ""};
+  for (const Group& group : groups) {
+    rows.cells.push_back(rowsText(group.rows));
+    load.cells.push_back(range(group.lowLoad, group.highLoad));
+  }
+  if (groups.size() > 1) table.rows.push_back(rows);
+  for (size_t fact = 0; fact < groups.front().facts.size(); ++fact) {
+    TableRow row{{groups.front().facts[fact].name}, ""};
+    for (const Group& group : groups) row.cells.push_back(group.facts[fact].value);
+    table.rows.push_back(std::move(row));
+  }
+  table.rows.push_back(load);
+  if (groups.size() > 1) table.notes.emplace_back("the runs were measured in different environments");
+  return table;
+}
+
+}  // namespace tandem

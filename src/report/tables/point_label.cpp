@@ -1,0 +1,41 @@
+#include "report/tables/point_label.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "measure/metrics/metric.h"
+
+namespace tandem {
+
+std::vector<const Option*> differingOptions(std::span<const RunRecord> records) {
+  std::vector<const Option*> differing;
+  for (const Option& option : options()) {
+    const bool differs = option.axis && std::ranges::any_of(records, [&](const RunRecord& record) {
+                           return valueText(record.config, option) != valueText(records.front().config, option);
+                         });
+    if (differs || option.name == "replicas") differing.push_back(&option);
+  }
+  return differing;
+}
+
+std::string pointLabel(const RunRecord& record, std::span<const Option* const> differing) {
+  std::vector<std::string> parts;
+  for (const Option* option : differing) {
+    parts.push_back(concat(option->name, '=', oneLine(valueText(record.config, *option))));
+  }
+  return join(parts, " ");
+}
+
+std::string oneLine(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return text;
+}
+
+std::string metricText(std::string_view name, const RunRecord& record, const RunRecord* baseline) {
+  const Metric& row = metric(name);
+  const auto value = row.of(record, baseline);
+  return value ? fixed(*value, row.decimals) : "";
+}
+
+}  // namespace tandem

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/option.h"
+#include "measure/record/record.h"
+
+namespace tandem {
+
+/// The axis options whose values differ between records, and always replicas, in the order of the option table.
+std::vector<const Option*> differingOptions(std::span<const RunRecord> records);
+
+/// What tells a record from the others: "replicas=2 strategy=replicated".
+std::string pointLabel(const RunRecord& record, std::span<const Option* const> differing);
+
+/// `text` with line ends and other control characters as blanks, so that a reason cannot break a row.
+std::string oneLine(std::string text);
+
+/// The metric's value with its decimals, or an empty text.
+std::string metricText(std::string_view name, const RunRecord& record, const RunRecord* baseline);
+
+}  // namespace tandem

@@ -1,0 +1,53 @@
+#include "run/child/batch_probe.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "run/outcome_of_exception.h"
+#include "train/captured_step.h"
+
+namespace tandem {
+namespace {
+
+// The first has everything allocated, the others show that no more comes, or that a graph takes no more.
+constexpr int64_t stepsOfProbe = GraphedStep::eagerSteps + 2;
+
+Config probeOf(Config config, int64_t batch) {
+  config.batch = batch;
+  config.warmup = concat(0);
+  config.steps = stepsOfProbe;
+  config.trace.clear();
+  config.saveWeights.clear();
+  return config;
+}
+
+BatchTrial trialOf(const RunRecord& record) {
+  BatchTrial trial{record.outcome, std::max(record.peakMemoryBytes, record.peakReservedBytes)};
+  trial.outcome.reason = withoutAdvice(trial.outcome.reason);
+  return trial;
+}
+
+}  // namespace
+
+FoundBatch findBatch(const PointRunner& runner, const Config& config, int64_t largestReplicas,
+                     const TryingCallback& trying) {
+  RunPlan plan = resolvePlan(config, largestReplicas);
+  check(plan.search.has_value(), "findBatch: --batch is max");
+  plan.data.reset();  // each probe opens its own
+  const bool onCpu = plan.cudaDevices.empty();
+  const PointOptions options{.largestReplicas = largestReplicas,
+                             .deadlineSeconds = deadlineSeconds(config),
+                             .memoryLimit = onCpu ? memoryToUse(plan.availableBytes) : 0,
+                             .memoryRule = MemoryRule::tried};
+  FoundBatch found = searchBatch(*plan.search, [&](int64_t batch) {
+    trying(batch, Progress());
+    const auto progress = [&](const Progress& state) { trying(batch, state); };
+    return trialOf(runner.run(probeOf(config, batch), options, {.progress = progress}));
+  });
+  found.search.availableBytes = plan.availableBytes;
+  found.search.limitBytes = options.memoryLimit;
+  return found;
+}
+
+}  // namespace tandem

@@ -1,0 +1,158 @@
+#include "run/child/point_runner.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "base/text.h"
+#include "machine/cpu/host_facts.h"
+#include "machine/process/child_process.h"
+#include "machine/process/utc_time.h"
+#include "run/child/worker_protocol.h"
+#include "run/environment.h"
+#include "run/outcome_of_exception.h"
+
+namespace tandem {
+namespace {
+
+std::atomic<bool> stopWanted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+constexpr double endGraceSeconds = 10;
+constexpr int pollMillis = 100, limitedPollMillis = 10;
+
+/// What has come from the worker so far.
+struct Received {
+  std::optional<RunRecord> start, record;
+  std::string partialLine;
+  int64_t peakResident = 0;  ///< bytes; looked at only where there is a limit
+};
+
+enum class Ending { closed, deadline, stopped, overLimit, unreadable };
+
+/// Reads what there is; false when the worker's end is closed.
+bool readSome(int descriptor, Received& received, const WorkerEvents& events) {
+  char buffer[1 << 16];
+  const ssize_t count = read(descriptor, buffer, sizeof buffer);
+  if (count < 0) return errno == EINTR || errno == EAGAIN;
+  std::string& text = received.partialLine;
+  text.append(buffer, static_cast<size_t>(count));
+  size_t begin = 0;
+  for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    readLine(text.substr(begin, end - begin), events);
+    begin = end + 1;
+  }
+  text.erase(0, begin);
+  return count > 0;
+}
+
+/// Of a process, so far; 0 when it has ended.
+int64_t peakResidentBytes(pid_t process) { return memoryField(textOf(concat("/proc/", process, "/status")), "VmHWM"); }
+
+Ending listen(const ChildProcess& child, const PointOptions& options, Received& received, const PointEvents& events) {
+  const WorkerEvents handlers{.start = [&](RunRecord record) { received.start = std::move(record); },
+                              .progress = events.progress,
+                              .record = [&](RunRecord record) { received.record = std::move(record); }};
+  const Nanos begin = now();
+  pollfd waited{.fd = child.output(), .events = POLLIN, .revents = 0};
+  const bool limited = options.memoryLimit > 0;
+  for (;;) {
+    if (stopWanted.load()) return Ending::stopped;
+    if (seconds(now() - begin) >= options.deadlineSeconds) return Ending::deadline;
+    if (limited) received.peakResident = std::max(received.peakResident, peakResidentBytes(child.id()));
+    if (limited && received.peakResident > options.memoryLimit) return Ending::overLimit;
+    if (poll(&waited, 1, limited ? limitedPollMillis : pollMillis) > 0 && !readSome(child.output(), received, handlers))
+      return Ending::closed;
+  }
+}
+
+/// A worker that writes nonsense is a failed run, not a lost sweep.
+Ending listenReadably(const ChildProcess& child, const PointOptions& options, Received& received,
+                      const PointEvents& events) {
+  try {
+    return listen(child, options, received, events);
+  } catch (const Error&) {
+    return Ending::unreadable;
+  }
+}
+
+Outcome failure(ExitCode code, std::string reason) { return {OutcomeKind::failed, code, std::move(reason)}; }
+
+ExitCode knownCode(int status) {
+  const auto code = static_cast<ExitCode>(status);
+  const bool known = code != ExitCode::ok && nameOf(code) != std::string_view(nameOf(ExitCode::internal));
+  return known ? code : ExitCode::internal;
+}
+
+Outcome killedByOthers(const Config& config) {
+  Outcome outcome = failure(
+      ExitCode::internal,
+      concat("the run was killed, probably out of memory (signal 9, SIGKILL, not by tandem)", memoryAdvice(config)));
+  outcome.outOfMemory = true;
+  return outcome;
+}
+
+Outcome outcomeOfStatus(int status, const Config& config) {
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return killedByOthers(config);
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    return failure(ExitCode::internal, concat("the run crashed: signal ", signal, ", SIG", sigabbrev_np(signal), " (",
+                                              sigdescr_np(signal), ")"));
+  }
+  return failure(knownCode(WEXITSTATUS(status)),
+                 concat("the run ended with exit code ", WEXITSTATUS(status), " before its result; see its message"));
+}
+
+Outcome outcomeOf(Ending ending, int status, double deadline, const Config& config) {
+  if (ending == Ending::stopped) return failure(ExitCode::interrupted, "interrupted");
+  if (ending == Ending::deadline) {
+    return failure(ExitCode::invalidMeasurement,
+                   concat("the run missed its deadline of ", deadline, " s and was killed; raise --point-deadline"));
+  }
+  if (ending == Ending::unreadable) return failure(ExitCode::internal, "the run reported what cannot be read");
+  return outcomeOfStatus(status, config);
+}
+
+RunRecord unstarted(const Config& config, int64_t largestReplicas) {
+  RunRecord record;
+  record.time = utcTime();
+  record.config = resolveConfig(config, largestReplicas);
+  record.environment = readEnvironment();
+  std::erase_if(record.environment.variables, [](const auto& entry) { return overridesPlacement(entry.first); });
+  return record;
+}
+
+}  // namespace
+
+RunRecord PointRunner::run(const Config& config, const PointOptions& options, const PointEvents& events) const {
+  const WorkerOrder order{.config = config,
+                          .largestReplicas = options.largestReplicas,
+                          .memoryRule = options.memoryRule,
+                          .parent = getpid()};
+  ChildProcess child(
+      {.executable = executable_, .arguments = {"worker"}, .environment = workerEnvironment(), .input = toText(order)});
+  Received received;
+  const Nanos begin = now();
+  const Ending ending = listenReadably(child, options, received, events);
+  if (ending != Ending::closed) child.kill();
+  const int status = child.wait(endGraceSeconds);
+  if (received.record) received.peakResident = std::max(received.peakResident, received.record->peakMemoryBytes);
+  const bool tooMuch = options.memoryLimit > 0 && received.peakResident > options.memoryLimit;
+  if (received.record && !tooMuch) return std::move(*received.record);
+  RunRecord record = received.start ? std::move(*received.start) : unstarted(config, options.largestReplicas);
+  record.outcome =
+      tooMuch ? overLimit(options.memoryLimit, config) : outcomeOf(ending, status, options.deadlineSeconds, config);
+  record.wall = now() - begin;
+  return record;
+}
+
+void PointRunner::requestStop() noexcept { stopWanted.store(true); }
+bool PointRunner::stopRequested() noexcept { return stopWanted.load(); }
+
+}  // namespace tandem

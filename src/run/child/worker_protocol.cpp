@@ -1,0 +1,78 @@
+#include "run/child/worker_protocol.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "config/config_json.h"
+#include "measure/record/record_json.h"
+
+namespace tandem {
+
+using nlohmann::json;
+
+std::string toText(const WorkerOrder& order) {
+  return json{{"config", toJson(order.config)},
+              {"largest-replicas", order.largestReplicas},
+              {"tried", order.memoryRule == MemoryRule::tried},
+              {"parent", order.parent}}
+      .dump();
+}
+
+WorkerOrder orderFromText(const std::string& text) {
+  try {
+    const auto object = json::parse(text);
+    return {.config = configFromJson(object.at("config")),
+            .largestReplicas = object.at("largest-replicas").get<int64_t>(),
+            .memoryRule = object.at("tried").get<bool>() ? MemoryRule::tried : MemoryRule::estimate,
+            .parent = object.at("parent").get<pid_t>()};
+  } catch (const std::exception& failure) {
+    throw UsageError(
+        concat("worker: standard input is no order of 'tandem bench' (", failure.what(), "); use 'tandem bench'"));
+  }
+}
+
+std::string startLine(const RunRecord& record) { return json{{"start", toJson(record)}}.dump() + '\n'; }
+
+std::string recordLine(const RunRecord& record) { return json{{"record", toJson(record)}}.dump() + '\n'; }
+
+std::string progressLine(const Progress& progress) {
+  const json object{{"warming-up", progress.warmingUp},
+                    {"step", progress.step},
+                    {"steps", progress.steps},
+                    {"images-per-second", progress.imagesPerSecond},
+                    {"seconds-left", progress.secondsLeft}};
+  return json{{"progress", object}}.dump() + '\n';
+}
+
+namespace {
+
+Progress progressFrom(const json& object) {
+  const auto number = [&](const char* name) { return object.at(name).is_null() ? 0.0 : object.at(name).get<double>(); };
+  return {.warmingUp = object.at("warming-up").get<bool>(),
+          .step = object.at("step").get<int64_t>(),
+          .steps = object.at("steps").get<int64_t>(),
+          .imagesPerSecond = number("images-per-second"),
+          .secondsLeft = number("seconds-left")};
+}
+
+}  // namespace
+
+void readLine(const std::string& line, const WorkerEvents& events) {
+  try {
+    const auto object = json::parse(line);
+    if (object.contains("progress")) {
+      if (events.progress) events.progress(progressFrom(object.at("progress")));
+    } else if (object.contains("start")) {
+      events.start(recordFromJson(object.at("start")));
+    } else {
+      events.record(recordFromJson(object.at("record")));
+    }
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& failure) {
+    throw InternalError(concat("a line of the worker cannot be read: ", failure.what()));
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,136 @@
+#include "run/inference.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include "base/catalog.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "data/transform/augment.h"
+#include "device/out_of_memory.h"
+#include "run/outcome_of_exception.h"
+#include "run/plan/replica_set_options.h"
+#include "run/plan/select_kernels.h"
+
+namespace tandem {
+namespace {
+
+/// What all replicas work on.
+class Work {
+ public:
+  Work(const InferenceOptions& options, const KernelSelection& kernels)
+      : options_(options),
+        kernels_(kernels),
+        input_(options.graph->node(options.graph->input()).shape),
+        type_(precisionOf(options.plan->config).compute),
+        isRead_(static_cast<size_t>(options.images->size()), 1) {
+    const int64_t images = options.images->size();
+    outputs_ = at::zeros({images, options.graph->node(options.graph->output()).shape.count()}, at::kFloat);
+    const DatasetInfo& info = options.images->info();
+    std::vector<int64_t> shape = info.labels->shape(info.classes);
+    shape.insert(shape.begin(), images);
+    labels_ = at::zeros(shape, info.labels->type);
+  }
+
+  void run(Team::Member& member) {
+    const int64_t batch = options_.plan->replicaBatch, images = options_.images->size();
+    member.barrier();
+    if (member.index() == 0) begin_ = now();
+    for (int64_t first = batch * next_++; first < images; first = batch * next_++) {
+      runBatch(member, first, std::min(batch, images - first));
+    }
+    member.barrier();
+    if (member.index() == 0) end_ = now();
+  }
+
+  InferenceResult result() {
+    InferenceResult result;
+    for (int64_t i = 0; i < options_.images->size(); ++i) {
+      if (isRead_[static_cast<size_t>(i)] == 0) continue;
+      result.images.push_back(i);
+    }
+    const at::Tensor rows = at::tensor(result.images, at::kLong);
+    result.outputs = outputs_.index_select(0, rows);
+    result.labels = labels_.index_select(0, rows);
+    result.bad = std::move(bad_);
+    std::ranges::sort(result.bad, {}, &BadImage::index);
+    result.seconds = seconds(end_ - begin_);
+    return result;
+  }
+
+ private:
+  void runBatch(Team::Member& member, int64_t first, int64_t count) {
+    const at::Tensor bytes = at::zeros({count, input_.height, input_.width, 3}, at::kByte);
+    for (int64_t i = 0; i < count; ++i) read(first + i, {bytes[i].data_ptr<uint8_t>(), imageBytes()});
+    const at::Device device = member.buffers().device();
+    Batch batch;
+    batch.images = at::empty({count, 3 + kernels_.zeroChannels, input_.height, input_.width},
+                             at::TensorOptions().device(device).dtype(type_), kernels_.layout->format);
+    normalize(bytes.to(device), options_.images->info().normalization, batch.images);
+    const at::Tensor outputs = member.executor().forward(batch)[0].to(at::kCPU).to(at::kFloat);
+    refuseNonFinite(outputs, first);
+    outputs_.narrow(0, first, count).copy_(outputs);  // rows of no other replica
+  }
+
+  size_t imageBytes() const { return static_cast<size_t>(input_.height * input_.width * 3); }
+
+  void read(int64_t index, std::span<uint8_t> out) {
+    const DatasetInfo& info = options_.images->info();
+    std::vector<uint8_t> image(static_cast<size_t>(info.height * info.width * info.channels));
+    try {
+      options_.images->get(index, image, labelOf(index));
+    } catch (const DataError& failure) {
+      if (!options_.skipBad) throw;
+      isRead_[static_cast<size_t>(index)] = 0;
+      const std::lock_guard lock(mutex_);
+      bad_.push_back({index, failure.what()});
+      return;
+    }
+    const ImagePlacement centred{(input_.height - info.height) / 2, (input_.width - info.width) / 2};
+    copyPlaced(image, {info.height, info.width, info.channels}, centred, {input_.height, input_.width, 3}, out);
+  }
+
+  std::span<uint8_t> labelOf(int64_t index) {
+    const DatasetInfo& info = options_.images->info();
+    const size_t bytes = labelBytes(*info.labels, info.classes);
+    return {static_cast<uint8_t*>(labels_.mutable_data_ptr()) + static_cast<size_t>(index) * bytes, bytes};
+  }
+
+  void refuseNonFinite(const at::Tensor& outputs, int64_t first) const {
+    const at::Tensor bad = at::isfinite(outputs).all(1).logical_not();
+    if (!bad.any().item<bool>()) return;
+    throw NumericError(concat("image ", first + bad.to(at::kInt).argmax().item<int64_t>(),
+                              " (from 0): ", options_.plan->config.model,
+                              " gives values that are not finite; check the weights, or ", "use --precision=fp32"));
+  }
+
+  const InferenceOptions& options_;
+  const KernelSelection kernels_;
+  const ImageShape input_;
+  const at::ScalarType type_;
+  at::Tensor outputs_, labels_;  // per image; replicas write different ones
+  std::vector<char> isRead_;     // likewise
+  std::vector<BadImage> bad_;
+  std::mutex mutex_;
+  std::atomic<int64_t> next_{0};  // batch
+  Nanos begin_{}, end_{};
+};
+
+}  // namespace
+
+InferenceResult runInference(const InferenceOptions& options) try {
+  TeamOptions team = teamOptions(*options.plan, *options.graph, usedKernels(*options.plan, *options.graph));
+  team.pretrained = options.pretrained;
+  team.source = [](int) { return nullptr; };  // members are fed here
+  Work work(options, team.kernels);
+  Team(team).run([&work](Team::Member& member) { work.run(member); });
+  return work.result();
+} catch (const std::exception& failure) {
+  if (!isOutOfMemory(failure)) throw;
+  throw UsageError(outcomeOf(failure, options.plan->config).reason);
+}
+
+}  // namespace tandem

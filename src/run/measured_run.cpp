@@ -1,0 +1,238 @@
+#include "run/measured_run.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/statistics.h"
+#include "base/text.h"
+#include "machine/process/process_clock.h"
+#include "measure/validity/warmup_rule.h"
+#include "train/captured_step.h"
+#include "train/weight_init.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t fewestSteps = 5;          // of a window sized by --budget: what an interval needs
+constexpr double largestWarmupShare = 0.4;  // of --budget
+constexpr int64_t mostWarmupSteps = 200;
+constexpr int64_t mostReserved = 100'000;
+constexpr double manySkipped = 0.1;  // of all steps
+constexpr Nanos reportInterval = std::chrono::milliseconds(100);
+
+/// Empty: until the steps are steady.
+std::optional<int64_t> askedWarmup(const Config& config) {
+  if (config.warmup == "auto") return std::nullopt;
+  int64_t steps = 0;
+  std::from_chars(config.warmup.data(), config.warmup.data() + config.warmup.size(), steps);
+  return steps;
+}
+
+int64_t inputBytes(const Batch& batch) { return static_cast<int64_t>(batch.images.nbytes() + batch.labels.nbytes()); }
+
+int64_t gradientBytes(Team::Member& member) {
+  int64_t bytes = 0;
+  const FlatBuffers& buffers = member.buffers();
+  for (int i = 0; i < buffers.parameters(); ++i) {
+    bytes += buffers.gradientBytes(buffers.slice(i));
+  }
+  return bytes;
+}
+
+LossScaleState furthestFallen(const LossScaleState& a, const LossScaleState& b) {
+  return {std::min(a.scale, b.scale), std::max(a.skipped, b.skipped)};
+}
+
+std::string hex(uint64_t value) {
+  char text[17] = {};
+  std::to_chars(text, text + 16, value, 16);
+  return text;
+}
+
+}  // namespace
+
+MeasuredRun::MeasuredRun(MeasuredRunOptions options, ProgressCallback progress)
+    : options_(std::move(options)),
+      progress_(std::move(progress)),
+      fewestWarmup_(std::max(options_.fewestWarmup, askedWarmup(options_.config).value_or(1))) {
+  if (fewestWarmup_ == 0) {
+    warmupEnd_ = 0;
+    steps_ = plannedSteps();
+  }
+}
+
+void MeasuredRun::body(Team::Member& member) {
+  member.barrier();
+  if (member.index() == 0) {
+    startup_ = sinceProcessStart();
+    begin_ = now();
+    options_.watch->warmUpBegins();
+  }
+  warmUp(member);
+  measureWindow(member);
+}
+
+void MeasuredRun::warmUp(Team::Member& member) {
+  for (int64_t done = 0; warmupEnd_.load() != done; ++done) {
+    const StepSample sample = warmUpStep(member, done);
+    if (member.index() == 0) {
+      member.synchronize();
+      warmupSeconds_.push_back(seconds(sample.wall));
+      decide(done + 1);
+      report(true, done + 1);
+    }
+    member.barrier();
+  }
+}
+
+/// The last one before a graph is recorded, if one is, is kept by the tracer.
+StepSample MeasuredRun::warmUpStep(Team::Member& member, int64_t done) {
+  DeviceTracer* tracer = options_.tracer;
+  if (tracer == nullptr || done != GraphedStep::eagerSteps - 1) return member.step();
+  if (member.index() == 0) tracer->eagerBegins();
+  StepSample sample;
+  {
+    const TracedStep traced(member.index() == 0 ? tracer : nullptr, done);
+    sample = member.step();
+  }
+  member.synchronize();
+  member.barrier();
+  if (member.index() == 0) tracer->eagerEnds();
+  return sample;
+}
+
+void MeasuredRun::decide(int64_t done) {
+  if (done < fewestWarmup_) return;
+  const Config& config = options_.config;
+  if (!askedWarmup(config)) {
+    const double spent = seconds(now() - begin_);
+    steady_ = isSteady(warmupSeconds_, SteadyRule{});
+    if (!steady_ && done < mostWarmupSteps && spent < largestWarmupShare * config.budget) return;
+  }
+  warmupWall_ = now() - begin_;
+  steps_ = plannedSteps();
+  warmupEnd_.store(done);
+}
+
+int64_t MeasuredRun::plannedSteps() const {
+  const Config& config = options_.config;
+  if (config.steps > 0) return config.steps;
+  const size_t recent = std::min<size_t>(warmupSeconds_.size(), 2 * SteadyRule{}.window);
+  const auto step = median(std::span(warmupSeconds_).last(recent));
+  if (!step) return fewestSteps;
+  const double left = config.budget - seconds(warmupWall_);
+  return std::max(fewestSteps, static_cast<int64_t>(left / *step));
+}
+
+void MeasuredRun::measureWindow(Team::Member& member) {
+  std::vector<StepSample> samples;
+  samples.reserve(static_cast<size_t>(std::min(steps_, mostReserved)));
+  member.synchronize();
+  if (member.index() == 0) options_.watch->windowBegins();
+  member.barrier();
+  const Nanos begin = now();
+  if (member.index() == 0) {
+    windowBegin_ = begin;
+    faults_ = -minorFaultsSoFar();
+  }
+  runSteps(member, samples);
+  member.synchronize();
+  const Nanos end = now();
+  member.barrier();
+  if (member.index() == 0) {
+    faults_ += minorFaultsSoFar();
+    options_.watch->windowEnds();
+    if (options_.tracer != nullptr) options_.tracer->stepsEnd(steps_);
+  }
+  if (options_.tracer != nullptr) member.barrier();  // nobody gives a device more to do before
+  member.finish();
+  collect(member, samples);
+  const std::lock_guard lock(mutex_);
+  firstBegin_ = std::min(firstBegin_, begin);
+  lastEnd_ = std::max(lastEnd_, end);
+}
+
+StepSample MeasuredRun::windowStep(Team::Member& member, int64_t step) {
+  DeviceTracer* tracer = options_.tracer;
+  if (tracer == nullptr || !DeviceTracer::traces(step, steps_)) return member.step();
+  tracer->stepsBegin();
+  const TracedStep traced(tracer, step);
+  return member.step();
+}
+
+void MeasuredRun::runSteps(Team::Member& member, std::vector<StepSample>& samples) {
+  Profiler* profiler = options_.profiler;
+  const RecordedThread recorded(profiler == nullptr ? nullptr : &profiler->recorder(member.index()));
+  for (int64_t i = 0; i < steps_; ++i) {
+    samples.push_back(windowStep(member, i));
+    if (profiler != nullptr) profiler->stepDone(member.index(), i);
+    if (member.index() == 0) report(false, i + 1);
+  }
+  if (profiler == nullptr || member.index() != 0) return;
+  profiler->setBytes(inputBytes(member.batch()), options_.config.forwardOnly ? 0 : gradientBytes(member));
+}
+
+void MeasuredRun::collect(Team::Member& member, const std::vector<StepSample>& samples) {
+  const std::vector<double> losses = member.losses();
+  const std::optional<LossScaleState> scale = member.lossScale();
+  const std::lock_guard lock(mutex_);
+  samples_.insert(samples_.end(), samples.begin(), samples.end());
+  lossSums_.resize(losses.size());
+  for (size_t i = 0; i < losses.size(); ++i) lossSums_[i] += losses[i];
+  if (scale) lossScale_ = lossScale_ ? furthestFallen(*lossScale_, *scale) : *scale;
+  ++members_;
+  if (member.index() == 0) data_ = member.batch().data, augment_ = member.batch().augment;
+  if (member.index() == 0 && options_.config.deterministic) {
+    fingerprint_ = weightsFingerprint(*options_.graph, member.buffers());
+  }
+}
+
+void MeasuredRun::report(bool warmingUp, int64_t step) {
+  const Nanos time = now();
+  if (!progress_ || time - reported_ < reportInterval) return;
+  reported_ = time;
+  Progress progress{.warmingUp = warmingUp, .step = step, .steps = warmingUp ? 0 : steps_};
+  const double spent = seconds(time - (warmingUp ? begin_ : windowBegin_));
+  progress.imagesPerSecond = static_cast<double>(step * options_.globalBatch) / spent;
+  if (!warmingUp) progress.secondsLeft = spent / static_cast<double>(step) * static_cast<double>(steps_ - step);
+  progress_(progress);
+}
+
+void MeasuredRun::fill(RunRecord& record) const {
+  record.startup = startup_;
+  record.warmup = {warmupEnd_.load(), warmupWall_, steady_};
+  record.window = lastEnd_ - firstBegin_;
+  record.measuredSteps = steps_;
+  record.minorFaults = faults_;
+  if (record.warmup.steps > askedWarmup(options_.config).value_or(record.warmup.steps)) {
+    record.notes.push_back(concat("warm-up took ", record.warmup.steps, " steps, although --warmup=",
+                                  options_.config.warmup, ": a profile begins when the step has been recorded"));
+  }
+  record.steps = samples_;
+  std::stable_sort(record.steps.begin(), record.steps.end(),
+                   [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });
+  if (options_.profiler != nullptr) options_.profiler->fill(record);
+  if (options_.tracer != nullptr) options_.tracer->fill(record);
+  record.placement.data = data_, record.placement.augment = augment_;
+  record.losses = lossSums_;
+  for (double& loss : record.losses) loss /= members_;
+  fillLossScale(record);
+  if (options_.config.deterministic) record.notes.push_back(concat("weights fnv1a64 ", hex(fingerprint_)));
+}
+
+void MeasuredRun::fillLossScale(RunRecord& record) const {
+  if (!lossScale_) return;
+  record.skippedSteps = lossScale_->skipped;
+  record.lossScale = lossScale_->scale;
+  const auto steps = static_cast<double>(record.losses.size()), skipped = static_cast<double>(record.skippedSteps);
+  if (skipped <= manySkipped * steps) return;
+  record.notes.push_back(
+      concat(record.skippedSteps, " of ", record.losses.size(),
+             " steps updated nothing: their gradients overflowed, and the scale of the loss fell to ", record.lossScale,
+             "; they count in the rate all the same"));
+}
+
+}  // namespace tandem

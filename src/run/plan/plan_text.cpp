@@ -1,0 +1,129 @@
+#include <iomanip>
+#include <sstream>
+
+#include "base/catalog.h"
+#include "base/text.h"
+#include "run/plan/cuda_graph_policy.h"
+#include "run/plan/plan.h"
+#include "run/plan/replica_set_options.h"
+#include "strategy/strategy.h"
+
+namespace tandem {
+namespace {
+
+std::string memoryText(int64_t bytes) { return bytesText(static_cast<double>(bytes)); }
+
+std::string modelText(const RunPlan& plan) {
+  const Config& config = plan.config;
+  const auto file = plan.network.empty() ? "" : concat(" (", plan.network, ", sha256 ", plan.networkSha256, ")");
+  return concat(config.model, file, ", ", config.classes, " classes, ", plan.loss, ", images of ", config.imageSize,
+                'x', config.imageSize, ", ", plan.parameters, " parameters, ",
+                fixed(plan.forwardFlopsPerImage * 1e-9, 2), " GFLOP forward per image");
+}
+
+std::string deviceText(const RunPlan& plan) {
+  auto labels = join(plan.deviceLabels, "; ");
+  if (!plan.cudaDevices.empty()) return labels;
+  return concat(labels, "; ", plan.cores.threadsPerReplica, " thread(s) each, one per ", plan.cores.unit,
+                plan.cores.shared ? ", replicas share them" : "");
+}
+
+std::string batchText(const RunPlan& plan) {
+  const int64_t parts = plan.config.accumulate;
+  const std::string guess = plan.search ? concat("; ", guessText(plan)) : "";
+  return concat(plan.replicaBatch, " per replica", parts > 1 ? concat(" in ", parts, " parts") : "", ", ",
+                plan.globalBatch, " global (", plan.config.scaling, " scaling)", guess);
+}
+
+std::string exchangeText(const Config& config) {
+  const auto& strategy = find(strategies(), config.strategy, "--strategy");
+  if (config.forwardOnly || strategy.exchange == Exchange::none)
+    return concat(config.strategy, ", nothing is exchanged");
+  const bool server = config.strategy == "parameter_server";
+  const bool copied = server && config.devices != "cpu" && config.parameterDevice == "cpu";
+  const auto buckets = concat(" in buckets of ", config.bucketMib, " MiB");
+  const auto how = server ? concat("parameters on ", config.parameterDevice,
+                                   copied ? concat(", gradients copied there", buckets) : "")
+                          : concat("all-reduce ", allReduceOf(config), buckets);
+  return concat(config.strategy, ", ", how, config.overlap == "off" ? ", after backward" : "");
+}
+
+std::string inputText(const Config& config) {
+  const auto images = config.data.empty() ? std::string("synthetic images")
+                                          : concat("images of ", config.data, ", augmentation ", config.augment);
+  if (config.input != "queue") return concat(config.input, ", ", images);
+  return concat(config.input, ", ", images, ", ", config.producers, " producer(s) and ", config.queueDepth,
+                " batches ahead per replica");
+}
+
+std::string trainingText(const Config& config) {
+  if (config.forwardOnly) return "forward pass only";
+  const OptimizerOptions optimizer = optimizerOptions(config);
+  return concat(config.optimizer, ", learning rate ", config.learningRate, " (", config.schedule, "), ",
+                ruleOf(optimizer).coefficients(optimizer), ", weight decay ", config.weightDecay, ", loss at ",
+                config.lossAt, precisionOf(config).lossScaling ? concat(", scaled from ", LossScaleRule().initial) : "",
+                ", seed ", config.seed, config.deterministic ? ", deterministic" : "");
+}
+
+std::string warmupText(const Config& config) {
+  const auto asked =
+      config.warmup == "auto" ? std::string("until the step time is steady") : concat(config.warmup, " steps");
+  const int64_t fewest = fewestWarmup(config);
+  return fewest > 0 ? concat(asked, ", and at least ", fewest, ", until the step is recorded") : asked;
+}
+
+std::string measuredText(const Config& config) {
+  const auto amount = config.steps > 0 ? concat(config.steps, " steps") : concat("steps for ", config.budget, " s");
+  return concat(amount, ", given up after ", deadlineSeconds(config), " s");
+}
+
+std::string graphWords(const Config& config) {
+  const std::string text = graphText(config);
+  return text.empty() ? "" : concat(", CUDA graph ", text);
+}
+
+std::string memoryLine(const RunPlan& plan) {
+  const auto& memory = plan.memory;
+  return concat("about ", memoryText(memory.total()), plan.cudaDevices.empty() ? "" : " per device", " (parameters ",
+                memoryText(memory.parameters), ", activations ", memoryText(memory.activations), ", input ",
+                memoryText(memory.input), ", runtime ", memoryText(memory.runtime), "), ",
+                memoryText(plan.availableBytes), " available");
+}
+
+}  // namespace
+
+std::string guessText(const RunPlan& plan) {
+  return concat("--batch=max is tried only in a run: ", plan.config.batch, " is the guess of the memory estimate");
+}
+
+std::string planText(const RunPlan& plan) {
+  const Config& config = plan.config;
+  std::ostringstream out;
+  const auto line = [&](const char* name, const std::string& text) {
+    out << std::left << std::setw(11) << name << text << '\n';
+  };
+  line("model", modelText(plan));
+  line("compute",
+       concat(config.precision, ", layout ", config.layout, ", executor ", config.executor,
+              config.recompute == "none" ? "" : concat(", recompute ", config.recompute), graphWords(config)));
+  line("devices", deviceText(plan));
+  for (const std::string& text : plan.gpuLinkLines) line("", text);
+  line("batch", batchText(plan));
+  line("exchange", exchangeText(config));
+  line("training", trainingText(config));
+  line("input", inputText(config));
+  line("warm-up", warmupText(config));
+  line("measured", measuredText(config));
+  line("memory", memoryLine(plan));
+  return out.str();
+}
+
+std::string planLine(const RunPlan& plan) {
+  const Config& config = plan.config;
+  return concat(config.model, ' ', config.precision, ", layout ", config.layout, graphWords(config), " | ",
+                join(plan.deviceLabels, "; "), plan.cores.shared ? " (shared)" : "", " | batch ", plan.replicaBatch,
+                ", global ", plan.globalBatch, " | ", exchangeText(config), " | input ", config.input,
+                " | memory about ", memoryText(plan.memory.total()));
+}
+
+}  // namespace tandem

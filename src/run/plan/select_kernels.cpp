@@ -1,0 +1,225 @@
+#include "run/plan/select_kernels.h"
+
+#include <ATen/Context.h>
+#include <torch/headeronly/version.h>
+
+#include <algorithm>
+#include <functional>
+#include <future>
+
+#include "base/catalog.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "device/device_thread_pool.h"
+#include "executor/executor.h"
+#include "executor/select/channel_padding.h"
+#include "executor/select/cpu_kernels.h"
+#include "executor/select/gpu_kernels.h"
+#include "graph/operation.h"
+#include "machine/cpu/host_facts.h"
+#include "machine/gpu/gpu_facts.h"
+#include "run/plan/replica_set_options.h"
+
+namespace tandem {
+namespace {
+
+/// The candidates of an option: the one it names, or for "auto" all that `serves` lets through.
+template <class Entry, class Serves>
+std::vector<const Entry*> candidates(std::span<const Entry> all, const std::string& name, std::string_view option,
+                                     const Serves& serves) {
+  if (name != "auto") return {&find(all, name, option)};
+  std::vector<const Entry*> found;
+  for (const Entry& entry : all) {
+    if (serves(entry)) found.push_back(&entry);
+  }
+  return found;
+}
+
+KernelTrial trialOf(const RunPlan& plan) {
+  const Config& config = plan.config;
+  const ExecutorEntry& executor = find(executors(), config.executor, "--executor");
+  const auto layoutServes = [&](const LayoutEntry& layout) {
+    if (config.deterministic) return &layout == &layouts().front();
+    return choosesKernels(executor, layout, at::kCPU, precisionOf(config).compute);
+  };
+  const auto algorithmServes = [&](const ConvolutionAlgorithm& algorithm) {
+    return !config.deterministic || &algorithm == &convolutionAlgorithms().front();
+  };
+  KernelTrial trial;
+  trial.compute = precisionOf(config).compute;
+  trial.images = plan.replicaBatch / config.accumulate;
+  trial.layouts = candidates(layouts(), config.layout, "--layout", layoutServes);
+  trial.algorithms = candidates(convolutionAlgorithms(), config.convolution, "--convolution", algorithmServes);
+  return trial;
+}
+
+KernelChoice kernelsOn(const RunPlan& plan, const Graph& graph) {
+  const std::vector<Device> replicas = devicesOf(plan);
+  std::vector<Device> apart;
+  for (const size_t i : replicasApart(plan.cores)) apart.push_back(replicas[i]);
+  DeviceThreads threads(apart);
+  KernelTrial trial = trialOf(plan);
+  trial.threads = plan.cores.threadsPerReplica;
+  trial.machine = concat(cpuKind(textOf("/proc/cpuinfo")), ", ", threads.count(), " x ", trial.threads, " threads");
+  MeasuredCache cache(measuredFile());
+  return fastestKernels(graph, trial, threads, cache);
+}
+
+/// The host's work counts where the GPU waits for it.
+double secondsOf(const Device& device, const std::function<void()>& call) {
+  constexpr int calls = 4;
+  device.synchronize();
+  const Nanos begin = now();
+  for (int i = 0; i < calls; ++i) call();
+  device.synchronize();
+  return seconds(now() - begin) / calls;
+}
+
+/// All that times on the first GPU depend on, but not the operation.
+std::string gpuMachine(const RunPlan& plan) {
+  const auto& [gpu, driverVersion] =
+      std::pair(cudaFacts().gpus.at(static_cast<size_t>(plan.cudaDevices.front())), cudaFacts().driverVersion);
+  return concat(gpu.name, ", compute capability ", capabilityText(gpu.capability), ", driver of CUDA ",
+                driverVersion / 1000, '.', driverVersion % 1000 / 10, ", ", engineLibrary(), ", libtorch ",
+                TORCH_VERSION);
+}
+
+/// `device`, which outlives it, is the first replica's.
+EngineTrial engineTrial(const Device& device, const RunPlan& plan) {
+  EngineTrial trial;
+  trial.compute = precisionOf(plan.config).compute;
+  trial.images = plan.replicaBatch / plan.config.accumulate;
+  trial.device = device.torch();
+  trial.forwardOnly = plan.config.forwardOnly;
+  trial.rule.where = gpuMachine(plan);
+  trial.rule.secondsOf = [&device](const std::function<void()>& call) { return secondsOf(device, call); };
+  if (plan.config.recompute != Config().recompute)
+    trial.norms = {};  // an engine's output cannot be repeated bit for bit
+  return trial;
+}
+
+EngineChoice enginesOn(const Device& device, const RunPlan& plan, const Graph& graph, int64_t zeros) {
+  device.bind();
+  EngineTrial trial = engineTrial(device, plan);
+  trial.zeroChannels = zeros;
+  MeasuredCache cache(measuredFile());
+  EngineChoice choice = fastestEngines(graph, trial, cache);
+  device.forgetMemory();
+  return choice;
+}
+
+bool choosesEngines(const RunPlan& plan) {
+  const Config& config = plan.config;
+  return !plan.cudaDevices.empty() && find(executors(), config.executor, "--executor").choosesKernels &&
+         layoutOf(config).format == at::MemoryFormat::ChannelsLast && config.convolution == "auto" &&
+         !config.deterministic && !engineLibrary().empty();
+}
+
+std::string noteOf(const KernelSelection& kernels, const Graph& graph, double gain, bool fromCache) {
+  std::vector<std::string> passes;
+  for (const auto& [name, count] : passesOf(kernels, graph)) passes.push_back(concat(count, ' ', name));
+  const auto norms = std::ranges::count_if(kernels.norms, [](const NormEngines& norm) { return norm.images > 0; });
+  return concat("convolutions run in ", kernels.layout->name, ", their passes by ", join(passes),
+                norms > 0 ? concat(", ", norms, " batch-norms by cuDNN") : "", ": ", fixed(gain, 2),
+                " times as fast as ", kernels.engines.empty() ? "the first of each" : "ATen and Tandem's kernels",
+                " alone (measured ", fromCache ? "before, kept in the cache" : "now", ")");
+}
+
+/// With its note where there is something to say.
+template <class Choice>
+KernelSelection noted(KernelSelection kernels, const Choice& choice, const Graph& graph) {
+  if (choice.gain > 1) kernels.note = noteOf(kernels, graph, choice.gain, choice.fromCache);
+  return kernels;
+}
+
+/// Layout and algorithms, for images with so many channels of zeros.
+KernelSelection convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t zeros) {
+  const ExecutorEntry& executor = find(executors(), plan.config.executor, "--executor");
+  const LayoutEntry& layout = layoutOf(plan.config);
+  if (choosesEngines(plan)) {
+    const Device device = devicesOf(plan).front();
+    const auto choice =
+        std::async(std::launch::async, enginesOn, device, std::cref(plan), std::cref(graph), zeros).get();
+    return noted({&layout, {}, "", choice.engines, choice.norms}, choice, graph);
+  }
+  const at::DeviceType type = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA;
+  if (!choosesKernels(executor, layout, type, precisionOf(plan.config).compute)) {
+    const bool ofAnother = choosesKernels(executor, layout, type);
+    return {
+        &layout, {}, ofAnother ? concat("convolutions are ATen's: Tandem's own take no ", plan.config.precision) : ""};
+  }
+  const KernelChoice choice = kernelsOn(plan, graph);
+  return noted({choice.layout, choice.algorithms, ""}, choice, graph);
+}
+
+PaddingChoice paddingOn(const Device& device, const RunPlan& plan, const Graph& graph) {
+  device.bind();
+  MeasuredCache cache(measuredFile());
+  const EngineTrial engines = engineTrial(device, plan);
+  PaddingTrial trial{.precision = &precisionOf(plan.config),
+                     .layout = layoutOf(plan.config),
+                     .images = engines.images,
+                     .device = engines.device,
+                     .machine = engines.rule.where,
+                     .secondsOf = engines.rule.secondsOf};
+  if (choosesEngines(plan)) {
+    trial.engines = [&](const Graph& stem, int64_t images, int64_t zeros) {
+      EngineTrial own = engines;
+      own.images = images, own.zeroChannels = zeros;
+      own.forwardOnly = false;  // paddings are compared in training steps
+      return fastestEngines(stem, own, cache).engines;
+    };
+  }
+  PaddingChoice choice = fastestImagePadding(graph, trial, cache);
+  device.forgetMemory();
+  return choice;
+}
+
+struct UsedPadding {
+  int64_t zeroChannels = 0;
+  std::string note = {};
+};
+
+UsedPadding paddingOf(const RunPlan& plan, const Graph& graph) {
+  const Config& config = plan.config;
+  if (config.padImages != "auto") {
+    return {zeroChannels(graph, find(imagePaddings(), config.padImages, "--pad-images"))};
+  }
+  if (plan.cudaDevices.empty() || config.executor != "planned" || config.deterministic) return {};
+  const Device device = devicesOf(plan).front();
+  const PaddingChoice choice =
+      std::async(std::launch::async, paddingOn, device, std::cref(plan), std::cref(graph)).get();
+  const int64_t zeros = zeroChannels(graph, *choice.padding);
+  if (zeros == 0) return {};
+  return {zeros,
+          concat("images have ", zeros, " channels of zeros, with which what reads them runs ", fixed(choice.gain, 2),
+                 " times as fast (measured ", choice.fromCache ? "before, kept in the cache" : "now", ")")};
+}
+
+std::string wideningOf(const KernelSelection& kernels, const Precision& precision) {
+  const bool widens = !kernels.algorithms.empty() && precision.compute == at::kBFloat16 && convolutionsWidenBf16();
+  return widens ? "direct convolutions and linear layers compute in fp32: this processor has no products of bf16" : "";
+}
+
+/// What libraries choose among, for the process: before anything is measured.
+void setNumerics(const Config& config) {
+  at::globalContext().setDeterministicAlgorithms(config.deterministic, /*warn_only=*/false);
+  at::globalContext().setBenchmarkCuDNN(!config.deterministic);
+  at::globalContext().setDeterministicCuDNN(config.deterministic);
+  allowTf32(precisionOf(config).tf32);
+}
+
+}  // namespace
+
+KernelSelection usedKernels(const RunPlan& plan, const Graph& graph) {
+  setNumerics(plan.config);
+  const UsedPadding padding = paddingOf(plan, graph);
+  KernelSelection kernels = convolutionsOf(plan, graph, padding.zeroChannels);
+  kernels.zeroChannels = padding.zeroChannels;
+  std::vector<std::string> notes{kernels.note, padding.note, wideningOf(kernels, precisionOf(plan.config))};
+  std::erase(notes, "");
+  kernels.note = join(notes, "; ");
+  return kernels;
+}
+
+}  // namespace tandem

@@ -1,0 +1,178 @@
+#include "run/run_point.h"
+
+#include <ATen/Context.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/catalog.h"
+#include "base/text.h"
+#include "device/gpu_support.h"
+#include "executor/compile/op_cost.h"
+#include "executor/compile/plan_description.h"
+#include "formats/io/atomic_file.h"
+#include "machine/gpu/gpu_facts.h"
+#include "machine/process/process_clock.h"
+#include "machine/process/utc_time.h"
+#include "observe/device_tracer.h"
+#include "observe/profiler.h"
+#include "observe/run_observer.h"
+#include "run/environment.h"
+#include "run/measured_run.h"
+#include "run/outcome_of_exception.h"
+#include "run/plan/cuda_graph_policy.h"
+#include "run/plan/replica_set_options.h"
+#include "run/plan/select_kernels.h"
+#include "run/plan/step_cost.h"
+#include "train/captured_step.h"
+#include "train/checkpoint/weight_loader.h"
+#include "train/weight_init.h"
+
+namespace tandem {
+namespace {
+
+Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
+  Placement placement;
+  for (const Device& device : team.devices) placement.replicas.push_back(device.label());
+  placement.threadsPerReplica = plan.cores.threadsPerReplica;
+  placement.sharedCores = plan.cores.shared;
+  if (plan.config.strategy == "replicated" && plan.config.replicas > 1) placement.allReduce = allReduceOf(plan.config);
+  const Exchange exchange = find(strategies(), plan.config.strategy, "--strategy").exchange;
+  placement.control = exchange == Exchange::none && plan.config.replicas > 1;
+  placement.layout = team.kernels.layout->name;
+  placement.graph = graphText(plan.config);
+  placement.loss = plan.loss;
+  placement.network = plan.network;
+  placement.networkSha256 = plan.networkSha256;
+  placement.zeroChannels = team.kernels.zeroChannels;
+  placement.convolutionPasses = passesOf(team.kernels, *team.graph);
+  if (plan.config.executor == "planned") placement.byAutograd = operationsByAutograd(*team.graph);
+  placement.activationBytes = plan.activationBytes;
+  placement.parameters = plan.parameters;
+  placement.ownImageSize = plan.ownImageSize;
+  placement.forwardFlopsPerImage = plan.forwardFlopsPerImage;
+  const StepWork work = stepWork(plan, *team.graph);
+  placement.flopsPerImage = work.flopsPerImage;
+  placement.bytesPerStep = work.bytesPerStep;
+  return placement;
+}
+
+/// Of the device where it is most.
+int64_t largest(const std::vector<Device>& devices, int64_t (Device::*bytes)() const) {
+  int64_t most = 0;
+  for (const Device& device : devices) most = std::max(most, (device.*bytes)());
+  return most;
+}
+
+void checkLosses(const std::vector<double>& losses) {
+  const auto bad = std::find_if(losses.begin(), losses.end(), [](double loss) { return !std::isfinite(loss); });
+  if (bad == losses.end()) return;
+  throw NumericError(concat("the loss is ", *bad, " at step ", bad - losses.begin(),
+                            "; it must stay finite: lower --lr, or use --precision=fp32"));
+}
+
+void append(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  notes.insert(notes.end(), more.begin(), more.end());
+}
+
+std::unique_ptr<Profiler> profilerFor(const Config& config) {
+  if (!config.profile) return nullptr;
+  if (!config.trace.empty())
+    const NewFile probe(config.trace);  // a place that cannot be written is found before the run
+  return std::make_unique<Profiler>(static_cast<int>(config.replicas), !config.trace.empty());
+}
+
+/// Null where nobody asked, or no GPU takes part.
+std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const TeamOptions& team) {
+  if (!plan.config.profile || plan.cudaDevices.empty()) return nullptr;
+  const GpuFacts& first = cudaFacts().gpus.at(static_cast<size_t>(plan.cudaDevices.front()));
+  DeviceTracerOptions options{.devices = plan.cudaDevices, .works = {}, .peaks = statedPeaks(first, *team.precision)};
+  if (plan.config.executor == "planned") {
+    const at::Device device = team.devices.front().torch();
+    const ExecutorOptions executor = executorOptions(team.kernels, *team.precision, team.recompute, device);
+    for (const CallWork& work : callWork(*team.graph, executor, plan.replicaBatch)) {
+      options.works.push_back({work.name, work.flops, work.bytes});
+    }
+  }
+  return std::make_unique<DeviceTracer>(std::move(options));
+}
+
+void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
+  const auto gpuUse = settledGpuUse(probedGpus(plan.cudaDevices));  // while nothing of this process is on the GPUs
+  const Graph graph = graphOf(plan.config);
+  const KernelSelection kernels = usedKernels(plan, graph);
+  for (const std::string& note : {kernels.note, plan.recomputeNote}) {
+    if (!note.empty()) record.notes.push_back(note);
+  }
+  TeamOptions options = teamOptions(plan, graph, kernels);
+  options.pretrained = readPretrained(plan.config, graph);
+  if (options.pretrained) {
+    append(record.notes, options.pretrained->notes);
+    append(record.notes, options.pretrained->warnings);
+  }
+  record.placement = placementOf(plan, options);
+  const auto profiler = profilerFor(plan.config);
+  const auto tracer = tracerFor(plan, options);
+  Team team(options);
+  RunWatch watch(plan.cores, plan.cudaDevices, gpuUse);
+  MeasuredRun run({.config = plan.config,
+                   .globalBatch = plan.globalBatch,
+                   .graph = &graph,
+                   .watch = &watch,
+                   .profiler = profiler.get(),
+                   .tracer = tracer.get(),
+                   .fewestWarmup = fewestWarmup(plan.config)},
+                  progress);
+  team.run([&](Team::Member& member) {
+    run.body(member);
+    const std::string& path = plan.config.saveWeights;
+    if (member.index() == 0 && !path.empty()) saveWeights(path, graph, member.buffers(), member.executor());
+  });
+  run.fill(record);
+  watch.fill(record);
+  record.peakMemoryBytes = largest(options.devices, &Device::peakBytes);
+  record.peakReservedBytes = largest(options.devices, &Device::peakReservedBytes);
+  record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
+  record.placement.exchangeMemory = team.exchangeMemory();
+  checkLosses(record.losses);
+  if (plan.config.trace.empty()) return;
+  profiler->writeTrace(plan.config.trace, record, tracer ? tracer->activities() : std::span<const DeviceActivity>());
+}
+
+/// Where --graph=auto finds only while recording that the step cannot be recorded, the run begins anew without.
+void measureWithOrWithoutGraph(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
+  const RunRecord before = record;
+  try {
+    measure(plan, progress, record);
+    return;
+  } catch (const RecordingFailed& failure) {
+    if (plan.config.graph == "on") {
+      throw UsageError(concat("--graph=on: the step could not be recorded: ", failure.what(), "; use --graph=off"));
+    }
+    record = before;
+    record.notes.push_back(concat("--graph=auto: the step could not be recorded: ", failure.what()));
+  }
+  RunPlan without = plan;
+  without.config.graph = "off";
+  measure(without, progress, record);
+  record.placement.graph = "off: it could not be recorded";
+}
+
+}  // namespace
+
+RunRecord runPoint(const RunPlan& plan, const ProgressCallback& progress) {
+  RunRecord record;
+  record.time = utcTime();
+  record.config = plan.config;
+  record.globalBatch = plan.globalBatch;
+  record.environment = readEnvironment();
+  try {
+    measureWithOrWithoutGraph(plan, progress, record);
+  } catch (const std::exception& failure) {
+    record.outcome = outcomeOf(failure, plan.config);
+  }
+  record.wall = sinceProcessStart();
+  return record;
+}
+
+}  // namespace tandem

@@ -1,0 +1,96 @@
+#include "strategy/server_shard.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "comm/local/local_reduce.h"
+
+namespace tandem {
+namespace {
+
+std::vector<ParameterSpec> specsOf(const FlatBuffers& buffers, const std::vector<int>& variables) {
+  std::vector<ParameterSpec> specs;
+  for (const int variable : variables) specs.push_back(buffers.spec(variable));
+  return specs;
+}
+
+at::Tensor valuesOf(const FlatBuffers& buffers, Slice slice, Shard::Values values) {
+  return values == Shard::Values::weights ? buffers.weights(slice) : buffers.master(slice);
+}
+
+}  // namespace
+
+Shard::Shard(ShardPlan plan, const FlatBuffers& initial, const StrategyContext& context)
+    : plan_(std::move(plan)),
+      buffers_(specsOf(initial, plan_.variables), *context.precision, plan_.device, context.format,
+               /*pinned=*/plan_.throughHost && context.devices.at(plan_.builder)->hostMemory().pinned_memory()) {
+  for (int i = 0; i < buffers_.parameters(); ++i) {
+    buffers_.master(buffers_.slice(i)).copy_(initial.master(initial.slice(plan_.variables[i])));
+  }
+  buffers_.refreshWeights();
+  for (size_t i = 0; i < plan_.owners.size(); ++i) optimizers_.push_back(context.makeOptimizer(buffers_));
+  optimizers_.front()->allocateState();  // owners must not do so all at once
+}
+
+int Shard::rankOf(int replica) const {
+  const auto found = std::find(plan_.owners.begin(), plan_.owners.end(), replica);
+  return found == plan_.owners.end() ? -1 : static_cast<int>(found - plan_.owners.begin());
+}
+
+bool Shard::ownedBy(int replica) const { return rankOf(replica) >= 0; }
+
+std::vector<Piece> Shard::pieces(int replica, const FlatBuffers& replicaBuffers) const {
+  std::vector<Piece> pieces;
+  const auto owners = static_cast<int>(plan_.owners.size());
+  for (int i = 0; i < buffers_.parameters() && ownedBy(replica); ++i) {
+    const Slice slice = buffers_.slice(i);
+    const Slice owned = ownedRange(buffers_.whole(slice.segment), owners, rankOf(replica));
+    const int64_t begin = std::max(slice.begin, owned.begin), end = std::min(slice.end, owned.end);
+    if (begin >= end) continue;
+    const Slice there = replicaBuffers.slice(plan_.variables[i]);
+    const int64_t shift = there.begin - slice.begin;
+    pieces.push_back({plan_.variables[i], {there.segment, begin + shift, end + shift}, {slice.segment, begin, end}});
+  }
+  return pieces;
+}
+
+void Shard::setLossScale(int owner, const LossScale* scale) {
+  optimizers_.at(static_cast<size_t>(rankOf(owner)))->setLossScale(scale);
+}
+
+void Shard::sum(const Piece& piece, std::vector<at::Tensor> gradients) {
+  sumFromPeers(buffers_.gradient(piece.inShard), std::move(gradients));
+}
+
+void Shard::beginStep(int replica, int64_t step, double gradientScale) {
+  if (ownedBy(replica)) optimizers_[rankOf(replica)]->beginStep(step, gradientScale);
+}
+
+void Shard::update(int replica) {
+  const int rank = rankOf(replica);
+  for (int segment = 0; rank >= 0 && segment < buffers_.segments(); ++segment) {
+    const Slice owned = ownedRange(buffers_.whole(segment), static_cast<int>(plan_.owners.size()), rank);
+    if (owned.count() > 0) optimizers_[rank]->update(owned);
+  }
+}
+
+bool Shard::sameLayoutAs(const FlatBuffers& replica) const {
+  return buffers_.parameters() == replica.parameters();  // all variables in the same order: equal slices
+}
+
+void Shard::copyTo(FlatBuffers& replica, Values values) const {
+  if (sameLayoutAs(replica)) {
+    for (int segment = 0; segment < buffers_.segments(); ++segment) {
+      const Slice whole = buffers_.whole(segment);
+      valuesOf(replica, whole, values).copy_(valuesOf(buffers_, whole, values), /*non_blocking=*/true);
+    }
+    return;
+  }
+  for (int i = 0; i < buffers_.parameters(); ++i) {
+    const Slice there = replica.slice(plan_.variables[i]);
+    valuesOf(replica, there, values).copy_(valuesOf(buffers_, buffers_.slice(i), values), /*non_blocking=*/true);
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,85 @@
+#include "strategy/variable_placement.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/catalog.h"
+#include "comm/local/algorithms.h"
+
+namespace tandem {
+namespace {
+
+int indexOfDevice(const PlacementOptions& options) {
+  for (size_t i = 0; i < options.devices.size(); ++i) {
+    if (options.devices[i]->name() == options.parameterDevice) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+std::vector<ShardPlan> hostShard(const FlatBuffers& buffers, const PlacementOptions& options) {
+  const auto& devices = options.devices;
+  const bool streams = std::any_of(devices.begin(), devices.end(), [](auto* device) { return device->hasStreams(); });
+  ShardPlan shard{at::kCPU, 0, {0}, std::vector<int>(buffers.parameters()), /*throughHost=*/streams};
+  if (!streams) {
+    shard.owners.resize(options.devices.size());
+    std::iota(shard.owners.begin(), shard.owners.end(), 0);
+  }
+  std::iota(shard.variables.begin(), shard.variables.end(), 0);
+  return {shard};
+}
+
+// Which replica holds each variable of the buffers.
+std::vector<int> spread(const FlatBuffers& buffers, int replicas) {
+  std::vector<int64_t> created;
+  for (int i = buffers.parameters() - 1; i >= 0; --i) created.push_back(buffers.slice(i).count() * sizeof(float));
+  std::vector<int> placed = placeOnLeastLoaded(created, replicas);
+  std::reverse(placed.begin(), placed.end());
+  return placed;
+}
+
+}  // namespace
+
+std::vector<int> placeOnLeastLoaded(std::span<const int64_t> bytes, int devices) {
+  std::vector<int64_t> load(devices, 0);
+  std::vector<int> placed;
+  for (const int64_t size : bytes) {
+    const auto least = std::min_element(load.begin(), load.end());
+    *least += size;
+    placed.push_back(static_cast<int>(least - load.begin()));
+  }
+  return placed;
+}
+
+void checkParameterDevice(const PlacementOptions& options) {
+  if (options.parameterDevice == "cpu" || options.parameterDevice == "device" || indexOfDevice(options) >= 0) return;
+  std::vector<std::string> valid{"cpu", "device"};
+  for (const Device* device : options.devices) valid.push_back(device->name());
+  throw UsageError(unknownName("--parameter-device", options.parameterDevice, valid));
+}
+
+std::vector<ShardPlan> planShards(const FlatBuffers& buffers, const PlacementOptions& options) {
+  checkParameterDevice(options);
+  if (options.parameterDevice == "cpu") return hostShard(buffers, options);
+  const auto replicas = static_cast<int>(options.devices.size());
+  const bool everywhere = options.parameterDevice == "device";
+  const std::vector<int> placed =
+      everywhere ? spread(buffers, replicas) : std::vector<int>(buffers.parameters(), indexOfDevice(options));
+  std::vector<ShardPlan> shards;
+  for (int replica = 0; replica < replicas; ++replica) {
+    ShardPlan shard{options.devices[replica]->torch(), replica, {replica}, {}};
+    for (int i = 0; i < buffers.parameters(); ++i) {
+      if (placed[i] == replica) shard.variables.push_back(i);
+    }
+    if (!shard.variables.empty()) shards.push_back(shard);
+  }
+  return shards;
+}
+
+Slice ownedRange(Slice whole, int owners, int index) {
+  const PartRange range = partRange(whole.count(), /*elementBytes=*/2, owners, index);
+  return {whole.segment, whole.begin + range.begin, whole.begin + range.begin + range.count};
+}
+
+}  // namespace tandem

@@ -1,0 +1,59 @@
+#include "train/captured_step.h"
+
+#include <ATen/ATen.h>
+
+#include "base/text.h"
+#include "device/out_of_memory.h"
+#include "trace/span.h"
+
+namespace tandem {
+namespace {
+
+void copyInto(const at::Tensor& held, const at::Tensor& given) {
+  if (!held.is_same(given)) held.copy_(given, /*non_blocking=*/true);
+}
+
+}  // namespace
+
+GraphedStep::GraphedStep(std::unique_ptr<RecordedWork> recorded, Work work, at::Generator generator)
+    : recorded_(std::move(recorded)), work_(std::move(work)), generator_(std::move(generator)) {}
+
+at::Tensor GraphedStep::run(const Batch& batch) {
+  if (done_++ < eagerSteps) return work_(batch);
+  if (held_.images.defined()) {
+    bring(batch);
+  } else {
+    record(batch);
+  }
+  launch();
+  return loss_.defined() ? loss_.clone() : loss_;
+}
+
+void GraphedStep::call(std::function<void()> onHost) {
+  if (done_ <= eagerSteps) return onHost();
+  recorded_->call(std::move(onHost));
+}
+
+// A source that gives the same tensors again has them read where they are; others make new ones, so these are free.
+void GraphedStep::record(const Batch& batch) {
+  held_ = batch;
+  try {
+    recorded_->record([this] { loss_ = work_(held_); }, generator_);
+  } catch (const std::exception& failure) {
+    if (isOutOfMemory(failure)) throw;  // a batch that is too large, not a step that no graph can hold
+    throw RecordingFailed(firstLine(failure.what()));
+  }
+}
+
+void GraphedStep::launch() {
+  const Span launching(SpanKind::launch);
+  recorded_->launch();
+}
+
+void GraphedStep::bring(const Batch& batch) {
+  const Span copying(SpanKind::input);
+  copyInto(held_.images, batch.images);
+  copyInto(held_.labels, batch.labels);
+}
+
+}  // namespace tandem

@@ -1,0 +1,48 @@
+#include "train/loss/loss.h"
+
+#include <ATen/ATen.h>
+
+#include <array>
+
+#include "base/catalog.h"
+#include "kernels/loss/binary_cross_entropy.h"
+#include "kernels/loss/multibox.h"
+#include "kernels/loss/softmax_cross_entropy.h"
+#include "train/loss/loss_placement.h"
+
+namespace tandem {
+namespace {
+
+template <auto loss>
+Loss anywhere(at::Device) {
+  return loss;
+}
+
+Loss multiboxOn(at::Device device) {
+  return [boxes = ssdDefaultBoxes().to(device)](const at::Tensor& output, const at::Tensor& labels, double smoothing,
+                                                int64_t divisor) {
+    return multiboxLoss(output, labels, boxes, smoothing, divisor);
+  };
+}
+
+constexpr std::array lossRows{
+    LossEntry{"softmax_cross_entropy", "class", anywhere<softmaxCrossEntropy>},
+    LossEntry{"binary_cross_entropy", "flags", anywhere<binaryCrossEntropy>},
+    LossEntry{"multibox", "boxes", multiboxOn},
+};
+
+constexpr std::array<LossPlaceEntry, 2> placeRows{{
+    {"replica", "each replica computes the loss of its own batch", makeReplicaLoss},
+    {"gathered", "the batch is sliced from replica 0, outputs are gathered and the loss is computed there",
+     makeGatheredLoss},
+}};
+
+}  // namespace
+
+std::span<const LossEntry> losses() { return lossRows; }
+std::span<const LossPlaceEntry> lossPlaces() { return placeRows; }
+
+const LossEntry& lossOf(const Graph& graph) { return find(losses(), graph.loss().name, "loss"); }
+const LabelKind& labelsOf(const Graph& graph) { return find(labelKinds(), lossOf(graph).labels, "kind of labels"); }
+
+}  // namespace tandem

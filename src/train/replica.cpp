@@ -1,0 +1,253 @@
+#include "train/replica.h"
+
+#include <ATen/ATen.h>
+
+#include <optional>
+
+#include "trace/span.h"
+#include "train/captured_step.h"
+#include "train/checkpoint/weight_loader.h"
+#include "train/deferred_gradients.h"
+#include "train/gradient_accumulator.h"
+#include "train/in_flight_limiter.h"
+#include "train/weight_init.h"
+
+namespace tandem {
+namespace {
+
+constexpr uint64_t dropoutSeedStep = 0x9E3779B97F4A7C15ULL;
+
+ExecutorOptions optionsOf(int index, const TeamOptions& team) {
+  const at::Device device = team.devices.at(static_cast<size_t>(index)).torch();
+  ExecutorOptions options = executorOptions(team.kernels, *team.precision, team.recompute, device);
+  options.dropoutSeed = team.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1);
+  return options;
+}
+
+std::unique_ptr<LossScale> lossScaleFor(const TeamOptions& options, const Device& device) {
+  if (!options.precision->lossScaling || options.forwardOnly) return nullptr;
+  return std::make_unique<LossScale>(device.torch(), options.lossScale);
+}
+
+/// Where a step is recorded: whether its exchange can be, since replicas do not wait for one another on the host.
+bool recordsExchange(const TeamOptions& options) {
+  const auto replicas = static_cast<int64_t>(options.devices.size());
+  return options.recorder && options.strategy->enqueuesOnly(*options.allReduce, replicas);
+}
+
+/// Gradients of which the strategy does not learn as they become ready: without overlap, and where a step is recorded
+/// without its exchange, which the host makes between parts of it.
+std::optional<ReadyGradients> putOffIn(const TeamOptions& options, const FlatBuffers& buffers) {
+  if (options.forwardOnly) return {};
+  if (!options.overlap) return ReadyGradients(buffers, {});
+  if (!options.recorder || recordsExchange(options)) return {};
+  return ReadyGradients(buffers, planBuckets(buffers, options.bucketBytes));
+}
+
+class TeamMember final : public Team::Member {
+ public:
+  TeamMember(int index, const TeamShared& shared)
+      : shared_(shared),
+        device_(shared.options.devices.at(static_cast<size_t>(index))),
+        buffers_(parameterSpecs(*shared.options.graph, optionsOf(index, shared.options)), *shared.options.precision,
+                 device_.torch(), shared.options.kernels.layout->format),
+        executor_(shared.options.executor->make(optionsOf(index, shared.options))),
+        optimizer_(makeOptimizer(buffers_, shared.options.optimizer)),
+        lossScale_(lossScaleFor(shared.options, device_)),
+        replica_{index, device_, buffers_, *optimizer_, lossScale_.get()},
+        sum_(buffers_, shared.options.accumulate),
+        recordsExchange_(recordsExchange(shared.options)),
+        putOff_(putOffIn(shared.options, buffers_)),
+        ready_([this](std::span<const Slice> slices) {
+          if (sum_.add(slices, part_)) handOver(slices);
+        }),
+        inFlight_(shared.options.inFlight, shared.monitor) {
+    optimizer_->setLossScale(lossScale_.get());
+    initialiseWeights(*shared.options.graph, shared.options.seed, buffers_);
+    const Pretrained* pretrained = shared.options.pretrained.get();
+    if (pretrained != nullptr) setParameters(*pretrained, buffers_);
+    shared_.strategy.attach(replica_);  // before anybody views the weights
+    executor_->bind(*shared.options.graph, buffers_);
+    if (pretrained != nullptr) setStatistics(*pretrained, *executor_);
+    executor_->setTraining(!shared.options.forwardOnly);
+    executor_->setGradients(!shared.options.forwardOnly);
+    if (shared.lossPlace.needsSource(index)) source_ = shared.options.source(index);
+    if (!shared.options.recorder) return;
+    graphed_.emplace(
+        shared.options.recorder(device_), [this](const Batch& batch) { return recordable(batch); },
+        executor_->generator());
+  }
+
+  int index() const override { return replica_.index; }
+  StepSample step() override;
+  const Batch& batch() const override { return batch_; }
+  std::vector<double> losses() override;
+  std::optional<LossScaleState> lossScale() override {
+    return lossScale_ ? std::optional(lossScale_->state()) : std::nullopt;
+  }
+  void synchronize() override { device_.synchronize(shared_.monitor); }
+  void barrier() override { shared_.barrier.arriveAndWait(); }
+  void finish() override { shared_.strategy.finish(replica_); }
+  Executor& executor() override { return *executor_; }
+  FlatBuffers& buffers() override { return buffers_; }
+
+ private:
+  void fetch();
+  /// The batch's loss; undefined without backward.
+  at::Tensor train(const Batch& batch);
+  /// Finished gradients, to the strategy: now, with others in a call amid recorded work, or in exchange().
+  void handOver(std::span<const Slice> slices);
+  void tell(std::span<const Slice> slices);
+  void exchange();
+  /// train(), and the exchange where that is recorded too.
+  at::Tensor recordable(const Batch& batch);
+  void keep(const at::Tensor& loss) {
+    if (loss.defined()) losses_.push_back(loss);
+  }
+  /// Loss of one part's batch of the whole one's `images`; undefined without backward.
+  at::Tensor trainPart(const Batch& part, int64_t images);
+  std::span<const at::Tensor> forward(const Batch& part);
+  /// Of one output. A scaled loss is one of fp32: gradients that would be zero in 16 bits are scaled before.
+  LossAndGradient lossOf(const at::Tensor& output, const at::Tensor& labels, int64_t images);
+  /// Appends the gradient of each output.
+  at::Tensor lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, int64_t images,
+                    std::vector<at::Tensor>& gradients);
+
+  TeamShared shared_;
+  const Device& device_;
+  FlatBuffers buffers_;
+  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<LossScale> lossScale_;  // null: none
+  Replica replica_;
+  GradientSum sum_;
+  bool recordsExchange_;
+  std::optional<ReadyGradients> putOff_;
+  int64_t part_ = 0;  // of the batch
+  GradientReady ready_;
+  std::unique_ptr<BatchSource> source_;
+  Batch batch_;
+  std::vector<at::Tensor> losses_;  // stay on the device until they are asked for
+  std::optional<GraphedStep> graphed_;
+  StepsInFlight inFlight_;
+  Event ended_;  // the last step
+  int64_t step_ = 0;
+};
+
+at::Tensor TeamMember::trainPart(const Batch& part, int64_t images) {
+  const auto outputs = forward(part);
+  if (shared_.options.forwardOnly) return {};
+  std::vector<at::Tensor> gradients;
+  at::Tensor loss = lossOf(outputs, part.labels, images, gradients);
+  const Span backward(SpanKind::backward);
+  executor_->backward(gradients, ready_);
+  return loss;
+}
+
+std::span<const at::Tensor> TeamMember::forward(const Batch& part) {
+  const Span forward(SpanKind::forward);
+  return executor_->forward(part);
+}
+
+LossAndGradient TeamMember::lossOf(const at::Tensor& output, const at::Tensor& labels, int64_t images) {
+  if (!lossScale_) return shared_.lossPlace.compute(replica_.index, output, labels, images);
+  const LossAndGradient wide = shared_.lossPlace.compute(replica_.index, output.to(at::kFloat), labels, images);
+  return {wide.loss, (wide.gradient * lossScale_->factor()).to(output.scalar_type())};
+}
+
+at::Tensor TeamMember::lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, int64_t images,
+                              std::vector<at::Tensor>& gradients) {
+  const Span loss(SpanKind::loss);
+  LossAndGradient whole = lossOf(outputs[0], labels, images);
+  gradients.push_back(whole.gradient);
+  for (size_t i = 1; i < outputs.size(); ++i) {
+    const double weight = shared_.options.graph->auxiliaries()[i - 1].lossWeight;
+    const LossAndGradient more = lossOf(outputs[i], labels, images);
+    whole.loss = whole.loss + more.loss * weight;
+    gradients.push_back(more.gradient * weight);
+  }
+  return whole.loss;
+}
+
+at::Tensor TeamMember::train(const Batch& batch) {
+  const int64_t parts = shared_.options.accumulate, images = batch.images.size(0), rows = images / parts;
+  at::Tensor loss;
+  for (part_ = 0; part_ < parts; ++part_) {
+    Batch part = batch;
+    part.images = batch.images.narrow(0, part_ * rows, rows);
+    part.labels = batch.labels.narrow(0, part_ * rows, rows);
+    const at::Tensor ofPart = trainPart(part, images);
+    if (ofPart.defined()) loss = loss.defined() ? loss + ofPart : ofPart;
+  }
+  return loss.defined() && parts > 1 ? loss / parts : loss;
+}
+
+void TeamMember::handOver(std::span<const Slice> slices) {
+  if (!putOff_) return tell(slices);
+  if (putOff_->note(slices)) graphed_->call([this, noted = putOff_->take()] { tell(noted); });
+}
+
+void TeamMember::tell(std::span<const Slice> slices) {
+  const Span handingOver(SpanKind::exchange);
+  for (const Slice slice : slices) shared_.strategy.gradientReady(replica_, slice);
+}
+
+void TeamMember::exchange() {
+  if (shared_.options.forwardOnly) return;
+  const Span exchanging(SpanKind::exchange);
+  if (putOff_) tell(putOff_->rest());
+  shared_.strategy.endStep(replica_);
+  if (lossScale_) lossScale_->endStep();
+}
+
+at::Tensor TeamMember::recordable(const Batch& batch) {
+  at::Tensor loss = train(batch);
+  if (recordsExchange_) exchange();
+  return loss;
+}
+
+void TeamMember::fetch() {
+  const Span waiting(SpanKind::input);
+  shared_.lossPlace.fetch(replica_.index, source_.get(), batch_);
+}
+
+StepSample TeamMember::step() {
+  StepSample sample{.replica = replica_.index};
+  const Span whole(SpanKind::step);
+  const Nanos begin = now();
+  if (!shared_.options.forwardOnly) {
+    const Span pulling(SpanKind::exchange);
+    shared_.strategy.beginStep(replica_, step_);
+  }
+  const Nanos pulled = now();
+  fetch();
+  const Nanos fetched = now();
+  inFlight_.add(std::move(ended_));  // the device computes while the host waits here: no communication
+  // What the steps so far took is given back when the first replica records, of all GPUs at once.
+  if (graphed_ && graphed_->recordsNext()) barrier();
+  keep(graphed_ ? graphed_->run(batch_) : train(batch_));
+  const Nanos computed = now();
+  if (!recordsExchange_) exchange();
+  ended_ = device_.record();
+  const Nanos end = now();
+  ++step_;
+  sample.wall = end - begin;
+  sample.input = fetched - pulled;
+  sample.compute = computed - fetched;
+  sample.exposedComm = (pulled - begin) + (end - computed);
+  return sample;
+}
+
+std::vector<double> TeamMember::losses() {
+  std::vector<double> values;
+  for (const at::Tensor& loss : losses_) values.push_back(loss.item<float>());
+  return values;
+}
+
+}  // namespace
+
+std::unique_ptr<Team::Member> makeMember(int index, const TeamShared& shared) {
+  return std::make_unique<TeamMember>(index, shared);
+}
+
+}  // namespace tandem

@@ -1,0 +1,82 @@
+#include "train/replica_set.h"
+
+#include <latch>
+#include <thread>
+
+#include "base/catalog.h"
+#include "base/text.h"
+#include "train/replica.h"
+
+namespace tandem {
+namespace {
+
+std::vector<const Device*> pointers(const std::vector<Device>& devices) {
+  std::vector<const Device*> all;
+  for (const Device& device : devices) all.push_back(&device);
+  return all;
+}
+
+StrategyContext strategyContext(const TeamOptions& options, Monitor& monitor) {
+  const OptimizerOptions optimizer = options.optimizer;
+  return {.devices = pointers(options.devices),
+          .monitor = &monitor,
+          .allReduce = options.allReduce,
+          .bucketBytes = options.bucketBytes,
+          .parameterDevice = options.parameterDevice,
+          .precision = options.precision,
+          .format = options.kernels.layout->format,
+          .makeOptimizer = [optimizer](FlatBuffers& buffers) { return makeOptimizer(buffers, optimizer); }};
+}
+
+}  // namespace
+
+Team::Team(TeamOptions options)
+    : options_(std::move(options)),
+      monitor_(std::make_unique<Monitor>(options_.blockingWaits)),
+      barrier_(std::make_unique<Barrier>(*monitor_, static_cast<int>(options_.devices.size()))),
+      strategy_(options_.strategy->make(strategyContext(options_, *monitor_))),
+      lossPlace_(
+          find(lossPlaces(), options_.lossAt, "--loss-at")
+              .make({pointers(options_.devices), monitor_.get(), &lossOf(*options_.graph), options_.labelSmoothing})) {
+  allowTf32(options_.precision->tf32);
+}
+
+Team::~Team() = default;
+
+StrategyTraffic Team::traffic() const { return strategy_->traffic(); }
+std::string Team::exchangeMemory() const { return strategy_->exchangeMemory(); }
+
+void Team::noteFailure(int index, std::exception_ptr failure, const std::string& text) noexcept {
+  {
+    const std::lock_guard lock(failureMutex_);
+    if (!firstFailure_) firstFailure_ = std::move(failure);
+  }
+  monitor_->abort(concat("replica ", index, " failed: ", text));
+}
+
+void Team::runMember(int index, const std::function<void(Member&)>& body, std::latch& left) noexcept {
+  std::unique_ptr<Member> member;
+  try {
+    options_.devices[static_cast<size_t>(index)].bind();
+    member = makeMember(index, {options_, *strategy_, *lossPlace_, *monitor_, *barrier_});
+    body(*member);
+    member->synchronize();
+  } catch (const std::exception& failure) {
+    noteFailure(index, std::current_exception(), failure.what());
+  } catch (...) {
+    noteFailure(index, std::current_exception(), "unknown exception");
+  }
+  left.arrive_and_wait();  // nobody frees what another one may still read
+}
+
+void Team::run(const std::function<void(Member&)>& body) {
+  std::latch left(std::ssize(options_.devices));
+  std::vector<std::jthread> threads;
+  for (size_t i = 0; i < options_.devices.size(); ++i) {
+    threads.emplace_back([this, i, &body, &left] { runMember(static_cast<int>(i), body, left); });
+  }
+  threads.clear();
+  if (firstFailure_) std::rethrow_exception(firstFailure_);
+}
+
+}  // namespace tandem

@@ -1,0 +1,285 @@
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "base/catalog.h"
+#include "data/dataset/dataset.h"
+#include "data/dataset/memory_dataset.h"
+#include "data/dataset/test_folder.h"
+
+namespace tandem {
+namespace {
+
+constexpr const char* fashionMnist = "/usr/share/datasets/fashion-mnist";
+
+void expectRefused(const std::string& folder, const std::vector<std::string>& parts) {
+  try {
+    openDataset(folder);
+    ADD_FAILURE() << "opened; expected: " << parts.front();
+  } catch (const DataError& error) {
+    const std::string text = error.what();
+    for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << text << "\nlacks: " << part;
+    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+  }
+}
+
+struct Labelled {
+  Bytes image, label;
+};
+
+Labelled at(const Dataset& dataset, int64_t index) {
+  const DatasetInfo& info = dataset.info();
+  Labelled read{Bytes(info.height * info.width * info.channels), Bytes(labelBytes(*info.labels, info.classes))};
+  dataset.get(index, read.image, read.label);
+  return read;
+}
+
+Bytes imageOf(const Dataset& dataset, int64_t index) { return at(dataset, index).image; }
+
+int64_t labelOf(const Dataset& dataset, int64_t index) {
+  int64_t label = -1;
+  std::memcpy(&label, at(dataset, index).label.data(), sizeof label);
+  return label;
+}
+
+/// The bytes of a label, to be a key of maps.
+std::string labelKey(const Dataset& dataset, int64_t index) {
+  const Bytes label = at(dataset, index).label;
+  return {label.begin(), label.end()};
+}
+
+DatasetInfo colour(int64_t height, int64_t width, int64_t classes) {
+  DatasetInfo info;
+  info.height = height, info.width = width, info.classes = classes;
+  return info;
+}
+
+TEST(OpenDataset, ReadsCifarBatchesInOrderWithoutTheTestBatch) {
+  const TestFolder folder;
+  folder.write("data_batch_2.bin", cifarBytes({3, 4}));
+  folder.write("data_batch_1.bin", cifarBytes({9}));
+  folder.write("test_batch.bin", cifarBytes({5}));
+  folder.write("batches.meta.txt", {'a'});
+  const auto dataset = openDataset(folder.path());
+  ASSERT_EQ(dataset->size(), 3);
+  EXPECT_EQ(dataset->info().name, "cifar10");
+  EXPECT_EQ(dataset->info().classes, 10);
+  EXPECT_EQ(dataset->info().channels, 3);
+  EXPECT_EQ(labelOf(*dataset, 0), 9);
+  EXPECT_EQ(labelOf(*dataset, 2), 4);
+  const Bytes image = imageOf(*dataset, 2);
+  ASSERT_EQ(image.size(), 3072U);
+  EXPECT_EQ(image[0], 11);
+  EXPECT_EQ(image[1], 12);
+  EXPECT_EQ(image[3071], 13);
+}
+
+TEST(OpenDataset, FindsCifarInItsSubfolderAndUnderOtherNames) {
+  const TestFolder nested, renamed;
+  nested.write("cifar-10-batches-bin/data_batch_1.bin", cifarBytes({1, 2}));
+  EXPECT_EQ(openDataset(nested.path())->size(), 2);
+  renamed.write("train.bin", cifarBytes({1, 2, 3}));
+  renamed.write("test.bin", cifarBytes({1}));
+  EXPECT_EQ(openDataset(renamed.path())->size(), 3);
+}
+
+TEST(OpenDataset, ReadsAnIdxPairPlainOrGzip) {
+  for (const bool packed : {false, true}) {
+    const TestFolder folder;
+    folder.write("t10k-images-idx3-ubyte", idxImages(1));
+    folder.write("t10k-labels-idx1-ubyte", idxLabels({0}));
+    if (packed) {
+      folder.writeGzip("train-images-idx3-ubyte.gz", idxImages(3));
+      folder.writeGzip("train-labels-idx1-ubyte.gz", idxLabels({0, 6, 2}));
+    } else {
+      folder.write("train-images-idx3-ubyte", idxImages(3));
+      folder.write("train-labels-idx1-ubyte", idxLabels({0, 6, 2}));
+    }
+    const auto dataset = openDataset(folder.path());
+    ASSERT_EQ(dataset->size(), 3);
+    EXPECT_EQ(dataset->info().name, "idx");
+    EXPECT_EQ(dataset->info().classes, 7);
+    EXPECT_EQ(dataset->info().channels, 1);
+    EXPECT_EQ(dataset->info().height, 2);
+    EXPECT_EQ(dataset->info().width, 3);
+    EXPECT_EQ(labelOf(*dataset, 1), 6);
+    EXPECT_EQ(imageOf(*dataset, 1), (Bytes{6, 7, 8, 9, 10, 11}));
+  }
+}
+
+TEST(OpenDataset, TellsIdxFilesApartByContent) {
+  const TestFolder folder;
+  folder.write("a", idxLabels({0, 0}));
+  folder.write("b", idxImages(2));
+  folder.write("readme", {'h', 'i'});
+  const auto dataset = openDataset(folder.path());
+  EXPECT_EQ(dataset->size(), 2);
+  EXPECT_EQ(dataset->info().classes, 2);
+}
+
+TEST(OpenDataset, TakesAFileAndItsGzipAsOne) {
+  const TestFolder folder;
+  folder.write("train-images-idx3-ubyte", idxImages(2));
+  folder.writeGzip("train-images-idx3-ubyte.gz", idxImages(2));
+  folder.write("train-labels-idx1-ubyte", idxLabels({0, 1}));
+  EXPECT_EQ(openDataset(folder.path())->size(), 2);
+  folder.write("other-train-images-idx3-ubyte", idxImages(2));
+  expectRefused(folder.path(), {"several IDX files", "other-train-images-idx3-ubyte", "keep one pair"});
+}
+
+TEST(OpenDataset, RefusesFoldersWithoutADataSet) {
+  const TestFolder folder;
+  expectRefused(folder.path() + "/missing",
+                {"/missing", "does not exist", "data_batch_1.bin", "train-images-idx3-ubyte"});
+  expectRefused(folder.path(), {folder.path(), "is empty"});
+  folder.write("notes.txt", {'h', 'i'});
+  expectRefused(folder.path(), {"no data set that is known", "data_batch_1.bin", "train-images-idx3-ubyte"});
+  expectRefused(folder.path() + "/notes.txt", {"notes.txt", "is a file", "folder"});
+  folder.writeGzip("cifar-10-binary.tar.gz", Bytes(600, 'x'));
+  expectRefused(folder.path(), {"cifar-10-binary.tar.gz", "unpack"});
+}
+
+TEST(OpenDataset, RefusesTestImagesAlone) {
+  const TestFolder cifar, idx;
+  cifar.write("test_batch.bin", cifarBytes({1}));
+  expectRefused(cifar.path(), {"only test images (test_batch.bin)"});
+  idx.write("t10k-images-idx3-ubyte", idxImages(1));
+  idx.write("t10k-labels-idx1-ubyte", idxLabels({1}));
+  expectRefused(idx.path(), {"only test images (t10k-images-idx3-ubyte)"});
+}
+
+TEST(OpenDataset, RefusesDamagedCifar) {
+  const TestFolder folder;
+  const std::string first = folder.path() + "/data_batch_1.bin";
+  Bytes bytes = cifarBytes({1, 2, 3});
+  bytes.pop_back();
+  folder.write("data_batch_1.bin", bytes);
+  expectRefused(folder.path(), {first + ": byte 6146", "9218 bytes", "3073", "truncated"});
+  folder.write("data_batch_1.bin", {});
+  expectRefused(folder.path(), {first, "empty"});
+  folder.write("data_batch_1.bin", cifarBytes({1, 10}));
+  expectRefused(folder.path(), {first + ": byte 3073", "label 10 of record 1", "0 to 9"});
+}
+
+TEST(OpenDataset, RefusesThePythonVersionAndCifar100) {
+  const TestFolder pickle, nested, other;
+  pickle.write("data_batch_1", {0x80, 2, '}', 'q'});
+  expectRefused(pickle.path(), {"data_batch_1", "Python pickle", "cifar-10-binary.tar.gz"});
+  nested.write("cifar-10-batches-py/data_batch_1", {0x80, 2, '}', 'q'});
+  expectRefused(nested.path(), {"Python pickle", "cifar-10-binary.tar.gz"});
+  Bytes record(3074, 7);
+  other.write("train.bin", record);
+  expectRefused(other.path(), {"train.bin", "CIFAR-100", "cifar-10-binary.tar.gz"});
+}
+
+TEST(OpenDataset, RefusesDamagedIdx) {
+  const TestFolder folder;
+  const std::string images = folder.path() + "/train-images-idx3-ubyte";
+  folder.write("train-labels-idx1-ubyte", idxLabels({0, 1}));
+  expectRefused(folder.path(), {"train-labels-idx1-ubyte", "no IDX file of training images"});
+  Bytes bytes = idxImages(2);
+  bytes.pop_back();
+  folder.write("train-images-idx3-ubyte", bytes);
+  expectRefused(folder.path(), {images + ": byte 27", "describes 28 bytes but there are 27", "truncated"});
+  folder.write("train-images-idx3-ubyte", {});
+  expectRefused(folder.path(), {images, "0 bytes"});
+  folder.write("train-images-idx3-ubyte", idxImages(3));
+  expectRefused(folder.path(), {"3 images", "2 labels", images, "train-labels-idx1-ubyte"});
+  folder.write("train-images-idx3-ubyte", idxLabels({1}));
+  expectRefused(folder.path(), {images, "1 dimensions", "images have 3"});
+}
+
+TEST(OpenDataset, RefusesATruncatedGzip) {
+  const TestFolder folder;
+  folder.write("train-labels-idx1-ubyte", idxLabels({0, 1}));
+  const std::string images = folder.path() + "/train-images-idx3-ubyte.gz";
+  folder.writeGzip("train-images-idx3-ubyte.gz", idxImages(2));
+  std::filesystem::resize_file(images, std::filesystem::file_size(images) - 1);
+  expectRefused(folder.path(), {images, "truncated"});
+}
+
+TEST(OpenDataset, MeasuresTheNormalization) {
+  const TestFolder folder;
+  folder.write("images", idxBytes({2, 1, 2}, {10, 10, 30, 30}));
+  folder.write("labels", idxLabels({0, 1}));
+  const auto dataset = openDataset(folder.path());
+  for (int c = 0; c < 3; ++c) {
+    EXPECT_FLOAT_EQ(dataset->info().normalization.mean[c], 20);
+    EXPECT_FLOAT_EQ(dataset->info().normalization.deviation[c], 10);
+  }
+  const Normalization rgb = measureNormalization(Bytes{1, 7, 0, 3, 7, 100}, 3);
+  EXPECT_EQ(rgb.mean, (std::array<float, 3>{2, 7, 50}));
+  EXPECT_EQ(rgb.deviation, (std::array<float, 3>{1, 1, 50}));
+}
+
+TEST(OpenDataset, ReadsFashionMnist) {
+  if (!std::filesystem::exists(fashionMnist)) GTEST_SKIP() << "Debian's dataset-fashion-mnist is not installed";
+  const auto dataset = openDataset(fashionMnist);
+  EXPECT_EQ(dataset->size(), 60000);
+  EXPECT_EQ(dataset->info().classes, 10);
+  EXPECT_EQ(dataset->info().height, 28);
+  EXPECT_EQ(dataset->info().width, 28);
+  EXPECT_EQ(dataset->info().channels, 1);
+  // Known of the training set: 0.2860 and 0.3530 of 255, 6000 images of each class.
+  EXPECT_NEAR(dataset->info().normalization.mean[2], 0.2860 * 255, 0.02);
+  EXPECT_NEAR(dataset->info().normalization.deviation[0], 0.3530 * 255, 0.02);
+  std::vector<int64_t> images(10);
+  for (int64_t i = 0; i < dataset->size(); ++i) ++images.at(labelOf(*dataset, i));
+  EXPECT_EQ(images, std::vector<int64_t>(10, 6000));
+}
+
+TEST(SyntheticDataset, IsAFunctionOfSeedAndIndex) {
+  const auto a = syntheticDataset(100, colour(5, 7, 10), 1), b = syntheticDataset(100, colour(5, 7, 10), 1);
+  const auto other = syntheticDataset(100, colour(5, 7, 10), 2);
+  EXPECT_EQ(imageOf(*a, 3), imageOf(*b, 3));
+  EXPECT_EQ(labelOf(*a, 3), labelOf(*b, 3));
+  EXPECT_NE(imageOf(*a, 3), imageOf(*a, 4));
+  EXPECT_NE(imageOf(*a, 3), imageOf(*other, 3));
+  EXPECT_EQ(a->info().name, "synthetic");
+}
+
+TEST(SyntheticDataset, BytesAndLabelsAreUniform) {
+  const auto dataset = syntheticDataset(2000, colour(16, 16, 4), 1);
+  std::vector<int64_t> labels(4);
+  Bytes all;
+  for (int64_t i = 0; i < dataset->size(); ++i) {
+    const Bytes bytes = imageOf(*dataset, i);
+    all.insert(all.end(), bytes.begin(), bytes.end());
+    ++labels.at(labelOf(*dataset, i));
+  }
+  const Normalization measured = measureNormalization(all, 3);
+  for (int c = 0; c < 3; ++c) {
+    EXPECT_NEAR(measured.mean[c], dataset->info().normalization.mean[c], 0.5);
+    EXPECT_NEAR(measured.deviation[c], dataset->info().normalization.deviation[c], 0.5);
+  }
+  for (const int64_t count : labels) EXPECT_NEAR(count, 500, 100);
+}
+
+TEST(SyntheticDataset, EveryKindOfLabelsFillsItsBytesByItsOwnNumbers) {
+  for (const LabelKind& kind : labelKinds()) {
+    DatasetInfo info = colour(2, 2, 9);
+    info.labels = &kind;
+    const auto dataset = syntheticDataset(50, info, 1), same = syntheticDataset(50, info, 1);
+    std::set<std::string> different;
+    for (int64_t i = 0; i < dataset->size(); ++i) {
+      different.insert(labelKey(*dataset, i));
+      EXPECT_EQ(labelKey(*dataset, i), labelKey(*same, i)) << kind.name;
+    }
+    EXPECT_GT(different.size(), 5U) << kind.name;
+  }
+}
+
+TEST(SyntheticDataset, FlagsAreIndependentFairCoins) {
+  DatasetInfo info = colour(2, 2, 3);
+  info.labels = &find(labelKinds(), "flags", "labels");
+  const auto dataset = syntheticDataset(4000, info, 1);
+  std::map<std::string, int64_t> counts;
+  for (int64_t i = 0; i < dataset->size(); ++i) ++counts[labelKey(*dataset, i)];
+  ASSERT_EQ(counts.size(), 8U);
+  for (const auto& [flags, count] : counts) EXPECT_NEAR(count, 500, 100);
+}
+
+}  // namespace
+}  // namespace tandem

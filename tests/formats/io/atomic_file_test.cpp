@@ -1,0 +1,94 @@
+#include "formats/io/atomic_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "formats/io/file.h"
+
+namespace tandem {
+namespace {
+
+const std::vector<uint8_t> hello{'h', 'e', 'l', 'l', 'o'};
+
+class NewFileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "/tandem_new_XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    path_ = folder_ + "/file";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  size_t filesThere() const {
+    const std::filesystem::directory_iterator begin(folder_);
+    return static_cast<size_t>(std::distance(begin, std::filesystem::directory_iterator()));
+  }
+
+  std::string folder_, path_;
+};
+
+TEST_F(NewFileTest, AppearsWhole) {
+  std::ofstream(path_) << "old";
+  NewFile file(path_);
+  file.append(hello);
+  EXPECT_EQ(readFile(path_, 100).size(), 3U);
+  file.append(hello);
+  file.commit();
+  EXPECT_EQ(readFile(path_, 100).size(), 10U);
+  EXPECT_EQ(filesThere(), 1U);
+}
+
+TEST_F(NewFileTest, HasTheUsualPermissions) {
+  const mode_t mask = umask(027);
+  NewFile file(path_);
+  file.commit();
+  umask(mask);
+  struct stat facts {};
+  ASSERT_EQ(stat(path_.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0640U);
+}
+
+TEST_F(NewFileTest, LeavesNothingWithoutCommit) {
+  std::ofstream(path_) << "old";
+  { NewFile(path_).append(hello); }
+  EXPECT_EQ(readFile(path_, 100).size(), 3U);
+  EXPECT_EQ(filesThere(), 1U);
+}
+
+TEST_F(NewFileTest, NamesWhatCannotBeWritten) {
+  const std::string missing = folder_ + "/no/such";
+  try {
+    NewFile file(missing);
+    ADD_FAILURE();
+  } catch (const StorageError& error) {
+    EXPECT_NE(std::string(error.what()).find(missing), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(NewFile{folder_}, StorageError);
+}
+
+TEST_F(NewFileTest, AFileTooLargeKeepsTheOldOne) {
+  std::ofstream(path_) << "old";
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit usual{};
+  getrlimit(RLIMIT_FSIZE, &usual);
+  const rlimit small{4, usual.rlim_max};
+  {
+    NewFile file(path_);
+    setrlimit(RLIMIT_FSIZE, &small);
+    EXPECT_THROW(file.append(hello), StorageError);
+    setrlimit(RLIMIT_FSIZE, &usual);
+  }
+  std::signal(SIGXFSZ, before);
+  EXPECT_EQ(readFile(path_, 100).size(), 3U);
+  EXPECT_EQ(filesThere(), 1U);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,67 @@
+#include "formats/log/event_file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace tandem {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string folder(const char* name) {
+  const fs::path path = fs::path(testing::TempDir()) / name;
+  fs::remove_all(path);
+  return path.string();
+}
+
+std::string contentOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(EventFile, BeginsWithTheVersionAndHoldsScalarsAndTexts) {
+  EventFile events(1000.5);
+  const size_t begin = events.bytes().size();
+  // A double, field 1, of 1000.5 and the version, field 3.
+  EXPECT_NE(events.bytes().find(std::string("\x09\0\0\0\0\0\x44\x8f\x40\x1a\x0d", 11) + "brain.Event:2"),
+            std::string::npos);
+  events.scalar("loss", 7, 1001, 0);
+  // Summary, field 5, of one value, field 1: the tag, field 1, and a float, field 2, which stands there although it is
+  // 0.
+  EXPECT_NE(events.bytes().find(std::string("\x10\x07\x2a\x0d\x0a\x0b\x0a\x04loss\x15\0\0\0\0", 17), begin),
+            std::string::npos);
+  const size_t scalar = events.bytes().size();
+  events.text("note", 1002, "*hello*");
+  EXPECT_NE(events.bytes().find("*hello*", scalar), std::string::npos);
+}
+
+TEST(EventFile, IsWrittenUnderANameThatTensorBoardLooksFor) {
+  const std::string place = folder("event_file_test");
+  EventFile events(1000.5);
+  const std::string first = events.write(place + "/a/b"), second = events.write(place + "/a/b");
+  EXPECT_EQ(fs::path(first).filename().string().find("events.out.tfevents.1000."), 0u) << first;
+  EXPECT_NE(first, second);
+  EXPECT_EQ(contentOf(first), events.bytes());
+  fs::remove_all(place);
+}
+
+TEST(EventFile, APlaceThatCannotBeWrittenIsAStorageError) {
+  const std::string place = folder("event_file_test_place");
+  std::ofstream(place) << "a file";
+  EXPECT_THROW(makeFolder(place + "/below"), StorageError);
+  EXPECT_THROW(makeFolder("/proc/self/none"), StorageError);
+  fs::remove(place);
+  makeFolder(place);
+  EXPECT_TRUE(fs::is_empty(place)) << "the look leaves nothing";
+  fs::remove(place);
+}
+
+}  // namespace
+}  // namespace tandem

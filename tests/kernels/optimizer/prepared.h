@@ -1,0 +1,15 @@
+#pragma once
+
+#include "kernels/optimizer/device_hyperparameters.h"
+
+namespace tandem {
+
+/// A step where updates on `device` read it.
+template <class Step>
+PreparedStep<Step> prepared(const Step& step, at::Device device = at::kCPU) {
+  PreparedStep<Step> there(device);
+  there.set(step);
+  return there;
+}
+
+}  // namespace tandem

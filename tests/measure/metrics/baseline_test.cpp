@@ -1,0 +1,59 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "measure/metrics/metric.h"
+#include "measure/record_example.h"
+
+namespace tandem {
+namespace {
+
+/// Whether the 1-replica record that `change` altered still is the baseline of an unaltered 2-replica one.
+bool matches(const std::function<void(RunRecord&)>& change) {
+  const RunRecord two = exampleRecord(2, "replicated", 100);
+  std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), two};
+  change(records[0]);
+  const RunRecord* found = Baselines(records).of(records[1]);
+  return found == records.data();
+}
+
+TEST(Baseline, OnlyReplicasMayDiffer) {
+  EXPECT_TRUE(matches([](RunRecord&) {}));
+  EXPECT_FALSE(matches([](RunRecord& record) { record.config.strategy = "parameter_server"; }));
+  EXPECT_FALSE(matches([](RunRecord& record) { record.config.batch = 32; }));
+  EXPECT_FALSE(matches([](RunRecord& record) { record.config.learningRate = 0.2; }));
+  EXPECT_FALSE(matches([](RunRecord& record) { record.config.replicas = 2; }));
+}
+
+TEST(Baseline, OptionsOfTheWholeRunDoNotCount) {
+  EXPECT_TRUE(matches([](RunRecord& record) { record.config.out = "other.jsonl"; }));
+  EXPECT_TRUE(matches([](RunRecord& record) { record.config.format = "csv"; }));
+}
+
+TEST(Baseline, AnotherHostOrThreadCountOrAFailedRunIsNone) {
+  EXPECT_FALSE(matches([](RunRecord& record) { record.environment.host = "other"; }));
+  EXPECT_FALSE(matches([](RunRecord& record) { record.placement.threadsPerReplica = 2; }));
+  EXPECT_FALSE(matches([](RunRecord& record) { record.outcome.kind = OutcomeKind::failed; }));
+}
+
+TEST(Baseline, TheFirstDeviceMustAgree) {
+  std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(1, "replicated", 100),
+                                 exampleRecord(2, "replicated", 100)};
+  records[0].config.devices = "cuda:1";
+  records[1].config.devices = "cuda:10";
+  records[2].config.devices = "cuda:1+0";
+  EXPECT_EQ(Baselines(records).of(records[2]), &records[0]);
+  records[2].config.devices = "cuda:0+1";
+  EXPECT_EQ(Baselines(records).of(records[2]), nullptr);
+}
+
+TEST(Baseline, AOneReplicaRecordIsItsOwnAndOfSeveralTheLastCounts) {
+  std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(1, "replicated", 110),
+                                 exampleRecord(2, "replicated", 100)};
+  EXPECT_EQ(Baselines(records).of(records[0]), &records[0]);
+  EXPECT_EQ(Baselines(records).of(records[2]), &records[1]);
+  EXPECT_EQ(Baselines({}).of(records[2]), nullptr);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,101 @@
+#include "measure/metrics/significance.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace tandem {
+namespace {
+
+/// Rates of runs one after the other on a machine that others use too: 3 % of slow drift in which a run resembles the
+/// one before by 0.7, 1 % of its own, and one run in fifty disturbed by 8 %.
+class SimulatedMachine {
+ public:
+  explicit SimulatedMachine(uint64_t seed) : random_(seed), drift_(normal_(random_)) {}
+
+  double rate(double speed) {
+    drift_ = 0.7 * drift_ + std::sqrt(1 - 0.49) * normal_(random_);
+    const double disturbed = std::uniform_real_distribution<double>()(random_) < 0.02 ? 0.92 : 1;
+    return 1000 * speed * disturbed * std::exp(0.03 * drift_ + 0.01 * normal_(random_));
+  }
+
+ private:
+  std::mt19937_64 random_;
+  std::normal_distribution<double> normal_;
+  double drift_;
+};
+
+void addRounds(std::vector<double>& rates, size_t rounds, SimulatedMachine& machine, double speedOfA) {
+  for (size_t i = 0; i < rounds; ++i) {
+    for (const double speed : {speedOfA, 1.0, 1.0, speedOfA}) rates.push_back(machine.rate(speed));
+  }
+}
+
+/// Pilot rounds, as many more as they ask for until no more are asked for, the finding.
+Finding compared(uint64_t seed, double speedOfA) {
+  SimulatedMachine machine(seed);
+  std::vector<double> rates;
+  for (size_t needed = pilotRounds; needed > rates.size() / 4; needed = roundsNeeded(logRatiosOfRounds(rates))) {
+    addRounds(rates, needed - rates.size() / 4, machine, speedOfA);
+  }
+  return judge(*estimateMean(logRatiosOfRounds(rates))).finding;
+}
+
+struct Counts {
+  int faster = 0, slower = 0, cannotTell = 0;
+};
+
+Counts fiveHundred(double speedOfA) {
+  Counts counts;
+  for (uint64_t seed = 1; seed <= 500; ++seed) {
+    const Finding finding = compared(seed, speedOfA);
+    ++(finding == Finding::faster ? counts.faster : finding == Finding::slower ? counts.slower : counts.cannotTell);
+  }
+  return counts;
+}
+
+TEST(Judgement, OfAThingWithItselfIsWrongInAtMostTwoOfAHundred) {
+  const Counts counts = fiveHundred(1);
+  EXPECT_LE(counts.faster + counts.slower, 10);
+  EXPECT_GE(counts.faster + counts.slower, 1) << "at 99 % some must be wrong; are intervals far too wide?";
+}
+
+TEST(Judgement, FindsThreePercentWithTheRoundsItAskedFor) {
+  const Counts counts = fiveHundred(0.97);
+  EXPECT_GE(counts.slower, 475);
+  EXPECT_EQ(counts.faster, 0);
+}
+
+TEST(Judgement, OnePercentNeverGetsTheWrongSign) {
+  EXPECT_EQ(fiveHundred(0.99).faster, 0);
+  EXPECT_EQ(fiveHundred(1 / 0.99).slower, 0);
+}
+
+TEST(Judgement, SteadyDriftCancelsWithinARound) {
+  std::vector<double> rates;
+  for (int i = 0; i < 8; ++i) rates.push_back(1000 * std::exp(-0.01 * i));
+  for (const double ratio : logRatiosOfRounds(rates)) EXPECT_NEAR(ratio, 0, 1e-12);
+  rates.resize(7);
+  EXPECT_EQ(logRatiosOfRounds(rates).size(), 1u);
+}
+
+TEST(Judgement, SaysByHowMuchAndHowSurely) {
+  EXPECT_EQ(textOf(judge({std::log(1.05), 0.001, 100})), "faster by 5.0 % (95 % interval 4.8 to 5.2 %)");
+  EXPECT_EQ(textOf(judge({std::log(0.95), 0.001, 100})), "slower by 5.0 % (95 % interval 4.8 to 5.2 %)");
+  EXPECT_EQ(textOf(judge({0.002, 0.001, 100})), "cannot tell (95 % interval 0.0 to 0.4 %)");
+}
+
+TEST(Judgement, MoreSpreadAsksForMoreRounds) {
+  std::vector<double> pilot(pilotRounds);
+  for (size_t i = 0; i < pilot.size(); ++i) pilot[i] = i % 2 == 0 ? 0.001 : -0.001;
+  EXPECT_EQ(roundsNeeded(pilot), pilotRounds);
+  for (double& value : pilot) value *= 30;
+  const size_t needed = roundsNeeded(pilot);
+  EXPECT_GT(needed, pilotRounds);
+  for (double& value : pilot) value *= 2;
+  EXPECT_NEAR(static_cast<double>(roundsNeeded(pilot)), 4.0 * static_cast<double>(needed), 4);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,96 @@
+#include "measure/validity/consistency_checks.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "base/text.h"
+#include "measure/record_example.h"
+
+namespace tandem {
+namespace {
+
+/// A run of two replicas with 16 images each, 6 steps of warm-up and 30 measured.
+RunRecord honest() {
+  RunRecord record = exampleRecord(2, "replicated", 100);
+  record.config.batch = 16;
+  record.config.learningRate = 0.1;
+  record.config.data = "cifar-10-batches-bin";
+  record.placement.data = "cifar10", record.placement.augment = "standard";
+  record.placement.flopsPerImage = 24.3e9;
+  return record;
+}
+
+struct Cheat {
+  std::string_view guard;
+  std::function<void(RunRecord&)> make;
+};
+
+const std::vector<Cheat> cheats{
+    {"samples missing", [](RunRecord& record) { record.steps.pop_back(); }},
+    {"samples missing", [](RunRecord& record) { record.measuredSteps += 1, record.losses.push_back(1); }},
+    {"other batch", [](RunRecord& record) { record.config.batch = 32; }},
+    {"other batch", [](RunRecord& record) { record.globalBatch = 64; }},
+    {"window too short", [](RunRecord& record) { record.window = record.window * 99 / 100; }},
+    {"losses missing", [](RunRecord& record) { record.losses.resize(30); }},
+    {"nothing trained", [](RunRecord& record) { record.losses.assign(36, 6.9); }},
+    {"other images", [](RunRecord& record) { record.placement.data = "synthetic"; }},
+    {"other images", [](RunRecord& record) { record.config.data = ""; }},
+    {"other augmentation", [](RunRecord& record) { record.placement.augment = ""; }},
+    {"other augmentation", [](RunRecord& record) { record.config.augment = "none"; }},
+    {"other work", [](RunRecord& record) { record.placement.flopsPerImage = record.placement.forwardFlopsPerImage; }},
+    {"other work", [](RunRecord& record) { record.placement.forwardFlopsPerImage /= 2; }},
+    {"injected code", [](RunRecord& record) { record.environment.variables["LD_PRELOAD"] = "faster.so"; }},
+    {"injected code", [](RunRecord& record) { record.environment.variables["LD_AUDIT"] = "faster.so"; }},
+};
+
+TEST(Guards, AnHonestRunIsBeyondDoubt) {
+  EXPECT_EQ(join(doubts(honest())), "");
+  EXPECT_TRUE(isQuotable(honest()));
+  RunRecord strong = honest();
+  strong.config.scaling = "strong";
+  strong.config.batch = 32;
+  EXPECT_EQ(join(doubts(strong)), "");
+}
+
+TEST(Guards, EachCheatIsFoundByItsGuard) {
+  for (const Cheat& cheat : cheats) {
+    RunRecord record = honest();
+    cheat.make(record);
+    const auto found = doubts(record);
+    ASSERT_EQ(found.size(), 1u) << cheat.guard << ": " << join(found);
+    EXPECT_TRUE(found.front().starts_with(concat(cheat.guard, ": "))) << found.front();
+    EXPECT_FALSE(isQuotable(record));
+  }
+}
+
+TEST(Guards, EachHasACheat) {
+  std::set<std::string_view> tried;
+  for (const Cheat& cheat : cheats) tried.insert(cheat.guard);
+  for (const Guard& guard : guards()) EXPECT_TRUE(tried.contains(guard.name)) << guard.name;
+}
+
+TEST(Guards, WhatIsNoCheatIsNotDoubted) {
+  RunRecord record = honest();
+  record.losses.assign(36, 6.9);
+  record.config.forwardOnly = true;
+  record.placement.flopsPerImage = record.placement.forwardFlopsPerImage;
+  EXPECT_EQ(join(doubts(record)), "") << "forward alone the loss of an image stays";
+  record = honest();
+  record.environment.variables = {{"LD_PRELOAD", ""}, {"OMP_STACKSIZE", "8M"}};
+  EXPECT_EQ(join(doubts(record)), "");
+  record = honest();
+  record.config.data = "", record.placement.data = "synthetic", record.placement.augment = "";
+  EXPECT_EQ(join(doubts(record)), "") << "synthetic images are not changed";
+  record.placement.data = "", record.placement.flopsPerImage = 0;
+  EXPECT_EQ(join(doubts(record)), "") << "of a record from before these were noted";
+  record = honest();
+  record.steps.clear();
+  record.outcome = {OutcomeKind::failed, ExitCode::peer, "gone"};
+  EXPECT_EQ(join(doubts(record)), "") << "there is no number to doubt";
+  EXPECT_FALSE(isQuotable(record));
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,100 @@
+#include "observe/profiler.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "base/text.h"
+
+namespace tandem {
+namespace {
+
+/// Records `steps` steps of each replica, of three spans each; replica r begins r ms later.
+Profile recorded(Profiler& profiler, int replicas, int64_t steps) {
+  for (int replica = 0; replica < replicas; ++replica) {
+    const RecordedThread thread(&profiler.recorder(replica));
+    for (int64_t step = 0; step < steps; ++step) {
+      {
+        const Span whole(SpanKind::step);
+        { const Span forward(SpanKind::forward); }
+        const Span exchange(SpanKind::exchange);
+      }
+      profiler.stepDone(replica, step);
+    }
+  }
+  RunRecord record;
+  profiler.fill(record);
+  return *record.profile;
+}
+
+TEST(Profiler, keepsEveryStepOfAShortRun) {
+  Profiler profiler(2, false);
+  const Profile profile = recorded(profiler, 2, 1000);
+  EXPECT_EQ(profile.every, 1);
+  for (const ReplicaProfile& replica : profile.replicas) EXPECT_EQ(replica.steps.size(), 1000U);
+  EXPECT_EQ(profile.replicas[0].steps.front().begin, Nanos{}) << "times count from the first step";
+  EXPECT_GT(profile.replicas[1].steps.front().begin, Nanos{});
+  EXPECT_GE(profile.replicas[0].steps[1].arrival, profile.replicas[0].steps[1].begin);
+}
+
+TEST(Profiler, keepsTheSameStepsOfALongRunOnAllReplicas) {
+  Profiler profiler(2, false);
+  const Profile profile = recorded(profiler, 2, 4500);
+  EXPECT_EQ(profile.every, 8);
+  for (const ReplicaProfile& replica : profile.replicas) {
+    ASSERT_EQ(replica.steps.size(), 563U);
+    for (size_t i = 0; i < replica.steps.size(); ++i) EXPECT_EQ(replica.steps[i].step, static_cast<int64_t>(8 * i));
+  }
+}
+
+TEST(Profiler, countsStepsThatHadTooManySpans) {
+  Profiler profiler(1, false);
+  {
+    const RecordedThread thread(&profiler.recorder(0));
+    for (int i = 0; i < 100'000; ++i) const Span span(SpanKind::exchange);
+    profiler.stepDone(0, 0);
+  }
+  RunRecord record;
+  profiler.fill(record);
+  EXPECT_EQ(record.profile->lostSteps, 1);
+  EXPECT_TRUE(record.profile->replicas[0].steps.empty());
+  const Profile profile = recorded(profiler, 1, 3);
+  EXPECT_EQ(profile.replicas[0].steps.size(), 3U) << "later steps are whole again";
+}
+
+/// How often `part` stands in the trace; names stand there as they are.
+int timesIn(const std::string& text, const std::string& part) {
+  int times = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++times;
+  return times;
+}
+
+TEST(Profiler, aTraceHasATrackForEachStreamAndWhatOverlaps) {
+  Profiler profiler(1, true);
+  recorded(profiler, 1, 3);
+  const auto activity = [](const char* name, int device, int64_t stream, int64_t begin, int64_t end) {
+    return DeviceActivity{
+        .name = name, .device = device, .stream = stream, .begin = Nanos(begin), .end = Nanos(end), .step = 5};
+  };
+  const std::vector<DeviceActivity> activities{
+      activity("third kernel", 0, 7, 300, 400), activity("first kernel", 0, 7, 100, 200),
+      activity("second kernel", 0, 7, 150, 250), activity("one copy", 0, 8, 160, 170),
+      activity("other device", 1, 7, 10, 20)};
+  const std::string path = concat(testing::TempDir(), "profiler_test.pftrace");
+  profiler.writeTrace(path, RunRecord(), activities);
+  std::ifstream file(path, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_EQ(timesIn(text, "cuda:"), 4) << "tracks";
+  for (const char* track : {"cuda:0 stream 7 (2)", "cuda:0 stream 8", "cuda:1 stream 7"}) {
+    EXPECT_EQ(timesIn(text, track), 1) << track;
+  }
+  EXPECT_EQ(timesIn(text, " kernel"), 3);
+  const size_t order[] = {text.find("other device"), text.find("first kernel"), text.find("second kernel"),
+                          text.find("one copy"), text.find("third kernel")};
+  EXPECT_TRUE(std::is_sorted(std::begin(order), std::end(order))) << "in the order of time";
+}
+
+}  // namespace
+}  // namespace tandem

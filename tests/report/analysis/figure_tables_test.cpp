@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "measure/record_example.h"
+#include "report/published/published_tables.h"
+
+namespace tandem {
+namespace {
+
+std::vector<ResultTable> tablesOfCsv(const std::string& text) {
+  return tablesOf(figuresFrom(parseCsv(text, "given.csv"), "given.csv"), "given.csv");
+}
+
+const ResultTable& titled(const std::vector<ResultTable>& tables, const std::string& title) {
+  const auto found = std::ranges::find(tables, title, &ResultTable::title);
+  if (found == tables.end()) {
+    std::vector<std::string> titles;
+    for (const ResultTable& table : tables) titles.push_back(table.title);
+    throw std::runtime_error(concat("no table '", title, "' but: ", join(titles, "; ")));
+  }
+  return *found;
+}
+
+std::vector<std::string> linesOf(const ResultTable& table) {
+  std::vector<std::string> lines;
+  for (const TableRow& row : table.rows) lines.push_back(join(row.cells, " "));
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+std::vector<RunRecord> sweep() {
+  return {exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 99),
+          exampleRecord(1, "parameter_server", 100), exampleRecord(2, "parameter_server", 124)};
+}
+
+TEST(FigureTables, OfOwnRecordsAreTheTablesOfTheSheet) {
+  const auto tables = tablesOf(figuresFrom(sweep()), "results");
+  EXPECT_EQ(linesOf(titled(tables, "images/s by replicas")),
+            (Lines{"replicated 160 320", "parameter_server 160 256", "median 160 288"}));
+  EXPECT_EQ(linesOf(titled(tables, "speed-up by replicas")),
+            (Lines{"replicated 1.00x 2.00x", "parameter_server 1.00x 1.60x", "median 1.00x 1.80x"}));
+  EXPECT_EQ(linesOf(titled(tables, "efficiency against ideal (100%) by replicas")),
+            (Lines{"replicated 100.00% 100.00%", "parameter_server 100.00% 80.00%", "median 100.00% 90.00%"}));
+  EXPECT_EQ(linesOf(titled(tables, "ratio of images/s, strategy replicated against parameter_server")),
+            (Lines{"1 1.00x", "2 1.25x", "median 1.12x"}));
+}
+
+TEST(FigureTables, FailedRunsAreLeftOutAndCaveatsStandBesideTheirNumber) {
+  auto records = sweep();
+  records[1].warmup.steady = false;
+  records[3] = failedRecord(2, ExitCode::numeric, "loss is NaN");
+  records[3].config.strategy = "parameter_server";
+  const auto tables = tablesOf(figuresFrom(records), "results");
+  const ResultTable& rates = titled(tables, "images/s by replicas");
+  EXPECT_EQ(linesOf(rates).front(), "replicated 160 320*");
+  EXPECT_EQ(linesOf(rates)[1], "parameter_server 160 ");
+  EXPECT_NE(std::ranges::find(rates.notes, "* replicated, 2: not steady"), rates.notes.end());
+}
+
+TEST(FigureTables, RepeatedRunsAreTheirMeanAndSaySo) {
+  const std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(1, "replicated", 80)};
+  const auto tables = tablesOf(figuresFrom(records), "results");
+  EXPECT_EQ(linesOf(tables.front()), (Lines{"1 180"}));
+  ASSERT_EQ(tables.front().notes.size(), 1u);
+  EXPECT_NE(tables.front().notes.front().find("2 figures in 1 cells"), std::string::npos);
+}
+
+TEST(FigureTables, OfAnyCsvFactsThatSayTheSameCountOnce) {
+  const auto tables = tablesOfCsv(
+      "machine,gpu,gpus,net,images_per_s\n"
+      "dgx,P100,1,small,100\ngce,K80,1,small,20\ndgx,P100,2,small,190\ngce,K80,2,small,39\n");
+  EXPECT_EQ(linesOf(titled(tables, "images/s by gpus")), (Lines{"dgx 100 190", "gce 20 39", "median 60 114.5"}));
+  EXPECT_EQ(linesOf(titled(tables, "ratio of images/s, machine dgx against gce")),
+            (Lines{"1 5.00x", "2 4.87x", "median 4.94x"}));
+  EXPECT_EQ(tables.size(), 5u);
+}
+
+TEST(FigureTables, RefuseWhatTheyCannotBeMadeOf) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"gpus,rate\n1,2\n", "images_per_s"},
+      {"cards,images_per_s\n1,2\n", "replicas, devices or gpus"},
+      {"gpus,images_per_s\n", "no figures"},
+      {"gpus,images_per_s\n1,fast\n", "line 2: images_per_s is 'fast'"},
+      {"gpus,images_per_s\n1,-3\n", "line 2: images_per_s is '-3'"},
+      {"gpus,images_per_s\n1,nan\n", "line 2: images_per_s is 'nan'"},
+      {"gpus,images_per_s\none,3\n", "gpus is 'one'"},
+      {"gpus,images_per_s\n,3\n", "gpus is ''"},
+  };
+  for (const auto& [text, part] : cases) {
+    try {
+      tablesOfCsv(text);
+      ADD_FAILURE() << text;
+    } catch (const DataError& failure) {
+      EXPECT_NE(std::string(failure.what()).find(part), std::string::npos) << failure.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem

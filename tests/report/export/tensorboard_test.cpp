@@ -1,0 +1,54 @@
+#include "report/export/tensorboard.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "base/text.h"
+#include "measure/record_example.h"
+
+namespace tandem {
+namespace {
+
+/// Events of a tag, by the bytes of its name behind its length. (make verify-tensorboard reads all with TensorBoard.)
+int count(const EventFile& events, const std::string& tag) {
+  const std::string wanted = concat('\x0a', static_cast<char>(tag.size()), tag);
+  int found = 0;
+  for (size_t at = events.bytes().find(wanted); at != std::string::npos; at = events.bytes().find(wanted, at + 1)) {
+    ++found;
+  }
+  return found;
+}
+
+TEST(TensorBoard, EveryStepHasItsScalars) {
+  const EventFile events = eventsOf(exampleRecord(2, "replicated", 100));  // 6 steps of warm-up and 30 measured
+  EXPECT_EQ(count(events, "loss"), 36);
+  for (const char* tag : {"images_per_s", "step_ms", "input_ms", "exposed_comm_ms"}) {
+    EXPECT_EQ(count(events, tag), 30) << tag;
+  }
+  EXPECT_EQ(count(events, "configuration"), 1);
+  EXPECT_NE(events.bytes().find("| replicas | 2 |"), std::string::npos);
+}
+
+TEST(TensorBoard, WhatWasNotMeasuredHasNoPoint) {
+  RunRecord record = exampleRecord(1, "replicated", 100);
+  record.losses[3] = std::nan("");
+  record.telemetry = {.at = {millis(0), millis(250), millis(500)},
+                      .series = {{"cpu 0", "use", "%", {10, std::nan(""), 30}}},
+                      .phases = {},
+                      .cpu = {}};
+  const EventFile events = eventsOf(record);
+  EXPECT_EQ(count(events, "loss"), 35);
+  EXPECT_EQ(count(events, "cpu 0/use (%)"), 2);
+}
+
+TEST(TensorBoard, ARunWithoutStepsHasItsConfigurationAlone) {
+  RunRecord failed = failedRecord(2, ExitCode::numeric, "loss is NaN");
+  failed.time = "2026-01-02T03:04:05Z";
+  EXPECT_EQ(count(eventsOf(failed), "configuration"), 1);
+  EXPECT_EQ(count(eventsOf(failed), "step_ms"), 0);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,213 @@
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <compare>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <optional>
+
+#include "base/catalog.h"
+#include "base/statistics.h"
+#include "base/text.h"
+#include "data/dataset/memory_dataset.h"
+#include "machine/gpu/gpu_facts.h"
+#include "models/model.h"
+#include "run/plan/replica_set_options.h"
+#include "run/plan/select_kernels.h"
+
+namespace tandem {
+namespace {
+
+const std::string folder = "/usr/share/datasets/fashion-mnist";  // of Debian's dataset-fashion-mnist
+constexpr int64_t globalBatch = 128, testBatch = 500;
+constexpr std::array<int64_t, 3> seeds{1, 2, 3};
+constexpr int64_t twoEpochs = 2 * 60'000 / globalBatch;
+// Too large at first, so steps are skipped until it fits, and then tried larger again and again.
+constexpr LossScaleRule restlessScale{.initial = 0x1p24, .growthInterval = 100};
+
+/// The 10,000 test images, normalised as the images of `training` are.
+class TestImages final : public Dataset {
+ public:
+  explicit TestImages(const Dataset& training)
+      : images_(openIdxFiles(folder + "/t10k-images-idx3-ubyte.gz", folder + "/t10k-labels-idx1-ubyte.gz")),
+        info_(images_->info()) {
+    info_.normalization = training.info().normalization;
+  }
+  const DatasetInfo& info() const override { return info_; }
+  int64_t size() const override { return images_->size(); }
+  void get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const override {
+    images_->get(index, image, label);
+  }
+
+ private:
+  std::unique_ptr<Dataset> images_;
+  DatasetInfo info_;
+};
+
+/// What is trained, and where.
+struct Training {
+  std::string model, devices, precision;
+  int64_t steps;
+  double learningRate;
+  int64_t seed;
+
+  std::string name() const {
+    return concat(std::filesystem::path(model).stem().string(), " on ", devices, " in ", precision, ", seed ", seed);
+  }
+  auto operator<=>(const Training&) const = default;  // NOLINT(modernize-use-nullptr): its 0 is no pointer
+};
+
+Training resnet(const std::string& precision, int64_t seed, const std::string& devices = "cpu") {
+  return {"resnet20", devices, precision, twoEpochs, 0.1, seed};
+}
+
+/// Two strided convolutions with batch-norm, less than a hundredth of ResNet-20's arithmetic: on a CPU fp16 takes
+/// ATen's convolutions, with which that would take hours, and this about a minute.
+Training strided(const std::string& precision, int64_t seed) {
+  return {concat(TANDEM_TESTS_DIR, "/run/strided_net.json"), "cpu", precision, twoEpochs, 0.1, seed};
+}
+
+/// With the rate going to zero along a cosine: what is left at the end is small steps, so that seeds differ little.
+RunPlan planOf(const Training& training) {
+  Config config;
+  config.model = training.model;
+  config.data = folder;
+  config.devices = training.devices;
+  config.precision = training.precision;
+  config.batch = globalBatch;
+  config.augment = "none";
+  config.learningRate = training.learningRate;
+  config.schedule = "warmup-cosine";
+  config.seed = training.seed;
+  config.warmup = concat(0);
+  config.steps = training.steps;
+  return resolvePlan(config, 1);
+}
+
+/// Percent of the test images whose largest output is that of their label, with running statistics.
+double top1(Executor& executor, const TeamOptions& team, const RunPlan& plan) {
+  const auto tests = std::make_shared<TestImages>(*plan.data);
+  const int64_t size = plan.config.imageSize;
+  const BatchPlan inOrder{
+      .globalBatch = testBatch, .count = testBatch, .height = size, .width = size, .shuffle = false};
+  const SourceOptions options{.maker = std::make_shared<BatchMaker>(tests, inOrder),
+                              .device = &team.devices[0],
+                              .type = team.precision->compute,
+                              .format = team.kernels.layout->format,
+                              .zeroChannels = team.kernels.zeroChannels,
+                              .hardwareThreads = {}};
+  const auto source = find(sources(), "host", "input").make(options);
+  executor.setTraining(false);
+  executor.setGradients(false);
+  int64_t right = 0;
+  for (int64_t seen = 0; seen < tests->size(); seen += testBatch) {
+    Batch batch;
+    source->next(batch);
+    right += executor.forward(batch)[0].argmax(1).eq(batch.labels).sum().item<int64_t>();
+  }
+  return 100.0 * static_cast<double>(right) / static_cast<double>(tests->size());
+}
+
+struct Trained {
+  double top1 = 0;
+  std::optional<LossScaleState> lossScale;
+};
+
+Trained train(const Training& training) {
+  const RunPlan plan = planOf(training);
+  const Graph graph =
+      buildModel(plan.config.model, {.classes = plan.config.classes, .imageSize = plan.config.imageSize});
+  TeamOptions options = teamOptions(plan, graph, usedKernels(plan, graph));
+  options.lossScale = restlessScale;
+  Trained trained;
+  Team(options).run([&](Team::Member& member) {
+    for (int64_t step = 0; step < plan.config.steps; ++step) member.step();
+    member.finish();
+    trained = {top1(member.executor(), options, plan), member.lossScale()};
+  });
+  std::cout << training.name() << ": top-1 " << fixed(trained.top1, 2) << " %" << std::endl;
+  return trained;
+}
+
+/// Trained once per process, so that a filter can pick a single training and the whole suite still trains each once.
+const Trained& outcomeOf(const Training& training) {
+  static std::map<Training, Trained> known;
+  const auto [found, missing] = known.try_emplace(training);
+  if (missing) found->second = train(training);
+  return found->second;
+}
+
+/// Of a training by seed. A single one is right or wrong on some tens of images by chance.
+template <class OfSeed>
+double meanTop1(const OfSeed& ofSeed) {
+  std::vector<double> accuracies;
+  for (const int64_t seed : seeds) accuracies.push_back(outcomeOf(ofSeed(seed)).top1);
+  return *mean(accuracies);
+}
+
+bool isInstalled() { return std::filesystem::exists(folder); }
+
+class Accuracy : public testing::TestWithParam<std::tuple<std::string, int64_t>> {};
+
+TEST_P(Accuracy, OfFashionMnistIsReached) {
+  if (!isInstalled()) GTEST_SKIP() << "dataset-fashion-mnist is not installed";
+  const auto& [precision, seed] = GetParam();
+  EXPECT_GT(outcomeOf(resnet(precision, seed)).top1, 90) << precision << ", seed " << seed;
+}
+
+INSTANTIATE_TEST_SUITE_P(Long, Accuracy, testing::Combine(testing::Values("fp32", "bf16"), testing::ValuesIn(seeds)),
+                         [](const auto& info) {
+                           return concat(std::get<0>(info.param), "_seed", std::get<1>(info.param));
+                         });
+
+TEST(LongAccuracy, OfBf16IsThatOfFp32WithinHalfAPoint) {
+  if (!isInstalled()) GTEST_SKIP() << "dataset-fashion-mnist is not installed";
+  const double fp32 = meanTop1([](int64_t seed) { return resnet("fp32", seed); });
+  const double bf16 = meanTop1([](int64_t seed) { return resnet("bf16", seed); });
+  std::cout << "mean of fp32 " << fixed(fp32, 2) << " %, of bf16 " << fixed(bf16, 2) << " %" << std::endl;
+  EXPECT_LE(std::abs(fp32 - bf16), 0.5) << "points";
+}
+
+/// Gradients reached fp16 through a scale that was found, and that few steps were lost to.
+void expectScaled(const Training& training) {
+  const auto& scale = outcomeOf(training).lossScale;
+  ASSERT_TRUE(scale) << training.name();
+  EXPECT_GT(scale->scale, 1) << training.name();
+  EXPECT_GT(scale->skipped, 0) << training.name();
+  EXPECT_LT(scale->skipped, training.steps / 10) << training.name();
+}
+
+// In PyTorch six seeds of this training in fp32 reach 87.65 to 88.12 %, with a standard deviation of 0.17 points. Means
+// of three then differ by 0.14 by chance, of which half a point is more than three times; three in fp16 reached 87.90.
+TEST(LongAccuracy, OfFp16WithAScaledLossIsThatOfFp32WithinHalfAPoint) {
+  if (!isInstalled()) GTEST_SKIP() << "dataset-fashion-mnist is not installed";
+  const double fp32 = meanTop1([](int64_t seed) { return strided("fp32", seed); });
+  const double fp16 = meanTop1([](int64_t seed) { return strided("fp16", seed); });
+  std::cout << "mean of fp32 " << fixed(fp32, 2) << " %, of fp16 " << fixed(fp16, 2) << " %" << std::endl;
+  EXPECT_GT(fp32, 86);
+  EXPECT_LE(std::abs(fp32 - fp16), 0.5) << "points";
+  for (const int64_t seed : seeds) expectScaled(strided("fp16", seed));
+}
+
+// Whatever the GPU serves, beside its own fp32.
+TEST(LongOnAGpu, EveryPrecisionReachesTheAccuracyOfFp32) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  if (!isInstalled()) GTEST_SKIP() << "dataset-fashion-mnist is not installed";
+  const double fp32 = meanTop1([](int64_t seed) { return resnet("fp32", seed, "cuda:0"); });
+  EXPECT_GT(fp32, 90);
+  for (const Precision& precision : precisions()) {
+    if (whyNotOn(cudaFacts().gpus.at(0).capability, precision)) continue;
+    const std::string name(precision.name);
+    const double accuracy = meanTop1([&](int64_t seed) { return resnet(name, seed, "cuda:0"); });
+    std::cout << "mean of " << name << ' ' << fixed(accuracy, 2) << " %" << std::endl;
+    EXPECT_LE(std::abs(fp32 - accuracy), 0.5) << "points, " << name;
+    if (!precision.lossScaling) continue;
+    for (const int64_t seed : seeds) expectScaled(resnet(name, seed, "cuda:0"));
+  }
+}
+
+}  // namespace
+}  // namespace tandem

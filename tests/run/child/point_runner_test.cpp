@@ -1,0 +1,176 @@
+#include "run/child/point_runner.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "run/child/worker_protocol.h"
+#include "run/tiny_config.h"
+
+namespace tandem {
+namespace {
+
+/// A worker that is a shell script; descriptor 3 is where it reports.
+std::string worker(const std::string& body) {
+  auto path = testing::TempDir() + "sweep_test_worker_" + testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::ofstream(path) << "#!/bin/sh\n" << body << '\n';
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path;
+}
+
+RunRecord runWith(const std::string& body, double deadline = 60, const PointEvents& events = {}) {
+  return PointRunner(worker(body)).run(tiny(), {.deadlineSeconds = deadline}, events);
+}
+
+/// A command of such a script that reports a line.
+std::string report(const std::string& line) {
+  static int number = 0;
+  const auto path = testing::TempDir() + "sweep_test_line_" + std::to_string(++number);
+  std::ofstream(path) << line;
+  return "cat '" + path + "' >&3\n";
+}
+
+RunRecord finished() {
+  RunRecord record;
+  record.time = "2026-01-01T00:00:00Z";
+  record.config = tiny();
+  record.globalBatch = 12345;
+  return record;
+}
+
+TEST(PointRunner, ReturnsTheRecordAndForwardsProgress) {
+  std::vector<int64_t> steps;
+  const Progress progress{.warmingUp = false, .step = 7, .steps = 9, .imagesPerSecond = 2.5, .secondsLeft = 1};
+  const auto record = runWith(report(progressLine(progress)) + report(recordLine(finished())), 60,
+                              {.progress = [&](const Progress& state) { steps.push_back(state.step); }});
+  EXPECT_EQ(record.outcome.kind, OutcomeKind::ok);
+  EXPECT_EQ(record.globalBatch, 12345);
+  EXPECT_EQ(steps, std::vector<int64_t>{7});
+}
+
+TEST(PointRunner, TheWorkerGetsTheConfigurationOnItsStandardInput) {
+  const auto copy = testing::TempDir() + "sweep_test_order";
+  runWith("cat > '" + copy + "'");
+  std::ifstream file(copy);
+  const auto order = orderFromText({std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
+  EXPECT_EQ(order.config, tiny());
+  EXPECT_EQ(order.largestReplicas, 1);
+  EXPECT_EQ(order.parent, getpid());
+}
+
+TEST(PointRunner, ACrashIsAFailedRecordThatNamesTheSignal) {
+  const auto record = runWith("kill -SEGV $$");
+  EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);
+  EXPECT_EQ(record.outcome.code, ExitCode::internal);
+  EXPECT_NE(record.outcome.reason.find("SIGSEGV"), std::string::npos) << record.outcome.reason;
+  EXPECT_EQ(record.config.model, "trivial");
+  EXPECT_FALSE(record.environment.os.empty());
+}
+
+TEST(PointRunner, AKillFromOutsideIsProbablyOutOfMemory) {
+  const auto record = runWith("kill -KILL $$");
+  EXPECT_NE(record.outcome.reason.find("out of memory"), std::string::npos) << record.outcome.reason;
+  EXPECT_TRUE(record.outcome.outOfMemory);
+}
+
+TEST(PointRunner, ARunAboveItsMemoryLimitIsKilled) {
+  const std::string grown =
+      "x=0123456789abcdef; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22; do x=$x$x; done\n";
+  const PointOptions limited{.deadlineSeconds = 60, .memoryLimit = 32 << 20};
+  const auto record = PointRunner(worker(grown + "sleep 100")).run(tiny(), limited, {});
+  EXPECT_EQ(record.outcome.code, ExitCode::usage);
+  EXPECT_TRUE(record.outcome.outOfMemory);
+  EXPECT_NE(record.outcome.reason.find("went beyond its limit of 32 MiB; lower --batch"), std::string::npos)
+      << record.outcome.reason;
+  EXPECT_EQ(PointRunner(worker("exit 3")).run(tiny(), limited, {}).outcome.code, ExitCode::data);
+}
+
+TEST(PointRunner, APeakBetweenTwoLooksCountsToo) {
+  auto record = finished();
+  record.peakMemoryBytes = 40 << 20;
+  const PointRunner runner(worker(report(recordLine(record))));
+  PointOptions options{.deadlineSeconds = 60, .memoryLimit = 32 << 20};
+  EXPECT_TRUE(runner.run(tiny(), options, {}).outcome.outOfMemory);
+  options.memoryLimit = 48 << 20;
+  EXPECT_EQ(runner.run(tiny(), options, {}).outcome.kind, OutcomeKind::ok);
+}
+
+TEST(PointRunner, AMissedDeadlineIsAFailedRecord) {
+  const auto record = runWith("sleep 100", 0.2);
+  EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);
+  EXPECT_EQ(record.outcome.code, ExitCode::invalidMeasurement);
+  EXPECT_NE(record.outcome.reason.find("deadline of 0.2 s"), std::string::npos) << record.outcome.reason;
+}
+
+TEST(PointRunner, AnEndWithoutARecordKeepsItsExitCode) {
+  EXPECT_EQ(runWith("exit 3").outcome.code, ExitCode::data);
+  EXPECT_EQ(runWith("exit 0").outcome.code, ExitCode::internal);
+  EXPECT_EQ(runWith("exit 99").outcome.code, ExitCode::internal);
+}
+
+TEST(PointRunner, NonsenseIsAFailedRecord) {
+  const auto record = runWith("echo nonsense >&3");
+  EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);
+  EXPECT_EQ(record.outcome.code, ExitCode::internal);
+}
+
+TEST(PointRunner, ACrashAfterTheStartKeepsWhatTheWorkerSaidOfItself) {
+  auto start = finished();
+  start.environment.host = "host-of-the-worker";
+  const auto record = runWith(report(startLine(start)) + "kill -ABRT $$");
+  EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);
+  EXPECT_EQ(record.environment.host, "host-of-the-worker");
+}
+
+TEST(PointRunner, ARecordCountsEvenWhenTheWorkerThenCrashes) {
+  EXPECT_EQ(runWith(report(recordLine(finished())) + "kill -SEGV $$").outcome.kind, OutcomeKind::ok);
+}
+
+TEST(PointRunner, VariablesThatUndoThePlacementAreNotPassedOn) {
+  setenv("OMP_PROC_BIND", "close", 1);
+  setenv("TANDEM_TEST_VARIABLE", "kept", 1);
+  const auto record = runWith("[ -z \"$OMP_PROC_BIND\" ] && [ \"$TANDEM_TEST_VARIABLE\" = kept ] && exit 8; exit 3");
+  unsetenv("OMP_PROC_BIND");
+  EXPECT_EQ(record.outcome.code, ExitCode::storage);
+}
+
+TEST(PointRunner, TheWorkerIsInItsOwnProcessGroup) {
+  const auto record = runWith("[ \"$(cut -d ' ' -f 5 /proc/$$/stat)\" = $$ ] && exit 8; exit 3");
+  EXPECT_EQ(record.outcome.code, ExitCode::storage);
+}
+
+TEST(PointRunner, AMissingExecutableIsAnError) {
+  EXPECT_THROW(PointRunner("/no/such/program").run(tiny(), {.deadlineSeconds = 5}, {}), InternalError);
+}
+
+TEST(PointRunner, AStopKillsTheWorker) {
+  const auto stopInProgress = [](const Progress&) { PointRunner::requestStop(); };
+  EXPECT_EXIT(
+      {
+        const auto record = runWith(report(progressLine({})) + "sleep 100", 60, {.progress = stopInProgress});
+        std::_Exit(record.outcome.code == ExitCode::interrupted ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(WorkerOrder, SurvivesItsText) {
+  const WorkerOrder order{.config = tiny(), .largestReplicas = 4, .memoryRule = MemoryRule::tried, .parent = 77};
+  const auto back = orderFromText(toText(order));
+  EXPECT_EQ(back.config, order.config);
+  EXPECT_EQ(back.largestReplicas, 4);
+  EXPECT_EQ(back.memoryRule, MemoryRule::tried);
+  EXPECT_EQ(back.parent, 77);
+}
+
+TEST(WorkerOrder, BadTextIsAUsageError) {
+  EXPECT_THROW(orderFromText(""), UsageError);
+  EXPECT_THROW(orderFromText("{"), UsageError);
+  EXPECT_THROW(orderFromText("{}"), UsageError);
+  EXPECT_THROW(orderFromText(R"({"config":{"no-such":1},"largest-replicas":1,"parent":1})"), UsageError);
+}
+
+}  // namespace
+}  // namespace tandem

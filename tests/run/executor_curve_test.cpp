@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include "run/equivalence_team.h"
+#include "run/loss_curve.h"
+#include "support/precisions.h"
+
+namespace tandem::equivalence {
+namespace {
+
+constexpr int64_t curveSteps = 60;
+
+NodeId convNorm(Graph& net, const std::string& name, NodeId from, int64_t outputs) {
+  return net.add("batch_norm", name + ".bn", {net.add("conv", name, {from}, conv3x3(outputs, false))});
+}
+
+/// With everything that the planned executor fuses, of channels that can be blocked.
+Graph residualNet() {
+  Graph net({3, imageSize, imageSize});
+  NodeId x = net.add("relu", "relu1", {convNorm(net, "conv1", net.input(), 16)});
+  const NodeId branch = net.add("relu", "relu2", {convNorm(net, "conv2", x, 32)});
+  x = net.add("add", "add", {convNorm(net, "conv3", branch, 32), convNorm(net, "conv4", x, 32)});
+  x = net.add("max_pool", "pool", {net.add("relu", "relu3", {x})}, pool2x2());
+  x = net.add("flatten", "flatten", {net.add("global_avg_pool", "gap", {x})});
+  net.add("linear", "fc", {x}, {.outputs = classes});
+  return net;
+}
+
+/// Losses of one replica that learns 100 images by heart.
+std::vector<double> curve(const Graph& net, const Precision& precision, const ExecutorEntry& executor,
+                          const LayoutEntry& layout) {
+  TeamOptions options = teamOptions({.graph = &net,
+                                     .strategy = &find(strategies(), "replicated", "strategy"),
+                                     .precision = std::string(precision.name),
+                                     .executor = std::string(executor.name),
+                                     .layout = layout});
+  options.optimizer.learningRate = 0.01;
+  std::vector<double> losses;
+  Team(options).run([&](Team::Member& member) {
+    for (int64_t step = 0; step < curveSteps; ++step) member.step();
+    losses = member.losses();
+  });
+  return losses;
+}
+
+/// Stated before any run. Two executors round differently, and in 60 small steps that does not grow much: fp32 1e-4,
+/// some thousand roundings; in 16 bits two roundings of the loss's own size, bf16 2^-8.
+CurveNoise noiseOf(const Precision& precision) {
+  return {10, precision.compute == at::kFloat ? 1e-4 : 2 * unitOf(precision.compute)};
+}
+
+TEST(ExecutorCurve, PlannedLearnsAsAutogradDoes) {
+  const Graph net = residualNet();
+  const ExecutorEntry& planned = find(executors(), "planned", "executor");
+  for (const Precision& precision : precisionsOnCpu()) {
+    const auto plain = curve(net, precision, find(executors(), "autograd", "executor"), layouts().front());
+    EXPECT_LT(meanOf(std::span(plain).last(10)), 0.75 * plain.front()) << "learns nothing";
+    for (const LayoutEntry& layout : layouts()) {
+      if (!serves(planned, layout, at::kCPU, precision.compute)) continue;
+      SCOPED_TRACE(concat(precision.name, ' ', layout.name));
+      expectSameCurve(curve(net, precision, planned, layout), plain, noiseOf(precision));
+    }
+  }
+}
+
+/// Stated before any run: of 60 small steps each rounds gradients and activations some ten times one after the other,
+/// which moves the loss by no more than 16 roundings of its size, 2^-8.
+TEST(ExecutorCurve, Fp16WithAScaledLossLearnsAsFp32Does) {
+  const Graph net = residualNet();
+  const ExecutorEntry& planned = find(executors(), "planned", "executor");
+  const auto in = [&](const char* precision) {
+    return curve(net, find(precisions(), precision, "precision"), planned, layouts().front());
+  };
+  expectSameCurve(in("fp16"), in("fp32"), {10, 16 * unitOf(at::kHalf)});
+}
+
+}  // namespace
+}  // namespace tandem::equivalence

@@ -1,0 +1,122 @@
+#include "run/plan/cuda_graph_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "comm/group.h"
+#include "optim/optimizer.h"
+#include "train/captured_step.h"
+
+namespace tandem {
+namespace {
+
+Config onGpus(int64_t replicas) {
+  Config config;
+  config.devices = replicas == 1 ? "cuda:0" : "cuda:0+1";
+  config.replicas = replicas;
+  return config;
+}
+
+TEST(GraphUse, AStepThatOnlyEnqueuesIsRecordedAsAWhole) {
+  for (const int64_t replicas : {1, 2}) {
+    for (const char* strategy : {"replicated", "independent"}) {
+      Config config = onGpus(replicas);
+      config.strategy = strategy;
+      EXPECT_TRUE(graphUse(config).on) << strategy << ' ' << graphUse(config).why;
+      EXPECT_EQ(graphText(config), "on");
+      config.overlap = "off";
+      EXPECT_EQ(graphText(config), "on");
+    }
+  }
+}
+
+TEST(GraphUse, WhatChangesTheUpdateFromStepToStepIsNoObstacle) {
+  for (const OptimizerEntry& optimizer : optimizers()) {
+    for (const ScheduleEntry& schedule : schedules()) {
+      Config config = onGpus(1);
+      config.optimizer = concat(optimizer.name);
+      config.schedule = concat(schedule.name);
+      config.graph = "on";
+      EXPECT_EQ(graphText(config), "on") << optimizer.name << ' ' << schedule.name;
+    }
+  }
+}
+
+TEST(GraphUse, WhereReplicasWaitOnTheHostItIsRecordedInParts) {
+  for (const AllReduceEntry& row : allReduces()) {
+    if (!row.onCuda || row.enqueuesOnly) continue;
+    Config config = onGpus(2);
+    config.allReduce = concat(row.name);
+    config.graph = "on";
+    EXPECT_EQ(graphText(config),
+              concat("on, in parts: with --all-reduce=", row.name, " replicas wait for one another on the host"));
+    config.overlap = "off";
+    EXPECT_EQ(graphText(config), concat("on, up to the exchange: with --all-reduce=", row.name,
+                                        " replicas wait for one another on the host"));
+    config.forwardOnly = true;
+    EXPECT_EQ(graphText(config), "on") << "nothing is exchanged";
+  }
+  for (const int64_t replicas : {1, 2}) {
+    Config config = onGpus(replicas);
+    config.strategy = concat("parameter_server");
+    EXPECT_EQ(graphText(config),
+              "on, in parts: with --strategy=parameter_server replicas wait for one another on the host");
+  }
+}
+
+TEST(GraphUse, AProfileIsOfTheStepAsItRunsWithout) {
+  Config config = onGpus(1);
+  EXPECT_EQ(fewestWarmup(config), 0);
+  config.profile = true;
+  EXPECT_EQ(graphText(config), "on");
+  EXPECT_EQ(fewestWarmup(config), GraphedStep::eagerSteps + 1);
+  config.graph = "off";
+  EXPECT_EQ(fewestWarmup(config), 0);
+}
+
+TEST(GraphUse, OffIsOff) {
+  Config config = onGpus(1);
+  config.graph = "off";
+  EXPECT_FALSE(graphUse(config).on);
+  EXPECT_EQ(graphText(config), "off: --graph=off");
+}
+
+TEST(GraphUse, OnACpuThereIsNothingToSay) {
+  EXPECT_FALSE(graphUse(Config()).on);
+  EXPECT_EQ(graphText(Config()), "");
+}
+
+struct Obstacle {
+  const char* words;  // of the reason
+  std::function<void(Config&)> put;
+};
+
+const Obstacle obstacles[] = {
+    {"only GPUs have graphs", [](Config& config) { config.devices = "cpu"; }},
+    {"--executor=autograd", [](Config& config) { config.executor = "autograd"; }},
+    {"--loss-at=gathered", [](Config& config) { config.lossAt = "gathered"; }},
+};
+
+TEST(GraphUse, WhatCannotBeRecordedIsNamedAndRefusedWhereItIsAskedFor) {
+  for (const Obstacle& obstacle : obstacles) {
+    Config config = onGpus(2);
+    obstacle.put(config);
+    const GraphUse use = graphUse(config);
+    EXPECT_FALSE(use.on) << obstacle.words;
+    EXPECT_NE(use.why.find(obstacle.words), std::string::npos) << use.why;
+    config.graph = "on";
+    try {
+      graphUse(config);
+      ADD_FAILURE() << "not refused: " << obstacle.words;
+    } catch (const UsageError& refusal) {
+      EXPECT_TRUE(std::string(refusal.what()).starts_with("--graph=on: ")) << refusal.what();
+      EXPECT_NE(std::string(refusal.what()).find(obstacle.words), std::string::npos) << refusal.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem

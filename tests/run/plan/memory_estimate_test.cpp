@@ -1,0 +1,137 @@
+#include "run/plan/memory_estimate.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "kernels/conv/convolution.h"
+#include "run/plan/plan.h"
+#include "run/tiny_config.h"
+
+namespace tandem {
+namespace {
+
+TEST(MemoryToUse, KeepsAReserve) {
+  constexpr int64_t mib = 1 << 20;
+  EXPECT_EQ(memoryToUse(1000 * mib), 744 * mib);
+  EXPECT_EQ(memoryToUse(100'000 * mib), 95'000 * mib);
+  EXPECT_EQ(memoryToUse(100 * mib), 1);
+}
+
+TEST(MemoryEstimate, ParametersAreCountedPerReplicaAndServer) {
+  auto config = tiny();
+  const auto one = resolvePlan(config, 2).memory;
+  config.strategy = "parameter_server";
+  const int64_t copy = resolvePlan(config, 2).memory.parameters - one.parameters;
+  EXPECT_EQ(copy, 12 * resolvePlan(config, 2).parameters);  // fp32 master, gradient, momentum
+  config.strategy = "replicated";
+  config.replicas = 2;
+  config.allReduce = "ring";
+  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, 2 * one.parameters);
+  config.allReduce = "owner";
+  const auto owned = resolvePlan(config, 2);
+  const std::set<int> nodes(owned.cores.nodeOf.begin(), owned.cores.nodeOf.end());
+  const int64_t saved = 2 - std::ssize(nodes);  // copies of master and momentum
+  EXPECT_EQ(owned.memory.parameters, 2 * one.parameters - saved * copy / 3 * 2);
+  config.allReduce = "auto";
+  config.replicas = 1;
+  config.optimizer = "adam";
+  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, one.parameters + copy / 3);  // a second moment
+  config.optimizer = "sgd";
+  config.momentum = 0;
+  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, one.parameters - copy / 3);
+}
+
+TEST(MemoryEstimate, ActivationsFollowTheBatchAndNeedBackward) {
+  auto config = tiny();
+  config.batch = 100;
+  const auto once = resolvePlan(config, 1).memory.activations;
+  config.batch = 200;
+  EXPECT_EQ(resolvePlan(config, 1).memory.activations, 2 * once);
+  config.forwardOnly = true;
+  EXPECT_LT(resolvePlan(config, 1).memory.activations, once);
+}
+
+TEST(MemoryEstimate, NarrowTypesHalveActivations) {
+  auto config = tiny();
+  config.batch = 100;
+  config.executor = "autograd";
+  const auto wide = resolvePlan(config, 1);
+  config.precision = "bf16";
+  EXPECT_EQ(resolvePlan(config, 1).memory.activations * 2, wide.memory.activations);
+}
+
+TEST(MemoryEstimate, WhereBf16IsComputedInFp32TheLargestOutputIsThereInBoth) {
+  auto config = tiny();
+  config.model = "resnet20", config.batch = 6, config.precision = "bf16";
+  const auto plan = resolvePlan(config, 1);
+  const int64_t largest = 16 * 32 * 32 * 6;
+  const int64_t bytes = convolutionsWidenBf16() ? 2 + 4 : 2;
+  EXPECT_EQ(plan.memory.activations, plan.activationBytes + 3 * largest * bytes);
+}
+
+TEST(MemoryEstimate, WhatIsComputedAgainNeedsNoMemory) {
+  auto config = tiny();
+  config.model = "resnet20";
+  const auto all = resolvePlan(config, 1);
+  EXPECT_GT(all.activationBytes, 0);
+  config.recompute = "segments";
+  const auto segments = resolvePlan(config, 1);
+  EXPECT_LT(segments.activationBytes, all.activationBytes / 2);
+  EXPECT_LT(segments.memory.activations, all.memory.activations);
+  EXPECT_EQ(segments.recomputeNote, "");
+  config.recompute = "nonsense";
+  EXPECT_THROW(resolvePlan(config, 1), UsageError);
+}
+
+TEST(MemoryEstimate, CountsWhatThePlanKeepsAndWhatIsOnItsWay) {
+  auto config = tiny();
+  config.model = "resnet20", config.batch = 6, config.replicas = 2, config.accumulate = 2;
+  const auto plan = resolvePlan(config, 2);
+  const int64_t largest = 16 * 32 * 32 * 4;  // of an image: 16 channels in fp32
+  EXPECT_EQ(plan.memory.activations, 2 * (plan.activationBytes + 3 * largest * 3));
+  config.executor = "autograd";
+  const auto all = resolvePlan(config, 2);
+  EXPECT_EQ(all.activationBytes, 0) << "no plan says what is kept";
+  EXPECT_GT(all.memory.activations, plan.memory.activations);
+}
+
+/// A run on two cores of an AMD EPYC with AVX2 alone, where bf16 is computed in fp32, with one replica, and the peak of
+/// its resident set (docs/results/2026-11-22-recompute.md).
+struct MeasuredPeak {
+  const char* model;
+  int64_t batch;
+  const char *precision, *recompute;
+  double mib;
+};
+
+TEST(MemoryEstimate, IsWithin15PercentOfMeasuredPeaks) {
+  for (const MeasuredPeak& run : {MeasuredPeak{"resnet50", 16, "fp32", "none", 2157},
+                                  {"resnet50", 16, "fp32", "norm", 1805},
+                                  {"resnet50", 16, "fp32", "segments", 1343},
+                                  {"resnet50", 16, "bf16", "none", 1795},
+                                  {"resnet50", 16, "bf16", "norm", 1637},
+                                  {"resnet50", 16, "bf16", "segments", 1381},
+                                  {"resnet152", 16, "fp32", "none", 4586},
+                                  {"resnet152", 16, "fp32", "norm", 3776},
+                                  {"resnet152", 16, "fp32", "segments", 2464},
+                                  {"resnet110", 256, "fp32", "none", 2322},
+                                  {"resnet110", 256, "fp32", "norm", 1576},
+                                  {"resnet110", 256, "fp32", "segments", 602},
+                                  {"vgg16", 16, "fp32", "none", 3512},
+                                  {"vgg16", 16, "fp32", "segments", 3398}}) {
+    if (run.precision == std::string_view("bf16") && !convolutionsWidenBf16()) continue;
+    Config config;
+    config.model = run.model, config.batch = run.batch;
+    config.precision = run.precision, config.recompute = run.recompute;
+    const auto estimate = static_cast<double>(resolvePlan(config, 1, MemoryRule::tried).memory.total());
+    EXPECT_NEAR(estimate / (1 << 20) / run.mib, 1, 0.15)
+        << run.model << ' ' << run.precision << ' ' << run.recompute << ": " << estimate / (1 << 20) << " MiB";
+  }
+}
+
+}  // namespace
+}  // namespace tandem

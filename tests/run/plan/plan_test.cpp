@@ -1,0 +1,358 @@
+#include "run/plan/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/catalog.h"
+#include "base/error.h"
+#include "device/device.h"
+#include "machine/cpu/topology.h"
+#include "models/model.h"
+#include "run/ten_images.h"
+#include "run/tiny_config.h"
+
+namespace tandem {
+namespace {
+
+std::string refusalOf(const Config& config) {
+  try {
+    resolvePlan(config, config.replicas);
+  } catch (const UsageError& refusal) {
+    return refusal.what();
+  }
+  return "";
+}
+
+TEST(Plan, EveryAutomaticValueIsResolved) {
+  auto config = tiny();
+  config.imageSize = 0;
+  const auto plan = resolvePlan(config, 1);
+  EXPECT_EQ(plan.config.input, "device");
+  EXPECT_GT(plan.config.classes, 0);
+  EXPECT_GT(plan.config.imageSize, 0);
+  EXPECT_GE(plan.config.coresPerReplica, 1);
+  EXPECT_EQ(plan.globalBatch, 4);
+  EXPECT_GT(plan.parameters, 0);
+  EXPECT_GT(plan.forwardFlopsPerImage, 0);
+  EXPECT_EQ(plan.deviceLabels.size(), 1U);
+  EXPECT_TRUE(plan.cudaDevices.empty());
+}
+
+TEST(Plan, APrecisionThatTheDeviceDoesNotServeIsRefused) {
+  auto config = tiny();
+  config.precision = "tf32";
+  EXPECT_EQ(refusalOf(config),
+            "--precision=tf32 with --devices=cpu: tf32 needs a GPU of compute capability 8.0 or higher, this is a CPU; "
+            "use --precision=fp32 or bf16 or fp16");
+  config.precision = "fp16";
+  EXPECT_EQ(refusalOf(config), "");
+  EXPECT_NE(planText(resolvePlan(config, 1)).find("loss at replica, scaled from 65536"), std::string::npos);
+}
+
+TEST(Plan, Fp16HasNoKernelsToChooseFrom) {
+  for (const auto& [option, value] : {std::pair{&Config::layout, "blocked"}, {&Config::convolution, "winograd"}}) {
+    auto config = tiny();
+    config.precision = "fp16";
+    config.*option = value;
+    EXPECT_NE(refusalOf(config).find(" --precision=fp16: it needs --executor=planned, --devices=cpu"),
+              std::string::npos)
+        << refusalOf(config);
+  }
+}
+
+TEST(Plan, ImagesArePaddedForConvolutionsAlone) {
+  auto config = tiny();
+  config.padImages = "8";
+  EXPECT_NE(refusalOf(config).find("--pad-images=8 with --model=trivial: its images are read by something else"),
+            std::string::npos)
+      << refusalOf(config);
+  config.padImages = "none";
+  EXPECT_EQ(refusalOf(config), "");
+  config.model = "resnet20", config.padImages = "8";
+  EXPECT_EQ(refusalOf(config), "");
+  config.padImages = "7";
+  EXPECT_NE(refusalOf(config).find("--pad-images"), std::string::npos) << refusalOf(config);
+}
+
+TEST(Plan, LargestReplicasFixesTheCoresOfEachReplica) {
+  const auto cores = static_cast<int64_t>(readTopology().cores.size());
+  EXPECT_EQ(resolvePlan(tiny(), 1).config.coresPerReplica, cores);
+  EXPECT_EQ(resolvePlan(tiny(), cores).config.coresPerReplica, 1);
+  EXPECT_EQ(resolvePlan(tiny(), 100 * cores).config.coresPerReplica, 1);
+}
+
+TEST(Plan, WeakScalingKeepsTheBatchOfAReplica) {
+  auto config = tiny();
+  config.replicas = 2;
+  const auto plan = resolvePlan(config, 2);
+  EXPECT_EQ(plan.replicaBatch, 4);
+  EXPECT_EQ(plan.globalBatch, 8);
+}
+
+TEST(Plan, StrongScalingKeepsTheGlobalBatch) {
+  auto config = tiny();
+  config.replicas = 2;
+  config.scaling = "strong";
+  const auto plan = resolvePlan(config, 2);
+  EXPECT_EQ(plan.replicaBatch, 2);
+  EXPECT_EQ(plan.globalBatch, 4);
+  config.replicas = 3;
+  EXPECT_NE(refusalOf(config).find("multiple of the number of replicas"), std::string::npos);
+}
+
+TEST(Plan, UnknownNamesAreRefusedWithTheNearest) {
+  auto config = tiny();
+  config.model = "trivail";
+  EXPECT_NE(refusalOf(config).find("did you mean 'trivial'"), std::string::npos);
+  config = tiny();
+  config.precision = "fp64";
+  EXPECT_NE(refusalOf(config).find("bf16"), std::string::npos);
+}
+
+TEST(Plan, MoreReplicasThanHardwareNeedOversubscription) {
+  auto config = tiny();
+  config.replicas = readTopology().hardwareThreads + 1;
+  config.batch = 1;
+  EXPECT_TRUE(resolvePlan(config, config.replicas).cores.shared);
+  config.oversubscribe = false;
+  EXPECT_NE(refusalOf(config).find("--oversubscribe"), std::string::npos);
+}
+
+TEST(Plan, TooLittleMemoryIsFoundBeforeAnythingIsAllocated) {
+  Config config;
+  config.batch = 1'000'000;
+  const auto refusal = refusalOf(config);
+  EXPECT_NE(refusal.find("needs about"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("lower --batch"), std::string::npos) << refusal;
+}
+
+TEST(Plan, WhatWasTriedIsNotRefusedByAnEstimate) {
+  Config config;
+  config.batch = 1'000'000;
+  EXPECT_EQ(resolvePlan(config, 1, MemoryRule::tried).replicaBatch, 1'000'000);
+}
+
+TEST(Plan, TheGuessOfTheLargestBatchIsASixteenthBelowWhatTheEstimateHasRoomFor) {
+  for (const int64_t replicas : {1, 2}) {
+    Config config = tiny();
+    config.model = "resnet20", config.replicas = replicas, config.batch = Config::mostThatFits;
+    const auto plan = resolvePlan(config, replicas);
+    ASSERT_TRUE(plan.search);
+    const int64_t guess = plan.search->guess;
+    EXPECT_EQ(plan.config.batch, guess);
+    EXPECT_EQ(plan.search->most, 1'000'000);
+    const auto estimate = [&](int64_t batch) {
+      config.batch = batch;
+      return resolvePlan(config, replicas, MemoryRule::tried).memory.total();
+    };
+    EXPECT_LE(estimate(guess + guess / 20), memoryToUse(plan.availableBytes));
+    EXPECT_GT(estimate(guess + guess / 10), memoryToUse(plan.availableBytes));
+  }
+}
+
+TEST(Plan, ASearchEndsWhereTheImagesDo) {
+  Config config = tiny();
+  config.data = tenImages(), config.batch = Config::mostThatFits;
+  EXPECT_EQ(resolvePlan(config, 1).search->most, 10);
+  EXPECT_EQ(resolvePlan(config, 1).search->bound, "--data has 10 images");
+  config.replicas = 3;
+  EXPECT_EQ(resolvePlan(config, 3).search->most, 3);
+  config.accumulate = 2;
+  const auto plan = resolvePlan(config, 3);
+  EXPECT_EQ(plan.search->unit, 2);
+  EXPECT_EQ(plan.config.batch % 2, 0);
+  config.accumulate = 4;
+  EXPECT_NE(refusalOf(config).find("each part needs an image and --data has 10 images"), std::string::npos)
+      << refusalOf(config);
+}
+
+TEST(Plan, TheTextSaysThatTheBatchIsAGuess) {
+  Config config = tiny();
+  config.batch = Config::mostThatFits;
+  const auto plan = resolvePlan(config, 1);
+  EXPECT_NE(planText(plan).find(guessText(plan)), std::string::npos) << planText(plan);
+  config.batch = 4;
+  EXPECT_EQ(planText(resolvePlan(config, 1)).find("guess"), std::string::npos);
+}
+
+TEST(Plan, TheLearningRateIsTheOptimizersOrTheModels) {
+  auto config = tiny();
+  EXPECT_EQ(resolvePlan(config, 1).config.learningRate, find(models(), config.model, "model").learningRate);
+  config.optimizer = "adam";
+  EXPECT_EQ(resolvePlan(config, 1).config.learningRate, 1e-3);
+  config.learningRate = 0.5;
+  EXPECT_EQ(resolvePlan(config, 1).config.learningRate, 0.5);
+  config.optimizer = "adan";
+  EXPECT_NE(refusalOf(config).find("--optimizer"), std::string::npos);
+}
+
+TEST(Plan, DataGivesClassesAndInput) {
+  auto config = tiny();
+  config.data = tenImages();
+  const auto plan = resolvePlan(config, 1);
+  EXPECT_EQ(plan.config.classes, 10);
+  EXPECT_EQ(plan.config.input, "queue");
+  EXPECT_GE(plan.memory.input, 10 * 28 * 28);
+}
+
+TEST(Plan, TheHeadGivesClassesAndLoss) {
+  auto config = tiny();
+  EXPECT_EQ(resolvePlan(config, 1).loss, "softmax_cross_entropy");
+  config.head = "14xsigmoid";
+  const auto plan = resolvePlan(config, 1);
+  EXPECT_EQ(plan.config.classes, 14);
+  EXPECT_EQ(plan.config.head, "sigmoid");
+  EXPECT_EQ(plan.loss, "binary_cross_entropy");
+  EXPECT_EQ(graphOf(plan.config).node(graphOf(plan.config).output()).shape.channels, 14);
+  EXPECT_EQ(resolvePlan(plan.config, 1).config, plan.config);
+}
+
+TEST(Plan, AHeadThatCannotBeIsRefused) {
+  auto config = tiny();
+  config.head = "14xsigmod";
+  EXPECT_EQ(refusalOf(config), "unknown --head 'sigmod'; did you mean 'sigmoid'? valid: softmax, sigmoid");
+  config.head = "1xsoftmax";
+  EXPECT_NE(refusalOf(config).find("softmax_cross_entropy needs at least 2"), std::string::npos);
+  config.head = "1xsigmoid";
+  EXPECT_EQ(refusalOf(config), "");
+  config.head = "10xsigmoid";
+  config.data = tenImages();
+  EXPECT_NE(refusalOf(config).find("the data set has one class per image"), std::string::npos);
+}
+
+TEST(Plan, DataThatDoesNotFitIsRefused) {
+  auto config = tiny();
+  config.data = tenImages();
+  config.classes = 9;
+  EXPECT_NE(refusalOf(config).find("has 10 classes"), std::string::npos);
+  config.classes = 11;
+  EXPECT_EQ(resolvePlan(config, 1).config.classes, 11);
+  config.imageSize = 24;
+  EXPECT_NE(refusalOf(config).find("raise --image-size"), std::string::npos);
+}
+
+TEST(Plan, ABatchNormOfSingleValuesIsRefused) {
+  auto config = tiny();
+  config.model = "resnet18";
+  config.imageSize = 32;  // the last stage is 1 x 1
+  config.batch = 1;
+  EXPECT_NE(refusalOf(config).find("single value per channel"), std::string::npos);
+  config.forwardOnly = true;
+  EXPECT_EQ(resolvePlan(config, 1).globalBatch, 1);
+}
+
+TEST(Plan, ABatchIsCutIntoEqualParts) {
+  auto config = tiny();
+  config.batch = 12;
+  config.accumulate = 5;
+  EXPECT_NE(refusalOf(config).find("--accumulate=5"), std::string::npos);
+  config.accumulate = 1;
+  const auto whole = resolvePlan(config, 1).memory.activations;
+  config.accumulate = 4;
+  EXPECT_EQ(resolvePlan(config, 1).globalBatch, 12);
+  EXPECT_LE(resolvePlan(config, 1).memory.activations, whole / 4 + 1);
+}
+
+TEST(Plan, NothingToComputeAgainIsSaid) {
+  auto config = tiny();
+  config.model = "alexnet";
+  config.imageSize = 64;
+  config.recompute = "norm";
+  EXPECT_NE(resolvePlan(config, 1).recomputeNote.find("alexnet has no place"), std::string::npos);
+}
+
+TEST(Plan, BlocksOfChannelsNeedThePlannedExecutor) {
+  auto config = tiny();
+  config.layout = "blocked";
+  config.executor = "autograd";
+  EXPECT_NE(refusalOf(config).find("--executor=planned"), std::string::npos);
+}
+
+TEST(Plan, WinogradNeedsThePlannedExecutor) {
+  auto config = tiny();
+  config.convolution = "winograd";
+  config.precision = "bf16";
+  EXPECT_EQ(refusalOf(config), "");
+  config.executor = "autograd";
+  EXPECT_NE(refusalOf(config).find("--executor=planned"), std::string::npos);
+  config.executor = "planned", config.layout = "nchw";
+  EXPECT_NE(refusalOf(config).find("other than nchw"), std::string::npos);
+  config.convolution = "direct";
+  EXPECT_EQ(refusalOf(config), "");
+}
+
+TEST(Plan, GemmServesBf16Too) {
+  auto config = tiny();
+  config.convolution = "gemm", config.precision = "bf16";
+  EXPECT_EQ(refusalOf(config), "");
+  config.layout = "nchw";
+  EXPECT_NE(refusalOf(config).find("other than nchw"), std::string::npos);
+}
+
+TEST(Plan, MissingDataIsADataError) {
+  auto config = tiny();
+  config.data = testing::TempDir() + "no_such_folder";
+  EXPECT_THROW(resolvePlan(config, 1), DataError);
+}
+
+TEST(Plan, GpusThatAreNotThereAreRefused) {
+  auto config = tiny();
+  config.devices = "cuda:" + std::to_string(cudaDeviceCount() + 1);
+  config.allReduce = "copy";
+  EXPECT_NE(refusalOf(config).find(config.devices), std::string::npos);
+}
+
+TEST(Plan, AForbiddenPointStillHasItsValuesResolved) {
+  auto config = tiny();
+  config.strategy = "independent";
+  config.parameterDevice = "device";
+  EXPECT_NE(refusalOf(config), "");
+  const auto resolved = resolveConfig(config, 1);
+  EXPECT_EQ(resolved.input, "device");
+  EXPECT_GT(resolved.classes, 0);
+  EXPECT_GE(resolved.coresPerReplica, 1);
+}
+
+TEST(Plan, DeadlineFollowsTheAmountOfWork) {
+  Config config;
+  config.budget = 25;
+  EXPECT_EQ(deadlineSeconds(config), 220);
+  config.steps = 10;
+  EXPECT_EQ(deadlineSeconds(config), 900);
+  config.deadline = 3;
+  EXPECT_EQ(deadlineSeconds(config), 3);
+}
+
+TEST(Plan, TextShowsHowTheGpusAreConnected) {
+  auto plan = resolvePlan(tiny(), 1);
+  EXPECT_TRUE(plan.gpuLinkLines.empty());
+  plan.gpuLinkLines = {"cuda:0  X", "PCIe"};
+  EXPECT_NE(planText(plan).find("\n           cuda:0  X\n           PCIe\nbatch"), std::string::npos) << planText(plan);
+}
+
+TEST(Plan, TextSaysWhatIsExchangedAfterBackward) {
+  auto config = tiny();
+  for (const char* strategy : {"replicated", "parameter_server"}) {
+    for (const char* overlap : {"on", "off"}) {
+      config.strategy = strategy, config.overlap = overlap;
+      const auto text = planText(resolvePlan(config, 1));
+      EXPECT_EQ(text.find(", after backward\n") != std::string::npos, config.overlap == "off") << text;
+    }
+  }
+}
+
+TEST(Plan, TextHasOneLinePerFact) {
+  auto config = tiny();
+  config.replicas = 2;
+  const auto plan = resolvePlan(config, 2);
+  const auto text = planText(plan);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 10);
+  for (const auto& fact : {"trivial", "cpu:0", "cpu:1", "8 global", "all-reduce owner", "step time is steady"}) {
+    EXPECT_NE(text.find(fact), std::string::npos) << fact << " in\n" << text;
+  }
+  EXPECT_EQ(planLine(plan).find('\n'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,65 @@
+#include "run/plan/step_cost.h"
+
+#include <gtest/gtest.h>
+
+namespace tandem {
+namespace {
+
+Config trivial(int64_t replicas) {
+  Config config;
+  config.model = "trivial";
+  config.imageSize = 32;
+  config.batch = 4;
+  config.replicas = replicas;
+  config.oversubscribe = true;
+  return config;
+}
+
+StepWork workOf(const Config& config) {
+  const RunPlan plan = resolvePlan(config, config.replicas);
+  return stepWork(plan, graphOf(plan.config));
+}
+
+TEST(StepWork, FlopsOfTrainingLeaveOutTheGradientOfTheImages) {
+  Config config;
+  config.batch = 1;
+  // Three times forward's 8,178,368,512 less the gradient of the input of a 7x7 convolution, 2 * 64 * 3 * 7^2 * 112^2.
+  EXPECT_EQ(workOf(config).flopsPerImage, 3 * 8178368512. - 2. * 64 * 3 * 7 * 7 * 112 * 112);
+  config.forwardOnly = true;
+  EXPECT_EQ(workOf(config).flopsPerImage, 8178368512.);
+}
+
+TEST(StepWork, BytesAreActivationsGradientsWeightsAndStateWrittenAndRead) {
+  for (const int64_t replicas : {1, 2}) {
+    for (const auto& [precision, gradient] : {std::pair("fp32", 4), std::pair("bf16", 2)}) {
+      Config config = trivial(replicas);
+      config.precision = precision;
+      const RunPlan plan = resolvePlan(config, replicas);
+      const auto values = static_cast<double>(plan.parameters), kept = static_cast<double>(plan.activationBytes);
+      const auto all = static_cast<double>(replicas);
+      ASSERT_GT(kept, 0);
+      EXPECT_EQ(workOf(config).bytesPerStep, 2 * (all * (kept + gradient * values) + (4 + 4) * values));
+      config.optimizer = "adam";
+      EXPECT_EQ(workOf(config).bytesPerStep, 2 * (all * (kept + gradient * values) + (4 + 8) * values));
+    }
+  }
+}
+
+TEST(StepWork, PartsOfABatchKeepTheirActivationsOneAfterTheOther) {
+  Config config = trivial(1);
+  const double whole = workOf(config).bytesPerStep;
+  config.accumulate = 2;
+  EXPECT_EQ(workOf(config).bytesPerStep, whole);
+}
+
+TEST(StepWork, WithoutAPlanOfBackwardBytesAreNotKnown) {
+  Config config = trivial(1);
+  config.forwardOnly = true;
+  EXPECT_EQ(workOf(config).bytesPerStep, 0);
+  config = trivial(1);
+  config.executor = "autograd";
+  EXPECT_EQ(workOf(config).bytesPerStep, 0);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,65 @@
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "models/model.h"
+#include "run/run_point.h"
+
+namespace tandem {
+namespace {
+
+/// What takes least time: the model's own size if it is small, else the first of these that its layers can shrink.
+int64_t smallImageSize(const ModelEntry& model) {
+  for (const int64_t size : {64, 96, 128}) {
+    if (size >= model.input.height) break;
+    try {
+      buildModel(model.name, {.imageSize = size});
+      return size;
+    } catch (const UsageError&) {
+      continue;
+    }
+  }
+  return 0;
+}
+
+constexpr int64_t steps = 2;
+
+Config twoSteps(const ModelEntry& model) {
+  Config config;
+  config.model = model.name;
+  config.imageSize = smallImageSize(model);
+  config.batch = 2;
+  config.replicas = 2;
+  config.oversubscribe = true;
+  config.warmup = std::string("0");
+  config.steps = steps;
+  config.learningRate = 1e-4;
+  config.convolution = "direct";  // nothing is measured
+  config.layout = "nhwc";
+  return config;
+}
+
+void expectTrains(const ModelEntry& model, const char* strategy, const char* precision) {
+  Config config = twoSteps(model);
+  config.strategy = strategy;
+  config.precision = precision;
+  const RunRecord record = runPoint(resolvePlan(config, config.replicas), nullptr);
+  EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << strategy << ' ' << precision << ": " << record.outcome.reason;
+  EXPECT_EQ(record.measuredSteps, steps);
+  EXPECT_EQ(record.losses.size(), static_cast<size_t>(steps));
+  EXPECT_LT(record.peakMemoryBytes, int64_t{8} << 30);
+}
+
+// At a reduced image size where the model's own is larger than 64. (That strategies and precisions go together in any
+// way is tested with one network.)
+class ZooRun : public testing::TestWithParam<ModelEntry> {};
+class LongZooRun : public ZooRun {};
+
+TEST_P(ZooRun, TrainsOnTwoReplicas) { expectTrains(GetParam(), "replicated", "fp32"); }
+TEST_P(LongZooRun, TrainsByAServerInBf16) { expectTrains(GetParam(), "parameter_server", "bf16"); }
+
+std::string nameOf(const testing::TestParamInfo<ModelEntry>& row) { return std::string(row.param.name); }
+INSTANTIATE_TEST_SUITE_P(Zoo, ZooRun, testing::ValuesIn(models().begin(), models().end()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Long, LongZooRun, testing::ValuesIn(models().begin(), models().end()), nameOf);
+
+}  // namespace
+}  // namespace tandem

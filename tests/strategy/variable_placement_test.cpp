@@ -1,0 +1,98 @@
+#include "strategy/variable_placement.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "base/catalog.h"
+#include "strategy/strategy.h"
+#include "support/recorded_streams.h"
+#include "support/run_replicas.h"
+
+namespace tandem {
+namespace {
+
+// Buffers hold variables in the order of backward: the one created first comes last.
+FlatBuffers buffersOf(const std::vector<int64_t>& creationCounts) {
+  std::vector<ParameterSpec> specs;
+  for (const int64_t count : creationCounts) specs.insert(specs.begin(), {"", {count}, false});
+  return {specs, find(precisions(), "fp32", "precision"), at::kCPU, at::MemoryFormat::Contiguous};
+}
+
+TEST(PlaceOnLeastLoaded, TakesTheDeviceWithTheFewestBytesSoFar) {
+  EXPECT_EQ(placeOnLeastLoaded(std::vector<int64_t>{10, 4, 3, 8, 1, 20}, 2), (std::vector<int>{0, 1, 1, 1, 0, 0}));
+  EXPECT_EQ(placeOnLeastLoaded(std::vector<int64_t>{1, 1, 1, 1}, 3), (std::vector<int>{0, 1, 2, 0}));
+  EXPECT_EQ(placeOnLeastLoaded(std::vector<int64_t>{5, 5}, 1), (std::vector<int>{0, 0}));
+}
+
+TEST(PlanShards, DevicePlacesInCreationOrder) {
+  const auto devices = cpuDevices(2);
+  const auto shards = planShards(buffersOf({10, 4, 3, 8}), {"device", pointersTo(devices)});
+  ASSERT_EQ(shards.size(), 2);
+  EXPECT_EQ(shards[0].variables, (std::vector<int>{3}));  // created first
+  EXPECT_EQ(shards[1].variables, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(shards[1].owners, (std::vector<int>{1}));
+  EXPECT_EQ(shards[1].builder, 1);
+}
+
+TEST(PlanShards, DeviceWithFewerVariablesThanReplicasHasNoEmptyShard) {
+  const auto devices = cpuDevices(4);
+  EXPECT_EQ(planShards(buffersOf({10, 4}), {"device", pointersTo(devices)}).size(), 2);
+}
+
+TEST(PlanShards, CpuIsOneShardThatAllCpuReplicasUpdate) {
+  const auto devices = cpuDevices(3);
+  const auto shards = planShards(buffersOf({10, 4, 3}), {"cpu", pointersTo(devices)});
+  ASSERT_EQ(shards.size(), 1);
+  EXPECT_EQ(shards[0].variables, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(shards[0].owners, (std::vector<int>{0, 1, 2}));
+  EXPECT_FALSE(shards[0].throughHost);
+}
+
+TEST(PlanShards, CpuIsOneShardOfReplicaZeroWhereWorkIsEnqueued) {
+  std::vector<Device> devices;
+  for (int i = 0; i < 3; ++i) devices.push_back(Device::cpuWithStreams(i, RecordedStreams::device(i)));
+  const auto shards = planShards(buffersOf({10, 4, 3}), {"cpu", pointersTo(devices)});
+  ASSERT_EQ(shards.size(), 1);
+  EXPECT_EQ(shards[0].owners, (std::vector<int>{0}));
+  EXPECT_TRUE(shards[0].throughHost);
+  for (const ShardPlan& shard : planShards(buffersOf({10, 4, 3}), {"device", pointersTo(devices)})) {
+    EXPECT_FALSE(shard.throughHost) << "replica " << shard.builder << " holds it";
+  }
+}
+
+TEST(PlanShards, ANameHoldsEverything) {
+  const auto devices = cpuDevices(3);
+  const auto shards = planShards(buffersOf({10, 4, 3}), {"cpu:1", pointersTo(devices)});
+  ASSERT_EQ(shards.size(), 1);
+  EXPECT_EQ(shards[0].variables, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(shards[0].owners, (std::vector<int>{1}));
+}
+
+TEST(PlanShards, AnUnknownNameListsTheValidOnes) {
+  const auto devices = cpuDevices(2);
+  try {
+    planShards(buffersOf({10}), {"cpu:7", pointersTo(devices)});
+    FAIL();
+  } catch (const UsageError& failure) {
+    const std::string text = failure.what();
+    EXPECT_NE(text.find("'cpu:7'"), std::string::npos) << text;
+    EXPECT_NE(text.find("cpu, device, cpu:0, cpu:1"), std::string::npos) << text;
+  }
+}
+
+TEST(OwnedRange, RangesCoverASegmentEvenly) {
+  for (const int owners : {1, 2, 3, 5}) {
+    int64_t covered = 0;
+    for (int i = 0; i < owners; ++i) {
+      const Slice range = ownedRange({1, 0, 10000}, owners, i);
+      EXPECT_EQ(range.segment, 1);
+      EXPECT_EQ(range.begin, covered);
+      EXPECT_NEAR(static_cast<double>(range.count()), 10000.0 / owners, 64);
+      covered = range.end;
+    }
+    EXPECT_EQ(covered, 10000);
+  }
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,72 @@
+#include "trace/span.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "device/monitor.h"
+
+namespace tandem {
+namespace {
+
+TEST(Span, nestsInTheOrderOfItsBegin) {
+  SpanRecorder recorder(8);
+  {
+    const RecordedThread recorded(&recorder);
+    const Span step(SpanKind::step);
+    { const Span forward(SpanKind::forward); }
+    const Span backward(SpanKind::backward);
+    const Span update(SpanKind::update);
+  }
+  const auto spans = recorder.spans();
+  ASSERT_EQ(spans.size(), 4U);
+  const SpanKind kinds[] = {SpanKind::step, SpanKind::forward, SpanKind::backward, SpanKind::update};
+  const int depths[] = {0, 1, 1, 2};
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(spans[i].kind, kinds[i]);
+    EXPECT_EQ(spans[i].depth, depths[i]);
+    EXPECT_LE(spans[i].begin, spans[i].end);
+  }
+  EXPECT_LE(spans[1].end, spans[2].begin);
+  EXPECT_LE(spans[3].end, spans[2].end);
+  EXPECT_LE(spans[2].end, spans[0].end);
+}
+
+TEST(Span, ofOtherThreadsAndOutsideIsNotRecorded) {
+  SpanRecorder recorder(8);
+  {
+    const RecordedThread recorded(&recorder);
+    std::thread([] { const Span span(SpanKind::update); }).join();
+  }
+  const Span span(SpanKind::update);
+  EXPECT_TRUE(recorder.spans().empty());
+  EXPECT_EQ(recorder.lost(), 0U);
+}
+
+TEST(Span, withoutRoomIsCounted) {
+  SpanRecorder recorder(2);
+  const RecordedThread recorded(&recorder);
+  for (int i = 0; i < 5; ++i) const Span span(SpanKind::exchange);
+  EXPECT_EQ(recorder.spans().size(), 2U);
+  EXPECT_EQ(recorder.lost(), 3U);
+  recorder.clear();
+  { const Span span(SpanKind::forward); }
+  ASSERT_EQ(recorder.spans().size(), 1U);
+  EXPECT_EQ(recorder.spans().front().kind, SpanKind::forward);
+  EXPECT_EQ(recorder.lost(), 0U);
+}
+
+TEST(Span, aWaitEndsWithAnAbortToo) {
+  SpanRecorder recorder(8);
+  Monitor monitor(true);
+  monitor.abort("enough");
+  const RecordedThread recorded(&recorder);
+  EXPECT_THROW(monitor.waitUntil([] { return false; }), PeerError);
+  { const Span after(SpanKind::update); }
+  ASSERT_EQ(recorder.spans().size(), 2U);
+  EXPECT_EQ(recorder.spans()[0].kind, SpanKind::wait);
+  EXPECT_EQ(recorder.spans()[1].depth, 0);
+}
+
+}  // namespace
+}  // namespace tandem

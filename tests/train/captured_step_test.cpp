@@ -1,0 +1,168 @@
+#include "train/captured_step.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/out_of_memory.h"
+#include "run/repeated_work.h"
+
+namespace tandem {
+namespace {
+
+/// What a step was given, and the step itself: its loss is the mean of the images and the sum of the labels. A record
+/// writes it to the same memory in every launch.
+struct Seen {
+  std::vector<const void*> images;
+  std::vector<double> means;
+  at::Tensor recorded = at::zeros({});
+  at::Tensor step(const Batch& batch) {
+    images.push_back(batch.images.const_data_ptr());
+    means.push_back(batch.images.mean().item<double>());
+    const at::Tensor loss = batch.images.mean() + batch.labels.sum();
+    return images.size() > GraphedStep::eagerSteps ? recorded.copy_(loss) : loss;
+  }
+};
+
+struct Steps {
+  Seen seen;
+  WorkLog log;
+  GraphedStep graphed{std::make_unique<RepeatedWork>(log), [this](const Batch& batch) { return seen.step(batch); },
+                      at::detail::createCPUGenerator(1)};
+};
+
+Batch batchOf(double value) {
+  return {.images = at::full({2, 3, 4, 4}, value), .labels = at::zeros({2}, at::kLong), .index = 0, .ready = nullptr};
+}
+
+TEST(GraphedStep, RunsAFewStepsRecordsOneAndLaunchesItFromThenOn) {
+  Steps steps;
+  for (int i = 0; i < GraphedStep::eagerSteps; ++i) steps.graphed.run(batchOf(i));
+  EXPECT_TRUE(steps.log.empty());
+  EXPECT_EQ(steps.seen.means.size(), static_cast<size_t>(GraphedStep::eagerSteps));
+  for (int i = 0; i < 3; ++i) steps.graphed.run(batchOf(i));
+  EXPECT_EQ(steps.log, WorkLog({"record", "launch", "launch", "launch"}));
+}
+
+TEST(GraphedStep, EachBatchComesToWhereTheRecordReads) {
+  Steps steps;
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_EQ(steps.graphed.run(batchOf(i)).item<double>(), i);
+    EXPECT_EQ(steps.seen.means.back(), i);
+    if (i > GraphedStep::eagerSteps) {
+      EXPECT_EQ(steps.seen.images.back(), steps.seen.images[GraphedStep::eagerSteps]);
+    }
+  }
+}
+
+TEST(GraphedStep, LabelsComeWithTheirImages) {
+  Steps steps;
+  for (int i = 0; i < 6; ++i) {
+    Batch batch = batchOf(0);
+    batch.labels.fill_(i);
+    EXPECT_EQ(steps.graphed.run(batch).item<double>(), 2 * i);
+  }
+}
+
+TEST(GraphedStep, AGivenLossStaysWhatItWas) {
+  Steps steps;
+  std::vector<at::Tensor> losses;
+  for (int i = 0; i < 7; ++i) losses.push_back(steps.graphed.run(batchOf(i)));
+  for (int i = 0; i < 7; ++i) EXPECT_EQ(losses[static_cast<size_t>(i)].item<double>(), i);
+}
+
+TEST(GraphedStep, TheSameTensorsAreReadWhereTheyAre) {
+  Steps steps;
+  const Batch batch = batchOf(1);
+  for (int i = 0; i < 6; ++i) steps.graphed.run(batch);
+  for (const void* images : steps.seen.images) EXPECT_EQ(images, batch.images.const_data_ptr());
+}
+
+TEST(GraphedStep, CallsOfTheHostAreMadeInEveryStep) {
+  WorkLog log;
+  int calls = 0;
+  std::optional<GraphedStep> graphed;
+  const auto work = [&](const Batch&) {
+    graphed->call([&calls] { ++calls; });
+    return at::Tensor();
+  };
+  graphed.emplace(std::make_unique<RepeatedWork>(log), work, at::detail::createCPUGenerator(1));
+  for (int i = 0; i < GraphedStep::eagerSteps; ++i) graphed->run(batchOf(i));
+  EXPECT_EQ(calls, GraphedStep::eagerSteps);
+  EXPECT_TRUE(log.empty());
+  for (int i = 0; i < 2; ++i) graphed->run(batchOf(i));
+  EXPECT_EQ(calls, GraphedStep::eagerSteps + 2);
+  EXPECT_EQ(log, WorkLog({"record", "launch", "call", "launch", "call"}));
+}
+
+TEST(GraphedStep, ALaunchIsASpanAroundTheCallsOfTheHost) {
+  WorkLog log;
+  std::optional<GraphedStep> graphed;
+  const auto work = [&](const Batch&) {
+    { const Span forward(SpanKind::forward); }
+    graphed->call([] { const Span handingOver(SpanKind::exchange); });
+    return at::Tensor();
+  };
+  graphed.emplace(std::make_unique<RepeatedWork>(log), work, at::detail::createCPUGenerator(1));
+  for (int i = 0; i <= GraphedStep::eagerSteps; ++i) graphed->run(batchOf(i));
+  SpanRecorder recorder(8);
+  {
+    const RecordedThread recorded(&recorder);
+    graphed->run(batchOf(9));
+  }
+  const auto spans = recorder.spans();
+  ASSERT_EQ(spans.size(), 3U);
+  const SpanKind kinds[] = {SpanKind::input, SpanKind::launch, SpanKind::exchange};
+  const int depths[] = {0, 0, 1};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(spans[i].kind, kinds[i]) << i;
+    EXPECT_EQ(spans[i].depth, depths[i]) << i;
+  }
+}
+
+/// As far as the step whose record fails so.
+void recordWhere(std::function<void()> fails) {
+  GraphedStep graphed(
+      std::make_unique<WatchedWork>(std::move(fails)), [](const Batch&) { return at::Tensor(); },
+      at::detail::createCPUGenerator(1));
+  for (int i = 0; i <= GraphedStep::eagerSteps; ++i) graphed.run(batchOf(i));
+}
+
+TEST(GraphedStep, WhyItCannotBeRecordedIsOneLine) {
+  try {
+    recordWhere([] { TORCH_CHECK(false, "operation not permitted when stream is capturing"); });
+    ADD_FAILURE() << "recorded";
+  } catch (const RecordingFailed& failure) {
+    EXPECT_STREQ(failure.what(), "operation not permitted when stream is capturing");
+  }
+}
+
+// Without a graph the step might fit; but then the batch that is found would not be that of the step with one.
+TEST(GraphedStep, RefusedMemoryIsNotAStepThatCannotBeRecorded) {
+  EXPECT_THROW(recordWhere([] { TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory."); }),
+               c10::OutOfMemoryError);
+  EXPECT_THROW(recordWhere([] { throw std::bad_alloc(); }), std::bad_alloc);
+  try {
+    recordWhere([] { TORCH_CHECK(false, "CUDA error: out of memory"); });  // of a library that allocates by itself
+    ADD_FAILURE() << "recorded";
+  } catch (const c10::Error& failure) {
+    EXPECT_TRUE(isOutOfMemory(failure));
+  }
+}
+
+TEST(GraphedStep, WithoutALossThereIsNone) {
+  WorkLog log;
+  GraphedStep graphed(
+      std::make_unique<RepeatedWork>(log), [](const Batch&) { return at::Tensor(); },
+      at::detail::createCPUGenerator(1));
+  for (int i = 0; i < 6; ++i) EXPECT_FALSE(graphed.run(batchOf(i)).defined());
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,166 @@
+#include "train/replica_set.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "base/catalog.h"
+#include "models/model.h"
+#include "run/plan/replica_set_options.h"
+#include "run/repeated_work.h"
+#include "train/captured_step.h"
+
+namespace tandem {
+namespace {
+
+struct SmallTeam {
+  Graph graph;
+  TeamOptions options;
+  explicit SmallTeam(int64_t replicas, std::string_view lossAt = "replica", std::string_view input = "device")
+      : graph(buildModel("resnet20", {})) {
+    Config config;
+    config.model = "resnet20";
+    config.batch = 2;
+    config.replicas = replicas;
+    config.oversubscribe = true;
+    config.lossAt = lossAt;
+    config.input = input;
+    options = teamOptions(resolvePlan(config, replicas), graph, {&layouts().front(), {}, ""});
+  }
+};
+
+TEST(Team, rethrowsTheFirstFailureAndFreesTheOthers) {
+  SmallTeam small(3);
+  Team team(small.options);
+  try {
+    team.run([](Team::Member& member) {
+      member.step();
+      if (member.index() == 1) throw DataError("image 7 is broken");
+      for (int i = 0; i < 50; ++i) member.step();  // would wait for replica 1 for ever
+    });
+    FAIL() << "the failure was lost";
+  } catch (const DataError& failure) {
+    EXPECT_STREQ(failure.what(), "image 7 is broken");
+  }
+}
+
+TEST(Team, membersSeeEqualWeightsAfterAStep) {
+  SmallTeam small(2);
+  Team team(small.options);
+  std::array<at::Tensor, 2> weights;
+  team.run([&weights](Team::Member& member) {
+    member.step();
+    member.finish();
+    weights[static_cast<size_t>(member.index())] = member.buffers().master(member.buffers().whole(0)).clone();
+  });
+  EXPECT_TRUE(weights[0].equal(weights[1]));
+}
+
+TEST(Team, lossIsOfTheReplicasOwnRowsOrOfTheJoinedBatch) {
+  for (const LossPlaceEntry& place : lossPlaces()) {
+    SmallTeam small(2, place.name);
+    Team team(small.options);
+    std::array<std::vector<double>, 2> losses;
+    team.run([&losses](Team::Member& member) {
+      member.step();
+      losses[static_cast<size_t>(member.index())] = member.losses();
+    });
+    ASSERT_EQ(losses[0].size(), 1U);
+    EXPECT_EQ(losses[0] == losses[1], place.name == "gathered") << place.name;
+  }
+}
+
+/// Losses of replica 0 and its weights after six steps.
+struct Trained {
+  std::vector<double> losses;
+  at::Tensor weights;
+};
+
+Trained sixSteps(const TeamOptions& options) {
+  Team team(options);
+  Trained trained;
+  team.run([&trained](Team::Member& member) {
+    for (int i = 0; i < 6; ++i) member.step();
+    member.finish();
+    if (member.index() != 0) return;
+    trained.losses = member.losses();
+    trained.weights = member.buffers().master(member.buffers().whole(0)).clone();
+  });
+  return trained;
+}
+
+TEST(Team, RecordedStepsTrainAsOthersDo) {
+  for (const SourceEntry& source : sources()) {
+    SmallTeam small(2, "replica", source.name);
+    small.options.accumulate = 2;
+    const Trained plain = sixSteps(small.options);
+    std::array<WorkLog, 2> logs;
+    std::atomic<size_t> made{0};
+    small.options.recorder = [&](const Device&) { return std::make_unique<RepeatedWork>(logs[made++]); };
+    const Trained recorded = sixSteps(small.options);
+    EXPECT_EQ(recorded.losses, plain.losses) << source.name;
+    EXPECT_TRUE(recorded.weights.equal(plain.weights)) << source.name;
+    for (const WorkLog& log : logs) EXPECT_EQ(log, WorkLog({"record", "launch", "launch", "launch"})) << source.name;
+  }
+}
+
+TEST(Team, AStepThatCannotBeRecordedIsReported) {
+  SmallTeam small(2);
+  small.options.recorder = [](const Device&) {
+    return std::make_unique<WatchedWork>(
+        [] { TORCH_CHECK(false, "operation not permitted when stream is capturing"); });
+  };
+  EXPECT_THROW(sixSteps(small.options), RecordingFailed);
+}
+
+// Caches are emptied then, of all devices: what a step took afterwards would stay there beside the record's own.
+TEST(Team, NobodyRecordsBeforeAllHaveDoneTheStepsBefore) {
+  SmallTeam small(2);
+  small.options.strategy = &find(strategies(), "independent", "--strategy");
+  std::atomic<int64_t> done{0};
+  std::array<int64_t, 2> doneBefore{};
+  std::atomic<size_t> made{0};
+  small.options.recorder = [&](const Device&) {
+    return std::make_unique<WatchedWork>([&done, &before = doneBefore.at(made++)] { before = done; });
+  };
+  Team team(small.options);
+  team.run([&done](Team::Member& member) {
+    for (int i = 0; i <= GraphedStep::eagerSteps; ++i) {
+      if (member.index() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      member.step();
+      ++done;
+    }
+  });
+  for (const int64_t before : doneBefore) EXPECT_GE(before, 2 * GraphedStep::eagerSteps);
+}
+
+TEST(TeamOptions, TheUpdateIsTheConfigurations) {
+  Config config;
+  config.optimizer = "adamw";
+  config.learningRate = 0.1;
+  config.momentum = 0.2;
+  config.weightDecay = 0.3;
+  config.nesterov = true;
+  config.adamBeta1 = 0.4;
+  config.adamBeta2 = 0.5;
+  config.adamEpsilon = 0.6;
+  config.schedule = "cosine";
+  config.steps = 7;
+  const OptimizerOptions options = optimizerOptions(config);
+  EXPECT_EQ(options.rule->name, "adamw");
+  EXPECT_EQ(options.learningRate, 0.1);
+  EXPECT_EQ(options.momentum, 0.2);
+  EXPECT_EQ(options.weightDecay, 0.3);
+  EXPECT_TRUE(options.nesterov);
+  EXPECT_EQ(options.beta1, 0.4);
+  EXPECT_EQ(options.beta2, 0.5);
+  EXPECT_EQ(options.epsilon, 0.6);
+  EXPECT_EQ(options.schedule->name, "cosine");
+  EXPECT_EQ(options.totalSteps, 7);
+}
+
+}  // namespace
+}  // namespace tandem

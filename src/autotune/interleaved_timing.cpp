@@ -8,14 +8,14 @@
 namespace tandem {
 namespace {
 
-/// Of each number over all turns.
+/// Of each number over all samples.
 template <class Summary>
-std::vector<double> overTurns(const std::vector<std::vector<double>>& turns, const Summary& summary) {
+std::vector<double> overTurns(const std::vector<std::vector<double>>& samples, const Summary& summary) {
   std::vector<double> all;
-  const size_t numbers = turns.empty() ? 0 : turns.front().size();
+  const size_t numbers = samples.empty() ? 0 : samples.front().size();
   for (size_t i = 0; i < numbers; ++i) {
     std::vector<double> values;
-    for (const std::vector<double>& turn : turns) values.push_back(turn.at(i));
+    for (const std::vector<double>& sample : samples) values.push_back(sample.at(i));
     all.push_back(summary(values));
   }
   return all;
@@ -23,33 +23,33 @@ std::vector<double> overTurns(const std::vector<std::vector<double>>& turns, con
 
 }  // namespace
 
-bool MeasuredWay::takeTurn() {
-  std::vector<double> numbers = turn();
+bool Candidate::takeSample() {
+  std::vector<double> numbers = sample();
   if (numbers.empty()) {
-    isOut = true;
-    turns.clear();
+    eliminated = true;
+    samples.clear();
     return false;
   }
-  turns.push_back(std::move(numbers));
+  samples.push_back(std::move(numbers));
   return true;
 }
 
-std::vector<double> MeasuredWay::least() const {
-  return overTurns(turns, [](const std::vector<double>& values) { return *std::ranges::min_element(values); });
+std::vector<double> Candidate::least() const {
+  return overTurns(samples, [](const std::vector<double>& values) { return *std::ranges::min_element(values); });
 }
 
-std::vector<double> MeasuredWay::medians() const {
-  return overTurns(turns, [](const std::vector<double>& values) { return *median(values); });
+std::vector<double> Candidate::medians() const {
+  return overTurns(samples, [](const std::vector<double>& values) { return *median(values); });
 }
 
-void takeTurns(std::span<MeasuredWay> ways, const Rounds& rounds) {
+void timeInterleaved(std::span<Candidate> ways, const TimingRounds& rounds) {
   const Nanos begin = now();
   const auto isEnough = [&](int done) {
     return done >= rounds.most || (done >= rounds.least && seconds(now() - begin) >= rounds.enoughSeconds);
   };
   for (int round = 0; !isEnough(round); ++round) {
-    for (MeasuredWay& way : ways) {
-      if (!way.isOut) way.takeTurn();
+    for (Candidate& way : ways) {
+      if (!way.eliminated) way.takeSample();
     }
   }
 }

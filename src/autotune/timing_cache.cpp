@@ -35,12 +35,12 @@ fs::path cacheFolder() {
   return {};
 }
 
-fs::path measuredFile() {
+fs::path timingCacheFile() {
   const fs::path folder = cacheFolder();
   return folder.empty() ? folder : folder / "measured.tsv";
 }
 
-MeasuredCache::MeasuredCache(fs::path file) : file_(std::move(file)) {
+TimingCache::TimingCache(fs::path file) : file_(std::move(file)) {
   std::ifstream in(file_);
   for (std::string line; std::getline(in, line);) {
     const size_t tab = line.find('\t');
@@ -53,12 +53,12 @@ MeasuredCache::MeasuredCache(fs::path file) : file_(std::move(file)) {
   logWarning(concat(file_.string(), ": ", damaged_, " damaged lines do not count; the file may be deleted"));
 }
 
-std::optional<std::vector<double>> MeasuredCache::find(const std::string& key) const {
+std::optional<std::vector<double>> TimingCache::find(const std::string& key) const {
   const auto found = numbers_.find(key);
   return found == numbers_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void MeasuredCache::add(const std::string& key, const std::vector<double>& numbers) {
+void TimingCache::add(const std::string& key, const std::vector<double>& numbers) {
   numbers_[key] = numbers;
   if (file_.empty()) return;
   std::ostringstream line;

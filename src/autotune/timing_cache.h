@@ -14,14 +14,14 @@ namespace tandem {
 std::filesystem::path cacheFolder();
 
 /// The file of measurements there; empty without a folder.
-std::filesystem::path measuredFile();
+std::filesystem::path timingCacheFile();
 
 /// Measured numbers by key, kept in a text file from run to run. The file may be deleted at any time; what is damaged
 /// in it does not count. Several processes may use it at once; an object is for one thread.
-class MeasuredCache {
+class TimingCache {
  public:
   /// Reads the file if there is one. An empty path keeps nothing.
-  explicit MeasuredCache(std::filesystem::path file);
+  explicit TimingCache(std::filesystem::path file);
 
   std::optional<std::vector<double>> find(const std::string& key) const;
 

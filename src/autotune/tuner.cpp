@@ -23,7 +23,7 @@ std::vector<size_t> bySpeed(const std::vector<double>& seconds) {
   for (size_t i = 0; i < seconds.size(); ++i) {
     if (seconds[i] >= 0) order.push_back(i);
   }
-  const auto weight = [&](size_t i) { return i == 0 ? seconds[i] : worthChanging * seconds[i]; };
+  const auto weight = [&](size_t i) { return i == 0 ? seconds[i] : minSpeedup * seconds[i]; };
   std::ranges::stable_sort(order, {}, weight);
   return order;
 }
@@ -40,32 +40,34 @@ bool Tuner::isReady(const TuningCandidate& candidate) const {
   return bytes && *bytes <= rule_.workspaceBytes;
 }
 
-std::vector<double> Tuner::turnOf(const TuningCandidate& candidate) const try {
+std::vector<double> Tuner::sampleOf(const TuningCandidate& candidate) const try {
   return {rule_.secondsOf(candidate.run)};
 } catch (const std::exception&) {  // too little memory, or what the library refuses only when it runs
   return {};
 }
 
 std::vector<double> Tuner::measured(std::span<const TuningCandidate> candidates) const {
-  std::vector<MeasuredWay> ways;
+  std::vector<Candidate> ways;
   for (const TuningCandidate& candidate : candidates) {
-    ways.push_back({.turn = [this, &candidate] { return turnOf(candidate); }});
+    ways.push_back({.sample = [this, &candidate] { return sampleOf(candidate); }});
   }
   Nanos begin = now();
   const auto secondsLeft = [&] { return rule_.enoughSeconds - seconds(now() - begin); };
   std::vector<double> firsts;  // of those that serve
   for (size_t i = 0; i < candidates.size() && (firsts.empty() || secondsLeft() > 0); ++i) {
-    if (!isReady(candidates[i]) || !ways[i].takeTurn()) continue;
-    ways[i].turns.clear();  // the first call chooses and loads kernels
+    if (!isReady(candidates[i]) || !ways[i].takeSample()) continue;
+    ways[i].samples.clear();  // the first call chooses and loads kernels
     if (firsts.empty()) begin = now();
-    if (isRight(candidates[i]) && ways[i].takeTurn()) firsts.push_back(ways[i].turns.front().front());
+    if (isRight(candidates[i]) && ways[i].takeSample()) firsts.push_back(ways[i].samples.front().front());
   }
-  for (MeasuredWay& way : ways) {
-    way.isOut = way.turns.empty() || way.turns.front().front() > mayWin * *std::ranges::min_element(firsts);
+  for (Candidate& way : ways) {
+    way.eliminated =
+        way.samples.empty() || way.samples.front().front() > eliminationFactor * *std::ranges::min_element(firsts);
   }
-  takeTurns(ways, {.most = Rounds().most - 1, .enoughSeconds = secondsLeft()});  // the first round was above
+  timeInterleaved(ways,
+                  {.most = TimingRounds().most - 1, .enoughSeconds = secondsLeft()});  // the first round was above
   std::vector<double> medians;
-  for (const MeasuredWay& way : ways) medians.push_back(way.turns.empty() ? doesNotCount : way.medians().front());
+  for (const Candidate& way : ways) medians.push_back(way.samples.empty() ? doesNotCount : way.medians().front());
   return medians;
 }
 

@@ -38,12 +38,12 @@ struct Tuned {
 };
 
 /// Takes the fastest of several ways to compute an operation. Each that is ready and within the limit of workspace is
-/// called once, which must give the right result, and then timed, all by turns, up to five times those that may win;
+/// called once, which must give the right result, and then timed, all by samples, up to five times those that may win;
 /// the median counts. Times are kept, so that the same operation is measured once; so is that one does not serve, needs
 /// too much workspace, failed, was wrong, or came when there was no time left. On one thread.
 class Tuner {
  public:
-  Tuner(TuningRule rule, MeasuredCache& cache) : rule_(std::move(rule)), cache_(cache) {}
+  Tuner(TuningRule rule, TimingCache& cache) : rule_(std::move(rule)), cache_(cache) {}
 
   /// The first candidate stays unless another is more than 3 % faster, and where none serves. The one chosen is ready;
   /// one that the cache knows as the fastest, but that is not ready now, leaves its place to the next.
@@ -56,11 +56,11 @@ class Tuner {
   std::string keyOf(const std::string& operation, const TuningCandidate& candidate) const;
   std::vector<double> measured(std::span<const TuningCandidate> candidates) const;
   /// The seconds of a call; none where it fails.
-  std::vector<double> turnOf(const TuningCandidate& candidate) const;
+  std::vector<double> sampleOf(const TuningCandidate& candidate) const;
   bool isReady(const TuningCandidate& candidate) const;
 
   TuningRule rule_;
-  MeasuredCache& cache_;
+  TimingCache& cache_;
   bool fromCache_ = true;
 };
 

@@ -82,7 +82,7 @@ class FlatBuffers {
   /// where that is undefined they stay. REQUIRES: nobody uses a tensor of the old ones any more.
   void moveGradients(const std::function<at::Tensor(int64_t count, at::ScalarType type)>& memory);
 
-  /// Rounds master into weights (after master was written by other means than the optimizer).
+  /// TimingRounds master into weights (after master was written by other means than the optimizer).
   void refreshWeights();
 
   at::Device device() const { return device_; }

@@ -22,39 +22,39 @@ class MeasuredCacheTest : public testing::Test {
 };
 
 TEST_F(MeasuredCacheTest, KeepsNumbersFromRunToRun) {
-  MeasuredCache first(file());
+  TimingCache first(file());
   EXPECT_FALSE(first.find("a | b").has_value());
   first.add("a | b", {0.125, 3e-9});
   EXPECT_EQ(first.find("a | b"), (std::vector<double>{0.125, 3e-9}));
-  MeasuredCache second(file());
+  TimingCache second(file());
   second.add("other", {1});
-  const MeasuredCache third(file());
+  const TimingCache third(file());
   EXPECT_EQ(third.find("a | b"), (std::vector<double>{0.125, 3e-9}));
   EXPECT_EQ(third.find("other"), std::vector<double>{1});
   EXPECT_EQ(third.damaged(), 0);
 }
 
 TEST_F(MeasuredCacheTest, TheLastNumbersOfAKeyCount) {
-  MeasuredCache cache(file());
+  TimingCache cache(file());
   cache.add("a", {1});
   cache.add("a", {2});
-  EXPECT_EQ(MeasuredCache(file()).find("a"), std::vector<double>{2});
+  EXPECT_EQ(TimingCache(file()).find("a"), std::vector<double>{2});
 }
 
 TEST_F(MeasuredCacheTest, DamagedLinesDoNotCount) {
-  MeasuredCache(file()).add("good", {5});
+  TimingCache(file()).add("good", {5});
   std::ofstream(file(), std::ios::app) << "no tab\nempty\t\nwords\t 1 two\n\x01\x02\xff\ncut\t 1 2";
-  const MeasuredCache cache(file());
+  const TimingCache cache(file());
   EXPECT_EQ(cache.find("good"), std::vector<double>{5});
   for (const char* key : {"no tab", "empty", "words", "cut"}) EXPECT_FALSE(cache.find(key).has_value()) << key;
   EXPECT_EQ(cache.damaged(), 5);
 }
 
 TEST_F(MeasuredCacheTest, WithoutAFileItKeepsNumbersInMemoryOnly) {
-  MeasuredCache nowhere{fs::path()};
+  TimingCache nowhere{fs::path()};
   nowhere.add("a", {1});
   EXPECT_EQ(nowhere.find("a"), std::vector<double>{1});
-  MeasuredCache unwritable("/proc/no/such/place");
+  TimingCache unwritable("/proc/no/such/place");
   unwritable.add("a", {1});
   EXPECT_EQ(unwritable.find("a"), std::vector<double>{1});
 }

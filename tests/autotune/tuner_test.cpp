@@ -19,7 +19,7 @@ class TunerTest : public testing::Test {
  protected:
   struct Way {
     std::string name;
-    std::vector<double> seconds;  // of the calls in turn, the first one included; the last one's from then on
+    std::vector<double> seconds;  // of the calls in sample, the first one included; the last one's from then on
     std::optional<int64_t> workspace = 0;
     bool fails = false, isRight = true;
   };
@@ -34,7 +34,7 @@ class TunerTest : public testing::Test {
   }
   ~TunerTest() override { std::filesystem::remove(file_); }
 
-  Tuned tuned(MeasuredCache& cache, const std::vector<Way>& ways, const std::string& operation = "one") {
+  Tuned tuned(TimingCache& cache, const std::vector<Way>& ways, const std::string& operation = "one") {
     std::vector<TuningCandidate> candidates;
     for (const Way& way : ways) {
       const auto prepare = [&way] { return way.workspace; };
@@ -55,7 +55,7 @@ class TunerTest : public testing::Test {
     return result;
   }
   std::string chosen(const std::vector<Way>& ways) {
-    MeasuredCache nowhere{std::filesystem::path()};
+    TimingCache nowhere{std::filesystem::path()};
     return ways.at(tuned(nowhere, ways).index).name;
   }
 
@@ -105,10 +105,10 @@ TEST_F(TunerTest, EnoughIsEnough) {
 
 TEST_F(TunerTest, TimesAreKeptFromRunToRun) {
   const std::vector<Way> ways{{"a", {1}}, {"b", {0.5}}, {"large", {0.1}, 9 << 20}};
-  MeasuredCache first(file_);
+  TimingCache first(file_);
   EXPECT_DOUBLE_EQ(tuned(first, ways).gain, 2);
   EXPECT_FALSE(fromCache_);
-  MeasuredCache second(file_);
+  TimingCache second(file_);
   const Tuned again = tuned(second, ways);
   EXPECT_TRUE(fromCache_);
   EXPECT_TRUE(calls_.empty());
@@ -119,7 +119,7 @@ TEST_F(TunerTest, TimesAreKeptFromRunToRun) {
 
 TEST_F(TunerTest, AnotherOperationMachineLimitOrCandidateIsMeasured) {
   const std::vector<Way> ways{{"a", {1}}, {"b", {0.5}}};
-  MeasuredCache cache{std::filesystem::path()};
+  TimingCache cache{std::filesystem::path()};
   tuned(cache, ways);
   tuned(cache, ways, "another");
   EXPECT_FALSE(fromCache_);
@@ -137,17 +137,17 @@ TEST_F(TunerTest, AnotherOperationMachineLimitOrCandidateIsMeasured) {
 
 TEST_F(TunerTest, ADamagedLineIsMeasuredAnew) {
   const std::vector<Way> ways{{"a", {1}}, {"b", {0.5}}};
-  MeasuredCache first(file_);
+  TimingCache first(file_);
   tuned(first, ways);
   std::filesystem::resize_file(file_, std::filesystem::file_size(file_) - 1);  // the end of b's line
-  MeasuredCache second(file_);
+  TimingCache second(file_);
   EXPECT_EQ(second.damaged(), 1);
   EXPECT_EQ(tuned(second, ways).index, 1U);
   EXPECT_FALSE(fromCache_);
 }
 
 TEST_F(TunerTest, AKnownOneThatIsNoLongerReadyLeavesItsPlace) {
-  MeasuredCache cache{std::filesystem::path()};
+  TimingCache cache{std::filesystem::path()};
   tuned(cache, {{"a", {1}}, {"b", {0.5}}, {"c", {0.7}}});
   const Tuned later = tuned(cache, {{"a", {1}}, {"b", {0.5}, std::nullopt}, {"c", {0.7}}});
   EXPECT_TRUE(fromCache_);

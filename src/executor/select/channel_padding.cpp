@@ -82,18 +82,18 @@ class StemTrial {
   Batch batch_;
 };
 
-/// Least seconds of a step by row of the catalog, the rows in turns.
+/// Least seconds of a step by row of the catalog, the rows in samples.
 std::vector<double> measured(const Graph& stem, const PaddingTrial& trial, int64_t images) {
-  std::vector<MeasuredWay> ways;
+  std::vector<Candidate> ways;
   for (const ImagePaddingEntry& row : rows) {
     const ExecutorOptions options = optionsFor(stem, trial, images, zeroChannels(stem, row));
     const auto steps = std::make_shared<StemTrial>(stem, trial, images, options);
     steps->seconds();  // libraries choose their kernels in the first ones
-    ways.push_back({.turn = [steps] { return std::vector{steps->seconds()}; }});
+    ways.push_back({.sample = [steps] { return std::vector{steps->seconds()}; }});
   }
-  takeTurns(ways, {});
+  timeInterleaved(ways, {});
   std::vector<double> least;
-  for (const MeasuredWay& way : ways) least.push_back(way.least().front());
+  for (const Candidate& way : ways) least.push_back(way.least().front());
   return least;
 }
 
@@ -135,7 +135,7 @@ std::vector<PlannedNode> withPaddedImages(std::vector<PlannedNode> plan, const G
   return plan;
 }
 
-PaddingChoice fastestImagePadding(const Graph& graph, const PaddingTrial& trial, MeasuredCache& cache) {
+PaddingChoice fastestImagePadding(const Graph& graph, const PaddingTrial& trial, TimingCache& cache) {
   PaddingChoice choice{&rows.front()};
   if (!canPadImages(graph)) return choice;
   const int64_t images = std::min(trial.images, mostImages);
@@ -154,7 +154,7 @@ PaddingChoice fastestImagePadding(const Graph& graph, const PaddingTrial& trial,
   }
   size_t fastest = 0;
   for (size_t i = 1; i < rows.size(); ++i) {
-    if (worthChanging * sums[i] < sums[fastest]) fastest = i;
+    if (minSpeedup * sums[i] < sums[fastest]) fastest = i;
   }
   choice.padding = &rows[fastest];
   if (fastest > 0) choice.gain = sums.front() / sums[fastest];

@@ -59,6 +59,6 @@ struct PaddingChoice {
 /// the engines that serve it best, the normalising of the images and the copies between the weight and its wide form
 /// included; another than none must be more than 3 % faster. Kept in `cache`. On the caller's thread, to which the
 /// device is bound. Where nothing can be padded: none, unmeasured.
-PaddingChoice fastestImagePadding(const Graph& graph, const PaddingTrial& trial, MeasuredCache& cache);
+PaddingChoice fastestImagePadding(const Graph& graph, const PaddingTrial& trial, TimingCache& cache);
 
 }  // namespace tandem

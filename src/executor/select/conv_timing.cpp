@@ -40,7 +40,7 @@ ConvolutionParameters emptyParameters(const TrialLayer& layer, const LayoutEntry
 }
 
 /// Null where it does not serve.
-std::unique_ptr<Convolution> kernelFor(const TrialLayer& layer, const Candidate& candidate,
+std::unique_ptr<Convolution> kernelFor(const TrialLayer& layer, const ConvCandidate& candidate,
                                        const ConvolutionParameters& parameters) {
   const Attributes& a = layer.attributes;
   const Padding& p = a.padding;
@@ -49,8 +49,8 @@ std::unique_ptr<Convolution> kernelFor(const TrialLayer& layer, const Candidate&
       parameters);
 }
 
-/// Images, of which calls take a part in turn: as in a step, a call does not find them in a cache that is too small for
-/// all.
+/// Images, of which calls take a part in sample: as in a step, a call does not find them in a cache that is too small
+/// for all.
 class Images {
  public:
   Images(const ImageShape& shape, const TrialSize& size, at::ScalarType type)
@@ -78,7 +78,7 @@ struct Sides {
 class Trial {
  public:
   /// REQUIRES: the candidate serves the layer. `sides` outlives it.
-  Trial(const TrialLayer& layer, const Candidate& candidate, Sides& sides, at::ScalarType type)
+  Trial(const TrialLayer& layer, const ConvCandidate& candidate, Sides& sides, at::ScalarType type)
       : sides_(sides),
         blocksInput_(blocksInput(layer, *candidate.layout)),
         blocksOutput_(blocksOutput(layer, *candidate.layout)),
@@ -89,7 +89,7 @@ class Trial {
     kernel_ = kernelFor(layer, candidate, parameters);
   }
 
-  PassSeconds turn() {
+  PassSeconds sample() {
     kernel_->weightsChanged();
     using Call = std::function<void(const at::Tensor&, const at::Tensor&)>;
     const std::array<Call, convolutionPasses> calls{
@@ -159,10 +159,10 @@ std::vector<double> onAll(DeviceThreads& threads, const std::function<std::vecto
   return all;
 }
 
-/// Those that after their first turn have no pass in which they may win. Not the first of a layout, to which others are
-/// compared.
-void sendOutThoseTooSlow(std::vector<MeasuredWay>& ways, const std::vector<Candidate>& candidates) {
-  const auto secondsOf = [&](size_t i, size_t pass) { return ways[i].turns.front()[pass]; };  // the first replica's
+/// Those that after their first sample have no pass in which they may win. Not the first of a layout, to which others
+/// are compared.
+void sendOutThoseTooSlow(std::vector<Candidate>& ways, const std::vector<ConvCandidate>& candidates) {
+  const auto secondsOf = [&](size_t i, size_t pass) { return ways[i].samples.front()[pass]; };  // the first replica's
   const auto fastest = [&](const LayoutEntry* layout, size_t pass) {
     double least = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < candidates.size(); ++i) {
@@ -171,11 +171,11 @@ void sendOutThoseTooSlow(std::vector<MeasuredWay>& ways, const std::vector<Candi
     return least;
   };
   for (size_t i = 0; i < candidates.size(); ++i) {
-    ways[i].isOut = !candidates[i].all;
+    ways[i].eliminated = !candidates[i].all;
     for (size_t pass = 0; pass < convolutionPasses; ++pass) {
       const bool stays =
-          candidates[i].measures(pass) && secondsOf(i, pass) <= mayWin * fastest(candidates[i].layout, pass);
-      if (stays) ways[i].isOut = false;
+          candidates[i].measures(pass) && secondsOf(i, pass) <= eliminationFactor * fastest(candidates[i].layout, pass);
+      if (stays) ways[i].eliminated = false;
     }
   }
 }
@@ -212,29 +212,29 @@ double PassSeconds::ofStep(size_t pass, double scale) const {
   return scale * current[pass] + std::max(0.0, changed[pass] - current[pass]);
 }
 
-bool serves(const Candidate& candidate, const TrialLayer& layer, at::ScalarType type) {
+bool serves(const ConvCandidate& candidate, const TrialLayer& layer, at::ScalarType type) {
   return kernelFor(layer, candidate, emptyParameters(layer, *candidate.layout, type)) != nullptr;
 }
 
-std::vector<PassSeconds> convolutionSeconds(const TrialLayer& layer, const std::vector<Candidate>& candidates,
+std::vector<PassSeconds> convolutionSeconds(const TrialLayer& layer, const std::vector<ConvCandidate>& candidates,
                                             const TrialSize& size, at::ScalarType type, DeviceThreads& threads) {
   std::vector<std::unique_ptr<Sides>> sides(threads.count());
   std::vector<std::vector<Trial>> trials(threads.count());  // of each replica, by candidate
   threads.run([&](size_t replica) {
     const at::NoGradGuard noGradients;
     sides[replica] = std::make_unique<Sides>(Sides{{layer.input, size, type}, {layer.output, size, type}});
-    for (const Candidate& each : candidates) trials[replica].emplace_back(layer, each, *sides[replica], type);
+    for (const ConvCandidate& each : candidates) trials[replica].emplace_back(layer, each, *sides[replica], type);
   });
-  std::vector<MeasuredWay> ways;
+  std::vector<Candidate> ways;
   for (size_t i = 0; i < candidates.size(); ++i) {
     ways.push_back(
-        {.turn = [&, i] { return onAll(threads, [&](size_t r) { return trials[r][i].turn().numbers(); }); }});
+        {.sample = [&, i] { return onAll(threads, [&](size_t r) { return trials[r][i].sample().numbers(); }); }});
   }
-  takeTurns(ways, {.most = 1});
+  timeInterleaved(ways, {.most = 1});
   sendOutThoseTooSlow(ways, candidates);
-  takeTurns(ways, {.least = leastRounds - 1, .most = Rounds().most - 1, .enoughSeconds = enoughSeconds});
+  timeInterleaved(ways, {.least = leastRounds - 1, .most = TimingRounds().most - 1, .enoughSeconds = enoughSeconds});
   std::vector<PassSeconds> least;
-  for (const MeasuredWay& way : ways) least.emplace_back(meanOverReplicas(way.least(), threads.count()));
+  for (const Candidate& way : ways) least.emplace_back(meanOverReplicas(way.least(), threads.count()));
   return least;
 }
 
@@ -245,17 +245,17 @@ std::vector<double> normSeconds(const TrialLayer& layer, const std::vector<const
     const at::NoGradGuard noGradients;
     trials[replica] = std::make_unique<NormTrial>(layer.output, size, type);
   });
-  std::vector<MeasuredWay> ways;
+  std::vector<Candidate> ways;
   for (const LayoutEntry* layout : layouts) {
-    ways.push_back({.turn = [&, blocked = blocksOutput(layer, *layout), call = int64_t{0}]() mutable {
+    ways.push_back({.sample = [&, blocked = blocksOutput(layer, *layout), call = int64_t{0}]() mutable {
       ++call;
       return onAll(threads, [&](size_t r) { return std::vector{trials[r]->seconds(call, blocked)}; });
     }});
   }
   const int64_t parts = size.images / size.ofCall;
-  takeTurns(ways, {.most = Rounds().most * static_cast<int>(parts)});
+  timeInterleaved(ways, {.most = TimingRounds().most * static_cast<int>(parts)});
   std::vector<double> least;
-  for (const MeasuredWay& way : ways) least.push_back(meanOverReplicas(way.least(), threads.count()).front());
+  for (const Candidate& way : ways) least.push_back(meanOverReplicas(way.least(), threads.count()).front());
   return least;
 }
 

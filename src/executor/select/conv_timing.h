@@ -47,7 +47,7 @@ struct PassSeconds {
 };
 
 /// A way to compute a layer.
-struct Candidate {
+struct ConvCandidate {
   const LayoutEntry* layout;
   const ConvolutionAlgorithm* algorithm;
   bool all = true;  ///< measures all passes; false: those that the algorithm has of its own, and the others are 0
@@ -55,13 +55,13 @@ struct Candidate {
   bool measures(size_t pass) const { return all || algorithm->passes[pass]; }
 };
 
-bool serves(const Candidate& candidate, const TrialLayer& layer, at::ScalarType type);
+bool serves(const ConvCandidate& candidate, const TrialLayer& layer, at::ScalarType type);
 
-/// The least, one per candidate; they take turns. REQUIRES: each serves the layer.
-std::vector<PassSeconds> convolutionSeconds(const TrialLayer& layer, const std::vector<Candidate>& candidates,
+/// The least, one per candidate; they take samples. REQUIRES: each serves the layer.
+std::vector<PassSeconds> convolutionSeconds(const TrialLayer& layer, const std::vector<ConvCandidate>& candidates,
                                             const TrialSize& size, at::ScalarType type, DeviceThreads& threads);
 
-/// Of a batch-norm with ReLU of the layer's output, forward and backward: the least of calls that take turns, one per
+/// Of a batch-norm with ReLU of the layer's output, forward and backward: the least of calls that take samples, one per
 /// layout.
 std::vector<double> normSeconds(const TrialLayer& layer, const std::vector<const LayoutEntry*>& layouts,
                                 const TrialSize& size, at::ScalarType type, DeviceThreads& threads);

@@ -37,15 +37,15 @@ std::vector<TrialLayer> convolutionsOf(const Graph& graph) {
 /// Seconds of candidates by layer, from the cache or measured.
 class Measurements {
  public:
-  Measurements(const KernelTrial& trial, DeviceThreads& threads, MeasuredCache& cache)
+  Measurements(const KernelTrial& trial, DeviceThreads& threads, TimingCache& cache)
       : trial_(trial), threads_(threads), cache_(cache) {
     size_.ofCall = std::min(trial.images, imagesPerThread * trial.threads);
     size_.images = std::min(trial.images / size_.ofCall, parts) * size_.ofCall;
   }
 
   /// One per candidate.
-  std::vector<PassSeconds> of(const TrialLayer& layer, const std::vector<Candidate>& candidates) {
-    const auto keyOf = [&](const Candidate& candidate) {
+  std::vector<PassSeconds> of(const TrialLayer& layer, const std::vector<ConvCandidate>& candidates) {
+    const auto keyOf = [&](const ConvCandidate& candidate) {
       return concat("convolution | ", trial_.machine, " | ", convolutionLibrary(), ownKernels, " | ",
                     sized(layer.text()), " | ", candidate.layout->name, " | ", candidate.algorithm->name,
                     candidate.all ? "" : ", own passes");
@@ -111,17 +111,17 @@ class Measurements {
 
   const KernelTrial& trial_;
   DeviceThreads& threads_;
-  MeasuredCache& cache_;
+  TimingCache& cache_;
   TrialSize size_{};
   bool fromCache_ = true;
 };
 
 /// Adds the algorithms that serve the layer, or else the one that serves them all.
 void addServing(const TrialLayer& layer, const LayoutEntry& layout, const KernelTrial& trial,
-                std::vector<Candidate>& candidates) {
+                std::vector<ConvCandidate>& candidates) {
   const size_t before = candidates.size();
   for (const ConvolutionAlgorithm* algorithm : trial.algorithms) {
-    const Candidate candidate{&layout, algorithm, /*all=*/candidates.size() == before};
+    const ConvCandidate candidate{&layout, algorithm, /*all=*/candidates.size() == before};
     if (serves(candidate, layer, trial.compute)) candidates.push_back(candidate);
   }
   if (candidates.size() == before) candidates.push_back({&layout, &convolutionAlgorithms().front()});
@@ -136,13 +136,13 @@ struct LayoutTotal {
   double seconds() const { return best + norms; }
 
   /// `candidates`: of this layout, the first algorithm first.
-  void add(const TrialLayer& layer, std::span<const Candidate> candidates, std::span<const PassSeconds> times,
+  void add(const TrialLayer& layer, std::span<const ConvCandidate> candidates, std::span<const PassSeconds> times,
            double scale) {
     for (size_t pass = 0; pass < convolutionPasses; ++pass) {
       size_t fastest = 0;
       const auto time = [&](size_t i) { return times[i].ofStep(pass, scale); };
       for (size_t i = 1; i < candidates.size(); ++i) {
-        if (candidates[i].algorithm->passes[pass] && worthChanging * time(i) < time(fastest)) fastest = i;
+        if (candidates[i].algorithm->passes[pass] && minSpeedup * time(i) < time(fastest)) fastest = i;
       }
       const ConvolutionAlgorithm* const algorithm = candidates[fastest].algorithm;
       algorithms[layer.node][pass] = algorithm->passes[pass] ? algorithm : &convolutionAlgorithms().front();
@@ -154,14 +154,13 @@ struct LayoutTotal {
 
 }  // namespace
 
-KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, DeviceThreads& threads,
-                            MeasuredCache& cache) {
+KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, DeviceThreads& threads, TimingCache& cache) {
   check(!trial.layouts.empty() && !trial.algorithms.empty(), "fastestKernels: something to choose from");
   const bool isChoice = trial.layouts.size() * trial.algorithms.size() > 1;
   Measurements measurements(trial, threads, cache);
   std::vector<LayoutTotal> totals(trial.layouts.size(), {std::vector<PassAlgorithms>(graph.nodes().size())});
   for (const TrialLayer& layer : convolutionsOf(graph)) {
-    std::vector<Candidate> candidates;
+    std::vector<ConvCandidate> candidates;
     std::vector<size_t> begin;  // of each layout's
     for (const LayoutEntry* layout : trial.layouts) {
       begin.push_back(candidates.size());

@@ -35,6 +35,6 @@ struct KernelChoice {
 /// faster, another layout 1 %. Each different layer is measured once, forward and backward, on all replicas' threads at
 /// once, and kept in `cache`; a ResNet-50 takes ten seconds and more. With one of each there is nothing to measure.
 /// REQUIRES: CPU devices, all with as many threads, and a build with oneDNN.
-KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, DeviceThreads& threads, MeasuredCache& cache);
+KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, DeviceThreads& threads, TimingCache& cache);
 
 }  // namespace tandem

@@ -59,7 +59,7 @@ size_t fastestEngine(const std::vector<double>& seconds) {
 
 class Choosing {
  public:
-  Choosing(const Graph& graph, const EngineTrial& trial, MeasuredCache& cache)
+  Choosing(const Graph& graph, const EngineTrial& trial, TimingCache& cache)
       : graph_(graph), trial_(trial), tuner_(trial.rule, cache), generator_(newGenerator(trial.device, 1)) {}
 
   PassResult of(ConvolutionPass pass, const Node& node) {
@@ -178,7 +178,7 @@ class Choosing {
     const double own = ofForward.front() + ofBackward.front(), engines = ofForward[first] + ofBackward[second];
     if (ofForward.front() < 0 || ofBackward.front() < 0) return {};
     const double ownBackward = ofBackward.front();
-    if (second == 0 || worthChanging * engines >= own || !backwards[second].prepare()) {
+    if (second == 0 || minSpeedup * engines >= own || !backwards[second].prepare()) {
       return {{}, {own, own}, ownBackward};
     }
     return {{trial_.images, forwards[first].name, backwards[second].name}, {own, engines}, ownBackward};
@@ -215,7 +215,7 @@ class Choosing {
     const double apart =
         ofNorm.engines.images > 0 ? convolution.times.best + ofNorm.times.best : seconds.front() + ofNorm.ownBackward;
     const double together = seconds[fastest] + ofNorm.ownBackward;
-    if (worthChanging * together >= apart) return {};
+    if (minSpeedup * together >= apart) return {};
     // Of a batch-norm that no engine serves nothing was counted yet.
     const double counted = ofNorm.times.first > 0 ? apart : convolution.times.best;
     return {candidates[fastest].name, {apart - counted, together - counted}};
@@ -273,7 +273,7 @@ void chooseSums(const Graph& graph, Choosing& choosing, EngineChoice& choice, Ti
 
 }  // namespace
 
-EngineChoice fastestEngines(const Graph& graph, const EngineTrial& trial, MeasuredCache& cache) {
+EngineChoice fastestEngines(const Graph& graph, const EngineTrial& trial, TimingCache& cache) {
   const at::NoGradGuard noGradients;
   EngineChoice choice;
   choice.engines.resize(graph.nodes().size());

@@ -35,6 +35,6 @@ struct EngineChoice {
 /// kernels for the rest, if that is faster than what was chosen for both, the batch-norm's backward included. As Tuner
 /// measures: activations in nhwc, each different layer once, on the current stream of the caller's thread. Times are
 /// kept in `cache`. Convolutions with unequal padding are ATen's, and so is the gradient of the images.
-EngineChoice fastestEngines(const Graph& graph, const EngineTrial& trial, MeasuredCache& cache);
+EngineChoice fastestEngines(const Graph& graph, const EngineTrial& trial, TimingCache& cache);
 
 }  // namespace tandem

@@ -91,7 +91,7 @@ class EngineConvolution final : public Convolution {
   ConvolutionProblem problemOf(ConvolutionPass pass, const at::Tensor& x) const {
     return tandem::problemOf(pass, g_, x.scalar_type(), x.sizes(), p_.weight.sizes());
   }
-  /// Null: another's turn.
+  /// Null: another's sample.
   const ReadyEngine* engineFor(ConvolutionPass pass, const at::Tensor& x, bool sums = false) {
     const auto at = sums ? passes : static_cast<size_t>(pass);
     const std::string& name = sums ? chosen_.withSums : chosen_.names[at];

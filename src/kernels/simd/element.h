@@ -33,8 +33,8 @@ TANDEM_INLINE float toFloat(Half value) {
   return __builtin_bit_cast(float, sign | __builtin_bit_cast(uint32_t, twice < (1U << 27) ? subnormal : normal));
 }
 
-/// Rounds to nearest, ties to even; NaN stays NaN, and what is too large for a half becomes infinite. Without branches,
-/// so that loops vectorise.
+/// TimingRounds to nearest, ties to even; NaN stays NaN, and what is too large for a half becomes infinite. Without
+/// branches, so that loops vectorise.
 template <class T>
 T fromFloat(float value);
 

@@ -66,7 +66,7 @@ TANDEM_INLINE void store(float* to, V value) {
   std::memcpy(to, &value, sizeof(V));
 }
 
-/// Rounds as fromFloat<Bf16>() does.
+/// TimingRounds as fromFloat<Bf16>() does.
 template <class V>
 TANDEM_INLINE void store(Bf16* to, V value) {
   if constexpr (lanesOf<V> == 1) {
@@ -81,7 +81,7 @@ TANDEM_INLINE void store(Bf16* to, V value) {
   }
 }
 
-/// Rounds as fromFloat<Half>() does.
+/// TimingRounds as fromFloat<Half>() does.
 template <class V>
 TANDEM_INLINE void store(Half* to, V value) {
   if constexpr (lanesOf<V> == 1) {

@@ -31,11 +31,11 @@ std::vector<double> logRatiosOfRounds(std::span<const double> rates);
 
 constexpr size_t pilotRounds = 10;
 
-/// Rounds in all after which a difference of 3 % is found, at 99 %, in 98 of 100 comparisons, going by the rounds so
-/// far: n ((t(0.995) + t(0.98)) e / log 1.03)^2, n their number, e the standard error of their mean, t for its degrees
-/// of freedom; at least as many as there are. To be asked anew when they are measured, because a rare disturbance may
-/// come late. The number depends on the spread alone, never on the difference, so that stopping favours neither side
-/// (after Stein's two stages, 1945). REQUIRES: five rounds or more.
+/// TimingRounds in all after which a difference of 3 % is found, at 99 %, in 98 of 100 comparisons, going by the rounds
+/// so far: n ((t(0.995) + t(0.98)) e / log 1.03)^2, n their number, e the standard error of their mean, t for its
+/// degrees of freedom; at least as many as there are. To be asked anew when they are measured, because a rare
+/// disturbance may come late. The number depends on the spread alone, never on the difference, so that stopping favours
+/// neither side (after Stein's two stages, 1945). REQUIRES: five rounds or more.
 size_t roundsNeeded(std::span<const double> rounds);
 
 }  // namespace tandem

@@ -80,7 +80,7 @@ int wholeNumberOf(const std::string& text) {
 }  // namespace
 
 MachinePeaks::MachinePeaks(std::string executable, bool anew)
-    : executable_(std::move(executable)), cache_(measuredFile()), anew_(anew) {}
+    : executable_(std::move(executable)), cache_(timingCacheFile()), anew_(anew) {}
 
 PeakRates MachinePeaks::of(const RunPlan& plan) {
   if (!plan.cudaDevices.empty() || threadsOf(plan).empty()) return {};

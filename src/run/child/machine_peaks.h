@@ -30,7 +30,7 @@ class MachinePeaks {
   double measured(const std::string& what, const RunPlan& plan);
 
   std::string executable_;
-  MeasuredCache cache_;
+  TimingCache cache_;
   bool anew_;
   std::map<std::string, double> own_;  // what this object measured, or failed to
 };

@@ -61,7 +61,7 @@ KernelChoice kernelsOn(const RunPlan& plan, const Graph& graph) {
   KernelTrial trial = trialOf(plan);
   trial.threads = plan.cores.threadsPerReplica;
   trial.machine = concat(cpuKind(textOf("/proc/cpuinfo")), ", ", threads.count(), " x ", trial.threads, " threads");
-  MeasuredCache cache(measuredFile());
+  TimingCache cache(timingCacheFile());
   return fastestKernels(graph, trial, threads, cache);
 }
 
@@ -102,7 +102,7 @@ EngineChoice enginesOn(const Device& device, const RunPlan& plan, const Graph& g
   device.bind();
   EngineTrial trial = engineTrial(device, plan);
   trial.zeroChannels = zeros;
-  MeasuredCache cache(measuredFile());
+  TimingCache cache(timingCacheFile());
   EngineChoice choice = fastestEngines(graph, trial, cache);
   device.forgetMemory();
   return choice;
@@ -154,7 +154,7 @@ KernelSelection convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t 
 
 PaddingChoice paddingOn(const Device& device, const RunPlan& plan, const Graph& graph) {
   device.bind();
-  MeasuredCache cache(measuredFile());
+  TimingCache cache(timingCacheFile());
   const EngineTrial engines = engineTrial(device, plan);
   PaddingTrial trial{.precision = &precisionOf(plan.config),
                      .layout = layoutOf(plan.config),

@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-/// Gives each measurement of a MeasuredCache's file the numbers that `numbersOf` says of its line; where it says none
+/// Gives each measurement of a TimingCache's file the numbers that `numbersOf` says of its line; where it says none
 /// the line goes.
 inline void changeMeasurements(const std::filesystem::path& file,
                                const std::function<std::string(const std::string& line)>& numbersOf) {

@@ -174,7 +174,7 @@ class PaddingChoiceTest : public testing::Test {
   /// The choice when the measurements of each convolution came out so (kernel 3 is conv1, kernel 1 conv2).
   PaddingChoice choiceIf(const std::map<std::string, std::string>& secondsByKernel) {
     const Graph net = twoStems();
-    MeasuredCache fresh(file_);
+    TimingCache fresh(file_);
     fastestImagePadding(net, trial_, fresh);
     changeMeasurements(file_, [&](const std::string& line) -> std::string {
       for (const auto& [kernel, seconds] : secondsByKernel) {
@@ -182,7 +182,7 @@ class PaddingChoiceTest : public testing::Test {
       }
       return "";
     });
-    MeasuredCache cache(file_);
+    TimingCache cache(file_);
     return fastestImagePadding(net, trial_, cache);
   }
 
@@ -191,7 +191,7 @@ class PaddingChoiceTest : public testing::Test {
 };
 
 TEST_F(PaddingChoiceTest, EachMachineAndPrecisionIsMeasuredOnce) {
-  MeasuredCache cache{{}};
+  TimingCache cache{{}};
   const Graph net = twoStems();
   EXPECT_FALSE(fastestImagePadding(net, trial_, cache).fromCache);
   EXPECT_TRUE(fastestImagePadding(net, trial_, cache).fromCache);
@@ -205,7 +205,7 @@ TEST_F(PaddingChoiceTest, EachMachineAndPrecisionIsMeasuredOnce) {
 }
 
 TEST_F(PaddingChoiceTest, EachWidthRunsByEnginesOfItsOwn) {
-  MeasuredCache cache{{}};
+  TimingCache cache{{}};
   const Graph net = twoStems();
   fastestImagePadding(net, trial_, cache);
   std::vector<std::pair<int64_t, int64_t>> asked;  // kernel, channels of zeros
@@ -234,7 +234,7 @@ TEST_F(PaddingChoiceTest, TheSumOverAllReadersMustFallByMoreThanThreePercent) {
 }
 
 TEST_F(PaddingChoiceTest, WhereNothingCanBePaddedNothingIsMeasured) {
-  MeasuredCache cache(file_);
+  TimingCache cache(file_);
   const PaddingChoice choice = fastestImagePadding(reading("batch_norm", {}), trial_, cache);
   EXPECT_EQ(choice.padding->name, "none");
   EXPECT_TRUE(choice.fromCache);

@@ -38,7 +38,7 @@ class KernelChoiceTest : public testing::Test {
 
   /// The choice when every measurement that holds `words[i]` in its key came out as `seconds[i]`, the others as 1.
   KernelChoice choiceIf(const std::vector<std::pair<std::string, std::string>>& seconds) {
-    MeasuredCache fresh(file_);
+    TimingCache fresh(file_);
     fastestKernels(graph_, trial_, threads_, fresh);
     changeMeasurements(file_, [&](const std::string& line) {
       std::string numbers = line.starts_with("batch_norm") ? "1" : "1 1 1 1 1 1";
@@ -47,7 +47,7 @@ class KernelChoiceTest : public testing::Test {
       }
       return numbers;
     });
-    MeasuredCache cache(file_);
+    TimingCache cache(file_);
     return fastestKernels(graph_, trial_, threads_, cache);
   }
 
@@ -58,7 +58,7 @@ class KernelChoiceTest : public testing::Test {
 };
 
 TEST_F(KernelChoiceTest, MeasuresEachLayerOnce) {
-  MeasuredCache cache{{}};
+  TimingCache cache{{}};
   const Graph graph = twoConvolutions();
   EXPECT_FALSE(fastestKernels(graph, trial_, threads_, cache).fromCache);
   EXPECT_TRUE(fastestKernels(graph, trial_, threads_, cache).fromCache);
@@ -75,7 +75,7 @@ TEST_F(KernelChoiceTest, MeasuresEachLayerOnce) {
 TEST_F(KernelChoiceTest, WhatWasMeasuredOfAnAlgorithmsOwnPassesIsNotTakenForAll) {
   trial_.layouts.pop_back();
   trial_.algorithms = {algorithm("direct"), algorithm("gemm"), algorithm("winograd")};
-  MeasuredCache cache(file_);
+  TimingCache cache(file_);
   fastestKernels(graph_, trial_, threads_, cache);
   trial_.algorithms.erase(trial_.algorithms.begin());
   EXPECT_FALSE(fastestKernels(graph_, trial_, threads_, cache).fromCache);
@@ -130,7 +130,7 @@ TEST_F(KernelChoiceTest, WhatChangedWeightsCostIsCountedOncePerStep) {
 TEST_F(KernelChoiceTest, OneOfEachIsNotMeasured) {
   trial_.layouts.pop_back();
   trial_.algorithms = {algorithm("winograd")};
-  MeasuredCache cache(file_);
+  TimingCache cache(file_);
   const KernelChoice choice = fastestKernels(twoConvolutions(), trial_, threads_, cache);
   EXPECT_FALSE(std::filesystem::exists(file_));
   EXPECT_EQ(choice.algorithms.at(1)[0]->name, "direct") << "winograd does not serve three channels";

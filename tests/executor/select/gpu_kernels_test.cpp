@@ -70,9 +70,9 @@ class EngineChoiceTest : public testing::Test {
       return std::make_unique<StandInEngines>(problem, log_);
     };
   }
-  EngineChoice choice(MeasuredCache& cache) { return fastestEngines(graph_, trial_, cache); }
+  EngineChoice choice(TimingCache& cache) { return fastestEngines(graph_, trial_, cache); }
   EngineChoice choice() {
-    MeasuredCache nowhere{std::filesystem::path()};
+    TimingCache nowhere{std::filesystem::path()};
     return choice(nowhere);
   }
 
@@ -140,7 +140,7 @@ TEST_F(EngineChoiceTest, NormsTakeThePairThatWinsTogether) {
 
 TEST_F(EngineChoiceTest, NormsAreMeasuredOnce) {
   graph_ = fourNorms();
-  MeasuredCache cache{std::filesystem::path()};
+  TimingCache cache{std::filesystem::path()};
   seconds_ = {{{"relu", "plain"}, 0.5}};
   const EngineChoice first = choice(cache);
   EXPECT_FALSE(first.fromCache);
@@ -221,7 +221,7 @@ TEST_F(SumsChoiceTest, IsForTrainingWithOrWithoutEnginesOfBatchNorms) {
 }
 
 TEST_F(SumsChoiceTest, IsMeasuredOnce) {
-  MeasuredCache cache{std::filesystem::path()};
+  TimingCache cache{std::filesystem::path()};
   seconds_ = {{{"with sums", "plain"}, 0.5}};
   const EngineChoice first = choice(cache);
   timed_ = 0;
@@ -232,7 +232,7 @@ TEST_F(SumsChoiceTest, IsMeasuredOnce) {
 }
 
 TEST_F(EngineChoiceTest, IsMeasuredOnce) {
-  MeasuredCache cache{std::filesystem::path()};
+  TimingCache cache{std::filesystem::path()};
   EXPECT_FALSE(choice(cache).fromCache);
   timed_ = 0;
   EXPECT_TRUE(choice(cache).fromCache);

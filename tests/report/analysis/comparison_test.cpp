@@ -145,7 +145,7 @@ TEST(Comparison, AFileOfSeveralConfigurationsMustBeNarrowed) {
   checkOneConfiguration("repeats.jsonl", std::span(runs).first(1));
 }
 
-/// Rounds A B B A in which B is slower by `percent`, and what they come to.
+/// TimingRounds A B B A in which B is slower by `percent`, and what they come to.
 std::string inTurns(double percent, const std::vector<double>& noise) {
   Side a{"a", {}}, b{"b", {}};
   std::vector<double> ratios;

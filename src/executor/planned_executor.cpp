@@ -211,7 +211,7 @@ std::span<const at::Tensor> PlannedExecutor::forward(const Batch& batch) {
   hold(0);
   for (Step& step : steps_) {
     if (step.auxiliary && !mode_.training) continue;
-    const WorkMark mark(forwardWork(step.call));
+    const OpScope mark(forwardWork(step.call));
     const std::vector<at::Tensor> inputs = inputsOf(step, values);
     for (const NodeId dead : step.lastUseOf) values[static_cast<size_t>(dead)].reset();
     const auto output = static_cast<size_t>(step.binding.plan->output);
@@ -239,7 +239,7 @@ void PlannedExecutor::repeat(const Recomputation::Segment& segment) {
     if (step.auxiliary && !mode_.training) continue;
     const auto output = static_cast<size_t>(step.binding.plan->output);
     if (step.again) {
-      const WorkMark mark(forwardWork(step.call));
+      const OpScope mark(forwardWork(step.call));
       const PassMode mode{mode_.training, step.backward, /*again=*/true};
       values[output] = step.operation->forward(inputsOf(step, values), mode);
     } else if (step.backward) {
@@ -274,7 +274,7 @@ void PlannedExecutor::backward(Step& step, std::vector<std::vector<at::Tensor>>&
   if (!step.backward) return;
   std::vector<at::Tensor> inputs;
   if (!outputGradients.empty()) {
-    const WorkMark mark(backwardWork(step.call));
+    const OpScope mark(backwardWork(step.call));
     inputs = step.operation->backward(std::move(outputGradients));
   } else {  // auxiliary, in evaluation
     for (const at::Tensor& gradient : {step.binding.weightGradient, step.binding.biasGradient}) {

@@ -72,12 +72,12 @@ TracedStep::TracedStep(DeviceTracer* tracer, int64_t step) {
   if (tracer == nullptr || !tracer->cupti_) return;
   cupti_ = tracer->cupti_.get();
   cupti_->push(Cupti::Tag::step, step);
-  threadWorkListener = this;
+  threadOpListener = this;
 }
 
 TracedStep::~TracedStep() {
   if (cupti_ == nullptr) return;
-  threadWorkListener = nullptr;
+  threadOpListener = nullptr;
   cupti_->pop(Cupti::Tag::step);
 }
 

@@ -15,7 +15,7 @@ namespace tandem {
 
 struct DeviceTracerOptions {
   std::vector<int> devices;        ///< ordinals, one per replica
-  std::vector<PlannedWork> works;  ///< by the numbers of WorkMark; none: operations are not known
+  std::vector<PlannedWork> works;  ///< by the numbers of OpScope; none: operations are not known
   StatedPeaks peaks;               ///< of one device
   std::span<const char* const> libraries = cuptiLibraries;
 };
@@ -62,7 +62,7 @@ class DeviceTracer {
 };
 
 /// One step of a replica, on its thread: marks what the thread enqueues with the step and with the operations.
-class TracedStep final : public WorkListener {
+class TracedStep final : public OpListener {
  public:
   /// `tracer` null: marks nothing.
   TracedStep(DeviceTracer* tracer, int64_t step);
@@ -70,8 +70,8 @@ class TracedStep final : public WorkListener {
   TracedStep(const TracedStep&) = delete;
   TracedStep& operator=(const TracedStep&) = delete;
 
-  void workBegins(int64_t operation) noexcept override { cupti_->push(Cupti::Tag::operation, operation); }
-  void workEnds() noexcept override { cupti_->pop(Cupti::Tag::operation); }
+  void opBegins(int64_t operation) noexcept override { cupti_->push(Cupti::Tag::operation, operation); }
+  void opEnds() noexcept override { cupti_->pop(Cupti::Tag::operation); }
 
  private:
   const Cupti* cupti_ = nullptr;  // null: it marks nothing

@@ -165,7 +165,7 @@ StepSample MeasuredRun::windowStep(Team::Member& member, int64_t step) {
 
 void MeasuredRun::runSteps(Team::Member& member, std::vector<StepSample>& samples) {
   Profiler* profiler = options_.profiler;
-  const RecordedThread recorded(profiler == nullptr ? nullptr : &profiler->recorder(member.index()));
+  const SpanRecording recorded(profiler == nullptr ? nullptr : &profiler->recorder(member.index()));
   for (int64_t i = 0; i < steps_; ++i) {
     samples.push_back(windowStep(member, i));
     if (profiler != nullptr) profiler->stepDone(member.index(), i);

@@ -102,7 +102,7 @@ void ParameterServer::gradientReady(Replica& replica, Slice slice) {
 void ParameterServer::announce(const Replica& replica, Slice slice, const Event& point) {
   Lane& lane = lanes_[replica.index];
   for (const int variable : replica.buffers.parametersIn(slice)) {
-    recordArrival(replica.buffers.gradientBytes(replica.buffers.slice(variable)));
+    recordGradientHandoff(replica.buffers.gradientBytes(replica.buffers.slice(variable)));
     lane.arrived[variable].publish(lane.steps + 1, point, *context_.monitor);
   }
 }

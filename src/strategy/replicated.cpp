@@ -47,7 +47,7 @@ void Replicated::gradientReady(Replica& replica, Slice slice) {
   if (!lane.group) return;
   while (lane.tickets.size() < startable) {
     const Slice bucket = lane.tracker->buckets()[lane.tickets.size()];
-    recordArrival(replica.buffers.gradientBytes(bucket));
+    recordGradientHandoff(replica.buffers.gradientBytes(bucket));
     lane.tickets.push_back(lane.group->start(replica.buffers.gradient(bucket), Collective::sum));
   }
   lane.group->progress();

@@ -77,7 +77,8 @@ void OwnerUpdate::gradientReady(Replica& replica, Slice slice) {
   Lane& lane = lanes_[replica.index];
   const int64_t before = lane.tracker->startable();
   const int64_t startable = lane.tracker->note(slice);
-  for (int64_t i = before; i < startable; ++i) recordArrival(replica.buffers.gradientBytes(lane.tracker->buckets()[i]));
+  for (int64_t i = before; i < startable; ++i)
+    recordGradientHandoff(replica.buffers.gradientBytes(lane.tracker->buckets()[i]));
   if (startable > before) publish(lane, arrived, lane.first + startable);
   progress(replica);
 }

@@ -5,31 +5,31 @@
 namespace tandem {
 
 /// Learns for which operation of the plan a thread enqueues work.
-class WorkListener {
+class OpListener {
  public:
-  virtual ~WorkListener() = default;
-  virtual void workBegins(int64_t operation) noexcept = 0;
-  virtual void workEnds() noexcept = 0;
+  virtual ~OpListener() = default;
+  virtual void opBegins(int64_t operation) noexcept = 0;
+  virtual void opEnds() noexcept = 0;
 };
 
 /// Of this thread; null: nobody listens, and marks cost a load and a branch.
-inline thread_local constinit WorkListener* threadWorkListener = nullptr;
+inline thread_local constinit OpListener* threadOpListener = nullptr;
 
 /// What the thread enqueues while this lives is work of `operation`, of which the plan says what it means
 /// (executor/compile/op_cost.h). Marks do not nest.
-class WorkMark {
+class OpScope {
  public:
-  explicit WorkMark(int64_t operation) noexcept : listener_(threadWorkListener) {
-    if (listener_ != nullptr) listener_->workBegins(operation);
+  explicit OpScope(int64_t operation) noexcept : listener_(threadOpListener) {
+    if (listener_ != nullptr) listener_->opBegins(operation);
   }
-  ~WorkMark() {
-    if (listener_ != nullptr) listener_->workEnds();
+  ~OpScope() {
+    if (listener_ != nullptr) listener_->opEnds();
   }
-  WorkMark(const WorkMark&) = delete;
-  WorkMark& operator=(const WorkMark&) = delete;
+  OpScope(const OpScope&) = delete;
+  OpScope& operator=(const OpScope&) = delete;
 
  private:
-  WorkListener* listener_;
+  OpListener* listener_;
 };
 
 }  // namespace tandem

@@ -67,17 +67,17 @@ class SpanRecorder {
 inline thread_local constinit SpanRecorder* threadRecorder = nullptr;
 
 /// Records that this thread's replica hands `bytes` of gradients over.
-inline void recordArrival(int64_t bytes) noexcept {
+inline void recordGradientHandoff(int64_t bytes) noexcept {
   if (threadRecorder != nullptr) threadRecorder->arrive(bytes);
 }
 
 /// Records the calling thread's spans as long as it lives.
-class RecordedThread {
+class SpanRecording {
  public:
-  explicit RecordedThread(SpanRecorder* recorder) noexcept { threadRecorder = recorder; }
-  ~RecordedThread() { threadRecorder = nullptr; }
-  RecordedThread(const RecordedThread&) = delete;
-  RecordedThread& operator=(const RecordedThread&) = delete;
+  explicit SpanRecording(SpanRecorder* recorder) noexcept { threadRecorder = recorder; }
+  ~SpanRecording() { threadRecorder = nullptr; }
+  SpanRecording(const SpanRecording&) = delete;
+  SpanRecording& operator=(const SpanRecording&) = delete;
 };
 
 /// One span, from construction to destruction.

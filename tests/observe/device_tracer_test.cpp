@@ -69,7 +69,7 @@ void runEagerStep(DeviceTracer& tracer, const FakeCupti& gpu) {
     TracedStep traced(&tracer, 2);
     const char* names[] = {"conv", "relu"};
     for (uint64_t i = 0; i < 2; ++i) {
-      const WorkMark mark(static_cast<int64_t>(i));
+      const OpScope mark(static_cast<int64_t>(i));
       gpu.kernel(gpu.call(), names[i], 0, 0, {(1 + i) * ms, (2 + i) * ms});
     }
     gpu.kernel(gpu.call(), "sgd", 0, 0, {4 * ms, 5 * ms});
@@ -192,7 +192,7 @@ TEST(DeviceTracer, WithoutTheLibraryTheRunGoesOn) {
   const FakeCupti gpu;
   runEagerStep(tracer, gpu);
   runWindow(tracer, gpu, 1, 8);
-  EXPECT_EQ(threadWorkListener, nullptr);
+  EXPECT_EQ(threadOpListener, nullptr);
   EXPECT_EQ(filled(tracer).missing, "CUPTI cannot be loaded (libnosuch.so.1)");
 }
 
@@ -228,13 +228,13 @@ class EveryMarkAKernel {
 };
 
 /// What the graph of a run does on it: of its kernels only the names are known.
-class KernelsOfAGraph final : public WorkListener {
+class KernelsOfAGraph final : public OpListener {
  public:
-  void workBegins(int64_t operation) noexcept override {
+  void opBegins(int64_t operation) noexcept override {
     forward_ = operation % 2 == 0;
     begin_ = now();
   }
-  void workEnds() noexcept override {
+  void opEnds() noexcept override {
     gpu_.graph(1);
     const auto begin = static_cast<uint64_t>(begin_.count()), end = static_cast<uint64_t>(now().count());
     gpu_.kernel(gpu_.call(), forward_ ? "forward" : "backward", 0, 0, {begin, end});

@@ -14,7 +14,7 @@ namespace {
 /// Records `steps` steps of each replica, of three spans each; replica r begins r ms later.
 Profile recorded(Profiler& profiler, int replicas, int64_t steps) {
   for (int replica = 0; replica < replicas; ++replica) {
-    const RecordedThread thread(&profiler.recorder(replica));
+    const SpanRecording thread(&profiler.recorder(replica));
     for (int64_t step = 0; step < steps; ++step) {
       {
         const Span whole(SpanKind::step);
@@ -52,7 +52,7 @@ TEST(Profiler, keepsTheSameStepsOfALongRunOnAllReplicas) {
 TEST(Profiler, countsStepsThatHadTooManySpans) {
   Profiler profiler(1, false);
   {
-    const RecordedThread thread(&profiler.recorder(0));
+    const SpanRecording thread(&profiler.recorder(0));
     for (int i = 0; i < 100'000; ++i) const Span span(SpanKind::exchange);
     profiler.stepDone(0, 0);
   }

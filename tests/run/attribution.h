@@ -124,7 +124,7 @@ inline void steps(Team::Member& member, Profiler& profiler, const Length& length
   active = false;
   for (int64_t i = 0; i < length.warmup; ++i) member.step();
   member.barrier();
-  const RecordedThread recorded(&profiler.recorder(replica));
+  const SpanRecording recorded(&profiler.recorder(replica));
   for (int64_t i = 0; i < 2 * length.steps; ++i) {
     active = i / length.block % 2 == 1;
     member.step();

@@ -16,17 +16,17 @@ using WorkLog = std::vector<std::string>;
 /// Who hears of what a thread does.
 struct Listeners {
   SpanRecorder* spans = nullptr;
-  WorkListener* work = nullptr;
+  OpListener* work = nullptr;
 };
 
 /// Puts others in the place of the thread's listeners as long as it lives.
 class HeardBy {
  public:
   explicit HeardBy(Listeners others)
-      : before_{std::exchange(threadRecorder, others.spans), std::exchange(threadWorkListener, others.work)} {}
+      : before_{std::exchange(threadRecorder, others.spans), std::exchange(threadOpListener, others.work)} {}
   ~HeardBy() {
     threadRecorder = before_.spans;
-    threadWorkListener = before_.work;
+    threadOpListener = before_.work;
   }
   HeardBy(const HeardBy&) = delete;
   HeardBy& operator=(const HeardBy&) = delete;
@@ -42,7 +42,7 @@ class HeardBy {
 class RepeatedWork final : public RecordedWork {
  public:
   /// `device` hears for which operations a launch works; null: nobody does.
-  explicit RepeatedWork(WorkLog& log, WorkListener* device = nullptr) : log_(log), device_{nullptr, device} {}
+  explicit RepeatedWork(WorkLog& log, OpListener* device = nullptr) : log_(log), device_{nullptr, device} {}
   void record(const std::function<void()>& work, const at::Generator&) override {
     log_.emplace_back("record");
     work_ = work;

@@ -12,7 +12,7 @@ namespace {
 TEST(Span, nestsInTheOrderOfItsBegin) {
   SpanRecorder recorder(8);
   {
-    const RecordedThread recorded(&recorder);
+    const SpanRecording recorded(&recorder);
     const Span step(SpanKind::step);
     { const Span forward(SpanKind::forward); }
     const Span backward(SpanKind::backward);
@@ -35,7 +35,7 @@ TEST(Span, nestsInTheOrderOfItsBegin) {
 TEST(Span, ofOtherThreadsAndOutsideIsNotRecorded) {
   SpanRecorder recorder(8);
   {
-    const RecordedThread recorded(&recorder);
+    const SpanRecording recorded(&recorder);
     std::thread([] { const Span span(SpanKind::update); }).join();
   }
   const Span span(SpanKind::update);
@@ -45,7 +45,7 @@ TEST(Span, ofOtherThreadsAndOutsideIsNotRecorded) {
 
 TEST(Span, withoutRoomIsCounted) {
   SpanRecorder recorder(2);
-  const RecordedThread recorded(&recorder);
+  const SpanRecording recorded(&recorder);
   for (int i = 0; i < 5; ++i) const Span span(SpanKind::exchange);
   EXPECT_EQ(recorder.spans().size(), 2U);
   EXPECT_EQ(recorder.lost(), 3U);
@@ -60,7 +60,7 @@ TEST(Span, aWaitEndsWithAnAbortToo) {
   SpanRecorder recorder(8);
   Monitor monitor(true);
   monitor.abort("enough");
-  const RecordedThread recorded(&recorder);
+  const SpanRecording recorded(&recorder);
   EXPECT_THROW(monitor.waitUntil([] { return false; }), PeerError);
   { const Span after(SpanKind::update); }
   ASSERT_EQ(recorder.spans().size(), 2U);

@@ -113,7 +113,7 @@ TEST(GraphedStep, ALaunchIsASpanAroundTheCallsOfTheHost) {
   for (int i = 0; i <= GraphedStep::eagerSteps; ++i) graphed->run(batchOf(i));
   SpanRecorder recorder(8);
   {
-    const RecordedThread recorded(&recorder);
+    const SpanRecording recorded(&recorder);
     graphed->run(batchOf(9));
   }
   const auto spans = recorder.spans();

@@ -15,7 +15,7 @@ struct CallWork {
   double flops = 0, bytes = 0;
 };
 
-/// The number of a pass of the plan's call: what WorkMark is given and where its work stands.
+/// The number of a pass of the plan's call: what OpScope is given and where its work stands.
 constexpr int64_t forwardWork(size_t call) { return static_cast<int64_t>(2 * call); }
 constexpr int64_t backwardWork(size_t call) { return static_cast<int64_t>(2 * call + 1); }
 

@@ -78,12 +78,12 @@ TEST(CallWork, OfHalfPrecisionIsHalfTheBytesAndRepeatedForwardCountsTwice) {
 }
 
 /// The numbers of the passes as they begin; an end is -1.
-class Heard final : public WorkListener {
+class Heard final : public OpListener {
  public:
-  Heard() { threadWorkListener = this; }
-  ~Heard() override { threadWorkListener = nullptr; }
-  void workBegins(int64_t operation) noexcept override { numbers.push_back(operation); }
-  void workEnds() noexcept override { numbers.push_back(-1); }
+  Heard() { threadOpListener = this; }
+  ~Heard() override { threadOpListener = nullptr; }
+  void opBegins(int64_t operation) noexcept override { numbers.push_back(operation); }
+  void opEnds() noexcept override { numbers.push_back(-1); }
   std::vector<int64_t> numbers;
 };
 

@@ -11,9 +11,9 @@ namespace tandem {
 
 /// Work of a device that is enqueued once and then launched again as a whole: a CUDA graph, or several with calls of
 /// the host between them. All methods on the thread whose device is bound.
-class RecordedWork {
+class CapturedGraph {
  public:
-  virtual ~RecordedWork() = default;
+  virtual ~CapturedGraph() = default;
 
   /// Calls `work` once; what it enqueues on the current stream is kept instead of done. The memory that it takes and
   /// gives back stays this object's, where each launch finds it again; numbers drawn from `generator` are new ones in
@@ -32,6 +32,6 @@ class RecordedWork {
 };
 
 /// REQUIRES: a GPU, and a build with CUDA.
-std::unique_ptr<RecordedWork> makeRecordedWork(const Device& device);
+std::unique_ptr<CapturedGraph> makeCapturedGraph(const Device& device);
 
 }  // namespace tandem

@@ -91,7 +91,7 @@ void MeasuredRun::warmUp(Team::Member& member) {
 /// The last one before a graph is recorded, if one is, is kept by the tracer.
 StepSample MeasuredRun::warmUpStep(Team::Member& member, int64_t done) {
   DeviceTracer* tracer = options_.tracer;
-  if (tracer == nullptr || done != GraphedStep::eagerSteps - 1) return member.step();
+  if (tracer == nullptr || done != CapturedStep::eagerSteps - 1) return member.step();
   if (member.index() == 0) tracer->eagerBegins();
   StepSample sample;
   {

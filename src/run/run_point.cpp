@@ -40,7 +40,7 @@ Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
   const Exchange exchange = find(strategies(), plan.config.strategy, "--strategy").exchange;
   placement.control = exchange == Exchange::none && plan.config.replicas > 1;
   placement.layout = team.kernels.layout->name;
-  placement.graph = graphText(plan.config);
+  placement.graph = cudaGraphText(plan.config);
   placement.loss = plan.loss;
   placement.network = plan.network;
   placement.networkSha256 = plan.networkSha256;
@@ -140,12 +140,12 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
 }
 
 /// Where --graph=auto finds only while recording that the step cannot be recorded, the run begins anew without.
-void measureWithOrWithoutGraph(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
+void measureWithOrWithoutCudaGraph(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   const RunRecord before = record;
   try {
     measure(plan, progress, record);
     return;
-  } catch (const RecordingFailed& failure) {
+  } catch (const CaptureFailed& failure) {
     if (plan.config.graph == "on") {
       throw UsageError(concat("--graph=on: the step could not be recorded: ", failure.what(), "; use --graph=off"));
     }
@@ -167,7 +167,7 @@ RunRecord runPoint(const RunPlan& plan, const ProgressCallback& progress) {
   record.globalBatch = plan.globalBatch;
   record.environment = readEnvironment();
   try {
-    measureWithOrWithoutGraph(plan, progress, record);
+    measureWithOrWithoutCudaGraph(plan, progress, record);
   } catch (const std::exception& failure) {
     record.outcome = outcomeOf(failure, plan.config);
   }

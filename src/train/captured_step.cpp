@@ -15,10 +15,10 @@ void copyInto(const at::Tensor& held, const at::Tensor& given) {
 
 }  // namespace
 
-GraphedStep::GraphedStep(std::unique_ptr<RecordedWork> recorded, Work work, at::Generator generator)
+CapturedStep::CapturedStep(std::unique_ptr<CapturedGraph> recorded, Work work, at::Generator generator)
     : recorded_(std::move(recorded)), work_(std::move(work)), generator_(std::move(generator)) {}
 
-at::Tensor GraphedStep::run(const Batch& batch) {
+at::Tensor CapturedStep::run(const Batch& batch) {
   if (done_++ < eagerSteps) return work_(batch);
   if (held_.images.defined()) {
     bring(batch);
@@ -29,28 +29,28 @@ at::Tensor GraphedStep::run(const Batch& batch) {
   return loss_.defined() ? loss_.clone() : loss_;
 }
 
-void GraphedStep::call(std::function<void()> onHost) {
+void CapturedStep::call(std::function<void()> onHost) {
   if (done_ <= eagerSteps) return onHost();
   recorded_->call(std::move(onHost));
 }
 
 // A source that gives the same tensors again has them read where they are; others make new ones, so these are free.
-void GraphedStep::record(const Batch& batch) {
+void CapturedStep::record(const Batch& batch) {
   held_ = batch;
   try {
     recorded_->record([this] { loss_ = work_(held_); }, generator_);
   } catch (const std::exception& failure) {
     if (isOutOfMemory(failure)) throw;  // a batch that is too large, not a step that no graph can hold
-    throw RecordingFailed(firstLine(failure.what()));
+    throw CaptureFailed(firstLine(failure.what()));
   }
 }
 
-void GraphedStep::launch() {
+void CapturedStep::launch() {
   const Span launching(SpanKind::launch);
   recorded_->launch();
 }
 
-void GraphedStep::bring(const Batch& batch) {
+void CapturedStep::bring(const Batch& batch) {
   const Span copying(SpanKind::input);
   copyInto(held_.images, batch.images);
   copyInto(held_.labels, batch.labels);

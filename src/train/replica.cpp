@@ -128,7 +128,7 @@ class TeamMember final : public Team::Member {
   std::unique_ptr<BatchSource> source_;
   Batch batch_;
   std::vector<at::Tensor> losses_;  // stay on the device until they are asked for
-  std::optional<GraphedStep> graphed_;
+  std::optional<CapturedStep> graphed_;
   StepsInFlight inFlight_;
   Event ended_;  // the last step
   int64_t step_ = 0;
@@ -224,7 +224,7 @@ StepSample TeamMember::step() {
   const Nanos fetched = now();
   inFlight_.add(std::move(ended_));  // the device computes while the host waits here: no communication
   // What the steps so far took is given back when the first replica records, of all GPUs at once.
-  if (graphed_ && graphed_->recordsNext()) barrier();
+  if (graphed_ && graphed_->capturesNext()) barrier();
   keep(graphed_ ? graphed_->run(batch_) : train(batch_));
   const Nanos computed = now();
   if (!recordsExchange_) exchange();

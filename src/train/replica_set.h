@@ -47,7 +47,7 @@ struct TeamOptions {
   bool blockingWaits = false;                    ///< replicas share cores
   std::shared_ptr<const Pretrained> pretrained;  ///< what replaces initial values; null: nothing
   /// What records a replica's step, to launch it as a whole; none: steps run as they are.
-  std::function<std::unique_ptr<RecordedWork>(const Device&)> recorder;
+  std::function<std::unique_ptr<CapturedGraph>(const Device&)> recorder;
   /// The batches of replica i; called on its thread.
   std::function<std::unique_ptr<BatchSource>(int replica)> source;
 };

@@ -271,7 +271,7 @@ TEST_P(MeasuredRunOnTheFake, IsFollowed) {
   RunWatch watch(plan.cores, plan.cudaDevices, {});
   TeamOptions teamed = teamOptions(plan, graph, usedKernels(plan, graph));
   if (recorded) {
-    teamed.recorder = [&](const Device&) { return std::make_unique<RepeatedWork>(log, &graphKernels); };
+    teamed.recorder = [&](const Device&) { return std::make_unique<RepeatedGraph>(log, &graphKernels); };
   }
   Team team(teamed);
   MeasuredRun run({.config = plan.config,

@@ -14,7 +14,7 @@ namespace tandem {
 namespace {
 
 constexpr int64_t measuredSteps = 6;
-constexpr int64_t untilLaunched = GraphedStep::eagerSteps + 1;
+constexpr int64_t untilLaunched = CapturedStep::eagerSteps + 1;
 
 Config profiled() {
   Config config;
@@ -42,7 +42,7 @@ RunRecord run(const Config& config, Recorded how, int64_t fewestWarmup = untilLa
   if (how == Recorded::whole) options.strategy = &enqueuing;
   options.recorder = [](const Device&) {
     static thread_local WorkLog log;
-    return std::make_unique<RepeatedWork>(log);
+    return std::make_unique<RepeatedGraph>(log);
   };
   Profiler profiler(static_cast<int>(config.replicas), false);
   RunWatch watch(plan.cores, plan.cudaDevices, {});
@@ -152,8 +152,8 @@ TEST(RecordedProfile, WithoutALeastWarmUpItIsAsLongAsAsked) {
   ASSERT_TRUE(record.profile);
   const auto& steps = record.profile->replicas.front().steps;
   ASSERT_EQ(steps.size(), static_cast<size_t>(measuredSteps));
-  EXPECT_EQ(steps[GraphedStep::eagerSteps - 1].launch, Nanos{});
-  EXPECT_GT(steps[GraphedStep::eagerSteps].launch, Nanos{}) << "recorded, and launched for the first time";
+  EXPECT_EQ(steps[CapturedStep::eagerSteps - 1].launch, Nanos{});
+  EXPECT_GT(steps[CapturedStep::eagerSteps].launch, Nanos{}) << "recorded, and launched for the first time";
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace tandem::equivalence {
 namespace {
 
-constexpr int64_t recordedSteps = GraphedStep::eagerSteps + 5;
+constexpr int64_t recordedSteps = CapturedStep::eagerSteps + 5;
 
 /// Updates that change from step to step.
 std::vector<OptimizerOptions> updates() {
@@ -59,12 +59,12 @@ void expectRecordedAsEager(const Case& c) {
   const Outcome eager = run(c, options);
   options.recorder = [](const Device&) {
     static thread_local WorkLog log;
-    return std::make_unique<RepeatedWork>(log);
+    return std::make_unique<RepeatedGraph>(log);
   };
   expectTheSameBits(run(c, options), eager, c.name());
 }
 
-TEST(RecordedTraining, GivesTheBitsOfEagerTrainingWithEveryOptimizerAndSchedule) {
+TEST(CapturedTraining, GivesTheBitsOfEagerTrainingWithEveryOptimizerAndSchedule) {
   const Graph net = plainNet();
   for (const OptimizerOptions& update : updates()) {
     for (const char* precision : {"fp32", "fp16"}) {
@@ -76,7 +76,7 @@ TEST(RecordedTraining, GivesTheBitsOfEagerTrainingWithEveryOptimizerAndSchedule)
   }
 }
 
-TEST(RecordedTraining, GivesTheBitsOfEagerTrainingWithEveryExchange) {
+TEST(CapturedTraining, GivesTheBitsOfEagerTrainingWithEveryExchange) {
   const Graph net = plainNet();
   for (const StrategyEntry& strategy : strategies()) {
     for (Case c : variantsOf(strategy, net)) {
@@ -89,7 +89,7 @@ TEST(RecordedTraining, GivesTheBitsOfEagerTrainingWithEveryExchange) {
   }
 }
 
-TEST(RecordedTraining, AnExchangeAfterBackwardGivesTheSameBits) {
+TEST(CapturedTraining, AnExchangeAfterBackwardGivesTheSameBits) {
   const Graph net = plainNet();
   for (const StrategyEntry& strategy : strategies()) {
     for (Case c : variantsOf(strategy, net)) {
@@ -109,17 +109,17 @@ TEST(RecordedTraining, AnExchangeAfterBackwardGivesTheSameBits) {
 }
 
 // Three operations have a weight and a bias each, which are ready at once. What the last has is told behind the record.
-TEST(RecordedTraining, WorkLiesBetweenCallsOfTheHostHoweverSmallTheBuckets) {
+TEST(CapturedTraining, WorkLiesBetweenCallsOfTheHostHoweverSmallTheBuckets) {
   const Graph net = plainNet();
   Case c{.graph = &net, .strategy = &find(strategies(), "parameter_server", "strategy")};
   c.executor = concat("planned");
   TeamOptions options = teamOptions(c);
   options.bucketBytes = 1;
   WorkLog log;
-  options.recorder = [&log](const Device&) { return std::make_unique<RepeatedWork>(log); };
+  options.recorder = [&log](const Device&) { return std::make_unique<RepeatedGraph>(log); };
   run(c, options);
   const auto launches = std::ranges::count(log, "launch");
-  EXPECT_EQ(launches, recordedSteps - GraphedStep::eagerSteps);
+  EXPECT_EQ(launches, recordedSteps - CapturedStep::eagerSteps);
   EXPECT_EQ(std::ranges::count(log, "call"), 2 * launches);
   log.clear();
   options.overlap = false;
@@ -180,7 +180,7 @@ TEST(OnAGpu, AGraphInPartsTrainsToTheSameBits) {
       options.inFlight = 1;
       const Outcome eager = run(c, options);
       options.inFlight = 8;
-      options.recorder = makeRecordedWork;
+      options.recorder = makeCapturedGraph;
       expectTheSameBits(run(c, options), eager, concat(c.name(), ", ", net.nodes().size(), " nodes"));
     }
   }

@@ -70,7 +70,7 @@ TEST(OnAGpu, CallsOfTheHostAreMadeAmidEachLaunch) {
   device.bind();
   const at::Tensor value = at::zeros({1}, device.torch());
   std::vector<double> seen;
-  const auto work = makeRecordedWork(device);
+  const auto work = makeCapturedGraph(device);
   work->record(
       [&] {
         value.add_(1);
@@ -93,7 +93,7 @@ TEST(OnAGpu, LaunchesDrawNewNumbers) {
   device.bind();
   const auto generator = at::globalContext().defaultGenerator(device.torch());
   const at::Tensor drawn = at::zeros({1024}, device.torch());
-  const auto work = makeRecordedWork(device);
+  const auto work = makeCapturedGraph(device);
   work->record([&] { at::Tensor(drawn).uniform_(0, 1, generator); }, generator);
   work->launch();
   const at::Tensor first = drawn.cpu();
@@ -108,10 +108,10 @@ TEST(OnAGpu, WhatWaitsCannotBeRecordedAndTheDeviceGoesOn) {
   device.bind();
   const at::Tensor value = at::ones({4}, device.torch());
   const auto generator = at::globalContext().defaultGenerator(device.torch());
-  EXPECT_THROW(makeRecordedWork(device)->record([&] { value.sum().item<double>(); }, generator), c10::Error);
+  EXPECT_THROW(makeCapturedGraph(device)->record([&] { value.sum().item<double>(); }, generator), c10::Error);
   EXPECT_EQ((value + 1).sum().item<double>(), 8);
   EXPECT_TRUE(at::randn({4}, device.torch()).isfinite().all().item<bool>()) << "generators draw again";
-  const auto work = makeRecordedWork(device);
+  const auto work = makeCapturedGraph(device);
   work->record([&] { at::Tensor(value).uniform_(2, 3, generator); }, generator);
   work->launch();
   EXPECT_GE(value.min().item<double>(), 2);
@@ -123,7 +123,7 @@ TEST(OnAGpu, ALaunchGoesOnAmidTheRecordingOfAnother) {
   const Device device = Device::cuda(0);
   device.bind();
   const at::Tensor value = at::zeros({1}, device.torch()), other = at::zeros({1}, device.torch());
-  const auto first = makeRecordedWork(device), second = makeRecordedWork(device);
+  const auto first = makeCapturedGraph(device), second = makeCapturedGraph(device);
   first->record([&] { value.add_(1); }, newGenerator(device.torch(), 1));
   second->record(
       [&] {
@@ -150,7 +150,7 @@ TEST(OnAGpu, TheLossOfBoxesCanBeRecorded) {
   labels = labels.to(device.torch());
   const LossAndGradient eager = loss(output, labels, 0, 2);
   LossAndGradient recorded;
-  const auto work = makeRecordedWork(device);
+  const auto work = makeCapturedGraph(device);
   work->record([&] { recorded = loss(output, labels, 0, 2); }, newGenerator(device.torch(), 1));
   work->launch();
   EXPECT_TRUE(recorded.loss.equal(eager.loss));

@@ -39,10 +39,10 @@ class HeardBy {
 
 /// Recorded work on a CPU: keeps the work and does it again at each launch, with the host's calls in their places. As
 /// with a graph, they are all that the host hears of.
-class RepeatedWork final : public RecordedWork {
+class RepeatedGraph final : public CapturedGraph {
  public:
   /// `device` hears for which operations a launch works; null: nobody does.
-  explicit RepeatedWork(WorkLog& log, OpListener* device = nullptr) : log_(log), device_{nullptr, device} {}
+  explicit RepeatedGraph(WorkLog& log, OpListener* device = nullptr) : log_(log), device_{nullptr, device} {}
   void record(const std::function<void()>& work, const at::Generator&) override {
     log_.emplace_back("record");
     work_ = work;
@@ -66,7 +66,7 @@ class RepeatedWork final : public RecordedWork {
 };
 
 /// The same, of which a test hears when it is recorded: to look then, or to throw as a device that cannot.
-class WatchedWork final : public RecordedWork {
+class WatchedWork final : public CapturedGraph {
  public:
   explicit WatchedWork(std::function<void()> atRecord) : atRecord_(std::move(atRecord)) {}
   void record(const std::function<void()>& work, const at::Generator&) override {

@@ -22,10 +22,10 @@ C10_REGISTER_GUARD_IMPL(PrivateUse1, RecordedStreamsGuard)
 
 namespace {
 
-using Call = RecordedStreams::Call;
+using Call = CapturedStreams::Call;
 
-int64_t count(const std::vector<RecordedStreams::Entry>& entries, Call call) {
-  return std::ranges::count(entries, call, &RecordedStreams::Entry::call);
+int64_t count(const std::vector<CapturedStreams::Entry>& entries, Call call) {
+  return std::ranges::count(entries, call, &CapturedStreams::Entry::call);
 }
 
 /// A way of training whose work streams order, on two replicas.
@@ -59,13 +59,13 @@ class SourceWithEvents final : public BatchSource {
 
 /// Waits of the host but those of the parameter server there: on the thread of replica 0, for what streams beside have
 /// copied.
-int64_t waitsOfTheHost(const Way& way, const std::vector<RecordedStreams::Entry>& seen) {
+int64_t waitsOfTheHost(const Way& way, const std::vector<CapturedStreams::Entry>& seen) {
   const bool isServed = way.strategy == "parameter_server" && way.parameterDevice == "cpu";
   std::set<int64_t> copied;
   std::thread::id server;
   for (const auto& entry : seen) {
     if (entry.call != Call::record) continue;
-    if (RecordedStreams::isBeside(entry.stream)) copied.insert(entry.event);
+    if (CapturedStreams::isBeside(entry.stream)) copied.insert(entry.event);
     if (entry.stream == 0) server = entry.thread;
   }
   return std::ranges::count_if(seen, [&](const auto& entry) {
@@ -98,7 +98,7 @@ class StreamedTeam {
     options.inFlight = flow.inFlight;
     options.overlap = flow.overlap;
     options.bucketBytes = 1024;  // several even in a small network
-    for (int i = 0; i < 2; ++i) devices_.push_back(Device::cpuWithStreams(i, RecordedStreams::device(i)));
+    for (int i = 0; i < 2; ++i) devices_.push_back(Device::cpuWithStreams(i, CapturedStreams::device(i)));
     options.devices = devices_;
     if (flow.eventOfBatch) {
       options.source = [this, source = options.source](int replica) {
@@ -114,16 +114,16 @@ class StreamedTeam {
   }
 
   /// What the streams saw of `steps` steps, after those that are never recorded and one more.
-  std::vector<RecordedStreams::Entry> see(int64_t steps) {
-    std::vector<RecordedStreams::Entry> seen;
+  std::vector<CapturedStreams::Entry> see(int64_t steps) {
+    std::vector<CapturedStreams::Entry> seen;
     team_->run([&](Team::Member& member) {
-      for (int i = 0; i <= GraphedStep::eagerSteps; ++i) member.step();
+      for (int i = 0; i <= CapturedStep::eagerSteps; ++i) member.step();
       member.barrier();
-      if (member.index() == 0) RecordedStreams::take();
+      if (member.index() == 0) CapturedStreams::take();
       member.barrier();
       for (int64_t i = 0; i < steps; ++i) member.step();
       member.barrier();
-      if (member.index() == 0) seen = RecordedStreams::take();
+      if (member.index() == 0) seen = CapturedStreams::take();
       member.barrier();
     });
     return seen;
@@ -164,7 +164,7 @@ TEST(Streams, TheServerOnTheHostWaitsForEachCopyOfEachReplica) {
   const auto seen = StreamedTeam({"parameter_server", "shared"}, {}).see(3);
   std::set<int64_t> copied, waited;
   for (const auto& entry : seen) {
-    if (entry.call == Call::record && RecordedStreams::isBeside(entry.stream)) copied.insert(entry.event);
+    if (entry.call == Call::record && CapturedStreams::isBeside(entry.stream)) copied.insert(entry.event);
     if (entry.call == Call::hostWaits) waited.insert(entry.event);
   }
   EXPECT_GE(copied.size(), 2U * 3);
@@ -193,10 +193,10 @@ TEST(Streams, TheHostRunsAheadByTheStepsInFlight) {
 }
 
 TEST(Streams, WaitingForTheDeviceIsItsComputing) {
-  RecordedStreams::waitTakes = std::chrono::milliseconds(30);
+  CapturedStreams::waitTakes = std::chrono::milliseconds(30);
   StreamedTeam team({"independent", "shared"}, {.inFlight = 1});
   const std::vector<StepSample> samples = team.samples(3);
-  RecordedStreams::waitTakes = {};
+  CapturedStreams::waitTakes = {};
   for (const StepSample& sample : samples) EXPECT_GE(sample.compute, std::chrono::milliseconds(30));
 }
 
@@ -261,7 +261,7 @@ TEST(Streams, ABatchIsWaitedForBetweenRecordedSteps) {
 
 /// What replica 0 does on a device that never ends its work, because replica 1 fails.
 void expectFreed(const std::function<void(Team::Member&)>& work) {
-  RecordedStreams::stuck = true;
+  CapturedStreams::stuck = true;
   std::atomic<bool> began{false}, wentOn{false};
   EXPECT_THROW(StreamedTeam({"independent", "shared"}, {.inFlight = 1}).run([&](Team::Member& member) {
     if (member.index() == 1) {
@@ -273,7 +273,7 @@ void expectFreed(const std::function<void(Team::Member&)>& work) {
     wentOn = true;
   }),
                DataError);
-  RecordedStreams::stuck = false;
+  CapturedStreams::stuck = false;
   EXPECT_FALSE(wentOn);
 }
 
@@ -286,15 +286,15 @@ TEST(Streams, AFailureFreesWhoWaitsForTheDeviceAndIsWhatIsReported) {
 
 /// The events that the host waited for while ten steps ended.
 std::vector<int64_t> waitedFor(int64_t inFlight) {
-  const Device device = Device::cpuWithStreams(0, RecordedStreams::device(0));
-  RecordedStreams::take();
+  const Device device = Device::cpuWithStreams(0, CapturedStreams::device(0));
+  CapturedStreams::take();
   Monitor monitor(/*block=*/false);
   StepsInFlight steps(inFlight, monitor);
   int64_t first = -1;
   std::vector<int64_t> waited;
   for (int i = 0; i < 10; ++i) {
     steps.add(device.record());
-    for (const auto& entry : RecordedStreams::take()) {
+    for (const auto& entry : CapturedStreams::take()) {
       if (first < 0) first = entry.event;
       if (entry.call == Call::hostWaits) waited.push_back(entry.event - first);
     }

@@ -18,7 +18,7 @@ C10_REGISTER_GUARD_IMPL(PrivateUse1, RecordedStreamsGuard)
 
 namespace {
 
-using Call = RecordedStreams::Call;
+using Call = CapturedStreams::Call;
 using Results = std::vector<std::unique_ptr<FlatBuffers>>;
 
 constexpr int buckets = 3;        // of 500 bytes: d and c, b, e and a
@@ -36,24 +36,24 @@ class HostServer : public testing::Test {
   /// By replicas whose copies beside their work are made as late as may be.
   Results trainStreamed() {
     std::vector<Device> devices;
-    for (int i = 0; i < run_.replicas; ++i) devices.push_back(Device::cpuWithStreams(i, RecordedStreams::device(i)));
+    for (int i = 0; i < run_.replicas; ++i) devices.push_back(Device::cpuWithStreams(i, CapturedStreams::device(i)));
     const LateCopies late;
-    RecordedStreams::take();
+    CapturedStreams::take();
     Results results = train(run_, devices);
-    entries_ = RecordedStreams::take();
+    entries_ = CapturedStreams::take();
     copies_ = LateCopies::seen();
     return results;
   }
 
   /// The pull and each gradient become work of the replica's own stream.
   void showWork() {
-    const auto enqueue = [](int rank) { RecordedStreams::add({Call::work, rank, -1}); };
+    const auto enqueue = [](int rank) { CapturedStreams::add({Call::work, rank, -1}); };
     run_.atBegin = [=](int rank, int64_t, FlatBuffers&) { enqueue(rank); };
     run_.spoil = [=](int rank, int64_t, int, const at::Tensor&) { enqueue(rank); };
   }
 
   SyntheticRun run_;
-  std::vector<RecordedStreams::Entry> entries_;
+  std::vector<CapturedStreams::Entry> entries_;
   std::vector<LateCopies::Copy> copies_;
 };
 
@@ -102,8 +102,8 @@ TEST_F(HostServer, ABucketIsCopiedOnceAfterItsGradients) {
   std::map<int, std::vector<int64_t>> after;  // by replica, per copy: how much of its own stream's work is over
   for (const auto& entry : entries_) {
     order.follow(entry);
-    if (entry.call != Call::work || !RecordedStreams::isBeside(entry.stream)) continue;
-    const int replica = entry.stream - RecordedStreams::devices;
+    if (entry.call != Call::work || !CapturedStreams::isBeside(entry.stream)) continue;
+    const int replica = entry.stream - CapturedStreams::devices;
     after[replica].push_back(order.over(entry.stream, replica));
   }
   std::vector<int64_t> forwards, backwards;  // buckets are copied in order: the last gradient is of the first one
@@ -123,7 +123,7 @@ TEST_F(HostServer, OnlyTheServerWaitsAndForEachCopy) {
   int64_t waitsForDevices = 0;
   std::thread::id server;
   for (const auto& entry : entries_) {
-    if (entry.call == Call::record && RecordedStreams::isBeside(entry.stream)) copied.insert(entry.event);
+    if (entry.call == Call::record && CapturedStreams::isBeside(entry.stream)) copied.insert(entry.event);
     if (entry.call == Call::work && entry.stream == 0) server = entry.thread;
   }
   for (const auto& entry : entries_) {

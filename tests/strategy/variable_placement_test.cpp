@@ -50,7 +50,7 @@ TEST(PlanShards, CpuIsOneShardThatAllCpuReplicasUpdate) {
 
 TEST(PlanShards, CpuIsOneShardOfReplicaZeroWhereWorkIsEnqueued) {
   std::vector<Device> devices;
-  for (int i = 0; i < 3; ++i) devices.push_back(Device::cpuWithStreams(i, RecordedStreams::device(i)));
+  for (int i = 0; i < 3; ++i) devices.push_back(Device::cpuWithStreams(i, CapturedStreams::device(i)));
   const auto shards = planShards(buffersOf({10, 4, 3}), {"cpu", pointersTo(devices)});
   ASSERT_EQ(shards.size(), 1);
   EXPECT_EQ(shards[0].owners, (std::vector<int>{0}));

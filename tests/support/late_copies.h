@@ -27,13 +27,13 @@ class LateCopies {
 
   LateCopies() {
     state.clear();
-    RecordedStreams::observer = follow;
+    CapturedStreams::observer = follow;
     handle_ = at::addGlobalCallback(
         at::RecordFunctionCallback(begin, end).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
   }
   ~LateCopies() {
     at::removeCallback(handle_);
-    RecordedStreams::observer = nullptr;
+    CapturedStreams::observer = nullptr;
     state.clear();
   }
   LateCopies(const LateCopies&) = delete;
@@ -69,7 +69,7 @@ class LateCopies {
   static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& call) {
     if (std::string_view(call.name()) != "aten::copy_") return nullptr;
     const auto inputs = call.inputs();
-    const int stream = RecordedStreams::currentBeside();
+    const int stream = CapturedStreams::currentBeside();
     const at::Tensor to = inputs.at(0).toTensor();
     const std::lock_guard lock(state.mutex);
     state.seen.push_back({to.const_data_ptr(), inputs.at(2).toBool(), stream});
@@ -82,19 +82,19 @@ class LateCopies {
   static void end(const at::RecordFunction&, at::ObserverContext* context) {
     if (context == nullptr) return;
     Pending& copy = static_cast<Begun*>(context)->copy;
-    RecordedStreams::add({RecordedStreams::Call::work, copy.stream, -1});
+    CapturedStreams::add({CapturedStreams::Call::work, copy.stream, -1});
     std::memset(copy.to.mutable_data_ptr(), 0xFF, copy.to.nbytes());
     const std::lock_guard lock(state.mutex);
     state.pending[copy.stream].push_back(copy);
   }
 
-  static void follow(const RecordedStreams::Entry& entry) {
+  static void follow(const CapturedStreams::Entry& entry) {
     const std::lock_guard lock(state.mutex);
-    if (entry.call == RecordedStreams::Call::record) {
+    if (entry.call == CapturedStreams::Call::record) {
       state.points[entry.event] = {entry.stream, state.pending[entry.stream].size()};
     }
     const auto point = state.points.find(entry.event);
-    if (entry.call != RecordedStreams::Call::hostWaits || point == state.points.end()) return;
+    if (entry.call != CapturedStreams::Call::hostWaits || point == state.points.end()) return;
     const auto [stream, copies] = point->second;
     for (size_t& made = state.made[stream]; made < copies; ++made) {
       const Pending& copy = state.pending[stream][made];

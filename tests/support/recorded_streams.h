@@ -15,7 +15,7 @@ namespace tandem {
 /// What was asked of the streams of devices that do not exist (PrivateUse1), each with one that computes and one
 /// beside it: events are recorded, waited for by streams, and waited for by the host; what tests enqueue themselves is
 /// work. From any thread.
-class RecordedStreams {
+class CapturedStreams {
  public:
   enum class Call { record, block, hostWaits, work };
   struct Entry {
@@ -97,40 +97,40 @@ class RecordedStreams {
 /// libtorch's view of those streams.
 class RecordedStreamsGuard final : public c10::impl::DeviceGuardImplInterface {
  public:
-  using Call = RecordedStreams::Call;
-  static constexpr c10::DeviceType static_type = RecordedStreams::type;
+  using Call = CapturedStreams::Call;
+  static constexpr c10::DeviceType static_type = CapturedStreams::type;
 
   c10::DeviceType type() const override { return static_type; }
-  c10::Device exchangeDevice(c10::Device) const override { return RecordedStreams::device(0); }
-  c10::Device getDevice() const override { return RecordedStreams::device(0); }
+  c10::Device exchangeDevice(c10::Device) const override { return CapturedStreams::device(0); }
+  c10::Device getDevice() const override { return CapturedStreams::device(0); }
   void setDevice(c10::Device) const override {}
   void uncheckedSetDevice(c10::Device) const noexcept override {}
-  c10::Stream getStream(c10::Device device) const override { return RecordedStreams::current(device); }
+  c10::Stream getStream(c10::Device device) const override { return CapturedStreams::current(device); }
   c10::Stream getStreamFromGlobalPool(c10::Device device, bool) const override {
     return c10::Stream(c10::Stream::UNSAFE, device, 1);
   }
-  c10::Stream exchangeStream(c10::Stream stream) const override { return RecordedStreams::exchange(stream); }
-  c10::DeviceIndex deviceCount() const noexcept override { return RecordedStreams::devices; }
+  c10::Stream exchangeStream(c10::Stream stream) const override { return CapturedStreams::exchange(stream); }
+  c10::DeviceIndex deviceCount() const noexcept override { return CapturedStreams::devices; }
 
   void record(void** event, const c10::Stream& stream, const c10::DeviceIndex, const c10::EventFlag) const override {
     if (*event == nullptr) *event = new int64_t;
-    *number(*event) = RecordedStreams::nextEvent();
-    RecordedStreams::add({Call::record, RecordedStreams::numberOf(stream), *number(*event)});
+    *number(*event) = CapturedStreams::nextEvent();
+    CapturedStreams::add({Call::record, CapturedStreams::numberOf(stream), *number(*event)});
   }
   void block(void* event, const c10::Stream& stream) const override {
-    RecordedStreams::add({Call::block, RecordedStreams::numberOf(stream), *number(event)});
+    CapturedStreams::add({Call::block, CapturedStreams::numberOf(stream), *number(event)});
   }
   bool queryEvent(void* event) const override {
-    if (RecordedStreams::stuck) return false;
+    if (CapturedStreams::stuck) return false;
     synchronizeEvent(event);
     return true;
   }
   void destroyEvent(void* event, const c10::DeviceIndex) const noexcept override { delete number(event); }
   void synchronizeEvent(void* event) const override {
-    RecordedStreams::add({Call::hostWaits, -1, *number(event)});
-    std::this_thread::sleep_for(RecordedStreams::waitTakes);
+    CapturedStreams::add({Call::hostWaits, -1, *number(event)});
+    std::this_thread::sleep_for(CapturedStreams::waitTakes);
   }
-  void synchronizeDevice(const c10::DeviceIndex) const override { RecordedStreams::add({Call::hostWaits, -1, -1}); }
+  void synchronizeDevice(const c10::DeviceIndex) const override { CapturedStreams::add({Call::hostWaits, -1, -1}); }
 
  private:
   static int64_t* number(void* event) { return static_cast<int64_t*>(event); }

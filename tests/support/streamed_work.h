@@ -12,7 +12,7 @@ namespace tandem {
 
 /// Recorded work of a stream that does not exist: does the work again at each launch, and shows its parts, between the
 /// host's calls, as entries of that stream.
-class StreamedWork final : public RecordedWork {
+class StreamedWork final : public CapturedGraph {
  public:
   explicit StreamedWork(int stream) : stream_(stream) {}
 
@@ -20,18 +20,18 @@ class StreamedWork final : public RecordedWork {
   void call(std::function<void()> onHost) override {
     endPart();
     onHost();
-    RecordedStreams::isAmid = true;
+    CapturedStreams::isAmid = true;
   }
   void launch() override {
-    RecordedStreams::isAmid = true;
+    CapturedStreams::isAmid = true;
     work_();
     endPart();
   }
 
  private:
   void endPart() const {
-    RecordedStreams::isAmid = false;
-    RecordedStreams::add({RecordedStreams::Call::work, stream_, -1});
+    CapturedStreams::isAmid = false;
+    CapturedStreams::add({CapturedStreams::Call::work, stream_, -1});
   }
 
   int stream_;
@@ -41,16 +41,16 @@ class StreamedWork final : public RecordedWork {
 /// Of all streams: after how much work of each its last entry comes, by the events that it waited for.
 class StreamOrder {
  public:
-  StreamOrder() : before_(RecordedStreams::streams, std::vector<int64_t>(RecordedStreams::streams, 0)) {}
+  StreamOrder() : before_(CapturedStreams::streams, std::vector<int64_t>(CapturedStreams::streams, 0)) {}
 
   /// The next entry in order of time. Events of before are of nothing.
-  void follow(const RecordedStreams::Entry& entry) {
+  void follow(const CapturedStreams::Entry& entry) {
     if (entry.stream < 0) return;
     std::vector<int64_t>& mine = before_.at(static_cast<size_t>(entry.stream));
-    if (entry.call == RecordedStreams::Call::work) ++mine.at(static_cast<size_t>(entry.stream));
-    if (entry.call == RecordedStreams::Call::record) events_[entry.event] = mine;
+    if (entry.call == CapturedStreams::Call::work) ++mine.at(static_cast<size_t>(entry.stream));
+    if (entry.call == CapturedStreams::Call::record) events_[entry.event] = mine;
     const auto event = events_.find(entry.event);
-    if (entry.call != RecordedStreams::Call::block || event == events_.end()) return;
+    if (entry.call != CapturedStreams::Call::block || event == events_.end()) return;
     for (size_t i = 0; i < mine.size(); ++i) mine[i] = std::max(mine[i], event->second[i]);
   }
 

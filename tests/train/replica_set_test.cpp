@@ -99,7 +99,7 @@ TEST(Team, RecordedStepsTrainAsOthersDo) {
     const Trained plain = sixSteps(small.options);
     std::array<WorkLog, 2> logs;
     std::atomic<size_t> made{0};
-    small.options.recorder = [&](const Device&) { return std::make_unique<RepeatedWork>(logs[made++]); };
+    small.options.recorder = [&](const Device&) { return std::make_unique<RepeatedGraph>(logs[made++]); };
     const Trained recorded = sixSteps(small.options);
     EXPECT_EQ(recorded.losses, plain.losses) << source.name;
     EXPECT_TRUE(recorded.weights.equal(plain.weights)) << source.name;
@@ -113,7 +113,7 @@ TEST(Team, AStepThatCannotBeRecordedIsReported) {
     return std::make_unique<WatchedWork>(
         [] { TORCH_CHECK(false, "operation not permitted when stream is capturing"); });
   };
-  EXPECT_THROW(sixSteps(small.options), RecordingFailed);
+  EXPECT_THROW(sixSteps(small.options), CaptureFailed);
 }
 
 // Caches are emptied then, of all devices: what a step took afterwards would stay there beside the record's own.
@@ -128,13 +128,13 @@ TEST(Team, NobodyRecordsBeforeAllHaveDoneTheStepsBefore) {
   };
   Team team(small.options);
   team.run([&done](Team::Member& member) {
-    for (int i = 0; i <= GraphedStep::eagerSteps; ++i) {
+    for (int i = 0; i <= CapturedStep::eagerSteps; ++i) {
       if (member.index() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
       member.step();
       ++done;
     }
   });
-  for (const int64_t before : doneBefore) EXPECT_GE(before, 2 * GraphedStep::eagerSteps);
+  for (const int64_t before : doneBefore) EXPECT_GE(before, 2 * CapturedStep::eagerSteps);
 }
 
 TEST(TeamOptions, TheUpdateIsTheConfigurations) {

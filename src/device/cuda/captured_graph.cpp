@@ -120,9 +120,9 @@ class PartGraph final : public at::cuda::CUDAGraph {
   static inline std::mutex defaultGenerators;  // libtorch has none for the graphs of a generator
 };
 
-class CudaGraphWork final : public RecordedWork {
+class CudaCapturedGraph final : public CapturedGraph {
  public:
-  explicit CudaGraphWork(const Device& device)
+  explicit CudaCapturedGraph(const Device& device)
       : device_(device), stream_(device.torch().index()), pool_(at::cuda::graph_pool_handle()) {}
 
   // The default stream cannot be captured; a graph that was may be launched there. What eager steps left in the
@@ -193,6 +193,8 @@ class CudaGraphWork final : public RecordedWork {
 
 }  // namespace
 
-std::unique_ptr<RecordedWork> makeRecordedWork(const Device& device) { return std::make_unique<CudaGraphWork>(device); }
+std::unique_ptr<CapturedGraph> makeCapturedGraph(const Device& device) {
+  return std::make_unique<CudaCapturedGraph>(device);
+}
 
 }  // namespace tandem

@@ -4,7 +4,7 @@
 
 namespace tandem {
 
-std::unique_ptr<RecordedWork> makeRecordedWork(const Device&) {
+std::unique_ptr<CapturedGraph> makeCapturedGraph(const Device&) {
   throw InternalError("recorded work: this build has no CUDA");
 }
 

@@ -11,7 +11,7 @@ namespace tandem {
 namespace {
 
 // The first has everything allocated, the others show that no more comes, or that a graph takes no more.
-constexpr int64_t stepsOfProbe = GraphedStep::eagerSteps + 2;
+constexpr int64_t stepsOfProbe = CapturedStep::eagerSteps + 2;
 
 Config probeOf(Config config, int64_t batch) {
   config.batch = batch;

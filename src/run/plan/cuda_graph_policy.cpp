@@ -51,7 +51,7 @@ std::string whyInParts(const Config& config) {
 
 }  // namespace
 
-GraphUse graphUse(const Config& config) {
+CudaGraphPolicy cudaGraphPolicy(const Config& config) {
   if (config.graph == "off") return {false, "--graph=off"};
   const Obstacle obstacle = firstObstacle(config);
   if (!obstacle) return {true, whyInParts(config)};
@@ -62,16 +62,16 @@ GraphUse graphUse(const Config& config) {
   return {false, *obstacle};
 }
 
-std::string graphText(const Config& config) {
+std::string cudaGraphText(const Config& config) {
   if (config.devices == "cpu") return "";
-  const GraphUse use = graphUse(config);
+  const CudaGraphPolicy use = cudaGraphPolicy(config);
   if (!use.on) return concat("off: ", use.why);
   if (use.why.empty()) return "on";
   return concat(config.overlap == "off" ? "on, up to the exchange: " : "on, in parts: ", use.why);
 }
 
 int64_t fewestWarmup(const Config& config) {
-  return config.profile && graphUse(config).on ? GraphedStep::eagerSteps + 1 : 0;
+  return config.profile && cudaGraphPolicy(config).on ? CapturedStep::eagerSteps + 1 : 0;
 }
 
 }  // namespace tandem

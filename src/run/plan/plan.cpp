@@ -312,7 +312,7 @@ RunPlan resolvePlan(const Config& config, int64_t largestReplicas, MemoryRule ru
   checkAllReduce(plan.config);
   checkLayout(plan.config);
   checkConvolution(plan.config);
-  graphUse(plan.config);
+  cudaGraphPolicy(plan.config);
   resolveDevices(plan);
   checkPrecision(plan);
   resolveSearch(plan);

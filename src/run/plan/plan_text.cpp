@@ -78,7 +78,7 @@ std::string measuredText(const Config& config) {
 }
 
 std::string graphWords(const Config& config) {
-  const std::string text = graphText(config);
+  const std::string text = cudaGraphText(config);
   return text.empty() ? "" : concat(", CUDA graph ", text);
 }
 

@@ -96,7 +96,7 @@ TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const KernelSel
   options.accumulate = config.accumulate;
   options.forwardOnly = config.forwardOnly;
   options.inFlight = config.inFlight;
-  if (graphUse(config).on) options.recorder = makeRecordedWork;
+  if (cudaGraphPolicy(config).on) options.recorder = makeCapturedGraph;
   options.blockingWaits = plan.cores.shared;
 
   const auto dataset = datasetOf(plan, graph);

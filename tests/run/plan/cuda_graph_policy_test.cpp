@@ -20,73 +20,73 @@ Config onGpus(int64_t replicas) {
   return config;
 }
 
-TEST(GraphUse, AStepThatOnlyEnqueuesIsRecordedAsAWhole) {
+TEST(CudaGraphPolicy, AStepThatOnlyEnqueuesIsRecordedAsAWhole) {
   for (const int64_t replicas : {1, 2}) {
     for (const char* strategy : {"replicated", "independent"}) {
       Config config = onGpus(replicas);
       config.strategy = strategy;
-      EXPECT_TRUE(graphUse(config).on) << strategy << ' ' << graphUse(config).why;
-      EXPECT_EQ(graphText(config), "on");
+      EXPECT_TRUE(cudaGraphPolicy(config).on) << strategy << ' ' << cudaGraphPolicy(config).why;
+      EXPECT_EQ(cudaGraphText(config), "on");
       config.overlap = "off";
-      EXPECT_EQ(graphText(config), "on");
+      EXPECT_EQ(cudaGraphText(config), "on");
     }
   }
 }
 
-TEST(GraphUse, WhatChangesTheUpdateFromStepToStepIsNoObstacle) {
+TEST(CudaGraphPolicy, WhatChangesTheUpdateFromStepToStepIsNoObstacle) {
   for (const OptimizerEntry& optimizer : optimizers()) {
     for (const ScheduleEntry& schedule : schedules()) {
       Config config = onGpus(1);
       config.optimizer = concat(optimizer.name);
       config.schedule = concat(schedule.name);
       config.graph = "on";
-      EXPECT_EQ(graphText(config), "on") << optimizer.name << ' ' << schedule.name;
+      EXPECT_EQ(cudaGraphText(config), "on") << optimizer.name << ' ' << schedule.name;
     }
   }
 }
 
-TEST(GraphUse, WhereReplicasWaitOnTheHostItIsRecordedInParts) {
+TEST(CudaGraphPolicy, WhereReplicasWaitOnTheHostItIsRecordedInParts) {
   for (const AllReduceEntry& row : allReduces()) {
     if (!row.onCuda || row.enqueuesOnly) continue;
     Config config = onGpus(2);
     config.allReduce = concat(row.name);
     config.graph = "on";
-    EXPECT_EQ(graphText(config),
+    EXPECT_EQ(cudaGraphText(config),
               concat("on, in parts: with --all-reduce=", row.name, " replicas wait for one another on the host"));
     config.overlap = "off";
-    EXPECT_EQ(graphText(config), concat("on, up to the exchange: with --all-reduce=", row.name,
-                                        " replicas wait for one another on the host"));
+    EXPECT_EQ(cudaGraphText(config), concat("on, up to the exchange: with --all-reduce=", row.name,
+                                            " replicas wait for one another on the host"));
     config.forwardOnly = true;
-    EXPECT_EQ(graphText(config), "on") << "nothing is exchanged";
+    EXPECT_EQ(cudaGraphText(config), "on") << "nothing is exchanged";
   }
   for (const int64_t replicas : {1, 2}) {
     Config config = onGpus(replicas);
     config.strategy = concat("parameter_server");
-    EXPECT_EQ(graphText(config),
+    EXPECT_EQ(cudaGraphText(config),
               "on, in parts: with --strategy=parameter_server replicas wait for one another on the host");
   }
 }
 
-TEST(GraphUse, AProfileIsOfTheStepAsItRunsWithout) {
+TEST(CudaGraphPolicy, AProfileIsOfTheStepAsItRunsWithout) {
   Config config = onGpus(1);
   EXPECT_EQ(fewestWarmup(config), 0);
   config.profile = true;
-  EXPECT_EQ(graphText(config), "on");
-  EXPECT_EQ(fewestWarmup(config), GraphedStep::eagerSteps + 1);
+  EXPECT_EQ(cudaGraphText(config), "on");
+  EXPECT_EQ(fewestWarmup(config), CapturedStep::eagerSteps + 1);
   config.graph = "off";
   EXPECT_EQ(fewestWarmup(config), 0);
 }
 
-TEST(GraphUse, OffIsOff) {
+TEST(CudaGraphPolicy, OffIsOff) {
   Config config = onGpus(1);
   config.graph = "off";
-  EXPECT_FALSE(graphUse(config).on);
-  EXPECT_EQ(graphText(config), "off: --graph=off");
+  EXPECT_FALSE(cudaGraphPolicy(config).on);
+  EXPECT_EQ(cudaGraphText(config), "off: --graph=off");
 }
 
-TEST(GraphUse, OnACpuThereIsNothingToSay) {
-  EXPECT_FALSE(graphUse(Config()).on);
-  EXPECT_EQ(graphText(Config()), "");
+TEST(CudaGraphPolicy, OnACpuThereIsNothingToSay) {
+  EXPECT_FALSE(cudaGraphPolicy(Config()).on);
+  EXPECT_EQ(cudaGraphText(Config()), "");
 }
 
 struct Obstacle {
@@ -100,16 +100,16 @@ const Obstacle obstacles[] = {
     {"--loss-at=gathered", [](Config& config) { config.lossAt = "gathered"; }},
 };
 
-TEST(GraphUse, WhatCannotBeRecordedIsNamedAndRefusedWhereItIsAskedFor) {
+TEST(CudaGraphPolicy, WhatCannotBeRecordedIsNamedAndRefusedWhereItIsAskedFor) {
   for (const Obstacle& obstacle : obstacles) {
     Config config = onGpus(2);
     obstacle.put(config);
-    const GraphUse use = graphUse(config);
+    const CudaGraphPolicy use = cudaGraphPolicy(config);
     EXPECT_FALSE(use.on) << obstacle.words;
     EXPECT_NE(use.why.find(obstacle.words), std::string::npos) << use.why;
     config.graph = "on";
     try {
-      graphUse(config);
+      cudaGraphPolicy(config);
       ADD_FAILURE() << "not refused: " << obstacle.words;
     } catch (const UsageError& refusal) {
       EXPECT_TRUE(std::string(refusal.what()).starts_with("--graph=on: ")) << refusal.what();

@@ -54,7 +54,7 @@ void show(const RunPlan& plan) {
     throw UsageError(concat("--executor=", config.executor, ": only --executor=planned has a plan"));
   }
   const Graph graph = graphOf(config);
-  const KernelSelection kernels = usedKernels(plan, graph);
+  const KernelSelection kernels = selectKernels(plan, graph);
   const int64_t images = plan.replicaBatch / config.accumulate;
   const ExecutorOptions options =
       executorOptions(kernels, precisionOf(config), find(recomputes(), config.recompute, "--recompute"),

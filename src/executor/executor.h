@@ -22,13 +22,13 @@ struct ExecutorOptions {
   at::ScalarType compute = at::kFloat;
   LayoutEntry layout = layouts().front();
   std::vector<PassAlgorithms> algorithms = {};  ///< of convolutions, by node of the graph; empty: direct
-  std::vector<PassEngines> engines = {};        ///< the same on a GPU; empty: ATen's
-  std::vector<NormEngines> norms = {};          ///< of batch-norms on a GPU; empty: Tandem's kernels
+  std::vector<PassPlans> engines = {};          ///< the same on a GPU; empty: ATen's
+  std::vector<NormPlans> norms = {};            ///< of batch-norms on a GPU; empty: Tandem's kernels
   at::Device device = at::kCPU;
   uint64_t dropoutSeed = 0;  ///< of this replica
   RecomputeEntry recompute = recomputes().front();
-  int64_t zeroChannels = 0;  ///< that images have behind their own (image_padding.h); planned executor only
-  EnginesOf enginesOf = cudnnConvolution;  ///< where those of convolutions come from
+  int64_t zeroChannels = 0;              ///< that images have behind their own (image_padding.h); planned executor only
+  ConvPlansOf plansOf = cudnnConvPlans;  ///< where those of convolutions come from
 };
 
 /// The graph's parameters in the order in which their gradients become ready in backward: the order of FlatBuffers.

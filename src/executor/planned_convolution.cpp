@@ -106,9 +106,8 @@ std::unique_ptr<PlannedOperation> makeConvolutionOf(const PlannedBinding& bindin
   const ConvolutionParameters parameters{binding.weight, binding.bias, binding.weightGradient, binding.biasGradient};
   std::unique_ptr<Convolution> kernel;
   if (binding.format == at::MemoryFormat::ChannelsLast) {
-    kernel = binding.engines.images > 0
-                 ? makeEngineConvolution(geometry, parameters, binding.engines, binding.enginesOf)
-                 : makeConvolution(geometry, parameters, binding.algorithms);
+    kernel = binding.engines.images > 0 ? makeCudnnConvolution(geometry, parameters, binding.engines, binding.plansOf)
+                                        : makeConvolution(geometry, parameters, binding.algorithms);
   }
   if (kernel) return std::make_unique<PackedConvolution>(binding, std::move(kernel));
   check(!binding.blockedOutput, "blocked activations have a kernel");

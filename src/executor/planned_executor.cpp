@@ -91,7 +91,7 @@ void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
     steps_[i].binding.node = &graph.node(plan_[i].node);
     steps_[i].binding.generator = &generator_;
     steps_[i].binding.format = options_.layout.format;
-    steps_[i].binding.enginesOf = options_.enginesOf;
+    steps_[i].binding.plansOf = options_.plansOf;
     if (!options_.algorithms.empty()) {
       steps_[i].binding.algorithms = options_.algorithms.at(static_cast<size_t>(plan_[i].node));
     }

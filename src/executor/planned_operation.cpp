@@ -141,7 +141,7 @@ class BatchNorm final : public Bound {
 
   NormParameters parameters_;
   NormActOptions options_;
-  EngineNorm engines_;
+  CudnnBatchNorm engines_;
   NormActSaved saved_;
 };
 

@@ -28,9 +28,9 @@ struct PlannedBinding {
   at::MemoryFormat format = at::MemoryFormat::ChannelsLast;  ///< of plain activations
   bool blockedOutput = false;                                ///< of a convolution (kernels/conv/nchwc.h)
   PassAlgorithms algorithms{};                               ///< of a convolution
-  PassEngines engines{};                                     ///< of a convolution on a GPU; of no images: ATen's
-  NormEngines norms{};                                       ///< of a batch-norm on a GPU
-  EnginesOf enginesOf = cudnnConvolution;                    ///< of a convolution: where engines come from
+  PassPlans engines{};                                       ///< of a convolution on a GPU; of no images: ATen's
+  NormPlans norms{};                                         ///< of a batch-norm on a GPU
+  ConvPlansOf plansOf = cudnnConvPlans;                      ///< of a convolution: where engines come from
   /// Where a convolution leaves what it summed of its output in training, for the batch-norm behind it
   /// (PlannedNode::afterConvolution), which takes it away. Null: nobody asks.
   std::shared_ptr<ChannelSums> sums = {};

@@ -58,7 +58,7 @@ std::map<std::string, std::string> libraryVersions() {
   versions["libtorch"] = TORCH_VERSION;
   versions["oneDNN"] = versionNumber(at::get_mkldnn_version());
   if (const auto own = convolutionLibrary(); !own.empty()) versions["convolutions"] = own;
-  if (const auto engines = engineLibrary(); !engines.empty()) versions["convolution-engines"] = engines;
+  if (const auto engines = cudnnVersions(); !engines.empty()) versions["convolution-engines"] = engines;
   versions["hwloc"] = HWLOC_VERSION;
   versions["glibc"] = gnu_get_libc_version();
   return versions;

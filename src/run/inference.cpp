@@ -122,7 +122,7 @@ class Work {
 }  // namespace
 
 InferenceResult runInference(const InferenceOptions& options) try {
-  TeamOptions team = teamOptions(*options.plan, *options.graph, usedKernels(*options.plan, *options.graph));
+  TeamOptions team = teamOptions(*options.plan, *options.graph, selectKernels(*options.plan, *options.graph));
   team.pretrained = options.pretrained;
   team.source = [](int) { return nullptr; };  // members are fed here
   Work work(options, team.kernels);

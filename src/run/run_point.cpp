@@ -100,7 +100,7 @@ std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const TeamOptions& 
 void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   const auto gpuUse = settledGpuUse(probedGpus(plan.cudaDevices));  // while nothing of this process is on the GPUs
   const Graph graph = graphOf(plan.config);
-  const KernelSelection kernels = usedKernels(plan, graph);
+  const KernelSelection kernels = selectKernels(plan, graph);
   for (const std::string& note : {kernels.note, plan.recomputeNote}) {
     if (!note.empty()) record.notes.push_back(note);
   }

@@ -145,11 +145,11 @@ TEST(PlannedExecutor, DropsWhatTheAutogradOneDrops) {
 
 /// All convolutions by ATen, but those whose batch-norm asks for sums: by a stand-in engine that takes them.
 ExecutorOptions withSums(const Graph& graph, at::ScalarType compute, EngineLog& log) {
-  const std::string aten(atenEngine);
+  const std::string aten(atenName);
   ExecutorOptions options{.compute = compute};
   options.engines.assign(graph.nodes().size(), {images, {aten, aten, aten}, "plain"});
-  options.enginesOf = [&log](const ConvolutionProblem& problem) -> std::unique_ptr<Engines> {
-    return std::make_unique<StandInEngines>(problem, log);
+  options.plansOf = [&log](const ConvolutionProblem& problem) -> std::unique_ptr<ExecutionPlans> {
+    return std::make_unique<StandInPlans>(problem, log);
   };
   return options;
 }

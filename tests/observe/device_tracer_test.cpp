@@ -269,7 +269,7 @@ TEST_P(MeasuredRunOnTheFake, IsFollowed) {
   DeviceTracer tracer(options);
   Profiler profiler(1, false);
   RunWatch watch(plan.cores, plan.cudaDevices, {});
-  TeamOptions teamed = teamOptions(plan, graph, usedKernels(plan, graph));
+  TeamOptions teamed = teamOptions(plan, graph, selectKernels(plan, graph));
   if (recorded) {
     teamed.recorder = [&](const Device&) { return std::make_unique<RepeatedGraph>(log, &graphKernels); };
   }

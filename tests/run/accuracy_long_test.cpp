@@ -120,7 +120,7 @@ Trained train(const Training& training) {
   const RunPlan plan = planOf(training);
   const Graph graph =
       buildModel(plan.config.model, {.classes = plan.config.classes, .imageSize = plan.config.imageSize});
-  TeamOptions options = teamOptions(plan, graph, usedKernels(plan, graph));
+  TeamOptions options = teamOptions(plan, graph, selectKernels(plan, graph));
   options.lossScale = restlessScale;
   Trained trained;
   Team(options).run([&](Team::Member& member) {

@@ -146,7 +146,7 @@ inline Found run(const Injection& injection, const Length& length) {
   config.layout = "nhwc", config.convolution = "direct";
   const RunPlan plan = resolvePlan(config, config.replicas);
   const Graph graph = graphOf(plan.config);
-  TeamOptions options = teamOptions(plan, graph, usedKernels(plan, graph));
+  TeamOptions options = teamOptions(plan, graph, selectKernels(plan, graph));
   options.executor = &executor, options.strategy = &strategy;
   options.source = [inner = options.source](int i) { return std::make_unique<SlowSource>(inner(i)); };
   Profiler profiler(2, false);

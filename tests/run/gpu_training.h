@@ -47,7 +47,7 @@ inline GpuTraining trainOnGpu(Config config) {
   const NumericsKept kept;
   const RunPlan plan = resolvePlan(config, 1);
   const Graph graph = graphOf(plan.config);
-  Team team(teamOptions(plan, graph, usedKernels(plan, graph)));
+  Team team(teamOptions(plan, graph, selectKernels(plan, graph)));
   GpuTraining trained;
   team.run([&trained](Team::Member& member) {
     for (int i = 0; i < 8; ++i) member.step();

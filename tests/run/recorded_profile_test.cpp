@@ -36,7 +36,7 @@ enum class Recorded { whole, inParts };
 RunRecord run(const Config& config, Recorded how, int64_t fewestWarmup = untilLaunched) {
   const RunPlan plan = resolvePlan(config, config.replicas);
   const Graph graph = graphOf(plan.config);
-  TeamOptions options = teamOptions(plan, graph, usedKernels(plan, graph));
+  TeamOptions options = teamOptions(plan, graph, selectKernels(plan, graph));
   StrategyEntry enqueuing = *options.strategy;
   enqueuing.enqueuesOnly = [](const AllReduceEntry&, int64_t) { return true; };
   if (how == Recorded::whole) options.strategy = &enqueuing;

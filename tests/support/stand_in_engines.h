@@ -24,7 +24,7 @@ struct EngineLog {
   double sumsShift = 0;           ///< which then are those of y + sumsShift
 };
 
-/// The problem's pass over memory of the host, by ATen: what it wrote. Tensors as of cudnnConvolution().
+/// The problem's pass over memory of the host, by ATen: what it wrote. Tensors as of cudnnConvPlans().
 inline at::Tensor computePass(const ConvolutionProblem& p, std::span<void* const> memory) {
   constexpr std::array types{at::kFloat, at::kBFloat16, at::kHalf};
   const auto view = [&](size_t i, std::array<int64_t, 4> d) {
@@ -45,7 +45,7 @@ inline at::Tensor computePass(const ConvolutionProblem& p, std::span<void* const
   return (ofInput ? x : weight).copy_(ofInput ? std::get<0>(gradients) : std::get<1>(gradients));
 }
 
-/// The sums of y's channels, into memory as of cudnnConvolution().
+/// The sums of y's channels, into memory as of cudnnConvPlans().
 inline void computeSums(const at::Tensor& y, double shift, std::span<void* const> memory) {
   const at::Tensor wide = y.to(at::kDouble) + shift;
   const auto channels = [&](size_t i) { return at::from_blob(memory[i], {y.size(1)}, at::kFloat); };
@@ -63,7 +63,7 @@ inline at::Tensor unpackedMask(const at::Tensor& mask, at::IntArrayRef shape) {
   return bits.view({shape[0], shape[2], shape[3], shape[1]}).permute({0, 3, 1, 2}).to(at::kFloat);
 }
 
-/// The problem's tensors over memory of the host, in the order of cudnnNorm().
+/// The problem's tensors over memory of the host, in the order of cudnnNormPlans().
 class NormMemory {
  public:
   NormMemory(const NormProblem& problem, std::span<void* const> memory) : p_(problem), memory_(memory) {}
@@ -115,10 +115,10 @@ inline at::Tensor computeNormBackward(const NormProblem& p, std::span<void* cons
 }
 
 /// "plain"; "roomy", which needs workspace; "refusing", which does not serve.
-class StandInEngines final : public Engines {
+class StandInPlans final : public ExecutionPlans {
  public:
   using Compute = std::function<at::Tensor(std::span<void* const>)>;
-  StandInEngines(const ConvolutionProblem& problem, EngineLog& log)
+  StandInPlans(const ConvolutionProblem& problem, EngineLog& log)
       : problem_(problem.text()),
         compute_([=, &log](std::span<void* const> memory) {
           at::Tensor result = computePass(problem, memory);
@@ -131,7 +131,7 @@ class StandInEngines final : public Engines {
         log_(log) {
     ++log.made;
   }
-  StandInEngines(const NormProblem& problem, EngineLog& log)
+  StandInPlans(const NormProblem& problem, EngineLog& log)
       : problem_(problem.text()),
         compute_([=](std::span<void* const> memory) {
           return problem.backward ? computeNormBackward(problem, memory) : computeNormForward(problem, memory);

@@ -63,7 +63,7 @@ int64_t parametersOf(const Graph& graph, NodeId node) {
 std::vector<std::string> algorithmNames(const ExecutorOptions& options, NodeId node) {
   const auto at = static_cast<size_t>(node);
   if (!options.engines.empty()) {
-    const PassEngines& engines = options.engines.at(at);
+    const PassPlans& engines = options.engines.at(at);
     std::vector<std::string> names(engines.names.begin(), engines.names.end());
     if (!engines.withSums.empty()) names.front() = concat(engines.withSums, " with sums");
     return names;

@@ -46,7 +46,7 @@ struct PaddingTrial {
   std::function<double(const std::function<void()>&)> secondsOf = {};
   /// By node, what the passes of a network's convolutions would run by, for so many images with so many channels of
   /// zeros; empty: they run by ATen.
-  std::function<std::vector<PassEngines>(const Graph&, int64_t images, int64_t zeros)> engines = {};
+  std::function<std::vector<PassPlans>(const Graph&, int64_t images, int64_t zeros)> engines = {};
 };
 
 struct PaddingChoice {

@@ -12,7 +12,7 @@
 #include "graph/graph.h"
 #include "kernels/conv/convolution.h"
 
-/// What fastestKernels() measures: each call on all replicas' threads at once, as in a training step, because they
+/// What fastestCpuKernels() measures: each call on all replicas' threads at once, as in a training step, because they
 /// share caches and memory. Times are means over the replicas. REQUIRES: threads of CPU devices, bound.
 namespace tandem {
 

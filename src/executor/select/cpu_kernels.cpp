@@ -37,7 +37,7 @@ std::vector<TrialLayer> convolutionsOf(const Graph& graph) {
 /// Seconds of candidates by layer, from the cache or measured.
 class Measurements {
  public:
-  Measurements(const KernelTrial& trial, DeviceThreads& threads, TimingCache& cache)
+  Measurements(const CpuKernelTrial& trial, DeviceThreads& threads, TimingCache& cache)
       : trial_(trial), threads_(threads), cache_(cache) {
     size_.ofCall = std::min(trial.images, imagesPerThread * trial.threads);
     size_.images = std::min(trial.images / size_.ofCall, parts) * size_.ofCall;
@@ -109,7 +109,7 @@ class Measurements {
     return numbers;
   }
 
-  const KernelTrial& trial_;
+  const CpuKernelTrial& trial_;
   DeviceThreads& threads_;
   TimingCache& cache_;
   TrialSize size_{};
@@ -117,7 +117,7 @@ class Measurements {
 };
 
 /// Adds the algorithms that serve the layer, or else the one that serves them all.
-void addServing(const TrialLayer& layer, const LayoutEntry& layout, const KernelTrial& trial,
+void addServing(const TrialLayer& layer, const LayoutEntry& layout, const CpuKernelTrial& trial,
                 std::vector<ConvCandidate>& candidates) {
   const size_t before = candidates.size();
   for (const ConvolutionAlgorithm* algorithm : trial.algorithms) {
@@ -154,8 +154,9 @@ struct LayoutTotal {
 
 }  // namespace
 
-KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, DeviceThreads& threads, TimingCache& cache) {
-  check(!trial.layouts.empty() && !trial.algorithms.empty(), "fastestKernels: something to choose from");
+CpuKernelChoice fastestCpuKernels(const Graph& graph, const CpuKernelTrial& trial, DeviceThreads& threads,
+                                  TimingCache& cache) {
+  check(!trial.layouts.empty() && !trial.algorithms.empty(), "fastestCpuKernels: something to choose from");
   const bool isChoice = trial.layouts.size() * trial.algorithms.size() > 1;
   Measurements measurements(trial, threads, cache);
   std::vector<LayoutTotal> totals(trial.layouts.size(), {std::vector<PassAlgorithms>(graph.nodes().size())});

@@ -13,7 +13,7 @@
 
 namespace tandem {
 
-struct KernelTrial {
+struct CpuKernelTrial {
   at::ScalarType compute = at::kFloat;
   int64_t images = 0;   ///< that a replica computes at a time
   int64_t threads = 1;  ///< of a replica
@@ -23,7 +23,7 @@ struct KernelTrial {
   std::vector<const ConvolutionAlgorithm*> algorithms;  ///< where none serves a layer: direct
 };
 
-struct KernelChoice {
+struct CpuKernelChoice {
   const LayoutEntry* layout = nullptr;
   std::vector<PassAlgorithms> algorithms;  ///< by node of the graph
   double gain = 1;        ///< seconds of all convolutions with the first of each over those of the choice
@@ -35,6 +35,7 @@ struct KernelChoice {
 /// faster, another layout 1 %. Each different layer is measured once, forward and backward, on all replicas' threads at
 /// once, and kept in `cache`; a ResNet-50 takes ten seconds and more. With one of each there is nothing to measure.
 /// REQUIRES: CPU devices, all with as many threads, and a build with oneDNN.
-KernelChoice fastestKernels(const Graph& graph, const KernelTrial& trial, DeviceThreads& threads, TimingCache& cache);
+CpuKernelChoice fastestCpuKernels(const Graph& graph, const CpuKernelTrial& trial, DeviceThreads& threads,
+                                  TimingCache& cache);
 
 }  // namespace tandem

@@ -33,12 +33,12 @@ struct Times {
 };
 
 struct PassResult {
-  std::string engine{atenEngine};
+  std::string engine{atenName};
   Times times = {};
 };
 
 struct NormResult {
-  NormEngines engines = {};
+  NormPlans engines = {};
   Times times = {};
   double ownBackward = 0;  // seconds by Tandem's kernels
 };
@@ -59,7 +59,7 @@ size_t fastestEngine(const std::vector<double>& seconds) {
 
 class Choosing {
  public:
-  Choosing(const Graph& graph, const EngineTrial& trial, TimingCache& cache)
+  Choosing(const Graph& graph, const GpuKernelTrial& trial, TimingCache& cache)
       : graph_(graph), trial_(trial), tuner_(trial.rule, cache), generator_(newGenerator(trial.device, 1)) {}
 
   PassResult of(ConvolutionPass pass, const Node& node) {
@@ -141,7 +141,7 @@ class Choosing {
   }
 
   PassResult measured(const ConvolutionProblem& problem, const Shapes& shapes) {
-    const std::shared_ptr<Engines> engines = trial_.engines(problem);
+    const std::shared_ptr<ExecutionPlans> engines = trial_.engines(problem);
     if (!engines) return {};
     const ConvolutionTensors tensors{random(shapes.x), random(shapes.weight), random(shapes.y)};
     const auto candidates = convolutionCandidates(problem.pass, problem.geometry, tensors, engines);
@@ -160,10 +160,10 @@ class Choosing {
   }
 
   NormResult measured(NormProblem problem, at::IntArrayRef shape, const NormActOptions& options) {
-    const std::shared_ptr<Engines> forward = trial_.norms(problem);
+    const std::shared_ptr<ExecutionPlans> forward = trial_.norms(problem);
     const std::string forwardText = problem.text();
     problem.backward = true;
-    const std::shared_ptr<Engines> backward = forward ? trial_.norms(problem) : nullptr;
+    const std::shared_ptr<ExecutionPlans> backward = forward ? trial_.norms(problem) : nullptr;
     if (!backward) return {};
     const NormSubject subject = normSubject(shape, problem.residual, options);
     const auto forwards = normForwardCandidates(subject, forward);
@@ -171,7 +171,7 @@ class Choosing {
     const size_t first = fastestEngine(ofForward);
     const auto bytes = first > 0 ? forwards[first].prepare() : std::nullopt;
     if (!bytes) return {};
-    const auto run = [=](std::span<const at::Tensor> tensors) { runEngine(*forward, first - 1, *bytes, tensors); };
+    const auto run = [=](std::span<const at::Tensor> tensors) { executePlan(*forward, first - 1, *bytes, tensors); };
     const auto backwards = normBackwardCandidates(subject, run, backward);
     const std::vector<double> ofBackward = tuner_.fastest(problem.text(), backwards).seconds;
     const size_t second = fastestEngine(ofBackward);
@@ -185,15 +185,15 @@ class Choosing {
   }
 
   /// The convolution apart runs by what was chosen for it.
-  SumsSubject sumsSubject(const ConvolutionProblem& problem, const Shapes& shapes, const PlannedNode& norm,
-                          const std::string& apart) const {
+  StatsSubject sumsSubject(const ConvolutionProblem& problem, const Shapes& shapes, const PlannedNode& norm,
+                           const std::string& apart) const {
     const int64_t channels = shapes.y[1];
     const auto notANumber = [&] { return perChannel(channels, std::numeric_limits<double>::quiet_NaN()); };
     const ConvolutionTensors tensors{
         random(shapes.x).add_(0.5), random(shapes.weight), random(shapes.y), {notANumber(), notANumber()}};
-    const std::string aten(atenEngine);
-    return {.convolution = makeEngineConvolution(problem.geometry, {tensors.weight, {}, {}, {}},
-                                                 {trial_.images, {apart, aten, aten}}, trial_.engines),
+    const std::string aten(atenName);
+    return {.convolution = makeCudnnConvolution(problem.geometry, {tensors.weight, {}, {}, {}},
+                                                {trial_.images, {apart, aten, aten}}, trial_.engines),
             .name = apart,
             .tensors = tensors,
             .residual = norm.hasResidual() ? random(shapes.y) : at::Tensor(),
@@ -204,11 +204,11 @@ class Choosing {
   /// Backward counts where it differs: cuDNN's engine of backward needs the mask that its forward leaves.
   SumsResult measured(const std::string& operation, const ConvolutionProblem& problem, const Shapes& shapes,
                       const PlannedNode& norm) {
-    const std::shared_ptr<Engines> engines = trial_.engines(problem);
+    const std::shared_ptr<ExecutionPlans> engines = trial_.engines(problem);
     if (!engines) return {};
     const PassResult convolution = of(ConvolutionPass::forward, graph_.node(norm.inputs.front()));
     const NormResult ofNorm = norm.relu && trial_.norms ? of(norm) : NormResult();
-    const auto candidates = sumsCandidates(sumsSubject(problem, shapes, norm, convolution.engine), engines);
+    const auto candidates = statsCandidates(sumsSubject(problem, shapes, norm, convolution.engine), engines);
     const std::vector<double> seconds = tuner_.fastest(operation, candidates).seconds;
     const size_t fastest = fastestEngine(seconds);
     if (fastest == 0 || seconds.front() < 0 || !candidates[fastest].prepare()) return {};
@@ -222,7 +222,7 @@ class Choosing {
   }
 
   const Graph& graph_;
-  const EngineTrial& trial_;
+  const GpuKernelTrial& trial_;
   Tuner tuner_;
   at::Generator generator_;                  // a measurement takes no numbers from a run
   std::map<std::string, PassResult> known_;  // by problem
@@ -230,14 +230,14 @@ class Choosing {
   std::map<std::string, SumsResult> knownSums_;  // by both
 };
 
-void chooseConvolutions(const Graph& graph, const EngineTrial& trial, Choosing& choosing, EngineChoice& choice,
+void chooseConvolutions(const Graph& graph, const GpuKernelTrial& trial, Choosing& choosing, GpuKernelChoice& choice,
                         Times& total) {
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
     if (node.operation->name != "conv") continue;
-    PassEngines& engines = choice.engines[i];
+    PassPlans& engines = choice.engines[i];
     engines.images = trial.images;
-    engines.names.fill(std::string(atenEngine));
+    engines.names.fill(std::string(atenName));
     if (!node.attributes.padding.symmetric()) continue;
     const bool readsImages = node.inputs.front() == graph.input();
     for (const ConvolutionPass pass : passes) {
@@ -250,7 +250,7 @@ void chooseConvolutions(const Graph& graph, const EngineTrial& trial, Choosing& 
   }
 }
 
-void chooseNorms(const Graph& graph, Choosing& choosing, EngineChoice& choice, Times& total) {
+void chooseNorms(const Graph& graph, Choosing& choosing, GpuKernelChoice& choice, Times& total) {
   for (const PlannedNode& call : fuse(graph)) {
     if (graph.node(call.node).operation->name != "batch_norm" || !call.relu) continue;
     const NormResult result = choosing.of(call);
@@ -260,7 +260,7 @@ void chooseNorms(const Graph& graph, Choosing& choosing, EngineChoice& choice, T
 }
 
 /// Of the convolutions and batch-norms that were chosen, those that are faster together.
-void chooseSums(const Graph& graph, Choosing& choosing, EngineChoice& choice, Times& total) {
+void chooseSums(const Graph& graph, Choosing& choosing, GpuKernelChoice& choice, Times& total) {
   for (const PlannedNode& call : fuse(graph)) {
     if (!call.afterConvolution) continue;
     const SumsResult result = choosing.withSums(call);
@@ -273,9 +273,9 @@ void chooseSums(const Graph& graph, Choosing& choosing, EngineChoice& choice, Ti
 
 }  // namespace
 
-EngineChoice fastestEngines(const Graph& graph, const EngineTrial& trial, TimingCache& cache) {
+GpuKernelChoice fastestGpuKernels(const Graph& graph, const GpuKernelTrial& trial, TimingCache& cache) {
   const at::NoGradGuard noGradients;
-  EngineChoice choice;
+  GpuKernelChoice choice;
   choice.engines.resize(graph.nodes().size());
   choice.norms.resize(graph.nodes().size());
   Choosing choosing(graph, trial, cache);

@@ -23,9 +23,9 @@ std::map<std::string, int64_t> passesOf(const KernelSelection& kernels, const Gr
   if (kernels.algorithms.empty() && kernels.engines.empty()) return passes;
   const auto nameOf = [&](size_t node, size_t pass) -> std::string_view {
     if (kernels.engines.empty()) return kernels.algorithms[node][pass]->name;
-    const PassEngines& engines = kernels.engines[node];
+    const PassPlans& engines = kernels.engines[node];
     if (pass == 0 && !engines.withSums.empty()) return "cuDNN with sums";
-    return engines.names[pass] == atenEngine ? atenEngine : "cuDNN";
+    return engines.names[pass] == atenName ? atenName : "cuDNN";
   };
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];

@@ -18,8 +18,8 @@ struct KernelSelection {
   const LayoutEntry* layout = nullptr;
   std::vector<PassAlgorithms> algorithms;  ///< of convolutions, by node of the graph; empty: the executor's only one
   std::string note = {};                   ///< why, where it was measured
-  std::vector<PassEngines> engines = {};   ///< of convolutions on a GPU, by node of the graph; empty: ATen's
-  std::vector<NormEngines> norms = {};     ///< of batch-norms there; empty: Tandem's kernels
+  std::vector<PassPlans> engines = {};     ///< of convolutions on a GPU, by node of the graph; empty: ATen's
+  std::vector<NormPlans> norms = {};       ///< of batch-norms there; empty: Tandem's kernels
   int64_t zeroChannels = 0;                ///< that images have behind their own (executor/select/channel_padding.h)
 };
 

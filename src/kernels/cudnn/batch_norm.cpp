@@ -70,12 +70,12 @@ NormCall normBackwardCall(const at::Tensor& dy, const NormActSaved& saved, bool 
           {}};
 }
 
-const EngineNorm::Pair& EngineNorm::pairFor(NormProblem problem) {
+const CudnnBatchNorm::Pair& CudnnBatchNorm::pairFor(NormProblem problem) {
   auto [place, isNew] = made_.try_emplace(
       {problem.images, problem.channels, problem.height, problem.width, static_cast<int64_t>(problem.residual)});
   if (isNew) {
     const auto ready = [&](const std::string& name) {
-      return readyEngine(enginesOf_(problem), name, problem.text(), std::string(ownKernels));
+      return buildPlan(enginesOf_(problem), name, problem.text(), std::string(ownKernels));
     };
     place->second.first = ready(chosen_.forward);
     problem.backward = true;
@@ -84,8 +84,8 @@ const EngineNorm::Pair& EngineNorm::pairFor(NormProblem problem) {
   return place->second;
 }
 
-bool EngineNorm::serves(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
-                        const NormActOptions& options) {
+bool CudnnBatchNorm::serves(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
+                            const NormActOptions& options) {
   if (x.dim() != 4 || x.size(0) != chosen_.images || !options.relu || !options.training) return false;
   if (!isElement(x.scalar_type()) || !x.is_contiguous(channelsLast)) return false;
   if (residual.defined() && !areLike(x, residual)) return false;
@@ -96,8 +96,8 @@ bool EngineNorm::serves(const at::Tensor& x, const at::Tensor& residual, const N
   return pair.first.engines && pair.second.engines;
 }
 
-at::Tensor EngineNorm::forward(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
-                               const NormActOptions& options, NormActSaved& saved) {
+at::Tensor CudnnBatchNorm::forward(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
+                                   const NormActOptions& options, NormActSaved& saved) {
   saved = {};
   saved.parameters = parameters;
   at::Tensor y = at::empty_like(x);
@@ -108,8 +108,8 @@ at::Tensor EngineNorm::forward(const at::Tensor& x, const at::Tensor& residual, 
   return y;
 }
 
-NormActGradients EngineNorm::backward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved,
-                                      bool hasResidual, const NormActOptions& options) {
+NormActGradients CudnnBatchNorm::backward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved,
+                                          bool hasResidual, const NormActOptions& options) {
   at::Tensor dy = addGradients(std::move(outputGradients)).contiguous(channelsLast);
   if (!areAligned({&dy, 1})) dy = dy.clone();
   NormActGradients result;
@@ -118,7 +118,7 @@ NormActGradients EngineNorm::backward(std::vector<at::Tensor> outputGradients, c
   return result;
 }
 
-std::vector<TuningCandidate> normForwardCandidates(const NormSubject& s, std::shared_ptr<Engines> engines) {
+std::vector<TuningCandidate> normForwardCandidates(const NormSubject& s, std::shared_ptr<ExecutionPlans> engines) {
   struct Trial {
     NormActSaved saved;
     at::Tensor y;
@@ -146,12 +146,12 @@ std::vector<TuningCandidate> normForwardCandidates(const NormSubject& s, std::sh
            isNear(trial->saved.inverseDeviation, saved.inverseDeviation) &&
            isNear(trial->call.runningMean, right.runningMean) && isNear(trial->call.runningVar, right.runningVar);
   };
-  addEngines(candidates, engines, tensors, isRight);
+  addPlans(candidates, engines, tensors, isRight);
   return candidates;
 }
 
 std::vector<TuningCandidate> normBackwardCandidates(const NormSubject& s, const RunForward& forward,
-                                                    std::shared_ptr<Engines> engines) {
+                                                    std::shared_ptr<ExecutionPlans> engines) {
   struct Trial {
     NormActSaved byKernels, byEngines;
     NormActGradients gradients;
@@ -177,7 +177,7 @@ std::vector<TuningCandidate> normBackwardCandidates(const NormSubject& s, const 
     return isNear(found.x, right.x) && isNear(found.scale, right.scale) && isNear(found.shift, right.shift) &&
            (!hasResidual || isNear(found.residual, right.residual));
   };
-  addEngines(candidates, engines, tensors, isRight);
+  addPlans(candidates, engines, tensors, isRight);
   return candidates;
 }
 

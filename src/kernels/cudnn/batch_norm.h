@@ -18,19 +18,19 @@
 namespace tandem {
 
 /// Names of a pair of engines, for batches of `images`; of none: Tandem's kernels.
-struct NormEngines {
+struct NormPlans {
   int64_t images = 0;
   std::string forward = {}, backward = {};
 
-  bool operator==(const NormEngines&) const = default;
+  bool operator==(const NormPlans&) const = default;
 };
 
 /// normAct() and its backward in training by engines, with a mask of the ReLU instead of the output. They are made at
 /// the first call for a shape, which therefore must not be recorded. For one thread.
-class EngineNorm {
+class CudnnBatchNorm {
  public:
-  explicit EngineNorm(NormEngines chosen, NormEnginesOf enginesOf = cudnnNorm)
-      : chosen_(std::move(chosen)), enginesOf_(std::move(enginesOf)) {}
+  explicit CudnnBatchNorm(NormPlans chosen, NormPlansOf plansOf = cudnnNormPlans)
+      : chosen_(std::move(chosen)), enginesOf_(std::move(plansOf)) {}
 
   /// Whether the pair computes what normAct() is asked for. Where it was chosen for that but one of the two is missing
   /// here, a warning tells of it.
@@ -46,18 +46,18 @@ class EngineNorm {
                             const NormActOptions& options);
 
  private:
-  using Pair = std::pair<ReadyEngine, ReadyEngine>;  // forward, backward
+  using Pair = std::pair<BuiltPlan, BuiltPlan>;  // forward, backward
   const Pair& pairFor(NormProblem problem);
 
-  NormEngines chosen_;
-  NormEnginesOf enginesOf_;
+  NormPlans chosen_;
+  NormPlansOf enginesOf_;
   std::map<std::array<int64_t, 5>, Pair> made_;  // by x's shape, and whether there is a residual
 };
 
 /// Of x [N, C, H, W].
 NormProblem normProblemOf(bool backward, const at::Tensor& x, bool hasResidual, const NormActOptions& options);
 
-/// What a call reads and writes, in the order of cudnnNorm(): forward into `saved`, whose running statistics are
+/// What a call reads and writes, in the order of cudnnNormPlans(): forward into `saved`, whose running statistics are
 /// written beside the old ones, backward into `result`.
 struct NormCall {
   std::vector<at::Tensor> tensors;
@@ -76,11 +76,11 @@ struct NormSubject {
 constexpr std::string_view ownKernels = "Tandem's kernels";
 
 /// The kernels, then the engines. An engine is right whose results are those of the kernels up to rounding.
-std::vector<TuningCandidate> normForwardCandidates(const NormSubject& subject, std::shared_ptr<Engines> engines);
+std::vector<TuningCandidate> normForwardCandidates(const NormSubject& subject, std::shared_ptr<ExecutionPlans> engines);
 
 /// The same of backward. `forward` runs an engine over normForwardCall()'s tensors.
 using RunForward = std::function<void(std::span<const at::Tensor>)>;
 std::vector<TuningCandidate> normBackwardCandidates(const NormSubject& subject, const RunForward& forward,
-                                                    std::shared_ptr<Engines> engines);
+                                                    std::shared_ptr<ExecutionPlans> engines);
 
 }  // namespace tandem

@@ -12,15 +12,15 @@
 
 namespace tandem {
 
-void runEngine(Engines& engines, size_t engine, int64_t workspaceBytes, std::span<const at::Tensor> tensors) {
+void executePlan(ExecutionPlans& engines, size_t engine, int64_t workspaceBytes, std::span<const at::Tensor> tensors) {
   const at::Tensor workspace = at::empty({workspaceBytes}, tensors.front().options().dtype(at::kByte));
   std::vector<void*> memory;
   for (const at::Tensor& tensor : tensors) memory.push_back(tensor.defined() ? tensor.data_ptr() : nullptr);
   engines.run(engine, memory, workspaceBytes > 0 ? workspace.data_ptr() : nullptr);
 }
 
-ReadyEngine readyEngine(std::unique_ptr<Engines> engines, const std::string& name, const std::string& operation,
-                        const std::string& instead) {
+BuiltPlan buildPlan(std::unique_ptr<ExecutionPlans> engines, const std::string& name, const std::string& operation,
+                    const std::string& instead) {
   if (engines) {
     const auto names = engines->names();
     const auto engine = static_cast<size_t>(std::ranges::find(names, name) - names.begin());
@@ -31,8 +31,8 @@ ReadyEngine readyEngine(std::unique_ptr<Engines> engines, const std::string& nam
   return {};
 }
 
-void addEngines(std::vector<TuningCandidate>& candidates, const std::shared_ptr<Engines>& engines,
-                const std::function<std::span<const at::Tensor>()>& tensors, const std::function<bool()>& isRight) {
+void addPlans(std::vector<TuningCandidate>& candidates, const std::shared_ptr<ExecutionPlans>& engines,
+              const std::function<std::span<const at::Tensor>()>& tensors, const std::function<bool()>& isRight) {
   for (size_t i = 0; i < engines->names().size(); ++i) {
     const auto bytes = std::make_shared<int64_t>(0);
     const auto prepare = [=] {
@@ -40,13 +40,13 @@ void addEngines(std::vector<TuningCandidate>& candidates, const std::shared_ptr<
       *bytes = needed.value_or(0);
       return needed;
     };
-    candidates.push_back({engines->names()[i], prepare, [=] { runEngine(*engines, i, *bytes, tensors()); }, isRight});
+    candidates.push_back({engines->names()[i], prepare, [=] { executePlan(*engines, i, *bytes, tensors()); }, isRight});
   }
 }
 
 bool areAligned(std::span<const at::Tensor> tensors) {
   return std::ranges::all_of(tensors, [](const at::Tensor& tensor) {
-    return !tensor.defined() || reinterpret_cast<uintptr_t>(tensor.const_data_ptr()) % engineAlignment == 0;
+    return !tensor.defined() || reinterpret_cast<uintptr_t>(tensor.const_data_ptr()) % planAlignment == 0;
   });
 }
 

@@ -15,24 +15,24 @@ namespace tandem {
 
 /// Enqueues an engine that prepare() gave these bytes for, with workspace of libtorch's allocator on the tensors'
 /// device. An undefined tensor is a null pointer.
-void runEngine(Engines& engines, size_t engine, int64_t workspaceBytes, std::span<const at::Tensor> tensors);
+void executePlan(ExecutionPlans& engines, size_t engine, int64_t workspaceBytes, std::span<const at::Tensor> tensors);
 
 /// An engine that is ready to run, or none.
-struct ReadyEngine {
-  std::unique_ptr<Engines> engines;  ///< null: none
+struct BuiltPlan {
+  std::unique_ptr<ExecutionPlans> engines;  ///< null: none
   size_t engine = 0;
   int64_t workspaceBytes = 0;
 
-  void run(std::span<const at::Tensor> tensors) const { runEngine(*engines, engine, workspaceBytes, tensors); }
+  void run(std::span<const at::Tensor> tensors) const { executePlan(*engines, engine, workspaceBytes, tensors); }
 };
 
 /// The one of that name. Where it does not serve a warning says so, and that `instead` runs.
-ReadyEngine readyEngine(std::unique_ptr<Engines> engines, const std::string& name, const std::string& operation,
-                        const std::string& instead);
+BuiltPlan buildPlan(std::unique_ptr<ExecutionPlans> engines, const std::string& name, const std::string& operation,
+                    const std::string& instead);
 
 /// Adds the engines to an operation's candidates, over the tensors that `tensors` gives at each run.
-void addEngines(std::vector<TuningCandidate>& candidates, const std::shared_ptr<Engines>& engines,
-                const std::function<std::span<const at::Tensor>()>& tensors, const std::function<bool()>& isRight);
+void addPlans(std::vector<TuningCandidate>& candidates, const std::shared_ptr<ExecutionPlans>& engines,
+              const std::function<std::span<const at::Tensor>()>& tensors, const std::function<bool()>& isRight);
 
 /// Where engines ask for memory to begin; undefined tensors do.
 bool areAligned(std::span<const at::Tensor> tensors);

@@ -40,29 +40,29 @@ const at::Tensor& resultOf(ConvolutionPass pass, const ConvolutionTensors& t) {
 
 constexpr size_t passes = 3;
 
-class EngineConvolution final : public Convolution {
+class CudnnConvolution final : public Convolution {
  public:
-  EngineConvolution(const ConvolutionGeometry& geometry, ConvolutionParameters parameters, PassEngines engines,
-                    EnginesOf enginesOf)
-      : g_(geometry), p_(std::move(parameters)), chosen_(std::move(engines)), enginesOf_(std::move(enginesOf)) {}
+  CudnnConvolution(const ConvolutionGeometry& geometry, ConvolutionParameters parameters, PassPlans engines,
+                   ConvPlansOf plansOf)
+      : g_(geometry), p_(std::move(parameters)), chosen_(std::move(engines)), enginesOf_(std::move(plansOf)) {}
 
   void weightsChanged() override {}  // they are read as they lie
 
   at::Tensor forward(const at::Tensor& x) override {
-    const ReadyEngine* const engine = engineFor(ConvolutionPass::forward, x);
+    const BuiltPlan* const engine = engineFor(ConvolutionPass::forward, x);
     const at::Tensor y = engine != nullptr ? forwardBy(*engine, x, nullptr) : at::Tensor();
     return y.defined() ? y : forwardByAten(g_, x, p_.weight, p_.bias);
   }
 
   at::Tensor forwardWithSums(const at::Tensor& x, ChannelSums& sums) override {
     sums = {};
-    const ReadyEngine* const engine = engineFor(ConvolutionPass::forward, x, /*sums=*/true);
+    const BuiltPlan* const engine = engineFor(ConvolutionPass::forward, x, /*sums=*/true);
     const at::Tensor y = engine != nullptr ? forwardBy(*engine, x, &sums) : at::Tensor();
     return y.defined() ? y : forward(x);
   }
 
   at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override {
-    const ReadyEngine* const engine = engineFor(ConvolutionPass::inputGradient, x);
+    const BuiltPlan* const engine = engineFor(ConvolutionPass::inputGradient, x);
     if (engine != nullptr) {
       const ConvolutionTensors tensors{at::empty_like(x), p_.weight, dy};
       if (areAligned(inOrder(tensors))) {
@@ -75,7 +75,7 @@ class EngineConvolution final : public Convolution {
 
   void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override {
     const at::Tensor& gradient = p_.weightGradient;
-    const ReadyEngine* const engine = engineFor(ConvolutionPass::weightGradient, x);
+    const BuiltPlan* const engine = engineFor(ConvolutionPass::weightGradient, x);
     const bool direct = gradient.scalar_type() == x.scalar_type() && gradient.is_contiguous(channelsLast);
     const ConvolutionTensors tensors{x, direct || engine == nullptr ? gradient : at::empty_like(p_.weight), dy};
     if (engine != nullptr && areAligned(inOrder(tensors))) {
@@ -92,23 +92,23 @@ class EngineConvolution final : public Convolution {
     return tandem::problemOf(pass, g_, x.scalar_type(), x.sizes(), p_.weight.sizes());
   }
   /// Null: another's sample.
-  const ReadyEngine* engineFor(ConvolutionPass pass, const at::Tensor& x, bool sums = false) {
+  const BuiltPlan* engineFor(ConvolutionPass pass, const at::Tensor& x, bool sums = false) {
     const auto at = sums ? passes : static_cast<size_t>(pass);
     const std::string& name = sums ? chosen_.withSums : chosen_.names[at];
-    if (name.empty() || name == atenEngine) return nullptr;
+    if (name.empty() || name == atenName) return nullptr;
     if (x.size(0) != chosen_.images || x.scalar_type() != p_.weight.scalar_type()) return nullptr;
     auto [place, isNew] = made_[at].try_emplace(x.sizes().vec());
     if (isNew) {
       ConvolutionProblem problem = problemOf(pass, x);
       problem.sums = sums;
-      place->second = readyEngine(enginesOf_(problem), name, problem.text(),
-                                  sums ? "the convolution without sums" : "ATen's convolution");
+      place->second = buildPlan(enginesOf_(problem), name, problem.text(),
+                                sums ? "the convolution without sums" : "ATen's convolution");
     }
     return place->second.engines ? &place->second : nullptr;
   }
 
   /// Undefined, and so are the sums, where memory does not serve the engine. `sums` null: not asked for.
-  at::Tensor forwardBy(const ReadyEngine& engine, const at::Tensor& x, ChannelSums* sums) const {
+  at::Tensor forwardBy(const BuiltPlan& engine, const at::Tensor& x, ChannelSums* sums) const {
     const ConvolutionProblem problem = problemOf(ConvolutionPass::forward, x);
     at::Tensor y = at::empty({problem.images, problem.outputs, problem.outputHeight(), problem.outputWidth()},
                              x.options().memory_format(channelsLast));
@@ -126,21 +126,21 @@ class EngineConvolution final : public Convolution {
 
   ConvolutionGeometry g_;
   ConvolutionParameters p_;
-  PassEngines chosen_;
-  EnginesOf enginesOf_;
+  PassPlans chosen_;
+  ConvPlansOf enginesOf_;
   // By pass, behind them forward with sums; then by the shape of x.
-  std::array<std::map<std::vector<int64_t>, ReadyEngine>, passes + 1> made_;
+  std::array<std::map<std::vector<int64_t>, BuiltPlan>, passes + 1> made_;
 };
 
 }  // namespace
 
-std::unique_ptr<Convolution> makeEngineConvolution(const ConvolutionGeometry& geometry,
-                                                   const ConvolutionParameters& parameters, PassEngines engines,
-                                                   EnginesOf enginesOf) {
+std::unique_ptr<Convolution> makeCudnnConvolution(const ConvolutionGeometry& geometry,
+                                                  const ConvolutionParameters& parameters, PassPlans engines,
+                                                  ConvPlansOf plansOf) {
   const at::Tensor& weight = parameters.weight;
   if (!hasEqualPadding(geometry) || geometry.blockedOutput || !isElement(weight.scalar_type())) return nullptr;
   if (weight.dim() != 4 || !weight.is_contiguous(channelsLast)) return nullptr;
-  return std::make_unique<EngineConvolution>(geometry, parameters, std::move(engines), std::move(enginesOf));
+  return std::make_unique<CudnnConvolution>(geometry, parameters, std::move(engines), std::move(plansOf));
 }
 
 std::vector<at::Tensor> inOrder(const ConvolutionTensors& t) {
@@ -150,17 +150,17 @@ std::vector<at::Tensor> inOrder(const ConvolutionTensors& t) {
 
 std::vector<TuningCandidate> convolutionCandidates(ConvolutionPass pass, const ConvolutionGeometry& geometry,
                                                    const ConvolutionTensors& tensors,
-                                                   std::shared_ptr<Engines> engines) {
+                                                   std::shared_ptr<ExecutionPlans> engines) {
   std::vector<TuningCandidate> candidates;
   candidates.push_back(
-      {std::string(atenEngine), [] { return std::optional<int64_t>(0); }, [=] { byAten(pass, geometry, tensors); }});
+      {std::string(atenName), [] { return std::optional<int64_t>(0); }, [=] { byAten(pass, geometry, tensors); }});
   if (!engines || !areAligned(inOrder(tensors))) return candidates;
   const auto expected = std::make_shared<at::Tensor>();
   const auto isRight = [=] {
     if (!expected->defined()) *expected = byAten(pass, geometry, tensors);
     return isNear(resultOf(pass, tensors), *expected);
   };
-  addEngines(
+  addPlans(
       candidates, engines, [all = inOrder(tensors)]() -> std::span<const at::Tensor> { return all; }, isRight);
   return candidates;
 }

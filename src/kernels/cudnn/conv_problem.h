@@ -37,6 +37,6 @@ ConvolutionProblem problemOf(ConvolutionPass pass, const ConvolutionGeometry& ge
 /// Of cuDNN's graph API. Tensors: x, weight, y (or their gradients), of which the pass writes y, x or weight; with sums
 /// also sum and squares, [outputs] fp32. Null for what it does not serve, and in a build without it. REQUIRES: a GPU,
 /// equal padding on both sides.
-std::unique_ptr<Engines> cudnnConvolution(const ConvolutionProblem& problem);
+std::unique_ptr<ExecutionPlans> cudnnConvPlans(const ConvolutionProblem& problem);
 
 }  // namespace tandem

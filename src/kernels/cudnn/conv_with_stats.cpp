@@ -10,19 +10,19 @@
 namespace tandem {
 namespace {
 
-void runApart(const SumsSubject& s) {
+void runApart(const StatsSubject& s) {
   NormActSaved saved;
   normAct(s.convolution->forward(s.tensors.x), s.residual, s.parameters, s.options, saved);
 }
 
 /// What of normAct() is left where the sums are known.
-void runRest(const SumsSubject& s) {
+void runRest(const StatsSubject& s) {
   NormActSaved saved;
   normActStatistics(s.tensors.y, s.tensors.sums, s.parameters, s.options, saved);
   normActAgain(s.tensors.y, s.residual, s.options, saved);
 }
 
-bool isRight(const SumsSubject& s, const at::Tensor& y) {
+bool isRight(const StatsSubject& s, const at::Tensor& y) {
   const auto [variance, mean] = at::var_mean(y.to(at::kFloat), {0, 2, 3}, /*unbiased=*/false);
   const ChannelMoments found = momentsOf(s.tensors.sums, y.numel() / y.size(1));
   return isNear(s.tensors.y, y) && isNear(found.mean.to(at::kFloat), mean) &&
@@ -31,7 +31,7 @@ bool isRight(const SumsSubject& s, const at::Tensor& y) {
 
 }  // namespace
 
-std::vector<TuningCandidate> sumsCandidates(const SumsSubject& s, const std::shared_ptr<Engines>& engines) {
+std::vector<TuningCandidate> statsCandidates(const StatsSubject& s, const std::shared_ptr<ExecutionPlans>& engines) {
   std::vector<TuningCandidate> candidates;
   candidates.push_back({concat("apart, by ", s.name), [] { return std::optional<int64_t>(0); }, [=] { runApart(s); }});
   const std::vector<at::Tensor> tensors = inOrder(s.tensors);
@@ -41,7 +41,7 @@ std::vector<TuningCandidate> sumsCandidates(const SumsSubject& s, const std::sha
     if (!expected->defined()) *expected = s.convolution->forward(s.tensors.x);
     return isRight(s, *expected);
   };
-  addEngines(
+  addPlans(
       candidates, engines, [=]() -> std::span<const at::Tensor> { return tensors; }, right);
   for (size_t i = 1; i < candidates.size(); ++i) {
     candidates[i].run = [=, engine = candidates[i].run] {

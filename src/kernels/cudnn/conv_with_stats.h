@@ -11,7 +11,7 @@
 namespace tandem {
 
 /// Memory to try a convolution and the batch-norm behind it in, forward in training.
-struct SumsSubject {
+struct StatsSubject {
   std::shared_ptr<Convolution> convolution;  ///< as it runs without sums; engines are compared with it
   std::string name;                          ///< of what computes it
   ConvolutionTensors tensors;                ///< sums among them
@@ -23,6 +23,7 @@ struct SumsSubject {
 /// The convolution and then normAct(), "apart, by " its name; then for each engine, under its name, the convolution
 /// with sums and what of normAct() is left to do. An engine is right whose output, and mean and variance by its sums,
 /// are those of the convolution up to rounding.
-std::vector<TuningCandidate> sumsCandidates(const SumsSubject& subject, const std::shared_ptr<Engines>& engines);
+std::vector<TuningCandidate> statsCandidates(const StatsSubject& subject,
+                                             const std::shared_ptr<ExecutionPlans>& engines);
 
 }  // namespace tandem

@@ -28,9 +28,9 @@ struct NormProblem {
 /// 1 / sqrt(variance + epsilon), the new running mean and variance, mask; backward: dy, mask, x, scale, the mean and
 /// the inverse deviation of forward, dx, gradients of scale and shift, the residual's gradient (null without). Null for
 /// what it does not serve, and in a build without it. REQUIRES: a GPU.
-std::unique_ptr<Engines> cudnnNorm(const NormProblem& problem);
+std::unique_ptr<ExecutionPlans> cudnnNormPlans(const NormProblem& problem);
 
 /// Where engines come from.
-using NormEnginesOf = std::function<std::unique_ptr<Engines>(const NormProblem&)>;
+using NormPlansOf = std::function<std::unique_ptr<ExecutionPlans>(const NormProblem&)>;
 
 }  // namespace tandem

@@ -35,7 +35,7 @@ std::vector<const Entry*> candidates(std::span<const Entry> all, const std::stri
   return found;
 }
 
-KernelTrial trialOf(const RunPlan& plan) {
+CpuKernelTrial trialOf(const RunPlan& plan) {
   const Config& config = plan.config;
   const ExecutorEntry& executor = find(executors(), config.executor, "--executor");
   const auto layoutServes = [&](const LayoutEntry& layout) {
@@ -45,7 +45,7 @@ KernelTrial trialOf(const RunPlan& plan) {
   const auto algorithmServes = [&](const ConvolutionAlgorithm& algorithm) {
     return !config.deterministic || &algorithm == &convolutionAlgorithms().front();
   };
-  KernelTrial trial;
+  CpuKernelTrial trial;
   trial.compute = precisionOf(config).compute;
   trial.images = plan.replicaBatch / config.accumulate;
   trial.layouts = candidates(layouts(), config.layout, "--layout", layoutServes);
@@ -53,16 +53,16 @@ KernelTrial trialOf(const RunPlan& plan) {
   return trial;
 }
 
-KernelChoice kernelsOn(const RunPlan& plan, const Graph& graph) {
+CpuKernelChoice cpuKernelsOn(const RunPlan& plan, const Graph& graph) {
   const std::vector<Device> replicas = devicesOf(plan);
   std::vector<Device> apart;
   for (const size_t i : replicasApart(plan.cores)) apart.push_back(replicas[i]);
   DeviceThreads threads(apart);
-  KernelTrial trial = trialOf(plan);
+  CpuKernelTrial trial = trialOf(plan);
   trial.threads = plan.cores.threadsPerReplica;
   trial.machine = concat(cpuKind(textOf("/proc/cpuinfo")), ", ", threads.count(), " x ", trial.threads, " threads");
   TimingCache cache(timingCacheFile());
-  return fastestKernels(graph, trial, threads, cache);
+  return fastestCpuKernels(graph, trial, threads, cache);
 }
 
 /// The host's work counts where the GPU waits for it.
@@ -80,13 +80,13 @@ std::string gpuMachine(const RunPlan& plan) {
   const auto& [gpu, driverVersion] =
       std::pair(cudaFacts().gpus.at(static_cast<size_t>(plan.cudaDevices.front())), cudaFacts().driverVersion);
   return concat(gpu.name, ", compute capability ", capabilityText(gpu.capability), ", driver of CUDA ",
-                driverVersion / 1000, '.', driverVersion % 1000 / 10, ", ", engineLibrary(), ", libtorch ",
+                driverVersion / 1000, '.', driverVersion % 1000 / 10, ", ", cudnnVersions(), ", libtorch ",
                 TORCH_VERSION);
 }
 
 /// `device`, which outlives it, is the first replica's.
-EngineTrial engineTrial(const Device& device, const RunPlan& plan) {
-  EngineTrial trial;
+GpuKernelTrial gpuKernelTrial(const Device& device, const RunPlan& plan) {
+  GpuKernelTrial trial;
   trial.compute = precisionOf(plan.config).compute;
   trial.images = plan.replicaBatch / plan.config.accumulate;
   trial.device = device.torch();
@@ -98,27 +98,27 @@ EngineTrial engineTrial(const Device& device, const RunPlan& plan) {
   return trial;
 }
 
-EngineChoice enginesOn(const Device& device, const RunPlan& plan, const Graph& graph, int64_t zeros) {
+GpuKernelChoice gpuKernelsOn(const Device& device, const RunPlan& plan, const Graph& graph, int64_t zeros) {
   device.bind();
-  EngineTrial trial = engineTrial(device, plan);
+  GpuKernelTrial trial = gpuKernelTrial(device, plan);
   trial.zeroChannels = zeros;
   TimingCache cache(timingCacheFile());
-  EngineChoice choice = fastestEngines(graph, trial, cache);
+  GpuKernelChoice choice = fastestGpuKernels(graph, trial, cache);
   device.forgetMemory();
   return choice;
 }
 
-bool choosesEngines(const RunPlan& plan) {
+bool choosesGpuKernels(const RunPlan& plan) {
   const Config& config = plan.config;
   return !plan.cudaDevices.empty() && find(executors(), config.executor, "--executor").choosesKernels &&
          layoutOf(config).format == at::MemoryFormat::ChannelsLast && config.convolution == "auto" &&
-         !config.deterministic && !engineLibrary().empty();
+         !config.deterministic && !cudnnVersions().empty();
 }
 
 std::string noteOf(const KernelSelection& kernels, const Graph& graph, double gain, bool fromCache) {
   std::vector<std::string> passes;
   for (const auto& [name, count] : passesOf(kernels, graph)) passes.push_back(concat(count, ' ', name));
-  const auto norms = std::ranges::count_if(kernels.norms, [](const NormEngines& norm) { return norm.images > 0; });
+  const auto norms = std::ranges::count_if(kernels.norms, [](const NormPlans& norm) { return norm.images > 0; });
   return concat("convolutions run in ", kernels.layout->name, ", their passes by ", join(passes),
                 norms > 0 ? concat(", ", norms, " batch-norms by cuDNN") : "", ": ", fixed(gain, 2),
                 " times as fast as ", kernels.engines.empty() ? "the first of each" : "ATen and Tandem's kernels",
@@ -136,10 +136,10 @@ KernelSelection noted(KernelSelection kernels, const Choice& choice, const Graph
 KernelSelection convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t zeros) {
   const ExecutorEntry& executor = find(executors(), plan.config.executor, "--executor");
   const LayoutEntry& layout = layoutOf(plan.config);
-  if (choosesEngines(plan)) {
+  if (choosesGpuKernels(plan)) {
     const Device device = devicesOf(plan).front();
     const auto choice =
-        std::async(std::launch::async, enginesOn, device, std::cref(plan), std::cref(graph), zeros).get();
+        std::async(std::launch::async, gpuKernelsOn, device, std::cref(plan), std::cref(graph), zeros).get();
     return noted({&layout, {}, "", choice.engines, choice.norms}, choice, graph);
   }
   const at::DeviceType type = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA;
@@ -148,26 +148,26 @@ KernelSelection convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t 
     return {
         &layout, {}, ofAnother ? concat("convolutions are ATen's: Tandem's own take no ", plan.config.precision) : ""};
   }
-  const KernelChoice choice = kernelsOn(plan, graph);
+  const CpuKernelChoice choice = cpuKernelsOn(plan, graph);
   return noted({choice.layout, choice.algorithms, ""}, choice, graph);
 }
 
 PaddingChoice paddingOn(const Device& device, const RunPlan& plan, const Graph& graph) {
   device.bind();
   TimingCache cache(timingCacheFile());
-  const EngineTrial engines = engineTrial(device, plan);
+  const GpuKernelTrial engines = gpuKernelTrial(device, plan);
   PaddingTrial trial{.precision = &precisionOf(plan.config),
                      .layout = layoutOf(plan.config),
                      .images = engines.images,
                      .device = engines.device,
                      .machine = engines.rule.where,
                      .secondsOf = engines.rule.secondsOf};
-  if (choosesEngines(plan)) {
+  if (choosesGpuKernels(plan)) {
     trial.engines = [&](const Graph& stem, int64_t images, int64_t zeros) {
-      EngineTrial own = engines;
+      GpuKernelTrial own = engines;
       own.images = images, own.zeroChannels = zeros;
       own.forwardOnly = false;  // paddings are compared in training steps
-      return fastestEngines(stem, own, cache).engines;
+      return fastestGpuKernels(stem, own, cache).engines;
     };
   }
   PaddingChoice choice = fastestImagePadding(graph, trial, cache);
@@ -211,7 +211,7 @@ void setNumerics(const Config& config) {
 
 }  // namespace
 
-KernelSelection usedKernels(const RunPlan& plan, const Graph& graph) {
+KernelSelection selectKernels(const RunPlan& plan, const Graph& graph) {
   setNumerics(plan.config);
   const UsedPadding padding = paddingOf(plan, graph);
   KernelSelection kernels = convolutionsOf(plan, graph, padding.zeroChannels);

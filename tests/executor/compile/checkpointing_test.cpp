@@ -63,10 +63,10 @@ ExecutorOptions optionsOf(const Graph& graph, const Setting& setting) {
                           .dropoutSeed = 7,
                           .recompute = setting.recompute};
   if (setting.sums == nullptr) return options;
-  const std::string aten(atenEngine);
+  const std::string aten(atenName);
   options.engines.assign(graph.nodes().size(), {setting.images, {aten, aten, aten}, "plain"});
-  options.enginesOf = [log = setting.sums](const ConvolutionProblem& problem) -> std::unique_ptr<Engines> {
-    return std::make_unique<StandInEngines>(problem, *log);
+  options.plansOf = [log = setting.sums](const ConvolutionProblem& problem) -> std::unique_ptr<ExecutionPlans> {
+    return std::make_unique<StandInPlans>(problem, *log);
   };
   return options;
 }

@@ -212,7 +212,7 @@ TEST_F(PaddingChoiceTest, EachWidthRunsByEnginesOfItsOwn) {
   trial_.engines = [&](const Graph& stem, int64_t images, int64_t zeros) {
     EXPECT_EQ(images, trial_.images);
     asked.emplace_back(stem.node(stem.output()).attributes.kernelH, zeros);
-    return std::vector<PassEngines>();
+    return std::vector<PassPlans>();
   };
   EXPECT_FALSE(fastestImagePadding(net, trial_, cache).fromCache) << "times of ATen say nothing of engines";
   EXPECT_EQ(asked, (std::vector<std::pair<int64_t, int64_t>>{{3, 0}, {3, 1}, {3, 5}, {1, 0}, {1, 1}, {1, 5}}));

@@ -37,9 +37,9 @@ class KernelChoiceTest : public testing::Test {
   }
 
   /// The choice when every measurement that holds `words[i]` in its key came out as `seconds[i]`, the others as 1.
-  KernelChoice choiceIf(const std::vector<std::pair<std::string, std::string>>& seconds) {
+  CpuKernelChoice choiceIf(const std::vector<std::pair<std::string, std::string>>& seconds) {
     TimingCache fresh(file_);
-    fastestKernels(graph_, trial_, threads_, fresh);
+    fastestCpuKernels(graph_, trial_, threads_, fresh);
     changeMeasurements(file_, [&](const std::string& line) {
       std::string numbers = line.starts_with("batch_norm") ? "1" : "1 1 1 1 1 1";
       for (const auto& row : seconds) {
@@ -48,11 +48,11 @@ class KernelChoiceTest : public testing::Test {
       return numbers;
     });
     TimingCache cache(file_);
-    return fastestKernels(graph_, trial_, threads_, cache);
+    return fastestCpuKernels(graph_, trial_, threads_, cache);
   }
 
   Graph graph_ = twoConvolutions();
-  KernelTrial trial_;
+  CpuKernelTrial trial_;
   DeviceThreads threads_{{Device::cpu(0, {}, 1), Device::cpu(1, {}, 1)}};
   std::filesystem::path file_;
 };
@@ -60,15 +60,15 @@ class KernelChoiceTest : public testing::Test {
 TEST_F(KernelChoiceTest, MeasuresEachLayerOnce) {
   TimingCache cache{{}};
   const Graph graph = twoConvolutions();
-  EXPECT_FALSE(fastestKernels(graph, trial_, threads_, cache).fromCache);
-  EXPECT_TRUE(fastestKernels(graph, trial_, threads_, cache).fromCache);
-  KernelTrial other = trial_;
+  EXPECT_FALSE(fastestCpuKernels(graph, trial_, threads_, cache).fromCache);
+  EXPECT_TRUE(fastestCpuKernels(graph, trial_, threads_, cache).fromCache);
+  CpuKernelTrial other = trial_;
   other.machine = "another one";
-  EXPECT_FALSE(fastestKernels(graph, other, threads_, cache).fromCache);
+  EXPECT_FALSE(fastestCpuKernels(graph, other, threads_, cache).fromCache);
   other.machine = trial_.machine, other.compute = at::kBFloat16;
-  EXPECT_FALSE(fastestKernels(graph, other, threads_, cache).fromCache);
+  EXPECT_FALSE(fastestCpuKernels(graph, other, threads_, cache).fromCache);
   other.compute = trial_.compute, other.layouts.pop_back();
-  EXPECT_TRUE(fastestKernels(graph, other, threads_, cache).fromCache);
+  EXPECT_TRUE(fastestCpuKernels(graph, other, threads_, cache).fromCache);
 }
 
 // Of gemm alone every pass counts for its layout, of gemm beside direct only the one that is not direct's.
@@ -76,9 +76,9 @@ TEST_F(KernelChoiceTest, WhatWasMeasuredOfAnAlgorithmsOwnPassesIsNotTakenForAll)
   trial_.layouts.pop_back();
   trial_.algorithms = {algorithm("direct"), algorithm("gemm"), algorithm("winograd")};
   TimingCache cache(file_);
-  fastestKernels(graph_, trial_, threads_, cache);
+  fastestCpuKernels(graph_, trial_, threads_, cache);
   trial_.algorithms.erase(trial_.algorithms.begin());
-  EXPECT_FALSE(fastestKernels(graph_, trial_, threads_, cache).fromCache);
+  EXPECT_FALSE(fastestCpuKernels(graph_, trial_, threads_, cache).fromCache);
 }
 
 TEST_F(KernelChoiceTest, AnotherLayoutMustWinByMoreThanOnePercent) {
@@ -90,7 +90,7 @@ TEST_F(KernelChoiceTest, AnotherLayoutMustWinByMoreThanOnePercent) {
   for (const Row& row :
        {Row{"0.5 0.5 0.5 0.5 0.5 0.5", "blocked", 2}, Row{"0.995 0.995 0.995 0.995 0.995 0.995", "nhwc", 1},
         Row{"1.5 1.5 1.5 1.5 1.5 1.5", "nhwc", 1}}) {
-    const KernelChoice choice = choiceIf({{"blocked", row.seconds}});
+    const CpuKernelChoice choice = choiceIf({{"blocked", row.seconds}});
     EXPECT_TRUE(choice.fromCache);
     EXPECT_EQ(choice.layout->name, row.layout) << row.seconds;
     EXPECT_DOUBLE_EQ(choice.gain, row.gain) << row.seconds;
@@ -102,13 +102,13 @@ TEST_F(KernelChoiceTest, ABatchNormBehindAConvolutionCountsForItsLayout) {
   const std::vector<std::pair<std::string, std::string>> seconds{{"Float | blocked\t", "0.5"}};
   EXPECT_EQ(choiceIf(seconds).layout->name, "nhwc") << "no batch-norm follows";
   graph_.add("batch_norm", "norm", {graph_.output()});
-  const KernelChoice choice = choiceIf(seconds);
+  const CpuKernelChoice choice = choiceIf(seconds);
   EXPECT_EQ(choice.layout->name, "blocked");
   EXPECT_DOUBLE_EQ(choice.gain, 1);
 }
 
 TEST_F(KernelChoiceTest, EachPassTakesTheAlgorithmThatWinsThere) {
-  const KernelChoice choice = choiceIf({{"winograd", "0.5 0.99 0.9 0.5 0.99 0.9"}, {"blocked", "2 2 2 2 2 2"}});
+  const CpuKernelChoice choice = choiceIf({{"winograd", "0.5 0.99 0.9 0.5 0.99 0.9"}, {"blocked", "2 2 2 2 2 2"}});
   EXPECT_EQ(choice.layout->name, "nhwc");
   const PassAlgorithms onlyDirect{algorithm("direct"), algorithm("direct"), algorithm("direct")};
   EXPECT_EQ(choice.algorithms.at(1), onlyDirect);
@@ -131,7 +131,7 @@ TEST_F(KernelChoiceTest, OneOfEachIsNotMeasured) {
   trial_.layouts.pop_back();
   trial_.algorithms = {algorithm("winograd")};
   TimingCache cache(file_);
-  const KernelChoice choice = fastestKernels(twoConvolutions(), trial_, threads_, cache);
+  const CpuKernelChoice choice = fastestCpuKernels(twoConvolutions(), trial_, threads_, cache);
   EXPECT_FALSE(std::filesystem::exists(file_));
   EXPECT_EQ(choice.algorithms.at(1)[0]->name, "direct") << "winograd does not serve three channels";
   EXPECT_EQ(choice.algorithms.at(2)[0]->name, "winograd");
@@ -140,7 +140,7 @@ TEST_F(KernelChoiceTest, OneOfEachIsNotMeasured) {
 TEST_F(KernelChoiceTest, OnlyThePassesThatAnAlgorithmServes) {
   trial_.layouts.pop_back();
   trial_.algorithms = {algorithm("direct"), algorithm("gemm")};
-  const KernelChoice choice = choiceIf({{"gemm", "0.5 0.5 0.5 0.5 0.5 0.5"}});
+  const CpuKernelChoice choice = choiceIf({{"gemm", "0.5 0.5 0.5 0.5 0.5 0.5"}});
   const PassAlgorithms weightGradient{algorithm("direct"), algorithm("direct"), algorithm("gemm")};
   EXPECT_EQ(choice.algorithms.at(2), weightGradient);
   EXPECT_DOUBLE_EQ(choice.gain, 6 / 5.0);

@@ -55,29 +55,29 @@ class EngineChoiceTest : public testing::Test {
       log_.runs.clear();
       call();
       ++timed_;
-      const std::string engine = log_.runs.empty() ? std::string(atenEngine) : log_.runs.back();
+      const std::string engine = log_.runs.empty() ? std::string(atenName) : log_.runs.back();
       for (const auto& [words, seconds] : seconds_) {
         if (log_.problem.find(words.first) != std::string::npos && words.second == engine) return seconds;
       }
       return 1.0;
     };
-    trial_.engines = [this](const ConvolutionProblem& problem) -> std::unique_ptr<Engines> {
+    trial_.engines = [this](const ConvolutionProblem& problem) -> std::unique_ptr<ExecutionPlans> {
       if (!hasEngines_ || (problem.sums && !hasSums_)) return nullptr;
-      return std::make_unique<StandInEngines>(problem, log_);
+      return std::make_unique<StandInPlans>(problem, log_);
     };
-    trial_.norms = [this](const NormProblem& problem) -> std::unique_ptr<Engines> {
+    trial_.norms = [this](const NormProblem& problem) -> std::unique_ptr<ExecutionPlans> {
       if (!hasEngines_) return nullptr;
-      return std::make_unique<StandInEngines>(problem, log_);
+      return std::make_unique<StandInPlans>(problem, log_);
     };
   }
-  EngineChoice choice(TimingCache& cache) { return fastestEngines(graph_, trial_, cache); }
-  EngineChoice choice() {
+  GpuKernelChoice choice(TimingCache& cache) { return fastestGpuKernels(graph_, trial_, cache); }
+  GpuKernelChoice choice() {
     TimingCache nowhere{std::filesystem::path()};
     return choice(nowhere);
   }
 
   Graph graph_ = fourConvolutions();
-  EngineTrial trial_;
+  GpuKernelTrial trial_;
   EngineLog log_;
   std::map<std::pair<std::string, std::string>, double> seconds_;
   bool hasEngines_ = true, hasSums_ = false;
@@ -93,7 +93,7 @@ TEST_F(EngineChoiceTest, EachPassTakesTheEngineThatWinsThere) {
               {{"input gradient", "roomy"}, 0.25},
               {{"weight gradient", "plain"}, 0.99},
               {{"3x8x8->16", "roomy"}, 0.1}};
-  const EngineChoice choice = this->choice();
+  const GpuKernelChoice choice = this->choice();
   EXPECT_EQ(choice.engines.at(1).names, (Names{"roomy", "ATen", "roomy"})) << "nobody asks for the images' gradient";
   EXPECT_EQ(choice.engines.at(2).names, (Names{"plain", "roomy", "ATen"}));
   EXPECT_EQ(choice.engines.at(3).names, choice.engines.at(2).names);
@@ -115,16 +115,16 @@ TEST_F(EngineChoiceTest, WhatComputesSomethingElseIsNotTaken) {
 
 TEST_F(EngineChoiceTest, NormsTakeThePairThatWinsTogether) {
   graph_ = fourNorms();
-  const auto pairOf = [](const EngineChoice& choice, const Graph& graph, std::string_view name) {
+  const auto pairOf = [](const GpuKernelChoice& choice, const Graph& graph, std::string_view name) {
     for (size_t i = 0; i < graph.nodes().size(); ++i) {
       if (graph.nodes()[i].name == name) return choice.norms.at(i);
     }
-    return NormEngines{-1, "", ""};
+    return NormPlans{-1, "", ""};
   };
-  const NormEngines none;
+  const NormPlans none;
   seconds_ = {{{"relu, forward", "plain"}, 1.2}, {{"relu, forward", "roomy"}, 1.1}, {{"relu, backward", "plain"}, 0.5}};
-  EngineChoice choice = this->choice();
-  const NormEngines pair{2, "roomy", "plain"};
+  GpuKernelChoice choice = this->choice();
+  const NormPlans pair{2, "roomy", "plain"};
   EXPECT_EQ(pairOf(choice, graph_, "n1"), pair);
   EXPECT_EQ(pairOf(choice, graph_, "n2"), pair);
   EXPECT_EQ(pairOf(choice, graph_, "n3"), pair);
@@ -133,7 +133,7 @@ TEST_F(EngineChoiceTest, NormsTakeThePairThatWinsTogether) {
   EXPECT_EQ(pairOf(this->choice(), graph_, "n1"), none) << "no gain";
   seconds_ = {{{"relu", "plain"}, 0.5}, {{"relu", "roomy"}, 0.6}};
   log_.wrong = concat("plain");
-  EXPECT_EQ(pairOf(this->choice(), graph_, "n3"), (NormEngines{2, "roomy", "roomy"}));
+  EXPECT_EQ(pairOf(this->choice(), graph_, "n3"), (NormPlans{2, "roomy", "roomy"}));
   trial_.norms = {};
   EXPECT_EQ(pairOf(this->choice(), graph_, "n1"), none) << "not asked for";
 }
@@ -142,10 +142,10 @@ TEST_F(EngineChoiceTest, NormsAreMeasuredOnce) {
   graph_ = fourNorms();
   TimingCache cache{std::filesystem::path()};
   seconds_ = {{{"relu", "plain"}, 0.5}};
-  const EngineChoice first = choice(cache);
+  const GpuKernelChoice first = choice(cache);
   EXPECT_FALSE(first.fromCache);
   timed_ = 0;
-  const EngineChoice again = choice(cache);
+  const GpuKernelChoice again = choice(cache);
   EXPECT_TRUE(again.fromCache);
   EXPECT_EQ(timed_, 0);
   EXPECT_EQ(again.norms, first.norms);
@@ -159,19 +159,19 @@ class SumsChoiceTest : public EngineChoiceTest {
     graph_ = fourNorms();
     hasSums_ = true;
   }
-  static std::string engineOf(const EngineChoice& choice, const Graph& graph) {
+  static std::string engineOf(const GpuKernelChoice& choice, const Graph& graph) {
     return choice.engines.at(static_cast<size_t>(nodeOf(graph, "a"))).withSums;
   }
-  static NormEngines normOf(const EngineChoice& choice, const Graph& graph) {
+  static NormPlans normOf(const GpuKernelChoice& choice, const Graph& graph) {
     return choice.norms.at(static_cast<size_t>(nodeOf(graph, "n1")));
   }
 };
 
 TEST_F(SumsChoiceTest, AnEngineWithSumsIsTakenWhereBothAreFasterTogether) {
   seconds_ = {{{"with sums", "plain"}, 0.5}, {{"with sums", "roomy"}, 0.4}};
-  EngineChoice choice = this->choice();
+  GpuKernelChoice choice = this->choice();
   EXPECT_EQ(engineOf(choice, graph_), "roomy");
-  EXPECT_EQ(choice.engines.at(static_cast<size_t>(nodeOf(graph_, "a"))).names.front(), atenEngine) << "in evaluation";
+  EXPECT_EQ(choice.engines.at(static_cast<size_t>(nodeOf(graph_, "a"))).names.front(), atenName) << "in evaluation";
   // Apart: two passes of a, forward and backward of three batch-norms.
   EXPECT_DOUBLE_EQ(choice.gain, 8 / (8 - 0.6));
   seconds_ = {{{"with sums", "plain"}, 0.95}};  // 1.95 with the batch-norm's backward, of 2
@@ -182,10 +182,10 @@ TEST_F(SumsChoiceTest, AnEngineWithSumsIsTakenWhereBothAreFasterTogether) {
 
 TEST_F(SumsChoiceTest, ItIsComparedWithTheFastestOfTheOthers) {
   seconds_ = {{{"with sums", "plain"}, 0.5}, {{"relu, forward", "plain"}, 0.7}, {{"relu, backward", "plain"}, 0.7}};
-  EngineChoice choice = this->choice();
-  const NormEngines pair{2, "plain", "plain"};
+  GpuKernelChoice choice = this->choice();
+  const NormPlans pair{2, "plain", "plain"};
   EXPECT_EQ(engineOf(choice, graph_), "plain") << "0.5 + 1 against 1 + 0.7 + 0.7";
-  EXPECT_EQ(normOf(choice, graph_), NormEngines{}) << "its backward asks for its own forward";
+  EXPECT_EQ(normOf(choice, graph_), NormPlans{}) << "its backward asks for its own forward";
   EXPECT_EQ(choice.norms.at(static_cast<size_t>(nodeOf(graph_, "n2"))), pair);
   EXPECT_DOUBLE_EQ(choice.gain, 8 / (2 + 3 * 1.4 - 0.9));
   seconds_ = {{{"with sums", "plain"}, 0.5}, {{"relu, forward", "plain"}, 0.2}, {{"relu, backward", "plain"}, 0.2}};
@@ -211,7 +211,7 @@ TEST_F(SumsChoiceTest, WhatComputesOtherSumsIsNotTaken) {
 TEST_F(SumsChoiceTest, IsForTrainingWithOrWithoutEnginesOfBatchNorms) {
   seconds_ = {{{"with sums", "plain"}, 0.5}};
   trial_.norms = {};
-  const EngineChoice choice = this->choice();
+  const GpuKernelChoice choice = this->choice();
   EXPECT_EQ(engineOf(choice, graph_), "plain");
   EXPECT_DOUBLE_EQ(choice.gain, 2 / 1.5) << "two passes of a";
   trial_.forwardOnly = true;
@@ -223,9 +223,9 @@ TEST_F(SumsChoiceTest, IsForTrainingWithOrWithoutEnginesOfBatchNorms) {
 TEST_F(SumsChoiceTest, IsMeasuredOnce) {
   TimingCache cache{std::filesystem::path()};
   seconds_ = {{{"with sums", "plain"}, 0.5}};
-  const EngineChoice first = choice(cache);
+  const GpuKernelChoice first = choice(cache);
   timed_ = 0;
-  const EngineChoice again = choice(cache);
+  const GpuKernelChoice again = choice(cache);
   EXPECT_TRUE(again.fromCache);
   EXPECT_EQ(timed_, 0);
   EXPECT_EQ(again.engines, first.engines);
@@ -245,7 +245,7 @@ TEST_F(EngineChoiceTest, IsMeasuredOnce) {
 
 TEST_F(EngineChoiceTest, WithoutEnginesNothingIsMeasured) {
   hasEngines_ = false;
-  const EngineChoice choice = this->choice();
+  const GpuKernelChoice choice = this->choice();
   EXPECT_EQ(choice.engines.at(2).names, (Names{"ATen", "ATen", "ATen"}));
   EXPECT_EQ(choice.gain, 1);
   EXPECT_EQ(timed_, 0);
@@ -255,7 +255,7 @@ TEST_F(EngineChoiceTest, WithoutEnginesNothingIsMeasured) {
 TEST(EnginesOfThePlan, WhereNoneServesTheNetworkIsTheSame) {
   Graph graph = fourConvolutions();
   graph.add("relu", "r", {graph.add("batch_norm", "n", {graph.output()})});
-  const auto gradientsOf = [&](const std::vector<PassEngines>& engines, const std::vector<NormEngines>& norms) {
+  const auto gradientsOf = [&](const std::vector<PassPlans>& engines, const std::vector<NormPlans>& norms) {
     const ExecutorOptions options{.engines = engines, .norms = norms};
     FlatBuffers buffers = buffersFor(graph, precisions().front(), options);
     for (int i = 0; i < buffers.parameters(); ++i) {
@@ -273,8 +273,8 @@ TEST(EnginesOfThePlan, WhereNoneServesTheNetworkIsTheSame) {
     return all;
   };
   const auto expected = gradientsOf({}, {});
-  const auto found = gradientsOf(std::vector<PassEngines>(graph.nodes().size(), {2, {"no such", "no such", "no such"}}),
-                                 std::vector<NormEngines>(graph.nodes().size(), {2, "no such", "no such"}));
+  const auto found = gradientsOf(std::vector<PassPlans>(graph.nodes().size(), {2, {"no such", "no such", "no such"}}),
+                                 std::vector<NormPlans>(graph.nodes().size(), {2, "no such", "no such"}));
   ASSERT_EQ(found.size(), expected.size());
   constexpr double bound = 3e-5;  // ATen's convolutions add in another order, and batch-norm's gradients cancel
   for (size_t i = 0; i < found.size(); ++i) EXPECT_LE(relativeError(found[i], expected[i]), bound) << i;

@@ -35,13 +35,13 @@ NormParameters copied(const NormParameters& p) {
 
 class EngineNormTest : public testing::Test {
  protected:
-  NormEnginesOf engines() {
-    return [this](const NormProblem& problem) -> std::unique_ptr<Engines> {
-      return std::make_unique<StandInEngines>(problem, log_);
+  NormPlansOf engines() {
+    return [this](const NormProblem& problem) -> std::unique_ptr<ExecutionPlans> {
+      return std::make_unique<StandInPlans>(problem, log_);
     };
   }
-  bool serves(const NormSubject& s, const NormEngines& chosen) {
-    return EngineNorm(chosen, engines()).serves(s.x, s.residual, s.parameters, s.options);
+  bool serves(const NormSubject& s, const NormPlans& chosen) {
+    return CudnnBatchNorm(chosen, engines()).serves(s.x, s.residual, s.parameters, s.options);
   }
 
   EngineLog log_;
@@ -55,7 +55,7 @@ TEST_F(EngineNormTest, ForwardAndBackwardAreThoseOfTheKernels) {
       const NormParameters own = copied(s.parameters), theirs = copied(s.parameters);
       NormActSaved ownSaved, saved;
       const at::Tensor expected = normAct(s.x, s.residual, own, training, ownSaved);
-      EngineNorm norm({3, "plain", "roomy"}, engines());
+      CudnnBatchNorm norm({3, "plain", "roomy"}, engines());
       ASSERT_TRUE(norm.serves(s.x, s.residual, theirs, training));
       log_.runs.clear();
       EXPECT_LE(relativeError(norm.forward(s.x, s.residual, theirs, training, saved), expected), tolerance);
@@ -79,7 +79,7 @@ TEST_F(EngineNormTest, ForwardAndBackwardAreThoseOfTheKernels) {
 }
 
 TEST_F(EngineNormTest, ServesOnlyWhatItWasChosenFor) {
-  const NormEngines chosen{3, "plain", "plain"};
+  const NormPlans chosen{3, "plain", "plain"};
   const NormSubject s = subjectOf(at::kFloat, true);
   EXPECT_TRUE(serves(s, chosen));
   EXPECT_FALSE(serves(s, {}));
@@ -103,8 +103,8 @@ TEST_F(EngineNormTest, CandidatesAreComparedWithTheKernels) {
     NormProblem problem = normProblemOf(false, s.x, residual, s.options);
     const auto forwards = normForwardCandidates(s, engines()(problem));
     problem.backward = true;
-    const std::shared_ptr<Engines> forward = engines()(normProblemOf(false, s.x, residual, s.options));
-    const auto run = [&](std::span<const at::Tensor> tensors) { runEngine(*forward, 0, 0, tensors); };
+    const std::shared_ptr<ExecutionPlans> forward = engines()(normProblemOf(false, s.x, residual, s.options));
+    const auto run = [&](std::span<const at::Tensor> tensors) { executePlan(*forward, 0, 0, tensors); };
     const auto backwards = normBackwardCandidates(s, run, engines()(problem));
     for (const auto* candidates : {&forwards, &backwards}) {
       ASSERT_EQ(candidates->size(), 4U) << "the kernels, then three engines";
@@ -147,10 +147,10 @@ int expectReadyOnesAreRight(const std::vector<TuningCandidate>& candidates) {
 }
 
 /// The first engine that is ready.
-RunForward firstReady(const std::shared_ptr<Engines>& engines) {
+RunForward firstReady(const std::shared_ptr<ExecutionPlans>& engines) {
   for (size_t i = 0; i < engines->names().size(); ++i) {
     if (const auto bytes = engines->prepare(i)) {
-      return [=, needed = *bytes](std::span<const at::Tensor> tensors) { runEngine(*engines, i, needed, tensors); };
+      return [=, needed = *bytes](std::span<const at::Tensor> tensors) { executePlan(*engines, i, needed, tensors); };
     }
   }
   return {};
@@ -161,16 +161,16 @@ RunForward firstReady(const std::shared_ptr<Engines>& engines) {
 // that are a multiple of 8. The frontend's samples (samples/cpp/norm/batchnorm.cpp) ask for compute capability 8.0. A
 // build with the frontend has cuDNN 9.
 TEST(CudnnNorm, IsServedWhereDocumentedAndRight) {
-  if (cudaDeviceCount() == 0 || engineLibrary().empty()) GTEST_SKIP() << "no GPU, or a build without cuDNN's frontend";
+  if (cudaDeviceCount() == 0 || cudnnVersions().empty()) GTEST_SKIP() << "no GPU, or a build without cuDNN's frontend";
   if (cudaFacts().gpus.front().capability < 80) GTEST_SKIP() << "cuDNN does not promise it below 8.0";
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
     for (const bool residual : {false, true}) {
       const NormSubject s = subjectOnGpu(type, residual);
       NormProblem problem = normProblemOf(false, s.x, residual, s.options);
-      SCOPED_TRACE(concat(problem.text(), ", ", engineLibrary()));
-      const std::shared_ptr<Engines> forward = cudnnNorm(problem);
+      SCOPED_TRACE(concat(problem.text(), ", ", cudnnVersions()));
+      const std::shared_ptr<ExecutionPlans> forward = cudnnNormPlans(problem);
       problem.backward = true;
-      const std::shared_ptr<Engines> backward = cudnnNorm(problem);
+      const std::shared_ptr<ExecutionPlans> backward = cudnnNormPlans(problem);
       EXPECT_NE(forward, nullptr) << "no engine of the forward pass";
       EXPECT_NE(backward, nullptr) << "no engine of the backward pass";
       if (!forward || !backward) continue;

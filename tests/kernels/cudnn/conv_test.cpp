@@ -62,14 +62,14 @@ struct Subject {
 
 class EngineConvolutionTest : public testing::Test {
  protected:
-  std::unique_ptr<Convolution> kernel(const Subject& subject, PassEngines chosen) {
-    const auto engines = [this](const ConvolutionProblem& problem) -> std::unique_ptr<Engines> {
-      return std::make_unique<StandInEngines>(problem, log_);
+  std::unique_ptr<Convolution> kernel(const Subject& subject, PassPlans chosen) {
+    const auto engines = [this](const ConvolutionProblem& problem) -> std::unique_ptr<ExecutionPlans> {
+      return std::make_unique<StandInPlans>(problem, log_);
     };
-    return makeEngineConvolution(subject.layer.geometry, subject.parameters(), std::move(chosen), engines);
+    return makeCudnnConvolution(subject.layer.geometry, subject.parameters(), std::move(chosen), engines);
   }
   std::unique_ptr<Convolution> kernel(const Subject& subject, std::array<std::string, 3> names) {
-    return kernel(subject, PassEngines{subject.layer.images, std::move(names)});
+    return kernel(subject, PassPlans{subject.layer.images, std::move(names)});
   }
 
   EngineLog log_;
@@ -107,7 +107,7 @@ TEST_F(EngineConvolutionTest, SumsComeFromTheEngineThatIsNamedForThem) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const Layer& layer : layers) {
       const Subject subject(layer, type, type);
-      const auto made = kernel(subject, PassEngines{layer.images, {"plain", "ATen", "ATen"}, "roomy"});
+      const auto made = kernel(subject, PassPlans{layer.images, {"plain", "ATen", "ATen"}, "roomy"});
       log_ = {};
       ChannelSums sums;
       const at::Tensor y = made->forwardWithSums(subject.x, sums);
@@ -126,8 +126,8 @@ TEST_F(EngineConvolutionTest, WithoutAnEngineForThemThereAreNoSums) {
   const Subject subject(layers[0], at::kFloat, at::kFloat);
   const int64_t images = subject.layer.images;
   const std::array<std::string, 3> names{"plain", "ATen", "ATen"};
-  for (const PassEngines& engines : {PassEngines{images, names, ""}, PassEngines{images, names, "refusing"},
-                                     PassEngines{images + 1, names, "plain"}}) {
+  for (const PassPlans& engines :
+       {PassPlans{images, names, ""}, PassPlans{images, names, "refusing"}, PassPlans{images + 1, names, "plain"}}) {
     log_ = {};
     ChannelSums sums{at::ones({1}), at::ones({1})};
     const at::Tensor y = kernel(subject, engines)->forwardWithSums(subject.x, sums);
@@ -156,7 +156,7 @@ TEST_F(EngineConvolutionTest, EnginesAreMadeOnceForAShape) {
 
 TEST_F(EngineConvolutionTest, OtherBatchesRunByAten) {
   Subject subject(layers[0], at::kFloat, at::kFloat);
-  subject.run(*kernel(subject, PassEngines{subject.layer.images + 1, {"plain", "plain", "plain"}}));
+  subject.run(*kernel(subject, PassPlans{subject.layer.images + 1, {"plain", "plain", "plain"}}));
   subject.expectRight();
   EXPECT_EQ(log_.made, 0);
 }
@@ -166,10 +166,10 @@ TEST_F(EngineConvolutionTest, WhatIsMissingOrRefusesRunsByAten) {
   subject.run(*kernel(subject, {"refusing", "unheard of", "plain"}));
   subject.expectRight();
   EXPECT_EQ(log_.runs, std::vector<std::string>{"plain"});
-  const auto none = [](const ConvolutionProblem&) -> std::unique_ptr<Engines> { return nullptr; };
+  const auto none = [](const ConvolutionProblem&) -> std::unique_ptr<ExecutionPlans> { return nullptr; };
   Subject other(layers[0], at::kFloat, at::kFloat);
-  other.run(*makeEngineConvolution(other.layer.geometry, other.parameters(),
-                                   {other.layer.images, {"plain", "plain", "plain"}}, none));
+  other.run(*makeCudnnConvolution(other.layer.geometry, other.parameters(),
+                                  {other.layer.images, {"plain", "plain", "plain"}}, none));
   other.expectRight();
 }
 
@@ -187,7 +187,7 @@ TEST_F(EngineConvolutionTest, MisalignedMemoryRunsByAten) {
 TEST_F(EngineConvolutionTest, ServesOnlyWhatItIsFor) {
   const Subject subject(layers[0], at::kFloat, at::kFloat);
   const auto serves = [](const ConvolutionGeometry& geometry, const at::Tensor& weight) {
-    return makeEngineConvolution(geometry, {weight, {}, at::empty_like(weight), {}}, {1, {}}) != nullptr;
+    return makeCudnnConvolution(geometry, {weight, {}, at::empty_like(weight), {}}, {1, {}}) != nullptr;
   };
   const ConvolutionGeometry same{1, 1, 1, 1, 1, 1, 1};
   ConvolutionGeometry unequal = same, blocked = same;
@@ -228,7 +228,7 @@ const at::Tensor& written(ConvolutionPass pass, const ConvolutionTensors& t) {
 }
 
 TEST(CudnnEngines, AllThatAreReadyComputeThePass) {
-  if (cudaDeviceCount() == 0 || engineLibrary().empty()) GTEST_SKIP() << "no GPU, or a build without cuDNN's frontend";
+  if (cudaDeviceCount() == 0 || cudnnVersions().empty()) GTEST_SKIP() << "no GPU, or a build without cuDNN's frontend";
   const at::Device gpu(at::kCUDA, 0);
   allowTf32(false);
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
@@ -242,8 +242,8 @@ TEST(CudnnEngines, AllThatAreReadyComputeThePass) {
         const auto problem = problemOf(pass, layer.geometry, type, layer.x(), layer.weight());
         int served = 0;
         for (const TuningCandidate& candidate :
-             convolutionCandidates(pass, layer.geometry, tensors, cudnnConvolution(problem))) {
-          if (!candidate.prepare() || candidate.name == atenEngine) continue;
+             convolutionCandidates(pass, layer.geometry, tensors, cudnnConvPlans(problem))) {
+          if (!candidate.prepare() || candidate.name == atenName) continue;
           written(pass, tensors).fill_(99);
           candidate.run();
           const ConvolutionTensors all{right.x, right.weight, right.y};

@@ -23,15 +23,15 @@ ConvolutionProblem problemOf(at::ScalarType type) {
 }
 
 /// The convolution apart is ATen's.
-SumsSubject subjectOf(at::ScalarType type, bool residual, at::Device device = at::kCPU) {
+StatsSubject subjectOf(at::ScalarType type, bool residual, at::Device device = at::kCPU) {
   at::manual_seed(5);
   const auto random = [&](at::IntArrayRef shape) { return at::randn(shape).to(device, type).contiguous(channelsLast); };
   const auto perChannel = [&](double value) { return at::full({yShape[1]}, value, at::TensorOptions(device)); };
   const ConvolutionTensors tensors{
       random(xShape) + 0.5, random(weightShape), random(yShape), {perChannel(std::nan("")), perChannel(std::nan(""))}};
-  const std::string aten(atenEngine);
-  const auto none = [](const ConvolutionProblem&) -> std::unique_ptr<Engines> { return nullptr; };
-  return {makeEngineConvolution(same, {tensors.weight, {}, {}, {}}, {xShape[0], {aten, aten, aten}}, none),
+  const std::string aten(atenName);
+  const auto none = [](const ConvolutionProblem&) -> std::unique_ptr<ExecutionPlans> { return nullptr; };
+  return {makeCudnnConvolution(same, {tensors.weight, {}, {}, {}}, {xShape[0], {aten, aten, aten}}, none),
           aten,
           tensors,
           residual ? random(yShape) : at::Tensor(),
@@ -43,8 +43,8 @@ TEST(SumsCandidates, AreComparedWithTheConvolution) {
   EngineLog log;
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const bool residual : {false, true}) {
-      const SumsSubject subject = subjectOf(type, residual);
-      const auto candidates = sumsCandidates(subject, std::make_shared<StandInEngines>(problemOf(type), log));
+      const StatsSubject subject = subjectOf(type, residual);
+      const auto candidates = statsCandidates(subject, std::make_shared<StandInPlans>(problemOf(type), log));
       ASSERT_EQ(candidates.size(), 4U) << "apart, then three engines";
       EXPECT_EQ(candidates[0].name, "apart, by ATen");
       EXPECT_FALSE(candidates[0].isRight) << "what the others are compared with";
@@ -71,8 +71,8 @@ TEST(SumsCandidates, AreComparedWithTheConvolution) {
 // The running statistics show it: 0.1 * mean of the batch.
 TEST(SumsCandidates, TheRestOfTheBatchNormRunsByTheSums) {
   EngineLog log;
-  const SumsSubject subject = subjectOf(at::kFloat, false);
-  const auto candidates = sumsCandidates(subject, std::make_shared<StandInEngines>(problemOf(at::kFloat), log));
+  const StatsSubject subject = subjectOf(at::kFloat, false);
+  const auto candidates = statsCandidates(subject, std::make_shared<StandInPlans>(problemOf(at::kFloat), log));
   const at::Tensor& running = subject.parameters.runningMean;
   const auto left = [&](size_t candidate) {
     running.zero_();
@@ -87,12 +87,12 @@ TEST(SumsCandidates, TheRestOfTheBatchNormRunsByTheSums) {
 }
 
 TEST(CudnnSums, EnginesThatAreReadyAreRight) {
-  if (cudaDeviceCount() == 0 || engineLibrary().empty()) GTEST_SKIP() << "no GPU, or a build without cuDNN's frontend";
+  if (cudaDeviceCount() == 0 || cudnnVersions().empty()) GTEST_SKIP() << "no GPU, or a build without cuDNN's frontend";
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
-    const std::shared_ptr<Engines> engines = cudnnConvolution(problemOf(type));
+    const std::shared_ptr<ExecutionPlans> engines = cudnnConvPlans(problemOf(type));
     if (!engines) continue;  // not on this GPU
-    const SumsSubject subject = subjectOf(type, true, at::Device(at::kCUDA, 0));
-    for (const TuningCandidate& candidate : sumsCandidates(subject, engines)) {
+    const StatsSubject subject = subjectOf(type, true, at::Device(at::kCUDA, 0));
+    for (const TuningCandidate& candidate : statsCandidates(subject, engines)) {
       if (!candidate.isRight || !candidate.prepare()) continue;
       candidate.run();
       EXPECT_TRUE(candidate.isRight()) << candidate.name;

@@ -23,11 +23,10 @@ using Dims = std::vector<int64_t>;
 using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
 
 /// A graph of operations, its engines by heuristics, and after them those that serve where these do not.
-class GraphEngines final : public Engines {
+class CudnnPlans final : public ExecutionPlans {
  public:
   /// `tensors`: uids 1, 2, ... REQUIRES: create() after it.
-  GraphEngines(std::unique_ptr<fe::graph::Graph> graph, int64_t tensors)
-      : graph_(std::move(graph)), tensors_(tensors) {}
+  CudnnPlans(std::unique_ptr<fe::graph::Graph> graph, int64_t tensors) : graph_(std::move(graph)), tensors_(tensors) {}
 
   /// False where no engine serves the graph.
   bool create(const std::vector<fe::NumericalNote_t>& unwanted) {
@@ -73,7 +72,7 @@ class GraphEngines final : public Engines {
     // ATen's handle of this thread and GPU, set to the current stream.
     auto status = graph_->execute_plan_at_index(at::native::getCudnnHandle(), memory, workspace, plans_.at(engine));
     if (status.is_bad())
-      throw InternalError(concat(engineLibrary(), ": ", names_.at(engine), ": ", status.get_message()));
+      throw InternalError(concat(cudnnVersions(), ": ", names_.at(engine), ": ", status.get_message()));
   }
 
  private:
@@ -170,7 +169,7 @@ void addReductions(fe::graph::Graph& graph, const Tensor& y, int64_t channels) {
   perChannel(channels, 5).out(graph.reduction(pointwise(graph, fe::PointwiseMode_t::MUL, y, y), add));
 }
 
-/// The tensors of cudnnNorm() in their order.
+/// The tensors of cudnnNormPlans() in their order.
 class NormTensors {
  public:
   NormTensors(fe::graph::Graph& graph, const NormProblem& p)
@@ -226,34 +225,34 @@ std::unique_ptr<fe::graph::Graph> emptyGraph(Element type) {
 }
 
 /// Null where no engine serves it.
-std::unique_ptr<Engines> enginesOf(std::unique_ptr<fe::graph::Graph> graph, int64_t tensors,
-                                   const std::vector<fe::NumericalNote_t>& unwanted) {
-  auto engines = std::make_unique<GraphEngines>(std::move(graph), tensors);
+std::unique_ptr<ExecutionPlans> plansOf(std::unique_ptr<fe::graph::Graph> graph, int64_t tensors,
+                                        const std::vector<fe::NumericalNote_t>& unwanted) {
+  auto engines = std::make_unique<CudnnPlans>(std::move(graph), tensors);
   if (!engines->create(unwanted)) return nullptr;
   return engines;
 }
 
 }  // namespace
 
-std::unique_ptr<Engines> cudnnConvolution(const ConvolutionProblem& p) {
+std::unique_ptr<ExecutionPlans> cudnnConvPlans(const ConvolutionProblem& p) {
   const auto engines = [&](void (*addSums)(fe::graph::Graph&, const Tensor&, int64_t)) {
     auto graph = emptyGraph(p.type);
     const Tensor result = addConvolution(*graph, p);
     if (addSums != nullptr) addSums(*graph, result, p.outputs);
-    return enginesOf(std::move(graph), addSums != nullptr ? 5 : 3, unwantedNotes(p.type, p.tf32));
+    return plansOf(std::move(graph), addSums != nullptr ? 5 : 3, unwantedNotes(p.type, p.tf32));
   };
   if (!p.sums) return engines(nullptr);
   auto preCompiled = p.type == Element::fp16 ? engines(addStatistics) : nullptr;
   return preCompiled ? std::move(preCompiled) : engines(addReductions);
 }
 
-std::unique_ptr<Engines> cudnnNorm(const NormProblem& p) {
+std::unique_ptr<ExecutionPlans> cudnnNormPlans(const NormProblem& p) {
   auto graph = emptyGraph(p.type);
   (p.backward ? addNormBackward : addNormForward)(*graph, p);
-  return enginesOf(std::move(graph), p.backward ? 10 : 12, {});
+  return plansOf(std::move(graph), p.backward ? 10 : 12, {});
 }
 
-std::string engineLibrary() {
+std::string cudnnVersions() {
   const size_t cudnn = cudnnGetVersion();
   return concat("cuDNN ", cudnn / 10000, '.', cudnn / 100 % 100, '.', cudnn % 100, " by its frontend ",
                 CUDNN_FRONTEND_MAJOR_VERSION, '.', CUDNN_FRONTEND_MINOR_VERSION, '.', CUDNN_FRONTEND_PATCH_VERSION);

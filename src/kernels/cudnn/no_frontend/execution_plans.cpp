@@ -4,10 +4,10 @@
 
 namespace tandem {
 
-std::unique_ptr<Engines> cudnnConvolution(const ConvolutionProblem&) { return nullptr; }
+std::unique_ptr<ExecutionPlans> cudnnConvPlans(const ConvolutionProblem&) { return nullptr; }
 
-std::unique_ptr<Engines> cudnnNorm(const NormProblem&) { return nullptr; }
+std::unique_ptr<ExecutionPlans> cudnnNormPlans(const NormProblem&) { return nullptr; }
 
-std::string engineLibrary() { return {}; }
+std::string cudnnVersions() { return {}; }
 
 }  // namespace tandem

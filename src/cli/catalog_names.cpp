@@ -39,7 +39,7 @@ CatalogNames catalogNames() {
            {Choices::schedules, namesOf(schedules())},
            {Choices::optimizers, namesOf(optimizers())},
            {Choices::formats, namesOf(renderers())},
-           {Choices::lossPlaces, namesOf(lossPlaces())},
+           {Choices::lossPlacements, namesOf(lossPlacements())},
            {Choices::weightsMaps, namesOf(weightsMaps())},
            {Choices::normalizations, namesOf(normalizations())},
            {Choices::badImages, {"fail", "skip"}},

@@ -70,7 +70,7 @@ constexpr Section sections[] = {
     {"models", modelRows},
     {"strategies", summaries<strategies>},
     {"all-reduces", summaries<allReduces>},
-    {"loss-places", summaries<lossPlaces>},
+    {"loss-places", summaries<lossPlacements>},
     {"losses", summaries<taskLosses>},
     {"inputs", summaries<sources>},
     {"augments", summaries<augments>},

@@ -104,7 +104,7 @@ constexpr Option table[] = {
      "after it: an exchange takes cores, or a GPU's multiprocessors and memory, from backward, so which is faster is "
      "to be measured, by --overlap=on,off", onBench, &Config::overlap, Choices::overlaps, axis, nullptr},
     {"loss-at", exchange, "", "NAME", "where outputs meet labels: on each replica, or gathered on one device",
-     onBench, &Config::lossAt, Choices::lossPlaces, axis, nullptr},
+     onBench, &Config::lossAt, Choices::lossPlacements, axis, nullptr},
 
     {"input", fed, "", "NAME", "where batches come from; auto means queue with --data, else device",
      onBench, &Config::input, Choices::inputs, axis, nullptr},

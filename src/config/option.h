@@ -38,7 +38,7 @@ enum class Choices {
   schedules,
   optimizers,
   formats,
-  lossPlaces,
+  lossPlacements,
   weightsMaps,
   normalizations,
   badImages,

@@ -44,33 +44,33 @@ Probes probesOf(const std::vector<int>& cpus, std::span<const int> gpus) {
 
 }  // namespace
 
-RunWatch::RunWatch(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before)
+RunObserver::RunObserver(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before)
     : cpus_(cpusOf(cores)), sampler_(probesOf(cpus_, gpus)), before_(std::move(before)) {
   window_.cpus = static_cast<int64_t>(cpus_.size());
   window_.gpuOthers = largestUse(before_);
 }
 
-SystemCounters RunWatch::counters() {
+SystemCounters RunObserver::counters() {
   SystemCounters now = readCounters(cpus_);
   now.joules = sampler_.joules();
   return now;
 }
 
-void RunWatch::warmUpBegins() { sampler_.enter(warmUp); }
+void RunObserver::warmUpBegins() { sampler_.enter(warmUp); }
 
-void RunWatch::windowBegins() {
+void RunObserver::windowBegins() {
   sampler_.enter(trainingPhase);
   window_.begin = counters();
   sampler_.takeLongestStall();
 }
 
-void RunWatch::windowEnds() {
+void RunObserver::windowEnds() {
   window_.longestStall = sampler_.takeLongestStall();
   window_.end = counters();
   sampler_.enter(end);
 }
 
-void RunWatch::fill(RunRecord& record) {
+void RunObserver::fill(RunRecord& record) {
   record.telemetry = sampler_.finish();
   window_.gpuSlowed = slowedShare(record.telemetry, trainingPhase);
   window_.gpuPrograms = otherPrograms(record.telemetry, trainingPhase);

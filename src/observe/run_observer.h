@@ -15,11 +15,11 @@ inline constexpr const char* trainingPhase = "training";
 
 /// Watches one run from the side: telemetry over its whole length, and what disturbed its measured window. Called by
 /// one thread at a time, in the order of the methods.
-class RunWatch {
+class RunObserver {
  public:
   /// Starts the sampling, of the CPUs that replicas are pinned to, or of all that the process may use if they are not.
   /// `gpus`: ordinals. `before`: what other programs did on these GPUs before the run touched them.
-  RunWatch(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before);
+  RunObserver(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before);
 
   void warmUpBegins();
   void windowBegins();

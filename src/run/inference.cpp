@@ -35,7 +35,7 @@ class Work {
     labels_ = at::zeros(shape, info.labels->type);
   }
 
-  void run(Team::Member& member) {
+  void run(ReplicaSet::Member& member) {
     const int64_t batch = options_.plan->replicaBatch, images = options_.images->size();
     member.barrier();
     if (member.index() == 0) begin_ = now();
@@ -62,7 +62,7 @@ class Work {
   }
 
  private:
-  void runBatch(Team::Member& member, int64_t first, int64_t count) {
+  void runBatch(ReplicaSet::Member& member, int64_t first, int64_t count) {
     const at::Tensor bytes = at::zeros({count, input_.height, input_.width, 3}, at::kByte);
     for (int64_t i = 0; i < count; ++i) read(first + i, {bytes[i].data_ptr<uint8_t>(), imageBytes()});
     const at::Device device = member.buffers().device();
@@ -122,11 +122,12 @@ class Work {
 }  // namespace
 
 InferenceResult runInference(const InferenceOptions& options) try {
-  TeamOptions team = teamOptions(*options.plan, *options.graph, selectKernels(*options.plan, *options.graph));
+  ReplicaSetOptions team =
+      replicaSetOptions(*options.plan, *options.graph, selectKernels(*options.plan, *options.graph));
   team.pretrained = options.pretrained;
   team.source = [](int) { return nullptr; };  // members are fed here
   Work work(options, team.kernels);
-  Team(team).run([&work](Team::Member& member) { work.run(member); });
+  ReplicaSet(team).run([&work](ReplicaSet::Member& member) { work.run(member); });
   return work.result();
 } catch (const std::exception& failure) {
   if (!isOutOfMemory(failure)) throw;

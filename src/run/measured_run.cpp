@@ -33,7 +33,7 @@ std::optional<int64_t> askedWarmup(const Config& config) {
 
 int64_t inputBytes(const Batch& batch) { return static_cast<int64_t>(batch.images.nbytes() + batch.labels.nbytes()); }
 
-int64_t gradientBytes(Team::Member& member) {
+int64_t gradientBytes(ReplicaSet::Member& member) {
   int64_t bytes = 0;
   const FlatBuffers& buffers = member.buffers();
   for (int i = 0; i < buffers.parameters(); ++i) {
@@ -64,7 +64,7 @@ MeasuredRun::MeasuredRun(MeasuredRunOptions options, ProgressCallback progress)
   }
 }
 
-void MeasuredRun::body(Team::Member& member) {
+void MeasuredRun::body(ReplicaSet::Member& member) {
   member.barrier();
   if (member.index() == 0) {
     startup_ = sinceProcessStart();
@@ -75,7 +75,7 @@ void MeasuredRun::body(Team::Member& member) {
   measureWindow(member);
 }
 
-void MeasuredRun::warmUp(Team::Member& member) {
+void MeasuredRun::warmUp(ReplicaSet::Member& member) {
   for (int64_t done = 0; warmupEnd_.load() != done; ++done) {
     const StepSample sample = warmUpStep(member, done);
     if (member.index() == 0) {
@@ -89,7 +89,7 @@ void MeasuredRun::warmUp(Team::Member& member) {
 }
 
 /// The last one before a graph is recorded, if one is, is kept by the tracer.
-StepSample MeasuredRun::warmUpStep(Team::Member& member, int64_t done) {
+StepSample MeasuredRun::warmUpStep(ReplicaSet::Member& member, int64_t done) {
   DeviceTracer* tracer = options_.tracer;
   if (tracer == nullptr || done != CapturedStep::eagerSteps - 1) return member.step();
   if (member.index() == 0) tracer->eagerBegins();
@@ -127,7 +127,7 @@ int64_t MeasuredRun::plannedSteps() const {
   return std::max(fewestSteps, static_cast<int64_t>(left / *step));
 }
 
-void MeasuredRun::measureWindow(Team::Member& member) {
+void MeasuredRun::measureWindow(ReplicaSet::Member& member) {
   std::vector<StepSample> samples;
   samples.reserve(static_cast<size_t>(std::min(steps_, mostReserved)));
   member.synchronize();
@@ -155,7 +155,7 @@ void MeasuredRun::measureWindow(Team::Member& member) {
   lastEnd_ = std::max(lastEnd_, end);
 }
 
-StepSample MeasuredRun::windowStep(Team::Member& member, int64_t step) {
+StepSample MeasuredRun::windowStep(ReplicaSet::Member& member, int64_t step) {
   DeviceTracer* tracer = options_.tracer;
   if (tracer == nullptr || !DeviceTracer::traces(step, steps_)) return member.step();
   tracer->stepsBegin();
@@ -163,7 +163,7 @@ StepSample MeasuredRun::windowStep(Team::Member& member, int64_t step) {
   return member.step();
 }
 
-void MeasuredRun::runSteps(Team::Member& member, std::vector<StepSample>& samples) {
+void MeasuredRun::runSteps(ReplicaSet::Member& member, std::vector<StepSample>& samples) {
   Profiler* profiler = options_.profiler;
   const SpanRecording recorded(profiler == nullptr ? nullptr : &profiler->recorder(member.index()));
   for (int64_t i = 0; i < steps_; ++i) {
@@ -175,7 +175,7 @@ void MeasuredRun::runSteps(Team::Member& member, std::vector<StepSample>& sample
   profiler->setBytes(inputBytes(member.batch()), options_.config.forwardOnly ? 0 : gradientBytes(member));
 }
 
-void MeasuredRun::collect(Team::Member& member, const std::vector<StepSample>& samples) {
+void MeasuredRun::collect(ReplicaSet::Member& member, const std::vector<StepSample>& samples) {
   const std::vector<double> losses = member.losses();
   const std::optional<LossScaleState> scale = member.lossScale();
   const std::lock_guard lock(mutex_);

@@ -20,7 +20,7 @@ struct MeasuredRunOptions {
   Config config;
   int64_t globalBatch = 0;
   const Graph* graph = nullptr;    ///< for the fingerprint of the weights; outlives this
-  RunWatch* watch = nullptr;       ///< outlives this
+  RunObserver* watch = nullptr;    ///< outlives this
   Profiler* profiler = nullptr;    ///< takes the window's steps apart; outlives this. Null: nobody does
   DeviceTracer* tracer = nullptr;  ///< keeps what GPUs do in the last of them; outlives this. Null: nobody does
   int64_t fewestWarmup = 0;        ///< steps of warm-up at the least, whatever --warmup says
@@ -33,7 +33,7 @@ class MeasuredRun {
   MeasuredRun(MeasuredRunOptions options, ProgressCallback progress);
 
   /// What each member does, on its thread.
-  void body(Team::Member& member);
+  void body(ReplicaSet::Member& member);
 
   /// After the team has run: warm-up, window, samples, losses and notes of the record.
   void fill(RunRecord& record) const;
@@ -41,15 +41,15 @@ class MeasuredRun {
  private:
   static constexpr int64_t undecided = std::numeric_limits<int64_t>::max();
 
-  void warmUp(Team::Member& member);
+  void warmUp(ReplicaSet::Member& member);
   /// Warm-up step number `done`.
-  StepSample warmUpStep(Team::Member& member, int64_t done);
-  void measureWindow(Team::Member& member);
+  StepSample warmUpStep(ReplicaSet::Member& member, int64_t done);
+  void measureWindow(ReplicaSet::Member& member);
   /// Step number `step` of the window.
-  StepSample windowStep(Team::Member& member, int64_t step);
+  StepSample windowStep(ReplicaSet::Member& member, int64_t step);
   /// The window's steps.
-  void runSteps(Team::Member& member, std::vector<StepSample>& samples);
-  void collect(Team::Member& member, const std::vector<StepSample>& samples);
+  void runSteps(ReplicaSet::Member& member, std::vector<StepSample>& samples);
+  void collect(ReplicaSet::Member& member, const std::vector<StepSample>& samples);
   /// Member 0 only, after warm-up step number `done`.
   void decide(int64_t done);
   int64_t plannedSteps() const;

@@ -31,7 +31,7 @@
 namespace tandem {
 namespace {
 
-Placement placementOf(const RunPlan& plan, const TeamOptions& team) {
+Placement placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
   Placement placement;
   for (const Device& device : team.devices) placement.replicas.push_back(device.label());
   placement.threadsPerReplica = plan.cores.threadsPerReplica;
@@ -83,7 +83,7 @@ std::unique_ptr<Profiler> profilerFor(const Config& config) {
 }
 
 /// Null where nobody asked, or no GPU takes part.
-std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const TeamOptions& team) {
+std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const ReplicaSetOptions& team) {
   if (!plan.config.profile || plan.cudaDevices.empty()) return nullptr;
   const GpuFacts& first = cudaFacts().gpus.at(static_cast<size_t>(plan.cudaDevices.front()));
   DeviceTracerOptions options{.devices = plan.cudaDevices, .works = {}, .peaks = statedPeaks(first, *team.precision)};
@@ -104,7 +104,7 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   for (const std::string& note : {kernels.note, plan.recomputeNote}) {
     if (!note.empty()) record.notes.push_back(note);
   }
-  TeamOptions options = teamOptions(plan, graph, kernels);
+  ReplicaSetOptions options = replicaSetOptions(plan, graph, kernels);
   options.pretrained = readPretrained(plan.config, graph);
   if (options.pretrained) {
     append(record.notes, options.pretrained->notes);
@@ -113,8 +113,8 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   record.placement = placementOf(plan, options);
   const auto profiler = profilerFor(plan.config);
   const auto tracer = tracerFor(plan, options);
-  Team team(options);
-  RunWatch watch(plan.cores, plan.cudaDevices, gpuUse);
+  ReplicaSet team(options);
+  RunObserver watch(plan.cores, plan.cudaDevices, gpuUse);
   MeasuredRun run({.config = plan.config,
                    .globalBatch = plan.globalBatch,
                    .graph = &graph,
@@ -123,7 +123,7 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
                    .tracer = tracer.get(),
                    .fewestWarmup = fewestWarmup(plan.config)},
                   progress);
-  team.run([&](Team::Member& member) {
+  team.run([&](ReplicaSet::Member& member) {
     run.body(member);
     const std::string& path = plan.config.saveWeights;
     if (member.index() == 0 && !path.empty()) saveWeights(path, graph, member.buffers(), member.executor());

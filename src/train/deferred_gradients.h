@@ -11,10 +11,10 @@ namespace tandem {
 
 /// Finished gradients, put off until a bucket is full, where each telling is a call of the host amid recorded work and
 /// cuts it; or until backward has ended (--overlap=off). Not for several threads at once.
-class ReadyGradients {
+class DeferredGradients {
  public:
   /// `buckets`: of planBuckets(); none: gradients are put off until backward has ended.
-  ReadyGradients(const FlatBuffers& buffers, std::vector<Slice> buckets) : tracker_(buffers, std::move(buckets)) {}
+  DeferredGradients(const FlatBuffers& buffers, std::vector<Slice> buckets) : tracker_(buffers, std::move(buckets)) {}
 
   /// Notes gradients that are ready at once. True when with them a bucket may be started and more are to come in this
   /// step.

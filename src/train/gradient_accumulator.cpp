@@ -4,20 +4,20 @@
 
 namespace tandem {
 
-GradientSum::GradientSum(FlatBuffers& buffers, int64_t parts) : buffers_(buffers), parts_(parts) {
+GradientAccumulator::GradientAccumulator(FlatBuffers& buffers, int64_t parts) : buffers_(buffers), parts_(parts) {
   for (int segment = 0; parts > 1 && segment < buffers.segments(); ++segment) {
     sums_.push_back(at::empty_like(buffers.gradient(buffers.whole(segment)), at::kFloat));
   }
 }
 
-bool GradientSum::add(std::span<const Slice> slices, int64_t part) {
+bool GradientAccumulator::add(std::span<const Slice> slices, int64_t part) {
   for (const Slice slice : slices) {
     if (parts_ > 1) add(slice, part);
   }
   return part + 1 == parts_;
 }
 
-void GradientSum::add(Slice slice, int64_t part) {
+void GradientAccumulator::add(Slice slice, int64_t part) {
   at::Tensor sum = sums_.at(static_cast<size_t>(slice.segment)).slice(0, slice.begin, slice.end);
   at::Tensor gradient = buffers_.gradient(slice);
   if (part == 0) {

@@ -9,9 +9,9 @@ namespace tandem {
 
 /// Adds up the gradients of a batch that runs in parts, in fp32 whatever the gradients' type. For one thread; `buffers`
 /// must outlive it.
-class GradientSum {
+class GradientAccumulator {
  public:
-  GradientSum(FlatBuffers& buffers, int64_t parts);
+  GradientAccumulator(FlatBuffers& buffers, int64_t parts);
 
   /// Backward of part number `part`, from 0, has written the slices. True when that was the last one: they then hold
   /// the sum of all parts.

@@ -9,11 +9,11 @@ namespace tandem {
 
 /// Bounds the steps that a device was given and has not done (--in-flight): the host runs ahead of a GPU, but no
 /// further. On the replica's thread.
-class StepsInFlight {
+class InFlightLimiter {
  public:
   /// REQUIRES: most >= 1; with 1 the host waits for every step.
   /// `monitor`: of the run; outlives this.
-  StepsInFlight(int64_t most, Monitor& monitor) : most_(most), monitor_(monitor) {}
+  InFlightLimiter(int64_t most, Monitor& monitor) : most_(most), monitor_(monitor) {}
 
   /// The end of the step that was enqueued last. Returns when another one may be. Throws as waitOnHost().
   void add(Event end) {

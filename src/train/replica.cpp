@@ -17,36 +17,36 @@ namespace {
 
 constexpr uint64_t dropoutSeedStep = 0x9E3779B97F4A7C15ULL;
 
-ExecutorOptions optionsOf(int index, const TeamOptions& team) {
+ExecutorOptions optionsOf(int index, const ReplicaSetOptions& team) {
   const at::Device device = team.devices.at(static_cast<size_t>(index)).torch();
   ExecutorOptions options = executorOptions(team.kernels, *team.precision, team.recompute, device);
   options.dropoutSeed = team.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1);
   return options;
 }
 
-std::unique_ptr<LossScale> lossScaleFor(const TeamOptions& options, const Device& device) {
+std::unique_ptr<LossScale> lossScaleFor(const ReplicaSetOptions& options, const Device& device) {
   if (!options.precision->lossScaling || options.forwardOnly) return nullptr;
   return std::make_unique<LossScale>(device.torch(), options.lossScale);
 }
 
 /// Where a step is recorded: whether its exchange can be, since replicas do not wait for one another on the host.
-bool recordsExchange(const TeamOptions& options) {
+bool recordsExchange(const ReplicaSetOptions& options) {
   const auto replicas = static_cast<int64_t>(options.devices.size());
   return options.recorder && options.strategy->enqueuesOnly(*options.allReduce, replicas);
 }
 
 /// Gradients of which the strategy does not learn as they become ready: without overlap, and where a step is recorded
 /// without its exchange, which the host makes between parts of it.
-std::optional<ReadyGradients> putOffIn(const TeamOptions& options, const FlatBuffers& buffers) {
+std::optional<DeferredGradients> putOffIn(const ReplicaSetOptions& options, const FlatBuffers& buffers) {
   if (options.forwardOnly) return {};
-  if (!options.overlap) return ReadyGradients(buffers, {});
+  if (!options.overlap) return DeferredGradients(buffers, {});
   if (!options.recorder || recordsExchange(options)) return {};
-  return ReadyGradients(buffers, planBuckets(buffers, options.bucketBytes));
+  return DeferredGradients(buffers, planBuckets(buffers, options.bucketBytes));
 }
 
-class TeamMember final : public Team::Member {
+class TrainingReplica final : public ReplicaSet::Member {
  public:
-  TeamMember(int index, const TeamShared& shared)
+  TrainingReplica(int index, const ReplicaShared& shared)
       : shared_(shared),
         device_(shared.options.devices.at(static_cast<size_t>(index))),
         buffers_(parameterSpecs(*shared.options.graph, optionsOf(index, shared.options)), *shared.options.precision,
@@ -71,7 +71,7 @@ class TeamMember final : public Team::Member {
     if (pretrained != nullptr) setStatistics(*pretrained, *executor_);
     executor_->setTraining(!shared.options.forwardOnly);
     executor_->setGradients(!shared.options.forwardOnly);
-    if (shared.lossPlace.needsSource(index)) source_ = shared.options.source(index);
+    if (shared.lossPlacement.needsSource(index)) source_ = shared.options.source(index);
     if (!shared.options.recorder) return;
     graphed_.emplace(
         shared.options.recorder(device_), [this](const Batch& batch) { return recordable(batch); },
@@ -113,28 +113,28 @@ class TeamMember final : public Team::Member {
   at::Tensor lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, int64_t images,
                     std::vector<at::Tensor>& gradients);
 
-  TeamShared shared_;
+  ReplicaShared shared_;
   const Device& device_;
   FlatBuffers buffers_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<LossScale> lossScale_;  // null: none
   Replica replica_;
-  GradientSum sum_;
+  GradientAccumulator sum_;
   bool recordsExchange_;
-  std::optional<ReadyGradients> putOff_;
+  std::optional<DeferredGradients> putOff_;
   int64_t part_ = 0;  // of the batch
   GradientReady ready_;
   std::unique_ptr<BatchSource> source_;
   Batch batch_;
   std::vector<at::Tensor> losses_;  // stay on the device until they are asked for
   std::optional<CapturedStep> graphed_;
-  StepsInFlight inFlight_;
+  InFlightLimiter inFlight_;
   Event ended_;  // the last step
   int64_t step_ = 0;
 };
 
-at::Tensor TeamMember::trainPart(const Batch& part, int64_t images) {
+at::Tensor TrainingReplica::trainPart(const Batch& part, int64_t images) {
   const auto outputs = forward(part);
   if (shared_.options.forwardOnly) return {};
   std::vector<at::Tensor> gradients;
@@ -144,19 +144,19 @@ at::Tensor TeamMember::trainPart(const Batch& part, int64_t images) {
   return loss;
 }
 
-std::span<const at::Tensor> TeamMember::forward(const Batch& part) {
+std::span<const at::Tensor> TrainingReplica::forward(const Batch& part) {
   const Span forward(SpanKind::forward);
   return executor_->forward(part);
 }
 
-LossAndGradient TeamMember::lossOf(const at::Tensor& output, const at::Tensor& labels, int64_t images) {
-  if (!lossScale_) return shared_.lossPlace.compute(replica_.index, output, labels, images);
-  const LossAndGradient wide = shared_.lossPlace.compute(replica_.index, output.to(at::kFloat), labels, images);
+LossAndGradient TrainingReplica::lossOf(const at::Tensor& output, const at::Tensor& labels, int64_t images) {
+  if (!lossScale_) return shared_.lossPlacement.compute(replica_.index, output, labels, images);
+  const LossAndGradient wide = shared_.lossPlacement.compute(replica_.index, output.to(at::kFloat), labels, images);
   return {wide.loss, (wide.gradient * lossScale_->factor()).to(output.scalar_type())};
 }
 
-at::Tensor TeamMember::lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, int64_t images,
-                              std::vector<at::Tensor>& gradients) {
+at::Tensor TrainingReplica::lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, int64_t images,
+                                   std::vector<at::Tensor>& gradients) {
   const Span loss(SpanKind::loss);
   LossAndGradient whole = lossOf(outputs[0], labels, images);
   gradients.push_back(whole.gradient);
@@ -169,7 +169,7 @@ at::Tensor TeamMember::lossOf(std::span<const at::Tensor> outputs, const at::Ten
   return whole.loss;
 }
 
-at::Tensor TeamMember::train(const Batch& batch) {
+at::Tensor TrainingReplica::train(const Batch& batch) {
   const int64_t parts = shared_.options.accumulate, images = batch.images.size(0), rows = images / parts;
   at::Tensor loss;
   for (part_ = 0; part_ < parts; ++part_) {
@@ -182,17 +182,17 @@ at::Tensor TeamMember::train(const Batch& batch) {
   return loss.defined() && parts > 1 ? loss / parts : loss;
 }
 
-void TeamMember::handOver(std::span<const Slice> slices) {
+void TrainingReplica::handOver(std::span<const Slice> slices) {
   if (!putOff_) return tell(slices);
   if (putOff_->note(slices)) graphed_->call([this, noted = putOff_->take()] { tell(noted); });
 }
 
-void TeamMember::tell(std::span<const Slice> slices) {
+void TrainingReplica::tell(std::span<const Slice> slices) {
   const Span handingOver(SpanKind::exchange);
   for (const Slice slice : slices) shared_.strategy.gradientReady(replica_, slice);
 }
 
-void TeamMember::exchange() {
+void TrainingReplica::exchange() {
   if (shared_.options.forwardOnly) return;
   const Span exchanging(SpanKind::exchange);
   if (putOff_) tell(putOff_->rest());
@@ -200,18 +200,18 @@ void TeamMember::exchange() {
   if (lossScale_) lossScale_->endStep();
 }
 
-at::Tensor TeamMember::recordable(const Batch& batch) {
+at::Tensor TrainingReplica::recordable(const Batch& batch) {
   at::Tensor loss = train(batch);
   if (recordsExchange_) exchange();
   return loss;
 }
 
-void TeamMember::fetch() {
+void TrainingReplica::fetch() {
   const Span waiting(SpanKind::input);
-  shared_.lossPlace.fetch(replica_.index, source_.get(), batch_);
+  shared_.lossPlacement.fetch(replica_.index, source_.get(), batch_);
 }
 
-StepSample TeamMember::step() {
+StepSample TrainingReplica::step() {
   StepSample sample{.replica = replica_.index};
   const Span whole(SpanKind::step);
   const Nanos begin = now();
@@ -238,7 +238,7 @@ StepSample TeamMember::step() {
   return sample;
 }
 
-std::vector<double> TeamMember::losses() {
+std::vector<double> TrainingReplica::losses() {
   std::vector<double> values;
   for (const at::Tensor& loss : losses_) values.push_back(loss.item<float>());
   return values;
@@ -246,8 +246,8 @@ std::vector<double> TeamMember::losses() {
 
 }  // namespace
 
-std::unique_ptr<Team::Member> makeMember(int index, const TeamShared& shared) {
-  return std::make_unique<TeamMember>(index, shared);
+std::unique_ptr<ReplicaSet::Member> makeReplica(int index, const ReplicaShared& shared) {
+  return std::make_unique<TrainingReplica>(index, shared);
 }
 
 }  // namespace tandem

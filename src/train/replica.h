@@ -7,16 +7,16 @@
 namespace tandem {
 
 /// What the members of a team share.
-struct TeamShared {
-  const TeamOptions& options;
+struct ReplicaShared {
+  const ReplicaSetOptions& options;
   Strategy& strategy;
-  LossPlace& lossPlace;
+  LossPlacement& lossPlacement;
   Monitor& monitor;
   Barrier& barrier;
 };
 
 /// Builds replica `index` on the calling thread, which must be bound to its device, and attaches it to the strategy
 /// (collective).
-std::unique_ptr<Team::Member> makeMember(int index, const TeamShared& shared);
+std::unique_ptr<ReplicaSet::Member> makeReplica(int index, const ReplicaShared& shared);
 
 }  // namespace tandem

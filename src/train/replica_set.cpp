@@ -16,7 +16,7 @@ std::vector<const Device*> pointers(const std::vector<Device>& devices) {
   return all;
 }
 
-StrategyContext strategyContext(const TeamOptions& options, Monitor& monitor) {
+StrategyContext strategyContext(const ReplicaSetOptions& options, Monitor& monitor) {
   const OptimizerOptions optimizer = options.optimizer;
   return {.devices = pointers(options.devices),
           .monitor = &monitor,
@@ -30,23 +30,23 @@ StrategyContext strategyContext(const TeamOptions& options, Monitor& monitor) {
 
 }  // namespace
 
-Team::Team(TeamOptions options)
+ReplicaSet::ReplicaSet(ReplicaSetOptions options)
     : options_(std::move(options)),
       monitor_(std::make_unique<Monitor>(options_.blockingWaits)),
       barrier_(std::make_unique<Barrier>(*monitor_, static_cast<int>(options_.devices.size()))),
       strategy_(options_.strategy->make(strategyContext(options_, *monitor_))),
-      lossPlace_(
-          find(lossPlaces(), options_.lossAt, "--loss-at")
+      lossPlacement_(
+          find(lossPlacements(), options_.lossAt, "--loss-at")
               .make({pointers(options_.devices), monitor_.get(), &lossOf(*options_.graph), options_.labelSmoothing})) {
   allowTf32(options_.precision->tf32);
 }
 
-Team::~Team() = default;
+ReplicaSet::~ReplicaSet() = default;
 
-StrategyTraffic Team::traffic() const { return strategy_->traffic(); }
-std::string Team::exchangeMemory() const { return strategy_->exchangeMemory(); }
+StrategyTraffic ReplicaSet::traffic() const { return strategy_->traffic(); }
+std::string ReplicaSet::exchangeMemory() const { return strategy_->exchangeMemory(); }
 
-void Team::noteFailure(int index, std::exception_ptr failure, const std::string& text) noexcept {
+void ReplicaSet::noteFailure(int index, std::exception_ptr failure, const std::string& text) noexcept {
   {
     const std::lock_guard lock(failureMutex_);
     if (!firstFailure_) firstFailure_ = std::move(failure);
@@ -54,11 +54,11 @@ void Team::noteFailure(int index, std::exception_ptr failure, const std::string&
   monitor_->abort(concat("replica ", index, " failed: ", text));
 }
 
-void Team::runMember(int index, const std::function<void(Member&)>& body, std::latch& left) noexcept {
+void ReplicaSet::runReplica(int index, const std::function<void(Member&)>& body, std::latch& left) noexcept {
   std::unique_ptr<Member> member;
   try {
     options_.devices[static_cast<size_t>(index)].bind();
-    member = makeMember(index, {options_, *strategy_, *lossPlace_, *monitor_, *barrier_});
+    member = makeReplica(index, {options_, *strategy_, *lossPlacement_, *monitor_, *barrier_});
     body(*member);
     member->synchronize();
   } catch (const std::exception& failure) {
@@ -69,11 +69,11 @@ void Team::runMember(int index, const std::function<void(Member&)>& body, std::l
   left.arrive_and_wait();  // nobody frees what another one may still read
 }
 
-void Team::run(const std::function<void(Member&)>& body) {
+void ReplicaSet::run(const std::function<void(Member&)>& body) {
   std::latch left(std::ssize(options_.devices));
   std::vector<std::jthread> threads;
   for (size_t i = 0; i < options_.devices.size(); ++i) {
-    threads.emplace_back([this, i, &body, &left] { runMember(static_cast<int>(i), body, left); });
+    threads.emplace_back([this, i, &body, &left] { runReplica(static_cast<int>(i), body, left); });
   }
   threads.clear();
   if (firstFailure_) std::rethrow_exception(firstFailure_);

@@ -24,7 +24,7 @@ namespace tandem {
 
 struct Pretrained;  // train/checkpoint/weight_loader.h
 
-struct TeamOptions {
+struct ReplicaSetOptions {
   const Graph* graph = nullptr;  ///< outlives the team; names the loss
   std::vector<Device> devices;   ///< one per replica
   const ExecutorEntry* executor = nullptr;
@@ -33,7 +33,7 @@ struct TeamOptions {
   std::string parameterDevice = "cpu";
   int64_t bucketBytes = 4 << 20;
   bool overlap = true;             ///< the strategy learns of gradients during backward; else behind it
-  std::string lossAt = "replica";  ///< row of lossPlaces()
+  std::string lossAt = "replica";  ///< row of lossPlacements()
   double labelSmoothing = 0;
   const Precision* precision = nullptr;
   KernelSelection kernels{&layouts().front(), {}};
@@ -53,7 +53,7 @@ struct TeamOptions {
 };
 
 /// The replicas of one process: builds them, each on its own thread, and runs a body on every thread.
-class Team {
+class ReplicaSet {
  public:
   /// What a body may do with its replica, on the replica's thread.
   class Member {
@@ -73,8 +73,8 @@ class Team {
     virtual FlatBuffers& buffers() = 0;
   };
 
-  explicit Team(TeamOptions options);
-  ~Team();
+  explicit ReplicaSet(ReplicaSetOptions options);
+  ~ReplicaSet();
 
   /// Runs `body` on every replica's thread and joins. The first failure in time aborts the others and is rethrown.
   void run(const std::function<void(Member&)>& body);
@@ -84,14 +84,14 @@ class Team {
 
  private:
   /// Arrives at `left` when the replica will touch no other one's memory any more.
-  void runMember(int index, const std::function<void(Member&)>& body, std::latch& left) noexcept;
+  void runReplica(int index, const std::function<void(Member&)>& body, std::latch& left) noexcept;
   void noteFailure(int index, std::exception_ptr failure, const std::string& text) noexcept;
 
-  TeamOptions options_;
+  ReplicaSetOptions options_;
   std::unique_ptr<Monitor> monitor_;
   std::unique_ptr<Barrier> barrier_;
   std::unique_ptr<Strategy> strategy_;
-  std::unique_ptr<LossPlace> lossPlace_;
+  std::unique_ptr<LossPlacement> lossPlacement_;
   std::mutex failureMutex_;
   std::exception_ptr firstFailure_;
 };

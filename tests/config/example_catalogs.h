@@ -29,7 +29,7 @@ inline const CatalogNames& exampleCatalogs() {
       {Choices::schedules, {"constant", "cosine", "warmup-cosine"}},
       {Choices::optimizers, {"sgd", "adam", "adamw"}},
       {Choices::formats, {"table", "md", "csv", "json"}},
-      {Choices::lossPlaces, {"replica", "gathered"}},
+      {Choices::lossPlacements, {"replica", "gathered"}},
       {Choices::weightsMaps, {"none", "keras", "timm"}},
       {Choices::normalizations, {"imagenet", "caffe"}},
       {Choices::badImages, {"fail", "skip"}},

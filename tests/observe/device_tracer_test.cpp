@@ -268,12 +268,12 @@ TEST_P(MeasuredRunOnTheFake, IsFollowed) {
   for (const CallWork& work : works) options.works.push_back({work.name, work.flops, work.bytes});
   DeviceTracer tracer(options);
   Profiler profiler(1, false);
-  RunWatch watch(plan.cores, plan.cudaDevices, {});
-  TeamOptions teamed = teamOptions(plan, graph, selectKernels(plan, graph));
+  RunObserver watch(plan.cores, plan.cudaDevices, {});
+  ReplicaSetOptions teamed = replicaSetOptions(plan, graph, selectKernels(plan, graph));
   if (recorded) {
     teamed.recorder = [&](const Device&) { return std::make_unique<RepeatedGraph>(log, &graphKernels); };
   }
-  Team team(teamed);
+  ReplicaSet team(teamed);
   MeasuredRun run({.config = plan.config,
                    .globalBatch = plan.globalBatch,
                    .graph = &graph,
@@ -281,7 +281,7 @@ TEST_P(MeasuredRunOnTheFake, IsFollowed) {
                    .profiler = &profiler,
                    .tracer = &tracer},
                   nullptr);
-  team.run([&](Team::Member& member) { run.body(member); });
+  team.run([&](ReplicaSet::Member& member) { run.body(member); });
   RunRecord record;
   run.fill(record);
   watch.fill(record);

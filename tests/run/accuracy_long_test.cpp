@@ -88,7 +88,7 @@ RunPlan planOf(const Training& training) {
 }
 
 /// Percent of the test images whose largest output is that of their label, with running statistics.
-double top1(Executor& executor, const TeamOptions& team, const RunPlan& plan) {
+double top1(Executor& executor, const ReplicaSetOptions& team, const RunPlan& plan) {
   const auto tests = std::make_shared<TestImages>(*plan.data);
   const int64_t size = plan.config.imageSize;
   const BatchPlan inOrder{
@@ -120,10 +120,10 @@ Trained train(const Training& training) {
   const RunPlan plan = planOf(training);
   const Graph graph =
       buildModel(plan.config.model, {.classes = plan.config.classes, .imageSize = plan.config.imageSize});
-  TeamOptions options = teamOptions(plan, graph, selectKernels(plan, graph));
+  ReplicaSetOptions options = replicaSetOptions(plan, graph, selectKernels(plan, graph));
   options.lossScale = restlessScale;
   Trained trained;
-  Team(options).run([&](Team::Member& member) {
+  ReplicaSet(options).run([&](ReplicaSet::Member& member) {
     for (int64_t step = 0; step < plan.config.steps; ++step) member.step();
     member.finish();
     trained = {top1(member.executor(), options, plan), member.lossScale()};

@@ -15,7 +15,7 @@
 
 namespace tandem::attribution {
 
-/// A delay that can be put into a run of resnet20 on two replicas, by wrapping what TeamOptions takes.
+/// A delay that can be put into a run of resnet20 on two replicas, by wrapping what ReplicaSetOptions takes.
 enum class Place { loader, exchange, compute };
 
 struct Injection {
@@ -119,7 +119,7 @@ inline double pairedGrowth(const RunRecord& whole, const PartChange& part, int64
   return median(growths).value();
 }
 
-inline void steps(Team::Member& member, Profiler& profiler, const Length& length) {
+inline void steps(ReplicaSet::Member& member, Profiler& profiler, const Length& length) {
   replica = member.index();
   active = false;
   for (int64_t i = 0; i < length.warmup; ++i) member.step();
@@ -146,11 +146,11 @@ inline Found run(const Injection& injection, const Length& length) {
   config.layout = "nhwc", config.convolution = "direct";
   const RunPlan plan = resolvePlan(config, config.replicas);
   const Graph graph = graphOf(plan.config);
-  TeamOptions options = teamOptions(plan, graph, selectKernels(plan, graph));
+  ReplicaSetOptions options = replicaSetOptions(plan, graph, selectKernels(plan, graph));
   options.executor = &executor, options.strategy = &strategy;
   options.source = [inner = options.source](int i) { return std::make_unique<SlowSource>(inner(i)); };
   Profiler profiler(2, false);
-  Team(options).run([&](Team::Member& member) { steps(member, profiler, length); });
+  ReplicaSet(options).run([&](ReplicaSet::Member& member) { steps(member, profiler, length); });
   RunRecord record;
   profiler.fill(record);
   const auto delayed = [&](int64_t step) { return step / length.block % 2 == 1; };

@@ -33,7 +33,7 @@ inline std::vector<Case> casesOf(const StrategyEntry& strategy, const Graph& gra
   std::vector<Case> cases;
   for (Case c : variantsOf(strategy, graph)) {
     for (const Precision& precision : precisionsOnCpu()) {
-      for (const LossPlaceEntry& place : lossPlaces()) {
+      for (const LossPlacementEntry& place : lossPlacements()) {
         for (const ExecutorEntry& executor : executors()) {
           for (const int replicas : {1, 2, 3, 4}) {
             c.precision = precision.name;

@@ -69,9 +69,10 @@ struct FirstStep {
 };
 
 FirstStep firstStep(const Graph& net) {
-  const TeamOptions options = teamOptions({.graph = &net, .strategy = &find(strategies(), "replicated", "strategy")});
+  const ReplicaSetOptions options =
+      replicaSetOptions({.graph = &net, .strategy = &find(strategies(), "replicated", "strategy")});
   FirstStep first;
-  Team(options).run([&](Team::Member& member) {
+  ReplicaSet(options).run([&](ReplicaSet::Member& member) {
     Batch batch;
     options.source(0)->next(batch);
     for (const at::Tensor& output : member.executor().forward(batch)) first.outputs.push_back(output.detach().clone());

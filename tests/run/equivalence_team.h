@@ -90,7 +90,7 @@ inline std::vector<Device> devicesOf(const Case& c) {
   return devices;
 }
 
-inline TeamOptions teamOptions(const Case& c) {
+inline ReplicaSetOptions replicaSetOptions(const Case& c) {
   const auto devices = std::make_shared<std::vector<Device>>(devicesOf(c));
   const Precision& precision = find(precisions(), c.precision, "precision");
   const auto source = [c, devices, &precision](int replica) {
@@ -103,7 +103,7 @@ inline TeamOptions teamOptions(const Case& c) {
     options.zeroChannels = c.zeroChannels;
     return find(sources(), "host", "input").make(options);
   };
-  TeamOptions options;
+  ReplicaSetOptions options;
   options.graph = c.graph;
   options.devices = *devices;
   options.executor = &find(executors(), c.executor, "executor");
@@ -148,7 +148,7 @@ struct Trained {
 inline Trained train(const Case& c) {
   Trained trained;
   trained.replicas.resize(c.replicas);
-  Team(teamOptions(c)).run([&](Team::Member& member) {
+  ReplicaSet(replicaSetOptions(c)).run([&](ReplicaSet::Member& member) {
     if (member.index() == 0) trained.initial = weightsOf(member.buffers());
     for (int64_t step = 0; step < steps; ++step) member.step();
     member.finish();

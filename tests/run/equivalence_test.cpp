@@ -189,7 +189,7 @@ TEST_P(Equivalence, AuxiliaryHeadsGiveTheWeightsOfTheJoinedBatch) {
   for (size_t i = 0; i < expected.initial.values.size(); ++i) {
     EXPECT_FALSE(expected.initial.values[i].equal(expected.replicas[0].values[i])) << expected.initial.names[i];
   }
-  for (const LossPlaceEntry& place : lossPlaces()) {
+  for (const LossPlacementEntry& place : lossPlacements()) {
     const Case c{.graph = &net,
                  .strategy = &GetParam(),
                  .lossAt = std::string(place.name),

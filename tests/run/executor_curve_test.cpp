@@ -28,14 +28,14 @@ Graph residualNet() {
 /// Losses of one replica that learns 100 images by heart.
 std::vector<double> curve(const Graph& net, const Precision& precision, const ExecutorEntry& executor,
                           const LayoutEntry& layout) {
-  TeamOptions options = teamOptions({.graph = &net,
-                                     .strategy = &find(strategies(), "replicated", "strategy"),
-                                     .precision = std::string(precision.name),
-                                     .executor = std::string(executor.name),
-                                     .layout = layout});
+  ReplicaSetOptions options = replicaSetOptions({.graph = &net,
+                                                 .strategy = &find(strategies(), "replicated", "strategy"),
+                                                 .precision = std::string(precision.name),
+                                                 .executor = std::string(executor.name),
+                                                 .layout = layout});
   options.optimizer.learningRate = 0.01;
   std::vector<double> losses;
-  Team(options).run([&](Team::Member& member) {
+  ReplicaSet(options).run([&](ReplicaSet::Member& member) {
     for (int64_t step = 0; step < curveSteps; ++step) member.step();
     losses = member.losses();
   });

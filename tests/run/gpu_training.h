@@ -47,9 +47,9 @@ inline GpuTraining trainOnGpu(Config config) {
   const NumericsKept kept;
   const RunPlan plan = resolvePlan(config, 1);
   const Graph graph = graphOf(plan.config);
-  Team team(teamOptions(plan, graph, selectKernels(plan, graph)));
+  ReplicaSet team(replicaSetOptions(plan, graph, selectKernels(plan, graph)));
   GpuTraining trained;
-  team.run([&trained](Team::Member& member) {
+  team.run([&trained](ReplicaSet::Member& member) {
     for (int i = 0; i < 8; ++i) member.step();
     member.finish();
     trained.losses = member.losses();

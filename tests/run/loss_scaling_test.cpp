@@ -13,11 +13,11 @@ struct Scaled {
 };
 
 Scaled trainScaled(const Case& c, const LossScaleRule& rule, int64_t stepCount = steps) {
-  TeamOptions options = teamOptions(c);
+  ReplicaSetOptions options = replicaSetOptions(c);
   options.lossScale = rule;
   Scaled found;
   found.trained.replicas.resize(c.replicas), found.scales.resize(c.replicas);
-  Team(options).run([&](Team::Member& member) {
+  ReplicaSet(options).run([&](ReplicaSet::Member& member) {
     if (member.index() == 0) found.trained.initial = weightsOf(member.buffers());
     for (int64_t step = 0; step < stepCount; ++step) member.step();
     member.finish();
@@ -131,7 +131,7 @@ TEST(LossScaling, OnlyFp16HasAScale) {
   for (const Precision& precision : precisionsOnCpu()) {
     Case c{.graph = &net, .strategy = &find(strategies(), "replicated", "strategy")};
     c.precision = precision.name;
-    Team(teamOptions(c)).run([&](Team::Member& member) {
+    ReplicaSet(replicaSetOptions(c)).run([&](ReplicaSet::Member& member) {
       EXPECT_EQ(member.lossScale().has_value(), precision.name == "fp16") << precision.name;
     });
   }

@@ -36,7 +36,7 @@ enum class Recorded { whole, inParts };
 RunRecord run(const Config& config, Recorded how, int64_t fewestWarmup = untilLaunched) {
   const RunPlan plan = resolvePlan(config, config.replicas);
   const Graph graph = graphOf(plan.config);
-  TeamOptions options = teamOptions(plan, graph, selectKernels(plan, graph));
+  ReplicaSetOptions options = replicaSetOptions(plan, graph, selectKernels(plan, graph));
   StrategyEntry enqueuing = *options.strategy;
   enqueuing.enqueuesOnly = [](const AllReduceEntry&, int64_t) { return true; };
   if (how == Recorded::whole) options.strategy = &enqueuing;
@@ -45,8 +45,8 @@ RunRecord run(const Config& config, Recorded how, int64_t fewestWarmup = untilLa
     return std::make_unique<RepeatedGraph>(log);
   };
   Profiler profiler(static_cast<int>(config.replicas), false);
-  RunWatch watch(plan.cores, plan.cudaDevices, {});
-  Team team(options);
+  RunObserver watch(plan.cores, plan.cudaDevices, {});
+  ReplicaSet team(options);
   MeasuredRun measured({.config = plan.config,
                         .globalBatch = plan.globalBatch,
                         .graph = &graph,
@@ -54,7 +54,7 @@ RunRecord run(const Config& config, Recorded how, int64_t fewestWarmup = untilLa
                         .profiler = &profiler,
                         .fewestWarmup = fewestWarmup},
                        nullptr);
-  team.run([&](Team::Member& member) { measured.body(member); });
+  team.run([&](ReplicaSet::Member& member) { measured.body(member); });
   RunRecord record;
   measured.fill(record);
   watch.fill(record);

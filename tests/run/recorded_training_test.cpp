@@ -32,9 +32,9 @@ struct Outcome {
   std::vector<std::vector<double>> losses;
 };
 
-Outcome run(const Case& c, const TeamOptions& options) {
+Outcome run(const Case& c, const ReplicaSetOptions& options) {
   Outcome result{std::vector<Weights>(c.replicas), std::vector<std::vector<double>>(c.replicas)};
-  Team(options).run([&](Team::Member& member) {
+  ReplicaSet(options).run([&](ReplicaSet::Member& member) {
     for (int64_t step = 0; step < recordedSteps; ++step) member.step();
     member.finish();
     result.weights[member.index()] = weightsOf(member.buffers());
@@ -54,7 +54,7 @@ void expectTheSameBits(const Outcome& actual, const Outcome& expected, const std
 }
 
 void expectRecordedAsEager(const Case& c) {
-  TeamOptions options = teamOptions(c);
+  ReplicaSetOptions options = replicaSetOptions(c);
   options.lossScale.initial = 0x1p20;  // steps are skipped
   const Outcome eager = run(c, options);
   options.recorder = [](const Device&) {
@@ -99,9 +99,9 @@ TEST(CapturedTraining, AnExchangeAfterBackwardGivesTheSameBits) {
         c.replicas = 3;
         c.accumulate = 2;
         c.overlap = true;
-        const Outcome overlapped = run(c, teamOptions(c));
+        const Outcome overlapped = run(c, replicaSetOptions(c));
         c.overlap = false;
-        expectTheSameBits(run(c, teamOptions(c)), overlapped, c.name());
+        expectTheSameBits(run(c, replicaSetOptions(c)), overlapped, c.name());
         expectRecordedAsEager(c);
       }
     }
@@ -113,7 +113,7 @@ TEST(CapturedTraining, WorkLiesBetweenCallsOfTheHostHoweverSmallTheBuckets) {
   const Graph net = plainNet();
   Case c{.graph = &net, .strategy = &find(strategies(), "parameter_server", "strategy")};
   c.executor = concat("planned");
-  TeamOptions options = teamOptions(c);
+  ReplicaSetOptions options = replicaSetOptions(c);
   options.bucketBytes = 1;
   WorkLog log;
   options.recorder = [&log](const Device&) { return std::make_unique<RepeatedGraph>(log); };
@@ -176,7 +176,7 @@ TEST(OnAGpu, AGraphInPartsTrainsToTheSameBits) {
   at::globalContext().setBenchmarkCuDNN(false);
   for (const Graph& net : {plainNet(), residualNet()}) {
     for (const Case& c : onGpus(net)) {
-      TeamOptions options = teamOptions(c);
+      ReplicaSetOptions options = replicaSetOptions(c);
       options.inFlight = 1;
       const Outcome eager = run(c, options);
       options.inFlight = 8;

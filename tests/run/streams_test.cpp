@@ -93,7 +93,7 @@ class StreamedTeam {
     config.oversubscribe = true;
     config.strategy = way.strategy;
     config.parameterDevice = way.parameterDevice;
-    TeamOptions options = teamOptions(resolvePlan(config, 2), graph_, {&layouts().front(), {}, ""});
+    ReplicaSetOptions options = replicaSetOptions(resolvePlan(config, 2), graph_, {&layouts().front(), {}, ""});
     options.allReduce = &find(allReduces(), way.allReduce, "--all-reduce");
     options.inFlight = flow.inFlight;
     options.overlap = flow.overlap;
@@ -116,7 +116,7 @@ class StreamedTeam {
   /// What the streams saw of `steps` steps, after those that are never recorded and one more.
   std::vector<CapturedStreams::Entry> see(int64_t steps) {
     std::vector<CapturedStreams::Entry> seen;
-    team_->run([&](Team::Member& member) {
+    team_->run([&](ReplicaSet::Member& member) {
       for (int i = 0; i <= CapturedStep::eagerSteps; ++i) member.step();
       member.barrier();
       if (member.index() == 0) CapturedStreams::take();
@@ -129,12 +129,12 @@ class StreamedTeam {
     return seen;
   }
 
-  void run(const std::function<void(Team::Member&)>& body) { team_->run(body); }
+  void run(const std::function<void(ReplicaSet::Member&)>& body) { team_->run(body); }
 
   /// Of replica 0, after two other steps.
   std::vector<StepSample> samples(int64_t steps) {
     std::vector<StepSample> samples;
-    team_->run([&](Team::Member& member) {
+    team_->run([&](ReplicaSet::Member& member) {
       for (int i = 0; i < 2; ++i) member.step();
       for (int64_t i = 0; i < steps; ++i) {
         const StepSample sample = member.step();
@@ -147,7 +147,7 @@ class StreamedTeam {
  private:
   Graph graph_;
   std::vector<Device> devices_;
-  std::optional<Team> team_;
+  std::optional<ReplicaSet> team_;
 };
 
 TEST(Streams, NoStepWaitsForTheHost) {
@@ -260,10 +260,10 @@ TEST(Streams, ABatchIsWaitedForBetweenRecordedSteps) {
 }
 
 /// What replica 0 does on a device that never ends its work, because replica 1 fails.
-void expectFreed(const std::function<void(Team::Member&)>& work) {
+void expectFreed(const std::function<void(ReplicaSet::Member&)>& work) {
   CapturedStreams::stuck = true;
   std::atomic<bool> began{false}, wentOn{false};
-  EXPECT_THROW(StreamedTeam({"independent", "shared"}, {.inFlight = 1}).run([&](Team::Member& member) {
+  EXPECT_THROW(StreamedTeam({"independent", "shared"}, {.inFlight = 1}).run([&](ReplicaSet::Member& member) {
     if (member.index() == 1) {
       while (!began) std::this_thread::yield();
       throw DataError("an image is damaged");
@@ -278,8 +278,8 @@ void expectFreed(const std::function<void(Team::Member&)>& work) {
 }
 
 TEST(Streams, AFailureFreesWhoWaitsForTheDeviceAndIsWhatIsReported) {
-  expectFreed([](Team::Member& member) { member.synchronize(); });
-  expectFreed([](Team::Member& member) {
+  expectFreed([](ReplicaSet::Member& member) { member.synchronize(); });
+  expectFreed([](ReplicaSet::Member& member) {
     for (int step = 0; step < 2; ++step) member.step();
   });
 }
@@ -289,7 +289,7 @@ std::vector<int64_t> waitedFor(int64_t inFlight) {
   const Device device = Device::cpuWithStreams(0, CapturedStreams::device(0));
   CapturedStreams::take();
   Monitor monitor(/*block=*/false);
-  StepsInFlight steps(inFlight, monitor);
+  InFlightLimiter steps(inFlight, monitor);
   int64_t first = -1;
   std::vector<int64_t> waited;
   for (int i = 0; i < 10; ++i) {
@@ -302,16 +302,16 @@ std::vector<int64_t> waitedFor(int64_t inFlight) {
   return waited;
 }
 
-TEST(StepsInFlight, TheOldestStepIsWaitedFor) {
+TEST(InFlightLimiter, TheOldestStepIsWaitedFor) {
   EXPECT_EQ(waitedFor(1), (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_EQ(waitedFor(2), (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
   EXPECT_EQ(waitedFor(4), (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6}));
   EXPECT_TRUE(waitedFor(11).empty());
 }
 
-TEST(StepsInFlight, WithoutStreamsThereIsNothingToWaitFor) {
+TEST(InFlightLimiter, WithoutStreamsThereIsNothingToWaitFor) {
   Monitor monitor(/*block=*/false);
-  StepsInFlight steps(1, monitor);
+  InFlightLimiter steps(1, monitor);
   EXPECT_NO_THROW(steps.add(Device::cpu(0, {}, 0).record()));
 }
 

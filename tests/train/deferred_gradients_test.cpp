@@ -28,7 +28,7 @@ class ReadyGradientsTest : public testing::Test {
 };
 
 TEST_F(ReadyGradientsTest, AreToldWhereABucketIsFull) {
-  ReadyGradients ready(buffers_, planBuckets(buffers_, 900));
+  DeferredGradients ready(buffers_, planBuckets(buffers_, 900));
   for (int step = 0; step < 3; ++step) {
     EXPECT_FALSE(ready.note(slices({1})));
     EXPECT_TRUE(ready.note(slices({0}))) << "two are a bucket";
@@ -40,14 +40,14 @@ TEST_F(ReadyGradientsTest, AreToldWhereABucketIsFull) {
 }
 
 TEST_F(ReadyGradientsTest, ABucketWaitsForThoseBeforeIt) {
-  ReadyGradients ready(buffers_, planBuckets(buffers_, 400));
+  DeferredGradients ready(buffers_, planBuckets(buffers_, 400));
   EXPECT_FALSE(ready.note(slices({1})));
   EXPECT_TRUE(ready.note(slices({0}))) << "both may start";
   EXPECT_EQ(ready.take(), slices({1, 0}));
 }
 
 TEST_F(ReadyGradientsTest, ThoseThatAreReadyAtOnceAreToldAtOnce) {
-  ReadyGradients ready(buffers_, planBuckets(buffers_, 1));
+  DeferredGradients ready(buffers_, planBuckets(buffers_, 1));
   EXPECT_TRUE(ready.note(slices({0, 1})));
   EXPECT_EQ(ready.take(), slices({0, 1}));
   EXPECT_FALSE(ready.note(slices({2, 3}))) << "no work is between them";
@@ -55,7 +55,7 @@ TEST_F(ReadyGradientsTest, ThoseThatAreReadyAtOnceAreToldAtOnce) {
 }
 
 TEST_F(ReadyGradientsTest, TheRestOfALaunchedStepIsThatOfTheStepBefore) {
-  ReadyGradients ready(buffers_, planBuckets(buffers_, 1));
+  DeferredGradients ready(buffers_, planBuckets(buffers_, 1));
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(ready.note(slices({i})));
     EXPECT_EQ(ready.take(), slices({i}));
@@ -65,7 +65,7 @@ TEST_F(ReadyGradientsTest, TheRestOfALaunchedStepIsThatOfTheStepBefore) {
 }
 
 TEST_F(ReadyGradientsTest, WithoutBucketsAreToldAtTheEnd) {
-  ReadyGradients ready(buffers_, {});
+  DeferredGradients ready(buffers_, {});
   for (int step = 0; step < 2; ++step) {
     for (const int i : {1, 0, 2, 3}) EXPECT_FALSE(ready.note(slices({i}))) << step << ' ' << i;
     for (int launch = 0; launch < 2; ++launch) EXPECT_EQ(ready.rest(), slices({1, 0, 2, 3})) << "in their order";
@@ -73,7 +73,7 @@ TEST_F(ReadyGradientsTest, WithoutBucketsAreToldAtTheEnd) {
 }
 
 TEST_F(ReadyGradientsTest, OfASmallNetworkAreToldAtTheEnd) {
-  ReadyGradients ready(buffers_, planBuckets(buffers_, 1 << 20));
+  DeferredGradients ready(buffers_, planBuckets(buffers_, 1 << 20));
   for (int i = 0; i < 4; ++i) EXPECT_FALSE(ready.note(slices({i})));
   EXPECT_EQ(ready.rest().size(), 4U);
 }

@@ -18,7 +18,7 @@ namespace {
 
 struct SmallTeam {
   Graph graph;
-  TeamOptions options;
+  ReplicaSetOptions options;
   explicit SmallTeam(int64_t replicas, std::string_view lossAt = "replica", std::string_view input = "device")
       : graph(buildModel("resnet20", {})) {
     Config config;
@@ -28,15 +28,15 @@ struct SmallTeam {
     config.oversubscribe = true;
     config.lossAt = lossAt;
     config.input = input;
-    options = teamOptions(resolvePlan(config, replicas), graph, {&layouts().front(), {}, ""});
+    options = replicaSetOptions(resolvePlan(config, replicas), graph, {&layouts().front(), {}, ""});
   }
 };
 
-TEST(Team, rethrowsTheFirstFailureAndFreesTheOthers) {
+TEST(ReplicaSet, rethrowsTheFirstFailureAndFreesTheOthers) {
   SmallTeam small(3);
-  Team team(small.options);
+  ReplicaSet team(small.options);
   try {
-    team.run([](Team::Member& member) {
+    team.run([](ReplicaSet::Member& member) {
       member.step();
       if (member.index() == 1) throw DataError("image 7 is broken");
       for (int i = 0; i < 50; ++i) member.step();  // would wait for replica 1 for ever
@@ -47,11 +47,11 @@ TEST(Team, rethrowsTheFirstFailureAndFreesTheOthers) {
   }
 }
 
-TEST(Team, membersSeeEqualWeightsAfterAStep) {
+TEST(ReplicaSet, membersSeeEqualWeightsAfterAStep) {
   SmallTeam small(2);
-  Team team(small.options);
+  ReplicaSet team(small.options);
   std::array<at::Tensor, 2> weights;
-  team.run([&weights](Team::Member& member) {
+  team.run([&weights](ReplicaSet::Member& member) {
     member.step();
     member.finish();
     weights[static_cast<size_t>(member.index())] = member.buffers().master(member.buffers().whole(0)).clone();
@@ -59,12 +59,12 @@ TEST(Team, membersSeeEqualWeightsAfterAStep) {
   EXPECT_TRUE(weights[0].equal(weights[1]));
 }
 
-TEST(Team, lossIsOfTheReplicasOwnRowsOrOfTheJoinedBatch) {
-  for (const LossPlaceEntry& place : lossPlaces()) {
+TEST(ReplicaSet, lossIsOfTheReplicasOwnRowsOrOfTheJoinedBatch) {
+  for (const LossPlacementEntry& place : lossPlacements()) {
     SmallTeam small(2, place.name);
-    Team team(small.options);
+    ReplicaSet team(small.options);
     std::array<std::vector<double>, 2> losses;
-    team.run([&losses](Team::Member& member) {
+    team.run([&losses](ReplicaSet::Member& member) {
       member.step();
       losses[static_cast<size_t>(member.index())] = member.losses();
     });
@@ -79,10 +79,10 @@ struct Trained {
   at::Tensor weights;
 };
 
-Trained sixSteps(const TeamOptions& options) {
-  Team team(options);
+Trained sixSteps(const ReplicaSetOptions& options) {
+  ReplicaSet team(options);
   Trained trained;
-  team.run([&trained](Team::Member& member) {
+  team.run([&trained](ReplicaSet::Member& member) {
     for (int i = 0; i < 6; ++i) member.step();
     member.finish();
     if (member.index() != 0) return;
@@ -92,7 +92,7 @@ Trained sixSteps(const TeamOptions& options) {
   return trained;
 }
 
-TEST(Team, RecordedStepsTrainAsOthersDo) {
+TEST(ReplicaSet, RecordedStepsTrainAsOthersDo) {
   for (const SourceEntry& source : sources()) {
     SmallTeam small(2, "replica", source.name);
     small.options.accumulate = 2;
@@ -107,7 +107,7 @@ TEST(Team, RecordedStepsTrainAsOthersDo) {
   }
 }
 
-TEST(Team, AStepThatCannotBeRecordedIsReported) {
+TEST(ReplicaSet, AStepThatCannotBeRecordedIsReported) {
   SmallTeam small(2);
   small.options.recorder = [](const Device&) {
     return std::make_unique<WatchedWork>(
@@ -117,7 +117,7 @@ TEST(Team, AStepThatCannotBeRecordedIsReported) {
 }
 
 // Caches are emptied then, of all devices: what a step took afterwards would stay there beside the record's own.
-TEST(Team, NobodyRecordsBeforeAllHaveDoneTheStepsBefore) {
+TEST(ReplicaSet, NobodyRecordsBeforeAllHaveDoneTheStepsBefore) {
   SmallTeam small(2);
   small.options.strategy = &find(strategies(), "independent", "--strategy");
   std::atomic<int64_t> done{0};
@@ -126,8 +126,8 @@ TEST(Team, NobodyRecordsBeforeAllHaveDoneTheStepsBefore) {
   small.options.recorder = [&](const Device&) {
     return std::make_unique<WatchedWork>([&done, &before = doneBefore.at(made++)] { before = done; });
   };
-  Team team(small.options);
-  team.run([&done](Team::Member& member) {
+  ReplicaSet team(small.options);
+  team.run([&done](ReplicaSet::Member& member) {
     for (int i = 0; i <= CapturedStep::eagerSteps; ++i) {
       if (member.index() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
       member.step();
@@ -137,7 +137,7 @@ TEST(Team, NobodyRecordsBeforeAllHaveDoneTheStepsBefore) {
   for (const int64_t before : doneBefore) EXPECT_GE(before, 2 * CapturedStep::eagerSteps);
 }
 
-TEST(TeamOptions, TheUpdateIsTheConfigurations) {
+TEST(ReplicaSetOptions, TheUpdateIsTheConfigurations) {
   Config config;
   config.optimizer = "adamw";
   config.learningRate = 0.1;

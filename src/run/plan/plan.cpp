@@ -36,7 +36,7 @@ void checkNames(const Config& config) {
   find(executors(), config.executor, "--executor");
   find(recomputes(), config.recompute, "--recompute");
   find(strategies(), config.strategy, "--strategy");
-  find(lossPlaces(), config.lossAt, "--loss-at");
+  find(lossPlacements(), config.lossAt, "--loss-at");
   find(augments(), config.augment, "--augment");
   find(schedules(), config.schedule, "--schedule");
   find(optimizers(), config.optimizer, "--optimizer");

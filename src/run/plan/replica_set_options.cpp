@@ -74,10 +74,10 @@ std::vector<Device> devicesOf(const RunPlan& plan) {
   return devices;
 }
 
-TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const KernelSelection& kernels) {
+ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, const KernelSelection& kernels) {
   const Config& config = plan.config;
   check(config.data.empty() == (plan.data == nullptr), "the plan holds the data set that it names");
-  TeamOptions options;
+  ReplicaSetOptions options;
   options.graph = &graph;
   options.devices = devicesOf(plan);
   options.executor = &find(executors(), config.executor, "--executor");

@@ -12,6 +12,6 @@ OptimizerOptions optimizerOptions(const Config& config);
 std::vector<Device> devicesOf(const RunPlan& plan);
 
 /// The team that a resolved plan asks for, with `kernels`. Opens the data set (DataError). `graph` outlives the result.
-TeamOptions teamOptions(const RunPlan& plan, const Graph& graph, const KernelSelection& kernels);
+ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, const KernelSelection& kernels);
 
 }  // namespace tandem

@@ -16,9 +16,9 @@ struct Published {
 
 /// The way of Keras' multi_gpu_model and PyTorch's DataParallel. Replica 0 is the root: it fetches the joined batch,
 /// the others slice it; it gathers the outputs, computes the one loss, and the others slice its gradient.
-class GatheredLoss final : public LossPlace {
+class GatheredLoss final : public LossPlacement {
  public:
-  explicit GatheredLoss(const LossPlaceOptions& options)
+  explicit GatheredLoss(const LossPlacementOptions& options)
       : options_(options),
         loss_(options.loss->on(options.devices.at(0)->torch())),
         replicas_(static_cast<int>(options.devices.size())),
@@ -38,7 +38,7 @@ class GatheredLoss final : public LossPlace {
   at::Tensor sliceOf(const at::Tensor& joined, int index) const;
   void computeJoined(int64_t step);
 
-  LossPlaceOptions options_;
+  LossPlacementOptions options_;
   Loss loss_;  // on the root's device
   int replicas_;
   Batch joined_;                     // written by the root only
@@ -109,7 +109,7 @@ LossAndGradient GatheredLoss::compute(int index, const at::Tensor& output, const
 
 }  // namespace
 
-std::unique_ptr<LossPlace> makeGatheredLoss(const LossPlaceOptions& options) {
+std::unique_ptr<LossPlacement> makeGatheredLoss(const LossPlacementOptions& options) {
   return std::make_unique<GatheredLoss>(options);
 }
 

@@ -31,7 +31,7 @@ constexpr std::array lossRows{
     LossEntry{"multibox", "boxes", multiboxOn},
 };
 
-constexpr std::array<LossPlaceEntry, 2> placeRows{{
+constexpr std::array<LossPlacementEntry, 2> placeRows{{
     {"replica", "each replica computes the loss of its own batch", makeReplicaLoss},
     {"gathered", "the batch is sliced from replica 0, outputs are gathered and the loss is computed there",
      makeGatheredLoss},
@@ -40,7 +40,7 @@ constexpr std::array<LossPlaceEntry, 2> placeRows{{
 }  // namespace
 
 std::span<const LossEntry> losses() { return lossRows; }
-std::span<const LossPlaceEntry> lossPlaces() { return placeRows; }
+std::span<const LossPlacementEntry> lossPlacements() { return placeRows; }
 
 const LossEntry& lossOf(const Graph& graph) { return find(losses(), graph.loss().name, "loss"); }
 const LabelKind& labelsOf(const Graph& graph) { return find(labelKinds(), lossOf(graph).labels, "kind of labels"); }

@@ -33,7 +33,7 @@ std::span<const LossEntry> losses();
 const LossEntry& lossOf(const Graph& graph);
 const LabelKind& labelsOf(const Graph& graph);
 
-struct LossPlaceOptions {
+struct LossPlacementOptions {
   std::vector<const Device*> devices;
   Monitor* monitor = nullptr;
   const LossEntry* loss = nullptr;
@@ -42,9 +42,9 @@ struct LossPlaceOptions {
 
 /// Where the loss is computed, and with it where batches come in. Methods are collective: each replica calls them on
 /// its thread, once a step, fetch() then compute().
-class LossPlace {
+class LossPlacement {
  public:
-  virtual ~LossPlace() = default;
+  virtual ~LossPlacement() = default;
   /// True when replica `index` needs a source; its batch is then `share()` replicas' worth of images.
   virtual bool needsSource(int index) const = 0;
   virtual int share() const = 0;
@@ -54,13 +54,13 @@ class LossPlace {
   virtual LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels, int64_t batch) = 0;
 };
 
-struct LossPlaceEntry {
+struct LossPlacementEntry {
   std::string_view name, summary;
-  std::unique_ptr<LossPlace> (*make)(const LossPlaceOptions&);
+  std::unique_ptr<LossPlacement> (*make)(const LossPlacementOptions&);
 };
 
 /// replica: each computes its own. gathered: the batch is sliced from replica 0, outputs are gathered there, the loss
 /// is computed there and gradients flow back.
-std::span<const LossPlaceEntry> lossPlaces();
+std::span<const LossPlacementEntry> lossPlacements();
 
 }  // namespace tandem

@@ -4,8 +4,8 @@
 
 namespace tandem {
 
-/// The rows of lossPlaces().
-std::unique_ptr<LossPlace> makeReplicaLoss(const LossPlaceOptions& options);
-std::unique_ptr<LossPlace> makeGatheredLoss(const LossPlaceOptions& options);
+/// The rows of lossPlacements().
+std::unique_ptr<LossPlacement> makeReplicaLoss(const LossPlacementOptions& options);
+std::unique_ptr<LossPlacement> makeGatheredLoss(const LossPlacementOptions& options);
 
 }  // namespace tandem

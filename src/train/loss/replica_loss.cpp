@@ -6,9 +6,9 @@
 namespace tandem {
 namespace {
 
-class ReplicaLoss final : public LossPlace {
+class ReplicaLoss final : public LossPlacement {
  public:
-  explicit ReplicaLoss(const LossPlaceOptions& options) : options_(options) {
+  explicit ReplicaLoss(const LossPlacementOptions& options) : options_(options) {
     for (const Device* device : options.devices) losses_.push_back(options.loss->on(device->torch()));
   }
 
@@ -25,13 +25,13 @@ class ReplicaLoss final : public LossPlace {
   }
 
  private:
-  LossPlaceOptions options_;
+  LossPlacementOptions options_;
   std::vector<Loss> losses_;  // per replica
 };
 
 }  // namespace
 
-std::unique_ptr<LossPlace> makeReplicaLoss(const LossPlaceOptions& options) {
+std::unique_ptr<LossPlacement> makeReplicaLoss(const LossPlacementOptions& options) {
   return std::make_unique<ReplicaLoss>(options);
 }
 

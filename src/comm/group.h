@@ -54,7 +54,7 @@ struct AllReduceEntry {
   std::string_view name, summary;
   bool onCpu, onCuda;
   bool enqueuesOnly;  ///< a step's calls enqueue device work and never wait on the host, so they can be recorded
-  bool ownersUpdate;  ///< replicated does not sum with the group: a slice's owner sums and updates it (OwnerUpdate)
+  bool ownersUpdate;  ///< replicated does not sum with the group: a slice's owner sums and updates it (ShardedUpdate)
   /// Bytes that each replica receives, and messages, for an all-reduce of `bytes` among n.
   double (*receivedBytes)(double bytes, int n);
   double (*messages)(int n);

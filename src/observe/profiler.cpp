@@ -83,7 +83,7 @@ void write(TraceFile& trace, TraceFile::Track run, std::span<const DeviceActivit
 
 }  // namespace
 
-Profiler::Lane::Lane(size_t steps, size_t spans)
+Profiler::Recording::Recording(size_t steps, size_t spans)
     : recorder(mostSpansOfStep),
       steps(touched<StepParts>(steps)),
       arrivals(touched<StepArrivals>(steps)),
@@ -91,48 +91,48 @@ Profiler::Lane::Lane(size_t steps, size_t spans)
       spanSteps(touched<int64_t>(spans == 0 ? 0 : steps)) {}
 
 Profiler::Profiler(int replicas, bool keepSpans) {
-  for (int i = 0; i < replicas; ++i) lanes_.emplace_back(mostSteps, keepSpans ? mostSpans : 0);
+  for (int i = 0; i < replicas; ++i) recordings_.emplace_back(mostSteps, keepSpans ? mostSpans : 0);
 }
 
 void Profiler::stepDone(int replica, int64_t step) {
-  Lane& lane = lanes_[static_cast<size_t>(replica)];
-  const auto spans = lane.recorder.spans();
-  if (lane.recorder.lost() > 0) {
-    ++lane.lost;
+  Recording& recording = recordings_[static_cast<size_t>(replica)];
+  const auto spans = recording.recorder.spans();
+  if (recording.recorder.lost() > 0) {
+    ++recording.lost;
   } else {
     StepParts parts = takenApart(spans);
     parts.step = step;
-    keep(lane, parts);
-    lane.full = lane.full || lane.spans.size() + spans.size() > lane.spans.capacity() ||
-                lane.spanSteps.size() == lane.spanSteps.capacity();
-    if (!lane.full) {
-      lane.spans.insert(lane.spans.end(), spans.begin(), spans.end());
-      lane.spanSteps.push_back(step);
+    keep(recording, parts);
+    recording.full = recording.full || recording.spans.size() + spans.size() > recording.spans.capacity() ||
+                     recording.spanSteps.size() == recording.spanSteps.capacity();
+    if (!recording.full) {
+      recording.spans.insert(recording.spans.end(), spans.begin(), spans.end());
+      recording.spanSteps.push_back(step);
     }
   }
-  lane.recorder.clear();
+  recording.recorder.clear();
 }
 
 /// All replicas keep the same steps. Where there is no room every second is left out, from then on too.
-void Profiler::keep(Lane& lane, const StepParts& step) const {
-  if (step.step % lane.every != 0) return;
-  if (lane.steps.size() == mostSteps) {
-    lane.every *= 2;
-    std::erase_if(lane.steps, [&](const StepParts& kept) { return kept.step % lane.every != 0; });
-    std::erase_if(lane.arrivals, [&](const StepArrivals& kept) { return kept.step % lane.every != 0; });
-    if (step.step % lane.every != 0) return;
+void Profiler::keep(Recording& recording, const StepParts& step) const {
+  if (step.step % recording.every != 0) return;
+  if (recording.steps.size() == mostSteps) {
+    recording.every *= 2;
+    std::erase_if(recording.steps, [&](const StepParts& kept) { return kept.step % recording.every != 0; });
+    std::erase_if(recording.arrivals, [&](const StepArrivals& kept) { return kept.step % recording.every != 0; });
+    if (step.step % recording.every != 0) return;
   }
-  lane.steps.push_back(step);
-  const auto arrivals = lane.recorder.arrivals();
-  lane.arrivals.push_back({step.step, step.begin, {arrivals.begin(), arrivals.end()}});
+  recording.steps.push_back(step);
+  const auto arrivals = recording.recorder.arrivals();
+  recording.arrivals.push_back({step.step, step.begin, {arrivals.begin(), arrivals.end()}});
 }
 
 void Profiler::setBytes(int64_t input, int64_t gradients) { inputBytes_ = input, gradientBytes_ = gradients; }
 
 Nanos Profiler::origin() const {
   Nanos first = Nanos::max();
-  for (const Lane& lane : lanes_) {
-    if (!lane.steps.empty()) first = std::min(first, lane.steps.front().begin);
+  for (const Recording& recording : recordings_) {
+    if (!recording.steps.empty()) first = std::min(first, recording.steps.front().begin);
   }
   return first;
 }
@@ -141,13 +141,13 @@ void Profiler::fill(RunRecord& record) const {
   const Nanos zero = origin();
   Profile& profile = record.profile.emplace();
   std::vector<std::span<const StepArrivals>> arrivals;
-  for (const Lane& lane : lanes_) arrivals.emplace_back(lane.arrivals);
+  for (const Recording& recording : recordings_) arrivals.emplace_back(recording.arrivals);
   profile.exchanges = exchangesOf(arrivals);
   profile.inputBytes = inputBytes_, profile.gradientBytes = gradientBytes_;
-  for (const Lane& lane : lanes_) {
-    profile.every = std::max(profile.every, lane.every);
-    profile.lostSteps += lane.lost;
-    auto& steps = profile.replicas.emplace_back(ReplicaProfile{lane.steps}).steps;
+  for (const Recording& recording : recordings_) {
+    profile.every = std::max(profile.every, recording.every);
+    profile.lostSteps += recording.lost;
+    auto& steps = profile.replicas.emplace_back(ReplicaProfile{recording.steps}).steps;
     for (StepParts& step : steps) {
       step.begin -= zero;
       if (step.arrival) *step.arrival -= zero;
@@ -159,10 +159,10 @@ void Profiler::writeTrace(const std::string& path, const RunRecord& record,
                           std::span<const DeviceActivity> activities) const {
   TraceFile trace(path);
   const auto run = trace.addTrack(concat("tandem bench ", record.config.model, ", ", record.time));
-  for (size_t i = 0; i < lanes_.size(); ++i) {
+  for (size_t i = 0; i < recordings_.size(); ++i) {
     const auto& places = record.placement.replicas;
     const auto track = trace.addTrack(concat("replica ", i, i < places.size() ? ", " + places[i] : ""), run);
-    write(trace, track, lanes_[i].spans, lanes_[i].spanSteps);
+    write(trace, track, recordings_[i].spans, recordings_[i].spanSteps);
   }
   write(trace, run, activities);
   writeCounters(trace, record.telemetry, origin());

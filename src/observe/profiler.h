@@ -19,7 +19,7 @@ class Profiler {
   Profiler(int replicas, bool keepSpans);
 
   /// Where the replica's thread records its spans.
-  SpanRecorder& recorder(int replica) { return lanes_[static_cast<size_t>(replica)].recorder; }
+  SpanRecorder& recorder(int replica) { return recordings_[static_cast<size_t>(replica)].recorder; }
   /// Takes what was recorded since the last call as step number `step` of the window, from 0.
   void stepDone(int replica, int64_t step);
   /// Of the one replica that says it for all.
@@ -32,8 +32,8 @@ class Profiler {
                   std::span<const DeviceActivity> activities = {}) const;
 
  private:
-  struct alignas(64) Lane {  // of one replica
-    Lane(size_t steps, size_t spans);
+  struct alignas(64) Recording {  // of one replica
+    Recording(size_t steps, size_t spans);
     SpanRecorder recorder;
     std::vector<StepParts> steps;        // each `every`-th, `begin` and `arrival` by the clock
     std::vector<StepArrivals> arrivals;  // of the same steps, by the clock
@@ -42,10 +42,10 @@ class Profiler {
     int64_t every = 1, lost = 0;
     bool full = false;
   };
-  void keep(Lane& lane, const StepParts& step) const;
+  void keep(Recording& recording, const StepParts& step) const;
   Nanos origin() const;
 
-  std::vector<Lane> lanes_;
+  std::vector<Recording> recordings_;
   int64_t inputBytes_ = 0, gradientBytes_ = 0;
 };
 

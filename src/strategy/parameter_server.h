@@ -36,16 +36,16 @@ class ParameterServer final : public Strategy {
 
  private:
   struct Work {
-    Shard* shard;
+    ServerShard* shard;
     Piece piece;
   };
-  struct alignas(64) Lane {  // of one replica
+  struct alignas(64) ReplicaState {  // of one replica
     /// A copy of the handles: the same memory, alive while owners read it even when this replica has failed.
     std::unique_ptr<const FlatBuffers> buffers;
-    std::unique_ptr<HostGradients> onHost;  // where ShardPlan::throughHost
-    std::vector<Milestone> arrived;         // per variable: steps whose gradient is complete
-    Milestone updated;                      // steps
-    Milestone summed;                       // steps, with a loss scale only
+    std::unique_ptr<PinnedGradients> onHost;  // where ShardPlacement::throughHost
+    std::vector<ReplicaProgress> arrived;     // per variable: steps whose gradient is complete
+    ReplicaProgress updated;                  // steps
+    ReplicaProgress summed;                   // steps, with a loss scale only
     at::Tensor overflow;  // [1] fp32, with a loss scale where it sums: not 0 where a sum of this step is not finite
     int64_t steps = 0;    // finished; the rest is touched by its own thread only
     std::vector<Work> work;
@@ -54,7 +54,7 @@ class ParameterServer final : public Strategy {
     std::unique_ptr<LossScale> elsewhere;
   };
 
-  int replicas() const { return static_cast<int>(lanes_.size()); }
+  int replicas() const { return static_cast<int>(states_.size()); }
   /// Tells owners of gradients that are complete at `point`.
   void announce(const Replica& replica, Slice slice, const Event& point);
   /// Sums this replica's pieces in order, as far as gradients have arrived; true when all are done.
@@ -63,14 +63,14 @@ class ParameterServer final : public Strategy {
   void scaleLoss(const Replica& replica);
   /// What all replicas have found becomes known to the loss scales.
   void joinFindings(const Replica& replica);
-  void pull(Replica& replica, Shard::Values values);
+  void pull(Replica& replica, ServerShard::Values values);
   /// Of all replicas' finished steps as many as this one has finished.
   void waitForUpdates(const Replica& replica);
 
   StrategyContext context_;
-  std::vector<ShardPlan> plan_;
-  std::vector<std::unique_ptr<Shard>> shards_;
-  std::vector<Lane> lanes_;
+  std::vector<ShardPlacement> plan_;
+  std::vector<std::unique_ptr<ServerShard>> shards_;
+  std::vector<ReplicaState> states_;
   StrategyTraffic traffic_;
   Barrier attached_;
 };

@@ -8,7 +8,7 @@
 
 namespace tandem {
 
-HostGradients::HostGradients(const FlatBuffers& buffers, const Device& device, int64_t bucketBytes)
+PinnedGradients::PinnedGradients(const FlatBuffers& buffers, const Device& device, int64_t bucketBytes)
     : source_(buffers),
       device_(device),
       beside_(device.sideStream().value()),
@@ -19,12 +19,12 @@ HostGradients::HostGradients(const FlatBuffers& buffers, const Device& device, i
   }
 }
 
-void HostGradients::note(Slice gradient, const Copied& copied) {
+void PinnedGradients::note(Slice gradient, const Copied& copied) {
   const int64_t before = tracker_.startable(), startable = tracker_.note(gradient);
   for (int64_t i = before; i < startable; ++i) copied(tracker_.buckets()[i], copy(tracker_.buckets()[i]));
 }
 
-Event HostGradients::copy(Slice bucket) const {
+Event PinnedGradients::copy(Slice bucket) const {
   const Span copying(SpanKind::exchange);
   const Event complete = device_.record();
   const c10::StreamGuard beside(beside_);
@@ -33,13 +33,13 @@ Event HostGradients::copy(Slice bucket) const {
   return device_.record();
 }
 
-void HostGradients::reset() {
+void PinnedGradients::reset() {
   check(tracker_.startable() == static_cast<int64_t>(tracker_.buckets().size()),
         "every gradient was reported in the step");
   tracker_.reset();
 }
 
-at::Tensor HostGradients::gradient(Slice slice) const {
+at::Tensor PinnedGradients::gradient(Slice slice) const {
   return segments_.at(static_cast<size_t>(slice.segment)).narrow(0, slice.begin, slice.count());
 }
 

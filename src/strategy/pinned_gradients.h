@@ -17,10 +17,10 @@ namespace tandem {
 ///
 /// It is made in whole buckets, on a stream beside the one that computes, and nobody waits for it: who reads a bucket
 /// waits for its event first. note() and reset() on the replica's thread; gradient() on any.
-class HostGradients {
+class PinnedGradients {
  public:
   /// Keeps the gradients' memory alive. REQUIRES: a device with streams, which outlives this.
-  HostGradients(const FlatBuffers& buffers, const Device& device, int64_t bucketBytes);
+  PinnedGradients(const FlatBuffers& buffers, const Device& device, int64_t bucketBytes);
 
   /// Told of a bucket whose copy is enqueued, and where it ends.
   using Copied = std::function<void(Slice bucket, const Event& end)>;

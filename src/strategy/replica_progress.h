@@ -15,7 +15,7 @@ namespace tandem {
 ///
 /// publish() on the owner's thread, values one after another; reached(), then follow() or synchronize(), on any.
 /// REQUIRES: nobody is still following value v when the owner publishes v + 2.
-class Milestone {
+class ReplicaProgress {
  public:
   /// `point`: where that is so; empty: it is so already.
   void publish(int64_t value, Event point, Monitor& monitor) {

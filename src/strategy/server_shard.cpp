@@ -15,13 +15,13 @@ std::vector<ParameterSpec> specsOf(const FlatBuffers& buffers, const std::vector
   return specs;
 }
 
-at::Tensor valuesOf(const FlatBuffers& buffers, Slice slice, Shard::Values values) {
-  return values == Shard::Values::weights ? buffers.weights(slice) : buffers.master(slice);
+at::Tensor valuesOf(const FlatBuffers& buffers, Slice slice, ServerShard::Values values) {
+  return values == ServerShard::Values::weights ? buffers.weights(slice) : buffers.master(slice);
 }
 
 }  // namespace
 
-Shard::Shard(ShardPlan plan, const FlatBuffers& initial, const StrategyContext& context)
+ServerShard::ServerShard(ShardPlacement plan, const FlatBuffers& initial, const StrategyContext& context)
     : plan_(std::move(plan)),
       buffers_(specsOf(initial, plan_.variables), *context.precision, plan_.device, context.format,
                /*pinned=*/plan_.throughHost && context.devices.at(plan_.builder)->hostMemory().pinned_memory()) {
@@ -33,14 +33,14 @@ Shard::Shard(ShardPlan plan, const FlatBuffers& initial, const StrategyContext& 
   optimizers_.front()->allocateState();  // owners must not do so all at once
 }
 
-int Shard::rankOf(int replica) const {
+int ServerShard::rankOf(int replica) const {
   const auto found = std::find(plan_.owners.begin(), plan_.owners.end(), replica);
   return found == plan_.owners.end() ? -1 : static_cast<int>(found - plan_.owners.begin());
 }
 
-bool Shard::ownedBy(int replica) const { return rankOf(replica) >= 0; }
+bool ServerShard::ownedBy(int replica) const { return rankOf(replica) >= 0; }
 
-std::vector<Piece> Shard::pieces(int replica, const FlatBuffers& replicaBuffers) const {
+std::vector<Piece> ServerShard::pieces(int replica, const FlatBuffers& replicaBuffers) const {
   std::vector<Piece> pieces;
   const auto owners = static_cast<int>(plan_.owners.size());
   for (int i = 0; i < buffers_.parameters() && ownedBy(replica); ++i) {
@@ -55,19 +55,19 @@ std::vector<Piece> Shard::pieces(int replica, const FlatBuffers& replicaBuffers)
   return pieces;
 }
 
-void Shard::setLossScale(int owner, const LossScale* scale) {
+void ServerShard::setLossScale(int owner, const LossScale* scale) {
   optimizers_.at(static_cast<size_t>(rankOf(owner)))->setLossScale(scale);
 }
 
-void Shard::sum(const Piece& piece, std::vector<at::Tensor> gradients) {
+void ServerShard::sum(const Piece& piece, std::vector<at::Tensor> gradients) {
   sumFromPeers(buffers_.gradient(piece.inShard), std::move(gradients));
 }
 
-void Shard::beginStep(int replica, int64_t step, double gradientScale) {
+void ServerShard::beginStep(int replica, int64_t step, double gradientScale) {
   if (ownedBy(replica)) optimizers_[rankOf(replica)]->beginStep(step, gradientScale);
 }
 
-void Shard::update(int replica) {
+void ServerShard::update(int replica) {
   const int rank = rankOf(replica);
   for (int segment = 0; rank >= 0 && segment < buffers_.segments(); ++segment) {
     const Slice owned = ownedRange(buffers_.whole(segment), static_cast<int>(plan_.owners.size()), rank);
@@ -75,11 +75,11 @@ void Shard::update(int replica) {
   }
 }
 
-bool Shard::sameLayoutAs(const FlatBuffers& replica) const {
+bool ServerShard::sameLayoutAs(const FlatBuffers& replica) const {
   return buffers_.parameters() == replica.parameters();  // all variables in the same order: equal slices
 }
 
-void Shard::copyTo(FlatBuffers& replica, Values values) const {
+void ServerShard::copyTo(FlatBuffers& replica, Values values) const {
   if (sameLayoutAs(replica)) {
     for (int segment = 0; segment < buffers_.segments(); ++segment) {
       const Slice whole = buffers_.whole(segment);

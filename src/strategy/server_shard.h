@@ -19,12 +19,12 @@ struct Piece {
 /// optimizer's state.
 ///
 /// Owners call sum() and update() concurrently, each for its own range.
-class Shard {
+class ServerShard {
  public:
   /// Starts from the masters of `initial`, which holds all variables.
-  Shard(ShardPlan plan, const FlatBuffers& initial, const StrategyContext& context);
+  ServerShard(ShardPlacement plan, const FlatBuffers& initial, const StrategyContext& context);
 
-  const ShardPlan& plan() const { return plan_; }
+  const ShardPlacement& plan() const { return plan_; }
   bool ownedBy(int replica) const;
   /// What `replica` owns, in the order in which gradients become ready.
   std::vector<Piece> pieces(int replica, const FlatBuffers& replicaBuffers) const;
@@ -47,7 +47,7 @@ class Shard {
   int rankOf(int replica) const;  // among the owners
   bool sameLayoutAs(const FlatBuffers& replica) const;
 
-  ShardPlan plan_;
+  ShardPlacement plan_;
   FlatBuffers buffers_;
   std::vector<std::unique_ptr<Optimizer>> optimizers_;  // one per owner
 };

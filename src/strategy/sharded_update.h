@@ -18,23 +18,23 @@ namespace tandem {
 /// as soon as the bucket is complete everywhere, mostly during backward: by then nobody reads these weights any more
 /// (GradientReady), and nobody goes on to the next step before all are updated and their gradients read. With a loss
 /// scale an owner sums so early, and updates when all have told whether a sum of theirs has overflowed.
-class OwnerUpdate final : public Strategy {
+class ShardedUpdate final : public Strategy {
  public:
   /// REQUIRES: CPU devices, bucketBytes > 0.
-  explicit OwnerUpdate(const StrategyContext& context);
+  explicit ShardedUpdate(const StrategyContext& context);
 
   void attach(Replica& replica) override;
   void beginStep(Replica& replica, int64_t step) override;
   void gradientReady(Replica& replica, Slice slice) override;
   void endStep(Replica& replica) override;
   void finish(Replica& replica) override;
-  StrategyTraffic traffic() const override { return lanes_[0].traffic; }
+  StrategyTraffic traffic() const override { return states_[0].traffic; }
 
  private:
   /// How many buckets a replica has brought so far, over all steps. What it wrote before counting one is seen by who
   /// reads the count.
   enum Stage { arrived, summed, updated, copied, stages };  // summed: with a loss scale only
-  struct alignas(64) Lane {                                 // of one replica
+  struct alignas(64) ReplicaState {                         // of one replica
     std::array<std::atomic<int64_t>, stages> done{};
     /// The same memory, alive while others read it even when this replica has failed.
     std::unique_ptr<const FlatBuffers> buffers;
@@ -45,7 +45,7 @@ class OwnerUpdate final : public Strategy {
   };
   enum class Values { weights, masters };
 
-  int replicas() const { return static_cast<int>(lanes_.size()); }
+  int replicas() const { return static_cast<int>(states_.size()); }
   bool oneNode() const;
   int firstOnNodeOf(int replica) const;
   Slice ownedSlice(Slice bucket, int owner) const;
@@ -53,12 +53,12 @@ class OwnerUpdate final : public Strategy {
   /// Does what can be done without waiting; true when the step's exchange is finished everywhere.
   bool progress(Replica& replica);
   bool allHave(Stage stage, int64_t buckets) const;
-  void publish(Lane& lane, Stage stage, int64_t buckets);
+  void publish(ReplicaState& state, Stage stage, int64_t buckets);
   /// Takes the step's buckets through `stage`, one after another, as far as all replicas have brought them through
   /// `before`; true when all have all of them there.
   template <class Work>
-  bool advance(Lane& lane, Stage before, Stage stage, const Work& work);
-  int64_t endOf(const Lane& lane) const;
+  bool advance(ReplicaState& state, Stage before, Stage stage, const Work& work);
+  int64_t endOf(const ReplicaState& state) const;
   void sumOwned(Replica& replica, Slice bucket);
   void updateOwned(Replica& replica, Slice bucket);
   /// Sums; true when all have summed all and the replica's loss scale knows whether a sum has overflowed.
@@ -70,7 +70,7 @@ class OwnerUpdate final : public Strategy {
   int64_t bucketBytes_;
   Monitor& monitor_;
   std::vector<int> nodeOf_;
-  std::vector<Lane> lanes_;
+  std::vector<ReplicaState> states_;
   Barrier barrier_;
 };
 

@@ -11,17 +11,17 @@
 namespace tandem {
 namespace {
 
-int indexOfDevice(const PlacementOptions& options) {
+int indexOfDevice(const VariablePlacementOptions& options) {
   for (size_t i = 0; i < options.devices.size(); ++i) {
     if (options.devices[i]->name() == options.parameterDevice) return static_cast<int>(i);
   }
   return -1;
 }
 
-std::vector<ShardPlan> hostShard(const FlatBuffers& buffers, const PlacementOptions& options) {
+std::vector<ShardPlacement> hostShard(const FlatBuffers& buffers, const VariablePlacementOptions& options) {
   const auto& devices = options.devices;
   const bool streams = std::any_of(devices.begin(), devices.end(), [](auto* device) { return device->hasStreams(); });
-  ShardPlan shard{at::kCPU, 0, {0}, std::vector<int>(buffers.parameters()), /*throughHost=*/streams};
+  ShardPlacement shard{at::kCPU, 0, {0}, std::vector<int>(buffers.parameters()), /*throughHost=*/streams};
   if (!streams) {
     shard.owners.resize(options.devices.size());
     std::iota(shard.owners.begin(), shard.owners.end(), 0);
@@ -52,23 +52,23 @@ std::vector<int> placeOnLeastLoaded(std::span<const int64_t> bytes, int devices)
   return placed;
 }
 
-void checkParameterDevice(const PlacementOptions& options) {
+void checkParameterDevice(const VariablePlacementOptions& options) {
   if (options.parameterDevice == "cpu" || options.parameterDevice == "device" || indexOfDevice(options) >= 0) return;
   std::vector<std::string> valid{"cpu", "device"};
   for (const Device* device : options.devices) valid.push_back(device->name());
   throw UsageError(unknownName("--parameter-device", options.parameterDevice, valid));
 }
 
-std::vector<ShardPlan> planShards(const FlatBuffers& buffers, const PlacementOptions& options) {
+std::vector<ShardPlacement> placeShards(const FlatBuffers& buffers, const VariablePlacementOptions& options) {
   checkParameterDevice(options);
   if (options.parameterDevice == "cpu") return hostShard(buffers, options);
   const auto replicas = static_cast<int>(options.devices.size());
   const bool everywhere = options.parameterDevice == "device";
   const std::vector<int> placed =
       everywhere ? spread(buffers, replicas) : std::vector<int>(buffers.parameters(), indexOfDevice(options));
-  std::vector<ShardPlan> shards;
+  std::vector<ShardPlacement> shards;
   for (int replica = 0; replica < replicas; ++replica) {
-    ShardPlan shard{options.devices[replica]->torch(), replica, {replica}, {}};
+    ShardPlacement shard{options.devices[replica]->torch(), replica, {replica}, {}};
     for (int i = 0; i < buffers.parameters(); ++i) {
       if (placed[i] == replica) shard.variables.push_back(i);
     }

@@ -13,7 +13,7 @@
 namespace tandem {
 
 /// The variables that one device of the parameter server holds.
-struct ShardPlan {
+struct ShardPlacement {
   at::Device device;
   int builder;                 ///< replica on whose thread it is allocated
   std::vector<int> owners;     ///< replicas whose threads sum and update it, a contiguous range of elements each
@@ -21,7 +21,7 @@ struct ShardPlan {
   bool throughHost = false;    ///< on the host, of replicas that are not: gradients are copied there to be summed
 };
 
-struct PlacementOptions {
+struct VariablePlacementOptions {
   std::string parameterDevice;         ///< "cpu", "device" or a device's name
   std::vector<const Device*> devices;  ///< of the replicas
 };
@@ -33,10 +33,10 @@ std::vector<int> placeOnLeastLoaded(std::span<const int64_t> bytes, int devices)
 /// their work is ordered by streams.
 /// device: variables in creation order (the reverse of the buffers') on the least loaded replica, like
 /// tf_cnn_benchmarks. A name: all on that replica. No shard is empty.
-std::vector<ShardPlan> planShards(const FlatBuffers& buffers, const PlacementOptions& options);
+std::vector<ShardPlacement> placeShards(const FlatBuffers& buffers, const VariablePlacementOptions& options);
 
 /// Throws UsageError listing the valid names.
-void checkParameterDevice(const PlacementOptions& options);
+void checkParameterDevice(const VariablePlacementOptions& options);
 
 /// Range of owner `index` of `owners` when a segment is cut evenly at cache-line borders.
 Slice ownedRange(Slice whole, int owners, int index);

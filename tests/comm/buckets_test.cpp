@@ -82,12 +82,12 @@ TEST(BucketTracker, AGradientReportedTwiceIsABug) {
   EXPECT_THROW(tracker.note(buffers.slice(2)), InternalError);
 }
 
-TEST(PartRange, PartsCoverTheTensorAtCacheLineBorders) {
+TEST(ChunkRange, PartsCoverTheTensorAtCacheLineBorders) {
   for (const int64_t count : {0, 1, 7, 64, 1000, 65537}) {
     for (const int parts : {1, 2, 3, 7}) {
       int64_t covered = 0;
       for (int i = 0; i < parts; ++i) {
-        const PartRange range = partRange(count, 4, parts, i);
+        const ChunkRange range = chunkRange(count, 4, parts, i);
         EXPECT_EQ(range.begin, covered);
         EXPECT_TRUE(range.begin % 16 == 0 || range.begin == count);
         EXPECT_LE(range.count, count / parts + 32);

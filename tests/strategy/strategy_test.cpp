@@ -233,7 +233,7 @@ TEST_P(EachStrategy, ASumThatOverflowsIsLeftOutToo) {
   }
 }
 
-TEST(OwnerUpdate, GivesTheBitsOfAllReduceShared) {
+TEST(ShardedUpdate, GivesTheBitsOfAllReduceShared) {
   for (SyntheticRun run : runsOf(find(strategies(), "replicated", "strategy"))) {
     if (run.allReduce != "owner") continue;
     run.optimizer.nesterov = true;
@@ -250,7 +250,7 @@ TEST(OwnerUpdate, GivesTheBitsOfAllReduceShared) {
   }
 }
 
-TEST(OwnerUpdate, ReplicasOfANodeShareOneCopy) {
+TEST(ShardedUpdate, ReplicasOfANodeShareOneCopy) {
   SyntheticRun run{.strategy = &find(strategies(), "replicated", "strategy"), .allReduce = "owner"};
   run.replicas = 4, run.nodes = 2;
   const auto all = train(run);

@@ -26,7 +26,7 @@ TEST(PlaceOnLeastLoaded, TakesTheDeviceWithTheFewestBytesSoFar) {
 
 TEST(PlanShards, DevicePlacesInCreationOrder) {
   const auto devices = cpuDevices(2);
-  const auto shards = planShards(buffersOf({10, 4, 3, 8}), {"device", pointersTo(devices)});
+  const auto shards = placeShards(buffersOf({10, 4, 3, 8}), {"device", pointersTo(devices)});
   ASSERT_EQ(shards.size(), 2);
   EXPECT_EQ(shards[0].variables, (std::vector<int>{3}));  // created first
   EXPECT_EQ(shards[1].variables, (std::vector<int>{0, 1, 2}));
@@ -36,12 +36,12 @@ TEST(PlanShards, DevicePlacesInCreationOrder) {
 
 TEST(PlanShards, DeviceWithFewerVariablesThanReplicasHasNoEmptyShard) {
   const auto devices = cpuDevices(4);
-  EXPECT_EQ(planShards(buffersOf({10, 4}), {"device", pointersTo(devices)}).size(), 2);
+  EXPECT_EQ(placeShards(buffersOf({10, 4}), {"device", pointersTo(devices)}).size(), 2);
 }
 
 TEST(PlanShards, CpuIsOneShardThatAllCpuReplicasUpdate) {
   const auto devices = cpuDevices(3);
-  const auto shards = planShards(buffersOf({10, 4, 3}), {"cpu", pointersTo(devices)});
+  const auto shards = placeShards(buffersOf({10, 4, 3}), {"cpu", pointersTo(devices)});
   ASSERT_EQ(shards.size(), 1);
   EXPECT_EQ(shards[0].variables, (std::vector<int>{0, 1, 2}));
   EXPECT_EQ(shards[0].owners, (std::vector<int>{0, 1, 2}));
@@ -51,18 +51,18 @@ TEST(PlanShards, CpuIsOneShardThatAllCpuReplicasUpdate) {
 TEST(PlanShards, CpuIsOneShardOfReplicaZeroWhereWorkIsEnqueued) {
   std::vector<Device> devices;
   for (int i = 0; i < 3; ++i) devices.push_back(Device::cpuWithStreams(i, CapturedStreams::device(i)));
-  const auto shards = planShards(buffersOf({10, 4, 3}), {"cpu", pointersTo(devices)});
+  const auto shards = placeShards(buffersOf({10, 4, 3}), {"cpu", pointersTo(devices)});
   ASSERT_EQ(shards.size(), 1);
   EXPECT_EQ(shards[0].owners, (std::vector<int>{0}));
   EXPECT_TRUE(shards[0].throughHost);
-  for (const ShardPlan& shard : planShards(buffersOf({10, 4, 3}), {"device", pointersTo(devices)})) {
+  for (const ShardPlacement& shard : placeShards(buffersOf({10, 4, 3}), {"device", pointersTo(devices)})) {
     EXPECT_FALSE(shard.throughHost) << "replica " << shard.builder << " holds it";
   }
 }
 
 TEST(PlanShards, ANameHoldsEverything) {
   const auto devices = cpuDevices(3);
-  const auto shards = planShards(buffersOf({10, 4, 3}), {"cpu:1", pointersTo(devices)});
+  const auto shards = placeShards(buffersOf({10, 4, 3}), {"cpu:1", pointersTo(devices)});
   ASSERT_EQ(shards.size(), 1);
   EXPECT_EQ(shards[0].variables, (std::vector<int>{0, 1, 2}));
   EXPECT_EQ(shards[0].owners, (std::vector<int>{1}));
@@ -71,7 +71,7 @@ TEST(PlanShards, ANameHoldsEverything) {
 TEST(PlanShards, AnUnknownNameListsTheValidOnes) {
   const auto devices = cpuDevices(2);
   try {
-    planShards(buffersOf({10}), {"cpu:7", pointersTo(devices)});
+    placeShards(buffersOf({10}), {"cpu:7", pointersTo(devices)});
     FAIL();
   } catch (const UsageError& failure) {
     const std::string text = failure.what();

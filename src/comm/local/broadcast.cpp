@@ -10,13 +10,13 @@ constexpr int copied = 2;
 
 }  // namespace
 
-bool advanceBroadcast(Round& round) {
-  if (round.phase() == Round::arrived) {
-    if (!round.followed(0, Round::arrived)) return false;
+bool advanceBroadcast(CollectiveOp& round) {
+  if (round.phase() == CollectiveOp::arrived) {
+    if (!round.waitedFor(0, CollectiveOp::arrived)) return false;
     if (round.rank() != 0) copyFromPeer(round.own(), round.tensor(0));
     round.publish(copied);
   }
-  return round.rank() != 0 || round.followedAll(copied);
+  return round.rank() != 0 || round.waitedForAll(copied);
 }
 
 }  // namespace tandem

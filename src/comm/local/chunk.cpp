@@ -11,7 +11,7 @@ constexpr int64_t cacheLine = 64;
 
 }  // namespace
 
-PartRange partRange(int64_t count, int64_t elementBytes, int parts, int index) {
+ChunkRange chunkRange(int64_t count, int64_t elementBytes, int parts, int index) {
   const int64_t perLine = std::max<int64_t>(1, cacheLine / elementBytes);
   const int64_t lines = (count + perLine - 1) / perLine;
   const int64_t begin = std::min(count, lines * index / parts * perLine);
@@ -19,8 +19,8 @@ PartRange partRange(int64_t count, int64_t elementBytes, int parts, int index) {
   return {begin, end - begin};
 }
 
-at::Tensor partOf(const at::Tensor& tensor, int parts, int index) {
-  const PartRange range = partRange(tensor.numel(), tensor.element_size(), parts, index);
+at::Tensor chunkOf(const at::Tensor& tensor, int parts, int index) {
+  const ChunkRange range = chunkRange(tensor.numel(), tensor.element_size(), parts, index);
   return tensor.narrow(0, range.begin, range.count);
 }
 

@@ -12,22 +12,22 @@ namespace tandem {
 
 /// What one replica shows the others of the operation that occupies a slot. Written by its owner only: plain fields
 /// before the phase that publishes them.
-struct alignas(64) Lane {
+struct alignas(64) SharedState {
   std::atomic<int64_t> phase{0};  ///< sequence * phases of the group + phase, so that it only ever grows
   at::Tensor tensor;
   std::vector<Event> events;  ///< per phase; empty on the CPU
 };
 
-/// What the replicas of a group share: a ring of operation slots, each with a lane per replica.
-class RoundTable {
+/// What the replicas of a group share: a ring of operation slots, each with a state per replica.
+class CollectiveTable {
  public:
-  explicit RoundTable(const GroupOptions& options);
+  explicit CollectiveTable(const GroupOptions& options);
 
   int replicas() const { return static_cast<int>(devices_.size()); }
   const Device& device(int rank) const { return *devices_[rank]; }
   Monitor& monitor() const { return monitor_; }
   int64_t phases() const { return phases_; }
-  Lane& lane(int64_t sequence, int rank);
+  SharedState& state(int64_t sequence, int rank);
 
   static constexpr int64_t slots = 64;
 
@@ -35,22 +35,22 @@ class RoundTable {
   std::vector<const Device*> devices_;
   Monitor& monitor_;
   int64_t phases_;
-  std::vector<Lane> lanes_;
+  std::vector<SharedState> states_;
 };
 
 /// One operation as one replica sees it: a walk through numbered phases, `arrived` first.
 ///
-/// What a replica wrote before publish(p) is seen by a peer after its followed(.., p) returned true: by acquire and
+/// What a replica wrote before publish(p) is seen by a peer after its waitedFor(.., p) returned true: by acquire and
 /// release on the CPU, by an event that the peer's device waits for on a GPU. Nothing here waits.
-class Round {
+class CollectiveOp {
  public:
   static constexpr int arrived = 1;
 
-  Round(RoundTable& table, int64_t sequence, int rank, at::Tensor tensor, Collective collective);
+  CollectiveOp(CollectiveTable& table, int64_t sequence, int rank, at::Tensor tensor, Collective collective);
 
   /// Takes the slot and publishes `arrived`; false while a replica still uses the slot for an earlier operation.
-  bool enter();
-  bool entered() const { return phase_ >= arrived; }
+  bool join();
+  bool joined() const { return phase_ >= arrived; }
   /// Ends it here. REQUIRES: nobody reads this replica's tensor any more.
   void finish();
   bool finished() const { return phase_ == table_->phases() - 1; }
@@ -64,18 +64,18 @@ class Round {
 
   void publish(int phase);
   /// True when the peer has published `phase`; later work here then comes after it.
-  bool followed(int peer, int phase);
-  bool followedAll(int phase);
+  bool waitedFor(int peer, int phase);
+  bool waitedForAll(int phase);
   /// The tensor of a replica that has arrived.
   at::Tensor tensor(int peer) const;
   at::Tensor own() const { return tensor_; }
 
  private:
-  Lane& laneOf(int peer) const { return table_->lane(sequence_, peer); }
+  SharedState& stateOf(int peer) const { return table_->state(sequence_, peer); }
   bool reached(int peer, int phase) const;
   void store(int phase);
 
-  RoundTable* table_;
+  CollectiveTable* table_;
   int64_t sequence_;
   int rank_;
   int phase_ = 0;

@@ -8,35 +8,35 @@ namespace {
 
 constexpr int reduced = 2, copied = 3;
 
-void reduceOwnPart(const Round& round) {
+void reduceOwnPart(const CollectiveOp& round) {
   std::vector<at::Tensor> sources;
   for (int peer = 0; peer < round.replicas(); ++peer) {
-    sources.push_back(partOf(round.tensor(peer), round.replicas(), round.rank()));
+    sources.push_back(chunkOf(round.tensor(peer), round.replicas(), round.rank()));
   }
-  sumFromPeers(partOf(round.own(), round.replicas(), round.rank()), std::move(sources));
+  sumFromPeers(chunkOf(round.own(), round.replicas(), round.rank()), std::move(sources));
 }
 
-void copyOtherParts(const Round& round) {
+void copyOtherParts(const CollectiveOp& round) {
   for (int step = 1; step < round.replicas(); ++step) {
     const int peer = (round.rank() + step) % round.replicas();
-    copyFromPeer(partOf(round.own(), round.replicas(), peer), partOf(round.tensor(peer), round.replicas(), peer));
+    copyFromPeer(chunkOf(round.own(), round.replicas(), peer), chunkOf(round.tensor(peer), round.replicas(), peer));
   }
 }
 
 }  // namespace
 
-bool advanceShared(Round& round) {
-  if (round.phase() == Round::arrived) {
-    if (!round.followedAll(Round::arrived)) return false;
+bool advanceDirect(CollectiveOp& round) {
+  if (round.phase() == CollectiveOp::arrived) {
+    if (!round.waitedForAll(CollectiveOp::arrived)) return false;
     reduceOwnPart(round);
     round.publish(reduced);
   }
   if (round.phase() == reduced) {
-    if (!round.followedAll(reduced)) return false;
+    if (!round.waitedForAll(reduced)) return false;
     copyOtherParts(round);
     round.publish(copied);
   }
-  return round.followedAll(copied);
+  return round.waitedForAll(copied);
 }
 
 }  // namespace tandem

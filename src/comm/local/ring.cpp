@@ -10,11 +10,11 @@ int wrapped(int index, int n) { return ((index % n) + n) % n; }
 
 // Steps 0 .. n-2 reduce, n-1 .. 2n-3 gather. What a step overwrites here is no longer read: the left neighbour's state
 // that allows the step implies, around the ring, that the right neighbour has taken the older value.
-void takeStep(const Round& round, int step) {
+void takeStep(const CollectiveOp& round, int step) {
   const int n = round.replicas(), left = wrapped(round.rank() - 1, n);
   const bool reducing = step < n - 1;
   const int part = wrapped(reducing ? round.rank() - step - 1 : round.rank() - (step - (n - 1)), n);
-  const at::Tensor mine = partOf(round.own(), n, part), theirs = partOf(round.tensor(left), n, part);
+  const at::Tensor mine = chunkOf(round.own(), n, part), theirs = chunkOf(round.tensor(left), n, part);
   if (reducing) {
     sumFromPeers(mine, {theirs, mine});
   } else {
@@ -24,14 +24,14 @@ void takeStep(const Round& round, int step) {
 
 }  // namespace
 
-bool advanceRing(Round& round) {
+bool advanceRing(CollectiveOp& round) {
   const int n = round.replicas(), steps = 2 * (n - 1);
-  for (int step = round.phase() - Round::arrived; step < steps; ++step) {
-    if (!round.followed(wrapped(round.rank() - 1, n), Round::arrived + step)) return false;
+  for (int step = round.phase() - CollectiveOp::arrived; step < steps; ++step) {
+    if (!round.waitedFor(wrapped(round.rank() - 1, n), CollectiveOp::arrived + step)) return false;
     takeStep(round, step);
-    round.publish(Round::arrived + step + 1);
+    round.publish(CollectiveOp::arrived + step + 1);
   }
-  return round.followed(wrapped(round.rank() + 1, n), Round::arrived + steps);
+  return round.waitedFor(wrapped(round.rank() + 1, n), CollectiveOp::arrived + steps);
 }
 
 }  // namespace tandem

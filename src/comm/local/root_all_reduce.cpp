@@ -8,24 +8,24 @@ namespace {
 
 constexpr int summed = 2, copied = 3;
 
-bool advanceRoot(Round& round) {
-  if (round.phase() == Round::arrived) {
-    if (!round.followedAll(Round::arrived)) return false;
+bool advanceRoot(CollectiveOp& round) {
+  if (round.phase() == CollectiveOp::arrived) {
+    if (!round.waitedForAll(CollectiveOp::arrived)) return false;
     std::vector<at::Tensor> sources;
     for (int peer = 0; peer < round.replicas(); ++peer) sources.push_back(round.tensor(peer));
     sumFromPeers(round.own(), std::move(sources));
     round.publish(summed);
     round.publish(copied);
   }
-  return round.followedAll(copied);
+  return round.waitedForAll(copied);
 }
 
 }  // namespace
 
-bool advanceCopy(Round& round) {
+bool advanceRootReduce(CollectiveOp& round) {
   const int root = static_cast<int>(round.sequence() % round.replicas());
   if (round.rank() == root) return advanceRoot(round);
-  if (!round.followed(root, summed)) return false;
+  if (!round.waitedFor(root, summed)) return false;
   copyFromPeer(round.own(), round.tensor(root));
   round.publish(copied);
   return true;

@@ -6,33 +6,33 @@
 
 namespace tandem {
 
-ThreadGroup::ThreadGroup(std::shared_ptr<RoundTable> table, Advance sum, int rank)
+ThreadGroup::ThreadGroup(std::shared_ptr<CollectiveTable> table, Advance sum, int rank)
     : table_(std::move(table)), sum_(sum), rank_(rank) {}
 
 Ticket ThreadGroup::start(at::Tensor tensor, Collective op) {
   check(tensor.dim() == 1 && tensor.is_contiguous(), "a group operation takes a 1-D contiguous tensor");
-  rounds_.emplace_back(*table_, next_, rank_, std::move(tensor), op);
+  ops_.emplace_back(*table_, next_, rank_, std::move(tensor), op);
   return next_++;
 }
 
 bool ThreadGroup::progress() {
-  for (Round& round : rounds_) {
+  for (CollectiveOp& round : ops_) {
     if (round.finished()) continue;
-    if (!round.entered() && !round.enter()) break;
+    if (!round.joined() && !round.join()) break;
     const Advance advance = round.collective() == Collective::sum ? sum_ : advanceBroadcast;
     if (advance(round)) round.finish();
   }
-  while (!rounds_.empty() && rounds_.front().finished()) rounds_.pop_front();
-  return rounds_.empty();
+  while (!ops_.empty() && ops_.front().finished()) ops_.pop_front();
+  return ops_.empty();
 }
 
 void ThreadGroup::wait(Ticket ticket) {
   check(ticket < next_, "a ticket that was started is waited for");
-  table_->monitor().waitUntil([&] { return progress() || rounds_.front().sequence() > ticket; });
+  table_->monitor().waitUntil([&] { return progress() || ops_.front().sequence() > ticket; });
 }
 
 std::vector<std::unique_ptr<Group>> makeThreadGroups(const GroupOptions& options, Advance sum) {
-  const auto table = std::make_shared<RoundTable>(options);
+  const auto table = std::make_shared<CollectiveTable>(options);
   std::vector<std::unique_ptr<Group>> groups;
   for (int rank = 0; rank < table->replicas(); ++rank) {
     groups.push_back(std::make_unique<ThreadGroup>(table, sum, rank));

@@ -13,21 +13,21 @@ namespace tandem {
 /// A group of replicas of this process, one thread each, that exchange through memory they all can read.
 ///
 /// There is no helper thread: progress() and wait() do the work, on the caller's cores and stream. Operations of any
-/// number may be in flight; RoundTable::slots of them advance at a time, the others queue here.
+/// number may be in flight; CollectiveTable::slots of them advance at a time, the others queue here.
 class ThreadGroup final : public Group {
  public:
-  ThreadGroup(std::shared_ptr<RoundTable> table, Advance sum, int rank);
+  ThreadGroup(std::shared_ptr<CollectiveTable> table, Advance sum, int rank);
 
   Ticket start(at::Tensor tensor, Collective op) override;
   bool progress() override;
   void wait(Ticket ticket) override;
 
  private:
-  std::shared_ptr<RoundTable> table_;
+  std::shared_ptr<CollectiveTable> table_;
   Advance sum_;
   int rank_;
   Ticket next_ = 0;
-  std::deque<Round> rounds_;  // started and not finished here, in order
+  std::deque<CollectiveOp> ops_;  // started and not finished here, in order
 };
 
 /// One handle per device.

@@ -19,14 +19,14 @@ std::vector<int> childrenOf(int rank, int n) {
   return children;
 }
 
-bool followedEach(Round& round, const std::vector<int>& peers, int phase) {
+bool followedEach(CollectiveOp& round, const std::vector<int>& peers, int phase) {
   for (const int peer : peers) {
-    if (!round.followed(peer, phase)) return false;
+    if (!round.waitedFor(peer, phase)) return false;
   }
   return true;
 }
 
-void sumSubtree(const Round& round, const std::vector<int>& children) {
+void sumSubtree(const CollectiveOp& round, const std::vector<int>& children) {
   std::vector<at::Tensor> sources{round.own()};
   for (const int child : children) sources.push_back(round.tensor(child));
   if (!children.empty()) sumFromPeers(round.own(), std::move(sources));
@@ -34,9 +34,9 @@ void sumSubtree(const Round& round, const std::vector<int>& children) {
 
 }  // namespace
 
-bool advanceTree(Round& round) {
+bool advanceTree(CollectiveOp& round) {
   const auto children = childrenOf(round.rank(), round.replicas());
-  if (round.phase() == Round::arrived) {
+  if (round.phase() == CollectiveOp::arrived) {
     if (!followedEach(round, children, subtreeSummed)) return false;
     sumSubtree(round, children);
     round.publish(subtreeSummed);
@@ -44,7 +44,7 @@ bool advanceTree(Round& round) {
   if (round.phase() == subtreeSummed) {
     const int parent = parentOf(round.rank());
     if (round.rank() != 0) {
-      if (!round.followed(parent, resultHere)) return false;
+      if (!round.waitedFor(parent, resultHere)) return false;
       copyFromPeer(round.own(), round.tensor(parent));
     }
     round.publish(resultHere);

@@ -46,7 +46,7 @@ constexpr int noNode = -1;
 
 // What one thread at a time allocates from: free lists of small blocks by size class, a heap of large ones. A block
 // returns to the shard it came from.
-struct alignas(2 * cacheLine) Shard {
+struct alignas(2 * cacheLine) ServerShard {
   std::mutex mutex;
   std::array<Header*, SizeClasses::count> free{};
   BlockHeap heap;
@@ -63,12 +63,12 @@ std::atomic<int> threadsSeen{0};
 std::atomic<int64_t> heldBytes{0}, misses{0};
 
 // Never destroyed: tensors in static objects outlive main.
-std::array<Shard, shardCount>& shards() {
-  static auto& all = *new std::array<Shard, shardCount>;
+std::array<ServerShard, shardCount>& shards() {
+  static auto& all = *new std::array<ServerShard, shardCount>;
   return all;
 }
 
-Shard& shardAt(int index) { return shards()[static_cast<size_t>(index)]; }
+ServerShard& shardAt(int index) { return shards()[static_cast<size_t>(index)]; }
 
 // A thread keeps its shard until it ends; the next new thread, of the same NUMA node if there is one, then takes it
 // over with all its blocks. With more threads than shards they share.
@@ -92,7 +92,7 @@ int nodeOfThread() {
 int takeShard() {
   const int node = nodeOfThread();
   const std::lock_guard lock(shardsMutex);
-  const auto strangeness = [node](const Shard& shard) {
+  const auto strangeness = [node](const ServerShard& shard) {
     if (shard.taken) return 3;
     if (shard.node == node) return 0;
     return shard.node == noNode ? 1 : 2;
@@ -104,7 +104,7 @@ int takeShard() {
   return static_cast<int>(best - shards().begin());
 }
 
-Shard& shardOfThread() {
+ServerShard& shardOfThread() {
   if (myShard < 0) myShard = takeShard();
   return shardAt(myShard);
 }
@@ -147,14 +147,14 @@ constexpr size_t roundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) 
 
 // Where a shard's heap begins if that is free: far below what the system gives by itself, so that heaps grow in one
 // piece.
-uintptr_t heapBase(const Shard& shard) {
+uintptr_t heapBase(const ServerShard& shard) {
   constexpr uintptr_t first = uintptr_t{1} << 44, room = uintptr_t{1} << 39;
   return first + static_cast<uintptr_t>(&shard - shards().data()) * room;
 }
 
 // Makes the heap larger until it has a free block of so many bytes: at its end, or else by a range elsewhere.
 // REQUIRES: the shard's lock is held.
-void growHeap(Shard& shard, size_t bytes, size_t asked) {
+void growHeap(ServerShard& shard, size_t bytes, size_t asked) {
   const uintptr_t end = shard.heapEnd == 0 ? heapBase(shard) : shard.heapEnd;
   size_t more = roundUp(bytes - shard.heap.freeBefore(end), hugePage);
   uintptr_t begin = end;
@@ -176,7 +176,7 @@ constexpr size_t heapBlockBytes(size_t bytes) {
 }
 
 // REQUIRES: the shard's lock is held.
-Header* takeFromHeap(Shard& shard, size_t bytes) {
+Header* takeFromHeap(ServerShard& shard, size_t bytes) {
   const size_t whole = heapBlockBytes(bytes);
   std::optional<uintptr_t> begin = shard.heap.take(whole);
   if (!begin) {
@@ -189,7 +189,7 @@ Header* takeFromHeap(Shard& shard, size_t bytes) {
 }
 
 // REQUIRES: the shard's lock is held.
-Header* cutFromChunk(Shard& shard, int sizeClass, size_t asked) {
+Header* cutFromChunk(ServerShard& shard, int sizeClass, size_t asked) {
   const size_t bytes = SizeClasses::bytesOf(sizeClass) + sizeof(Header);
   if (shard.chunkLeft < bytes) {
     shard.chunk = mapAligned(chunkBytes, asked);
@@ -203,7 +203,7 @@ Header* cutFromChunk(Shard& shard, int sizeClass, size_t asked) {
 
 // The class itself or one of the next two: memory held must not grow with every new pattern of sizes.
 // REQUIRES: the shard's lock is held.
-Header* takeFree(Shard& shard, int sizeClass) {
+Header* takeFree(ServerShard& shard, int sizeClass) {
   for (int candidate = sizeClass; candidate < std::min(sizeClass + 3, SizeClasses::count); ++candidate) {
     Header*& head = shard.free[static_cast<size_t>(candidate)];
     if (head) return std::exchange(head, head->next);
@@ -212,7 +212,7 @@ Header* takeFree(Shard& shard, int sizeClass) {
 }
 
 // REQUIRES: the shard's lock is held.
-Header* takeSmall(Shard& shard, size_t bytes) {
+Header* takeSmall(ServerShard& shard, size_t bytes) {
   const int sizeClass = SizeClasses::classOf(bytes);
   if (Header* const header = takeFree(shard, sizeClass)) return header;
   Header* const header = cutFromChunk(shard, sizeClass, bytes);
@@ -224,7 +224,7 @@ Header* takeSmall(Shard& shard, size_t bytes) {
 
 void* allocateBlock(size_t bytes) {
   if (bytes > mostBytes) throwOutOfMemory(bytes, ENOMEM);
-  Shard& shard = shardOfThread();
+  ServerShard& shard = shardOfThread();
   const std::lock_guard lock(shard.mutex);
   return 1 + (bytes < heapFrom ? takeSmall(shard, bytes) : takeFromHeap(shard, bytes));
 }
@@ -232,7 +232,7 @@ void* allocateBlock(size_t bytes) {
 void freeBlock(void* memory) {
   if (!memory) return;
   Header* header = static_cast<Header*>(memory) - 1;
-  Shard& shard = shardAt(header->shard);
+  ServerShard& shard = shardAt(header->shard);
   const std::lock_guard lock(shard.mutex);
   if (header->heapBytes > 0) return shard.heap.give(reinterpret_cast<uintptr_t>(header), header->heapBytes);
   header->next = std::exchange(shard.free[static_cast<size_t>(header->sizeClass)], header);

@@ -13,7 +13,7 @@ namespace tandem::bench {
 namespace {
 
 constexpr double bytesPerElement = 28;
-constexpr AdamStep step{.rate = 1e-3, .weightDecay = 1e-4, .number = 10};
+constexpr AdamHyperparameters step{.rate = 1e-3, .weightDecay = 1e-4, .number = 10};
 
 struct Adam {
   Adam(int64_t count, at::ScalarType type)
@@ -27,7 +27,7 @@ struct Adam {
   at::Tensor master, weights, gradient;
   AdamMoments moments;
   at::Tensor number;  // of the step, for ATen
-  PreparedStep<AdamStep> prepared{at::kCPU};
+  DeviceHyperparameters<AdamHyperparameters> prepared{at::kCPU};
 };
 
 void byKernel(Adam& adam) { adamUpdate(adam.master, adam.weights, adam.gradient, adam.moments, adam.prepared); }

@@ -13,7 +13,7 @@ namespace tandem::bench {
 namespace {
 
 constexpr double bytesPerElement = 20;
-constexpr SgdStep step{1e-3F, 0.9F, 1e-4F, 1, false};
+constexpr SgdHyperparameters step{1e-3F, 0.9F, 1e-4F, 1, false};
 
 struct Sgd {
   Sgd(int64_t count, at::ScalarType type)
@@ -24,7 +24,7 @@ struct Sgd {
     prepared.set(step);
   }
   at::Tensor master, weights, gradient, velocity;
-  PreparedStep<SgdStep> prepared{at::kCPU};
+  DeviceHyperparameters<SgdHyperparameters> prepared{at::kCPU};
 };
 
 void byKernel(Sgd& sgd) { sgdUpdate(sgd.master, sgd.weights, sgd.gradient, sgd.velocity, sgd.prepared); }

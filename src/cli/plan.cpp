@@ -22,12 +22,12 @@ constexpr std::string_view usage =
     "(--recompute). Takes the options of bench.\n\n"
     "  tandem plan show --model=resnet50 --batch=32 --precision=bf16\n";
 
-std::string keptText(const CallDescription& call) {
+std::string keptText(const OpDescription& call) {
   if (call.again) return call.kept ? "computed again, output kept" : "computed again";
   return call.kept ? "until backward" : "forward only";
 }
 
-std::vector<std::string> cells(const CallDescription& call) {
+std::vector<std::string> cells(const OpDescription& call) {
   return {call.name,
           call.operation,
           join(call.inputs, " "),
@@ -67,7 +67,7 @@ void show(const RunPlan& plan) {
   std::vector<std::vector<std::string>> rows{{"call", "operation", "reads", "output", "memory", "algorithm",
                                               "parameters", "MFLOP", "bytes", "kept", "segment"}};
   double flops = 0;
-  for (const CallDescription& call : description.calls) {
+  for (const OpDescription& call : description.calls) {
     rows.push_back(cells(call));
     flops += call.flops;
   }

@@ -195,7 +195,7 @@ at::Tensor stochasticDepth(OperationArguments& a) {
 
 struct CallRow {
   std::string_view operation;
-  OperationCall call;
+  AtenOp call;
   bool outputMayBeOverwritten;
   bool draws = false;  // from the generator
 };
@@ -246,7 +246,7 @@ const CallRow& row(std::string_view operation) {
 
 }  // namespace
 
-OperationCall operationCall(std::string_view operation) { return row(operation).call; }
+AtenOp atenOp(std::string_view operation) { return row(operation).call; }
 
 bool outputMayBeOverwritten(std::string_view operation) {
   return operation != "input" && row(operation).outputMayBeOverwritten;

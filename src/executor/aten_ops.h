@@ -21,10 +21,10 @@ struct OperationArguments {
   at::Generator* generator = nullptr;
 };
 
-using OperationCall = at::Tensor (*)(OperationArguments&);
+using AtenOp = at::Tensor (*)(OperationArguments&);
 
 /// The ATen call of an operation of the graph's catalog. Throws InternalError for one without a call.
-OperationCall operationCall(std::string_view operation);
+AtenOp atenOp(std::string_view operation);
 
 /// True when the backward pass of `operation` does not read its output, so that a consumer may overwrite it.
 bool outputMayBeOverwritten(std::string_view operation);

@@ -41,7 +41,7 @@ struct Leaf {
 
 /// A node with everything that its call needs, resolved once.
 struct Step {
-  OperationCall call = nullptr;
+  AtenOp call = nullptr;
   const Node* node = nullptr;
   at::Tensor weight, bias, runningMean, runningVar;
   bool mayOverwrite = false;
@@ -87,7 +87,7 @@ void AutogradExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
     const Node& node = graph.nodes()[i];
     steps_[i].node = &node;
     steps_[i].auxiliary = auxiliary[i];
-    steps_[i].call = operationCall(node.operation->name);
+    steps_[i].call = atenOp(node.operation->name);
     if (node.operation->name == "batch_norm") bindStatistics(steps_[i]);
   }
   bindParameters(buffers);

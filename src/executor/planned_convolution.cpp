@@ -41,8 +41,8 @@ class PackedConvolution final : public PlannedOperation {
   // Repeated as it was, though nobody needs the sums then: by another kernel last bits would differ.
   at::Tensor made(const at::Tensor& input, PassMode mode) {
     if (!b_.sums || !mode.training) return kernel_->forward(input);
-    ChannelSums sums;
-    at::Tensor output = kernel_->forwardWithSums(input, sums);
+    ChannelStats sums;
+    at::Tensor output = kernel_->forwardWithStats(input, sums);
     if (!mode.again) *b_.sums = std::move(sums);
     return output;
   }

@@ -24,7 +24,7 @@ namespace {
 struct Step {
   size_t call = 0;  // of the plan
   PlannedBinding binding;
-  CallLayout layout;
+  OpLayout layout;
   std::vector<Slice> slices;  // of its parameters
   std::unique_ptr<PlannedOperation> operation;
   std::vector<NodeId> lastUseOf;  // values that nobody reads after this call
@@ -135,11 +135,11 @@ void PlannedExecutor::bindStatistics() {
 
 void PlannedExecutor::planLayouts(const Graph& graph) {
   blocked_.assign(values_, false);
-  const auto layouts = options_.layout.blocked ? blockedLayouts(graph, plan_) : std::vector<CallLayout>();
+  const auto layouts = options_.layout.blocked ? blockedLayouts(graph, plan_) : std::vector<OpLayout>();
   for (size_t i = 0; i < steps_.size(); ++i) {
     const PlannedNode& call = plan_[i];
     steps_[i].layout =
-        options_.layout.blocked ? layouts[i] : CallLayout{std::vector<bool>(call.inputs.size(), false), false};
+        options_.layout.blocked ? layouts[i] : OpLayout{std::vector<bool>(call.inputs.size(), false), false};
     steps_[i].binding.blockedOutput = steps_[i].layout.output;
     blocked_[static_cast<size_t>(call.output)] = steps_[i].layout.output;
   }
@@ -181,7 +181,7 @@ void PlannedExecutor::planValues(const Graph& graph) {
                                 !maker[first]->binding.plan->relu &&
                                 outputMayBeOverwritten(maker[first]->binding.node->operation->name);
     if (step.binding.plan->afterConvolution && sumsServe) {
-      step.binding.sums = maker[first]->binding.sums = std::make_shared<ChannelSums>();
+      step.binding.sums = maker[first]->binding.sums = std::make_shared<ChannelStats>();
     }
   }
   for (size_t value = 0; value < values_; ++value) {

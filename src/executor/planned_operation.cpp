@@ -35,7 +35,7 @@ class Bound : public PlannedOperation {
                                  b_.runningMean, b_.runningVar,
                                  mode.training,  b_.mayOverwrite,
                                  b_.generator};
-    return operationCall(b_.node->operation->name)(arguments);
+    return atenOp(b_.node->operation->name)(arguments);
   }
 
   PlannedBinding b_;

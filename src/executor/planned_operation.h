@@ -33,7 +33,7 @@ struct PlannedBinding {
   ConvPlansOf plansOf = cudnnConvPlans;                      ///< of a convolution: where engines come from
   /// Where a convolution leaves what it summed of its output in training, for the batch-norm behind it
   /// (PlannedNode::afterConvolution), which takes it away. Null: nobody asks.
-  std::shared_ptr<ChannelSums> sums = {};
+  std::shared_ptr<ChannelStats> sums = {};
 };
 
 struct PassMode {

@@ -37,7 +37,7 @@ class AdamOptimizer final : public Optimizer {
   FlatBuffers& buffers_;
   OptimizerOptions options_;
   bool decoupled_;
-  PreparedStep<AdamStep> step_;
+  DeviceHyperparameters<AdamHyperparameters> step_;
 };
 
 }  // namespace

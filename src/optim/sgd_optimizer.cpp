@@ -33,7 +33,7 @@ class SgdOptimizer final : public Optimizer {
 
   FlatBuffers& buffers_;
   OptimizerOptions options_;
-  PreparedStep<SgdStep> step_;
+  DeviceHyperparameters<SgdHyperparameters> step_;
 };
 
 }  // namespace

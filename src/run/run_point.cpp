@@ -90,7 +90,7 @@ std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const ReplicaSetOpt
   if (plan.config.executor == "planned") {
     const at::Device device = team.devices.front().torch();
     const ExecutorOptions executor = executorOptions(team.kernels, *team.precision, team.recompute, device);
-    for (const CallWork& work : callWork(*team.graph, executor, plan.replicaBatch)) {
+    for (const OpCost& work : opCosts(*team.graph, executor, plan.replicaBatch)) {
       options.works.push_back({work.name, work.flops, work.bytes});
     }
   }

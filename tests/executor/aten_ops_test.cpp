@@ -44,7 +44,7 @@ void expectAsAten(const PoolCase& given, at::ScalarType type, double allowed) {
   const Pooled own = pooled(values, [&](const at::Tensor& x) {
     OperationArguments arguments{
         .attributes = attributes, .inputs = {x}, .weight = {}, .bias = {}, .runningMean = {}, .runningVar = {}};
-    return operationCall("adaptive_avg_pool")(arguments);
+    return atenOp("adaptive_avg_pool")(arguments);
   });
   const Pooled exact = pooled(values.to(at::kDouble), [&](const at::Tensor& x) {
     return at::adaptive_avg_pool2d(x, {given.poolH, given.poolW});
@@ -77,7 +77,7 @@ TEST(AdaptivePoolView, OfItsOwnSizeTheInputIsTheOutput) {
   const Attributes attributes{.poolH = 3, .poolW = 3};
   OperationArguments arguments{
       .attributes = attributes, .inputs = {x}, .weight = {}, .bias = {}, .runningMean = {}, .runningVar = {}};
-  EXPECT_EQ(operationCall("adaptive_avg_pool")(arguments).data_ptr(), x.data_ptr());
+  EXPECT_EQ(atenOp("adaptive_avg_pool")(arguments).data_ptr(), x.data_ptr());
   EXPECT_FALSE(outputMayBeOverwritten("adaptive_avg_pool")) << "it may be an input of others";
 }
 

@@ -144,7 +144,7 @@ TEST(PlannedExecutor, DropsWhatTheAutogradOneDrops) {
 }
 
 /// All convolutions by ATen, but those whose batch-norm asks for sums: by a stand-in engine that takes them.
-ExecutorOptions withSums(const Graph& graph, at::ScalarType compute, EngineLog& log) {
+ExecutorOptions withStats(const Graph& graph, at::ScalarType compute, EngineLog& log) {
   const std::string aten(atenName);
   ExecutorOptions options{.compute = compute};
   options.engines.assign(graph.nodes().size(), {images, {aten, aten, aten}, "plain"});
@@ -158,7 +158,7 @@ TEST(PlannedExecutor, WithSumsFromConvolutionsItEqualsTheAutogradOne) {
   const Graph graph = oddNet(1);
   for (const Precision& precision : precisionsOnCpu()) {
     EngineLog log;
-    const ExecutorOptions options = withSums(graph, precision.compute, log);
+    const ExecutorOptions options = withStats(graph, precision.compute, log);
     expectEqualsAutograd(graph, precision, options, /*training=*/true);
     EXPECT_EQ(log.sums, 4 * steps) << "bn2 to bn5; conv1 has unequal padding, bn6 reads no convolution";
     expectEqualsAutograd(graph, precision, options, /*training=*/false);
@@ -181,7 +181,7 @@ TEST(PlannedExecutor, TheBatchNormTakesTheSumsThatTheConvolutionLeft) {
   const auto statisticsWith = [&](double shift) {
     EngineLog log;
     log.sumsShift = shift;
-    return run(graph, "planned", precisions().front(), withSums(graph, at::kFloat, log), true);
+    return run(graph, "planned", precisions().front(), withStats(graph, at::kFloat, log), true);
   };
   const Trained right = statisticsWith(0), shifted = statisticsWith(1);
   const double twice = 1 - 0.9 * 0.9;  // after two steps with momentum 0.1

@@ -262,10 +262,10 @@ TEST_P(MeasuredRunOnTheFake, IsFollowed) {
   config.profile = true;
   const RunPlan plan = resolvePlan(config, 1);
   const Graph graph = graphOf(plan.config);
-  const auto works = callWork(graph, {}, 2);
+  const auto works = opCosts(graph, {}, 2);
   DeviceTracerOptions options = optionsOf({0});
   options.works.clear();
-  for (const CallWork& work : works) options.works.push_back({work.name, work.flops, work.bytes});
+  for (const OpCost& work : works) options.works.push_back({work.name, work.flops, work.bytes});
   DeviceTracer tracer(options);
   Profiler profiler(1, false);
   RunObserver watch(plan.cores, plan.cudaDevices, {});

@@ -39,7 +39,7 @@ std::vector<size_t> narrowPlaces(const Activations& a) {
 /// Per call the bytes that it adds to what is kept when nothing runs again.
 std::vector<int64_t> addedBytes(const Activations& a) {
   std::vector<bool> read(a.bytes.size(), false);
-  for (const CallActivations& call : a.calls) {
+  for (const OpLiveness& call : a.calls) {
     for (const NodeId value : call.read) read[at(value)] = true;
   }
   std::vector<int64_t> added;

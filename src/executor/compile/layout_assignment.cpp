@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 16> followers{"batch_norm",
                                                      "subsample",
                                                      "pad"};
 
-CallLayout layoutOf(const Graph& graph, const PlannedNode& call, const std::vector<bool>& blocked) {
+OpLayout layoutOf(const Graph& graph, const PlannedNode& call, const std::vector<bool>& blocked) {
   const Node& node = graph.node(call.node);
   const auto isBlocked = [&](NodeId value) { return blocked[static_cast<size_t>(value)]; };
   bool input = false, output = false;
@@ -43,9 +43,9 @@ CallLayout layoutOf(const Graph& graph, const PlannedNode& call, const std::vect
 
 }  // namespace
 
-std::vector<CallLayout> blockedLayouts(const Graph& graph, std::span<const PlannedNode> plan) {
+std::vector<OpLayout> blockedLayouts(const Graph& graph, std::span<const PlannedNode> plan) {
   std::vector<bool> blocked(graph.nodes().size(), false);
-  std::vector<CallLayout> layouts;
+  std::vector<OpLayout> layouts;
   for (const PlannedNode& call : plan) {
     layouts.push_back(layoutOf(graph, call, blocked));
     blocked[static_cast<size_t>(call.output)] = layouts.back().output;

@@ -33,7 +33,7 @@ Activations activationsOf(const Graph& graph, std::span<const PlannedNode> plan,
   for (const Parameter& parameter : graph.parameters()) trained[at(parameter.node)] = true;
   for (size_t i = 0; i < plan.size(); ++i) {
     const PlannedNode& call = plan[i];
-    CallActivations own;
+    OpLiveness own;
     own.operation = graph.node(call.node).operation->name;
     const bool followsOne = std::ranges::any_of(call.inputs, [&](NodeId input) { return hasGradient[at(input)]; });
     own.backward = followsOne || trained[at(call.node)];

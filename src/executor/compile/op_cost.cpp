@@ -13,7 +13,7 @@ namespace {
 /// The passes of one call.
 class Passes {
  public:
-  Passes(const Activations& activations, const CallDescription& call, size_t index, double images)
+  Passes(const Activations& activations, const OpDescription& call, size_t index, double images)
       : a_(activations), call_(call), own_(activations.calls[index]), node_(activations.plan[index]), images_(images) {
     for (const NodeId input : node_.inputs) {
       inputs_ += bytesOf(input);
@@ -22,14 +22,14 @@ class Passes {
     }
   }
 
-  CallWork forward(double parameterBytes) const {
+  OpCost forward(double parameterBytes) const {
     const double times = call_.again ? 2 : 1;
     const double bytes = inputs_ + bytesOf(node_.output) + ownBytes() + parameterBytes;
     return {concat(call_.operation, " forward"), times * call_.flops, times * bytes};
   }
 
-  CallWork backward(double parameterBytes) const {
-    CallWork work{concat(call_.operation, " backward")};
+  OpCost backward(double parameterBytes) const {
+    OpCost work{concat(call_.operation, " backward")};
     if (!own_.backward) return work;
     const bool further = inputGradients_ > 0;
     work.flops = call_.flops * (further ? 2 : call_.parameters > 0 ? 1 : 0);
@@ -44,22 +44,22 @@ class Passes {
   double ownBytes() const { return static_cast<double>(own_.ownBytes) * images_; }
 
   const Activations& a_;
-  const CallDescription& call_;
-  const CallActivations& own_;
+  const OpDescription& call_;
+  const OpLiveness& own_;
   const PlannedNode& node_;
   double images_, inputs_ = 0, inputGradients_ = 0;
 };
 
 }  // namespace
 
-std::vector<CallWork> callWork(const Graph& graph, const ExecutorOptions& options, int64_t images) {
+std::vector<OpCost> opCosts(const Graph& graph, const ExecutorOptions& options, int64_t images) {
   const auto plan = fuse(graph);
   const Activations activations = activationsOf(graph, plan, options);
   const PlanDescription description = describePlan(graph, options, images);
   const auto element = static_cast<double>(c10::elementSize(options.compute));
-  std::vector<CallWork> works;
+  std::vector<OpCost> works;
   for (size_t i = 0; i < plan.size(); ++i) {
-    const CallDescription& call = description.calls[i];
+    const OpDescription& call = description.calls[i];
     const Passes passes(activations, call, i, static_cast<double>(images));
     const double parameterBytes = static_cast<double>(call.parameters) * element;
     works.push_back(passes.forward(parameterBytes));

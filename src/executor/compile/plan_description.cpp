@@ -65,7 +65,7 @@ std::vector<std::string> algorithmNames(const ExecutorOptions& options, NodeId n
   if (!options.engines.empty()) {
     const PassPlans& engines = options.engines.at(at);
     std::vector<std::string> names(engines.names.begin(), engines.names.end());
-    if (!engines.withSums.empty()) names.front() = concat(engines.withSums, " with sums");
+    if (!engines.withStats.empty()) names.front() = concat(engines.withStats, " with sums");
     return names;
   }
   const ExecutorEntry& planned = find(executors(), "planned", "executor");
@@ -84,9 +84,9 @@ std::string algorithmText(const ExecutorOptions& options, NodeId node) {
   return same ? names.front() : join(names);
 }
 
-CallDescription described(const Graph& graph, const PlannedNode& call, int64_t images) {
+OpDescription described(const Graph& graph, const PlannedNode& call, int64_t images) {
   const Node& node = graph.node(call.node);
-  CallDescription line;
+  OpDescription line;
   line.name = node.name;
   line.operation = operationText(graph, call);
   line.backward = hasPlannedBackward(node.operation->name) ? "planned" : "autograd";
@@ -122,7 +122,7 @@ PlanDescription describePlan(const Graph& graph, const ExecutorOptions& options,
   for (size_t i = 0, segment = 0; i < plan.size(); ++i) {
     const PlannedNode& call = plan[i];
     if (i == chosen.segments[segment].end) ++segment;
-    CallDescription line = described(graph, call, images);
+    OpDescription line = described(graph, call, images);
     for (const NodeId input : call.inputs) line.inputs.push_back(makerOf[static_cast<size_t>(input)]);
     makerOf[static_cast<size_t>(call.output)] = line.name;
     if (graph.node(call.node).operation->name == "conv") line.algorithm = algorithmText(options, call.node);

@@ -8,7 +8,7 @@
 namespace tandem {
 
 /// One call of the planned executor, for people.
-struct CallDescription {
+struct OpDescription {
   std::string name;       ///< of the graph's node that gives the parameters
   std::string operation;  ///< "conv", "conv (5 channels of zeros)", "batch_norm + add + relu"
   std::string algorithm;  ///< of a convolution: "direct", "ATen", by pass "winograd, direct, winograd"; else empty
@@ -25,12 +25,12 @@ struct CallDescription {
 };
 
 struct PlanDescription {
-  std::vector<CallDescription> calls;  ///< in the order of forward; backward goes the other way
-  size_t segments = 1;                 ///< of --recompute; all but the last are repeated
-  int64_t keptBytes = 0;               ///< the most activations kept for backward at any one time
-  int64_t keptWithoutBytes = 0;        ///< the same if nothing ran again
-  int64_t peakBytes = 0;               ///< most activations held during forward
-  double flopsAgain = 0;               ///< of the calls that run again, of the batch
+  std::vector<OpDescription> calls;  ///< in the order of forward; backward goes the other way
+  size_t segments = 1;               ///< of --recompute; all but the last are repeated
+  int64_t keptBytes = 0;             ///< the most activations kept for backward at any one time
+  int64_t keptWithoutBytes = 0;      ///< the same if nothing ran again
+  int64_t peakBytes = 0;             ///< most activations held during forward
+  double flopsAgain = 0;             ///< of the calls that run again, of the batch
 };
 
 /// What the planned executor makes of a graph with `images` images. Activations only: parameters and their buffers

@@ -85,7 +85,7 @@ class Choosing {
   }
 
   /// Of a batch-norm and the convolution before it. REQUIRES: norm.afterConvolution.
-  SumsResult withSums(const PlannedNode& norm) {
+  SumsResult withStats(const PlannedNode& norm) {
     const Node& convolution = graph_.node(norm.inputs.front());
     if (!convolution.attributes.padding.symmetric()) return {};
     const Shapes shapes = shapesOf(convolution);
@@ -263,9 +263,9 @@ void chooseNorms(const Graph& graph, Choosing& choosing, GpuKernelChoice& choice
 void chooseSums(const Graph& graph, Choosing& choosing, GpuKernelChoice& choice, Times& total) {
   for (const PlannedNode& call : fuse(graph)) {
     if (!call.afterConvolution) continue;
-    const SumsResult result = choosing.withSums(call);
+    const SumsResult result = choosing.withStats(call);
     if (result.engine.empty()) continue;
-    choice.engines[static_cast<size_t>(call.inputs.front())].withSums = result.engine;
+    choice.engines[static_cast<size_t>(call.inputs.front())].withStats = result.engine;
     choice.norms[static_cast<size_t>(call.node)] = {};
     total.first += result.times.first, total.best += result.times.best;
   }

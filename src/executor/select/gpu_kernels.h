@@ -31,7 +31,7 @@ struct GpuKernelChoice {
 
 /// For each pass of each convolution the engine that takes least time here, ATen's among them, and for each batch-norm
 /// with a ReLU a pair of engines where both together are faster than Tandem's kernels. Where a batch-norm alone reads a
-/// convolution, an engine that takes its statistics as it writes (PassPlans::withSums) runs instead, with Tandem's
+/// convolution, an engine that takes its statistics as it writes (PassPlans::withStats) runs instead, with Tandem's
 /// kernels for the rest, if that is faster than what was chosen for both, the batch-norm's backward included. As Tuner
 /// measures: activations in nhwc, each different layer once, on the current stream of the caller's thread. Times are
 /// kept in `cache`. Convolutions with unequal padding are ATen's, and so is the gradient of the images.

@@ -24,7 +24,7 @@ std::map<std::string, int64_t> passesOf(const KernelSelection& kernels, const Gr
   const auto nameOf = [&](size_t node, size_t pass) -> std::string_view {
     if (kernels.engines.empty()) return kernels.algorithms[node][pass]->name;
     const PassPlans& engines = kernels.engines[node];
-    if (pass == 0 && !engines.withSums.empty()) return "cuDNN with sums";
+    if (pass == 0 && !engines.withStats.empty()) return "cuDNN with sums";
     return engines.names[pass] == atenName ? atenName : "cuDNN";
   };
   for (size_t i = 0; i < graph.nodes().size(); ++i) {

@@ -32,13 +32,13 @@ struct Product {
 struct Kernels {
   int64_t mostPlaces;  ///< of Product::placesAtOnce
 
-  /// Vectors [first, last) of the columns of w, as panels of columns. `to` has room for all of them.
+  /// Isa [first, last) of the columns of w, as panels of columns. `to` has room for all of them.
   void (*pack)(const Weights& weights, int64_t first, int64_t last, float* to);
 
   /// y at places [first, last), numbered through all images. Each value is summed in one order.
   void (*multiply)(const Product& product, int64_t first, int64_t last);
 
-  template <Vectors>
+  template <Isa>
   static Kernels with();
 };
 

@@ -35,8 +35,8 @@ class ByPass final : public Convolution {
     for (const auto& kernel : of_) kernel->weightsChanged();
   }
   at::Tensor forward(const at::Tensor& x) override { return of_[0]->forward(x); }
-  at::Tensor forwardWithSums(const at::Tensor& x, ChannelSums& sums) override {
-    return of_[0]->forwardWithSums(x, sums);
+  at::Tensor forwardWithStats(const at::Tensor& x, ChannelStats& sums) override {
+    return of_[0]->forwardWithStats(x, sums);
   }
   at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override { return of_[1]->backwardInput(x, dy); }
   void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override { of_[2]->backwardParameters(x, dy); }

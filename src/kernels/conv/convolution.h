@@ -41,7 +41,7 @@ class Convolution {
 
   /// The same, y's last bits aside, with what the kernel summed of y as it wrote it. One that takes no sums, or none at
   /// this call, leaves them undefined: whoever asks can do without.
-  virtual at::Tensor forwardWithSums(const at::Tensor& x, ChannelSums& sums) {
+  virtual at::Tensor forwardWithStats(const at::Tensor& x, ChannelStats& sums) {
     sums = {};
     return forward(x);
   }

@@ -46,7 +46,7 @@ void PackedConvolution::backwardParameters(const at::Tensor& x, const at::Tensor
                           mostSteps};
   const int64_t steps = coreCacheBytes() * 2 / 3 / (wordBytes * packed::wordsOfStep(gradient, gradient.rows()));
   gradient.stepsAtOnce = std::clamp(steps, leastSteps, mostSteps);
-  const packed::Sums sumsOf = isFp32 ? kernelsOfLanes<packed::Kernels>().ofFp32 : packed::cpu::sumsOfBf16;
+  const packed::Sums sumsOf = isFp32 ? isaKernels<packed::Kernels>().ofFp32 : packed::cpu::sumsOfBf16;
   const int64_t lanes = vectorLanes();
   at::parallel_for(0, (gradient.rows() + lanes - 1) / lanes, 1, [&](int64_t begin, int64_t end) {
     const int64_t first = begin * lanes, last = std::min(end * lanes, gradient.rows());

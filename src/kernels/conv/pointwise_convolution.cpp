@@ -16,7 +16,7 @@ namespace {
 
 using pointwise::Pixels, pointwise::Product, pointwise::Weights;
 
-const pointwise::Kernels& kernels() { return kernelsOfLanes<pointwise::Kernels>(); }
+const pointwise::Kernels& kernels() { return isaKernels<pointwise::Kernels>(); }
 
 class PointwiseConvolution final : public Convolution {
  public:

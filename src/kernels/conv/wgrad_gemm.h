@@ -38,7 +38,7 @@ using Sums = void (*)(const WeightGradient& gradient, int64_t first, int64_t las
 struct Kernels {
   Sums ofFp32;
 
-  template <Vectors>
+  template <Isa>
   static Kernels with();
 };
 

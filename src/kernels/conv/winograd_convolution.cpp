@@ -19,7 +19,7 @@ using namespace winograd;
 
 constexpr int64_t leastTiles = 64;  // of a part: enough arithmetic for the points of the weights read for it
 
-const Kernels& kernels() { return kernelsOfLanes<Kernels>(); }
+const Kernels& kernels() { return isaKernels<Kernels>(); }
 
 int64_t cacheFloats() { return coreCacheBytes() / static_cast<int64_t>(sizeof(float)); }
 

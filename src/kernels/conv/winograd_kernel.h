@@ -81,7 +81,7 @@ struct Kernels {
   /// The first `rows` rows of one point's product.
   void (*multiply)(const Product& product, int64_t point, int64_t rows);
 
-  template <Vectors>
+  template <Isa>
   static Kernels with();
 };
 

@@ -54,7 +54,7 @@ class CudnnConvolution final : public Convolution {
     return y.defined() ? y : forwardByAten(g_, x, p_.weight, p_.bias);
   }
 
-  at::Tensor forwardWithSums(const at::Tensor& x, ChannelSums& sums) override {
+  at::Tensor forwardWithStats(const at::Tensor& x, ChannelStats& sums) override {
     sums = {};
     const BuiltPlan* const engine = engineFor(ConvolutionPass::forward, x, /*sums=*/true);
     const at::Tensor y = engine != nullptr ? forwardBy(*engine, x, &sums) : at::Tensor();
@@ -94,7 +94,7 @@ class CudnnConvolution final : public Convolution {
   /// Null: another's sample.
   const BuiltPlan* engineFor(ConvolutionPass pass, const at::Tensor& x, bool sums = false) {
     const auto at = sums ? passes : static_cast<size_t>(pass);
-    const std::string& name = sums ? chosen_.withSums : chosen_.names[at];
+    const std::string& name = sums ? chosen_.withStats : chosen_.names[at];
     if (name.empty() || name == atenName) return nullptr;
     if (x.size(0) != chosen_.images || x.scalar_type() != p_.weight.scalar_type()) return nullptr;
     auto [place, isNew] = made_[at].try_emplace(x.sizes().vec());
@@ -108,7 +108,7 @@ class CudnnConvolution final : public Convolution {
   }
 
   /// Undefined, and so are the sums, where memory does not serve the engine. `sums` null: not asked for.
-  at::Tensor forwardBy(const BuiltPlan& engine, const at::Tensor& x, ChannelSums* sums) const {
+  at::Tensor forwardBy(const BuiltPlan& engine, const at::Tensor& x, ChannelStats* sums) const {
     const ConvolutionProblem problem = problemOf(ConvolutionPass::forward, x);
     at::Tensor y = at::empty({problem.images, problem.outputs, problem.outputHeight(), problem.outputWidth()},
                              x.options().memory_format(channelsLast));

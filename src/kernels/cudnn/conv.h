@@ -15,7 +15,7 @@ namespace tandem {
 struct PassPlans {
   int64_t images = 0;
   std::array<std::string, 3> names = {};
-  std::string withSums = {};  ///< of forwardWithSums(); empty: forward's, without sums
+  std::string withStats = {};  ///< of forwardWithStats(); empty: forward's, without sums
 
   bool operator==(const PassPlans&) const = default;
 };
@@ -36,7 +36,7 @@ std::unique_ptr<Convolution> makeCudnnConvolution(const ConvolutionGeometry& geo
 /// Memory to try the passes of a layer in.
 struct ConvolutionTensors {
   at::Tensor x, weight, y;  ///< y: also its gradient
-  ChannelSums sums = {};    ///< where they are asked for
+  ChannelStats sums = {};   ///< where they are asked for
 };
 
 /// As of cudnnConvPlans().

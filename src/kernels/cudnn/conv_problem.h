@@ -16,7 +16,7 @@ enum class ConvolutionPass { forward, inputGradient, weightGradient };
 /// One pass of a convolution in NHWC, of one type, summed in fp32.
 struct ConvolutionProblem {
   ConvolutionPass pass{};
-  bool sums = false;  ///< forward: those of y's channels too (ChannelSums, about 0)
+  bool sums = false;  ///< forward: those of y's channels too (ChannelStats, about 0)
   Element type{};
   bool tf32 = false;  ///< fp32 factors may be rounded to TF32
   int64_t images = 0, channels = 0, height = 0, width = 0;

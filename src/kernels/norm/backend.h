@@ -20,7 +20,7 @@ class NormActPasses {
   virtual void statistics(const at::Tensor& x, const NormActOptions& options, NormActSaved& saved) const = 0;
 
   /// The same in training from the sums of x's channels, without reading x.
-  virtual void statistics(const at::Tensor& x, const ChannelSums& sums, const NormActOptions& options,
+  virtual void statistics(const at::Tensor& x, const ChannelStats& sums, const NormActOptions& options,
                           NormActSaved& saved) const = 0;
 
   virtual void normalise(const at::Tensor& x, const NormActSaved& saved, NormActArguments arguments) const = 0;

@@ -4,7 +4,7 @@
 
 namespace tandem {
 
-ChannelMoments momentsOf(const ChannelSums& sums, int64_t values) {
+ChannelMoments momentsOf(const ChannelStats& sums, int64_t values) {
   const double share = 1 / static_cast<double>(values);
   const at::Tensor distance = sums.sum.to(at::kDouble) * share;
   const at::Tensor variance = (sums.squares.to(at::kDouble) * share - distance * distance).clamp_min_(0);

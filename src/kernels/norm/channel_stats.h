@@ -12,7 +12,7 @@ namespace tandem {
 /// A relative error e of these numbers is one of the variance of at most e * (1 + 3 * (mean - about)^2 / variance):
 /// where the mean is many deviations away from `about` they cancel. About the mean itself nothing does: `sum` is 0
 /// then, and `squares` are those of the deviations.
-struct ChannelSums {
+struct ChannelStats {
   at::Tensor sum = {}, squares = {};  ///< of x - about, and of its square; undefined: not taken
   at::Tensor about = {};              ///< undefined: 0
 
@@ -25,6 +25,6 @@ struct ChannelMoments {
 };
 
 /// `values`: that a channel has.
-ChannelMoments momentsOf(const ChannelSums& sums, int64_t values);
+ChannelMoments momentsOf(const ChannelStats& sums, int64_t values);
 
 }  // namespace tandem

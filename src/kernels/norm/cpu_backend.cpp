@@ -14,7 +14,7 @@ constexpr int64_t wideEnough = 64;  // columns from which a row is worth a loop
 constexpr int64_t chunksWanted = 64, chunkElements = 1 << 18, chunkRowsAtMost = 4096;
 constexpr int64_t grainElements = 1 << 15;
 
-const NormKernels& kernels() { return kernelsOfLanes<NormKernels>(); }
+const NormKernels& kernels() { return isaKernels<NormKernels>(); }
 
 /// x as blocks of rows. Plain x is one block, a row of all channels per pixel; of blocked x (kernels/conv/nchwc.h) each
 /// channel block of each image is one. Short rows are joined, so a channel may own several columns.
@@ -184,7 +184,7 @@ class NormActOnCpu final : public NormActPasses {
     keepFactors(saved);
   }
 
-  void statistics(const at::Tensor& x, const ChannelSums& sums, const NormActOptions& options,
+  void statistics(const at::Tensor& x, const ChannelStats& sums, const NormActOptions& options,
                   NormActSaved& saved) const override {
     const int64_t channels = saved.parameters.scale.numel(), count = x.numel() / channels;
     check(sums.sum.numel() == channels, "normAct: sums per channel");

@@ -52,10 +52,10 @@ NormBatch batchOf(const at::Tensor& x, const NormActOptions& options, NormActSav
           static_cast<double>(valuesPerChannel)};
 }
 
-class NormActInBlocks final : public NormActPasses {
+class GpuNormAct final : public NormActPasses {
  public:
   using Run = void (*)(const NormProgram&, const at::Tensor&);
-  explicit NormActInBlocks(Run run) : run_(run) {}
+  explicit GpuNormAct(Run run) : run_(run) {}
 
   void statistics(const at::Tensor& x, const NormActOptions& options, NormActSaved& saved) const override {
     if (!options.training) {
@@ -72,7 +72,7 @@ class NormActInBlocks final : public NormActPasses {
     run_(NormFinish{grid, sums, batchOf(x, options, saved)}, x);
   }
 
-  void statistics(const at::Tensor& x, const ChannelSums& sums, const NormActOptions& options,
+  void statistics(const at::Tensor& x, const ChannelStats& sums, const NormActOptions& options,
                   NormActSaved& saved) const override {
     check(sums.sum.numel() == x.size(1), "normAct: sums per channel");
     run_(NormFromSums{x.size(1), sums.sum.const_data_ptr<float>(), sums.squares.const_data_ptr<float>(),
@@ -110,7 +110,7 @@ class NormActInBlocks final : public NormActPasses {
 }  // namespace
 
 std::unique_ptr<const NormActPasses> normActInBlocks(void (*run)(const NormProgram&, const at::Tensor&)) {
-  return std::make_unique<NormActInBlocks>(run);
+  return std::make_unique<GpuNormAct>(run);
 }
 
 }  // namespace tandem

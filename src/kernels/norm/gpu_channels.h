@@ -118,7 +118,7 @@ struct NormFinish {
   }
 };
 
-/// The same from sums that a convolution took (ChannelSums).
+/// The same from sums that a convolution took (ChannelStats).
 struct NormFromSums {
   int64_t channelCount;
   const float *sum, *squares, *about;  ///< `about` null: 0

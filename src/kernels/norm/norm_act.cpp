@@ -84,7 +84,7 @@ at::Tensor normAct(const at::Tensor& given, const at::Tensor& residual, const No
   return normActBy(*passes, x, residual, options, saved);
 }
 
-void normActStatistics(const at::Tensor& given, const ChannelSums& sums, const NormParameters& parameters,
+void normActStatistics(const at::Tensor& given, const ChannelStats& sums, const NormParameters& parameters,
                        const NormActOptions& options, NormActSaved& saved) {
   const at::Tensor x = dense(given);
   const NormActPasses* const passes = passesFor(x);

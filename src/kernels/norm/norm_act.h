@@ -46,7 +46,7 @@ at::Tensor normAct(const at::Tensor& x, const at::Tensor& residual, const NormPa
 /// normAct() in training up to its statistics, where the sums of x's channels are known: `saved` and the running ones
 /// are what normAct() leaves, but x is not read. normActAgain() then gives the output. REQUIRES: hasNormActKernel() for
 /// x.
-void normActStatistics(const at::Tensor& x, const ChannelSums& sums, const NormParameters& parameters,
+void normActStatistics(const at::Tensor& x, const ChannelStats& sums, const NormParameters& parameters,
                        const NormActOptions& options, NormActSaved& saved);
 
 /// The output of normAct() again, from the statistics that `saved` holds, bit for bit; the running ones stay. x and

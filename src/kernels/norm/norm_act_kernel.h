@@ -71,7 +71,7 @@ struct NormKernels {
   /// dx of rows [first, last); g comes from `masked` where that is kept.
   void (*gradient)(const NormActGradientArguments& arguments, int64_t first, int64_t last);
 
-  template <Vectors>
+  template <Isa>
   static NormKernels with();
 };
 

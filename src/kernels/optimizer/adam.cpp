@@ -19,7 +19,7 @@ double correction(double beta, int64_t t) { return 1 - std::pow(beta, static_cas
 }  // namespace
 
 void adamUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, const AdamMoments& moments,
-                const PreparedStep<AdamStep>& step) {
+                const DeviceHyperparameters<AdamHyperparameters>& step) {
   const UpdateTensors tensors = updateTensors(master, weights, gradient, "adamUpdate");
   float* const mean = updateState(moments.mean, master, "adamUpdate");
   float* const square = updateState(moments.square, master, "adamUpdate");
@@ -37,7 +37,7 @@ void adamUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradi
 }
 
 void adamUpdateReference(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient,
-                         const AdamMoments& moments, const AdamStep& step) {
+                         const AdamMoments& moments, const AdamHyperparameters& step) {
   at::Tensor g = gradient.to(master.scalar_type()) * step.scale;
   if (step.decoupled) {
     master.mul_(1 - step.rate * step.weightDecay);

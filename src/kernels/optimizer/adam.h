@@ -16,10 +16,10 @@ struct AdamMoments {
 /// updated, `gradient` fp32 or 16-bit is read, and the new weight is rounded into `weights` unless that is the same
 /// memory as `master`.
 void adamUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, const AdamMoments& moments,
-                const PreparedStep<AdamStep>& step);
+                const DeviceHyperparameters<AdamHyperparameters>& step);
 
 /// The same by the ATen operations of PyTorch's optimizer, in the type of `master`: the oracle of the tests.
 void adamUpdateReference(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient,
-                         const AdamMoments& moments, const AdamStep& step);
+                         const AdamMoments& moments, const AdamHyperparameters& step);
 
 }  // namespace tandem

@@ -19,7 +19,7 @@ void adamUpdate(const AdamArguments& arguments, int64_t first, int64_t last);
 
 namespace gpu {
 /// *there = coefficientsOf(step)
-void prepare(AdamCoefficients* there, const AdamStep& step, void* stream);
+void prepare(AdamCoefficients* there, const AdamHyperparameters& step, void* stream);
 void adamUpdate(const AdamArguments& arguments, int64_t count, void* stream);
 }  // namespace gpu
 

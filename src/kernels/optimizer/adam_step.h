@@ -8,7 +8,7 @@
 
 namespace tandem {
 
-/// What is left of an AdamStep for each element:
+/// What is left of an AdamHyperparameters for each element:
 ///   g = scale * gradient + decay * w;  m = beta1 * m + gain1 * g;  v = beta2 * v + gain2 * g * g
 ///   w = keep * w - rate * m / (spread * sqrt(v) + epsilon)
 struct AdamCoefficients {
@@ -20,7 +20,7 @@ struct AdamCoefficients {
 ///   g = scale * gradient [/ scale of the loss];  decoupled: w -= rate * weightDecay * w, else: g += weightDecay * w
 ///   m = beta1 * m + (1 - beta1) * g;  v = beta2 * v + (1 - beta2) * g^2
 ///   w -= rate * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon)
-struct AdamStep {
+struct AdamHyperparameters {
   using Coefficients = AdamCoefficients;
   double rate = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0, scale = 1;
   int64_t number = 1;  ///< from 1; t is that less the steps that a scaled loss skipped: moments are of t gradients
@@ -30,7 +30,7 @@ struct AdamStep {
 
 /// On the device that holds `scaled`. What a running mean with weight beta lacks yet, having begun at zero, is
 /// 1 - beta^t.
-TANDEM_THREAD AdamCoefficients coefficientsOf(const AdamStep& s) {
+TANDEM_THREAD AdamCoefficients coefficientsOf(const AdamHyperparameters& s) {
   const double t = static_cast<double>(s.number) - (s.scaled.skipped != nullptr ? *s.scaled.skipped : 0);
   const double lossScale = lossScaleOf(s.scaled);
   return {static_cast<float>(s.decoupled ? 0 : s.weightDecay),

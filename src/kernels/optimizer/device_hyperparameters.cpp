@@ -11,11 +11,11 @@
 namespace tandem {
 
 template <class Step>
-PreparedStep<Step>::PreparedStep(at::Device device)
+DeviceHyperparameters<Step>::DeviceHyperparameters(at::Device device)
     : memory_(at::empty({static_cast<int64_t>(sizeof(Coefficients))}, at::device(device).dtype(at::kByte))) {}
 
 template <class Step>
-void PreparedStep<Step>::set(const Step& step) {
+void DeviceHyperparameters<Step>::set(const Step& step) {
   isSet_ = true;
   auto* const there = static_cast<Coefficients*>(memory_.mutable_data_ptr());
   if (memory_.is_cpu()) {
@@ -27,12 +27,12 @@ void PreparedStep<Step>::set(const Step& step) {
 }
 
 template <class Step>
-auto PreparedStep<Step>::get() const -> const Coefficients* {
+auto DeviceHyperparameters<Step>::get() const -> const Coefficients* {
   check(isSet_, "a step begins before its updates");
   return static_cast<const Coefficients*>(memory_.const_data_ptr());
 }
 
-template class PreparedStep<SgdStep>;
-template class PreparedStep<AdamStep>;
+template class DeviceHyperparameters<SgdHyperparameters>;
+template class DeviceHyperparameters<AdamHyperparameters>;
 
 }  // namespace tandem

@@ -13,12 +13,12 @@ __global__ void prepareKernel(typename Step::Coefficients* there, Step step) {
 
 }  // namespace
 
-void prepare(SgdCoefficients* there, const SgdStep& step, void* stream) {
-  launchBlocks(prepareKernel<SgdStep>, 1, stream, there, step);
+void prepare(SgdCoefficients* there, const SgdHyperparameters& step, void* stream) {
+  launchBlocks(prepareKernel<SgdHyperparameters>, 1, stream, there, step);
 }
 
-void prepare(AdamCoefficients* there, const AdamStep& step, void* stream) {
-  launchBlocks(prepareKernel<AdamStep>, 1, stream, there, step);
+void prepare(AdamCoefficients* there, const AdamHyperparameters& step, void* stream) {
+  launchBlocks(prepareKernel<AdamHyperparameters>, 1, stream, there, step);
 }
 
 }  // namespace tandem::gpu

@@ -5,14 +5,14 @@
 namespace tandem {
 
 /// The coefficients of an optimizer's step in memory of a device, where updates read them when they run: an update that
-/// was enqueued, or recorded (device/captured_graph.h), is the same in every step. Step: SgdStep or AdamStep. For one
-/// thread.
+/// was enqueued, or recorded (device/captured_graph.h), is the same in every step. Step: SgdHyperparameters or
+/// AdamHyperparameters. For one thread.
 template <class Step>
-class PreparedStep {
+class DeviceHyperparameters {
  public:
   using Coefficients = typename Step::Coefficients;
 
-  explicit PreparedStep(at::Device device);
+  explicit DeviceHyperparameters(at::Device device);
 
   /// Enqueued on the device's current stream, with the values in the call itself: updates that were enqueued before
   /// read the step before, however far ahead the host is. What `step` has of a loss scale is read there too: it is that

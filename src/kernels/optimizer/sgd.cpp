@@ -13,7 +13,7 @@ namespace tandem {
 namespace {
 
 SgdArguments argumentsOf(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
-                         const PreparedStep<SgdStep>& step) {
+                         const DeviceHyperparameters<SgdHyperparameters>& step) {
   const UpdateTensors tensors = updateTensors(master, weights, gradient, "sgdUpdate");
   check(step.device() == master.device(), "sgdUpdate: the step lies on the device of the tensors");
   return {tensors, velocity.defined() ? updateState(velocity, master, "sgdUpdate") : nullptr, step.get()};
@@ -22,7 +22,7 @@ SgdArguments argumentsOf(at::Tensor& master, at::Tensor& weights, const at::Tens
 }  // namespace
 
 void sgdUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
-               const PreparedStep<SgdStep>& step) {
+               const DeviceHyperparameters<SgdHyperparameters>& step) {
   const SgdArguments arguments = argumentsOf(master, weights, gradient, velocity, step);
   const int64_t count = master.numel();
   if (count == 0) return;
@@ -37,7 +37,7 @@ void sgdUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradie
 }
 
 void sgdUpdateReference(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
-                        const SgdStep& step) {
+                        const SgdHyperparameters& step) {
   const at::Tensor g = gradient.to(at::kFloat) * step.scale + master * step.weightDecay;
   at::Tensor direction = g;
   if (step.momentum != 0) {

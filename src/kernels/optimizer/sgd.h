@@ -11,10 +11,10 @@ namespace tandem {
 /// `velocity` fp32 too (where momentum is 0 it is not touched, and may be undefined), `gradient` fp32 or 16-bit is
 /// read, and the new weight is rounded into `weights` unless that is the same memory as `master`.
 void sgdUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
-               const PreparedStep<SgdStep>& step);
+               const DeviceHyperparameters<SgdHyperparameters>& step);
 
 /// The same by ATen operations: the oracle of the tests.
 void sgdUpdateReference(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
-                        const SgdStep& step);
+                        const SgdHyperparameters& step);
 
 }  // namespace tandem

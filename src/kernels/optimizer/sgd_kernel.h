@@ -19,7 +19,7 @@ void sgdUpdate(const SgdArguments& arguments, int64_t first, int64_t last);
 
 namespace gpu {
 /// *there = coefficientsOf(step)
-void prepare(SgdCoefficients* there, const SgdStep& step, void* stream);
+void prepare(SgdCoefficients* there, const SgdHyperparameters& step, void* stream);
 void sgdUpdate(const SgdArguments& arguments, int64_t count, void* stream);
 }  // namespace gpu
 

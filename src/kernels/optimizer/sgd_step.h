@@ -4,7 +4,7 @@
 
 namespace tandem {
 
-/// What is left of an SgdStep for each element.
+/// What is left of an SgdHyperparameters for each element.
 struct SgdCoefficients {
   float rate, momentum, weightDecay, scale;
   bool nesterov;
@@ -13,7 +13,7 @@ struct SgdCoefficients {
 
 /// One step of SGD, PyTorch's rule, where the gradient of a scaled loss is divided by its scale first:
 ///   g = scale * gradient + weightDecay * w;  v = momentum * v + g;  w -= rate * (nesterov ? g + momentum * v : v)
-struct SgdStep {
+struct SgdHyperparameters {
   using Coefficients = SgdCoefficients;
   float rate = 0, momentum = 0, weightDecay = 0, scale = 1;
   bool nesterov = false;
@@ -21,7 +21,7 @@ struct SgdStep {
 };
 
 /// On the device that holds `scaled`.
-TANDEM_THREAD SgdCoefficients coefficientsOf(const SgdStep& step) {
+TANDEM_THREAD SgdCoefficients coefficientsOf(const SgdHyperparameters& step) {
   const float scale = step.scale / lossScaleOf(step.scaled);
   return {step.rate, step.momentum, step.weightDecay, scale, step.nesterov, step.scaled.overflow};
 }

@@ -3,25 +3,25 @@
 namespace tandem {
 namespace {
 
-Vectors detect() {
+Isa detect() {
 #if defined(__x86_64__)
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
-  return avx2 && avx512 ? Vectors::avx512 : avx2 ? Vectors::avx2 : Vectors::plain;
+  return avx2 && avx512 ? Isa::avx512 : avx2 ? Isa::avx2 : Isa::plain;
 #else
-  return Vectors::plain;
+  return Isa::plain;
 #endif
 }
 
 }  // namespace
 
-Vectors widestVectors() {
-  static const Vectors widest = detect();
+Isa widestIsa() {
+  static const Isa widest = detect();
   return widest;
 }
 
-int64_t vectorLanes() { return lanesWith(widestVectors()); }
+int64_t vectorLanes() { return vectorLanesOf(widestIsa()); }
 
 }  // namespace tandem

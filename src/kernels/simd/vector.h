@@ -6,8 +6,8 @@
 #include "kernels/simd/isa_dispatch.h"
 
 /// Some fp32 values as one, a register of AVX-512 or of AVX2, for loops that the compiler would not vectorise by
-/// itself. Only in sources NAME_lanes.cpp (kernels/simd/isa_dispatch.h), which are built apart for TANDEM_VECTORS, one
-/// of the enumerators of Vectors, with the flags that belong to it: in clones of a function (clones.h) the compiler
+/// itself. Only in sources NAME_lanes.cpp (kernels/simd/isa_dispatch.h), which are built apart for TANDEM_ISA, one
+/// of the enumerators of Isa, with the flags that belong to it: in clones of a function (clones.h) the compiler
 /// takes such values apart. Nothing there may be shared with other sources, so what is called is inlined or has no
 /// linkage. The same code serves a single float for what is left over at the end of a row: `load<V>`, `store` and the
 /// rest are written for both.
@@ -15,7 +15,7 @@
 
 namespace tandem {
 
-constexpr int lanes = lanesWith(Vectors::TANDEM_VECTORS);
+constexpr int lanes = vectorLanesOf(Isa::TANDEM_ISA);
 using Floats = float __attribute__((vector_size(lanes * sizeof(float))));
 
 namespace vector_detail {

@@ -322,7 +322,7 @@ Graph chain() {
 
 std::vector<std::string> runningAgain(const PlanDescription& plan) {
   std::vector<std::string> names;
-  for (const CallDescription& call : plan.calls) {
+  for (const OpDescription& call : plan.calls) {
     if (call.again) names.push_back(call.name);
   }
   return names;

@@ -28,23 +28,23 @@ Graph smallNet() {
   return net;
 }
 
-double flopsOf(const std::vector<CallWork>& works) {
+double flopsOf(const std::vector<OpCost>& works) {
   double flops = 0;
-  for (const CallWork& work : works) flops += work.flops;
+  for (const OpCost& work : works) flops += work.flops;
   return flops;
 }
 
-TEST(CallWork, ComesToTheFlopsOfTraining) {
-  EXPECT_DOUBLE_EQ(flopsOf(callWork(smallNet(), {}, 2)), 2 * trainingFlops(smallNet()));
+TEST(OpCost, ComesToTheFlopsOfTraining) {
+  EXPECT_DOUBLE_EQ(flopsOf(opCosts(smallNet(), {}, 2)), 2 * trainingFlops(smallNet()));
   const Graph resnet = buildModel("resnet20", {});
-  EXPECT_DOUBLE_EQ(flopsOf(callWork(resnet, {}, 3)), 3 * trainingFlops(resnet));
+  EXPECT_DOUBLE_EQ(flopsOf(opCosts(resnet, {}, 3)), 3 * trainingFlops(resnet));
 }
 
-TEST(CallWork, CountsWhatAPassReadsAndWrites) {
-  const auto works = callWork(smallNet(), {}, 2);
+TEST(OpCost, CountsWhatAPassReadsAndWrites) {
+  const auto works = opCosts(smallNet(), {}, 2);
   ASSERT_EQ(works.size(), 14U);
   const double images = 2 * 3 * 64 * 4, full = 2 * 4 * 64 * 4, pooled = full / 4, places = 2 * pooled;
-  const CallWork &conv1 = works[0], &conv1Backward = works[1], &pool = works[4], &conv2Backward = works[7];
+  const OpCost &conv1 = works[0], &conv1Backward = works[1], &pool = works[4], &conv2Backward = works[7];
   EXPECT_EQ(conv1.name, "conv forward");
   EXPECT_EQ(conv1.bytes, images + full + 4 * 4 * 27);
   EXPECT_EQ(conv1Backward.name, "conv backward");
@@ -58,20 +58,20 @@ TEST(CallWork, CountsWhatAPassReadsAndWrites) {
   EXPECT_EQ(works[8].bytes, 3 * pooled + 4 * 2 * 4) << "the sum is read too";
 }
 
-TEST(CallWork, ChannelsOfZerosAreRead) {
-  const CallWork three = callWork(smallNet(), {}, 2)[0], eight = callWork(smallNet(), {.zeroChannels = 5}, 2)[0];
+TEST(OpCost, ChannelsOfZerosAreRead) {
+  const OpCost three = opCosts(smallNet(), {}, 2)[0], eight = opCosts(smallNet(), {.zeroChannels = 5}, 2)[0];
   EXPECT_EQ(eight.name, "conv (5 channels of zeros) forward");
   EXPECT_EQ(eight.bytes, three.bytes + 2 * 5 * 64 * 4);
   EXPECT_EQ(eight.flops, three.flops);
 }
 
-TEST(CallWork, OfHalfPrecisionIsHalfTheBytesAndRepeatedForwardCountsTwice) {
-  const auto full = callWork(smallNet(), {}, 2), half = callWork(smallNet(), {.compute = at::kBFloat16}, 2);
+TEST(OpCost, OfHalfPrecisionIsHalfTheBytesAndRepeatedForwardCountsTwice) {
+  const auto full = opCosts(smallNet(), {}, 2), half = opCosts(smallNet(), {.compute = at::kBFloat16}, 2);
   EXPECT_EQ(2 * half[0].bytes, full[0].bytes);
   EXPECT_EQ(half[0].flops, full[0].flops);
   const Graph resnet = buildModel("resnet20", {});
-  const auto kept = callWork(resnet, {}, 2);
-  const auto again = callWork(resnet, {.recompute = find(recomputes(), "segments", "--recompute")}, 2);
+  const auto kept = opCosts(resnet, {}, 2);
+  const auto again = opCosts(resnet, {.recompute = find(recomputes(), "segments", "--recompute")}, 2);
   EXPECT_EQ(again[0].bytes, 2 * kept[0].bytes);
   EXPECT_EQ(again[0].flops, 2 * kept[0].flops);
   EXPECT_EQ(again[1].flops, kept[1].flops);
@@ -100,14 +100,14 @@ std::vector<int64_t> heardIn(const Graph& graph, const ExecutorOptions& options)
   return heard.numbers;
 }
 
-TEST(CallWork, IsMarkedWhereThePlannedExecutorDoesIt) {
+TEST(OpCost, IsMarkedWhereThePlannedExecutorDoesIt) {
   std::vector<int64_t> expected;
   for (size_t call = 0; call < 7; ++call) expected.insert(expected.end(), {forwardWork(call), -1});
   for (size_t call = 7; call-- > 0;) expected.insert(expected.end(), {backwardWork(call), -1});
   EXPECT_EQ(heardIn(smallNet(), {}), expected);
 }
 
-TEST(CallWork, OfARepeatedForwardIsMarkedAsForward) {
+TEST(OpCost, OfARepeatedForwardIsMarkedAsForward) {
   const auto heard = heardIn(smallNet(), {.recompute = find(recomputes(), "norm", "--recompute")});
   const auto backwardBegins = std::ranges::find(heard, backwardWork(6));
   EXPECT_TRUE(

@@ -23,8 +23,8 @@ Graph smallNet(int64_t channels) {
   return net;
 }
 
-const CallDescription& callOf(const PlanDescription& plan, std::string_view name) {
-  const auto found = std::ranges::find(plan.calls, name, &CallDescription::name);
+const OpDescription& callOf(const PlanDescription& plan, std::string_view name) {
+  const auto found = std::ranges::find(plan.calls, name, &OpDescription::name);
   if (found == plan.calls.end()) throw std::out_of_range(std::string(name));
   return *found;
 }

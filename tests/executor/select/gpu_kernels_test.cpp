@@ -160,7 +160,7 @@ class SumsChoiceTest : public EngineChoiceTest {
     hasSums_ = true;
   }
   static std::string engineOf(const GpuKernelChoice& choice, const Graph& graph) {
-    return choice.engines.at(static_cast<size_t>(nodeOf(graph, "a"))).withSums;
+    return choice.engines.at(static_cast<size_t>(nodeOf(graph, "a"))).withStats;
   }
   static NormPlans normOf(const GpuKernelChoice& choice, const Graph& graph) {
     return choice.norms.at(static_cast<size_t>(nodeOf(graph, "n1")));

@@ -163,8 +163,8 @@ TEST(ConvolutionSums, AreThoseOfTheOutputOrUndefined) {
           makeConvolution({1, 1, 1, 1, 1, 1, 1, blocked}, {weight, bias, at::empty_like(weight), at::empty_like(bias)},
                           {&algorithm, &algorithm, &algorithm});
       ASSERT_NE(kernel, nullptr);
-      ChannelSums sums{at::ones({1}), at::ones({1})};
-      const at::Tensor y = kernel->forwardWithSums(x, sums);
+      ChannelStats sums{at::ones({1}), at::ones({1})};
+      const at::Tensor y = kernel->forwardWithStats(x, sums);
       EXPECT_LE(relativeError(blocked ? fromBlocked(y, x.size(0)) : y, right), bound);
       if (!sums.defined()) continue;
       const ChannelMoments found = momentsOf(sums, right.numel() / right.size(1));

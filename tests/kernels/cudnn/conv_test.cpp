@@ -93,7 +93,7 @@ TEST_F(EngineConvolutionTest, EachPassRunsByTheEngineThatIsNamed) {
 }
 
 /// Of mean and variance of the output, and of it itself, by its sums.
-void expectSums(const Subject& subject, const at::Tensor& y, const ChannelSums& sums) {
+void expectSums(const Subject& subject, const at::Tensor& y, const ChannelStats& sums) {
   const at::Tensor right = subject.exact().y;
   const auto [variance, mean] = at::var_mean(right, {0, 2, 3}, /*unbiased=*/false);
   const ChannelMoments found = momentsOf(sums, right.numel() / right.size(1));
@@ -109,8 +109,8 @@ TEST_F(EngineConvolutionTest, SumsComeFromTheEngineThatIsNamedForThem) {
       const Subject subject(layer, type, type);
       const auto made = kernel(subject, PassPlans{layer.images, {"plain", "ATen", "ATen"}, "roomy"});
       log_ = {};
-      ChannelSums sums;
-      const at::Tensor y = made->forwardWithSums(subject.x, sums);
+      ChannelStats sums;
+      const at::Tensor y = made->forwardWithStats(subject.x, sums);
       ASSERT_TRUE(sums.defined());
       expectSums(subject, y, sums);
       EXPECT_EQ(sums.about.defined(), layer.bias) << "what is summed has no bias yet";
@@ -129,8 +129,8 @@ TEST_F(EngineConvolutionTest, WithoutAnEngineForThemThereAreNoSums) {
   for (const PassPlans& engines :
        {PassPlans{images, names, ""}, PassPlans{images, names, "refusing"}, PassPlans{images + 1, names, "plain"}}) {
     log_ = {};
-    ChannelSums sums{at::ones({1}), at::ones({1})};
-    const at::Tensor y = kernel(subject, engines)->forwardWithSums(subject.x, sums);
+    ChannelStats sums{at::ones({1}), at::ones({1})};
+    const at::Tensor y = kernel(subject, engines)->forwardWithStats(subject.x, sums);
     EXPECT_FALSE(sums.defined());
     EXPECT_LE(relativeError(y, subject.exact().y), 1e-5);
     EXPECT_EQ(log_.sums, 0);

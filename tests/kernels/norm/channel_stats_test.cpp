@@ -20,8 +20,8 @@ enum class About { zero, aGuess, theMean };
 at::Tensor meanOf(const at::Tensor& x) { return x.to(at::kDouble).mean({0, 2, 3}); }
 
 /// In fp64, and then rounded.
-ChannelSums sumsOf(const at::Tensor& x, About about) {
-  ChannelSums sums;
+ChannelStats sumsOf(const at::Tensor& x, About about) {
+  ChannelStats sums;
   if (about == About::aGuess) sums.about = (meanOf(x) + 0.5).to(at::kFloat);
   if (about == About::theMean) sums.about = meanOf(x).to(at::kFloat);
   at::Tensor distances = x.to(at::kDouble);
@@ -34,7 +34,7 @@ ChannelSums sumsOf(const at::Tensor& x, About about) {
 int64_t valuesOf(const at::Tensor& x) { return x.numel() / x.size(1); }
 
 /// By channel, as channel_sums.h says it of sums that were rounded to fp32: at most this part of the variance is wrong.
-at::Tensor boundOf(const at::Tensor& x, const ChannelSums& sums) {
+at::Tensor boundOf(const at::Tensor& x, const ChannelStats& sums) {
   const at::Tensor exact = x.to(at::kDouble), mean = meanOf(x), variance = exact.var({0, 2, 3}, /*unbiased=*/false);
   const at::Tensor distance = sums.about.defined() ? mean - sums.about : mean;
   return 0x1p-24 * (1 + 3 * distance.square() / variance);
@@ -46,7 +46,7 @@ TEST(ChannelMoments, AreExactUpToWhatSumsLose) {
     const at::Tensor x = far + at::randn({4, 24, 9, 7});
     for (const About about : {About::zero, About::aGuess, About::theMean}) {
       SCOPED_TRACE(concat("mean ", far, ", about ", static_cast<int>(about)));
-      const ChannelSums sums = sumsOf(x, about);
+      const ChannelStats sums = sumsOf(x, about);
       const ChannelMoments found = momentsOf(sums, valuesOf(x));
       const at::Tensor variance = x.to(at::kDouble).var({0, 2, 3}, /*unbiased=*/false);
       EXPECT_LE(relativeError(found.mean, meanOf(x)), 1e-6);
@@ -59,7 +59,7 @@ TEST(ChannelMoments, AreExactUpToWhatSumsLose) {
 }
 
 TEST(ChannelMoments, AVarianceIsNeverNegativeAndNotANumberStays) {
-  const ChannelSums sums{at::tensor({3.0F, NAN, 3.0F}), at::tensor({2.9F, 3.0F, NAN})};
+  const ChannelStats sums{at::tensor({3.0F, NAN, 3.0F}), at::tensor({2.9F, 3.0F, NAN})};
   const ChannelMoments found = momentsOf(sums, 3);
   EXPECT_EQ(found.mean[0].item<double>(), 1);
   EXPECT_EQ(found.variance[0].item<double>(), 0);
@@ -99,7 +99,7 @@ class NormActFromSums : public testing::TestWithParam<Case> {
   }
 
   /// By the way's kernels, with its own statistics or from sums.
-  Results run(const Way& way, bool blocked, const ChannelSums* given) const {
+  Results run(const Way& way, bool blocked, const ChannelStats* given) const {
     const NormParameters parameters = parametersOn(way.device);
     const at::Tensor x = placed(x_, way, blocked), residual = placed(residual_, way, blocked);
     NormActSaved saved;
@@ -107,7 +107,7 @@ class NormActFromSums : public testing::TestWithParam<Case> {
     if (given == nullptr) {
       y = way.forward(x, residual, parameters, options_, saved);
     } else {
-      ChannelSums sums{given->sum.to(way.device), given->squares.to(way.device)};
+      ChannelStats sums{given->sum.to(way.device), given->squares.to(way.device)};
       if (given->about.defined()) sums.about = given->about.to(way.device);
       way.statistics(x, sums, parameters, options_, saved);
       y = way.again(x, residual, options_, saved);
@@ -150,7 +150,7 @@ TEST_P(NormActFromSums, EqualsTheOneThatReadsX) {
       if (blocked && (way.simulated || !way.device.is_cpu() || !canBlock(x_.size(1)))) continue;
       for (const About about : {About::zero, About::aGuess, About::theMean}) {
         SCOPED_TRACE(concat(way.name, blocked ? ", blocked" : "", ", about ", static_cast<int>(about)));
-        const ChannelSums sums = sumsOf(x_, about);
+        const ChannelStats sums = sumsOf(x_, about);
         const Results found = run(way, blocked, &sums), own = run(way, blocked, nullptr);
         expectClose(found, exact, boundOf(x_, sums).max().item<double>());
         if (about != About::theMean || type != at::kFloat) continue;
@@ -185,7 +185,7 @@ TEST(NormActStatistics, AgainGivesTheSameBits) {
     const NormParameters parameters{ones, ones * 0.1, at::zeros_like(ones), ones.clone()};
     NormActOptions options;
     options.relu = true;
-    ChannelSums sums = sumsOf(x, About::zero);
+    ChannelStats sums = sumsOf(x, About::zero);
     sums.sum = (sums.sum + 1).to(way.device), sums.squares = sums.squares.to(way.device);
     NormActSaved saved;
     way.statistics(there, sums, parameters, options, saved);
@@ -199,7 +199,7 @@ TEST(NormActStatistics, AgainGivesTheSameBits) {
 
 TEST(NormActStatistics, AreForTrainingAndForKernelsAlone) {
   const at::Tensor x = at::randn({2, 16, 4, 4}), ones = at::ones({16});
-  const ChannelSums sums = sumsOf(x, About::zero);
+  const ChannelStats sums = sumsOf(x, About::zero);
   const NormParameters parameters{ones, ones, ones.clone(), ones.clone()};
   NormActSaved saved;
   EXPECT_ANY_THROW(normActStatistics(x, sums, parameters, {}, saved)) << "NCHW";

@@ -37,7 +37,7 @@ struct Way {
   }
 
   /// Into `saved`; again() then gives the output.
-  void statistics(const at::Tensor& x, const ChannelSums& sums, const NormParameters& parameters,
+  void statistics(const at::Tensor& x, const ChannelStats& sums, const NormParameters& parameters,
                   const NormActOptions& options, NormActSaved& saved) const {
     if (!simulated) return normActStatistics(x, sums, parameters, options, saved);
     saved.parameters = parameters;

@@ -19,7 +19,7 @@ struct State {
   }
 };
 
-const AdamStep steps[] = {
+const AdamHyperparameters steps[] = {
     {.rate = 1e-3},
     {.rate = 1e-2, .weightDecay = 0.1},
     {.rate = 1e-2, .weightDecay = 0.1, .decoupled = true},
@@ -33,7 +33,7 @@ class AdamUpdate : public testing::TestWithParam<Case> {};
 
 TEST_P(AdamUpdate, EqualsTheReferenceInFp64OverFiveSteps) {
   const auto [count, weightType, gradientType, rule] = GetParam();
-  AdamStep step = steps[rule];
+  AdamHyperparameters step = steps[rule];
   for (const at::Device device : testDevices()) {
     State actual(count, weightType, device), expected(count, at::kFloat, device, at::kDouble);
     for (step.number = 1; step.number <= 5; ++step.number) {
@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Rules, AdamUpdate,
                                           testing::Values(at::kFloat, at::kBFloat16, at::kHalf), testing::Range(0, 5)));
 
 /// ATen's own Adam and AdamW, written by others.
-void updateByAten(State& state, const at::Tensor& gradient, const AdamStep& s) {
+void updateByAten(State& state, const at::Tensor& gradient, const AdamHyperparameters& s) {
   const std::vector<at::Tensor> weights{state.master}, gradients{gradient * s.scale}, means{state.moments.mean},
       squares{state.moments.square}, numbers{at::full({}, static_cast<double>(s.number), at::kFloat)};
   if (s.decoupled) {
@@ -67,7 +67,7 @@ void updateByAten(State& state, const at::Tensor& gradient, const AdamStep& s) {
 }
 
 TEST(AdamUpdate, EqualsAtensFusedOptimizersFromTheFirstStepOn) {
-  for (AdamStep step : steps) {
+  for (AdamHyperparameters step : steps) {
     State kernel(1003, at::kFloat, at::kCPU), reference(1003, at::kFloat, at::kCPU), aten(1003, at::kFloat, at::kCPU);
     for (step.number = 1; step.number <= 20; ++step.number) {
       const at::Tensor gradient = at::randn({1003});
@@ -85,7 +85,7 @@ TEST(AdamUpdate, RangesAtAnyElementGiveTheBitsOfTheWhole) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     State whole(count, type, at::kCPU), parts(count, type, at::kCPU);
     const at::Tensor gradient = at::randn({count}).to(type);
-    AdamStep step{.rate = 1e-2, .weightDecay = 0.1};
+    AdamHyperparameters step{.rate = 1e-2, .weightDecay = 0.1};
     for (step.number = 1; step.number <= 3; ++step.number) {
       adamUpdate(whole.master, whole.weights, gradient, whole.moments, prepared(step));
       const int64_t cut = 37 * step.number + 1;  // at no vector's border
@@ -105,21 +105,21 @@ TEST(AdamUpdate, RangesAtAnyElementGiveTheBitsOfTheWhole) {
 TEST(AdamUpdate, LeavesAWeightWithoutGradientAlone) {
   State state(10, at::kFloat, at::kCPU);
   const at::Tensor before = state.master.clone();
-  adamUpdate(state.master, state.weights, at::zeros({10}), state.moments, prepared(AdamStep{.rate = 0.5}));
+  adamUpdate(state.master, state.weights, at::zeros({10}), state.moments, prepared(AdamHyperparameters{.rate = 0.5}));
   EXPECT_TRUE(at::equal(state.master, before)) << "0 / (0 + epsilon)";
 }
 
 TEST(AdamUpdate, WritesWeightsOfAnyTypeApartFromMaster) {
   State state(100, at::kFloat, at::kCPU);
   at::Tensor apart = at::zeros({100});
-  adamUpdate(state.master, apart, at::randn({100}), state.moments, prepared(AdamStep{.rate = 0.1}));
+  adamUpdate(state.master, apart, at::randn({100}), state.moments, prepared(AdamHyperparameters{.rate = 0.1}));
   EXPECT_TRUE(at::equal(apart, state.master));
 }
 
 TEST(AdamUpdate, KeepsNanInBfloat16) {
   State state(3, at::kBFloat16, at::kCPU);
   adamUpdate(state.master, state.weights, at::tensor({std::nanf(""), 1.F, 1.F}), state.moments,
-             prepared(AdamStep{.rate = 0.1}));
+             prepared(AdamHyperparameters{.rate = 0.1}));
   EXPECT_TRUE(state.weights.isnan()[0].item<bool>());
   EXPECT_EQ(state.weights.isnan().sum().item<int64_t>(), 1);
 }
@@ -127,7 +127,7 @@ TEST(AdamUpdate, KeepsNanInBfloat16) {
 TEST(AdamUpdate, RefusesTensorsThatDoNotFit) {
   State state(10, at::kFloat, at::kCPU);
   const at::Tensor gradient = at::zeros({10}), wide = gradient.to(at::kDouble);
-  const auto step = prepared(AdamStep{});
+  const auto step = prepared(AdamHyperparameters{});
   EXPECT_NO_THROW(adamUpdate(state.master, state.weights, gradient, state.moments, step));
   EXPECT_ANY_THROW(adamUpdate(state.master, state.weights, at::zeros({9}), state.moments, step));
   EXPECT_ANY_THROW(adamUpdate(state.master, state.weights, wide, state.moments, step));

@@ -22,14 +22,14 @@ struct State {
   }
 };
 
-SgdStep sgdAt(int64_t step) {
+SgdHyperparameters sgdAt(int64_t step) {
   return {.rate = 0.1F / static_cast<float>(step + 1), .momentum = 0.9F, .weightDecay = 0.01F, .scale = 0.5F};
 }
 
 // What a record keeps of an update are its arguments.
-TEST(PreparedStep, SgdIsTheSameUpdateInEveryStep) {
+TEST(DeviceHyperparameters, SgdIsTheSameUpdateInEveryStep) {
   State kept, eager;
-  auto there = prepared(SgdStep{.rate = 1e3F});
+  auto there = prepared(SgdHyperparameters{.rate = 1e3F});
   const SgdArguments arguments{kept.tensors(), kept.first.data_ptr<float>(), there.get()};
   for (int64_t step = 0; step < 5; ++step) {
     kept.gradient.copy_(wave(static_cast<double>(step)));
@@ -41,13 +41,13 @@ TEST(PreparedStep, SgdIsTheSameUpdateInEveryStep) {
 }
 
 // With a scaled loss, two steps of which were skipped.
-TEST(PreparedStep, AdamIsTheSameUpdateInEveryStep) {
+TEST(DeviceHyperparameters, AdamIsTheSameUpdateInEveryStep) {
   for (const bool decoupled : {false, true}) {
     State kept, eager;
     const float scale = 4, overflow = 0;
     double skipped = 0;
     const ScaledLoss scaled{&scale, &overflow, &skipped};
-    auto there = prepared(AdamStep{.rate = 1e3});
+    auto there = prepared(AdamHyperparameters{.rate = 1e3});
     const AdamArguments arguments{kept.tensors(), kept.first.data_ptr<float>(), kept.second.data_ptr<float>(),
                                   there.get()};
     for (int64_t step = 0; step < 6; ++step) {
@@ -56,7 +56,7 @@ TEST(PreparedStep, AdamIsTheSameUpdateInEveryStep) {
         continue;
       }
       kept.gradient.copy_(wave(static_cast<double>(step)) * scale);
-      AdamStep now{.rate = 0.1 / static_cast<double>(step + 1), .weightDecay = 0.1, .scale = 0.5};
+      AdamHyperparameters now{.rate = 0.1 / static_cast<double>(step + 1), .weightDecay = 0.1, .scale = 0.5};
       now.number = step + 1, now.decoupled = decoupled, now.scaled = scaled;
       there.set(now);
       cpu::adamUpdate(arguments, 0, count);
@@ -67,11 +67,11 @@ TEST(PreparedStep, AdamIsTheSameUpdateInEveryStep) {
   }
 }
 
-TEST(PreparedStep, WhatHasOverflowedIsKnownWhenTheUpdateRuns) {
+TEST(DeviceHyperparameters, WhatHasOverflowedIsKnownWhenTheUpdateRuns) {
   State state;
   float overflow = 0;
   const float scale = 1;
-  const auto step = prepared(SgdStep{.rate = 1, .scaled = {&scale, &overflow, nullptr}});
+  const auto step = prepared(SgdHyperparameters{.rate = 1, .scaled = {&scale, &overflow, nullptr}});
   const at::Tensor before = state.master.clone(), gradient = at::ones({count});
   at::Tensor none;
   overflow = 1;
@@ -83,13 +83,13 @@ TEST(PreparedStep, WhatHasOverflowedIsKnownWhenTheUpdateRuns) {
 }
 
 // The host has given a GPU all steps long before the first is done.
-TEST(PreparedStep, StepsThatWaitForTheirTurnKeepTheirOwnValues) {
+TEST(DeviceHyperparameters, StepsThatWaitForTheirTurnKeepTheirOwnValues) {
   for (const at::Device device : testDevices()) {
     at::Tensor master = at::zeros({count}, device), none;
     const at::Tensor gradient = at::ones({count}, device);
     at::Tensor before = at::ones({1024, 1024}, device);
     for (int i = 0; device.is_cuda() && i < 20; ++i) before = at::mm(before, before).div_(1024);
-    PreparedStep<SgdStep> step(device);
+    DeviceHyperparameters<SgdHyperparameters> step(device);
     for (int i = 1; i <= 30; ++i) {
       step.set({.rate = static_cast<float>(i * i)});
       sgdUpdate(master, master, gradient, none, step);
@@ -99,11 +99,12 @@ TEST(PreparedStep, StepsThatWaitForTheirTurnKeepTheirOwnValues) {
   }
 }
 
-TEST(PreparedStep, AnUpdateOfNoStepIsRefused) {
+TEST(DeviceHyperparameters, AnUpdateOfNoStepIsRefused) {
   State state;
   at::Tensor none;
-  EXPECT_THROW(sgdUpdate(state.master, state.master, state.gradient, none, PreparedStep<SgdStep>(at::kCPU)),
-               InternalError);
+  EXPECT_THROW(
+      sgdUpdate(state.master, state.master, state.gradient, none, DeviceHyperparameters<SgdHyperparameters>(at::kCPU)),
+      InternalError);
 }
 
 }  // namespace

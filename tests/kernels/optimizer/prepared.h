@@ -6,8 +6,8 @@ namespace tandem {
 
 /// A step where updates on `device` read it.
 template <class Step>
-PreparedStep<Step> prepared(const Step& step, at::Device device = at::kCPU) {
-  PreparedStep<Step> there(device);
+DeviceHyperparameters<Step> prepared(const Step& step, at::Device device = at::kCPU) {
+  DeviceHyperparameters<Step> there(device);
   there.set(step);
   return there;
 }

@@ -18,7 +18,7 @@ struct State {
   }
 };
 
-const SgdStep steps[] = {
+const SgdHyperparameters steps[] = {
     {0.1F, 0, 0, 1, false},        {0.1F, 0, 1e-2F, 0.5F, false},    {0.1F, 0.9F, 0, 1, false},
     {0.1F, 0.9F, 1e-2F, 1, false}, {0.1F, 0.9F, 1e-2F, 0.25F, true}, {0.01F, 0.5F, 0, 1, true},
 };
@@ -29,7 +29,7 @@ class SgdUpdate : public testing::TestWithParam<Case> {};
 
 TEST_P(SgdUpdate, EqualsTheReferenceOverFiveSteps) {
   const auto [count, weightType, gradientType, rule] = GetParam();
-  const SgdStep step = steps[rule];
+  const SgdHyperparameters step = steps[rule];
   for (const at::Device device : testDevices()) {
     State actual(count, weightType, device), expected(count, weightType, device);
     for (int i = 0; i < 5; ++i) {
@@ -73,14 +73,15 @@ TEST(SgdUpdate, NeedsNoVelocityWithoutMomentum) {
   State state(10, at::kFloat, at::kCPU);
   at::Tensor none;
   const at::Tensor before = state.master.clone(), gradient = at::ones({10});
-  sgdUpdate(state.master, state.weights, gradient, none, prepared(SgdStep{0.5F, 0, 0, 1, false}));
+  sgdUpdate(state.master, state.weights, gradient, none, prepared(SgdHyperparameters{0.5F, 0, 0, 1, false}));
   EXPECT_LT(relativeError(state.master, before - 0.5), 1e-6);
 }
 
 TEST(SgdUpdate, WritesWeightsOfAnyTypeApartFromMaster) {
   State state(100, at::kFloat, at::kCPU);
   at::Tensor apart = at::zeros({100});
-  sgdUpdate(state.master, apart, at::randn({100}), state.velocity, prepared(SgdStep{0.1F, 0.9F, 0, 1, false}));
+  sgdUpdate(state.master, apart, at::randn({100}), state.velocity,
+            prepared(SgdHyperparameters{0.1F, 0.9F, 0, 1, false}));
   EXPECT_TRUE(at::equal(apart, state.master));
 }
 
@@ -89,7 +90,8 @@ TEST(SgdUpdate, KeepsNanAndInfinityInBfloat16) {
     State state(3, at::kBFloat16, device);
     const float huge = std::numeric_limits<float>::infinity();
     const at::Tensor gradient = at::tensor({std::nanf(""), huge, -huge}).to(device);
-    sgdUpdate(state.master, state.weights, gradient, state.velocity, prepared(SgdStep{1, 0, 0, 1, false}, device));
+    sgdUpdate(state.master, state.weights, gradient, state.velocity,
+              prepared(SgdHyperparameters{1, 0, 0, 1, false}, device));
     const at::Tensor weights = state.weights.to(at::kCPU, at::kFloat);
     EXPECT_TRUE(std::isnan(weights[0].item<float>())) << device;
     EXPECT_EQ(weights[1].item<float>(), -huge) << device;
@@ -107,7 +109,7 @@ TEST(SgdUpdate, RoundsEveryBitPatternLikeLibtorch) {
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
     at::Tensor master = bits.view(at::kFloat).clone();
     at::Tensor weights = at::empty(master.sizes(), type), none;
-    sgdUpdate(master, weights, at::zeros(master.sizes()), none, prepared(SgdStep{0, 0, 0, 0, false}));
+    sgdUpdate(master, weights, at::zeros(master.sizes()), none, prepared(SgdHyperparameters{0, 0, 0, 0, false}));
     EXPECT_TRUE(equalOrNan(weights, bits.view(at::kFloat).to(type))) << type;
   }
 }
@@ -117,7 +119,7 @@ TEST(SgdUpdate, ReadsEveryBitPatternLikeLibtorch) {
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
     const at::Tensor gradient = bits.view(type);
     at::Tensor master = at::zeros(gradient.sizes()), weights = master, none;
-    sgdUpdate(master, weights, gradient, none, prepared(SgdStep{-1, 0, 0, 1, false}));
+    sgdUpdate(master, weights, gradient, none, prepared(SgdHyperparameters{-1, 0, 0, 1, false}));
     EXPECT_TRUE(equalOrNan(master, gradient.to(at::kFloat))) << type;
   }
 }
@@ -125,7 +127,7 @@ TEST(SgdUpdate, ReadsEveryBitPatternLikeLibtorch) {
 TEST(SgdUpdate, RefusesTensorsThatDoNotFit) {
   State state(10, at::kFloat, at::kCPU);
   at::Tensor none;
-  const auto step = prepared(SgdStep{}), withMomentum = prepared(SgdStep{.momentum = 0.9F});
+  const auto step = prepared(SgdHyperparameters{}), withMomentum = prepared(SgdHyperparameters{.momentum = 0.9F});
   EXPECT_NO_THROW(sgdUpdate(state.master, state.weights, at::zeros({10}), state.velocity, step));
   EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({9}), state.velocity, step));
   EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({10}, at::kDouble), state.velocity, step));

@@ -32,7 +32,7 @@ TEST(PassesOf, TellsCudnnsEnginesFromAten) {
   KernelSelection kernels{&layouts().front(), {}, ""};
   kernels.engines.assign(graph.nodes().size(), {2, {"ATen", "ATen", "eng1"}});
   EXPECT_EQ(passesOf(kernels, graph), (Passes{{"ATen", 3}, {"cuDNN", 2}}));
-  kernels.engines.back().withSums = concat("eng2");
+  kernels.engines.back().withStats = concat("eng2");
   EXPECT_EQ(passesOf(kernels, graph), (Passes{{"ATen", 2}, {"cuDNN", 2}, {"cuDNN with sums", 1}}));
 }
 

@@ -91,7 +91,7 @@ void multiply(const Product& p, int64_t first, int64_t last) {
 }  // namespace
 
 template <>
-Kernels Kernels::with<Vectors::TANDEM_VECTORS>() {
+Kernels Kernels::with<Isa::TANDEM_ISA>() {
   return {pointwise::mostPlaces, pointwise::pack, pointwise::multiply};
 }
 

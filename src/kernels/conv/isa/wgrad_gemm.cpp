@@ -18,7 +18,7 @@ void sumsOfFp32(const WeightGradient& g, int64_t first, int64_t last, void* scra
 }  // namespace
 
 template <>
-Kernels Kernels::with<Vectors::TANDEM_VECTORS>() {
+Kernels Kernels::with<Isa::TANDEM_ISA>() {
   return {sumsOfFp32};
 }
 

@@ -286,7 +286,7 @@ void multiply(const Product& p, int64_t point, int64_t rows) {
 }  // namespace
 
 template <>
-Kernels Kernels::with<Vectors::TANDEM_VECTORS>() {
+Kernels Kernels::with<Isa::TANDEM_ISA>() {
   return {mostVectors * lanes,      winograd::inputToPoints,   winograd::outputGradientToPoints,
           winograd::pointsToOutput, winograd::weightsToPoints, winograd::pointsToWeightGradient,
           winograd::multiply};

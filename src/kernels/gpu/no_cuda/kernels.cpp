@@ -18,8 +18,8 @@ namespace {
 
 void adamUpdate(const AdamArguments&, int64_t, void*) { refuse("adamUpdate"); }
 void markNonFinite(const NonFiniteArguments&, int64_t, float*, void*) { refuse("markNonFinite"); }
-void prepare(AdamCoefficients*, const AdamStep&, void*) { refuse("prepare"); }
-void prepare(SgdCoefficients*, const SgdStep&, void*) { refuse("prepare"); }
+void prepare(AdamCoefficients*, const AdamHyperparameters&, void*) { refuse("prepare"); }
+void prepare(SgdCoefficients*, const SgdHyperparameters&, void*) { refuse("prepare"); }
 void normAct(const NormProgram&, void*) { refuse("normAct"); }
 void normalize(const NormalizeArguments&, void*) { refuse("normalize"); }
 void sgdUpdate(const SgdArguments&, int64_t, void*) { refuse("sgdUpdate"); }

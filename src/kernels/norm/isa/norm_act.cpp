@@ -161,7 +161,7 @@ void normActGradient(const NormActGradientArguments& a, int64_t first, int64_t l
 }  // namespace
 
 template <>
-NormKernels NormKernels::with<Vectors::TANDEM_VECTORS>() {
+NormKernels NormKernels::with<Isa::TANDEM_ISA>() {
   return {normStatistics, normAct, normActSums, normActGradient};
 }
 

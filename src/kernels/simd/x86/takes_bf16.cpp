@@ -4,6 +4,6 @@
 namespace tandem::packed {
 
 // Here, and not beside what it guards: that source is built for such processors alone.
-bool cpu::takesBf16() { return widestVectors() == Vectors::avx512 && __builtin_cpu_supports("avx512bf16"); }
+bool cpu::takesBf16() { return widestIsa() == Isa::avx512 && __builtin_cpu_supports("avx512bf16"); }
 
 }  // namespace tandem::packed

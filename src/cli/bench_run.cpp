@@ -163,7 +163,7 @@ void BenchRun::show() const {
   const Verdict verdict = judge(records_);
   people() << (forPrograms_ ? "" : "\n") << textOf(verdict) << '\n';
   if (verdict.fastest != nullptr) {
-    for (const std::string& line : standingLines(*verdict.fastest)) people() << line << '\n';
+    for (const std::string& line : howItComparesLines(*verdict.fastest)) people() << line << '\n';
   }
   people() << std::flush;
 }

@@ -143,8 +143,8 @@ void reportRuns(const Request& request, std::ostream& out) {
   std::vector<ResultTable> tables{environmentTable(records), buildTable(records)};
   tables.back().title = "Runs";
   std::ranges::move(profileTables(records), std::back_inserter(tables));
-  const Figures figures = figuresFrom(records);
-  std::ranges::move(standingTables(records), std::back_inserter(tables));
+  const DataPoints figures = dataPointsFrom(records);
+  std::ranges::move(howItComparesTables(records), std::back_inserter(tables));
   if (!figures.rows.empty()) std::ranges::move(tablesOf(figures, join(request.words)), std::back_inserter(tables));
   request.format->print(tables, out);
   out << '\n' << verdict(records) << '\n';
@@ -152,9 +152,9 @@ void reportRuns(const Request& request, std::ostream& out) {
 
 void reportSeedTables(const Request& request, std::ostream& out) {
   if (request.words.empty()) {
-    request.format->print(recomputedSeedTables(published), out);
+    request.format->print(recomputedPublishedTables(published), out);
   } else {
-    request.format->print(tablesOf(figuresFrom(recordsOf(request.words)), join(request.words)), out);
+    request.format->print(tablesOf(dataPointsFrom(recordsOf(request.words)), join(request.words)), out);
   }
 }
 
@@ -166,7 +166,7 @@ bool hasAll(const Facts& figure, const std::vector<std::string>& words) {
 }
 
 void reportPublished(const Request& request, std::ostream& out) {
-  Figures figures = allPublished();
+  DataPoints figures = allPublished();
   std::erase_if(figures.rows, [&](const Facts& figure) { return !hasAll(figure, request.words); });
   if (figures.rows.empty()) {
     throw UsageError(
@@ -180,7 +180,7 @@ void reportImport(const Request& request, std::ostream& out) {
     throw UsageError(concat("tandem report import: needs one CSV file, ", request.words.size(), " given"));
   }
   const std::string& path = request.words.front();
-  request.format->print(tablesOf(figuresFrom(parseCsv(textOf(path), path), path), path), out);
+  request.format->print(tablesOf(dataPointsFrom(parseCsv(textOf(path), path), path), path), out);
 }
 
 Side sideOf(const std::string& text) {

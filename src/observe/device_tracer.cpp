@@ -60,7 +60,7 @@ void DeviceTracer::fill(RunRecord& record) const {
   profile.missing = missing_;
   if (!missing_.empty()) return;
   for (const int device : std::set<int>(options_.devices.begin(), options_.devices.end())) {
-    auto steps = deviceSteps(activities_, device, steps_, options_.works);
+    auto steps = gpuTimeline(activities_, device, steps_, options_.works);
     if (steps) profile.devices.push_back(*std::move(steps));
   }
   if (profile.devices.empty()) {

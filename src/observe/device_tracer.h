@@ -14,9 +14,9 @@
 namespace tandem {
 
 struct DeviceTracerOptions {
-  std::vector<int> devices;        ///< ordinals, one per replica
-  std::vector<PlannedWork> works;  ///< by the numbers of OpScope; none: operations are not known
-  StatedPeaks peaks;               ///< of one device
+  std::vector<int> devices;     ///< ordinals, one per replica
+  std::vector<OpDemand> works;  ///< by the numbers of OpScope; none: operations are not known
+  StatedPeaks peaks;            ///< of one device
   std::span<const char* const> libraries = cuptiLibraries;
 };
 

@@ -100,7 +100,7 @@ void Profiler::stepDone(int replica, int64_t step) {
   if (recording.recorder.lost() > 0) {
     ++recording.lost;
   } else {
-    StepParts parts = takenApart(spans);
+    StepParts parts = stepBreakdown(spans);
     parts.step = step;
     keep(recording, parts);
     recording.full = recording.full || recording.spans.size() + spans.size() > recording.spans.capacity() ||

@@ -109,7 +109,7 @@ void MeasuredRun::decide(int64_t done) {
   const Config& config = options_.config;
   if (!askedWarmup(config)) {
     const double spent = seconds(now() - begin_);
-    steady_ = isSteady(warmupSeconds_, SteadyRule{});
+    steady_ = isSteady(warmupSeconds_, WarmupRule{});
     if (!steady_ && done < mostWarmupSteps && spent < largestWarmupShare * config.budget) return;
   }
   warmupWall_ = now() - begin_;
@@ -120,7 +120,7 @@ void MeasuredRun::decide(int64_t done) {
 int64_t MeasuredRun::plannedSteps() const {
   const Config& config = options_.config;
   if (config.steps > 0) return config.steps;
-  const size_t recent = std::min<size_t>(warmupSeconds_.size(), 2 * SteadyRule{}.window);
+  const size_t recent = std::min<size_t>(warmupSeconds_.size(), 2 * WarmupRule{}.window);
   const auto step = median(std::span(warmupSeconds_).last(recent));
   if (!step) return fewestSteps;
   const double left = config.budget - seconds(warmupWall_);

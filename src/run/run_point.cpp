@@ -31,8 +31,8 @@
 namespace tandem {
 namespace {
 
-Placement placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
-  Placement placement;
+ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
+  ActualSetup placement;
   for (const Device& device : team.devices) placement.replicas.push_back(device.label());
   placement.threadsPerReplica = plan.cores.threadsPerReplica;
   placement.sharedCores = plan.cores.shared;

@@ -66,7 +66,7 @@ inline RunRecord failedRecord(int64_t replicas, ExitCode code, const std::string
 }
 
 inline DeviceProfile fullDeviceProfile() {
-  DeviceSteps steps{.device = 1, .steps = 3, .wall = millis(120), .busy = millis(118.8)};
+  GpuTimeline steps{.device = 1, .steps = 3, .wall = millis(120), .busy = millis(118.8)};
   steps.kernels = {{"wgrad<float>", {"conv backward"}, 30, millis(60), millis(59), 1e12 / 3, 2e9},
                    {"copy from host to device", {}, 3, millis(1), millis(1), 0, 77e6}};
   steps.operations = {{"conv backward", {"conv backward"}, 90, millis(70), millis(70), 4e12 / 3, 3e9}};
@@ -74,8 +74,8 @@ inline DeviceProfile fullDeviceProfile() {
   return {.missing = "CUPTI is silent", .lost = 4, .flopsPeak = 9.9e14, .bytesPeak = 3.35e12, .devices = {steps}};
 }
 
-inline Placement fullPlacement() {
-  Placement placement = exampleRecord(2, "parameter_server", 100).placement;
+inline ActualSetup fullPlacement() {
+  ActualSetup placement = exampleRecord(2, "parameter_server", 100).placement;
   placement.threadsPerReplica = 4;
   placement.sharedCores = true;
   placement.control = true;

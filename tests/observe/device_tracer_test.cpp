@@ -95,7 +95,7 @@ TEST(DeviceTracer, KeepsTheLastStepsOfAllDevices) {
   EXPECT_EQ(profile.flopsPeak, 1e15);
   EXPECT_EQ(profile.bytesPeak, 2e12);
   ASSERT_EQ(profile.devices.size(), 2U);
-  for (const DeviceSteps& device : profile.devices) {
+  for (const GpuTimeline& device : profile.devices) {
     EXPECT_EQ(device.steps, DeviceTracer::measured);
     EXPECT_EQ(device.wall, Nanos(30 * ms));
     EXPECT_EQ(device.idle(), Nanos(3 * ms));
@@ -134,7 +134,7 @@ TEST(DeviceTracer, AGraphInPartsIsOfTheStepThatLaunchesIt) {
   const DeviceProfile profile = filled(tracer);
   EXPECT_EQ(profile.missing, "");
   ASSERT_EQ(profile.devices.size(), 2U);
-  for (const DeviceSteps& device : profile.devices) {
+  for (const GpuTimeline& device : profile.devices) {
     EXPECT_EQ(device.wall, Nanos(30 * ms));
     EXPECT_EQ(device.idle(), Nanos(3 * ms));
     EXPECT_EQ(groupOf(device.operations, "conv forward").calls, 3);
@@ -290,7 +290,7 @@ TEST_P(MeasuredRunOnTheFake, IsFollowed) {
   ASSERT_TRUE(record.profile && record.profile->device);
   ASSERT_EQ(record.profile->device->missing, "");
   ASSERT_EQ(record.profile->device->devices.size(), 1U);
-  const DeviceSteps& steps = record.profile->device->devices.front();
+  const GpuTimeline& steps = record.profile->device->devices.front();
   EXPECT_EQ(steps.steps, DeviceTracer::measured);
   const auto calls = static_cast<int64_t>(works.size() / 2);
   EXPECT_EQ(groupOf(steps.kernels, "forward").calls, calls * steps.steps);
@@ -333,7 +333,7 @@ TEST(OnAGpu, AProfileKnowsKernelsAndWhatTheyAreFor) {
     ASSERT_EQ(profile.missing, "") << graph;
     EXPECT_EQ(profile.lost, 0) << graph;
     ASSERT_EQ(profile.devices.size(), 1U) << graph;
-    const DeviceSteps& steps = profile.devices.front();
+    const GpuTimeline& steps = profile.devices.front();
     EXPECT_EQ(steps.steps, DeviceTracer::measured);
     EXPECT_GT(steps.busy, Nanos{});
     EXPECT_LE(steps.busy, steps.wall);

@@ -16,15 +16,15 @@ double percentOf(double logRatio) { return 100 * std::expm1(logRatio); }
 
 }  // namespace
 
-Judgement judge(const Estimate& logRatio) {
+Significance judge(const Estimate& logRatio) {
   const Interval sure = intervalOf(logRatio, decisive), shown = intervalOf(logRatio, shownConfidence);
-  Judgement judgement{Finding::cannotTell, percentOf(logRatio.value), {percentOf(shown.low), percentOf(shown.high)}};
+  Significance judgement{Finding::cannotTell, percentOf(logRatio.value), {percentOf(shown.low), percentOf(shown.high)}};
   if (sure.low > 0) judgement.finding = Finding::faster;
   if (sure.high < 0) judgement.finding = Finding::slower;
   return judgement;
 }
 
-std::string textOf(const Judgement& judgement) {
+std::string textOf(const Significance& judgement) {
   const auto& [low, high] = judgement.percent95;
   const auto interval = [](double from, double to) {
     return concat(" (95 % interval ", fixed(from, 1), " to ", fixed(to, 1), " %)");

@@ -12,17 +12,17 @@ enum class Finding { faster, slower, cannotTell };
 
 /// Whether A is faster than B: decided at 99 %, so that of a hundred comparisons of a thing with itself one is wrong;
 /// the interval shown is that of 95 %.
-struct Judgement {
+struct Significance {
   Finding finding = Finding::cannotTell;
   double percent = 0;  ///< by which A's rate is above B's
   Interval percent95;
 };
 
 /// Judges an estimate of log(rate of A / rate of B).
-Judgement judge(const Estimate& logRatio);
+Significance judge(const Estimate& logRatio);
 
 /// "faster by 3.1 % (95 % interval 2.2 to 4.0 %)", "cannot tell (95 % interval -0.4 to 0.9 %)".
-std::string textOf(const Judgement& judgement);
+std::string textOf(const Significance& judgement);
 
 /// Runs of two configurations are taken in the order A B B A, round after round: a drift of the machine that is steady
 /// over a round touches both alike. One value per whole round, log(A/B) of the geometric means; `rates` in the order in

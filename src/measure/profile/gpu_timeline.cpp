@@ -32,7 +32,7 @@ std::optional<Nanos> beginOf(const Activities& ordered, int64_t step) {
 /// Work that each activity has of its operation.
 class SpreadWork {
  public:
-  SpreadWork(const Activities& activities, std::span<const PlannedWork> works) : works_(works) {
+  SpreadWork(const Activities& activities, std::span<const OpDemand> works) : works_(works) {
     for (const DeviceActivity* activity : activities) {
       if (knows(*activity)) time_[{activity->step, activity->operation}] += durationOf(*activity);
     }
@@ -41,7 +41,7 @@ class SpreadWork {
   bool knows(const DeviceActivity& activity) const {
     return activity.step >= 0 && activity.operation >= 0 && static_cast<size_t>(activity.operation) < works_.size();
   }
-  const PlannedWork& workOf(const DeviceActivity& activity) const {
+  const OpDemand& workOf(const DeviceActivity& activity) const {
     return works_[static_cast<size_t>(activity.operation)];
   }
   /// Its share of the operation's work in the step, 0 to 1.
@@ -51,7 +51,7 @@ class SpreadWork {
   }
 
  private:
-  std::span<const PlannedWork> works_;
+  std::span<const OpDemand> works_;
   std::map<std::pair<int64_t, int64_t>, Nanos> time_;  // by step and operation
 };
 
@@ -63,7 +63,7 @@ void count(WorkGroup& group, const DeviceActivity& activity, const SpreadWork& w
   const bool planned = work.knows(activity);
   if (planned || activity.bytes > 0) group.knownTime += time;
   if (!planned) return;
-  const PlannedWork& own = work.workOf(activity);
+  const OpDemand& own = work.workOf(activity);
   const double share = work.shareOf(activity);
   group.flops += share * own.flops;
   if (activity.bytes == 0) group.bytes += share * own.bytes;
@@ -145,8 +145,8 @@ void adoptOperations(std::span<DeviceActivity> activities, std::span<const Devic
   }
 }
 
-std::optional<DeviceSteps> deviceSteps(std::span<const DeviceActivity> activities, int device, TracedSteps steps,
-                                       std::span<const PlannedWork> works) {
+std::optional<GpuTimeline> gpuTimeline(std::span<const DeviceActivity> activities, int device, TracedSteps steps,
+                                       std::span<const OpDemand> works) {
   const Activities ordered = inOrder(activities, device);
   const auto begin = beginOf(ordered, steps.first), end = beginOf(ordered, steps.end);
   if (!begin || !end || *end <= *begin) return std::nullopt;
@@ -158,7 +158,7 @@ std::optional<DeviceSteps> deviceSteps(std::span<const DeviceActivity> activitie
     count(kernels[activity->name], *activity, work);
     count(operations[work.knows(*activity) ? work.workOf(*activity).name : ""], *activity, work);
   }
-  DeviceSteps found{.device = device, .steps = steps.end - steps.first, .wall = *end - *begin};
+  GpuTimeline found{.device = device, .steps = steps.end - steps.first, .wall = *end - *begin};
   found.kernels = largestFirst(std::move(kernels));
   found.operations = largestFirst(std::move(operations));
   found.gaps = gapsOf(ordered, window);

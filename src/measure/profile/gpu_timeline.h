@@ -18,12 +18,12 @@ struct DeviceActivity {
   Nanos begin{}, end{};    ///< by the clock
   int64_t bytes = 0;       ///< of a copy or a fill; 0 of a kernel
   int64_t step = -1;       ///< that enqueued it; -1: not known
-  int64_t operation = -1;  ///< of the plan, for which it runs: an index of the PlannedWork; -1: none, or not known
+  int64_t operation = -1;  ///< of the plan, for which it runs: an index of the OpDemand; -1: none, or not known
   bool inGraph = false;    ///< enqueued by the launch of a graph, not by a call of its own
 };
 
 /// What an operation of the plan does in one step of a replica, at the least.
-struct PlannedWork {
+struct OpDemand {
   std::string name;  ///< "conv forward"; several operations may have one
   double flops = 0, bytes = 0;
 };
@@ -49,7 +49,7 @@ struct DeviceGap {
 };
 
 /// Some steps of a device, one right after the other. Those with the most time come first.
-struct DeviceSteps {
+struct GpuTimeline {
   int device = 0;
   int64_t steps = 0;
   Nanos wall{};  ///< of all steps
@@ -58,7 +58,7 @@ struct DeviceSteps {
   std::vector<DeviceGap> gaps = {};  ///< those with the most time
 
   Nanos idle() const { return wall - busy; }
-  bool operator==(const DeviceSteps&) const = default;
+  bool operator==(const GpuTimeline&) const = default;
 };
 
 /// What the devices of a run did in some steps (docs/MEASURING.md).
@@ -67,7 +67,7 @@ struct DeviceProfile {
   int64_t lost = 0;          ///< activities that the library dropped, or gave no times of
   double flopsPeak = 0;      ///< per second, of one device, as its maker states it; 0: not known
   double bytesPeak = 0;      ///< per second, of its memory; 0: not known
-  std::vector<DeviceSteps> devices = {};
+  std::vector<GpuTimeline> devices = {};
   bool operator==(const DeviceProfile&) const = default;
 };
 
@@ -86,7 +86,7 @@ struct TracedSteps {
 
 /// A device's steps, each from the first thing that it did of the step to the first of the next one. An operation's
 /// work is spread over its activities in the step by their time. Empty where nothing is known of step `first` or `end`.
-std::optional<DeviceSteps> deviceSteps(std::span<const DeviceActivity> activities, int device, TracedSteps steps,
-                                       std::span<const PlannedWork> works);
+std::optional<GpuTimeline> gpuTimeline(std::span<const DeviceActivity> activities, int device, TracedSteps steps,
+                                       std::span<const OpDemand> works);
 
 }  // namespace tandem

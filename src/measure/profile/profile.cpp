@@ -61,7 +61,7 @@ Nanos& partOf(StepParts& parts, SpanKind kind, Around around) {
 
 std::span<const Part> parts() { return table; }
 
-StepParts takenApart(std::span<const RecordedSpan> spans) {
+StepParts stepBreakdown(std::span<const RecordedSpan> spans) {
   StepParts parts;
   std::vector<const RecordedSpan*> open;
   for (const RecordedSpan& span : spans) {

@@ -40,7 +40,7 @@ struct Part {
 std::span<const Part> parts();
 
 /// The parts of the step whose spans these are, in the order of their begins. Times of day are those of the clock.
-StepParts takenApart(std::span<const RecordedSpan> spans);
+StepParts stepBreakdown(std::span<const RecordedSpan> spans);
 
 /// What a replica hands over in a step, in this order. Times of day are those of the clock.
 struct StepArrivals {

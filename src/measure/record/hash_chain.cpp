@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t digits = 64;
 constexpr std::string_view first = R"(,"seal":{"previous":")", between = R"(","sha256":")", last = R"("}})";
-static_assert(first.size() + digits + between.size() + digits + last.size() == sealSize);
+static_assert(first.size() + digits + between.size() + digits + last.size() == sealBytes);
 
 std::string sha256(std::string_view previous, std::string_view object) {
   const std::string text = concat(previous, object);
@@ -24,14 +24,14 @@ bool isHexadecimal(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-std::string_view sealOf(std::string_view line) { return line.substr(line.size() - sealSize); }
+std::string_view sealOf(std::string_view line) { return line.substr(line.size() - sealBytes); }
 
 std::string_view ownOf(std::string_view line) {
   return sealOf(line).substr(first.size() + digits + between.size(), digits);
 }
 
 std::string objectOf(std::string_view line) {
-  return hasSeal(line) ? std::string(line.substr(0, line.size() - sealSize)) + '}' : std::string(line);
+  return hasSeal(line) ? std::string(line.substr(0, line.size() - sealBytes)) + '}' : std::string(line);
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ std::string sealed(const std::string& object, const std::string& previous) {
 }
 
 bool hasSeal(std::string_view line) {
-  if (line.size() <= sealSize) return false;
+  if (line.size() <= sealBytes) return false;
   const std::string_view seal = sealOf(line);
   return seal.starts_with(first) && seal.substr(first.size() + digits).starts_with(between) && seal.ends_with(last) &&
          isHexadecimal(seal.substr(first.size(), digits)) && isHexadecimal(ownOf(line));

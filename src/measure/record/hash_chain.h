@@ -13,7 +13,7 @@ namespace tandem {
 /// before: a changed line does not fit its own number, and a line taken out, put in or moved breaks the chain. Lines of
 /// versions that set no seal count as if their `previous` were zeros. It finds accidents and careless hands; who
 /// computes all later seals anew is not found, unless the last number was kept elsewhere.
-inline constexpr size_t sealSize = 164;
+inline constexpr size_t sealBytes = 164;
 
 /// `previous` of the first line.
 extern const std::string noSeal;

@@ -28,7 +28,7 @@ struct Outcome {
 };
 
 /// What a run really used, as opposed to what was asked for.
-struct Placement {
+struct ActualSetup {
   std::vector<std::string> replicas;  ///< "cpu cores 0-1", "cuda:0 NVIDIA H200"
   int64_t threadsPerReplica = 1;
   bool sharedCores = false;    ///< --oversubscribe let replicas share cores
@@ -52,7 +52,7 @@ struct Placement {
   double flopsPerImage = 0;  ///< that a step does: what training adds to forward included; 0: not known
   double bytesPerStep = 0;   ///< that memory moves for all replicas at the least (run/plan/step_cost.h); 0: not known
 
-  bool operator==(const Placement&) const = default;
+  bool operator==(const ActualSetup&) const = default;
 };
 
 struct Warmup {
@@ -78,7 +78,7 @@ struct RunRecord {
   std::string time;  ///< UTC, ISO 8601, start of the run
   Environment environment;
   Config config;
-  Placement placement;
+  ActualSetup placement;
   Outcome outcome;
   Warmup warmup;
   std::vector<StepSample> steps;  ///< the measured window only; every replica

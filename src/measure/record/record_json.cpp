@@ -52,7 +52,7 @@ void describe(Archive& archive, typename Archive::template Ref<Environment> envi
 }
 
 template <class Archive>
-void describe(Archive& archive, typename Archive::template Ref<Placement> placement) {
+void describe(Archive& archive, typename Archive::template Ref<ActualSetup> placement) {
   archive.field("replicas", placement.replicas);
   archive.field("threads_per_replica", placement.threadsPerReplica);
   archive.field("shared_cores", placement.sharedCores);
@@ -172,7 +172,7 @@ void describe(Archive& archive, typename Archive::template Ref<DeviceGap> gap) {
 }
 
 template <class Archive>
-void describe(Archive& archive, typename Archive::template Ref<DeviceSteps> steps) {
+void describe(Archive& archive, typename Archive::template Ref<GpuTimeline> steps) {
   archive.field("device", steps.device);
   archive.field("steps", steps.steps);
   archive.field("wall_ns", steps.wall);
@@ -319,7 +319,7 @@ void checkExchanges(const Profile& profile) {
 /// What is computed of a device's steps is divided by their number and their time.
 void checkDevices(const DeviceProfile& profile) {
   for (size_t i = 0; i < profile.devices.size(); ++i) {
-    const DeviceSteps& of = profile.devices[i];
+    const GpuTimeline& of = profile.devices[i];
     if (of.steps > 0 && of.wall > Nanos{} && of.busy <= of.wall) continue;
     throw DataError(concat("profile.device.devices[", i,
                            "]: there must be a step or more, and busy_ns at most wall_ns, ",

@@ -106,7 +106,7 @@ off_t endLastLine(int descriptor, off_t size, const std::string& path) {
 std::string lastChain(int descriptor, off_t size, const std::string& path) {
   if (size == 0) return noSeal;
   const off_t end = size - 1;
-  const off_t tail = std::max<off_t>(0, end - static_cast<off_t>(sealSize) - 1);
+  const off_t tail = std::max<off_t>(0, end - static_cast<off_t>(sealBytes) - 1);
   const std::string seal = bytesAt(descriptor, tail, static_cast<size_t>(end - tail), path);
   if (hasSeal(seal)) return chainOf(seal);
   const off_t begin = endOfWholeLines(descriptor, end, path);

@@ -89,18 +89,20 @@ std::string injected(const RunRecord& record) {
 }
 
 constexpr std::array table{
-    Guard{"samples missing", samples},         Guard{"other batch", batch},        Guard{"window too short", window},
-    Guard{"losses missing", losses},           Guard{"nothing trained", training}, Guard{"other images", images},
-    Guard{"other augmentation", augmentation}, Guard{"other work", work},          Guard{"injected code", injected}};
+    ConsistencyCheck{"samples missing", samples},         ConsistencyCheck{"other batch", batch},
+    ConsistencyCheck{"window too short", window},         ConsistencyCheck{"losses missing", losses},
+    ConsistencyCheck{"nothing trained", training},        ConsistencyCheck{"other images", images},
+    ConsistencyCheck{"other augmentation", augmentation}, ConsistencyCheck{"other work", work},
+    ConsistencyCheck{"injected code", injected}};
 
 }  // namespace
 
-std::span<const Guard> guards() { return table; }
+std::span<const ConsistencyCheck> consistencyChecks() { return table; }
 
 std::vector<std::string> doubts(const RunRecord& record) {
   std::vector<std::string> found;
   if (record.outcome.kind != OutcomeKind::ok) return found;
-  for (const Guard& guard : guards()) {
+  for (const ConsistencyCheck& guard : consistencyChecks()) {
     const std::string text = guard.of(record);
     if (!text.empty()) found.push_back(concat(guard.name, ": ", text));
   }

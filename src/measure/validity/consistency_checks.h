@@ -9,16 +9,16 @@
 
 namespace tandem {
 
-/// A row of the table of guards: what a record of a finished run must agree with itself in, and what must not have been
-/// between the program and the measurement. Empty: nothing speaks against the record.
-struct Guard {
+/// A row of the table of consistencyChecks: what a record of a finished run must agree with itself in, and what must
+/// not have been between the program and the measurement. Empty: nothing speaks against the record.
+struct ConsistencyCheck {
   std::string_view name;  ///< as it stands beside a number
   std::string (*of)(const RunRecord&);
 };
 
-std::span<const Guard> guards();
+std::span<const ConsistencyCheck> consistencyChecks();
 
-/// What the guards find, in words, each behind its name and a colon; nothing of a run that did not finish.
+/// What the consistencyChecks find, in words, each behind its name and a colon; nothing of a run that did not finish.
 std::vector<std::string> doubts(const RunRecord& record);
 
 /// A number that may be quoted: measured, not disturbed, and beyond doubt.

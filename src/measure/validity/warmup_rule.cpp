@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-bool isSteady(std::span<const double> stepSeconds, const SteadyRule& rule) {
+bool isSteady(std::span<const double> stepSeconds, const WarmupRule& rule) {
   check(rule.window > 0 && rule.tolerance >= 0, "steady rule: window > 0, tolerance >= 0");
   const auto window = static_cast<size_t>(rule.window);
   if (stepSeconds.size() < 2 * window) return false;

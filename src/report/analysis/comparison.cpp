@@ -136,7 +136,7 @@ std::string spreadText(const Side& side) {
   return fixed(100 * estimate->standardError * std::sqrt(static_cast<double>(side.runs.size())), 1) + " %";
 }
 
-ResultTable rateTable(const Side& a, const Side& b, const std::optional<Judgement>& judgement) {
+ResultTable rateTable(const Side& a, const Side& b, const std::optional<Significance>& judgement) {
   ResultTable table{{{"", "", false}, {"runs of", "", false}, {"runs", "", true}, {"images/s", "", true}}, {}, {}};
   table.title = "Comparison";
   table.rows.push_back({{"A", a.name, concat(a.runs.size()), rateText(logRate(a))}, ""});
@@ -219,7 +219,7 @@ std::vector<ResultTable> comparison(const Side& a, const Side& b) {
   refuseWithoutCause(a, b, configuration, environment);
   for (const Side* side : {&a, &b}) refuseInvalid(*side), refuseCopies(*side);
   const auto first = logRate(a), second = logRate(b);
-  std::optional<Judgement> judgement;
+  std::optional<Significance> judgement;
   if (first && second) judgement = judge(difference(*first, *second));
   ResultTable rates = rateTable(a, b, judgement);
   std::ranges::copy(caveats(a, b, judgement.has_value()), std::back_inserter(rates.notes));
@@ -230,7 +230,7 @@ std::vector<ResultTable> comparison(const Side& a, const Side& b) {
 }
 
 std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::span<const double> logRatios) {
-  std::optional<Judgement> judgement;
+  std::optional<Significance> judgement;
   if (const auto ratio = estimateMean(logRatios)) judgement = judge(*ratio);
   ResultTable rates = rateTable(a, b, judgement);
   rates.notes.push_back(concat(logRatios.size(), " rounds A B B A; runs of a side differ by ", spreadText(a),

@@ -38,9 +38,9 @@ bool oneHost(std::span<const RunRecord> records) {
 
 std::span<const std::string_view> measures() { return measureNames; }
 
-bool Figures::has(std::string_view column) const { return std::ranges::find(columns, column) != columns.end(); }
+bool DataPoints::has(std::string_view column) const { return std::ranges::find(columns, column) != columns.end(); }
 
-std::vector<const Facts*> Figures::matching(const Facts& wanted) const {
+std::vector<const Facts*> DataPoints::matching(const Facts& wanted) const {
   std::vector<const Facts*> found;
   for (const Facts& row : rows) {
     const bool agrees =
@@ -50,7 +50,7 @@ std::vector<const Facts*> Figures::matching(const Facts& wanted) const {
   return found;
 }
 
-std::optional<double> Figures::mean(std::string_view measure, const Facts& wanted) const {
+std::optional<double> DataPoints::mean(std::string_view measure, const Facts& wanted) const {
   std::vector<double> values;
   for (const Facts* row : matching(wanted)) {
     if (const auto value = numberIn(valueIn(*row, measure))) values.push_back(*value);
@@ -58,7 +58,7 @@ std::optional<double> Figures::mean(std::string_view measure, const Facts& wante
   return tandem::mean(values);
 }
 
-std::vector<std::vector<std::string>> Figures::tuples(std::span<const std::string> of, const Facts& wanted) const {
+std::vector<std::vector<std::string>> DataPoints::tuples(std::span<const std::string> of, const Facts& wanted) const {
   std::vector<std::vector<std::string>> found;
   for (const Facts* row : matching(wanted)) {
     std::vector<std::string> tuple;
@@ -68,8 +68,8 @@ std::vector<std::vector<std::string>> Figures::tuples(std::span<const std::strin
   return found;
 }
 
-Figures figuresFrom(const CsvTable& table, const std::string& where) {
-  Figures figures{table.columns, {}};
+DataPoints dataPointsFrom(const CsvTable& table, const std::string& where) {
+  DataPoints figures{table.columns, {}};
   for (const CsvTable::Row& row : table.rows) {
     Facts& facts = figures.rows.emplace_back();
     for (size_t i = 0; i < row.fields.size(); ++i) {
@@ -86,8 +86,8 @@ Figures figuresFrom(const CsvTable& table, const std::string& where) {
   return figures;
 }
 
-Figures figuresFrom(std::span<const RunRecord> records) {
-  Figures figures;
+DataPoints dataPointsFrom(std::span<const RunRecord> records) {
+  DataPoints figures;
   const auto differing = differingOptions(records);
   const bool hosts = !oneHost(records);
   if (hosts) figures.columns.emplace_back("host");
@@ -107,7 +107,7 @@ Figures figuresFrom(std::span<const RunRecord> records) {
   return figures;
 }
 
-ResultTable listOf(const Figures& figures) {
+ResultTable listOf(const DataPoints& figures) {
   ResultTable list;
   list.labels = 0;
   std::vector<std::string> used;

@@ -18,7 +18,7 @@ using Facts = std::map<std::string, std::string, std::less<>>;
 
 /// Rates, and what else was published or measured, each with the facts that tell it from the others (model, device,
 /// number of devices, ...). Facts and measures are named columns; a figure lacks what it has no value for.
-struct Figures {
+struct DataPoints {
   std::vector<std::string> columns;  ///< in the order in which they are shown
   std::vector<Facts> rows;
 
@@ -42,13 +42,13 @@ constexpr std::string_view caveatColumn = "caveat";
 std::span<const std::string_view> measures();
 
 /// Throws DataError, naming `where` and the line, where a measure is neither empty nor a number above 0.
-Figures figuresFrom(const CsvTable& table, const std::string& where);
+DataPoints dataPointsFrom(const CsvTable& table, const std::string& where);
 
 /// One figure per finished record: its images/s, `replicas` and the options in which the records differ; the host,
 /// where they come from several.
-Figures figuresFrom(std::span<const RunRecord> records);
+DataPoints dataPointsFrom(std::span<const RunRecord> records);
 
 /// The figures as a list, without the columns that none of them has.
-ResultTable listOf(const Figures& figures);
+ResultTable listOf(const DataPoints& figures);
 
 }  // namespace tandem

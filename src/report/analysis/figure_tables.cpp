@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 3> scales{"replicas", "devices", "gpus"};
 constexpr std::array<std::string_view, 4> asides{"source", "year", "note", caveatColumn};
 
-std::string scaleOf(const Figures& figures, const std::string& where) {
+std::string scaleOf(const DataPoints& figures, const std::string& where) {
   if (!figures.has(measures().front())) {
     throw DataError(concat(where, ": no column '", measures().front(), "', the rate that tables are made of"));
   }
@@ -25,13 +25,13 @@ std::string scaleOf(const Figures& figures, const std::string& where) {
 }
 
 /// Two facts say the same when each value of one goes with one value of the other.
-bool sameFact(const Figures& figures, const std::string& one, const std::string& other) {
+bool sameFact(const DataPoints& figures, const std::string& one, const std::string& other) {
   const auto pairs = figures.tuples(std::array{one, other}, {}).size();
   return pairs == figures.tuples(std::array{one}, {}).size() && pairs == figures.tuples(std::array{other}, {}).size();
 }
 
 /// The facts in which the figures differ, but the number of devices.
-std::vector<std::string> differingFacts(const Figures& figures, const std::string& scale) {
+std::vector<std::string> differingFacts(const DataPoints& figures, const std::string& scale) {
   std::vector<std::string> facts;
   for (const std::string& column : figures.columns) {
     const bool excluded = column == scale || std::ranges::find(measures(), column) != measures().end() ||
@@ -45,8 +45,8 @@ std::vector<std::string> differingFacts(const Figures& figures, const std::strin
 }
 
 /// Rows are the facts, columns the numbers of devices; without facts the numbers of devices are the rows.
-DerivedTable laidOut(std::string title, const std::vector<std::string>& facts, const std::string& scale) {
-  DerivedTable table;
+PivotTable laidOut(std::string title, const std::vector<std::string>& facts, const std::string& scale) {
+  PivotTable table;
   table.title = std::move(title);
   table.scale = scale;
   table.rows = facts.empty() ? std::vector{scale} : facts;
@@ -57,7 +57,7 @@ DerivedTable laidOut(std::string title, const std::vector<std::string>& facts, c
 
 class TableMaker {
  public:
-  TableMaker(const Figures& figures, std::string scale) : figures_(figures), scale_(std::move(scale)) {}
+  TableMaker(const DataPoints& figures, std::string scale) : figures_(figures), scale_(std::move(scale)) {}
 
   void addScaling(const std::vector<std::string>& facts) {
     add(tables_.scaling, laidOut("images/s by " + scale_, facts, scale_), scalingCharts);
@@ -93,9 +93,9 @@ class TableMaker {
   FigureTables take() { return std::move(tables_); }
 
  private:
-  using ChartsOf = std::vector<Chart> (*)(const DerivedTable&, const Grid&);
+  using ChartsOf = std::vector<Chart> (*)(const PivotTable&, const Grid&);
 
-  void add(std::vector<ResultTable>& to, DerivedTable table, ChartsOf chartsOf) {
+  void add(std::vector<ResultTable>& to, PivotTable table, ChartsOf chartsOf) {
     const Grid grid = compute(table, figures_);
     if (grid.rows.size() < 2) table.medians = Medians::none;
     if (grid.values().empty()) return;
@@ -111,7 +111,7 @@ class TableMaker {
     add(tables_.sideBySide, std::move(table), barCharts);
   }
 
-  /// Figures that agree in every fact are shown as their mean, which must be said.
+  /// DataPoints that agree in every fact are shown as their mean, which must be said.
   std::vector<std::string> repeats() const {
     std::set<Facts> different;
     for (Facts row : figures_.rows) {
@@ -125,14 +125,14 @@ class TableMaker {
                    different.size(), " cells")};
   }
 
-  const Figures& figures_;
+  const DataPoints& figures_;
   std::string scale_;
   FigureTables tables_;
 };
 
 }  // namespace
 
-FigureTables figureTablesOf(Figures figures, const std::string& where) {
+FigureTables figureTablesOf(DataPoints figures, const std::string& where) {
   const std::string scale = scaleOf(figures, where);
   if (figures.rows.empty()) throw DataError(concat(where, ": no figures to make tables of"));
   for (const Facts& row : figures.rows) {
@@ -156,7 +156,7 @@ FigureTables figureTablesOf(Figures figures, const std::string& where) {
   return maker.take();
 }
 
-std::vector<ResultTable> tablesOf(Figures figures, const std::string& where) {
+std::vector<ResultTable> tablesOf(DataPoints figures, const std::string& where) {
   FigureTables tables = figureTablesOf(std::move(figures), where);
   std::ranges::move(tables.ratios, std::back_inserter(tables.scaling));
   return std::move(tables.scaling);

@@ -58,7 +58,7 @@ std::optional<Estimate> differenceOfRuns(const Runs& runs) {
   return Estimate{0, std::sqrt(squares / static_cast<double>(degrees)), degrees};
 }
 
-std::string signedPercent(const Judgement& judgement) {
+std::string signedPercent(const Significance& judgement) {
   return concat(judgement.percent >= 0 ? "+" : "", fixed(judgement.percent, 1));
 }
 
@@ -102,7 +102,7 @@ class HistoryTable {
         row.cells.emplace_back();
         continue;
       }
-      const Judgement judgement = judge(difference(rate, **other));
+      const Significance judgement = judge(difference(rate, **other));
       row.cells.push_back(signedPercent(judgement));
       if (judgement.finding == Finding::slower) slower.push_back(concat("than ", name, ' ', textOf(judgement)));
     }

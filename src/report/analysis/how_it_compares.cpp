@@ -62,7 +62,7 @@ std::string rateText(const PublishedMatch& match) {
 }
 
 NearestPublished nearestPublished() {
-  static const Figures all = allPublished();
+  static const DataPoints all = allPublished();
   return NearestPublished(all);
 }
 
@@ -96,13 +96,13 @@ std::string ceilingText(const RunRecord& record, const char* name, const char* s
 
 }  // namespace
 
-std::vector<ResultTable> standingTables(std::span<const RunRecord> records) {
+std::vector<ResultTable> howItComparesTables(std::span<const RunRecord> records) {
   std::vector<ResultTable> tables{ceilingTable(records), publishedTable(records)};
   std::erase_if(tables, [](const ResultTable& table) { return table.rows.empty(); });
   return tables;
 }
 
-std::vector<std::string> standingLines(const RunRecord& record) {
+std::vector<std::string> howItComparesLines(const RunRecord& record) {
   const std::string rate = metricText("images_per_s", record, nullptr);
   std::vector<std::string> ceilings, lines;
   for (const std::string& text : {ceilingText(record, "flop_ceiling", "flop_ceiling_percent",

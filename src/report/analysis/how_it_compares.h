@@ -11,9 +11,9 @@ namespace tandem {
 
 /// "Is my number right?": the runs beside the two ceilings of their machine, and beside the nearest published figures.
 /// A table that nothing is known for is left out.
-std::vector<ResultTable> standingTables(std::span<const RunRecord> records);
+std::vector<ResultTable> howItComparesTables(std::span<const RunRecord> records);
 
 /// The same of one run in words, a line each.
-std::vector<std::string> standingLines(const RunRecord& record);
+std::vector<std::string> howItComparesLines(const RunRecord& record);
 
 }  // namespace tandem

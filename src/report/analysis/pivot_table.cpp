@@ -26,7 +26,7 @@ std::optional<double> quotient(std::optional<double> numerator, std::optional<do
 /// The quantities of one set of figures.
 class Quantities {
  public:
-  Quantities(const Figures& figures, std::string scale) : figures_(figures), scale_(std::move(scale)) {}
+  Quantities(const DataPoints& figures, std::string scale) : figures_(figures), scale_(std::move(scale)) {}
 
   std::optional<double> of(Quantity quantity, const Facts& facts) const {
     switch (quantity) {
@@ -67,7 +67,7 @@ class Quantities {
     return count > 0 ? std::optional(count) : std::nullopt;
   }
 
-  const Figures& figures_;
+  const DataPoints& figures_;
   std::string scale_;
 };
 
@@ -78,7 +78,7 @@ Facts factsOf(const std::vector<std::string>& names, const std::vector<std::stri
 }
 
 /// Where a document prints the speed-up beside the efficiency, the two must agree as far as they are printed.
-std::string disagreement(const Figures& figures, const Facts& facts, double speedup, const std::string& label) {
+std::string disagreement(const DataPoints& figures, const Facts& facts, double speedup, const std::string& label) {
   const auto rows = figures.matching(facts);
   if (rows.size() != 1 || !rows.front()->contains("printed_speedup")) return "";
   const std::string& printed = rows.front()->at("printed_speedup");
@@ -89,7 +89,7 @@ std::string disagreement(const Figures& figures, const Facts& facts, double spee
                 rows.front()->at("efficiency_percent"), "%, which is ", fixed(speedup, decimals), "x");
 }
 
-std::string whyEmpty(const Figures& figures, const Facts& facts) {
+std::string whyEmpty(const DataPoints& figures, const Facts& facts) {
   const auto rows = figures.matching(facts);
   return rows.size() == 1 && rows.front()->contains("note") ? rows.front()->at("note") : "";
 }
@@ -99,13 +99,13 @@ std::string labelOf(const std::vector<std::string>& row, const std::vector<std::
 }
 
 struct CellOrder {
-  const DerivedTable& table;
-  const Figures& figures;
+  const PivotTable& table;
+  const DataPoints& figures;
   Quantities quantities;
 };
 
 /// The caveats of the figures that a cell is made of.
-std::string caveatsOf(const Figures& figures, std::span<const Facts> parts) {
+std::string caveatsOf(const DataPoints& figures, std::span<const Facts> parts) {
   std::vector<std::string> found;
   for (const Facts& part : parts) {
     for (const Facts* row : figures.matching(part)) {
@@ -119,7 +119,7 @@ std::string caveatsOf(const Figures& figures, std::span<const Facts> parts) {
 }
 
 void addCell(const CellOrder& order, Grid& grid, size_t row, size_t column) {
-  const DerivedTable& table = order.table;
+  const PivotTable& table = order.table;
   Facts facts = overridden(table.where, factsOf(table.rows, grid.rows[row]));
   facts = overridden(facts, factsOf(table.columns, grid.columns[column]));
   const Facts above = overridden(facts, table.numerator);
@@ -154,7 +154,7 @@ void dropEmptyRows(Grid& grid) {
   }
 }
 
-std::string quantityName(const DerivedTable& table) {
+std::string quantityName(const PivotTable& table) {
   if (!table.denominator.empty()) return table.form == CellForm::percent ? "share" : "ratio";
   switch (table.quantity) {
     case Quantity::rate:
@@ -169,7 +169,7 @@ std::string quantityName(const DerivedTable& table) {
   throw InternalError("a quantity without a name");
 }
 
-TableRow medianRow(const DerivedTable& table, const Grid& grid) {
+TableRow medianRow(const PivotTable& table, const Grid& grid) {
   TableRow row{{"median"}, ""};
   row.cells.resize(table.rows.size());
   for (size_t column = 0; column < grid.columns.size(); ++column) {
@@ -195,7 +195,7 @@ std::vector<double> Grid::values(size_t column) const {
   return found;
 }
 
-Grid compute(const DerivedTable& table, const Figures& figures) {
+Grid compute(const PivotTable& table, const DataPoints& figures) {
   const CellOrder order{table, figures, Quantities(figures, table.scale)};
   Grid grid;
   const Facts chosen = overridden(table.where, table.numerator);
@@ -222,7 +222,7 @@ std::string cellText(CellForm form, double value) {
   throw InternalError("a form of cell without a text");
 }
 
-ResultTable shown(const DerivedTable& table, const Grid& grid) {
+ResultTable shown(const PivotTable& table, const Grid& grid) {
   ResultTable result{{}, {}, grid.notes, table.title, table.rows.size()};
   for (const std::string& fact : table.rows) result.columns.push_back({fact, "", false});
   for (const auto& column : grid.columns) {

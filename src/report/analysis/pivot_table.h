@@ -19,7 +19,7 @@ enum class Medians { none, columns, overall };
 /// How a table is made of figures alone. A cell is the quantity of the figures that agree with `where`, the row's and
 /// the column's facts (of several their mean); with a denominator, the quotient of two of them, whose facts are
 /// overridden by `numerator` and `denominator`. A quotient that lacks a part is empty.
-struct DerivedTable {
+struct PivotTable {
   std::string name = {}, title = {};
   std::string figures = {};  ///< file of data/published
   Facts where = {};
@@ -43,11 +43,11 @@ struct Grid {
   std::vector<double> values(size_t column) const;
 };
 
-Grid compute(const DerivedTable& table, const Figures& figures);
+Grid compute(const PivotTable& table, const DataPoints& figures);
 
 /// The grid as text. The median of columns is the last row, the overall one a note. A value with a caveat is marked
 /// with a star, and a note says why.
-ResultTable shown(const DerivedTable& table, const Grid& grid);
+ResultTable shown(const PivotTable& table, const Grid& grid);
 
 /// "1.93x", "96.42%", "142".
 std::string cellText(CellForm form, double value);

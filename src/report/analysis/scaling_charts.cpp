@@ -19,9 +19,9 @@ double valueOf(const std::optional<double>& cell, double scale) {
   return cell ? scale * *cell : std::numeric_limits<double>::quiet_NaN();
 }
 
-double scaleOf(const DerivedTable& table) { return table.form == CellForm::percent ? 100 : 1; }
+double scaleOf(const PivotTable& table) { return table.form == CellForm::percent ? 100 : 1; }
 
-std::string axisTitle(const DerivedTable& table) {
+std::string axisTitle(const PivotTable& table) {
   switch (table.quantity) {
     case Quantity::rate:
       return "images/s";
@@ -49,7 +49,7 @@ struct Lines {
   std::vector<Line> lines;
 };
 
-Lines linesOf(const DerivedTable& table, const Grid& grid) {
+Lines linesOf(const PivotTable& table, const Grid& grid) {
   const double scale = scaleOf(table);
   Lines found;
   if (table.columns.empty()) {
@@ -71,7 +71,7 @@ Lines linesOf(const DerivedTable& table, const Grid& grid) {
   return found;
 }
 
-std::vector<double> idealOf(const DerivedTable& table, const std::vector<double>& devices, const Line& line) {
+std::vector<double> idealOf(const PivotTable& table, const std::vector<double>& devices, const Line& line) {
   std::vector<double> ideal;
   const auto one = std::ranges::find(devices, 1.0) - devices.begin();
   for (const double count : devices) {
@@ -90,7 +90,7 @@ std::vector<double> idealOf(const DerivedTable& table, const std::vector<double>
 /// Facts in a chart's title are the same for all of its lines, the others name the line.
 class ScalingCharts {
  public:
-  ScalingCharts(const DerivedTable& table, Lines lines) : table_(table), lines_(std::move(lines)) {}
+  ScalingCharts(const PivotTable& table, Lines lines) : table_(table), lines_(std::move(lines)) {}
 
   std::vector<Chart> take() {
     for (const Line& line : lines_.lines) add(line);
@@ -128,7 +128,7 @@ class ScalingCharts {
                             .ideal = true});
   }
 
-  const DerivedTable& table_;
+  const PivotTable& table_;
   Lines lines_;
   std::vector<Chart> charts_;
   std::map<std::ptrdiff_t, Line> firstOf_;
@@ -136,13 +136,13 @@ class ScalingCharts {
 
 }  // namespace
 
-std::vector<Chart> scalingCharts(const DerivedTable& table, const Grid& grid) {
+std::vector<Chart> scalingCharts(const PivotTable& table, const Grid& grid) {
   Lines lines = linesOf(table, grid);
   if (lines.devices.size() < 2) return {};
   return ScalingCharts(table, std::move(lines)).take();
 }
 
-std::vector<Chart> barCharts(const DerivedTable& table, const Grid& grid) {
+std::vector<Chart> barCharts(const PivotTable& table, const Grid& grid) {
   std::vector<Chart> charts;
   for (size_t first = 0; first < grid.rows.size(); first += mostGroups) {
     const size_t end = std::min(first + mostGroups, grid.rows.size());

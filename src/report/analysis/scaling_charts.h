@@ -12,9 +12,9 @@ namespace tandem {
 /// classes, head) or another host stand in charts of their own, as do more than eight lines. Nothing where all figures
 /// have the same number of devices. REQUIRES: rows of facts and one column of devices, or rows of devices and no
 /// column.
-std::vector<Chart> scalingCharts(const DerivedTable& table, const Grid& grid);
+std::vector<Chart> scalingCharts(const PivotTable& table, const Grid& grid);
 
 /// Bars side by side: a group for each row, a colour for each column.
-std::vector<Chart> barCharts(const DerivedTable& table, const Grid& grid);
+std::vector<Chart> barCharts(const PivotTable& table, const Grid& grid);
 
 }  // namespace tandem

@@ -20,7 +20,7 @@ std::vector<ResultTable> scalingTables(const PageRuns& runs) { return runs.figur
 std::vector<ResultTable> sideBySideTables(const PageRuns& runs) { return runs.figures().sideBySide; }
 std::vector<ResultTable> ratioTables(const PageRuns& runs) { return runs.figures().ratios; }
 
-std::vector<ResultTable> rightTables(const PageRuns& runs) { return standingTables(runs.all()); }
+std::vector<ResultTable> rightTables(const PageRuns& runs) { return howItComparesTables(runs.all()); }
 
 std::vector<ResultTable> takenApartTables(const PageRuns& runs) { return profileTables(runs.all()); }
 
@@ -38,7 +38,7 @@ PageRuns::PageRuns(std::span<const RunRecord> records) : records_(records), diff
   }
   finished_ = shown_.size();
   if (finished_ > mostShown) shown_.erase(shown_.begin(), shown_.end() - mostShown);
-  Figures figures = figuresFrom(records);
+  DataPoints figures = dataPointsFrom(records);
   if (!figures.rows.empty()) figures_ = figureTablesOf(std::move(figures), "the runs");
 }
 

@@ -27,14 +27,14 @@ struct PublishedMatch {
 /// forward.
 class NearestPublished {
  public:
-  explicit NearestPublished(const Figures& figures) : figures_(figures) {}  ///< which outlive it
+  explicit NearestPublished(const DataPoints& figures) : figures_(figures) {}  ///< which outlive it
   std::optional<PublishedMatch> of(const RunRecord& record);
 
  private:
   using Fitting = std::vector<const Facts*>;
   const Fitting& fitting(const std::string& device, const std::string& model);
 
-  const Figures& figures_;
+  const DataPoints& figures_;
   std::map<std::pair<std::string, std::string>, Fitting> known_;  // by device and network: a report has many of a kind
 };
 

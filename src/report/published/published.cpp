@@ -16,16 +16,16 @@ CsvTable dataTable(std::string_view name) {
   return parseCsv(find(dataFiles(), name, "data file").text, concat("data/", name, ".csv"));
 }
 
-Figures published(std::string_view name) {
+DataPoints published(std::string_view name) {
   const std::string path = concat(folder, name);
-  return figuresFrom(dataTable(path), path);
+  return dataPointsFrom(dataTable(path), path);
 }
 
-Figures allPublished() {
-  Figures all;
+DataPoints allPublished() {
+  DataPoints all;
   for (const DataFile& file : dataFiles()) {
     if (!file.name.starts_with(folder)) continue;
-    Figures figures = published(file.name.substr(folder.size()));
+    DataPoints figures = published(file.name.substr(folder.size()));
     for (const std::string& column : figures.columns) {
       if (!all.has(column)) all.columns.push_back(column);
     }

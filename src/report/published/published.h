@@ -20,9 +20,9 @@ std::span<const DataFile> dataFiles();
 CsvTable dataTable(std::string_view name);
 
 /// The figures of published/NAME.
-Figures published(std::string_view name);
+DataPoints published(std::string_view name);
 
 /// The figures of all files, each with its source.
-Figures allPublished();
+DataPoints allPublished();
 
 }  // namespace tandem

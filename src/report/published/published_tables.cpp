@@ -46,8 +46,8 @@ Facts factsIn(const std::string& text) {
   return facts;
 }
 
-std::vector<DerivedTable> readTables() {
-  std::vector<DerivedTable> tables;
+std::vector<PivotTable> readTables() {
+  std::vector<PivotTable> tables;
   for (const CsvTable::Row& row : dataTable("tables").rows) {
     const auto field = [&](size_t i) -> const std::string& { return row.fields.at(i); };
     tables.push_back({.name = field(0),
@@ -76,7 +76,7 @@ std::string cellAt(const ResultTable& table, const Remark& remark) {
       concat("data/remarks.csv: ", remark.table, " has no cell '", remark.row, "', '", remark.column, "'"));
 }
 
-void addRemarks(const DerivedTable& spec, ResultTable& table) {
+void addRemarks(const PivotTable& spec, ResultTable& table) {
   for (const Remark& remark : remarks()) {
     if (remark.table != spec.name) continue;
     if (remark.row.empty()) {
@@ -89,8 +89,8 @@ void addRemarks(const DerivedTable& spec, ResultTable& table) {
 
 }  // namespace
 
-std::span<const DerivedTable> seedTables() {
-  static const std::vector<DerivedTable> tables = readTables();
+std::span<const PivotTable> publishedTables() {
+  static const std::vector<PivotTable> tables = readTables();
   return tables;
 }
 
@@ -103,13 +103,13 @@ std::vector<Remark> remarks() {
   return found;
 }
 
-std::vector<ResultTable> recomputedSeedTables(const FiguresOf& figuresOf) {
+std::vector<ResultTable> recomputedPublishedTables(const DataPointsOf& dataPointsOf) {
   std::vector<ResultTable> results;
-  for (const DerivedTable& spec : seedTables()) {
-    results.push_back(shown(spec, compute(spec, figuresOf(spec.figures))));
+  for (const PivotTable& spec : publishedTables()) {
+    results.push_back(shown(spec, compute(spec, dataPointsOf(spec.figures))));
     addRemarks(spec, results.back());
   }
-  results.push_back(sheetObservations(figuresOf));
+  results.push_back(sheetObservations(dataPointsOf));
   return results;
 }
 

@@ -13,7 +13,7 @@
 namespace tandem {
 
 /// How every table of the documents in data/published is made of their raw figures: the rows of data/tables.csv.
-std::span<const DerivedTable> seedTables();
+std::span<const PivotTable> publishedTables();
 
 /// What a document says against itself or its source, about a cell of a derived table or (row empty) about all of it.
 struct Remark {
@@ -26,13 +26,13 @@ struct Remark {
 std::vector<Remark> remarks();
 
 /// Where raw figures come from, by file of data/published.
-using FiguresOf = std::function<Figures(std::string_view)>;
+using DataPointsOf = std::function<DataPoints(std::string_view)>;
 
-/// The tables computed anew, in the order of seedTables() and with the remarks on them, then sheetObservations().
-std::vector<ResultTable> recomputedSeedTables(const FiguresOf& figuresOf);
+/// The tables computed anew, in the order of publishedTables() and with the remarks on them, then sheetObservations().
+std::vector<ResultTable> recomputedPublishedTables(const DataPointsOf& dataPointsOf);
 
 /// What the sheet of the official TensorFlow benchmarks observes, computed from its figures.
-ResultTable sheetObservations(const FiguresOf& figuresOf);
+ResultTable sheetObservations(const DataPointsOf& dataPointsOf);
 
 /// The tables of any figures, with their charts: `scaling`, images/s, speed-up and efficiency by number of devices; of
 /// each fact in which they differ `sideBySide`, the rates by its values, and `ratios`, of rates and of speed-ups,
@@ -43,9 +43,9 @@ struct FigureTables {
 
 /// The number of devices is the column `replicas`, `devices` or `gpus`. Throws DataError, naming `where`, without it,
 /// without images_per_s and without figures.
-FigureTables figureTablesOf(Figures figures, const std::string& where);
+FigureTables figureTablesOf(DataPoints figures, const std::string& where);
 
 /// `scaling`, then `ratios`, which hold the numbers of `sideBySide` too.
-std::vector<ResultTable> tablesOf(Figures figures, const std::string& where);
+std::vector<ResultTable> tablesOf(DataPoints figures, const std::string& where);
 
 }  // namespace tandem

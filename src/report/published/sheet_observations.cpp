@@ -8,12 +8,12 @@
 namespace tandem {
 namespace {
 
-const DerivedTable& seedTable(std::string_view name) { return find(seedTables(), name, "table"); }
+const PivotTable& seedTable(std::string_view name) { return find(publishedTables(), name, "table"); }
 
 /// The tables of the sheet, computed, by name.
 class Sheet {
  public:
-  explicit Sheet(const FiguresOf& figuresOf) : figures_(figuresOf("tf_benchmarks")) {}
+  explicit Sheet(const DataPointsOf& dataPointsOf) : figures_(dataPointsOf("tf_benchmarks")) {}
 
   Grid grid(const std::string& name) const { return compute(seedTable("tf_benchmarks/" + name), figures_); }
 
@@ -50,13 +50,13 @@ class Sheet {
     return cellText(seedTable("tf_benchmarks/" + name).form, value);
   }
 
-  Figures figures_;
+  DataPoints figures_;
 };
 
 }  // namespace
 
-ResultTable sheetObservations(const FiguresOf& figuresOf) {
-  const Sheet sheet(figuresOf);
+ResultTable sheetObservations(const DataPointsOf& dataPointsOf) {
+  const Sheet sheet(dataPointsOf);
   ResultTable table{{{"observation", "", false}, {"by the figures", "", false}}, {}, {}, "", 1};
   table.title = "Official TensorFlow benchmarks (2017), what the sheet observes";
   const auto add = [&](const std::string& text, const std::string& figures) {

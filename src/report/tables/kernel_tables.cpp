@@ -22,7 +22,7 @@ std::string percent(double share, int decimals) { return fixed(100 * share, deci
 double shareOf(Nanos part, Nanos whole) { return seconds(part) / seconds(whole); }
 
 /// Per step; empty for nothing.
-std::string perStep(double amount, const DeviceSteps& of, double unit) {
+std::string perStep(double amount, const GpuTimeline& of, double unit) {
   return amount > 0 ? fixed(amount / static_cast<double>(of.steps) / unit, 3) : "";
 }
 
@@ -33,7 +33,7 @@ std::string achieved(double amount, Nanos time, double peak) {
   return concat(fixed(rate / giga, 1), peak > 0 ? concat(" (", percent(rate / peak, 1), ")") : "");
 }
 
-std::vector<std::string> cellsOf(const WorkGroup& group, const DeviceSteps& of, const DeviceProfile& profile) {
+std::vector<std::string> cellsOf(const WorkGroup& group, const GpuTimeline& of, const DeviceProfile& profile) {
   const auto steps = static_cast<double>(of.steps);
   return {fixed(static_cast<double>(group.calls) / steps, 1),
           fixed(1e3 * seconds(group.time) / steps, 3),
@@ -75,7 +75,7 @@ ResultTable tableOf(std::vector<TableColumn> labels, const DeviceProfile& profil
   return table;
 }
 
-std::string deviceText(const DeviceSteps& of) {
+std::string deviceText(const GpuTimeline& of) {
   return concat("cuda:", of.device, ": ", of.steps, " steps of ",
                 fixed(1e3 * seconds(of.wall) / static_cast<double>(of.steps), 3), " ms, idle ",
                 percent(shareOf(of.idle(), of.wall), 2));
@@ -91,7 +91,7 @@ std::string peaksText(const DeviceProfile& profile) {
 }
 
 ResultTable kernelTable(const DeviceProfile& profile, const std::string& of) {
-  const DeviceSteps& first = profile.devices.front();
+  const GpuTimeline& first = profile.devices.front();
   ResultTable table = tableOf({{"kernel", "", false}, {"operations", "", false}}, profile, "Kernels of a step: " + of);
   const std::span kernels(first.kernels);
   const size_t shown = kernels.size() <= mostRows ? kernels.size() : mostRows - 1;
@@ -102,7 +102,7 @@ ResultTable kernelTable(const DeviceProfile& profile, const std::string& of) {
     const WorkGroup others = together(kernels.subspan(shown));
     addRow(table, {others.name, ""}, cellsOf(others, first, profile));
   }
-  for (const DeviceSteps& device : profile.devices) table.notes.push_back(deviceText(device));
+  for (const GpuTimeline& device : profile.devices) table.notes.push_back(deviceText(device));
   table.notes.push_back(peaksText(profile));
   table.notes.emplace_back(
       "tracing takes time itself, between kernels above all: steps without it are shorter, and less idle");
@@ -111,7 +111,7 @@ ResultTable kernelTable(const DeviceProfile& profile, const std::string& of) {
 }
 
 ResultTable operationTable(const DeviceProfile& profile, const std::string& of) {
-  const DeviceSteps& first = profile.devices.front();
+  const GpuTimeline& first = profile.devices.front();
   ResultTable table = tableOf({{"operation", "", false}}, profile, "Operations of a step: " + of);
   for (const WorkGroup& group : first.operations) {
     addRow(table, {group.name.empty() ? "none of the plan, or not known" : group.name}, cellsOf(group, first, profile));
@@ -119,7 +119,7 @@ ResultTable operationTable(const DeviceProfile& profile, const std::string& of) 
   return table;
 }
 
-ResultTable gapTable(const DeviceSteps& steps, const std::string& of) {
+ResultTable gapTable(const GpuTimeline& steps, const std::string& of) {
   ResultTable table{{{"idle after", "", false},
                      {"until", "", false},
                      {"times per step", "", true},

@@ -55,24 +55,24 @@ Counts fiveHundred(double speedOfA) {
   return counts;
 }
 
-TEST(Judgement, OfAThingWithItselfIsWrongInAtMostTwoOfAHundred) {
+TEST(Significance, OfAThingWithItselfIsWrongInAtMostTwoOfAHundred) {
   const Counts counts = fiveHundred(1);
   EXPECT_LE(counts.faster + counts.slower, 10);
   EXPECT_GE(counts.faster + counts.slower, 1) << "at 99 % some must be wrong; are intervals far too wide?";
 }
 
-TEST(Judgement, FindsThreePercentWithTheRoundsItAskedFor) {
+TEST(Significance, FindsThreePercentWithTheRoundsItAskedFor) {
   const Counts counts = fiveHundred(0.97);
   EXPECT_GE(counts.slower, 475);
   EXPECT_EQ(counts.faster, 0);
 }
 
-TEST(Judgement, OnePercentNeverGetsTheWrongSign) {
+TEST(Significance, OnePercentNeverGetsTheWrongSign) {
   EXPECT_EQ(fiveHundred(0.99).faster, 0);
   EXPECT_EQ(fiveHundred(1 / 0.99).slower, 0);
 }
 
-TEST(Judgement, SteadyDriftCancelsWithinARound) {
+TEST(Significance, SteadyDriftCancelsWithinARound) {
   std::vector<double> rates;
   for (int i = 0; i < 8; ++i) rates.push_back(1000 * std::exp(-0.01 * i));
   for (const double ratio : logRatiosOfRounds(rates)) EXPECT_NEAR(ratio, 0, 1e-12);
@@ -80,13 +80,13 @@ TEST(Judgement, SteadyDriftCancelsWithinARound) {
   EXPECT_EQ(logRatiosOfRounds(rates).size(), 1u);
 }
 
-TEST(Judgement, SaysByHowMuchAndHowSurely) {
+TEST(Significance, SaysByHowMuchAndHowSurely) {
   EXPECT_EQ(textOf(judge({std::log(1.05), 0.001, 100})), "faster by 5.0 % (95 % interval 4.8 to 5.2 %)");
   EXPECT_EQ(textOf(judge({std::log(0.95), 0.001, 100})), "slower by 5.0 % (95 % interval 4.8 to 5.2 %)");
   EXPECT_EQ(textOf(judge({0.002, 0.001, 100})), "cannot tell (95 % interval 0.0 to 0.4 %)");
 }
 
-TEST(Judgement, MoreSpreadAsksForMoreRounds) {
+TEST(Significance, MoreSpreadAsksForMoreRounds) {
   std::vector<double> pilot(pilotRounds);
   for (size_t i = 0; i < pilot.size(); ++i) pilot[i] = i % 2 == 0 ? 0.001 : -0.001;
   EXPECT_EQ(roundsNeeded(pilot), pilotRounds);

@@ -20,7 +20,7 @@ DeviceActivity copy(double begin, double end, int64_t step) {
   return activity;
 }
 
-const std::vector<PlannedWork> works{{"conv forward", 6e9, 3e6}, {"relu forward", 0, 2e6}, {"conv forward", 2e9, 1e6}};
+const std::vector<OpDemand> works{{"conv forward", 6e9, 3e6}, {"relu forward", 0, 2e6}, {"conv forward", 2e9, 1e6}};
 
 /// Steps of 10 ms: a convolution by two kernels, a gap of 1 ms, a kernel of no operation; the copy of the next step
 /// runs beside the last kernel and reaches 0.5 ms over it.
@@ -43,34 +43,34 @@ const WorkGroup& groupOf(const std::vector<WorkGroup>& groups, std::string_view 
   return *found;
 }
 
-TEST(DeviceSteps, areBusyWhereAnyStreamIs) {
-  const auto found = deviceSteps(stepsOf(0, 3, 7), 0, {.first = 4, .end = 6}, works);
+TEST(GpuTimeline, areBusyWhereAnyStreamIs) {
+  const auto found = gpuTimeline(stepsOf(0, 3, 7), 0, {.first = 4, .end = 6}, works);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->steps, 2);
   EXPECT_EQ(found->wall, millis(20));
   EXPECT_EQ(found->idle(), millis(3)) << "1 ms after the convolution, 0.5 ms after the copy, twice";
 }
 
-TEST(DeviceSteps, sayBetweenWhichKernelsTheDeviceIsIdle) {
+TEST(GpuTimeline, sayBetweenWhichKernelsTheDeviceIsIdle) {
   std::vector<DeviceActivity> all = stepsOf(0, 3, 7);
   all[6].begin += millis(0.25);  // step 4's update
-  const auto gaps = deviceSteps(all, 0, {.first = 4, .end = 6}, works)->gaps;
+  const auto gaps = gpuTimeline(all, 0, {.first = 4, .end = 6}, works)->gaps;
   const std::vector<DeviceGap> expected{{"conv", "update", 2, millis(2.25), millis(1.25)},
                                         {"copy", "transform", 2, millis(1), millis(0.5)}};
   EXPECT_EQ(gaps, expected);
 }
 
-TEST(DeviceSteps, whatBeganBeforeTheyDidKeepsThemBusy) {
+TEST(GpuTimeline, whatBeganBeforeTheyDidKeepsThemBusy) {
   std::vector<DeviceActivity> all = stepsOf(0, 3, 7);
   all.push_back(kernel("long", 39, 44.5, 3));  // into step 4, over most of its gap
-  const auto found = deviceSteps(all, 0, {.first = 4, .end = 6}, works);
+  const auto found = gpuTimeline(all, 0, {.first = 4, .end = 6}, works);
   EXPECT_EQ(found->idle(), millis(2.5));
   EXPECT_EQ(found->gaps[0].total, millis(1));
   for (const WorkGroup& group : found->kernels) EXPECT_NE(group.name, "long") << "it is the step's before";
 }
 
-TEST(DeviceSteps, groupKernelsByNameAndSpreadAnOperationsWorkByTime) {
-  const auto found = deviceSteps(stepsOf(0, 3, 7), 0, {.first = 4, .end = 6}, works);
+TEST(GpuTimeline, groupKernelsByNameAndSpreadAnOperationsWorkByTime) {
+  const auto found = gpuTimeline(stepsOf(0, 3, 7), 0, {.first = 4, .end = 6}, works);
   const WorkGroup& conv = groupOf(found->kernels, "conv");
   EXPECT_EQ(conv.calls, 2);
   EXPECT_EQ(conv.time, millis(6));
@@ -89,14 +89,14 @@ TEST(DeviceSteps, groupKernelsByNameAndSpreadAnOperationsWorkByTime) {
   EXPECT_EQ(found->kernels.front().name, "update") << "the one with the most time comes first";
 }
 
-TEST(DeviceSteps, groupOperationsByTheirKind) {
+TEST(GpuTimeline, groupOperationsByTheirKind) {
   std::vector<DeviceActivity> all = stepsOf(0, 3, 7);
   for (int64_t step = 3; step < 7; ++step) {
     const double at = 10.0 * static_cast<double>(step);
     all.push_back(kernel("conv", at + 4, at + 4.5, step, 2));
     all.push_back(kernel("relu", at + 4.5, at + 5, step, 1));
   }
-  const auto found = deviceSteps(all, 0, {.first = 4, .end = 6}, works);
+  const auto found = gpuTimeline(all, 0, {.first = 4, .end = 6}, works);
   const WorkGroup& conv = groupOf(found->operations, "conv forward");
   EXPECT_EQ(conv.time, millis(9));
   EXPECT_DOUBLE_EQ(conv.flops, 2 * 8e9) << "all that both do";
@@ -105,40 +105,40 @@ TEST(DeviceSteps, groupOperationsByTheirKind) {
   EXPECT_EQ(groupOf(found->operations, "").time, millis(8 + 3)) << "updates and copies are of no operation";
 }
 
-TEST(DeviceSteps, anOperationOutsideThePlanOrOfNoStepIsNotKnown) {
+TEST(GpuTimeline, anOperationOutsideThePlanOrOfNoStepIsNotKnown) {
   std::vector<DeviceActivity> all = stepsOf(0, 3, 7);
   all.push_back(kernel("strange", 44, 44.5, 4, 99));
   all.push_back(kernel("lost", 44.5, 45, -1, 1));
-  const auto found = deviceSteps(all, 0, {.first = 4, .end = 6}, works);
+  const auto found = gpuTimeline(all, 0, {.first = 4, .end = 6}, works);
   for (const char* name : {"strange", "lost"}) {
     EXPECT_EQ(groupOf(found->kernels, name).calls, 1) << name;
     EXPECT_EQ(groupOf(found->kernels, name).knownTime, Nanos{}) << name;
   }
 }
 
-TEST(DeviceSteps, areThoseOfOneDevice) {
+TEST(GpuTimeline, areThoseOfOneDevice) {
   std::vector<DeviceActivity> all = stepsOf(0, 3, 7);
   for (DeviceActivity& activity : stepsOf(1, 3, 7)) {
     activity.begin += millis(4.2), activity.end += millis(4.2);
     all.push_back(activity);
   }
   for (const int device : {0, 1}) {
-    const auto found = deviceSteps(all, device, {.first = 4, .end = 6}, works);
+    const auto found = gpuTimeline(all, device, {.first = 4, .end = 6}, works);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->device, device);
     EXPECT_EQ(found->idle(), millis(3)) << device;
   }
-  EXPECT_FALSE(deviceSteps(all, 2, {.first = 4, .end = 6}, works));
+  EXPECT_FALSE(gpuTimeline(all, 2, {.first = 4, .end = 6}, works));
 }
 
-TEST(DeviceSteps, needTheirFirstAndTheOneAfterTheLast) {
+TEST(GpuTimeline, needTheirFirstAndTheOneAfterTheLast) {
   const auto all = stepsOf(0, 3, 7);
-  EXPECT_FALSE(deviceSteps(all, 0, {.first = 2, .end = 6}, works));
-  EXPECT_FALSE(deviceSteps(all, 0, {.first = 4, .end = 7}, works));
-  EXPECT_TRUE(deviceSteps(all, 0, {.first = 3, .end = 6}, works));
+  EXPECT_FALSE(gpuTimeline(all, 0, {.first = 2, .end = 6}, works));
+  EXPECT_FALSE(gpuTimeline(all, 0, {.first = 4, .end = 7}, works));
+  EXPECT_TRUE(gpuTimeline(all, 0, {.first = 3, .end = 6}, works));
 }
 
-TEST(DeviceSteps, ofAGraphAdoptTheOperationsOfAnEagerStep) {
+TEST(GpuTimeline, ofAGraphAdoptTheOperationsOfAnEagerStep) {
   std::vector<DeviceActivity> eager{kernel("conv", 0, 1, -1, 0), kernel("relu", 1, 2, -1, 1),
                                     kernel("conv", 2, 3, -1, 2), kernel("update", 3, 4, -1),
                                     kernel("once", 4, 5, -1, 1)};
@@ -158,7 +158,7 @@ TEST(DeviceSteps, ofAGraphAdoptTheOperationsOfAnEagerStep) {
   EXPECT_EQ(graph.back().operation, -1) << "of no step";
 }
 
-TEST(DeviceSteps, ofSeveralDevicesAllAdoptTheOperationsOfTheOneEagerStep) {
+TEST(GpuTimeline, ofSeveralDevicesAllAdoptTheOperationsOfTheOneEagerStep) {
   const std::vector<DeviceActivity> eager{kernel("conv", 0, 1, -1, 0), kernel("conv", 1, 2, -1, 2)};
   std::vector<DeviceActivity> graph;
   for (const int device : {1, 0}) {
@@ -173,7 +173,7 @@ TEST(DeviceSteps, ofSeveralDevicesAllAdoptTheOperationsOfTheOneEagerStep) {
   for (size_t i = 0; i < graph.size(); ++i) EXPECT_EQ(graph[i].operation, i % 2 == 0 ? 2 : 0) << i;
 }
 
-TEST(DeviceSteps, ofGraphsAreThoseOfTheCallsBeforeThem) {
+TEST(GpuTimeline, ofGraphsAreThoseOfTheCallsBeforeThem) {
   const auto launched = [](double begin, int device, int64_t told) {
     DeviceActivity activity = kernel("conv", begin, begin + 1, told);
     activity.device = device, activity.inGraph = true;
@@ -192,7 +192,7 @@ TEST(DeviceSteps, ofGraphsAreThoseOfTheCallsBeforeThem) {
   for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].step, expected[i]) << i;
 }
 
-TEST(DeviceSteps, anOperationThatIsKnownStays) {
+TEST(GpuTimeline, anOperationThatIsKnownStays) {
   const std::vector<DeviceActivity> eager{kernel("conv", 0, 1, -1, 0)};
   std::vector<DeviceActivity> own{kernel("conv", 50, 51, 5, 2)};
   adoptOperations(own, eager);

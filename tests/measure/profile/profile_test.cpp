@@ -26,7 +26,7 @@ std::vector<RecordedSpan> exampleSpans() {
 }
 
 TEST(Profile, partsDoNotOverlapAndAddUpToTheStep) {
-  const StepParts parts = takenApart(exampleSpans());
+  const StepParts parts = stepBreakdown(exampleSpans());
   EXPECT_EQ(parts.begin, millis(100));
   EXPECT_EQ(parts.arrival, millis(170));
   EXPECT_EQ(parts.wall, millis(100));
@@ -92,7 +92,7 @@ std::vector<RecordedSpan> launchedSpans() {
 }
 
 TEST(Profile, whatTheHostDoesWithinALaunchIsHidden) {
-  const StepParts parts = takenApart(launchedSpans());
+  const StepParts parts = stepBreakdown(launchedSpans());
   EXPECT_EQ(parts.launch, millis(54));
   EXPECT_EQ(parts.hiddenExchange, millis(4));
   EXPECT_EQ(parts.hiddenUpdate, millis(2));
@@ -103,12 +103,12 @@ TEST(Profile, whatTheHostDoesWithinALaunchIsHidden) {
 
 TEST(Profile, nobodyArrivesAtAnExchangeThatIsLaunched) {
   const auto spans = launchedSpans();
-  EXPECT_FALSE(takenApart(std::span(spans).first(6)).arrival) << "weights were fetched before";
+  EXPECT_FALSE(stepBreakdown(std::span(spans).first(6)).arrival) << "weights were fetched before";
 }
 
 TEST(Profile, withoutExchangeNobodyArrives) {
   const auto spans = exampleSpans();
-  EXPECT_FALSE(takenApart(std::span(spans).first(1)).arrival);
+  EXPECT_FALSE(stepBreakdown(std::span(spans).first(1)).arrival);
 }
 
 /// Replica r takes `forward[r]` ms; who is early waits. Odd steps are 0.5 ms longer.

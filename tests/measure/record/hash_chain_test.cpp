@@ -14,7 +14,7 @@ const std::string object = R"({"config":{},"window_ns":5})";
 
 TEST(Seal, IsTheLastMemberOfALineOfJson) {
   const std::string line = sealed(object, noSeal);
-  EXPECT_EQ(line.size(), object.size() - 1 + sealSize);
+  EXPECT_EQ(line.size(), object.size() - 1 + sealBytes);
   const auto read = nlohmann::json::parse(line);
   EXPECT_EQ(read.at("window_ns"), 5);
   EXPECT_EQ(read.at("seal").at("previous"), noSeal);

@@ -68,7 +68,7 @@ TEST(Guards, EachCheatIsFoundByItsGuard) {
 TEST(Guards, EachHasACheat) {
   std::set<std::string_view> tried;
   for (const Cheat& cheat : cheats) tried.insert(cheat.guard);
-  for (const Guard& guard : guards()) EXPECT_TRUE(tried.contains(guard.name)) << guard.name;
+  for (const ConsistencyCheck& guard : consistencyChecks()) EXPECT_TRUE(tried.contains(guard.name)) << guard.name;
 }
 
 TEST(Guards, WhatIsNoCheatIsNotDoubted) {

@@ -17,7 +17,7 @@ int64_t stepsUntilSteady(const std::function<double(int64_t)>& stepAt, int64_t l
   std::vector<double> steps;
   while (static_cast<int64_t>(steps.size()) < limit) {
     steps.push_back(stepAt(static_cast<int64_t>(steps.size())));
-    if (isSteady(steps, SteadyRule())) return static_cast<int64_t>(steps.size());
+    if (isSteady(steps, WarmupRule())) return static_cast<int64_t>(steps.size());
   }
   return never;
 }
@@ -75,8 +75,8 @@ TEST(SteadyState, NoiseOfSevenPercentIsSteadySoon) {
 
 TEST(SteadyState, TooFewStepsAreNeverSteady) {
   const std::vector<double> five(5, 1.0);
-  EXPECT_FALSE(isSteady(five, SteadyRule()));
-  EXPECT_FALSE(isSteady({}, SteadyRule()));
+  EXPECT_FALSE(isSteady(five, WarmupRule()));
+  EXPECT_FALSE(isSteady({}, WarmupRule()));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace tandem {
 namespace {
 
 std::vector<ResultTable> tablesOfCsv(const std::string& text) {
-  return tablesOf(figuresFrom(parseCsv(text, "given.csv"), "given.csv"), "given.csv");
+  return tablesOf(dataPointsFrom(parseCsv(text, "given.csv"), "given.csv"), "given.csv");
 }
 
 const ResultTable& titled(const std::vector<ResultTable>& tables, const std::string& title) {
@@ -38,7 +38,7 @@ std::vector<RunRecord> sweep() {
 }
 
 TEST(FigureTables, OfOwnRecordsAreTheTablesOfTheSheet) {
-  const auto tables = tablesOf(figuresFrom(sweep()), "results");
+  const auto tables = tablesOf(dataPointsFrom(sweep()), "results");
   EXPECT_EQ(linesOf(titled(tables, "images/s by replicas")),
             (Lines{"replicated 160 320", "parameter_server 160 256", "median 160 288"}));
   EXPECT_EQ(linesOf(titled(tables, "speed-up by replicas")),
@@ -54,7 +54,7 @@ TEST(FigureTables, FailedRunsAreLeftOutAndCaveatsStandBesideTheirNumber) {
   records[1].warmup.steady = false;
   records[3] = failedRecord(2, ExitCode::numeric, "loss is NaN");
   records[3].config.strategy = "parameter_server";
-  const auto tables = tablesOf(figuresFrom(records), "results");
+  const auto tables = tablesOf(dataPointsFrom(records), "results");
   const ResultTable& rates = titled(tables, "images/s by replicas");
   EXPECT_EQ(linesOf(rates).front(), "replicated 160 320*");
   EXPECT_EQ(linesOf(rates)[1], "parameter_server 160 ");
@@ -63,7 +63,7 @@ TEST(FigureTables, FailedRunsAreLeftOutAndCaveatsStandBesideTheirNumber) {
 
 TEST(FigureTables, RepeatedRunsAreTheirMeanAndSaySo) {
   const std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(1, "replicated", 80)};
-  const auto tables = tablesOf(figuresFrom(records), "results");
+  const auto tables = tablesOf(dataPointsFrom(records), "results");
   EXPECT_EQ(linesOf(tables.front()), (Lines{"1 180"}));
   ASSERT_EQ(tables.front().notes.size(), 1u);
   EXPECT_NE(tables.front().notes.front().find("2 figures in 1 cells"), std::string::npos);

@@ -23,7 +23,7 @@ RunRecord onGpus(int64_t gpus, const std::string& name) {
   return record;
 }
 
-std::string linesOf(const RunRecord& record) { return join(standingLines(record), "\n"); }
+std::string linesOf(const RunRecord& record) { return join(howItComparesLines(record), "\n"); }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -123,7 +123,7 @@ TEST(Standing, OtherWorkAnUnknownDeviceAndAnUnfinishedRunHaveNoFigure) {
   record = onGpus(1, "Tesla P100-SXM2-16GB");
   record.outcome = {OutcomeKind::failed, ExitCode::peer, "gone"};
   EXPECT_EQ(linesOf(record), "");
-  EXPECT_TRUE(standingTables(std::array{record}).empty());
+  EXPECT_TRUE(howItComparesTables(std::array{record}).empty());
 }
 
 TEST(Standing, AnUnknownDeviceHasItsCeilingsAlone) {
@@ -137,11 +137,11 @@ TEST(Standing, AnUnknownDeviceHasItsCeilingsAlone) {
   EXPECT_EQ(linesOf(record),
             "160.00 images/s = 64.0 % of 250.00 images/s, the ceiling of FLOPs (500.0 GFLOP/s), and 80.0 % of 200.00 "
             "images/s, the ceiling of bytes (50.0 GB/s)");
-  const auto tables = standingTables(std::array{record});
+  const auto tables = howItComparesTables(std::array{record});
   ASSERT_EQ(tables.size(), 1u);
   EXPECT_EQ(join(tables[0].rows.at(0).cells, " "), "1 160.00 320.0 250.00 64.0 40.0 200.00 80.0 bytes");
   record.flopsPeak = 0;
-  EXPECT_EQ(standingTables(std::array{record})[0].rows.at(0).cells.back(), "") << "which is nearer is not known";
+  EXPECT_EQ(howItComparesTables(std::array{record})[0].rows.at(0).cells.back(), "") << "which is nearer is not known";
 }
 
 }  // namespace

@@ -46,10 +46,10 @@ void addCells(Cells& cells, const std::string& name, const ResultTable& table) {
   }
 }
 
-Cells computedCells(const FiguresOf& figuresOf) {
+Cells computedCells(const DataPointsOf& dataPointsOf) {
   Cells cells;
-  const auto tables = recomputedSeedTables(figuresOf);
-  for (size_t i = 0; i < seedTables().size(); ++i) addCells(cells, seedTables()[i].name, tables[i]);
+  const auto tables = recomputedPublishedTables(dataPointsOf);
+  for (size_t i = 0; i < publishedTables().size(); ++i) addCells(cells, publishedTables()[i].name, tables[i]);
   return cells;
 }
 
@@ -69,9 +69,9 @@ bool same(const std::string& printed, const std::string& computed) {
 }
 
 std::vector<std::string> notesOf(const std::string& name) {
-  const auto tables = recomputedSeedTables(published);
-  for (size_t i = 0; i < seedTables().size(); ++i) {
-    if (seedTables()[i].name == name) return tables[i].notes;
+  const auto tables = recomputedPublishedTables(published);
+  for (size_t i = 0; i < publishedTables().size(); ++i) {
+    if (publishedTables()[i].name == name) return tables[i].notes;
   }
   return {};
 }
@@ -100,7 +100,7 @@ TEST(SeedTables, EveryPrintedCellIsRecomputedFromTheRawFigures) {
 
 TEST(SeedTables, AChangedFigureChangesEveryCellMadeOfIt) {
   const auto changed = [](std::string_view name) {
-    Figures figures = published(name);
+    DataPoints figures = published(name);
     if (name == "tf_benchmarks") figures.rows.front().at("images_per_s") = "284";  // one P100, instead of 142
     return figures;
   };

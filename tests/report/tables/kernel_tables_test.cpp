@@ -11,7 +11,7 @@ namespace {
 
 /// 4 steps of 10 ms on each of two devices, of which the second is idle for longer.
 DeviceProfile example() {
-  DeviceSteps steps{.device = 0, .steps = 4, .wall = millis(40), .busy = millis(39.6)};
+  GpuTimeline steps{.device = 0, .steps = 4, .wall = millis(40), .busy = millis(39.6)};
   steps.kernels = {
       {"conv", {"conv backward", "conv forward"}, 8, millis(20), millis(16), 3.2e12, 8e9},
       {"copy from host to device", {}, 4, millis(2), millis(2), 0, 40e6},
@@ -20,7 +20,7 @@ DeviceProfile example() {
   steps.operations = {{"conv forward", {"conv forward"}, 8, millis(16), millis(16), 3.2e12, 8e9},
                       {"", {}, 6, millis(7), millis(2), 0, 40e6}};
   steps.gaps = {{"conv", "update", 8, millis(0.4), millis(0.1)}};
-  DeviceSteps other = steps;
+  GpuTimeline other = steps;
   other.device = 3, other.busy = millis(30);
   return {.flopsPeak = 1e15, .bytesPeak = 2e12, .devices = {steps, other}};
 }

@@ -107,7 +107,7 @@ function(tandem_isa_sources target)
     set(objects ${target}_${vectors})
     add_library(${objects} OBJECT ${ARGN})
     target_include_directories(${objects} PRIVATE "${CMAKE_SOURCE_DIR}/src")
-    target_compile_definitions(${objects} PRIVATE TANDEM_VECTORS=${vectors})
+    target_compile_definitions(${objects} PRIVATE TANDEM_ISA=${vectors})
     target_compile_options(${objects} PRIVATE -Wno-psabi)   # all is inlined: no vector is passed
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
   endforeach()

@@ -78,7 +78,7 @@ std::vector<ShardPlacement> placeShards(const FlatBuffers& buffers, const Variab
 }
 
 Slice ownedRange(Slice whole, int owners, int index) {
-  const PartRange range = partRange(whole.count(), /*elementBytes=*/2, owners, index);
+  const ChunkRange range = chunkRange(whole.count(), /*elementBytes=*/2, owners, index);
   return {whole.segment, whole.begin + range.begin, whole.begin + range.begin + range.count};
 }
 

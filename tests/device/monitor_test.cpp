@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "trace/span.h"
+
 namespace tandem {
 namespace {
 
@@ -135,6 +137,18 @@ TEST_P(MonitorWaits, AbortFreesWhoPollsAndEndsOnceWhatWasHandedToIt) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, MonitorWaits, testing::Bool(),
                          [](const auto& kind) { return kind.param ? "Blocking" : "Spinning"; });
+
+TEST(Monitor, aWaitThatAnAbortEndsIsASpanThatEnds) {
+  SpanRecorder recorder(8);
+  Monitor monitor(true);
+  monitor.abort("enough");
+  const SpanRecording recorded(&recorder);
+  EXPECT_THROW(monitor.waitUntil([] { return false; }), PeerError);
+  { const Span after(SpanKind::update); }
+  ASSERT_EQ(recorder.spans().size(), 2U);
+  EXPECT_EQ(recorder.spans()[0].kind, SpanKind::wait);
+  EXPECT_EQ(recorder.spans()[1].depth, 0);
+}
 
 }  // namespace
 }  // namespace tandem

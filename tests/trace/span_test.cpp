@@ -4,8 +4,6 @@
 
 #include <thread>
 
-#include "device/monitor.h"
-
 namespace tandem {
 namespace {
 
@@ -54,18 +52,6 @@ TEST(Span, withoutRoomIsCounted) {
   ASSERT_EQ(recorder.spans().size(), 1U);
   EXPECT_EQ(recorder.spans().front().kind, SpanKind::forward);
   EXPECT_EQ(recorder.lost(), 0U);
-}
-
-TEST(Span, aWaitEndsWithAnAbortToo) {
-  SpanRecorder recorder(8);
-  Monitor monitor(true);
-  monitor.abort("enough");
-  const SpanRecording recorded(&recorder);
-  EXPECT_THROW(monitor.waitUntil([] { return false; }), PeerError);
-  { const Span after(SpanKind::update); }
-  ASSERT_EQ(recorder.spans().size(), 2U);
-  EXPECT_EQ(recorder.spans()[0].kind, SpanKind::wait);
-  EXPECT_EQ(recorder.spans()[1].depth, 0);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "observe/profiler.h"
 #include "run/measured_run.h"
 #include "run/plan/replica_set_options.h"
+#include "run/plan/select_kernels.h"
 
 namespace tandem::attribution {
 

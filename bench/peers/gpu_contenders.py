@@ -93,12 +93,12 @@ def contenders(run, program, python, modes_of_pytorch, records):
 
 
 def profiles(program, records):
-    """Tandem in runs that are taken apart, the step a CUDA graph: --graph=on refuses what cannot be one."""
+    """Tandem in runs that are taken apart, the step a CUDA graph: --cuda-graph=on refuses what cannot be one."""
     found = []
     for run in (run_of(case, "bf16") for case in PROFILED):
         plain = tandem(run, program, records, run["precision"])
         found.append(dataclasses.replace(plain, name=name_of(run), read=read_profile,
-                                         command=[*plain.command, "--graph=on", "--profile"]))
+                                         command=[*plain.command, "--cuda-graph=on", "--profile"]))
     return found
 
 

@@ -38,14 +38,14 @@ std::vector<std::string> deviceSets(const std::vector<int>& gpus) {
   return sets;
 }
 
-bool isOnCpu(const Sweep& sweep, const BenchPlaces& places) {
+bool usesCpu(const Sweep& sweep, const BenchPlaces& places) {
   const auto isGiven = [&](const char* option) { return given(sweep, option); };
   return places.gpus.empty() || std::ranges::any_of(optionsOfCores, isGiven);
 }
 
 /// After backward only where several replicas exchange buckets.
 bool overlapsOrHasBuckets(const Config& config) {
-  return config.overlap == Config().overlap || (config.strategy == "replicated" && replicaCount(config) > 1);
+  return config.overlap == Config().overlap || (setupOf(config).strategy->usesAllReduce && replicaCount(config) > 1);
 }
 
 /// Of a bench without options.
@@ -55,7 +55,7 @@ Sweep defaultSweep(const Sweep& sweep, const BenchPlaces& places) {
     defaults.axes.push_back({findOption(option), std::move(values)});
   };
   add("strategy", {"replicated", "parameter_server"});
-  if (isOnCpu(sweep, places)) {
+  if (usesCpu(sweep, places)) {
     add("replicas", powersOfTwo(places.cores));
     return defaults;
   }
@@ -76,15 +76,27 @@ std::string labelOf(const Config& config, const std::vector<Axis>& axes) {
   return parts.empty() ? config.model : join(parts, " ");
 }
 
-BenchPoint resolvePoint(const Config& config, const std::vector<Axis>& axes, int64_t largest) {
-  BenchPoint point{.config = config, .label = labelOf(config, axes), .plan = {}, .search = {}, .refusal = {}};
+/// Where it is not given, cores are divided by the largest number of CPU replicas of any point, so that all points
+/// give a replica as many.
+void divideCores(std::vector<BenchPoint>& points) {
+  int64_t largest = 1;
+  for (const BenchPoint& point : points) {
+    if (isOnCpu(point.config)) largest = std::max(largest, point.config.replicas);
+  }
+  const int64_t cores = std::max<int64_t>(1, std::ssize(readTopology().cores) / largest);
+  for (BenchPoint& point : points) {
+    if (isOnCpu(point.config) && point.config.coresPerReplica == 0) point.config.coresPerReplica = cores;
+  }
+}
+
+void resolve(BenchPoint& point) {
   try {
-    point.plan = resolvePlan(config, largest);
-    point.plan->data.reset();  // each point's process opens its own
+    RunPlan plan = resolvePlan(point.config);
+    checkMemory(plan);
+    point.plan = std::move(plan);
   } catch (const UsageError& refusal) {
     point.refusal = refusal.what();
   }
-  return point;
 }
 
 }  // namespace
@@ -118,21 +130,16 @@ void addDefaultAxes(Sweep& sweep, const BenchPlaces& places) {
     }
   }
   if (!given(sweep, "budget")) sweep.base.budget = std::max(shortestBudget, defaultMeasuringSeconds / points);
-  if (isOnCpu(sweep, places) && !given(sweep, "batch") && !given(sweep, "model")) sweep.base.batch = defaultBatch;
-}
-
-int64_t largestReplicas(const std::vector<Config>& configs) {
-  int64_t largest = 1;
-  for (const auto& config : configs) {
-    if (config.devices == "cpu") largest = std::max(largest, config.replicas);
-  }
-  return largest;
+  if (usesCpu(sweep, places) && !given(sweep, "batch") && !given(sweep, "model")) sweep.base.batch = defaultBatch;
 }
 
 std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Config>& configs) {
-  const int64_t largest = largestReplicas(configs);
   std::vector<BenchPoint> points;
-  for (const auto& config : configs) points.push_back(resolvePoint(config, sweep.axes, largest));
+  for (const auto& config : configs) {
+    points.push_back({.config = config, .label = labelOf(config, sweep.axes), .plan = {}, .search = {}, .refusal = {}});
+  }
+  divideCores(points);
+  for (BenchPoint& point : points) resolve(point);
   const auto possible = [](const BenchPoint& point) { return point.plan.has_value(); };
   if (std::ranges::none_of(points, possible)) throw UsageError(points.front().refusal);
   return points;

@@ -12,7 +12,7 @@ namespace tandem {
 
 /// A point of a sweep: what was asked for, and what it comes to or why it cannot be.
 struct BenchPoint {
-  Config config;
+  Config config;                      ///< as asked for, but with the cores of each replica
   std::string label;                  ///< "replicas=2 strategy=replicated": the values of the axes
   std::optional<RunPlan> plan;        ///< of --batch=max by a guess, until BenchRun has found the batch
   std::optional<BatchSearch> search;  ///< that found config.batch
@@ -37,10 +37,8 @@ BenchPlaces placesOf(int64_t usableCores, const CudaFacts& cuda);
 /// is 5 s. Notes why GPUs are not used.
 void addDefaultAxes(Sweep& sweep, const BenchPlaces& places);
 
-/// The largest number of CPU replicas of any point, by which cores are divided.
-int64_t largestReplicas(const std::vector<Config>& configs);
-
-/// Resolves every point. A point that a rule forbids keeps the rule's text; when no point is possible, throws
+/// Resolves every point. Where --cores-per-replica is not given, cores are divided by the largest number of replicas of
+/// the points. A point that a rule forbids keeps the rule's text; when no point is possible, throws
 /// UsageError with the first one's. DataError (a data set that cannot be read) concerns all and is thrown.
 std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Config>& configs);
 

@@ -11,30 +11,21 @@
 #include "cli/bench_compare.h"
 #include "cli/stop_on_signal.h"
 #include "machine/gpu/gpu_utilization.h"
-#include "machine/process/utc_time.h"
 #include "measure/validity/consistency_checks.h"
 #include "report/analysis/how_it_compares.h"
 #include "report/render/print_tables.h"
 #include "report/tables/profile_tables.h"
 #include "run/child/batch_probe.h"
 #include "run/environment.h"
+#include "run/start_record.h"
 
 namespace tandem {
 namespace {
 
 constexpr const char* ownExecutable = "/proc/self/exe";
 
-std::vector<Config> configsOf(const std::vector<BenchPoint>& points) {
-  std::vector<Config> configs;
-  for (const auto& point : points) configs.push_back(point.config);
-  return configs;
-}
-
-RunRecord unmeasured(const BenchPoint& point, int64_t largestReplicas, Outcome outcome) {
-  RunRecord record;
-  record.time = utcTime();
-  record.config = resolveConfig(point.config, largestReplicas);
-  record.environment = readEnvironment();
+RunRecord unmeasured(const BenchPoint& point, Outcome outcome) {
+  RunRecord record = startRecord(resolveConfig(point.config));
   record.outcome = std::move(outcome);
   return record;
 }
@@ -80,8 +71,7 @@ BenchRun::BenchRun(const Config& shared, std::vector<BenchPoint> points)
       logs_(shared, forPrograms_),
       file_(shared.out),
       runner_(ownExecutable),
-      peaks_(ownExecutable, shared.measurePeaks),
-      largestReplicas_(largestReplicas(configsOf(points_))) {
+      peaks_(ownExecutable, shared.measurePeaks) {
   if (compare_) checkComparable(points_);
 }
 
@@ -95,25 +85,21 @@ Outcome BenchRun::settleBatch(BenchPoint& point, const std::string& title) {
   const auto trying = [&](int64_t batch, const Progress& state) {
     progress_.show(concat(title, ": trying batch ", batch), state);
   };
-  FoundBatch found = findBatch(runner_, point.config, largestReplicas_, trying);
+  FoundBatch found = findBatch(runner_, *point.plan, trying);
   progress_.clear();
   point.search = found.search;
   if (found.outcome.kind != OutcomeKind::ok) return found.outcome;
   people() << title << ": " << textOf(found.search, found.batch) << '\n' << std::flush;
   point.config.batch = found.batch;
-  point.plan = resolvePlan(point.config, largestReplicas_, MemoryRule::tried);
-  point.plan->data.reset();
+  point.plan = resolvePlan(point.config);
   return {};
 }
 
 RunRecord BenchRun::measureBatch(const BenchPoint& point, const std::string& title) {
   people() << title << ": " << planLine(*point.plan) << '\n' << std::flush;
   const PeakRates peaks = peaks_.of(*point.plan);
-  const PointOptions options{.largestReplicas = largestReplicas_,
-                             .deadlineSeconds = deadlineSeconds(point.config),
-                             .memoryRule = point.search ? MemoryRule::tried : MemoryRule::estimate};
-  RunRecord record =
-      runner_.run(point.config, options, {.progress = [&](const Progress& state) { progress_.show(title, state); }});
+  RunRecord record = runner_.run(point.plan->config, {.deadlineSeconds = deadlineSeconds(point.config)},
+                                 {.progress = [&](const Progress& state) { progress_.show(title, state); }});
   progress_.clear();
   record.flopsPeak = peaks.flops;
   record.bytesPeak = peaks.bytes;
@@ -124,11 +110,10 @@ RunRecord BenchRun::measureBatch(const BenchPoint& point, const std::string& tit
 RunRecord BenchRun::measure(BenchPoint& point, const std::string& title) {
   if (!point.plan) {
     people() << title << ": skipped, " << point.refusal << '\n' << std::flush;
-    return unmeasured(point, largestReplicas_, {OutcomeKind::skipped, ExitCode::usage, point.refusal});
+    return unmeasured(point, {OutcomeKind::skipped, ExitCode::usage, point.refusal});
   }
   const Outcome search = settleBatch(point, title);
-  RunRecord record =
-      search.kind == OutcomeKind::ok ? measureBatch(point, title) : unmeasured(point, largestReplicas_, search);
+  RunRecord record = search.kind == OutcomeKind::ok ? measureBatch(point, title) : unmeasured(point, search);
   record.batchSearch = point.search;
   logProblems(record, point.label);
   return record;

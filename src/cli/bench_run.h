@@ -50,7 +50,6 @@ class BenchRun {
   PointRunner runner_;
   MachinePeaks peaks_;
   ProgressLine progress_;
-  int64_t largestReplicas_;
   std::vector<RunRecord> records_;
 };
 

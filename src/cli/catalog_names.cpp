@@ -32,7 +32,7 @@ CatalogNames catalogNames() {
            {Choices::convolutions, namesOf(convolutionAlgorithms())},
            {Choices::imagePaddings, namesOf(imagePaddings())},
            {Choices::losses, namesOf(losses())},
-           {Choices::graphs, {"auto", "on", "off"}},
+           {Choices::cudaGraphs, {"auto", "on", "off"}},
            {Choices::overlaps, {"on", "off"}},
            {Choices::scalings, {"weak", "strong"}},
            {Choices::augments, namesOf(augments())},

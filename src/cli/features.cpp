@@ -78,7 +78,7 @@ int featuresCommand(Arguments arguments) {
   Config& config = request.plan.config;
   config.resetHead = true;  // nothing reads it
   installCpuAllocator();
-  const Graph graph = graphOf(config);
+  const Graph& graph = *request.plan.graph;
   const InferenceResult result = infer(request, featureGraph(graph), readPretrained(config, graph));
   format.write(config.out, result);
   if (config.json) {

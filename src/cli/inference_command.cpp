@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/catalog_names.h"
 #include "config/command_line.h"
+#include "config/modes.h"
 #include "data/dataset/image_files.h"
 #include "device/allocator/cpu_allocator.h"
 
@@ -16,8 +17,8 @@ namespace {
 
 /// Kernels are not measured for a few images: "auto" is the first row here.
 Config withKernels(Config config) {
-  if (config.layout == "auto") config.layout = std::string(layouts().front().name);
-  if (config.convolution == "auto" && config.executor == "planned") config.convolution = "direct";
+  if (config.layout == Config::automatic) config.layout = layouts().front().name;
+  if (config.convolution == Config::automatic) config.convolution = convolutionAlgorithms().front().name;
   config.forwardOnly = true;
   return config;
 }
@@ -66,10 +67,11 @@ InferenceRequest inferenceRequest(std::string_view command, Arguments arguments)
   for (const auto& note : sweep.notes) logInfo(concat("note: ", note));
   const Config config = withKernels(sweep.base);
   InferenceRequest request;
-  request.plan = resolvePlan(config, config.replicas);
+  request.plan = resolvePlan(config);
+  checkMemory(request.plan);
   request.paths = sweep.operands;
   request.given = sweep.given;
-  request.images = request.plan.data ? request.plan.data : filesOf(request.plan, sweep.operands);
+  request.images = config.data.empty() ? filesOf(request.plan, sweep.operands) : openDataset(config.data);
   return request;
 }
 
@@ -80,7 +82,7 @@ InferenceResult infer(const InferenceRequest& request, const Graph& graph, std::
                               .graph = &graph,
                               .pretrained = std::move(weights),
                               .images = request.images.get(),
-                              .skipBad = request.plan.config.badImage == "skip"});
+                              .skipBad = find(badImages(), request.plan.config.badImage, "--bad-image").leftOut});
   for (const BadImage& bad : result.bad) logWarning(concat("left out: ", bad.reason));
   if (result.images.empty()) {
     throw DataError(

@@ -1,7 +1,6 @@
 #include <iomanip>
 #include <iostream>
 
-#include "base/catalog.h"
 #include "base/text.h"
 #include "cli/bench_points.h"
 #include "cli/catalog_names.h"
@@ -16,10 +15,9 @@ namespace {
 
 constexpr std::string_view usage =
     "Usage: tandem plan show [--OPTION=VALUE ...]\n\n"
-    "Prints the calls that the planned executor makes in each step, in the order of forward: what was fused, what "
-    "each\n"
-    "reads and writes, in which memory order, and what stays in memory until backward or is computed again for it\n"
-    "(--recompute). Takes the options of bench.\n\n"
+    "Prints the calls that the planned executor makes in each step, in the order of forward: what was fused,\n"
+    "what each reads and writes, in which memory order, and what stays in memory until backward or is computed\n"
+    "again for it (--recompute). Takes the options of bench.\n\n"
     "  tandem plan show --model=resnet50 --batch=32 --precision=bf16\n";
 
 std::string keptText(const OpDescription& call) {
@@ -50,18 +48,19 @@ std::string recomputeText(const RunPlan& plan, const PlanDescription& descriptio
 
 void show(const RunPlan& plan) {
   const Config& config = plan.config;
-  if (config.executor != "planned") {
+  if (!plan.setup.executor->planned) {
     throw UsageError(concat("--executor=", config.executor, ": only --executor=planned has a plan"));
   }
-  const Graph graph = graphOf(config);
+  const Graph& graph = *plan.graph;
   const KernelSelection kernels = selectKernels(plan, graph);
   const int64_t images = plan.replicaBatch / config.accumulate;
-  const ExecutorOptions options =
-      executorOptions(kernels, precisionOf(config), find(recomputes(), config.recompute, "--recompute"),
-                      plan.cudaDevices.empty() ? at::kCPU : at::kCUDA);
+  const ExecutorOptions options{.compute = plan.setup.precision->compute,
+                                .kernels = kernels,
+                                .device = plan.setup.device,
+                                .recompute = *plan.setup.recompute};
   const PlanDescription description = describePlan(graph, options, images);
   std::cout << config.model << ", " << config.precision << ", " << images << " images at a time, "
-            << kernels.layout->name << ": " << description.calls.size() << " calls of " << graph.nodes().size() - 1
+            << kernels.layout.name << ": " << description.calls.size() << " calls of " << graph.nodes().size() - 1
             << " nodes\n";
   if (plan.search) std::cout << guessText(plan) << '\n';
   std::vector<std::vector<std::string>> rows{{"call", "operation", "reads", "output", "memory", "algorithm",

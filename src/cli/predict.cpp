@@ -109,7 +109,7 @@ int predictCommand(Arguments arguments) {
   Config& config = request.plan.config;
   const std::vector<std::string> names = classNames(config);
   installCpuAllocator();
-  const Graph graph = graphOf(config);
+  const Graph& graph = *request.plan.graph;
   if (config.scores == Config().scores) config.scores = scoresOfHead(graph);
   const InferenceResult result = infer(request, graph, readPretrained(config, graph));
   const at::Tensor shownAs = find(scores(), config.scores, "--scores").of(result.outputs);

@@ -22,9 +22,11 @@ double received(double bytes, int n) { return 2.0 * (n - 1) / n * bytes; }
 double messagesOfParts(int n) { return 2.0 * (n - 1); }
 double messagesOfTensors(int n) { return 2.0 * (n - 1) / n; }
 
+// The first that runs on a device is what "auto" means there.
 constexpr AllReduceEntry table[] = {
     {"owner", "each replica sums its part from all replicas' memory and updates its weights, which replicas share",
      true, false, false, true, received, messagesOfParts, threads<advanceDirect>},
+    {"nccl", "NVIDIA's NCCL, one GPU per replica", false, true, true, false, received, messagesOfParts, makeNcclGroups},
     {"shared", "each replica sums its part of the tensor from all replicas' memory, then copies the other parts", true,
      true, false, false, received, messagesOfParts, threads<advanceDirect>},
     {"copy",
@@ -34,7 +36,6 @@ constexpr AllReduceEntry table[] = {
      threads<advanceRing>},
     {"tree", "summed up a binomial tree to replica 0, copied down again", true, true, false, false, received,
      messagesOfTensors, threads<advanceTree>},
-    {"nccl", "NVIDIA's NCCL, one GPU per replica", false, true, true, false, received, messagesOfParts, makeNcclGroups},
 };
 
 }  // namespace

@@ -62,7 +62,8 @@ struct AllReduceEntry {
   std::vector<std::unique_ptr<Group>> (*make)(const GroupOptions&);
 };
 
-/// owner, shared, copy, ring, tree, nccl (known in every build; only one with CUDA can make it).
+/// owner, nccl (known in every build; only one with CUDA can make it), shared, copy, ring, tree. The first that runs on
+/// a kind of device is the usual one there.
 std::span<const AllReduceEntry> allReduces();
 
 }  // namespace tandem

@@ -56,6 +56,8 @@ constexpr Alias table[] = {
     {"layout", "NCHW", "layout", "nchw", "", ""},
     {"layout", "NHWC", "layout", "nhwc", "", ""},
 
+    {"graph", "", "cuda-graph", "", "", ""},
+
     {"winograd-nonfused", "true", "convolution", "auto", "", ""},
     {"winograd-nonfused", "false", "convolution", "direct", "", ""},
     {"optimizer", "momentum", "optimizer", "sgd", "", momentumNote},

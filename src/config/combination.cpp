@@ -24,37 +24,6 @@ Breach headAgreesWithClasses(const Config& config) {
                 " classes, the other ", config.classes, "; leave --classes away");
 }
 
-Breach parameterDeviceNeedsServer(const Config& config) {
-  const bool changed = config.parameterDevice != Config().parameterDevice;
-  if (!changed || config.strategy == "parameter_server") return std::nullopt;
-  return concat("--parameter-device=", config.parameterDevice, " does nothing with --strategy=", config.strategy,
-                "; only --strategy=parameter_server uses it");
-}
-
-Breach allReduceNeedsReplicated(const Config& config) {
-  const bool changed = config.allReduce != Config().allReduce;
-  if (!changed || config.strategy == "replicated") return std::nullopt;
-  return concat("--all-reduce=", config.allReduce, " does nothing with --strategy=", config.strategy,
-                "; only --strategy=replicated uses it");
-}
-
-Breach overlapIsOfAnExchange(const Config& config) {
-  if (config.overlap == Config().overlap) return std::nullopt;
-  if (config.forwardOnly) {
-    return concat("--overlap=", config.overlap, " with --forward-only: without backward nothing is exchanged; leave ",
-                  "one of them out");
-  }
-  if (config.strategy != "independent") return std::nullopt;
-  return concat("--overlap=", config.overlap, " does nothing with --strategy=independent, which exchanges nothing; ",
-                "leave one of them out");
-}
-
-Breach ncclNeedsGpus(const Config& config) {
-  if (config.allReduce != "nccl" || !devicesOf(config).cpu) return std::nullopt;
-  return "--all-reduce=nccl moves GPU memory only and --devices is cpu; use owner, shared, copy, ring or tree, "
-         "or --devices=cuda:0+1";
-}
-
 Breach replicasMatchGpus(const Config& config) {
   const auto gpus = static_cast<int64_t>(devicesOf(config).cuda.size());
   if (gpus == 0 || replicaCount(config) == gpus) return std::nullopt;
@@ -62,79 +31,9 @@ Breach replicasMatchGpus(const Config& config) {
                 gpus, " replicas are meant; leave --replicas out or name as many GPUs");
 }
 
-Breach parameterDeviceIsAReplica(const Config& config) {
-  const auto name = parseDeviceName(config.parameterDevice);
-  if (!name || config.strategy != "parameter_server") return std::nullopt;
-  const DeviceSet set = devicesOf(config);
-  const bool isCpuReplica = set.cpu && name->cpu && name->index < config.replicas;
-  const bool isGpuReplica = !name->cpu && std::ranges::find(set.cuda, name->index) != set.cuda.end();
-  if (isCpuReplica || isGpuReplica) return std::nullopt;
-  return concat("--parameter-device=", config.parameterDevice, " is no device of this run (--devices=", config.devices,
-                " --replicas=", replicaCount(config), "); devices count from 0");
-}
-
-Breach deviceInputHasNoData(const Config& config) {
-  if (config.input != "device" || config.data.empty()) return std::nullopt;
-  return concat("--input=device makes one synthetic batch and cannot read --data=", config.data,
-                "; use --input=queue, or leave --data out");
-}
-
-Breach coefficientsFitTheOptimizer(const Config& config) {
-  constexpr std::pair<double Config::*, std::string_view> adams[] = {{&Config::adamBeta1, "--adam-beta1"},
-                                                                     {&Config::adamBeta2, "--adam-beta2"},
-                                                                     {&Config::adamEpsilon, "--adam-epsilon"}};
-  const bool sgd = config.optimizer == "sgd", adam = config.optimizer.starts_with("adam");
-  const auto refuse = [&](std::string_view option, std::string_view users) {
-    return concat(option, " does nothing with --optimizer=", config.optimizer, "; only ", users, " use it");
-  };
-  if (!sgd && config.nesterov) return refuse("--nesterov", "--optimizer=sgd");
-  if (!sgd && config.momentum != Config().momentum) return refuse("--momentum", "--optimizer=sgd");
-  for (const auto& [field, option] : adams) {
-    if (!adam && config.*field != Config().*field) return refuse(option, "--optimizer=adam and adamw");
-  }
-  return std::nullopt;
-}
-
 Breach nesterovNeedsMomentum(const Config& config) {
   if (!config.nesterov || config.momentum > 0) return std::nullopt;
   return "--nesterov needs --momentum above 0, as --momentum=0.9";
-}
-
-Breach gatheredLossTrains(const Config& config) {
-  if (!config.forwardOnly || config.lossAt != "gathered") return std::nullopt;
-  return "--loss-at=gathered with --forward-only: without backward no gradient flows back; leave one of them out";
-}
-
-Breach partsNeedTheirOwnLoss(const Config& config) {
-  if (config.accumulate == 1 || config.lossAt != "gathered") return std::nullopt;
-  return concat("--accumulate=", config.accumulate, " with --loss-at=gathered: a batch in parts has its loss on the ",
-                "replica; use --loss-at=replica");
-}
-
-Breach searchedBatchIsPerReplica(const Config& config) {
-  if (config.batch != Config::mostThatFits || config.scaling != "strong") return std::nullopt;
-  return "--batch=max with --scaling=strong: strong scaling keeps one global batch for all numbers of replicas, a "
-         "search "
-         "finds another for each; use --scaling=weak, or give a number";
-}
-
-Breach scheduleNeedsSteps(const Config& config) {
-  if (config.steps > 0 || config.schedule.find("cosine") == std::string::npos) return std::nullopt;
-  return concat("--schedule=", config.schedule, " needs --steps: it ends at the last step, as --steps=1000");
-}
-
-Breach recomputationNeedsAPlan(const Config& config) {
-  if (config.recompute == Config().recompute || config.executor == "planned") return std::nullopt;
-  return concat("--recompute=", config.recompute, " with --executor=", config.executor,
-                ": only --executor=planned computes activations again; leave one of them out");
-}
-
-Breach paddingNeedsAPlan(const Config& config) {
-  if (config.padImages == Config().padImages || config.padImages == "none" || config.executor == "planned") {
-    return std::nullopt;
-  }
-  return concat("--pad-images=", config.padImages, " with --executor=", config.executor,
-                ": only --executor=planned pads images; leave one of them out");
 }
 
 Breach recomputationNeedsBackward(const Config& config) {
@@ -173,12 +72,8 @@ Breach traceIsOfOneProfile(const Config& config) {
 }
 
 constexpr Breach (*rulesInOrder[])(const Config&) = {
-    headAgreesWithClasses,   parameterDeviceNeedsServer, allReduceNeedsReplicated,  ncclNeedsGpus,
-    replicasMatchGpus,       parameterDeviceIsAReplica,  deviceInputHasNoData,      coefficientsFitTheOptimizer,
-    nesterovNeedsMomentum,   gatheredLossTrains,         partsNeedTheirOwnLoss,     scheduleNeedsSteps,
-    recomputationNeedsAPlan, recomputationNeedsBackward, stepsInFlightNeedGpus,     weightsOptionsNeedWeights,
-    savedWeightsAreTrained,  traceIsOfOneProfile,        searchedBatchIsPerReplica, paddingNeedsAPlan,
-    overlapIsOfAnExchange,
+    headAgreesWithClasses, replicasMatchGpus,         nesterovNeedsMomentum,  recomputationNeedsBackward,
+    stepsInFlightNeedGpus, weightsOptionsNeedWeights, savedWeightsAreTrained, traceIsOfOneProfile,
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "config/config_json.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
@@ -34,6 +35,14 @@ void read(Value& field, const std::string& name, const json& value) {
   field = value.get<Value>();
 }
 
+/// The name of the option that had this one in an earlier version.
+std::string_view currentName(const std::string& name) {
+  const auto renamed = std::ranges::find_if(aliases(), [&](const Alias& alias) {
+    return alias.name == name && alias.value.empty() && !alias.option.empty();
+  });
+  return renamed == aliases().end() ? std::string_view(name) : renamed->option;
+}
+
 }  // namespace
 
 json toJson(const Config& config) {
@@ -51,7 +60,7 @@ Config configFromJson(const json& object) {
   if (!object.is_object()) throw DataError(concat("configuration: must be an object and is ", object.type_name()));
   Config config;
   for (const auto& [name, value] : object.items()) {
-    const Option* option = findOption(name);
+    const Option* option = findOption(currentName(name));
     if (option == nullptr) {
       throw DataError(concat("configuration: unknown member '", name, "'; members are the options of this version"));
     }

@@ -10,6 +10,7 @@ namespace tandem {
 namespace {
 
 constexpr int largestIndex = 4095;
+constexpr std::string_view cpu = "cpu", cuda = "cuda";
 
 std::optional<int> parseIndex(std::string_view text) {
   int index = -1;
@@ -22,8 +23,8 @@ std::optional<int> parseIndex(std::string_view text) {
 }  // namespace
 
 std::optional<DeviceSet> parseDeviceSet(std::string_view text) {
-  constexpr std::string_view prefix = "cuda:";
-  if (text == "cpu") return DeviceSet{};
+  const std::string prefix = concat(cuda, ':');
+  if (text == cpu) return DeviceSet{};
   if (!text.starts_with(prefix)) return std::nullopt;
   DeviceSet set{false, {}};
   for (const std::string& part : split(text.substr(prefix.size()), "+")) {
@@ -39,9 +40,11 @@ std::optional<DeviceName> parseDeviceName(std::string_view text) {
   if (colon == std::string_view::npos) return std::nullopt;
   const std::string_view kind = text.substr(0, colon);
   const auto index = parseIndex(text.substr(colon + 1));
-  if (!index || (kind != "cpu" && kind != "cuda")) return std::nullopt;
-  return DeviceName{kind == "cpu", *index};
+  if (!index || (kind != cpu && kind != cuda)) return std::nullopt;
+  return DeviceName{kind == cpu, *index};
 }
+
+bool isOnCpu(const Config& config) { return config.devices == cpu; }
 
 int64_t replicaCount(const Config& config) {
   const auto set = parseDeviceSet(config.devices);

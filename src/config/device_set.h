@@ -18,6 +18,9 @@ struct DeviceSet {
 /// Empty when the text is neither form.
 std::optional<DeviceSet> parseDeviceSet(std::string_view text);
 
+/// Whether --devices is cpu.
+bool isOnCpu(const Config& config);
+
 /// The name of one device, "cpu:0" or "cuda:1", as --parameter-device takes it.
 struct DeviceName {
   bool cpu = true;

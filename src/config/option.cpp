@@ -46,10 +46,10 @@ constexpr Option table[] = {
     {"recompute", trained, "", "NAME",
      "activations that are computed again in backward, instead of kept: less memory, more time, the same gradients", onBench,
      &Config::recompute, Choices::recomputes, axis, nullptr},
-    {"graph", trained, "", "NAME",
+    {"cuda-graph", trained, "", "NAME",
      "record the step once and launch it as a CUDA graph, or as several with the exchange on the host between them; auto "
      "does so wherever it can be recorded", onBench,
-     &Config::graph, Choices::graphs, axis, nullptr},
+     &Config::cudaGraph, Choices::cudaGraphs, axis, nullptr},
     {"in-flight", trained, "steps", "N",
      "steps that a GPU may have been given and not have done; then the host waits", onBench, &Config::inFlight,
      Choices::any, axis, within<&Config::inFlight, 1, 1024>},

@@ -24,7 +24,7 @@ enum class Choices {
   strategies,
   executors,
   recomputes,
-  graphs,
+  cudaGraphs,
   overlaps,
   precisions,
   inputs,
@@ -112,7 +112,8 @@ std::string valueText(const Config&, const Option&);
 /// Sets a field from typed text. Throws UsageError naming the option, the value and the rule.
 void setValue(Config&, const Option&, std::string_view text, const CatalogNames&);
 
-/// Rules that join several options (e.g. parameter-device=device with independent). Throws UsageError.
+/// Rules that join the values of several options, as --trace without --profile. Those that depend on what a catalog's
+/// row can do are in run/plan/rules.h. Throws UsageError.
 void checkCombination(const Config&);
 
 }  // namespace tandem

@@ -45,7 +45,7 @@ Breach head(const Config& config) {
 }
 
 Breach warmup(const Config& config) {
-  if (config.warmup == "auto" || isWholeNumberUpTo(config.warmup, largestWarmup)) return std::nullopt;
+  if (config.warmup == Config::automatic || isWholeNumberUpTo(config.warmup, largestWarmup)) return std::nullopt;
   return concat("must be auto or a number of steps from 0 to ", largestWarmup);
 }
 

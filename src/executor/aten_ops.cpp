@@ -197,7 +197,8 @@ struct CallRow {
   std::string_view operation;
   AtenOp call;
   bool outputMayBeOverwritten;
-  bool draws = false;  // from the generator
+  bool draws = false;        // from the generator
+  bool keepsPlaces = false;  // for backward: which pixel of a window was the largest
 };
 
 constexpr std::array<CallRow, 34> calls{{
@@ -216,7 +217,7 @@ constexpr std::array<CallRow, 34> calls{{
     {"add", add, true},
     {"concat", concatenation, true},
     {"multiply", multiply, true},
-    {"max_pool", maxPool, false},
+    {"max_pool", maxPool, false, /*draws=*/false, /*keepsPlaces=*/true},
     {"avg_pool", averagePool, false},
     {"adaptive_avg_pool", adaptiveAveragePool, false},
     {"global_avg_pool", globalAveragePool, false},
@@ -253,5 +254,6 @@ bool outputMayBeOverwritten(std::string_view operation) {
 }
 
 bool drawsNumbers(std::string_view operation) { return row(operation).draws; }
+bool keepsPlaces(std::string_view operation) { return row(operation).keepsPlaces; }
 
 }  // namespace tandem

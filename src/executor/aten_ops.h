@@ -32,4 +32,7 @@ bool outputMayBeOverwritten(std::string_view operation);
 /// True when the call draws from the generator.
 bool drawsNumbers(std::string_view operation);
 
+/// True when the call keeps for backward which pixel of each window it took, 8 bytes per value of its output.
+bool keepsPlaces(std::string_view operation);
+
 }  // namespace tandem

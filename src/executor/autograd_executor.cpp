@@ -88,7 +88,7 @@ void AutogradExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
     steps_[i].node = &node;
     steps_[i].auxiliary = auxiliary[i];
     steps_[i].call = atenOp(node.operation->name);
-    if (node.operation->name == "batch_norm") bindStatistics(steps_[i]);
+    if (node.operation->traits.batchNorm) bindStatistics(steps_[i]);
   }
   bindParameters(buffers);
   planValues();

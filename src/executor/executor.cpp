@@ -12,18 +12,24 @@ namespace tandem {
 namespace {
 
 constexpr std::array<ExecutorEntry, 2> rows{{
-    {"autograd", "each node is an ATen call, backward by libtorch's autograd", makeAutogradExecutor, false},
-    {"planned", "fused operations, forward and backward called in a fixed order", makePlannedExecutor, true},
+    {"autograd", "each node is an ATen call, backward by libtorch's autograd", makeAutogradExecutor, false, false,
+     false},
+    {"planned", "fused operations, forward and backward called in a fixed order", makePlannedExecutor, true, true,
+     true},
 }};
 
 }  // namespace
 
 std::span<const ExecutorEntry> executors() { return rows; }
 
+bool canChooseKernels(const LayoutEntry& layout, at::Device device, at::ScalarType compute) {
+  return layout.format == at::MemoryFormat::ChannelsLast && device.is_cpu() && convolutionsTake(compute) &&
+         !convolutionLibrary().empty();
+}
+
 bool choosesKernels(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device,
                     at::ScalarType compute) {
-  return executor.choosesKernels && layout.format == at::MemoryFormat::ChannelsLast && device.is_cpu() &&
-         convolutionsTake(compute) && !convolutionLibrary().empty();
+  return executor.choosesKernels && canChooseKernels(layout, device, compute);
 }
 
 bool serves(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device, at::ScalarType compute) {
@@ -33,7 +39,7 @@ bool serves(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device
 namespace {
 
 int64_t blockOf(const Graph& graph, const Parameter& parameter, const ExecutorOptions& options) {
-  if (!options.layout.blocked || options.compute != at::kFloat || parameter.shape.size() != 4) return 0;
+  if (!options.kernels.layout.blocked || options.compute != at::kFloat || parameter.shape.size() != 4) return 0;
   const bool whole = canBlock(parameter.shape[0]) && canBlock(parameter.shape[1]);
   return whole && graph.node(parameter.node).attributes.groups == 1 ? blockChannels() : 0;
 }

@@ -10,25 +10,20 @@
 
 #include "device/batch.h"
 #include "device/flat_buffers.h"
-#include "device/memory_layout.h"
 #include "executor/compile/checkpointing.h"
+#include "executor/select/kernel_selection.h"
 #include "graph/graph.h"
-#include "kernels/cudnn/batch_norm.h"
 #include "kernels/cudnn/conv.h"
 
 namespace tandem {
 
 struct ExecutorOptions {
   at::ScalarType compute = at::kFloat;
-  LayoutEntry layout = layouts().front();
-  std::vector<PassAlgorithms> algorithms = {};  ///< of convolutions, by node of the graph; empty: direct
-  std::vector<PassPlans> engines = {};          ///< the same on a GPU; empty: ATen's
-  std::vector<NormPlans> norms = {};            ///< of batch-norms on a GPU; empty: Tandem's kernels
+  KernelSelection kernels = {};  ///< autograd reads the layout alone
   at::Device device = at::kCPU;
   uint64_t dropoutSeed = 0;  ///< of this replica
   RecomputeEntry recompute = recomputes().front();
-  int64_t zeroChannels = 0;              ///< that images have behind their own (image_padding.h); planned executor only
-  ConvPlansOf plansOf = cudnnConvPlans;  ///< where those of convolutions come from
+  ConvPlansOf plansOf = cudnnConvPlans;  ///< where execution plans of convolutions come from
 };
 
 /// The graph's parameters in the order in which their gradients become ready in backward: the order of FlatBuffers.
@@ -68,13 +63,18 @@ class Executor {
 struct ExecutorEntry {
   std::string_view name, summary;
   std::unique_ptr<Executor> (*make)(const ExecutorOptions&);
-  bool choosesKernels;  ///< on a CPU: activations in blocks of channels, an algorithm for each convolution
+  bool choosesKernels = false;  ///< on a CPU: activations in blocks of channels, an algorithm for each convolution
+  bool planned = false;     ///< its calls are known before the first step: describePlan(), --recompute, --pad-images
+  bool capturable = false;  ///< a step can be captured as a CUDA graph (device/captured_graph.h)
 };
 
 std::span<const ExecutorEntry> executors();
 
-/// Whether convolutions in this layout and type run by kernels that can be chosen (kernels/conv/convolution.h):
+/// Whether convolutions in this layout and type can run by kernels that are chosen (kernels/conv/convolution.h):
 /// channels-last on a CPU, in a build with oneDNN. Else they are ATen's.
+bool canChooseKernels(const LayoutEntry& layout, at::Device device, at::ScalarType compute = at::kFloat);
+
+/// The same, and that the executor does choose.
 bool choosesKernels(const ExecutorEntry& executor, const LayoutEntry& layout, at::Device device,
                     at::ScalarType compute = at::kFloat);
 

@@ -77,8 +77,8 @@ class PlannedExecutor final : public Executor {
 };
 
 void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
-  plan_ = withPaddedImages(fuse(graph), graph, options_.zeroChannels);
-  imageChannels_ = graph.node(graph.input()).shape.channels + options_.zeroChannels;
+  plan_ = withPaddedImages(fuse(graph), graph, options_.kernels.zeroChannels);
+  imageChannels_ = graph.node(graph.input()).shape.channels + options_.kernels.zeroChannels;
   values_ = graph.nodes().size();
   outputNodes_ = graph.outputs();
   const std::vector<bool> auxiliary = auxiliaryOnly(graph);
@@ -90,17 +90,11 @@ void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
     steps_[i].binding.plan = &plan_[i];
     steps_[i].binding.node = &graph.node(plan_[i].node);
     steps_[i].binding.generator = &generator_;
-    steps_[i].binding.format = options_.layout.format;
+    steps_[i].binding.format = options_.kernels.layout.format;
     steps_[i].binding.plansOf = options_.plansOf;
-    if (!options_.algorithms.empty()) {
-      steps_[i].binding.algorithms = options_.algorithms.at(static_cast<size_t>(plan_[i].node));
-    }
-    if (!options_.engines.empty()) {
-      steps_[i].binding.engines = options_.engines.at(static_cast<size_t>(plan_[i].node));
-    }
-    if (!options_.norms.empty()) {
-      steps_[i].binding.norms = options_.norms.at(static_cast<size_t>(plan_[i].node));
-    }
+    steps_[i].binding.algorithms = options_.kernels.algorithmsOf(plan_[i].node);
+    steps_[i].binding.engines = options_.kernels.enginesOf(plan_[i].node);
+    steps_[i].binding.norms = options_.kernels.normsOf(plan_[i].node);
   }
   bindParameters(graph, buffers);
   bindStatistics();
@@ -127,7 +121,7 @@ void PlannedExecutor::bindStatistics() {
   const auto options = at::TensorOptions().dtype(at::kFloat).device(options_.device);
   for (Step& step : steps_) {
     const Node& node = *step.binding.node;
-    if (node.operation->name != "batch_norm") continue;
+    if (!node.operation->traits.batchNorm) continue;
     step.binding.runningMean = at::zeros({node.shape.channels}, options);
     step.binding.runningVar = at::ones({node.shape.channels}, options);
   }
@@ -135,11 +129,11 @@ void PlannedExecutor::bindStatistics() {
 
 void PlannedExecutor::planLayouts(const Graph& graph) {
   blocked_.assign(values_, false);
-  const auto layouts = options_.layout.blocked ? blockedLayouts(graph, plan_) : std::vector<OpLayout>();
+  const auto layouts = options_.kernels.layout.blocked ? blockedLayouts(graph, plan_) : std::vector<OpLayout>();
   for (size_t i = 0; i < steps_.size(); ++i) {
     const PlannedNode& call = plan_[i];
     steps_[i].layout =
-        options_.layout.blocked ? layouts[i] : OpLayout{std::vector<bool>(call.inputs.size(), false), false};
+        options_.kernels.layout.blocked ? layouts[i] : OpLayout{std::vector<bool>(call.inputs.size(), false), false};
     steps_[i].binding.blockedOutput = steps_[i].layout.output;
     blocked_[static_cast<size_t>(call.output)] = steps_[i].layout.output;
   }
@@ -153,7 +147,7 @@ at::Tensor PlannedExecutor::inLayout(const at::Tensor& tensor, bool isBlocked, b
 void PlannedExecutor::planValues(const Graph& graph) {
   const Activations activations = activationsOf(graph, plan_, options_);
   recomputation_ = recomputation(activations, options_.recompute.cuts(activations));
-  const bool sumsServe = hasNormActKernel(options_.device, options_.compute, options_.layout.format);
+  const bool sumsServe = hasNormActKernel(options_.device, options_.compute, options_.kernels.layout.format);
   std::vector<int> uses(values_, 0);
   std::vector<Step*> lastUser(values_, nullptr), maker(values_, nullptr);
   for (Step& step : steps_) {

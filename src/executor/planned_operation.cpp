@@ -282,11 +282,12 @@ struct Row {
   std::string_view operation;
   std::unique_ptr<PlannedOperation> (*make)(const PlannedBinding&);
   KeptForBackward kept;
+  bool gradientInPlace = false;
 };
 
 constexpr std::array rows{
     Row{"conv", makePlannedConvolution, {.input = true}},
-    Row{"linear", make<Linear>, {.input = true}},
+    Row{"linear", make<Linear>, {.input = true}, true},
     Row{"batch_norm", make<BatchNorm>, {.input = true}},
     Row{"relu", make<Activation<reluGradient, true>>, {.output = true}},
     Row{"relu6", make<Activation<relu6Gradient, true>>, {.output = true}},
@@ -312,13 +313,18 @@ std::unique_ptr<PlannedOperation> makePlannedOperation(const PlannedBinding& bin
 
 bool hasPlannedBackward(std::string_view operation) { return rowOf(operation) != nullptr; }
 
+bool writesGradientInPlace(std::string_view operation) {
+  const Row* const row = rowOf(operation);
+  return row != nullptr && row->gradientInPlace;
+}
+
 KeptForBackward keptForBackward(const Graph& graph, const PlannedNode& call, const ExecutorOptions& options) {
   const Node& node = graph.node(call.node);
   const Row* const row = rowOf(node.operation->name);
   if (row == nullptr) return {.input = true};
   // With a residual, and where no kernel does it, the ReLU's mask cannot be recomputed from the input. A batch_norm of
   // vectors may have either form.
-  const bool byKernel = hasNormActKernel(options.device, options.compute, options.layout.format);
+  const bool byKernel = hasNormActKernel(options.device, options.compute, options.kernels.layout.format);
   const bool readsMask = call.hasResidual() || !byKernel || node.shape.height * node.shape.width == 1;
   return {row->kept.input, row->kept.output || (call.relu && readsMask)};
 }

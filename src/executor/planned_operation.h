@@ -65,6 +65,9 @@ std::unique_ptr<PlannedOperation> makePlannedOperation(const PlannedBinding& bin
 /// True for an operation with a backward of its own; the others run by autograd of one ATen call.
 bool hasPlannedBackward(std::string_view operation);
 
+/// True when its backward writes the weight's gradient at once to where the optimizer reads it.
+bool writesGradientInPlace(std::string_view operation);
+
 /// Which values of a call its backward reads.
 struct KeptForBackward {
   bool input = false;  ///< the first one

@@ -145,7 +145,7 @@ int64_t parameterCount(const Graph& graph) {
 int64_t variableCount(const Graph& graph) {
   int64_t count = 1;
   for (const Parameter& parameter : graph.parameters()) {
-    const bool hasStatistics = graph.node(parameter.node).operation->name == "batch_norm";
+    const bool hasStatistics = graph.node(parameter.node).operation->traits.batchNorm;
     count += hasStatistics && parameter.role == ParameterRole::normShift ? 3 * parameter.count() : parameter.count();
   }
   return count;

@@ -8,6 +8,13 @@
 
 namespace tandem {
 
+/// What others must know of an operation to choose its kernels and the memory order of its values.
+struct OperationTraits {
+  bool convolution = false;  ///< its passes have several algorithms to choose from
+  bool batchNorm = false;    ///< normalises by statistics of the batch, and keeps running ones
+  bool channelwise = false;  ///< treats channels apart, or by number: they may lie in blocks
+};
+
 /// A row of the operation catalog: the rules that need no tensor. The executor holds the matching call by name.
 struct Operation {
   std::string_view name;
@@ -27,6 +34,8 @@ struct Operation {
 
   /// Names of the rows of attributes() that it reads, with blanks between.
   std::string_view reads = {};
+
+  OperationTraits traits = {};
 };
 
 /// The catalog. In brackets what each row reads of Attributes; shapes are of one image.

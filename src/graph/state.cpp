@@ -28,7 +28,7 @@ std::vector<StateTensor> stateTensors(const Graph& graph) {
   }
   for (size_t id = 0; id < graph.nodes().size(); ++id) {
     const Node& node = graph.nodes()[id];
-    if (node.operation->name != "batch_norm") continue;
+    if (!node.operation->traits.batchNorm) continue;
     const auto at = static_cast<NodeId>(id);
     all.push_back({node.name + ".running_mean", at, Kind::runningMean, {}, {node.shape.channels}});
     all.push_back({node.name + ".running_var", at, Kind::runningVariance, {}, {node.shape.channels}});

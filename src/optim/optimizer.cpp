@@ -11,9 +11,12 @@ int velocity(const OptimizerOptions& options) { return options.momentum != 0 ? 1
 int twoMoments(const OptimizerOptions&) { return 2; }
 
 constexpr OptimizerEntry table[] = {
-    {"sgd", "stochastic gradient descent, with --momentum and --nesterov", 0, velocity, sgdCoefficients, makeSgd},
-    {"adam", "Adam; weight decay is added to the gradient", adamRate, twoMoments, adamCoefficients, makeAdam},
-    {"adamw", "Adam with weight decay apart from the gradient", adamRate, twoMoments, adamCoefficients, makeAdamW},
+    {"sgd", "stochastic gradient descent, with --momentum and --nesterov", 0, true, false, velocity, sgdCoefficients,
+     makeSgd},
+    {"adam", "Adam; weight decay is added to the gradient", adamRate, false, true, twoMoments, adamCoefficients,
+     makeAdam},
+    {"adamw", "Adam with weight decay apart from the gradient", adamRate, false, true, twoMoments, adamCoefficients,
+     makeAdamW},
 };
 
 }  // namespace

@@ -69,6 +69,8 @@ class Optimizer {
 struct OptimizerEntry {
   std::string_view name, summary;
   double learningRate;                                   ///< where none is given; 0: the model's own
+  bool usesMomentum;                                     ///< reads momentum and nesterov
+  bool usesBetas;                                        ///< reads beta1, beta2 and epsilon
   int (*stateValues)(const OptimizerOptions&);           ///< fp32 values kept for each weight
   std::string (*coefficients)(const OptimizerOptions&);  ///< as people read them: "momentum 0.9"
   std::unique_ptr<Optimizer> (*make)(FlatBuffers&, const OptimizerOptions&);

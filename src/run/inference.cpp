@@ -9,6 +9,7 @@
 #include "base/catalog.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "data/loader/batch_stager.h"
 #include "data/transform/augment.h"
 #include "device/out_of_memory.h"
 #include "run/outcome_of_exception.h"
@@ -21,11 +22,12 @@ namespace {
 /// What all replicas work on.
 class Work {
  public:
-  Work(const InferenceOptions& options, const KernelSelection& kernels)
+  Work(const InferenceOptions& options, const ReplicaSetOptions& replicas)
       : options_(options),
-        kernels_(kernels),
+        kernels_(replicas.kernels),
+        devices_(replicas.devices),
         input_(options.graph->node(options.graph->input()).shape),
-        type_(precisionOf(options.plan->config).compute),
+        type_(options.plan->setup.precision->compute),
         isRead_(static_cast<size_t>(options.images->size()), 1) {
     const int64_t images = options.images->size();
     outputs_ = at::zeros({images, options.graph->node(options.graph->output()).shape.count()}, at::kFloat);
@@ -63,13 +65,15 @@ class Work {
 
  private:
   void runBatch(ReplicaSet::Member& member, int64_t first, int64_t count) {
-    const at::Tensor bytes = at::zeros({count, input_.height, input_.width, 3}, at::kByte);
-    for (int64_t i = 0; i < count; ++i) read(first + i, {bytes[i].data_ptr<uint8_t>(), imageBytes()});
-    const at::Device device = member.buffers().device();
-    Batch batch;
-    batch.images = at::empty({count, 3 + kernels_.zeroChannels, input_.height, input_.width},
-                             at::TensorOptions().device(device).dtype(type_), kernels_.layout->format);
-    normalize(bytes.to(device), options_.images->info().normalization, batch.images);
+    HostBatch host{at::zeros({count, input_.height, input_.width, 3}, at::kByte), labels_.narrow(0, first, count)};
+    for (int64_t i = 0; i < count; ++i) read(first + i, {host.images[i].data_ptr<uint8_t>(), imageBytes()});
+    const SourceOptions there{.maker = nullptr,
+                              .device = &devices_.at(static_cast<size_t>(member.index())),
+                              .type = type_,
+                              .format = kernels_.layout.format,
+                              .zeroChannels = kernels_.zeroChannels,
+                              .hardwareThreads = {}};
+    const Batch batch = staged(host, options_.images->info().normalization, there);
     const at::Tensor outputs = member.executor().forward(batch)[0].to(at::kCPU).to(at::kFloat);
     refuseNonFinite(outputs, first);
     outputs_.narrow(0, first, count).copy_(outputs);  // rows of no other replica
@@ -79,18 +83,16 @@ class Work {
 
   void read(int64_t index, std::span<uint8_t> out) {
     const DatasetInfo& info = options_.images->info();
-    std::vector<uint8_t> image(static_cast<size_t>(info.height * info.width * info.channels));
+    const ImagePlacement centred{(input_.height - info.height) / 2, (input_.width - info.width) / 2};
+    std::vector<uint8_t> bytes;
     try {
-      options_.images->get(index, image, labelOf(index));
+      readPlaced(*options_.images, index, centred, {input_.height, input_.width, 3}, {out, labelOf(index)}, bytes);
     } catch (const DataError& failure) {
       if (!options_.skipBad) throw;
       isRead_[static_cast<size_t>(index)] = 0;
       const std::lock_guard lock(mutex_);
       bad_.push_back({index, failure.what()});
-      return;
     }
-    const ImagePlacement centred{(input_.height - info.height) / 2, (input_.width - info.width) / 2};
-    copyPlaced(image, {info.height, info.width, info.channels}, centred, {input_.height, input_.width, 3}, out);
   }
 
   std::span<uint8_t> labelOf(int64_t index) {
@@ -109,6 +111,7 @@ class Work {
 
   const InferenceOptions& options_;
   const KernelSelection kernels_;
+  const std::vector<Device> devices_;
   const ImageShape input_;
   const at::ScalarType type_;
   at::Tensor outputs_, labels_;  // per image; replicas write different ones
@@ -126,7 +129,7 @@ InferenceResult runInference(const InferenceOptions& options) try {
       replicaSetOptions(*options.plan, *options.graph, selectKernels(*options.plan, *options.graph));
   team.pretrained = options.pretrained;
   team.source = [](int) { return nullptr; };  // members are fed here
-  Work work(options, team.kernels);
+  Work work(options, team);
   ReplicaSet(team).run([&work](ReplicaSet::Member& member) { work.run(member); });
   return work.result();
 } catch (const std::exception& failure) {

@@ -25,7 +25,7 @@ constexpr Nanos reportInterval = std::chrono::milliseconds(100);
 
 /// Empty: until the steps are steady.
 std::optional<int64_t> askedWarmup(const Config& config) {
-  if (config.warmup == "auto") return std::nullopt;
+  if (config.warmup == Config::automatic) return std::nullopt;
   int64_t steps = 0;
   std::from_chars(config.warmup.data(), config.warmup.data() + config.warmup.size(), steps);
   return steps;
@@ -184,7 +184,7 @@ void MeasuredRun::collect(ReplicaSet::Member& member, const std::vector<StepSamp
   for (size_t i = 0; i < losses.size(); ++i) lossSums_[i] += losses[i];
   if (scale) lossScale_ = lossScale_ ? furthestFallen(*lossScale_, *scale) : *scale;
   ++members_;
-  if (member.index() == 0) data_ = member.batch().data, augment_ = member.batch().augment;
+  if (member.index() == 0) origin_ = member.batch().origin;
   if (member.index() == 0 && options_.config.deterministic) {
     fingerprint_ = weightsFingerprint(*options_.graph, member.buffers());
   }
@@ -216,7 +216,7 @@ void MeasuredRun::fill(RunRecord& record) const {
                    [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });
   if (options_.profiler != nullptr) options_.profiler->fill(record);
   if (options_.tracer != nullptr) options_.tracer->fill(record);
-  record.placement.data = data_, record.placement.augment = augment_;
+  if (origin_) record.placement.data = origin_->data, record.placement.augment = origin_->augment;
   record.losses = lossSums_;
   for (double& loss : record.losses) loss /= members_;
   fillLossScale(record);

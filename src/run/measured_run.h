@@ -71,7 +71,7 @@ class MeasuredRun {
   std::vector<double> lossSums_;
   int members_ = 0;
   uint64_t fingerprint_ = 0;
-  std::string data_, augment_;  // of the images that arrived
+  std::shared_ptr<const BatchOrigin> origin_;  // of the images that arrived
   std::optional<LossScaleState> lossScale_;
 };
 

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "base/text.h"
+#include "config/device_set.h"
 #include "device/device.h"
 #include "device/out_of_memory.h"
 
@@ -44,7 +45,7 @@ std::string withoutAdvice(const std::string& reason) { return reason.substr(0, r
 Outcome outcomeOf(const std::exception& failure, const Config& config) {
   if (!isOutOfMemory(failure)) return {OutcomeKind::failed, exitCodeOf(failure), firstLine(failure.what())};
   std::string cause = causeOf(failure);
-  if (config.devices == "cpu") cause += concat("; ", memoryText(Device::cpu(0, {}, 1).availableBytes()), " are left");
+  if (isOnCpu(config)) cause += concat("; ", memoryText(Device::cpu(0, {}, 1).availableBytes()), " are left");
   return outOfMemory(cause, config);
 }
 

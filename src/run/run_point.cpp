@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/catalog.h"
 #include "base/text.h"
 #include "device/gpu_support.h"
 #include "executor/compile/op_cost.h"
@@ -13,17 +12,16 @@
 #include "formats/io/atomic_file.h"
 #include "machine/gpu/gpu_facts.h"
 #include "machine/process/process_clock.h"
-#include "machine/process/utc_time.h"
 #include "observe/device_tracer.h"
 #include "observe/profiler.h"
 #include "observe/run_observer.h"
-#include "run/environment.h"
 #include "run/measured_run.h"
 #include "run/outcome_of_exception.h"
 #include "run/plan/cuda_graph_policy.h"
 #include "run/plan/replica_set_options.h"
 #include "run/plan/select_kernels.h"
 #include "run/plan/step_cost.h"
+#include "run/start_record.h"
 #include "train/captured_step.h"
 #include "train/checkpoint/weight_loader.h"
 #include "train/weight_init.h"
@@ -32,26 +30,26 @@ namespace tandem {
 namespace {
 
 ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
+  const StrategyEntry& strategy = *plan.setup.strategy;
   ActualSetup placement;
   for (const Device& device : team.devices) placement.replicas.push_back(device.label());
   placement.threadsPerReplica = plan.cores.threadsPerReplica;
   placement.sharedCores = plan.cores.shared;
-  if (plan.config.strategy == "replicated" && plan.config.replicas > 1) placement.allReduce = allReduceOf(plan.config);
-  const Exchange exchange = find(strategies(), plan.config.strategy, "--strategy").exchange;
-  placement.control = exchange == Exchange::none && plan.config.replicas > 1;
-  placement.layout = team.kernels.layout->name;
-  placement.graph = cudaGraphText(plan.config);
-  placement.loss = plan.loss;
+  if (strategy.usesAllReduce && plan.config.replicas > 1) placement.allReduce = plan.setup.allReduce->name;
+  placement.control = strategy.exchange == Exchange::none && plan.config.replicas > 1;
+  placement.layout = team.kernels.layout.name;
+  placement.cudaGraph = cudaGraphText(plan.config, plan.setup);
+  placement.loss = plan.graph->loss().name;
   placement.network = plan.network;
   placement.networkSha256 = plan.networkSha256;
   placement.zeroChannels = team.kernels.zeroChannels;
   placement.convolutionPasses = passesOf(team.kernels, *team.graph);
-  if (plan.config.executor == "planned") placement.byAutograd = operationsByAutograd(*team.graph);
+  if (plan.setup.executor->planned) placement.byAutograd = operationsByAutograd(*team.graph);
   placement.activationBytes = plan.activationBytes;
   placement.parameters = plan.parameters;
   placement.ownImageSize = plan.ownImageSize;
   placement.forwardFlopsPerImage = plan.forwardFlopsPerImage;
-  const StepWork work = stepWork(plan, *team.graph);
+  const StepWork work = stepWork(plan);
   placement.flopsPerImage = work.flopsPerImage;
   placement.bytesPerStep = work.bytesPerStep;
   return placement;
@@ -87,9 +85,10 @@ std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const ReplicaSetOpt
   if (!plan.config.profile || plan.cudaDevices.empty()) return nullptr;
   const GpuFacts& first = cudaFacts().gpus.at(static_cast<size_t>(plan.cudaDevices.front()));
   DeviceTracerOptions options{.devices = plan.cudaDevices, .works = {}, .peaks = statedPeaks(first, *team.precision)};
-  if (plan.config.executor == "planned") {
+  if (plan.setup.executor->planned) {
     const at::Device device = team.devices.front().torch();
-    const ExecutorOptions executor = executorOptions(team.kernels, *team.precision, team.recompute, device);
+    const ExecutorOptions executor{
+        .compute = team.precision->compute, .kernels = team.kernels, .device = device, .recompute = team.recompute};
     for (const OpCost& work : opCosts(*team.graph, executor, plan.replicaBatch)) {
       options.works.push_back({work.name, work.flops, work.bytes});
     }
@@ -99,12 +98,12 @@ std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const ReplicaSetOpt
 
 void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   const auto gpuUse = settledGpuUse(probedGpus(plan.cudaDevices));  // while nothing of this process is on the GPUs
-  const Graph graph = graphOf(plan.config);
+  const Graph& graph = *plan.graph;
   const KernelSelection kernels = selectKernels(plan, graph);
   for (const std::string& note : {kernels.note, plan.recomputeNote}) {
     if (!note.empty()) record.notes.push_back(note);
   }
-  ReplicaSetOptions options = replicaSetOptions(plan, graph, kernels);
+  ReplicaSetOptions options = trainingOptions(plan, kernels);
   options.pretrained = readPretrained(plan.config, graph);
   if (options.pretrained) {
     append(record.notes, options.pretrained->notes);
@@ -121,7 +120,7 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
                    .watch = &watch,
                    .profiler = profiler.get(),
                    .tracer = tracer.get(),
-                   .fewestWarmup = fewestWarmup(plan.config)},
+                   .fewestWarmup = fewestWarmup(plan.config, plan.setup)},
                   progress);
   team.run([&](ReplicaSet::Member& member) {
     run.body(member);
@@ -139,33 +138,39 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   profiler->writeTrace(plan.config.trace, record, tracer ? tracer->activities() : std::span<const DeviceActivity>());
 }
 
-/// Where --graph=auto finds only while recording that the step cannot be recorded, the run begins anew without.
+/// The plan with no CUDA graph.
+RunPlan withoutCudaGraph(RunPlan plan) {
+  plan.setup.cudaGraph = &*std::ranges::find(cudaGraphs(), false, &CudaGraphEntry::wanted);
+  plan.config.cudaGraph = plan.setup.cudaGraph->name;
+  return plan;
+}
+
+/// Where a graph is wanted, not required, and only the capture finds that the step cannot be captured, the run begins
+/// anew without.
 void measureWithOrWithoutCudaGraph(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   const RunRecord before = record;
+  const std::string option = concat("--cuda-graph=", plan.config.cudaGraph);
   try {
     measure(plan, progress, record);
     return;
   } catch (const CaptureFailed& failure) {
-    if (plan.config.graph == "on") {
-      throw UsageError(concat("--graph=on: the step could not be recorded: ", failure.what(), "; use --graph=off"));
+    const RunPlan without = withoutCudaGraph(plan);
+    if (plan.setup.cudaGraph->required) {
+      throw UsageError(concat(option, ": the step could not be recorded: ", failure.what(),
+                              "; use --cuda-graph=", without.config.cudaGraph));
     }
     record = before;
-    record.notes.push_back(concat("--graph=auto: the step could not be recorded: ", failure.what()));
+    record.notes.push_back(concat(option, ": the step could not be recorded: ", failure.what()));
+    measure(without, progress, record);
   }
-  RunPlan without = plan;
-  without.config.graph = "off";
-  measure(without, progress, record);
-  record.placement.graph = "off: it could not be recorded";
+  record.placement.cudaGraph = "off: it could not be recorded";
 }
 
 }  // namespace
 
 RunRecord runPoint(const RunPlan& plan, const ProgressCallback& progress) {
-  RunRecord record;
-  record.time = utcTime();
-  record.config = plan.config;
+  RunRecord record = startRecord(plan.config);
   record.globalBatch = plan.globalBatch;
-  record.environment = readEnvironment();
   try {
     measureWithOrWithoutCudaGraph(plan, progress, record);
   } catch (const std::exception& failure) {

@@ -75,6 +75,8 @@ struct StrategyEntry {
   /// that it can be recorded (device/captured_graph.h).
   bool (*enqueuesOnly)(const AllReduceEntry&, int64_t replicas);
   std::unique_ptr<Strategy> (*make)(const StrategyContext&);
+  bool usesAllReduce = false;        ///< --all-reduce says how gradients are summed
+  bool usesParameterDevice = false;  ///< --parameter-device says where one more copy of the weights is kept and updated
 };
 
 /// replicated, parameter_server, independent.

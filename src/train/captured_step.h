@@ -13,7 +13,7 @@ struct CaptureFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A replica's step as recorded work (--graph).
+/// A replica's step as recorded work (--cuda-graph).
 ///
 /// The first steps run as they are: libraries choose kernels and take memory then, which cannot be recorded. The next
 /// one is recorded, on a batch whose memory stays; from then on a step is a copy into that memory, on the stream of the

@@ -19,7 +19,8 @@ constexpr uint64_t dropoutSeedStep = 0x9E3779B97F4A7C15ULL;
 
 ExecutorOptions optionsOf(int index, const ReplicaSetOptions& team) {
   const at::Device device = team.devices.at(static_cast<size_t>(index)).torch();
-  ExecutorOptions options = executorOptions(team.kernels, *team.precision, team.recompute, device);
+  ExecutorOptions options{
+      .compute = team.precision->compute, .kernels = team.kernels, .device = device, .recompute = team.recompute};
   options.dropoutSeed = team.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1);
   return options;
 }
@@ -50,7 +51,7 @@ class TrainingReplica final : public ReplicaSet::Member {
       : shared_(shared),
         device_(shared.options.devices.at(static_cast<size_t>(index))),
         buffers_(parameterSpecs(*shared.options.graph, optionsOf(index, shared.options)), *shared.options.precision,
-                 device_.torch(), shared.options.kernels.layout->format),
+                 device_.torch(), shared.options.kernels.layout.format),
         executor_(shared.options.executor->make(optionsOf(index, shared.options))),
         optimizer_(makeOptimizer(buffers_, shared.options.optimizer)),
         lossScale_(lossScaleFor(shared.options, device_)),
@@ -71,7 +72,7 @@ class TrainingReplica final : public ReplicaSet::Member {
     if (pretrained != nullptr) setStatistics(*pretrained, *executor_);
     executor_->setTraining(!shared.options.forwardOnly);
     executor_->setGradients(!shared.options.forwardOnly);
-    if (shared.lossPlacement.needsSource(index)) source_ = shared.options.source(index);
+    if (shared.feed.needsSource(index)) source_ = shared.options.source(index);
     if (!shared.options.recorder) return;
     graphed_.emplace(
         shared.options.recorder(device_), [this](const Batch& batch) { return recordable(batch); },
@@ -150,8 +151,8 @@ std::span<const at::Tensor> TrainingReplica::forward(const Batch& part) {
 }
 
 LossAndGradient TrainingReplica::lossOf(const at::Tensor& output, const at::Tensor& labels, int64_t images) {
-  if (!lossScale_) return shared_.lossPlacement.compute(replica_.index, output, labels, images);
-  const LossAndGradient wide = shared_.lossPlacement.compute(replica_.index, output.to(at::kFloat), labels, images);
+  if (!lossScale_) return shared_.outputs.compute(replica_.index, output, labels, images);
+  const LossAndGradient wide = shared_.outputs.compute(replica_.index, output.to(at::kFloat), labels, images);
   return {wide.loss, (wide.gradient * lossScale_->factor()).to(output.scalar_type())};
 }
 
@@ -208,7 +209,7 @@ at::Tensor TrainingReplica::recordable(const Batch& batch) {
 
 void TrainingReplica::fetch() {
   const Span waiting(SpanKind::input);
-  shared_.lossPlacement.fetch(replica_.index, source_.get(), batch_);
+  shared_.feed.fetch(replica_.index, source_.get(), batch_);
 }
 
 StepSample TrainingReplica::step() {

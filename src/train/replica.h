@@ -10,7 +10,8 @@ namespace tandem {
 struct ReplicaShared {
   const ReplicaSetOptions& options;
   Strategy& strategy;
-  LossPlacement& lossPlacement;
+  BatchFeed& feed;
+  OutputPlacement& outputs;
   Monitor& monitor;
   Barrier& barrier;
 };

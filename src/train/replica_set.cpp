@@ -3,7 +3,6 @@
 #include <latch>
 #include <thread>
 
-#include "base/catalog.h"
 #include "base/text.h"
 #include "train/replica.h"
 
@@ -24,7 +23,7 @@ StrategyContext strategyContext(const ReplicaSetOptions& options, Monitor& monit
           .bucketBytes = options.bucketBytes,
           .parameterDevice = options.parameterDevice,
           .precision = options.precision,
-          .format = options.kernels.layout->format,
+          .format = options.kernels.layout.format,
           .makeOptimizer = [optimizer](FlatBuffers& buffers) { return makeOptimizer(buffers, optimizer); }};
 }
 
@@ -35,9 +34,9 @@ ReplicaSet::ReplicaSet(ReplicaSetOptions options)
       monitor_(std::make_unique<Monitor>(options_.blockingWaits)),
       barrier_(std::make_unique<Barrier>(*monitor_, static_cast<int>(options_.devices.size()))),
       strategy_(options_.strategy->make(strategyContext(options_, *monitor_))),
-      lossPlacement_(
-          find(lossPlacements(), options_.lossAt, "--loss-at")
-              .make({pointers(options_.devices), monitor_.get(), &lossOf(*options_.graph), options_.labelSmoothing})) {
+      feed_(options_.lossPlacement->makeFeed({pointers(options_.devices), monitor_.get()})),
+      outputs_(options_.lossPlacement->makeOutputs(
+          {pointers(options_.devices), monitor_.get(), &lossOf(*options_.graph), options_.labelSmoothing})) {
   allowTf32(options_.precision->tf32);
 }
 
@@ -58,7 +57,7 @@ void ReplicaSet::runReplica(int index, const std::function<void(Member&)>& body,
   std::unique_ptr<Member> member;
   try {
     options_.devices[static_cast<size_t>(index)].bind();
-    member = makeReplica(index, {options_, *strategy_, *lossPlacement_, *monitor_, *barrier_});
+    member = makeReplica(index, {options_, *strategy_, *feed_, *outputs_, *monitor_, *barrier_});
     body(*member);
     member->synchronize();
   } catch (const std::exception& failure) {

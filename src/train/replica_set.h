@@ -32,11 +32,11 @@ struct ReplicaSetOptions {
   const AllReduceEntry* allReduce = nullptr;  ///< also hands out the initial parameters
   std::string parameterDevice = "cpu";
   int64_t bucketBytes = 4 << 20;
-  bool overlap = true;             ///< the strategy learns of gradients during backward; else behind it
-  std::string lossAt = "replica";  ///< row of lossPlacements()
+  bool overlap = true;  ///< the strategy learns of gradients during backward; else behind it
+  const LossPlacementEntry* lossPlacement = &lossPlacements().front();
   double labelSmoothing = 0;
   const Precision* precision = nullptr;
-  KernelSelection kernels{&layouts().front(), {}};
+  KernelSelection kernels{layouts().front()};
   RecomputeEntry recompute = recomputes().front();
   OptimizerOptions optimizer;
   LossScaleRule lossScale;  ///< where the precision needs one
@@ -91,7 +91,8 @@ class ReplicaSet {
   std::unique_ptr<Monitor> monitor_;
   std::unique_ptr<Barrier> barrier_;
   std::unique_ptr<Strategy> strategy_;
-  std::unique_ptr<LossPlacement> lossPlacement_;
+  std::unique_ptr<BatchFeed> feed_;
+  std::unique_ptr<OutputPlacement> outputs_;
   std::mutex failureMutex_;
   std::exception_ptr firstFailure_;
 };

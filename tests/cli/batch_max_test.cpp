@@ -166,8 +166,7 @@ TEST_F(BatchMax, AnAllocationThatIsRefusedIsOneLine) {
   config.model = concat("resnet20"), config.batch = 2000, config.coresPerReplica = 1;
   config.warmup = concat("0"), config.steps = 3;
   const MemoryLimit limit(600 * mib);
-  const auto record = PointRunner(TANDEM_BINARY_DIR "/tandem")
-                          .run(config, {.deadlineSeconds = 60, .memoryRule = MemoryRule::tried}, {});
+  const auto record = PointRunner(TANDEM_BINARY_DIR "/tandem").run(config, {.deadlineSeconds = 60}, {});
   EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);
   EXPECT_EQ(record.outcome.code, ExitCode::usage);
   EXPECT_TRUE(record.outcome.outOfMemory);

@@ -7,6 +7,7 @@
 #include "cli/banner.h"
 #include "cli/catalog_names.h"
 #include "cli/progress_line.h"
+#include "machine/cpu/topology.h"
 
 namespace tandem {
 namespace {
@@ -41,6 +42,17 @@ std::vector<int64_t> replicasOf(const std::vector<Config>& configs) {
   std::vector<int64_t> replicas;
   for (const auto& config : configs) replicas.push_back(config.replicas);
   return replicas;
+}
+
+TEST(ResolvePoints, CoresAreDividedByTheLargestNumberOfReplicas) {
+  const auto cores = static_cast<int64_t>(readTopology().cores.size());
+  const Sweep sweep = parsed({"--model=trivial", "--image-size=32", "--replicas=1,2", "--oversubscribe"}, 2);
+  const auto points = resolvePoints(sweep, expand(sweep, catalogNames()));
+  ASSERT_EQ(points.size(), 2U);
+  for (const BenchPoint& point : points) {
+    ASSERT_TRUE(point.plan) << point.refusal;
+    EXPECT_EQ(point.plan->config.coresPerReplica, std::max<int64_t>(1, cores / 2)) << point.label;
+  }
 }
 
 TEST(DefaultAxes, AreReplicasAndStrategies) {

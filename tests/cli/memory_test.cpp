@@ -26,7 +26,7 @@ TEST(Memory, OfSmallNetworksIsNearTheEstimate) {
     ASSERT_EQ(run.code, 0) << run.err;
     const auto records = readResults(path);
     ASSERT_EQ(records.size(), 1U);
-    const RunPlan plan = resolvePlan(records[0].config, replicas, MemoryRule::tried);
+    const RunPlan plan = resolvePlan(records[0].config);
     const auto measured = static_cast<double>(records[0].peakMemoryBytes);
     EXPECT_NEAR(static_cast<double>(plan.memory.total()) / measured, 1, 0.2)
         << model << " x " << replicas << ": about " << bytesText(static_cast<double>(plan.memory.total()))

@@ -22,7 +22,7 @@ inline const CatalogNames& exampleCatalogs() {
       {Choices::layouts, {"nhwc", "nchw"}},
       {Choices::convolutions, {"direct", "winograd", "gemm", "packed", "pointwise"}},
       {Choices::imagePaddings, {"none", "4", "8"}},
-      {Choices::graphs, {"auto", "on", "off"}},
+      {Choices::cudaGraphs, {"auto", "on", "off"}},
       {Choices::overlaps, {"on", "off"}},
       {Choices::scalings, {"weak", "strong"}},
       {Choices::augments, {"none", "standard"}},

@@ -90,6 +90,7 @@ TEST(ConfigJson, AbsentMembersKeepTheirDefault) {
   EXPECT_EQ(configFromJson(nlohmann::json::object()), Config());
   EXPECT_EQ(configFromJson(nlohmann::json{{"batch", 3}}).batch, 3);
   EXPECT_EQ(configFromJson(nlohmann::json{{"lr", 1}}).learningRate, 1);
+  EXPECT_EQ(configFromJson(nlohmann::json{{"graph", "off"}}).cudaGraph, "off") << "the name of 0.1.0";
 }
 
 TEST(ConfigJson, ANamedValueIsItsName) {

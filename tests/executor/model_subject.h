@@ -27,7 +27,7 @@ inline FlatBuffers buffersFor(const Graph& graph, const Precision& precision, co
   if (precision.compute == at::kDouble) {
     for (ParameterSpec& spec : specs) spec.fp32 = false;
   }
-  return {std::move(specs), precision, options.device, options.layout.format};
+  return {std::move(specs), precision, options.device, options.kernels.layout.format};
 }
 
 /// The golden numbers of a model, and with them batch and image size that suit it.
@@ -65,7 +65,8 @@ inline std::vector<std::string> catalogModels(bool large) {
 class ModelSubject {
  public:
   ModelSubject(const Graph& graph, const Precision& precision, const ExecutorEntry& executor, const LayoutEntry& layout)
-      : ModelSubject(graph, precision, executor, ExecutorOptions{.compute = precision.compute, .layout = layout}) {}
+      : ModelSubject(graph, precision, executor,
+                     ExecutorOptions{.compute = precision.compute, .kernels = {.layout = layout}}) {}
 
   /// REQUIRES: options.compute is the precision's.
   ModelSubject(const Graph& graph, const Precision& precision, const ExecutorEntry& executor,
@@ -90,7 +91,8 @@ class ModelSubject {
     std::vector<int64_t> labels;
     for (int64_t row = 0; row < shape[0]; ++row) labels.push_back(golden::label(row, classes));
     Batch batch;
-    batch.images = formulaTensor(name, shape).to(options_.device, options_.compute).contiguous(options_.layout.format);
+    batch.images =
+        formulaTensor(name, shape).to(options_.device, options_.compute).contiguous(options_.kernels.layout.format);
     batch.labels = at::tensor(labels, at::kLong).to(options_.device);
     return batch;
   }

@@ -46,7 +46,7 @@ Trained run(const Graph& graph, std::string_view executor, const Precision& row,
   const at::Tensor pixels = at::randn({images, 3, 15, 15})
                                 .to(at::kBFloat16)
                                 .to(options.device, row.compute)
-                                .contiguous(options.layout.format);
+                                .contiguous(options.kernels.layout.format);
   const at::Tensor labels = at::zeros({images}, at::device(options.device).dtype(at::kLong));
   Trained trained;
   for (int step = 0; step < steps; ++step) {
@@ -90,14 +90,16 @@ const at::Tensor& statisticOf(const Trained& trained, const std::string& name) {
 /// fp64 is the CPU's.
 void expectEqualsAutograd(const Graph& graph, const Precision& precision, const ExecutorOptions& options,
                           bool training) {
-  SCOPED_TRACE(concat(options.device.str(), ' ', precision.name, ' ', options.layout.name,
+  SCOPED_TRACE(concat(options.device.str(), ' ', precision.name, ' ', options.kernels.layout.name,
                       training ? ", training" : ", evaluation"));
   const bool isFp32 = precision.compute == at::kFloat;
-  const LayoutEntry plain{"", "", options.layout.format};
+  const LayoutEntry plain{"", "", options.kernels.layout.format};
   const Trained planned = run(graph, "planned", precision, options, training);
-  const ExecutorOptions same{.compute = precision.compute, .layout = plain, .device = options.device};
+  const ExecutorOptions same{
+      .compute = precision.compute, .kernels = {.layout = plain}, .device = options.device};
   const Trained autograd = run(graph, "autograd", precision, same, training);
-  const Trained exact = run(graph, "autograd", doublePrecision, {.compute = at::kDouble, .layout = plain}, training);
+  const Trained exact =
+      run(graph, "autograd", doublePrecision, {.compute = at::kDouble, .kernels = {.layout = plain}}, training);
   expectClose(planned.output, autograd.output, exact.output, precision.compute);
   expectClose(joined(planned), joined(autograd), joined(exact), precision.compute);
   for (const auto& [name, gradient] : exact.gradients) {
@@ -124,7 +126,7 @@ TEST(PlannedExecutor, EqualsTheAutogradOne) {
       for (const Precision& precision : precisionsOn(device)) {
         for (const LayoutEntry& layout : layouts()) {
           if (!serves(find(executors(), "planned", "executor"), layout, device, precision.compute)) continue;
-          const ExecutorOptions options{.compute = precision.compute, .layout = layout, .device = device};
+          const ExecutorOptions options{.compute = precision.compute, .kernels = {.layout = layout}, .device = device};
           for (const bool training : {true, false}) expectEqualsAutograd(graph, precision, options, training);
         }
       }
@@ -147,7 +149,7 @@ TEST(PlannedExecutor, DropsWhatTheAutogradOneDrops) {
 ExecutorOptions withStats(const Graph& graph, at::ScalarType compute, EngineLog& log) {
   const std::string aten(atenName);
   ExecutorOptions options{.compute = compute};
-  options.engines.assign(graph.nodes().size(), {images, {aten, aten, aten}, "plain"});
+  options.kernels.engines.assign(graph.nodes().size(), {images, {aten, aten, aten}, "plain"});
   options.plansOf = [&log](const ConvolutionProblem& problem) -> std::unique_ptr<ExecutionPlans> {
     return std::make_unique<StandInPlans>(problem, log);
   };

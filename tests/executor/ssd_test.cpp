@@ -20,7 +20,7 @@ class Ssd : public testing::Test {
   ModelSubject subject(const Graph& graph, const ExecutorEntry& executor, const LayoutEntry& layout,
                        at::Device device = at::kCPU) const {
     return {graph, find(precisions(), "fp32", "precision"), executor,
-            ExecutorOptions{.layout = layout, .device = device}};
+            ExecutorOptions{.kernels = {.layout = layout}, .device = device}};
   }
 
   /// [N, (4 + classes) * 8732]

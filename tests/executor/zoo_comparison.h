@@ -47,7 +47,7 @@ inline std::vector<Way> plannedWays(const Precision& precision, const Graph& gra
     if (!serves(find(executors(), "planned", "executor"), layout, device)) continue;
     const bool mayTransform = device.is_cuda() && isFp32 && layout.format == at::MemoryFormat::Contiguous;
     ways.push_back({std::string(layout.name),
-                    {.compute = precision.compute, .layout = layout, .device = device},
+                    {.compute = precision.compute, .kernels = {.layout = layout}, .device = device},
                     mayTransform ? winogradRoundings : sameRoundings});
   }
   if (device.is_cuda() || convolutionLibrary().empty()) return ways;
@@ -56,10 +56,10 @@ inline std::vector<Way> plannedWays(const Precision& precision, const Graph& gra
   const auto* const pointwise = &find(convolutionAlgorithms(), "pointwise", "algorithm");
   const auto add = [&](const char* layout, const char* name, const PassAlgorithms& passes, double factor) {
     const std::vector<PassAlgorithms> algorithms(graph.nodes().size(), passes);
-    ways.push_back(
-        {concat(layout, ' ', name),
-         {.compute = precision.compute, .layout = find(layouts(), layout, "layout"), .algorithms = algorithms},
-         factor});
+    ways.push_back({concat(layout, ' ', name),
+                    {.compute = precision.compute,
+                     .kernels = {.layout = find(layouts(), layout, "layout"), .algorithms = algorithms}},
+                    factor});
   };
   if (isFp32) {
     add("blocked", "winograd", {winograd, winograd, winograd}, winogradRoundings);

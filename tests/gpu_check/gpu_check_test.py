@@ -169,7 +169,7 @@ class GpuCheckTest(unittest.TestCase):
                               r"The step as a CUDA graph: on.\n\n```\n([^`]*)```\n", self.page(), re.MULTILINE)
             self.assertTrue(found, self.page())
             for part in ("tandem bench", f"--batch={batch} ", "--devices=cuda:0", "--precision=bf16", "--input=device",
-                         "--graph=on --profile"):
+                         "--cuda-graph=on --profile"):
                 self.assertIn(part, found[1])
             self.assertEqual(found[2], f"Kernels of a step: row 1\nconv  {model}\n"
                              "note: cuda:0: 3 steps of 9.000 ms, idle 1.25 %\n\n"

@@ -82,7 +82,7 @@ inline ActualSetup fullPlacement() {
   placement.allReduce = "ring";
   placement.exchangeMemory = "registered with NCCL";
   placement.layout = "blocked";
-  placement.graph = "on";
+  placement.cudaGraph = "on";
   placement.data = "cifar10";
   placement.augment = "crop";
   placement.loss = "binary_cross_entropy";

@@ -260,8 +260,8 @@ TEST_P(MeasuredRunOnTheFake, IsFollowed) {
   config.warmup = std::string("4");
   config.steps = 8;
   config.profile = true;
-  const RunPlan plan = resolvePlan(config, 1);
-  const Graph graph = graphOf(plan.config);
+  const RunPlan plan = resolvePlan(config);
+  const Graph& graph = *plan.graph;
   const auto works = opCosts(graph, {}, 2);
   DeviceTracerOptions options = optionsOf({0});
   options.works.clear();
@@ -269,7 +269,7 @@ TEST_P(MeasuredRunOnTheFake, IsFollowed) {
   DeviceTracer tracer(options);
   Profiler profiler(1, false);
   RunObserver watch(plan.cores, plan.cudaDevices, {});
-  ReplicaSetOptions teamed = replicaSetOptions(plan, graph, selectKernels(plan, graph));
+  ReplicaSetOptions teamed = trainingOptions(plan, selectKernels(plan, *plan.graph));
   if (recorded) {
     teamed.recorder = [&](const Device&) { return std::make_unique<RepeatedGraph>(log, &graphKernels); };
   }
@@ -320,13 +320,13 @@ TEST(OnAGpu, AProfileKnowsKernelsAndWhatTheyAreFor) {
     config.model = "resnet20";
     config.devices = "cuda:0";
     config.batch = 64;
-    config.graph = graph;
+    config.cudaGraph = graph;
     config.warmup = std::string("6");
     config.steps = 12;
     config.profile = true;
-    const RunRecord record = runPoint(resolvePlan(config, 1), nullptr);
+    const RunRecord record = runPoint(resolvePlan(config), nullptr);
     ASSERT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
-    EXPECT_EQ(record.placement.graph, std::string(graph) == "on" ? "on" : "off: --graph=off");
+    EXPECT_EQ(record.placement.cudaGraph, std::string(graph) == "on" ? "on" : "off: --cuda-graph=off");
     ASSERT_TRUE(record.profile && record.profile->device);
     EXPECT_EQ(launched(*record.profile), std::string(graph) == "on");
     const DeviceProfile& profile = *record.profile->device;

@@ -84,19 +84,19 @@ RunPlan planOf(const Training& training) {
   config.seed = training.seed;
   config.warmup = concat(0);
   config.steps = training.steps;
-  return resolvePlan(config, 1);
+  return resolvePlan(config);
 }
 
 /// Percent of the test images whose largest output is that of their label, with running statistics.
 double top1(Executor& executor, const ReplicaSetOptions& team, const RunPlan& plan) {
-  const auto tests = std::make_shared<TestImages>(*plan.data);
+  const auto tests = std::make_shared<TestImages>(*openDataset(plan.config.data));
   const int64_t size = plan.config.imageSize;
   const BatchPlan inOrder{
       .globalBatch = testBatch, .count = testBatch, .height = size, .width = size, .shuffle = false};
   const SourceOptions options{.maker = std::make_shared<BatchMaker>(tests, inOrder),
                               .device = &team.devices[0],
                               .type = team.precision->compute,
-                              .format = team.kernels.layout->format,
+                              .format = team.kernels.layout.format,
                               .zeroChannels = team.kernels.zeroChannels,
                               .hardwareThreads = {}};
   const auto source = find(sources(), "host", "input").make(options);
@@ -120,7 +120,7 @@ Trained train(const Training& training) {
   const RunPlan plan = planOf(training);
   const Graph graph =
       buildModel(plan.config.model, {.classes = plan.config.classes, .imageSize = plan.config.imageSize});
-  ReplicaSetOptions options = replicaSetOptions(plan, graph, selectKernels(plan, graph));
+  ReplicaSetOptions options = trainingOptions(plan, selectKernels(plan, *plan.graph));
   options.lossScale = restlessScale;
   Trained trained;
   ReplicaSet(options).run([&](ReplicaSet::Member& member) {

@@ -145,9 +145,8 @@ inline Found run(const Injection& injection, const Length& length) {
   Config config;
   config.model = "resnet20", config.replicas = 2, config.oversubscribe = true, config.batch = length.batch;
   config.layout = "nhwc", config.convolution = "direct";
-  const RunPlan plan = resolvePlan(config, config.replicas);
-  const Graph graph = graphOf(plan.config);
-  ReplicaSetOptions options = replicaSetOptions(plan, graph, selectKernels(plan, graph));
+  const RunPlan plan = resolvePlan(config);
+  ReplicaSetOptions options = trainingOptions(plan, selectKernels(plan, *plan.graph));
   options.executor = &executor, options.strategy = &strategy;
   options.source = [inner = options.source](int i) { return std::make_unique<SlowSource>(inner(i)); };
   Profiler profiler(2, false);

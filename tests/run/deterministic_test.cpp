@@ -20,7 +20,7 @@ TEST(OnAGpu, ADeterministicRunGivesTheSameBitsAgain) {
         Config config;
         config.model = model;
         config.precision = concat(precision.name);
-        config.graph = graph;
+        config.cudaGraph = graph;
         config.deterministic = true;
         const GpuTraining first = trainOnGpu(config);
         EXPECT_TRUE(first.sameBits(trainOnGpu(config))) << model << ' ' << precision.name << ", graph " << graph;

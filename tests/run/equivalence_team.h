@@ -112,9 +112,9 @@ inline ReplicaSetOptions replicaSetOptions(const Case& c) {
   options.parameterDevice = c.parameterDevice;
   options.bucketBytes = 4096;  // several buckets even in a small net
   options.overlap = c.overlap;
-  options.lossAt = c.lossAt;
+  options.lossPlacement = &find(lossPlacements(), c.lossAt, "loss-at");
   options.precision = &precision;
-  options.kernels.layout = &find(layouts(), c.layout.name, "layout");
+  options.kernels.layout = c.layout;
   options.kernels.zeroChannels = c.zeroChannels;
   options.optimizer = c.optimizer;
   options.lossScale.initial = lossScale;

@@ -14,7 +14,7 @@ constexpr const char* folder = "/usr/share/datasets/fashion-mnist";  // of Debia
 constexpr size_t tail = 20, smoothing = 50;
 
 std::vector<double> lossesOf(const Config& config) {
-  const RunRecord record = runPoint(resolvePlan(config, config.replicas), nullptr);
+  const RunRecord record = runPoint(resolvePlan(config), nullptr);
   EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
   return record.losses;
 }

@@ -45,9 +45,8 @@ inline GpuTraining trainOnGpu(Config config) {
   config.devices = "cuda:0";
   config.batch = 8;
   const NumericsKept kept;
-  const RunPlan plan = resolvePlan(config, 1);
-  const Graph graph = graphOf(plan.config);
-  ReplicaSet team(replicaSetOptions(plan, graph, selectKernels(plan, graph)));
+  const RunPlan plan = resolvePlan(config);
+  ReplicaSet team(trainingOptions(plan, selectKernels(plan, *plan.graph)));
   GpuTraining trained;
   team.run([&trained](ReplicaSet::Member& member) {
     for (int i = 0; i < 8; ++i) member.step();

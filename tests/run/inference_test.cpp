@@ -45,7 +45,7 @@ RunPlan planOf(int64_t replicas, int64_t batch, const char* padImages = "auto") 
   config.oversubscribe = true;
   config.forwardOnly = true;
   config.padImages = padImages;
-  return resolvePlan(config, replicas);
+  return resolvePlan(config);
 }
 
 InferenceResult run(int64_t replicas, int64_t batch, const Dataset& images, bool skipBad,

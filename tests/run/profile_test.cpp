@@ -22,7 +22,7 @@ Config profiled() {
   return config;
 }
 
-RunRecord run(const Config& config) { return runPoint(resolvePlan(config, config.replicas), nullptr); }
+RunRecord run(const Config& config) { return runPoint(resolvePlan(config), nullptr); }
 
 Nanos total(const RunRecord& record, Nanos StepParts::*part) {
   Nanos sum{};

@@ -34,9 +34,9 @@ enum class Recorded { whole, inParts };
 
 /// A profile whose steps are recorded.
 RunRecord run(const Config& config, Recorded how, int64_t fewestWarmup = untilLaunched) {
-  const RunPlan plan = resolvePlan(config, config.replicas);
-  const Graph graph = graphOf(plan.config);
-  ReplicaSetOptions options = replicaSetOptions(plan, graph, selectKernels(plan, graph));
+  const RunPlan plan = resolvePlan(config);
+  const Graph& graph = *plan.graph;
+  ReplicaSetOptions options = trainingOptions(plan, selectKernels(plan, *plan.graph));
   StrategyEntry enqueuing = *options.strategy;
   enqueuing.enqueuesOnly = [](const AllReduceEntry&, int64_t) { return true; };
   if (how == Recorded::whole) options.strategy = &enqueuing;

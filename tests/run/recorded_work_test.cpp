@@ -33,9 +33,9 @@ TEST(OnAGpu, AGraphTrainsToTheSameBits) {
         config.model = model;
         config.precision = precision;
         config.input = input;
-        config.graph = "off";
+        config.cudaGraph = "off";
         const GpuTraining eager = train(config);
-        config.graph = "on";
+        config.cudaGraph = "on";
         const GpuTraining graphed = train(config);
         EXPECT_TRUE(graphed.sameBits(eager)) << model << ' ' << precision << ' ' << input;
       }
@@ -53,10 +53,10 @@ TEST(OnAGpu, AGraphIsThatOfEveryStepOfAnOptimizerAndASchedule) {
       config.optimizer = concat(optimizer.name);
       config.schedule = concat(schedule.name);
       config.steps = 8;
-      config.graph = "off";
+      config.cudaGraph = "off";
       config.inFlight = 1;
       const GpuTraining eager = train(config);
-      config.graph = "on";
+      config.cudaGraph = "on";
       config.inFlight = 8;
       const GpuTraining graphed = train(config);
       EXPECT_TRUE(graphed.sameBits(eager)) << optimizer.name << ' ' << schedule.name;

@@ -27,7 +27,7 @@ Config small() {
   return config;
 }
 
-RunRecord run(const Config& config) { return runPoint(resolvePlan(config, config.replicas), nullptr); }
+RunRecord run(const Config& config) { return runPoint(resolvePlan(config), nullptr); }
 
 std::string fingerprint(const RunRecord& record) {
   const auto note = std::find_if(record.notes.begin(), record.notes.end(),

@@ -93,7 +93,7 @@ class StreamedTeam {
     config.oversubscribe = true;
     config.strategy = way.strategy;
     config.parameterDevice = way.parameterDevice;
-    ReplicaSetOptions options = replicaSetOptions(resolvePlan(config, 2), graph_, {&layouts().front(), {}, ""});
+    ReplicaSetOptions options = trainingOptions(resolvePlan(config), KernelSelection());
     options.allReduce = &find(allReduces(), way.allReduce, "--all-reduce");
     options.inFlight = flow.inFlight;
     options.overlap = flow.overlap;

@@ -42,7 +42,7 @@ void expectTrains(const ModelEntry& model, const char* strategy, const char* pre
   Config config = twoSteps(model);
   config.strategy = strategy;
   config.precision = precision;
-  const RunRecord record = runPoint(resolvePlan(config, config.replicas), nullptr);
+  const RunRecord record = runPoint(resolvePlan(config), nullptr);
   EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << strategy << ' ' << precision << ": " << record.outcome.reason;
   EXPECT_EQ(record.measuredSteps, steps);
   EXPECT_EQ(record.losses.size(), static_cast<size_t>(steps));

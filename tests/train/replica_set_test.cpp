@@ -28,7 +28,7 @@ struct SmallTeam {
     config.oversubscribe = true;
     config.lossAt = lossAt;
     config.input = input;
-    options = replicaSetOptions(resolvePlan(config, replicas), graph, {&layouts().front(), {}, ""});
+    options = trainingOptions(resolvePlan(config), KernelSelection());
   }
 };
 
@@ -149,7 +149,7 @@ TEST(ReplicaSetOptions, TheUpdateIsTheConfigurations) {
   config.adamEpsilon = 0.6;
   config.schedule = "cosine";
   config.steps = 7;
-  const OptimizerOptions options = optimizerOptions(config);
+  const OptimizerOptions options = optimizerOptions(config, setupOf(config));
   EXPECT_EQ(options.rule->name, "adamw");
   EXPECT_EQ(options.learningRate, 0.1);
   EXPECT_EQ(options.momentum, 0.2);

@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "data/dataset/memory_dataset.h"
 #include "formats/dataset/cifar10.h"
 #include "formats/io/file.h"
@@ -17,16 +19,31 @@ void appendInterleaved(std::span<const uint8_t> planes, std::vector<uint8_t>& pi
   }
 }
 
+DatasetInfo cifar10Info() {
+  return {.name = "cifar10",
+          .height = Cifar10::edge,
+          .width = Cifar10::edge,
+          .channels = 3,
+          .classes = Cifar10::classes,
+          .normalization = {}};
+}
+
 }  // namespace
+
+DatasetFacts probeCifar10Files(std::span<const std::string> paths) {
+  DatasetFacts facts{cifar10Info()};
+  for (const std::string& path : paths) {
+    const auto bytes = static_cast<int64_t>(std::filesystem::file_size(path));
+    const bool whole = bytes > 0 && bytes % Cifar10::recordBytes == 0 && !isPickle(readFileHead(path, 2));
+    if (!whole) valueOrThrow(parseCifar10(readFile(path, fileLimit)), path);  // says what is wrong
+    facts.images += bytes / Cifar10::recordBytes;
+  }
+  return facts;
+}
 
 std::unique_ptr<Dataset> openCifar10Files(std::span<const std::string> paths) {
   LabelledImages images;
-  images.info = {.name = "cifar10",
-                 .height = Cifar10::edge,
-                 .width = Cifar10::edge,
-                 .channels = 3,
-                 .classes = Cifar10::classes,
-                 .normalization = {}};
+  images.info = cifar10Info();
   for (const std::string& path : paths) {
     const std::vector<uint8_t> bytes = readFile(path, fileLimit);
     const Cifar10 batch = valueOrThrow(parseCifar10(bytes), path);

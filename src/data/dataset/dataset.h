@@ -32,6 +32,18 @@ class Dataset {
 /// content. Throws DataError naming file, offset, value and rule.
 std::unique_ptr<Dataset> openDataset(const std::string& folder);
 
+/// A data set as its files' headers and labels describe it.
+struct DatasetFacts {
+  DatasetInfo info;  ///< without the normalization, which takes reading all pixels
+  int64_t images = 0;
+
+  int64_t bytes() const { return images * info.height * info.width * info.channels; }
+};
+
+/// Looks at the folder that openDataset() would open, without reading pixels. Throws as that, but damage behind the
+/// headers and labels is found only when the data set is opened.
+DatasetFacts probeDataset(const std::string& folder);
+
 /// `size` random colour images with random labels, different for each index and the same for each (seed, index).
 /// `info` gives height, width, classes and labels.
 std::unique_ptr<Dataset> syntheticDataset(int64_t size, DatasetInfo info, uint64_t seed);

@@ -34,8 +34,10 @@ class MemoryDataset final : public Dataset {
 
 /// The records of CIFAR-10 batch files, in the order given. Throws DataError. REQUIRES: paths is not empty.
 std::unique_ptr<Dataset> openCifar10Files(std::span<const std::string> paths);
+DatasetFacts probeCifar10Files(std::span<const std::string> paths);
 
 /// An IDX file of images and one of labels, each plain or gzip. Throws DataError.
 std::unique_ptr<Dataset> openIdxFiles(const std::string& imagesPath, const std::string& labelsPath);
+DatasetFacts probeIdxFiles(const std::string& imagesPath, const std::string& labelsPath);
 
 }  // namespace tandem

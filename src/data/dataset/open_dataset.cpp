@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "base/error.h"
@@ -110,9 +111,15 @@ std::vector<std::string> idxPaths(const std::vector<File>& files, Kind kind) {
   return paths;
 }
 
-std::unique_ptr<Dataset> openIdxPair(const std::string& folder, const std::vector<File>& files) {
+/// The files of a training set: CIFAR-10's batches, or a pair of IDX files.
+struct TrainingFiles {
+  std::vector<std::string> cifar;
+  std::string idxImages, idxLabels;
+};
+
+std::optional<TrainingFiles> idxPair(const std::string& folder, const std::vector<File>& files) {
   const auto images = idxPaths(files, Kind::idxImages), labels = idxPaths(files, Kind::idxLabels);
-  if (images.empty() && labels.empty()) return nullptr;
+  if (images.empty() && labels.empty()) return std::nullopt;
   if (images.empty() || labels.empty()) {
     throw DataError(concat("data folder '", folder, "' has ", images.empty() ? labels[0] : images[0],
                            " but no IDX file of training ", images.empty() ? "images" : "labels",
@@ -124,7 +131,7 @@ std::unique_ptr<Dataset> openIdxPair(const std::string& folder, const std::vecto
                              join(paths), "; keep one pair of images and labels"));
     }
   }
-  return openIdxFiles(images[0], labels[0]);
+  return TrainingFiles{{}, images[0], labels[0]};
 }
 
 [[noreturn]] void refuse(const std::string& folder, const std::vector<File>& files) {
@@ -146,19 +153,29 @@ std::unique_ptr<Dataset> openIdxPair(const std::string& folder, const std::vecto
   throw DataError(concat("data folder '", folder, "' holds no data set that is known; looked for ", wanted));
 }
 
-}  // namespace
-
-std::unique_ptr<Dataset> openDataset(const std::string& folder) {
+TrainingFiles findFiles(const std::string& folder) {
   const std::vector<File> files = listFiles(folder);
-  if (const auto paths = cifarPaths(files, true); !paths.empty()) return openCifar10Files(paths);
-  if (auto dataset = openIdxPair(folder, files)) return dataset;
-  if (const auto paths = cifarPaths(files, false); !paths.empty()) return openCifar10Files(paths);
+  if (auto paths = cifarPaths(files, true); !paths.empty()) return {std::move(paths), "", ""};
+  if (auto pair = idxPair(folder, files)) return std::move(*pair);
+  if (auto paths = cifarPaths(files, false); !paths.empty()) return {std::move(paths), "", ""};
   for (const char* inside : {"cifar-10-batches-bin", "cifar-10-batches-py"}) {
     const fs::path nested = fs::path(folder) / inside;
     std::error_code error;
-    if (fs::is_directory(nested, error)) return openDataset(nested.string());
+    if (fs::is_directory(nested, error)) return findFiles(nested.string());
   }
   refuse(folder, files);
+}
+
+}  // namespace
+
+std::unique_ptr<Dataset> openDataset(const std::string& folder) {
+  const TrainingFiles files = findFiles(folder);
+  return files.cifar.empty() ? openIdxFiles(files.idxImages, files.idxLabels) : openCifar10Files(files.cifar);
+}
+
+DatasetFacts probeDataset(const std::string& folder) {
+  const TrainingFiles files = findFiles(folder);
+  return files.cifar.empty() ? probeIdxFiles(files.idxImages, files.idxLabels) : probeCifar10Files(files.cifar);
 }
 
 }  // namespace tandem

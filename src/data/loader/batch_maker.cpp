@@ -92,28 +92,21 @@ HostBatch BatchMaker::make(int64_t k) const {
   return batch;
 }
 
-void BatchMaker::make(int64_t k, HostBatch& out) const {
+void BatchMaker::make(int64_t k, HostBatch& batch) const {
   const ImageSize size = sizeOf(dataset_->info()), input{plan_.height, plan_.width, 3};
   const auto inputBytes = static_cast<size_t>(input.height * input.width * 3);
-  uint8_t* images = out.images.mutable_data_ptr<uint8_t>();
+  uint8_t* images = batch.images.mutable_data_ptr<uint8_t>();
   const size_t perLabel = labelBytes(*dataset_->info().labels, dataset_->info().classes);
-  const auto labels = static_cast<uint8_t*>(out.labels.mutable_data_ptr());
-  const bool fills = size.height == input.height && size.width == input.width && size.channels == 3;
+  const auto labels = static_cast<uint8_t*>(batch.labels.mutable_data_ptr());
   const int64_t first = k * plan_.globalBatch + plan_.first;
   const int64_t grain = std::max<int64_t>(1, (64 << 10) / static_cast<int64_t>(inputBytes));
   at::parallel_for(0, plan_.count, grain, [&](int64_t begin, int64_t end) {
-    std::vector<uint8_t> bytes(static_cast<size_t>(size.height * size.width * size.channels));
+    std::vector<uint8_t> bytes;
     for (int64_t i = begin; i < end; ++i) {
       const auto [index, epoch] = at(first + i);
-      const ImagePlacement placement = placeImage(plan_, size, epoch, index);
-      const std::span target(images + i * inputBytes, inputBytes), label(labels + i * perLabel, perLabel);
-      if (fills && placement == ImagePlacement{}) {
-        dataset_->get(index, target, label);
-      } else {
-        dataset_->get(index, bytes, label);
-        copyPlaced(bytes, size, placement, input, target);
-      }
-      checkLabel(dataset_->info(), index, label);
+      const PlacedImage out{{images + i * inputBytes, inputBytes}, {labels + i * perLabel, perLabel}};
+      readPlaced(*dataset_, index, placeImage(plan_, size, epoch, index), input, out, bytes);
+      checkLabel(dataset_->info(), index, out.label);
     }
   });
 }

@@ -33,11 +33,13 @@ struct SourceOptions {
 struct SourceEntry {
   std::string_view name, summary;
   bool realData;  ///< can deliver a data set from --data
+  bool queued;    ///< threads make batches ahead, up to SourceOptions::queueDepth
   std::unique_ptr<BatchSource> (*make)(const SourceOptions&);
 };
 
-/// device: batch 0, made once, on the device. host: made on the CPU in the step and copied. queue: made by producer
-/// threads, through a bounded queue, staged to the device while the step before runs.
+/// device: batch 0, made once, on the device. queue: made by producer threads, through a bounded queue, staged to the
+/// device while the step before runs. host: made on the CPU in the step and copied. The first that can deliver what
+/// is asked for is the usual one.
 std::span<const SourceEntry> sources();
 
 }  // namespace tandem

@@ -8,6 +8,12 @@
 
 namespace tandem {
 
+Staging::Staging(const SourceOptions& options) : options_(options) {
+  const AugmentEntry* const augment = options.maker->plan().augment;
+  origin_ = std::make_shared<const BatchOrigin>(
+      BatchOrigin{options.maker->dataset().info().name, augment == nullptr ? "" : std::string(augment->name)});
+}
+
 // The labels leave with the batch, and pinned memory may still be read by a copy: both are allocated anew, from caches.
 const HostBatch& Staging::makeOnHost(int64_t k) {
   const at::TensorOptions memory = options_.device->hostMemory();
@@ -20,23 +26,27 @@ const HostBatch& Staging::makeOnHost(int64_t k) {
   return host_;
 }
 
-Batch Staging::make(int64_t k) {
-  const HostBatch& host = makeOnHost(k);
-  const BatchMaker& maker = *options_.maker;
-  const auto there = at::TensorOptions().device(options_.device->torch());
+Batch staged(const HostBatch& host, const Normalization& normalization, const SourceOptions& options) {
+  const auto there = at::TensorOptions().device(options.device->torch());
+  const at::IntArrayRef shape = host.images.sizes();  // [N, H, W, 3]
   Batch batch;
-  batch.index = k;
-  batch.data = maker.dataset().info().name;
-  if (maker.plan().augment != nullptr) batch.augment = maker.plan().augment->name;
-  batch.images = at::empty({maker.plan().count, 3 + options_.zeroChannels, maker.plan().height, maker.plan().width},
-                           there.dtype(options_.type), options_.format);
+  batch.images = at::empty({shape[0], shape[3] + options.zeroChannels, shape[1], shape[2]}, there.dtype(options.type),
+                           options.format);
   at::Tensor images;
   {
     const Span copying(SpanKind::hostToDevice);
     batch.labels = host.labels.to(there, /*non_blocking=*/true);
     images = host.images.to(there, /*non_blocking=*/true);
   }
-  normalize(images, maker.dataset().info().normalization, batch.images);
+  normalize(images, normalization, batch.images);
+  return batch;
+}
+
+Batch Staging::make(int64_t k) {
+  const BatchMaker& maker = *options_.maker;
+  Batch batch = staged(makeOnHost(k), maker.dataset().info().normalization, options_);
+  batch.index = k;
+  batch.origin = origin_;
   return batch;
 }
 

@@ -4,11 +4,14 @@
 
 namespace tandem {
 
-/// Makes batches and brings them to the device: bytes on the CPU, copied, normalised there on the calling thread's
-/// current stream. Keeps its host memory between batches, so each thread has its own.
+/// Brings bytes to options.device and normalises them there, on the calling thread's current stream. `index`, `ready`
+/// and `origin` of the result are empty.
+Batch staged(const HostBatch& host, const Normalization& normalization, const SourceOptions& options);
+
+/// Makes batches and brings them to the device. Keeps its host memory between batches, so each thread has its own.
 class Staging {
  public:
-  explicit Staging(const SourceOptions& options) : options_(options) {}
+  explicit Staging(const SourceOptions& options);
   /// The global batch k's share; its `ready` is empty.
   Batch make(int64_t k);
 
@@ -17,6 +20,7 @@ class Staging {
 
   SourceOptions options_;
   HostBatch host_;
+  std::shared_ptr<const BatchOrigin> origin_;
 };
 
 std::unique_ptr<BatchSource> makeDeviceSource(const SourceOptions& options);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "data/loader/batch_maker.h"
 
@@ -19,9 +20,18 @@ struct ImagePlacement {
   bool operator==(const ImagePlacement&) const = default;
 };
 
+/// Where an image and its label go: [H, W, 3], and labelBytes() bytes.
+struct PlacedImage {
+  std::span<uint8_t> image, label;
+};
+
 /// Centred, then moved and flipped as the plan's augmentation says, by (seed, epoch, index) alone. Moving by up to
 /// `padding` in each direction is the random crop of the input padded with zeros.
 ImagePlacement placeImage(const BatchPlan& plan, const ImageSize& image, int64_t epoch, int64_t index);
+
+/// Reads image `index` of a data set into the network's input, with its label. `bytes` is working memory.
+void readPlaced(const Dataset& dataset, int64_t index, const ImagePlacement& placement, const ImageSize& input,
+                const PlacedImage& out, std::vector<uint8_t>& bytes);
 
 /// image [h, w, c] -> out [H, W, 3], zeros around it; grey is repeated. REQUIRES: c is 1 or 3; sizes agree.
 void copyPlaced(std::span<const uint8_t> image, const ImageSize& size, const ImagePlacement& placement,

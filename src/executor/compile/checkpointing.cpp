@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "executor/compile/liveness.h"
+#include "graph/operation.h"
 
 namespace tandem {
 namespace {
@@ -17,7 +18,7 @@ std::vector<size_t> nowhere(const Activations&) { return {}; }
 std::vector<size_t> beforeEachNorm(const Activations& a) {
   std::vector<size_t> cuts;
   for (size_t i = 1; i < a.calls.size(); ++i) {
-    if (a.calls[i].operation == "batch_norm") cuts.push_back(i);
+    if (a.calls[i].operation->traits.batchNorm) cuts.push_back(i);
   }
   return cuts;
 }

@@ -1,7 +1,6 @@
 #include "executor/compile/layout_assignment.h"
 
 #include <algorithm>
-#include <array>
 
 #include "graph/operation.h"
 #include "kernels/conv/nchwc.h"
@@ -9,33 +8,15 @@
 namespace tandem {
 namespace {
 
-// Treat channels apart, or as batch_norm know where they are.
-constexpr std::array<std::string_view, 16> followers{"batch_norm",
-                                                     "relu",
-                                                     "relu6",
-                                                     "sigmoid",
-                                                     "silu",
-                                                     "gelu",
-                                                     "tanh",
-                                                     "rescale",
-                                                     "add",
-                                                     "multiply",
-                                                     "max_pool",
-                                                     "avg_pool",
-                                                     "adaptive_avg_pool",
-                                                     "global_avg_pool",
-                                                     "subsample",
-                                                     "pad"};
-
 OpLayout layoutOf(const Graph& graph, const PlannedNode& call, const std::vector<bool>& blocked) {
   const Node& node = graph.node(call.node);
   const auto isBlocked = [&](NodeId value) { return blocked[static_cast<size_t>(value)]; };
   bool input = false, output = false;
-  if (node.operation->name == "conv") {
+  if (node.operation->traits.convolution) {
     const int64_t groups = node.attributes.groups, inputs = graph.inputShapes(node).front().channels;
     output = canBlock(node.attributes.outputs / groups);
     input = output && canBlock(inputs / groups);
-  } else if (std::ranges::find(followers, node.operation->name) != followers.end()) {
+  } else if (node.operation->traits.channelwise) {
     input = output = std::ranges::any_of(call.inputs, isBlocked);
   }
   return {std::vector<bool>(call.inputs.size(), input), output};

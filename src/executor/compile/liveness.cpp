@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t placeBytes = 8;  // of a maximum in its window
 
 int64_t ownBytesPerElement(std::string_view operation, int64_t element) {
-  if (operation == "max_pool") return placeBytes;
+  if (keepsPlaces(operation)) return placeBytes;
   return drawsNumbers(operation) ? element : 0;
 }
 
@@ -28,21 +28,21 @@ Activations activationsOf(const Graph& graph, std::span<const PlannedNode> plan,
   Activations found{plan, {}, std::vector<int>(values, -1), std::vector<int>(values, -1), {}};
   for (const Node& node : graph.nodes()) found.bytes.push_back(node.shape.count() * element);
   const ImageShape& image = graph.node(graph.input()).shape;
-  found.bytes[at(graph.input())] += options.zeroChannels * image.height * image.width * element;
+  found.bytes[at(graph.input())] += options.kernels.zeroChannels * image.height * image.width * element;
   std::vector<bool> trained(values, false), hasGradient(values, false);
   for (const Parameter& parameter : graph.parameters()) trained[at(parameter.node)] = true;
   for (size_t i = 0; i < plan.size(); ++i) {
     const PlannedNode& call = plan[i];
     OpLiveness own;
-    own.operation = graph.node(call.node).operation->name;
+    own.operation = graph.node(call.node).operation;
     const bool followsOne = std::ranges::any_of(call.inputs, [&](NodeId input) { return hasGradient[at(input)]; });
     own.backward = followsOne || trained[at(call.node)];
-    own.byAutograd = !hasPlannedBackward(own.operation);
+    own.byAutograd = !hasPlannedBackward(own.operation->name);
     const KeptForBackward kept = keptForBackward(graph, call, options);
     if (own.backward && kept.input) own.read.push_back(call.inputs.front());
     if (own.backward && kept.output) own.read.push_back(call.output);
     const ImageShape& shape = graph.node(call.output).shape;
-    if (own.backward) own.ownBytes = shape.count() * ownBytesPerElement(own.operation, element);
+    if (own.backward) own.ownBytes = shape.count() * ownBytesPerElement(own.operation->name, element);
     for (const NodeId input : call.inputs) found.lastReader[at(input)] = static_cast<int>(i);
     found.maker[at(call.output)] = static_cast<int>(i);
     hasGradient[at(call.output)] = own.backward;

@@ -10,10 +10,11 @@
 namespace tandem {
 
 struct ExecutorOptions;  // executor/executor.h
+struct Operation;        // graph/operation.h
 
 /// What backward wants of a call's forward.
 struct OpLiveness {
-  std::string_view operation;
+  const Operation* operation = nullptr;
   bool backward = false;     ///< something at or before it has a gradient
   bool byAutograd = false;   ///< only a forward makes what backward reads
   std::vector<NodeId> read;  ///< values that its backward reads, its own output perhaps among them

@@ -61,18 +61,15 @@ int64_t parametersOf(const Graph& graph, NodeId node) {
 
 /// Forward, gradient of the input, gradient of the parameters.
 std::vector<std::string> algorithmNames(const ExecutorOptions& options, NodeId node) {
-  const auto at = static_cast<size_t>(node);
-  if (!options.engines.empty()) {
-    const PassPlans& engines = options.engines.at(at);
+  if (!options.kernels.engines.empty()) {
+    const PassPlans engines = options.kernels.enginesOf(node);
     std::vector<std::string> names(engines.names.begin(), engines.names.end());
     if (!engines.withStats.empty()) names.front() = concat(engines.withStats, " with sums");
     return names;
   }
-  const ExecutorEntry& planned = find(executors(), "planned", "executor");
-  if (!choosesKernels(planned, options.layout, options.device, options.compute)) return {"ATen"};
-  const PassAlgorithms algorithms = options.algorithms.empty() ? PassAlgorithms{} : options.algorithms.at(at);
+  if (!canChooseKernels(options.kernels.layout, options.device, options.compute)) return {"ATen"};
   std::vector<std::string> names;
-  for (const ConvolutionAlgorithm* algorithm : algorithms) {
+  for (const ConvolutionAlgorithm* algorithm : options.kernels.algorithmsOf(node)) {
     names.emplace_back((algorithm == nullptr ? convolutionAlgorithms().front() : *algorithm).name);
   }
   return names;
@@ -111,7 +108,7 @@ std::vector<std::string> operationsByAutograd(const Graph& graph) {
 }
 
 PlanDescription describePlan(const Graph& graph, const ExecutorOptions& options, int64_t images) {
-  const auto plan = withPaddedImages(fuse(graph), graph, options.zeroChannels);
+  const auto plan = withPaddedImages(fuse(graph), graph, options.kernels.zeroChannels);
   const auto layouts = blockedLayouts(graph, plan);
   const Activations activations = activationsOf(graph, plan, options);
   const Recomputation chosen = recomputation(activations, options.recompute.cuts(activations));
@@ -125,8 +122,8 @@ PlanDescription describePlan(const Graph& graph, const ExecutorOptions& options,
     OpDescription line = described(graph, call, images);
     for (const NodeId input : call.inputs) line.inputs.push_back(makerOf[static_cast<size_t>(input)]);
     makerOf[static_cast<size_t>(call.output)] = line.name;
-    if (graph.node(call.node).operation->name == "conv") line.algorithm = algorithmText(options, call.node);
-    line.blocked = options.layout.blocked && layouts[i].output;
+    if (graph.node(call.node).operation->traits.convolution) line.algorithm = algorithmText(options, call.node);
+    line.blocked = options.kernels.layout.blocked && layouts[i].output;
     line.outputBytes = activations.bytes[static_cast<size_t>(call.output)] * images;
     line.kept = held.stays(call.output);
     line.again = chosen.again[i];

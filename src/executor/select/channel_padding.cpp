@@ -36,10 +36,9 @@ std::vector<const Node*> readersOfImages(const Graph& graph) {
 }
 
 ExecutorOptions optionsFor(const Graph& stem, const PaddingTrial& trial, int64_t images, int64_t zeros) {
-  ExecutorOptions options{.compute = trial.precision->compute, .layout = trial.layout, .device = trial.device};
-  options.zeroChannels = zeros;
-  if (trial.engines) options.engines = trial.engines(stem, images, zeros);
-  return options;
+  KernelSelection kernels{.layout = trial.layout, .zeroChannels = zeros};
+  if (trial.engines) kernels.engines = trial.engines(stem, images, zeros);
+  return {.compute = trial.precision->compute, .kernels = std::move(kernels), .device = trial.device};
 }
 
 /// Training steps of a convolution that reads the images, nothing else.
@@ -49,15 +48,15 @@ class StemTrial {
   StemTrial(const Graph& stem, const PaddingTrial& trial, int64_t images, const ExecutorOptions& options)
       : trial_(trial),
         stem_(stem),
-        buffers_(parameterSpecs(stem, options), *trial.precision, options.device, options.layout.format),
+        buffers_(parameterSpecs(stem, options), *trial.precision, options.device, options.kernels.layout.format),
         executor_(makePlannedExecutor(options)),
         generator_(newGenerator(options.device, 1)) {
     const ImageShape image = stem.node(stem.input()).shape;
     const auto there = at::TensorOptions().device(options.device);
     bytes_ = at::empty({images, image.height, image.width, image.channels}, there.dtype(at::kByte));
     bytes_.random_(0, 256, generator_);
-    batch_.images = at::empty({images, image.channels + options.zeroChannels, image.height, image.width},
-                              there.dtype(options.compute), options.layout.format);
+    batch_.images = at::empty({images, image.channels + options.kernels.zeroChannels, image.height, image.width},
+                              there.dtype(options.compute), options.kernels.layout.format);
     executor_->bind(stem_, buffers_);
   }
 
@@ -116,7 +115,7 @@ std::span<const ImagePaddingEntry> imagePaddings() { return rows; }
 bool canPadImages(const Graph& graph) {
   const auto readers = readersOfImages(graph);
   return !readers.empty() && std::ranges::all_of(readers, [](const Node* node) {
-    return node->operation->name == "conv" && node->attributes.groups == 1;
+    return node->operation->traits.convolution && node->attributes.groups == 1;
   });
 }
 

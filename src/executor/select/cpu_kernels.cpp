@@ -18,16 +18,15 @@ constexpr int64_t imagesPerThread = 4;             // of a call: enough to keep 
 constexpr int64_t parts = 4;                       // of the images, each for a call
 
 bool isNormalised(const Graph& graph, NodeId id) {
-  return std::ranges::any_of(graph.nodes(), [id](const Node& node) {
-    return node.operation->name == "batch_norm" && node.inputs.front() == id;
-  });
+  return std::ranges::any_of(
+      graph.nodes(), [id](const Node& node) { return node.operation->traits.batchNorm && node.inputs.front() == id; });
 }
 
 std::vector<TrialLayer> convolutionsOf(const Graph& graph) {
   std::vector<TrialLayer> layers;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
-    if (node.operation->name != "conv") continue;
+    if (!node.operation->traits.convolution) continue;
     layers.push_back({i, node.attributes, graph.inputShapes(node).front(), node.shape,
                       node.inputs.front() != graph.input(), isNormalised(graph, static_cast<NodeId>(i))});
   }

@@ -234,7 +234,7 @@ void chooseConvolutions(const Graph& graph, const GpuKernelTrial& trial, Choosin
                         Times& total) {
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
-    if (node.operation->name != "conv") continue;
+    if (!node.operation->traits.convolution) continue;
     PassPlans& engines = choice.engines[i];
     engines.images = trial.images;
     engines.names.fill(std::string(atenName));
@@ -252,7 +252,7 @@ void chooseConvolutions(const Graph& graph, const GpuKernelTrial& trial, Choosin
 
 void chooseNorms(const Graph& graph, Choosing& choosing, GpuKernelChoice& choice, Times& total) {
   for (const PlannedNode& call : fuse(graph)) {
-    if (graph.node(call.node).operation->name != "batch_norm" || !call.relu) continue;
+    if (!graph.node(call.node).operation->traits.batchNorm || !call.relu) continue;
     const NormResult result = choosing.of(call);
     choice.norms[static_cast<size_t>(call.node)] = result.engines;
     total.first += result.times.first, total.best += result.times.best;

@@ -6,17 +6,18 @@
 
 namespace tandem {
 
-ExecutorOptions executorOptions(const KernelSelection& kernels, const Precision& precision,
-                                const RecomputeEntry& recompute, at::Device device) {
-  return {.compute = precision.compute,
-          .layout = *kernels.layout,
-          .algorithms = kernels.algorithms,
-          .engines = kernels.engines,
-          .norms = kernels.norms,
-          .device = device,
-          .recompute = recompute,
-          .zeroChannels = kernels.zeroChannels};
+namespace {
+
+template <class Choice>
+Choice of(const std::vector<Choice>& byNode, NodeId node) {
+  return byNode.empty() ? Choice{} : byNode.at(static_cast<size_t>(node));
 }
+
+}  // namespace
+
+PassAlgorithms KernelSelection::algorithmsOf(NodeId node) const { return of(algorithms, node); }
+PassPlans KernelSelection::enginesOf(NodeId node) const { return of(engines, node); }
+NormPlans KernelSelection::normsOf(NodeId node) const { return of(norms, node); }
 
 std::map<std::string, int64_t> passesOf(const KernelSelection& kernels, const Graph& graph) {
   std::map<std::string, int64_t> passes;
@@ -29,7 +30,7 @@ std::map<std::string, int64_t> passesOf(const KernelSelection& kernels, const Gr
   };
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
-    if (node.operation->name != "conv") continue;
+    if (!node.operation->traits.convolution) continue;
     for (size_t pass = 0; pass < std::tuple_size_v<PassAlgorithms>; ++pass) {
       const bool wanted = pass != 1 || node.inputs.front() != graph.input();
       if (wanted) ++passes[std::string(nameOf(i, pass))];

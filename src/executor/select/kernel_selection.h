@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "device/memory_layout.h"
-#include "device/precision.h"
-#include "executor/executor.h"
+#include "graph/graph.h"
+#include "kernels/conv/convolution.h"
 #include "kernels/cudnn/batch_norm.h"
 #include "kernels/cudnn/conv.h"
 
@@ -15,17 +15,18 @@ namespace tandem {
 /// Which kernels a run computes with: the values of --layout, --convolution and --pad-images after every "auto" was
 /// measured.
 struct KernelSelection {
-  const LayoutEntry* layout = nullptr;
-  std::vector<PassAlgorithms> algorithms;  ///< of convolutions, by node of the graph; empty: the executor's only one
-  std::string note = {};                   ///< why, where it was measured
-  std::vector<PassPlans> engines = {};     ///< of convolutions on a GPU, by node of the graph; empty: ATen's
-  std::vector<NormPlans> norms = {};       ///< of batch-norms there; empty: Tandem's kernels
-  int64_t zeroChannels = 0;                ///< that images have behind their own (executor/select/channel_padding.h)
-};
+  LayoutEntry layout = layouts().front();
+  std::vector<PassAlgorithms> algorithms = {};  ///< of convolutions, by node of the graph; empty: direct
+  std::string note = {};                        ///< why, where it was measured
+  std::vector<PassPlans> engines = {};          ///< of convolutions on a GPU, by node of the graph; empty: ATen's
+  std::vector<NormPlans> norms = {};            ///< of batch-norms there; empty: Tandem's kernels
+  int64_t zeroChannels = 0;  ///< that images have behind their own (executor/select/channel_padding.h)
 
-/// Options of an executor that runs these kernels; the replica's dropout seed is left to the caller.
-ExecutorOptions executorOptions(const KernelSelection& kernels, const Precision& precision,
-                                const RecomputeEntry& recompute, at::Device device);
+  /// Those of one node.
+  PassAlgorithms algorithmsOf(NodeId node) const;
+  PassPlans enginesOf(NodeId node) const;
+  NormPlans normsOf(NodeId node) const;
+};
 
 /// How many forward and backward passes of the graph's convolutions each algorithm computes in a training step, on a
 /// GPU ATen, cuDNN, and "cuDNN with sums", those of the batch-norm behind; empty where there is one only.

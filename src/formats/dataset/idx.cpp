@@ -28,6 +28,8 @@ const char* typeName(uint8_t code) {
   }
 }
 
+size_t headerBytes(int dimensions) { return prefixBytes + 4 * static_cast<size_t>(dimensions); }
+
 int64_t bigEndian(std::span<const uint8_t> bytes) {
   int64_t value = 0;
   for (const uint8_t byte : bytes) value = value << 8 | byte;
@@ -67,32 +69,38 @@ int idxDimensions(std::span<const uint8_t> head) {
   return idx ? head[3] : 0;
 }
 
-Result<Idx> parseIdx(std::span<const uint8_t> bytes, const IdxLimits& limits) {
-  if (auto error = refusePrefix(bytes)) return *error;
+uint64_t Idx::fileBytes() const {
+  uint64_t values = 1;
+  for (int d = 0; d < dimensions; ++d) values *= static_cast<uint64_t>(sizes[d]);  // 56 bits within the limits
+  return headerBytes(dimensions) + values;
+}
+
+Result<Idx> parseIdxHeader(std::span<const uint8_t> head, const IdxLimits& limits) {
+  if (auto error = refusePrefix(head)) return *error;
   Idx idx;
-  idx.dimensions = bytes[3];
-  const size_t header = prefixBytes + 4 * static_cast<size_t>(idx.dimensions);
-  if (bytes.size() < header) {
-    return parseError(bytes.size(), "the file ends after ", bytes.size(), " bytes, inside the IDX header of ", header,
+  idx.dimensions = head[3];
+  const size_t header = headerBytes(idx.dimensions);
+  if (head.size() < header) {
+    return parseError(head.size(), "the file ends after ", head.size(), " bytes, inside the IDX header of ", header,
                       " bytes; fetch it again");
   }
-  for (int d = 0; d < idx.dimensions; ++d) idx.sizes[d] = bigEndian(bytes.subspan(prefixBytes + 4 * d, 4));
+  for (int d = 0; d < idx.dimensions; ++d) idx.sizes[d] = bigEndian(head.subspan(prefixBytes + 4 * d, 4));
   if (auto error = refuseSizes(idx, limits)) return *error;
+  return idx;
+}
 
-  uint64_t expected = header;
-  uint64_t values = 1;
-  for (int d = 0; d < idx.dimensions; ++d) {
-    if (__builtin_mul_overflow(values, static_cast<uint64_t>(idx.sizes[d]), &values)) {
-      return parseError(prefixBytes, "the sizes of the IDX header multiply to more than 64 bits");
-    }
-  }
-  if (__builtin_add_overflow(expected, values, &expected) || expected != bytes.size()) {
+Result<Idx> parseIdx(std::span<const uint8_t> bytes, const IdxLimits& limits) {
+  Result<Idx> parsed = parseIdxHeader(bytes, limits);
+  if (!parsed.ok()) return parsed;
+  Idx& idx = parsed.value();
+  const uint64_t expected = idx.fileBytes();
+  if (expected != bytes.size()) {
     return parseError(std::min<uint64_t>(bytes.size(), expected), "the IDX header describes ", expected,
                       " bytes but there are ", bytes.size(), bytes.size() < expected ? "; truncated" : "; too long",
                       ", fetch the file again");
   }
-  idx.values = bytes.subspan(header);
-  return idx;
+  idx.values = bytes.subspan(headerBytes(idx.dimensions));
+  return parsed;
 }
 
 }  // namespace tandem

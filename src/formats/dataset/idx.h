@@ -15,6 +15,9 @@ struct Idx {
   int dimensions = 0;               ///< 1: labels, 3: images
   std::array<int64_t, 3> sizes{};   ///< [N] or [N, H, W]; each at least 1
   std::span<const uint8_t> values;  ///< a view of the bytes parsed
+
+  /// Length of a file with this header.
+  uint64_t fileBytes() const;
 };
 
 struct IdxLimits {
@@ -24,6 +27,9 @@ struct IdxLimits {
 
 /// Number of dimensions when the bytes start like an IDX file of any type, else 0.
 int idxDimensions(std::span<const uint8_t> head);
+
+/// The header alone, of a file that begins so: `values` is empty and the file's length is not checked.
+Result<Idx> parseIdxHeader(std::span<const uint8_t> head, const IdxLimits& limits = {});
 
 /// Refuses other types than unsigned byte, other dimensions than 1 and 3, a zero size, a size over the limits, and a
 /// file that is not exactly as long as its header says. Allocates nothing.

@@ -16,7 +16,7 @@ constexpr std::array<bool, 3> allPasses{true, true, true}, activations{true, tru
 constexpr std::array algorithms{
     ConvolutionAlgorithm{"direct", "the sum that defines it, by oneDNN", allPasses, makeDirectConvolution},
     ConvolutionAlgorithm{"winograd", "3x3 with a quarter of the products, F(4x4, 3x3), computed in fp32", allPasses,
-                         makeWinogradConvolution},
+                         makeWinogradConvolution, winogradBytesPerWeight},
     ConvolutionAlgorithm{"gemm", "the weight's gradient as a product of matrices, by oneDNN", weightGradient,
                          makeGemmConvolution},
     ConvolutionAlgorithm{"packed", "the weight's gradient by our own products of packed rows", weightGradient,

@@ -59,6 +59,8 @@ struct ConvolutionAlgorithm {
   std::array<bool, 3> passes;  ///< forward, backwardInput, backwardParameters: false where another way is inside
   /// Null for what it does not serve.
   std::unique_ptr<Convolution> (*make)(const ConvolutionGeometry&, const ConvolutionParameters&);
+  /// What it keeps of each weight of a 3x3 convolution with stride 1 beside the weight; 0: the weight in its own order.
+  int64_t bytesPer3x3Weight = 0;
 };
 
 /// Whether they take activations and weights of this type: float and bfloat16. (For half ATen's convolution is all

@@ -36,7 +36,7 @@ struct ActualSetup {
   std::string allReduce;       ///< algorithm really used, empty when none
   std::string exchangeMemory;  ///< what memory NCCL exchanged gradients from; empty: another algorithm, or not known
   std::string layout;          ///< memory order really used
-  std::string graph;           ///< "on", or why a GPU's step was no CUDA graph; empty on a CPU
+  std::string cudaGraph;       ///< "on", or why a GPU's step was no CUDA graph; empty on a CPU
   std::string data;            ///< name of the data set that the images were of; empty: not known
   std::string augment;         ///< row of the augmentations that changed them; empty: nothing did
   std::string loss;            ///< row of the loss catalog

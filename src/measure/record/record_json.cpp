@@ -60,7 +60,7 @@ void describe(Archive& archive, typename Archive::template Ref<ActualSetup> plac
   archive.field("all_reduce", placement.allReduce);
   archive.added("exchange_memory", placement.exchangeMemory);
   archive.field("layout", placement.layout);
-  archive.added("graph", placement.graph);
+  archive.added("graph", placement.cudaGraph);
   archive.added("data", placement.data);
   archive.added("augment", placement.augment);
   archive.field("loss", placement.loss);

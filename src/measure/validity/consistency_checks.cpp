@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "config/modes.h"
 
 namespace tandem {
 namespace {
@@ -24,7 +25,7 @@ std::string samples(const RunRecord& record) {
 
 std::string batch(const RunRecord& record) {
   const Config& config = record.config;
-  const int64_t stated = config.scaling == "strong" ? config.batch : config.batch * config.replicas;
+  const int64_t stated = batchIsGlobal(config.scaling) ? config.batch : config.batch * config.replicas;
   if (config.batch == 0 || record.globalBatch == stated) return "";
   return concat("a global batch of ", record.globalBatch, ", although --batch=", config.batch, " and ", config.replicas,
                 " replicas make ", stated);

@@ -30,20 +30,14 @@ BatchTrial trialOf(const RunRecord& record) {
 
 }  // namespace
 
-FoundBatch findBatch(const PointRunner& runner, const Config& config, int64_t largestReplicas,
-                     const TryingCallback& trying) {
-  RunPlan plan = resolvePlan(config, largestReplicas);
+FoundBatch findBatch(const PointRunner& runner, const RunPlan& plan, const TryingCallback& trying) {
   check(plan.search.has_value(), "findBatch: --batch is max");
-  plan.data.reset();  // each probe opens its own
-  const bool onCpu = plan.cudaDevices.empty();
-  const PointOptions options{.largestReplicas = largestReplicas,
-                             .deadlineSeconds = deadlineSeconds(config),
-                             .memoryLimit = onCpu ? memoryToUse(plan.availableBytes) : 0,
-                             .memoryRule = MemoryRule::tried};
+  const PointOptions options{.deadlineSeconds = deadlineSeconds(plan.config),
+                             .memoryLimit = plan.setup.onCpu() ? memoryToUse(plan.availableBytes) : 0};
   FoundBatch found = searchBatch(*plan.search, [&](int64_t batch) {
     trying(batch, Progress());
     const auto progress = [&](const Progress& state) { trying(batch, state); };
-    return trialOf(runner.run(probeOf(config, batch), options, {.progress = progress}));
+    return trialOf(runner.run(probeOf(plan.config, batch), options, {.progress = progress}));
   });
   found.search.availableBytes = plan.availableBytes;
   found.search.limitBytes = options.memoryLimit;

@@ -13,10 +13,9 @@
 #include "base/text.h"
 #include "machine/cpu/host_facts.h"
 #include "machine/process/child_process.h"
-#include "machine/process/utc_time.h"
 #include "run/child/worker_protocol.h"
-#include "run/environment.h"
 #include "run/outcome_of_exception.h"
+#include "run/start_record.h"
 
 namespace tandem {
 namespace {
@@ -119,22 +118,10 @@ Outcome outcomeOf(Ending ending, int status, double deadline, const Config& conf
   return outcomeOfStatus(status, config);
 }
 
-RunRecord unstarted(const Config& config, int64_t largestReplicas) {
-  RunRecord record;
-  record.time = utcTime();
-  record.config = resolveConfig(config, largestReplicas);
-  record.environment = readEnvironment();
-  std::erase_if(record.environment.variables, [](const auto& entry) { return overridesPlacement(entry.first); });
-  return record;
-}
-
 }  // namespace
 
 RunRecord PointRunner::run(const Config& config, const PointOptions& options, const PointEvents& events) const {
-  const WorkerOrder order{.config = config,
-                          .largestReplicas = options.largestReplicas,
-                          .memoryRule = options.memoryRule,
-                          .parent = getpid()};
+  const WorkerOrder order{.config = config, .parent = getpid()};
   ChildProcess child(
       {.executable = executable_, .arguments = {"worker"}, .environment = workerEnvironment(), .input = toText(order)});
   Received received;
@@ -145,7 +132,7 @@ RunRecord PointRunner::run(const Config& config, const PointOptions& options, co
   if (received.record) received.peakResident = std::max(received.peakResident, received.record->peakMemoryBytes);
   const bool tooMuch = options.memoryLimit > 0 && received.peakResident > options.memoryLimit;
   if (received.record && !tooMuch) return std::move(*received.record);
-  RunRecord record = received.start ? std::move(*received.start) : unstarted(config, options.largestReplicas);
+  RunRecord record = received.start ? std::move(*received.start) : startRecord(config);
   record.outcome =
       tooMuch ? overLimit(options.memoryLimit, config) : outcomeOf(ending, status, options.deadlineSeconds, config);
   record.wall = now() - begin;

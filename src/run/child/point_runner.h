@@ -8,10 +8,8 @@
 namespace tandem {
 
 struct PointOptions {
-  int64_t largestReplicas = 1;  ///< of the sweep
   double deadlineSeconds = 0;
   int64_t memoryLimit = 0;  ///< bytes of the child's resident set; 0: none
-  MemoryRule memoryRule = MemoryRule::estimate;
 };
 
 struct PointEvents {
@@ -31,7 +29,7 @@ class PointRunner {
   /// `executable`: path of this program.
   explicit PointRunner(std::string executable) : executable_(std::move(executable)) {}
 
-  /// `config` is as it was asked for, not yet resolved.
+  /// REQUIRES: `config` is resolved, as RunPlan::config; no rule is checked here.
   RunRecord run(const Config& config, const PointOptions& options, const PointEvents& events) const;
 
   static void requestStop() noexcept;

@@ -12,11 +12,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "device/allocator/cpu_allocator.h"
-#include "machine/process/utc_time.h"
 #include "run/child/point_runner.h"
 #include "run/child/worker_protocol.h"
-#include "run/environment.h"
 #include "run/outcome_of_exception.h"
+#include "run/start_record.h"
 
 namespace tandem {
 namespace {
@@ -44,21 +43,13 @@ void send(const std::string& line) {
   }
 }
 
-RunRecord startOf(const Config& config) {
-  RunRecord record;
-  record.time = utcTime();
-  record.config = config;
-  record.environment = readEnvironment();
-  return record;
-}
-
 RunRecord measured(const WorkerOrder& order) {
   try {
-    const RunPlan plan = resolvePlan(order.config, order.largestReplicas, order.memoryRule);
-    send(startLine(startOf(plan.config)));
+    const RunPlan plan = resolvePlan(order.config);
+    send(startLine(startRecord(plan.config)));
     return runPoint(plan, [](const Progress& progress) { send(progressLine(progress)); });
   } catch (const std::exception& failure) {
-    RunRecord record = startOf(order.config);
+    RunRecord record = startRecord(order.config);
     record.outcome = outcomeOf(failure, order.config);
     return record;
   }

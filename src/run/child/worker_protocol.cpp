@@ -12,20 +12,13 @@ namespace tandem {
 using nlohmann::json;
 
 std::string toText(const WorkerOrder& order) {
-  return json{{"config", toJson(order.config)},
-              {"largest-replicas", order.largestReplicas},
-              {"tried", order.memoryRule == MemoryRule::tried},
-              {"parent", order.parent}}
-      .dump();
+  return json{{"config", toJson(order.config)}, {"parent", order.parent}}.dump();
 }
 
 WorkerOrder orderFromText(const std::string& text) {
   try {
     const auto object = json::parse(text);
-    return {.config = configFromJson(object.at("config")),
-            .largestReplicas = object.at("largest-replicas").get<int64_t>(),
-            .memoryRule = object.at("tried").get<bool>() ? MemoryRule::tried : MemoryRule::estimate,
-            .parent = object.at("parent").get<pid_t>()};
+    return {.config = configFromJson(object.at("config")), .parent = object.at("parent").get<pid_t>()};
   } catch (const std::exception& failure) {
     throw UsageError(
         concat("worker: standard input is no order of 'tandem bench' (", failure.what(), "); use 'tandem bench'"));

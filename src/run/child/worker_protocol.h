@@ -17,8 +17,6 @@ constexpr int workerOutput = 3;
 /// What a worker is asked to do; one JSON object.
 struct WorkerOrder {
   Config config;
-  int64_t largestReplicas = 1;
-  MemoryRule memoryRule = MemoryRule::estimate;
   pid_t parent = 0;  ///< the worker ends when this process does
 };
 std::string toText(const WorkerOrder& order);

@@ -2,12 +2,7 @@
 
 #include <optional>
 
-#include "base/catalog.h"
-#include "base/error.h"
 #include "base/text.h"
-#include "comm/group.h"
-#include "run/plan/plan.h"
-#include "strategy/strategy.h"
 #include "train/captured_step.h"
 
 namespace tandem {
@@ -15,63 +10,57 @@ namespace {
 
 using Obstacle = std::optional<std::string>;
 
-Obstacle deviceRuns(const Config& config) {
-  if (config.devices != "cpu") return {};
+Obstacle deviceCaptures(const Setup& setup) {
+  if (!setup.onCpu()) return {};
   return "only GPUs have graphs (--devices=cuda:0)";
 }
 
-Obstacle executorEnqueues(const Config& config) {
-  if (config.executor == "planned") return {};
-  return concat("--executor=", config.executor, " cannot be recorded");
+Obstacle executorEnqueues(const Setup& setup) {
+  if (setup.executor->capturable) return {};
+  return concat("--executor=", setup.executor->name, " cannot be recorded");
 }
 
-Obstacle lossStays(const Config& config) {
-  if (config.lossAt == "replica") return {};
-  return concat("with --loss-at=", config.lossAt, " replicas wait for one another on the host");
+Obstacle lossStays(const Setup& setup) {
+  if (!setup.lossPlacement->gathered) return {};
+  return concat("with --loss-at=", setup.lossPlacement->name, " replicas wait for one another on the host");
 }
 
-constexpr Obstacle (*obstaclesInOrder[])(const Config&) = {deviceRuns, executorEnqueues, lossStays};
+constexpr Obstacle (*obstaclesInOrder[])(const Setup&) = {deviceCaptures, executorEnqueues, lossStays};
 
-Obstacle firstObstacle(const Config& config) {
+Obstacle firstObstacle(const Setup& setup) {
   for (const auto obstacle : obstaclesInOrder) {
-    if (auto found = obstacle(config)) return found;
+    if (auto found = obstacle(setup)) return found;
   }
   return {};
 }
 
 /// Why the host acts between parts of the step, or behind its one part; empty: it does not.
-std::string whyInParts(const Config& config) {
+std::string whyInParts(const Config& config, const Setup& setup) {
   if (config.forwardOnly) return "";
-  const AllReduceEntry& allReduce = find(allReduces(), allReduceOf(config), "--all-reduce");
-  if (find(strategies(), config.strategy, "--strategy").enqueuesOnly(allReduce, config.replicas)) return "";
-  const auto how = config.strategy == "replicated" ? concat("--all-reduce=", allReduce.name)
-                                                   : concat("--strategy=", config.strategy);
+  if (setup.strategy->enqueuesOnly(*setup.allReduce, config.replicas)) return "";
+  const auto how = setup.strategy->usesAllReduce ? concat("--all-reduce=", setup.allReduce->name)
+                                                 : concat("--strategy=", setup.strategy->name);
   return concat("with ", how, " replicas wait for one another on the host");
 }
 
 }  // namespace
 
-CudaGraphPolicy cudaGraphPolicy(const Config& config) {
-  if (config.graph == "off") return {false, "--graph=off"};
-  const Obstacle obstacle = firstObstacle(config);
-  if (!obstacle) return {true, whyInParts(config)};
-  if (config.graph == "on") {
-    throw UsageError(
-        concat("--graph=on: ", *obstacle, ", and a step must be the same work each time; use --graph=auto"));
-  }
-  return {false, *obstacle};
+CudaGraphPolicy cudaGraphPolicy(const Config& config, const Setup& setup) {
+  if (!setup.cudaGraph->wanted) return {false, concat("--cuda-graph=", setup.cudaGraph->name)};
+  if (const Obstacle obstacle = firstObstacle(setup)) return {false, *obstacle};
+  return {true, whyInParts(config, setup)};
 }
 
-std::string cudaGraphText(const Config& config) {
-  if (config.devices == "cpu") return "";
-  const CudaGraphPolicy use = cudaGraphPolicy(config);
-  if (!use.on) return concat("off: ", use.why);
-  if (use.why.empty()) return "on";
-  return concat(config.overlap == "off" ? "on, up to the exchange: " : "on, in parts: ", use.why);
+std::string cudaGraphText(const Config& config, const Setup& setup) {
+  if (setup.onCpu()) return "";
+  const CudaGraphPolicy policy = cudaGraphPolicy(config, setup);
+  if (!policy.on) return concat("off: ", policy.why);
+  if (policy.why.empty()) return "on";
+  return concat(setup.overlap->duringBackward ? "on, in parts: " : "on, up to the exchange: ", policy.why);
 }
 
-int64_t fewestWarmup(const Config& config) {
-  return config.profile && cudaGraphPolicy(config).on ? CapturedStep::eagerSteps + 1 : 0;
+int64_t fewestWarmup(const Config& config, const Setup& setup) {
+  return config.profile && cudaGraphPolicy(config, setup).on ? CapturedStep::eagerSteps + 1 : 0;
 }
 
 }  // namespace tandem

@@ -41,12 +41,10 @@ void resolveCores(RunPlan& plan) {
 }  // namespace
 
 void resolveDevices(RunPlan& plan) {
-  const auto devices = parseDeviceSet(plan.config.devices);
-  check(devices.has_value(), "resolveDevices: --devices was not checked");
-  if (devices->cpu) {
+  if (plan.setup.onCpu()) {
     resolveCores(plan);
   } else {
-    resolveGpus(plan, devices->cuda);
+    resolveGpus(plan, parseDeviceSet(plan.config.devices).value().cuda);
   }
 }
 

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "base/catalog.h"
 #include "config/config.h"
+#include "executor/planned_operation.h"
 #include "graph/graph.h"
 #include "graph/operation.h"
 #include "kernels/conv/convolution.h"
-#include "kernels/conv/winograd.h"
-#include "run/plan/replica_set_options.h"
+#include "run/plan/setup.h"
 
 namespace tandem {
 namespace {
@@ -27,52 +26,60 @@ struct BytesPerParameter {
   int64_t own = 0;     // gradients
 };
 
-BytesPerParameter bytesPerParameter(const Config& config, const Precision& precision) {
+BytesPerParameter bytesPerParameter(const Config& config, const Setup& setup) {
+  const Precision& precision = *setup.precision;
   const int64_t weights = precision.compute == precision.master ? 0 : size(precision.compute);
   const int64_t sum = config.accumulate > 1 ? size(at::kFloat) : 0;
-  const OptimizerOptions optimizer = optimizerOptions(config);
-  const int64_t state = config.forwardOnly ? 0 : ruleOf(optimizer).stateValues(optimizer) * size(at::kFloat);
+  const int64_t values = setup.optimizer->stateValues(optimizerOptions(config, setup));
+  const int64_t state = config.forwardOnly ? 0 : values * size(at::kFloat);
   return {size(precision.master) + weights + state, size(precision.wire) + sum};
 }
 
-bool plansOnCpu(const Config& config) { return config.executor == "planned" && config.devices == "cpu"; }
+/// Whether convolutions and linear layers run by Tandem's kernels on a CPU.
+bool ownKernels(const Setup& setup) { return setup.executor->choosesKernels && setup.onCpu(); }
 
 /// Whether convolutions and linear layers of bf16 are computed in fp32.
-bool widens(const Config& config, const Precision& precision) {
-  return plansOnCpu(config) && precision.compute == at::kBFloat16 && convolutionsWidenBf16();
+bool widens(const Setup& setup) {
+  return ownKernels(setup) && setup.precision->compute == at::kBFloat16 && convolutionsWidenBf16();
 }
 
-int64_t packedWeightBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
-  if (!plansOnCpu(config)) return 0;
-  const bool chosen = config.convolution == "auto" && !config.deterministic && config.layout != "nchw";
-  const bool winograd = chosen || config.convolution == "winograd";
-  const int64_t ordered = widens(config, precision) ? size(at::kFloat) : size(precision.compute);
+int64_t packedWeightBytes(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
+  if (!ownKernels(setup)) return 0;
+  const bool channelsLast = setup.firstLayout().format == at::MemoryFormat::ChannelsLast;
+  const bool measured = setup.convolution == nullptr && !config.deterministic && channelsLast;
+  int64_t transformed = setup.convolution == nullptr ? 0 : setup.convolution->bytesPer3x3Weight;
+  if (measured) {
+    for (const auto& row : convolutionAlgorithms()) transformed = std::max(transformed, row.bytesPer3x3Weight);
+  }
+  const int64_t ordered = widens(setup) ? size(at::kFloat) : size(setup.precision->compute);
   int64_t bytes = 0;
   for (const auto& parameter : needs.graph->parameters()) {
     if (parameter.shape.size() != 4) continue;
     const Attributes& a = needs.graph->node(parameter.node).attributes;
     const bool is3x3 = a.kernelH == 3 && a.kernelW == 3 && a.strideH == 1 && a.strideW == 1;
-    bytes += parameter.count() * (winograd && is3x3 ? winogradBytesPerWeight : ordered);
+    bytes += parameter.count() * (is3x3 && transformed > 0 ? transformed : ordered);
   }
   return bytes * (config.forwardOnly ? 1 : packedCopies) * needs.replicasPerDevice;
 }
 
-int64_t parameterBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
-  const int64_t server = config.strategy == "parameter_server" ? 1 : 0;
-  const BytesPerParameter each = bytesPerParameter(config, precision);
+int64_t parameterBytes(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
+  const int64_t server = setup.strategy->usesParameterDevice ? 1 : 0;
+  const BytesPerParameter each = bytesPerParameter(config, setup);
   const int64_t held = parameterCount(*needs.graph) * (each.shared * (needs.parameterCopies + server) +
                                                        each.own * (needs.replicasPerDevice + server)) +
-                       packedWeightBytes(config, needs, precision);
+                       packedWeightBytes(config, setup, needs);
   if (config.forwardOnly) return held;
   int64_t largest = 0;
   for (const auto& parameter : needs.graph->parameters()) {
-    const bool inPlace = plansOnCpu(config) && needs.graph->node(parameter.node).operation->name == "linear";
+    const Operation& operation = *needs.graph->node(parameter.node).operation;
+    const bool inPlace = ownKernels(setup) && writesGradientInPlace(operation.name);
     if (!inPlace) largest = std::max(largest, parameter.count());
   }
-  return held + largestGradientCopies * largest * size(precision.compute) * needs.replicasPerDevice;
+  return held + largestGradientCopies * largest * size(setup.precision->compute) * needs.replicasPerDevice;
 }
 
-int64_t activationBytes(const Config& config, const MemoryNeeds& needs, const Precision& precision) {
+int64_t activationBytes(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
+  const Precision& precision = *setup.precision;
   const int64_t ofOneValue = needs.replicaBatch / config.accumulate * size(precision.compute);
   if (needs.keptBytes == 0) {
     const int64_t percent = config.forwardOnly ? keptForwardOnlyPercent : keptPercent;
@@ -81,26 +88,25 @@ int64_t activationBytes(const Config& config, const MemoryNeeds& needs, const Pr
   int64_t largest = 0;
   for (const Node& node : needs.graph->nodes()) largest = std::max(largest, node.shape.count());
   int64_t onTheWay = outputsOnTheWay * largest * ofOneValue;
-  if (widens(config, precision)) onTheWay += onTheWay / size(precision.compute) * size(at::kFloat);
+  if (widens(setup)) onTheWay += onTheWay / size(precision.compute) * size(at::kFloat);
   return (needs.keptBytes + onTheWay) * needs.replicasPerDevice;
 }
 
-int64_t inputBytes(const Config& config, const MemoryNeeds& needs, int64_t imageElements, int64_t elementSize) {
-  const int64_t batchesInFlight = config.input == "queue" ? config.queueDepth + config.producers + 1 : 2;
-  return needs.replicaBatch * imageElements * (elementSize + batchesInFlight) * needs.replicasPerDevice +
+int64_t inputBytes(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
+  const int64_t batchesInFlight = setup.source->queued ? config.queueDepth + config.producers + 1 : 2;
+  const int64_t imageElements = needs.graph->node(needs.graph->input()).shape.count();
+  return needs.replicaBatch * imageElements * (size(setup.precision->compute) + batchesInFlight) *
+             needs.replicasPerDevice +
          needs.datasetBytes;
 }
 
 }  // namespace
 
-MemoryEstimate estimateMemory(const Config& config, const MemoryNeeds& needs) {
-  const auto& precision = precisionOf(config);
-  MemoryEstimate estimate;
-  estimate.parameters = parameterBytes(config, needs, precision);
-  estimate.activations = activationBytes(config, needs, precision);
-  estimate.input = inputBytes(config, needs, needs.graph->node(0).shape.count(), size(precision.compute));
-  estimate.runtime = config.devices == "cpu" ? runtimeBytesOfHost : runtimeBytesOfGpu;
-  return estimate;
+MemoryEstimate estimateMemory(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
+  return {.parameters = parameterBytes(config, setup, needs),
+          .activations = activationBytes(config, setup, needs),
+          .input = inputBytes(config, setup, needs),
+          .runtime = setup.onCpu() ? runtimeBytesOfHost : runtimeBytesOfGpu};
 }
 
 int64_t memoryToUse(int64_t availableBytes) {

@@ -6,6 +6,7 @@ namespace tandem {
 
 class Graph;
 struct Config;
+struct Setup;
 
 /// Bytes that a run will need. On the CPU all replicas share one memory and are counted together; of several GPUs it
 /// is the need of one.
@@ -36,7 +37,7 @@ struct MemoryNeeds {
 ///
 /// Peak resident sets on a CPU of 2 cores come out within 15 % (memory_estimate_test.cpp names them). Nothing was
 /// measured on GPUs. REQUIRES: `config` is resolved.
-MemoryEstimate estimateMemory(const Config& config, const MemoryNeeds& needs);
+MemoryEstimate estimateMemory(const Config& config, const Setup& setup, const MemoryNeeds& needs);
 
 /// What a probe of --batch=max may take of the host's available memory: all but 5 %, and 256 MiB at the least, which
 /// stay in reserve for other programs and for what a probe takes between two looks at it. At least 1.

@@ -1,12 +1,9 @@
 #include <iomanip>
 #include <sstream>
 
-#include "base/catalog.h"
 #include "base/text.h"
 #include "run/plan/cuda_graph_policy.h"
 #include "run/plan/plan.h"
-#include "run/plan/replica_set_options.h"
-#include "strategy/strategy.h"
 
 namespace tandem {
 namespace {
@@ -16,8 +13,8 @@ std::string memoryText(int64_t bytes) { return bytesText(static_cast<double>(byt
 std::string modelText(const RunPlan& plan) {
   const Config& config = plan.config;
   const auto file = plan.network.empty() ? "" : concat(" (", plan.network, ", sha256 ", plan.networkSha256, ")");
-  return concat(config.model, file, ", ", config.classes, " classes, ", plan.loss, ", images of ", config.imageSize,
-                'x', config.imageSize, ", ", plan.parameters, " parameters, ",
+  return concat(config.model, file, ", ", config.classes, " classes, ", plan.graph->loss().name, ", images of ",
+                config.imageSize, 'x', config.imageSize, ", ", plan.parameters, " parameters, ",
                 fixed(plan.forwardFlopsPerImage * 1e-9, 2), " GFLOP forward per image");
 }
 
@@ -35,40 +32,45 @@ std::string batchText(const RunPlan& plan) {
                 plan.globalBatch, " global (", plan.config.scaling, " scaling)", guess);
 }
 
-std::string exchangeText(const Config& config) {
-  const auto& strategy = find(strategies(), config.strategy, "--strategy");
-  if (config.forwardOnly || strategy.exchange == Exchange::none)
+std::string exchangeText(const RunPlan& plan) {
+  const Config& config = plan.config;
+  const Setup& setup = plan.setup;
+  if (config.forwardOnly || setup.strategy->exchange == Exchange::none)
     return concat(config.strategy, ", nothing is exchanged");
-  const bool server = config.strategy == "parameter_server";
-  const bool copied = server && config.devices != "cpu" && config.parameterDevice == "cpu";
+  const bool copied = !setup.onCpu() && config.parameterDevice == Config().parameterDevice;
   const auto buckets = concat(" in buckets of ", config.bucketMib, " MiB");
-  const auto how = server ? concat("parameters on ", config.parameterDevice,
-                                   copied ? concat(", gradients copied there", buckets) : "")
-                          : concat("all-reduce ", allReduceOf(config), buckets);
-  return concat(config.strategy, ", ", how, config.overlap == "off" ? ", after backward" : "");
+  const auto how =
+      setup.strategy->usesParameterDevice
+          ? concat("parameters on ", config.parameterDevice, copied ? concat(", gradients copied there", buckets) : "")
+          : concat("all-reduce ", setup.allReduce->name, buckets);
+  return concat(config.strategy, ", ", how, setup.overlap->duringBackward ? "" : ", after backward");
 }
 
-std::string inputText(const Config& config) {
+std::string inputText(const RunPlan& plan) {
+  const Config& config = plan.config;
   const auto images = config.data.empty() ? std::string("synthetic images")
                                           : concat("images of ", config.data, ", augmentation ", config.augment);
-  if (config.input != "queue") return concat(config.input, ", ", images);
+  if (!plan.setup.source->queued) return concat(config.input, ", ", images);
   return concat(config.input, ", ", images, ", ", config.producers, " producer(s) and ", config.queueDepth,
                 " batches ahead per replica");
 }
 
-std::string trainingText(const Config& config) {
+std::string trainingText(const RunPlan& plan) {
+  const Config& config = plan.config;
   if (config.forwardOnly) return "forward pass only";
-  const OptimizerOptions optimizer = optimizerOptions(config);
+  const OptimizerOptions optimizer = optimizerOptions(config, plan.setup);
   return concat(config.optimizer, ", learning rate ", config.learningRate, " (", config.schedule, "), ",
-                ruleOf(optimizer).coefficients(optimizer), ", weight decay ", config.weightDecay, ", loss at ",
-                config.lossAt, precisionOf(config).lossScaling ? concat(", scaled from ", LossScaleRule().initial) : "",
-                ", seed ", config.seed, config.deterministic ? ", deterministic" : "");
+                plan.setup.optimizer->coefficients(optimizer), ", weight decay ", config.weightDecay, ", loss at ",
+                config.lossAt,
+                plan.setup.precision->lossScaling ? concat(", scaled from ", LossScaleRule().initial) : "", ", seed ",
+                config.seed, config.deterministic ? ", deterministic" : "");
 }
 
-std::string warmupText(const Config& config) {
-  const auto asked =
-      config.warmup == "auto" ? std::string("until the step time is steady") : concat(config.warmup, " steps");
-  const int64_t fewest = fewestWarmup(config);
+std::string warmupText(const RunPlan& plan) {
+  const Config& config = plan.config;
+  const auto asked = config.warmup == Config::automatic ? std::string("until the step time is steady")
+                                                        : concat(config.warmup, " steps");
+  const int64_t fewest = fewestWarmup(config, plan.setup);
   return fewest > 0 ? concat(asked, ", and at least ", fewest, ", until the step is recorded") : asked;
 }
 
@@ -77,8 +79,8 @@ std::string measuredText(const Config& config) {
   return concat(amount, ", given up after ", deadlineSeconds(config), " s");
 }
 
-std::string graphWords(const Config& config) {
-  const std::string text = cudaGraphText(config);
+std::string graphWords(const RunPlan& plan) {
+  const std::string text = cudaGraphText(plan.config, plan.setup);
   return text.empty() ? "" : concat(", CUDA graph ", text);
 }
 
@@ -103,16 +105,16 @@ std::string planText(const RunPlan& plan) {
     out << std::left << std::setw(11) << name << text << '\n';
   };
   line("model", modelText(plan));
-  line("compute",
-       concat(config.precision, ", layout ", config.layout, ", executor ", config.executor,
-              config.recompute == "none" ? "" : concat(", recompute ", config.recompute), graphWords(config)));
+  line("compute", concat(config.precision, ", layout ", config.layout, ", executor ", config.executor,
+                         config.recompute == Config().recompute ? "" : concat(", recompute ", config.recompute),
+                         graphWords(plan)));
   line("devices", deviceText(plan));
   for (const std::string& text : plan.gpuLinkLines) line("", text);
   line("batch", batchText(plan));
-  line("exchange", exchangeText(config));
-  line("training", trainingText(config));
-  line("input", inputText(config));
-  line("warm-up", warmupText(config));
+  line("exchange", exchangeText(plan));
+  line("training", trainingText(plan));
+  line("input", inputText(plan));
+  line("warm-up", warmupText(plan));
   line("measured", measuredText(config));
   line("memory", memoryLine(plan));
   return out.str();
@@ -120,10 +122,10 @@ std::string planText(const RunPlan& plan) {
 
 std::string planLine(const RunPlan& plan) {
   const Config& config = plan.config;
-  return concat(config.model, ' ', config.precision, ", layout ", config.layout, graphWords(config), " | ",
+  return concat(config.model, ' ', config.precision, ", layout ", config.layout, graphWords(plan), " | ",
                 join(plan.deviceLabels, "; "), plan.cores.shared ? " (shared)" : "", " | batch ", plan.replicaBatch,
-                ", global ", plan.globalBatch, " | ", exchangeText(config), " | input ", config.input,
-                " | memory about ", memoryText(plan.memory.total()));
+                ", global ", plan.globalBatch, " | ", exchangeText(plan), " | input ", config.input, " | memory about ",
+                memoryText(plan.memory.total()));
 }
 
 }  // namespace tandem

@@ -7,7 +7,6 @@
 #include <functional>
 #include <future>
 
-#include "base/catalog.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "device/device_thread_pool.h"
@@ -23,11 +22,10 @@
 namespace tandem {
 namespace {
 
-/// The candidates of an option: the one it names, or for "auto" all that `serves` lets through.
+/// The candidates of an option: the row it names, or for "auto" all that `serves` lets through.
 template <class Entry, class Serves>
-std::vector<const Entry*> candidates(std::span<const Entry> all, const std::string& name, std::string_view option,
-                                     const Serves& serves) {
-  if (name != "auto") return {&find(all, name, option)};
+std::vector<const Entry*> candidates(std::span<const Entry> all, const Entry* named, const Serves& serves) {
+  if (named != nullptr) return {named};
   std::vector<const Entry*> found;
   for (const Entry& entry : all) {
     if (serves(entry)) found.push_back(&entry);
@@ -37,19 +35,19 @@ std::vector<const Entry*> candidates(std::span<const Entry> all, const std::stri
 
 CpuKernelTrial trialOf(const RunPlan& plan) {
   const Config& config = plan.config;
-  const ExecutorEntry& executor = find(executors(), config.executor, "--executor");
+  const Setup& setup = plan.setup;
   const auto layoutServes = [&](const LayoutEntry& layout) {
     if (config.deterministic) return &layout == &layouts().front();
-    return choosesKernels(executor, layout, at::kCPU, precisionOf(config).compute);
+    return choosesKernels(*setup.executor, layout, at::kCPU, setup.precision->compute);
   };
   const auto algorithmServes = [&](const ConvolutionAlgorithm& algorithm) {
     return !config.deterministic || &algorithm == &convolutionAlgorithms().front();
   };
   CpuKernelTrial trial;
-  trial.compute = precisionOf(config).compute;
+  trial.compute = setup.precision->compute;
   trial.images = plan.replicaBatch / config.accumulate;
-  trial.layouts = candidates(layouts(), config.layout, "--layout", layoutServes);
-  trial.algorithms = candidates(convolutionAlgorithms(), config.convolution, "--convolution", algorithmServes);
+  trial.layouts = candidates(layouts(), setup.layout, layoutServes);
+  trial.algorithms = candidates(convolutionAlgorithms(), setup.convolution, algorithmServes);
   return trial;
 }
 
@@ -87,7 +85,7 @@ std::string gpuMachine(const RunPlan& plan) {
 /// `device`, which outlives it, is the first replica's.
 GpuKernelTrial gpuKernelTrial(const Device& device, const RunPlan& plan) {
   GpuKernelTrial trial;
-  trial.compute = precisionOf(plan.config).compute;
+  trial.compute = plan.setup.precision->compute;
   trial.images = plan.replicaBatch / plan.config.accumulate;
   trial.device = device.torch();
   trial.forwardOnly = plan.config.forwardOnly;
@@ -109,17 +107,17 @@ GpuKernelChoice gpuKernelsOn(const Device& device, const RunPlan& plan, const Gr
 }
 
 bool choosesGpuKernels(const RunPlan& plan) {
-  const Config& config = plan.config;
-  return !plan.cudaDevices.empty() && find(executors(), config.executor, "--executor").choosesKernels &&
-         layoutOf(config).format == at::MemoryFormat::ChannelsLast && config.convolution == "auto" &&
-         !config.deterministic && !cudnnVersions().empty();
+  const Setup& setup = plan.setup;
+  return !setup.onCpu() && setup.executor->choosesKernels &&
+         setup.firstLayout().format == at::MemoryFormat::ChannelsLast && setup.convolution == nullptr &&
+         !plan.config.deterministic && !cudnnVersions().empty();
 }
 
 std::string noteOf(const KernelSelection& kernels, const Graph& graph, double gain, bool fromCache) {
   std::vector<std::string> passes;
   for (const auto& [name, count] : passesOf(kernels, graph)) passes.push_back(concat(count, ' ', name));
   const auto norms = std::ranges::count_if(kernels.norms, [](const NormPlans& norm) { return norm.images > 0; });
-  return concat("convolutions run in ", kernels.layout->name, ", their passes by ", join(passes),
+  return concat("convolutions run in ", kernels.layout.name, ", their passes by ", join(passes),
                 norms > 0 ? concat(", ", norms, " batch-norms by cuDNN") : "", ": ", fixed(gain, 2),
                 " times as fast as ", kernels.engines.empty() ? "the first of each" : "ATen and Tandem's kernels",
                 " alone (measured ", fromCache ? "before, kept in the cache" : "now", ")");
@@ -134,30 +132,29 @@ KernelSelection noted(KernelSelection kernels, const Choice& choice, const Graph
 
 /// Layout and algorithms, for images with so many channels of zeros.
 KernelSelection convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t zeros) {
-  const ExecutorEntry& executor = find(executors(), plan.config.executor, "--executor");
-  const LayoutEntry& layout = layoutOf(plan.config);
+  const Setup& setup = plan.setup;
+  const LayoutEntry& layout = setup.firstLayout();
   if (choosesGpuKernels(plan)) {
     const Device device = devicesOf(plan).front();
     const auto choice =
         std::async(std::launch::async, gpuKernelsOn, device, std::cref(plan), std::cref(graph), zeros).get();
-    return noted({&layout, {}, "", choice.engines, choice.norms}, choice, graph);
+    return noted({.layout = layout, .engines = choice.engines, .norms = choice.norms}, choice, graph);
   }
-  const at::DeviceType type = plan.cudaDevices.empty() ? at::kCPU : at::kCUDA;
-  if (!choosesKernels(executor, layout, type, precisionOf(plan.config).compute)) {
-    const bool ofAnother = choosesKernels(executor, layout, type);
-    return {
-        &layout, {}, ofAnother ? concat("convolutions are ATen's: Tandem's own take no ", plan.config.precision) : ""};
+  if (!choosesKernels(*setup.executor, layout, setup.device, setup.precision->compute)) {
+    const bool ofAnother = choosesKernels(*setup.executor, layout, setup.device);
+    return {.layout = layout,
+            .note = ofAnother ? concat("convolutions are ATen's: Tandem's own take no ", plan.config.precision) : ""};
   }
   const CpuKernelChoice choice = cpuKernelsOn(plan, graph);
-  return noted({choice.layout, choice.algorithms, ""}, choice, graph);
+  return noted({.layout = *choice.layout, .algorithms = choice.algorithms}, choice, graph);
 }
 
 PaddingChoice paddingOn(const Device& device, const RunPlan& plan, const Graph& graph) {
   device.bind();
   TimingCache cache(timingCacheFile());
   const GpuKernelTrial engines = gpuKernelTrial(device, plan);
-  PaddingTrial trial{.precision = &precisionOf(plan.config),
-                     .layout = layoutOf(plan.config),
+  PaddingTrial trial{.precision = plan.setup.precision,
+                     .layout = plan.setup.firstLayout(),
                      .images = engines.images,
                      .device = engines.device,
                      .machine = engines.rule.where,
@@ -181,11 +178,8 @@ struct UsedPadding {
 };
 
 UsedPadding paddingOf(const RunPlan& plan, const Graph& graph) {
-  const Config& config = plan.config;
-  if (config.padImages != "auto") {
-    return {zeroChannels(graph, find(imagePaddings(), config.padImages, "--pad-images"))};
-  }
-  if (plan.cudaDevices.empty() || config.executor != "planned" || config.deterministic) return {};
+  if (plan.setup.padding != nullptr) return {zeroChannels(graph, *plan.setup.padding)};
+  if (plan.setup.onCpu() || !plan.setup.executor->planned || plan.config.deterministic) return {};
   const Device device = devicesOf(plan).front();
   const PaddingChoice choice =
       std::async(std::launch::async, paddingOn, device, std::cref(plan), std::cref(graph)).get();
@@ -202,21 +196,22 @@ std::string wideningOf(const KernelSelection& kernels, const Precision& precisio
 }
 
 /// What libraries choose among, for the process: before anything is measured.
-void setNumerics(const Config& config) {
+void setNumerics(const RunPlan& plan) {
+  const Config& config = plan.config;
   at::globalContext().setDeterministicAlgorithms(config.deterministic, /*warn_only=*/false);
   at::globalContext().setBenchmarkCuDNN(!config.deterministic);
   at::globalContext().setDeterministicCuDNN(config.deterministic);
-  allowTf32(precisionOf(config).tf32);
+  allowTf32(plan.setup.precision->tf32);
 }
 
 }  // namespace
 
 KernelSelection selectKernels(const RunPlan& plan, const Graph& graph) {
-  setNumerics(plan.config);
+  setNumerics(plan);
   const UsedPadding padding = paddingOf(plan, graph);
   KernelSelection kernels = convolutionsOf(plan, graph, padding.zeroChannels);
   kernels.zeroChannels = padding.zeroChannels;
-  std::vector<std::string> notes{kernels.note, padding.note, wideningOf(kernels, precisionOf(plan.config))};
+  std::vector<std::string> notes{kernels.note, padding.note, wideningOf(kernels, *plan.setup.precision)};
   std::erase(notes, "");
   kernels.note = join(notes, "; ");
   return kernels;

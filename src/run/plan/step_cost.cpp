@@ -1,18 +1,15 @@
 #include "run/plan/step_cost.h"
 
-#include "base/catalog.h"
-#include "run/plan/replica_set_options.h"
-
 namespace tandem {
 namespace {
 
 double bytesOf(const RunPlan& plan) {
   const Config& config = plan.config;
   if (config.forwardOnly || plan.activationBytes <= 0) return 0;
-  const Precision& precision = precisionOf(config);
+  const Precision& precision = *plan.setup.precision;
   const auto size = [](at::ScalarType type) { return static_cast<double>(c10::elementSize(type)); };
-  const OptimizerOptions optimizer = optimizerOptions(config);
-  const double kept = size(precision.master) + ruleOf(optimizer).stateValues(optimizer) * size(at::kFloat);
+  const int values = plan.setup.optimizer->stateValues(optimizerOptions(config, plan.setup));
+  const double kept = size(precision.master) + values * size(at::kFloat);
   const auto parameters = static_cast<double>(plan.parameters), replicas = static_cast<double>(config.replicas);
   const double activations = static_cast<double>(plan.activationBytes) * static_cast<double>(config.accumulate);
   constexpr double writtenAndRead = 2;
@@ -21,8 +18,8 @@ double bytesOf(const RunPlan& plan) {
 
 }  // namespace
 
-StepWork stepWork(const RunPlan& plan, const Graph& graph) {
-  return {plan.config.forwardOnly ? forwardFlops(graph) : trainingFlops(graph), bytesOf(plan)};
+StepWork stepWork(const RunPlan& plan) {
+  return {plan.config.forwardOnly ? forwardFlops(*plan.graph) : trainingFlops(*plan.graph), bytesOf(plan)};
 }
 
 }  // namespace tandem

@@ -14,6 +14,6 @@ struct StepWork {
   double bytesPerStep = 0;
 };
 
-StepWork stepWork(const RunPlan& plan, const Graph& graph);
+StepWork stepWork(const RunPlan& plan);
 
 }  // namespace tandem

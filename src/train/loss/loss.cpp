@@ -8,7 +8,7 @@
 #include "kernels/loss/binary_cross_entropy.h"
 #include "kernels/loss/multibox.h"
 #include "kernels/loss/softmax_cross_entropy.h"
-#include "train/loss/loss_placement.h"
+#include "train/loss/output_placements.h"
 
 namespace tandem {
 namespace {
@@ -32,9 +32,9 @@ constexpr std::array lossRows{
 };
 
 constexpr std::array<LossPlacementEntry, 2> placeRows{{
-    {"replica", "each replica computes the loss of its own batch", makeReplicaLoss},
-    {"gathered", "the batch is sliced from replica 0, outputs are gathered and the loss is computed there",
-     makeGatheredLoss},
+    {"replica", "each replica computes the loss of its own batch", false, makeOwnFeed, makeOwnOutputs},
+    {"gathered", "the batch is sliced from replica 0, outputs are gathered and the loss is computed there", true,
+     makeScatteredFeed, makeGatheredOutputs},
 }};
 
 }  // namespace

@@ -6,13 +6,13 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
-#include "data/loader/batch_source.h"
-#include "device/batch.h"
 #include "device/device.h"
 #include "device/monitor.h"
 #include "graph/graph.h"
 #include "kernels/loss/loss_and_gradient.h"
+#include "train/batch_feed.h"
 
 namespace tandem {
 
@@ -33,30 +33,28 @@ std::span<const LossEntry> losses();
 const LossEntry& lossOf(const Graph& graph);
 const LabelKind& labelsOf(const Graph& graph);
 
-struct LossPlacementOptions {
-  std::vector<const Device*> devices;
+struct OutputPlacementOptions {
+  std::vector<const Device*> devices;  ///< one per replica
   Monitor* monitor = nullptr;
   const LossEntry* loss = nullptr;
   double smoothing = 0;
 };
 
-/// Where the loss is computed, and with it where batches come in. Methods are collective: each replica calls them on
-/// its thread, once a step, fetch() then compute().
-class LossPlacement {
+/// Where the outputs of the replicas meet their labels. Collective: each replica calls compute() on its thread, once
+/// for each output of a step.
+class OutputPlacement {
  public:
-  virtual ~LossPlacement() = default;
-  /// True when replica `index` needs a source; its batch is then `share()` replicas' worth of images.
-  virtual bool needsSource(int index) const = 0;
-  virtual int share() const = 0;
-  /// This replica's batch. `source` is null when it needs none.
-  virtual void fetch(int index, BatchSource* source, Batch& out) = 0;
+  virtual ~OutputPlacement() = default;
   /// Loss of the rows given, and the gradient of its output: of the mean over one replica's batch of `batch` rows.
   virtual LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels, int64_t batch) = 0;
 };
 
+/// A row of --loss-at: how batches come in, and where the loss is computed.
 struct LossPlacementEntry {
   std::string_view name, summary;
-  std::unique_ptr<LossPlacement> (*make)(const LossPlacementOptions&);
+  bool gathered;  ///< replica 0 reads the batches and computes the loss; replicas wait for one another on the host
+  std::unique_ptr<BatchFeed> (*makeFeed)(const BatchFeedOptions&);
+  std::unique_ptr<OutputPlacement> (*makeOutputs)(const OutputPlacementOptions&);
 };
 
 /// replica: each computes its own. gathered: the batch is sliced from replica 0, outputs are gathered there, the loss

@@ -119,6 +119,37 @@ TEST(OpenDataset, TellsIdxFilesApartByContent) {
   EXPECT_EQ(dataset->info().classes, 2);
 }
 
+void expectProbedAsOpened(const std::string& folder) {
+  const auto opened = openDataset(folder);
+  const DatasetFacts probed = probeDataset(folder);
+  const DatasetInfo &is = probed.info, &should = opened->info();
+  EXPECT_EQ(probed.images, opened->size());
+  EXPECT_EQ(std::tie(is.name, is.height, is.width, is.channels, is.classes, is.labels),
+            std::tie(should.name, should.height, should.width, should.channels, should.classes, should.labels));
+}
+
+TEST(ProbeDataset, TellsWithoutPixelsWhatOpeningFinds) {
+  const TestFolder cifar, plain, packed;
+  cifar.write("data_batch_1.bin", cifarBytes({9}));
+  cifar.write("data_batch_2.bin", cifarBytes({3, 4}));
+  plain.write("train-images-idx3-ubyte", idxImages(3));
+  plain.write("train-labels-idx1-ubyte", idxLabels({0, 6, 2}));
+  packed.writeGzip("train-images-idx3-ubyte.gz", idxImages(3));
+  packed.writeGzip("train-labels-idx1-ubyte.gz", idxLabels({0, 6, 2}));
+  for (const TestFolder* folder : {&cifar, &plain, &packed}) expectProbedAsOpened(folder->path());
+}
+
+TEST(ProbeDataset, RefusesAFileThatIsTooShort) {
+  const TestFolder cifar, idx;
+  cifar.write("data_batch_1.bin", Bytes(3000));
+  EXPECT_THROW(probeDataset(cifar.path()), DataError);
+  Bytes images = idxImages(3);
+  images.pop_back();
+  idx.write("train-images-idx3-ubyte", images);
+  idx.write("train-labels-idx1-ubyte", idxLabels({0, 6, 2}));
+  EXPECT_THROW(probeDataset(idx.path()), DataError);
+}
+
 TEST(OpenDataset, TakesAFileAndItsGzipAsOne) {
   const TestFolder folder;
   folder.write("train-images-idx3-ubyte", idxImages(2));

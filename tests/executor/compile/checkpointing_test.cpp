@@ -11,6 +11,7 @@
 #include "executor/compile/plan_description.h"
 #include "executor/executor.h"
 #include "executor/odd_net.h"
+#include "graph/operation.h"
 #include "models/model.h"
 #include "support/counting_allocator.h"
 #include "support/precisions.h"
@@ -34,7 +35,7 @@ std::vector<size_t> everyThird(const Activations& a) {
 std::vector<size_t> beforeEachSum(const Activations& a) {
   std::vector<size_t> cuts;
   for (size_t i = 1; i < a.calls.size(); ++i) {
-    if (a.calls[i].operation == "add") cuts.push_back(i);
+    if (a.calls[i].operation->name == "add") cuts.push_back(i);
   }
   return cuts;
 }
@@ -59,12 +60,12 @@ struct Setting {
 
 ExecutorOptions optionsOf(const Graph& graph, const Setting& setting) {
   ExecutorOptions options{.compute = setting.precision->compute,
-                          .layout = setting.layout,
+                          .kernels = {.layout = setting.layout},
                           .dropoutSeed = 7,
                           .recompute = setting.recompute};
   if (setting.sums == nullptr) return options;
   const std::string aten(atenName);
-  options.engines.assign(graph.nodes().size(), {setting.images, {aten, aten, aten}, "plain"});
+  options.kernels.engines.assign(graph.nodes().size(), {setting.images, {aten, aten, aten}, "plain"});
   options.plansOf = [log = setting.sums](const ConvolutionProblem& problem) -> std::unique_ptr<ExecutionPlans> {
     return std::make_unique<StandInPlans>(problem, *log);
   };
@@ -277,9 +278,10 @@ Bytes bytesOfStep(const Graph& graph, const Setting& setting) {
 }
 
 PlanDescription describe(const Graph& graph, const Setting& setting) {
-  return describePlan(graph,
-                      {.compute = setting.precision->compute, .layout = setting.layout, .recompute = setting.recompute},
-                      setting.images);
+  return describePlan(
+      graph,
+      {.compute = setting.precision->compute, .kernels = {.layout = setting.layout}, .recompute = setting.recompute},
+      setting.images);
 }
 
 TEST(Recompute, TakesLessMemory) {

@@ -59,7 +59,8 @@ TEST(OpCost, CountsWhatAPassReadsAndWrites) {
 }
 
 TEST(OpCost, ChannelsOfZerosAreRead) {
-  const OpCost three = opCosts(smallNet(), {}, 2)[0], eight = opCosts(smallNet(), {.zeroChannels = 5}, 2)[0];
+  const OpCost three = opCosts(smallNet(), {}, 2)[0],
+               eight = opCosts(smallNet(), {.kernels = {.zeroChannels = 5}}, 2)[0];
   EXPECT_EQ(eight.name, "conv (5 channels of zeros) forward");
   EXPECT_EQ(eight.bytes, three.bytes + 2 * 5 * 64 * 4);
   EXPECT_EQ(eight.flops, three.flops);

@@ -62,9 +62,9 @@ TEST(PlanDescription, NamesTheAlgorithmsOfConvolutions) {
   ExecutorOptions options;
   EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "direct");
   EXPECT_EQ(callOf(describePlan(graph, options, 1), "bn1").algorithm, "");
-  options.algorithms.assign(graph.nodes().size(), {winograd, winograd, winograd});
+  options.kernels.algorithms.assign(graph.nodes().size(), {winograd, winograd, winograd});
   EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "winograd");
-  options.algorithms.assign(graph.nodes().size(), {direct, winograd, direct});
+  options.kernels.algorithms.assign(graph.nodes().size(), {direct, winograd, direct});
   EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "direct, winograd, direct");
 }
 
@@ -73,11 +73,11 @@ TEST(PlanDescription, NamesTheEnginesOfConvolutionsOnAGpu) {
   ExecutorOptions options;
   options.device = at::kCUDA;
   EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "ATen");
-  options.engines.assign(graph.nodes().size(), {1, {"ATen", "ATen", "ATen"}});
+  options.kernels.engines.assign(graph.nodes().size(), {1, {"ATen", "ATen", "ATen"}});
   EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "ATen");
-  options.engines.assign(graph.nodes().size(), {1, {"eng1", "ATen", "eng2"}});
+  options.kernels.engines.assign(graph.nodes().size(), {1, {"eng1", "ATen", "eng2"}});
   EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "eng1, ATen, eng2");
-  options.engines.assign(graph.nodes().size(), {1, {"eng1", "ATen", "eng2"}, "eng7"});
+  options.kernels.engines.assign(graph.nodes().size(), {1, {"eng1", "ATen", "eng2"}, "eng7"});
   EXPECT_EQ(callOf(describePlan(graph, options, 1), "conv1").algorithm, "eng7 with sums, ATen, eng2");
 }
 
@@ -87,24 +87,26 @@ TEST(PlanDescription, SaysWhereConvolutionsAreAtens) {
   EXPECT_EQ(callOf(describePlan(smallNet(4), options, 1), "conv1").algorithm, "ATen");
   EXPECT_EQ(callOf(describePlan(smallNet(4), options, 1), "bn1").algorithm, "");
   options.compute = at::kBFloat16;
-  options.layout.format = at::MemoryFormat::Contiguous;
+  options.kernels.layout.format = at::MemoryFormat::Contiguous;
   EXPECT_EQ(callOf(describePlan(smallNet(4), options, 1), "conv1").algorithm, "ATen");
 }
 
 TEST(PlanDescription, ShowsChannelsOfZeros) {
   const Graph graph = smallNet(4);
-  const PlanDescription bare = describePlan(graph, {}, 2), padded = describePlan(graph, {.zeroChannels = 5}, 2);
+  const PlanDescription bare = describePlan(graph, {}, 2),
+                        padded = describePlan(graph, {.kernels = {.zeroChannels = 5}}, 2);
   EXPECT_EQ(callOf(padded, "conv1").operation, "conv (5 channels of zeros)");
   EXPECT_EQ(callOf(padded, "conv1").algorithm, callOf(bare, "conv1").algorithm);
   EXPECT_EQ(callOf(padded, "conv2").operation, "conv");
   EXPECT_EQ(callOf(padded, "conv1").parameters, 4 * 3 * 9);
   EXPECT_EQ(padded.keptBytes, bare.keptBytes + 2 * 5 * 64 * 4);
-  EXPECT_EQ(callOf(describePlan(graph, {.zeroChannels = 1}, 2), "conv1").operation, "conv (1 channel of zeros)");
+  EXPECT_EQ(callOf(describePlan(graph, {.kernels = {.zeroChannels = 1}}, 2), "conv1").operation,
+            "conv (1 channel of zeros)");
 }
 
 TEST(PlanDescription, ShowsBlocksOfChannels) {
   ExecutorOptions options;
-  options.layout.blocked = true;
+  options.kernels.layout.blocked = true;
   const PlanDescription plan = describePlan(smallNet(2 * blockChannels()), options, 1);
   for (const char* name : {"conv1", "bn1", "pool", "conv2", "bn2"}) EXPECT_TRUE(callOf(plan, name).blocked) << name;
   for (const char* name : {"flatten", "fc"}) EXPECT_FALSE(callOf(plan, name).blocked) << name;

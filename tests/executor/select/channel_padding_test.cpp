@@ -84,8 +84,8 @@ Trained run(const Graph& graph, std::string_view executor, const Precision& prec
   Trained trained;
   for (int step = 0; step < 3; ++step) {
     Batch batch = subject.batch(concat("input.", step), {8, 3, 12, 12}, 7);
-    batch.images =
-        at::constant_pad_nd(batch.images, {0, 0, 0, 0, 0, options.zeroChannels}, 0).contiguous(options.layout.format);
+    batch.images = at::constant_pad_nd(batch.images, {0, 0, 0, 0, 0, options.kernels.zeroChannels}, 0)
+                       .contiguous(options.kernels.layout.format);
     subject.pass(batch, [](auto) {});
     trained.output = subject.logits().clone();
     trained.gradients.clear();
@@ -111,16 +111,17 @@ void expectAsNear(const at::Tensor& padded, const at::Tensor& autograd, const at
 /// By every way of recomputation, beside autograd without padding there and in fp64 on the CPU. `like`: device, type
 /// and layout.
 void expectTrainsAsAutograd(const Graph& net, const Precision& precision, const ExecutorOptions& like, bool training) {
-  ExecutorOptions options{.compute = like.compute, .layout = {"", "", like.layout.format}, .device = like.device};
+  ExecutorOptions options{
+      .compute = like.compute, .kernels = {.layout = {"", "", like.kernels.layout.format}}, .device = like.device};
   const Trained autograd = run(net, "autograd", precision, options, training);
   options.compute = at::kDouble, options.device = at::kCPU;
   const Trained exact = run(net, "autograd", doublePrecision, options, training);
   options = like;
   for (const char* name : {"4", "8"}) {
     for (const RecomputeEntry& recompute : recomputes()) {
-      SCOPED_TRACE(concat(like.device.str(), ' ', precision.name, ' ', like.layout.name, ' ', name, ' ', recompute.name,
-                          ' ', training));
-      options.zeroChannels = zeroChannels(net, padding(name)), options.recompute = recompute;
+      SCOPED_TRACE(concat(like.device.str(), ' ', precision.name, ' ', like.kernels.layout.name, ' ', name, ' ',
+                          recompute.name, ' ', training));
+      options.kernels.zeroChannels = zeroChannels(net, padding(name)), options.recompute = recompute;
       const Trained padded = run(net, "planned", precision, options, training);
       expectAsNear(padded.output, autograd.output, exact.output, precision.compute);
       expectAsNear(joined(padded), joined(autograd), joined(exact), precision.compute);
@@ -134,7 +135,7 @@ TEST(ImagePadding, TrainsAsAutogradDoesWithout) {
     for (const Precision& precision : precisionsOn(device)) {
       for (const LayoutEntry& layout : layouts()) {
         if (!serves(find(executors(), "planned", "executor"), layout, device, precision.compute)) continue;
-        const ExecutorOptions options{.compute = precision.compute, .layout = layout, .device = device};
+        const ExecutorOptions options{.compute = precision.compute, .kernels = {.layout = layout}, .device = device};
         for (const bool training : {true, false}) expectTrainsAsAutograd(net, precision, options, training);
       }
     }
@@ -144,7 +145,8 @@ TEST(ImagePadding, TrainsAsAutogradDoesWithout) {
 TEST(ImagePadding, TheParameterKeepsItsChannels) {
   const Graph net = twoStems();
   const Precision& fp32 = precisions().front();
-  const ModelSubject subject(net, fp32, find(executors(), "planned", "executor"), ExecutorOptions{.zeroChannels = 5});
+  const ModelSubject subject(net, fp32, find(executors(), "planned", "executor"),
+                             ExecutorOptions{.kernels = {.zeroChannels = 5}});
   const int weight = subject.buffers().indexOf("conv1.weight");
   EXPECT_EQ(subject.buffers().spec(weight).shape, (std::vector<int64_t>{16, 3, 3, 3}));
 }
@@ -152,7 +154,7 @@ TEST(ImagePadding, TheParameterKeepsItsChannels) {
 TEST(ImagePadding, ImagesOfOtherChannelsAreRefused) {
   const Graph net = twoStems();
   ModelSubject subject(net, precisions().front(), find(executors(), "planned", "executor"),
-                       ExecutorOptions{.zeroChannels = 5});
+                       ExecutorOptions{.kernels = {.zeroChannels = 5}});
   const Batch bare = subject.batch("input.0", {8, 3, 12, 12}, 7);
   EXPECT_ANY_THROW(subject.executor().forward(bare));
 }

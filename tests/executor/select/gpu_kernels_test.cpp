@@ -256,7 +256,7 @@ TEST(EnginesOfThePlan, WhereNoneServesTheNetworkIsTheSame) {
   Graph graph = fourConvolutions();
   graph.add("relu", "r", {graph.add("batch_norm", "n", {graph.output()})});
   const auto gradientsOf = [&](const std::vector<PassPlans>& engines, const std::vector<NormPlans>& norms) {
-    const ExecutorOptions options{.engines = engines, .norms = norms};
+    const ExecutorOptions options{.kernels = {.engines = engines, .norms = norms}};
     FlatBuffers buffers = buffersFor(graph, precisions().front(), options);
     for (int i = 0; i < buffers.parameters(); ++i) {
       buffers.masterView(i).copy_(at::sin(at::arange(buffers.masterView(i).numel())).view_as(buffers.masterView(i)));
@@ -264,7 +264,8 @@ TEST(EnginesOfThePlan, WhereNoneServesTheNetworkIsTheSame) {
     buffers.refreshWeights();
     const auto executor = find(executors(), "planned", "executor").make(options);
     executor->bind(graph, buffers);
-    const at::Tensor images = at::cos(at::arange(2 * 3 * 64)).view({2, 3, 8, 8}).contiguous(options.layout.format);
+    const at::Tensor images =
+        at::cos(at::arange(2 * 3 * 64)).view({2, 3, 8, 8}).contiguous(options.kernels.layout.format);
     const at::Tensor output = executor->forward({images, at::zeros({2}, at::kLong), 0, nullptr})[0].clone();
     const at::Tensor ones = at::ones_like(output);
     executor->backward({&ones, 1}, [](auto) {});

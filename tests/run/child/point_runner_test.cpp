@@ -57,7 +57,6 @@ TEST(PointRunner, TheWorkerGetsTheConfigurationOnItsStandardInput) {
   std::ifstream file(copy);
   const auto order = orderFromText({std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
   EXPECT_EQ(order.config, tiny());
-  EXPECT_EQ(order.largestReplicas, 1);
   EXPECT_EQ(order.parent, getpid());
 }
 
@@ -157,11 +156,9 @@ TEST(PointRunner, AStopKillsTheWorker) {
 }
 
 TEST(WorkerOrder, SurvivesItsText) {
-  const WorkerOrder order{.config = tiny(), .largestReplicas = 4, .memoryRule = MemoryRule::tried, .parent = 77};
+  const WorkerOrder order{.config = tiny(), .parent = 77};
   const auto back = orderFromText(toText(order));
   EXPECT_EQ(back.config, order.config);
-  EXPECT_EQ(back.largestReplicas, 4);
-  EXPECT_EQ(back.memoryRule, MemoryRule::tried);
   EXPECT_EQ(back.parent, 77);
 }
 

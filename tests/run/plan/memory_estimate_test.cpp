@@ -23,51 +23,51 @@ TEST(MemoryToUse, KeepsAReserve) {
 
 TEST(MemoryEstimate, ParametersAreCountedPerReplicaAndServer) {
   auto config = tiny();
-  const auto one = resolvePlan(config, 2).memory;
+  const auto one = resolvePlan(config).memory;
   config.strategy = "parameter_server";
-  const int64_t copy = resolvePlan(config, 2).memory.parameters - one.parameters;
-  EXPECT_EQ(copy, 12 * resolvePlan(config, 2).parameters);  // fp32 master, gradient, momentum
+  const int64_t copy = resolvePlan(config).memory.parameters - one.parameters;
+  EXPECT_EQ(copy, 12 * resolvePlan(config).parameters);  // fp32 master, gradient, momentum
   config.strategy = "replicated";
   config.replicas = 2;
   config.allReduce = "ring";
-  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, 2 * one.parameters);
+  EXPECT_EQ(resolvePlan(config).memory.parameters, 2 * one.parameters);
   config.allReduce = "owner";
-  const auto owned = resolvePlan(config, 2);
+  const auto owned = resolvePlan(config);
   const std::set<int> nodes(owned.cores.nodeOf.begin(), owned.cores.nodeOf.end());
   const int64_t saved = 2 - std::ssize(nodes);  // copies of master and momentum
   EXPECT_EQ(owned.memory.parameters, 2 * one.parameters - saved * copy / 3 * 2);
   config.allReduce = "auto";
   config.replicas = 1;
   config.optimizer = "adam";
-  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, one.parameters + copy / 3);  // a second moment
+  EXPECT_EQ(resolvePlan(config).memory.parameters, one.parameters + copy / 3);  // a second moment
   config.optimizer = "sgd";
   config.momentum = 0;
-  EXPECT_EQ(resolvePlan(config, 2).memory.parameters, one.parameters - copy / 3);
+  EXPECT_EQ(resolvePlan(config).memory.parameters, one.parameters - copy / 3);
 }
 
 TEST(MemoryEstimate, ActivationsFollowTheBatchAndNeedBackward) {
   auto config = tiny();
   config.batch = 100;
-  const auto once = resolvePlan(config, 1).memory.activations;
+  const auto once = resolvePlan(config).memory.activations;
   config.batch = 200;
-  EXPECT_EQ(resolvePlan(config, 1).memory.activations, 2 * once);
+  EXPECT_EQ(resolvePlan(config).memory.activations, 2 * once);
   config.forwardOnly = true;
-  EXPECT_LT(resolvePlan(config, 1).memory.activations, once);
+  EXPECT_LT(resolvePlan(config).memory.activations, once);
 }
 
 TEST(MemoryEstimate, NarrowTypesHalveActivations) {
   auto config = tiny();
   config.batch = 100;
   config.executor = "autograd";
-  const auto wide = resolvePlan(config, 1);
+  const auto wide = resolvePlan(config);
   config.precision = "bf16";
-  EXPECT_EQ(resolvePlan(config, 1).memory.activations * 2, wide.memory.activations);
+  EXPECT_EQ(resolvePlan(config).memory.activations * 2, wide.memory.activations);
 }
 
 TEST(MemoryEstimate, WhereBf16IsComputedInFp32TheLargestOutputIsThereInBoth) {
   auto config = tiny();
   config.model = "resnet20", config.batch = 6, config.precision = "bf16";
-  const auto plan = resolvePlan(config, 1);
+  const auto plan = resolvePlan(config);
   const int64_t largest = 16 * 32 * 32 * 6;
   const int64_t bytes = convolutionsWidenBf16() ? 2 + 4 : 2;
   EXPECT_EQ(plan.memory.activations, plan.activationBytes + 3 * largest * bytes);
@@ -76,25 +76,25 @@ TEST(MemoryEstimate, WhereBf16IsComputedInFp32TheLargestOutputIsThereInBoth) {
 TEST(MemoryEstimate, WhatIsComputedAgainNeedsNoMemory) {
   auto config = tiny();
   config.model = "resnet20";
-  const auto all = resolvePlan(config, 1);
+  const auto all = resolvePlan(config);
   EXPECT_GT(all.activationBytes, 0);
   config.recompute = "segments";
-  const auto segments = resolvePlan(config, 1);
+  const auto segments = resolvePlan(config);
   EXPECT_LT(segments.activationBytes, all.activationBytes / 2);
   EXPECT_LT(segments.memory.activations, all.memory.activations);
   EXPECT_EQ(segments.recomputeNote, "");
   config.recompute = "nonsense";
-  EXPECT_THROW(resolvePlan(config, 1), UsageError);
+  EXPECT_THROW(resolvePlan(config), UsageError);
 }
 
 TEST(MemoryEstimate, CountsWhatThePlanKeepsAndWhatIsOnItsWay) {
   auto config = tiny();
   config.model = "resnet20", config.batch = 6, config.replicas = 2, config.accumulate = 2;
-  const auto plan = resolvePlan(config, 2);
+  const auto plan = resolvePlan(config);
   const int64_t largest = 16 * 32 * 32 * 4;  // of an image: 16 channels in fp32
   EXPECT_EQ(plan.memory.activations, 2 * (plan.activationBytes + 3 * largest * 3));
   config.executor = "autograd";
-  const auto all = resolvePlan(config, 2);
+  const auto all = resolvePlan(config);
   EXPECT_EQ(all.activationBytes, 0) << "no plan says what is kept";
   EXPECT_GT(all.memory.activations, plan.memory.activations);
 }
@@ -127,7 +127,7 @@ TEST(MemoryEstimate, IsWithin15PercentOfMeasuredPeaks) {
     Config config;
     config.model = run.model, config.batch = run.batch;
     config.precision = run.precision, config.recompute = run.recompute;
-    const auto estimate = static_cast<double>(resolvePlan(config, 1, MemoryRule::tried).memory.total());
+    const auto estimate = static_cast<double>(resolvePlan(config).memory.total());
     EXPECT_NEAR(estimate / (1 << 20) / run.mib, 1, 0.15)
         << run.model << ' ' << run.precision << ' ' << run.recompute << ": " << estimate / (1 << 20) << " MiB";
   }

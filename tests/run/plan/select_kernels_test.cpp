@@ -21,7 +21,7 @@ TEST(PassesOf, CountsWhatATrainingStepComputes) {
   const Graph graph = twoConvolutions();
   const auto* const direct = &convolutionAlgorithms().front();
   const auto* const gemm = &find(convolutionAlgorithms(), "gemm", "algorithm");
-  KernelSelection kernels{&layouts().front(), {}, ""};
+  KernelSelection kernels{layouts().front()};
   EXPECT_EQ(passesOf(kernels, graph), Passes{});
   kernels.algorithms.assign(graph.nodes().size(), {direct, direct, gemm});
   EXPECT_EQ(passesOf(kernels, graph), (Passes{{"direct", 3}, {"gemm", 2}})) << "nobody asks for the images' gradient";
@@ -29,27 +29,25 @@ TEST(PassesOf, CountsWhatATrainingStepComputes) {
 
 TEST(PassesOf, TellsCudnnsEnginesFromAten) {
   const Graph graph = twoConvolutions();
-  KernelSelection kernels{&layouts().front(), {}, ""};
+  KernelSelection kernels{layouts().front()};
   kernels.engines.assign(graph.nodes().size(), {2, {"ATen", "ATen", "eng1"}});
   EXPECT_EQ(passesOf(kernels, graph), (Passes{{"ATen", 3}, {"cuDNN", 2}}));
   kernels.engines.back().withStats = concat("eng2");
   EXPECT_EQ(passesOf(kernels, graph), (Passes{{"ATen", 2}, {"cuDNN", 2}, {"cuDNN with sums", 1}}));
 }
 
-TEST(KernelSelection, AreAllToldToTheExecutor) {
-  KernelSelection kernels{&find(layouts(), "blocked", "layout"), {}};
-  kernels.algorithms.resize(1), kernels.engines.resize(2), kernels.norms.resize(3);
-  kernels.zeroChannels = 5;
-  const ExecutorOptions options = executorOptions(kernels, find(precisions(), "bf16", "precision"),
-                                                  find(recomputes(), "segments", "--recompute"), at::kCUDA);
-  EXPECT_EQ(options.compute, at::kBFloat16);
-  EXPECT_EQ(options.layout.name, "blocked");
-  EXPECT_EQ(options.algorithms.size(), 1U);
-  EXPECT_EQ(options.engines.size(), 2U);
-  EXPECT_EQ(options.norms.size(), 3U);
-  EXPECT_TRUE(options.device.is_cuda());
-  EXPECT_EQ(options.recompute.name, "segments");
-  EXPECT_EQ(options.zeroChannels, 5);
+TEST(KernelSelection, GivesEachNodeItsOwn) {
+  const auto* const gemm = &find(convolutionAlgorithms(), "gemm", "algorithm");
+  KernelSelection kernels;
+  EXPECT_EQ(kernels.algorithmsOf(1), PassAlgorithms{}) << "direct";
+  EXPECT_EQ(kernels.normsOf(1).images, 0);
+  kernels.algorithms.resize(3);
+  kernels.algorithms[1] = {nullptr, nullptr, gemm};
+  kernels.engines.resize(3);
+  kernels.engines[2].images = 4;
+  EXPECT_EQ(kernels.algorithmsOf(1)[2], gemm);
+  EXPECT_EQ(kernels.algorithmsOf(2), PassAlgorithms{});
+  EXPECT_EQ(kernels.enginesOf(2).images, 4);
 }
 
 }  // namespace

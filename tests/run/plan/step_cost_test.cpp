@@ -16,8 +16,8 @@ Config trivial(int64_t replicas) {
 }
 
 StepWork workOf(const Config& config) {
-  const RunPlan plan = resolvePlan(config, config.replicas);
-  return stepWork(plan, graphOf(plan.config));
+  const RunPlan plan = resolvePlan(config);
+  return stepWork(plan);
 }
 
 TEST(StepWork, FlopsOfTrainingLeaveOutTheGradientOfTheImages) {
@@ -34,7 +34,7 @@ TEST(StepWork, BytesAreActivationsGradientsWeightsAndStateWrittenAndRead) {
     for (const auto& [precision, gradient] : {std::pair("fp32", 4), std::pair("bf16", 2)}) {
       Config config = trivial(replicas);
       config.precision = precision;
-      const RunPlan plan = resolvePlan(config, replicas);
+      const RunPlan plan = resolvePlan(config);
       const auto values = static_cast<double>(plan.parameters), kept = static_cast<double>(plan.activationBytes);
       const auto all = static_cast<double>(replicas);
       ASSERT_GT(kept, 0);

@@ -79,7 +79,7 @@ bool hasText(const std::vector<std::string>& texts, const std::string& part) {
 class Loaded {
  public:
   Loaded(const Graph& graph, const Pretrained& pretrained, const std::string& executor, const LayoutEntry& layout)
-      : options_{.layout = layout},
+      : options_{.kernels = {.layout = layout}},
         buffers_(buffersFor(graph, find(precisions(), "fp32", "precision"), options_)),
         executor_(find(executors(), executor, "executor").make(options_)) {
     setParameters(pretrained, buffers_);
@@ -91,7 +91,7 @@ class Loaded {
 
   at::Tensor logits(const at::Tensor& images) {
     Batch batch;
-    batch.images = images.contiguous(options_.layout.format);
+    batch.images = images.contiguous(options_.kernels.layout.format);
     return executor_->forward(batch)[0].clone();
   }
   const Executor& executor() const { return *executor_; }
@@ -310,14 +310,14 @@ std::string fingerprint(const RunRecord& record) {
 TEST(SavedWeights, GoOnWhereTheRunEnded) {
   Config config = run();
   config.saveWeights = testing::TempDir() + "/tandem_run.safetensors";
-  const RunRecord first = runPoint(resolvePlan(config, 2), nullptr);
+  const RunRecord first = runPoint(resolvePlan(config), nullptr);
   ASSERT_EQ(first.outcome.kind, OutcomeKind::ok) << first.outcome.reason;
   Config frozen = run();
   frozen.weights = config.saveWeights;
   frozen.forwardOnly = true;  // nothing changes the weights that were loaded
-  const RunRecord second = runPoint(resolvePlan(frozen, 2), nullptr);
+  const RunRecord second = runPoint(resolvePlan(frozen), nullptr);
   EXPECT_EQ(fingerprint(second), fingerprint(first));
-  EXPECT_NE(fingerprint(runPoint(resolvePlan(run(), 2), nullptr)), "");
+  EXPECT_NE(fingerprint(runPoint(resolvePlan(run()), nullptr)), "");
   const std::string hash = WeightsFile::open(config.saveWeights).sha256();
   EXPECT_TRUE(std::ranges::any_of(second.notes, [&](const std::string& note) {
     return note.find(hash) != std::string::npos && note.find("97 tensors") != std::string::npos;

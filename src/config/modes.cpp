@@ -1,0 +1,41 @@
+#include "config/modes.h"
+
+#include <algorithm>
+
+namespace tandem {
+namespace {
+
+constexpr ScalingEntry scalingRows[] = {
+    {"weak", "--batch is the images of each replica", false},
+    {"strong", "--batch is the images of all replicas together", true},
+};
+
+constexpr OverlapEntry overlapRows[] = {
+    {"on", "gradients are exchanged while backward goes on", true},
+    {"off", "gradients are exchanged after backward", false},
+};
+
+constexpr CudaGraphEntry cudaGraphRows[] = {
+    {"auto", "a step is captured wherever it can be", true, false},
+    {"on", "a step is captured, or the run is refused", true, true},
+    {"off", "each kernel of a step is launched by itself", false, false},
+};
+
+constexpr BadImageEntry badImageRows[] = {
+    {"fail", "an image that cannot be read ends the run", false},
+    {"skip", "an image that cannot be read is left out", true},
+};
+
+}  // namespace
+
+std::span<const ScalingEntry> scalings() { return scalingRows; }
+bool batchIsGlobal(std::string_view scaling) {
+  return std::ranges::any_of(scalings(),
+                             [&](const ScalingEntry& row) { return row.name == scaling && row.batchIsGlobal; });
+}
+
+std::span<const OverlapEntry> overlaps() { return overlapRows; }
+std::span<const CudaGraphEntry> cudaGraphs() { return cudaGraphRows; }
+std::span<const BadImageEntry> badImages() { return badImageRows; }
+
+}  // namespace tandem

@@ -1,0 +1,77 @@
+#include "train/batch_feed.h"
+
+#include "base/error.h"
+#include "train/step_signal.h"
+
+namespace tandem {
+namespace {
+
+class OwnFeed final : public BatchFeed {
+ public:
+  explicit OwnFeed(const BatchFeedOptions& options) : options_(options) {}
+
+  bool needsSource(int) const override { return true; }
+
+  void fetch(int index, BatchSource* source, Batch& out) override {
+    check(source->next(out), "a training source ended");
+    options_.devices.at(static_cast<size_t>(index))->wait(out.ready);
+  }
+
+ private:
+  const BatchFeedOptions options_;
+};
+
+class ScatteredFeed final : public BatchFeed {
+ public:
+  explicit ScatteredFeed(const BatchFeedOptions& options)
+      : options_(options), taken_(options.devices.size()), stepOf_(options.devices.size(), 0) {}
+
+  bool needsSource(int index) const override { return index == 0; }
+  void fetch(int index, BatchSource* source, Batch& out) override;
+
+ private:
+  const Device& device(int index) const { return *options_.devices.at(static_cast<size_t>(index)); }
+  void read(BatchSource& source, int64_t step);
+
+  const BatchFeedOptions options_;
+  Batch joined_;  // replica 0 replaces it when all have taken their slices
+  StepSignal ready_;
+  std::vector<StepSignal> taken_;  // by each replica
+  std::vector<int64_t> stepOf_;    // next step of each replica, touched by its thread only
+};
+
+void ScatteredFeed::read(BatchSource& source, int64_t step) {
+  for (StepSignal& taken : taken_) taken.await(device(0), step - 1, *options_.monitor);
+  check(source.next(joined_), "a training source ended");
+  device(0).wait(joined_.ready);
+  ready_.raise(device(0), step, *options_.monitor);
+}
+
+void ScatteredFeed::fetch(int index, BatchSource* source, Batch& out) {
+  const int64_t step = stepOf_[static_cast<size_t>(index)]++;
+  if (index == 0) {
+    read(*source, step);
+  } else {
+    ready_.await(device(index), step, *options_.monitor);
+  }
+  const auto sliceHere = [&](const at::Tensor& joined) {
+    const int64_t rows = joined.size(0) / std::ssize(options_.devices);
+    return joined.narrow(0, index * rows, rows).to(device(index).torch(), /*non_blocking=*/true);
+  };
+  out = {.images = sliceHere(joined_.images),
+         .labels = sliceHere(joined_.labels),
+         .index = joined_.index,
+         .ready = nullptr,
+         .origin = joined_.origin};
+  taken_[static_cast<size_t>(index)].raise(device(index), step, *options_.monitor);
+}
+
+}  // namespace
+
+std::unique_ptr<BatchFeed> makeOwnFeed(const BatchFeedOptions& options) { return std::make_unique<OwnFeed>(options); }
+
+std::unique_ptr<BatchFeed> makeScatteredFeed(const BatchFeedOptions& options) {
+  return std::make_unique<ScatteredFeed>(options);
+}
+
+}  // namespace tandem

@@ -1,0 +1,76 @@
+#include <ATen/ATen.h>
+
+#include "base/error.h"
+#include "train/loss/output_placements.h"
+#include "train/step_signal.h"
+
+namespace tandem {
+namespace {
+
+/// Replica 0 is the root: it gathers outputs and labels and computes the one loss; the others slice its gradient.
+class GatheredOutputs final : public OutputPlacement {
+ public:
+  explicit GatheredOutputs(const OutputPlacementOptions& options)
+      : options_(options),
+        loss_(options.loss->on(options.devices.at(0)->torch())),
+        given_(options.devices.size()),
+        outputs_(options.devices.size()),
+        labels_(options.devices.size()),
+        callOf_(options.devices.size(), 0) {}
+
+  LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels, int64_t batch) override;
+
+ private:
+  const Device& device(int index) const { return *options_.devices.at(static_cast<size_t>(index)); }
+  int64_t replicas() const { return std::ssize(options_.devices); }
+  at::Tensor gathered(const std::vector<at::Tensor>& parts) const;
+  void computeJoined(int64_t call);
+
+  const OutputPlacementOptions options_;
+  Loss loss_;  // on the root's device
+  std::vector<StepSignal> given_;
+  std::vector<at::Tensor> outputs_, labels_;  // per replica
+  StepSignal computed_;
+  LossAndGradient result_;       // of the joined batch, on the root's device
+  std::vector<int64_t> callOf_;  // next call of each replica, touched by its thread only
+};
+
+at::Tensor GatheredOutputs::gathered(const std::vector<at::Tensor>& parts) const {
+  std::vector<at::Tensor> here;
+  for (const at::Tensor& part : parts) here.push_back(part.to(device(0).torch(), /*non_blocking=*/true));
+  return at::cat(here);
+}
+
+void GatheredOutputs::computeJoined(int64_t call) {
+  for (StepSignal& given : given_) given.await(device(0), call, *options_.monitor);
+  const at::Tensor output = gathered(outputs_);
+  result_ = loss_(output, gathered(labels_), options_.smoothing, output.size(0) / replicas());
+  computed_.raise(device(0), call, *options_.monitor);
+}
+
+// The result is not replaced too early: the root computes the next one after every replica has given its next output,
+// which it does behind its slice of this one's gradient.
+LossAndGradient GatheredOutputs::compute(int index, const at::Tensor& output, const at::Tensor& labels, int64_t batch) {
+  check(output.size(0) == batch, "gathered outputs are whole batches");
+  const auto at = static_cast<size_t>(index);
+  const int64_t call = callOf_[at]++;
+  outputs_[at] = output, labels_[at] = labels;
+  given_[at].raise(device(index), call, *options_.monitor);
+  if (index == 0) {
+    computeJoined(call);
+  } else {
+    computed_.await(device(index), call, *options_.monitor);
+  }
+  const int64_t rows = result_.gradient.size(0) / replicas();
+  const at::Device here = device(index).torch();
+  return {result_.loss.to(here),
+          result_.gradient.narrow(0, index * rows, rows).to(here, /*non_blocking=*/true).contiguous()};
+}
+
+}  // namespace
+
+std::unique_ptr<OutputPlacement> makeGatheredOutputs(const OutputPlacementOptions& options) {
+  return std::make_unique<GatheredOutputs>(options);
+}
+
+}  // namespace tandem

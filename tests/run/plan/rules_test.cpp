@@ -1,0 +1,99 @@
+#include "run/plan/rules.h"
+
+#include <gtest/gtest.h>
+
+#include "config/command_line.h"
+#include "config/example_catalogs.h"
+
+namespace tandem {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::string refusal(const Texts& arguments) {
+  const Sweep sweep = parseArguments("bench", arguments, exampleCatalogs());
+  return usageErrorOf([&] { checkSetup(sweep.base, setupOf(sweep.base)); });
+}
+
+void expectRefused(const Texts& arguments, const std::string& part) {
+  EXPECT_NE(refusal(arguments).find(part), std::string::npos) << join(arguments, " ") << ": " << refusal(arguments);
+}
+
+TEST(Rules, ParameterDeviceNeedsTheServer) {
+  expectRefused({"--parameter-device=device", "--strategy=independent"}, "only --strategy=parameter_server uses it");
+  expectRefused({"--parameter-device=device"}, "only --strategy=parameter_server uses it");
+  EXPECT_EQ(refusal({"--parameter-device=device", "--strategy=parameter_server"}), "accepted");
+}
+
+TEST(Rules, AllReduceNeedsReplicated) {
+  expectRefused({"--all-reduce=ring", "--strategy=parameter_server"}, "only --strategy=replicated uses it");
+  EXPECT_EQ(refusal({"--all-reduce=ring"}), "accepted");
+}
+
+TEST(Rules, OnlyAnExchangeOverlaps) {
+  expectRefused({"--overlap=off", "--strategy=independent"}, "--overlap=off does nothing with --strategy=independent");
+  expectRefused({"--overlap=off", "--forward-only"}, "--overlap=off with --forward-only");
+  EXPECT_EQ(refusal({"--overlap=on", "--strategy=independent", "--forward-only"}), "accepted");
+  for (const char* strategy : {"replicated", "parameter_server"}) {
+    EXPECT_EQ(refusal({"--overlap=off", concat("--strategy=", strategy)}), "accepted") << strategy;
+  }
+}
+
+TEST(Rules, ASearchedBatchIsPerReplica) {
+  expectRefused({"--batch=max", "--scaling=strong"}, "use --scaling=weak, or give a number");
+  EXPECT_EQ(refusal({"--batch=max"}), "accepted");
+  EXPECT_EQ(refusal({"--batch=32", "--scaling=strong"}), "accepted");
+}
+
+TEST(Rules, AllReduceFitsTheDevices) {
+  expectRefused({"--all-reduce=nccl"}, "those that do: --all-reduce=owner and shared");
+  EXPECT_EQ(refusal({"--all-reduce=nccl", "--devices=cuda:0+1"}), "accepted");
+  EXPECT_EQ(refusal({"--all-reduce=copy", "--devices=cuda:0+1"}), "accepted");
+  EXPECT_EQ(refusal({"--strategy=parameter_server", "--devices=cuda:0"}), "accepted");
+}
+
+TEST(Rules, ParameterDeviceNamesAReplica) {
+  const std::string server = "--strategy=parameter_server";
+  expectRefused({server, "--parameter-device=cpu:2", "--replicas=2"}, "no device of this run");
+  expectRefused({server, "--parameter-device=cuda:0"}, "no device of this run");
+  expectRefused({server, "--parameter-device=cuda:1", "--devices=cuda:0+2"}, "no device of this run");
+  expectRefused({server, "--parameter-device=cpu:0", "--devices=cuda:0+2"}, "no device of this run");
+  EXPECT_EQ(refusal({server, "--parameter-device=cpu:1", "--replicas=2"}), "accepted");
+  EXPECT_EQ(refusal({server, "--parameter-device=cuda:2", "--devices=cuda:0+2"}), "accepted");
+}
+
+TEST(Rules, TrainingOptionsFitTogether) {
+  expectRefused({"--input=device", "--data=x"}, "cannot read --data=x");
+  expectRefused({"--schedule=cosine"}, "needs --steps");
+  expectRefused({"--schedule=warmup-cosine"}, "needs --steps");
+  EXPECT_EQ(refusal({"--schedule=cosine", "--steps=10"}), "accepted");
+  EXPECT_EQ(refusal({"--input=queue", "--data=x"}), "accepted");
+  EXPECT_EQ(refusal({"--nesterov"}), "accepted");
+  expectRefused({"--optimizer=adam", "--nesterov"}, "only --optimizer=sgd");
+  expectRefused({"--optimizer=adamw", "--momentum=0"}, "--momentum does nothing with --optimizer=adamw");
+  expectRefused({"--adam-beta1=0.8"}, "--adam-beta1 does nothing with --optimizer=sgd");
+  expectRefused({"--adam-beta2=0.8"}, "--adam-beta2");
+  expectRefused({"--adam-epsilon=0.8"}, "--adam-epsilon");
+  EXPECT_EQ(refusal({"--optimizer=adam"}), "accepted");
+  EXPECT_EQ(refusal({"--optimizer=adamw", "--adam-beta1=0.8", "--adam-beta2=0.9", "--adam-epsilon=1"}), "accepted");
+  expectRefused({"--loss-at=gathered", "--forward-only"}, "--forward-only");
+  expectRefused({"--loss-at=gathered", "--accumulate=2"}, "--accumulate=2");
+  EXPECT_EQ(refusal({"--loss-at=gathered"}), "accepted");
+  expectRefused({"--recompute=norm", "--executor=autograd"}, "only --executor=planned computes activations again");
+  EXPECT_EQ(refusal({"--recompute=norm"}), "accepted");
+  expectRefused({"--pad-images=4", "--executor=autograd"}, "only --executor=planned pads images");
+  EXPECT_EQ(refusal({"--pad-images=none", "--executor=autograd"}), "accepted");
+  EXPECT_EQ(refusal({"--pad-images=4"}), "accepted");
+}
+
+TEST(Rules, AGraphThatIsAskedForIsCapturedOrRefused) {
+  const Texts onGpu{"--devices=cuda:0", "--cuda-graph=on"};
+  EXPECT_EQ(refusal(onGpu), "accepted");
+  expectRefused({"--cuda-graph=on"}, "--cuda-graph=on: only GPUs have graphs");
+  expectRefused({"--devices=cuda:0", "--cuda-graph=on", "--executor=autograd"}, "--executor=autograd");
+  expectRefused({"--devices=cuda:0+1", "--cuda-graph=on", "--loss-at=gathered"}, "--loss-at=gathered");
+  for (const char* choice : {"auto", "off"}) EXPECT_EQ(refusal({concat("--cuda-graph=", choice)}), "accepted");
+}
+
+}  // namespace
+}  // namespace tandem

@@ -13,7 +13,7 @@ namespace tandem {
 enum class Better { higher, lower, neither };
 
 /// A row of the metric table: everything shown about a run is computed here from its record. Formulas and units are in
-/// docs/MEASURING.md. `baseline` is what Baselines found, or null; a metric that cannot be computed is empty, never
+/// docs/METRICS.md. `baseline` is what Baselines found, or null; a metric that cannot be computed is empty, never
 /// 0 or NaN, and so is every metric of a run that was skipped or failed.
 struct Metric {
   std::string_view name, unit, help;

@@ -24,7 +24,7 @@ struct LastToArrive {
   size_t steps = 0;        ///< that all replicas have
   double share = 0;        ///< of them
   double leadSeconds = 0;  ///< median of how much later it comes than the median of the others
-  bool straggler = false;  ///< often and late enough to be called so: docs/MEASURING.md
+  bool straggler = false;  ///< often and late enough to be called so: docs/PROFILING.md
 };
 
 /// Empty with one replica, and where none exchanges anything, or not on the host.

@@ -61,7 +61,7 @@ struct GpuTimeline {
   bool operator==(const GpuTimeline&) const = default;
 };
 
-/// What the devices of a run did in some steps (docs/MEASURING.md).
+/// What the devices of a run did in some steps (docs/PROFILING.md).
 struct DeviceProfile {
   std::string missing = {};  ///< why nothing is known; else empty
   int64_t lost = 0;          ///< activities that the library dropped, or gave no times of

@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-/// The stored form of a record (docs/MEASURING.md lists the members). Not measured is null; so is a number that is not
+/// The stored form of a record (docs/METRICS.md lists the members). Not measured is null; so is a number that is not
 /// finite, which reads back as NaN. Anything else reads back bit-equal.
 nlohmann::json toJson(const RunRecord&);
 

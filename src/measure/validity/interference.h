@@ -37,7 +37,7 @@ struct WindowCounters {
 };
 
 /// A row of the table of interferences: a sign that something else took part in the measurement. Formulas are in
-/// docs/MEASURING.md.
+/// docs/METRICS.md.
 struct InterferenceSign {
   std::string_view name, unit, help;
   double limit;           ///< above it a record is not valid; infinite: shown, never judged

@@ -5,7 +5,7 @@
 
 namespace tandem {
 
-/// The warm-up rule of --warmup=auto, stated in docs/MEASURING.md: steady when the medians of the last two windows of
+/// The warm-up rule of --warmup=auto, stated in docs/METRICS.md: steady when the medians of the last two windows of
 /// `window` steps differ by at most `tolerance` of the older one, and neither is slower than the fastest such window
 /// so far by more than twice that.
 struct WarmupRule {

@@ -155,7 +155,7 @@ TEST(Metric, AFailedOrEmptyRunHasNoValues) {
 }
 
 TEST(Metric, NamesAreUniqueAndTheDocumentGivesEachWithItsUnit) {
-  std::ifstream file(TANDEM_TESTS_DIR "/../docs/MEASURING.md");
+  std::ifstream file(TANDEM_TESTS_DIR "/../docs/METRICS.md");
   std::stringstream text;
   text << file.rdbuf();
   std::set<std::string_view> names;
@@ -163,7 +163,7 @@ TEST(Metric, NamesAreUniqueAndTheDocumentGivesEachWithItsUnit) {
     EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
     const std::string row =
         "| `" + std::string(metric.name) + "` | " + std::string(metric.unit) + (metric.unit.empty() ? "|" : " |");
-    EXPECT_NE(text.str().find(row), std::string::npos) << "docs/MEASURING.md lacks a row starting " << row;
+    EXPECT_NE(text.str().find(row), std::string::npos) << "docs/METRICS.md lacks a row starting " << row;
   }
   EXPECT_THROW(metric("images"), UsageError);
 }

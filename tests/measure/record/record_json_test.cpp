@@ -225,7 +225,7 @@ TEST(RecordJson, ANewerSchemaIsRefused) {
 }
 
 TEST(RecordJson, TheDocumentNamesEveryMember) {
-  std::ifstream file(TANDEM_TESTS_DIR "/../docs/MEASURING.md");
+  std::ifstream file(TANDEM_TESTS_DIR "/../docs/METRICS.md");
   std::stringstream document;
   document << file.rdbuf();
   const auto named = [&](const std::string& name) {

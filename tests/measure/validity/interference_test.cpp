@@ -119,14 +119,14 @@ TEST(Interference, SlewingAClockIsNoStep) {
 }
 
 TEST(Interference, TheDocumentGivesEachSignWithItsUnit) {
-  std::ifstream file(TANDEM_TESTS_DIR "/../docs/MEASURING.md");
+  std::ifstream file(TANDEM_TESTS_DIR "/../docs/METRICS.md");
   std::stringstream text;
   text << file.rdbuf();
   for (const InterferenceSign& sign : interferenceSigns()) {
     std::ostringstream row;
     row << "| `" << sign.name << "` | " << sign.unit << " | ";
     if (std::isfinite(sign.limit)) row << sign.limit << " | ";
-    EXPECT_NE(text.str().find(row.str()), std::string::npos) << "docs/MEASURING.md lacks a row starting " << row.str();
+    EXPECT_NE(text.str().find(row.str()), std::string::npos) << "docs/METRICS.md lacks a row starting " << row.str();
   }
 }
 

@@ -56,9 +56,10 @@ test: setup-tests build ## build and run all tests but the long ones
 test-long: build ## the tests that train for minutes
 	ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 3600 -L long
 
-lint: build ## formatting, layers, generated docs, clang-tidy on changed files
+lint: build ## formatting, layers, documents, clang-tidy on changed files
 	clang-format-14 --dry-run --Werror $(SOURCES)
 	scripts/check-layers
+	scripts/check-docs
 	$(TANDEM) docs | diff -u docs/OPTIONS.md - || { echo "docs/OPTIONS.md is out of date: make docs"; exit 1; }
 	scripts/tidy --changed
 

@@ -12,9 +12,7 @@
 #include "cli/stop_on_signal.h"
 #include "machine/gpu/gpu_utilization.h"
 #include "measure/validity/consistency_checks.h"
-#include "report/analysis/how_it_compares.h"
-#include "report/render/print_tables.h"
-#include "report/tables/profile_tables.h"
+#include "report/render/print_report.h"
 #include "run/child/batch_probe.h"
 #include "run/environment.h"
 #include "run/start_record.h"
@@ -138,19 +136,7 @@ bool BenchRun::measureAll() {
 void BenchRun::show() const {
   if (records_.empty()) return;
   if (!forPrograms_) std::cout << '\n';
-  const auto renderer = format_.make(std::cout);
-  for (const auto& record : records_) renderer->add(record);
-  renderer->end();
-  std::cout.flush();
-  const auto profiles = profileTables(records_);
-  if (!forPrograms_ && !profiles.empty()) people() << '\n';
-  (forPrograms_ ? printText : format_.print)(profiles, people());
-  const Verdict verdict = judge(records_);
-  people() << (forPrograms_ ? "" : "\n") << textOf(verdict) << '\n';
-  if (verdict.fastest != nullptr) {
-    for (const std::string& line : howItComparesLines(*verdict.fastest)) people() << line << '\n';
-  }
-  people() << std::flush;
+  printBenchEnd(records_, format_, std::cout, people());
 }
 
 int BenchRun::run() {

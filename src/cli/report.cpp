@@ -14,13 +14,10 @@
 #include "measure/record/results_file.h"
 #include "report/analysis/comparison.h"
 #include "report/analysis/history.h"
-#include "report/analysis/how_it_compares.h"
 #include "report/published/published.h"
 #include "report/published/published_tables.h"
+#include "report/render/print_report.h"
 #include "report/render/renderer.h"
-#include "report/tables/environment_table.h"
-#include "report/tables/point_label.h"
-#include "report/tables/profile_tables.h"
 
 namespace tandem {
 namespace {
@@ -133,21 +130,7 @@ std::string textOf(const std::string& path) {
 }
 
 void reportRuns(const Request& request, std::ostream& out) {
-  const auto records = recordsOf(request.words);
-  if (request.format->forPrograms) {
-    const auto renderer = request.format->make(out);
-    for (const RunRecord& record : records) renderer->add(record);
-    renderer->end();
-    return;
-  }
-  std::vector<ResultTable> tables{environmentTable(records), buildTable(records)};
-  tables.back().title = "Runs";
-  std::ranges::move(profileTables(records), std::back_inserter(tables));
-  const DataPoints figures = dataPointsFrom(records);
-  std::ranges::move(howItComparesTables(records), std::back_inserter(tables));
-  if (!figures.rows.empty()) std::ranges::move(tablesOf(figures, join(request.words)), std::back_inserter(tables));
-  request.format->print(tables, out);
-  out << '\n' << verdict(records) << '\n';
+  printReport(recordsOf(request.words), *request.format, out);
 }
 
 void reportSeedTables(const Request& request, std::ostream& out) {
@@ -158,16 +141,8 @@ void reportSeedTables(const Request& request, std::ostream& out) {
   }
 }
 
-bool hasAll(const Facts& figure, const std::vector<std::string>& words) {
-  return std::ranges::all_of(words, [&](const std::string& word) {
-    return std::ranges::any_of(
-        figure, [&](const auto& fact) { return lowered(fact.second).find(lowered(word)) != std::string::npos; });
-  });
-}
-
 void reportPublished(const Request& request, std::ostream& out) {
-  DataPoints figures = allPublished();
-  std::erase_if(figures.rows, [&](const Facts& figure) { return !hasAll(figure, request.words); });
+  const DataPoints figures = publishedWith(request.words);
   if (figures.rows.empty()) {
     throw UsageError(
         concat("no published figure has '", join(request.words, "' and '"), "'; 'tandem report published' prints all"));
@@ -183,23 +158,13 @@ void reportImport(const Request& request, std::ostream& out) {
   request.format->print(tablesOf(dataPointsFrom(parseCsv(textOf(path), path), path), path), out);
 }
 
-Side sideOf(const std::string& text) {
-  Side side{text, recordsOf({text})};
-  const RunRecord& first = side.runs.front();
-  if (side.runs.size() == 1 && first.outcome.kind != OutcomeKind::ok) {
-    throw InvalidMeasurement(concat(text, ": that run did not finish: ", oneLine(first.outcome.reason)));
-  }
-  std::erase_if(side.runs, [](const RunRecord& run) { return run.outcome.kind != OutcomeKind::ok; });
-  if (side.runs.empty()) throw InvalidMeasurement(text + ": no run in it has finished");
-  checkOneConfiguration(text, side.runs);
-  return side;
-}
-
 void reportCompare(const Request& request, std::ostream& out) {
   if (request.words.size() != 2) {
     throw UsageError(concat("tandem report compare: needs A and B, ", request.words.size(), " given"));
   }
-  request.format->print(comparison(sideOf(request.words[0]), sideOf(request.words[1])), out);
+  request.format->print(comparison(sideOf(request.words[0], recordsOf({request.words[0]})),
+                                   sideOf(request.words[1], recordsOf({request.words[1]}))),
+                        out);
 }
 
 void reportHistory(const Request& request, std::ostream& out) {

@@ -193,6 +193,18 @@ std::optional<Estimate> logRateOf(const RunRecord& run) {
   return Estimate{std::log(*rate), step->standardError / step->value, step->degrees};
 }
 
+Side sideOf(const std::string& name, std::vector<RunRecord> records) {
+  Side side{name, std::move(records)};
+  const RunRecord& first = side.runs.front();
+  if (side.runs.size() == 1 && first.outcome.kind != OutcomeKind::ok) {
+    throw InvalidMeasurement(concat(name, ": that run did not finish: ", oneLine(first.outcome.reason)));
+  }
+  std::erase_if(side.runs, [](const RunRecord& run) { return run.outcome.kind != OutcomeKind::ok; });
+  if (side.runs.empty()) throw InvalidMeasurement(name + ": no run in it has finished");
+  checkOneConfiguration(name, side.runs);
+  return side;
+}
+
 void checkOneConfiguration(const std::string& name, std::span<const RunRecord> runs) {
   for (const RunRecord& run : runs) {
     const auto differences = configurationDifferences(runs.front(), run);

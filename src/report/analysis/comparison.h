@@ -39,6 +39,10 @@ bool isSameMachine(const RunRecord& a, const RunRecord& b);
 /// log(images/s) of a run, its error from its steps; empty when it did not finish or has too few steps.
 std::optional<Estimate> logRateOf(const RunRecord& run);
 
+/// The finished runs among `records`. Throws InvalidMeasurement if there are none, and UsageError if they differ in
+/// configuration.
+Side sideOf(const std::string& name, std::vector<RunRecord> records);
+
 /// Throws UsageError, naming the option, when an image is other work in one of them.
 void checkSameWork(const Config& a, const Config& b);
 

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "base/text.h"
+#include "report/contents.h"
 #include "report/page/html_page.h"
-#include "report/page/page_sections.h"
 #include "report/render/builtin_renderers.h"
 #include "report/render/print_tables.h"
 
@@ -68,13 +68,13 @@ class HtmlRenderer final : public Renderer {
     page.finding = found.finding;
     page.command = found.repeat;
     page.facts = factsOf(records_);
-    const PageRuns runs(records_);
-    for (const PageSection& section : pageSections()) {
-      auto tables = section.make(runs);
+    const ReportRuns runs(records_);
+    for (const ReportSection* section : sectionsOf(&ReportSection::onPage)) {
+      auto tables = section->make(runs);
       if (tables.empty()) continue;
-      const std::string leftOut = section.oneByOne ? runs.leftOut() : "";
-      page.parts.push_back({std::string(section.id), std::string(section.title),
-                            concat(section.text, leftOut.empty() ? "" : " ", leftOut), std::move(tables)});
+      const std::string leftOut = section->oneByOne ? runs.leftOut() : "";
+      page.parts.push_back({std::string(section->id), std::string(section->title),
+                            concat(section->text, leftOut.empty() ? "" : " ", leftOut), std::move(tables)});
     }
   }
 

@@ -10,6 +10,11 @@ namespace {
 
 constexpr std::string_view folder = "published/";
 
+bool hasWord(const Facts& figure, const std::string& word) {
+  return std::ranges::any_of(
+      figure, [&](const auto& fact) { return lowered(fact.second).find(lowered(word)) != std::string::npos; });
+}
+
 }  // namespace
 
 CsvTable dataTable(std::string_view name) {
@@ -32,6 +37,14 @@ DataPoints allPublished() {
     std::ranges::move(figures.rows, std::back_inserter(all.rows));
   }
   return all;
+}
+
+DataPoints publishedWith(std::span<const std::string> words) {
+  DataPoints figures = allPublished();
+  std::erase_if(figures.rows, [&](const Facts& figure) {
+    return !std::ranges::all_of(words, [&](const std::string& word) { return hasWord(figure, word); });
+  });
+  return figures;
 }
 
 }  // namespace tandem

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "report/analysis/csv_table.h"
@@ -24,5 +25,8 @@ DataPoints published(std::string_view name);
 
 /// The figures of all files, each with its source.
 DataPoints allPublished();
+
+/// The figures that have every one of `words` in one of their facts; letter case does not matter.
+DataPoints publishedWith(std::span<const std::string> words);
 
 }  // namespace tandem

@@ -20,7 +20,7 @@ std::unique_ptr<Renderer> makeCsvRenderer(std::ostream& out);
 /// An array of the records as stored, written while they come.
 std::unique_ptr<Renderer> makeJsonRenderer(std::ostream& out);
 
-/// One HTML page of all that is known of the runs (page_sections.h), with charts.
+/// One HTML page of all that is known of the runs (report/contents.h), with charts.
 std::unique_ptr<Renderer> makeHtmlRenderer(std::ostream& out);
 
 }  // namespace tandem

@@ -102,7 +102,7 @@ std::vector<EnvironmentFact> factsOf(const Environment& environment) {
 }
 
 ResultTable environmentTable(std::span<const RunRecord> records) {
-  ResultTable table{{{"fact", "", false}}, {}, {}, "Environment", 1};
+  ResultTable table{{{"fact", "", false}}, {}, {}, "", 1};
   const auto groups = grouped(records);
   for (size_t i = 0; i < groups.size(); ++i) {
     table.columns.push_back({groups.size() == 1 ? "all runs" : concat("environment ", i + 1), "", false});

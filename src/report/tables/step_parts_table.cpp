@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/text.h"
-#include "report/page/page_sections.h"
+#include "report/tables/step_tables.h"
 
 namespace tandem {
 namespace {
@@ -44,7 +44,7 @@ std::vector<double> meanParts(const RunRecord& record) {
 
 }  // namespace
 
-std::vector<ResultTable> stepPartsTables(const PageRuns& runs) {
+std::vector<ResultTable> stepPartsTables(const ReportRuns& runs) {
   ResultTable table{{{"run", "", false}}, {}, {}};
   Chart chart{.kind = ChartKind::parts, .title = {}, .x = {}, .y = "ms per step"};
   for (const StepPart& part : sampleParts) chart.series.push_back({.name = std::string(part.name), .values = {}});

@@ -5,7 +5,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "measure/metrics/step_times.h"
-#include "report/page/page_sections.h"
+#include "report/tables/step_tables.h"
 
 namespace tandem {
 namespace {
@@ -52,7 +52,7 @@ std::vector<double> milliseconds(const RunRecord& record) {
 
 }  // namespace
 
-std::vector<ResultTable> stepTimesTables(const PageRuns& runs) {
+std::vector<ResultTable> stepTimesTables(const ReportRuns& runs) {
   ResultTable table{{{"run", "", false}, {"steps", "", true}}, {}, {}};
   for (const Percentile& column : columns) table.columns.push_back({std::string(column.name), "ms", true});
   table.columns.push_back({"caveats", "", false});

@@ -4,8 +4,8 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
-#include "report/page/page_sections.h"
 #include "report/tables/point_label.h"
+#include "report/tables/step_tables.h"
 
 namespace tandem {
 namespace {
@@ -91,7 +91,7 @@ ResultTable tableOf(const Telemetry& telemetry) {
 
 }  // namespace
 
-std::vector<ResultTable> telemetryTables(const PageRuns& runs) {
+std::vector<ResultTable> telemetryTables(const ReportRuns& runs) {
   std::vector<ResultTable> tables;
   for (const size_t row : runs.shown()) {
     const RunRecord& record = runs.at(row);

@@ -8,9 +8,9 @@
 #include "base/catalog.h"
 #include "base/text.h"
 #include "measure/record_example.h"
+#include "report/contents.h"
 #include "report/page/escaping.h"
 #include "report/page/html_page.h"
-#include "report/page/page_sections.h"
 #include "report/render/renderer.h"
 
 namespace tandem {
@@ -56,9 +56,9 @@ std::vector<RunRecord> sweep() {
 }
 
 std::vector<ResultTable> section(std::string_view id, const std::vector<RunRecord>& records) {
-  const auto sections = pageSections();
-  const auto found = std::ranges::find(sections, id, &PageSection::id);
-  return found->make(PageRuns(records));
+  const auto sections = reportSections();
+  const auto found = std::ranges::find(sections, id, &ReportSection::id);
+  return found->make(ReportRuns(records));
 }
 
 TEST(PageText, ShowsWhatCannotBeSeen) {
@@ -119,8 +119,8 @@ TEST(HtmlPage, EveryChartIsReadableAndHasItsTable) {
     }
   }
   EXPECT_EQ(kinds.size(), 5u);
-  for (const PageSection& section : pageSections()) {
-    for (const ResultTable& table : section.make(PageRuns(sweep()))) EXPECT_FALSE(table.rows.empty()) << section.id;
+  for (const ReportSection& section : reportSections()) {
+    for (const ResultTable& table : section.make(ReportRuns(sweep()))) EXPECT_FALSE(table.rows.empty()) << section.id;
   }
 }
 
@@ -176,7 +176,7 @@ TEST(HtmlPage, RowsAfterTheFirstHundredAreFoldedAndAllThere) {
 TEST(PageSections, OfManyRunsTheLastAreShownOneByOneAndThePageSaysSo) {
   std::vector<RunRecord> records(20, exampleRecord(1, "replicated", 100));
   records[19] = failedRecord(1, ExitCode::numeric, "loss is NaN");
-  const PageRuns runs(records);
+  const ReportRuns runs(records);
   EXPECT_EQ(runs.shown().front(), 8u);
   EXPECT_EQ(runs.shown().size(), 12u);
   EXPECT_TRUE(contains(pageOf(records), "Shown are the last 12 of 19 finished runs (rows 8 to 19)"));

@@ -1,0 +1,139 @@
+#include "report/contents.h"
+
+#include <algorithm>
+#include <array>
+
+#include "report/analysis/how_it_compares.h"
+#include "report/tables/environment_table.h"
+#include "report/tables/profile_tables.h"
+#include "report/tables/step_tables.h"
+
+namespace tandem {
+namespace {
+
+std::vector<ResultTable> runsTables(const ReportRuns& runs) { return {buildTable(runs.all())}; }
+
+std::vector<ResultTable> scalingTables(const ReportRuns& runs) { return runs.figures().scaling; }
+std::vector<ResultTable> sideBySideTables(const ReportRuns& runs) { return runs.figures().sideBySide; }
+std::vector<ResultTable> ratioTables(const ReportRuns& runs) { return runs.figures().ratios; }
+
+std::vector<ResultTable> rightTables(const ReportRuns& runs) { return howItComparesTables(runs.all()); }
+
+std::vector<ResultTable> takenApartTables(const ReportRuns& runs) { return profileTables(runs.all()); }
+
+std::vector<ResultTable> environmentTables(const ReportRuns& runs) { return {environmentTable(runs.all())}; }
+
+constexpr std::array sections{
+    ReportSection{
+        .id = "runs",
+        .title = "Runs",
+        .text = "Every run in the order of the files. Rows with a mark have a caveat, which the notes below explain; "
+                "a number that was not measured is empty.",
+        .make = runsTables,
+        .onPage = 1,
+        .inText = 2,
+    },
+    ReportSection{
+        .id = "scaling",
+        .title = "Scaling",
+        .text = "Rate, speed-up over one device and efficiency, against ideal (dashed). A hollow point has a caveat, "
+                "a star in the table.",
+        .make = scalingTables,
+        .onPage = 2,
+        .inText = 5,
+    },
+    ReportSection{
+        .id = "right",
+        .title = "Is my number right?",
+        .text = "Each run beside the two ceilings of its machine, and beside the nearest figure that somebody else "
+                "published for such a device.",
+        .make = rightTables,
+        .onPage = 3,
+        .inText = 4,
+        .afterBench = 2,
+        .onFastest = howItComparesLines,
+    },
+    ReportSection{
+        .id = "side-by-side",
+        .title = "Strategies and options side by side",
+        .text = "Rates by the values of each option that differs, all others equal. A hollow bar has a caveat.",
+        .make = sideBySideTables,
+        .onPage = 4,
+    },
+    ReportSection{
+        .id = "step",
+        .title = "Where a step's time goes",
+        .text = "Mean of the measured steps of all replicas. Exchange is what remains after it was overlapped with "
+                "backward, the update included.",
+        .make = stepPartsTables,
+        .onPage = 5,
+        .oneByOne = true,
+    },
+    ReportSection{
+        .id = "profile",
+        .title = "Steps taken apart",
+        .text = "Of the runs with --profile: the median of each part of a step by replica, who comes last to the "
+                "exchange, the work of a step beside the measured peaks, when each replica comes to each exchange, "
+                "and of GPUs the kernels of a step, what they achieve, and the gaps between them.",
+        .make = takenApartTables,
+        .onPage = 6,
+        .inText = 3,
+        .afterBench = 1,
+    },
+    ReportSection{
+        .id = "telemetry",
+        .title = "Telemetry over time",
+        .text = "One line per device, from the first step to the last; the phases of the run are marked. Tables give "
+                "the median of each phase.",
+        .make = telemetryTables,
+        .onPage = 7,
+        .oneByOne = true,
+    },
+    ReportSection{
+        .id = "distribution",
+        .title = "Distribution of step times",
+        .text = "Each measured step counts with its slowest replica.",
+        .make = stepTimesTables,
+        .onPage = 8,
+        .oneByOne = true,
+    },
+    ReportSection{
+        .id = "ratios",
+        .title = "Ratios",
+        .text = "One value of an option against another, all others equal.",
+        .make = ratioTables,
+        .onPage = 9,
+        .inText = 6,
+    },
+    ReportSection{
+        .id = "environment",
+        .title = "Environment",
+        .text = "What the runs were measured on.",
+        .make = environmentTables,
+        .onPage = 10,
+        .inText = 1,
+    },
+};
+
+}  // namespace
+
+std::span<const ReportSection> reportSections() { return sections; }
+
+std::vector<const ReportSection*> sectionsOf(ReportForm form) {
+  std::vector<const ReportSection*> chosen;
+  for (const ReportSection& section : sections) {
+    if (section.*form > 0) chosen.push_back(&section);
+  }
+  std::ranges::sort(chosen, {}, [&](const ReportSection* section) { return section->*form; });
+  return chosen;
+}
+
+std::vector<ResultTable> titledTables(const ReportSection& section, const ReportRuns& runs) {
+  auto tables = section.make(runs);
+  for (ResultTable& table : tables) {
+    if (table.title.empty()) table.title = section.title;
+  }
+  return tables;
+}
+
+}  // namespace tandem

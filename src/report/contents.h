@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/runs.h"
+#include "report/tables/result_table.h"
+
+namespace tandem {
+
+/// A section of a report on runs. A section without tables is left out.
+///
+/// `onPage`, `inText` and `afterBench` are its positions in the three forms of a report, from 1; 0: the form does not
+/// show it. The forms are the HTML page, text and Markdown, and the end of bench, which first shows the runs.
+struct ReportSection {
+  std::string_view id, title;
+  std::string_view text;  ///< how to read it; only the page prints it
+  std::vector<ResultTable> (*make)(const ReportRuns&);
+  int onPage = 0, inText = 0, afterBench = 0;
+  bool oneByOne = false;  ///< has ReportRuns::shown() only
+
+  /// One line each on the fastest run, which the end of bench prints in place of the tables; null: it prints the
+  /// tables.
+  std::vector<std::string> (*onFastest)(const RunRecord&) = nullptr;
+};
+
+/// All sections, in the order of the page.
+std::span<const ReportSection> reportSections();
+
+/// One of the forms of a report: a member of ReportSection that holds positions.
+using ReportForm = int ReportSection::*;
+
+/// The sections that `form` shows, in its order.
+std::vector<const ReportSection*> sectionsOf(ReportForm form);
+
+/// The tables of `section`; a table without a title has that of the section.
+std::vector<ResultTable> titledTables(const ReportSection& section, const ReportRuns& runs);
+
+}  // namespace tandem

@@ -1,0 +1,52 @@
+#include "report/render/print_report.h"
+
+#include <algorithm>
+
+#include "report/contents.h"
+#include "report/render/print_tables.h"
+
+namespace tandem {
+namespace {
+
+void printRuns(std::span<const RunRecord> records, const RendererEntry& format, std::ostream& out) {
+  const auto renderer = format.make(out);
+  for (const RunRecord& record : records) renderer->add(record);
+  renderer->end();
+}
+
+}  // namespace
+
+void printReport(std::span<const RunRecord> records, const RendererEntry& format, std::ostream& out) {
+  if (format.forPrograms) return printRuns(records, format, out);
+  const ReportRuns runs(records);
+  std::vector<ResultTable> tables;
+  for (const ReportSection* section : sectionsOf(&ReportSection::inText)) {
+    std::ranges::move(titledTables(*section, runs), std::back_inserter(tables));
+  }
+  format.print(tables, out);
+  out << '\n' << verdict(records) << '\n';
+}
+
+void printBenchEnd(std::span<const RunRecord> records, const RendererEntry& format, std::ostream& out,
+                   std::ostream& people) {
+  printRuns(records, format, out);
+  out.flush();
+  const ReportRuns runs(records);
+  const Verdict conclusion = judge(records);
+  std::vector<ResultTable> tables;
+  std::vector<std::string> lines{textOf(conclusion)};
+  for (const ReportSection* section : sectionsOf(&ReportSection::afterBench)) {
+    if (section->onFastest == nullptr) {
+      std::ranges::move(titledTables(*section, runs), std::back_inserter(tables));
+    } else if (conclusion.fastest != nullptr) {
+      std::ranges::move(section->onFastest(*conclusion.fastest), std::back_inserter(lines));
+    }
+  }
+  if (!format.forPrograms && !tables.empty()) people << '\n';
+  (format.forPrograms ? printText : format.print)(tables, people);
+  if (!format.forPrograms) people << '\n';
+  for (const std::string& line : lines) people << line << '\n';
+  people.flush();
+}
+
+}  // namespace tandem

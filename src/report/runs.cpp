@@ -1,0 +1,32 @@
+#include "report/runs.h"
+
+#include "base/text.h"
+#include "report/tables/point_label.h"
+#include "report/tables/result_table.h"
+
+namespace tandem {
+namespace {
+
+constexpr size_t mostShown = 12;
+
+}  // namespace
+
+ReportRuns::ReportRuns(std::span<const RunRecord> records) : records_(records), differing_(differingOptions(records)) {
+  for (size_t i = 0; i < records.size(); ++i) {
+    if (records[i].outcome.kind == OutcomeKind::ok) shown_.push_back(i + 1);
+  }
+  finished_ = shown_.size();
+  if (finished_ > mostShown) shown_.erase(shown_.begin(), shown_.end() - mostShown);
+  DataPoints figures = dataPointsFrom(records);
+  if (!figures.rows.empty()) figures_ = figureTablesOf(std::move(figures), "the runs");
+}
+
+std::string ReportRuns::nameOf(size_t row) const { return concat(row, ": ", pointLabel(at(row), differing_)); }
+
+std::string ReportRuns::leftOut() const {
+  if (finished_ == shown_.size()) return "";
+  return concat("Shown are the last ", shown_.size(), " of ", finished_, " finished runs (", rowsText(shown_),
+                "); tandem report FILE:FIRST-LAST --format=html makes the page of any others.");
+}
+
+}  // namespace tandem

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/option.h"
+#include "measure/record/record.h"
+#include "report/published/published_tables.h"
+
+namespace tandem {
+
+/// The runs of a report. `row` is a row of the table of runs, from 1. The records must outlive it.
+class ReportRuns {
+ public:
+  explicit ReportRuns(std::span<const RunRecord> records);
+
+  std::span<const RunRecord> all() const { return records_; }
+
+  /// Rows of the runs that a report shows one by one: the last twelve that finished.
+  std::span<const size_t> shown() const { return shown_; }
+  const RunRecord& at(size_t row) const { return records_[row - 1]; }
+
+  /// The tables of the rates of all finished runs.
+  const FigureTables& figures() const { return figures_; }
+
+  /// "3: replicas=2 strategy=replicated".
+  std::string nameOf(size_t row) const;
+
+  /// The number of finished runs that shown() leaves out, and the command that shows them; empty if there are none.
+  std::string leftOut() const;
+
+ private:
+  std::span<const RunRecord> records_;
+  std::vector<const Option*> differing_;
+  std::vector<size_t> shown_;
+  size_t finished_ = 0;
+  FigureTables figures_;
+};
+
+}  // namespace tandem

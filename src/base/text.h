@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <sstream>
 #include <string>
@@ -39,5 +40,10 @@ std::string bytesText(double bytes);
 
 /// "1.23 s", "45.6 ms", "7.8 us".
 std::string secondsText(double seconds);
+
+/// The bytes of a text, which must outlive them.
+inline std::span<const uint8_t> asBytes(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
 
 }  // namespace tandem

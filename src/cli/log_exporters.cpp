@@ -8,8 +8,7 @@
 
 #include "base/text.h"
 #include "formats/io/free_space.h"
-#include "report/export/mllog.h"
-#include "report/export/tensorboard.h"
+#include "report/export/exporters.h"
 
 namespace tandem {
 namespace {

@@ -5,7 +5,6 @@
 #include <regex>
 #include <sstream>
 
-#include "base/bytes.h"
 #include "base/catalog.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -13,7 +12,7 @@
 #include "formats/io/atomic_file.h"
 #include "measure/record/results_file.h"
 #include "report/analysis/comparison.h"
-#include "report/analysis/history.h"
+#include "report/analysis/figure_tables.h"
 #include "report/published/published.h"
 #include "report/published/published_tables.h"
 #include "report/render/print_report.h"

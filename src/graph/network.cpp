@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/catalog.h"
+#include "formats/io/checksum.h"
 #include "formats/io/file.h"
-#include "formats/io/sha256.h"
 #include "formats/io/utf8.h"
 #include "graph/attribute.h"
 #include "graph/operation.h"

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "report/analysis/how_it_compares.h"
-#include "report/tables/environment_table.h"
-#include "report/tables/profile_tables.h"
-#include "report/tables/step_tables.h"
+#include "report/analysis/comparison.h"
+#include "report/tables/tables.h"
 
 namespace tandem {
 namespace {

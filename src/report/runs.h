@@ -6,7 +6,7 @@
 
 #include "config/option.h"
 #include "measure/record/record.h"
-#include "report/published/published_tables.h"
+#include "report/analysis/figure_tables.h"
 
 namespace tandem {
 

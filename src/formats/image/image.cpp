@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "formats/image/image_decoders.h"
-
 namespace tandem {
 namespace {
 

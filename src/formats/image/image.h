@@ -40,4 +40,8 @@ Result<Image> decodeImage(std::span<const uint8_t> bytes, const ImageLimits& lim
 /// What is wrong with these sizes, if anything.
 std::optional<std::string> sizeFault(int64_t height, int64_t width, const ImageLimits& limits);
 
+/// The decoders of imageFormats(), a source each.
+Result<Image> decodeJpeg(std::span<const uint8_t> bytes, const ImageLimits& limits);
+Result<Image> decodePng(std::span<const uint8_t> bytes, const ImageLimits& limits);
+
 }  // namespace tandem

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "formats/image/image_decoders.h"
+#include "formats/image/image.h"
 
 namespace tandem {
 namespace {

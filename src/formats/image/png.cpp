@@ -4,7 +4,7 @@
 #include <array>
 #include <memory>
 
-#include "formats/image/image_decoders.h"
+#include "formats/image/image.h"
 
 namespace tandem {
 namespace {

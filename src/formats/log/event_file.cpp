@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/io/atomic_file.h"

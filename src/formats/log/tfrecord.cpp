@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "formats/io/crc32c.h"
+#include "formats/io/checksum.h"
 
 namespace tandem {
 namespace {

@@ -1,6 +1,6 @@
 #include "formats/log/trace_file.h"
 
-#include "base/bytes.h"
+#include "base/text.h"
 #include "formats/log/perfetto_trace.pb.h"
 
 namespace tandem {

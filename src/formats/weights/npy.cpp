@@ -2,7 +2,6 @@
 
 #include <bit>
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/io/atomic_file.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <tuple>
 
-#include "base/bytes.h"
+#include "base/text.h"
 #include "formats/io/atomic_file.h"
 #include "formats/io/little_endian.h"
 #include "formats/io/utf8.h"

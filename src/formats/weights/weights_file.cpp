@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/dataset/cifar10.h"
+#include "formats/io/checksum.h"
 #include "formats/io/file.h"
-#include "formats/io/sha256.h"
 #include "formats/weights/pth.h"
 #include "formats/weights/safetensors.h"
 

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "formats/io/sha256.h"
+#include "formats/io/checksum.h"
 
 namespace tandem {
 namespace {

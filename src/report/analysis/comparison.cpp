@@ -11,9 +11,8 @@
 #include "config/option.h"
 #include "measure/metrics/metric.h"
 #include "measure/metrics/step_times.h"
-#include "report/tables/environment_table.h"
 #include "report/tables/point_label.h"
-#include "report/tables/profile_tables.h"
+#include "report/tables/tables.h"
 
 namespace tandem {
 namespace {

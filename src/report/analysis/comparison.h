@@ -49,4 +49,18 @@ void checkSameWork(const Config& a, const Config& b);
 /// Throws UsageError when the runs differ in an option of what is measured, naming it.
 void checkOneConfiguration(const std::string& name, std::span<const RunRecord> runs);
 
+/// The same configuration over time: a table for each configuration and machine, its runs in the order of time, each
+/// against the one before and against the best so far. Marked as a regression is a run that is slower than one of these
+/// two at 99 %. The error of a run is that of its steps or, where runs of one build of the program tell it, how much
+/// such runs differ among themselves, if that is more. A run with a caveat (not valid, not steady, shared cores) is
+/// shown, but not judged, nor is anything judged by it; nor is one that did not finish.
+std::vector<ResultTable> history(std::span<const RunRecord> records);
+
+/// "Is my number right?": the runs beside the two ceilings of their machine, and beside the nearest published figures.
+/// A table that nothing is known for is left out.
+std::vector<ResultTable> howItComparesTables(std::span<const RunRecord> records);
+
+/// The same of one run in words, a line each.
+std::vector<std::string> howItComparesLines(const RunRecord& record);
+
 }  // namespace tandem

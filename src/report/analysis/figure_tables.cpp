@@ -1,3 +1,5 @@
+#include "report/analysis/figure_tables.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -5,8 +7,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "report/analysis/scaling_charts.h"
-#include "report/published/published_tables.h"
 
 namespace tandem {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/analysis/history.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,9 +1,8 @@
-#include "report/analysis/how_it_compares.h"
-
 #include <array>
 
 #include "base/text.h"
 #include "measure/metrics/metric.h"
+#include "report/analysis/comparison.h"
 #include "report/published/nearest_published.h"
 #include "report/published/published.h"
 #include "report/tables/point_label.h"

@@ -1,5 +1,3 @@
-#include "report/analysis/scaling_charts.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -8,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "report/analysis/figure_tables.h"
 
 namespace tandem {
 namespace {

@@ -1,11 +1,10 @@
-#include "report/export/mllog.h"
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "measure/metrics/metric.h"
 #include "report/export/calendar_times.h"
+#include "report/export/exporters.h"
 #include "report/tables/result_table.h"
 
 namespace tandem {

@@ -1,5 +1,3 @@
-#include "report/export/tensorboard.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,6 +6,7 @@
 #include "config/command_line.h"
 #include "measure/metrics/step_times.h"
 #include "report/export/calendar_times.h"
+#include "report/export/exporters.h"
 #include "report/tables/point_label.h"
 
 namespace tandem {

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/bytes.h"
 #include "base/text.h"
-#include "formats/io/sha256.h"
+#include "formats/io/checksum.h"
 #include "formats/io/utf8.h"
 
 namespace tandem {

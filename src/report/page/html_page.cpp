@@ -6,7 +6,6 @@
 #include "base/catalog.h"
 #include "base/text.h"
 #include "report/page/escaping.h"
-#include "report/page/html_table.h"
 
 namespace tandem {
 namespace {

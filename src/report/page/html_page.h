@@ -39,4 +39,7 @@ struct Page {
 /// charts are drawn, when they come into view, from the JSON beside each. Rows after the first hundred are folded.
 void printPage(const Page& page, std::ostream& out);
 
+/// The charts of a table, the table and its notes as HTML. `name` says what it is where it has no title.
+void printTable(const ResultTable& table, const std::string& name, std::ostream& out);
+
 }  // namespace tandem

@@ -1,10 +1,9 @@
-#include "report/page/html_table.h"
-
 #include <algorithm>
 #include <functional>
 
 #include "base/text.h"
 #include "report/page/escaping.h"
+#include "report/page/html_page.h"
 
 namespace tandem {
 namespace {

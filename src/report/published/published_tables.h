@@ -34,18 +34,4 @@ std::vector<ResultTable> recomputedPublishedTables(const DataPointsOf& dataPoint
 /// What the sheet of the official TensorFlow benchmarks observes, computed from its figures.
 ResultTable sheetObservations(const DataPointsOf& dataPointsOf);
 
-/// The tables of any figures, with their charts: `scaling`, images/s, speed-up and efficiency by number of devices; of
-/// each fact in which they differ `sideBySide`, the rates by its values, and `ratios`, of rates and of speed-ups,
-/// between its first value and each other.
-struct FigureTables {
-  std::vector<ResultTable> scaling, sideBySide, ratios;
-};
-
-/// The number of devices is the column `replicas`, `devices` or `gpus`. Throws DataError, naming `where`, without it,
-/// without images_per_s and without figures.
-FigureTables figureTablesOf(DataPoints figures, const std::string& where);
-
-/// `scaling`, then `ratios`, which hold the numbers of `sideBySide` too.
-std::vector<ResultTable> tablesOf(DataPoints figures, const std::string& where);
-
 }  // namespace tandem

@@ -1,9 +1,8 @@
-#include "report/tables/environment_table.h"
-
 #include <algorithm>
 
 #include "base/text.h"
 #include "report/tables/point_label.h"
+#include "report/tables/tables.h"
 
 namespace tandem {
 namespace {

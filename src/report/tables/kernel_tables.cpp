@@ -1,10 +1,9 @@
-#include "report/tables/kernel_tables.h"
-
 #include <algorithm>
 #include <span>
 #include <string_view>
 
 #include "base/text.h"
+#include "report/tables/tables.h"
 
 namespace tandem {
 namespace {

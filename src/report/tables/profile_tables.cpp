@@ -1,5 +1,3 @@
-#include "report/tables/profile_tables.h"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -7,8 +5,8 @@
 
 #include "base/text.h"
 #include "measure/profile/attribution.h"
-#include "report/tables/kernel_tables.h"
 #include "report/tables/point_label.h"
+#include "report/tables/tables.h"
 
 namespace tandem {
 namespace {

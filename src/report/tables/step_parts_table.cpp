@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/text.h"
-#include "report/tables/step_tables.h"
+#include "report/tables/tables.h"
 
 namespace tandem {
 namespace {

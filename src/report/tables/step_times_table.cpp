@@ -5,7 +5,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "measure/metrics/step_times.h"
-#include "report/tables/step_tables.h"
+#include "report/tables/tables.h"
 
 namespace tandem {
 namespace {

@@ -5,7 +5,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "report/tables/point_label.h"
-#include "report/tables/step_tables.h"
+#include "report/tables/tables.h"
 
 namespace tandem {
 namespace {

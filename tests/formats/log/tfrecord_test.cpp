@@ -2,18 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/io/crc32c.h"
-
 namespace tandem {
 namespace {
-
-TEST(Crc32c, IsThatOfTheStandard) {
-  // RFC 3720, appendix B.4.
-  EXPECT_EQ(crc32cOf(std::string(32, '\0')), 0x8a9136aaU);
-  EXPECT_EQ(crc32cOf(std::string(32, '\xff')), 0x62a8ab43U);
-  EXPECT_EQ(crc32cOf("123456789"), 0xe3069283U);
-  EXPECT_EQ(crc32cOf(""), 0U);
-}
 
 TEST(TfRecord, FramesTheBytesAsTensorFlowDoes) {
   // tf.io.TFRecordWriter of b"abc".

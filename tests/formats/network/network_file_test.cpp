@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/io/sha256.h"
-
 namespace tandem {
 namespace {
 
@@ -133,14 +131,6 @@ TEST(NetworkFile, StaysWithinItsLimits) {
   std::string members;
   for (int i = 0; i < 40; ++i) members += concat(R"(, "m)", i, R"(": 1)");
   expectRefused(fileWith(relu, members), "more than 32 members");
-}
-
-// FIPS 180-4's examples.
-TEST(Sha256, IsTheStandards) {
-  const std::string text = "abc";
-  EXPECT_EQ(sha256Of({}), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(sha256Of(std::vector<uint8_t>(text.begin(), text.end())),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 }  // namespace

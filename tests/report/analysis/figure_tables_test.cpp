@@ -1,3 +1,5 @@
+#include "report/analysis/figure_tables.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "measure/record_example.h"
-#include "report/published/published_tables.h"
 
 namespace tandem {
 namespace {

@@ -1,9 +1,8 @@
-#include "report/analysis/history.h"
-
 #include <gtest/gtest.h>
 
 #include "base/text.h"
 #include "measure/record_example.h"
+#include "report/analysis/comparison.h"
 
 namespace tandem {
 namespace {

@@ -1,9 +1,8 @@
-#include "report/analysis/how_it_compares.h"
-
 #include <gtest/gtest.h>
 
 #include "base/text.h"
 #include "measure/record_example.h"
+#include "report/analysis/comparison.h"
 #include "report/published/nearest_published.h"
 #include "report/published/published.h"
 

@@ -1,5 +1,3 @@
-#include "report/export/mllog.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -7,6 +5,7 @@
 
 #include "base/error.h"
 #include "measure/record_example.h"
+#include "report/export/exporters.h"
 
 namespace tandem {
 namespace {

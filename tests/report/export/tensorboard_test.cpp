@@ -1,5 +1,3 @@
-#include "report/export/tensorboard.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +5,7 @@
 
 #include "base/text.h"
 #include "measure/record_example.h"
+#include "report/export/exporters.h"
 
 namespace tandem {
 namespace {

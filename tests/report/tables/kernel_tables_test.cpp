@@ -1,10 +1,8 @@
-#include "report/tables/kernel_tables.h"
-
 #include <gtest/gtest.h>
 
 #include "base/text.h"
 #include "measure/record_example.h"
-#include "report/tables/profile_tables.h"
+#include "report/tables/tables.h"
 
 namespace tandem {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/tables/profile_tables.h"
-
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -8,6 +6,7 @@
 #include "measure/record_example.h"
 #include "report/analysis/comparison.h"
 #include "report/render/renderer.h"
+#include "report/tables/tables.h"
 
 namespace tandem {
 namespace {

@@ -1,4 +1,6 @@
-#include "formats/io/crc32c.h"
+#include "formats/io/checksum.h"
+
+#include <openssl/sha.h>
 
 #include <array>
 
@@ -23,6 +25,18 @@ uint32_t crc32cOf(std::string_view bytes) {
   uint32_t remainder = ~uint32_t{0};
   for (const char byte : bytes) remainder = (remainder >> 8) ^ table[(remainder ^ static_cast<uint8_t>(byte)) & 0xff];
   return ~remainder;
+}
+
+std::string sha256Of(std::span<const uint8_t> bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::array<uint8_t, SHA256_DIGEST_LENGTH> digest{};
+  SHA256(bytes.data(), bytes.size(), digest.data());
+  std::string text;
+  for (const uint8_t byte : digest) {
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
 }
 
 }  // namespace tandem

@@ -10,7 +10,8 @@
 
 namespace tandem {
 
-/// A catalog is an explicit static table of rows that have a `name`; what can be added to Tandem is a row of one.
+/// A catalog is an explicit static table of rows that have a `name`. Each thing that can be added to Tandem is a row of
+/// a catalog.
 template <class Entry>
 std::vector<std::string> namesOf(std::span<const Entry> catalog) {
   std::vector<std::string> names;
@@ -21,7 +22,7 @@ std::vector<std::string> namesOf(std::span<const Entry> catalog) {
 /// "unknown KIND 'NAME'; did you mean 'NEAR'? valid: a, b, c"
 std::string unknownName(std::string_view kind, std::string_view name, std::span<const std::string> valid);
 
-/// The row called `name`. Throws UsageError that lists the valid names and suggests the nearest.
+/// Returns the row called `name`. Throws UsageError that lists the valid names and suggests the nearest one.
 template <class Entry>
 const Entry& find(std::span<const Entry> catalog, std::string_view name, std::string_view kind) {
   for (const Entry& entry : catalog) {

@@ -5,7 +5,7 @@
 
 namespace tandem {
 
-/// Process exit codes: one class of failure each (see docs/ARCHITECTURE.md, "Errors").
+/// Process exit codes, one for each class of failure (docs/ARCHITECTURE.md, "Errors").
 enum class ExitCode {
   ok = 0,
   usage = 2,
@@ -21,7 +21,7 @@ enum class ExitCode {
   interrupted = 130,
 };
 
-/// A failure whose text already says what, where, the value given, the rule and what to do.
+/// A failure. Its text already says what failed, where, which value was given, the rule and the remedy.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& text) : std::runtime_error(text), code_(code) {}
@@ -47,13 +47,13 @@ using StorageError = TypedError<ExitCode::storage>;
 using InvalidMeasurement = TypedError<ExitCode::invalidMeasurement>;
 using InternalError = TypedError<ExitCode::internal>;
 
-/// The exit code that an exception stands for; anything that is not an Error is our bug.
+/// Returns the exit code of an exception. An exception that is not an Error is a bug in Tandem.
 ExitCode exitCodeOf(const std::exception& failure) noexcept;
 
-/// The name used in records and on stderr: "usage", "data", ..., "internal".
+/// Name of the code in records and on stderr: "usage", "data", ..., "internal".
 const char* nameOf(ExitCode code) noexcept;
 
-/// Throws InternalError naming the place when `condition` is false: for what only a bug can break.
+/// Throws InternalError that names the place if `condition` is false. Only a bug can make it false.
 void check(bool condition, const char* what);
 
 }  // namespace tandem

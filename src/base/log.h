@@ -4,7 +4,7 @@
 
 namespace tandem {
 
-/// Lines for people, on standard error; what belongs in a result goes into the record instead.
+/// Writes a line for people to standard error. Results do not belong here, but in the record.
 void logInfo(const std::string& text);
 void logWarning(const std::string& text);
 void logError(const std::string& text);

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t fewestForPercentile = 20;
 constexpr size_t fewestForInterval = 5;
 
-/// Value at the fractional rank h of the sorted values, interpolated between its neighbours.
+/// Value at the fractional rank `h` of the sorted values, interpolated between its two neighbours.
 double atRank(const std::vector<double>& sorted, double h) {
   const auto below = static_cast<size_t>(std::floor(h));
   const size_t above = std::min(below + 1, sorted.size() - 1);
@@ -27,7 +27,7 @@ std::vector<double> sortedCopy(std::span<const double> values) {
   return sorted;
 }
 
-/// Share of Student's distribution between -t and t.
+/// Probability that Student's t lies between -t and t.
 double shareWithin(double t, size_t degrees) {
   const double angle = std::atan(t / std::sqrt(static_cast<double>(degrees)));
   const double cosine = std::cos(angle);
@@ -40,7 +40,7 @@ double shareWithin(double t, size_t degrees) {
   return odd ? 2 / std::numbers::pi * (angle + std::sin(angle) * sum) : std::sin(angle) * sum;
 }
 
-/// Correlation of neighbours.
+/// Lag-1 autocorrelation.
 double neighbourCorrelation(std::span<const double> series, double center) {
   double products = 0, squares = 0;
   for (size_t i = 0; i < series.size(); ++i) {
@@ -60,7 +60,7 @@ size_t blockLength(std::span<const double> series, double center) {
   return std::clamp<size_t>(static_cast<size_t>(std::lround(length)), 1, longest);
 }
 
-/// Mean square of (mean of a block - center) over all blocks, the series taken as a circle.
+/// Mean square of (mean of a block - center) over all blocks. The series is taken as a circle.
 double varianceOfBlocks(std::span<const double> series, double center, size_t length) {
   double sum = 0, squares = 0;
   for (size_t i = 0; i < length; ++i) sum += series[i] - center;

@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-/// Edit distance with swapped neighbours as one edit (optimal string alignment).
+/// Edit distance in which a swap of neighbours is one edit (optimal string alignment).
 size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;

@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-/// Joins the printed forms of its arguments. (fmt stays out of headers: libtorch carries another version of it.)
+/// Joins the printed forms of its arguments. Headers do not use fmt, because libtorch carries another version of it.
 template <class... Parts>
 std::string concat(const Parts&... parts) {
   std::ostringstream out;
@@ -20,16 +20,16 @@ std::string concat(const Parts&... parts) {
 /// "a, b, c".
 std::string join(std::span<const std::string> parts, std::string_view separator = ", ");
 
-/// Splits at any character of `separators`; an empty text gives one empty part.
+/// Splits at any character of `separators`. An empty text gives one empty part.
 std::vector<std::string> split(std::string_view text, std::string_view separators);
 
 /// ASCII letters in lower case.
 std::string lowered(std::string_view text);
 
-/// The candidate nearest to `given` by edit distance, or empty when none is near enough to be a typing error.
+/// Returns the candidate nearest to `given` by edit distance. Empty if none is near enough to be a typing error.
 std::string nearest(std::string_view given, std::span<const std::string> candidates);
 
-/// Up to the first line break: of what a library throws (libtorch adds a stack trace) the message.
+/// The text up to its first line break. libtorch's messages carry a stack trace below it.
 std::string firstLine(std::string_view text);
 
 /// Fixed-point with `decimals` digits after the point.
@@ -41,7 +41,7 @@ std::string bytesText(double bytes);
 /// "1.23 s", "45.6 ms", "7.8 us".
 std::string secondsText(double seconds);
 
-/// The bytes of a text, which must outlive them.
+/// The bytes of `text`, which must outlive them.
 inline std::span<const uint8_t> asBytes(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }

@@ -5,12 +5,12 @@
 namespace tandem {
 
 struct Version {
-  std::string number;  ///< of the project, e.g. "0.1.0"
+  std::string number;  ///< of the project: "0.1.0"
   std::string commit;  ///< full hash, or "unknown"
   bool dirty;          ///< built from a tree with uncommitted changes
 };
 
-/// Of this build.
+/// The version of this build.
 Version version();
 
 }  // namespace tandem

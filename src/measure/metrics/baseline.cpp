@@ -12,7 +12,8 @@ bool mayDiffer(const Option& option) { return !option.axis || option.name == "re
 
 bool eligible(const RunRecord& record) { return record.config.replicas == 1 && record.outcome.kind == OutcomeKind::ok; }
 
-/// Equal for records that may be compared, and for no others: each part is preceded by its length.
+/// A key that is equal for records that may be compared, and different for others. The length of each part precedes it,
+/// so that no two lists of parts join to the same text.
 std::string comparableBy(const RunRecord& record) {
   std::string key;
   const auto add = [&](std::string_view part) { key.append(std::to_string(part.size())).append(1, ':').append(part); };

@@ -14,7 +14,7 @@ constexpr size_t fewestValues = 20;
 constexpr size_t fewestOfSide = 5;
 constexpr double fewestDeviations = 4;
 
-/// Places in the sorted series, less their mean; equal values share theirs.
+/// Ranks in the sorted series, less their mean. Equal values share the mean of their ranks.
 std::vector<double> centredRanks(std::span<const double> series) {
   std::vector<size_t> order(series.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -30,7 +30,7 @@ std::vector<double> centredRanks(std::span<const double> series) {
 
 struct Split {
   size_t at = 0;
-  double distance = 0;  ///< of the sum before it from 0, weighted
+  double distance = 0;  ///< weighted distance of that sum from 0
 };
 
 Split clearestSplit(std::span<const double> ranks) {
@@ -47,7 +47,7 @@ Split clearestSplit(std::span<const double> ranks) {
   return best;
 }
 
-/// Of what the two levels leave of the ranks: as large as makes the error of its mean.
+/// Deviation of the ranks about the means of their two sides. It is scaled so that it gives the error of the mean.
 double deviationAbout(std::vector<double> ranks, size_t at) {
   for (const std::span<double> side : {std::span(ranks).first(at), std::span(ranks).subspan(at)}) {
     const double level = *mean(side);

@@ -38,7 +38,7 @@ Value stepMean(const RunRecord& record, const RunRecord*) { return milliseconds(
 Value stepMedian(const RunRecord& record, const RunRecord*) { return milliseconds(median(stepSeconds(record))); }
 Value stepP95(const RunRecord& record, const RunRecord*) { return milliseconds(percentile(stepSeconds(record), 95)); }
 
-/// Half width of the 95 % interval of the mean step time over that mean.
+/// Half width of the 95 % interval of the mean step time, divided by that mean.
 Value relativeSpread(const RunRecord& record) {
   const auto steps = stepSeconds(record);
   const auto average = estimateMean(steps);
@@ -63,7 +63,7 @@ Value imagesPerSecondHigh(const RunRecord& record, const RunRecord*) {
   return quotient(*rate, 1 - *wide);
 }
 
-/// Share of all replicas' step time that went to `part`.
+/// Share of `part` in the step time of all replicas.
 Value shareOfWall(const RunRecord& record, Nanos StepSample::*part) {
   Nanos sum{}, wall{};
   for (const StepSample& step : record.steps) {
@@ -139,7 +139,7 @@ Value gigabytes(const RunRecord& record, const RunRecord*) {
                   seconds(record.window));
 }
 
-/// images/s that a ceiling of `peak` per second leaves room for, where an image takes `work` of it.
+/// images/s at which images that take `work` each would use all of `peak` per second.
 Value ceiling(double peak, double work) {
   if (!(peak > 0)) return {};
   return quotient(peak, work);

@@ -12,9 +12,9 @@ namespace tandem {
 
 enum class Better { higher, lower, neither };
 
-/// A row of the metric table: everything shown about a run is computed here from its record. Formulas and units are in
-/// docs/METRICS.md. `baseline` is what Baselines found, or null; a metric that cannot be computed is empty, never
-/// 0 or NaN, and so is every metric of a run that was skipped or failed.
+/// A row of the metric table. Every number that is shown of a run is computed here from its record. docs/MEASURING.md
+/// states formulas and units. `baseline` comes from Baselines, or is null. A metric that cannot be computed is empty,
+/// never 0 or NaN. Skipped and failed runs have no metrics.
 struct Metric {
   std::string_view name, unit, help;
   int decimals;  ///< digits after the point when shown to people
@@ -24,18 +24,18 @@ struct Metric {
 
 std::span<const Metric> metrics();
 
-/// The row called `name`. Throws UsageError that lists the valid names.
+/// Returns the row called `name`. Throws UsageError that lists the valid names.
 const Metric& metric(std::string_view name);
 
-/// The 1-replica ok records among `records`, found by what they must have in common with the runs that are compared
-/// with them: host, threads per replica and every axis option but replicas; of the device set only the first device.
+/// The 1-replica ok records among `records`. A baseline agrees with the runs compared with it in host, threads per
+/// replica and every axis option but replicas. Of the device set, only the first device must agree.
 class Baselines {
  public:
-  /// `records` must outlive this.
+  /// REQUIRES: `records` outlives this.
   explicit Baselines(std::span<const RunRecord> records);
 
-  /// The record that `record` is compared with, or null. A 1-replica record that is itself in `records` is its own
-  /// baseline; of several others the last counts.
+  /// Returns the record that `record` is compared with, or null. A 1-replica record that is itself in `records` is its
+  /// own baseline. Among several others the last one counts.
   const RunRecord* of(const RunRecord& record) const;
 
  private:

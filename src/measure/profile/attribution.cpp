@@ -11,11 +11,11 @@ namespace tandem {
 namespace {
 
 constexpr size_t fewestSteps = 20;
-constexpr double clearlyMoreOften = 1.5;  // than by chance
-constexpr double least = 0.5;             // of the steps
-constexpr double noticeable = 0.01;       // of a step
+constexpr double clearlyMoreOften = 1.5;  // times as often as by chance
+constexpr double least = 0.5;             // share of the steps
+constexpr double noticeable = 0.01;       // share of a step
 
-/// Arrivals of each step that all replicas have.
+/// Arrival times of each step that all replicas have.
 std::vector<std::vector<double>> arrivalsOf(const Profile& profile) {
   std::map<int64_t, std::vector<double>> ofStep;
   for (const ReplicaProfile& replica : profile.replicas) {
@@ -36,7 +36,7 @@ double lead(std::vector<double> arrivals, size_t replica) {
   return own - median(arrivals).value_or(own);
 }
 
-/// Median over the steps of the sum of times, mean over the replicas.
+/// Sum of the times in a step: median over the steps, mean over the replicas.
 double typicalSeconds(const Profile& profile, std::span<Nanos StepParts::*const> times) {
   std::vector<double> medians;
   for (const ReplicaProfile& replica : profile.replicas) {

@@ -9,28 +9,28 @@
 
 namespace tandem {
 
-/// Median of a part's time, or of the whole step (StepParts::wall), over the steps of a replica; empty without any.
+/// Median over the steps of a replica of one part, or of the whole step (StepParts::wall). Empty without steps.
 std::optional<double> medianSeconds(const ReplicaProfile& replica, Nanos StepParts::*time);
 
-/// The part's share of all time of the replicas, 0 to 1; empty without any.
+/// Share of a part in the time of all replicas, 0 to 1. Empty without steps.
 std::optional<double> shareOf(std::span<const ReplicaProfile> replicas, Nanos StepParts::*time);
 
-/// Whether steps are recorded and launched: nobody sees on the host what is done within.
+/// Whether steps are captured and replayed. Then the host cannot see the parts within them.
 bool launched(const Profile& profile);
 
-/// The replica that comes last to the exchange most often.
+/// The replica that most often hands its gradients over last.
 struct LastToArrive {
   int replica = 0;
-  size_t steps = 0;        ///< that all replicas have
-  double share = 0;        ///< of them
-  double leadSeconds = 0;  ///< median of how much later it comes than the median of the others
-  bool straggler = false;  ///< often and late enough to be called so: docs/PROFILING.md
+  size_t steps = 0;        ///< steps that all replicas have
+  double share = 0;        ///< share of these steps
+  double leadSeconds = 0;  ///< median of its time behind the median of the others
+  bool straggler = false;  ///< true if it is last so often and so late that docs/MEASURING.md calls it a straggler
 };
 
-/// Empty with one replica, and where none exchanges anything, or not on the host.
+/// Empty with one replica, without an exchange, and with an exchange that the host does not see.
 std::optional<LastToArrive> lastToArrive(const RunRecord& record);
 
-/// How much a part of a replica's median step differs between two runs.
+/// Difference in one part of a replica's median step between two runs.
 struct PartChange {
   const Part* part = nullptr;
   int replica = 0;
@@ -38,21 +38,22 @@ struct PartChange {
   double growth() const { return after - before; }
 };
 
-/// All of the replicas that both runs have. Those that changed most come first, but what follows from others last.
+/// Changes of all parts, over the replicas that both runs have. The largest change comes first. Parts that only follow
+/// from others come last.
 std::vector<PartChange> changes(const Profile& before, const Profile& after);
 
-/// What a replica gets done in a step, and in which of its time.
+/// The work of a replica in a step, and the time in which it was done.
 struct Achieved {
   std::string_view name, unit;  ///< "compute", "FLOP"
-  double amount = 0;            ///< per step
-  double seconds = 0;           ///< median per step, of all replicas
-  double peak = 0;              ///< per second, the replica's share of what its cores or their memory can; 0: not known
-  /// Per second; empty where the time is too short to be one of work.
+  double amount = 0;            ///< work per step
+  double seconds = 0;           ///< median per step over all replicas
+  double peak = 0;  ///< per second: the replica's share of the peak of its cores or of their memory; 0: not known
+  /// Work per second. Empty if the time is too short to have been work.
   std::optional<double> rate() const { return seconds >= 1e-5 ? std::optional(amount / seconds) : std::nullopt; }
 };
 
-/// Compute while forward, loss and backward run; bytes of input and of received gradients. What a launched step does
-/// unseen is left out.
+/// FLOPs during forward, loss and backward; bytes of input and of received gradients. Parts that a replayed step hides
+/// are left out.
 std::vector<Achieved> achieved(const RunRecord& record);
 
 }  // namespace tandem

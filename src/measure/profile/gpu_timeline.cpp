@@ -23,13 +23,13 @@ std::vector<Activity*> inOrder(std::span<Activity> activities, std::optional<int
 
 Nanos durationOf(const DeviceActivity& activity) { return std::max(activity.end - activity.begin, Nanos{}); }
 
-/// REQUIRES: in the order of their begins.
+/// REQUIRES: `ordered` is sorted by begin.
 std::optional<Nanos> beginOf(const Activities& ordered, int64_t step) {
   const auto first = std::ranges::find(ordered, step, &DeviceActivity::step);
   return first == ordered.end() ? std::nullopt : std::optional((*first)->begin);
 }
 
-/// Work that each activity has of its operation.
+/// Distributes the work of an operation over its activities.
 class SpreadWork {
  public:
   SpreadWork(const Activities& activities, std::span<const OpDemand> works) : works_(works) {
@@ -44,7 +44,7 @@ class SpreadWork {
   const OpDemand& workOf(const DeviceActivity& activity) const {
     return works_[static_cast<size_t>(activity.operation)];
   }
-  /// Its share of the operation's work in the step, 0 to 1.
+  /// The activity's share of the operation's work in the step, 0 to 1.
   double shareOf(const DeviceActivity& activity) const {
     const double all = seconds(time_.at({activity.step, activity.operation}));
     return all > 0 ? seconds(durationOf(activity)) / all : 0;
@@ -52,7 +52,7 @@ class SpreadWork {
 
  private:
   std::span<const OpDemand> works_;
-  std::map<std::pair<int64_t, int64_t>, Nanos> time_;  // by step and operation
+  std::map<std::pair<int64_t, int64_t>, Nanos> time_;  // time by step and operation
 };
 
 void count(WorkGroup& group, const DeviceActivity& activity, const SpreadWork& work) {
@@ -88,10 +88,10 @@ struct Window {
   bool holds(const DeviceActivity& activity) const { return activity.begin >= begin && activity.begin < end; }
 };
 
-/// All gaps of the window, which begins and ends where an activity begins.
+/// All gaps of the window. An activity begins at either end of the window.
 std::vector<DeviceGap> gapsOf(const Activities& ordered, Window window) {
   std::map<std::pair<std::string, std::string>, DeviceGap> gaps;
-  const DeviceActivity* last = nullptr;  // to end of all that have begun
+  const DeviceActivity* last = nullptr;  // the activity that ends last among those that have begun
   Nanos until = window.begin;
   for (const DeviceActivity* next : ordered) {
     if (next->begin > window.end) break;
@@ -116,7 +116,7 @@ std::vector<DeviceGap> gapsOf(const Activities& ordered, Window window) {
 }  // namespace
 
 void adoptSteps(std::span<DeviceActivity> activities) {
-  std::map<int, int64_t> steps;  // by device, of the last call
+  std::map<int, int64_t> steps;  // step of the last call, by device
   for (DeviceActivity* activity : inOrder(activities)) {
     const auto last = steps.find(activity->device);
     if (activity->inGraph) {

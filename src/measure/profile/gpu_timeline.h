@@ -15,77 +15,79 @@ struct DeviceActivity {
   std::string name;  ///< "sgd_kernel<float>", "copy from host to device", "fill"
   int device = 0;    ///< ordinal
   int64_t stream = 0;
-  Nanos begin{}, end{};    ///< by the clock
-  int64_t bytes = 0;       ///< of a copy or a fill; 0 of a kernel
-  int64_t step = -1;       ///< that enqueued it; -1: not known
-  int64_t operation = -1;  ///< of the plan, for which it runs: an index of the OpDemand; -1: none, or not known
-  bool inGraph = false;    ///< enqueued by the launch of a graph, not by a call of its own
+  Nanos begin{}, end{};    ///< times of the measuring clock
+  int64_t bytes = 0;       ///< bytes of a copy or a fill; 0 for a kernel
+  int64_t step = -1;       ///< step that enqueued it; -1: not known
+  int64_t operation = -1;  ///< index of its OpDemand in the plan; -1: none, or not known
+  bool inGraph = false;    ///< a graph launch enqueued it, not a call of its own
 };
 
-/// What an operation of the plan does in one step of a replica, at the least.
+/// The least work of one operation of the plan in one step of a replica.
 struct OpDemand {
-  std::string name;  ///< "conv forward"; several operations may have one
+  std::string name;  ///< "conv forward"; several operations may share it
   double flops = 0, bytes = 0;
 };
 
-/// Activities of one name, or of one kind of operation, in all steps together.
+/// Activities that share a name or a kind of operation, summed over all steps.
 struct WorkGroup {
-  std::string name = {};                     ///< empty: of no operation of the plan
-  std::vector<std::string> operations = {};  ///< of the plan, that they run for
+  std::string name = {};                     ///< empty: they belong to no operation of the plan
+  std::vector<std::string> operations = {};  ///< operations of the plan that they run for
   int64_t calls = 0;
-  Nanos time{};       ///< each counts, also those that run at once
-  Nanos knownTime{};  ///< of those whose bytes are known
-  double flops = 0;   ///< of the plan
-  double bytes = 0;   ///< of the plan; of a copy or a fill what it moves
+  Nanos time{};       ///< sum over activities; concurrent ones count in full
+  Nanos knownTime{};  ///< time of those with a known number of bytes
+  double flops = 0;   ///< FLOPs by the plan
+  double bytes = 0;   ///< bytes by the plan; for a copy or a fill the bytes that it moves
   bool operator==(const WorkGroup&) const = default;
 };
 
-/// The device does nothing after the one, until the other begins.
+/// A time in which the device is idle between two activities.
 struct DeviceGap {
-  std::string after = {}, before = {};  ///< names of activities
+  std::string after = {}, before = {};  ///< names of the activities around it
   int64_t count = 0;
   Nanos total{}, longest{};
   bool operator==(const DeviceGap&) const = default;
 };
 
-/// Some steps of a device, one right after the other. Those with the most time come first.
+/// Consecutive steps of one device. Groups are sorted by time, the largest first.
 struct GpuTimeline {
   int device = 0;
   int64_t steps = 0;
-  Nanos wall{};  ///< of all steps
-  Nanos busy{};  ///< of it with an activity on one stream or more
+  Nanos wall{};  ///< time of all steps
+  Nanos busy{};  ///< the part of it with an activity on at least one stream
   std::vector<WorkGroup> kernels = {}, operations = {};
-  std::vector<DeviceGap> gaps = {};  ///< those with the most time
+  std::vector<DeviceGap> gaps = {};  ///< the longest gaps
 
   Nanos idle() const { return wall - busy; }
   bool operator==(const GpuTimeline&) const = default;
 };
 
-/// What the devices of a run did in some steps (docs/PROFILING.md).
+/// The work of a run's devices in some steps (docs/MEASURING.md).
 struct DeviceProfile {
   std::string missing = {};  ///< why nothing is known; else empty
-  int64_t lost = 0;          ///< activities that the library dropped, or gave no times of
-  double flopsPeak = 0;      ///< per second, of one device, as its maker states it; 0: not known
-  double bytesPeak = 0;      ///< per second, of its memory; 0: not known
+  int64_t lost = 0;          ///< activities that the library dropped or gave no times for
+  double flopsPeak = 0;      ///< peak per second of one device, as its maker states it; 0: not known
+  double bytesPeak = 0;      ///< peak per second of its memory; 0: not known
   std::vector<GpuTimeline> devices = {};
   bool operator==(const DeviceProfile&) const = default;
 };
 
-/// Steps of what graphs do, by those of what calls of their own enqueue: a device does its steps one after the other,
-/// so all of a graph is of the step of what last began before it. What begins before all that is known stays as it is.
+/// Assigns each activity of a graph launch to a step: that of the last activity outside graphs that began before it.
+/// This holds because a device runs its steps one after the other. Activities before the first known step stay
+/// unassigned.
 void adoptSteps(std::span<DeviceActivity> activities);
 
-/// Operations of activities of which none is known, as those of a launched graph: those of the activities with the same
-/// names, in their order, of `eager`, one step of one device. Names that a step has more or less often stay as they
-/// are.
+/// Copies operations to activities that have none, such as those of a replayed graph. They come from `eager`, one step
+/// of one device, whose activities of the same name are matched in order. A name that occurs more or less often in a
+/// step than in `eager` gets no operation.
 void adoptOperations(std::span<DeviceActivity> activities, std::span<const DeviceActivity> eager);
 
 struct TracedSteps {
-  int64_t first = 0, end = 0;  ///< `end` follows on the last one
+  int64_t first = 0, end = 0;  ///< `end`: the step after the last one
 };
 
-/// A device's steps, each from the first thing that it did of the step to the first of the next one. An operation's
-/// work is spread over its activities in the step by their time. Empty where nothing is known of step `first` or `end`.
+/// The timeline of one device. A step lasts from its first activity to the first activity of the next one. The work of
+/// an operation is spread over its activities in proportion to their time. Empty if no activity of step `first` or
+/// `end` is known.
 std::optional<GpuTimeline> gpuTimeline(std::span<const DeviceActivity> activities, int device, TracedSteps steps,
                                        std::span<const OpDemand> works);
 

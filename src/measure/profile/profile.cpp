@@ -71,7 +71,7 @@ StepParts stepBreakdown(std::span<const RecordedSpan> spans) {
     if (!open.empty()) partOf(parts, open.back()->kind, Around(open).first(open.size() - 1)) -= duration;
     open.push_back(&span);
     if (span.kind == SpanKind::step) parts.begin = span.begin, parts.wall = duration;
-    // An exchange ends the step, unless it is within recorded work; the one before the batch fetches weights.
+    // An exchange ends the step, unless it runs within a captured step. The exchange before the batch fetches weights.
     if (span.depth != 1) continue;
     parts.arrival = span.kind == SpanKind::exchange ? std::optional(span.begin) : std::nullopt;
   }
@@ -80,9 +80,9 @@ StepParts stepBreakdown(std::span<const RecordedSpan> spans) {
 
 namespace {
 
-using OfReplicas = std::vector<const StepArrivals*>;  // of one step
+using OfReplicas = std::vector<const StepArrivals*>;  // arrivals of one step, by replica
 
-/// Steps that all replicas have, each with the same number of arrivals everywhere.
+/// The steps that all replicas have, if each has the same number of arrivals on every replica.
 std::vector<OfReplicas> commonSteps(std::span<const std::span<const StepArrivals>> replicas) {
   std::map<int64_t, OfReplicas> ofStep;
   for (const auto replica : replicas) {

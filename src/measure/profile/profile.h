@@ -11,41 +11,43 @@
 
 namespace tandem {
 
-/// One step of one replica, taken apart. The parts are times of the replica's thread, do not overlap and add up to
-/// `wall`. What runs within backward, or within the launch of recorded work, is hidden: the replica works on it while
+/// One step of one replica, split into parts. Parts are times of the replica's thread; they do not overlap and add up
+/// to `wall`. An exchange that runs within backward or within a replayed graph is hidden: the replica works on it while
 /// others still compute.
 struct StepParts {
-  int64_t step = 0;  ///< of the measured window, from 0
+  int64_t step = 0;  ///< number in the measured window, from 0
   Nanos begin{};     ///< since the first step of all replicas
-  /// When its last gradients are handed over, as `begin`; empty: nothing is exchanged, or recorded work does it unseen.
+  /// Time at which the last gradients are handed over, like `begin`. Empty if nothing is exchanged, or if a captured
+  /// step hides it.
   std::optional<Nanos> arrival = {};
   Nanos wall{};
   Nanos input{}, hostToDevice{}, forward{}, loss{}, backward{};
-  Nanos launch{};  ///< of recorded work, which holds all of the above but the input
+  Nanos launch{};  ///< launch of a captured step, which contains all of the above but the input
   Nanos hiddenExchange{}, exchange{}, hiddenUpdate{}, update{};
-  Nanos idle{};  ///< waiting for other replicas
-  Nanos rest{};  ///< what is left
+  Nanos idle{};  ///< waits for other replicas
+  Nanos rest{};  ///< the remainder
 
   bool operator==(const StepParts&) const = default;
 };
 
-/// A row of the table of parts, in the order in which they are shown.
+/// A row of the table of parts. Reports show the parts in this order.
 struct Part {
   std::string_view name, heading, help;
   Nanos StepParts::*time;
-  bool follows;        ///< grows because something else does, on another replica
-  bool added = false;  ///< older records lack it
+  bool follows;        ///< grows because another part grows, on another replica
+  bool added = false;  ///< true if older records lack it
 };
 
 std::span<const Part> parts();
 
-/// The parts of the step whose spans these are, in the order of their begins. Times of day are those of the clock.
+/// Splits a step by its spans, which are sorted by begin. Times of day are those of the measuring clock.
 StepParts stepBreakdown(std::span<const RecordedSpan> spans);
 
-/// What a replica hands over in a step, in this order. Times of day are those of the clock.
+/// The times at which a replica hands over gradients in a step, in this order. Times of day are those of the measuring
+/// clock.
 struct StepArrivals {
   int64_t step = 0;
-  Nanos begin{};  ///< of the step
+  Nanos begin{};  ///< begin of the step
   std::vector<Arrival> arrivals = {};
 };
 
@@ -55,31 +57,32 @@ struct ReplicaProfile {
   bool operator==(const ReplicaProfile&) const = default;
 };
 
-/// An exchange of gradients in the step, of one bucket or variable: when each replica hands its part over.
+/// One exchange of gradients in the step, of a bucket or a variable: the time at which each replica hands over its
+/// part.
 struct ExchangeArrivals {
-  int64_t bytes = 0;               ///< of a replica's gradients
-  Nanos apart{};                   ///< between the first and the last replica; median over the steps
-  std::vector<Nanos> after = {};   ///< since the first replica began the step; by replica, median over the steps
-  std::vector<int64_t> last = {};  ///< steps in which the replica was the last; by replica
+  int64_t bytes = 0;               ///< bytes of one replica's gradients
+  Nanos apart{};                   ///< time between the first and the last replica; median over the steps
+  std::vector<Nanos> after = {};   ///< time since the first replica began the step; by replica, median over the steps
+  std::vector<int64_t> last = {};  ///< number of steps in which the replica was the last; by replica
 
   bool operator==(const ExchangeArrivals&) const = default;
 };
 
-/// The measured window of a run, step by step. Not every step need be there: long runs keep each `every`-th one.
+/// The measured window of a run, step by step. Long runs keep only each `every`-th step.
 struct Profile {
   int64_t every = 1;
-  int64_t lostSteps = 0;      ///< of all replicas; had more spans than there was room for
-  int64_t inputBytes = 0;     ///< of a replica's batch, labels included
-  int64_t gradientBytes = 0;  ///< of a replica
+  int64_t lostSteps = 0;      ///< steps of all replicas that had more spans than fit
+  int64_t inputBytes = 0;     ///< bytes of one replica's batch, labels included
+  int64_t gradientBytes = 0;  ///< bytes of one replica's gradients
   std::vector<ReplicaProfile> replicas = {};
   std::vector<ExchangeArrivals> exchanges = {};  ///< in the order of the step; empty: none, or not known
-  std::optional<DeviceProfile> device = {};      ///< of a run on GPUs
+  std::optional<DeviceProfile> device = {};      ///< on GPUs only
 
   bool operator==(const Profile&) const = default;
 };
 
-/// Arrivals of all replicas side by side, over the steps that all have, with as many exchanges as the first of them.
-/// Empty with one replica.
+/// Puts the arrivals of all replicas side by side, over the steps that all have. The number of exchanges is that of the
+/// first such step. Empty with one replica.
 std::vector<ExchangeArrivals> exchangesOf(std::span<const std::span<const StepArrivals>> replicas);
 
 }  // namespace tandem

@@ -17,7 +17,7 @@ struct ClockRate {
   double median;
 };
 
-/// Medians of every clock, by quantity, devices in the order of the telemetry.
+/// Median of every clock, by quantity. Devices are in the order of the telemetry.
 std::map<std::string, std::vector<ClockRate>> clocksIn(const Telemetry& telemetry, const std::string& phase) {
   std::map<std::string, std::vector<ClockRate>> clocks;
   for (const TelemetrySeries& series : telemetry.series) {
@@ -64,7 +64,7 @@ std::optional<double> otherPrograms(const Telemetry& telemetry, const std::strin
 }
 
 std::optional<double> slowedShare(const Telemetry& telemetry, const std::string& phase) {
-  std::map<std::string, std::vector<double>> slowed;  // by device: 1 in a moment with a reason
+  std::map<std::string, std::vector<double>> slowed;  // by device: 1 at each sample with a reason
   for (const TelemetrySeries& series : telemetry.series) {
     if (!series.quantity.starts_with(slowedBy) || series.quantity.ends_with(powerCap)) continue;
     const auto values = valuesIn(telemetry, series, phase);

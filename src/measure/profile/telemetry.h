@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-/// One quantity of one device over time: a value for each moment of the telemetry, NaN where it could not be read.
+/// One quantity of one device over time. It has one value per sample of the telemetry, NaN if that could not be read.
 struct TelemetrySeries {
   std::string device;    ///< "cpu 3", "host", "cuda:0"
   std::string quantity;  ///< "use", "memory", "power", "temperature", "SM clock", ...
@@ -19,7 +19,7 @@ struct TelemetrySeries {
   bool operator==(const TelemetrySeries&) const = default;
 };
 
-/// A part of a run on the time axis; it lasts until the next one.
+/// A part of a run on the time axis. It lasts until the next phase.
 struct TelemetryPhase {
   std::string name;
   Nanos begin{};  ///< since the start of the telemetry
@@ -27,35 +27,35 @@ struct TelemetryPhase {
   bool operator==(const TelemetryPhase&) const = default;
 };
 
-/// What the devices did while a run went on.
+/// Samples of the devices during a run.
 struct Telemetry {
-  std::vector<Nanos> at;  ///< moments, since its start; rising
+  std::vector<Nanos> at;  ///< times of the samples since its start; rising
   std::vector<TelemetrySeries> series;
   std::vector<TelemetryPhase> phases;
-  Nanos cpu{};  ///< CPU time that sampling itself took
+  Nanos cpu{};  ///< CPU time of the sampling itself
 
   bool operator==(const Telemetry&) const = default;
 };
 
-/// Values of a series within the phase of that name; NaN left out.
+/// Values of a series within the phases of that name, without NaN.
 std::vector<double> valuesIn(const Telemetry& telemetry, const TelemetrySeries& series, const std::string& phase);
 
-/// The most programs at once on any GPU in `phase`, without the run itself. Empty where the driver lists not even that,
-/// as in some containers: it lists no others either.
+/// The largest number of other programs at once on any GPU in `phase`. Empty if the driver does not list even the run
+/// itself, as in some containers: then it lists no others either.
 std::optional<double> otherPrograms(const Telemetry& telemetry, const std::string& phase);
 
-/// Quantities that are 1 while a GPU's clocks are lowered are named `slowedBy` and the reason: a power cap that was
-/// set, `powerCap`, or what nobody asked for, heat or the supply.
+/// A quantity that is 1 while a GPU's clocks are lowered has the name `slowedBy` plus the reason. The reason is
+/// `powerCap`, a limit that somebody set, or an unwanted one such as heat or the power supply.
 inline constexpr std::string_view slowedBy = "slowed by ", powerCap = "power cap";
 
-/// Share of all GPUs' moments in `phase` with any reason but the power cap. Empty when none says.
+/// Share of all GPUs' samples in `phase` with any reason but the power cap. Empty if no GPU reports reasons.
 std::optional<double> slowedShare(const Telemetry& telemetry, const std::string& phase);
 
-/// "cuda:0 was slowed by power cap in 40.0 % of the samples" for each device and reason of `phase`.
+/// Returns "cuda:0 was slowed by power cap in 40.0 % of the samples" for each device and reason in `phase`.
 std::vector<std::string> slowdowns(const Telemetry& telemetry, const std::string& phase);
 
-/// "SM clock differs: cuda:0 1771 MHz, cuda:1 1683 MHz (95.0 % of cuda:0)" for each clock whose median in `phase`
-/// differs by more than 1 % among devices; the first device of a quantity is the one the others are compared with.
+/// Returns "SM clock differs: cuda:0 1771 MHz, cuda:1 1683 MHz (95.0 % of cuda:0)" for each clock whose median in
+/// `phase` differs by more than 1 % among devices. The first device of a quantity is the reference.
 std::vector<std::string> unequalClocks(const Telemetry& telemetry, const std::string& phase);
 
 }  // namespace tandem

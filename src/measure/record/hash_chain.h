@@ -6,30 +6,28 @@
 namespace tandem {
 
 /// The seal of a line of a results file is its last member,
-///
 ///   ,"seal":{"previous":"<64 digits>","sha256":"<64 digits>"}}
-///
-/// where `sha256` is the SHA-256 of `previous` and the line as it is without the seal, and `previous` that of the line
-/// before: a changed line does not fit its own number, and a line taken out, put in or moved breaks the chain. Lines of
-/// versions that set no seal count as if their `previous` were zeros. It finds accidents and careless hands; who
-/// computes all later seals anew is not found, unless the last number was kept elsewhere.
+/// `sha256` is the SHA-256 of `previous` and the line without its seal. `previous` is the `sha256` of the line before.
+/// A changed line does not match its own hash; a line removed, inserted or moved breaks the chain. Lines of versions
+/// that write no seal count as if their `previous` were zeros. The chain finds accidents, not forgery: who recomputes
+/// all later seals is found only if the last hash was kept elsewhere.
 inline constexpr size_t sealBytes = 164;
 
 /// `previous` of the first line.
 extern const std::string noSeal;
 
-/// A JSON object in one line, with its seal. REQUIRES: not empty, `previous` as chainOf() gives it.
+/// A JSON object in one line, with its seal. REQUIRES: `object` is not empty; `previous` comes from chainOf().
 std::string sealed(const std::string& object, const std::string& previous);
 
 bool hasSeal(std::string_view line);
 
-/// What the seal says of the line before; noSeal without one.
+/// The line's `previous`; noSeal if it has no seal.
 std::string previousOf(std::string_view line);
 
-/// The number by which the line after names this one: of its seal, or computed where it has none.
+/// The hash by which the next line refers to this one: that of its seal, or computed if it has none.
 std::string chainOf(std::string_view line);
 
-/// Whether the line is what was sealed; true without a seal.
+/// Whether the line matches its seal. True without a seal.
 bool isAsSealed(std::string_view line);
 
 }  // namespace tandem

@@ -15,8 +15,8 @@
 
 namespace tandem {
 
-/// Two archives over one description: `describe(archive, value)` names every member once, and JsonWriter and
-/// JsonReader walk it in the two directions. REQUIRES: `describe` is visible before the archive's first use.
+/// JsonWriter and JsonReader are two archives over one description. `describe(archive, value)` names every member once;
+/// the archives walk it in the two directions. REQUIRES: `describe` is visible before the archive's first use.
 class JsonWriter {
  public:
   template <class Value>
@@ -27,13 +27,13 @@ class JsonWriter {
     object_[name] = encode(value);
   }
 
-  /// As field(), with `unmeasured` stored as null.
+  /// Like field(), but stores `unmeasured` as null.
   template <class Value>
   void measured(const char* name, const Value& value, const Value& unmeasured = {}) {
     object_[name] = value == unmeasured ? nlohmann::json() : encode(value);
   }
 
-  /// As measured(), of a member that older records lack.
+  /// Like measured(), for a member that older records lack.
   template <class Value>
   void added(const char* name, const Value& value, const Value& unmeasured = {}) {
     measured(name, value, unmeasured);
@@ -46,7 +46,7 @@ class JsonWriter {
     object_[name] = inner.take();
   }
 
-  /// As object(), left out where there is none.
+  /// Like object(), but leaves an empty value out.
   template <class Value>
   void optional(const char* name, const std::optional<Value>& value) {
     if (value) object(name, *value);
@@ -64,7 +64,7 @@ class JsonWriter {
     object_[name] = std::move(array);
   }
 
-  /// As objects(), of a member that older records lack.
+  /// Like objects(), for a member that older records lack.
   template <class Value>
   void addedObjects(const char* name, const std::vector<Value>& values) {
     objects(name, values);
@@ -78,7 +78,7 @@ class JsonWriter {
     object_[name] = std::move(values);
   }
 
-  /// As column(), of a member that older records lack.
+  /// Like column(), for a member that older records lack.
   template <class Row, class Value>
   void addedColumn(const char* name, const std::vector<Row>& rows, Value Row::*member) {
     column(name, rows, member);
@@ -114,8 +114,8 @@ class JsonWriter {
   nlohmann::json object_ = nlohmann::json::object();
 };
 
-/// Reads strictly: every described member must be there, but added ones, and have its type. `where` prefixes names in
-/// errors. Throws DataError. The JSON must outlive the reader.
+/// Reads strictly: every described member must be present with its type, except members that older records lack.
+/// `where` prefixes names in errors. Throws DataError. The JSON must outlive the reader.
 class JsonReader {
  public:
   template <class Value>

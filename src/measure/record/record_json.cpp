@@ -212,7 +212,7 @@ void describe(Archive& archive, typename Archive::template Ref<BatchSearch> sear
   archive.field("stopped_by", search.stoppedBy);
 }
 
-/// All of a record but schema, configuration and outcome, which have a form of their own.
+/// Describes a record except schema, configuration and outcome, which have forms of their own.
 template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<RunRecord> record) {
   archive.field("time", record.time);
@@ -303,7 +303,7 @@ nlohmann::json toJson(const RunRecord& record) {
   return writer.take();
 }
 
-/// Every exchange tells of every replica, and of at least one step.
+/// Checks that every exchange has a value for every replica and at least one step.
 void checkExchanges(const Profile& profile) {
   const size_t replicas = profile.replicas.size();
   for (size_t i = 0; i < profile.exchanges.size(); ++i) {
@@ -316,7 +316,7 @@ void checkExchanges(const Profile& profile) {
   }
 }
 
-/// What is computed of a device's steps is divided by their number and their time.
+/// Checks the divisors: the number and the time of a device's steps.
 void checkDevices(const DeviceProfile& profile) {
   for (size_t i = 0; i < profile.devices.size(); ++i) {
     const GpuTimeline& of = profile.devices[i];

@@ -6,12 +6,12 @@
 
 namespace tandem {
 
-/// The stored form of a record (docs/METRICS.md lists the members). Not measured is null; so is a number that is not
-/// finite, which reads back as NaN. Anything else reads back bit-equal.
+/// The stored form of a record; docs/MEASURING.md lists the members. A value that was not measured is null. A number
+/// that is not finite is null too and reads back as NaN. Any other value reads back bit-equal.
 nlohmann::json toJson(const RunRecord&);
 
-/// Throws DataError naming the member when one is missing or has the wrong type, or the schema is newer than this
-/// program. Members that it does not know are ignored: a later program may have added them.
+/// Throws DataError that names a member if it is missing or has the wrong type. Throws DataError if the schema is newer
+/// than this program. Unknown members are ignored, because a later program may have added them.
 RunRecord recordFromJson(const nlohmann::json&);
 
 }  // namespace tandem

@@ -34,7 +34,7 @@ constexpr std::string_view recordStart = R"({"config":)";  // members are stored
   fail(path, action, std::strerror(errno));
 }
 
-/// Keeps other processes from appending. File systems without flock are left to O_APPEND alone.
+/// Keeps other processes from appending. A file system without flock relies on O_APPEND alone.
 class Lock {
  public:
   Lock(int descriptor, const std::string& path) : descriptor_(descriptor) {
@@ -78,20 +78,20 @@ void checkHoldsRecords(int descriptor, const std::string& path) {
   if (!recordStart.starts_with(start)) fail(path, "append to it", "it holds something else than records");
 }
 
-/// The place after the last newline: a line torn by a crash begins there.
+/// Offset after the last newline. A line torn by a crash begins there.
 off_t endOfWholeLines(int descriptor, off_t size, const std::string& path) {
   while (size > 0 && bytesAt(descriptor, size - 1, 1, path) != "\n") --size;
   return size;
 }
 
-/// What a crash left of a line is kept beside the file.
+/// Keeps a torn line beside the file.
 void setAside(const std::string& torn, const std::string& path) {
   std::ofstream aside(path + ".torn", std::ios::app | std::ios::binary);
   aside << torn << '\n' << std::flush;
   if (!aside) fail(path, "keep its torn last line in '" + path + ".torn'", std::strerror(errno));
 }
 
-/// Makes the file end with a whole line and returns its size. A record that only lacks its newline is kept.
+/// Makes the file end with a whole line and returns its size. A record that lacks only its newline is kept.
 off_t endLastLine(int descriptor, off_t size, const std::string& path) {
   const off_t end = endOfWholeLines(descriptor, size, path);
   if (end == size) return size;
@@ -102,7 +102,7 @@ off_t endLastLine(int descriptor, off_t size, const std::string& path) {
   return end;
 }
 
-/// By which the next line names the last one, whose newline ends the file's `size` bytes.
+/// The hash of the last line, for the next line's `previous`. Its newline ends the file's `size` bytes.
 std::string lastChain(int descriptor, off_t size, const std::string& path) {
   if (size == 0) return noSeal;
   const off_t end = size - 1;
@@ -146,7 +146,7 @@ RunRecord parseLine(const std::string& line) {
   throw DataError("the record was changed after it was written (its SHA-256 differs); measure again");
 }
 
-/// `chain`: of the line before.
+/// `chain`: the hash of the line before.
 void checkChain(const std::string& line, const std::string& chain, int64_t number, const std::string& path) {
   if (!hasSeal(line) || previousOf(line) == chain) return;
   logWarning(concat("results file '", path, "': line ", number,

@@ -7,19 +7,20 @@
 
 namespace tandem {
 
-/// Appends records to a JSON-lines file, each whole or not at all: one write(2) of the line on an O_APPEND descriptor
-/// under flock, then fsync; a short write is cut off again. Throws StorageError naming path, reason and free bytes.
-/// Any number of processes may append to one file; an object is used by one thread at a time.
+/// Appends records to a JSON-lines file, each whole or not at all. It writes a line by one write(2) on an O_APPEND
+/// descriptor under flock, then calls fsync. A short write is cut off again. Throws StorageError that names path,
+/// reason and free bytes. Any number of processes may append to one file. Only one thread at a time may use an object.
 class ResultsFile {
  public:
-  /// Opens (creates) the file at once, so that an unwritable place is found before anything is measured. A file that
-  /// holds something else than records is refused and left as it is.
+  /// Opens or creates the file at once, so that an unwritable place is found before anything is measured. A file with
+  /// other content than records is refused and left unchanged.
   explicit ResultsFile(std::string path);
   ~ResultsFile();
   ResultsFile(const ResultsFile&) = delete;
   ResultsFile& operator=(const ResultsFile&) = delete;
 
-  /// A last line left torn by a crash is replaced, so that it never ends up in the middle of the file.
+  /// Appends a record. A last line torn by a crash is replaced first, so that it never ends up in the middle of the
+  /// file.
   void append(const RunRecord&);
 
  private:
@@ -27,8 +28,8 @@ class ResultsFile {
   int descriptor_;
 };
 
-/// All records of a file. A last line that is torn is left out with a warning; any other bad line throws DataError with
-/// its number, as does a file that cannot be read.
+/// All records of a file. A torn last line is left out with a warning. Any other bad line throws DataError with its
+/// number. A file that cannot be read throws DataError.
 std::vector<RunRecord> readResults(const std::string& path);
 
 }  // namespace tandem

@@ -4,11 +4,10 @@
 
 namespace tandem {
 
-/// One step of one replica, raw; averaged only when read.
-///
-/// `wall` is from the start of the step to the start of the next on that replica's thread. `input` is the wait for
-/// the batch, `compute` forward, loss and backward, `exposedComm` what the strategy's exchange and update took after
-/// backward. On an asynchronous device these are times of the host thread.
+/// One step of one replica, raw; averages are computed only by readers.
+/// `wall` lasts from the start of the step to the start of the next one on that replica's thread. `input` is the wait
+/// for the batch. `compute` is forward, loss and backward. `exposedComm` is the time of the strategy's exchange and
+/// update after backward. On an asynchronous device these are times of the host thread.
 struct StepSample {
   int replica = 0;
   Nanos wall{};

@@ -12,7 +12,7 @@ namespace tandem {
 namespace {
 
 constexpr std::array<std::string_view, 2> injectors{"LD_AUDIT", "LD_PRELOAD"};
-constexpr double clockTolerance = 1.001;  // of the window: the clocks of threads are read one after the other
+constexpr double clockTolerance = 1.001;  // of the window: thread clocks are read one after the other
 constexpr size_t fewestLosses = 3;
 constexpr std::string_view syntheticData = "synthetic";
 
@@ -31,7 +31,7 @@ std::string batch(const RunRecord& record) {
                 " replicas make ", stated);
 }
 
-/// A window that ends before its steps: nobody waited for the device, or it was cut.
+/// A window shorter than its steps: nobody waited for the device, or the window was cut.
 std::string window(const RunRecord& record) {
   std::map<int, double> busy;
   for (const StepSample& step : record.steps) busy[step.replica] += seconds(step.wall);
@@ -71,7 +71,8 @@ std::string augmentation(const RunRecord& record) {
                 ", although --augment=", record.config.augment);
 }
 
-/// A training step does each layer forward and the gradient of its parameters, and of its input but at the first.
+/// A training step computes each layer forward, the gradient of its parameters, and, except at the first layer, of its
+/// input.
 std::string work(const RunRecord& record) {
   const double forward = record.placement.forwardFlopsPerImage, found = record.placement.flopsPerImage;
   if (!(found > 0) || !(forward > 0)) return "";

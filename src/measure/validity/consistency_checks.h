@@ -9,19 +9,19 @@
 
 namespace tandem {
 
-/// A row of the table of consistencyChecks: what a record of a finished run must agree with itself in, and what must
-/// not have been between the program and the measurement. Empty: nothing speaks against the record.
+/// A row of the table of consistencyChecks. It checks a finished run's record for contradictions, and for tools that
+/// change times, such as a debugger. An empty text means no doubt.
 struct ConsistencyCheck {
-  std::string_view name;  ///< as it stands beside a number
+  std::string_view name;  ///< as shown beside a number
   std::string (*of)(const RunRecord&);
 };
 
 std::span<const ConsistencyCheck> consistencyChecks();
 
-/// What the consistencyChecks find, in words, each behind its name and a colon; nothing of a run that did not finish.
+/// The findings of the consistencyChecks, each as "name: text". Empty for a run that did not finish.
 std::vector<std::string> doubts(const RunRecord& record);
 
-/// A number that may be quoted: measured, not disturbed, and beyond doubt.
+/// A quotable number was measured, not disturbed, and is beyond doubt.
 bool isQuotable(const RunRecord& record);
 
 }  // namespace tandem

@@ -13,9 +13,9 @@ namespace {
 using Value = std::optional<double>;
 
 constexpr double never = std::numeric_limits<double>::infinity();
-/// The system counts CPU time in ticks of 10 ms: shares of a shorter window are mostly rounding.
+/// The system counts CPU time in ticks of 10 ms, so shares of a shorter window are mostly rounding.
 constexpr Nanos shortestShare = std::chrono::seconds(1);
-/// NTP slews a clock by up to 500 millionths, which is no step.
+/// NTP slews a clock by up to 500 ppm. A slew is not a step.
 constexpr double largestSlew = 500e-6;
 
 Nanos wall(const WindowCounters& window) { return window.end.steady - window.begin.steady; }
@@ -27,7 +27,7 @@ std::optional<Count> grown(const WindowCounters& window, std::optional<Count> Sy
   return *end - *begin;
 }
 
-/// Percent of `of`.
+/// `part` in percent of `of`.
 Value percent(std::optional<Nanos> part, Nanos of) {
   if (!part || of <= Nanos{}) return {};
   return 100 * seconds(*part) / seconds(of);

@@ -12,45 +12,46 @@
 
 namespace tandem {
 
-/// What the system and this process had counted at one instant. Empty: this system does not say.
+/// Counters of the system and this process at one instant. Empty: this system does not report the counter.
 struct SystemCounters {
   Nanos steady{};                      ///< the measuring clock; stands still while the machine sleeps
   std::optional<Nanos> sinceBoot;      ///< goes on while the machine sleeps
   std::optional<Nanos> wallClock;      ///< the one that people and NTP set
-  std::optional<Nanos> busy, stolen;   ///< of the run's CPUs, summed; stolen: the hypervisor gave them to others
+  std::optional<Nanos> busy, stolen;   ///< sum over the run's CPUs; stolen: the hypervisor gave that time to others
   std::optional<Nanos> own;            ///< CPU time of this process
   std::optional<Nanos> queued;         ///< time that threads of this process waited for a CPU, summed
   std::optional<Nanos> throttled;      ///< time that the control group was held at its CPU limit
   std::optional<Nanos> pressure;       ///< time in which anything on this machine waited for a CPU
-  std::optional<int64_t> involuntary;  ///< context switches of this process that it did not ask for
+  std::optional<int64_t> involuntary;  ///< involuntary context switches of this process
   std::optional<double> joules;        ///< energy of all metered devices
 };
 
-/// A measured window as its counters saw it.
+/// The counters over one measured window.
 struct WindowCounters {
   SystemCounters begin, end;
-  int64_t cpus = 0;                   ///< how many `busy` and `stolen` sum over
-  std::optional<Nanos> longestStall;  ///< the longest time in which a thread that only sleeps and wakes did not wake
-  std::optional<double> gpuSlowed;    ///< share of samples in which a GPU was slowed by heat or its supply
-  std::optional<double> gpuOthers;    ///< share of the time that others used a GPU before the run, the most used one
-  std::optional<double> gpuPrograms;  ///< others that had a GPU of the run in the window, at most
+  int64_t cpus = 0;                   ///< number of CPUs that `busy` and `stolen` sum over
+  std::optional<Nanos> longestStall;  ///< the longest delay of a thread that only sleeps and wakes
+  std::optional<double> gpuSlowed;    ///< share of samples in which heat or the power supply slowed a GPU
+  /// Share of the time in which others used a GPU before the run; the most used GPU counts.
+  std::optional<double> gpuOthers;
+  std::optional<double> gpuPrograms;  ///< the most other programs on a GPU of the run in the window
 };
 
-/// A row of the table of interferences: a sign that something else took part in the measurement. Formulas are in
-/// docs/METRICS.md.
+/// A row of the table of interferences: a sign that something else disturbed the measurement. docs/MEASURING.md states
+/// the formulas.
 struct InterferenceSign {
   std::string_view name, unit, help;
-  double limit;           ///< above it a record is not valid; infinite: shown, never judged
-  std::string_view says;  ///< what happened, before the value: "other programs used"
-  std::optional<double> (*of)(const WindowCounters&);  ///< empty: unknown, which is never "none"
+  double limit;           ///< a record above it is not valid; infinite: the sign is shown, never judged
+  std::string_view says;  ///< text before the value: "other programs used"
+  std::optional<double> (*of)(const WindowCounters&);  ///< empty: unknown, which does not mean zero
 };
 
 std::span<const InterferenceSign> interferenceSigns();
 
-/// The signs of one window, and those above their limits in words.
+/// The signs of one window, and a sentence for each sign above its limit.
 struct Interference {
   std::map<std::string, double> signs;  ///< by name; NaN: unknown
-  std::vector<std::string> reasons;     ///< why the record is not valid; empty: nothing known speaks against it
+  std::vector<std::string> reasons;     ///< why the record is not valid; empty: no sign is above its limit
 
   bool operator==(const Interference&) const = default;
 };

@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-constexpr double leastChange = 0.1;  // what the warm-up rule takes for another level too
+constexpr double leastChange = 0.1;  // the warm-up rule takes this for another level too
 
 }  // namespace
 

@@ -12,7 +12,7 @@ namespace tandem {
 
 enum class Better { higher, lower, neither };
 
-/// A row of the metric table. Every number that is shown of a run is computed here from its record. docs/MEASURING.md
+/// A row of the metric table. Every number that is shown of a run is computed here from its record. docs/METRICS.md
 /// states formulas and units. `baseline` comes from Baselines, or is null. A metric that cannot be computed is empty,
 /// never 0 or NaN. Skipped and failed runs have no metrics.
 struct Metric {

@@ -24,7 +24,7 @@ struct LastToArrive {
   size_t steps = 0;        ///< steps that all replicas have
   double share = 0;        ///< share of these steps
   double leadSeconds = 0;  ///< median of its time behind the median of the others
-  bool straggler = false;  ///< true if it is last so often and so late that docs/MEASURING.md calls it a straggler
+  bool straggler = false;  ///< true if it is last so often and so late that docs/PROFILING.md calls it a straggler
 };
 
 /// Empty with one replica, without an exchange, and with an exchange that the host does not see.

@@ -61,7 +61,7 @@ struct GpuTimeline {
   bool operator==(const GpuTimeline&) const = default;
 };
 
-/// The work of a run's devices in some steps (docs/MEASURING.md).
+/// The work of a run's devices in some steps (docs/PROFILING.md).
 struct DeviceProfile {
   std::string missing = {};  ///< why nothing is known; else empty
   int64_t lost = 0;          ///< activities that the library dropped or gave no times for

@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-/// The stored form of a record; docs/MEASURING.md lists the members. A value that was not measured is null. A number
+/// The stored form of a record; docs/METRICS.md lists the members. A value that was not measured is null. A number
 /// that is not finite is null too and reads back as NaN. Any other value reads back bit-equal.
 nlohmann::json toJson(const RunRecord&);
 

@@ -37,7 +37,7 @@ struct WindowCounters {
   std::optional<double> gpuPrograms;  ///< the most other programs on a GPU of the run in the window
 };
 
-/// A row of the table of interferences: a sign that something else disturbed the measurement. docs/MEASURING.md states
+/// A row of the table of interferences: a sign that something else disturbed the measurement. docs/METRICS.md states
 /// the formulas.
 struct InterferenceSign {
   std::string_view name, unit, help;

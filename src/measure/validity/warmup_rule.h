@@ -5,7 +5,7 @@
 
 namespace tandem {
 
-/// The warm-up rule of --warmup=auto (docs/MEASURING.md). It compares the medians of windows of `window` steps. A run
+/// The warm-up rule of --warmup=auto (docs/METRICS.md). It compares the medians of windows of `window` steps. A run
 /// is steady if the last two medians differ by at most `tolerance` of the older one, and neither exceeds the fastest
 /// such median so far by more than twice that.
 struct WarmupRule {

@@ -8,11 +8,11 @@
 
 namespace tandem {
 
-/// A row: an attribute as network files and the catalog of operations call it, and where its values lie. Exactly one of
-/// the three is set.
+/// A row of the attributes: its name in network files and in the catalog of operations, and the place of its values.
+/// Exactly one of the three is set.
 struct AttributeEntry {
   std::string_view name;
-  std::vector<int64_t*> (*whole)(Attributes&);  ///< one or several; in a file one number stands for all
+  std::vector<int64_t*> (*whole)(Attributes&);  ///< one or more values; in a file one number stands for all
   double Attributes::*number;
   bool Attributes::*flag;
 };

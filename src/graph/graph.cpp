@@ -48,7 +48,7 @@ double countOf(const ImageShape& shape) {
   return static_cast<double>(shape.channels) * static_cast<double>(shape.height) * static_cast<double>(shape.width);
 }
 
-/// Of the parameters. What their rules multiply was bounded before.
+/// Number of weights in the node's parameters. The factors were checked against bounds before.
 double weightsOf(const Node& node, std::span<const ImageShape> inputs) {
   if (node.operation->parameters == nullptr) return 0;
   const Attributes& a = node.attributes;
@@ -162,7 +162,7 @@ double forwardFlops(const Graph& graph) {
 
 double trainingFlops(const Graph& graph) {
   double flops = 0;
-  std::vector<bool> trained;  // a parameter is at the node or before it
+  std::vector<bool> trained;  // by node: a parameter is at the node or before it
   for (const Node& node : graph.nodes()) {
     const auto shapes = graph.inputShapes(node);
     const auto isTrained = [&](NodeId input) { return trained[static_cast<size_t>(input)]; };

@@ -13,7 +13,7 @@ namespace tandem {
 
 struct Operation;  // graph/operation.h
 
-/// Zero padding of the four edges. Unequal edges are what TensorFlow's "SAME" needs at stride 2; negative ones crop.
+/// Zero padding of the four edges. TensorFlow's "SAME" needs unequal edges at stride 2. Negative padding crops.
 struct Padding {
   int64_t top = 0, bottom = 0, left = 0, right = 0;
   static Padding all(int64_t n) { return {n, n, n, n}; }
@@ -21,7 +21,7 @@ struct Padding {
   bool operator==(const Padding&) const = default;
 };
 
-/// Attributes of every operation in one struct; an operation's catalog row says which ones it reads.
+/// Attributes of every operation in one struct. The catalog row of an operation says which ones it reads.
 struct Attributes {
   int64_t outputs = 0;  ///< output channels or features (conv, linear, channel_linear, pad_channels, first_channels)
   int64_t kernelH = 1, kernelW = 1;
@@ -34,7 +34,7 @@ struct Attributes {
   int64_t poolH = 0, poolW = 0;  ///< output size of adaptive_avg_pool
   int64_t heads = 1;             ///< attention
   double epsilon = 1e-5;         ///< batch_norm, layer_norm
-  bool scale = true;             ///< batch_norm: with a trained scale
+  bool scale = true;             ///< batch_norm: has a trained scale
   double momentum = 0.1;         ///< batch_norm: weight of the new batch in the running statistics
   double probability = 0.5;      ///< dropout, stochastic_depth
   int64_t radius = 0;            ///< local_response_norm: channels on each side
@@ -43,60 +43,60 @@ struct Attributes {
 
 using NodeId = int;
 
-/// One operation applied to earlier values. `name` is the dotted path of the module in the reference implementation
-/// (torchvision's for its models), so that parameters get the names people's weight files have.
+/// One operation applied to earlier values. `name` is the module path in the reference implementation, which is
+/// torchvision for its models. So parameters have the names that published weight files use.
 struct Node {
   std::string name;
   const Operation* operation = nullptr;  ///< row of the operation catalog; lives for the program's life
   std::vector<NodeId> inputs;
   Attributes attributes;
-  ImageShape shape;  ///< of the output, per image
+  ImageShape shape;  ///< shape of the output, per image
 };
 
-/// `layerScale` multiplies a residual branch, `embedding` is added or joined to the values as it is.
+/// `layerScale` multiplies a residual branch. `embedding` is added or concatenated unchanged.
 enum class ParameterRole { weight, bias, normScale, normShift, layerScale, embedding };
 
 /// A trained parameter of a graph.
 struct Parameter {
-  std::string name;  ///< node name + ".weight" or ".bias", or as the operation's row says
+  std::string name;  ///< node name + ".weight" or ".bias", or by the operation's row
   NodeId node = -1;
   ParameterRole role = ParameterRole::weight;
-  std::vector<int64_t> shape;  ///< conv: [out, in / groups, kH, kW]; linear: [out, in]; else as the row says
-  int64_t fanIn = 0;           ///< inputs per output of a weight; of its own weight for a bias; else 0
+  std::vector<int64_t> shape;  ///< conv: [out, in / groups, kH, kW]; linear: [out, in]; else by the row
+  int64_t fanIn = 0;           ///< weight: inputs per output; bias: that of its weight; else 0
 
   int64_t count() const;
 };
 
-/// A value besides the output that the loss of training reads too, times `lossWeight`; evaluation does without it.
+/// A value besides the output that the training loss reads too, times `lossWeight`. Evaluation ignores it.
 struct Auxiliary {
   NodeId value = -1;
   double lossWeight = 0;
 };
 
-/// A network as data: nodes in topological order, node 0 is the input.
+/// A network as data: nodes in topological order; node 0 is the input.
 class Graph {
  public:
-  /// A graph of the input node alone, called "input". Throws UsageError unless all three extents are positive.
+  /// Makes a graph with the input node alone, called "input". Throws UsageError unless all three extents are positive.
   explicit Graph(ImageShape input);
 
   NodeId input() const { return 0; }
 
-  /// Appends a node and returns its id. Throws UsageError when the operation is unknown, the name is taken, or the
-  /// number or the shapes of the inputs break the operation's rule, or when all values or all parameters come to more
-  /// than 2^38 numbers, which no memory holds: the text names the node, the values and the rule.
-  /// REQUIRES: inputs are ids of earlier nodes.
+  /// Appends a node and returns its id. Throws UsageError, which names the node, the values and the rule. This happens
+  /// if the operation is unknown, the name is taken, or number or shapes of the inputs break the operation's rule. It
+  /// also happens if all values or all parameters exceed 2^38 numbers, which no memory holds. REQUIRES: inputs are ids
+  /// of earlier nodes.
   NodeId add(std::string_view operation, std::string name, std::vector<NodeId> inputs, Attributes attributes = {});
 
-  /// The value that the loss reads; by default the last node added.
+  /// The value that the loss reads: the last node added.
   NodeId output() const { return static_cast<NodeId>(nodes_.size()) - 1; }
 
-  /// REQUIRES: in the end another node than output().
+  /// REQUIRES: `value` is not output() when the graph is complete.
   void addAuxiliary(NodeId value, double lossWeight) { auxiliaries_.push_back({value, lossWeight}); }
   std::span<const Auxiliary> auxiliaries() const { return auxiliaries_; }
-  /// Every value that the loss reads: output(), then the auxiliary ones.
+  /// All values that the loss reads: output(), then the auxiliary ones.
   std::vector<NodeId> outputs() const;
 
-  /// What the outputs are trained for; softmax cross-entropy unless set.
+  /// The loss of the outputs. Default: softmax cross-entropy.
   const TaskLoss& loss() const { return *loss_; }
   void setLoss(const TaskLoss& loss) { loss_ = &loss; }
 
@@ -110,29 +110,29 @@ class Graph {
  private:
   std::vector<Node> nodes_;
   std::vector<Auxiliary> auxiliaries_;
-  double values_ = 0, weights_ = 0;  // numbers in all nodes' outputs and parameters, exact to far beyond the bound
+  double values_ = 0, weights_ = 0;               // exact far beyond the bound on them
   const TaskLoss* loss_ = &taskLosses().front();  // row of the catalog
 };
 
-/// Per node: whether only auxiliary values need it. Without auxiliaries none.
+/// By node: true if only auxiliary values need it. All false without auxiliaries.
 std::vector<bool> auxiliaryOnly(const Graph& graph);
 
 /// Number of trained parameters.
 int64_t parameterCount(const Graph& graph);
 
-/// Every variable the way Keras and TensorFlow 1 count them: trained parameters, two running statistics per batch-norm
+/// Number of variables as Keras and TensorFlow 1 count them: trained parameters, two running statistics per batch-norm
 /// channel and the step counter. The CIFAR resnet20 with 11 classes has 271,164.
 int64_t variableCount(const Graph& graph);
 
-/// Floating-point operations of one image's forward pass in training; a multiply-add is 2. Counts convolutions, linear
-/// layers and the products of attention only, as published figures do.
+/// FLOPs of one image's forward pass in training; a multiply-add is 2. Counts only convolutions, linear layers and the
+/// products of attention, as published figures do.
 double forwardFlops(const Graph& graph);
 
-/// Floating-point operations of one image's step of training, of the same nodes: forward, the gradient of the
-/// parameters and that of the input, which is left out where nothing before it is trained.
+/// FLOPs of one image in a training step, over the same nodes: forward, the gradient of the parameters and that of the
+/// input. The latter is not computed if nothing before the node is trained.
 double trainingFlops(const Graph& graph);
 
-/// Elements of all node outputs for one image, the input's included: what training keeps alive until backward.
+/// Elements of all node outputs for one image, including the input. Training keeps them until backward.
 int64_t activationCount(const Graph& graph);
 
 }  // namespace tandem

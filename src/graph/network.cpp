@@ -75,7 +75,7 @@ Attributes attributesIn(const NetworkNode& node, const Operation& operation, int
   return attributes;
 }
 
-/// Builds a graph node by node and keeps the names.
+/// Builds a graph node by node and remembers the names.
 class Builder {
  public:
   Builder(const NetworkFile& file, int64_t classes, int64_t imageSize)
@@ -171,7 +171,7 @@ std::vector<double> numbersOf(const std::vector<int64_t*>& places) {
   return numbers;
 }
 
-/// What the operation reads and what is not as in Attributes{}.
+/// Writes the attributes that the operation reads and that differ from Attributes{}.
 void describeAttributes(const Node& node, bool isClassifier, NetworkNode& out) {
   Attributes given = node.attributes, standard;
   for (const AttributeEntry* entry : attributesOf(*node.operation)) {
@@ -191,7 +191,7 @@ void describeAttributes(const Node& node, bool isClassifier, NetworkNode& out) {
   }
 }
 
-/// False where a class is worth several outputs, which a file cannot say.
+/// False if a class adds several outputs, which a file cannot express.
 bool saysClasses(const Graph& graph, const Graph& wider) {
   const auto grows = [](const Node& node, const Node& other) {
     const int64_t by = other.attributes.outputs - node.attributes.outputs;

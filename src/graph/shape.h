@@ -5,7 +5,7 @@
 
 namespace tandem {
 
-/// Shape of a value for one image, without the batch dimension: [C, H, W]; a vector of features is [C, 1, 1].
+/// Shape of a value for one image, without the batch dimension: [C, H, W]. A feature vector is [C, 1, 1].
 struct ImageShape {
   int64_t channels = 0;
   int64_t height = 1;

@@ -4,8 +4,8 @@
 
 #include "graph/graph.h"
 
-/// Shape rules of the operation catalog. The caller has checked the number of inputs; each throws UsageError that
-/// states the values given and the rule they break.
+/// Shape rules of the operation catalog. The caller has checked the number of inputs. Each rule throws UsageError that
+/// states the values and the rule they break.
 namespace tandem::shape_rules {
 
 using Shapes = std::span<const ImageShape>;

@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-/// Per node: whether `last` needs it.
+/// By node: whether `last` depends on it.
 std::vector<bool> neededBy(const Graph& graph, NodeId last) {
   std::vector<bool> needed(graph.nodes().size(), false);
   needed[static_cast<size_t>(last)] = true;

@@ -4,29 +4,29 @@
 
 namespace tandem {
 
-/// A tensor of what a network has learnt: a trained parameter, or a running statistic of a batch-norm.
+/// A learnt tensor of a network: a trained parameter, or a running statistic of a batch-norm.
 struct StateTensor {
   enum class Kind { parameter, runningMean, runningVariance };
 
-  std::string name;  ///< as in a state dict: the parameter's, or the node's and ".running_mean", ".running_var"
+  std::string name;  ///< state dict name: the parameter's, or the node's plus ".running_mean" or ".running_var"
   NodeId node = -1;
   Kind kind = Kind::parameter;
   ParameterRole role = ParameterRole::weight;  ///< of a parameter
   std::vector<int64_t> shape;
 };
 
-/// All of them: the parameters in the graph's order, then the statistics.
+/// All learnt tensors: the parameters in the graph's order, then the statistics.
 std::vector<StateTensor> stateTensors(const Graph& graph);
 
-/// The last node at or before `value`, on the way of first inputs, that has parameters: of the output the classifier.
-/// Throws UsageError when there is none.
+/// The last node with parameters at or before `value` along first inputs; for the output that is the classifier. Throws
+/// UsageError if there is none.
 NodeId headBefore(const Graph& graph, NodeId value);
 
-/// The classifier, then those of the auxiliary values.
+/// The classifier, then the heads of the auxiliary values.
 std::vector<NodeId> headNodes(const Graph& graph);
 
-/// The nodes up to the classifier's input, which is averaged over its pixels where there are several: an output of
-/// [C, 1, 1]. Names and shapes of parameters stay.
+/// The nodes up to the classifier's input, which is averaged over its pixels if it has several: the output is [C, 1,
+/// 1]. Names and shapes of parameters stay the same.
 Graph featureGraph(const Graph& graph);
 
 }  // namespace tandem

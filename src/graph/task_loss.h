@@ -6,19 +6,18 @@
 
 namespace tandem {
 
-/// A row of the catalog of losses: what a network's outputs are trained for. The engine holds the matching computation
-/// by name.
+/// A row of the catalog of losses, the part without tensors. train/ holds the matching computation by name.
 struct TaskLoss {
   std::string_view name;
-  std::string_view head;  ///< what --head calls it, for losses of [N, classes]; empty: only a network itself names it
+  std::string_view head;  ///< value of --head, for losses of [N, classes]; empty: only a network itself can choose it
   int64_t leastClasses;
   std::string_view summary;
 };
 
-/// The catalog; the first row is that of a network that names none.
+/// The catalog. The first row is the default of networks that name none.
 std::span<const TaskLoss> taskLosses();
 
-/// The row of --head=`head`. Throws UsageError that lists the heads there are.
+/// The row of --head=`head`. Throws UsageError that lists the valid heads.
 const TaskLoss& lossOfHead(std::string_view head);
 
 }  // namespace tandem

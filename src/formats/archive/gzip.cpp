@@ -11,7 +11,7 @@ namespace tandem {
 namespace {
 
 constexpr uint64_t chunkBytes = 256 << 10;
-constexpr int gzipWindow = 15 + 16;  // zlib: largest window, gzip header and trailer checked
+constexpr int gzipWindow = 15 + 16;  // zlib's code for the largest window, with gzip header and checked trailer
 
 class Inflater {
  public:
@@ -22,7 +22,7 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  /// Appends what the next chunk of output holds; returns zlib's last verdict.
+  /// Appends the next chunk of output. Returns zlib's last status.
   int append(std::vector<uint8_t>& out) {
     stream_.next_out = chunk_.data();
     stream_.avail_out = static_cast<uInt>(chunk_.size());

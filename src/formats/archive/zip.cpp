@@ -24,12 +24,12 @@ struct Directory {
   uint64_t begin = 0, size = 0, entries = 0;
 };
 
-/// What the directory says of an entry.
+/// An entry as the central directory describes it.
 struct Described {
   std::string_view name;
   uint16_t flags = 0, method = 0;
   uint32_t checksum = 0;
-  uint64_t packed = 0, size = 0, local = 0;  ///< bytes in the file, bytes, offset of the local header
+  uint64_t packed = 0, size = 0, local = 0;  ///< bytes in the file, bytes of data, offset of the local header
 };
 
 class ZipReader {
@@ -37,7 +37,7 @@ class ZipReader {
   ZipReader(std::span<const uint8_t> bytes, const ZipLimits& limits) : bytes_(bytes), limits_(limits) {}
 
   Result<std::vector<ZipEntry>> read() {
-    // Overlaps before checksums: no byte is summed twice.
+    // Overlaps are checked before checksums, so that no byte is summed twice.
     if (!findDirectory() || !readEntries() || !checkNames() || !checkOverlaps() || !checkSums()) return *error_;
     return std::move(entries_);
   }
@@ -80,7 +80,8 @@ class ZipReader {
     return true;
   }
 
-  /// Replaces `directory_` and `after` by what the zip64 records say. A field of the old record is all ones or equal.
+  /// Replaces `directory_` and `after` by the values of the zip64 records. A field of the old record must be all ones
+  /// or equal.
   bool readEnd64(uint64_t locator, uint64_t& after) {
     const uint64_t at = u64(locator + 8);
     if (u32(locator + 4) != 0 || u32(locator + 16) > 1) return refuse(locator, "the zip file is one of several disks");
@@ -123,7 +124,7 @@ class ZipReader {
     return at == end || refuse(at, end - at, " bytes follow the last entry of the zip directory");
   }
 
-  /// Takes from the extra fields the numbers that are all ones in the entry.
+  /// Replaces the entry's fields that are all ones by the numbers of the zip64 extra field.
   bool widen(Described& entry, uint64_t at, uint64_t count) {
     const uint64_t end = at + count;
     while (end - at >= 4) {
@@ -179,7 +180,7 @@ class ZipReader {
     return checkDescriptor(entry, data + entry.size);
   }
 
-  /// An empty entry has none.
+  /// An empty entry has no descriptor.
   bool checkDescriptor(const Described& entry, uint64_t at) {
     if ((entry.flags & hasDescriptor) == 0 || entry.size == 0) return true;
     const bool found = fits(at, 24) && u32(at) == descriptorMark && u32(at + 4) == entry.checksum;
@@ -189,7 +190,7 @@ class ZipReader {
            refuse(at, "the descriptor of zip entry '", shown(entry.name), "' contradicts the directory");
   }
 
-  /// Names are paths within the archive, each once.
+  /// Checks that names are paths within the archive and unique.
   bool checkNames() {
     std::vector<std::string_view> names;
     for (const ZipEntry& entry : entries_) {
@@ -229,7 +230,7 @@ class ZipReader {
   const ZipLimits& limits_;
   Directory directory_;
   std::vector<ZipEntry> entries_;
-  std::vector<std::pair<uint64_t, uint64_t>> extents_;  // of each entry: local header and data
+  std::vector<std::pair<uint64_t, uint64_t>> extents_;  // byte range of each entry's local header and data
   std::vector<uint32_t> sums_;                          // checksum of each entry
   std::optional<ParseError> error_;
 };

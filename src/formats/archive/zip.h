@@ -13,18 +13,19 @@ struct ZipLimits {
   uint64_t entries = 1 << 16;
 };
 
-/// An entry of a zip file; a view of the bytes parsed.
+/// An entry of a zip file. It refers to the parsed bytes.
 struct ZipEntry {
   std::string_view name;
   std::span<const uint8_t> data;
-  uint64_t offset = 0;  ///< of the data in the file
+  uint64_t offset = 0;  ///< offset of the data in the file
 };
 
 bool isZip(std::span<const uint8_t> head);
 
-/// Reads the zip files that torch.save writes: stored entries, with or without zip64 and data descriptors, no comment
-/// (PKWARE's APPNOTE.TXT). Refuses compressed, encrypted, repeated and overlapping entries, entries that reach outside
-/// the file or contradict its directory, names that leave the archive, several disks, and wrong checksums.
+/// Reads the zip files of torch.save (PKWARE's APPNOTE.TXT): stored entries, with or without zip64 and data
+/// descriptors, no comment. Refuses compressed, encrypted, repeated and overlapping entries, and wrong checksums.
+/// Refuses entries that reach outside the file or contradict its directory, names that leave the archive, and several
+/// disks.
 Result<std::vector<ZipEntry>> parseZip(std::span<const uint8_t> bytes, const ZipLimits& limits = {});
 
 }  // namespace tandem

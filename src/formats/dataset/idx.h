@@ -8,9 +8,9 @@
 
 namespace tandem {
 
-/// An IDX array of unsigned bytes, the format of MNIST: two zero bytes, a type code, the number of dimensions, one
-/// big-endian 32-bit size per dimension, then the values, last dimension fastest.
-/// See http://yann.lecun.com/exdb/mnist/.
+/// An IDX array of unsigned bytes, the format of MNIST (http://yann.lecun.com/exdb/mnist/). A file has two zero bytes,
+/// a type code, the number of dimensions, and one big-endian 32-bit size per dimension. The values follow, last
+/// dimension fastest.
 struct Idx {
   int dimensions = 0;               ///< 1: labels, 3: images
   std::array<int64_t, 3> sizes{};   ///< [N] or [N, H, W]; each at least 1
@@ -25,7 +25,7 @@ struct IdxLimits {
   int64_t edge = 1 << 14;   ///< pixels of height or width
 };
 
-/// Number of dimensions when the bytes start like an IDX file of any type, else 0.
+/// Number of dimensions if the bytes start like an IDX file of any type, else 0.
 int idxDimensions(std::span<const uint8_t> head);
 
 /// The header alone, of a file that begins so: `values` is empty and the file's length is not checked.

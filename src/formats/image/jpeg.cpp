@@ -9,13 +9,13 @@ namespace {
 
 using Decoder = std::unique_ptr<void, int (*)(tjhandle)>;
 
-/// The library's message, one line.
+/// The library's message as one line.
 ParseError refusal(tjhandle decoder) {
   std::string text = tjGetErrorStr2(decoder);
   return parseError(0, "damaged or of a kind that is not read: ", text.substr(0, text.find('\n')));
 }
 
-/// In coded data 0xFF is never followed by another byte than 0 and the restart markers.
+/// Counts start-of-scan markers. In coded data, 0xFF is only followed by 0 or a restart marker.
 int64_t countScans(std::span<const uint8_t> bytes) {
   int64_t scans = 0;
   for (size_t i = 1; i < bytes.size(); ++i) scans += bytes[i - 1] == 0xFF && bytes[i] == 0xDA ? 1 : 0;

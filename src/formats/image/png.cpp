@@ -9,11 +9,11 @@
 namespace tandem {
 namespace {
 
-constexpr size_t chunkBytes = 4 << 20, allChunkBytes = 16 << 20;  // of texts and profiles, inflated
+constexpr size_t chunkBytes = 4 << 20, allChunkBytes = 16 << 20;  // limits on inflated texts and profiles
 
 ParseError refusal(int code) { return parseError(0, "damaged or of a kind that is not read: ", spng_strerror(code)); }
 
-/// The last chunk is always the same; the library does not read its checksum.
+/// Whether the file ends with IEND, which is always the same. The library does not check its checksum.
 bool hasEnd(std::span<const uint8_t> bytes) {
   constexpr std::array<uint8_t, 12> end{0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xAE, 0x42, 0x60, 0x82};
   return std::search(bytes.begin(), bytes.end(), end.begin(), end.end()) != bytes.end();

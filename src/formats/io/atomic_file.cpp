@@ -22,7 +22,7 @@ namespace {
                             reason, "; free there: ", freeSpaceText(path), "); choose another place"));
 }
 
-/// The permissions of a file that open() makes.
+/// The permissions that open() would give a new file.
 mode_t usualMode() {
   const mode_t mask = ::umask(0);
   ::umask(mask);

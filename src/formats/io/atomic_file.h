@@ -6,8 +6,8 @@
 
 namespace tandem {
 
-/// A file that appears whole or not at all: it is written beside its place, under a name of its own, and takes the
-/// place of `path` when it is complete and on disk. Without commit() nothing of it stays. All throw StorageError.
+/// A file that appears whole or not at all. It is written beside `path` under a name of its own, and replaces `path`
+/// once it is complete and on disk. Without commit() nothing remains. All members throw StorageError.
 class NewFile {
  public:
   explicit NewFile(std::string path);

@@ -18,7 +18,7 @@ namespace {
 
 class OpenFile {
  public:
-  // O_NONBLOCK: opening a FIFO must not wait for its writer; it has no effect on regular files.
+  // O_NONBLOCK: opening a FIFO must not wait for its writer. Regular files ignore it.
   explicit OpenFile(const std::string& path)
       : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (fd_ < 0) refuse(path_, "open", errno);

@@ -9,14 +9,14 @@
 
 namespace tandem {
 
-/// The whole content of a regular file. Throws DataError naming the path when it is missing, unreadable, not a regular
-/// file, larger than `limitBytes` (nothing is allocated then), or shrinks while it is read.
+/// The whole content of a regular file. Throws DataError with the path if it is missing, unreadable, not a regular
+/// file, or shrinks while it is read. Throws it before allocating if the file is larger than `limitBytes`.
 std::vector<uint8_t> readFile(const std::string& path, uint64_t limitBytes);
 
-/// The first `bytes` bytes of a regular file, or all of a shorter one. Throws as readFile().
+/// The first `bytes` bytes of a regular file, or all of a shorter one. Throws like readFile().
 std::vector<uint8_t> readFileHead(const std::string& path, uint64_t bytes);
 
-/// The parsed value. Throws `Failure` "PATH: byte OFFSET: TEXT" when the bytes were refused.
+/// The parsed value. Throws `Failure` "PATH: byte OFFSET: TEXT" if the bytes were refused.
 template <class Failure = DataError, class T>
 T valueOrThrow(Result<T> result, const std::string& path) {
   if (result.ok()) return std::move(result.value());

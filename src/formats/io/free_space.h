@@ -4,10 +4,10 @@
 
 namespace tandem {
 
-/// The folder that holds `path`, "." where it names none.
+/// The folder of `path`; "." if it names none.
 std::string folderOf(const std::string& path);
 
-/// What a message says is free in the folder of `path`: "12.3 GiB", or "unknown".
+/// Free space in the folder of `path` for messages: "12.3 GiB", or "unknown".
 std::string freeSpaceText(const std::string& path);
 
 }  // namespace tandem

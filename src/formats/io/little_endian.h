@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-/// The number whose least significant byte stands first, at `at`. REQUIRES: at + sizeof(Word) <= bytes.size().
+/// The little-endian number at `at`. REQUIRES: at + sizeof(Word) <= bytes.size().
 template <class Word>
 Word littleEndian(std::span<const uint8_t> bytes, size_t at) {
   static_assert(std::endian::native == std::endian::little);

@@ -9,9 +9,9 @@
 
 namespace tandem {
 
-/// Why bytes were refused. The text names the value found and the rule; the caller adds the file.
+/// Why bytes were refused. The text names the value found and the rule. The caller adds the file.
 struct ParseError {
-  uint64_t offset = 0;  ///< first byte that breaks the rule
+  uint64_t offset = 0;  ///< offset of the first byte that breaks the rule
   std::string text;
 };
 
@@ -20,8 +20,8 @@ ParseError parseError(uint64_t offset, const Parts&... parts) {
   return {offset, concat(parts...)};
 }
 
-/// What a parser of foreign bytes returns: a value or the reason for refusing. Parsers never throw for bad bytes and
-/// check every size before they allocate by it.
+/// The result of a parser of untrusted bytes: a value, or the reason for refusal. Parsers never throw for bad bytes,
+/// and check every size before they allocate by it.
 template <class T>
 class Result {
  public:

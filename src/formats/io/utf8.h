@@ -6,14 +6,14 @@
 
 namespace tandem {
 
-/// Bytes of the character that `text` starts with; 0 where that is malformed (RFC 3629: overlong, a surrogate, above
-/// U+10FFFF, cut short). REQUIRES: not empty.
+/// Number of bytes of the first character of `text`. 0 if it is malformed (RFC 3629): overlong, a surrogate, above
+/// U+10FFFF, or cut short. REQUIRES: `text` is not empty.
 size_t sequenceLength(std::string_view text);
 
-/// Well-formed UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
+/// True for well-formed UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
 bool isUtf8(std::string_view text);
 
-/// Text of a foreign file for an error message: all but printable ASCII as \xNN, cut after 80 bytes.
+/// Untrusted text for an error message. All but printable ASCII becomes \xNN; the text is cut after 80 bytes.
 std::string shown(std::string_view text);
 
 }  // namespace tandem

@@ -14,7 +14,7 @@ std::string bytesOf(Number number) {
   return bytes;
 }
 
-/// Rotated and shifted, so that the CRC of bytes that hold CRCs is another.
+/// TFRecord's mask: rotate and add a constant, so that the CRC of bytes that contain CRCs does not degenerate.
 uint32_t masked(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8; }
 
 }  // namespace

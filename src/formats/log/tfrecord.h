@@ -5,7 +5,8 @@
 
 namespace tandem {
 
-/// A record of a TFRecord file: length (64 bits), its masked CRC-32C, the bytes, their masked CRC-32C; little-endian.
+/// A record of a TFRecord file: 64-bit length, its masked CRC-32C, the bytes, their masked CRC-32C. All numbers are
+/// little-endian.
 std::string tfrecordOf(std::string_view bytes);
 
 }  // namespace tandem

@@ -11,7 +11,7 @@ using perfetto::TracePacket;
 using perfetto::TrackDescriptor;
 using perfetto::TrackEvent;
 
-constexpr uint32_t sequence = 1;  // whoever writes, in Perfetto's terms
+constexpr uint32_t sequence = 1;  // id of the one writer, in Perfetto's terms
 constexpr size_t bufferBytes = size_t{1} << 20;
 
 TrackDescriptor& describe(TracePacket& packet, uint64_t track, std::string_view name, uint64_t below) {
@@ -32,7 +32,7 @@ TrackEvent& event(TracePacket& packet, uint64_t track, Nanos time, TrackEvent::T
 
 }  // namespace
 
-/// A trace is its packets one after the other, so each may be a message of its own.
+/// A trace file is a concatenation of packets, so each packet may be a message of its own.
 struct TraceFile::Packet {
   Trace trace;
   TracePacket& packet = *trace.add_packet();

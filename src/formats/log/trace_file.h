@@ -10,8 +10,8 @@
 
 namespace tandem {
 
-/// Writes a trace in Perfetto's native form (perfetto.dev/docs/reference/trace-packet-proto), which ui.perfetto.dev
-/// opens. All throw StorageError; without commit() there is no file.
+/// Writes a trace in Perfetto's native format (perfetto.dev/docs/reference/trace-packet-proto), which ui.perfetto.dev
+/// opens. All members throw StorageError. Without commit() there is no file.
 class TraceFile {
  public:
   using Track = uint64_t;
@@ -19,11 +19,11 @@ class TraceFile {
 
   explicit TraceFile(std::string path) : file_(std::move(path)) {}
 
-  /// Tracks hold slices, and other tracks below them.
+  /// Adds a track. Tracks hold slices and child tracks.
   Track addTrack(std::string_view name, Track below = top);
   Track addCounter(std::string_view name, std::string_view unit, Track below = top);
 
-  /// Slices of one track nest; events of one track come in the order of time. `step`: shown with the slice.
+  /// Begins a slice. Slices of one track nest, and its events must come in time order. `step` is shown with the slice.
   void begin(Track track, Nanos time, std::string_view name, std::optional<int64_t> step = {});
   void end(Track track, Nanos time);
   void value(Track counter, Nanos time, double value);

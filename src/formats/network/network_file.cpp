@@ -10,15 +10,15 @@
 namespace tandem {
 namespace {
 
-using Json = nlohmann::ordered_json;  // attributes keep their order
+using Json = nlohmann::ordered_json;  // keeps the order of attributes
 
 constexpr std::string_view formatName = "tandem-network";
 constexpr int64_t formatVersion = 1;
 constexpr size_t mostMembers = 32;
-constexpr int deepest = 4;  // file, nodes, a node, its inputs
+constexpr int deepest = 4;  // levels: file, nodes, a node, its inputs
 constexpr int64_t largestImage = 32'768, mostClasses = 1'000'000, mostBatch = 1'000'000;
 constexpr double largestWeight = 1e6;
-constexpr size_t longestName = 200;  // with ".weight" it stays one of a tensor
+constexpr size_t longestName = 200;  // with ".weight" it still is a valid tensor name
 
 struct Refusal {
   std::string text;
@@ -31,7 +31,8 @@ template <class... Parts>
 
 std::string textOf(const Json& value) { return shown(value.dump(-1, ' ', true, Json::error_handler_t::replace)); }
 
-/// The JSON library keeps the last of two equal members and nests without end: both end here.
+/// Checks the structure before the JSON library builds values. That library keeps the last of two equal members and
+/// allows any depth of nesting; this class refuses both.
 class Structure {
  public:
   bool operator()(int, Json::parse_event_t event, Json& value) {
@@ -55,7 +56,7 @@ class Structure {
   int depth_ = 0;
 };
 
-/// The members of an object, each asked for once; what was not asked for is unknown.
+/// The members of an object. Each is read once; a member that nobody read is unknown to the format.
 class Members {
  public:
   Members(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
@@ -202,7 +203,7 @@ NetworkFile fileIn(const Json& document, const NetworkLimits& limits) {
   return network;
 }
 
-/// Whole numbers without a point; one number without a list.
+/// Writes whole numbers without a point, and one number without a list.
 Json numberOf(double value) {
   if (value == std::floor(value) && std::abs(value) < 0x1p53) return static_cast<int64_t>(value);
   return value;
@@ -230,7 +231,7 @@ Result<NetworkFile> parseNetwork(std::span<const uint8_t> bytes, const NetworkLi
   if (bytes.size() > limits.bytes) {
     return parseError(0, "the file has ", bytes.size(), " bytes; a network file has at most ", limits.bytes);
   }
-  const auto nul = std::ranges::find(bytes, uint8_t{0});  // which the JSON library takes for the end
+  const auto nul = std::ranges::find(bytes, uint8_t{0});  // the JSON library would take it for the end
   if (nul != bytes.end()) return parseError(static_cast<uint64_t>(nul - bytes.begin()), "a byte 0: this is no JSON");
   try {
     return fileIn(Json::parse(bytes.begin(), bytes.end(), Structure()), limits);

@@ -12,7 +12,7 @@
 
 namespace tandem {
 
-/// The value of an attribute: a truth value, a text, or one number or several.
+/// The value of an attribute: a boolean, a text, or one or more numbers.
 using NetworkValue = std::variant<bool, std::string, std::vector<double>>;
 
 struct NetworkNode {
@@ -26,30 +26,30 @@ struct NetworkAuxiliary {
   double lossWeight = 0;
 };
 
-/// A network file as docs/NETWORK_FILE.md describes it. Nothing but types, counts and ranges was checked: what names
-/// and attributes mean is known to graph/.
+/// A network file (docs/NETWORK_FILE.md). Only types, counts and ranges are checked here; graph/ knows the meaning of
+/// names and attributes.
 struct NetworkFile {
   std::string name;
   std::array<int64_t, 3> input{};  ///< channels, height, width
   int64_t classes = 0;
   std::string loss = "softmax_cross_entropy";
-  int64_t batch = 16;  ///< of `tandem bench` when none is given, as learningRate
+  int64_t batch = 16;  ///< default batch of `tandem bench`, like learningRate
   double learningRate = 0.01;
-  std::vector<NetworkNode> nodes;  ///< without the input, in an order in which each stands after its inputs
+  std::vector<NetworkNode> nodes;  ///< without the input; each node follows its inputs
   std::vector<NetworkAuxiliary> auxiliaries;
 };
 
 struct NetworkLimits {
   uint64_t bytes = 4 << 20;
   size_t nodes = 10'000;
-  size_t inputs = 1024;               ///< of one node
-  int64_t number = int64_t{1} << 24;  ///< size of a whole number
+  size_t inputs = 1024;               ///< inputs of one node
+  int64_t number = int64_t{1} << 24;  ///< magnitude of a whole number
 };
 
-/// Offsets of errors are 0 unless the bytes are no JSON: what is wrong is said by the name of the node.
+/// Offsets of errors are 0 unless the bytes are not JSON: other errors name the node.
 Result<NetworkFile> parseNetwork(std::span<const uint8_t> bytes, const NetworkLimits& limits = {});
 
-/// The text of a file, one line per node. What parseNetwork() makes of it is `network` again.
+/// The text of a file, one line per node. parseNetwork() of it gives `network` again.
 std::string networkText(const NetworkFile& network);
 
 }  // namespace tandem

@@ -11,7 +11,8 @@ namespace {
 
 constexpr size_t longestName = 256;
 
-/// Copies dimension `d` and those inside it, from `from` (in elements) of the storage; returns where to go on writing.
+/// Copies dimension `d` and those inside it, starting at element `from` of the storage. Returns the next place to
+/// write.
 uint8_t* gather(const FileTensor& tensor, size_t d, int64_t from, uint8_t* to) {
   const uint64_t width = tensor.type->bytes;
   if (d == tensor.shape.size()) {
@@ -28,7 +29,7 @@ uint8_t* gather(const FileTensor& tensor, size_t d, int64_t from, uint8_t* to) {
   return to;
 }
 
-/// True when a part between slashes is empty, "." or "..".
+/// True if a part between slashes is empty, "." or "..".
 bool leadsOut(std::string_view name) {
   for (size_t begin = 0; begin <= name.size();) {
     const size_t end = std::min(name.find('/', begin), name.size());

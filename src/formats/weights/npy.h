@@ -6,13 +6,12 @@
 
 namespace tandem {
 
-/// Writes a matrix [rows, columns] of fp32 in row-major order as NumPy's .npy, version 1.0: "\x93NUMPY", the version,
-/// the header's length as 16 bits, and the header, a Python literal of type, order and shape, which ends in a line
-/// break and is filled up so that the values begin at a multiple of 64 bytes. See NEP 1 of NumPy. The file replaces
-/// `path` when it is complete and on disk. Throws StorageError. REQUIRES: rows * columns values.
+/// Writes a matrix [rows, columns] of fp32 in row-major order as NumPy's .npy, version 1.0 (NEP 1). The file is written
+/// as NewFile does. Throws StorageError. REQUIRES: rows * columns values.
 void writeNpy(const std::string& path, std::span<const float> values, int64_t rows, int64_t columns);
 
-/// What stands before the values.
+/// The bytes before the values: "\x93NUMPY", the version, the header's length as 16 bits, and the header. The header is
+/// a Python literal of type, order and shape. It is padded so that the values begin at a multiple of 64 bytes.
 std::string npyHeader(int64_t rows, int64_t columns);
 
 }  // namespace tandem

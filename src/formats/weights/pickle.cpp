@@ -63,7 +63,7 @@ class PickleMachine {
     return false;
   }
 
-  // What opcodes read.
+  // Operands of opcodes.
 
   bool has(uint64_t count) {
     return count <= bytes_.size() - at_ || refuse(name_, " of the pickle reads beyond its end; truncated");
@@ -90,7 +90,7 @@ class PickleMachine {
     return true;
   }
 
-  // The stack. What lies below the last mark is out of reach.
+  // The stack. Values below the last mark cannot be reached.
 
   size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
   bool needs(size_t count) {
@@ -113,7 +113,7 @@ class PickleMachine {
   bool pushInteger(int64_t number, Kind kind = Kind::integer) {
     return push({.kind = kind, .integer = number, .text = {}, .items = {}});
   }
-  /// Pops all above the last mark, and the mark.
+  /// Pops the values above the last mark, and the mark.
   bool popMarked(std::vector<PickleId>& items) {
     if (marks_.empty()) return refuse(name_, " without a mark");
     items.assign(stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back()), stack_.end());
@@ -265,7 +265,7 @@ class PickleMachine {
     }
     return push({.kind = Kind::reduced, .text = {}, .items = {function, arguments}});
   }
-  /// The state of an OrderedDict is the attributes that torch gives it (_metadata); they are dropped.
+  /// The state of an OrderedDict is torch's _metadata. It is dropped.
   bool build() {
     if (!needs(2)) return false;
     const PickleValue& state = pickle_.values[pop()];
@@ -292,11 +292,11 @@ class PickleMachine {
   std::span<const uint8_t> bytes_;
   const PickleGlobals& globals_;
   const PickleLimits& limits_;
-  uint64_t at_ = 0, start_ = 0;  // next byte; opcode at work
+  uint64_t at_ = 0, start_ = 0;  // offset of the next byte; offset of the current opcode
   const char* name_ = "";
   bool stopped_ = false;
   std::vector<PickleId> stack_;
-  std::vector<size_t> marks_;  // heights of the stack
+  std::vector<size_t> marks_;  // height of the stack at each mark
   std::unordered_map<uint32_t, PickleId> memo_;
   Pickle pickle_;
   std::optional<ParseError> error_;

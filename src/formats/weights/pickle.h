@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-/// Number of a value in Pickle::values.
+/// Index of a value in Pickle::values.
 using PickleId = uint32_t;
 
 struct PickleValue {
@@ -23,45 +23,46 @@ struct PickleValue {
     list,
     dict,
     orderedDict,
-    global,      ///< the name of a Python object; never looked up
-    reduced,     ///< a call that was written down and not made: items are the global and the tuple of arguments
-    persistent,  ///< a reference out of the pickle: the one item is its tuple
+    global,      ///< the name of a Python object, which is never looked up
+    reduced,     ///< a call that is recorded but not made: items are the global and the tuple of arguments
+    persistent,  ///< a reference to data outside the pickle: its one item is a tuple
   };
 
   Kind kind = Kind::none;
-  uint32_t offset = 0;          ///< of the opcode that made it
-  int64_t integer = 0;          ///< of boolean and integer
-  std::string_view text;        ///< of text (UTF-8); of a global its name in PickleGlobals
-  std::vector<PickleId> items;  ///< of a dict keys and values in turns
+  uint32_t offset = 0;          ///< offset of the opcode that made it
+  int64_t integer = 0;          ///< value of a boolean or an integer
+  std::string_view text;        ///< of a text, in UTF-8; of a global, its name in PickleGlobals
+  std::vector<PickleId> items;  ///< of a dict, keys and values alternate
 
   bool isDict() const { return kind == Kind::dict || kind == Kind::orderedDict; }
 };
 
-/// "a list", "an integer": for messages.
+/// "a list", "an integer"; for messages.
 const char* nameOf(PickleValue::Kind kind);
 
-/// What a pickle says, as data. A container may hold itself.
+/// The content of a pickle, as data. A container may contain itself.
 struct Pickle {
-  std::vector<PickleValue> values;  ///< in the order of their making: items of a tuple stand before it
+  std::vector<PickleValue> values;  ///< in the order of creation: items of a tuple precede it
   PickleId root = 0;
 };
 
 struct PickleLimits {
   uint64_t opcodes = 1 << 21;
   uint64_t values = 1 << 18;
-  uint64_t marks = 64;  ///< open at a time
+  uint64_t marks = 64;  ///< open at the same time
 };
 
 /// Names of Python objects ("torch._utils._rebuild_tensor_v2") that a pickle may refer to. collections.OrderedDict is
-/// always among them.
+/// always allowed.
 struct PickleGlobals {
   std::span<const std::string_view> named;     ///< may occur
   std::span<const std::string_view> callable;  ///< may occur and be called
 };
 
 /// Reads the opcodes of protocol 2 that torch.save writes for a state dict. Nothing is imported, called or executed: a
-/// call becomes a value of its own. Refuses, naming opcode and offset, other opcodes and globals, calls of anything not
-/// callable, keys that are neither text nor integer, what reads beyond the stack or the memo, and bytes after STOP.
+/// call becomes a value.
+/// Errors name opcode and offset. Refuses other opcodes and globals, calls of anything not callable, and keys that are
+/// neither text nor integer. Refuses reads beyond the stack or the memo, and bytes after STOP.
 Result<Pickle> parsePickle(std::span<const uint8_t> bytes, const PickleGlobals& globals,
                            const PickleLimits& limits = {});
 

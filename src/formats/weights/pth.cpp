@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view wrappers[] = {"state_dict", "model_state_dict", "model"};
 constexpr size_t deepest = 4;
 
-/// Records of the archive by their names after the first folder.
+/// Maps the archive's records by their names below the first folder.
 Result<PthRecords> recordsOf(const std::vector<ZipEntry>& entries) {
   if (entries.empty()) return parseError(0, "the zip file is empty");
   const std::string_view first = entries.front().name;
@@ -38,7 +38,7 @@ std::string_view textOf(const PthRecords& records, std::string_view name) {
   return {reinterpret_cast<const char*>(data.data()), data.size()};
 }
 
-/// Records that torch.load reads though nothing here depends on them.
+/// Checks records that torch.load reads although nothing here depends on them.
 std::optional<ParseError> refuseOddRecords(const PthRecords& records) {
   const std::string_view alignment = textOf(records, ".storage_alignment");
   const bool number = !alignment.empty() && alignment.size() < 10 &&
@@ -109,7 +109,7 @@ class StateDict {
     return nullptr;
   }
 
-  /// The last one, as in Python.
+  /// Value of the last entry with this key, as in Python; null without one.
   const PickleValue* valueOf(const PickleValue& dict, std::string_view key) const {
     const PickleValue* found = nullptr;
     for (size_t i = 0; i < dict.items.size(); i += 2) {

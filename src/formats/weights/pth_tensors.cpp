@@ -23,7 +23,7 @@ std::vector<std::string> makeStorageNames() {
   return names;
 }
 
-/// Elements from the first to behind the last that sizes and strides reach; empty when it exceeds 63 bits.
+/// Number of elements from the first to the last one that sizes and strides reach. Empty if it exceeds 63 bits.
 std::optional<int64_t> reach(const FileTensor& tensor) {
   int64_t last = 0;
   for (size_t d = 0; d < tensor.shape.size(); ++d) {
@@ -72,7 +72,7 @@ bool PthTensors::refuse(const Parts&... parts) {
 
 bool PthTensors::isEmptyDict(const PickleValue& value) const { return value.isDict() && value.items.empty(); }
 
-// ("storage", class, key of the record, place, number of elements)
+// The tuple is ("storage", class, key of the record, device, number of elements).
 bool PthTensors::readStorage(PickleId id) {
   const PickleValue& tuple = item(pickle_.values[id], 0);
   constexpr Kind kinds[] = {Kind::text, Kind::global, Kind::text, Kind::text, Kind::integer};
@@ -102,7 +102,7 @@ bool PthTensors::readStorage(PickleId id) {
   return true;
 }
 
-// (storage, offset, sizes, strides, requires gradient, hooks)
+// The arguments are (storage, offset, sizes, strides, requires gradient, hooks).
 bool PthTensors::readTensor(PickleId id, const PickleValue& arguments) {
   constexpr Kind kinds[] = {Kind::persistent, Kind::integer, Kind::tuple, Kind::tuple, Kind::boolean};
   bool formed = arguments.items.size() == std::size(kinds) + 1;
@@ -121,7 +121,7 @@ bool PthTensors::readTensor(PickleId id, const PickleValue& arguments) {
   return true;
 }
 
-// (tensor, requires gradient, hooks)
+// The arguments are (tensor, requires gradient, hooks).
 bool PthTensors::readParameter(PickleId id, const PickleValue& arguments) {
   const bool formed =
       arguments.items.size() == 3 && of(arguments.items[0]) != nullptr && item(arguments, 1).kind == Kind::boolean;

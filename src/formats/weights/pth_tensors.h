@@ -12,22 +12,23 @@
 
 namespace tandem {
 
-/// Records of an archive of torch.save by their names within it.
+/// Records of a torch.save archive by their names within it.
 using PthRecords = std::map<std::string_view, ZipEntry>;
 
-/// The Python objects that a state dict refers to: classes of storages, and the functions that rebuild a tensor and a
+/// The Python objects that a state dict refers to: storage classes, and the functions that rebuild a tensor and a
 /// parameter.
 PickleGlobals pthGlobals();
 
-/// The storages and tensors among the values of a pickle, which must outlive this, as must the records.
+/// The storages and tensors among the values of a pickle. The pickle and the records must outlive it.
 class PthTensors {
  public:
   PthTensors(const Pickle& pickle, const PthRecords& records);
 
-  /// Reads and checks all of them, whether something refers to them or not. Offsets of errors are in the pickle.
+  /// Reads and checks all storages and tensors, referenced or not. Offsets of errors are in the pickle.
   std::optional<ParseError> check();
 
-  /// The tensor that a value is, without a name; null when it is something else. REQUIRES: check() found nothing.
+  /// Returns the tensor of a value, without a name. Null if the value is something else. REQUIRES: check() found no
+  /// error.
   const FileTensor* of(PickleId id) const;
 
  private:
@@ -50,11 +51,11 @@ class PthTensors {
 
   const Pickle& pickle_;
   const PthRecords& records_;
-  std::vector<int32_t> index_;  // by value: number of its storage or tensor, or -1
+  std::vector<int32_t> index_;  // by value: index of its storage or tensor, or -1
   std::vector<Storage> storages_;
   std::vector<FileTensor> tensors_;
   std::map<std::string_view, const ElementType*> typeOfKey_;
-  uint64_t offset_ = 0;  // of the value at work
+  uint64_t offset_ = 0;  // offset of the current value
   std::optional<ParseError> error_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t prefixBytes = 8;
 constexpr uint64_t alignment = 8;
 
-/// The text of the header.
+/// The JSON text of the header.
 Result<std::string_view> headerText(std::span<const uint8_t> bytes, const SafetensorsLimits& limits) {
   if (bytes.size() < prefixBytes) {
     return parseError(bytes.size(), "the file is ", bytes.size(),
@@ -54,7 +54,7 @@ std::optional<std::string> refusePlace(const HeaderTensor& entry, uint64_t expec
   return std::nullopt;
 }
 
-/// Checks the places and fills in the bytes.
+/// Checks the byte ranges and sets each tensor's bytes.
 Result<Safetensors> place(SafetensorsHeader header, std::span<const uint8_t> data, uint64_t dataOffset) {
   std::ranges::sort(header.tensors, {}, [](const HeaderTensor& entry) { return std::tie(entry.begin, entry.end); });
   Safetensors file{.tensors = {}, .metadata = std::move(header.metadata)};

@@ -15,7 +15,8 @@ using nlohmann::json;
 constexpr std::string_view metadataName = "__metadata__";
 constexpr uint64_t longestGap = 4 << 20;
 
-/// The parser keeps the token at hand, and the spaces before it, in memory; it takes a NUL for the end.
+/// Limits tokens and spaces, because the JSON parser keeps them in memory. Refuses NUL, which that parser takes for the
+/// end.
 std::optional<ParseError> refuseTokens(std::string_view text) {
   uint64_t quote = 0;
   for (uint64_t i = 0; i < text.size(); ++i) {
@@ -27,7 +28,7 @@ std::optional<ParseError> refuseTokens(std::string_view text) {
   return std::nullopt;
 }
 
-/// Takes the parser's events; each method returns false to stop it. Deeper nesting than the format's is an event in
+/// Receives the parser's events; a method that returns false stops it. Nesting deeper than the format's is an event in
 /// the wrong place.
 class HeaderEvents final : public nlohmann::json_sax<json> {
  public:
@@ -166,7 +167,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   }
 
   bool addMetadata(std::string& value) {
-    constexpr uint64_t perEntry = 128;  // what a node of the map takes
+    constexpr uint64_t perEntry = 128;  // memory of a node of the map
     metadataBytes_ += key_.size() + value.size() + perEntry;
     if (metadataBytes_ > limits_.metadataBytes) {
       return refuse("__metadata__ holds more than ", limits_.metadataBytes, " bytes");
@@ -190,9 +191,9 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   SafetensorsHeader header_;
   std::optional<ParseError> error_;
   Place place_ = Place::outside;
-  std::string key_;                     // of the entry, or within __metadata__
-  std::string_view field_;              // of the tensor
-  std::vector<std::string_view> seen_;  // fields of the tensor
+  std::string key_;                     // key of the entry, or of an entry of __metadata__
+  std::string_view field_;              // current field of the tensor
+  std::vector<std::string_view> seen_;  // fields of the tensor so far
   int offsets_ = 0;
   bool hasMetadata_ = false;
   uint64_t metadataBytes_ = 0;

@@ -7,10 +7,10 @@
 
 namespace tandem {
 
-/// A tensor as the header describes it; nothing but the types of the values was checked.
+/// A tensor as the header describes it. Only the types of the values have been checked.
 struct HeaderTensor {
-  FileTensor tensor;            ///< without bytes
-  uint64_t begin = 0, end = 0;  ///< of its bytes, after the header
+  FileTensor tensor;            ///< its `bytes` are empty
+  uint64_t begin = 0, end = 0;  ///< byte range after the header
 };
 
 struct SafetensorsHeader {
@@ -18,7 +18,7 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads the JSON text. Offsets of errors are in the text.
+/// Reads the JSON text. Offsets of errors are in that text.
 Result<SafetensorsHeader> readSafetensorsHeader(std::string_view json, const SafetensorsLimits& limits);
 
 }  // namespace tandem

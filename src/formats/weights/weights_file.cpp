@@ -17,7 +17,7 @@ constexpr uint64_t headBytes = 16;
 
 enum class Format { safetensors, pth };
 
-/// What to type to convert a file of `torch.save` before its zip format.
+/// The command that converts a file of torch.save from before its zip format.
 std::string conversion(const std::string& path) {
   return concat("python3 -c \"import torch; torch.save(torch.load('", path, "', weights_only=True), '", path,
                 ".zip.pth')\"");

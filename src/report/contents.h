@@ -19,17 +19,16 @@ struct ReportSection {
   std::string_view text;  ///< how to read it; only the page prints it
   std::vector<ResultTable> (*make)(const ReportRuns&);
   int onPage = 0, inText = 0, afterBench = 0;
-  bool oneByOne = false;  ///< has ReportRuns::shown() only
+  bool oneByOne = false;  ///< shows only the runs of ReportRuns::shown()
 
-  /// One line each on the fastest run, which the end of bench prints in place of the tables; null: it prints the
-  /// tables.
+  /// Lines on the fastest run, which the end of bench prints instead of the tables. Null: it prints the tables.
   std::vector<std::string> (*onFastest)(const RunRecord&) = nullptr;
 };
 
 /// All sections, in the order of the page.
 std::span<const ReportSection> reportSections();
 
-/// One of the forms of a report: a member of ReportSection that holds positions.
+/// A form of a report: the member of ReportSection with its positions.
 using ReportForm = int ReportSection::*;
 
 /// The sections that `form` shows, in its order.

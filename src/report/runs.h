@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-/// The runs of a report. `row` is a row of the table of runs, from 1. The records must outlive it.
+/// The runs of a report. A `row` is a row of the table of runs, from 1. The records must outlive it.
 class ReportRuns {
  public:
   explicit ReportRuns(std::span<const RunRecord> records);

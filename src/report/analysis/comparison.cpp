@@ -17,10 +17,10 @@
 namespace tandem {
 namespace {
 
-/// Options that say how much work an image is: images/s of different work do not compare.
+/// Options that change the work of an image. Rates of different work do not compare.
 constexpr std::array<std::string_view, 4> work{"model", "classes", "image-size", "forward-only"};
 
-/// Facts that make it another machine. (Other libraries or another commit are what one may want to compare.)
+/// Facts that identify the machine. Library versions and the commit are not among them: comparing those is legitimate.
 constexpr std::array<std::string_view, 9> machine{"host",       "cpu",    "cores", "hardware threads", "sockets",
                                                   "NUMA nodes", "memory", "gpus",  "gpu links"};
 
@@ -92,7 +92,7 @@ void refuseInvalid(const Side& side) {
   }
 }
 
-/// A copy of a run is no repeat of it.
+/// Refuses copies: a copy of a run is not a repetition.
 void refuseCopies(const Side& side) {
   std::set<std::tuple<std::string, std::string, Nanos, Nanos>> seen;
   for (const RunRecord& run : side.runs) {
@@ -128,7 +128,7 @@ std::string rateText(const std::optional<Estimate>& logarithm) {
   return logarithm ? fixed(std::exp(logarithm->value), 2) : "";
 }
 
-/// Standard deviation of the runs' rates, relative.
+/// Relative standard deviation of the runs' rates.
 std::string spreadText(const Side& side) {
   const auto estimate = logRate(side);
   if (!estimate || side.runs.size() < 2) return "an unknown amount";
@@ -159,7 +159,7 @@ std::vector<std::string> caveats(const Side& a, const Side& b, bool judged) {
   return notes;
 }
 
-/// The steps of all runs of the side; empty where one of them was no profile.
+/// The steps of all runs of the side. Empty if one of them has no profile.
 std::optional<Profile> pooledProfile(const Side& side) {
   std::optional<Profile> all;
   for (const RunRecord& run : side.runs) {

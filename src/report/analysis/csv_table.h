@@ -7,22 +7,23 @@
 
 namespace tandem {
 
-/// A table read from CSV: a heading, then rows of as many fields.
+/// A table read from CSV: a heading, then rows with the same number of fields.
 struct CsvTable {
   struct Row {
-    int64_t line;  ///< where it starts, from 1
+    int64_t line;  ///< line in the file, from 1
     std::vector<std::string> fields;
   };
   std::vector<std::string> columns;
   std::vector<Row> rows;
 };
 
-/// Reads RFC 4180 text: quoted fields may hold commas, line ends and doubled quotes; lines end with LF or CRLF; a byte
-/// order mark is skipped, and so are blank lines. Throws DataError, naming `where` and the line, for a NUL, a quote
-/// that is not closed or stands within a field, an empty or repeated heading, and a row with another number of fields.
+/// Reads RFC 4180 text. Quoted fields may hold commas, line ends and doubled quotes. Lines end with LF or CRLF. A byte
+/// order mark and blank lines are skipped.
+/// Throws DataError, which names `where` and the line, for a NUL, an unclosed quote, and a quote within a field. Throws
+/// it for an empty or repeated heading, and for a row with another number of fields.
 CsvTable parseCsv(std::string_view text, const std::string& where);
 
-/// A field as CSV holds it, quoted where it must be.
+/// A field as CSV, quoted if necessary.
 std::string csvField(const std::string& text);
 
 /// The shortest text that reads back as the same number.

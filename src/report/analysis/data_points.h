@@ -13,42 +13,43 @@
 
 namespace tandem {
 
-/// What a figure must be to be chosen: fact -> value.
+/// Facts of a figure, or a condition on them: fact -> value.
 using Facts = std::map<std::string, std::string, std::less<>>;
 
-/// Rates, and what else was published or measured, each with the facts that tell it from the others (model, device,
-/// number of devices, ...). Facts and measures are named columns; a figure lacks what it has no value for.
+/// Published or measured figures. Each has facts that distinguish it from the others (model, device, number of devices,
+/// ...) and measures such as its rate. Facts and measures are named columns. A figure has no entry for a value it
+/// lacks.
 struct DataPoints {
-  std::vector<std::string> columns;  ///< in the order in which they are shown
+  std::vector<std::string> columns;  ///< in display order
   std::vector<Facts> rows;
 
   bool has(std::string_view column) const;
 
-  /// The rows that agree with all of `wanted`.
+  /// The rows that agree with every fact in `wanted`.
   std::vector<const Facts*> matching(const Facts& wanted) const;
 
-  /// Mean of the measure over the rows that agree and have it; empty without any.
+  /// Mean of the measure over the matching rows that have it. Empty if there are none.
   std::optional<double> mean(std::string_view measure, const Facts& wanted) const;
 
-  /// The different values of the columns, one tuple per row of the result, in the order of first appearance among the
-  /// rows that agree with `wanted`. A fact that a row lacks is empty.
+  /// The distinct values of the columns among the rows that match `wanted`, one tuple each, in the order of first
+  /// appearance. A fact that a row lacks is empty.
   std::vector<std::vector<std::string>> tuples(std::span<const std::string> of, const Facts& wanted) const;
 };
 
-/// The fact that says what must be known beside a figure ("not steady"); figures do not differ by it.
+/// The fact that holds a caveat of a figure ("not steady"). Figures are not distinguished by it.
 constexpr std::string_view caveatColumn = "caveat";
 
 /// Columns that hold numbers, images_per_s first. All other columns are facts.
 std::span<const std::string_view> measures();
 
-/// Throws DataError, naming `where` and the line, where a measure is neither empty nor a number above 0.
+/// Throws DataError, which names `where` and the line, if a measure is neither empty nor a number above 0.
 DataPoints dataPointsFrom(const CsvTable& table, const std::string& where);
 
-/// One figure per finished record: its images/s, `replicas` and the options in which the records differ; the host,
-/// where they come from several.
+/// One figure per finished record: its images/s, `replicas` and the options in which the records differ. The host too,
+/// if there are several.
 DataPoints dataPointsFrom(std::span<const RunRecord> records);
 
-/// The figures as a list, without the columns that none of them has.
+/// The figures as a list, without the columns that are empty in all of them.
 ResultTable listOf(const DataPoints& figures);
 
 }  // namespace tandem

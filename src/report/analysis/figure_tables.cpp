@@ -24,13 +24,13 @@ std::string scaleOf(const DataPoints& figures, const std::string& where) {
   throw DataError(concat(where, ": no column that counts devices; name it replicas, devices or gpus"));
 }
 
-/// Two facts say the same when each value of one goes with one value of the other.
+/// Two facts say the same if their values correspond one to one.
 bool sameFact(const DataPoints& figures, const std::string& one, const std::string& other) {
   const auto pairs = figures.tuples(std::array{one, other}, {}).size();
   return pairs == figures.tuples(std::array{one}, {}).size() && pairs == figures.tuples(std::array{other}, {}).size();
 }
 
-/// The facts in which the figures differ, but the number of devices.
+/// The facts in which the figures differ, without the number of devices.
 std::vector<std::string> differingFacts(const DataPoints& figures, const std::string& scale) {
   std::vector<std::string> facts;
   for (const std::string& column : figures.columns) {
@@ -44,7 +44,7 @@ std::vector<std::string> differingFacts(const DataPoints& figures, const std::st
   return facts;
 }
 
-/// Rows are the facts, columns the numbers of devices; without facts the numbers of devices are the rows.
+/// Rows are the facts, columns the numbers of devices. Without facts, the numbers of devices are the rows.
 PivotTable laidOut(std::string title, const std::vector<std::string>& facts, const std::string& scale) {
   PivotTable table;
   table.title = std::move(title);
@@ -111,7 +111,7 @@ class TableMaker {
     add(tables_.sideBySide, std::move(table), barCharts);
   }
 
-  /// DataPoints that agree in every fact are shown as their mean, which must be said.
+  /// A note on figures that agree in every fact, which are shown as their mean.
   std::vector<std::string> repeats() const {
     std::set<Facts> different;
     for (Facts row : figures_.rows) {

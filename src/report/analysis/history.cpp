@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-constexpr size_t fewestDegrees = 3;  // below, what runs differ by is hardly known
+constexpr size_t fewestDegrees = 3;  // with fewer, the spread between runs is hardly known
 
 using Runs = std::vector<const RunRecord*>;
 
@@ -38,7 +38,7 @@ bool isJudged(const RunRecord& record) {
   return record.outcome.kind == OutcomeKind::ok && briefCaveats(record).empty() && logRateOf(record).has_value();
 }
 
-/// How much log(images/s) differs between runs of the same build; empty where too few say it.
+/// Spread of log(images/s) between runs of the same build. Empty if too few runs show it.
 std::optional<Estimate> differenceOfRuns(const Runs& runs) {
   std::map<std::string, std::vector<double>> ratesOf;
   for (const RunRecord* run : runs) {

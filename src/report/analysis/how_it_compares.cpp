@@ -21,7 +21,7 @@ bool hasCeiling(const RunRecord& record) {
   return valueOf("flop_ceiling", record).has_value() || valueOf("byte_ceiling", record).has_value();
 }
 
-/// The one that leaves less room.
+/// The ceiling that leaves less room.
 std::string nearerCeiling(const RunRecord& record) {
   const auto flops = valueOf("flop_ceiling_percent", record), bytes = valueOf("byte_ceiling_percent", record);
   if (!flops || !bytes) return "";

@@ -23,7 +23,7 @@ std::optional<double> quotient(std::optional<double> numerator, std::optional<do
   return *numerator / *denominator;
 }
 
-/// The quantities of one set of figures.
+/// Computes quantities from one set of figures.
 class Quantities {
  public:
   Quantities(const DataPoints& figures, std::string scale) : figures_(figures), scale_(std::move(scale)) {}
@@ -52,7 +52,8 @@ class Quantities {
     return quotient(figures_.mean("images_per_s", facts), baseline(facts));
   }
 
-  /// One device has its parameters in one place only, so a figure of one device serves every place.
+  /// Rate of one device. With one device, the place of the parameters makes no difference, so its figure is the
+  /// baseline for every place.
   std::optional<double> baseline(const Facts& facts) const {
     Facts one = overridden(facts, {{scale_, "1"}});
     if (const auto same = figures_.mean("images_per_s", one)) return same;
@@ -77,7 +78,7 @@ Facts factsOf(const std::vector<std::string>& names, const std::vector<std::stri
   return facts;
 }
 
-/// Where a document prints the speed-up beside the efficiency, the two must agree as far as they are printed.
+/// An error text if a document prints both speed-up and efficiency and they contradict each other beyond rounding.
 std::string disagreement(const DataPoints& figures, const Facts& facts, double speedup, const std::string& label) {
   const auto rows = figures.matching(facts);
   if (rows.size() != 1 || !rows.front()->contains("printed_speedup")) return "";
@@ -104,7 +105,7 @@ struct CellOrder {
   Quantities quantities;
 };
 
-/// The caveats of the figures that a cell is made of.
+/// The caveats of the figures behind a cell.
 std::string caveatsOf(const DataPoints& figures, std::span<const Facts> parts) {
   std::vector<std::string> found;
   for (const Facts& part : parts) {

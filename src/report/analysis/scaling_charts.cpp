@@ -36,7 +36,7 @@ std::string axisTitle(const PivotTable& table) {
 
 double devicesIn(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
 
-/// A row of the grid as a line; without facts all rows are the points of one.
+/// A row of the grid as a line. Without facts, all rows together are the points of one line.
 struct Line {
   std::vector<std::string> facts;
   std::vector<double> values;
@@ -86,7 +86,7 @@ std::vector<double> idealOf(const PivotTable& table, const std::vector<double>& 
   return ideal;
 }
 
-/// Facts in a chart's title are the same for all of its lines, the others name the line.
+/// The chart's title holds the facts that all of its lines share; the other facts name the lines.
 class ScalingCharts {
  public:
   ScalingCharts(const PivotTable& table, Lines lines) : table_(table), lines_(std::move(lines)) {}
@@ -118,7 +118,7 @@ class ScalingCharts {
         .kind = ChartKind::scaling, .title = title, .x = table_.scale, .y = axisTitle(table_), .at = lines_.devices});
   }
 
-  /// Of rates each line has its own ideal; with several that of the first stands for them.
+  /// Adds the ideal. Rates have an ideal per line; with several lines only the ideal of the first is drawn.
   void addIdeal(Chart& chart) {
     const Line& first = firstOf_.at(&chart - charts_.data());
     const bool ofFirst = table_.quantity == Quantity::rate && chart.series.size() > 1;

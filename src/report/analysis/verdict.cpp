@@ -37,7 +37,7 @@ std::vector<Contender> contendersOf(std::span<const RunRecord> records) {
   return contenders;
 }
 
-/// "2 not valid, 1 not steady (...)": finished runs that are no headline; empty without.
+/// "2 not valid, 1 not steady (...)": finished runs that are not judged. Empty without any.
 std::string leftOut(std::span<const ShortcomingCount> counts) {
   std::vector<std::string> parts;
   for (const auto& [name, runs] : counts) {

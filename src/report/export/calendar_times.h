@@ -6,18 +6,18 @@
 
 namespace tandem {
 
-/// A run on the calendar, seconds since 1970, for the logs of other programs. The start is known to the second only;
-/// the rest lies behind it as measured.
+/// The calendar times of a run, in seconds since 1970, for logs of other programs. The start is known to the second;
+/// the others are offsets from it as measured.
 struct RunTimes {
-  double start = 0;      ///< of the process
-  double firstStep = 0;  ///< warm-up begins
-  double window = 0;     ///< measuring begins
+  double start = 0;      ///< start of the process
+  double firstStep = 0;  ///< begin of warm-up
+  double window = 0;     ///< begin of the measured window
   double windowEnd = 0;
   double end = 0;
-  std::vector<double> stepEnds;  ///< of all steps; those of warm-up as if they had been equally long
+  std::vector<double> stepEnds;  ///< ends of all steps; warm-up steps are taken to be equally long
 };
 
-/// Throws DataError when the record's time is none.
+/// Throws DataError if the record's time cannot be parsed.
 RunTimes runTimes(const RunRecord& record);
 
 }  // namespace tandem

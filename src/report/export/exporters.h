@@ -7,15 +7,16 @@
 
 namespace tandem {
 
-/// A run for TensorBoard. Of each step, counted from 1 with warm-up: `loss`; of each measured one images_per_s, step_ms
-/// (the slowest replica's), input_ms and exposed_comm_ms (means of the replicas). Of each moment of the telemetry its
-/// series, DEVICE/QUANTITY (UNIT). The configuration as a text. What was not measured has no point.
+/// A run for TensorBoard. Each step, counted from 1 with warm-up, has `loss`. Each measured step has images_per_s,
+/// step_ms (of the slowest replica), input_ms and exposed_comm_ms (means over the replicas). Each sample of the
+/// telemetry has its series, DEVICE/QUANTITY (UNIT). The configuration is a text. A value that was not measured has no
+/// point.
 EventFile eventsOf(const RunRecord& record);
 
-/// A run as lines ":::MLLOG {...}" in the style of MLPerf Training (mlcommons/logging, mllog.py: the members namespace,
-/// time_ms, event_type, key, value, metadata, in this order): start and end of initialisation and of the run, batch,
-/// optimizer, seed, the loss and the throughput. Initialisation lasts to the end of warm-up, the run is the measured
-/// window. It is not a submission: nothing is trained to an accuracy.
+/// A run as lines ":::MLLOG {...}" in the style of MLPerf Training (mlcommons/logging, mllog.py). Members are
+/// namespace, time_ms, event_type, key, value, metadata, in this order. The lines hold start and end of initialisation
+/// and of the run, batch, optimizer, seed, the loss and the throughput. Initialisation lasts to the end of warm-up; the
+/// run is the measured window. This is no submission, because nothing is trained to an accuracy.
 std::string mllogOf(const RunRecord& record);
 
 }  // namespace tandem

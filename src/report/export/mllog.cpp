@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Where the line is written, as its reader wants to know: the name of this file alone.
+/// Readers expect the source that writes a line in its metadata. The name of this file is enough for them.
 class MllogLines {
  public:
   void point(double time, const char* key, Json value, const Json& more = Json::object(), int line = __builtin_LINE()) {

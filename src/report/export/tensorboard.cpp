@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-/// Mean over the replicas of each of the first `count` measured steps.
+/// Mean over the replicas of a time in each of the first `count` measured steps.
 std::vector<double> meanSeconds(const RunRecord& record, size_t count, Nanos StepSample::*part) {
   std::map<int, size_t> stepsOf;
   std::vector<double> sums(count);

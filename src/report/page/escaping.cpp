@@ -23,7 +23,8 @@ uint32_t codeOf(std::string_view text) {
   return code;
 }
 
-/// Controls, what turns the direction of writing, line and paragraph separators, and what Unicode gives no character.
+/// Whether a character is invisible or misleading: controls, bidirectional overrides, line and paragraph separators,
+/// noncharacters.
 bool hidden(uint32_t code) {
   const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
   const bool direction = code == 0x61C || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
@@ -57,7 +58,7 @@ std::string_view entityOf(char c) {
 
 uint8_t nibble(char digit) { return static_cast<uint8_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10); }
 
-/// RFC 4648 of bytes given as hexadecimal digits.
+/// Base64 (RFC 4648) of bytes given as hexadecimal digits.
 std::string base64(std::string_view hex) {
   constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;

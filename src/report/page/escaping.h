@@ -6,18 +6,17 @@
 
 namespace tandem {
 
-/// Foreign text as a page can show it: well-formed UTF-8 in which control characters and those that turn the direction
-/// of writing stand as their code, [U+202E], and bytes that are no UTF-8 as U+FFFD. Above 1000 characters it is cut,
-/// and says how long it was.
+/// Untrusted text as well-formed UTF-8. Control characters and bidirectional overrides become their code, [U+202E].
+/// Bytes that are not UTF-8 become U+FFFD. A text above 1000 characters is cut, with a note on its length.
 std::string visible(std::string_view text);
 
-/// visible(), escaped for HTML: as content of an element and as a value in quotes.
+/// visible(), escaped for HTML, both as content of an element and as a quoted value.
 std::string htmlText(std::string_view text);
 
-/// JSON as it can stand in a script element: the same value without <, > and &.
+/// JSON for a script element: the same value without <, > and &.
 std::string scriptJson(std::string_view json);
 
-/// "sha256-...": how a Content-Security-Policy names an inline script or style.
+/// "sha256-...": the hash of an inline script or style in a Content-Security-Policy.
 std::string integrityOf(std::string_view text);
 
 }  // namespace tandem

@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-/// In the order in which they run.
+/// In execution order.
 constexpr std::array<std::string_view, 4> scripts{"chart.js", "bands.js", "configs.js", "page.js"};
 constexpr std::string_view style = "page.css";
 

@@ -22,24 +22,24 @@ struct PagePart {
   std::vector<ResultTable> tables;
 };
 
-/// What stands above all tables: a few facts, and the conclusion.
+/// A fact in the head of the page.
 struct PageFact {
   std::string name, value;
 };
 
 struct Page {
   std::string title;
-  std::string finding, command;  ///< empty: left out
+  std::string finding, command;  ///< left out if empty
   std::vector<PageFact> facts;
   std::vector<PagePart> parts;
 };
 
-/// One HTML file that asks for nothing else: style, scripts and numbers are in it, and its Content-Security-Policy
-/// allows those scripts alone. All text is escaped; the same page gives the same bytes. Tables stand without script;
-/// charts are drawn, when they come into view, from the JSON beside each. Rows after the first hundred are folded.
+/// Writes one self-contained HTML file, with style, scripts and numbers inside. Its Content-Security-Policy allows
+/// those scripts alone. All text is escaped. The same page gives the same bytes. Tables need no script. Charts are
+/// drawn when they become visible, from the JSON beside each. Rows after the first hundred are folded.
 void printPage(const Page& page, std::ostream& out);
 
-/// The charts of a table, the table and its notes as HTML. `name` says what it is where it has no title.
+/// Writes the charts of a table, the table and its notes as HTML. `name` labels a table without a title.
 void printTable(const ResultTable& table, const std::string& name, std::ostream& out);
 
 }  // namespace tandem

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t openRows = 100, foldedRows = 500, openNotes = 20;
 
-/// Height follows from the number of bars.
+/// Number of bars, which decides the height.
 size_t barsOf(const Chart& chart) {
   const size_t inGroup = chart.kind == ChartKind::bars ? chart.series.size() : 1;
   return chart.labels.size() * inGroup;
@@ -67,7 +67,8 @@ void printRows(const ResultTable& table, const std::string& name, size_t first, 
   out << "</tbody>\n</table>\n</div>\n";
 }
 
-/// All of `count` in folds but the first `open`. A browser lays a closed fold out only when it is opened.
+/// Prints `count` rows: the first `open` ones, then the others in folds. A browser lays a closed fold out only when it
+/// is opened.
 void printFolded(size_t count, size_t open, std::string_view what, std::ostream& out,
                  const std::function<void(size_t first, size_t end)>& print) {
   print(0, std::min(open, count));

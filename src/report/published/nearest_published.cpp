@@ -15,7 +15,7 @@ namespace tandem {
 namespace {
 
 constexpr std::array<std::string_view, 5> variants{"ti", "super", "mobile", "laptop", "max-q"};
-constexpr double unknownBatch = 8;  // doublings away
+constexpr double unknownBatch = 8;  // distance of an unknown batch, in doublings
 
 std::string factOf(const Facts& figure, std::string_view name) {
   const auto found = figure.find(name);
@@ -36,7 +36,7 @@ bool hasDigit(const std::string& word) {
   return std::ranges::any_of(word, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// "2x".
+/// True for "2x".
 bool isCount(const std::string& word) {
   return word.size() > 1 && word.back() == 'x' &&
          std::all_of(word.begin(), word.end() - 1, [](unsigned char c) { return std::isdigit(c) != 0; });
@@ -46,7 +46,8 @@ bool isOneOf(const std::vector<std::string>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-/// Each word of the published name begins one of the device's: nothing is said that this one is not.
+/// True if each word of the published name begins a word of the device's. Then the published name claims nothing that
+/// the device is not.
 bool saysTheSame(const std::string& name, const std::string& published) {
   const auto words = wordsOf(name);
   return std::ranges::all_of(wordsOf(published), [&](const std::string& part) {
@@ -54,13 +55,13 @@ bool saysTheSame(const std::string& name, const std::string& published) {
   });
 }
 
-/// "resnet50" of "resnet50_v1.5": versions of a residual network are told apart as differences.
+/// "resnet50" for "resnet50_v1.5": the version of a residual network is a difference, not another family.
 std::string familyOf(const std::string& model) {
   const size_t version = model.find("_v");
   return model.starts_with("resnet") && version != std::string::npos ? model.substr(0, version) : model;
 }
 
-/// As the zoo calls it.
+/// Name of the model in the zoo.
 std::string ownName(const std::string& model) {
   for (const Alias& alias : aliases()) {
     if (alias.name == "model" && alias.value == lowered(model)) return std::string(alias.optionValue);
@@ -68,12 +69,12 @@ std::string ownName(const std::string& model) {
   return model;
 }
 
-/// The zoo's ResNets without a version in their name are what is elsewhere called v1.5.
+/// Whether the versions agree. ResNets of the zoo without a version in their name are called v1.5 elsewhere.
 bool isSameVersion(const std::string& own, const std::string& published) {
   return own == published || own + "_v1.5" == published;
 }
 
-/// The facts of a run, as figures tell them.
+/// The facts of a run in the terms of published figures.
 struct Described {
   std::string model, precision, layout, input, strategy, device;
   double devices, batch;
@@ -93,7 +94,7 @@ Described described(const RunRecord& record) {
 
 bool is16Bit(const std::string& precision) { return precision.find("16") != std::string::npos; }
 
-/// 0 the same, 1 of the same width, 2 of another.
+/// 0: the same; 1: of the same width; 2: of another width.
 int precisionDistance(const std::string& own, const std::string& published) {
   if (own == published) return 0;
   return is16Bit(own) == is16Bit(published) ? 1 : 2;
@@ -107,7 +108,7 @@ bool isSameInput(const std::string& own, const std::string& published) {
 
 double devicesOf(const Facts& figure) { return std::max(1.0, numberOf(figure, "devices")); }
 
-/// Smaller is nearer.
+/// Sorts figures: smaller is nearer.
 auto distance(const Described& run, const Facts& figure) {
   return std::tuple(doublings(run.devices, devicesOf(figure)),
                     precisionDistance(run.precision, factOf(figure, "precision")),

@@ -14,20 +14,20 @@ namespace tandem {
 /// A published figure beside a run.
 struct PublishedMatch {
   Facts figure;
-  double imagesPerSecond = 0;  ///< of the figure; per device where the numbers of devices differ
+  double imagesPerSecond = 0;  ///< rate of the figure; per device if the numbers of devices differ
   bool perDevice = false;
-  double percent = 0;                    ///< the run's images/s relative to it
-  std::vector<std::string> differences;  ///< "batch 256/128": of the run, then of the figure
+  double percent = 0;                    ///< the run's images/s in percent of it
+  std::vector<std::string> differences;  ///< "batch 256/128": the run's value, then the figure's
 };
 
-/// Finds the figure with a rate that is nearest to a run, among those of its network on its device. Near is, in this
-/// order: the number of devices, the precision, the batch per device, the layout, the input, the strategy; then the
-/// newest figure and the highest. Of CPUs the whole machine is one device. Empty for an unknown device or network, for
-/// a run that did not finish, and where an image is other work: it has not the network's own size, or the run only goes
-/// forward.
+/// Finds the published rate nearest to a run, among figures for its network on its device. Distance compares, in this
+/// order: number of devices, precision, batch per device, layout, input, strategy. Among equals the newest figure and
+/// then the highest wins. For CPUs the whole machine is one device.
+/// Empty for an unknown device or network and for an unfinished run. Empty if an image is different work: not the
+/// network's own size, or forward only.
 class NearestPublished {
  public:
-  explicit NearestPublished(const DataPoints& figures) : figures_(figures) {}  ///< which outlive it
+  explicit NearestPublished(const DataPoints& figures) : figures_(figures) {}  ///< it must outlive this
   std::optional<PublishedMatch> of(const RunRecord& record);
 
  private:
@@ -35,15 +35,16 @@ class NearestPublished {
   const Fitting& fitting(const std::string& device, const std::string& model);
 
   const DataPoints& figures_;
-  std::map<std::pair<std::string, std::string>, Fitting> known_;  // by device and network: a report has many of a kind
+  // By device and network, because a report has many runs of a kind.
+  std::map<std::pair<std::string, std::string>, Fitting> known_;
 };
 
-/// Whether a device that calls itself `name` ("Tesla P100-SXM2-16GB") is the one that people call `published`
-/// ("P100"): it has the word that tells the model (the first with a digit in it), and is no variant (Ti, Super, ...) of
-/// it that the other is not.
+/// Whether the device name `name` ("Tesla P100-SXM2-16GB") and the published name `published` ("P100") mean the same
+/// device. `name` must have the model word, the first one with a digit. Neither may be a variant (Ti, Super, ...) that
+/// the other is not.
 bool isDevice(const std::string& name, const std::string& published);
 
-/// What a run computed on, as it calls itself: the GPU of its first replica, or the processor. Empty when unknown.
+/// The name of the device a run used: the GPU of its first replica, or the processor. Empty if unknown.
 std::string deviceOf(const RunRecord& record);
 
 }  // namespace tandem

@@ -9,13 +9,13 @@
 
 namespace tandem {
 
-/// A CSV file of data/, compiled in; its name is the path below data/ without the ending.
+/// A CSV file of data/, compiled in. Its name is the path below data/ without the ending.
 struct DataFile {
   std::string_view name, text;
 };
 
-/// All of them, sorted by name: published/..., what others measured, one file per experiment; tables, how a document's
-/// tables are made of such figures; remarks, what a document says against itself or its source.
+/// All files, sorted by name. published/...: the figures of others, one file per experiment. tables: how the tables of
+/// a document follow from such figures. remarks: where a document contradicts itself or its source.
 std::span<const DataFile> dataFiles();
 
 CsvTable dataTable(std::string_view name);

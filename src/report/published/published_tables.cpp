@@ -34,7 +34,7 @@ std::vector<std::string> words(const std::string& text) {
   return text.empty() ? std::vector<std::string>{} : split(text, " ");
 }
 
-/// "year=2017;model=resnet50".
+/// Parses "year=2017;model=resnet50".
 Facts factsIn(const std::string& text) {
   Facts facts;
   if (text.empty()) return facts;

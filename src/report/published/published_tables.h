@@ -12,26 +12,27 @@
 
 namespace tandem {
 
-/// How every table of the documents in data/published is made of their raw figures: the rows of data/tables.csv.
+/// How each table of the documents in data/published follows from their raw figures: the rows of data/tables.csv.
 std::span<const PivotTable> publishedTables();
 
-/// What a document says against itself or its source, about a cell of a derived table or (row empty) about all of it.
+/// A contradiction in a document or with its source. It concerns a cell of a derived table, or the whole table if `row`
+/// is empty.
 struct Remark {
   std::string table, row, column;
-  std::string printed;  ///< what it prints for that cell, when the figures give something else; or empty
+  std::string printed;  ///< printed value of that cell, if the figures give another one; or empty
   std::string text;
 };
 
 /// The rows of data/remarks.csv.
 std::vector<Remark> remarks();
 
-/// Where raw figures come from, by file of data/published.
+/// Returns the raw figures of a file of data/published.
 using DataPointsOf = std::function<DataPoints(std::string_view)>;
 
-/// The tables computed anew, in the order of publishedTables() and with the remarks on them, then sheetObservations().
+/// The recomputed tables with their remarks, in the order of publishedTables(), then sheetObservations().
 std::vector<ResultTable> recomputedPublishedTables(const DataPointsOf& dataPointsOf);
 
-/// What the sheet of the official TensorFlow benchmarks observes, computed from its figures.
+/// The observations in the sheet of the official TensorFlow benchmarks, recomputed from its figures.
 ResultTable sheetObservations(const DataPointsOf& dataPointsOf);
 
 }  // namespace tandem

@@ -10,14 +10,14 @@ namespace {
 
 const PivotTable& seedTable(std::string_view name) { return find(publishedTables(), name, "table"); }
 
-/// The tables of the sheet, computed, by name.
+/// The recomputed tables of the sheet, by name.
 class Sheet {
  public:
   explicit Sheet(const DataPointsOf& dataPointsOf) : figures_(dataPointsOf("tf_benchmarks")) {}
 
   Grid grid(const std::string& name) const { return compute(seedTable("tf_benchmarks/" + name), figures_); }
 
-  /// "1.93x for 2, 3.87x for 4, 7.44x for 8": the medians of the columns beyond one device.
+  /// "1.93x for 2, 3.87x for 4, 7.44x for 8": the medians of the columns with more than one device.
   std::string medians(const std::string& name, bool withOne) const {
     const Grid table = grid(name);
     std::vector<std::string> parts;
@@ -36,7 +36,7 @@ class Sheet {
                   textOf("efficiency", std::ranges::max(table.values())));
   }
 
-  /// Median rate of one device of the kind.
+  /// Median rate of one such device.
   std::string ofOne(const std::string& device, const std::string& model) const {
     std::vector<double> rates;
     for (const Facts* row : figures_.matching({{"devices", "1"}, {"device", device}, {"model", model}})) {

@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-/// Text that neither ends a cell nor starts HTML.
+/// Escapes text so that it neither ends a cell nor starts HTML.
 std::string escaped(const std::string& text) {
   std::string safe;
   for (const char c : text) {

@@ -8,12 +8,12 @@
 
 namespace tandem {
 
-/// The report on `records`. A format for programs gets its one file; any other the sections of a text
-/// (report/contents.h) and the verdict. REQUIRES: at least one record.
+/// Prints the report on `records`. A format for programs gets its one file. Any other format gets the sections of a
+/// text (report/contents.h) and the verdict. REQUIRES: at least one record.
 void printReport(std::span<const RunRecord> records, const RendererEntry& format, std::ostream& out);
 
-/// What bench prints of the runs that it measured: the runs in `format` to `out`; the sections after bench and the
-/// verdict to `people`, which must be another stream if the format is for programs. REQUIRES: at least one record.
+/// Prints the end of bench: the runs in `format` to `out`, then the sections after bench and the verdict to `people`.
+/// `people` must be another stream if the format is for programs. REQUIRES: at least one record.
 void printBenchEnd(std::span<const RunRecord> records, const RendererEntry& format, std::ostream& out,
                    std::ostream& people);
 

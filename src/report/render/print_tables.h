@@ -7,18 +7,18 @@
 
 namespace tandem {
 
-/// Tables under their titles, aligned for a terminal, or in Markdown.
+/// Prints tables below their titles, aligned for a terminal, or in Markdown.
 void printText(std::span<const ResultTable> tables, std::ostream& out);
 void printMarkdown(std::span<const ResultTable> tables, std::ostream& out);
 
-/// One line per cell: table, row (its labels), column, value, as in RFC 4180; then the notes, with row and column
-/// empty.
+/// Prints one line per cell by RFC 4180: table, row (its labels), column, value. Notes follow with empty row and
+/// column.
 void printCsv(std::span<const ResultTable> tables, std::ostream& out);
 
-/// An array with an object per table: title, columns, rows, notes; all values are text as shown.
+/// Prints an array with an object per table: title, columns, rows, notes. All values are the texts that people see.
 void printJson(std::span<const ResultTable> tables, std::ostream& out);
 
-/// A page with a section per table, and the charts of each.
+/// Prints a page with a section per table and the charts of each.
 void printHtml(std::span<const ResultTable> tables, std::ostream& out);
 
 }  // namespace tandem

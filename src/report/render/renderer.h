@@ -12,8 +12,8 @@
 
 namespace tandem {
 
-/// Shows records one after the other. What compares records (speed-up, which options are columns) is known only when
-/// all are there, so nothing is complete before end(), which is called once, also after no record at all.
+/// Shows records one after the other. Some output needs all records (speed-up, the option columns), so nothing is
+/// complete before end(). end() is called once, even without records.
 class Renderer {
  public:
   virtual ~Renderer() = default;
@@ -21,27 +21,26 @@ class Renderer {
   virtual void end() {}
 };
 
-/// The stream given to `make` must outlive the renderer. `print` shows tables of any content. With a format that
-/// programs read nothing else may stand on the same stream.
+/// A row of the formats. The stream given to `make` must outlive the renderer. `print` shows tables of any content.
 struct RendererEntry {
   std::string_view name, summary;
   std::unique_ptr<Renderer> (*make)(std::ostream&);
   void (*print)(std::span<const ResultTable>, std::ostream&);
-  bool forPrograms;  ///< what is written is a whole file
+  bool forPrograms;  ///< the output is a whole file, so nothing else may go to the same stream
 };
 
 /// table, md, csv, json, html.
 std::span<const RendererEntry> renderers();
 
-/// What a report concludes of its runs.
+/// The conclusion of a report.
 struct Verdict {
-  std::string finding;                 ///< one line without its end
-  std::string repeat;                  ///< the command that measures the fastest again; empty where there is none
-  const RunRecord* fastest = nullptr;  ///< of the runs given
+  std::string finding;                 ///< one line without its line end
+  std::string repeat;                  ///< the command that measures the fastest run again; empty if there is none
+  const RunRecord* fastest = nullptr;  ///< one of the given runs
 };
 
-/// Why a run is no headline: "failed", "skipped", "not valid", "in doubt" (measure/validity/consistency_checks.h) or
-/// "not steady", the first that holds; empty when it is one.
+/// Why a run is not judged: the first that holds of "failed", "skipped", "not valid", "in doubt"
+/// (measure/validity/consistency_checks.h) and "not steady". Empty if it is judged.
 std::string_view shortcoming(const RunRecord& record);
 
 struct ShortcomingCount {
@@ -49,14 +48,14 @@ struct ShortcomingCount {
   size_t runs = 0;
 };
 
-/// How many runs have each shortcoming, in the order in which shortcoming() looks for them.
+/// Number of runs with each shortcoming, in the order of shortcoming()'s checks.
 std::vector<ShortcomingCount> countShortcomings(std::span<const RunRecord>);
 
 Verdict judge(std::span<const RunRecord>);
 
-/// "fastest: POINT, RATE images/s, 12.3 % ahead of POINT; repeat with: COMMAND", or why there is none. One line,
-/// without its end. Says "not distinguishable from" when the 95 % intervals of the two fastest overlap.
+/// "fastest: POINT, RATE images/s, 12.3 % ahead of POINT; repeat with: COMMAND", or why there is no fastest run. One
+/// line without its line end. Says "not distinguishable from" if the 95 % intervals of the two fastest overlap.
 std::string textOf(const Verdict& verdict);
-std::string verdict(std::span<const RunRecord>);  ///< of judge()'s
+std::string verdict(std::span<const RunRecord>);  ///< text of judge()'s verdict
 
 }  // namespace tandem

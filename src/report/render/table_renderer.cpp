@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view gap = "  ";
 
-/// Characters of UTF-8 text, each taken as one column wide.
+/// Number of UTF-8 characters. Each is taken to be one column wide.
 size_t widthOf(std::string_view text) {
   return static_cast<size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }

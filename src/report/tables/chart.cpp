@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int significantDigits = 5;
 
-/// What a pixel cannot show is left out: it would be most of the page.
+/// Rounds to what a pixel can show. All digits would be most of the page.
 Json rounded(double value) {
   if (!std::isfinite(value)) return nullptr;
   if (value == 0) return 0;

@@ -10,17 +10,17 @@ namespace tandem {
 struct ChartSeries {
   std::string name;
   std::vector<double> values;             ///< in the unit of the chart's `y`; NaN: a gap
-  std::vector<std::string> remarks = {};  ///< the caveat of each value, empty without; no remarks at all: none
-  bool ideal = false;                     ///< what the others are held against
+  std::vector<std::string> remarks = {};  ///< the caveat of each value, empty without one; no entries: no caveats
+  bool ideal = false;                     ///< the reference for the other series
 };
 
-/// A stretch of the x axis, as a phase of a run; from == to is a mark.
+/// A range of the x axis, such as a phase of a run. from == to is a mark.
 struct ChartBand {
   std::string name;
   double from, to;
 };
 
-/// How a chart is drawn; the page has one function for each (src/report/page/configs.js).
+/// How a chart is drawn. src/report/page/configs.js has one function for each.
 enum class ChartKind {
   scaling,    ///< lines over `at`, from zero
   time,       ///< lines over `at` without points, the bands behind them
@@ -31,20 +31,21 @@ enum class ChartKind {
 
 std::string_view nameOf(ChartKind kind);
 
-/// The numbers of a table as a picture. Every series has a value for each of `at` or `labels`.
+/// A picture of the numbers of a table. Every series has a value for each entry of `at` or `labels`.
 struct Chart {
   ChartKind kind;
-  std::string title;  ///< empty where the table's says it
-  std::string x, y;   ///< what the axes show, with its unit
+  std::string title;  ///< empty if the table's title says it
+  std::string x, y;   ///< titles of the axes with units
   std::vector<double> at = {};
   std::vector<std::string> labels = {};
   std::vector<ChartSeries> series = {};
   std::vector<ChartBand> bands = {};
-  std::string caveat = {};  ///< what must be known beside all of it
-  bool fromZero = true;     ///< the y axis
+  std::string caveat = {};  ///< a caveat on the whole chart
+  bool fromZero = true;     ///< whether the y axis starts at zero
 };
 
-/// As ASCII JSON for a script element; text as visible() gives it, values of five significant digits, a gap is null.
+/// ASCII JSON for a script element. Texts are as visible() gives them, values have five significant digits, a gap is
+/// null.
 std::string jsonOf(const Chart& chart);
 
 }  // namespace tandem

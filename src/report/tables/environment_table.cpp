@@ -17,7 +17,7 @@ std::string pairsText(const std::map<std::string, std::string>& pairs, char betw
   return oneLine(join(parts));
 }
 
-/// Every text with the GPUs, or pairs of GPUs, that it is of; the text alone where it is of all.
+/// Each text with its GPUs or pairs of GPUs; without them if one text covers all.
 std::string groupedText(const std::map<std::string, std::vector<std::string>>& whose) {
   std::vector<std::string> parts;
   for (const auto& [text, which] : whose) {
@@ -35,7 +35,7 @@ std::string linksText(const Environment& environment) {
   return known(groupedText(pairs));
 }
 
-/// What GPU and system allow: what an idle link does at the moment says nothing.
+/// The widest link that GPU and system allow. The current state of an idle link says nothing.
 std::string slotsText(const Environment& environment) {
   if (environment.devices.empty()) return "none";
   std::map<std::string, std::vector<std::string>> gpus;

@@ -8,8 +8,8 @@
 namespace tandem {
 namespace {
 
-constexpr size_t mostRows = 30;     // of a table
-constexpr size_t longestName = 80;  // of a kernel, templates and all
+constexpr size_t mostRows = 30;     // in a table
+constexpr size_t longestName = 80;  // of a kernel's name, templates included
 constexpr double giga = 1e9, mega = 1e6;
 
 std::string shortened(const std::string& name) {
@@ -20,12 +20,12 @@ std::string shortened(const std::string& name) {
 std::string percent(double share, int decimals) { return fixed(100 * share, decimals) + " %"; }
 double shareOf(Nanos part, Nanos whole) { return seconds(part) / seconds(whole); }
 
-/// Per step; empty for nothing.
+/// `amount` per step. Empty for 0.
 std::string perStep(double amount, const GpuTimeline& of, double unit) {
   return amount > 0 ? fixed(amount / static_cast<double>(of.steps) / unit, 3) : "";
 }
 
-/// "412.3 (41.7 %)", in thousand millions per second; empty where nothing is known.
+/// "412.3 (41.7 %)" in 10^9 per second. Empty if nothing is known.
 std::string achieved(double amount, Nanos time, double peak) {
   if (!(amount > 0) || time <= Nanos{}) return "";
   const double rate = amount / seconds(time);
@@ -43,7 +43,7 @@ std::vector<std::string> cellsOf(const WorkGroup& group, const GpuTimeline& of, 
           achieved(group.bytes, group.knownTime, profile.bytesPeak)};
 }
 
-/// All of them as one.
+/// The sum of all groups.
 WorkGroup together(std::span<const WorkGroup> groups) {
   WorkGroup sum{.name = concat(groups.size(), " others")};
   for (const WorkGroup& group : groups) {
@@ -59,7 +59,7 @@ void addRow(ResultTable& table, std::vector<std::string> labels, const std::vect
   table.rows.push_back({std::move(labels), ""});
 }
 
-/// Columns of cellsOf() behind those of the labels.
+/// A table with the label columns and those of cellsOf().
 ResultTable tableOf(std::vector<TableColumn> labels, const DeviceProfile& profile, std::string title) {
   const char* ofPeak = profile.flopsPeak > 0 || profile.bytesPeak > 0 ? " (of the peak)" : "";
   ResultTable table{std::move(labels), {}, {}, std::move(title)};

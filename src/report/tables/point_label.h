@@ -9,16 +9,16 @@
 
 namespace tandem {
 
-/// The axis options whose values differ between records, and always replicas, in the order of the option table.
+/// The axis options in which the records differ, and always `replicas`, in the order of the option table.
 std::vector<const Option*> differingOptions(std::span<const RunRecord> records);
 
-/// What tells a record from the others: "replicas=2 strategy=replicated".
+/// The options that distinguish a record from the others: "replicas=2 strategy=replicated".
 std::string pointLabel(const RunRecord& record, std::span<const Option* const> differing);
 
-/// `text` with line ends and other control characters as blanks, so that a reason cannot break a row.
+/// `text` with line ends and other control characters replaced by blanks, so that it stays in its row.
 std::string oneLine(std::string text);
 
-/// The metric's value with its decimals, or an empty text.
+/// The metric's value with its decimals. Empty if it has none.
 std::string metricText(std::string_view name, const RunRecord& record, const RunRecord* baseline);
 
 }  // namespace tandem

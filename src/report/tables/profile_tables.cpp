@@ -11,14 +11,14 @@
 namespace tandem {
 namespace {
 
-constexpr double noticeable = 0.01, shown = 0.0005;  // of a step
+constexpr double noticeable = 0.01, shown = 0.0005;  // share of a step
 constexpr double mega = 1e6, giga = 1e9;
-constexpr size_t mostExchanges = 16;  // of a table
+constexpr size_t mostExchanges = 16;  // in a table
 
 std::string milliseconds(std::optional<double> time) { return time ? fixed(1e3 * *time, 2) : ""; }
 std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
 
-/// Those that take time in some step.
+/// The parts that take time in some step.
 std::vector<const Part*> partsOf(const Profile& profile) {
   std::vector<const Part*> found;
   for (const Part& part : parts()) {
@@ -32,7 +32,7 @@ std::string cellOf(const ReplicaProfile& replica, const Part& part) {
   return concat(milliseconds(medianSeconds(replica, part.time)), share ? concat(" (", percent(*share), ")") : "");
 }
 
-/// "the step: backward 52.0 %, forward 31.0 %, ...", the largest first.
+/// "the step: backward 52.0 %, forward 31.0 %, ...", the largest part first.
 std::string composition(const Profile& profile) {
   auto all = partsOf(profile);
   const auto shareOfPart = [&](const Part* part) { return shareOf(profile.replicas, part->time).value_or(0); };
@@ -111,7 +111,7 @@ ResultTable workTable(const RunRecord& record, const std::string& of) {
   return table;
 }
 
-/// Those whose replicas are furthest apart, in the order of the step.
+/// The exchanges in which replicas are furthest apart, in the order of the step.
 std::vector<size_t> furthestApart(const std::vector<ExchangeArrivals>& exchanges) {
   std::vector<size_t> rows(exchanges.size());
   std::iota(rows.begin(), rows.end(), size_t{0});

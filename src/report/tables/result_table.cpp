@@ -27,9 +27,9 @@ constexpr std::array metricColumns{
 };
 
 struct Caveat {
-  std::string brief;  ///< in the result column; empty: only under the table
+  std::string brief;  ///< text in the result column; empty: the caveat is only below the table
   std::string text;
-  bool doubt = true;  ///< about the rate
+  bool doubt = true;  ///< whether it casts doubt on the rate
 };
 
 std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline) {
@@ -74,7 +74,7 @@ std::string briefOf(const RunRecord& record, Chosen chosen) {
   return join(brief);
 }
 
-/// The same caveat of several rows is one note, in the order of its first row.
+/// Joins the same caveat of several rows to one note, in the order of their first rows.
 class Notes {
  public:
   void add(size_t row, const std::string& text) {

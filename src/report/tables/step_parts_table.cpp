@@ -8,7 +8,7 @@
 namespace tandem {
 namespace {
 
-/// A part of a step's time, in seconds over all samples; parts do not overlap.
+/// A part of a step: its seconds over all samples. Parts do not overlap.
 struct StepPart {
   std::string_view name;
   double (*of)(const RunRecord&);
@@ -27,7 +27,7 @@ constexpr std::array sampleParts{
     StepPart{"exposed exchange", sum<&StepSample::exposedComm>},
 };
 
-/// Milliseconds of a mean step: each part, what is left, and all of it.
+/// Milliseconds of a mean step: each part, the remainder, and the whole step.
 std::vector<double> meanParts(const RunRecord& record) {
   const auto samples = static_cast<double>(record.steps.size());
   const double wall = 1e3 * sum<&StepSample::wall>(record) / samples;

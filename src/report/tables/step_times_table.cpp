@@ -29,7 +29,7 @@ constexpr std::array columns{
 };
 constexpr std::array<std::string_view, 3> marked{"median", "p95", "p99"};
 
-/// As many bins as the square root of the number of steps, at most 40, of equal width from the least to the most.
+/// The histogram has sqrt(steps) bins, at most 40, of equal width from the least to the largest time.
 Chart histogramOf(const std::vector<double>& times) {
   const double low = std::ranges::min(times), high = std::ranges::max(times);
   const auto wanted = static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(times.size()))));

@@ -17,26 +17,26 @@ struct EnvironmentFact {
   bool operator==(const EnvironmentFact&) const = default;
 };
 
-/// What makes one environment another, in a fixed order. Free memory and load, which differ from run to run, are left
-/// out. What could not be read is "unknown".
+/// The facts that identify an environment, in a fixed order. Free memory and load differ from run to run and are left
+/// out. A fact that could not be read is "unknown".
 std::vector<EnvironmentFact> factsOf(const Environment& environment);
 
-/// What the runs were measured on, a row per fact and a column per different environment, with the rows of the sweep's
-/// table that it belongs to. The load before the runs is given as a range.
+/// The environments of the runs: a row per fact, a column per environment with the rows of the sweep's table that used
+/// it. The load before the runs is a range.
 ResultTable environmentTable(std::span<const RunRecord> records);
 
-/// What the first device of a profile did in a step: its kernels and copies, the operations of the plan that they ran
-/// for, with what both achieve of the device's peaks, and its gaps; all devices are in the notes. None where nothing is
-/// known of a device. Titles end with `of`.
+/// The work of a profile's first device in a step: kernels and copies, operations of the plan, and gaps. Kernels and
+/// operations have their share of the device's peaks. All devices are in the notes. Empty if nothing is known of a
+/// device. Titles end with `of`.
 std::vector<ResultTable> kernelTables(const DeviceProfile& profile, const std::string& of);
 
-/// Of each run with --profile: the parts of its step by replica, with who arrives last, the work per step beside the
-/// measured peaks, when each replica comes to each exchange, and what a GPU did (kernelTables()). Titles
-/// name the run as the rows of buildTable(records) do.
+/// The tables of each run with --profile: the parts of a step by replica, with the replica that arrives last; the work
+/// of a step beside the measured peaks; the time at which each replica comes to each exchange; kernelTables(). Titles
+/// name the run by its row in buildTable(records).
 std::vector<ResultTable> profileTables(std::span<const RunRecord> records);
 
-/// Which parts of the step differ between two profiles by 1 % of the step or more, the largest difference first;
-/// waiting, which follows from others, last.
+/// The parts that differ between two profiles by at least 1 % of the step, the largest difference first. Waiting
+/// follows from other parts, so it comes last.
 ResultTable changedParts(const Profile& a, const Profile& b);
 
 /// Mean time of a step and its parts, a row per run.

@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-/// Quantities in the order of their first appearance, each with its devices in the order of the telemetry.
+/// Groups the series by quantity, in order of first appearance. Devices keep the order of the telemetry.
 std::vector<std::vector<const TelemetrySeries*>> byQuantity(const Telemetry& telemetry) {
   std::vector<std::vector<const TelemetrySeries*>> groups;
   for (const TelemetrySeries& series : telemetry.series) {

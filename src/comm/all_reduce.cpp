@@ -11,12 +11,12 @@ std::vector<std::unique_ptr<Group>> threads(const GroupOptions& options) {
   return makeThreadGroups(options, sum);
 }
 
-// Per replica, mean over the replicas where they differ; for all algorithms the total is 2 (n - 1) times the tensor,
-// the least that an all-reduce by point-to-point copies can move:
-// owner, shared, ring: each receives its part from n - 1 peers, then n - 1 finished parts, a part being 1 / n; with
-// owner these are parts of the weights, as wide as gradients, and reach a replica when it reads them.
-// copy: the root receives n - 1 tensors, the n - 1 others one each; the root rotates from bucket to bucket.
-// tree: one tensor goes up and one comes down each of the n - 1 edges; replica 0 alone receives ceil(log2 n) of them.
+// Per replica; a mean if replicas differ. In all algorithms the n replicas together receive 2 (n - 1) tensors, the
+// least that an all-reduce by point-to-point copies can move: - owner, shared, ring: each receives its chunk from n - 1
+// peers, then n - 1 finished chunks; a chunk is 1 / n.
+//   With owner the finished chunks are weights, as wide as gradients; a replica receives them when it reads them.
+// - copy: the root receives n - 1 tensors, the n - 1 others one each; the root rotates from bucket to bucket.
+// - tree: one tensor moves up and one down each of the n - 1 edges; replica 0 alone receives ceil(log2 n) of them.
 double received(double bytes, int n) { return 2.0 * (n - 1) / n * bytes; }
 
 double messagesOfParts(int n) { return 2.0 * (n - 1); }

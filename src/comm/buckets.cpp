@@ -15,7 +15,7 @@ struct Planned {
   int lastParameter;
 };
 
-// Buckets of one segment; each reaches to the next one's begin, so that together they cover the padding too.
+// Buckets of one segment. Each reaches to the begin of the next, so together they cover the padding too.
 std::vector<Planned> planSegment(const FlatBuffers& buffers, int segment, int64_t bucketBytes) {
   const Slice whole = buffers.whole(segment);
   const int64_t elementBytes = buffers.gradient(whole).element_size();
@@ -57,6 +57,8 @@ BucketTracker::BucketTracker(const FlatBuffers& buffers, std::vector<Slice> buck
   reset();
 }
 
+// Buckets start strictly in order, so a bucket that fills early waits. Replicas may fill buckets in different orders;
+// if they started them so, their collectives would wait for each other forever.
 int64_t BucketTracker::note(Slice gradient) {
   for (size_t i = 0; i < buckets_.size(); ++i) {
     const Slice& bucket = buckets_[i];

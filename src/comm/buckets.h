@@ -7,8 +7,8 @@
 
 namespace tandem {
 
-/// Cuts the segments into buckets of at most `bucketBytes` of gradients at parameter borders; a larger gradient
-/// travels alone. In the order in which they fill during backward, the same on every replica.
+/// Cuts the segments into buckets of at most `bucketBytes` of gradients, at parameter borders. A larger gradient has a
+/// bucket of its own. Buckets come in the order in which backward fills them, which is equal on all replicas.
 std::vector<Slice> planBuckets(const FlatBuffers& buffers, int64_t bucketBytes);
 
 /// Counts down the gradients of each bucket. Not thread-safe: one per replica.
@@ -16,17 +16,17 @@ class BucketTracker {
  public:
   BucketTracker(const FlatBuffers& buffers, std::vector<Slice> buckets);
 
-  /// Notes a finished gradient; returns how many buckets, from the first on, may now be started: they start strictly in
-  /// order, so that every replica starts the same ones in the same order.
+  /// Notes a finished gradient. Returns how many buckets, from the first on, may be started now. Buckets start strictly
+  /// in order, so every replica starts the same ones in the same order.
   int64_t note(Slice gradient);
-  /// As note() returned last.
+  /// The last result of note().
   int64_t startable() const { return startable_; }
   void reset();
   const std::vector<Slice>& buckets() const { return buckets_; }
 
  private:
   std::vector<Slice> buckets_;
-  std::vector<int64_t> elements_, missing_;  // parameter elements per bucket
+  std::vector<int64_t> elements_, missing_;  // elements of parameters, per bucket
   int64_t startable_ = 0;
 };
 

@@ -9,25 +9,26 @@
 
 namespace tandem {
 
-/// Work of a device that is enqueued once and then launched again as a whole: a CUDA graph, or several with calls of
-/// the host between them. All methods on the thread whose device is bound.
+/// Work of a device that is enqueued once and then launched as a whole. It is one CUDA graph, or several with host
+/// calls between them. All methods run on the thread that the device is bound to.
 class CapturedGraph {
  public:
   virtual ~CapturedGraph() = default;
 
-  /// Calls `work` once; what it enqueues on the current stream is kept instead of done. The memory that it takes and
-  /// gives back stays this object's, where each launch finds it again; numbers drawn from `generator` are new ones in
-  /// each. Nothing in it may wait for the device, nor draw from other generators. Once only, and if several devices
-  /// record, each before any launches. Throws what `work` throws and what the library refuses; the device and its
-  /// generators then go on as before, what `work` did on the host is not undone.
+  /// Calls `work` once and captures what it enqueues on the current stream instead of running it. Memory that it takes
+  /// and frees stays with this object, and every launch uses it again. Every launch draws new numbers from `generator`.
+  ///
+  /// REQUIRES: called once; `work` neither waits for the device nor draws from another generator; if several devices
+  /// capture, all have captured before any launches. Throws what `work` throws and what CUDA refuses. After an
+  /// exception the device and its generators work as before; host effects of `work` remain.
   virtual void record(const std::function<void()>& work, const at::Generator& generator) = 0;
 
-  /// Within `work`: a call that each launch makes, on its thread, after all was enqueued that `work` did before and
-  /// before the rest is. It is not made now. It may wait, and what it enqueues is enqueued anew each time. REQUIRES:
-  /// `work` enqueues something before it, after the call before, and after the last one.
+  /// Within `work`: adds a host call that every launch makes on its own thread, at this point of the order. It is not
+  /// made now. It may wait, and the work that it enqueues is enqueued anew by every launch. REQUIRES: `work` enqueues
+  /// something before the first call, between two calls, and after the last one.
   virtual void call(std::function<void()> onHost) = 0;
 
-  /// Enqueues on the current stream what was recorded. Throws what a call of the host throws.
+  /// Enqueues the captured work on the current stream. Throws what a host call throws.
   virtual void launch() = 0;
 };
 

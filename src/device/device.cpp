@@ -25,8 +25,8 @@ constexpr auto allPools = static_cast<size_t>(c10::CachingAllocator::StatType::A
 
 c10::impl::VirtualGuardImpl guardOf(c10::Device device) { return {device.type()}; }
 
-// At a thread's first parallel loop libtorch gives it the size that was set last, on whatever thread. So that comes
-// first: here for the loops of this program (a header's), then for those of the library.
+// At a thread's first parallel loop, libtorch sets its team to the size that any thread set last. So the first loops
+// come before this setting: one for the loops in headers, one for those of the library.
 void setTeamSize(int threads) {
   at::internal::lazy_init_num_threads();
   at::get_num_threads();
@@ -47,7 +47,7 @@ std::string rangesText(std::vector<int> numbers) {
   return text;
 }
 
-/// Of the line "NAME:   123 kB".
+/// The value of the line "NAME:   123 kB".
 int64_t bytesIn(const char* file, const std::string& name) {
   std::ifstream in(file);
   std::string line;
@@ -57,7 +57,7 @@ int64_t bytesIn(const char* file, const std::string& name) {
   return 0;
 }
 
-/// What a limit of the process (ulimit) leaves; `used` is the member of /proc/self/status that it limits.
+/// Bytes that a limit of the process (ulimit) leaves. `used`: the member of /proc/self/status that counts against it.
 int64_t leftBelow(const rlimit& limit, const char* used) {
   if (limit.rlim_cur == RLIM_INFINITY) return std::numeric_limits<int64_t>::max();
   return std::max<int64_t>(0, static_cast<int64_t>(limit.rlim_cur) - bytesIn("/proc/self/status", used));
@@ -119,6 +119,7 @@ Device Device::cuda(int index) {
   return device;
 }
 
+// A GPU's default stream computes; sideStream() gives others.
 void Device::bind() const {
   if (isCpu()) {
     if (!hardwareThreads_.empty()) pinThread(hardwareThreads_);
@@ -147,6 +148,7 @@ Event Device::record() const {
   return event;
 }
 
+// With streams only the device waits. Without, the event can only be waited for by this thread.
 void Device::wait(const Event& event) const {
   if (!event) return;
   if (streams_) {

@@ -11,7 +11,9 @@ DeviceThreads::DeviceThreads(const std::vector<Device>& devices) : failures_(dev
   run([&](size_t i) { devices[i].bind(); });
 }
 
+// Each thread counts the rounds that it has done, so a round that starts early cannot be missed or done twice.
 void DeviceThreads::loop(size_t device, const std::stop_token& stop) {
+  // The work runs without the lock. `busy_` tells run() when the last thread is back.
   std::unique_lock lock(mutex_);
   for (int64_t done = 0; changed_.wait(lock, stop, [&] { return round_ > done; });) {
     done = round_;

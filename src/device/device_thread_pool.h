@@ -13,7 +13,7 @@
 
 namespace tandem {
 
-/// A thread for each of several devices, bound to it while the object lives, for work that all do at once.
+/// One thread per device, bound to it for the life of the object, for work that all devices do at once.
 class DeviceThreads {
  public:
   /// Throws what Device::bind() throws.
@@ -23,8 +23,8 @@ class DeviceThreads {
 
   size_t count() const { return failures_.size(); }
 
-  /// Every device's thread calls work(its number), beginning together; returns when all are back. Where some throw, the
-  /// first of them by number is thrown on. One call at a time.
+  /// Every device's thread calls work(device number); all start together. Returns when all are done. Rethrows the
+  /// exception of the lowest device number. One call at a time.
   void run(const std::function<void(size_t device)>& work);
 
  private:
@@ -35,8 +35,8 @@ class DeviceThreads {
   const std::function<void(size_t)>* work_ = nullptr;
   int64_t round_ = 0;
   size_t busy_ = 0;
-  std::vector<std::exception_ptr> failures_;  // by device, of the last work
-  std::vector<std::jthread> threads_;         // last: they end before what they use
+  std::vector<std::exception_ptr> failures_;  // by device, of the last round; written by its thread without the lock
+  std::vector<std::jthread> threads_;         // last member: the threads end before what they use is destroyed
 };
 
 }  // namespace tandem

@@ -19,7 +19,7 @@ int64_t elementsOf(const std::vector<int64_t>& shape) {
 
 int64_t roundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-// Given explicitly: is_contiguous cannot tell the layouts of 1x1 and one-channel weights apart.
+// Strides are explicit: is_contiguous() cannot tell the layouts of 1x1 and one-channel weights apart.
 std::vector<int64_t> stridesOf(const std::vector<int64_t>& shape, at::MemoryFormat format) {
   if (shape.size() == 4 && format == at::MemoryFormat::ChannelsLast) {
     const int64_t c = shape[1], h = shape[2], w = shape[3];
@@ -42,6 +42,8 @@ FlatBuffers::FlatBuffers(std::vector<ParameterSpec> parameters, const Precision&
   if (segments() > 1) allocate(storage_[1], at::kFloat, at::kFloat, pinned);
 }
 
+// Two segments only if the types differ and some parameters stay fp32. Offsets are rounded up for the narrowest type,
+// so that a parameter lies on a 64-byte boundary in every buffer.
 void FlatBuffers::place(const Precision& precision) {
   const bool split = precision.compute != at::kFloat &&
                      std::any_of(specs_.begin(), specs_.end(), [](const ParameterSpec& spec) { return spec.fp32; });
@@ -101,6 +103,8 @@ at::Tensor FlatBuffers::masterView(int parameter) const { return view(of(slice(p
 at::Tensor FlatBuffers::weightView(int parameter) const { return view(of(slice(parameter)).weights, parameter); }
 at::Tensor FlatBuffers::gradientView(int parameter) const { return view(of(slice(parameter)).gradient, parameter); }
 
+// Blocked weights: the flat order is [out / b, in / b, kH, kW, b of in, b of out]; the strides restore [out, in, kH,
+// kW].
 at::Tensor FlatBuffers::view(const at::Tensor& flat, int parameter) const {
   const auto& shape = spec(parameter).shape;
   const int64_t begin = slice(parameter).begin;
@@ -112,6 +116,7 @@ at::Tensor FlatBuffers::view(const at::Tensor& flat, int parameter) const {
   return flat.as_strided(shape, stridesOf(shape, format_), begin);
 }
 
+// Gradients stay: each replica writes its own, even if all read the same weights.
 void FlatBuffers::shareParameters(const FlatBuffers& other) {
   check(slices_ == other.slices_, "buffers that share parameters hold the same ones");
   for (size_t segment = 0; segment < storage_.size(); ++segment) {

@@ -15,7 +15,7 @@ constexpr size_t halfBytes = 2;
 
 struct CycleFlops {
   int capability;
-  double fp32, tf32, half;  // of a multiprocessor; 0: not known
+  double fp32, tf32, half;  // of one multiprocessor; 0: unknown
 };
 constexpr std::array cycleFlops{CycleFlops{80, 128, 1024, 2048},  CycleFlops{86, 256, 0, 0},
                                 CycleFlops{89, 256, 0, 0},        CycleFlops{90, 256, 2048, 4096},
@@ -23,14 +23,14 @@ constexpr std::array cycleFlops{CycleFlops{80, 128, 1024, 2048},  CycleFlops{86,
 
 std::string versionText(int version) { return concat(version / 1000, '.', version % 1000 / 10); }
 
-/// CUDA's minor versions need no newer driver than the first of their major version does.
+/// Minor version compatibility of CUDA: a driver of the first minor version of a major version is enough.
 int leastDriver(const CudaFacts& facts) { return facts.runtimeVersion / 1000 * 1000; }
 
 std::string hiddenText(const CudaFacts& facts) {
   return facts.visible ? concat(" (CUDA_VISIBLE_DEVICES=", *facts.visible, " hides all others)") : "";
 }
 
-/// What speaks against every GPU.
+/// The reason why no GPU can be used; empty: there is none.
 std::string refusalOfAll(const CudaFacts& facts) {
   if (!facts.built) return concat("this build has no CUDA; run one that has (make cuda, docs/GPUS.md)", orCpu);
   if (facts.driverVersion == 0) {

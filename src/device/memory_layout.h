@@ -10,7 +10,7 @@ namespace tandem {
 struct LayoutEntry {
   std::string_view name, summary;
   at::MemoryFormat format;  ///< of 4-D activations and convolution weights
-  bool blocked = false;     ///< activations between convolutions in blocks of channels (kernels/conv/nchwc.h)
+  bool blocked = false;     ///< NCHWc: activations between convolutions in blocks of channels (kernels/conv/nchwc.h)
 };
 
 /// nhwc, nchw, blocked.

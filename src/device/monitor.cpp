@@ -27,6 +27,8 @@ void Monitor::onAbort(std::function<void()> end) {
   ends_.push_back(std::move(end));
 }
 
+// The handlers run outside the lock, because they call libraries that may call back. Each runs once: the first abort
+// takes them all.
 void Monitor::abort(const std::string& reason) noexcept {
   std::vector<std::function<void()>> ends;
   {
@@ -46,6 +48,7 @@ void Monitor::throwIfAborted() const {
   throw PeerError(reason_);
 }
 
+// `seen` was read before ready() was asked. If a notify() came in between, the version differs and wait() returns.
 void Monitor::pause(uint32_t turn, uint32_t seen) noexcept {
   if (block_) {
     version_.wait(seen, std::memory_order_acquire);
@@ -54,6 +57,7 @@ void Monitor::pause(uint32_t turn, uint32_t seen) noexcept {
   }
 }
 
+// Spin first, since most waits are short. Then leave the core to others: sleep if replicas share cores, else yield.
 void Monitor::rest(uint32_t turn) const noexcept {
   if (turn < turnsBeforeYield) {
     relax();
@@ -64,6 +68,7 @@ void Monitor::rest(uint32_t turn) const noexcept {
   }
 }
 
+// Arrivals are never reset: the ticket says which use of the barrier this is, so it can be reused at once.
 void Barrier::arriveAndWait() {
   const int64_t ticket = arrived_.fetch_add(1, std::memory_order_acq_rel);
   const int64_t round = ticket / parties_ + 1;

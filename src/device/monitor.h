@@ -12,11 +12,11 @@
 
 namespace tandem {
 
-/// What the threads of one process wait on: "something changed" plus an abort that frees everybody.
+/// What the threads of one process wait on: a counter of changes, and an abort that ends every wait.
 ///
-/// A thread that changes shared state calls notify(); a thread that needs a state calls waitUntil(ready). With
-/// `block` the wait sleeps (replicas share cores), else it spins and yields (a core each). After abort() every present
-/// and later wait throws PeerError with the first reason given. All methods may be called from any thread.
+/// A thread that changes shared state calls notify(). A thread that needs a state calls waitUntil(ready). With `block`
+/// the wait sleeps, for replicas that share cores; otherwise it spins and yields. After abort() every wait throws
+/// PeerError with the reason that was given first. All methods may be called from any thread.
 class Monitor {
  public:
   explicit Monitor(bool block) : block_(block) {}
@@ -26,7 +26,7 @@ class Monitor {
     if (block_) version_.notify_all();
   }
 
-  /// Calls `ready` until it returns true; it may do work of its own meanwhile (cooperative progress).
+  /// Calls `ready` until it returns true. `ready` may do work meanwhile (cooperative progress).
   template <class Ready>
   void waitUntil(Ready ready) {
     const Span waiting(SpanKind::wait);
@@ -38,7 +38,7 @@ class Monitor {
     }
   }
 
-  /// As waitUntil(), for what comes without notify(): the end of a device's work.
+  /// As waitUntil() for a condition that no notify() announces, such as the end of a device's work.
   template <class Ready>
   void poll(Ready ready) {
     for (uint32_t turn = 0;; ++turn) {
@@ -48,8 +48,8 @@ class Monitor {
     }
   }
 
-  /// Before the run: `end` ends what threads wait for elsewhere, in a library that knows no monitor. The first abort()
-  /// calls it once, on its thread. REQUIRES: it does not throw.
+  /// Registers `end` before the run. It must end waits inside a library that knows no monitor. The first abort() calls
+  /// it once, on its own thread. REQUIRES: it does not throw.
   void onAbort(std::function<void()> end);
 
   void abort(const std::string& reason) noexcept;
@@ -69,7 +69,7 @@ class Monitor {
   std::vector<std::function<void()>> ends_;
 };
 
-/// A barrier for `parties` threads that an abort of the monitor breaks.
+/// A barrier for `parties` threads. An abort of the monitor breaks it.
 class Barrier {
  public:
   Barrier(Monitor& monitor, int parties) : monitor_(monitor), parties_(parties) {}

@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// Texts of exceptions whose type says nothing.
+// Message texts of exceptions whose type does not tell.
 constexpr std::array<std::string_view, 6> refusals{
     "DefaultCPUAllocator: can't allocate memory",
     "DefaultCPUAllocator: not enough memory",

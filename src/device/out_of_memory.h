@@ -4,8 +4,7 @@
 
 namespace tandem {
 
-/// Whether memory was refused, whichever library says so: Tandem, the C++ runtime, libtorch on a CPU or a GPU, cuDNN,
-/// cuBLAS.
+/// Whether the failure is a refused allocation by Tandem, the C++ runtime, libtorch (CPU or GPU), cuDNN or cuBLAS.
 bool isOutOfMemory(const std::exception& failure);
 
 }  // namespace tandem

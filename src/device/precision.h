@@ -9,27 +9,27 @@
 
 namespace tandem {
 
-/// A row of the precision catalog. Batch-norm parameters and statistics, the loss and optimizer state are always fp32.
+/// A row of the precision catalog. Batch-norm parameters and statistics, the loss, and optimizer state are always fp32.
 struct Precision {
   std::string_view name, summary;
-  at::ScalarType compute;  ///< activations and the weights that kernels read
-  at::ScalarType master;   ///< the weights that the optimizer updates
-  at::ScalarType wire;     ///< gradients, as they are exchanged
-  bool lossScaling;        ///< the exponents of `wire` are too few for gradients as they are (optim/loss_scale.h)
-  bool onCpu = true;       ///< CPUs serve it
-  int capability = 0;      ///< least compute capability of a GPU that serves it, 10 * major + minor; 0: any does
-  bool tf32 = false;       ///< fp32 convolutions and products of matrices may round what they read to TF32
+  at::ScalarType compute;  ///< type of activations and of the weights that kernels read
+  at::ScalarType master;   ///< type of the weights that the optimizer updates
+  at::ScalarType wire;     ///< type of gradients as they are exchanged
+  bool lossScaling;        ///< gradients need a scaled loss to stay within the exponents of `wire` (optim/loss_scale.h)
+  bool onCpu = true;       ///< whether CPUs support it
+  int capability = 0;      ///< least compute capability of a GPU that supports it, 10 * major + minor; 0: any
+  bool tf32 = false;       ///< fp32 convolutions and matrix products may round their inputs to TF32
 };
 
 /// fp32, bf16, fp16, tf32.
 std::span<const Precision> precisions();
 
-/// The rule that a device breaks which does not serve the precision, and what to do; nothing where it does.
-/// `capability` of a GPU, as in the row; none: a CPU.
+/// Why a device does not support the precision, and the remedy; nullopt: it does. `capability`: that of a GPU, as in
+/// the row; nullopt: a CPU.
 std::optional<std::string> whyNotOn(std::optional<int> capability, const Precision& precision);
 
-/// Whether libtorch's fp32 convolutions and products of matrices may compute in TF32, in the whole process; it would
-/// let convolutions by itself.
+/// Sets whether libtorch may compute fp32 convolutions and matrix products in TF32, in the whole process. By default
+/// libtorch allows it for convolutions.
 void allowTf32(bool allowed);
 
 }  // namespace tandem

@@ -4,7 +4,7 @@
 
 namespace tandem {
 
-/// A random generator of its own on a device.
+/// A new random generator on a device, seeded.
 at::Generator newGenerator(at::Device device, uint64_t seed);
 
 }  // namespace tandem

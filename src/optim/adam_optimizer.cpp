@@ -21,7 +21,7 @@ class AdamOptimizer final : public Optimizer {
                .epsilon = options_.epsilon,
                .weightDecay = options_.weightDecay,
                .scale = gradientScale,
-               .number = step + 1,
+               .number = step + 1,  // Adam counts steps from 1: the bias correction divides by 1 - beta^number
                .decoupled = decoupled_,
                .scaled = scaledLoss()});
   }

@@ -21,6 +21,7 @@ LossScale::LossScale(at::Device device, const LossScaleRule& rule)
 
 void LossScale::check(const at::Tensor& gradient) { markNonFinite(gradient, overflow_); }
 
+// Flags are 0 or 1, so their maximum is their union.
 void LossScale::join(const at::Tensor& mark) {
   at::maximum_out(overflow_, overflow_, mark.to(overflow_.device(), /*non_blocking=*/true));
 }
@@ -29,6 +30,7 @@ ScaledLoss LossScale::forKernels() const {
   return {scale_.const_data_ptr<float>(), overflow_.const_data_ptr<float>(), skipped_.const_data_ptr<double>()};
 }
 
+// The counters are read before the scale changes: a step is hopeless if it overflowed with the least scale.
 void LossScale::endStep() {
   const at::NoGradGuard noGradients;
   skipped_.add_(overflow_);

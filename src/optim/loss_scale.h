@@ -8,50 +8,50 @@
 
 namespace tandem {
 
-/// The numbers of PyTorch's GradScaler (torch/amp/grad_scaler.py), which has no least scale; it is Megatron's and
-/// DeepSpeed's.
+/// The constants of PyTorch's GradScaler (torch/amp/grad_scaler.py). The minimum, which it does not have, is Megatron's
+/// and DeepSpeed's.
 struct LossScaleRule {
   double initial = 65536, growth = 2, backoff = 0.5, minimum = 1;
   int64_t growthInterval = 2000;
 };
 
-/// What a loss scale has come to.
+/// The current state of a loss scale.
 struct LossScaleState {
   double scale = 0;
-  int64_t skipped = 0;  ///< steps
+  int64_t skipped = 0;  ///< number of skipped steps
 };
 
-/// Dynamic loss scaling (Micikevicius et al. 2018, "Mixed Precision Training"), by the rule of GradScaler: the loss's
-/// gradient is multiplied by a scale, so that gradients are no subnormals in fp16, and the update divides it out. A
-/// step with a gradient that is infinite or no number updates nothing and multiplies the scale by `backoff`; that many
-/// steps in a row without one multiply it by `growth`.
+/// Dynamic loss scaling (Micikevicius et al. 2018, "Mixed Precision Training") by the rule of GradScaler. The loss's
+/// gradient is multiplied by a scale, so that fp16 gradients do not become subnormal; the update divides by it. If a
+/// gradient of a step is infinite or NaN, the step updates nothing and the scale is multiplied by `backoff`. After
+/// `growthInterval` good steps in a row it is multiplied by `growth`.
 ///
-/// Scale and findings live on the device, where the optimizer's kernels read them: the host does not wait. Each replica
-/// has an object of its own, and replicas that exchange gradients bring it the same findings, so that all skip the same
-/// steps and hold the same scale. For one thread.
+/// Scale and overflow flag live on the device, where the optimizer's kernels read them, so the host does not wait. Each
+/// replica has its own object. Replicas that exchange gradients give it the same findings, so all skip the same steps
+/// and hold the same scale. For one thread.
 ///
-/// A skipped step leaves weights and the optimizer's state as they were, and Adam does not count it (as PyTorch's: its
-/// moments are then of one gradient fewer). The schedule of the learning rate does, being a function of the batches.
+/// A skipped step leaves weights and optimizer state unchanged, and Adam does not count it. (In PyTorch too: the
+/// moments then miss one gradient.) The learning-rate schedule counts it, because it is a function of the batches.
 class LossScale {
  public:
   LossScale(at::Device device, const LossScaleRule& rule);
 
-  /// [1] fp32: what this step's loss gradient is multiplied by.
+  /// [1] fp32: the factor of this step's loss gradient.
   const at::Tensor& factor() const { return scale_; }
 
-  /// A part of the step's summed gradient, [n] on the device.
+  /// Checks a part of the step's summed gradient, [n] on the device, for overflow.
   void check(const at::Tensor& gradient);
-  /// A mark of kernels/tensor/non_finite.h, on any device, that others made of their part.
+  /// Joins an overflow flag of kernels/tensor/non_finite.h that others computed for their part, on any device.
   void join(const at::Tensor& mark);
 
-  /// Where it is known to updates, in every step: the scale from endStep() of the step before on, whether this one
-  /// has overflowed once all of it was checked. Valid while this object lives.
+  /// Device addresses of the scale and the overflow flag, for optimizer kernels. The scale is valid after the previous
+  /// endStep(), the flag after the last check() or join() of this step. Valid while this object lives.
   ScaledLoss forKernels() const;
 
-  /// After the step's updates. On a CPU throws as state() does.
+  /// Called after the step's updates. On a CPU throws as state() does.
   void endStep();
 
-  /// Waits for the device. Throws NumericError where a gradient was not finite with the least scale.
+  /// Waits for the device. Throws NumericError if a gradient was not finite with the least scale.
   LossScaleState state() const;
 
   const LossScaleRule& rule() const { return rule_; }
@@ -59,8 +59,8 @@ class LossScale {
  private:
   LossScaleRule rule_;
   at::Tensor scale_, overflow_;    // [1] fp32
-  at::Tensor growthTracker_;       // [1] int32: steps without overflow in a row
-  at::Tensor skipped_, hopeless_;  // [1] fp64: steps, and those of them with the least scale
+  at::Tensor growthTracker_;       // [1] int32: steps in a row without overflow
+  at::Tensor skipped_, hopeless_;  // [1] fp64: the number of skipped steps, and of those with the least scale
 };
 
 }  // namespace tandem

@@ -5,7 +5,7 @@
 namespace tandem {
 namespace {
 
-constexpr double adamRate = 1e-3;  // of the paper, and PyTorch's
+constexpr double adamRate = 1e-3;  // of Kingma & Ba 2015, and PyTorch's default
 
 int velocity(const OptimizerOptions& options) { return options.momentum != 0 ? 1 : 0; }
 int twoMoments(const OptimizerOptions&) { return 2; }

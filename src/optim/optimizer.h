@@ -12,7 +12,7 @@
 
 namespace tandem {
 
-/// Learning-rate factor over the steps of a run.
+/// A row of the schedule catalog: the learning-rate factor over the steps of a run.
 struct ScheduleEntry {
   std::string_view name, summary;
   double (*factor)(int64_t step, int64_t totalSteps);  ///< totalSteps 0: unknown
@@ -32,25 +32,25 @@ struct OptimizerOptions {
   const ScheduleEntry* schedule = nullptr;  ///< null: constant
   int64_t totalSteps = 0;
 
-  double rateAt(int64_t step) const;  ///< of step `step`, from 0
+  double rateAt(int64_t step) const;  ///< for step `step`, from 0
 };
 
-/// Updates slices of one set of flat buffers; state lies in the buffers, by weight, so slices may be cut anew at each
-/// step. What differs from step to step is a function of its number alone and is brought to the buffers' device when
-/// the step begins; an update reads it there, so that it is the same work in every step and can be recorded
+/// Updates slices of one set of flat buffers. State lies in the buffers, per weight, so every step may be cut into
+/// other slices. Hyperparameters that change are functions of the step's number alone. beginStep() copies them to the
+/// buffers' device, and updates read them there. So every step is the same work and can be captured
 /// (device/captured_graph.h). For one thread.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  /// Allocates the state of all slices, as first use does: before several threads update slices of the same memory.
+  /// Allocates the state of all slices at once. Call it before several threads update slices of the same memory.
   virtual void allocateState() = 0;
-  /// From now on gradients are of a loss with this scale, on the buffers' device, which must outlive this; null: of
-  /// none.
+  /// Gradients from now on are those of a loss with this scale; null: unscaled. The scale lies on the buffers' device
+  /// and must outlive this object.
   void setLossScale(const LossScale* scale) { lossScale_ = scale; }
-  /// Updates from here on are those of step `step`, from 0, by gradients times `gradientScale`. Enqueued on the current
-  /// stream, where updates of the step before may still wait for their turn.
+  /// Begins step `step`, from 0; gradients are multiplied by `gradientScale`. Enqueued on the current stream, because
+  /// updates of the step before may still be waiting there.
   virtual void beginStep(int64_t step, double gradientScale) = 0;
-  /// w of the slice becomes the weights after the step; with a loss scale nothing, where its step has overflowed.
+  /// Applies the step to the slice's weights. With a loss scale and an overflow in this step, does nothing.
   void update(Slice slice) {
     const Span updating(SpanKind::update);
     apply(slice);
@@ -79,10 +79,10 @@ struct OptimizerEntry {
 /// sgd, adam, adamw.
 std::span<const OptimizerEntry> optimizers();
 
-/// The row that `options` names.
+/// The row of `options`.
 const OptimizerEntry& ruleOf(const OptimizerOptions& options);
 
-/// The optimizer of that row. `buffers` must outlive it.
+/// An optimizer of that row. `buffers` must outlive it.
 std::unique_ptr<Optimizer> makeOptimizer(FlatBuffers& buffers, const OptimizerOptions& options);
 
 }  // namespace tandem

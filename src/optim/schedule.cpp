@@ -17,6 +17,7 @@ double cosine(int64_t step, int64_t totalSteps) {
   return 0.5 * (1 + std::cos(std::numbers::pi * done));
 }
 
+// The factor of the first step is 1 / warmup, not 0: a step with rate 0 would train nothing.
 double warmupCosine(int64_t step, int64_t totalSteps) {
   const auto warmup = std::max<int64_t>(1, static_cast<int64_t>(warmupShare * static_cast<double>(totalSteps)));
   if (step < warmup) return static_cast<double>(step + 1) / static_cast<double>(warmup);

@@ -14,6 +14,7 @@ void Independent::attach(Replica& replica) {
   if (!groups_.empty()) broadcastParameters(*groups_[replica.index], replica.buffers);
 }
 
+// The scale is 1: nothing is summed, so there is no mean over replicas to take.
 void Independent::beginStep(Replica& replica, int64_t step) { replica.optimizer.beginStep(step, /*gradientScale=*/1); }
 
 void Independent::endStep(Replica& replica) {

@@ -6,10 +6,10 @@
 
 namespace tandem {
 
-/// The control run: all start from replica 0's parameters, then each trains alone on its own batches.
+/// The control run: every replica starts from replica 0's parameters, then trains alone on its own batches.
 class Independent final : public Strategy {
  public:
-  /// REQUIRES: context.allReduce is set (its broadcast distributes the initial parameters).
+  /// REQUIRES: context.allReduce is set; its broadcast distributes the initial parameters.
   explicit Independent(const StrategyContext& context);
 
   void attach(Replica& replica) override;

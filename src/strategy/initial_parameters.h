@@ -5,7 +5,7 @@
 
 namespace tandem {
 
-/// Collective: the masters of replica 0 become everybody's, and the weights follow.
+/// Collective: every replica's masters become those of replica 0, and its weights are rounded from them.
 void broadcastParameters(Group& group, FlatBuffers& buffers);
 
 }  // namespace tandem

@@ -10,8 +10,8 @@
 namespace tandem {
 namespace {
 
-// Only what crosses between devices counts. The host is nobody's own device: each replica pulls all weights and pushes
-// all gradients. On replicas, the owner of a variable has it at hand: (n - 1) / n of both.
+// Counts only what crosses between devices. With `cpu` each replica pulls all weights and pushes all gradients. On
+// replicas, the owner of a variable has it already: (n - 1) / n of both cross.
 StrategyTraffic trafficOf(const FlatBuffers& buffers, const VariablePlacementOptions& options) {
   const auto n = static_cast<double>(options.devices.size());
   const double remote = options.parameterDevice == "cpu" ? 1.0 : (n - 1) / n;
@@ -32,6 +32,8 @@ ParameterServer::ParameterServer(const StrategyContext& context)
   checkParameterDevice({context.parameterDevice, context.devices});
 }
 
+// Three barriers: shards are built from replica 0's buffers, which all must see; all must see the shards before they
+// read them; and all must have pulled the masters before any of them is updated.
 void ParameterServer::attach(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   state.buffers = std::make_unique<const FlatBuffers>(replica.buffers);
@@ -91,7 +93,7 @@ void ParameterServer::pull(Replica& replica, ServerShard::Values values) {
 
 void ParameterServer::gradientReady(Replica& replica, Slice slice) {
   ReplicaState& state = states_[replica.index];
-  if (state.onHost) {  // who would sum now would wait for copies
+  if (state.onHost) {  // summing here would make this thread wait for copies
     state.onHost->note(slice, [&](Slice bucket, const Event& end) { announce(replica, bucket, end); });
   } else {
     announce(replica, slice, replica.device.record());
@@ -107,6 +109,7 @@ void ParameterServer::announce(const Replica& replica, Slice slice, const Event&
   }
 }
 
+// All must have arrived before any event is read: an event may be read only after its value was published.
 bool ParameterServer::gathered(const Replica& replica, const Work& work) const {
   const auto milestone = [&](const ReplicaState& state) -> const ReplicaProgress& {
     return state.arrived[work.piece.variable];
@@ -130,7 +133,7 @@ bool ParameterServer::sumArrived(Replica& replica) {
   for (; mine.nextWork < mine.work.size(); ++mine.nextWork) {
     const Work& work = mine.work[mine.nextWork];
     if (!gathered(replica, work)) return false;
-    // All have read the mark of the step before: their gradients of this one come after.
+    // All replicas have read the flag of the previous step: their gradients of this step come after that.
     if (mine.nextWork == 0 && mine.overflow.defined()) mine.overflow.zero_();
     std::vector<at::Tensor> gradients;
     const Slice slice = work.piece.inReplica;
@@ -143,6 +146,8 @@ bool ParameterServer::sumArrived(Replica& replica) {
   return true;
 }
 
+// The weights of the last step are complete when every owner has published its update. The host waits for the
+// publication only; the device waits for the event.
 void ParameterServer::waitForUpdates(const Replica& replica) {
   const int64_t steps = states_[replica.index].steps;
   context_.monitor->waitUntil([&] {
@@ -164,6 +169,7 @@ void ParameterServer::endStep(Replica& replica) {
   state.updated.publish(state.steps, replica.device.record(), *context_.monitor);
 }
 
+// Every owner has seen only its own sums, but all must skip the same step. So they exchange their flags first.
 void ParameterServer::joinFindings(const Replica& replica) {
   ReplicaState& mine = states_[replica.index];
   const int64_t step = mine.steps + 1;
@@ -176,7 +182,7 @@ void ParameterServer::joinFindings(const Replica& replica) {
     if (!state.overflow.defined()) continue;
     state.summed.follow(step, replica.device);
     replica.lossScale->join(state.overflow);
-    if (mine.elsewhere) mine.elsewhere->join(state.overflow);  // this thread's own mark, on the host
+    if (mine.elsewhere) mine.elsewhere->join(state.overflow);  // on the host, by this replica's own thread
   }
 }
 

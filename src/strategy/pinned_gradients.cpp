@@ -24,6 +24,7 @@ void PinnedGradients::note(Slice gradient, const Copied& copied) {
   for (int64_t i = before; i < startable; ++i) copied(tracker_.buckets()[i], copy(tracker_.buckets()[i]));
 }
 
+// The copy waits for the gradient on the side stream, so the computing stream continues with backward.
 Event PinnedGradients::copy(Slice bucket) const {
   const Span copying(SpanKind::exchange);
   const Event complete = device_.record();

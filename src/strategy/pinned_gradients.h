@@ -12,30 +12,29 @@
 
 namespace tandem {
 
-/// A copy of a replica's gradients in host memory, of the type they are exchanged in, for a thread that sums them
-/// there.
+/// A copy of a replica's gradients in pinned host memory, in the type of the exchange, for the thread that sums there.
 ///
-/// It is made in whole buckets, on a stream beside the one that computes, and nobody waits for it: who reads a bucket
-/// waits for its event first. note() and reset() on the replica's thread; gradient() on any.
+/// Whole buckets are copied on a stream beside the computing one, and nobody waits for it. A reader of a bucket first
+/// waits for the bucket's event. note() and reset() run on the replica's thread; gradient() on any.
 class PinnedGradients {
  public:
-  /// Keeps the gradients' memory alive. REQUIRES: a device with streams, which outlives this.
+  /// Keeps the gradients' memory alive. REQUIRES: a device with streams that outlives this object.
   PinnedGradients(const FlatBuffers& buffers, const Device& device, int64_t bucketBytes);
 
-  /// Told of a bucket whose copy is enqueued, and where it ends.
+  /// Called with a bucket whose copy is enqueued; `end`: the copy is done.
   using Copied = std::function<void(Slice bucket, const Event& end)>;
-  /// A gradient is complete where the device's current stream is now. Copies what buckets are complete with it.
-  /// REQUIRES: nobody reads these buckets of the step before any more.
+  /// Notes a gradient that is complete at this point of the device's current stream, and copies the buckets that it
+  /// completes. REQUIRES: nobody reads these buckets' values of the step before any more.
   void note(Slice gradient, const Copied& copied);
-  /// The step ends. REQUIRES: every gradient was noted.
+  /// Ends the step. REQUIRES: every gradient was noted.
   void reset();
 
-  at::Tensor gradient(Slice slice) const;  ///< [n] as exchanged, on the host
+  at::Tensor gradient(Slice slice) const;  ///< [n] in the type of the exchange, on the host
 
  private:
   Event copy(Slice bucket) const;
 
-  const FlatBuffers source_;  // handles
+  const FlatBuffers source_;  // a copy of the handles
   const Device& device_;
   const c10::Stream beside_;
   BucketTracker tracker_;

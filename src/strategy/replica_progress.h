@@ -10,14 +10,14 @@
 
 namespace tandem {
 
-/// How far one replica has come, seen by the others: a number that grows, and the point in its device's work where
-/// that was so.
+/// One replica's progress for the others to see: a counter that only grows, with the device event after which its value
+/// holds.
 ///
-/// publish() on the owner's thread, values one after another; reached(), then follow() or synchronize(), on any.
-/// REQUIRES: nobody is still following value v when the owner publishes v + 2.
+/// publish() runs on the owner's thread, with consecutive values. Any thread calls reached(), then follow() or
+/// synchronize(). Events of two values are kept. REQUIRES: nobody still follows value v when the owner publishes v + 2.
 class ReplicaProgress {
  public:
-  /// `point`: where that is so; empty: it is so already.
+  /// `event` may be empty: `value` then holds already. The release store of the value publishes the event.
   void publish(int64_t value, Event point, Monitor& monitor) {
     events_[value % 2] = std::move(point);
     value_.store(value, std::memory_order_release);
@@ -25,9 +25,9 @@ class ReplicaProgress {
   }
   bool reached(int64_t value) const { return value_.load(std::memory_order_acquire) >= value; }
 
-  /// Later work of `device` comes after `value`.
+  /// Orders later work of `device` after `value`.
   void follow(int64_t value, const Device& device) const { device.wait(events_[value % 2]); }
-  /// Blocks the calling thread until then: for work on the host. Throws as waitOnHost().
+  /// Blocks the calling thread until `value` holds. Throws as waitOnHost().
   void synchronize(int64_t value, Monitor& monitor) const { waitOnHost(events_[value % 2], monitor); }
 
  private:

@@ -41,6 +41,7 @@ std::string Replicated::exchangeMemory() const {
 
 void Replicated::beginStep(Replica& replica, int64_t step) { replica.optimizer.beginStep(step, 1.0 / replicas()); }
 
+// Gradients fill buckets in any order, but operations start in the order of buckets, equal on all replicas.
 void Replicated::gradientReady(Replica& replica, Slice slice) {
   ReplicaState& state = states_[replica.index];
   const auto startable = static_cast<size_t>(state.tracker->note(slice));
@@ -53,6 +54,7 @@ void Replicated::gradientReady(Replica& replica, Slice slice) {
   state.group->progress();
 }
 
+// Each bucket is updated while later ones are still exchanged. With a loss scale all must be checked first.
 void Replicated::endStep(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   const auto& buckets = state.tracker->buckets();
@@ -65,7 +67,7 @@ void Replicated::endStep(Replica& replica) {
       replica.lossScale->check(replica.buffers.gradient(buckets[i]));
     }
   }
-  if (replica.lossScale != nullptr) {  // sums are the same bits everywhere, and so is what was found
+  if (replica.lossScale != nullptr) {  // the sums, and so the findings, are equal to the bit on all replicas
     for (const Slice bucket : buckets) replica.optimizer.update(bucket);
   }
   state.tickets.clear();

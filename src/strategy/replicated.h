@@ -7,8 +7,9 @@
 
 namespace tandem {
 
-/// Every replica holds all parameters and optimizer state; gradients are all-reduced in buckets, each as soon as it is
-/// full, mostly during backward, and everybody makes the same update. (Where owners update: ShardedUpdate.)
+/// Every replica holds all parameters and optimizer state. Gradients are all-reduced in buckets, each as soon as it is
+/// full, mostly during backward. Every replica makes the same update. For an all-reduce whose owners update:
+/// ShardedUpdate.
 class Replicated final : public Strategy {
  public:
   /// REQUIRES: context.allReduce is set, bucketBytes > 0.
@@ -22,8 +23,8 @@ class Replicated final : public Strategy {
   std::string exchangeMemory() const override;
 
  private:
-  struct ReplicaState {            // of one replica, touched by its thread only
-    std::unique_ptr<Group> group;  // none with one replica
+  struct ReplicaState {
+    std::unique_ptr<Group> group;  // null with one replica
     std::unique_ptr<BucketTracker> tracker;
     std::vector<Ticket> tickets;
     StrategyTraffic traffic;

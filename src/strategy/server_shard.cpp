@@ -30,7 +30,7 @@ ServerShard::ServerShard(ShardPlacement plan, const FlatBuffers& initial, const 
   }
   buffers_.refreshWeights();
   for (size_t i = 0; i < plan_.owners.size(); ++i) optimizers_.push_back(context.makeOptimizer(buffers_));
-  optimizers_.front()->allocateState();  // owners must not do so all at once
+  optimizers_.front()->allocateState();  // now, because owners would allocate it concurrently
 }
 
 int ServerShard::rankOf(int replica) const {
@@ -40,6 +40,7 @@ int ServerShard::rankOf(int replica) const {
 
 bool ServerShard::ownedBy(int replica) const { return rankOf(replica) >= 0; }
 
+// Owned ranges are cut through the whole segment, so a variable may have several owners: hence pieces.
 std::vector<Piece> ServerShard::pieces(int replica, const FlatBuffers& replicaBuffers) const {
   std::vector<Piece> pieces;
   const auto owners = static_cast<int>(plan_.owners.size());
@@ -76,7 +77,7 @@ void ServerShard::update(int replica) {
 }
 
 bool ServerShard::sameLayoutAs(const FlatBuffers& replica) const {
-  return buffers_.parameters() == replica.parameters();  // all variables in the same order: equal slices
+  return buffers_.parameters() == replica.parameters();  // all variables in the same order, so the slices are equal
 }
 
 void ServerShard::copyTo(FlatBuffers& replica, Values values) const {

@@ -9,19 +9,17 @@
 
 namespace tandem {
 
-/// What one replica's thread sums at a time: its part of one variable.
+/// The part of one variable that one owner sums at a time.
 struct Piece {
   int variable = 0;
   Slice inReplica, inShard;
 };
 
-/// Variables of the parameter server on one device: masters, weights, the sum of the replicas' gradients, the
-/// optimizer's state.
-///
-/// Owners call sum() and update() concurrently, each for its own range.
+/// The variables of the parameter server on one device: masters, weights, the sum of all replicas' gradients, and
+/// optimizer state. Owners call sum() and update() concurrently, each for its own range.
 class ServerShard {
  public:
-  /// Starts from the masters of `initial`, which holds all variables.
+  /// Copies the masters of `initial`, which holds all variables.
   ServerShard(ShardPlacement plan, const FlatBuffers& initial, const StrategyContext& context);
 
   const ShardPlacement& plan() const { return plan_; }
@@ -29,22 +27,22 @@ class ServerShard {
   /// What `replica` owns, in the order in which gradients become ready.
   std::vector<Piece> pieces(int replica, const FlatBuffers& replicaBuffers) const;
 
-  /// Of what `owner` updates.
+  /// Sets the loss scale for the updates of `owner`.
   void setLossScale(int owner, const LossScale* scale);
 
   void sum(const Piece& piece, std::vector<at::Tensor> gradients);
-  /// What sum() has written.
+  /// The result of sum().
   at::Tensor gradient(const Piece& piece) const { return buffers_.gradient(piece.inShard); }
-  /// Of what `replica` owns: Optimizer::beginStep(), and the update of all of it.
+  /// For what `replica` owns: Optimizer::beginStep(), and the update of all of it. No effect if it owns nothing.
   void beginStep(int replica, int64_t step, double gradientScale);
   void update(int replica);
 
   enum class Values { weights, masters };
-  /// On the calling thread's current stream; the host does not wait.
+  /// Enqueues copies on the calling thread's current stream; the host does not wait.
   void copyTo(FlatBuffers& replica, Values values) const;
 
  private:
-  int rankOf(int replica) const;  // among the owners
+  int rankOf(int replica) const;  // its index among the owners; -1: it is none
   bool sameLayoutAs(const FlatBuffers& replica) const;
 
   ShardPlacement plan_;

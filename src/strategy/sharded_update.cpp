@@ -43,6 +43,8 @@ int ShardedUpdate::firstOnNodeOf(int replica) const {
 
 Slice ShardedUpdate::ownedSlice(Slice bucket, int owner) const { return ownedRange(bucket, replicas(), owner); }
 
+// The first replica of each node owns the memory that its node shares. Others take it over after the first barrier;
+// first replicas of other nodes copy replica 0's masters. After the second barrier all may read all.
 void ShardedUpdate::attach(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   const int first = firstOnNodeOf(replica.index);
@@ -70,7 +72,7 @@ void ShardedUpdate::attach(Replica& replica) {
 void ShardedUpdate::beginStep(Replica& replica, int64_t step) {
   ReplicaState& state = states_[replica.index];
   replica.optimizer.beginStep(step, 1.0 / replicas());
-  if (state.overflow.defined()) state.overflow.zero_();  // all have read it: they have updated
+  if (state.overflow.defined()) state.overflow.zero_();  // all replicas have read it, because all have updated
 }
 
 void ShardedUpdate::gradientReady(Replica& replica, Slice slice) {
@@ -93,12 +95,15 @@ void ShardedUpdate::endStep(Replica& replica) {
 }
 
 void ShardedUpdate::finish(Replica& replica) {
+  // Only the owners' masters are current; the other nodes' copies were not read until now.
   for (const Slice bucket : states_[replica.index].tracker->buckets()) {
     copyFromOtherNodes(replica, bucket, Values::masters);
   }
   barrier_.arriveAndWait();
 }
 
+// Every stage runs through the step's buckets in order and never waits: a bucket enters a stage when all replicas have
+// brought it through the stage before. The caller repeats this until all is done.
 bool ShardedUpdate::progress(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   if (replica.lossScale == nullptr) {
@@ -113,6 +118,7 @@ bool ShardedUpdate::progress(Replica& replica) {
   return advance(state, updated, copied, [&](Slice bucket) { copyFromOtherNodes(replica, bucket, Values::weights); });
 }
 
+// An update must know the findings of all replicas, and only once per step: while no bucket of it is updated.
 bool ShardedUpdate::sumAndJudge(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   const bool allSummed = advance(state, arrived, summed, [&](Slice bucket) {
@@ -130,6 +136,7 @@ int64_t ShardedUpdate::endOf(const ReplicaState& state) const {
   return state.first + static_cast<int64_t>(state.tracker->buckets().size());
 }
 
+// Only this replica's thread writes its counts, so it may read them relaxed; others' are read with acquire.
 template <class Work>
 bool ShardedUpdate::advance(ReplicaState& state, Stage before, Stage stage, const Work& work) {
   const int64_t end = endOf(state);
@@ -164,6 +171,7 @@ void ShardedUpdate::updateOwned(Replica& replica, Slice bucket) {
   if (owned.count() > 0) replica.optimizer.update(owned);
 }
 
+// The replicas of a node share the copying: each takes every sharers-th owner.
 void ShardedUpdate::copyFromOtherNodes(const Replica& replica, Slice bucket, Values values) const {
   const int node = nodeOf_[replica.index];
   const auto sharers = std::ranges::count(nodeOf_, node);
@@ -172,7 +180,7 @@ void ShardedUpdate::copyFromOtherNodes(const Replica& replica, Slice bucket, Val
     if (nodeOf_[owner] == node || owner % sharers != rank) continue;
     const Slice owned = ownedSlice(bucket, owner);
     const FlatBuffers& there = *states_[owner].buffers;
-    // Sums of one: copies that autograd's version counters do not see, in the middle of its backward.
+    // Sums of a single source, because copy_() would raise version counters, which autograd checks during its backward.
     if (values == Values::weights) {
       sumFromPeers(replica.buffers.weights(owned), {there.weights(owned)});
     } else {

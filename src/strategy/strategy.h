@@ -15,7 +15,7 @@
 
 namespace tandem {
 
-/// The part of a replica that a strategy may touch.
+/// The part of a replica that a strategy may use.
 struct Replica {
   int index = 0;
   const Device& device;
@@ -29,37 +29,37 @@ struct StrategyTraffic {
   double messagesPerStep = 0;
 };
 
-/// How the gradients of all replicas become one update. One object per process; its methods are called concurrently,
-/// each on its replica's thread (gradientReady: on the thread where backward runs), and every replica makes the same
-/// calls.
+/// How the gradients of all replicas become one update. There is one object per process. Every replica makes the same
+/// calls, each on its own thread and concurrently with the others; gradientReady() is called on backward's thread.
 class Strategy {
  public:
   virtual ~Strategy() = default;  ///< never communicates
 
-  /// Collective; afterwards every replica holds replica 0's parameters. Replicas may share their memory from then on,
-  /// so nobody keeps a view of them from before.
+  /// Collective. Afterwards every replica holds replica 0's parameters. Their memory may be shared from then on, so
+  /// views from before must not be used.
   virtual void attach(Replica& replica) = 0;
-  /// The optimizer's step `step` begins, from 0 (Optimizer::beginStep()); what must come before the batch is done, as a
-  /// pull from the parameter server. What follows, to the end of endStep(), is the same work in every step.
+  /// Begins the optimizer's step `step`, from 0 (Optimizer::beginStep()), and does what must precede the batch, such as
+  /// a pull from the parameter server. What follows, to the end of endStep(), is the same work in every step.
   virtual void beginStep(Replica& replica, int64_t step) = 0;
-  /// During backward, or all of them behind it; may start communication and update weights, must not wait.
+  /// Called during backward or after it. May start communication and update weights, must not wait.
   virtual void gradientReady(Replica&, Slice) {}
-  /// Exchange finished, update applied. With a loss scale its step ends next (LossScale::endStep()): it knows then of
-  /// every gradient that this replica's weights are made of, and so did all updates.
+  /// Finishes the exchange and the update. With a loss scale, LossScale::endStep() comes next. The scale then knows of
+  /// every gradient in this replica's weights, as all updates did.
   virtual void endStep(Replica& replica) = 0;
-  /// Once after the last step, before parameters are read: they are those of the last update.
+  /// Called once after the last step, before parameters are read; makes them those of the last update.
   virtual void finish(Replica&) {}
   virtual StrategyTraffic traffic() const = 0;
-  /// What memory gradients are exchanged from, where there is a choice (Group::memoryText()); once all are attached.
+  /// The kind of memory that gradients are exchanged from, if there is a choice (Group::memoryText()). Valid once all
+  /// replicas are attached.
   virtual std::string exchangeMemory() const { return {}; }
 };
 
-/// What the result of a strategy is equal to; picks the oracle of the conformance test.
+/// What a strategy's result equals. Selects the oracle of the conformance test.
 enum class Exchange { synchronous, none };
 
 struct StrategyContext {
   std::vector<const Device*> devices;  ///< one per replica
-  Monitor* monitor = nullptr;          ///< of the run; outlives the strategy
+  Monitor* monitor = nullptr;          ///< the run's; outlives the strategy
   const AllReduceEntry* allReduce = nullptr;
   int64_t bucketBytes = 0;
   std::string parameterDevice;  ///< "cpu", "device" or a device's name
@@ -71,8 +71,8 @@ struct StrategyContext {
 struct StrategyEntry {
   std::string_view name, summary;
   Exchange exchange;
-  /// Whether from the first gradientReady() to the end of endStep() replicas only enqueue work of their devices, so
-  /// that it can be recorded (device/captured_graph.h).
+  /// Whether replicas only enqueue device work from the first gradientReady() to the end of endStep(). Such a step can
+  /// be captured (device/captured_graph.h).
   bool (*enqueuesOnly)(const AllReduceEntry&, int64_t replicas);
   std::unique_ptr<Strategy> (*make)(const StrategyContext&);
   bool usesAllReduce = false;        ///< --all-reduce says how gradients are summed

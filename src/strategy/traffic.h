@@ -5,7 +5,7 @@
 
 namespace tandem {
 
-/// Of all-reducing the gradients of `buffers` in so many buckets; nothing with one replica.
+/// The traffic of all-reducing the gradients of `buffers` in `buckets` buckets; none with one replica.
 StrategyTraffic allReduceTraffic(const AllReduceEntry& algorithm, const FlatBuffers& buffers, size_t buckets,
                                  int replicas);
 

@@ -30,7 +30,8 @@ std::vector<ShardPlacement> hostShard(const FlatBuffers& buffers, const Variable
   return {shard};
 }
 
-// Which replica holds each variable of the buffers.
+// The replica that holds each variable of the buffers. Variables are dealt in creation order, which the buffers
+// reverse.
 std::vector<int> spread(const FlatBuffers& buffers, int replicas) {
   std::vector<int64_t> created;
   for (int i = buffers.parameters() - 1; i >= 0; --i) created.push_back(buffers.slice(i).count() * sizeof(float));
@@ -77,6 +78,7 @@ std::vector<ShardPlacement> placeShards(const FlatBuffers& buffers, const Variab
   return shards;
 }
 
+// Borders for 2-byte elements lie on cache lines for wider types too.
 Slice ownedRange(Slice whole, int owners, int index) {
   const ChunkRange range = chunkRange(whole.count(), /*elementBytes=*/2, owners, index);
   return {whole.segment, whole.begin + range.begin, whole.begin + range.begin + range.count};

@@ -4,27 +4,28 @@
 
 namespace tandem {
 
-/// Does what one replica can do now of a collective without waiting; true when its tensor holds the result and nobody
-/// reads it any more. Called again and again by every replica until then. Results are bit-equal on all replicas.
+/// Advances one replica's part of a collective as far as possible without waiting. Every replica calls it repeatedly
+/// until it returns true: the tensor then holds the result, and nobody reads it any more. Results are bit-equal on all
+/// replicas.
 using Advance = bool (*)(CollectiveOp&);
 
-/// Each replica owns one part (cache-line borders), sums it from all replicas, and copies the other parts from theirs.
+/// Each replica owns one chunk (cache-line borders), sums it from all replicas, and copies the other chunks from them.
 bool advanceDirect(CollectiveOp& round);
 
-/// Replica (sequence mod n) copies the other tensors to its device and sums them; everybody copies the result.
+/// Replica (sequence mod n) copies the other tensors to its device and sums them; all others copy the result.
 bool advanceRootReduce(CollectiveOp& round);
 
-/// Reduce-scatter and all-gather around a ring, n - 1 steps each; every step pulls one part from the left neighbour.
+/// Reduce-scatter and all-gather around a ring, n - 1 steps each; every step pulls one chunk from the left neighbour.
 bool advanceRing(CollectiveOp& round);
 
-/// Sums up a binomial tree to replica 0 and copies the result down again.
+/// Sums up a binomial tree to replica 0, then copies the result down the tree.
 bool advanceTree(CollectiveOp& round);
 
-/// Everybody copies replica 0's tensor.
+/// Every other replica copies replica 0's tensor.
 bool advanceBroadcast(CollectiveOp& round);
 
-/// Range of part `index` when `count` elements of `elementBytes` are cut into `parts` at cache-line borders; the last
-/// parts may be empty.
+/// Chunk `index` of `count` elements of `elementBytes` each, cut into `parts` chunks at cache-line borders. The last
+/// chunks may be empty.
 struct ChunkRange {
   int64_t begin, count;
 };

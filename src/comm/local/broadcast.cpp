@@ -10,6 +10,7 @@ constexpr int copied = 2;
 
 }  // namespace
 
+// Only the root must wait for the others: they read its tensor, nobody reads theirs.
 bool advanceBroadcast(CollectiveOp& round) {
   if (round.phase() == CollectiveOp::arrived) {
     if (!round.waitedFor(0, CollectiveOp::arrived)) return false;

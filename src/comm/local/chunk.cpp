@@ -11,6 +11,7 @@ constexpr int64_t cacheLine = 64;
 
 }  // namespace
 
+// Two replicas write neighbouring chunks at the same time, so a chunk never ends within a cache line.
 ChunkRange chunkRange(int64_t count, int64_t elementBytes, int parts, int index) {
   const int64_t perLine = std::max<int64_t>(1, cacheLine / elementBytes);
   const int64_t lines = (count + perLine - 1) / perLine;

@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-// The ring algorithm passes the most phases: 2 (n - 1) steps after `arrived`; the last number means finished.
+// The ring has the most phases: 2 (n - 1) steps after `arrived`. The last number of all means finished.
 CollectiveTable::CollectiveTable(const GroupOptions& options)
     : devices_(options.devices),
       monitor_(*options.monitor),
@@ -19,6 +19,8 @@ SharedState& CollectiveTable::state(int64_t sequence, int rank) {
   return states_[static_cast<size_t>(sequence % slots) * devices_.size() + rank];
 }
 
+// The event is recorded here, when the caller starts the operation: join() may come much later, when the slot is free,
+// and the stream then holds unrelated work.
 CollectiveOp::CollectiveOp(CollectiveTable& table, int64_t sequence, int rank, at::Tensor tensor, Collective collective)
     : table_(&table),
       sequence_(sequence),
@@ -27,6 +29,9 @@ CollectiveOp::CollectiveOp(CollectiveTable& table, int64_t sequence, int rank, a
       collective_(collective),
       ready_(table.device(rank).record()) {}
 
+// A slot is free when every replica has finished the operation that used it before, `slots` operations ago. The counter
+// never decreases, so a replica that is already further counts as finished. The tensor and its event are plain fields;
+// the release store of `arrived` publishes them.
 bool CollectiveOp::join() {
   const int64_t before = sequence_ - CollectiveTable::slots;
   for (int peer = 0; before >= 0 && peer < replicas(); ++peer) {
@@ -40,6 +45,7 @@ bool CollectiveOp::join() {
   return true;
 }
 
+// The reference is dropped before the last store: after it another operation may use the slot.
 void CollectiveOp::finish() {
   stateOf(rank_).tensor.reset();
   tensor_.reset();
@@ -51,6 +57,7 @@ void CollectiveOp::publish(int phase) {
   store(phase);
 }
 
+// The phases of one slot's operations form one growing counter, so a reader needs no lock and no reset in between.
 void CollectiveOp::store(int phase) {
   phase_ = phase;
   stateOf(rank_).phase.store(sequence_ * table_->phases() + phase, std::memory_order_release);
@@ -61,12 +68,14 @@ bool CollectiveOp::reached(int peer, int phase) const {
   return stateOf(peer).phase.load(std::memory_order_acquire) >= sequence_ * table_->phases() + phase;
 }
 
+// The acquire load in reached() makes the peer's fields visible, so its event can be read now. Only the device waits.
 bool CollectiveOp::waitedFor(int peer, int phase) {
   if (!reached(peer, phase)) return false;
   if (peer != rank_) table_->device(rank_).wait(stateOf(peer).events[phase]);
   return true;
 }
 
+// First all, then the waits: a poll that fails must not enqueue waits that the next poll enqueues again.
 bool CollectiveOp::waitedForAll(int phase) {
   for (int peer = 0; peer < replicas(); ++peer) {
     if (!reached(peer, phase)) return false;

@@ -10,15 +10,15 @@
 
 namespace tandem {
 
-/// What one replica shows the others of the operation that occupies a slot. Written by its owner only: plain fields
+/// What one replica shows the others of the operation in a slot. Only its owner writes it. The plain fields are written
 /// before the phase that publishes them.
 struct alignas(64) SharedState {
-  std::atomic<int64_t> phase{0};  ///< sequence * phases of the group + phase, so that it only ever grows
+  std::atomic<int64_t> phase{0};  ///< sequence * phases of the group + phase: it only grows
   at::Tensor tensor;
   std::vector<Event> events;  ///< per phase; empty on the CPU
 };
 
-/// What the replicas of a group share: a ring of operation slots, each with a state per replica.
+/// What the replicas of a group share: a ring of operation slots, each with one state per replica.
 class CollectiveTable {
  public:
   explicit CollectiveTable(const GroupOptions& options);
@@ -40,18 +40,18 @@ class CollectiveTable {
 
 /// One operation as one replica sees it: a walk through numbered phases, `arrived` first.
 ///
-/// What a replica wrote before publish(p) is seen by a peer after its waitedFor(.., p) returned true: by acquire and
-/// release on the CPU, by an event that the peer's device waits for on a GPU. Nothing here waits.
+/// What a replica wrote before publish(p) is visible to a peer after the peer's waitedFor(.., p) returned true. On the
+/// CPU acquire and release order it; on a GPU an event that the peer's device waits for. Nothing here blocks.
 class CollectiveOp {
  public:
   static constexpr int arrived = 1;
 
   CollectiveOp(CollectiveTable& table, int64_t sequence, int rank, at::Tensor tensor, Collective collective);
 
-  /// Takes the slot and publishes `arrived`; false while a replica still uses the slot for an earlier operation.
+  /// Takes the slot and publishes `arrived`; false while any replica still uses the slot for an earlier operation.
   bool join();
   bool joined() const { return phase_ >= arrived; }
-  /// Ends it here. REQUIRES: nobody reads this replica's tensor any more.
+  /// Ends the operation on this replica. REQUIRES: nobody reads its tensor any more.
   void finish();
   bool finished() const { return phase_ == table_->phases() - 1; }
 
@@ -63,7 +63,7 @@ class CollectiveOp {
   int phase() const { return phase_; }
 
   void publish(int phase);
-  /// True when the peer has published `phase`; later work here then comes after it.
+  /// True if the peer has published `phase`; this replica's later work is then ordered after it.
   bool waitedFor(int peer, int phase);
   bool waitedForAll(int phase);
   /// The tensor of a replica that has arrived.
@@ -81,7 +81,7 @@ class CollectiveOp {
   int phase_ = 0;
   at::Tensor tensor_;
   Collective collective_;
-  Event ready_;  // the tensor was complete when the operation was started
+  Event ready_;  // recorded when the operation was started: the tensor is complete at this event
 };
 
 }  // namespace tandem

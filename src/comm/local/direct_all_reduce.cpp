@@ -8,6 +8,7 @@ namespace {
 
 constexpr int reduced = 2, copied = 3;
 
+// Sums in the order of ranks on every replica, so the result does not depend on who owns a chunk.
 void reduceOwnPart(const CollectiveOp& round) {
   std::vector<at::Tensor> sources;
   for (int peer = 0; peer < round.replicas(); ++peer) {
@@ -16,6 +17,7 @@ void reduceOwnPart(const CollectiveOp& round) {
   sumFromPeers(chunkOf(round.own(), round.replicas(), round.rank()), std::move(sources));
 }
 
+// Every replica starts with another peer, so that they do not all read the same memory at once.
 void copyOtherParts(const CollectiveOp& round) {
   for (int step = 1; step < round.replicas(); ++step) {
     const int peer = (round.rank() + step) % round.replicas();
@@ -25,6 +27,7 @@ void copyOtherParts(const CollectiveOp& round) {
 
 }  // namespace
 
+// The last wait keeps this tensor untouched until all peers have copied this replica's chunk.
 bool advanceDirect(CollectiveOp& round) {
   if (round.phase() == CollectiveOp::arrived) {
     if (!round.waitedForAll(CollectiveOp::arrived)) return false;

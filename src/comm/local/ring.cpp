@@ -8,8 +8,8 @@ namespace {
 
 int wrapped(int index, int n) { return ((index % n) + n) % n; }
 
-// Steps 0 .. n-2 reduce, n-1 .. 2n-3 gather. What a step overwrites here is no longer read: the left neighbour's state
-// that allows the step implies, around the ring, that the right neighbour has taken the older value.
+// Steps 0 .. n-2 reduce, n-1 .. 2n-3 gather. A step may overwrite its chunk because the right neighbour has read the
+// older value: a step needs the left neighbour's previous step, and around the ring this leads to the right neighbour.
 void takeStep(const CollectiveOp& round, int step) {
   const int n = round.replicas(), left = wrapped(round.rank() - 1, n);
   const bool reducing = step < n - 1;
@@ -24,6 +24,7 @@ void takeStep(const CollectiveOp& round, int step) {
 
 }  // namespace
 
+// The last wait is for the right neighbour, the only one that reads this replica's tensor.
 bool advanceRing(CollectiveOp& round) {
   const int n = round.replicas(), steps = 2 * (n - 1);
   for (int step = round.phase() - CollectiveOp::arrived; step < steps; ++step) {

@@ -6,6 +6,7 @@
 namespace tandem {
 namespace {
 
+// The root of an operation is a different replica for each bucket, so the work is spread over all.
 constexpr int summed = 2, copied = 3;
 
 bool advanceRoot(CollectiveOp& round) {

@@ -15,6 +15,8 @@ Ticket ThreadGroup::start(at::Tensor tensor, Collective op) {
   return next_++;
 }
 
+// Later operations advance while an earlier one waits for a peer. Slots are taken in order, so the first operation
+// without a slot ends the walk.
 bool ThreadGroup::progress() {
   for (CollectiveOp& round : ops_) {
     if (round.finished()) continue;

@@ -10,10 +10,10 @@
 
 namespace tandem {
 
-/// A group of replicas of this process, one thread each, that exchange through memory they all can read.
+/// A group of replicas of this process, one thread each, which exchange through memory that all can read.
 ///
-/// There is no helper thread: progress() and wait() do the work, on the caller's cores and stream. Operations of any
-/// number may be in flight; CollectiveTable::slots of them advance at a time, the others queue here.
+/// There is no helper thread: progress() and wait() do the work, on the caller's cores and stream. Any number of
+/// operations may be in flight. CollectiveTable::slots of them advance at a time; the others queue here.
 class ThreadGroup final : public Group {
  public:
   ThreadGroup(std::shared_ptr<CollectiveTable> table, Advance sum, int rank);

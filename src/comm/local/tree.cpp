@@ -11,6 +11,7 @@ constexpr int subtreeSummed = 2, resultHere = 3;
 // Replica r's parent is r without its lowest set bit.
 int parentOf(int rank) { return rank & (rank - 1); }
 
+// The children of r are r + 1, r + 2, r + 4, ... below the lowest set bit of r: the inverse of parentOf().
 std::vector<int> childrenOf(int rank, int n) {
   std::vector<int> children;
   for (int distance = 1; rank + distance < n && (rank & distance) == 0; distance *= 2) {
@@ -34,6 +35,7 @@ void sumSubtree(const CollectiveOp& round, const std::vector<int>& children) {
 
 }  // namespace
 
+// A parent sums its children's tensors, which they may overwrite only when it has published `resultHere`.
 bool advanceTree(CollectiveOp& round) {
   const auto children = childrenOf(round.rank(), round.replicas());
   if (round.phase() == CollectiveOp::arrived) {

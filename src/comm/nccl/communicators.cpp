@@ -12,6 +12,7 @@ Communicators::Communicators(std::vector<std::unique_ptr<Communicator>> all) : s
   for (size_t rank = 0; rank < all.size(); ++rank) seats_[rank].communicator = std::move(all[rank]);
 }
 
+// Registrations are withdrawn while every communicator is still alive; memory is released when all have ended.
 Communicators::~Communicators() {
   if (ender_.joinable()) ender_.join();
   if (!aborted_) withdrawAll();
@@ -31,13 +32,14 @@ void Communicators::requireAlive() const {
   if (aborted_) throw PeerError("another replica has failed");
 }
 
+// Deregistering may wait for the communicator's work, which after a failure may never end. Then abort() ends both.
 void Communicators::withdrawAll() {
   const auto hasWork = [](const Seat& seat) { return seat.communicator->hasWork(); };
   if (std::ranges::any_of(seats_, hasWork)) return;
   for (const Seat& seat : seats_) seat.communicator->memory().withdrawAll();
 }
 
-// Those first that nobody uses: what another one waits for in its call may be their end.
+// First the communicators that no thread uses: a thread inside a call may be waiting for one of these to end.
 void Communicators::endAll() noexcept {
   const auto end = [](Seat& seat) {
     if (!std::exchange(seat.ended, true)) seat.communicator->abort();

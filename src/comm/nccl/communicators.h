@@ -10,29 +10,29 @@
 
 namespace tandem {
 
-/// One replica's end of a library of collectives: NCCL's communicator, or a test's stand-in.
+/// One replica's handle of a collectives library: NCCL's communicator, or a test's substitute.
 class Communicator {
  public:
   virtual ~Communicator() = default;
-  /// Whether its device still has work of the communicator, which may never end.
+  /// Whether its device still has unfinished work of the communicator. Such work may never end.
   virtual bool hasWork() noexcept = 0;
-  /// Ends that work, and the communicator. Once.
+  /// Ends that work and the communicator. Called once.
   virtual void abort() noexcept = 0;
   virtual RegisteredMemory& memory() = 0;
 };
 
-/// The communicators of all replicas of a process, which end together: what is registered is withdrawn while nobody has
-/// work, then every communicator is aborted, and only then memory is released, because the others' devices read it too.
+/// The communicators of all replicas of a process, which end together. First registrations are withdrawn while nobody
+/// has work, then every communicator is aborted. Memory is released last, because the other devices read it too.
 class Communicators {
  public:
   /// One per replica.
   explicit Communicators(std::vector<std::unique_ptr<Communicator>> all);
-  /// REQUIRES: nobody is in use().
+  /// REQUIRES: no thread is in use().
   ~Communicators();
   Communicators(const Communicators&) = delete;
   Communicators& operator=(const Communicators&) = delete;
 
-  /// A call to the library for `rank`, on its replica's thread. Throws PeerError after abort().
+  /// Calls the library for `rank`, on its replica's thread. Throws PeerError after abort().
   template <class Call>
   auto use(size_t rank, Call call) {
     Seat& seat = seats_.at(rank);
@@ -41,9 +41,9 @@ class Communicators {
     return call();
   }
 
-  /// Begins to end all work, so that no device waits for a replica that failed. The end itself waits for those who are
-  /// in use(), and NCCL's for the recorded work of all communicators to be destroyed too: so it is on a thread of its
-  /// own, which the destructor joins. From any thread.
+  /// Begins to end all work, so that no device waits for a failed replica. The end waits for threads in use(). NCCL
+  /// also waits until the captured graphs of all communicators are destroyed. So a thread of its own does it; the
+  /// destructor joins it. May be called from any thread.
   void abort() noexcept;
 
  private:

@@ -7,10 +7,10 @@
 
 namespace tandem {
 
-/// One NCCL communicator per replica, operations on a stream of their own beside the compute stream.
+/// One NCCL communicator per replica. Its operations run on a stream of its own beside the compute stream.
 ///
-/// Throws UsageError when a device is no GPU or is given twice (NCCL's rule), or when this build has no CUDA; an error
-/// of NCCL becomes PeerError with its text.
+/// Throws UsageError if a device is not a GPU or is given twice (NCCL's rule), and in a build without CUDA. Errors of
+/// NCCL become PeerError with its text.
 std::vector<std::unique_ptr<Group>> makeNcclGroups(const GroupOptions& options);
 
 }  // namespace tandem

@@ -15,7 +15,7 @@ struct RegisteredMemory::Blocks {
   struct Block {
     void* memory;
     void* handle;
-    bool dropped = false;  // by its tensor
+    bool dropped = false;  // its tensor is gone
   };
 
   explicit Blocks(std::unique_ptr<CommunicatorMemory> from) : library(std::move(from)) {}
@@ -31,7 +31,7 @@ struct RegisteredMemory::Blocks {
     if (ended) releaseDropped();
   }
 
-  /// REQUIRES: the lock is held, the communicator has ended.
+  /// REQUIRES: the lock is held and the communicator has ended.
   void releaseDropped() {
     std::erase_if(blocks, [this](const Block& block) {
       if (block.dropped) library->release(block.memory);
@@ -42,7 +42,7 @@ struct RegisteredMemory::Blocks {
   std::mutex mutex;
   const std::unique_ptr<CommunicatorMemory> library;
   std::vector<Block> blocks;
-  bool ended = false;  // the communicator
+  bool ended = false;  // whether the communicator has
 };
 
 RegisteredMemory::RegisteredMemory(std::unique_ptr<CommunicatorMemory> library)

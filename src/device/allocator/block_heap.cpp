@@ -4,6 +4,7 @@
 
 namespace tandem {
 
+// Blocks are not joined when they come back: a training step asks for the same sizes again in the next step.
 void BlockHeap::give(uintptr_t begin, size_t bytes) { recent_[bytes].push_back(begin); }
 
 void BlockHeap::join() {
@@ -13,6 +14,8 @@ void BlockHeap::join() {
   recent_.clear();
 }
 
+// A freed block joins the free block that ends at its begin and the one that begins at its end. `byAddress_` is
+// ordered, so both are neighbours of the place where it would be inserted.
 void BlockHeap::join(uintptr_t begin, size_t bytes) {
   const auto after = byAddress_.lower_bound(begin);
   if (after != byAddress_.begin()) {
@@ -30,6 +33,8 @@ void BlockHeap::join(uintptr_t begin, size_t bytes) {
   insert(begin, bytes);
 }
 
+// First a returned block of exactly this size, the last one first: its lines may still be in a cache. Joining all
+// others costs a walk through every returned block, so it comes last.
 std::optional<uintptr_t> BlockHeap::take(size_t bytes) {
   const auto same = recent_.find(bytes);
   if (same != recent_.end() && !same->second.empty()) {
@@ -42,6 +47,7 @@ std::optional<uintptr_t> BlockHeap::take(size_t bytes) {
   return cut(bytes);
 }
 
+// Best fit: the set is ordered by size, then by address, so the first fit is the smallest and the lowest.
 std::optional<uintptr_t> BlockHeap::cut(size_t bytes) {
   const auto best = bySize_.lower_bound({bytes, 0});
   if (best == bySize_.end()) return std::nullopt;
@@ -51,6 +57,7 @@ std::optional<uintptr_t> BlockHeap::cut(size_t bytes) {
   return begin;
 }
 
+// After join() at most one free block can end at `end`.
 size_t BlockHeap::freeBefore(uintptr_t end) {
   join();
   const auto after = byAddress_.lower_bound(end);

@@ -11,16 +11,16 @@
 
 namespace tandem {
 
-/// Which addresses of some ranges are free. A block of just the size that is asked is the one given back last, which
-/// caches may still hold; else the best fit, of equals the lowest, is cut. Free neighbours become one when nothing else
-/// fits. Knows nothing of the memory itself. Not thread-safe.
+/// The free addresses of some ranges. take() prefers the block of exactly the requested size that was given back last,
+/// because caches may still hold it. Otherwise it cuts the best fit, and of equal fits the lowest. Free neighbours are
+/// joined only when nothing else fits. Never touches the memory itself. Not thread-safe.
 class BlockHeap {
  public:
-  /// Makes `bytes` from `begin` on free: a new range, or what take() gave.
+  /// Marks `bytes` from `begin` on as free: a new range, or a block that take() returned.
   void give(uintptr_t begin, size_t bytes);
-  /// The begin of `bytes` that were free; none where no free block is as large.
+  /// The begin of `bytes` that were free; nullopt if no free block is large enough.
   std::optional<uintptr_t> take(size_t bytes);
-  /// Free bytes that end at `end`, neighbours included.
+  /// The number of free bytes that end at `end`, joined neighbours included.
   size_t freeBefore(uintptr_t end);
 
  private:
@@ -30,8 +30,8 @@ class BlockHeap {
   void insert(uintptr_t begin, size_t bytes);
   void erase(std::map<uintptr_t, size_t>::iterator block);
 
-  std::unordered_map<size_t, std::vector<uintptr_t>> recent_;  // by size, not joined yet
-  std::map<uintptr_t, size_t> byAddress_;                      // bytes of each other free block
+  std::unordered_map<size_t, std::vector<uintptr_t>> recent_;  // by size; not joined with neighbours yet
+  std::map<uintptr_t, size_t> byAddress_;                      // begin and bytes of every other free block
   std::set<std::pair<size_t, uintptr_t>> bySize_;
 };
 

@@ -32,29 +32,29 @@ constexpr size_t chunkBytes = 8 * hugePage;
 constexpr size_t heapFrom = size_t{256} << 10;
 constexpr size_t cacheLine = 64;
 constexpr size_t smallPage = 4096;
-constexpr size_t mostBytes = size_t{1} << 60;  // no machine has them, and no sum of sizes overflows
+constexpr size_t mostBytes = size_t{1} << 60;  // above any machine's memory; sums of sizes below it cannot overflow
 
-// Lies in the cache line before the memory handed out.
+// Lies in the cache line before the block that the caller gets.
 struct alignas(cacheLine) Header {
   Header* next;
-  size_t heapBytes;  // with this header; 0: it is of a size class
+  size_t heapBytes;  // this header included; 0: the block belongs to a size class
   int sizeClass, shard;
 };
 static_assert(sizeof(Header) == cacheLine);
 
 constexpr int noNode = -1;
 
-// What one thread at a time allocates from: free lists of small blocks by size class, a heap of large ones. A block
-// returns to the shard it came from.
+// One thread at a time allocates from a shard: free lists of small blocks by size class, and a heap of large blocks. A
+// freed block returns to the shard that it came from.
 struct alignas(2 * cacheLine) ServerShard {
   std::mutex mutex;
   std::array<Header*, SizeClasses::count> free{};
   BlockHeap heap;
-  uintptr_t heapEnd = 0;  // of its newest range; 0: none yet
+  uintptr_t heapEnd = 0;  // end of the newest range; 0: there is none yet
   char* chunk = nullptr;
   size_t chunkLeft = 0;
   bool taken = false;
-  int node = noNode;  // of the memory: where its last thread ran when it took it
+  int node = noNode;  // NUMA node of the memory: where the last thread ran when it took the shard
 };
 
 constexpr int shardCount = 64;
@@ -62,7 +62,7 @@ std::mutex shardsMutex;
 std::atomic<int> threadsSeen{0};
 std::atomic<int64_t> heldBytes{0}, misses{0};
 
-// Never destroyed: tensors in static objects outlive main.
+// Never destroyed: tensors in static objects are freed after main.
 std::array<ServerShard, shardCount>& shards() {
   static auto& all = *new std::array<ServerShard, shardCount>;
   return all;
@@ -70,8 +70,8 @@ std::array<ServerShard, shardCount>& shards() {
 
 ServerShard& shardAt(int index) { return shards()[static_cast<size_t>(index)]; }
 
-// A thread keeps its shard until it ends; the next new thread, of the same NUMA node if there is one, then takes it
-// over with all its blocks. With more threads than shards they share.
+// A thread keeps its shard until it ends. A new thread then takes the shard over with all its blocks, if possible one
+// of the same NUMA node. If there are more threads than shards, threads share.
 thread_local int myShard = -1;
 
 struct ShardLease {
@@ -118,7 +118,7 @@ ServerShard& shardOfThread() {
 
 constexpr int memoryAccess = PROT_READ | PROT_WRITE, memoryKind = MAP_PRIVATE | MAP_ANONYMOUS;
 
-// Fresh memory that starts on a huge page, for a request of `asked` bytes.
+// Maps new memory that starts on a huge page. `asked`: the size of the request, for the error text.
 char* mapAligned(size_t bytes, size_t asked) {
   void* raw = mmap(nullptr, bytes + hugePage, memoryAccess, memoryKind, -1, 0);
   if (raw == MAP_FAILED) throwOutOfMemory(asked, errno);
@@ -130,12 +130,12 @@ char* mapAligned(size_t bytes, size_t asked) {
   return begin + head;
 }
 
-// Whether `bytes` from `begin` on were free to be mapped, and are now.
+// Maps `bytes` at the address `begin`; false if any of them was mapped already.
 bool mapAt(uintptr_t begin, size_t bytes) {
   void* const wanted = reinterpret_cast<void*>(begin);
   void* const raw = mmap(wanted, bytes, memoryAccess, memoryKind | MAP_FIXED_NOREPLACE, -1, 0);
   if (raw == MAP_FAILED) return false;
-  if (raw != wanted) {  // by a kernel that takes the address as a hint
+  if (raw != wanted) {  // an old kernel takes the address as a hint only
     munmap(raw, bytes);
     return false;
   }
@@ -145,14 +145,14 @@ bool mapAt(uintptr_t begin, size_t bytes) {
 
 constexpr size_t roundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// Where a shard's heap begins if that is free: far below what the system gives by itself, so that heaps grow in one
-// piece.
+// The address where a shard's heap begins if it is free. It lies far below the addresses that the system chooses, so
+// each heap can grow in one piece.
 uintptr_t heapBase(const ServerShard& shard) {
   constexpr uintptr_t first = uintptr_t{1} << 44, room = uintptr_t{1} << 39;
   return first + static_cast<uintptr_t>(&shard - shards().data()) * room;
 }
 
-// Makes the heap larger until it has a free block of so many bytes: at its end, or else by a range elsewhere.
+// Grows the heap until it has a free block of `bytes`: at its end, or with a range elsewhere if the end is taken.
 // REQUIRES: the shard's lock is held.
 void growHeap(ServerShard& shard, size_t bytes, size_t asked) {
   const uintptr_t end = shard.heapEnd == 0 ? heapBase(shard) : shard.heapEnd;
@@ -168,10 +168,11 @@ void growHeap(ServerShard& shard, size_t bytes, size_t asked) {
   misses.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Equally large blocks, which lie side by side, start at different distances from a page: otherwise the same element of
-// equally large tensors would fall into the same cache set, and loads would wait for stores 4 KiB apart.
+// Blocks of equal size lie side by side. The stagger gives each block another distance from a page border. Otherwise
+// the same element of equal tensors would fall into one cache set, and loads would wait for stores 4 KiB apart.
 constexpr size_t heapBlockBytes(size_t bytes) {
-  constexpr size_t stagger = 17 * cacheLine;  // an odd number of lines meets every one of a page
+  constexpr size_t stagger =
+      17 * cacheLine;  // an odd number of lines, so that multiples of it reach every line of a page
   return roundUp(bytes + sizeof(Header), smallPage) + stagger;
 }
 
@@ -201,7 +202,7 @@ Header* cutFromChunk(ServerShard& shard, int sizeClass, size_t asked) {
   return header;
 }
 
-// The class itself or one of the next two: memory held must not grow with every new pattern of sizes.
+// Takes a block of this class or of the next two. So the memory held does not grow with every new mix of sizes.
 // REQUIRES: the shard's lock is held.
 Header* takeFree(ServerShard& shard, int sizeClass) {
   for (int candidate = sizeClass; candidate < std::min(sizeClass + 3, SizeClasses::count); ++candidate) {

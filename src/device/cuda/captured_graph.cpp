@@ -17,8 +17,8 @@
 namespace tandem {
 namespace {
 
-// Shared by replicas that record. Meanwhile nobody may wait for a whole device that records, nor have libtorch empty
-// its caches, which it does of all GPUs at once.
+// Held shared by replicas that capture. Meanwhile no thread may wait for a whole device that captures. Nor may libtorch
+// empty its caches, because it empties those of all GPUs at once.
 std::shared_mutex recordings;
 
 template <class Call>
@@ -31,8 +31,8 @@ bool succeeds(Call call) noexcept {
   }
 }
 
-/// A stream that nobody else has: those of libtorch's pool are dealt to several, producers among them. It is kept for
-/// the next who asks, since the allocator goes on naming memory by the stream that took it.
+/// A stream that nobody else uses: libtorch deals its pool's streams to several users, producers among them. Kept for
+/// the next user, because the allocator continues to label memory with the stream that took it.
 class OwnStream {
  public:
   explicit OwnStream(c10::DeviceIndex device) : stream_(take(device)) {}
@@ -67,16 +67,16 @@ class OwnStream {
   c10::cuda::CUDAStream stream_;
 };
 
-/// libtorch's graph, of one generator's numbers and with an end for a capture that fails.
+/// libtorch's graph, restricted to the numbers of one generator, that can also end a capture that failed.
 class PartGraph final : public at::cuda::CUDAGraph {
  public:
-  /// Replicas of a GPU share its default generator, which libtorch takes into every graph: a launch of one would find
-  /// it amid the other's capture. No step draws from it, so it is let go.
+  /// libtorch registers the default generator with every graph, and the replicas of a GPU share it. A launch of one
+  /// graph would then meet it within another's capture. No step draws from it, so it is removed here.
   void begin(const at::Generator& generator, c10::MempoolId_t pool) {
     const std::lock_guard lock(defaultGenerators);
     register_generator_state(generator);
     const auto own = captured_generator_states_;
-    // Other replicas' threads go on meanwhile: what they call is none of this graph's business.
+    // Thread-local mode: other replicas' threads continue meanwhile, and their calls must not end this capture.
     capture_begin(pool, cudaStreamCaptureModeThreadLocal);
     for (const auto& [state, increment] : captured_generator_states_) {
       if (own.find(state) == own.end()) leave(*state);
@@ -84,9 +84,9 @@ class PartGraph final : public at::cuda::CUDAGraph {
     captured_generator_states_ = own;
   }
 
-  /// Ends what begin() began or failed to. Where capture_end() throws at its first call, which ends the capture, the
-  /// rest of it is left undone: the allocators would go on taking the stream for one that records, with this graph's
-  /// say, and generators would refuse to draw.
+  /// Ends a capture that begin() started or failed to start. If capture_end() throws at its first call, which ends the
+  /// capture, it skips the rest. The allocators would then continue to treat the stream as capturing for this graph,
+  /// and the generators would refuse to draw.
   void giveUp() noexcept {
     if (succeeds([this] { capture_end(); })) return;
     if (capture_dev_ != UNDEFINED_DEVICE) endAllocations();
@@ -96,7 +96,7 @@ class PartGraph final : public at::cuda::CUDAGraph {
   }
 
  private:
-  // Where there is no end there was no beginning, or the destructor gives the pool back.
+  // Releases a pool only if its allocation phase was open. Otherwise it never began, or the destructor releases it.
   void endAllocations() noexcept {
     auto& device = *c10::cuda::CUDACachingAllocator::get();
     if (succeeds([&] { device.endAllocateToPool(capture_dev_, mempool_id_); })) {
@@ -108,7 +108,7 @@ class PartGraph final : public at::cuda::CUDAGraph {
     }
   }
 
-  // As CUDAGeneratorState's capture_epilogue() and unregister_graph(), which the library does not export.
+  // As capture_epilogue() and unregister_graph() of CUDAGeneratorState, which the library does not export.
   void leave(at::CUDAGeneratorState& state) {
     state.capturing_ = false;
     state.registered_graphs_.erase(this);
@@ -117,7 +117,7 @@ class PartGraph final : public at::cuda::CUDAGraph {
     state.offset_extragraph_.reset();
   }
 
-  static inline std::mutex defaultGenerators;  // libtorch has none for the graphs of a generator
+  static inline std::mutex defaultGenerators;  // libtorch does not lock the list of a generator's graphs
 };
 
 class CudaCapturedGraph final : public CapturedGraph {
@@ -125,8 +125,8 @@ class CudaCapturedGraph final : public CapturedGraph {
   explicit CudaCapturedGraph(const Device& device)
       : device_(device), stream_(device.torch().index()), pool_(at::cuda::graph_pool_handle()) {}
 
-  // The default stream cannot be captured; a graph that was may be launched there. What eager steps left in the
-  // allocator's cache is of no use to the graphs' own pool.
+  // The default stream cannot be captured, but a captured graph may be launched there. The graphs have a pool of their
+  // own and cannot use the blocks that eager steps left in the allocator's cache.
   void record(const std::function<void()>& work, const at::Generator& generator) override {
     settle();
     const std::shared_lock recording(recordings);
@@ -153,8 +153,8 @@ class CudaCapturedGraph final : public CapturedGraph {
     std::function<void()> then = {};
   };
 
-  // Caches are those of all GPUs, and memory is given back when a GPU has nothing left to do: with a launched graph it
-  // may wait for another replica. So only the process's first recording empties them, before any launch.
+  // Emptying the cache covers all GPUs and waits until each is idle. A GPU with a launched graph may be waiting for
+  // another replica. So only the first capture of the process empties it, before any launch.
   void settle() const {
     static std::atomic_flag emptied;
     c10::cuda::getCurrentCUDAStream(device_.torch().index()).synchronize();
@@ -164,7 +164,7 @@ class CudaCapturedGraph final : public CapturedGraph {
     c10::cuda::CUDACachingAllocator::emptyCache();
   }
 
-  /// What a launch comes after: as a capture begins, the generator's state is written at once, on its stream.
+  /// The event that launches must follow: when a capture begins, it writes the generator's state on its stream at once.
   Event capture(const std::function<void()>& work) {
     const c10::cuda::CUDAStreamGuard onStream(stream_.get());
     try {
@@ -178,7 +178,7 @@ class CudaCapturedGraph final : public CapturedGraph {
     return device_.record();
   }
 
-  // Launched one after another, always in this order, parts share memory as parts of one graph would.
+  // Parts are launched in sequence and always in this order, so they can share memory as parts of one graph would.
   void beginPart() {
     parts_.push_back({std::make_unique<PartGraph>()});
     parts_.back().graph->begin(generator_, pool_);

@@ -29,7 +29,7 @@ ncclDataType_t typeOf(const at::Tensor& tensor) {
   return ncclFloat16;
 }
 
-/// By ncclMemAlloc and ncclCommRegister.
+/// Memory of ncclMemAlloc, registered with ncclCommRegister.
 class NcclMemory final : public CommunicatorMemory {
  public:
   NcclMemory(ncclComm_t communicator, c10::Device device) : communicator_(communicator), device_(device) {}
@@ -48,7 +48,7 @@ class NcclMemory final : public CommunicatorMemory {
     return handle;
   }
   void withdraw(void* handle) noexcept override {
-    int before = 0;  // a guard would throw where the device has failed
+    int before = 0;  // not a guard, which would throw if the device has failed
     cudaGetDevice(&before);
     cudaSetDevice(device_.index());
     if (handle != nullptr) ncclCommDeregister(communicator_, handle);
@@ -74,7 +74,7 @@ class NcclCommunicator final : public Communicator {
 
   bool hasWork() noexcept override {
     const bool has = cudaStreamQuery(stream_.stream()) != cudaSuccess;
-    cudaGetLastError();  // work that is not done is no error
+    cudaGetLastError();  // unfinished work is not an error
     return has;
   }
   void abort() noexcept override { ncclCommAbort(handle_); }
@@ -143,7 +143,7 @@ class NcclGroup final : public Group {
     }
   }
 
-  // Of work that is recorded nothing happens yet, and asking whether it has would end the recording.
+  // During a capture nothing runs yet, and a query of an event would end the capture with an error.
   static bool isRecorded() {
     return c10::cuda::currentStreamCaptureStatusMayInitCtx() != c10::cuda::CaptureStatus::None;
   }
@@ -158,7 +158,7 @@ class NcclGroup final : public Group {
   const size_t rank_;
   const Device& device_;
   std::deque<Pending> pending_;
-  Ticket first_ = 0;  // of pending_
+  Ticket first_ = 0;  // ticket of pending_.front()
 };
 
 std::vector<int> indicesOf(const GroupOptions& options) {

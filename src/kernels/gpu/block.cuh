@@ -4,7 +4,7 @@
 
 namespace tandem::gpu {
 
-/// One block of a GPU, as block_program.h describes it.
+/// One block of a GPU, with the interface that host_testable_block.h describes.
 struct Block {
   int64_t index;
 
@@ -39,7 +39,7 @@ __global__ __launch_bounds__(blockThreads) void programKernel(Program program) {
   program.template run<T, width>(Block{blockIdx.x}, shared);
 }
 
-/// Enqueues a block program.
+/// Enqueues a launch of a block program.
 template <class Program>
 void launchProgram(const Program& program, void* stream) {
   const auto kernel = withAccess<__nv_bfloat16, __half>(

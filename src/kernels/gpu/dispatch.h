@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-/// fp32, bf16 or fp16. Throws InternalError naming `what` for any other type.
+/// The element type fp32, bf16 or fp16. Throws InternalError naming `what` for any other type.
 Element elementOf(at::ScalarType type, const char* what);
 Element elementOf(const at::Tensor& tensor, const char* what);
 bool isElement(at::ScalarType type);

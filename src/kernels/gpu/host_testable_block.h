@@ -4,24 +4,24 @@
 
 #include "kernels/simd/element.h"
 
-/// A block program is what one block of a GPU's threads does, written so that a test can run it on the host as well,
-/// thread by thread in the order of a launch. It is a struct of arguments with
+/// A block program is the code of one thread block of a GPU, written so that tests can run it on the host too. There
+/// the threads run one after another, in the order of a launch. It is a struct of arguments with
 ///
-///   int64_t blocks() const                                   how many blocks a launch has
-///   Access access() const                                    how it reads tensors; without: fp32, value by value
-///   struct Shared<width>                                     what the threads of a block share
-///   void run<T, width>(const Block&, Shared<width>&) const   one block
+///   int64_t blocks() const                                   the number of blocks of a launch
+///   Access access() const                                    how it reads tensors; absent: fp32, value by value
+///   struct Shared<width>                                     the memory that the threads of a block share
+///   void run<T, width>(const Block&, Shared<width>&) const   the work of one block
 ///
-/// and sees threads and memory through Block alone:
+/// It reaches threads and memory only through Block:
 ///
 ///   block.index                the number of the block
-///   block.each(body)           body(thread) by each of blockThreads threads; all are done when it returns. Within one
-///                              each() no thread reads what another writes
-///   Block::load<width>(from)   a Packet of neighbours by one access; REQUIRES: aligned to its size
+///   block.each(body)           body(thread) by each of blockThreads threads; returns when all are done. Within one
+///                              each(), no thread reads what another writes
+///   Block::load<width>(from)   a Packet of neighbours in one access; REQUIRES: aligned to its size
 ///   Block::store(to, packet)
-///   Block::widen(value), Block::narrow<T>(number)   a T as fp32, and back, rounded to nearest
+///   Block::widen(value), Block::narrow<T>(number)   a T as fp32; fp32 rounded to the nearest T
 ///
-/// cuda_launch.cuh has the Block of a GPU, tests/kernels/simulated_blocks.h that of the host.
+/// gpu/block.cuh has the Block of a GPU, tests/kernels/simulated_blocks.h that of the host.
 #ifdef __CUDACC__
 #define TANDEM_THREAD __device__ __forceinline__
 #else
@@ -32,13 +32,13 @@ namespace tandem {
 
 inline constexpr int blockThreads = 256;
 
-/// The type of the tensors and the number of neighbouring values that a thread reads or writes at once.
+/// The type of the tensors, and how many neighbouring values a thread reads or writes in one access.
 struct Access {
   Element type;
   int width;  ///< widestAccess(type), or 1
 };
 
-/// 16 bytes: a GPU's threads have no wider access.
+/// 16 bytes, the widest access of a GPU's thread.
 constexpr int widestAccess(Element type) { return 16 / bytesOf(type); }
 
 template <class T, int width>
@@ -46,8 +46,8 @@ struct alignas(width * sizeof(T)) Packet {
   T values[width];
 };
 
-/// use.operator()<T, width>() with what the program's run() is to be called with; `Brain` and `Ieee` are the
-/// bfloat16 and the half of Block.
+/// Calls use.operator()<T, width>() with the arguments for the program's run(). `Brain` and `Ieee`: the bfloat16 and
+/// the half of Block.
 template <class Brain, class Ieee, class Program, class Use>
 auto withAccess(const Program& program, const Use& use) {
   if constexpr (requires { program.access(); }) {
@@ -61,8 +61,8 @@ auto withAccess(const Program& program, const Use& use) {
   }
 }
 
-/// Combines what threads left in shared memory over the layers of a block, lane by lane, in a fixed order:
-/// merge(into, from) names two threads of a lane. Afterwards the first `lanes` threads hold the result.
+/// Combines values in shared memory over the layers of a block, lane by lane, in a fixed order. merge(into, from) names
+/// two threads of one lane. Afterwards the first `lanes` threads hold the result.
 template <class Block, class Merge>
 TANDEM_THREAD void foldLayers(const Block& block, int lanes, int layers, const Merge& merge) {
   for (int left = layers; left > 1;) {

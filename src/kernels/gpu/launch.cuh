@@ -37,13 +37,13 @@ __device__ inline __half narrow<__half>(float value) {
   return __float2half_rn(value);
 }
 
-/// use(T{}) with the GPU's type of that name.
+/// Calls use(T{}) with the GPU's type for `type`.
 template <class Use>
 auto withType(Element type, const Use& use) {
   return withElement<float, __nv_bfloat16, __half>(type, use);
 }
 
-/// std::array's operator[] is host code.
+/// Element i of an array: std::array's operator[] is host code.
 __device__ inline float pick(const std::array<float, 3>& values, int64_t i) {
   return reinterpret_cast<const float*>(&values)[i];
 }
@@ -53,7 +53,7 @@ inline void checkLaunch() {
   if (failure != cudaSuccess) throw InternalError(concat("CUDA kernel launch: ", cudaGetErrorString(failure)));
 }
 
-/// Enqueues a kernel of `blocks` > 0 blocks.
+/// Enqueues a kernel with `blocks` > 0 blocks.
 template <class... Parameters, class... Arguments>
 void launchBlocks(void (*kernel)(Parameters...), int64_t blocks, void* stream, const Arguments&... arguments) {
   kernel<<<static_cast<unsigned>(blocks), blockThreads, 0, static_cast<cudaStream_t>(stream)>>>(arguments...);

@@ -5,8 +5,8 @@
 namespace tandem {
 
 struct LossAndGradient {
-  at::Tensor loss;      ///< [] fp32: mean over the rows
-  at::Tensor gradient;  ///< like the logits: d loss / d logits, of the mean over `divisor` rows
+  at::Tensor loss;      ///< [] fp32, the mean over the rows
+  at::Tensor gradient;  ///< like the logits: d loss / d logits, for a mean over `divisor` rows
 };
 
 }  // namespace tandem

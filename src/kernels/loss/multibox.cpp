@@ -18,7 +18,7 @@ constexpr double centreScale = 0.1, sizeScale = 0.2, leastOverlap = 0.5, imageSi
 constexpr int64_t coordinates = 4, negativesPerPositive = 3;
 
 struct Level {
-  int size, step, scale, nextScale;  // in pixels, but for size
+  int size, step, scale, nextScale;  // in pixels, except `size`
   std::vector<double> aspects;
 };
 
@@ -39,7 +39,7 @@ std::vector<std::array<double, 2>> sizesOf(const Level& level) {
   return sizes;
 }
 
-/// [..., 4] of centre and size -> [..., 4] of left, top, right, bottom; and back.
+/// [..., 4] of centre and size -> [..., 4] of left, top, right, bottom; centres() is the inverse.
 at::Tensor corners(const at::Tensor& boxes) {
   const at::Tensor centre = boxes.narrow(-1, 0, 2), half = boxes.narrow(-1, 2, 2) / 2;
   return at::cat({centre - half, centre + half}, -1);
@@ -63,10 +63,12 @@ at::Tensor overlaps(const at::Tensor& objects, const at::Tensor& boxes) {
 }
 
 struct Targets {
-  at::Tensor classes;  // [N, L] int64, 0 where a box matches nothing
+  at::Tensor classes;  // [N, L] int64, 0: the box matches nothing
   at::Tensor offsets;  // [N, L, 4]
 };
 
+// Each box first takes the object that it overlaps most. Then each object claims its best box, so that no object stays
+// unmatched; 2.0 is above any overlap. Later objects win a box that two claim.
 Targets match(const at::Tensor& labels, const at::Tensor& defaults) {
   const at::Tensor objects = labels.narrow(2, 1, coordinates),
                    isObject = labels.select(2, 0).gt(0);  // [N, M, 4], [N, M]
@@ -82,14 +84,15 @@ Targets match(const at::Tensor& labels, const at::Tensor& defaults) {
   const at::Tensor matched = centres(objects).gather(1, object.unsqueeze(2).expand({-1, -1, coordinates}));
   const at::Tensor size = defaults.narrow(1, 2, 2);
   const at::Tensor centre = (matched.narrow(2, 0, 2) - defaults.narrow(1, 0, 2)) / size / centreScale;
-  // Where nothing is matched the object may be no box.
+  // An unmatched box may have an all-zero object, whose logarithm would be infinite.
   const at::Tensor stretch = (matched.narrow(2, 2, 2) / size).clamp_min(1e-6).log() / sizeScale;
   return {classes, at::cat({centre, stretch}, 2)};
 }
 
-/// Which boxes count in the classes' loss: the matched ones, and of the others the worst.
+/// The boxes that count in the classes' loss: the matched ones, and the unmatched ones with the largest loss.
 at::Tensor countedBoxes(const at::Tensor& crossEntropy, const at::Tensor& isMatched, const at::Tensor& matched) {
   const at::Tensor others = crossEntropy.masked_fill(isMatched, 0);
+  // The rank of each box by descending loss: the inverse permutation of the first argsort.
   const at::Tensor rank = others.argsort(/*stable=*/true, 1, /*descending=*/true).argsort(/*stable=*/true, 1);
   return isMatched.logical_or(rank.lt(negativesPerPositive * matched));
 }
@@ -120,7 +123,7 @@ void checkLabels(const at::Tensor& labels, int64_t classes) {
                          " and right and bottom above left and top; check the data"));
 }
 
-/// Of the classes, with smoothing: [N, K, L].
+/// Target distribution over the classes, with smoothing: [N, K, L].
 at::Tensor targetDistribution(const at::Tensor& classes, const at::Tensor& scores, double smoothing) {
   const at::Tensor oneHot = at::zeros_like(scores).scatter_(1, classes.unsqueeze(1), 1);
   return oneHot * (1 - smoothing) + smoothing / static_cast<double>(scores.size(1));

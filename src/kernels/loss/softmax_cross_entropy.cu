@@ -17,7 +17,7 @@ struct Plus {
   }
 };
 
-// The same on every thread of the block; the order of additions is fixed.
+// Returns the result to every thread of the block. The order of additions is fixed.
 template <class T, class Combine>
 __device__ T reduceBlock(T value, Combine combine) {
   __shared__ T parts[blockThreads];
@@ -32,7 +32,7 @@ __device__ T reduceBlock(T value, Combine combine) {
   return result;
 }
 
-// One block per row; see the CPU body for the formula.
+// One block per row; the formula is in native/softmax_cross_entropy.cpp.
 template <class T>
 __global__ void rowKernel(SoftmaxCrossEntropyArguments a) {
   const int64_t row = blockIdx.x, label = a.labels[row];

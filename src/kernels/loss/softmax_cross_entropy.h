@@ -4,13 +4,13 @@
 
 namespace tandem {
 
-/// Softmax cross-entropy with label smoothing (targets (1 - s) one-hot + s / K), in fp32 inside, one pass.
-/// logits [N, K] float or bfloat16, labels [N] int64 in [0, K). The loss is the sum over rows / N, the gradient is
+/// Softmax cross-entropy with label smoothing, computed in fp32 in one pass. The targets are (1 - s) one-hot + s / K.
+/// logits [N, K] float or bfloat16, labels [N] int64 in [0, K). The loss is the sum over rows / N. The gradient is
 /// (softmax - target) / divisor; `divisor` is N unless rows of several replicas are joined.
 LossAndGradient softmaxCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
                                     int64_t divisor);
 
-/// The same by ATen operations: the oracle of the tests.
+/// The same with ATen operations: the oracle of the tests.
 LossAndGradient softmaxCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
                                              int64_t divisor);
 

@@ -13,7 +13,7 @@ struct SoftmaxCrossEntropyArguments {
   Element type;
   int64_t rows, classes;
   float smoothing;
-  float factor;    ///< of the gradient: 1 / divisor
+  float factor;    ///< the gradient's: 1 / divisor
   double* losses;  ///< [rows]
 };
 
@@ -23,7 +23,7 @@ void softmaxCrossEntropy(const SoftmaxCrossEntropyArguments& arguments, int64_t 
 }  // namespace cpu
 
 namespace gpu {
-/// All rows, and their mean into `loss`. A label out of range makes the loss NaN.
+/// Computes all rows and writes their mean into `loss`. A label out of range makes the loss NaN.
 void softmaxCrossEntropy(const SoftmaxCrossEntropyArguments& arguments, float* loss, void* stream);
 }  // namespace gpu
 

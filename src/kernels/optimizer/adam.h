@@ -12,13 +12,13 @@ struct AdamMoments {
   at::Tensor mean, square;
 };
 
-/// One pass over 1-D contiguous tensors of n elements on one device, the step's too: `master` fp32 and the moments are
-/// updated, `gradient` fp32 or 16-bit is read, and the new weight is rounded into `weights` unless that is the same
-/// memory as `master`.
+/// Updates 1-D contiguous tensors of n elements in one pass; all lie on the device of `step`. `master` fp32 and the
+/// moments are updated; `gradient` fp32 or 16-bit is read. The new weight is rounded into `weights`, unless that is the
+/// memory of `master`.
 void adamUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, const AdamMoments& moments,
                 const DeviceHyperparameters<AdamHyperparameters>& step);
 
-/// The same by the ATen operations of PyTorch's optimizer, in the type of `master`: the oracle of the tests.
+/// The same with the ATen operations of PyTorch's optimizer, in the type of `master`: the oracle of the tests.
 void adamUpdateReference(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient,
                          const AdamMoments& moments, const AdamHyperparameters& step);
 

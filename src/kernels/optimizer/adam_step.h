@@ -8,12 +8,12 @@
 
 namespace tandem {
 
-/// What is left of an AdamHyperparameters for each element:
+/// The per-element form of AdamHyperparameters:
 ///   g = scale * gradient + decay * w;  m = beta1 * m + gain1 * g;  v = beta2 * v + gain2 * g * g
 ///   w = keep * w - rate * m / (spread * sqrt(v) + epsilon)
 struct AdamCoefficients {
   float decay, keep, beta1, gain1, beta2, gain2, epsilon, scale, rate, spread;
-  const float* overflow;  ///< null, or in memory of the device; not 0: nothing is updated
+  const float* overflow;  ///< device address, or null; not 0: update nothing
 };
 
 /// One step of Adam, PyTorch's rule (Kingma and Ba 2014; decoupled: Loshchilov and Hutter 2017):
@@ -23,13 +23,12 @@ struct AdamCoefficients {
 struct AdamHyperparameters {
   using Coefficients = AdamCoefficients;
   double rate = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0, scale = 1;
-  int64_t number = 1;  ///< from 1; t is that less the steps that a scaled loss skipped: moments are of t gradients
+  int64_t number = 1;  ///< from 1; t = number - skipped steps, because the moments hold t gradients
   bool decoupled = false;
   ScaledLoss scaled = {};
 };
 
-/// On the device that holds `scaled`. What a running mean with weight beta lacks yet, having begun at zero, is
-/// 1 - beta^t.
+/// Runs on the device that holds `scaled`. A running mean that starts at zero lacks the factor 1 - beta^t.
 TANDEM_THREAD AdamCoefficients coefficientsOf(const AdamHyperparameters& s) {
   const double t = static_cast<double>(s.number) - (s.scaled.skipped != nullptr ? *s.scaled.skipped : 0);
   const double lossScale = lossScaleOf(s.scaled);

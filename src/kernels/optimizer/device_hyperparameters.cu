@@ -5,7 +5,7 @@
 namespace tandem::gpu {
 namespace {
 
-// By one thread: powers in fp64 are slow on many GPUs, and all elements need the same.
+// On one thread: fp64 powers are slow on many GPUs, and all elements need the same values.
 template <class Step>
 __global__ void prepareKernel(typename Step::Coefficients* there, Step step) {
   if (threadIdx.x == 0) *there = coefficientsOf(step);

@@ -4,8 +4,8 @@
 
 namespace tandem {
 
-/// The coefficients of an optimizer's step in memory of a device, where updates read them when they run: an update that
-/// was enqueued, or recorded (device/captured_graph.h), is the same in every step. Step: SgdHyperparameters or
+/// An optimizer step's coefficients in device memory, where updates read them when they run. So an update that was
+/// enqueued, or captured (device/captured_graph.h), is the same work in every step. Step: SgdHyperparameters or
 /// AdamHyperparameters. For one thread.
 template <class Step>
 class DeviceHyperparameters {
@@ -14,13 +14,13 @@ class DeviceHyperparameters {
 
   explicit DeviceHyperparameters(at::Device device);
 
-  /// Enqueued on the device's current stream, with the values in the call itself: updates that were enqueued before
-  /// read the step before, however far ahead the host is. What `step` has of a loss scale is read there too: it is that
-  /// of the steps before this one.
+  /// Enqueued on the device's current stream. The call carries the values, so updates enqueued before still read the
+  /// previous step, however far ahead the host is. The loss scale that `step` points to is read on the stream too: it
+  /// holds the state after the previous step.
   void set(const Step& step);
 
   at::Device device() const { return memory_.device(); }
-  /// In memory of the device. REQUIRES: a step was set.
+  /// Device address. REQUIRES: a step was set.
   const Coefficients* get() const;
 
  private:

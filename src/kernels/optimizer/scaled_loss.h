@@ -4,11 +4,11 @@
 
 namespace tandem {
 
-/// What an optimizer reads of a loss scale (optim/loss_scale.h) when its work runs, in memory of its device; without
-/// one all are null.
-struct ScaledLoss {
-  const float* scale = nullptr;     ///< the gradients are so many times too large
-  const float* overflow = nullptr;  ///< not 0: one of them is not finite, and nothing is updated
+/// What an optimizer kernel reads of a loss scale (optim/loss_scale.h) when it runs: device addresses, all null without
+/// loss scaling.
+struct ScaledLoss {                 ///< the factor by which gradients are too large
+  const float* scale = nullptr;     ///< not 0: a gradient is not finite, and nothing is updated
+  const float* overflow = nullptr;  ///< number of steps so far that updated nothing
   const double* skipped = nullptr;  ///< steps so far that updated nothing
 };
 

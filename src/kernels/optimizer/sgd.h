@@ -7,13 +7,13 @@
 
 namespace tandem {
 
-/// One pass over 1-D contiguous tensors of n elements on one device, the step's too: `master` fp32 is updated,
-/// `velocity` fp32 too (where momentum is 0 it is not touched, and may be undefined), `gradient` fp32 or 16-bit is
-/// read, and the new weight is rounded into `weights` unless that is the same memory as `master`.
+/// Updates 1-D contiguous tensors of n elements in one pass; all lie on the device of `step`. `master` and `velocity`,
+/// both fp32, are updated; `gradient` fp32 or 16-bit is read. The new weight is rounded into `weights`, unless that is
+/// the memory of `master`. With momentum 0 `velocity` is not touched and may be undefined.
 void sgdUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
                const DeviceHyperparameters<SgdHyperparameters>& step);
 
-/// The same by ATen operations: the oracle of the tests.
+/// The same with ATen operations: the oracle of the tests.
 void sgdUpdateReference(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
                         const SgdHyperparameters& step);
 

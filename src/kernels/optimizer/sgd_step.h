@@ -4,14 +4,14 @@
 
 namespace tandem {
 
-/// What is left of an SgdHyperparameters for each element.
+/// The per-element form of SgdHyperparameters.
 struct SgdCoefficients {
   float rate, momentum, weightDecay, scale;
   bool nesterov;
-  const float* overflow;  ///< null, or in memory of the device; not 0: nothing is updated
+  const float* overflow;  ///< device address, or null; not 0: update nothing
 };
 
-/// One step of SGD, PyTorch's rule, where the gradient of a scaled loss is divided by its scale first:
+/// One step of SGD by PyTorch's rule. The gradient of a scaled loss is divided by its scale first.
 ///   g = scale * gradient + weightDecay * w;  v = momentum * v + g;  w -= rate * (nesterov ? g + momentum * v : v)
 struct SgdHyperparameters {
   using Coefficients = SgdCoefficients;
@@ -20,7 +20,7 @@ struct SgdHyperparameters {
   ScaledLoss scaled = {};
 };
 
-/// On the device that holds `scaled`.
+/// Runs on the device that holds `scaled`.
 TANDEM_THREAD SgdCoefficients coefficientsOf(const SgdHyperparameters& step) {
   const float scale = step.scale / lossScaleOf(step.scaled);
   return {step.rate, step.momentum, step.weightDecay, scale, step.nesterov, step.scaled.overflow};

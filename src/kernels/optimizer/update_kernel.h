@@ -4,7 +4,7 @@
 
 namespace tandem {
 
-/// What every optimizer kernel updates and reads.
+/// The tensors of every optimizer kernel.
 struct UpdateTensors {
   float* master;
   void* weights;  ///< null: the same memory as master
@@ -12,7 +12,7 @@ struct UpdateTensors {
   Element weightType, gradientType;
 };
 
-/// Calls body(weights, gradient) with pointers of their types; `weights` is a null void* where they are the master.
+/// Calls body(weights, gradient) with typed pointers; `weights` is a null void* if the weights are the master.
 template <class Body>
 TANDEM_INLINE void withTypes(const UpdateTensors& t, const Body& body) {
   const auto withWeights = [&](auto* gradient) TANDEM_INLINE_LAMBDA {

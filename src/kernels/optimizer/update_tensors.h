@@ -6,17 +6,17 @@
 
 namespace tandem {
 
-/// Elements that a thread of an optimizer kernel takes at least.
+/// Fewest elements of one thread's share in an optimizer kernel.
 inline constexpr int64_t updateGrainElements = 1 << 15;
 
-/// The pointers of 1-D contiguous tensors of n elements on one device: `master` fp32, `weights` and `gradient` fp32 or
-/// 16-bit. Throws InternalError naming `kernel` for any other.
+/// Pointers of 1-D contiguous tensors of n elements on one device: `master` fp32, `weights` and `gradient` fp32 or
+/// 16-bit. Throws InternalError naming `kernel` for any other tensors.
 UpdateTensors updateTensors(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, const char* kernel);
 
-/// The pointer of optimizer state like `master`; throws as above.
+/// Pointer of optimizer state that has the form of `master`. Throws as above.
 float* updateState(const at::Tensor& state, const at::Tensor& master, const char* kernel);
 
-/// Of an update on a CPU, where the host may look.
+/// Whether a CPU update must be skipped; on a GPU only the kernel may read the flag.
 inline bool isSkipped(const float* overflow) { return overflow != nullptr && *overflow != 0; }
 
 }  // namespace tandem

@@ -11,8 +11,8 @@ enum class Element { fp32, bf16, fp16 };
 
 constexpr int bytesOf(Element type) { return type == Element::fp32 ? 4 : 2; }
 
-/// The bits of a bfloat16, the upper half of an fp32, and of an IEEE half: 5 bits of exponent, 10 of fraction. For raw
-/// pointers, where libtorch's headers must stay out.
+/// The bits of a bfloat16, the upper half of an fp32, and of an IEEE half with 5 exponent and 10 fraction bits. For
+/// sources that must not include libtorch's headers.
 struct Bf16 {
   uint16_t bits;
 };
@@ -23,8 +23,8 @@ struct Half {
 TANDEM_INLINE float toFloat(float value) { return value; }
 TANDEM_INLINE float toFloat(Bf16 value) { return __builtin_bit_cast(float, static_cast<uint32_t>(value.bits) << 16); }
 
-/// Exact. A normal number's exponent is moved and scaled back, a subnormal's fraction is put behind a one that is then
-/// taken away (as c10/util/Half.h does, after Maratyszcza's FP16).
+/// Exact. The exponent of a normal number is shifted and scaled back. A subnormal's fraction is placed behind a leading
+/// one, which is then subtracted. (As in c10/util/Half.h, after Maratyszcza's FP16.)
 TANDEM_INLINE float toFloat(Half value) {
   const uint32_t sign = static_cast<uint32_t>(value.bits & 0x8000U) << 16;
   const uint32_t twice = static_cast<uint32_t>(value.bits) << 17;
@@ -33,8 +33,8 @@ TANDEM_INLINE float toFloat(Half value) {
   return __builtin_bit_cast(float, sign | __builtin_bit_cast(uint32_t, twice < (1U << 27) ? subnormal : normal));
 }
 
-/// TimingRounds to nearest, ties to even; NaN stays NaN, and what is too large for a half becomes infinite. Without
-/// branches, so that loops vectorise.
+/// Rounds to nearest, ties to even. NaN stays NaN; a value too large for a half becomes infinite. Free of branches, so
+/// that loops vectorise.
 template <class T>
 T fromFloat(float value);
 
@@ -51,7 +51,7 @@ TANDEM_INLINE Bf16 fromFloat<Bf16>(float value) {
   return {static_cast<uint16_t>(isNan ? 0x7fc0U : rounded)};
 }
 
-/// The sum with a power of two that leaves a half's fraction rounds it, where the half is subnormal too (as above).
+/// Adding a suitable power of two leaves only a half's fraction bits, so the addition rounds, for subnormals too.
 template <>
 TANDEM_INLINE Half fromFloat<Half>(float value) {
   const auto bits = __builtin_bit_cast(uint32_t, value);
@@ -63,7 +63,8 @@ TANDEM_INLINE Half fromFloat<Half>(float value) {
   return {static_cast<uint16_t>(((bits >> 16) & 0x8000U) | (twice > 0xFF000000U ? 0x7E00U : rounded))};
 }
 
-/// use(T{}) with the type that is named, on a GPU one of its own; a TANDEM_INLINE_LAMBDA in cloned functions.
+/// Calls use(T{}) with the type of `type`; a GPU passes its own types. `use` is a TANDEM_INLINE_LAMBDA in cloned
+/// functions.
 template <class Fp32 = float, class Brain = Bf16, class Ieee = Half, class Use>
 TANDEM_INLINE auto withElement(Element type, const Use& use) {
   if (type == Element::fp32) return use(Fp32{});

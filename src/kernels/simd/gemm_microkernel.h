@@ -2,11 +2,11 @@
 
 #include "kernels/simd/vector.h"
 
-/// The innermost part of a product of matrices: a block of the result that stays in registers. Only in
-/// sources that are built for the vectors of a processor (lanes.h).
+/// The innermost loop of a matrix product: a block of the result that stays in registers. Only for sources that are
+/// built per instruction set (isa_dispatch.h).
 namespace tandem {
 
-/// How a step of a sum multiplies a word of `a` with a vector of words of `b`. In fp32 a word is one value.
+/// How one step of a sum multiplies a word of `a` with a vector of words of `b`. In fp32 a word is one value.
 struct Fp32Step {
   using Word = float;
   using Vector = Floats;
@@ -15,17 +15,20 @@ struct Fp32Step {
   static TANDEM_INLINE Floats add(Floats sum, Vector a, Vector b) { return sum + a * b; }
 };
 
-/// Steps of a sum: of each row of the block a word, a(row, step), of `b` as many vectors as the block has.
+/// The steps of a sum. A step reads one word a(row, step) per row of the block, and as many vectors of `b` as the block
+/// has columns.
 template <class Step>
 struct Steps {
   const typename Step::Word* b;
   int64_t count;
-  const void* ahead;  ///< what will be needed later: its line is fetched with each step
-  int64_t aheadStep;  ///< bytes that it moves on; 0: it stays
+  const void* ahead;  ///< data for later: each step prefetches one line of it
+  int64_t aheadStep;  ///< bytes between two prefetches; 0: always the same line
 };
 
-/// sum += the products of `steps`.
+/// Adds the products of all steps to `sum`.
 template <class Step, int rows, int vectors, class A>
+// The compiler unrolls both inner loops completely, so `sum` and `b` live in registers. The prefetch is into the second
+// level: the data is needed after this block.
 TANDEM_INLINE void addProducts(const A& a, const Steps<Step>& steps, Floats (&sum)[rows][vectors]) {
   for (int64_t step = 0; step < steps.count; ++step) {
     __builtin_prefetch(static_cast<const char*>(steps.ahead) + step * steps.aheadStep, 0, 2);
@@ -40,8 +43,8 @@ TANDEM_INLINE void addProducts(const A& a, const Steps<Step>& steps, Floats (&su
   }
 }
 
-/// rows x vectors vectors of the result += or = the products. to[row] is where a row's first lies, toVector from it to
-/// the next.
+/// Computes rows x vectors vectors of the result, added to it or replacing it. to[row]: the row's first vector.
+/// `toVector`: distance from one vector of a row to the next.
 template <class Step, int rows, int vectors, class A>
 TANDEM_INLINE void multiplyBlock(const A& a, const Steps<Step>& steps, float* const (&to)[rows], int64_t toVector,
                                  bool add) {
@@ -55,7 +58,7 @@ TANDEM_INLINE void multiplyBlock(const A& a, const Steps<Step>& steps, float* co
   }
 }
 
-/// Words of `a` at equal distances.
+/// Words of `a` with constant strides.
 template <class Word>
 struct Strided {
   const Word* a;
@@ -63,23 +66,24 @@ struct Strided {
   TANDEM_INLINE Word operator()(int i, int64_t at) const { return a[i * row + at * step]; }
 };
 
-constexpr int mostVectors = lanes / 4;  ///< of a block
+constexpr int mostVectors = lanes / 4;  ///< the most vectors of a block's row
 
-/// Rows of a block beside so many vectors: its sums fill three quarters of AVX-512's 32 registers or AVX2's 16, and are
-/// enough to hide an addition's latency.
+/// Rows of a block with `vectors` vectors per row. The sums fill three quarters of the registers (32 with AVX-512, 16
+/// with AVX2). That is enough to hide the latency of an addition.
 constexpr int rowsBeside(int vectors) {
   constexpr int sums = lanes == 16 ? 24 : 12, most = 12;
   return sums / vectors < most ? sums / vectors : most;
 }
 
-/// block<rows>(first) for [first, last) in groups of `rows`, for what is left over in smaller even ones and the last.
+/// Calls block<rows>(first) over [first, last) in groups of `rows`; the rest in smaller, even groups, at last one by
+/// one.
 template <int rows, class Block>
 TANDEM_INLINE void inGroups(int64_t first, int64_t last, const Block& block) {
   for (; first + rows <= last; first += rows) block.template operator()<rows>(first);
   if constexpr (rows > 1) inGroups<(rows > 2 ? (rows + 1) / 3 * 2 : 1)>(first, last, block);
 }
 
-/// use<vectors>() with the number that is named, 1 to mostVectors.
+/// Calls use<n>() with n = `vectors`, from 1 to mostVectors.
 template <int most = mostVectors, class Use>
 TANDEM_INLINE void withVectors(int64_t vectors, const Use& use) {
   if constexpr (most > 1) {

@@ -4,21 +4,21 @@
 
 namespace tandem {
 
-/// For which instructions a source NAME_lanes.cpp is built: all three, by src/CMakeLists.txt, as kernels/simd/vector.h
-/// says.
+/// The instruction sets that sources in folders isa/ are built for, all three of them, by cmake/Rooms.cmake
+/// (kernels/simd/vector.h says how).
 enum class Isa { plain, avx2, avx512 };
 
-/// fp32 values of one vector.
+/// fp32 values per vector.
 constexpr int vectorLanesOf(Isa vectors) { return vectors == Isa::avx512 ? 16 : 8; }
 
-/// What this processor has.
+/// The widest instruction set of this processor.
 Isa widestIsa();
 
-/// fp32 values that the kernels of this processor take as one vector: 16 with AVX-512, else 8.
+/// fp32 values per vector in this processor's kernels: 16 with AVX-512, else 8.
 int64_t vectorLanes();
 
-/// The functions of a source NAME_lanes.cpp for this processor. `Kernels` is a struct of pointers to them; that source
-/// defines its with<TANDEM_ISA>().
+/// The functions of an isa/ source for this processor. `Kernels` is a struct of pointers to them; each build of the
+/// source defines its own with<TANDEM_ISA>().
 template <class Kernels>
 const Kernels& isaKernels() {
   static const Kernels chosen = [] {

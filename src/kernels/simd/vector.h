@@ -5,13 +5,13 @@
 #include "kernels/simd/element.h"
 #include "kernels/simd/isa_dispatch.h"
 
-/// Some fp32 values as one, a register of AVX-512 or of AVX2, for loops that the compiler would not vectorise by
-/// itself. Only in sources NAME_lanes.cpp (kernels/simd/isa_dispatch.h), which are built apart for TANDEM_ISA, one
-/// of the enumerators of Isa, with the flags that belong to it: in clones of a function (clones.h) the compiler
-/// takes such values apart. Nothing there may be shared with other sources, so what is called is inlined or has no
-/// linkage. The same code serves a single float for what is left over at the end of a row: `load<V>`, `store` and the
-/// rest are written for both.
-#pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no such value is ever passed in a call
+/// Several fp32 values as one, a register of AVX-512 or AVX2, for loops that the compiler does not vectorise by itself.
+///
+/// Only for sources in folders isa/ (kernels/simd/isa_dispatch.h), which are built once for each TANDEM_ISA with its
+/// compiler flags. (In clones of a function, target_clones.h, the compiler splits such values.) Nothing there may be
+/// shared with other sources: what is called is inlined or has internal linkage. `load<V>`, `store` and the others also
+/// work for a single float, so the same code handles the rest of a row.
+#pragma GCC diagnostic ignored "-Wpsabi"  // all is inlined: no vector is ever passed in a call
 
 namespace tandem {
 
@@ -66,7 +66,7 @@ TANDEM_INLINE void store(float* to, V value) {
   std::memcpy(to, &value, sizeof(V));
 }
 
-/// TimingRounds as fromFloat<Bf16>() does.
+/// Rounds as fromFloat<Bf16>() does.
 template <class V>
 TANDEM_INLINE void store(Bf16* to, V value) {
   if constexpr (lanesOf<V> == 1) {
@@ -81,7 +81,7 @@ TANDEM_INLINE void store(Bf16* to, V value) {
   }
 }
 
-/// TimingRounds as fromFloat<Half>() does.
+/// Rounds as fromFloat<Half>() does.
 template <class V>
 TANDEM_INLINE void store(Half* to, V value) {
   if constexpr (lanesOf<V> == 1) {

@@ -10,7 +10,7 @@ __global__ void markKernel(NonFiniteArguments a, int64_t count, float* mark) {
   for (int64_t i = firstElement(); i < count; i += allThreads()) {
     found = found || !isfinite(widen(static_cast<const T*>(a.values)[i]));
   }
-  if (found) *mark = 1;  // whoever writes writes the same
+  if (found) *mark = 1;  // several threads may write the same value
 }
 
 }  // namespace

@@ -12,12 +12,12 @@ struct NonFiniteArguments {
 };
 
 namespace cpu {
-/// Whether one of the elements [first, last) is infinite or no number.
+/// Whether one of the elements [first, last) is infinite or NaN.
 bool hasNonFinite(const NonFiniteArguments& arguments, int64_t first, int64_t last);
 }  // namespace cpu
 
 namespace gpu {
-/// *mark = 1 where there is one.
+/// *mark = 1 if there is one.
 void markNonFinite(const NonFiniteArguments& arguments, int64_t count, float* mark, void* stream);
 }  // namespace gpu
 

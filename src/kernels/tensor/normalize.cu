@@ -4,7 +4,7 @@
 namespace tandem::gpu {
 namespace {
 
-// One thread per element of `out` in its memory order: writes coalesce.
+// One thread per element of `out` in memory order, so that writes coalesce.
 template <class T>
 __global__ void normalizeKernel(NormalizeArguments a, int64_t count) {
   const int64_t pixels = a.height * a.width;

@@ -13,7 +13,7 @@ struct NormalizeArguments {
   Element type;
   bool channelsLast;  ///< of `out`
   int64_t images, height, width, channels;
-  int64_t outChannels;               ///< of `out`; those beyond `channels` become zeros
+  int64_t outChannels;               ///< of `out`; channels beyond `channels` become zeros
   std::array<float, 3> mean, scale;  ///< normalised = (byte - mean) * scale
 };
 

@@ -6,11 +6,11 @@
 
 namespace tandem {
 
-/// out[i] = sum over sources of source[i], added in the order given in fp32 and rounded once. All 1-D contiguous of
-/// one type (float, bfloat16 or half) on one device, and `out` may be one of the sources. REQUIRES: 1 to 64 sources.
+/// out[i] = sum over sources of source[i], added in the given order in fp32, rounded once. All are 1-D contiguous, of
+/// one type (float, bfloat16 or half), on one device. `out` may be a source. REQUIRES: 1 to 64 sources.
 void sumInto(at::Tensor out, std::span<const at::Tensor> sources);
 
-/// The same by ATen operations: the oracle of the tests.
+/// The same with ATen operations: the oracle of the tests.
 void sumIntoReference(at::Tensor out, std::span<const at::Tensor> sources);
 
 }  // namespace tandem

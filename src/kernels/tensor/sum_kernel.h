@@ -7,7 +7,7 @@
 namespace tandem {
 
 struct SumArguments {
-  static constexpr int most = 64;  ///< sources; the struct travels as a kernel argument
+  static constexpr int most = 64;  ///< most sources: the struct is a kernel argument
   void* out;
   const void* sources[most];
   int sourceCount;

@@ -10,7 +10,7 @@ TANDEM_INLINE void update(const AdamArguments& a, W* __restrict weights, const G
   float* __restrict master = a.master;
   float* __restrict mean = a.mean;
   float* __restrict square = a.square;
-  const AdamCoefficients c = *a.step;  // what is stored cannot change it
+  const AdamCoefficients c = *a.step;  // a copy: the compiler then knows that the stores below do not change it
   for (int64_t i = first; i < last; ++i) {
     const float g = c.scale * toFloat(gradient[i]) + c.decay * master[i];
     const float m = c.beta1 * mean[i] + c.gain1 * g;

@@ -27,10 +27,11 @@ int64_t arrayBytes(int threads) {
   return std::max({256 * mebibyte, 4 * lastLevelCache, 32 * mebibyte * threads});
 }
 
-// A thread copies so many stretches side by side: the prefetcher follows each, and one alone does not fill the memory.
+// Each thread copies this many stretches side by side. The prefetcher follows each; one alone cannot fill the memory
+// bus.
 constexpr int64_t stretches = 4, vectorsOfLine = 4, vectorsOfBlock = stretches * vectorsOfLine;
 
-/// Memory on huge pages where the system has them, starting `stagger` bytes behind a page's begin.
+/// Memory on huge pages if the system has them. It starts `stagger` bytes after a page border.
 class Array {
  public:
   Array(int64_t bytes, int64_t stagger) : bytes_(static_cast<size_t>(bytes + stagger)), stagger_(stagger) {
@@ -69,7 +70,7 @@ void copyShare(const __m128i* from, __m128i* to, int64_t blocks, Stores stores) 
   _mm_sfence();
 }
 
-/// Calls body(first, last) on every thread with its share of `count`, the same share each time.
+/// Calls body(first, last) on every thread with its share of `count`, which is the same in every call.
 template <class Body>
 void onAllThreads(int threads, int64_t count, const Body& body) {
 #pragma omp parallel num_threads(threads)
@@ -81,8 +82,8 @@ void onAllThreads(int threads, int64_t count, const Body& body) {
 
 // ---- arithmetic
 
-// Each loop keeps so many sums that none waits for its own last result, and converges, so that no value becomes
-// infinite or denormal.
+// Each loop keeps enough sums that none waits for its own previous result. The sums converge, so no value becomes
+// infinite or subnormal.
 constexpr float factor = 0.5F, offset = 1.0F;
 
 using Loop = float (*)(int64_t repetitions);
@@ -132,7 +133,7 @@ __attribute__((target("avx512f,avx512bf16"))) float dotAvx512(int64_t repetition
 }
 constexpr double dotAvx512Flops = 16 * 16 * 2 * 2;
 
-/// Of LDTILECFG: eight tiles of 16 rows of 64 bytes.
+/// The operand of LDTILECFG: eight tiles of 16 rows of 64 bytes.
 struct alignas(64) TileConfiguration {
   uint8_t palette = 1, startRow = 0;
   std::array<uint8_t, 14> reserved{};
@@ -147,8 +148,8 @@ constexpr std::array<uint16_t, 512> filledTile() {
   return tile;
 }
 
-// Six sums in tiles 0 to 5 of the product of tiles 6 and 7. What the instructions read is static: the compiler is told
-// only of its address.
+// Tiles 0 to 5 each sum the product of tiles 6 and 7. The operands are static, because the instructions' intrinsics
+// tell the compiler only their addresses.
 __attribute__((target("amx-tile,amx-bf16"))) float dotAmx(int64_t repetitions) {
   static constexpr TileConfiguration configuration;
   alignas(64) static constexpr std::array<uint16_t, 512> tile = filledTile();
@@ -182,10 +183,10 @@ bool systemAllowsTiles() {
   return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
 }
 
-// Milliseconds of a thread: short enough to fall between the turns of other programs.
+// Milliseconds of a thread: short enough that many calls run between two time slices of other programs.
 constexpr double fp32FlopsOfCall = 4e8, bf16FlopsOfCall = 4e9;
 
-// `flops` of one repetition.
+// `flops`: of one repetition.
 PeakLoop arithmetic(const char* name, Loop loop, double flops, double flopsOfCall, int threads) {
   const auto repetitions = static_cast<int64_t>(flopsOfCall / flops) + 1;
   const auto run = [=] {
@@ -205,7 +206,7 @@ PeakLoop copyLoop(int threads, Stores stores) {
   const int64_t blocks = bytes / static_cast<int64_t>(vectorsOfBlock * sizeof(__m128i));
   // Loads wait for stores that lie a multiple of 4 KiB away.
   const auto from = std::make_shared<Array>(bytes, 0), to = std::make_shared<Array>(bytes, 33 * 64);
-  // Both get memory of their own before the first call: pages never written would all be one page of zeros.
+  // First writes give both arrays memory of their own; pages that are never written all map to one page of zeros.
   onAllThreads(threads, blocks, [&](int64_t first, int64_t last) {
     for (const auto& array : {from, to}) std::fill(array->block(first), array->block(last), _mm_set1_epi32(1));
   });
@@ -225,7 +226,7 @@ std::optional<PeakLoop> fmaLoop(int threads) {
   return std::nullopt;
 }
 
-// clang's __builtin_cpu_supports() knows no AMX.
+// clang's __builtin_cpu_supports() does not know AMX.
 bool hasAmxBf16() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1U) != 0;
@@ -239,7 +240,7 @@ std::optional<PeakLoop> bf16Loop(int threads) {
 }
 
 Peak bestRate(const PeakLoop& loop) {
-  constexpr double enough = 0.5;  // seconds: other programs' turns must pass
+  constexpr double enough = 0.5;  // seconds, so that interruptions by other programs pass
   constexpr int fewestCalls = 3;
   double best = 0;
   const Nanos begin = now();

@@ -3,7 +3,7 @@
 
 namespace tandem::packed {
 
-// Here, and not beside what it consistencyChecks: that source is built for such processors alone.
+// Not beside the code that it guards: that source is compiled with instructions that other processors lack.
 bool cpu::takesBf16() { return widestIsa() == Isa::avx512 && __builtin_cpu_supports("avx512bf16"); }
 
 }  // namespace tandem::packed

@@ -4,7 +4,7 @@
 namespace tandem::cpu {
 namespace {
 
-/// Whether the exponent of an element is all ones, as that of what is infinite or no number.
+/// Whether an element's exponent is all ones, as in infinities and NaNs.
 template <class Word, Word exponent>
 TANDEM_INLINE bool has(const void* values, int64_t first, int64_t last) {
   const Word* const bits = static_cast<const Word*>(values);

@@ -6,7 +6,7 @@
 namespace tandem::cpu {
 namespace {
 
-// A multiple of three channels and of every vector length: within it the channel of an element is fixed.
+// A multiple of three channels and of every vector length, so the channel of element i depends on i alone.
 constexpr int64_t period = 48;
 
 template <class T>
@@ -24,7 +24,7 @@ TANDEM_INLINE void interleaved(const NormalizeArguments& a, const uint8_t* __res
   for (int64_t i = 0; done + i < count; ++i) out[done + i] = fromFloat<T>((bytes[done + i] - mean[i]) * scale[i]);
 }
 
-/// Of each pixel the channels of the bytes, then zeros.
+/// Writes each pixel: the channels of the bytes, then zeros.
 template <class T>
 TANDEM_INLINE void padded(const NormalizeArguments& a, const uint8_t* __restrict bytes, T* __restrict out,
                           int64_t pixels) {
@@ -45,7 +45,7 @@ TANDEM_INLINE void plane(const uint8_t* __restrict bytes, T* __restrict out, int
   for (int64_t i = 0; i < count; ++i) out[i] = fromFloat<T>((bytes[channels * i] - mean) * scale);
 }
 
-/// One row of every plane.
+/// Writes one row of every plane.
 template <int64_t channels, class T>
 TANDEM_INLINE void planes(const NormalizeArguments& a, T* out, int64_t row) {
   const int64_t image = row / a.height, line = row % a.height;

@@ -4,7 +4,7 @@
 namespace tandem::cpu {
 namespace {
 
-constexpr int64_t block = 1024;  // sums that stay in the first-level cache
+constexpr int64_t block = 1024;  // these sums stay in the first-level cache
 
 template <class T>
 TANDEM_INLINE void sumBlock(const SumArguments& a, int64_t begin, int64_t count) {

@@ -59,6 +59,7 @@ test-long: build ## the tests that train for minutes
 lint: build ## formatting, layers, documents, clang-tidy on changed files
 	clang-format-14 --dry-run --Werror $(SOURCES)
 	scripts/check-layers
+	scripts/check-names
 	scripts/check-docs
 	$(TANDEM) docs | diff -u docs/OPTIONS.md - || { echo "docs/OPTIONS.md is out of date: make docs"; exit 1; }
 	scripts/tidy --changed

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cli/bench_points.h"
 #include "cli/bench_run.h"
-#include "cli/catalog_names.h"
+#include "cli/catalogs.h"
 #include "cli/commands.h"
 #include "machine/cpu/topology.h"
 #include "machine/gpu/gpu_facts.h"

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/catalog_names.h"
+#include "cli/catalogs.h"
 #include "config/device_set.h"
 #include "device/gpu_support.h"
 

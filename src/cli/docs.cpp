@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/catalog_names.h"
+#include "cli/catalogs.h"
 #include "cli/commands.h"
 #include "config/command_line.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/catalog_names.h"
+#include "cli/catalogs.h"
 #include "cli/commands.h"
 #include "cli/inference_command.h"
 #include "config/command_line.h"

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "cli/catalog_names.h"
+#include "cli/catalogs.h"
 #include "config/command_line.h"
 #include "config/modes.h"
 #include "data/dataset/image_files.h"

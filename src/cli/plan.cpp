@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "cli/bench_points.h"
-#include "cli/catalog_names.h"
+#include "cli/catalogs.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "executor/compile/plan_description.h"
@@ -30,7 +30,7 @@ std::vector<std::string> cells(const OpDescription& call) {
           call.operation,
           join(call.inputs, " "),
           shapeText(call.shape),
-          concat(call.blocked ? "blocked" : "plain", call.backward == "planned" ? "" : ", backward by autograd"),
+          concat(call.blocked ? "blocked" : "plain", call.byAutograd ? ", backward by autograd" : ""),
           call.algorithm,
           std::to_string(call.parameters),
           fixed(call.flops / 1e6, 1),

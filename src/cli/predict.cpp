@@ -5,7 +5,7 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
-#include "cli/catalog_names.h"
+#include "cli/catalogs.h"
 #include "cli/commands.h"
 #include "cli/inference_command.h"
 #include "cli/table.h"

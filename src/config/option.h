@@ -32,7 +32,6 @@ enum class Choices {
   layouts,
   convolutions,
   imagePaddings,
-  losses,
   scalings,
   augments,
   schedules,

@@ -201,7 +201,8 @@ struct CallRow {
   bool keepsPlaces = false;  // for backward: which pixel of a window was the largest
 };
 
-constexpr std::array<CallRow, 34> calls{{
+constexpr std::array<CallRow, 35> calls{{
+    {"input", nullptr, false},
     {"conv", convolution, true},
     {"linear", linear, true},
     {"batch_norm", batchNorm, true},
@@ -249,9 +250,7 @@ const CallRow& row(std::string_view operation) {
 
 AtenOp atenOp(std::string_view operation) { return row(operation).call; }
 
-bool outputMayBeOverwritten(std::string_view operation) {
-  return operation != "input" && row(operation).outputMayBeOverwritten;
-}
+bool outputMayBeOverwritten(std::string_view operation) { return row(operation).outputMayBeOverwritten; }
 
 bool drawsNumbers(std::string_view operation) { return row(operation).draws; }
 bool keepsPlaces(std::string_view operation) { return row(operation).keepsPlaces; }

@@ -12,10 +12,9 @@ namespace tandem {
 namespace {
 
 constexpr std::array<ExecutorEntry, 2> rows{{
-    {"autograd", "each node is an ATen call, backward by libtorch's autograd", makeAutogradExecutor, false, false,
-     false},
-    {"planned", "fused operations, forward and backward called in a fixed order", makePlannedExecutor, true, true,
-     true},
+    {"autograd", "each node is an ATen call, backward by libtorch's autograd", makeAutogradExecutor},
+    {"planned", "fused operations, forward and backward called in a fixed order", makePlannedExecutor,
+     /*choosesKernels=*/true, /*planned=*/true, /*capturable=*/true},
 }};
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 // replicas, the owner of a variable has it already: (n - 1) / n of both cross.
 StrategyTraffic trafficOf(const FlatBuffers& buffers, const VariablePlacementOptions& options) {
   const auto n = static_cast<double>(options.devices.size());
-  const double remote = options.parameterDevice == "cpu" ? 1.0 : (n - 1) / n;
+  const double remote = options.parameterDevice == onHost ? 1.0 : (n - 1) / n;
   double bytes = 0;
   for (int i = 0; i < buffers.parameters(); ++i) {
     const Slice slice = buffers.slice(i);

@@ -54,17 +54,18 @@ std::vector<int> placeOnLeastLoaded(std::span<const int64_t> bytes, int devices)
 }
 
 void checkParameterDevice(const VariablePlacementOptions& options) {
-  if (options.parameterDevice == "cpu" || options.parameterDevice == "device" || indexOfDevice(options) >= 0) return;
-  std::vector<std::string> valid{"cpu", "device"};
+  if (options.parameterDevice == onHost || options.parameterDevice == onEveryReplica || indexOfDevice(options) >= 0)
+    return;
+  std::vector<std::string> valid{std::string(onHost), std::string(onEveryReplica)};
   for (const Device* device : options.devices) valid.push_back(device->name());
   throw UsageError(unknownName("--parameter-device", options.parameterDevice, valid));
 }
 
 std::vector<ShardPlacement> placeShards(const FlatBuffers& buffers, const VariablePlacementOptions& options) {
   checkParameterDevice(options);
-  if (options.parameterDevice == "cpu") return hostShard(buffers, options);
+  if (options.parameterDevice == onHost) return hostShard(buffers, options);
   const auto replicas = static_cast<int>(options.devices.size());
-  const bool everywhere = options.parameterDevice == "device";
+  const bool everywhere = options.parameterDevice == onEveryReplica;
   const std::vector<int> placed =
       everywhere ? spread(buffers, replicas) : std::vector<int>(buffers.parameters(), indexOfDevice(options));
   std::vector<ShardPlacement> shards;

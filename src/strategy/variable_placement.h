@@ -5,12 +5,16 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/device.h"
 #include "device/flat_buffers.h"
 
 namespace tandem {
+
+/// Values of --parameter-device that name no single device: the host, and all replicas.
+inline constexpr std::string_view onHost = "cpu", onEveryReplica = "device";
 
 /// The variables that one device of the parameter server holds.
 struct ShardPlacement {

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/banner.h"
-#include "cli/catalog_names.h"
+#include "cli/catalogs.h"
 #include "cli/progress_line.h"
 #include "machine/cpu/topology.h"
 

@@ -86,7 +86,7 @@ OpDescription described(const Graph& graph, const PlannedNode& call, int64_t ima
   OpDescription line;
   line.name = node.name;
   line.operation = operationText(graph, call);
-  line.backward = hasPlannedBackward(node.operation->name) ? "planned" : "autograd";
+  line.byAutograd = !hasPlannedBackward(node.operation->name);
   line.shape = graph.node(call.output).shape;
   line.parameters = parametersOf(graph, call.node);
   if (node.operation->flops != nullptr) {

@@ -9,10 +9,10 @@ namespace tandem {
 
 /// One call of the planned executor, for people.
 struct OpDescription {
-  std::string name;       ///< of the graph's node that gives the parameters
-  std::string operation;  ///< "conv", "conv (5 channels of zeros)", "batch_norm + add + relu"
-  std::string algorithm;  ///< of a convolution: "direct", "ATen", by pass "winograd, direct, winograd"; else empty
-  std::string backward;   ///< "planned", or "autograd" of this one call
+  std::string name;         ///< of the graph's node that gives the parameters
+  std::string operation;    ///< "conv", "conv (5 channels of zeros)", "batch_norm + add + relu"
+  std::string algorithm;    ///< of a convolution: "direct", "ATen", by pass "winograd, direct, winograd"; else empty
+  bool byAutograd = false;  ///< backward is autograd's, of this one call
   std::vector<std::string> inputs;  ///< names of the calls that are read; "input" for the images
   ImageShape shape;                 ///< of the output, per image
   bool blocked = false;             ///< output in blocks of channels

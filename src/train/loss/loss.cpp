@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/catalog.h"
@@ -25,12 +26,6 @@ Loss multiboxOn(at::Device device) {
   };
 }
 
-constexpr std::array lossRows{
-    LossEntry{"softmax_cross_entropy", "class", anywhere<softmaxCrossEntropy>},
-    LossEntry{"binary_cross_entropy", "flags", anywhere<binaryCrossEntropy>},
-    LossEntry{"multibox", "boxes", multiboxOn},
-};
-
 constexpr std::array<LossPlacementEntry, 2> placeRows{{
     {"replica", "each replica computes the loss of its own batch", false, makeOwnFeed, makeOwnOutputs},
     {"gathered", "the batch is sliced from replica 0, outputs are gathered and the loss is computed there", true,
@@ -39,10 +34,24 @@ constexpr std::array<LossPlacementEntry, 2> placeRows{{
 
 }  // namespace
 
-std::span<const LossEntry> losses() { return lossRows; }
+std::span<const LossEntry> losses() {
+  const auto task = [](std::string_view name) { return &find(taskLosses(), name, "loss"); };
+  static const std::array rows{
+      LossEntry{task("softmax_cross_entropy"), "class", anywhere<softmaxCrossEntropy>},
+      LossEntry{task("binary_cross_entropy"), "flags", anywhere<binaryCrossEntropy>},
+      LossEntry{task("multibox"), "boxes", multiboxOn},
+  };
+  return rows;
+}
+
 std::span<const LossPlacementEntry> lossPlacements() { return placeRows; }
 
-const LossEntry& lossOf(const Graph& graph) { return find(losses(), graph.loss().name, "loss"); }
+const LossEntry& lossOf(const Graph& graph) {
+  const auto row = std::ranges::find(losses(), &graph.loss(), &LossEntry::task);
+  check(row != losses().end(), "a loss of the catalog is not computed");
+  return *row;
+}
+
 const LabelKind& labelsOf(const Graph& graph) { return find(labelKinds(), lossOf(graph).labels, "kind of labels"); }
 
 }  // namespace tandem

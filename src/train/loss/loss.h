@@ -21,9 +21,9 @@ namespace tandem {
 using Loss = std::function<LossAndGradient(const at::Tensor& output, const at::Tensor& labels, double smoothing,
                                            int64_t divisor)>;
 
-/// How the loss of that name in taskLosses() is computed.
+/// How a loss is computed.
 struct LossEntry {
-  std::string_view name;
+  const TaskLoss* task;           ///< row of taskLosses()
   std::string_view labels;        ///< row of labelKinds() that it reads
   Loss (*on)(at::Device device);  ///< of outputs there; it holds what the computation needs besides
 };

@@ -8,7 +8,7 @@
 namespace tandem {
 namespace {
 
-/// Of each number over all samples.
+/// Summarises each number over all samples.
 template <class Summary>
 std::vector<double> overTurns(const std::vector<std::vector<double>>& samples, const Summary& summary) {
   std::vector<double> all;

@@ -7,35 +7,35 @@
 
 namespace tandem {
 
-constexpr double minSpeedup = 1.03;  ///< times as fast as the first of several ways another must be at least
-constexpr double eliminationFactor =
-    1.5;  ///< times the fastest of the first round: who took longer has no further sample
+constexpr double minSpeedup = 1.03;        ///< a candidate replaces the first one only if it is this many times as fast
+constexpr double eliminationFactor = 1.5;  ///< a candidate slower than this many times the first round's fastest is out
 
-/// One of several ways to do the same, and what was measured of it.
+/// One of several alternatives, with its measurements.
 struct Candidate {
-  /// The numbers of one sample, always as many. None where the way does not serve: it has no further sample then, and
-  /// what was measured of it before does not count.
+  /// Takes one sample: a fixed number of numbers. An empty sample means that the candidate cannot run; then it is
+  /// eliminated and its earlier samples are dropped.
   std::function<std::vector<double>()> sample;
-  std::vector<std::vector<double>> samples = {};  ///< the numbers of each that counts
-  bool eliminated = false;                        ///< has no further sample
+  std::vector<std::vector<double>> samples = {};  ///< the numbers of each sample
+  bool eliminated = false;                        ///< gets no further sample
 
-  /// False where the way does not serve. Throws what `sample` throws.
+  /// Returns false if the candidate cannot run. Throws what `sample` throws.
   bool takeSample();
 
-  /// Over all samples of each number the least, which is what nothing disturbed, or the median; empty without a sample.
+  /// Summaries of each number over all samples: the least, which is the undisturbed value, and the median. Empty
+  /// without a sample.
   std::vector<double> least() const;
   std::vector<double> medians() const;
 };
 
-/// How often each way has its sample.
+/// Limits on the number of samples.
 struct TimingRounds {
   int least = 0, most = 5;
-  double enoughSeconds =
-      std::numeric_limits<double>::infinity();  ///< of all: then no further round is begun, but for the `least`
+  /// Seconds of all samples after which no further round begins, except the first `least` rounds.
+  double enoughSeconds = std::numeric_limits<double>::infinity();
 };
 
-/// In each round every way that is not out has its sample, in order: what disturbs the machine for a while disturbs all
-/// alike.
+/// In each round, every candidate that is not eliminated takes a sample, in order. So a temporary disturbance affects
+/// all alike.
 void timeInterleaved(std::span<Candidate> ways, const TimingRounds& rounds);
 
 }  // namespace tandem

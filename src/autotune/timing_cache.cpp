@@ -44,7 +44,7 @@ TimingCache::TimingCache(fs::path file) : file_(std::move(file)) {
   std::ifstream in(file_);
   for (std::string line; std::getline(in, line);) {
     const size_t tab = line.find('\t');
-    const bool whole = tab != std::string::npos && !in.eof();  // without its end it was cut off
+    const bool whole = tab != std::string::npos && !in.eof();  // a line without its end was cut off
     const auto numbers = whole ? numbersIn(line.substr(tab + 1)) : std::nullopt;
     if (numbers) numbers_[line.substr(0, tab)] = *numbers;
     damaged_ += numbers ? 0 : 1;
@@ -68,7 +68,7 @@ void TimingCache::add(const std::string& key, const std::vector<double>& numbers
   std::error_code ignored;
   fs::create_directories(file_.parent_path(), ignored);
   std::ofstream out(file_, std::ios::app);
-  out << line.str() << std::flush;  // one write: lines of several processes do not mix
+  out << line.str() << std::flush;  // one write, so that lines of several processes do not mix
   if (!out) logWarning(concat(file_.string(), " cannot be written: measurements are not kept for the next run"));
 }
 

@@ -17,7 +17,7 @@ bool isRight(const TuningCandidate& candidate) try {
   return false;
 }
 
-/// Fastest first, without those that do not count. The first candidate is preferred.
+/// Indices of the valid candidates, fastest first. The first candidate is preferred.
 std::vector<size_t> bySpeed(const std::vector<double>& seconds) {
   std::vector<size_t> order;
   for (size_t i = 0; i < seconds.size(); ++i) {
@@ -42,7 +42,7 @@ bool Tuner::isReady(const TuningCandidate& candidate) const {
 
 std::vector<double> Tuner::sampleOf(const TuningCandidate& candidate) const try {
   return {rule_.secondsOf(candidate.run)};
-} catch (const std::exception&) {  // too little memory, or what the library refuses only when it runs
+} catch (const std::exception&) {  // too little memory, or an error that the library reports only when it runs
   return {};
 }
 
@@ -53,10 +53,10 @@ std::vector<double> Tuner::measured(std::span<const TuningCandidate> candidates)
   }
   Nanos begin = now();
   const auto secondsLeft = [&] { return rule_.enoughSeconds - seconds(now() - begin); };
-  std::vector<double> firsts;  // of those that serve
+  std::vector<double> firsts;  // times of the candidates that can run
   for (size_t i = 0; i < candidates.size() && (firsts.empty() || secondsLeft() > 0); ++i) {
     if (!isReady(candidates[i]) || !ways[i].takeSample()) continue;
-    ways[i].samples.clear();  // the first call chooses and loads kernels
+    ways[i].samples.clear();  // the first call selects and loads kernels, so its time is dropped
     if (firsts.empty()) begin = now();
     if (isRight(candidates[i]) && ways[i].takeSample()) firsts.push_back(ways[i].samples.front().front());
   }
@@ -64,8 +64,7 @@ std::vector<double> Tuner::measured(std::span<const TuningCandidate> candidates)
     way.eliminated =
         way.samples.empty() || way.samples.front().front() > eliminationFactor * *std::ranges::min_element(firsts);
   }
-  timeInterleaved(ways,
-                  {.most = TimingRounds().most - 1, .enoughSeconds = secondsLeft()});  // the first round was above
+  timeInterleaved(ways, {.most = TimingRounds().most - 1, .enoughSeconds = secondsLeft()});  // the first round is done
   std::vector<double> medians;
   for (const Candidate& way : ways) medians.push_back(way.samples.empty() ? doesNotCount : way.medians().front());
   return medians;

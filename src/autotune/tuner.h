@@ -12,50 +12,51 @@
 
 namespace tandem {
 
-/// A way to compute an operation.
+/// An alternative for computing an operation.
 struct TuningCandidate {
-  std::string name;  ///< no tab, no line break
-  /// Makes it ready to run: bytes of workspace that it needs, nothing where it does not serve here.
+  std::string name;  ///< without tab or line break
+  /// Prepares the candidate. Returns the bytes of workspace that it needs; empty if it cannot run here.
   std::function<std::optional<int64_t>()> prepare;
   std::function<void()> run;
-  /// Whether its last run computed what it should, where that is not taken for granted.
+  /// Checks the result of the last run. Empty: no check is needed.
   std::function<bool()> isRight = {};
 };
 
 struct TuningRule {
-  std::string where;  ///< what times are kept under: machine and versions of all that they depend on
-  /// Of one call, the device's work included.
+  std::string where;  ///< key part for the machine and the versions of all libraries that times depend on
+  /// Seconds of one call, including the device's work.
   std::function<double(const std::function<void()>&)> secondsOf;
-  int64_t workspaceBytes = 256 << 20;  ///< at most
-  double enoughSeconds = 0.5;          ///< of an operation: then no further candidate is begun, no time taken again
+  int64_t workspaceBytes = 256 << 20;  ///< limit on workspace
+  double enoughSeconds = 0.5;          ///< per operation; after that no further candidate or sample is taken
 };
 
-/// What tuning found.
+/// Result of tuning.
 struct Tuned {
-  size_t index = 0;             ///< of the candidate to use
-  double gain = 1;              ///< seconds of the first candidate over those of this one; 1 where one is not known
-  std::vector<double> seconds;  ///< by candidate; negative: it does not count
+  size_t index = 0;             ///< index of the candidate to use
+  double gain = 1;              ///< time of the first candidate / time of this one; 1 if one is not known
+  std::vector<double> seconds;  ///< by candidate; negative: not valid
 };
 
-/// Takes the fastest of several ways to compute an operation. Each that is ready and within the limit of workspace is
-/// called once, which must give the right result, and then timed, all by samples, up to five times those that may win;
-/// the median counts. Times are kept, so that the same operation is measured once; so is that one does not serve, needs
-/// too much workspace, failed, was wrong, or came when there was no time left. On one thread.
+/// Selects the fastest of several candidates for an operation. It runs each prepared candidate within the workspace
+/// limit once, checks the result, and then times all in turns. Candidates that may still win get up to five samples;
+/// the median counts.
+/// Times are cached, so each operation is measured once. Failures are cached too: a candidate that cannot run, needs
+/// too much workspace, fails, computes a wrong result, or comes after time ran out. Use on one thread.
 class Tuner {
  public:
   Tuner(TuningRule rule, TimingCache& cache) : rule_(std::move(rule)), cache_(cache) {}
 
-  /// The first candidate stays unless another is more than 3 % faster, and where none serves. The one chosen is ready;
-  /// one that the cache knows as the fastest, but that is not ready now, leaves its place to the next.
-  /// `operation`: all that the times depend on besides the rule's `where`; no tab, no line break.
+  /// Returns the fastest candidate, prepared. The first candidate wins unless another is more than 3 % faster, or if
+  /// none is valid. If the fastest candidate of the cache cannot be prepared now, the next one is taken. `operation`:
+  /// all that the times depend on besides the rule's `where`; no tab, no line break.
   Tuned fastest(const std::string& operation, std::span<const TuningCandidate> candidates);
 
-  bool fromCache() const { return fromCache_; }  ///< nothing was measured yet
+  bool fromCache() const { return fromCache_; }  ///< no measurement was needed so far
 
  private:
   std::string keyOf(const std::string& operation, const TuningCandidate& candidate) const;
   std::vector<double> measured(std::span<const TuningCandidate> candidates) const;
-  /// The seconds of a call; none where it fails.
+  /// The seconds of a call. Empty if it fails.
   std::vector<double> sampleOf(const TuningCandidate& candidate) const;
   bool isReady(const TuningCandidate& candidate) const;
 

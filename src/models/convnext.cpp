@@ -14,7 +14,7 @@ struct Stage {
 
 constexpr std::array tiny{Stage{96, 3}, Stage{192, 3}, Stage{384, 9}, Stage{768, 3}};
 constexpr int blocksInAll = 18;
-constexpr double lastDrop = 0.1;  // the probability of stochastic depth grows to this
+constexpr double lastDrop = 0.1;  // the probability of stochastic depth grows linearly to it
 
 NodeId layerNorm(Graph& graph, const std::string& name, NodeId from) {
   return graph.add("layer_norm", name, {from}, {.epsilon = 1e-6});

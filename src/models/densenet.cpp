@@ -9,14 +9,14 @@ namespace {
 
 struct Variant {
   std::string_view name;
-  std::array<int, 4> layers;  // of each block
+  std::array<int, 4> layers;  // layers of each block
 };
 
 constexpr std::array variants{Variant{"densenet121", {6, 12, 24, 16}}, Variant{"densenet169", {6, 12, 32, 32}},
                               Variant{"densenet201", {6, 12, 48, 32}}};
 constexpr int64_t growth = 32, bottleneck = 4 * growth;
 
-/// The input's channels and `growth` new ones.
+/// Appends `growth` new channels to the input's.
 NodeId denseLayer(Graph& graph, const std::string& name, NodeId from) {
   NodeId at = normRelu(graph, name + ".norm1", name + ".relu1", from);
   at = graph.add("conv", name + ".conv1", {at}, squareConv(bottleneck, 1, 1, 0));

@@ -11,8 +11,8 @@ struct Variant {
   std::string_view name;
   int layersPerBlock;
   int64_t growth;
-  /// As tf_cnn_benchmarks has it: transitions of twice the growth, a bias on every convolution. In the paper
-  /// transitions keep the channels.
+  /// True for the definition of tf_cnn_benchmarks: transitions have twice the growth, and every convolution has a bias.
+  /// In the paper, transitions keep the number of channels.
   bool tensorflow;
 };
 
@@ -26,7 +26,7 @@ NodeId conv(Graph& graph, const std::string& name, NodeId from, Attributes shape
   return graph.add("conv", name, {from}, shape);
 }
 
-/// The input's channels and `growth` new ones.
+/// Appends `growth` new channels to the input's.
 NodeId denseLayer(Graph& graph, const std::string& name, NodeId from, const Variant& variant) {
   NodeId at = normRelu(graph, name + ".norm", name + ".relu", from);
   at = conv(graph, name + ".conv", at, squareConv(variant.growth, 3, 1, 1), variant);

@@ -17,7 +17,7 @@ constexpr std::array stages{Stage{1, 3, 1, 16, 1}, Stage{6, 3, 2, 24, 2},  Stage
                             Stage{6, 3, 2, 80, 3}, Stage{6, 5, 1, 112, 3}, Stage{6, 5, 2, 192, 4},
                             Stage{6, 3, 1, 320, 1}};
 constexpr int blocksInAll = 16;
-constexpr double lastDrop = 0.2;  // the probability of stochastic depth grows to this
+constexpr double lastDrop = 0.2;  // the probability of stochastic depth grows linearly towards it
 
 NodeId mbConv(Graph& graph, const std::string& name, NodeId from, const Stage& shape) {
   const int64_t inputs = graph.node(from).shape.channels, hidden = inputs * shape.expansion;

@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-/// Output channels of a module's convolutions: table 1 of the paper.
+/// Output channels of a module's convolutions, from table 1 of the paper.
 struct Module {
   const char* name;
   int64_t one, threeReduce, three, fiveReduce, five, pooled;
@@ -21,7 +21,7 @@ constexpr std::array fourth{
     Module{"inception4e", 256, 160, 320, 32, 128, 128}};
 constexpr std::array fifth{Module{"inception5a", 256, 160, 320, 32, 128, 128},
                            Module{"inception5b", 384, 192, 384, 48, 128, 128}};
-constexpr double lossWeight = 0.3;  // of the auxiliary heads
+constexpr double lossWeight = 0.3;  // weight of the auxiliary heads' losses
 
 NodeId maxPool(Graph& graph, const std::string& name, NodeId from, Attributes window) {
   window.ceilMode = true;

@@ -7,9 +7,9 @@
 namespace tandem {
 namespace {
 
-constexpr double lossWeight = 0.4;  // of the auxiliary head
+constexpr double lossWeight = 0.4;  // weight of the auxiliary head's loss
 
-/// What torchvision's network and Keras' differ in, told to every layer.
+/// The differences between torchvision's network and Keras'.
 struct Net {
   Graph graph;
   bool keras;
@@ -25,7 +25,7 @@ struct Net {
   }
 };
 
-/// A convolution of a branch: kernel height and width, and padding that keeps the size unless there is a stride.
+/// A convolution of a branch: kernel height and width. Its padding keeps the size unless it has a stride.
 struct Part {
   std::string_view name;
   int64_t outputs, kernelH = 1, kernelW = 1, stride = 1;
@@ -40,7 +40,7 @@ Attributes attributesOf(const Part& part) {
   return shape;
 }
 
-/// The modules of one name; each branch starts at `from`.
+/// The modules of one name. Each branch starts at `from`.
 class Mixed {
  public:
   Mixed(Net& net, std::string name, NodeId from) : net_(net), name_(std::move(name)), from_(from) {}
@@ -54,7 +54,7 @@ class Mixed {
     return add(chain(net_.averaged(name_ + ".avgpool", from_), {{"branch_pool", outputs}}));
   }
   Mixed& reducedBranch() { return add(net_.graph.add("max_pool", name_ + ".maxpool", {from_}, squarePool(3, 2))); }
-  /// A branch that ends in a 1x3 and a 3x1 beside each other.
+  /// A branch that ends in a 1x3 and a 3x1 side by side.
   Mixed& splitBranch(std::initializer_list<Part> parts, const std::string& end) {
     const NodeId at = chain(from_, parts);
     const NodeId wide = chain(at, {{end + "a", 384, 1, 3}}), high = chain(at, {{end + "b", 384, 3, 1}});
@@ -153,7 +153,7 @@ Graph build(Net net, const ModelOptions& options) {
   at = moduleC(net, "Mixed_6c", at, 160);
   at = moduleC(net, "Mixed_6d", at, 160);
   at = moduleC(net, "Mixed_6e", at, 192);
-  // Of smaller images too little is left for the head's convolutions.
+  // Smaller images leave too few pixels for the head's convolutions.
   const ImageShape& left = net.graph.node(at).shape;
   if (!net.keras && left.height >= 17 && left.width >= 17) auxiliaryHead(net, "AuxLogits", at, options.classes);
   at = moduleD(net, "Mixed_7a", at);

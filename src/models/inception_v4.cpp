@@ -5,7 +5,8 @@
 namespace tandem {
 namespace {
 
-/// A convolution of a branch: kernel height and width, and unless `same` or the stride is 1 no padding.
+/// A convolution of a branch: kernel height and width. Padding keeps the size if `same` is set and the stride is 1;
+/// otherwise there is none.
 struct Part {
   int64_t outputs, kernelH = 1, kernelW = 1, stride = 1;
   bool same = true;
@@ -20,7 +21,7 @@ Attributes attributesOf(const Part& part) {
   return shape;
 }
 
-/// One module of the sequence; each branch starts at `from`.
+/// One module of the sequence. Each branch starts at `from`.
 class Module {
  public:
   Module(Graph& graph, int number, NodeId from) : graph_(graph), name_(concat("features.", number)), from_(from) {}
@@ -36,7 +37,7 @@ class Module {
   Module& maxPool(const std::string& name) {
     return add(graph_.add("max_pool", concat(name_, ".", name), {from_}, squarePool(3, 2)));
   }
-  /// A branch, NAME_0 and so on, that ends in a 1x3 and a 3x1 beside each other.
+  /// A branch, NAME_0 and so on, that ends in a 1x3 and a 3x1 side by side.
   Module& splitBranch(const std::string& name, std::initializer_list<Part> parts) {
     NodeId at = from_;
     int index = 0;

@@ -36,7 +36,7 @@ Attributes sameConv(const ImageShape& in, int64_t outputs, int64_t kernel, int64
 Attributes samePool(const ImageShape& in) {
   Attributes attributes = squarePool(3, 2);
   const Padding padding = samePadding(in, 3, 2);
-  // A window that reaches one pixel over the edge is what rounding up gives: padding never wins a maximum.
+  // Rounding up makes the window reach one pixel over the edge, as padding would. Padding never wins a maximum.
   attributes.ceilMode = true;
   if (padding.symmetric()) attributes.padding = padding, attributes.ceilMode = false;
   return attributes;

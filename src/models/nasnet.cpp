@@ -9,10 +9,11 @@ namespace {
 
 struct Variant {
   std::string_view name;
-  int cells;             // of a stage
-  int64_t filters;       // of the first stage's convolutions, a 24th of the last stage's output
-  int64_t stem;          // outputs of the first convolution
-  bool passesReduction;  // a stage's first cell also reads what lies two cells before the reduction, not one
+  int cells;        // cells of a stage
+  int64_t filters;  // of the first stage's convolutions; the last stage has 24 times as many outputs
+  int64_t stem;     // outputs of the first convolution
+  // The first cell of a stage also reads the value two cells before the reduction, not one before.
+  bool passesReduction;
 };
 
 constexpr std::array variants{Variant{"nasnet_mobile", 4, 44, 32, false}, Variant{"nasnet_large", 6, 168, 96, true}};
@@ -25,7 +26,7 @@ Attributes averageOf3() {
   return window;
 }
 
-/// A cell and its layers, called NAME.LAYER. All convolutions have `filters` outputs.
+/// A cell and its layers, NAME.LAYER. All convolutions have `filters` outputs.
 class Cell {
  public:
   Cell(Graph& graph, std::string name, int64_t filters) : graph_(graph), name_(std::move(name)), filters_(filters) {}
@@ -42,7 +43,7 @@ class Cell {
 
   NodeId reduction(NodeId previous, NodeId from) { return reductionOf(adjusted(previous, from), from); }
 
-  /// The first one has no cell before it: its convolutions take what it gets.
+  /// The first cell has no cell before it, so both inputs are the same.
   NodeId firstReduction(NodeId from) { return reductionOf(from, from); }
 
  private:
@@ -72,7 +73,7 @@ class Cell {
     return layer("batch_norm", name + ".bn", {conv}, norm);
   }
 
-  /// Twice ReLU, a convolution of each channel by itself, one of all channels of a pixel, and batch-norm.
+  /// Twice: ReLU, depthwise convolution, pointwise convolution and batch-norm.
   NodeId separable(const std::string& name, NodeId from, int64_t kernel, int64_t stride) {
     for (const char* number : {"1", "2"}) {
       const NodeId active = layer("relu", concat(name, ".act_", number), {from});
@@ -91,18 +92,18 @@ class Cell {
   NodeId maxHalved(const std::string& name, NodeId from) {
     return layer("max_pool", name, {from}, samePool(shapeOf(from)));
   }
-  /// As timm does, padding counts.
+  /// The mean counts padding, as in timm.
   NodeId meanHalved(const std::string& name, NodeId from) {
     const NodeId padded = layer("pad", name + ".pad", {from}, {.padding = samePadding(shapeOf(from), 3, 2)});
     return layer("avg_pool", name, {padded}, squarePool(3, 2));
   }
 
-  /// `previous` with the filters of this cell and the size of `from`.
+  /// `previous` with this cell's filters and the size of `from`.
   NodeId adjusted(NodeId previous, NodeId from) {
     return shapeOf(previous).height == shapeOf(from).height ? actConvNorm("conv_prev_1x1", previous) : halved(previous);
   }
 
-  /// Half of the filters look at every other pixel, half at those in between.
+  /// Half of the filters see every other pixel, the other half see the pixels between them.
   NodeId halved(NodeId from) {
     const NodeId active = layer("relu", "act", {from});
     const NodeId shifted = layer("pad", "path_2.pad", {active}, {.padding = {-1, 1, -1, 1}});
@@ -119,7 +120,7 @@ class Cell {
   int64_t filters_;
 };
 
-/// The cells after the stem: `at` is the newest of three values that later cells read.
+/// The cells after the stem. `at` is the newest of the three values that later cells read.
 struct Values {
   NodeId older, before, at;
   void push(NodeId next) { older = before, before = at, at = next; }

@@ -11,11 +11,11 @@ struct Variant {
   std::string_view name;
   std::array<int, 4> blocks;
   bool bottleneck;
-  bool strideOnFirst;  // of a bottleneck's convolutions
+  bool strideOnFirst;  // stride on a bottleneck's first convolution
   int64_t widening = 1;
-  int64_t groups = 1;  // of the 3x3
-  bool keras = false;  // convolutions with bias, Keras' batch-norm
-  bool cifar = false;  // a first convolution of 3x3 and no pooling, for small images
+  int64_t groups = 1;  // groups of the 3x3
+  bool keras = false;  // Keras' definition: convolutions with bias, its batch-norm
+  bool cifar = false;  // for small images: first convolution 3x3, no pooling
 };
 
 constexpr std::array variants{
@@ -38,7 +38,7 @@ struct Block {
   int64_t width, outputs, stride;
 };
 
-/// What the members differ in, told to every layer.
+/// The differences between the members.
 struct Net {
   Graph graph;
   const Variant& variant;

@@ -10,7 +10,7 @@ namespace {
 struct Variant {
   std::string_view name;
   std::array<int, 4> blocks;
-  bool timm;  // else tf_cnn_benchmarks
+  bool timm;  // timm's definition; else that of tf_cnn_benchmarks
 };
 
 constexpr std::array variants{

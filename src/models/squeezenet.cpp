@@ -12,7 +12,7 @@ constexpr int64_t pooling = 0;
 struct Variant {
   std::string_view name;
   int64_t stemChannels, stemKernel;
-  std::array<int64_t, 10> squeezed;  // channels of each fire module's squeeze, with the pooling layers between
+  std::array<int64_t, 10> squeezed;  // squeeze channels of each fire module, with the pooling layers between
 };
 
 constexpr std::array variants{

@@ -30,7 +30,7 @@ NodeId residualBlock(Graph& graph, NodeId from, const Block& block) {
   return relu(graph, name + ".relu", graph.add("add", name + ".add", {at, shortcut}));
 }
 
-/// ResNet-34 without its last stage and without the stride of the one before: [256, 38, 38].
+/// ResNet-34 without its last stage and without the stride of its third one: [256, 38, 38].
 NodeId backbone(Graph& graph) {
   NodeId at = convNorm(graph, {"backbone.conv1", "backbone.bn1"}, graph.input(), squareConv(64, 7, 2, 3), norm);
   at = relu(graph, "backbone.relu", at);

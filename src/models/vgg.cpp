@@ -9,7 +9,7 @@ namespace {
 
 struct Variant {
   std::string_view name;
-  std::array<int, 5> convolutions;  // in front of each pooling layer: a column of the paper's table 1
+  std::array<int, 5> convolutions;  // number before each pooling layer: a column of the paper's table 1
 };
 
 constexpr std::array variants{Variant{"vgg11", {1, 1, 2, 2, 2}}, Variant{"vgg13", {2, 2, 2, 2, 2}},

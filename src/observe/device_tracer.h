@@ -15,36 +15,36 @@ namespace tandem {
 
 struct DeviceTracerOptions {
   std::vector<int> devices;     ///< ordinals, one per replica
-  std::vector<OpDemand> works;  ///< by the numbers of OpScope; none: operations are not known
-  StatedPeaks peaks;            ///< of one device
+  std::vector<OpDemand> works;  ///< by the operation numbers of OpScope; empty: operations are not known
+  StatedPeaks peaks;            ///< peaks of one device
   std::span<const char* const> libraries = cuptiLibraries;
 };
 
-/// Keeps what the GPUs of a run do in the last steps of the measured window (--profile). In a graph nobody can say for
-/// which operation a kernel runs; so an eager step of replica 0's is kept before, and what has the same names in the
-/// same order has the same operations, on every GPU. What fails is kept as text, and the run goes on.
+/// Records the activities of a run's GPUs in the last steps of the measured window (--profile). CUPTI cannot tell for
+/// which operation a kernel of a graph runs. So an eager step of replica 0 is recorded before; activities with the same
+/// names in the same order get its operations, on every GPU. An error is kept as text, and the run goes on.
 class DeviceTracer {
  public:
-  /// The host, held up by what begins, gets ahead of the devices again in the first of them; the last ends the ones
-  /// that are measured.
+  /// Starting CUPTI delays the host. In two lead-in steps the host runs ahead of the devices again; three steps are
+  /// measured; one more marks their end.
   static constexpr int64_t leadIn = 2, measured = 3, traced = leadIn + measured + 1;
 
   explicit DeviceTracer(DeviceTracerOptions options);
 
-  /// Around an eager step, by one thread; all devices have done their work before eagerEnds().
+  /// Called around an eager step, by one thread. REQUIRES of eagerEnds(): all devices have finished.
   void eagerBegins();
   void eagerEnds();
 
-  /// Whether a step of the window of `steps` is kept.
+  /// Whether `step` of a window of `steps` is recorded.
   static bool traces(int64_t step, int64_t steps) { return steps >= traced && step >= steps - traced; }
-  /// By each replica before its first such step; the first one begins.
+  /// Called by each replica before its first recorded step. The first call starts CUPTI.
   void stepsBegin();
-  /// By one thread after the window, when all devices have done their work.
+  /// Called by one thread after the window. REQUIRES: all devices have finished.
   void stepsEnd(int64_t steps);
 
-  /// Of what was kept; by the clock.
+  /// The recorded activities, with times of the measuring clock.
   std::span<const DeviceActivity> activities() const { return activities_; }
-  /// Where the record has a profile. After stepsEnd().
+  /// Fills the profile of a record that has one. Call it after stepsEnd().
   void fill(RunRecord& record) const;
 
  private:
@@ -52,7 +52,7 @@ class DeviceTracer {
   void start();
 
   DeviceTracerOptions options_;
-  std::unique_ptr<Cupti> cupti_;  // null: it failed, and missing_ says why
+  std::unique_ptr<Cupti> cupti_;  // null: opening failed, and missing_ says why
   std::string missing_;
   std::mutex mutex_;
   bool begun_ = false;
@@ -61,10 +61,10 @@ class DeviceTracer {
   TracedSteps steps_;
 };
 
-/// One step of a replica, on its thread: marks what the thread enqueues with the step and with the operations.
+/// One step of a replica, on its thread. It marks the work that the thread enqueues with step and operation.
 class TracedStep final : public OpListener {
  public:
-  /// `tracer` null: marks nothing.
+  /// With a null `tracer`, it marks nothing.
   TracedStep(DeviceTracer* tracer, int64_t step);
   ~TracedStep() override;
   TracedStep(const TracedStep&) = delete;
@@ -74,7 +74,7 @@ class TracedStep final : public OpListener {
   void opEnds() noexcept override { cupti_->pop(Cupti::Tag::operation); }
 
  private:
-  const Cupti* cupti_ = nullptr;  // null: it marks nothing
+  const Cupti* cupti_ = nullptr;  // null: marks nothing
 };
 
 }  // namespace tandem

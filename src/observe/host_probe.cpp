@@ -17,7 +17,7 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double mebibyte = 1024.0 * 1024.0;
 
-/// Percent of the time since the previous reading; unknown at the first.
+/// Use in percent of the time since the previous reading. The first reading is unknown.
 class Use {
  public:
   double read(std::optional<Nanos> busy, Nanos time) {

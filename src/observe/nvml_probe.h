@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-/// Use, memory, power, temperature, SM and memory clocks of GPUs, the number of programs that compute on them, and what
-/// slows them (measure/profile/telemetry.h). Null without GPUs, or when `library` cannot be loaded.
+/// Reads use, memory, power, temperature, SM and memory clocks of GPUs, the number of compute processes on them, and
+/// the reasons for lowered clocks (measure/profile/telemetry.h). Null without GPUs, or if `library` cannot be loaded.
 std::unique_ptr<Probe> nvmlProbe(std::vector<ProbedGpu> gpus, const char* library = nvmlLibrary);
 
 }  // namespace tandem

@@ -12,15 +12,15 @@ struct Quantity {
   std::string device, name, unit;
 };
 
-/// Reads some quantities of some devices. Used by one thread at a time.
+/// Reads some quantities of some devices. One thread at a time may use it.
 class Probe {
  public:
   virtual ~Probe() = default;
-  /// The same at every call.
+  /// Returns the same at every call.
   virtual std::vector<Quantity> quantities() const = 0;
-  /// One value for each quantity; NaN: could not be read.
+  /// Reads one value for each quantity. NaN: it could not be read.
   virtual void read(std::span<double> values) = 0;
-  /// Energy that the devices have taken so far; empty without a meter.
+  /// Energy of the devices so far. Empty without a meter.
   virtual std::optional<double> joules() { return std::nullopt; }
 };
 

@@ -12,9 +12,9 @@
 namespace tandem {
 namespace {
 
-constexpr size_t mostSteps = 1000;  // of a replica in a record
+constexpr size_t mostSteps = 1000;  // per replica in a record
 constexpr size_t mostSpansOfStep = 1 << 14;
-constexpr size_t mostSpans = 1 << 18;  // of a replica in a trace
+constexpr size_t mostSpans = 1 << 18;  // per replica in a trace
 
 template <class Value>
 std::vector<Value> touched(size_t capacity) {
@@ -23,7 +23,7 @@ std::vector<Value> touched(size_t capacity) {
   return values;
 }
 
-/// Spans in the order of their begins, as begins and ends in the order of time.
+/// Writes spans, which are sorted by begin, as begin and end events in time order.
 void write(TraceFile& trace, TraceFile::Track track, std::span<const RecordedSpan> spans,
            std::span<const int64_t> steps) {
   std::vector<const RecordedSpan*> open;
@@ -40,7 +40,7 @@ void write(TraceFile& trace, TraceFile::Track track, std::span<const RecordedSpa
   closeDownTo(0);
 }
 
-/// Values of the measured window on the axis of the spans: it began at `origin`.
+/// Writes the telemetry of the measured window on the time axis of the spans. The window began at `origin`.
 void writeCounters(TraceFile& trace, const Telemetry& telemetry, Nanos origin) {
   const auto training = std::ranges::find(telemetry.phases, trainingPhase, &TelemetryPhase::name);
   if (training == telemetry.phases.end()) return;
@@ -57,7 +57,7 @@ void writeCounters(TraceFile& trace, const Telemetry& telemetry, Nanos origin) {
 
 struct StreamTrack {
   TraceFile::Track track;
-  Nanos end;  // of what stands there last
+  Nanos end;  // end of the last activity on the track
 };
 
 void write(TraceFile& trace, TraceFile::Track run, std::span<const DeviceActivity> activities) {
@@ -113,7 +113,7 @@ void Profiler::stepDone(int replica, int64_t step) {
   recording.recorder.clear();
 }
 
-/// All replicas keep the same steps. Where there is no room every second is left out, from then on too.
+/// All replicas keep the same steps. When the memory is full, every second step is dropped, from then on too.
 void Profiler::keep(Recording& recording, const StepParts& step) const {
   if (step.step % recording.every != 0) return;
   if (recording.steps.size() == mostSteps) {

@@ -25,7 +25,7 @@ std::vector<int> allowedCpus() {
   return cpus;
 }
 
-/// Those that replicas are pinned to; with GPUs all that the process may use.
+/// The CPUs that replicas are pinned to; with GPUs, all CPUs of the process.
 std::vector<int> cpusOf(const CorePlan& cores) {
   std::vector<int> cpus;
   for (const auto& threads : cores.threadsOf) cpus.insert(cpus.end(), threads.begin(), threads.end());

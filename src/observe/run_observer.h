@@ -13,18 +13,18 @@ namespace tandem {
 /// Name of the measured window among the phases of telemetry.
 inline constexpr const char* trainingPhase = "training";
 
-/// Watches one run from the side: telemetry over its whole length, and what disturbed its measured window. Called by
-/// one thread at a time, in the order of the methods.
+/// Observes one run: telemetry over its whole length, and disturbances in its measured window. One thread at a time
+/// calls the methods, in their order below.
 class RunObserver {
  public:
-  /// Starts the sampling, of the CPUs that replicas are pinned to, or of all that the process may use if they are not.
-  /// `gpus`: ordinals. `before`: what other programs did on these GPUs before the run touched them.
+  /// Starts the sampling of the CPUs that replicas are pinned to, or of all CPUs of the process if there are none.
+  /// `gpus`: ordinals. `before`: use of these GPUs by other programs before the run.
   RunObserver(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before);
 
   void warmUpBegins();
   void windowBegins();
   void windowEnds();
-  /// Ends the sampling; interference, telemetry, energy and the notes on unequal clocks and on other programs.
+  /// Ends the sampling. Fills interference, telemetry, energy, and notes on unequal clocks and on other programs.
   void fill(RunRecord& record);
 
  private:

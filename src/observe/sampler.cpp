@@ -8,7 +8,7 @@ namespace tandem {
 namespace {
 
 constexpr int ticksPerSample = 5;
-constexpr size_t mostSamples = 400;  // of a record: a longer run is sampled more coarsely
+constexpr size_t mostSamples = 400;  // in a record; a longer run is sampled more coarsely
 
 Nanos cpuTimeOfThisThread() {
   timespec time{};
@@ -16,7 +16,7 @@ Nanos cpuTimeOfThisThread() {
   return std::chrono::seconds(time.tv_sec) + Nanos(time.tv_nsec);
 }
 
-/// Every second value stays.
+/// Keeps every second value.
 template <class Value>
 void halve(std::vector<Value>& values) {
   size_t kept = 0;

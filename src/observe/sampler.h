@@ -11,24 +11,24 @@
 
 namespace tandem {
 
-/// A thread that reads probes at regular moments, from construction until finish(). It also watches itself: a wake that
-/// comes late shows that the process stood still. All methods may be called from any thread.
+/// A thread that reads probes at regular times, from construction until finish(). It also watches itself: a late
+/// wake-up shows that the process was stopped. Any thread may call any method.
 class Sampler {
  public:
-  /// Wakes every `tick` to see a stall, samples every fifth time, and half as often whenever a record would grow too
-  /// long.
+  /// Wakes every `tick` to detect stalls and samples at every fifth wake-up. It halves the sampling rate whenever a
+  /// record would grow too long.
   explicit Sampler(Probes probes, Nanos tick = std::chrono::milliseconds(50));
   ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  /// From now on the run is in this phase.
+  /// Starts a phase of the run.
   void enter(const std::string& phase);
-  /// The longest time since the previous call in which the thread did not wake.
+  /// The longest delay of a wake-up since the previous call.
   Nanos takeLongestStall();
-  /// Energy of all metered devices so far; empty without a meter.
+  /// Energy of all metered devices so far. Empty without a meter.
   std::optional<double> joules();
-  /// Ends the sampling. Nothing but the destructor may be called afterwards.
+  /// Ends the sampling. After it, only the destructor may be called.
   Telemetry finish();
 
  private:
@@ -38,9 +38,9 @@ class Sampler {
   void stop();
 
   Probes probes_;
-  std::vector<size_t> counts_;  // quantities of each probe
+  std::vector<size_t> counts_;  // number of quantities of each probe
   const Nanos tick_, begin_;
-  std::mutex mutex_;  ///< of all below
+  std::mutex mutex_;  ///< guards all members below
   std::condition_variable changed_;
   bool stopping_ = false;
   Telemetry telemetry_;

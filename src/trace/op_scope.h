@@ -4,7 +4,7 @@
 
 namespace tandem {
 
-/// Learns for which operation of the plan a thread enqueues work.
+/// Receives the operation of the plan for which a thread enqueues work.
 class OpListener {
  public:
   virtual ~OpListener() = default;
@@ -12,11 +12,11 @@ class OpListener {
   virtual void opEnds() noexcept = 0;
 };
 
-/// Of this thread; null: nobody listens, and marks cost a load and a branch.
+/// Listener of this thread. Null: nobody listens, and an OpScope costs a load and a branch.
 inline thread_local constinit OpListener* threadOpListener = nullptr;
 
-/// What the thread enqueues while this lives is work of `operation`, of which the plan says what it means
-/// (executor/compile/op_cost.h). Marks do not nest.
+/// While this object lives, the thread enqueues work of `operation`, an index into the plan's operations
+/// (executor/compile/op_cost.h). Scopes do not nest.
 class OpScope {
  public:
   explicit OpScope(int64_t operation) noexcept : listener_(threadOpListener) {

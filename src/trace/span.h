@@ -10,18 +10,19 @@
 
 namespace tandem {
 
-/// What a replica's thread does in a step. Spans nest: an update in the middle of backward, a sum within a wait.
+/// Kinds of work of a replica's thread in a step. Spans nest, such as an update in the middle of backward, or a sum
+/// within a wait.
 enum class SpanKind : uint8_t {
   step,
-  input,         ///< until the batch is there
+  input,         ///< wait for the batch
   hostToDevice,  ///< copies of the batch to a GPU
   forward,
   loss,
   backward,
-  launch,    ///< of recorded work, with the host's calls within it nested
-  exchange,  ///< handing gradients over, summing, fetching weights
+  launch,    ///< launch of a captured step; the host's calls within it are nested
+  exchange,  ///< hand-over of gradients, sums, fetching of weights
   update,
-  wait  ///< for other replicas; what is done meanwhile is nested
+  wait  ///< wait for other replicas; work done meanwhile is nested
 };
 
 /// "step", "input", "host to device", ...
@@ -29,24 +30,25 @@ std::string_view nameOf(SpanKind kind);
 
 struct RecordedSpan {
   SpanKind kind = SpanKind::step;
-  int depth = 0;  ///< how many spans are open around it
+  int depth = 0;  ///< number of spans that are open around it
   Nanos begin{}, end{};
 };
 
-/// A moment at which gradients are handed over to other replicas.
+/// A time at which gradients are handed over to other replicas.
 struct Arrival {
   int64_t bytes = 0;
   Nanos at{};
 };
 
-/// Keeps the spans and arrivals of one thread, in the order of their begins, in memory that is there from the start.
+/// Records the spans and arrivals of one thread, in the order of their begins. All memory is allocated at construction,
+/// because recording must not disturb the step.
 class SpanRecorder {
  public:
   explicit SpanRecorder(size_t capacity);
 
   std::span<const RecordedSpan> spans() const { return {spans_.data(), count_}; }
   std::span<const Arrival> arrivals() const { return {arrivals_.data(), arrivalCount_}; }
-  /// Spans and arrivals that found no room since clear().
+  /// Number of spans and arrivals since clear() that did not fit.
   size_t lost() const { return lost_; }
   void clear();
   void arrive(int64_t bytes) noexcept;
@@ -63,15 +65,15 @@ class SpanRecorder {
   int depth_ = 0;
 };
 
-/// Where spans of this thread go; null: they are not recorded and cost a load and a branch.
+/// Recorder of this thread's spans. Null: nothing is recorded, and a span costs a load and a branch.
 inline thread_local constinit SpanRecorder* threadRecorder = nullptr;
 
-/// Records that this thread's replica hands `bytes` of gradients over.
+/// Records that this thread's replica hands over `bytes` of gradients.
 inline void recordGradientHandoff(int64_t bytes) noexcept {
   if (threadRecorder != nullptr) threadRecorder->arrive(bytes);
 }
 
-/// Records the calling thread's spans as long as it lives.
+/// Records the calling thread's spans while it lives.
 class SpanRecording {
  public:
   explicit SpanRecording(SpanRecorder* recorder) noexcept { threadRecorder = recorder; }

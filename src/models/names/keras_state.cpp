@@ -41,7 +41,8 @@ std::string byRules(const Graph& graph, NodeId id, std::span<const NameRule> rul
 std::string resnetLayer(const Graph& graph, NodeId id) { return byRules(graph, id, resnetRules); }
 std::string densenetLayer(const Graph& graph, NodeId id) { return byRules(graph, id, densenetRules); }
 
-/// The place of a convolution: how many pools stand before it, and which one it is since the last.
+/// Name of a convolution by its position: the number of pooling layers before it, and its number since the last of
+/// them.
 std::string vggLayer(const Graph& graph, NodeId id) {
   if (graph.node(id).operation->name != "conv") return byRules(graph, id, vggRules);
   int block = 1, number = 0;
@@ -53,11 +54,11 @@ std::string vggLayer(const Graph& graph, NodeId id) {
   return concat("block", block, "_conv", number);
 }
 
-/// Layers without a name of their own get the number of those before them; there is no auxiliary head.
+/// Layers without a name of their own are numbered. There is no auxiliary head.
 std::string inceptionLayer(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   const std::vector<bool> auxiliary = auxiliaryOnly(graph);
-  if (auxiliary[static_cast<size_t>(id)]) return node.name;  // which the file does not have
+  if (auxiliary[static_cast<size_t>(id)]) return node.name;  // the file does not have the auxiliary head
   if (node.operation->name == "linear") return "predictions";
   int before = 0;
   for (NodeId at = 0; at < id; ++at) {
@@ -71,7 +72,7 @@ struct Family {
   const char* models;  // a regular expression
   std::string_view shown;
   std::string (*layer)(const Graph&, NodeId);
-  double epsilon;  // of batch-norm
+  double epsilon;  // epsilon of batch-norm
   bool hasScale;   // batch-norm has a gamma
   std::string_view difference;
 };

@@ -20,7 +20,7 @@ constexpr NameRule efficientnetRules[] = {
     {"^features\\.8\\.1\\.", "bn2."},
     {"^classifier\\.1\\.", "classifier."},
     {"^features\\.(\\d)\\.(\\d+)\\.block\\.", "blocks.$1-.$2."},
-    // The first stage does not expand.
+    // The first stage has no expansion.
     {"^(blocks\\.0\\.\\d+\\.)0\\.0\\.", "$1conv_dw."},
     {"^(blocks\\.0\\.\\d+\\.)0\\.1\\.", "$1bn1."},
     {"^(blocks\\.0\\.\\d+\\.)1\\.fc", "$1se.fc"},
@@ -87,7 +87,7 @@ constexpr NameRule mobilenetRules[] = {
     {"^features\\.18\\.0\\.", "conv_head."},
     {"^features\\.18\\.1\\.", "bn2."},
     {"^classifier\\.1\\.", "classifier."},
-    // The first block does not expand.
+    // The first block has no expansion.
     {"^features\\.(1)\\.conv\\.0\\.0\\.", "$1/conv_dw."},
     {"^features\\.(1)\\.conv\\.0\\.1\\.", "$1/bn1."},
     {"^features\\.(1)\\.conv\\.1\\.", "$1/conv_pw."},
@@ -100,7 +100,7 @@ constexpr NameRule mobilenetRules[] = {
     {"^features\\.(\\d+)\\.conv\\.3\\.", "$1/bn3."},
 };
 
-/// Blocks of one width, numbered one after the other here, are a stage there.
+/// Here the blocks of one width are numbered consecutively; in timm they form a stage.
 std::string mobilenetBlock(const Graph& graph, int block) {
   int stage = -1, index = 0;
   int64_t width = 0;
@@ -163,7 +163,7 @@ std::vector<int64_t> shapeThere(const Graph& graph, const StateTensor& own, std:
   const bool isMatrix = own.kind == StateTensor::Kind::parameter && own.role == ParameterRole::weight;
   if (own.role == ParameterRole::layerScale) return {own.shape.front()};
   if (!isMatrix || !name.starts_with("pre_logits.")) return own.shape;
-  const ImageShape pixels = beforeFlatten(graph, graph.node(own.node));  // a convolution there
+  const ImageShape pixels = beforeFlatten(graph, graph.node(own.node));  // timm has a convolution here
   return {own.shape.front(), pixels.channels, pixels.height, pixels.width};
 }
 

@@ -6,7 +6,7 @@
 namespace tandem {
 namespace {
 
-/// torchvision's published DenseNets are of 2017: "denselayer1.norm.1.weight".
+/// torchvision's published DenseNets use the names of 2017: "denselayer1.norm.1.weight".
 constexpr NameRule olderTorchvision[] = {{"(denselayer\\d+\\.(norm|conv))\\.([12])\\.", "$1$3."}};
 
 constexpr WeightsMap table[] = {

@@ -35,8 +35,8 @@ bool hasController(const std::string& controllers, const std::string& name) {
   return false;
 }
 
-// The folders from the process's own group up to the root of the hierarchy. A path of the host that a container does
-// not see is skipped when its files are read.
+// Adds the folders from the process's own group up to the root of the hierarchy. In a container, host paths may be
+// invisible; they are skipped when their files are read.
 void addAncestors(const fs::path& mount, const std::string& group, std::vector<fs::path>& folders) {
   for (fs::path relative = fs::path(group).relative_path();; relative = relative.parent_path()) {
     folders.push_back(mount / relative);
@@ -44,7 +44,7 @@ void addAncestors(const fs::path& mount, const std::string& group, std::vector<f
   }
 }
 
-// /proc/self/cgroup has lines "ID:CONTROLLERS:PATH"; version 2 has no controllers there.
+// Lines of /proc/self/cgroup are "ID:CONTROLLERS:PATH". Version 2 leaves CONTROLLERS empty.
 std::vector<fs::path> groupFolders(const std::string& root, const std::string& controller) {
   std::vector<fs::path> folders;
   const fs::path mounts = root + "/sys/fs/cgroup";

@@ -10,7 +10,8 @@ namespace {
 
 std::optional<int64_t> numberIn(const std::string& file) { return wholeNumber(textOf(file)); }
 
-/// "intel-rapl:0" is a package, "intel-rapl:0:1" a part of it, which it counts too. (AMD's has the same name.)
+/// "intel-rapl:0" is a package. "intel-rapl:0:1" is a part of it, which the package's counter includes. AMD's
+/// processors use the same names.
 bool isPackage(const std::string& name) {
   return name.starts_with("intel-rapl:") && std::ranges::count(name, ':') == 1;
 }

@@ -7,14 +7,14 @@
 
 namespace tandem {
 
-/// Energy of the processor packages by RAPL, from the powercap files of Linux. Used by one thread at a time.
+/// Energy of the processor packages by RAPL, from Linux's powercap files. One thread at a time may use it.
 class RaplMeter {
  public:
   /// `root` is prepended to /sys (tests).
   explicit RaplMeter(const std::string& root = "");
 
-  /// Joules of all packages since construction. Empty when a package cannot be read: the files exist on bare metal
-  /// only, and most systems show them to root alone. REQUIRES: called more often than a counter wraps (minutes).
+  /// Joules of all packages since construction. Empty if a package cannot be read: the files exist on bare metal only,
+  /// and most systems let only root read them. REQUIRES: called more often than a counter wraps (minutes).
   std::optional<double> joules();
 
  private:

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\n";
 
-/// The numbers of a line after its first word, as long as they are numbers.
+/// The leading numbers of a line after its first word.
 std::vector<int64_t> numbersOf(std::string_view line) {
   std::vector<int64_t> numbers;
   const auto words = split(line, blanks);
@@ -27,7 +27,7 @@ std::vector<int64_t> numbersOf(std::string_view line) {
   return numbers;
 }
 
-/// Fields of a line of /proc/stat, proc(5); guests are counted in `user` and `nice` already.
+/// Fields of a line of /proc/stat, proc(5). `user` and `nice` already include the time of guests.
 enum Field { user, nice, system, idle, iowait, irq, softirq, steal, fields };
 
 Nanos ticks(int64_t count) { return Nanos(count * (1'000'000'000 / sysconf(_SC_CLK_TCK))); }
@@ -68,7 +68,7 @@ std::optional<Nanos> queuedTime() {
   return sum;
 }
 
-/// "some avg10=... total=MICROSECONDS"
+/// The line is "some avg10=... total=MICROSECONDS".
 std::optional<Nanos> pressureTime() {
   const auto line = split(textOf("/proc/pressure/cpu"), "\n").front();
   const auto at = line.rfind("total=");

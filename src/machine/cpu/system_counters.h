@@ -13,10 +13,11 @@ struct CpuTimes {
   Nanos busy{}, stolen{};
 };
 
-/// Times of each of `cpus` (operating-system indices) from the text of /proc/stat; empty when a CPU is not in it.
+/// Times of each of `cpus` (operating-system indices) in the text of /proc/stat. Empty if a CPU is missing in it.
 std::optional<std::vector<CpuTimes>> cpuTimes(std::string_view procStat, std::span<const int> cpus);
 
-/// The counters now, `busy` and `stolen` of `cpus`; without `joules`, which the meters of telemetry count.
+/// Reads the counters, with `busy` and `stolen` over `cpus`. `joules` stays empty, because the telemetry's meters count
+/// it.
 SystemCounters readCounters(std::span<const int> cpus);
 
 }  // namespace tandem

@@ -45,7 +45,7 @@ Machine loadMachine() {
   return machine;
 }
 
-// The main thread's mask: replicas narrow their own.
+// Affinity mask of the main thread. Replicas narrow their own masks, so a replica's thread would see too few CPUs.
 std::vector<bool> affinityMask() {
   CpuSet set = emptySet();
   const size_t size = CPU_ALLOC_SIZE(maxThreads);
@@ -63,7 +63,8 @@ std::vector<int> usableThreads(hwloc_const_cpuset_t of, hwloc_const_cpuset_t all
   return threads;
 }
 
-// Logical order is tree order: neighbours share caches and NUMA node. Some virtual machines show no core level.
+// Returns cores in logical order, which is tree order: neighbours share caches and NUMA node. Some virtual machines
+// have no core level.
 std::vector<Core> usableCores(hwloc_topology_t machine) {
   const std::vector<bool> mask = affinityMask();
   const hwloc_const_cpuset_t allowed = hwloc_topology_get_allowed_cpuset(machine);
@@ -94,7 +95,7 @@ std::vector<std::string> cacheTexts(hwloc_topology_t machine) {
 
 using Groups = std::vector<std::vector<int>>;
 
-// Consecutive groups of `size` units that do not straddle two NUMA nodes; empty when they do not all fit so.
+// Consecutive groups of `size` units, each within one NUMA node. Empty if they do not all fit that way.
 Groups groupsWithinNodes(const std::vector<std::pair<int, int>>& units, int64_t count, int64_t size) {
   Groups groups;
   for (size_t first = 0; first < units.size() && std::ssize(groups) < count;) {

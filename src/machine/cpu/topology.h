@@ -13,39 +13,41 @@ struct Core {
   std::vector<int> threads;
 };
 
-/// The usable set: hwloc's allowed set, cut by this process's affinity mask and capped by the cgroup's CPU limit.
-/// Ordered so that neighbours share caches and NUMA node. Reads the machine; no tensor, no OpenMP.
+/// The usable part of the machine: hwloc's allowed set within this process's affinity mask, capped by the cgroup's CPU
+/// limit. Neighbours in the order of `cores` share caches and NUMA node.
 struct Topology {
   std::vector<Core> cores;
-  int64_t sockets = 0, numaNodes = 0, hardwareThreads = 0;  ///< of the machine, as far as this process may see it
+  int64_t sockets = 0, numaNodes = 0, hardwareThreads = 0;  ///< of the machine, as far as this process can see it
   std::vector<std::string> caches;                          ///< "L1d 48 KiB", "L2 2 MiB", "L3 105 MiB"
   double cgroupCpus = 0;                                    ///< CPU limit of the cgroup in CPUs; 0: none
 };
 
 Topology readTopology();
 
-/// Keeps as many hardware threads as a limit of `cpus` CPUs pays for (at least one; 0: all): whole cores before second
-/// threads of a core.
+/// Keeps as many hardware threads as a limit of `cpus` CPUs allows, at least one; 0 keeps all. It keeps whole cores
+/// before second threads of a core.
 std::vector<Core> capCores(std::vector<Core> cores, double cpus);
 
-/// Which hardware threads each replica is pinned to.
+/// The hardware threads that each replica is pinned to.
 struct CorePlan {
-  std::vector<std::vector<int>> threadsOf;  ///< per replica
+  std::vector<std::vector<int>> threadsOf;  ///< by replica
   std::vector<int> nodeOf;                  ///< NUMA node of each replica's first thread
   int64_t threadsPerReplica = 1;            ///< size of its OpenMP team
   bool shared = false;                      ///< replicas share cores
   std::string unit;                         ///< "core" or "hardware thread"
 };
 
-/// Gives `replicas` replicas `coresPerReplica` cores each (0: the cores divided among them), neighbours together and
-/// where possible on one NUMA node, one hardware thread of each core; all hardware threads count only when there are
-/// fewer cores than replicas. When they do not fit, replicas share cores if `oversubscribe`, else throws UsageError.
+/// Gives `coresPerReplica` cores to each of `replicas` replicas; 0 divides all cores among them. A replica's cores are
+/// neighbours, on one NUMA node if possible, and it uses one hardware thread of each. If there are fewer cores than
+/// replicas, hardware threads take the place of cores. If they do not suffice, replicas share cores with
+/// `oversubscribe`; otherwise this throws UsageError.
 CorePlan planCores(const Topology&, int64_t replicas, int64_t coresPerReplica, bool oversubscribe);
 
-/// Replicas that share no core with one of a lower number in it: they compute at once, each at its full speed.
+/// Replicas that share no core with a lower-numbered replica of the result. They can compute at the same time, each at
+/// full speed.
 std::vector<size_t> replicasApart(const CorePlan& plan);
 
-/// Pins the calling thread. Throws InternalError when the system refuses.
+/// Pins the calling thread. Throws InternalError if the system refuses.
 void pinThread(const std::vector<int>& hardwareThreads);
 
 }  // namespace tandem

@@ -21,11 +21,12 @@ constexpr Status success = 0, insufficientPrivileges = 35;
 // CUpti_ActivityKind
 constexpr uint32_t copied = 1, filled = 2, kernelRan = 3, driverCalled = 4, runtimeCalled = 5, kernelsRanAtOnce = 10,
                    copiedToPeer = 22, marked = 39;
-// Calls are enabled because marks are told with them. Marks come first: no call shall be without.
+// Driver and runtime calls are enabled because CUPTI reports marks with calls. Marks are enabled first, so that no call
+// lacks them.
 constexpr std::array enabledKinds{marked, driverCalled, runtimeCalled, copied, filled, copiedToPeer, kernelsRanAtOnce};
 constexpr uint32_t incompleteToo = 1;  // CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
 
-// The beginnings of CUpti_ActivityKernel, -Memcpy and -Memset, -MemcpyPtoP, -ExternalCorrelation. Times in ns.
+// The leading fields of CUpti_ActivityKernel, -Memcpy and -Memset, -MemcpyPtoP, -ExternalCorrelation. Times in ns.
 struct Record {
   uint32_t kind;
 };
@@ -86,7 +87,7 @@ bool load(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-/// As the library handed them over: by the call that enqueued them.
+/// Activities as CUPTI delivers them; the id of a call connects them with its marks.
 struct Received {
   struct Activity {
     DeviceActivity activity;  // `name` of a kernel is its symbol
@@ -94,7 +95,7 @@ struct Received {
     uint32_t call = 0;
   };
   std::vector<Activity> activities;
-  std::unordered_map<uint32_t, int64_t> steps, operations;  // by call
+  std::unordered_map<uint32_t, int64_t> steps, operations;  // by id of the call
   int64_t lost = 0;
 };
 
@@ -102,7 +103,7 @@ std::mutex receiving;
 Received received;  // guarded by `receiving`
 
 using NextRecord = Status (*)(uint8_t*, size_t, Record**);
-NextRecord nextRecord = nullptr;  // set before anything is enabled
+NextRecord nextRecord = nullptr;  // set before any kind is enabled
 
 template <class Raw>
 void keep(const Raw& raw, const std::string& name, int64_t bytes, bool kernel) {
@@ -146,14 +147,14 @@ void receive(const Record* record) {
       return;
     }
     default:
-      return;  // a call
+      return;  // a record of a call is not kept
   }
 }
 
 void giveBuffer(uint8_t** buffer, size_t* size, size_t* mostRecords) {
   *buffer = static_cast<uint8_t*>(std::aligned_alloc(bufferAlignment, bufferBytes));
   *size = *buffer == nullptr ? 0 : bufferBytes;
-  *mostRecords = 0;  // as many as fit
+  *mostRecords = 0;  // 0: as many as fit
 }
 
 void takeBuffer(void*, uint32_t, uint8_t* buffer, size_t, size_t filledBytes) {
@@ -225,7 +226,7 @@ std::unique_ptr<Cupti> Cupti::open(std::span<const char* const> libraries) {
   return std::unique_ptr<Cupti>(new Cupti(functions));
 }
 
-// The library stays: it may have threads of its own.
+// The library is never unloaded, because it may run threads of its own.
 Cupti::Cupti(const Functions& functions) : functions_(std::make_unique<Functions>(functions)) {
   const std::lock_guard lock(receiving);
   nextRecord = functions.next;

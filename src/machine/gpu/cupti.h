@@ -12,21 +12,21 @@
 
 namespace tandem {
 
-/// Why activities of GPUs cannot be had, in one line.
+/// Why activities of GPUs cannot be recorded, in one line.
 struct TracingFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The one that libtorch has loaded comes first.
+/// Names of the library. The one that libtorch has loaded comes first.
 inline constexpr std::array<const char*, 2> cuptiLibraries{"libcupti.so.13", "libcupti.so.12"};
 
-/// The part of NVIDIA's profiling library that tells what GPUs did: its activity API. Declared here, not taken from
-/// cupti.h, and loaded at run time as NVML is; what is read of its records lies where it lay in all versions from CUDA
-/// 11 to 13. libtorch links it too, and uses it in its own profiler only, which Tandem never starts. One at a time:
-/// CUPTI hands activities to functions without an object.
+/// The activity API of CUPTI, NVIDIA's profiling library. It is declared here instead of in cupti.h, and loaded at run
+/// time like NVML. The record fields read here have had the same offsets in all versions from CUDA 11 to 13. libtorch
+/// links CUPTI too, but uses it only in its own profiler, which Tandem never starts. Only one object at a time: CUPTI
+/// delivers activities to functions without a context.
 class Cupti {
  public:
-  /// What a thread's calls are marked with, each for itself.
+  /// The two marks of a thread's calls, which are independent.
   enum class Tag : uint32_t { step = 3, operation = 4 };  // CUpti_ExternalCorrelationKind: two that are free
 
   /// Throws TracingFailed.
@@ -35,16 +35,16 @@ class Cupti {
   Cupti(const Cupti&) = delete;
   Cupti& operator=(const Cupti&) = delete;
 
-  /// What all GPUs of this process are given from here on is kept, until stop(). Throws TracingFailed.
+  /// Keeps the activities of all work that this process gives to GPUs from now on, until stop(). Throws TracingFailed.
   void start();
-  /// In no order. REQUIRES: all GPUs have done what they were given.
+  /// Returns the activities in no order. REQUIRES: all GPUs have finished their work.
   std::vector<DeviceActivity> stop();
-  /// Activities between the last start() and stop() that CUPTI dropped, or gave no times of.
+  /// Number of activities between the last start() and stop() that CUPTI dropped or gave no times for.
   int64_t lost() const { return lost_; }
 
-  /// Activities that the calling thread enqueues until pop() are of step or operation `value`. A launched graph is one
-  /// call, so all that it does is of its marks; but CUPTI before CUDA 13.1 Update 1 tells of the wrong launch after the
-  /// first stop().
+  /// Marks the activities that the calling thread enqueues until pop() with step or operation `value`. A graph launch
+  /// is one call, so all its activities get the marks of that call. CUPTI before CUDA 13.1 Update 1 reports the wrong
+  /// launch after the first stop().
   void push(Tag tag, int64_t value) const noexcept;
   void pop(Tag tag) const noexcept;
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view mangled = "_Z", returned = "void ", unnamed = "(anonymous namespace)";
 
-/// Where the list of parameters begins: the first bracket that no template argument holds.
+/// Position of the parameter list: the first bracket outside template arguments.
 size_t parametersAt(const std::string& text) {
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -27,7 +27,7 @@ size_t parametersAt(const std::string& text) {
 }  // namespace
 
 std::string kernelName(const std::string& symbol) {
-  if (!symbol.starts_with(mangled)) return symbol;  // else "f" would be a float
+  if (!symbol.starts_with(mangled)) return symbol;  // otherwise "f" would demangle to float
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);

@@ -4,8 +4,8 @@
 
 namespace tandem {
 
-/// A kernel's name for people, of its symbol: with its namespaces and template arguments, without what it returns and
-/// takes. A symbol that is not mangled is its name.
+/// Readable name of a kernel from its symbol: namespaces and template arguments, without return type and parameters. A
+/// symbol that is not mangled stays as it is.
 std::string kernelName(const std::string& symbol);
 
 }  // namespace tandem

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int minorNumbers = 10;
 
-/// The number at the start of a text, and what follows it.
+/// The number at the start of a text, and the rest.
 struct Leading {
   int number = 0;
   std::string_view rest;
@@ -38,7 +38,7 @@ std::vector<Architecture> architecturesOfFlags(std::string_view flags) {
                                      std::pair{std::string_view("code=compute_"), &Architecture::portable}}) {
     for (size_t at = flags.find(prefix); at != flags.npos; at = flags.find(prefix, at + 1)) {
       const auto leading = leadingNumber(flags.substr(at + prefix.size()));
-      // Code for sm_90a or sm_100f is an extra of a few kernels.
+      // Code for sm_90a or sm_100f serves only a few kernels, so it does not count.
       const bool extra = leading && (leading->rest.starts_with("a") || leading->rest.starts_with("f"));
       if (leading && !extra) entryOf(found, leading->number).*kind = true;
     }

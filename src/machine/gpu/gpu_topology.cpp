@@ -14,8 +14,7 @@ namespace {
 constexpr const char* unknown = "unknown";
 constexpr size_t cellWidth = 8;
 
-/// In the words of `nvidia-smi topo -m`, for the levels of nvmlGpuTopologyLevel_t. Two GPUs on one board are behind one
-/// bridge.
+/// The name in `nvidia-smi topo -m` of a level of nvmlGpuTopologyLevel_t. Two GPUs on one board are behind one bridge.
 std::string pathOfLevel(std::optional<unsigned> level) {
   static const std::map<unsigned, const char*> words{{0, "PIX"},  {10, "PIX"},  {20, "PXB"},
                                                      {30, "PHB"}, {40, "NODE"}, {50, "SYS"}};
@@ -23,7 +22,7 @@ std::string pathOfLevel(std::optional<unsigned> level) {
   return word == words.end() ? unknown : word->second;
 }
 
-/// A GPU and what its NVLinks end at.
+/// A GPU and the other ends of its NVLinks.
 struct End {
   Nvml::Device device = nullptr;
   Nvml::NvLinks links;
@@ -34,7 +33,7 @@ std::string pathBetween(const Nvml& nvml, const End& a, const End& b) {
   const auto direct = std::ranges::count(a.links.gpus, b.device);
   const auto switched = std::min(a.links.switches, b.links.switches);
   if (direct > 0 || switched > 0) return concat("NV", direct > 0 ? direct : switched);
-  if (a.links.unknown > 0 && b.links.unknown > 0) return unknown;  // they may meet
+  if (a.links.unknown > 0 && b.links.unknown > 0) return unknown;  // some of them may meet
   return pathOfLevel(nvml.commonAncestor(a.device, b.device));
 }
 
@@ -71,7 +70,7 @@ std::vector<std::string> matrix(const GpuLinks& links, std::span<const int> ordi
   return lines;
 }
 
-/// "peer access yes, atomics no: all pairs", or the pairs, for each answer.
+/// "peer access yes, atomics no: all pairs", or a list of pairs per answer.
 std::vector<std::string> accessLines(const GpuLinks& links, std::span<const int> ordinals) {
   std::map<std::string, std::vector<std::string>> pairs;
   for (size_t i = 0; i < ordinals.size(); ++i) {

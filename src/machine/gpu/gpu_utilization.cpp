@@ -8,7 +8,7 @@
 namespace tandem {
 namespace {
 
-// What a driver and a desktop hold lies below.
+// A driver and a desktop stay below these.
 constexpr double idlePercent = 5, idleMebibytes = 1024;
 constexpr double bytesPerMebibyte = 1024 * 1024;
 constexpr auto pause = std::chrono::milliseconds(100);

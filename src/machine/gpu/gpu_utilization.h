@@ -11,31 +11,31 @@
 
 namespace tandem {
 
-/// What a GPU is used for by others while this program has nothing on it. Empty: it does not say.
+/// Use of a GPU by others, while this program uses none of it. Empty: the driver does not report it.
 struct GpuUse {
   std::string device;
   std::optional<double> percent, mebibytes, programs;
 };
 
-/// By NVML. Without `library` nothing is known.
+/// Reads the use by NVML. Without `library` everything is unknown.
 std::vector<GpuUse> readGpuUse(std::span<const ProbedGpu> gpus, const char* library = nvmlLibrary);
 
-/// As readGpuUse(), after waiting up to `patience` for GPUs to become idle: NVML's percentage is one of the last
-/// second, and a run that has just ended is still in it. An idle GPU is not waited for.
+/// Like readGpuUse(), after waiting up to `patience` for busy GPUs to become idle. NVML's percentage covers the last
+/// second, so a run that has just ended still shows.
 std::vector<GpuUse> settledGpuUse(std::span<const ProbedGpu> gpus, Nanos patience = std::chrono::seconds(2),
                                   const char* library = nvmlLibrary);
 
-/// "cuda:0 is busy: 71 % used, 2.0 GiB held, by 1 program" for each GPU that others compute on, use by more than 5 % or
-/// hold more than 1 GiB of.
+/// Returns "cuda:0 is busy: 71 % used, 2.0 GiB held, by 1 program" for each busy GPU. A GPU is busy if others compute
+/// on it, use more than 5 % of it or hold more than 1 GiB.
 std::vector<std::string> busyLines(std::span<const GpuUse> uses);
 
-/// The largest use by others of any GPU, 0 to 1; empty when none says.
+/// The largest use by others over all GPUs, 0 to 1. Empty if no driver reports it.
 std::optional<double> largestUse(std::span<const GpuUse> uses);
 
-/// Why this process cannot compute on a GPU beside those that do, in one line; empty: it can.
+/// Why this process cannot share a GPU with the processes on it, in one line. Empty: it can.
 std::string exclusionOf(const GpuFacts& gpu, const GpuUse& use);
 
-/// Memory that others have not taken; all of it where that is not known.
+/// Memory that others have not taken. All memory if that is not known.
 int64_t freeBytes(const GpuFacts& gpu, const GpuUse& use);
 
 }  // namespace tandem

@@ -22,7 +22,7 @@ struct MemoryV2 {
   unsigned version;
   unsigned long long total, reserved, free, used;  // bytes
 };
-struct Process;  // counted, not read
+struct Process;  // only counted, never read
 struct PciInfo {
   char legacyBusId[16];
   unsigned domain, bus, device, deviceId, subsystemId;
@@ -73,7 +73,7 @@ struct Nvml::Functions {
   Status (*energy)(Device, unsigned long long*);
   Status (*throttleReasons)(Device, unsigned long long*);
 
-  // Null where the driver is too old to have them.
+  // Null if the driver is too old to have them.
   Status (*memoryV2)(Device, MemoryV2*);
   Status (*processes)(Device, unsigned*, Process*);
   Status (*generation)(Device, unsigned*);

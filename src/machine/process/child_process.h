@@ -14,26 +14,26 @@ struct ChildOptions {
   std::string input;                     ///< its standard input; at most 64 KiB, the capacity of a pipe
 };
 
-/// This process's environment without the variables that would undo the placement of a worker's threads
+/// This process's environment without the variables that would override the placement of a worker's threads
 /// (overridesPlacement in machine/cpu/host_facts.h).
 std::vector<std::string> workerEnvironment();
 
-/// A child process in its own process group that writes to us through its descriptor 3. Its standard output goes to our
-/// standard error, so that nothing mixes with results.
+/// A child process in its own process group. It writes to this process through its descriptor 3. Its standard output
+/// goes to this process's standard error, so that it does not mix with results.
 class ChildProcess {
  public:
-  /// Throws InternalError when the system refuses.
+  /// Throws InternalError if the system refuses.
   explicit ChildProcess(const ChildOptions& options);
-  /// Kills the child when it still runs.
+  /// Kills the child if it still runs.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  int output() const { return output_; }  ///< reading end of its descriptor 3
+  int output() const { return output_; }  ///< the end of descriptor 3 to read from
   pid_t id() const { return id_; }
-  void kill() noexcept;  ///< with all processes of its group
+  void kill() noexcept;  ///< kills its whole process group
 
-  /// Waits until the child has ended, or kills it after `graceSeconds`. Returns the status of waitpid(2).
+  /// Waits for the child to end, and kills it after `graceSeconds`. Returns the status of waitpid(2).
   int wait(double graceSeconds);
 
  private:

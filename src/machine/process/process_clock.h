@@ -4,10 +4,10 @@
 
 namespace tandem {
 
-/// Time since this process was started by the system, from /proc; resolution one clock tick (10 ms).
+/// Time since the system started this process, from /proc. Resolution is one clock tick (10 ms).
 Nanos sinceProcessStart();
 
-/// Minor page faults of this process so far: pages that the system handed out when they were touched.
+/// Minor page faults of this process so far, which are its first touches of pages.
 int64_t minorFaultsSoFar();
 
 }  // namespace tandem

@@ -4,7 +4,7 @@
 
 namespace tandem {
 
-/// The present in UTC, ISO 8601: "2026-01-31T12:00:00Z".
+/// Current time in UTC, ISO 8601: "2026-01-31T12:00:00Z".
 std::string utcTime();
 
 }  // namespace tandem

@@ -12,7 +12,7 @@ int attribute(cudaDeviceAttr name, int ordinal) {
   return cudaDeviceGetAttribute(&value, name, ordinal) == cudaSuccess ? value : 0;
 }
 
-/// Of one GPU; the failure is returned.
+/// Reads one GPU. Returns the error of the first call that failed.
 cudaError_t read(int ordinal, GpuFacts& gpu) {
   cudaDeviceProp properties{};
   if (const auto failure = cudaGetDeviceProperties(&properties, ordinal); failure != cudaSuccess) return failure;
@@ -50,7 +50,7 @@ CudaFacts readFacts() {
   if (cudaDriverGetVersion(&facts.driverVersion) != cudaSuccess) facts.driverVersion = 0;
   if (const auto failure = readAll(facts.gpus); failure != cudaSuccess) facts.failure = cudaGetErrorString(failure);
   if (!facts.failure.empty()) facts.gpus.clear();
-  cudaGetLastError();  // libtorch's own calls shall not find it
+  cudaGetLastError();  // clears the error, so that libtorch's next call does not report it
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) facts.visible = visible;
   facts.libtorch = architecturesOfFlags(TANDEM_LIBTORCH_FLAGS);
   facts.kernels = architecturesOfList(TANDEM_CUDA_ARCHITECTURES);

@@ -13,7 +13,8 @@ namespace {
 
 std::string seeHelp(std::string_view command) { return concat("see 'tandem ", command, " --help'"); }
 
-/// Hyphens for underscores in the name; refuses what CLI11 would read as something else than it looks like.
+/// Replaces underscores in the name by hyphens. Throws UsageError for an empty value, "--name=", which CLI11 would read
+/// as something else.
 std::string normalised(const std::string& argument) {
   if (!argument.starts_with("--")) return argument;
   const size_t end = std::min(argument.find('='), argument.size());
@@ -41,7 +42,7 @@ TypedOption typedOnce(const CLI::Option& option) {
   return {name, value};
 }
 
-/// Arguments that are no options: files to work on, where the command takes such.
+/// Arguments that are not options, such as files, for commands that take them.
 std::vector<std::string> operandsOf(const CLI::App& app, const CommandEntry& command,
                                     std::span<const std::string> names) {
   std::vector<std::string> rest = app.remaining();
@@ -74,7 +75,7 @@ std::vector<TypedOption> tokenise(const CommandEntry& command, std::span<const s
   return typed;
 }
 
-/// The values as the option writes them ("0.10" is 0.1), each checked alone.
+/// The values in the option's standard text ("0.10" is 0.1). Each is checked on its own.
 std::vector<std::string> checkedValues(const Option& option, std::span<const std::string> texts,
                                        const CatalogNames& names) {
   std::vector<std::string> values;

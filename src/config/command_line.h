@@ -9,38 +9,38 @@
 
 namespace tandem {
 
-/// One axis of a sweep: the values given to one option, in the order typed.
+/// One axis of a sweep: the values of one option, in the order typed.
 struct Axis {
   const Option* option;
   std::vector<std::string> values;
 };
 
-/// What was typed, before expansion: the options given once, and the axes.
+/// A parsed command line before expansion: options with one value, and the axes.
 struct Sweep {
   Config base;
   std::vector<Axis> axes;                  ///< every option that was given more than one value
-  bool (*keeps)(const Config&) = nullptr;  ///< which points of the axes are meant; null: all
+  bool (*keeps)(const Config&) = nullptr;  ///< selects points of the cross product; null: all
   std::vector<std::string> given;          ///< names of all options that were typed
-  std::vector<std::string> notes;          ///< what aliases had to say
-  std::vector<std::string> operands;       ///< arguments that are no options, of commands that take such
+  std::vector<std::string> notes;          ///< notes of the aliases that were used
+  std::vector<std::string> operands;       ///< arguments that are not options
 };
 
-/// Parses the arguments after the command's name. Every option of the table is accepted, with hyphens or underscores,
-/// `--name value` or `--name=value`; flags without value. `a,b,c` and `first-last*mult` (`1-8*2` is 1,2,4,8;
-/// `first-last+step` too) make an axis. Throws UsageError.
+/// Parses the arguments after the command's name. Accepts every option of the table, with hyphens or underscores, as
+/// `--name value` or `--name=value`; flags have no value. An axis is `a,b,c`, `first-last*factor` (`1-8*2` is 1,2,4,8)
+/// or `first-last+step`. Throws UsageError.
 Sweep parseArguments(std::string_view command, std::span<const std::string> arguments, const CatalogNames&);
 
-/// All points that are meant of the cross product of the axes, the first axis varying slowest. Each is checked alone
-/// (checkCombination is not called: a bad combination is a row that says why).
+/// The selected points of the cross product of the axes; the first axis varies slowest. Each option is checked on its
+/// own. checkCombination is not called, because a bad combination becomes a row with the reason.
 std::vector<Config> expand(const Sweep&, const CatalogNames&);
 
-/// The shortest command that repeats a configuration: the options that differ from the default.
+/// The shortest command that repeats a configuration. It names the options that differ from the default.
 std::string commandLine(std::string_view command, const Config&);
 
-/// Text of `tandem COMMAND --help`, from the table.
+/// Text of `tandem COMMAND --help`, made from the table.
 std::string helpText(std::string_view command, const CatalogNames&);
 
-/// docs/OPTIONS.md, from the table.
+/// Text of docs/OPTIONS.md, made from the table.
 std::string optionsMarkdown(const CatalogNames&);
 
 }  // namespace tandem

@@ -6,55 +6,58 @@
 
 namespace tandem {
 
-/// One complete configuration: one point of a sweep, and what is wanted of the whole run. Every field has exactly one
-/// row in the option table (config/option.h), which holds its name, unit, help, default text and rule.
+/// One complete configuration: one point of a sweep plus the options of the whole run. Every field has exactly one row
+/// in the option table (config/option.h) with its name, unit, help, default text and rule.
 struct Config {
   static constexpr int64_t largestBatch = 1'000'000;
-  static constexpr std::string_view automatic = "auto";  ///< of options whose value is found out later
-  static constexpr int64_t mostThatFits = -1;  ///< of batch: typed as "max", found by trying (run/child/largest_fit.h)
+  /// Value of options that a measurement or another option decides.
+  static constexpr std::string_view automatic = "auto";
+  /// Value of `batch` for "max", which a search replaces (run/child/largest_fit.h).
+  static constexpr int64_t mostThatFits = -1;
 
-  // what is trained
+  // training task
   std::string model = "resnet50";
   int64_t classes = 0;          // 0: the data's or the model's own
-  std::string head{automatic};  // a loss, by its head; "14xsigmoid" gives the classes too; auto: the model's
+  std::string head{automatic};  // name of a loss by its head; "14xsigmoid" sets the classes too; auto: the model's
   int64_t imageSize = 0;        // 0: the model's own
   std::string precision = "fp32";
-  std::string layout{automatic};       // auto: the faster of nhwc and blocked, as measured; nhwc where only that runs
-  std::string convolution{automatic};  // auto: for each convolution's pass the fastest, as measured
-  std::string padImages{automatic};  // auto: with which channels of zeros a GPU is fastest, as measured; none on a CPU
+  std::string layout{automatic};       // auto: the faster of nhwc and blocked by measurement; nhwc if only that runs
+  std::string convolution{automatic};  // auto: the fastest algorithm for each pass of each convolution, by measurement
+  // Auto: the channels of zeros that are fastest on a GPU, by measurement; none on a CPU.
+  std::string padImages{automatic};
   std::string executor = "planned";
-  std::string recompute = "none";    // activations that backward computes again instead of finding them kept
-  std::string cudaGraph{automatic};  // a step as CUDA graphs; auto: wherever it can be recorded
-  int64_t inFlight = 2;              // steps that a GPU was given and has not done
+  std::string recompute = "none";    // activations that backward recomputes instead of reading them from memory
+  std::string cudaGraph{automatic};  // whether a step is a CUDA graph; auto: wherever it can be captured
+  int64_t inFlight = 2;              // number of steps that the host may enqueue ahead of a GPU
 
-  // weights that somebody trained
+  // trained weights
   std::string weights;  // file, empty: initial values by seed
   std::string weightsMap = "none";
   bool resetHead = false;
   bool rejectNonfinite = false;
   std::string saveWeights;  // file, empty: none
 
-  // images that a network looks at
+  // images for inference
   int64_t resize = 0;  // 0: 256/224 of imageSize
   std::string normalization = "imagenet";
   std::string badImage = "fail";
   int64_t top = 5;                // 0: all classes
-  std::string scores{automatic};  // auto: what the head is, or logits
-  std::string classNames;         // file, empty: numbers only
+  std::string scores{automatic};  // auto: by the head, or logits
+  std::string classNames;         // file, empty: class numbers only
   bool json = false;
 
-  // on what
+  // devices
   std::string devices = "cpu";  // "cpu" or "cuda:0+1"
   int64_t replicas = 1;
   int64_t coresPerReplica = 0;  // 0: usable cores / largest --replicas of the sweep
   bool oversubscribe = false;
 
-  // how gradients become one update
+  // exchange and update
   std::string strategy = "replicated";
   std::string parameterDevice = "cpu";
   std::string allReduce{automatic};  // auto: "owner" on the CPU, "nccl" on GPUs
   double bucketMib = 4;
-  std::string overlap = "on";  // off: gradients are exchanged when backward has ended
+  std::string overlap = "on";  // off: gradients are exchanged after backward
   std::string lossAt = "replica";
 
   // input
@@ -66,8 +69,8 @@ struct Config {
 
   // training step
   int64_t batch = 0;        // images per replica; 0: the model's own; mostThatFits: not known yet
-  int64_t accumulate = 1;   // parts of a replica's batch
-  double learningRate = 0;  // 0: the model's own, or the optimizer's
+  int64_t accumulate = 1;   // number of micro-batches per step
+  double learningRate = 0;  // 0: the model's or the optimizer's own
   std::string schedule = "constant";
   std::string optimizer = "sgd";
   double momentum = 0.9;
@@ -83,19 +86,19 @@ struct Config {
 
   // measurement
   std::string scaling = "weak";
-  std::string warmup{automatic};  // or a number of steps
-  int64_t steps = 0;              // 0: as many as fit --budget
-  double budget = 25;             // seconds of measuring per point when steps is 0
+  std::string warmup{automatic};  // auto, or a number of steps
+  int64_t steps = 0;              // 0: as many as fit into the budget
+  double budget = 25;             // seconds of measuring per point if steps is 0
   bool profile = false;
 
-  // of the whole run, never an axis of a sweep
+  // options of the whole run, never an axis of a sweep
   std::string out = "tandem-results.jsonl";
   std::string format = "table";
   bool compare = false;
   std::string trace;          // file, empty: none
   std::string tensorboard;    // folder, empty: none
   std::string mllog;          // file, "-": standard output, empty: none
-  bool measurePeaks = false;  // anew, although the cache has them
+  bool measurePeaks = false;  // measures them again although the cache has them
   double deadline = 0;        // seconds per point; 0: derived from budget
   bool allowInterference = false;
   bool dryRun = false;

@@ -35,7 +35,7 @@ void read(Value& field, const std::string& name, const json& value) {
   field = value.get<Value>();
 }
 
-/// The name of the option that had this one in an earlier version.
+/// Current name of an option that an earlier version called `name`.
 std::string_view currentName(const std::string& name) {
   const auto renamed = std::ranges::find_if(aliases(), [&](const Alias& alias) {
     return alias.name == name && alias.value.empty() && !alias.option.empty();
@@ -48,7 +48,7 @@ std::string_view currentName(const std::string& name) {
 json toJson(const Config& config) {
   json object = json::object();
   for (const Option& option : options()) {
-    if ((option.commands & onBench) == 0) continue;  // records are of bench
+    if ((option.commands & onBench) == 0) continue;  // records come from bench
     auto& member = object[std::string(option.name)];
     std::visit([&](auto field) { member = config.*field; }, option.field);
     if (const auto name = nameOfValue(config, option); !name.empty()) member = name;

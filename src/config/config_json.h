@@ -6,8 +6,9 @@
 
 namespace tandem {
 
-/// Object with one member per row of the option table, named like the option; a named value is its name. fromJson
-/// throws DataError on an unknown member or a value of the wrong type, and leaves absent members at their default.
+/// An object with one member per row of the option table, named like the option. A named value is written as its name.
+/// fromJson leaves absent members at their default. It throws DataError for an unknown member or a value of the wrong
+/// type.
 nlohmann::json toJson(const Config&);
 Config configFromJson(const nlohmann::json&);
 

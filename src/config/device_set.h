@@ -9,29 +9,29 @@
 
 namespace tandem {
 
-/// A value of --devices: "cpu", or different GPUs as "cuda:0+1" (one replica each, in this order).
+/// A value of --devices: "cpu", or distinct GPUs as "cuda:0+1", with one replica each, in this order.
 struct DeviceSet {
   bool cpu = true;
-  std::vector<int> cuda;  ///< empty when cpu
+  std::vector<int> cuda;  ///< empty for cpu
 };
 
-/// Empty when the text is neither form.
+/// Empty if the text has neither form.
 std::optional<DeviceSet> parseDeviceSet(std::string_view text);
 
 /// Whether --devices is cpu.
 bool isOnCpu(const Config& config);
 
-/// The name of one device, "cpu:0" or "cuda:1", as --parameter-device takes it.
+/// The name of one device for --parameter-device: "cpu:0" or "cuda:1".
 struct DeviceName {
   bool cpu = true;
   int index = 0;
 };
 
-/// Empty when the text is no such name.
+/// Empty if the text is not such a name.
 std::optional<DeviceName> parseDeviceName(std::string_view text);
 
-/// The replicas a configuration means: --replicas, or the number of GPUs of --devices when --replicas is 1.
-/// REQUIRES: config.devices is valid.
+/// Number of replicas: --replicas, or the number of GPUs in --devices if --replicas is 1. REQUIRES: config.devices is
+/// valid.
 int64_t replicaCount(const Config& config);
 
 }  // namespace tandem

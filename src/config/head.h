@@ -9,16 +9,16 @@
 
 namespace tandem {
 
-/// What --head says. Which kinds there are is known to the catalog of losses.
+/// A parsed value of --head. The catalog of losses knows the valid kinds.
 struct HeadText {
-  int64_t outputs = 0;  ///< 0: not said
+  int64_t outputs = 0;  ///< 0: not given
   std::string kind;
 };
 
-/// "sigmoid", "14xsigmoid"; empty for a text of another form or 0 outputs.
+/// Parses "sigmoid" or "14xsigmoid". Empty for a text of another form and for 0 outputs.
 std::optional<HeadText> parseHead(std::string_view text);
 
-/// REQUIRES: the option was checked.
+/// REQUIRES: the option has been checked.
 HeadText headOf(const Config& config);
 
 }  // namespace tandem

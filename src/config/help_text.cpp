@@ -24,7 +24,7 @@ constexpr std::array<std::pair<ExitCode, std::string_view>, 10> exitCodes{{
     {ExitCode::interrupted, "interrupted; finished rows are kept"},
 }};
 
-/// `text` broken at spaces into lines that start at column `leftWidth`; `left` opens the first.
+/// Breaks `text` at spaces into lines that start at column `leftWidth`. `left` starts the first line.
 std::string row(const std::string& left, const std::string& text) {
   std::string lines, line = left;
   line.resize(std::max(leftWidth, left.size() + 2), ' ');
@@ -76,7 +76,7 @@ std::string oneValueOptions(const CommandEntry& command) {
   return join(single);
 }
 
-/// "--num-gpus (--replicas)": the names that users of other programs know.
+/// "--num-gpus (--replicas)": names that users of other programs know.
 std::string otherNames(const CommandEntry& command) {
   std::vector<std::string> names;
   for (const Alias& alias : aliases()) {

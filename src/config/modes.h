@@ -5,18 +5,18 @@
 
 namespace tandem {
 
-// The choices that this room defines itself: rows like those of the catalogs of other rooms.
+// Choices that this room defines itself. Their rows are like those of the catalogs in other rooms.
 
 /// A row of --scaling.
 struct ScalingEntry {
   std::string_view name, summary;
-  bool batchIsGlobal;  ///< --batch counts the images of all replicas
+  bool batchIsGlobal;  ///< --batch is the number of images over all replicas
 };
 
 /// weak, strong.
 std::span<const ScalingEntry> scalings();
 
-/// Whether a row of that name says so; no for a name that is none.
+/// batchIsGlobal of the row with that name. False for an unknown name.
 bool batchIsGlobal(std::string_view scaling);
 
 /// A row of --overlap.
@@ -31,8 +31,8 @@ std::span<const OverlapEntry> overlaps();
 /// A row of --cuda-graph.
 struct CudaGraphEntry {
   std::string_view name, summary;
-  bool wanted;    ///< captured where it can be
-  bool required;  ///< where it cannot be, the run is refused
+  bool wanted;    ///< captured if possible
+  bool required;  ///< the run is refused if it cannot be captured
 };
 
 /// auto, on, off.

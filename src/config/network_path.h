@@ -4,7 +4,7 @@
 
 namespace tandem {
 
-/// Whether the value of --model is the path of a network file instead of the name of a model.
+/// Whether a value of --model is the path of a network file, not the name of a model.
 inline bool isNetworkPath(std::string_view model) { return model.ends_with(".json"); }
 
 }  // namespace tandem

@@ -9,8 +9,8 @@
 
 namespace tandem::rules {
 
-/// Rules on one field, as Option::check wants them: empty, or the text of the breach. Bounds are inclusive unless the
-/// name says otherwise. Upper bounds keep products of options (memory estimates) far from overflow.
+/// Rules on one field, for Option::check: empty, or the text of the violation. Bounds are inclusive unless the name
+/// says otherwise. Upper bounds keep products of options, such as memory estimates, far from overflow.
 using Breach = std::optional<std::string>;
 
 inline constexpr int64_t mostClasses = 1'000'000;

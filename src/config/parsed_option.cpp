@@ -20,7 +20,7 @@ const Alias* findAlias(std::string_view name, std::string_view value) {
   return row == rows.end() ? nullptr : &*row;
 }
 
-/// The option behind a name: its own, its alias's, or the one that the alias's values lead to; null when none.
+/// The option of a name: the name's own, or that of an alias with this name. Null if there is none.
 const Option* optionBehind(std::string_view name) {
   if (const Option* own = findOption(name)) return own;
   for (const Alias& alias : aliases()) {

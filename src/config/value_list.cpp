@@ -20,7 +20,7 @@ struct Range {
   char operation;
 };
 
-/// Takes a number without sign off the front of `text`.
+/// Removes an unsigned number from the front of `text` and returns it.
 template <class Number>
 std::optional<Number> takeNumber(std::string_view& text) {
   Number value{};
@@ -41,7 +41,7 @@ bool takeOneOf(std::string_view& text, std::string_view characters) {
   throw UsageError(concat("--", typed.name, "=", text, ": ", rule));
 }
 
-/// Empty when `text` is no range.
+/// Empty if `text` is not a range.
 template <class Number>
 std::optional<Range<Number>> parseRange(const TypedOption& typed, std::string_view text) {
   std::string_view rest = text;
@@ -84,7 +84,7 @@ std::vector<std::string> writtenOut(const TypedOption& typed, std::string_view t
   }
 }
 
-/// The items of a list. Paths keep their slashes.
+/// The items of a list. Slashes in paths do not separate items.
 std::vector<std::string> listed(const std::string& value, const Option* option) {
   const bool hasCatalog = option != nullptr && option->choices != Choices::any;
   std::vector<std::string> items;

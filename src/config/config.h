@@ -23,8 +23,7 @@ struct Config {
   std::string precision = "fp32";
   std::string layout{automatic};       // auto: the faster of nhwc and blocked by measurement; nhwc if only that runs
   std::string convolution{automatic};  // auto: the fastest algorithm for each pass of each convolution, by measurement
-  // Auto: the channels of zeros that are fastest on a GPU, by measurement; none on a CPU.
-  std::string padImages{automatic};
+  std::string padImages{automatic};    // auto: the fastest number of channels of zeros on a GPU; none on a CPU
   std::string executor = "planned";
   std::string recompute = "none";    // activations that backward recomputes instead of reading them from memory
   std::string cudaGraph{automatic};  // whether a step is a CUDA graph; auto: wherever it can be captured

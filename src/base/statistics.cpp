@@ -27,7 +27,7 @@ std::vector<double> sortedCopy(std::span<const double> values) {
   return sorted;
 }
 
-/// Probability that Student's t lies between -t and t.
+/// Probability that Student's t lies between -t and t. Each term of the sum follows from the one before it.
 double shareWithin(double t, size_t degrees) {
   const double angle = std::atan(t / std::sqrt(static_cast<double>(degrees)));
   const double cosine = std::cos(angle);
@@ -53,6 +53,7 @@ double neighbourCorrelation(std::span<const double> series, double center) {
 
 size_t blockLength(std::span<const double> series, double center) {
   constexpr double strongest = 0.99;
+  // At r = 1 the formula has no bound. A negative r makes the mean more certain, which blocks of one leave unused.
   const double r = std::min(neighbourCorrelation(series, center), strongest);
   if (r <= 0) return 1;
   const double length = 2 * std::cbrt(6 * r * r / ((1 - r * r) * (1 - r * r)) * static_cast<double>(series.size()));

@@ -35,10 +35,15 @@ struct Estimate {
 };
 
 /// Mean of a time series. Its error comes from the circular block bootstrap (Politis & Romano 1992), which allows for
-/// autocorrelation. The block length follows Carlstein's rule for a first-order autoregression (1986): (sqrt(6) r / (1
-/// - r^2))^(2/3) n^(1/3), at most n / 5, where r is the lag-1 autocorrelation. The bootstrap's variance of the mean has
-/// a closed form, so nothing is drawn: the same series gives the same error. Without autocorrelation, blocks have one
-/// value and the error is s / sqrt(n). Empty below five values.
+/// autocorrelation.
+///
+/// A block has 2 (sqrt(6) r / (1 - r^2))^(2/3) n^(1/3) values, at most n / 5, where r is the lag-1 autocorrelation.
+/// That is twice Carlstein's rule for a first-order autoregression (1986): his length is best for the variance, but
+/// only with longer blocks do intervals hold the true mean as often as they claim. Without autocorrelation, blocks have
+/// one value and the error is s / sqrt(n). The bootstrap's variance of the mean has a closed form, so nothing is drawn:
+/// the same series gives the same error.
+///
+/// Empty below five values.
 std::optional<Estimate> estimateMean(std::span<const double> series);
 
 /// a - b of two independent estimates. Degrees of freedom follow Welch and Satterthwaite.

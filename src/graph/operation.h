@@ -8,11 +8,11 @@
 
 namespace tandem {
 
-/// What others must know of an operation to choose its kernels and the memory order of its values.
+/// Traits of an operation that decide which kernels and which memory layout of its values are possible.
 struct OperationTraits {
   bool convolution = false;  ///< its passes have several algorithms to choose from
-  bool batchNorm = false;    ///< normalises by statistics of the batch, and keeps running ones
-  bool channelwise = false;  ///< treats channels apart, or by number: they may lie in blocks
+  bool batchNorm = false;    ///< normalises by batch statistics and keeps running ones
+  bool channelwise = false;  ///< treats channels separately or by number, so they may be in blocks
 };
 
 /// A row of the operation catalog: the rules that need no tensor. The executor holds the matching call by name.

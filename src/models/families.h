@@ -6,11 +6,13 @@
 /// resolved.
 namespace tandem {
 
-/// ResNet for ImageNet with torchvision's parameter names. 18 and 34 have basic blocks; 50, 101 and 152 have
-/// bottlenecks with the stride on the 3x3 (v1.5). The _v1 have the stride on the first 1x1, as in the paper. The
-/// bottlenecks of resnext50_32x4d and wide_resnet50_2 are twice as wide, the former's in 32 groups. keras_resnet50 is
-/// Keras' v1: convolutions with bias, epsilon 1.001e-5, running statistics that keep 99 %. resnet18_cifar starts with a
-/// 3x3 convolution of stride 1 and no pooling.
+/// ResNet for ImageNet with torchvision's parameter names.
+/// - 18 and 34 have basic blocks.
+/// - 50, 101 and 152 have bottlenecks with the stride on the 3x3 (v1.5). The _v1 have it on the first 1x1, as in the
+/// paper.
+/// - resnext50_32x4d and wide_resnet50_2 have bottlenecks twice as wide, the former's in 32 groups.
+/// - keras_resnet50 is Keras' v1: convolutions with bias, epsilon 1.001e-5, running statistics that keep 99 %.
+/// - resnet18_cifar starts with a 3x3 convolution of stride 1 and no pooling.
 Graph buildResnet(const ModelEntry& entry, const ModelOptions& options);
 
 /// ResNet v2 for ImageNet (He et al. 2016, arXiv:1603.05027) with timm's parameter names. Batch-norm and ReLU precede

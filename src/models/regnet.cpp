@@ -14,8 +14,8 @@ struct Variant {
   int64_t groupWidth;
 };
 
-// The widths and depths that the paper's parameters give. w0, wa, wm and depth are 80, 42.63, 2.66 and 21 for the first
-// variant, and 96, 31.41, 2.24 and 22 for the second.
+// The widths and depths that the paper's parameters give. The parameters w0, wa, wm and depth are 80, 42.63, 2.66 and
+// 21 for the first variant. For the second they are 96, 31.41, 2.24 and 22.
 constexpr std::array variants{Variant{"regnet_y_3_2gf", {2, 5, 13, 1}, {72, 216, 576, 1512}, 24},
                               Variant{"regnet_y_4gf", {2, 6, 12, 2}, {128, 192, 512, 1088}, 64}};
 

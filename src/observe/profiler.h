@@ -26,8 +26,8 @@ class Profiler {
   void setBytes(int64_t input, int64_t gradients);
 
   void fill(RunRecord& record) const;
-  /// Writes a trace: a track per replica with the spans of the steps that fit, the record's telemetry, and a track per
-  /// stream of the devices. A stream that does two things at once gets another track. Throws StorageError.
+  /// Writes a trace. It has a track per replica with the spans of the steps that fit, the record's telemetry, and a
+  /// track per stream of the devices. A stream that does two things at once gets another track. Throws StorageError.
   void writeTrace(const std::string& path, const RunRecord& record,
                   std::span<const DeviceActivity> activities = {}) const;
 

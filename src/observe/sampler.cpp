@@ -80,6 +80,7 @@ void Sampler::enter(const std::string& phase) {
 
 Nanos Sampler::takeLongestStall() {
   const std::lock_guard lock(mutex_);
+  // The thread may be in a stall at this moment, so the time since its last wake-up counts too.
   const Nanos stall = std::max(longestStall_, now() - woke_ - tick_);
   longestStall_ = {};
   woke_ = now();

@@ -32,6 +32,8 @@ struct Described {
   uint64_t packed = 0, size = 0, local = 0;  ///< bytes in the file, bytes of data, offset of the local header
 };
 
+/// Checks every field before it is used. Bounds are compared by subtraction, because sums of numbers from the file can
+/// overflow. Other readers trust other copies of a field, so copies that differ are refused.
 class ZipReader {
  public:
   ZipReader(std::span<const uint8_t> bytes, const ZipLimits& limits) : bytes_(bytes), limits_(limits) {}
@@ -59,6 +61,7 @@ class ZipReader {
 
   bool findDirectory() {
     const uint64_t size = bytes_.size();
+    // A comment could hold a second end record, so the record must be the last 22 bytes.
     if (size < endBytes || u32(size - endBytes) != endMark || u16(size - 2) != 0) {
       return refuse(size,
                     "the zip file has no end record without comment in its last 22 bytes; truncated, fetch it again");
@@ -70,6 +73,7 @@ class ZipReader {
     if (end >= locatorBytes && u32(end - locatorBytes) == locatorMark) {
       if (!readEnd64(end - locatorBytes, after)) return false;
     }
+    // With a gap here, two readers could find two different directories.
     if (directory_.size > after || directory_.begin != after - directory_.size) {
       return refuse(end, "the zip directory of ", directory_.size, " bytes at ", directory_.begin,
                     " does not end where its end record stands, at ", after);
@@ -168,6 +172,7 @@ class ZipReader {
     if (limit - entry.local < before || limit - entry.local - before < entry.size) {
       return refuse(at, name, " of ", entry.size, " bytes reaches beyond the data of the zip file");
     }
+    // A writer that did not know the size yet leaves it to the descriptor behind the data.
     const bool sizesAgree =
         (entry.flags & hasDescriptor) != 0 || u32(entry.local + 22) == inZip64 || u32(entry.local + 22) == entry.size;
     if (u16(entry.local + 8) != entry.method || text(entry.local + localBytes, names) != entry.name || !sizesAgree) {

@@ -14,7 +14,7 @@ namespace tandem {
 struct Idx {
   int dimensions = 0;               ///< 1: labels, 3: images
   std::array<int64_t, 3> sizes{};   ///< [N] or [N, H, W]; each at least 1
-  std::span<const uint8_t> values;  ///< a view of the bytes parsed
+  std::span<const uint8_t> values;  ///< refers to the parsed bytes
 
   /// Length of a file with this header.
   uint64_t fileBytes() const;
@@ -28,11 +28,11 @@ struct IdxLimits {
 /// Number of dimensions if the bytes start like an IDX file of any type, else 0.
 int idxDimensions(std::span<const uint8_t> head);
 
-/// The header alone, of a file that begins so: `values` is empty and the file's length is not checked.
+/// Parses the header at the start of a file. `values` stays empty, and the file's length is not checked.
 Result<Idx> parseIdxHeader(std::span<const uint8_t> head, const IdxLimits& limits = {});
 
-/// Refuses other types than unsigned byte, other dimensions than 1 and 3, a zero size, a size over the limits, and a
-/// file that is not exactly as long as its header says. Allocates nothing.
+/// Refuses other types than unsigned byte, and other dimensions than 1 and 3. Refuses sizes that are zero or over the
+/// limits, and a file that is not exactly as long as its header says. Allocates nothing.
 Result<Idx> parseIdx(std::span<const uint8_t> bytes, const IdxLimits& limits = {});
 
 }  // namespace tandem

@@ -39,6 +39,7 @@ Result<Image> decodeJpeg(std::span<const uint8_t> bytes, const ImageLimits& limi
     return parseError(0, "it has ", countScans(bytes), " scans; the limit is ", limits.scans);
   }
   Image image{height, width, std::vector<uint8_t>(static_cast<size_t>(height) * static_cast<size_t>(width) * 3)};
+  // The library repairs damage silently unless it stops on warnings. Tandem refuses damaged images instead.
   constexpr int flags = TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS;
   const int failed =
       tjDecompress2(decoder.get(), bytes.data(), bytes.size(), image.pixels.data(), width, 0, height, TJPF_RGB, flags);

@@ -31,8 +31,8 @@ template <class... Parts>
 
 std::string textOf(const Json& value) { return shown(value.dump(-1, ' ', true, Json::error_handler_t::replace)); }
 
-/// Checks the structure before the JSON library builds values. That library keeps the last of two equal members and
-/// allows any depth of nesting; this class refuses both.
+/// Checks the structure while the JSON library parses. That library keeps the last of two equal members and allows any
+/// depth of nesting; this class refuses both.
 class Structure {
  public:
   bool operator()(int, Json::parse_event_t event, Json& value) {

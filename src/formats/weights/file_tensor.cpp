@@ -19,6 +19,7 @@ uint8_t* gather(const FileTensor& tensor, size_t d, int64_t from, uint8_t* to) {
     std::memcpy(to, tensor.bytes.data() + static_cast<uint64_t>(from) * width, width);
     return to + width;
   }
+  // A contiguous innermost dimension is one copy.
   const bool run = d + 1 == tensor.shape.size() && tensor.strides[d] == 1;
   if (run) {
     const uint64_t length = static_cast<uint64_t>(tensor.shape[d]) * width;

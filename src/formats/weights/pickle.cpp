@@ -17,6 +17,8 @@ constexpr std::string_view orderedDictName = "collections.OrderedDict";
 constexpr uint8_t protocolOpcode = 0x80, protocol = 2, stopOpcode = '.';
 constexpr size_t longestGlobal = 256;
 
+/// Interprets opcodes without running anything. Each opcode checks the remaining bytes and the stack before it reads.
+/// Values refer to each other by number, so a container that contains itself needs no recursion here.
 class PickleMachine {
  public:
   PickleMachine(std::span<const uint8_t> bytes, const PickleGlobals& globals, const PickleLimits& limits)
@@ -137,6 +139,7 @@ class PickleMachine {
     return take(word) && pushInteger(word);
   }
   bool real() {
+    // No part of a state dict that is read depends on a real number.
     uint64_t ignored = 0;
     return take(ignored) && pushKind(Kind::real);
   }
@@ -147,6 +150,7 @@ class PickleMachine {
     if (!has(length)) return false;
     uint64_t word = 0;
     for (uint8_t i = 0; i < length; ++i) word |= uint64_t{bytes_[at_ + i]} << (8 * i);
+    // The bytes are a little-endian two's complement of any length, so the sign is extended to 64 bits.
     const bool negative = length > 0 && length < 8 && (bytes_[at_ + length - 1] & 0x80) != 0;
     if (negative) word |= ~uint64_t{0} << (8 * length);
     at_ += length;
@@ -179,6 +183,7 @@ class PickleMachine {
   bool put() {
     Index index{};
     if (!take(index) || !needs(1)) return false;
+    // The index is any 32-bit number. A map keeps the memory proportional to the entries, not to the largest index.
     memo_[index] = stack_.back();
     return memo_.size() <= limits_.values ||
            refuse("the memo of the pickle has more than ", limits_.values, " entries");
@@ -256,6 +261,7 @@ class PickleMachine {
     const PickleValue& called = pickle_.values[function];
     if (called.kind != Kind::global) return refuse("REDUCE calls ", nameOf(called.kind));
     if (pickle_.values[arguments].kind != Kind::tuple) return refuse("REDUCE without a tuple of arguments");
+    // OrderedDict() is the only call whose result is known here. Other calls are recorded for the caller.
     if (called.text == orderedDictName) {
       if (!pickle_.values[arguments].items.empty()) return refuse("REDUCE: OrderedDict with arguments");
       return pushKind(Kind::orderedDict);

@@ -31,8 +31,8 @@ struct Pth {
 bool isLegacyPth(std::span<const uint8_t> head);
 
 /// Reads a dict of dense tensors, either the file itself or below "state_dict", "model_state_dict" or "model". Checks
-/// every tensor of the file, returned or not: its storage is as long as its record, and its sizes and strides stay
-/// within the storage. Nothing of the pickle is executed.
+/// every tensor of the file, returned or not. Its storage must be as long as its record; its sizes and strides must
+/// stay within the storage. Nothing of the pickle is executed.
 /// Refuses TorchScript, big-endian files, and entries of the state dict that are not tensors. Refuses all that
 /// parseZip() and parsePickle() refuse.
 Result<Pth> parsePth(std::span<const uint8_t> bytes, const PthLimits& limits = {});

@@ -48,6 +48,7 @@ PthTensors::PthTensors(const Pickle& pickle, const PthRecords& records)
     : pickle_(pickle), records_(records), index_(pickle.values.size(), -1) {}
 
 std::optional<ParseError> PthTensors::check() {
+  // Items of tuples have lower numbers. So a storage is read before its tensors, and a tensor before its parameter.
   for (PickleId id = 0; id < pickle_.values.size(); ++id) {
     const PickleValue& value = pickle_.values[id];
     offset_ = value.offset;
@@ -160,6 +161,7 @@ bool PthTensors::placeTensor(FileTensor& tensor, const Storage& storage, int64_t
   if (offset < 0 || offset > held || !reached || *reached > held - offset) {
     return refuse("a tensor reaches beyond its storage of ", held, " elements");
   }
+  // Strides of 0 could make a tensor of a few bytes ask for any amount of memory when it is copied.
   const auto bytes = byteCount(tensor.shape, width);
   if (!bytes || *bytes > storage.bytes.size()) {
     return refuse("a tensor has more elements than its storage, which has ", held, "; save a clone of it");

@@ -56,6 +56,7 @@ std::optional<std::string> refusePlace(const HeaderTensor& entry, uint64_t expec
 
 /// Checks the byte ranges and sets each tensor's bytes.
 Result<Safetensors> place(SafetensorsHeader header, std::span<const uint8_t> data, uint64_t dataOffset) {
+  // In the order of begins, one comparison per tensor finds overlaps and holes. The end breaks ties of empty tensors.
   std::ranges::sort(header.tensors, {}, [](const HeaderTensor& entry) { return std::tie(entry.begin, entry.end); });
   Safetensors file{.tensors = {}, .metadata = std::move(header.metadata)};
   file.tensors.reserve(header.tensors.size());

@@ -152,6 +152,7 @@ std::string tooManyReplicas(int64_t replicas, int64_t each, int64_t usable, cons
 
 std::vector<Core> capCores(std::vector<Core> cores, double cpus) {
   if (cpus <= 0) return cores;
+  // Rounded down: one thread more than the limit pays for would throttle all of them.
   const size_t limit = std::max<size_t>(1, static_cast<size_t>(std::floor(cpus)));
   if (cores.size() > limit) cores.resize(limit);
   size_t spare = limit - cores.size();

@@ -99,6 +99,7 @@ struct Received {
   int64_t lost = 0;
 };
 
+/// CUPTI calls back on threads of its own, and without a context, so these are global and locked.
 std::mutex receiving;
 Received received;  // guarded by `receiving`
 
@@ -212,6 +213,7 @@ struct Cupti::Functions {
 
 std::unique_ptr<Cupti> Cupti::open(std::span<const char* const> libraries) {
   void* library = nullptr;
+  // First a copy that is already loaded, such as libtorch's: CUPTI supports one client per process.
   for (const int how : {RTLD_NOLOAD, 0}) {
     for (const char* name : libraries) {
       if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL | how);

@@ -22,8 +22,8 @@ GpuLinks readGpuLinks(std::span<const ProbedGpu> gpus, const char* library = nvm
 /// Links of all GPUs that this process sees, read once.
 const GpuLinks& gpuLinks();
 
-/// The lines shown before a run: the paths between the GPUs of `ordinals` as a matrix, whether they can access each
-/// other's memory, and each one's PCIe link. Empty without GPUs. One GPU has no matrix.
+/// The lines shown before a run. They hold the paths between the GPUs of `ordinals` as a matrix, whether the GPUs can
+/// access each other's memory, and each PCIe link. Empty without GPUs. One GPU has no matrix.
 std::vector<std::string> linkLines(const GpuLinks& links, std::span<const int> ordinals);
 
 }  // namespace tandem

@@ -52,6 +52,7 @@ Pipe makePipe() {
 
 Descriptor pipeHolding(const std::string& text) {
   Pipe pipe = makePipe();
+  // Nobody reads this pipe yet. A text that exceeds its capacity must fail instead of block.
   fcntl(pipe.write.get(), F_SETFL, O_NONBLOCK);
   if (write(pipe.write.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) fail("write", errno);
   return std::move(pipe.read);
@@ -119,6 +120,7 @@ ChildProcess::~ChildProcess() {
 }
 
 void ChildProcess::kill() noexcept {
+  // The negative id addresses the whole process group.
   if (id_ > 0) ::kill(-id_, SIGKILL);
 }
 

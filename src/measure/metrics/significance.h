@@ -31,11 +31,12 @@ std::vector<double> logRatiosOfRounds(std::span<const double> rates);
 
 constexpr size_t pilotRounds = 10;
 
-/// Total number of rounds after which 98 of 100 comparisons find a difference of 3 % at 99 %. The formula uses the
-/// rounds so far: n ((t(0.995) + t(0.98)) e / log 1.03)^2, with their number n, the standard error e of their mean, and
-/// t for its degrees of freedom. It is never below the rounds so far. Call it again after those rounds, because a rare
-/// disturbance may come late. The number depends on the spread alone, never on the difference, so stopping favours
-/// neither side (after Stein's two stages, 1945). REQUIRES: five rounds or more.
+/// Total number of rounds after which 98 of 100 comparisons find a difference of 3 % at 99 %.
+/// The formula is n ((t(0.995) + t(0.98)) e / log 1.03)^2. Here n is the number of rounds so far, e the standard error
+/// of their mean, and t uses its degrees of freedom. The result is at least n. Call it again after those rounds,
+/// because a rare disturbance may come late.
+/// The number depends on the spread alone, never on the difference, so stopping favours neither side (after Stein's two
+/// stages, 1945). REQUIRES: five rounds or more.
 size_t roundsNeeded(std::span<const double> rounds);
 
 }  // namespace tandem

@@ -101,6 +101,7 @@ std::vector<DeviceGap> gapsOf(const Activities& ordered, Window window) {
       gap.total += next->begin - until;
       gap.longest = std::max(gap.longest, next->begin - until);
     }
+    // Activities of several streams overlap, so the one that began last need not be the one that ends last.
     if (last == nullptr || next->end > last->end) last = next;
     until = std::max(until, next->end);
   }
@@ -137,6 +138,7 @@ void adoptOperations(std::span<DeviceActivity> activities, std::span<const Devic
   for (auto& [step, names] : steps) {
     for (auto& [name, same] : names) {
       const auto known = operations.find(name);
+      // With another count the order no longer says which activity is which.
       if (known == operations.end() || known->second.size() != same.size()) continue;
       for (size_t i = 0; i < same.size(); ++i) {
         if (same[i]->operation < 0) same[i]->operation = known->second[i];

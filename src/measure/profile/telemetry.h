@@ -54,8 +54,9 @@ std::optional<double> slowedShare(const Telemetry& telemetry, const std::string&
 /// Returns "cuda:0 was slowed by power cap in 40.0 % of the samples" for each device and reason in `phase`.
 std::vector<std::string> slowdowns(const Telemetry& telemetry, const std::string& phase);
 
-/// Returns "SM clock differs: cuda:0 1771 MHz, cuda:1 1683 MHz (95.0 % of cuda:0)" for each clock whose median in
-/// `phase` differs by more than 1 % among devices. The first device of a quantity is the reference.
+/// Compares each clock among devices: "SM clock differs: cuda:0 1771 MHz, cuda:1 1683 MHz (95.0 % of cuda:0)". Returns
+/// a text for each clock whose median in `phase` differs by more than 1 %. The first device of a quantity is the
+/// reference.
 std::vector<std::string> unequalClocks(const Telemetry& telemetry, const std::string& phase);
 
 }  // namespace tandem

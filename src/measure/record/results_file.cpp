@@ -96,6 +96,7 @@ off_t endLastLine(int descriptor, off_t size, const std::string& path) {
   const off_t end = endOfWholeLines(descriptor, size, path);
   if (end == size) return size;
   const std::string line = bytesAt(descriptor, end, static_cast<size_t>(size - end), path);
+  // A crash can lose the newline alone. Then the record is whole and stays.
   if (json::accept(line) && write(descriptor, "\n", 1) == 1) return size + 1;
   setAside(line, path);
   if (ftruncate(descriptor, end) != 0) failErrno(path, "cut off a torn last line");
@@ -106,6 +107,7 @@ off_t endLastLine(int descriptor, off_t size, const std::string& path) {
 std::string lastChain(int descriptor, off_t size, const std::string& path) {
   if (size == 0) return noSeal;
   const off_t end = size - 1;
+  // Lines can hold megabytes of samples, so only the seal at the end is read if there is one.
   const off_t tail = std::max<off_t>(0, end - static_cast<off_t>(sealBytes) - 1);
   const std::string seal = bytesAt(descriptor, tail, static_cast<size_t>(end - tail), path);
   if (hasSeal(seal)) return chainOf(seal);

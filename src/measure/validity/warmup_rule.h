@@ -5,9 +5,9 @@
 
 namespace tandem {
 
-/// The warm-up rule of --warmup=auto (docs/METRICS.md). It compares the medians of windows of `window` steps. A run
-/// is steady if the last two medians differ by at most `tolerance` of the older one, and neither exceeds the fastest
-/// such median so far by more than twice that.
+/// The warm-up rule of --warmup=auto (docs/METRICS.md). It compares the medians of windows of `window` steps. A run is
+/// steady if two conditions hold. The last two medians differ by at most `tolerance` of the older one. Neither exceeds
+/// the fastest such median so far by more than twice `tolerance`.
 struct WarmupRule {
   int64_t window = 3;
   double tolerance = 0.05;

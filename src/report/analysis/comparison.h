@@ -27,7 +27,7 @@ struct Side {
 std::vector<ResultTable> comparison(const Side& a, const Side& b);
 
 /// Like comparison(), for runs in the order A B B A. The verdict comes from `logRatios`, one value per round. Runs that
-/// were not valid, not steady or on shared cores are counted in a note instead of refused, because leaving them out
+/// were not valid, not steady or on shared cores are counted in a note. They are not refused, because leaving them out
 /// would favour a side.
 std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::span<const double> logRatios);
 

@@ -14,8 +14,10 @@ struct DataFile {
   std::string_view name, text;
 };
 
-/// All files, sorted by name. published/...: the figures of others, one file per experiment. tables: how the tables of
-/// a document follow from such figures. remarks: where a document contradicts itself or its source.
+/// All files, sorted by name.
+/// - published/...: the figures of others, one file per experiment.
+/// - tables: how the tables of a document follow from such figures.
+/// - remarks: where a document contradicts itself or its source.
 std::span<const DataFile> dataFiles();
 
 CsvTable dataTable(std::string_view name);

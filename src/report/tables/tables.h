@@ -30,9 +30,11 @@ ResultTable environmentTable(std::span<const RunRecord> records);
 /// device. Titles end with `of`.
 std::vector<ResultTable> kernelTables(const DeviceProfile& profile, const std::string& of);
 
-/// The tables of each run with --profile: the parts of a step by replica, with the replica that arrives last; the work
-/// of a step beside the measured peaks; the time at which each replica comes to each exchange; kernelTables(). Titles
-/// name the run by its row in buildTable(records).
+/// The tables of each run with --profile. Titles name the run by its row in buildTable(records).
+/// - The parts of a step by replica, with the replica that arrives last.
+/// - The work of a step beside the measured peaks.
+/// - The time at which each replica reaches each exchange.
+/// - kernelTables().
 std::vector<ResultTable> profileTables(std::span<const RunRecord> records);
 
 /// The parts that differ between two profiles by at least 1 % of the step, the largest difference first. Waiting

@@ -6,7 +6,6 @@
 #include "report/contents.h"
 #include "report/page/html_page.h"
 #include "report/render/builtin_renderers.h"
-#include "report/render/print_tables.h"
 
 namespace tandem {
 namespace {

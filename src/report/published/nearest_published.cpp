@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "config/device_set.h"
 #include "config/option.h"
 #include "measure/metrics/metric.h"
 
@@ -82,9 +83,8 @@ struct Described {
 
 Described described(const RunRecord& record) {
   const Config& config = record.config;
-  const bool cpu = config.devices.starts_with("cpu");
   const auto replicas = static_cast<double>(std::max<int64_t>(1, config.replicas));
-  const double devices = cpu ? 1 : replicas;
+  const double devices = isOnCpu(config) ? 1 : replicas;
   const std::string layout = record.placement.layout.empty() ? config.layout : record.placement.layout;
   return {config.model,    config.precision,
           layout,          config.data.empty() ? "synthetic " + config.input : "real " + config.input,
@@ -151,7 +151,7 @@ bool isDevice(const std::string& name, const std::string& published) {
 }
 
 std::string deviceOf(const RunRecord& record) {
-  if (record.config.devices.starts_with("cpu")) return record.environment.cpu;
+  if (isOnCpu(record.config)) return record.environment.cpu;
   if (record.placement.replicas.empty()) return "";
   const std::string& label = record.placement.replicas.front();  // "cuda:0 NVIDIA H200"
   const size_t blank = label.find(' ');

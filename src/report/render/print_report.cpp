@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "report/contents.h"
-#include "report/render/print_tables.h"
+#include "report/render/builtin_renderers.h"
 
 namespace tandem {
 namespace {

@@ -1,9 +1,8 @@
-#include "report/render/print_tables.h"
-
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "report/analysis/csv_table.h"
+#include "report/render/builtin_renderers.h"
 
 namespace tandem {
 namespace {

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "report/render/builtin_renderers.h"
-#include "report/render/print_tables.h"
 
 namespace tandem {
 

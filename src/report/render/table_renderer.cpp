@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "report/render/builtin_renderers.h"
-#include "report/render/print_tables.h"
 #include "report/tables/result_table.h"
 
 namespace tandem {

@@ -29,23 +29,26 @@ constexpr std::string_view usage =
        tandem report compare A B [--format=...] [--out=FILE]
        tandem report history FILE... [--format=...] [--out=FILE]
 
-Of results files (JSON lines, as bench writes them): the environment, every run with its caveats, the steps of profiles
-taken apart, scaling against ideal, ratios between all values of the options that differ, the fastest, and where each
-stands between the ceilings of its machine and what others published. csv and json give the runs alone; html is one page, with charts, the parts of a step, telemetry and step times too, that a browser opens without a network.
-FILE:ROW and FILE:FIRST-LAST are rows of 'tandem report FILE'.
+Reports on results files, which bench writes as JSON lines. It prints the environment, every run with its caveats, the
+parts of profiled steps, scaling against ideal, ratios between all values of the options that differ, and the fastest
+run. It compares each run with the ceilings of its machine and with published figures. csv and json hold the runs alone.
+html is one page that needs no network; it also has charts, telemetry and step times.
+FILE:ROW and FILE:FIRST-LAST choose rows of 'tandem report FILE'.
 
   --format=NAME  default table
-  --out=FILE     write there, whole or not at all, in place of standard output
+  --out=FILE     write to a file, whole or not at all, instead of standard output
 
-  seed-tables  the tables of the published experiments, computed anew from their raw images/s; with FILE the same
-               tables of one's own runs
-  published    what others measured, each figure with its source; with WORDs those that have all of them
+  seed-tables  the tables of the published experiments, recomputed from their raw images/s; with FILE the same tables
+               of your own runs
+  published    what others measured, each figure with its source; with WORDs only figures that have all of them
   import       the same tables of any CSV with the columns images_per_s and replicas, devices or gpus; every other
                column is a fact in which figures may differ
-  compare      whether A is faster than B, by how much and how surely, and what differs between them; A and B are
-               FILE, with one or more runs of one configuration, or FILE:ROW; of two profiles also which parts of the
-               step differ. Runs that did other work are refused (exit code 2), and numbers not to be quoted (exit code 9)
-  history      each configuration over time, every run against the one before and the best, regressions marked
+  compare      whether A is faster than B, by how much and how surely, and what differs between them. A and B are FILE,
+               with one or more runs of one configuration, or FILE:ROW. For two profiles it also shows which parts of
+               the step differ. Runs that did different work are refused (exit code 2). So are runs whose numbers are
+               not to be quoted (exit code 9)
+  history      each configuration over time; every run is compared with the one before and the best, and regressions
+               are marked
 
   tandem report tandem-results.jsonl --format=html --out=report.html
   tandem report published H100 fp16

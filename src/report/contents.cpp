@@ -70,9 +70,11 @@ constexpr std::array sections{
     ReportSection{
         .id = "profile",
         .title = "Steps taken apart",
-        .text = "Of the runs with --profile: the median of each part of a step by replica, who comes last to the "
-                "exchange, the work of a step beside the measured peaks, when each replica comes to each exchange, "
-                "and of GPUs the kernels of a step, what they achieve, and the gaps between them.",
+        .text =
+            "The runs with --profile. For each: the median of each part of a step by replica, the replica that comes "
+            "last to the exchange, the work of a step beside the measured peaks, and the time at which each replica "
+            "comes to each exchange. For GPUs also the kernels of a step, what they achieve, and the gaps between "
+            "them.",
         .make = takenApartTables,
         .onPage = 6,
         .inText = 3,

@@ -27,8 +27,8 @@ void Monitor::onAbort(std::function<void()> end) {
   ends_.push_back(std::move(end));
 }
 
-// The handlers run outside the lock, because they call libraries that may call back. Each runs once: the first abort
-// takes them all.
+// The handlers run without the lock, because they wait inside other libraries. Each runs once: the first abort takes
+// them all.
 void Monitor::abort(const std::string& reason) noexcept {
   std::vector<std::function<void()>> ends;
   {

@@ -25,7 +25,7 @@ constexpr std::array algorithms{
                          makePointwiseConvolution},
 };
 
-/// Each pass by a kernel of its own choice; passes of one algorithm share one.
+/// Each pass by its own algorithm; passes with the same algorithm share one object.
 class ByPass final : public Convolution {
  public:
   using Kernels = std::array<std::shared_ptr<Convolution>, 3>;

@@ -8,8 +8,8 @@ namespace tandem {
 
 using MakeConvolution = std::unique_ptr<Convolution> (*)(const ConvolutionGeometry&, const ConvolutionParameters&);
 
-/// A convolution of bfloat16 by one of float, for processors without products of bfloat16: each result is rounded once.
-/// Null where `make` gives none for float.
+/// A bfloat16 convolution by one of float, for processors without bfloat16 products; each result is rounded once. Null
+/// if `make` gives none for float.
 std::unique_ptr<Convolution> makeWidenedConvolution(const ConvolutionGeometry& geometry,
                                                     const ConvolutionParameters& parameters, MakeConvolution make);
 

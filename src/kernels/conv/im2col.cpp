@@ -5,6 +5,7 @@
 
 namespace tandem {
 
+// Rows of the kernel that lie in the image are one memcpy each, because NHWC keeps a row's pixels side by side.
 void Patches::gather(const std::byte* images, int64_t first, int64_t last, std::byte* rows) const {
   const int64_t pixel = channels * elementSize, line = kernelW * pixel;
   for (int64_t place = first; place < last; ++place) {

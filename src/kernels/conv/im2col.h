@@ -5,8 +5,8 @@
 
 namespace tandem {
 
-/// What a convolution's weight sees: from images [N, H, W, C] at each place of the result, row-major over images, rows
-/// and columns, the values [kH, kW, C], zero outside of the image.
+/// im2col. For each place of the result, in row-major order over images, rows and columns: the values [kH, kW, C] that
+/// the weight is multiplied with, zero outside the image. Images are [N, H, W, C].
 struct Patches {
   int64_t channels, height, width;
   int64_t kernelH, kernelW;
@@ -16,12 +16,12 @@ struct Patches {
   int64_t elementSize;                ///< bytes of a value
 
   int64_t values() const { return kernelH * kernelW * channels; }
-  /// True when the images are their own patches.
+  /// Whether the images are their own patches.
   bool areImages() const {
     return kernelH * kernelW * strideH * strideW == 1 && resultHeight == height && resultWidth == width;
   }
 
-  /// Places [first, last) of `images` become rows of values(). On the calling thread.
+  /// Writes places [first, last) of `images` as rows of values(). Runs on the calling thread.
   void gather(const std::byte* images, int64_t first, int64_t last, std::byte* rows) const;
 };
 

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
-/// What kernels by oneDNN share: our tensors as its memory. Only in builds with it. Not thread-safe; a primitive runs
-/// on the OpenMP threads of the caller.
+/// Our tensors as oneDNN's memory, for all kernels by oneDNN. Only in builds with it. Not thread-safe; a primitive runs
+/// on the caller's OpenMP threads.
 namespace tandem::onednn {
 
 using Dims = dnnl::memory::dims;
@@ -16,7 +16,7 @@ using Desc = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
 using Arguments = std::unordered_map<int, dnnl::memory>;
 
-/// Whether it has convolutions and products of bfloat16 for this processor.
+/// Whether oneDNN has bfloat16 convolutions and products for this processor.
 bool takesBf16();
 
 inline const dnnl::engine& engine() {
@@ -32,21 +32,22 @@ inline dnnl::memory memoryOf(const Desc& desc, const at::Tensor& tensor) { retur
 
 inline at::Tensor bytesFor(const Desc& desc) { return at::empty({static_cast<int64_t>(desc.get_size())}, at::kByte); }
 
-/// With scratch memory from our allocator.
+/// Attributes that leave scratch memory to us, that is, to our allocator.
 inline dnnl::primitive_attr userScratch() {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attributes;
 }
 
-/// Brings a tensor from one order of memory into another, where they differ.
+/// Copies a tensor from one memory order into another, if they differ.
 class Reorder {
  public:
   Reorder(const Desc& from, const Desc& to) : from_(from), to_(to) {
     if (from != to) primitive_ = dnnl::reorder({engine(), from, engine(), to});
   }
 
-  /// `tensor`, which lies as `from`, as `to`: itself, or written into `memory`, unless that is `current`.
+  /// `tensor`, which has order `from`, in order `to`. If they differ it is copied into `memory`, unless that is
+  /// `current`.
   dnnl::memory read(const dnnl::stream& stream, const at::Tensor& tensor, at::Tensor& memory, bool current) const {
     dnnl::memory given = memoryOf(from_, tensor);
     if (!primitive_) return given;
@@ -56,13 +57,13 @@ class Reorder {
     return result;
   }
 
-  /// Where a kernel writes what shall end in `tensor`, which lies as `to`: there, or into `memory`.
+  /// The memory that a kernel writes for `tensor`, which has order `to`: its own, or `memory` in order `from`.
   dnnl::memory target(const at::Tensor& tensor, at::Tensor& memory) const {
     if (primitive_) memory = bytesFor(from_);
     return memoryOf(from_, primitive_ ? memory : tensor);
   }
 
-  /// Brings what was written to target() into the tensor.
+  /// Copies what was written to target() into the tensor, if that is other memory.
   void write(const dnnl::stream& stream, dnnl::memory written, const at::Tensor& tensor) const {
     if (!primitive_) return;
     dnnl::memory result = memoryOf(to_, tensor);

@@ -16,7 +16,7 @@ namespace {
 
 using packed::WeightGradient;
 
-// A panel of so many steps stays in the first cache, and both packed sides in two thirds of the second.
+// A panel of this many steps stays in the first-level cache, and both packed sides in two thirds of the second.
 constexpr int64_t leastSteps = 32, mostSteps = 128, wordBytes = 4;
 
 class PackedConvolution final : public WeightGradientBy {
@@ -26,6 +26,8 @@ class PackedConvolution final : public WeightGradientBy {
   void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override;
 };
 
+// Threads share the rows in whole vectors and pack the columns each for itself: no synchronisation, and each sum is
+// computed by one thread in one order.
 void PackedConvolution::backwardParameters(const at::Tensor& x, const at::Tensor& dy) {
   const bool isFp32 = p_.weight.scalar_type() == at::kFloat;
   const at::Tensor sum = isFp32 ? p_.weightGradient : at::empty_like(p_.weightGradient, at::kFloat);

@@ -6,9 +6,9 @@
 
 namespace tandem {
 
-/// The gradient of the weight by our own product of matrices (kernels/conv/wgrad_gemm.h), summed in fp32; the other
-/// passes are direct. Any size and stride; threads share the channels of one side, and change no bit. Null for groups,
-/// for bfloat16 on a processor without AVX512_BF16, and what direct does not serve.
+/// The weight's gradient by our own matrix product (kernels/conv/wgrad_gemm.h), summed in fp32; the other passes are
+/// direct. Any kernel size and stride. Threads share the channels of one side; their number does not change a bit. Null
+/// for groups, for bfloat16 without AVX512_BF16, and for what `direct` does not support.
 std::unique_ptr<Convolution> makePackedConvolution(const ConvolutionGeometry& geometry,
                                                    const ConvolutionParameters& parameters);
 

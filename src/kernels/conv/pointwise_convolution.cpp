@@ -42,6 +42,7 @@ class PointwiseConvolution final : public Convolution {
   at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override {
     at::Tensor dx = at::empty_like(x);
     const ImageOrder order = orderOf(dx, weights_.inputs);
+    // Pixels between the strides get no gradient.
     if (g_.strideH > 1 || g_.strideW > 1) dx.zero_();
     multiply({dy.const_data_ptr<float>(), dx.mutable_data_ptr<float>(), dense(dy, weights_.outputs), strided(order),
               dy.size(2), dy.size(3), packed(true, backwardWeights_, backwardCurrent_), 1},
@@ -51,6 +52,7 @@ class PointwiseConvolution final : public Convolution {
 
   void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override { direct_->backwardParameters(x, dy); }
 
+  // The weights are packed once per step and pass, not in every call.
  private:
   Pixels strided(const ImageOrder& order) const { return {order, g_.strideH, g_.strideW}; }
   static Pixels dense(const at::Tensor& images, int64_t channels) { return {orderOf(images, channels), 1, 1}; }
@@ -66,7 +68,7 @@ class PointwiseConvolution final : public Convolution {
     return to;
   }
 
-  // Half of the cache for x; the rest is the weights'.
+  // x takes half of the cache; the rest is for the weights.
   static void multiply(Product product, int64_t images) {
     const int64_t bytes = product.from.order.channels * static_cast<int64_t>(sizeof(float));
     product.placesAtOnce = std::clamp<int64_t>(coreCacheBytes() / 2 / bytes, 1, kernels().mostPlaces);

@@ -6,9 +6,9 @@
 
 namespace tandem {
 
-/// A convolution of 1x1 weights, forward and the gradient of the input, as our own products of matrices, the weights
-/// packed once a step (kernels/conv/conv1x1_gemm.h); the weight's gradient is direct. Any stride. Null for what it does
-/// not serve: other sizes, padding, groups, a bias, types but float, channels that are not whole vectors.
+/// A 1x1 convolution by our own matrix product (kernels/conv/conv1x1_gemm.h): forward and the input's gradient, with
+/// weights packed once per step. The weight's gradient is direct. Any stride. Null for other kernel sizes, padding,
+/// groups, a bias, types other than float, and channels that are not whole vectors.
 std::unique_ptr<Convolution> makePointwiseConvolution(const ConvolutionGeometry& geometry,
                                                       const ConvolutionParameters& parameters);
 

@@ -33,9 +33,10 @@ bool hasOrder(const at::Tensor& weight) {
 }
 
 void sumChannels(const at::Tensor& dy, const at::Tensor& gradient) {
-  const int64_t channels = gradient.numel(), parts = channels / dy.size(1);  // of an image, in blocks of channels
+  const int64_t channels = gradient.numel(), parts = channels / dy.size(1);  // blocks of an image
   at::Tensor sums = at::zeros({channels}, at::kFloat);
-  for (int64_t image = 0; image < dy.size(0) / parts; ++image) {  // ATen sums a copy in fp32: of one image it is small
+  for (int64_t image = 0; image < dy.size(0) / parts;
+       ++image) {  // image by image: ATen converts to fp32 in a copy, which is small then
     sums.add_(dy.narrow(0, image * parts, parts).sum({2, 3}, false, at::kFloat).view({channels}));
   }
   gradient.copy_(sums);

@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-/// A convolution that computes the gradients of its parameters in a way of its own; the other passes are direct.
+/// Base of convolutions with their own computation of the parameters' gradients; the other passes are direct.
 class WeightGradientBy : public Convolution {
  public:
   WeightGradientBy(const ConvolutionGeometry& geometry, const ConvolutionParameters& parameters,

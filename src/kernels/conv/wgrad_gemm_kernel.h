@@ -5,11 +5,12 @@
 #include "kernels/conv/wgrad_gemm.h"
 #include "kernels/simd/gemm_microkernel.h"
 
-/// What the sources of packed_product.h share. A `Step` is one of matrix_block.h with how it is packed:
-/// Value, of x and dy; places, that a word takes together; pack(), which writes `lanes` words.
+/// Shared by the sources of wgrad_gemm.h. A `Step` is one of gemm_microkernel.h plus its packing. It has Value, the
+/// type of x and dy; places, the number that a word holds; pack(), which writes `lanes` words.
 namespace tandem::packed {
 
-/// `count` channels, at most `lanes`, as whole ones: the rest are zero, and all are where `from` is null.
+/// Calls use() with `lanes` channels, of which the first `count` are those of `from`. The rest are zero; all are zero
+/// if `from` is null.
 template <class Value, class Use>
 TANDEM_INLINE auto whole(const Value* from, int64_t count, const Use& use) {
   Value some[lanes]{};
@@ -18,14 +19,14 @@ TANDEM_INLINE auto whole(const Value* from, int64_t count, const Use& use) {
   return use(static_cast<const Value*>(some));
 }
 
-/// What each place sees in a tensor through a tap, in the order of the places.
+/// The pixel that each place of the output meets in a tensor through one tap.
 template <class Value>
 struct View {
   const Value* data;
   ImageOrder order;
   int64_t strideH, strideW, offsetH, offsetW;
 
-  /// Of the pixel that output pixel (h, w) sees, null outside of the image; `from` is added.
+  /// The address of the pixel for output pixel (h, w), plus `from` values; null outside the image.
   TANDEM_INLINE const Value* at(int64_t image, int64_t h, int64_t w, int64_t from) const {
     const int64_t y = h * strideH + offsetH, x = w * strideW + offsetW;
     const bool inside = y >= 0 && y < order.height && x >= 0 && x < order.width;
@@ -33,11 +34,11 @@ struct View {
   }
 };
 
-/// How channels lie when packed: in panels of whole vectors, a panel's steps one after the other.
+/// The order of packed channels: panels of whole vectors; within a panel step after step.
 struct Panels {
   int64_t channels, panel, steps;
 
-  /// Of the panel that begins at `channel`.
+  /// The width of the panel that begins at `channel`.
   TANDEM_INLINE int64_t widthFrom(int64_t channel) const {
     const int64_t left = (channels - channel + lanes - 1) / lanes * lanes;
     return left < panel ? left : panel;
@@ -49,7 +50,7 @@ struct Places {
   int64_t first, last;
 };
 
-/// Packs a step, from the first channel at each pixel on; null is zero.
+/// Packs one step, starting with the first channel of each pixel; a null pixel is zero.
 template <class Step>
 TANDEM_INLINE void packStep(const typename Step::Value* (&pixels)[Step::places], int64_t block, int64_t step,
                             const Panels& panels, typename Step::Word* to) {
@@ -65,8 +66,9 @@ TANDEM_INLINE void packStep(const typename Step::Value* (&pixels)[Step::places],
   }
 }
 
-/// Packs channels from `channel` on, which begins a block.
+/// Packs channels from `channel` on. REQUIRES: `channel` begins a block.
 template <class Step>
+// Image, row and column are advanced step by step, which saves divisions for each place.
 TANDEM_INLINE void packSide(const View<typename Step::Value>& view, int64_t channel, const Places& places,
                             const Panels& panels, typename Step::Word* to) {
   int64_t image = places.first / (places.image.height * places.image.width);
@@ -86,8 +88,9 @@ TANDEM_INLINE void packSide(const View<typename Step::Value>& view, int64_t chan
   }
 }
 
-/// Memory that the next places lie in, handed out by lines. A hint only: it need not be exact.
+/// The memory of the next places, handed out in cache lines for prefetching. It is a hint only and need not be exact.
 class Ahead {
+  // The hardware prefetcher does not see that the next places follow: other taps and panels are read in between.
  public:
   static constexpr int64_t line = 64;
 
@@ -105,7 +108,7 @@ class Ahead {
                             (pixels * o.pixel * static_cast<int64_t>(sizeof(Value)) + line - 1) / line};
   }
 
-  /// So many lines from what is returned on; null when all are handed out.
+  /// The address of the next `lines` lines; null if all are handed out.
   TANDEM_INLINE const char* take(int64_t lines) {
     if (next_ == count_) return nullptr;
     const Stretch& s = stretches_[next_];
@@ -128,7 +131,7 @@ class Ahead {
   int64_t block_ = 0, line_ = 0;
 };
 
-/// Both sides of some places.
+/// Both packed sides of some places.
 template <class Step>
 struct Sides {
   const typename Step::Word *rows, *columns;
@@ -136,14 +139,15 @@ struct Sides {
   int64_t firstRow;
 };
 
-/// Rows of the sums, and how far apart their vectors are.
+/// Addresses of rows of the sums, and the distance between the vectors of a row.
 template <int rows>
 struct Block {
   float* to[rows];
   int64_t toVector;
 };
 
-/// A block of the sums in memory of its own, where the last of its vectors is not whole.
+/// As multiplyBlock(), if the last vector is not whole: the block is computed in a copy, of which the valid columns are
+/// written back.
 template <class Step, int rows, int vectors>
 TANDEM_INLINE void multiplyPart(const Strided<typename Step::Word>& a, const Steps<Step>& steps,
                                 const Block<rows>& block, int64_t columns, bool add) {
@@ -160,7 +164,7 @@ TANDEM_INLINE void multiplyPart(const Strided<typename Step::Word>& a, const Ste
   over([](float mine, float& theirs) TANDEM_INLINE_LAMBDA { theirs = mine; });
 }
 
-/// Adds the products of the sides through a tap.
+/// Adds the products of both sides through one tap.
 template <class Step>
 TANDEM_INLINE void multiplySides(const WeightGradient& g, const Sides<Step>& sides, float* sum, bool add,
                                  Ahead& ahead) {
@@ -192,7 +196,7 @@ TANDEM_INLINE void multiplySides(const WeightGradient& g, const Sides<Step>& sid
         inGroups<rowsBeside(vectors)>(0, sides.rowPanels.channels, [&]<int rows>(int64_t i) TANDEM_INLINE_LAMBDA {
           block.template operator()<rows>(i, std::true_type());
         });
-      } else {  // rare, so few sizes
+      } else {  // rare, so few sizes are instantiated
         inGroups<2>(0, sides.rowPanels.channels, [&]<int rows>(int64_t i) TANDEM_INLINE_LAMBDA {
           block.template operator()<rows>(i, std::false_type());
         });
@@ -201,6 +205,8 @@ TANDEM_INLINE void multiplySides(const WeightGradient& g, const Sides<Step>& sid
   }
 }
 
+// The places are the outer loop: dy is packed once for all taps, and x once per tap, both while they are in the cache.
+// The sums of all taps are updated in memory for each part of the places.
 template <class Step>
 TANDEM_INLINE void sums(const WeightGradient& g, int64_t firstRow, int64_t lastRow, void* scratch) {
   using Value = typename Step::Value;

@@ -17,20 +17,20 @@ namespace {
 
 using namespace winograd;
 
-constexpr int64_t leastTiles = 64;  // of a part: enough arithmetic for the points of the weights read for it
+constexpr int64_t leastTiles = 64;  // of a part: enough products per transformed weight that is read
 
 const Kernels& kernels() { return isaKernels<Kernels>(); }
 
 int64_t cacheFloats() { return coreCacheBytes() / static_cast<int64_t>(sizeof(float)); }
 
-/// Floats from a point's matrix to the next one's: an odd number of cache lines. Rows x columns is mostly a power of
-/// two, which would bring the 36 values that a tile is spread over into the same few sets of each cache.
+/// Floats between two points' matrices: an odd number of cache lines. Rows x columns is mostly a power of two. With
+/// that distance the 36 values of a tile would fall into the same few sets of each cache.
 int64_t distance(int64_t rows, int64_t columns) {
   constexpr int64_t line = 64 / sizeof(float);
   return ((rows * columns + line - 1) / line | 1) * line;
 }
 
-/// Matrices of every point in `memory`, which is made where it is none or too small.
+/// The matrices of all points in `memory`, which is allocated if it is undefined or too small.
 Matrices matrices(at::Tensor& memory, int64_t rows, int64_t columns, int64_t panel) {
   const int64_t apart = distance(rows, columns);
   if (!memory.defined() || memory.numel() < points * apart) memory = at::empty({points * apart}, at::kFloat);
@@ -61,6 +61,8 @@ class WinogradConvolution final : public Convolution {
     return y;
   }
 
+  // The input's gradient is a convolution of dy with the weights turned by 180 degrees, hence `flipped` and 2 -
+  // padding.
   at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override {
     at::Tensor dx = at::empty_like(x);
     const Matrices weights = weightPoints(true, backwardWeights_, backwardCurrent_);
@@ -83,7 +85,7 @@ class WinogradConvolution final : public Convolution {
   ConvolutionParameters p_;
   WeightOrder weights_;
   Element type_;
-  at::Tensor forwardWeights_, backwardWeights_;  // points
+  at::Tensor forwardWeights_, backwardWeights_;  // transformed
   bool forwardCurrent_ = false, backwardCurrent_ = false;
 };
 
@@ -99,7 +101,7 @@ Matrices WinogradConvolution::weightPoints(bool flipped, at::Tensor& memory, boo
   return to;
 }
 
-// Each thread brings some tiles at a time through all three steps.
+// Each thread takes some tiles at a time through all three steps, while their points are in its cache.
 void WinogradConvolution::convolve(const at::Tensor& x, Offset padding, const Matrices& weights, const at::Tensor& bias,
                                    at::Tensor& y) const {
   const ImageOrder order = orderOf(x, weights.rows), results = orderOf(y, weights.columns);
@@ -125,8 +127,8 @@ void WinogradConvolution::convolve(const at::Tensor& x, Offset padding, const Ma
   });
 }
 
-// The points of some tiles, then their products, which the threads share by point. A sum goes on where the last tiles
-// left it: it is the same for any number of threads.
+// The points of some tiles are computed first, by all threads; then each thread multiplies some of the points. Each sum
+// continues where the previous tiles ended, so it does not depend on the number of threads.
 void WinogradConvolution::backwardParameters(const at::Tensor& x, const at::Tensor& dy) {
   const ImageOrder inputs = orderOf(x, weights_.inputs), results = orderOf(dy, weights_.outputs);
   const Tiles ofInput = tilesOf(results, g_.top, g_.left), ofResults = tilesOf(results, 0, 0);

@@ -70,6 +70,7 @@ NormCall normBackwardCall(const at::Tensor& dy, const NormActSaved& saved, bool 
           {}};
 }
 
+// Both plans of a shape are built together: forward leaves a mask that only a plan of backward understands.
 const CudnnBatchNorm::Pair& CudnnBatchNorm::pairFor(NormProblem problem) {
   auto [place, isNew] = made_.try_emplace(
       {problem.images, problem.channels, problem.height, problem.width, static_cast<int64_t>(problem.residual)});

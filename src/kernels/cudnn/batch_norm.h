@@ -17,7 +17,7 @@
 
 namespace tandem {
 
-/// Names of a pair of engines, for batches of `images`; of none: Tandem's kernels.
+/// Names of a pair of execution plans, for batches of `images`; empty: Tandem's kernels.
 struct NormPlans {
   int64_t images = 0;
   std::string forward = {}, backward = {};
@@ -25,23 +25,23 @@ struct NormPlans {
   bool operator==(const NormPlans&) const = default;
 };
 
-/// normAct() and its backward in training by engines, with a mask of the ReLU instead of the output. They are made at
-/// the first call for a shape, which therefore must not be recorded. For one thread.
+/// normAct() and its backward in training with cuDNN's plans. They keep a mask of the ReLU instead of the output. Plans
+/// are built at the first call for a shape, so that call must not be captured. For one thread.
 class CudnnBatchNorm {
  public:
   explicit CudnnBatchNorm(NormPlans chosen, NormPlansOf plansOf = cudnnNormPlans)
       : chosen_(std::move(chosen)), enginesOf_(std::move(plansOf)) {}
 
-  /// Whether the pair computes what normAct() is asked for. Where it was chosen for that but one of the two is missing
-  /// here, a warning tells of it.
+  /// Whether the pair computes this call of normAct(). If it was chosen for the call but a plan is missing here, logs a
+  /// warning.
   bool serves(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
               const NormActOptions& options);
 
-  /// REQUIRES: serves(), just before.
+  /// REQUIRES: serves() was true just before.
   at::Tensor forward(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
                      const NormActOptions& options, NormActSaved& saved);
 
-  /// REQUIRES: `saved` is what forward() left.
+  /// REQUIRES: `saved` was written by forward().
   NormActGradients backward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved, bool hasResidual,
                             const NormActOptions& options);
 
@@ -51,22 +51,22 @@ class CudnnBatchNorm {
 
   NormPlans chosen_;
   NormPlansOf enginesOf_;
-  std::map<std::array<int64_t, 5>, Pair> made_;  // by x's shape, and whether there is a residual
+  std::map<std::array<int64_t, 5>, Pair> made_;  // by shape of x, and whether there is a residual
 };
 
-/// Of x [N, C, H, W].
+/// `x`: [N, C, H, W].
 NormProblem normProblemOf(bool backward, const at::Tensor& x, bool hasResidual, const NormActOptions& options);
 
-/// What a call reads and writes, in the order of cudnnNormPlans(): forward into `saved`, whose running statistics are
-/// written beside the old ones, backward into `result`.
+/// The tensors of a call, in the order of cudnnNormPlans(). Forward writes into `saved`, and new running statistics
+/// beside the old ones. Backward writes into `result`.
 struct NormCall {
   std::vector<at::Tensor> tensors;
-  at::Tensor runningMean, runningVar;  ///< forward: the new ones
+  at::Tensor runningMean, runningVar;  ///< forward: the new statistics
 };
 NormCall normForwardCall(const at::Tensor& x, const at::Tensor& residual, const at::Tensor& y, NormActSaved& saved);
 NormCall normBackwardCall(const at::Tensor& dy, const NormActSaved& saved, bool hasResidual, NormActGradients& result);
 
-/// Memory to try a batch-norm in.
+/// Tensors for trials of a batch-norm.
 struct NormSubject {
   at::Tensor x, residual, dy;  ///< residual undefined: none
   NormParameters parameters;
@@ -75,10 +75,10 @@ struct NormSubject {
 
 constexpr std::string_view ownKernels = "Tandem's kernels";
 
-/// The kernels, then the engines. An engine is right whose results are those of the kernels up to rounding.
+/// The kernels, then the plans. A plan is right if its results equal the kernels' up to rounding.
 std::vector<TuningCandidate> normForwardCandidates(const NormSubject& subject, std::shared_ptr<ExecutionPlans> engines);
 
-/// The same of backward. `forward` runs an engine over normForwardCall()'s tensors.
+/// The same for backward. `forward` runs a plan with the tensors of normForwardCall().
 using RunForward = std::function<void(std::span<const at::Tensor>)>;
 std::vector<TuningCandidate> normBackwardCandidates(const NormSubject& subject, const RunForward& forward,
                                                     std::shared_ptr<ExecutionPlans> engines);

@@ -55,7 +55,7 @@ bool isNear(const at::Tensor& result, const at::Tensor& expected) {
   const auto norm = [](const at::Tensor& t) {
     return at::linalg_vector_norm(t, 2, std::nullopt, false, at::kFloat).item<double>();
   };
-  return norm(result - expected) <= allowed * norm(expected);  // never where one is not a number
+  return norm(result - expected) <= allowed * norm(expected);  // false if either is NaN
 }
 
 }  // namespace tandem

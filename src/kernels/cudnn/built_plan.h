@@ -13,11 +13,11 @@
 
 namespace tandem {
 
-/// Enqueues an engine that prepare() gave these bytes for, with workspace of libtorch's allocator on the tensors'
-/// device. An undefined tensor is a null pointer.
+/// Enqueues a plan for which prepare() returned `workspaceBytes`. libtorch's allocator provides the workspace on the
+/// tensors' device. An undefined tensor is passed as a null pointer.
 void executePlan(ExecutionPlans& engines, size_t engine, int64_t workspaceBytes, std::span<const at::Tensor> tensors);
 
-/// An engine that is ready to run, or none.
+/// A plan that is ready to run, or none.
 struct BuiltPlan {
   std::unique_ptr<ExecutionPlans> engines;  ///< null: none
   size_t engine = 0;
@@ -26,19 +26,19 @@ struct BuiltPlan {
   void run(std::span<const at::Tensor> tensors) const { executePlan(*engines, engine, workspaceBytes, tensors); }
 };
 
-/// The one of that name. Where it does not serve a warning says so, and that `instead` runs.
+/// Builds the plan of that name. If it is not available, logs a warning that `instead` runs, and returns none.
 BuiltPlan buildPlan(std::unique_ptr<ExecutionPlans> engines, const std::string& name, const std::string& operation,
                     const std::string& instead);
 
-/// Adds the engines to an operation's candidates, over the tensors that `tensors` gives at each run.
+/// Adds the plans to an operation's candidates. `tensors` returns the tensors of each run.
 void addPlans(std::vector<TuningCandidate>& candidates, const std::shared_ptr<ExecutionPlans>& engines,
               const std::function<std::span<const at::Tensor>()>& tensors, const std::function<bool()>& isRight);
 
-/// Where engines ask for memory to begin; undefined tensors do.
+/// True if every tensor is 16-byte aligned, as cuDNN requires; undefined tensors count as aligned.
 bool areAligned(std::span<const at::Tensor> tensors);
 
-/// To within 2 % of the norm of what is expected: orders of summation differ, and so do roundings; a wrong result is
-/// another one altogether. Waits for the device.
+/// Whether the difference is within 2 % of the norm of `expected`. Correct results differ by the order of summation and
+/// by roundings; a wrong result differs far more. Waits for the device.
 bool isNear(const at::Tensor& result, const at::Tensor& expected);
 
 }  // namespace tandem

@@ -15,7 +15,7 @@ constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 
 bool hasEqualPadding(const ConvolutionGeometry& g) { return g.top == g.bottom && g.left == g.right; }
 
-/// The gradient of x or weight by ATen.
+/// The gradient of x or of the weight, by ATen.
 at::Tensor gradientByAten(ConvolutionPass pass, const ConvolutionGeometry& g, const ConvolutionTensors& t) {
   const bool ofInput = pass == ConvolutionPass::inputGradient;
   auto [input, weight, bias] =
@@ -33,7 +33,7 @@ at::Tensor byAten(ConvolutionPass pass, const ConvolutionGeometry& g, const Conv
   return pass == ConvolutionPass::forward ? forwardByAten(g, t.x, t.weight, {}) : gradientByAten(pass, g, t);
 }
 
-/// What a pass writes.
+/// The tensor that a pass writes.
 const at::Tensor& resultOf(ConvolutionPass pass, const ConvolutionTensors& t) {
   return pass == ConvolutionPass::forward ? t.y : pass == ConvolutionPass::inputGradient ? t.x : t.weight;
 }
@@ -46,7 +46,7 @@ class CudnnConvolution final : public Convolution {
                    ConvPlansOf plansOf)
       : g_(geometry), p_(std::move(parameters)), chosen_(std::move(engines)), enginesOf_(std::move(plansOf)) {}
 
-  void weightsChanged() override {}  // they are read as they lie
+  void weightsChanged() override {}  // plans read the weights in place
 
   at::Tensor forward(const at::Tensor& x) override {
     const BuiltPlan* const engine = engineFor(ConvolutionPass::forward, x);
@@ -91,7 +91,7 @@ class CudnnConvolution final : public Convolution {
   ConvolutionProblem problemOf(ConvolutionPass pass, const at::Tensor& x) const {
     return tandem::problemOf(pass, g_, x.scalar_type(), x.sizes(), p_.weight.sizes());
   }
-  /// Null: another's sample.
+  /// Null: ATen computes this pass.
   const BuiltPlan* engineFor(ConvolutionPass pass, const at::Tensor& x, bool sums = false) {
     const auto at = sums ? passes : static_cast<size_t>(pass);
     const std::string& name = sums ? chosen_.withStats : chosen_.names[at];
@@ -107,7 +107,7 @@ class CudnnConvolution final : public Convolution {
     return place->second.engines ? &place->second : nullptr;
   }
 
-  /// Undefined, and so are the sums, where memory does not serve the engine. `sums` null: not asked for.
+  /// An undefined tensor, and undefined statistics, if an address is not aligned. `sums` null: not requested.
   at::Tensor forwardBy(const BuiltPlan& engine, const at::Tensor& x, ChannelStats* sums) const {
     const ConvolutionProblem problem = problemOf(ConvolutionPass::forward, x);
     at::Tensor y = at::empty({problem.images, problem.outputs, problem.outputHeight(), problem.outputWidth()},
@@ -120,7 +120,7 @@ class CudnnConvolution final : public Convolution {
     if (p_.bias.defined()) y.add_(p_.bias.view({1, -1, 1, 1}));
     if (sums == nullptr) return y;
     *sums = tensors.sums;
-    if (p_.bias.defined()) sums->about = p_.bias.to(at::kFloat);  // what was summed is y - bias
+    if (p_.bias.defined()) sums->about = p_.bias.to(at::kFloat);  // y - bias was summed
     return y;
   }
 
@@ -128,7 +128,7 @@ class CudnnConvolution final : public Convolution {
   ConvolutionParameters p_;
   PassPlans chosen_;
   ConvPlansOf enginesOf_;
-  // By pass, behind them forward with sums; then by the shape of x.
+  // By pass, with forward with statistics as the last; then by the shape of x.
   std::array<std::map<std::vector<int64_t>, BuiltPlan>, passes + 1> made_;
 };
 

@@ -11,39 +11,39 @@
 
 namespace tandem {
 
-/// By pass, the name of an engine, or atenName, for batches of `images`; other batches run by ATen.
+/// The name of a plan, or atenName, for each pass, for batches of `images`. Other batches run by ATen.
 struct PassPlans {
   int64_t images = 0;
   std::array<std::string, 3> names = {};
-  std::string withStats = {};  ///< of forwardWithStats(); empty: forward's, without sums
+  std::string withStats = {};  ///< for forwardWithStats(); empty: forward's plan, without statistics
 
   bool operator==(const PassPlans&) const = default;
 };
 
 constexpr std::string_view atenName = "ATen";
 
-/// Where engines come from.
+/// The source of plans.
 using ConvPlansOf = std::function<std::unique_ptr<ExecutionPlans>(const ConvolutionProblem&)>;
 
-/// A convolution whose passes run by the engines named, or by ATen where that is named and where the engine is missing
-/// here, of which a warning tells. ExecutionPlans are made at the first call for a shape, which therefore must not be
-/// recorded; workspace comes from libtorch's allocator. Null for what engines do not serve: unequal padding, blocked
-/// activations, weights that are not dense in NHWC.
+/// A convolution whose passes run by the named plans, or by ATen. ATen also replaces a plan that is missing here, with
+/// a warning. Plans are built at the first call for a shape, so that call must not be captured. libtorch's allocator
+/// provides the workspace. Null for what plans do not support: unequal padding, blocked activations, weights not dense
+/// in NHWC.
 std::unique_ptr<Convolution> makeCudnnConvolution(const ConvolutionGeometry& geometry,
                                                   const ConvolutionParameters& parameters, PassPlans engines,
                                                   ConvPlansOf plansOf = cudnnConvPlans);
 
-/// Memory to try the passes of a layer in.
+/// Tensors for trials of a layer's passes.
 struct ConvolutionTensors {
-  at::Tensor x, weight, y;  ///< y: also its gradient
-  ChannelStats sums = {};   ///< where they are asked for
+  at::Tensor x, weight, y;  ///< y: also for its gradient
+  ChannelStats sums = {};   ///< if they are requested
 };
 
-/// As of cudnnConvPlans().
+/// The tensors in the order of cudnnConvPlans().
 std::vector<at::Tensor> inOrder(const ConvolutionTensors& tensors);
 
-/// The ways to compute a pass of a layer: ATen's, then those of `engines`, which may be null. An engine is right whose
-/// result is ATen's up to what the precision rounds. The candidates hold the engines and the tensors.
+/// The candidates for a pass of a layer: ATen, then the plans, which may be null. A plan is right if its result equals
+/// ATen's up to the precision's rounding. The candidates hold the plans and the tensors.
 std::vector<TuningCandidate> convolutionCandidates(ConvolutionPass pass, const ConvolutionGeometry& geometry,
                                                    const ConvolutionTensors& tensors,
                                                    std::shared_ptr<ExecutionPlans> engines);

@@ -13,10 +13,10 @@ namespace tandem {
 
 enum class ConvolutionPass { forward, inputGradient, weightGradient };
 
-/// One pass of a convolution in NHWC, of one type, summed in fp32.
+/// One pass of a convolution in NHWC with one element type, summed in fp32.
 struct ConvolutionProblem {
   ConvolutionPass pass{};
-  bool sums = false;  ///< forward: those of y's channels too (ChannelStats, about 0)
+  bool sums = false;  ///< forward: also accumulate y's channel statistics (ChannelStats, about 0)
   Element type{};
   bool tf32 = false;  ///< fp32 factors may be rounded to TF32
   int64_t images = 0, channels = 0, height = 0, width = 0;
@@ -25,18 +25,18 @@ struct ConvolutionProblem {
 
   int64_t outputHeight() const;
   int64_t outputWidth() const;
-  /// All of it, in one line.
+  /// All members in one line.
   std::string text() const;
 };
 
-/// Of a layer with x [N, C, H, W] and weight [out, in / groups, kH, kW], both of `type`; tf32 as libtorch's
-/// convolutions may now.
+/// The pass of a layer with x [N, C, H, W] and weight [out, in / groups, kH, kW], both of `type`. tf32 is taken from
+/// libtorch's current setting for convolutions.
 ConvolutionProblem problemOf(ConvolutionPass pass, const ConvolutionGeometry& geometry, at::ScalarType type,
                              at::IntArrayRef x, at::IntArrayRef weight);
 
-/// Of cuDNN's graph API. Tensors: x, weight, y (or their gradients), of which the pass writes y, x or weight; with sums
-/// also sum and squares, [outputs] fp32. Null for what it does not serve, and in a build without it. REQUIRES: a GPU,
-/// equal padding on both sides.
+/// Plans of cuDNN's graph API. Tensors: x, weight, y (or their gradients); the pass writes y, x or weight. With
+/// statistics also sum and squares, [outputs] fp32. Null for a problem that it does not support, and in a build without
+/// it. REQUIRES: a GPU, equal padding on both sides.
 std::unique_ptr<ExecutionPlans> cudnnConvPlans(const ConvolutionProblem& problem);
 
 }  // namespace tandem

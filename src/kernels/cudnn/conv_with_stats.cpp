@@ -15,7 +15,7 @@ void runApart(const StatsSubject& s) {
   normAct(s.convolution->forward(s.tensors.x), s.residual, s.parameters, s.options, saved);
 }
 
-/// What of normAct() is left where the sums are known.
+/// The rest of normAct() once the statistics are known.
 void runRest(const StatsSubject& s) {
   NormActSaved saved;
   normActStatistics(s.tensors.y, s.tensors.sums, s.parameters, s.options, saved);

@@ -10,19 +10,19 @@
 
 namespace tandem {
 
-/// Memory to try a convolution and the batch-norm behind it in, forward in training.
+/// Tensors for trials of a convolution and the batch-norm that follows, forward in training.
 struct StatsSubject {
-  std::shared_ptr<Convolution> convolution;  ///< as it runs without sums; engines are compared with it
-  std::string name;                          ///< of what computes it
-  ConvolutionTensors tensors;                ///< sums among them
-  at::Tensor residual;                       ///< of the batch-norm; undefined: none
-  NormParameters parameters;                 ///< whose running statistics trials change
+  std::shared_ptr<Convolution> convolution;  ///< without statistics; plans are compared with it
+  std::string name;                          ///< of the kernels that compute it
+  ConvolutionTensors tensors;                ///< with statistics
+  at::Tensor residual;                       ///< the batch-norm's; undefined: none
+  NormParameters parameters;                 ///< trials change its running statistics
   NormActOptions options;
 };
 
-/// The convolution and then normAct(), "apart, by " its name; then for each engine, under its name, the convolution
-/// with sums and what of normAct() is left to do. An engine is right whose output, and mean and variance by its sums,
-/// are those of the convolution up to rounding.
+/// First the candidate "apart, by NAME": the convolution, then normAct(). Then for each plan: the convolution with
+/// statistics, then the rest of normAct(). A plan is right if its output, and the mean and variance from its
+/// statistics, equal those of the convolution up to rounding.
 std::vector<TuningCandidate> statsCandidates(const StatsSubject& subject,
                                              const std::shared_ptr<ExecutionPlans>& engines);
 

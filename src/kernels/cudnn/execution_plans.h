@@ -9,20 +9,19 @@
 
 namespace tandem {
 
-/// The engines of a library, cuDNN, for one operation on the current GPU: the ways in which it can compute it. On one
-/// thread.
+/// The execution plans of cuDNN for one operation on the current GPU. For one thread.
 class ExecutionPlans {
  public:
   virtual ~ExecutionPlans() = default;
 
-  /// What the library takes for the fastest comes first. The same for the same operation, GPU and versions.
+  /// The plan that the library expects to be fastest is first. Equal for equal operation, GPU and versions.
   virtual std::span<const std::string> names() const = 0;
 
-  /// Makes one ready to run: bytes of workspace that it needs, nothing where it does not serve.
+  /// Makes a plan ready to run. Returns the bytes of workspace that it needs; nullopt if it is not available.
   virtual std::optional<int64_t> prepare(size_t engine) = 0;
 
-  /// Enqueues it on the current stream. REQUIRES: prepare() gave the bytes of `workspace` (none: null); dense `tensors`
-  /// at multiples of planAlignment, in the order that belongs to the operation.
+  /// Enqueues a plan on the current stream. REQUIRES: prepare() returned the size of `workspace` (0: null). `tensors`
+  /// are dense, at multiples of planAlignment, in the order of the operation.
   virtual void run(size_t engine, std::span<void* const> tensors, void* workspace) = 0;
 };
 

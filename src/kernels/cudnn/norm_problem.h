@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-/// Batch-norm [+ residual] + ReLU over a batch in NHWC, in training, or its backward; statistics and what belongs to a
-/// channel in fp32. Between them goes a mask of the ReLU, a bit per element, which only the library understands.
+/// Batch-norm [+ residual] + ReLU over a batch in NHWC, in training, or its backward; per-channel values are fp32.
+/// Forward passes a mask of the ReLU to backward, one bit per element, in a format that only the library understands.
 struct NormProblem {
   bool backward = false;
   Element type{};
@@ -20,17 +20,19 @@ struct NormProblem {
 
   int64_t elements() const { return images * channels * height * width; }
   int64_t maskBytes() const { return (elements() + 7) / 8; }
-  /// All of it, in one line.
+  /// All members in one line.
   std::string text() const;
 };
 
-/// Of cuDNN's graph API. Tensors forward: x, scale, shift, running mean and variance, residual (null without), y, mean,
-/// 1 / sqrt(variance + epsilon), the new running mean and variance, mask; backward: dy, mask, x, scale, the mean and
-/// the inverse deviation of forward, dx, gradients of scale and shift, the residual's gradient (null without). Null for
-/// what it does not serve, and in a build without it. REQUIRES: a GPU.
+/// Plans of cuDNN's graph API. Null for a problem that it does not support, and in a build without it. REQUIRES: a GPU.
+/// Tensors in order, null where there is no residual:
+/// - forward: x, scale, shift, running mean and variance, residual, y, mean, 1 / sqrt(variance + epsilon), the new
+///   running mean and variance, mask
+/// - backward: dy, mask, x, scale, forward's mean and inverse deviation, dx, gradients of scale and shift, gradient of
+///   the residual
 std::unique_ptr<ExecutionPlans> cudnnNormPlans(const NormProblem& problem);
 
-/// Where engines come from.
+/// The source of plans.
 using NormPlansOf = std::function<std::unique_ptr<ExecutionPlans>(const NormProblem&)>;
 
 }  // namespace tandem

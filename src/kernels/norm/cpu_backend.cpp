@@ -10,18 +10,18 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t wideEnough = 64;  // columns from which a row is worth a loop
+constexpr int64_t wideEnough = 64;  // the least columns of a row that make a good vector loop
 constexpr int64_t chunksWanted = 64, chunkElements = 1 << 18, chunkRowsAtMost = 4096;
 constexpr int64_t grainElements = 1 << 15;
 
 const NormKernels& kernels() { return isaKernels<NormKernels>(); }
 
-/// x as blocks of rows. Plain x is one block, a row of all channels per pixel; of blocked x (kernels/conv/nchwc.h) each
-/// channel block of each image is one. Short rows are joined, so a channel may own several columns.
+/// x as blocks of rows. Plain x is one block, with a row of all channels per pixel. In blocked x (kernels/conv/nchwc.h)
+/// each channel block of each image is one. Short rows are joined, so a channel may own several columns.
 struct Matrix {
-  int64_t channels, width;  // in all, and side by side in a row
+  int64_t channels, width;  // all channels; channels of a row
   int64_t groups, blocks;   // block k holds the channels of group k % groups
-  int64_t rows, columns;    // of a block
+  int64_t rows, columns;    // of one block
 
   Matrix(const at::Tensor& x, int64_t channelCount)
       : channels(channelCount),
@@ -36,7 +36,7 @@ struct Matrix {
     }
   }
 
-  /// Per column what `values` [C] holds per channel, group after group.
+  /// Per-channel `values` [C] repeated for each column of the channel, group after group.
   at::Tensor widened(const at::Tensor& values) const {
     if (columns == width) return values;
     return values.view({groups, 1, width}).expand({groups, columns / width, width}).reshape({groups * columns});
@@ -44,7 +44,7 @@ struct Matrix {
   int64_t valuesPerChannel() const { return blocks / groups * rows * (columns / width); }
 };
 
-/// The rows cut into chunks that lie in one block each. Chunks do not depend on the number of threads.
+/// The rows cut into chunks, each within one block. Chunks do not depend on the number of threads, so that sums do not.
 struct Chunks {
   const Matrix& matrix;
   int64_t rows, perBlock, count;
@@ -59,7 +59,7 @@ struct Chunks {
   int64_t groupOf(int64_t chunk) const { return chunk / perBlock % matrix.groups; }
   int64_t rowsOf(int64_t chunk) const { return std::min(rows, matrix.rows - chunk % perBlock * rows); }
 
-  /// body(chunk, group, first row, end of rows) of all, on the threads at hand.
+  /// Calls body(chunk, group, first row, end of rows) for all chunks, on the available threads.
   template <class Body>
   void overAll(const Body& body) const {
     const int64_t grain = std::max<int64_t>(1, grainElements / (std::min(rows, matrix.rows) * matrix.columns));
@@ -72,13 +72,15 @@ struct Chunks {
   }
 };
 
-/// Per column and chunk two fp32 numbers, summed by cpu bodies: sums stay short.
+/// Two fp32 numbers per column and chunk. Each sums the rows of one chunk only, so it stays accurate; chunks are then
+/// joined in fp64.
 class Partials {
  public:
   explicit Partials(const Chunks& chunks)
       : chunks_(chunks), values_(at::empty({2, chunks.count, chunks.matrix.columns}, at::kFloat)) {}
 
-  /// body(group, first row, end of rows, first number's columns, second number's columns).
+  /// Calls body(group, first row, end of rows, first numbers, second numbers) per chunk; it writes one number per
+  /// column.
   template <class Body>
   void fill(const Body& body) {
     auto* const values = values_.data_ptr<float>();
@@ -88,7 +90,7 @@ class Partials {
     });
   }
 
-  /// body(channel, first number, second number, rows) over all chunks and columns.
+  /// Calls body(channel, first number, second number, rows) over all chunks and columns.
   template <class Body>
   void overAll(const Body& body) const {
     const Matrix& m = chunks_.matrix;
@@ -110,7 +112,7 @@ class Partials {
 
 at::Tensor zerosFor(const Matrix& matrix) { return at::zeros({matrix.channels}, at::kDouble); }
 
-// Sums of squares about the chunks' own means become one about the common mean.
+// Joins the chunks' sums of squares about their own means into one about the common mean.
 ChannelMoments momentsOf(const at::Tensor& x, const Matrix& matrix) {
   const Chunks chunks(matrix);
   Partials partials(chunks);
@@ -139,7 +141,7 @@ void updateRunning(const NormParameters& parameters, const ChannelMoments& momen
 }
 
 struct Sums {
-  at::Tensor gradient, product;  // [C] fp64: of the masked gradient, and of it times (x - mean)
+  at::Tensor gradient, product;  // [C] fp64: sums of the masked gradient g, and of g * (x - mean)
 };
 
 Sums sumsOf(const NormActGradientArguments& arguments, const Matrix& matrix) {
@@ -163,7 +165,7 @@ void keepFactors(NormActSaved& saved) {
   saved.offset = saved.parameters.shift - saved.mean * saved.factor;
 }
 
-/// `count`: of a channel's values.
+/// `count`: values per channel.
 void keepBatch(const ChannelMoments& moments, int64_t count, const NormActOptions& options, NormActSaved& saved) {
   updateRunning(saved.parameters, moments, static_cast<double>(count), options.momentum);
   saved.mean = moments.mean.to(at::kFloat);

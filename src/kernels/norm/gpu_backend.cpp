@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-// The widest that channels and places in memory allow.
+// The widest access that the number of channels and the addresses allow.
 int accessWidth(Element type, int64_t channels, std::initializer_list<const void*> places) {
   const int width = widestAccess(type);
   const auto size = static_cast<uintptr_t>(width) * static_cast<uintptr_t>(bytesOf(type));
@@ -23,12 +23,12 @@ NormGrid gridOf(const at::Tensor& x, std::initializer_list<const void*> places) 
   return {x.numel() / channels, channels, accessWidth(elementOf(x, "normAct"), channels, places)};
 }
 
-// [rows, C] fp32 beside x.
+// [rows, C] fp32 on the device of x.
 at::Tensor perChannel(const at::Tensor& x, int64_t rows) {
   return at::empty({rows, x.size(1)}, x.options().dtype(at::kFloat));
 }
 
-/// Memory for what normalising needs, into `saved`.
+/// Allocates the per-channel values in `saved`.
 NormChannels channelsOf(const at::Tensor& x, const NormActOptions& options, NormActSaved& saved) {
   const NormParameters& p = saved.parameters;
   check(p.scale.numel() == x.size(1), "normAct: a scale per channel");
@@ -39,7 +39,7 @@ NormChannels channelsOf(const at::Tensor& x, const NormActOptions& options, Norm
           saved.inverseDeviation.data_ptr<float>(), saved.factor.data_ptr<float>(),  saved.offset.data_ptr<float>()};
 }
 
-/// The same in training.
+/// The same in training, with the batch statistics.
 NormBatch batchOf(const at::Tensor& x, const NormActOptions& options, NormActSaved& saved) {
   const NormChannels channels = channelsOf(x, options, saved);
   const NormParameters& p = saved.parameters;

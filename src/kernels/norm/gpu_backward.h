@@ -6,7 +6,7 @@ namespace tandem {
 
 namespace norm_programs {
 
-/// What backward reads of a thread's channels at `rows` rows: all by loads that wait for nothing.
+/// The inputs of backward for a thread's channels in `rows` rows. All loads are issued before any is used.
 template <class Block, class T, int width, int rows>
 struct GradientPackets {
   Packet<T, width> x[rows], gradients[2][rows] = {}, y[rows] = {};
@@ -30,8 +30,7 @@ struct GradientPackets {
 
 }  // namespace norm_programs
 
-/// Of each channel in each chunk the sum of the masked gradient g, and of g * (x - mean); g goes to `masked` where that
-/// is kept.
+/// Sums g and g * (x - mean) per channel and chunk, where g is the masked gradient. Writes g to `masked`, unless null.
 struct NormSums {
   NormGrid grid;
   NormActGradientArguments a;
@@ -80,7 +79,7 @@ struct NormSums {
         for (int i = 0; i < width; ++i) {
           float g = packets.masked(a, r, i, factor[i], offset[i]);
           kept.values[i] = Block::template narrow<T>(g);
-          if (a.masked) g = Block::widen(kept.values[i]);  // as rounded, which dx will be made from
+          if (a.masked) g = Block::widen(kept.values[i]);  // as rounded, because dx is computed from it
           sums[i] += g;
           products[i] += g * (Block::widen(packets.x[r].values[i]) - mean[i]);
         }
@@ -90,12 +89,12 @@ struct NormSums {
   }
 };
 
-/// dx; the masked gradient comes from `masked` where that is kept.
+/// Computes dx; reads the masked gradient from `masked`, unless null.
 struct NormGradient {
   NormGrid grid;
   NormActGradientArguments a;
 
-  /// What is kept is masked, summed and rounded already.
+  /// What `masked` holds is already masked, summed and rounded.
   NormGradient(const NormGrid& theGrid, const NormActGradientArguments& arguments) : grid(theGrid), a(arguments) {
     if (!a.masked) return;
     a.gradients[0] = a.masked;

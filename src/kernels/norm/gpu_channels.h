@@ -11,8 +11,8 @@ inline constexpr int joinLanes = 8, joinLayers = blockThreads / joinLanes;
 
 inline int64_t joinBlocks(const NormGrid& grid) { return (grid.channels + joinLanes - 1) / joinLanes; }
 
-/// term(chunk, place of the block's channel in a [chunks, channels] array, lane) summed over the chunks, in fp64: into
-/// sums[lane].
+/// sums[lane] = the sum in fp64 over all chunks of term(chunk, index, lane). `index`: that of the block's channel in a
+/// [chunks, channels] array.
 template <class Block, class Term>
 TANDEM_THREAD void sumOverChunks(const Block& block, const NormGrid& grid, double* sums, const Term& term) {
   block.each([&](int thread) {
@@ -29,7 +29,7 @@ TANDEM_THREAD void sumOverChunks(const Block& block, const NormGrid& grid, doubl
   foldLayers(block, joinLanes, joinLayers, [&](int into, int from) { sums[into] += sums[from]; });
 }
 
-/// body(channel, lane) for the channels of a block.
+/// Calls body(channel, lane) for the channels of a block.
 template <class Block, class Body>
 TANDEM_THREAD void overJoined(const Block& block, const NormGrid& grid, const Body& body) {
   block.each([&](int thread) {
@@ -38,10 +38,10 @@ TANDEM_THREAD void overJoined(const Block& block, const NormGrid& grid, const Bo
   });
 }
 
-// Programs with a thread for each channel.
+// Programs with one thread per channel.
 inline int64_t channelBlocks(int64_t channels) { return (channels + blockThreads - 1) / blockThreads; }
 
-/// body(channel) for the channels of a block of such a program.
+/// Calls body(channel) for the channels of a block of such a program.
 template <class Block, class Body>
 TANDEM_THREAD void overChannels(const Block& block, int64_t channels, const Body& body) {
   block.each([&](int thread) {
@@ -52,7 +52,7 @@ TANDEM_THREAD void overChannels(const Block& block, int64_t channels, const Body
 
 }  // namespace norm_programs
 
-/// Per channel what the normalisation needs, [channels] each: y = x * factor + offset.
+/// The per-channel values of the normalisation, [channels] each: y = x * factor + offset.
 struct NormChannels {
   const float *scale, *shift;
   double epsilon;
@@ -66,12 +66,12 @@ struct NormChannels {
   }
 };
 
-/// Where a channel's statistics of a batch go, [channels] each. The running ones become (1 - momentum) * running +
+/// The destinations of a batch's statistics, [channels] each. The running ones become (1 - momentum) * running +
 /// momentum * batch, with the unbiased variance.
 struct NormBatch {
   NormChannels channels;
   float *mean, *runningMean, *runningVar;
-  double momentum, values;  ///< `values`: that a channel has
+  double momentum, values;  ///< `values`: per channel
 
   TANDEM_THREAD void write(int64_t channel, double average, double variance) const {
     const double unbiased = values > 1 ? variance * values / (values - 1) : variance;
@@ -87,10 +87,10 @@ struct NormBatch {
   }
 };
 
-/// The chunks' statistics become the batch's: sums of squares about the chunks' own means one about the common mean.
+/// Joins the chunks' statistics: sums of squares about the chunks' means become one about the common mean.
 struct NormFinish {
   NormGrid grid;
-  const float* partials;  ///< of NormStatistics
+  const float* partials;  ///< written by NormStatistics
   NormBatch batch;
 
   template <int width>
@@ -118,7 +118,7 @@ struct NormFinish {
   }
 };
 
-/// The same from sums that a convolution took (ChannelStats).
+/// The same from the statistics that a convolution accumulated (ChannelStats).
 struct NormFromSums {
   int64_t channelCount;
   const float *sum, *squares, *about;  ///< `about` null: 0
@@ -159,12 +159,12 @@ struct NormEvaluate {
   }
 };
 
-/// The chunks' sums of NormSums become the gradients of scale and shift, and what NormGradient needs of them.
+/// Joins the chunks' sums of NormSums into the gradients of scale and shift, and the inputs of NormGradient.
 struct NormSumsFinish {
   NormGrid grid;
-  const float* partials;  ///< of NormSums
+  const float* partials;  ///< written by NormSums
   const float *inverseDeviation, *factor;
-  bool training;  ///< else bias and slope are zero: the statistics do not depend on x
+  bool training;  ///< false: bias and slope are zero, because the statistics do not depend on x
   float *scaleGradient, *shiftGradient, *bias, *slope;
 
   template <int width>

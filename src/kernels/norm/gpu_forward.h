@@ -9,14 +9,14 @@ namespace tandem {
 
 namespace norm_programs {
 
-/// A number of rows that a thread takes at once.
+/// The number of rows that a thread takes at once, as a type.
 template <int rows>
 struct Together {
   static constexpr int count = rows;
 };
 
-/// body(Together<n>, row) over the rows of a thread, n of them at once as long as there are so many: row,
-/// row + step, ...
+/// Calls body(Together<n>, row) over a thread's rows row, row + step, ...: n of them at once as long as there are so
+/// many.
 template <int rows, class Body>
 TANDEM_THREAD void overRows(const NormGrid::Share& share, const Body& body) {
   int64_t row = share.first;
@@ -24,7 +24,7 @@ TANDEM_THREAD void overRows(const NormGrid::Share& share, const Body& body) {
   for (; row < share.last; row += share.step) body(Together<1>{}, row);
 }
 
-/// body(share) by each thread of a block that has rows.
+/// Calls body(share) on each thread of a block that has rows.
 template <class Block, class Body>
 TANDEM_THREAD void overShares(const Block& block, const NormGrid& grid, const Body& body) {
   block.each([&](int thread) {
@@ -33,12 +33,12 @@ TANDEM_THREAD void overShares(const Block& block, const NormGrid& grid, const Bo
   });
 }
 
-/// Of some values.
-struct Moments {
+/// Statistics of some values.
+struct Moments {        // squares: the sum of squared deviations from the mean
   float mean, squares;  // deviations from the mean, squared and summed
 };
 
-/// Joins the moments of `more` values to mean and squares of `seen` (Chan, Golub, LeVeque 1979).
+/// Joins the moments of `more` values into mean and squares of `seen` values (Chan, Golub, LeVeque 1979).
 TANDEM_THREAD void join(float seen, float& mean, float& squares, float more, Moments others) {
   if (more == 0) return;
   const float share = more / (seen + more), distance = others.mean - mean;
@@ -46,17 +46,17 @@ TANDEM_THREAD void join(float seen, float& mean, float& squares, float more, Mom
   squares += others.squares + distance * distance * (seen * share);
 }
 
-/// One rounding, on every processor and in every pass: a mask that backward recomputes is that of forward to the last
+/// One rounding on every processor and in every pass. So a mask that backward recomputes equals forward's to the last
 /// bit.
 TANDEM_THREAD float normalised(float x, float factor, float offset) { return fmaf(x, factor, offset); }
 
-/// Two fp32 numbers for each thread and channel.
+/// Two fp32 numbers per thread and channel.
 template <int width>
 struct Pairs {
   float first[width][blockThreads], second[width][blockThreads];
 };
 
-/// Writes a block's result, left by foldLayers(), to partials [2, chunks, channels].
+/// Writes a block's result, as foldLayers() leaves it, to partials [2, chunks, channels].
 template <class Block, int width>
 TANDEM_THREAD void writePartials(const Block& block, const NormGrid& grid, const Pairs<width>& pairs, float* partials) {
   block.each([&](int thread) {
@@ -72,9 +72,9 @@ TANDEM_THREAD void writePartials(const Block& block, const NormGrid& grid, const
 
 }  // namespace norm_programs
 
-/// Mean, and sum of squared deviations from it, of each channel in each chunk. A thread takes the statistics of a few
-/// rows while they are in registers and joins them to those before (as Welford does with one): nothing cancels where
-/// the mean is far from zero, and only one division is needed for all of them.
+/// Mean, and sum of squared deviations from it, per channel and chunk. A thread computes the statistics of a few rows
+/// in registers, then joins them to the previous ones (as Welford does with single values). Nothing cancels if the mean
+/// is far from zero, and a few rows share one division.
 struct NormStatistics {
   NormGrid grid;
   Element type;
@@ -133,7 +133,7 @@ struct NormStatistics {
   }
 };
 
-/// y.
+/// Writes y.
 struct NormApply {
   NormGrid grid;
   NormActArguments a;

@@ -4,15 +4,15 @@
 
 namespace tandem {
 
-/// How the threads of a GPU share a tensor of [rows, channels] in memory order. A thread has `width` neighbouring
-/// channels; `lanes` threads side by side make a row of a tile, `layers` of them below each other a block, which goes
-/// down the rows of its chunk. Blocks are numbered tile by tile, then chunk by chunk. The threads beyond lanes * layers
-/// rest, and so do those whose channels would lie beyond the last one.
+/// How a GPU's threads share a tensor [rows, channels] in memory order. A thread has `width` neighbouring channels.
+/// `lanes` threads side by side cover a row of a tile. `layers` such rows form a block, which moves down the rows of
+/// its chunk. Blocks are numbered tile by tile, then chunk by chunk. Threads beyond lanes * layers are idle, as are
+/// threads beyond the last channel.
 ///
-/// It depends on the shape alone, so that sums have one order.
+/// The grid depends on the shape only, so the order of sums is fixed.
 struct NormGrid {
-  static constexpr int64_t lanesAtMost = 32;    // 512 bytes of a row: enough for whole lines of memory
-  static constexpr int64_t blocksWanted = 512;  // some four for each processor of a large GPU, all resident at once
+  static constexpr int64_t lanesAtMost = 32;    // 512 bytes of a row, which are whole lines of memory
+  static constexpr int64_t blocksWanted = 512;  // about four per multiprocessor of a large GPU, all resident at once
   static constexpr int64_t rowsPerThread = 4;   // fewer are not worth a block
 
   int64_t rows, channels;
@@ -39,7 +39,7 @@ struct NormGrid {
     return left < chunkRows ? left : chunkRows;
   }
 
-  /// What one thread has: rows first, first + step, ... before `last`, in channels from `channel` on; none if it rests.
+  /// A thread's rows first, first + step, ... below `last`, in channels from `channel` on; none if it is idle.
   struct Share {
     int64_t channel, first, last;
     int step;

@@ -5,10 +5,12 @@
 #include "kernels/norm/gpu_backward.h"
 #include "kernels/norm/gpu_channels.h"
 
-/// The block programs of normAct() on a GPU, for tensors in NHWC. Forward in training reads x for the statistics of
-/// each chunk of rows (NormStatistics), joins the chunks (NormFinish), then reads x and writes y (NormApply); backward
-/// reads x and the gradients for two sums (NormSums), joins them (NormSumsFinish), then reads again and writes dx
-/// (NormGradient). NormEvaluate stands in evaluation for the first two, NormFromSums where a convolution took the sums.
+/// The block programs of normAct() on a GPU, for tensors in NHWC.
+/// - Forward in training: NormStatistics reads x for the statistics of each chunk of rows, NormFinish joins the chunks,
+///   NormApply reads x and writes y.
+/// - Backward: NormSums reads x and the gradients for two sums, NormSumsFinish joins them, NormGradient reads again and
+///   writes dx.
+/// - NormEvaluate replaces the first two in evaluation, NormFromSums if a convolution accumulated the statistics.
 namespace tandem {
 
 using NormProgram = std::variant<NormStatistics, NormFinish, NormFromSums, NormEvaluate, NormApply, NormSums,

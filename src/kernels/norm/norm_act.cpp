@@ -23,7 +23,7 @@ at::Tensor memoryFor(const at::Tensor& like, const at::Tensor& reusable) {
   return ownsMemoryAlone(reusable) ? reusable : at::empty_like(like);
 }
 
-// In the memory format in which it lies, which suggest_memory_format() does not see in every strided view.
+// Keeps the tensor's memory format, which suggest_memory_format() does not recognise in every strided view.
 at::Tensor dense(const at::Tensor& tensor) {
   const bool isLast = tensor.dim() == 4 && tensor.stride(1) == 1;
   return tensor.contiguous(isLast ? channelsLast : at::MemoryFormat::Contiguous);
@@ -34,7 +34,7 @@ void enqueue(const NormProgram& program, const at::Tensor& x) {
   gpu::normAct(program, currentStream(x));
 }
 
-// Null where the reference runs.
+// Null: the reference runs.
 const NormActPasses* passesFor(at::Device device, at::ScalarType type, at::MemoryFormat format) {
   if (format != channelsLast || !isElement(type)) return nullptr;
   static const auto onGpu = normActInBlocks(enqueue);
@@ -46,7 +46,7 @@ const NormActPasses* passesFor(const at::Tensor& x) {
   return passesFor(x.device(), x.scalar_type(), channelsLast);
 }
 
-// The second pass over x, with statistics known.
+// The second pass over x, once the statistics are known.
 at::Tensor normalised(const NormActPasses& passes, const at::Tensor& x, const at::Tensor& residual,
                       const NormActOptions& options, const NormActSaved& saved) {
   const at::Tensor added = residual.defined() ? residual.contiguous(channelsLast) : residual;
@@ -141,7 +141,7 @@ NormActGradients normActBackwardBy(const NormActPasses& passes, std::vector<at::
   for (const at::Tensor& gradient : outputGradients) checkPair(x, gradient, "normActBackward: gradients like x");
   if (outputGradients.size() > 2) outputGradients = {addGradients(std::move(outputGradients))};
 
-  // The masked gradient is kept where somebody else needs it too.
+  // The masked gradient is kept if something else needs it too.
   const bool keepMasked = hasResidual && (options.relu || outputGradients.size() > 1);
   NormActGradients result;
   if (hasResidual) result.residual = keepMasked ? memoryFor(x, outputGradients[0]) : outputGradients[0];
@@ -163,7 +163,7 @@ NormActGradients normActBackwardBy(const NormActPasses& passes, std::vector<at::
 
 at::Tensor normActReference(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
                             const NormActOptions& options, NormActSaved& saved) {
-  // What at::batch_norm() calls: it picks cuDNN where that is possible.
+  // The function that at::batch_norm() calls: it selects cuDNN if possible.
   auto [y, mean, inverseDeviation, reserve, implementation] =
       at::_batch_norm_impl_index(x, parameters.scale, parameters.shift, parameters.runningMean, parameters.runningVar,
                                  options.training, options.momentum, options.epsilon, /*cudnn_enabled=*/true);

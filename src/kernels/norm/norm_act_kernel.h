@@ -8,9 +8,9 @@
 
 namespace tandem {
 
-/// Rows of `columns` values. A column is a channel, or one of several equal stretches of a row when rows are so short
-/// that the caller joins a few; per-column values then repeat. Where rows hold different groups of channels, per-column
-/// values stand group after group; a call serves rows of one group, the first unless ofGroup() chose another.
+/// Rows of `columns` values. Normally a column is a channel. Short rows are joined k at a time; then columns repeat
+/// every C values, and so do per-column values. If rows hold different groups of channels, per-column values are stored
+/// group after group. A call handles rows of one group: the first, or that of ofGroup().
 struct NormStatisticsArguments {
   const void* x;
   Element type;
@@ -35,16 +35,16 @@ struct NormActArguments {
 };
 
 struct NormActGradientArguments {
-  const void* gradients[2];  ///< of the output, to be added; the second may be null
+  const void* gradients[2];  ///< of the output, which are added; the second may be null
   const void* x;
-  const void* y;  ///< the output, where the ReLU's mask is read from it; null: recomputed from x, factor and offset
-  void* masked;   ///< the gradient before the ReLU, which is the residual's too; null: not kept. May be gradients[0]
+  const void* y;  ///< the output, which gives the ReLU's mask; null: recomputed from x, factor and offset
+  void* masked;   ///< the gradient before the ReLU, also the residual's; null: not kept. May be gradients[0]
   void* dx;       ///< may be gradients[0]
   Element type;
   int64_t columns;
   bool relu;
   const float *factor, *offset, *mean;  ///< per column, as in forward
-  /// dx = (g - bias) * factor + (x - mean) * slope, with g the masked gradient. Both zero in evaluation.
+  /// dx = (g - bias) * factor + (x - mean) * slope, where g is the masked gradient. Both are zero in evaluation.
   const float *bias, *slope;  ///< per column
 
   NormActGradientArguments ofGroup(int64_t group) const {
@@ -56,19 +56,19 @@ struct NormActGradientArguments {
   }
 };
 
-/// What norm_act_lanes.cpp computes with each kind of vectors.
+/// The functions of isa/norm_act.cpp for one instruction set.
 struct NormKernels {
-  /// Mean, and sum of squared deviations from it, of each column over rows [first, last).
+  /// Mean, and sum of squared deviations from it, per column over rows [first, last).
   void (*statistics)(const NormStatisticsArguments& arguments, int64_t first, int64_t last, float* mean,
                      float* squares);
 
-  /// y of rows [first, last).
+  /// Computes y of rows [first, last).
   void (*apply)(const NormActArguments& arguments, int64_t first, int64_t last);
 
-  /// Over rows [first, last): sum of g, and of g * (x - mean), per column; g goes to `masked` where that is kept.
+  /// Sums g and g * (x - mean) per column over rows [first, last). Writes g to `masked`, unless null.
   void (*sums)(const NormActGradientArguments& arguments, int64_t first, int64_t last, float* sum, float* product);
 
-  /// dx of rows [first, last); g comes from `masked` where that is kept.
+  /// Computes dx of rows [first, last); reads g from `masked`, unless null.
   void (*gradient)(const NormActGradientArguments& arguments, int64_t first, int64_t last);
 
   template <Isa>

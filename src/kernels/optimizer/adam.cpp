@@ -36,7 +36,7 @@ void adamUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradi
                    [&](int64_t first, int64_t last) { cpu::adamUpdate(arguments, first, last); });
 }
 
-// The operations of torch.optim.Adam in its order, so that tests can compare with few ulps of difference.
+// The operations of torch.optim.Adam and AdamW, in their order.
 void adamUpdateReference(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient,
                          const AdamMoments& moments, const AdamHyperparameters& step) {
   at::Tensor g = gradient.to(master.scalar_type()) * step.scale;

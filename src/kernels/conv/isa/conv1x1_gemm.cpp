@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t mostPlaces = 512;
 constexpr int64_t panelColumns = mostVectors * lanes;
 
-/// Of the panel that `column` lies in, and where it begins.
+/// The panel of a column: its first column and its width.
 struct Panel {
   int64_t first, width;
 };
@@ -18,7 +18,7 @@ TANDEM_INLINE Panel panelOf(int64_t column, int64_t columns) {
   return {first, left < panelColumns ? left : panelColumns};
 }
 
-/// A vector of columns is packed by blocks of `lanes` steps, along what lies close in memory.
+/// Packs a vector of columns in blocks of `lanes` x `lanes`, so that reads stay within lines that are in the cache.
 void pack(const Weights& weights, int64_t first, int64_t last, float* to) {
   const auto& [values, o, turned] = weights;
   const int64_t depth = turned ? o.outputs : o.inputs, columns = turned ? o.inputs : o.outputs;
@@ -36,7 +36,7 @@ void pack(const Weights& weights, int64_t first, int64_t last, float* to) {
   }
 }
 
-/// Where `count` places from `first` on lie in memory.
+/// Writes the offsets of `count` places from `first` on.
 TANDEM_INLINE void offsets(const Product& p, const Pixels& pixels, int64_t first, int64_t count, int64_t* to) {
   const ImageOrder& o = pixels.order;
   int64_t image = first / (p.high * p.wide), h = first / p.wide % p.high, w = first % p.wide;
@@ -49,7 +49,8 @@ TANDEM_INLINE void offsets(const Product& p, const Pixels& pixels, int64_t first
   }
 }
 
-/// The products of some rows with a panel. Their channels come in stretches that lie close.
+/// Multiplies some rows by a panel. Channels come in runs that are contiguous in memory: all of them, or one block. The
+/// prefetch fetches the rows of the next group.
 template <int rows, int vectors>
 TANDEM_INLINE void multiplyRows(const Product& p, const int64_t* from, const int64_t* to, const float* panel,
                                 float* y) {
@@ -70,6 +71,8 @@ TANDEM_INLINE void multiplyRows(const Product& p, const int64_t* from, const int
   }
 }
 
+// Places are taken in parts whose x stays in the cache, and each part meets all panels. So the packed weights are read
+// once per part, from the cache if they fit.
 void multiply(const Product& p, int64_t first, int64_t last) {
   const int64_t depth = p.from.order.channels, columns = p.to.order.channels;
   int64_t from[mostPlaces], to[mostPlaces];

@@ -4,9 +4,11 @@
 namespace tandem::winograd {
 namespace {
 
-// The one-dimensional transforms, on a vector of channels per value. Points 0, 1, -1, 2, -2 and infinity.
+// The one-dimensional transforms of Lavin and Gray, on a vector of channels per value. The points are 0, 1, -1, 2, -2
+// and infinity.
 
-/// Of a polynomial at 1, -1, 2 and -2: the even and the odd terms at 1, then those at 2.
+/// The values of a polynomial at 1, -1, 2 and -2. Even and odd terms are shared by a point and its negative, which
+/// halves the work.
 TANDEM_INLINE void evaluate(const Floats& even1, const Floats& odd1, const Floats& even2, const Floats& odd2,
                             Floats (&t)[reach]) {
   t[1] = even1 + odd1;
@@ -67,7 +69,7 @@ struct WeightGradient {  // G^T
   }
 };
 
-/// The transform along both directions.
+/// The transform along both directions: first the columns, then the rows of the result.
 template <class T>
 TANDEM_INLINE void both(const Floats (&d)[T::in][T::in], Floats (&t)[T::out][T::out]) {
   Floats half[T::out][T::in];
@@ -80,9 +82,9 @@ TANDEM_INLINE void both(const Floats (&d)[T::in][T::in], Floats (&t)[T::out][T::
   for (int i = 0; i < T::out; ++i) T::apply(half[i], t[i]);
 }
 
-/// A tile's place in its image.
+/// The position of a tile's first value in its image; negative in the padding.
 struct Place {
-  int64_t image, h, w;  // of its first value
+  int64_t image, h, w;
 };
 
 TANDEM_INLINE Place placeOf(const Tiles& tiles, int64_t tile) {
@@ -94,12 +96,15 @@ TANDEM_INLINE bool inside(int64_t h, int64_t w, const ImageOrder& o) {
   return h >= 0 && h < o.height && w >= 0 && w < o.width;
 }
 
+// The address of element (row, column) of a point's matrix, in the panel that holds the column.
 TANDEM_INLINE float* at(const Matrices& m, int64_t point, int64_t row, int64_t column) {
   const int64_t panel = column / m.panel, before = panel * m.panel;
   const int64_t width = m.panel < m.columns - before ? m.panel : m.columns - before;
   return m.data + point * m.apart + before * m.rows + row * width + (column - before);
 }
 
+// A tile that lies inside the image is loaded without tests; the others read zeros outside. A store goes to 36
+// matrices, so the same row and column of all of them are written at once.
 template <class T, class Value>
 TANDEM_INLINE void toPoints(const Value* x, const ImageOrder& o, const Part& part, const Matrices& to) {
   for (int64_t tile = part.range.first; tile < part.range.last; ++tile) {
@@ -127,7 +132,7 @@ TANDEM_INLINE void toPoints(const Value* x, const ImageOrder& o, const Part& par
 constexpr int taps = 3;
 using Block = float[taps][taps][lanes][lanes];
 
-/// A lanes x lanes block in memory.
+/// A lanes x lanes block with its strides in memory.
 template <class Value>
 struct Lying {
   Value* first;
@@ -135,7 +140,8 @@ struct Lying {
   TANDEM_INLINE Value& at(int i, int j) const { return first[i * row + j * column]; }
 };
 
-/// From one memory into another; the far one is walked along where it lies close.
+/// Copies between two memories. The inner loop runs along the side with stride 1, whose cache lines are then used
+/// whole.
 template <class From, class To>
 TANDEM_INLINE void copyBlock(const Lying<const From>& from, const Lying<To>& to) {
   const auto copy = [&](int i, int j) TANDEM_INLINE_LAMBDA { to.at(i, j) = fromFloat<To>(toFloat(from.at(i, j))); };
@@ -150,7 +156,8 @@ TANDEM_INLINE void copyBlock(const Lying<const From>& from, const Lying<To>& to)
   }
 }
 
-/// Rows are inputs; or with `flipped` outputs, of turned taps.
+/// Rows of the block are inputs; if `flipped` they are outputs, and taps are turned by 180 degrees, as the gradient of
+/// the input needs them.
 template <class Value>
 TANDEM_INLINE void readBlock(const Value* from, const WeightOrder& o, bool flipped, Block& block) {
   const int64_t row = flipped ? o.output : o.input, column = flipped ? o.input : o.output;
@@ -172,6 +179,7 @@ TANDEM_INLINE void writeBlock(const Block& block, const WeightOrder& o, Value* t
   }
 }
 
+// Reads the tile from the 36 matrices and writes the results that lie inside the image: edge tiles reach beyond it.
 template <class Value>
 TANDEM_INLINE void toOutput(const Matrices& from, const void* biases, void* y, const ImageOrder& o, const Part& part) {
   const auto* const bias = static_cast<const Value*>(biases);
@@ -196,6 +204,7 @@ TANDEM_INLINE void toOutput(const Matrices& from, const void* biases, void* y, c
   }
 }
 
+// Weights lie in any order. So a block of them is first brought into one order, then transformed vector by vector.
 template <class Value>
 TANDEM_INLINE void ofWeights(const Value* weights, const WeightOrder& o, bool flipped, Range vectors,
                              const Matrices& to) {
@@ -265,6 +274,8 @@ void pointsToWeightGradient(const Matrices& from, void* gradient, const Weights&
                                 : toWeightGradient(from, static_cast<Bf16*>(gradient), weights.order, vectors);
 }
 
+// One matrix product per point. A panel of `b` is as wide as a block of registers and is reused from the cache for all
+// rows. `a` is read row by row, or down its columns if it is transposed.
 void multiply(const Product& p, int64_t point, int64_t rows) {
   const float* const a = p.a.data + point * p.a.apart;
   const int64_t aRow = p.transposedA ? 1 : p.a.columns, aStep = p.transposedA ? p.a.columns : 1;

@@ -1,4 +1,4 @@
-// Twin of onednn_convolution.cpp and onednn_gemm.cpp for builds without oneDNN.
+// Twin of onednn/convolution.cpp and onednn/gemm.cpp for builds without oneDNN.
 #include "kernels/conv/convolution.h"
 
 namespace tandem {

@@ -22,26 +22,26 @@ Dims dimsOf(const at::Tensor& weight) {
   return {weight.size(0) * weight.size(1), weight.size(2) * weight.size(3), weight.size(4), weight.size(5)};
 }
 
-/// A layer as oneDNN sees it; `any` leaves the order of memory to the kernel.
+/// A layer in oneDNN's terms; the `any` descriptions let the kernel choose the order of memory.
 struct Layer {
-  Desc x, y, weight, weightGradient;  // as they lie in our tensors
+  Desc x, y, weight, weightGradient;  // our tensors
   Desc anyX, anyY, anyWeight, anyWeightGradient;
-  Desc bias, biasGradient;  // empty without one
+  Desc bias, biasGradient;  // empty without a bias
   Dims strides, before, after;
   dnnl::primitive_attr attributes = userScratch();
 };
 
 constexpr auto algorithm = dnnl::algorithm::convolution_direct;
 
-/// Whether the kernel of a description shall not serve the layer with its activations as they lie: the reference
-/// implementation, slower by orders of magnitude, and what oneDNN 3.2 computes wrongly on AVX2: the weight's gradient
-/// of a strided 1x1 over NHWC images whose channels are no whole blocks (convolution_test.cpp: fewChannelsStrided).
+/// Whether a kernel must not be used with the activations' own order. Excluded are the reference implementation, which
+/// is slower by orders of magnitude, and kernels that oneDNN 3.2 computes wrongly on AVX2. Those are weight gradients
+/// of a strided 1x1 over NHWC images whose channels are not whole blocks (convolution_test.cpp: fewChannelsStrided).
 bool isUnfit(std::string_view kernel, const Layer& l) {
   const bool strided = l.strides != Dims{1, 1}, inBlocks = l.x.get_dims()[1] % blockChannels() == 0;
   return kernel.starts_with("ref") || (kernel.starts_with("jit_1x1") && strided && !inBlocks);
 }
 
-/// What make(layer) describes; where that is unfit, with an order of its own for the activations.
+/// The description made by make(layer). If its kernel is unfit, one with activations in the order that oneDNN prefers.
 template <class Make>
 auto described(const Layer& layer, const Make& make) {
   auto desc = make(layer);
@@ -52,7 +52,7 @@ auto described(const Layer& layer, const Make& make) {
   return make(free);
 }
 
-/// The three passes: a kernel each, and what brings tensors into the order that it asks for.
+/// The three passes. Each has a kernel and the reorders into the layouts that the kernel asks for.
 struct Forward {
   using Primitive = dnnl::convolution_forward;
   Primitive::primitive_desc desc;
@@ -60,6 +60,7 @@ struct Forward {
   Pass<Primitive> pass;
 
   explicit Forward(const Layer& layer)
+      // forward_training makes the description a valid hint for both backward passes.
       : desc(described(layer, describe)),
         x(layer.x, desc.src_desc()),
         weight(layer.weight, desc.weights_desc()),
@@ -127,11 +128,11 @@ class OnednnConvolution final : public Convolution {
   int64_t outputs() const { return weightDims_[0]; }
   int64_t imagesOf(const at::Tensor& x) const { return x.numel() / (channels() * x.size(2) * x.size(3)); }
 
-  /// Forgets the kernels of another shape.
+  /// Drops the kernels of another shape.
   void prepare(const at::Tensor& x);
   Layer layerFor(const at::Tensor& x) const;
   Desc weightDesc(const at::Tensor& weight, std::optional<Tag> tag) const;
-  /// Makes a pass if there is none yet.
+  /// The pass, which is created if there is none yet.
   template <class Made, class... From>
   Made& made(std::optional<Made>& pass, const From&... from) const;
 
@@ -144,10 +145,11 @@ class OnednnConvolution final : public Convolution {
   std::optional<Forward> forward_;
   std::optional<BackwardInput> backwardInput_;
   std::optional<BackwardParameters> backwardParameters_;
-  at::Tensor forwardWeights_, backwardWeights_;  // in the order of these passes, where it is another
+  at::Tensor forwardWeights_, backwardWeights_;  // in the order of these passes, if it differs
   bool forwardPacked_ = false, backwardPacked_ = false;
 };
 
+// oneDNN has grouped weights as 5-D [groups, out / groups, in / groups, kH, kW]; our memory has that order already.
 Desc OnednnConvolution::weightDesc(const at::Tensor& weight, std::optional<Tag> tag) const {
   if (isInBlocks(weight)) {
     return {weightDims_, typeOf(weight), tag.value_or(weight.size(1) == 16 ? Tag::OIhw16i16o : Tag::OIhw8i8o)};
@@ -170,7 +172,7 @@ Layer OnednnConvolution::layerFor(const at::Tensor& x) const {
   const bool blockedInput = isBlocked(x, channels());
   Layer l;
   l.x = Desc(inputs, typeOf(x), blockedInput ? blocks : Tag::nhwc);
-  // Where the two sides differ (few input channels), the kernels for a blocked result have an order of their own.
+  // If the two sides differ (few input channels), the kernels for a blocked result have an input layout of their own.
   l.anyX = blockedInput == g_.blockedOutput ? l.x : Desc(inputs, typeOf(x), Tag::any);
   l.y = l.anyY = Desc(results, typeOf(x), g_.blockedOutput ? blocks : Tag::nhwc);
   l.weight = weightDesc(w, std::nullopt);
@@ -187,6 +189,7 @@ Layer OnednnConvolution::layerFor(const at::Tensor& x) const {
   return l;
 }
 
+// Created at first use: evaluation never needs the backward passes, and each creation generates code.
 template <class Made, class... From>
 Made& OnednnConvolution::made(std::optional<Made>& pass, const From&... from) const {
   try {
@@ -199,6 +202,7 @@ Made& OnednnConvolution::made(std::optional<Made>& pass, const From&... from) co
   }
 }
 
+// A new shape means new kernels, which may ask for another order of weights.
 void OnednnConvolution::prepare(const at::Tensor& x) {
   if (x.sizes() == preparedFor_) return;
   layer_ = layerFor(x);
@@ -252,6 +256,7 @@ void OnednnConvolution::backwardParameters(const at::Tensor& x, const at::Tensor
   b.gradient.write(stream_, result, p_.weightGradient);
 }
 
+// Found by trying: a small layer runs once in each pass. oneDNN throws if it does not support one.
 bool computesInBf16() {
   const auto images = at::ones({1, 16, 4, 4}, at::kBFloat16).contiguous(at::MemoryFormat::ChannelsLast);
   const auto weight = at::ones({16, 16, 3, 3}, at::kBFloat16).contiguous(at::MemoryFormat::ChannelsLast);

@@ -12,7 +12,7 @@ namespace {
 
 using namespace onednn;
 
-constexpr int64_t manyRows = 2048;  // where the result is larger than the cache, and is read and written for each part
+constexpr int64_t manyRows = 2048;  // if the result exceeds the cache, because each part reads and writes all of it
 
 /// result [outputs, values] = or += dy [rows, outputs]^T * patches [rows, values].
 class Product {
@@ -48,17 +48,17 @@ class GemmConvolution final : public WeightGradientBy {
  private:
   int64_t outputs() const { return p_.weight.size(0); }
 
-  /// Forgets the products of another shape.
+  /// Drops the products of another shape.
   void prepare(const at::Tensor& x, const at::Tensor& dy);
   const Product& product(int64_t rows);
-  /// Adds up the parts in `sum`, or writes the only one.
+  /// Adds all parts to `sum`, or writes the only part.
   void sumParts(const at::Tensor& x, const at::Tensor& dy, const at::Tensor& sum);
 
   dnnl::stream stream_{engine()};
   std::vector<int64_t> preparedFor_;
   Patches patches_{};
-  int64_t places_ = 0, rows_ = 0;        // of all images, of a part
-  std::map<int64_t, Product> products_;  // by rows: of the parts, and of the last
+  int64_t places_ = 0, rows_ = 0;        // places of all images; rows of a part
+  std::map<int64_t, Product> products_;  // by number of rows: those of a part, and of the last one
 };
 
 void GemmConvolution::prepare(const at::Tensor& x, const at::Tensor& dy) {
@@ -69,10 +69,11 @@ void GemmConvolution::prepare(const at::Tensor& x, const at::Tensor& dy) {
   patches_ = {x.size(1),  x.size(2), x.size(3), w.size(2),  w.size(3),  g_.strideH,
               g_.strideW, g_.top,    g_.left,   dy.size(2), dy.size(3), x.element_size()};
   places_ = dy.size(0) * dy.size(2) * dy.size(3);
-  // Parts that stay in the caches of the threads between gathering and product.
+  // The gathered rows and their dy stay in the threads' caches until the product has read them.
   const int64_t cache = coreCacheBytes() * at::get_num_threads(), values = patches_.values();
   rows_ = cache / ((values + outputs()) * x.element_size());
   if (values * outputs() * static_cast<int64_t>(sizeof(float)) > cache) rows_ = std::max(rows_, manyRows);
+  // Equal parts, so that the last one is not much smaller and one product serves nearly all.
   const int64_t parts = (places_ + rows_ - 1) / std::max<int64_t>(rows_, 1);
   rows_ = (places_ + parts - 1) / parts;
 }
@@ -107,8 +108,9 @@ void GemmConvolution::sumParts(const at::Tensor& x, const at::Tensor& dy, const 
 
 void GemmConvolution::backwardParameters(const at::Tensor& x, const at::Tensor& dy) {
   prepare(x, dy);
-  // As it lies in memory: [outputs, kH, kW, channels].
+  // The order in memory: [outputs, kH, kW, channels].
   const at::Tensor gradient = p_.weightGradient.permute({0, 2, 3, 1}).view({outputs(), patches_.values()});
+  // bfloat16 parts are summed in fp32 and rounded once at the end; one part alone needs no such sum.
   const bool inPlace = rows_ == places_ || gradient.scalar_type() == at::kFloat;
   if (inPlace && rows_ < places_) gradient.zero_();
   const at::Tensor sum = inPlace ? gradient : at::zeros(gradient.sizes(), at::kFloat);

@@ -2,13 +2,13 @@
 
 #include "kernels/conv/wgrad_gemm_kernel.h"
 
-// Built for AVX512_BF16 (src/CMakeLists.txt), so nothing here may be shared with other sources: only what is inlined.
+// Compiled for AVX512_BF16 (src/CMakeLists.txt), so nothing here may be shared with other sources: all is inlined.
 namespace tandem::packed {
 namespace {
 
 using vector_detail::Halves, vector_detail::Words;
 
-/// A word is the bf16 of two places.
+/// A word holds the bf16 values of two places.
 struct Bf16Pairs {
   using Value = Bf16;
   using Word = uint32_t;

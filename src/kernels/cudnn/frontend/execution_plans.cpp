@@ -1,6 +1,6 @@
-// cuDNN's graph API by its frontend, which is headers alone. libtorch_cuda holds another version of them and exports
-// some of their templates: this file is compiled with hidden symbols, so that no class of one is taken for the other's.
-// (Standard containers of enumerators stay visible; they are the same in both.)
+// cuDNN's graph API by its header-only frontend. libtorch_cuda contains another version of these headers and exports
+// some of their templates. So this file is compiled with hidden symbols, and the linker cannot merge classes of both
+// versions. (Standard containers of enumerators stay visible; they are equal in both.)
 #include <ATen/cudnn/Handle.h>
 #include <cudnn_frontend.h>
 
@@ -22,27 +22,27 @@ namespace fe = cudnn_frontend;
 using Dims = std::vector<int64_t>;
 using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
 
-/// A graph of operations, its engines by heuristics, and after them those that serve where these do not.
+/// A graph of operations with its plans: those of cuDNN's heuristics, then its fallbacks.
 class CudnnPlans final : public ExecutionPlans {
  public:
-  /// `tensors`: uids 1, 2, ... REQUIRES: create() after it.
+  /// `tensors`: the number of tensors, with uids 1, 2, ... REQUIRES: create() is called next.
   CudnnPlans(std::unique_ptr<fe::graph::Graph> graph, int64_t tensors) : graph_(std::move(graph)), tensors_(tensors) {}
 
-  /// False where no engine serves the graph.
+  /// False if no plan supports the graph.
   bool create(const std::vector<fe::NumericalNote_t>& unwanted) {
     try {
       if (graph_->validate().is_bad() || graph_->build_operation_graph(at::native::getCudnnHandle()).is_bad() ||
           graph_->create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}).is_bad()) {
         return false;
       }
-    } catch (const std::exception&) {  // of the backend's builders
+    } catch (const std::exception&) {  // thrown by the backend's builders
       return false;
     }
     graph_->deselect_numeric_notes(unwanted);
     for (int64_t plan = 0; plan < graph_->get_execution_plan_count(); ++plan) {
       std::string name;
       if (graph_->get_plan_name_at_index(plan, name).is_bad()) continue;
-      if (std::ranges::find(names_, name) != names_.end()) continue;  // both lists have it
+      if (std::ranges::find(names_, name) != names_.end()) continue;  // in both lists
       names_.push_back(std::move(name));
       plans_.push_back(plan);
     }
@@ -69,7 +69,7 @@ class CudnnPlans final : public ExecutionPlans {
     for (size_t i = 0; i < tensors.size(); ++i) {
       if (tensors[i] != nullptr) memory.emplace(static_cast<int64_t>(i) + 1, tensors[i]);
     }
-    // ATen's handle of this thread and GPU, set to the current stream.
+    // ATen's handle of this thread and GPU, which it sets to the current stream.
     auto status = graph_->execute_plan_at_index(at::native::getCudnnHandle(), memory, workspace, plans_.at(engine));
     if (status.is_bad())
       throw InternalError(concat(cudnnVersions(), ": ", names_.at(engine), ": ", status.get_message()));
@@ -87,15 +87,16 @@ fe::DataType_t typeOf(Element type) {
   return types.at(static_cast<size_t>(type));
 }
 
-/// What changes results: accumulation in 16 bits, factors rounded to fewer.
+/// Notes of plans that change results: accumulation in 16 bits, or factors rounded to fewer bits.
 std::vector<fe::NumericalNote_t> unwantedNotes(Element type, bool tf32) {
   std::vector<fe::NumericalNote_t> notes{fe::NumericalNote_t::DOWN_CONVERT_INPUTS,
                                          fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION};
-  if (type == Element::fp32 && !tf32) notes.push_back(fe::NumericalNote_t::TENSOR_CORE);  // that is TF32
+  if (type == Element::fp32 && !tf32)
+    notes.push_back(fe::NumericalNote_t::TENSOR_CORE);  // tensor cores would compute in TF32
   return notes;
 }
 
-/// [N, C, H, W] or [out, in, kH, kW], dense in NHWC.
+/// A tensor [N, C, H, W] or [out, in, kH, kW], dense in NHWC.
 struct Dense {
   Dims dims;
   fe::DataType_t type;
@@ -126,7 +127,7 @@ ConvolutionAttributes attributesOf(const ConvolutionGeometry& g) {
   return ConvolutionAttributes().set_padding({g.top, g.left}).set_stride({g.strideH, g.strideW}).set_dilation({1, 1});
 }
 
-/// Gives the tensor that it writes.
+/// Returns the tensor that the convolution writes.
 Tensor addConvolution(fe::graph::Graph& graph, const ConvolutionProblem& p) {
   using namespace fe::graph;
   const fe::DataType_t type = typeOf(p.type);
@@ -155,14 +156,13 @@ Tensor constant(fe::graph::Graph& graph, double value) {
   return graph.tensor(fe::graph::Tensor_attributes(static_cast<float>(value)));
 }
 
-/// The sums of y's channels as one operation: what cuDNN's pre-compiled engines, of fp16 alone, know behind a
-/// convolution.
+/// The channel sums as one operation. cuDNN's pre-compiled engines, for fp16 only, support it behind a convolution.
 void addStatistics(fe::graph::Graph& graph, const Tensor& y, int64_t channels) {
   const auto sums = graph.genstats(y, fe::graph::Genstats_attributes());
   for (size_t i = 0; i < sums.size(); ++i) perChannel(channels, static_cast<int64_t>(i) + 4).out(sums[i]);
 }
 
-/// The same as two reductions: what its generic engines can end with.
+/// The channel sums as two reductions, which cuDNN's generic engines can end with.
 void addReductions(fe::graph::Graph& graph, const Tensor& y, int64_t channels) {
   const auto add = fe::graph::Reduction_attributes().set_mode(fe::ReductionMode_t::ADD);
   perChannel(channels, 4).out(graph.reduction(y, add));
@@ -224,7 +224,7 @@ std::unique_ptr<fe::graph::Graph> emptyGraph(Element type) {
   return graph;
 }
 
-/// Null where no engine serves it.
+/// Null if no plan supports the graph.
 std::unique_ptr<ExecutionPlans> plansOf(std::unique_ptr<fe::graph::Graph> graph, int64_t tensors,
                                         const std::vector<fe::NumericalNote_t>& unwanted) {
   auto engines = std::make_unique<CudnnPlans>(std::move(graph), tensors);

@@ -1,4 +1,4 @@
-// Twin of cudnn_engines.cpp for builds without CUDA or without cuDNN's frontend.
+// Twin of frontend/execution_plans.cpp for builds without CUDA or without cuDNN's frontend.
 #include "kernels/cudnn/conv_problem.h"
 #include "kernels/cudnn/norm_problem.h"
 

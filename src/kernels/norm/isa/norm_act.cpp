@@ -4,9 +4,9 @@
 namespace tandem {
 namespace {
 
-// Rows that are read side by side: a few streams for the prefetcher, and one visit to the sums for all of them.
-constexpr int together = 8;       // of one tensor
-constexpr int togetherOfAll = 4;  // of up to four tensors, one of them written: with 8, bf16 takes twice as long
+// Rows that are read side by side. The prefetcher follows a few streams, and one access to the sums serves all rows.
+constexpr int together = 8;       // rows of one tensor
+constexpr int togetherOfAll = 4;  // rows of up to four tensors, one of them written: with 8, bf16 takes twice as long
 
 /// Calls body<V>(column) for vectors of columns, then for single ones.
 template <class Body>
@@ -20,7 +20,7 @@ TANDEM_INLINE void zero(float* values, int64_t count) {
   std::memset(values, 0, static_cast<size_t>(count) * sizeof(float));
 }
 
-// Adds `rows` rows to mean and squares of the `before` rows seen so far: their own statistics first, while they are in
+// Merges `rows` rows into mean and squares of the `before` rows so far. First their own statistics are computed in
 // registers, then both sets are merged (Chan, Golub, LeVeque 1979).
 template <int rows, class T>
 TANDEM_INLINE void mergeRows(const T* x, int64_t columns, int64_t before, float* mean, float* squares) {
@@ -56,7 +56,7 @@ TANDEM_INLINE void statistics(const NormStatisticsArguments& a, int64_t first, i
   for (; row < last; ++row) mergeRows<1>(x + row * a.columns, a.columns, row - first, mean, squares);
 }
 
-// Written once for forward and backward: a recomputed mask must agree with the output to the last bit. (This file is
+// One function for forward and backward: a recomputed mask must equal that of the output to the last bit. (This file is
 // compiled without contraction to fused multiply-adds.)
 template <class V>
 TANDEM_INLINE V normalised(V x, V factor, V offset) {
@@ -80,7 +80,7 @@ TANDEM_INLINE void apply(const NormActArguments& a, int64_t first, int64_t last)
   }
 }
 
-/// The gradient before the ReLU, at one place.
+/// The gradient before the ReLU at one position.
 template <class V, class T>
 TANDEM_INLINE V maskedGradient(const NormActGradientArguments& a, int64_t at, int64_t column, V x) {
   V g = load<V>(static_cast<const T*>(a.gradients[0]) + at);
@@ -104,7 +104,7 @@ TANDEM_INLINE void sumRows(const NormActGradientArguments& a, int64_t row, float
       if (a.masked) {
         T* const kept = static_cast<T*>(a.masked) + at;
         store(kept, g);
-        if constexpr (sizeof(T) < sizeof(float)) g = load<V>(kept);  // as rounded, which dx will be made from
+        if constexpr (sizeof(T) < sizeof(float)) g = load<V>(kept);  // as rounded, because dx is computed from it
       }
       sums += g;
       products += g * (x - mean);
@@ -114,7 +114,7 @@ TANDEM_INLINE void sumRows(const NormActGradientArguments& a, int64_t row, float
   });
 }
 
-// Arguments by value here and below: what is written could else be them, and each would be read again every time.
+// Arguments by value here and below. Otherwise a store might change them, and each would be read again every time.
 template <class T>
 TANDEM_INLINE void sums(NormActGradientArguments a, int64_t first, int64_t last, float* sum, float* product) {
   zero(sum, a.columns);

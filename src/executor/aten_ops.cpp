@@ -73,7 +73,7 @@ at::Tensor averagePool(OperationArguments& a) {
   return at::avg_pool2d(w.input, w.kernel, w.stride, w.padding, a.attributes.ceilMode, a.attributes.countPadding);
 }
 
-/// Means along `dimension` over `count` windows, as adaptive_avg_pool2d takes them; fp32.
+/// Means along `dimension` over `count` windows, as adaptive_avg_pool2d forms them; fp32.
 at::Tensor windowMeans(const at::Tensor& x, int64_t dimension, int64_t count) {
   const int64_t size = x.size(dimension);
   std::vector<at::Tensor> means;
@@ -85,7 +85,7 @@ at::Tensor windowMeans(const at::Tensor& x, int64_t dimension, int64_t count) {
   return at::cat(means, dimension);
 }
 
-// ATen's own backward adds in any order on a GPU, and refuses to where the same bits are asked for.
+// ATen's own backward adds in any order on a GPU, and throws if deterministic algorithms are requested.
 at::Tensor adaptiveAveragePool(OperationArguments& a) {
   const at::Tensor& x = a.inputs[0];
   const int64_t height = a.attributes.poolH, width = a.attributes.poolW;
@@ -128,7 +128,7 @@ at::Tensor rescale(OperationArguments& a) { return a.inputs[0] * a.attributes.al
 
 at::Tensor layerScale(OperationArguments& a) { return a.inputs[0] * a.weight; }
 
-// [N, H, W, C] and back: views.
+// To [N, H, W, C] and back, as views.
 at::Tensor channelsBehind(const at::Tensor& x) { return x.permute({0, 2, 3, 1}); }
 at::Tensor channelsBefore(const at::Tensor& x) { return x.permute({0, 3, 1, 2}); }
 
@@ -142,7 +142,7 @@ at::Tensor layerNorm(OperationArguments& a) {
   return channelsBefore(at::layer_norm(x, {x.size(3)}, a.weight.to(type), a.bias.to(type), a.attributes.epsilon));
 }
 
-// [N, L, C] of tokens [N, C, L, 1] and back: views.
+// From [N, C, L, 1] to tokens [N, L, C] and back, as views.
 at::Tensor tokensOf(const at::Tensor& x) { return x.squeeze(3).transpose(1, 2); }
 at::Tensor valueOf(const at::Tensor& tokens) { return tokens.transpose(1, 2).unsqueeze(3); }
 
@@ -177,7 +177,7 @@ at::Tensor joinTokens(OperationArguments& a) { return at::cat(a.inputs, 2); }
 
 at::Tensor flatten(OperationArguments& a) { return a.inputs[0].flatten(1); }
 
-/// The input with zeros where `kept`, whose memory it takes, draws them.
+/// The input, with zeros where random numbers say so. Draws into the memory of `kept`.
 at::Tensor dropped(OperationArguments& a, const at::Tensor& kept) {
   const double p = a.attributes.probability;
   return a.inputs[0] * kept.bernoulli_(1 - p, *a.generator).div_(1 - p);
@@ -197,7 +197,7 @@ struct CallRow {
   std::string_view operation;
   AtenOp call;
   bool outputMayBeOverwritten;
-  bool draws = false;        // from the generator
+  bool draws = false;        // numbers from the generator
   bool keepsPlaces = false;  // for backward: which pixel of a window was the largest
 };
 

@@ -10,14 +10,14 @@
 
 namespace tandem {
 
-/// What one node's ATen call reads.
+/// The arguments of one node's ATen call.
 struct OperationArguments {
   const Attributes& attributes;
   std::vector<at::Tensor> inputs;      ///< [N, C, H, W], or [N, C] after flatten and pooling to a vector
-  at::Tensor weight, bias;             ///< undefined where the operation has none
+  at::Tensor weight, bias;             ///< undefined if the operation has none
   at::Tensor runningMean, runningVar;  ///< [C] fp32, batch_norm only
   bool training = true;
-  bool mayOverwrite = false;  ///< the first input is read by nobody else and needed by no backward
+  bool mayOverwrite = false;  ///< nobody else reads the first input, and no backward needs it
   at::Generator* generator = nullptr;
 };
 
@@ -26,10 +26,10 @@ using AtenOp = at::Tensor (*)(OperationArguments&);
 /// The ATen call of an operation of the graph's catalog. Throws InternalError for one without a call.
 AtenOp atenOp(std::string_view operation);
 
-/// True when the backward pass of `operation` does not read its output, so that a consumer may overwrite it.
+/// Whether the backward pass of `operation` does not read its output, so that a consumer may overwrite it.
 bool outputMayBeOverwritten(std::string_view operation);
 
-/// True when the call draws from the generator.
+/// Whether the call draws from the generator.
 bool drawsNumbers(std::string_view operation);
 
 /// True when the call keeps for backward which pixel of each window it took, 8 bytes per value of its output.

@@ -14,7 +14,7 @@
 namespace tandem {
 namespace {
 
-/// A leaf over a weight slice whose accumulated gradient is moved into its flat slice and reported.
+/// Moves the accumulated gradient of a leaf over a weight slice into its flat slice, and reports it.
 class GradientToSlice final : public torch::autograd::PostAccumulateGradHook {
  public:
   GradientToSlice(at::Tensor target, Slice slice, const GradientReady*& ready)
@@ -75,7 +75,7 @@ class AutogradExecutor final : public Executor {
   std::vector<at::Tensor> outputs_;  // with their autograd history
   std::vector<at::Tensor> detached_;
   std::vector<Leaf> auxiliaryLeaves_;
-  const GradientReady* ready_ = nullptr;  // of the backward that runs
+  const GradientReady* ready_ = nullptr;  // the callback of the running backward
   bool training_ = true, gradients_ = true;
 };
 
@@ -95,7 +95,7 @@ void AutogradExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
 }
 
 void AutogradExecutor::bindStatistics(Step& step) {
-  // fp32 beside 16-bit; tests compute their reference in fp64.
+  // fp32 even if the compute type has 16 bits; tests compute their reference in fp64.
   const auto type = c10::promoteTypes(at::kFloat, options_.compute);
   const auto options = at::TensorOptions().dtype(type).device(options_.device);
   step.runningMean = at::zeros({step.node->shape.channels}, options);
@@ -125,7 +125,7 @@ void AutogradExecutor::planValues() {
       lastUse[static_cast<size_t>(input)] = i;
     }
   }
-  for (const NodeId output : graph_->outputs()) {  // read at the end
+  for (const NodeId output : graph_->outputs()) {  // read by the caller, after all nodes
     ++uses[static_cast<size_t>(output)];
     lastUse[static_cast<size_t>(output)] = 0;
   }

@@ -6,8 +6,8 @@
 
 namespace tandem {
 
-/// Runs each node as one ATen call and leaves backward to libtorch's autograd: every operation works at once, and it is
-/// the oracle of the other executors.
+/// Runs each node as one ATen call; libtorch's autograd computes backward. Supports every operation at once, and is the
+/// oracle of the other executors.
 std::unique_ptr<Executor> makeAutogradExecutor(const ExecutorOptions& options);
 
 }  // namespace tandem

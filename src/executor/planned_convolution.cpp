@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-/// By a kernel that may have orders of its own for weights and activations.
+/// Uses a kernel that may have its own order of weights and activations.
 class PackedConvolution final : public PlannedOperation {
  public:
   PackedConvolution(const PlannedBinding& binding, std::unique_ptr<Convolution> kernel)
@@ -38,7 +38,7 @@ class PackedConvolution final : public PlannedOperation {
   }
 
  private:
-  // Repeated as it was, though nobody needs the sums then: by another kernel last bits would differ.
+  // Repeated by the same kernel, though nobody needs the sums then: another kernel's last bits would differ.
   at::Tensor made(const at::Tensor& input, PassMode mode) {
     if (!b_.sums || !mode.training) return kernel_->forward(input);
     ChannelStats sums;
@@ -52,7 +52,7 @@ class PackedConvolution final : public PlannedOperation {
   at::Tensor input_;
 };
 
-/// By ATen.
+/// Uses ATen.
 class AtenConvolution final : public PlannedOperation {
  public:
   explicit AtenConvolution(const PlannedBinding& binding) : b_(binding) {}
@@ -114,8 +114,8 @@ std::unique_ptr<PlannedOperation> makeConvolutionOf(const PlannedBinding& bindin
   return std::make_unique<AtenConvolution>(binding);
 }
 
-/// Of an input with channels of zeros behind those of the weight: by a weight as wide, of whose gradient only the
-/// parameter's part is kept.
+/// For an input with zero channels behind those of the weight. Computes with an equally wide weight; of its gradient
+/// only the parameter's part is kept.
 class PaddedConvolution final : public PlannedOperation {
  public:
   explicit PaddedConvolution(const PlannedBinding& binding)

@@ -6,8 +6,8 @@
 
 namespace tandem {
 
-/// A convolution of the plan: by kernels that can be chosen (kernels/conv/convolution.h) where they serve it, else by
-/// ATen; behind it the weight's wide form where its input has channels of zeros (PlannedNode::zeroChannels).
+/// A convolution of the plan: by a selectable kernel (kernels/conv/convolution.h) if one supports it, else by ATen. If
+/// its input has zero channels (PlannedNode::zeroChannels), the weight is widened for it.
 std::unique_ptr<PlannedOperation> makePlannedConvolution(const PlannedBinding& binding);
 
 }  // namespace tandem

@@ -20,9 +20,9 @@
 namespace tandem {
 namespace {
 
-/// A call of the plan with what belongs to it.
+/// A call of the plan with all that belongs to it.
 struct Step {
-  size_t call = 0;  // of the plan
+  size_t call = 0;  // index in the plan
   PlannedBinding binding;
   OpLayout layout;
   std::vector<Slice> slices;  // of its parameters
@@ -53,9 +53,9 @@ class PlannedExecutor final : public Executor {
   void planLayouts(const Graph& graph);
   void planValues(const Graph& graph);
   std::vector<at::Tensor> inputsOf(const Step& step, const std::vector<at::Tensor>& values) const;
-  /// `tensor`, blocked or not, in the form asked for.
+  /// `tensor`, which is blocked or not, in the requested form.
   at::Tensor inLayout(const at::Tensor& tensor, bool isBlocked, bool blocked) const;
-  /// Brings back what backward of the segment's calls reads.
+  /// Recomputes what backward of the segment's calls reads.
   void repeat(const Recomputation::Segment& segment);
   void backward(Step& step, std::vector<std::vector<at::Tensor>>& gradients, const GradientReady& ready);
 
@@ -68,12 +68,12 @@ class PlannedExecutor final : public Executor {
   int64_t imageChannels_ = 0;
   std::vector<bool> blocked_;  // per value
   Recomputation recomputation_;
-  std::vector<at::Tensor> held_;     // per value, of the last forward: what a repetition starts from
+  std::vector<at::Tensor> held_;     // per value, of the last forward: the inputs of repetitions
   int64_t images_ = 0;               // of the last forward
   std::vector<NodeId> outputNodes_;  // of the graph
   std::vector<std::vector<int64_t>> outputShapes_;
   std::vector<at::Tensor> outputs_;
-  bool kept_ = false;  // the last forward kept what backward reads
+  bool kept_ = false;  // whether the last forward kept what backward reads
 };
 
 void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
@@ -157,7 +157,7 @@ void PlannedExecutor::planValues(const Graph& graph) {
     }
     maker[static_cast<size_t>(step.binding.plan->output)] = &step;
   }
-  for (const NodeId output : outputNodes_) {  // read at the end
+  for (const NodeId output : outputNodes_) {  // read by the caller, after all calls
     ++uses[static_cast<size_t>(output)];
     lastUser[static_cast<size_t>(output)] = nullptr;
   }
@@ -240,7 +240,7 @@ void PlannedExecutor::repeat(const Recomputation::Segment& segment) {
       step.operation->keep(inputsOf(step, values), values[output]);
     }
     for (const NodeId dead : step.lastUseOf) values[static_cast<size_t>(dead)].reset();
-    held_[output].reset();  // an earlier segment does not read it
+    held_[output].reset();  // earlier segments do not read it
   }
 }
 
@@ -249,7 +249,7 @@ void PlannedExecutor::backward(std::span<const at::Tensor> ofOutputs, const Grad
   check(ofOutputs.size() == outputs_.size(), "one gradient for each output");
   const at::NoGradGuard noGradients;
   kept_ = false;
-  std::vector<std::vector<at::Tensor>> gradients(values_);  // one from each reader of a value
+  std::vector<std::vector<at::Tensor>> gradients(values_);  // one from each reader of the value
   for (size_t i = 0; i < ofOutputs.size(); ++i) {
     const auto value = static_cast<size_t>(outputNodes_[i]);
     gradients[value].push_back(inLayout(ofOutputs[i].view(outputShapes_[i]), /*isBlocked=*/false, blocked_[value]));
@@ -270,7 +270,7 @@ void PlannedExecutor::backward(Step& step, std::vector<std::vector<at::Tensor>>&
   if (!outputGradients.empty()) {
     const OpScope mark(backwardWork(step.call));
     inputs = step.operation->backward(std::move(outputGradients));
-  } else {  // auxiliary, in evaluation
+  } else {  // an auxiliary value's call, in evaluation
     for (const at::Tensor& gradient : {step.binding.weightGradient, step.binding.biasGradient}) {
       if (gradient.defined()) gradient.zero_();
     }

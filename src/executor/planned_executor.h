@@ -6,9 +6,9 @@
 
 namespace tandem {
 
-/// Runs a rewritten graph (fusion.h) with explicit forward and backward calls in a fixed order: no autograd graph, no
-/// hooks. An operation without a planned backward runs by autograd of its ATen call. What backward reads is kept, or
-/// computed again (recompute.h).
+/// Runs a rewritten graph (fusion.h) by explicit forward and backward calls in a fixed order, without autograd graph
+/// and hooks. An operation without planned backward uses autograd of its ATen call. Values that backward reads are kept
+/// or recomputed (checkpointing.h).
 std::unique_ptr<Executor> makePlannedExecutor(const ExecutorOptions& options);
 
 }  // namespace tandem

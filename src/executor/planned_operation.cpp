@@ -20,7 +20,7 @@
 namespace tandem {
 namespace {
 
-/// What every operation has: its binding, and the ATen call of its node.
+/// Base of all operations: the binding, and the ATen call of the node.
 class Bound : public PlannedOperation {
  protected:
   explicit Bound(const PlannedBinding& binding) : b_(binding) {}
@@ -41,8 +41,8 @@ class Bound : public PlannedOperation {
   PlannedBinding b_;
 };
 
-/// In bf16 computed in fp32 and rounded once where the processor has no products of bf16, as convolutions are: ATen's
-/// own sums take minutes there.
+/// A matrix product. If the processor has no bf16 products, bf16 is computed in fp32 and rounded once, as in
+/// convolutions: ATen's own bf16 sums take minutes there.
 class Linear final : public Bound {
  public:
   explicit Linear(const PlannedBinding& binding)
@@ -124,15 +124,15 @@ class BatchNorm final : public Bound {
   }
 
  private:
-  // The statistics of x, where the convolution that made it left its sums.
+  // Takes the statistics that the convolution accumulated, if there are any.
   bool takesSums(const at::Tensor& x) {
     if (!b_.sums || !b_.sums->defined()) return false;
     normActStatistics(x, std::exchange(*b_.sums, {}), parameters_, options_, saved_);
     return true;
   }
-  // As kernels ask for it: keptForBackward() knows which of them run.
+  // In the layout that the kernels read; keptForBackward() knows which of them run.
   at::Tensor dense(const at::Tensor& x) const { return x.dim() == 4 ? x.contiguous(b_.format) : x; }
-  // The statistics stay: a forward may be repeated.
+  // The statistics stay, because forward may be repeated.
   void forgetActivations() {
     saved_.x.reset();
     saved_.y.reset();
@@ -152,7 +152,7 @@ at::Tensor tanhGradient(const at::Tensor& dy, const at::Tensor& y) { return at::
 at::Tensor siluGradient(const at::Tensor& dy, const at::Tensor& x) { return at::silu_backward(dy, x); }
 at::Tensor geluGradient(const at::Tensor& dy, const at::Tensor& x) { return at::gelu_backward(dy, x); }
 
-/// A function of each element whose derivative follows from one tensor: its output, or its input.
+/// An element-wise function whose derivative follows from one tensor: its output or its input.
 template <auto gradientOf, bool readsOutput>
 class Activation final : public Bound {
  public:
@@ -270,7 +270,7 @@ class ByAutograd final : public Bound {
   std::vector<at::Tensor> leaves_;  // the inputs
   at::Tensor weight_, bias_;        // leaves too
   at::Tensor output_;               // with its history
-  at::Tensor numbers_;              // state of the generator before the last forward, where that draws
+  at::Tensor numbers_;              // state of the generator before the last forward, if that draws
 };
 
 template <class Operation>
@@ -322,8 +322,8 @@ KeptForBackward keptForBackward(const Graph& graph, const PlannedNode& call, con
   const Node& node = graph.node(call.node);
   const Row* const row = rowOf(node.operation->name);
   if (row == nullptr) return {.input = true};
-  // With a residual, and where no kernel does it, the ReLU's mask cannot be recomputed from the input. A batch_norm of
-  // vectors may have either form.
+  // With a residual, or without a kernel, the ReLU's mask cannot be recomputed from the input. A batch_norm of vectors
+  // may run either way.
   const bool byKernel = hasNormActKernel(options.device, options.compute, options.kernels.layout.format);
   const bool readsMask = call.hasResidual() || !byKernel || node.shape.height * node.shape.width == 1;
   return {row->kept.input, row->kept.output || (call.relu && readsMask)};

@@ -10,26 +10,26 @@
 
 namespace tandem {
 
-/// Shape and number of classes of what a data set gives.
+/// Shape and number of classes of a data set's images.
 struct DatasetInfo {
   std::string name;  ///< "cifar10", "idx", "synthetic"
   int64_t height = 0, width = 0, channels = 0, classes = 0;
-  Normalization normalization;                      ///< measured over the training images
+  Normalization normalization;                      ///< of the training images
   const LabelKind* labels = &labelKinds().front();  ///< row of the catalog
 };
 
-/// Labelled images of one size, by index. Thread-safe.
+/// Labelled images of equal size, by index. Thread-safe.
 class Dataset {
  public:
   virtual ~Dataset() = default;
   virtual const DatasetInfo& info() const = 0;
   virtual int64_t size() const = 0;
-  /// Writes the image as bytes [H, W, C] and its label as info().labels says. REQUIRES: spans of these sizes.
+  /// Writes the image as bytes [H, W, C], and its label in the form of info().labels. REQUIRES: spans of these sizes.
   virtual void get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const = 0;
 };
 
-/// Opens the training images of a folder: CIFAR-10's binary batches or MNIST's IDX pair, plain or gzip, told apart by
-/// content. Throws DataError naming file, offset, value and rule.
+/// Opens the training images of a folder: CIFAR-10's binary batches or MNIST's IDX pair, plain or gzip, recognised by
+/// content. Throws DataError that names file, offset, value and rule.
 std::unique_ptr<Dataset> openDataset(const std::string& folder);
 
 /// A data set as its files' headers and labels describe it.
@@ -40,12 +40,12 @@ struct DatasetFacts {
   int64_t bytes() const { return images * info.height * info.width * info.channels; }
 };
 
-/// Looks at the folder that openDataset() would open, without reading pixels. Throws as that, but damage behind the
-/// headers and labels is found only when the data set is opened.
+/// Describes the folder that openDataset() would open, without reading pixels. Throws the same errors, but finds damage
+/// behind headers and labels only when the data set is opened.
 DatasetFacts probeDataset(const std::string& folder);
 
-/// `size` random colour images with random labels, different for each index and the same for each (seed, index).
-/// `info` gives height, width, classes and labels.
+/// `size` random colour images with random labels, which are functions of (seed, index). `info` gives height, width,
+/// classes and labels.
 std::unique_ptr<Dataset> syntheticDataset(int64_t size, DatasetInfo info, uint64_t seed);
 
 }  // namespace tandem

@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-/// Image files as a data set of inputs [crop, crop, 3], read when they are asked for; labels are -1. get() throws
-/// DataError "PATH: REASON" for a file that cannot be read or decoded.
+/// Image files as a data set of inputs [crop, crop, 3]; get() reads the file. Labels are -1. get() throws DataError
+/// "PATH: REASON" for a file that cannot be read or decoded.
 std::unique_ptr<Dataset> imageFiles(std::vector<std::string> paths, const ImagePreparation& preparation,
                                     const Normalization& normalization);
 

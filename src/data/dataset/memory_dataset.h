@@ -14,14 +14,14 @@ struct LabelledImages {
   std::vector<uint8_t> labels;  ///< [N]
 };
 
-/// Mean and deviation of each channel over all pixels [.., C]; a constant channel gets deviation 1. A grey image's one
-/// channel is given three times. REQUIRES: channels is 1 or 3 and there is at least one pixel.
+/// Mean and deviation of each channel over all pixels [.., C]; a constant channel gets deviation 1. The one channel of
+/// grey images is repeated three times. REQUIRES: channels is 1 or 3, and there is at least one pixel.
 Normalization measureNormalization(std::span<const uint8_t> pixels, int64_t channels);
 
-/// Images held in memory. Takes info.normalization from the pixels.
+/// Images held in memory. Computes info.normalization from the pixels.
 class MemoryDataset final : public Dataset {
  public:
-  /// REQUIRES: at least one image; sizes of pixels and labels agree with info.
+  /// REQUIRES: at least one image; the sizes of pixels and labels agree with info.
   explicit MemoryDataset(LabelledImages images);
   const DatasetInfo& info() const override { return images_.info; }
   int64_t size() const override { return static_cast<int64_t>(images_.labels.size()); }
@@ -32,7 +32,7 @@ class MemoryDataset final : public Dataset {
   int64_t imageBytes_;
 };
 
-/// The records of CIFAR-10 batch files, in the order given. Throws DataError. REQUIRES: paths is not empty.
+/// The records of CIFAR-10 batch files, in the given order. Throws DataError. REQUIRES: `paths` is not empty.
 std::unique_ptr<Dataset> openCifar10Files(std::span<const std::string> paths);
 DatasetFacts probeCifar10Files(std::span<const std::string> paths);
 

@@ -32,7 +32,7 @@ struct File {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// An unreadable file matters only when it is chosen, and is then refused by name.
+// An unreadable file matters only if it is selected, and is then refused by name.
 std::vector<uint8_t> headOf(const std::string& path) {
   try {
     return readFileHead(path, headBytes);
@@ -99,7 +99,7 @@ std::vector<std::string> cifarPaths(const std::vector<File>& files, bool named) 
   return pathsOf(batches);
 }
 
-// Files called train are preferred; a plain file and its .gz are one.
+// Files named train are preferred; a plain file and its .gz count once.
 std::vector<std::string> idxPaths(const std::vector<File>& files, Kind kind) {
   std::vector<File> selected = select(files, kind);
   const auto isTrain = [](const File& file) { return contains(file.name, "train"); };

@@ -19,7 +19,7 @@ namespace {
 
 using Order = std::vector<uint32_t>;
 
-// Fisher-Yates.
+// Fisher-Yates shuffle.
 Order permutation(int64_t size, uint64_t seed, int64_t epoch) {
   Order order(static_cast<size_t>(size));
   std::iota(order.begin(), order.end(), 0U);
@@ -28,7 +28,7 @@ Order permutation(int64_t size, uint64_t seed, int64_t epoch) {
   return order;
 }
 
-// Here for all devices: a GPU could only answer with a loss that is no number.
+// Checked here for all devices: a GPU kernel could only produce a loss of NaN.
 void checkLabel(const DatasetInfo& info, int64_t index, std::span<const uint8_t> label) {
   const std::string breach = info.labels->breach(label, info.classes);
   if (breach.empty()) return;

@@ -15,7 +15,7 @@ namespace tandem {
 /// Bytes of one replica's share of a global batch, on the host.
 struct HostBatch {
   at::Tensor images;  ///< [N, H, W, 3] uint8
-  at::Tensor labels;  ///< [N, ...] of the data set's kind
+  at::Tensor labels;  ///< [N, ...] in the form of the data set's labels
 };
 
 struct AugmentEntry {
@@ -28,31 +28,30 @@ struct AugmentEntry {
 std::span<const AugmentEntry> augments();
 
 struct BatchPlan {
-  int64_t globalBatch = 0;        ///< images of all replicas
+  int64_t globalBatch = 0;        ///< of all replicas
   int64_t first = 0, count = 0;   ///< this replica's range of the global batch
-  int64_t height = 0, width = 0;  ///< of the network's input: smaller images are centred on zeros
+  int64_t height = 0, width = 0;  ///< of the network's input; smaller images are centred on zeros
   uint64_t seed = 0;
   bool shuffle = true;
   const AugmentEntry* augment = nullptr;  ///< null: none
 };
 
-/// Makes batch k by itself, so that any thread can make any batch. The images are positions
-/// [k * globalBatch + first, + count) of the endless sequence epoch 0, epoch 1, ...; each epoch is a permutation by
-/// (seed, epoch) of the whole data set, so every epoch visits every image once for any number of replicas, and a batch
-/// may straddle two epochs. Augmentation is keyed by (seed, epoch, image). Grey images are repeated to three channels.
-/// Thread-safe.
+/// Makes any batch k by itself, on any thread. Its images are positions [k * globalBatch + first, + count) of the
+/// endless sequence epoch 0, epoch 1, ... Each epoch is a permutation of the whole data set by (seed, epoch). So every
+/// epoch visits every image once for any number of replicas, and a batch may straddle two epochs. Augmentation is keyed
+/// by (seed, epoch, image). Grey images are repeated to three channels. Thread-safe.
 class BatchMaker {
  public:
-  /// Throws UsageError when the data set's images are larger than the network's input.
+  /// Throws UsageError if the data set's images are larger than the network's input.
   BatchMaker(std::shared_ptr<const Dataset> dataset, BatchPlan plan);
   ~BatchMaker();
-  /// Throws DataError where a label is none of the data set's, and what reading throws.
+  /// Throws DataError for an invalid label, and what reading throws.
   HostBatch make(int64_t k) const;
   /// As above, into tensors of allocate(). Uses the calling thread's OpenMP team.
   void make(int64_t k, HostBatch& out) const;
-  /// Tensors for one batch in such memory (Device::hostMemory()), with undefined content.
+  /// Tensors for one batch in the given memory (Device::hostMemory()); content undefined.
   HostBatch allocate(const at::TensorOptions& memory = {}) const;
-  /// Index in the data set and epoch of position p of the sequence.
+  /// Index in the data set, and epoch, of a position of the sequence.
   std::pair<int64_t, int64_t> at(int64_t position) const;
   const BatchPlan& plan() const { return plan_; }
   const Dataset& dataset() const { return *dataset_; }

@@ -11,11 +11,11 @@
 
 namespace tandem {
 
-/// Where one replica's batches come from, in order 0, 1, 2, ... next() is called on the replica's thread.
+/// Provides one replica's batches in order 0, 1, 2, ... next() is called on the replica's thread.
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
-  /// False: the epoch is over (no source of this catalog ends).
+  /// False if the epoch is over (no source of this catalog ends).
   virtual bool next(Batch& out) = 0;
 };
 
@@ -24,22 +24,22 @@ struct SourceOptions {
   const Device* device = nullptr;
   at::ScalarType type = at::kFloat;
   at::MemoryFormat format = at::MemoryFormat::ChannelsLast;
-  int64_t zeroChannels = 0;  ///< behind the three of the images
+  int64_t zeroChannels = 0;  ///< zero channels behind the three of the images
   int64_t producers = 1;
   int64_t queueDepth = 4;
-  std::vector<int> hardwareThreads;  ///< where producer threads may run; empty: anywhere
+  std::vector<int> hardwareThreads;  ///< cores of the producer threads; empty: any
 };
 
 struct SourceEntry {
   std::string_view name, summary;
-  bool realData;  ///< can deliver a data set from --data
-  bool queued;    ///< threads make batches ahead, up to SourceOptions::queueDepth
+  bool realData;  ///< whether it can provide a data set from --data
+  bool queued;    ///< whether threads make batches ahead, up to SourceOptions::queueDepth
   std::unique_ptr<BatchSource> (*make)(const SourceOptions&);
 };
 
-/// device: batch 0, made once, on the device. queue: made by producer threads, through a bounded queue, staged to the
-/// device while the step before runs. host: made on the CPU in the step and copied. The first that can deliver what
-/// is asked for is the usual one.
+/// device: batch 0, made once, on the device. queue: made by producer threads, passed through a bounded queue, and
+/// staged to the device during the step before. host: made on the CPU in the step, then copied. The default is the
+/// first that can provide the requested data.
 std::span<const SourceEntry> sources();
 
 }  // namespace tandem

@@ -14,7 +14,7 @@ Staging::Staging(const SourceOptions& options) : options_(options) {
       BatchOrigin{options.maker->dataset().info().name, augment == nullptr ? "" : std::string(augment->name)});
 }
 
-// The labels leave with the batch, and pinned memory may still be read by a copy: both are allocated anew, from caches.
+// Allocated anew from caches: labels leave with the batch, and a copy may still be reading pinned memory.
 const HostBatch& Staging::makeOnHost(int64_t k) {
   const at::TensorOptions memory = options_.device->hostMemory();
   if (memory.pinned_memory() || !host_.images.defined()) {

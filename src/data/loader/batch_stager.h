@@ -4,15 +4,16 @@
 
 namespace tandem {
 
-/// Brings bytes to options.device and normalises them there, on the calling thread's current stream. `index`, `ready`
+/// Copies bytes to options.device and normalises them there, on the calling thread's current stream. `index`, `ready`
 /// and `origin` of the result are empty.
 Batch staged(const HostBatch& host, const Normalization& normalization, const SourceOptions& options);
 
-/// Makes batches and brings them to the device. Keeps its host memory between batches, so each thread has its own.
+/// Makes batches and stages them to the device. Keeps its host memory between batches, so each thread has its own
+/// object.
 class Staging {
  public:
   explicit Staging(const SourceOptions& options);
-  /// The global batch k's share; its `ready` is empty.
+  /// This replica's share of global batch k; its `ready` is empty.
   Batch make(int64_t k);
 
  private:

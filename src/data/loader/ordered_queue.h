@@ -10,17 +10,18 @@
 
 namespace tandem {
 
-/// A bounded ring between several producers and one consumer that delivers values in the order of their index.
+/// A bounded ring between several producers and one consumer. It delivers values in the order of their indices.
 ///
-/// A producer claims an index, makes its value and puts it (or fails it). At most `capacity` indices are claimed and
-/// not yet taken, so that values in the making count too. Of every method but take(), all threads may call all.
+/// A producer claims an index, makes its value, and puts it (or fails it). At most `capacity` indices are claimed and
+/// not yet taken, so unfinished values count too. Only the consumer may call take(); any thread may call the other
+/// methods.
 template <class T>
 class OrderedQueue {
  public:
   /// REQUIRES: capacity >= 1.
   explicit OrderedQueue(int64_t capacity) : slots_(static_cast<size_t>(capacity)) {}
 
-  /// The next index to make: 0, 1, 2, ... Waits for room; empty after stop() or a failure.
+  /// The next index to make: 0, 1, 2, ... Waits for room; nullopt after stop() or a failure.
   std::optional<int64_t> claim() {
     std::unique_lock lock(mutex_);
     room_.wait(lock, [this] { return closed_ || claimed_ < taken_ + static_cast<int64_t>(slots_.size()); });
@@ -28,14 +29,14 @@ class OrderedQueue {
     return claimed_++;
   }
 
-  /// REQUIRES: `index` was claimed by the caller and neither put nor failed before.
+  /// REQUIRES: the caller claimed `index`, and has neither put nor failed it.
   void put(int64_t index, T value) {
     const std::lock_guard lock(mutex_);
     slot(index).value = std::move(value);
     if (index == taken_) ready_.notify_one();
   }
 
-  /// As put(), but take() will throw `failure` when it comes to this index, and nothing more is claimed.
+  /// As put(), but take() throws `failure` at this index, and no further index can be claimed.
   void fail(int64_t index, std::exception_ptr failure) {
     const std::lock_guard lock(mutex_);
     slot(index).failure = std::move(failure);
@@ -44,8 +45,8 @@ class OrderedQueue {
     ready_.notify_one();
   }
 
-  /// The value after the one taken before. Waits for it; rethrows its failure, again at every later call; empty after
-  /// stop(). Consumer only.
+  /// The next value in order; waits for it. Rethrows its failure, also at every later call. nullopt after stop().
+  /// Consumer only.
   std::optional<T> take() {
     std::unique_lock lock(mutex_);
     Slot& next = slot(taken_);
@@ -58,7 +59,7 @@ class OrderedQueue {
     return value;
   }
 
-  /// Frees everybody who waits, now and later.
+  /// Ends all waits, now and later.
   void stop() {
     const std::lock_guard lock(mutex_);
     closed_ = stopped_ = true;

@@ -51,7 +51,7 @@ class QueueSource final : public BatchSource {
     }
   }
 
-  // The memory belongs to the producer's stream: it must not be reused there before the consumer's work is done.
+  // The memory belongs to the producer's stream, which must not reuse it before the consumer's work is done.
   void shareWithCurrentStream(const Batch& batch) const {
     const c10::impl::VirtualGuardImpl guard(options_.device->torch().type());
     const c10::Stream stream = guard.getStream(options_.device->torch());
@@ -61,7 +61,7 @@ class QueueSource final : public BatchSource {
 
   const SourceOptions options_;
   OrderedQueue<Batch> queue_;
-  std::vector<std::jthread> producers_;  // last: joined before the queue goes
+  std::vector<std::jthread> producers_;  // last member: joined before the queue is destroyed
 };
 
 }  // namespace

@@ -12,28 +12,28 @@ struct ImageSize {
   int64_t height = 0, width = 0, channels = 0;
 };
 
-/// Where an image lies in the network's input. `top` and `left` may be negative: that part is cut off.
+/// The position of an image in the network's input. `top` and `left` may be negative; that part is cut off.
 struct ImagePlacement {
   int64_t top = 0, left = 0;
-  bool flip = false;  ///< mirror the whole input horizontally
+  bool flip = false;  ///< whether the whole input is mirrored horizontally
 
   bool operator==(const ImagePlacement&) const = default;
 };
 
-/// Where an image and its label go: [H, W, 3], and labelBytes() bytes.
+/// Where an image and its label are written: [H, W, 3], and labelBytes() bytes.
 struct PlacedImage {
   std::span<uint8_t> image, label;
 };
 
-/// Centred, then moved and flipped as the plan's augmentation says, by (seed, epoch, index) alone. Moving by up to
-/// `padding` in each direction is the random crop of the input padded with zeros.
+/// The centre, then moved and flipped by the plan's augmentation; a function of (seed, epoch, index). Moving by up to
+/// `padding` in each direction equals a random crop of the zero-padded input.
 ImagePlacement placeImage(const BatchPlan& plan, const ImageSize& image, int64_t epoch, int64_t index);
 
 /// Reads image `index` of a data set into the network's input, with its label. `bytes` is working memory.
 void readPlaced(const Dataset& dataset, int64_t index, const ImagePlacement& placement, const ImageSize& input,
                 const PlacedImage& out, std::vector<uint8_t>& bytes);
 
-/// image [h, w, c] -> out [H, W, 3], zeros around it; grey is repeated. REQUIRES: c is 1 or 3; sizes agree.
+/// Copies image [h, w, c] to out [H, W, 3] with zeros around it; grey is repeated. REQUIRES: c is 1 or 3; sizes agree.
 void copyPlaced(std::span<const uint8_t> image, const ImageSize& size, const ImagePlacement& placement,
                 const ImageSize& input, std::span<uint8_t> out);
 

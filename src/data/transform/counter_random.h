@@ -15,17 +15,17 @@ inline uint64_t mixBits(uint64_t x) {
 
 constexpr uint64_t goldenGamma = 0x9E3779B97F4A7C15ULL;
 
-/// What a key is for: streams of one seed that must not repeat each other.
+/// The use of a key: streams of one seed that must not repeat each other.
 enum class RandomUse : uint64_t { order = 1, augment, pixels, label };
 
-/// One key of all its parts, in this order.
+/// One key made of all parts, in this order.
 inline uint64_t randomKey(RandomUse use, uint64_t seed, uint64_t a, uint64_t b = 0) {
   uint64_t key = mixBits(static_cast<uint64_t>(use) * goldenGamma);
   for (const uint64_t part : {seed, a, b}) key = mixBits(key + goldenGamma + mixBits(part + goldenGamma));
   return key;
 }
 
-/// A stream of random numbers that is a function of its key alone.
+/// A stream of random numbers that depends on its key only.
 class CounterRandom {
  public:
   explicit CounterRandom(uint64_t key) : state_(key) {}

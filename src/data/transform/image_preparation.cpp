@@ -24,10 +24,11 @@ constexpr NormalizationEntry table[] = {
      true},
 };
 
-/// [1, 3, H, W] over the pixels.
+/// A view [1, 3, H, W] of the pixels.
 at::Tensor viewOf(const Image& image) {
   auto* const pixels = const_cast<uint8_t*>(image.pixels.data());  // from_blob has no form for what is only read
-  return at::from_blob(pixels, {1, image.height, image.width, 3}, at::kByte).permute({0, 3, 1, 2});
+  return at::from_blob(pixels, {1, image.height, image.width, 3}, at::kByte)
+      .permute({0, 3, 1, 2});  // from_blob has no form for read-only memory
 }
 
 struct Size {
@@ -46,7 +47,7 @@ at::Tensor resized(const Image& image, int64_t shorter) {
   return at::_upsample_bilinear2d_aa(view, {size.height, size.width}, /*align_corners=*/false);
 }
 
-/// Halves go to the even neighbour.
+/// Half of `rest`; halves are rounded to even.
 int64_t halfOf(int64_t rest) { return std::lround(std::nearbyint(static_cast<double>(rest) / 2)); }
 
 }  // namespace

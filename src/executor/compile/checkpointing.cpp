@@ -14,7 +14,7 @@ size_t at(NodeId value) { return static_cast<size_t>(value); }
 
 std::vector<size_t> nowhere(const Activations&) { return {}; }
 
-/// What lies between convolutions is cheap to compute again, their outputs are not.
+/// Cuts before each batch-norm: what lies between convolutions is cheap to recompute, their outputs are not.
 std::vector<size_t> beforeEachNorm(const Activations& a) {
   std::vector<size_t> cuts;
   for (size_t i = 1; i < a.calls.size(); ++i) {
@@ -23,7 +23,7 @@ std::vector<size_t> beforeEachNorm(const Activations& a) {
   return cuts;
 }
 
-/// Where a single value crosses. The images stay in any case.
+/// The calls before which only one value is alive, besides the images, which stay in any case.
 std::vector<size_t> narrowPlaces(const Activations& a) {
   std::vector<size_t> places;
   for (size_t i = 1; i < a.calls.size(); ++i) {
@@ -37,7 +37,7 @@ std::vector<size_t> narrowPlaces(const Activations& a) {
   return places;
 }
 
-/// Per call the bytes that it adds to what is kept when nothing runs again.
+/// The bytes that each call adds to what is kept if nothing is recomputed.
 std::vector<int64_t> addedBytes(const Activations& a) {
   std::vector<bool> read(a.bytes.size(), false);
   for (const OpLiveness& call : a.calls) {
@@ -51,8 +51,8 @@ std::vector<int64_t> addedBytes(const Activations& a) {
   return added;
 }
 
-/// Segments of about equal bytes, cut at narrow places; of all such numbers of segments the one that keeps least, as in
-/// Chen et al. 2016, arXiv:1604.06174, algorithm 3.
+/// Segments of about equal bytes, cut at narrow places (Chen et al. 2016, arXiv:1604.06174, algorithm 3). Of all
+/// numbers of segments it takes the one that keeps the fewest bytes.
 std::vector<size_t> sublinear(const Activations& a) {
   const auto places = narrowPlaces(a);
   const auto added = addedBytes(a);
@@ -97,7 +97,7 @@ Recomputation recomputation(const Activations& a, const std::vector<size_t>& cut
     begin = cut;
   }
   result.segments.push_back({begin, a.calls.size()});
-  // From the last on: what a later segment keeps need not be computed again in an earlier one.
+  // From the last segment to the first: what a later segment keeps need not be recomputed in an earlier one.
   for (size_t s = result.segments.size(); s-- > 0;) {
     const auto [first, end] = result.segments[s];
     std::vector<bool> wanted(a.bytes.size(), false);

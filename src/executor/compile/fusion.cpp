@@ -38,14 +38,14 @@ class Fusion {
     return is(call.node, "batch_norm") && is(call.inputs.front(), "conv") && uses_[index(call.inputs.front())] == 1;
   }
 
-  // relu <- batch_norm, or relu <- add <- batch_norm, when nobody else reads what lies between.
+  // relu <- batch_norm, or relu <- add <- batch_norm, if nobody else reads the values between.
   std::optional<PlannedNode> endingAt(NodeId relu) {
     if (!is(relu, "relu")) return std::nullopt;
     const NodeId before = graph_.node(relu).inputs.front();
     if (isNormReadOnce(before)) return fusedNode(before, graph_.node(before).inputs, relu);
     const Node& add = graph_.node(before);
     if (!is(before, "add") || uses_[index(before)] != 1 || add.inputs.size() != 2) return std::nullopt;
-    // Of two batch-norms the later: backward then meets the parameters in the order of the flat buffers.
+    // Of two batch-norms the later one: backward then meets the parameters in the order of the flat buffers.
     const auto [first, second] = std::minmax(add.inputs[0], add.inputs[1]);
     if (!isNormReadOnce(second) && !isNormReadOnce(first)) return std::nullopt;
     const NodeId norm = isNormReadOnce(second) ? second : first;

@@ -7,14 +7,14 @@
 
 namespace tandem {
 
-/// Which of a call's values are held in blocks of channels (kernels/conv/nchwc.h).
+/// Which values of a call are held in blocks of channels (kernels/conv/nchwc.h).
 struct OpLayout {
   std::vector<bool> inputs;
   bool output = false;
 };
 
-/// One per call. A convolution's output is blocked where its channels allow it and its input then too, unless that has
-/// too few of them; what treats channels apart follows its inputs; the rest is plain.
+/// The layout of each call. A convolution's output is blocked if its number of channels allows it; its input too, if it
+/// has enough channels. Operations that treat channels apart follow their inputs; all others are plain.
 std::vector<OpLayout> blockedLayouts(const Graph& graph, std::span<const PlannedNode> plan);
 
 }  // namespace tandem

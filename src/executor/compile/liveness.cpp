@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t placeBytes = 8;  // of a maximum in its window
+constexpr int64_t placeBytes = 8;  // of the position of a maximum in its window
 
 int64_t ownBytesPerElement(std::string_view operation, int64_t element) {
   if (keepsPlaces(operation)) return placeBytes;

@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-/// The passes of one call.
+/// The costs of one call's passes.
 class Passes {
  public:
   Passes(const Activations& activations, const OpDescription& call, size_t index, double images)
@@ -33,9 +33,10 @@ class Passes {
     if (!own_.backward) return work;
     const bool further = inputGradients_ > 0;
     work.flops = call_.flops * (further ? 2 : call_.parameters > 0 ? 1 : 0);
-    work.bytes = bytesOf(node_.output) + ownBytes() + inputGradients_;  // the first: its gradient
+    work.bytes = bytesOf(node_.output) + ownBytes() + inputGradients_;  // the first term is the output's gradient
     for (const NodeId value : own_.read) work.bytes += bytesOf(value);
-    work.bytes += parameterBytes * (further ? 2 : 1);  // their gradient; for the input's, they themselves
+    work.bytes += parameterBytes *
+                  (further ? 2 : 1);  // for the gradient of the parameters, and for that of the input the parameters
     return work;
   }
 

@@ -14,7 +14,7 @@
 namespace tandem {
 namespace {
 
-/// Activations that forward leaves in memory as it goes on.
+/// The bytes of activations in memory while forward proceeds.
 class Held {
  public:
   Held(const Activations& activations, const Recomputation& recomputation)
@@ -27,7 +27,7 @@ class Held {
 
   bool stays(NodeId value) const { return stays_[static_cast<size_t>(value)]; }
 
-  /// What is held while the call's output and its inputs both are.
+  /// The bytes held while both the call's output and its inputs are.
   int64_t during(size_t call) {
     bytes_ += a_.bytes[static_cast<size_t>(a_.plan[call].output)] + (call < lasting_ ? 0 : a_.calls[call].ownBytes);
     const int64_t most = bytes_;
@@ -59,7 +59,7 @@ int64_t parametersOf(const Graph& graph, NodeId node) {
   return count;
 }
 
-/// Forward, gradient of the input, gradient of the parameters.
+/// The names for forward, the input's gradient and the parameters' gradient.
 std::vector<std::string> algorithmNames(const ExecutorOptions& options, NodeId node) {
   if (!options.kernels.engines.empty()) {
     const PassPlans engines = options.kernels.enginesOf(node);

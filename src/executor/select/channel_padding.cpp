@@ -41,7 +41,7 @@ ExecutorOptions optionsFor(const Graph& stem, const PaddingTrial& trial, int64_t
   return {.compute = trial.precision->compute, .kernels = std::move(kernels), .device = trial.device};
 }
 
-/// Training steps of a convolution that reads the images, nothing else.
+/// Training steps of one convolution that reads the images.
 class StemTrial {
  public:
   /// `trial` outlives it.
@@ -76,12 +76,12 @@ class StemTrial {
   Graph stem_;
   FlatBuffers buffers_;
   std::unique_ptr<Executor> executor_;
-  at::Generator generator_;  // a measurement takes no numbers from a run
+  at::Generator generator_;  // its own, so that a measurement draws no numbers of a run
   at::Tensor bytes_, gradient_;
   Batch batch_;
 };
 
-/// Least seconds of a step by row of the catalog, the rows in samples.
+/// Least seconds of a step for each row of the catalog; the rows are timed in turns.
 std::vector<double> measured(const Graph& stem, const PaddingTrial& trial, int64_t images) {
   std::vector<Candidate> ways;
   for (const ImagePaddingEntry& row : rows) {

@@ -16,24 +16,24 @@
 
 namespace tandem {
 
-/// Tensor cores multiply channels by fours or eights, an image has three. Channels of zeros behind an image's own
-/// change no result: the convolution that reads them has a weight as wide, whose further columns count for nothing.
+/// Tensor cores multiply channels in groups of four or eight, but an image has three. Zero channels behind them change
+/// no result: the convolution that reads them has an equally wide weight, whose further columns have no effect.
 struct ImagePaddingEntry {
   std::string_view name, summary;
-  int64_t multiple;  ///< of channels, to which zeros fill up
+  int64_t multiple;  ///< the number of channels is filled up to a multiple of this
 };
 
 /// none, 4, 8.
 std::span<const ImagePaddingEntry> imagePaddings();
 
-/// Whether convolutions without groups, and nothing else, read the images.
+/// Whether only convolutions without groups read the images, at least one.
 bool canPadImages(const Graph& graph);
 
-/// How many channels of zeros a padding adds. REQUIRES: it adds none, or canPadImages().
+/// The number of zero channels that a padding adds. REQUIRES: 0, or canPadImages().
 int64_t zeroChannels(const Graph& graph, const ImagePaddingEntry& padding);
 
-/// The plan for images with so many channels of zeros behind their own: what reads them knows of it
-/// (PlannedNode::zeroChannels). REQUIRES: no zeros, or canPadImages().
+/// The plan for images with `zeros` zero channels; their readers are told (PlannedNode::zeroChannels). REQUIRES:
+/// `zeros` is 0, or canPadImages().
 std::vector<PlannedNode> withPaddedImages(std::vector<PlannedNode> plan, const Graph& graph, int64_t zeros);
 
 struct PaddingTrial {
@@ -41,24 +41,24 @@ struct PaddingTrial {
   LayoutEntry layout = layouts().front();
   int64_t images = 0;  ///< that a replica computes at a time
   at::Device device = at::kCUDA;
-  std::string machine;  ///< what measurements of this one are kept under
-  /// Of one call, the device's work included.
+  std::string machine;  ///< the key of this machine's measurements
+  /// Seconds of one call, with the device's work.
   std::function<double(const std::function<void()>&)> secondsOf = {};
-  /// By node, what the passes of a network's convolutions would run by, for so many images with so many channels of
-  /// zeros; empty: they run by ATen.
+  /// By node, the plans for the passes of a network's convolutions with `images` images and `zeros` zero channels;
+  /// empty: ATen's.
   std::function<std::vector<PassPlans>(const Graph&, int64_t images, int64_t zeros)> engines = {};
 };
 
 struct PaddingChoice {
   const ImagePaddingEntry* padding = nullptr;
-  double gain = 1;        ///< seconds without padding over those of the choice
-  bool fromCache = true;  ///< false: something was measured now
+  double gain = 1;        ///< seconds without padding / seconds of the choice
+  bool fromCache = true;  ///< false: something was measured in this call
 };
 
-/// The padding with which the convolutions that read the images take least time here, forward and backward, each by
-/// the engines that serve it best, the normalising of the images and the copies between the weight and its wide form
-/// included; another than none must be more than 3 % faster. Kept in `cache`. On the caller's thread, to which the
-/// device is bound. Where nothing can be padded: none, unmeasured.
+/// Chooses the padding that minimises the time of the convolutions that read the images, forward and backward, each
+/// with its best plans. The time includes normalising the images and copying between the weight and its wide form. A
+/// padding must be more than 3 % faster than none. Times are kept in `cache`. Runs on the calling thread, which the
+/// device is bound to. If nothing can be padded: none, without a measurement.
 PaddingChoice fastestImagePadding(const Graph& graph, const PaddingTrial& trial, TimingCache& cache);
 
 }  // namespace tandem

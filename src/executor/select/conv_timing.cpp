@@ -16,8 +16,8 @@
 namespace tandem {
 namespace {
 
-constexpr double enoughSeconds = 0.6;  // of a layer: long calls need no more repetition
-constexpr int leastRounds = 3;         // the first makes primitives and touches memory
+constexpr double enoughSeconds = 0.6;  // per layer: long calls need no more repetition
+constexpr int leastRounds = 3;         // the first one creates primitives and touches memory
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 
 bool blocksOutput(const TrialLayer& layer, const LayoutEntry& layout) {
@@ -28,7 +28,7 @@ bool blocksInput(const TrialLayer& layer, const LayoutEntry& layout) {
   return blocksOutput(layer, layout) && canBlock(layer.input.channels / layer.attributes.groups);
 }
 
-/// They lie as parameterSpecs() lets them.
+/// Parameters in the layout that parameterSpecs() gives them.
 ConvolutionParameters emptyParameters(const TrialLayer& layer, const LayoutEntry& layout, at::ScalarType type) {
   const Attributes& a = layer.attributes;
   const std::array<int64_t, 4> shape{a.outputs, layer.input.channels / a.groups, a.kernelH, a.kernelW};
@@ -39,7 +39,7 @@ ConvolutionParameters emptyParameters(const TrialLayer& layer, const LayoutEntry
   return {weight, bias, at::empty_like(weight), a.bias ? at::empty_like(bias) : at::Tensor()};
 }
 
-/// Null where it does not serve.
+/// Null if the candidate does not support the layer.
 std::unique_ptr<Convolution> kernelFor(const TrialLayer& layer, const ConvCandidate& candidate,
                                        const ConvolutionParameters& parameters) {
   const Attributes& a = layer.attributes;
@@ -49,15 +49,15 @@ std::unique_ptr<Convolution> kernelFor(const TrialLayer& layer, const ConvCandid
       parameters);
 }
 
-/// Images, of which calls take a part in sample: as in a step, a call does not find them in a cache that is too small
-/// for all.
+/// Images, of which successive calls take successive parts. As in a training step, a call then does not find its images
+/// in a cache that is too small for all.
 class Images {
  public:
   Images(const ImageShape& shape, const TrialSize& size, at::ScalarType type)
       : size_(size),
         plain_(at::randn({size.images, shape.channels, shape.height, shape.width}).to(type).contiguous(channelsLast)) {}
 
-  /// Of the call with this number.
+  /// The images of a call.
   at::Tensor ofCall(int64_t call, bool blocked) {
     if (blocked && !blocked_.defined()) blocked_ = toBlocked(plain_);
     const at::Tensor& all = blocked ? blocked_ : plain_;
@@ -74,10 +74,10 @@ struct Sides {
   Images x, dy;
 };
 
-/// The passes of a layer, as the planned executor calls them.
+/// The passes of a layer, called as the planned executor calls them.
 class Trial {
  public:
-  /// REQUIRES: the candidate serves the layer. `sides` outlives it.
+  /// REQUIRES: the candidate supports the layer. `sides` must outlive this object.
   Trial(const TrialLayer& layer, const ConvCandidate& candidate, Sides& sides, at::ScalarType type)
       : sides_(sides),
         blocksInput_(blocksInput(layer, *candidate.layout)),
@@ -120,10 +120,10 @@ class Trial {
   Sides& sides_;
   int64_t calls_ = 0;
   bool blocksInput_, blocksOutput_;
-  std::array<bool, convolutionPasses> passes_;  // to measure
+  std::array<bool, convolutionPasses> passes_;  // which passes to measure
 };
 
-/// A batch-norm as the planned executor calls it.
+/// A batch-norm, called as the planned executor calls it.
 class NormTrial {
  public:
   NormTrial(const ImageShape& shape, const TrialSize& size, at::ScalarType type)
@@ -147,7 +147,7 @@ class NormTrial {
   Sides sides_;
 };
 
-/// What `numbersOf` gives on each replica's thread, one behind the other.
+/// Concatenates the results of `numbersOf` on each replica's thread.
 std::vector<double> onAll(DeviceThreads& threads, const std::function<std::vector<double>(size_t)>& numbersOf) {
   std::vector<std::vector<double>> ofReplica(threads.count());
   threads.run([&](size_t replica) {
@@ -159,8 +159,8 @@ std::vector<double> onAll(DeviceThreads& threads, const std::function<std::vecto
   return all;
 }
 
-/// Those that after their first sample have no pass in which they may win. Not the first of a layout, to which others
-/// are compared.
+/// Eliminates candidates that cannot win a pass, by their first sample. The first candidate of a layout stays, because
+/// the others are compared with it.
 void sendOutThoseTooSlow(std::vector<Candidate>& ways, const std::vector<ConvCandidate>& candidates) {
   const auto secondsOf = [&](size_t i, size_t pass) { return ways[i].samples.front()[pass]; };  // the first replica's
   const auto fastest = [&](const LayoutEntry* layout, size_t pass) {
@@ -180,7 +180,7 @@ void sendOutThoseTooSlow(std::vector<Candidate>& ways, const std::vector<ConvCan
   }
 }
 
-/// Of what onAll() gave, number by number.
+/// The mean over replicas of each number that onAll() returned.
 std::vector<double> meanOverReplicas(const std::vector<double>& all, size_t replicas) {
   std::vector<double> means(all.size() / replicas);
   for (size_t i = 0; i < all.size(); ++i) means[i % means.size()] += all[i] / static_cast<double>(replicas);
@@ -219,7 +219,7 @@ bool serves(const ConvCandidate& candidate, const TrialLayer& layer, at::ScalarT
 std::vector<PassSeconds> convolutionSeconds(const TrialLayer& layer, const std::vector<ConvCandidate>& candidates,
                                             const TrialSize& size, at::ScalarType type, DeviceThreads& threads) {
   std::vector<std::unique_ptr<Sides>> sides(threads.count());
-  std::vector<std::vector<Trial>> trials(threads.count());  // of each replica, by candidate
+  std::vector<std::vector<Trial>> trials(threads.count());  // per replica, then per candidate
   threads.run([&](size_t replica) {
     const at::NoGradGuard noGradients;
     sides[replica] = std::make_unique<Sides>(Sides{{layer.input, size, type}, {layer.output, size, type}});

@@ -12,10 +12,10 @@
 namespace tandem {
 namespace {
 
-constexpr double layoutWorthChanging = 1.01;       // what is summed over all layers is known better
-constexpr const char* ownKernels = ", kernels 4";  // counted up where one of ours becomes faster or slower
+constexpr double layoutWorthChanging = 1.01;       // less than for one layer: a sum over all layers is more exact
+constexpr const char* ownKernels = ", kernels 4";  // counted up when one of our kernels becomes faster or slower
 constexpr int64_t imagesPerThread = 4;             // of a call: enough to keep every thread busy
-constexpr int64_t parts = 4;                       // of the images, each for a call
+constexpr int64_t parts = 4;                       // of the images, one for each call
 
 bool isNormalised(const Graph& graph, NodeId id) {
   return std::ranges::any_of(
@@ -33,7 +33,7 @@ std::vector<TrialLayer> convolutionsOf(const Graph& graph) {
   return layers;
 }
 
-/// Seconds of candidates by layer, from the cache or measured.
+/// Seconds of each layer's candidates, from the cache or measured.
 class Measurements {
  public:
   Measurements(const CpuKernelTrial& trial, DeviceThreads& threads, TimingCache& cache)
@@ -63,7 +63,7 @@ class Measurements {
     return seconds;
   }
 
-  /// Of the batch-norm that follows, one per layout of the trial; none follows: zero.
+  /// For the batch-norm that follows the layer, one per layout of the trial; 0 if none follows.
   std::vector<double> ofNorm(const TrialLayer& layer) {
     if (!layer.normalised) return std::vector<double>(trial_.layouts.size());
     const ImageShape& s = layer.output;
@@ -92,7 +92,7 @@ class Measurements {
     return concat(size_.ofCall, " of ", size_.images, " x ", shape, ' ', c10::toString(trial_.compute));
   }
 
-  /// What the cache knows of each, `count` numbers; or else what measure() returns now for all.
+  /// The cached `count` numbers of each thing; if any is missing, the results of measure() for all.
   template <class Things, class KeyOf, class Measure>
   std::vector<std::vector<double>> knownOr(const Things& things, size_t count, const KeyOf& keyOf,
                                            const Measure& measure) {
@@ -115,7 +115,7 @@ class Measurements {
   bool fromCache_ = true;
 };
 
-/// Adds the algorithms that serve the layer, or else the one that serves them all.
+/// Adds the algorithms that support the layer; if there is none, `direct`.
 void addServing(const TrialLayer& layer, const LayoutEntry& layout, const CpuKernelTrial& trial,
                 std::vector<ConvCandidate>& candidates) {
   const size_t before = candidates.size();
@@ -126,15 +126,15 @@ void addServing(const TrialLayer& layer, const LayoutEntry& layout, const CpuKer
   if (candidates.size() == before) candidates.push_back({&layout, &convolutionAlgorithms().front()});
 }
 
-/// All convolutions in one layout, and the batch-norms behind them.
+/// The times of all convolutions in one layout, and of the batch-norms behind them.
 struct LayoutTotal {
   std::vector<PassAlgorithms> algorithms;  // by node
-  double first = 0;                        // seconds by the first algorithm that serves
-  double best = 0;                         // by the fastest of each pass
+  double first = 0;                        // seconds of the first algorithm that supports the layer
+  double best = 0;                         // seconds of the fastest for each pass
   double norms = 0;
   double seconds() const { return best + norms; }
 
-  /// `candidates`: of this layout, the first algorithm first.
+  /// `candidates`: those of this layout, the first algorithm first.
   void add(const TrialLayer& layer, std::span<const ConvCandidate> candidates, std::span<const PassSeconds> times,
            double scale) {
     for (size_t pass = 0; pass < convolutionPasses; ++pass) {
@@ -161,7 +161,7 @@ CpuKernelChoice fastestCpuKernels(const Graph& graph, const CpuKernelTrial& tria
   std::vector<LayoutTotal> totals(trial.layouts.size(), {std::vector<PassAlgorithms>(graph.nodes().size())});
   for (const TrialLayer& layer : convolutionsOf(graph)) {
     std::vector<ConvCandidate> candidates;
-    std::vector<size_t> begin;  // of each layout's
+    std::vector<size_t> begin;  // index of each layout's first candidate
     for (const LayoutEntry* layout : trial.layouts) {
       begin.push_back(candidates.size());
       addServing(layer, *layout, trial, candidates);

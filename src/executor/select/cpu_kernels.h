@@ -17,24 +17,26 @@ struct CpuKernelTrial {
   at::ScalarType compute = at::kFloat;
   int64_t images = 0;   ///< that a replica computes at a time
   int64_t threads = 1;  ///< of a replica
-  std::string machine;  ///< what measurements of this one are kept under: processor, replicas and threads
-  /// To choose from. The first of each runs unless another wins; channels-last, blocked or not.
+  std::string machine;  ///< the key of this machine's measurements: processor, replicas and threads
+  /// The candidates. The first is taken unless another wins; channels-last, blocked or not.
   std::vector<const LayoutEntry*> layouts;
-  std::vector<const ConvolutionAlgorithm*> algorithms;  ///< where none serves a layer: direct
+  std::vector<const ConvolutionAlgorithm*> algorithms;  ///< if none supports a layer: direct
 };
 
 struct CpuKernelChoice {
   const LayoutEntry* layout = nullptr;
   std::vector<PassAlgorithms> algorithms;  ///< by node of the graph
-  double gain = 1;        ///< seconds of all convolutions with the first of each over those of the choice
-  bool fromCache = true;  ///< false: something was measured now
+  double gain = 1;        ///< seconds of all convolutions with the first of each / seconds of the choice
+  bool fromCache = true;  ///< false: something was measured in this call
 };
 
-/// The layout, and for each pass of each convolution the algorithm, with which a training step's convolutions, and for
-/// the layout the batch-norms behind them, take least time here; another algorithm than the first must be more than 3 %
-/// faster, another layout 1 %. Each different layer is measured once, forward and backward, on all replicas' threads at
-/// once, and kept in `cache`; a ResNet-50 takes ten seconds and more. With one of each there is nothing to measure.
-/// REQUIRES: CPU devices, all with as many threads, and a build with oneDNN.
+/// Chooses the memory layout, and per pass the convolution algorithm, that minimise the time of all convolutions of a
+/// training step. The layout also counts the batch-norms that follow. An algorithm must be more than 3 % faster than
+/// the first, a layout 1 %.
+///
+/// Each different layer is measured once, forward and backward, on all replicas' threads at once, and kept in `cache`.
+/// A ResNet-50 takes ten seconds or more. With one layout and one algorithm nothing is measured. REQUIRES: CPU devices
+/// with equally many threads, and a build with oneDNN.
 CpuKernelChoice fastestCpuKernels(const Graph& graph, const CpuKernelTrial& trial, DeviceThreads& threads,
                                   TimingCache& cache);
 

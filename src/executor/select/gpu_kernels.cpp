@@ -27,7 +27,7 @@ ConvolutionGeometry geometryOf(const Attributes& a) {
   return {a.strideH, a.strideW, p.top, p.bottom, p.left, p.right, a.groups, false};
 }
 
-/// Seconds by ATen or Tandem's kernels, and of what was chosen; 0 where they are not known.
+/// Seconds by ATen or Tandem's kernels, and by the choice; 0: unknown.
 struct Times {
   double first = 0, best = 0;
 };
@@ -40,15 +40,15 @@ struct PassResult {
 struct NormResult {
   NormPlans engines = {};
   Times times = {};
-  double ownBackward = 0;  // seconds by Tandem's kernels
+  double ownBackward = 0;  // seconds of Tandem's kernels
 };
 
 struct SumsResult {
-  std::string engine = {};  // none: convolution and batch-norm apart
-  Times times = {};         // to be added to what was counted of both
+  std::string engine = {};  // empty: convolution and batch-norm apart
+  Times times = {};         // differences to the times counted for both
 };
 
-/// The fastest after the first one; 0: none.
+/// The index of the fastest plan; 0: none, because index 0 is ATen or Tandem's kernels.
 size_t fastestEngine(const std::vector<double>& seconds) {
   size_t fastest = 0;
   for (size_t i = 1; i < seconds.size(); ++i) {
@@ -84,7 +84,7 @@ class Choosing {
     return place->second;
   }
 
-  /// Of a batch-norm and the convolution before it. REQUIRES: norm.afterConvolution.
+  /// For a batch-norm and the convolution before it. REQUIRES: norm.afterConvolution.
   SumsResult withStats(const PlannedNode& norm) {
     const Node& convolution = graph_.node(norm.inputs.front());
     if (!convolution.attributes.padding.symmetric()) return {};
@@ -111,7 +111,7 @@ class Choosing {
     return {trial_.images, node.shape.channels, node.shape.height, node.shape.width};
   }
 
-  /// Of a convolution.
+  /// The shapes of a convolution.
   Shapes shapesOf(const Node& node) const {
     const Attributes& a = node.attributes;
     ImageShape input = graph_.inputShapes(node).front();
@@ -121,7 +121,7 @@ class Choosing {
             shapeOf(node)};
   }
 
-  /// Of a batch-norm in training.
+  /// The options of a batch-norm in training.
   NormActOptions optionsOf(const PlannedNode& norm) const {
     const Attributes& a = graph_.node(norm.node).attributes;
     return {a.epsilon, a.momentum, norm.relu, true};
@@ -184,7 +184,7 @@ class Choosing {
     return {{trial_.images, forwards[first].name, backwards[second].name}, {own, engines}, ownBackward};
   }
 
-  /// The convolution apart runs by what was chosen for it.
+  /// The convolution without statistics runs by what was chosen for it.
   StatsSubject sumsSubject(const ConvolutionProblem& problem, const Shapes& shapes, const PlannedNode& norm,
                            const std::string& apart) const {
     const int64_t channels = shapes.y[1];
@@ -201,7 +201,7 @@ class Choosing {
             .options = optionsOf(norm)};
   }
 
-  /// Backward counts where it differs: cuDNN's engine of backward needs the mask that its forward leaves.
+  /// The time of backward counts if it differs: cuDNN's backward plan needs the mask that its forward plan leaves.
   SumsResult measured(const std::string& operation, const ConvolutionProblem& problem, const Shapes& shapes,
                       const PlannedNode& norm) {
     const std::shared_ptr<ExecutionPlans> engines = trial_.engines(problem);
@@ -216,7 +216,7 @@ class Choosing {
         ofNorm.engines.images > 0 ? convolution.times.best + ofNorm.times.best : seconds.front() + ofNorm.ownBackward;
     const double together = seconds[fastest] + ofNorm.ownBackward;
     if (minSpeedup * together >= apart) return {};
-    // Of a batch-norm that no engine serves nothing was counted yet.
+    // For a batch-norm that no plan supports, nothing was counted yet.
     const double counted = ofNorm.times.first > 0 ? apart : convolution.times.best;
     return {candidates[fastest].name, {apart - counted, together - counted}};
   }
@@ -224,10 +224,10 @@ class Choosing {
   const Graph& graph_;
   const GpuKernelTrial& trial_;
   Tuner tuner_;
-  at::Generator generator_;                  // a measurement takes no numbers from a run
+  at::Generator generator_;                  // its own, so that a measurement draws no numbers of a run
   std::map<std::string, PassResult> known_;  // by problem
   std::map<std::string, NormResult> knownNorms_;
-  std::map<std::string, SumsResult> knownSums_;  // by both
+  std::map<std::string, SumsResult> knownSums_;  // by both operations
 };
 
 void chooseConvolutions(const Graph& graph, const GpuKernelTrial& trial, Choosing& choosing, GpuKernelChoice& choice,
@@ -259,7 +259,7 @@ void chooseNorms(const Graph& graph, Choosing& choosing, GpuKernelChoice& choice
   }
 }
 
-/// Of the convolutions and batch-norms that were chosen, those that are faster together.
+/// Replaces chosen convolutions and batch-norms by pairs that are faster together.
 void chooseSums(const Graph& graph, Choosing& choosing, GpuKernelChoice& choice, Times& total) {
   for (const PlannedNode& call : fuse(graph)) {
     if (!call.afterConvolution) continue;

@@ -12,15 +12,14 @@
 
 namespace tandem {
 
-/// Which kernels a run computes with: the values of --layout, --convolution and --pad-images after every "auto" was
-/// measured.
+/// The kernels of a run: the values of --layout, --convolution and --pad-images after every "auto" was measured.
 struct KernelSelection {
   LayoutEntry layout = layouts().front();
   std::vector<PassAlgorithms> algorithms = {};  ///< of convolutions, by node of the graph; empty: direct
-  std::string note = {};                        ///< why, where it was measured
+  std::string note = {};                        ///< why they were chosen, if measured
   std::vector<PassPlans> engines = {};          ///< of convolutions on a GPU, by node of the graph; empty: ATen's
-  std::vector<NormPlans> norms = {};            ///< of batch-norms there; empty: Tandem's kernels
-  int64_t zeroChannels = 0;  ///< that images have behind their own (executor/select/channel_padding.h)
+  std::vector<NormPlans> norms = {};            ///< of batch-norms on a GPU, by node; empty: Tandem's kernels
+  int64_t zeroChannels = 0;                     ///< behind those of the images (executor/select/channel_padding.h)
 
   /// Those of one node.
   PassAlgorithms algorithmsOf(NodeId node) const;
@@ -28,8 +27,8 @@ struct KernelSelection {
   NormPlans normsOf(NodeId node) const;
 };
 
-/// How many forward and backward passes of the graph's convolutions each algorithm computes in a training step, on a
-/// GPU ATen, cuDNN, and "cuDNN with sums", those of the batch-norm behind; empty where there is one only.
+/// How many passes of the graph's convolutions each algorithm computes in a training step. On a GPU the names are ATen,
+/// cuDNN and "cuDNN with sums", which accumulates a batch-norm's statistics. Empty if there is only one algorithm.
 std::map<std::string, int64_t> passesOf(const KernelSelection& kernels, const Graph& graph);
 
 }  // namespace tandem

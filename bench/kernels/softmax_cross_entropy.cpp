@@ -1,10 +1,9 @@
 // Softmax cross-entropy with its gradient: the kernel, and the ATen operations of cross_entropy and its backward (in
 // fp32, as autocast runs them). Minimum traffic: logits and labels (8 bytes a row) read, gradient written. So few bytes
 // that the row shows what a call costs, not a bandwidth.
-#include "kernels/loss/softmax_cross_entropy.h"
-
 #include <ATen/ATen.h>
 
+#include "kernels/loss/losses.h"
 #include "rows.h"
 
 namespace tandem::bench {

@@ -1,7 +1,10 @@
+#include <ATen/ATen.h>
+
 #include "comm/group.h"
 #include "comm/local/algorithms.h"
 #include "comm/local/thread_group.h"
 #include "comm/nccl/nccl_group.h"
+#include "device/flat_buffers.h"
 
 namespace tandem {
 namespace {
@@ -41,5 +44,12 @@ constexpr AllReduceEntry table[] = {
 }  // namespace
 
 std::span<const AllReduceEntry> allReduces() { return table; }
+
+void broadcastParameters(Group& group, FlatBuffers& buffers) {
+  for (int segment = 0; segment < buffers.segments(); ++segment) {
+    group.wait(group.start(buffers.master(buffers.whole(segment)), Collective::broadcast));
+  }
+  buffers.refreshWeights();
+}
 
 }  // namespace tandem

@@ -14,6 +14,8 @@
 
 namespace tandem {
 
+class FlatBuffers;  // device/flat_buffers.h
+
 enum class Collective { sum, broadcast };  ///< broadcast: from replica 0 to all
 
 /// Identifies a started operation; the same number on every replica.
@@ -43,6 +45,9 @@ class Group {
   /// The outcome of memory() in one line; empty: nothing to report.
   virtual std::string memoryText() const { return {}; }
 };
+
+/// Collective: every replica's masters become those of replica 0, and its weights are rounded from them.
+void broadcastParameters(Group& group, FlatBuffers& buffers);
 
 struct GroupOptions {
   std::vector<const Device*> devices;  ///< one per replica

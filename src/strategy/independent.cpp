@@ -1,10 +1,26 @@
-#include "strategy/independent.h"
-
 #include <ATen/ATen.h>
 
-#include "strategy/initial_parameters.h"
+#include <vector>
+
+#include "strategy/builtin_strategies.h"
 
 namespace tandem {
+namespace {
+
+/// The control run: every replica starts from replica 0's parameters, then trains alone on its own batches.
+class Independent final : public Strategy {
+ public:
+  /// REQUIRES: context.allReduce is set; its broadcast distributes the initial parameters.
+  explicit Independent(const StrategyContext& context);
+
+  void attach(Replica& replica) override;
+  void beginStep(Replica& replica, int64_t step) override;
+  void endStep(Replica& replica) override;
+  StrategyTraffic traffic() const override { return {}; }
+
+ private:
+  std::vector<std::unique_ptr<Group>> groups_;  // one per replica; none with one replica
+};
 
 Independent::Independent(const StrategyContext& context) {
   if (context.devices.size() > 1) groups_ = context.allReduce->make({context.devices, context.monitor});
@@ -26,6 +42,8 @@ void Independent::endStep(Replica& replica) {
     replica.optimizer.update(replica.buffers.whole(segment));
   }
 }
+
+}  // namespace
 
 std::unique_ptr<Strategy> makeIndependent(const StrategyContext& context) {
   return std::make_unique<Independent>(context);

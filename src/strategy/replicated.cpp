@@ -1,17 +1,45 @@
-#include "strategy/replicated.h"
-
 #include <ATen/ATen.h>
 
 #include <set>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "strategy/initial_parameters.h"
-#include "strategy/sharded_update.h"
-#include "strategy/traffic.h"
+#include "comm/buckets.h"
+#include "strategy/builtin_strategies.h"
 #include "trace/span.h"
 
 namespace tandem {
+namespace {
+
+/// Every replica holds all parameters and optimizer state. Gradients are all-reduced in buckets, each as soon as it is
+/// full, mostly during backward. Every replica makes the same update. For an all-reduce whose owners update:
+/// ShardedUpdate.
+class Replicated final : public Strategy {
+ public:
+  /// REQUIRES: context.allReduce is set, bucketBytes > 0.
+  explicit Replicated(const StrategyContext& context);
+
+  void attach(Replica& replica) override;
+  void beginStep(Replica& replica, int64_t step) override;
+  void gradientReady(Replica& replica, Slice slice) override;
+  void endStep(Replica& replica) override;
+  StrategyTraffic traffic() const override { return states_[0].traffic; }
+  std::string exchangeMemory() const override;
+
+ private:
+  struct ReplicaState {
+    std::unique_ptr<Group> group;  // null with one replica
+    std::unique_ptr<BucketTracker> tracker;
+    std::vector<Ticket> tickets;
+    StrategyTraffic traffic;
+  };
+  int replicas() const { return static_cast<int>(states_.size()); }
+
+  const AllReduceEntry& allReduce_;
+  int64_t bucketBytes_;
+  std::vector<ReplicaState> states_;
+};
 
 Replicated::Replicated(const StrategyContext& context)
     : allReduce_(*context.allReduce), bucketBytes_(context.bucketBytes), states_(context.devices.size()) {
@@ -74,9 +102,22 @@ void Replicated::endStep(Replica& replica) {
   state.tracker->reset();
 }
 
+}  // namespace
+
 std::unique_ptr<Strategy> makeReplicated(const StrategyContext& context) {
-  if (context.allReduce->ownersUpdate) return std::make_unique<ShardedUpdate>(context);
+  if (context.allReduce->ownersUpdate) return makeShardedUpdate(context);
   return std::make_unique<Replicated>(context);
+}
+
+StrategyTraffic allReduceTraffic(const AllReduceEntry& algorithm, const FlatBuffers& buffers, size_t buckets,
+                                 int replicas) {
+  if (replicas == 1) return {};
+  double gradientBytes = 0;
+  for (int segment = 0; segment < buffers.segments(); ++segment) {
+    gradientBytes += static_cast<double>(buffers.gradient(buffers.whole(segment)).nbytes());
+  }
+  return {.bytesPerStep = algorithm.receivedBytes(gradientBytes, replicas),
+          .messagesPerStep = static_cast<double>(buckets) * algorithm.messages(replicas)};
 }
 
 }  // namespace tandem

@@ -1,6 +1,4 @@
-#include "strategy/independent.h"
-#include "strategy/parameter_server.h"
-#include "strategy/replicated.h"
+#include "strategy/builtin_strategies.h"
 #include "strategy/strategy.h"
 
 namespace tandem {

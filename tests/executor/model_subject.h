@@ -14,7 +14,7 @@
 #include "executor/executor.h"
 #include "golden/formula.h"
 #include "graph/operation.h"
-#include "kernels/loss/softmax_cross_entropy.h"
+#include "kernels/loss/losses.h"
 #include "models/model.h"
 
 namespace tandem {

@@ -1,7 +1,7 @@
 // SSD-300 beside its golden numbers, which it has of its own: see BOXES in tests/golden/make_golden.py.
 #include "executor/changed_graph.h"
 #include "executor/golden_comparison.h"
-#include "kernels/loss/multibox.h"
+#include "kernels/loss/losses.h"
 #include "support/test_devices.h"
 
 namespace tandem::golden {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "run/equivalence_team.h"
-#include "strategy/replicated.h"
+#include "strategy/builtin_strategies.h"
 #include "support/precisions.h"
 
 namespace tandem::equivalence {

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "device/captured_graph.h"
 #include "device/rng.h"
-#include "kernels/loss/multibox.h"
+#include "kernels/loss/losses.h"
 #include "models/model.h"
 #include "run/gpu_training.h"
 #include "run/plan/replica_set_options.h"

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "kernels/loss/multibox.h"
+#include "kernels/loss/losses.h"
 
 namespace tandem {
 namespace {

@@ -25,7 +25,7 @@ struct LabelKind {
 };
 
 /// class: [] int64, the number of the image's only class. flags: [classes] uint8, 1 for each class of the image. boxes:
-/// [8, 5] float, in the form of kernels/loss/multibox.h.
+/// [8, 5] float, in the form of kernels/loss/losses.h.
 std::span<const LabelKind> labelKinds();
 
 /// Bytes of one image's label.

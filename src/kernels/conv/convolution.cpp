@@ -1,11 +1,10 @@
 #include "kernels/conv/convolution.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "kernels/conv/packed_convolution.h"
-#include "kernels/conv/pointwise_convolution.h"
-#include "kernels/conv/winograd.h"
+#include "kernels/conv/algorithms.h"
 
 namespace tandem {
 namespace {
@@ -25,25 +24,38 @@ constexpr std::array algorithms{
                          makePointwiseConvolution},
 };
 
-/// Each pass by its own algorithm; passes with the same algorithm share one object.
+constexpr size_t passCount = std::tuple_size_v<PassAlgorithms>;
+
+/// Passes of different algorithms; passes with the same algorithm share one object.
 class ByPass final : public Convolution {
  public:
-  using Kernels = std::array<std::shared_ptr<Convolution>, 3>;
-  explicit ByPass(Kernels kernels) : of_(std::move(kernels)) {}
+  using Made = std::array<std::unique_ptr<Convolution>, algorithms.size()>;  // by row; null: not used
+  using Rows = std::array<size_t, passCount>;
+  ByPass(Made made, const Rows& rows) : made_(std::move(made)), rows_(rows) {}
 
   void weightsChanged() override {
-    for (const auto& kernel : of_) kernel->weightsChanged();
+    for (const auto& kernel : made_) {
+      if (kernel) kernel->weightsChanged();
+    }
   }
-  at::Tensor forward(const at::Tensor& x) override { return of_[0]->forward(x); }
+  at::Tensor forward(const at::Tensor& x) override { return of(0).forward(x); }
   at::Tensor forwardWithStats(const at::Tensor& x, ChannelStats& sums) override {
-    return of_[0]->forwardWithStats(x, sums);
+    return of(0).forwardWithStats(x, sums);
   }
-  at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override { return of_[1]->backwardInput(x, dy); }
-  void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override { of_[2]->backwardParameters(x, dy); }
+  at::Tensor backwardInput(const at::Tensor& x, const at::Tensor& dy) override { return of(1).backwardInput(x, dy); }
+  void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override { of(2).backwardParameters(x, dy); }
 
  private:
-  Kernels of_;
+  Convolution& of(size_t pass) const { return *made_[rows_[pass]]; }
+
+  Made made_;
+  Rows rows_;
 };
+
+/// The row whose algorithm computes a pass when `chosen` is asked for.
+size_t rowOf(const ConvolutionAlgorithm* chosen, size_t pass) {
+  return chosen == nullptr || !chosen->passes[pass] ? 0 : static_cast<size_t>(chosen - algorithms.data());
+}
 
 }  // namespace
 
@@ -53,17 +65,18 @@ std::span<const ConvolutionAlgorithm> convolutionAlgorithms() { return algorithm
 
 std::unique_ptr<Convolution> makeConvolution(const ConvolutionGeometry& geometry,
                                              const ConvolutionParameters& parameters, const PassAlgorithms& chosen) {
-  std::unique_ptr<Convolution> direct = algorithms.front().make(geometry, parameters);
-  if (!direct || chosen == PassAlgorithms{}) return direct;
-  std::array<std::shared_ptr<Convolution>, algorithms.size()> made{std::move(direct)};
-  ByPass::Kernels kernels;
-  for (size_t pass = 0; pass < chosen.size(); ++pass) {
-    const auto at = static_cast<size_t>(
-        chosen[pass] == nullptr || !chosen[pass]->passes[pass] ? 0 : chosen[pass] - algorithms.data());
-    if (!made[at]) made[at] = algorithms[at].make(geometry, parameters);
-    kernels[pass] = made[at] ? made[at] : made[0];
+  ByPass::Made made;
+  made.front() = algorithms.front().make(geometry, parameters);
+  if (!made.front()) return nullptr;
+  ByPass::Rows rows{};
+  for (size_t pass = 0; pass < passCount; ++pass) {
+    const size_t row = rowOf(chosen[pass], pass);
+    if (!made[row]) made[row] = algorithms[row].make(geometry, parameters);
+    rows[pass] = made[row] ? row : 0;
   }
-  return std::make_unique<ByPass>(std::move(kernels));
+  const bool same = std::ranges::all_of(rows, [&](size_t row) { return row == rows.front(); });
+  if (same) return std::move(made[rows.front()]);
+  return std::make_unique<ByPass>(std::move(made), rows);
 }
 
 }  // namespace tandem

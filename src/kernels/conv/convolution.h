@@ -83,17 +83,6 @@ std::unique_ptr<Convolution> makeConvolution(const ConvolutionGeometry& geometry
                                              const ConvolutionParameters& parameters,
                                              const PassAlgorithms& algorithms = {});
 
-/// The sum of the definition, by oneDNN; bfloat16 in fp32 if the processor has no bfloat16 products. Null for another
-/// device or type, and in a build without oneDNN.
-std::unique_ptr<Convolution> makeDirectConvolution(const ConvolutionGeometry& geometry,
-                                                   const ConvolutionParameters& parameters);
-
-/// The weight's gradient as a matrix product by oneDNN, of dy and the rows of im2col (kernels/conv/im2col.h). A part of
-/// the rows is gathered at a time; sums are fp32. With 1x1 weights and stride 1 the rows are x itself. The other passes
-/// are direct. Null for groups, blocked activations, and what `direct` does not support.
-std::unique_ptr<Convolution> makeGemmConvolution(const ConvolutionGeometry& geometry,
-                                                 const ConvolutionParameters& parameters);
-
 /// "oneDNN 3.2.0", or "" in a build without it.
 std::string convolutionLibrary();
 

@@ -1,8 +1,8 @@
-#include "kernels/conv/fp32_fallback.h"
-
 #include <ATen/ATen.h>
 
 #include <utility>
+
+#include "kernels/conv/algorithms.h"
 
 namespace tandem {
 namespace {

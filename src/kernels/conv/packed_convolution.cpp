@@ -1,10 +1,9 @@
-#include "kernels/conv/packed_convolution.h"
-
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
 #include <algorithm>
 
+#include "kernels/conv/algorithms.h"
 #include "kernels/conv/strides.h"
 #include "kernels/conv/weight_gradient_override.h"
 #include "kernels/conv/wgrad_gemm.h"

@@ -1,11 +1,10 @@
-#include "kernels/conv/pointwise_convolution.h"
-
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "kernels/conv/algorithms.h"
 #include "kernels/conv/conv1x1_gemm.h"
 #include "kernels/conv/nchwc.h"
 #include "kernels/conv/strides.h"

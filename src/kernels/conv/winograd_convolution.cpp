@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "kernels/conv/algorithms.h"
 #include "kernels/conv/nchwc.h"
 #include "kernels/conv/strides.h"
-#include "kernels/conv/winograd.h"
 #include "kernels/conv/winograd_kernel.h"
 #include "kernels/gpu/dispatch.h"
 #include "kernels/simd/cache_size.h"

@@ -1,5 +1,3 @@
-#include "kernels/loss/binary_cross_entropy.h"
-
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
@@ -7,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "kernels/loss/losses.h"
 
 namespace tandem {
 namespace {

@@ -1,5 +1,3 @@
-#include "kernels/loss/multibox.h"
-
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -10,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "kernels/loss/losses.h"
 
 namespace tandem {
 namespace {

@@ -1,5 +1,3 @@
-#include "kernels/loss/softmax_cross_entropy.h"
-
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <c10/core/DeviceGuard.h>
@@ -11,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "kernels/gpu/dispatch.h"
+#include "kernels/loss/losses.h"
 #include "kernels/loss/softmax_cross_entropy_kernel.h"
 
 namespace tandem {

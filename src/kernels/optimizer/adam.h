@@ -2,7 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "kernels/optimizer/adam_step.h"
+#include "kernels/optimizer/adam_kernel.h"
 #include "kernels/optimizer/device_hyperparameters.h"
 
 namespace tandem {

@@ -3,7 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "kernels/optimizer/device_hyperparameters.h"
-#include "kernels/optimizer/sgd_step.h"
+#include "kernels/optimizer/sgd_kernel.h"
 
 namespace tandem {
 

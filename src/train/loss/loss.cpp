@@ -6,9 +6,7 @@
 #include <array>
 
 #include "base/catalog.h"
-#include "kernels/loss/binary_cross_entropy.h"
-#include "kernels/loss/multibox.h"
-#include "kernels/loss/softmax_cross_entropy.h"
+#include "kernels/loss/losses.h"
 #include "train/loss/output_placements.h"
 
 namespace tandem {

@@ -11,7 +11,7 @@
 #include "device/device.h"
 #include "device/monitor.h"
 #include "graph/graph.h"
-#include "kernels/loss/loss_and_gradient.h"
+#include "kernels/loss/losses.h"
 #include "train/batch_feed.h"
 
 namespace tandem {

@@ -5,13 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "kernels/conv/algorithms.h"
 #include "kernels/conv/convolution_layer.h"
-#include "kernels/conv/fp32_fallback.h"
 #include "kernels/conv/nchwc.h"
-#include "kernels/conv/packed_convolution.h"
-#include "kernels/conv/pointwise_convolution.h"
 #include "kernels/conv/wgrad_gemm.h"
-#include "kernels/conv/winograd.h"
 #include "kernels/numerical_gradient.h"
 #include "support/relative_error.h"
 

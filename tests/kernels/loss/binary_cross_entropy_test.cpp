@@ -1,9 +1,8 @@
-#include "kernels/loss/binary_cross_entropy.h"
-
 #include <cmath>
 #include <limits>
 
 #include "base/error.h"
+#include "kernels/loss/losses.h"
 #include "kernels/numerical_gradient.h"
 #include "support/test_devices.h"
 

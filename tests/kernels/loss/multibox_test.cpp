@@ -1,5 +1,3 @@
-#include "kernels/loss/multibox.h"
-
 #include <ATen/record_function.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "kernels/loss/losses.h"
 #include "kernels/numerical_gradient.h"
 #include "support/test_devices.h"
 

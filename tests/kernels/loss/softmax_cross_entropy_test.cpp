@@ -1,8 +1,7 @@
-#include "kernels/loss/softmax_cross_entropy.h"
-
 #include <cmath>
 
 #include "base/error.h"
+#include "kernels/loss/losses.h"
 #include "kernels/numerical_gradient.h"
 #include "support/test_devices.h"
 

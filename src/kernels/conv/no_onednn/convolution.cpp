@@ -1,5 +1,5 @@
 // Twin of onednn/convolution.cpp and onednn/gemm.cpp for builds without oneDNN.
-#include "kernels/conv/convolution.h"
+#include "kernels/conv/algorithms.h"
 
 namespace tandem {
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "kernels/conv/fp32_fallback.h"
+#include "kernels/conv/algorithms.h"
 #include "kernels/conv/nchwc.h"
 #include "kernels/conv/onednn.h"
 

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "kernels/conv/algorithms.h"
 #include "kernels/conv/im2col.h"
 #include "kernels/conv/onednn.h"
 #include "kernels/conv/weight_gradient_override.h"

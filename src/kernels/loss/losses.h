@@ -1,8 +1,33 @@
 #pragma once
 
-#include "kernels/loss/loss_and_gradient.h"
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
 
 namespace tandem {
+
+struct LossAndGradient {
+  at::Tensor loss;      ///< [] fp32, the mean over the rows
+  at::Tensor gradient;  ///< like the logits: d loss / d logits, for a mean over `divisor` rows
+};
+
+/// Softmax cross-entropy with label smoothing, computed in fp32 in one pass. The targets are (1 - s) one-hot + s / K.
+/// logits [N, K] float or bfloat16, labels [N] int64 in [0, K). The loss is the sum over rows / N. The gradient is
+/// (softmax - target) / divisor; `divisor` is N unless rows of several replicas are joined.
+LossAndGradient softmaxCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
+                                    int64_t divisor);
+
+/// The same with ATen operations: the oracle of the tests.
+LossAndGradient softmaxCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
+                                             int64_t divisor);
+
+/// Binary cross-entropy of sigmoid(logits), output by output, computed in fp32. Label smoothing makes the targets (1 -
+/// s) label + s / 2. logits [N, K] float or bfloat16, labels [N, K] uint8 of 0 and 1. The loss is the mean over all N K
+/// elements. The gradient is (sigmoid - target) / (divisor K); `divisor` is N unless rows of several replicas are
+/// joined. Throws DataError for any other label; on a GPU such a label makes the loss NaN. A few ATen calls suffice:
+/// these tensors are far smaller than any activation.
+LossAndGradient binaryCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
+                                   int64_t divisor);
 
 /// A label of multiboxLoss() has 8 boxes of 5 numbers each: class (0: no further box), then left, top, right and bottom
 /// as fractions of the image's size.

@@ -14,7 +14,7 @@ endif
 PRESET ?= release
 
 .DEFAULT_GOAL := build
-.PHONY: help setup setup-release setup-cuda setup-tests build program bench test test-long lint tidy format docs dev \
+.PHONY: help setup setup-release setup-cuda setup-tests build program bench test test-long check lint tidy format docs dev \
         asan tsan cuda peers bench-kernels verify-models verify-weights verify-export verify-interference \
         verify-compare verify-trace verify-attribution verify-logs verify-page fuzz clean FORCE
 
@@ -51,16 +51,19 @@ bench: program ## measure training here, about two minutes (ARGS='--model=resnet
 	build/$(PRESET)/tandem bench $(ARGS)
 
 test: setup-tests build ## build and run all tests but the long ones
-	ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 900 -LE long
+	ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 900 -j $(JOBS) -LE long
+	@scripts/list-skips build/release
 
 test-long: build ## the tests that train for minutes
 	ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 3600 -L long
 
-lint: build ## formatting, layers, documents, clang-tidy on changed files
+check: ## formatting, layers and documents: what needs no build
 	clang-format-14 --dry-run --Werror $(SOURCES)
 	scripts/check-layers
-	scripts/check-names
 	scripts/check-docs
+
+lint: build check ## check, names of catalogs, generated documents, clang-tidy on changed files
+	scripts/check-names
 	$(TANDEM) docs | diff -u docs/OPTIONS.md - || { echo "docs/OPTIONS.md is out of date: make docs"; exit 1; }
 	scripts/tidy --changed
 

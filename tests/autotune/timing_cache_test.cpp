@@ -71,5 +71,15 @@ TEST(CacheFolder, FollowsTheVariables) {
   EXPECT_EQ(cacheFolder(), "");
 }
 
+TEST(TimingCacheOf010, IsRead) {
+  const std::string file = TANDEM_TESTS_DIR "/autotune/0.1.0/measured.tsv";
+  const TimingCache cache(file);
+  EXPECT_EQ(cache.damaged(), 0);
+  std::ifstream lines(file);
+  int64_t found = 0;
+  for (std::string line; std::getline(lines, line);) found += cache.find(line.substr(0, line.find('\t'))) ? 1 : 0;
+  EXPECT_EQ(found, 6);
+}
+
 }  // namespace
 }  // namespace tandem

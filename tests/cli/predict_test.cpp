@@ -30,7 +30,7 @@ class Predict : public testing::Test {
   void SetUp() override {
     weights_ = ownFolder() + "/w.safetensors";
     const auto run = runTandem({"bench", "--model=resnet20", "--batch=4", "--replicas=1", "--steps=2", "--warmup=0",
-                                "--save-weights=" + weights_});
+                                "--allow-interference", "--save-weights=" + weights_});
     ASSERT_EQ(run.code, 0) << run.err;
   }
 
@@ -140,8 +140,9 @@ TEST_F(Predict, FeaturesOfADataSetComeWithLabels) {
 }
 
 TEST_F(Predict, TheRecordOfARunSaysWhichWeights) {
-  const auto run = runTandem({"bench", "--model=resnet20", "--classes=14", "--batch=4", "--replicas=1", "--steps=2",
-                              "--warmup=0", "--weights=" + weights_, "--reset-head", "--format=json"});
+  const auto run =
+      runTandem({"bench", "--model=resnet20", "--classes=14", "--batch=4", "--replicas=1", "--steps=2",
+                 "--allow-interference", "--warmup=0", "--weights=" + weights_, "--reset-head", "--format=json"});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "sha256 ") && contains(run.out, "map none): ")) << run.out;
   EXPECT_TRUE(contains(run.out, "the classifier keeps initial values in fc.weight; fc.bias")) << run.out;

@@ -287,5 +287,22 @@ TEST_F(ResultsFileTest, ABadMiddleLineIsNamedByItsNumber) {
   EXPECT_TRUE(holds(textOf<DataError>([&] { readResults(folder_ + "/none"); }), {"/none", "No such file"}));
 }
 
+TEST(ResultsOf010, AreReadWithWhatTheySay) {
+  testing::internal::CaptureStderr();
+  const auto records = readResults(TANDEM_TESTS_DIR "/measure/record/0.1.0/results.jsonl");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "the chain of hashes holds";
+  ASSERT_EQ(records.size(), 2U);
+  for (const RunRecord& record : records) {
+    EXPECT_EQ(record.environment.tandemVersion, "0.1.0");
+    EXPECT_EQ(record.outcome.kind, OutcomeKind::ok);
+    EXPECT_EQ(record.config.model, "resnet20");
+    EXPECT_EQ(record.config.cudaGraph, "auto") << "was called graph";
+    EXPECT_EQ(record.measuredSteps, 3);
+    EXPECT_EQ(std::ssize(record.steps), 3 * record.config.replicas);
+    EXPECT_EQ(record.placement.layout.empty(), false);
+  }
+  EXPECT_EQ(records[1].config.replicas, 2);
+}
+
 }  // namespace
 }  // namespace tandem

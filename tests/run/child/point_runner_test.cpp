@@ -28,7 +28,7 @@ RunRecord runWith(const std::string& body, double deadline = 60, const PointEven
 /// A command of such a script that reports a line.
 std::string report(const std::string& line) {
   static int number = 0;
-  const auto path = testing::TempDir() + "sweep_test_line_" + std::to_string(++number);
+  const auto path = testing::TempDir() + "sweep_test_line_" + std::to_string(getpid()) + "_" + std::to_string(++number);
   std::ofstream(path) << line;
   return "cat '" + path + "' >&3\n";
 }

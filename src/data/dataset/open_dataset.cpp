@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "base/error.h"
@@ -15,6 +14,7 @@ namespace tandem {
 namespace {
 
 namespace fs = std::filesystem;
+using Paths = std::vector<std::string>;
 
 constexpr uint64_t headBytes = 4096;
 constexpr const char* wanted =
@@ -87,39 +87,34 @@ std::vector<File> select(const std::vector<File>& files, Kind kind) {
   return selected;
 }
 
-std::vector<std::string> pathsOf(const std::vector<File>& files) {
-  std::vector<std::string> paths;
+Paths pathsOf(const std::vector<File>& files) {
+  Paths paths;
   for (const File& file : files) paths.push_back(file.path);
   return paths;
 }
 
-std::vector<std::string> cifarPaths(const std::vector<File>& files, bool named) {
+Paths cifarPaths(const std::vector<File>& files, bool named) {
   std::vector<File> batches = select(files, Kind::cifarBatch);
   std::erase_if(batches, [&](const File& file) { return file.name.starts_with("data_batch_") != named; });
   return pathsOf(batches);
 }
 
 // Files named train are preferred; a plain file and its .gz count once.
-std::vector<std::string> idxPaths(const std::vector<File>& files, Kind kind) {
+Paths idxPaths(const std::vector<File>& files, Kind kind) {
   std::vector<File> selected = select(files, kind);
   const auto isTrain = [](const File& file) { return contains(file.name, "train"); };
   if (std::any_of(selected.begin(), selected.end(), isTrain)) std::erase_if(selected, std::not_fn(isTrain));
-  std::vector<std::string> paths;
+  Paths paths;
   for (const File& file : selected) {
     if (paths.empty() || file.path != paths.back() + ".gz") paths.push_back(file.path);
   }
   return paths;
 }
 
-/// The files of a training set: CIFAR-10's batches, or a pair of IDX files.
-struct TrainingFiles {
-  std::vector<std::string> cifar;
-  std::string idxImages, idxLabels;
-};
-
-std::optional<TrainingFiles> idxPair(const std::string& folder, const std::vector<File>& files) {
+/// The file of images and the one of labels.
+Paths idxPair(const std::string& folder, const std::vector<File>& files) {
   const auto images = idxPaths(files, Kind::idxImages), labels = idxPaths(files, Kind::idxLabels);
-  if (images.empty() && labels.empty()) return std::nullopt;
+  if (images.empty() && labels.empty()) return {};
   if (images.empty() || labels.empty()) {
     throw DataError(concat("data folder '", folder, "' has ", images.empty() ? labels[0] : images[0],
                            " but no IDX file of training ", images.empty() ? "images" : "labels",
@@ -131,7 +126,7 @@ std::optional<TrainingFiles> idxPair(const std::string& folder, const std::vecto
                              join(paths), "; keep one pair of images and labels"));
     }
   }
-  return TrainingFiles{{}, images[0], labels[0]};
+  return {images[0], labels[0]};
 }
 
 [[noreturn]] void refuse(const std::string& folder, const std::vector<File>& files) {
@@ -153,15 +148,40 @@ std::optional<TrainingFiles> idxPair(const std::string& folder, const std::vecto
   throw DataError(concat("data folder '", folder, "' holds no data set that is known; looked for ", wanted));
 }
 
-TrainingFiles findFiles(const std::string& folder) {
+/// A data set that is recognised: where its training files are, and what reads them.
+struct Recognised {
+  Paths (*find)(const std::string& folder, const std::vector<File>& files);  ///< empty: not this one
+  std::unique_ptr<Dataset> (*open)(const Paths& paths);
+  DatasetFacts (*probe)(const Paths& paths);
+};
+
+std::unique_ptr<Dataset> openCifar(const Paths& paths) { return openCifar10Files(paths); }
+DatasetFacts probeCifar(const Paths& paths) { return probeCifar10Files(paths); }
+
+/// In the order of precedence.
+constexpr Recognised kinds[] = {
+    {[](const std::string&, const std::vector<File>& files) { return cifarPaths(files, /*named=*/true); }, openCifar,
+     probeCifar},
+    {idxPair, [](const Paths& paths) { return openIdxFiles(paths[0], paths[1]); },
+     [](const Paths& paths) { return probeIdxFiles(paths[0], paths[1]); }},
+    {[](const std::string&, const std::vector<File>& files) { return cifarPaths(files, /*named=*/false); }, openCifar,
+     probeCifar},
+};
+
+struct Found {
+  const Recognised* kind;
+  Paths paths;
+};
+
+Found findDataset(const std::string& folder) {
   const std::vector<File> files = listFiles(folder);
-  if (auto paths = cifarPaths(files, true); !paths.empty()) return {std::move(paths), "", ""};
-  if (auto pair = idxPair(folder, files)) return std::move(*pair);
-  if (auto paths = cifarPaths(files, false); !paths.empty()) return {std::move(paths), "", ""};
+  for (const Recognised& kind : kinds) {
+    if (Paths paths = kind.find(folder, files); !paths.empty()) return {&kind, std::move(paths)};
+  }
   for (const char* inside : {"cifar-10-batches-bin", "cifar-10-batches-py"}) {
     const fs::path nested = fs::path(folder) / inside;
     std::error_code error;
-    if (fs::is_directory(nested, error)) return findFiles(nested.string());
+    if (fs::is_directory(nested, error)) return findDataset(nested.string());
   }
   refuse(folder, files);
 }
@@ -169,13 +189,13 @@ TrainingFiles findFiles(const std::string& folder) {
 }  // namespace
 
 std::unique_ptr<Dataset> openDataset(const std::string& folder) {
-  const TrainingFiles files = findFiles(folder);
-  return files.cifar.empty() ? openIdxFiles(files.idxImages, files.idxLabels) : openCifar10Files(files.cifar);
+  const Found found = findDataset(folder);
+  return found.kind->open(found.paths);
 }
 
 DatasetFacts probeDataset(const std::string& folder) {
-  const TrainingFiles files = findFiles(folder);
-  return files.cifar.empty() ? probeIdxFiles(files.idxImages, files.idxLabels) : probeCifar10Files(files.cifar);
+  const Found found = findDataset(folder);
+  return found.kind->probe(found.paths);
 }
 
 }  // namespace tandem

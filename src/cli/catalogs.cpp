@@ -63,36 +63,36 @@ ordered_json metricRows() {
 }
 
 template <auto catalog>
-constexpr Catalog row(std::string_view name, Choices choices) {
-  return {name, choices, names<catalog>, summaries<catalog>};
+constexpr Catalog row(std::string_view name, std::string_view option) {
+  return {name, option, names<catalog>, summaries<catalog>};
 }
 
 constexpr Catalog table[] = {
-    {"models", Choices::models, names<models>, modelRows},
-    row<strategies>("strategies", Choices::strategies),
-    row<allReduces>("all-reduces", Choices::allReduces),
-    row<overlaps>("overlaps", Choices::overlaps),
-    row<lossPlacements>("loss-places", Choices::lossPlacements),
-    row<taskLosses>("losses", Choices::any),
-    row<sources>("inputs", Choices::inputs),
-    row<augments>("augments", Choices::augments),
-    row<precisions>("precisions", Choices::precisions),
-    row<layouts>("layouts", Choices::layouts),
-    row<convolutionAlgorithms>("convolutions", Choices::convolutions),
-    row<imagePaddings>("image-paddings", Choices::imagePaddings),
-    row<executors>("executors", Choices::executors),
-    row<recomputes>("recomputes", Choices::recomputes),
-    row<cudaGraphs>("cuda-graphs", Choices::cudaGraphs),
-    row<weightsMaps>("weights-maps", Choices::weightsMaps),
-    row<normalizations>("normalizations", Choices::normalizations),
-    row<badImages>("bad-images", Choices::badImages),
-    row<scores>("scores", Choices::scores),
-    row<schedules>("schedules", Choices::schedules),
-    row<optimizers>("optimizers", Choices::optimizers),
-    row<scalings>("scalings", Choices::scalings),
-    row<operations>("operations", Choices::any),
-    row<renderers>("formats", Choices::formats),
-    {"metrics", Choices::any, names<metrics>, metricRows},
+    {"models", "model", names<models>, modelRows},
+    row<strategies>("strategies", "strategy"),
+    row<allReduces>("all-reduces", "all-reduce"),
+    row<overlaps>("overlaps", "overlap"),
+    row<lossPlacements>("loss-places", "loss-at"),
+    row<taskLosses>("losses", ""),
+    row<sources>("inputs", "input"),
+    row<augments>("augments", "augment"),
+    row<precisions>("precisions", "precision"),
+    row<layouts>("layouts", "layout"),
+    row<convolutionAlgorithms>("convolutions", "convolution"),
+    row<imagePaddings>("image-paddings", "pad-images"),
+    row<executors>("executors", "executor"),
+    row<recomputes>("recomputes", "recompute"),
+    row<cudaGraphs>("cuda-graphs", "cuda-graph"),
+    row<weightsMaps>("weights-maps", "weights-map"),
+    row<normalizations>("normalizations", "normalization"),
+    row<badImages>("bad-images", "bad-image"),
+    row<scores>("scores", "scores"),
+    row<schedules>("schedules", "schedule"),
+    row<optimizers>("optimizers", "optimizer"),
+    row<scalings>("scalings", "scaling"),
+    row<operations>("operations", ""),
+    row<renderers>("formats", "format"),
+    {"metrics", "", names<metrics>, metricRows},
 };
 
 }  // namespace
@@ -102,7 +102,7 @@ std::span<const Catalog> catalogs() { return table; }
 CatalogNames catalogNames() {
   CatalogNames all;
   for (const Catalog& catalog : table) {
-    if (catalog.choices != Choices::any) all.rows.emplace_back(catalog.choices, catalog.names());
+    if (!catalog.option.empty()) all.rows.emplace_back(catalog.option, catalog.names());
   }
   return all;
 }

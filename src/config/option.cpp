@@ -20,175 +20,175 @@ constexpr bool axis = true, oneValue = false;
 constexpr Option table[] = {
     // clang-format off
     {"model", trained, "", "NAME", "network to train: a name, or the path of a network file, NAME.json",
-     onBench | onImages, &Config::model, Choices::models, axis, nullptr},
+     onBench | onImages, &Config::model, Values::namesOrFile, axis, nullptr},
     {"classes", trained, "", "N", "classes of the network; 0 takes those of the data, or the model's own",
-     onBench | onImages, &Config::classes, Choices::any, axis, within<&Config::classes, 0, mostClasses>},
+     onBench | onImages, &Config::classes, Values::any, axis, within<&Config::classes, 0, mostClasses>},
     {"head", trained, "", "[N]xKIND",
      "what the outputs mean and with it the loss: softmax (one class per image) or sigmoid (any of them, each by itself); "
-     "14xsigmoid gives the classes too; auto is the model's own", onBench | onImages, &Config::head, Choices::any, axis, head},
+     "14xsigmoid gives the classes too; auto is the model's own", onBench | onImages, &Config::head, Values::any, axis, head},
     {"image-size", trained, "pixels", "N", "height and width of an input image; 0 takes the model's own",
-     onBench | onImages, &Config::imageSize, Choices::any, axis, zeroOrWithin<&Config::imageSize, 8, 16384>},
+     onBench | onImages, &Config::imageSize, Values::any, axis, zeroOrWithin<&Config::imageSize, 8, 16384>},
     {"precision", trained, "", "NAME", "type of activations and of the weights that kernels read",
-     onBench | onImages, &Config::precision, Choices::precisions, axis, nullptr},
+     onBench | onImages, &Config::precision, Values::names, axis, nullptr},
     {"layout", trained, "", "NAME",
      "memory order of activations; auto measures on a CPU whether nhwc or blocked is faster, and is nhwc elsewhere", onBench | onImages,
-     &Config::layout, Choices::layouts, axis, nullptr},
+     &Config::layout, Values::names, axis, nullptr},
     {"convolution", trained, "", "NAME",
      "algorithm of the planned executor's convolutions on a CPU; auto measures for each pass of each which is fastest, "
      "on a GPU among ATen's and cuDNN's engines; direct is ATen's there",
-     onBench | onImages, &Config::convolution, Choices::convolutions, axis, nullptr},
+     onBench | onImages, &Config::convolution, Values::names, axis, nullptr},
     {"pad-images", trained, "", "NAME",
      "channels of zeros behind an image's own, up to a multiple, for the first convolution of the planned executor; auto "
      "measures on a GPU which is fastest, and is none on a CPU", onBench | onImages, &Config::padImages,
-     Choices::imagePaddings, axis, nullptr},
+     Values::names, axis, nullptr},
     {"executor", trained, "", "NAME", "what runs the network forward and backward", onBench | onImages, &Config::executor,
-     Choices::executors, axis, nullptr},
+     Values::names, axis, nullptr},
     {"recompute", trained, "", "NAME",
      "activations that backward recomputes instead of keeping them (checkpointing): less memory, more time, the same gradients", onBench,
-     &Config::recompute, Choices::recomputes, axis, nullptr},
+     &Config::recompute, Values::names, axis, nullptr},
     {"cuda-graph", trained, "", "NAME",
      "capture the step once and launch it as a CUDA graph, or as several with the exchange on the host between them; "
      "auto captures wherever it can", onBench,
-     &Config::cudaGraph, Choices::cudaGraphs, axis, nullptr},
+     &Config::cudaGraph, Values::names, axis, nullptr},
     {"in-flight", trained, "steps", "N",
      "steps that the host may enqueue ahead of a GPU", onBench, &Config::inFlight,
-     Choices::any, axis, within<&Config::inFlight, 1, 1024>},
+     Values::any, axis, within<&Config::inFlight, 1, 1024>},
 
     {"weights", from, "", "FILE", "trained weights to start from: safetensors, or a state dict of torch.save (.pth)",
-     onBench | onImages, &Config::weights, Choices::any, axis, nullptr},
+     onBench | onImages, &Config::weights, Values::any, axis, nullptr},
     {"weights-map", from, "", "NAME", "whose names and memory orders the file of --weights has", onBench | onImages,
-     &Config::weightsMap, Choices::weightsMaps, axis, nullptr},
+     &Config::weightsMap, Values::names, axis, nullptr},
     {"reset-head", from, "", "", "keep the initial values of the classifier, whatever --weights says of it", onBench,
-     &Config::resetHead, Choices::any, axis, nullptr},
+     &Config::resetHead, Values::any, axis, nullptr},
     {"reject-nonfinite", from, "", "", "refuse weights with values that are not finite, instead of a warning",
-     onBench | onImages, &Config::rejectNonfinite, Choices::any, axis, nullptr},
+     onBench | onImages, &Config::rejectNonfinite, Values::any, axis, nullptr},
     {"save-weights", from, "", "FILE", "where the weights go after the last step, as safetensors", onBench,
-     &Config::saveWeights, Choices::any, oneValue, saveWeights},
+     &Config::saveWeights, Values::any, oneValue, saveWeights},
 
     {"resize", seen, "pixels", "N", "shorter side of an image before the centre crop; 0 takes 256/224 of --image-size",
-     onImages, &Config::resize, Choices::any, oneValue, zeroOrWithin<&Config::resize, 8, 16384>},
+     onImages, &Config::resize, Values::any, oneValue, zeroOrWithin<&Config::resize, 8, 16384>},
     {"normalization", seen, "", "NAME", "mean and deviation by which pixels are normalised", onImages,
-     &Config::normalization, Choices::normalizations, oneValue, nullptr},
+     &Config::normalization, Values::names, oneValue, nullptr},
     {"bad-image", seen, "", "NAME", "what becomes of an image that cannot be read: the run fails, or it is left out",
-     onImages, &Config::badImage, Choices::badImages, oneValue, nullptr},
+     onImages, &Config::badImage, Values::names, oneValue, nullptr},
     {"top", seen, "classes", "N", "classes shown of each image, the best first; 0 shows all", onPredict, &Config::top,
-     Choices::any, oneValue, within<&Config::top, 0, million>},
-    {"scores", seen, "", "NAME", "what outputs are shown as; auto is what the head says", onPredict, &Config::scores, Choices::scores, oneValue,
+     Values::any, oneValue, within<&Config::top, 0, million>},
+    {"scores", seen, "", "NAME", "what outputs are shown as; auto is what the head says", onPredict, &Config::scores, Values::names, oneValue,
      nullptr},
-    {"class-names", seen, "", "FILE", "names of the classes, one a line", onPredict, &Config::classNames, Choices::any,
+    {"class-names", seen, "", "FILE", "names of the classes, one a line", onPredict, &Config::classNames, Values::any,
      oneValue, nullptr},
-    {"json", seen, "", "", "print JSON", onImages, &Config::json, Choices::any, oneValue, nullptr},
+    {"json", seen, "", "", "print JSON", onImages, &Config::json, Values::any, oneValue, nullptr},
 
     {"devices", on, "", "SET", "cpu (each replica is a set of pinned cores) or GPUs as cuda:0+1, one replica each",
-     onBench | onImages, &Config::devices, Choices::any, axis, devices},
+     onBench | onImages, &Config::devices, Values::any, axis, devices},
     {"replicas", on, "", "N", "copies of the network, each on its own device and fed its own batches",
-     onBench | onImages, &Config::replicas, Choices::any, axis, within<&Config::replicas, 1, 4096>},
+     onBench | onImages, &Config::replicas, Values::any, axis, within<&Config::replicas, 1, 4096>},
     {"cores-per-replica", on, "cores", "N",
      "cores of a CPU replica; 0 divides the usable cores by the largest --replicas of the run",
-     onBench | onImages, &Config::coresPerReplica, Choices::any, axis, within<&Config::coresPerReplica, 0, 65536>},
+     onBench | onImages, &Config::coresPerReplica, Values::any, axis, within<&Config::coresPerReplica, 0, 65536>},
     {"oversubscribe", on, "", "", "let CPU replicas share cores when there are fewer cores than asked for",
-     onBench | onImages, &Config::oversubscribe, Choices::any, axis, nullptr},
+     onBench | onImages, &Config::oversubscribe, Values::any, axis, nullptr},
 
     {"strategy", exchange, "", "NAME", "how the gradients of all replicas become one update",
-     onBench, &Config::strategy, Choices::strategies, axis, nullptr},
+     onBench, &Config::strategy, Values::names, axis, nullptr},
     {"parameter-device", exchange, "", "PLACE",
      "where parameter_server keeps the variables: cpu, device (spread over the replicas by bytes) or one device's "
-     "name, as cpu:0 or cuda:1", onBench, &Config::parameterDevice, Choices::any, axis, parameterDevice},
+     "name, as cpu:0 or cuda:1", onBench, &Config::parameterDevice, Values::any, axis, parameterDevice},
     {"all-reduce", exchange, "", "NAME",
      "how replicated sums gradients and updates; auto means owner on the CPU, nccl on GPUs",
-     onBench, &Config::allReduce, Choices::allReduces, axis, nullptr},
+     onBench, &Config::allReduce, Values::names, axis, nullptr},
     {"bucket-mib", exchange, "MiB", "X", "size of the pieces in which gradients are exchanged",
-     onBench, &Config::bucketMib, Choices::any, axis, bucket},
+     onBench, &Config::bucketMib, Values::any, axis, bucket},
     {"overlap", exchange, "", "NAME",
      "exchange gradients while backward goes on, each bucket or variable as soon as it is complete, or (off) all of them "
      "after it: an exchange takes cores, or a GPU's multiprocessors and memory, from backward, so which is faster is "
-     "to be measured, by --overlap=on,off", onBench, &Config::overlap, Choices::overlaps, axis, nullptr},
+     "to be measured, by --overlap=on,off", onBench, &Config::overlap, Values::names, axis, nullptr},
     {"loss-at", exchange, "", "NAME", "where outputs meet labels: on each replica, or gathered on one device",
-     onBench, &Config::lossAt, Choices::lossPlacements, axis, nullptr},
+     onBench, &Config::lossAt, Values::names, axis, nullptr},
 
     {"input", fed, "", "NAME", "where batches come from; auto means queue with --data, else device",
-     onBench, &Config::input, Choices::inputs, axis, nullptr},
+     onBench, &Config::input, Values::names, axis, nullptr},
     {"data", fed, "", "FOLDER", "folder of a data set (CIFAR-10 binary or MNIST IDX); without it images are synthetic",
-     onBench | onFeatures, &Config::data, Choices::any, axis, nullptr},
-    {"augment", fed, "", "NAME", "random changes of training images", onBench, &Config::augment, Choices::augments,
+     onBench | onFeatures, &Config::data, Values::any, axis, nullptr},
+    {"augment", fed, "", "NAME", "random changes of training images", onBench, &Config::augment, Values::names,
      axis, nullptr},
     {"producers", fed, "threads", "N", "threads per replica that make batches, with --input=queue",
-     onBench, &Config::producers, Choices::any, axis, within<&Config::producers, 1, 4096>},
+     onBench, &Config::producers, Values::any, axis, within<&Config::producers, 1, 4096>},
     {"queue-depth", fed, "batches", "N", "batches per replica that may wait, with --input=queue",
-     onBench, &Config::queueDepth, Choices::any, axis, within<&Config::queueDepth, 2, 65536>},
+     onBench, &Config::queueDepth, Values::any, axis, within<&Config::queueDepth, 2, 65536>},
 
     {"batch", step, "images", "N|max",
      "images per replica and step (strong scaling: of all); max finds the largest that fits into memory by trying, "
-     "in bench", onBench | onImages, &Config::batch, Choices::any, axis, within<&Config::batch, 1, Config::largestBatch>,
+     "in bench", onBench | onImages, &Config::batch, Values::any, axis, within<&Config::batch, 1, Config::largestBatch>,
      "the model's own", {"max", Config::mostThatFits}},
     {"accumulate", step, "parts", "N",
      "parts in which a replica's batch runs before the update: less memory; batch-norm sees one part at a time", onBench,
-     &Config::accumulate, Choices::any, axis, within<&Config::accumulate, 1, million>},
-    {"lr", step, "", "X", "learning rate", onBench, &Config::learningRate, Choices::any, axis,
+     &Config::accumulate, Values::any, axis, within<&Config::accumulate, 1, million>},
+    {"lr", step, "", "X", "learning rate", onBench, &Config::learningRate, Values::any, axis,
      positive<&Config::learningRate>, "the model's own, or the optimizer's"},
     {"schedule", step, "", "NAME", "course of the learning rate over the steps", onBench, &Config::schedule,
-     Choices::schedules, axis, nullptr},
+     Values::names, axis, nullptr},
     {"optimizer", step, "", "NAME", "rule by which gradients change the weights", onBench, &Config::optimizer,
-     Choices::optimizers, axis, nullptr},
-    {"momentum", step, "", "X", "momentum of --optimizer=sgd", onBench, &Config::momentum, Choices::any, axis,
+     Values::names, axis, nullptr},
+    {"momentum", step, "", "X", "momentum of --optimizer=sgd", onBench, &Config::momentum, Values::any, axis,
      fraction<&Config::momentum>},
-    {"nesterov", step, "", "", "use Nesterov's form of momentum", onBench, &Config::nesterov, Choices::any, axis,
+    {"nesterov", step, "", "", "use Nesterov's form of momentum", onBench, &Config::nesterov, Values::any, axis,
      nullptr},
     {"adam-beta1", step, "", "X", "decay rate of the first moment of adam and adamw", onBench,
-     &Config::adamBeta1, Choices::any, axis, fraction<&Config::adamBeta1>},
+     &Config::adamBeta1, Values::any, axis, fraction<&Config::adamBeta1>},
     {"adam-beta2", step, "", "X", "decay rate of the second moment of adam and adamw", onBench,
-     &Config::adamBeta2, Choices::any, axis, fraction<&Config::adamBeta2>},
+     &Config::adamBeta2, Values::any, axis, fraction<&Config::adamBeta2>},
     {"adam-epsilon", step, "", "X", "added to the denominator of adam and adamw", onBench, &Config::adamEpsilon,
-     Choices::any, axis, positive<&Config::adamEpsilon>},
-    {"weight-decay", step, "", "X", "weight decay (L2, but with adamw apart from the gradient)", onBench, &Config::weightDecay, Choices::any, axis,
+     Values::any, axis, positive<&Config::adamEpsilon>},
+    {"weight-decay", step, "", "X", "weight decay (L2, but with adamw apart from the gradient)", onBench, &Config::weightDecay, Values::any, axis,
      within<&Config::weightDecay, 0, million>},
     {"label-smoothing", step, "", "X", "share of a label's weight that is spread over all classes",
-     onBench, &Config::labelSmoothing, Choices::any, axis, fraction<&Config::labelSmoothing>},
-    {"seed", step, "", "N", "seed of weights, images and augmentation", onBench | onImages, &Config::seed, Choices::any, axis,
+     onBench, &Config::labelSmoothing, Values::any, axis, fraction<&Config::labelSmoothing>},
+    {"seed", step, "", "N", "seed of weights, images and augmentation", onBench | onImages, &Config::seed, Values::any, axis,
      within<&Config::seed, 0, INT64_MAX>},
     {"forward-only", step, "", "", "run the network forward only: no gradients, no update", onBench,
-     &Config::forwardOnly, Choices::any, axis, nullptr},
+     &Config::forwardOnly, Values::any, axis, nullptr},
     {"deterministic", step, "", "", "same bits in every run, even where that is slower", onBench,
-     &Config::deterministic, Choices::any, axis, nullptr},
+     &Config::deterministic, Values::any, axis, nullptr},
 
     {"scaling", measured, "", "NAME", "weak keeps --batch per replica, strong keeps the global batch",
-     onBench, &Config::scaling, Choices::scalings, axis, nullptr},
+     onBench, &Config::scaling, Values::names, axis, nullptr},
     {"warmup", measured, "steps", "N|auto", "steps before the measurement; auto stops when the step time is steady",
-     onBench, &Config::warmup, Choices::any, axis, warmup},
+     onBench, &Config::warmup, Values::any, axis, warmup},
     {"steps", measured, "steps", "N", "steps measured; 0 takes as many as fit --budget", onBench, &Config::steps,
-     Choices::any, axis, within<&Config::steps, 0, billion>},
+     Values::any, axis, within<&Config::steps, 0, billion>},
     {"budget", measured, "s", "X", "time spent measuring a point when --steps is 0", onBench, &Config::budget,
-     Choices::any, axis, positive<&Config::budget>},
+     Values::any, axis, positive<&Config::budget>},
     {"profile", measured, "", "",
      "take each step apart: what every replica spends on input, forward, backward, exchange and update, who comes late, "
      "and the kernels and gaps of GPUs; a run of its own, whose rate is no measurement of throughput", onBench,
-     &Config::profile, Choices::any, axis, nullptr},
+     &Config::profile, Values::any, axis, nullptr},
     {"compare", measured, "", "",
      "say whether one configuration is faster than another (or than itself): their runs take turns, A B B A, until 3 % "
-     "would be found", onBench, &Config::compare, Choices::any, oneValue, nullptr},
+     "would be found", onBench, &Config::compare, Values::any, oneValue, nullptr},
 
     {"out", output, "", "FILE", "results file, to which every run appends one line; of features the new .npy or .safetensors file", onBench | onFeatures, &Config::out,
-     Choices::any, oneValue, out},
+     Values::any, oneValue, out},
     {"trace", output, "", "FILE", "where the course of the steps that --profile took apart goes, for ui.perfetto.dev", onBench,
-     &Config::trace, Choices::any, oneValue, trace},
-    {"format", output, "", "NAME", "form of the table on standard output", onBench, &Config::format, Choices::formats,
+     &Config::trace, Values::any, oneValue, trace},
+    {"format", output, "", "NAME", "form of the table on standard output", onBench, &Config::format, Values::names,
      oneValue, nullptr},
     {"tensorboard", output, "", "FOLDER",
      "where TensorBoard's event files go, a folder below it for each point of the sweep and in that one for each run", onBench,
-     &Config::tensorboard, Choices::any, oneValue, nullptr},
+     &Config::tensorboard, Values::any, oneValue, nullptr},
     {"mllog", output, "", "FILE", "file to which each run appends MLPerf's :::MLLOG lines; - is standard output", onBench,
-     &Config::mllog, Choices::any, oneValue, nullptr},
+     &Config::mllog, Values::any, oneValue, nullptr},
     {"measure-peaks", output, "", "",
      "measure the peaks of this machine (FLOPs, bytes) anew, instead of taking those kept from an earlier run", onBench,
-     &Config::measurePeaks, Choices::any, oneValue, nullptr},
+     &Config::measurePeaks, Values::any, oneValue, nullptr},
     {"point-deadline", output, "s", "X",
      "time after which a point is given up; 0 takes 120 s and 4 x --budget, with --steps 600 s and 30 s per step",
-     onBench, &Config::deadline, Choices::any, oneValue, within<&Config::deadline, 0, billion>},
+     onBench, &Config::deadline, Values::any, oneValue, within<&Config::deadline, 0, billion>},
     {"allow-interference", output, "", "",
      "a run that something disturbed is noted as not valid, but ends with exit code 0, not 9", onBench,
-     &Config::allowInterference, Choices::any, oneValue, nullptr},
+     &Config::allowInterference, Values::any, oneValue, nullptr},
     {"dry-run", output, "", "", "print the resolved plan of every point and run nothing", onBench, &Config::dryRun,
-     Choices::any, oneValue, nullptr},
+     Values::any, oneValue, nullptr},
     // clang-format on
 };
 
@@ -201,9 +201,9 @@ const Option* findOption(std::string_view name) {
   return row == std::end(table) ? nullptr : row;
 }
 
-std::span<const std::string> CatalogNames::of(Choices choices) const {
-  if (choices == Choices::any) return {};
-  const auto row = std::ranges::find(rows, choices, &std::pair<Choices, std::vector<std::string>>::first);
+std::span<const std::string> CatalogNames::of(const Option& option) const {
+  if (option.values == Values::any) return {};
+  const auto row = std::ranges::find(rows, option.name, [](const auto& each) { return each.first; });
   check(row != rows.end(), "CatalogNames lacks a catalog");
   return row->second;
 }
@@ -213,14 +213,14 @@ std::string defaultText(const Option& option) {
 }
 
 bool isFile(const Option& option, std::string_view value) {
-  return option.choices == Choices::models && isNetworkPath(value);
+  return option.values == Values::namesOrFile && isNetworkPath(value);
 }
 
 std::vector<std::string> validValues(const Option& option, const CatalogNames& names) {
-  const auto catalog = names.of(option.choices);
+  const auto catalog = names.of(option);
   std::vector<std::string> valid(catalog.begin(), catalog.end());
   const std::string standard = valueText(Config(), option);
-  const bool ownWord = option.choices != Choices::any && std::ranges::find(valid, standard) == valid.end();
+  const bool ownWord = option.values != Values::any && std::ranges::find(valid, standard) == valid.end();
   if (ownWord) valid.insert(valid.begin(), standard);
   return valid;
 }

@@ -16,38 +16,17 @@ using Field = std::variant<int64_t Config::*, double Config::*, bool Config::*, 
 /// The commands that take an option, as bits.
 enum Commands : unsigned { onBench = 1, onPredict = 2, onFeatures = 4, onImages = onPredict | onFeatures };
 
-/// The catalog of an option's values. Catalogs are in other rooms; cli passes their names in as CatalogNames, so
-/// config/ does not depend on those rooms.
-enum class Choices {
-  any,
-  models,
-  strategies,
-  executors,
-  recomputes,
-  cudaGraphs,
-  overlaps,
-  precisions,
-  inputs,
-  allReduces,
-  layouts,
-  convolutions,
-  imagePaddings,
-  scalings,
-  augments,
-  schedules,
-  optimizers,
-  formats,
-  lossPlacements,
-  weightsMaps,
-  normalizations,
-  badImages,
-  scores
-};
+struct Option;
 
-/// Valid names of each catalog, by Choices. `any` is empty.
+/// What an option's value may be. Names are those of a catalog; catalogs are in other rooms, and cli passes their names
+/// in as CatalogNames, so that this room depends on none of them.
+enum class Values { any, names, namesOrFile };
+
+/// The names of each catalog, by the option that takes them.
 struct CatalogNames {
-  std::vector<std::pair<Choices, std::vector<std::string>>> rows;
-  std::span<const std::string> of(Choices choices) const;
+  std::vector<std::pair<std::string_view, std::vector<std::string>>> rows;
+  /// Empty for an option that takes any value. Throws InternalError when a catalog is missing.
+  std::span<const std::string> of(const Option& option) const;
 };
 
 /// A word for a number that cannot be typed, because it is found later.
@@ -65,7 +44,7 @@ struct Option {
   std::string_view help;         ///< one sentence, without the default
   unsigned commands;
   Field field;
-  Choices choices;
+  Values values;
   bool axis;  ///< accepts a list or a range and then is an axis of the sweep
   /// Checks the field on its own; returns the text of the violation.
   std::optional<std::string> (*check)(const Config&);

@@ -50,7 +50,7 @@ std::string textOf(double value) {
 }
 
 void requireKnown(const Option& option, std::string_view text, const CatalogNames& names) {
-  if (option.choices == Choices::any || isFile(option, text)) return;
+  if (option.values == Values::any || isFile(option, text)) return;
   const auto valid = validValues(option, names);
   if (std::ranges::find(valid, text) == valid.end()) throw UsageError(unknownName(option.name, text, valid));
 }

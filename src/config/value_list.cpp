@@ -86,7 +86,7 @@ std::vector<std::string> writtenOut(const TypedOption& typed, std::string_view t
 
 /// The items of a list. Slashes in paths do not separate items.
 std::vector<std::string> listed(const std::string& value, const Option* option) {
-  const bool hasCatalog = option != nullptr && option->choices != Choices::any;
+  const bool hasCatalog = option != nullptr && option->values != Values::any;
   std::vector<std::string> items;
   for (const std::string& text : split(value, ",")) {
     const bool whole = !hasCatalog || isFile(*option, text);

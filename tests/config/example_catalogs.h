@@ -12,28 +12,28 @@ namespace tandem {
 /// Catalogs as cli hands them in, smaller.
 inline const CatalogNames& exampleCatalogs() {
   static const CatalogNames names{{
-      {Choices::models, {"resnet20", "resnet50", "resnet56", "inception_v3", "inception_v4", "vgg16", "trivial"}},
-      {Choices::strategies, {"replicated", "parameter_server", "independent"}},
-      {Choices::executors, {"autograd", "planned"}},
-      {Choices::precisions, {"fp32", "bf16", "fp16", "tf32"}},
-      {Choices::inputs, {"device", "host", "queue"}},
-      {Choices::allReduces, {"owner", "shared", "copy", "ring", "tree", "nccl"}},
-      {Choices::recomputes, {"none", "norm", "segments"}},
-      {Choices::layouts, {"nhwc", "nchw"}},
-      {Choices::convolutions, {"direct", "winograd", "gemm", "packed", "pointwise"}},
-      {Choices::imagePaddings, {"none", "4", "8"}},
-      {Choices::cudaGraphs, {"auto", "on", "off"}},
-      {Choices::overlaps, {"on", "off"}},
-      {Choices::scalings, {"weak", "strong"}},
-      {Choices::augments, {"none", "standard"}},
-      {Choices::schedules, {"constant", "cosine", "warmup-cosine"}},
-      {Choices::optimizers, {"sgd", "adam", "adamw"}},
-      {Choices::formats, {"table", "md", "csv", "json"}},
-      {Choices::lossPlacements, {"replica", "gathered"}},
-      {Choices::weightsMaps, {"none", "keras", "timm"}},
-      {Choices::normalizations, {"imagenet", "caffe"}},
-      {Choices::badImages, {"fail", "skip"}},
-      {Choices::scores, {"softmax", "sigmoid", "logits"}},
+      {"model", {"resnet20", "resnet50", "resnet56", "inception_v3", "inception_v4", "vgg16", "trivial"}},
+      {"strategy", {"replicated", "parameter_server", "independent"}},
+      {"executor", {"autograd", "planned"}},
+      {"precision", {"fp32", "bf16", "fp16", "tf32"}},
+      {"input", {"device", "host", "queue"}},
+      {"all-reduce", {"owner", "shared", "copy", "ring", "tree", "nccl"}},
+      {"recompute", {"none", "norm", "segments"}},
+      {"layout", {"nhwc", "nchw"}},
+      {"convolution", {"direct", "winograd", "gemm", "packed", "pointwise"}},
+      {"pad-images", {"none", "4", "8"}},
+      {"cuda-graph", {"auto", "on", "off"}},
+      {"overlap", {"on", "off"}},
+      {"scaling", {"weak", "strong"}},
+      {"augment", {"none", "standard"}},
+      {"schedule", {"constant", "cosine", "warmup-cosine"}},
+      {"optimizer", {"sgd", "adam", "adamw"}},
+      {"format", {"table", "md", "csv", "json"}},
+      {"loss-at", {"replica", "gathered"}},
+      {"weights-map", {"none", "keras", "timm"}},
+      {"normalization", {"imagenet", "caffe"}},
+      {"bad-image", {"fail", "skip"}},
+      {"scores", {"softmax", "sigmoid", "logits"}},
   }};
   return names;
 }
@@ -61,7 +61,7 @@ inline std::vector<Option> optionsOf(unsigned command) {
 /// A value of the option that is valid and not the default.
 inline std::string otherValue(const Option& option) {
   const std::string standard = valueText(Config(), option);
-  if (option.choices != Choices::any) {
+  if (option.values != Values::any) {
     for (const std::string& name : validValues(option, exampleCatalogs())) {
       if (name != standard) return name;
     }

@@ -159,8 +159,8 @@ TEST(DeviceSet, DecidesTheReplicas) {
 }
 
 TEST(CatalogNames, AMissingCatalogIsABug) {
-  EXPECT_THROW(CatalogNames().of(Choices::models), InternalError);
-  EXPECT_TRUE(CatalogNames().of(Choices::any).empty());
+  EXPECT_THROW(CatalogNames().of(*findOption("model")), InternalError);
+  EXPECT_TRUE(CatalogNames().of(*findOption("batch")).empty());
 }
 
 }  // namespace

@@ -46,8 +46,8 @@ class Tuner {
  public:
   Tuner(TuningRule rule, TimingCache& cache) : rule_(std::move(rule)), cache_(cache) {}
 
-  /// Returns the fastest candidate, prepared. The first candidate wins unless another is more than 3 % faster, or if
-  /// none is valid. If the fastest candidate of the cache cannot be prepared now, the next one is taken. `operation`:
+  /// Returns the fastest candidate, prepared. The first candidate wins unless a valid one is more than 3 %
+  /// faster. If the fastest candidate of the cache cannot be prepared now, the next one is taken. `operation`:
   /// all that the times depend on besides the rule's `where`; no tab, no line break.
   Tuned fastest(const std::string& operation, std::span<const TuningCandidate> candidates);
 

@@ -137,7 +137,7 @@ void reportRuns(const Request& request, std::ostream& out) {
 
 void reportSeedTables(const Request& request, std::ostream& out) {
   if (request.words.empty()) {
-    request.format->print(recomputedPublishedTables(published), out);
+    request.format->print(recomputedPublishedTables(publishedFigures), out);
   } else {
     request.format->print(tablesOf(dataPointsFrom(recordsOf(request.words)), join(request.words)), out);
   }
@@ -164,14 +164,14 @@ void reportCompare(const Request& request, std::ostream& out) {
   if (request.words.size() != 2) {
     throw UsageError(concat("tandem report compare: needs A and B, ", request.words.size(), " given"));
   }
-  request.format->print(comparison(sideOf(request.words[0], recordsOf({request.words[0]})),
-                                   sideOf(request.words[1], recordsOf({request.words[1]}))),
+  request.format->print(comparisonTables(sideOf(request.words[0], recordsOf({request.words[0]})),
+                                         sideOf(request.words[1], recordsOf({request.words[1]}))),
                         out);
 }
 
 void reportHistory(const Request& request, std::ostream& out) {
   if (request.words.empty()) throw UsageError("tandem report history: no results file given");
-  request.format->print(history(recordsOf(request.words)), out);
+  request.format->print(historyTables(recordsOf(request.words)), out);
 }
 
 struct Verb {

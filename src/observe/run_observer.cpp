@@ -74,7 +74,7 @@ void RunObserver::fill(RunRecord& record) {
   record.telemetry = sampler_.finish();
   window_.gpuSlowed = slowedShare(record.telemetry, trainingPhase);
   window_.gpuPrograms = otherPrograms(record.telemetry, trainingPhase);
-  record.interference = judge(window_);
+  record.interference = findInterference(window_);
   if (window_.begin.joules && window_.end.joules) record.energyJoules = *window_.end.joules - *window_.begin.joules;
   for (const std::string& line : unequalClocks(record.telemetry, trainingPhase)) record.notes.push_back(line);
   for (const std::string& line : slowdowns(record.telemetry, trainingPhase)) record.notes.push_back(line);

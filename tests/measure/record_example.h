@@ -151,7 +151,7 @@ inline RunRecord fullRecord() {
     auto& steps = record.profile->replicas.emplace_back().steps;
     steps = {{.step = 2, .begin = millis(1), .wall = millis(90)}, {.step = 4, .begin = millis(2), .wall = millis(91)}};
     steps.back().arrival = millis(70);
-    for (const Part& part : parts()) steps.back().*part.time = millis(0.1 + replica);
+    for (const Part& part : stepParts()) steps.back().*part.time = millis(0.1 + replica);
   }
   record.profile->exchanges = {
       {.bytes = 1 << 20, .apart = millis(2), .after = {millis(50), millis(52)}, .last = {1, 29}}};

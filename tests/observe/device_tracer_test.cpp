@@ -328,7 +328,7 @@ TEST(OnAGpu, AProfileKnowsKernelsAndWhatTheyAreFor) {
     ASSERT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
     EXPECT_EQ(record.placement.cudaGraph, std::string(graph) == "on" ? "on" : "off: --cuda-graph=off");
     ASSERT_TRUE(record.profile && record.profile->device);
-    EXPECT_EQ(launched(*record.profile), std::string(graph) == "on");
+    EXPECT_EQ(isCaptured(*record.profile), std::string(graph) == "on");
     const DeviceProfile& profile = *record.profile->device;
     ASSERT_EQ(profile.missing, "") << graph;
     EXPECT_EQ(profile.lost, 0) << graph;

@@ -113,7 +113,7 @@ inline double pairedGrowth(const RunRecord& whole, const PartChange& part, int64
   for (int64_t first = 0; first < static_cast<int64_t>(whole.profile->replicas[0].steps.size()); first += 2 * block) {
     const auto before = ofSteps(whole, [&](int64_t step) { return step >= first && step < first + block; });
     const auto after = ofSteps(whole, [&](int64_t step) { return step >= first + block && step < first + 2 * block; });
-    for (const PartChange& change : changes(*before.profile, *after.profile)) {
+    for (const PartChange& change : partChanges(*before.profile, *after.profile)) {
       if (change.part == part.part && change.replica == part.replica) growths.push_back(change.growth());
     }
   }
@@ -155,7 +155,7 @@ inline Found run(const Injection& injection, const Length& length) {
   profiler.fill(record);
   const auto delayed = [&](int64_t step) { return step / length.block % 2 == 1; };
   Found found{ofSteps(record, std::not_fn(delayed)), ofSteps(record, delayed), {}, 0};
-  found.changes = changes(*found.before.profile, *found.after.profile);
+  found.changes = partChanges(*found.before.profile, *found.after.profile);
   found.growth = pairedGrowth(record, found.changes.front(), length.block);
   return found;
 }

@@ -43,7 +43,7 @@ void expectWholeSteps(const RunRecord& record, const std::string& what) {
       const StepParts& step = replica.steps[i];
       EXPECT_EQ(step.step, static_cast<int64_t>(i)) << what;
       Nanos sum{};
-      for (const Part& part : parts()) {
+      for (const Part& part : stepParts()) {
         EXPECT_GE(step.*part.time, Nanos{}) << what << ": " << part.name;
         sum += step.*part.time;
       }

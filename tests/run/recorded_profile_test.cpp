@@ -71,7 +71,7 @@ void expectOnlyLaunches(const RunRecord& record) {
       EXPECT_GT(step.launch, Nanos{}) << step.step;
       EXPECT_EQ(step.forward + step.loss + step.backward, Nanos{}) << step.step;
       Nanos sum{};
-      for (const Part& part : parts()) sum += step.*part.time;
+      for (const Part& part : stepParts()) sum += step.*part.time;
       EXPECT_EQ(sum, step.wall) << step.step;
     }
   }

@@ -16,7 +16,7 @@ double percentOf(double logRatio) { return 100 * std::expm1(logRatio); }
 
 }  // namespace
 
-Significance judge(const Estimate& logRatio) {
+Significance significanceOf(const Estimate& logRatio) {
   const Interval sure = intervalOf(logRatio, decisive), shown = intervalOf(logRatio, shownConfidence);
   Significance judgement{Finding::cannotTell, percentOf(logRatio.value), {percentOf(shown.low), percentOf(shown.high)}};
   if (sure.low > 0) judgement.finding = Finding::faster;

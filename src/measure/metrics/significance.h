@@ -19,7 +19,7 @@ struct Significance {
 };
 
 /// Tests an estimate of log(rate of A / rate of B).
-Significance judge(const Estimate& logRatio);
+Significance significanceOf(const Estimate& logRatio);
 
 /// "faster by 3.1 % (95 % interval 2.2 to 4.0 %)", "cannot tell (95 % interval -0.4 to 0.9 %)".
 std::string textOf(const Significance& judgement);

@@ -68,7 +68,7 @@ std::optional<double> shareOf(std::span<const ReplicaProfile> replicas, Nanos St
   return seconds(part) / seconds(whole);
 }
 
-bool launched(const Profile& profile) { return shareOf(profile.replicas, &StepParts::launch).value_or(0) > 0; }
+bool isCaptured(const Profile& profile) { return shareOf(profile.replicas, &StepParts::launch).value_or(0) > 0; }
 
 std::optional<LastToArrive> lastToArrive(const RunRecord& record) {
   if (!record.profile || record.placement.control || record.profile->replicas.size() < 2) return std::nullopt;
@@ -90,10 +90,10 @@ std::optional<LastToArrive> lastToArrive(const RunRecord& record) {
   return last;
 }
 
-std::vector<PartChange> changes(const Profile& before, const Profile& after) {
+std::vector<PartChange> partChanges(const Profile& before, const Profile& after) {
   std::vector<PartChange> all;
   for (size_t replica = 0; replica < std::min(before.replicas.size(), after.replicas.size()); ++replica) {
-    for (const Part& part : parts()) {
+    for (const Part& part : stepParts()) {
       const auto a = medianSeconds(before.replicas[replica], part.time);
       const auto b = medianSeconds(after.replicas[replica], part.time);
       if (a && b) all.push_back({&part, static_cast<int>(replica), *a, *b});
@@ -106,7 +106,7 @@ std::vector<PartChange> changes(const Profile& before, const Profile& after) {
   return all;
 }
 
-std::vector<Achieved> achieved(const RunRecord& record) {
+std::vector<Achieved> achievedWork(const RunRecord& record) {
   if (!record.profile || record.profile->replicas.empty() || record.placement.replicas.empty()) return {};
   const Profile& profile = *record.profile;
   const auto time = [&](auto... times) {
@@ -116,7 +116,7 @@ std::vector<Achieved> achieved(const RunRecord& record) {
   const double share = 1 / static_cast<double>(record.placement.replicas.size());
   const double images = static_cast<double>(record.globalBatch) * share;
   const double flops = record.flopsPeak * share, bytes = record.bytesPeak * share;
-  const bool seen = !launched(profile);
+  const bool seen = !isCaptured(profile);
   std::vector<Achieved> all;
   if (seen) {
     all.push_back({"compute", "FLOP", record.placement.flopsPerImage * images,

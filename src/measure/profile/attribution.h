@@ -16,7 +16,7 @@ std::optional<double> medianSeconds(const ReplicaProfile& replica, Nanos StepPar
 std::optional<double> shareOf(std::span<const ReplicaProfile> replicas, Nanos StepParts::*time);
 
 /// Whether steps are captured and replayed. Then the host cannot see the parts within them.
-bool launched(const Profile& profile);
+bool isCaptured(const Profile& profile);
 
 /// The replica that most often hands its gradients over last.
 struct LastToArrive {
@@ -40,7 +40,7 @@ struct PartChange {
 
 /// Changes of all parts, over the replicas that both runs have. The largest change comes first. Parts that only follow
 /// from others come last.
-std::vector<PartChange> changes(const Profile& before, const Profile& after);
+std::vector<PartChange> partChanges(const Profile& before, const Profile& after);
 
 /// The work of a replica in a step, and the time in which it was done.
 struct Achieved {
@@ -54,6 +54,6 @@ struct Achieved {
 
 /// FLOPs during forward, loss and backward; bytes of input and of received gradients. Parts that a replayed step hides
 /// are left out.
-std::vector<Achieved> achieved(const RunRecord& record);
+std::vector<Achieved> achievedWork(const RunRecord& record);
 
 }  // namespace tandem

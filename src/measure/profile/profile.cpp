@@ -59,7 +59,7 @@ Nanos& partOf(StepParts& parts, SpanKind kind, Around around) {
 
 }  // namespace
 
-std::span<const Part> parts() { return table; }
+std::span<const Part> stepParts() { return table; }
 
 StepParts stepBreakdown(std::span<const RecordedSpan> spans) {
   StepParts parts;

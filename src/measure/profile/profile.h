@@ -38,7 +38,7 @@ struct Part {
   bool added = false;  ///< true if older records lack it
 };
 
-std::span<const Part> parts();
+std::span<const Part> stepParts();
 
 /// Splits a step by its spans, which are sorted by begin. Times of day are those of the measuring clock.
 StepParts stepBreakdown(std::span<const RecordedSpan> spans);

@@ -133,7 +133,7 @@ void describe(Archive& archive, typename Archive::template Ref<ReplicaProfile> r
   archive.column("begin_ns", replica.steps, &StepParts::begin);
   archive.column("arrival_ns", replica.steps, &StepParts::arrival);
   archive.column("wall_ns", replica.steps, &StepParts::wall);
-  for (const Part& part : parts()) {
+  for (const Part& part : stepParts()) {
     const std::string name = concat(part.name, "_ns");
     if (part.added) {
       archive.addedColumn(name.c_str(), replica.steps, part.time);

@@ -104,9 +104,9 @@ std::span<const ConsistencyCheck> consistencyChecks() { return table; }
 std::vector<std::string> doubts(const RunRecord& record) {
   std::vector<std::string> found;
   if (record.outcome.kind != OutcomeKind::ok) return found;
-  for (const ConsistencyCheck& guard : consistencyChecks()) {
-    const std::string text = guard.of(record);
-    if (!text.empty()) found.push_back(concat(guard.name, ": ", text));
+  for (const ConsistencyCheck& row : consistencyChecks()) {
+    const std::string text = row.of(record);
+    if (!text.empty()) found.push_back(concat(row.name, ": ", text));
   }
   return found;
 }

@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-/// A row of the table of consistencyChecks. It checks a finished run's record for contradictions, and for tools that
-/// change times, such as a debugger. An empty text means no doubt.
+/// A row of the table of consistencyChecks. It checks a finished run's record for contradictions, and for code that was
+/// injected into the process (LD_PRELOAD, LD_AUDIT). An empty text means no doubt.
 struct ConsistencyCheck {
   std::string_view name;  ///< as shown beside a number
   std::string (*of)(const RunRecord&);

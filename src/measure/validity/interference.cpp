@@ -116,7 +116,7 @@ constexpr std::array table{
 
 std::span<const InterferenceSign> interferenceSigns() { return table; }
 
-Interference judge(const WindowCounters& window) {
+Interference findInterference(const WindowCounters& window) {
   Interference found;
   for (const InterferenceSign& sign : table) {
     const Value value = sign.of(window);

@@ -56,6 +56,6 @@ struct Interference {
   bool operator==(const Interference&) const = default;
 };
 
-Interference judge(const WindowCounters& window);
+Interference findInterference(const WindowCounters& window);
 
 }  // namespace tandem

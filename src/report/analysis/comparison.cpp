@@ -223,7 +223,7 @@ void checkSameWork(const Config& a, const Config& b) {
   }
 }
 
-std::vector<ResultTable> comparison(const Side& a, const Side& b) {
+std::vector<ResultTable> comparisonTables(const Side& a, const Side& b) {
   checkSameWork(a.runs.front().config, b.runs.front().config);
   const auto configuration = configurationDifferences(a.runs.front(), b.runs.front());
   const auto environment = environmentDifferences(a.runs.front(), b.runs.front());
@@ -231,7 +231,7 @@ std::vector<ResultTable> comparison(const Side& a, const Side& b) {
   for (const Side* side : {&a, &b}) refuseInvalid(*side), refuseCopies(*side);
   const auto first = logRate(a), second = logRate(b);
   std::optional<Significance> judgement;
-  if (first && second) judgement = judge(difference(*first, *second));
+  if (first && second) judgement = significanceOf(difference(*first, *second));
   ResultTable rates = rateTable(a, b, judgement);
   std::ranges::copy(caveats(a, b, judgement.has_value()), std::back_inserter(rates.notes));
   std::vector<ResultTable> tables{differenceTable(configuration, environment), rates};
@@ -242,7 +242,7 @@ std::vector<ResultTable> comparison(const Side& a, const Side& b) {
 
 std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::span<const double> logRatios) {
   std::optional<Significance> judgement;
-  if (const auto ratio = estimateMean(logRatios)) judgement = judge(*ratio);
+  if (const auto ratio = estimateMean(logRatios)) judgement = significanceOf(*ratio);
   ResultTable rates = rateTable(a, b, judgement);
   rates.notes.push_back(concat(logRatios.size(), " rounds A B B A; runs of a side differ by ", spreadText(a),
                                " (A) and ", spreadText(b), " (B)"));

@@ -24,11 +24,11 @@ struct Side {
 /// only. Throws UsageError if one side is a control without exchange. Throws UsageError if both machine and
 /// configuration differ, because then neither is known to be the cause. Throws InvalidMeasurement if a run was not
 /// steady or shared cores. REQUIRES: both sides have runs, all finished, and the runs of a side have one configuration.
-std::vector<ResultTable> comparison(const Side& a, const Side& b);
+std::vector<ResultTable> comparisonTables(const Side& a, const Side& b);
 
-/// Like comparison(), for runs in the order A B B A. The verdict comes from `logRatios`, one value per round. Runs that
-/// were not valid, not steady or on shared cores are counted in a note. They are not refused, because leaving them out
-/// would favour a side.
+/// Like comparisonTables(), for runs in the order A B B A. The verdict comes from `logRatios`, one value per round.
+/// Runs that were not valid, not steady or on shared cores are counted in a note. They are not refused, because leaving
+/// them out would favour a side.
 std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::span<const double> logRatios);
 
 /// Whether two runs agree in every option of the measurement and in their threads, and whether they agree in every fact
@@ -55,7 +55,7 @@ void checkOneConfiguration(const std::string& name, std::span<const RunRecord> r
 /// The error of a run comes from its steps. If several runs of one build exist, the error is at least the spread
 /// between those runs. Runs with a caveat (not valid, not steady, shared cores) and unfinished runs are shown, but they
 /// are neither judged nor used as a reference.
-std::vector<ResultTable> history(std::span<const RunRecord> records);
+std::vector<ResultTable> historyTables(std::span<const RunRecord> records);
 
 /// "Is my number right?": compares the runs with the two ceilings of their machine and with the nearest published
 /// figures. A table without rows is left out.

@@ -36,7 +36,7 @@ bool oneHost(std::span<const RunRecord> records) {
 
 }  // namespace
 
-std::span<const std::string_view> measures() { return measureNames; }
+std::span<const std::string_view> measureColumns() { return measureNames; }
 
 bool DataPoints::has(std::string_view column) const { return std::ranges::find(columns, column) != columns.end(); }
 

@@ -40,7 +40,7 @@ struct DataPoints {
 constexpr std::string_view caveatColumn = "caveat";
 
 /// Columns that hold numbers, images_per_s first. All other columns are facts.
-std::span<const std::string_view> measures();
+std::span<const std::string_view> measureColumns();
 
 /// Throws DataError, which names `where` and the line, if a measure is neither empty nor a number above 0.
 DataPoints dataPointsFrom(const CsvTable& table, const std::string& where);

@@ -15,8 +15,8 @@ constexpr std::array<std::string_view, 3> scales{"replicas", "devices", "gpus"};
 constexpr std::array<std::string_view, 4> asides{"source", "year", "note", caveatColumn};
 
 std::string scaleOf(const DataPoints& figures, const std::string& where) {
-  if (!figures.has(measures().front())) {
-    throw DataError(concat(where, ": no column '", measures().front(), "', the rate that tables are made of"));
+  if (!figures.has(measureColumns().front())) {
+    throw DataError(concat(where, ": no column '", measureColumns().front(), "', the rate that tables are made of"));
   }
   for (const std::string_view name : scales) {
     if (figures.has(name)) return std::string(name);
@@ -34,7 +34,7 @@ bool sameFact(const DataPoints& figures, const std::string& one, const std::stri
 std::vector<std::string> differingFacts(const DataPoints& figures, const std::string& scale) {
   std::vector<std::string> facts;
   for (const std::string& column : figures.columns) {
-    const bool excluded = column == scale || std::ranges::find(measures(), column) != measures().end() ||
+    const bool excluded = column == scale || std::ranges::find(measureColumns(), column) != measureColumns().end() ||
                           std::ranges::find(asides, column) != asides.end();
     if (excluded || figures.tuples(std::array{column}, {}).size() < 2) continue;
     if (std::ranges::none_of(facts, [&](const auto& fact) { return sameFact(figures, fact, column); })) {
@@ -96,10 +96,10 @@ class TableMaker {
   using ChartsOf = std::vector<Chart> (*)(const PivotTable&, const Grid&);
 
   void add(std::vector<ResultTable>& to, PivotTable table, ChartsOf chartsOf) {
-    const Grid grid = compute(table, figures_);
+    const Grid grid = gridOf(table, figures_);
     if (grid.rows.size() < 2) table.medians = Medians::none;
     if (grid.values().empty()) return;
-    to.push_back(shown(table, grid));
+    to.push_back(gridTable(table, grid));
     if (chartsOf != nullptr) to.back().charts = chartsOf(table, grid);
   }
 
@@ -115,7 +115,7 @@ class TableMaker {
   std::vector<std::string> repeats() const {
     std::set<Facts> different;
     for (Facts row : figures_.rows) {
-      for (const auto& measure : measures()) row.erase(std::string(measure));
+      for (const auto& measure : measureColumns()) row.erase(std::string(measure));
       row.erase(std::string(caveatColumn));
       different.insert(std::move(row));
     }

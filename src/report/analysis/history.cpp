@@ -100,7 +100,7 @@ class HistoryTable {
         row.cells.emplace_back();
         continue;
       }
-      const Significance judgement = judge(difference(rate, **other));
+      const Significance judgement = significanceOf(difference(rate, **other));
       row.cells.push_back(signedPercent(judgement));
       if (judgement.finding == Finding::slower) slower.push_back(concat("than ", name, ' ', textOf(judgement)));
     }
@@ -135,7 +135,7 @@ class HistoryTable {
 
 }  // namespace
 
-std::vector<ResultTable> history(std::span<const RunRecord> records) {
+std::vector<ResultTable> historyTables(std::span<const RunRecord> records) {
   std::vector<ResultTable> tables;
   const auto differing = differingOptions(records);
   for (const Runs& runs : groupsOf(records)) {

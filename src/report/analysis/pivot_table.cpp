@@ -196,7 +196,7 @@ std::vector<double> Grid::values(size_t column) const {
   return found;
 }
 
-Grid compute(const PivotTable& table, const DataPoints& figures) {
+Grid gridOf(const PivotTable& table, const DataPoints& figures) {
   const CellOrder order{table, figures, Quantities(figures, table.scale)};
   Grid grid;
   const Facts chosen = overridden(table.where, table.numerator);
@@ -223,7 +223,7 @@ std::string cellText(CellForm form, double value) {
   throw InternalError("a form of cell without a text");
 }
 
-ResultTable shown(const PivotTable& table, const Grid& grid) {
+ResultTable gridTable(const PivotTable& table, const Grid& grid) {
   ResultTable result{{}, {}, grid.notes, table.title, table.rows.size()};
   for (const std::string& fact : table.rows) result.columns.push_back({fact, "", false});
   for (const auto& column : grid.columns) {

@@ -43,11 +43,11 @@ struct Grid {
   std::vector<double> values(size_t column) const;
 };
 
-Grid compute(const PivotTable& table, const DataPoints& figures);
+Grid gridOf(const PivotTable& table, const DataPoints& figures);
 
 /// The grid as text. The median of columns is the last row; the overall median is a note. A value with a caveat has a
 /// star, and a note says why.
-ResultTable shown(const PivotTable& table, const Grid& grid);
+ResultTable gridTable(const PivotTable& table, const Grid& grid);
 
 /// "1.93x", "96.42%", "142".
 std::string cellText(CellForm form, double value);

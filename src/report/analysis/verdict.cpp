@@ -92,7 +92,7 @@ std::vector<ShortcomingCount> countShortcomings(std::span<const RunRecord> recor
   return counts;
 }
 
-Verdict judge(std::span<const RunRecord> records) {
+Verdict verdictOn(std::span<const RunRecord> records) {
   const auto contenders = contendersOf(records);
   const auto counts = countShortcomings(records);
   if (contenders.empty()) return {noneFinished(counts), "", nullptr};
@@ -107,6 +107,6 @@ std::string textOf(const Verdict& verdict) {
   return verdict.repeat.empty() ? verdict.finding : concat(verdict.finding, "; repeat with: ", verdict.repeat);
 }
 
-std::string verdict(std::span<const RunRecord> records) { return textOf(judge(records)); }
+std::string verdictText(std::span<const RunRecord> records) { return textOf(verdictOn(records)); }
 
 }  // namespace tandem

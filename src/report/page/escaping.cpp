@@ -74,7 +74,7 @@ std::string base64(std::string_view hex) {
 
 }  // namespace
 
-std::string visible(std::string_view text) {
+std::string visibleText(std::string_view text) {
   std::string out;
   size_t characters = 0;
   for (std::string_view rest = text; !rest.empty(); ++characters) {
@@ -99,7 +99,7 @@ std::string visible(std::string_view text) {
 
 std::string htmlText(std::string_view text) {
   std::string out;
-  for (const char c : visible(text)) {
+  for (const char c : visibleText(text)) {
     const std::string_view entity = entityOf(c);
     if (entity.empty()) {
       out += c;

@@ -8,9 +8,9 @@ namespace tandem {
 
 /// Untrusted text as well-formed UTF-8. Control characters and bidirectional overrides become their code, [U+202E].
 /// Bytes that are not UTF-8 become U+FFFD. A text above 1000 characters is cut, with a note on its length.
-std::string visible(std::string_view text);
+std::string visibleText(std::string_view text);
 
-/// visible(), escaped for HTML, both as content of an element and as a quoted value.
+/// visibleText(), escaped for HTML, both as content of an element and as a quoted value.
 std::string htmlText(std::string_view text);
 
 /// JSON for a script element: the same value without <, > and &.

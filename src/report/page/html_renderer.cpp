@@ -63,7 +63,7 @@ class HtmlRenderer final : public Renderer {
 
  private:
   void fill(Page& page) const {
-    const Verdict found = judge(records_);
+    const Verdict found = verdictOn(records_);
     page.finding = found.finding;
     page.command = found.repeat;
     page.facts = factsOf(records_);

@@ -114,7 +114,7 @@ auto distance(const Described& run, const Facts& figure) {
                     precisionDistance(run.precision, factOf(figure, "precision")),
                     doublings(run.batch, numberOf(figure, "batch_per_device")), run.layout != factOf(figure, "layout"),
                     !isSameInput(run.input, factOf(figure, "data")), run.strategy != factOf(figure, "strategy"),
-                    -numberOf(figure, "year"), -numberOf(figure, measures().front()));
+                    -numberOf(figure, "year"), -numberOf(figure, measureColumns().front()));
 }
 
 std::string numberText(double number) { return fixed(number, number == std::round(number) ? 0 : 1); }
@@ -162,7 +162,7 @@ const NearestPublished::Fitting& NearestPublished::fitting(const std::string& de
   const auto [place, isNew] = known_.try_emplace({device, model});
   if (!isNew) return place->second;
   for (const Facts& figure : figures_.rows) {
-    if (numberOf(figure, measures().front()) > 0 && isDevice(device, factOf(figure, "device")) &&
+    if (numberOf(figure, measureColumns().front()) > 0 && isDevice(device, factOf(figure, "device")) &&
         familyOf(ownName(factOf(figure, "model"))) == familyOf(model)) {
       place->second.push_back(&figure);
     }
@@ -179,7 +179,8 @@ std::optional<PublishedMatch> NearestPublished::of(const RunRecord& record) {
   const auto found = std::ranges::min_element(fitting, {}, [&](const Facts* figure) { return distance(run, *figure); });
   if (found == fitting.end()) return {};
   const Facts* const nearest = *found;
-  PublishedMatch match{*nearest, numberOf(*nearest, measures().front()), run.devices != devicesOf(*nearest), 0, {}};
+  PublishedMatch match{
+      *nearest, numberOf(*nearest, measureColumns().front()), run.devices != devicesOf(*nearest), 0, {}};
   if (match.perDevice) match.imagesPerSecond /= devicesOf(*nearest);
   match.percent = 100 * *rate / (match.perDevice ? run.devices : 1) / match.imagesPerSecond;
   match.differences = differencesOf(run, *nearest);

@@ -21,7 +21,7 @@ CsvTable dataTable(std::string_view name) {
   return parseCsv(find(dataFiles(), name, "data file").text, concat("data/", name, ".csv"));
 }
 
-DataPoints published(std::string_view name) {
+DataPoints publishedFigures(std::string_view name) {
   const std::string path = concat(folder, name);
   return dataPointsFrom(dataTable(path), path);
 }
@@ -30,7 +30,7 @@ DataPoints allPublished() {
   DataPoints all;
   for (const DataFile& file : dataFiles()) {
     if (!file.name.starts_with(folder)) continue;
-    DataPoints figures = published(file.name.substr(folder.size()));
+    DataPoints figures = publishedFigures(file.name.substr(folder.size()));
     for (const std::string& column : figures.columns) {
       if (!all.has(column)) all.columns.push_back(column);
     }

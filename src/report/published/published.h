@@ -23,7 +23,7 @@ std::span<const DataFile> dataFiles();
 CsvTable dataTable(std::string_view name);
 
 /// The figures of published/NAME.
-DataPoints published(std::string_view name);
+DataPoints publishedFigures(std::string_view name);
 
 /// The figures of all files, each with its source.
 DataPoints allPublished();

@@ -77,7 +77,7 @@ std::string cellAt(const ResultTable& table, const Remark& remark) {
 }
 
 void addRemarks(const PivotTable& spec, ResultTable& table) {
-  for (const Remark& remark : remarks()) {
+  for (const Remark& remark : publishedRemarks()) {
     if (remark.table != spec.name) continue;
     if (remark.row.empty()) {
       table.notes.push_back(remark.text);
@@ -94,7 +94,7 @@ std::span<const PivotTable> publishedTables() {
   return tables;
 }
 
-std::vector<Remark> remarks() {
+std::vector<Remark> publishedRemarks() {
   std::vector<Remark> found;
   for (const CsvTable::Row& row : dataTable("remarks").rows) {
     const auto& fields = row.fields;
@@ -106,7 +106,7 @@ std::vector<Remark> remarks() {
 std::vector<ResultTable> recomputedPublishedTables(const DataPointsOf& dataPointsOf) {
   std::vector<ResultTable> results;
   for (const PivotTable& spec : publishedTables()) {
-    results.push_back(shown(spec, compute(spec, dataPointsOf(spec.figures))));
+    results.push_back(gridTable(spec, gridOf(spec, dataPointsOf(spec.figures))));
     addRemarks(spec, results.back());
   }
   results.push_back(sheetObservations(dataPointsOf));

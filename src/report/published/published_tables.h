@@ -24,7 +24,7 @@ struct Remark {
 };
 
 /// The rows of data/remarks.csv.
-std::vector<Remark> remarks();
+std::vector<Remark> publishedRemarks();
 
 /// Returns the raw figures of a file of data/published.
 using DataPointsOf = std::function<DataPoints(std::string_view)>;

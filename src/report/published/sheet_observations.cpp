@@ -15,7 +15,7 @@ class Sheet {
  public:
   explicit Sheet(const DataPointsOf& dataPointsOf) : figures_(dataPointsOf("tf_benchmarks")) {}
 
-  Grid grid(const std::string& name) const { return compute(seedTable("tf_benchmarks/" + name), figures_); }
+  Grid grid(const std::string& name) const { return gridOf(seedTable("tf_benchmarks/" + name), figures_); }
 
   /// "1.93x for 2, 3.87x for 4, 7.44x for 8": the medians of the columns with more than one device.
   std::string medians(const std::string& name, bool withOne) const {

@@ -24,7 +24,7 @@ void printReport(std::span<const RunRecord> records, const RendererEntry& format
     std::ranges::move(titledTables(*section, runs), std::back_inserter(tables));
   }
   format.print(tables, out);
-  out << '\n' << verdict(records) << '\n';
+  out << '\n' << verdictText(records) << '\n';
 }
 
 void printBenchEnd(std::span<const RunRecord> records, const RendererEntry& format, std::ostream& out,
@@ -32,7 +32,7 @@ void printBenchEnd(std::span<const RunRecord> records, const RendererEntry& form
   printRuns(records, format, out);
   out.flush();
   const ReportRuns runs(records);
-  const Verdict conclusion = judge(records);
+  const Verdict conclusion = verdictOn(records);
   std::vector<ResultTable> tables;
   std::vector<std::string> lines{textOf(conclusion)};
   for (const ReportSection* section : sectionsOf(&ReportSection::afterBench)) {

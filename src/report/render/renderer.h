@@ -51,11 +51,11 @@ struct ShortcomingCount {
 /// Number of runs with each shortcoming, in the order of shortcoming()'s checks.
 std::vector<ShortcomingCount> countShortcomings(std::span<const RunRecord>);
 
-Verdict judge(std::span<const RunRecord>);
+Verdict verdictOn(std::span<const RunRecord>);
 
 /// "fastest: POINT, RATE images/s, 12.3 % ahead of POINT; repeat with: COMMAND", or why there is no fastest run. One
 /// line without its line end. Says "not distinguishable from" if the 95 % intervals of the two fastest overlap.
 std::string textOf(const Verdict& verdict);
-std::string verdict(std::span<const RunRecord>);  ///< text of judge()'s verdict
+std::string verdictText(std::span<const RunRecord>);  ///< text of verdictOn()'s verdict
 
 }  // namespace tandem

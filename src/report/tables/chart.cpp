@@ -29,19 +29,19 @@ Json numbers(const std::vector<double>& values) {
 
 Json texts(const std::vector<std::string>& values) {
   Json array = Json::array();
-  for (const std::string& value : values) array.push_back(visible(value));
+  for (const std::string& value : values) array.push_back(visibleText(value));
   return array;
 }
 
 Json jsonOf(const ChartSeries& series) {
-  return {{"name", visible(series.name)},
+  return {{"name", visibleText(series.name)},
           {"values", numbers(series.values)},
           {"remarks", texts(series.remarks)},
           {"ideal", series.ideal}};
 }
 
 Json jsonOf(const ChartBand& band) {
-  return {{"name", visible(band.name)}, {"from", rounded(band.from)}, {"to", rounded(band.to)}};
+  return {{"name", visibleText(band.name)}, {"from", rounded(band.from)}, {"to", rounded(band.to)}};
 }
 
 template <class Item>
@@ -70,7 +70,7 @@ std::string_view nameOf(ChartKind kind) {
 }
 
 std::string jsonOf(const Chart& chart) {
-  const Json object{{"kind", nameOf(chart.kind)},   {"x", visible(chart.x)},         {"y", visible(chart.y)},
+  const Json object{{"kind", nameOf(chart.kind)},   {"x", visibleText(chart.x)},     {"y", visibleText(chart.y)},
                     {"at", numbers(chart.at)},      {"labels", texts(chart.labels)}, {"series", listOf(chart.series)},
                     {"bands", listOf(chart.bands)}, {"fromZero", chart.fromZero}};
   return scriptJson(object.dump(-1, ' ', true));

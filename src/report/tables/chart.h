@@ -44,8 +44,8 @@ struct Chart {
   bool fromZero = true;     ///< whether the y axis starts at zero
 };
 
-/// ASCII JSON for a script element. Texts are as visible() gives them, values have five significant digits, a gap is
-/// null.
+/// ASCII JSON for a script element. Texts are as visibleText() gives them, values have five significant digits, a gap
+/// is null.
 std::string jsonOf(const Chart& chart);
 
 }  // namespace tandem

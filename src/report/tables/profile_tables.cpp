@@ -21,7 +21,7 @@ std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
 /// The parts that take time in some step.
 std::vector<const Part*> partsOf(const Profile& profile) {
   std::vector<const Part*> found;
-  for (const Part& part : parts()) {
+  for (const Part& part : stepParts()) {
     if (shareOf(profile.replicas, part.time).value_or(0) > 0) found.push_back(&part);
   }
   return found;
@@ -57,7 +57,7 @@ std::vector<std::string> notesOf(const RunRecord& record) {
   notes.push_back(concat("per step and replica: input ", bytesText(static_cast<double>(profile.inputBytes)),
                          ", gradients ", bytesText(static_cast<double>(profile.gradientBytes)), ", received in the ",
                          "exchange ", bytesText(record.traffic.bytesPerStep)));
-  if (launched(profile)) {
+  if (isCaptured(profile)) {
     notes.emplace_back(
         "the step runs as a CUDA graph, and these are times of the host's thread: where the GPU's time goes is in the "
         "tables of its kernels, and who comes late to an exchange within the graph is not known");
@@ -100,7 +100,7 @@ ResultTable workTable(const RunRecord& record, const std::string& of) {
                     {},
                     {},
                     "Work per step: " + of};
-  for (const Achieved& work : achieved(record)) {
+  for (const Achieved& work : achievedWork(record)) {
     if (!(work.amount > 0)) continue;
     const auto peak = work.peak > 0 ? std::optional(work.peak) : std::nullopt;
     table.rows.push_back(
@@ -172,7 +172,7 @@ ResultTable changedParts(const Profile& a, const Profile& b) {
       {},
       "Parts of the step that differ"};
   table.labels = 2;
-  for (const PartChange& change : changes(a, b)) {
+  for (const PartChange& change : partChanges(a, b)) {
     const auto step = medianSeconds(a.replicas[static_cast<size_t>(change.replica)], &StepParts::wall);
     if (std::abs(change.growth()) < noticeable * step.value_or(0)) continue;
     table.rows.push_back({{std::string(change.part->heading), concat(change.replica), milliseconds(change.before),

@@ -39,7 +39,7 @@ Finding compared(uint64_t seed, double speedOfA) {
   for (size_t needed = pilotRounds; needed > rates.size() / 4; needed = roundsNeeded(logRatiosOfRounds(rates))) {
     addRounds(rates, needed - rates.size() / 4, machine, speedOfA);
   }
-  return judge(*estimateMean(logRatiosOfRounds(rates))).finding;
+  return significanceOf(*estimateMean(logRatiosOfRounds(rates))).finding;
 }
 
 struct Counts {
@@ -81,9 +81,9 @@ TEST(Significance, SteadyDriftCancelsWithinARound) {
 }
 
 TEST(Significance, SaysByHowMuchAndHowSurely) {
-  EXPECT_EQ(textOf(judge({std::log(1.05), 0.001, 100})), "faster by 5.0 % (95 % interval 4.8 to 5.2 %)");
-  EXPECT_EQ(textOf(judge({std::log(0.95), 0.001, 100})), "slower by 5.0 % (95 % interval 4.8 to 5.2 %)");
-  EXPECT_EQ(textOf(judge({0.002, 0.001, 100})), "cannot tell (95 % interval 0.0 to 0.4 %)");
+  EXPECT_EQ(textOf(significanceOf({std::log(1.05), 0.001, 100})), "faster by 5.0 % (95 % interval 4.8 to 5.2 %)");
+  EXPECT_EQ(textOf(significanceOf({std::log(0.95), 0.001, 100})), "slower by 5.0 % (95 % interval 4.8 to 5.2 %)");
+  EXPECT_EQ(textOf(significanceOf({0.002, 0.001, 100})), "cannot tell (95 % interval 0.0 to 0.4 %)");
 }
 
 TEST(Significance, MoreSpreadAsksForMoreRounds) {

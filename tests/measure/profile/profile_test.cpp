@@ -42,7 +42,7 @@ TEST(Profile, partsDoNotOverlapAndAddUpToTheStep) {
   EXPECT_EQ(parts.idle, millis(16));
   EXPECT_EQ(parts.rest, millis(4));
   Nanos sum{};
-  for (const Part& part : tandem::parts()) sum += parts.*part.time;
+  for (const Part& part : tandem::stepParts()) sum += parts.*part.time;
   EXPECT_EQ(sum, parts.wall);
 }
 
@@ -188,20 +188,20 @@ TEST(Attribution, onlyStepsThatAllReplicasHaveCount) {
 }
 
 TEST(Attribution, theCauseComesBeforeWhatFollowsFromIt) {
-  const auto found = changes(*profiled({20, 20}).profile, *profiled({20, 25}).profile);
-  ASSERT_EQ(found.size(), 2 * parts().size());
+  const auto found = partChanges(*profiled({20, 20}).profile, *profiled({20, 25}).profile);
+  ASSERT_EQ(found.size(), 2 * stepParts().size());
   EXPECT_EQ(found.front().part->name, "forward");
   EXPECT_EQ(found.front().replica, 1);
   EXPECT_NEAR(found.front().growth(), 5e-3, 1e-9);
   const auto idle = std::find_if(found.begin(), found.end(), [](const PartChange& c) { return c.part->follows; });
-  EXPECT_EQ(idle - found.begin(), static_cast<std::ptrdiff_t>(2 * parts().size() - 2));
+  EXPECT_EQ(idle - found.begin(), static_cast<std::ptrdiff_t>(2 * stepParts().size() - 2));
   EXPECT_EQ(idle->replica, 0);
   EXPECT_NEAR(idle->growth(), 5e-3, 1e-9);
 }
 
 TEST(Attribution, workIsOfOneReplicaAndInItsTime) {
   RunRecord record = profiled({20, 25});
-  const auto work = achieved(record);
+  const auto work = achievedWork(record);
   ASSERT_EQ(work.size(), 3U);
   EXPECT_NEAR(work[0].amount, 24.3e9 * 16, 1) << "of 16 images, as the step does it";
   EXPECT_NEAR(work[0].seconds, 22.75e-3, 1e-9) << "mean of both replicas' medians";
@@ -211,27 +211,27 @@ TEST(Attribution, workIsOfOneReplicaAndInItsTime) {
   EXPECT_FALSE(work[1].rate()) << "no time was spent";
   EXPECT_NEAR(*work[2].rate(), 3 * 1024.0 * 1024 / 4e-3, 1);
   record.flopsPeak = 1e12, record.bytesPeak = 4e10;
-  EXPECT_EQ(achieved(record)[0].peak, 5e11) << "of one of two replicas";
-  EXPECT_EQ(achieved(record)[2].peak, 2e10);
+  EXPECT_EQ(achievedWork(record)[0].peak, 5e11) << "of one of two replicas";
+  EXPECT_EQ(achievedWork(record)[2].peak, 2e10);
   record.profile.reset();
-  EXPECT_TRUE(achieved(record).empty());
+  EXPECT_TRUE(achievedWork(record).empty());
 }
 
 TEST(Attribution, workThatIsLaunchedHasNoTimeOfTheHosts) {
   RunRecord record = profiled({20, 25});
-  EXPECT_FALSE(launched(*record.profile));
+  EXPECT_FALSE(isCaptured(*record.profile));
   for (auto& replica : record.profile->replicas) {
     for (StepParts& step : replica.steps) step.launch = std::exchange(step.forward, Nanos{});
   }
-  EXPECT_TRUE(launched(*record.profile));
-  const auto inParts = achieved(record);
+  EXPECT_TRUE(isCaptured(*record.profile));
+  const auto inParts = achievedWork(record);
   ASSERT_EQ(inParts.size(), 2U);
   EXPECT_EQ(inParts[0].name, "input");
   EXPECT_EQ(inParts[1].name, "gradients received");
   for (auto& replica : record.profile->replicas) {
     for (StepParts& step : replica.steps) step.arrival.reset();
   }
-  EXPECT_EQ(achieved(record).size(), 1U) << "the exchange is launched too";
+  EXPECT_EQ(achievedWork(record).size(), 1U) << "the exchange is launched too";
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ const Case disturbances[] = {
 };
 
 TEST(Interference, AQuietWindowIsNotAccused) {
-  const Interference found = judge(quietWindow());
+  const Interference found = findInterference(quietWindow());
   EXPECT_TRUE(found.reasons.empty()) << found.reasons.front();
   for (const auto& [sign, value] : found.signs) EXPECT_FALSE(std::isnan(value)) << sign;
 }
@@ -76,7 +76,7 @@ TEST(Interference, EachDisturbanceIsNamedWithItsSize) {
   for (const Case& one : disturbances) {
     WindowCounters window = quietWindow();
     one.disturb(window);
-    const Interference found = judge(window);
+    const Interference found = findInterference(window);
     EXPECT_NEAR(found.signs.at(one.sign), one.value, 1e-9) << one.sign;
     ASSERT_EQ(found.reasons.size(), 1U) << one.sign;
     EXPECT_EQ(found.reasons.front().rfind(one.reason, 0), 0U) << found.reasons.front();
@@ -97,7 +97,7 @@ TEST(Interference, WhatTheSystemDoesNotTellIsUnknown) {
   window.gpuSlowed.reset();
   window.gpuOthers.reset();
   window.gpuPrograms.reset();
-  const Interference found = judge(window);
+  const Interference found = findInterference(window);
   EXPECT_EQ(found.signs.size(), interferenceSigns().size());
   for (const auto& [sign, value] : found.signs) EXPECT_TRUE(std::isnan(value)) << sign;
   EXPECT_TRUE(found.reasons.empty());
@@ -107,7 +107,7 @@ TEST(Interference, SharesOfAShortWindowAreUnknown) {
   WindowCounters window = quietWindow();
   window.end.steady = window.begin.steady + milliseconds(900);
   *window.end.busy += seconds(1);
-  EXPECT_TRUE(std::isnan(judge(window).signs.at("other_programs")));
+  EXPECT_TRUE(std::isnan(findInterference(window).signs.at("other_programs")));
 }
 
 TEST(Interference, SlewingAClockIsNoStep) {
@@ -115,7 +115,7 @@ TEST(Interference, SlewingAClockIsNoStep) {
   for (auto* time : {&window.end.sinceBoot, &window.end.wallClock}) *time = **time + seconds(990);
   window.end.steady += seconds(990);
   *window.end.wallClock += milliseconds(500);
-  EXPECT_TRUE(judge(window).reasons.empty());
+  EXPECT_TRUE(findInterference(window).reasons.empty());
 }
 
 TEST(Interference, TheDocumentGivesEachSignWithItsUnit) {

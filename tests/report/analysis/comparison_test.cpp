@@ -13,7 +13,7 @@ namespace {
 
 std::string shownText(const Side& a, const Side& b) {
   std::string text;
-  for (const ResultTable& table : comparison(a, b)) {
+  for (const ResultTable& table : comparisonTables(a, b)) {
     for (const TableRow& row : table.rows) text += join(row.cells, " ") + "\n";
     text += join(table.notes, "\n") + "\n";
   }
@@ -23,7 +23,7 @@ std::string shownText(const Side& a, const Side& b) {
 template <class Failure>
 std::string refusal(const Side& a, const Side& b) {
   try {
-    comparison(a, b);
+    comparisonTables(a, b);
   } catch (const Failure& failure) {
     return failure.what();
   }

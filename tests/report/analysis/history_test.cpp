@@ -21,7 +21,7 @@ std::string textOf(const ResultTable& table) {
 }
 
 std::string lastResult(const std::vector<RunRecord>& records) {
-  const auto tables = history(records);
+  const auto tables = historyTables(records);
   EXPECT_EQ(tables.size(), 1u);
   return tables.front().rows.back().cells.back();
 }
@@ -29,7 +29,7 @@ std::string lastResult(const std::vector<RunRecord>& records) {
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(History, RunsOfAConfigurationStandInTheOrderOfTime) {
-  const auto tables = history(std::vector{at(9, 99, "b"), at(8, 100, "a"), at(10, 98, "c")});
+  const auto tables = historyTables(std::vector{at(9, 99, "b"), at(8, 100, "a"), at(10, 98, "c")});
   ASSERT_EQ(tables.size(), 1u);
   EXPECT_TRUE(contains(tables[0].title, "resnet50, replicas=1, on box")) << tables[0].title;
   ASSERT_EQ(tables[0].rows.size(), 3u);
@@ -44,7 +44,7 @@ TEST(History, OtherConfigurationsAndMachinesAreTablesOfTheirOwn) {
   elsewhere.environment.host = "other";
   larger.config.batch = 64;
   later.environment.libraries["oneDNN"] = "4";
-  EXPECT_EQ(history(std::vector{at(8, 100, "a"), elsewhere, larger, later}).size(), 3u);
+  EXPECT_EQ(historyTables(std::vector{at(8, 100, "a"), elsewhere, larger, later}).size(), 3u);
 }
 
 TEST(History, ARegressionIsWhatIsSlowerSurely) {
@@ -64,7 +64,7 @@ TEST(History, ADeclineInSmallStepsIsSeenAgainstTheBest) {
 
 TEST(History, WhatRunsOfOneBuildDifferByIsNoRegression) {
   std::vector<RunRecord> records{at(1, 100, "a"), at(2, 106, "a"), at(3, 97, "a"), at(4, 103, "a")};
-  const auto tables = history(records);
+  const auto tables = historyTables(records);
   EXPECT_FALSE(contains(textOf(tables[0]), "regression")) << textOf(tables[0]);
   EXPECT_FALSE(contains(textOf(tables[0]), "too few runs"));
   records.push_back(at(5, 160, "b"));
@@ -76,7 +76,7 @@ TEST(History, DoubtfulRunsAreShownAndNotJudged) {
   disturbed.interference.reasons = {"stall"};
   unsteady.warmup.steady = false;
   failed.outcome = {OutcomeKind::failed, ExitCode::numeric, "loss is NaN"};
-  const auto tables = history(std::vector{at(8, 100, "a"), disturbed, unsteady, failed, at(12, 100, "b")});
+  const auto tables = historyTables(std::vector{at(8, 100, "a"), disturbed, unsteady, failed, at(12, 100, "b")});
   ASSERT_EQ(tables[0].rows.size(), 5u);
   EXPECT_EQ(tables[0].rows[1].cells.back(), "not valid, not judged");
   EXPECT_EQ(tables[0].rows[2].cells.back(), "not steady, not judged");

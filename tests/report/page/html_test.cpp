@@ -62,18 +62,18 @@ std::vector<ResultTable> section(std::string_view id, const std::vector<RunRecor
 }
 
 TEST(PageText, ShowsWhatCannotBeSeen) {
-  EXPECT_EQ(visible("plain \xc3\xbc \xf0\x9f\x9a\x80"), "plain \xc3\xbc \xf0\x9f\x9a\x80");
-  EXPECT_EQ(visible("a\xe2\x80\xae"
-                    "b\xe2\x80\x8f\n"),
+  EXPECT_EQ(visibleText("plain \xc3\xbc \xf0\x9f\x9a\x80"), "plain \xc3\xbc \xf0\x9f\x9a\x80");
+  EXPECT_EQ(visibleText("a\xe2\x80\xae"
+                        "b\xe2\x80\x8f\n"),
             "a[U+202E]b[U+200F][U+000A]");
-  EXPECT_EQ(visible("\xe2\x81\xa6\xd8\x9c\xc2\x9f\x7f\xef\xbf\xbf"), "[U+2066][U+061C][U+009F][U+007F][U+FFFF]");
-  EXPECT_EQ(visible("a\xff\xc3"), "a\xef\xbf\xbd\xef\xbf\xbd");
-  EXPECT_EQ(visible("\xf4\x8f\xbf\xbf"), "[U+10FFFF]");
+  EXPECT_EQ(visibleText("\xe2\x81\xa6\xd8\x9c\xc2\x9f\x7f\xef\xbf\xbf"), "[U+2066][U+061C][U+009F][U+007F][U+FFFF]");
+  EXPECT_EQ(visibleText("a\xff\xc3"), "a\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(visibleText("\xf4\x8f\xbf\xbf"), "[U+10FFFF]");
 }
 
 TEST(PageText, CutsWhatIsLongAndSaysSo) {
-  EXPECT_EQ(visible(std::string(1000, 'x')), std::string(1000, 'x'));
-  EXPECT_EQ(visible(std::string(1001, 'x')), std::string(1000, 'x') + "... (cut: 1001 bytes in all)");
+  EXPECT_EQ(visibleText(std::string(1000, 'x')), std::string(1000, 'x'));
+  EXPECT_EQ(visibleText(std::string(1001, 'x')), std::string(1000, 'x') + "... (cut: 1001 bytes in all)");
 }
 
 TEST(PageText, EscapesForItsContext) {

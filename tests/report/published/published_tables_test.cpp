@@ -69,7 +69,7 @@ bool same(const std::string& printed, const std::string& computed) {
 }
 
 std::vector<std::string> notesOf(const std::string& name) {
-  const auto tables = recomputedPublishedTables(published);
+  const auto tables = recomputedPublishedTables(publishedFigures);
   for (size_t i = 0; i < publishedTables().size(); ++i) {
     if (publishedTables()[i].name == name) return tables[i].notes;
   }
@@ -84,7 +84,7 @@ bool anyHas(const std::vector<std::string>& notes, const std::vector<std::string
 
 TEST(SeedTables, EveryPrintedCellIsRecomputedFromTheRawFigures) {
   const auto printed = printedCells();
-  const Cells computed = computedCells(published);
+  const Cells computed = computedCells(publishedFigures);
   ASSERT_EQ(printed.size(), 667u);
   std::vector<std::string> different;
   for (const auto& [place, text] : printed) {
@@ -100,11 +100,11 @@ TEST(SeedTables, EveryPrintedCellIsRecomputedFromTheRawFigures) {
 
 TEST(SeedTables, AChangedFigureChangesEveryCellMadeOfIt) {
   const auto changed = [](std::string_view name) {
-    DataPoints figures = published(name);
+    DataPoints figures = publishedFigures(name);
     if (name == "tf_benchmarks") figures.rows.front().at("images_per_s") = "284";  // one P100, instead of 142
     return figures;
   };
-  const Cells before = computedCells(published), after = computedCells(changed);
+  const Cells before = computedCells(publishedFigures), after = computedCells(changed);
   std::map<std::string, int> different;
   for (const auto& [place, text] : before) {
     if (after.at(place) != text) ++different[place.front()];
@@ -128,9 +128,9 @@ TEST(SeedTables, DocumentsThatContradictThemselvesAreCalledOut) {
 }
 
 TEST(SeedTables, WhatARemarkSaysTheDocumentPrintsIsNotWhatTheFiguresGive) {
-  const Cells cells = computedCells(published);
+  const Cells cells = computedCells(publishedFigures);
   int checked = 0;
-  for (const Remark& remark : remarks()) {
+  for (const Remark& remark : publishedRemarks()) {
     if (remark.printed.empty()) continue;
     EXPECT_NE(cells.at({remark.table, remark.row, remark.column}), remark.printed);
     ++checked;
@@ -140,7 +140,7 @@ TEST(SeedTables, WhatARemarkSaysTheDocumentPrintsIsNotWhatTheFiguresGive) {
 
 TEST(SeedTables, ObservationsComeOfTheFigures) {
   std::string text;
-  for (const TableRow& row : sheetObservations(published).rows) text += join(row.cells, ": ") + "\n";
+  for (const TableRow& row : sheetObservations(publishedFigures).rows) text += join(row.cells, ": ") + "\n";
   for (const std::string part :
        {"1.93x for 2, 3.87x for 4, 7.44x for 8", "96.42% for 2, 96.84% for 4, 93.02% for 8", "up to 104.93%",
         "1.00x for 1, 1.00x for 2, 1.01x for 4, 1.02x for 8", "1.00x for 1, 1.01x for 2, 1.01x for 4, 1.02x for 8",

@@ -121,14 +121,14 @@ TEST(ProfileTables, areOfFinishedProfilesOnly) {
 
 TEST(ProfileTables, aComparisonOfProfilesNamesThePartThatGrew) {
   const Side a{"a", {profiled(8, 8)}}, b{"b", {profiled(8, 13)}};
-  const auto tables = comparison(a, b);
+  const auto tables = comparisonTables(a, b);
   ASSERT_EQ(tables.size(), 3U);
   const auto& rows = tables.back().rows;
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(join(rows[0].cells, " "), "forward 1 8.00 13.00 5.00");
   EXPECT_EQ(join(rows[1].cells, " "), "idle 0 0.00 5.00 5.00");
-  EXPECT_TRUE(contains(textOf(comparison(a, a)), "none by 1 %"));
-  EXPECT_EQ(comparison(a, {"c", {exampleRecord(2, "replicated", 50)}}).size(), 2U) << "one is no profile";
+  EXPECT_TRUE(contains(textOf(comparisonTables(a, a)), "none by 1 %"));
+  EXPECT_EQ(comparisonTables(a, {"c", {exampleRecord(2, "replicated", 50)}}).size(), 2U) << "one is no profile";
 }
 
 TEST(ProfileTables, aComparisonPoolsTheRunsOfASide) {
@@ -137,7 +137,7 @@ TEST(ProfileTables, aComparisonPoolsTheRunsOfASide) {
   for (Side* side : {&a, &b}) {
     for (size_t i = 0; i < 3; ++i) side->runs[i].time += concat(i);
   }
-  const auto tables = comparison(a, b);
+  const auto tables = comparisonTables(a, b);
   const auto& rows = tables.back().rows;
   ASSERT_FALSE(rows.empty());
   EXPECT_EQ(join(rows[0].cells, " "), "forward 0 8.00 13.00 5.00");
@@ -149,7 +149,7 @@ TEST(ProfileTables, theRateOfAProfileIsMarkedEverywhere) {
   EXPECT_EQ(rateCaveats(record), "");
   const std::string table = textOf(std::vector{buildTable({&record, 1})});
   EXPECT_TRUE(contains(table, "throughput is measured without --profile")) << table;
-  EXPECT_TRUE(contains(verdict({&record, 1}), "(a profile, no measurement of throughput)"));
+  EXPECT_TRUE(contains(verdictText({&record, 1}), "(a profile, no measurement of throughput)"));
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ std::vector<std::string> classNames(const Config& config) {
   if (names.back().empty()) names.pop_back();
   for (std::string& name : names) {
     if (name.ends_with('\r')) name.pop_back();
-    if (!isUtf8(name)) throw DataError(concat(config.classNames, ": '", shown(name), "' is not UTF-8"));
+    if (!isUtf8(name)) throw DataError(concat(config.classNames, ": '", escaped(name), "' is not UTF-8"));
   }
   if (std::ssize(names) != config.classes) {
     throw DataError(concat(config.classNames, ": has ", names.size(), " lines, but ", config.model, " has ",

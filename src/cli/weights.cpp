@@ -81,7 +81,7 @@ int inspect(Arguments arguments) {
             << " bytes (" << bytesText(static_cast<double>(bytes)) << ")\n";
   if (!file.note().empty()) std::cout << file.note() << '\n';
   for (const auto& [key, value] : file.metadata())
-    std::cout << "metadata " << shown(key) << ": " << shown(value) << '\n';
+    std::cout << "metadata " << escaped(key) << ": " << escaped(value) << '\n';
   return 0;
 }
 

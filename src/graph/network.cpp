@@ -27,7 +27,7 @@ const AttributeEntry& entryNamed(const Operation& operation, std::string_view na
     if (entry->name == name) return *entry;
   }
   throw UsageError(
-      concat("there is no attribute '", shown(name), "' of ", operation.name, "; ", attributeNames(operation)));
+      concat("there is no attribute '", escaped(name), "' of ", operation.name, "; ", attributeNames(operation)));
 }
 
 void setWhole(const AttributeEntry& entry, const NetworkValue& value, Attributes& attributes) {
@@ -85,7 +85,7 @@ class Builder {
 
   Graph build() {
     for (const NetworkNode& node : file_.nodes) add(node);
-    graph_.setLoss(find(taskLosses(), shown(file_.loss), "loss"));
+    graph_.setLoss(find(taskLosses(), escaped(file_.loss), "loss"));
     for (const NetworkAuxiliary& auxiliary : file_.auxiliaries) addAuxiliary(auxiliary);
     checkAllRead();
     checkOutputs();
@@ -96,7 +96,7 @@ class Builder {
  private:
   void add(const NetworkNode& node) {
     try {
-      const Operation& operation = find(operations(), shown(node.operation), "operation");
+      const Operation& operation = find(operations(), escaped(node.operation), "operation");
       std::vector<NodeId> inputs;
       for (const std::string& input : node.inputs) inputs.push_back(idOf(input));
       const NodeId id = graph_.add(operation.name, node.name, inputs, attributesIn(node, operation, classes_));
@@ -113,14 +113,14 @@ class Builder {
     const auto known = ids_.find(name);
     if (known != ids_.end()) return known->second;
     const bool later = std::ranges::find(file_.nodes, name, &NetworkNode::name) != file_.nodes.end();
-    throw UsageError(concat("input '", shown(name), "' ",
+    throw UsageError(concat("input '", escaped(name), "' ",
                             later ? "does not stand before it; a node stands after its inputs, and nodes form no cycle"
                                   : "is no node of the file"));
   }
 
   void addAuxiliary(const NetworkAuxiliary& auxiliary) {
     const auto known = ids_.find(auxiliary.value);
-    const std::string name = shown(auxiliary.value);
+    const std::string name = escaped(auxiliary.value);
     if (known == ids_.end()) throw UsageError(concat("auxiliary value '", name, "' is no node of the file"));
     if (known->second == graph_.output()) throw UsageError(concat("auxiliary value '", name, "' is the output"));
     const auto same = [&](const Auxiliary& other) { return other.value == known->second; };

@@ -120,8 +120,8 @@ class ZipReader {
                       .packed = u32(at + 20),
                       .size = u32(at + 24),
                       .local = u32(at + 42)};
-      if (u16(at + 34) != 0) return refuse(at, "zip entry '", shown(entry.name), "' is on another disk");
-      if ((u32(at + 38) & folderAttribute) != 0) return refuse(at, "zip entry '", shown(entry.name), "' is a folder");
+      if (u16(at + 34) != 0) return refuse(at, "zip entry '", escaped(entry.name), "' is on another disk");
+      if ((u32(at + 38) & folderAttribute) != 0) return refuse(at, "zip entry '", escaped(entry.name), "' is a folder");
       if (!widen(entry, at + entryBytes + names, extras) || !addEntry(entry, at)) return false;
       at += entryBytes + names + extras + comments;
     }
@@ -135,12 +135,12 @@ class ZipReader {
       const uint16_t kind = u16(at);
       const uint64_t length = u16(at + 2);
       at += 4;
-      if (length > end - at) return refuse(at, "an extra field of zip entry '", shown(entry.name), "' is too long");
+      if (length > end - at) return refuse(at, "an extra field of zip entry '", escaped(entry.name), "' is too long");
       if (kind == zip64Extra) {
         uint64_t field = at;
         for (uint64_t* number : {&entry.size, &entry.packed, &entry.local}) {
           if (*number != inZip64) continue;
-          if (at + length - field < 8) return refuse(at, "zip entry '", shown(entry.name), "' lacks a zip64 number");
+          if (at + length - field < 8) return refuse(at, "zip entry '", escaped(entry.name), "' lacks a zip64 number");
           *number = u64(field);
           field += 8;
         }
@@ -151,7 +151,7 @@ class ZipReader {
   }
 
   bool addEntry(const Described& entry, uint64_t at) {
-    const std::string name = concat("zip entry '", shown(entry.name), "'");
+    const std::string name = concat("zip entry '", escaped(entry.name), "'");
     if ((entry.flags & encrypted) != 0) return refuse(at, name, " is encrypted");
     if ((entry.flags & ~(hasDescriptor | utf8Name)) != 0) return refuse(at, name, " has flags ", entry.flags);
     if (entry.method == deflated) {
@@ -192,7 +192,7 @@ class ZipReader {
     const bool small = found && u32(at + 8) == entry.size && u32(at + 12) == entry.size;
     const bool large = found && u64(at + 8) == entry.size && u64(at + 16) == entry.size;
     return small || large ||
-           refuse(at, "the descriptor of zip entry '", shown(entry.name), "' contradicts the directory");
+           refuse(at, "the descriptor of zip entry '", escaped(entry.name), "' contradicts the directory");
   }
 
   /// Checks that names are paths within the archive and unique.
@@ -203,13 +203,13 @@ class ZipReader {
       const bool plain = !name.empty() && isUtf8(name) && name.find('\0') == name.npos && name.find('\\') == name.npos;
       const std::string whole = concat('/', name, '/');
       if (!plain || name.front() == '/' || whole.find("/../") != whole.npos) {
-        return refuse(entry.offset, "zip entry '", shown(name), "' has a name that leaves the archive");
+        return refuse(entry.offset, "zip entry '", escaped(name), "' has a name that leaves the archive");
       }
       names.push_back(name);
     }
     std::ranges::sort(names);
     const auto twice = std::ranges::adjacent_find(names);
-    return twice == names.end() || refuse(directory_.begin, "zip entry '", shown(*twice), "' is there twice");
+    return twice == names.end() || refuse(directory_.begin, "zip entry '", escaped(*twice), "' is there twice");
   }
 
   bool checkOverlaps() {
@@ -225,7 +225,7 @@ class ZipReader {
       const auto& [name, data, offset] = entries_[i];
       if (static_cast<uint32_t>(crc32_z(0, data.data(), data.size())) == sums_[i]) continue;
       return refuse(
-          offset, "zip entry '", shown(name),
+          offset, "zip entry '", escaped(name),
           "' has a wrong checksum: damaged, fetch the file again (or saved without checksums: save it again)");
     }
     return true;

@@ -29,7 +29,7 @@ bool isUtf8(std::string_view text) {
   return true;
 }
 
-std::string shown(std::string_view text) {
+std::string escaped(std::string_view text) {
   constexpr size_t limit = 80;
   constexpr std::string_view digits = "0123456789abcdef";
   std::string out;

@@ -14,6 +14,6 @@ size_t sequenceLength(std::string_view text);
 bool isUtf8(std::string_view text);
 
 /// Untrusted text for an error message. All but printable ASCII becomes \xNN; the text is cut after 80 bytes.
-std::string shown(std::string_view text);
+std::string escaped(std::string_view text);
 
 }  // namespace tandem

@@ -29,7 +29,7 @@ template <class... Parts>
   throw Refusal{concat(parts...)};
 }
 
-std::string textOf(const Json& value) { return shown(value.dump(-1, ' ', true, Json::error_handler_t::replace)); }
+std::string textOf(const Json& value) { return escaped(value.dump(-1, ' ', true, Json::error_handler_t::replace)); }
 
 /// Checks the structure while the JSON library parses. That library keeps the last of two equal members and allows any
 /// depth of nesting; this class refuses both.
@@ -44,7 +44,7 @@ class Structure {
       refuse("lists and objects are nested deeper than ", deepest);
     }
     if (event == Event::key && !keys_.back().insert(value.get<std::string>()).second) {
-      refuse("member '", shown(value.get<std::string>()), "' stands twice in one object");
+      refuse("member '", escaped(value.get<std::string>()), "' stands twice in one object");
     }
     if (event == Event::key && keys_.back().size() > mostMembers)
       refuse("an object has more than ", mostMembers, " members");
@@ -84,7 +84,7 @@ class Members {
 
   void refuseOthers() const {
     forOthers([this](const std::string& name, const Json&) {
-      refuse(where_, " has the unknown member '", shown(name), "'; there are ", join(known_));
+      refuse(where_, " has the unknown member '", escaped(name), "'; there are ", join(known_));
     });
   }
 
@@ -105,7 +105,7 @@ std::string nameIn(const Json& value, const std::string& what) {
   std::string name = textIn(value, what);
   const bool printable = std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~'; });
   if (!printable || name.empty() || name.size() > longestName || name.find('/') != std::string::npos) {
-    refuse(what, " is '", shown(name), "'; it must be 1 to ", longestName,
+    refuse(what, " is '", escaped(name), "'; it must be 1 to ", longestName,
            " printable ASCII characters without blanks and slashes");
   }
   return name;
@@ -160,7 +160,7 @@ NetworkNode nodeIn(const Json& value, size_t index, const NetworkLimits& limits)
     node.inputs.push_back(textIn(input, concat("an input of node '", node.name, "'")));
   }
   members.forOthers([&](const std::string& name, const Json& attribute) {
-    const std::string what = concat("member '", shown(name), "' of node '", node.name, "'");
+    const std::string what = concat("member '", escaped(name), "' of node '", node.name, "'");
     node.attributes.emplace_back(name, attributeIn(attribute, what, limits));
   });
   return node;
@@ -168,7 +168,7 @@ NetworkNode nodeIn(const Json& value, size_t index, const NetworkLimits& limits)
 
 void readFormat(Members& file) {
   const std::string format = textIn(file.at("format"), "member 'format'");
-  if (format != formatName) refuse("member 'format' is '", shown(format), "'; a network file says ", formatName);
+  if (format != formatName) refuse("member 'format' is '", escaped(format), "'; a network file says ", formatName);
   const Json& version = file.at("version");
   if (version != formatVersion) refuse("version ", textOf(version), " is unknown; this program reads ", formatVersion);
 }

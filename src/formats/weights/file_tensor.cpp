@@ -79,17 +79,18 @@ std::span<const uint8_t> rowMajorBytes(const FileTensor& tensor, std::vector<uin
 std::optional<std::string> nameFault(std::string_view name, Slashes slashes) {
   if (name.empty()) return "a tensor's name is empty";
   if (name.size() > longestName) {
-    return concat("the name '", shown(name), "' has ", name.size(), " bytes; the limit is ", longestName);
+    return concat("the name '", escaped(name), "' has ", name.size(), " bytes; the limit is ", longestName);
   }
-  if (!isUtf8(name)) return concat("the name '", shown(name), "' is not UTF-8");
+  if (!isUtf8(name)) return concat("the name '", escaped(name), "' is not UTF-8");
   const auto forbidden = [slashes](char c) {
     return static_cast<uint8_t>(c) < 0x20 || c == 0x7F || c == '\\' || (c == '/' && slashes == Slashes::refused);
   };
   if (std::ranges::any_of(name, forbidden)) {
-    return concat("the name '", shown(name), "' has a control character or a slash; names are such as 'conv1.weight'");
+    return concat("the name '", escaped(name),
+                  "' has a control character or a slash; names are such as 'conv1.weight'");
   }
   if (slashes == Slashes::inside && leadsOut(name)) {
-    return concat("the name '", shown(name), "' would lead out of a folder; names are such as 'conv1_conv/kernel'");
+    return concat("the name '", escaped(name), "' would lead out of a folder; names are such as 'conv1_conv/kernel'");
   }
   return std::nullopt;
 }

@@ -239,7 +239,7 @@ class PickleMachine {
     const std::string name = concat(module, '.', attribute);
     const std::string_view* const allowed = allowedGlobal(name);
     if (allowed == nullptr) {
-      return refuse("GLOBAL names '", shown(name),
+      return refuse("GLOBAL names '", escaped(name),
                     "', which a state dict does not need and which is never loaded; save ",
                     "model.state_dict() instead of a model");
     }

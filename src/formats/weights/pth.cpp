@@ -23,7 +23,7 @@ Result<PthRecords> recordsOf(const std::vector<ZipEntry>& entries) {
   PthRecords records;
   for (const ZipEntry& entry : entries) {
     if (folder.empty() || !entry.name.starts_with(folder)) {
-      return parseError(entry.offset, "zip entry '", shown(entry.name),
+      return parseError(entry.offset, "zip entry '", escaped(entry.name),
                         "' stands outside the one folder of an archive of torch.save");
     }
     records.emplace(entry.name.substr(folder.size()), entry);
@@ -44,12 +44,12 @@ std::optional<ParseError> refuseOddRecords(const PthRecords& records) {
   const bool number = !alignment.empty() && alignment.size() < 10 &&
                       std::ranges::all_of(alignment, [](char c) { return c >= '0' && c <= '9'; });
   if (records.contains(".storage_alignment") && !number) {
-    return parseError(records.at(".storage_alignment").offset, "the alignment of storages is '", shown(alignment),
+    return parseError(records.at(".storage_alignment").offset, "the alignment of storages is '", escaped(alignment),
                       "', not a number; the file is damaged");
   }
   const std::string_view id = textOf(records, ".data/serialization_id");
   if (isUtf8(id)) return std::nullopt;
-  return parseError(records.at(".data/serialization_id").offset, "the archive's id is '", shown(id), "', not UTF-8");
+  return parseError(records.at(".data/serialization_id").offset, "the archive's id is '", escaped(id), "', not UTF-8");
 }
 
 std::optional<ParseError> refuseArchive(const PthRecords& records) {
@@ -59,7 +59,7 @@ std::optional<ParseError> refuseArchive(const PthRecords& records) {
   if (!records.contains("data.pkl")) return parseError(0, "the zip file is not of torch.save: it has no data.pkl");
   const std::string_view order = textOf(records, "byteorder");
   if (records.contains("byteorder") && order != "little") {
-    return parseError(records.at("byteorder").offset, "byte order '", shown(order), "'; only little is read");
+    return parseError(records.at("byteorder").offset, "byte order '", escaped(order), "'; only little is read");
   }
   constexpr int newest = 10;
   const std::string_view version = textOf(records, "version");
@@ -67,7 +67,7 @@ std::optional<ParseError> refuseArchive(const PthRecords& records) {
   const auto [end, failure] = std::from_chars(version.data(), version.data() + version.size(), number);
   const bool whole = std::string_view(end, version.data() + version.size() - end) == "\n" || end == version.end();
   if (failure != std::errc() || !whole || number < 1 || number > newest) {
-    return parseError(0, "the archive's version is '", shown(version), "'; 1 to ", newest, " are read");
+    return parseError(0, "the archive's version is '", escaped(version), "'; 1 to ", newest, " are read");
   }
   return refuseOddRecords(records);
 }
@@ -87,7 +87,7 @@ class StateDict {
     if (auto error = nameTensors(*dict)) return *error;
     if (pth_.tensors.empty()) return parseError(dict->offset, "the state dict holds no tensors");
     if (auto name = repeatedName(pth_.tensors))
-      return parseError(dict->offset, "tensor '", shown(*name), "' is there twice");
+      return parseError(dict->offset, "tensor '", escaped(*name), "' is there twice");
     return std::move(pth_);
   }
 
@@ -101,7 +101,7 @@ class StateDict {
       for (size_t i = 0; i < dict.items.size(); i += 2) {
         const PickleValue& other = pickle_.values[dict.items[i]];
         const std::string name =
-            other.kind == PickleValue::Kind::text ? shown(other.text) : std::to_string(other.integer);
+            other.kind == PickleValue::Kind::text ? escaped(other.text) : std::to_string(other.integer);
         if (name != key) pth_.skipped.push_back(name);
       }
       return inner;
@@ -129,7 +129,7 @@ class StateDict {
       if (auto fault = nameFault(key.text)) return parseError(key.offset, *fault);
       const FileTensor* const tensor = tensors_.of(dict.items[i + 1]);
       if (tensor == nullptr) {
-        return parseError(value.offset, "entry '", shown(key.text), "' of the state dict is ", nameOf(value.kind),
+        return parseError(value.offset, "entry '", escaped(key.text), "' of the state dict is ", nameOf(value.kind),
                           ", not a tensor; save a dict of tensors, or one with the key state_dict");
       }
       pth_.tensors.push_back(*tensor);

@@ -88,15 +88,15 @@ bool PthTensors::readStorage(PickleId id) {
   if (type == nullptr) return refuse("a storage of class '", className, "'");
   const std::string_view key = item(tuple, 2).text;
   const auto record = records_.find(concat("data/", key));
-  if (record == records_.end()) return refuse("storage '", shown(key), "' has no record in the archive");
+  if (record == records_.end()) return refuse("storage '", escaped(key), "' has no record in the archive");
   const int64_t count = item(tuple, 4).integer;
   const uint64_t bytes = record->second.data.size();
   if (count < 0 || bytes % type->bytes != 0 || static_cast<uint64_t>(count) != bytes / type->bytes) {
-    return refuse("storage '", shown(key), "' has ", count, " elements of ", type->bytes, " bytes, its record ", bytes,
-                  " bytes");
+    return refuse("storage '", escaped(key), "' has ", count, " elements of ", type->bytes, " bytes, its record ",
+                  bytes, " bytes");
   }
   if (!typeOfKey_.emplace(key, type).second && typeOfKey_.at(key) != type) {
-    return refuse("storage '", shown(key), "' is used with two types");
+    return refuse("storage '", escaped(key), "' is used with two types");
   }
   index_[id] = static_cast<int32_t>(storages_.size());
   storages_.push_back({type, record->second.data});

@@ -37,7 +37,7 @@ Result<std::string_view> headerText(std::span<const uint8_t> bytes, const Safete
 }
 
 std::optional<std::string> refusePlace(const HeaderTensor& entry, uint64_t expected, uint64_t available) {
-  const std::string name = concat("tensor '", shown(entry.tensor.name), "'");
+  const std::string name = concat("tensor '", escaped(entry.tensor.name), "'");
   if (entry.end < entry.begin) return concat(name, " ends at ", entry.end, ", before its begin ", entry.begin);
   if (entry.begin != expected) {
     return concat(name, " begins at ", entry.begin, ", but the bytes before it end at ", expected,
@@ -71,7 +71,7 @@ Result<Safetensors> place(SafetensorsHeader header, std::span<const uint8_t> dat
     return parseError(dataOffset + end, data.size() - end, " bytes follow the last tensor; the file is damaged");
   }
   if (auto name = repeatedName(file.tensors))
-    return parseError(prefixBytes, "tensor '", shown(*name), "' is there twice");
+    return parseError(prefixBytes, "tensor '", escaped(*name), "' is there twice");
   return file;
 }
 

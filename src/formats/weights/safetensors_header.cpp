@@ -43,7 +43,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   bool number_unsigned(uint64_t value) override {
     if (place_ == Place::shape) return addSize(value);
     if (place_ != Place::offsets) return unexpected("a number");
-    if (offsets_ == 2) return refuse("tensor '", shown(current().tensor.name), "' has more than two data_offsets");
+    if (offsets_ == 2) return refuse("tensor '", escaped(current().tensor.name), "' has more than two data_offsets");
     (offsets_++ == 0 ? current().begin : current().end) = value;
     return true;
   }
@@ -54,7 +54,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
     FileTensor& tensor = current().tensor;
     tensor.type = elementTypeNamed(value);
     if (tensor.type == nullptr) {
-      return refuse("tensor '", shown(tensor.name), "' is of type '", shown(value), "', which is not read");
+      return refuse("tensor '", escaped(tensor.name), "' is of type '", escaped(value), "', which is not read");
     }
     return true;
   }
@@ -78,7 +78,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   bool end_object() override {
     if (place_ == Place::header) return enter(Place::outside);
     if (place_ == Place::tensor && seen_.size() != 3) {
-      return refuse("tensor '", shown(current().tensor.name), "' lacks one of dtype, shape, data_offsets");
+      return refuse("tensor '", escaped(current().tensor.name), "' lacks one of dtype, shape, data_offsets");
     }
     return enter(Place::header);
   }
@@ -92,7 +92,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
 
   bool end_array() override {
     if (place_ == Place::offsets && offsets_ != 2) {
-      return refuse("tensor '", shown(current().tensor.name), "' has fewer than two data_offsets");
+      return refuse("tensor '", escaped(current().tensor.name), "' has fewer than two data_offsets");
     }
     return enter(Place::tensor);
   }
@@ -124,13 +124,13 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
       case Place::outside:
         return refuse("the header is ", what, "; it must be an object");
       case Place::header:
-        return refuse("entry '", shown(key_), "' is ", what, "; it must be an object");
+        return refuse("entry '", escaped(key_), "' is ", what, "; it must be an object");
       case Place::metadata:
-        return refuse("entry '", shown(key_), "' of __metadata__ is ", what, "; it must be a text");
+        return refuse("entry '", escaped(key_), "' of __metadata__ is ", what, "; it must be a text");
       case Place::tensor:
-        return refuse("field ", field_, " of tensor '", shown(current().tensor.name), "' is ", what);
+        return refuse("field ", field_, " of tensor '", escaped(current().tensor.name), "' is ", what);
       default:
-        return refuse("field ", field_, " of tensor '", shown(current().tensor.name), "' holds ", what,
+        return refuse("field ", field_, " of tensor '", escaped(current().tensor.name), "' holds ", what,
                       "; it must hold integers of at least 0");
     }
   }
@@ -150,9 +150,9 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   bool startField(const std::string& name) {
     constexpr std::array<std::string_view, 3> fields{"dtype", "shape", "data_offsets"};
     const auto known = std::ranges::find(fields, name);
-    const std::string of = concat(" of tensor '", shown(current().tensor.name), "'");
+    const std::string of = concat(" of tensor '", escaped(current().tensor.name), "'");
     if (known == fields.end()) {
-      return refuse("field '", shown(name), "'", of, " is unknown; there are dtype, shape, data_offsets");
+      return refuse("field '", escaped(name), "'", of, " is unknown; there are dtype, shape, data_offsets");
     }
     field_ = *known;
     if (std::ranges::find(seen_, field_) != seen_.end()) return refuse("field ", field_, of, " is there twice");
@@ -161,7 +161,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   }
 
   bool startMetadata(std::string& name) {
-    if (header_.metadata.contains(name)) return refuse("entry '", shown(name), "' of __metadata__ is there twice");
+    if (header_.metadata.contains(name)) return refuse("entry '", escaped(name), "' of __metadata__ is there twice");
     key_ = std::move(name);
     return true;
   }
@@ -178,7 +178,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
 
   bool addSize(uint64_t size) {
     auto& shape = current().tensor.shape;
-    const std::string name = shown(current().tensor.name);
+    const std::string name = escaped(current().tensor.name);
     if (shape.size() == FileTensor::maxRank) {
       return refuse("tensor '", name, "' has more than ", FileTensor::maxRank, " dimensions");
     }

@@ -37,7 +37,7 @@ std::string listed(const std::vector<std::string>& texts) {
 at::ScalarType floatingType(const FileTensor& tensor, const std::string& path) {
   const auto type = scalarTypeOf(*tensor.type);
   if (type && tensor.type->floating()) return *type;
-  throw CheckpointError(concat(path, ": tensor '", shown(tensor.name), "' is of type ", tensor.type->name,
+  throw CheckpointError(concat(path, ": tensor '", escaped(tensor.name), "' is of type ", tensor.type->name,
                                "; weights must be F16, BF16, F32 or F64"));
 }
 
@@ -79,8 +79,8 @@ class PretrainedReader {
   void takeIn(const FileTensor& tensor) {
     const auto [place, isNew] = byName_.emplace(plainName(tensor.name), &tensor);
     if (isNew) return;
-    throw CheckpointError(concat(config_.weights, ": '", shown(tensor.name), "' and '", shown(place->second->name),
-                                 "' are both '", shown(place->first), "' by --weights-map=", map_.name));
+    throw CheckpointError(concat(config_.weights, ": '", escaped(tensor.name), "' and '", escaped(place->second->name),
+                                 "' are both '", escaped(place->first), "' by --weights-map=", map_.name));
   }
 
   const FileTensor* fileTensor(const std::string& name) {
@@ -121,7 +121,7 @@ class PretrainedReader {
   }
 
   void noteNonFinite(const FileTensor& tensor, int64_t bad) {
-    const std::string text = concat(config_.weights, ": tensor '", shown(tensor.name), "' has ", bad, " of ",
+    const std::string text = concat(config_.weights, ": tensor '", escaped(tensor.name), "' has ", bad, " of ",
                                     tensor.elements(), " values that are not finite in fp32");
     if (config_.rejectNonfinite) throw CheckpointError(concat(text, ", refused by --reject-nonfinite"));
     result_.warnings.push_back(text);
@@ -153,7 +153,7 @@ class PretrainedReader {
     std::vector<std::string> texts;
     for (const auto& [name, tensor] : byName_) {
       const bool leftOver = !map_.leftOver.empty() && name.ends_with(map_.leftOver);
-      if (!leftOver && !used_.contains(name)) texts.push_back(concat("'", shown(name), "' ", textOf(tensor->shape)));
+      if (!leftOver && !used_.contains(name)) texts.push_back(concat("'", escaped(name), "' ", textOf(tensor->shape)));
     }
     return texts;
   }

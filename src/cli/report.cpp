@@ -206,7 +206,7 @@ void reportInto(const Request& request) {
   std::ostringstream text;
   report(request, text);
   const std::string bytes = text.str();
-  NewFile file(request.file);
+  AtomicFile file(request.file);
   file.append(asBytes(bytes));
   file.commit();
 }

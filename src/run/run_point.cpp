@@ -76,7 +76,7 @@ void append(std::vector<std::string>& notes, const std::vector<std::string>& mor
 std::unique_ptr<Profiler> profilerFor(const Config& config) {
   if (!config.profile) return nullptr;
   if (!config.trace.empty())
-    const NewFile probe(config.trace);  // a place that cannot be written is found before the run
+    const AtomicFile probe(config.trace);  // a place that cannot be written is found before the run
   return std::make_unique<Profiler>(static_cast<int>(config.replicas), !config.trace.empty());
 }
 

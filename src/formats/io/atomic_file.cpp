@@ -39,7 +39,7 @@ void syncFolder(const std::string& path) {
 
 }  // namespace
 
-NewFile::NewFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".XXXXXX") {
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".XXXXXX") {
   std::error_code ignored;
   if (std::filesystem::is_directory(path_, ignored)) {
     errno = EISDIR;
@@ -49,13 +49,13 @@ NewFile::NewFile(std::string path) : path_(std::move(path)), temporary_(path_ + 
   if (descriptor_ < 0) fail(path_, "write");
 }
 
-NewFile::~NewFile() {
+AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
   ::unlink(temporary_.c_str());
 }
 
-void NewFile::append(std::span<const uint8_t> bytes) {
+void AtomicFile::append(std::span<const uint8_t> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -64,7 +64,7 @@ void NewFile::append(std::span<const uint8_t> bytes) {
   }
 }
 
-void NewFile::commit() {
+void AtomicFile::commit() {
   if (::fchmod(descriptor_, usualMode()) != 0 || ::fsync(descriptor_) != 0) fail(path_, "bring to disk");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, "write");
   ::close(descriptor_);

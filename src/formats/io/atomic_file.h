@@ -8,12 +8,12 @@ namespace tandem {
 
 /// A file that appears whole or not at all. It is written beside `path` under a name of its own, and replaces `path`
 /// once it is complete and on disk. Without commit() nothing remains. All members throw StorageError.
-class NewFile {
+class AtomicFile {
  public:
-  explicit NewFile(std::string path);
-  ~NewFile();
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
 
   void append(std::span<const uint8_t> bytes);
   void commit();

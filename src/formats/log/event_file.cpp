@@ -61,7 +61,7 @@ std::string EventFile::write(const std::string& folder) const {
   static std::atomic<int> number{0};  // two files must not share a name: TensorBoard knows files by their names
   makeFolder(folder);
   std::string path = concat(folder, "/events.out.tfevents.", seconds_, '.', hostName(), '.', getpid(), '.', number++);
-  NewFile file(path);
+  AtomicFile file(path);
   file.append(asBytes(bytes_));
   file.commit();
   return path;
@@ -74,7 +74,7 @@ void makeFolder(const std::string& folder) {
     throw StorageError(concat("cannot make the folder '", folder, "': ", failure.message(),
                               " (free there: ", freeSpaceText(folder), "); choose another place"));
   }
-  const NewFile probe(folder + "/probe");  // it is removed again
+  const AtomicFile probe(folder + "/probe");  // it is removed again
 }
 
 }  // namespace tandem

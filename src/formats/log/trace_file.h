@@ -35,7 +35,7 @@ class TraceFile {
   void append(Packet& packet);
   void flush();
 
-  NewFile file_;
+  AtomicFile file_;
   std::string buffer_;
   Track last_ = top;
 };

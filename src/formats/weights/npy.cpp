@@ -24,7 +24,7 @@ void writeNpy(const std::string& path, std::span<const float> values, int64_t ro
   static_assert(std::endian::native == std::endian::little);
   check(std::ssize(values) == rows * columns, "a matrix has rows times columns values");
   const std::string header = npyHeader(rows, columns);
-  NewFile file(path);
+  AtomicFile file(path);
   file.append(asBytes(header));
   file.append({reinterpret_cast<const uint8_t*>(values.data()), values.size_bytes()});
   file.commit();

@@ -116,7 +116,7 @@ void writeSafetensors(const std::string& path, std::vector<FileTensor> tensors,
                       const std::map<std::string, std::string>& metadata) {
   const auto ordered = inSafetensorsOrder(std::move(tensors));
   const std::string header = safetensorsHeader(ordered, metadata);
-  NewFile file(path);
+  AtomicFile file(path);
   file.append(asBytes(header));
   std::vector<uint8_t> scratch;
   for (const FileTensor& tensor : ordered) file.append(rowMajorBytes(tensor, scratch));

@@ -40,7 +40,7 @@ std::string safetensorsHeader(std::span<const FileTensor> tensors, const std::ma
 /// The tensors in the order of the safetensors library: wider types first, then by name. So every tensor is aligned.
 std::vector<FileTensor> inSafetensorsOrder(std::vector<FileTensor> tensors);
 
-/// Writes the file as NewFile does. Throws StorageError.
+/// Writes the file as AtomicFile does. Throws StorageError.
 void writeSafetensors(const std::string& path, std::vector<FileTensor> tensors,
                       const std::map<std::string, std::string>& metadata);
 

@@ -1,3 +1,5 @@
+#include "report/analysis/verdict.h"
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -5,7 +7,6 @@
 #include "measure/metrics/metric.h"
 #include "measure/validity/consistency_checks.h"
 #include "measure/validity/stationarity.h"
-#include "report/render/renderer.h"
 #include "report/tables/point_label.h"
 
 namespace tandem {

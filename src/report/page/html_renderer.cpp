@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "report/analysis/verdict.h"
 #include "report/contents.h"
 #include "report/page/html_page.h"
 #include "report/render/builtin_renderers.h"

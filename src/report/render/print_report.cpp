@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "report/analysis/verdict.h"
 #include "report/contents.h"
 #include "report/render/builtin_renderers.h"
 

@@ -36,7 +36,7 @@ class NewFileTest : public ::testing::Test {
 
 TEST_F(NewFileTest, AppearsWhole) {
   std::ofstream(path_) << "old";
-  NewFile file(path_);
+  AtomicFile file(path_);
   file.append(hello);
   EXPECT_EQ(readFile(path_, 100).size(), 3U);
   file.append(hello);
@@ -47,7 +47,7 @@ TEST_F(NewFileTest, AppearsWhole) {
 
 TEST_F(NewFileTest, HasTheUsualPermissions) {
   const mode_t mask = umask(027);
-  NewFile file(path_);
+  AtomicFile file(path_);
   file.commit();
   umask(mask);
   struct stat facts {};
@@ -57,7 +57,7 @@ TEST_F(NewFileTest, HasTheUsualPermissions) {
 
 TEST_F(NewFileTest, LeavesNothingWithoutCommit) {
   std::ofstream(path_) << "old";
-  { NewFile(path_).append(hello); }
+  { AtomicFile(path_).append(hello); }
   EXPECT_EQ(readFile(path_, 100).size(), 3U);
   EXPECT_EQ(filesThere(), 1U);
 }
@@ -65,12 +65,12 @@ TEST_F(NewFileTest, LeavesNothingWithoutCommit) {
 TEST_F(NewFileTest, NamesWhatCannotBeWritten) {
   const std::string missing = folder_ + "/no/such";
   try {
-    NewFile file(missing);
+    AtomicFile file(missing);
     ADD_FAILURE();
   } catch (const StorageError& error) {
     EXPECT_NE(std::string(error.what()).find(missing), std::string::npos) << error.what();
   }
-  EXPECT_THROW(NewFile{folder_}, StorageError);
+  EXPECT_THROW(AtomicFile{folder_}, StorageError);
 }
 
 TEST_F(NewFileTest, AFileTooLargeKeepsTheOldOne) {
@@ -80,7 +80,7 @@ TEST_F(NewFileTest, AFileTooLargeKeepsTheOldOne) {
   getrlimit(RLIMIT_FSIZE, &usual);
   const rlimit small{4, usual.rlim_max};
   {
-    NewFile file(path_);
+    AtomicFile file(path_);
     setrlimit(RLIMIT_FSIZE, &small);
     EXPECT_THROW(file.append(hello), StorageError);
     setrlimit(RLIMIT_FSIZE, &usual);

@@ -1,8 +1,9 @@
+#include "report/analysis/verdict.h"
+
 #include <gtest/gtest.h>
 
 #include "config/command_line.h"
 #include "measure/record_example.h"
-#include "report/render/renderer.h"
 
 namespace tandem {
 namespace {

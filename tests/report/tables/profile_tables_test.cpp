@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "measure/record_example.h"
 #include "report/analysis/comparison.h"
+#include "report/analysis/verdict.h"
 #include "report/render/renderer.h"
 #include "report/tables/tables.h"
 

@@ -12,7 +12,7 @@ namespace tandem {
 /// Exactly one of the three is set.
 struct AttributeEntry {
   std::string_view name;
-  std::vector<int64_t*> (*whole)(Attributes&);  ///< one or more values; in a file one number stands for all
+  std::vector<int64_t*> (*whole)(Attributes&);  ///< one or more values; in a file one number applies to all
   double Attributes::*number;
   bool Attributes::*flag;
 };

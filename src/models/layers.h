@@ -33,7 +33,7 @@ NodeId convNorm(Graph& graph, const ConvNormNames& names, NodeId from, const Att
 /// Appends batch-norm and ReLU.
 NodeId normRelu(Graph& graph, const std::string& norm, const std::string& activation, NodeId from);
 
-/// TensorFlow's SAME padding for a value of shape `in`: the output has size / stride rounded up, and an odd pixel of
+/// TensorFlow's SAME padding for a value of shape `in`: the output has size / stride rounded up; an odd pixel of
 /// padding comes last. sameConv() and samePool() are squareConv() and squarePool() with it. REQUIRES of samePool() with
 /// kernel 3 and stride 2: `in` is square.
 Padding samePadding(const ImageShape& in, int64_t kernel, int64_t stride);

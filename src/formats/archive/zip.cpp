@@ -172,7 +172,7 @@ class ZipReader {
     if (limit - entry.local < before || limit - entry.local - before < entry.size) {
       return refuse(at, name, " of ", entry.size, " bytes reaches beyond the data of the zip file");
     }
-    // A writer that did not know the size yet leaves it to the descriptor behind the data.
+    // A writer that did not know the size yet leaves it to the descriptor after the data.
     const bool sizesAgree =
         (entry.flags & hasDescriptor) != 0 || u32(entry.local + 22) == inZip64 || u32(entry.local + 22) == entry.size;
     if (u16(entry.local + 8) != entry.method || text(entry.local + localBytes, names) != entry.name || !sizesAgree) {

@@ -23,7 +23,7 @@ struct LastToArrive {
   int replica = 0;
   size_t steps = 0;        ///< steps that all replicas have
   double share = 0;        ///< share of these steps
-  double leadSeconds = 0;  ///< median of its time behind the median of the others
+  double leadSeconds = 0;  ///< by how much it comes after the median of the others; median over the steps
   bool straggler = false;  ///< true if it is last so often and so late that docs/PROFILING.md calls it a straggler
 };
 

@@ -14,12 +14,13 @@ DeviceThreads::DeviceThreads(const std::vector<Device>& devices) : failures_(dev
 // Each thread counts the rounds that it has done, so a round that starts early cannot be missed or done twice.
 void DeviceThreads::loop(size_t device, const std::stop_token& stop) {
   // The work runs without the lock. `busy_` tells run() when the last thread is back.
-  std::unique_lock lock(mutex_);
-  for (int64_t done = 0; changed_.wait(lock, stop, [&] { return round_ > done; });) {
+  MutexLock lock(mutex_);
+  for (int64_t done = 0; changed_.wait(lock, stop, [&]() TANDEM_REQUIRES(mutex_) { return round_ > done; });) {
     done = round_;
+    const auto& work = *work_;
     lock.unlock();
     try {
-      (*work_)(device);
+      work(device);
     } catch (...) {
       failures_[device] = std::current_exception();
     }
@@ -29,13 +30,13 @@ void DeviceThreads::loop(size_t device, const std::stop_token& stop) {
 }
 
 void DeviceThreads::run(const std::function<void(size_t device)>& work) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   work_ = &work;
   busy_ = failures_.size();
   std::ranges::fill(failures_, nullptr);
   ++round_;
   changed_.notify_all();
-  changed_.wait(lock, [&] { return busy_ == 0; });
+  changed_.wait(lock, [&]() TANDEM_REQUIRES(mutex_) { return busy_ == 0; });
   const auto failed = std::ranges::find_if(failures_, [](const std::exception_ptr& each) { return each != nullptr; });
   if (failed != failures_.end()) std::rethrow_exception(*failed);
 }

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "device/device.h"
 
 namespace tandem {
@@ -30,11 +30,11 @@ class DeviceThreads {
  private:
   void loop(size_t device, const std::stop_token& stop);
 
-  std::mutex mutex_;  // of what follows, but for a failure, which is its thread's until the round ends
+  Mutex mutex_;
   std::condition_variable_any changed_;
-  const std::function<void(size_t)>* work_ = nullptr;
-  int64_t round_ = 0;
-  size_t busy_ = 0;
+  const std::function<void(size_t)>* work_ TANDEM_GUARDED_BY(mutex_) = nullptr;
+  int64_t round_ TANDEM_GUARDED_BY(mutex_) = 0;
+  size_t busy_ TANDEM_GUARDED_BY(mutex_) = 0;
   std::vector<std::exception_ptr> failures_;  // by device, of the last round; written by its thread without the lock
   std::vector<std::jthread> threads_;         // last member: the threads end before what they use is destroyed
 };

@@ -23,7 +23,7 @@ void relax() noexcept {
 }  // namespace
 
 void Monitor::onAbort(std::function<void()> end) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ends_.push_back(std::move(end));
 }
 
@@ -32,7 +32,7 @@ void Monitor::onAbort(std::function<void()> end) {
 void Monitor::abort(const std::string& reason) noexcept {
   std::vector<std::function<void()>> ends;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!aborted_.load()) reason_ = reason;
     aborted_.store(true, std::memory_order_release);
     ends.swap(ends_);
@@ -44,7 +44,7 @@ void Monitor::abort(const std::string& reason) noexcept {
 
 void Monitor::throwIfAborted() const {
   if (!aborted()) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   throw PeerError(reason_);
 }
 

@@ -3,11 +3,11 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "trace/span.h"
 
 namespace tandem {
@@ -64,9 +64,9 @@ class Monitor {
   const bool block_;
   std::atomic<uint32_t> version_{0};
   std::atomic<bool> aborted_{false};
-  mutable std::mutex mutex_;
-  std::string reason_;
-  std::vector<std::function<void()>> ends_;
+  mutable Mutex mutex_;
+  std::string reason_ TANDEM_GUARDED_BY(mutex_);
+  std::vector<std::function<void()>> ends_ TANDEM_GUARDED_BY(mutex_);
 };
 
 /// A barrier for `parties` threads. An abort of the monitor breaks it.

@@ -33,13 +33,14 @@ void DeviceTracer::eagerEnds() {
 }
 
 void DeviceTracer::stepsBegin() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!begun_) start();
   begun_ = true;
 }
 
 void DeviceTracer::stepsEnd(int64_t steps) {
   if (!cupti_) return;
+  const MutexLock lock(mutex_);
   if (!begun_) {
     missing_ = concat("the window has ", steps, " steps, and what GPUs do is kept in the last ", traced,
                       "; raise --steps or --budget");

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "device/gpu_support.h"
 #include "machine/gpu/cupti.h"
 #include "measure/record/record.h"
@@ -54,8 +54,8 @@ class DeviceTracer {
   DeviceTracerOptions options_;
   std::unique_ptr<Cupti> cupti_;  // null: opening failed, and missing_ says why
   std::string missing_;
-  std::mutex mutex_;
-  bool begun_ = false;
+  Mutex mutex_;
+  bool begun_ TANDEM_GUARDED_BY(mutex_) = false;
   std::vector<DeviceActivity> eager_, activities_;
   int64_t lost_ = 0;
   TracedSteps steps_;

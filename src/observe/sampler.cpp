@@ -41,7 +41,7 @@ Sampler::Sampler(Probes probes, Nanos tick)
 Sampler::~Sampler() { stop(); }
 
 void Sampler::loop() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   Nanos due{};
   while (!stopping_) {
     const Nanos time = now() - begin_;
@@ -52,7 +52,7 @@ void Sampler::loop() {
       due = time + interval_;
     }
     telemetry_.cpu = cpuTimeOfThisThread();
-    changed_.wait_for(lock, tick_, [this] { return stopping_; });
+    changed_.wait_for(lock, tick_, [this]() TANDEM_REQUIRES(mutex_) { return stopping_; });
   }
 }
 
@@ -74,12 +74,12 @@ void Sampler::thin() {
 }
 
 void Sampler::enter(const std::string& phase) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   telemetry_.phases.push_back({phase, now() - begin_});
 }
 
 Nanos Sampler::takeLongestStall() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   // The thread may be in a stall at this moment, so the time since its last wake-up counts too.
   const Nanos stall = std::max(longestStall_, now() - woke_ - tick_);
   longestStall_ = {};
@@ -88,7 +88,7 @@ Nanos Sampler::takeLongestStall() {
 }
 
 std::optional<double> Sampler::joules() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::optional<double> sum;
   for (const auto& probe : probes_) {
     if (const auto taken = probe->joules()) sum = sum.value_or(0) + *taken;
@@ -98,7 +98,7 @@ std::optional<double> Sampler::joules() {
 
 void Sampler::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   changed_.notify_all();
@@ -107,6 +107,7 @@ void Sampler::stop() {
 
 Telemetry Sampler::finish() {
   stop();
+  const MutexLock lock(mutex_);
   return std::move(telemetry_);
 }
 

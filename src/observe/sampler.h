@@ -2,10 +2,10 @@
 
 #include <condition_variable>
 #include <cstddef>
-#include <mutex>
 #include <string>
 #include <thread>
 
+#include "base/mutex.h"
 #include "measure/profile/telemetry.h"
 #include "observe/probe.h"
 
@@ -33,18 +33,19 @@ class Sampler {
 
  private:
   void loop();
-  void sample(Nanos time);
-  void thin();
+  void sample(Nanos time) TANDEM_REQUIRES(mutex_);
+  void thin() TANDEM_REQUIRES(mutex_);
   void stop();
 
   Probes probes_;
   std::vector<size_t> counts_;  // number of quantities of each probe
   const Nanos tick_, begin_;
-  std::mutex mutex_;  ///< guards all members below
-  std::condition_variable changed_;
-  bool stopping_ = false;
-  Telemetry telemetry_;
-  Nanos interval_, woke_, longestStall_{};
+  Mutex mutex_;
+  std::condition_variable_any changed_;
+  bool stopping_ TANDEM_GUARDED_BY(mutex_) = false;
+  Telemetry telemetry_ TANDEM_GUARDED_BY(mutex_);
+  Nanos interval_ TANDEM_GUARDED_BY(mutex_), woke_ TANDEM_GUARDED_BY(mutex_);
+  Nanos longestStall_ TANDEM_GUARDED_BY(mutex_){};
   std::thread thread_;
 };
 

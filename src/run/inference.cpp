@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 
 #include "base/catalog.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/text.h"
 #include "data/loader/batch_stager.h"
 #include "data/transform/augment.h"
@@ -57,6 +57,7 @@ class Work {
     const at::Tensor rows = at::tensor(result.images, at::kLong);
     result.outputs = outputs_.index_select(0, rows);
     result.labels = labels_.index_select(0, rows);
+    const MutexLock lock(mutex_);
     result.bad = std::move(bad_);
     std::ranges::sort(result.bad, {}, &BadImage::index);
     result.seconds = seconds(end_ - begin_);
@@ -90,7 +91,7 @@ class Work {
     } catch (const DataError& failure) {
       if (!options_.skipBad) throw;
       isRead_[static_cast<size_t>(index)] = 0;
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       bad_.push_back({index, failure.what()});
     }
   }
@@ -116,8 +117,8 @@ class Work {
   const at::ScalarType type_;
   at::Tensor outputs_, labels_;  // per image; replicas write different ones
   std::vector<char> isRead_;     // likewise
-  std::vector<BadImage> bad_;
-  std::mutex mutex_;
+  Mutex mutex_;
+  std::vector<BadImage> bad_ TANDEM_GUARDED_BY(mutex_);
   std::atomic<int64_t> next_{0};  // batch
   Nanos begin_{}, end_{};
 };

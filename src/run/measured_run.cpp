@@ -150,7 +150,7 @@ void MeasuredRun::measureWindow(ReplicaSet::Member& member) {
   if (options_.tracer != nullptr) member.barrier();  // nobody gives a device more to do before
   member.finish();
   collect(member, samples);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   firstBegin_ = std::min(firstBegin_, begin);
   lastEnd_ = std::max(lastEnd_, end);
 }
@@ -178,7 +178,7 @@ void MeasuredRun::runSteps(ReplicaSet::Member& member, std::vector<StepSample>& 
 void MeasuredRun::collect(ReplicaSet::Member& member, const std::vector<StepSample>& samples) {
   const std::vector<double> losses = member.losses();
   const std::optional<LossScaleState> scale = member.lossScale();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   samples_.insert(samples_.end(), samples.begin(), samples.end());
   lossSums_.resize(losses.size());
   for (size_t i = 0; i < losses.size(); ++i) lossSums_[i] += losses[i];
@@ -202,6 +202,7 @@ void MeasuredRun::report(bool warmingUp, int64_t step) {
 }
 
 void MeasuredRun::fill(RunRecord& record) const {
+  const MutexLock lock(mutex_);
   record.startup = startup_;
   record.warmup = {warmupEnd_.load(), warmupWall_, steady_};
   record.window = lastEnd_ - firstBegin_;

@@ -3,10 +3,10 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "base/mutex.h"
 #include "measure/record/record.h"
 #include "observe/device_tracer.h"
 #include "observe/profiler.h"
@@ -53,26 +53,27 @@ class MeasuredRun {
   /// Member 0 only, after warm-up step number `done`.
   void decide(int64_t done);
   int64_t plannedSteps() const;
-  void fillLossScale(RunRecord& record) const;
+  void fillLossScale(RunRecord& record) const TANDEM_REQUIRES(mutex_);
   void report(bool warmingUp, int64_t step);
 
   MeasuredRunOptions options_;
   ProgressCallback progress_;
   const int64_t fewestWarmup_;
   Nanos startup_{}, begin_{}, warmupWall_{}, windowBegin_{}, reported_{};
-  Nanos firstBegin_ = Nanos::max(), lastEnd_{};  // the window, of all members
-  std::vector<double> warmupSeconds_;            // of member 0
-  std::atomic<int64_t> warmupEnd_{undecided};    // number of warm-up steps, once known
+  std::vector<double> warmupSeconds_;          // of member 0
+  std::atomic<int64_t> warmupEnd_{undecided};  // number of warm-up steps, once known
   bool steady_ = true;
   int64_t steps_ = 0;
   int64_t faults_ = 0;  // minor page faults in the window
-  std::mutex mutex_;
-  std::vector<StepSample> samples_;
-  std::vector<double> lossSums_;
-  int members_ = 0;
-  uint64_t fingerprint_ = 0;
-  std::shared_ptr<const BatchOrigin> origin_;  // of the images that arrived
-  std::optional<LossScaleState> lossScale_;
+  mutable Mutex mutex_;
+  Nanos firstBegin_ TANDEM_GUARDED_BY(mutex_) = Nanos::max();  // the window, of all members
+  Nanos lastEnd_ TANDEM_GUARDED_BY(mutex_){};
+  std::vector<StepSample> samples_ TANDEM_GUARDED_BY(mutex_);
+  std::vector<double> lossSums_ TANDEM_GUARDED_BY(mutex_);
+  int members_ TANDEM_GUARDED_BY(mutex_) = 0;
+  uint64_t fingerprint_ TANDEM_GUARDED_BY(mutex_) = 0;
+  std::shared_ptr<const BatchOrigin> origin_ TANDEM_GUARDED_BY(mutex_);  // of the images that arrived
+  std::optional<LossScaleState> lossScale_ TANDEM_GUARDED_BY(mutex_);
 };
 
 }  // namespace tandem

@@ -47,7 +47,7 @@ std::string ReplicaSet::exchangeMemory() const { return strategy_->exchangeMemor
 
 void ReplicaSet::noteFailure(int index, std::exception_ptr failure, const std::string& text) noexcept {
   {
-    const std::lock_guard lock(failureMutex_);
+    const MutexLock lock(failureMutex_);
     if (!firstFailure_) firstFailure_ = std::move(failure);
   }
   monitor_->abort(concat("replica ", index, " failed: ", text));
@@ -75,6 +75,7 @@ void ReplicaSet::run(const std::function<void(Member&)>& body) {
     threads.emplace_back([this, i, &body, &left] { runReplica(static_cast<int>(i), body, left); });
   }
   threads.clear();
+  const MutexLock lock(failureMutex_);
   if (firstFailure_) std::rethrow_exception(firstFailure_);
 }
 

@@ -4,11 +4,11 @@
 #include <functional>
 #include <latch>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "data/loader/batch_source.h"
 #include "device/captured_graph.h"
 #include "device/memory_layout.h"
@@ -93,8 +93,8 @@ class ReplicaSet {
   std::unique_ptr<Strategy> strategy_;
   std::unique_ptr<BatchFeed> feed_;
   std::unique_ptr<OutputPlacement> outputs_;
-  std::mutex failureMutex_;
-  std::exception_ptr firstFailure_;
+  Mutex failureMutex_;
+  std::exception_ptr firstFailure_ TANDEM_GUARDED_BY(failureMutex_);
 };
 
 }  // namespace tandem

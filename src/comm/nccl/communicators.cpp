@@ -41,16 +41,14 @@ void Communicators::withdrawAll() {
 
 // First the communicators that no thread uses: a thread inside a call may be waiting for one of these to end.
 void Communicators::endAll() noexcept {
-  const auto end = [](Seat& seat) {
-    if (!std::exchange(seat.ended, true)) seat.communicator->abort();
-  };
   for (Seat& seat : seats_) {
-    const std::unique_lock lock(seat.inUse, std::try_to_lock);
-    if (lock.owns_lock()) end(seat);
+    if (!seat.inUse.tryLock()) continue;
+    seat.end();
+    seat.inUse.unlock();
   }
   for (Seat& seat : seats_) {
-    const std::lock_guard lock(seat.inUse);
-    end(seat);
+    const MutexLock lock(seat.inUse);
+    seat.end();
   }
 }
 

@@ -2,10 +2,11 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "comm/nccl/registered_memory.h"
 
 namespace tandem {
@@ -36,7 +37,7 @@ class Communicators {
   template <class Call>
   auto use(size_t rank, Call call) {
     Seat& seat = seats_.at(rank);
-    const std::lock_guard lock(seat.inUse);
+    const MutexLock lock(seat.inUse);
     requireAlive();
     return call();
   }
@@ -48,9 +49,13 @@ class Communicators {
 
  private:
   struct Seat {
+    void end() noexcept TANDEM_REQUIRES(inUse) {
+      if (!std::exchange(ended, true)) communicator->abort();
+    }
+
     std::unique_ptr<Communicator> communicator;
-    std::mutex inUse;
-    bool ended = false;
+    Mutex inUse;
+    bool ended TANDEM_GUARDED_BY(inUse) = false;
   };
   void requireAlive() const;
   void withdrawAll();

@@ -3,10 +3,10 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/text.h"
 
 namespace tandem {
@@ -21,28 +21,30 @@ struct RegisteredMemory::Blocks {
   explicit Blocks(std::unique_ptr<CommunicatorMemory> from) : library(std::move(from)) {}
 
   void add(void* memory, void* handle) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     blocks.push_back({memory, handle});
   }
 
+  // Called by the deleter of a tensor, on any thread. The memory stays while its communicator lives, because a
+  // collective may still use it.
   void drop(void* memory) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     std::ranges::find(blocks, memory, &Block::memory)->dropped = true;
     if (ended) releaseDropped();
   }
 
-  /// REQUIRES: the lock is held and the communicator has ended.
-  void releaseDropped() {
+  /// REQUIRES: the communicator has ended.
+  void releaseDropped() TANDEM_REQUIRES(mutex) {
     std::erase_if(blocks, [this](const Block& block) {
       if (block.dropped) library->release(block.memory);
       return block.dropped;
     });
   }
 
-  std::mutex mutex;
+  Mutex mutex;
   const std::unique_ptr<CommunicatorMemory> library;
-  std::vector<Block> blocks;
-  bool ended = false;  // whether the communicator has
+  std::vector<Block> blocks TANDEM_GUARDED_BY(mutex);
+  bool ended TANDEM_GUARDED_BY(mutex) = false;  // whether the communicator has
 };
 
 RegisteredMemory::RegisteredMemory(std::unique_ptr<CommunicatorMemory> library)
@@ -50,6 +52,7 @@ RegisteredMemory::RegisteredMemory(std::unique_ptr<CommunicatorMemory> library)
 
 RegisteredMemory::~RegisteredMemory() = default;
 
+// A refusal is not an error: the gradients then stay in memory of libtorch's allocator, and NCCL copies them.
 at::Tensor RegisteredMemory::allocate(int64_t count, at::ScalarType type) {
   asked_ = true;
   if (refusal_) return {};
@@ -64,6 +67,7 @@ at::Tensor RegisteredMemory::allocate(int64_t count, at::ScalarType type) {
     refusal_ = refused.what();
     return {};
   }
+  // The deleter shares the list, so a tensor may outlive this object.
   const auto drop = [blocks = blocks_](void* dropped) { blocks->drop(dropped); };
   return at::from_blob(memory, {count}, drop, at::TensorOptions(type).device(library.device()), library.device());
 }
@@ -74,12 +78,12 @@ std::string RegisteredMemory::text(std::string_view library) const {
 }
 
 void RegisteredMemory::withdrawAll() {
-  const std::lock_guard lock(blocks_->mutex);
+  const MutexLock lock(blocks_->mutex);
   for (const Blocks::Block& block : blocks_->blocks) blocks_->library->withdraw(block.handle);
 }
 
 void RegisteredMemory::releaseUnused() {
-  const std::lock_guard lock(blocks_->mutex);
+  const MutexLock lock(blocks_->mutex);
   blocks_->ended = true;
   blocks_->releaseDropped();
 }

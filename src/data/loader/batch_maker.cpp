@@ -5,11 +5,11 @@
 
 #include <limits>
 #include <list>
-#include <mutex>
 #include <numeric>
 #include <vector>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/text.h"
 #include "data/transform/augment.h"
 #include "data/transform/counter_random.h"
@@ -41,11 +41,12 @@ ImageSize sizeOf(const DatasetInfo& info) { return {info.height, info.width, inf
 
 struct BatchMaker::Orders {
   static constexpr size_t kept = 4;
-  std::mutex mutex;
-  std::list<std::pair<int64_t, Order>> recent;  // latest used first
+  Mutex mutex;
+  std::list<std::pair<int64_t, Order>> recent TANDEM_GUARDED_BY(mutex);  // latest used first
 
+  // A few epochs are kept: producers work ahead, and batches straddle epochs.
   int64_t at(int64_t epoch, int64_t slot, int64_t size, uint64_t seed) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     auto found = recent.begin();
     while (found != recent.end() && found->first != epoch) ++found;
     if (found == recent.end()) {

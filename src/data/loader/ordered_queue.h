@@ -3,10 +3,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace tandem {
 
@@ -23,22 +24,24 @@ class OrderedQueue {
 
   /// The next index to make: 0, 1, 2, ... Waits for room; nullopt after stop() or a failure.
   std::optional<int64_t> claim() {
-    std::unique_lock lock(mutex_);
-    room_.wait(lock, [this] { return closed_ || claimed_ < taken_ + static_cast<int64_t>(slots_.size()); });
+    MutexLock lock(mutex_);
+    room_.wait(lock, [this]() TANDEM_REQUIRES(mutex_) {
+      return closed_ || claimed_ < taken_ + static_cast<int64_t>(slots_.size());
+    });
     if (closed_) return std::nullopt;
     return claimed_++;
   }
 
   /// REQUIRES: the caller claimed `index`, and has neither put nor failed it.
   void put(int64_t index, T value) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     slot(index).value = std::move(value);
     if (index == taken_) ready_.notify_one();
   }
 
   /// As put(), but take() throws `failure` at this index, and no further index can be claimed.
   void fail(int64_t index, std::exception_ptr failure) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     slot(index).failure = std::move(failure);
     closed_ = true;
     room_.notify_all();
@@ -48,9 +51,9 @@ class OrderedQueue {
   /// The next value in order; waits for it. Rethrows its failure, also at every later call. nullopt after stop().
   /// Consumer only.
   std::optional<T> take() {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     Slot& next = slot(taken_);
-    ready_.wait(lock, [&] { return stopped_ || next.value || next.failure; });
+    ready_.wait(lock, [&]() TANDEM_REQUIRES(mutex_) { return stopped_ || next.value || next.failure; });
     if (stopped_) return std::nullopt;
     if (next.failure) std::rethrow_exception(next.failure);
     std::optional<T> value = std::exchange(next.value, std::nullopt);
@@ -61,7 +64,7 @@ class OrderedQueue {
 
   /// Ends all waits, now and later.
   void stop() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = stopped_ = true;
     room_.notify_all();
     ready_.notify_all();
@@ -73,13 +76,13 @@ class OrderedQueue {
     std::exception_ptr failure;
   };
 
-  Slot& slot(int64_t index) { return slots_[static_cast<size_t>(index) % slots_.size()]; }
+  Slot& slot(int64_t index) TANDEM_REQUIRES(mutex_) { return slots_[static_cast<size_t>(index) % slots_.size()]; }
 
-  std::mutex mutex_;
-  std::condition_variable room_, ready_;
-  std::vector<Slot> slots_;
-  int64_t claimed_ = 0, taken_ = 0;
-  bool closed_ = false, stopped_ = false;
+  Mutex mutex_;
+  std::condition_variable_any room_, ready_;
+  std::vector<Slot> slots_ TANDEM_GUARDED_BY(mutex_);
+  int64_t claimed_ TANDEM_GUARDED_BY(mutex_) = 0, taken_ TANDEM_GUARDED_BY(mutex_) = 0;
+  bool closed_ TANDEM_GUARDED_BY(mutex_) = false, stopped_ TANDEM_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace tandem

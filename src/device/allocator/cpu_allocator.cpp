@@ -10,10 +10,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/text.h"
 #include "device/allocator/block_heap.h"
 #include "device/allocator/size_classes.h"
@@ -44,31 +44,33 @@ static_assert(sizeof(Header) == cacheLine);
 
 constexpr int noNode = -1;
 
+Mutex shardsMutex;
+
 // One thread at a time allocates from a shard: free lists of small blocks by size class, and a heap of large blocks. A
 // freed block returns to the shard that it came from.
-struct alignas(2 * cacheLine) ServerShard {
-  std::mutex mutex;
-  std::array<Header*, SizeClasses::count> free{};
-  BlockHeap heap;
-  uintptr_t heapEnd = 0;  // end of the newest range; 0: there is none yet
-  char* chunk = nullptr;
-  size_t chunkLeft = 0;
-  bool taken = false;
-  int node = noNode;  // NUMA node of the memory: where the last thread ran when it took the shard
+struct alignas(2 * cacheLine) Shard {
+  Mutex mutex;
+  std::array<Header*, SizeClasses::count> free TANDEM_GUARDED_BY(mutex){};
+  BlockHeap heap TANDEM_GUARDED_BY(mutex);
+  uintptr_t heapEnd TANDEM_GUARDED_BY(mutex) = 0;  // end of the newest range; 0: there is none yet
+  char* chunk TANDEM_GUARDED_BY(mutex) = nullptr;
+  size_t chunkLeft TANDEM_GUARDED_BY(mutex) = 0;
+  bool taken TANDEM_GUARDED_BY(shardsMutex) = false;
+  // NUMA node of the memory: where the last thread ran when it took the shard.
+  int node TANDEM_GUARDED_BY(shardsMutex) = noNode;
 };
 
 constexpr int shardCount = 64;
-std::mutex shardsMutex;
 std::atomic<int> threadsSeen{0};
 std::atomic<int64_t> heldBytes{0}, misses{0};
 
 // Never destroyed: tensors in static objects are freed after main.
-std::array<ServerShard, shardCount>& shards() {
-  static auto& all = *new std::array<ServerShard, shardCount>;
+std::array<Shard, shardCount>& shards() {
+  static auto& all = *new std::array<Shard, shardCount>;
   return all;
 }
 
-ServerShard& shardAt(int index) { return shards()[static_cast<size_t>(index)]; }
+Shard& shardAt(int index) { return shards()[static_cast<size_t>(index)]; }
 
 // A thread keeps its shard until it ends. A new thread then takes the shard over with all its blocks, if possible one
 // of the same NUMA node. If there are more threads than shards, threads share.
@@ -78,7 +80,7 @@ struct ShardLease {
   bool owner = false;
   ~ShardLease() {
     if (!owner) return;
-    const std::lock_guard lock(shardsMutex);
+    const MutexLock lock(shardsMutex);
     shardAt(myShard).taken = false;
   }
 };
@@ -91,8 +93,8 @@ int nodeOfThread() {
 
 int takeShard() {
   const int node = nodeOfThread();
-  const std::lock_guard lock(shardsMutex);
-  const auto strangeness = [node](const ServerShard& shard) {
+  const MutexLock lock(shardsMutex);
+  const auto strangeness = [node](const Shard& shard) TANDEM_REQUIRES(shardsMutex) {
     if (shard.taken) return 3;
     if (shard.node == node) return 0;
     return shard.node == noNode ? 1 : 2;
@@ -104,7 +106,7 @@ int takeShard() {
   return static_cast<int>(best - shards().begin());
 }
 
-ServerShard& shardOfThread() {
+Shard& shardOfThread() {
   if (myShard < 0) myShard = takeShard();
   return shardAt(myShard);
 }
@@ -147,14 +149,13 @@ constexpr size_t roundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) 
 
 // The address where a shard's heap begins if it is free. It lies far below the addresses that the system chooses, so
 // each heap can grow in one piece.
-uintptr_t heapBase(const ServerShard& shard) {
+uintptr_t heapBase(const Shard& shard) {
   constexpr uintptr_t first = uintptr_t{1} << 44, room = uintptr_t{1} << 39;
   return first + static_cast<uintptr_t>(&shard - shards().data()) * room;
 }
 
 // Grows the heap until it has a free block of `bytes`: at its end, or with a range elsewhere if the end is taken.
-// REQUIRES: the shard's lock is held.
-void growHeap(ServerShard& shard, size_t bytes, size_t asked) {
+void growHeap(Shard& shard, size_t bytes, size_t asked) TANDEM_REQUIRES(shard.mutex) {
   const uintptr_t end = shard.heapEnd == 0 ? heapBase(shard) : shard.heapEnd;
   size_t more = roundUp(bytes - shard.heap.freeBefore(end), hugePage);
   uintptr_t begin = end;
@@ -176,8 +177,7 @@ constexpr size_t heapBlockBytes(size_t bytes) {
   return roundUp(bytes + sizeof(Header), smallPage) + stagger;
 }
 
-// REQUIRES: the shard's lock is held.
-Header* takeFromHeap(ServerShard& shard, size_t bytes) {
+Header* takeFromHeap(Shard& shard, size_t bytes) TANDEM_REQUIRES(shard.mutex) {
   const size_t whole = heapBlockBytes(bytes);
   std::optional<uintptr_t> begin = shard.heap.take(whole);
   if (!begin) {
@@ -189,8 +189,7 @@ Header* takeFromHeap(ServerShard& shard, size_t bytes) {
   return header;
 }
 
-// REQUIRES: the shard's lock is held.
-Header* cutFromChunk(ServerShard& shard, int sizeClass, size_t asked) {
+Header* cutFromChunk(Shard& shard, int sizeClass, size_t asked) TANDEM_REQUIRES(shard.mutex) {
   const size_t bytes = SizeClasses::bytesOf(sizeClass) + sizeof(Header);
   if (shard.chunkLeft < bytes) {
     shard.chunk = mapAligned(chunkBytes, asked);
@@ -203,8 +202,7 @@ Header* cutFromChunk(ServerShard& shard, int sizeClass, size_t asked) {
 }
 
 // Takes a block of this class or of the next two. So the memory held does not grow with every new mix of sizes.
-// REQUIRES: the shard's lock is held.
-Header* takeFree(ServerShard& shard, int sizeClass) {
+Header* takeFree(Shard& shard, int sizeClass) TANDEM_REQUIRES(shard.mutex) {
   for (int candidate = sizeClass; candidate < std::min(sizeClass + 3, SizeClasses::count); ++candidate) {
     Header*& head = shard.free[static_cast<size_t>(candidate)];
     if (head) return std::exchange(head, head->next);
@@ -212,8 +210,7 @@ Header* takeFree(ServerShard& shard, int sizeClass) {
   return nullptr;
 }
 
-// REQUIRES: the shard's lock is held.
-Header* takeSmall(ServerShard& shard, size_t bytes) {
+Header* takeSmall(Shard& shard, size_t bytes) TANDEM_REQUIRES(shard.mutex) {
   const int sizeClass = SizeClasses::classOf(bytes);
   if (Header* const header = takeFree(shard, sizeClass)) return header;
   Header* const header = cutFromChunk(shard, sizeClass, bytes);
@@ -225,16 +222,16 @@ Header* takeSmall(ServerShard& shard, size_t bytes) {
 
 void* allocateBlock(size_t bytes) {
   if (bytes > mostBytes) throwOutOfMemory(bytes, ENOMEM);
-  ServerShard& shard = shardOfThread();
-  const std::lock_guard lock(shard.mutex);
+  Shard& shard = shardOfThread();
+  const MutexLock lock(shard.mutex);
   return 1 + (bytes < heapFrom ? takeSmall(shard, bytes) : takeFromHeap(shard, bytes));
 }
 
 void freeBlock(void* memory) {
   if (!memory) return;
   Header* header = static_cast<Header*>(memory) - 1;
-  ServerShard& shard = shardAt(header->shard);
-  const std::lock_guard lock(shard.mutex);
+  Shard& shard = shardAt(header->shard);
+  const MutexLock lock(shard.mutex);
   if (header->heapBytes > 0) return shard.heap.give(reinterpret_cast<uintptr_t>(header), header->heapBytes);
   header->next = std::exchange(shard.free[static_cast<size_t>(header->sizeClass)], header);
 }

@@ -14,6 +14,8 @@
 #include <shared_mutex>
 #include <vector>
 
+#include "base/mutex.h"
+
 namespace tandem {
 namespace {
 
@@ -37,7 +39,7 @@ class OwnStream {
  public:
   explicit OwnStream(c10::DeviceIndex device) : stream_(take(device)) {}
   ~OwnStream() {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     kept.push_back(stream_);
   }
   OwnStream(const OwnStream&) = delete;
@@ -47,7 +49,7 @@ class OwnStream {
 
  private:
   static c10::cuda::CUDAStream take(c10::DeviceIndex device) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     const auto found =
         std::find_if(kept.begin(), kept.end(), [=](const auto& stream) { return stream.device_index() == device; });
     if (found != kept.end()) {
@@ -61,8 +63,8 @@ class OwnStream {
     return c10::cuda::getStreamFromExternal(stream, device);
   }
 
-  static inline std::mutex mutex;
-  static inline std::vector<c10::cuda::CUDAStream> kept;
+  static inline Mutex mutex;
+  static inline std::vector<c10::cuda::CUDAStream> kept TANDEM_GUARDED_BY(mutex);
 
   c10::cuda::CUDAStream stream_;
 };

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdlib>
 #include <map>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/text.h"
 #include "machine/gpu/demangle.h"
 
@@ -100,14 +100,14 @@ struct Received {
 };
 
 /// CUPTI calls back on threads of its own, and without a context, so these are global and locked.
-std::mutex receiving;
-Received received;  // guarded by `receiving`
+Mutex receiving;
+Received received TANDEM_GUARDED_BY(receiving);
 
 using NextRecord = Status (*)(uint8_t*, size_t, Record**);
-NextRecord nextRecord = nullptr;  // set before any kind is enabled
+NextRecord nextRecord TANDEM_GUARDED_BY(receiving) = nullptr;  // set before any kind is enabled
 
 template <class Raw>
-void keep(const Raw& raw, const std::string& name, int64_t bytes, bool kernel) {
+void keep(const Raw& raw, const std::string& name, int64_t bytes, bool kernel) TANDEM_REQUIRES(receiving) {
   if (raw.begin == 0 || raw.end < raw.begin) {
     ++received.lost;
     return;
@@ -124,7 +124,7 @@ const Raw& as(const Record* record) {
   return *reinterpret_cast<const Raw*>(record);
 }
 
-void receive(const Record* record) {
+void receive(const Record* record) TANDEM_REQUIRES(receiving) {
   switch (record->kind) {
     case kernelRan:
     case kernelsRanAtOnce: {
@@ -160,7 +160,7 @@ void giveBuffer(uint8_t** buffer, size_t* size, size_t* mostRecords) {
 
 void takeBuffer(void*, uint32_t, uint8_t* buffer, size_t, size_t filledBytes) {
   {
-    const std::lock_guard lock(receiving);
+    const MutexLock lock(receiving);
     for (Record* record = nullptr; nextRecord(buffer, filledBytes, &record) == success;) receive(record);
   }
   std::free(buffer);
@@ -230,7 +230,7 @@ std::unique_ptr<Cupti> Cupti::open(std::span<const char* const> libraries) {
 
 // The library is never unloaded, because it may run threads of its own.
 Cupti::Cupti(const Functions& functions) : functions_(std::make_unique<Functions>(functions)) {
-  const std::lock_guard lock(receiving);
+  const MutexLock lock(receiving);
   nextRecord = functions.next;
 }
 
@@ -243,7 +243,7 @@ void Cupti::stopAll() const noexcept {
 
 void Cupti::start() {
   {
-    const std::lock_guard lock(receiving);
+    const MutexLock lock(receiving);
     received = {};
   }
   try {
@@ -258,7 +258,7 @@ std::vector<DeviceActivity> Cupti::stop() {
   stopAll();
   size_t dropped = 0;
   functions_->dropped(nullptr, 0, &dropped);
-  const std::lock_guard lock(receiving);
+  const MutexLock lock(receiving);
   lost_ = received.lost + static_cast<int64_t>(dropped);
   std::map<std::string, std::string> names;  // by symbol
   std::vector<DeviceActivity> activities;

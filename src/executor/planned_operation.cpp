@@ -23,7 +23,7 @@ namespace {
 /// Base of all operations: the binding, and the ATen call of the node.
 class Bound : public PlannedOperation {
  protected:
-  explicit Bound(const PlannedBinding& binding) : b_(binding) {}
+  explicit Bound(const PlannedBinding& binding) : b_(binding), call_(atenOp(binding.node->operation->name)) {}
   const Attributes& attributes() const { return b_.node->attributes; }
   at::Tensor call(std::span<const at::Tensor> inputs, PassMode mode) const {
     return call(inputs, mode, b_.weight, b_.bias);
@@ -35,10 +35,13 @@ class Bound : public PlannedOperation {
                                  b_.runningMean, b_.runningVar,
                                  mode.training,  b_.mayOverwrite,
                                  b_.generator};
-    return atenOp(b_.node->operation->name)(arguments);
+    return call_(arguments);
   }
 
   PlannedBinding b_;
+
+ private:
+  AtenOp call_;
 };
 
 /// A matrix product. If the processor has no bf16 products, bf16 is computed in fp32 and rounded once, as in
@@ -192,6 +195,7 @@ class Concat final : public Bound {
 
   std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
     std::vector<at::Tensor> parts = addGradients(std::move(outputGradients)).split_with_sizes(channels_, 1);
+    // Views of the joined gradient have its strides; the kernels behind read dense tensors.
     for (at::Tensor& part : parts) part = part.contiguous(b_.format);
     return parts;
   }
@@ -222,6 +226,7 @@ class ByAutograd final : public Bound {
     leaves_.clear();
     output_.reset();
     if (!drawsNumbers(b_.node->operation->name)) return made(inputs, mode);
+    // A repetition draws the same numbers again, and leaves the generator as if it had drawn none.
     if (!mode.again) {
       numbers_ = b_.generator->get_state();
       return made(inputs, mode);

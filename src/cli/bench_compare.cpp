@@ -22,7 +22,7 @@ std::vector<double> ratesOf(const std::vector<RunRecord>& records) {
   return rates;
 }
 
-/// TimingRounds that this many whole rounds ask for.
+/// The number of rounds that the differences seen in these whole rounds ask for.
 size_t roundsWanted(const std::vector<RunRecord>& records) {
   if (records.empty()) return pilotRounds;
   return std::min(mostRounds, roundsNeeded(logRatiosOfRounds(ratesOf(records))));

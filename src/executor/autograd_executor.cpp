@@ -116,6 +116,7 @@ void AutogradExecutor::bindParameters(FlatBuffers& buffers) {
   }
 }
 
+// Values are released after their last reader, because autograd keeps what backward needs.
 void AutogradExecutor::planValues() {
   std::vector<int> uses(steps_.size(), 0);
   std::vector<size_t> lastUse(steps_.size(), 0);

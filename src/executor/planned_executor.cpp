@@ -103,6 +103,7 @@ void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
   for (Step& step : steps_) step.operation = makePlannedOperation(step.binding);
 }
 
+// Gradients are views of the flat buffers: backward writes them where they are exchanged, without a copy.
 void PlannedExecutor::bindParameters(const Graph& graph, FlatBuffers& buffers) {
   std::vector<Step*> stepOf(values_, nullptr);
   for (Step& step : steps_) stepOf[static_cast<size_t>(step.binding.plan->node)] = &step;
@@ -127,6 +128,7 @@ void PlannedExecutor::bindStatistics() {
   }
 }
 
+// A value has one layout. A call that reads the other one gets a copy (inLayout()).
 void PlannedExecutor::planLayouts(const Graph& graph) {
   blocked_.assign(values_, false);
   const auto layouts = options_.kernels.layout.blocked ? blockedLayouts(graph, plan_) : std::vector<OpLayout>();
@@ -171,9 +173,12 @@ void PlannedExecutor::planValues(const Graph& graph) {
       step.binding.wantsGradient.push_back(made && made->backward);
     }
     const auto first = static_cast<size_t>(step.binding.plan->inputs.front());
+    // An input may be overwritten if this call is its only reader, no repetition starts from it, and its maker's
+    // backward does not read it.
     step.binding.mayOverwrite = uses[first] == 1 && !recomputation_.kept[first] && maker[first] &&
                                 !maker[first]->binding.plan->relu &&
                                 outputMayBeOverwritten(maker[first]->binding.node->operation->name);
+    // The convolution and the batch-norm behind it share one place for the statistics.
     if (step.binding.plan->afterConvolution && sumsServe) {
       step.binding.sums = maker[first]->binding.sums = std::make_shared<ChannelStats>();
     }
@@ -236,6 +241,7 @@ void PlannedExecutor::repeat(const Recomputation::Segment& segment) {
       const OpScope mark(forwardWork(step.call));
       const PassMode mode{mode_.training, step.backward, /*again=*/true};
       values[output] = step.operation->forward(inputsOf(step, values), mode);
+      // Its output need not be computed again; what its backward reads is kept now.
     } else if (step.backward) {
       step.operation->keep(inputsOf(step, values), values[output]);
     }
@@ -254,6 +260,8 @@ void PlannedExecutor::backward(std::span<const at::Tensor> ofOutputs, const Grad
     const auto value = static_cast<size_t>(outputNodes_[i]);
     gradients[value].push_back(inLayout(ofOutputs[i].view(outputShapes_[i]), /*isBlocked=*/false, blocked_[value]));
   }
+  // From the last segment, which kept what backward reads, to the first. The others are repeated just before they are
+  // read.
   const auto& segments = recomputation_.segments;
   for (size_t s = segments.size(); s-- > 0;) {
     if (s + 1 < segments.size()) repeat(segments[s]);

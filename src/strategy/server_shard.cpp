@@ -80,6 +80,7 @@ bool ServerShard::sameLayoutAs(const FlatBuffers& replica) const {
   return buffers_.parameters() == replica.parameters();  // all variables in the same order, so the slices are equal
 }
 
+// One copy per segment if the shard holds everything; else one per variable.
 void ServerShard::copyTo(FlatBuffers& replica, Values values) const {
   if (sameLayoutAs(replica)) {
     for (int segment = 0; segment < buffers_.segments(); ++segment) {

@@ -17,6 +17,7 @@ class Fusion {
     for (const NodeId output : graph.outputs()) ++uses_[index(output)];
   }
 
+  // Fusion starts at the last node of a pattern, so the output of the fused call keeps its place in the order.
   std::vector<PlannedNode> run() {
     const auto count = static_cast<NodeId>(graph_.nodes().size());
     std::vector<std::optional<PlannedNode>> fused(index(count));

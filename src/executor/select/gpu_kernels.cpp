@@ -160,6 +160,8 @@ class Choosing {
   }
 
   NormResult measured(NormProblem problem, at::IntArrayRef shape, const NormActOptions& options) {
+    // A pair is chosen, because a plan of backward reads the mask that forward's plan wrote. First the fastest forward,
+    // then with its mask the fastest backward.
     const std::shared_ptr<ExecutionPlans> forward = trial_.norms(problem);
     const std::string forwardText = problem.text();
     problem.backward = true;
@@ -188,6 +190,7 @@ class Choosing {
   StatsSubject sumsSubject(const ConvolutionProblem& problem, const Shapes& shapes, const PlannedNode& norm,
                            const std::string& apart) const {
     const int64_t channels = shapes.y[1];
+    // A plan that writes no sums leaves NaN, and is found wrong.
     const auto notANumber = [&] { return perChannel(channels, std::numeric_limits<double>::quiet_NaN()); };
     const ConvolutionTensors tensors{
         random(shapes.x).add_(0.5), random(shapes.weight), random(shapes.y), {notANumber(), notANumber()}};

@@ -45,6 +45,7 @@ void PackedConvolution::backwardParameters(const at::Tensor& x, const at::Tensor
                           order,
                           p_.weight.dim() == 6,
                           mostSteps};
+  // Few rows or columns allow more steps, which spreads the cost of reading and writing the sums.
   const int64_t steps = coreCacheBytes() * 2 / 3 / (wordBytes * packed::wordsOfStep(gradient, gradient.rows()));
   gradient.stepsAtOnce = std::clamp(steps, leastSteps, mostSteps);
   const packed::Sums sumsOf = isFp32 ? isaKernels<packed::Kernels>().ofFp32 : packed::cpu::sumsOfBf16;

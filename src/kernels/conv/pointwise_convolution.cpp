@@ -56,6 +56,7 @@ class PointwiseConvolution final : public Convolution {
   Pixels strided(const ImageOrder& order) const { return {order, g_.strideH, g_.strideW}; }
   static Pixels dense(const at::Tensor& images, int64_t channels) { return {orderOf(images, channels), 1, 1}; }
 
+  // Forward and backward multiply with different sides of the weights, so each has its own packed copy.
   const float* packed(bool turned, at::Tensor& memory, bool& current) const {
     if (!memory.defined()) memory = at::empty({p_.weight.numel()}, at::kFloat);
     auto* const to = memory.mutable_data_ptr<float>();

@@ -89,6 +89,7 @@ class WinogradConvolution final : public Convolution {
   bool forwardCurrent_ = false, backwardCurrent_ = false;
 };
 
+// Transformed once per step and pass: `current` is reset when the weights change.
 Matrices WinogradConvolution::weightPoints(bool flipped, at::Tensor& memory, bool& current) const {
   const int64_t rows = flipped ? weights_.outputs : weights_.inputs;
   const int64_t columns = flipped ? weights_.inputs : weights_.outputs;
@@ -107,6 +108,7 @@ void WinogradConvolution::convolve(const at::Tensor& x, Offset padding, const Ma
   const ImageOrder order = orderOf(x, weights.rows), results = orderOf(y, weights.columns);
   const Tiles tiles = tilesOf(results, padding.top, padding.left);
   const int64_t perTile = points * (weights.rows + weights.columns);
+  // Half of the cache for the points of inputs and results; the panels of the weights pass through the rest.
   const int64_t atOnce = std::max(leastTiles, cacheFloats() / 2 / perTile);
   const void* const from = x.const_data_ptr();
   const void* const added = bias.defined() ? bias.const_data_ptr() : nullptr;
@@ -134,10 +136,12 @@ void WinogradConvolution::backwardParameters(const at::Tensor& x, const at::Tens
   const Tiles ofInput = tilesOf(results, g_.top, g_.left), ofResults = tilesOf(results, 0, 0);
   const int64_t count = results.images * ofInput.across * ofInput.down;
   const int64_t perTile = points * (weights_.inputs + weights_.outputs);
+  // At least as many floats of tiles as of sums at a time: every part reads and writes all sums.
   const int64_t sums = points * weights_.inputs * weights_.outputs;
   const int64_t cached = at::get_num_threads() * cacheFloats() / 2;
   const int64_t atOnce = std::min(count, std::max(leastTiles, std::max(sums, cached) / perTile));
   at::Tensor inputMemory, gradientMemory, sumMemory;
+  // The sums of all 36 products stay until the last tile, so they are transformed back and rounded only once.
   const Matrices sum = matrices(sumMemory, weights_.inputs, weights_.outputs, weights_.outputs);
   for (int64_t begin = 0; begin < count; begin += atOnce) {
     const int64_t rows = std::min(atOnce, count - begin);

@@ -85,6 +85,7 @@ const CudnnBatchNorm::Pair& CudnnBatchNorm::pairFor(NormProblem problem) {
   return place->second;
 }
 
+// Every condition under which a plan computes something else than normAct(): then the kernels run.
 bool CudnnBatchNorm::serves(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
                             const NormActOptions& options) {
   if (x.dim() != 4 || x.size(0) != chosen_.images || !options.relu || !options.training) return false;
@@ -111,6 +112,7 @@ at::Tensor CudnnBatchNorm::forward(const at::Tensor& x, const at::Tensor& residu
 
 NormActGradients CudnnBatchNorm::backward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved,
                                           bool hasResidual, const NormActOptions& options) {
+  // A plan reads aligned memory only, but a gradient may be a view that begins anywhere.
   at::Tensor dy = addGradients(std::move(outputGradients)).contiguous(channelsLast);
   if (!areAligned({&dy, 1})) dy = dy.clone();
   NormActGradients result;

@@ -76,6 +76,7 @@ class CudnnConvolution final : public Convolution {
   void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override {
     const at::Tensor& gradient = p_.weightGradient;
     const BuiltPlan* const engine = engineFor(ConvolutionPass::weightGradient, x);
+    // A plan writes the compute type. Gradients that are exchanged in another type need a copy.
     const bool direct = gradient.scalar_type() == x.scalar_type() && gradient.is_contiguous(channelsLast);
     const ConvolutionTensors tensors{x, direct || engine == nullptr ? gradient : at::empty_like(p_.weight), dy};
     if (engine != nullptr && areAligned(inOrder(tensors))) {

@@ -17,6 +17,7 @@ void checkPair(const at::Tensor& x, const at::Tensor& other, const char* what) {
   check(dense && other.sizes() == x.sizes() && other.scalar_type() == x.scalar_type(), what);
 }
 
+// True if nobody else can see that the memory is overwritten.
 bool ownsMemoryAlone(const at::Tensor& tensor) { return tensor.use_count() == 1 && tensor.storage().use_count() == 1; }
 
 at::Tensor memoryFor(const at::Tensor& like, const at::Tensor& reusable) {
@@ -105,6 +106,7 @@ at::Tensor normActAgain(const at::Tensor& given, const at::Tensor& residual, con
   const at::Tensor x = dense(given);
   if (const NormActPasses* const passes = passesFor(x)) return normActAgainBy(*passes, x, residual, options, saved);
   const NormParameters parameters = saved.parameters;
+  // The reference updates running statistics whenever they are given, but a repetition must not.
   NormParameters untouched = parameters;
   if (options.training) untouched.runningMean = untouched.runningVar = at::Tensor();
   at::Tensor y = normActReference(x, residual, untouched, options, saved);
@@ -145,6 +147,7 @@ NormActGradients normActBackwardBy(const NormActPasses& passes, std::vector<at::
   const bool keepMasked = hasResidual && (options.relu || outputGradients.size() > 1);
   NormActGradients result;
   if (hasResidual) result.residual = keepMasked ? memoryFor(x, outputGradients[0]) : outputGradients[0];
+  // dx may overwrite the gradient of the output, unless that became the gradient of the residual.
   const bool gradientIsFree = !result.residual.defined() || !result.residual.is_same(outputGradients[0]);
   result.x = gradientIsFree ? memoryFor(x, outputGradients[0]) : at::empty_like(x);
 

@@ -100,6 +100,8 @@ class NcclGroup final : public Group {
   }
   std::string memoryText() const override { return own_.memory().text("NCCL"); }
 
+  // The collective runs on its own stream, after the gradient is complete on the compute stream and beside what follows
+  // there.
   Ticket start(at::Tensor tensor, Collective op) override {
     const Event ready = device_.record();
     const c10::cuda::CUDAStreamGuard guard(own_.stream());
@@ -118,6 +120,7 @@ class NcclGroup final : public Group {
     return pending_.empty();
   }
 
+  // Only the compute stream waits. The host continues to enqueue the updates.
   void wait(Ticket ticket) override {
     while (first_ <= ticket) {
       device_.wait(pending_.front().finished);
@@ -190,6 +193,7 @@ std::vector<std::unique_ptr<Group>> makeNcclGroups(const GroupOptions& options) 
     communicators.push_back(std::move(communicator));
   }
   const auto all = std::make_shared<Communicators>(std::move(communicators));
+  // The monitor must not keep the communicators alive: they end with the groups.
   options.monitor->onAbort([held = std::weak_ptr(all)] {
     if (const auto alive = held.lock()) alive->abort();
   });

@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-/// A row of the table of consistencyChecks. It checks a finished run's record for contradictions, and for code that was
-/// injected into the process (LD_PRELOAD, LD_AUDIT). An empty text means no doubt.
+/// A row of the table of consistency checks. It checks a finished run's record for contradictions, and for tools that
+/// change times, such as a debugger. An empty text means no doubt.
 struct ConsistencyCheck {
   std::string_view name;  ///< as shown beside a number
   std::string (*of)(const RunRecord&);
@@ -18,7 +18,7 @@ struct ConsistencyCheck {
 
 std::span<const ConsistencyCheck> consistencyChecks();
 
-/// The findings of the consistencyChecks, each as "name: text". Empty for a run that did not finish.
+/// The findings of the consistency checks, each as "name: text". Empty for a run that did not finish.
 std::vector<std::string> doubts(const RunRecord& record);
 
 /// A quotable number was measured, not disturbed, and is beyond doubt.

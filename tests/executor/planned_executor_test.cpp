@@ -95,8 +95,7 @@ void expectEqualsAutograd(const Graph& graph, const Precision& precision, const 
   const bool isFp32 = precision.compute == at::kFloat;
   const LayoutEntry plain{"", "", options.kernels.layout.format};
   const Trained planned = run(graph, "planned", precision, options, training);
-  const ExecutorOptions same{
-      .compute = precision.compute, .kernels = {.layout = plain}, .device = options.device};
+  const ExecutorOptions same{.compute = precision.compute, .kernels = {.layout = plain}, .device = options.device};
   const Trained autograd = run(graph, "autograd", precision, same, training);
   const Trained exact =
       run(graph, "autograd", doublePrecision, {.compute = at::kDouble, .kernels = {.layout = plain}}, training);

@@ -23,7 +23,9 @@ std::string thoseWith(std::string_view option, std::span<const Entry> catalog, b
   for (const Entry& entry : catalog) {
     if (entry.*field) names.emplace_back(entry.name);
   }
-  return concat(option, '=', join(names, " and "));
+  const std::string last = names.back();
+  names.pop_back();
+  return concat(option, '=', join(names), names.empty() ? "" : " and ", last);
 }
 
 std::string plannedOnes() { return thoseWith("--executor", executors(), &ExecutorEntry::planned); }

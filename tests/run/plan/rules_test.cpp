@@ -46,7 +46,7 @@ TEST(Rules, ASearchedBatchIsPerReplica) {
 }
 
 TEST(Rules, AllReduceFitsTheDevices) {
-  expectRefused({"--all-reduce=nccl"}, "those that do: --all-reduce=owner and shared");
+  expectRefused({"--all-reduce=nccl"}, "those that do: --all-reduce=owner, shared, copy, ring and tree");
   EXPECT_EQ(refusal({"--all-reduce=nccl", "--devices=cuda:0+1"}), "accepted");
   EXPECT_EQ(refusal({"--all-reduce=copy", "--devices=cuda:0+1"}), "accepted");
   EXPECT_EQ(refusal({"--strategy=parameter_server", "--devices=cuda:0"}), "accepted");

@@ -14,12 +14,14 @@ std::vector<std::unique_ptr<Group>> threads(const GroupOptions& options) {
   return makeThreadGroups(options, sum);
 }
 
-// Per replica; a mean if replicas differ. In all algorithms the n replicas together receive 2 (n - 1) tensors, the
-// least that an all-reduce by point-to-point copies can move: - owner, shared, ring: each receives its chunk from n - 1
-// peers, then n - 1 finished chunks; a chunk is 1 / n.
-//   With owner the finished chunks are weights, as wide as gradients; a replica receives them when it reads them.
-// - copy: the root receives n - 1 tensors, the n - 1 others one each; the root rotates from bucket to bucket.
-// - tree: one tensor moves up and one down each of the n - 1 edges; replica 0 alone receives ceil(log2 n) of them.
+// Per replica; a mean if replicas differ. In each algorithm the n replicas together receive 2 (n - 1) tensors. That is
+// the least that an all-reduce by point-to-point copies can move.
+//
+// - owner, shared, ring: a replica receives its chunk, 1 / n of the tensor, from n - 1 peers, then n - 1 finished
+// chunks.
+//   With owner the finished chunks are weights, as wide as gradients, and a replica receives them when it reads them.
+// - copy: the root receives n - 1 tensors, the n - 1 others one each. The root rotates from bucket to bucket.
+// - tree: one tensor moves up and one down each of the n - 1 edges. Replica 0 alone receives ceil(log2 n) of them.
 double received(double bytes, int n) { return 2.0 * (n - 1) / n * bytes; }
 
 double messagesOfParts(int n) { return 2.0 * (n - 1); }

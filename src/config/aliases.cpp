@@ -20,8 +20,8 @@ constexpr std::string_view rmspropRefusal =
     "is not built yet; of the rules with a rate per weight use --optimizer=adam";
 
 constexpr std::string_view noCuda =
-    "needs GPUs and a build with CUDA (cmake --preset cuda), which this is not; CPU "
-    "replicas use owner, shared, copy, ring or tree";
+    "needs GPUs and a build with CUDA (cmake --preset cuda), which this is not; "
+    "'tandem list all-reduces' has those of CPU replicas";
 
 constexpr Alias table[] = {
     {"num-gpus", "", "replicas", "", "", ""},

@@ -15,6 +15,8 @@
 #include "report/render/print_report.h"
 #include "run/child/batch_probe.h"
 #include "run/environment.h"
+#include "run/outcome_of_exception.h"
+#include "run/plan/device_assignment.h"
 #include "run/start_record.h"
 
 namespace tandem {
@@ -26,6 +28,19 @@ RunRecord unmeasured(const BenchPoint& point, Outcome outcome) {
   RunRecord record = startRecord(resolveConfig(point.config));
   record.outcome = std::move(outcome);
   return record;
+}
+
+/// Judges the memory anew: other programs may have taken some since the plan was made. What --batch=max has found was
+/// tried, and is not judged.
+Outcome judgeMemory(BenchPoint& point) {
+  if (point.search) return {};
+  point.plan->availableBytes = availableBytesNow(*point.plan);
+  try {
+    checkMemory(*point.plan);
+  } catch (const UsageError& tooLittle) {
+    return outcomeOf(tooLittle, point.config);
+  }
+  return {};
 }
 
 void logProblems(const RunRecord& record, const std::string& label) {
@@ -110,8 +125,9 @@ RunRecord BenchRun::measure(BenchPoint& point, const std::string& title) {
     people() << title << ": skipped, " << point.refusal << '\n' << std::flush;
     return unmeasured(point, {OutcomeKind::skipped, ExitCode::usage, point.refusal});
   }
-  const Outcome search = settleBatch(point, title);
-  RunRecord record = search.kind == OutcomeKind::ok ? measureBatch(point, title) : unmeasured(point, search);
+  Outcome outcome = settleBatch(point, title);
+  if (outcome.kind == OutcomeKind::ok) outcome = judgeMemory(point);
+  RunRecord record = outcome.kind == OutcomeKind::ok ? measureBatch(point, title) : unmeasured(point, outcome);
   record.batchSearch = point.search;
   logProblems(record, point.label);
   return record;

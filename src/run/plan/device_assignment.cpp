@@ -14,17 +14,25 @@
 namespace tandem {
 namespace {
 
+const GpuFacts& factsOf(int ordinal) { return cudaFacts().gpus.at(static_cast<size_t>(ordinal)); }
+
 void resolveGpus(RunPlan& plan, const std::vector<int>& ordinals) {
   for (const int ordinal : ordinals) plan.deviceLabels.push_back(Device::cuda(ordinal).label());
-  const auto uses = readGpuUse(probedGpus(ordinals));
   plan.cudaDevices = ordinals;
   plan.gpuLinkLines = linkLines(gpuLinks(), ordinals);
-  plan.availableBytes = std::numeric_limits<int64_t>::max();
+  const auto uses = readGpuUse(probedGpus(ordinals));
   for (size_t i = 0; i < ordinals.size(); ++i) {
-    const GpuFacts& gpu = cudaFacts().gpus.at(static_cast<size_t>(ordinals[i]));
-    if (const std::string refusal = exclusionOf(gpu, uses[i]); !refusal.empty()) throw UsageError(refusal);
-    plan.availableBytes = std::min(plan.availableBytes, freeBytes(gpu, uses[i]));
+    if (const std::string refusal = exclusionOf(factsOf(ordinals[i]), uses[i]); !refusal.empty()) {
+      throw UsageError(refusal);
+    }
   }
+}
+
+int64_t leastFreeBytes(const std::vector<int>& ordinals) {
+  const auto uses = readGpuUse(probedGpus(ordinals));
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (size_t i = 0; i < ordinals.size(); ++i) least = std::min(least, freeBytes(factsOf(ordinals[i]), uses[i]));
+  return least;
 }
 
 void resolveCores(RunPlan& plan) {
@@ -34,7 +42,6 @@ void resolveCores(RunPlan& plan) {
     const auto device =
         Device::cpu(index, plan.cores.threadsOf.at(static_cast<size_t>(index)), plan.cores.threadsPerReplica);
     plan.deviceLabels.push_back(device.label());
-    plan.availableBytes = device.availableBytes();
   }
 }
 
@@ -46,6 +53,11 @@ void resolveDevices(RunPlan& plan) {
   } else {
     resolveGpus(plan, parseDeviceSet(plan.config.devices).value().cuda);
   }
+  plan.availableBytes = availableBytesNow(plan);
+}
+
+int64_t availableBytesNow(const RunPlan& plan) {
+  return plan.setup.onCpu() ? Device::cpu(0, {}, 1).availableBytes() : leastFreeBytes(plan.cudaDevices);
 }
 
 }  // namespace tandem

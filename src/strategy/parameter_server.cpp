@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "device/replica_progress.h"
 #include "kernels/tensor/non_finite.h"
 #include "strategy/builtin_strategies.h"
 #include "strategy/pinned_gradients.h"
-#include "strategy/replica_progress.h"
 #include "strategy/server_shard.h"
 #include "trace/span.h"
 

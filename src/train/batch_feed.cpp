@@ -1,7 +1,7 @@
 #include "train/batch_feed.h"
 
 #include "base/error.h"
-#include "train/step_signal.h"
+#include "device/replica_progress.h"
 
 namespace tandem {
 namespace {
@@ -24,35 +24,36 @@ class OwnFeed final : public BatchFeed {
 class ScatteredFeed final : public BatchFeed {
  public:
   explicit ScatteredFeed(const BatchFeedOptions& options)
-      : options_(options), taken_(options.devices.size()), stepOf_(options.devices.size(), 0) {}
+      : options_(options), taken_(options.devices.size()), batchesOf_(options.devices.size(), 0) {}
 
   bool needsSource(int index) const override { return index == 0; }
   void fetch(int index, BatchSource* source, Batch& out) override;
 
  private:
   const Device& device(int index) const { return *options_.devices.at(static_cast<size_t>(index)); }
-  void read(BatchSource& source, int64_t step);
+  /// Batch number `batch`, from 1.
+  void read(BatchSource& source, int64_t batch);
 
   const BatchFeedOptions options_;
-  Batch joined_;  // replica 0 replaces it when all have taken their slices
-  StepSignal ready_;
-  std::vector<StepSignal> taken_;  // by each replica
-  std::vector<int64_t> stepOf_;    // next step of each replica, touched by its thread only
+  Batch joined_;                        // replica 0 replaces it when all have taken their slices
+  ReplicaProgress ready_;               // the number of batches that are on replica 0's device
+  std::vector<ReplicaProgress> taken_;  // the number of batches of which each replica has its slice
+  std::vector<int64_t> batchesOf_;      // of each replica, touched by its thread only
 };
 
-void ScatteredFeed::read(BatchSource& source, int64_t step) {
-  for (StepSignal& taken : taken_) taken.await(device(0), step - 1, *options_.monitor);
+void ScatteredFeed::read(BatchSource& source, int64_t batch) {
+  for (const ReplicaProgress& taken : taken_) taken.await(batch - 1, device(0), *options_.monitor);
   check(source.next(joined_), "a training source ended");
   device(0).wait(joined_.ready);
-  ready_.raise(device(0), step, *options_.monitor);
+  ready_.publish(batch, device(0).record(), *options_.monitor);
 }
 
 void ScatteredFeed::fetch(int index, BatchSource* source, Batch& out) {
-  const int64_t step = stepOf_[static_cast<size_t>(index)]++;
+  const int64_t batch = ++batchesOf_[static_cast<size_t>(index)];
   if (index == 0) {
-    read(*source, step);
+    read(*source, batch);
   } else {
-    ready_.await(device(index), step, *options_.monitor);
+    ready_.await(batch, device(index), *options_.monitor);
   }
   const auto sliceHere = [&](const at::Tensor& joined) {
     const int64_t rows = joined.size(0) / std::ssize(options_.devices);
@@ -63,7 +64,7 @@ void ScatteredFeed::fetch(int index, BatchSource* source, Batch& out) {
          .index = joined_.index,
          .ready = nullptr,
          .origin = joined_.origin};
-  taken_[static_cast<size_t>(index)].raise(device(index), step, *options_.monitor);
+  taken_[static_cast<size_t>(index)].publish(batch, device(index).record(), *options_.monitor);
 }
 
 }  // namespace

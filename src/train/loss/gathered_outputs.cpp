@@ -1,8 +1,8 @@
 #include <ATen/ATen.h>
 
 #include "base/error.h"
+#include "device/replica_progress.h"
 #include "train/loss/output_placements.h"
-#include "train/step_signal.h"
 
 namespace tandem {
 namespace {
@@ -27,12 +27,12 @@ class GatheredOutputs final : public OutputPlacement {
   void computeJoined(int64_t call);
 
   const OutputPlacementOptions options_;
-  Loss loss_;  // on the root's device
-  std::vector<StepSignal> given_;
+  Loss loss_;                                 // on the root's device
+  std::vector<ReplicaProgress> given_;        // the number of calls whose output and labels are here, per replica
   std::vector<at::Tensor> outputs_, labels_;  // per replica
-  StepSignal computed_;
-  LossAndGradient result_;       // of the joined batch, on the root's device
-  std::vector<int64_t> callOf_;  // next call of each replica, touched by its thread only
+  ReplicaProgress computed_;                  // the number of calls whose result is computed
+  LossAndGradient result_;                    // of the joined batch, on the root's device
+  std::vector<int64_t> callOf_;               // calls of each replica, touched by its thread only
 };
 
 at::Tensor GatheredOutputs::gathered(const std::vector<at::Tensor>& parts) const {
@@ -42,10 +42,10 @@ at::Tensor GatheredOutputs::gathered(const std::vector<at::Tensor>& parts) const
 }
 
 void GatheredOutputs::computeJoined(int64_t call) {
-  for (StepSignal& given : given_) given.await(device(0), call, *options_.monitor);
+  for (const ReplicaProgress& given : given_) given.await(call, device(0), *options_.monitor);
   const at::Tensor output = gathered(outputs_);
   result_ = loss_(output, gathered(labels_), options_.smoothing, output.size(0) / replicas());
-  computed_.raise(device(0), call, *options_.monitor);
+  computed_.publish(call, device(0).record(), *options_.monitor);
 }
 
 // The result is not replaced too early: the root computes the next one after every replica has given its next output,
@@ -53,13 +53,13 @@ void GatheredOutputs::computeJoined(int64_t call) {
 LossAndGradient GatheredOutputs::compute(int index, const at::Tensor& output, const at::Tensor& labels, int64_t batch) {
   check(output.size(0) == batch, "gathered outputs are whole batches");
   const auto at = static_cast<size_t>(index);
-  const int64_t call = callOf_[at]++;
+  const int64_t call = ++callOf_[at];
   outputs_[at] = output, labels_[at] = labels;
-  given_[at].raise(device(index), call, *options_.monitor);
+  given_[at].publish(call, device(index).record(), *options_.monitor);
   if (index == 0) {
     computeJoined(call);
   } else {
-    computed_.await(device(index), call, *options_.monitor);
+    computed_.await(call, device(index), *options_.monitor);
   }
   const int64_t rows = result_.gradient.size(0) / replicas();
   const at::Device here = device(index).torch();

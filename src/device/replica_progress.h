@@ -13,8 +13,9 @@ namespace tandem {
 /// One replica's progress for the others to see: a counter that only grows, with the device event after which its value
 /// holds.
 ///
-/// publish() runs on the owner's thread, with consecutive values. Any thread calls reached(), then follow() or
-/// synchronize(). Events of two values are kept. REQUIRES: nobody still follows value v when the owner publishes v + 2.
+/// publish() runs on the owner's thread, with consecutive values from 1. Any thread calls await(); or reached(), then
+/// follow() or synchronize(). 0 is reached from the start. Events of two values are kept. REQUIRES: nobody still
+/// follows value v when the owner publishes v + 2.
 class ReplicaProgress {
  public:
   /// `event` may be empty: `value` then holds already. The release store of the value publishes the event.
@@ -24,6 +25,13 @@ class ReplicaProgress {
     monitor.notify();
   }
   bool reached(int64_t value) const { return value_.load(std::memory_order_acquire) >= value; }
+
+  /// Blocks the calling thread until the owner has published `value`, then follow(). Throws PeerError when another
+  /// replica has failed.
+  void await(int64_t value, const Device& device, Monitor& monitor) const {
+    monitor.waitUntil([&] { return reached(value); });
+    follow(value, device);
+  }
 
   /// Orders later work of `device` after `value`.
   void follow(int64_t value, const Device& device) const { device.wait(events_[value % 2]); }

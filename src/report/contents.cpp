@@ -28,7 +28,6 @@ constexpr std::array sections{
         .text = "Every run in the order of the files. Rows with a mark have a caveat, which the notes below explain; "
                 "a number that was not measured is empty.",
         .make = runsTables,
-        .onPage = 1,
         .inText = 2,
     },
     ReportSection{
@@ -37,7 +36,6 @@ constexpr std::array sections{
         .text = "Rate, speed-up over one device and efficiency, against ideal (dashed). A hollow point has a caveat, "
                 "a star in the table.",
         .make = scalingTables,
-        .onPage = 2,
         .inText = 5,
     },
     ReportSection{
@@ -46,7 +44,6 @@ constexpr std::array sections{
         .text = "Each run beside the two ceilings of its machine, and beside the nearest figure that somebody else "
                 "published for such a device.",
         .make = rightTables,
-        .onPage = 3,
         .inText = 4,
         .afterBench = 2,
         .onFastest = howItComparesLines,
@@ -56,7 +53,6 @@ constexpr std::array sections{
         .title = "Strategies and options side by side",
         .text = "Rates by the values of each option that differs, all others equal. A hollow bar has a caveat.",
         .make = sideBySideTables,
-        .onPage = 4,
     },
     ReportSection{
         .id = "step",
@@ -64,7 +60,6 @@ constexpr std::array sections{
         .text = "Mean of the measured steps of all replicas. Exchange is what remains after it was overlapped with "
                 "backward, the update included.",
         .make = stepPartsTables,
-        .onPage = 5,
         .oneByOne = true,
     },
     ReportSection{
@@ -76,7 +71,6 @@ constexpr std::array sections{
             "comes to each exchange. For GPUs also the kernels of a step, what they achieve, and the gaps between "
             "them.",
         .make = takenApartTables,
-        .onPage = 6,
         .inText = 3,
         .afterBench = 1,
     },
@@ -86,7 +80,6 @@ constexpr std::array sections{
         .text = "One line per device, from the first step to the last; the phases of the run are marked. Tables give "
                 "the median of each phase.",
         .make = telemetryTables,
-        .onPage = 7,
         .oneByOne = true,
     },
     ReportSection{
@@ -94,7 +87,6 @@ constexpr std::array sections{
         .title = "Distribution of step times",
         .text = "Each measured step counts with its slowest replica.",
         .make = stepTimesTables,
-        .onPage = 8,
         .oneByOne = true,
     },
     ReportSection{
@@ -102,7 +94,6 @@ constexpr std::array sections{
         .title = "Ratios",
         .text = "One value of an option against another, all others equal.",
         .make = ratioTables,
-        .onPage = 9,
         .inText = 6,
     },
     ReportSection{
@@ -110,7 +101,6 @@ constexpr std::array sections{
         .title = "Environment",
         .text = "What the runs were measured on.",
         .make = environmentTables,
-        .onPage = 10,
         .inText = 1,
     },
 };

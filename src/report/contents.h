@@ -12,13 +12,13 @@ namespace tandem {
 
 /// A section of a report on runs. A section without tables is left out.
 ///
-/// `onPage`, `inText` and `afterBench` are its positions in the three forms of a report, from 1; 0: the form does not
-/// show it. The forms are the HTML page, text and Markdown, and the end of bench, which first shows the runs.
+/// The HTML page shows all sections. `inText` and `afterBench` are the positions in the other forms of a report, from
+/// 1; 0: the form does not show it. The forms are text and Markdown, and the end of bench, which first shows the runs.
 struct ReportSection {
   std::string_view id, title;
   std::string_view text;  ///< how to read it; only the page prints it
   std::vector<ResultTable> (*make)(const ReportRuns&);
-  int onPage = 0, inText = 0, afterBench = 0;
+  int inText = 0, afterBench = 0;
   bool oneByOne = false;  ///< shows only the runs of ReportRuns::shown()
 
   /// Lines on the fastest run, which the end of bench prints instead of the tables. Null: it prints the tables.

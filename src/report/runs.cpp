@@ -17,8 +17,14 @@ ReportRuns::ReportRuns(std::span<const RunRecord> records) : records_(records), 
   }
   finished_ = shown_.size();
   if (finished_ > mostShown) shown_.erase(shown_.begin(), shown_.end() - mostShown);
-  DataPoints figures = dataPointsFrom(records);
-  if (!figures.rows.empty()) figures_ = figureTablesOf(std::move(figures), "the runs");
+}
+
+const FigureTables& ReportRuns::figures() const {
+  if (!figures_) {
+    DataPoints points = dataPointsFrom(records_);
+    figures_ = points.rows.empty() ? FigureTables{} : figureTablesOf(std::move(points), "the runs");
+  }
+  return *figures_;
 }
 
 std::string ReportRuns::nameOf(size_t row) const { return concat(row, ": ", pointLabel(at(row), differing_)); }

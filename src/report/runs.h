@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,8 +22,8 @@ class ReportRuns {
   std::span<const size_t> shown() const { return shown_; }
   const RunRecord& at(size_t row) const { return records_[row - 1]; }
 
-  /// The tables of the rates of all finished runs.
-  const FigureTables& figures() const { return figures_; }
+  /// The tables of the rates of all finished runs. Computed by the first call; not for several threads at once.
+  const FigureTables& figures() const;
 
   /// "3: replicas=2 strategy=replicated".
   std::string nameOf(size_t row) const;
@@ -35,7 +36,7 @@ class ReportRuns {
   std::vector<const Option*> differing_;
   std::vector<size_t> shown_;
   size_t finished_ = 0;
-  FigureTables figures_;
+  mutable std::optional<FigureTables> figures_;
 };
 
 }  // namespace tandem

@@ -31,12 +31,11 @@ size_t at(const std::string& text, const std::string& part) {
 }
 
 TEST(ReportContents, EveryFormCountsItsSectionsFromOne) {
-  for (const ReportForm form : {&ReportSection::onPage, &ReportSection::inText, &ReportSection::afterBench}) {
+  for (const ReportForm form : {&ReportSection::inText, &ReportSection::afterBench}) {
     int position = 0;
     for (const ReportSection* section : sectionsOf(form)) EXPECT_EQ(section->*form, ++position) << section->id;
     EXPECT_GT(position, 0);
   }
-  EXPECT_EQ(idsOf(&ReportSection::onPage).size(), reportSections().size()) << "the page shows every section";
 }
 
 TEST(ReportContents, ATextBeginsWithTheMachineAndEndsWithRatiosAndTheVerdict) {

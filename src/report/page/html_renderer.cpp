@@ -69,12 +69,12 @@ class HtmlRenderer final : public Renderer {
     page.command = found.repeat;
     page.facts = factsOf(records_);
     const ReportRuns runs(records_);
-    for (const ReportSection* section : sectionsOf(&ReportSection::onPage)) {
-      auto tables = section->make(runs);
+    for (const ReportSection& section : reportSections()) {
+      auto tables = section.make(runs);
       if (tables.empty()) continue;
-      const std::string leftOut = section->oneByOne ? runs.leftOut() : "";
-      page.parts.push_back({std::string(section->id), std::string(section->title),
-                            concat(section->text, leftOut.empty() ? "" : " ", leftOut), std::move(tables)});
+      const std::string leftOut = section.oneByOne ? runs.leftOut() : "";
+      page.parts.push_back({std::string(section.id), std::string(section.title),
+                            concat(section.text, leftOut.empty() ? "" : " ", leftOut), std::move(tables)});
     }
   }
 

@@ -68,12 +68,10 @@ class Work {
   void runBatch(ReplicaSet::Member& member, int64_t first, int64_t count) {
     HostBatch host{at::zeros({count, input_.height, input_.width, 3}, at::kByte), labels_.narrow(0, first, count)};
     for (int64_t i = 0; i < count; ++i) read(first + i, {host.images[i].data_ptr<uint8_t>(), imageBytes()});
-    const SourceOptions there{.maker = nullptr,
-                              .device = &devices_.at(static_cast<size_t>(member.index())),
-                              .type = type_,
-                              .format = kernels_.layout.format,
-                              .zeroChannels = kernels_.zeroChannels,
-                              .hardwareThreads = {}};
+    const InputForm there{.device = &devices_.at(static_cast<size_t>(member.index())),
+                          .type = type_,
+                          .format = kernels_.layout.format,
+                          .zeroChannels = kernels_.zeroChannels};
     const Batch batch = staged(host, options_.images->info().normalization, there);
     const at::Tensor outputs = member.executor().forward(batch)[0].to(at::kCPU).to(at::kFloat);
     refuseNonFinite(outputs, first);
@@ -84,10 +82,10 @@ class Work {
 
   void read(int64_t index, std::span<uint8_t> out) {
     const DatasetInfo& info = options_.images->info();
-    const ImagePlacement centred{(input_.height - info.height) / 2, (input_.width - info.width) / 2};
     std::vector<uint8_t> bytes;
     try {
-      readPlaced(*options_.images, index, centred, {input_.height, input_.width, 3}, {out, labelOf(index)}, bytes);
+      const ImagePlacement place = centred({info.height, info.width, info.channels}, input_.height, input_.width);
+      readPlaced(*options_.images, index, place, {input_.height, input_.width, 3}, {out, labelOf(index)}, bytes);
     } catch (const DataError& failure) {
       if (!options_.skipBad) throw;
       isRead_[static_cast<size_t>(index)] = 0;

@@ -94,10 +94,10 @@ double top1(Executor& executor, const ReplicaSetOptions& team, const RunPlan& pl
   const BatchPlan inOrder{
       .globalBatch = testBatch, .count = testBatch, .height = size, .width = size, .shuffle = false};
   const SourceOptions options{.maker = std::make_shared<BatchMaker>(tests, inOrder),
-                              .device = &team.devices[0],
-                              .type = team.precision->compute,
-                              .format = team.kernels.layout.format,
-                              .zeroChannels = team.kernels.zeroChannels,
+                              .form = {.device = &team.devices[0],
+                                       .type = team.precision->compute,
+                                       .format = team.kernels.layout.format,
+                                       .zeroChannels = team.kernels.zeroChannels},
                               .hardwareThreads = {}};
   const auto source = find(sources(), "host", "input").make(options);
   executor.setTraining(false);

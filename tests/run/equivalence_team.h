@@ -97,10 +97,10 @@ inline ReplicaSetOptions replicaSetOptions(const Case& c) {
     const int64_t share = c.lossAt == "gathered" ? c.count : c.count / c.replicas;
     SourceOptions options;
     options.maker = makerOf(c.first + replica * share, share, labelsOf(*c.graph));
-    options.device = &(*devices)[replica];
-    options.type = precision.compute;
-    options.format = c.layout.format;
-    options.zeroChannels = c.zeroChannels;
+    options.form = {.device = &(*devices)[replica],
+                    .type = precision.compute,
+                    .format = c.layout.format,
+                    .zeroChannels = c.zeroChannels};
     return find(sources(), "host", "input").make(options);
   };
   ReplicaSetOptions options;

@@ -19,12 +19,17 @@ class BatchSource {
   virtual bool next(Batch& out) = 0;
 };
 
-struct SourceOptions {
-  std::shared_ptr<const BatchMaker> maker;
+/// Where images go, and the form that the network takes them in.
+struct InputForm {
   const Device* device = nullptr;
   at::ScalarType type = at::kFloat;
   at::MemoryFormat format = at::MemoryFormat::ChannelsLast;
   int64_t zeroChannels = 0;  ///< zero channels behind the three of the images
+};
+
+struct SourceOptions {
+  std::shared_ptr<const BatchMaker> maker;
+  InputForm form;
   int64_t producers = 1;
   int64_t queueDepth = 4;
   std::vector<int> hardwareThreads;  ///< cores of the producer threads; empty: any

@@ -16,7 +16,7 @@ Staging::Staging(const SourceOptions& options) : options_(options) {
 
 // Allocated anew from caches: labels leave with the batch, and a copy may still be reading pinned memory.
 const HostBatch& Staging::makeOnHost(int64_t k) {
-  const at::TensorOptions memory = options_.device->hostMemory();
+  const at::TensorOptions memory = options_.form.device->hostMemory();
   if (memory.pinned_memory() || !host_.images.defined()) {
     host_ = options_.maker->allocate(memory);
   } else {
@@ -26,12 +26,12 @@ const HostBatch& Staging::makeOnHost(int64_t k) {
   return host_;
 }
 
-Batch staged(const HostBatch& host, const Normalization& normalization, const SourceOptions& options) {
-  const auto there = at::TensorOptions().device(options.device->torch());
+Batch staged(const HostBatch& host, const Normalization& normalization, const InputForm& form) {
+  const auto there = at::TensorOptions().device(form.device->torch());
   const at::IntArrayRef shape = host.images.sizes();  // [N, H, W, 3]
   Batch batch;
-  batch.images = at::empty({shape[0], shape[3] + options.zeroChannels, shape[1], shape[2]}, there.dtype(options.type),
-                           options.format);
+  batch.images =
+      at::empty({shape[0], shape[3] + form.zeroChannels, shape[1], shape[2]}, there.dtype(form.type), form.format);
   at::Tensor images;
   {
     const Span copying(SpanKind::hostToDevice);
@@ -44,7 +44,7 @@ Batch staged(const HostBatch& host, const Normalization& normalization, const So
 
 Batch Staging::make(int64_t k) {
   const BatchMaker& maker = *options_.maker;
-  Batch batch = staged(makeOnHost(k), maker.dataset().info().normalization, options_);
+  Batch batch = staged(makeOnHost(k), maker.dataset().info().normalization, options_.form);
   batch.index = k;
   batch.origin = origin_;
   return batch;

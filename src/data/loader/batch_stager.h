@@ -4,9 +4,9 @@
 
 namespace tandem {
 
-/// Copies bytes to options.device and normalises them there, on the calling thread's current stream. `index`, `ready`
+/// Copies bytes to form.device and normalises them there, on the calling thread's current stream. `index`, `ready`
 /// and `origin` of the result are empty.
-Batch staged(const HostBatch& host, const Normalization& normalization, const SourceOptions& options);
+Batch staged(const HostBatch& host, const Normalization& normalization, const InputForm& form);
 
 /// Makes batches and stages them to the device. Keeps its host memory between batches, so each thread has its own
 /// object.

@@ -6,7 +6,7 @@ namespace {
 class DeviceSource final : public BatchSource {
  public:
   explicit DeviceSource(const SourceOptions& options) : batch_(Staging(options).make(0)) {
-    options.device->synchronize();
+    options.form.device->synchronize();
   }
 
   bool next(Batch& out) override {

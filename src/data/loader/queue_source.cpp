@@ -28,7 +28,7 @@ class QueueSource final : public BatchSource {
     auto batch = queue_.take();
     check(batch.has_value(), "QueueSource: next() after its end");
     out = std::move(*batch);
-    if (!options_.device->isCpu()) shareWithCurrentStream(out);
+    if (!options_.form.device->isCpu()) shareWithCurrentStream(out);
     return true;
   }
 
@@ -39,11 +39,11 @@ class QueueSource final : public BatchSource {
     try {
       Device::cpu(0, options_.hardwareThreads, 1).bind();
       std::optional<c10::StreamGuard> sideStream;
-      if (const auto stream = options_.device->sideStream()) sideStream.emplace(*stream);
+      if (const auto stream = options_.form.device->sideStream()) sideStream.emplace(*stream);
       Staging staging(options_);
       for (; k; k = queue_.claim()) {
         Batch batch = staging.make(*k);
-        batch.ready = options_.device->record();
+        batch.ready = options_.form.device->record();
         queue_.put(*k, std::move(batch));
       }
     } catch (...) {
@@ -53,8 +53,8 @@ class QueueSource final : public BatchSource {
 
   // The memory belongs to the producer's stream, which must not reuse it before the consumer's work is done.
   void shareWithCurrentStream(const Batch& batch) const {
-    const c10::impl::VirtualGuardImpl guard(options_.device->torch().type());
-    const c10::Stream stream = guard.getStream(options_.device->torch());
+    const c10::impl::VirtualGuardImpl guard(options_.form.device->torch().type());
+    const c10::Stream stream = guard.getStream(options_.form.device->torch());
     batch.images.record_stream(stream);
     batch.labels.record_stream(stream);
   }

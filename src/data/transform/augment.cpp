@@ -39,8 +39,12 @@ std::span<const AugmentEntry> augments() {
   return table;
 }
 
+ImagePlacement centred(const ImageSize& image, int64_t height, int64_t width) {
+  return {(height - image.height) / 2, (width - image.width) / 2};
+}
+
 ImagePlacement placeImage(const BatchPlan& plan, const ImageSize& image, int64_t epoch, int64_t index) {
-  ImagePlacement placement{(plan.height - image.height) / 2, (plan.width - image.width) / 2, false};
+  ImagePlacement placement = centred(image, plan.height, plan.width);
   if (plan.augment == nullptr) return placement;
   CounterRandom random(randomKey(RandomUse::augment, plan.seed, epoch, index));
   const int64_t padding = plan.augment->padding;

@@ -25,6 +25,9 @@ struct PlacedImage {
   std::span<uint8_t> image, label;
 };
 
+/// The image in the centre of an input of `height` x `width`.
+ImagePlacement centred(const ImageSize& image, int64_t height, int64_t width);
+
 /// The centre, then moved and flipped by the plan's augmentation; a function of (seed, epoch, index). Moving by up to
 /// `padding` in each direction equals a random crop of the zero-padded input.
 ImagePlacement placeImage(const BatchPlan& plan, const ImageSize& image, int64_t epoch, int64_t index);

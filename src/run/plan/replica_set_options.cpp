@@ -36,10 +36,10 @@ BatchPlan batchPlan(const RunPlan& plan, int replica, int share) {
 
 SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const KernelSelection& kernels) {
   return {.maker = nullptr,
-          .device = &device,
-          .type = plan.setup.precision->compute,
-          .format = kernels.layout.format,
-          .zeroChannels = kernels.zeroChannels,
+          .form = {.device = &device,
+                   .type = plan.setup.precision->compute,
+                   .format = kernels.layout.format,
+                   .zeroChannels = kernels.zeroChannels},
           .producers = plan.config.producers,
           .queueDepth = plan.config.queueDepth,
           .hardwareThreads = {}};

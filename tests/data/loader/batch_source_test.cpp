@@ -47,7 +47,7 @@ class SourceTest : public ::testing::Test {
                          .augment = &find(augments(), "standard", "augmentation")};
     SourceOptions options;
     options.maker = std::make_shared<BatchMaker>(std::make_shared<BreakingDataset>(fails), plan);
-    options.device = &device_;
+    options.form.device = &device_;
     options.producers = producers;
     options.queueDepth = depth;
     return options;
@@ -59,7 +59,7 @@ class SourceTest : public ::testing::Test {
 TEST_F(SourceTest, ChannelsOfZerosFollowTheImages) {
   for (const SourceEntry& entry : sources()) {
     SourceOptions wide = options();
-    wide.zeroChannels = 5;
+    wide.form.zeroChannels = 5;
     Batch bare, padded;
     entry.make(options())->next(bare);
     entry.make(wide)->next(padded);
@@ -74,8 +74,8 @@ TEST_F(SourceTest, EveryRowDeliversNormalisedBatches) {
     for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
       for (const auto format : {at::MemoryFormat::ChannelsLast, at::MemoryFormat::Contiguous}) {
         SourceOptions wanted = options();
-        wanted.type = type;
-        wanted.format = format;
+        wanted.form.type = type;
+        wanted.form.format = format;
         const auto source = entry.make(wanted);
         Batch batch;
         ASSERT_TRUE(source->next(batch)) << entry.name;

@@ -15,20 +15,21 @@ struct BatchFeedOptions {
   Monitor* monitor = nullptr;
 };
 
-/// How replicas come by their batches. Collective: each replica calls fetch() on its thread, once a step.
+/// Delivers each replica's batch. Collective: every replica calls fetch() on its own thread, once per step.
 class BatchFeed {
  public:
   virtual ~BatchFeed() = default;
-  /// Whether replica `index` reads from a source.
+  /// Whether fetch() of replica `index` needs a source.
   virtual bool needsSource(int index) const = 0;
-  /// This replica's batch, on its device, which has been told to wait for it. `source` is null where none is needed.
+  /// Writes this replica's batch to `out`, on its device, which waits until the batch is ready. `source` may be null if
+  /// needsSource() is false. Throws what the source throws, and PeerError if another replica has failed.
   virtual void fetch(int index, BatchSource* source, Batch& out) = 0;
 };
 
-/// Each replica reads batches of its own.
+/// Each replica reads its own source.
 std::unique_ptr<BatchFeed> makeOwnFeed(const BatchFeedOptions& options);
 
-/// Replica 0 reads one batch for all; the others copy their equal slices of it to their devices.
+/// Replica 0 reads the global batch. Each replica takes an equal slice of it: a copy on another device, else a view.
 std::unique_ptr<BatchFeed> makeScatteredFeed(const BatchFeedOptions& options);
 
 }  // namespace tandem

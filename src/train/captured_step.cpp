@@ -34,13 +34,14 @@ void CapturedStep::call(std::function<void()> onHost) {
   recorded_->call(std::move(onHost));
 }
 
-// A source that gives the same tensors again has them read where they are; others make new ones, so these are free.
+// The graph reads this batch's own tensors, without a further copy. A source either returns the same tensors in every
+// step, or new ones, and then nobody else uses these.
 void CapturedStep::record(const Batch& batch) {
   held_ = batch;
   try {
     recorded_->record([this] { loss_ = work_(held_); }, generator_);
   } catch (const std::exception& failure) {
-    if (isOutOfMemory(failure)) throw;  // a batch that is too large, not a step that no graph can hold
+    if (isOutOfMemory(failure)) throw;  // the batch is too large; the step itself could be captured
     throw CaptureFailed(firstLine(failure.what()));
   }
 }

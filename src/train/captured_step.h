@@ -8,47 +8,49 @@
 
 namespace tandem {
 
-/// A step that cannot be recorded: the library's reason, in one line.
+/// A step could not be captured. The text is the library's reason, in one line.
 struct CaptureFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A replica's step as recorded work (--cuda-graph).
+/// A replica's step as a CUDA graph (--cuda-graph). All methods run on the replica's thread.
 ///
-/// The first steps run as they are: libraries choose kernels and take memory then, which cannot be recorded. The next
-/// one is recorded, on a batch whose memory stays; from then on a step is a copy into that memory, on the stream of the
-/// steps and so after the one before, and a launch. On the replica's thread.
+/// The first steps run eagerly, because libraries then choose kernels and allocate memory, which cannot be captured.
+/// The next step is captured with a batch whose memory this object keeps. Every later step copies its batch into that
+/// memory and launches the graph. Both use the current stream, so the copy follows the previous step.
 class CapturedStep {
  public:
-  /// One step on a batch: its loss, [] on the device, or undefined. Recorded, so apart from calls of the host it only
-  /// enqueues, and enqueues the same in every step.
+  /// Runs one step on a batch. Returns its loss, [] on the device, or an undefined tensor. Apart from call(), it must
+  /// only enqueue work, the same in every step.
   using Work = std::function<at::Tensor(const Batch&)>;
   static constexpr int64_t eagerSteps = 3;
 
   CapturedStep(std::unique_ptr<CapturedGraph> recorded, Work work, at::Generator generator);
 
-  /// The loss of this batch, valid as long as anybody holds it. Throws what `work` throws; but where that is recorded,
-  /// and memory was not refused, CaptureFailed.
+  /// Runs one step and returns the loss of this batch; later steps do not overwrite it. Throws what `work` throws.
+  /// During the capture it throws CaptureFailed instead, unless memory was refused.
   at::Tensor run(const Batch& batch);
 
-  /// Whether run() records next. REQUIRES: all replicas of a team have come that far before one of them records.
+  /// Whether the next run() captures. REQUIRES then: every replica of the process has finished its eager steps before
+  /// any replica calls run().
   bool capturesNext() const { return done_ == eagerSteps; }
 
-  /// Within `work`: a call of the host that every step makes, in its place amid what is enqueued.
+  /// Called within `work`: adds a host call that every step makes at this point of its work. Eager steps make it at
+  /// once (CapturedGraph::call()).
   void call(std::function<void()> onHost);
 
  private:
   void record(const Batch& batch);
   void launch();
-  /// Brings the batch to where the record reads it.
+  /// Copies the batch to the memory that the graph reads.
   void bring(const Batch& batch);
 
   std::unique_ptr<CapturedGraph> recorded_;
   Work work_;
   at::Generator generator_;
-  int64_t done_ = 0;
-  Batch held_;       // what the record reads
-  at::Tensor loss_;  // what it writes
+  int64_t done_ = 0;  // steps begun, the current one included
+  Batch held_;        // input of the graph
+  at::Tensor loss_;   // output of the graph
 };
 
 }  // namespace tandem

@@ -9,20 +9,20 @@
 
 namespace tandem {
 
-/// Finished gradients, put off until a bucket is full, where each telling is a call of the host amid recorded work and
-/// cuts it; or until backward has ended (--overlap=off). Not for several threads at once.
+/// Collects finished gradients until a bucket is full, or until backward has ended (--overlap=off). Full buckets are
+/// used with CUDA graphs: each notification of the strategy is then a host call, which splits the graph. Not
+/// thread-safe: one per replica.
 class DeferredGradients {
  public:
-  /// `buckets`: of planBuckets(); none: gradients are put off until backward has ended.
+  /// `buckets`: from planBuckets(). Empty: gradients are collected until backward has ended.
   DeferredGradients(const FlatBuffers& buffers, std::vector<Slice> buckets) : tracker_(buffers, std::move(buckets)) {}
 
-  /// Notes gradients that are ready at once. True when with them a bucket may be started and more are to come in this
-  /// step.
+  /// Notes gradients that became ready together. True if they complete a bucket and it is not the step's last one.
   bool note(std::span<const Slice> slices);
-  /// What was noted since the last take().
+  /// Returns the gradients noted since the previous take().
   std::vector<Slice> take();
-  /// What was noted after the step's last take(). It stays so until a step has noted gradients again: a step that is
-  /// launched has the same.
+  /// Returns the gradients noted after the step's last take(). A launched CUDA graph notes nothing, so the result stays
+  /// valid for it: that of the last step that noted gradients.
   const std::vector<Slice>& rest();
 
  private:

@@ -7,14 +7,14 @@
 
 namespace tandem {
 
-/// Adds up the gradients of a batch that runs in parts, in fp32 whatever the gradients' type. For one thread; `buffers`
-/// must outlive it.
+/// Sums the gradients of a batch's micro-batches (--accumulate), in fp32 for every gradient type. For one thread.
+/// `buffers` must outlive this object.
 class GradientAccumulator {
  public:
   GradientAccumulator(FlatBuffers& buffers, int64_t parts);
 
-  /// Backward of part number `part`, from 0, has written the slices. True when that was the last one: they then hold
-  /// the sum of all parts.
+  /// Called after backward of micro-batch `part` (from 0) wrote the slices. True for the last micro-batch: the slices
+  /// then hold the sum of all. Micro-batches must come in order.
   bool add(std::span<const Slice> slices, int64_t part);
 
  private:
@@ -22,7 +22,7 @@ class GradientAccumulator {
 
   FlatBuffers& buffers_;
   int64_t parts_;
-  std::vector<at::Tensor> sums_;  // per segment, [n] fp32; none for a single part
+  std::vector<at::Tensor> sums_;  // per segment, [n] fp32; empty if there is one micro-batch
 };
 
 }  // namespace tandem

@@ -7,15 +7,16 @@
 
 namespace tandem {
 
-/// Bounds the steps that a device was given and has not done (--in-flight): the host runs ahead of a GPU, but no
-/// further. On the replica's thread.
+/// Limits the number of steps in flight (--in-flight): how far the host may run ahead of a GPU. All calls come from the
+/// replica's thread.
 class InFlightLimiter {
  public:
-  /// REQUIRES: most >= 1; with 1 the host waits for every step.
-  /// `monitor`: of the run; outlives this.
+  /// `most`: the number of steps in flight; with 1 the host waits for every step. `monitor`: the run's; outlives this
+  /// object. REQUIRES: most >= 1.
   InFlightLimiter(int64_t most, Monitor& monitor) : most_(most), monitor_(monitor) {}
 
-  /// The end of the step that was enqueued last. Returns when another one may be. Throws as waitOnHost().
+  /// Adds the end of the step that was enqueued last; an empty event has happened. Returns when another step may be
+  /// enqueued. Throws as waitOnHost().
   void add(Event end) {
     if (!end) return;
     ends_.push_back(std::move(end));
@@ -25,7 +26,7 @@ class InFlightLimiter {
  private:
   int64_t most_;
   Monitor& monitor_;
-  std::deque<Event> ends_;  // of steps that may still run
+  std::deque<Event> ends_;  // ends of steps that may still run
 };
 
 }  // namespace tandem

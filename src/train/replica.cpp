@@ -30,14 +30,14 @@ std::unique_ptr<LossScale> lossScaleFor(const ReplicaSetOptions& options, const 
   return std::make_unique<LossScale>(device.torch(), options.lossScale);
 }
 
-/// Where a step is recorded: whether its exchange can be, since replicas do not wait for one another on the host.
+/// Whether the exchange is captured with the step: possible if replicas do not wait for one another on the host.
 bool recordsExchange(const ReplicaSetOptions& options) {
   const auto replicas = static_cast<int64_t>(options.devices.size());
   return options.recorder && options.strategy->enqueuesOnly(*options.allReduce, replicas);
 }
 
-/// Gradients of which the strategy does not learn as they become ready: without overlap, and where a step is recorded
-/// without its exchange, which the host makes between parts of it.
+/// Set if the strategy must not get gradients one by one. Without overlap it gets them after backward. If the step is
+/// captured without its exchange, it gets whole buckets, because each host call splits the graph.
 std::optional<DeferredGradients> putOffIn(const ReplicaSetOptions& options, const FlatBuffers& buffers) {
   if (options.forwardOnly) return {};
   if (!options.overlap) return DeferredGradients(buffers, {});
@@ -67,7 +67,7 @@ class TrainingReplica final : public ReplicaSet::Member {
     initialiseWeights(*shared.options.graph, shared.options.seed, buffers_);
     const Pretrained* pretrained = shared.options.pretrained.get();
     if (pretrained != nullptr) setParameters(*pretrained, buffers_);
-    shared_.strategy.attach(replica_);  // before anybody views the weights
+    shared_.strategy.attach(replica_);  // it may replace the buffers' memory, so nothing may view the weights before
     executor_->bind(*shared.options.graph, buffers_);
     if (pretrained != nullptr) setStatistics(*pretrained, *executor_);
     executor_->setTraining(!shared.options.forwardOnly);
@@ -94,23 +94,24 @@ class TrainingReplica final : public ReplicaSet::Member {
 
  private:
   void fetch();
-  /// The batch's loss; undefined without backward.
+  /// Runs all micro-batches. Returns the batch's loss, or an undefined tensor without backward.
   at::Tensor train(const Batch& batch);
-  /// Finished gradients, to the strategy: now, with others in a call amid recorded work, or in exchange().
+  /// Passes finished gradients to the strategy: now, in a host call of the CUDA graph, or in exchange().
   void handOver(std::span<const Slice> slices);
   void tell(std::span<const Slice> slices);
   void exchange();
-  /// train(), and the exchange where that is recorded too.
+  /// The part of a step that is captured: train(), and exchange() if it can be captured.
   at::Tensor recordable(const Batch& batch);
   void keep(const at::Tensor& loss) {
     if (loss.defined()) losses_.push_back(loss);
   }
-  /// Loss of one part's batch of the whole one's `images`; undefined without backward.
+  /// Trains one micro-batch of a batch of `images`. Returns its loss, or an undefined tensor without backward.
   at::Tensor trainPart(const Batch& part, int64_t images);
   std::span<const at::Tensor> forward(const Batch& part);
-  /// Of one output. A scaled loss is one of fp32: gradients that would be zero in 16 bits are scaled before.
+  /// Loss of one output. With a loss scale it is computed in fp32, so that the gradient is scaled before fp16 can round
+  /// it to zero.
   LossAndGradient lossOf(const at::Tensor& output, const at::Tensor& labels, int64_t images);
-  /// Appends the gradient of each output.
+  /// Loss of all outputs, weighted. Appends the gradient of each output.
   at::Tensor lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, int64_t images,
                     std::vector<at::Tensor>& gradients);
 
@@ -119,19 +120,19 @@ class TrainingReplica final : public ReplicaSet::Member {
   FlatBuffers buffers_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<LossScale> lossScale_;  // null: none
+  std::unique_ptr<LossScale> lossScale_;  // null without loss scaling
   Replica replica_;
   GradientAccumulator sum_;
   bool recordsExchange_;
   std::optional<DeferredGradients> putOff_;
-  int64_t part_ = 0;  // of the batch
+  int64_t part_ = 0;  // number of the current micro-batch
   GradientReady ready_;
   std::unique_ptr<BatchSource> source_;
   Batch batch_;
   std::vector<at::Tensor> losses_;  // stay on the device until they are asked for
   std::optional<CapturedStep> graphed_;
   InFlightLimiter inFlight_;
-  Event ended_;  // the last step
+  Event ended_;  // end of the last step
   int64_t step_ = 0;
 };
 
@@ -223,8 +224,8 @@ StepSample TrainingReplica::step() {
   const Nanos pulled = now();
   fetch();
   const Nanos fetched = now();
-  inFlight_.add(std::move(ended_));  // the device computes while the host waits here: no communication
-  // What the steps so far took is given back when the first replica records, of all GPUs at once.
+  inFlight_.add(std::move(ended_));  // counts as compute: the host waits here for the device's computation
+  // The first capture frees the unused memory of all GPUs, so every replica must have made its eager steps.
   if (graphed_ && graphed_->capturesNext()) barrier();
   keep(graphed_ ? graphed_->run(batch_) : train(batch_));
   const Nanos computed = now();

@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-/// What the members of a team share.
+/// What the replicas of a process share. Everything outlives them.
 struct ReplicaShared {
   const ReplicaSetOptions& options;
   Strategy& strategy;
@@ -16,8 +16,8 @@ struct ReplicaShared {
   Barrier& barrier;
 };
 
-/// Builds replica `index` on the calling thread, which must be bound to its device, and attaches it to the strategy
-/// (collective).
+/// Builds replica `index` on the calling thread and attaches it to the strategy, which is collective. REQUIRES: the
+/// thread is bound to the replica's device.
 std::unique_ptr<ReplicaSet::Member> makeReplica(int index, const ReplicaShared& shared);
 
 }  // namespace tandem

@@ -65,7 +65,7 @@ void ReplicaSet::runReplica(int index, const std::function<void(Member&)>& body,
   } catch (...) {
     noteFailure(index, std::current_exception(), "unknown exception");
   }
-  left.arrive_and_wait();  // nobody frees what another one may still read
+  left.arrive_and_wait();  // another replica may still read this one's memory, so nobody frees any before all are here
 }
 
 void ReplicaSet::run(const std::function<void(Member&)>& body) {

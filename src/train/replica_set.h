@@ -25,50 +25,51 @@ namespace tandem {
 struct Pretrained;  // train/checkpoint/weight_loader.h
 
 struct ReplicaSetOptions {
-  const Graph* graph = nullptr;  ///< outlives the team; names the loss
+  const Graph* graph = nullptr;  ///< outlives the replicas; names the loss
   std::vector<Device> devices;   ///< one per replica
   const ExecutorEntry* executor = nullptr;
   const StrategyEntry* strategy = nullptr;
-  const AllReduceEntry* allReduce = nullptr;  ///< also hands out the initial parameters
+  const AllReduceEntry* allReduce = nullptr;  ///< also broadcasts the initial parameters
   std::string parameterDevice = "cpu";
   int64_t bucketBytes = 4 << 20;
-  bool overlap = true;  ///< the strategy learns of gradients during backward; else behind it
+  bool overlap = true;  ///< whether the strategy gets gradients during backward; else after it
   const LossPlacementEntry* lossPlacement = &lossPlacements().front();
   double labelSmoothing = 0;
   const Precision* precision = nullptr;
   KernelSelection kernels{layouts().front()};
   RecomputeEntry recompute = recomputes().front();
   OptimizerOptions optimizer;
-  LossScaleRule lossScale;  ///< where the precision needs one
+  LossScaleRule lossScale;  ///< used if the precision scales the loss
   uint64_t seed = 1;
-  int64_t accumulate = 1;  ///< equal parts in which a replica's batch runs
+  int64_t accumulate = 1;  ///< number of equal micro-batches of a replica's batch
   bool forwardOnly = false;
-  int64_t inFlight = 2;                          ///< steps that a GPU was given and has not done
-  bool blockingWaits = false;                    ///< replicas share cores
-  std::shared_ptr<const Pretrained> pretrained;  ///< what replaces initial values; null: nothing
-  /// What records a replica's step, to launch it as a whole; none: steps run as they are.
+  int64_t inFlight = 2;                          ///< most steps in flight on a GPU
+  bool blockingWaits = false;                    ///< host waits sleep, for replicas that share cores
+  std::shared_ptr<const Pretrained> pretrained;  ///< replaces initial values; null: none
+  /// Makes the object that captures a replica's step as a CUDA graph. Empty: steps run eagerly.
   std::function<std::unique_ptr<CapturedGraph>(const Device&)> recorder;
-  /// The batches of replica i; called on its thread.
+  /// Makes the batch source of a replica. Called on the replica's thread, if its feed needs a source.
   std::function<std::unique_ptr<BatchSource>(int replica)> source;
 };
 
-/// The replicas of one process: builds them, each on its own thread, and runs a body on every thread.
+/// The replicas of one process. Builds each on its own thread and runs a body there.
 class ReplicaSet {
  public:
-  /// What a body may do with its replica, on the replica's thread.
+  /// A replica as a body sees it. All methods run on the replica's thread. step(), barrier() and finish() are
+  /// collective and throw PeerError if another replica has failed.
   class Member {
    public:
     virtual ~Member() = default;
     virtual int index() const = 0;
-    virtual StepSample step() = 0;             ///< one batch and one update
-    virtual const Batch& batch() const = 0;    ///< of its last step
-    virtual std::vector<double> losses() = 0;  ///< of this replica's batches, one per step; waits for the device
-    /// Of this replica after its last step, none without loss scaling; waits for the device. Throws as
+    virtual StepSample step() = 0;             ///< one batch and one update, or forward only
+    virtual const Batch& batch() const = 0;    ///< the batch of the last step
+    virtual std::vector<double> losses() = 0;  ///< one per step with backward; waits for the device
+    /// The loss scale after the last step; empty without loss scaling. Waits for the device. Throws as
     /// LossScale::state().
     virtual std::optional<LossScaleState> lossScale() = 0;
-    virtual void synchronize() = 0;  ///< with the device; throws PeerError when another replica has failed
-    virtual void barrier() = 0;      ///< with all other members
-    virtual void finish() = 0;       ///< after the last step: parameters are those of the last update
+    virtual void synchronize() = 0;  ///< waits for the device; throws PeerError if another replica has failed
+    virtual void barrier() = 0;      ///< waits for all other members
+    virtual void finish() = 0;       ///< call it after the last step: parameters become those of the last update
     virtual Executor& executor() = 0;
     virtual FlatBuffers& buffers() = 0;
   };
@@ -76,14 +77,15 @@ class ReplicaSet {
   explicit ReplicaSet(ReplicaSetOptions options);
   ~ReplicaSet();
 
-  /// Runs `body` on every replica's thread and joins. The first failure in time aborts the others and is rethrown.
+  /// Builds the replicas, runs `body` on every replica's thread and joins the threads. The first failure aborts the
+  /// other replicas and is rethrown here.
   void run(const std::function<void(Member&)>& body);
 
   StrategyTraffic traffic() const;
-  std::string exchangeMemory() const;  ///< of the strategy
+  std::string exchangeMemory() const;  ///< Strategy::exchangeMemory()
 
  private:
-  /// Arrives at `left` when the replica will touch no other one's memory any more.
+  /// Arrives at `left` when this replica no longer uses another replica's memory.
   void runReplica(int index, const std::function<void(Member&)>& body, std::latch& left) noexcept;
   void noteFailure(int index, std::exception_ptr failure, const std::string& text) noexcept;
 

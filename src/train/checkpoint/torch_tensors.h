@@ -9,11 +9,11 @@
 
 namespace tandem {
 
-/// The type of a file's elements as libtorch names it; empty for one that no tensor here is read from or written as.
+/// libtorch's type for a file's element type; empty if Tandem neither reads nor writes tensors of that type.
 std::optional<at::ScalarType> scalarTypeOf(const ElementType& type);
 
-/// A view of the values for writing. REQUIRES: they are contiguous, on the host, of a type that scalarTypeOf() gives,
-/// and outlive the result.
+/// A view of the values for writing. REQUIRES: they are contiguous, on the host, of a type that scalarTypeOf() can
+/// return, and outlive the result.
 FileTensor fileTensorOf(std::string name, const at::Tensor& values);
 
 }  // namespace tandem

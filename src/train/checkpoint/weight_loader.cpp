@@ -41,7 +41,7 @@ at::ScalarType floatingType(const FileTensor& tensor, const std::string& path) {
                                "; weights must be F16, BF16, F32 or F64"));
 }
 
-/// Reads one file against one network.
+/// Reads one file for one network. It collects all problems before it throws, so that the error lists them together.
 class PretrainedReader {
  public:
   PretrainedReader(const Config& config, const Graph& graph)
@@ -69,7 +69,7 @@ class PretrainedReader {
   }
 
  private:
-  /// Without what DataParallel puts in front, and the number of the output that Keras' HDF5 files put behind.
+  /// The name without the prefix of DataParallel and without the output number (":0") that Keras' HDF5 files append.
   std::string plainName(const std::string& name) const {
     const std::string plain = isWrapped_ ? name.substr(wrapper.size()) : name;
     const bool numbered = map_.slashes && plain.ends_with(":0");
@@ -148,7 +148,7 @@ class PretrainedReader {
     (isParameter ? result_.parameters : result_.statistics).emplace_back(own.name, std::move(values));
   }
 
-  /// Tensors of the file that are of none here.
+  /// Tensors of the file that the network does not have.
   std::vector<std::string> unknown() const {
     std::vector<std::string> texts;
     for (const auto& [name, tensor] : byName_) {
@@ -192,8 +192,8 @@ class PretrainedReader {
   std::map<std::string, const FileTensor*> byName_;
   std::set<std::string> used_;
   std::set<NodeId> heads_;
-  std::vector<bool> auxiliary_;  // per node
-  bool hasAuxiliary_ = false;    // the file has something of an auxiliary head
+  std::vector<bool> auxiliary_;  // per node: it belongs to an auxiliary head only
+  bool hasAuxiliary_ = false;    // the file has a tensor of an auxiliary head
   bool isWrapped_ = false;       // all names start with `wrapper`
   std::vector<uint8_t> scratch_;
   std::vector<std::string> problems_, reset_, untouched_;

@@ -14,30 +14,32 @@
 
 namespace tandem {
 
-/// What a file says of a network's parameters and running statistics, checked and converted whole before anything of it
-/// is used. Read by all replicas; never changed.
+/// A network's parameters and running statistics from a file. The whole file is checked and converted before any of it
+/// is used. Immutable; all replicas read it.
 struct Pretrained {
-  std::vector<std::pair<std::string, at::Tensor>> parameters;  ///< in the graph's shapes, fp32, on the host
-  std::vector<std::pair<std::string, at::Tensor>> statistics;  ///< alike
-  std::vector<std::string> notes;     ///< which file, what was left as it is; for people and for the record
-  std::vector<std::string> warnings;  ///< alike: values that are not finite, a network that is not quite the same
+  std::vector<std::pair<std::string, at::Tensor>> parameters;  ///< by name, in the graph's shapes, fp32, on the host
+  std::vector<std::pair<std::string, at::Tensor>> statistics;  ///< likewise
+  std::vector<std::string> notes;     ///< which file, which tensors keep initial values; shown and recorded
+  std::vector<std::string> warnings;  ///< values that are not finite, a network that differs slightly; likewise
 };
 
-/// Reads --weights by --weights-map; null without --weights. fp16, bf16 and fp64 become fp32, rounded to the nearest;
-/// other types are refused. With --reset-head the classifiers' tensors are not looked at. Those of auxiliary heads may
-/// be missing all together: evaluation does without. A "module." in front of all names, which PyTorch's DataParallel
-/// puts there, is left out. Throws CheckpointError naming file, tensors and both shapes when a tensor is missing,
-/// unknown, of another shape, or with --reject-nonfinite not finite; UsageError for a model that the map does not know;
-/// else as WeightsFile::open().
+/// Reads --weights by --weights-map; null without --weights. F16, BF16 and F64 values are rounded to fp32. With
+/// --reset-head the classifiers' tensors are not read. All tensors of auxiliary heads may be missing, since evaluation
+/// does not use them. If all names start with "module.", as PyTorch's DataParallel writes them, this prefix is dropped.
+///
+/// Throws CheckpointError with the file and its tensors if one is missing, unknown, of another shape or type, or there
+/// twice. With --reject-nonfinite it also throws for a value that is not finite in fp32. Throws UsageError for a model
+/// that the map does not know. Else throws as WeightsFile::open().
 std::shared_ptr<const Pretrained> readPretrained(const Config& config, const Graph& graph);
 
-/// Into the master weights; those that the buffers do not have are passed over.
+/// Copies the parameters into master weights and weights. Skips parameters that the buffers do not have.
 void setParameters(const Pretrained& pretrained, FlatBuffers& buffers);
 
-/// Into a bound executor's running statistics.
+/// Copies the running statistics into the executor's. REQUIRES: Executor::bind() was called.
 void setStatistics(const Pretrained& pretrained, const Executor& executor);
 
-/// Writes parameters and running statistics under the names of the graph, fp32, as safetensors. Throws StorageError.
+/// Writes parameters and running statistics as fp32 safetensors, under the names of stateTensors(). Waits for the
+/// device. Throws StorageError.
 void saveWeights(const std::string& path, const Graph& graph, const FlatBuffers& buffers, const Executor& executor);
 
 }  // namespace tandem

@@ -7,7 +7,8 @@
 namespace tandem {
 namespace {
 
-/// Replica 0 is the root: it gathers outputs and labels and computes the one loss; the others slice its gradient.
+/// Replica 0 is the root. It gathers outputs and labels and computes one loss; every replica takes its slice of the
+/// gradient.
 class GatheredOutputs final : public OutputPlacement {
  public:
   explicit GatheredOutputs(const OutputPlacementOptions& options)
@@ -48,8 +49,8 @@ void GatheredOutputs::computeJoined(int64_t call) {
   computed_.publish(call, device(0).record(), *options_.monitor);
 }
 
-// The result is not replaced too early: the root computes the next one after every replica has given its next output,
-// which it does behind its slice of this one's gradient.
+// The root does not replace the result too early: it first waits for every replica's next output, and a replica
+// enqueues that after its slice of this gradient.
 LossAndGradient GatheredOutputs::compute(int index, const at::Tensor& output, const at::Tensor& labels, int64_t batch) {
   check(output.size(0) == batch, "gathered outputs are whole batches");
   const auto at = static_cast<size_t>(index);

@@ -16,20 +16,20 @@
 
 namespace tandem {
 
-/// Outputs [N, ...] and labels [N, ...] -> mean loss and gradient of the mean over `divisor` rows. On a GPU it only
-/// enqueues.
+/// Computes the mean loss of outputs [N, ...] and labels [N, ...], and the gradient of the mean over `divisor` rows
+/// (kernels/loss/losses.h). On a GPU it only enqueues work.
 using Loss = std::function<LossAndGradient(const at::Tensor& output, const at::Tensor& labels, double smoothing,
                                            int64_t divisor)>;
 
-/// How a loss is computed.
+/// A row of the catalog of losses.
 struct LossEntry {
   const TaskLoss* task;           ///< row of taskLosses()
   std::string_view labels;        ///< row of labelKinds() that it reads
-  Loss (*on)(at::Device device);  ///< of outputs there; it holds what the computation needs besides
+  Loss (*on)(at::Device device);  ///< makes the loss of outputs on this device, with the constants that it needs there
 };
 std::span<const LossEntry> losses();
 
-/// The row of the graph's loss, and of the labels that it reads.
+/// The row of the graph's loss, and the kind of labels that it reads.
 const LossEntry& lossOf(const Graph& graph);
 const LabelKind& labelsOf(const Graph& graph);
 
@@ -40,16 +40,18 @@ struct OutputPlacementOptions {
   double smoothing = 0;
 };
 
-/// Where the outputs of the replicas meet their labels. Collective: each replica calls compute() on its thread, once
-/// for each output of a step.
+/// Computes losses where outputs meet labels. Collective: every replica calls compute() on its own thread, once per
+/// output and micro-batch, in the same order.
 class OutputPlacement {
  public:
   virtual ~OutputPlacement() = default;
-  /// Loss of the rows given, and the gradient of its output: of the mean over one replica's batch of `batch` rows.
+  /// The loss of replica `index`'s rows, or of all replicas' rows if they are gathered. The gradient is that of the
+  /// mean over one replica's batch of `batch` rows, for this replica's `output`. Both are on the replica's device.
+  /// Throws PeerError if another replica has failed.
   virtual LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels, int64_t batch) = 0;
 };
 
-/// A row of --loss-at: how batches come in, and where the loss is computed.
+/// A row of --loss-at: who reads the batches, and where the loss is computed.
 struct LossPlacementEntry {
   std::string_view name, summary;
   bool gathered;  ///< replica 0 reads the batches and computes the loss; replicas wait for one another on the host
@@ -57,8 +59,8 @@ struct LossPlacementEntry {
   std::unique_ptr<OutputPlacement> (*makeOutputs)(const OutputPlacementOptions&);
 };
 
-/// replica: each computes its own. gathered: the batch is sliced from replica 0, outputs are gathered there, the loss
-/// is computed there and gradients flow back.
+/// replica: each replica computes its own loss. gathered: replica 0 reads the batch, whose slices go to the replicas.
+/// It gathers their outputs and computes the loss; gradients go back.
 std::span<const LossPlacementEntry> lossPlacements();
 
 }  // namespace tandem

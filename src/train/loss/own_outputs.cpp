@@ -17,7 +17,7 @@ class OwnOutputs final : public OutputPlacement {
 
  private:
   const double smoothing_;
-  std::vector<Loss> losses_;  // per replica
+  std::vector<Loss> losses_;  // one per replica
 };
 
 }  // namespace

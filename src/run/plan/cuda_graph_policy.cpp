@@ -34,7 +34,7 @@ Obstacle firstObstacle(const Setup& setup) {
   return {};
 }
 
-/// Why the host acts between parts of the step, or behind its one part; empty: it does not.
+/// Why the host must act between or after the captured parts of a step; empty: it need not.
 std::string whyInParts(const Config& config, const Setup& setup) {
   if (config.forwardOnly) return "";
   if (setup.strategy->enqueuesOnly(*setup.allReduce, config.replicas)) return "";

@@ -7,20 +7,20 @@
 
 namespace tandem {
 
-/// Whether each replica's step is recorded and launched as CUDA graphs.
+/// Whether each replica's step is captured and launched as CUDA graphs.
 struct CudaGraphPolicy {
   bool on = false;
-  std::string why;  ///< where it is off: why; where it is on: why the exchange is not part of it; else empty
+  std::string why;  ///< off: the reason; on: why the exchange is not captured, empty if it is
 };
 
-/// What --cuda-graph comes to. Where it is off although it is required, rules.h refuses.
+/// Decides --cuda-graph. Does not throw: checkSetup() refuses a configuration that requires a capture but cannot have
+/// one.
 CudaGraphPolicy cudaGraphPolicy(const Config& config, const Setup& setup);
 
-/// "on", "on, in parts: why", without overlap "on, up to the exchange: why", or "off: why"; empty on a CPU, where there
-/// is nothing to say.
+/// "on", "on, in parts: why", "on, up to the exchange: why" (without overlap) or "off: why". Empty on a CPU.
 std::string cudaGraphText(const Config& config, const Setup& setup);
 
-/// Steps that warm-up takes at the least, whatever --warmup says: a profile whose step is recorded begins after that.
+/// Least number of warm-up steps for any --warmup. It is above 0 if a profile needs the step's capture to come first.
 int64_t fewestWarmup(const Config& config, const Setup& setup);
 
 }  // namespace tandem

@@ -13,16 +13,16 @@ namespace tandem {
 namespace {
 
 constexpr int64_t runtimeBytesOfHost = 192LL << 20, runtimeBytesOfGpu = 256LL << 20;
-constexpr int64_t keptPercent = 85, keptForwardOnlyPercent = 20;  // of all outputs, where the plan says nothing
+constexpr int64_t keptPercent = 85, keptForwardOnlyPercent = 20;  // of all outputs, without a plan
 constexpr int64_t largestGradientCopies = 2;
-constexpr int64_t outputsOnTheWay = 3;  // of the largest size
+constexpr int64_t outputsOnTheWay = 3;  // of the largest output's size
 constexpr int64_t leastReserve = 256LL << 20, reservesPerAvailable = 20;
-constexpr int64_t packedCopies = 2;  // of a convolution's weights: for forward and for backward
+constexpr int64_t packedCopies = 2;  // a convolution's weights: one for forward, one for backward
 
 int64_t size(at::ScalarType type) { return static_cast<int64_t>(c10::elementSize(type)); }
 
 struct BytesPerParameter {
-  int64_t shared = 0;  // weights and the optimizer's state: replicas may hold them together
+  int64_t shared = 0;  // weights and optimizer state, which replicas may share
   int64_t own = 0;     // gradients
 };
 
@@ -35,10 +35,10 @@ BytesPerParameter bytesPerParameter(const Config& config, const Setup& setup) {
   return {size(precision.master) + weights + state, size(precision.wire) + sum};
 }
 
-/// Whether convolutions and linear layers run by Tandem's kernels on a CPU.
+/// Whether Tandem's CPU kernels compute convolutions and linear layers.
 bool ownKernels(const Setup& setup) { return setup.executor->choosesKernels && setup.onCpu(); }
 
-/// Whether convolutions and linear layers of bf16 are computed in fp32.
+/// Whether these kernels compute bf16 values in fp32.
 bool widens(const Setup& setup) {
   return ownKernels(setup) && setup.precision->compute == at::kBFloat16 && convolutionsWidenBf16();
 }

@@ -8,39 +8,41 @@ class Graph;
 struct Config;
 struct Setup;
 
-/// Bytes that a run will need. On the CPU all replicas share one memory and are counted together; of several GPUs it
-/// is the need of one.
+/// Bytes that a run will need. On the CPU: all replicas together, because they share one memory. On GPUs: one GPU.
 struct MemoryEstimate {
   int64_t parameters = 0, activations = 0, input = 0, runtime = 0;
   int64_t total() const { return parameters + activations + input + runtime; }
 };
 
-/// What the estimate depends on beside the configuration.
+/// What the estimate depends on, besides the configuration.
 struct MemoryNeeds {
   const Graph* graph = nullptr;
   int64_t replicaBatch = 0;
   int64_t replicasPerDevice = 1;
-  int64_t parameterCopies = 1;  ///< of weights and the optimizer's state; every replica has gradients of its own
+  int64_t parameterCopies = 1;  ///< copies of weights and optimizer state; gradients exist once per replica
   int64_t datasetBytes = 0;     ///< decoded images held in memory
   int64_t keptBytes = 0;        ///< activations that a replica's plan keeps for backward; 0: not known
 };
 
-/// Parameters: master weights, weights in the compute type and optimizer state, by copy; gradients and with
-/// --accumulate their sums, per replica; all of it once more for a parameter server; per replica convolution weights in
-/// the two orders of their kernels, or Winograd's points of them (planned executor on a CPU, where an algorithm is
-/// chosen: it may be Winograd's); while backward runs, twice the largest gradient that is computed apart and then put
-/// in its place (a plan writes those of linear layers there at once). Activations: what the plan keeps for backward,
-/// and three times the largest output for what is on its way when nothing of its size is free yet. Where bf16 is
-/// computed in fp32, those weights and that output once more in fp32. Where there is no plan, 85 % of every node's
-/// output for the batch (or one of its parts); 20 % forward only. Input: the batches in flight and the data set.
-/// Runtime: code, thread stacks and workspaces.
+/// Estimates the memory of a run:
 ///
-/// Peak resident sets on a CPU of 2 cores come out within 15 % (memory_estimate_test.cpp names them). Nothing was
-/// measured on GPUs. REQUIRES: `config` is resolved.
+/// - parameters: master weights, weights in the compute type and optimizer state, once per copy; gradients, and with
+///   --accumulate their sums, once per replica; all of these once more for a parameter server;
+/// - parameters, planned executor on a CPU: convolution weights packed for forward and for backward, per replica; 3x3
+///   weights as large as Winograd's if that algorithm may be chosen; in fp32 if bf16 is computed in fp32;
+/// - parameters, while backward runs: twice the largest gradient that is computed elsewhere and then copied to the flat
+///   buffers; linear layers of the planned executor on a CPU write theirs in place;
+/// - activations: what the plan keeps for backward; three times the largest output, for values that find no free memory
+///   of their size; the latter also in fp32 if bf16 is computed in fp32;
+/// - activations without a plan: 85 % of all nodes' outputs for a micro-batch, 20 % with --forward-only;
+/// - input: the batches in flight and the data set; runtime: code, thread stacks and workspaces, a constant.
+///
+/// It is within 15 % of the peak resident sets in memory_estimate_test.cpp, measured on a CPU of 2 cores. On GPUs it
+/// was not compared. REQUIRES: `config` is resolved.
 MemoryEstimate estimateMemory(const Config& config, const Setup& setup, const MemoryNeeds& needs);
 
-/// What a probe of --batch=max may take of the host's available memory: all but 5 %, and 256 MiB at the least, which
-/// stay in reserve for other programs and for what a probe takes between two looks at it. At least 1.
+/// How many of the available bytes a probe of --batch=max may use, at least 1. The reserve is 5 %, but at least 256
+/// MiB. It is for other programs, and for what a probe allocates between two checks of its size.
 int64_t memoryToUse(int64_t availableBytes);
 
 }  // namespace tandem

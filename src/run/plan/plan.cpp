@@ -61,13 +61,14 @@ void resolveBatch(RunPlan& plan) {
   plan.globalBatch = plan.replicaBatch * plan.config.replicas;
 }
 
-/// Of --pad-images; what "auto" comes to is measured later, on GPUs.
+/// Zero channels by --pad-images; 0 for "auto", which is measured later.
 int64_t namedZeroChannels(const RunPlan& plan) {
   const ImagePaddingEntry* const padding = plan.setup.padding;
   return padding == nullptr || !canPadImages(*plan.graph) ? 0 : zeroChannels(*plan.graph, *padding);
 }
 
-/// Where replicas share a memory: each its own, but owners update one for all replicas of a NUMA node.
+/// Copies of weights and optimizer state per memory. Replicas on a CPU have one each, but with a sharded update one per
+/// NUMA node.
 int64_t parameterCopies(const RunPlan& plan) {
   if (!plan.setup.onCpu()) return 1;
   const bool owners = plan.setup.strategy->usesAllReduce && plan.setup.allReduce->ownersUpdate;
@@ -79,7 +80,7 @@ void resolveActivations(RunPlan& plan) {
   const Config& config = plan.config;
   const Setup& setup = plan.setup;
   if (!setup.executor->planned || config.forwardOnly) return;
-  const KernelSelection kernels{.layout = setup.firstLayout(),  // blocks of channels keep as much
+  const KernelSelection kernels{.layout = setup.firstLayout(),  // a blocked layout keeps as many bytes
                                 .zeroChannels = namedZeroChannels(plan)};
   const ExecutorOptions options{
       .compute = setup.precision->compute, .kernels = kernels, .device = setup.device, .recompute = *setup.recompute};
@@ -114,9 +115,9 @@ BatchRange batchRange(const RunPlan& plan) {
                           "; lower --accumulate or --replicas"));
 }
 
-/// A sixteenth below the largest batch for which the estimate, a straight line, has room. Estimates are some per cent
-/// too low as often as too high; that is half of the search's first stride, so with an error of up to 5 % the first
-/// probe fits and the second does not. Without it every second search would begin by using up the memory.
+/// The guess is a sixteenth below the largest batch that fits by the estimate, which is linear in the batch. A
+/// sixteenth is half of the search's first stride. So if the estimate is wrong by up to 5 %, the first probe fits and
+/// the second does not. Without the margin every second search would start by using up the memory.
 int64_t guessedBatch(RunPlan plan) {
   constexpr int64_t marginPart = 16;
   const BatchRange& range = *plan.search;

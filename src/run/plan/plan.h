@@ -16,50 +16,52 @@
 
 namespace tandem {
 
-/// What a configuration comes to on this machine, before anything is allocated.
+/// A configuration resolved on this machine, before anything is allocated.
 struct RunPlan {
-  Config config;  ///< with every "auto" and 0 resolved, except head, layout, convolution, steps and deadline
-  Setup setup;    ///< the rows that it names
+  /// Resolved are classes, image size, batch, learning rate, input, replicas, on a CPU the cores per replica, and the
+  /// head if it sets the classes. Other values stay as given, "auto" and 0 included.
+  Config config;
+  Setup setup;  ///< the catalog rows that it names
   std::shared_ptr<const Graph> graph;
-  std::optional<DatasetFacts> data;       ///< of --data, without its pixels; none for synthetic images
+  std::optional<DatasetFacts> data;       ///< facts of --data, without its pixels; none for synthetic images
   CorePlan cores;                         ///< CPU devices only
   std::vector<std::string> deviceLabels;  ///< one per replica
   std::vector<int> cudaDevices;           ///< one per replica; empty on the CPU
   int64_t replicaBatch = 0, globalBatch = 0;
-  std::optional<BatchRange> search;  ///< of --batch=max; the batch here is its guess, by the memory estimate
+  std::optional<BatchRange> search;  ///< present with --batch=max; the batch of `config` is then its guess
   int64_t parameters = 0;
-  int64_t ownImageSize = 0;  ///< of the model where --image-size does not say otherwise
+  int64_t ownImageSize = 0;  ///< the model's image size without --image-size
   double forwardFlopsPerImage = 0;
   std::string network, networkSha256;  ///< name in a network file and SHA-256 of its bytes; empty for the zoo's
-  int64_t activationBytes = 0;         ///< that a replica keeps for backward, at most at any one time; 0: not known
-  std::string recomputeNote;           ///< where --recompute finds nothing to do
+  int64_t activationBytes = 0;         ///< most bytes that a replica keeps for backward at any time; 0: not known
+  std::string recomputeNote;           ///< says that --recompute has no effect; else empty
   MemoryEstimate memory;
-  int64_t availableBytes = 0;             ///< free on the host, or of the GPU that has least
+  int64_t availableBytes = 0;             ///< free on the host, or on the GPU with the least free memory
   std::vector<std::string> gpuLinkLines;  ///< how the GPUs of the run are connected
 };
 
-/// The configuration with every "auto" and 0 resolved as in RunPlan, but no rule checked: what stands in the record
-/// of a point that a rule forbids. Throws UsageError for an unknown name, DataError for --data.
+/// The configuration resolved as in RunPlan, but no rule is checked and --batch=max stays. For the record of a point
+/// that was not run. Throws UsageError for an unknown name, DataError for --data or a network file.
 Config resolveConfig(const Config& config);
 
-/// Resolves a configuration and checks it: names against catalogs, the rules of plan/rules.h, devices and cores. Only
-/// the need for memory is not judged (checkMemory()). Under strong scaling --batch is the global batch. Where
-/// --cores-per-replica is 0 the replicas share all usable cores. Resolving config again gives an equal one. Throws
-/// UsageError; DataError for --data. Creates no tensor and reads no pixels.
+/// Resolves a configuration. Checks names against catalogs, the rules of plan/rules.h, devices and cores, but not the
+/// memory (checkMemory()). Under strong scaling --batch is the global batch. If --cores-per-replica is 0, replicas
+/// share the usable cores equally. Resolving the result's config again gives an equal one. Creates no tensor and reads
+/// no pixels. Throws UsageError, and DataError for --data or a network file.
 RunPlan resolvePlan(const Config& config);
 
-/// Throws UsageError when the plan needs more memory than is available, by the estimate. What --batch=max finds is not
-/// judged: it is tried.
+/// Throws UsageError if the plan's memory estimate exceeds the available memory. A plan with a search passes: its
+/// batches are tried.
 void checkMemory(const RunPlan& plan);
 
-/// Seconds after which a point counts as hung: --point-deadline; else four times --budget and 120 s; with --steps 600 s
-/// and 30 s per step.
+/// Seconds after which a point counts as hung: --point-deadline if given. Else 600 s + 30 s per step with --steps, or
+/// 120 s + 4 times --budget.
 double deadlineSeconds(const Config& config);
 
-/// Of a plan with a search: that its batch is only a guess.
+/// Says that the plan's batch is only a guess. REQUIRES: the plan has a search.
 std::string guessText(const RunPlan& plan);
 
-/// The plan as shown by --dry-run: one line per fact.
+/// The plan as --dry-run prints it: one line per fact.
 std::string planText(const RunPlan& plan);
 
 /// The plan in one line.

@@ -8,11 +8,12 @@ namespace tandem {
 /// The devices of a resolved plan's replicas.
 std::vector<Device> devicesOf(const RunPlan& plan);
 
-/// The replicas that a plan asks for, with `kernels`, to run `graph`: the plan's or a part of it. They have no source
-/// of batches. `graph` outlives the result.
+/// The options of the plan's replicas, which run `graph` (the plan's or a part of it) with `kernels`. They have no
+/// batch source. `graph` must outlive the result.
 ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, const KernelSelection& kernels);
 
-/// The same for the plan's whole graph, with the batches that the plan asks for. Reads the data set (DataError).
+/// The same for the plan's whole graph, with the batch sources that the plan asks for. The plan's graph must outlive
+/// the result. Reads the whole data set of --data and throws as openDataset().
 ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels);
 
 }  // namespace tandem

@@ -13,10 +13,10 @@
 namespace tandem {
 namespace {
 
-/// The rule that is broken, with the values and what to do; nothing where none is.
+/// The message of a broken rule, with the values and the remedy; empty if the rule holds.
 using Breach = std::optional<std::string>;
 
-/// "--executor=planned", "--optimizer=adam and adamw": the rows that have the field set.
+/// "--executor=planned", "--optimizer=adam and adamw": the rows whose field is true.
 template <class Entry>
 std::string thoseWith(std::string_view option, std::span<const Entry> catalog, bool Entry::*field) {
   std::vector<std::string> names;
@@ -165,7 +165,7 @@ constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
 };
 
 Breach devicesServeThePrecision(const RunPlan& plan) {
-  std::vector<std::optional<int>> capabilities;  // none: a CPU
+  std::vector<std::optional<int>> capabilities;  // one per device; empty for a CPU
   if (plan.cudaDevices.empty()) capabilities.emplace_back();
   for (const int gpu : plan.cudaDevices) {
     capabilities.emplace_back(cudaFacts().gpus.at(static_cast<size_t>(gpu)).capability);

@@ -4,11 +4,12 @@
 
 namespace tandem {
 
-/// Rules on what the rows that a configuration names can do together and on these devices. Throws UsageError with the
-/// first one broken. Looks at no machine.
+/// Checks that the rows of a configuration work together and on its kind of device. Throws UsageError with the first
+/// rule that is broken. The result does not depend on the machine.
 void checkSetup(const Config& config, const Setup& setup);
 
-/// Rules on a plan whose devices, batch, data and graph are resolved. Throws UsageError with the first one broken.
+/// Checks a plan whose devices, batch, data and graph are resolved. Throws UsageError with the first rule that is
+/// broken.
 void checkPlan(const RunPlan& plan);
 
 }  // namespace tandem

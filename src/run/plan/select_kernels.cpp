@@ -22,7 +22,7 @@
 namespace tandem {
 namespace {
 
-/// The candidates of an option: the row it names, or for "auto" all that `serves` lets through.
+/// The candidates of an option: the row that it names, or for "auto" (null) all rows that `serves` accepts.
 template <class Entry, class Serves>
 std::vector<const Entry*> candidates(std::span<const Entry> all, const Entry* named, const Serves& serves) {
   if (named != nullptr) return {named};
@@ -63,7 +63,7 @@ CpuKernelChoice cpuKernelsOn(const RunPlan& plan, const Graph& graph) {
   return fastestCpuKernels(graph, trial, threads, cache);
 }
 
-/// The host's work counts where the GPU waits for it.
+/// Mean time of a call. The host does not wait between calls, so its own work counts only if the GPU waits for it.
 double secondsOf(const Device& device, const std::function<void()>& call) {
   constexpr int calls = 4;
   device.synchronize();
@@ -73,7 +73,7 @@ double secondsOf(const Device& device, const std::function<void()>& call) {
   return seconds(now() - begin) / calls;
 }
 
-/// All that times on the first GPU depend on, but not the operation.
+/// Cache key of the first GPU: everything that times depend on except the operation.
 std::string gpuMachine(const RunPlan& plan) {
   const auto& [gpu, driverVersion] =
       std::pair(cudaFacts().gpus.at(static_cast<size_t>(plan.cudaDevices.front())), cudaFacts().driverVersion);
@@ -82,7 +82,7 @@ std::string gpuMachine(const RunPlan& plan) {
                 TORCH_VERSION);
 }
 
-/// `device`, which outlives it, is the first replica's.
+/// `device`: the first replica's; it must outlive the result.
 GpuKernelTrial gpuKernelTrial(const Device& device, const RunPlan& plan) {
   GpuKernelTrial trial;
   trial.compute = plan.setup.precision->compute;
@@ -92,7 +92,7 @@ GpuKernelTrial gpuKernelTrial(const Device& device, const RunPlan& plan) {
   trial.rule.where = gpuMachine(plan);
   trial.rule.secondsOf = [&device](const std::function<void()>& call) { return secondsOf(device, call); };
   if (plan.config.recompute != Config().recompute)
-    trial.norms = {};  // an engine's output cannot be repeated bit for bit
+    trial.norms = {};  // recomputation needs the same bits again, which cuDNN's plans do not guarantee
   return trial;
 }
 
@@ -123,14 +123,15 @@ std::string noteOf(const KernelSelection& kernels, const Graph& graph, double ga
                 " alone (measured ", fromCache ? "before, kept in the cache" : "now", ")");
 }
 
-/// With its note where there is something to say.
+/// Adds the note of a choice that is faster than the default.
 template <class Choice>
 KernelSelection noted(KernelSelection kernels, const Choice& choice, const Graph& graph) {
   if (choice.gain > 1) kernels.note = noteOf(kernels, graph, choice.gain, choice.fromCache);
   return kernels;
 }
 
-/// Layout and algorithms, for images with so many channels of zeros.
+/// Layout and algorithms for images with `zeros` zero channels. On a GPU a thread of its own measures, because bind()
+/// changes the calling thread's current GPU and stream.
 KernelSelection convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t zeros) {
   const Setup& setup = plan.setup;
   const LayoutEntry& layout = setup.firstLayout();
@@ -195,7 +196,7 @@ std::string wideningOf(const KernelSelection& kernels, const Precision& precisio
   return widens ? "direct convolutions and linear layers compute in fp32: this processor has no products of bf16" : "";
 }
 
-/// What libraries choose among, for the process: before anything is measured.
+/// Process-wide flags that restrict which kernels libraries choose; set before anything is measured.
 void setNumerics(const RunPlan& plan) {
   const Config& config = plan.config;
   at::globalContext().setDeterministicAlgorithms(config.deterministic, /*warn_only=*/false);

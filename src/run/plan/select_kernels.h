@@ -5,12 +5,17 @@
 
 namespace tandem {
 
-/// --layout and --convolution, or for "auto" what fastestCpuKernels() finds on the cores of all replicas at once, or on
-/// GPUs fastestGpuKernels() on the first: the measurements are kept in the cache folder. Where there is nothing to
-/// choose (another executor, nchw, fp16 on a CPU, a build without oneDNN or without cuDNN's frontend), and with
-/// --deterministic, "auto" means nhwc and direct, on a GPU ATen's; of fp16 on a CPU the note says so. --pad-images=auto
-/// is what fastestImagePadding() finds on the first GPU, and none on a CPU, for another executor and with
-/// --deterministic.
+/// Selects the kernels of a run by --layout, --convolution and --pad-images. Values of "auto" are measured:
+///
+/// - on CPUs by fastestCpuKernels(), on the cores of all replicas at once;
+/// - on GPUs by fastestGpuKernels() and fastestImagePadding(), on the first GPU.
+///
+/// Times are kept in the cache folder. Nothing is measured with --deterministic, or if there is no choice: another
+/// executor, nchw, fp16 on a CPU, a build without oneDNN or without cuDNN's frontend. Then "auto" means nhwc, direct
+/// convolutions (on a GPU ATen's) and no padding. For fp16 on a CPU the note says so.
+///
+/// Also sets libtorch's flags for the process: deterministic algorithms, cuDNN's benchmark mode and TF32. Call it on
+/// one thread before the replicas start.
 KernelSelection selectKernels(const RunPlan& plan, const Graph& graph);
 
 }  // namespace tandem

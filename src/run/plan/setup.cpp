@@ -8,7 +8,7 @@
 namespace tandem {
 namespace {
 
-/// The row of that name; for "auto" the first one that serves, by the order of the catalog.
+/// The row of that name; for "auto" the first row of the catalog that `serves` accepts.
 template <class Entry, class Serves>
 const Entry& rowOrFirst(std::span<const Entry> catalog, const std::string& name, std::string_view option,
                         const Serves& serves) {
@@ -18,7 +18,7 @@ const Entry& rowOrFirst(std::span<const Entry> catalog, const std::string& name,
   return *row;
 }
 
-/// The row of that name; null for "auto", which is measured later.
+/// The row of that name; null for "auto".
 template <class Entry>
 const Entry* rowUnlessMeasured(std::span<const Entry> catalog, const std::string& name, std::string_view option) {
   return name == Config::automatic ? nullptr : &find(catalog, name, option);

@@ -19,18 +19,19 @@
 
 namespace tandem {
 
-/// The catalog rows that a configuration names. Who must know how a strategy, an executor, ... behaves asks its row.
+/// The catalog rows that a configuration names. Code asks a row's fields how a strategy or an executor behaves, never
+/// its name.
 struct Setup {
   at::DeviceType device = at::kCPU;
   const ExecutorEntry* executor = nullptr;
   const Precision* precision = nullptr;
-  const LayoutEntry* layout = nullptr;                ///< null: the fastest, to be measured
-  const ConvolutionAlgorithm* convolution = nullptr;  ///< null likewise
-  const ImagePaddingEntry* padding = nullptr;         ///< null likewise
+  const LayoutEntry* layout = nullptr;                ///< null: "auto", measured later
+  const ConvolutionAlgorithm* convolution = nullptr;  ///< likewise
+  const ImagePaddingEntry* padding = nullptr;         ///< likewise
   const RecomputeEntry* recompute = nullptr;
   const CudaGraphEntry* cudaGraph = nullptr;
   const StrategyEntry* strategy = nullptr;
-  const AllReduceEntry* allReduce = nullptr;  ///< used where the strategy all-reduces
+  const AllReduceEntry* allReduce = nullptr;  ///< used if the strategy all-reduces
   const OverlapEntry* overlap = nullptr;
   const LossPlacementEntry* lossPlacement = nullptr;
   const SourceEntry* source = nullptr;
@@ -40,15 +41,15 @@ struct Setup {
   const ScalingEntry* scaling = nullptr;
 
   bool onCpu() const { return device == at::kCPU; }
-  /// The layout, or the one that counts until another was measured to be faster.
+  /// The named layout; for "auto" the default, which counts until another one was measured to be faster.
   const LayoutEntry& firstLayout() const { return layout == nullptr ? layouts().front() : *layout; }
 };
 
-/// Looks up every row; "auto" stands for the first row that serves the devices or the data. Throws UsageError for an
-/// unknown name. REQUIRES: --devices is valid.
+/// Looks up every row. For --all-reduce and --input, "auto" means the first row that fits the devices or the data.
+/// Throws UsageError for an unknown name. REQUIRES: --devices is valid.
 Setup setupOf(const Config& config);
 
-/// What the configuration says about the update.
+/// The optimizer's options in the configuration.
 OptimizerOptions optimizerOptions(const Config& config, const Setup& setup);
 
 }  // namespace tandem

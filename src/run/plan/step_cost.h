@@ -4,13 +4,15 @@
 
 namespace tandem {
 
-/// What a step does at the least, whatever algorithm does it: the numerators of a roofline.
+/// The least work of a step for any algorithm: the numerators of a roofline.
 struct StepWork {
-  double flopsPerImage = 0;  ///< by the definition: forward, and in training what trainingFlops() counts
-  /// Between processors and memory, of all replicas together; 0 where activations are not known (--executor=autograd,
-  /// --forward-only). Counted is what no cache can hold from one end of a step to the other: activations written in
-  /// forward and read in backward, each replica's gradient written and read, weights and optimizer state read and
-  /// written once. Of what is small beside the caches, they keep a part: then it is no lower bound.
+  double flopsPerImage = 0;  ///< trainingFlops(), or forwardFlops() with --forward-only
+  /// Bytes between processors and memory, for all replicas together. 0: not known (--executor=autograd,
+  /// --forward-only).
+  ///
+  /// Counts what caches cannot hold for a whole step: activations (written in forward, read in backward), each
+  /// replica's gradients (written and read), weights and optimizer state (read and written once). It is no lower bound
+  /// if these are small enough for caches to hold a part of them.
   double bytesPerStep = 0;
 };
 

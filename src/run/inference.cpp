@@ -19,7 +19,7 @@
 namespace tandem {
 namespace {
 
-/// What all replicas work on.
+/// The images and results that all replicas work on. Each row belongs to one batch, so tensors need no lock.
 class Work {
  public:
   Work(const InferenceOptions& options, const ReplicaSetOptions& replicas)
@@ -75,7 +75,7 @@ class Work {
     const Batch batch = staged(host, options_.images->info().normalization, there);
     const at::Tensor outputs = member.executor().forward(batch)[0].to(at::kCPU).to(at::kFloat);
     refuseNonFinite(outputs, first);
-    outputs_.narrow(0, first, count).copy_(outputs);  // rows of no other replica
+    outputs_.narrow(0, first, count).copy_(outputs);
   }
 
   size_t imageBytes() const { return static_cast<size_t>(input_.height * input_.width * 3); }
@@ -113,11 +113,11 @@ class Work {
   const std::vector<Device> devices_;
   const ImageShape input_;
   const at::ScalarType type_;
-  at::Tensor outputs_, labels_;  // per image; replicas write different ones
-  std::vector<char> isRead_;     // likewise
+  at::Tensor outputs_, labels_;  // one row per image
+  std::vector<char> isRead_;     // by image; not vector<bool>, because replicas write neighbours at the same time
   Mutex mutex_;
   std::vector<BadImage> bad_ TANDEM_GUARDED_BY(mutex_);
-  std::atomic<int64_t> next_{0};  // batch
+  std::atomic<int64_t> next_{0};  // number of the next batch
   Nanos begin_{}, end_{};
 };
 
@@ -127,7 +127,7 @@ InferenceResult runInference(const InferenceOptions& options) try {
   ReplicaSetOptions team =
       replicaSetOptions(*options.plan, *options.graph, selectKernels(*options.plan, *options.graph));
   team.pretrained = options.pretrained;
-  team.source = [](int) { return nullptr; };  // members are fed here
+  team.source = [](int) { return nullptr; };  // Work reads the images, so replicas need no source
   Work work(options, team);
   ReplicaSet(team).run([&work](ReplicaSet::Member& member) { work.run(member); });
   return work.result();

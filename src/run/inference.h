@@ -13,11 +13,11 @@
 namespace tandem {
 
 struct InferenceOptions {
-  const RunPlan* plan = nullptr;  ///< of forwardOnly
-  const Graph* graph = nullptr;   ///< what runs; may be a part of the plan's model
+  const RunPlan* plan = nullptr;  ///< REQUIRES: its configuration has forwardOnly
+  const Graph* graph = nullptr;   ///< the plan's graph or a part of it
   std::shared_ptr<const Pretrained> pretrained;
-  const Dataset* images = nullptr;  ///< none larger than the network's input; smaller ones are centred on zeros
-  bool skipBad = false;             ///< leave out images whose get() throws DataError
+  const Dataset* images = nullptr;  ///< none larger than the network's input; smaller ones get a border of zeros
+  bool skipBad = false;             ///< leaves out images that cannot be read (DataError)
 };
 
 struct BadImage {
@@ -26,16 +26,16 @@ struct BadImage {
 };
 
 struct InferenceResult {
-  at::Tensor outputs;           ///< [rows, channels] fp32, on the host: evaluation, with running statistics
+  at::Tensor outputs;           ///< [rows, channels] fp32, on the host
   std::vector<int64_t> images;  ///< index of each row's image, ascending
   at::Tensor labels;            ///< [rows, ...] of the data set's kind
-  std::vector<BadImage> bad;    ///< left out, ascending
-  double seconds = 0;           ///< from the first image read to the last output, replicas ready
+  std::vector<BadImage> bad;    ///< images left out, ascending
+  double seconds = 0;           ///< from the first read to the last output; building the replicas does not count
 };
 
-/// Runs all images through the network, batch by batch: a replica that is free takes the next one, reads its images and
-/// runs it. The result does not depend on which replica ran what. Throws DataError for an image, NumericError naming an
-/// image whose outputs are not finite.
+/// Runs all images through the network in evaluation mode (running statistics). A free replica takes the next batch,
+/// reads its images and runs it. The result does not depend on which replica runs which batch. Throws DataError for a
+/// bad image, NumericError with the image whose outputs are not finite, UsageError if memory is refused.
 InferenceResult runInference(const InferenceOptions& options);
 
 }  // namespace tandem

@@ -16,14 +16,14 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t fewestSteps = 5;          // of a window sized by --budget: what an interval needs
+constexpr int64_t fewestSteps = 5;          // of a window sized by --budget: the least for a confidence interval
 constexpr double largestWarmupShare = 0.4;  // of --budget
 constexpr int64_t mostWarmupSteps = 200;
 constexpr int64_t mostReserved = 100'000;
 constexpr double manySkipped = 0.1;  // of all steps
 constexpr Nanos reportInterval = std::chrono::milliseconds(100);
 
-/// Empty: until the steps are steady.
+/// Number of warm-up steps that --warmup gives; empty for "auto".
 std::optional<int64_t> askedWarmup(const Config& config) {
   if (config.warmup == Config::automatic) return std::nullopt;
   int64_t steps = 0;
@@ -88,7 +88,7 @@ void MeasuredRun::warmUp(ReplicaSet::Member& member) {
   }
 }
 
-/// The last one before a graph is recorded, if one is, is kept by the tracer.
+// The tracer records the last eager step, because CUPTI cannot name the operations of kernels in a CUDA graph.
 StepSample MeasuredRun::warmUpStep(ReplicaSet::Member& member, int64_t done) {
   DeviceTracer* tracer = options_.tracer;
   if (tracer == nullptr || done != CapturedStep::eagerSteps - 1) return member.step();
@@ -147,7 +147,7 @@ void MeasuredRun::measureWindow(ReplicaSet::Member& member) {
     options_.watch->windowEnds();
     if (options_.tracer != nullptr) options_.tracer->stepsEnd(steps_);
   }
-  if (options_.tracer != nullptr) member.barrier();  // nobody gives a device more to do before
+  if (options_.tracer != nullptr) member.barrier();  // stepsEnd() requires that no replica enqueues more work
   member.finish();
   collect(member, samples);
   const MutexLock lock(mutex_);

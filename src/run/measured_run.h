@@ -19,38 +19,40 @@ namespace tandem {
 struct MeasuredRunOptions {
   Config config;
   int64_t globalBatch = 0;
-  const Graph* graph = nullptr;    ///< for the fingerprint of the weights; outlives this
-  RunObserver* watch = nullptr;    ///< outlives this
-  Profiler* profiler = nullptr;    ///< takes the window's steps apart; outlives this. Null: nobody does
-  DeviceTracer* tracer = nullptr;  ///< keeps what GPUs do in the last of them; outlives this. Null: nobody does
-  int64_t fewestWarmup = 0;        ///< steps of warm-up at the least, whatever --warmup says
+  const Graph* graph = nullptr;    ///< for the fingerprint of the weights
+  RunObserver* watch = nullptr;    ///< never null
+  Profiler* profiler = nullptr;    ///< records the spans of the window's steps; null: no profile
+  DeviceTracer* tracer = nullptr;  ///< records GPU activities of the window's last steps; null: none
+  int64_t fewestWarmup = 0;        ///< least number of warm-up steps, even if --warmup gives fewer
 };
 
-/// The protocol of one measurement, run by every member of a team: warm-up with one decision for all after each step,
-/// then a window of a fixed number of steps between two synchronisations, without any further coupling.
+/// The protocol of one measurement. All pointers of the options must outlive this object.
+///
+/// Every member of a ReplicaSet runs body(). In warm-up, member 0 decides after each step for all whether to go on. The
+/// measured window is a fixed number of steps between two synchronisations. Within it this class does not synchronise
+/// replicas, so their coupling is the strategy's own.
 class MeasuredRun {
  public:
   MeasuredRun(MeasuredRunOptions options, ProgressCallback progress);
 
-  /// What each member does, on its thread.
+  /// Runs the measurement for one member, on its thread. Collective.
   void body(ReplicaSet::Member& member);
 
-  /// After the team has run: warm-up, window, samples, losses and notes of the record.
+  /// Fills warm-up, window, samples, losses, profile and notes of the record. Call it after ReplicaSet::run().
   void fill(RunRecord& record) const;
 
  private:
   static constexpr int64_t undecided = std::numeric_limits<int64_t>::max();
 
   void warmUp(ReplicaSet::Member& member);
-  /// Warm-up step number `done`.
+  /// `done`: number of warm-up steps before this one.
   StepSample warmUpStep(ReplicaSet::Member& member, int64_t done);
   void measureWindow(ReplicaSet::Member& member);
-  /// Step number `step` of the window.
+  /// `step`: number of the step in the window, from 0.
   StepSample windowStep(ReplicaSet::Member& member, int64_t step);
-  /// The window's steps.
   void runSteps(ReplicaSet::Member& member, std::vector<StepSample>& samples);
   void collect(ReplicaSet::Member& member, const std::vector<StepSample>& samples);
-  /// Member 0 only, after warm-up step number `done`.
+  /// Ends warm-up if `done` steps suffice. Called by member 0 only.
   void decide(int64_t done);
   int64_t plannedSteps() const;
   void fillLossScale(RunRecord& record) const TANDEM_REQUIRES(mutex_);
@@ -59,20 +61,21 @@ class MeasuredRun {
   MeasuredRunOptions options_;
   ProgressCallback progress_;
   const int64_t fewestWarmup_;
+  // Fields without a lock are written by member 0 alone. A barrier follows before another member reads them.
   Nanos startup_{}, begin_{}, warmupWall_{}, windowBegin_{}, reported_{};
-  std::vector<double> warmupSeconds_;          // of member 0
+  std::vector<double> warmupSeconds_;          // steps of member 0
   std::atomic<int64_t> warmupEnd_{undecided};  // number of warm-up steps, once known
   bool steady_ = true;
   int64_t steps_ = 0;
   int64_t faults_ = 0;  // minor page faults in the window
   mutable Mutex mutex_;
-  Nanos firstBegin_ TANDEM_GUARDED_BY(mutex_) = Nanos::max();  // the window, of all members
+  Nanos firstBegin_ TANDEM_GUARDED_BY(mutex_) = Nanos::max();  // of the window, over all members
   Nanos lastEnd_ TANDEM_GUARDED_BY(mutex_){};
   std::vector<StepSample> samples_ TANDEM_GUARDED_BY(mutex_);
   std::vector<double> lossSums_ TANDEM_GUARDED_BY(mutex_);
   int members_ TANDEM_GUARDED_BY(mutex_) = 0;
   uint64_t fingerprint_ TANDEM_GUARDED_BY(mutex_) = 0;
-  std::shared_ptr<const BatchOrigin> origin_ TANDEM_GUARDED_BY(mutex_);  // of the images that arrived
+  std::shared_ptr<const BatchOrigin> origin_ TANDEM_GUARDED_BY(mutex_);  // of the images really trained on
   std::optional<LossScaleState> lossScale_ TANDEM_GUARDED_BY(mutex_);
 };
 

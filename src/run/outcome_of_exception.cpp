@@ -10,11 +10,11 @@
 namespace tandem {
 namespace {
 
-constexpr std::string_view libtorchsAllocator = "DefaultCPUAllocator: ";  // after the place in its source
+constexpr std::string_view libtorchsAllocator = "DefaultCPUAllocator: ";  // follows the source position in its text
 
 constexpr std::string_view adviceBegins = "; lower --batch, --image-size or --replicas";
 constexpr std::string_view howToTuneTheAllocator =
-    " If reserved but unallocated memory is large";  // libtorch's, on GPUs
+    " If reserved but unallocated memory is large";  // begins libtorch's advice for GPUs
 
 std::string memoryText(int64_t bytes) { return bytesText(static_cast<double>(bytes)); }
 

@@ -6,16 +6,16 @@
 
 namespace tandem {
 
-/// What to do about too little memory, as the end of an error: "; lower --batch, ...".
+/// Advice for too little memory, as the end of an error text: "; lower --batch, ...".
 std::string memoryAdvice(const Config& config);
-/// A reason without it.
+/// Removes that advice from a reason.
 std::string withoutAdvice(const std::string& reason);
 
-/// What an exception makes of a run: the class of the failure and one line, without a library's stack trace. Where
-/// memory was refused: what was asked, what the host has left, what to do; as configurations that do not fit, `usage`.
+/// The outcome of a run that ended with an exception: its exit code and one line, without a library's stack trace. If
+/// memory was refused, the code is `usage`, and the line has the host's available memory (CPU only) and memoryAdvice().
 Outcome outcomeOf(const std::exception& failure, const Config& config);
 
-/// The outcome of a run whose resident set went beyond its limit. How much it would have taken nobody knows.
+/// The outcome of a run whose resident set exceeded `limitBytes`.
 Outcome overLimit(int64_t limitBytes, const Config& config);
 
 }  // namespace tandem

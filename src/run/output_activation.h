@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-/// A row of --scores: what the outputs of a network, [N, classes] fp32, are shown as.
+/// A row of --scores: how `predict` shows the outputs of a network, [N, classes] fp32.
 struct ScoreEntry {
   std::string_view name, summary;
   at::Tensor (*of)(const at::Tensor& outputs);

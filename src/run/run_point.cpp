@@ -55,7 +55,7 @@ ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
   return placement;
 }
 
-/// Of the device where it is most.
+/// The largest value over the devices.
 int64_t largest(const std::vector<Device>& devices, int64_t (Device::*bytes)() const) {
   int64_t most = 0;
   for (const Device& device : devices) most = std::max(most, (device.*bytes)());
@@ -76,11 +76,11 @@ void append(std::vector<std::string>& notes, const std::vector<std::string>& mor
 std::unique_ptr<Profiler> profilerFor(const Config& config) {
   if (!config.profile) return nullptr;
   if (!config.trace.empty())
-    const AtomicFile probe(config.trace);  // a place that cannot be written is found before the run
+    const AtomicFile probe(config.trace);  // throws before the run if the file cannot be written
   return std::make_unique<Profiler>(static_cast<int>(config.replicas), !config.trace.empty());
 }
 
-/// Null where nobody asked, or no GPU takes part.
+/// Null without --profile or without GPUs.
 std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const ReplicaSetOptions& team) {
   if (!plan.config.profile || plan.cudaDevices.empty()) return nullptr;
   const GpuFacts& first = cudaFacts().gpus.at(static_cast<size_t>(plan.cudaDevices.front()));
@@ -97,7 +97,7 @@ std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const ReplicaSetOpt
 }
 
 void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
-  const auto gpuUse = settledGpuUse(probedGpus(plan.cudaDevices));  // while nothing of this process is on the GPUs
+  const auto gpuUse = settledGpuUse(probedGpus(plan.cudaDevices));  // before this process uses the GPUs itself
   const Graph& graph = *plan.graph;
   const KernelSelection kernels = selectKernels(plan, graph);
   for (const std::string& note : {kernels.note, plan.recomputeNote}) {
@@ -138,15 +138,14 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   profiler->writeTrace(plan.config.trace, record, tracer ? tracer->activities() : std::span<const DeviceActivity>());
 }
 
-/// The plan with no CUDA graph.
 RunPlan withoutCudaGraph(RunPlan plan) {
   plan.setup.cudaGraph = &*std::ranges::find(cudaGraphs(), false, &CudaGraphEntry::wanted);
   plan.config.cudaGraph = plan.setup.cudaGraph->name;
   return plan;
 }
 
-/// Where a graph is wanted, not required, and only the capture finds that the step cannot be captured, the run begins
-/// anew without.
+/// Whether a step can be captured is certain only after the capture. If it fails and --cuda-graph does not require it,
+/// the run starts again without.
 void measureWithOrWithoutCudaGraph(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   const RunRecord before = record;
   const std::string option = concat("--cuda-graph=", plan.config.cudaGraph);

@@ -9,15 +9,16 @@ namespace tandem {
 
 struct Progress {
   bool warmingUp = true;
-  int64_t step = 0, steps = 0;  ///< steps 0: not known yet
+  int64_t step = 0, steps = 0;  ///< finished steps, and their total; 0: not known yet
   double imagesPerSecond = 0;
-  double secondsLeft = 0;
+  double secondsLeft = 0;  ///< until the window ends; 0 during warm-up
 };
 
-/// Called from replica 0's thread between steps, at most ten times a second.
+/// Gets the progress between steps, at most ten times a second; may be empty. runPoint() uses replica 0's thread.
 using ProgressCallback = std::function<void(const Progress&)>;
 
-/// Runs one resolved configuration in this process and returns its record: outcome ok, or failed with the reason.
+/// Runs one resolved configuration in this process and returns its record. A failure does not throw: the record's
+/// outcome is then failed, with the reason.
 RunRecord runPoint(const RunPlan& plan, const ProgressCallback& progress);
 
 }  // namespace tandem

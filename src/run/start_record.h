@@ -4,7 +4,8 @@
 
 namespace tandem {
 
-/// The beginning of every record: the time, the configuration, and the environment that a worker has.
+/// A record with the time, the configuration and the environment. Environment variables that a worker does not inherit
+/// are left out.
 RunRecord startRecord(const Config& config);
 
 }  // namespace tandem

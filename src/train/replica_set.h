@@ -56,7 +56,7 @@ struct ReplicaSetOptions {
 class ReplicaSet {
  public:
   /// A replica as a body sees it. All methods run on the replica's thread. step(), barrier() and finish() are
-  /// collective and throw PeerError if another replica has failed.
+  /// collective. They throw PeerError instead of waiting for a replica that has failed.
   class Member {
    public:
     virtual ~Member() = default;

@@ -10,7 +10,8 @@
 namespace tandem {
 namespace {
 
-// The first has everything allocated, the others show that no more comes, or that a graph takes no more.
+// The first step allocates everything. Later steps show that memory does not grow. A CUDA graph is captured after the
+// eager steps and launched, because it has memory of its own.
 constexpr int64_t stepsOfProbe = CapturedStep::eagerSteps + 2;
 
 Config probeOf(Config config, int64_t batch) {

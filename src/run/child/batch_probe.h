@@ -7,13 +7,12 @@
 
 namespace tandem {
 
-/// Called between the steps of a probe, and once before its first.
+/// Called once before each probe, then between its steps.
 using TryingCallback = std::function<void(int64_t batch, const Progress&)>;
 
-/// Tries what --batch=max of a plan comes to: each probe is a run of five steps (forward, backward, exchange,
-/// update) of that configuration in a child process, with the configuration's deadline. On a CPU a probe fits when its
-/// peak resident set is within memoryToUse(available when the search begins); one that goes beyond is killed. On GPUs
-/// their allocator says so. REQUIRES: the plan has a search.
+/// Searches the batch of --batch=max (searchBatch()). Each probe runs five steps of the configuration in a child
+/// process, with its deadline. On a CPU a probe is killed when its resident set exceeds memoryToUse() of the memory
+/// available when the plan was made. On GPUs libtorch's allocator refuses. REQUIRES: the plan has a search.
 FoundBatch findBatch(const PointRunner& runner, const RunPlan& plan, const TryingCallback& trying);
 
 }  // namespace tandem

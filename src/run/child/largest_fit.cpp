@@ -10,12 +10,12 @@ namespace {
 
 constexpr int64_t grainsPerBatch = 64, stridesPerGuess = 8;
 
-/// Distance of the batches that are worth telling apart.
+/// The resolution of the search at this size, in units.
 int64_t grainOf(int64_t units) {
   return std::max<int64_t>(1, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(units / grainsPerBatch))));
 }
 
-/// What is known, in units: everything up to `fits` does, `tooLarge` does not.
+/// What the search knows, in units: batches up to fits_ fit, tooLarge_ does not.
 class Bracket {
  public:
   Bracket(int64_t guess, int64_t most)
@@ -52,7 +52,7 @@ class Bracket {
   }
 
   int64_t guess_, most_, stride_;
-  int64_t fits_ = 0, tooLarge_ = 0;  // 0: none is known
+  int64_t fits_ = 0, tooLarge_ = 0;  // 0: not known yet
 };
 
 Outcome nothingFits(const BatchSearch& search) {

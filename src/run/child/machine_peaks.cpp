@@ -23,11 +23,11 @@ namespace tandem {
 namespace {
 
 constexpr double patienceSeconds = 30, endGraceSeconds = 5;
-constexpr double leastShare = 0.85;  // of its cores that a measurement must have had
+constexpr double leastShare = 0.85;  // of its cores' time that a valid measurement must have had
 constexpr std::string_view copied = "copy";
 
 struct PeakRow {
-  std::string_view name;  ///< copied, or the precision's; of others arithmetic is not known
+  std::string_view name;  ///< `copied`, or a row of precisions()
   Peak (*measure)(int threads);
 };
 
@@ -39,7 +39,7 @@ std::set<int> threadsOf(const RunPlan& plan) {
   return all;
 }
 
-/// All that the child writes until it closes its end, or what came in time.
+/// Reads until the child closes its end or patience ends. The child may hang, so reads never block.
 std::string answerOf(const ChildProcess& child) {
   std::string answer;
   char buffer[64];
@@ -53,7 +53,8 @@ std::string answerOf(const ChildProcess& child) {
   return answer;
 }
 
-/// Of the answer "RATE SHARE": the rate where the measurement had its cores to itself. Throws with what went wrong.
+/// The rate of an answer "RATE SHARE". Throws std::runtime_error with the reason if the child failed or other programs
+/// used its cores.
 double rateIn(const std::string& answer, int status) {
   std::istringstream in(answer);
   double rate = 0, share = 0;

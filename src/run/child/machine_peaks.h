@@ -9,19 +9,20 @@
 
 namespace tandem {
 
-/// Per second, on the cores of all replicas of a plan together; 0 is unknown.
+/// Rates per second on the cores of all replicas of a plan together; 0: not known.
 struct PeakRates {
   double flops = 0;  ///< in the plan's precision
-  double bytes = 0;  ///< read and written by a copy
+  double bytes = 0;  ///< bytes that a copy reads and writes
 };
 
-/// What the processors of this machine can do (kernels/peak/peaks.h): measured once by number of cores, 0.5 s of
-/// arithmetic and 1 s of copying, and kept in measured.tsv of the cache folder. A child process measures, so that its
-/// memory counts for no run; what it cannot measure, or only beside other programs, is unknown, with a warning. Nothing
-/// is known of GPUs. For one thread.
+/// Measured peaks of this machine's processors (kernels/peak/peaks.h); GPUs are not measured. For one thread.
+///
+/// Each peak is measured once per number of cores, 0.5 s of arithmetic and 1 s of copying, and kept in
+/// timingCacheFile(). A child process measures, so that its memory counts in no run. If it fails or other programs used
+/// the cores, a warning is logged and the peak is not known. Nor is it if no loop measures the precision here.
 class MachinePeaks {
  public:
-  /// `executable`: path of this program. `anew`: what the cache has counts only when this object measured it.
+  /// `executable`: path of this program. `anew`: measures each peak once more and ignores what the cache had before.
   MachinePeaks(std::string executable, bool anew);
 
   PeakRates of(const RunPlan& plan);
@@ -32,11 +33,12 @@ class MachinePeaks {
   std::string executable_;
   TimingCache cache_;
   bool anew_;
-  std::map<std::string, double> own_;  // what this object measured, or failed to
+  std::map<std::string, double> own_;  // measured by this object; 0 after a failure, so it is not tried again
 };
 
-/// The child's side, the hidden command `peaks WHAT THREAD...`: measures a row of the peaks (copy or a precision) on
-/// those hardware threads, and writes the number on descriptor 3. Returns the exit code. Throws UsageError.
+/// The child's side: the hidden command `peaks WHAT THREAD...`. Measures a peak ("copy" or a precision) on these
+/// hardware threads and writes "RATE SHARE\n" to descriptor 3. SHARE is the part of the cores' time that it got, 0
+/// to 1. Returns the exit code. Throws UsageError for wrong arguments.
 int runPeaks(std::span<const std::string> arguments);
 
 }  // namespace tandem

@@ -26,16 +26,16 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 constexpr double endGraceSeconds = 10;
 constexpr int pollMillis = 100, limitedPollMillis = 10;
 
-/// What has come from the worker so far.
+/// What the worker has sent so far.
 struct Received {
   std::optional<RunRecord> start, record;
   std::string partialLine;
-  int64_t peakResident = 0;  ///< bytes; looked at only where there is a limit
+  int64_t peakResident = 0;  ///< bytes; read only if there is a limit
 };
 
 enum class Ending { closed, deadline, stopped, overLimit, unreadable };
 
-/// Reads what there is; false when the worker's end is closed.
+/// Reads what has arrived and passes whole lines on. False if the worker has closed its end.
 bool readSome(int descriptor, Received& received, const WorkerEvents& events) {
   char buffer[1 << 16];
   const ssize_t count = read(descriptor, buffer, sizeof buffer);
@@ -51,7 +51,7 @@ bool readSome(int descriptor, Received& received, const WorkerEvents& events) {
   return count > 0;
 }
 
-/// Of a process, so far; 0 when it has ended.
+/// Peak resident set of a process so far; 0 if it has ended. The kernel keeps it, so no peak between two polls is lost.
 int64_t peakResidentBytes(pid_t process) { return memoryField(textOf(concat("/proc/", process, "/status")), "VmHWM"); }
 
 Ending listen(const ChildProcess& child, const PointOptions& options, Received& received, const PointEvents& events) {
@@ -71,7 +71,7 @@ Ending listen(const ChildProcess& child, const PointOptions& options, Received& 
   }
 }
 
-/// A worker that writes nonsense is a failed run, not a lost sweep.
+/// A worker that writes an invalid line makes its run fail, but must not end the sweep.
 Ending listenReadably(const ChildProcess& child, const PointOptions& options, Received& received,
                       const PointEvents& events) {
   try {

@@ -13,25 +13,28 @@ struct PointOptions {
 };
 
 struct PointEvents {
-  ProgressCallback progress;
+  ProgressCallback progress;  ///< called on the thread of PointRunner::run()
 };
 
-/// Runs one configuration in a child process (this executable, `worker`), which gets the configuration as JSON on its
-/// standard input and dies with this process. A crash, a kill or a missed deadline is a failed record that says so, and
-/// so is more memory than its limit: the child is looked at every 10 ms and killed when its resident set has been
-/// larger. After requestStop() (async-signal-safe) the child is killed and the record's outcome is failed/interrupted.
+/// Runs one configuration in a child process: this executable with the command `worker`. The child gets the
+/// configuration as JSON on its standard input and dies with this process.
 ///
-/// The child runs in its own process group, so that Ctrl-C reaches this process only, and without the variables that
-/// would undo the placement of its threads (overridesPlacement in machine/cpu/host_facts.h). This process creates no
-/// tensor, OpenMP team or CUDA context.
+/// A crash, a kill or a missed deadline gives a failed record that says so. With a memory limit the child's peak
+/// resident set is read at least every 10 ms; the child is killed if it exceeds the limit. After requestStop() the
+/// child is killed, and the record's outcome is failed, `interrupted`.
+///
+/// The child runs in its own process group, so that Ctrl-C reaches this process only. It does not inherit the variables
+/// that would override the placement of its threads (overridesPlacement in machine/cpu/host_facts.h). This process
+/// creates no tensor, OpenMP team or CUDA context.
 class PointRunner {
  public:
   /// `executable`: path of this program.
   explicit PointRunner(std::string executable) : executable_(std::move(executable)) {}
 
-  /// REQUIRES: `config` is resolved, as RunPlan::config; no rule is checked here.
+  /// Throws InternalError if the child cannot be started. REQUIRES: `config` is that of a RunPlan.
   RunRecord run(const Config& config, const PointOptions& options, const PointEvents& events) const;
 
+  /// Asks every PointRunner to stop. Async-signal-safe; cannot be undone.
   static void requestStop() noexcept;
   static bool stopRequested() noexcept;
 
@@ -39,8 +42,8 @@ class PointRunner {
   std::string executable_;
 };
 
-/// The child's side: reads the configuration from standard input, runs it, writes progress and the record as JSON lines
-/// on descriptor 3. Returns the exit code. Throws UsageError when it was not started by a PointRunner.
+/// The child's side: reads the configuration from standard input, runs it, and writes progress and the record as JSON
+/// lines to descriptor 3 (worker_protocol.h). Returns the exit code. Throws UsageError if no PointRunner started it.
 int runWorker();
 
 }  // namespace tandem

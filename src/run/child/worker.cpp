@@ -25,7 +25,7 @@ void requireOutput() {
   throw UsageError("worker is started by 'tandem bench', not by hand; use 'tandem bench'");
 }
 
-/// The death signal is sent only for a parent that ends later: one that has ended already is found here.
+/// The kernel sends the death signal only if the parent ends after prctl(). This finds a parent that ended before.
 void requireParent(pid_t parent) {
   if (getppid() != parent) throw UsageError("worker: the process that ordered this run has ended");
 }
@@ -55,7 +55,7 @@ RunRecord measured(const WorkerOrder& order) {
   }
 }
 
-/// Where the system runs out of memory all the same, it is to end this process and no other of the user's.
+/// If the system runs out of memory, its out-of-memory killer should end this process rather than another one.
 void offerToBeKilledFirst() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 }  // namespace

@@ -11,20 +11,20 @@
 
 namespace tandem {
 
-/// Where the worker writes its lines.
+/// The descriptor to which a worker writes its lines.
 constexpr int workerOutput = 3;
 
-/// What a worker is asked to do; one JSON object.
+/// What a worker shall run; one JSON object.
 struct WorkerOrder {
   Config config;
-  pid_t parent = 0;  ///< the worker ends when this process does
+  pid_t parent = 0;  ///< the worker dies with this process
 };
 std::string toText(const WorkerOrder& order);
-/// Throws UsageError when the text is no order.
+/// Throws UsageError if the text is not an order.
 WorkerOrder orderFromText(const std::string& text);
 
-/// The lines of a worker: {"start": RECORD} with what the run will be measured on, {"progress": ...} and, last,
-/// {"record": RECORD}.
+/// Handlers for the lines of a worker: {"start": RECORD} with configuration and environment, {"progress": ...}, and at
+/// the end {"record": RECORD}. If a run crashes, the record of its start line is stored.
 struct WorkerEvents {
   std::function<void(RunRecord)> start;
   ProgressCallback progress;
@@ -33,7 +33,7 @@ struct WorkerEvents {
 std::string startLine(const RunRecord& record);
 std::string progressLine(const Progress& progress);
 std::string recordLine(const RunRecord& record);
-/// Throws InternalError when the line is none of the three.
+/// Calls the line's handler. Throws InternalError if it is none of the three lines, DataError if its record is invalid.
 void readLine(const std::string& line, const WorkerEvents& events);
 
 }  // namespace tandem

@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-/// What was found on this machine, one line per fact.
+/// The banner of `tandem bench`: the facts of this machine, one line each.
 std::string bannerText(const Environment& environment);
 
 }  // namespace tandem

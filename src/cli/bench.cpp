@@ -27,7 +27,7 @@ int printPlans(const std::vector<BenchPoint>& points) {
   return static_cast<int>(code);
 }
 
-/// A file that every point would write.
+/// Throws UsageError if several points would write the same file.
 void checkWrittenOnce(const char* option, const std::string& path, size_t points) {
   if (path.empty() || points == 1) return;
   throw UsageError(concat(option, "=", path, " with ", points, " points: each would replace the file of the one ",

@@ -13,7 +13,7 @@
 namespace tandem {
 namespace {
 
-constexpr size_t mostRounds = 50;  // of runs that differ by some 10 % among themselves
+constexpr size_t mostRounds = 50;  // a limit for noisy machines, whose runs differ by some 10 %
 constexpr std::array<bool, 4> isA{true, false, false, true};
 
 std::vector<double> ratesOf(const std::vector<RunRecord>& records) {
@@ -22,7 +22,7 @@ std::vector<double> ratesOf(const std::vector<RunRecord>& records) {
   return rates;
 }
 
-/// The number of rounds that the differences seen in these whole rounds ask for.
+/// The total number of rounds that the spread of these finished rounds asks for.
 size_t roundsWanted(const std::vector<RunRecord>& records) {
   if (records.empty()) return pilotRounds;
   return std::min(mostRounds, roundsNeeded(logRatiosOfRounds(ratesOf(records))));

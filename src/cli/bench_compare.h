@@ -6,7 +6,8 @@
 
 namespace tandem {
 
-/// Throws UsageError unless there are one or two points, all can run, and an image is the same work in both.
+/// Checks the points of --compare. Throws UsageError unless there are one or two, all can run, and an image is the same
+/// work in both. REQUIRES: at least one point.
 void checkComparable(const std::vector<BenchPoint>& points);
 
 }  // namespace tandem

@@ -27,7 +27,7 @@ std::vector<std::string> powersOfTwo(int64_t last) {
   return values;
 }
 
-/// The first 1, 2, 4, ... and all of them, as values of --devices.
+/// Values of --devices: the first 1, 2, 4, ... GPUs, and all of them.
 std::vector<std::string> deviceSets(const std::vector<int>& gpus) {
   std::vector<std::string> sets, names;
   for (const int gpu : gpus) {
@@ -43,12 +43,12 @@ bool usesCpu(const Sweep& sweep, const BenchPlaces& places) {
   return places.gpus.empty() || std::ranges::any_of(optionsOfCores, isGiven);
 }
 
-/// After backward only where several replicas exchange buckets.
+/// Selects points: --overlap=off makes sense only if several replicas all-reduce.
 bool overlapsOrHasBuckets(const Config& config) {
   return config.overlap == Config().overlap || (setupOf(config).strategy->usesAllReduce && replicaCount(config) > 1);
 }
 
-/// Of a bench without options.
+/// The default axes and the points to keep.
 Sweep defaultSweep(const Sweep& sweep, const BenchPlaces& places) {
   Sweep defaults;
   const auto add = [&](const char* option, std::vector<std::string> values) {
@@ -76,8 +76,7 @@ std::string labelOf(const Config& config, const std::vector<Axis>& axes) {
   return parts.empty() ? config.model : join(parts, " ");
 }
 
-/// Where it is not given, cores are divided by the largest number of CPU replicas of any point, so that all points
-/// give a replica as many.
+/// Gives the replicas of all CPU points equally many cores, so that their rates can be compared.
 void divideCores(std::vector<BenchPoint>& points) {
   int64_t largest = 1;
   for (const BenchPoint& point : points) {

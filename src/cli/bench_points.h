@@ -10,36 +10,40 @@
 
 namespace tandem {
 
-/// A point of a sweep: what was asked for, and what it comes to or why it cannot be.
+/// A point of a sweep: its configuration, and its plan or the reason why it cannot run.
 struct BenchPoint {
-  Config config;                      ///< as asked for, but with the cores of each replica
+  Config config;                      ///< as asked for, with the cores per replica and the batch that a search found
   std::string label;                  ///< "replicas=2 strategy=replicated": the values of the axes
-  std::optional<RunPlan> plan;        ///< of --batch=max by a guess, until BenchRun has found the batch
-  std::optional<BatchSearch> search;  ///< that found config.batch
-  std::string refusal;                ///< set when there is no plan
+  std::optional<RunPlan> plan;        ///< with --batch=max a guess, until BenchRun has found the batch
+  std::optional<BatchSearch> search;  ///< present after the search for --batch=max
+  std::string refusal;                ///< why there is no plan; empty if there is one
 };
 
 /// What a bench without options can run on.
 struct BenchPlaces {
   int64_t cores = 1;
-  std::vector<int> gpus;      ///< ordinals of those that this build can use
-  std::string halfPrecision;  ///< that all of them compute in; empty: none
-  std::string withoutGpus;    ///< why a build with CUDA can use none; else empty
+  std::vector<int> gpus;      ///< ordinals of the GPUs that this build can use
+  std::string halfPrecision;  ///< the 16-bit precision that all of them support; empty: none
+  std::string withoutGpus;    ///< why a build with CUDA can use no GPU; else empty
 };
 
 BenchPlaces placesOf(int64_t usableCores, const CudaFacts& cuda);
 
-/// Without --replicas, --strategy and --devices the sweep gets axes: replicated and parameter_server, and on CPUs
-/// replicas 1, 2, 4, ... up to the cores. Where there are GPUs, and no option is of cores, it is devices 1, 2, 4, ...
-/// all of them, in fp32 and in 16 bits, and replicated on several of them with its exchange after backward too. The
-/// measuring time is then shared so that the whole stays near two minutes, and on CPUs a small batch lets enough steps
-/// fit, unless options say otherwise. With --compare there are no default axes, and the budget of each of its many runs
-/// is 5 s. Notes why GPUs are not used.
+/// Adds default axes, unless --replicas, --strategy or --devices is given, or --compare:
+///
+/// - the strategies replicated and parameter_server;
+/// - on CPUs, or with an option on cores: 1, 2, 4, ... replicas, up to the number of cores;
+/// - else 1, 2, 4, ... GPUs and all of them, in fp32 and in a 16-bit precision; with several GPUs, replicated also with
+///   its exchange after backward.
+///
+/// It also sets defaults for options that are not given. The points share 100 s of measuring, at least 5 s each. On
+/// CPUs the batch is small, so that enough steps fit. With --compare the budget of each run is 5 s. A note says why
+/// GPUs are not used.
 void addDefaultAxes(Sweep& sweep, const BenchPlaces& places);
 
-/// Resolves every point. Where --cores-per-replica is not given, cores are divided by the largest number of replicas of
-/// the points. A point that a rule forbids keeps the rule's text; when no point is possible, throws
-/// UsageError with the first one's. DataError (a data set that cannot be read) concerns all and is thrown.
+/// Resolves every point. Without --cores-per-replica, cores are divided by the largest number of CPU replicas of any
+/// point. A point that a rule forbids keeps the rule's text. Throws UsageError with the first such text if no point can
+/// run. Throws DataError for --data or a network file.
 std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Config>& configs);
 
 }  // namespace tandem

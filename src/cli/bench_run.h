@@ -14,30 +14,32 @@
 
 namespace tandem {
 
-/// Measures the points of a sweep one after the other, stores each record as soon as it is there, and shows all at the
-/// end. Results go to standard output; with a format that programs read everything else goes to standard error.
+/// Measures the points of a sweep one after the other. Stores each record at once, and shows all at the end. Results go
+/// to standard output. If the format is for programs, everything else goes to standard error.
 class BenchRun {
  public:
   /// Opens the results file and the logs. `shared` holds the options of the whole run (out, format, compare, ...).
-  /// Throws StorageError; UsageError also where --compare has not one or two points that can run and that do the same
-  /// work.
+  /// Throws StorageError if they cannot be written, UsageError for wrong options and as checkComparable().
   BenchRun(const Config& shared, std::vector<BenchPoint> points);
 
-  /// Returns the exit code: that of the first point that was not measured, else 0. Shows what has finished and then
-  /// throws StorageError when a record cannot be stored, or Error{interrupted} after Ctrl-C.
+  /// Returns the exit code of the first point that was not measured. If all were measured, it is `invalidMeasurement`
+  /// if a run is not quotable (without --allow-interference), else 0. If a record cannot be stored, shows the finished
+  /// runs and throws StorageError. After Ctrl-C does the same with Error{interrupted}.
   int run();
 
  private:
-  /// False when stopped before the end.
+  /// False if stopped before the end.
   bool measureAll();
-  /// Round after round A B B A of the first and the last point, until the spread lets 3 % be found.
+  /// Measures rounds of A B B A (first and last point) until they suffice to find a difference of 3 %
+  /// (measure/metrics/significance.h). False if a run fails or was stopped.
   bool measureInTurns();
   RunRecord& store(RunRecord record, const BenchPoint& point);
-  /// Finds the batch first where it is asked for.
+  /// Measures a point, after the search for its batch if --batch=max asks for one.
   RunRecord measure(BenchPoint& point, const std::string& title);
   RunRecord measureBatch(const BenchPoint& point, const std::string& title);
-  /// Gives the point of --batch=max its batch; the outcome of the search.
+  /// Searches the batch of --batch=max and gives it to the point. Returns the outcome of the search.
   Outcome settleBatch(BenchPoint& point, const std::string& title);
+  /// The stream for messages to people.
   std::ostream& people() const;
   void show() const;
   void showComparison() const;

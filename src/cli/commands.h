@@ -4,7 +4,7 @@
 
 namespace tandem {
 
-/// The rows of programCommands(), one file each.
+/// The functions of programCommands(), one file each. They return the exit code and throw errors.
 int benchCommand(Arguments arguments);
 int planCommand(Arguments arguments);
 int weightsCommand(Arguments arguments);
@@ -15,7 +15,7 @@ int listCommand(Arguments arguments);
 int docsCommand(Arguments arguments);
 int versionCommand(Arguments arguments);
 
-/// True when --help or -h is among them.
+/// True if --help or -h is among the arguments.
 bool asksForHelp(Arguments arguments);
 
 }  // namespace tandem

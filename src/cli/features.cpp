@@ -26,7 +26,7 @@ void writeAsNpy(const std::string& path, const InferenceResult& result) {
            features.size(1));
 }
 
-/// The features, the image of each row and, of a data set, its label.
+/// Writes the features, the index of each row's image, and for a data set its label (images from files have label -1).
 void writeAsSafetensors(const std::string& path, const InferenceResult& result) {
   const at::Tensor images = at::tensor(result.images, at::kLong);
   std::vector<FileTensor> tensors{fileTensorOf("features", result.outputs), fileTensorOf("images", images),
@@ -76,7 +76,7 @@ int featuresCommand(Arguments arguments) {
   InferenceRequest request = inferenceRequest("features", arguments);
   const OutputFormat& format = outputFormat(request);
   Config& config = request.plan.config;
-  config.resetHead = true;  // nothing reads it
+  config.resetHead = true;  // features do not use the classifier, so its weights need not fit
   installCpuAllocator();
   const Graph& graph = *request.plan.graph;
   const InferenceResult result = infer(request, featureGraph(graph), readPretrained(config, graph));

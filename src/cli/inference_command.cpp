@@ -15,7 +15,7 @@
 namespace tandem {
 namespace {
 
-/// Kernels are not measured for a few images: "auto" is the first row here.
+/// "auto" means the first row here: measuring kernels would take longer than a few images do.
 Config withKernels(Config config) {
   if (config.layout == Config::automatic) config.layout = layouts().front().name;
   if (config.convolution == Config::automatic) config.convolution = convolutionAlgorithms().front().name;

@@ -12,23 +12,24 @@
 
 namespace tandem {
 
-/// What predict and features are asked for: a network with weights, and images.
+/// The command line of `predict` or `features`, resolved: a network with weights, and images.
 struct InferenceRequest {
   RunPlan plan;
-  std::vector<std::string> paths;         ///< of the images; none with --data
+  std::vector<std::string> paths;         ///< files of the images; empty with --data
   std::shared_ptr<const Dataset> images;  ///< those of the paths, or of --data
-  std::vector<std::string> given;         ///< names of the options typed
+  std::vector<std::string> given;         ///< names of the options that were typed
 
+  /// The path of an image, or "DATA #INDEX".
   std::string nameOf(int64_t image) const;
 };
 
-/// Parses and resolves a command line. Throws UsageError for a list, without --weights, without images and for a
-/// --resize below the network's input; DataError for --data.
+/// Parses and resolves a command line. Throws UsageError if options are wrong or do not fit together: several values of
+/// one option, --batch=max, no --weights, no images, --resize below the network's input, too little memory. Throws
+/// DataError for --data or a network file.
 InferenceRequest inferenceRequest(std::string_view command, Arguments arguments);
 
-/// Runs the images through `graph` (the request's network or a part of it) with the weights of the request. What people
-/// should know, the weights and the images left out among it, goes to standard error. Throws DataError when no image is
-/// left.
+/// Runs the images through `graph` (the request's network or a part of it) with `weights`. Notes on the weights and the
+/// images left out go to standard error. Throws as runInference(), and DataError if no image could be read.
 InferenceResult infer(const InferenceRequest& request, const Graph& graph, std::shared_ptr<const Pretrained> weights);
 
 double imagesPerSecond(const InferenceResult& result);

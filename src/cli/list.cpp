@@ -16,7 +16,7 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view dumpFlag = "--dump";
 
-/// "25557032 parameters, 8.18 GFLOP forward, 224x224; " of a model; the unit of a metric.
+/// "25557032 parameters, 8.18 GFLOP forward at 224x224; " for a model; "[UNIT] " for a metric that has one; else empty.
 std::string facts(const ordered_json& row) {
   if (row.contains("parameters")) {
     const auto size = row["image_size"].get<int64_t>();

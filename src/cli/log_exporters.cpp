@@ -16,7 +16,7 @@ namespace {
 constexpr const char* standardOutput = "-";
 constexpr size_t longestName = 200;
 
-/// A label as the name of a folder.
+/// The folder name of a label: no slash, no control character, no space.
 std::string folderNameOf(std::string label) {
   std::ranges::replace_if(
       label, [](unsigned char c) { return c == '/' || c < 0x20 || c == 0x7f; }, '_');

@@ -7,15 +7,15 @@
 
 namespace tandem {
 
-/// What other programs want to read of finished runs: --tensorboard and --mllog. Written from the record when the run
-/// is over, so that no run pays for it.
+/// Logs of finished runs for other programs: --tensorboard and --mllog. They are written from the record after the run,
+/// so that they do not slow it down.
 class RunLogs {
  public:
-  /// Finds out that nothing can be written there. Throws StorageError; UsageError for --mllog=- where standard output
-  /// is for programs already.
+  /// Creates the folder and the file, so that a wrong path is found before the first run. Throws StorageError. Throws
+  /// UsageError for --mllog=- if `forPrograms`: the results then use standard output.
   RunLogs(const Config& shared, bool forPrograms);
 
-  /// Of a run that was started. `label`: of its point. Throws StorageError.
+  /// Writes the logs of one run. `label`: its point's, which names its folder. Throws StorageError.
   void add(const RunRecord& record, const std::string& label) const;
 
  private:

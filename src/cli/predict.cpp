@@ -23,7 +23,7 @@ using nlohmann::ordered_json;
 
 constexpr uint64_t largestNames = 64 << 20;
 
-/// The lines of --class-names; as many as the network has classes.
+/// The lines of --class-names. Throws DataError unless they are UTF-8 and there is one per class.
 std::vector<std::string> classNames(const Config& config) {
   if (config.classNames.empty()) return {};
   const std::vector<uint8_t> bytes = readFile(config.classNames, largestNames);
@@ -52,7 +52,7 @@ struct Scored {
   double score = 0;
 };
 
-/// The best classes of one image.
+/// The `top` best classes of one image, best first; 0: all.
 std::vector<Scored> best(const at::Tensor& row, int64_t top) {
   const int64_t count = top == 0 ? row.numel() : std::min(top, row.numel());
   const auto [values, indices] = row.topk(count);

@@ -12,14 +12,14 @@ using Arguments = std::span<const std::string>;
 struct ProgramCommand {
   std::string_view name, summary;
   int (*run)(Arguments);
-  bool shown;  ///< in `tandem --help`
+  bool shown;  ///< whether `tandem --help` lists it
 };
 
 std::span<const ProgramCommand> programCommands();
 
-/// Runs the command that the arguments name. Arguments that start with an option mean `bench`, so that command lines
-/// of other benchmark programs work after the program's name. Throws UsageError for an unknown command, StorageError
-/// when standard output could not be written.
+/// Runs the command that the arguments name and returns its exit code. Without a command, options mean `bench`, so that
+/// the options of other benchmark programs can be typed as they are. Throws what the command throws, UsageError for an
+/// unknown command, and StorageError if standard output cannot be written.
 int runProgram(Arguments arguments);
 
 }  // namespace tandem

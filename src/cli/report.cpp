@@ -78,7 +78,7 @@ Request requestOf(Arguments arguments) {
   return request;
 }
 
-/// The same run in several places counts once.
+/// Appends the records. A run that is already there counts once, with a warning.
 void append(std::vector<RunRecord>& all, std::vector<RunRecord> records, const std::string& path) {
   for (RunRecord& record : records) {
     if (std::ranges::find(all, record) == all.end()) {
@@ -89,13 +89,13 @@ void append(std::vector<RunRecord>& all, std::vector<RunRecord> records, const s
   }
 }
 
-/// A results file, or rows of it.
+/// A results file, or some of its rows.
 struct Source {
   std::string path;
-  size_t first = 0, last = 0;  ///< 0: all
+  size_t first = 0, last = 0;  ///< from 1, both included; 0: all rows
 };
 
-/// "results.jsonl", "results.jsonl:3", "results.jsonl:3-8".
+/// Parses "results.jsonl", "results.jsonl:3" or "results.jsonl:3-8".
 Source sourceOf(const std::string& text) {
   static const std::regex rows("(.+):([0-9]{1,9})(?:-([0-9]{1,9}))?");
   std::smatch parts;
@@ -115,7 +115,7 @@ std::vector<RunRecord> recordsIn(const std::string& text) {
   return {at(source.first - 1), at(source.last)};
 }
 
-/// The records of all files.
+/// The records of all files. Throws DataError if there is none.
 std::vector<RunRecord> recordsOf(const std::vector<std::string>& files) {
   std::vector<RunRecord> all;
   for (const std::string& file : files) append(all, recordsIn(file), file);
@@ -191,7 +191,7 @@ void report(Request request, std::ostream& out) {
   verb->run(request, out);
 }
 
-/// Raw samples are worth more than any report of them.
+/// Refuses to overwrite an input: a report can be made again from raw samples, but not the samples.
 void checkNotAnInput(const Request& request) {
   for (const std::string& word : request.words) {
     std::error_code unknown;

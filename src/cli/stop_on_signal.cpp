@@ -9,6 +9,7 @@ void onSignal(int) { PointRunner::requestStop(); }
 
 }  // namespace
 
+// Without SA_RESTART, so that a signal interrupts poll(2) and PointRunner sees the request at once.
 StopOnSignal::StopOnSignal() {
   struct sigaction action {};
   action.sa_handler = onSignal;

@@ -6,7 +6,8 @@
 
 namespace tandem {
 
-/// While it lives, Ctrl-C and a request to terminate make PointRunner stop instead of ending the process.
+/// While it lives, SIGINT (Ctrl-C) and SIGTERM make PointRunner stop, instead of ending this process. Its destructor
+/// restores the handlers from before.
 class StopOnSignal {
  public:
   StopOnSignal();

@@ -5,8 +5,8 @@
 
 namespace tandem {
 
-/// Prints rows with columns as wide as their longest cell: the first `textColumns` stand on the left, the rest,
-/// numbers, on the right. REQUIRES: a row; all have as many cells.
+/// Prints rows to standard output, with columns as wide as their longest cell. The first `textColumns` columns are
+/// aligned left, the others right, for numbers. REQUIRES: at least one row; all rows have equally many cells.
 void printTable(const std::vector<std::vector<std::string>>& rows, size_t textColumns);
 
 }  // namespace tandem

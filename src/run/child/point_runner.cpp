@@ -129,6 +129,7 @@ RunRecord PointRunner::run(const Config& config, const PointOptions& options, co
   const Ending ending = listenReadably(child, options, received, events);
   if (ending != Ending::closed) child.kill();
   const int status = child.wait(endGraceSeconds);
+  // The record has the peak of the whole run, which the last poll may have missed.
   if (received.record) received.peakResident = std::max(received.peakResident, received.record->peakMemoryBytes);
   const bool tooMuch = options.memoryLimit > 0 && received.peakResident > options.memoryLimit;
   if (received.record && !tooMuch) return std::move(*received.record);

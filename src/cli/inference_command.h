@@ -23,9 +23,8 @@ struct InferenceRequest {
   std::string nameOf(int64_t image) const;
 };
 
-/// Parses and resolves a command line. Throws UsageError if options are wrong or do not fit together: several values of
-/// one option, --batch=max, no --weights, no images, --resize below the network's input, too little memory. Throws
-/// DataError for --data or a network file.
+/// Parses and resolves a command line. Throws UsageError for several values of one option, --batch=max, no --weights,
+/// no images, or a --resize below the network's input. Else throws as resolvePlan(), checkMemory() and openDataset().
 InferenceRequest inferenceRequest(std::string_view command, Arguments arguments);
 
 /// Runs the images through `graph` (the request's network or a part of it) with `weights`. Notes on the weights and the

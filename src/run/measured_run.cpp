@@ -130,7 +130,7 @@ int64_t MeasuredRun::plannedSteps() const {
 void MeasuredRun::measureWindow(ReplicaSet::Member& member) {
   std::vector<StepSample> samples;
   samples.reserve(static_cast<size_t>(std::min(steps_, mostReserved)));
-  member.synchronize();
+  member.synchronize();  // every device is idle before the barrier, so the window holds only its own steps
   if (member.index() == 0) options_.watch->windowBegins();
   member.barrier();
   const Nanos begin = now();

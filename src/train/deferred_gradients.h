@@ -17,7 +17,7 @@ class DeferredGradients {
   /// `buckets`: from planBuckets(). Empty: gradients are collected until backward has ended.
   DeferredGradients(const FlatBuffers& buffers, std::vector<Slice> buckets) : tracker_(buffers, std::move(buckets)) {}
 
-  /// Notes gradients that became ready together. True if they complete a bucket and it is not the step's last one.
+  /// Notes gradients that became ready together. True if more buckets can start than before, but not all of the step's.
   bool note(std::span<const Slice> slices);
   /// Returns the gradients noted since the previous take().
   std::vector<Slice> take();

@@ -45,6 +45,7 @@ ReplicaSet::~ReplicaSet() = default;
 StrategyTraffic ReplicaSet::traffic() const { return strategy_->traffic(); }
 std::string ReplicaSet::exchangeMemory() const { return strategy_->exchangeMemory(); }
 
+// The failure is stored before the abort, because the abort makes all other replicas fail with PeerError.
 void ReplicaSet::noteFailure(int index, std::exception_ptr failure, const std::string& text) noexcept {
   {
     const MutexLock lock(failureMutex_);
@@ -74,7 +75,7 @@ void ReplicaSet::run(const std::function<void(Member&)>& body) {
   for (size_t i = 0; i < options_.devices.size(); ++i) {
     threads.emplace_back([this, i, &body, &left] { runReplica(static_cast<int>(i), body, left); });
   }
-  threads.clear();
+  threads.clear();  // joins
   const MutexLock lock(failureMutex_);
   if (firstFailure_) std::rethrow_exception(firstFailure_);
 }

@@ -31,9 +31,9 @@ struct FoundBatch {
 /// Searches the largest batch that fits. It tries the guess, then moves up until a batch does not fit, or down until
 /// one does. The first stride is an eighth of the guess; strides double. Then the interval is halved.
 ///
-/// The result is exact below 128 units. Above, batches are multiples of the largest power of two that is at most 1/64
-/// of them: of 2 from 128 units on, of 4 from 256 on. The next multiple does not fit. A guess within an eighth costs
-/// about six probes; a guess wrong by a factor f costs at most about 14 + log2(f).
+/// The result is exact below 128 units. From there on batches are multiples of 2, from 256 units on of 4, and so on: of
+/// the largest power of two that is at most 1/64 of the batch. The next multiple does not fit. A guess within an eighth
+/// costs about six probes; a guess wrong by a factor f costs at most about 14 + log2(f).
 ///
 /// If even `unit` images do not fit, the outcome is failed, `usage`, outOfMemory. A failure other than out of memory
 /// ends the search and is its outcome.

@@ -13,8 +13,7 @@ struct CudaGraphPolicy {
   std::string why;  ///< off: the reason; on: why the exchange is not captured, empty if it is
 };
 
-/// Decides --cuda-graph. Does not throw: checkSetup() refuses a configuration that requires a capture but cannot have
-/// one.
+/// Decides --cuda-graph. If it is required but not possible, this does not throw; checkSetup() refuses.
 CudaGraphPolicy cudaGraphPolicy(const Config& config, const Setup& setup);
 
 /// "on", "on, in parts: why", "on, up to the exchange: why" (without overlap) or "off: why". Empty on a CPU.

@@ -5,14 +5,15 @@
 
 namespace tandem {
 
-/// Selects the kernels of a run by --layout, --convolution and --pad-images. Values of "auto" are measured:
+/// Selects the kernels of a run. "auto" is measured, and times are kept in the cache folder.
 ///
-/// - on CPUs by fastestCpuKernels(), on the cores of all replicas at once;
-/// - on GPUs by fastestGpuKernels() and fastestImagePadding(), on the first GPU.
+/// --layout and --convolution: measured on CPUs by fastestCpuKernels(), on the cores of all replicas at once; on the
+/// first GPU by fastestGpuKernels(). There is no choice with --deterministic, another executor, nchw, fp16 on a CPU, or
+/// a build without oneDNN or cuDNN's frontend. Then "auto" means nhwc and direct convolutions, on a GPU ATen's. For
+/// fp16 on a CPU the note says so.
 ///
-/// Times are kept in the cache folder. Nothing is measured with --deterministic, or if there is no choice: another
-/// executor, nchw, fp16 on a CPU, a build without oneDNN or without cuDNN's frontend. Then "auto" means nhwc, direct
-/// convolutions (on a GPU ATen's) and no padding. For fp16 on a CPU the note says so.
+/// --pad-images: measured on the first GPU by fastestImagePadding(). On a CPU, with another executor and with
+/// --deterministic "auto" means none.
 ///
 /// Also sets libtorch's flags for the process: deterministic algorithms, cuDNN's benchmark mode and TF32. Call it on
 /// one thread before the replicas start.

@@ -10,9 +10,9 @@ struct StepWork {
   /// Bytes between processors and memory, for all replicas together. 0: not known (--executor=autograd,
   /// --forward-only).
   ///
-  /// Counts what caches cannot hold for a whole step: activations (written in forward, read in backward), each
-  /// replica's gradients (written and read), weights and optimizer state (read and written once). It is no lower bound
-  /// if these are small enough for caches to hold a part of them.
+  /// Counts what caches cannot hold for a whole step. Activations are written in forward and read in backward. Each
+  /// replica's gradients are written and read. Weights and optimizer state are read and written once. It is no lower
+  /// bound if these are small enough for caches to hold a part of them.
   double bytesPerStep = 0;
 };
 

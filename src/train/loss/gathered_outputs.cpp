@@ -49,8 +49,8 @@ void GatheredOutputs::computeJoined(int64_t call) {
   computed_.publish(call, device(0).record(), *options_.monitor);
 }
 
-// The root does not replace the result too early: it first waits for every replica's next output, and a replica
-// enqueues that after its slice of this gradient.
+// The root does not replace the result too early. It first waits for every replica's next output. A replica enqueues
+// that after its slice of this gradient.
 LossAndGradient GatheredOutputs::compute(int index, const at::Tensor& output, const at::Tensor& labels, int64_t batch) {
   check(output.size(0) == batch, "gathered outputs are whole batches");
   const auto at = static_cast<size_t>(index);

@@ -15,7 +15,8 @@
 namespace tandem {
 namespace {
 
-/// "auto" means the first row here: measuring kernels would take longer than a few images do.
+/// "auto" means the first layout and algorithm here: measuring them would take longer than a few images do. On a GPU
+/// --pad-images=auto is still measured.
 Config withKernels(Config config) {
   if (config.layout == Config::automatic) config.layout = layouts().front().name;
   if (config.convolution == Config::automatic) config.convolution = convolutionAlgorithms().front().name;

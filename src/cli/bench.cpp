@@ -46,9 +46,9 @@ int benchCommand(Arguments arguments) {
   addDefaultAxes(sweep, placesOf(static_cast<int64_t>(readTopology().cores.size()), cudaFacts()));
   for (const auto& note : sweep.notes) logInfo(concat("note: ", note));
   auto points = resolvePoints(sweep, expand(sweep, names));
-  checkWrittenOnce("--save-weights", sweep.base.saveWeights, points.size());
-  checkWrittenOnce("--trace", sweep.base.trace, points.size());
-  if (sweep.base.dryRun) return printPlans(points);
+  checkWrittenOnce("--save-weights", sweep.base.output.saveWeights, points.size());
+  checkWrittenOnce("--trace", sweep.base.output.trace, points.size());
+  if (sweep.base.output.dryRun) return printPlans(points);
   return BenchRun(sweep.base, std::move(points)).run();
 }
 

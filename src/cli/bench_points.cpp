@@ -45,7 +45,8 @@ bool usesCpu(const Sweep& sweep, const BenchPlaces& places) {
 
 /// Selects points: --overlap=off makes sense only if several replicas all-reduce.
 bool overlapsOrHasBuckets(const Config& config) {
-  return config.overlap == Config().overlap || (setupOf(config).strategy->usesAllReduce && replicaCount(config) > 1);
+  return config.exchange.overlap == Config().exchange.overlap ||
+         (setupOf(config).strategy->usesAllReduce && replicaCount(config) > 1);
 }
 
 /// The default axes and the points to keep.
@@ -61,7 +62,7 @@ Sweep defaultSweep(const Sweep& sweep, const BenchPlaces& places) {
   }
   add("devices", deviceSets(places.gpus));
   if (!places.halfPrecision.empty() && !given(sweep, "precision")) {
-    add("precision", {Config().precision, places.halfPrecision});
+    add("precision", {Config().numerics.precision, places.halfPrecision});
   }
   if (places.gpus.size() > 1 && !given(sweep, "overlap") && !given(sweep, "forward-only")) {
     add("overlap", {"on", "off"});
@@ -73,18 +74,19 @@ Sweep defaultSweep(const Sweep& sweep, const BenchPlaces& places) {
 std::string labelOf(const Config& config, const std::vector<Axis>& axes) {
   std::vector<std::string> parts;
   for (const auto& axis : axes) parts.push_back(concat(axis.option->name, '=', valueText(config, *axis.option)));
-  return parts.empty() ? config.model : join(parts, " ");
+  return parts.empty() ? config.network.model : join(parts, " ");
 }
 
 /// Gives the replicas of all CPU points equally many cores, so that their rates can be compared.
 void divideCores(std::vector<BenchPoint>& points) {
   int64_t largest = 1;
   for (const BenchPoint& point : points) {
-    if (isOnCpu(point.config)) largest = std::max(largest, point.config.replicas);
+    if (isOnCpu(point.config)) largest = std::max(largest, point.config.placement.replicas);
   }
   const int64_t cores = std::max<int64_t>(1, std::ssize(readTopology().cores) / largest);
   for (BenchPoint& point : points) {
-    if (isOnCpu(point.config) && point.config.coresPerReplica == 0) point.config.coresPerReplica = cores;
+    if (isOnCpu(point.config) && point.config.placement.coresPerReplica == 0)
+      point.config.placement.coresPerReplica = cores;
   }
 }
 
@@ -114,8 +116,8 @@ BenchPlaces placesOf(int64_t usableCores, const CudaFacts& cuda) {
 }
 
 void addDefaultAxes(Sweep& sweep, const BenchPlaces& places) {
-  if (sweep.base.compare) {
-    if (!given(sweep, "budget")) sweep.base.budget = shortestBudget;
+  if (sweep.base.measurement.compare) {
+    if (!given(sweep, "budget")) sweep.base.measurement.budget = shortestBudget;
     return;
   }
   if (given(sweep, "replicas") || given(sweep, "strategy") || given(sweep, "devices")) return;
@@ -128,8 +130,9 @@ void addDefaultAxes(Sweep& sweep, const BenchPlaces& places) {
       sweep.axes.push_back(std::move(axis));
     }
   }
-  if (!given(sweep, "budget")) sweep.base.budget = std::max(shortestBudget, defaultMeasuringSeconds / points);
-  if (usesCpu(sweep, places) && !given(sweep, "batch") && !given(sweep, "model")) sweep.base.batch = defaultBatch;
+  if (!given(sweep, "budget"))
+    sweep.base.measurement.budget = std::max(shortestBudget, defaultMeasuringSeconds / points);
+  if (usesCpu(sweep, places) && !given(sweep, "batch") && !given(sweep, "model")) sweep.base.step.batch = defaultBatch;
 }
 
 std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Config>& configs) {

@@ -48,7 +48,7 @@ void logProblems(const RunRecord& record, const std::string& label) {
   if (outcome.kind == OutcomeKind::failed && outcome.code != ExitCode::interrupted) {
     logError(concat("error[", nameOf(outcome.code), "]: ", label, ": ", outcome.reason));
   }
-  if (outcome.kind == OutcomeKind::ok && !isQuotable(record) && !record.config.allowInterference) {
+  if (outcome.kind == OutcomeKind::ok && !isQuotable(record) && !record.config.measurement.allowInterference) {
     auto reasons = record.interference.reasons;
     std::ranges::move(doubts(record), std::back_inserter(reasons));
     logWarning(concat(label, ": not valid: ", join(reasons, "; ")));
@@ -67,7 +67,7 @@ void warnOfBusyGpus(const std::vector<BenchPoint>& points) {
 int exitStatus(const std::vector<RunRecord>& records) {
   const auto unmeasured = [](const RunRecord& record) { return record.outcome.kind != OutcomeKind::ok; };
   const auto disturbed = [](const RunRecord& record) {
-    return !isQuotable(record) && !record.config.allowInterference;
+    return !isQuotable(record) && !record.config.measurement.allowInterference;
   };
   const auto first = std::ranges::find_if(records, unmeasured);
   if (first != records.end()) return static_cast<int>(first->outcome.code);
@@ -78,13 +78,13 @@ int exitStatus(const std::vector<RunRecord>& records) {
 
 BenchRun::BenchRun(const Config& shared, std::vector<BenchPoint> points)
     : points_(std::move(points)),
-      format_(find(renderers(), shared.format, "--format")),
+      format_(find(renderers(), shared.output.format, "--format")),
       forPrograms_(format_.forPrograms),
-      compare_(shared.compare),
+      compare_(shared.measurement.compare),
       logs_(shared, forPrograms_),
-      file_(shared.out),
+      file_(shared.output.out),
       runner_(ownExecutable),
-      peaks_(ownExecutable, shared.measurePeaks) {
+      peaks_(ownExecutable, shared.measurement.measurePeaks) {
   if (compare_) checkComparable(points_);
 }
 
@@ -103,7 +103,7 @@ Outcome BenchRun::settleBatch(BenchPoint& point, const std::string& title) {
   point.search = found.search;
   if (found.outcome.kind != OutcomeKind::ok) return found.outcome;
   people() << title << ": " << textOf(found.search, found.batch) << '\n' << std::flush;
-  point.config.batch = found.batch;
+  point.config.step.batch = found.batch;
   point.plan = resolvePlan(point.config);
   return {};
 }
@@ -116,7 +116,7 @@ RunRecord BenchRun::measureBatch(const BenchPoint& point, const std::string& tit
   progress_.clear();
   record.flopsPeak = peaks.flops;
   record.bytesPeak = peaks.bytes;
-  if (point.search) record.notes.push_back(textOf(*point.search, point.config.batch));
+  if (point.search) record.notes.push_back(textOf(*point.search, point.config.step.batch));
   return record;
 }
 

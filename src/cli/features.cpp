@@ -42,7 +42,7 @@ struct OutputFormat {
 constexpr OutputFormat outputFormats[] = {{".npy", writeAsNpy}, {".safetensors", writeAsSafetensors}};
 
 const OutputFormat& outputFormat(const InferenceRequest& request) {
-  const std::string& path = request.plan.config.out;
+  const std::string& path = request.plan.config.output.out;
   if (std::ranges::find(request.given, "out") == request.given.end()) {
     throw UsageError("tandem features needs a file to write: --out=FILE.npy or --out=FILE.safetensors");
   }
@@ -56,9 +56,9 @@ void printJson(const InferenceRequest& request, const InferenceResult& result) {
   using nlohmann::ordered_json;
   auto rows = ordered_json::array();
   for (const int64_t image : result.images) rows.push_back(request.nameOf(image));
-  const ordered_json object{{"model", request.plan.config.model},
-                            {"weights", request.plan.config.weights},
-                            {"out", request.plan.config.out},
+  const ordered_json object{{"model", request.plan.config.network.model},
+                            {"weights", request.plan.config.network.weights},
+                            {"out", request.plan.config.output.out},
                             {"features", result.outputs.size(1)},
                             {"rows", rows},
                             {"left_out", leftOutJson(request, result)},
@@ -76,15 +76,15 @@ int featuresCommand(Arguments arguments) {
   InferenceRequest request = inferenceRequest("features", arguments);
   const OutputFormat& format = outputFormat(request);
   Config& config = request.plan.config;
-  config.resetHead = true;  // features do not use the classifier, so its weights need not fit
+  config.network.resetHead = true;  // features do not use the classifier, so its weights need not fit
   installCpuAllocator();
   const Graph& graph = *request.plan.graph;
   const InferenceResult result = infer(request, featureGraph(graph), readPretrained(config, graph));
-  format.write(config.out, result);
-  if (config.json) {
+  format.write(config.output.out, result);
+  if (config.inference.json) {
     printJson(request, result);
   } else {
-    std::cout << config.out << ": " << result.outputs.size(0) << " x " << result.outputs.size(1) << " features\n"
+    std::cout << config.output.out << ": " << result.outputs.size(0) << " x " << result.outputs.size(1) << " features\n"
               << rateText(request, result) << '\n';
   }
   return 0;

@@ -18,9 +18,10 @@ namespace {
 /// "auto" means the first layout and algorithm here: measuring them would take longer than a few images do. On a GPU
 /// --pad-images=auto is still measured.
 Config withKernels(Config config) {
-  if (config.layout == Config::automatic) config.layout = layouts().front().name;
-  if (config.convolution == Config::automatic) config.convolution = convolutionAlgorithms().front().name;
-  config.forwardOnly = true;
+  if (config.numerics.layout == Config::automatic) config.numerics.layout = layouts().front().name;
+  if (config.numerics.convolution == Config::automatic)
+    config.numerics.convolution = convolutionAlgorithms().front().name;
+  config.step.forwardOnly = true;
   return config;
 }
 
@@ -29,14 +30,14 @@ void checkTyped(const Sweep& sweep, std::string_view command) {
     throw UsageError(
         concat("tandem ", command, " takes one value of --", sweep.axes.front().option->name, ", not a list"));
   }
-  if (sweep.base.weights.empty()) {
+  if (sweep.base.network.weights.empty()) {
     throw UsageError(concat("tandem ", command, " needs trained weights: --weights=FILE"));
   }
-  if (sweep.base.batch == Config::mostThatFits) {
+  if (sweep.base.step.batch == Config::mostThatFits) {
     throw UsageError(
         concat("tandem ", command, " takes a number of images: --batch=max is for tandem bench, which tries"));
   }
-  const bool hasPaths = !sweep.operands.empty(), hasData = !sweep.base.data.empty();
+  const bool hasPaths = !sweep.operands.empty(), hasData = !sweep.base.input.data.empty();
   if (hasPaths && hasData) {
     throw UsageError(concat("tandem ", command, ": images come from --data or from files, not from both"));
   }
@@ -45,13 +46,14 @@ void checkTyped(const Sweep& sweep, std::string_view command) {
 
 std::shared_ptr<const Dataset> filesOf(const RunPlan& plan, std::vector<std::string> paths) {
   const Config& config = plan.config;
-  const auto& normalization = find(normalizations(), config.normalization, "--normalization");
-  const ImagePreparation preparation{.resize = config.resize != 0 ? config.resize : usualResize(config.imageSize),
-                                     .crop = config.imageSize,
-                                     .bgr = normalization.bgr};
+  const auto& normalization = find(normalizations(), config.inference.normalization, "--normalization");
+  const ImagePreparation preparation{
+      .resize = config.inference.resize != 0 ? config.inference.resize : usualResize(config.network.imageSize),
+      .crop = config.network.imageSize,
+      .bgr = normalization.bgr};
   if (preparation.resize < preparation.crop) {
-    throw UsageError(
-        concat("--resize=", config.resize, ": must be at least the network's input of ", config.imageSize, " pixels"));
+    throw UsageError(concat("--resize=", config.inference.resize, ": must be at least the network's input of ",
+                            config.network.imageSize, " pixels"));
   }
   return imageFiles(std::move(paths), preparation, normalization.normalization);
 }
@@ -59,7 +61,7 @@ std::shared_ptr<const Dataset> filesOf(const RunPlan& plan, std::vector<std::str
 }  // namespace
 
 std::string InferenceRequest::nameOf(int64_t image) const {
-  return paths.empty() ? concat(plan.config.data, " #", image) : paths.at(static_cast<size_t>(image));
+  return paths.empty() ? concat(plan.config.input.data, " #", image) : paths.at(static_cast<size_t>(image));
 }
 
 InferenceRequest inferenceRequest(std::string_view command, Arguments arguments) {
@@ -72,18 +74,19 @@ InferenceRequest inferenceRequest(std::string_view command, Arguments arguments)
   checkMemory(request.plan);
   request.paths = sweep.operands;
   request.given = sweep.given;
-  request.images = config.data.empty() ? filesOf(request.plan, sweep.operands) : openDataset(config.data);
+  request.images = config.input.data.empty() ? filesOf(request.plan, sweep.operands) : openDataset(config.input.data);
   return request;
 }
 
 InferenceResult infer(const InferenceRequest& request, const Graph& graph, std::shared_ptr<const Pretrained> weights) {
   for (const std::string& note : weights->notes) logInfo(concat("note: ", note));
   for (const std::string& warning : weights->warnings) logWarning(warning);
-  auto result = runInference({.plan = &request.plan,
-                              .graph = &graph,
-                              .pretrained = std::move(weights),
-                              .images = request.images.get(),
-                              .skipBad = find(badImages(), request.plan.config.badImage, "--bad-image").leftOut});
+  auto result =
+      runInference({.plan = &request.plan,
+                    .graph = &graph,
+                    .pretrained = std::move(weights),
+                    .images = request.images.get(),
+                    .skipBad = find(badImages(), request.plan.config.inference.badImage, "--bad-image").leftOut});
   for (const BadImage& bad : result.bad) logWarning(concat("left out: ", bad.reason));
   if (result.images.empty()) {
     throw DataError(
@@ -106,8 +109,8 @@ nlohmann::ordered_json leftOutJson(const InferenceRequest& request, const Infere
 std::string rateText(const InferenceRequest& request, const InferenceResult& result) {
   const auto images = std::ssize(result.images);
   return concat(images, images == 1 ? " image" : " images", " in ", secondsText(result.seconds), ", ",
-                fixed(imagesPerSecond(result), 1), " images/s on ", request.plan.config.replicas,
-                request.plan.config.replicas == 1 ? " replica" : " replicas");
+                fixed(imagesPerSecond(result), 1), " images/s on ", request.plan.config.placement.replicas,
+                request.plan.config.placement.replicas == 1 ? " replica" : " replicas");
 }
 
 }  // namespace tandem

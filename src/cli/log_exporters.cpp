@@ -26,9 +26,10 @@ std::string folderNameOf(std::string label) {
 
 }  // namespace
 
-RunLogs::RunLogs(const Config& shared, bool forPrograms) : tensorboard_(shared.tensorboard), mllog_(shared.mllog) {
+RunLogs::RunLogs(const Config& shared, bool forPrograms)
+    : tensorboard_(shared.output.tensorboard), mllog_(shared.output.mllog) {
   if (mllog_ == standardOutput && forPrograms) {
-    throw UsageError(concat("--mllog=- with --format=", shared.format,
+    throw UsageError(concat("--mllog=- with --format=", shared.output.format,
                             ": both want standard output; give --mllog a file, or use --format=table or md"));
   }
   if (!tensorboard_.empty()) makeFolder(tensorboard_);

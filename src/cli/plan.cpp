@@ -41,7 +41,7 @@ std::vector<std::string> cells(const OpDescription& call) {
 
 std::string recomputeText(const RunPlan& plan, const PlanDescription& description) {
   if (!plan.recomputeNote.empty()) return plan.recomputeNote;
-  return concat("--recompute=", plan.config.recompute, ": ", description.segments,
+  return concat("--recompute=", plan.config.numerics.recompute, ": ", description.segments,
                 " segments, of which backward repeats all but the last, ", fixed(description.flopsAgain / 1e9, 2),
                 " GFLOP; ", bytesText(static_cast<double>(description.keptWithoutBytes)), " would be kept without");
 }
@@ -49,17 +49,17 @@ std::string recomputeText(const RunPlan& plan, const PlanDescription& descriptio
 void show(const RunPlan& plan) {
   const Config& config = plan.config;
   if (!plan.setup.executor->planned) {
-    throw UsageError(concat("--executor=", config.executor, ": only --executor=planned has a plan"));
+    throw UsageError(concat("--executor=", config.numerics.executor, ": only --executor=planned has a plan"));
   }
   const Graph& graph = *plan.graph;
   const KernelSelection kernels = selectKernels(plan, graph);
-  const int64_t images = plan.replicaBatch / config.accumulate;
+  const int64_t images = plan.replicaBatch / config.step.accumulate;
   const ExecutorOptions options{.compute = plan.setup.precision->compute,
                                 .kernels = kernels,
                                 .device = plan.setup.device,
                                 .recompute = *plan.setup.recompute};
   const PlanDescription description = describePlan(graph, options, images);
-  std::cout << config.model << ", " << config.precision << ", " << images << " images at a time, "
+  std::cout << config.network.model << ", " << config.numerics.precision << ", " << images << " images at a time, "
             << kernels.layout.name << ": " << description.calls.size() << " calls of " << graph.nodes().size() - 1
             << " nodes\n";
   if (plan.search) std::cout << guessText(plan) << '\n';
@@ -76,7 +76,7 @@ void show(const RunPlan& plan) {
             << bytesText(static_cast<double>(description.peakBytes)) << " during forward, "
             << bytesText(static_cast<double>(description.keptBytes)) << " kept for backward; parameters "
             << bytesText(static_cast<double>(plan.memory.parameters)) << '\n';
-  if (config.recompute != Config().recompute) std::cout << recomputeText(plan, description) << '\n';
+  if (config.numerics.recompute != Config().numerics.recompute) std::cout << recomputeText(plan, description) << '\n';
   if (!kernels.note.empty()) std::cout << kernels.note << '\n';
 }
 

@@ -25,17 +25,17 @@ constexpr uint64_t largestNames = 64 << 20;
 
 /// The lines of --class-names. Throws DataError unless they are UTF-8 and there is one per class.
 std::vector<std::string> classNames(const Config& config) {
-  if (config.classNames.empty()) return {};
-  const std::vector<uint8_t> bytes = readFile(config.classNames, largestNames);
+  if (config.inference.classNames.empty()) return {};
+  const std::vector<uint8_t> bytes = readFile(config.inference.classNames, largestNames);
   std::vector<std::string> names = split({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "\n");
   if (names.back().empty()) names.pop_back();
   for (std::string& name : names) {
     if (name.ends_with('\r')) name.pop_back();
-    if (!isUtf8(name)) throw DataError(concat(config.classNames, ": '", escaped(name), "' is not UTF-8"));
+    if (!isUtf8(name)) throw DataError(concat(config.inference.classNames, ": '", escaped(name), "' is not UTF-8"));
   }
-  if (std::ssize(names) != config.classes) {
-    throw DataError(concat(config.classNames, ": has ", names.size(), " lines, but ", config.model, " has ",
-                           config.classes, " classes; one name a line"));
+  if (std::ssize(names) != config.network.classes) {
+    throw DataError(concat(config.inference.classNames, ": has ", names.size(), " lines, but ", config.network.model,
+                           " has ", config.network.classes, " classes; one name a line"));
   }
   return names;
 }
@@ -67,16 +67,16 @@ ordered_json toJson(const InferenceRequest& request, const InferenceResult& resu
   auto images = ordered_json::array();
   for (int64_t row = 0; row < std::ssize(result.images); ++row) {
     auto classes = ordered_json::array();
-    for (const Scored& scored : best(shownAs[row], config.top)) {
+    for (const Scored& scored : best(shownAs[row], config.inference.top)) {
       ordered_json entry{{"class", scored.number}, {"score", scored.score}};
       if (!names.empty()) entry["name"] = names[static_cast<size_t>(scored.number)];
       classes.push_back(std::move(entry));
     }
     images.push_back({{"image", request.nameOf(result.images[static_cast<size_t>(row)])}, {"classes", classes}});
   }
-  return {{"model", config.model},
-          {"weights", config.weights},
-          {"scores", config.scores},
+  return {{"model", config.network.model},
+          {"weights", config.network.weights},
+          {"scores", config.inference.scores},
           {"images", images},
           {"left_out", leftOutJson(request, result)},
           {"images_per_second", imagesPerSecond(result)}};
@@ -85,9 +85,9 @@ ordered_json toJson(const InferenceRequest& request, const InferenceResult& resu
 void print(const InferenceRequest& request, const InferenceResult& result, const at::Tensor& shownAs,
            const std::vector<std::string>& names) {
   const Config& config = request.plan.config;
-  std::vector<std::vector<std::string>> rows{{"image", "class", config.scores}};
+  std::vector<std::vector<std::string>> rows{{"image", "class", config.inference.scores}};
   for (int64_t row = 0; row < std::ssize(result.images); ++row) {
-    for (const Scored& scored : best(shownAs[row], config.top)) {
+    for (const Scored& scored : best(shownAs[row], config.inference.top)) {
       const std::string number = std::to_string(scored.number);
       const std::string name = names.empty() ? number : concat(number, ' ', names[static_cast<size_t>(scored.number)]);
       rows.push_back({request.nameOf(result.images[static_cast<size_t>(row)]), name, fixed(scored.score, 4)});
@@ -110,10 +110,10 @@ int predictCommand(Arguments arguments) {
   const std::vector<std::string> names = classNames(config);
   installCpuAllocator();
   const Graph& graph = *request.plan.graph;
-  if (config.scores == Config().scores) config.scores = scoresOfHead(graph);
+  if (config.inference.scores == Config().inference.scores) config.inference.scores = scoresOfHead(graph);
   const InferenceResult result = infer(request, graph, readPretrained(config, graph));
-  const at::Tensor shownAs = find(scores(), config.scores, "--scores").of(result.outputs);
-  if (config.json) {
+  const at::Tensor shownAs = find(scores(), config.inference.scores, "--scores").of(result.outputs);
+  if (config.inference.json) {
     std::cout << toJson(request, result, shownAs, names).dump(2, ' ', false, ordered_json::error_handler_t::replace)
               << '\n';
   } else {

@@ -12,61 +12,64 @@ namespace {
 using Breach = std::optional<std::string>;
 
 DeviceSet devicesOf(const Config& config) {
-  const auto set = parseDeviceSet(config.devices);
+  const auto set = parseDeviceSet(config.placement.devices);
   check(set.has_value(), "checkCombination: --devices was not checked");
   return *set;
 }
 
 Breach headAgreesWithClasses(const Config& config) {
   const HeadText head = headOf(config);
-  if (head.outputs == 0 || config.classes == 0 || head.outputs == config.classes) return std::nullopt;
-  return concat("--head=", config.head, " with --classes=", config.classes, ": one says ", head.outputs,
-                " classes, the other ", config.classes, "; leave --classes away");
+  if (head.outputs == 0 || config.network.classes == 0 || head.outputs == config.network.classes) return std::nullopt;
+  return concat("--head=", config.network.head, " with --classes=", config.network.classes, ": one says ", head.outputs,
+                " classes, the other ", config.network.classes, "; leave --classes away");
 }
 
 Breach replicasMatchGpus(const Config& config) {
   const auto gpus = static_cast<int64_t>(devicesOf(config).cuda.size());
   if (gpus == 0 || replicaCount(config) == gpus) return std::nullopt;
-  return concat("--replicas=", config.replicas, " with --devices=", config.devices, ": a GPU holds one replica, so ",
-                gpus, " replicas are meant; leave --replicas out or name as many GPUs");
+  return concat("--replicas=", config.placement.replicas, " with --devices=", config.placement.devices,
+                ": a GPU holds one replica, so ", gpus,
+                " replicas are meant; leave --replicas out or name as many GPUs");
 }
 
 Breach nesterovNeedsMomentum(const Config& config) {
-  if (!config.nesterov || config.momentum > 0) return std::nullopt;
+  if (!config.step.nesterov || config.step.momentum > 0) return std::nullopt;
   return "--nesterov needs --momentum above 0, as --momentum=0.9";
 }
 
 Breach recomputationNeedsBackward(const Config& config) {
-  if (config.recompute == Config().recompute || !config.forwardOnly) return std::nullopt;
-  return concat("--recompute=", config.recompute, " with --forward-only: without backward nothing is kept; leave one ",
-                "of them out");
+  if (config.numerics.recompute == Config().numerics.recompute || !config.step.forwardOnly) return std::nullopt;
+  return concat("--recompute=", config.numerics.recompute,
+                " with --forward-only: without backward nothing is kept; leave one ", "of them out");
 }
 
 Breach stepsInFlightNeedGpus(const Config& config) {
-  if (config.inFlight == Config().inFlight || !devicesOf(config).cpu) return std::nullopt;
-  return concat("--in-flight=", config.inFlight,
+  if (config.numerics.inFlight == Config().numerics.inFlight || !devicesOf(config).cpu) return std::nullopt;
+  return concat("--in-flight=", config.numerics.inFlight,
                 " does nothing with --devices=cpu, where a step is done when its call ", "returns; leave it away");
 }
 
 Breach weightsOptionsNeedWeights(const Config& config) {
-  if (!config.weights.empty()) return std::nullopt;
-  if (config.weightsMap != Config().weightsMap) return concat("--weights-map=", config.weightsMap, " needs --weights");
-  if (config.resetHead) return "--reset-head needs --weights; without it all values are initial ones";
-  if (config.rejectNonfinite) return "--reject-nonfinite needs --weights";
+  if (!config.network.weights.empty()) return std::nullopt;
+  if (config.network.weightsMap != Config().network.weightsMap)
+    return concat("--weights-map=", config.network.weightsMap, " needs --weights");
+  if (config.network.resetHead) return "--reset-head needs --weights; without it all values are initial ones";
+  if (config.network.rejectNonfinite) return "--reject-nonfinite needs --weights";
   return std::nullopt;
 }
 
 Breach savedWeightsAreTrained(const Config& config) {
-  if (config.saveWeights.empty() || !config.forwardOnly) return std::nullopt;
-  return concat("--save-weights=", config.saveWeights,
+  if (config.output.saveWeights.empty() || !config.step.forwardOnly) return std::nullopt;
+  return concat("--save-weights=", config.output.saveWeights,
                 " with --forward-only: nothing is trained; leave one of them out");
 }
 
 Breach traceIsOfOneProfile(const Config& config) {
-  if (config.trace.empty()) return std::nullopt;
-  if (!config.profile) return concat("--trace=", config.trace, " needs --profile, which takes the steps apart");
-  if (!config.compare) return std::nullopt;
-  return concat("--trace=", config.trace,
+  if (config.output.trace.empty()) return std::nullopt;
+  if (!config.measurement.profile)
+    return concat("--trace=", config.output.trace, " needs --profile, which takes the steps apart");
+  if (!config.measurement.compare) return std::nullopt;
+  return concat("--trace=", config.output.trace,
                 " with --compare: each of its runs would replace the file of the one before; ",
                 "leave one of them out");
 }

@@ -128,7 +128,7 @@ std::string commandLine(std::string_view command, const Config& config) {
     if ((option.commands & commandCalled(command).bit) == 0) continue;
     const std::string value = valueText(config, option);
     if (value == valueText(Config(), option)) continue;
-    const bool bareFlag = std::holds_alternative<bool Config::*>(option.field) && value == "true";
+    const bool bareFlag = takes<bool>(option) && value == "true";
     line += concat(" --", option.name, bareFlag ? "" : "=", bareFlag ? "" : shellQuoted(value));
   }
   return line;

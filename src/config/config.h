@@ -6,8 +6,8 @@
 
 namespace tandem {
 
-/// One complete configuration: one point of a sweep plus the options of the whole run. Every field has exactly one row
-/// in the option table (config/option.h) with its name, unit, help, default text and rule.
+/// One complete configuration: one point of a sweep plus the options of the whole run. Every field of a group has
+/// exactly one row in the option table (config/option.h) with its name, unit, help, default text and rule.
 struct Config {
   static constexpr int64_t largestBatch = 1'000'000;
   /// Value of options that a measurement or another option decides.
@@ -15,92 +15,129 @@ struct Config {
   /// Value of `batch` for "max", which a search replaces (run/child/largest_fit.h).
   static constexpr int64_t mostThatFits = -1;
 
-  // training task
-  std::string model = "resnet50";
-  int64_t classes = 0;          // 0: the data's or the model's own
-  std::string head{automatic};  // name of a loss by its head; "14xsigmoid" sets the classes too; auto: the model's
-  int64_t imageSize = 0;        // 0: the model's own
-  std::string precision = "fp32";
-  std::string layout{automatic};       // auto: the faster of nhwc and blocked by measurement; nhwc if only that runs
-  std::string convolution{automatic};  // auto: the fastest algorithm for each pass of each convolution, by measurement
-  std::string padImages{automatic};    // auto: the fastest number of channels of zeros on a GPU; none on a CPU
-  std::string executor = "planned";
-  std::string recompute = "none";    // activations that backward recomputes instead of reading them from memory
-  std::string cudaGraph{automatic};  // whether a step is a CUDA graph; auto: wherever it can be captured
-  int64_t inFlight = 2;              // number of steps that the host may enqueue ahead of a GPU
+  /// What is trained, and the weights that it starts from.
+  struct Network {
+    std::string model = "resnet50";
+    int64_t classes = 0;          ///< 0: the data's or the model's own
+    std::string head{automatic};  ///< name of a loss by its head; "14xsigmoid" sets the classes too; auto: the model's
+    int64_t imageSize = 0;        ///< 0: the model's own
+    std::string weights;          ///< file, empty: initial values by seed
+    std::string weightsMap = "none";
+    bool resetHead = false;
+    bool rejectNonfinite = false;
 
-  // trained weights
-  std::string weights;  // file, empty: initial values by seed
-  std::string weightsMap = "none";
-  bool resetHead = false;
-  bool rejectNonfinite = false;
-  std::string saveWeights;  // file, empty: none
+    bool operator==(const Network&) const = default;
+  } network;
 
-  // images for inference
-  int64_t resize = 0;  // 0: 256/224 of imageSize
-  std::string normalization = "imagenet";
-  std::string badImage = "fail";
-  int64_t top = 5;                // 0: all classes
-  std::string scores{automatic};  // auto: by the head, or logits
-  std::string classNames;         // file, empty: class numbers only
-  bool json = false;
+  /// How its numbers are held and computed.
+  struct Numerics {
+    std::string precision = "fp32";
+    std::string layout{automatic};  ///< auto: the faster of nhwc and blocked by measurement; nhwc if only that runs
+    std::string convolution{
+        automatic};  ///< auto: the fastest algorithm for each pass of each convolution, by measurement
+    std::string padImages{automatic};  ///< auto: the fastest number of channels of zeros on a GPU; none on a CPU
+    std::string executor = "planned";
+    std::string recompute = "none";    ///< activations that backward recomputes instead of reading them from memory
+    std::string cudaGraph{automatic};  ///< whether a step is a CUDA graph; auto: wherever it can be captured
+    int64_t inFlight = 2;              ///< number of steps that the host may enqueue ahead of a GPU
+    bool deterministic = false;
 
-  // devices
-  std::string devices = "cpu";  // "cpu" or "cuda:0+1"
-  int64_t replicas = 1;
-  int64_t coresPerReplica = 0;  // 0: usable cores / largest --replicas of the sweep
-  bool oversubscribe = false;
+    bool operator==(const Numerics&) const = default;
+  } numerics;
 
-  // exchange and update
-  std::string strategy = "replicated";
-  std::string parameterDevice = "cpu";
-  std::string allReduce{automatic};  // auto: "owner" on the CPU, "nccl" on GPUs
-  double bucketMib = 4;
-  std::string overlap = "on";  // off: gradients are exchanged after backward
-  std::string lossAt = "replica";
+  /// Where it runs.
+  struct Placement {
+    std::string devices = "cpu";  ///< "cpu" or "cuda:0+1"
+    int64_t replicas = 1;
+    int64_t coresPerReplica = 0;  ///< 0: usable cores / largest --replicas of the sweep
+    bool oversubscribe = false;
 
-  // input
-  std::string input{automatic};  // auto: "queue" with --data, else "device"
-  std::string data;              // folder of a data set, empty: synthetic
-  std::string augment = "standard";
-  int64_t producers = 1;   // threads per replica that make batches, input=queue
-  int64_t queueDepth = 4;  // batches per replica
+    bool operator==(const Placement&) const = default;
+  } placement;
 
-  // training step
-  int64_t batch = 0;        // images per replica; 0: the model's own; mostThatFits: not known yet
-  int64_t accumulate = 1;   // number of micro-batches per step
-  double learningRate = 0;  // 0: the model's or the optimizer's own
-  std::string schedule = "constant";
-  std::string optimizer = "sgd";
-  double momentum = 0.9;
-  bool nesterov = false;
-  double adamBeta1 = 0.9;
-  double adamBeta2 = 0.999;
-  double adamEpsilon = 1e-8;
-  double weightDecay = 1e-4;
-  double labelSmoothing = 0;
-  int64_t seed = 1;
-  bool forwardOnly = false;
-  bool deterministic = false;
+  /// How replicas exchange gradients and update weights.
+  struct Exchange {
+    std::string strategy = "replicated";
+    std::string parameterDevice = "cpu";
+    std::string allReduce{automatic};  ///< auto: "owner" on the CPU, "nccl" on GPUs
+    double bucketMib = 4;
+    std::string overlap = "on";  ///< off: gradients are exchanged after backward
+    std::string lossAt = "replica";
 
-  // measurement
-  std::string scaling = "weak";
-  std::string warmup{automatic};  // auto, or a number of steps
-  int64_t steps = 0;              // 0: as many as fit into the budget
-  double budget = 25;             // seconds of measuring per point if steps is 0
-  bool profile = false;
+    bool operator==(const Exchange&) const = default;
+  } exchange;
 
-  // options of the whole run, never an axis of a sweep
-  std::string out = "tandem-results.jsonl";
-  std::string format = "table";
-  bool compare = false;
-  std::string trace;          // file, empty: none
-  std::string tensorboard;    // folder, empty: none
-  std::string mllog;          // file, "-": standard output, empty: none
-  bool measurePeaks = false;  // measures them again although the cache has them
-  double deadline = 0;        // seconds per point; 0: derived from budget
-  bool allowInterference = false;
-  bool dryRun = false;
+  /// Where batches come from.
+  struct Input {
+    std::string source{automatic};  ///< auto: "queue" with --data, else "device"
+    std::string data;               ///< folder of a data set, empty: synthetic
+    std::string augment = "standard";
+    int64_t producers = 1;   ///< threads per replica that make batches, input=queue
+    int64_t queueDepth = 4;  ///< batches per replica
+
+    bool operator==(const Input&) const = default;
+  } input;
+
+  /// The training step.
+  struct Step {
+    int64_t batch = 0;        ///< images per replica; 0: the model's own; mostThatFits: not known yet
+    int64_t accumulate = 1;   ///< number of micro-batches per step
+    double learningRate = 0;  ///< 0: the model's or the optimizer's own
+    std::string schedule = "constant";
+    std::string optimizer = "sgd";
+    double momentum = 0.9;
+    bool nesterov = false;
+    double adamBeta1 = 0.9;
+    double adamBeta2 = 0.999;
+    double adamEpsilon = 1e-8;
+    double weightDecay = 1e-4;
+    double labelSmoothing = 0;
+    int64_t seed = 1;
+    bool forwardOnly = false;
+
+    bool operator==(const Step&) const = default;
+  } step;
+
+  /// Images for inference, and what is shown of its results.
+  struct Inference {
+    int64_t resize = 0;  ///< 0: 256/224 of imageSize
+    std::string normalization = "imagenet";
+    std::string badImage = "fail";
+    int64_t top = 5;                ///< 0: all classes
+    std::string scores{automatic};  ///< auto: by the head, or logits
+    std::string classNames;         ///< file, empty: class numbers only
+    bool json = false;
+
+    bool operator==(const Inference&) const = default;
+  } inference;
+
+  /// How a point is measured.
+  struct Measurement {
+    std::string scaling = "weak";
+    std::string warmup{automatic};  ///< auto, or a number of steps
+    int64_t steps = 0;              ///< 0: as many as fit into the budget
+    double budget = 25;             ///< seconds of measuring per point if steps is 0
+    bool profile = false;
+    bool compare = false;
+    double deadline = 0;        ///< seconds per point; 0: derived from budget
+    bool measurePeaks = false;  ///< measures them again although the cache has them
+    bool allowInterference = false;
+
+    bool operator==(const Measurement&) const = default;
+  } measurement;
+
+  /// Where results go. Never an axis of a sweep.
+  struct Output {
+    std::string out = "tandem-results.jsonl";
+    std::string format = "table";
+    std::string saveWeights;  ///< file, empty: none
+    std::string trace;        ///< file, empty: none
+    std::string tensorboard;  ///< folder, empty: none
+    std::string mllog;        ///< file, "-": standard output, empty: none
+    bool dryRun = false;
+
+    bool operator==(const Output&) const = default;
+  } output;
 
   bool operator==(const Config&) const = default;
 };

@@ -50,7 +50,7 @@ json toJson(const Config& config) {
   for (const Option& option : options()) {
     if ((option.commands & onBench) == 0) continue;  // records come from bench
     auto& member = object[std::string(option.name)];
-    std::visit([&](auto field) { member = config.*field; }, option.field);
+    std::visit([&](auto field) { member = field.read(config); }, option.field);
     if (const auto name = nameOfValue(config, option); !name.empty()) member = name;
   }
   return object;
@@ -65,7 +65,8 @@ Config configFromJson(const json& object) {
       throw DataError(concat("configuration: unknown member '", name, "'; members are the options of this version"));
     }
     if (value.is_string() && setNamedValue(config, *option, value.get<std::string>())) continue;
-    std::visit([&, &name = name, &value = value](auto field) { read(config.*field, name, value); }, option->field);
+    std::visit([&, &name = name, &value = value](auto field) { read(field.change(config), name, value); },
+               option->field);
   }
   return config;
 }

@@ -44,12 +44,12 @@ std::optional<DeviceName> parseDeviceName(std::string_view text) {
   return DeviceName{kind == cpu, *index};
 }
 
-bool isOnCpu(const Config& config) { return config.devices == cpu; }
+bool isOnCpu(const Config& config) { return config.placement.devices == cpu; }
 
 int64_t replicaCount(const Config& config) {
-  const auto set = parseDeviceSet(config.devices);
+  const auto set = parseDeviceSet(config.placement.devices);
   check(set.has_value(), "replicaCount: --devices was not checked");
-  if (set->cpu || config.replicas != 1) return config.replicas;
+  if (set->cpu || config.placement.replicas != 1) return config.placement.replicas;
   return static_cast<int64_t>(set->cuda.size());
 }
 

@@ -30,8 +30,8 @@ struct DeviceName {
 /// Empty if the text is not such a name.
 std::optional<DeviceName> parseDeviceName(std::string_view text);
 
-/// Number of replicas: --replicas, or the number of GPUs in --devices if --replicas is 1. REQUIRES: config.devices is
-/// valid.
+/// Number of replicas: --replicas, or the number of GPUs in --devices if --replicas is 1. REQUIRES:
+/// config.placement.devices is valid.
 int64_t replicaCount(const Config& config);
 
 }  // namespace tandem

@@ -22,7 +22,7 @@ std::optional<HeadText> parseHead(std::string_view text) {
 }
 
 HeadText headOf(const Config& config) {
-  auto head = parseHead(config.head);
+  auto head = parseHead(config.network.head);
   check(head.has_value(), "--head was not checked");
   return std::move(*head);
 }

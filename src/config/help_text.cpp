@@ -43,7 +43,7 @@ std::string row(const std::string& left, const std::string& text) {
 
 /// "(images, default 16)", "(default off)".
 std::string defaultNote(const Option& option) {
-  if (std::holds_alternative<bool Config::*>(option.field)) return "(default off)";
+  if (takes<bool>(option)) return "(default off)";
   const std::string value = defaultText(option);
   if (value.empty()) return "(default none)";
   return concat("(", option.unit, option.unit.empty() ? "" : ", ", "default ", value, ")");

@@ -11,7 +11,53 @@
 
 namespace tandem {
 
-using Field = std::variant<int64_t Config::*, double Config::*, bool Config::*, std::string Config::*>;
+/// One field of a configuration.
+template <class Value>
+struct FieldOf {
+  const Value& (*read)(const Config&);
+  Value& (*change)(Config&);
+};
+
+using Field = std::variant<FieldOf<int64_t>, FieldOf<double>, FieldOf<bool>, FieldOf<std::string>>;
+
+/// Which member of Config a group is.
+template <class Group>
+inline constexpr Group Config::*memberOf = nullptr;
+template <>
+inline constexpr Config::Network Config::*memberOf<Config::Network> = &Config::network;
+template <>
+inline constexpr Config::Numerics Config::*memberOf<Config::Numerics> = &Config::numerics;
+template <>
+inline constexpr Config::Placement Config::*memberOf<Config::Placement> = &Config::placement;
+template <>
+inline constexpr Config::Exchange Config::*memberOf<Config::Exchange> = &Config::exchange;
+template <>
+inline constexpr Config::Input Config::*memberOf<Config::Input> = &Config::input;
+template <>
+inline constexpr Config::Step Config::*memberOf<Config::Step> = &Config::step;
+template <>
+inline constexpr Config::Inference Config::*memberOf<Config::Inference> = &Config::inference;
+template <>
+inline constexpr Config::Measurement Config::*memberOf<Config::Measurement> = &Config::measurement;
+template <>
+inline constexpr Config::Output Config::*memberOf<Config::Output> = &Config::output;
+
+template <class Group, class Value>
+constexpr Group Config::*groupOf(Value Group::*) {
+  return memberOf<Group>;
+}
+
+template <class Group, class Value>
+Value valueOf(Value Group::*);
+
+/// The field `member` of its group: field<&Config::Step::batch>.
+template <auto member>
+inline constexpr FieldOf<decltype(valueOf(member))> field{
+    [](const Config& config) -> const auto& {return config.*groupOf(member).*member;
+}  // namespace tandem
+, [](Config& config) -> auto& { return config.*groupOf(member).*member; }
+}
+;
 
 /// The commands that take an option, as bits.
 enum Commands : unsigned { onBench = 1, onPredict = 2, onFeatures = 4, onImages = onPredict | onFeatures };
@@ -62,6 +108,12 @@ struct Alias {
   std::string_view refusal;
   std::string_view note;  ///< printed when the alias is used
 };
+
+/// Whether the option's values are of this type: int64_t, double, bool (a flag) or std::string.
+template <class Value>
+bool takes(const Option& option) {
+  return std::holds_alternative<FieldOf<Value>>(option.field);
+}
 
 std::span<const Option> options();
 std::span<const Alias> aliases();

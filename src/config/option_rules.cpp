@@ -20,47 +20,48 @@ bool isWholeNumberUpTo(const std::string& text, int64_t high) {
 }  // namespace
 
 Breach bucket(const Config& config) {
-  const bool holdsAValue = config.bucketMib * (1 << 20) >= 4;
+  const bool holdsAValue = config.exchange.bucketMib * (1 << 20) >= 4;
   if (!holdsAValue) return "must be above 0 (a bucket holds at least one value of 4 bytes)";
-  if (config.bucketMib > largestBucketMib) return concat("must be at most ", largestBucketMib);
+  if (config.exchange.bucketMib > largestBucketMib) return concat("must be at most ", largestBucketMib);
   return std::nullopt;
 }
 
 Breach devices(const Config& config) {
-  if (parseDeviceSet(config.devices)) return std::nullopt;
+  if (parseDeviceSet(config.placement.devices)) return std::nullopt;
   return "must be cpu or different GPUs joined by '+', as cuda:0+1; a comma separates points of a sweep";
 }
 
 Breach parameterDevice(const Config& config) {
-  const std::string& place = config.parameterDevice;
+  const std::string& place = config.exchange.parameterDevice;
   if (place == "cpu" || place == "device" || parseDeviceName(place)) return std::nullopt;
   return "must be cpu, device or the name of one device, as cpu:0 or cuda:1";
 }
 
 Breach head(const Config& config) {
-  const auto head = parseHead(config.head);
+  const auto head = parseHead(config.network.head);
   if (!head) return "must be a kind of head, or the number of outputs and a kind, as sigmoid or 14xsigmoid";
   if (head->outputs > mostClasses) return concat("must have at most ", mostClasses, " outputs");
   return std::nullopt;
 }
 
 Breach warmup(const Config& config) {
-  if (config.warmup == Config::automatic || isWholeNumberUpTo(config.warmup, largestWarmup)) return std::nullopt;
+  if (config.measurement.warmup == Config::automatic || isWholeNumberUpTo(config.measurement.warmup, largestWarmup))
+    return std::nullopt;
   return concat("must be auto or a number of steps from 0 to ", largestWarmup);
 }
 
 Breach out(const Config& config) {
-  if (!config.out.empty()) return std::nullopt;
+  if (!config.output.out.empty()) return std::nullopt;
   return "must name a file";
 }
 
 Breach saveWeights(const Config& config) {
-  if (config.saveWeights.empty() || config.saveWeights.ends_with(".safetensors")) return std::nullopt;
+  if (config.output.saveWeights.empty() || config.output.saveWeights.ends_with(".safetensors")) return std::nullopt;
   return "must end in .safetensors, the one format written";
 }
 
 Breach trace(const Config& config) {
-  if (config.trace.empty() || config.trace.ends_with(".pftrace")) return std::nullopt;
+  if (config.output.trace.empty() || config.output.trace.ends_with(".pftrace")) return std::nullopt;
   return "must end in .pftrace, so that no other file is replaced by mistake";
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "config/config.h"
+#include "config/option.h"
 
 namespace tandem::rules {
 
@@ -15,30 +15,31 @@ using Breach = std::optional<std::string>;
 
 inline constexpr int64_t mostClasses = 1'000'000;
 
-template <auto field, int64_t low, int64_t high>
+template <auto member, int64_t low, int64_t high>
 Breach within(const Config& config) {
-  if (config.*field < low) return concat("must be at least ", low);
-  if (config.*field > high) return concat("must be at most ", high);
+  if (field<member>.read(config) < low) return concat("must be at least ", low);
+  if (field<member>.read(config) > high) return concat("must be at most ", high);
   return std::nullopt;
 }
 
-template <auto field, int64_t low, int64_t high>
+template <auto member, int64_t low, int64_t high>
 Breach zeroOrWithin(const Config& config) {
-  if (config.*field == 0) return std::nullopt;
-  if (config.*field < low) return concat("must be 0 or at least ", low);
-  return within<field, low, high>(config);
+  if (field<member>.read(config) == 0) return std::nullopt;
+  if (field<member>.read(config) < low) return concat("must be 0 or at least ", low);
+  return within<member, low, high>(config);
 }
 
-template <auto field>
+template <auto member>
 Breach positive(const Config& config) {
-  if (config.*field > 0) return std::nullopt;
+  if (field<member>.read(config) > 0) return std::nullopt;
   return "must be above 0";
 }
 
 /// At least 0 and below 1.
-template <auto field>
+template <auto member>
 Breach fraction(const Config& config) {
-  if (config.*field >= 0 && config.*field < 1) return std::nullopt;
+  const double value = field<member>.read(config);
+  if (value >= 0 && value < 1) return std::nullopt;
   return "must be at least 0 and below 1";
 }
 

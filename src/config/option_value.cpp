@@ -59,18 +59,18 @@ void requireKnown(const Option& option, std::string_view text, const CatalogName
 
 std::string_view nameOfValue(const Config& config, const Option& option) {
   if (option.named.name.empty()) return {};
-  return config.*std::get<int64_t Config::*>(option.field) == option.named.value ? option.named.name : "";
+  return std::get<FieldOf<int64_t>>(option.field).read(config) == option.named.value ? option.named.name : "";
 }
 
 bool setNamedValue(Config& config, const Option& option, std::string_view text) {
   if (option.named.name.empty() || text != option.named.name) return false;
-  config.*std::get<int64_t Config::*>(option.field) = option.named.value;
+  std::get<FieldOf<int64_t>>(option.field).change(config) = option.named.value;
   return true;
 }
 
 std::string valueText(const Config& config, const Option& option) {
   if (const auto name = nameOfValue(config, option); !name.empty()) return std::string(name);
-  return std::visit([&](auto field) { return textOf(config.*field); }, option.field);
+  return std::visit([&](auto field) { return textOf(field.read(config)); }, option.field);
 }
 
 void setValue(Config& config, const Option& option, std::string_view text, const CatalogNames& names) {
@@ -78,7 +78,7 @@ void setValue(Config& config, const Option& option, std::string_view text, const
   if (setNamedValue(config, option, text)) return;
   Config changed = config;
   try {
-    std::visit([&](auto field) { parseInto(changed.*field, text); }, option.field);
+    std::visit([&](auto field) { parseInto(field.change(changed), text); }, option.field);
     const auto breach = option.check != nullptr ? option.check(changed) : std::nullopt;
     if (breach) throw Refusal{*breach};
   } catch (const Refusal& refusal) {

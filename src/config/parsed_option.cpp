@@ -71,7 +71,7 @@ void addValue(ResolvedOption& resolved, const TypedOption& typed, const std::str
 
 bool isFlag(std::string_view name) {
   const Option* option = optionBehind(name);
-  const bool isBool = option != nullptr && std::holds_alternative<bool Config::*>(option->field);
+  const bool isBool = option != nullptr && takes<bool>(*option);
   return isBool || findAlias(name, "true") != nullptr;
 }
 

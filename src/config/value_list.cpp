@@ -113,9 +113,9 @@ std::vector<std::string> listedValues(const TypedOption& typed, const Option* op
   std::vector<std::string> values;
   for (const std::string& text : listed(typed.value, option)) {
     if (text.empty()) refuse(typed, typed.value, "needs a value, and in a list one on each side of a comma");
-    if (option != nullptr && std::holds_alternative<int64_t Config::*>(option->field)) {
+    if (option != nullptr && takes<int64_t>(*option)) {
       append<int64_t>(values, typed, text);
-    } else if (option != nullptr && std::holds_alternative<double Config::*>(option->field)) {
+    } else if (option != nullptr && takes<double>(*option)) {
       append<double>(values, typed, text);
     } else {
       values.push_back(text);

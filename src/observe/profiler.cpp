@@ -158,7 +158,7 @@ void Profiler::fill(RunRecord& record) const {
 void Profiler::writeTrace(const std::string& path, const RunRecord& record,
                           std::span<const DeviceActivity> activities) const {
   TraceFile trace(path);
-  const auto run = trace.addTrack(concat("tandem bench ", record.config.model, ", ", record.time));
+  const auto run = trace.addTrack(concat("tandem bench ", record.config.network.model, ", ", record.time));
   for (size_t i = 0; i < recordings_.size(); ++i) {
     const auto& places = record.placement.replicas;
     const auto track = trace.addTrack(concat("replica ", i, i < places.size() ? ", " + places[i] : ""), run);

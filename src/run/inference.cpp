@@ -104,7 +104,7 @@ class Work {
     const at::Tensor bad = at::isfinite(outputs).all(1).logical_not();
     if (!bad.any().item<bool>()) return;
     throw NumericError(concat("image ", first + bad.to(at::kInt).argmax().item<int64_t>(),
-                              " (from 0): ", options_.plan->config.model,
+                              " (from 0): ", options_.plan->config.network.model,
                               " gives values that are not finite; check the weights, or ", "use --precision=fp32"));
   }
 

@@ -25,9 +25,10 @@ constexpr Nanos reportInterval = std::chrono::milliseconds(100);
 
 /// Number of warm-up steps that --warmup gives; empty for "auto".
 std::optional<int64_t> askedWarmup(const Config& config) {
-  if (config.warmup == Config::automatic) return std::nullopt;
+  if (config.measurement.warmup == Config::automatic) return std::nullopt;
   int64_t steps = 0;
-  std::from_chars(config.warmup.data(), config.warmup.data() + config.warmup.size(), steps);
+  std::from_chars(config.measurement.warmup.data(), config.measurement.warmup.data() + config.measurement.warmup.size(),
+                  steps);
   return steps;
 }
 
@@ -110,7 +111,7 @@ void MeasuredRun::decide(int64_t done) {
   if (!askedWarmup(config)) {
     const double spent = seconds(now() - begin_);
     steady_ = isSteady(warmupSeconds_, WarmupRule{});
-    if (!steady_ && done < mostWarmupSteps && spent < largestWarmupShare * config.budget) return;
+    if (!steady_ && done < mostWarmupSteps && spent < largestWarmupShare * config.measurement.budget) return;
   }
   warmupWall_ = now() - begin_;
   steps_ = plannedSteps();
@@ -119,11 +120,11 @@ void MeasuredRun::decide(int64_t done) {
 
 int64_t MeasuredRun::plannedSteps() const {
   const Config& config = options_.config;
-  if (config.steps > 0) return config.steps;
+  if (config.measurement.steps > 0) return config.measurement.steps;
   const size_t recent = std::min<size_t>(warmupSeconds_.size(), 2 * WarmupRule{}.window);
   const auto step = median(std::span(warmupSeconds_).last(recent));
   if (!step) return fewestSteps;
-  const double left = config.budget - seconds(warmupWall_);
+  const double left = config.measurement.budget - seconds(warmupWall_);
   return std::max(fewestSteps, static_cast<int64_t>(left / *step));
 }
 
@@ -172,7 +173,7 @@ void MeasuredRun::runSteps(ReplicaSet::Member& member, std::vector<StepSample>& 
     if (member.index() == 0) report(false, i + 1);
   }
   if (profiler == nullptr || member.index() != 0) return;
-  profiler->setBytes(inputBytes(member.batch()), options_.config.forwardOnly ? 0 : gradientBytes(member));
+  profiler->setBytes(inputBytes(member.batch()), options_.config.step.forwardOnly ? 0 : gradientBytes(member));
 }
 
 void MeasuredRun::collect(ReplicaSet::Member& member, const std::vector<StepSample>& samples) {
@@ -185,7 +186,7 @@ void MeasuredRun::collect(ReplicaSet::Member& member, const std::vector<StepSamp
   if (scale) lossScale_ = lossScale_ ? furthestFallen(*lossScale_, *scale) : *scale;
   ++members_;
   if (member.index() == 0) origin_ = member.batch().origin;
-  if (member.index() == 0 && options_.config.deterministic) {
+  if (member.index() == 0 && options_.config.numerics.deterministic) {
     fingerprint_ = weightsFingerprint(*options_.graph, member.buffers());
   }
 }
@@ -209,8 +210,9 @@ void MeasuredRun::fill(RunRecord& record) const {
   record.measuredSteps = steps_;
   record.minorFaults = faults_;
   if (record.warmup.steps > askedWarmup(options_.config).value_or(record.warmup.steps)) {
-    record.notes.push_back(concat("warm-up took ", record.warmup.steps, " steps, although --warmup=",
-                                  options_.config.warmup, ": a profile begins when the step has been recorded"));
+    record.notes.push_back(concat("warm-up took ", record.warmup.steps,
+                                  " steps, although --warmup=", options_.config.measurement.warmup,
+                                  ": a profile begins when the step has been recorded"));
   }
   record.steps = samples_;
   std::stable_sort(record.steps.begin(), record.steps.end(),
@@ -221,7 +223,7 @@ void MeasuredRun::fill(RunRecord& record) const {
   record.losses = lossSums_;
   for (double& loss : record.losses) loss /= members_;
   fillLossScale(record);
-  if (options_.config.deterministic) record.notes.push_back(concat("weights fnv1a64 ", hex(fingerprint_)));
+  if (options_.config.numerics.deterministic) record.notes.push_back(concat("weights fnv1a64 ", hex(fingerprint_)));
 }
 
 void MeasuredRun::fillLossScale(RunRecord& record) const {

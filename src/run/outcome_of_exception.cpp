@@ -37,7 +37,7 @@ Outcome outOfMemory(const std::string& cause, const Config& config) {
 }  // namespace
 
 std::string memoryAdvice(const Config& config) {
-  return concat(adviceBegins, config.forwardOnly ? "" : ", or try --accumulate, --recompute or --batch=max");
+  return concat(adviceBegins, config.step.forwardOnly ? "" : ", or try --accumulate, --recompute or --batch=max");
 }
 
 std::string withoutAdvice(const std::string& reason) { return reason.substr(0, reason.find(adviceBegins)); }

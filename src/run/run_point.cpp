@@ -35,8 +35,8 @@ ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
   for (const Device& device : team.devices) placement.replicas.push_back(device.label());
   placement.threadsPerReplica = plan.cores.threadsPerReplica;
   placement.sharedCores = plan.cores.shared;
-  if (strategy.usesAllReduce && plan.config.replicas > 1) placement.allReduce = plan.setup.allReduce->name;
-  placement.control = strategy.exchange == Exchange::none && plan.config.replicas > 1;
+  if (strategy.usesAllReduce && plan.config.placement.replicas > 1) placement.allReduce = plan.setup.allReduce->name;
+  placement.control = strategy.exchange == Exchange::none && plan.config.placement.replicas > 1;
   placement.layout = team.kernels.layout.name;
   placement.cudaGraph = cudaGraphText(plan.config, plan.setup);
   placement.loss = plan.graph->loss().name;
@@ -74,15 +74,15 @@ void append(std::vector<std::string>& notes, const std::vector<std::string>& mor
 }
 
 std::unique_ptr<Profiler> profilerFor(const Config& config) {
-  if (!config.profile) return nullptr;
-  if (!config.trace.empty())
-    const AtomicFile probe(config.trace);  // throws before the run if the file cannot be written
-  return std::make_unique<Profiler>(static_cast<int>(config.replicas), !config.trace.empty());
+  if (!config.measurement.profile) return nullptr;
+  if (!config.output.trace.empty())
+    const AtomicFile probe(config.output.trace);  // throws before the run if the file cannot be written
+  return std::make_unique<Profiler>(static_cast<int>(config.placement.replicas), !config.output.trace.empty());
 }
 
 /// Null without --profile or without GPUs.
 std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const ReplicaSetOptions& team) {
-  if (!plan.config.profile || plan.cudaDevices.empty()) return nullptr;
+  if (!plan.config.measurement.profile || plan.cudaDevices.empty()) return nullptr;
   const GpuFacts& first = cudaFacts().gpus.at(static_cast<size_t>(plan.cudaDevices.front()));
   DeviceTracerOptions options{.devices = plan.cudaDevices, .works = {}, .peaks = statedPeaks(first, *team.precision)};
   if (plan.setup.executor->planned) {
@@ -124,7 +124,7 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
                   progress);
   team.run([&](ReplicaSet::Member& member) {
     run.body(member);
-    const std::string& path = plan.config.saveWeights;
+    const std::string& path = plan.config.output.saveWeights;
     if (member.index() == 0 && !path.empty()) saveWeights(path, graph, member.buffers(), member.executor());
   });
   run.fill(record);
@@ -134,13 +134,14 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
   record.placement.exchangeMemory = team.exchangeMemory();
   checkLosses(record.losses);
-  if (plan.config.trace.empty()) return;
-  profiler->writeTrace(plan.config.trace, record, tracer ? tracer->activities() : std::span<const DeviceActivity>());
+  if (plan.config.output.trace.empty()) return;
+  profiler->writeTrace(plan.config.output.trace, record,
+                       tracer ? tracer->activities() : std::span<const DeviceActivity>());
 }
 
 RunPlan withoutCudaGraph(RunPlan plan) {
   plan.setup.cudaGraph = &*std::ranges::find(cudaGraphs(), false, &CudaGraphEntry::wanted);
-  plan.config.cudaGraph = plan.setup.cudaGraph->name;
+  plan.config.numerics.cudaGraph = plan.setup.cudaGraph->name;
   return plan;
 }
 
@@ -148,7 +149,7 @@ RunPlan withoutCudaGraph(RunPlan plan) {
 /// the run starts again without.
 void measureWithOrWithoutCudaGraph(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   const RunRecord before = record;
-  const std::string option = concat("--cuda-graph=", plan.config.cudaGraph);
+  const std::string option = concat("--cuda-graph=", plan.config.numerics.cudaGraph);
   try {
     measure(plan, progress, record);
     return;
@@ -156,7 +157,7 @@ void measureWithOrWithoutCudaGraph(const RunPlan& plan, const ProgressCallback& 
     const RunPlan without = withoutCudaGraph(plan);
     if (plan.setup.cudaGraph->required) {
       throw UsageError(concat(option, ": the step could not be recorded: ", failure.what(),
-                              "; use --cuda-graph=", without.config.cudaGraph));
+                              "; use --cuda-graph=", without.config.numerics.cudaGraph));
     }
     record = before;
     record.notes.push_back(concat(option, ": the step could not be recorded: ", failure.what()));

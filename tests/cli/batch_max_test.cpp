@@ -70,14 +70,14 @@ TEST_F(BatchMax, IsTheLargestThatFitsBelowTheLimit) {
   const RunRecord found = records.front();
   ASSERT_TRUE(found.batchSearch);
   const BatchSearch& search = *found.batchSearch;
-  EXPECT_GT(found.config.batch, 20);
-  EXPECT_EQ(found.globalBatch, found.config.batch);
-  EXPECT_NE(std::ranges::find(found.notes, textOf(search, found.config.batch)), found.notes.end());
+  EXPECT_GT(found.config.step.batch, 20);
+  EXPECT_EQ(found.globalBatch, found.config.step.batch);
+  EXPECT_NE(std::ranges::find(found.notes, textOf(search, found.config.step.batch)), found.notes.end());
   EXPECT_LE(search.peakBytes, search.limitBytes);
   EXPECT_LE(search.limitBytes, search.availableBytes - 256 * mib);
   EXPECT_LE(search.availableBytes, 800 * mib);
-  EXPECT_GT(search.tooLarge, found.config.batch);
-  EXPECT_LE(search.tooLarge, found.config.batch + std::max<int64_t>(1, found.config.batch / 64));
+  EXPECT_GT(search.tooLarge, found.config.step.batch);
+  EXPECT_LE(search.tooLarge, found.config.step.batch + std::max<int64_t>(1, found.config.step.batch / 64));
   EXPECT_GE(search.probes, 2);
   EXPECT_LE(search.probes, 16);
   EXPECT_LE(found.peakMemoryBytes, search.limitBytes + search.limitBytes / 50);
@@ -93,7 +93,7 @@ TEST_F(BatchMax, EndsWithTheImagesOfADataSet) {
   EXPECT_EQ(run.code, 0) << run.err;
   const auto records = readResults(path());
   ASSERT_EQ(records.size(), 1U);
-  EXPECT_EQ(records[0].config.batch, 10);
+  EXPECT_EQ(records[0].config.step.batch, 10);
   EXPECT_EQ(records[0].batchSearch->tooLarge, 0);
   EXPECT_NE(run.out.find("no larger one: --data has 10 images"), std::string::npos) << run.out;
 }
@@ -109,7 +109,7 @@ TEST_F(BatchMax, WhereNothingFitsTheRowFailsAndTheSweepGoesOn) {
     const RunRecord& record = records[i];
     EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);
     EXPECT_TRUE(record.outcome.outOfMemory);
-    EXPECT_EQ(record.config.batch, Config::mostThatFits);
+    EXPECT_EQ(record.config.step.batch, Config::mostThatFits);
     EXPECT_NE(record.outcome.reason.find(concat("not even a batch of ", i + 1, " fits")), std::string::npos);
     EXPECT_EQ(record.batchSearch->tooLarge, static_cast<int64_t>(i + 1));
   }
@@ -142,7 +142,7 @@ TEST_F(BatchMax, AnInterruptEndsTheProbeAndKeepsFinishedRows) {
   EXPECT_EQ(run.out.find("--batch=max is "), std::string::npos) << "it went on to its end: " << run.out;
   const auto records = readResults(path());
   ASSERT_EQ(records.size(), 1U);
-  EXPECT_EQ(records[0].config.batch, 4);
+  EXPECT_EQ(records[0].config.step.batch, 4);
 }
 
 TEST_F(BatchMax, ADryRunTriesNothing) {
@@ -163,8 +163,8 @@ TEST_F(BatchMax, PredictAndFeaturesTakeANumber) {
 // The estimate would have refused it: here the allocator does.
 TEST_F(BatchMax, AnAllocationThatIsRefusedIsOneLine) {
   Config config;
-  config.model = concat("resnet20"), config.batch = 2000, config.coresPerReplica = 1;
-  config.warmup = concat("0"), config.steps = 3;
+  config.network.model = concat("resnet20"), config.step.batch = 2000, config.placement.coresPerReplica = 1;
+  config.measurement.warmup = concat("0"), config.measurement.steps = 3;
   const MemoryLimit limit(600 * mib);
   const auto record = PointRunner(TANDEM_BINARY_DIR "/tandem").run(config, {.deadlineSeconds = 60}, {});
   EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);

@@ -32,15 +32,15 @@ BenchPlaces gpus(int count) {
 std::vector<std::string> textsOf(const std::vector<Config>& configs) {
   std::vector<std::string> texts;
   for (const auto& config : configs) {
-    texts.push_back(
-        concat(config.devices, ' ', config.strategy, ' ', config.precision, config.overlap == "off" ? " behind" : ""));
+    texts.push_back(concat(config.placement.devices, ' ', config.exchange.strategy, ' ', config.numerics.precision,
+                           config.exchange.overlap == "off" ? " behind" : ""));
   }
   return texts;
 }
 
 std::vector<int64_t> replicasOf(const std::vector<Config>& configs) {
   std::vector<int64_t> replicas;
-  for (const auto& config : configs) replicas.push_back(config.replicas);
+  for (const auto& config : configs) replicas.push_back(config.placement.replicas);
   return replicas;
 }
 
@@ -51,24 +51,24 @@ TEST(ResolvePoints, CoresAreDividedByTheLargestNumberOfReplicas) {
   ASSERT_EQ(points.size(), 2U);
   for (const BenchPoint& point : points) {
     ASSERT_TRUE(point.plan) << point.refusal;
-    EXPECT_EQ(point.plan->config.coresPerReplica, std::max<int64_t>(1, cores / 2)) << point.label;
+    EXPECT_EQ(point.plan->config.placement.coresPerReplica, std::max<int64_t>(1, cores / 2)) << point.label;
   }
 }
 
 TEST(DefaultAxes, AreReplicasAndStrategies) {
   const auto configs = expand(parsed({}, 2), catalogNames());
   EXPECT_EQ(replicasOf(configs), (std::vector<int64_t>{1, 2, 1, 2}));
-  EXPECT_EQ(configs.front().strategy, "replicated");
-  EXPECT_EQ(configs.back().strategy, "parameter_server");
-  EXPECT_EQ(configs.front().model, "resnet50");
-  EXPECT_EQ(configs.front().budget, 25);
+  EXPECT_EQ(configs.front().exchange.strategy, "replicated");
+  EXPECT_EQ(configs.back().exchange.strategy, "parameter_server");
+  EXPECT_EQ(configs.front().network.model, "resnet50");
+  EXPECT_EQ(configs.front().measurement.budget, 25);
 }
 
 TEST(DefaultAxes, FollowTheNumberOfCores) {
   EXPECT_EQ(replicasOf(expand(parsed({}, 1), catalogNames())), (std::vector<int64_t>{1, 1}));
   const auto configs = expand(parsed({}, 6), catalogNames());
   EXPECT_EQ(replicasOf(configs), (std::vector<int64_t>{1, 2, 4, 1, 2, 4}));
-  EXPECT_LT(configs.front().budget, 25);
+  EXPECT_LT(configs.front().measurement.budget, 25);
 }
 
 TEST(DefaultAxes, GiveWayToWhatIsAskedFor) {
@@ -76,9 +76,9 @@ TEST(DefaultAxes, GiveWayToWhatIsAskedFor) {
   EXPECT_EQ(expand(parsed({"--strategy=independent"}, 8), catalogNames()).size(), 1U);
   EXPECT_EQ(expand(parsed({"--devices=cpu"}, 8), catalogNames()).size(), 1U);
   const auto configs = expand(parsed({"--batch=32", "--budget=3"}, 1), catalogNames());
-  EXPECT_EQ(configs.front().batch, 32);
-  EXPECT_EQ(configs.front().budget, 3);
-  EXPECT_EQ(expand(parsed({"--model=trivial"}, 1), catalogNames()).front().batch, Config().batch);
+  EXPECT_EQ(configs.front().step.batch, 32);
+  EXPECT_EQ(configs.front().measurement.budget, 3);
+  EXPECT_EQ(expand(parsed({"--model=trivial"}, 1), catalogNames()).front().step.batch, Config().step.batch);
 }
 
 TEST(DefaultAxes, OfGpusAreDevicesStrategiesAndPrecisions) {
@@ -89,22 +89,22 @@ TEST(DefaultAxes, OfGpusAreDevicesStrategiesAndPrecisions) {
                                       "cuda:0+1 replicated bf16 behind", "cuda:0 parameter_server fp32",
                                       "cuda:0 parameter_server bf16", "cuda:0+1 parameter_server fp32",
                                       "cuda:0+1 parameter_server bf16"}));
-  EXPECT_EQ(two.front().batch, Config().batch) << "the model's own";
-  EXPECT_EQ(two.front().budget, 10);
+  EXPECT_EQ(two.front().step.batch, Config().step.batch) << "the model's own";
+  EXPECT_EQ(two.front().measurement.budget, 10);
   const auto six = expand(parsed({"--precision=fp32", "--batch=7"}, gpus(6)), catalogNames());
   ASSERT_EQ(six.size(), 11U);
-  EXPECT_EQ(six[3].devices, "cuda:0+1+2+3");
-  EXPECT_EQ(six[5].devices, "cuda:0+1+2+3+4+5");
-  EXPECT_EQ(six[5].batch, 7);
+  EXPECT_EQ(six[3].placement.devices, "cuda:0+1+2+3");
+  EXPECT_EQ(six[5].placement.devices, "cuda:0+1+2+3+4+5");
+  EXPECT_EQ(six[5].step.batch, 7);
   EXPECT_EQ(expand(parsed({}, gpus(8)), catalogNames()).size(), 22U);
-  EXPECT_EQ(expand(parsed({}, gpus(1)), catalogNames()).back().devices, "cuda:0");
+  EXPECT_EQ(expand(parsed({}, gpus(1)), catalogNames()).back().placement.devices, "cuda:0");
 }
 
 TEST(DefaultAxes, OfGpusTakeTheOverlapThatIsAskedFor) {
   for (const char* asked : {"on", "off"}) {
     const auto configs = expand(parsed({concat("--overlap=", asked)}, gpus(2)), catalogNames());
     EXPECT_EQ(configs.size(), 8U) << asked;
-    for (const Config& config : configs) EXPECT_EQ(config.overlap, asked);
+    for (const Config& config : configs) EXPECT_EQ(config.exchange.overlap, asked);
   }
   EXPECT_EQ(expand(parsed({"--overlap=on,off"}, gpus(2)), catalogNames()).size(), 16U);
   EXPECT_EQ(expand(parsed({"--forward-only"}, gpus(2)), catalogNames()).size(), 8U) << "nothing is exchanged";
@@ -119,7 +119,7 @@ TEST(DefaultAxes, OfGpusWithout16BitsAreFp32Alone) {
 
 TEST(DefaultAxes, OptionsOfCoresKeepToTheCpu) {
   for (const char* option : {"--cores-per-replica=1", "--oversubscribe"}) {
-    EXPECT_EQ(expand(parsed({option}, gpus(2)), catalogNames()).front().devices, "cpu") << option;
+    EXPECT_EQ(expand(parsed({option}, gpus(2)), catalogNames()).front().placement.devices, "cpu") << option;
   }
   EXPECT_EQ(expand(parsed({"--devices=cpu"}, gpus(2)), catalogNames()).size(), 1U);
 }

@@ -20,7 +20,7 @@ std::vector<std::string> compared(std::vector<std::string> more) {
 
 std::vector<int64_t> measuredBatches() {
   std::vector<int64_t> batches;
-  for (const RunRecord& record : readResults(ownFolder() + "/r.jsonl")) batches.push_back(record.config.batch);
+  for (const RunRecord& record : readResults(ownFolder() + "/r.jsonl")) batches.push_back(record.config.step.batch);
   return batches;
 }
 

@@ -201,8 +201,8 @@ TEST(ReportHistory, ShowsEachConfigurationInEveryFormat) {
 
 TEST(Report, ARunOnAKnownDeviceStandsBesideWhatWasPublished) {
   RunRecord record = exampleRecord(1, "replicated", 100);
-  record.config.devices = "cuda:0";
-  record.config.imageSize = record.placement.ownImageSize = 224;
+  record.config.placement.devices = "cuda:0";
+  record.config.network.imageSize = record.placement.ownImageSize = 224;
   record.placement.replicas = {"cuda:0 Tesla P100-SXM2-16GB"};
   for (const char* format : {"table", "md"}) {
     const auto run = runTandem({"report", results("known.jsonl", {record}), concat("--format=", format)});

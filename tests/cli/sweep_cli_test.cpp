@@ -54,8 +54,8 @@ TEST(Sweep, StoresAndShowsEveryPoint) {
     EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
     EXPECT_EQ(record.measuredSteps, 5);
     EXPECT_EQ(record.warmup.steps, 1);
-    EXPECT_EQ(record.globalBatch, 4 * record.config.replicas);
-    EXPECT_EQ(record.steps.size(), 5U * static_cast<size_t>(record.config.replicas));
+    EXPECT_EQ(record.globalBatch, 4 * record.config.placement.replicas);
+    EXPECT_EQ(record.steps.size(), 5U * static_cast<size_t>(record.config.placement.replicas));
     EXPECT_FALSE(record.environment.libraries.empty());
   }
   EXPECT_NE(run.out.find("images/s"), std::string::npos);

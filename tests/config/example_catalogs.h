@@ -66,9 +66,9 @@ inline std::string otherValue(const Option& option) {
       if (name != standard) return name;
     }
   }
-  if (std::holds_alternative<bool Config::*>(option.field)) return "true";
-  if (std::holds_alternative<int64_t Config::*>(option.field)) return "33";
-  if (std::holds_alternative<double Config::*>(option.field)) return "0.25";
+  if (takes<bool>(option)) return "true";
+  if (takes<int64_t>(option)) return "33";
+  if (takes<double>(option)) return "0.25";
   if (option.name == "devices") return "cuda:0+3";
   if (option.name == "save-weights") return "a.safetensors";
   if (option.name == "trace") return "a.pftrace";

@@ -151,10 +151,10 @@ TEST(DeviceSet, IsParsed) {
 
 TEST(DeviceSet, DecidesTheReplicas) {
   Config config;
-  config.replicas = 3;
+  config.placement.replicas = 3;
   EXPECT_EQ(replicaCount(config), 3);
-  config.replicas = 1;
-  config.devices = "cuda:0+1";
+  config.placement.replicas = 1;
+  config.placement.devices = "cuda:0+1";
   EXPECT_EQ(replicaCount(config), 2);
 }
 

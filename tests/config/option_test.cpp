@@ -21,7 +21,7 @@ TEST(OptionTable, NamesAreUniqueAndWritten) {
     EXPECT_TRUE(names.insert(option.name).second) << option.name;
     EXPECT_EQ(option.name.find('_'), std::string::npos) << option.name;
     EXPECT_FALSE(option.help.empty() || option.group.empty()) << option.name;
-    const bool isFlag = std::holds_alternative<bool Config::*>(option.field);
+    const bool isFlag = takes<bool>(option);
     EXPECT_EQ(option.placeholder.empty(), isFlag) << option.name;
   }
 }
@@ -59,10 +59,10 @@ TEST(OptionTable, RealNumbersKeepEveryBit) {
   const Option& lr = *findOption("lr");
   for (const double value : {1.0 / 3, 0.1, 1e-300, 123456789.125, 5e-324}) {
     Config config;
-    config.learningRate = value;
+    config.step.learningRate = value;
     Config again;
     set(again, lr, valueText(config, lr));
-    EXPECT_EQ(again.learningRate, value);
+    EXPECT_EQ(again.step.learningRate, value);
   }
   EXPECT_EQ(valueText(Config(), *findOption("weight-decay")), "0.0001");
 }
@@ -88,14 +88,14 @@ TEST(ConfigJson, MembersAreTyped) {
 
 TEST(ConfigJson, AbsentMembersKeepTheirDefault) {
   EXPECT_EQ(configFromJson(nlohmann::json::object()), Config());
-  EXPECT_EQ(configFromJson(nlohmann::json{{"batch", 3}}).batch, 3);
-  EXPECT_EQ(configFromJson(nlohmann::json{{"lr", 1}}).learningRate, 1);
-  EXPECT_EQ(configFromJson(nlohmann::json{{"graph", "off"}}).cudaGraph, "off") << "the name of 0.1.0";
+  EXPECT_EQ(configFromJson(nlohmann::json{{"batch", 3}}).step.batch, 3);
+  EXPECT_EQ(configFromJson(nlohmann::json{{"lr", 1}}).step.learningRate, 1);
+  EXPECT_EQ(configFromJson(nlohmann::json{{"graph", "off"}}).numerics.cudaGraph, "off") << "the name of 0.1.0";
 }
 
 TEST(ConfigJson, ANamedValueIsItsName) {
   Config config;
-  config.batch = Config::mostThatFits;
+  config.step.batch = Config::mostThatFits;
   EXPECT_EQ(toJson(config).at("batch"), "max");
   EXPECT_EQ(configFromJson(toJson(config)), config);
   EXPECT_THROW(configFromJson(nlohmann::json{{"replicas", "max"}}), DataError);
@@ -106,7 +106,7 @@ TEST(OptionTable, NamedValuesCannotBeTypedAsNumbers) {
     if (option.named.name.empty()) continue;
     Config config;
     set(config, option, std::string(option.named.name));
-    EXPECT_EQ(config.*std::get<int64_t Config::*>(option.field), option.named.value) << option.name;
+    EXPECT_EQ(std::get<FieldOf<int64_t>>(option.field).read(config), option.named.value) << option.name;
     EXPECT_EQ(valueText(config, option), option.named.name);
     const std::string number = std::to_string(option.named.value);
     EXPECT_NE(usageErrorOf([&] { set(config, option, number); }).find(concat(", or ", option.named.name)),

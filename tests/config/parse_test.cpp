@@ -28,23 +28,23 @@ TEST(Parse, NothingTypedIsTheDefault) {
 }
 
 TEST(Parse, BothFormsOfAValue) {
-  EXPECT_EQ(parse({"--batch=32"}).base.batch, 32);
-  EXPECT_EQ(parse({"--batch", "32"}).base.batch, 32);
-  EXPECT_EQ(parse({"--batch", "32", "--model", "vgg16"}).base.model, "vgg16");
+  EXPECT_EQ(parse({"--batch=32"}).base.step.batch, 32);
+  EXPECT_EQ(parse({"--batch", "32"}).base.step.batch, 32);
+  EXPECT_EQ(parse({"--batch", "32", "--model", "vgg16"}).base.network.model, "vgg16");
 }
 
 TEST(Parse, HyphensAndUnderscoresAreEqualInNamesOnly) {
-  EXPECT_EQ(parse({"--queue_depth=9"}).base.queueDepth, 9);
-  EXPECT_EQ(parse({"--label-smoothing=0.1", "--weight_decay=0"}).base.labelSmoothing, 0.1);
-  EXPECT_EQ(parse({"--strategy=parameter_server"}).base.strategy, "parameter_server");
-  EXPECT_EQ(parse({"--data=my_folder=1"}).base.data, "my_folder=1");
+  EXPECT_EQ(parse({"--queue_depth=9"}).base.input.queueDepth, 9);
+  EXPECT_EQ(parse({"--label-smoothing=0.1", "--weight_decay=0"}).base.step.labelSmoothing, 0.1);
+  EXPECT_EQ(parse({"--strategy=parameter_server"}).base.exchange.strategy, "parameter_server");
+  EXPECT_EQ(parse({"--data=my_folder=1"}).base.input.data, "my_folder=1");
 }
 
 TEST(Parse, Flags) {
-  EXPECT_TRUE(parse({"--nesterov"}).base.nesterov);
-  EXPECT_TRUE(parse({"--nesterov", "--batch=4"}).base.nesterov);
-  EXPECT_TRUE(parse({"--nesterov=True"}).base.nesterov);
-  EXPECT_FALSE(parse({"--nesterov=false"}).base.nesterov);
+  EXPECT_TRUE(parse({"--nesterov"}).base.step.nesterov);
+  EXPECT_TRUE(parse({"--nesterov", "--batch=4"}).base.step.nesterov);
+  EXPECT_TRUE(parse({"--nesterov=True"}).base.step.nesterov);
+  EXPECT_FALSE(parse({"--nesterov=false"}).base.step.nesterov);
   EXPECT_EQ(valuesOf("--nesterov=true,false", "nesterov"), (Texts{"true", "false"}));
 }
 
@@ -60,7 +60,7 @@ TEST(Parse, FilesAreOperandsOfCommandsThatTakeThem) {
   const auto predict = [](const Texts& arguments) { return parseArguments("predict", arguments, exampleCatalogs()); };
   const Sweep sweep = predict({"a.jpg", "--top=3", "b.png", "--weights", "w.pth", "c"});
   EXPECT_EQ(sweep.operands, (Texts{"a.jpg", "b.png", "c"}));
-  EXPECT_EQ(sweep.base.weights, "w.pth");
+  EXPECT_EQ(sweep.base.network.weights, "w.pth");
   EXPECT_NE(usageErrorOf([&] { predict({"a.jpg", "--topp=3"}); }).find("did you mean '--top'?"), std::string::npos);
   EXPECT_NE(usageErrorOf([&] { predict({"--lr=3"}); }).find("unknown option '--lr'"), std::string::npos);
   EXPECT_NE(usageErrorOf([] { parse({"--top=3"}); }).find("unknown option '--top'"), std::string::npos);
@@ -76,13 +76,13 @@ TEST(Parse, Lists) {
 }
 
 TEST(Parse, MaxIsOneBatchAmongOthers) {
-  EXPECT_EQ(parse({"--batch=max"}).base.batch, Config::mostThatFits);
-  EXPECT_EQ(parse({"--batch-size=max"}).base.batch, Config::mostThatFits);
+  EXPECT_EQ(parse({"--batch=max"}).base.step.batch, Config::mostThatFits);
+  EXPECT_EQ(parse({"--batch-size=max"}).base.step.batch, Config::mostThatFits);
   EXPECT_EQ(valuesOf("--batch=32,max,64-128*2", "batch"), (Texts{"32", "max", "64", "128"}));
   const Sweep sweep = parse({"--batch=32,max", "--replicas=1,2"});
   const auto points = expand(sweep, exampleCatalogs());
   ASSERT_EQ(points.size(), 4u);
-  EXPECT_EQ(points[2].batch, Config::mostThatFits);
+  EXPECT_EQ(points[2].step.batch, Config::mostThatFits);
   EXPECT_EQ(commandLine("bench", points[3]), "tandem bench --replicas=2 --batch=max");
   EXPECT_NE(refusal({"--batch=Max"}).find("--batch=Max: must be a whole number, or max"), std::string::npos);
   EXPECT_NE(refusal({"--batch=max,max"}).find("lists max twice"), std::string::npos);
@@ -160,7 +160,7 @@ TEST(Parse, GivenTwice) {
   EXPECT_EQ(refusal({"--replicas=1", "--num_gpus=8"}), "--replicas is given twice (the second time as --num-gpus)");
 }
 
-TEST(Parse, BracketsAreText) { EXPECT_EQ(parse({"--data=[a]"}).base.data, "[a]"); }
+TEST(Parse, BracketsAreText) { EXPECT_EQ(parse({"--data=[a]"}).base.input.data, "[a]"); }
 
 TEST(Parse, NegativeNumbersAreValues) { EXPECT_EQ(refusal({"--lr", "-1"}), "--lr=-1: must be above 0"); }
 

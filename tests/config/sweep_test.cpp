@@ -15,8 +15,8 @@ TEST(Sweep, FirstAxisTypedVariesSlowest) {
       expand(parse({"--strategy=replicated,independent", "--seed=5", "--replicas=1,2,4"}), exampleCatalogs());
   Texts seen;
   for (const Config& point : points) {
-    EXPECT_EQ(point.seed, 5);
-    seen.push_back(concat(point.strategy, point.replicas));
+    EXPECT_EQ(point.step.seed, 5);
+    seen.push_back(concat(point.exchange.strategy, point.placement.replicas));
   }
   EXPECT_EQ(seen, (Texts{"replicated1", "replicated2", "replicated4", "independent1", "independent2", "independent4"}));
 }
@@ -24,14 +24,15 @@ TEST(Sweep, FirstAxisTypedVariesSlowest) {
 TEST(Sweep, WithoutAxesIsOnePoint) {
   const auto points = expand(parse({"--batch=4"}), exampleCatalogs());
   ASSERT_EQ(points.size(), 1u);
-  EXPECT_EQ(points[0].batch, 4);
+  EXPECT_EQ(points[0].step.batch, 4);
 }
 
 TEST(Sweep, HasOnlyThePointsThatAreMeant) {
   Sweep sweep = parse({"--seed=1,2", "--replicas=1,2"});
-  sweep.keeps = [](const Config& point) { return point.seed == 1 || point.replicas == 2; };
+  sweep.keeps = [](const Config& point) { return point.step.seed == 1 || point.placement.replicas == 2; };
   Texts seen;
-  for (const Config& point : expand(sweep, exampleCatalogs())) seen.push_back(concat(point.seed, ' ', point.replicas));
+  for (const Config& point : expand(sweep, exampleCatalogs()))
+    seen.push_back(concat(point.step.seed, ' ', point.placement.replicas));
   EXPECT_EQ(seen, (Texts{"1 1", "1 2", "2 2"}));
 }
 
@@ -50,9 +51,9 @@ TEST(Sweep, HasALargestSize) {
 TEST(CommandLine, NamesOnlyWhatDiffers) {
   EXPECT_EQ(commandLine("bench", Config()), "tandem bench");
   Config config;
-  config.replicas = 2;
-  config.nesterov = true;
-  config.data = "my images/it's";
+  config.placement.replicas = 2;
+  config.step.nesterov = true;
+  config.input.data = "my images/it's";
   EXPECT_EQ(commandLine("bench", config), "tandem bench --replicas=2 --data='my images/it'\\''s' --nesterov");
 }
 

@@ -28,9 +28,9 @@ inline RunRecord exampleRecord(int64_t replicas, const std::string& strategy, do
   RunRecord record;
   record.time = "2026-01-02T03:04:05Z";
   record.environment.host = "box";
-  record.config.replicas = replicas;
-  record.config.strategy = strategy;
-  record.config.coresPerReplica = 1;
+  record.config.placement.replicas = replicas;
+  record.config.exchange.strategy = strategy;
+  record.config.placement.coresPerReplica = 1;
   record.placement.replicas.assign(static_cast<size_t>(replicas), "cpu core");
   record.placement.parameters = 25557032;
   record.placement.forwardFlopsPerImage = 8.2e9;
@@ -51,7 +51,7 @@ inline RunRecord exampleRecord(int64_t replicas, const std::string& strategy, do
 inline RunRecord shortened(RunRecord record, int64_t steps) {
   record.window = record.window * steps / record.measuredSteps;
   record.measuredSteps = steps;
-  record.steps.resize(static_cast<size_t>(steps * record.config.replicas));
+  record.steps.resize(static_cast<size_t>(steps * record.config.placement.replicas));
   record.losses.resize(static_cast<size_t>(record.warmup.steps + steps));
   return record;
 }
@@ -59,8 +59,8 @@ inline RunRecord shortened(RunRecord record, int64_t steps) {
 inline RunRecord failedRecord(int64_t replicas, ExitCode code, const std::string& reason) {
   RunRecord record;
   record.environment.host = "box";
-  record.config.replicas = replicas;
-  record.config.coresPerReplica = 1;
+  record.config.placement.replicas = replicas;
+  record.config.placement.coresPerReplica = 1;
   record.outcome = {OutcomeKind::failed, code, reason};
   return record;
 }
@@ -124,9 +124,9 @@ inline RunRecord fullRecord() {
                         true,
                         {{0, 1, "NV4", "yes", "no"}},
                         {{3, 16, 4, 8}}};
-  record.config.model = "resnet20";
-  record.config.learningRate = 1.0 / 3;
-  record.config.nesterov = true;
+  record.config.network.model = "resnet20";
+  record.config.step.learningRate = 1.0 / 3;
+  record.config.step.nesterov = true;
   record.placement = fullPlacement();
   record.outcome = {OutcomeKind::failed, ExitCode::invalidMeasurement, "line one\nline \"two\"", true};
   record.warmup = {12, Nanos((int64_t{1} << 53) + 1), false};

@@ -255,11 +255,11 @@ TEST_P(MeasuredRunOnTheFake, IsFollowed) {
   KernelsOfAGraph graphKernels;
   WorkLog log;
   Config config;
-  config.model = "resnet20";
-  config.batch = 2;
-  config.warmup = std::string("4");
-  config.steps = 8;
-  config.profile = true;
+  config.network.model = "resnet20";
+  config.step.batch = 2;
+  config.measurement.warmup = std::string("4");
+  config.measurement.steps = 8;
+  config.measurement.profile = true;
   const RunPlan plan = resolvePlan(config);
   const Graph& graph = *plan.graph;
   const auto works = opCosts(graph, {}, 2);
@@ -317,13 +317,13 @@ TEST(OnAGpu, AProfileKnowsKernelsAndWhatTheyAreFor) {
   if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
   for (const char* graph : {"off", "on"}) {
     Config config;
-    config.model = "resnet20";
-    config.devices = "cuda:0";
-    config.batch = 64;
-    config.cudaGraph = graph;
-    config.warmup = std::string("6");
-    config.steps = 12;
-    config.profile = true;
+    config.network.model = "resnet20";
+    config.placement.devices = "cuda:0";
+    config.step.batch = 64;
+    config.numerics.cudaGraph = graph;
+    config.measurement.warmup = std::string("6");
+    config.measurement.steps = 12;
+    config.measurement.profile = true;
     const RunRecord record = runPoint(resolvePlan(config), nullptr);
     ASSERT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
     EXPECT_EQ(record.placement.cudaGraph, std::string(graph) == "on" ? "on" : "off: --cuda-graph=off");

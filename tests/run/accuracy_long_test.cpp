@@ -73,24 +73,24 @@ Training strided(const std::string& precision, int64_t seed) {
 /// With the rate going to zero along a cosine: what is left at the end is small steps, so that seeds differ little.
 RunPlan planOf(const Training& training) {
   Config config;
-  config.model = training.model;
-  config.data = folder;
-  config.devices = training.devices;
-  config.precision = training.precision;
-  config.batch = globalBatch;
-  config.augment = "none";
-  config.learningRate = training.learningRate;
-  config.schedule = "warmup-cosine";
-  config.seed = training.seed;
-  config.warmup = concat(0);
-  config.steps = training.steps;
+  config.network.model = training.model;
+  config.input.data = folder;
+  config.placement.devices = training.devices;
+  config.numerics.precision = training.precision;
+  config.step.batch = globalBatch;
+  config.input.augment = "none";
+  config.step.learningRate = training.learningRate;
+  config.step.schedule = "warmup-cosine";
+  config.step.seed = training.seed;
+  config.measurement.warmup = concat(0);
+  config.measurement.steps = training.steps;
   return resolvePlan(config);
 }
 
 /// Percent of the test images whose largest output is that of their label, with running statistics.
 double top1(Executor& executor, const ReplicaSetOptions& team, const RunPlan& plan) {
-  const auto tests = std::make_shared<TestImages>(*openDataset(plan.config.data));
-  const int64_t size = plan.config.imageSize;
+  const auto tests = std::make_shared<TestImages>(*openDataset(plan.config.input.data));
+  const int64_t size = plan.config.network.imageSize;
   const BatchPlan inOrder{
       .globalBatch = testBatch, .count = testBatch, .height = size, .width = size, .shuffle = false};
   const SourceOptions options{.maker = std::make_shared<BatchMaker>(tests, inOrder),
@@ -118,13 +118,13 @@ struct Trained {
 
 Trained train(const Training& training) {
   const RunPlan plan = planOf(training);
-  const Graph graph =
-      buildModel(plan.config.model, {.classes = plan.config.classes, .imageSize = plan.config.imageSize});
+  const Graph graph = buildModel(plan.config.network.model,
+                                 {.classes = plan.config.network.classes, .imageSize = plan.config.network.imageSize});
   ReplicaSetOptions options = trainingOptions(plan, selectKernels(plan, *plan.graph));
   options.lossScale = restlessScale;
   Trained trained;
   ReplicaSet(options).run([&](ReplicaSet::Member& member) {
-    for (int64_t step = 0; step < plan.config.steps; ++step) member.step();
+    for (int64_t step = 0; step < plan.config.measurement.steps; ++step) member.step();
     member.finish();
     trained = {top1(member.executor(), options, plan), member.lossScale()};
   });

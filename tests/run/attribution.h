@@ -143,8 +143,9 @@ inline Found run(const Injection& injection, const Length& length) {
       [](const StrategyContext& c) -> std::unique_ptr<Strategy> { return std::make_unique<SlowExchange>(c); }};
   injected = injection;
   Config config;
-  config.model = "resnet20", config.replicas = 2, config.oversubscribe = true, config.batch = length.batch;
-  config.layout = "nhwc", config.convolution = "direct";
+  config.network.model = "resnet20", config.placement.replicas = 2, config.placement.oversubscribe = true,
+  config.step.batch = length.batch;
+  config.numerics.layout = "nhwc", config.numerics.convolution = "direct";
   const RunPlan plan = resolvePlan(config);
   ReplicaSetOptions options = trainingOptions(plan, selectKernels(plan, *plan.graph));
   options.executor = &executor, options.strategy = &strategy;

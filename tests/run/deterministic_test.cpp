@@ -18,14 +18,14 @@ TEST(OnAGpu, ADeterministicRunGivesTheSameBitsAgain) {
     for (const Precision& precision : precisionsOn(gpu)) {
       for (const char* graph : {"on", "off"}) {
         Config config;
-        config.model = model;
-        config.precision = concat(precision.name);
-        config.cudaGraph = graph;
-        config.deterministic = true;
+        config.network.model = model;
+        config.numerics.precision = concat(precision.name);
+        config.numerics.cudaGraph = graph;
+        config.numerics.deterministic = true;
         const GpuTraining first = trainOnGpu(config);
         EXPECT_TRUE(first.sameBits(trainOnGpu(config))) << model << ' ' << precision.name << ", graph " << graph;
         for (const double loss : first.losses) EXPECT_TRUE(std::isfinite(loss)) << model << ' ' << precision.name;
-        config.seed = 2;
+        config.step.seed = 2;
         EXPECT_FALSE(first.sameBits(trainOnGpu(config))) << "other weights and images";
       }
     }
@@ -39,11 +39,11 @@ TEST(OnAGpu, EnginesThatWereChosenTrainAsAten) {
   for (const Precision& precision : precisionsOn(gpu)) {
     if (precision.lossScaling) continue;
     Config config;
-    config.model = "resnet20";
-    config.precision = concat(precision.name);
-    config.learningRate = 0.01;
+    config.network.model = "resnet20";
+    config.numerics.precision = concat(precision.name);
+    config.step.learningRate = 0.01;
     const GpuTraining chosen = trainOnGpu(config);
-    config.convolution = "direct";
+    config.numerics.convolution = "direct";
     const GpuTraining aten = trainOnGpu(config);
     ASSERT_EQ(chosen.losses.size(), aten.losses.size());
     for (size_t i = 0; i < aten.losses.size(); ++i) {

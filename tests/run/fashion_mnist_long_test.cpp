@@ -23,27 +23,27 @@ std::vector<double> lossesOf(const Config& config) {
 /// model's default of 0.1 it learns as well, but the steps are so large that two runs which differ by rounding part.)
 std::vector<double> train(int64_t replicas) {
   Config config;
-  config.model = "resnet20";
-  config.data = folder;
-  config.replicas = replicas;
-  config.batch = 128 / replicas;
-  config.oversubscribe = true;
-  config.learningRate = 0.02;
-  config.warmup = concat(0);
-  config.steps = 400;
+  config.network.model = "resnet20";
+  config.input.data = folder;
+  config.placement.replicas = replicas;
+  config.step.batch = 128 / replicas;
+  config.placement.oversubscribe = true;
+  config.step.learningRate = 0.02;
+  config.measurement.warmup = concat(0);
+  config.measurement.steps = 400;
   return lossesOf(config);
 }
 
 /// Losses of 100 smaller steps of one replica.
 std::vector<double> train(const std::string& precision, const std::string& executor, const std::string& layout) {
   Config config;
-  config.model = "resnet20";
-  config.data = folder;
-  config.batch = 64;
-  config.precision = precision, config.executor = executor, config.layout = layout;
-  config.learningRate = 0.005;
-  config.warmup = concat(0);
-  config.steps = 100;
+  config.network.model = "resnet20";
+  config.input.data = folder;
+  config.step.batch = 64;
+  config.numerics.precision = precision, config.numerics.executor = executor, config.numerics.layout = layout;
+  config.step.learningRate = 0.005;
+  config.measurement.warmup = concat(0);
+  config.measurement.steps = 100;
   return lossesOf(config);
 }
 

@@ -42,8 +42,8 @@ struct GpuTraining {
 
 /// Eight steps of `tandem bench` with these options on the first GPU.
 inline GpuTraining trainOnGpu(Config config) {
-  config.devices = "cuda:0";
-  config.batch = 8;
+  config.placement.devices = "cuda:0";
+  config.step.batch = 8;
   const NumericsKept kept;
   const RunPlan plan = resolvePlan(config);
   ReplicaSet team(trainingOptions(plan, selectKernels(plan, *plan.graph)));

@@ -37,14 +37,14 @@ class Images final : public Dataset {
 
 RunPlan planOf(int64_t replicas, int64_t batch, const char* padImages = "auto") {
   Config config;
-  config.model = "resnet20";
-  config.layout = "nhwc";
-  config.convolution = "direct";
-  config.replicas = replicas;
-  config.batch = batch;
-  config.oversubscribe = true;
-  config.forwardOnly = true;
-  config.padImages = padImages;
+  config.network.model = "resnet20";
+  config.numerics.layout = "nhwc";
+  config.numerics.convolution = "direct";
+  config.placement.replicas = replicas;
+  config.step.batch = batch;
+  config.placement.oversubscribe = true;
+  config.step.forwardOnly = true;
+  config.numerics.padImages = padImages;
   return resolvePlan(config);
 }
 

@@ -40,7 +40,7 @@ TEST(Failure, ARefusalOfLibtorchIsOneLineWithWhatWasAsked) {
 
 TEST(Failure, ARefusalOfAGpuIsOneLineWithoutHintsOnItsAllocator) {
   Config config;
-  config.devices = "cuda:0";
+  config.placement.devices = "cuda:0";
   const Outcome outcome = outcomeOfCall(
       [] {
         TORCH_CHECK_WITH(OutOfMemoryError, false,
@@ -73,7 +73,7 @@ TEST(Failure, OfAnythingElseClassAndFirstLineAreKept) {
 
 TEST(Failure, TheAdviceFitsTheRunAndCanBeTakenOff) {
   Config forward;
-  forward.forwardOnly = true;
+  forward.step.forwardOnly = true;
   EXPECT_EQ(memoryAdvice(forward).find("--recompute"), std::string::npos);
   EXPECT_NE(memoryAdvice(Config()).find("--batch=max"), std::string::npos);
   for (const Config& config : {forward, Config()}) {

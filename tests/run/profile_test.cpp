@@ -11,14 +11,14 @@ namespace {
 
 Config profiled() {
   Config config;
-  config.model = "resnet20";
-  config.batch = 4;
-  config.replicas = 2;
-  config.oversubscribe = true;
-  config.warmup = std::string("2");
-  config.steps = 6;
-  config.learningRate = 0.01;
-  config.profile = true;
+  config.network.model = "resnet20";
+  config.step.batch = 4;
+  config.placement.replicas = 2;
+  config.placement.oversubscribe = true;
+  config.measurement.warmup = std::string("2");
+  config.measurement.steps = 6;
+  config.step.learningRate = 0.01;
+  config.measurement.profile = true;
   return config;
 }
 
@@ -91,8 +91,8 @@ TEST(Profile, agreesWithTheSamplesOfTheSameSteps) {
 TEST(Profile, showsWhereEachStrategyWorks) {
   for (const char* allReduce : {"owner", "shared", "copy", "ring", "tree"}) {
     Config config = profiled();
-    config.allReduce = allReduce;
-    config.bucketMib = 0.25;
+    config.exchange.allReduce = allReduce;
+    config.exchange.bucketMib = 0.25;
     const RunRecord record = run(config);
     expectWholeSteps(record, allReduce);
     EXPECT_GT(total(record, &StepParts::hiddenExchange), Nanos{}) << allReduce;
@@ -104,7 +104,7 @@ TEST(Profile, showsWhereEachStrategyWorks) {
   }
   for (const char* strategy : {"parameter_server", "independent"}) {
     Config config = profiled();
-    config.strategy = strategy;
+    config.exchange.strategy = strategy;
     const RunRecord record = run(config);
     expectWholeSteps(record, strategy);
     EXPECT_GT(total(record, &StepParts::update), Nanos{}) << strategy;
@@ -137,33 +137,33 @@ void expectAllExchangedAfterBackward(const Config& config, const std::string& wh
 
 TEST(Profile, withoutOverlapHidesNothing) {
   Config config = profiled();
-  config.overlap = "off";
-  config.bucketMib = 0.25;
+  config.exchange.overlap = "off";
+  config.exchange.bucketMib = 0.25;
   for (const char* allReduce : {"owner", "shared", "copy", "ring", "tree"}) {
-    config.allReduce = allReduce;
+    config.exchange.allReduce = allReduce;
     expectAllExchangedAfterBackward(config, allReduce);
   }
-  config.accumulate = 2;
+  config.step.accumulate = 2;
   expectAllExchangedAfterBackward(config, "accumulate");
-  config.accumulate = 1;
-  config.allReduce = Config().allReduce;
-  config.strategy = "parameter_server";
-  expectAllExchangedAfterBackward(config, config.strategy);
+  config.step.accumulate = 1;
+  config.exchange.allReduce = Config().exchange.allReduce;
+  config.exchange.strategy = "parameter_server";
+  expectAllExchangedAfterBackward(config, config.exchange.strategy);
 }
 
 TEST(Profile, isWholeInEveryOtherWayToRun) {
   Config config = profiled();
-  config.lossAt = "gathered";
+  config.exchange.lossAt = "gathered";
   expectWholeSteps(run(config), "gathered");
   config = profiled();
-  config.accumulate = 2;
+  config.step.accumulate = 2;
   expectWholeSteps(run(config), "accumulate");
   config = profiled();
-  config.executor = "autograd";
+  config.numerics.executor = "autograd";
   expectWholeSteps(run(config), "autograd");
   for (const char* input : {"host", "queue"}) {
     config = profiled();
-    config.input = input;
+    config.input.source = input;
     const RunRecord record = run(config);
     expectWholeSteps(record, input);
     EXPECT_GT(total(record, &StepParts::input), Nanos{}) << input;
@@ -172,7 +172,7 @@ TEST(Profile, isWholeInEveryOtherWayToRun) {
 
 TEST(Profile, ofForwardAloneHasNoExchange) {
   Config config = profiled();
-  config.forwardOnly = true;
+  config.step.forwardOnly = true;
   const RunRecord record = run(config);
   expectWholeSteps(record, "forward only");
   for (const auto part : {&StepParts::loss, &StepParts::backward, &StepParts::exchange, &StepParts::update}) {
@@ -185,34 +185,34 @@ TEST(Profile, ofForwardAloneHasNoExchange) {
 
 TEST(Profile, isAbsentUnlessAskedFor) {
   Config config = profiled();
-  config.profile = false;
+  config.measurement.profile = false;
   EXPECT_FALSE(run(config).profile);
 }
 
 TEST(Profile, changesNoResult) {
   Config config = profiled();
-  config.deterministic = true;
+  config.numerics.deterministic = true;
   const RunRecord with = run(config);
-  config.profile = false;
+  config.measurement.profile = false;
   EXPECT_EQ(with.losses, run(config).losses);
 }
 
 TEST(Profile, aTraceThatCannotBeWrittenIsFoundBeforeTheRun) {
   Config config = profiled();
-  config.trace = "/no/such/folder/run.pftrace";
+  config.output.trace = "/no/such/folder/run.pftrace";
   const RunRecord record = run(config);
   EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);
   EXPECT_EQ(record.outcome.code, ExitCode::storage);
-  EXPECT_NE(record.outcome.reason.find(config.trace), std::string::npos) << record.outcome.reason;
+  EXPECT_NE(record.outcome.reason.find(config.output.trace), std::string::npos) << record.outcome.reason;
   EXPECT_TRUE(record.steps.empty());
 }
 
 TEST(Profile, writesTheTraceOfItsSteps) {
   Config config = profiled();
-  config.trace = testing::TempDir() + "profile_test.pftrace";
-  std::filesystem::remove(config.trace);
+  config.output.trace = testing::TempDir() + "profile_test.pftrace";
+  std::filesystem::remove(config.output.trace);
   expectWholeSteps(run(config), "trace");
-  EXPECT_GT(std::filesystem::file_size(config.trace), 1000U);  // scripts/verify-trace reads what is in it
+  EXPECT_GT(std::filesystem::file_size(config.output.trace), 1000U);  // scripts/verify-trace reads what is in it
 }
 
 }  // namespace

@@ -18,15 +18,15 @@ constexpr int64_t untilLaunched = CapturedStep::eagerSteps + 1;
 
 Config profiled() {
   Config config;
-  config.model = "resnet20";
-  config.batch = 4;
-  config.replicas = 2;
-  config.oversubscribe = true;
-  config.warmup = concat(untilLaunched);
-  config.steps = measuredSteps;
-  config.learningRate = 0.01;
-  config.bucketMib = 0.25;  // several exchanges, and parts
-  config.profile = true;
+  config.network.model = "resnet20";
+  config.step.batch = 4;
+  config.placement.replicas = 2;
+  config.placement.oversubscribe = true;
+  config.measurement.warmup = concat(untilLaunched);
+  config.measurement.steps = measuredSteps;
+  config.step.learningRate = 0.01;
+  config.exchange.bucketMib = 0.25;  // several exchanges, and parts
+  config.measurement.profile = true;
   return config;
 }
 
@@ -44,7 +44,7 @@ RunRecord run(const Config& config, Recorded how, int64_t fewestWarmup = untilLa
     static thread_local WorkLog log;
     return std::make_unique<RepeatedGraph>(log);
   };
-  Profiler profiler(static_cast<int>(config.replicas), false);
+  Profiler profiler(static_cast<int>(config.placement.replicas), false);
   RunObserver watch(plan.cores, plan.cudaDevices, {});
   ReplicaSet team(options);
   MeasuredRun measured({.config = plan.config,
@@ -93,7 +93,7 @@ void expectTheLaunchAlone(const Config& config) {
 TEST(RecordedProfile, OfOneGraphTheHostSeesTheLaunchAlone) {
   for (const char* overlap : {"on", "off"}) {
     Config config = profiled();
-    config.overlap = overlap;
+    config.exchange.overlap = overlap;
     expectTheLaunchAlone(config);
   }
 }
@@ -116,7 +116,7 @@ TEST(RecordedProfile, BetweenThePartsOfAGraphGradientsAreHandedOver) {
 
 TEST(RecordedProfile, WithoutOverlapAllIsHandedOverBehindTheGraph) {
   Config config = profiled();
-  config.overlap = "off";
+  config.exchange.overlap = "off";
   const RunRecord record = run(config, Recorded::inParts);
   expectOnlyLaunches(record);
   for (const ReplicaProfile& replica : record.profile->replicas) {
@@ -133,20 +133,20 @@ TEST(RecordedProfile, WithoutOverlapAllIsHandedOverBehindTheGraph) {
 TEST(RecordedProfile, WarmUpLastsUntilTheStepIsLaunched) {
   for (const char* asked : {"0", "2", "auto"}) {
     Config config = profiled();
-    config.warmup = concat(asked);
-    config.budget = 1e-9;  // spent at once
+    config.measurement.warmup = concat(asked);
+    config.measurement.budget = 1e-9;  // spent at once
     const RunRecord record = run(config, Recorded::inParts);
     EXPECT_EQ(record.warmup.steps, untilLaunched) << asked;
     expectOnlyLaunches(record);
     const std::string notes = join(record.notes, "\n");
     const bool said = notes.find(concat("although --warmup=", asked)) != std::string::npos;
-    EXPECT_EQ(said, config.warmup != "auto") << notes;
+    EXPECT_EQ(said, config.measurement.warmup != "auto") << notes;
   }
 }
 
 TEST(RecordedProfile, WithoutALeastWarmUpItIsAsLongAsAsked) {
   Config config = profiled();
-  config.warmup = concat(0);
+  config.measurement.warmup = concat(0);
   const RunRecord record = run(config, Recorded::inParts, 0);
   EXPECT_EQ(record.warmup.steps, 0);
   ASSERT_TRUE(record.profile);

@@ -20,7 +20,7 @@ namespace {
 
 /// Eight steps, the same in every run.
 GpuTraining train(Config config) {
-  config.deterministic = true;
+  config.numerics.deterministic = true;
   return trainOnGpu(std::move(config));
 }
 
@@ -30,12 +30,12 @@ TEST(OnAGpu, AGraphTrainsToTheSameBits) {
     for (const char* precision : {"fp32", "bf16"}) {
       for (const char* input : {"device", "host", "queue"}) {
         Config config;
-        config.model = model;
-        config.precision = precision;
-        config.input = input;
-        config.cudaGraph = "off";
+        config.network.model = model;
+        config.numerics.precision = precision;
+        config.input.source = input;
+        config.numerics.cudaGraph = "off";
         const GpuTraining eager = train(config);
-        config.cudaGraph = "on";
+        config.numerics.cudaGraph = "on";
         const GpuTraining graphed = train(config);
         EXPECT_TRUE(graphed.sameBits(eager)) << model << ' ' << precision << ' ' << input;
       }
@@ -49,15 +49,15 @@ TEST(OnAGpu, AGraphIsThatOfEveryStepOfAnOptimizerAndASchedule) {
   for (const OptimizerEntry& optimizer : optimizers()) {
     for (const ScheduleEntry& schedule : schedules()) {
       Config config;
-      config.model = "resnet20";
-      config.optimizer = concat(optimizer.name);
-      config.schedule = concat(schedule.name);
-      config.steps = 8;
-      config.cudaGraph = "off";
-      config.inFlight = 1;
+      config.network.model = "resnet20";
+      config.step.optimizer = concat(optimizer.name);
+      config.step.schedule = concat(schedule.name);
+      config.measurement.steps = 8;
+      config.numerics.cudaGraph = "off";
+      config.numerics.inFlight = 1;
       const GpuTraining eager = train(config);
-      config.cudaGraph = "on";
-      config.inFlight = 8;
+      config.numerics.cudaGraph = "on";
+      config.numerics.inFlight = 8;
       const GpuTraining graphed = train(config);
       EXPECT_TRUE(graphed.sameBits(eager)) << optimizer.name << ' ' << schedule.name;
     }

@@ -17,13 +17,13 @@ namespace {
 
 Config small() {
   Config config;
-  config.model = "resnet20";
-  config.batch = 4;
-  config.replicas = 2;
-  config.oversubscribe = true;
-  config.warmup = std::string("2");
-  config.steps = 6;
-  config.learningRate = 0.01;
+  config.network.model = "resnet20";
+  config.step.batch = 4;
+  config.placement.replicas = 2;
+  config.placement.oversubscribe = true;
+  config.measurement.warmup = std::string("2");
+  config.measurement.steps = 6;
+  config.step.learningRate = 0.01;
   return config;
 }
 
@@ -54,12 +54,12 @@ TEST(RunPoint, countsStepsSamplesAndLosses) {
 TEST(RunPoint, aNetworkFileTrainsAsTheModelThatItHolds) {
   for (const auto& [model, imageSize] : {std::pair{"resnet20", 32}, {"googlenet", 64}, {"densenet40_k12", 32}}) {
     Config config = small();
-    config.model = model, config.imageSize = imageSize;
-    config.deterministic = true;
-    config.steps = 2;
+    config.network.model = model, config.network.imageSize = imageSize;
+    config.numerics.deterministic = true;
+    config.measurement.steps = 2;
     const RunRecord own = run(config);
-    config.model = testing::TempDir() + "run_point_test_" + model + ".json";
-    std::ofstream(config.model) << modelText(model);
+    config.network.model = testing::TempDir() + "run_point_test_" + model + ".json";
+    std::ofstream(config.network.model) << modelText(model);
     const RunRecord read = run(config);
     ASSERT_EQ(own.outcome.kind, OutcomeKind::ok) << own.outcome.reason;
     ASSERT_EQ(read.outcome.kind, OutcomeKind::ok) << read.outcome.reason;
@@ -75,11 +75,11 @@ TEST(RunPoint, aNetworkFileTrainsAsTheModelThatItHolds) {
 
 TEST(RunPoint, recordsTheHeadAndItsLoss) {
   Config config = small();
-  config.head = "14xsigmoid";
+  config.network.head = "14xsigmoid";
   const RunRecord record = run(config);
   ASSERT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
-  EXPECT_EQ(record.config.classes, 14);
-  EXPECT_EQ(record.config.head, "sigmoid");
+  EXPECT_EQ(record.config.network.classes, 14);
+  EXPECT_EQ(record.config.network.head, "sigmoid");
   EXPECT_EQ(record.placement.loss, "binary_cross_entropy");
   EXPECT_LT(record.losses.back(), record.losses.front());
 }
@@ -95,8 +95,8 @@ TEST(RunPoint, everyStepOfAReplicaLiesInTheWindow) {
 
 TEST(RunPoint, warmupAutoIsBoundedByTheBudgetAndSaysSo) {
   Config config = small();
-  config.warmup = "auto";
-  config.budget = 1e-6;  // spent by the first step, which cannot show steadiness
+  config.measurement.warmup = "auto";
+  config.measurement.budget = 1e-6;  // spent by the first step, which cannot show steadiness
   const RunRecord record = run(config);
   EXPECT_EQ(record.warmup.steps, 1);
   EXPECT_FALSE(record.warmup.steady);
@@ -105,19 +105,19 @@ TEST(RunPoint, warmupAutoIsBoundedByTheBudgetAndSaysSo) {
 TEST(RunPoint, onlyASeveralReplicaRunWithoutExchangeIsAControl) {
   Config config = small();
   EXPECT_FALSE(run(config).placement.control);
-  config.strategy = "independent";
+  config.exchange.strategy = "independent";
   EXPECT_TRUE(run(config).placement.control);
-  config.replicas = 1;
+  config.placement.replicas = 1;
   EXPECT_FALSE(run(config).placement.control);
 }
 
 TEST(RunPoint, recordsTheAlgorithmsOfConvolutionsWhereSomeChoseThem) {
   if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
   Config config = small();
-  config.convolution = "winograd";
+  config.numerics.convolution = "winograd";
   // Of 19 convolutions the first has three channels and no input gradient, two have a stride.
   EXPECT_EQ(run(config).placement.convolutionPasses, (std::map<std::string, int64_t>{{"direct", 8}, {"winograd", 48}}));
-  config.convolution = "auto", config.layout = "nchw";
+  config.numerics.convolution = "auto", config.numerics.layout = "nchw";
   EXPECT_TRUE(run(config).placement.convolutionPasses.empty()) << "ATen's convolutions";
 }
 
@@ -125,11 +125,11 @@ TEST(RunPoint, recordsTheAlgorithmsOfConvolutionsWhereSomeChoseThem) {
 TEST(RunPoint, trainsTheSameWithPaddedImages) {
   for (const char* input : {"device", "queue"}) {
     Config config = small();
-    config.convolution = "direct", config.input = input;
+    config.numerics.convolution = "direct", config.input.source = input;
     const RunRecord bare = run(config);
     EXPECT_EQ(bare.placement.zeroChannels, 0) << "nothing is measured on a CPU";
     for (const auto& [padding, zeros] : {std::pair{"4", 1}, {"8", 5}}) {
-      config.padImages = padding;
+      config.numerics.padImages = padding;
       const RunRecord padded = run(config);
       ASSERT_EQ(padded.outcome.kind, OutcomeKind::ok) << padded.outcome.reason;
       EXPECT_EQ(padded.placement.zeroChannels, zeros);
@@ -143,30 +143,30 @@ TEST(RunPoint, trainsTheSameWithPaddedImages) {
 TEST(RunPoint, twoDeterministicRunsGiveBitEqualWeights) {
   for (const char* lossAt : {"replica", "gathered"}) {
     Config config = small();
-    config.deterministic = true;
-    config.lossAt = lossAt;
+    config.numerics.deterministic = true;
+    config.exchange.lossAt = lossAt;
     const std::string first = fingerprint(run(config));
     EXPECT_FALSE(first.empty());
     EXPECT_EQ(first, fingerprint(run(config)));
-    config.seed = 2;
+    config.step.seed = 2;
     EXPECT_NE(first, fingerprint(run(config)));
   }
 }
 
 TEST(RunPoint, forwardOnlyChangesNoWeightAndHasNoLoss) {
   Config config = small();
-  config.forwardOnly = true;
-  config.deterministic = true;
+  config.step.forwardOnly = true;
+  config.numerics.deterministic = true;
   const RunRecord few = run(config);
   ASSERT_EQ(few.outcome.kind, OutcomeKind::ok) << few.outcome.reason;
   EXPECT_TRUE(few.losses.empty());
-  config.steps = 9;
+  config.measurement.steps = 9;
   EXPECT_EQ(fingerprint(few), fingerprint(run(config)));
 }
 
 TEST(RunPoint, aLossThatLeavesTheNumbersIsANumericFailure) {
   Config config = small();
-  config.learningRate = 1e30;
+  config.step.learningRate = 1e30;
   const RunRecord record = run(config);
   EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);
   EXPECT_EQ(record.outcome.code, ExitCode::numeric);
@@ -175,8 +175,8 @@ TEST(RunPoint, aLossThatLeavesTheNumbersIsANumericFailure) {
 
 Config inFp16() {
   Config config = small();
-  config.model = "lenet5";
-  config.precision = "fp16";
+  config.network.model = "lenet5";
+  config.numerics.precision = "fp16";
   return config;
 }
 
@@ -202,7 +202,7 @@ TEST(RunPoint, recordsWhatBecameOfAScaledLoss) {
 
 TEST(RunPoint, aRunThatSkipsManyStepsSaysSo) {
   Config config = inFp16();
-  config.learningRate = 1e30;  // the first update ends all learning: the losses are no numbers
+  config.step.learningRate = 1e30;  // the first update ends all learning: the losses are no numbers
   const RunRecord record = run(config);
   EXPECT_EQ(record.outcome.code, ExitCode::numeric);
   EXPECT_GE(record.skippedSteps, 6);
@@ -211,7 +211,7 @@ TEST(RunPoint, aRunThatSkipsManyStepsSaysSo) {
 
 TEST(RunPoint, aScaleThatFallsToItsLeastIsANumericFailure) {
   Config config = inFp16();
-  config.learningRate = 1e30, config.steps = 40;
+  config.step.learningRate = 1e30, config.measurement.steps = 40;
   const RunRecord record = run(config);
   EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);
   EXPECT_EQ(record.outcome.code, ExitCode::numeric);
@@ -221,7 +221,7 @@ TEST(RunPoint, aScaleThatFallsToItsLeastIsANumericFailure) {
 TEST(RunPoint, everyInputGivesTheStatedNumberOfSteps) {
   for (const char* input : {"device", "host", "queue"}) {
     Config config = small();
-    config.input = input;
+    config.input.source = input;
     const RunRecord record = run(config);
     EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << input << ": " << record.outcome.reason;
     EXPECT_EQ(record.steps.size(), 12U) << input;
@@ -231,13 +231,13 @@ TEST(RunPoint, everyInputGivesTheStatedNumberOfSteps) {
 TEST(RunPoint, recordsWhatTheImagesWereAndWhatChangedThem) {
   for (const char* lossAt : {"replica", "gathered"}) {
     Config config = small();
-    config.lossAt = lossAt;
+    config.exchange.lossAt = lossAt;
     const RunRecord synthetic = run(config);
     EXPECT_EQ(synthetic.placement.data, "synthetic") << lossAt;
     EXPECT_EQ(synthetic.placement.augment, "") << lossAt;
-    config.data = tenImages();
+    config.input.data = tenImages();
     for (const char* augment : {"standard", "none"}) {
-      config.augment = augment;
+      config.input.augment = augment;
       const RunRecord real = run(config);
       ASSERT_EQ(real.outcome.kind, OutcomeKind::ok) << real.outcome.reason;
       EXPECT_EQ(real.placement.data, "idx") << lossAt;

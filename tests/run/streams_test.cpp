@@ -87,12 +87,12 @@ class StreamedTeam {
  public:
   StreamedTeam(const Way& way, const Flow& flow) : graph_(buildModel("trivial", {})) {
     Config config;
-    config.model = "trivial";
-    config.batch = 2;
-    config.replicas = 2;
-    config.oversubscribe = true;
-    config.strategy = way.strategy;
-    config.parameterDevice = way.parameterDevice;
+    config.network.model = "trivial";
+    config.step.batch = 2;
+    config.placement.replicas = 2;
+    config.placement.oversubscribe = true;
+    config.exchange.strategy = way.strategy;
+    config.exchange.parameterDevice = way.parameterDevice;
     ReplicaSetOptions options = trainingOptions(resolvePlan(config), KernelSelection());
     options.allReduce = &find(allReduces(), way.allReduce, "--all-reduce");
     options.inFlight = flow.inFlight;

@@ -7,10 +7,10 @@ namespace tandem {
 /// Four small images for three linear layers, on any machine.
 inline Config tiny() {
   Config config;
-  config.model = "trivial";
-  config.imageSize = 32;
-  config.batch = 4;
-  config.oversubscribe = true;
+  config.network.model = "trivial";
+  config.network.imageSize = 32;
+  config.step.batch = 4;
+  config.placement.oversubscribe = true;
   return config;
 }
 

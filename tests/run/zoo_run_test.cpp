@@ -25,23 +25,23 @@ constexpr int64_t steps = 2;
 
 Config twoSteps(const ModelEntry& model) {
   Config config;
-  config.model = model.name;
-  config.imageSize = smallImageSize(model);
-  config.batch = 2;
-  config.replicas = 2;
-  config.oversubscribe = true;
-  config.warmup = std::string("0");
-  config.steps = steps;
-  config.learningRate = 1e-4;
-  config.convolution = "direct";  // nothing is measured
-  config.layout = "nhwc";
+  config.network.model = model.name;
+  config.network.imageSize = smallImageSize(model);
+  config.step.batch = 2;
+  config.placement.replicas = 2;
+  config.placement.oversubscribe = true;
+  config.measurement.warmup = std::string("0");
+  config.measurement.steps = steps;
+  config.step.learningRate = 1e-4;
+  config.numerics.convolution = "direct";  // nothing is measured
+  config.numerics.layout = "nhwc";
   return config;
 }
 
 void expectTrains(const ModelEntry& model, const char* strategy, const char* precision) {
   Config config = twoSteps(model);
-  config.strategy = strategy;
-  config.precision = precision;
+  config.exchange.strategy = strategy;
+  config.numerics.precision = precision;
   const RunRecord record = runPoint(resolvePlan(config), nullptr);
   EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << strategy << ' ' << precision << ": " << record.outcome.reason;
   EXPECT_EQ(record.measuredSteps, steps);

@@ -22,12 +22,12 @@ struct SmallTeam {
   explicit SmallTeam(int64_t replicas, std::string_view lossAt = "replica", std::string_view input = "device")
       : graph(buildModel("resnet20", {})) {
     Config config;
-    config.model = "resnet20";
-    config.batch = 2;
-    config.replicas = replicas;
-    config.oversubscribe = true;
-    config.lossAt = lossAt;
-    config.input = input;
+    config.network.model = "resnet20";
+    config.step.batch = 2;
+    config.placement.replicas = replicas;
+    config.placement.oversubscribe = true;
+    config.exchange.lossAt = lossAt;
+    config.input.source = input;
     options = trainingOptions(resolvePlan(config), KernelSelection());
   }
 };
@@ -139,16 +139,16 @@ TEST(ReplicaSet, NobodyRecordsBeforeAllHaveDoneTheStepsBefore) {
 
 TEST(ReplicaSetOptions, TheUpdateIsTheConfigurations) {
   Config config;
-  config.optimizer = "adamw";
-  config.learningRate = 0.1;
-  config.momentum = 0.2;
-  config.weightDecay = 0.3;
-  config.nesterov = true;
-  config.adamBeta1 = 0.4;
-  config.adamBeta2 = 0.5;
-  config.adamEpsilon = 0.6;
-  config.schedule = "cosine";
-  config.steps = 7;
+  config.step.optimizer = "adamw";
+  config.step.learningRate = 0.1;
+  config.step.momentum = 0.2;
+  config.step.weightDecay = 0.3;
+  config.step.nesterov = true;
+  config.step.adamBeta1 = 0.4;
+  config.step.adamBeta2 = 0.5;
+  config.step.adamEpsilon = 0.6;
+  config.step.schedule = "cosine";
+  config.measurement.steps = 7;
   const OptimizerOptions options = optimizerOptions(config, setupOf(config));
   EXPECT_EQ(options.rule->name, "adamw");
   EXPECT_EQ(options.learningRate, 0.1);

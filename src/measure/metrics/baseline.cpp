@@ -10,7 +10,9 @@ std::string_view firstDevice(std::string_view devices) { return devices.substr(0
 
 bool mayDiffer(const Option& option) { return !option.axis || option.name == "replicas" || option.name == "devices"; }
 
-bool eligible(const RunRecord& record) { return record.config.replicas == 1 && record.outcome.kind == OutcomeKind::ok; }
+bool eligible(const RunRecord& record) {
+  return record.config.placement.replicas == 1 && record.outcome.kind == OutcomeKind::ok;
+}
 
 /// A key that is equal for records that may be compared, and different for others. The length of each part precedes it,
 /// so that no two lists of parts join to the same text.
@@ -19,7 +21,7 @@ std::string comparableBy(const RunRecord& record) {
   const auto add = [&](std::string_view part) { key.append(std::to_string(part.size())).append(1, ':').append(part); };
   add(record.environment.host);
   add(std::to_string(record.placement.threadsPerReplica));
-  add(firstDevice(record.config.devices));
+  add(firstDevice(record.config.placement.devices));
   for (const Option& option : options()) {
     if (!mayDiffer(option)) add(valueText(record.config, option));
   }

@@ -86,7 +86,7 @@ Value speedup(const RunRecord& record, const RunRecord* baseline) {
 
 Value efficiency(const RunRecord& record, const RunRecord* baseline) {
   const auto gain = speedup(record, baseline);
-  return gain ? percentOf(quotient(*gain, static_cast<double>(record.config.replicas))) : Value();
+  return gain ? percentOf(quotient(*gain, static_cast<double>(record.config.placement.replicas))) : Value();
 }
 
 Value warmupSteps(const RunRecord& record, const RunRecord*) { return static_cast<double>(record.warmup.steps); }
@@ -123,7 +123,7 @@ Value finalLoss(const RunRecord& record, const RunRecord*) {
 Value teraflops(const RunRecord& record, const RunRecord*) {
   const auto rate = imagesPerSecond(record, nullptr);
   if (!rate || record.placement.forwardFlopsPerImage <= 0) return {};
-  const double passes = record.config.forwardOnly ? 1 : 3;
+  const double passes = record.config.step.forwardOnly ? 1 : 3;
   return passes * record.placement.forwardFlopsPerImage * *rate / 1e12;
 }
 

@@ -104,7 +104,7 @@ struct RunRecord {
   double energyJoules = 0;    ///< all metered devices in the measured window; 0: no meter
   Interference interference;  ///< signs of it in the measured window
   Telemetry telemetry;
-  std::optional<BatchSearch> batchSearch;  ///< present if --batch=max found config.batch
+  std::optional<BatchSearch> batchSearch;  ///< present if --batch=max found config.step.batch
   std::optional<Profile> profile;          ///< present with --profile; such a run does not measure throughput
   std::vector<std::string> notes;          ///< caveats to show with the rate
 

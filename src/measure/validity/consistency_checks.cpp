@@ -17,18 +17,20 @@ constexpr size_t fewestLosses = 3;
 constexpr std::string_view syntheticData = "synthetic";
 
 std::string samples(const RunRecord& record) {
-  const auto expected = record.measuredSteps * record.config.replicas;
+  const auto expected = record.measuredSteps * record.config.placement.replicas;
   const auto found = static_cast<int64_t>(record.steps.size());
   if (found == expected) return "";
-  return concat(found, " samples of ", record.measuredSteps, " steps and ", record.config.replicas, " replicas");
+  return concat(found, " samples of ", record.measuredSteps, " steps and ", record.config.placement.replicas,
+                " replicas");
 }
 
 std::string batch(const RunRecord& record) {
   const Config& config = record.config;
-  const int64_t stated = batchIsGlobal(config.scaling) ? config.batch : config.batch * config.replicas;
-  if (config.batch == 0 || record.globalBatch == stated) return "";
-  return concat("a global batch of ", record.globalBatch, ", although --batch=", config.batch, " and ", config.replicas,
-                " replicas make ", stated);
+  const int64_t stated =
+      batchIsGlobal(config.measurement.scaling) ? config.step.batch : config.step.batch * config.placement.replicas;
+  if (config.step.batch == 0 || record.globalBatch == stated) return "";
+  return concat("a global batch of ", record.globalBatch, ", although --batch=", config.step.batch, " and ",
+                config.placement.replicas, " replicas make ", stated);
 }
 
 /// A window shorter than its steps: nobody waited for the device, or the window was cut.
@@ -52,23 +54,24 @@ std::string losses(const RunRecord& record) {
 }
 
 std::string training(const RunRecord& record) {
-  if (record.config.forwardOnly || record.losses.size() < fewestLosses || record.losses.front() == 0) return "";
+  if (record.config.step.forwardOnly || record.losses.size() < fewestLosses || record.losses.front() == 0) return "";
   const bool moved = std::ranges::any_of(record.losses, [&](double loss) { return loss != record.losses.front(); });
   return moved ? "" : concat("the loss is ", record.losses.front(), " at every step: nothing was trained");
 }
 
 std::string images(const RunRecord& record) {
   const std::string& found = record.placement.data;
-  if (found.empty() || (found == syntheticData) == record.config.data.empty()) return "";
+  if (found.empty() || (found == syntheticData) == record.config.input.data.empty()) return "";
   return concat("the images were of ", found, ", although ",
-                record.config.data.empty() ? "no --data was given" : "--data=" + record.config.data);
+                record.config.input.data.empty() ? "no --data was given" : "--data=" + record.config.input.data);
 }
 
 std::string augmentation(const RunRecord& record) {
   const std::string& found = record.placement.augment;
-  if (record.placement.data.empty() || record.config.data.empty() || found == record.config.augment) return "";
+  if (record.placement.data.empty() || record.config.input.data.empty() || found == record.config.input.augment)
+    return "";
   return concat("the images were changed by ", found.empty() ? "nothing" : found,
-                ", although --augment=", record.config.augment);
+                ", although --augment=", record.config.input.augment);
 }
 
 /// A training step computes each layer forward, the gradient of its parameters, and, except at the first layer, of its
@@ -76,10 +79,10 @@ std::string augmentation(const RunRecord& record) {
 std::string work(const RunRecord& record) {
   const double forward = record.placement.forwardFlopsPerImage, found = record.placement.flopsPerImage;
   if (!(found > 0) || !(forward > 0)) return "";
-  const auto [least, most] = record.config.forwardOnly ? std::pair(1, 1) : std::pair(2, 3);
+  const auto [least, most] = record.config.step.forwardOnly ? std::pair(1, 1) : std::pair(2, 3);
   if (found >= least * forward && found <= most * forward) return "";
   return concat(fixed(found / 1e9, 3), " GFLOP per image, forward alone ", fixed(forward / 1e9, 3), ": a step of ",
-                record.config.forwardOnly ? "--forward-only does as many" : "training does 2 to 3 times as many");
+                record.config.step.forwardOnly ? "--forward-only does as many" : "training does 2 to 3 times as many");
 }
 
 std::string injected(const RunRecord& record) {

@@ -140,7 +140,7 @@ std::vector<ResultTable> historyTables(std::span<const RunRecord> records) {
   const auto differing = differingOptions(records);
   for (const Runs& runs : groupsOf(records)) {
     const RunRecord& first = *runs.front();
-    std::string title = concat("History of ", first.config.model, ", ", pointLabel(first, differing), ", on ",
+    std::string title = concat("History of ", first.config.network.model, ", ", pointLabel(first, differing), ", on ",
                                oneLine(first.environment.host));
     tables.push_back(HistoryTable(std::move(title), runs).take());
   }

@@ -50,15 +50,15 @@ Json numberOr(const std::optional<double>& value) { return value ? Json(*value) 
 
 void addConfiguration(const RunRecord& record, double at, MllogLines& lines) {
   const Config& config = record.config;
-  lines.point(at, "submission_benchmark", config.model);
+  lines.point(at, "submission_benchmark", config.network.model);
   lines.point(at, "submission_platform", record.environment.host);
   lines.point(at, "global_batch_size", record.globalBatch);
-  lines.point(at, "gradient_accumulation_steps", config.accumulate);
-  lines.point(at, "seed", config.seed);
-  if (config.forwardOnly) return;
-  lines.point(at, "opt_name", config.optimizer);
-  lines.point(at, "opt_base_learning_rate", config.learningRate);
-  lines.point(at, "opt_weight_decay", config.weightDecay);
+  lines.point(at, "gradient_accumulation_steps", config.step.accumulate);
+  lines.point(at, "seed", config.step.seed);
+  if (config.step.forwardOnly) return;
+  lines.point(at, "opt_name", config.step.optimizer);
+  lines.point(at, "opt_base_learning_rate", config.step.learningRate);
+  lines.point(at, "opt_weight_decay", config.step.weightDecay);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ std::string different(std::span<const RunRecord> records, Of of) {
 std::vector<PageFact> factsOf(std::span<const RunRecord> records) {
   return {{"runs", countsOf(records)},
           {"measured", timesOf(records)},
-          {"model", different(records, [](const RunRecord& record) { return record.config.model; })},
+          {"model", different(records, [](const RunRecord& record) { return record.config.network.model; })},
           {"host", different(records, [](const RunRecord& record) { return record.environment.host; })},
           {"processor", different(records, [](const RunRecord& record) { return record.environment.cpu; })},
           {"commit", different(records, [](const RunRecord& record) {

@@ -83,13 +83,17 @@ struct Described {
 
 Described described(const RunRecord& record) {
   const Config& config = record.config;
-  const auto replicas = static_cast<double>(std::max<int64_t>(1, config.replicas));
+  const auto replicas = static_cast<double>(std::max<int64_t>(1, config.placement.replicas));
   const double devices = isOnCpu(config) ? 1 : replicas;
-  const std::string layout = record.placement.layout.empty() ? config.layout : record.placement.layout;
-  return {config.model,    config.precision,
-          layout,          config.data.empty() ? "synthetic " + config.input : "real " + config.input,
-          config.strategy, deviceOf(record),
-          devices,         static_cast<double>(record.globalBatch) / devices};
+  const std::string layout = record.placement.layout.empty() ? config.numerics.layout : record.placement.layout;
+  return {config.network.model,
+          config.numerics.precision,
+          layout,
+          config.input.data.empty() ? "synthetic " + config.input.source : "real " + config.input.source,
+          config.exchange.strategy,
+          deviceOf(record),
+          devices,
+          static_cast<double>(record.globalBatch) / devices};
 }
 
 bool is16Bit(const std::string& precision) { return precision.find("16") != std::string::npos; }
@@ -173,7 +177,7 @@ const NearestPublished::Fitting& NearestPublished::fitting(const std::string& de
 std::optional<PublishedMatch> NearestPublished::of(const RunRecord& record) {
   const auto rate = metric("images_per_s").of(record, nullptr);
   const int64_t own = record.placement.ownImageSize;
-  if (!rate || record.config.forwardOnly || own == 0 || record.config.imageSize != own) return {};
+  if (!rate || record.config.step.forwardOnly || own == 0 || record.config.network.imageSize != own) return {};
   const Described run = described(record);
   const Fitting& fitting = this->fitting(run.device, run.model);
   const auto found = std::ranges::min_element(fitting, {}, [&](const Facts* figure) { return distance(run, *figure); });

@@ -39,7 +39,7 @@ std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline
       caveats.push_back({"not valid", concat("not valid: ", join(record.interference.reasons, "; "))});
     }
     for (const std::string& doubt : doubts(record)) caveats.push_back({doubt.substr(0, doubt.find(':')), doubt});
-    if (record.config.forwardOnly) caveats.push_back({"", "forward only: nothing was trained"});
+    if (record.config.step.forwardOnly) caveats.push_back({"", "forward only: nothing was trained"});
     const std::string unsteady = notSteadyBecause(record);
     if (!unsteady.empty()) caveats.push_back({"not steady", "not steady: " + unsteady});
     if (record.placement.sharedCores) {
@@ -102,10 +102,7 @@ class Notes {
   std::vector<Note> notes_;
 };
 
-bool isNumber(const Option& option) {
-  return std::holds_alternative<int64_t Config::*>(option.field) ||
-         std::holds_alternative<double Config::*>(option.field);
-}
+bool isNumber(const Option& option) { return takes<int64_t>(option) || takes<double>(option); }
 
 std::vector<TableColumn> columnsFor(std::span<const Option* const> differing) {
   std::vector<TableColumn> columns{{"#", "", true}};

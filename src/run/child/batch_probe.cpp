@@ -15,11 +15,11 @@ namespace {
 constexpr int64_t stepsOfProbe = CapturedStep::eagerSteps + 2;
 
 Config probeOf(Config config, int64_t batch) {
-  config.batch = batch;
-  config.warmup = concat(0);
-  config.steps = stepsOfProbe;
-  config.trace.clear();
-  config.saveWeights.clear();
+  config.step.batch = batch;
+  config.measurement.warmup = concat(0);
+  config.measurement.steps = stepsOfProbe;
+  config.output.trace.clear();
+  config.output.saveWeights.clear();
   return config;
 }
 

@@ -85,7 +85,7 @@ MachinePeaks::MachinePeaks(std::string executable, bool anew)
 
 PeakRates MachinePeaks::of(const RunPlan& plan) {
   if (!plan.cudaDevices.empty() || threadsOf(plan).empty()) return {};
-  const std::string& precision = plan.config.precision;
+  const std::string& precision = plan.config.numerics.precision;
   const bool known = std::ranges::find(peakRows, precision, &PeakRow::name) != peakRows.end();
   return {known ? measured(precision, plan) : 0, measured(std::string(copied), plan)};
 }

@@ -36,8 +36,8 @@ Obstacle firstObstacle(const Setup& setup) {
 
 /// Why the host must act between or after the captured parts of a step; empty: it need not.
 std::string whyInParts(const Config& config, const Setup& setup) {
-  if (config.forwardOnly) return "";
-  if (setup.strategy->enqueuesOnly(*setup.allReduce, config.replicas)) return "";
+  if (config.step.forwardOnly) return "";
+  if (setup.strategy->enqueuesOnly(*setup.allReduce, config.placement.replicas)) return "";
   const auto how = setup.strategy->usesAllReduce ? concat("--all-reduce=", setup.allReduce->name)
                                                  : concat("--strategy=", setup.strategy->name);
   return concat("with ", how, " replicas wait for one another on the host");
@@ -60,7 +60,7 @@ std::string cudaGraphText(const Config& config, const Setup& setup) {
 }
 
 int64_t fewestWarmup(const Config& config, const Setup& setup) {
-  return config.profile && cudaGraphPolicy(config, setup).on ? CapturedStep::eagerSteps + 1 : 0;
+  return config.measurement.profile && cudaGraphPolicy(config, setup).on ? CapturedStep::eagerSteps + 1 : 0;
 }
 
 }  // namespace tandem

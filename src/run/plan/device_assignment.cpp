@@ -37,8 +37,9 @@ int64_t leastFreeBytes(const std::vector<int>& ordinals) {
 
 void resolveCores(RunPlan& plan) {
   const Config& config = plan.config;
-  plan.cores = planCores(readTopology(), config.replicas, config.coresPerReplica, config.oversubscribe);
-  for (int index = 0; index < config.replicas; ++index) {
+  plan.cores = planCores(readTopology(), config.placement.replicas, config.placement.coresPerReplica,
+                         config.placement.oversubscribe);
+  for (int index = 0; index < config.placement.replicas; ++index) {
     const auto device =
         Device::cpu(index, plan.cores.threadsOf.at(static_cast<size_t>(index)), plan.cores.threadsPerReplica);
     plan.deviceLabels.push_back(device.label());
@@ -51,7 +52,7 @@ void resolveDevices(RunPlan& plan) {
   if (plan.setup.onCpu()) {
     resolveCores(plan);
   } else {
-    resolveGpus(plan, parseDeviceSet(plan.config.devices).value().cuda);
+    resolveGpus(plan, parseDeviceSet(plan.config.placement.devices).value().cuda);
   }
   plan.availableBytes = availableBytesNow(plan);
 }

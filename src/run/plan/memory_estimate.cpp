@@ -29,9 +29,9 @@ struct BytesPerParameter {
 BytesPerParameter bytesPerParameter(const Config& config, const Setup& setup) {
   const Precision& precision = *setup.precision;
   const int64_t weights = precision.compute == precision.master ? 0 : size(precision.compute);
-  const int64_t sum = config.accumulate > 1 ? size(at::kFloat) : 0;
+  const int64_t sum = config.step.accumulate > 1 ? size(at::kFloat) : 0;
   const int64_t values = setup.optimizer->stateValues(optimizerOptions(config, setup));
-  const int64_t state = config.forwardOnly ? 0 : values * size(at::kFloat);
+  const int64_t state = config.step.forwardOnly ? 0 : values * size(at::kFloat);
   return {size(precision.master) + weights + state, size(precision.wire) + sum};
 }
 
@@ -46,7 +46,7 @@ bool widens(const Setup& setup) {
 int64_t packedWeightBytes(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
   if (!ownKernels(setup)) return 0;
   const bool channelsLast = setup.firstLayout().format == at::MemoryFormat::ChannelsLast;
-  const bool measured = setup.convolution == nullptr && !config.deterministic && channelsLast;
+  const bool measured = setup.convolution == nullptr && !config.numerics.deterministic && channelsLast;
   int64_t transformed = setup.convolution == nullptr ? 0 : setup.convolution->bytesPer3x3Weight;
   if (measured) {
     for (const auto& row : convolutionAlgorithms()) transformed = std::max(transformed, row.bytesPer3x3Weight);
@@ -59,7 +59,7 @@ int64_t packedWeightBytes(const Config& config, const Setup& setup, const Memory
     const bool is3x3 = a.kernelH == 3 && a.kernelW == 3 && a.strideH == 1 && a.strideW == 1;
     bytes += parameter.count() * (is3x3 && transformed > 0 ? transformed : ordered);
   }
-  return bytes * (config.forwardOnly ? 1 : packedCopies) * needs.replicasPerDevice;
+  return bytes * (config.step.forwardOnly ? 1 : packedCopies) * needs.replicasPerDevice;
 }
 
 int64_t parameterBytes(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
@@ -68,7 +68,7 @@ int64_t parameterBytes(const Config& config, const Setup& setup, const MemoryNee
   const int64_t held = parameterCount(*needs.graph) * (each.shared * (needs.parameterCopies + server) +
                                                        each.own * (needs.replicasPerDevice + server)) +
                        packedWeightBytes(config, setup, needs);
-  if (config.forwardOnly) return held;
+  if (config.step.forwardOnly) return held;
   int64_t largest = 0;
   for (const auto& parameter : needs.graph->parameters()) {
     const Operation& operation = *needs.graph->node(parameter.node).operation;
@@ -80,9 +80,9 @@ int64_t parameterBytes(const Config& config, const Setup& setup, const MemoryNee
 
 int64_t activationBytes(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
   const Precision& precision = *setup.precision;
-  const int64_t ofOneValue = needs.replicaBatch / config.accumulate * size(precision.compute);
+  const int64_t ofOneValue = needs.replicaBatch / config.step.accumulate * size(precision.compute);
   if (needs.keptBytes == 0) {
-    const int64_t percent = config.forwardOnly ? keptForwardOnlyPercent : keptPercent;
+    const int64_t percent = config.step.forwardOnly ? keptForwardOnlyPercent : keptPercent;
     return activationCount(*needs.graph) * ofOneValue * needs.replicasPerDevice / 100 * percent;
   }
   int64_t largest = 0;
@@ -93,7 +93,7 @@ int64_t activationBytes(const Config& config, const Setup& setup, const MemoryNe
 }
 
 int64_t inputBytes(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
-  const int64_t batchesInFlight = setup.source->queued ? config.queueDepth + config.producers + 1 : 2;
+  const int64_t batchesInFlight = setup.source->queued ? config.input.queueDepth + config.input.producers + 1 : 2;
   const int64_t imageElements = needs.graph->node(needs.graph->input()).shape.count();
   return needs.replicaBatch * imageElements * (size(setup.precision->compute) + batchesInFlight) *
              needs.replicasPerDevice +

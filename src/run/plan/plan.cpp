@@ -18,22 +18,23 @@ namespace tandem {
 namespace {
 
 std::optional<DatasetFacts> dataOf(const Config& config) {
-  return config.data.empty() ? std::nullopt : std::optional(probeDataset(config.data));
+  return config.input.data.empty() ? std::nullopt : std::optional(probeDataset(config.input.data));
 }
 
 Config resolved(Config config, const Setup& setup, const std::optional<DatasetFacts>& data) {
-  const ModelFacts model = modelFacts(config.model);
+  const ModelFacts model = modelFacts(config.network.model);
   const HeadText head = headOf(config);
-  if (head.outputs != 0) config.classes = head.outputs, config.head = head.kind;
-  config.input = setup.source->name;
-  if (config.classes == 0) config.classes = data ? data->info.classes : model.classes;
-  if (config.imageSize == 0) config.imageSize = model.input.height;
-  if (config.batch == 0) config.batch = model.batch;
+  if (head.outputs != 0) config.network.classes = head.outputs, config.network.head = head.kind;
+  config.input.source = setup.source->name;
+  if (config.network.classes == 0) config.network.classes = data ? data->info.classes : model.classes;
+  if (config.network.imageSize == 0) config.network.imageSize = model.input.height;
+  if (config.step.batch == 0) config.step.batch = model.batch;
   const double ownRate = setup.optimizer->learningRate;
-  if (config.learningRate == 0) config.learningRate = ownRate != 0 ? ownRate : model.learningRate;
-  config.replicas = replicaCount(config);
-  if (config.coresPerReplica == 0 && setup.onCpu()) {
-    config.coresPerReplica = std::max<int64_t>(1, std::ssize(readTopology().cores) / config.replicas);
+  if (config.step.learningRate == 0) config.step.learningRate = ownRate != 0 ? ownRate : model.learningRate;
+  config.placement.replicas = replicaCount(config);
+  if (config.placement.coresPerReplica == 0 && setup.onCpu()) {
+    config.placement.coresPerReplica =
+        std::max<int64_t>(1, std::ssize(readTopology().cores) / config.placement.replicas);
   }
   return config;
 }
@@ -41,15 +42,15 @@ Config resolved(Config config, const Setup& setup, const std::optional<DatasetFa
 /// The network of a configuration whose classes and image size are resolved. Throws UsageError.
 Graph graphOf(const Config& config) {
   const std::string kind = headOf(config).kind;
-  return buildModel(config.model, {.classes = config.classes,
-                                   .imageSize = config.imageSize,
-                                   .loss = kind == Config().head ? nullptr : &lossOfHead(kind)});
+  return buildModel(config.network.model, {.classes = config.network.classes,
+                                           .imageSize = config.network.imageSize,
+                                           .loss = kind == Config().network.head ? nullptr : &lossOfHead(kind)});
 }
 
 void resolveModel(RunPlan& plan) {
   const Config& config = plan.config;
   plan.graph = std::make_shared<const Graph>(graphOf(config));
-  const ModelFacts facts = modelFacts(config.model);
+  const ModelFacts facts = modelFacts(config.network.model);
   if (!facts.sha256.empty()) plan.network = facts.name, plan.networkSha256 = facts.sha256;
   plan.parameters = parameterCount(*plan.graph);
   plan.ownImageSize = facts.input.height;
@@ -57,8 +58,8 @@ void resolveModel(RunPlan& plan) {
 }
 
 void resolveBatch(RunPlan& plan) {
-  plan.replicaBatch = plan.config.batch / (plan.setup.scaling->batchIsGlobal ? plan.config.replicas : 1);
-  plan.globalBatch = plan.replicaBatch * plan.config.replicas;
+  plan.replicaBatch = plan.config.step.batch / (plan.setup.scaling->batchIsGlobal ? plan.config.placement.replicas : 1);
+  plan.globalBatch = plan.replicaBatch * plan.config.placement.replicas;
 }
 
 /// Zero channels by --pad-images; 0 for "auto", which is measured later.
@@ -72,23 +73,24 @@ int64_t namedZeroChannels(const RunPlan& plan) {
 int64_t parameterCopies(const RunPlan& plan) {
   if (!plan.setup.onCpu()) return 1;
   const bool owners = plan.setup.strategy->usesAllReduce && plan.setup.allReduce->ownersUpdate;
-  if (!owners) return plan.config.replicas;
+  if (!owners) return plan.config.placement.replicas;
   return std::ssize(std::set<int>(plan.cores.nodeOf.begin(), plan.cores.nodeOf.end()));
 }
 
 void resolveActivations(RunPlan& plan) {
   const Config& config = plan.config;
   const Setup& setup = plan.setup;
-  if (!setup.executor->planned || config.forwardOnly) return;
+  if (!setup.executor->planned || config.step.forwardOnly) return;
   const KernelSelection kernels{.layout = setup.firstLayout(),  // a blocked layout keeps as many bytes
                                 .zeroChannels = namedZeroChannels(plan)};
   const ExecutorOptions options{
       .compute = setup.precision->compute, .kernels = kernels, .device = setup.device, .recompute = *setup.recompute};
-  const PlanDescription description = describePlan(*plan.graph, options, plan.replicaBatch / config.accumulate);
+  const PlanDescription description = describePlan(*plan.graph, options, plan.replicaBatch / config.step.accumulate);
   plan.activationBytes = description.keptBytes;
-  if (config.recompute == Config().recompute || description.segments > 1) return;
-  plan.recomputeNote = concat("--recompute=", config.recompute, " computes nothing again: ", config.model,
-                              " has no place where it would save memory");
+  if (config.numerics.recompute == Config().numerics.recompute || description.segments > 1) return;
+  plan.recomputeNote =
+      concat("--recompute=", config.numerics.recompute, " computes nothing again: ", config.network.model,
+             " has no place where it would save memory");
 }
 
 void resolveMemory(RunPlan& plan) {
@@ -96,7 +98,7 @@ void resolveMemory(RunPlan& plan) {
   plan.memory = estimateMemory(plan.config, plan.setup,
                                {.graph = plan.graph.get(),
                                 .replicaBatch = plan.replicaBatch,
-                                .replicasPerDevice = plan.setup.onCpu() ? plan.config.replicas : 1,
+                                .replicasPerDevice = plan.setup.onCpu() ? plan.config.placement.replicas : 1,
                                 .parameterCopies = parameterCopies(plan),
                                 .datasetBytes = plan.data ? plan.data->bytes() : 0,
                                 .keptBytes = plan.activationBytes});
@@ -104,13 +106,14 @@ void resolveMemory(RunPlan& plan) {
 
 BatchRange batchRange(const RunPlan& plan) {
   const Config& config = plan.config;
-  BatchRange range{.guess = 1, .most = Config::largestBatch, .unit = config.accumulate, .bound = "--batch ends there"};
-  if (plan.data && plan.data->images / config.replicas < range.most) {
-    range.most = plan.data->images / config.replicas;
+  BatchRange range{
+      .guess = 1, .most = Config::largestBatch, .unit = config.step.accumulate, .bound = "--batch ends there"};
+  if (plan.data && plan.data->images / config.placement.replicas < range.most) {
+    range.most = plan.data->images / config.placement.replicas;
     range.bound = concat("--data has ", plan.data->images, " images");
   }
   if (range.most >= range.unit) return range;
-  throw UsageError(concat("--batch=max with --accumulate=", range.unit, " and ", config.replicas,
+  throw UsageError(concat("--batch=max with --accumulate=", range.unit, " and ", config.placement.replicas,
                           " replicas: each part needs an image and ", range.bound,
                           "; lower --accumulate or --replicas"));
 }
@@ -132,9 +135,9 @@ int64_t guessedBatch(RunPlan plan) {
 }
 
 void resolveSearch(RunPlan& plan) {
-  if (plan.config.batch != Config::mostThatFits) return;
+  if (plan.config.step.batch != Config::mostThatFits) return;
   plan.search = batchRange(plan);
-  plan.config.batch = plan.search->guess = guessedBatch(plan);
+  plan.config.step.batch = plan.search->guess = guessedBatch(plan);
 }
 
 }  // namespace
@@ -160,16 +163,16 @@ RunPlan resolvePlan(const Config& config) {
 void checkMemory(const RunPlan& plan) {
   if (plan.search || plan.memory.total() <= plan.availableBytes) return;
   const auto text = [](int64_t bytes) { return bytesText(static_cast<double>(bytes)); };
-  throw UsageError(concat("--model=", plan.config.model, " --batch=", plan.config.batch, " with ", plan.config.replicas,
-                          " replicas needs about ", text(plan.memory.total()), " of memory (activations ",
-                          text(plan.memory.activations), "), only ", text(plan.availableBytes), " is available",
-                          memoryAdvice(plan.config)));
+  throw UsageError(concat("--model=", plan.config.network.model, " --batch=", plan.config.step.batch, " with ",
+                          plan.config.placement.replicas, " replicas needs about ", text(plan.memory.total()),
+                          " of memory (activations ", text(plan.memory.activations), "), only ",
+                          text(plan.availableBytes), " is available", memoryAdvice(plan.config)));
 }
 
 double deadlineSeconds(const Config& config) {
-  if (config.deadline > 0) return config.deadline;
-  if (config.steps > 0) return 600 + 30 * static_cast<double>(config.steps);
-  return 120 + 4 * config.budget;
+  if (config.measurement.deadline > 0) return config.measurement.deadline;
+  if (config.measurement.steps > 0) return 600 + 30 * static_cast<double>(config.measurement.steps);
+  return 120 + 4 * config.measurement.budget;
 }
 
 }  // namespace tandem

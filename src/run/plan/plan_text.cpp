@@ -13,9 +13,9 @@ std::string memoryText(int64_t bytes) { return bytesText(static_cast<double>(byt
 std::string modelText(const RunPlan& plan) {
   const Config& config = plan.config;
   const auto file = plan.network.empty() ? "" : concat(" (", plan.network, ", sha256 ", plan.networkSha256, ")");
-  return concat(config.model, file, ", ", config.classes, " classes, ", plan.graph->loss().name, ", images of ",
-                config.imageSize, 'x', config.imageSize, ", ", plan.parameters, " parameters, ",
-                fixed(plan.forwardFlopsPerImage * 1e-9, 2), " GFLOP forward per image");
+  return concat(config.network.model, file, ", ", config.network.classes, " classes, ", plan.graph->loss().name,
+                ", images of ", config.network.imageSize, 'x', config.network.imageSize, ", ", plan.parameters,
+                " parameters, ", fixed(plan.forwardFlopsPerImage * 1e-9, 2), " GFLOP forward per image");
 }
 
 std::string deviceText(const RunPlan& plan) {
@@ -26,56 +26,58 @@ std::string deviceText(const RunPlan& plan) {
 }
 
 std::string batchText(const RunPlan& plan) {
-  const int64_t parts = plan.config.accumulate;
+  const int64_t parts = plan.config.step.accumulate;
   const std::string guess = plan.search ? concat("; ", guessText(plan)) : "";
   return concat(plan.replicaBatch, " per replica", parts > 1 ? concat(" in ", parts, " parts") : "", ", ",
-                plan.globalBatch, " global (", plan.config.scaling, " scaling)", guess);
+                plan.globalBatch, " global (", plan.config.measurement.scaling, " scaling)", guess);
 }
 
 std::string exchangeText(const RunPlan& plan) {
   const Config& config = plan.config;
   const Setup& setup = plan.setup;
-  if (config.forwardOnly || setup.strategy->exchange == Exchange::none)
-    return concat(config.strategy, ", nothing is exchanged");
-  const bool copied = !setup.onCpu() && config.parameterDevice == Config().parameterDevice;
-  const auto buckets = concat(" in buckets of ", config.bucketMib, " MiB");
-  const auto how =
-      setup.strategy->usesParameterDevice
-          ? concat("parameters on ", config.parameterDevice, copied ? concat(", gradients copied there", buckets) : "")
-          : concat("all-reduce ", setup.allReduce->name, buckets);
-  return concat(config.strategy, ", ", how, setup.overlap->duringBackward ? "" : ", after backward");
+  if (config.step.forwardOnly || setup.strategy->exchange == Exchange::none)
+    return concat(config.exchange.strategy, ", nothing is exchanged");
+  const bool copied = !setup.onCpu() && config.exchange.parameterDevice == Config().exchange.parameterDevice;
+  const auto buckets = concat(" in buckets of ", config.exchange.bucketMib, " MiB");
+  const auto how = setup.strategy->usesParameterDevice
+                       ? concat("parameters on ", config.exchange.parameterDevice,
+                                copied ? concat(", gradients copied there", buckets) : "")
+                       : concat("all-reduce ", setup.allReduce->name, buckets);
+  return concat(config.exchange.strategy, ", ", how, setup.overlap->duringBackward ? "" : ", after backward");
 }
 
 std::string inputText(const RunPlan& plan) {
   const Config& config = plan.config;
-  const auto images = config.data.empty() ? std::string("synthetic images")
-                                          : concat("images of ", config.data, ", augmentation ", config.augment);
-  if (!plan.setup.source->queued) return concat(config.input, ", ", images);
-  return concat(config.input, ", ", images, ", ", config.producers, " producer(s) and ", config.queueDepth,
-                " batches ahead per replica");
+  const auto images = config.input.data.empty()
+                          ? std::string("synthetic images")
+                          : concat("images of ", config.input.data, ", augmentation ", config.input.augment);
+  if (!plan.setup.source->queued) return concat(config.input.source, ", ", images);
+  return concat(config.input.source, ", ", images, ", ", config.input.producers, " producer(s) and ",
+                config.input.queueDepth, " batches ahead per replica");
 }
 
 std::string trainingText(const RunPlan& plan) {
   const Config& config = plan.config;
-  if (config.forwardOnly) return "forward pass only";
+  if (config.step.forwardOnly) return "forward pass only";
   const OptimizerOptions optimizer = optimizerOptions(config, plan.setup);
-  return concat(config.optimizer, ", learning rate ", config.learningRate, " (", config.schedule, "), ",
-                plan.setup.optimizer->coefficients(optimizer), ", weight decay ", config.weightDecay, ", loss at ",
-                config.lossAt,
+  return concat(config.step.optimizer, ", learning rate ", config.step.learningRate, " (", config.step.schedule, "), ",
+                plan.setup.optimizer->coefficients(optimizer), ", weight decay ", config.step.weightDecay, ", loss at ",
+                config.exchange.lossAt,
                 plan.setup.precision->lossScaling ? concat(", scaled from ", LossScaleRule().initial) : "", ", seed ",
-                config.seed, config.deterministic ? ", deterministic" : "");
+                config.step.seed, config.numerics.deterministic ? ", deterministic" : "");
 }
 
 std::string warmupText(const RunPlan& plan) {
   const Config& config = plan.config;
-  const auto asked = config.warmup == Config::automatic ? std::string("until the step time is steady")
-                                                        : concat(config.warmup, " steps");
+  const auto asked = config.measurement.warmup == Config::automatic ? std::string("until the step time is steady")
+                                                                    : concat(config.measurement.warmup, " steps");
   const int64_t fewest = fewestWarmup(config, plan.setup);
   return fewest > 0 ? concat(asked, ", and at least ", fewest, ", until the step is recorded") : asked;
 }
 
 std::string measuredText(const Config& config) {
-  const auto amount = config.steps > 0 ? concat(config.steps, " steps") : concat("steps for ", config.budget, " s");
+  const auto amount = config.measurement.steps > 0 ? concat(config.measurement.steps, " steps")
+                                                   : concat("steps for ", config.measurement.budget, " s");
   return concat(amount, ", given up after ", deadlineSeconds(config), " s");
 }
 
@@ -95,7 +97,7 @@ std::string memoryLine(const RunPlan& plan) {
 }  // namespace
 
 std::string guessText(const RunPlan& plan) {
-  return concat("--batch=max is tried only in a run: ", plan.config.batch, " is the guess of the memory estimate");
+  return concat("--batch=max is tried only in a run: ", plan.config.step.batch, " is the guess of the memory estimate");
 }
 
 std::string planText(const RunPlan& plan) {
@@ -105,9 +107,12 @@ std::string planText(const RunPlan& plan) {
     out << std::left << std::setw(11) << name << text << '\n';
   };
   line("model", modelText(plan));
-  line("compute", concat(config.precision, ", layout ", config.layout, ", executor ", config.executor,
-                         config.recompute == Config().recompute ? "" : concat(", recompute ", config.recompute),
-                         graphWords(plan)));
+  line("compute",
+       concat(config.numerics.precision, ", layout ", config.numerics.layout, ", executor ", config.numerics.executor,
+              config.numerics.recompute == Config().numerics.recompute
+                  ? ""
+                  : concat(", recompute ", config.numerics.recompute),
+              graphWords(plan)));
   line("devices", deviceText(plan));
   for (const std::string& text : plan.gpuLinkLines) line("", text);
   line("batch", batchText(plan));
@@ -122,10 +127,10 @@ std::string planText(const RunPlan& plan) {
 
 std::string planLine(const RunPlan& plan) {
   const Config& config = plan.config;
-  return concat(config.model, ' ', config.precision, ", layout ", config.layout, graphWords(plan), " | ",
-                join(plan.deviceLabels, "; "), plan.cores.shared ? " (shared)" : "", " | batch ", plan.replicaBatch,
-                ", global ", plan.globalBatch, " | ", exchangeText(plan), " | input ", config.input, " | memory about ",
-                memoryText(plan.memory.total()));
+  return concat(config.network.model, ' ', config.numerics.precision, ", layout ", config.numerics.layout,
+                graphWords(plan), " | ", join(plan.deviceLabels, "; "), plan.cores.shared ? " (shared)" : "",
+                " | batch ", plan.replicaBatch, ", global ", plan.globalBatch, " | ", exchangeText(plan), " | input ",
+                config.input.source, " | memory about ", memoryText(plan.memory.total()));
 }
 
 }  // namespace tandem

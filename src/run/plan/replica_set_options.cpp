@@ -12,13 +12,13 @@ constexpr double bytesPerMib = 1024.0 * 1024.0;
 
 std::shared_ptr<const Dataset> datasetOf(const RunPlan& plan) {
   const Config& config = plan.config;
-  if (plan.data) return openDataset(config.data);
+  if (plan.data) return openDataset(config.input.data);
   const ImageShape input = plan.graph->node(plan.graph->input()).shape;
   DatasetInfo info;
   info.height = input.height, info.width = input.width;
-  info.classes = config.classes;
+  info.classes = config.network.classes;
   info.labels = &labelsOf(*plan.graph);
-  return syntheticDataset(syntheticImages, std::move(info), static_cast<uint64_t>(config.seed));
+  return syntheticDataset(syntheticImages, std::move(info), static_cast<uint64_t>(config.step.seed));
 }
 
 BatchPlan batchPlan(const RunPlan& plan, int replica, int share) {
@@ -29,7 +29,7 @@ BatchPlan batchPlan(const RunPlan& plan, int replica, int share) {
           .count = plan.replicaBatch * share,
           .height = input.height,
           .width = input.width,
-          .seed = static_cast<uint64_t>(plan.config.seed),
+          .seed = static_cast<uint64_t>(plan.config.step.seed),
           .shuffle = real,
           .augment = real ? plan.setup.augment : nullptr};
 }
@@ -40,8 +40,8 @@ SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const Ker
                    .type = plan.setup.precision->compute,
                    .format = kernels.layout.format,
                    .zeroChannels = kernels.zeroChannels},
-          .producers = plan.config.producers,
-          .queueDepth = plan.config.queueDepth,
+          .producers = plan.config.input.producers,
+          .queueDepth = plan.config.input.queueDepth,
           .hardwareThreads = {}};
 }
 
@@ -49,7 +49,7 @@ SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const Ker
 
 std::vector<Device> devicesOf(const RunPlan& plan) {
   std::vector<Device> devices;
-  for (int64_t i = 0; i < plan.config.replicas; ++i) {
+  for (int64_t i = 0; i < plan.config.placement.replicas; ++i) {
     const auto at = static_cast<size_t>(i);
     devices.push_back(plan.cudaDevices.empty() ? Device::cpu(static_cast<int>(i), plan.cores.threadsOf.at(at),
                                                              plan.cores.threadsPerReplica, plan.cores.nodeOf.at(at))
@@ -67,19 +67,19 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   options.executor = setup.executor;
   options.strategy = setup.strategy;
   options.allReduce = setup.allReduce;
-  options.parameterDevice = config.parameterDevice;
-  options.bucketBytes = static_cast<int64_t>(std::llround(config.bucketMib * bytesPerMib));
+  options.parameterDevice = config.exchange.parameterDevice;
+  options.bucketBytes = static_cast<int64_t>(std::llround(config.exchange.bucketMib * bytesPerMib));
   options.overlap = setup.overlap->duringBackward;
   options.lossPlacement = setup.lossPlacement;
-  options.labelSmoothing = config.labelSmoothing;
+  options.labelSmoothing = config.step.labelSmoothing;
   options.precision = setup.precision;
   options.kernels = kernels;
   options.recompute = *setup.recompute;
   options.optimizer = optimizerOptions(config, setup);
-  options.seed = static_cast<uint64_t>(config.seed);
-  options.accumulate = config.accumulate;
-  options.forwardOnly = config.forwardOnly;
-  options.inFlight = config.inFlight;
+  options.seed = static_cast<uint64_t>(config.step.seed);
+  options.accumulate = config.step.accumulate;
+  options.forwardOnly = config.step.forwardOnly;
+  options.inFlight = config.numerics.inFlight;
   if (cudaGraphPolicy(config, setup).on) options.recorder = makeCapturedGraph;
   options.blockingWaits = plan.cores.shared;
   return options;
@@ -87,7 +87,7 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
 
 ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels) {
   ReplicaSetOptions options = replicaSetOptions(plan, *plan.graph, kernels);
-  const int share = plan.setup.lossPlacement->gathered ? static_cast<int>(plan.config.replicas) : 1;
+  const int share = plan.setup.lossPlacement->gathered ? static_cast<int>(plan.config.placement.replicas) : 1;
   options.source = [plan, share, kernels, dataset = datasetOf(plan), devices = options.devices](int replica) {
     SourceOptions source = sourceOptions(plan, devices[static_cast<size_t>(replica)], kernels);
     if (!plan.cores.threadsOf.empty()) source.hardwareThreads = plan.cores.threadsOf[static_cast<size_t>(replica)];

@@ -37,15 +37,15 @@ CpuKernelTrial trialOf(const RunPlan& plan) {
   const Config& config = plan.config;
   const Setup& setup = plan.setup;
   const auto layoutServes = [&](const LayoutEntry& layout) {
-    if (config.deterministic) return &layout == &layouts().front();
+    if (config.numerics.deterministic) return &layout == &layouts().front();
     return choosesKernels(*setup.executor, layout, at::kCPU, setup.precision->compute);
   };
   const auto algorithmServes = [&](const ConvolutionAlgorithm& algorithm) {
-    return !config.deterministic || &algorithm == &convolutionAlgorithms().front();
+    return !config.numerics.deterministic || &algorithm == &convolutionAlgorithms().front();
   };
   CpuKernelTrial trial;
   trial.compute = setup.precision->compute;
-  trial.images = plan.replicaBatch / config.accumulate;
+  trial.images = plan.replicaBatch / config.step.accumulate;
   trial.layouts = candidates(layouts(), setup.layout, layoutServes);
   trial.algorithms = candidates(convolutionAlgorithms(), setup.convolution, algorithmServes);
   return trial;
@@ -86,12 +86,12 @@ std::string gpuMachine(const RunPlan& plan) {
 GpuKernelTrial gpuKernelTrial(const Device& device, const RunPlan& plan) {
   GpuKernelTrial trial;
   trial.compute = plan.setup.precision->compute;
-  trial.images = plan.replicaBatch / plan.config.accumulate;
+  trial.images = plan.replicaBatch / plan.config.step.accumulate;
   trial.device = device.torch();
-  trial.forwardOnly = plan.config.forwardOnly;
+  trial.forwardOnly = plan.config.step.forwardOnly;
   trial.rule.where = gpuMachine(plan);
   trial.rule.secondsOf = [&device](const std::function<void()>& call) { return secondsOf(device, call); };
-  if (plan.config.recompute != Config().recompute)
+  if (plan.config.numerics.recompute != Config().numerics.recompute)
     trial.norms = {};  // recomputation needs the same bits again, which cuDNN's plans do not guarantee
   return trial;
 }
@@ -110,7 +110,7 @@ bool choosesGpuKernels(const RunPlan& plan) {
   const Setup& setup = plan.setup;
   return !setup.onCpu() && setup.executor->choosesKernels &&
          setup.firstLayout().format == at::MemoryFormat::ChannelsLast && setup.convolution == nullptr &&
-         !plan.config.deterministic && !cudnnVersions().empty();
+         !plan.config.numerics.deterministic && !cudnnVersions().empty();
 }
 
 std::string noteOf(const KernelSelection& kernels, const Graph& graph, double gain, bool fromCache) {
@@ -144,7 +144,8 @@ KernelSelection convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t 
   if (!choosesKernels(*setup.executor, layout, setup.device, setup.precision->compute)) {
     const bool ofAnother = choosesKernels(*setup.executor, layout, setup.device);
     return {.layout = layout,
-            .note = ofAnother ? concat("convolutions are ATen's: Tandem's own take no ", plan.config.precision) : ""};
+            .note = ofAnother ? concat("convolutions are ATen's: Tandem's own take no ", plan.config.numerics.precision)
+                              : ""};
   }
   const CpuKernelChoice choice = cpuKernelsOn(plan, graph);
   return noted({.layout = *choice.layout, .algorithms = choice.algorithms}, choice, graph);
@@ -180,7 +181,7 @@ struct UsedPadding {
 
 UsedPadding paddingOf(const RunPlan& plan, const Graph& graph) {
   if (plan.setup.padding != nullptr) return {zeroChannels(graph, *plan.setup.padding)};
-  if (plan.setup.onCpu() || !plan.setup.executor->planned || plan.config.deterministic) return {};
+  if (plan.setup.onCpu() || !plan.setup.executor->planned || plan.config.numerics.deterministic) return {};
   const Device device = devicesOf(plan).front();
   const PaddingChoice choice =
       std::async(std::launch::async, paddingOn, device, std::cref(plan), std::cref(graph)).get();
@@ -199,9 +200,9 @@ std::string wideningOf(const KernelSelection& kernels, const Precision& precisio
 /// Process-wide flags that restrict which kernels libraries choose; set before anything is measured.
 void setNumerics(const RunPlan& plan) {
   const Config& config = plan.config;
-  at::globalContext().setDeterministicAlgorithms(config.deterministic, /*warn_only=*/false);
-  at::globalContext().setBenchmarkCuDNN(!config.deterministic);
-  at::globalContext().setDeterministicCuDNN(config.deterministic);
+  at::globalContext().setDeterministicAlgorithms(config.numerics.deterministic, /*warn_only=*/false);
+  at::globalContext().setBenchmarkCuDNN(!config.numerics.deterministic);
+  at::globalContext().setDeterministicCuDNN(config.numerics.deterministic);
   allowTf32(plan.setup.precision->tf32);
 }
 

@@ -27,39 +27,39 @@ const Entry* rowUnlessMeasured(std::span<const Entry> catalog, const std::string
 }  // namespace
 
 Setup setupOf(const Config& config) {
-  const bool onCpu = isOnCpu(config), hasData = !config.data.empty();
+  const bool onCpu = isOnCpu(config), hasData = !config.input.data.empty();
   const auto reducesHere = [&](const AllReduceEntry& row) { return onCpu ? row.onCpu : row.onCuda; };
   const auto delivers = [&](const SourceEntry& row) { return row.realData == hasData; };
   return {.device = onCpu ? at::kCPU : at::kCUDA,
-          .executor = &find(executors(), config.executor, "--executor"),
-          .precision = &find(precisions(), config.precision, "--precision"),
-          .layout = rowUnlessMeasured(layouts(), config.layout, "--layout"),
-          .convolution = rowUnlessMeasured(convolutionAlgorithms(), config.convolution, "--convolution"),
-          .padding = rowUnlessMeasured(imagePaddings(), config.padImages, "--pad-images"),
-          .recompute = &find(recomputes(), config.recompute, "--recompute"),
-          .cudaGraph = &find(cudaGraphs(), config.cudaGraph, "--cuda-graph"),
-          .strategy = &find(strategies(), config.strategy, "--strategy"),
-          .allReduce = &rowOrFirst(allReduces(), config.allReduce, "--all-reduce", reducesHere),
-          .overlap = &find(overlaps(), config.overlap, "--overlap"),
-          .lossPlacement = &find(lossPlacements(), config.lossAt, "--loss-at"),
-          .source = &rowOrFirst(sources(), config.input, "--input", delivers),
-          .augment = &find(augments(), config.augment, "--augment"),
-          .optimizer = &find(optimizers(), config.optimizer, "--optimizer"),
-          .schedule = &find(schedules(), config.schedule, "--schedule"),
-          .scaling = &find(scalings(), config.scaling, "--scaling")};
+          .executor = &find(executors(), config.numerics.executor, "--executor"),
+          .precision = &find(precisions(), config.numerics.precision, "--precision"),
+          .layout = rowUnlessMeasured(layouts(), config.numerics.layout, "--layout"),
+          .convolution = rowUnlessMeasured(convolutionAlgorithms(), config.numerics.convolution, "--convolution"),
+          .padding = rowUnlessMeasured(imagePaddings(), config.numerics.padImages, "--pad-images"),
+          .recompute = &find(recomputes(), config.numerics.recompute, "--recompute"),
+          .cudaGraph = &find(cudaGraphs(), config.numerics.cudaGraph, "--cuda-graph"),
+          .strategy = &find(strategies(), config.exchange.strategy, "--strategy"),
+          .allReduce = &rowOrFirst(allReduces(), config.exchange.allReduce, "--all-reduce", reducesHere),
+          .overlap = &find(overlaps(), config.exchange.overlap, "--overlap"),
+          .lossPlacement = &find(lossPlacements(), config.exchange.lossAt, "--loss-at"),
+          .source = &rowOrFirst(sources(), config.input.source, "--input", delivers),
+          .augment = &find(augments(), config.input.augment, "--augment"),
+          .optimizer = &find(optimizers(), config.step.optimizer, "--optimizer"),
+          .schedule = &find(schedules(), config.step.schedule, "--schedule"),
+          .scaling = &find(scalings(), config.measurement.scaling, "--scaling")};
 }
 
 OptimizerOptions optimizerOptions(const Config& config, const Setup& setup) {
   return {.rule = setup.optimizer,
-          .learningRate = config.learningRate,
-          .momentum = config.momentum,
-          .weightDecay = config.weightDecay,
-          .nesterov = config.nesterov,
-          .beta1 = config.adamBeta1,
-          .beta2 = config.adamBeta2,
-          .epsilon = config.adamEpsilon,
+          .learningRate = config.step.learningRate,
+          .momentum = config.step.momentum,
+          .weightDecay = config.step.weightDecay,
+          .nesterov = config.step.nesterov,
+          .beta1 = config.step.adamBeta1,
+          .beta2 = config.step.adamBeta2,
+          .epsilon = config.step.adamEpsilon,
           .schedule = setup.schedule,
-          .totalSteps = config.steps};
+          .totalSteps = config.measurement.steps};
 }
 
 }  // namespace tandem

@@ -46,9 +46,10 @@ class PretrainedReader {
  public:
   PretrainedReader(const Config& config, const Graph& graph)
       : config_(config),
-        map_(find(weightsMaps(), config.weightsMap, "--weights-map")),
-        foreign_(map_.of(config.model, graph)),
-        file_(WeightsFile::open(config.weights, {.slashes = map_.slashes ? Slashes::inside : Slashes::refused})),
+        map_(find(weightsMaps(), config.network.weightsMap, "--weights-map")),
+        foreign_(map_.of(config.network.model, graph)),
+        file_(
+            WeightsFile::open(config.network.weights, {.slashes = map_.slashes ? Slashes::inside : Slashes::refused})),
         own_(stateTensors(graph)),
         auxiliary_(auxiliaryOnly(graph)) {
     isWrapped_ =
@@ -79,8 +80,9 @@ class PretrainedReader {
   void takeIn(const FileTensor& tensor) {
     const auto [place, isNew] = byName_.emplace(plainName(tensor.name), &tensor);
     if (isNew) return;
-    throw CheckpointError(concat(config_.weights, ": '", escaped(tensor.name), "' and '", escaped(place->second->name),
-                                 "' are both '", escaped(place->first), "' by --weights-map=", map_.name));
+    throw CheckpointError(concat(config_.network.weights, ": '", escaped(tensor.name), "' and '",
+                                 escaped(place->second->name), "' are both '", escaped(place->first),
+                                 "' by --weights-map=", map_.name));
   }
 
   const FileTensor* fileTensor(const std::string& name) {
@@ -93,7 +95,7 @@ class PretrainedReader {
   void readOne(const StateTensor& own, const ForeignTensor& foreign) {
     const FileTensor* tensor = fileTensor(foreign.name);
     const bool isHead = heads_.contains(own.node);
-    if (isHead && config_.resetHead) return reset_.push_back(own.name);
+    if (isHead && config_.network.resetHead) return reset_.push_back(own.name);
     if (tensor == nullptr) {
       if (auxiliary_[static_cast<size_t>(own.node)] && !hasAuxiliary_) return untouched_.push_back(own.name);
       if (foreign.ifMissing) return keep(own, at::full(own.shape, *foreign.ifMissing));
@@ -110,7 +112,7 @@ class PretrainedReader {
   }
 
   at::Tensor asFloat(const FileTensor& tensor) {
-    const at::ScalarType type = floatingType(tensor, config_.weights);
+    const at::ScalarType type = floatingType(tensor, config_.network.weights);
     const auto bytes = rowMajorBytes(tensor, scratch_);
     at::Tensor copy = at::empty(tensor.shape, type);
     std::copy(bytes.begin(), bytes.end(), static_cast<uint8_t*>(copy.mutable_data_ptr()));
@@ -121,9 +123,9 @@ class PretrainedReader {
   }
 
   void noteNonFinite(const FileTensor& tensor, int64_t bad) {
-    const std::string text = concat(config_.weights, ": tensor '", escaped(tensor.name), "' has ", bad, " of ",
+    const std::string text = concat(config_.network.weights, ": tensor '", escaped(tensor.name), "' has ", bad, " of ",
                                     tensor.elements(), " values that are not finite in fp32");
-    if (config_.rejectNonfinite) throw CheckpointError(concat(text, ", refused by --reject-nonfinite"));
+    if (config_.network.rejectNonfinite) throw CheckpointError(concat(text, ", refused by --reject-nonfinite"));
     result_.warnings.push_back(text);
   }
 
@@ -162,7 +164,7 @@ class PretrainedReader {
     const std::vector<std::string> besides = unknown();
     if (problems_.empty() && besides.empty()) return;
     const std::string fault =
-        concat(config_.weights, ": does not fit ", config_.model, " by --weights-map=", map_.name);
+        concat(config_.network.weights, ": does not fit ", config_.network.model, " by --weights-map=", map_.name);
     const std::string more = besides.empty() ? "" : concat("the file has besides: ", listed(besides));
     const std::string_view gap = problems_.empty() || besides.empty() ? "" : "; ";
     throw CheckpointError(concat(fault, ": ", listed(problems_), gap, more,
@@ -171,8 +173,9 @@ class PretrainedReader {
 
   void describe() {
     auto& notes = result_.notes;
-    notes.push_back(concat("weights ", config_.weights, " (", file_.format(), ", sha256 ", file_.sha256(), ", map ",
-                           map_.name, "): ", result_.parameters.size() + result_.statistics.size(), " tensors"));
+    notes.push_back(concat("weights ", config_.network.weights, " (", file_.format(), ", sha256 ", file_.sha256(),
+                           ", map ", map_.name, "): ", result_.parameters.size() + result_.statistics.size(),
+                           " tensors"));
     if (!file_.note().empty()) notes.push_back(concat("weights: ", file_.note()));
     if (!reset_.empty()) notes.push_back(concat("weights: the classifier keeps initial values in ", listed(reset_)));
     if (!untouched_.empty()) {
@@ -180,7 +183,8 @@ class PretrainedReader {
                              untouched_.size(), " tensors"));
     }
     if (!foreign_.difference.empty()) {
-      result_.warnings.push_back(concat("weights of ", map_.name, " for ", config_.model, ": ", foreign_.difference));
+      result_.warnings.push_back(
+          concat("weights of ", map_.name, " for ", config_.network.model, ": ", foreign_.difference));
     }
   }
 
@@ -203,7 +207,7 @@ class PretrainedReader {
 }  // namespace
 
 std::shared_ptr<const Pretrained> readPretrained(const Config& config, const Graph& graph) {
-  if (config.weights.empty()) return nullptr;
+  if (config.network.weights.empty()) return nullptr;
   const at::NoGradGuard noGradients;
   return std::make_shared<const Pretrained>(PretrainedReader(config, graph).read());
 }

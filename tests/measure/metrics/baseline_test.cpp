@@ -19,15 +19,15 @@ bool matches(const std::function<void(RunRecord&)>& change) {
 
 TEST(Baseline, OnlyReplicasMayDiffer) {
   EXPECT_TRUE(matches([](RunRecord&) {}));
-  EXPECT_FALSE(matches([](RunRecord& record) { record.config.strategy = "parameter_server"; }));
-  EXPECT_FALSE(matches([](RunRecord& record) { record.config.batch = 32; }));
-  EXPECT_FALSE(matches([](RunRecord& record) { record.config.learningRate = 0.2; }));
-  EXPECT_FALSE(matches([](RunRecord& record) { record.config.replicas = 2; }));
+  EXPECT_FALSE(matches([](RunRecord& record) { record.config.exchange.strategy = "parameter_server"; }));
+  EXPECT_FALSE(matches([](RunRecord& record) { record.config.step.batch = 32; }));
+  EXPECT_FALSE(matches([](RunRecord& record) { record.config.step.learningRate = 0.2; }));
+  EXPECT_FALSE(matches([](RunRecord& record) { record.config.placement.replicas = 2; }));
 }
 
 TEST(Baseline, OptionsOfTheWholeRunDoNotCount) {
-  EXPECT_TRUE(matches([](RunRecord& record) { record.config.out = "other.jsonl"; }));
-  EXPECT_TRUE(matches([](RunRecord& record) { record.config.format = "csv"; }));
+  EXPECT_TRUE(matches([](RunRecord& record) { record.config.output.out = "other.jsonl"; }));
+  EXPECT_TRUE(matches([](RunRecord& record) { record.config.output.format = "csv"; }));
 }
 
 TEST(Baseline, AnotherHostOrThreadCountOrAFailedRunIsNone) {
@@ -39,11 +39,11 @@ TEST(Baseline, AnotherHostOrThreadCountOrAFailedRunIsNone) {
 TEST(Baseline, TheFirstDeviceMustAgree) {
   std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(1, "replicated", 100),
                                  exampleRecord(2, "replicated", 100)};
-  records[0].config.devices = "cuda:1";
-  records[1].config.devices = "cuda:10";
-  records[2].config.devices = "cuda:1+0";
+  records[0].config.placement.devices = "cuda:1";
+  records[1].config.placement.devices = "cuda:10";
+  records[2].config.placement.devices = "cuda:1+0";
   EXPECT_EQ(Baselines(records).of(records[2]), &records[0]);
-  records[2].config.devices = "cuda:0+1";
+  records[2].config.placement.devices = "cuda:0+1";
   EXPECT_EQ(Baselines(records).of(records[2]), nullptr);
 }
 

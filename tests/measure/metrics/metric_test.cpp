@@ -95,7 +95,7 @@ TEST(Metric, FinalLossIsTheMeanOfTheLastTwenty) {
 TEST(Metric, TrainingCountsThreeForwardPasses) {
   RunRecord record = exampleRecord(1, "replicated", 100);  // 160 images/s, 8.2 GFLOP forward
   EXPECT_NEAR(*valueOf("tflops", record), 3.936, 1e-9);
-  record.config.forwardOnly = true;
+  record.config.step.forwardOnly = true;
   EXPECT_NEAR(*valueOf("tflops", record), 1.312, 1e-9);
   record.placement.forwardFlopsPerImage = 0;
   EXPECT_FALSE(valueOf("tflops", record).has_value());

@@ -138,7 +138,7 @@ TEST(RecordJson, OnlyASearchedBatchSaysHowItWasFound) {
 
 TEST(RecordJson, ABatchThatWasNotFoundIsItsWord) {
   RunRecord record = failedRecord(1, ExitCode::usage, "nothing fits");
-  record.config.batch = Config::mostThatFits;
+  record.config.step.batch = Config::mostThatFits;
   EXPECT_EQ(toJson(record).at("config").at("batch"), "max");
   EXPECT_TRUE(recordFromJson(toJson(record)) == record);
 }

@@ -295,13 +295,13 @@ TEST(ResultsOf010, AreReadWithWhatTheySay) {
   for (const RunRecord& record : records) {
     EXPECT_EQ(record.environment.tandemVersion, "0.1.0");
     EXPECT_EQ(record.outcome.kind, OutcomeKind::ok);
-    EXPECT_EQ(record.config.model, "resnet20");
-    EXPECT_EQ(record.config.cudaGraph, "auto") << "was called graph";
+    EXPECT_EQ(record.config.network.model, "resnet20");
+    EXPECT_EQ(record.config.numerics.cudaGraph, "auto") << "was called graph";
     EXPECT_EQ(record.measuredSteps, 3);
-    EXPECT_EQ(std::ssize(record.steps), 3 * record.config.replicas);
+    EXPECT_EQ(std::ssize(record.steps), 3 * record.config.placement.replicas);
     EXPECT_EQ(record.placement.layout.empty(), false);
   }
-  EXPECT_EQ(records[1].config.replicas, 2);
+  EXPECT_EQ(records[1].config.placement.replicas, 2);
 }
 
 }  // namespace

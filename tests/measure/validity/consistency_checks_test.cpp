@@ -14,9 +14,9 @@ namespace {
 /// A run of two replicas with 16 images each, 6 steps of warm-up and 30 measured.
 RunRecord honest() {
   RunRecord record = exampleRecord(2, "replicated", 100);
-  record.config.batch = 16;
-  record.config.learningRate = 0.1;
-  record.config.data = "cifar-10-batches-bin";
+  record.config.step.batch = 16;
+  record.config.step.learningRate = 0.1;
+  record.config.input.data = "cifar-10-batches-bin";
   record.placement.data = "cifar10", record.placement.augment = "standard";
   record.placement.flopsPerImage = 24.3e9;
   return record;
@@ -30,15 +30,15 @@ struct Cheat {
 const std::vector<Cheat> cheats{
     {"samples missing", [](RunRecord& record) { record.steps.pop_back(); }},
     {"samples missing", [](RunRecord& record) { record.measuredSteps += 1, record.losses.push_back(1); }},
-    {"other batch", [](RunRecord& record) { record.config.batch = 32; }},
+    {"other batch", [](RunRecord& record) { record.config.step.batch = 32; }},
     {"other batch", [](RunRecord& record) { record.globalBatch = 64; }},
     {"window too short", [](RunRecord& record) { record.window = record.window * 99 / 100; }},
     {"losses missing", [](RunRecord& record) { record.losses.resize(30); }},
     {"nothing trained", [](RunRecord& record) { record.losses.assign(36, 6.9); }},
     {"other images", [](RunRecord& record) { record.placement.data = "synthetic"; }},
-    {"other images", [](RunRecord& record) { record.config.data = ""; }},
+    {"other images", [](RunRecord& record) { record.config.input.data = ""; }},
     {"other augmentation", [](RunRecord& record) { record.placement.augment = ""; }},
-    {"other augmentation", [](RunRecord& record) { record.config.augment = "none"; }},
+    {"other augmentation", [](RunRecord& record) { record.config.input.augment = "none"; }},
     {"other work", [](RunRecord& record) { record.placement.flopsPerImage = record.placement.forwardFlopsPerImage; }},
     {"other work", [](RunRecord& record) { record.placement.forwardFlopsPerImage /= 2; }},
     {"injected code", [](RunRecord& record) { record.environment.variables["LD_PRELOAD"] = "faster.so"; }},
@@ -49,8 +49,8 @@ TEST(Guards, AnHonestRunIsBeyondDoubt) {
   EXPECT_EQ(join(doubts(honest())), "");
   EXPECT_TRUE(isQuotable(honest()));
   RunRecord strong = honest();
-  strong.config.scaling = "strong";
-  strong.config.batch = 32;
+  strong.config.measurement.scaling = "strong";
+  strong.config.step.batch = 32;
   EXPECT_EQ(join(doubts(strong)), "");
 }
 
@@ -74,14 +74,14 @@ TEST(Guards, EachHasACheat) {
 TEST(Guards, WhatIsNoCheatIsNotDoubted) {
   RunRecord record = honest();
   record.losses.assign(36, 6.9);
-  record.config.forwardOnly = true;
+  record.config.step.forwardOnly = true;
   record.placement.flopsPerImage = record.placement.forwardFlopsPerImage;
   EXPECT_EQ(join(doubts(record)), "") << "forward alone the loss of an image stays";
   record = honest();
   record.environment.variables = {{"LD_PRELOAD", ""}, {"OMP_STACKSIZE", "8M"}};
   EXPECT_EQ(join(doubts(record)), "");
   record = honest();
-  record.config.data = "", record.placement.data = "synthetic", record.placement.augment = "";
+  record.config.input.data = "", record.placement.data = "synthetic", record.placement.augment = "";
   EXPECT_EQ(join(doubts(record)), "") << "synthetic images are not changed";
   record.placement.data = "", record.placement.flopsPerImage = 0;
   EXPECT_EQ(join(doubts(record)), "") << "of a record from before these were noted";

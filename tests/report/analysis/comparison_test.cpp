@@ -84,10 +84,10 @@ TEST(Comparison, TooFewStepsGiveNoInterval) {
 
 TEST(Comparison, OtherWorkIsRefused) {
   Side other = one("b", 99);
-  other.runs.front().config.model = "resnet20";
+  other.runs.front().config.network.model = "resnet20";
   EXPECT_TRUE(contains(refusal<UsageError>(one("a", 99), other), "--model is resnet50 in A and resnet20 in B"));
   other = one("b", 99);
-  other.runs.front().config.forwardOnly = true;
+  other.runs.front().config.step.forwardOnly = true;
   EXPECT_TRUE(contains(refusal<UsageError>(one("a", 99), other), "--forward-only"));
   other = one("b", 99);
   other.runs.front().placement.control = true;
@@ -119,7 +119,7 @@ TEST(Comparison, AnotherMachineIsAnAnswerOnlyWhereNothingElseDiffers) {
   Side other = one("b", 99);
   other.runs.front().environment.cpu = "another";
   EXPECT_TRUE(contains(shownText(one("a", 99), other), "cpu unknown another another machine"));
-  other.runs.front().config.strategy = "parameter_server";
+  other.runs.front().config.exchange.strategy = "parameter_server";
   EXPECT_TRUE(contains(refusal<UsageError>(one("a", 99), other), "both the machine and the configuration differ"));
 }
 

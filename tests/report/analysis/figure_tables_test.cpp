@@ -54,7 +54,7 @@ TEST(FigureTables, FailedRunsAreLeftOutAndCaveatsStandBesideTheirNumber) {
   auto records = sweep();
   records[1].warmup.steady = false;
   records[3] = failedRecord(2, ExitCode::numeric, "loss is NaN");
-  records[3].config.strategy = "parameter_server";
+  records[3].config.exchange.strategy = "parameter_server";
   const auto tables = tablesOf(dataPointsFrom(records), "results");
   const ResultTable& rates = titled(tables, "images/s by replicas");
   EXPECT_EQ(linesOf(rates).front(), "replicated 160 320*");

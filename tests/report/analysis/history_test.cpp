@@ -42,7 +42,7 @@ TEST(History, RunsOfAConfigurationStandInTheOrderOfTime) {
 TEST(History, OtherConfigurationsAndMachinesAreTablesOfTheirOwn) {
   RunRecord elsewhere = at(9, 100, "a"), larger = at(9, 100, "a"), later = at(9, 100, "b");
   elsewhere.environment.host = "other";
-  larger.config.batch = 64;
+  larger.config.step.batch = 64;
   later.environment.libraries["oneDNN"] = "4";
   EXPECT_EQ(historyTables(std::vector{at(8, 100, "a"), elsewhere, larger, later}).size(), 3u);
 }

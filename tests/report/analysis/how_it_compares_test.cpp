@@ -12,10 +12,10 @@ namespace {
 /// ResNet-50 on `gpus` GPUs that call themselves `name`, 16 images each and 160 images/s in all.
 RunRecord onGpus(int64_t gpus, const std::string& name) {
   RunRecord record = exampleRecord(1, "replicated", 100);
-  record.config.replicas = gpus;
-  record.config.devices = "cuda:0";
-  record.config.imageSize = record.placement.ownImageSize = 224;
-  record.config.input = "device";
+  record.config.placement.replicas = gpus;
+  record.config.placement.devices = "cuda:0";
+  record.config.network.imageSize = record.placement.ownImageSize = 224;
+  record.config.input.source = "device";
   record.placement.replicas.assign(static_cast<size_t>(gpus), "cuda:0 " + name);
   record.placement.layout = "nchw";
   record.globalBatch = 16;
@@ -69,7 +69,7 @@ TEST(Standing, OfEquallyNearFiguresTheHighestIsTaken) {
 TEST(Standing, NearIsFirstTheNumberOfDevicesThenThePrecisionThenTheBatch) {
   EXPECT_TRUE(contains(linesOf(onGpus(8, "Tesla P100-SXM2-16GB")), "8 x P100")) << linesOf(onGpus(8, "Tesla P100"));
   RunRecord record = onGpus(8, "Tesla V100-SXM2-16GB");
-  record.config.precision = "bf16";
+  record.config.numerics.precision = "bf16";
   record.globalBatch = 8 * 128;
   EXPECT_TRUE(contains(linesOf(record), "of 9225.00 images/s")) << linesOf(record);
   record.globalBatch = 8 * 64;
@@ -89,8 +89,8 @@ TEST(Standing, WithAnotherNumberOfDevicesThePartsOfADeviceAreCompared) {
 TEST(Standing, TheWholeMachineIsOneDeviceOfCpus) {
   RunRecord record = exampleRecord(2, "replicated", 99);
   record.environment.cpu = "Intel(R) Xeon(R) Platinum 8480+";
-  record.config.imageSize = record.placement.ownImageSize = 224;
-  record.config.precision = "bf16";
+  record.config.network.imageSize = record.placement.ownImageSize = 224;
+  record.config.numerics.precision = "bf16";
   const std::string text = linesOf(record);
   EXPECT_TRUE(contains(text, "images/s per device (PyTorch+IPEX, 16 x 2x Xeon 8480+")) << text;
   EXPECT_TRUE(contains(text, "devices 1/16")) << text;
@@ -98,25 +98,25 @@ TEST(Standing, TheWholeMachineIsOneDeviceOfCpus) {
 
 TEST(Standing, AliasesAndVersionsOfANetworkAreFound) {
   RunRecord record = onGpus(1, "Tesla M60");
-  record.config.model = "inception_v3";
-  record.config.imageSize = record.placement.ownImageSize = 299;
+  record.config.network.model = "inception_v3";
+  record.config.network.imageSize = record.placement.ownImageSize = 299;
   EXPECT_TRUE(contains(linesOf(record), "1 x Tesla M60")) << linesOf(record);
   EXPECT_FALSE(contains(linesOf(record), "model")) << linesOf(record);
   record = onGpus(1, "NVIDIA H200");
   EXPECT_FALSE(contains(linesOf(record), "model")) << "resnet50 is v1.5: " << linesOf(record);
-  record.config.model = "resnet50_v1";
+  record.config.network.model = "resnet50_v1";
   EXPECT_TRUE(contains(linesOf(record), "model resnet50_v1/resnet50_v1.5")) << linesOf(record);
 }
 
 TEST(Standing, OtherWorkAnUnknownDeviceAndAnUnfinishedRunHaveNoFigure) {
   RunRecord record = onGpus(1, "Tesla P100-SXM2-16GB");
-  record.config.imageSize = 160;
+  record.config.network.imageSize = 160;
   EXPECT_EQ(linesOf(record), "");
   record = onGpus(1, "Tesla P100-SXM2-16GB");
-  record.config.imageSize = record.placement.ownImageSize = 0;
+  record.config.network.imageSize = record.placement.ownImageSize = 0;
   EXPECT_EQ(linesOf(record), "") << "its own size is not known";
   record = onGpus(1, "Tesla P100-SXM2-16GB");
-  record.config.forwardOnly = true;
+  record.config.step.forwardOnly = true;
   EXPECT_EQ(linesOf(record), "");
   EXPECT_EQ(linesOf(onGpus(1, "Imaginary 9000")), "");
   record = onGpus(1, "Tesla P100-SXM2-16GB");
@@ -128,7 +128,7 @@ TEST(Standing, OtherWorkAnUnknownDeviceAndAnUnfinishedRunHaveNoFigure) {
 TEST(Standing, AnUnknownDeviceHasItsCeilingsAlone) {
   RunRecord record = exampleRecord(1, "replicated", 100);
   record.environment.cpu = "AMD EPYC";
-  record.config.imageSize = 224;
+  record.config.network.imageSize = 224;
   record.placement.flopsPerImage = 2e9;
   record.placement.bytesPerStep = 4e9;
   record.flopsPeak = 500e9;

@@ -44,8 +44,8 @@ TEST(Mllog, EachLineHasTheMembersInTheirOrderAndTimesRise) {
 
 TEST(Mllog, TheRunIsTheMeasuredWindow) {
   RunRecord record = exampleRecord(2, "replicated", 99);  // 30 steps of 100 ms behind 0.5 s and 6 of 99 ms
-  record.config.learningRate = 0.25;
-  record.config.seed = 17;
+  record.config.step.learningRate = 0.25;
+  record.config.step.seed = 17;
   const auto lines = linesOf(record);
   constexpr int64_t start = 1767323045000;  // 2026-01-02T03:04:05Z
   EXPECT_EQ(find(lines, "init_start").at("time_ms"), start);
@@ -78,7 +78,7 @@ TEST(Mllog, ARunThatFailedIsAbortedAndWhatWasNotMeasuredIsNull) {
 
 TEST(Mllog, WithoutTrainingThereIsNoOptimizer) {
   RunRecord record = exampleRecord(1, "replicated", 100);
-  record.config.forwardOnly = true;
+  record.config.step.forwardOnly = true;
   EXPECT_TRUE(find(linesOf(record), "opt_name").is_null());
   record.warmup.steady = false;
   EXPECT_EQ(find(linesOf(record), "run_stop").at("metadata").at("caveats"), "not steady");

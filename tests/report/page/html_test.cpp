@@ -135,7 +135,7 @@ TEST(HtmlPage, NamesAreTextEverywhere) {
   const std::string hostile = "<script>alert(1)</script>\"onerror=";
   auto records = sweep();
   RunRecord& record = records[3];
-  record.config.model = record.environment.host = record.environment.cpu = hostile;
+  record.config.network.model = record.environment.host = record.environment.cpu = hostile;
   record.environment.commit = record.time = hostile;
   record.notes = {hostile};
   record.interference.reasons = {hostile};
@@ -187,7 +187,7 @@ TEST(PageSections, ScalingHasAChartPerNetworkAndAnIdealForEach) {
   auto records = sweep();
   for (size_t i = 0; i < 4; ++i) {
     records.push_back(records[i]);
-    records.back().config.model = "vgg11";
+    records.back().config.network.model = "vgg11";
   }
   const auto tables = section("scaling", records);
   ASSERT_EQ(tables.size(), 3u);
@@ -208,8 +208,8 @@ TEST(PageSections, ANumberStandsBesideTheCeilingsAndWhatWasPublished) {
   EXPECT_TRUE(section("right", sweep()).empty()) << "nothing is known";
   auto records = sweep();
   records[0].flopsPeak = 1e12, records[0].placement.flopsPerImage = 24.3e9;
-  records[2].config.devices = "cuda:0", records[2].placement.replicas = {"cuda:0 Tesla P100-SXM2-16GB"};
-  records[2].config.imageSize = records[2].placement.ownImageSize = 224;
+  records[2].config.placement.devices = "cuda:0", records[2].placement.replicas = {"cuda:0 Tesla P100-SXM2-16GB"};
+  records[2].config.network.imageSize = records[2].placement.ownImageSize = 224;
   const auto tables = section("right", records);
   ASSERT_EQ(tables.size(), 2U);
   ASSERT_EQ(tables[0].rows.size(), 1U);

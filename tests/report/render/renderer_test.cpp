@@ -51,7 +51,7 @@ RunRecord shortRun() {
 std::vector<RunRecord> skippedAndOk() {
   RunRecord skipped = failedRecord(4, ExitCode::usage, "4 replicas need 4 cores, 2 are usable");
   skipped.outcome.kind = OutcomeKind::skipped;
-  skipped.config.strategy = "independent";
+  skipped.config.exchange.strategy = "independent";
   return {shortRun(), skipped};
 }
 
@@ -134,15 +134,15 @@ TEST(Renderer, OptionsThatDifferAreColumnsAndReplicasAlways) {
   std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(1, "replicated", 100)};
   EXPECT_NE(heading(records).find("replicas"), std::string::npos);
   EXPECT_EQ(heading(records).find("strategy"), std::string::npos);
-  records[1].config.strategy = "independent";
-  records[1].config.out = "other.jsonl";
+  records[1].config.exchange.strategy = "independent";
+  records[1].config.output.out = "other.jsonl";
   EXPECT_NE(heading(records).find("strategy"), std::string::npos);
   EXPECT_EQ(heading(records).find("out"), std::string::npos);
 }
 
 TEST(Csv, HasAFieldForEveryOptionAndMetricAndQuotesByRfc4180) {
   std::vector<RunRecord> records = sweep();
-  records[0].config.data = "a,\"b\"\nc";
+  records[0].config.input.data = "a,\"b\"\nc";
   records[0].notes = {"one, two", "three"};
   const auto lines = parseCsv(rendered("csv", records));
   ASSERT_EQ(lines.size(), 5u);

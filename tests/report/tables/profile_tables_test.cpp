@@ -15,7 +15,7 @@ namespace {
 /// Two replicas that run forward for `first` and `second` ms and exchange for 2 ms; the earlier one waits.
 RunRecord profiled(double first, double second) {
   RunRecord record = exampleRecord(2, "replicated", 50);
-  record.config.profile = true;
+  record.config.measurement.profile = true;
   record.placement.flopsPerImage = 24.3e9;
   Profile& profile = record.profile.emplace();
   profile.inputBytes = 1 << 20, profile.gradientBytes = 2 << 20;

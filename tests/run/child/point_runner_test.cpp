@@ -65,7 +65,7 @@ TEST(PointRunner, ACrashIsAFailedRecordThatNamesTheSignal) {
   EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);
   EXPECT_EQ(record.outcome.code, ExitCode::internal);
   EXPECT_NE(record.outcome.reason.find("SIGSEGV"), std::string::npos) << record.outcome.reason;
-  EXPECT_EQ(record.config.model, "trivial");
+  EXPECT_EQ(record.config.network.model, "trivial");
   EXPECT_FALSE(record.environment.os.empty());
 }
 

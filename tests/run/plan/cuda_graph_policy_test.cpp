@@ -14,8 +14,8 @@ namespace {
 
 Config onGpus(int64_t replicas) {
   Config config;
-  config.devices = replicas == 1 ? "cuda:0" : "cuda:0+1";
-  config.replicas = replicas;
+  config.placement.devices = replicas == 1 ? "cuda:0" : "cuda:0+1";
+  config.placement.replicas = replicas;
   return config;
 }
 
@@ -23,11 +23,11 @@ TEST(CudaGraphPolicy, AStepThatOnlyEnqueuesIsRecordedAsAWhole) {
   for (const int64_t replicas : {1, 2}) {
     for (const char* strategy : {"replicated", "independent"}) {
       Config config = onGpus(replicas);
-      config.strategy = strategy;
+      config.exchange.strategy = strategy;
       EXPECT_TRUE(cudaGraphPolicy(config, setupOf(config)).on)
           << strategy << ' ' << cudaGraphPolicy(config, setupOf(config)).why;
       EXPECT_EQ(cudaGraphText(config, setupOf(config)), "on");
-      config.overlap = "off";
+      config.exchange.overlap = "off";
       EXPECT_EQ(cudaGraphText(config, setupOf(config)), "on");
     }
   }
@@ -37,9 +37,9 @@ TEST(CudaGraphPolicy, WhatChangesTheUpdateFromStepToStepIsNoObstacle) {
   for (const OptimizerEntry& optimizer : optimizers()) {
     for (const ScheduleEntry& schedule : schedules()) {
       Config config = onGpus(1);
-      config.optimizer = concat(optimizer.name);
-      config.schedule = concat(schedule.name);
-      config.cudaGraph = "on";
+      config.step.optimizer = concat(optimizer.name);
+      config.step.schedule = concat(schedule.name);
+      config.numerics.cudaGraph = "on";
       EXPECT_EQ(cudaGraphText(config, setupOf(config)), "on") << optimizer.name << ' ' << schedule.name;
     }
   }
@@ -49,19 +49,19 @@ TEST(CudaGraphPolicy, WhereReplicasWaitOnTheHostItIsRecordedInParts) {
   for (const AllReduceEntry& row : allReduces()) {
     if (!row.onCuda || row.enqueuesOnly) continue;
     Config config = onGpus(2);
-    config.allReduce = concat(row.name);
-    config.cudaGraph = "on";
+    config.exchange.allReduce = concat(row.name);
+    config.numerics.cudaGraph = "on";
     EXPECT_EQ(cudaGraphText(config, setupOf(config)),
               concat("on, in parts: with --all-reduce=", row.name, " replicas wait for one another on the host"));
-    config.overlap = "off";
+    config.exchange.overlap = "off";
     EXPECT_EQ(cudaGraphText(config, setupOf(config)), concat("on, up to the exchange: with --all-reduce=", row.name,
                                                              " replicas wait for one another on the host"));
-    config.forwardOnly = true;
+    config.step.forwardOnly = true;
     EXPECT_EQ(cudaGraphText(config, setupOf(config)), "on") << "nothing is exchanged";
   }
   for (const int64_t replicas : {1, 2}) {
     Config config = onGpus(replicas);
-    config.strategy = concat("parameter_server");
+    config.exchange.strategy = concat("parameter_server");
     EXPECT_EQ(cudaGraphText(config, setupOf(config)),
               "on, in parts: with --strategy=parameter_server replicas wait for one another on the host");
   }
@@ -70,16 +70,16 @@ TEST(CudaGraphPolicy, WhereReplicasWaitOnTheHostItIsRecordedInParts) {
 TEST(CudaGraphPolicy, AProfileIsOfTheStepAsItRunsWithout) {
   Config config = onGpus(1);
   EXPECT_EQ(fewestWarmup(config, setupOf(config)), 0);
-  config.profile = true;
+  config.measurement.profile = true;
   EXPECT_EQ(cudaGraphText(config, setupOf(config)), "on");
   EXPECT_EQ(fewestWarmup(config, setupOf(config)), CapturedStep::eagerSteps + 1);
-  config.cudaGraph = "off";
+  config.numerics.cudaGraph = "off";
   EXPECT_EQ(fewestWarmup(config, setupOf(config)), 0);
 }
 
 TEST(CudaGraphPolicy, OffIsOff) {
   Config config = onGpus(1);
-  config.cudaGraph = "off";
+  config.numerics.cudaGraph = "off";
   EXPECT_FALSE(cudaGraphPolicy(config, setupOf(config)).on);
   EXPECT_EQ(cudaGraphText(config, setupOf(config)), "off: --cuda-graph=off");
 }
@@ -95,9 +95,9 @@ struct Obstacle {
 };
 
 const Obstacle obstacles[] = {
-    {"only GPUs have graphs", [](Config& config) { config.devices = "cpu"; }},
-    {"--executor=autograd", [](Config& config) { config.executor = "autograd"; }},
-    {"--loss-at=gathered", [](Config& config) { config.lossAt = "gathered"; }},
+    {"only GPUs have graphs", [](Config& config) { config.placement.devices = "cpu"; }},
+    {"--executor=autograd", [](Config& config) { config.numerics.executor = "autograd"; }},
+    {"--loss-at=gathered", [](Config& config) { config.exchange.lossAt = "gathered"; }},
 };
 
 TEST(CudaGraphPolicy, WhatCannotBeRecordedIsNamed) {

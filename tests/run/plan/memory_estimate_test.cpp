@@ -24,49 +24,49 @@ TEST(MemoryToUse, KeepsAReserve) {
 TEST(MemoryEstimate, ParametersAreCountedPerReplicaAndServer) {
   auto config = tiny();
   const auto one = resolvePlan(config).memory;
-  config.strategy = "parameter_server";
+  config.exchange.strategy = "parameter_server";
   const int64_t copy = resolvePlan(config).memory.parameters - one.parameters;
   EXPECT_EQ(copy, 12 * resolvePlan(config).parameters);  // fp32 master, gradient, momentum
-  config.strategy = "replicated";
-  config.replicas = 2;
-  config.allReduce = "ring";
+  config.exchange.strategy = "replicated";
+  config.placement.replicas = 2;
+  config.exchange.allReduce = "ring";
   EXPECT_EQ(resolvePlan(config).memory.parameters, 2 * one.parameters);
-  config.allReduce = "owner";
+  config.exchange.allReduce = "owner";
   const auto owned = resolvePlan(config);
   const std::set<int> nodes(owned.cores.nodeOf.begin(), owned.cores.nodeOf.end());
   const int64_t saved = 2 - std::ssize(nodes);  // copies of master and momentum
   EXPECT_EQ(owned.memory.parameters, 2 * one.parameters - saved * copy / 3 * 2);
-  config.allReduce = "auto";
-  config.replicas = 1;
-  config.optimizer = "adam";
+  config.exchange.allReduce = "auto";
+  config.placement.replicas = 1;
+  config.step.optimizer = "adam";
   EXPECT_EQ(resolvePlan(config).memory.parameters, one.parameters + copy / 3);  // a second moment
-  config.optimizer = "sgd";
-  config.momentum = 0;
+  config.step.optimizer = "sgd";
+  config.step.momentum = 0;
   EXPECT_EQ(resolvePlan(config).memory.parameters, one.parameters - copy / 3);
 }
 
 TEST(MemoryEstimate, ActivationsFollowTheBatchAndNeedBackward) {
   auto config = tiny();
-  config.batch = 100;
+  config.step.batch = 100;
   const auto once = resolvePlan(config).memory.activations;
-  config.batch = 200;
+  config.step.batch = 200;
   EXPECT_EQ(resolvePlan(config).memory.activations, 2 * once);
-  config.forwardOnly = true;
+  config.step.forwardOnly = true;
   EXPECT_LT(resolvePlan(config).memory.activations, once);
 }
 
 TEST(MemoryEstimate, NarrowTypesHalveActivations) {
   auto config = tiny();
-  config.batch = 100;
-  config.executor = "autograd";
+  config.step.batch = 100;
+  config.numerics.executor = "autograd";
   const auto wide = resolvePlan(config);
-  config.precision = "bf16";
+  config.numerics.precision = "bf16";
   EXPECT_EQ(resolvePlan(config).memory.activations * 2, wide.memory.activations);
 }
 
 TEST(MemoryEstimate, WhereBf16IsComputedInFp32TheLargestOutputIsThereInBoth) {
   auto config = tiny();
-  config.model = "resnet20", config.batch = 6, config.precision = "bf16";
+  config.network.model = "resnet20", config.step.batch = 6, config.numerics.precision = "bf16";
   const auto plan = resolvePlan(config);
   const int64_t largest = 16 * 32 * 32 * 6;
   const int64_t bytes = convolutionsWidenBf16() ? 2 + 4 : 2;
@@ -75,25 +75,25 @@ TEST(MemoryEstimate, WhereBf16IsComputedInFp32TheLargestOutputIsThereInBoth) {
 
 TEST(MemoryEstimate, WhatIsComputedAgainNeedsNoMemory) {
   auto config = tiny();
-  config.model = "resnet20";
+  config.network.model = "resnet20";
   const auto all = resolvePlan(config);
   EXPECT_GT(all.activationBytes, 0);
-  config.recompute = "segments";
+  config.numerics.recompute = "segments";
   const auto segments = resolvePlan(config);
   EXPECT_LT(segments.activationBytes, all.activationBytes / 2);
   EXPECT_LT(segments.memory.activations, all.memory.activations);
   EXPECT_EQ(segments.recomputeNote, "");
-  config.recompute = "nonsense";
+  config.numerics.recompute = "nonsense";
   EXPECT_THROW(resolvePlan(config), UsageError);
 }
 
 TEST(MemoryEstimate, CountsWhatThePlanKeepsAndWhatIsOnItsWay) {
   auto config = tiny();
-  config.model = "resnet20", config.batch = 6, config.replicas = 2, config.accumulate = 2;
+  config.network.model = "resnet20", config.step.batch = 6, config.placement.replicas = 2, config.step.accumulate = 2;
   const auto plan = resolvePlan(config);
   const int64_t largest = 16 * 32 * 32 * 4;  // of an image: 16 channels in fp32
   EXPECT_EQ(plan.memory.activations, 2 * (plan.activationBytes + 3 * largest * 3));
-  config.executor = "autograd";
+  config.numerics.executor = "autograd";
   const auto all = resolvePlan(config);
   EXPECT_EQ(all.activationBytes, 0) << "no plan says what is kept";
   EXPECT_GT(all.memory.activations, plan.memory.activations);
@@ -125,8 +125,8 @@ TEST(MemoryEstimate, IsWithin15PercentOfMeasuredPeaks) {
                                   {"vgg16", 16, "fp32", "segments", 3398}}) {
     if (run.precision == std::string_view("bf16") && !convolutionsWidenBf16()) continue;
     Config config;
-    config.model = run.model, config.batch = run.batch;
-    config.precision = run.precision, config.recompute = run.recompute;
+    config.network.model = run.model, config.step.batch = run.batch;
+    config.numerics.precision = run.precision, config.numerics.recompute = run.recompute;
     const auto estimate = static_cast<double>(resolvePlan(config).memory.total());
     EXPECT_NEAR(estimate / (1 << 20) / run.mib, 1, 0.15)
         << run.model << ' ' << run.precision << ' ' << run.recompute << ": " << estimate / (1 << 20) << " MiB";

@@ -26,12 +26,12 @@ std::string refusalOf(const Config& config) {
 
 TEST(Plan, EveryAutomaticValueIsResolved) {
   auto config = tiny();
-  config.imageSize = 0;
+  config.network.imageSize = 0;
   const auto plan = resolvePlan(config);
-  EXPECT_EQ(plan.config.input, "device");
-  EXPECT_GT(plan.config.classes, 0);
-  EXPECT_GT(plan.config.imageSize, 0);
-  EXPECT_GE(plan.config.coresPerReplica, 1);
+  EXPECT_EQ(plan.config.input.source, "device");
+  EXPECT_GT(plan.config.network.classes, 0);
+  EXPECT_GT(plan.config.network.imageSize, 0);
+  EXPECT_GE(plan.config.placement.coresPerReplica, 1);
   EXPECT_EQ(plan.globalBatch, 4);
   EXPECT_GT(plan.parameters, 0);
   EXPECT_GT(plan.forwardFlopsPerImage, 0);
@@ -41,20 +41,21 @@ TEST(Plan, EveryAutomaticValueIsResolved) {
 
 TEST(Plan, APrecisionThatTheDeviceDoesNotServeIsRefused) {
   auto config = tiny();
-  config.precision = "tf32";
+  config.numerics.precision = "tf32";
   EXPECT_EQ(refusalOf(config),
             "--precision=tf32 with --devices=cpu: tf32 needs a GPU of compute capability 8.0 or higher, this is a CPU; "
             "use --precision=fp32 or bf16 or fp16");
-  config.precision = "fp16";
+  config.numerics.precision = "fp16";
   EXPECT_EQ(refusalOf(config), "");
   EXPECT_NE(planText(resolvePlan(config)).find("loss at replica, scaled from 65536"), std::string::npos);
 }
 
 TEST(Plan, Fp16HasNoKernelsToChooseFrom) {
-  for (const auto& [option, value] : {std::pair{&Config::layout, "blocked"}, {&Config::convolution, "winograd"}}) {
+  for (const auto& [option, value] :
+       {std::pair{&Config::Numerics::layout, "blocked"}, {&Config::Numerics::convolution, "winograd"}}) {
     auto config = tiny();
-    config.precision = "fp16";
-    config.*option = value;
+    config.numerics.precision = "fp16";
+    config.numerics.*option = value;
     EXPECT_NE(refusalOf(config).find(" --precision=fp16: it needs --executor=planned, --devices=cpu"),
               std::string::npos)
         << refusalOf(config);
@@ -63,15 +64,15 @@ TEST(Plan, Fp16HasNoKernelsToChooseFrom) {
 
 TEST(Plan, ImagesArePaddedForConvolutionsAlone) {
   auto config = tiny();
-  config.padImages = "8";
+  config.numerics.padImages = "8";
   EXPECT_NE(refusalOf(config).find("--pad-images=8 with --model=trivial: its images are read by something else"),
             std::string::npos)
       << refusalOf(config);
-  config.padImages = "none";
+  config.numerics.padImages = "none";
   EXPECT_EQ(refusalOf(config), "");
-  config.model = "resnet20", config.padImages = "8";
+  config.network.model = "resnet20", config.numerics.padImages = "8";
   EXPECT_EQ(refusalOf(config), "");
-  config.padImages = "7";
+  config.numerics.padImages = "7";
   EXPECT_NE(refusalOf(config).find("--pad-images"), std::string::npos) << refusalOf(config);
 }
 
@@ -79,16 +80,16 @@ TEST(Plan, ReplicasShareTheUsableCores) {
   const auto cores = static_cast<int64_t>(readTopology().cores.size());
   for (const int64_t replicas : {int64_t{1}, cores, 2 * cores}) {
     auto config = tiny();
-    config.replicas = replicas;
-    EXPECT_EQ(resolvePlan(config).config.coresPerReplica, std::max<int64_t>(1, cores / replicas));
-    config.coresPerReplica = 1;
-    EXPECT_EQ(resolvePlan(config).config.coresPerReplica, 1);
+    config.placement.replicas = replicas;
+    EXPECT_EQ(resolvePlan(config).config.placement.coresPerReplica, std::max<int64_t>(1, cores / replicas));
+    config.placement.coresPerReplica = 1;
+    EXPECT_EQ(resolvePlan(config).config.placement.coresPerReplica, 1);
   }
 }
 
 TEST(Plan, WeakScalingKeepsTheBatchOfAReplica) {
   auto config = tiny();
-  config.replicas = 2;
+  config.placement.replicas = 2;
   const auto plan = resolvePlan(config);
   EXPECT_EQ(plan.replicaBatch, 4);
   EXPECT_EQ(plan.globalBatch, 8);
@@ -96,36 +97,36 @@ TEST(Plan, WeakScalingKeepsTheBatchOfAReplica) {
 
 TEST(Plan, StrongScalingKeepsTheGlobalBatch) {
   auto config = tiny();
-  config.replicas = 2;
-  config.scaling = "strong";
+  config.placement.replicas = 2;
+  config.measurement.scaling = "strong";
   const auto plan = resolvePlan(config);
   EXPECT_EQ(plan.replicaBatch, 2);
   EXPECT_EQ(plan.globalBatch, 4);
-  config.replicas = 3;
+  config.placement.replicas = 3;
   EXPECT_NE(refusalOf(config).find("multiple of the number of replicas"), std::string::npos);
 }
 
 TEST(Plan, UnknownNamesAreRefusedWithTheNearest) {
   auto config = tiny();
-  config.model = "trivail";
+  config.network.model = "trivail";
   EXPECT_NE(refusalOf(config).find("did you mean 'trivial'"), std::string::npos);
   config = tiny();
-  config.precision = "fp64";
+  config.numerics.precision = "fp64";
   EXPECT_NE(refusalOf(config).find("bf16"), std::string::npos);
 }
 
 TEST(Plan, MoreReplicasThanHardwareNeedOversubscription) {
   auto config = tiny();
-  config.replicas = readTopology().hardwareThreads + 1;
-  config.batch = 1;
+  config.placement.replicas = readTopology().hardwareThreads + 1;
+  config.step.batch = 1;
   EXPECT_TRUE(resolvePlan(config).cores.shared);
-  config.oversubscribe = false;
+  config.placement.oversubscribe = false;
   EXPECT_NE(refusalOf(config).find("--oversubscribe"), std::string::npos);
 }
 
 TEST(Plan, TooLittleMemoryIsFoundBeforeAnythingIsAllocated) {
   Config config;
-  config.batch = 1'000'000;
+  config.step.batch = 1'000'000;
   const auto refusal = refusalOf(config);
   EXPECT_NE(refusal.find("needs about"), std::string::npos) << refusal;
   EXPECT_NE(refusal.find("lower --batch"), std::string::npos) << refusal;
@@ -133,21 +134,21 @@ TEST(Plan, TooLittleMemoryIsFoundBeforeAnythingIsAllocated) {
 
 TEST(Plan, MemoryIsJudgedApartFromTheRest) {
   Config config;
-  config.batch = 1'000'000;
+  config.step.batch = 1'000'000;
   EXPECT_EQ(resolvePlan(config).replicaBatch, 1'000'000);
 }
 
 TEST(Plan, TheGuessOfTheLargestBatchIsASixteenthBelowWhatTheEstimateHasRoomFor) {
   for (const int64_t replicas : {1, 2}) {
     Config config = tiny();
-    config.model = "resnet20", config.replicas = replicas, config.batch = Config::mostThatFits;
+    config.network.model = "resnet20", config.placement.replicas = replicas, config.step.batch = Config::mostThatFits;
     const auto plan = resolvePlan(config);
     ASSERT_TRUE(plan.search);
     const int64_t guess = plan.search->guess;
-    EXPECT_EQ(plan.config.batch, guess);
+    EXPECT_EQ(plan.config.step.batch, guess);
     EXPECT_EQ(plan.search->most, 1'000'000);
     const auto estimate = [&](int64_t batch) {
-      config.batch = batch;
+      config.step.batch = batch;
       return resolvePlan(config).memory.total();
     };
     EXPECT_LE(estimate(guess + guess / 20), memoryToUse(plan.availableBytes));
@@ -157,56 +158,56 @@ TEST(Plan, TheGuessOfTheLargestBatchIsASixteenthBelowWhatTheEstimateHasRoomFor) 
 
 TEST(Plan, ASearchEndsWhereTheImagesDo) {
   Config config = tiny();
-  config.data = tenImages(), config.batch = Config::mostThatFits;
+  config.input.data = tenImages(), config.step.batch = Config::mostThatFits;
   EXPECT_EQ(resolvePlan(config).search->most, 10);
   EXPECT_EQ(resolvePlan(config).search->bound, "--data has 10 images");
-  config.replicas = 3;
+  config.placement.replicas = 3;
   EXPECT_EQ(resolvePlan(config).search->most, 3);
-  config.accumulate = 2;
+  config.step.accumulate = 2;
   const auto plan = resolvePlan(config);
   EXPECT_EQ(plan.search->unit, 2);
-  EXPECT_EQ(plan.config.batch % 2, 0);
-  config.accumulate = 4;
+  EXPECT_EQ(plan.config.step.batch % 2, 0);
+  config.step.accumulate = 4;
   EXPECT_NE(refusalOf(config).find("each part needs an image and --data has 10 images"), std::string::npos)
       << refusalOf(config);
 }
 
 TEST(Plan, TheTextSaysThatTheBatchIsAGuess) {
   Config config = tiny();
-  config.batch = Config::mostThatFits;
+  config.step.batch = Config::mostThatFits;
   const auto plan = resolvePlan(config);
   EXPECT_NE(planText(plan).find(guessText(plan)), std::string::npos) << planText(plan);
-  config.batch = 4;
+  config.step.batch = 4;
   EXPECT_EQ(planText(resolvePlan(config)).find("guess"), std::string::npos);
 }
 
 TEST(Plan, TheLearningRateIsTheOptimizersOrTheModels) {
   auto config = tiny();
-  EXPECT_EQ(resolvePlan(config).config.learningRate, find(models(), config.model, "model").learningRate);
-  config.optimizer = "adam";
-  EXPECT_EQ(resolvePlan(config).config.learningRate, 1e-3);
-  config.learningRate = 0.5;
-  EXPECT_EQ(resolvePlan(config).config.learningRate, 0.5);
-  config.optimizer = "adan";
+  EXPECT_EQ(resolvePlan(config).config.step.learningRate, find(models(), config.network.model, "model").learningRate);
+  config.step.optimizer = "adam";
+  EXPECT_EQ(resolvePlan(config).config.step.learningRate, 1e-3);
+  config.step.learningRate = 0.5;
+  EXPECT_EQ(resolvePlan(config).config.step.learningRate, 0.5);
+  config.step.optimizer = "adan";
   EXPECT_NE(refusalOf(config).find("--optimizer"), std::string::npos);
 }
 
 TEST(Plan, DataGivesClassesAndInput) {
   auto config = tiny();
-  config.data = tenImages();
+  config.input.data = tenImages();
   const auto plan = resolvePlan(config);
-  EXPECT_EQ(plan.config.classes, 10);
-  EXPECT_EQ(plan.config.input, "queue");
+  EXPECT_EQ(plan.config.network.classes, 10);
+  EXPECT_EQ(plan.config.input.source, "queue");
   EXPECT_GE(plan.memory.input, 10 * 28 * 28);
 }
 
 TEST(Plan, TheHeadGivesClassesAndLoss) {
   auto config = tiny();
   EXPECT_EQ(resolvePlan(config).graph->loss().name, "softmax_cross_entropy");
-  config.head = "14xsigmoid";
+  config.network.head = "14xsigmoid";
   const auto plan = resolvePlan(config);
-  EXPECT_EQ(plan.config.classes, 14);
-  EXPECT_EQ(plan.config.head, "sigmoid");
+  EXPECT_EQ(plan.config.network.classes, 14);
+  EXPECT_EQ(plan.config.network.head, "sigmoid");
   EXPECT_EQ(plan.graph->loss().name, "binary_cross_entropy");
   EXPECT_EQ((*plan.graph).node((*plan.graph).output()).shape.channels, 14);
   EXPECT_EQ(resolvePlan(plan.config).config, plan.config);
@@ -214,117 +215,117 @@ TEST(Plan, TheHeadGivesClassesAndLoss) {
 
 TEST(Plan, AHeadThatCannotBeIsRefused) {
   auto config = tiny();
-  config.head = "14xsigmod";
+  config.network.head = "14xsigmod";
   EXPECT_EQ(refusalOf(config), "unknown --head 'sigmod'; did you mean 'sigmoid'? valid: softmax, sigmoid");
-  config.head = "1xsoftmax";
+  config.network.head = "1xsoftmax";
   EXPECT_NE(refusalOf(config).find("softmax_cross_entropy needs at least 2"), std::string::npos);
-  config.head = "1xsigmoid";
+  config.network.head = "1xsigmoid";
   EXPECT_EQ(refusalOf(config), "");
-  config.head = "10xsigmoid";
-  config.data = tenImages();
+  config.network.head = "10xsigmoid";
+  config.input.data = tenImages();
   EXPECT_NE(refusalOf(config).find("the data set has one class per image"), std::string::npos);
 }
 
 TEST(Plan, DataThatDoesNotFitIsRefused) {
   auto config = tiny();
-  config.data = tenImages();
-  config.classes = 9;
+  config.input.data = tenImages();
+  config.network.classes = 9;
   EXPECT_NE(refusalOf(config).find("has 10 classes"), std::string::npos);
-  config.classes = 11;
-  EXPECT_EQ(resolvePlan(config).config.classes, 11);
-  config.imageSize = 24;
+  config.network.classes = 11;
+  EXPECT_EQ(resolvePlan(config).config.network.classes, 11);
+  config.network.imageSize = 24;
   EXPECT_NE(refusalOf(config).find("raise --image-size"), std::string::npos);
 }
 
 TEST(Plan, ABatchNormOfSingleValuesIsRefused) {
   auto config = tiny();
-  config.model = "resnet18";
-  config.imageSize = 32;  // the last stage is 1 x 1
-  config.batch = 1;
+  config.network.model = "resnet18";
+  config.network.imageSize = 32;  // the last stage is 1 x 1
+  config.step.batch = 1;
   EXPECT_NE(refusalOf(config).find("single value per channel"), std::string::npos);
-  config.forwardOnly = true;
+  config.step.forwardOnly = true;
   EXPECT_EQ(resolvePlan(config).globalBatch, 1);
 }
 
 TEST(Plan, ABatchIsCutIntoEqualParts) {
   auto config = tiny();
-  config.batch = 12;
-  config.accumulate = 5;
+  config.step.batch = 12;
+  config.step.accumulate = 5;
   EXPECT_NE(refusalOf(config).find("--accumulate=5"), std::string::npos);
-  config.accumulate = 1;
+  config.step.accumulate = 1;
   const auto whole = resolvePlan(config).memory.activations;
-  config.accumulate = 4;
+  config.step.accumulate = 4;
   EXPECT_EQ(resolvePlan(config).globalBatch, 12);
   EXPECT_LE(resolvePlan(config).memory.activations, whole / 4 + 1);
 }
 
 TEST(Plan, NothingToComputeAgainIsSaid) {
   auto config = tiny();
-  config.model = "alexnet";
-  config.imageSize = 64;
-  config.recompute = "norm";
+  config.network.model = "alexnet";
+  config.network.imageSize = 64;
+  config.numerics.recompute = "norm";
   EXPECT_NE(resolvePlan(config).recomputeNote.find("alexnet has no place"), std::string::npos);
 }
 
 TEST(Plan, BlocksOfChannelsNeedThePlannedExecutor) {
   auto config = tiny();
-  config.layout = "blocked";
-  config.executor = "autograd";
+  config.numerics.layout = "blocked";
+  config.numerics.executor = "autograd";
   EXPECT_NE(refusalOf(config).find("--executor=planned"), std::string::npos);
 }
 
 TEST(Plan, WinogradNeedsThePlannedExecutor) {
   auto config = tiny();
-  config.convolution = "winograd";
-  config.precision = "bf16";
+  config.numerics.convolution = "winograd";
+  config.numerics.precision = "bf16";
   EXPECT_EQ(refusalOf(config), "");
-  config.executor = "autograd";
+  config.numerics.executor = "autograd";
   EXPECT_NE(refusalOf(config).find("--executor=planned"), std::string::npos);
-  config.executor = "planned", config.layout = "nchw";
+  config.numerics.executor = "planned", config.numerics.layout = "nchw";
   EXPECT_NE(refusalOf(config).find("other than nchw"), std::string::npos);
-  config.convolution = "direct";
+  config.numerics.convolution = "direct";
   EXPECT_EQ(refusalOf(config), "");
 }
 
 TEST(Plan, GemmServesBf16Too) {
   auto config = tiny();
-  config.convolution = "gemm", config.precision = "bf16";
+  config.numerics.convolution = "gemm", config.numerics.precision = "bf16";
   EXPECT_EQ(refusalOf(config), "");
-  config.layout = "nchw";
+  config.numerics.layout = "nchw";
   EXPECT_NE(refusalOf(config).find("other than nchw"), std::string::npos);
 }
 
 TEST(Plan, MissingDataIsADataError) {
   auto config = tiny();
-  config.data = testing::TempDir() + "no_such_folder";
+  config.input.data = testing::TempDir() + "no_such_folder";
   EXPECT_THROW(resolvePlan(config), DataError);
 }
 
 TEST(Plan, GpusThatAreNotThereAreRefused) {
   auto config = tiny();
-  config.devices = "cuda:" + std::to_string(cudaDeviceCount() + 1);
-  config.allReduce = "copy";
-  EXPECT_NE(refusalOf(config).find(config.devices), std::string::npos);
+  config.placement.devices = "cuda:" + std::to_string(cudaDeviceCount() + 1);
+  config.exchange.allReduce = "copy";
+  EXPECT_NE(refusalOf(config).find(config.placement.devices), std::string::npos);
 }
 
 TEST(Plan, AForbiddenPointStillHasItsValuesResolved) {
   auto config = tiny();
-  config.strategy = "independent";
-  config.parameterDevice = "device";
+  config.exchange.strategy = "independent";
+  config.exchange.parameterDevice = "device";
   EXPECT_NE(refusalOf(config), "");
   const auto resolved = resolveConfig(config);
-  EXPECT_EQ(resolved.input, "device");
-  EXPECT_GT(resolved.classes, 0);
-  EXPECT_GE(resolved.coresPerReplica, 1);
+  EXPECT_EQ(resolved.input.source, "device");
+  EXPECT_GT(resolved.network.classes, 0);
+  EXPECT_GE(resolved.placement.coresPerReplica, 1);
 }
 
 TEST(Plan, DeadlineFollowsTheAmountOfWork) {
   Config config;
-  config.budget = 25;
+  config.measurement.budget = 25;
   EXPECT_EQ(deadlineSeconds(config), 220);
-  config.steps = 10;
+  config.measurement.steps = 10;
   EXPECT_EQ(deadlineSeconds(config), 900);
-  config.deadline = 3;
+  config.measurement.deadline = 3;
   EXPECT_EQ(deadlineSeconds(config), 3);
 }
 
@@ -339,16 +340,16 @@ TEST(Plan, TextSaysWhatIsExchangedAfterBackward) {
   auto config = tiny();
   for (const char* strategy : {"replicated", "parameter_server"}) {
     for (const char* overlap : {"on", "off"}) {
-      config.strategy = strategy, config.overlap = overlap;
+      config.exchange.strategy = strategy, config.exchange.overlap = overlap;
       const auto text = planText(resolvePlan(config));
-      EXPECT_EQ(text.find(", after backward\n") != std::string::npos, config.overlap == "off") << text;
+      EXPECT_EQ(text.find(", after backward\n") != std::string::npos, config.exchange.overlap == "off") << text;
     }
   }
 }
 
 TEST(Plan, TextHasOneLinePerFact) {
   auto config = tiny();
-  config.replicas = 2;
+  config.placement.replicas = 2;
   const auto plan = resolvePlan(config);
   const auto text = planText(plan);
   EXPECT_EQ(std::ranges::count(text, '\n'), 10);

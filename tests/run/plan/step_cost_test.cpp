@@ -7,11 +7,11 @@ namespace {
 
 Config trivial(int64_t replicas) {
   Config config;
-  config.model = "trivial";
-  config.imageSize = 32;
-  config.batch = 4;
-  config.replicas = replicas;
-  config.oversubscribe = true;
+  config.network.model = "trivial";
+  config.network.imageSize = 32;
+  config.step.batch = 4;
+  config.placement.replicas = replicas;
+  config.placement.oversubscribe = true;
   return config;
 }
 
@@ -22,10 +22,10 @@ StepWork workOf(const Config& config) {
 
 TEST(StepWork, FlopsOfTrainingLeaveOutTheGradientOfTheImages) {
   Config config;
-  config.batch = 1;
+  config.step.batch = 1;
   // Three times forward's 8,178,368,512 less the gradient of the input of a 7x7 convolution, 2 * 64 * 3 * 7^2 * 112^2.
   EXPECT_EQ(workOf(config).flopsPerImage, 3 * 8178368512. - 2. * 64 * 3 * 7 * 7 * 112 * 112);
-  config.forwardOnly = true;
+  config.step.forwardOnly = true;
   EXPECT_EQ(workOf(config).flopsPerImage, 8178368512.);
 }
 
@@ -33,13 +33,13 @@ TEST(StepWork, BytesAreActivationsGradientsWeightsAndStateWrittenAndRead) {
   for (const int64_t replicas : {1, 2}) {
     for (const auto& [precision, gradient] : {std::pair("fp32", 4), std::pair("bf16", 2)}) {
       Config config = trivial(replicas);
-      config.precision = precision;
+      config.numerics.precision = precision;
       const RunPlan plan = resolvePlan(config);
       const auto values = static_cast<double>(plan.parameters), kept = static_cast<double>(plan.activationBytes);
       const auto all = static_cast<double>(replicas);
       ASSERT_GT(kept, 0);
       EXPECT_EQ(workOf(config).bytesPerStep, 2 * (all * (kept + gradient * values) + (4 + 4) * values));
-      config.optimizer = "adam";
+      config.step.optimizer = "adam";
       EXPECT_EQ(workOf(config).bytesPerStep, 2 * (all * (kept + gradient * values) + (4 + 8) * values));
     }
   }
@@ -48,16 +48,16 @@ TEST(StepWork, BytesAreActivationsGradientsWeightsAndStateWrittenAndRead) {
 TEST(StepWork, PartsOfABatchKeepTheirActivationsOneAfterTheOther) {
   Config config = trivial(1);
   const double whole = workOf(config).bytesPerStep;
-  config.accumulate = 2;
+  config.step.accumulate = 2;
   EXPECT_EQ(workOf(config).bytesPerStep, whole);
 }
 
 TEST(StepWork, WithoutAPlanOfBackwardBytesAreNotKnown) {
   Config config = trivial(1);
-  config.forwardOnly = true;
+  config.step.forwardOnly = true;
   EXPECT_EQ(workOf(config).bytesPerStep, 0);
   config = trivial(1);
-  config.executor = "autograd";
+  config.numerics.executor = "autograd";
   EXPECT_EQ(workOf(config).bytesPerStep, 0);
 }
 

@@ -49,8 +49,8 @@ std::string written(const Tensors& tensors) {
 
 Config configOf(const std::string& model, const std::string& weights) {
   Config config;
-  config.model = model;
-  config.weights = weights;
+  config.network.model = model;
+  config.network.weights = weights;
   return config;
 }
 
@@ -182,23 +182,23 @@ TEST(Pretrained, NamesValuesThatAreNotFinite) {
   const auto pretrained = readPretrained(config, graph);
   EXPECT_TRUE(hasText(pretrained->warnings, "tensor 'fc.bias' has 10 of 10 values that are not finite in fp32"));
   EXPECT_TRUE(hasText(pretrained->warnings, "tensor 'bn1.weight' has 1 of 16 values that are not finite"));
-  config.rejectNonfinite = true;
+  config.network.rejectNonfinite = true;
   EXPECT_NE(refusal(config, graph).find("refused by --reject-nonfinite"), std::string::npos);
 }
 
 TEST(Pretrained, ResetsTheHeadWhereAsked) {
   const Graph graph = small(14);
   Config config = configOf("resnet20", written(formulaState(small())));
-  config.resetHead = true;
+  config.network.resetHead = true;
   const auto pretrained = readPretrained(config, graph);
   EXPECT_TRUE(hasText(pretrained->notes, "the classifier keeps initial values in fc.weight; fc.bias"));
   for (const auto& [name, values] : pretrained->parameters) EXPECT_FALSE(name.starts_with("fc.")) << name;
   Tensors headless = formulaState(graph);
   headless.erase("fc.weight");
   headless.erase("fc.bias");
-  config.weights = written(headless);
+  config.network.weights = written(headless);
   EXPECT_EQ(refusal(config, graph), "accepted");
-  config.resetHead = false;
+  config.network.resetHead = false;
   EXPECT_NE(refusal(config, graph).find("'fc.weight' [14, 64] is missing"), std::string::npos);
 }
 
@@ -234,14 +234,14 @@ TEST(Pretrained, KerasComputesTheSame) {
     theirs[foreign.name] = (values - foreign.added).contiguous();
   }
   Config config = configOf("resnet50_v1", written(theirs));
-  config.weightsMap = "keras";
+  config.network.weightsMap = "keras";
   const auto pretrained = readPretrained(config, graph);
   const LayoutEntry& layout = layouts().front();
   Loaded loaded(graph, *pretrained, "planned", layout);
   const auto numbers = goldenOf("resnet50_v1").at("eval");
   const at::Tensor images = formulaTensor(numbers.at("input").get<std::string>(), {4, 3, 33, 33});
   EXPECT_LE(golden::relativeDistance(loaded.logits(images), numbers.at("logits")), golden::tolerance);
-  config.weightsMap = "none";
+  config.network.weightsMap = "none";
   EXPECT_NE(refusal(config, graph).find("a control character or a slash"), std::string::npos);
 }
 
@@ -289,14 +289,14 @@ TEST(SavedWeights, AreReadBackBitForBit) {
 
 Config run() {
   Config config;
-  config.model = "resnet20";
-  config.batch = 4;
-  config.replicas = 2;
-  config.oversubscribe = true;
-  config.warmup = "0";
-  config.steps = 3;
-  config.learningRate = 0.01;
-  config.deterministic = true;
+  config.network.model = "resnet20";
+  config.step.batch = 4;
+  config.placement.replicas = 2;
+  config.placement.oversubscribe = true;
+  config.measurement.warmup = "0";
+  config.measurement.steps = 3;
+  config.step.learningRate = 0.01;
+  config.numerics.deterministic = true;
   return config;
 }
 
@@ -309,16 +309,16 @@ std::string fingerprint(const RunRecord& record) {
 
 TEST(SavedWeights, GoOnWhereTheRunEnded) {
   Config config = run();
-  config.saveWeights = testing::TempDir() + "/tandem_run.safetensors";
+  config.output.saveWeights = testing::TempDir() + "/tandem_run.safetensors";
   const RunRecord first = runPoint(resolvePlan(config), nullptr);
   ASSERT_EQ(first.outcome.kind, OutcomeKind::ok) << first.outcome.reason;
   Config frozen = run();
-  frozen.weights = config.saveWeights;
-  frozen.forwardOnly = true;  // nothing changes the weights that were loaded
+  frozen.network.weights = config.output.saveWeights;
+  frozen.step.forwardOnly = true;  // nothing changes the weights that were loaded
   const RunRecord second = runPoint(resolvePlan(frozen), nullptr);
   EXPECT_EQ(fingerprint(second), fingerprint(first));
   EXPECT_NE(fingerprint(runPoint(resolvePlan(run()), nullptr)), "");
-  const std::string hash = WeightsFile::open(config.saveWeights).sha256();
+  const std::string hash = WeightsFile::open(config.output.saveWeights).sha256();
   EXPECT_TRUE(std::ranges::any_of(second.notes, [&](const std::string& note) {
     return note.find(hash) != std::string::npos && note.find("97 tensors") != std::string::npos;
   })) << second.notes.front();

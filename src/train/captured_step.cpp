@@ -16,12 +16,12 @@ void copyInto(const at::Tensor& held, const at::Tensor& given) {
 }  // namespace
 
 CapturedStep::CapturedStep(std::unique_ptr<CapturedGraph> recorded, Work work, at::Generator generator)
-    : recorded_(std::move(recorded)), work_(std::move(work)), generator_(std::move(generator)) {}
+    : captured_(std::move(recorded)), work_(std::move(work)), generator_(std::move(generator)) {}
 
 at::Tensor CapturedStep::run(const Batch& batch) {
   if (done_++ < eagerSteps) return work_(batch);
   if (held_.images.defined()) {
-    bring(batch);
+    copyIn(batch);
   } else {
     record(batch);
   }
@@ -31,7 +31,7 @@ at::Tensor CapturedStep::run(const Batch& batch) {
 
 void CapturedStep::call(std::function<void()> onHost) {
   if (done_ <= eagerSteps) return onHost();
-  recorded_->call(std::move(onHost));
+  captured_->call(std::move(onHost));
 }
 
 // The graph reads this batch's own tensors, without a further copy. A source either returns the same tensors in every
@@ -39,7 +39,7 @@ void CapturedStep::call(std::function<void()> onHost) {
 void CapturedStep::record(const Batch& batch) {
   held_ = batch;
   try {
-    recorded_->record([this] { loss_ = work_(held_); }, generator_);
+    captured_->record([this] { loss_ = work_(held_); }, generator_);
   } catch (const std::exception& failure) {
     if (isOutOfMemory(failure)) throw;  // the batch is too large; the step itself could be captured
     throw CaptureFailed(firstLine(failure.what()));
@@ -48,10 +48,10 @@ void CapturedStep::record(const Batch& batch) {
 
 void CapturedStep::launch() {
   const Span launching(SpanKind::launch);
-  recorded_->launch();
+  captured_->launch();
 }
 
-void CapturedStep::bring(const Batch& batch) {
+void CapturedStep::copyIn(const Batch& batch) {
   const Span copying(SpanKind::input);
   copyInto(held_.images, batch.images);
   copyInto(held_.labels, batch.labels);

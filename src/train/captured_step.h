@@ -43,9 +43,9 @@ class CapturedStep {
   void record(const Batch& batch);
   void launch();
   /// Copies the batch to the memory that the graph reads.
-  void bring(const Batch& batch);
+  void copyIn(const Batch& batch);
 
-  std::unique_ptr<CapturedGraph> recorded_;
+  std::unique_ptr<CapturedGraph> captured_;
   Work work_;
   at::Generator generator_;
   int64_t done_ = 0;  // steps begun, the current one included

@@ -38,7 +38,7 @@ bool recordsExchange(const ReplicaSetOptions& options) {
 
 /// Set if the strategy must not get gradients one by one. Without overlap it gets them after backward. If the step is
 /// captured without its exchange, it gets whole buckets, because each host call splits the graph.
-std::optional<DeferredGradients> putOffIn(const ReplicaSetOptions& options, const FlatBuffers& buffers) {
+std::optional<DeferredGradients> deferredIn(const ReplicaSetOptions& options, const FlatBuffers& buffers) {
   if (options.forwardOnly) return {};
   if (!options.overlap) return DeferredGradients(buffers, {});
   if (!options.recorder || recordsExchange(options)) return {};
@@ -58,9 +58,9 @@ class TrainingReplica final : public ReplicaSet::Member {
         replica_{index, device_, buffers_, *optimizer_, lossScale_.get()},
         sum_(buffers_, shared.options.accumulate),
         recordsExchange_(recordsExchange(shared.options)),
-        putOff_(putOffIn(shared.options, buffers_)),
+        deferred_(deferredIn(shared.options, buffers_)),
         ready_([this](std::span<const Slice> slices) {
-          if (sum_.add(slices, part_)) handOver(slices);
+          if (sum_.add(slices, part_)) announceOrDefer(slices);
         }),
         inFlight_(shared.options.inFlight, shared.monitor) {
     optimizer_->setLossScale(lossScale_.get());
@@ -74,7 +74,7 @@ class TrainingReplica final : public ReplicaSet::Member {
     executor_->setGradients(!shared.options.forwardOnly);
     if (shared.feed.needsSource(index)) source_ = shared.options.source(index);
     if (!shared.options.recorder) return;
-    graphed_.emplace(
+    captured_.emplace(
         shared.options.recorder(device_), [this](const Batch& batch) { return recordable(batch); },
         executor_->generator());
   }
@@ -97,8 +97,8 @@ class TrainingReplica final : public ReplicaSet::Member {
   /// Runs all micro-batches. Returns the batch's loss, or an undefined tensor without backward.
   at::Tensor train(const Batch& batch);
   /// Passes finished gradients to the strategy: now, in a host call of the CUDA graph, or in exchange().
-  void handOver(std::span<const Slice> slices);
-  void tell(std::span<const Slice> slices);
+  void announceOrDefer(std::span<const Slice> slices);
+  void announce(std::span<const Slice> slices);
   void exchange();
   /// The part of a step that is captured: train(), and exchange() if it can be captured.
   at::Tensor recordable(const Batch& batch);
@@ -124,13 +124,13 @@ class TrainingReplica final : public ReplicaSet::Member {
   Replica replica_;
   GradientAccumulator sum_;
   bool recordsExchange_;
-  std::optional<DeferredGradients> putOff_;
+  std::optional<DeferredGradients> deferred_;
   int64_t part_ = 0;  // number of the current micro-batch
   GradientReady ready_;
   std::unique_ptr<BatchSource> source_;
   Batch batch_;
   std::vector<at::Tensor> losses_;  // stay on the device until they are asked for
-  std::optional<CapturedStep> graphed_;
+  std::optional<CapturedStep> captured_;
   InFlightLimiter inFlight_;
   Event ended_;  // end of the last step
   int64_t step_ = 0;
@@ -184,12 +184,12 @@ at::Tensor TrainingReplica::train(const Batch& batch) {
   return loss.defined() && parts > 1 ? loss / parts : loss;
 }
 
-void TrainingReplica::handOver(std::span<const Slice> slices) {
-  if (!putOff_) return tell(slices);
-  if (putOff_->note(slices)) graphed_->call([this, noted = putOff_->take()] { tell(noted); });
+void TrainingReplica::announceOrDefer(std::span<const Slice> slices) {
+  if (!deferred_) return announce(slices);
+  if (deferred_->note(slices)) captured_->call([this, noted = deferred_->take()] { announce(noted); });
 }
 
-void TrainingReplica::tell(std::span<const Slice> slices) {
+void TrainingReplica::announce(std::span<const Slice> slices) {
   const Span handingOver(SpanKind::exchange);
   for (const Slice slice : slices) shared_.strategy.gradientReady(replica_, slice);
 }
@@ -197,7 +197,7 @@ void TrainingReplica::tell(std::span<const Slice> slices) {
 void TrainingReplica::exchange() {
   if (shared_.options.forwardOnly) return;
   const Span exchanging(SpanKind::exchange);
-  if (putOff_) tell(putOff_->rest());
+  if (deferred_) announce(deferred_->rest());
   shared_.strategy.endStep(replica_);
   if (lossScale_) lossScale_->endStep();
 }
@@ -226,8 +226,8 @@ StepSample TrainingReplica::step() {
   const Nanos fetched = now();
   inFlight_.add(std::move(ended_));  // counts as compute: the host waits here for the device's computation
   // The first capture frees the unused memory of all GPUs, so every replica must have made its eager steps.
-  if (graphed_ && graphed_->capturesNext()) barrier();
-  keep(graphed_ ? graphed_->run(batch_) : train(batch_));
+  if (captured_ && captured_->capturesNext()) barrier();
+  keep(captured_ ? captured_->run(batch_) : train(batch_));
   const Nanos computed = now();
   if (!recordsExchange_) exchange();
   ended_ = device_.record();

@@ -30,11 +30,9 @@ RunRecord unmeasured(const BenchPoint& point, Outcome outcome) {
   return record;
 }
 
-/// Judges the memory anew: other programs may have taken some since the plan was made. What --batch=max has found was
-/// tried, and is not judged.
-Outcome judgeMemory(BenchPoint& point) {
+/// What --batch=max has found was tried, and is not judged.
+Outcome judgeMemory(const BenchPoint& point) {
   if (point.search) return {};
-  point.plan->availableBytes = availableBytesNow(*point.plan);
   try {
     checkMemory(*point.plan);
   } catch (const UsageError& tooLittle) {
@@ -125,6 +123,7 @@ RunRecord BenchRun::measure(BenchPoint& point, const std::string& title) {
     people() << title << ": skipped, " << point.refusal << '\n' << std::flush;
     return unmeasured(point, {OutcomeKind::skipped, ExitCode::usage, point.refusal});
   }
+  point.plan->availableBytes = availableBytesNow(*point.plan);  // other programs may have taken some since it was made
   Outcome outcome = settleBatch(point, title);
   if (outcome.kind == OutcomeKind::ok) outcome = judgeMemory(point);
   RunRecord record = outcome.kind == OutcomeKind::ok ? measureBatch(point, title) : unmeasured(point, outcome);

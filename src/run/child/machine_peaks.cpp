@@ -99,10 +99,10 @@ double MachinePeaks::measured(const std::string& what, const RunPlan& plan) {
   if (known && known->size() == 1 && !anew_) return known->front();
   std::vector<std::string> arguments{"peaks", what};
   for (const int thread : threads) arguments.push_back(concat(thread));
-  ChildProcess child(
-      {.executable = executable_, .arguments = arguments, .environment = workerEnvironment(), .input = ""});
-  const std::string answer = answerOf(child);
   try {
+    ChildProcess child(
+        {.executable = executable_, .arguments = arguments, .environment = workerEnvironment(), .input = ""});
+    const std::string answer = answerOf(child);
     own_[key] = rateIn(answer, child.wait(endGraceSeconds));
     cache_.add(key, {own_[key]});
   } catch (const std::runtime_error& failure) {

@@ -36,29 +36,6 @@ inline double normalizationGain(std::string_view name) {
   return std::ranges::any_of(closing, [path](std::string_view end) { return path.ends_with(end); }) ? 0.25 : 1;
 }
 
-/// How the value of element `index` follows from u in [0, 1). Batch-norm shifts lie three deviations off zero, so that
-/// few values come near the kink of the ReLU behind; above it all in front of a depthwise convolution (.conv.0.1),
-/// which a channel of zeros would leave without variance.
-inline std::function<double(double u, size_t index)> rule(std::string_view name, const std::vector<int64_t>& shape,
-                                                          bool isBatchNorm) {
-  const double gain = normalizationGain(name);
-  if (name.starts_with("input")) return [](double u, size_t) { return std::sqrt(3.0) * (2 * u - 1); };
-  if (name.ends_with(".running_var")) return [](double u, size_t) { return 1 + 0.5 * u; };
-  if (name.ends_with(".running_mean")) return [](double u, size_t) { return 0.1 * (2 * u - 1); };
-  if (isBatchNorm && name.ends_with(".weight")) {
-    return [gain](double u, size_t) { return gain * (1 + 0.2 * (2 * u - 1)); };
-  }
-  if (isBatchNorm) {
-    const bool mixed = !name.ends_with(".conv.0.1.bias");
-    return [=](double u, size_t i) { return gain * ((mixed && i % 4 == 3 ? -3 : 3) + 0.1 * (2 * u - 1)); };
-  }
-  if (name.ends_with("bias")) return [](double u, size_t) { return 0.1 * (2 * u - 1); };
-  if (shape.size() == 1) return [](double u, size_t) { return 1 + 0.2 * (2 * u - 1); };
-  const int64_t fanIn = std::accumulate(shape.begin() + 1, shape.end(), int64_t{1}, std::multiplies<>());
-  const double scale = std::sqrt(3.0) * std::sqrt(2.0 / static_cast<double>(fanIn));
-  return [scale](double u, size_t) { return scale * (2 * u - 1); };
-}
-
 /// What a tensor's values follow from; `isBatchNorm`: it is a batch-norm's scale or shift.
 struct Subject {
   std::string_view name;
@@ -66,13 +43,39 @@ struct Subject {
   bool isBatchNorm = false;
 };
 
+/// Calls use(rule) with the rule by which the value of element `index` follows from u in [0, 1): rule(u, index). Each
+/// rule is a type of its own, so that the compiler can unroll the loop over a tensor. Batch-norm shifts lie three
+/// deviations off zero, so that few values come near the kink of the ReLU behind; above it all in front of a depthwise
+/// convolution (.conv.0.1), which a channel of zeros would leave without variance.
+template <class Use>
+void withRule(const Subject& subject, const Use& use) {
+  const auto& [name, shape, isBatchNorm] = subject;
+  const double gain = normalizationGain(name);
+  if (name.starts_with("input")) return use([](double u, size_t) { return std::sqrt(3.0) * (2 * u - 1); });
+  if (name.ends_with(".running_var")) return use([](double u, size_t) { return 1 + 0.5 * u; });
+  if (name.ends_with(".running_mean")) return use([](double u, size_t) { return 0.1 * (2 * u - 1); });
+  if (isBatchNorm && name.ends_with(".weight")) {
+    return use([gain](double u, size_t) { return gain * (1 + 0.2 * (2 * u - 1)); });
+  }
+  if (isBatchNorm) {
+    const bool mixed = !name.ends_with(".conv.0.1.bias");
+    return use([=](double u, size_t i) { return gain * ((mixed && i % 4 == 3 ? -3 : 3) + 0.1 * (2 * u - 1)); });
+  }
+  if (name.ends_with("bias")) return use([](double u, size_t) { return 0.1 * (2 * u - 1); });
+  if (shape.size() == 1) return use([](double u, size_t) { return 1 + 0.2 * (2 * u - 1); });
+  const int64_t fanIn = std::accumulate(shape.begin() + 1, shape.end(), int64_t{1}, std::multiplies<>());
+  const double scale = std::sqrt(3.0) * std::sqrt(2.0 / static_cast<double>(fanIn));
+  return use([scale](double u, size_t) { return scale * (2 * u - 1); });
+}
+
 /// The values of the tensor, in NCHW or OIHW order, from index `first` on.
 inline void fill(const Subject& subject, size_t first, std::span<float> values) {
   const uint64_t hash = nameHash(subject.name);
-  const auto valueOf = rule(subject.name, subject.shape, subject.isBatchNorm);
-  for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<float>(valueOf(uniform(hash + first + i), first + i));
-  }
+  withRule(subject, [&](const auto& rule) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<float>(rule(uniform(hash + first + i), first + i));
+    }
+  });
 }
 
 /// The objects of an image: class, left, top, right, bottom; eight of them, the last ones zeros.

@@ -4,6 +4,9 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <vector>
+
 #include "base/text.h"
 #include "kernels/conv/algorithms.h"
 #include "kernels/conv/convolution_layer.h"
@@ -18,11 +21,42 @@ namespace {
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 
 enum class Order { plain, blocked };
-using Case = std::tuple<Layer, at::ScalarType, Order, const ConvolutionAlgorithm*>;
+
+/// A layer with one algorithm for all its passes.
+struct Case {
+  Layer layer;
+  at::ScalarType type;
+  Order order;
+  const ConvolutionAlgorithm* algorithm;
+
+  bool blocksOutput() const { return order == Order::blocked && canBlock(layer.outputs / layer.geometry.groups); }
+  bool blocksInput() const { return blocksOutput() && canBlock(layer.inputs / layer.geometry.groups); }
+
+  ConvolutionGeometry geometry() const {
+    ConvolutionGeometry geometry = layer.geometry;
+    geometry.blockedOutput = blocksOutput();
+    return geometry;
+  }
+
+  /// The weight's values as FlatBuffers holds them: in blocks of channels where the input has them.
+  at::Tensor held(const at::Tensor& weight) const {
+    if (!blocksInput() || layer.geometry.groups != 1) return weight;
+    at::Tensor view = emptyBlockedWeight(weight.sizes()).to(weight.options());
+    view.copy_(weight.contiguous().view(view.sizes()));
+    return view;
+  }
+
+  /// Whether the algorithm itself serves the layer; if not, `direct` replaces it.
+  bool isServed() const {
+    const at::Tensor weight = held(at::zeros(layer.weight(), type).contiguous(channelsLast));
+    const at::Tensor bias = layer.bias ? at::zeros({layer.outputs}, type) : at::Tensor();
+    return algorithm->make(geometry(), {weight, bias, at::empty_like(weight), bias}) != nullptr;
+  }
+};
 
 class ConvolutionKernel : public testing::TestWithParam<Case> {
  protected:
-  ConvolutionKernel() : layer_(std::get<0>(GetParam())), type_(std::get<1>(GetParam())) {
+  ConvolutionKernel() : layer_(GetParam().layer), type_(GetParam().type) {
     at::manual_seed(5);
     x_ = random(layer_.x());
     dy_ = random(layer_.y());
@@ -36,29 +70,17 @@ class ConvolutionKernel : public testing::TestWithParam<Case> {
 
   at::Tensor random(at::IntArrayRef shape) const { return at::randn(shape).to(type_).contiguous(channelsLast); }
 
-  /// The weight's values in blocks of channels, as FlatBuffers holds them.
-  static at::Tensor inBlocks(const at::Tensor& weight) {
-    at::Tensor view = emptyBlockedWeight(weight.sizes()).to(weight.options());
-    view.copy_(weight.contiguous().view(view.sizes()));
-    return view;
-  }
-
   Results byKernel() const {
-    const bool blocked = std::get<Order>(GetParam()) == Order::blocked;
-    const ConvolutionAlgorithm* const algorithm = std::get<const ConvolutionAlgorithm*>(GetParam());
-    const int64_t groups = layer_.geometry.groups;
-    const bool blockedOutput = blocked && canBlock(layer_.outputs / groups);
-    const bool blockedInput = blockedOutput && canBlock(layer_.inputs / groups);
-    const at::Tensor weight = blockedInput && groups == 1 ? inBlocks(weight_) : weight_;
+    const Case& c = GetParam();
+    const at::Tensor weight = c.held(weight_);
     Results r{{}, {}, at::empty_like(weight), layer_.bias ? at::empty_like(bias_) : at::Tensor()};
-    ConvolutionGeometry geometry = layer_.geometry;
-    geometry.blockedOutput = blockedOutput;
-    const auto kernel = makeConvolution(geometry, {weight, bias_, r.weight, r.bias}, {algorithm, algorithm, algorithm});
-    const at::Tensor x = blockedInput ? toBlocked(x_) : x_, dy = blockedOutput ? toBlocked(dy_) : dy_;
+    const PassAlgorithms all{c.algorithm, c.algorithm, c.algorithm};
+    const auto kernel = makeConvolution(c.geometry(), {weight, bias_, r.weight, r.bias}, all);
+    const at::Tensor x = c.blocksInput() ? toBlocked(x_) : x_, dy = c.blocksOutput() ? toBlocked(dy_) : dy_;
     const auto plain = [&](const at::Tensor& t, bool is) { return is ? fromBlocked(t, layer_.images) : t; };
-    r.y = plain(kernel->forward(x), blockedOutput);
+    r.y = plain(kernel->forward(x), c.blocksOutput());
     kernel->backwardParameters(x, dy);
-    r.x = plain(kernel->backwardInput(x, dy), blockedInput);
+    r.x = plain(kernel->backwardInput(x, dy), c.blocksInput());
     r.weight = r.weight.reshape(weight_.sizes());
     return r;
   }
@@ -78,6 +100,9 @@ class ConvolutionKernel : public testing::TestWithParam<Case> {
   at::Tensor x_, dy_, weight_, bias_;
 };
 
+/// In fp32 only: rounding to bf16 hides slopes.
+class ConvolutionSlopes : public ConvolutionKernel {};
+
 // fp32: 1e-5 of the norm. Winograd's transforms add values up to 8 times as large as those that remain of them: its
 // error is allowed to be twice that; 4e-6 is what 512 channels give. bf16: products are summed in fp32 and each result
 // is rounded once, to 2^-9 of itself.
@@ -94,8 +119,7 @@ TEST_P(ConvolutionKernel, EqualsAtenInDoublePrecision) {
 }
 
 // y is linear in each of x, weight and bias, so a difference has no error but rounding.
-TEST_P(ConvolutionKernel, GradientsAgreeWithTheNumericalOnes) {
-  if (type_ != at::kFloat) GTEST_SKIP() << "rounding to bf16 hides slopes";
+TEST_P(ConvolutionSlopes, GradientsAgreeWithTheNumericalOnes) {
   const Results gradients = byKernel();
   expectSlopes(x_, gradients.x);
   expectSlopes(weight_, gradients.weight);
@@ -108,30 +132,63 @@ std::string nameOf(const testing::TestParamInfo<Case>& row) {
                 '_', algorithm->name);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Layers, ConvolutionKernel,
-    testing::Combine(testing::Values(Layer{"stem", 2, 3, 32, 31, 29, 7, 7, {2, 2, 3, 3, 3, 3, 1}, false},
-                                     Layer{"plain3x3", 3, 32, 48, 9, 11, 3, 3, {1, 1, 1, 1, 1, 1, 1}, true},
-                                     Layer{"manyTiles", 5, 64, 80, 30, 17, 3, 3, {1, 1, 1, 1, 1, 1, 1}, false},
-                                     Layer{"manyChannels", 1, 512, 128, 5, 4, 3, 3, {1, 1, 1, 1, 1, 1, 1}, false},
-                                     Layer{"unequal3x3", 2, 16, 16, 9, 7, 3, 3, {1, 1, 0, 1, 2, 0, 1}, true},
-                                     Layer{"onePixel3x3", 2, 32, 16, 1, 1, 3, 3, {1, 1, 1, 1, 1, 1, 1}, false},
-                                     Layer{"strided", 2, 48, 32, 13, 12, 3, 3, {2, 2, 1, 1, 1, 1, 1}, false},
-                                     Layer{"unequalPadding", 2, 32, 32, 12, 12, 3, 3, {2, 2, 0, 1, 0, 1, 1}, true},
-                                     Layer{"pointwise", 1, 64, 32, 7, 7, 1, 1, {1, 1, 0, 0, 0, 0, 1}, false},
-                                     Layer{"widePointwise", 3, 272, 80, 5, 7, 1, 1, {1, 1, 0, 0, 0, 0, 1}, false},
-                                     Layer{"stridedPointwise", 5, 32, 64, 9, 8, 1, 1, {2, 2, 0, 0, 0, 0, 1}, false},
-                                     Layer{"fewChannelsStrided", 8, 4, 16, 12, 12, 1, 1, {2, 2, 0, 0, 0, 0, 1}, false},
-                                     Layer{"grouped", 2, 64, 64, 6, 6, 3, 3, {1, 1, 1, 1, 1, 1, 2}, true},
-                                     Layer{"oddChannels", 2, 5, 7, 6, 5, 3, 1, {1, 1, 1, 1, 0, 0, 1}, true},
-                                     Layer{"depthwise", 1, 6, 6, 5, 7, 3, 3, {1, 1, 1, 1, 1, 1, 6}, false},
-                                     Layer{"oneChannel", 1, 1, 1, 5, 7, 3, 3, {1, 1, 1, 1, 1, 1, 1}, true},
-                                     Layer{"onePixel", 4, 32, 16, 1, 1, 1, 1, {1, 1, 0, 0, 0, 0, 1}, true}),
-                     testing::Values(at::kFloat, at::kBFloat16), testing::Values(Order::plain, Order::blocked),
-                     testing::Values(&convolutionAlgorithms()[0], &convolutionAlgorithms()[1],
-                                     &convolutionAlgorithms()[2], &convolutionAlgorithms()[3],
-                                     &convolutionAlgorithms()[4])),
-    nameOf);
+constexpr Layer layers[] = {
+    {"stem", 2, 3, 32, 31, 29, 7, 7, {2, 2, 3, 3, 3, 3, 1}, false},
+    {"plain3x3", 3, 32, 48, 9, 11, 3, 3, {1, 1, 1, 1, 1, 1, 1}, true},
+    {"manyTiles", 5, 64, 80, 30, 17, 3, 3, {1, 1, 1, 1, 1, 1, 1}, false},
+    {"manyChannels", 1, 512, 128, 5, 4, 3, 3, {1, 1, 1, 1, 1, 1, 1}, false},
+    {"unequal3x3", 2, 16, 16, 9, 7, 3, 3, {1, 1, 0, 1, 2, 0, 1}, true},
+    {"onePixel3x3", 2, 32, 16, 1, 1, 3, 3, {1, 1, 1, 1, 1, 1, 1}, false},
+    {"strided", 2, 48, 32, 13, 12, 3, 3, {2, 2, 1, 1, 1, 1, 1}, false},
+    {"unequalPadding", 2, 32, 32, 12, 12, 3, 3, {2, 2, 0, 1, 0, 1, 1}, true},
+    {"pointwise", 1, 64, 32, 7, 7, 1, 1, {1, 1, 0, 0, 0, 0, 1}, false},
+    {"widePointwise", 3, 272, 80, 5, 7, 1, 1, {1, 1, 0, 0, 0, 0, 1}, false},
+    {"stridedPointwise", 5, 32, 64, 9, 8, 1, 1, {2, 2, 0, 0, 0, 0, 1}, false},
+    {"fewChannelsStrided", 8, 4, 16, 12, 12, 1, 1, {2, 2, 0, 0, 0, 0, 1}, false},
+    {"grouped", 2, 64, 64, 6, 6, 3, 3, {1, 1, 1, 1, 1, 1, 2}, true},
+    {"oddChannels", 2, 5, 7, 6, 5, 3, 1, {1, 1, 1, 1, 0, 0, 1}, true},
+    {"depthwise", 1, 6, 6, 5, 7, 3, 3, {1, 1, 1, 1, 1, 1, 6}, false},
+    {"oneChannel", 1, 1, 1, 5, 7, 3, 3, {1, 1, 1, 1, 1, 1, 1}, true},
+    {"onePixel", 4, 32, 16, 1, 1, 1, 1, {1, 1, 0, 0, 0, 0, 1}, true},
+};
+
+/// Every pair of a layer and an algorithm that serves it, in both orders of memory where channels come in blocks; and
+/// the first layer that an algorithm does not serve, where `direct` must replace it.
+std::vector<Case> casesOf(std::initializer_list<at::ScalarType> types) {
+  std::vector<Case> cases;
+  for (const ConvolutionAlgorithm& algorithm : convolutionAlgorithms()) {
+    bool replaced = false;
+    for (const Layer& layer : layers) {
+      for (const at::ScalarType type : types) {
+        for (const Order order : {Order::plain, Order::blocked}) {
+          const Case c{layer, type, order, &algorithm};
+          if (order == Order::blocked && !c.blocksOutput()) continue;
+          const bool served = c.isServed();
+          if (served || !replaced) cases.push_back(c);
+          replaced = replaced || !served;
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, ConvolutionKernel, testing::ValuesIn(casesOf({at::kFloat, at::kBFloat16})), nameOf);
+INSTANTIATE_TEST_SUITE_P(Layers, ConvolutionSlopes, testing::ValuesIn(casesOf({at::kFloat})), nameOf);
+
+TEST(ConvolutionCases, EveryAlgorithmServesSomeLayer) {
+  if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
+  std::set<std::tuple<std::string_view, at::ScalarType, Order>> served;
+  for (const Case& c : casesOf({at::kFloat, at::kBFloat16})) {
+    if (c.isServed()) served.emplace(c.algorithm->name, c.type, c.order);
+  }
+  for (const ConvolutionAlgorithm& algorithm : convolutionAlgorithms()) {
+    EXPECT_TRUE(served.contains({algorithm.name, at::kFloat, Order::plain})) << algorithm.name;
+  }
+  EXPECT_TRUE(served.contains({"direct", at::kBFloat16, Order::blocked}));
+  EXPECT_TRUE(served.contains({"winograd", at::kFloat, Order::blocked}));
+  EXPECT_TRUE(served.contains({"pointwise", at::kFloat, Order::blocked}));
+}
 
 TEST(ConvolutionShapes, ASecondShapeIsServedToo) {
   if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";

@@ -27,7 +27,7 @@ std::string contentOf(const std::string& path) {
 /// Weights that a short run has written.
 class Predict : public testing::Test {
  protected:
-  void SetUp() override {
+  static void SetUpTestSuite() {
     weights_ = ownFolder() + "/w.safetensors";
     const auto run = runTandem({"bench", "--model=resnet20", "--batch=4", "--replicas=1", "--steps=2", "--warmup=0",
                                 "--allow-interference", "--save-weights=" + weights_});
@@ -48,7 +48,7 @@ class Predict : public testing::Test {
     EXPECT_EQ(run.out, "");
   }
 
-  std::string weights_;
+  static inline std::string weights_;
 };
 
 TEST_F(Predict, ShowsTheBestClassesOfEachImage) {

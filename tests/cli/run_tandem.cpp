@@ -49,9 +49,11 @@ struct Place {
 }  // namespace
 
 std::string ownFolder() {
-  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-  const auto folder = std::filesystem::path(testing::TempDir()) /
-                      concat("tandem_cli_", getpid(), '_', test->test_suite_name(), '_', test->name());
+  const testing::UnitTest& unit = *testing::UnitTest::GetInstance();
+  const testing::TestInfo* test = unit.current_test_info();
+  const auto folder = std::filesystem::path(testing::TempDir()) / concat("tandem_cli_", getpid(), '_',
+                                                                         unit.current_test_suite()->name(), '_',
+                                                                         test == nullptr ? "suite" : test->name());
   std::filesystem::create_directories(folder);
   return folder.string();
 }

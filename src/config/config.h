@@ -14,6 +14,8 @@ struct Config {
   static constexpr std::string_view automatic = "auto";
   /// Value of `batch` for "max", which a search replaces (run/child/largest_fit.h).
   static constexpr int64_t mostThatFits = -1;
+  /// Value of `repeats` for "auto".
+  static constexpr int64_t automaticRepeats = 0;
 
   /// What is trained, and the weights that it starts from.
   struct Network {
@@ -114,9 +116,10 @@ struct Config {
   /// How a point is measured.
   struct Measurement {
     std::string scaling = "weak";
-    std::string warmup{automatic};  ///< auto, or a number of steps
-    int64_t steps = 0;              ///< 0: as many as fit into the budget
-    double budget = 25;             ///< seconds of measuring per point if steps is 0
+    std::string warmup{automatic};       ///< auto, or a number of steps
+    int64_t steps = 0;                   ///< 0: as many as fit into the budget
+    double budget = 25;                  ///< seconds of measuring per point if steps is 0
+    int64_t repeats = automaticRepeats;  ///< runs of the point
     bool profile = false;
     bool compare = false;
     double deadline = 0;        ///< seconds per point; 0: derived from budget

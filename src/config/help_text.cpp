@@ -71,7 +71,7 @@ std::string optionGroups(const CommandEntry& command, const CatalogNames& names)
 std::string oneValueOptions(const CommandEntry& command) {
   std::vector<std::string> single;
   for (const Option& option : options()) {
-    if ((option.commands & command.bit) != 0 && !option.axis) single.push_back(concat("--", option.name));
+    if ((option.commands & command.bit) != 0 && !option.isAxis()) single.push_back(concat("--", option.name));
   }
   return join(single);
 }

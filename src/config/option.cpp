@@ -24,21 +24,22 @@ constexpr std::string_view trained = "What is trained", from = "Weights", seen =
                            on = "Devices", exchange = "Exchange of gradients", fed = "Input", step = "Training step",
                            measured = "Measurement", output = "Output";
 constexpr int64_t million = 1'000'000, billion = 1'000'000'000;
-constexpr bool axis = true, oneValue = false;
+constexpr Variation oneValue = Variation::none, axis = Variation::way, results = Variation::result,
+                    work = Variation::work;
 
 constexpr Option table[] = {
     // clang-format off
     {"model", trained, "", "NAME", "network to train: a name, or the path of a network file, NAME.json",
-     onBench | onImages, field<&Network::model>, Values::namesOrFile, axis, nullptr},
+     onBench | onImages, field<&Network::model>, Values::namesOrFile, work, nullptr},
     {"classes", trained, "", "N", "classes of the network; 0 takes those of the data, or the model's own",
-     onBench | onImages, field<&Network::classes>, Values::any, axis, within<&Network::classes, 0, mostClasses>},
+     onBench | onImages, field<&Network::classes>, Values::any, work, within<&Network::classes, 0, mostClasses>},
     {"head", trained, "", "[N]xKIND",
      "what the outputs mean and with it the loss: softmax (one class per image) or sigmoid (any of them, each by itself); "
-     "14xsigmoid gives the classes too; auto is the model's own", onBench | onImages, field<&Network::head>, Values::any, axis, head},
+     "14xsigmoid gives the classes too; auto is the model's own", onBench | onImages, field<&Network::head>, Values::any, work, head},
     {"image-size", trained, "pixels", "N", "height and width of an input image; 0 takes the model's own",
-     onBench | onImages, field<&Network::imageSize>, Values::any, axis, zeroOrWithin<&Network::imageSize, 8, 16384>},
+     onBench | onImages, field<&Network::imageSize>, Values::any, work, zeroOrWithin<&Network::imageSize, 8, 16384>},
     {"precision", trained, "", "NAME", "type of activations and of the weights that kernels read",
-     onBench | onImages, field<&Numerics::precision>, Values::names, axis, nullptr},
+     onBench | onImages, field<&Numerics::precision>, Values::names, results, nullptr},
     {"layout", trained, "", "NAME",
      "memory order of activations; auto measures on a CPU whether nhwc or blocked is faster, and is nhwc elsewhere", onBench | onImages,
      field<&Numerics::layout>, Values::names, axis, nullptr},
@@ -118,9 +119,9 @@ constexpr Option table[] = {
     {"input", fed, "", "NAME", "where batches come from; auto means queue with --data, else device",
      onBench, field<&Input::source>, Values::names, axis, nullptr},
     {"data", fed, "", "FOLDER", "folder of a data set (CIFAR-10 binary or MNIST IDX); without it images are synthetic",
-     onBench | onFeatures, field<&Input::data>, Values::any, axis, nullptr},
+     onBench | onFeatures, field<&Input::data>, Values::any, results, nullptr},
     {"augment", fed, "", "NAME", "random changes of training images", onBench, field<&Input::augment>, Values::names,
-     axis, nullptr},
+     results, nullptr},
     {"producers", fed, "threads", "N", "threads per replica that make batches, with --input=queue",
      onBench, field<&Input::producers>, Values::any, axis, within<&Input::producers, 1, 4096>},
     {"queue-depth", fed, "batches", "N", "batches per replica that may wait, with --input=queue",
@@ -156,7 +157,7 @@ constexpr Option table[] = {
     {"seed", step, "", "N", "seed of weights, images and augmentation", onBench | onImages, field<&Step::seed>, Values::any, axis,
      within<&Step::seed, 0, INT64_MAX>},
     {"forward-only", step, "", "", "run the network forward only: no gradients, no update", onBench,
-     field<&Step::forwardOnly>, Values::any, axis, nullptr},
+     field<&Step::forwardOnly>, Values::any, work, nullptr},
     {"deterministic", step, "", "", "same bits in every run, even where that is slower", onBench,
      field<&Numerics::deterministic>, Values::any, axis, nullptr},
 
@@ -168,6 +169,11 @@ constexpr Option table[] = {
      Values::any, axis, within<&Measurement::steps, 0, billion>},
     {"budget", measured, "s", "X", "time spent measuring a point when --steps is 0", onBench, field<&Measurement::budget>,
      Values::any, axis, positive<&Measurement::budget>},
+    {"repeats", measured, "", "N|auto",
+     "runs of each point, in rounds, each run a process of its own; auto takes 3, and more until the fastest point is told "
+     "apart or the budgets of all points are spent; a run with --profile or --save-weights is not repeated",
+     onBench,
+     field<&Measurement::repeats>, Values::any, oneValue, within<&Measurement::repeats, 1, 1000>, "auto", {"auto", Config::automaticRepeats}},
     {"profile", measured, "", "",
      "take each step apart: what every replica spends on input, forward, backward, exchange and update, who comes late, "
      "and the kernels and gaps of GPUs; a run of its own, whose rate is no measurement of throughput", onBench,

@@ -75,6 +75,14 @@ struct CatalogNames {
   std::span<const std::string> of(const Option& option) const;
 };
 
+/// Whether an option takes a list or a range, which makes it an axis of the sweep, and what its values have in common.
+enum class Variation {
+  none,    ///< one value for the whole sweep
+  way,     ///< ways of doing the same work
+  result,  ///< ways with other results: rates are compared on request, but never ranked together
+  work,    ///< an image is other work: rates are not comparable
+};
+
 /// A word for a number that cannot be typed, because it is found later.
 struct NamedValue {
   std::string_view name = {};
@@ -91,11 +99,13 @@ struct Option {
   unsigned commands;
   Field field;
   Values values;
-  bool axis;  ///< accepts a list or a range and then is an axis of the sweep
+  Variation varies;
   /// Checks the field on its own; returns the text of the violation.
   std::optional<std::string> (*check)(const Config&);
   std::string_view derived = {};  ///< how the default is found if it is not a fixed value: "the model's own"
   NamedValue named = {};          ///< for a whole number
+
+  bool isAxis() const { return varies != Variation::none; }
 };
 
 /// A name or value that users of other programs know. `name` may be an option's alias ("num-gpus" -> "replicas"). With

@@ -33,7 +33,7 @@ std::string commandsCell(const Option& option) {
 std::string optionLine(const Option& option, const CatalogNames& names) {
   const std::string standard = defaultText(option);
   return concat("| ", code(concat("--", option.name)), " | ", valuesCell(option, names), " | ", code(standard), " | ",
-                option.unit, " | ", commandsCell(option), " | ", option.axis ? "yes" : "no", " | ",
+                option.unit, " | ", commandsCell(option), " | ", option.isAxis() ? "yes" : "no", " | ",
                 escaped(option.help), " |\n");
 }
 

@@ -105,7 +105,7 @@ void append(std::vector<std::string>& values, const TypedOption& typed, const st
 }  // namespace
 
 std::vector<std::string> listedValues(const TypedOption& typed, const Option* option) {
-  const bool oneValue = option != nullptr && !option->axis;
+  const bool oneValue = option != nullptr && !option->isAxis();
   if (oneValue && typed.value.find(',') != std::string::npos) {
     refuse(typed, typed.value, "takes one value, not a list: it belongs to the whole run");
   }

@@ -102,6 +102,8 @@ inline ActualSetup fullPlacement() {
 /// A record whose every member differs from its default, with numbers that only an exact text form keeps.
 inline RunRecord fullRecord() {
   RunRecord record = exampleRecord(2, "parameter_server", 100);
+  record.sweep = "2026-01-02T03:04:00Z-77";
+  record.round = 2;
   record.environment = {"box",
                         "Debian 12",
                         "6.1.0",

@@ -8,7 +8,7 @@ namespace {
 
 std::string_view firstDevice(std::string_view devices) { return devices.substr(0, devices.find('+')); }
 
-bool mayDiffer(const Option& option) { return !option.axis || option.name == "replicas" || option.name == "devices"; }
+bool mayDiffer(const Option& option) { return !option.isAxis() || option.name == "replicas" || option.name == "devices"; }
 
 bool eligible(const RunRecord& record) {
   return record.config.placement.replicas == 1 && record.outcome.kind == OutcomeKind::ok;

@@ -78,7 +78,9 @@ struct Traffic {
 struct RunRecord {
   static constexpr int currentSchema = 1;
   int schema = currentSchema;
-  std::string time;  ///< UTC, ISO 8601, start of the run
+  std::string time;   ///< UTC, ISO 8601, start of the run
+  std::string sweep;  ///< names the call of bench that measured it; empty: not known
+  int64_t round = 0;  ///< from 1; in a round of a sweep each point is measured once, in shuffled order; 0: not known
   Environment environment;
   Config config;
   ActualSetup placement;

@@ -216,6 +216,8 @@ void describe(Archive& archive, typename Archive::template Ref<BatchSearch> sear
 template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<RunRecord> record) {
   archive.field("time", record.time);
+  archive.added("sweep", record.sweep);
+  archive.added("round", record.round);
   archive.object("environment", record.environment);
   archive.object("placement", record.placement);
   archive.object("warmup", record.warmup);

@@ -39,7 +39,7 @@ std::vector<Difference> configurationDifferences(const RunRecord& a, const RunRe
   std::vector<Difference> found;
   for (const Option& option : options()) {
     const std::string first = valueText(a.config, option), second = valueText(b.config, option);
-    if (!option.axis || first == second) continue;
+    if (!option.isAxis() || first == second) continue;
     found.push_back({concat("--", option.name), oneLine(first), oneLine(second),
                      isOneOf(work, option.name) ? "other work: forbids the comparison" : "configuration"});
   }

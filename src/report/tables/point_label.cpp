@@ -10,7 +10,7 @@ namespace tandem {
 std::vector<const Option*> differingOptions(std::span<const RunRecord> records) {
   std::vector<const Option*> differing;
   for (const Option& option : options()) {
-    const bool differs = option.axis && std::ranges::any_of(records, [&](const RunRecord& record) {
+    const bool differs = option.isAxis() && std::ranges::any_of(records, [&](const RunRecord& record) {
                            return valueText(record.config, option) != valueText(records.front().config, option);
                          });
     if (differs || option.name == "replicas") differing.push_back(&option);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iostream>
 
 #include "base/text.h"
 #include "cli/bench_run.h"
+#include "config/repeats.h"
 #include "measure/metrics/metric.h"
 #include "measure/metrics/significance.h"
 #include "report/analysis/comparison.h"
@@ -14,12 +16,19 @@ namespace tandem {
 namespace {
 
 constexpr size_t mostRounds = 50;  // a limit for noisy machines, whose runs differ by some 10 %
-constexpr std::array<bool, 4> isA{true, false, false, true};
+constexpr std::array sides{"A", "B", "B", "A"};
+
+bool isA(size_t run) { return sides[run % sides.size()] == std::string_view("A"); }
 
 std::vector<double> ratesOf(const std::vector<RunRecord>& records) {
   std::vector<double> rates;
   for (const RunRecord& record : records) rates.push_back(metric("images_per_s").of(record, nullptr).value());
   return rates;
+}
+
+/// Seconds of warm-up and window, start-up aside; of a run with --steps its deadline.
+double longestRunSeconds(const Config& config) {
+  return config.measurement.steps > 0 ? deadlineSeconds(config) : runBudget(config);
 }
 
 /// The total number of rounds that the spread of these finished rounds asks for.
@@ -43,24 +52,42 @@ void checkComparable(const std::vector<BenchPoint>& points) {
 }
 
 bool BenchRun::measureInTurns() {
+  people() << "at most " << mostRounds << " rounds of four runs, "
+           << secondsText(static_cast<double>(mostRounds * sides.size()) * longestRunSeconds(points_.front().config))
+           << " and start-ups; Ctrl-C ends with the verdict on the rounds so far\n"
+           << std::flush;
   size_t wanted = 0;
-  while ((wanted = roundsWanted(records_)) > records_.size() / isA.size()) {
-    while (records_.size() < wanted * isA.size()) {
-      if (PointRunner::stopRequested()) return false;
-      const bool first = isA[records_.size() % isA.size()];
-      BenchPoint& point = first ? points_.front() : points_.back();
-      auto record = measure(
-          point, concat('[', records_.size() + 1, '/', wanted * isA.size(), "] ", first ? "A: " : "B: ", point.label));
-      if (record.outcome.code == ExitCode::interrupted) return false;
-      if (store(std::move(record), point).outcome.kind != OutcomeKind::ok) return false;
+  while ((wanted = roundsWanted(records_)) > records_.size() / sides.size()) {
+    while (records_.size() < wanted * sides.size()) {
+      if (!measureTurn(wanted)) return false;
+      if (records_.size() % sides.size() == 0) printRound();
     }
   }
   return true;
 }
 
+bool BenchRun::measureTurn(size_t roundsWanted) {
+  if (PointRunner::stopRequested()) return false;
+  const size_t run = records_.size(), point = isA(run) ? 0 : points_.size() - 1;
+  const std::string side = sides[run % sides.size()];
+  auto record = measure(points_[point],
+                        concat('[', run + 1, '/', roundsWanted * sides.size(), "] ", side, ": ", points_[point].label));
+  if (record.outcome.code == ExitCode::interrupted) return false;
+  record.side = side;
+  record.round = static_cast<int64_t>(run / sides.size()) + 1;
+  return store(std::move(record), point).outcome.kind == OutcomeKind::ok;
+}
+
+void BenchRun::printRound() const {
+  const auto ratios = logRatiosOfRounds(ratesOf(records_));
+  people() << "round " << ratios.size() << ": A / B " << fixed(std::exp(ratios.back()), 3);
+  if (const auto all = estimateMean(ratios)) people() << "; so far " << textOf(significanceOf(*all));
+  people() << '\n' << std::flush;
+}
+
 void BenchRun::showComparison() const {
   Side a{points_.front().label, {}}, b{points_.back().label, {}};
-  for (size_t i = 0; i < records_.size(); ++i) (isA[i % isA.size()] ? a : b).runs.push_back(records_[i]);
+  for (size_t i = 0; i < records_.size(); ++i) (isA(i) ? a : b).runs.push_back(records_[i]);
   const auto tables = comparisonInTurns(a, b, logRatiosOfRounds(ratesOf(records_)));
   if (forPrograms_) {
     show();

@@ -1,7 +1,11 @@
 #include "cli/bench_run.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <set>
 
 #include "base/catalog.h"
@@ -10,8 +14,11 @@
 #include "cli/banner.h"
 #include "cli/bench_compare.h"
 #include "cli/stop_on_signal.h"
+#include "config/repeats.h"
 #include "machine/gpu/gpu_utilization.h"
+#include "machine/process/utc_time.h"
 #include "measure/validity/consistency_checks.h"
+#include "measure/validity/shortcoming.h"
 #include "report/render/print_report.h"
 #include "run/child/batch_probe.h"
 #include "run/environment.h"
@@ -23,6 +30,8 @@ namespace tandem {
 namespace {
 
 constexpr const char* ownExecutable = "/proc/self/exe";
+constexpr size_t fewestCompared = 20;  // runs: five rounds, the least for an interval
+constexpr int mostAgain = 2;           // times that a disturbed point is measured again
 
 RunRecord unmeasured(const BenchPoint& point, Outcome outcome) {
   RunRecord record = startRecord(resolveConfig(point.config));
@@ -62,14 +71,34 @@ void warnOfBusyGpus(const std::vector<BenchPoint>& points) {
   for (const auto& line : busyLines(uses)) logWarning(concat(line, ": rates will be those of a shared GPU"));
 }
 
-int exitStatus(const std::vector<RunRecord>& records) {
-  const auto unmeasured = [](const RunRecord& record) { return record.outcome.kind != OutcomeKind::ok; };
-  const auto disturbed = [](const RunRecord& record) {
-    return !isQuotable(record) && !record.config.measurement.allowInterference;
-  };
-  const auto first = std::ranges::find_if(records, unmeasured);
-  if (first != records.end()) return static_cast<int>(first->outcome.code);
-  return static_cast<int>(std::ranges::any_of(records, disturbed) ? ExitCode::invalidMeasurement : ExitCode::ok);
+/// `pointOf`: the point of each record.
+int exitStatus(const std::vector<RunRecord>& records, const std::vector<size_t>& pointOf) {
+  std::map<size_t, bool> quotable;
+  for (size_t i = 0; i < records.size(); ++i) {
+    if (records[i].outcome.kind != OutcomeKind::ok) return static_cast<int>(records[i].outcome.code);
+    quotable[pointOf[i]] |= isQuotable(records[i]) || records[i].config.measurement.allowInterference;
+  }
+  const bool all = std::ranges::all_of(quotable, [](const auto& point) { return point.second; });
+  return static_cast<int>(all ? ExitCode::ok : ExitCode::invalidMeasurement);
+}
+
+bool isDisturbed(const RunRecord& record) {
+  return record.outcome.kind == OutcomeKind::ok && !shortcoming(record).empty() &&
+         !record.config.measurement.allowInterference;
+}
+
+/// The budgets of all points that can run.
+double budgetOf(const std::vector<BenchPoint>& points) {
+  double sum = 0;
+  for (const BenchPoint& point : points) sum += point.plan ? point.config.measurement.budget : 0;
+  return sum;
+}
+
+BenchRounds roundsOf(const Config& shared, const std::vector<BenchPoint>& points, const std::string& sweep) {
+  return BenchRounds({.points = points.size(),
+                      .repeats = repeatsOf(shared),
+                      .budgetSeconds = budgetOf(points),
+                      .seed = std::hash<std::string>()(sweep)});
 }
 
 }  // namespace
@@ -82,7 +111,10 @@ BenchRun::BenchRun(const Config& shared, std::vector<BenchPoint> points)
       logs_(shared, forPrograms_),
       file_(shared.output.out),
       runner_(ownExecutable),
-      peaks_(ownExecutable, shared.measurement.measurePeaks) {
+      peaks_(ownExecutable, shared.measurement.measurePeaks),
+      sweep_(concat(utcTime(), '-', getpid())),
+      rounds_(roundsOf(shared, points_, sweep_)),
+      again_(points_.size()) {
   if (compare_) checkComparable(points_);
 }
 
@@ -107,7 +139,7 @@ Outcome BenchRun::settleBatch(BenchPoint& point, const std::string& title) {
 }
 
 RunRecord BenchRun::measureBatch(const BenchPoint& point, const std::string& title) {
-  people() << title << ": " << planLine(*point.plan) << '\n' << std::flush;
+  if (rounds_.round() <= 1) people() << title << ": " << planLine(*point.plan) << '\n' << std::flush;
   const PeakRates peaks = peaks_.of(*point.plan);
   RunRecord record = runner_.run(point.plan->config, {.deadlineSeconds = deadlineSeconds(point.config)},
                                  {.progress = [&](const Progress& state) { progress_.show(title, state); }});
@@ -132,20 +164,65 @@ RunRecord BenchRun::measure(BenchPoint& point, const std::string& title) {
   return record;
 }
 
-RunRecord& BenchRun::store(RunRecord record, const BenchPoint& point) {
+RunRecord& BenchRun::store(RunRecord record, size_t point) {
+  record.sweep = sweep_;
   records_.push_back(std::move(record));
+  pointOf_.push_back(point);
   file_.append(records_.back());
-  if (point.plan) logs_.add(records_.back(), point.label);
+  if (points_[point].plan) logs_.add(records_.back(), points_[point].label);
   return records_.back();
 }
 
-bool BenchRun::measureAll() {
-  for (size_t i = 0; i < points_.size() && !PointRunner::stopRequested(); ++i) {
-    auto record = measure(points_[i], concat('[', i + 1, '/', points_.size(), "] ", points_[i].label));
-    if (record.outcome.code == ExitCode::interrupted) return false;
-    store(std::move(record), points_[i]);
+bool BenchRun::measureOne(size_t point, const std::string& title) {
+  if (PointRunner::stopRequested()) return false;
+  RunRecord record = measure(points_[point], concat(title, ' ', points_[point].label));
+  if (record.outcome.code == ExitCode::interrupted) return false;
+  record.round = rounds_.round();
+  store(std::move(record), point);
+  return true;
+}
+
+bool BenchRun::measureRound(const std::vector<size_t>& order) {
+  const std::string round = rounds_.single() ? "" : concat("round ", rounds_.round(), ": ");
+  std::vector<size_t> disturbed;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (!measureOne(order[i], concat('[', round, i + 1, '/', order.size(), ']'))) return false;
+    if (isDisturbed(records_.back()) && again_[order[i]] < mostAgain) disturbed.push_back(order[i]);
   }
-  return records_.size() == points_.size();
+  for (const size_t point : disturbed) {
+    ++again_[point];
+    if (!measureOne(point, concat('[', round, "again]"))) return false;
+  }
+  return true;
+}
+
+double BenchRun::leastLeft(double passed) const {
+  const auto done = static_cast<double>(rounds_.round() - 1);
+  return passed / done * static_cast<double>(rounds_.leastRounds() - rounds_.round() + 1);
+}
+
+void BenchRun::announceRound() const {
+  if (rounds_.single()) return;
+  const double passed = seconds(now() - begin_), measured = measuredSeconds(records_);
+  people() << "round " << rounds_.title();
+  if (measured > 0) {
+    const double left = std::max(0.0, budgetOf(points_) - measured) * passed / measured;
+    people() << "; " << secondsText(passed) << " so far, about " << secondsText(std::max(left, leastLeft(passed)))
+             << " left at most";
+  }
+  people() << '\n' << std::flush;
+}
+
+bool BenchRun::measureRounds() {
+  begin_ = now();
+  for (;;) {
+    const auto order = rounds_.next(records_, pointOf_);
+    if (order.empty()) break;
+    announceRound();
+    if (!measureRound(order)) return false;
+  }
+  if (!rounds_.ending().empty()) people() << rounds_.ending() << '\n' << std::flush;
+  return true;
 }
 
 void BenchRun::show() const {
@@ -160,21 +237,21 @@ int BenchRun::run() {
   bool complete = false;
   try {
     const StopOnSignal stop;
-    complete = compare_ ? measureInTurns() : measureAll();
+    complete = compare_ ? measureInTurns() : measureRounds();
   } catch (...) {
     show();
     throw;
   }
-  if (compare_ && complete) {
+  if (compare_ && (complete || records_.size() >= fewestCompared)) {
     showComparison();
   } else {
     show();
   }
   if (PointRunner::stopRequested() && !complete) {
-    const std::string of = compare_ ? " runs" : concat(" of ", points_.size(), " points");
+    const std::string of = rounds_.single() && !compare_ ? concat(" of ", points_.size(), " points") : " runs";
     throw Error(ExitCode::interrupted, concat("interrupted with ", records_.size(), of, " finished; those are stored"));
   }
-  return exitStatus(records_);
+  return exitStatus(records_, pointOf_);
 }
 
 }  // namespace tandem

@@ -3,7 +3,9 @@
 #include <iosfwd>
 #include <vector>
 
+#include "base/clock.h"
 #include "cli/bench_points.h"
+#include "cli/bench_rounds.h"
 #include "cli/log_exporters.h"
 #include "cli/progress_line.h"
 #include "measure/record/record.h"
@@ -14,26 +16,38 @@
 
 namespace tandem {
 
-/// Measures the points of a sweep one after the other. Stores each record at once, and shows all at the end. Results go
-/// to standard output. If the format is for programs, everything else goes to standard error.
+/// Measures the points of a sweep in rounds (cli/bench_rounds.h). Stores each record at once, and shows all at the end.
+/// Results go to standard output. If the format is for programs, everything else goes to standard error.
+///
+/// A run that something disturbed, or that was not steady, is measured again at the end of its round, at most twice for
+/// each point.
 class BenchRun {
  public:
   /// Opens the results file and the logs. `shared` holds the options of the whole run (out, format, compare, ...).
   /// Throws StorageError if they cannot be written, UsageError for wrong options and as checkComparable().
   BenchRun(const Config& shared, std::vector<BenchPoint> points);
 
-  /// Returns the exit code of the first point that was not measured. If all were measured, it is `invalidMeasurement`
-  /// if a run is not quotable (without --allow-interference), else 0. If a record cannot be stored, shows the finished
-  /// runs and throws StorageError. After Ctrl-C does the same with Error{interrupted}.
+  /// Returns the exit code of the first run that failed or was skipped. If there is none, it is `invalidMeasurement` if
+  /// no run of a point is quotable (without --allow-interference), else 0. If a record cannot be stored, shows the
+  /// finished runs and throws StorageError. After Ctrl-C does the same with Error{interrupted}.
   int run();
 
  private:
   /// False if stopped before the end.
-  bool measureAll();
+  bool measureRounds();
+  /// The points in this order, and those that were disturbed again. False if stopped.
+  bool measureRound(const std::vector<size_t>& order);
+  bool measureOne(size_t point, const std::string& title);
+  /// Says before a round how long the rest may take.
+  void announceRound() const;
+  /// Seconds of the rounds that are certain. REQUIRES: a round is over, which took `passed` seconds with those before.
+  double leastLeft(double passed) const;
   /// Measures rounds of A B B A (first and last point) until they suffice to find a difference of 3 %
   /// (measure/metrics/significance.h). False if a run fails or was stopped.
   bool measureInTurns();
-  RunRecord& store(RunRecord record, const BenchPoint& point);
+  bool measureTurn(size_t roundsWanted);
+  void printRound() const;
+  RunRecord& store(RunRecord record, size_t point);
   /// Measures a point, after the search for its batch if --batch=max asks for one.
   RunRecord measure(BenchPoint& point, const std::string& title);
   RunRecord measureBatch(const BenchPoint& point, const std::string& title);
@@ -52,7 +66,12 @@ class BenchRun {
   PointRunner runner_;
   MachinePeaks peaks_;
   ProgressLine progress_;
+  std::string sweep_;  ///< RunRecord::sweep
+  BenchRounds rounds_;
+  Nanos begin_{};
+  std::vector<int> again_;  ///< of each point, how often it was measured again
   std::vector<RunRecord> records_;
+  std::vector<size_t> pointOf_;  ///< of each record
 };
 
 }  // namespace tandem

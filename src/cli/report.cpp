@@ -13,6 +13,7 @@
 #include "measure/record/results_file.h"
 #include "report/analysis/comparison.h"
 #include "report/analysis/figure_tables.h"
+#include "report/analysis/run_groups.h"
 #include "report/published/published.h"
 #include "report/published/published_tables.h"
 #include "report/render/print_report.h"
@@ -26,14 +27,14 @@ constexpr std::string_view usage =
        tandem report seed-tables [FILE...] [--format=...] [--out=FILE]
        tandem report published [WORD...] [--format=...] [--out=FILE]
        tandem report import FILE.csv [--format=...] [--out=FILE]
-       tandem report compare A B [--format=...] [--out=FILE]
+       tandem report compare A [B] [--format=...] [--out=FILE]
        tandem report history FILE... [--format=...] [--out=FILE]
 
 Reports on results files, which bench writes as JSON lines. It prints the environment, every run with its caveats, the
 parts of profiled steps, scaling against ideal, ratios between all values of the options that differ, and the fastest
 run. It compares each run with the ceilings of its machine and with published figures. csv and json hold the runs alone.
 html is one page that needs no network; it also has charts, telemetry and step times.
-FILE:ROW and FILE:FIRST-LAST choose rows of 'tandem report FILE'.
+FILE:ROW and FILE:FIRST-LAST choose rows of 'tandem report FILE'; a row holds all runs of a configuration.
 
   --format=NAME  default table
   --out=FILE     write to a file, whole or not at all, instead of standard output
@@ -46,7 +47,7 @@ FILE:ROW and FILE:FIRST-LAST choose rows of 'tandem report FILE'.
   compare      whether A is faster than B, by how much and how surely, and what differs between them. A and B are FILE,
                with one or more runs of one configuration, or FILE:ROW. For two profiles it also shows which parts of
                the step differ. Runs that did different work are refused (exit code 2). So are runs whose numbers are
-               not to be quoted (exit code 9)
+               not to be quoted (exit code 9). Without B, FILE is that of a 'tandem bench --compare'
   history      each configuration over time; every run is compared with the one before and the best, and regressions
                are marked
 
@@ -110,9 +111,13 @@ std::vector<RunRecord> recordsIn(const std::string& text) {
   std::vector<RunRecord> records;
   append(records, readResults(source.path), source.path);
   if (source.first == 0) return records;
-  if (source.last > records.size()) throw UsageError(concat(text, ": the rows are 1 to ", records.size()));
-  const auto at = [&](size_t row) { return std::next(records.begin(), static_cast<std::ptrdiff_t>(row)); };
-  return {at(source.first - 1), at(source.last)};
+  const auto groups = groupsOf(records);
+  if (source.last > groups.size()) throw UsageError(concat(text, ": the rows are 1 to ", groups.size()));
+  std::vector<RunRecord> chosen;
+  for (size_t row = source.first; row <= source.last; ++row) {
+    for (const RunRecord* run : groups[row - 1].runs) chosen.push_back(*run);
+  }
+  return chosen;
 }
 
 /// The records of all files. Throws DataError if there is none.
@@ -161,12 +166,24 @@ void reportImport(const Request& request, std::ostream& out) {
 }
 
 void reportCompare(const Request& request, std::ostream& out) {
-  if (request.words.size() != 2) {
-    throw UsageError(concat("tandem report compare: needs A and B, ", request.words.size(), " given"));
+  if (request.words.size() == 1) {
+    const std::string& file = request.words.front();
+    return request.format->print(storedComparison(file, recordsOf({file})), out);
   }
-  request.format->print(comparisonTables(sideOf(request.words[0], recordsOf({request.words[0]})),
-                                         sideOf(request.words[1], recordsOf({request.words[1]}))),
-                        out);
+  if (request.words.size() != 2) {
+    throw UsageError(concat("tandem report compare: needs A and B, or the file of a bench --compare; ",
+                            request.words.size(), " given"));
+  }
+  std::vector<RunRecord> all;  // the same file may be named twice
+  for (const std::string& word : request.words) {
+    for (RunRecord& record : readResults(sourceOf(word).path)) {
+      if (std::ranges::find(all, record) == all.end()) all.push_back(std::move(record));
+    }
+  }
+  request.format->print(
+      comparisonTables(sideOf(request.words[0], recordsOf({request.words[0]})),
+                       sideOf(request.words[1], recordsOf({request.words[1]})), spreadOfRepeats(groupsOf(all))),
+      out);
 }
 
 void reportHistory(const Request& request, std::ostream& out) {

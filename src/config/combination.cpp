@@ -74,9 +74,21 @@ Breach traceIsOfOneProfile(const Config& config) {
                 "leave one of them out");
 }
 
+Breach repeatsReplaceNoFile(const Config& config) {
+  if (config.measurement.repeats <= 1) return std::nullopt;
+  const auto refuse = [&](std::string_view option, std::string_view why) {
+    return concat("--repeats=", config.measurement.repeats, " with --", option, ": ", why, "; leave one of them out");
+  };
+  if (!config.output.saveWeights.empty()) return refuse("save-weights", "each run would replace the file");
+  if (!config.output.trace.empty()) return refuse("trace", "each run would replace the file");
+  if (config.measurement.compare) return refuse("compare", "it repeats until 3 % would be found");
+  return std::nullopt;
+}
+
 constexpr Breach (*rulesInOrder[])(const Config&) = {
-    headAgreesWithClasses, replicasMatchGpus,         nesterovNeedsMomentum,  recomputationNeedsBackward,
-    stepsInFlightNeedGpus, weightsOptionsNeedWeights, savedWeightsAreTrained, traceIsOfOneProfile,
+    headAgreesWithClasses,      replicasMatchGpus,     nesterovNeedsMomentum,
+    recomputationNeedsBackward, stepsInFlightNeedGpus, weightsOptionsNeedWeights,
+    savedWeightsAreTrained,     traceIsOfOneProfile,   repeatsReplaceNoFile,
 };
 
 }  // namespace

@@ -173,7 +173,8 @@ constexpr Option table[] = {
      "runs of each point, in rounds, each run a process of its own; auto takes 3, and more until the fastest point is told "
      "apart or the budgets of all points are spent; a run with --profile or --save-weights is not repeated",
      onBench,
-     field<&Measurement::repeats>, Values::any, oneValue, within<&Measurement::repeats, 1, 1000>, "auto", {"auto", Config::automaticRepeats}},
+     field<&Measurement::repeats>, Values::any, oneValue, within<&Measurement::repeats, 1, 1000>, {},
+     {"auto", Config::automaticRepeats}},
     {"profile", measured, "", "",
      "take each step apart: what every replica spends on input, forward, backward, exchange and update, who comes late, "
      "and the kernels and gaps of GPUs; a run of its own, whose rate is no measurement of throughput", onBench,

@@ -15,18 +15,19 @@ std::vector<ResultTable> scalingTables(const ReportRuns& runs) { return runs.fig
 std::vector<ResultTable> sideBySideTables(const ReportRuns& runs) { return runs.figures().sideBySide; }
 std::vector<ResultTable> ratioTables(const ReportRuns& runs) { return runs.figures().ratios; }
 
-std::vector<ResultTable> rightTables(const ReportRuns& runs) { return howItComparesTables(runs.all()); }
+std::vector<ResultTable> rightTables(const ReportRuns& runs) { return howItComparesTables(runs); }
 
-std::vector<ResultTable> takenApartTables(const ReportRuns& runs) { return profileTables(runs.all()); }
+std::vector<ResultTable> takenApartTables(const ReportRuns& runs) { return profileTables(runs); }
 
-std::vector<ResultTable> environmentTables(const ReportRuns& runs) { return {environmentTable(runs.all())}; }
+std::vector<ResultTable> environmentTables(const ReportRuns& runs) { return {environmentTable(runs)}; }
 
 constexpr std::array sections{
     ReportSection{
         .id = "runs",
         .title = "Runs",
-        .text = "Every run in the order of the files. Rows with a mark have a caveat, which the notes below explain; "
-                "a number that was not measured is empty.",
+        .text =
+            "Every configuration in the order of the files; numbers are medians of its runs. Rows with a mark have a "
+            "caveat, which the notes below explain; a number that was not measured is empty.",
         .make = runsTables,
         .inText = 2,
     },

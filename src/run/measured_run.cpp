@@ -8,6 +8,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "config/repeats.h"
 #include "machine/process/process_clock.h"
 #include "measure/validity/warmup_rule.h"
 #include "train/captured_step.h"
@@ -17,7 +18,8 @@ namespace tandem {
 namespace {
 
 constexpr int64_t fewestSteps = 5;          // of a window sized by --budget: the least for a confidence interval
-constexpr double largestWarmupShare = 0.4;  // of --budget
+constexpr double largestWarmupShare = 0.4;  // of the run's budget, beyond which only `fairWarmup` steps are awaited
+constexpr int64_t fairWarmup = 12;          // steps that the rule gets however long they take: twice what it needs
 constexpr int64_t mostWarmupSteps = 200;
 constexpr int64_t mostReserved = 100'000;
 constexpr double manySkipped = 0.1;  // of all steps
@@ -111,7 +113,8 @@ void MeasuredRun::decide(int64_t done) {
   if (!askedWarmup(config)) {
     const double spent = seconds(now() - begin_);
     steady_ = isSteady(warmupSeconds_, WarmupRule{});
-    if (!steady_ && done < mostWarmupSteps && spent < largestWarmupShare * config.measurement.budget) return;
+    const bool mayGoOn = done < fairWarmup || spent < largestWarmupShare * runBudget(config);
+    if (!steady_ && done < mostWarmupSteps && mayGoOn) return;
   }
   warmupWall_ = now() - begin_;
   steps_ = plannedSteps();
@@ -124,7 +127,7 @@ int64_t MeasuredRun::plannedSteps() const {
   const size_t recent = std::min<size_t>(warmupSeconds_.size(), 2 * WarmupRule{}.window);
   const auto step = median(std::span(warmupSeconds_).last(recent));
   if (!step) return fewestSteps;
-  const double left = config.measurement.budget - seconds(warmupWall_);
+  const double left = runBudget(config) - seconds(warmupWall_);
   return std::max(fewestSteps, static_cast<int64_t>(left / *step));
 }
 

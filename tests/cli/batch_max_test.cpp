@@ -50,8 +50,9 @@ class BatchMax : public testing::Test {
 
   /// On one core, so that few threads' stacks count.
   static std::vector<std::string> bench(std::vector<std::string> more) {
-    std::vector<std::string> arguments{"bench",     "--model=resnet20",     "--replicas=1", "--cores-per-replica=1",
-                                       "--steps=5", "--allow-interference", "--warmup=1",   "--out=" + path()};
+    std::vector<std::string> arguments{
+        "bench",     "--repeats=1",          "--model=resnet20", "--replicas=1",   "--cores-per-replica=1",
+        "--steps=5", "--allow-interference", "--warmup=1",       "--out=" + path()};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }

@@ -15,13 +15,9 @@ namespace {
 
 /// Some six measured seconds of a small network.
 std::vector<std::string> measured(std::vector<std::string> more = {}) {
-  std::vector<std::string> arguments{"bench",
-                                     "--model=trivial",
-                                     "--image-size=32",
-                                     "--replicas=1",
-                                     "--warmup=20",
-                                     "--budget=6",
-                                     "--out=" + ownFolder() + "/results.jsonl"};
+  std::vector<std::string> arguments{
+      "bench",        "--repeats=1", "--model=trivial", "--image-size=32",
+      "--replicas=1", "--warmup=20", "--budget=6",      "--out=" + ownFolder() + "/results.jsonl"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }

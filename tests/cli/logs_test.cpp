@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 /// Runs of a second or two, one for each batch.
 std::vector<std::string> bench(const std::string& batches, std::vector<std::string> more) {
   std::vector<std::string> arguments{"bench",
+                                     "--repeats=1",
                                      "--model=trivial",
                                      "--image-size=32",
                                      "--warmup=2",

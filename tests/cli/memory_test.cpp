@@ -20,7 +20,7 @@ TEST(Memory, OfSmallNetworksIsNearTheEstimate) {
   const std::string path = ownFolder() + "/memory.jsonl";
   const auto bench = [&](const char* model, int64_t batch, int64_t replicas) {
     std::filesystem::remove(path);
-    const auto run = runTandem({"bench", concat("--model=", model), concat("--batch=", batch),
+    const auto run = runTandem({"bench", "--repeats=1", concat("--model=", model), concat("--batch=", batch),
                                 concat("--replicas=", replicas), "--cores-per-replica=1", "--oversubscribe",
                                 "--steps=3", "--warmup=1", "--allow-interference", "--out=" + path});
     ASSERT_EQ(run.code, 0) << run.err;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "measure/metrics/metric.h"
 #include "measure/record/results_file.h"
 #include "run_tandem.h"
 
@@ -14,8 +15,8 @@ namespace tandem {
 namespace {
 
 std::vector<std::string> sweepOf(std::vector<std::string> more) {
-  std::vector<std::string> arguments{"bench",      "--model=trivial", "--image-size=32",     "--batch=4",
-                                     "--warmup=1", "--oversubscribe", "--allow-interference"};
+  std::vector<std::string> arguments{"bench",     "--repeats=1", "--model=trivial", "--image-size=32",
+                                     "--batch=4", "--warmup=1",  "--oversubscribe", "--allow-interference"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -129,6 +130,41 @@ TEST(Sweep, ThePointsProcessDiesWithTheSweep) {
   }
   for (int turn = 0; turn < 6000 && alive(worker); ++turn) usleep(10'000);
   EXPECT_FALSE(alive(worker));
+}
+
+std::vector<RunRecord> recordsOfSweep(const std::vector<std::string>& more) {
+  auto arguments = sweepOf(more);
+  std::erase(arguments, "--repeats=1");
+  arguments.push_back(freshOut());
+  const auto run = runTandem(arguments);
+  EXPECT_EQ(run.code, 0) << run.err;
+  return readResults(resultsPath());
+}
+
+TEST(Sweep, RepeatsEachPointInRoundsOfOneSweep) {
+  const auto records = recordsOfSweep({"--steps=5", "--replicas=1,2", "--repeats=2"});
+  ASSERT_EQ(records.size(), 4U);
+  for (size_t i = 0; i < records.size(); ++i) {
+    EXPECT_EQ(records[i].round, static_cast<int64_t>(i / 2) + 1);
+    EXPECT_EQ(records[i].sweep, records[0].sweep);
+    EXPECT_NE(records[i].sweep, "");
+  }
+  EXPECT_NE(records[0].config.placement.replicas, records[1].config.placement.replicas);
+  EXPECT_NE(records[2].config.placement.replicas, records[3].config.placement.replicas);
+}
+
+TEST(Sweep, ByItselfItMeasuresAPointThreeTimesButAProfileOnce) {
+  EXPECT_EQ(recordsOfSweep({"--steps=5", "--replicas=1"}).size(), 3U);
+  EXPECT_EQ(recordsOfSweep({"--steps=5", "--replicas=1", "--profile"}).size(), 1U);
+}
+
+TEST(Sweep, JsonHasEveryMetricBesideTheRawRecord) {
+  const auto run = runTandem(sweepOf({"--steps=5", "--replicas=1", "--format=json", freshOut()}));
+  const auto shown = nlohmann::json::parse(run.out);
+  ASSERT_EQ(shown.size(), 1U);
+  for (const Metric& metric : metrics()) EXPECT_TRUE(shown[0]["metrics"].contains(metric.name)) << metric.name;
+  EXPECT_GT(shown[0]["metrics"]["images_per_s"], 0);
+  EXPECT_EQ(shown[0]["samples"]["wall_ns"].size(), 5U);
 }
 
 }  // namespace

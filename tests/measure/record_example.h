@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "measure/record/record.h"
@@ -102,8 +103,7 @@ inline ActualSetup fullPlacement() {
 /// A record whose every member differs from its default, with numbers that only an exact text form keeps.
 inline RunRecord fullRecord() {
   RunRecord record = exampleRecord(2, "parameter_server", 100);
-  record.sweep = "2026-01-02T03:04:00Z-77";
-  record.round = 2;
+  std::tie(record.sweep, record.round, record.side) = std::tuple("2026-01-02T03:04:00Z-77", 2, "B");
   record.environment = {"box",
                         "Debian 12",
                         "6.1.0",

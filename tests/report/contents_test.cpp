@@ -19,7 +19,11 @@ std::vector<std::string> idsOf(ReportForm form) {
 }
 
 std::vector<RunRecord> runs() {
-  std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 99)};
+  std::vector<RunRecord> records;
+  for (const double more : {0.0, 0.1, 0.2}) {
+    records.push_back(exampleRecord(1, "replicated", 100 + more));
+    records.push_back(exampleRecord(2, "replicated", 99 + more));
+  }
   for (RunRecord& record : records) record.flopsPeak = 1e12, record.placement.flopsPerImage = 24.3e9;
   return records;
 }
@@ -44,7 +48,7 @@ TEST(ReportContents, ATextBeginsWithTheMachineAndEndsWithRatiosAndTheVerdict) {
   std::ostringstream out;
   printReport(runs(), find(renderers(), "table", "format"), out);
   const std::string text = out.str();
-  EXPECT_EQ(text.find("Environment\n"), 0U) << text;
+  EXPECT_EQ(text.find("all runs: --cores-per-replica=1 synthetic images\n\nEnvironment\n"), 0U) << text;
   EXPECT_LT(at(text, "\n\nRuns\n"), at(text, "\n\nCeilings of the machine\n"));
   EXPECT_LT(at(text, "\n\nCeilings of the machine\n"), at(text, "\n\nimages/s by replicas\n"));
   EXPECT_LT(at(text, "\n\nspeed-up by replicas\n"), at(text, "\n\nfastest: replicas=2, "));
@@ -54,15 +58,16 @@ TEST(ReportContents, BenchEndsWithTheRunsTheVerdictAndTheCeilingsOfTheFastest) {
   std::ostringstream text;
   printBenchEnd(runs(), find(renderers(), "table", "format"), text, text);
   EXPECT_EQ(text.str().find("Runs\n"), std::string::npos) << "the runs have no title";
-  EXPECT_LT(at(text.str(), "replicas"), at(text.str(), "\n\nfastest: replicas=2, "));
-  EXPECT_LT(at(text.str(), "\n\nfastest: replicas=2, "), at(text.str(), "images/s, the ceiling of FLOPs"));
+  EXPECT_LT(at(text.str(), "replicas"), at(text.str(), "\nfastest: replicas=2, "));
+  EXPECT_LT(at(text.str(), "\nfastest: replicas=2, "), at(text.str(), "images/s, the ceiling of FLOPs"));
 }
 
 TEST(ReportContents, AFormatForProgramsHasItsStreamAlone) {
   std::ostringstream out, people;
   printBenchEnd(runs(), find(renderers(), "json", "format"), out, people);
-  EXPECT_EQ(nlohmann::json::parse(out.str()).size(), 2U);
-  EXPECT_EQ(people.str().find("fastest: replicas=2, "), 0U) << people.str();
+  EXPECT_EQ(nlohmann::json::parse(out.str()).size(), 6U);
+  EXPECT_EQ(people.str().find("all runs: --cores-per-replica=1 synthetic images\nfastest: replicas=2, "), 0U)
+      << people.str();
 }
 
 }  // namespace

@@ -14,11 +14,21 @@ constexpr double smallestEffect = 0.03, power = 0.98;
 
 double percentOf(double logRatio) { return 100 * std::expm1(logRatio); }
 
+/// The logarithm that `power` of all comparisons with this error find at `confidence`.
+double detectable(const Estimate& logRatio, double confidence) {
+  return (studentT((1 + confidence) / 2, logRatio.degrees) + studentT(power, logRatio.degrees)) *
+         logRatio.standardError;
+}
+
 }  // namespace
 
-Significance significanceOf(const Estimate& logRatio) {
-  const Interval sure = intervalOf(logRatio, decisive), shown = intervalOf(logRatio, shownConfidence);
-  Significance judgement{Finding::cannotTell, percentOf(logRatio.value), {percentOf(shown.low), percentOf(shown.high)}};
+Significance significanceOf(const Estimate& logRatio, size_t tests) {
+  const double confidence = 1 - (1 - decisive) / static_cast<double>(std::max<size_t>(1, tests));
+  const Interval sure = intervalOf(logRatio, confidence), shown = intervalOf(logRatio, shownConfidence);
+  Significance judgement{Finding::cannotTell,
+                         percentOf(logRatio.value),
+                         {percentOf(shown.low), percentOf(shown.high)},
+                         percentOf(detectable(logRatio, confidence))};
   if (sure.low > 0) judgement.finding = Finding::faster;
   if (sure.high < 0) judgement.finding = Finding::slower;
   return judgement;
@@ -52,8 +62,7 @@ std::vector<double> logRatiosOfRounds(std::span<const double> rates) {
 size_t roundsNeeded(std::span<const double> rounds) {
   const auto average = estimateMean(rounds);
   check(average.has_value(), "roundsNeeded: five rounds or more");
-  const double t = studentT((1 + decisive) / 2, average->degrees) + studentT(power, average->degrees);
-  const double factor = std::pow(t * average->standardError / std::log1p(smallestEffect), 2);
+  const double factor = std::pow(detectable(*average, decisive) / std::log1p(smallestEffect), 2);
   return std::max(rounds.size(), static_cast<size_t>(std::ceil(factor * static_cast<double>(rounds.size()))));
 }
 

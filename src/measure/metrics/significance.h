@@ -16,10 +16,12 @@ struct Significance {
   Finding finding = Finding::cannotTell;
   double percent = 0;  ///< A's rate above B's
   Interval percent95;
+  double detectablePercent = 0;  ///< the lead that 98 of 100 such comparisons would find
 };
 
-/// Tests an estimate of log(rate of A / rate of B).
-Significance significanceOf(const Estimate& logRatio);
+/// Tests an estimate of log(rate of A / rate of B). Where `tests` such estimates are tested for one answer, each is
+/// tested at 1 % / tests, so that the answer is wrong in one of a hundred (Bonferroni).
+Significance significanceOf(const Estimate& logRatio, size_t tests = 1);
 
 /// "faster by 3.1 % (95 % interval 2.2 to 4.0 %)", "cannot tell (95 % interval -0.4 to 0.9 %)".
 std::string textOf(const Significance& judgement);

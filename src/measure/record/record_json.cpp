@@ -218,6 +218,7 @@ void describe(Archive& archive, typename Archive::template Ref<RunRecord> record
   archive.field("time", record.time);
   archive.added("sweep", record.sweep);
   archive.added("round", record.round);
+  archive.added("side", record.side);
   archive.object("environment", record.environment);
   archive.object("placement", record.placement);
   archive.object("warmup", record.warmup);

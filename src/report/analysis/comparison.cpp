@@ -11,18 +11,12 @@
 #include "config/option.h"
 #include "measure/metrics/metric.h"
 #include "measure/metrics/step_times.h"
+#include "report/analysis/run_groups.h"
 #include "report/tables/point_label.h"
 #include "report/tables/tables.h"
 
 namespace tandem {
 namespace {
-
-/// Options that change the work of an image. Rates of different work do not compare.
-constexpr std::array<std::string_view, 4> work{"model", "classes", "image-size", "forward-only"};
-
-/// Facts that identify the machine. Library versions and the commit are not among them: comparing those is legitimate.
-constexpr std::array<std::string_view, 9> machine{"host",       "cpu",    "cores", "hardware threads", "sockets",
-                                                  "NUMA nodes", "memory", "gpus",  "gpu links"};
 
 constexpr std::string_view anotherMachine = "another machine";
 
@@ -30,9 +24,21 @@ struct Difference {
   std::string what, a, b, means;
 };
 
-template <size_t count>
-bool isOneOf(const std::array<std::string_view, count>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
+constexpr std::string_view otherWork = "other work: forbids the comparison";
+
+/// What the network file or the zoo made of --model.
+std::vector<Difference> networkDifferences(const ActualSetup& a, const ActualSetup& b) {
+  const std::array found{
+      Difference{"network file's SHA-256", a.networkSha256, b.networkSha256, ""},
+      Difference{"parameters", concat(a.parameters), concat(b.parameters), ""},
+      Difference{"forward FLOPs of an image", shortest(a.forwardFlopsPerImage), shortest(b.forwardFlopsPerImage), ""}};
+  std::vector<Difference> differences;
+  for (Difference each : found) {
+    if (each.a == each.b) continue;
+    each.means = otherWork;
+    differences.push_back(std::move(each));
+  }
+  return differences;
 }
 
 std::vector<Difference> configurationDifferences(const RunRecord& a, const RunRecord& b) {
@@ -41,8 +47,9 @@ std::vector<Difference> configurationDifferences(const RunRecord& a, const RunRe
     const std::string first = valueText(a.config, option), second = valueText(b.config, option);
     if (!option.isAxis() || first == second) continue;
     found.push_back({concat("--", option.name), oneLine(first), oneLine(second),
-                     isOneOf(work, option.name) ? "other work: forbids the comparison" : "configuration"});
+                     std::string(option.varies == Variation::work ? otherWork : "configuration")});
   }
+  std::ranges::move(networkDifferences(a.placement, b.placement), std::back_inserter(found));
   if (a.placement.threadsPerReplica != b.placement.threadsPerReplica) {
     found.push_back({"threads per replica", concat(a.placement.threadsPerReplica),
                      concat(b.placement.threadsPerReplica), "configuration"});
@@ -55,7 +62,7 @@ std::vector<Difference> environmentDifferences(const RunRecord& a, const RunReco
   const auto first = factsOf(a.environment), second = factsOf(b.environment);
   for (size_t i = 0; i < first.size(); ++i) {
     if (first[i].value == second[i].value) continue;
-    const bool another = isOneOf(machine, first[i].name);
+    const bool another = first[i].of == FactOf::machine;
     found.push_back(
         {first[i].name, first[i].value, second[i].value, std::string(another ? anotherMachine : "environment")});
   }
@@ -70,6 +77,11 @@ std::string described(const Difference& difference) {
   throw UsageError(concat("cannot compare A with B: ", reason, "; measure two that differ in what is asked about"));
 }
 
+void refuseOtherNetworks(const std::vector<Difference>& configuration) {
+  const auto other = std::ranges::find(configuration, otherWork, &Difference::means);
+  if (other != configuration.end()) refuse(concat(described(*other), ", so an image is other work"));
+}
+
 void refuseWithoutCause(const Side& a, const Side& b, const std::vector<Difference>& configuration,
                         const std::vector<Difference>& environment) {
   if (a.runs.front().placement.control != b.runs.front().placement.control) {
@@ -79,6 +91,17 @@ void refuseWithoutCause(const Side& a, const Side& b, const std::vector<Differen
   if (another != environment.end() && !configuration.empty()) {
     refuse(concat("both the machine and the configuration differ (", described(*another), "; ",
                   described(configuration.front()), "), so neither can be named as the cause"));
+  }
+}
+
+void refuseSeveralMachines(const Side& side) {
+  for (const RunRecord& run : side.runs) {
+    const auto differences = environmentDifferences(side.runs.front(), run);
+    const auto another = std::ranges::find(differences, anotherMachine, &Difference::means);
+    if (another == differences.end()) continue;
+    throw UsageError(concat("cannot compare ", side.name, ": its runs are of several machines (", another->what, " is ",
+                            another->a, " and ", another->b,
+                            "); choose the runs of one by their row in 'tandem report'"));
   }
 }
 
@@ -102,15 +125,18 @@ void refuseCopies(const Side& side) {
   }
 }
 
-std::optional<Estimate> logRate(const Side& side) {
-  if (side.runs.size() == 1) return logRateOf(side.runs.front());
+RunGroup groupOf(const Side& side) {
+  std::vector<const RunRecord*> runs;
+  for (const RunRecord& run : side.runs) runs.push_back(&run);
+  return RunGroup(std::move(runs));
+}
+
+std::vector<double> logRates(const Side& side) {
   std::vector<double> rates;
   for (const RunRecord& run : side.runs) {
     if (const auto rate = metric("images_per_s").of(run, nullptr)) rates.push_back(std::log(*rate));
   }
-  const auto center = mean(rates), spread = standardDeviation(rates);
-  if (!center || !spread) return std::nullopt;
-  return Estimate{*center, *spread / std::sqrt(static_cast<double>(rates.size())), rates.size() - 1};
+  return rates;
 }
 
 ResultTable differenceTable(const std::vector<Difference>& configuration, const std::vector<Difference>& environment) {
@@ -124,37 +150,43 @@ ResultTable differenceTable(const std::vector<Difference>& configuration, const 
   return table;
 }
 
-std::string rateText(const std::optional<Estimate>& logarithm) {
-  return logarithm ? fixed(std::exp(logarithm->value), 2) : "";
+/// The geometric mean of the runs.
+std::string rateText(const Side& side) {
+  const auto center = mean(logRates(side));
+  return center ? fixed(std::exp(*center), 2) : "";
 }
 
 /// Relative standard deviation of the runs' rates.
 std::string spreadText(const Side& side) {
-  const auto estimate = logRate(side);
-  if (!estimate || side.runs.size() < 2) return "an unknown amount";
-  return fixed(100 * estimate->standardError * std::sqrt(static_cast<double>(side.runs.size())), 1) + " %";
+  const auto deviation = standardDeviation(logRates(side));
+  return deviation ? fixed(100 * *deviation, 1) + " %" : "an unknown amount";
 }
 
 ResultTable rateTable(const Side& a, const Side& b, const std::optional<Significance>& judgement) {
   ResultTable table{{{"", "", false}, {"runs of", "", false}, {"runs", "", true}, {"images/s", "", true}}, {}, {}};
   table.title = "Comparison";
-  table.rows.push_back({{"A", a.name, concat(a.runs.size()), rateText(logRate(a))}, ""});
-  table.rows.push_back({{"B", b.name, concat(b.runs.size()), rateText(logRate(b))}, ""});
+  table.rows.push_back({{"A", a.name, concat(a.runs.size()), rateText(a)}, ""});
+  table.rows.push_back({{"B", b.name, concat(b.runs.size()), rateText(b)}, ""});
   table.notes.push_back("A against B: " + (judgement ? textOf(*judgement) : "cannot tell"));
   return table;
 }
 
-std::vector<std::string> caveats(const Side& a, const Side& b, bool judged) {
+bool isProfile(const Side& side) {
+  return std::ranges::any_of(side.runs, [](const RunRecord& run) { return run.profile.has_value(); });
+}
+
+std::vector<std::string> caveats(const Side& a, const Side& b, std::optional<double> spread) {
   std::vector<std::string> notes;
-  if (!judged) notes.emplace_back("too few steps for an interval: five or more are needed");
   if (a.runs.size() == 1 || b.runs.size() == 1) {
-    notes.emplace_back(
-        "the error of a single run is that of its steps; what differs from run to run is not in it: repeat the runs, "
-        "taking turns");
+    notes.push_back(concat(a.runs.size() == b.runs.size() ? "one run each: " : "one run of a side: ",
+                           differenceOfRunsText(spread), "; repeat the runs, taking turns (tandem bench --repeats)"));
   }
   for (const Side* side : {&a, &b}) {
     const bool dirty = std::ranges::any_of(side->runs, [](const RunRecord& run) { return run.environment.dirty; });
     if (dirty) notes.push_back(side->name + ": built from a tree with uncommitted changes");
+    if (isProfile(*side))
+      notes.push_back(side->name +
+                      ": a profile, whose steps were taken apart; throughput is measured without --profile");
   }
   return notes;
 }
@@ -185,13 +217,6 @@ bool isSameMachine(const RunRecord& a, const RunRecord& b) {
   return std::ranges::none_of(differences, [](const Difference& fact) { return fact.means == anotherMachine; });
 }
 
-std::optional<Estimate> logRateOf(const RunRecord& run) {
-  const auto rate = metric("images_per_s").of(run, nullptr);
-  const auto step = estimateMean(stepSeconds(run));
-  if (!rate || !step) return std::nullopt;
-  return Estimate{std::log(*rate), step->standardError / step->value, step->degrees};
-}
-
 Side sideOf(const std::string& name, std::vector<RunRecord> records) {
   Side side{name, std::move(records)};
   const RunRecord& first = side.runs.front();
@@ -215,25 +240,25 @@ void checkOneConfiguration(const std::string& name, std::span<const RunRecord> r
 }
 
 void checkSameWork(const Config& a, const Config& b) {
-  for (const std::string_view name : work) {
-    const Option& option = *findOption(name);
+  for (const Option& option : options()) {
     const std::string first = valueText(a, option), second = valueText(b, option);
-    if (first != second)
-      refuse(concat("--", name, " is ", first, " in A and ", second, " in B, so an image is other work"));
+    if (option.varies == Variation::work && first != second)
+      refuse(concat("--", option.name, " is ", first, " in A and ", second, " in B, so an image is other work"));
   }
 }
 
-std::vector<ResultTable> comparisonTables(const Side& a, const Side& b) {
+std::vector<ResultTable> comparisonTables(const Side& a, const Side& b, std::optional<double> spread) {
   checkSameWork(a.runs.front().config, b.runs.front().config);
   const auto configuration = configurationDifferences(a.runs.front(), b.runs.front());
   const auto environment = environmentDifferences(a.runs.front(), b.runs.front());
+  refuseOtherNetworks(configuration);
   refuseWithoutCause(a, b, configuration, environment);
-  for (const Side* side : {&a, &b}) refuseInvalid(*side), refuseCopies(*side);
-  const auto first = logRate(a), second = logRate(b);
+  for (const Side* side : {&a, &b}) refuseSeveralMachines(*side), refuseInvalid(*side), refuseCopies(*side);
+  const auto ratio = ratioOf(groupOf(a), groupOf(b));
   std::optional<Significance> judgement;
-  if (first && second) judgement = significanceOf(difference(*first, *second));
+  if (ratio) judgement = significanceOf(ratio->estimate);
   ResultTable rates = rateTable(a, b, judgement);
-  std::ranges::copy(caveats(a, b, judgement.has_value()), std::back_inserter(rates.notes));
+  std::ranges::copy(caveats(a, b, spread), std::back_inserter(rates.notes));
   std::vector<ResultTable> tables{differenceTable(configuration, environment), rates};
   const auto before = pooledProfile(a), after = pooledProfile(b);
   if (before && after) tables.push_back(changedParts(*before, *after));
@@ -246,6 +271,10 @@ std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::sp
   ResultTable rates = rateTable(a, b, judgement);
   rates.notes.push_back(concat(logRatios.size(), " rounds A B B A; runs of a side differ by ", spreadText(a),
                                " (A) and ", spreadText(b), " (B)"));
+  if (judgement) {
+    rates.notes.push_back(concat("a difference of ", fixed(judgement->detectablePercent, 1),
+                                 " % would have been found in 98 of 100 such comparisons"));
+  }
   for (const Side* side : {&a, &b}) {
     const auto doubtful =
         std::ranges::count_if(side->runs, [](const RunRecord& run) { return !rateCaveats(run).empty(); });
@@ -255,6 +284,31 @@ std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::sp
     }
   }
   return {differenceTable(configurationDifferences(a.runs.front(), b.runs.front()), {}), rates};
+}
+
+std::vector<ResultTable> storedComparison(const std::string& where, std::span<const RunRecord> records) {
+  constexpr size_t runsOfRound = 4, fewestRounds = 5;
+  std::vector<RunRecord> turns;
+  for (const RunRecord& record : records) {
+    if (record.side.empty() || record.outcome.kind != OutcomeKind::ok) continue;
+    if (!turns.empty() && turns.front().sweep != record.sweep) turns.clear();
+    turns.push_back(record);
+  }
+  turns.resize(turns.size() / runsOfRound * runsOfRound);
+  if (turns.size() < fewestRounds * runsOfRound) {
+    throw UsageError(concat(where, ": it holds ", turns.size() / runsOfRound,
+                            " whole rounds of a 'tandem bench --compare', ", fewestRounds,
+                            " are needed; to compare rows, name two, as in ", where, ":1 ", where, ":2"));
+  }
+  Side a{"A", {}}, b{"B", {}};
+  std::vector<double> rates;
+  for (const RunRecord& run : turns) {
+    (run.side == a.name ? a : b).runs.push_back(run);
+    rates.push_back(metric("images_per_s").of(run, nullptr).value_or(0));
+  }
+  const auto differing = differingOptions(turns);
+  for (Side* side : {&a, &b}) side->name = pointLabel(side->runs.front(), differing);
+  return comparisonInTurns(a, b, logRatiosOfRounds(rates));
 }
 
 }  // namespace tandem

@@ -16,7 +16,7 @@ constexpr size_t fewestDegrees = 3;  // with fewer, the spread between runs is h
 
 using Runs = std::vector<const RunRecord*>;
 
-std::vector<Runs> groupsOf(std::span<const RunRecord> records) {
+std::vector<Runs> historiesOf(std::span<const RunRecord> records) {
   std::vector<Runs> groups;
   for (const RunRecord& record : records) {
     const auto group = std::ranges::find_if(groups, [&](const Runs& runs) {
@@ -34,15 +34,20 @@ std::string buildOf(const RunRecord& record) {
                 environment.dirty ? " changed" : "");
 }
 
+std::optional<double> logRate(const RunRecord& record) {
+  const auto rate = metric("images_per_s").of(record, nullptr);
+  return rate ? std::optional(std::log(*rate)) : std::nullopt;
+}
+
 bool isJudged(const RunRecord& record) {
-  return record.outcome.kind == OutcomeKind::ok && briefCaveats(record).empty() && logRateOf(record).has_value();
+  return record.outcome.kind == OutcomeKind::ok && briefCaveats(record).empty() && logRate(record).has_value();
 }
 
 /// Spread of log(images/s) between runs of the same build. Empty if too few runs show it.
 std::optional<Estimate> differenceOfRuns(const Runs& runs) {
   std::map<std::string, std::vector<double>> ratesOf;
   for (const RunRecord* run : runs) {
-    if (isJudged(*run)) ratesOf[buildOf(*run)].push_back(logRateOf(*run)->value);
+    if (isJudged(*run)) ratesOf[buildOf(*run)].push_back(*logRate(*run));
   }
   double squares = 0;
   size_t degrees = 0;
@@ -67,7 +72,7 @@ class HistoryTable {
     for (const RunRecord* run : runs) add(*run);
     if (!between_) {
       table_.notes.emplace_back(
-          "too few runs of one build to know what differs from run to run: the error of a run is that of its steps");
+          "nothing is judged: too few runs of one build to know by how much runs differ; measure with --repeats");
     }
   }
 
@@ -93,7 +98,7 @@ class HistoryTable {
   }
 
   void addJudged(const RunRecord& run, TableRow& row) {
-    const Estimate rate = estimateOf(run);
+    const Estimate rate{*logRate(run), between_ ? between_->standardError : 0, between_ ? between_->degrees : 1};
     std::vector<std::string> slower;
     for (const auto& [name, other] : {std::pair("the run before", &previous_), std::pair("the best", &best_)}) {
       if (!*other) {
@@ -102,20 +107,12 @@ class HistoryTable {
       }
       const Significance judgement = significanceOf(difference(rate, **other));
       row.cells.push_back(signedPercent(judgement));
-      if (judgement.finding == Finding::slower) slower.push_back(concat("than ", name, ' ', textOf(judgement)));
+      if (between_ && judgement.finding == Finding::slower)
+        slower.push_back(concat("than ", name, ' ', textOf(judgement)));
     }
-    row.cells.push_back(slower.empty() ? "ok" : "regression: " + join(slower));
+    row.cells.push_back(!between_ ? "" : slower.empty() ? "ok" : "regression: " + join(slower));
     if (!best_ || rate.value > best_->value) best_ = rate;
     previous_ = rate;
-  }
-
-  Estimate estimateOf(const RunRecord& run) const {
-    Estimate rate = *logRateOf(run);
-    if (between_ && between_->standardError > rate.standardError) {
-      rate.standardError = between_->standardError;
-      rate.degrees = between_->degrees;
-    }
-    return rate;
   }
 
   ResultTable table_{{{"time", "", false},
@@ -138,7 +135,7 @@ class HistoryTable {
 std::vector<ResultTable> historyTables(std::span<const RunRecord> records) {
   std::vector<ResultTable> tables;
   const auto differing = differingOptions(records);
-  for (const Runs& runs : groupsOf(records)) {
+  for (const Runs& runs : historiesOf(records)) {
     const RunRecord& first = *runs.front();
     std::string title = concat("History of ", first.config.network.model, ", ", pointLabel(first, differing), ", on ",
                                oneLine(first.environment.host));

@@ -28,17 +28,18 @@ std::string nearerCeiling(const RunRecord& record) {
   return *flops >= *bytes ? "FLOPs" : "bytes";
 }
 
-ResultTable ceilingTable(std::span<const RunRecord> records) {
+ResultTable ceilingTable(const ReportRuns& runs) {
   ResultTable table{{{"#", "", true}}, {}, {}, "Ceilings of the machine", 1};
   for (const std::string_view name : ceilingColumns) {
     table.columns.push_back({std::string(name), std::string(metric(name).unit), true});
   }
   table.columns.push_back({"nearer", "", false});
-  for (size_t i = 0; i < records.size(); ++i) {
-    if (!hasCeiling(records[i])) continue;
-    TableRow row{{concat(i + 1)}, ""};
-    for (const std::string_view name : ceilingColumns) row.cells.push_back(metricText(name, records[i], nullptr));
-    row.cells.push_back(nearerCeiling(records[i]));
+  for (size_t number = 1; number <= runs.groups().size(); ++number) {
+    const RunRecord& run = runs.at(number);
+    if (!hasCeiling(run)) continue;
+    TableRow row{{concat(number)}, ""};
+    for (const std::string_view name : ceilingColumns) row.cells.push_back(metricText(name, run, nullptr));
+    row.cells.push_back(nearerCeiling(run));
     table.rows.push_back(std::move(row));
   }
   table.notes.emplace_back(
@@ -65,7 +66,7 @@ NearestPublished nearestPublished() {
   return NearestPublished(all);
 }
 
-ResultTable publishedTable(std::span<const RunRecord> records) {
+ResultTable publishedTable(const ReportRuns& runs) {
   ResultTable table{{{"#", "", true},
                      {"images/s", "", true},
                      {"of it", "%", true},
@@ -77,12 +78,13 @@ ResultTable publishedTable(std::span<const RunRecord> records) {
                     "Nearest published figures",
                     1};
   NearestPublished nearest = nearestPublished();
-  for (size_t i = 0; i < records.size(); ++i) {
-    const auto match = nearest.of(records[i]);
+  for (size_t number = 1; number <= runs.groups().size(); ++number) {
+    const auto match = nearest.of(runs.at(number));
     if (!match) continue;
-    table.rows.push_back({{concat(i + 1), metricText("images_per_s", records[i], nullptr), fixed(match->percent, 1),
-                           rateText(*match), sourceText(match->figure), join(match->differences)},
-                          ""});
+    table.rows.push_back(
+        {{concat(number), metricText("images_per_s", runs.at(number), nullptr), fixed(match->percent, 1),
+          rateText(*match), sourceText(match->figure), join(match->differences)},
+         ""});
   }
   return table;
 }
@@ -95,8 +97,8 @@ std::string ceilingText(const RunRecord& record, const char* name, const char* s
 
 }  // namespace
 
-std::vector<ResultTable> howItComparesTables(std::span<const RunRecord> records) {
-  std::vector<ResultTable> tables{ceilingTable(records), publishedTable(records)};
+std::vector<ResultTable> howItComparesTables(const ReportRuns& runs) {
+  std::vector<ResultTable> tables{ceilingTable(runs), publishedTable(runs)};
   std::erase_if(tables, [](const ResultTable& table) { return table.rows.empty(); });
   return tables;
 }

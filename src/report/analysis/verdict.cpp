@@ -1,113 +1,251 @@
 #include "report/analysis/verdict.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "base/statistics.h"
 #include "base/text.h"
 #include "config/command_line.h"
 #include "measure/metrics/metric.h"
-#include "measure/validity/consistency_checks.h"
-#include "measure/validity/stationarity.h"
+#include "measure/metrics/significance.h"
+#include "measure/validity/shortcoming.h"
+#include "report/analysis/run_groups.h"
 #include "report/tables/point_label.h"
+#include "report/tables/tables.h"
 
 namespace tandem {
 namespace {
 
-constexpr std::string_view failed = "failed", skipped = "skipped", notValid = "not valid", inDoubt = "in doubt",
-                           notSteady = "not steady";
+constexpr size_t mostNamed = 4;
 
+/// The first texts, and how many there are more.
+std::string someOf(std::vector<std::string> texts, std::string_view separator) {
+  const size_t all = texts.size();
+  texts.resize(std::min(mostNamed, all));
+  return concat(join(texts, separator), all > mostNamed ? concat(separator, "and ", all - mostNamed, " more") : "");
+}
+
+/// A point whose rate counts.
 struct Contender {
-  const RunRecord* record;
-  size_t row;
-  double rate;
-  std::optional<double> low, high;
+  const RunGroup* group;
+  double rate;  ///< median of its runs
   std::string label;
 };
 
-std::vector<Contender> contendersOf(std::span<const RunRecord> records) {
-  const auto differing = differingOptions(records);
+/// The groups of one work, and what they are called.
+struct Field {
+  std::span<const RunGroup> groups;
+  std::vector<const Option*> differing;
+  std::optional<double> spread;  ///< of log(images/s) between repeats
+
+  std::string labelOf(const RunGroup& group) const { return pointLabel(group.typical(), differing); }
+};
+
+std::optional<double> medianRate(std::span<const RunRecord* const> runs) {
+  std::vector<double> rates;
+  for (const RunRecord* run : runs) {
+    if (const auto rate = metric("images_per_s").of(*run, nullptr)) rates.push_back(*rate);
+  }
+  return median(rates);
+}
+
+std::vector<Contender> contendersOf(const Field& field) {
   std::vector<Contender> contenders;
-  for (size_t i = 0; i < records.size(); ++i) {
-    const RunRecord& record = records[i];
-    const auto valueOf = [&](std::string_view name) { return metric(name).of(record, nullptr); };
-    const auto rate = valueOf("images_per_s");
-    if (!rate || record.placement.control || !shortcoming(record).empty()) continue;
-    contenders.push_back({&record, i + 1, *rate, valueOf("images_per_s_low"), valueOf("images_per_s_high"),
-                          pointLabel(record, differing)});
+  for (const RunGroup& group : field.groups) {
+    const auto rate = medianRate(group.counted);
+    if (rate && !group.typical().placement.control) contenders.push_back({&group, *rate, field.labelOf(group)});
   }
   std::ranges::stable_sort(contenders, std::ranges::greater{}, &Contender::rate);
   return contenders;
 }
 
-/// "2 not valid, 1 not steady (...)": finished runs that are not judged. Empty without any.
-std::string leftOut(std::span<const ShortcomingCount> counts) {
+std::string rateText(const Contender& contender) {
+  return concat(fixed(contender.rate, metric("images_per_s").decimals), " images/s");
+}
+
+std::string described(const Contender& contender) {
+  const size_t runs = contender.group->counted.size();
+  return concat(contender.label, ", ", rateText(contender), runs > 1 ? concat(" (median of ", runs, " runs)") : "",
+                contender.group->typical().profile ? " (a profile, no measurement of throughput)" : "");
+}
+
+std::vector<const RunRecord*> runsOf(const Field& field) {
+  std::vector<const RunRecord*> runs;
+  for (const RunGroup& group : field.groups) runs.insert(runs.end(), group.runs.begin(), group.runs.end());
+  return runs;
+}
+
+/// "2 not valid, 1 not steady": finished runs that do not count. Empty without any.
+std::string countsOfLeftOut(const std::vector<const RunRecord*>& runs) {
   std::vector<std::string> parts;
-  for (const auto& [name, runs] : counts) {
-    if (name == failed || name == skipped || runs == 0) continue;
-    parts.push_back(concat(runs, ' ', name, name == notSteady ? " (a larger --budget or --warmup helps)" : ""));
+  for (const auto& [name, count] : countShortcomings(runs)) {
+    if (count == 0 || name == "failed" || name == "skipped") continue;
+    parts.push_back(concat(count, ' ', name, name == "not steady" ? " (a larger --budget or --warmup helps)" : ""));
   }
   return join(parts);
 }
 
-std::string noneFinished(std::span<const ShortcomingCount> counts) {
-  const auto runs = [&](std::string_view name) {
-    return std::ranges::find(counts, name, &ShortcomingCount::name)->runs;
-  };
-  const std::string more = leftOut(counts);
-  return concat("no point to judge: ", runs(failed), " failed, ", runs(skipped), " skipped",
-                more.empty() ? "" : ", " + more);
+/// Why the first run that does not count was disturbed, and what to do; empty if none was.
+std::string firstDisturbance(const std::vector<const RunRecord*>& runs) {
+  for (const RunRecord* run : runs) {
+    if (run->interference.reasons.empty()) continue;
+    return concat(": ", run->interference.reasons.front(), "; end what else runs here and measure again");
+  }
+  return "";
 }
 
-std::string described(const Contender& contender) {
-  return concat(contender.label, ", ", metricText("images_per_s", *contender.record, nullptr), " images/s",
-                contender.record->profile ? " (a profile, no measurement of throughput)" : "");
+std::string noneToJudge(const Field& field) {
+  const auto runs = runsOf(field);
+  size_t failed = 0, skipped = 0;
+  for (const RunRecord* run : runs) {
+    failed += run->outcome.kind == OutcomeKind::failed ? 1 : 0;
+    skipped += run->outcome.kind == OutcomeKind::skipped ? 1 : 0;
+  }
+  const std::string more = countsOfLeftOut(runs);
+  return concat("no point to judge: ", failed, " failed, ", skipped, " skipped", more.empty() ? "" : ", " + more,
+                firstDisturbance(runs));
 }
 
-std::string lead(const Contender& first, const Contender& second) {
-  const std::string other = second.label == first.label ? concat("row ", second.row) : second.label;
-  if (!first.low || !second.high) {
-    return concat(fixed(100 * (first.rate / second.rate - 1), 1), " % ahead of ", other,
-                  " (too few steps to tell this from noise)");
+/// The points of which no run counts although one finished: any of them may be the fastest.
+std::vector<std::string> notJudged(const Field& field) {
+  std::vector<std::string> points;
+  for (const RunGroup& group : field.groups) {
+    if (!group.counted.empty() || group.shown().empty() || group.typical().placement.control) continue;
+    points.push_back(concat(field.labelOf(group), " (", shortcoming(group.typical()), ')'));
   }
-  if (*first.low <= *second.high) {
-    return concat("not distinguishable from ", other, ": the 95 % intervals overlap");
+  return points;
+}
+
+/// "; left out: 2 not valid", and the points that are not judged at all.
+std::string leftOut(const Field& field) {
+  const std::string counts = countsOfLeftOut(runsOf(field));
+  const auto points = notJudged(field);
+  return concat(counts.empty() ? "" : "; left out: " + counts,
+                points.empty() ? "" : concat("; not judged, and maybe faster: ", someOf(points, ", ")));
+}
+
+/// What the rates of a field say: who may be the fastest, and how surely.
+struct Ranking {
+  std::vector<const Contender*> leaders;
+  std::optional<Significance> lead;  ///< over the second, if it is told apart
+  double detectablePercent = 0;      ///< the largest that a comparison with a leader would have shown
+  bool repeated = false;             ///< at least one comparison rests on repeats
+};
+
+Ranking rankingOf(const std::vector<Contender>& contenders) {
+  Ranking ranking{{&contenders.front()}, {}, 0, false};
+  for (size_t i = 1; i < contenders.size(); ++i) {
+    const auto ratio = ratioOf(*contenders.front().group, *contenders[i].group);
+    std::optional<Significance> found;
+    if (ratio) found = significanceOf(ratio->estimate, (contenders.size() - 1) * ratio->looks());
+    if (i == 1) ranking.lead = found;
+    ranking.repeated = ranking.repeated || ratio;
+    if (found && found->finding == Finding::faster) continue;
+    ranking.leaders.push_back(&contenders[i]);
+    if (found) ranking.detectablePercent = std::max(ranking.detectablePercent, found->detectablePercent);
   }
-  return concat(fixed(100 * (first.rate / second.rate - 1), 1), " % ahead of ", other);
+  return ranking;
+}
+
+std::string noRepeats(const Field& field, const std::vector<Contender>& contenders) {
+  const double percent = 100 * (contenders[0].rate / contenders[1].rate - 1);
+  return concat("one run each, so none is said to be ahead: highest ", described(contenders[0]), ", ",
+                fixed(percent, 1), " % above ", contenders[1].label, "; ", differenceOfRunsText(field.spread),
+                "; measure with --repeats=3 or more");
+}
+
+std::string tie(const Ranking& ranking) {
+  std::vector<std::string> named;
+  for (const Contender* leader : ranking.leaders) named.push_back(described(*leader));
+  return concat("cannot tell the fastest of ", named.size(), ": ", someOf(named, "; "), "; a lead of ",
+                fixed(ranking.detectablePercent, 1), " % would have been found");
+}
+
+std::string ahead(const Contender& first, const Contender& second, const std::optional<Significance>& lead) {
+  return concat("fastest: ", described(first), ", ", fixed(lead->percent, 1), " % ahead of ", second.label,
+                " (95 % interval ", fixed(lead->percent95.low, 1), " to ", fixed(lead->percent95.high, 1), " %)");
+}
+
+std::string findingOf(const Field& field, const std::vector<Contender>& contenders, const Ranking& ranking) {
+  if (contenders.size() == 1) return "one point finished: " + described(contenders.front());
+  if (!ranking.repeated) return noRepeats(field, contenders);
+  if (ranking.leaders.size() > 1) return tie(ranking);
+  return ahead(contenders[0], contenders[1], ranking.lead);
+}
+
+Verdict verdictOf(const Field& field) {
+  const auto contenders = contendersOf(field);
+  if (contenders.empty()) return {"", noneToJudge(field), "", nullptr, {}};
+  const Ranking ranking = rankingOf(contenders);
+  Verdict verdict;
+  verdict.finding = findingOf(field, contenders, ranking) + leftOut(field);
+  verdict.fastest = &contenders.front().group->typical();
+  verdict.repeat = commandLine("bench", verdict.fastest->config);
+  for (const Contender* leader : ranking.leaders) verdict.leaders.push_back(&leader->group->typical());
+  return verdict;
+}
+
+using NamedValues = std::vector<std::pair<std::string, std::string>>;
+
+/// Everything that makes the work of a run, by name.
+NamedValues workOf(const RunRecord& run) {
+  NamedValues facts;
+  for (const Option& option : options()) {
+    if (option.varies >= Variation::result) facts.emplace_back(option.name, oneLine(valueText(run.config, option)));
+  }
+  facts.emplace_back("network-file", run.placement.networkSha256.substr(0, 12));
+  facts.emplace_back("parameters", concat(run.placement.parameters));
+  for (const EnvironmentFact& fact : factsOf(run.environment)) {
+    if (fact.of != FactOf::conditions) facts.emplace_back(fact.name, fact.value);
+  }
+  return facts;
+}
+
+/// "model=resnet20 precision=bf16": what each work has and some other has not.
+std::vector<std::string> workTexts(const std::vector<NamedValues>& works) {
+  std::vector<std::string> texts;
+  for (const NamedValues& work : works) {
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < work.size(); ++i) {
+      const bool differs =
+          std::ranges::any_of(works, [&](const NamedValues& other) { return other[i].second != work[i].second; });
+      if (differs) parts.push_back(concat(work[i].first, '=', work[i].second));
+    }
+    texts.push_back(join(parts, " "));
+  }
+  return texts;
 }
 
 }  // namespace
 
-std::string_view shortcoming(const RunRecord& record) {
-  if (record.outcome.kind == OutcomeKind::failed) return failed;
-  if (record.outcome.kind == OutcomeKind::skipped) return skipped;
-  if (!record.valid()) return notValid;
-  if (!isQuotable(record)) return inDoubt;
-  return notSteadyBecause(record).empty() ? "" : notSteady;
-}
-
-std::vector<ShortcomingCount> countShortcomings(std::span<const RunRecord> records) {
-  std::vector<ShortcomingCount> counts{{failed}, {skipped}, {notValid}, {inDoubt}, {notSteady}};
-  for (const RunRecord& record : records) {
-    const auto count = std::ranges::find(counts, shortcoming(record), &ShortcomingCount::name);
-    if (count != counts.end()) ++count->runs;
+std::vector<Verdict> verdictsOn(std::span<const RunRecord> records) {
+  const auto works = byWork(groupsOf(records));
+  if (works.empty()) return {{"", noneToJudge({}), "", nullptr, {}}};
+  std::vector<const Option*> ways = differingOptions(records);
+  std::erase_if(ways, [](const Option* option) { return option->varies != Variation::way; });
+  std::vector<NamedValues> named;
+  for (const auto& groups : works) named.push_back(workOf(groups.front().typical()));
+  const auto texts = workTexts(named);
+  std::vector<Verdict> verdicts;
+  for (size_t i = 0; i < works.size(); ++i) {
+    verdicts.push_back(verdictOf({works[i], ways, spreadOfRepeats(works[i])}));
+    verdicts.back().work = texts[i];
   }
-  return counts;
+  return verdicts;
 }
 
-Verdict verdictOn(std::span<const RunRecord> records) {
-  const auto contenders = contendersOf(records);
-  const auto counts = countShortcomings(records);
-  if (contenders.empty()) return {noneFinished(counts), "", nullptr};
-  const Contender& first = contenders.front();
-  const std::string repeat = commandLine("bench", first.record->config);
-  const std::string more = leftOut(counts), without = more.empty() ? "" : "; left out: " + more;
-  if (contenders.size() == 1) return {concat("one point finished: ", described(first), without), repeat, first.record};
-  return {concat("fastest: ", described(first), ", ", lead(first, contenders[1]), without), repeat, first.record};
+std::string findingText(const Verdict& verdict) {
+  return concat(verdict.work, verdict.work.empty() ? "" : ": ", verdict.finding);
 }
 
 std::string textOf(const Verdict& verdict) {
-  return verdict.repeat.empty() ? verdict.finding : concat(verdict.finding, "; repeat with: ", verdict.repeat);
+  return concat(findingText(verdict), verdict.repeat.empty() ? "" : "; repeat with: " + verdict.repeat);
 }
 
-std::string verdictText(std::span<const RunRecord> records) { return textOf(verdictOn(records)); }
+std::string verdictText(std::span<const RunRecord> records) {
+  std::vector<std::string> lines;
+  for (const Verdict& verdict : verdictsOn(records)) lines.push_back(textOf(verdict));
+  return join(lines, "\n");
+}
 
 }  // namespace tandem

@@ -2,37 +2,35 @@
 
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "measure/record/record.h"
 
 namespace tandem {
 
-/// The conclusion of a report.
+/// The conclusion on runs whose rates may be ranked together (byWork() in report/analysis/run_groups.h).
 struct Verdict {
+  std::string work;                    ///< "model=resnet20 precision=bf16"; empty if all runs do the same work
   std::string finding;                 ///< one line without its line end
-  std::string repeat;                  ///< the command that measures the fastest run again; empty if there is none
-  const RunRecord* fastest = nullptr;  ///< one of the given runs
+  std::string repeat;                  ///< the command that measures the fastest point again; empty if there is none
+  const RunRecord* fastest = nullptr;  ///< the typical run of the point with the highest rate
+  /// A run of each point that may be the fastest, the highest rate first. One: it is told apart from the rest.
+  std::vector<const RunRecord*> leaders;
 };
 
-/// Why a run is not judged: the first that holds of "failed", "skipped", "not valid", "in doubt"
-/// (measure/validity/consistency_checks.h) and "not steady". Empty if it is judged.
-std::string_view shortcoming(const RunRecord& record);
+/// A verdict for each work, in the order of the records; at least one.
+///
+/// A point's repeats are compared with those of the point with the highest median rate, at 1 % / (points - 1) / looks
+/// (LogRatio::looks()). So a set of equal points loses one of them in at most one of a hundred sweeps, or two where
+/// bench looked after each round. Bonferroni's correction is taken, because the leader is chosen from the same rates,
+/// which Holm's steps do not allow for. Points with one run each are never told apart.
+std::vector<Verdict> verdictsOn(std::span<const RunRecord> records);
 
-struct ShortcomingCount {
-  std::string_view name;
-  size_t runs = 0;
-};
-
-/// Number of runs with each shortcoming, in the order of shortcoming()'s checks.
-std::vector<ShortcomingCount> countShortcomings(std::span<const RunRecord>);
-
-Verdict verdictOn(std::span<const RunRecord>);
-
-/// "fastest: POINT, RATE images/s, 12.3 % ahead of POINT; repeat with: COMMAND", or why there is no fastest run. One
-/// line without its line end. Says "not distinguishable from" if the 95 % intervals of the two fastest overlap.
+/// Work and finding in one line without its line end.
+std::string findingText(const Verdict& verdict);
+/// The same with the command.
 std::string textOf(const Verdict& verdict);
-std::string verdictText(std::span<const RunRecord>);  ///< text of verdictOn()'s verdict
+/// The texts of verdictsOn(), a line each, without the last line end.
+std::string verdictText(std::span<const RunRecord> records);
 
 }  // namespace tandem

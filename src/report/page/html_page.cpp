@@ -32,12 +32,15 @@ void printHead(const Page& page, std::ostream& out) {
       << file("notice.html") << "<style>" << file(style) << "</style>\n</head>\n";
 }
 
+void printFinding(const PageFinding& finding, std::ostream& out) {
+  out << "<p class=\"finding\"><bdi>" << htmlText(finding.text) << "</bdi></p>\n";
+  if (finding.command.empty()) return;
+  out << "<p class=\"repeat\">Repeat with</p>\n<pre><code>" << htmlText(finding.command) << "</code></pre>\n";
+}
+
 void printLead(const Page& page, std::ostream& out) {
   out << "<header>\n<h1>" << htmlText(page.title) << "</h1>\n";
-  if (!page.finding.empty()) out << "<p class=\"finding\"><bdi>" << htmlText(page.finding) << "</bdi></p>\n";
-  if (!page.command.empty()) {
-    out << "<p class=\"repeat\">Repeat with</p>\n<pre><code>" << htmlText(page.command) << "</code></pre>\n";
-  }
+  for (const PageFinding& finding : page.findings) printFinding(finding, out);
   if (!page.facts.empty()) out << "<div class=\"facts\">\n";
   for (const PageFact& fact : page.facts) {
     out << "<dl><dt>" << htmlText(fact.name) << "</dt><dd><bdi>" << htmlText(fact.value) << "</bdi></dd></dl>\n";

@@ -27,9 +27,14 @@ struct PageFact {
   std::string name, value;
 };
 
+/// A verdict in the head of the page.
+struct PageFinding {
+  std::string text, command;  ///< command: left out if empty
+};
+
 struct Page {
   std::string title;
-  std::string finding, command;  ///< left out if empty
+  std::vector<PageFinding> findings;
   std::vector<PageFact> facts;
   std::vector<PagePart> parts;
 };

@@ -3,17 +3,21 @@
 #include <set>
 
 #include "base/text.h"
+#include "measure/validity/shortcoming.h"
 #include "report/analysis/verdict.h"
 #include "report/contents.h"
 #include "report/page/html_page.h"
 #include "report/render/builtin_renderers.h"
+#include "report/tables/point_label.h"
 
 namespace tandem {
 namespace {
 
 std::string countsOf(std::span<const RunRecord> records) {
   std::vector<std::string> parts{concat(records.size())};
-  for (const auto& [name, runs] : countShortcomings(records)) {
+  std::vector<const RunRecord*> all;
+  for (const RunRecord& record : records) all.push_back(&record);
+  for (const auto& [name, runs] : countShortcomings(all)) {
     if (runs > 0) parts.push_back(concat(runs, ' ', name));
   }
   return join(parts);
@@ -41,6 +45,7 @@ std::string different(std::span<const RunRecord> records, Of of) {
 
 std::vector<PageFact> factsOf(std::span<const RunRecord> records) {
   return {{"runs", countsOf(records)},
+          {"all runs", sharedOptionsText(records)},
           {"measured", timesOf(records)},
           {"model", different(records, [](const RunRecord& record) { return record.config.network.model; })},
           {"host", different(records, [](const RunRecord& record) { return record.environment.host; })},
@@ -57,16 +62,15 @@ class HtmlRenderer final : public Renderer {
   void add(const RunRecord& record) override { records_.push_back(record); }
 
   void end() override {
-    Page page{.title = "Tandem report", .finding = "No records.", .command = {}, .facts = {}, .parts = {}};
+    Page page{.title = "Tandem report", .findings = {}, .facts = {}, .parts = {}};
+    if (records_.empty()) page.findings.push_back({"No records.", ""});
     if (!records_.empty()) fill(page);
     printPage(page, out_);
   }
 
  private:
   void fill(Page& page) const {
-    const Verdict found = verdictOn(records_);
-    page.finding = found.finding;
-    page.command = found.repeat;
+    for (const Verdict& found : verdictsOn(records_)) page.findings.push_back({findingText(found), found.repeat});
     page.facts = factsOf(records_);
     const ReportRuns runs(records_);
     for (const ReportSection& section : reportSections()) {
@@ -85,7 +89,7 @@ class HtmlRenderer final : public Renderer {
 }  // namespace
 
 void printHtml(std::span<const ResultTable> tables, std::ostream& out) {
-  Page page{.title = "Tandem report", .finding = {}, .command = {}, .facts = {}, .parts = {}};
+  Page page{.title = "Tandem report", .findings = {}, .facts = {}, .parts = {}};
   for (const ResultTable& table : tables) {
     page.parts.push_back({concat("table-", page.parts.size() + 1), table.title, "", {table}});
     page.parts.back().tables.front().title.clear();

@@ -4,6 +4,7 @@
 #include "config/option.h"
 #include "measure/metrics/metric.h"
 #include "measure/validity/stationarity.h"
+#include "report/analysis/baseline.h"
 #include "report/analysis/csv_table.h"
 #include "report/render/builtin_renderers.h"
 
@@ -24,7 +25,7 @@ std::string steadyText(const RunRecord& record) {
 bool isOfBench(const Option& option) { return (option.commands & onBench) != 0; }
 
 std::vector<std::string> headings() {
-  std::vector<std::string> names{"time", "host"};
+  std::vector<std::string> names{"time", "host", "sweep", "round"};
   for (const Option& option : options()) {
     if (isOfBench(option)) names.emplace_back(option.name);
   }
@@ -34,7 +35,8 @@ std::vector<std::string> headings() {
 }
 
 std::vector<std::string> fieldsOf(const RunRecord& record, const RunRecord* baseline) {
-  std::vector<std::string> fields{record.time, record.environment.host};
+  std::vector<std::string> fields{record.time, record.environment.host, record.sweep,
+                                  record.round > 0 ? concat(record.round) : ""};
   for (const Option& option : options()) {
     if (isOfBench(option)) fields.push_back(valueText(record.config, option));
   }
@@ -55,8 +57,8 @@ class CsvRenderer final : public Renderer {
 
   void end() override {
     printLine(headings());
-    const Baselines baselines(records_);
-    for (const RunRecord& record : records_) printLine(fieldsOf(record, baselines.of(record)));
+    const auto baselines = baselinesOf(records_);
+    for (size_t i = 0; i < records_.size(); ++i) printLine(fieldsOf(records_[i], baselines[i]));
   }
 
  private:

@@ -5,6 +5,7 @@
 #include "report/analysis/verdict.h"
 #include "report/contents.h"
 #include "report/render/builtin_renderers.h"
+#include "report/tables/point_label.h"
 
 namespace tandem {
 namespace {
@@ -13,6 +14,16 @@ void printRuns(std::span<const RunRecord> records, const RendererEntry& format, 
   const auto renderer = format.make(out);
   for (const RunRecord& record : records) renderer->add(record);
   renderer->end();
+}
+
+/// The verdict, and what is said of its fastest run.
+void addConclusion(const Verdict& verdict, std::vector<std::string>& lines) {
+  lines.push_back(textOf(verdict));
+  if (verdict.fastest == nullptr) return;
+  for (const ReportSection* section : sectionsOf(&ReportSection::afterBench)) {
+    if (section->onFastest != nullptr)
+      std::ranges::move(section->onFastest(*verdict.fastest), std::back_inserter(lines));
+  }
 }
 
 }  // namespace
@@ -24,6 +35,7 @@ void printReport(std::span<const RunRecord> records, const RendererEntry& format
   for (const ReportSection* section : sectionsOf(&ReportSection::inText)) {
     std::ranges::move(titledTables(*section, runs), std::back_inserter(tables));
   }
+  out << "all runs: " << sharedOptionsText(records) << "\n\n";
   format.print(tables, out);
   out << '\n' << verdictText(records) << '\n';
 }
@@ -33,16 +45,12 @@ void printBenchEnd(std::span<const RunRecord> records, const RendererEntry& form
   printRuns(records, format, out);
   out.flush();
   const ReportRuns runs(records);
-  const Verdict conclusion = verdictOn(records);
   std::vector<ResultTable> tables;
-  std::vector<std::string> lines{textOf(conclusion)};
   for (const ReportSection* section : sectionsOf(&ReportSection::afterBench)) {
-    if (section->onFastest == nullptr) {
-      std::ranges::move(titledTables(*section, runs), std::back_inserter(tables));
-    } else if (conclusion.fastest != nullptr) {
-      std::ranges::move(section->onFastest(*conclusion.fastest), std::back_inserter(lines));
-    }
+    if (section->onFastest == nullptr) std::ranges::move(titledTables(*section, runs), std::back_inserter(tables));
   }
+  std::vector<std::string> lines{"all runs: " + sharedOptionsText(records)};
+  for (const Verdict& verdict : verdictsOn(records)) addConclusion(verdict, lines);
   if (!format.forPrograms && !tables.empty()) people << '\n';
   (format.forPrograms ? printText : format.print)(tables, people);
   if (!format.forPrograms) people << '\n';

@@ -58,19 +58,22 @@ struct Group {
   double lowLoad, highLoad;
 };
 
-std::vector<Group> grouped(std::span<const RunRecord> records) {
+void add(std::vector<Group>& groups, size_t row, const Environment& environment) {
+  auto facts = factsOf(environment);
+  auto group = std::ranges::find(groups, facts, &Group::facts);
+  if (group == groups.end()) {
+    groups.push_back({std::move(facts), {}, environment.load1, environment.load1});
+    group = groups.end() - 1;
+  }
+  if (group->rows.empty() || group->rows.back() != row) group->rows.push_back(row);
+  group->lowLoad = std::min(group->lowLoad, environment.load1);
+  group->highLoad = std::max(group->highLoad, environment.load1);
+}
+
+std::vector<Group> grouped(const ReportRuns& runs) {
   std::vector<Group> groups;
-  for (size_t i = 0; i < records.size(); ++i) {
-    const Environment& environment = records[i].environment;
-    auto facts = factsOf(environment);
-    auto group = std::ranges::find(groups, facts, &Group::facts);
-    if (group == groups.end()) {
-      groups.push_back({std::move(facts), {}, environment.load1, environment.load1});
-      group = groups.end() - 1;
-    }
-    group->rows.push_back(i + 1);
-    group->lowLoad = std::min(group->lowLoad, environment.load1);
-    group->highLoad = std::max(group->highLoad, environment.load1);
+  for (size_t row = 1; row <= runs.groups().size(); ++row) {
+    for (const RunRecord* run : runs.groups()[row - 1].runs) add(groups, row, run->environment);
   }
   return groups;
 }
@@ -79,30 +82,31 @@ std::vector<Group> grouped(std::span<const RunRecord> records) {
 
 std::vector<EnvironmentFact> factsOf(const Environment& environment) {
   const double memory = static_cast<double>(environment.memoryBytes);
-  return {{"host", known(environment.host)},
-          {"system", known(environment.os)},
-          {"kernel", known(environment.kernel)},
-          {"cpu", known(environment.cpu)},
-          {"cores", counted(environment.cores)},
-          {"hardware threads", counted(environment.hardwareThreads)},
-          {"sockets", counted(environment.sockets)},
-          {"NUMA nodes", counted(environment.numaNodes)},
-          {"caches", known(join(environment.caches))},
-          {"features", known(join(environment.cpuFeatures, " "))},
-          {"memory", environment.memoryBytes > 0 ? bytesText(memory) : "unknown"},
-          {"governor", known(environment.governor)},
-          {"gpus", environment.devices.empty() ? "none" : oneLine(join(environment.devices))},
-          {"gpu links", linksText(environment)},
-          {"gpu slots", slotsText(environment)},
-          {"libraries", pairsText(environment.libraries, ' ')},
-          {"variables", environment.variables.empty() ? "none" : pairsText(environment.variables, '=')},
-          {"tandem", known(environment.tandemVersion)},
-          {"commit", known(environment.commit) + (environment.dirty ? " with uncommitted changes" : "")}};
+  return {
+      {"host", known(environment.host), FactOf::machine},
+      {"system", known(environment.os)},
+      {"kernel", known(environment.kernel)},
+      {"cpu", known(environment.cpu), FactOf::machine},
+      {"cores", counted(environment.cores), FactOf::machine},
+      {"hardware threads", counted(environment.hardwareThreads), FactOf::machine},
+      {"sockets", counted(environment.sockets), FactOf::machine},
+      {"NUMA nodes", counted(environment.numaNodes), FactOf::machine},
+      {"caches", known(join(environment.caches))},
+      {"features", known(join(environment.cpuFeatures, " "))},
+      {"memory", environment.memoryBytes > 0 ? bytesText(memory) : "unknown", FactOf::machine},
+      {"governor", known(environment.governor)},
+      {"gpus", environment.devices.empty() ? "none" : oneLine(join(environment.devices)), FactOf::machine},
+      {"gpu links", linksText(environment), FactOf::machine},
+      {"gpu slots", slotsText(environment)},
+      {"libraries", pairsText(environment.libraries, ' '), FactOf::build},
+      {"variables", environment.variables.empty() ? "none" : pairsText(environment.variables, '=')},
+      {"tandem", known(environment.tandemVersion), FactOf::build},
+      {"commit", known(environment.commit) + (environment.dirty ? " with uncommitted changes" : ""), FactOf::build}};
 }
 
-ResultTable environmentTable(std::span<const RunRecord> records) {
+ResultTable environmentTable(const ReportRuns& runs) {
   ResultTable table{{{"fact", "", false}}, {}, {}, "", 1};
-  const auto groups = grouped(records);
+  const auto groups = grouped(runs);
   for (size_t i = 0; i < groups.size(); ++i) {
     table.columns.push_back({groups.size() == 1 ? "all runs" : concat("environment ", i + 1), "", false});
   }

@@ -26,6 +26,23 @@ std::string pointLabel(const RunRecord& record, std::span<const Option* const> d
   return join(parts, " ");
 }
 
+std::string sharedOptionsText(std::span<const RunRecord> records) {
+  if (records.empty()) return "";
+  std::vector<std::string> parts;
+  const RunRecord& first = records.front();
+  for (const Option& option : options()) {
+    const std::string value = valueText(first.config, option);
+    const bool shared = std::ranges::all_of(
+        records, [&](const RunRecord& record) { return valueText(record.config, option) == value; });
+    if (option.isAxis() && shared && value != valueText(Config(), option))
+      parts.push_back(concat("--", option.name, '=', oneLine(value)));
+  }
+  const bool synthetic =
+      std::ranges::all_of(records, [](const RunRecord& record) { return record.config.input.data.empty(); });
+  if (synthetic) parts.emplace_back("synthetic images");
+  return parts.empty() ? "every option at its default, or different" : join(parts, " ");
+}
+
 std::string oneLine(std::string text) {
   std::ranges::replace_if(
       text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');

@@ -15,6 +15,10 @@ std::vector<const Option*> differingOptions(std::span<const RunRecord> records);
 /// The options that distinguish a record from the others: "replicas=2 strategy=replicated".
 std::string pointLabel(const RunRecord& record, std::span<const Option* const> differing);
 
+/// The axis options that all records share and that are not at their default: "--batch=128 --precision=bf16"; and
+/// "synthetic images" where no record has a data set.
+std::string sharedOptionsText(std::span<const RunRecord> records);
+
 /// `text` with line ends and other control characters replaced by blanks, so that it stays in its row.
 std::string oneLine(std::string text);
 

@@ -149,13 +149,12 @@ ResultTable exchangeTable(const std::vector<ExchangeArrivals>& exchanges, const 
 
 }  // namespace
 
-std::vector<ResultTable> profileTables(std::span<const RunRecord> records) {
-  const auto differing = differingOptions(records);
+std::vector<ResultTable> profileTables(const ReportRuns& runs) {
   std::vector<ResultTable> tables;
-  for (size_t i = 0; i < records.size(); ++i) {
-    const RunRecord& record = records[i];
+  for (size_t row = 1; row <= runs.groups().size(); ++row) {
+    const RunRecord& record = runs.at(row);
     if (!record.profile || record.outcome.kind != OutcomeKind::ok) continue;
-    const std::string of = concat("row ", i + 1, ", ", pointLabel(record, differing));
+    const std::string of = concat("row ", row, ", ", runs.labelOf(row));
     tables.push_back(partsTable(record, of));
     tables.push_back(workTable(record, of));
     if (!record.profile->exchanges.empty()) tables.push_back(exchangeTable(record.profile->exchanges, of));

@@ -2,29 +2,82 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <variant>
 
+#include "base/statistics.h"
 #include "base/text.h"
 #include "measure/metrics/metric.h"
 #include "measure/validity/consistency_checks.h"
+#include "measure/validity/shortcoming.h"
 #include "measure/validity/stationarity.h"
+#include "report/analysis/baseline.h"
 #include "report/tables/point_label.h"
 
 namespace tandem {
 namespace {
 
-struct MetricColumn {
-  std::string_view metric, heading;
+/// A group of repeats on its way into a row.
+struct GroupRow {
+  const RunGroup& group;
+  const Baselines& baselines;
+  std::vector<const RunRecord*> shown;
+
+  GroupRow(const RunGroup& of, const Baselines& known) : group(of), baselines(known), shown(of.shown()) {}
 };
 
-constexpr std::array metricColumns{
-    MetricColumn{"images_per_s", "images/s"},      MetricColumn{"spread_percent", "+-"},
-    MetricColumn{"step_median_ms", "step median"}, MetricColumn{"step_p95_ms", "step p95"},
-    MetricColumn{"input_wait_percent", "input"},   MetricColumn{"exposed_comm_percent", "comm"},
-    MetricColumn{"speedup", "speed-up"},           MetricColumn{"efficiency_percent", "efficiency"},
-    MetricColumn{"peak_memory_mib", "memory"},     MetricColumn{"final_loss", "loss"},
+/// A column of the table: a metric, or what is known of all repeats together.
+struct MetricColumn {
+  std::string_view metric, heading;
+  /// Empty: the median of the metric over the runs.
+  std::optional<double> (*of)(const GroupRow&) = nullptr;
 };
+
+std::optional<double> medianOf(std::string_view name, const GroupRow& row) {
+  std::vector<double> values;
+  for (const RunRecord* run : row.shown) {
+    if (const auto value = metric(name).of(*run, row.baselines.of(row.group, *run))) values.push_back(*value);
+  }
+  return median(values);
+}
+
+/// Half of the 95 % interval of an estimated logarithm, in percent.
+double halfWidthPercent(const Estimate& logarithm) {
+  const Interval interval = intervalOf(logarithm, 0.95);
+  return 100 * std::expm1((interval.high - interval.low) / 2);
+}
+
+std::optional<double> spreadPercent(const GroupRow& row) {
+  if (const auto rate = logRateOf(row.group)) return halfWidthPercent(*rate);
+  return medianOf("spread_percent", row);
+}
+
+std::optional<double> speedupSpreadPercent(const GroupRow& row) {
+  const RunGroup* baseline = row.baselines.of(row.group);
+  if (baseline == nullptr || baseline == &row.group) return std::nullopt;
+  const auto ratio = ratioOf(row.group, *baseline);
+  return ratio ? std::optional(halfWidthPercent(ratio->estimate)) : std::nullopt;
+}
+
+constexpr std::array metricColumns{
+    MetricColumn{"images_per_s", "images/s"},
+    MetricColumn{"spread_percent", "+-", spreadPercent},
+    MetricColumn{"step_median_ms", "step median"},
+    MetricColumn{"step_p95_ms", "step p95"},
+    MetricColumn{"input_wait_percent", "input"},
+    MetricColumn{"exposed_comm_percent", "comm"},
+    MetricColumn{"speedup", "speed-up"},
+    MetricColumn{"spread_percent", "+-", speedupSpreadPercent},
+    MetricColumn{"efficiency_percent", "efficiency"},
+    MetricColumn{"peak_memory_mib", "memory"},
+    MetricColumn{"final_loss", "loss"},
+};
+
+std::string cellOf(const MetricColumn& column, const GroupRow& row) {
+  const auto value = column.of == nullptr ? medianOf(column.metric, row) : column.of(row);
+  return value ? fixed(*value, metric(column.metric).decimals) : "";
+}
 
 struct Caveat {
   std::string brief;  ///< text in the result column; empty: the caveat is only below the table
@@ -32,7 +85,7 @@ struct Caveat {
   bool doubt = true;  ///< whether it casts doubt on the rate
 };
 
-std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline) {
+std::vector<Caveat> caveatsOf(const RunRecord& record) {
   std::vector<Caveat> caveats;
   if (record.outcome.kind == OutcomeKind::ok) {
     if (!record.interference.reasons.empty()) {
@@ -55,11 +108,6 @@ std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline
       caveats.push_back({"control", "control: the replicas exchange nothing, so this is no way of training one network",
                          /*doubt=*/false});
     }
-    if (baseline == nullptr) {
-      caveats.push_back({"",
-                         "no baseline: no 1-replica row equals it in every other option, so speed-up and "
-                         "efficiency are empty"});
-    }
   }
   for (const std::string& note : record.notes) caveats.push_back({"", oneLine(note)});
   return caveats;
@@ -68,7 +116,7 @@ std::vector<Caveat> caveatsOf(const RunRecord& record, const RunRecord* baseline
 template <class Chosen>
 std::string briefOf(const RunRecord& record, Chosen chosen) {
   std::vector<std::string> brief;
-  for (const Caveat& caveat : caveatsOf(record, nullptr)) {
+  for (const Caveat& caveat : caveatsOf(record)) {
     if (!caveat.brief.empty() && std::invoke(chosen, caveat)) brief.push_back(caveat.brief);
   }
   return join(brief);
@@ -78,6 +126,7 @@ std::string briefOf(const RunRecord& record, Chosen chosen) {
 class Notes {
  public:
   void add(size_t row, const std::string& text) {
+    if (text.empty()) return;
     const auto known = std::ranges::find(notes_, text, &Note::text);
     if (known == notes_.end()) {
       notes_.push_back({text, {row}});
@@ -104,13 +153,68 @@ class Notes {
 
 bool isNumber(const Option& option) { return takes<int64_t>(option) || takes<double>(option); }
 
-std::vector<TableColumn> columnsFor(std::span<const Option* const> differing) {
+/// The text in the result column: the caveats of the runs that are shown, and how many others there are. Empty: ok.
+std::string resultOf(const RunGroup& group) {
+  std::vector<std::string> parts;
+  const std::string ofShown = briefCaveats(group.typical());
+  if (!ofShown.empty()) parts.push_back(ofShown);
+  std::vector<const RunRecord*> others;
+  std::ranges::set_difference(group.runs, group.shown(), std::back_inserter(others));
+  for (const auto& [name, runs] : countShortcomings(others)) {
+    if (runs > 0) parts.push_back(concat(runs, " of ", group.runs.size(), ' ', name));
+  }
+  return join(parts);
+}
+
+/// A note on some runs of a group. Runs with the same brief caveat share it, and the first of them says more.
+struct GroupNote {
+  std::string key, text;
+  size_t runs = 0;
+};
+
+/// The caveats of all runs of a group, and the failures of some.
+std::vector<std::string> notesOf(const RunGroup& group) {
+  std::vector<GroupNote> found;
+  const auto count = [&](const std::string& key, const std::string& text) {
+    const auto known = std::ranges::find(found, key, &GroupNote::key);
+    (known == found.end() ? found.emplace_back(GroupNote{key, text}) : *known).runs += 1;
+  };
+  for (const RunRecord* run : group.runs) {
+    for (const Caveat& caveat : caveatsOf(*run)) count(caveat.brief.empty() ? caveat.text : caveat.brief, caveat.text);
+    if (run->outcome.kind != OutcomeKind::ok && !group.shown().empty()) count("failed", failureText(run->outcome));
+  }
+  std::vector<std::string> notes;
+  for (const auto& [key, text, runs] : found) {
+    const bool all = runs == group.runs.size();
+    notes.push_back(concat(all ? "" : concat(runs, " of ", group.runs.size(), " runs: "),
+                           runs > 1 && key != text ? "for example " : "", text));
+  }
+  return notes;
+}
+
+/// What the speed-up is relative to, or why there is none. Empty for a baseline.
+std::string baselineText(const GroupRow& row, std::span<const RunGroup> groups) {
+  const RunGroup* baseline = row.baselines.of(row.group);
+  if (baseline == &row.group) return "";
+  if (baseline == nullptr) {
+    return "no baseline: no 1-replica row equals it in every other option, machine and build, so speed-up and "
+           "efficiency are empty";
+  }
+  const auto number = baseline - groups.data() + 1;
+  if (row.baselines.of(row.group, row.group.typical()) != nullptr)
+    return concat("speed-up and efficiency are relative to row ", number);
+  const std::string why = briefCaveats(baseline->typical());
+  return concat("the baseline, row ", number, ", is ", why, ", so speed-up and efficiency are empty");
+}
+
+std::vector<TableColumn> columnsFor(std::span<const Option* const> differing, bool repeated) {
   std::vector<TableColumn> columns{{"#", "", true}};
   for (const Option* option : differing) {
     columns.push_back({std::string(option->name), std::string(option->unit), isNumber(*option)});
   }
-  for (const auto& [name, heading] : metricColumns) {
-    const std::string_view unit = metric(name).unit;
+  if (repeated) columns.push_back({"runs", "", true});
+  for (const MetricColumn& column : metricColumns) {
+    const std::string_view unit = metric(column.metric).unit, heading = column.heading;
     columns.push_back({std::string(heading), unit == heading ? "" : std::string(unit), true});
   }
   columns.push_back({"result", "", false});
@@ -131,7 +235,7 @@ std::string briefCaveats(const RunRecord& record) {
 std::string rateCaveats(const RunRecord& record) { return briefOf(record, &Caveat::doubt); }
 std::vector<std::string> caveatTexts(const RunRecord& record) {
   std::vector<std::string> texts;
-  for (const Caveat& caveat : caveatsOf(record, nullptr)) {
+  for (const Caveat& caveat : caveatsOf(record)) {
     if (!caveat.brief.empty()) texts.push_back(caveat.text);
   }
   return texts;
@@ -158,23 +262,27 @@ std::string headingOf(const TableColumn& column) {
 
 ResultTable buildTable(std::span<const RunRecord> records) {
   const auto differing = differingOptions(records);
-  ResultTable table{columnsFor(differing), {}, {}};
+  const auto groups = groupsOf(records);
+  const bool repeated = groups.size() < records.size();
+  ResultTable table{columnsFor(differing, repeated), {}, {}};
   Notes notes;
-  const Baselines baselines(records);
-  for (const RunRecord& record : records) {
-    const RunRecord* baseline = baselines.of(record);
-    const auto caveats = caveatsOf(record, baseline);
-    TableRow row{{concat(table.rows.size() + 1)}, ""};
-    for (const Option* option : differing) row.cells.push_back(oneLine(valueText(record.config, *option)));
-    if (record.outcome.kind == OutcomeKind::ok) {
-      for (const auto& column : metricColumns) row.cells.push_back(metricText(column.metric, record, baseline));
-      const std::string brief = briefCaveats(record);
-      row.cells.push_back(brief.empty() ? "ok" : brief);
-      row.caveat = !brief.empty();
+  const Baselines baselines(groups);
+  for (const RunGroup& group : groups) {
+    const GroupRow shown(group, baselines);
+    const size_t number = table.rows.size() + 1;
+    TableRow row{{concat(number)}, ""};
+    for (const Option* option : differing) row.cells.push_back(oneLine(valueText(group.typical().config, *option)));
+    if (repeated) row.cells.push_back(concat(shown.shown.size()));
+    if (shown.shown.empty()) {
+      row.failure = failureText(group.typical().outcome);
     } else {
-      row.failure = failureText(record.outcome);
+      for (const MetricColumn& column : metricColumns) row.cells.push_back(cellOf(column, shown));
+      const std::string result = resultOf(group);
+      row.cells.push_back(result.empty() ? "ok" : result);
+      row.caveat = !result.empty();
+      notes.add(number, baselineText(shown, groups));
     }
-    for (const Caveat& caveat : caveats) notes.add(table.rows.size() + 1, caveat.text);
+    for (const std::string& note : notesOf(group)) notes.add(number, note);
     table.rows.push_back(std::move(row));
   }
   table.notes = notes.take();

@@ -34,7 +34,10 @@ struct ResultTable {
   std::vector<Chart> charts = {};  ///< pictures of its numbers, for formats that have them
 };
 
-/// The table of a sweep: row number, the options that differ, metrics, result.
+/// The table of a sweep, a row per group of repeats (report/analysis/run_groups.h): row number, the options that
+/// differ, the number of runs, metrics, result. A metric is the median of the runs that count; without any, of those
+/// that finished. The first "+-" is half the 95 % interval of the mean of the repeats; of one run, that of its steps.
+/// The second is that of the speed-up.
 ResultTable buildTable(std::span<const RunRecord> records);
 
 /// Why a run has no number: "skipped: ...", "failed (numeric): ...".

@@ -11,8 +11,12 @@
 
 namespace tandem {
 
+/// What a fact of an environment belongs to.
+enum class FactOf { machine, build, conditions };
+
 struct EnvironmentFact {
   std::string name, value;
+  FactOf of = FactOf::conditions;
 
   bool operator==(const EnvironmentFact&) const = default;
 };
@@ -23,19 +27,19 @@ std::vector<EnvironmentFact> factsOf(const Environment& environment);
 
 /// The environments of the runs: a row per fact, a column per environment with the rows of the sweep's table that used
 /// it. The load before the runs is a range.
-ResultTable environmentTable(std::span<const RunRecord> records);
+ResultTable environmentTable(const ReportRuns& runs);
 
 /// The work of a profile's first device in a step: kernels and copies, operations of the plan, and gaps. Kernels and
 /// operations have their share of the device's peaks. All devices are in the notes. Empty if nothing is known of a
 /// device. Titles end with `of`.
 std::vector<ResultTable> kernelTables(const DeviceProfile& profile, const std::string& of);
 
-/// The tables of each run with --profile. Titles name the run by its row in buildTable(records).
+/// The tables of each run with --profile. Titles name the run by its row.
 /// - The parts of a step by replica, with the replica that arrives last.
 /// - The work of a step beside the measured peaks.
 /// - The time at which each replica reaches each exchange.
 /// - kernelTables().
-std::vector<ResultTable> profileTables(std::span<const RunRecord> records);
+std::vector<ResultTable> profileTables(const ReportRuns& runs);
 
 /// The parts that differ between two profiles by at least 1 % of the step, the largest difference first. Waiting
 /// follows from other parts, so it comes last.

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "config/repeats.h"
 #include "run/plan/cuda_graph_policy.h"
 #include "run/plan/plan.h"
 
@@ -77,7 +78,7 @@ std::string warmupText(const RunPlan& plan) {
 
 std::string measuredText(const Config& config) {
   const auto amount = config.measurement.steps > 0 ? concat(config.measurement.steps, " steps")
-                                                   : concat("steps for ", config.measurement.budget, " s");
+                                                   : concat("steps for ", runBudget(config), " s");
   return concat(amount, ", given up after ", deadlineSeconds(config), " s");
 }
 

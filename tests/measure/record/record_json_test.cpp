@@ -26,7 +26,10 @@ std::string failureOf(const json& stored) {
 }
 
 /// Members that records of earlier versions lack.
-const std::set<std::string> addedLater{"/placement/graph",
+const std::set<std::string> addedLater{"/sweep",
+                                       "/round",
+                                       "/side",
+                                       "/placement/graph",
                                        "/placement/data",
                                        "/placement/augment",
                                        "/placement/zero_channels",

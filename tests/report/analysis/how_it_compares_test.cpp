@@ -122,7 +122,7 @@ TEST(Standing, OtherWorkAnUnknownDeviceAndAnUnfinishedRunHaveNoFigure) {
   record = onGpus(1, "Tesla P100-SXM2-16GB");
   record.outcome = {OutcomeKind::failed, ExitCode::peer, "gone"};
   EXPECT_EQ(linesOf(record), "");
-  EXPECT_TRUE(howItComparesTables(std::array{record}).empty());
+  EXPECT_TRUE(howItComparesTables(ReportRuns(std::array{record})).empty());
 }
 
 TEST(Standing, AnUnknownDeviceHasItsCeilingsAlone) {
@@ -136,11 +136,12 @@ TEST(Standing, AnUnknownDeviceHasItsCeilingsAlone) {
   EXPECT_EQ(linesOf(record),
             "160.00 images/s = 64.0 % of 250.00 images/s, the ceiling of FLOPs (500.0 GFLOP/s), and 80.0 % of 200.00 "
             "images/s, the ceiling of bytes (50.0 GB/s)");
-  const auto tables = howItComparesTables(std::array{record});
+  const auto tables = howItComparesTables(ReportRuns(std::array{record}));
   ASSERT_EQ(tables.size(), 1u);
   EXPECT_EQ(join(tables[0].rows.at(0).cells, " "), "1 160.00 320.0 250.00 64.0 40.0 200.00 80.0 bytes");
   record.flopsPeak = 0;
-  EXPECT_EQ(howItComparesTables(std::array{record})[0].rows.at(0).cells.back(), "") << "which is nearer is not known";
+  EXPECT_EQ(howItComparesTables(ReportRuns(std::array{record}))[0].rows.at(0).cells.back(), "")
+      << "which is nearer is not known";
 }
 
 }  // namespace

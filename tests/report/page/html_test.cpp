@@ -155,7 +155,7 @@ TEST(HtmlPage, NamesAreTextEverywhere) {
 
 TEST(HtmlPage, FailuresCaveatsAndNotesStandInTheRowsTheyTouch) {
   auto records = sweep();
-  records.push_back(failedRecord(2, ExitCode::numeric, "loss is NaN"));
+  records.push_back(failedRecord(4, ExitCode::numeric, "loss is NaN"));
   const auto rows =
       between(between(pageOf(records), "<section id=\"runs\">", "</section>").at(0), "<tr class=\"", "</tr>");
   ASSERT_EQ(rows.size(), 2u);
@@ -175,11 +175,12 @@ TEST(HtmlPage, RowsAfterTheFirstHundredAreFoldedAndAllThere) {
 
 TEST(PageSections, OfManyRunsTheLastAreShownOneByOneAndThePageSaysSo) {
   std::vector<RunRecord> records(20, exampleRecord(1, "replicated", 100));
-  records[19] = failedRecord(1, ExitCode::numeric, "loss is NaN");
+  for (size_t i = 0; i < records.size(); ++i) records[i].config.step.batch = static_cast<int64_t>(i) + 1;
+  records[19].outcome = {OutcomeKind::failed, ExitCode::numeric, "loss is NaN"};
   const ReportRuns runs(records);
   EXPECT_EQ(runs.shown().front(), 8u);
   EXPECT_EQ(runs.shown().size(), 12u);
-  EXPECT_TRUE(contains(pageOf(records), "Shown are the last 12 of 19 finished runs (rows 8 to 19)"));
+  EXPECT_TRUE(contains(pageOf(records), "Shown are the last 12 of 19 rows with a finished run (rows 8 to 19)"));
   EXPECT_FALSE(contains(pageOf({records[0]}), "Shown are the last"));
 }
 

@@ -81,9 +81,9 @@ TEST(KernelTables, standBesideTheStepTakenApart) {
   profile.replicas.resize(2);
   profile.device = example();
   const size_t without = 2;
-  EXPECT_EQ(profileTables({&record, 1}).size(), without + 3);
+  EXPECT_EQ(profileTables(ReportRuns({&record, 1})).size(), without + 3);
   profile.device = DeviceProfile{.missing = "libcupti is gone"};
-  const auto tables = profileTables({&record, 1});
+  const auto tables = profileTables(ReportRuns({&record, 1}));
   EXPECT_EQ(tables.size(), without);
   EXPECT_NE(join(tables.front().notes, "\n").find("what the GPUs did is not known: libcupti is gone"),
             std::string::npos);

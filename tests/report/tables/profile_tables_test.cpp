@@ -48,7 +48,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 TEST(ProfileTables, showPartsByReplicaAndNameTheStraggler) {
   const RunRecord throughput = exampleRecord(1, "replicated", 50);
-  const std::string text = textOf(profileTables(std::vector{throughput, profiled(8, 6)}));
+  const std::string text = textOf(profileTables(ReportRuns(std::vector{throughput, profiled(8, 6)})));
   EXPECT_TRUE(contains(text, "row 2, replicas=2")) << text;
   EXPECT_TRUE(contains(text, "replica;step;forward;exchange;idle;\n"))
       << "parts that take no time are left out" << text;
@@ -70,20 +70,20 @@ TEST(ProfileTables, ofALaunchedStepSayThatTheHostSeesTheLaunchAlone) {
       step.arrival.reset();
     }
   }
-  const std::string text = textOf(profileTables({&record, 1}));
+  const std::string text = textOf(profileTables(ReportRuns({&record, 1})));
   EXPECT_TRUE(contains(text, "replica;step;graph launch;exchange;idle;\n")) << text;
   EXPECT_TRUE(contains(text, "the step runs as a CUDA graph")) << text;
   EXPECT_TRUE(contains(text, "\ninput; 1.049 MB; 0.00; ")) << text;
   for (const char* unknown : {"\ncompute;", "\ngradients received;", "straggler"}) {
     EXPECT_FALSE(contains(text, unknown)) << unknown << " of\n" << text;
   }
-  EXPECT_FALSE(contains(textOf(profileTables(std::vector{profiled(8, 6)})), "CUDA graph"));
+  EXPECT_FALSE(contains(textOf(profileTables(ReportRuns(std::vector{profiled(8, 6)}))), "CUDA graph"));
 }
 
 TEST(ProfileTables, workStandsBesideAReplicasShareOfThePeaks) {
   RunRecord record = profiled(8, 6);
   record.flopsPeak = 60e12, record.bytesPeak = 40e9;
-  const std::string text = textOf(profileTables({&record, 1}));
+  const std::string text = textOf(profileTables(ReportRuns({&record, 1})));
   EXPECT_TRUE(contains(text, "\ncompute; 388800.000 MFLOP; 7.00; 55542.86 GFLOP/s; 30000.00 GFLOP/s; 12.96")) << text;
   EXPECT_TRUE(contains(text, "\ninput; 1.049 MB; 0.00; ; 20.00 GB/s; 0.05")) << text;
   EXPECT_TRUE(contains(text, "\ngradients received; 3.146 MB; 2.00; 1.57 GB/s; 20.00 GB/s; 0.16")) << text;
@@ -96,7 +96,7 @@ TEST(ProfileTables, showWhenEachReplicaComesToEachExchange) {
     record.profile->exchanges.push_back(
         {.bytes = 1024 * (i + 1), .apart = millis(i < 4 ? 0.01 : 0.5), .after = {at(0.5), at(0)}, .last = {27, 3}});
   }
-  const std::string text = textOf(profileTables({&record, 1}));
+  const std::string text = textOf(profileTables(ReportRuns({&record, 1})));
   EXPECT_TRUE(contains(text,
                        "exchange;bytes;replica 0;replica 1;apart;most often last;\n5; 5 KiB; 4.50; 4.00; 0.50; "
                        "replica 0, 90.0 % of 30 steps"))
@@ -107,7 +107,7 @@ TEST(ProfileTables, showWhenEachReplicaComesToEachExchange) {
 TEST(ProfileTables, sayWhatIsLeftOut) {
   RunRecord record = profiled(8, 8);
   record.profile->every = 4, record.profile->lostSteps = 3;
-  const std::string text = textOf(profileTables({&record, 1}));
+  const std::string text = textOf(profileTables(ReportRuns({&record, 1})));
   EXPECT_TRUE(contains(text, "one step in 4 is kept")) << text;
   EXPECT_TRUE(contains(text, "3 steps are left out")) << text;
   EXPECT_TRUE(contains(text, "no straggler: replica 0 comes last to the exchange in 100.0 % of 30 steps, 0.00 ms"))
@@ -117,7 +117,7 @@ TEST(ProfileTables, sayWhatIsLeftOut) {
 TEST(ProfileTables, areOfFinishedProfilesOnly) {
   RunRecord failed = profiled(8, 8);
   failed.outcome.kind = OutcomeKind::failed;
-  EXPECT_TRUE(profileTables(std::vector{failed, exampleRecord(1, "replicated", 50)}).empty());
+  EXPECT_TRUE(profileTables(ReportRuns(std::vector{failed, exampleRecord(1, "replicated", 50)})).empty());
 }
 
 TEST(ProfileTables, aComparisonOfProfilesNamesThePartThatGrew) {

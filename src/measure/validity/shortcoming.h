@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "measure/record/record.h"
+
+namespace tandem {
+
+/// Why the rate of a run does not count: the first that holds of "failed", "skipped", "not valid", "in doubt"
+/// (measure/validity/consistency_checks.h) and "not steady". Empty if it counts.
+std::string_view shortcoming(const RunRecord& record);
+
+struct ShortcomingCount {
+  std::string_view name;
+  size_t runs = 0;
+};
+
+/// Number of runs with each shortcoming, in the order of shortcoming()'s checks.
+std::vector<ShortcomingCount> countShortcomings(std::span<const RunRecord* const>);
+
+}  // namespace tandem

@@ -47,8 +47,8 @@ build: setup-release build/release/build.ninja ## build build/release/tandem and
 program: setup-$(PRESET) build/$(PRESET)/build.ninja ## build build/release/tandem without the tests
 	cmake --build --preset $(PRESET) --target tandem -j $(JOBS)
 
-bench: program ## measure training here, about two minutes (ARGS='--model=resnet20 ...'; PRESET=release keeps off GPUs)
-	build/$(PRESET)/tandem bench $(ARGS)
+bench: program ## measure training here, two to four minutes, with a page (ARGS='--model=resnet20 ...'; PRESET=release keeps off GPUs)
+	build/$(PRESET)/tandem bench --page=tandem-report.html $(ARGS)
 
 test: setup-tests build ## build and run all tests but the long ones
 	ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 900 -j $(JOBS) -LE long

@@ -108,6 +108,7 @@ BenchRun::BenchRun(const Config& shared, std::vector<BenchPoint> points)
       format_(find(renderers(), shared.output.format, "--format")),
       forPrograms_(format_.forPrograms),
       compare_(shared.measurement.compare),
+      page_(shared.output.page),
       logs_(shared, forPrograms_),
       file_(shared.output.out),
       runner_(ownExecutable),
@@ -231,6 +232,12 @@ void BenchRun::show() const {
   printBenchEnd(records_, format_, std::cout, people());
 }
 
+void BenchRun::writePageIfAsked() const {
+  if (page_.empty() || records_.empty()) return;
+  writePage(records_, page_);
+  people() << "page: " << page_ << '\n' << std::flush;
+}
+
 int BenchRun::run() {
   people() << bannerText(readEnvironment()) << '\n' << std::flush;
   warnOfBusyGpus(points_);
@@ -247,6 +254,7 @@ int BenchRun::run() {
   } else {
     show();
   }
+  writePageIfAsked();
   if (PointRunner::stopRequested() && !complete) {
     const std::string of = rounds_.single() && !compare_ ? concat(" of ", points_.size(), " points") : " runs";
     throw Error(ExitCode::interrupted, concat("interrupted with ", records_.size(), of, " finished; those are stored"));

@@ -56,11 +56,14 @@ class BenchRun {
   /// The stream for messages to people.
   std::ostream& people() const;
   void show() const;
+  /// Writes the page of --page, if there is a record.
+  void writePageIfAsked() const;
   void showComparison() const;
 
   std::vector<BenchPoint> points_;
   const RendererEntry& format_;
   bool forPrograms_, compare_;
+  const std::string page_;  ///< file of --page; empty: none
   RunLogs logs_;
   ResultsFile file_;
   PointRunner runner_;

@@ -42,10 +42,13 @@ void print(const Catalog& catalog) {
   }
 }
 
+/// The second is how bench and report name it.
+bool asksForJson(const std::string& argument) { return argument == "--json" || argument == "--format=json"; }
+
 std::vector<Catalog> chosen(Arguments arguments) {
   std::vector<Catalog> result;
   for (const auto& argument : arguments) {
-    if (argument != "--json") result.push_back(find(catalogs(), argument, "list"));
+    if (!asksForJson(argument)) result.push_back(find(catalogs(), argument, "list"));
   }
   if (result.empty()) result.assign(catalogs().begin(), catalogs().end());
   return result;
@@ -64,7 +67,7 @@ int dump(Arguments arguments) {
 int listCommand(Arguments arguments) {
   if (std::ranges::find(arguments, dumpFlag) != arguments.end()) return dump(arguments);
   const auto wanted = chosen(arguments);
-  if (std::ranges::find(arguments, "--json") == arguments.end()) {
+  if (std::ranges::none_of(arguments, asksForJson)) {
     for (const Catalog& catalog : wanted) print(catalog);
     return 0;
   }

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "formats/io/atomic_file.h"
 #include "measure/record/results_file.h"
 #include "report/analysis/comparison.h"
 #include "report/analysis/figure_tables.h"
@@ -222,10 +221,7 @@ void reportInto(const Request& request) {
   checkNotAnInput(request);
   std::ostringstream text;
   report(request, text);
-  const std::string bytes = text.str();
-  AtomicFile file(request.file);
-  file.append(asBytes(bytes));
-  file.commit();
+  writeReport(text.str(), request.file);
 }
 
 }  // namespace

@@ -137,6 +137,7 @@ struct Config {
     std::string trace;        ///< file, empty: none
     std::string tensorboard;  ///< folder, empty: none
     std::string mllog;        ///< file, "-": standard output, empty: none
+    std::string page;         ///< file, empty: none
     bool dryRun = false;
 
     bool operator==(const Output&) const = default;

@@ -189,6 +189,8 @@ constexpr Option table[] = {
      field<&Output::trace>, Values::any, oneValue, trace},
     {"format", output, "", "NAME", "form of the table on standard output", onBench, field<&Output::format>, Values::names,
      oneValue, nullptr},
+    {"page", output, "", "FILE", "where the HTML page of these runs goes, with charts and verdicts", onBench,
+     field<&Output::page>, Values::any, oneValue, page},
     {"tensorboard", output, "", "FOLDER",
      "where TensorBoard's event files go, a folder below it for each point of the sweep and in that one for each run", onBench,
      field<&Output::tensorboard>, Values::any, oneValue, nullptr},

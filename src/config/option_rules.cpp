@@ -65,4 +65,9 @@ Breach trace(const Config& config) {
   return "must end in .pftrace, so that no other file is replaced by mistake";
 }
 
+Breach page(const Config& config) {
+  if (config.output.page.empty() || config.output.page.ends_with(".html")) return std::nullopt;
+  return "must end in .html, so that no other file is replaced by mistake";
+}
+
 }  // namespace tandem::rules

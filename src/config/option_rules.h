@@ -51,5 +51,6 @@ Breach warmup(const Config& config);
 Breach out(const Config& config);
 Breach saveWeights(const Config& config);
 Breach trace(const Config& config);
+Breach page(const Config& config);
 
 }  // namespace tandem::rules

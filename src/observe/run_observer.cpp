@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "machine/cpu/system_counters.h"
+#include "measure/metrics/metric.h"
 #include "observe/host_probe.h"
 #include "observe/nvml_probe.h"
 
@@ -74,7 +75,7 @@ void RunObserver::fill(RunRecord& record) {
   record.telemetry = sampler_.finish();
   window_.gpuSlowed = slowedShare(record.telemetry, trainingPhase);
   window_.gpuPrograms = otherPrograms(record.telemetry, trainingPhase);
-  record.interference = findInterference(window_);
+  record.interference = findInterference(window_, metric("spread_percent").of(record, nullptr));
   if (window_.begin.joules && window_.end.joules) record.energyJoules = *window_.end.joules - *window_.begin.joules;
   for (const std::string& line : unequalClocks(record.telemetry, trainingPhase)) record.notes.push_back(line);
   for (const std::string& line : slowdowns(record.telemetry, trainingPhase)) record.notes.push_back(line);

@@ -23,6 +23,20 @@ std::vector<ResultTable> environmentTables(const ReportRuns& runs) { return {env
 
 constexpr std::array sections{
     ReportSection{
+        .id = "scaling",
+        .title = "Scaling",
+        .text = "Rate, speed-up over one device and efficiency, against ideal (dashed). A hollow point has a caveat, "
+                "a star in the table.",
+        .make = scalingTables,
+        .inText = 5,
+    },
+    ReportSection{
+        .id = "side-by-side",
+        .title = "Strategies and options side by side",
+        .text = "Rates by the values of each option that differs, all others equal. A hollow bar has a caveat.",
+        .make = sideBySideTables,
+    },
+    ReportSection{
         .id = "runs",
         .title = "Runs",
         .text =
@@ -32,12 +46,11 @@ constexpr std::array sections{
         .inText = 2,
     },
     ReportSection{
-        .id = "scaling",
-        .title = "Scaling",
-        .text = "Rate, speed-up over one device and efficiency, against ideal (dashed). A hollow point has a caveat, "
-                "a star in the table.",
-        .make = scalingTables,
-        .inText = 5,
+        .id = "ratios",
+        .title = "Ratios",
+        .text = "One value of an option against another, all others equal.",
+        .make = ratioTables,
+        .inText = 6,
     },
     ReportSection{
         .id = "right",
@@ -48,12 +61,6 @@ constexpr std::array sections{
         .inText = 4,
         .afterBench = 2,
         .onFastest = howItComparesLines,
-    },
-    ReportSection{
-        .id = "side-by-side",
-        .title = "Strategies and options side by side",
-        .text = "Rates by the values of each option that differs, all others equal. A hollow bar has a caveat.",
-        .make = sideBySideTables,
     },
     ReportSection{
         .id = "step",
@@ -89,13 +96,6 @@ constexpr std::array sections{
         .text = "Each measured step counts with its slowest replica.",
         .make = stepTimesTables,
         .oneByOne = true,
-    },
-    ReportSection{
-        .id = "ratios",
-        .title = "Ratios",
-        .text = "One value of an option against another, all others equal.",
-        .make = ratioTables,
-        .inText = 6,
     },
     ReportSection{
         .id = "environment",

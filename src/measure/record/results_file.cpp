@@ -182,6 +182,7 @@ std::vector<RunRecord> readResults(const std::string& path) {
   if (!file) throw DataError(concat("results file '", path, "': cannot open it: ", std::strerror(errno)));
   std::vector<RunRecord> records;
   std::string line, chain = noSeal;
+  int64_t unsealed = 0;
   for (int64_t number = 1; std::getline(file, line); ++number) {
     if (file.eof() && !json::accept(line)) {
       logWarning(concat("results file '", path, "': line ", number, " is torn (a crash while writing) and left out"));
@@ -193,9 +194,14 @@ std::vector<RunRecord> readResults(const std::string& path) {
       throw DataError(concat("results file '", path, "', line ", number, ": ", failure.what()));
     }
     checkChain(line, chain, number, path);
+    unsealed += hasSeal(line) ? 0 : 1;
     chain = chainOf(line);
   }
   if (file.bad()) throw DataError(concat("results file '", path, "': cannot read it: ", std::strerror(errno)));
+  if (unsealed > 0) {
+    logWarning(concat("results file '", path, "': ", unsealed, " of ", records.size(),
+                      " records have no seal, so whether they were changed is not known"));
+  }
   return records;
 }
 

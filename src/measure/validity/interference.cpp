@@ -15,6 +15,7 @@ using Value = std::optional<double>;
 constexpr double never = std::numeric_limits<double>::infinity();
 /// The system counts CPU time in ticks of 10 ms, so shares of a shorter window are mostly rounding.
 constexpr Nanos shortestShare = std::chrono::seconds(1);
+constexpr Nanos tick = std::chrono::milliseconds(10);
 /// NTP slews a clock by up to 500 ppm. A slew is not a step.
 constexpr double largestSlew = 500e-6;
 
@@ -86,44 +87,54 @@ Value gpuSlowed(const WindowCounters& window) { return percentOfOne(window.gpuSl
 Value gpuOthers(const WindowCounters& window) { return percentOfOne(window.gpuOthers); }
 Value gpuPrograms(const WindowCounters& window) { return window.gpuPrograms; }
 
+/// A limit with at most two digits after the point.
+std::string shortened(double limit) { return concat(std::round(100 * limit) / 100); }
+
 constexpr std::array table{
-    InterferenceSign{"other_programs", "%", "share of the run's CPUs that others used, at least", 5,
+    InterferenceSign{"other_programs", "%", "share of the run's CPUs that others used, at least", 5, 1,
                      "other programs used the run's CPUs for", otherPrograms},
-    InterferenceSign{"stolen", "%", "share of the run's CPUs that the hypervisor gave to other machines", 2,
+    InterferenceSign{"stolen", "%", "share of the run's CPUs that the hypervisor gave to other machines", 2, 0.5,
                      "the hypervisor gave the run's CPUs to others for", stolen},
-    InterferenceSign{"throttled", "%", "share of the time that the control group was held at its CPU limit", 1,
+    InterferenceSign{"throttled", "%", "share of the time that the control group was held at its CPU limit", 1, 0.5,
                      "the control group's CPU limit held the run for", throttled},
-    InterferenceSign{"stall", "s", "longest time in which the process stood still", 0.5, "the process was stopped for",
-                     stall},
-    InterferenceSign{"clock_step", "s", "by how much the wall clock was set", 0.1, "the wall clock was set by",
+    InterferenceSign{"stall", "s", "longest time in which the process stood still", 0.5, 0.5,
+                     "the process was stopped for", stall},
+    InterferenceSign{"clock_step", "s", "by how much the wall clock was set", 0.1, 0.1, "the wall clock was set by",
                      clockStep},
-    InterferenceSign{"suspended", "s", "time in which the machine slept", 0.01, "the machine slept for", slept},
-    InterferenceSign{"gpu_slowed", "%", "samples in which a GPU was slowed by heat or its power supply", 1,
+    InterferenceSign{"suspended", "s", "time in which the machine slept", 0.01, 0.01, "the machine slept for", slept},
+    InterferenceSign{"gpu_slowed", "%", "samples in which a GPU was slowed by heat or its power supply", 1, 1,
                      "a GPU was slowed by heat or its power supply for", gpuSlowed},
-    InterferenceSign{"gpu_others", "%", "use of a GPU of the run by others just before it, the most used one", 5,
+    InterferenceSign{"gpu_others", "%", "use of a GPU of the run by others just before it, the most used one", 5, 5,
                      "just before the run other programs used a GPU of it for", gpuOthers},
-    InterferenceSign{"gpu_programs", "programs", "others that had a GPU of the run in the window, at most", never, "",
-                     gpuPrograms},
-    InterferenceSign{"queued", "%", "time that the run's threads waited for a CPU, of the CPUs' time", never, "",
+    InterferenceSign{"gpu_programs", "programs", "others that had a GPU of the run in the window, at most", never,
+                     never, "", gpuPrograms},
+    InterferenceSign{"queued", "%", "time that the run's threads waited for a CPU, of the CPUs' time", never, never, "",
                      queued},
-    InterferenceSign{"cpu_pressure", "%", "share of the time in which anything here waited for a CPU", never, "",
+    InterferenceSign{"cpu_pressure", "%", "share of the time in which anything here waited for a CPU", never, never, "",
                      pressure},
-    InterferenceSign{"involuntary_switches", "1/s", "context switches of the run that it did not ask for", never, "",
-                     switches},
+    InterferenceSign{"involuntary_switches", "1/s", "context switches of the run that it did not ask for", never, never,
+                     "", switches},
 };
 
 }  // namespace
 
 std::span<const InterferenceSign> interferenceSigns() { return table; }
 
-Interference findInterference(const WindowCounters& window) {
+double limitOf(const InterferenceSign& sign, Nanos window, std::optional<double> spreadPercent) {
+  if (!spreadPercent || sign.least == sign.limit) return sign.limit;
+  const double ticks = window > Nanos{} ? 100 * 2 * seconds(tick) / seconds(window) : 0;
+  return std::clamp(*spreadPercent, sign.least, sign.limit) + ticks;
+}
+
+Interference findInterference(const WindowCounters& window, std::optional<double> spreadPercent) {
   Interference found;
   for (const InterferenceSign& sign : table) {
     const Value value = sign.of(window);
     found.signs[std::string(sign.name)] = value.value_or(std::numeric_limits<double>::quiet_NaN());
-    if (value && *value > sign.limit) {
+    const double limit = limitOf(sign, wall(window), spreadPercent);
+    if (value && *value > limit) {
       found.reasons.push_back(
-          concat(sign.says, ' ', fixed(*value, 2), ' ', sign.unit, " (limit ", sign.limit, ' ', sign.unit, ')'));
+          concat(sign.says, ' ', fixed(*value, 2), ' ', sign.unit, " (limit ", shortened(limit), ' ', sign.unit, ')'));
     }
   }
   return found;

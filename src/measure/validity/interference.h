@@ -42,6 +42,7 @@ struct WindowCounters {
 struct InterferenceSign {
   std::string_view name, unit, help;
   double limit;           ///< a record above it is not valid; infinite: the sign is shown, never judged
+  double least;           ///< the limit where the run's own interval is narrow (limitOf()); else equal to `limit`
   std::string_view says;  ///< text before the value: "other programs used"
   std::optional<double> (*of)(const WindowCounters&);  ///< empty: unknown, which does not mean zero
 };
@@ -56,6 +57,12 @@ struct Interference {
   bool operator==(const Interference&) const = default;
 };
 
-Interference findInterference(const WindowCounters& window);
+/// The limit of a sign for a run whose rate has an interval of +- `spreadPercent`: what can move the rate by more than
+/// that makes it not valid. It lies between `least` and `limit`. A share that the system counts in ticks of 10 ms gets
+/// two ticks of the window on top. Without an interval it is `limit`.
+double limitOf(const InterferenceSign& sign, Nanos window, std::optional<double> spreadPercent);
+
+/// `spreadPercent`: as for limitOf().
+Interference findInterference(const WindowCounters& window, std::optional<double> spreadPercent = {});
 
 }  // namespace tandem

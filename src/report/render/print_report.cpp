@@ -1,7 +1,10 @@
 #include "report/render/print_report.h"
 
 #include <algorithm>
+#include <sstream>
 
+#include "base/text.h"
+#include "formats/io/atomic_file.h"
 #include "report/analysis/verdict.h"
 #include "report/contents.h"
 #include "report/render/builtin_renderers.h"
@@ -56,6 +59,20 @@ void printBenchEnd(std::span<const RunRecord> records, const RendererEntry& form
   if (!format.forPrograms) people << '\n';
   for (const std::string& line : lines) people << line << '\n';
   people.flush();
+}
+
+void writeReport(const std::string& text, const std::string& path) {
+  AtomicFile file(path);
+  file.append(asBytes(text));
+  file.commit();
+}
+
+void writePage(std::span<const RunRecord> records, const std::string& path) {
+  std::ostringstream page;
+  const auto renderer = makeHtmlRenderer(page);
+  for (const RunRecord& record : records) renderer->add(record);
+  renderer->end();
+  writeReport(page.str(), path);
 }
 
 }  // namespace tandem

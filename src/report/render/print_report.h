@@ -2,6 +2,7 @@
 
 #include <ostream>
 #include <span>
+#include <string>
 
 #include "measure/record/record.h"
 #include "report/render/renderer.h"
@@ -16,5 +17,11 @@ void printReport(std::span<const RunRecord> records, const RendererEntry& format
 /// `people` must be another stream if the format is for programs. REQUIRES: at least one record.
 void printBenchEnd(std::span<const RunRecord> records, const RendererEntry& format, std::ostream& out,
                    std::ostream& people);
+
+/// Writes `text` of a report to `path`, whole or not at all. Throws StorageError.
+void writeReport(const std::string& text, const std::string& path);
+
+/// Writes the HTML page of the records to `path`. Throws StorageError.
+void writePage(std::span<const RunRecord> records, const std::string& path);
 
 }  // namespace tandem

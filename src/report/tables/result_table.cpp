@@ -92,6 +92,10 @@ std::vector<Caveat> caveatsOf(const RunRecord& record) {
       caveats.push_back({"not valid", concat("not valid: ", join(record.interference.reasons, "; "))});
     }
     for (const std::string& doubt : doubts(record)) caveats.push_back({doubt.substr(0, doubt.find(':')), doubt});
+    if (record.measuredSteps < static_cast<int64_t>(fewestJudgedSteps)) {
+      caveats.push_back({"", concat("fewer than ", fewestJudgedSteps,
+                                    " steps: a change of the step time within the window is not seen")});
+    }
     if (record.config.step.forwardOnly) caveats.push_back({"", "forward only: nothing was trained"});
     const std::string unsteady = notSteadyBecause(record);
     if (!unsteady.empty()) caveats.push_back({"not steady", "not steady: " + unsteady});

@@ -108,5 +108,16 @@ TEST(Steadiness, IsOfTheWarmUpAndOfTheWindow) {
   EXPECT_EQ(notSteadyBecause(record), "");
 }
 
+TEST(Steadiness, AGivenWarmUpMayBeTooShort) {
+  RunRecord record = exampleRecord(1, "replicated", 100);
+  record.steps.assign(10, StepSample{.replica = 0, .wall = std::chrono::milliseconds(100)});
+  for (size_t i = 0; i < 3; ++i) record.steps[i].wall = std::chrono::milliseconds(150);
+  EXPECT_EQ(notSteadyBecause(record), "") << "--warmup=auto has a rule of its own";
+  record.config.measurement.warmup = "0";
+  EXPECT_EQ(notSteadyBecause(record), "the first 3 steps took 150.0 ms, the others 100.0 ms: --warmup=0 is too short");
+  for (size_t i = 0; i < 3; ++i) record.steps[i].wall = std::chrono::milliseconds(108);
+  EXPECT_EQ(notSteadyBecause(record), "");
+}
+
 }  // namespace
 }  // namespace tandem

@@ -83,6 +83,21 @@ TEST(Interference, EachDisturbanceIsNamedWithItsSize) {
   }
 }
 
+TEST(Interference, WhatMovesTheRateByMoreThanItsIntervalIsNotValid) {
+  WindowCounters window = quietWindow();
+  *window.end.busy += milliseconds(600);  // 3 % of the CPUs
+  EXPECT_TRUE(findInterference(window).reasons.empty());
+  EXPECT_TRUE(findInterference(window, 3).reasons.empty()) << "the interval is as wide";
+  const auto narrow = findInterference(window, 0.3).reasons;
+  ASSERT_EQ(narrow.size(), 1U);
+  EXPECT_EQ(narrow.front(), "other programs used the run's CPUs for 3.00 % (limit 1.2 %)");
+  window = quietWindow();
+  *window.end.busy += milliseconds(230);
+  EXPECT_TRUE(findInterference(window, 0.3).reasons.empty()) << "a quiet machine shows as much";
+  *window.end.busy += milliseconds(1200);
+  EXPECT_FALSE(findInterference(window, 50).reasons.empty()) << "no interval is wide enough for 7 %";
+}
+
 TEST(Interference, EverySignWithALimitHasACase) {
   for (const InterferenceSign& sign : interferenceSigns()) {
     const bool tried = std::ranges::any_of(disturbances, [&](const Case& one) { return one.sign == sign.name; });
@@ -125,6 +140,7 @@ TEST(Interference, TheDocumentGivesEachSignWithItsUnit) {
   for (const InterferenceSign& sign : interferenceSigns()) {
     std::ostringstream row;
     row << "| `" << sign.name << "` | " << sign.unit << " | ";
+    if (sign.least < sign.limit) row << sign.least << " to ";
     if (std::isfinite(sign.limit)) row << sign.limit << " | ";
     EXPECT_NE(text.str().find(row.str()), std::string::npos) << "docs/METRICS.md lacks a row starting " << row.str();
   }

@@ -119,6 +119,12 @@ std::optional<Estimate> estimateMean(std::span<const double> series) {
   return Estimate{center, std::sqrt(variance), blocks - 1};
 }
 
+std::optional<Estimate> estimateOfRepeats(std::span<const double> values) {
+  const auto deviation = standardDeviation(values);
+  if (!deviation) return std::nullopt;
+  return Estimate{*mean(values), *deviation / std::sqrt(static_cast<double>(values.size())), values.size() - 1};
+}
+
 Estimate difference(const Estimate& a, const Estimate& b) {
   const double first = a.standardError * a.standardError, second = b.standardError * b.standardError;
   const double parts =

@@ -46,6 +46,9 @@ struct Estimate {
 /// Empty below five values.
 std::optional<Estimate> estimateMean(std::span<const double> series);
 
+/// Mean of independent values with the error s / sqrt(n). Empty below two values.
+std::optional<Estimate> estimateOfRepeats(std::span<const double> values);
+
 /// a - b of two independent estimates. Degrees of freedom follow Welch and Satterthwaite.
 Estimate difference(const Estimate& a, const Estimate& b);
 

@@ -50,12 +50,22 @@ std::vector<const Facts*> DataPoints::matching(const Facts& wanted) const {
   return found;
 }
 
-std::optional<double> DataPoints::mean(std::string_view measure, const Facts& wanted) const {
-  std::vector<double> values;
+std::vector<double> DataPoints::values(std::string_view measure, const Facts& wanted) const {
+  std::vector<double> found;
   for (const Facts* row : matching(wanted)) {
-    if (const auto value = numberIn(valueIn(*row, measure))) values.push_back(*value);
+    if (const auto value = numberIn(valueIn(*row, measure))) found.push_back(*value);
   }
-  return tandem::mean(values);
+  return found;
+}
+
+std::optional<double> DataPoints::mean(std::string_view measure, const Facts& wanted) const {
+  return tandem::mean(values(measure, wanted));
+}
+
+std::optional<Estimate> DataPoints::logarithm(std::string_view measure, const Facts& wanted) const {
+  auto logarithms = values(measure, wanted);
+  for (double& value : logarithms) value = std::log(value);
+  return estimateOfRepeats(logarithms);
 }
 
 std::vector<std::vector<std::string>> DataPoints::tuples(std::span<const std::string> of, const Facts& wanted) const {

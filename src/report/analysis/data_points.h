@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/statistics.h"
 #include "measure/record/record.h"
 #include "report/analysis/csv_table.h"
 #include "report/tables/result_table.h"
@@ -28,8 +29,14 @@ struct DataPoints {
   /// The rows that agree with every fact in `wanted`.
   std::vector<const Facts*> matching(const Facts& wanted) const;
 
-  /// Mean of the measure over the matching rows that have it. Empty if there are none.
+  /// The measure of the matching rows that have it.
+  std::vector<double> values(std::string_view measure, const Facts& wanted) const;
+
+  /// Their mean. Empty if there are none.
   std::optional<double> mean(std::string_view measure, const Facts& wanted) const;
+
+  /// Mean of their logarithms, with the error of their spread. Empty for fewer than two.
+  std::optional<Estimate> logarithm(std::string_view measure, const Facts& wanted) const;
 
   /// The distinct values of the columns among the rows that match `wanted`, one tuple each, in the order of first
   /// appearance. A fact that a row lacks is empty.

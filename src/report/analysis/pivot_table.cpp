@@ -1,6 +1,7 @@
 #include "report/analysis/pivot_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -40,6 +41,17 @@ class Quantities {
         return figures_.mean("clock_ghz", facts);
     }
     throw InternalError("a quantity without a formula");
+  }
+
+  /// The logarithm of a quotient with its error; empty if the quantity is none, or a part has no repeats.
+  std::optional<Estimate> logarithmOf(Quantity quantity, const Facts& facts) const {
+    const auto rate = figures_.logarithm("images_per_s", facts);
+    if (quantity == Quantity::rate) return rate;
+    const bool ofRates = quantity == Quantity::speedup || quantity == Quantity::efficiency;
+    const Facts one = overridden(facts, {{scale_, "1"}});
+    if (!ofRates || !rate || one == facts) return std::nullopt;
+    const auto base = figures_.logarithm("images_per_s", one);
+    return base ? std::optional(difference(*rate, *base)) : std::nullopt;
   }
 
  private:
@@ -119,6 +131,19 @@ std::string caveatsOf(const DataPoints& figures, std::span<const Facts> parts) {
   return join(found);
 }
 
+std::optional<double> halfWidthOf(const CellOrder& order, const Facts& above, const Facts* below) {
+  const Quantity quantity = order.table.quantity;
+  if (quantity == Quantity::rate && below == nullptr) return std::nullopt;
+  auto logarithm = order.quantities.logarithmOf(quantity, above);
+  if (logarithm && below != nullptr) {
+    const auto other = order.quantities.logarithmOf(quantity, *below);
+    logarithm = other ? std::optional(difference(*logarithm, *other)) : std::nullopt;
+  }
+  if (!logarithm) return std::nullopt;
+  const Interval interval = intervalOf(*logarithm, 0.95);
+  return 100 * std::expm1((interval.high - interval.low) / 2);
+}
+
 void addCell(const CellOrder& order, Grid& grid, size_t row, size_t column) {
   const PivotTable& table = order.table;
   Facts facts = overridden(table.where, factsOf(table.rows, grid.rows[row]));
@@ -136,6 +161,8 @@ void addCell(const CellOrder& order, Grid& grid, size_t row, size_t column) {
     parts.push_back(overridden(facts, table.denominator));
     value = quotient(value, order.quantities.of(table.quantity, parts.back()));
   }
+  const Facts* below = table.denominator.empty() ? nullptr : &parts[1];
+  grid.halfWidths[row].push_back(value ? halfWidthOf(order, above, below) : std::nullopt);
   if (value && (table.quantity == Quantity::speedup || table.quantity == Quantity::efficiency)) {
     for (size_t i = parts.size(); i-- > 0;) parts.push_back(overridden(parts[i], {{table.scale, "1"}}));
   }
@@ -151,6 +178,7 @@ void dropEmptyRows(Grid& grid) {
     const auto at = static_cast<std::ptrdiff_t>(row);
     grid.rows.erase(grid.rows.begin() + at);
     grid.cells.erase(grid.cells.begin() + at);
+    grid.halfWidths.erase(grid.halfWidths.begin() + at);
     grid.remarks.erase(grid.remarks.begin() + at);
   }
 }
@@ -203,6 +231,7 @@ Grid gridOf(const PivotTable& table, const DataPoints& figures) {
   grid.rows = figures.tuples(table.rows, chosen);
   grid.columns = figures.tuples(table.columns, chosen);
   grid.cells.resize(grid.rows.size());
+  grid.halfWidths.resize(grid.rows.size());
   grid.remarks.resize(grid.rows.size());
   for (size_t row = 0; row < grid.rows.size(); ++row) {
     for (size_t column = 0; column < grid.columns.size(); ++column) addCell(order, grid, row, column);
@@ -236,7 +265,9 @@ ResultTable gridTable(const PivotTable& table, const Grid& grid) {
       const auto& cell = grid.cells[i][column];
       const std::string& remark = grid.remarks[i][column];
       const bool caveat = cell && !remark.empty();
-      row.cells.push_back(cell ? cellText(table.form, *cell) + (caveat ? "*" : "") : remark);
+      const auto& half = grid.halfWidths[i][column];
+      const std::string interval = half ? concat(" +-", fixed(*half, 1), "%") : "";
+      row.cells.push_back(cell ? concat(cellText(table.form, *cell), interval, caveat ? "*" : "") : remark);
       row.caveat = row.caveat || caveat;
       if (caveat) result.notes.push_back(concat("* ", labelOf(grid.rows[i], grid.columns[column]), ": ", remark));
     }

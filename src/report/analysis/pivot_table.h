@@ -17,7 +17,7 @@ enum class CellForm { figure, factor, percent };  ///< 142, 1.93x, 96.42%
 enum class Medians { none, columns, overall };
 
 /// How a table follows from figures alone. A cell is the quantity of the figures that agree with `where` and with the
-/// facts of its row and column; several figures are averaged. With a denominator, a cell is a quotient. `numerator` and
+/// facts of its row and column; several figures are averaged, and quotients of such have an interval. With a denominator, a cell is a quotient. `numerator` and
 /// `denominator` then override facts of the two parts. A quotient without one of its parts is empty.
 struct PivotTable {
   std::string name = {}, title = {};
@@ -34,6 +34,8 @@ struct PivotTable {
 struct Grid {
   std::vector<std::vector<std::string>> rows, columns;  ///< values of the facts
   std::vector<std::vector<std::optional<double>>> cells;
+  /// Of quotients of repeated figures: half of the 95 % interval, in percent of the value (Welch).
+  std::vector<std::vector<std::optional<double>>> halfWidths;
   std::vector<std::vector<std::string>> remarks;  ///< why a cell is empty ("error"), or the caveat of its value
   std::vector<std::string> notes;
 

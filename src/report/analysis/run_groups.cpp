@@ -66,12 +66,6 @@ std::vector<double> logRates(const RunGroup& group) {
   return rates;
 }
 
-std::optional<Estimate> meanOfRuns(const std::vector<double>& values) {
-  const auto center = mean(values), deviation = standardDeviation(values);
-  if (!center || !deviation) return std::nullopt;
-  return Estimate{*center, *deviation / std::sqrt(static_cast<double>(values.size())), values.size() - 1};
-}
-
 using RateByRound = std::map<std::pair<std::string, int64_t>, double>;
 
 RateByRound byRound(const RunGroup& group) {
@@ -174,13 +168,13 @@ std::string optionsKey(const RunRecord& record, std::span<const std::string_view
   return key.take();
 }
 
-std::optional<Estimate> logRateOf(const RunGroup& group) { return meanOfRuns(logRates(group)); }
+std::optional<Estimate> logRateOf(const RunGroup& group) { return estimateOfRepeats(logRates(group)); }
 
 size_t LogRatio::looks() const { return rounds > firstLook ? rounds - firstLook + 1 : 1; }
 
 std::optional<LogRatio> ratioOf(const RunGroup& a, const RunGroup& b) {
   const auto differences = differencesByRound(a, b);
-  if (const auto paired = meanOfRuns(differences)) return LogRatio{*paired, differences.size()};
+  if (const auto paired = estimateOfRepeats(differences)) return LogRatio{*paired, differences.size()};
   const auto first = logRateOf(a), second = logRateOf(b);
   if (!first || !second) return std::nullopt;
   return LogRatio{difference(*first, *second)};

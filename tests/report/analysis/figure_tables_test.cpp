@@ -101,5 +101,19 @@ TEST(FigureTables, RefuseWhatTheyCannotBeMadeOf) {
   }
 }
 
+TEST(FigureTables, QuotientsOfRepeatsHaveAnInterval) {
+  std::vector<RunRecord> records;
+  for (const double more : {0.0, 1.0, 2.0}) {
+    records.push_back(exampleRecord(1, "replicated", 100 + more));
+    records.push_back(exampleRecord(2, "replicated", 99 + more));
+  }
+  const auto tables = figureTablesOf(dataPointsFrom(records), "the runs").scaling;
+  ASSERT_EQ(tables.size(), 3u);
+  EXPECT_EQ(tables[0].rows[1].cells.back().find("+-"), std::string::npos) << "a rate has none";
+  EXPECT_EQ(tables[1].rows[0].cells.back(), "1.00x");
+  EXPECT_EQ(tables[1].rows[1].cells.back(), "2.00x +-2.6%");
+  EXPECT_EQ(tables[2].rows[1].cells.back(), "100.00% +-2.6%");
+}
+
 }  // namespace
 }  // namespace tandem

@@ -85,7 +85,7 @@ class Work {
     std::vector<uint8_t> bytes;
     try {
       const ImagePlacement place = centred({info.height, info.width, info.channels}, input_.height, input_.width);
-      readPlaced(*options_.images, index, place, {input_.height, input_.width, 3}, {out, labelOf(index)}, bytes);
+      readPlaced(*options_.images, index, place, {input_.height, input_.width, 3}, {out, labelOf(index), bytes});
     } catch (const DataError& failure) {
       if (!options_.skipBad) throw;
       isRead_[static_cast<size_t>(index)] = 0;

@@ -105,8 +105,8 @@ void BatchMaker::make(int64_t k, HostBatch& batch) const {
     std::vector<uint8_t> bytes;
     for (int64_t i = begin; i < end; ++i) {
       const auto [index, epoch] = at(first + i);
-      const PlacedImage out{{images + i * inputBytes, inputBytes}, {labels + i * perLabel, perLabel}};
-      readPlaced(*dataset_, index, placeImage(plan_, size, epoch, index), input, out, bytes);
+      const PlacedImage out{{images + i * inputBytes, inputBytes}, {labels + i * perLabel, perLabel}, bytes};
+      readPlaced(*dataset_, index, placeImage(plan_, size, epoch, index), input, out);
       checkLabel(dataset_->info(), index, out.label);
     }
   });

@@ -74,14 +74,14 @@ void copyPlaced(std::span<const uint8_t> image, const ImageSize& size, const Ima
 }
 
 void readPlaced(const Dataset& dataset, int64_t index, const ImagePlacement& placement, const ImageSize& input,
-                const PlacedImage& out, std::vector<uint8_t>& bytes) {
+                const PlacedImage& out) {
   const DatasetInfo& info = dataset.info();
   const ImageSize size{info.height, info.width, info.channels};
   const bool fills = size.height == input.height && size.width == input.width && size.channels == input.channels;
   if (fills && placement == ImagePlacement{}) return dataset.get(index, out.image, out.label);
-  bytes.resize(static_cast<size_t>(size.height * size.width * size.channels));
-  dataset.get(index, bytes, out.label);
-  copyPlaced(bytes, size, placement, input, out.image);
+  out.bytes.resize(static_cast<size_t>(size.height * size.width * size.channels));
+  dataset.get(index, out.bytes, out.label);
+  copyPlaced(out.bytes, size, placement, input, out.image);
 }
 
 }  // namespace tandem

@@ -23,6 +23,7 @@ struct ImagePlacement {
 /// Where an image and its label are written: [H, W, 3], and labelBytes() bytes.
 struct PlacedImage {
   std::span<uint8_t> image, label;
+  std::vector<uint8_t>& bytes;  ///< working memory, kept from image to image
 };
 
 /// The image in the centre of an input of `height` x `width`.
@@ -32,9 +33,9 @@ ImagePlacement centred(const ImageSize& image, int64_t height, int64_t width);
 /// `padding` in each direction equals a random crop of the zero-padded input.
 ImagePlacement placeImage(const BatchPlan& plan, const ImageSize& image, int64_t epoch, int64_t index);
 
-/// Reads image `index` of a data set into the network's input, with its label. `bytes` is working memory.
+/// Reads image `index` of a data set into the network's input, with its label.
 void readPlaced(const Dataset& dataset, int64_t index, const ImagePlacement& placement, const ImageSize& input,
-                const PlacedImage& out, std::vector<uint8_t>& bytes);
+                const PlacedImage& out);
 
 /// Copies image [h, w, c] to out [H, W, 3] with zeros around it; grey is repeated. REQUIRES: c is 1 or 3; sizes agree.
 void copyPlaced(std::span<const uint8_t> image, const ImageSize& size, const ImagePlacement& placement,

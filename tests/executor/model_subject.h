@@ -1,18 +1,14 @@
 #pragma once
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 
-#include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "base/text.h"
 #include "executor/executor.h"
-#include "golden/formula.h"
+#include "golden/formula_tensor.h"
+#include "golden/golden_file.h"
 #include "graph/operation.h"
 #include "kernels/loss/losses.h"
 #include "models/model.h"
@@ -28,23 +24,6 @@ inline FlatBuffers buffersFor(const Graph& graph, const Precision& precision, co
     for (ParameterSpec& spec : specs) spec.fp32 = false;
   }
   return {std::move(specs), precision, options.device, options.kernels.layout.format};
-}
-
-/// The golden numbers of a model, and with them batch and image size that suit it.
-inline nlohmann::json goldenOf(const std::string& model) {
-  const std::string path = concat(TANDEM_TESTS_DIR, "/golden/", model, ".json");
-  std::ifstream file(path);
-  if (!file.good()) throw std::runtime_error(concat(path, " is missing: run tests/golden/make_golden.py"));
-  return nlohmann::json::parse(file);
-}
-
-inline at::Tensor formulaTensor(std::string_view name, const std::vector<int64_t>& shape, bool isBatchNorm = false) {
-  at::Tensor tensor = at::empty(shape, at::kFloat);
-  auto* const values = tensor.data_ptr<float>();
-  at::parallel_for(0, tensor.numel(), 1 << 16, [&](int64_t first, int64_t last) {
-    golden::fill({name, shape, isBatchNorm}, static_cast<size_t>(first), {values + first, values + last});
-  });
-  return tensor;
 }
 
 /// Has an output per class; the others have tests of their own.

@@ -8,6 +8,9 @@ import torch
 from torch.nn import functional as F
 
 
+PATIENCE = 1e-5, 40  # the margin that is enough, and how many images are tried for it
+
+
 class TooNear(Exception):
     pass
 

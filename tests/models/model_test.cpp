@@ -8,6 +8,7 @@
 
 #include "base/catalog.h"
 #include "base/error.h"
+#include "golden/golden_file.h"
 
 namespace tandem {
 namespace {
@@ -28,6 +29,17 @@ TEST_P(EveryModel, HasTheParametersAndFlopsOfItsRow) {
   EXPECT_EQ(graph.node(graph.output()).shape, outputFor(graph, entry.classes));
   EXPECT_EQ(parameterCount(graph), entry.parameters);
   EXPECT_EQ(forwardFlops(graph), entry.forwardFlops);
+}
+
+TEST_P(EveryModel, HasTheFlopsThatPyTorchCountsInItsReference) {
+  const nlohmann::json counted = goldenOf(GetParam()).at("flops");
+  const Graph graph = buildModel(GetParam(), {});
+  EXPECT_EQ(graph.node(graph.input()).shape.height, counted.at("imageSize"));
+  EXPECT_EQ(find(models(), GetParam(), "model").classes, counted.at("classes"));
+  EXPECT_EQ(forwardFlops(graph), counted.at("forward"));
+  if (counted.contains("training")) {
+    EXPECT_EQ(trainingFlops(graph), counted.at("training"));
+  }
 }
 
 TEST_P(EveryModel, HasDifferentParameterNames) {

@@ -76,6 +76,15 @@ INSTANTIATE_TEST_SUITE_P(Files, BadInput,
                                          Refusal{tiny({"--out=/proc/version"}), storage, "/proc/version"},
                                          Refusal{tiny({"--out=/"}), storage, "results file"}));
 
+TEST(BadVariable, VectorsThatAreNoneAreOneLine) {
+  for (const std::string command : {"bench", "plan"}) {
+    const auto run = runTandem({command, "--model=trivial"}, {{"TANDEM_VECTORS", "avx3"}});
+    EXPECT_EQ(run.code, usage) << run.err;
+    ASSERT_EQ(run.errors().size(), 1U) << run.err;
+    EXPECT_NE(run.errors().front().find("unknown TANDEM_VECTORS 'avx3'"), std::string::npos) << run.err;
+  }
+}
+
 std::filesystem::path dataFolder() {
   std::filesystem::path folder = std::filesystem::path(ownFolder()) / "data";
   std::filesystem::create_directories(folder);

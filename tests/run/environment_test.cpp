@@ -53,9 +53,10 @@ TEST(HostFacts, VersionNumberIsTheFirstDottedOne) {
 
 TEST(HostFacts, VariablesThatChangeResultsAreKept) {
   const std::map<std::string, std::string> kept{
-      {"OMP_PROC_BIND", "close"},     {"MKL_NUM_THREADS", "1"},     {"MALLOC_ARENA_MAX", "2"}, {"LD_PRELOAD", ""},
-      {"LD_AUDIT", "a.so"},           {"LD_LIBRARY_PATH", "/opt"},  {"NCCL_ALGO", "Ring"},     {"TORCH_X", "1"},
-      {"ONEDNN_MAX_CPU_ISA", "AVX2"}, {"DNNL_MAX_CPU_ISA", "AVX2"}, {"GLIBC_TUNABLES", "x=1"}};
+      {"OMP_PROC_BIND", "close"},   {"MKL_NUM_THREADS", "1"},  {"MALLOC_ARENA_MAX", "2"},
+      {"LD_PRELOAD", ""},           {"LD_AUDIT", "a.so"},      {"LD_LIBRARY_PATH", "/opt"},
+      {"NCCL_ALGO", "Ring"},        {"TORCH_X", "1"},          {"ONEDNN_MAX_CPU_ISA", "AVX2"},
+      {"DNNL_MAX_CPU_ISA", "AVX2"}, {"GLIBC_TUNABLES", "x=1"}, {"TANDEM_VECTORS", "avx2"}};
   std::vector<std::string> entries{"HOME=/home/x", "LDFLAGS=-g"};
   for (const auto& [name, value] : kept) entries.push_back(concat(name, "=", value));
   std::vector<const char*> variables;

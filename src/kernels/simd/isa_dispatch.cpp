@@ -1,7 +1,20 @@
 #include "kernels/simd/isa_dispatch.h"
 
+#include <array>
+#include <cstdlib>
+
+#include "base/catalog.h"
+
 namespace tandem {
 namespace {
+
+struct IsaRow {
+  std::string_view name;
+  Isa isa;
+};
+
+/// From the narrowest to the widest: each has those before it.
+constexpr std::array isas{IsaRow{"plain", Isa::plain}, IsaRow{"avx2", Isa::avx2}, IsaRow{"avx512", Isa::avx512}};
 
 Isa detect() {
 #if defined(__x86_64__)
@@ -17,11 +30,26 @@ Isa detect() {
 
 }  // namespace
 
+std::string_view nameOf(Isa isa) { return isas.at(static_cast<size_t>(isa)).name; }
+
 Isa widestIsa() {
   static const Isa widest = detect();
   return widest;
 }
 
-int64_t vectorLanes() { return vectorLanesOf(widestIsa()); }
+Isa isaFor(const char* named, Isa widest) {
+  if (named == nullptr) return widest;
+  const IsaRow& row = find(std::span<const IsaRow>(isas), named, "TANDEM_VECTORS");
+  if (row.isa <= widest) return row.isa;
+  throw UsageError(concat("TANDEM_VECTORS=", named, ": this processor lacks these instructions; the widest it has is ",
+                          nameOf(widest)));
+}
+
+Isa usedIsa() {
+  static const Isa used = isaFor(std::getenv("TANDEM_VECTORS"), widestIsa());
+  return used;
+}
+
+int64_t vectorLanes() { return vectorLanesOf(usedIsa()); }
 
 }  // namespace tandem

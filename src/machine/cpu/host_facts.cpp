@@ -21,7 +21,7 @@ constexpr std::array knownFeatures{"avx",         "avx2",        "fma",         
 constexpr std::array resultPrefixes{
     "OMP_", "KMP_", "GOMP_", "MKL_", "MALLOC_", "TORCH_", "PYTORCH_", "ATEN_", "ONEDNN_", "DNNL_", "CUDNN_", "CUBLAS_",
     "NCCL_", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_", "CUDA_LAUNCH_BLOCKING", "CUDA_MODULE_LOADING",
-    "NVIDIA_TF32_OVERRIDE", "LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES"};
+    "NVIDIA_TF32_OVERRIDE", "LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "TANDEM_VECTORS"};
 // clang-format on
 
 constexpr std::array placementVariables{"OMP_PROC_BIND",    "OMP_PLACES",    "OMP_WAIT_POLICY",   "OMP_NUM_THREADS",

@@ -9,6 +9,7 @@
 #include "config/option.h"
 #include "executor/compile/plan_description.h"
 #include "executor/select/kernel_selection.h"
+#include "kernels/simd/isa_dispatch.h"
 #include "models/model.h"
 #include "run/outcome_of_exception.h"
 #include "run/plan/device_assignment.h"
@@ -145,6 +146,7 @@ void resolveSearch(RunPlan& plan) {
 Config resolveConfig(const Config& config) { return resolved(config, setupOf(config), dataOf(config)); }
 
 RunPlan resolvePlan(const Config& config) {
+  usedIsa();  // TANDEM_VECTORS is refused here, before anything runs
   checkCombination(config);
   RunPlan plan;
   plan.setup = setupOf(config);

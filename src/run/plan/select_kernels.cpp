@@ -15,6 +15,7 @@
 #include "executor/select/cpu_kernels.h"
 #include "executor/select/gpu_kernels.h"
 #include "graph/operation.h"
+#include "kernels/simd/isa_dispatch.h"
 #include "machine/cpu/host_facts.h"
 #include "machine/gpu/gpu_facts.h"
 #include "run/plan/replica_set_options.h"
@@ -58,7 +59,9 @@ CpuKernelChoice cpuKernelsOn(const RunPlan& plan, const Graph& graph) {
   DeviceThreads threads(apart);
   CpuKernelTrial trial = trialOf(plan);
   trial.threads = plan.cores.threadsPerReplica;
-  trial.machine = concat(cpuKind(textOf("/proc/cpuinfo")), ", ", threads.count(), " x ", trial.threads, " threads");
+  const std::string vectors = usedIsa() == widestIsa() ? "" : concat(", vectors ", nameOf(usedIsa()));
+  trial.machine =
+      concat(cpuKind(textOf("/proc/cpuinfo")), vectors, ", ", threads.count(), " x ", trial.threads, " threads");
   TimingCache cache(timingCacheFile());
   return fastestCpuKernels(graph, trial, threads, cache);
 }

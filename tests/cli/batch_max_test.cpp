@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "config/config.h"
+#include "machine/cpu/host_facts.h"
 #include "measure/record/results_file.h"
 #include "run/child/point_runner.h"
 #include "run/ten_images.h"
@@ -18,19 +19,51 @@ namespace {
 
 constexpr int64_t mib = 1 << 20;
 
-/// `ulimit -d` for the programs that a test starts while it lives: their private memory.
+std::string path() { return ownFolder() + "/results.jsonl"; }
+
+/// On one core, so that few threads' stacks count.
+std::vector<std::string> bench(std::vector<std::string> more) {
+  std::vector<std::string> arguments{
+      "bench",     "--repeats=1",          "--model=resnet20", "--replicas=1",   "--cores-per-replica=1",
+      "--steps=5", "--allow-interference", "--warmup=1",       "--out=" + path()};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+/// Private memory of a run of one image: what the libraries take on this machine, before images count.
+int64_t bytesOfOneImage() {
+  Tandem tandem(bench({"--batch=1"}));
+  int64_t most = 0;
+  while (!tandem.ended()) {
+    const pid_t worker = tandem.worker();
+    if (worker > 0) most = std::max(most, memoryField(textOf(concat("/proc/", worker, "/status")), "VmData"));
+    usleep(1000);
+  }
+  return most;
+}
+
+/// `ulimit -d` for the programs that a test starts while it lives: their private memory, as so many bytes above
+/// bytesOfOneImage().
 class MemoryLimit {
  public:
-  explicit MemoryLimit(int64_t bytes) {
+  explicit MemoryLimit(int64_t room) : bytes_(own() + room) {
     getrlimit(RLIMIT_DATA, &before_);
-    const rlimit limit{.rlim_cur = static_cast<rlim_t>(bytes), .rlim_max = before_.rlim_max};
+    const rlimit limit{.rlim_cur = static_cast<rlim_t>(bytes_), .rlim_max = before_.rlim_max};
     setrlimit(RLIMIT_DATA, &limit);
   }
   ~MemoryLimit() { setrlimit(RLIMIT_DATA, &before_); }
   MemoryLimit(const MemoryLimit&) = delete;
   MemoryLimit& operator=(const MemoryLimit&) = delete;
 
+  int64_t bytes() const { return bytes_; }
+  /// Measured by the first test, and with it the machine's peaks: what they need does not fit below a limit.
+  static int64_t own() {
+    static const int64_t bytes = bytesOfOneImage();
+    return bytes;
+  }
+
  private:
+  int64_t bytes_;
   rlimit before_{};
 };
 
@@ -40,27 +73,16 @@ class BatchMax : public testing::Test {
 #ifdef TANDEM_SANITIZED
     GTEST_SKIP() << "sanitizers reserve more memory than any limit";
 #endif
-    static bool measured = false;  // what the machine's peaks need does not fit below a test's limit
-    if (!measured) runTandem(bench({"--batch=1"}));
-    measured = true;
+    ASSERT_GT(MemoryLimit::own(), 0);
     std::filesystem::remove(path());
-  }
-
-  static std::string path() { return ownFolder() + "/results.jsonl"; }
-
-  /// On one core, so that few threads' stacks count.
-  static std::vector<std::string> bench(std::vector<std::string> more) {
-    std::vector<std::string> arguments{
-        "bench",     "--repeats=1",          "--model=resnet20", "--replicas=1",   "--cores-per-replica=1",
-        "--steps=5", "--allow-interference", "--warmup=1",       "--out=" + path()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
   }
 };
 
 TEST_F(BatchMax, IsTheLargestThatFitsBelowTheLimit) {
+  int64_t most = 0;
   {
-    const MemoryLimit limit(800 * mib);
+    const MemoryLimit limit(650 * mib);
+    most = limit.bytes();
     const auto run = runTandem(bench({"--batch=max"}));
     EXPECT_EQ(run.code, 0) << run.err;
     EXPECT_NE(run.out.find("trying from"), std::string::npos) << run.out;
@@ -76,7 +98,7 @@ TEST_F(BatchMax, IsTheLargestThatFitsBelowTheLimit) {
   EXPECT_NE(std::ranges::find(found.notes, textOf(search, found.config.step.batch)), found.notes.end());
   EXPECT_LE(search.peakBytes, search.limitBytes);
   EXPECT_LE(search.limitBytes, search.availableBytes - 256 * mib);
-  EXPECT_LE(search.availableBytes, 800 * mib);
+  EXPECT_LE(search.availableBytes, most);
   EXPECT_GT(search.tooLarge, found.config.step.batch);
   EXPECT_LE(search.tooLarge, found.config.step.batch + std::max<int64_t>(1, found.config.step.batch / 64));
   EXPECT_GE(search.probes, 2);
@@ -100,7 +122,7 @@ TEST_F(BatchMax, EndsWithTheImagesOfADataSet) {
 }
 
 TEST_F(BatchMax, WhereNothingFitsTheRowFailsAndTheSweepGoesOn) {
-  const MemoryLimit limit(400 * mib);
+  const MemoryLimit limit(200 * mib);  // less than the search keeps free
   const auto run = runTandem(bench({"--batch=max", "--accumulate=1,2"}));
   EXPECT_EQ(run.code, 2);
   const auto records = readResults(path());
@@ -117,7 +139,7 @@ TEST_F(BatchMax, WhereNothingFitsTheRowFailsAndTheSweepGoesOn) {
 }
 
 TEST_F(BatchMax, AFailureOfAnotherKindEndsTheSearch) {
-  const MemoryLimit limit(600 * mib);  // the estimate's guess fits, so the failure is the first probe's
+  const MemoryLimit limit(450 * mib);  // the estimate's guess fits, so the failure is the first probe's
   const auto run = runTandem(bench({"--batch=max", "--lr=1e30"}));
   EXPECT_EQ(run.code, 7) << run.err;
   ASSERT_EQ(run.errors().size(), 1U) << run.err;
@@ -126,7 +148,7 @@ TEST_F(BatchMax, AFailureOfAnotherKindEndsTheSearch) {
 }
 
 TEST_F(BatchMax, AnInterruptEndsTheProbeAndKeepsFinishedRows) {
-  const MemoryLimit limit(800 * mib);
+  const MemoryLimit limit(650 * mib);
   Tandem tandem(bench({"--batch=4,max"}));
   pid_t worker = -1;
   for (int turn = 0; turn < 6000 && worker <= 0; ++turn) {
@@ -166,7 +188,7 @@ TEST_F(BatchMax, AnAllocationThatIsRefusedIsOneLine) {
   Config config;
   config.network.model = concat("resnet20"), config.step.batch = 2000, config.placement.coresPerReplica = 1;
   config.measurement.warmup = concat("0"), config.measurement.steps = 3;
-  const MemoryLimit limit(600 * mib);
+  const MemoryLimit limit(450 * mib);
   const auto record = PointRunner(TANDEM_BINARY_DIR "/tandem").run(config, {.deadlineSeconds = 60}, {});
   EXPECT_EQ(record.outcome.kind, OutcomeKind::failed);
   EXPECT_EQ(record.outcome.code, ExitCode::usage);

@@ -61,19 +61,20 @@ TEST(Interference, ProgramsThatTakeTheCpusMakeTheRecordNotValid) {
   EXPECT_GT(stored().interference.signs.at("other_programs"), 20);
 }
 
+// Stopped in every other second of its life: so in the window too, whenever that begins.
 TEST(Interference, AStoppedRunIsNotValid) {
   Tandem tandem(measured());
-  for (int turn = 0; turn < 6000 && tandem.worker() <= 0; ++turn) usleep(10'000);
-  const pid_t worker = tandem.worker();
-  ASSERT_GT(worker, 0);
-  sleep(3);  // into the window
-  kill(worker, SIGSTOP);
-  sleep(2);
-  kill(worker, SIGCONT);
+  while (!tandem.ended()) {
+    const pid_t worker = tandem.worker();
+    if (worker > 0) kill(worker, SIGSTOP);
+    sleep(1);
+    if (worker > 0) kill(worker, SIGCONT);
+    sleep(1);
+  }
   const auto run = tandem.wait();
   EXPECT_EQ(run.code, 9) << run.err;
   EXPECT_NE(run.err.find("the process was stopped for"), std::string::npos) << run.err;
-  EXPECT_NEAR(stored().interference.signs.at("stall"), 2, 0.5);
+  EXPECT_GE(stored().interference.signs.at("stall"), 0.9);
 }
 
 TEST(Interference, WhereItIsAllowedItIsNotedOnly) {

@@ -1,9 +1,12 @@
 // The memory estimate beside what runs of small networks really take.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <filesystem>
 
 #include "base/text.h"
+#include "machine/cpu/host_facts.h"
 #include "measure/record/results_file.h"
 #include "run/plan/plan.h"
 #include "run_tandem.h"
@@ -35,6 +38,28 @@ TEST(Memory, OfSmallNetworksIsNearTheEstimate) {
   bench("resnet20", 256, 1);
   bench("resnet20", 128, 2);
   bench("resnet56", 128, 1);
+}
+
+// What was free when a sweep was planned may be taken by others until a run's turn comes: here the program's own limit
+// is lowered as soon as the first run has begun.
+TEST(Memory, ThatIsGoneWhenARunsTurnComesFailsThatRunAlone) {
+  const std::string path = ownFolder() + "/memory.jsonl";
+  Tandem tandem({"bench", "--model=resnet20", "--batch=1000", "--replicas=1", "--steps=2", "--warmup=0", "--repeats=2",
+                 "--allow-interference", "--out=" + path});
+  while (!tandem.ended() && tandem.worker() <= 0) usleep(1000);
+  const int64_t taken = memoryField(textOf(concat("/proc/", tandem.id(), "/status")), "VmData");
+  ASSERT_GT(taken, 0);
+  const auto little = static_cast<rlim_t>(taken + (200 << 20));
+  const rlimit limit{.rlim_cur = little, .rlim_max = little};
+  ASSERT_EQ(prlimit(tandem.id(), RLIMIT_DATA, &limit, nullptr), 0);
+  const auto run = tandem.wait();
+  EXPECT_EQ(run.code, 2) << run.err;
+  const auto records = readResults(path);
+  ASSERT_EQ(records.size(), 2U) << run.err;
+  EXPECT_EQ(records[0].outcome.kind, OutcomeKind::ok) << records[0].outcome.reason;
+  EXPECT_EQ(records[1].outcome.kind, OutcomeKind::failed);
+  EXPECT_NE(records[1].outcome.reason.find("needs about"), std::string::npos) << records[1].outcome.reason;
+  ASSERT_EQ(run.errors().size(), 1U) << run.err;
 }
 
 }  // namespace

@@ -92,9 +92,20 @@ Finished Tandem::wait() {
   return {.code = code, .out = contents(out_), .err = contents(err_)};
 }
 
+bool Tandem::ended() const {
+  siginfo_t state{};
+  return waitid(P_PID, static_cast<id_t>(id_), &state, WEXITED | WNOHANG | WNOWAIT) != 0 || state.si_pid == id_;
+}
+
 pid_t Tandem::worker() const {
-  const auto children = contents(concat("/proc/", id_, "/task/", id_, "/children"));
-  return children.empty() ? -1 : static_cast<pid_t>(std::stol(children));
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string folder = entry.path().string(), stat = contents(folder + "/stat");
+    const auto name = stat.rfind(')');  // then: the state, the parent
+    if (name == std::string::npos || !stat.substr(name + 3).starts_with(concat(' ', id_, ' '))) continue;
+    const auto words = split(contents(folder + "/cmdline"), std::string_view("\0", 1));
+    if (words.size() > 1 && words[1] == "worker") return static_cast<pid_t>(std::stol(entry.path().filename()));
+  }
+  return -1;
 }
 
 Finished runTandem(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& variables) {

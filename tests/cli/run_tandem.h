@@ -27,7 +27,9 @@ class Tandem {
   std::string outSoFar() const;
   Finished wait();
 
-  /// Its child process, once there is one.
+  bool ended() const;
+
+  /// Its child process that runs a point, once there is one; else -1.
   pid_t worker() const;
 
  private:

@@ -54,8 +54,9 @@ test: setup-tests build ## build and run all tests but the long ones
 	ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 900 -j $(JOBS) -LE long
 	@scripts/list-skips build/release
 
-test-long: build ## the tests that train for minutes
+test-long: setup-tests build ## the tests that train for minutes
 	ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 3600 -L long
+	@scripts/list-skips build/release
 
 check: ## formatting, layers and documents: what needs no build
 	clang-format-14 --dry-run --Werror $(SOURCES)

@@ -1,9 +1,13 @@
 #include "data/loader/ordered_queue.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 namespace tandem {
@@ -32,14 +36,26 @@ TEST(OrderedQueue, DeliversInOrderFromThreeProducers) {
   queue.stop();
 }
 
+/// Whether the system has put a thread of this process to sleep.
+bool sleeps(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const size_t name = text.rfind(')');
+  return name != std::string::npos && text.substr(name, 3) == ") S";
+}
+
 TEST(OrderedQueue, HoldsNoMoreThanItsCapacity) {
   OrderedQueue<int64_t> queue(2);
   EXPECT_EQ(queue.claim(), 0);
   EXPECT_EQ(queue.claim(), 1);
   std::atomic<bool> third{false};
-  std::jthread waiting([&] { third = queue.claim() == 2; });
+  std::atomic<pid_t> claims{0};
+  std::jthread waiting([&] {
+    claims = gettid();
+    third = queue.claim() == 2;
+  });
   queue.put(1, 11);
-  for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+  while (!third && (claims == 0 || !sleeps(claims))) std::this_thread::yield();
   EXPECT_FALSE(third);
   queue.put(0, 10);
   EXPECT_EQ(queue.take(), 10);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/catalog.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "data/dataset/image_files.h"
@@ -50,6 +51,31 @@ TEST(ImagePreparation, CanPutBlueFirst) {
   for (size_t i = 0; i < rgb.size(); i += 3) ASSERT_EQ(rgb[i], bgr[i + 2]);
   EXPECT_EQ(rgb, image.pixels);
   EXPECT_NE(rgb, bgr);
+}
+
+// torchvision.transforms.Normalize as its models ask for it; preprocess_input of Keras in its modes tf and caffe.
+TEST(Normalizations, AreThoseOfTorchvisionAndKeras) {
+  struct Row {
+    const char* name;
+    std::array<double, 3> of255, of0;  // what the network reads, by channel as it reads them
+    bool bgr;
+  };
+  const auto imagenet = [](double value) {
+    return std::array{(value - 0.485) / 0.229, (value - 0.456) / 0.224, (value - 0.406) / 0.225};
+  };
+  const std::vector<Row> rows{{"imagenet", imagenet(1), imagenet(0), false},
+                              {"symmetric", {1, 1, 1}, {-1, -1, -1}, false},
+                              {"caffe", {151.061, 138.221, 131.32}, {-103.939, -116.779, -123.68}, true}};
+  ASSERT_EQ(normalizations().size(), rows.size());
+  for (const Row& row : rows) {
+    const NormalizationEntry& entry = find(normalizations(), row.name, "--normalization");
+    EXPECT_EQ(entry.bgr, row.bgr) << row.name;
+    for (size_t channel = 0; channel < 3; ++channel) {
+      const double mean = entry.normalization.mean.at(channel), deviation = entry.normalization.deviation.at(channel);
+      EXPECT_NEAR((255 - mean) / deviation, row.of255.at(channel), 1e-5) << row.name;
+      EXPECT_NEAR((0 - mean) / deviation, row.of0.at(channel), 1e-5) << row.name;
+    }
+  }
 }
 
 TEST(ImagePreparation, KnowsTheUsualSizes) {

@@ -88,8 +88,8 @@ TEST_F(KernelChoiceTest, AnotherLayoutMustWinByMoreThanOnePercent) {
   };
   trial_.algorithms.pop_back();
   for (const Row& row :
-       {Row{"0.5 0.5 0.5 0.5 0.5 0.5", "blocked", 2}, Row{"0.995 0.995 0.995 0.995 0.995 0.995", "nhwc", 1},
-        Row{"1.5 1.5 1.5 1.5 1.5 1.5", "nhwc", 1}}) {
+       {Row{"0.5 0.5 0.5 0.5 0.5 0.5", "blocked", 2}, Row{"0.985 0.985 0.985 0.985 0.985 0.985", "blocked", 1 / 0.985},
+        Row{"0.995 0.995 0.995 0.995 0.995 0.995", "nhwc", 1}, Row{"1.5 1.5 1.5 1.5 1.5 1.5", "nhwc", 1}}) {
     const CpuKernelChoice choice = choiceIf({{"blocked", row.seconds}});
     EXPECT_TRUE(choice.fromCache);
     EXPECT_EQ(choice.layout->name, row.layout) << row.seconds;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "machine/cpu/host_facts.h"
+#include "machine/cpu/topology.h"
 
 namespace tandem {
 namespace {
@@ -33,14 +33,44 @@ TEST(SystemCounters, ACpuThatIsNotListedMakesAllUnknown) {
   EXPECT_FALSE(cpuTimes("cpu0 many 1 2 3 4 5 6 7\n", first));
 }
 
-TEST(SystemCounters, OwnWorkIsCounted) {
-  const SystemCounters before = readCounters({});
-  volatile double sink = 0;
-  while (now() - before.steady < milliseconds(200)) sink = sink + 1;
-  const SystemCounters after = readCounters({});
-  ASSERT_TRUE(before.own && after.own);
-  EXPECT_GT(*after.own, *before.own);
-  EXPECT_GE(*after.sinceBoot - *before.sinceBoot, milliseconds(200));
+std::vector<int> allCpus() {
+  std::vector<int> cpus;
+  for (const Core& core : readTopology().cores) cpus.insert(cpus.end(), core.threads.begin(), core.threads.end());
+  return cpus;
+}
+
+// The kernel counts busy time in ticks of up to 10 ms and by a clock of its own: half of the work must be in it.
+TEST(SystemCounters, OwnWorkIsCountedByTheProcessAndByItsCpus) {
+  constexpr milliseconds work{300};
+  const std::vector<int> cpus = allCpus();
+  const SystemCounters before = readCounters(cpus);
+  ASSERT_TRUE(before.own && before.busy && before.stolen);
+  SystemCounters after = before;
+  while (*after.own - *before.own < work) after = readCounters(cpus);
+  EXPECT_GE(*after.busy - *before.busy, work / 2);
+  EXPECT_GE(*after.stolen, *before.stolen);
+  EXPECT_GE(*after.sinceBoot - *before.sinceBoot, work / 2);
+}
+
+TEST(SystemCounters, WhatIsKnownOnceStaysKnownAndNeverShrinks) {
+  const std::vector<int> cpus = allCpus();
+  const SystemCounters before = readCounters(cpus), after = readCounters(cpus);
+  const auto expectGrows = [](const auto& first, const auto& second, const char* what) {
+    ASSERT_EQ(first.has_value(), second.has_value()) << what;
+    if (!first) return;
+    EXPECT_GE(*second, *first) << what;
+  };
+  expectGrows(before.queued, after.queued, "queued");
+  expectGrows(before.throttled, after.throttled, "throttled");
+  expectGrows(before.pressure, after.pressure, "pressure");
+  expectGrows(before.involuntary, after.involuntary, "involuntary");
+}
+
+TEST(SystemCounters, ACpuThatThisMachineLacksMakesItsTimesUnknown) {
+  const std::vector<int> missing{1 << 20};
+  const SystemCounters counters = readCounters(missing);
+  EXPECT_FALSE(counters.busy || counters.stolen);
+  EXPECT_TRUE(counters.own);
 }
 
 }  // namespace

@@ -108,30 +108,31 @@ struct MeasuredPeak {
   double mib;
 };
 
-TEST(MemoryEstimate, IsWithin15PercentOfMeasuredPeaks) {
-  for (const MeasuredPeak& run : {MeasuredPeak{"resnet50", 16, "fp32", "none", 2157},
-                                  {"resnet50", 16, "fp32", "norm", 1805},
-                                  {"resnet50", 16, "fp32", "segments", 1343},
-                                  {"resnet50", 16, "bf16", "none", 1795},
-                                  {"resnet50", 16, "bf16", "norm", 1637},
-                                  {"resnet50", 16, "bf16", "segments", 1381},
-                                  {"resnet152", 16, "fp32", "none", 4586},
-                                  {"resnet152", 16, "fp32", "norm", 3776},
-                                  {"resnet152", 16, "fp32", "segments", 2464},
-                                  {"resnet110", 256, "fp32", "none", 2322},
-                                  {"resnet110", 256, "fp32", "norm", 1576},
-                                  {"resnet110", 256, "fp32", "segments", 602},
-                                  {"vgg16", 16, "fp32", "none", 3512},
-                                  {"vgg16", 16, "fp32", "segments", 3398}}) {
-    if (run.precision == std::string_view("bf16") && !convolutionsWidenBf16()) continue;
-    Config config;
-    config.network.model = run.model, config.step.batch = run.batch;
-    config.numerics.precision = run.precision, config.numerics.recompute = run.recompute;
-    const auto estimate = static_cast<double>(resolvePlan(config).memory.total());
-    EXPECT_NEAR(estimate / (1 << 20) / run.mib, 1, 0.15)
-        << run.model << ' ' << run.precision << ' ' << run.recompute << ": " << estimate / (1 << 20) << " MiB";
-  }
+class MemoryEstimatePeak : public testing::TestWithParam<MeasuredPeak> {};
+
+constexpr MeasuredPeak peaks[] = {
+    {"resnet50", 16, "fp32", "none", 2157},      {"resnet50", 16, "fp32", "norm", 1805},
+    {"resnet50", 16, "fp32", "segments", 1343},  {"resnet50", 16, "bf16", "none", 1795},
+    {"resnet50", 16, "bf16", "norm", 1637},      {"resnet50", 16, "bf16", "segments", 1381},
+    {"resnet152", 16, "fp32", "none", 4586},     {"resnet152", 16, "fp32", "norm", 3776},
+    {"resnet152", 16, "fp32", "segments", 2464}, {"resnet110", 256, "fp32", "none", 2322},
+    {"resnet110", 256, "fp32", "norm", 1576},    {"resnet110", 256, "fp32", "segments", 602},
+    {"vgg16", 16, "fp32", "none", 3512},         {"vgg16", 16, "fp32", "segments", 3398}};
+
+TEST_P(MemoryEstimatePeak, IsWithin15Percent) {
+  const MeasuredPeak& run = GetParam();
+  if (run.precision == std::string_view("bf16") && !convolutionsWidenBf16())
+    GTEST_SKIP() << "measured where bf16 is computed in fp32; this processor computes it as it is";
+  Config config;
+  config.network.model = run.model, config.step.batch = run.batch;
+  config.numerics.precision = run.precision, config.numerics.recompute = run.recompute;
+  const auto estimate = static_cast<double>(resolvePlan(config).memory.total());
+  EXPECT_NEAR(estimate / (1 << 20) / run.mib, 1, 0.15) << estimate / (1 << 20) << " MiB";
 }
+
+INSTANTIATE_TEST_SUITE_P(Measured, MemoryEstimatePeak, testing::ValuesIn(peaks), [](const auto& row) {
+  return concat(row.param.model, '_', row.param.precision, '_', row.param.recompute);
+});
 
 }  // namespace
 }  // namespace tandem

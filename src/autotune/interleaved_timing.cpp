@@ -1,6 +1,7 @@
 #include "autotune/interleaved_timing.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/clock.h"
 #include "base/statistics.h"
@@ -40,6 +41,14 @@ std::vector<double> Candidate::least() const {
 
 std::vector<double> Candidate::medians() const {
   return overTurns(samples, [](const std::vector<double>& values) { return *median(values); });
+}
+
+double Candidate::spread() const {
+  std::vector<double> sums;
+  for (const std::vector<double>& sample : samples) sums.push_back(std::accumulate(sample.begin(), sample.end(), 0.0));
+  if (sums.empty()) return 0;
+  const double least = *std::ranges::min_element(sums);
+  return least > 0 ? *median(sums) / least - 1 : 0;
 }
 
 void timeInterleaved(std::span<Candidate> ways, const TimingRounds& rounds) {

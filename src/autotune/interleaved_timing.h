@@ -25,6 +25,9 @@ struct Candidate {
   /// without a sample.
   std::vector<double> least() const;
   std::vector<double> medians() const;
+
+  /// By how much the sum of a typical sample is above that of the least, relative to the least; 0 without a sample.
+  double spread() const;
 };
 
 /// Limits on the number of samples.

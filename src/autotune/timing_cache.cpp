@@ -1,9 +1,10 @@
 #include "autotune/timing_cache.h"
 
-#include <cmath>
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -19,6 +20,37 @@ std::optional<std::vector<double>> numbersIn(const std::string& text) {
   for (double number = 0; in >> number;) numbers.push_back(number);
   const bool whole = in.eof() && !numbers.empty();
   return whole ? std::optional(numbers) : std::nullopt;
+}
+
+constexpr std::string_view atWord = "at=", spreadWord = "spread=", doesNotKeep = "keeps=no";
+
+void readDetails(const std::string& text, Timing& timing) {
+  std::istringstream in(text);
+  for (std::string word; in >> word;) {
+    if (word.starts_with(atWord)) timing.at = word.substr(atWord.size());
+    if (word.starts_with(spreadWord)) std::istringstream(word.substr(spreadWord.size())) >> timing.spread;
+    if (word == doesNotKeep) timing.keeps = false;
+  }
+}
+
+/// What follows the key in a line.
+std::optional<Timing> timingIn(const std::string& text) {
+  const size_t tab = std::min(text.find('\t'), text.size());
+  const auto numbers = numbersIn(text.substr(0, tab));
+  if (!numbers) return {};
+  Timing timing{.numbers = *numbers};
+  readDetails(text.substr(tab), timing);
+  return timing;
+}
+
+std::string lineOf(const std::string& key, const Timing& timing) {
+  std::ostringstream line;
+  line << key << '\t';
+  for (const double number : timing.numbers) line << ' ' << number;
+  if (!timing.at.empty()) line << '\t' << atWord << timing.at << ' ' << spreadWord << timing.spread;
+  if (!timing.keeps) line << (timing.at.empty() ? '\t' : ' ') << doesNotKeep;
+  line << '\n';
+  return line.str();
 }
 
 std::string variable(const char* name) {
@@ -45,30 +77,32 @@ TimingCache::TimingCache(fs::path file) : file_(std::move(file)) {
   for (std::string line; std::getline(in, line);) {
     const size_t tab = line.find('\t');
     const bool whole = tab != std::string::npos && !in.eof();  // a line without its end was cut off
-    const auto numbers = whole ? numbersIn(line.substr(tab + 1)) : std::nullopt;
-    if (numbers) numbers_[line.substr(0, tab)] = *numbers;
-    damaged_ += numbers ? 0 : 1;
+    const auto timing = whole ? timingIn(line.substr(tab + 1)) : std::nullopt;
+    if (timing) timings_[line.substr(0, tab)] = *timing;
+    damaged_ += timing ? 0 : 1;
   }
   if (damaged_ == 0) return;
   logWarning(concat(file_.string(), ": ", damaged_, " damaged lines do not count; the file may be deleted"));
 }
 
-std::optional<std::vector<double>> TimingCache::find(const std::string& key) const {
-  const auto found = numbers_.find(key);
-  return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+std::optional<Timing> TimingCache::timing(const std::string& key) const {
+  const auto found = timings_.find(key);
+  return found == timings_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void TimingCache::add(const std::string& key, const std::vector<double>& numbers) {
-  numbers_[key] = numbers;
+std::optional<std::vector<double>> TimingCache::find(const std::string& key) const {
+  const auto found = timing(key);
+  return found ? std::optional(found->numbers) : std::nullopt;
+}
+
+void TimingCache::add(const std::string& key, Timing timing) {
+  const std::string line = lineOf(key, timing);
+  timings_[key] = std::move(timing);
   if (file_.empty()) return;
-  std::ostringstream line;
-  line << key << '\t';
-  for (const double number : numbers) line << ' ' << number;
-  line << '\n';
   std::error_code ignored;
   fs::create_directories(file_.parent_path(), ignored);
   std::ofstream out(file_, std::ios::app);
-  out << line.str() << std::flush;  // one write, so that lines of several processes do not mix
+  out << line << std::flush;  // one write, so that lines of several processes do not mix
   if (!out) logWarning(concat(file_.string(), " cannot be written: measurements are not kept for the next run"));
 }
 

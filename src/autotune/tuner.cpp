@@ -46,7 +46,7 @@ std::vector<double> Tuner::sampleOf(const TuningCandidate& candidate) const try 
   return {};
 }
 
-std::vector<double> Tuner::measured(std::span<const TuningCandidate> candidates) const {
+std::vector<Timing> Tuner::timed(std::span<const TuningCandidate> candidates) const {
   std::vector<Candidate> ways;
   for (const TuningCandidate& candidate : candidates) {
     ways.push_back({.sample = [this, &candidate] { return sampleOf(candidate); }});
@@ -65,30 +65,43 @@ std::vector<double> Tuner::measured(std::span<const TuningCandidate> candidates)
         way.samples.empty() || way.samples.front().front() > eliminationFactor * *std::ranges::min_element(firsts);
   }
   timeInterleaved(ways, {.most = TimingRounds().most - 1, .enoughSeconds = secondsLeft()});  // the first round is done
-  std::vector<double> medians;
-  for (const Candidate& way : ways) medians.push_back(way.samples.empty() ? doesNotCount : way.medians().front());
+  std::vector<Timing> medians;
+  for (const Candidate& way : ways) {
+    medians.push_back(
+        {.numbers = {way.samples.empty() ? doesNotCount : way.medians().front()}, .spread = way.spread()});
+  }
   return medians;
+}
+
+std::vector<double> Tuner::secondsOf(const std::string& operation, std::span<const TuningCandidate> candidates) {
+  MeasuringJob job;
+  job.timings = [&] {
+    if (progress_) progress_(all_.jobs, 0);
+    return timed(candidates);
+  };
+  for (const TuningCandidate& candidate : candidates) job.keys.push_back(keyOf(operation, candidate));
+  const Measured measured = measureJobs({&job, 1}, time_, cache_, [this](const Timings&) { return total_; });
+  all_.jobs += measured.jobs, all_.now += measured.now, all_.postponed += measured.postponed;
+  all_.timings.insert(measured.timings.begin(), measured.timings.end());
+  if (measured.postponed > 0) return std::vector(candidates.size(), doesNotCount);
+  std::vector<double> seconds;
+  for (const std::string& key : job.keys) seconds.push_back(measured.timings.at(key).numbers.front());
+  return seconds;
 }
 
 Tuned Tuner::fastest(const std::string& operation, std::span<const TuningCandidate> candidates) {
   check(!candidates.empty(), "Tuner: something to choose from");
   Tuned tuned;
-  for (const TuningCandidate& candidate : candidates) {
-    const auto known = cache_.find(keyOf(operation, candidate));
-    if (!known || known->size() != 1) break;
-    tuned.seconds.push_back(known->front());
-  }
-  if (tuned.seconds.size() < candidates.size()) {
-    fromCache_ = false;
-    tuned.seconds = measured(candidates);
-    for (size_t i = 0; i < candidates.size(); ++i) cache_.add(keyOf(operation, candidates[i]), {tuned.seconds[i]});
-  }
+  tuned.seconds = secondsOf(operation, candidates);
   const std::vector<size_t> order = bySpeed(tuned.seconds);
   const auto chosen = std::ranges::find_if(order, [&](size_t i) { return isReady(candidates[i]); });
   if (chosen == order.end()) return tuned;
   tuned.index = *chosen;
   const double first = tuned.seconds.front(), best = tuned.seconds[tuned.index];
-  if (first > 0 && best > 0) tuned.gain = first / best;
+  if (first > 0 && best > 0) {
+    tuned.gain = first / best;
+    total_.byDefault += first, total_.chosen += best;
+  }
   return tuned;
 }
 

@@ -5,9 +5,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "autotune/interleaved_timing.h"
+#include "autotune/measuring.h"
 #include "autotune/timing_cache.h"
 
 namespace tandem {
@@ -28,6 +30,7 @@ struct TuningRule {
   std::function<double(const std::function<void()>&)> secondsOf;
   int64_t workspaceBytes = 256 << 20;  ///< limit on workspace
   double enoughSeconds = 0.5;          ///< per operation; after that no further candidate or sample is taken
+  MeasuringRule measuring{};
 };
 
 /// Result of tuning.
@@ -41,28 +44,38 @@ struct Tuned {
 /// limit once, checks the result, and then times all in turns. Candidates that may still win get up to five samples;
 /// the median counts.
 /// Times are cached, so each operation is measured once. Failures are cached too: a candidate that cannot run, needs
-/// too much workspace, fails, computes a wrong result, or comes after time ran out. Use on one thread.
+/// too much workspace, fails, computes a wrong result, or comes after time ran out. When the time of the rule for
+/// measuring is over, operations run by their first candidate. Use on one thread.
 class Tuner {
  public:
-  Tuner(TuningRule rule, TimingCache& cache) : rule_(std::move(rule)), cache_(cache) {}
+  Tuner(TuningRule rule, TimingCache& cache)
+      : rule_(std::move(rule)), cache_(cache), progress_(std::exchange(rule_.measuring.progress, nullptr)) {}
+  Tuner(const Tuner&) = delete;
+  Tuner& operator=(const Tuner&) = delete;
 
   /// Returns the fastest candidate, prepared. The first candidate wins unless a valid one is more than 3 %
   /// faster. If the fastest candidate of the cache cannot be prepared now, the next one is taken. `operation`:
   /// all that the times depend on besides the rule's `where`; no tab, no line break.
   Tuned fastest(const std::string& operation, std::span<const TuningCandidate> candidates);
 
-  bool fromCache() const { return fromCache_; }  ///< no measurement was needed so far
+  const Measured& measured() const { return all_; }  ///< of all operations so far
+  bool fromCache() const { return all_.fromCache(); }
 
  private:
   std::string keyOf(const std::string& operation, const TuningCandidate& candidate) const;
-  std::vector<double> measured(std::span<const TuningCandidate> candidates) const;
+  std::vector<Timing> timed(std::span<const TuningCandidate> candidates) const;
+  /// One per candidate; negative: not valid, or not measured.
+  std::vector<double> secondsOf(const std::string& operation, std::span<const TuningCandidate> candidates);
   /// The seconds of a call. Empty if it fails.
   std::vector<double> sampleOf(const TuningCandidate& candidate) const;
   bool isReady(const TuningCandidate& candidate) const;
 
   TuningRule rule_;
   TimingCache& cache_;
-  bool fromCache_ = true;
+  std::function<void(int64_t, int64_t)> progress_;  // over all operations, not over the jobs of one
+  MeasuringTime time_{rule_.measuring};
+  Measured all_;
+  StepSeconds total_;  // each operation once, which is less than a step
 };
 
 }  // namespace tandem

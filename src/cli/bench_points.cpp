@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/catalogs.h"
 #include "config/device_set.h"
 #include "device/gpu_support.h"
+#include "run/plan/kernel_cores.h"
 
 namespace tandem {
 namespace {
@@ -100,6 +103,24 @@ void resolve(BenchPoint& point) {
   }
 }
 
+/// Points whose replicas have as many threads run the same kernels: those that are the fastest for the most replicas
+/// that compute at once. Otherwise a speed-up would compare kernels too.
+void shareKernels(std::vector<BenchPoint>& points) {
+  std::map<std::pair<int64_t, std::string>, int64_t> most;  // replicas, by threads of one and what a thread runs on
+  const auto keyOf = [](const RunPlan& plan) { return std::pair(plan.cores.threadsPerReplica, plan.cores.unit); };
+  for (const BenchPoint& point : points) {
+    if (!point.plan || !point.plan->setup.onCpu()) continue;
+    int64_t& count = most[keyOf(*point.plan)];
+    count = std::max(count, kernelReplicas(*point.plan));
+  }
+  for (BenchPoint& point : points) {
+    if (!point.plan || !point.plan->setup.onCpu() || point.config.numerics.kernelReplicas != 0) continue;
+    const int64_t count = most[keyOf(*point.plan)];
+    if (count == kernelReplicas(*point.plan)) continue;
+    point.config.numerics.kernelReplicas = count, point.plan->config.numerics.kernelReplicas = count;
+  }
+}
+
 }  // namespace
 
 BenchPlaces placesOf(int64_t usableCores, const CudaFacts& cuda) {
@@ -142,6 +163,7 @@ std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Conf
   }
   divideCores(points);
   for (BenchPoint& point : points) resolve(point);
+  shareKernels(points);
   const auto possible = [](const BenchPoint& point) { return point.plan.has_value(); };
   if (std::ranges::none_of(points, possible)) throw UsageError(points.front().refusal);
   return points;

@@ -42,7 +42,8 @@ BenchPlaces placesOf(int64_t usableCores, const CudaFacts& cuda);
 void addDefaultAxes(Sweep& sweep, const BenchPlaces& places);
 
 /// Resolves every point. Without --cores-per-replica, cores are divided by the largest number of CPU replicas of any
-/// point. A point that a rule forbids keeps the rule's text. Throws UsageError with the first such text if no point can
+/// point. Points with equal threads run kernels that are measured for the most replicas of them (--kernel-replicas). A
+/// point that a rule forbids keeps the rule's text. Throws UsageError with the first such text if no point can
 /// run. Throws DataError for --data or a network file.
 std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Config>& configs);
 

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "executor/compile/plan_description.h"
+#include "machine/process/utc_time.h"
 #include "models/model.h"
 #include "run/plan/select_kernels.h"
 
@@ -77,7 +78,8 @@ void show(const RunPlan& plan) {
             << bytesText(static_cast<double>(description.keptBytes)) << " kept for backward; parameters "
             << bytesText(static_cast<double>(plan.memory.parameters)) << '\n';
   if (config.numerics.recompute != Config().numerics.recompute) std::cout << recomputeText(plan, description) << '\n';
-  if (!kernels.note.empty()) std::cout << kernels.note << '\n';
+  if (!kernels.details.empty()) std::cout << kernels.details << '\n';
+  for (const std::string& note : kernels.notes) std::cout << note << '\n';
 }
 
 }  // namespace
@@ -92,9 +94,11 @@ int planCommand(Arguments arguments) {
   }
   const auto names = catalogNames();
   const Sweep sweep = parseArguments("bench", arguments.subspan(1), names);
-  const auto points = resolvePoints(sweep, expand(sweep, names));
-  for (const BenchPoint& point : points) {
+  auto points = resolvePoints(sweep, expand(sweep, names));
+  const std::string begin = exactUtcTime();
+  for (BenchPoint& point : points) {
     if (!point.plan) throw UsageError(point.refusal);
+    point.plan->sweepBegin = begin;
     show(*point.plan);
   }
   return 0;

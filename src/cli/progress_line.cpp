@@ -13,6 +13,18 @@ namespace {
 
 constexpr size_t usualColumns = 80;
 
+const char* doingText(Phase phase) {
+  switch (phase) {
+    case Phase::choosingKernels:
+      return ": choosing kernels ";
+    case Phase::warmingUp:
+      return ": warming up, step ";
+    case Phase::measuring:
+      return ": step ";
+  }
+  return ": ";
+}
+
 size_t terminalColumns() {
   winsize size{};
   const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
@@ -22,7 +34,7 @@ size_t terminalColumns() {
 }  // namespace
 
 std::string progressText(const std::string& point, const Progress& progress, size_t width) {
-  std::string text = concat(point, progress.warmingUp ? ": warming up, step " : ": step ", progress.step);
+  std::string text = concat(point, doingText(progress.phase), progress.step);
   if (progress.steps > 0) text += concat(" of ", progress.steps);
   if (progress.imagesPerSecond > 0) text += concat(", ", fixed(progress.imagesPerSecond, 1), " images/s");
   if (progress.secondsLeft > 0) text += concat(", ", std::llround(std::ceil(progress.secondsLeft)), " s left");

@@ -36,7 +36,8 @@ struct Config {
     std::string precision = "fp32";
     std::string layout{automatic};  ///< auto: the faster of nhwc and blocked by measurement; nhwc if only that runs
     std::string convolution{
-        automatic};  ///< auto: the fastest algorithm for each pass of each convolution, by measurement
+        automatic};              ///< auto: the fastest algorithm for each pass of each convolution, by measurement
+    int64_t kernelReplicas = 0;  ///< that compute at once while kernels are measured; 0: the most of the sweep
     std::string padImages{automatic};  ///< auto: the fastest number of channels of zeros on a GPU; none on a CPU
     std::string executor = "planned";
     std::string recompute = "none";    ///< activations that backward recomputes instead of reading them from memory
@@ -122,8 +123,9 @@ struct Config {
     int64_t repeats = automaticRepeats;  ///< runs of the point
     bool profile = false;
     bool compare = false;
-    double deadline = 0;        ///< seconds per point; 0: derived from budget
-    bool measurePeaks = false;  ///< measures them again although the cache has them
+    double deadline = 0;          ///< seconds per point; 0: derived from budget
+    bool measurePeaks = false;    ///< measures them again although the cache has them
+    bool refreshKernels = false;  ///< likewise the times by which kernels are chosen
     bool allowInterference = false;
 
     bool operator==(const Measurement&) const = default;

@@ -47,6 +47,10 @@ constexpr Option table[] = {
      "algorithm of the planned executor's convolutions on a CPU; auto measures for each pass of each which is fastest, "
      "on a GPU among ATen's and cuDNN's engines; direct is ATen's there",
      onBench | onImages, field<&Numerics::convolution>, Values::names, axis, nullptr},
+    {"kernel-replicas", trained, "", "N",
+     "replicas that compute at once while kernels are measured on a CPU; 0 takes the most of the sweep with as many threads, "
+     "so that its points run the same kernels", onBench, field<&Numerics::kernelReplicas>, Values::any, oneValue,
+     within<&Numerics::kernelReplicas, 0, 4096>},
     {"pad-images", trained, "", "NAME",
      "channels of zeros behind an image's own, up to a multiple, for the first convolution of the planned executor; auto "
      "measures on a GPU which is fastest, and is none on a CPU", onBench | onImages, field<&Numerics::padImages>,
@@ -136,7 +140,7 @@ constexpr Option table[] = {
      field<&Step::accumulate>, Values::any, axis, within<&Step::accumulate, 1, million>},
     {"lr", step, "", "X", "learning rate", onBench, field<&Step::learningRate>, Values::any, axis,
      positive<&Step::learningRate>, "the model's own, or the optimizer's"},
-    {"schedule", step, "", "NAME", "course of the learning rate over the steps", onBench, field<&Step::schedule>,
+    {"schedule", step, "", "NAME", "course of the learning rate over the measured steps", onBench, field<&Step::schedule>,
      Values::names, axis, nullptr},
     {"optimizer", step, "", "NAME", "rule by which gradients change the weights", onBench, field<&Step::optimizer>,
      Values::names, axis, nullptr},
@@ -163,7 +167,7 @@ constexpr Option table[] = {
 
     {"scaling", measured, "", "NAME", "weak keeps --batch per replica, strong keeps the global batch",
      onBench, field<&Measurement::scaling>, Values::names, axis, nullptr},
-    {"warmup", measured, "steps", "N|auto", "steps before the measurement; auto stops when the step time is steady",
+    {"warmup", measured, "steps", "N|auto", "steps before the measurement, at the first rate of --schedule; auto stops when the step time is steady",
      onBench, field<&Measurement::warmup>, Values::any, axis, warmup},
     {"steps", measured, "steps", "N", "steps measured; 0 takes as many as fit --budget", onBench, field<&Measurement::steps>,
      Values::any, axis, within<&Measurement::steps, 0, billion>},
@@ -199,6 +203,9 @@ constexpr Option table[] = {
     {"measure-peaks", output, "", "",
      "measure the peaks of this machine (FLOPs, bytes) anew, instead of taking those kept from an earlier run", onBench,
      field<&Measurement::measurePeaks>, Values::any, oneValue, nullptr},
+    {"refresh-kernels", output, "", "",
+     "measure anew which kernels are the fastest, instead of taking the times kept from an earlier run", onBench,
+     field<&Measurement::refreshKernels>, Values::any, oneValue, nullptr},
     {"point-deadline", output, "s", "X",
      "time after which a point is given up; 0 takes 120 s and 4 x --budget, with --steps 600 s and 30 s per step",
      onBench, field<&Measurement::deadline>, Values::any, oneValue, within<&Measurement::deadline, 0, billion>},

@@ -31,7 +31,8 @@ std::unique_ptr<Optimizer> makeOptimizer(FlatBuffers& buffers, const OptimizerOp
   return ruleOf(options).make(buffers, options);
 }
 
-double OptimizerOptions::rateAt(int64_t step) const {
+double OptimizerOptions::rateAt(int64_t update) const {
+  const int64_t step = scheduleBegin == nullptr ? update : scheduleBegin->stepOf(update);
   return learningRate * (schedule == nullptr ? 1 : schedule->factor(step, totalSteps));
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,6 +25,18 @@ struct ScheduleEntry {
 /// constant, cosine (to zero at the last step), warmup-cosine (linear over the first 5 %, then cosine).
 std::span<const ScheduleEntry> schedules();
 
+/// The update at which the schedule of a run begins. Until it is known the schedule stays at its first value. Set by
+/// one thread; any thread may read it.
+class ScheduleBegin {
+ public:
+  void set(int64_t update) { update_.store(update); }
+  /// The schedule's step of update `update`, both from 0.
+  int64_t stepOf(int64_t update) const { return std::max<int64_t>(0, update - update_.load()); }
+
+ private:
+  std::atomic<int64_t> update_{std::numeric_limits<int64_t>::max()};
+};
+
 struct OptimizerEntry;
 
 struct OptimizerOptions {
@@ -29,16 +44,17 @@ struct OptimizerOptions {
   double learningRate = 0.1, momentum = 0.9, weightDecay = 0;
   bool nesterov = false;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
-  const ScheduleEntry* schedule = nullptr;  ///< null: constant
-  int64_t totalSteps = 0;
+  const ScheduleEntry* schedule = nullptr;                  ///< null: constant
+  int64_t totalSteps = 0;                                   ///< of the schedule
+  std::shared_ptr<const ScheduleBegin> scheduleBegin = {};  ///< null: it begins with the first update
 
-  double rateAt(int64_t step) const;  ///< for step `step`, from 0
+  double rateAt(int64_t update) const;  ///< for update `update`, from 0
 };
 
 /// Updates slices of one set of flat buffers. State lies in the buffers, per weight, so every step may be cut into
-/// other slices. Hyperparameters that change are functions of the step's number alone. beginStep() copies them to the
-/// buffers' device, and updates read them there. So every step is the same work and can be captured
-/// (device/captured_graph.h). For one thread.
+/// other slices. Hyperparameters that change are functions of the step's number and of where the schedule begins.
+/// beginStep() copies them to the buffers' device, and updates read them there. So every step is the same work and can
+/// be captured (device/captured_graph.h). For one thread.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;

@@ -26,8 +26,8 @@ double warmupCosine(int64_t step, int64_t totalSteps) {
 
 constexpr std::array<ScheduleEntry, 3> rows{{
     {"constant", "the rate given", constant, false},
-    {"cosine", "half a cosine from the rate given to zero at the last step", cosine, true},
-    {"warmup-cosine", "linear over the first 5 % of the steps, then cosine", warmupCosine, true},
+    {"cosine", "half a cosine over --steps, from the rate given to zero at the last step", cosine, true},
+    {"warmup-cosine", "linear over the first 5 % of --steps, then cosine", warmupCosine, true},
 }};
 
 }  // namespace

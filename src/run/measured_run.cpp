@@ -61,10 +61,7 @@ MeasuredRun::MeasuredRun(MeasuredRunOptions options, ProgressCallback progress)
     : options_(std::move(options)),
       progress_(std::move(progress)),
       fewestWarmup_(std::max(options_.fewestWarmup, askedWarmup(options_.config).value_or(1))) {
-  if (fewestWarmup_ == 0) {
-    warmupEnd_ = 0;
-    steps_ = plannedSteps();
-  }
+  if (fewestWarmup_ == 0) endWarmUp(0);
 }
 
 void MeasuredRun::body(ReplicaSet::Member& member) {
@@ -117,7 +114,12 @@ void MeasuredRun::decide(int64_t done) {
     if (!steady_ && done < mostWarmupSteps && mayGoOn) return;
   }
   warmupWall_ = now() - begin_;
+  endWarmUp(done);
+}
+
+void MeasuredRun::endWarmUp(int64_t done) {
   steps_ = plannedSteps();
+  if (options_.schedule != nullptr) options_.schedule->set(done);
   warmupEnd_.store(done);
 }
 
@@ -198,7 +200,8 @@ void MeasuredRun::report(bool warmingUp, int64_t step) {
   const Nanos time = now();
   if (!progress_ || time - reported_ < reportInterval) return;
   reported_ = time;
-  Progress progress{.warmingUp = warmingUp, .step = step, .steps = warmingUp ? 0 : steps_};
+  Progress progress{
+      .phase = warmingUp ? Phase::warmingUp : Phase::measuring, .step = step, .steps = warmingUp ? 0 : steps_};
   const double spent = seconds(time - (warmingUp ? begin_ : windowBegin_));
   progress.imagesPerSecond = static_cast<double>(step * options_.globalBatch) / spent;
   if (!warmingUp) progress.secondsLeft = spent / static_cast<double>(step) * static_cast<double>(steps_ - step);

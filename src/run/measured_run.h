@@ -19,11 +19,12 @@ namespace tandem {
 struct MeasuredRunOptions {
   Config config;
   int64_t globalBatch = 0;
-  const Graph* graph = nullptr;    ///< for the fingerprint of the weights
-  RunObserver* watch = nullptr;    ///< never null
-  Profiler* profiler = nullptr;    ///< records the spans of the window's steps; null: no profile
-  DeviceTracer* tracer = nullptr;  ///< records GPU activities of the window's last steps; null: none
-  int64_t fewestWarmup = 0;        ///< least number of warm-up steps, even if --warmup gives fewer
+  const Graph* graph = nullptr;       ///< for the fingerprint of the weights
+  RunObserver* watch = nullptr;       ///< never null
+  Profiler* profiler = nullptr;       ///< records the spans of the window's steps; null: no profile
+  ScheduleBegin* schedule = nullptr;  ///< is told where warm-up ends; null: nobody
+  DeviceTracer* tracer = nullptr;     ///< records GPU activities of the window's last steps; null: none
+  int64_t fewestWarmup = 0;           ///< least number of warm-up steps, even if --warmup gives fewer
 };
 
 /// The protocol of one measurement. All pointers of the options must outlive this object.
@@ -54,6 +55,8 @@ class MeasuredRun {
   void collect(ReplicaSet::Member& member, const std::vector<StepSample>& samples);
   /// Ends warm-up if `done` steps suffice. Called by member 0 only.
   void decide(int64_t done);
+  /// Warm-up has taken `done` steps: the window and the schedule begin.
+  void endWarmUp(int64_t done);
   int64_t plannedSteps() const;
   void fillLossScale(RunRecord& record) const TANDEM_REQUIRES(mutex_);
   void report(bool warmingUp, int64_t step);

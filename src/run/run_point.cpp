@@ -12,6 +12,7 @@
 #include "formats/io/atomic_file.h"
 #include "machine/gpu/gpu_facts.h"
 #include "machine/process/process_clock.h"
+#include "measure/metrics/updates.h"
 #include "observe/device_tracer.h"
 #include "observe/profiler.h"
 #include "observe/run_observer.h"
@@ -42,6 +43,7 @@ ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
   placement.loss = plan.graph->loss().name;
   placement.network = plan.network;
   placement.networkSha256 = plan.networkSha256;
+  placement.kernels = team.kernels.details;
   placement.zeroChannels = team.kernels.zeroChannels;
   placement.convolutionPasses = passesOf(team.kernels, *team.graph);
   if (plan.setup.executor->planned) placement.byAutograd = operationsByAutograd(*team.graph);
@@ -99,10 +101,11 @@ std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const ReplicaSetOpt
 void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
   const auto gpuUse = settledGpuUse(probedGpus(plan.cudaDevices));  // before this process uses the GPUs itself
   const Graph& graph = *plan.graph;
-  const KernelSelection kernels = selectKernels(plan, graph);
-  for (const std::string& note : {kernels.note, plan.recomputeNote}) {
-    if (!note.empty()) record.notes.push_back(note);
-  }
+  const KernelSelection kernels = selectKernels(plan, graph, [&](int64_t done, int64_t all) {
+    if (progress) progress({.phase = Phase::choosingKernels, .step = done, .steps = all});
+  });
+  append(record.notes, kernels.notes);
+  if (!plan.recomputeNote.empty()) record.notes.push_back(plan.recomputeNote);
   ReplicaSetOptions options = trainingOptions(plan, kernels);
   options.pretrained = readPretrained(plan.config, graph);
   if (options.pretrained) {
@@ -112,6 +115,8 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   record.placement = placementOf(plan, options);
   const auto profiler = profilerFor(plan.config);
   const auto tracer = tracerFor(plan, options);
+  const auto schedule = std::make_shared<ScheduleBegin>();
+  options.optimizer.scheduleBegin = schedule;
   ReplicaSet team(options);
   RunObserver watch(plan.cores, plan.cudaDevices, gpuUse);
   MeasuredRun run({.config = plan.config,
@@ -119,6 +124,7 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
                    .graph = &graph,
                    .watch = &watch,
                    .profiler = profiler.get(),
+                   .schedule = schedule.get(),
                    .tracer = tracer.get(),
                    .fewestWarmup = fewestWarmup(plan.config, plan.setup)},
                   progress);
@@ -129,6 +135,9 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   });
   run.fill(record);
   watch.fill(record);
+  if (const std::string& file = plan.config.output.saveWeights; !file.empty() && updatesOf(record)) {
+    record.notes.push_back(concat(file, ": ", updatesText(record)));
+  }
   record.peakMemoryBytes = largest(options.devices, &Device::peakBytes);
   record.peakReservedBytes = largest(options.devices, &Device::peakReservedBytes);
   record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};

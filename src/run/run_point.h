@@ -7,14 +7,18 @@
 
 namespace tandem {
 
+/// What a run is doing.
+enum class Phase { choosingKernels, warmingUp, measuring };
+
 struct Progress {
-  bool warmingUp = true;
-  int64_t step = 0, steps = 0;  ///< finished steps, and their total; 0: not known yet
+  Phase phase = Phase::warmingUp;
+  int64_t step = 0, steps = 0;  ///< finished steps or measurements of kernels, and their total; 0: not known
   double imagesPerSecond = 0;
   double secondsLeft = 0;  ///< until the window ends; 0 during warm-up
 };
 
-/// Gets the progress between steps, at most ten times a second; may be empty. runPoint() uses replica 0's thread.
+/// Gets the progress before each measurement of kernels, and between steps at most ten times a second; may be empty.
+/// runPoint() calls it on its own thread, and for steps on replica 0's.
 using ProgressCallback = std::function<void(const Progress&)>;
 
 /// Runs one resolved configuration in this process and returns its record. A failure does not throw: the record's

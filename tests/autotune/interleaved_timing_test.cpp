@@ -44,6 +44,14 @@ TEST(Turns, EachNumberOfATurnIsItsOwn) {
   EXPECT_EQ(ways.all[0].medians(), (Numbers{2, 20}));
 }
 
+TEST(Turns, SpreadIsOfTheSumsOfSamples) {
+  Ways ways(Table{{{3, 10}, {1, 30}, {2, 20}}, {{5}, {5}, {5}}});
+  EXPECT_EQ(ways.all[0].spread(), 0) << "without a sample";
+  timeInterleaved(ways.all, {.most = 3});
+  EXPECT_DOUBLE_EQ(ways.all[0].spread(), 22.0 / 13 - 1);
+  EXPECT_EQ(ways.all[1].spread(), 0);
+}
+
 TEST(Turns, OneThatDoesNotServeIsOutAndWhatItGaveDoesNotCount) {
   Ways ways(Table{{{3}, {}}, {{5}, {6}, {7}}});
   timeInterleaved(ways.all, {.most = 3});

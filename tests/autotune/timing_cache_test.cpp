@@ -41,6 +41,24 @@ TEST_F(MeasuredCacheTest, TheLastNumbersOfAKeyCount) {
   EXPECT_EQ(TimingCache(file()).find("a"), std::vector<double>{2});
 }
 
+TEST_F(MeasuredCacheTest, KeepsWhatIsKnownOfAMeasurement) {
+  const Timing timing{.numbers = {0.125, 3}, .spread = 0.02, .at = "2026-11-24T22:10:00.123Z", .keeps = false};
+  TimingCache(file()).add("a | b", timing);
+  TimingCache(file()).add("undated", Timing{.numbers = {7}, .keeps = false});
+  const TimingCache cache(file());
+  EXPECT_EQ(cache.damaged(), 0);
+  EXPECT_EQ(cache.timing("a | b"), timing);
+  EXPECT_EQ(cache.timing("undated"), (Timing{.numbers = {7}, .keeps = false}));
+}
+
+TEST_F(MeasuredCacheTest, ALaterVersionMayAddWords) {
+  TimingCache(file()).add("a", {1});
+  std::ofstream(file(), std::ios::app) << "b\t 2\tat=2027-01-01T00:00:00.000Z cores=hot spread=0.5 keeps=yes\n";
+  const TimingCache cache(file());
+  EXPECT_EQ(cache.damaged(), 0);
+  EXPECT_EQ(cache.timing("b"), (Timing{.numbers = {2}, .spread = 0.5, .at = "2027-01-01T00:00:00.000Z"}));
+}
+
 TEST_F(MeasuredCacheTest, DamagedLinesDoNotCount) {
   TimingCache(file()).add("good", {5});
   std::ofstream(file(), std::ios::app) << "no tab\nempty\t\nwords\t 1 two\n\x01\x02\xff\ncut\t 1 2";
@@ -79,6 +97,13 @@ TEST(TimingCacheOf010, IsRead) {
   int64_t found = 0;
   for (std::string line; std::getline(lines, line);) found += cache.find(line.substr(0, line.find('\t'))) ? 1 : 0;
   EXPECT_EQ(found, 6);
+  const std::string norm = "batch_norm | ";
+  std::ifstream again(file);
+  for (std::string line; std::getline(again, line);) {
+    const Timing timing = *cache.timing(line.substr(0, line.find('\t')));
+    EXPECT_TRUE(timing.keeps && timing.at.empty()) << line;
+    EXPECT_EQ(timing.numbers.size(), line.starts_with(norm) ? 1U : 6U) << line;
+  }
 }
 
 }  // namespace

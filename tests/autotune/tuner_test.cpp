@@ -135,6 +135,48 @@ TEST_F(TunerTest, AnotherOperationMachineLimitOrCandidateIsMeasured) {
   EXPECT_TRUE(fromCache_);
 }
 
+TEST_F(TunerTest, KeepsDateAndSpread) {
+  rule_.measuring.at = "2026-11-24T10:00:00.000Z";
+  TimingCache cache(file_);
+  tuned(cache, {{"a", {9, 1, 1.5, 2, 1, 1.5}}});
+  std::ifstream lines(file_);
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_TRUE(line.ends_with("\t 1.5\tat=2026-11-24T10:00:00.000Z spread=0.5")) << line;
+}
+
+TEST_F(TunerTest, AnewMeasuresWhatIsKnown) {
+  const std::vector<Way> ways{{"a", {1}}, {"b", {0.5}}};
+  TimingCache cache{std::filesystem::path()};
+  tuned(cache, ways);
+  rule_.measuring.anew = true;
+  tuned(cache, ways);
+  EXPECT_FALSE(fromCache_);
+}
+
+TEST_F(TunerTest, WhenTimeIsOverTheFirstRuns) {
+  rule_.measuring.freeSeconds = 0, rule_.measuring.at = "2026-11-24T10:00:00.000Z";
+  TimingCache cache{std::filesystem::path()};
+  const Tuned result = tuned(cache, {{"a", {1}}, {"b", {0.5}}});
+  EXPECT_EQ(result.index, 0U);
+  EXPECT_EQ(result.gain, 1);
+  EXPECT_TRUE(calls_.empty());
+  rule_.measuring.freeSeconds = 1e9, rule_.measuring.since = "2026-11-24T11:00:00.000Z";
+  EXPECT_EQ(tuned(cache, {{"a", {1}}, {"b", {0.5}}}).index, 1U) << "the next sweep measures it";
+}
+
+TEST_F(TunerTest, SaysHowManyOperationsAreDone) {
+  std::string said;
+  rule_.measuring.progress = [&said](int64_t done, int64_t all) { said += concat(done, '/', all, ' '); };
+  TimingCache cache{std::filesystem::path()};
+  Tuner tuner(rule_, cache);
+  const TuningCandidate way{"a", [] { return std::optional<int64_t>(0); }, [] {}};
+  for (const char* operation : {"one", "two", "one"}) tuner.fastest(operation, {&way, 1});
+  EXPECT_EQ(said, "0/0 1/0 ");
+  EXPECT_EQ(tuner.measured().jobs, 3);
+  EXPECT_EQ(tuner.measured().now, 2);
+}
+
 TEST_F(TunerTest, ADamagedLineIsMeasuredAnew) {
   const std::vector<Way> ways{{"a", {1}}, {"b", {0.5}}};
   TimingCache first(file_);

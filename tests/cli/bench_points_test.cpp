@@ -55,6 +55,26 @@ TEST(ResolvePoints, CoresAreDividedByTheLargestNumberOfReplicas) {
   }
 }
 
+TEST(ResolvePoints, EqualThreadsRunTheKernelsOfTheMostReplicas) {
+  const auto cores = static_cast<int64_t>(readTopology().cores.size());
+  if (cores < 2) GTEST_SKIP() << "two replicas need two cores";
+  const auto kernelReplicasOf = [](std::vector<std::string> more) {
+    more.insert(more.end(), {"--model=trivial", "--image-size=32", "--oversubscribe"});
+    const Sweep sweep = parsed(std::move(more), 2);
+    std::vector<int64_t> found;
+    for (const BenchPoint& point : resolvePoints(sweep, expand(sweep, catalogNames()))) {
+      EXPECT_EQ(point.config.numerics.kernelReplicas, point.plan->config.numerics.kernelReplicas);
+      found.push_back(point.plan->config.numerics.kernelReplicas);
+    }
+    return found;
+  };
+  using Replicas = std::vector<int64_t>;
+  EXPECT_EQ(kernelReplicasOf({"--replicas=1,2"}), (Replicas{2, 0})) << "0: those of the point itself, which are two";
+  EXPECT_EQ(kernelReplicasOf({"--replicas=1"}), Replicas{0});
+  EXPECT_EQ(kernelReplicasOf({"--replicas=1", "--cores-per-replica=1,2"}), (Replicas{0, 0})) << "other threads";
+  EXPECT_EQ(kernelReplicasOf({"--replicas=1,2", "--kernel-replicas=1"}), (Replicas{1, 1})) << "as asked for";
+}
+
 TEST(DefaultAxes, AreReplicasAndStrategies) {
   const auto configs = expand(parsed({}, 2), catalogNames());
   EXPECT_EQ(replicasOf(configs), (std::vector<int64_t>{1, 2, 1, 2}));
@@ -163,10 +183,13 @@ TEST(BenchPoints, NothingPossibleIsAnError) {
 }
 
 TEST(ProgressText, HoldsRateStepAndTimeLeft) {
-  const Progress progress{.warmingUp = false, .step = 12, .steps = 40, .imagesPerSecond = 31.5, .secondsLeft = 11.2};
+  const Progress progress{
+      .phase = Phase::measuring, .step = 12, .steps = 40, .imagesPerSecond = 31.5, .secondsLeft = 11.2};
   EXPECT_EQ(progressText("[2/4] replicas=2", progress, 100),
             "[2/4] replicas=2: step 12 of 40, 31.5 images/s, 12 s left");
-  EXPECT_EQ(progressText("x", {.warmingUp = true, .step = 3}, 100), "x: warming up, step 3");
+  EXPECT_EQ(progressText("x", {.phase = Phase::warmingUp, .step = 3}, 100), "x: warming up, step 3");
+  EXPECT_EQ(progressText("x", {.phase = Phase::choosingKernels, .step = 12, .steps = 53}, 100),
+            "x: choosing kernels 12 of 53");
   EXPECT_EQ(progressText("[2/4] replicas=2", progress, 10), "[2/4] repl");
 }
 

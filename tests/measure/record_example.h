@@ -90,6 +90,7 @@ inline ActualSetup fullPlacement() {
   placement.network = "mynet";
   placement.networkSha256 = "00ff";
   placement.convolutionPasses = {{"direct", 7}, {"winograd", 3}};
+  placement.kernels = "convolutions run in blocked";
   placement.zeroChannels = 5;
   placement.activationBytes = 3 << 20;
   placement.byAutograd = {"max_pool", "dropout"};

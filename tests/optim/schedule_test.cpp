@@ -26,6 +26,22 @@ TEST(Schedule, warmupRisesOverFivePercentThenFalls) {
   EXPECT_LT(factor("warmup-cosine", 60, 100), factor("warmup-cosine", 50, 100));
 }
 
+TEST(Schedule, BeginsWhereItIsToldAndStaysAtItsFirstValueUntilThen) {
+  const auto begin = std::make_shared<ScheduleBegin>();
+  OptimizerOptions options{.learningRate = 0.5,
+                           .schedule = &find(schedules(), "cosine", "schedule"),
+                           .totalSteps = 4,
+                           .scheduleBegin = begin};
+  EXPECT_DOUBLE_EQ(options.rateAt(0), 0.5);
+  EXPECT_DOUBLE_EQ(options.rateAt(1000), 0.5) << "nobody knows yet where warm-up ends";
+  begin->set(3);
+  for (const int64_t update : {0, 2, 3}) EXPECT_DOUBLE_EQ(options.rateAt(update), 0.5) << update;
+  EXPECT_NEAR(options.rateAt(5), 0.25, 1e-12);
+  EXPECT_NEAR(options.rateAt(7), 0, 1e-12);
+  options.scheduleBegin = nullptr;
+  EXPECT_NEAR(options.rateAt(2), 0.25, 1e-12) << "it begins with the first update";
+}
+
 TEST(Schedule, factorsStayWithinZeroAndOne) {
   for (const ScheduleEntry& schedule : schedules()) {
     for (int64_t step = 0; step < 300; ++step) {

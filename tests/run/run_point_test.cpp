@@ -140,6 +140,31 @@ TEST(RunPoint, trainsTheSameWithPaddedImages) {
   }
 }
 
+// With a schedule that counts warm-up too, all steps of this window would be behind its end, at rate 0.
+TEST(RunPoint, theScheduleBeginsWhereWarmUpEnds) {
+  Config config = small();
+  config.numerics.deterministic = true, config.step.schedule = "cosine";
+  config.measurement.steps = 4, config.measurement.warmup = "0";
+  const std::string without = fingerprint(run(config));
+  config.measurement.warmup = "4";
+  const RunRecord warmed = run(config);
+  EXPECT_NE(fingerprint(warmed), without);
+  // The loss of a step comes before its update: that of the first measured step is still at the rate given.
+  config.step.schedule = "constant";
+  const std::vector<double> constant = run(config).losses;
+  ASSERT_EQ(warmed.losses.size(), 8U);
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(warmed.losses[i], constant[i]) << "update " << i;
+  EXPECT_NE(warmed.losses[6], constant[6]) << "the second measured step has another rate";
+}
+
+TEST(RunPoint, saysAfterHowManyUpdatesWeightsWereSaved) {
+  Config config = small();
+  config.output.saveWeights = testing::TempDir() + "run_point_test_updates.safetensors";
+  const RunRecord record = run(config);
+  EXPECT_EQ(std::ranges::count(record.notes, config.output.saveWeights + ": weights after 8 updates (2 of warm-up)"),
+            1);
+}
+
 TEST(RunPoint, twoDeterministicRunsGiveBitEqualWeights) {
   for (const char* lossAt : {"replica", "gathered"}) {
     Config config = small();

@@ -81,8 +81,8 @@ class StemTrial {
   Batch batch_;
 };
 
-/// Least seconds of a step for each row of the catalog; the rows are timed in turns.
-std::vector<double> measured(const Graph& stem, const PaddingTrial& trial, int64_t images) {
+/// Least seconds of a step for each row of the catalog, and their largest spread; the rows are timed in turns.
+Timing measured(const Graph& stem, const PaddingTrial& trial, int64_t images) {
   std::vector<Candidate> ways;
   for (const ImagePaddingEntry& row : rows) {
     const ExecutorOptions options = optionsFor(stem, trial, images, zeroChannels(stem, row));
@@ -91,8 +91,11 @@ std::vector<double> measured(const Graph& stem, const PaddingTrial& trial, int64
     ways.push_back({.sample = [steps] { return std::vector{steps->seconds()}; }});
   }
   timeInterleaved(ways, {});
-  std::vector<double> least;
-  for (const Candidate& way : ways) least.push_back(way.least().front());
+  Timing least;
+  for (const Candidate& way : ways) {
+    least.numbers.push_back(way.least().front());
+    least.spread = std::max(least.spread, way.spread());
+  }
   return least;
 }
 
@@ -139,17 +142,16 @@ PaddingChoice fastestImagePadding(const Graph& graph, const PaddingTrial& trial,
   if (!canPadImages(graph)) return choice;
   const int64_t images = std::min(trial.images, mostImages);
   std::vector<double> sums(rows.size(), 0.0);
+  MeasuringTime time(trial.measuring);
   for (const Node* reader : readersOfImages(graph)) {
     Graph stem(graph.node(graph.input()).shape);
     stem.add("conv", reader->name, {stem.input()}, reader->attributes);
     const std::string key = keyOf(stem, trial, images);
-    auto times = cache.find(key);
-    if (!times || times->size() != rows.size()) {
-      times = measured(stem, trial, images);
-      cache.add(key, *times);
-      choice.fromCache = false;
-    }
-    for (size_t i = 0; i < rows.size(); ++i) sums[i] += (*times)[i];
+    const MeasuringJob job{{key}, rows.size(), [&] { return std::vector{measured(stem, trial, images)}; }};
+    const Measured all = measureJobs({&job, 1}, time, cache, [](const Timings&) { return StepSeconds(); });
+    if (!all.fromCache()) choice.fromCache = false;
+    if (all.postponed > 0) continue;
+    for (size_t i = 0; i < rows.size(); ++i) sums[i] += all.timings.at(key).numbers[i];
   }
   size_t fastest = 0;
   for (size_t i = 1; i < rows.size(); ++i) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "autotune/timing_cache.h"
+#include "autotune/measuring.h"
 #include "device/memory_layout.h"
 #include "device/precision.h"
 #include "executor/compile/fusion.h"
@@ -47,6 +47,7 @@ struct PaddingTrial {
   /// By node, the plans for the passes of a network's convolutions with `images` images and `zeros` zero channels;
   /// empty: ATen's.
   std::function<std::vector<PassPlans>(const Graph&, int64_t images, int64_t zeros)> engines = {};
+  MeasuringRule measuring{};
 };
 
 struct PaddingChoice {

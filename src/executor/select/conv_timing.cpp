@@ -187,6 +187,14 @@ std::vector<double> meanOverReplicas(const std::vector<double>& all, size_t repl
   return means;
 }
 
+std::vector<Timing> leastOf(const std::vector<Candidate>& ways, size_t replicas) {
+  std::vector<Timing> all;
+  for (const Candidate& way : ways) {
+    all.push_back({.numbers = meanOverReplicas(way.least(), replicas), .spread = way.spread()});
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string TrialLayer::text() const {
@@ -216,8 +224,8 @@ bool serves(const ConvCandidate& candidate, const TrialLayer& layer, at::ScalarT
   return kernelFor(layer, candidate, emptyParameters(layer, *candidate.layout, type)) != nullptr;
 }
 
-std::vector<PassSeconds> convolutionSeconds(const TrialLayer& layer, const std::vector<ConvCandidate>& candidates,
-                                            const TrialSize& size, at::ScalarType type, DeviceThreads& threads) {
+std::vector<Timing> convolutionTimings(const TrialLayer& layer, const std::vector<ConvCandidate>& candidates,
+                                       const TrialSize& size, at::ScalarType type, DeviceThreads& threads) {
   std::vector<std::unique_ptr<Sides>> sides(threads.count());
   std::vector<std::vector<Trial>> trials(threads.count());  // per replica, then per candidate
   threads.run([&](size_t replica) {
@@ -233,12 +241,10 @@ std::vector<PassSeconds> convolutionSeconds(const TrialLayer& layer, const std::
   timeInterleaved(ways, {.most = 1});
   sendOutThoseTooSlow(ways, candidates);
   timeInterleaved(ways, {.least = leastRounds - 1, .most = TimingRounds().most - 1, .enoughSeconds = enoughSeconds});
-  std::vector<PassSeconds> least;
-  for (const Candidate& way : ways) least.emplace_back(meanOverReplicas(way.least(), threads.count()));
-  return least;
+  return leastOf(ways, threads.count());
 }
 
-std::vector<double> normSeconds(const TrialLayer& layer, const std::vector<const LayoutEntry*>& layouts,
+std::vector<Timing> normTimings(const TrialLayer& layer, const std::vector<const LayoutEntry*>& layouts,
                                 const TrialSize& size, at::ScalarType type, DeviceThreads& threads) {
   std::vector<std::unique_ptr<NormTrial>> trials(threads.count());
   threads.run([&](size_t replica) {
@@ -254,9 +260,7 @@ std::vector<double> normSeconds(const TrialLayer& layer, const std::vector<const
   }
   const int64_t parts = size.images / size.ofCall;
   timeInterleaved(ways, {.most = TimingRounds().most * static_cast<int>(parts)});
-  std::vector<double> least;
-  for (const Candidate& way : ways) least.push_back(meanOverReplicas(way.least(), threads.count()).front());
-  return least;
+  return leastOf(ways, threads.count());
 }
 
 }  // namespace tandem

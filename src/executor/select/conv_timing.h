@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "autotune/timing_cache.h"
 #include "device/device_thread_pool.h"
 #include "device/memory_layout.h"
 #include "graph/graph.h"
@@ -57,13 +58,13 @@ struct ConvCandidate {
 
 bool serves(const ConvCandidate& candidate, const TrialLayer& layer, at::ScalarType type);
 
-/// The least times, one per candidate; candidates are timed in turns. REQUIRES: each supports the layer.
-std::vector<PassSeconds> convolutionSeconds(const TrialLayer& layer, const std::vector<ConvCandidate>& candidates,
-                                            const TrialSize& size, at::ScalarType type, DeviceThreads& threads);
+/// The least times, PassSeconds of each candidate; candidates are timed in turns. REQUIRES: each supports the layer.
+std::vector<Timing> convolutionTimings(const TrialLayer& layer, const std::vector<ConvCandidate>& candidates,
+                                       const TrialSize& size, at::ScalarType type, DeviceThreads& threads);
 
 /// The least times of a batch-norm with ReLU behind the layer, forward and backward, one per layout; layouts are timed
 /// in turns.
-std::vector<double> normSeconds(const TrialLayer& layer, const std::vector<const LayoutEntry*>& layouts,
+std::vector<Timing> normTimings(const TrialLayer& layer, const std::vector<const LayoutEntry*>& layouts,
                                 const TrialSize& size, at::ScalarType type, DeviceThreads& threads);
 
 }  // namespace tandem

@@ -1,6 +1,8 @@
 #include "executor/select/cpu_kernels.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <span>
 
 #include "autotune/interleaved_timing.h"
@@ -33,6 +35,20 @@ std::vector<TrialLayer> convolutionsOf(const Graph& graph) {
   return layers;
 }
 
+/// A layer with its candidates, layout by layout, the first algorithm of each layout first.
+struct LayerTrial {
+  TrialLayer layer;
+  std::vector<ConvCandidate> candidates = {};
+  std::vector<size_t> begin = {};  // index of each layout's first candidate, and their number
+};
+
+/// Multiplications of a forward pass.
+int64_t workOf(const TrialLayer& layer) {
+  const Attributes& a = layer.attributes;
+  return layer.output.channels * layer.output.height * layer.output.width * a.kernelH * a.kernelW *
+         layer.input.channels / a.groups;
+}
+
 /// Seconds of each layer's candidates, from the cache or measured.
 class Measurements {
  public:
@@ -42,77 +58,90 @@ class Measurements {
     size_.images = std::min(trial.images / size_.ofCall, parts) * size_.ofCall;
   }
 
-  /// One per candidate.
-  std::vector<PassSeconds> of(const TrialLayer& layer, const std::vector<ConvCandidate>& candidates) {
-    const auto keyOf = [&](const ConvCandidate& candidate) {
-      return concat("convolution | ", trial_.machine, " | ", convolutionLibrary(), ownKernels, " | ",
-                    sized(layer.text()), " | ", candidate.layout->name, " | ", candidate.algorithm->name,
-                    candidate.all ? "" : ", own passes");
-    };
-    const auto measure = [&] {
-      std::vector<std::vector<double>> all;
-      for (const PassSeconds& each : convolutionSeconds(layer, candidates, size_, trial_.compute, threads_)) {
-        all.push_back(each.numbers());
-      }
-      return all;
-    };
+  /// Measures what is not known. Layers with the most work in a step come first. `layers` outlives the call.
+  void take(const std::vector<LayerTrial>& layers, const std::function<StepSeconds()>& step) {
+    std::map<std::string, int64_t> work;  // of all layers alike
+    for (const LayerTrial& each : layers) work[each.layer.text()] += workOf(each.layer);
+    std::vector<const LayerTrial*> order;
+    for (const LayerTrial& each : layers) order.push_back(&each);
+    std::ranges::stable_sort(order, std::greater(), [&](const LayerTrial* each) { return work[each->layer.text()]; });
+    std::vector<MeasuringJob> jobs;
+    for (const LayerTrial* each : order) {
+      addUnlessThere(jobs, convolutionJob(*each));
+      if (each->layer.normalised && trial_.layouts.size() > 1) addUnlessThere(jobs, normJob(each->layer));
+    }
+    MeasuringTime time(trial_.measuring);
+    measured_ = measureJobs(jobs, time, cache_, [&](const Timings& soFar) {
+      measured_.timings = soFar;
+      return step();
+    });
+  }
+
+  /// One per candidate; zeros for a layer that was postponed.
+  std::vector<PassSeconds> of(const LayerTrial& trial) const {
     std::vector<PassSeconds> seconds;
-    for (const auto& numbers : knownOr(candidates, PassSeconds().numbers().size(), keyOf, measure)) {
-      seconds.emplace_back(numbers);
+    for (const ConvCandidate& candidate : trial.candidates) {
+      const auto found = measured_.timings.find(keyOf(trial.layer, candidate));
+      seconds.push_back(found == measured_.timings.end() ? PassSeconds() : PassSeconds(found->second.numbers));
     }
     return seconds;
   }
 
-  /// For the batch-norm that follows the layer, one per layout of the trial; 0 if none follows.
-  std::vector<double> ofNorm(const TrialLayer& layer) {
-    if (!layer.normalised) return std::vector<double>(trial_.layouts.size());
-    const ImageShape& s = layer.output;
-    const auto keyOf = [&](const LayoutEntry* layout) {
-      return concat("batch_norm | ", trial_.machine, ownKernels, " | ",
-                    sized(concat(s.channels, 'x', s.height, 'x', s.width, " groups ", layer.attributes.groups)), " | ",
-                    layout->name);
-    };
-    const auto measure = [&] {
-      std::vector<std::vector<double>> all;
-      for (const double each : normSeconds(layer, trial_.layouts, size_, trial_.compute, threads_)) {
-        all.push_back({each});
-      }
-      return all;
-    };
+  /// For the batch-norm that follows the layer, one per layout of the trial; 0 if none follows or it was postponed.
+  std::vector<double> ofNorm(const TrialLayer& layer) const {
     std::vector<double> seconds;
-    for (const auto& numbers : knownOr(trial_.layouts, 1, keyOf, measure)) seconds.push_back(numbers.front());
+    for (const LayoutEntry* layout : trial_.layouts) {
+      const auto found = layer.normalised ? measured_.timings.find(normKeyOf(layer, layout)) : measured_.timings.end();
+      seconds.push_back(found == measured_.timings.end() ? 0 : found->second.numbers.front());
+    }
     return seconds;
   }
 
   double scale() const { return static_cast<double>(trial_.images) / static_cast<double>(size_.ofCall); }
-  bool fromCache() const { return fromCache_; }
+  const Measured& measured() const { return measured_; }
 
  private:
   std::string sized(const std::string& shape) const {
     return concat(size_.ofCall, " of ", size_.images, " x ", shape, ' ', c10::toString(trial_.compute));
   }
 
-  /// The cached `count` numbers of each thing; if any is missing, the results of measure() for all.
-  template <class Things, class KeyOf, class Measure>
-  std::vector<std::vector<double>> knownOr(const Things& things, size_t count, const KeyOf& keyOf,
-                                           const Measure& measure) {
-    std::vector<std::vector<double>> numbers;
-    for (const auto& thing : things) {
-      const auto known = cache_.find(keyOf(thing));
-      if (known && known->size() == count) numbers.push_back(*known);
-    }
-    if (numbers.size() == things.size()) return numbers;
-    fromCache_ = false;
-    numbers = measure();
-    for (size_t i = 0; i < things.size(); ++i) cache_.add(keyOf(things[i]), numbers[i]);
-    return numbers;
+  std::string keyOf(const TrialLayer& layer, const ConvCandidate& candidate) const {
+    return concat("convolution | ", trial_.machine, " | ", convolutionLibrary(), ownKernels, " | ", sized(layer.text()),
+                  " | ", candidate.layout->name, " | ", candidate.algorithm->name, candidate.all ? "" : ", own passes");
+  }
+
+  std::string normKeyOf(const TrialLayer& layer, const LayoutEntry* layout) const {
+    const ImageShape& s = layer.output;
+    return concat("batch_norm | ", trial_.machine, ownKernels, " | ",
+                  sized(concat(s.channels, 'x', s.height, 'x', s.width, " groups ", layer.attributes.groups)), " | ",
+                  layout->name);
+  }
+
+  MeasuringJob convolutionJob(const LayerTrial& trial) {
+    MeasuringJob job{.numbers = PassSeconds().numbers().size(), .timings = [this, &trial] {
+                       return convolutionTimings(trial.layer, trial.candidates, size_, trial_.compute, threads_);
+                     }};
+    for (const ConvCandidate& candidate : trial.candidates) job.keys.push_back(keyOf(trial.layer, candidate));
+    return job;
+  }
+
+  MeasuringJob normJob(const TrialLayer& layer) {
+    MeasuringJob job{
+        .timings = [this, &layer] { return normTimings(layer, trial_.layouts, size_, trial_.compute, threads_); }};
+    for (const LayoutEntry* layout : trial_.layouts) job.keys.push_back(normKeyOf(layer, layout));
+    return job;
+  }
+
+  /// Of layers that are alike, and of batch-norms that are, one is measured.
+  static void addUnlessThere(std::vector<MeasuringJob>& jobs, MeasuringJob job) {
+    if (std::ranges::find(jobs, job.keys, &MeasuringJob::keys) == jobs.end()) jobs.push_back(std::move(job));
   }
 
   const CpuKernelTrial& trial_;
   DeviceThreads& threads_;
   TimingCache& cache_;
   TrialSize size_{};
-  bool fromCache_ = true;
+  Measured measured_;
 };
 
 /// Adds the algorithms that support the layer; if there is none, `direct`.
@@ -151,37 +180,62 @@ struct LayoutTotal {
   }
 };
 
+std::vector<LayerTrial> trialsOf(const Graph& graph, const CpuKernelTrial& trial) {
+  std::vector<LayerTrial> layers;
+  for (TrialLayer& layer : convolutionsOf(graph)) {
+    LayerTrial& each = layers.emplace_back(LayerTrial{std::move(layer)});
+    for (const LayoutEntry* layout : trial.layouts) {
+      each.begin.push_back(each.candidates.size());
+      addServing(each.layer, *layout, trial, each.candidates);
+    }
+    each.begin.push_back(each.candidates.size());
+  }
+  return layers;
+}
+
+/// One per layout of the trial.
+std::vector<LayoutTotal> totalsOf(const Graph& graph, const std::vector<LayerTrial>& layers,
+                                  const Measurements& measurements, size_t layouts) {
+  std::vector<LayoutTotal> totals(layouts, {std::vector<PassAlgorithms>(graph.nodes().size())});
+  for (const LayerTrial& each : layers) {
+    const std::vector<PassSeconds> times = measurements.of(each);
+    const std::vector<double> norms = measurements.ofNorm(each.layer);
+    for (size_t i = 0; i < totals.size(); ++i) {
+      const size_t first = each.begin[i], count = each.begin[i + 1] - first;
+      totals[i].norms += norms[i] * measurements.scale();
+      totals[i].add(each.layer, std::span(each.candidates).subspan(first, count),
+                    std::span(times).subspan(first, count), measurements.scale());
+    }
+  }
+  return totals;
+}
+
+size_t fastestOf(const std::vector<LayoutTotal>& totals) {
+  size_t fastest = 0;
+  for (size_t i = 1; i < totals.size(); ++i) {
+    if (layoutWorthChanging * totals[i].seconds() < totals[fastest].seconds()) fastest = i;
+  }
+  return fastest;
+}
+
 }  // namespace
 
 CpuKernelChoice fastestCpuKernels(const Graph& graph, const CpuKernelTrial& trial, DeviceThreads& threads,
                                   TimingCache& cache) {
   check(!trial.layouts.empty() && !trial.algorithms.empty(), "fastestCpuKernels: something to choose from");
-  const bool isChoice = trial.layouts.size() * trial.algorithms.size() > 1;
+  const std::vector<LayerTrial> layers = trialsOf(graph, trial);
   Measurements measurements(trial, threads, cache);
-  std::vector<LayoutTotal> totals(trial.layouts.size(), {std::vector<PassAlgorithms>(graph.nodes().size())});
-  for (const TrialLayer& layer : convolutionsOf(graph)) {
-    std::vector<ConvCandidate> candidates;
-    std::vector<size_t> begin;  // index of each layout's first candidate
-    for (const LayoutEntry* layout : trial.layouts) {
-      begin.push_back(candidates.size());
-      addServing(layer, *layout, trial, candidates);
-    }
-    begin.push_back(candidates.size());
-    const auto times = isChoice ? measurements.of(layer, candidates) : std::vector<PassSeconds>(candidates.size());
-    const auto norms = totals.size() > 1 ? measurements.ofNorm(layer) : std::vector<double>(1);
-    for (size_t i = 0; i < totals.size(); ++i) {
-      totals[i].norms += norms[i] * measurements.scale();
-      const size_t count = begin[i + 1] - begin[i];
-      totals[i].add(layer, std::span(candidates).subspan(begin[i], count), std::span(times).subspan(begin[i], count),
-                    measurements.scale());
-    }
-  }
-  size_t fastest = 0;
-  for (size_t i = 1; i < totals.size(); ++i) {
-    if (layoutWorthChanging * totals[i].seconds() < totals[fastest].seconds()) fastest = i;
-  }
-  const double gain = isChoice && totals[fastest].best > 0 ? totals.front().first / totals[fastest].best : 1;
-  return {trial.layouts[fastest], std::move(totals[fastest].algorithms), gain, measurements.fromCache()};
+  const auto totals = [&] { return totalsOf(graph, layers, measurements, trial.layouts.size()); };
+  const auto step = [&] {
+    const std::vector<LayoutTotal> all = totals();
+    return StepSeconds{all.front().first + all.front().norms, all[fastestOf(all)].seconds()};
+  };
+  if (trial.layouts.size() * trial.algorithms.size() > 1) measurements.take(layers, step);
+  std::vector<LayoutTotal> all = totals();
+  const size_t fastest = fastestOf(all);
+  const double gain = all[fastest].best > 0 ? all.front().first / all[fastest].best : 1;
+  return {trial.layouts[fastest], std::move(all[fastest].algorithms), gain, measurements.measured().fromCache(),
+          measurements.measured()};
 }
 
 }  // namespace tandem

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "autotune/timing_cache.h"
+#include "autotune/measuring.h"
 #include "device/device_thread_pool.h"
 #include "device/memory_layout.h"
 #include "graph/graph.h"
@@ -21,6 +21,7 @@ struct CpuKernelTrial {
   /// The candidates. The first is taken unless another wins; channels-last, blocked or not.
   std::vector<const LayoutEntry*> layouts;
   std::vector<const ConvolutionAlgorithm*> algorithms;  ///< if none supports a layer: direct
+  MeasuringRule measuring{};
 };
 
 struct CpuKernelChoice {
@@ -28,6 +29,7 @@ struct CpuKernelChoice {
   std::vector<PassAlgorithms> algorithms;  ///< by node of the graph
   double gain = 1;        ///< seconds of all convolutions with the first of each / seconds of the choice
   bool fromCache = true;  ///< false: something was measured in this call
+  Measured measured{};    ///< what it rests on
 };
 
 /// Chooses the memory layout, and per pass the convolution algorithm, that minimise the time of all convolutions of a
@@ -35,7 +37,8 @@ struct CpuKernelChoice {
 /// the first, a layout 1 %.
 ///
 /// Each different layer is measured once, forward and backward, on all replicas' threads at once, and kept in `cache`.
-/// A ResNet-50 takes ten seconds or more. With one layout and one algorithm nothing is measured. REQUIRES: CPU devices
+/// Those with the most work come first. A ResNet-50 takes ten seconds or more. A layer that is postponed runs by the
+/// first algorithm that supports it. With one layout and one algorithm nothing is measured. REQUIRES: CPU devices
 /// with equally many threads, and a build with oneDNN.
 CpuKernelChoice fastestCpuKernels(const Graph& graph, const CpuKernelTrial& trial, DeviceThreads& threads,
                                   TimingCache& cache);

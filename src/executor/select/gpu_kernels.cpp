@@ -100,7 +100,7 @@ class Choosing {
     if (isNew) place->second = measured(operation, problem, shapes, norm);
     return place->second;
   }
-  bool fromCache() const { return tuner_.fromCache(); }
+  const Measured& measured() const { return tuner_.measured(); }
 
  private:
   struct Shapes {
@@ -287,7 +287,8 @@ GpuKernelChoice fastestGpuKernels(const Graph& graph, const GpuKernelTrial& tria
   if (trial.norms && !trial.forwardOnly) chooseNorms(graph, choosing, choice, total);
   if (!trial.forwardOnly) chooseSums(graph, choosing, choice, total);
   if (total.best > 0) choice.gain = total.first / total.best;
-  choice.fromCache = choosing.fromCache();
+  choice.measured = choosing.measured();
+  choice.fromCache = choice.measured.fromCache();
   return choice;
 }
 

@@ -27,6 +27,7 @@ struct GpuKernelChoice {
   std::vector<NormPlans> norms;    ///< of batch-norms that end with a ReLU, by node of the graph
   double gain = 1;        ///< seconds by ATen and Tandem's kernels / seconds of the choice, of all that was measured
   bool fromCache = true;  ///< false: something was measured in this call
+  Measured measured{};    ///< what it rests on
 };
 
 /// Chooses cuDNN's plans. For each pass of each convolution: the fastest of the plans and ATen. For each batch-norm

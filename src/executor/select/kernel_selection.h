@@ -16,7 +16,8 @@ namespace tandem {
 struct KernelSelection {
   LayoutEntry layout = layouts().front();
   std::vector<PassAlgorithms> algorithms = {};  ///< of convolutions, by node of the graph; empty: direct
-  std::string note = {};                        ///< why they were chosen, if measured
+  std::vector<std::string> notes = {};          ///< what a reader of a rate should know of the choice, a line each
+  std::string details = {};                     ///< what was measured and chosen; empty: nothing
   std::vector<PassPlans> engines = {};          ///< of convolutions on a GPU, by node of the graph; empty: ATen's
   std::vector<NormPlans> norms = {};            ///< of batch-norms on a GPU, by node; empty: Tandem's kernels
   int64_t zeroChannels = 0;                     ///< behind those of the images (executor/select/channel_padding.h)

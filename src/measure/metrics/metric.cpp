@@ -8,6 +8,7 @@
 #include "base/catalog.h"
 #include "base/statistics.h"
 #include "measure/metrics/step_times.h"
+#include "measure/metrics/updates.h"
 
 namespace tandem {
 namespace {
@@ -90,6 +91,10 @@ Value efficiency(const RunRecord& record, const RunRecord* baseline) {
 }
 
 Value warmupSteps(const RunRecord& record, const RunRecord*) { return static_cast<double>(record.warmup.steps); }
+Value updates(const RunRecord& record, const RunRecord*) {
+  const auto count = updatesOf(record);
+  return count ? Value(static_cast<double>(*count)) : Value();
+}
 Value warmupSeconds(const RunRecord& record, const RunRecord*) { return seconds(record.warmup.wall); }
 
 Value whenMeasured(Nanos time) { return time > Nanos{} ? Value(seconds(time)) : Value(); }
@@ -223,6 +228,7 @@ constexpr std::array table{
     Metric{"minor_faults_per_step", "faults", "pages of host memory touched for the first time, per step", 1, lower,
            ofOk<minorFaults>},
     Metric{"final_loss", "", "mean training loss of the last 20 steps", 4, lower, ofOk<finalLoss>},
+    Metric{"updates", "", "updates of the weights in the whole run, warm-up included", 0, neither, ofOk<updates>},
     Metric{"skipped_steps", "steps", "steps that updated nothing: gradients of the scaled loss overflowed", 0, lower,
            ofOk<skippedSteps>},
     Metric{"loss_scale", "", "what the loss is scaled by at the end of the run", 0, neither, ofOk<lossScale>},

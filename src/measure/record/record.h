@@ -44,6 +44,7 @@ struct ActualSetup {
   std::string networkSha256;   ///< of the network file's bytes
   /// Convolution passes of a training step, by algorithm; empty if only one exists.
   std::map<std::string, int64_t> convolutionPasses;
+  std::string kernels;  ///< which kernels were chosen by measurement, by what gain and for what; empty: none
   /// Channels of zeros behind an image's own, for the convolutions that read it; -1: not known.
   int64_t zeroChannels = -1;
   std::vector<std::string> byAutograd;  ///< operations that the planned executor leaves to libtorch's autograd

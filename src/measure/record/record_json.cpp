@@ -67,6 +67,7 @@ void describe(Archive& archive, typename Archive::template Ref<ActualSetup> plac
   archive.field("network", placement.network);
   archive.field("network_sha256", placement.networkSha256);
   archive.field("convolution_passes", placement.convolutionPasses);
+  archive.added("kernels", placement.kernels);
   archive.added("zero_channels", placement.zeroChannels, int64_t{-1});
   archive.field("by_autograd", placement.byAutograd);
   archive.measured("activation_bytes", placement.activationBytes);

@@ -14,6 +14,7 @@
 #include "measure/validity/stationarity.h"
 #include "report/analysis/baseline.h"
 #include "report/tables/point_label.h"
+#include "report/tables/updates_note.h"
 
 namespace tandem {
 namespace {
@@ -290,6 +291,7 @@ ResultTable buildTable(std::span<const RunRecord> records) {
     table.rows.push_back(std::move(row));
   }
   table.notes = notes.take();
+  std::ranges::copy(updatesNotes(groups), std::back_inserter(table.notes));
   return table;
 }
 

@@ -121,7 +121,7 @@ Outcome outcomeOf(Ending ending, int status, double deadline, const Config& conf
 }  // namespace
 
 RunRecord PointRunner::run(const Config& config, const PointOptions& options, const PointEvents& events) const {
-  const WorkerOrder order{.config = config, .parent = getpid()};
+  const WorkerOrder order{.config = config, .parent = getpid(), .sweepBegin = sweepBegin_};
   ChildProcess child(
       {.executable = executable_, .arguments = {"worker"}, .environment = workerEnvironment(), .input = toText(order)});
   Received received;

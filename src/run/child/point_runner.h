@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "machine/process/utc_time.h"
 #include "run/run_point.h"
 
 namespace tandem {
@@ -29,7 +30,7 @@ struct PointEvents {
 class PointRunner {
  public:
   /// `executable`: path of this program.
-  explicit PointRunner(std::string executable) : executable_(std::move(executable)) {}
+  explicit PointRunner(std::string executable) : executable_(std::move(executable)), sweepBegin_(exactUtcTime()) {}
 
   /// Throws InternalError if the child cannot be started. REQUIRES: `config` is that of a RunPlan.
   RunRecord run(const Config& config, const PointOptions& options, const PointEvents& events) const;
@@ -40,6 +41,7 @@ class PointRunner {
 
  private:
   std::string executable_;
+  std::string sweepBegin_;  // all runs of this object are one sweep: they run the same kernels
 };
 
 /// The child's side: reads the configuration from standard input, runs it, and writes progress and the record as JSON

@@ -45,7 +45,8 @@ void send(const std::string& line) {
 
 RunRecord measured(const WorkerOrder& order) {
   try {
-    const RunPlan plan = resolvePlan(order.config);
+    RunPlan plan = resolvePlan(order.config);
+    plan.sweepBegin = order.sweepBegin;
     send(startLine(startRecord(plan.config)));
     return runPoint(plan, [](const Progress& progress) { send(progressLine(progress)); });
   } catch (const std::exception& failure) {

@@ -1,6 +1,9 @@
 #include "run/child/worker_protocol.h"
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -11,14 +14,23 @@ namespace tandem {
 
 using nlohmann::json;
 
+namespace {
+
+/// By Phase.
+constexpr std::array<std::string_view, 3> phaseNames{"choosing-kernels", "warming-up", "measuring"};
+
+}  // namespace
+
 std::string toText(const WorkerOrder& order) {
-  return json{{"config", toJson(order.config)}, {"parent", order.parent}}.dump();
+  return json{{"config", toJson(order.config)}, {"parent", order.parent}, {"sweep-begin", order.sweepBegin}}.dump();
 }
 
 WorkerOrder orderFromText(const std::string& text) {
   try {
     const auto object = json::parse(text);
-    return {.config = configFromJson(object.at("config")), .parent = object.at("parent").get<pid_t>()};
+    return {.config = configFromJson(object.at("config")),
+            .parent = object.at("parent").get<pid_t>(),
+            .sweepBegin = object.at("sweep-begin").get<std::string>()};
   } catch (const std::exception& failure) {
     throw UsageError(
         concat("worker: standard input is no order of 'tandem bench' (", failure.what(), "); use 'tandem bench'"));
@@ -30,7 +42,7 @@ std::string startLine(const RunRecord& record) { return json{{"start", toJson(re
 std::string recordLine(const RunRecord& record) { return json{{"record", toJson(record)}}.dump() + '\n'; }
 
 std::string progressLine(const Progress& progress) {
-  const json object{{"warming-up", progress.warmingUp},
+  const json object{{"phase", phaseNames.at(static_cast<size_t>(progress.phase))},
                     {"step", progress.step},
                     {"steps", progress.steps},
                     {"images-per-second", progress.imagesPerSecond},
@@ -42,7 +54,9 @@ namespace {
 
 Progress progressFrom(const json& object) {
   const auto number = [&](const char* name) { return object.at(name).is_null() ? 0.0 : object.at(name).get<double>(); };
-  return {.warmingUp = object.at("warming-up").get<bool>(),
+  const auto name = std::ranges::find(phaseNames, object.at("phase").get<std::string>());
+  if (name == phaseNames.end()) throw InternalError("a line of the worker names an unknown phase");
+  return {.phase = static_cast<Phase>(name - phaseNames.begin()),
           .step = object.at("step").get<int64_t>(),
           .steps = object.at("steps").get<int64_t>(),
           .imagesPerSecond = number("images-per-second"),

@@ -17,7 +17,8 @@ constexpr int workerOutput = 3;
 /// What a worker shall run; one JSON object.
 struct WorkerOrder {
   Config config;
-  pid_t parent = 0;  ///< the worker dies with this process
+  pid_t parent = 0;          ///< the worker dies with this process
+  std::string sweepBegin{};  ///< RunPlan::sweepBegin
 };
 std::string toText(const WorkerOrder& order);
 /// Throws UsageError if the text is not an order.

@@ -38,6 +38,7 @@ struct RunPlan {
   MemoryEstimate memory;
   int64_t availableBytes = 0;             ///< free on the host, or on the GPU with the least free memory
   std::vector<std::string> gpuLinkLines;  ///< how the GPUs of the run are connected
+  std::string sweepBegin;                 ///< by exactUtcTime(); kernels measured since then are those of the sweep
 };
 
 /// The configuration resolved as in RunPlan, but no rule is checked and --batch=max stays. For the record of a point

@@ -18,6 +18,10 @@
 #include "kernels/simd/isa_dispatch.h"
 #include "machine/cpu/host_facts.h"
 #include "machine/gpu/gpu_facts.h"
+#include "machine/process/utc_time.h"
+#include "run/plan/disturbance_watch.h"
+#include "run/plan/kernel_cores.h"
+#include "run/plan/kernel_notes.h"
 #include "run/plan/replica_set_options.h"
 
 namespace tandem {
@@ -32,6 +36,25 @@ std::vector<const Entry*> candidates(std::span<const Entry> all, const Entry* na
     if (serves(entry)) found.push_back(&entry);
   }
   return found;
+}
+
+constexpr double freeSeconds = 20;  // that a choice may take, whatever it saves
+
+/// Seconds that a run saves by a choice: of --steps steps, or else of as many as fit --budget.
+double savedSeconds(const Config::Measurement& measurement, const StepSeconds& step) {
+  const double saved = step.byDefault - step.chosen;
+  if (measurement.steps > 0) return static_cast<double>(measurement.steps) * saved;
+  return step.chosen > 0 ? measurement.budget * saved / step.chosen : 0;
+}
+
+MeasuringRule measuringRule(const RunPlan& plan, const KernelProgress& progress) {
+  const Config::Measurement& measurement = plan.config.measurement;
+  return {.at = exactUtcTime(),
+          .since = plan.sweepBegin,
+          .anew = measurement.refreshKernels,
+          .freeSeconds = freeSeconds,
+          .saves = [measurement](const StepSeconds& step) { return savedSeconds(measurement, step); },
+          .progress = progress};
 }
 
 CpuKernelTrial trialOf(const RunPlan& plan) {
@@ -52,18 +75,23 @@ CpuKernelTrial trialOf(const RunPlan& plan) {
   return trial;
 }
 
-CpuKernelChoice cpuKernelsOn(const RunPlan& plan, const Graph& graph) {
-  const std::vector<Device> replicas = devicesOf(plan);
-  std::vector<Device> apart;
-  for (const size_t i : replicasApart(plan.cores)) apart.push_back(replicas[i]);
-  DeviceThreads threads(apart);
+struct CpuChoice {
+  CpuKernelChoice choice;
+  int64_t replicas;  ///< that it was made for
+};
+
+CpuChoice cpuKernelsOn(const RunPlan& plan, const Graph& graph, const KernelProgress& progress) {
+  const KernelCores cores = kernelCores(plan);
+  DeviceThreads threads(cores.devices);
   CpuKernelTrial trial = trialOf(plan);
-  trial.threads = plan.cores.threadsPerReplica;
+  trial.threads = cores.threads;
   const std::string vectors = usedIsa() == widestIsa() ? "" : concat(", vectors ", nameOf(usedIsa()));
   trial.machine =
       concat(cpuKind(textOf("/proc/cpuinfo")), vectors, ", ", threads.count(), " x ", trial.threads, " threads");
+  trial.measuring = measuringRule(plan, progress);
+  trial.measuring.disturbances = [watch = std::make_shared<DisturbanceWatch>(cores.cpus)] { return watch->take(); };
   TimingCache cache(timingCacheFile());
-  return fastestCpuKernels(graph, trial, threads, cache);
+  return {fastestCpuKernels(graph, trial, threads, cache), static_cast<int64_t>(threads.count())};
 }
 
 /// Mean time of a call. The host does not wait between calls, so its own work counts only if the GPU waits for it.
@@ -86,22 +114,24 @@ std::string gpuMachine(const RunPlan& plan) {
 }
 
 /// `device`: the first replica's; it must outlive the result.
-GpuKernelTrial gpuKernelTrial(const Device& device, const RunPlan& plan) {
+GpuKernelTrial gpuKernelTrial(const Device& device, const RunPlan& plan, const KernelProgress& progress) {
   GpuKernelTrial trial;
   trial.compute = plan.setup.precision->compute;
   trial.images = plan.replicaBatch / plan.config.step.accumulate;
   trial.device = device.torch();
   trial.forwardOnly = plan.config.step.forwardOnly;
   trial.rule.where = gpuMachine(plan);
+  trial.rule.measuring = measuringRule(plan, progress);
   trial.rule.secondsOf = [&device](const std::function<void()>& call) { return secondsOf(device, call); };
   if (plan.config.numerics.recompute != Config().numerics.recompute)
     trial.norms = {};  // recomputation needs the same bits again, which cuDNN's plans do not guarantee
   return trial;
 }
 
-GpuKernelChoice gpuKernelsOn(const Device& device, const RunPlan& plan, const Graph& graph, int64_t zeros) {
+GpuKernelChoice gpuKernelsOn(const Device& device, const RunPlan& plan, const Graph& graph, int64_t zeros,
+                             const KernelProgress& progress) {
   device.bind();
-  GpuKernelTrial trial = gpuKernelTrial(device, plan);
+  GpuKernelTrial trial = gpuKernelTrial(device, plan, progress);
   trial.zeroChannels = zeros;
   TimingCache cache(timingCacheFile());
   GpuKernelChoice choice = fastestGpuKernels(graph, trial, cache);
@@ -116,54 +146,44 @@ bool choosesGpuKernels(const RunPlan& plan) {
          !plan.config.numerics.deterministic && !cudnnVersions().empty();
 }
 
-std::string noteOf(const KernelSelection& kernels, const Graph& graph, double gain, bool fromCache) {
-  std::vector<std::string> passes;
-  for (const auto& [name, count] : passesOf(kernels, graph)) passes.push_back(concat(count, ' ', name));
-  const auto norms = std::ranges::count_if(kernels.norms, [](const NormPlans& norm) { return norm.images > 0; });
-  return concat("convolutions run in ", kernels.layout.name, ", their passes by ", join(passes),
-                norms > 0 ? concat(", ", norms, " batch-norms by cuDNN") : "", ": ", fixed(gain, 2),
-                " times as fast as ", kernels.engines.empty() ? "the first of each" : "ATen and Tandem's kernels",
-                " alone (measured ", fromCache ? "before, kept in the cache" : "now", ")");
-}
-
-/// Adds the note of a choice that is faster than the default.
-template <class Choice>
-KernelSelection noted(KernelSelection kernels, const Choice& choice, const Graph& graph) {
-  if (choice.gain > 1) kernels.note = noteOf(kernels, graph, choice.gain, choice.fromCache);
+/// Layout and algorithms for images with `zeros` zero channels. On a GPU a thread of its own measures, because bind()
+/// changes the calling thread's current GPU and stream.
+KernelSelection convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t zeros, const KernelProgress& progress) {
+  const Setup& setup = plan.setup;
+  const LayoutEntry& layout = setup.firstLayout();
+  KernelSelection kernels{.layout = layout};
+  if (choosesGpuKernels(plan)) {
+    const Device device = devicesOf(plan).front();
+    const auto choice = std::async(std::launch::async, gpuKernelsOn, device, std::cref(plan), std::cref(graph), zeros,
+                                   std::cref(progress))
+                            .get();
+    kernels.engines = choice.engines, kernels.norms = choice.norms;
+    addKernelNotes(kernels, graph, {.gain = choice.gain, .measured = &choice.measured});
+  } else if (choosesKernels(*setup.executor, layout, setup.device, setup.precision->compute)) {
+    const auto [choice, replicas] = cpuKernelsOn(plan, graph, progress);
+    kernels.layout = *choice.layout, kernels.algorithms = choice.algorithms;
+    addKernelNotes(kernels, graph,
+                   {.gain = choice.gain,
+                    .measured = &choice.measured,
+                    .replicas = replicas,
+                    .threads = plan.cores.threadsPerReplica});
+  } else if (choosesKernels(*setup.executor, layout, setup.device)) {
+    kernels.notes.push_back(concat("convolutions are ATen's: Tandem's own take no ", plan.config.numerics.precision));
+  }
   return kernels;
 }
 
-/// Layout and algorithms for images with `zeros` zero channels. On a GPU a thread of its own measures, because bind()
-/// changes the calling thread's current GPU and stream.
-KernelSelection convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t zeros) {
-  const Setup& setup = plan.setup;
-  const LayoutEntry& layout = setup.firstLayout();
-  if (choosesGpuKernels(plan)) {
-    const Device device = devicesOf(plan).front();
-    const auto choice =
-        std::async(std::launch::async, gpuKernelsOn, device, std::cref(plan), std::cref(graph), zeros).get();
-    return noted({.layout = layout, .engines = choice.engines, .norms = choice.norms}, choice, graph);
-  }
-  if (!choosesKernels(*setup.executor, layout, setup.device, setup.precision->compute)) {
-    const bool ofAnother = choosesKernels(*setup.executor, layout, setup.device);
-    return {.layout = layout,
-            .note = ofAnother ? concat("convolutions are ATen's: Tandem's own take no ", plan.config.numerics.precision)
-                              : ""};
-  }
-  const CpuKernelChoice choice = cpuKernelsOn(plan, graph);
-  return noted({.layout = *choice.layout, .algorithms = choice.algorithms}, choice, graph);
-}
-
-PaddingChoice paddingOn(const Device& device, const RunPlan& plan, const Graph& graph) {
+PaddingChoice paddingOn(const Device& device, const RunPlan& plan, const Graph& graph, const KernelProgress& progress) {
   device.bind();
   TimingCache cache(timingCacheFile());
-  const GpuKernelTrial engines = gpuKernelTrial(device, plan);
+  const GpuKernelTrial engines = gpuKernelTrial(device, plan, progress);
   PaddingTrial trial{.precision = plan.setup.precision,
                      .layout = plan.setup.firstLayout(),
                      .images = engines.images,
                      .device = engines.device,
                      .machine = engines.rule.where,
-                     .secondsOf = engines.rule.secondsOf};
+                     .secondsOf = engines.rule.secondsOf,
+                     .measuring = engines.rule.measuring};
   if (choosesGpuKernels(plan)) {
     trial.engines = [&](const Graph& stem, int64_t images, int64_t zeros) {
       GpuKernelTrial own = engines;
@@ -182,12 +202,12 @@ struct UsedPadding {
   std::string note = {};
 };
 
-UsedPadding paddingOf(const RunPlan& plan, const Graph& graph) {
+UsedPadding paddingOf(const RunPlan& plan, const Graph& graph, const KernelProgress& progress) {
   if (plan.setup.padding != nullptr) return {zeroChannels(graph, *plan.setup.padding)};
   if (plan.setup.onCpu() || !plan.setup.executor->planned || plan.config.numerics.deterministic) return {};
   const Device device = devicesOf(plan).front();
   const PaddingChoice choice =
-      std::async(std::launch::async, paddingOn, device, std::cref(plan), std::cref(graph)).get();
+      std::async(std::launch::async, paddingOn, device, std::cref(plan), std::cref(graph), std::cref(progress)).get();
   const int64_t zeros = zeroChannels(graph, *choice.padding);
   if (zeros == 0) return {};
   return {zeros,
@@ -211,14 +231,14 @@ void setNumerics(const RunPlan& plan) {
 
 }  // namespace
 
-KernelSelection selectKernels(const RunPlan& plan, const Graph& graph) {
+KernelSelection selectKernels(const RunPlan& plan, const Graph& graph, const KernelProgress& progress) {
   setNumerics(plan);
-  const UsedPadding padding = paddingOf(plan, graph);
-  KernelSelection kernels = convolutionsOf(plan, graph, padding.zeroChannels);
+  const UsedPadding padding = paddingOf(plan, graph, progress);
+  KernelSelection kernels = convolutionsOf(plan, graph, padding.zeroChannels, progress);
   kernels.zeroChannels = padding.zeroChannels;
-  std::vector<std::string> notes{kernels.note, padding.note, wideningOf(kernels, *plan.setup.precision)};
-  std::erase(notes, "");
-  kernels.note = join(notes, "; ");
+  kernels.notes.push_back(padding.note);
+  kernels.notes.push_back(wideningOf(kernels, *plan.setup.precision));
+  std::erase(kernels.notes, "");
   return kernels;
 }
 

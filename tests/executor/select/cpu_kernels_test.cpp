@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "base/catalog.h"
 #include "base/text.h"
 #include "executor/select/changed_measurements.h"
@@ -125,6 +127,42 @@ TEST_F(KernelChoiceTest, WhatChangedWeightsCostIsCountedOncePerStep) {
   EXPECT_EQ(choiceIf(seconds).algorithms.at(2)[0]->name, "direct");
   trial_.images *= 2;
   EXPECT_EQ(choiceIf(seconds).algorithms.at(2)[0]->name, "winograd");
+}
+
+TEST_F(KernelChoiceTest, WhatIsPostponedRunsByTheFirst) {
+  trial_.measuring.freeSeconds = 0, trial_.measuring.at = "2026-11-24T10:00:00.000Z";
+  TimingCache cache(file_);
+  const CpuKernelChoice choice = fastestCpuKernels(graph_, trial_, threads_, cache);
+  EXPECT_EQ(choice.measured.jobs, 2);
+  EXPECT_EQ(choice.measured.postponed, 2);
+  EXPECT_EQ(choice.layout->name, "nhwc");
+  EXPECT_DOUBLE_EQ(choice.gain, 1);
+  for (const size_t node : {1U, 2U}) EXPECT_EQ(choice.algorithms.at(node)[0]->name, "direct");
+}
+
+TEST_F(KernelChoiceTest, LayersWithTheMostWorkComeFirst) {
+  TimingCache cache(file_);
+  fastestCpuKernels(graph_, trial_, threads_, cache);
+  std::ifstream lines(file_);
+  std::string first;
+  std::getline(lines, first);
+  EXPECT_NE(first.find(" 16x8x8->16 "), std::string::npos) << "the second convolution reads more channels: " << first;
+}
+
+TEST_F(KernelChoiceTest, SaysWhatASavingIsOf) {
+  std::vector<StepSeconds> said;
+  trial_.measuring.freeSeconds = 0;
+  trial_.measuring.saves = [&said](const StepSeconds& step) {
+    said.push_back(step);
+    return 1e9 * (1 + step.byDefault);
+  };
+  TimingCache cache(file_);
+  const CpuKernelChoice choice = fastestCpuKernels(graph_, trial_, threads_, cache);
+  EXPECT_EQ(choice.measured.now, 2);
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said.front().byDefault, 0) << "nothing was measured yet";
+  EXPECT_GT(said.back().byDefault, 0);
+  EXPECT_GE(said.back().byDefault, said.back().chosen);
 }
 
 TEST_F(KernelChoiceTest, OneOfEachIsNotMeasured) {

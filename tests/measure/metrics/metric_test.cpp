@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "measure/metrics/step_times.h"
+#include "measure/metrics/updates.h"
 #include "measure/record_example.h"
 
 namespace tandem {
@@ -117,6 +118,18 @@ TEST(Metric, CeilingsAreThePeaksOverTheWorkOfAnImage) {
   EXPECT_DOUBLE_EQ(*valueOf("flop_ceiling_percent", record), 64);
   EXPECT_DOUBLE_EQ(*valueOf("byte_ceiling", record), 200);
   EXPECT_DOUBLE_EQ(*valueOf("byte_ceiling_percent", record), 80);
+}
+
+TEST(Metric, UpdatesAreOfTheWholeRun) {
+  RunRecord record = fiveSteps();
+  EXPECT_EQ(valueOf("updates", record), 11);
+  EXPECT_EQ(updatesText(record), "weights after 11 updates (6 of warm-up)");
+  record.skippedSteps = 3;
+  EXPECT_EQ(valueOf("updates", record), 8);
+  EXPECT_EQ(updatesText(record), "weights after 8 updates (6 of warm-up; 3 steps made none)");
+  record.config.step.forwardOnly = true;
+  EXPECT_FALSE(valueOf("updates", record).has_value());
+  EXPECT_EQ(updatesText(record), "");
 }
 
 TEST(Metric, SkippedStepsAndTheScaleAreOfAScaledLossOnly) {

@@ -43,7 +43,7 @@ RunRecord finished() {
 
 TEST(PointRunner, ReturnsTheRecordAndForwardsProgress) {
   std::vector<int64_t> steps;
-  const Progress progress{.warmingUp = false, .step = 7, .steps = 9, .imagesPerSecond = 2.5, .secondsLeft = 1};
+  const Progress progress{.phase = Phase::measuring, .step = 7, .steps = 9, .imagesPerSecond = 2.5, .secondsLeft = 1};
   const auto record = runWith(report(progressLine(progress)) + report(recordLine(finished())), 60,
                               {.progress = [&](const Progress& state) { steps.push_back(state.step); }});
   EXPECT_EQ(record.outcome.kind, OutcomeKind::ok);
@@ -58,6 +58,18 @@ TEST(PointRunner, TheWorkerGetsTheConfigurationOnItsStandardInput) {
   const auto order = orderFromText({std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
   EXPECT_EQ(order.config, tiny());
   EXPECT_EQ(order.parent, getpid());
+}
+
+TEST(PointRunner, AllItsRunsAreOfOneSweep) {
+  const auto copy = testing::TempDir() + "sweep_test_orders";
+  std::filesystem::remove(copy);
+  const PointRunner runner(worker("cat >> '" + copy + "'; echo >> '" + copy + "'"));
+  for (int run = 0; run < 2; ++run) runner.run(tiny(), {.deadlineSeconds = 60}, {});
+  std::ifstream file(copy);
+  std::string first, second;
+  std::getline(file, first), std::getline(file, second);
+  EXPECT_FALSE(orderFromText(first).sweepBegin.empty());
+  EXPECT_EQ(orderFromText(second).sweepBegin, orderFromText(first).sweepBegin);
 }
 
 TEST(PointRunner, ACrashIsAFailedRecordThatNamesTheSignal) {
@@ -156,10 +168,11 @@ TEST(PointRunner, AStopKillsTheWorker) {
 }
 
 TEST(WorkerOrder, SurvivesItsText) {
-  const WorkerOrder order{.config = tiny(), .parent = 77};
+  const WorkerOrder order{.config = tiny(), .parent = 77, .sweepBegin = "2026-11-24T10:00:00.000Z"};
   const auto back = orderFromText(toText(order));
   EXPECT_EQ(back.config, order.config);
   EXPECT_EQ(back.parent, 77);
+  EXPECT_EQ(back.sweepBegin, order.sweepBegin);
 }
 
 TEST(WorkerOrder, BadTextIsAUsageError) {

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <functional>
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include "base/catalog.h"
 #include "base/clock.h"
@@ -17,13 +19,17 @@
 #include "kernels/peak/peaks.h"
 #include "machine/cpu/host_facts.h"
 #include "machine/process/child_process.h"
+#include "machine/process/utc_time.h"
+#include "run/child/point_runner.h"
 #include "run/child/worker_protocol.h"
 
 namespace tandem {
 namespace {
 
 constexpr double patienceSeconds = 30, endGraceSeconds = 5;
-constexpr double leastShare = 0.85;  // of its cores' time that a valid measurement must have had
+constexpr double leastShare = 0.85;        // of its cores' time that a valid measurement must have had
+constexpr double largestDifference = 0.1;  // of the two highest measurements of a peak, relative to the highest
+constexpr int mostRounds = 4;              // each measures a peak once
 constexpr std::string_view copied = "copy";
 
 struct PeakRow {
@@ -44,7 +50,7 @@ std::string answerOf(const ChildProcess& child) {
   std::string answer;
   char buffer[64];
   pollfd waited{.fd = child.output(), .events = POLLIN, .revents = 0};
-  for (const Nanos begin = now(); seconds(now() - begin) < patienceSeconds;) {
+  for (const Nanos begin = now(); seconds(now() - begin) < patienceSeconds && !PointRunner::stopRequested();) {
     if (poll(&waited, 1, 100) <= 0) continue;
     const ssize_t count = read(child.output(), buffer, sizeof buffer);
     if (count <= 0) break;
@@ -78,39 +84,94 @@ int wholeNumberOf(const std::string& text) {
   return static_cast<int>(*value);
 }
 
+/// Waits, but not after a request to stop.
+void pauseFor(double time) {
+  constexpr Nanos look = std::chrono::milliseconds(50);
+  for (const Nanos begin = now(); seconds(now() - begin) < time && !PointRunner::stopRequested();) {
+    std::this_thread::sleep_for(look);
+  }
+}
+
+std::string keyOf(const RunPlan& plan, const std::string& peak) {
+  return concat("peak | ", cpuKind(textOf("/proc/cpuinfo")), ", ", threadsOf(plan).size(), " x ", plan.cores.unit,
+                " | ", peak);
+}
+
 }  // namespace
 
-MachinePeaks::MachinePeaks(std::string executable, bool anew)
-    : executable_(std::move(executable)), cache_(timingCacheFile()), anew_(anew) {}
+struct MachinePeaks::Series {
+  std::string peak, key;
+  std::vector<std::string> arguments;  // of the child
+  std::vector<double> rates = {};      // highest first
+  std::string failure = {};
+};
+
+MachinePeaks::MachinePeaks(std::string executable, bool anew, double pause)
+    : executable_(std::move(executable)), cache_(timingCacheFile()), anew_(anew), pause_(pause) {}
 
 PeakRates MachinePeaks::of(const RunPlan& plan) {
   if (!plan.cudaDevices.empty() || threadsOf(plan).empty()) return {};
   const std::string& precision = plan.config.numerics.precision;
   const bool known = std::ranges::find(peakRows, precision, &PeakRow::name) != peakRows.end();
-  return {known ? measured(precision, plan) : 0, measured(std::string(copied), plan)};
+  std::vector<std::string> wanted{std::string(copied)};
+  if (known) wanted.insert(wanted.begin(), precision);
+  find(wanted, plan);
+  return {known ? own_[keyOf(plan, precision)] : 0, own_[keyOf(plan, wanted.back())]};
 }
 
-double MachinePeaks::measured(const std::string& what, const RunPlan& plan) {
-  const auto threads = threadsOf(plan);
-  const std::string key =
-      concat("peak | ", cpuKind(textOf("/proc/cpuinfo")), ", ", threads.size(), " x ", plan.cores.unit, " | ", what);
-  if (const auto own = own_.find(key); own != own_.end()) return own->second;
-  const auto known = cache_.find(key);
-  if (known && known->size() == 1 && !anew_) return known->front();
-  std::vector<std::string> arguments{"peaks", what};
-  for (const int thread : threads) arguments.push_back(concat(thread));
+void MachinePeaks::find(const std::vector<std::string>& peaks, const RunPlan& plan) {
+  std::vector<Series> open;
+  for (const std::string& peak : peaks) {
+    Series series{peak, keyOf(plan, peak), {"peaks", peak}};
+    if (own_.contains(series.key)) continue;
+    const auto known = cache_.timing(series.key);
+    if (known && known->numbers.size() == 1 && !known->at.empty() && !anew_) {
+      own_[series.key] = known->numbers.front();
+      continue;
+    }
+    for (const int thread : threadsOf(plan)) series.arguments.push_back(concat(thread));
+    open.push_back(std::move(series));
+  }
+  for (int round = 0; round < mostRounds && !open.empty() && !PointRunner::stopRequested(); ++round) {
+    if (round > 0) pauseFor(pause_);
+    for (Series& series : open) measure(series);
+    std::erase_if(open, [this](const Series& series) { return settle(series); });
+  }
+  for (const Series& series : open) {
+    giveUp(series, concat("of ", series.rates.size(), " measurements no two of the highest agree to a tenth"));
+  }
+}
+
+void MachinePeaks::measure(Series& series) {
   try {
     ChildProcess child(
-        {.executable = executable_, .arguments = arguments, .environment = workerEnvironment(), .input = ""});
+        {.executable = executable_, .arguments = series.arguments, .environment = workerEnvironment(), .input = ""});
     const std::string answer = answerOf(child);
-    own_[key] = rateIn(answer, child.wait(endGraceSeconds));
-    cache_.add(key, {own_[key]});
+    if (PointRunner::stopRequested()) child.kill();
+    series.rates.push_back(rateIn(answer, child.wait(endGraceSeconds)));
+    std::ranges::sort(series.rates, std::greater());
   } catch (const std::runtime_error& failure) {
-    own_[key] = 0;
-    logWarning(
-        concat("the peak of this machine (", what, ") is unknown, the next run measures it again: ", failure.what()));
+    series.failure = failure.what();
   }
-  return own_[key];
+}
+
+bool MachinePeaks::settle(const Series& series) {
+  if (!series.failure.empty()) {
+    giveUp(series, series.failure);
+    return true;
+  }
+  if (series.rates.size() < 2 || series.rates[1] < (1 - largestDifference) * series.rates[0]) return false;
+  own_[series.key] = series.rates[0];
+  const double spread = series.rates[0] > 0 ? 1 - series.rates[1] / series.rates[0] : 0;
+  cache_.add(series.key, {.numbers = {series.rates[0]}, .spread = spread, .at = exactUtcTime()});
+  return true;
+}
+
+void MachinePeaks::giveUp(const Series& series, const std::string& reason) {
+  own_[series.key] = 0;
+  if (PointRunner::stopRequested()) return;
+  logWarning(
+      concat("the peak of this machine (", series.peak, ") is unknown, the next run measures it again: ", reason));
 }
 
 int runPeaks(std::span<const std::string> arguments) {

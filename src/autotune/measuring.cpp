@@ -28,6 +28,8 @@ class Measuring {
         open_.push_back(&job);
       }
     }
+    const auto isNew = [this](const MeasuringJob* job) { return !fits(*job, cached(*job, /*any=*/true)); };
+    std::ranges::stable_partition(open_, isNew);  // the others have older timings if time does not suffice
     const size_t done = measure(open_.size());
     measured_.now = static_cast<int64_t>(done);
     measureAgainIfDisturbed(done);
@@ -48,10 +50,14 @@ class Measuring {
     return all;
   }
 
+  static bool fits(const MeasuringJob& job, const std::vector<Timing>& timings) {
+    const auto isOfJob = [&](const Timing& timing) { return timing.numbers.size() == job.numbers && !isMark(timing); };
+    return timings.size() == job.keys.size() && std::ranges::all_of(timings, isOfJob);
+  }
+
   /// False if these are no timings of the job.
   bool take(const MeasuringJob& job, const std::vector<Timing>& timings) {
-    const auto fits = [&](const Timing& timing) { return timing.numbers.size() == job.numbers && !isMark(timing); };
-    if (timings.size() != job.keys.size() || !std::ranges::all_of(timings, fits)) return false;
+    if (!fits(job, timings)) return false;
     for (size_t i = 0; i < timings.size(); ++i) measured_.timings[job.keys[i]] = timings[i];
     return true;
   }

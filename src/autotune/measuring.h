@@ -80,7 +80,8 @@ struct Measured {
   std::string oldest() const;  ///< when the oldest was measured; empty if that is not known
 };
 
-/// Takes the timings in `cache` that count, and measures the others in the order of the jobs. If something disturbed
+/// Takes the timings in `cache` that count, and measures the others in the order of the jobs, those first that have no
+/// older timings. If something disturbed
 /// the machine meanwhile, all that it measured is measured once more. When time is over, the jobs that are left take
 /// older timings, or are postponed. Nothing that was disturbed or postponed counts in the next sweep. `stepOf`: what
 /// timings say of a training step.

@@ -94,6 +94,14 @@ TEST_F(MeasuringTest, WhatStaysDisturbedCountsInItsSweepOnly) {
   EXPECT_TRUE(measure({"x"}).fromCache());
 }
 
+TEST_F(MeasuringTest, WhatWasNeverMeasuredComesFirst) {
+  rule_.disturbances = [] { return std::vector<std::string>{"somebody compiled"}; };
+  measure({"x", "y"});
+  rule_.since = "2026-11-24T12:00:00.000Z", rule_.disturbances = nullptr;
+  measure({"x", "y", "z"});
+  EXPECT_EQ(asked_, "zxy");
+}
+
 TEST_F(MeasuringTest, AnewIsOnceInASweep) {
   TimingCache(file_).add("x a", Timing{.numbers = {9}, .at = before});
   TimingCache(file_).add("x b", Timing{.numbers = {9}, .at = before});

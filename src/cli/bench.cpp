@@ -1,4 +1,5 @@
 #include <iostream>
+#include <set>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -34,6 +35,13 @@ void checkWrittenOnce(const char* option, const std::string& path, size_t points
                           "before; name one point, as --replicas=2"));
 }
 
+/// What the points' strategies have no use for, each once.
+void logPassedOver(const std::vector<BenchPoint>& points) {
+  std::set<std::string> notes;
+  for (const BenchPoint& point : points) notes.insert(point.notes.begin(), point.notes.end());
+  for (const std::string& note : notes) logInfo(concat("note: ", note));
+}
+
 }  // namespace
 
 int benchCommand(Arguments arguments) {
@@ -46,6 +54,7 @@ int benchCommand(Arguments arguments) {
   addDefaultAxes(sweep, placesOf(static_cast<int64_t>(readTopology().cores.size()), cudaFacts()));
   for (const auto& note : sweep.notes) logInfo(concat("note: ", note));
   auto points = resolvePoints(sweep, expand(sweep, names));
+  logPassedOver(points);
   checkWrittenOnce("--save-weights", sweep.base.output.saveWeights, points.size());
   checkWrittenOnce("--trace", sweep.base.output.trace, points.size());
   if (sweep.base.output.dryRun) return printPlans(points);

@@ -12,6 +12,7 @@
 #include "config/device_set.h"
 #include "device/gpu_support.h"
 #include "run/plan/kernel_cores.h"
+#include "run/plan/placement.h"
 
 namespace tandem {
 namespace {
@@ -84,7 +85,7 @@ std::string labelOf(const Config& config, const std::vector<Axis>& axes) {
 void divideCores(std::vector<BenchPoint>& points) {
   int64_t largest = 1;
   for (const BenchPoint& point : points) {
-    if (isOnCpu(point.config)) largest = std::max(largest, point.config.placement.replicas);
+    if (isOnCpu(point.config)) largest = std::max(largest, cpuDevices(point.config));
   }
   const int64_t cores = std::max<int64_t>(1, std::ssize(readTopology().cores) / largest);
   for (BenchPoint& point : points) {
@@ -93,7 +94,22 @@ void divideCores(std::vector<BenchPoint>& points) {
   }
 }
 
+/// A point on its devices, without its plan.
+BenchPoint placedPoint(Config config, const std::vector<Axis>& axes) {
+  BenchPoint point;
+  point.notes = passOver(config);
+  point.config = config;
+  try {
+    point.config = placed(std::move(config));
+  } catch (const UsageError& refusal) {
+    point.refusal = refusal.what();
+  }
+  point.label = labelOf(point.config, axes);
+  return point;
+}
+
 void resolve(BenchPoint& point) {
+  if (!point.refusal.empty()) return;
   try {
     RunPlan plan = resolvePlan(point.config);
     checkMemory(plan);
@@ -124,25 +140,22 @@ void shareKernels(std::vector<BenchPoint>& points) {
 }  // namespace
 
 BenchPlaces placesOf(int64_t usableCores, const CudaFacts& cuda) {
-  BenchPlaces places{.cores = usableCores, .gpus = {}, .halfPrecision = {}, .withoutGpus = {}};
+  BenchPlaces places{
+      .cores = usableCores, .gpus = usableGpus(cuda), .halfPrecision = {}, .withoutGpus = whyWithoutGpus(cuda)};
   std::vector<GpuFacts> usable;
-  for (size_t i = 0; i < cuda.gpus.size(); ++i) {
-    if (!gpuRefusal(cuda, static_cast<int>(i)).empty()) continue;
-    places.gpus.push_back(static_cast<int>(i));
-    usable.push_back(cuda.gpus[i]);
-  }
+  for (const int gpu : places.gpus) usable.push_back(cuda.gpus.at(static_cast<size_t>(gpu)));
   if (const Precision* half = halfPrecision(usable)) places.halfPrecision = half->name;
-  if (cuda.built && usable.empty()) places.withoutGpus = gpuRefusal(cuda, 0);
   return places;
 }
 
 void addDefaultAxes(Sweep& sweep, const BenchPlaces& places) {
+  const bool chosen = !given(sweep, "devices");
+  if (chosen && !places.withoutGpus.empty()) sweep.notes.push_back(concat("measured on the CPU: ", places.withoutGpus));
   if (sweep.base.measurement.compare) {
     if (!given(sweep, "budget")) sweep.base.measurement.budget = shortestBudget;
     return;
   }
   if (given(sweep, "replicas") || given(sweep, "strategy") || given(sweep, "devices")) return;
-  if (!places.withoutGpus.empty()) sweep.notes.push_back(concat("measured on the CPU: ", places.withoutGpus));
   Sweep defaults = defaultSweep(sweep, places);
   const auto points = static_cast<double>(expand(defaults, catalogNames()).size());
   sweep.keeps = defaults.keeps;
@@ -153,13 +166,20 @@ void addDefaultAxes(Sweep& sweep, const BenchPlaces& places) {
   }
   if (!given(sweep, "budget"))
     sweep.base.measurement.budget = std::max(shortestBudget, defaultMeasuringSeconds / points);
+  if (usesCpu(sweep, places)) sweep.base.placement.devices = "cpu";
   if (usesCpu(sweep, places) && !given(sweep, "batch") && !given(sweep, "model")) sweep.base.step.batch = defaultBatch;
 }
 
 std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Config>& configs) {
   std::vector<BenchPoint> points;
-  for (const auto& config : configs) {
-    points.push_back({.config = config, .label = labelOf(config, sweep.axes), .plan = {}, .search = {}, .refusal = {}});
+  for (const Config& config : configs) {
+    BenchPoint point = placedPoint(config, sweep.axes);
+    const auto known = std::ranges::find(points, point.config, &BenchPoint::config);
+    if (known == points.end()) {
+      points.push_back(std::move(point));
+    } else {
+      std::ranges::move(point.notes, std::back_inserter(known->notes));
+    }
   }
   divideCores(points);
   for (BenchPoint& point : points) resolve(point);

@@ -12,11 +12,12 @@ namespace tandem {
 
 /// A point of a sweep: its configuration, and its plan or the reason why it cannot run.
 struct BenchPoint {
-  Config config;                      ///< as asked for, with the cores per replica and the batch that a search found
+  Config config;                      ///< as asked for, with the devices, the cores per replica and the batch found
   std::string label;                  ///< "replicas=2 strategy=replicated": the values of the axes
   std::optional<RunPlan> plan;        ///< with --batch=max a guess, until BenchRun has found the batch
   std::optional<BatchSearch> search;  ///< present after the search for --batch=max
   std::string refusal;                ///< why there is no plan; empty if there is one
+  std::vector<std::string> notes;     ///< options that were passed over
 };
 
 /// What a bench without options can run on.
@@ -29,7 +30,7 @@ struct BenchPlaces {
 
 BenchPlaces placesOf(int64_t usableCores, const CudaFacts& cuda);
 
-/// Adds default axes, unless --replicas, --strategy or --devices is given, or --compare:
+/// Adds default axes, unless --replicas, --strategy, --devices or --compare is given:
 ///
 /// - the strategies replicated and parameter_server;
 /// - on CPUs, or with an option on cores: 1, 2, 4, ... replicas, up to the number of cores;
@@ -41,10 +42,11 @@ BenchPlaces placesOf(int64_t usableCores, const CudaFacts& cuda);
 /// GPUs are not used.
 void addDefaultAxes(Sweep& sweep, const BenchPlaces& places);
 
-/// Resolves every point. Without --cores-per-replica, cores are divided by the largest number of CPU replicas of any
-/// point. Points with equal threads run kernels that are measured for the most replicas of them (--kernel-replicas). A
-/// point that a rule forbids keeps the rule's text. Throws UsageError with the first such text if no point can
-/// run. Throws DataError for --data or a network file.
+/// Resolves every point. Without --cores-per-replica, cores are divided by the most CPU devices of any point. Options
+/// that mean nothing to a point's strategy are passed over (run/plan/placement.h), and points that are then equal
+/// become one. Points with equal threads run kernels that are measured for the most replicas of them
+/// (--kernel-replicas). A point that a rule forbids keeps the rule's text. Throws UsageError with the first such text if
+/// no point can run. Throws DataError for --data or a network file.
 std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Config>& configs);
 
 }  // namespace tandem

@@ -1,3 +1,4 @@
+#include "config/foreign_flags.h"
 #include "config/option.h"
 
 namespace tandem {
@@ -19,29 +20,78 @@ constexpr std::string_view momentumNote = "SGD with momentum is --optimizer=sgd 
 constexpr std::string_view rmspropRefusal =
     "is not built yet; of the rules with a rate per weight use --optimizer=adam";
 
-constexpr std::string_view noCuda =
-    "needs GPUs and a build with CUDA (cmake --preset cuda), which this is not; "
-    "'tandem list all-reduces' has those of CPU replicas";
+constexpr std::string_view summedOnTheHost =
+    "is not built as an all-reduce; the host sums gradients with --strategy=parameter_server --parameter-device=cpu";
+constexpr std::string_view copyNote = "gradients are summed by copies, without NCCL";
+constexpr std::string_view oneHost = "on one host distributed_all_reduce is replicated";
+constexpr std::string_view queueNote = "batches that may wait, as in --queue-depth; only --input=queue has some";
+constexpr std::string_view cropsAndFlips = "of the distortions Tandem has crops and flips";
+constexpr std::string_view cifarNote =
+    "--model means the network that tf_cnn_benchmarks has for CIFAR-10; images are synthetic without --data";
+constexpr std::string_view cifarNasnet =
+    "with --data-name=cifar10 is not built; of the networks for CIFAR-10 use --model=densenet40_k12 or resnet56";
+constexpr std::string_view baseNames =
+    "v1.5 is the plain name here, and v1 is --model=resnet50_v1: tf_cnn_benchmarks calls v1 resnet50";
+constexpr std::string_view tensorpackResnet = "tensorpack's own ResNet-50 is --model=resnet50";
+constexpr std::string_view tfbenchResnet = "tf_cnn_benchmarks' ResNet-50 is v1, --model=resnet50_v1";
+constexpr Typed onCifar{"data-name", "cifar10"};
 
 constexpr Alias table[] = {
     {"num-gpus", "", "replicas", "", "", ""},
+    {"gpu-indices", "", "devices", "", "", "", "cuda:"},
+    {"gpu", "", "devices", "", "", "", "cuda:"},
+    {"device", "cpu", "devices", "cpu", "", ""},
+    {"device", "gpu", "devices", "cuda", "", ""},
     {"batch-size", "", "batch", "", "", ""},
     {"num-batches", "", "steps", "", "", ""},
     {"num-warmup-batches", "", "warmup", "", "", ""},
     {"learning-rate", "", "lr", "", "", ""},
+    {"init-learning-rate", "", "lr", "", "", ""},
+    {"tf-random-seed", "", "seed", "", "", ""},
+    {"accum-grad", "", "accumulate", "", "", ""},
+    {"logdir", "", "tensorboard", "", "", ""},
+
     {"model", "inception3", "model", "inception_v3", "", ""},
     {"model", "inception4", "model", "inception_v4", "", ""},
+    {"model", "resnet50_v1.5", "model", "resnet50", "", baseNames},
+    {"model", "resnet101_v1.5", "model", "resnet101", "", baseNames},
+    {"model", "resnet152_v1.5", "model", "resnet152", "", baseNames},
+    {"model", "lenet", "model", "lenet5", "", ""},
+    {"model", "mobilenet", "model", "mobilenet_v2", "", ""},
+    {"model", "nasnet", "", "", cifarNasnet, "", "", onCifar},
+    {"model", "nasnet", "model", "nasnet_mobile", "", ""},
+    {"model", "nasnetlarge", "model", "nasnet_large", "", ""},
+    {"model", "alexnet", "model", "alexnet_cifar", "", "", "", onCifar},
+    {"model", "tensorpack", "model", "resnet50", "", tensorpackResnet},
+    {"model", "tfbench", "model", "resnet50_v1", "", tfbenchResnet},
+    {"depth", "50", "model", "resnet50", "", ""},
+    {"depth", "101", "model", "resnet101", "", ""},
+    {"depth", "152", "model", "resnet152", "", ""},
+
     {"data-dir", "", "data", "", "", ""},
+    {"data", "none", "data", "synthetic", "", ""},
+    {"fake", "true", "data", "synthetic", "", ""},
+    {"data-name", "cifar10", "", "", "", cifarNote},
+    {"data-name", "imagenet", "", "", "", ""},
+    {"data-name", "synthetic", "data", "synthetic", "", ""},
+    {"distortions", "true", "augment", "standard", "", cropsAndFlips},
+    {"distortions", "false", "augment", "none", "", ""},
+    {"prefetch", "", "queue-depth", "", "", queueNote},
 
     {"variable-update", "", "strategy", "", "", ""},
     {"strategy", "horovod", "", "", processes, ""},
+    {"strategy", "distributed_all_reduce", "strategy", "replicated", "", oneHost},
     {"strategy", "distributed_replicated", "", "", processes, ""},
     {"strategy", "collective_all_reduce", "", "", processes, ""},
     {"strategy", "byteps", "", "", processes, ""},
     {"local-parameter-device", "", "parameter-device", "", "", ""},
     {"local-parameter-device", "gpu", "parameter-device", "device", "", ""},
     {"all-reduce-spec", "", "all-reduce", "", "", ""},
-    {"all-reduce", "nccl", "", "", noCuda, ""},
+    {"all-reduce-spec", "xring", "all-reduce", "ring", "", ""},
+    {"all-reduce-spec", "psgpu", "all-reduce", "copy", "", ""},
+    {"all-reduce-spec", "pscpu", "", "", summedOnTheHost, ""},
+    {"use-nccl", "true", "all-reduce", "nccl", "", ""},
+    {"use-nccl", "false", "all-reduce", "copy", "", copyNote},
 
     {"fake-location", "", "input", "", "", ""},
     {"fake-location", "gpu", "input", "device", "", ""},
@@ -69,10 +119,18 @@ constexpr Alias table[] = {
     {"xla-compile", "false", "executor", "autograd", "", noPlanNote},
     {"xla", "true", "executor", "planned", "", planNote},
     {"xla", "false", "executor", "autograd", "", noPlanNote},
+    {"enable-optimizations", "false", "executor", "autograd", "", noPlanNote},
 };
 
 }  // namespace
 
-std::span<const Alias> aliases() { return table; }
+std::span<const Alias> aliases() {
+  static const std::vector<Alias> all = [] {
+    std::vector<Alias> rows(std::begin(table), std::end(table));
+    rows.insert(rows.end(), foreignFlags().begin(), foreignFlags().end());
+    return rows;
+  }();
+  return all;
+}
 
 }  // namespace tandem

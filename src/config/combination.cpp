@@ -11,12 +11,6 @@ namespace {
 
 using Breach = std::optional<std::string>;
 
-DeviceSet devicesOf(const Config& config) {
-  const auto set = parseDeviceSet(config.placement.devices);
-  check(set.has_value(), "checkCombination: --devices was not checked");
-  return *set;
-}
-
 Breach headAgreesWithClasses(const Config& config) {
   const HeadText head = headOf(config);
   if (head.outputs == 0 || config.network.classes == 0 || head.outputs == config.network.classes) return std::nullopt;
@@ -24,12 +18,12 @@ Breach headAgreesWithClasses(const Config& config) {
                 " classes, the other ", config.network.classes, "; leave --classes away");
 }
 
-Breach replicasMatchGpus(const Config& config) {
-  const auto gpus = static_cast<int64_t>(devicesOf(config).cuda.size());
-  if (gpus == 0 || replicaCount(config) == gpus) return std::nullopt;
+Breach replicasMatchDevices(const Config& config) {
+  const auto devices = std::ssize(deviceIndices(config));
+  if (replicaCount(config) == devices) return std::nullopt;
   return concat("--replicas=", config.placement.replicas, " with --devices=", config.placement.devices,
-                ": a GPU holds one replica, so ", gpus,
-                " replicas are meant; leave --replicas out or name as many GPUs");
+                ": a device holds one replica, so ", devices,
+                " replicas are meant; leave --replicas out or name as many devices");
 }
 
 Breach nesterovNeedsMomentum(const Config& config) {
@@ -44,7 +38,7 @@ Breach recomputationNeedsBackward(const Config& config) {
 }
 
 Breach stepsInFlightNeedGpus(const Config& config) {
-  if (config.numerics.inFlight == Config().numerics.inFlight || !devicesOf(config).cpu) return std::nullopt;
+  if (config.numerics.inFlight == Config().numerics.inFlight || !isOnCpu(config)) return std::nullopt;
   return concat("--in-flight=", config.numerics.inFlight,
                 " does nothing with --devices=cpu, where a step is done when its call ", "returns; leave it away");
 }
@@ -86,7 +80,7 @@ Breach repeatsReplaceNoFile(const Config& config) {
 }
 
 constexpr Breach (*rulesInOrder[])(const Config&) = {
-    headAgreesWithClasses,      replicasMatchGpus,     nesterovNeedsMomentum,
+    headAgreesWithClasses,      replicasMatchDevices,  nesterovNeedsMomentum,
     recomputationNeedsBackward, stepsInFlightNeedGpus, weightsOptionsNeedWeights,
     savedWeightsAreTrained,     traceIsOfOneProfile,   repeatsReplaceNoFile,
 };

@@ -13,6 +13,9 @@ namespace {
 
 std::string seeHelp(std::string_view command) { return concat("see 'tandem ", command, " --help'"); }
 
+/// The name in "--name"; empty for other texts.
+std::string_view nameIn(std::string_view argument) { return argument.starts_with("--") ? argument.substr(2) : ""; }
+
 /// Replaces underscores in the name by hyphens. Throws UsageError for an empty value, "--name=", which CLI11 would read
 /// as something else.
 std::string normalised(const std::string& argument) {
@@ -22,6 +25,27 @@ std::string normalised(const std::string& argument) {
   std::replace(name.begin(), name.end(), '_', '-');
   if (end + 1 == argument.size()) throw UsageError(concat(name, "= needs a value"));
   return name + argument.substr(end);
+}
+
+bool isTrueOrFalse(const std::string& text) { return lowered(text) == "true" || lowered(text) == "false"; }
+
+/// The normalised arguments. Flags of other programs have forms of their own: "--noname" is "--name=false", and
+/// "--name false" too.
+std::vector<std::string> withFlagsWritten(std::span<const std::string> arguments) {
+  constexpr std::string_view no = "--no";
+  std::vector<std::string> written;
+  for (const std::string& each : arguments) {
+    const std::string argument = normalised(each);
+    const bool negated = argument.starts_with(no) && !isFlag(argument.substr(2)) && isFlag(argument.substr(no.size()));
+    if (negated) {
+      written.push_back(concat("--", argument.substr(no.size()), "=false"));
+    } else if (isTrueOrFalse(argument) && !written.empty() && isFlag(nameIn(written.back()))) {
+      written.back() += concat("=", argument);
+    } else {
+      written.push_back(argument);
+    }
+  }
+  return written;
 }
 
 [[noreturn]] void refuseExtra(const std::string& extra, std::string_view command, std::span<const std::string> names) {
@@ -63,7 +87,7 @@ std::vector<TypedOption> tokenise(const CommandEntry& command, std::span<const s
     option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
   std::vector<std::string> reversed;
-  for (const std::string& argument : arguments) reversed.insert(reversed.begin(), normalised(argument));
+  for (const std::string& argument : withFlagsWritten(arguments)) reversed.insert(reversed.begin(), argument);
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError&) {
@@ -91,11 +115,12 @@ std::vector<std::string> checkedValues(const Option& option, std::span<const std
   return values;
 }
 
-void add(Sweep& sweep, const TypedOption& typed, const CatalogNames& names) {
-  const ResolvedOption resolved = resolve(typed, names);
+void add(Sweep& sweep, const TypedOption& typed, const CatalogNames& names, std::span<const TypedOption> line) {
+  const ResolvedOption resolved = resolve(typed, names, line);
   for (const std::string& note : resolved.notes) {
     if (std::ranges::find(sweep.notes, note) == sweep.notes.end()) sweep.notes.push_back(note);
   }
+  if (resolved.option == nullptr) return;
   const std::string name(resolved.option->name);
   if (std::ranges::find(sweep.given, name) != sweep.given.end()) {
     throw UsageError(concat("--", name, " is given twice (the second time as --", typed.name, ")"));
@@ -118,7 +143,8 @@ std::string shellQuoted(const std::string& text) {
 
 Sweep parseArguments(std::string_view command, std::span<const std::string> arguments, const CatalogNames& names) {
   Sweep sweep;
-  for (const TypedOption& typed : tokenise(commandCalled(command), arguments, sweep.operands)) add(sweep, typed, names);
+  const auto line = tokenise(commandCalled(command), arguments, sweep.operands);
+  for (const TypedOption& typed : line) add(sweep, typed, names, line);
   return sweep;
 }
 

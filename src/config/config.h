@@ -16,6 +16,8 @@ struct Config {
   static constexpr int64_t mostThatFits = -1;
   /// Value of `repeats` for "auto".
   static constexpr int64_t automaticRepeats = 0;
+  /// Value of `replicas` for "auto": one on each device of `devices`, and one on "cpu".
+  static constexpr int64_t oneOnEachDevice = 0;
 
   /// What is trained, and the weights that it starts from.
   struct Network {
@@ -50,8 +52,8 @@ struct Config {
 
   /// Where it runs.
   struct Placement {
-    std::string devices = "cpu";  ///< "cpu" or "cuda:0+1"
-    int64_t replicas = 1;
+    std::string devices{automatic};  ///< a value of parseDeviceSet(), or auto: GPUs if there are any, else cpu
+    int64_t replicas = oneOnEachDevice;
     int64_t coresPerReplica = 0;  ///< 0: usable cores / largest --replicas of the sweep
     bool oversubscribe = false;
 
@@ -127,6 +129,7 @@ struct Config {
     bool measurePeaks = false;    ///< measures them again although the cache has them
     bool refreshKernels = false;  ///< likewise the times by which kernels are chosen
     bool allowInterference = false;
+    std::string program = "tandem";  ///< what was measured; another program with its version in records of bench/peers
 
     bool operator==(const Measurement&) const = default;
   } measurement;

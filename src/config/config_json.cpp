@@ -48,7 +48,7 @@ std::string_view currentName(const std::string& name) {
 json toJson(const Config& config) {
   json object = json::object();
   for (const Option& option : options()) {
-    if ((option.commands & onBench) == 0) continue;  // records come from bench
+    if ((option.commands & inRecords) == 0) continue;
     auto& member = object[std::string(option.name)];
     std::visit([&](auto field) { member = field.read(config); }, option.field);
     if (const auto name = nameOfValue(config, option); !name.empty()) member = name;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 
-#include "base/error.h"
 #include "base/text.h"
 
 namespace tandem {
@@ -20,19 +20,28 @@ std::optional<int> parseIndex(std::string_view text) {
   return index;
 }
 
+DeviceSet setOf(const Config& config) { return parseDeviceSet(config.placement.devices).value_or(DeviceSet()); }
+
 }  // namespace
 
 std::optional<DeviceSet> parseDeviceSet(std::string_view text) {
-  const std::string prefix = concat(cuda, ':');
-  if (text == cpu) return DeviceSet{};
-  if (!text.starts_with(prefix)) return std::nullopt;
-  DeviceSet set{false, {}};
-  for (const std::string& part : split(text.substr(prefix.size()), "+")) {
+  const size_t colon = std::min(text.find(':'), text.size());
+  const std::string_view kind = text.substr(0, colon);
+  if (kind != cpu && kind != cuda) return std::nullopt;
+  DeviceSet set{kind == cpu, {}};
+  if (colon == text.size()) return set;
+  for (const std::string& part : split(text.substr(colon + 1), "+")) {
     const auto index = parseIndex(part);
-    if (!index || std::count(set.cuda.begin(), set.cuda.end(), *index) > 0) return std::nullopt;
-    set.cuda.push_back(*index);
+    if (!index || std::ranges::count(set.indices, *index) > 0) return std::nullopt;
+    set.indices.push_back(*index);
   }
   return set;
+}
+
+std::string textOf(const DeviceSet& set) {
+  std::vector<std::string> parts;
+  for (const int index : set.indices) parts.push_back(concat(index));
+  return concat(set.cpu ? cpu : cuda, parts.empty() ? "" : ":", join(parts, "+"));
 }
 
 std::optional<DeviceName> parseDeviceName(std::string_view text) {
@@ -44,13 +53,21 @@ std::optional<DeviceName> parseDeviceName(std::string_view text) {
   return DeviceName{kind == cpu, *index};
 }
 
-bool isOnCpu(const Config& config) { return config.placement.devices == cpu; }
+bool isOnCpu(const Config& config) { return setOf(config).cpu; }
 
 int64_t replicaCount(const Config& config) {
-  const auto set = parseDeviceSet(config.placement.devices);
-  check(set.has_value(), "replicaCount: --devices was not checked");
-  if (set->cpu || config.placement.replicas != 1) return config.placement.replicas;
-  return static_cast<int64_t>(set->cuda.size());
+  if (config.placement.replicas != Config::oneOnEachDevice) return config.placement.replicas;
+  return std::max<int64_t>(1, std::ssize(setOf(config).indices));
 }
+
+std::vector<int> deviceIndices(const Config& config) {
+  std::vector<int> indices = setOf(config).indices;
+  if (!indices.empty()) return indices;
+  indices.resize(static_cast<size_t>(replicaCount(config)));
+  std::iota(indices.begin(), indices.end(), 0);
+  return indices;
+}
+
+int64_t cpuDevices(const Config& config) { return 1 + std::ranges::max(deviceIndices(config)); }
 
 }  // namespace tandem

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,16 +10,23 @@
 
 namespace tandem {
 
-/// A value of --devices: "cpu", or distinct GPUs as "cuda:0+1", with one replica each, in this order.
+/// A value of --devices other than "auto": "cpu:0+1" or "cuda:0+1" names distinct devices with one replica each, in
+/// this order. A device of the CPU is a set of cores: the usable cores are dealt out to cpu:0, cpu:1, ... in their
+/// order.
 struct DeviceSet {
   bool cpu = true;
-  std::vector<int> cuda;  ///< empty for cpu
+  std::vector<int> indices;  ///< empty: "cpu" or "cuda", the first devices, as many as there are replicas
+
+  bool operator==(const DeviceSet&) const = default;
 };
 
-/// Empty if the text has neither form.
+/// Empty if the text has none of these forms.
 std::optional<DeviceSet> parseDeviceSet(std::string_view text);
 
-/// Whether --devices is cpu.
+/// The text of a set: "cuda:0+1".
+std::string textOf(const DeviceSet& set);
+
+/// Whether --devices is of the CPU. "auto" counts as the CPU until it is resolved (run/plan/placement.h).
 bool isOnCpu(const Config& config);
 
 /// The name of one device for --parameter-device: "cpu:0" or "cuda:1".
@@ -30,8 +38,13 @@ struct DeviceName {
 /// Empty if the text is not such a name.
 std::optional<DeviceName> parseDeviceName(std::string_view text);
 
-/// Number of replicas: --replicas, or the number of GPUs in --devices if --replicas is 1. REQUIRES:
-/// config.placement.devices is valid.
+/// Number of replicas: --replicas, or with "auto" the number of devices that --devices names, at least 1.
 int64_t replicaCount(const Config& config);
+
+/// The index of each replica's device: those that --devices names, else 0, 1, 2, ...
+std::vector<int> deviceIndices(const Config& config);
+
+/// Number of devices among which the usable cores are divided: those up to the highest index.
+int64_t cpuDevices(const Config& config);
 
 }  // namespace tandem

@@ -80,7 +80,8 @@ std::string oneValueOptions(const CommandEntry& command) {
 std::string otherNames(const CommandEntry& command) {
   std::vector<std::string> names;
   for (const Alias& alias : aliases()) {
-    if (alias.value.empty() && (findOption(alias.option)->commands & command.bit) != 0)
+    const Option* option = alias.value.empty() ? findOption(alias.option) : nullptr;
+    if (option != nullptr && (option->commands & command.bit) != 0)
       names.push_back(concat("--", alias.name, " (--", alias.option, ")"));
   }
   return join(names);

@@ -93,12 +93,16 @@ constexpr Option table[] = {
      oneValue, nullptr},
     {"json", seen, "", "", "print JSON", onImages, field<&Inference::json>, Values::any, oneValue, nullptr},
 
-    {"devices", on, "", "SET", "cpu (each replica is a set of pinned cores) or GPUs as cuda:0+1, one replica each",
+    {"devices", on, "", "SET",
+     "GPUs as cuda:0+1 or sets of pinned cores as cpu:0+1, one replica each; cpu and cuda mean the first of them; auto "
+     "means cuda if this build can use a GPU here and no option on cores is given, else cpu",
      onBench | onImages, field<&Placement::devices>, Values::any, axis, devices},
-    {"replicas", on, "", "N", "copies of the network, each on its own device and fed its own batches",
-     onBench | onImages, field<&Placement::replicas>, Values::any, axis, within<&Placement::replicas, 1, 4096>},
+    {"replicas", on, "", "N|auto",
+     "copies of the network, each on its own device and fed its own batches; auto is one on each of --devices: all usable "
+     "GPUs, or one replica on cpu", onBench | onImages, field<&Placement::replicas>, Values::any, axis,
+     within<&Placement::replicas, 1, 4096>, {}, {"auto", Config::oneOnEachDevice}},
     {"cores-per-replica", on, "cores", "N",
-     "cores of a CPU replica; 0 divides the usable cores by the largest --replicas of the run",
+     "cores of a CPU replica; 0 divides the usable cores by the most CPU devices of any point of the run",
      onBench | onImages, field<&Placement::coresPerReplica>, Values::any, axis, within<&Placement::coresPerReplica, 0, 65536>},
     {"oversubscribe", on, "", "", "let CPU replicas share cores when there are fewer cores than asked for",
      onBench | onImages, field<&Placement::oversubscribe>, Values::any, axis, nullptr},
@@ -107,9 +111,10 @@ constexpr Option table[] = {
      onBench, field<&Exchange::strategy>, Values::names, axis, nullptr},
     {"parameter-device", exchange, "", "PLACE",
      "where parameter_server keeps the variables: cpu, device (spread over the replicas by bytes) or one device's "
-     "name, as cpu:0 or cuda:1", onBench, field<&Exchange::parameterDevice>, Values::any, axis, parameterDevice},
+     "name, as cpu:0 or cuda:1; passed over by strategies without a server", onBench, field<&Exchange::parameterDevice>, Values::any, axis, parameterDevice},
     {"all-reduce", exchange, "", "NAME",
-     "how replicated sums gradients and updates; auto means owner on the CPU, nccl on GPUs",
+     "how replicated sums gradients and updates; auto means owner on the CPU, nccl on GPUs; passed over by other "
+     "strategies",
      onBench, field<&Exchange::allReduce>, Values::names, axis, nullptr},
     {"bucket-mib", exchange, "MiB", "X", "size of the pieces in which gradients are exchanged",
      onBench, field<&Exchange::bucketMib>, Values::any, axis, bucket},
@@ -122,8 +127,9 @@ constexpr Option table[] = {
 
     {"input", fed, "", "NAME", "where batches come from; auto means queue with --data, else device",
      onBench, field<&Input::source>, Values::names, axis, nullptr},
-    {"data", fed, "", "FOLDER", "folder of a data set (CIFAR-10 binary or MNIST IDX); without it images are synthetic",
-     onBench | onFeatures, field<&Input::data>, Values::any, results, nullptr},
+    {"data", fed, "", "FOLDER|synthetic",
+     "folder of a data set (CIFAR-10 binary or MNIST IDX); synthetic: bench makes up images and labels by --seed",
+     onBench | onFeatures, field<&Input::data>, Values::any, results, nullptr, {}, {"synthetic"}},
     {"augment", fed, "", "NAME", "random changes of training images", onBench, field<&Input::augment>, Values::names,
      results, nullptr},
     {"producers", fed, "threads", "N", "threads per replica that make batches, with --input=queue",
@@ -186,6 +192,8 @@ constexpr Option table[] = {
     {"compare", measured, "", "",
      "say whether one configuration is faster than another (or than itself): their runs take turns, A B B A, until 3 % "
      "would be found", onBench, field<&Measurement::compare>, Values::any, oneValue, nullptr},
+    {"program", measured, "", "NAME", "the program that was measured, and its version", inRecordsAlone,
+     field<&Measurement::program>, Values::any, axis, nullptr},
 
     {"out", output, "", "FILE", "results file, to which every run appends one line; of features the new .npy or .safetensors file", onBench | onFeatures, field<&Output::out>,
      Values::any, oneValue, out},

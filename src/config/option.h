@@ -59,8 +59,15 @@ inline constexpr FieldOf<decltype(valueOf(member))> field{
 }
 ;
 
-/// The commands that take an option, as bits.
-enum Commands : unsigned { onBench = 1, onPredict = 2, onFeatures = 4, onImages = onPredict | onFeatures };
+/// The commands that take an option, as bits. A row in records alone cannot be typed: another program was measured.
+enum Commands : unsigned {
+  onBench = 1,
+  onPredict = 2,
+  onFeatures = 4,
+  onImages = onPredict | onFeatures,
+  inRecordsAlone = 8,
+  inRecords = onBench | inRecordsAlone
+};
 
 struct Option;
 
@@ -83,10 +90,10 @@ enum class Variation {
   work,    ///< an image is other work: rates are not comparable
 };
 
-/// A word for a number that cannot be typed, because it is found later.
+/// A word for a value that cannot be typed: a number that is found later, or the empty text.
 struct NamedValue {
   std::string_view name = {};
-  int64_t value = 0;
+  int64_t value = 0;  ///< of a whole number
 };
 
 /// One option. Its row feeds the parser, --help, aliases, JSON, CSV columns, the axes of a sweep and docs/OPTIONS.md.
@@ -103,20 +110,28 @@ struct Option {
   /// Checks the field on its own; returns the text of the violation.
   std::optional<std::string> (*check)(const Config&);
   std::string_view derived = {};  ///< how the default is found if it is not a fixed value: "the model's own"
-  NamedValue named = {};          ///< for a whole number
+  NamedValue named = {};          ///< for a whole number or a text
 
   bool isAxis() const { return varies != Variation::none; }
 };
 
+/// Another option that must be typed with a value.
+struct Typed {
+  std::string_view name = {}, value = {};
+};
+
 /// A name or value that users of other programs know. `name` may be an option's alias ("num-gpus" -> "replicas"). With
-/// `value` it maps only that value, in any letter case ("fake-location=gpu" -> "input=device"); then `name` may also be
-/// an option. Either `option` or `refusal` is set. A refusal is the error text for a value that this build lacks; it is
-/// ignored if a catalog has the value.
+/// `value` it concerns only that value, in any letter case ("fake-location=gpu" -> "input=device"); then `name` may
+/// also be an option. At most one of `option` and `refusal` is set. A refusal is the error text for a value that this
+/// build lacks; it is ignored if a catalog has the value. With neither, the value asks for nothing here, and `note`
+/// says why.
 struct Alias {
   std::string_view name, value;
   std::string_view option, optionValue;
   std::string_view refusal;
-  std::string_view note;  ///< printed when the alias is used
+  std::string_view note;          ///< printed when the alias is used
+  std::string_view devices = {};  ///< "cuda:" makes the indices "0,1" one set of devices, "cuda:0+1"
+  Typed with = {};                ///< the row counts only beside this
 };
 
 /// Whether the option's values are of this type: int64_t, double, bool (a flag) or std::string.

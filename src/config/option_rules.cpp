@@ -27,8 +27,9 @@ Breach bucket(const Config& config) {
 }
 
 Breach devices(const Config& config) {
-  if (parseDeviceSet(config.placement.devices)) return std::nullopt;
-  return "must be cpu or different GPUs joined by '+', as cuda:0+1; a comma separates points of a sweep";
+  if (config.placement.devices == Config::automatic || parseDeviceSet(config.placement.devices)) return std::nullopt;
+  return "must be auto, cpu, cuda or different devices of one kind joined by '+', as cuda:0+1 or cpu:0+1; a comma "
+         "separates points of a sweep";
 }
 
 Breach parameterDevice(const Config& config) {

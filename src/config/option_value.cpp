@@ -58,13 +58,19 @@ void requireKnown(const Option& option, std::string_view text, const CatalogName
 }  // namespace
 
 std::string_view nameOfValue(const Config& config, const Option& option) {
-  if (option.named.name.empty()) return {};
-  return std::get<FieldOf<int64_t>>(option.field).read(config) == option.named.value ? option.named.name : "";
+  const auto isNamed = [&](const auto& field) {
+    if constexpr (std::is_same_v<decltype(field), const FieldOf<int64_t>&>)
+      return field.read(config) == option.named.value;
+    if constexpr (std::is_same_v<decltype(field), const FieldOf<std::string>&>) return field.read(config).empty();
+    return false;
+  };
+  return !option.named.name.empty() && std::visit(isNamed, option.field) ? option.named.name : std::string_view();
 }
 
 bool setNamedValue(Config& config, const Option& option, std::string_view text) {
   if (option.named.name.empty() || text != option.named.name) return false;
-  std::get<FieldOf<int64_t>>(option.field).change(config) = option.named.value;
+  if (const auto* number = std::get_if<FieldOf<int64_t>>(&option.field)) number->change(config) = option.named.value;
+  if (const auto* words = std::get_if<FieldOf<std::string>>(&option.field)) words->change(config).clear();
   return true;
 }
 

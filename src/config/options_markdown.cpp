@@ -42,10 +42,21 @@ std::string_view groupOf(const Alias& alias) {
   return option != nullptr ? option->group : std::string_view();
 }
 
+/// What the alias stands for: "`--devices=cuda:0+1`", "refused", "passed over".
+std::string targetOf(const Alias& alias) {
+  if (!alias.refusal.empty()) return "refused";
+  if (alias.option.empty()) return "passed over";
+  if (!alias.devices.empty()) return code(concat("--", alias.option, "=", alias.devices, "0+1"));
+  return code(concat("--", alias.option, alias.optionValue.empty() ? "" : "=", alias.optionValue));
+}
+
 std::string meaning(const Alias& alias) {
-  if (!alias.refusal.empty()) return concat("refused: ", escaped(alias.refusal));
-  const std::string target = concat("--", alias.option, alias.optionValue.empty() ? "" : "=", alias.optionValue);
-  return concat(code(target), alias.note.empty() ? "" : concat("; ", escaped(alias.note)));
+  const Typed& with = alias.with;
+  const std::string beside =
+      with.name.empty() ? "" : concat(" beside ", code(concat("--", with.name, "=", with.value)));
+  const std::string_view more = alias.refusal.empty() ? alias.note : alias.refusal;
+  const std::string_view colon = alias.option.empty() ? ": " : "; ";
+  return concat(targetOf(alias), beside, more.empty() ? "" : colon, escaped(more));
 }
 
 std::string aliasTable(std::string_view group) {
@@ -78,7 +89,7 @@ std::string optionsMarkdown(const CatalogNames& names) {
     text += concat("\n## ", group, "\n\n| option | values | default | unit | commands | list | what it does |\n",
                    "| --- | --- | --- | --- | --- | --- | --- |\n");
     for (const Option& option : options()) {
-      if (option.group == group) text += optionLine(option, names);
+      if (option.group == group && option.commands != inRecordsAlone) text += optionLine(option, names);
     }
     text += aliasTable(group);
   }

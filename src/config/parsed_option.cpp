@@ -13,10 +13,20 @@ bool equalInAnyCase(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-const Alias* findAlias(std::string_view name, std::string_view value) {
+/// What was typed, all of it: some aliases count only beside another option.
+using Line = std::span<const TypedOption>;
+
+bool counts(const Alias& alias, Line line) {
+  return alias.with.name.empty() || std::ranges::any_of(line, [&](const TypedOption& typed) {
+           return typed.name == alias.with.name && equalInAnyCase(typed.value, alias.with.value);
+         });
+}
+
+const Alias* findAlias(std::string_view name, std::string_view value, Line line = {}) {
   const auto rows = aliases();
-  const auto row = std::ranges::find_if(
-      rows, [&](const Alias& alias) { return alias.name == name && equalInAnyCase(alias.value, value); });
+  const auto row = std::ranges::find_if(rows, [&](const Alias& alias) {
+    return alias.name == name && equalInAnyCase(alias.value, value) && counts(alias, line);
+  });
   return row == rows.end() ? nullptr : &*row;
 }
 
@@ -29,9 +39,16 @@ const Option* optionBehind(std::string_view name) {
   return nullptr;
 }
 
-bool passesAnyValue(std::string_view name) { return findOption(name) != nullptr || findAlias(name, "") != nullptr; }
+bool isTrueOrFalse(std::string_view value) { return equalInAnyCase(value, "true") || equalInAnyCase(value, "false"); }
+
+/// Whether a value without a row of its own is good: an option checks it, and a flag of another program that is not
+/// mentioned asks for nothing.
+bool needsNoRow(std::string_view name, const std::string& value) {
+  return findOption(name) != nullptr || (isFlag(name) && isTrueOrFalse(value));
+}
 
 std::string valuesOf(std::string_view name) {
+  if (isFlag(name)) return "true or false";
   std::vector<std::string> values;
   for (const Alias& alias : aliases()) {
     if (alias.name == name) values.emplace_back(alias.value);
@@ -39,10 +56,10 @@ std::string valuesOf(std::string_view name) {
   return join(values, " or ");
 }
 
-const Alias* rowFor(const TypedOption& typed, const Option* option, const std::string& value) {
-  if (value.empty()) return nullptr;
-  if (const Alias* row = findAlias(typed.name, value)) return row;
-  return option != nullptr ? findAlias(option->name, value) : nullptr;
+const Alias* rowFor(const TypedOption& typed, const Option* option, const std::string& value, Line line) {
+  if (const Alias* row = findAlias(typed.name, value, line)) return row;
+  if (const Alias* row = option != nullptr ? findAlias(option->name, value, line) : nullptr) return row;
+  return findAlias(typed.name, "", line);
 }
 
 bool isBuilt(const Option* option, const std::string& value, const CatalogNames& names) {
@@ -51,20 +68,39 @@ bool isBuilt(const Option* option, const std::string& value, const CatalogNames&
   return std::ranges::find(valid, value) != valid.end();
 }
 
-void addValue(ResolvedOption& resolved, const TypedOption& typed, const std::string& value, const CatalogNames& names) {
+std::string valueOf(const Alias& row, const std::string& value) {
+  if (!row.devices.empty()) return concat(row.devices, join(split(value, ","), "+"));
+  return row.optionValue.empty() ? value : std::string(row.optionValue);
+}
+
+/// Whether a refused flag of another program is switched off.
+bool asksForNothing(const Alias& row, std::string_view value) {
+  return !row.refusal.empty() && row.value.empty() && value == "0";
+}
+
+void addValue(ResolvedOption& resolved, const TypedOption& typed, const std::string& value, const CatalogNames& names,
+              Line line) {
   const Option* option = optionBehind(typed.name);
-  const Alias* row = rowFor(typed, option, value);
+  const Alias* row = rowFor(typed, option, value, line);
   if (row != nullptr && !row->refusal.empty() && isBuilt(option, value, names)) row = nullptr;
   if (row == nullptr) {
-    if (!passesAnyValue(typed.name)) {
+    if (!needsNoRow(typed.name, value)) {
       throw UsageError(concat("--", typed.name, "=", value, ": must be ", valuesOf(typed.name)));
     }
-    resolved.values.push_back(value);
+    if (findOption(typed.name) != nullptr) resolved.values.push_back(value);
     return;
   }
+  if (asksForNothing(*row, value)) return;
   if (!row->refusal.empty()) throw UsageError(concat("--", typed.name, "=", value, " ", row->refusal));
-  resolved.values.emplace_back(row->optionValue);
+  if (!row->option.empty()) resolved.values.push_back(valueOf(*row, value));
   if (!row->note.empty()) resolved.notes.push_back(concat("--", typed.name, ": ", row->note));
+}
+
+/// The items of the value: one if the whole list is a set of devices.
+std::vector<std::string> itemsOf(const TypedOption& typed, const Option* option) {
+  const Alias* row = findAlias(typed.name, "");
+  const bool whole = row != nullptr && (row->option.empty() || !row->devices.empty());
+  return whole ? std::vector{typed.value} : listedValues(typed, option);
 }
 
 }  // namespace
@@ -72,7 +108,7 @@ void addValue(ResolvedOption& resolved, const TypedOption& typed, const std::str
 bool isFlag(std::string_view name) {
   const Option* option = optionBehind(name);
   const bool isBool = option != nullptr && takes<bool>(*option);
-  return isBool || findAlias(name, "true") != nullptr;
+  return isBool || findAlias(name, "true") != nullptr || findAlias(name, "false") != nullptr;
 }
 
 std::vector<std::string> typableNames(unsigned command) {
@@ -82,16 +118,16 @@ std::vector<std::string> typableNames(unsigned command) {
   }
   for (const Alias& alias : aliases()) {
     const Option* option = optionBehind(alias.name);
-    const bool taken = option == nullptr || (option->commands & command) != 0;
+    const bool taken = ((option == nullptr ? unsigned{onBench} : option->commands) & command) != 0;
     if (taken && std::ranges::find(names, alias.name) == names.end()) names.emplace_back(alias.name);
   }
   return names;
 }
 
-ResolvedOption resolve(const TypedOption& typed, const CatalogNames& names) {
+ResolvedOption resolve(const TypedOption& typed, const CatalogNames& names, std::span<const TypedOption> line) {
   const Option* option = optionBehind(typed.name);
   ResolvedOption resolved;
-  for (const std::string& value : listedValues(typed, option)) addValue(resolved, typed, value, names);
+  for (const std::string& value : itemsOf(typed, option)) addValue(resolved, typed, value, names, line);
   if (!resolved.values.empty()) resolved.option = option;
   return resolved;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,7 @@ struct TypedOption {
 
 /// A typed option after aliases are applied.
 struct ResolvedOption {
-  const Option* option = nullptr;   ///< never null in a result
+  const Option* option = nullptr;   ///< null: what was typed asks for nothing here
   std::vector<std::string> values;  ///< in the order typed, with ranges expanded; not checked yet
   std::vector<std::string> notes;
 };
@@ -26,8 +27,9 @@ bool isFlag(std::string_view name);
 /// Every name that a command accepts: options, then aliases.
 std::vector<std::string> typableNames(unsigned command);
 
-/// Applies aliases and expands lists and ranges. A value that an alias refuses is accepted if a catalog of this build
-/// has it. REQUIRES: typed.name is one of typableNames(). Throws UsageError.
-ResolvedOption resolve(const TypedOption& typed, const CatalogNames& names);
+/// Applies aliases and expands lists and ranges. `line` is all that was typed: some aliases count only beside another
+/// option. A value that an alias refuses is accepted if a catalog of this build has it. REQUIRES: typed.name is one of
+/// typableNames(). Throws UsageError.
+ResolvedOption resolve(const TypedOption& typed, const CatalogNames& names, std::span<const TypedOption> line);
 
 }  // namespace tandem

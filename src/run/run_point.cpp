@@ -36,6 +36,7 @@ ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
   for (const Device& device : team.devices) placement.replicas.push_back(device.label());
   placement.threadsPerReplica = plan.cores.threadsPerReplica;
   placement.sharedCores = plan.cores.shared;
+  placement.link = plan.link;
   if (strategy.usesAllReduce && plan.config.placement.replicas > 1) placement.allReduce = plan.setup.allReduce->name;
   placement.control = strategy.exchange == Exchange::none && plan.config.placement.replicas > 1;
   placement.layout = team.kernels.layout.name;

@@ -163,8 +163,33 @@ TEST(DefaultAxes, GpusThatThisBuildCannotUseAreLeftOut) {
   const auto notes = parsed({}, none).notes;
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_NE(notes.front().find("measured on the CPU: --devices=cuda:0: the NVIDIA driver"), std::string::npos);
-  EXPECT_TRUE(parsed({"--replicas=2"}, none).notes.empty()) << "nothing was chosen";
+  EXPECT_EQ(parsed({"--replicas=2"}, none).notes, notes) << "--devices is chosen there too";
+  EXPECT_TRUE(parsed({"--devices=cpu"}, none).notes.empty());
   EXPECT_EQ(placesOf(3, CudaFacts()).withoutGpus, "") << "a build without CUDA has nothing to explain";
+}
+
+TEST(BenchPoints, WhatAStrategyPassesOverIsMeasuredOnce) {
+  const auto sweep = parsed({"--model=trivial", "--image-size=32", "--strategy=replicated,parameter_server",
+                             "--parameter-device=cpu,device", "--devices=cpu"},
+                            1);
+  const auto points = resolvePoints(sweep, expand(sweep, catalogNames()));
+  ASSERT_EQ(points.size(), 3U);
+  EXPECT_EQ(points[0].label, "strategy=replicated parameter-device=cpu");
+  ASSERT_EQ(points[0].notes.size(), 1U);
+  EXPECT_NE(points[0].notes[0].find("--parameter-device=device is passed over"), std::string::npos);
+  EXPECT_EQ(points[2].label, "strategy=parameter_server parameter-device=device");
+  EXPECT_TRUE(points[2].notes.empty());
+}
+
+TEST(BenchPoints, SetsOfCoresHaveAsManyCoresEach) {
+  const auto sweep = parsed({"--model=trivial", "--image-size=32", "--devices=cpu:0,cpu:0+1", "--oversubscribe"}, 1);
+  const auto points = resolvePoints(sweep, expand(sweep, catalogNames()));
+  const auto cores = static_cast<int64_t>(readTopology().cores.size());
+  ASSERT_EQ(points.size(), 2U);
+  for (const BenchPoint& point : points) {
+    EXPECT_EQ(point.config.placement.coresPerReplica, std::max<int64_t>(1, cores / 2)) << point.label;
+  }
+  EXPECT_EQ(points[1].config.placement.replicas, 2);
 }
 
 TEST(BenchPoints, AnImpossiblePointKeepsItsReason) {

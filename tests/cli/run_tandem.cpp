@@ -17,8 +17,6 @@
 namespace tandem {
 namespace {
 
-constexpr const char* program = TANDEM_BINARY_DIR "/tandem";
-
 std::string contents(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -33,7 +31,7 @@ struct Place {
   std::string folder, out, err;
 };
 
-[[noreturn]] void become(std::vector<std::string> arguments, const Place& place) {
+[[noreturn]] void become(const char* program, std::vector<std::string> arguments, const Place& place) {
   const int flags = O_WRONLY | O_CREAT | O_TRUNC;
   dup2(open(place.out.c_str(), flags, 0600), STDOUT_FILENO);
   dup2(open(place.err.c_str(), flags, 0600), STDERR_FILENO);
@@ -67,13 +65,14 @@ std::vector<std::string> Finished::errors() const {
   return found;
 }
 
-Tandem::Tandem(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& variables)
+Tandem::Tandem(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& variables,
+               const char* program)
     : out_(freshPath("out")), err_(freshPath("err")) {
   const auto folder = ownFolder();
   id_ = fork();
   if (id_ != 0) return;
   for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
-  become(arguments, {folder, out_, err_});
+  become(program, arguments, {folder, out_, err_});
 }
 
 Tandem::~Tandem() {

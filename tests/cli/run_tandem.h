@@ -18,7 +18,8 @@ struct Finished {
 /// The built program, started with arguments in an empty folder of its own.
 class Tandem {
  public:
-  explicit Tandem(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& variables = {});
+  explicit Tandem(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& variables = {},
+                  const char* program = TANDEM_BINARY_DIR "/tandem");
   ~Tandem();
   Tandem(const Tandem&) = delete;
   Tandem& operator=(const Tandem&) = delete;

@@ -24,9 +24,14 @@ TEST(Combination, HeadAgreesWithClasses) {
   EXPECT_EQ(refusal({"--head=14xsigmoid"}), "accepted");
 }
 
-TEST(Combination, ReplicasMatchTheGpus) {
-  expectRefused({"--devices=cuda:0+1", "--replicas=3", "--all-reduce=nccl"}, "2 replicas are meant");
-  EXPECT_EQ(refusal({"--devices=cuda:0+1", "--replicas=2", "--all-reduce=nccl"}), "accepted");
+TEST(Combination, ReplicasMatchTheDevices) {
+  for (const char* kind : {"cuda", "cpu"}) {
+    const std::string two = concat("--devices=", kind, ":0+2");
+    for (const char* other : {"--replicas=3", "--replicas=1"}) expectRefused({two, other}, "2 replicas are meant");
+    EXPECT_EQ(refusal({two, "--replicas=2"}), "accepted");
+    EXPECT_EQ(refusal({two}), "accepted");
+    EXPECT_EQ(refusal({concat("--devices=", kind), "--replicas=3"}), "accepted");
+  }
 }
 
 TEST(Combination, TrainingOptionsFitTogether) {

@@ -12,7 +12,10 @@ namespace tandem {
 /// Catalogs as cli hands them in, smaller.
 inline const CatalogNames& exampleCatalogs() {
   static const CatalogNames names{{
-      {"model", {"resnet20", "resnet50", "resnet56", "inception_v3", "inception_v4", "vgg16", "trivial"}},
+      {"model",
+       {"resnet20", "resnet50", "resnet56", "inception_v3", "inception_v4", "vgg16", "trivial", "resnet50_v1",
+        "resnet101", "resnet152", "lenet5", "mobilenet_v2", "nasnet_mobile", "nasnet_large", "alexnet",
+        "alexnet_cifar"}},
       {"strategy", {"replicated", "parameter_server", "independent"}},
       {"executor", {"autograd", "planned"}},
       {"precision", {"fp32", "bf16", "fp16", "tf32"}},

@@ -26,7 +26,7 @@ TEST(Help, NamesEveryOptionGroupAndValue) {
     EXPECT_TRUE(contains(help, concat("\n  --", option.name))) << option.name;
     EXPECT_TRUE(contains(help, concat("\n", option.group, ":\n"))) << option.group;
   }
-  EXPECT_TRUE(contains(flat, "vgg16, trivial (default resnet50)"));
+  EXPECT_TRUE(contains(flat, "alexnet, alexnet_cifar (default resnet50)"));
   EXPECT_TRUE(contains(flat, "auto, device, host, queue (default auto)"));
   EXPECT_TRUE(contains(help, "(images, default the model's own)"));
   EXPECT_TRUE(contains(flat, "--num-gpus (--replicas)"));
@@ -59,13 +59,18 @@ TEST(Help, ExamplesAreValid) {
 
 TEST(OptionsMarkdown, HoldsEveryOptionAndAlias) {
   const std::string text = optionsMarkdown(exampleCatalogs());
-  for (const Option& option : options()) EXPECT_TRUE(contains(text, concat("| `--", option.name, "` |")));
+  for (const Option& option : options()) {
+    EXPECT_EQ(contains(text, concat("| `--", option.name, "` |")), option.commands != inRecordsAlone) << option.name;
+  }
   for (const Alias& alias : aliases()) {
     const std::string typed = concat("--", alias.name, alias.value.empty() ? "" : "=", alias.value);
     EXPECT_TRUE(contains(text, concat("| `", typed, "` |"))) << typed;
   }
   EXPECT_TRUE(contains(text, "| `--strategy=horovod` | refused: is not built yet"));
   EXPECT_TRUE(contains(text, "| `--fake-location=gpu` | `--input=device` |"));
+  EXPECT_TRUE(contains(text, "| `--gpu` | `--devices=cuda:0+1` |"));
+  EXPECT_TRUE(contains(text, "| `--model=alexnet` | `--model=alexnet_cifar` beside `--data-name=cifar10` |"));
+  EXPECT_TRUE(contains(text, "| `--allow-growth=true` | passed over: memory of a GPU is taken as it is needed |"));
   EXPECT_TRUE(contains(text, "`N\\|auto`"));
 }
 

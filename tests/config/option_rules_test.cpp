@@ -93,13 +93,13 @@ constexpr Case badTexts[] = {
     {"out", "", "name a file"},
     {"devices", "gpu", "cuda:0+1"},
     {"devices", "", "cuda:0+1"},
-    {"devices", "cuda", "cuda:0+1"},
+    {"devices", "cuda0", "cuda:0+1"},
     {"devices", "cuda:", "cuda:0+1"},
     {"devices", "cuda:0+0", "different"},
     {"devices", "cuda:0+", "cuda:0+1"},
     {"devices", "cuda:-1", "cuda:0+1"},
     {"devices", "cuda:0+x", "cuda:0+1"},
-    {"devices", "cpu:0", "cuda:0+1"},
+    {"devices", "cpu:0+cuda:1", "cuda:0+1"},
     {"parameter-device", "gpu", "cpu:0"},
     {"parameter-device", "cpu:", "cpu:0"},
     {"parameter-device", "tpu:0", "cpu:0"},
@@ -142,9 +142,12 @@ TEST(GoodValue, EdgesAreAccepted) {
 }
 
 TEST(DeviceSet, IsParsed) {
-  EXPECT_TRUE(parseDeviceSet("cpu")->cpu);
-  EXPECT_EQ(parseDeviceSet("cuda:4+0")->cuda, (std::vector<int>{4, 0}));
-  EXPECT_FALSE(parseDeviceSet("cuda:4+0")->cpu);
+  EXPECT_EQ(parseDeviceSet("cpu"), (DeviceSet{true, {}}));
+  EXPECT_EQ(parseDeviceSet("cuda"), (DeviceSet{false, {}}));
+  EXPECT_EQ(parseDeviceSet("cpu:1+3"), (DeviceSet{true, {1, 3}}));
+  EXPECT_EQ(parseDeviceSet("cuda:4+0"), (DeviceSet{false, {4, 0}}));
+  for (const char* text : {"cpu", "cuda", "cpu:1+3", "cuda:4+0"}) EXPECT_EQ(textOf(*parseDeviceSet(text)), text);
+  EXPECT_FALSE(parseDeviceSet("auto"));
   EXPECT_EQ(parseDeviceName("cuda:3")->index, 3);
   EXPECT_FALSE(parseDeviceName("device"));
 }
@@ -153,9 +156,14 @@ TEST(DeviceSet, DecidesTheReplicas) {
   Config config;
   config.placement.replicas = 3;
   EXPECT_EQ(replicaCount(config), 3);
-  config.placement.replicas = 1;
-  config.placement.devices = "cuda:0+1";
+  EXPECT_EQ(deviceIndices(config), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(cpuDevices(config), 3);
+  config.placement.replicas = Config::oneOnEachDevice;
+  EXPECT_EQ(replicaCount(config), 1);
+  config.placement.devices = "cpu:0+4";
   EXPECT_EQ(replicaCount(config), 2);
+  EXPECT_EQ(deviceIndices(config), (std::vector<int>{0, 4}));
+  EXPECT_EQ(cpuDevices(config), 5);
 }
 
 TEST(CatalogNames, AMissingCatalogIsABug) {

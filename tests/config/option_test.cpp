@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "config/command_line.h"
 #include "config/config_json.h"
 #include "example_catalogs.h"
 
@@ -68,18 +69,20 @@ TEST(OptionTable, RealNumbersKeepEveryBit) {
 }
 
 TEST(ConfigJson, RoundTripsEveryOption) {
-  for (const Option& option : optionsOf(onBench)) {
+  for (const Option& option : optionsOf(inRecords)) {
     Config config;
     set(config, option, otherValue(option));
     const nlohmann::json object = toJson(config);
-    EXPECT_EQ(object.size(), optionsOf(onBench).size());
+    EXPECT_EQ(object.size(), optionsOf(inRecords).size());
     EXPECT_TRUE(object.contains(option.name)) << option.name;
     EXPECT_EQ(configFromJson(nlohmann::json::parse(object.dump())), config) << option.name;
   }
 }
 
 TEST(ConfigJson, MembersAreTyped) {
-  const nlohmann::json object = toJson(Config());
+  Config config;
+  config.placement.replicas = 2;
+  const nlohmann::json object = toJson(config);
   EXPECT_TRUE(object["replicas"].is_number_integer());
   EXPECT_TRUE(object["lr"].is_number_float());
   EXPECT_TRUE(object["dry-run"].is_boolean());
@@ -99,11 +102,13 @@ TEST(ConfigJson, ANamedValueIsItsName) {
   EXPECT_EQ(toJson(config).at("batch"), "max");
   EXPECT_EQ(configFromJson(toJson(config)), config);
   EXPECT_THROW(configFromJson(nlohmann::json{{"replicas", "max"}}), DataError);
+  EXPECT_EQ(toJson(config).at("data"), "synthetic");
+  EXPECT_EQ(configFromJson(nlohmann::json{{"data", ""}}), Config()) << "as 0.1.0 wrote it";
 }
 
 TEST(OptionTable, NamedValuesCannotBeTypedAsNumbers) {
   for (const Option& option : options()) {
-    if (option.named.name.empty()) continue;
+    if (option.named.name.empty() || !takes<int64_t>(option)) continue;
     Config config;
     set(config, option, std::string(option.named.name));
     EXPECT_EQ(std::get<FieldOf<int64_t>>(option.field).read(config), option.named.value) << option.name;
@@ -114,6 +119,24 @@ TEST(OptionTable, NamedValuesCannotBeTypedAsNumbers) {
     const bool isDefault = std::get<FieldOf<int64_t>>(option.field).read(Config()) == option.named.value;
     EXPECT_EQ(defaultText(option) == option.named.name, isDefault) << option.name;
   }
+}
+
+TEST(OptionTable, AnEmptyTextCanHaveAName) {
+  const Option& data = *findOption("data");
+  Config config;
+  set(config, data, "some/folder");
+  EXPECT_EQ(config.input.data, "some/folder");
+  set(config, data, "synthetic");
+  EXPECT_EQ(config.input.data, "");
+  EXPECT_EQ(valueText(config, data), "synthetic");
+}
+
+TEST(OptionTable, WhatRecordsAloneHaveCannotBeTyped) {
+  Config config;
+  config.measurement.program = "PyTorch 2.11.0";
+  EXPECT_EQ(toJson(config).at("program"), "PyTorch 2.11.0");
+  EXPECT_EQ(configFromJson(toJson(config)), config);
+  EXPECT_EQ(commandLine("bench", config), "tandem bench");
 }
 
 TEST(ConfigJson, RefusesWhatDoesNotFit) {

@@ -82,6 +82,7 @@ inline ActualSetup fullPlacement() {
   placement.control = true;
   placement.allReduce = "ring";
   placement.exchangeMemory = "registered with NCCL";
+  placement.link = "PIX";
   placement.layout = "blocked";
   placement.cudaGraph = "on";
   placement.data = "cifar10";

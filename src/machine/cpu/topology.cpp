@@ -93,6 +93,26 @@ std::vector<std::string> cacheTexts(hwloc_topology_t machine) {
   return texts;
 }
 
+struct BitmapFree {
+  void operator()(hwloc_bitmap_s* bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, BitmapFree>;
+
+constexpr std::string_view wholeMachine = "machine";
+
+/// The name in sharedBy() of an object of hwloc's tree; empty: it is none of these parts. The object that memory hangs
+/// on is a NUMA node.
+std::string_view partName(const hwloc_obj& object) {
+  constexpr std::pair<hwloc_obj_type_t, std::string_view> parts[] = {
+      {HWLOC_OBJ_PU, "core"},    {HWLOC_OBJ_CORE, "core"},  {HWLOC_OBJ_L1CACHE, "core"},
+      {HWLOC_OBJ_L2CACHE, "L2"}, {HWLOC_OBJ_L3CACHE, "L3"}, {HWLOC_OBJ_L4CACHE, "L4"}};
+  const auto part = std::ranges::find(parts, object.type, &std::pair<hwloc_obj_type_t, std::string_view>::first);
+  if (part != std::end(parts)) return part->second;
+  if (object.memory_arity > 0) return "NUMA node";
+  if (object.type == HWLOC_OBJ_PACKAGE) return "socket";
+  return object.type == HWLOC_OBJ_MACHINE ? wholeMachine : std::string_view();
+}
+
 using Groups = std::vector<std::vector<int>>;
 
 // Consecutive groups of `size` units, each within one NUMA node. Empty if they do not all fit that way.
@@ -196,6 +216,27 @@ CorePlan planCores(const Topology& topology, int64_t replicas, int64_t coresPerR
   if (plan.threadsOf.empty()) plan.threadsOf = groupsInTurn(units, replicas, each);
   plan.nodeOf = nodesOf(plan.threadsOf, units);
   return plan;
+}
+
+CorePlan chosenCores(const CorePlan& all, std::span<const int> indices) {
+  CorePlan chosen = all;
+  chosen.threadsOf.clear(), chosen.nodeOf.clear();
+  for (const int index : indices) {
+    chosen.threadsOf.push_back(all.threadsOf.at(static_cast<size_t>(index)));
+    chosen.nodeOf.push_back(all.nodeOf.at(static_cast<size_t>(index)));
+  }
+  return chosen;
+}
+
+std::string sharedBy(const std::vector<std::vector<int>>& threadsOf) {
+  const Machine machine = loadMachine();
+  const Bitmap all(hwloc_bitmap_alloc());
+  for (const auto& threads : threadsOf) {
+    for (const int thread : threads) hwloc_bitmap_set(all.get(), static_cast<unsigned>(thread));
+  }
+  const hwloc_obj* object = hwloc_get_obj_covering_cpuset(machine.get(), all.get());
+  while (object != nullptr && partName(*object).empty()) object = object->parent;
+  return std::string(object == nullptr ? wholeMachine : partName(*object));
 }
 
 std::vector<size_t> replicasApart(const CorePlan& plan) {

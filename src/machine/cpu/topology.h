@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,13 @@ struct CorePlan {
 /// replicas, hardware threads take the place of cores. If they do not suffice, replicas share cores with
 /// `oversubscribe`; otherwise this throws UsageError.
 CorePlan planCores(const Topology&, int64_t replicas, int64_t coresPerReplica, bool oversubscribe);
+
+/// The plan of the replicas with these indices, in this order. REQUIRES: `all` has them.
+CorePlan chosenCores(const CorePlan& all, std::span<const int> indices);
+
+/// The smallest part of the machine that holds all these hardware threads: "core", "L2", "L3", "NUMA node", "socket" or
+/// "machine".
+std::string sharedBy(const std::vector<std::vector<int>>& threadsOf);
 
 /// Replicas that share no core with a lower-numbered replica of the result. They can compute at the same time, each at
 /// full speed.

@@ -140,6 +140,18 @@ const GpuLinks& gpuLinks() {
   return links;
 }
 
+std::string pathsAmong(const GpuLinks& links, std::span<const int> ordinals) {
+  std::vector<std::string> paths;
+  for (size_t i = 0; i < ordinals.size(); ++i) {
+    for (size_t j = i + 1; j < ordinals.size(); ++j) {
+      const GpuLink* link = linkOf(links, ordinals[i], ordinals[j]);
+      const std::string path = link == nullptr ? unknown : link->path;
+      if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
+    }
+  }
+  return join(paths);
+}
+
 std::vector<std::string> linkLines(const GpuLinks& links, std::span<const int> ordinals) {
   std::vector<std::string> lines;
   if (ordinals.empty()) return lines;

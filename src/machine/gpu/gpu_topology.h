@@ -22,6 +22,9 @@ GpuLinks readGpuLinks(std::span<const ProbedGpu> gpus, const char* library = nvm
 /// Links of all GPUs that this process sees, read once.
 const GpuLinks& gpuLinks();
 
+/// The paths between every two of these GPUs, each kind once: "PIX" or "PIX, PHB". Empty for one GPU.
+std::string pathsAmong(const GpuLinks& links, std::span<const int> ordinals);
+
 /// The lines shown before a run. They hold the paths between the GPUs of `ordinals` as a matrix, whether the GPUs can
 /// access each other's memory, and each PCIe link. Empty without GPUs. One GPU has no matrix.
 std::vector<std::string> linkLines(const GpuLinks& links, std::span<const int> ordinals);

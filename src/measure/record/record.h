@@ -31,9 +31,10 @@ struct Outcome {
 struct ActualSetup {
   std::vector<std::string> replicas;  ///< "cpu cores 0-1", "cuda:0 NVIDIA H200"
   int64_t threadsPerReplica = 1;
-  bool sharedCores = false;    ///< --oversubscribe let replicas share cores
-  bool control = false;        ///< no exchange: a control for comparison, not a way to train
-  std::string allReduce;       ///< algorithm really used; empty: none
+  bool sharedCores = false;  ///< --oversubscribe let replicas share cores
+  bool control = false;      ///< no exchange: a control for comparison, not a way to train
+  std::string allReduce;     ///< algorithm really used; empty: none
+  std::string link;  ///< between its devices: paths of GPUs as "PIX", what cores share as "L3"; empty: one device
   std::string exchangeMemory;  ///< memory that NCCL exchanged gradients from; empty: another algorithm, or not known
   std::string layout;          ///< memory layout really used
   std::string cudaGraph;       ///< "on", or why a GPU's step was not captured as a CUDA graph; empty on a CPU

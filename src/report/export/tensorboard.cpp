@@ -28,7 +28,7 @@ std::string configurationText(const RunRecord& record) {
   std::string text =
       concat("    ", oneLine(commandLine("bench", record.config)), "\n\n| option | value |\n|---|---|\n");
   for (const Option& option : options()) {
-    if ((option.commands & onBench) == 0) continue;
+    if ((option.commands & inRecords) == 0) continue;
     text += concat("| ", option.name, " | ", oneLine(valueText(record.config, option)), " |\n");
   }
   return text;

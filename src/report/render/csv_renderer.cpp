@@ -22,12 +22,12 @@ std::string steadyText(const RunRecord& record) {
   return notSteadyBecause(record).empty() ? "true" : "false";
 }
 
-bool isOfBench(const Option& option) { return (option.commands & onBench) != 0; }
+bool isInRecords(const Option& option) { return (option.commands & inRecords) != 0; }
 
 std::vector<std::string> headings() {
   std::vector<std::string> names{"time", "host", "sweep", "round"};
   for (const Option& option : options()) {
-    if (isOfBench(option)) names.emplace_back(option.name);
+    if (isInRecords(option)) names.emplace_back(option.name);
   }
   for (const Metric& metric : metrics()) names.emplace_back(metric.name);
   names.insert(names.end(), {"outcome", "reason", "steady", "not_valid", "notes"});
@@ -38,7 +38,7 @@ std::vector<std::string> fieldsOf(const RunRecord& record, const RunRecord* base
   std::vector<std::string> fields{record.time, record.environment.host, record.sweep,
                                   record.round > 0 ? concat(record.round) : ""};
   for (const Option& option : options()) {
-    if (isOfBench(option)) fields.push_back(valueText(record.config, option));
+    if (isInRecords(option)) fields.push_back(valueText(record.config, option));
   }
   for (const Metric& metric : metrics()) {
     const auto value = metric.of(record, baseline);

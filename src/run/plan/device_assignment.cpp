@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "config/device_set.h"
 #include "device/device.h"
 #include "machine/gpu/gpu_facts.h"
@@ -20,6 +21,7 @@ void resolveGpus(RunPlan& plan, const std::vector<int>& ordinals) {
   for (const int ordinal : ordinals) plan.deviceLabels.push_back(Device::cuda(ordinal).label());
   plan.cudaDevices = ordinals;
   plan.gpuLinkLines = linkLines(gpuLinks(), ordinals);
+  plan.link = pathsAmong(gpuLinks(), ordinals);
   const auto uses = readGpuUse(probedGpus(ordinals));
   for (size_t i = 0; i < ordinals.size(); ++i) {
     if (const std::string refusal = exclusionOf(factsOf(ordinals[i]), uses[i]); !refusal.empty()) {
@@ -35,15 +37,30 @@ int64_t leastFreeBytes(const std::vector<int>& ordinals) {
   return least;
 }
 
+/// Throws UsageError if --devices names a set of cores that is not there.
+void checkIndices(const Config& config, const Topology& topology) {
+  int64_t threads = 0;
+  for (const Core& core : topology.cores) threads += std::ssize(core.threads);
+  const bool named = !parseDeviceSet(config.placement.devices).value().indices.empty();
+  if (!named || config.placement.oversubscribe || cpuDevices(config) <= threads) return;
+  throw UsageError(concat("--devices=", config.placement.devices, ": a CPU device has a core or more, and ", threads,
+                          threads == 1 ? " is" : " are", " usable here; use indices up to ", threads - 1,
+                          ", or add --oversubscribe (replicas then share cores)"));
+}
+
 void resolveCores(RunPlan& plan) {
   const Config& config = plan.config;
-  plan.cores = planCores(readTopology(), config.placement.replicas, config.placement.coresPerReplica,
-                         config.placement.oversubscribe);
-  for (int index = 0; index < config.placement.replicas; ++index) {
-    const auto device =
-        Device::cpu(index, plan.cores.threadsOf.at(static_cast<size_t>(index)), plan.cores.threadsPerReplica);
+  const Topology topology = readTopology();
+  checkIndices(config, topology);
+  const std::vector<int> indices = deviceIndices(config);
+  const CorePlan all =
+      planCores(topology, cpuDevices(config), config.placement.coresPerReplica, config.placement.oversubscribe);
+  plan.cores = chosenCores(all, indices);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const auto device = Device::cpu(indices[i], plan.cores.threadsOf.at(i), plan.cores.threadsPerReplica);
     plan.deviceLabels.push_back(device.label());
   }
+  if (indices.size() > 1) plan.link = sharedBy(plan.cores.threadsOf);
 }
 
 }  // namespace
@@ -52,7 +69,7 @@ void resolveDevices(RunPlan& plan) {
   if (plan.setup.onCpu()) {
     resolveCores(plan);
   } else {
-    resolveGpus(plan, parseDeviceSet(plan.config.placement.devices).value().cuda);
+    resolveGpus(plan, deviceIndices(plan.config));
   }
   plan.availableBytes = availableBytesNow(plan);
 }

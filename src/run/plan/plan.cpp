@@ -13,6 +13,7 @@
 #include "models/model.h"
 #include "run/outcome_of_exception.h"
 #include "run/plan/device_assignment.h"
+#include "run/plan/placement.h"
 #include "run/plan/rules.h"
 
 namespace tandem {
@@ -32,10 +33,8 @@ Config resolved(Config config, const Setup& setup, const std::optional<DatasetFa
   if (config.step.batch == 0) config.step.batch = model.batch;
   const double ownRate = setup.optimizer->learningRate;
   if (config.step.learningRate == 0) config.step.learningRate = ownRate != 0 ? ownRate : model.learningRate;
-  config.placement.replicas = replicaCount(config);
   if (config.placement.coresPerReplica == 0 && setup.onCpu()) {
-    config.placement.coresPerReplica =
-        std::max<int64_t>(1, std::ssize(readTopology().cores) / config.placement.replicas);
+    config.placement.coresPerReplica = std::max<int64_t>(1, std::ssize(readTopology().cores) / cpuDevices(config));
   }
   return config;
 }
@@ -145,8 +144,9 @@ void resolveSearch(RunPlan& plan) {
 
 Config resolveConfig(const Config& config) { return resolved(config, setupOf(config), dataOf(config)); }
 
-RunPlan resolvePlan(const Config& config) {
+RunPlan resolvePlan(const Config& asked) {
   usedIsa();  // TANDEM_VECTORS is refused here, before anything runs
+  const Config config = placed(asked);
   checkCombination(config);
   RunPlan plan;
   plan.setup = setupOf(config);

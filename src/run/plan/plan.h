@@ -18,8 +18,8 @@ namespace tandem {
 
 /// A configuration resolved on this machine, before anything is allocated.
 struct RunPlan {
-  /// Resolved are classes, image size, batch, learning rate, input, replicas, on a CPU the cores per replica, and the
-  /// head if it sets the classes. Other values stay as given, "auto" and 0 included.
+  /// Resolved are classes, image size, batch, learning rate, input, devices, replicas, on a CPU the cores per replica,
+  /// and the head if it sets the classes. Other values stay as given, "auto" and 0 included.
   Config config;
   Setup setup;  ///< the catalog rows that it names
   std::shared_ptr<const Graph> graph;
@@ -39,10 +39,11 @@ struct RunPlan {
   int64_t availableBytes = 0;             ///< free on the host, or on the GPU with the least free memory
   std::vector<std::string> gpuLinkLines;  ///< how the GPUs of the run are connected
   std::string sweepBegin;                 ///< by exactUtcTime(); kernels measured since then are those of the sweep
+  std::string link;                       ///< see ActualSetup::link
 };
 
-/// The configuration resolved as in RunPlan, but no rule is checked and --batch=max stays. For the record of a point
-/// that was not run. Throws UsageError for an unknown name, DataError for --data or a network file.
+/// The configuration resolved as in RunPlan, but no rule is checked, and --devices, --replicas and --batch=max stay. For
+/// the record of a point that was not run. Throws UsageError for an unknown name, DataError for --data or a network file.
 Config resolveConfig(const Config& config);
 
 /// Resolves a configuration. Checks names against catalogs, the rules of plan/rules.h, devices and cores, but not the

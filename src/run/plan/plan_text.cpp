@@ -23,7 +23,8 @@ std::string deviceText(const RunPlan& plan) {
   auto labels = join(plan.deviceLabels, "; ");
   if (!plan.cudaDevices.empty()) return labels;
   return concat(labels, "; ", plan.cores.threadsPerReplica, " thread(s) each, one per ", plan.cores.unit,
-                plan.cores.shared ? ", replicas share them" : "");
+                plan.cores.shared ? ", replicas share them" : "",
+                plan.link.empty() ? "" : concat(", all within one ", plan.link));
 }
 
 std::string batchText(const RunPlan& plan) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "config/device_set.h"
 #include "run/plan/cuda_graph_policy.h"
 
 namespace tandem {
@@ -48,12 +49,12 @@ SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const Ker
 }  // namespace
 
 std::vector<Device> devicesOf(const RunPlan& plan) {
+  const std::vector<int> indices = deviceIndices(plan.config);
   std::vector<Device> devices;
-  for (int64_t i = 0; i < plan.config.placement.replicas; ++i) {
-    const auto at = static_cast<size_t>(i);
-    devices.push_back(plan.cudaDevices.empty() ? Device::cpu(static_cast<int>(i), plan.cores.threadsOf.at(at),
-                                                             plan.cores.threadsPerReplica, plan.cores.nodeOf.at(at))
-                                               : Device::cuda(plan.cudaDevices.at(at)));
+  for (size_t i = 0; i < indices.size(); ++i) {
+    devices.push_back(plan.setup.onCpu() ? Device::cpu(indices[i], plan.cores.threadsOf.at(i),
+                                                       plan.cores.threadsPerReplica, plan.cores.nodeOf.at(i))
+                                         : Device::cuda(indices[i]));
   }
   return devices;
 }

@@ -30,21 +30,6 @@ std::string thoseWith(std::string_view option, std::span<const Entry> catalog, b
 
 std::string plannedOnes() { return thoseWith("--executor", executors(), &ExecutorEntry::planned); }
 
-Breach parameterDeviceIsUsed(const Config& config, const Setup& setup) {
-  const bool changed = config.exchange.parameterDevice != Config().exchange.parameterDevice;
-  if (!changed || setup.strategy->usesParameterDevice) return std::nullopt;
-  return concat("--parameter-device=", config.exchange.parameterDevice,
-                " does nothing with --strategy=", config.exchange.strategy, "; only ",
-                thoseWith("--strategy", strategies(), &StrategyEntry::usesParameterDevice), " uses it");
-}
-
-Breach allReduceIsUsed(const Config& config, const Setup& setup) {
-  const bool changed = config.exchange.allReduce != Config().exchange.allReduce;
-  if (!changed || setup.strategy->usesAllReduce) return std::nullopt;
-  return concat("--all-reduce=", config.exchange.allReduce, " does nothing with --strategy=", config.exchange.strategy,
-                "; only ", thoseWith("--strategy", strategies(), &StrategyEntry::usesAllReduce), " uses it");
-}
-
 Breach allReduceRunsThere(const Config& config, const Setup& setup) {
   const auto runsOn = setup.onCpu() ? &AllReduceEntry::onCpu : &AllReduceEntry::onCuda;
   if (!setup.strategy->usesAllReduce || setup.allReduce->*runsOn) return std::nullopt;
@@ -56,10 +41,9 @@ Breach allReduceRunsThere(const Config& config, const Setup& setup) {
 Breach parameterDeviceIsAReplica(const Config& config, const Setup& setup) {
   const auto name = parseDeviceName(config.exchange.parameterDevice);
   if (!name || !setup.strategy->usesParameterDevice) return std::nullopt;
-  const DeviceSet set = parseDeviceSet(config.placement.devices).value();
-  const bool isCpuReplica = set.cpu && name->cpu && name->index < config.placement.replicas;
-  const bool isGpuReplica = !name->cpu && std::ranges::find(set.cuda, name->index) != set.cuda.end();
-  if (isCpuReplica || isGpuReplica) return std::nullopt;
+  const std::vector<int> indices = deviceIndices(config);
+  const bool isReplica = std::ranges::find(indices, name->index) != indices.end();
+  if (name->cpu == isOnCpu(config) && isReplica) return std::nullopt;
   return concat("--parameter-device=", config.exchange.parameterDevice,
                 " is no device of this run (--devices=", config.placement.devices, " --replicas=", replicaCount(config),
                 "); devices count from 0");
@@ -164,10 +148,9 @@ Breach graphCanBeCaptured(const Config& config, const Setup& setup) {
 }
 
 constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
-    parameterDeviceIsUsed,     allReduceIsUsed,    parameterDeviceIsAReplica, inputReadsTheData,
-    coefficientsAreUsed,       gatheredLossTrains, partsHaveTheirOwnLoss,     scheduleKnowsItsEnd,
-    recomputationHasAPlan,     paddingHasAPlan,    overlapIsOfAnExchange,     allReduceRunsThere,
-    searchedBatchIsPerReplica, layoutIsServed,     convolutionIsServed,       graphCanBeCaptured,
+    parameterDeviceIsAReplica, inputReadsTheData,     coefficientsAreUsed, gatheredLossTrains,    partsHaveTheirOwnLoss,
+    scheduleKnowsItsEnd,       recomputationHasAPlan, paddingHasAPlan,     overlapIsOfAnExchange, allReduceRunsThere,
+    searchedBatchIsPerReplica, layoutIsServed,        convolutionIsServed, graphCanBeCaptured,
 };
 
 Breach devicesServeThePrecision(const RunPlan& plan) {

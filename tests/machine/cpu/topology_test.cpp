@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <cstdlib>
 #include <thread>
 
 #include "base/error.h"
@@ -100,6 +101,24 @@ TEST(PlanCores, OversubscribedReplicasShareCoresInTurn) {
   EXPECT_EQ(planCores(machine(2, 1), 2, 2, true).threadsOf, (Groups{{0, 1}, {0, 1}}));
   EXPECT_EQ(planCores(machine(2, 1), 3, 5, true).threadsPerReplica, 2);
   EXPECT_FALSE(planCores(machine(2, 1), 2, 1, true).shared) << "nothing is shared when there is room";
+}
+
+TEST(ChosenCores, AreThoseOfTheIndices) {
+  const CorePlan all = planCores(machine(6, 1, 2), 3, 2, false);
+  const std::vector<int> indices{2, 0};
+  const CorePlan chosen = chosenCores(all, indices);
+  EXPECT_EQ(chosen.threadsOf, (Groups{{4, 5}, {0, 1}}));
+  EXPECT_EQ(chosen.nodeOf, (std::vector<int>{1, 0}));
+  EXPECT_EQ(chosen.threadsPerReplica, 2);
+}
+
+TEST(SharedBy, IsTheSmallestPartOfTheMachineThatHoldsAll) {
+  setenv("HWLOC_SYNTHETIC", "package:2 [numa] l3:2 l2:2 core:2 pu:1", 1);
+  const std::vector<std::pair<Groups, std::string>> cases{{{{0}}, "core"},           {{{0}, {1}}, "L2"},
+                                                          {{{0}, {2}}, "L3"},        {{{0, 1}, {2, 3}}, "L3"},
+                                                          {{{3}, {4}}, "NUMA node"}, {{{7}, {8}}, "machine"}};
+  for (const auto& [groups, part] : cases) EXPECT_EQ(sharedBy(groups), part);
+  unsetenv("HWLOC_SYNTHETIC");
 }
 
 TEST(CapCores, KeepsWholeCoresBeforeSecondThreads) {

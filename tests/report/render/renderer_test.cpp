@@ -152,7 +152,7 @@ TEST(Csv, HasAFieldForEveryOptionAndMetricAndQuotesByRfc4180) {
     failed[lines[0][i]] = lines[3].at(i);
   }
   for (const Option& option : options()) {
-    if ((option.commands & onBench) == 0) {
+    if ((option.commands & inRecords) == 0) {
       EXPECT_FALSE(first.contains(std::string(option.name))) << option.name;
       continue;
     }

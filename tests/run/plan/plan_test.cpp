@@ -308,10 +308,27 @@ TEST(Plan, GpusThatAreNotThereAreRefused) {
   EXPECT_NE(refusalOf(config).find(config.placement.devices), std::string::npos);
 }
 
+TEST(Plan, ADeviceOfTheCpuIsASetOfCores) {
+  auto config = tiny();
+  config.placement.devices = "cpu:1+3", config.placement.coresPerReplica = 1;
+  const auto plan = resolvePlan(config);
+  EXPECT_EQ(plan.config.placement.replicas, 2);
+  ASSERT_EQ(plan.deviceLabels.size(), 2U);
+  EXPECT_EQ(plan.deviceLabels[0].find("cpu:1 on cores "), 0U) << plan.deviceLabels[0];
+  EXPECT_EQ(plan.deviceLabels[1].find("cpu:3 on cores "), 0U) << plan.deviceLabels[1];
+  EXPECT_NE(plan.link, "");
+  EXPECT_NE(planText(plan).find(", all within one " + plan.link), std::string::npos) << planText(plan);
+  const auto all = planCores(readTopology(), 4, 1, true);
+  EXPECT_EQ(plan.cores.threadsOf, (std::vector<std::vector<int>>{all.threadsOf[1], all.threadsOf[3]}));
+  config.placement.devices = "cpu:4095", config.placement.oversubscribe = false;
+  EXPECT_NE(refusalOf(config).find("--devices=cpu:4095: a CPU device has a core or more"), std::string::npos)
+      << refusalOf(config);
+}
+
 TEST(Plan, AForbiddenPointStillHasItsValuesResolved) {
   auto config = tiny();
   config.exchange.strategy = "independent";
-  config.exchange.parameterDevice = "device";
+  config.exchange.overlap = "off";
   EXPECT_NE(refusalOf(config), "");
   const auto resolved = resolveConfig(config);
   EXPECT_EQ(resolved.input.source, "device");

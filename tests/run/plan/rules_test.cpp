@@ -19,17 +19,6 @@ void expectRefused(const Texts& arguments, const std::string& part) {
   EXPECT_NE(refusal(arguments).find(part), std::string::npos) << join(arguments, " ") << ": " << refusal(arguments);
 }
 
-TEST(Rules, ParameterDeviceNeedsTheServer) {
-  expectRefused({"--parameter-device=device", "--strategy=independent"}, "only --strategy=parameter_server uses it");
-  expectRefused({"--parameter-device=device"}, "only --strategy=parameter_server uses it");
-  EXPECT_EQ(refusal({"--parameter-device=device", "--strategy=parameter_server"}), "accepted");
-}
-
-TEST(Rules, AllReduceNeedsReplicated) {
-  expectRefused({"--all-reduce=ring", "--strategy=parameter_server"}, "only --strategy=replicated uses it");
-  EXPECT_EQ(refusal({"--all-reduce=ring"}), "accepted");
-}
-
 TEST(Rules, OnlyAnExchangeOverlaps) {
   expectRefused({"--overlap=off", "--strategy=independent"}, "--overlap=off does nothing with --strategy=independent");
   expectRefused({"--overlap=off", "--forward-only"}, "--overlap=off with --forward-only");

@@ -6,8 +6,8 @@ namespace tandem {
 
 std::vector<std::unique_ptr<Group>> makeNcclGroups(const GroupOptions&) {
   throw UsageError(
-      "--all-reduce=nccl: this build has no CUDA; NCCL exchanges between GPUs only; use another one "
-      "('tandem list all-reduces' has them), or build the preset 'cuda'");
+      "--all-reduce=nccl: this build has no CUDA; NCCL exchanges between GPUs only; 'tandem list all-reduces' has "
+      "others, or build the preset 'cuda'");
 }
 
 }  // namespace tandem

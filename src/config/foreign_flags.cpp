@@ -1,0 +1,183 @@
+#include "config/foreign_flags.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::string_view noEval =
+    "is not built: no command scores a network on a data set; 'tandem predict' shows what it makes of images";
+constexpr std::string_view processes =
+    "is not built yet: the replicas of a run are threads of one process; use --strategy=replicated";
+constexpr std::string_view noSuchRate =
+    "is not built: --schedule is constant, cosine or warmup-cosine over the measured --steps";
+constexpr std::string_view ofRmsprop =
+    "belongs to rmsprop, which is not built yet; use --optimizer=adam with --adam-beta2 and --adam-epsilon";
+constexpr std::string_view inBuckets =
+    "is not built: --bucket-mib sets the size of the pieces in which gradients are exchanged";
+constexpr std::string_view inMemory =
+    "a data set is in memory before the first step, and --producers says how many threads make batches of it";
+constexpr std::string_view savedAtTheEnd =
+    "is not built: --save-weights=FILE.safetensors keeps the weights after the last step";
+constexpr std::string_view inTheRecord = "is not there: every run is a line of the file of --out, with all its samples";
+constexpr std::string_view threads = "the threads of a replica are its cores: --cores-per-replica";
+constexpr std::string_view scaleIsDynamic = "cannot be set: the scale of the loss follows the gradients; leave it away";
+constexpr std::string_view events = "is not built: --tensorboard=FOLDER writes each run's rates and losses";
+constexpr std::string_view tensorRt = "is not there: --forward-only runs the network by the executor itself";
+constexpr std::string_view queue =
+    "is not built under this name: use --queue-depth, the batches that may wait, with --input=queue";
+constexpr std::string_view aheadOfGpu = "the host runs ahead of a GPU by --in-flight steps";
+constexpr std::string_view shown = "the rate is that of all measured steps, and each is in the record";
+constexpr std::string_view noJpeg = "no JPEG image is read for training";
+constexpr std::string_view ompThreads = "the threads of a replica are pinned and wait by rules of their own";
+constexpr std::string_view reads = "is not built under this name: use --weights=FILE, as safetensors or .pth";
+constexpr std::string_view graphsAreFiles =
+    "is not there: no network is saved as a graph; 'tandem list models --dump NAME' prints one as a file";
+
+constexpr Alias refuse(std::string_view name, std::string_view refusal, std::string_view value = "") {
+  return {name, value, "", "", refusal, ""};
+}
+constexpr Alias passOver(std::string_view name, std::string_view note, std::string_view value = "") {
+  return {name, value, "", "", "", note};
+}
+constexpr std::string_view yes = "true", no = "false";
+
+constexpr Alias table[] = {
+    // clang-format off
+    refuse("eval-interval-secs", noEval),
+    refuse("eval", noEval, yes),
+    refuse("eval-during-training-every-n-steps", noEval),
+    refuse("eval-during-training-every-n-epochs", noEval),
+    refuse("eval-during-training-at-specified-steps", noEval),
+    refuse("eval-during-training-at-specified-epochs", noEval),
+    refuse("eval-batch-size", noEval),
+    refuse("num-eval-batches", noEval),
+    refuse("num-eval-epochs", noEval),
+    refuse("stop-at-top-1-accuracy", noEval),
+    refuse("collect-eval-results-async", noEval, yes),
+    refuse("eval-dir", noEval),
+    refuse("validation", noEval),
+    refuse("print-training-accuracy", "is not built: the loss of each step is in the record", yes),
+    refuse("freeze-when-forward-only", tensorRt, yes),
+    refuse("trt-mode", tensorRt),
+    refuse("trt-max-workspace-size-bytes", tensorRt),
+    refuse("num-epochs", "is not built: use --steps, an epoch being the images of --data over those of a step"),
+    passOver("autotune-threshold", "kernels are chosen by measurement before the first step (--convolution=auto)"),
+
+    refuse("batch-group-size", "is not built: --producers says how many threads make batches"),
+    refuse("resize-method", "is not built: bench pads images to the network's input and does not resize them"),
+    passOver("input-preprocessor", "batches are made by --input", "default"),
+    refuse("input-preprocessor", "is not built: use --augment for changes of training images"),
+    passOver("use-datasets", "batches are made by --input", yes),
+    passOver("use-data-sets", "batches are made by --input", yes),
+    refuse("datasets-repeat-cached-sample", "is not built under this name: use --input=device, which repeats one batch", yes),
+    passOver("datasets-use-prefetch", inMemory, yes),
+    refuse("datasets-prefetch-buffer-size", queue),
+    refuse("multi-device-iterator-max-buffer-size", queue),
+    refuse("datasets-num-private-threads", "is not built under this name: use --producers"),
+    refuse("datasets-prefetch-threadpool-size", "is not built under this name: use --producers"),
+    passOver("datasets-use-caching", inMemory, yes),
+    passOver("cache-data", inMemory, yes),
+    passOver("datasets-parallel-interleave-cycle-length", inMemory),
+    passOver("datasets-sloppy-parallel-interleave", inMemory, yes),
+    passOver("datasets-parallel-interleave-prefetch", inMemory),
+    passOver("fuse-decode-and-crop", noJpeg, yes),
+    passOver("distort-color-in-yiq", noJpeg, yes),
+    refuse("no-zmq-ops", "is not built: use --input=queue for batches that threads of this process make", yes),
+
+    passOver("gpu-thread-mode", "one thread of the host drives one GPU"),
+    passOver("per-gpu-thread-count", "one thread of the host drives one GPU"),
+    refuse("num-intra-threads", "is not built under this name: use --cores-per-replica, which keeps to the CPU"),
+    passOver("num-inter-threads", threads),
+    passOver("use-numa-affinity", "replicas are pinned, each within one NUMA node where that is possible", yes),
+    passOver("mkl", ompThreads, yes),
+    passOver("kmp-blocktime", ompThreads),
+    passOver("kmp-affinity", ompThreads),
+    passOver("kmp-settings", ompThreads),
+    refuse("gpu-memory-frac-for-testing", "is not built: --batch=max finds the largest batch that fits"),
+    refuse("use-unified-memory", "is not built: --recompute and --accumulate need less memory", yes),
+    passOver("allow-growth", "memory of a GPU is taken as it is needed", yes),
+    passOver("force-gpu-compatible", "host memory that a GPU reads is pinned", yes),
+    passOver("timestamped-allocator", aheadOfGpu, yes),
+    passOver("gpu-kt-max-interval", aheadOfGpu),
+    passOver("gpu-kt-max-bytes", aheadOfGpu),
+    passOver("gpu-kt-max-pending", aheadOfGpu),
+
+    refuse("hierarchical-copy", "is not built: --all-reduce=tree sums along a tree, ring around a ring", yes),
+    passOver("network-topology", "only hierarchical copies read it, and they are not built"),
+    refuse("gradient-repacking", inBuckets),
+    refuse("agg-small-grads-max-bytes", inBuckets),
+    refuse("agg-small-grads-max-group", inBuckets),
+    passOver("allreduce-merge-scope", "gradients are exchanged in buckets of --bucket-mib"),
+    passOver("compact-gradient-transfer", "gradients are exchanged in the type that --precision says", yes),
+    passOver("variable-consistency", "", "strong"),
+    refuse("variable-consistency", "is not built: each update waits for the gradients of all replicas; use strong"),
+    refuse("cross-replica-sync", "is not built: each update waits for the gradients of all replicas; leave it away", no),
+    refuse("staged-vars", "is not built: a step reads the weights of the last update; --overlap=on hides the exchange", yes),
+    passOver("sync-on-finish", "the measurement begins and ends with a synchronisation, and steps run on between", yes),
+    refuse("job-name", processes),
+    refuse("job", processes),
+    refuse("ps-hosts", processes),
+    refuse("worker-hosts", processes),
+    refuse("controller-host", processes),
+    refuse("task-index", processes),
+    refuse("server-protocol", processes),
+    refuse("horovod-device", processes),
+
+    refuse("piecewise-learning-rate-schedule", noSuchRate),
+    refuse("num-epochs-per-decay", noSuchRate),
+    refuse("learning-rate-decay-factor", noSuchRate),
+    refuse("num-learning-rate-warmup-epochs", noSuchRate),
+    refuse("minimum-learning-rate", noSuchRate),
+    refuse("resnet-base-lr", "is not built under this name: use --lr, the rate at the global batch of the run"),
+    refuse("gradient-clip", "is not built: lower --lr"),
+    refuse("rmsprop-decay", ofRmsprop),
+    refuse("rmsprop-momentum", ofRmsprop),
+    refuse("rmsprop-epsilon", ofRmsprop),
+    passOver("weight-decay-norm", "--weight-decay acts on all weights, those of normalization too", yes),
+    passOver("norm", "", "BN"),
+    refuse("norm", "is not built: the networks have batch-norm"),
+    passOver("single-l2-loss-op", "weight decay is part of the update", yes),
+    passOver("loss-type-to-report", "the loss in the record is without weight decay", "base_loss"),
+    refuse("loss-type-to-report", "is not built: the loss in the record is without weight decay; use base_loss"),
+    passOver("compute-lr-on-cpu", "the host computes the rate once a step", yes),
+    passOver("sparse-to-dense-grads", "all gradients are dense", yes),
+    refuse("fp16-loss-scale", scaleIsDynamic),
+    passOver("fp16-enable-auto-loss-scale", "with --precision=fp16 the scale of the loss always follows the gradients", yes),
+    refuse("fp16-inc-loss-scale-every-n", scaleIsDynamic),
+    refuse("fp16-vars", "is not built: master weights are fp32 with every --precision; leave it away", yes),
+
+    passOver("use-tf-layers", "a network is a graph of operations", yes),
+    passOver("use-resource-vars", "weights lie in flat buffers", yes),
+    passOver("use-python32-barrier", "replicas are threads of one process", yes),
+    passOver("batchnorm-persistent", "kernels are chosen by measurement before the first step", yes),
+    refuse("rewriter-config", "is not there: --executor=autograd runs each node by itself, planned fuses them"),
+    refuse("enable-layout-optimizer", "is not built under this name: --layout=auto measures which memory order is faster", yes),
+    refuse("debugger", "is not there: --executor=autograd runs each node by itself, and --deterministic repeats the bits"),
+
+    passOver("display-every", shown),
+    passOver("display-perf-ewma", shown),
+    refuse("trace-file", "is not built under this name: use --profile --trace=FILE.pftrace"),
+    passOver("use-chrome-trace-format", "traces are those of ui.perfetto.dev", yes),
+    refuse("tfprof-file", "is not built under this name: use --profile"),
+    refuse("graph-file", graphsAreFiles),
+    refuse("partitioned-graph-file-prefix", "is not there: 'tandem plan show' prints the calls of a step"),
+    refuse("summary-verbosity", events),
+    refuse("save-summaries-steps", events),
+    refuse("save-model-secs", savedAtTheEnd),
+    refuse("save-model-steps", savedAtTheEnd),
+    refuse("max-ckpts-to-keep", savedAtTheEnd),
+    refuse("train-dir", savedAtTheEnd),
+    refuse("pretrain-dir", reads),
+    refuse("backbone-model-path", reads),
+    refuse("load", reads),
+    refuse("ml-perf", "is not built under this name: use --mllog=FILE", yes),
+    refuse("benchmark-log-dir", inTheRecord),
+    refuse("result-storage", inTheRecord),
+    passOver("benchmark-test-id", "a record holds the whole configuration"),
+    // clang-format on
+};
+
+}  // namespace
+
+std::span<const Alias> foreignFlags() { return table; }
+
+}  // namespace tandem

@@ -1,0 +1,97 @@
+#include "run/plan/placement.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "config/example_catalogs.h"
+
+namespace tandem {
+namespace {
+
+/// A machine with GPUs of these compute capabilities, and a build for 8.0 and newer.
+CudaFacts machineWith(const std::vector<int>& capabilities) {
+  CudaFacts facts;
+  facts.built = true;
+  facts.runtimeVersion = facts.driverVersion = 13000;
+  facts.libtorch = architecturesOfList("80");
+  for (const int capability : capabilities) facts.gpus.emplace_back().capability = capability;
+  return facts;
+}
+
+Config asked(std::string devices, int64_t replicas = Config::oneOnEachDevice) {
+  Config config;
+  config.placement.devices = std::move(devices);
+  config.placement.replicas = replicas;
+  return config;
+}
+
+/// "cuda:0+1 2": devices and replicas, or why they cannot be.
+std::string textOf(const Config& config, const CudaFacts& facts) {
+  std::string text;
+  const std::string refusal = usageErrorOf([&] {
+    const Config found = placed(config, facts);
+    EXPECT_EQ(placed(found, facts), found);
+    text = concat(found.placement.devices, ' ', found.placement.replicas);
+  });
+  return text.empty() ? refusal : text;
+}
+
+TEST(Placement, AutoIsAllUsableGpusOrAsManyAsReplicas) {
+  const CudaFacts four = machineWith({90, 90, 90, 90});
+  EXPECT_EQ(textOf(asked("auto"), four), "cuda:0+1+2+3 4");
+  EXPECT_EQ(textOf(asked("auto", 1), four), "cuda:0 1");
+  EXPECT_EQ(textOf(asked("auto", 3), four), "cuda:0+1+2 3");
+  EXPECT_EQ(textOf(asked("cuda", 2), four), "cuda:0+1 2");
+  EXPECT_EQ(textOf(asked("auto"), machineWith({61, 90, 90})), "cuda:1+2 2") << "the first is too old for the build";
+  EXPECT_EQ(textOf(asked("auto", 8), four),
+            "--replicas=8 with --devices=auto: a GPU holds one replica, and this build can use 4 here (cuda:0+1+2+3); "
+            "lower --replicas, or use --devices=cpu");
+}
+
+TEST(Placement, AutoIsTheCpuWithoutGpusAndForOptionsOnCores) {
+  EXPECT_EQ(textOf(asked("auto"), CudaFacts()), "cpu 1");
+  EXPECT_EQ(textOf(asked("auto", 4), machineWith({})), "cpu 4");
+  EXPECT_EQ(textOf(asked("auto", 4), machineWith({61})), "cpu 4");
+  const CudaFacts two = machineWith({90, 90});
+  Config cores = asked("auto", 4), shared = asked("auto");
+  cores.placement.coresPerReplica = 1;
+  shared.placement.oversubscribe = true;
+  EXPECT_EQ(textOf(cores, two), "cpu 4");
+  EXPECT_EQ(textOf(shared, two), "cpu 1");
+}
+
+TEST(Placement, KeepsWhatIsNamed) {
+  const CudaFacts two = machineWith({90, 90});
+  EXPECT_EQ(textOf(asked("cpu"), two), "cpu 1");
+  EXPECT_EQ(textOf(asked("cpu:0+3"), two), "cpu:0+3 2");
+  EXPECT_EQ(textOf(asked("cuda:1"), two), "cuda:1 1");
+  EXPECT_NE(textOf(asked("cuda"), CudaFacts()).find("this build has no CUDA"), std::string::npos);
+}
+
+TEST(Placement, SaysWhyNoGpuIsUsed) {
+  EXPECT_EQ(whyWithoutGpus(CudaFacts()), "") << "a build without CUDA has nothing to explain";
+  EXPECT_EQ(whyWithoutGpus(machineWith({90})), "");
+  EXPECT_NE(whyWithoutGpus(machineWith({61})).find("compute capability 6.1"), std::string::npos);
+}
+
+TEST(PassOver, OptionsThatTheStrategyHasNoUseFor) {
+  for (const auto& [strategy, left] :
+       {std::pair{"replicated", "cpu ring"}, {"parameter_server", "device auto"}, {"independent", "cpu auto"}}) {
+    Config config;
+    config.exchange.strategy = strategy;
+    config.exchange.parameterDevice = "device";
+    config.exchange.allReduce = "ring";
+    const auto notes = passOver(config);
+    EXPECT_EQ(concat(config.exchange.parameterDevice, ' ', config.exchange.allReduce), left) << strategy;
+    EXPECT_EQ(notes.size(), config.exchange.strategy == "independent" ? 2U : 1U) << strategy;
+    EXPECT_TRUE(passOver(config).empty()) << strategy;
+  }
+  Config config;
+  config.exchange.parameterDevice = "device";
+  EXPECT_EQ(passOver(config), std::vector<std::string>{"--parameter-device=device is passed over with "
+                                                       "--strategy=replicated, which has no use for it"});
+}
+
+}  // namespace
+}  // namespace tandem

@@ -28,7 +28,7 @@ constexpr std::array sections{
         .text = "Rate, speed-up over one device and efficiency, against ideal (dashed). A hollow point has a caveat, "
                 "a star in the table.",
         .make = scalingTables,
-        .inText = 5,
+        .inText = 6,
     },
     ReportSection{
         .id = "side-by-side",
@@ -50,7 +50,15 @@ constexpr std::array sections{
         .title = "Ratios",
         .text = "One value of an option against another, all others equal.",
         .make = ratioTables,
-        .inText = 6,
+        .inText = 7,
+    },
+    ReportSection{
+        .id = "devices",
+        .title = "One device at a time",
+        .text = "Runs of one replica that differ in their device alone, in % of the first device.",
+        .make = deviceRateTables,
+        .inText = 5,
+        .afterBench = 2,
     },
     ReportSection{
         .id = "right",
@@ -59,7 +67,7 @@ constexpr std::array sections{
                 "published for such a device.",
         .make = rightTables,
         .inText = 4,
-        .afterBench = 2,
+        .afterBench = 3,
         .onFastest = howItComparesLines,
     },
     ReportSection{

@@ -212,11 +212,18 @@ std::string baselineText(const GroupRow& row, std::span<const RunGroup> groups) 
   return concat("the baseline, row ", number, ", is ", why, ", so speed-up and efficiency are empty");
 }
 
-std::vector<TableColumn> columnsFor(std::span<const Option* const> differing, bool repeated) {
+/// Whether the rows say what lies between the devices of a run: not if that is the same for all.
+bool showsLinks(std::span<const RunRecord> records) {
+  return std::ranges::any_of(
+      records, [&](const RunRecord& record) { return record.placement.link != records.front().placement.link; });
+}
+
+std::vector<TableColumn> columnsFor(std::span<const Option* const> differing, bool withLinks, bool repeated) {
   std::vector<TableColumn> columns{{"#", "", true}};
   for (const Option* option : differing) {
     columns.push_back({std::string(option->name), std::string(option->unit), isNumber(*option)});
   }
+  if (withLinks) columns.push_back({"link", "", false});
   if (repeated) columns.push_back({"runs", "", true});
   for (const MetricColumn& column : metricColumns) {
     const std::string_view unit = metric(column.metric).unit, heading = column.heading;
@@ -269,7 +276,8 @@ ResultTable buildTable(std::span<const RunRecord> records) {
   const auto differing = differingOptions(records);
   const auto groups = groupsOf(records);
   const bool repeated = groups.size() < records.size();
-  ResultTable table{columnsFor(differing, repeated), {}, {}};
+  const bool withLinks = showsLinks(records);
+  ResultTable table{columnsFor(differing, withLinks, repeated), {}, {}};
   Notes notes;
   const Baselines baselines(groups);
   for (const RunGroup& group : groups) {
@@ -277,6 +285,7 @@ ResultTable buildTable(std::span<const RunRecord> records) {
     const size_t number = table.rows.size() + 1;
     TableRow row{{concat(number)}, ""};
     for (const Option* option : differing) row.cells.push_back(oneLine(valueText(group.typical().config, *option)));
+    if (withLinks) row.cells.push_back(oneLine(group.typical().placement.link));
     if (repeated) row.cells.push_back(concat(shown.shown.size()));
     if (shown.shown.empty()) {
       row.failure = failureText(group.typical().outcome);

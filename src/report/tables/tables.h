@@ -45,6 +45,10 @@ std::vector<ResultTable> profileTables(const ReportRuns& runs);
 /// follows from other parts, so it comes last.
 ResultTable changedParts(const Profile& a, const Profile& b);
 
+/// Runs of one replica that differ in their device alone: the rate of each device in % of the first, a table for each
+/// such work. Repeats of a device are its median.
+std::vector<ResultTable> deviceRateTables(const ReportRuns& runs);
+
 /// Mean time of a step and its parts, a row per run.
 std::vector<ResultTable> stepPartsTables(const ReportRuns& runs);
 

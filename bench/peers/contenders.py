@@ -45,6 +45,7 @@ class Contender:
     start_s: float
     variables: dict = field(default_factory=dict)
     records: pathlib.Path = None  # to which Tandem's runs append their records; else nobody keeps them
+    program: str = "tandem"       # with its version, as records name it
 
     def text(self):
         """What a person types to repeat one run."""
@@ -129,6 +130,11 @@ def read_tandem(_, path):
             "parameters": record["placement"]["parameters"]}
 
 
+def read_and_keep(output, path):
+    """With the whole record, beside which those of the peers are written (records.py)."""
+    return read_tandem(output, path) | {"record": finished(path)}
+
+
 def read_pytorch(output, _):
     return last_line(output)
 
@@ -147,12 +153,20 @@ def tandem(run, replicas, cores_each, options):
                "--allow-interference",  # it meets all contenders; nobody judges the peers' runs
                *(["--strategy=replicated"] if replicas > 1 else []), *options.tandem_args]
     name = f"tandem {replicas} x {cores_each} core{'s' if cores_each > 1 else ''}"
-    return Contender(name, "tandem", replicas, command, read_tandem, TANDEM_START_S)
+    return Contender(name, "tandem", replicas, command, read_and_keep, TANDEM_START_S)
 
 
 def in_each_allocator(contender, options):
     variables = {"default": {}, "tuned": {"GLIBC_TUNABLES": options.tunables}}
-    return [replace(contender, name=f"{contender.name} {name}", variables=variables[name]) for name in options.allocators]
+    return [replace(contender, name=f"{contender.name} {name}", variables=variables[name],
+                    program=contender.program + (", tuned allocator" if name == "tuned" else ""))
+            for name in options.allocators]
+
+
+def program_of(side, version, variant, mode):
+    """'PyTorch DDP eager, torch 2.11.0': one process is the plain case, and so is fp32."""
+    words = ["PyTorch", *(["DDP"] if side == "pytorch DDP" else []), *([variant] if variant != "fp32" else []), mode]
+    return f"{' '.join(words)}, {version}"
 
 
 def pytorch(run, processes, cpus, python, options):
@@ -166,7 +180,8 @@ def pytorch(run, processes, cpus, python, options):
                        f"--processes={processes}", f"--cpus={','.join(map(str, cpus))}", f"--warmup={run['warmup']}",
                        f"--steps={run['steps']}"]
             start = PYTORCH_START_S + (run["compile_s"] if mode == "compile" else 0)
-            contender = Contender(f"{side} {variant} {mode}", side, processes, command, read_pytorch, start)
+            contender = Contender(f"{side} {variant} {mode}", side, processes, command, read_pytorch, start,
+                                  program=program_of(side, options.versions["pytorch"], variant, mode))
             found += in_each_allocator(contender, options)
     return found
 
@@ -185,7 +200,8 @@ def tensorflow(run, devices, cpus, options):
                "--weight_decay=0.0001",
                f"--init_learning_rate={run['lr']}"]
     name = f"tf_cnn_benchmarks {devices} x {threads} thread{'s' if threads > 1 else ''}"
-    contender = Contender(name, "tf_cnn_benchmarks", devices, command, read_tensorflow, TENSORFLOW_START_S)
+    contender = Contender(name, "tf_cnn_benchmarks", devices, command, read_tensorflow, TENSORFLOW_START_S,
+                          program=f"tf_cnn_benchmarks, {options.versions['tensorflow']}")
     return in_each_allocator(contender, options)
 
 

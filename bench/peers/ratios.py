@@ -1,8 +1,5 @@
-"""Tandem's rate over that of its peers, with the interval of the ratio."""
-import random
+"""Tandem's rate over that of its peers, round by round. What can be told apart is for `tandem report` to say."""
 import statistics
-
-RESAMPLES, SEED, LEAST_PAIRS = 10000, 1, 5
 
 
 def ratios(field, runs, failures):
@@ -31,19 +28,6 @@ def compare(first, other, rates):
     a, b = rates[first.name], rates[other.name]
     paired = [x / y for x, y in zip(a, b)]
     return {"of": first.name, "over": other.name, "median_of": statistics.median(a), "median_over": statistics.median(b),
-            "ratio_of_medians": statistics.median(a) / statistics.median(b), "interval": interval(a, b),
+            "ratio_of_medians": statistics.median(a) / statistics.median(b),
             "median_of_ratios": statistics.median(paired), "least": min(paired), "greatest": max(paired),
             "pairs": len(paired)}
-
-
-def interval(a, b):
-    """95 % interval of the ratio of medians by bootstrap over the pairs; None where they are too few."""
-    if len(a) < LEAST_PAIRS:
-        return None
-    draw, indices = random.Random(SEED), range(len(a))
-    found = []
-    for _ in range(RESAMPLES):
-        chosen = draw.choices(indices, k=len(a))
-        found.append(statistics.median(a[i] for i in chosen) / statistics.median(b[i] for i in chosen))
-    found.sort()
-    return [found[round(0.025 * RESAMPLES)], found[round(0.975 * RESAMPLES) - 1]]

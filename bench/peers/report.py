@@ -1,9 +1,9 @@
 """The record of a comparison as Markdown: the headline table first, everything behind it below."""
 
 HEADLINE = ["model", "batch", "precision", "Tandem images/s (config)", "best peer images/s (which)",
-            "ratio (95 % interval)", "pairs"]
-DETAIL = ["model", "batch", "precision", "Tandem", "images/s", "against", "images/s", "ratio of medians (95 % interval)",
-          "paired ratios: median (range)", "pairs"]
+            "ratio of medians (range of the rounds)", "rounds"]
+DETAIL = ["model", "batch", "precision", "Tandem", "images/s", "against", "images/s", "ratio of medians",
+          "ratios of the rounds: median (range)", "rounds"]
 
 
 def table(names, rows):
@@ -16,8 +16,7 @@ def rate(value):
 
 
 def ratio(row):
-    held = "too few pairs" if row["interval"] is None else "{:.3f} to {:.3f}".format(*row["interval"])
-    return f"**{row['ratio_of_medians']:.3f}** ({held})"
+    return f"**{row['ratio_of_medians']:.3f}** ({row['least']:.3f} to {row['greatest']:.3f})"
 
 
 def case_of(result):
@@ -45,8 +44,8 @@ def cell(text):
 
 
 def detail(results):
-    rows = [[*case_of(result), row["of"], rate(row["median_of"]), row["over"], rate(row["median_over"]), ratio(row),
-             f"{row['median_of_ratios']:.3f} ({row['least']:.3f} to {row['greatest']:.3f})", str(row["pairs"])]
+    rows = [[*case_of(result), row["of"], rate(row["median_of"]), row["over"], rate(row["median_over"]),
+             f"{row['ratio_of_medians']:.3f}", f"{row['median_of_ratios']:.3f} ({row['least']:.3f} to {row['greatest']:.3f})", str(row["pairs"])]
             for result in results for row in result.get("rows", [])]
     return table(DETAIL, rows)
 

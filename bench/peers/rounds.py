@@ -1,4 +1,5 @@
 """A case, one model in one precision: a qualifying round of all contenders, then the main rounds of the fastest."""
+import random
 import statistics
 import time
 from dataclasses import dataclass
@@ -31,17 +32,19 @@ def measure(record, field, plan, say):
 
 
 def play(record, part, field, rounds, plan, say):
-    """Each round runs every contender once, one after the other, so that a slow phase of the machine hits all alike."""
+    """Each round runs every contender once, one after the other, so that a slow phase of the machine hits all alike. The
+    order of a main round is shuffled anew, and the same whenever the case is gone on with. The runs that qualify go by
+    the field's order, in which a budget that ends early has the least to lose."""
     runs = record[part]
     for contender in field:
         runs.setdefault(contender.name, [])
     for turn in range(rounds):
-        for contender in field:
+        for contender in shuffled(field, turn) if part == "main" else field:
             if contender.name in record["failures"] or len(runs[contender.name]) > turn:
                 continue
             limit, start = plan.seconds_for(contender), time.monotonic()
             try:
-                result = checked(contender.run(limit), record)
+                result = contender.run(limit)
             except RunFailed as failure:
                 plan.took(contender, time.monotonic() - start, failure)
                 if contender.side == "tandem":
@@ -52,13 +55,26 @@ def play(record, part, field, rounds, plan, say):
             runs[contender.name].append(result)
             plan.took(contender, time.monotonic() - start, None)
             say(f"  {part} {turn + 1}/{rounds}  {contender.name:44} {result['images_per_s']:9.2f} images/s")
+        leave_other_networks_out(record, field, say)
 
 
-def checked(result, record):
-    """Tandem runs first; who reports another number of parameters trains another network."""
-    if "parameters" in result and result["parameters"] != record.setdefault("parameters", result["parameters"]):
-        raise RunFailed(f"trains {result['parameters']} parameters, Tandem {record['parameters']}: not the same network")
-    return result
+def shuffled(field, seed):
+    order = list(field)
+    random.Random(seed).shuffle(order)
+    return order
+
+
+def leave_other_networks_out(record, field, say):
+    """Who reports another number of parameters than Tandem trains another network."""
+    found = {c.name: run["parameters"] for c in field for part in ("qualifying", "main")
+             for run in record[part].get(c.name, []) if "parameters" in run}
+    own = {found[c.name] for c in field if c.side == "tandem" and c.name in found}
+    for name, parameters in found.items():
+        if not own or parameters in own or name in record["failures"]:
+            continue
+        reason = f"trains {parameters} parameters, Tandem {min(own)}: not the same network"
+        record["failures"][name] = {"reason": reason, "detail": ""}
+        say(f"  {name}: failed: {reason}")
 
 
 def qualified(field, record, margin):

@@ -19,7 +19,8 @@ constexpr std::string_view syntheticData = "synthetic";
 std::string samples(const RunRecord& record) {
   const auto expected = record.measuredSteps * record.config.placement.replicas;
   const auto found = static_cast<int64_t>(record.steps.size());
-  if (found == expected) return "";
+  const bool otherProgram = record.config.measurement.program != Config().measurement.program;
+  if (found == expected || (found == 0 && otherProgram)) return "";
   return concat(found, " samples of ", record.measuredSteps, " steps and ", record.config.placement.replicas,
                 " replicas");
 }

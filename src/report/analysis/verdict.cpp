@@ -173,6 +173,12 @@ std::string findingOf(const Field& field, const std::vector<Contender>& contende
   return ahead(contenders[0], contenders[1], ranking.lead);
 }
 
+/// The command that repeats a run of Tandem. Another program's stands in the notes of its record.
+std::string repeatOf(const RunRecord& record) {
+  const bool isOwn = record.config.measurement.program == Config().measurement.program;
+  return isOwn ? commandLine("bench", record.config) : "";
+}
+
 Verdict verdictOf(const Field& field) {
   const auto contenders = contendersOf(field);
   if (contenders.empty()) return {"", noneToJudge(field), "", nullptr, {}};
@@ -180,7 +186,7 @@ Verdict verdictOf(const Field& field) {
   Verdict verdict;
   verdict.finding = findingOf(field, contenders, ranking) + leftOut(field);
   verdict.fastest = &contenders.front().group->typical();
-  verdict.repeat = commandLine("bench", verdict.fastest->config);
+  verdict.repeat = repeatOf(*verdict.fastest);
   for (const Contender* leader : ranking.leaders) verdict.leaders.push_back(&leader->group->typical());
   return verdict;
 }

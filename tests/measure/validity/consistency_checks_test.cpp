@@ -52,6 +52,11 @@ TEST(Guards, AnHonestRunIsBeyondDoubt) {
   strong.config.measurement.scaling = "strong";
   strong.config.step.batch = 32;
   EXPECT_EQ(join(doubts(strong)), "");
+  RunRecord peer = honest();
+  peer.steps.clear(), peer.losses.clear();
+  EXPECT_NE(join(doubts(peer)), "");
+  peer.config.measurement.program = "tf_cnn_benchmarks, tensorflow 2.15.0";
+  EXPECT_EQ(join(doubts(peer)), "") << "it tells its rate alone";
 }
 
 TEST(Guards, EachCheatIsFoundByItsGuard) {

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""bench/peers with runs that are made up: the order of rounds, who trains another network, and the records."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench/peers"))
+import ratios  # noqa: E402
+import records  # noqa: E402
+import rounds  # noqa: E402
+from contenders import Contender  # noqa: E402
+
+TANDEM = pathlib.Path(sys.argv.pop(1))
+# Two records of one and two replicas.
+TEMPLATES = [json.loads(line) for line in
+             (ROOT / "tests/measure/record/0.1.0/results.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def contender(name, side, replicas, program="tandem"):
+    return Contender(name, side, replicas, ["run", name], None, 1, program=program)
+
+
+FIELD = [contender("tandem 1", "tandem", 1), contender("tandem 2", "tandem", 2),
+         contender("pytorch 1", "pytorch 1 process", 1, "PyTorch eager, torch 2.11.0"),
+         contender("pytorch 2", "pytorch DDP", 2, "PyTorch DDP eager, torch 2.11.0"),
+         contender("tf 2", "tf_cnn_benchmarks", 2, "tf_cnn_benchmarks, tensorflow 2.15")]
+
+
+def rate_of(record):
+    return record["global_batch"] * record["measured_steps"] / (record["window_ns"] / 1e9)
+
+
+def runs_of_a_case(count):
+    own = {f"tandem {t['config']['replicas']}": [{"images_per_s": rate_of(t), "record": t}] * count for t in TEMPLATES}
+    return own | {"pytorch 1": [{"images_per_s": 50.0, "step_s": [0.08, 0.08, 0.08]}] * count,
+                  "pytorch 2": [{"images_per_s": 70.0, "step_s": [0.1]}] * count, "tf 2": [{"images_per_s": 90.0}] * count}
+
+
+class Played(rounds.Plan):
+    """Notes who ran."""
+
+    def __init__(self, **plan):
+        super().__init__(**plan)
+        self.order = []
+
+    def took(self, contender, seconds, failure):
+        self.order.append(contender.name)
+
+
+class Rounds(unittest.TestCase):
+    def play(self, parameters):
+        plan, case = Played(qualifiers=0, pairs=6, timeout=1), {}
+        field = [contender(name, name.split()[0], 1) for name in parameters]
+        for each in field:
+            each.run = lambda _, name=each.name: {"images_per_s": 1.0, "parameters": parameters[name]}
+        rounds.measure(case, field, plan, lambda _: None)
+        return plan.order, case
+
+    def test_each_round_has_an_order_of_its_own_and_everybody_once(self):
+        order, _ = self.play({"tandem 1": 7, "a": 7, "b": 7, "c": 7})
+        turns = [order[i:i + 4] for i in range(0, 24, 4)]
+        for turn in turns:
+            self.assertEqual(sorted(turn), ["a", "b", "c", "tandem 1"])
+        self.assertGreater(len({tuple(turn) for turn in turns}), 1)
+        self.assertGreater(len({turn[0] for turn in turns}), 1)
+        self.assertEqual(order, self.play({"tandem 1": 7, "a": 7, "b": 7, "c": 7})[0])
+
+    def test_who_trains_another_network_is_out_after_the_round(self):
+        order, case = self.play({"tandem 1": 7, "other": 8, "same": 7})
+        self.assertEqual(list(case["failures"]), ["other"])
+        self.assertIn("trains 8 parameters, Tandem 7", case["failures"]["other"]["reason"])
+        self.assertEqual(order.count("other"), 1)
+
+    def test_ratios_are_those_of_the_rounds(self):
+        runs = {"tandem 1": [{"images_per_s": rate} for rate in (10, 12, 14)],
+                "pytorch 1": [{"images_per_s": rate} for rate in (10, 10, 10)]}
+        headline, _ = ratios.ratios(FIELD, runs, {})
+        self.assertEqual((headline["ratio_of_medians"], headline["least"], headline["greatest"]), (1.2, 1.0, 1.4))
+        self.assertNotIn("interval", headline)
+
+
+class Recorded(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name) / "records.jsonl"
+        kept = records.Records(self.path)
+        kept.add_case("peers resnet20 fp32", FIELD, runs_of_a_case(3))
+        self.records = [json.loads(line) for line in self.lines()]
+
+    def lines(self):
+        return self.path.read_text(encoding="utf-8").splitlines()
+
+    def test_every_main_run_is_a_record_of_its_round(self):
+        self.assertEqual(len(self.records), 15)
+        self.assertEqual([record["round"] for record in self.records], [1] * 5 + [2] * 5 + [3] * 5)
+        self.assertEqual({record["sweep"] for record in self.records}, {"peers resnet20 fp32"})
+        found = {record["config"].get("program", "tandem"): round(rate_of(record), 3) for record in self.records[2:5]}
+        self.assertEqual(found, {FIELD[2].program: 50.0, FIELD[3].program: 70.0, FIELD[4].program: 90.0})
+
+    def test_a_peer_has_the_work_of_tandem_and_nothing_of_its_own(self):
+        peer, own = self.records[3], self.records[1]
+        self.assertEqual(peer["config"] | {"program": None}, own["config"] | {"program": None})
+        self.assertEqual(peer["placement"]["parameters"], own["placement"]["parameters"])
+        self.assertEqual((peer["samples"]["wall_ns"], peer["losses"], peer["placement"]["convolution_passes"]), ([], [], {}))
+        self.assertEqual(self.records[2]["samples"]["wall_ns"], [80000000] * 3)
+
+    def test_a_round_without_tandem_in_its_shape_leaves_a_peer_out(self):
+        kept = records.Records(self.path)
+        runs = runs_of_a_case(2)
+        runs["tandem 2"] = runs["tandem 2"][:1]
+        kept.add_case("x", FIELD, runs)
+        self.assertEqual(len(self.lines()), 5 + 2)
+
+    def test_tandem_reads_them_and_shows_the_programs_side_by_side(self):
+        done = subprocess.run([TANDEM, "report", self.path], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr)
+        for part in ("program", FIELD[2].program, FIELD[3].program, FIELD[4].program):
+            self.assertIn(part, done.stdout)
+        self.assertNotIn("samples missing", done.stdout)
+
+
+unittest.main()

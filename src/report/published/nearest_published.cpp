@@ -65,7 +65,8 @@ std::string familyOf(const std::string& model) {
 /// Name of the model in the zoo.
 std::string ownName(const std::string& model) {
   for (const Alias& alias : aliases()) {
-    if (alias.name == "model" && alias.value == lowered(model)) return std::string(alias.optionValue);
+    const bool always = alias.with.name.empty() && !alias.optionValue.empty();
+    if (always && alias.name == "model" && alias.value == lowered(model)) return std::string(alias.optionValue);
   }
   return model;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -125,6 +126,29 @@ TEST(SeedTables, DocumentsThatContradictThemselvesAreCalledOut) {
   EXPECT_TRUE(anyHas(notesOf("batches/speedup"), {"1.80x", "91.15%", "1.82x"}));
   EXPECT_TRUE(anyHas(notesOf("keras/inception3_speedup"), {"4.49x", "4.774x"}));
   EXPECT_TRUE(anyHas(notesOf("tensorpack/2019"), {"p2.16xlarge", "V100"}));
+  EXPECT_TRUE(anyHas(notesOf("clocks/clock"), {"memoryClockRate", "core clock"}));
+  EXPECT_TRUE(anyHas(notesOf("mlp/speedup"), {"21M", "41,157,101"}));
+  EXPECT_TRUE(anyHas(notesOf("keras/inception3_rate"), {"kuza55", "global"}));
+  EXPECT_TRUE(anyHas(notesOf("densenet121/rate"), {"12120", "112,120"}));
+  EXPECT_TRUE(anyHas(notesOf("densenet121/rate"), {"0.8227", "0.8186"}));
+}
+
+TEST(SeedTables, RatiosThatTheDocumentsDoNotPrint) {
+  const Cells cells = computedCells(publishedFigures);
+  std::vector<std::string> against;
+  for (const char* gpus : {"1", "2", "4", "8"}) against.push_back(cells.at({"tensorpack/against", "replicated", gpus}));
+  EXPECT_EQ(against, (std::vector<std::string>{"1.01x", "1.01x", "1.02x", "1.02x"}));
+  EXPECT_EQ(cells.at({"tensorpack/fp16", "V100 8", "ratio"}), "1.84x");
+  EXPECT_EQ(cells.at({"tensorpack/xla", "V100 8", "ratio"}), "1.57x");
+  EXPECT_EQ(cells.at({"densenet121/speedup", "4", "speed-up"}), "3.01x");
+  EXPECT_EQ(cells.at({"densenet121/efficiency", "4", "efficiency"}), "75.21%");
+}
+
+TEST(PublishedFigures, TheMlpHasTheParametersOfItsLog) {
+  const std::array<int64_t, 6> widths{8000, 4000, 2000, 500, 300, 1};
+  int64_t parameters = 0;
+  for (size_t i = 1; i < widths.size(); ++i) parameters += (widths[i - 1] + 1) * widths[i];
+  EXPECT_EQ(publishedFigures("mlp").rows.front().at("parameters"), concat(parameters));
 }
 
 TEST(SeedTables, WhatARemarkSaysTheDocumentPrintsIsNotWhatTheFiguresGive) {

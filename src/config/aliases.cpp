@@ -8,9 +8,6 @@ constexpr std::string_view pythonInput =
     "is not built yet; for batches made by threads beside the step use "
     "--input=queue";
 constexpr std::string_view remoteInput = "is not built yet; for batches from a queue in this process use --input=queue";
-constexpr std::string_view processes =
-    "is not built yet: the replicas of a run are threads of one process; "
-    "use --strategy=replicated";
 constexpr std::string_view noPlanNote = "without a compiled graph each node is one ATen call: the autograd executor";
 constexpr std::string_view planNote = "a compiled graph here is the planned executor";
 constexpr std::string_view halfNote =
@@ -32,8 +29,7 @@ constexpr std::string_view cifarNasnet =
     "with --data-name=cifar10 is not built; of the networks for CIFAR-10 use --model=densenet40_k12 or resnet56";
 constexpr std::string_view baseNames =
     "v1.5 is the plain name here, and v1 is --model=resnet50_v1: tf_cnn_benchmarks calls v1 resnet50";
-constexpr std::string_view tensorpackResnet = "tensorpack's own ResNet-50 is --model=resnet50";
-constexpr std::string_view tfbenchResnet = "tf_cnn_benchmarks' ResNet-50 is v1, --model=resnet50_v1";
+constexpr std::string_view firstVersion = "the ResNet-50 of both programs has its stride on the first 1x1, as v1";
 constexpr Typed onCifar{"data-name", "cifar10"};
 
 constexpr Alias table[] = {
@@ -62,8 +58,8 @@ constexpr Alias table[] = {
     {"model", "nasnet", "model", "nasnet_mobile", "", ""},
     {"model", "nasnetlarge", "model", "nasnet_large", "", ""},
     {"model", "alexnet", "model", "alexnet_cifar", "", "", "", onCifar},
-    {"model", "tensorpack", "model", "resnet50", "", tensorpackResnet},
-    {"model", "tfbench", "model", "resnet50_v1", "", tfbenchResnet},
+    {"model", "tensorpack", "model", "resnet50_v1", "", firstVersion},
+    {"model", "tfbench", "model", "resnet50_v1", "", firstVersion},
     {"depth", "50", "model", "resnet50", "", ""},
     {"depth", "101", "model", "resnet101", "", ""},
     {"depth", "152", "model", "resnet152", "", ""},

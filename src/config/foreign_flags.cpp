@@ -5,10 +5,8 @@ namespace {
 
 constexpr std::string_view noEval =
     "is not built: no command scores a network on a data set; 'tandem predict' shows what it makes of images";
-constexpr std::string_view processes =
-    "is not built yet: the replicas of a run are threads of one process; use --strategy=replicated";
 constexpr std::string_view noSuchRate =
-    "is not built: --schedule is constant, cosine or warmup-cosine over the measured --steps";
+    "is not built: --schedule has the courses of the rate over the measured --steps (tandem list schedules)";
 constexpr std::string_view ofRmsprop =
     "belongs to rmsprop, which is not built yet; use --optimizer=adam with --adam-beta2 and --adam-epsilon";
 constexpr std::string_view inBuckets =
@@ -101,7 +99,7 @@ constexpr Alias table[] = {
     passOver("gpu-kt-max-bytes", aheadOfGpu),
     passOver("gpu-kt-max-pending", aheadOfGpu),
 
-    refuse("hierarchical-copy", "is not built: --all-reduce=tree sums along a tree, ring around a ring", yes),
+    refuse("hierarchical-copy", "is not built: --all-reduce says how gradients are summed (tandem list all-reduces)", yes),
     passOver("network-topology", "only hierarchical copies read it, and they are not built"),
     refuse("gradient-repacking", inBuckets),
     refuse("agg-small-grads-max-bytes", inBuckets),

@@ -1,10 +1,15 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "config/option.h"
 
 namespace tandem {
+
+/// Why values that mean several processes are refused.
+inline constexpr std::string_view processes =
+    "is not built yet: the replicas of a run are threads of one process; use --strategy=replicated";
 
 /// Flags of tf_cnn_benchmarks, of its versions since 2017, and of tensorpack's ResNet scripts that no option stands
 /// for. A row refuses its value and says what to use, or passes it over and says why. Of a refused flag the value 0

@@ -12,7 +12,7 @@ namespace tandem {
 struct Verdict {
   std::string work;                    ///< "model=resnet20 precision=bf16"; empty if all runs do the same work
   std::string finding;                 ///< one line without its line end
-  std::string repeat;                  ///< the command that measures the fastest point again; empty if there is none, or it is another program
+  std::string repeat;                  ///< the command that measures the fastest point again; empty for other programs
   const RunRecord* fastest = nullptr;  ///< the typical run of the point with the highest rate
   /// A run of each point that may be the fastest, the highest rate first. One: it is told apart from the rest.
   std::vector<const RunRecord*> leaders;

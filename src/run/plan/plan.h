@@ -42,8 +42,9 @@ struct RunPlan {
   std::string link;                       ///< see ActualSetup::link
 };
 
-/// The configuration resolved as in RunPlan, but no rule is checked, and --devices, --replicas and --batch=max stay. For
-/// the record of a point that was not run. Throws UsageError for an unknown name, DataError for --data or a network file.
+/// The configuration resolved as in RunPlan, but no rule is checked, and --devices, --replicas and --batch=max stay.
+/// For the record of a point that was not run. Throws UsageError for an unknown name, DataError for --data or a network
+/// file.
 Config resolveConfig(const Config& config);
 
 /// Resolves a configuration. Checks names against catalogs, the rules of plan/rules.h, devices and cores, but not the

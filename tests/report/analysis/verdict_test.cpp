@@ -184,12 +184,12 @@ TEST(Verdict, NoneFinished) {
   EXPECT_EQ(verdictText({}), "no point to judge: 0 failed, 0 skipped");
 }
 
-
 TEST(Verdict, AnotherProgramIsNotRepeatedAsTandem) {
   auto records = joined({inRounds(1, "replicated", 100, {0, 1, 2}), inRounds(1, "replicated", 50, {0, 1, 2})});
   for (size_t i = 3; i < records.size(); ++i) records[i].config.measurement.program = "PyTorch eager, torch 2.11.0";
   const Verdict verdict = verdictsOn(records).front();
-  EXPECT_TRUE(contains(verdict.finding, "fastest: replicas=1 program=PyTorch eager, torch 2.11.0, ")) << verdict.finding;
+  EXPECT_TRUE(contains(verdict.finding, "fastest: replicas=1 program=PyTorch eager, torch 2.11.0, "))
+      << verdict.finding;
   EXPECT_TRUE(contains(verdict.finding, "% ahead of replicas=1 program=tandem")) << verdict.finding;
   EXPECT_EQ(verdict.repeat, "");
 }

@@ -38,33 +38,36 @@ FlatBuffers::FlatBuffers(std::vector<ParameterSpec> parameters, const Precision&
                          at::MemoryFormat format, bool pinned)
     : specs_(std::move(parameters)), device_(device), format_(format) {
   place(precision);
-  allocate(storage_[0], precision.compute, precision.wire, pinned);
-  if (segments() > 1) allocate(storage_[1], at::kFloat, at::kFloat, pinned);
+  const at::ScalarType master = precision.master;
+  allocate(storage_[0], {precision.compute, master, precision.wire}, pinned);
+  if (segments() > 1) allocate(storage_[1], {master, master, master}, pinned);
 }
 
 // Two segments only if the types differ and some parameters stay fp32. Offsets are rounded up for the narrowest type,
 // so that a parameter lies on a 64-byte boundary in every buffer.
 void FlatBuffers::place(const Precision& precision) {
-  const bool split = precision.compute != at::kFloat &&
+  const bool split = precision.compute != precision.master &&
                      std::any_of(specs_.begin(), specs_.end(), [](const ParameterSpec& spec) { return spec.fp32; });
   storage_.resize(split ? 2 : 1);
   const auto narrowest =
       static_cast<int64_t>(std::min(c10::elementSize(precision.compute), c10::elementSize(precision.wire)));
+  const auto widest = static_cast<int64_t>(c10::elementSize(precision.master));
   for (int i = 0; i < parameters(); ++i) {
     const int segment = split && spec(i).fp32 ? 1 : 0;
     Storage& storage = storage_[static_cast<size_t>(segment)];
     const int64_t count = elementsOf(spec(i).shape);
     slices_.push_back({segment, storage.count, storage.count + count});
-    storage.count += roundUp(count, alignmentBytes / (segment == 1 ? 4 : narrowest));
+    storage.count += roundUp(count, alignmentBytes / (segment == 1 ? widest : narrowest));
     storage.parameters.push_back(i);
   }
 }
 
-void FlatBuffers::allocate(Storage& storage, at::ScalarType compute, at::ScalarType wire, bool pinned) {
+void FlatBuffers::allocate(Storage& storage, const Types& types, bool pinned) {
   const auto options = at::TensorOptions().device(device_);
-  storage.weights = at::zeros({storage.count}, options.dtype(compute).pinned_memory(pinned));
-  storage.master = compute == at::kFloat ? storage.weights : at::zeros({storage.count}, options.dtype(at::kFloat));
-  storage.gradient = at::zeros({storage.count}, options.dtype(wire));
+  storage.weights = at::zeros({storage.count}, options.dtype(types.weights).pinned_memory(pinned));
+  const bool same = types.weights == types.master;
+  storage.master = same ? storage.weights : at::zeros({storage.count}, options.dtype(types.master));
+  storage.gradient = at::zeros({storage.count}, options.dtype(types.gradient));
 }
 
 int FlatBuffers::indexOf(std::string_view name) const {

@@ -37,11 +37,11 @@ struct ParameterSpec {
 
 /// One replica's parameters, gradients and optimizer state: a few contiguous buffers, all cut into the same slices.
 ///
-/// Segment 0 holds the parameters in the precision's compute type, segment 1 those that stay fp32. Segment 1 is absent
-/// if the compute type is fp32 or no parameter stays fp32. Parameters lie in the given order, which is the order in
-/// which backward finishes their gradients. Each begins on a 64-byte boundary in every buffer. A slice ends with the
-/// parameter's last element; the padding behind it is always zero. 4-D weights lie in `format`: with ChannelsLast the
-/// flat memory is [out, height, width, in].
+/// Segment 0 holds the parameters in the precision's compute type, segment 1 those that keep the master type, which is
+/// fp32 in every precision of the catalog. Segment 1 is absent if these types are equal or no parameter keeps it.
+/// Parameters lie in the given order, which is the order in which backward finishes their gradients. Each begins on a
+/// 64-byte boundary in every buffer. A slice ends with the parameter's last element; the padding behind it is always
+/// zero. 4-D weights lie in `format`: with ChannelsLast the flat memory is [out, height, width, in].
 ///
 /// Not thread-safe. A copy of the object shares the memory on purpose.
 class FlatBuffers {
@@ -61,13 +61,14 @@ class FlatBuffers {
   /// The parameters whose slices lie wholly in `slice`, in order. Their indices need not be contiguous.
   std::vector<int> parametersIn(Slice slice) const;
 
-  at::Tensor master(Slice) const;    ///< [n] fp32, updated by the optimizer
+  at::Tensor master(Slice) const;    ///< [n] in the master type, updated by the optimizer
   at::Tensor weights(Slice) const;   ///< [n] read by kernels; the same memory as master if the types are equal
   at::Tensor gradient(Slice) const;  ///< [n] in the type of the exchange
   int64_t gradientBytes(Slice slice) const {
     return slice.count() * static_cast<int64_t>(of(slice).gradient.element_size());
   }
-  /// [n] fp32, state number `which` (from 0) that an optimizer keeps per weight. Allocated with zeros at first use.
+  /// [n] in the master type, state number `which` (from 0) that an optimizer keeps per weight. Allocated with zeros at
+  /// first use.
   at::Tensor state(int which, Slice);
   /// Allocates `count` states for all slices. Call it before several threads use them.
   void allocateState(int count);
@@ -100,7 +101,10 @@ class FlatBuffers {
     std::vector<int> parameters;  ///< in the order of their slices
   };
   void place(const Precision& precision);
-  void allocate(Storage& storage, at::ScalarType compute, at::ScalarType wire, bool pinned);
+  struct Types {
+    at::ScalarType weights, master, gradient;
+  };
+  void allocate(Storage& storage, const Types& types, bool pinned);
   const Storage& of(Slice slice) const { return storage_.at(static_cast<size_t>(slice.segment)); }
   at::Tensor view(const at::Tensor& flat, int parameter) const;
 

@@ -12,11 +12,11 @@ int twoMoments(const OptimizerOptions&) { return 2; }
 
 constexpr OptimizerEntry table[] = {
     {"sgd", "stochastic gradient descent, with --momentum and --nesterov", 0, true, false, velocity, sgdCoefficients,
-     makeSgd},
+     makeSgd, makeSgdReference},
     {"adam", "Adam; weight decay is added to the gradient", adamRate, false, true, twoMoments, adamCoefficients,
-     makeAdam},
+     makeAdam, makeAdamReference},
     {"adamw", "Adam with weight decay apart from the gradient", adamRate, false, true, twoMoments, adamCoefficients,
-     makeAdamW},
+     makeAdamW, makeAdamWReference},
 };
 
 }  // namespace

@@ -90,6 +90,8 @@ struct OptimizerEntry {
   int (*stateValues)(const OptimizerOptions&);           ///< fp32 values kept for each weight
   std::string (*coefficients)(const OptimizerOptions&);  ///< as people read them: "momentum 0.9"
   std::unique_ptr<Optimizer> (*make)(FlatBuffers&, const OptimizerOptions&);
+  /// The same rule by ATen, in the buffers' master type: the oracle. It knows no loss scale.
+  std::unique_ptr<Optimizer> (*makeReference)(FlatBuffers&, const OptimizerOptions&);
 };
 
 /// sgd, adam, adamw.

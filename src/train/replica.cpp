@@ -15,13 +15,11 @@
 namespace tandem {
 namespace {
 
-constexpr uint64_t dropoutSeedStep = 0x9E3779B97F4A7C15ULL;
-
 ExecutorOptions optionsOf(int index, const ReplicaSetOptions& team) {
   const at::Device device = team.devices.at(static_cast<size_t>(index)).torch();
   ExecutorOptions options{
       .compute = team.precision->compute, .kernels = team.kernels, .device = device, .recompute = team.recompute};
-  options.dropoutSeed = team.seed + dropoutSeedStep * static_cast<uint64_t>(index + 1);
+  options.dropoutSeed = dropoutSeedOf(team.seed, index);
   return options;
 }
 

@@ -9,6 +9,8 @@
 namespace tandem {
 namespace {
 
+constexpr uint64_t dropoutSeedStep = 0x9E3779B97F4A7C15ULL;
+
 std::vector<const Device*> pointers(const std::vector<Device>& devices) {
   std::vector<const Device*> all;
   for (const Device& device : devices) all.push_back(&device);
@@ -28,6 +30,10 @@ StrategyContext strategyContext(const ReplicaSetOptions& options, Monitor& monit
 }
 
 }  // namespace
+
+uint64_t dropoutSeedOf(uint64_t seed, int replica) {
+  return seed + dropoutSeedStep * static_cast<uint64_t>(replica + 1);
+}
 
 ReplicaSet::ReplicaSet(ReplicaSetOptions options)
     : options_(std::move(options)),

@@ -52,6 +52,9 @@ struct ReplicaSetOptions {
   std::function<std::unique_ptr<BatchSource>(int replica)> source;
 };
 
+/// The seed of the numbers that dropout draws on a replica, of the run's seed.
+uint64_t dropoutSeedOf(uint64_t seed, int replica);
+
 /// The replicas of one process. Builds each on its own thread and runs a body there.
 class ReplicaSet {
  public:

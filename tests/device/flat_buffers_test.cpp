@@ -215,6 +215,18 @@ INSTANTIATE_TEST_SUITE_P(Catalog, EveryPrecision, testing::ValuesIn([] {
                          }()),
                          [](const auto& info) { return std::string(info.param); });
 
+// What references train in.
+TEST(FlatBuffers, MastersHaveThePrecisionsType) {
+  constexpr Precision fp64{"fp64", "", at::kDouble, at::kDouble, at::kDouble, false};
+  FlatBuffers flat(specs(), fp64, at::kCPU, nhwc);
+  EXPECT_EQ(flat.segments(), 1) << "nothing has another type";
+  for (const at::Tensor& tensor : {flat.masterView(2), flat.weightView(2), flat.gradientView(2)}) {
+    EXPECT_EQ(tensor.scalar_type(), at::kDouble);
+  }
+  EXPECT_EQ(flat.state(0, flat.whole(0)).scalar_type(), at::kDouble);
+  EXPECT_EQ(flat.masterView(0).data_ptr(), flat.weightView(0).data_ptr());
+}
+
 TEST(FlatBuffers, HaveOneSegmentWhenNothingStaysFp32) {
   FlatBuffers flat({{"w", {3}, false}}, precisions()[1], at::kCPU, nhwc);
   EXPECT_EQ(flat.segments(), 1);

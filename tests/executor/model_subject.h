@@ -16,14 +16,10 @@
 namespace tandem {
 
 /// What references are computed in, by the autograd executor on the CPU: all of it is fp64 then.
-constexpr Precision doublePrecision{"fp64", "the reference", at::kDouble, at::kFloat, at::kDouble, false};
+constexpr Precision doublePrecision{"fp64", "the reference", at::kDouble, at::kDouble, at::kDouble, false};
 
 inline FlatBuffers buffersFor(const Graph& graph, const Precision& precision, const ExecutorOptions& options) {
-  std::vector<ParameterSpec> specs = parameterSpecs(graph, options);
-  if (precision.compute == at::kDouble) {
-    for (ParameterSpec& spec : specs) spec.fp32 = false;
-  }
-  return {std::move(specs), precision, options.device, options.kernels.layout.format};
+  return {parameterSpecs(graph, options), precision, options.device, options.kernels.layout.format};
 }
 
 /// Has an output per class; the others have tests of their own.

@@ -95,6 +95,24 @@ TEST_P(EveryOptimizer, KeepsAsManyValuesPerWeightAsItsRowSays) {
   }
 }
 
+// By ATen in fp64, which knows the rule alone.
+TEST_P(EveryOptimizer, UpdatesAsItsReferenceDoes) {
+  constexpr Precision fp64{"fp64", "", at::kDouble, at::kDouble, at::kDouble, false};
+  FlatBuffers own = buffers(precisions().front()), exact = buffers(fp64);
+  fill(own), fill(exact);
+  const auto optimizer = makeOptimizer(own, options());
+  const auto reference = GetParam()->makeReference(exact, options());
+  for (int64_t step = 0; step < 3; ++step) {
+    setGradients(own, step), setGradients(exact, step);
+    optimizer->beginStep(step, 0.5), reference->beginStep(step, 0.5);
+    optimizer->update(own.whole(0)), reference->update(exact.whole(0));
+  }
+  for (int i = 0; i < own.parameters(); ++i) {
+    const at::Tensor expected = exact.masterView(i);
+    EXPECT_LT((own.masterView(i) - expected).norm().item<double>(), 1e-6 * expected.norm().item<double>());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Catalog, EveryOptimizer, testing::ValuesIn([] {
                            std::vector<const OptimizerEntry*> rows;
                            for (const OptimizerEntry& row : optimizers()) rows.push_back(&row);

@@ -40,6 +40,7 @@ struct SourceEntry {
   bool realData;  ///< whether it can provide a data set from --data
   bool queued;    ///< whether threads make batches ahead, up to SourceOptions::queueDepth
   std::unique_ptr<BatchSource> (*make)(const SourceOptions&);
+  bool repeats = false;  ///< whether every batch is batch 0
 };
 
 /// device: batch 0, made once, on the device. queue: made by producer threads, passed through a bounded queue, and

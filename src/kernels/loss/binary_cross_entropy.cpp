@@ -1,5 +1,6 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <limits>
 
@@ -39,6 +40,16 @@ LossAndGradient binaryCrossEntropy(const at::Tensor& logits, const at::Tensor& l
   const at::Tensor loss = at::binary_cross_entropy_with_logits(wide, target);
   const at::Tensor gradient = (wide.sigmoid() - target) / static_cast<double>(divisor * logits.size(1));
   return {loss, gradient.to(logits.scalar_type())};
+}
+
+LossAndGradient binaryCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
+                                            int64_t divisor) {
+  const at::AutoGradMode gradients(true);
+  const at::Tensor leaf = logits.detach().to(at::kDouble, /*non_blocking=*/false, /*copy=*/true).requires_grad_();
+  const at::Tensor target = labels.to(at::kDouble) * (1 - smoothing) + smoothing / 2;
+  const at::Tensor loss = at::binary_cross_entropy_with_logits(leaf, target);
+  const at::Tensor gradient = torch::autograd::grad({loss}, {leaf}).front() * logits.size(0) / divisor;
+  return {loss.detach().to(at::kFloat), gradient.to(logits.scalar_type())};
 }
 
 }  // namespace tandem

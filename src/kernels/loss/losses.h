@@ -17,7 +17,7 @@ struct LossAndGradient {
 LossAndGradient softmaxCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
                                     int64_t divisor);
 
-/// The same with ATen operations: the oracle of the tests.
+/// The same in fp64 with ATen operations: the oracle.
 LossAndGradient softmaxCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
                                              int64_t divisor);
 
@@ -28,6 +28,10 @@ LossAndGradient softmaxCrossEntropyReference(const at::Tensor& logits, const at:
 /// these tensors are far smaller than any activation.
 LossAndGradient binaryCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
                                    int64_t divisor);
+
+/// The same in fp64 with libtorch's loss and autograd: the oracle.
+LossAndGradient binaryCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
+                                            int64_t divisor);
 
 /// A label of multiboxLoss() has 8 boxes of 5 numbers each: class (0: no further box), then left, top, right and bottom
 /// as fractions of the image's size.

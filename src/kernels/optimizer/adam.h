@@ -18,7 +18,7 @@ struct AdamMoments {
 void adamUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, const AdamMoments& moments,
                 const DeviceHyperparameters<AdamHyperparameters>& step);
 
-/// The same with the ATen operations of PyTorch's optimizer, in the type of `master`: the oracle of the tests.
+/// The same with the ATen operations of PyTorch's optimizer, in the type of `master`: the oracle.
 void adamUpdateReference(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient,
                          const AdamMoments& moments, const AdamHyperparameters& step);
 

@@ -38,7 +38,7 @@ void sgdUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradie
 
 void sgdUpdateReference(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
                         const SgdHyperparameters& step) {
-  const at::Tensor g = gradient.to(at::kFloat) * step.scale + master * step.weightDecay;
+  const at::Tensor g = gradient.to(master.scalar_type()) * step.scale + master * step.weightDecay;
   at::Tensor direction = g;
   if (step.momentum != 0) {
     velocity.mul_(step.momentum).add_(g);

@@ -13,7 +13,7 @@ namespace tandem {
 void sgdUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
                const DeviceHyperparameters<SgdHyperparameters>& step);
 
-/// The same with ATen operations: the oracle of the tests.
+/// The same with ATen operations, in the type of `master`: the oracle.
 void sgdUpdateReference(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
                         const SgdHyperparameters& step);
 

@@ -35,9 +35,9 @@ constexpr std::array<LossPlacementEntry, 2> placeRows{{
 std::span<const LossEntry> losses() {
   const auto task = [](std::string_view name) { return &find(taskLosses(), name, "loss"); };
   static const std::array rows{
-      LossEntry{task("softmax_cross_entropy"), "class", anywhere<softmaxCrossEntropy>},
-      LossEntry{task("binary_cross_entropy"), "flags", anywhere<binaryCrossEntropy>},
-      LossEntry{task("multibox"), "boxes", multiboxOn},
+      LossEntry{task("softmax_cross_entropy"), "class", anywhere<softmaxCrossEntropy>, softmaxCrossEntropyReference},
+      LossEntry{task("binary_cross_entropy"), "flags", anywhere<binaryCrossEntropy>, binaryCrossEntropyReference},
+      LossEntry{task("multibox"), "boxes", multiboxOn, multiboxLossReference},
   };
   return rows;
 }

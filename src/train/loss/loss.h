@@ -26,6 +26,8 @@ struct LossEntry {
   const TaskLoss* task;           ///< row of taskLosses()
   std::string_view labels;        ///< row of labelKinds() that it reads
   Loss (*on)(at::Device device);  ///< makes the loss of outputs on this device, with the constants that it needs there
+  LossAndGradient (*reference)(const at::Tensor& output, const at::Tensor& labels, double smoothing,
+                               int64_t divisor);  ///< the same in fp64 by libtorch: the oracle
 };
 std::span<const LossEntry> losses();
 

@@ -33,6 +33,9 @@ TEST_P(BinaryCrossEntropy, EqualsTheFormula) {
     for (const int64_t divisor : {rows, 4 * rows}) {
       const auto actual = binaryCrossEntropy(logits, labels, smoothing, divisor);
       const auto expected = inDouble(logits, labels, smoothing, divisor);
+      const at::Tensor exact = inDouble(logits.to(at::kDouble), labels, smoothing, divisor).gradient;
+      const auto reference = binaryCrossEntropyReference(logits.to(at::kDouble), labels, smoothing, divisor);
+      EXPECT_LT((reference.gradient - exact).norm().item<double>(), 1e-12) << device;
       EXPECT_EQ(actual.gradient.scalar_type(), type);
       EXPECT_EQ(actual.loss.scalar_type(), at::kFloat);
       EXPECT_EQ(actual.loss.dim(), 0);

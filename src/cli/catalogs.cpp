@@ -86,6 +86,7 @@ constexpr Catalog table[] = {
     row<weightsMaps>("weights-maps", "weights-map"),
     row<normalizations>("normalizations", "normalization"),
     row<badImages>("bad-images", "bad-image"),
+    row<verifications>("verifications", "verify"),
     row<scores>("scores", "scores"),
     row<schedules>("schedules", "schedule"),
     row<optimizers>("optimizers", "optimizer"),

@@ -40,6 +40,7 @@ struct Config {
     std::string convolution{
         automatic};              ///< auto: the fastest algorithm for each pass of each convolution, by measurement
     int64_t kernelReplicas = 0;  ///< that compute at once while kernels are measured; 0: the most of the sweep
+    double accuracy = 16;        ///< the most by which an algorithm that "auto" takes may be less exact than direct
     std::string padImages{automatic};  ///< auto: the fastest number of channels of zeros on a GPU; none on a CPU
     std::string executor = "planned";
     std::string recompute = "none";    ///< activations that backward recomputes instead of reading them from memory
@@ -125,9 +126,10 @@ struct Config {
     int64_t repeats = automaticRepeats;  ///< runs of the point
     bool profile = false;
     bool compare = false;
-    double deadline = 0;          ///< seconds per point; 0: derived from budget
-    bool measurePeaks = false;    ///< measures them again although the cache has them
-    bool refreshKernels = false;  ///< likewise the times by which kernels are chosen
+    std::string verify{automatic};  ///< whether the first steps are compared with one replica in fp64
+    double deadline = 0;            ///< seconds per point; 0: derived from budget
+    bool measurePeaks = false;      ///< measures them again although the cache has them
+    bool refreshKernels = false;    ///< likewise the times by which kernels are chosen
     bool allowInterference = false;
     std::string program = "tandem";  ///< what was measured; another program with its version in records of bench/peers
 

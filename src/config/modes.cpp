@@ -21,6 +21,12 @@ constexpr CudaGraphEntry cudaGraphRows[] = {
     {"off", "each kernel of a step is launched by itself", false, false},
 };
 
+constexpr VerifyEntry verifyRows[] = {
+    {"auto", "where it takes less than a tenth of the point's time", true, false},
+    {"on", "whatever it costs", true, true},
+    {"off", "nothing is compared", false, false},
+};
+
 constexpr BadImageEntry badImageRows[] = {
     {"fail", "an image that cannot be read ends the run", false},
     {"skip", "an image that cannot be read is left out", true},
@@ -36,6 +42,7 @@ bool batchIsGlobal(std::string_view scaling) {
 
 std::span<const OverlapEntry> overlaps() { return overlapRows; }
 std::span<const CudaGraphEntry> cudaGraphs() { return cudaGraphRows; }
+std::span<const VerifyEntry> verifications() { return verifyRows; }
 std::span<const BadImageEntry> badImages() { return badImageRows; }
 
 }  // namespace tandem

@@ -38,6 +38,16 @@ struct CudaGraphEntry {
 /// auto, on, off.
 std::span<const CudaGraphEntry> cudaGraphs();
 
+/// A row of --verify.
+struct VerifyEntry {
+  std::string_view name, summary;
+  bool wanted;    ///< compared if that is cheap
+  bool required;  ///< whatever it costs
+};
+
+/// auto, on, off.
+std::span<const VerifyEntry> verifications();
+
 /// A row of --bad-image.
 struct BadImageEntry {
   std::string_view name, summary;

@@ -51,6 +51,10 @@ constexpr Option table[] = {
      "replicas that compute at once while kernels are measured on a CPU; 0 takes the most of the sweep with as many threads, "
      "so that its points run the same kernels", onBench, field<&Numerics::kernelReplicas>, Values::any, oneValue,
      within<&Numerics::kernelReplicas, 0, 4096>},
+    {"accuracy", trained, "", "X",
+     "what --convolution=auto may take on a CPU: algorithms with at most X times the rounding error of direct, measured "
+     "for each pass of each convolution", onBench | onImages, field<&Numerics::accuracy>, Values::any, axis,
+     atLeastOne<&Numerics::accuracy>},
     {"pad-images", trained, "", "NAME",
      "channels of zeros behind an image's own, up to a multiple, for the first convolution of the planned executor; auto "
      "measures on a GPU which is fastest, and is none on a CPU", onBench | onImages, field<&Numerics::padImages>,
@@ -194,6 +198,9 @@ constexpr Option table[] = {
      "would be found", onBench, field<&Measurement::compare>, Values::any, oneValue, nullptr},
     {"program", measured, "", "NAME", "the program that was measured, and its version", inRecordsAlone,
      field<&Measurement::program>, Values::any, axis, nullptr},
+    {"verify", measured, "", "NAME",
+     "compare the change of the weights in the first steps, made once more, with one replica's in fp64: column equal; "
+     "auto does it where it is cheap", onBench, field<&Measurement::verify>, Values::names, oneValue, nullptr},
 
     {"out", output, "", "FILE", "results file, to which every run appends one line; of features the new .npy or .safetensors file", onBench | onFeatures, field<&Output::out>,
      Values::any, oneValue, out},

@@ -35,6 +35,12 @@ Breach positive(const Config& config) {
   return "must be above 0";
 }
 
+template <auto member>
+Breach atLeastOne(const Config& config) {
+  if (field<member>.read(config) >= 1) return std::nullopt;
+  return "must be at least 1";
+}
+
 /// At least 0 and below 1.
 template <auto member>
 Breach fraction(const Config& config) {

@@ -27,6 +27,7 @@ inline const CatalogNames& exampleCatalogs() {
       {"pad-images", {"none", "4", "8"}},
       {"cuda-graph", {"auto", "on", "off"}},
       {"overlap", {"on", "off"}},
+      {"verify", {"auto", "on", "off"}},
       {"scaling", {"weak", "strong"}},
       {"augment", {"none", "standard"}},
       {"schedule", {"constant", "cosine", "warmup-cosine"}},
@@ -71,6 +72,7 @@ inline std::string otherValue(const Option& option) {
   }
   if (takes<bool>(option)) return "true";
   if (takes<int64_t>(option)) return "33";
+  if (option.name == "accuracy") return "8";
   if (takes<double>(option)) return "0.25";
   if (option.name == "devices") return "cuda:0+3";
   if (option.name == "save-weights") return "a.safetensors";

@@ -46,7 +46,8 @@ Setup setupOf(const Config& config) {
           .augment = &find(augments(), config.input.augment, "--augment"),
           .optimizer = &find(optimizers(), config.step.optimizer, "--optimizer"),
           .schedule = &find(schedules(), config.step.schedule, "--schedule"),
-          .scaling = &find(scalings(), config.measurement.scaling, "--scaling")};
+          .scaling = &find(scalings(), config.measurement.scaling, "--scaling"),
+          .verify = &find(verifications(), config.measurement.verify, "--verify")};
 }
 
 OptimizerOptions optimizerOptions(const Config& config, const Setup& setup) {

@@ -39,6 +39,7 @@ struct Setup {
   const OptimizerEntry* optimizer = nullptr;
   const ScheduleEntry* schedule = nullptr;
   const ScalingEntry* scaling = nullptr;
+  const VerifyEntry* verify = nullptr;
 
   bool onCpu() const { return device == at::kCPU; }
   /// The named layout; for "auto" the default, which counts until another one was measured to be faster.

@@ -16,9 +16,9 @@
 namespace tandem {
 namespace {
 
-constexpr double enoughSeconds = 0.6;  // per layer: long calls need no more repetition
-constexpr int leastRounds = 3;         // the first one creates primitives and touches memory
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
+
+}  // namespace
 
 bool blocksOutput(const TrialLayer& layer, const LayoutEntry& layout) {
   return layout.blocked && canBlock(layer.attributes.outputs / layer.attributes.groups);
@@ -28,7 +28,6 @@ bool blocksInput(const TrialLayer& layer, const LayoutEntry& layout) {
   return blocksOutput(layer, layout) && canBlock(layer.input.channels / layer.attributes.groups);
 }
 
-/// Parameters in the layout that parameterSpecs() gives them.
 ConvolutionParameters emptyParameters(const TrialLayer& layer, const LayoutEntry& layout, at::ScalarType type) {
   const Attributes& a = layer.attributes;
   const std::array<int64_t, 4> shape{a.outputs, layer.input.channels / a.groups, a.kernelH, a.kernelW};
@@ -39,7 +38,6 @@ ConvolutionParameters emptyParameters(const TrialLayer& layer, const LayoutEntry
   return {weight, bias, at::empty_like(weight), a.bias ? at::empty_like(bias) : at::Tensor()};
 }
 
-/// Null if the candidate does not support the layer.
 std::unique_ptr<Convolution> kernelFor(const TrialLayer& layer, const ConvCandidate& candidate,
                                        const ConvolutionParameters& parameters) {
   const Attributes& a = layer.attributes;
@@ -48,6 +46,11 @@ std::unique_ptr<Convolution> kernelFor(const TrialLayer& layer, const ConvCandid
       {a.strideH, a.strideW, p.top, p.bottom, p.left, p.right, a.groups, blocksOutput(layer, *candidate.layout)},
       parameters);
 }
+
+namespace {
+
+constexpr double enoughSeconds = 0.6;  // per layer: long calls need no more repetition
+constexpr int leastRounds = 3;         // the first one creates primitives and touches memory
 
 /// Images, of which successive calls take successive parts. As in a training step, a call then does not find its images
 /// in a cache that is too small for all.

@@ -56,6 +56,17 @@ struct ConvCandidate {
   bool measures(size_t pass) const { return all || algorithm->passes[pass]; }
 };
 
+/// Whether activations of the layer's input and output are blocked in the layout.
+bool blocksInput(const TrialLayer& layer, const LayoutEntry& layout);
+bool blocksOutput(const TrialLayer& layer, const LayoutEntry& layout);
+
+/// Parameters in the layout that parameterSpecs() gives them; content undefined.
+ConvolutionParameters emptyParameters(const TrialLayer& layer, const LayoutEntry& layout, at::ScalarType type);
+
+/// Null if the candidate does not support the layer.
+std::unique_ptr<Convolution> kernelFor(const TrialLayer& layer, const ConvCandidate& candidate,
+                                       const ConvolutionParameters& parameters);
+
 bool serves(const ConvCandidate& candidate, const TrialLayer& layer, at::ScalarType type);
 
 /// The least times, PassSeconds of each candidate; candidates are timed in turns. REQUIRES: each supports the layer.

@@ -1,6 +1,7 @@
 #include "executor/select/cpu_kernels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <span>
@@ -8,6 +9,7 @@
 #include "autotune/interleaved_timing.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "executor/select/conv_error.h"
 #include "executor/select/conv_timing.h"
 #include "graph/operation.h"
 
@@ -68,6 +70,7 @@ class Measurements {
     std::vector<MeasuringJob> jobs;
     for (const LayerTrial* each : order) {
       addUnlessThere(jobs, convolutionJob(*each));
+      if (std::isfinite(trial_.accuracy)) addUnlessThere(jobs, errorJob(*each));
       if (each->layer.normalised && trial_.layouts.size() > 1) addUnlessThere(jobs, normJob(each->layer));
     }
     MeasuringTime time(trial_.measuring);
@@ -85,6 +88,20 @@ class Measurements {
       seconds.push_back(found == measured_.timings.end() ? PassSeconds() : PassSeconds(found->second.numbers));
     }
     return seconds;
+  }
+
+  /// Which candidates are exact enough for each pass, one per candidate. Those of one layout are compared with its
+  /// first. Where the errors were postponed, only the first is.
+  std::vector<PassMarks> accurate(const LayerTrial& trial) const {
+    constexpr PassMarks all{true, true, true};
+    if (!std::isfinite(trial_.accuracy)) return std::vector<PassMarks>(trial.candidates.size(), all);
+    std::vector<PassErrors> errors;
+    for (const ConvCandidate& candidate : trial.candidates) {
+      const auto found = measured_.timings.find(errorKeyOf(trial.layer, candidate));
+      if (found == measured_.timings.end()) return onlyFirsts(trial);
+      std::ranges::copy(found->second.numbers, errors.emplace_back().begin());
+    }
+    return accurateEnough(errors, trial.candidates, trial_.accuracy);
   }
 
   /// For the batch-norm that follows the layer, one per layout of the trial; 0 if none follows or it was postponed.
@@ -110,6 +127,16 @@ class Measurements {
                   " | ", candidate.layout->name, " | ", candidate.algorithm->name, candidate.all ? "" : ", own passes");
   }
 
+  std::string errorKeyOf(const TrialLayer& layer, const ConvCandidate& candidate) const {
+    return "error of " + keyOf(layer, candidate);
+  }
+
+  static std::vector<PassMarks> onlyFirsts(const LayerTrial& trial) {
+    std::vector<PassMarks> marks(trial.candidates.size());
+    for (size_t layout = 0; layout + 1 < trial.begin.size(); ++layout) marks[trial.begin[layout]].fill(true);
+    return marks;
+  }
+
   std::string normKeyOf(const TrialLayer& layer, const LayoutEntry* layout) const {
     const ImageShape& s = layer.output;
     return concat("batch_norm | ", trial_.machine, ownKernels, " | ",
@@ -122,6 +149,20 @@ class Measurements {
                        return convolutionTimings(trial.layer, trial.candidates, size_, trial_.compute, threads_);
                      }};
     for (const ConvCandidate& candidate : trial.candidates) job.keys.push_back(keyOf(trial.layer, candidate));
+    return job;
+  }
+
+  MeasuringJob errorJob(const LayerTrial& trial) {
+    MeasuringJob job{.numbers = convolutionPasses, .timings = [this, &trial] {
+                       std::vector<Timing> timings;
+                       threads_.run([&](size_t replica) {
+                         if (replica != 0) return;
+                         for (const PassErrors& each : convolutionErrors(trial.layer, trial.candidates, trial_.compute))
+                           timings.push_back({.numbers = {each.begin(), each.end()}});
+                       });
+                       return timings;
+                     }};
+    for (const ConvCandidate& candidate : trial.candidates) job.keys.push_back(errorKeyOf(trial.layer, candidate));
     return job;
   }
 
@@ -165,12 +206,13 @@ struct LayoutTotal {
 
   /// `candidates`: those of this layout, the first algorithm first.
   void add(const TrialLayer& layer, std::span<const ConvCandidate> candidates, std::span<const PassSeconds> times,
-           double scale) {
+           std::span<const PassMarks> accurate, double scale) {
     for (size_t pass = 0; pass < convolutionPasses; ++pass) {
       size_t fastest = 0;
       const auto time = [&](size_t i) { return times[i].ofStep(pass, scale); };
       for (size_t i = 1; i < candidates.size(); ++i) {
-        if (candidates[i].algorithm->passes[pass] && minSpeedup * time(i) < time(fastest)) fastest = i;
+        const bool may = candidates[i].algorithm->passes[pass] && accurate[i][pass];
+        if (may && minSpeedup * time(i) < time(fastest)) fastest = i;
       }
       const ConvolutionAlgorithm* const algorithm = candidates[fastest].algorithm;
       algorithms[layer.node][pass] = algorithm->passes[pass] ? algorithm : &convolutionAlgorithms().front();
@@ -200,11 +242,13 @@ std::vector<LayoutTotal> totalsOf(const Graph& graph, const std::vector<LayerTri
   for (const LayerTrial& each : layers) {
     const std::vector<PassSeconds> times = measurements.of(each);
     const std::vector<double> norms = measurements.ofNorm(each.layer);
+    const std::vector<PassMarks> accurate = measurements.accurate(each);
     for (size_t i = 0; i < totals.size(); ++i) {
       const size_t first = each.begin[i], count = each.begin[i + 1] - first;
       totals[i].norms += norms[i] * measurements.scale();
       totals[i].add(each.layer, std::span(each.candidates).subspan(first, count),
-                    std::span(times).subspan(first, count), measurements.scale());
+                    std::span(times).subspan(first, count), std::span(accurate).subspan(first, count),
+                    measurements.scale());
     }
   }
   return totals;

@@ -2,6 +2,7 @@
 
 #include <c10/core/ScalarType.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct CpuKernelTrial {
   std::vector<const LayoutEntry*> layouts;
   std::vector<const ConvolutionAlgorithm*> algorithms;  ///< if none supports a layer: direct
   MeasuringRule measuring{};
+  /// The most that a pass's rounding error may be, in those of the first algorithm; infinite: not measured.
+  double accuracy = std::numeric_limits<double>::infinity();
 };
 
 struct CpuKernelChoice {

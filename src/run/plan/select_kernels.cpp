@@ -70,6 +70,7 @@ CpuKernelTrial trialOf(const RunPlan& plan) {
   CpuKernelTrial trial;
   trial.compute = setup.precision->compute;
   trial.images = plan.replicaBatch / config.step.accumulate;
+  if (setup.convolution == nullptr) trial.accuracy = config.numerics.accuracy;
   trial.layouts = candidates(layouts(), setup.layout, layoutServes);
   trial.algorithms = candidates(convolutionAlgorithms(), setup.convolution, algorithmServes);
   return trial;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "base/catalog.h"
@@ -163,6 +164,28 @@ TEST_F(KernelChoiceTest, SaysWhatASavingIsOf) {
   EXPECT_EQ(said.front().byDefault, 0) << "nothing was measured yet";
   EXPECT_GT(said.back().byDefault, 0);
   EXPECT_GE(said.back().byDefault, said.back().chosen);
+}
+
+TEST_F(KernelChoiceTest, APassTakesNoAlgorithmBeyondTheAccuracy) {
+  trial_.layouts.pop_back();
+  const auto algorithmsAt = [&](double accuracy, const std::string& errors) {
+    trial_.accuracy = accuracy;
+    TimingCache fresh(file_);
+    fastestCpuKernels(graph_, trial_, threads_, fresh);
+    changeMeasurements(file_, [&](const std::string& line) -> std::string {
+      const bool ofWinograd = line.find("winograd") != std::string::npos;
+      if (line.starts_with("error of")) return ofWinograd ? errors : "1e-7 1e-7 1e-7";
+      return ofWinograd ? "0.5 0.5 0.5 0.5 0.5 0.5" : "1 1 1 1 1 1";
+    });
+    TimingCache cache(file_);
+    const CpuKernelChoice choice = fastestCpuKernels(graph_, trial_, threads_, cache);
+    EXPECT_TRUE(choice.fromCache);
+    return choice.algorithms.at(2);
+  };
+  const auto *const direct = algorithm("direct"), *const winograd = algorithm("winograd");
+  EXPECT_EQ(algorithmsAt(10, "9e-7 11e-7 10e-7"), (PassAlgorithms{winograd, direct, winograd}));
+  EXPECT_EQ(algorithmsAt(1, "9e-7 11e-7 10e-7"), (PassAlgorithms{direct, direct, direct}));
+  EXPECT_EQ(algorithmsAt(INFINITY, "9e-7 11e-7 10e-7"), (PassAlgorithms{winograd, winograd, winograd}));
 }
 
 TEST_F(KernelChoiceTest, OneOfEachIsNotMeasured) {

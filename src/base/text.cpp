@@ -86,6 +86,12 @@ std::string fixed(double value, int decimals) {
   return negativeZero ? text.substr(1) : text;
 }
 
+std::string scientific(double value) {
+  std::array<char, 32> buffer{};
+  const int length = std::snprintf(buffer.data(), buffer.size(), "%.1e", value);
+  return {buffer.data(), static_cast<size_t>(length)};
+}
+
 std::string bytesText(double bytes) {
   constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t unit = 0;

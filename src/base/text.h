@@ -35,6 +35,9 @@ std::string firstLine(std::string_view text);
 /// Fixed-point with `decimals` digits after the point.
 std::string fixed(double value, int decimals);
 
+/// "1.1e-02": two digits.
+std::string scientific(double value);
+
 /// "1.5 GiB", "64 KiB", "12 B".
 std::string bytesText(double bytes);
 

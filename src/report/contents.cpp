@@ -4,6 +4,7 @@
 #include <array>
 
 #include "report/analysis/comparison.h"
+#include "report/tables/equality_table.h"
 #include "report/tables/tables.h"
 
 namespace tandem {
@@ -69,6 +70,15 @@ constexpr std::array sections{
         .inText = 4,
         .afterBench = 3,
         .onFastest = howItComparesLines,
+    },
+    ReportSection{
+        .id = "equal",
+        .title = "Do they compute the same?",
+        .text = "The first steps of each run, made once more: how far the change of its weights is from that of one "
+                "replica in fp64, |w - reference| / |reference - start|, beside plain ATen on the same steps. To one "
+                "replica: the same measure from one replica with the same kernels.",
+        .make = equalityTables,
+        .inText = 7,
     },
     ReportSection{
         .id = "step",

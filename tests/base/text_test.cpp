@@ -7,6 +7,12 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
+TEST(Text, ScientificHasTwoDigits) {
+  EXPECT_EQ(scientific(0.0106), "1.1e-02");
+  EXPECT_EQ(scientific(0), "0.0e+00");
+  EXPECT_EQ(scientific(123456), "1.2e+05");
+}
+
 TEST(Text, ConcatPrintsItsParts) { EXPECT_EQ(concat("a", 1, 'b', 2.5), "a1b2.5"); }
 
 TEST(Text, JoinPutsSeparatorsBetween) {

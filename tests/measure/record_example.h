@@ -102,6 +102,30 @@ inline ActualSetup fullPlacement() {
   return placement;
 }
 
+inline EqualityStamp fullStamp() {
+  return {.reason = "none",
+          .steps = 2,
+          .error = {1e-3 / 3, 0.5, "conv1.weight"},
+          .plain = {{"fp32", {1e-6 / 3, 2e-5, "fc.bias"}}, {"bf16", {0.02, 0.1, "bn1.bias"}}},
+          .differenceOfReplicas = 1e-9,
+          .bitEqual = true,
+          .seconds = 0.25,
+          .expectedSeconds = 0.5};
+}
+
+inline Profile fullProfile() {
+  Profile profile{.every = 2, .lostSteps = 1, .inputBytes = 3 << 20, .gradientBytes = 5 << 20, .replicas = {}};
+  for (int replica = 0; replica < 2; ++replica) {
+    auto& steps = profile.replicas.emplace_back().steps;
+    steps = {{.step = 2, .begin = millis(1), .wall = millis(90)}, {.step = 4, .begin = millis(2), .wall = millis(91)}};
+    steps.back().arrival = millis(70);
+    for (const Part& part : stepParts()) steps.back().*part.time = millis(0.1 + replica);
+  }
+  profile.exchanges = {{.bytes = 1 << 20, .apart = millis(2), .after = {millis(50), millis(52)}, .last = {1, 29}}};
+  profile.device = fullDeviceProfile();
+  return profile;
+}
+
 /// A record whose every member differs from its default, with numbers that only an exact text form keeps.
 inline RunRecord fullRecord() {
   RunRecord record = exampleRecord(2, "parameter_server", 100);
@@ -150,16 +174,8 @@ inline RunRecord fullRecord() {
                       .series = {{"cpu 0", "use", "%", {1.0 / 3, 99}}},
                       .phases = {{"training", millis(100)}},
                       .cpu = millis(0.5)};
-  record.profile = Profile{.every = 2, .lostSteps = 1, .inputBytes = 3 << 20, .gradientBytes = 5 << 20, .replicas = {}};
-  for (int replica = 0; replica < 2; ++replica) {
-    auto& steps = record.profile->replicas.emplace_back().steps;
-    steps = {{.step = 2, .begin = millis(1), .wall = millis(90)}, {.step = 4, .begin = millis(2), .wall = millis(91)}};
-    steps.back().arrival = millis(70);
-    for (const Part& part : stepParts()) steps.back().*part.time = millis(0.1 + replica);
-  }
-  record.profile->exchanges = {
-      {.bytes = 1 << 20, .apart = millis(2), .after = {millis(50), millis(52)}, .last = {1, 29}}};
-  record.profile->device = fullDeviceProfile();
+  record.equality = fullStamp();
+  record.profile = fullProfile();
   record.notes = {"fell back to copy", "second"};
   return record;
 }

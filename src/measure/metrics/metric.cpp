@@ -183,6 +183,42 @@ Value lossScale(const RunRecord& record, const RunRecord*) {
   return record.lossScale > 0 ? Value(record.lossScale) : Value();
 }
 
+/// Null if the steps were not compared.
+const EqualityStamp* stampOf(const RunRecord& record) {
+  return record.equality && record.equality->compared() ? &*record.equality : nullptr;
+}
+
+Value changeError(const RunRecord& record, const RunRecord*) {
+  const EqualityStamp* const stamp = stampOf(record);
+  return stamp == nullptr ? Value() : Value(stamp->error.whole);
+}
+
+Value worstChangeError(const RunRecord& record, const RunRecord*) {
+  const EqualityStamp* const stamp = stampOf(record);
+  return stamp == nullptr ? Value() : Value(stamp->error.worst);
+}
+
+/// Of plain ATen in the run's precision.
+Value plainChangeError(const RunRecord& record, const RunRecord*) {
+  const EqualityStamp* const stamp = stampOf(record);
+  return stamp == nullptr || stamp->plain.empty() ? Value() : Value(stamp->plain.back().error.whole);
+}
+
+Value fp32ChangeError(const RunRecord& record, const RunRecord*) {
+  const EqualityStamp* const stamp = stampOf(record);
+  return stamp == nullptr || stamp->plain.empty() ? Value() : Value(stamp->plain.front().error.whole);
+}
+
+Value replicasDifference(const RunRecord& record, const RunRecord*) {
+  const EqualityStamp* const stamp = stampOf(record);
+  return stamp == nullptr || stamp->differenceOfReplicas < 0 ? Value() : Value(stamp->differenceOfReplicas);
+}
+
+Value verifySeconds(const RunRecord& record, const RunRecord*) {
+  const EqualityStamp* const stamp = stampOf(record);
+  return stamp == nullptr ? Value() : Value(stamp->seconds);
+}
+
 Value trafficPerStep(const RunRecord& record, const RunRecord*) { return record.traffic.bytesPerStep / mebibyte; }
 
 template <auto Formula>
@@ -246,6 +282,17 @@ constexpr std::array table{
            ofOk<trafficPerStep>},
     Metric{"images_per_j", "images/J", "images trained per joule that the metered devices took", 4, higher,
            ofOk<imagesPerJoule>},
+    Metric{"change_error", "", "error of the weights' change in the first steps, relative to one replica in fp64",
+           Metric::powerOfTen, lower, ofOk<changeError>},
+    Metric{"worst_change_error", "", "change_error of the parameter where it is largest", Metric::powerOfTen, lower,
+           ofOk<worstChangeError>},
+    Metric{"plain_change_error", "", "change_error of plain ATen in the precision of the run", Metric::powerOfTen,
+           neither, ofOk<plainChangeError>},
+    Metric{"fp32_change_error", "", "change_error of plain ATen in fp32", Metric::powerOfTen, neither,
+           ofOk<fp32ChangeError>},
+    Metric{"replicas_difference", "", "change_error relative to one replica with the same kernels; 0 is bit-equal",
+           Metric::powerOfTen, lower, ofOk<replicasDifference>},
+    Metric{"verify_s", "s", "time of the comparison behind change_error", 2, lower, ofOk<verifySeconds>},
     Metric{"watching_percent", "%", "CPU time that telemetry took, of one CPU's over the run", 3, lower,
            ofOk<watching>},
 };

@@ -15,7 +15,8 @@ enum class Better { higher, lower, neither };
 /// that cannot be computed is empty, never 0 or NaN. Skipped and failed runs have no metrics.
 struct Metric {
   std::string_view name, unit, help;
-  int decimals;  ///< digits after the point when shown to people
+  static constexpr int powerOfTen = -1;
+  int decimals;  ///< digits after the point when shown to people; powerOfTen: as 1.1e-02
   Better better;
   std::optional<double> (*of)(const RunRecord&, const RunRecord* baseline);
 };

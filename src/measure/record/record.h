@@ -11,6 +11,7 @@
 #include "measure/profile/telemetry.h"
 #include "measure/record/batch_search.h"
 #include "measure/record/environment.h"
+#include "measure/record/equality_stamp.h"
 #include "measure/record/step_sample.h"
 #include "measure/validity/interference.h"
 
@@ -110,6 +111,7 @@ struct RunRecord {
   Interference interference;  ///< signs of it in the measured window
   Telemetry telemetry;
   std::optional<BatchSearch> batchSearch;  ///< present if --batch=max found config.step.batch
+  std::optional<EqualityStamp> equality;   ///< absent with --verify=off, and in older records
   std::optional<Profile> profile;          ///< present with --profile; such a run does not measure throughput
   std::vector<std::string> notes;          ///< caveats to show with the rate
 

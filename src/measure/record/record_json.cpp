@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "config/config_json.h"
 #include "measure/record/json_fields.h"
@@ -214,6 +215,32 @@ void describe(Archive& archive, typename Archive::template Ref<BatchSearch> sear
   archive.field("stopped_by", search.stoppedBy);
 }
 
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<ChangeError> error) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();  // JSON has no such number
+  archive.measured("whole", error.whole, infinite);
+  archive.measured("worst", error.worst, infinite);
+  archive.field("where", error.where);
+}
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<PlainError> plain) {
+  archive.field("precision", plain.precision);
+  archive.object("error", plain.error);
+}
+
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<EqualityStamp> stamp) {
+  archive.field("reason", stamp.reason);
+  archive.field("steps", stamp.steps);
+  archive.object("error", stamp.error);
+  archive.objects("plain", stamp.plain);
+  archive.measured("difference_of_replicas", stamp.differenceOfReplicas, -1.0);
+  archive.field("bit_equal", stamp.bitEqual);
+  archive.field("seconds", stamp.seconds);
+  archive.field("expected_seconds", stamp.expectedSeconds);
+}
+
 /// Describes a record except schema, configuration and outcome, which have forms of their own.
 template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<RunRecord> record) {
@@ -243,6 +270,7 @@ void describe(Archive& archive, typename Archive::template Ref<RunRecord> record
   archive.object("interference", record.interference);
   archive.object("telemetry", record.telemetry);
   archive.optional("searched_batch", record.batchSearch);
+  archive.optional("equality", record.equality);
   archive.optional("profile", record.profile);
   archive.field("notes", record.notes);
 }
@@ -321,6 +349,12 @@ void checkExchanges(const Profile& profile) {
   }
 }
 
+/// Checks that a stamp with errors has those of plain ATen too.
+void checkEquality(const EqualityStamp& stamp) {
+  if (!stamp.compared() || !stamp.plain.empty()) return;
+  throw DataError("equality: without a reason there must be errors of plain ATen, and there are none");
+}
+
 /// Checks the divisors: the number and the time of a device's steps.
 void checkDevices(const DeviceProfile& profile) {
   for (size_t i = 0; i < profile.devices.size(); ++i) {
@@ -340,6 +374,7 @@ RunRecord recordFromJson(const nlohmann::json& stored) {
   describe(reader, record);
   record.config = configFromJson(reader.at("config"));
   record.outcome = outcomeFromJson(reader.at("outcome"));
+  if (record.equality) checkEquality(*record.equality);
   if (record.profile) checkExchanges(*record.profile);
   if (record.profile && record.profile->device) checkDevices(*record.profile->device);
   return record;

@@ -52,7 +52,8 @@ std::string oneLine(std::string text) {
 std::string metricText(std::string_view name, const RunRecord& record, const RunRecord* baseline) {
   const Metric& row = metric(name);
   const auto value = row.of(record, baseline);
-  return value ? fixed(*value, row.decimals) : "";
+  if (!value) return "";
+  return row.decimals == Metric::powerOfTen ? scientific(*value) : fixed(*value, row.decimals);
 }
 
 }  // namespace tandem

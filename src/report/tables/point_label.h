@@ -22,7 +22,7 @@ std::string sharedOptionsText(std::span<const RunRecord> records);
 /// `text` with line ends and other control characters replaced by blanks, so that it stays in its row.
 std::string oneLine(std::string text);
 
-/// The metric's value with its decimals. Empty if it has none.
+/// The metric's value with its decimals, or with a power of ten. Empty if it has none.
 std::string metricText(std::string_view name, const RunRecord& record, const RunRecord* baseline);
 
 }  // namespace tandem

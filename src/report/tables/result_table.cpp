@@ -13,6 +13,7 @@
 #include "measure/validity/shortcoming.h"
 #include "measure/validity/stationarity.h"
 #include "report/analysis/baseline.h"
+#include "report/tables/equality_table.h"
 #include "report/tables/point_label.h"
 #include "report/tables/updates_note.h"
 
@@ -113,6 +114,7 @@ std::vector<Caveat> caveatsOf(const RunRecord& record) {
       caveats.push_back({"control", "control: the replicas exchange nothing, so this is no way of training one network",
                          /*doubt=*/false});
     }
+    if (const std::string note = equalNote(record); !note.empty()) caveats.push_back({"", note});
   }
   for (const std::string& note : record.notes) caveats.push_back({"", oneLine(note)});
   return caveats;
@@ -229,6 +231,7 @@ std::vector<TableColumn> columnsFor(std::span<const Option* const> differing, bo
     const std::string_view unit = metric(column.metric).unit, heading = column.heading;
     columns.push_back({std::string(heading), unit == heading ? "" : std::string(unit), true});
   }
+  columns.push_back({"equal", "", true});
   columns.push_back({"result", "", false});
   return columns;
 }
@@ -291,6 +294,7 @@ ResultTable buildTable(std::span<const RunRecord> records) {
       row.failure = failureText(group.typical().outcome);
     } else {
       for (const MetricColumn& column : metricColumns) row.cells.push_back(cellOf(column, shown));
+      row.cells.push_back(equalText(shown.shown));
       const std::string result = resultOf(group);
       row.cells.push_back(result.empty() ? "ok" : result);
       row.caveat = !result.empty();

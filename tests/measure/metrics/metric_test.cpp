@@ -151,6 +151,22 @@ TEST(Metric, SpeedupAndEfficiencyCompareWithTheBaseline) {
   EXPECT_FALSE(valueOf("efficiency_percent", two).has_value());
 }
 
+TEST(Metric, ErrorsOfTheChangeAreThoseOfTheStamp) {
+  RunRecord record = exampleRecord(2, "replicated", 100);
+  EXPECT_FALSE(valueOf("change_error", record)) << "not compared";
+  record.equality = fullStamp();
+  EXPECT_FALSE(valueOf("change_error", record)) << "a reason why not";
+  record.equality->reason.clear();
+  EXPECT_DOUBLE_EQ(*valueOf("change_error", record), 1e-3 / 3);
+  EXPECT_DOUBLE_EQ(*valueOf("worst_change_error", record), 0.5);
+  EXPECT_DOUBLE_EQ(*valueOf("plain_change_error", record), 0.02) << "in the precision of the run";
+  EXPECT_DOUBLE_EQ(*valueOf("fp32_change_error", record), 1e-6 / 3);
+  EXPECT_DOUBLE_EQ(*valueOf("replicas_difference", record), 1e-9);
+  EXPECT_DOUBLE_EQ(*valueOf("verify_s", record), 0.25);
+  record.equality->differenceOfReplicas = -1;
+  EXPECT_FALSE(valueOf("replicas_difference", record)) << "one replica";
+}
+
 TEST(Metric, AFailedOrEmptyRunHasNoValues) {
   RunRecord failed = exampleRecord(2, "replicated", 100);
   failed.outcome = {OutcomeKind::failed, ExitCode::peer, "gone"};

@@ -223,6 +223,19 @@ TEST(RecordJson, AMemberAddedLaterIsNotMeasuredWhereItIsMissing) {
   EXPECT_NE(failureOf(stored).find("'peak_flops_per_s'"), std::string::npos);
 }
 
+TEST(RecordJson, TheStampIsThereIfItWasAskedFor) {
+  json stored = toJson(fullRecord());
+  EXPECT_EQ(*find(stored, "/equality/plain/1/error/where"), "bn1.bias");
+  RunRecord infinite = fullRecord();
+  infinite.equality->error.whole = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(recordFromJson(json::parse(toJson(infinite).dump())) == infinite);
+  *find(stored, "/equality/reason") = "";
+  *find(stored, "/equality/plain") = json::array();
+  EXPECT_NE(failureOf(stored).find("equality: without a reason"), std::string::npos) << failureOf(stored);
+  stored.erase("equality");
+  EXPECT_FALSE(recordFromJson(stored).equality) << "records from before have none";
+}
+
 TEST(RecordJson, ANewerSchemaIsRefused) {
   json stored = toJson(fullRecord());
   stored["schema"] = RunRecord::currentSchema + 1;

@@ -38,7 +38,8 @@ constexpr ProgramCommand table[] = {
     {"report", "tables of results files, of published figures and of any CSV of images/s; see 'report --help'",
      reportCommand, true},
     {"list",
-     "models, strategies, inputs, precisions, metrics, ...; --format=json for programs; 'list models --dump NAME': a network "
+     "models, strategies, inputs, precisions, metrics, ...; --format=json for programs; 'list models --dump NAME': a "
+     "network "
      "as a file",
      listCommand, true},
     {"docs", "the reference of all options as Markdown (docs/OPTIONS.md)", docsCommand, true},

@@ -21,6 +21,8 @@ const char* doingText(Phase phase) {
       return ": warming up, step ";
     case Phase::measuring:
       return ": step ";
+    case Phase::comparing:
+      return ": comparing its first steps with one replica in fp64";
   }
   return ": ";
 }
@@ -34,7 +36,8 @@ size_t terminalColumns() {
 }  // namespace
 
 std::string progressText(const std::string& point, const Progress& progress, size_t width) {
-  std::string text = concat(point, doingText(progress.phase), progress.step);
+  std::string text = concat(point, doingText(progress.phase));
+  if (progress.phase != Phase::comparing) text += concat(progress.step);
   if (progress.steps > 0) text += concat(" of ", progress.steps);
   if (progress.imagesPerSecond > 0) text += concat(", ", fixed(progress.imagesPerSecond, 1), " images/s");
   if (progress.secondsLeft > 0) text += concat(", ", std::llround(std::ceil(progress.secondsLeft)), " s left");

@@ -78,7 +78,7 @@ constexpr std::array sections{
                 "replica in fp64, |w - reference| / |reference - start|, beside plain ATen on the same steps. To one "
                 "replica: the same measure from one replica with the same kernels.",
         .make = equalityTables,
-        .inText = 7,
+        .inText = 8,
     },
     ReportSection{
         .id = "step",

@@ -12,6 +12,7 @@
 #include "formats/io/atomic_file.h"
 #include "machine/gpu/gpu_facts.h"
 #include "machine/process/process_clock.h"
+#include "measure/metrics/metric.h"
 #include "measure/metrics/updates.h"
 #include "observe/device_tracer.h"
 #include "observe/profiler.h"
@@ -23,12 +24,18 @@
 #include "run/plan/select_kernels.h"
 #include "run/plan/step_cost.h"
 #include "run/start_record.h"
+#include "run/verify/verification.h"
 #include "train/captured_step.h"
 #include "train/checkpoint/weight_loader.h"
 #include "train/weight_init.h"
 
 namespace tandem {
 namespace {
+
+struct Listeners {
+  const ProgressCallback& progress;
+  const MeasuredCallback& measured;
+};
 
 ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
   const StrategyEntry& strategy = *plan.setup.strategy;
@@ -99,15 +106,25 @@ std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const ReplicaSetOpt
   return std::make_unique<DeviceTracer>(std::move(options));
 }
 
-void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
+/// Compares the point's first steps, if --verify asks for it. The record is handed on before.
+void verify(const MeasuredPoint& point, const Listeners& listeners, RunRecord& record) {
+  if (!point.plan.setup.verify->wanted) return;
+  record.equality = unfinishedStamp();
+  if (listeners.measured) listeners.measured(record);
+  if (listeners.progress) listeners.progress({.phase = Phase::comparing});
+  record.equality = verified(point);
+}
+
+void measure(const RunPlan& plan, const Listeners& listeners, RunRecord& record) {
   const auto gpuUse = settledGpuUse(probedGpus(plan.cudaDevices));  // before this process uses the GPUs itself
   const Graph& graph = *plan.graph;
   const KernelSelection kernels = selectKernels(plan, graph, [&](int64_t done, int64_t all) {
-    if (progress) progress({.phase = Phase::choosingKernels, .step = done, .steps = all});
+    if (listeners.progress) listeners.progress({.phase = Phase::choosingKernels, .step = done, .steps = all});
   });
   append(record.notes, kernels.notes);
   if (!plan.recomputeNote.empty()) record.notes.push_back(plan.recomputeNote);
-  ReplicaSetOptions options = trainingOptions(plan, kernels);
+  const auto data = trainingData(plan);
+  ReplicaSetOptions options = trainingOptions(plan, kernels, data);
   options.pretrained = readPretrained(plan.config, graph);
   if (options.pretrained) {
     append(record.notes, options.pretrained->notes);
@@ -128,7 +145,7 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
                    .schedule = schedule.get(),
                    .tracer = tracer.get(),
                    .fewestWarmup = fewestWarmup(plan.config, plan.setup)},
-                  progress);
+                  listeners.progress);
   team.run([&](ReplicaSet::Member& member) {
     run.body(member);
     const std::string& path = plan.config.output.saveWeights;
@@ -144,9 +161,13 @@ void measure(const RunPlan& plan, const ProgressCallback& progress, RunRecord& r
   record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
   record.placement.exchangeMemory = team.exchangeMemory();
   checkLosses(record.losses);
-  if (plan.config.output.trace.empty()) return;
-  profiler->writeTrace(plan.config.output.trace, record,
-                       tracer ? tracer->activities() : std::span<const DeviceActivity>());
+  record.wall = sinceProcessStart();
+  if (!plan.config.output.trace.empty()) {
+    profiler->writeTrace(plan.config.output.trace, record,
+                         tracer ? tracer->activities() : std::span<const DeviceActivity>());
+  }
+  const double step = metric("step_median_ms").of(record, nullptr).value_or(0) / 1e3;
+  verify({plan, options, data, step, seconds(record.wall)}, listeners, record);
 }
 
 RunPlan withoutCudaGraph(RunPlan plan) {
@@ -157,11 +178,11 @@ RunPlan withoutCudaGraph(RunPlan plan) {
 
 /// Whether a step can be captured is certain only after the capture. If it fails and --cuda-graph does not require it,
 /// the run starts again without.
-void measureWithOrWithoutCudaGraph(const RunPlan& plan, const ProgressCallback& progress, RunRecord& record) {
+void measureWithOrWithoutCudaGraph(const RunPlan& plan, const Listeners& listeners, RunRecord& record) {
   const RunRecord before = record;
   const std::string option = concat("--cuda-graph=", plan.config.numerics.cudaGraph);
   try {
-    measure(plan, progress, record);
+    measure(plan, listeners, record);
     return;
   } catch (const CaptureFailed& failure) {
     const RunPlan without = withoutCudaGraph(plan);
@@ -171,18 +192,18 @@ void measureWithOrWithoutCudaGraph(const RunPlan& plan, const ProgressCallback& 
     }
     record = before;
     record.notes.push_back(concat(option, ": the step could not be recorded: ", failure.what()));
-    measure(without, progress, record);
+    measure(without, listeners, record);
   }
   record.placement.cudaGraph = "off: it could not be recorded";
 }
 
 }  // namespace
 
-RunRecord runPoint(const RunPlan& plan, const ProgressCallback& progress) {
+RunRecord runPoint(const RunPlan& plan, const ProgressCallback& progress, const MeasuredCallback& measured) {
   RunRecord record = startRecord(plan.config);
   record.globalBatch = plan.globalBatch;
   try {
-    measureWithOrWithoutCudaGraph(plan, progress, record);
+    measureWithOrWithoutCudaGraph(plan, {progress, measured}, record);
   } catch (const std::exception& failure) {
     record.outcome = outcomeOf(failure, plan.config);
   }

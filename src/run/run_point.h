@@ -7,8 +7,8 @@
 
 namespace tandem {
 
-/// What a run is doing.
-enum class Phase { choosingKernels, warmingUp, measuring };
+/// What a run is doing; at last it compares its first steps (--verify).
+enum class Phase { choosingKernels, warmingUp, measuring, comparing };
 
 struct Progress {
   Phase phase = Phase::warmingUp;
@@ -21,8 +21,11 @@ struct Progress {
 /// runPoint() calls it on its own thread, and for steps on replica 0's.
 using ProgressCallback = std::function<void(const Progress&)>;
 
+/// Gets the record of a point that was measured, before its steps are compared (--verify). May be empty.
+using MeasuredCallback = std::function<void(const RunRecord&)>;
+
 /// Runs one resolved configuration in this process and returns its record. A failure does not throw: the record's
 /// outcome is then failed, with the reason.
-RunRecord runPoint(const RunPlan& plan, const ProgressCallback& progress);
+RunRecord runPoint(const RunPlan& plan, const ProgressCallback& progress, const MeasuredCallback& measured = nullptr);
 
 }  // namespace tandem

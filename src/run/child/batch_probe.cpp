@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "config/modes.h"
 #include "run/outcome_of_exception.h"
 #include "train/captured_step.h"
 
@@ -18,6 +19,7 @@ Config probeOf(Config config, int64_t batch) {
   config.step.batch = batch;
   config.measurement.warmup = concat(0);
   config.measurement.steps = stepsOfProbe;
+  config.measurement.verify = std::ranges::find(verifications(), false, &VerifyEntry::wanted)->name;
   config.output.trace.clear();
   config.output.saveWeights.clear();
   return config;

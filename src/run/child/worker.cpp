@@ -48,7 +48,9 @@ RunRecord measured(const WorkerOrder& order) {
     RunPlan plan = resolvePlan(order.config);
     plan.sweepBegin = order.sweepBegin;
     send(startLine(startRecord(plan.config)));
-    return runPoint(plan, [](const Progress& progress) { send(progressLine(progress)); });
+    return runPoint(
+        plan, [](const Progress& progress) { send(progressLine(progress)); },
+        [](const RunRecord& unverified) { send(recordLine(unverified)); });
   } catch (const std::exception& failure) {
     RunRecord record = startRecord(order.config);
     record.outcome = outcomeOf(failure, order.config);

@@ -17,7 +17,7 @@ using nlohmann::json;
 namespace {
 
 /// By Phase.
-constexpr std::array<std::string_view, 3> phaseNames{"choosing-kernels", "warming-up", "measuring"};
+constexpr std::array<std::string_view, 4> phaseNames{"choosing-kernels", "warming-up", "measuring", "comparing"};
 
 }  // namespace
 

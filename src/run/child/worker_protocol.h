@@ -25,7 +25,8 @@ std::string toText(const WorkerOrder& order);
 WorkerOrder orderFromText(const std::string& text);
 
 /// Handlers for the lines of a worker: {"start": RECORD} with configuration and environment, {"progress": ...}, and at
-/// the end {"record": RECORD}. If a run crashes, the record of its start line is stored.
+/// the end {"record": RECORD}. If a run crashes, the record of its start line is stored. With --verify a measured run
+/// sends its record twice, before its steps are compared and after. The last one counts.
 struct WorkerEvents {
   std::function<void(RunRecord)> start;
   ProgressCallback progress;

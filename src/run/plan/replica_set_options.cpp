@@ -11,17 +11,6 @@ namespace {
 constexpr int64_t syntheticImages = 1024;
 constexpr double bytesPerMib = 1024.0 * 1024.0;
 
-std::shared_ptr<const Dataset> datasetOf(const RunPlan& plan) {
-  const Config& config = plan.config;
-  if (plan.data) return openDataset(config.input.data);
-  const ImageShape input = plan.graph->node(plan.graph->input()).shape;
-  DatasetInfo info;
-  info.height = input.height, info.width = input.width;
-  info.classes = config.network.classes;
-  info.labels = &labelsOf(*plan.graph);
-  return syntheticDataset(syntheticImages, std::move(info), static_cast<uint64_t>(config.step.seed));
-}
-
 BatchPlan batchPlan(const RunPlan& plan, int replica, int share) {
   const ImageShape input = plan.graph->node(plan.graph->input()).shape;
   const bool real = plan.data.has_value();
@@ -86,16 +75,34 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   return options;
 }
 
-ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels) {
+std::shared_ptr<const Dataset> trainingData(const RunPlan& plan) {
+  const Config& config = plan.config;
+  if (plan.data) return openDataset(config.input.data);
+  const ImageShape input = plan.graph->node(plan.graph->input()).shape;
+  DatasetInfo info;
+  info.height = input.height, info.width = input.width;
+  info.classes = config.network.classes;
+  info.labels = &labelsOf(*plan.graph);
+  return syntheticDataset(syntheticImages, std::move(info), static_cast<uint64_t>(config.step.seed));
+}
+
+ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels,
+                                  std::shared_ptr<const Dataset> data) {
+  if (!data) data = trainingData(plan);
   ReplicaSetOptions options = replicaSetOptions(plan, *plan.graph, kernels);
   const int share = plan.setup.lossPlacement->gathered ? static_cast<int>(plan.config.placement.replicas) : 1;
-  options.source = [plan, share, kernels, dataset = datasetOf(plan), devices = options.devices](int replica) {
+  options.source = [plan, share, kernels, data, devices = options.devices](int replica) {
     SourceOptions source = sourceOptions(plan, devices[static_cast<size_t>(replica)], kernels);
     if (!plan.cores.threadsOf.empty()) source.hardwareThreads = plan.cores.threadsOf[static_cast<size_t>(replica)];
-    source.maker = std::make_shared<BatchMaker>(dataset, batchPlan(plan, replica, share));
+    source.maker = std::make_shared<BatchMaker>(data, batchPlan(plan, replica, share));
     return plan.setup.source->make(source);
   };
   return options;
+}
+
+std::shared_ptr<const BatchMaker> joinedBatches(const RunPlan& plan, std::shared_ptr<const Dataset> data) {
+  const auto replicas = static_cast<int>(plan.config.placement.replicas);
+  return std::make_shared<const BatchMaker>(std::move(data), batchPlan(plan, /*replica=*/0, replicas));
 }
 
 }  // namespace tandem

@@ -12,8 +12,15 @@ std::vector<Device> devicesOf(const RunPlan& plan);
 /// batch source. `graph` must outlive the result.
 ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, const KernelSelection& kernels);
 
-/// The same for the plan's whole graph, with the batch sources that the plan asks for. The plan's graph must outlive
-/// the result. Reads the whole data set of --data and throws as openDataset().
-ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels);
+/// The images that the plan trains on. Reads the whole data set of --data and throws as openDataset().
+std::shared_ptr<const Dataset> trainingData(const RunPlan& plan);
+
+/// The same for the plan's whole graph, with the batch sources that the plan asks for, of `data`. The plan's graph must
+/// outlive the result. Null data: trainingData().
+ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels,
+                                  std::shared_ptr<const Dataset> data = nullptr);
+
+/// The plan's global batches, whole.
+std::shared_ptr<const BatchMaker> joinedBatches(const RunPlan& plan, std::shared_ptr<const Dataset> data);
 
 }  // namespace tandem

@@ -51,6 +51,17 @@ TEST(PointRunner, ReturnsTheRecordAndForwardsProgress) {
   EXPECT_EQ(steps, std::vector<int64_t>{7});
 }
 
+// The first is that of a measured run whose steps are then compared.
+TEST(PointRunner, OfTwoRecordsTheLastOneCountsAndOneOutlivesItsWorker) {
+  RunRecord second = finished();
+  second.globalBatch = 54321;
+  const std::string both = report(recordLine(finished())) + report(recordLine(second));
+  EXPECT_EQ(runWith(both).globalBatch, 54321);
+  const auto record = runWith(report(recordLine(finished())) + "kill -9 $$");
+  EXPECT_EQ(record.outcome.kind, OutcomeKind::ok);
+  EXPECT_EQ(record.globalBatch, 12345);
+}
+
 TEST(PointRunner, TheWorkerGetsTheConfigurationOnItsStandardInput) {
   const auto copy = testing::TempDir() + "sweep_test_order";
   runWith("cat > '" + copy + "'");

@@ -1,0 +1,91 @@
+#include "run/verify/reference_training.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include "train/checkpoint/weight_loader.h"
+#include "train/loss/loss.h"
+#include "train/weight_init.h"
+
+namespace tandem {
+namespace {
+
+ExecutorOptions executorOptions(const ReplicaSetOptions& team, const Precision& precision, at::Device device,
+                                int replica) {
+  return {.compute = precision.compute, .device = device, .dropoutSeed = dropoutSeedOf(team.seed, replica)};
+}
+
+/// The executor that calls ATen node by node.
+const ExecutorEntry& plainExecutor() { return *std::ranges::find(executors(), false, &ExecutorEntry::planned); }
+
+}  // namespace
+
+ReferenceTraining::ReferenceTraining(const ReplicaSetOptions& team, const Precision& precision, at::Device device)
+    : team_(team),
+      precision_(precision),
+      device_(device),
+      buffers_(parameterSpecs(*team.graph), precision, device, team.kernels.layout.format),
+      optimizer_(ruleOf(team.optimizer).makeReference(buffers_, team.optimizer)),
+      lossScale_(precision.lossScaling ? team.lossScale.initial : 1) {
+  allowTf32(precision.tf32);
+  optimizer_->allocateState();
+  initialiseWeights(*team.graph, team.seed, buffers_);
+  if (team.pretrained) setParameters(*team.pretrained, buffers_);
+  for (int replica = 0; replica < std::ssize(team.devices); ++replica) {
+    executors_.push_back(plainExecutor().make(executorOptions(team, precision, device, replica)));
+    executors_.back()->bind(*team.graph, buffers_);
+  }
+  for (int segment = 0; segment < buffers_.segments(); ++segment) {
+    sums_.push_back(at::zeros_like(buffers_.master(buffers_.whole(segment))));
+  }
+}
+
+void ReferenceTraining::step(const HostBatch& joined, const Normalization& normalization) {
+  const int64_t replicas = std::ssize(executors_), images = joined.images.size(0) / replicas;
+  const int64_t rows = images / team_.accumulate;
+  for (at::Tensor& sum : sums_) sum.zero_();
+  for (int64_t first = 0; first < replicas * images; first += rows) {
+    const at::Tensor bytes = joined.images.narrow(0, first, rows).to(device_);  // [N, H, W, C]
+    const at::Tensor like = at::empty({0, bytes.size(3), 1, 1}, at::dtype(precision_.compute).device(device_));
+    Batch part;
+    part.images = normalizeReference(bytes, normalization, like).contiguous(team_.kernels.layout.format);
+    part.labels = joined.labels.narrow(0, first, rows).to(device_);
+    runPart(*executors_[static_cast<size_t>(first / images)], part, images);
+  }
+  update();
+  ++steps_;
+}
+
+void ReferenceTraining::runPart(Executor& executor, const Batch& part, int64_t replicaImages) {
+  const auto lossOf = tandem::lossOf(*team_.graph).reference;
+  const auto outputs = executor.forward(part);
+  std::vector<at::Tensor> gradients;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const double weight = i == 0 ? 1 : team_.graph->auxiliaries()[i - 1].lossWeight;
+    const at::Tensor wide = outputs[i].to(at::kDouble);
+    const at::Tensor gradient = lossOf(wide, part.labels, team_.labelSmoothing, replicaImages).gradient;
+    gradients.push_back((gradient * (weight * lossScale_)).to(outputs[i].scalar_type()));
+  }
+  executor.backward(gradients, [](std::span<const Slice>) {});
+  addGradients();
+}
+
+void ReferenceTraining::addGradients() {
+  const at::NoGradGuard noGradients;
+  for (int segment = 0; segment < buffers_.segments(); ++segment) {
+    sums_[static_cast<size_t>(segment)].add_(buffers_.gradient(buffers_.whole(segment)));
+  }
+}
+
+// The sum is rounded as gradients are when replicas exchange them.
+void ReferenceTraining::update() {
+  const at::NoGradGuard noGradients;
+  optimizer_->beginStep(steps_, 1 / (lossScale_ * static_cast<double>(executors_.size())));
+  for (int segment = 0; segment < buffers_.segments(); ++segment) {
+    const Slice whole = buffers_.whole(segment);
+    buffers_.gradient(whole).copy_(sums_[static_cast<size_t>(segment)]);
+    optimizer_->update(whole);
+  }
+}
+
+}  // namespace tandem

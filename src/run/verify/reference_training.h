@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "data/loader/batch_maker.h"
+#include "device/flat_buffers.h"
+#include "kernels/tensor/normalize.h"
+#include "train/replica_set.h"
+
+namespace tandem {
+
+/// The steps of a team of replicas, done plainly by one: the oracle of run/verify/verification.h.
+///
+/// One set of weights. Every operation is an ATen call of the autograd executor; normalisation, loss and update are the
+/// references by ATen. A step runs the replicas' shares of the joined batch one after the other, in the team's
+/// micro-batches, and updates with the mean of their gradients, summed in the master type. Each share has an executor
+/// of its own. So batch-norm has the statistics of a replica, and dropout draws a replica's numbers.
+///
+/// For one thread, which is bound to the device.
+class ReferenceTraining {
+ public:
+  /// `precision` need not be the team's, nor of the catalog. The team must outlive this object. Initial weights are
+  /// the team's.
+  ReferenceTraining(const ReplicaSetOptions& team, const Precision& precision, at::Device device);
+
+  /// One step on the batch of all replicas.
+  void step(const HostBatch& joined, const Normalization& normalization);
+
+  const FlatBuffers& buffers() const { return buffers_; }
+
+ private:
+  void runPart(Executor& executor, const Batch& part, int64_t replicaImages);
+  void addGradients();
+  void update();
+
+  const ReplicaSetOptions& team_;
+  const Precision& precision_;
+  at::Device device_;
+  FlatBuffers buffers_;
+  std::vector<std::unique_ptr<Executor>> executors_;  // one per replica
+  std::unique_ptr<Optimizer> optimizer_;
+  std::vector<at::Tensor> sums_;  // of gradients, per segment, in the master type
+  double lossScale_;
+  int64_t steps_ = 0;
+};
+
+}  // namespace tandem

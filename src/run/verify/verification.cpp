@@ -1,0 +1,107 @@
+#include "run/verify/verification.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "graph/operation.h"
+#include "run/outcome_of_exception.h"
+#include "run/plan/device_assignment.h"
+#include "run/plan/replica_set_options.h"
+#include "run/verify/comparison_in_fp64.h"
+
+namespace tandem {
+namespace {
+
+// Times of one step of ReferenceTraining, in measured steps of the point.
+constexpr double fp64Steps = 18, fp32Steps = 4, stepsOf16Bits = 2;  // the last: more, if the point's have 16 bits
+
+/// The device of the references: on a CPU the cores of all replicas.
+Device referenceDevice(const MeasuredPoint& point) {
+  if (!point.plan.setup.onCpu()) return point.team.devices.front();
+  std::set<int> threads;
+  for (const std::vector<int>& of : point.plan.cores.threadsOf) threads.insert(of.begin(), of.end());
+  const auto count = std::max<int64_t>(point.plan.cores.threadsPerReplica, std::ssize(threads));
+  return Device::cpu(0, {threads.begin(), threads.end()}, count);
+}
+
+/// Elements of the largest input of a convolution with its kernel's pixels gathered, as ATen lays them out in fp64.
+int64_t largestColumns(const Graph& graph) {
+  int64_t largest = 0;
+  for (const Node& node : graph.nodes()) {
+    if (!node.operation->traits.convolution) continue;
+    const Attributes& a = node.attributes;
+    const int64_t window = graph.inputShapes(node).front().channels * a.kernelH * a.kernelW;
+    largest = std::max(largest, window * node.shape.height * node.shape.width);
+  }
+  return largest;
+}
+
+std::string costReason(const MeasuredPoint& point) {
+  if (point.plan.setup.verify->required) return "";
+  if (expectedVerifySeconds(point) <= largestVerifyShare * point.pointSeconds) return "";
+  return concat("it would take more than ", 100 * largestVerifyShare,
+                " % of the point's time; --verify=on compares all the same");
+}
+
+std::string memoryReason(const MeasuredPoint& point, int64_t availableBytes) {
+  const int64_t needed = verifyBytes(point), most = memoryToUse(availableBytes);
+  if (needed <= most) return "";
+  return concat("the fp64 reference needs about ", bytesText(static_cast<double>(needed)), " of memory, ",
+                bytesText(static_cast<double>(most)), " can be used; lower --batch or raise --accumulate");
+}
+
+EqualityStamp compared(const MeasuredPoint& point) try {
+  return compareInFp64({.options = point.team,
+                        .batches = joinedBatches(point.plan, point.data),
+                        .source = *point.plan.setup.source,
+                        .device = referenceDevice(point)});
+} catch (const std::exception& failure) {
+  return {.reason = concat("the comparison failed: ", outcomeOf(failure, point.plan.config).reason)};
+}
+
+}  // namespace
+
+double expectedVerifySeconds(const MeasuredPoint& point) {
+  const bool wide = point.team.precision->compute == at::kFloat;
+  const auto replicas = static_cast<double>(point.team.devices.size());
+  const double own = 1 + (comparesReplicas(point.team) ? replicas : 0);
+  const double references = wide ? fp64Steps + fp32Steps : stepsOf16Bits * (fp64Steps + 2 * fp32Steps);
+  return static_cast<double>(comparedSteps(point.team)) * point.stepSeconds * (own + references);
+}
+
+int64_t verifyBytes(const MeasuredPoint& point) {
+  constexpr int64_t fp64Bytes = sizeof(double), fp64Copies = 5;  // weights, gradients, sums, and two snapshots
+  const Graph& graph = *point.team.graph;
+  const int64_t state = point.plan.setup.optimizer->stateValues(point.team.optimizer);
+  const int64_t images = point.plan.replicaBatch / point.team.accumulate;
+  const int64_t ofImage = activationCount(graph) + largestColumns(graph);
+  return fp64Bytes * (images * ofImage + point.plan.parameters * (fp64Copies + state));
+}
+
+std::string whyNotVerified(const MeasuredPoint& point, int64_t availableBytes) {
+  if (point.team.forwardOnly) return "--forward-only trains nothing";
+  if (point.team.strategy->exchange == Exchange::none && point.team.devices.size() > 1) {
+    return "replicas that exchange nothing train no common network";
+  }
+  const std::string cost = costReason(point);
+  return cost.empty() ? memoryReason(point, availableBytes) : cost;
+}
+
+std::optional<EqualityStamp> verified(const MeasuredPoint& point) {
+  if (!point.plan.setup.verify->wanted) return std::nullopt;
+  for (const Device& device : point.team.devices) {
+    if (!device.isCpu()) device.forgetMemory();
+  }
+  EqualityStamp stamp{.reason = whyNotVerified(point, availableBytesNow(point.plan))};
+  if (stamp.compared()) stamp = compared(point);
+  stamp.expectedSeconds = expectedVerifySeconds(point);
+  allowTf32(point.team.precision->tf32);
+  return stamp;
+}
+
+EqualityStamp unfinishedStamp() {
+  return {.reason = "the process ended before the comparison was done; raise --point-deadline or give it more memory"};
+}
+
+}  // namespace tandem

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "measure/record/equality_stamp.h"
+#include "run/plan/plan.h"
+#include "train/replica_set.h"
+
+namespace tandem {
+
+/// A point after its measured window.
+struct MeasuredPoint {
+  const RunPlan& plan;
+  const ReplicaSetOptions& team;        ///< as measured
+  std::shared_ptr<const Dataset> data;  ///< that the team trained on
+  double stepSeconds = 0;               ///< median of the measured steps
+  double pointSeconds = 0;              ///< since the process began
+};
+
+/// The largest share of a point's time that --verify=auto may take.
+constexpr double largestVerifyShare = 0.1;
+
+/// Seconds that compareInFp64() is expected to take: for each compared step a number of measured steps by its element
+/// types, times the replicas for one that computes all their shares (docs/METRICS.md).
+double expectedVerifySeconds(const MeasuredPoint& point);
+
+/// Bytes that references need beside what the run has freed: weights, gradients, sums, optimizer state and snapshots,
+/// and a micro-batch's activations and gathered columns in fp64.
+int64_t verifyBytes(const MeasuredPoint& point);
+
+/// Why the point is not compared; empty: it is. `availableBytes`: what its device has free now.
+std::string whyNotVerified(const MeasuredPoint& point, int64_t availableBytes);
+
+/// The stamp of --verify: empty with --verify=off, a reason if the steps are not compared. A failure of the comparison
+/// is a reason too. Leaves the process-wide permission of TF32 as the point has it. REQUIRES: no replica runs.
+std::optional<EqualityStamp> verified(const MeasuredPoint& point);
+
+/// What the record says while the comparison goes on, and keeps if the process does not live to its end.
+EqualityStamp unfinishedStamp();
+
+}  // namespace tandem

@@ -1,0 +1,127 @@
+#include "run/verify/comparison_in_fp64.h"
+
+#include <gtest/gtest.h>
+
+#include "run/verify/compared_team.h"
+
+namespace tandem::equivalence {
+namespace {
+
+const StrategyEntry* replicated() { return &find(strategies(), "replicated", "strategy"); }
+
+/// As exact as plain ATen in the same precision, within a factor. It allows for another order of sums, and in 16 bits
+/// for values that fall on the other side of a ReLU or a maximum.
+void expectAsExactAsPlain(const EqualityStamp& stamp, const std::string& what) {
+  constexpr double factor = 4, rounding = 1e-7;
+  ASSERT_EQ(stamp.reason, "") << what;
+  const ChangeError& plain = stamp.plain.back().error;
+  EXPECT_LE(stamp.error.whole, factor * plain.whole + rounding) << what;
+  EXPECT_LE(stamp.error.worst, factor * plain.worst + rounding) << what << ": " << stamp.error.where;
+}
+
+class ComparisonInFp64 : public testing::TestWithParam<StrategyEntry> {};
+
+TEST_P(ComparisonInFp64, EveryWayIsAsExactAsPlainAten) {
+  if (GetParam().exchange != Exchange::synchronous) GTEST_SKIP() << "trains no common network";
+  const Graph net = normNet();
+  for (const Case& c : casesOf(GetParam(), net)) {
+    const bool usual = c.executor == "planned" && c.lossAt == "replica";
+    if (c.replicas > 3 || (!usual && c.replicas != 2)) continue;
+    const EqualityStamp stamp = stampOf(c);
+    expectAsExactAsPlain(stamp, c.name());
+    EXPECT_EQ(stamp.steps, 2);
+    EXPECT_EQ(stamp.plain.front().precision, "fp32");
+    EXPECT_EQ(stamp.plain.back().precision, c.precision);
+    EXPECT_GT(stamp.seconds, 0);
+  }
+}
+
+TEST_P(ComparisonInFp64, TwoReplicasInFp32HaveTheBitsOfOne) {
+  if (GetParam().exchange != Exchange::synchronous) GTEST_SKIP() << "trains no common network";
+  const Graph net = normNet();
+  for (const Case& c : casesOf(GetParam(), net)) {
+    if (c.precision != "fp32" || c.replicas > 2) continue;
+    const EqualityStamp stamp = stampOf(c);
+    EXPECT_EQ(stamp.bitEqual, c.replicas == 2) << c.name() << ": " << stamp.differenceOfReplicas;
+    EXPECT_EQ(stamp.differenceOfReplicas, c.replicas == 2 ? 0 : -1) << c.name();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, ComparisonInFp64, testing::ValuesIn(strategies().begin(), strategies().end()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ComparisonInFp64, KnowsEveryOptimizerAndSchedule) {
+  const Graph net = normNet();
+  for (const OptimizerEntry& rule : optimizers()) {
+    for (const ScheduleEntry& schedule : schedules()) {
+      Case c{.graph = &net, .strategy = replicated(), .executor = "planned", .replicas = 2};
+      c.optimizer.rule = &rule, c.optimizer.schedule = &schedule, c.optimizer.totalSteps = 10;
+      c.optimizer.epsilon = 1e-3, c.optimizer.nesterov = rule.usesMomentum;
+      expectAsExactAsPlain(stampOf(c), concat(rule.name, ' ', schedule.name));
+    }
+  }
+}
+
+// Batch-norm then has the statistics of a micro-batch.
+TEST(ComparisonInFp64, TakesTheTeamsMicroBatches) {
+  const Graph net = normNet();
+  for (const int replicas : {1, 2}) {
+    const Case c{.graph = &net, .strategy = replicated(), .executor = "planned", .replicas = replicas, .accumulate = 3};
+    expectAsExactAsPlain(stampOf(c), c.name());
+  }
+}
+
+TEST(ComparisonInFp64, ReferencesDrawWhatReplicasDraw) {
+  Graph net({3, imageSize, imageSize});
+  NodeId x = net.add("relu", "relu1", {net.add("conv", "conv1", {net.input()}, conv3x3(8, true))});
+  x = net.add("dropout", "dropout", {net.add("flatten", "flatten", {x})}, {.probability = 0.5});
+  net.add("linear", "fc", {x}, {.outputs = classes});
+  for (const ExecutorEntry& executor : executors()) {
+    const Case c{.graph = &net, .strategy = replicated(), .executor = std::string(executor.name), .replicas = 2};
+    const EqualityStamp stamp = stampOf(c);
+    expectAsExactAsPlain(stamp, c.name());
+    EXPECT_EQ(stamp.differenceOfReplicas, -1) << "one replica draws other numbers";
+  }
+}
+
+TEST(ComparisonInFp64, LossesAreThoseOfTheNetwork) {
+  for (const TaskLoss& loss : taskLosses()) {
+    if (loss.head.empty()) continue;
+    Graph net = normNet();
+    net.setLoss(find(taskLosses(), loss.name, "loss"));
+    ReplicaSetOptions options =
+        replicaSetOptions({.graph = &net, .strategy = replicated(), .executor = "planned", .replicas = 2});
+    options.labelSmoothing = 0.1;
+    expectAsExactAsPlain(stampOf(options, net), std::string(loss.name));
+  }
+}
+
+// F(4x4, 3x3) rounds some ten times as much as the direct sum, before the weights are rounded. Without a ReLU no
+// rounding puts a value on another side.
+TEST(ComparisonInFp64, WhatWinogradCostsShows) {
+  if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
+  Graph net({3, imageSize, imageSize});
+  NodeId x = net.add("conv", "conv1", {net.input()}, conv3x3(32, false));
+  for (const char* name : {"conv2", "conv3"}) x = net.add("conv", name, {x}, conv3x3(32, false));
+  net.add("linear", "fc", {net.add("flatten", "flatten", {x})}, {.outputs = classes});
+  const auto stampBy = [&](const char* algorithm) {
+    const ConvolutionAlgorithm* const row = &find(convolutionAlgorithms(), algorithm, "algorithm");
+    ReplicaSetOptions team = replicaSetOptions({.graph = &net, .strategy = replicated(), .executor = "planned"});
+    team.kernels.algorithms.assign(net.nodes().size(), {row, row, row});
+    return stampOf(team, net);
+  };
+  const EqualityStamp direct = stampBy("direct"), winograd = stampBy("winograd");
+  expectAsExactAsPlain(direct, "direct");
+  EXPECT_GT(winograd.error.whole, 1.5 * direct.error.whole) << direct.error.whole;
+  EXPECT_EQ(winograd.plain, direct.plain);
+}
+
+TEST(ComparisonInFp64, ARateOfZeroGivesAReason) {
+  const Graph net = normNet();
+  Case c{.graph = &net, .strategy = replicated()};
+  c.optimizer.learningRate = 0;
+  EXPECT_EQ(stampOf(c).reason, "the reference's weights changed by 0 in 2 steps");
+}
+
+}  // namespace
+}  // namespace tandem::equivalence

@@ -56,7 +56,6 @@ INSTANTIATE_TEST_SUITE_P(
     Combinations, BadInput,
     testing::Values(Refusal{tiny({"--all-reduce=nccl"}), usage, "nccl"},
                     Refusal{{"bench", "--model=trivial", "--replicas=4000"}, usage, "--oversubscribe"},
-                    Refusal{tiny({"--strategy=independent", "--parameter-device=device"}), usage, "--parameter-device"},
                     Refusal{tiny({"--strategy=parameter_server", "--parameter-device=cpu:7"}), usage, "cpu:7"},
                     Refusal{{"bench", "--replicas=1", "--batch=100000"}, usage, "needs about"},
                     Refusal{{"bench", "--devices=cuda:4095", "--all-reduce=copy"}, usage, "cuda:4095"},
@@ -77,8 +76,10 @@ INSTANTIATE_TEST_SUITE_P(Files, BadInput,
                                          Refusal{tiny({"--out=/"}), storage, "results file"}));
 
 TEST(BadVariable, VectorsThatAreNoneAreOneLine) {
-  for (const std::string command : {"bench", "plan"}) {
-    const auto run = runTandem({command, "--model=trivial"}, {{"TANDEM_VECTORS", "avx3"}});
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"bench"}, {"plan", "show"}}) {
+    auto arguments = command;
+    arguments.emplace_back("--model=trivial");
+    const auto run = runTandem(arguments, {{"TANDEM_VECTORS", "avx3"}});
     EXPECT_EQ(run.code, usage) << run.err;
     ASSERT_EQ(run.errors().size(), 1U) << run.err;
     EXPECT_NE(run.errors().front().find("unknown TANDEM_VECTORS 'avx3'"), std::string::npos) << run.err;

@@ -29,14 +29,24 @@ std::string textOf(const std::string& path) {
 
 std::vector<RunRecord> sweep() {
   return {exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 99),
-          failedRecord(2, ExitCode::numeric, "loss is NaN")};
+          failedRecord(4, ExitCode::numeric, "loss is NaN")};
+}
+
+/// Four runs of one configuration, whose steps differ by about 1 %.
+std::vector<RunRecord> repeats(double stepMs) {
+  std::vector<RunRecord> runs;
+  for (const double more : {0.0, 1.0, 0.5, 0.3}) {
+    runs.push_back(exampleRecord(2, "replicated", stepMs + more));
+    runs.back().time = concat("2026-01-02T03:04:0", runs.size(), "Z");
+  }
+  return runs;
 }
 
 TEST(Report, OfResultsHasEnvironmentRunsScalingAndVerdict) {
   const auto run = runTandem({"report", results("results.jsonl", sweep())});
   ASSERT_EQ(run.code, 0) << run.err;
   for (const auto& part :
-       {"Environment", "box", "loss is NaN", "speed-up by replicas", "2.00x", "fastest: replicas=2"}) {
+       {"Environment", "box", "loss is NaN", "speed-up by replicas", "2.00x", "highest replicas=2"}) {
     EXPECT_TRUE(contains(run.out, part)) << part << run.out;
   }
 }
@@ -163,17 +173,25 @@ TEST(Report, APublishedListIsImportedAgain) {
 }
 
 TEST(ReportCompare, ChoosesRowsJudgesAndRefuses) {
-  const std::string path = results("results.jsonl", sweep());
-  const std::string slower = results("slower.jsonl", {exampleRecord(2, "replicated", 120)});
+  std::vector<RunRecord> several = repeats(99);
+  const auto others = sweep();
+  several.insert(several.begin(), others.front());
+  several.push_back(others.back());
+  const std::string path = results("results.jsonl", several), slower = results("slower.jsonl", repeats(120));
   const auto run = runTandem({"report", "compare", path + ":2", slower});
   EXPECT_EQ(run.code, 0) << run.err;
-  EXPECT_TRUE(contains(run.out, "A against B: faster by 21.0 %")) << run.out;
+  EXPECT_TRUE(contains(run.out, "A against B: faster by 20.9 %")) << run.out;
+  const std::string once = results("once.jsonl", {exampleRecord(2, "replicated", 120)});
+  const auto single = runTandem({"report", "compare", path + ":2", once});
+  EXPECT_EQ(single.code, 0) << single.err;
+  EXPECT_TRUE(contains(single.out, "A against B: cannot tell")) << single.out;
   const std::vector<std::tuple<std::vector<std::string>, int, std::string>> refused{
       {{path, slower}, 2, "--replicas is 1 and 2"},
       {{path + ":3", slower}, 9, "loss is NaN"},
       {{path + ":4", slower}, 2, "the rows are 1 to 3"},
       {{path + ":0", slower}, 2, "counted from 1"},
-      {{slower}, 2, "needs A and B"},
+      {{slower}, 2, "it holds 0 whole rounds of a 'tandem bench --compare'"},
+      {{path, slower, once}, 2, "needs A and B"},
       {{slower, "none.jsonl"}, 3, "none.jsonl"}};
   for (const auto& [sides, code, part] : refused) {
     std::vector<std::string> arguments{"report", "compare"};
@@ -188,11 +206,14 @@ TEST(ReportCompare, ChoosesRowsJudgesAndRefuses) {
 TEST(ReportHistory, ShowsEachConfigurationInEveryFormat) {
   RunRecord later = exampleRecord(2, "replicated", 120);
   later.time = "2026-01-03T03:04:05Z";
-  const std::string path = results("results.jsonl", {exampleRecord(2, "replicated", 99), later});
+  later.environment.commit = "later";
+  std::vector<RunRecord> runs = repeats(99);
+  runs.push_back(later);
+  const std::string path = results("results.jsonl", runs);
   const auto run = runTandem({"report", "history", path});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "History of resnet50")) << run.out;
-  EXPECT_TRUE(contains(run.out, "regression: than the run before slower by 17.4 %")) << run.out;
+  EXPECT_TRUE(contains(run.out, "regression: than the run before slower by 17.1 %")) << run.out;
   EXPECT_EQ(nlohmann::json::parse(runTandem({"report", "history", path, "--format=json"}).out).size(), 1u);
   EXPECT_TRUE(contains(runTandem({"report", "history", path, "--format=csv"}).out, "run before (%)"));
   EXPECT_EQ(runTandem({"report", "history"}).code, 2);

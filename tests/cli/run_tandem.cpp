@@ -98,6 +98,7 @@ bool Tandem::ended() const {
 
 pid_t Tandem::worker() const {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
     const std::string folder = entry.path().string(), stat = contents(folder + "/stat");
     const auto name = stat.rfind(')');  // then: the state, the parent
     if (name == std::string::npos || !stat.substr(name + 3).starts_with(concat(' ', id_, ' '))) continue;

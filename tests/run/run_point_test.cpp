@@ -96,10 +96,11 @@ TEST(RunPoint, everyStepOfAReplicaLiesInTheWindow) {
 TEST(RunPoint, warmupAutoIsBoundedByTheBudgetAndSaysSo) {
   Config config = small();
   config.measurement.warmup = "auto";
-  config.measurement.budget = 1e-6;  // spent by the first step, which cannot show steadiness
+  config.measurement.budget = 1e-6;  // spent by the first step; the rule gets twelve all the same, twice what it needs
   const RunRecord record = run(config);
-  EXPECT_EQ(record.warmup.steps, 1);
-  EXPECT_FALSE(record.warmup.steady);
+  EXPECT_GE(record.warmup.steps, 6);
+  EXPECT_LE(record.warmup.steps, 12);
+  EXPECT_TRUE(record.warmup.steady || record.warmup.steps == 12);
 }
 
 TEST(RunPoint, onlyASeveralReplicaRunWithoutExchangeIsAControl) {

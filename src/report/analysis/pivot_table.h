@@ -17,8 +17,9 @@ enum class CellForm { figure, factor, percent };  ///< 142, 1.93x, 96.42%
 enum class Medians { none, columns, overall };
 
 /// How a table follows from figures alone. A cell is the quantity of the figures that agree with `where` and with the
-/// facts of its row and column; several figures are averaged, and quotients of such have an interval. With a denominator, a cell is a quotient. `numerator` and
-/// `denominator` then override facts of the two parts. A quotient without one of its parts is empty.
+/// facts of its row and column; several figures are averaged, and quotients of such have an interval. With a
+/// denominator, a cell is a quotient. `numerator` and `denominator` then override facts of the two parts. A quotient
+/// without one of its parts is empty.
 struct PivotTable {
   std::string name = {}, title = {};
   std::string figures = {};  ///< file of data/published

@@ -114,7 +114,7 @@ verify-models: setup-release ## recompute the golden numbers of the model tests 
 verify-interference: program ## runs left alone and runs disturbed: what tandem bench notices, some 10 minutes
 	scripts/verify-interference $(ARGS)
 
-verify-compare: program ## a configuration compared with itself 20 times: what tandem bench --compare finds, some 40 minutes
+verify-compare: program ## a configuration compared with itself 150 times: what is found, for hours (ARGS='--sweep --runs=60')
 	scripts/verify-compare $(ARGS)
 
 verify-trace: program ## traces of tandem bench --trace, read by Perfetto's own schema, beside their records

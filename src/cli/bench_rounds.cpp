@@ -50,7 +50,7 @@ std::vector<size_t> BenchRounds::undecided(std::span<const RunRecord> records, s
 }
 
 std::vector<size_t> BenchRounds::shuffled(std::vector<size_t> points) {
-  if (!single()) std::ranges::shuffle(points, random_);
+  if (round_ > 0) std::ranges::shuffle(points, random_);
   ++round_;
   return points;
 }

@@ -83,7 +83,7 @@ struct RunRecord {
   int schema = currentSchema;
   std::string time;   ///< UTC, ISO 8601, start of the run
   std::string sweep;  ///< names the call of bench that measured it; empty: not known
-  int64_t round = 0;  ///< from 1; in a round of a sweep each point is measured once, in shuffled order; 0: not known
+  int64_t round = 0;  ///< from 1; in a round of a sweep each point is measured once; 0: not known
   std::string side;   ///< "A" or "B" of bench --compare, whose rounds are A B B A; else empty
   Environment environment;
   Config config;

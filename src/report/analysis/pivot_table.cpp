@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iomanip>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/statistics.h"
@@ -242,8 +244,11 @@ Grid gridOf(const PivotTable& table, const DataPoints& figures) {
 
 std::string cellText(CellForm form, double value) {
   switch (form) {
-    case CellForm::figure:
-      return shortest(value);
+    case CellForm::figure: {
+      std::ostringstream text;  // a mean may have more digits than any figure
+      text << std::setprecision(7) << value;
+      return text.str();
+    }
     case CellForm::factor:
       return fixed(value, 2) + "x";
     case CellForm::percent:

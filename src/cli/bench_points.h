@@ -45,8 +45,8 @@ void addDefaultAxes(Sweep& sweep, const BenchPlaces& places);
 /// Resolves every point. Without --cores-per-replica, cores are divided by the most CPU devices of any point. Options
 /// that mean nothing to a point's strategy are passed over (run/plan/placement.h), and points that are then equal
 /// become one. Points with equal threads run kernels that are measured for the most replicas of them
-/// (--kernel-replicas). A point that a rule forbids keeps the rule's text. Throws UsageError with the first such text if
-/// no point can run. Throws DataError for --data or a network file.
+/// (--kernel-replicas). A point that a rule forbids keeps the rule's text. Throws UsageError with the first such text
+/// if no point can run. Throws DataError for --data or a network file.
 std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Config>& configs);
 
 }  // namespace tandem

@@ -10,9 +10,9 @@
 
 namespace tandem {
 
-/// What a sweep measures, round by round. A round measures each of its points once, so that what changes over time (heat,
-/// neighbours) meets all points alike. The first round keeps the order of the points, which is then that of the stored
-/// records and of the rows; the others are shuffled.
+/// What a sweep measures, round by round. A round measures each of its points once, so that what changes over time
+/// (heat, neighbours) meets all points alike. The first round keeps the order of the points, which is then that of the
+/// stored records and of the rows; the others are shuffled.
 ///
 /// With a number of repeats there are so many rounds. With Config::automaticRepeats there are three. Then each further
 /// round measures the points that may still be the fastest (report/analysis/verdict.h): the leaders, and those that

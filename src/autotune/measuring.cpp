@@ -29,7 +29,7 @@ class Measuring {
       }
     }
     const auto isNew = [this](const MeasuringJob* job) { return !fits(*job, cached(*job, /*any=*/true)); };
-    std::ranges::stable_partition(open_, isNew);  // the others have older timings if time does not suffice
+    std::stable_partition(open_.begin(), open_.end(), isNew);  // the others have older timings if time does not suffice
     const size_t done = measure(open_.size());
     measured_.now = static_cast<int64_t>(done);
     measureAgainIfDisturbed(done);

@@ -224,8 +224,8 @@ struct LayoutTotal {
 
 std::vector<LayerTrial> trialsOf(const Graph& graph, const CpuKernelTrial& trial) {
   std::vector<LayerTrial> layers;
-  for (TrialLayer& layer : convolutionsOf(graph)) {
-    LayerTrial& each = layers.emplace_back(LayerTrial{std::move(layer)});
+  for (const TrialLayer& layer : convolutionsOf(graph)) {
+    LayerTrial& each = layers.emplace_back(LayerTrial{layer});
     for (const LayoutEntry* layout : trial.layouts) {
       each.begin.push_back(each.candidates.size());
       addServing(each.layer, *layout, trial, each.candidates);

@@ -134,7 +134,7 @@ RunGroup groupOf(const Side& side) {
 std::vector<double> logRates(const Side& side) {
   std::vector<double> rates;
   for (const RunRecord& run : side.runs) {
-    if (const auto rate = metric("images_per_s").of(run, nullptr)) rates.push_back(std::log(*rate));
+    if (const auto rate = logRate(run)) rates.push_back(*rate);
   }
   return rates;
 }

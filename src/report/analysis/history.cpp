@@ -7,6 +7,7 @@
 #include "measure/metrics/metric.h"
 #include "measure/metrics/significance.h"
 #include "report/analysis/comparison.h"
+#include "report/analysis/run_groups.h"
 #include "report/tables/point_label.h"
 
 namespace tandem {
@@ -32,11 +33,6 @@ std::string buildOf(const RunRecord& record) {
   const Environment& environment = record.environment;
   return concat(environment.commit.empty() ? environment.tandemVersion : environment.commit.substr(0, 12),
                 environment.dirty ? " changed" : "");
-}
-
-std::optional<double> logRate(const RunRecord& record) {
-  const auto rate = metric("images_per_s").of(record, nullptr);
-  return rate ? std::optional(std::log(*rate)) : std::nullopt;
 }
 
 bool isJudged(const RunRecord& record) {

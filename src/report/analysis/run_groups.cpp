@@ -53,11 +53,6 @@ std::string workOptionsKey(const RunRecord& record) {
   return key.take();
 }
 
-std::optional<double> logRate(const RunRecord& record) {
-  const auto rate = metric("images_per_s").of(record, nullptr);
-  return rate ? std::optional(std::log(*rate)) : std::nullopt;
-}
-
 std::vector<double> logRates(const RunGroup& group) {
   std::vector<double> rates;
   for (const RunRecord* run : group.counted) {
@@ -112,6 +107,11 @@ std::vector<std::vector<Item>> joined(std::vector<Item> items, FirstPart first, 
 }
 
 }  // namespace
+
+std::optional<double> logRate(const RunRecord& record) {
+  const auto rate = metric("images_per_s").of(record, nullptr);
+  return rate ? std::optional(std::log(*rate)) : std::nullopt;
+}
 
 RunGroup::RunGroup(Runs of) : runs(std::move(of)) {
   check(!runs.empty(), "RunGroup: at least one run");

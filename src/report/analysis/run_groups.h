@@ -10,6 +10,9 @@
 
 namespace tandem {
 
+/// log(images/s); empty if the run did not finish.
+std::optional<double> logRate(const RunRecord& record);
+
 /// Runs of one configuration, on one machine and by one build: repeats of one another. The records must outlive it.
 struct RunGroup {
   /// REQUIRES: at least one run.

@@ -15,7 +15,6 @@
 namespace tandem {
 namespace {
 
-constexpr size_t mostRounds = 50;  // a limit for noisy machines, whose runs differ by some 10 %
 constexpr std::array sides{"A", "B", "B", "A"};
 
 bool isA(size_t run) { return sides[run % sides.size()] == std::string_view("A"); }
@@ -26,15 +25,18 @@ std::vector<double> ratesOf(const std::vector<RunRecord>& records) {
   return rates;
 }
 
-/// Seconds of warm-up and window, start-up aside; of a run with --steps its deadline.
-double longestRunSeconds(const Config& config) {
-  return config.measurement.steps > 0 ? deadlineSeconds(config) : runBudget(config);
+/// "at most 50 rounds of four runs, 1000 s and start-ups". How long --steps take is not known before.
+std::string longestText(const Config& config) {
+  const std::string rounds = concat("at most ", mostRounds, " rounds of four runs");
+  if (config.measurement.steps > 0) return rounds;
+  return concat(rounds, ", ", secondsText(static_cast<double>(mostRounds * sides.size()) * runBudget(config)),
+                " and start-ups");
 }
 
 /// The total number of rounds that the spread of these finished rounds asks for.
 size_t roundsWanted(const std::vector<RunRecord>& records) {
-  if (records.empty()) return pilotRounds;
-  return std::min(mostRounds, roundsNeeded(logRatiosOfRounds(ratesOf(records))));
+  if (records.size() < pilotRounds * sides.size()) return pilotRounds;
+  return roundsNeeded(logRatiosOfRounds(ratesOf(records)));
 }
 
 }  // namespace
@@ -52,9 +54,7 @@ void checkComparable(const std::vector<BenchPoint>& points) {
 }
 
 bool BenchRun::measureInTurns() {
-  people() << "at most " << mostRounds << " rounds of four runs, "
-           << secondsText(static_cast<double>(mostRounds * sides.size()) * longestRunSeconds(points_.front().config))
-           << " and start-ups; Ctrl-C ends with the verdict on the rounds so far\n"
+  people() << longestText(points_.front().config) << "; Ctrl-C ends with the verdict on the rounds so far\n"
            << std::flush;
   size_t wanted = 0;
   while ((wanted = roundsWanted(records_)) > records_.size() / sides.size()) {
@@ -80,15 +80,14 @@ bool BenchRun::measureTurn(size_t roundsWanted) {
 
 void BenchRun::printRound() const {
   const auto ratios = logRatiosOfRounds(ratesOf(records_));
-  people() << "round " << ratios.size() << ": A / B " << fixed(std::exp(ratios.back()), 3);
+  people() << "round " << ratios.size() << " of " << roundsWanted(records_) << ": A / B "
+           << fixed(std::exp(ratios.back()), 3);
   if (const auto all = estimateMean(ratios)) people() << "; so far " << textOf(significanceOf(*all));
   people() << '\n' << std::flush;
 }
 
 void BenchRun::showComparison() const {
-  Side a{points_.front().label, {}}, b{points_.back().label, {}};
-  for (size_t i = 0; i < records_.size(); ++i) (isA(i) ? a : b).runs.push_back(records_[i]);
-  const auto tables = comparisonInTurns(a, b, logRatiosOfRounds(ratesOf(records_)));
+  const auto tables = storedComparison("--compare", records_);
   if (forPrograms_) {
     show();
     std::cerr << join(tables.back().notes, "\n") << '\n';

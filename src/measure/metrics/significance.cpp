@@ -63,7 +63,8 @@ size_t roundsNeeded(std::span<const double> rounds) {
   const auto average = estimateMean(rounds);
   check(average.has_value(), "roundsNeeded: five rounds or more");
   const double factor = std::pow(detectable(*average, decisive) / std::log1p(smallestEffect), 2);
-  return std::max(rounds.size(), static_cast<size_t>(std::ceil(factor * static_cast<double>(rounds.size()))));
+  const double needed = std::ceil(factor * static_cast<double>(rounds.size()));
+  return static_cast<size_t>(std::clamp<double>(needed, static_cast<double>(rounds.size()), mostRounds));
 }
 
 }  // namespace tandem

@@ -31,14 +31,15 @@ std::string textOf(const Significance& judgement);
 /// measurement.
 std::vector<double> logRatiosOfRounds(std::span<const double> rates);
 
-constexpr size_t pilotRounds = 10;
+/// The first rounds, and the most that are ever needed: a limit for noisy machines, whose runs differ by some 10 %.
+constexpr size_t pilotRounds = 10, mostRounds = 50;
 
 /// Total number of rounds after which 98 of 100 comparisons find a difference of 3 % at 99 %.
 /// The formula is n ((t(0.995) + t(0.98)) e / log 1.03)^2. Here n is the number of rounds so far, e the standard error
-/// of their mean, and t uses its degrees of freedom. The result is at least n. Call it again after those rounds,
-/// because a rare disturbance may come late.
+/// of their mean, and t uses its degrees of freedom. The result is at least n, and at most mostRounds. Call it again
+/// after those rounds, because a rare disturbance may come late.
 /// The number depends on the spread alone, never on the difference, so stopping favours neither side (after Stein's two
-/// stages, 1945). REQUIRES: five rounds or more.
+/// stages, 1945). REQUIRES: five to mostRounds rounds.
 size_t roundsNeeded(std::span<const double> rounds);
 
 }  // namespace tandem

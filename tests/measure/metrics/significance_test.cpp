@@ -8,21 +8,29 @@
 namespace tandem {
 namespace {
 
-/// Rates of runs one after the other on a machine that others use too: 3 % of slow drift in which a run resembles the
-/// one before by 0.7, 1 % of its own, and one run in fifty disturbed by 8 %.
+/// What the machine does to runs one after the other: slow drift in which a run resembles the one before by 0.7, what
+/// is its own, and one run in fifty disturbed by 8 %.
+struct Noise {
+  double drift, own;
+};
+
+constexpr Noise ofAUsedMachine{0.03, 0.01};
+constexpr Noise ofEightPercentBetweenRounds{0.03, 0.08};  // a round's own: four runs of which each counts half
+
 class SimulatedMachine {
  public:
-  explicit SimulatedMachine(uint64_t seed) : random_(seed), drift_(normal_(random_)) {}
+  SimulatedMachine(uint64_t seed, Noise noise) : random_(seed), noise_(noise), drift_(normal_(random_)) {}
 
   double rate(double speed) {
     drift_ = 0.7 * drift_ + std::sqrt(1 - 0.49) * normal_(random_);
     const double disturbed = std::uniform_real_distribution<double>()(random_) < 0.02 ? 0.92 : 1;
-    return 1000 * speed * disturbed * std::exp(0.03 * drift_ + 0.01 * normal_(random_));
+    return 1000 * speed * disturbed * std::exp(noise_.drift * drift_ + noise_.own * normal_(random_));
   }
 
  private:
   std::mt19937_64 random_;
   std::normal_distribution<double> normal_;
+  Noise noise_;
   double drift_;
 };
 
@@ -33,23 +41,23 @@ void addRounds(std::vector<double>& rates, size_t rounds, SimulatedMachine& mach
 }
 
 /// Pilot rounds, as many more as they ask for until no more are asked for, the finding.
-Finding compared(uint64_t seed, double speedOfA) {
-  SimulatedMachine machine(seed);
+Significance compared(uint64_t seed, double speedOfA, Noise noise) {
+  SimulatedMachine machine(seed, noise);
   std::vector<double> rates;
   for (size_t needed = pilotRounds; needed > rates.size() / 4; needed = roundsNeeded(logRatiosOfRounds(rates))) {
     addRounds(rates, needed - rates.size() / 4, machine, speedOfA);
   }
-  return significanceOf(*estimateMean(logRatiosOfRounds(rates))).finding;
+  return significanceOf(*estimateMean(logRatiosOfRounds(rates)));
 }
 
 struct Counts {
   int faster = 0, slower = 0, cannotTell = 0;
 };
 
-Counts fiveHundred(double speedOfA) {
+Counts fiveHundred(double speedOfA, Noise noise = ofAUsedMachine) {
   Counts counts;
   for (uint64_t seed = 1; seed <= 500; ++seed) {
-    const Finding finding = compared(seed, speedOfA);
+    const Finding finding = compared(seed, speedOfA, noise).finding;
     ++(finding == Finding::faster ? counts.faster : finding == Finding::slower ? counts.slower : counts.cannotTell);
   }
   return counts;
@@ -65,6 +73,20 @@ TEST(Significance, FindsThreePercentWithTheRoundsItAskedFor) {
   const Counts counts = fiveHundred(0.97);
   EXPECT_GE(counts.slower, 475);
   EXPECT_EQ(counts.faster, 0);
+}
+
+// The cap ends comparisons before the rounds suffice for 3 %.
+TEST(Significance, WithEightPercentBetweenRoundsTheCapMakesNoneWrong) {
+  const Counts counts = fiveHundred(1, ofEightPercentBetweenRounds);
+  EXPECT_LE(counts.faster + counts.slower, 10);
+  EXPECT_GE(counts.faster + counts.slower, 1);
+  double detectable = 0;
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    detectable += compared(seed, 1, ofEightPercentBetweenRounds).detectablePercent / 100;
+  }
+  EXPECT_NEAR(detectable, 6.2, 0.5);
+  EXPECT_GE(fiveHundred(1 / (1 + detectable / 100), ofEightPercentBetweenRounds).slower, 475)
+      << "what it says it would have found is found";
 }
 
 TEST(Significance, OnePercentNeverGetsTheWrongSign) {
@@ -90,11 +112,13 @@ TEST(Significance, MoreSpreadAsksForMoreRounds) {
   std::vector<double> pilot(pilotRounds);
   for (size_t i = 0; i < pilot.size(); ++i) pilot[i] = i % 2 == 0 ? 0.001 : -0.001;
   EXPECT_EQ(roundsNeeded(pilot), pilotRounds);
-  for (double& value : pilot) value *= 30;
+  for (double& value : pilot) value *= 16;
   const size_t needed = roundsNeeded(pilot);
   EXPECT_GT(needed, pilotRounds);
   for (double& value : pilot) value *= 2;
   EXPECT_NEAR(static_cast<double>(roundsNeeded(pilot)), 4.0 * static_cast<double>(needed), 4);
+  for (double& value : pilot) value *= 100;
+  EXPECT_EQ(roundsNeeded(pilot), mostRounds);
 }
 
 }  // namespace

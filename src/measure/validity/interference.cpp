@@ -13,8 +13,6 @@ namespace {
 using Value = std::optional<double>;
 
 constexpr double never = std::numeric_limits<double>::infinity();
-/// The system counts CPU time in ticks of 10 ms, so shares of a shorter window are mostly rounding.
-constexpr Nanos shortestShare = std::chrono::seconds(1);
 constexpr Nanos tick = std::chrono::milliseconds(10);
 /// NTP slews a clock by up to 500 ppm. A slew is not a step.
 constexpr double largestSlew = 500e-6;
@@ -97,8 +95,8 @@ constexpr std::array table{
                      "the hypervisor gave the run's CPUs to others for", stolen},
     InterferenceSign{"throttled", "%", "share of the time that the control group was held at its CPU limit", 1, 0.5,
                      "the control group's CPU limit held the run for", throttled},
-    InterferenceSign{"stall", "s", "longest time in which the process stood still", 0.5, 0.5,
-                     "the process was stopped for", stall},
+    InterferenceSign{"stall", "s", "longest time in which the process stood still", 0.5, 0.1,
+                     "the process was stopped for", stall, true},
     InterferenceSign{"clock_step", "s", "by how much the wall clock was set", 0.1, 0.1, "the wall clock was set by",
                      clockStep},
     InterferenceSign{"suspended", "s", "time in which the machine slept", 0.01, 0.01, "the machine slept for", slept},
@@ -122,6 +120,7 @@ std::span<const InterferenceSign> interferenceSigns() { return table; }
 
 double limitOf(const InterferenceSign& sign, Nanos window, std::optional<double> spreadPercent) {
   if (!spreadPercent || sign.least == sign.limit) return sign.limit;
+  if (sign.lost) return std::clamp(*spreadPercent / 100 * seconds(window), sign.least, sign.limit);
   const double ticks = window > Nanos{} ? 100 * 2 * seconds(tick) / seconds(window) : 0;
   return std::clamp(*spreadPercent, sign.least, sign.limit) + ticks;
 }

@@ -37,6 +37,9 @@ struct WindowCounters {
   std::optional<double> gpuPrograms;  ///< the most other programs on a GPU of the run in the window
 };
 
+/// The system counts CPU time in ticks of 10 ms. So shares of a shorter window are mostly rounding, and not known.
+constexpr Nanos shortestShare = std::chrono::seconds(1);
+
 /// A row of the table of interferences: a sign that something else disturbed the measurement. docs/METRICS.md states
 /// the formulas.
 struct InterferenceSign {
@@ -45,6 +48,7 @@ struct InterferenceSign {
   double least;           ///< the limit where the run's own interval is narrow (limitOf()); else equal to `limit`
   std::string_view says;  ///< text before the value: "other programs used"
   std::optional<double> (*of)(const WindowCounters&);  ///< empty: unknown, which does not mean zero
+  bool lost = false;                                   ///< seconds that the window lost: judged as a share of it
 };
 
 std::span<const InterferenceSign> interferenceSigns();
@@ -59,7 +63,8 @@ struct Interference {
 
 /// The limit of a sign for a run whose rate has an interval of +- `spreadPercent`: what can move the rate by more than
 /// that makes it not valid. It lies between `least` and `limit`. A share that the system counts in ticks of 10 ms gets
-/// two ticks of the window on top. Without an interval it is `limit`.
+/// two ticks of the window on top; of lost seconds the interval is that share of the window. Without an interval it is
+/// `limit`.
 double limitOf(const InterferenceSign& sign, Nanos window, std::optional<double> spreadPercent);
 
 /// `spreadPercent`: as for limitOf().

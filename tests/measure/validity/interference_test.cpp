@@ -98,6 +98,18 @@ TEST(Interference, WhatMovesTheRateByMoreThanItsIntervalIsNotValid) {
   EXPECT_FALSE(findInterference(window, 50).reasons.empty()) << "no interval is wide enough for 7 %";
 }
 
+TEST(Interference, AStallIsJudgedByItsShareOfTheWindow) {
+  WindowCounters window = quietWindow();  // 10 s
+  window.longestStall = milliseconds(300);
+  EXPECT_TRUE(findInterference(window).reasons.empty());
+  EXPECT_TRUE(findInterference(window, 4).reasons.empty());
+  const auto narrow = findInterference(window, 2).reasons;
+  ASSERT_EQ(narrow.size(), 1U);
+  EXPECT_EQ(narrow.front(), "the process was stopped for 0.30 s (limit 0.2 s)");
+  window.longestStall = milliseconds(90);
+  EXPECT_TRUE(findInterference(window, 0.1).reasons.empty()) << "waiting for a CPU takes as long";
+}
+
 TEST(Interference, EverySignWithALimitHasACase) {
   for (const InterferenceSign& sign : interferenceSigns()) {
     const bool tried = std::ranges::any_of(disturbances, [&](const Case& one) { return one.sign == sign.name; });

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "cli/bench_compare.h"
 #include "cli/bench_points.h"
 #include "cli/bench_run.h"
 #include "cli/catalogs.h"
@@ -57,6 +58,7 @@ int benchCommand(Arguments arguments) {
   logPassedOver(points);
   checkWrittenOnce("--save-weights", sweep.base.output.saveWeights, points.size());
   checkWrittenOnce("--trace", sweep.base.output.trace, points.size());
+  if (sweep.base.measurement.compare) checkComparable(points);
   if (sweep.base.output.dryRun) return printPlans(points);
   return BenchRun(sweep.base, std::move(points)).run();
 }

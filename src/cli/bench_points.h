@@ -18,6 +18,7 @@ struct BenchPoint {
   std::optional<BatchSearch> search;  ///< present after the search for --batch=max
   std::string refusal;                ///< why there is no plan; empty if there is one
   std::vector<std::string> notes;     ///< options that were passed over
+  bool verified = false;              ///< a run was asked to compare its steps; repeats compute the same (--verify)
 };
 
 /// What a bench without options can run on.

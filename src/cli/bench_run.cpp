@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/banner.h"
-#include "cli/bench_compare.h"
 #include "cli/stop_on_signal.h"
 #include "config/repeats.h"
 #include "machine/gpu/gpu_utilization.h"
@@ -115,9 +114,7 @@ BenchRun::BenchRun(const Config& shared, std::vector<BenchPoint> points)
       peaks_(ownExecutable, shared.measurement.measurePeaks),
       sweep_(concat(utcTime(), '-', getpid())),
       rounds_(roundsOf(shared, points_, sweep_)),
-      again_(points_.size()) {
-  if (compare_) checkComparable(points_);
-}
+      again_(points_.size()) {}
 
 std::ostream& BenchRun::people() const { return forPrograms_ ? std::cerr : std::cout; }
 
@@ -142,9 +139,12 @@ Outcome BenchRun::settleBatch(BenchPoint& point, const std::string& title) {
 RunRecord BenchRun::measureBatch(const BenchPoint& point, const std::string& title) {
   if (rounds_.round() <= 1) people() << title << ": " << planLine(*point.plan) << '\n' << std::flush;
   const PeakRates peaks = peaks_.of(*point.plan);
-  RunRecord record = runner_.run(point.plan->config, {.deadlineSeconds = deadlineSeconds(point.config)},
+  Config config = point.plan->config;
+  if (point.verified) config.measurement.verify = withoutVerification().name;
+  RunRecord record = runner_.run(config, {.deadlineSeconds = deadlineSeconds(point.config)},
                                  {.progress = [&](const Progress& state) { progress_.show(title, state); }});
   progress_.clear();
+  record.config.measurement.verify = point.plan->config.measurement.verify;
   record.flopsPeak = peaks.flops;
   record.bytesPeak = peaks.bytes;
   if (point.search) record.notes.push_back(textOf(*point.search, point.config.step.batch));
@@ -161,6 +161,7 @@ RunRecord BenchRun::measure(BenchPoint& point, const std::string& title) {
   if (outcome.kind == OutcomeKind::ok) outcome = judgeMemory(point);
   RunRecord record = outcome.kind == OutcomeKind::ok ? measureBatch(point, title) : unmeasured(point, outcome);
   record.batchSearch = point.search;
+  point.verified = point.verified || record.equality;
   logProblems(record, point.label);
   return record;
 }

@@ -24,7 +24,8 @@ namespace tandem {
 class BenchRun {
  public:
   /// Opens the results file and the logs. `shared` holds the options of the whole run (out, format, compare, ...).
-  /// Throws StorageError if they cannot be written, UsageError for wrong options and as checkComparable().
+  /// Throws StorageError if they cannot be written, UsageError for wrong options. REQUIRES: with --compare
+  /// checkComparable() passed.
   BenchRun(const Config& shared, std::vector<BenchPoint> points);
 
   /// Returns the exit code of the first run that failed or was skipped. If there is none, it is `invalidMeasurement` if

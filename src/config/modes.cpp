@@ -22,7 +22,7 @@ constexpr CudaGraphEntry cudaGraphRows[] = {
 };
 
 constexpr VerifyEntry verifyRows[] = {
-    {"auto", "where it takes less than a tenth of the point's time", true, false},
+    {"auto", "where it takes less than a tenth of the time of the point's repeats", true, false},
     {"on", "whatever it costs", true, true},
     {"off", "nothing is compared", false, false},
 };
@@ -43,6 +43,7 @@ bool batchIsGlobal(std::string_view scaling) {
 std::span<const OverlapEntry> overlaps() { return overlapRows; }
 std::span<const CudaGraphEntry> cudaGraphs() { return cudaGraphRows; }
 std::span<const VerifyEntry> verifications() { return verifyRows; }
+const VerifyEntry& withoutVerification() { return *std::ranges::find(verifyRows, false, &VerifyEntry::wanted); }
 std::span<const BadImageEntry> badImages() { return badImageRows; }
 
 }  // namespace tandem

@@ -47,6 +47,8 @@ struct VerifyEntry {
 
 /// auto, on, off.
 std::span<const VerifyEntry> verifications();
+/// The row that compares nothing.
+const VerifyEntry& withoutVerification();
 
 /// A row of --bad-image.
 struct BadImageEntry {

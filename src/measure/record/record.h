@@ -111,7 +111,7 @@ struct RunRecord {
   Interference interference;  ///< signs of it in the measured window
   Telemetry telemetry;
   std::optional<BatchSearch> batchSearch;  ///< present if --batch=max found config.step.batch
-  std::optional<EqualityStamp> equality;   ///< absent with --verify=off, and in older records
+  std::optional<EqualityStamp> equality;   ///< absent with --verify=off, in repeats, and in older records
   std::optional<Profile> profile;          ///< present with --profile; such a run does not measure throughput
   std::vector<std::string> notes;          ///< caveats to show with the rate
 

@@ -24,6 +24,12 @@ const EqualityStamp* worstStamp(std::span<const RunRecord* const> runs) {
   return worst;
 }
 
+/// Of the runs that were compared.
+bool allBitEqual(std::span<const RunRecord* const> runs) {
+  return std::ranges::all_of(runs,
+                             [](const RunRecord* run) { return stampOf(*run) == nullptr || stampOf(*run)->bitEqual; });
+}
+
 std::string worstText(const ChangeError& error) { return concat(scientific(error.worst), " ", error.where); }
 
 std::string replicasText(const EqualityStamp& stamp) {
@@ -50,18 +56,17 @@ std::vector<std::string> cellsOf(const std::string& name, const EqualityStamp& s
 
 std::string equalText(std::span<const RunRecord* const> runs) {
   const EqualityStamp* const worst = worstStamp(runs);
-  if (worst == nullptr) return "";
-  const bool same = std::ranges::all_of(
-      runs, [](const RunRecord* run) { return stampOf(*run) == nullptr || stampOf(*run)->bitEqual; });
-  return concat(same ? "bit-equal, " : "", scientific(worst->error.whole));
+  return worst == nullptr ? "" : concat(allBitEqual(runs) ? "bit-equal, " : "", scientific(worst->error.whole));
 }
 
-std::string equalNote(const RunRecord& record) {
-  if (!record.equality) return "";
-  const EqualityStamp& stamp = *record.equality;
-  if (!stamp.compared()) return concat("equal: not compared: ", oneLine(stamp.reason));
-  if (!stamp.bitEqual) return "";
-  return concat("equal: bit for bit the weights of one replica with the same kernels after ", stamp.steps, " steps");
+std::string equalNote(std::span<const RunRecord* const> runs) {
+  if (const EqualityStamp* const worst = worstStamp(runs)) {
+    if (!allBitEqual(runs)) return "";
+    return concat("equal: bit for bit the weights of one replica with the same kernels after ", worst->steps, " steps");
+  }
+  const auto asked = std::ranges::find_if(
+      runs, [](const RunRecord* run) { return run->outcome.kind == OutcomeKind::ok && run->equality; });
+  return asked == runs.end() ? "" : concat("equal: not compared: ", oneLine((*asked)->equality->reason));
 }
 
 std::vector<ResultTable> equalityTables(const ReportRuns& runs) {

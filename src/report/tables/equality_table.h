@@ -15,8 +15,8 @@ namespace tandem {
 /// kernels. Empty: none was compared.
 std::string equalText(std::span<const RunRecord* const> runs);
 
-/// The sentence on equalText() that a run needs: why it is empty, or what the bits equal. Else empty.
-std::string equalNote(const RunRecord& record);
+/// The sentence on equalText() that the runs need: why it is empty, or what the bits equal. Else empty.
+std::string equalNote(std::span<const RunRecord* const> runs);
 
 /// The largest errors of each row that was compared, beside those of plain ATen on the same steps.
 std::vector<ResultTable> equalityTables(const ReportRuns& runs);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "measure/metrics/metric.h"
 #include "measure/validity/consistency_checks.h"
+#include "measure/validity/interference.h"
 #include "measure/validity/shortcoming.h"
 #include "measure/validity/stationarity.h"
 #include "report/analysis/baseline.h"
@@ -98,6 +99,11 @@ std::vector<Caveat> caveatsOf(const RunRecord& record) {
       caveats.push_back({"", concat("fewer than ", fewestJudgedSteps,
                                     " steps: a change of the step time within the window is not seen")});
     }
+    if (record.window < shortestShare) {
+      caveats.push_back(
+          {"", concat("a window of less than ", seconds(shortestShare),
+                      " s: whether other programs used its CPUs is not known; raise --steps or --budget")});
+    }
     if (record.config.step.forwardOnly) caveats.push_back({"", "forward only: nothing was trained"});
     const std::string unsteady = notSteadyBecause(record);
     if (!unsteady.empty()) caveats.push_back({"not steady", "not steady: " + unsteady});
@@ -114,7 +120,6 @@ std::vector<Caveat> caveatsOf(const RunRecord& record) {
       caveats.push_back({"control", "control: the replicas exchange nothing, so this is no way of training one network",
                          /*doubt=*/false});
     }
-    if (const std::string note = equalNote(record); !note.empty()) caveats.push_back({"", note});
   }
   for (const std::string& note : record.notes) caveats.push_back({"", oneLine(note)});
   return caveats;
@@ -294,11 +299,12 @@ ResultTable buildTable(std::span<const RunRecord> records) {
       row.failure = failureText(group.typical().outcome);
     } else {
       for (const MetricColumn& column : metricColumns) row.cells.push_back(cellOf(column, shown));
-      row.cells.push_back(equalText(shown.shown));
+      row.cells.push_back(equalText(group.runs));
       const std::string result = resultOf(group);
       row.cells.push_back(result.empty() ? "ok" : result);
       row.caveat = !result.empty();
       notes.add(number, baselineText(shown, groups));
+      notes.add(number, equalNote(group.runs));
     }
     for (const std::string& note : notesOf(group)) notes.add(number, note);
     table.rows.push_back(std::move(row));

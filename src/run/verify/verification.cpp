@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "config/repeats.h"
 #include "graph/operation.h"
 #include "run/outcome_of_exception.h"
 #include "run/plan/device_assignment.h"
@@ -39,9 +40,10 @@ int64_t largestColumns(const Graph& graph) {
 
 std::string costReason(const MeasuredPoint& point) {
   if (point.plan.setup.verify->required) return "";
-  if (expectedVerifySeconds(point) <= largestVerifyShare * point.pointSeconds) return "";
+  const auto runs = static_cast<double>(fewestRepeats(point.plan.config));
+  if (expectedVerifySeconds(point) <= largestVerifyShare * runs * point.runSeconds) return "";
   return concat("it would take more than ", 100 * largestVerifyShare,
-                " % of the point's time; --verify=on compares all the same");
+                " % of the time of the point's repeats; --verify=on compares all the same");
 }
 
 std::string memoryReason(const MeasuredPoint& point, int64_t availableBytes) {

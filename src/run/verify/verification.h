@@ -9,16 +9,17 @@
 
 namespace tandem {
 
-/// A point after its measured window.
+/// A run of a point after its measured window.
 struct MeasuredPoint {
   const RunPlan& plan;
   const ReplicaSetOptions& team;        ///< as measured
   std::shared_ptr<const Dataset> data;  ///< that the team trained on
   double stepSeconds = 0;               ///< median of the measured steps
-  double pointSeconds = 0;              ///< since the process began
+  double runSeconds = 0;                ///< since the process began
 };
 
-/// The largest share of a point's time that --verify=auto may take.
+/// The largest share of the time of a point's repeats, as many as are certain, that --verify=auto may take. One of them
+/// is compared.
 constexpr double largestVerifyShare = 0.1;
 
 /// Seconds that compareInFp64() is expected to take: for each compared step a number of measured steps by its element

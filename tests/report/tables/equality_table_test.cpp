@@ -17,6 +17,7 @@ EqualityStamp stamp() {
 }
 
 std::string textOf(const RunRecord& record) { return equalText(std::vector{&record}); }
+std::string noteOf(const RunRecord& record) { return equalNote(std::vector{&record}); }
 
 RunRecord with(EqualityStamp stamp, int64_t replicas = 1) {
   RunRecord record = exampleRecord(replicas, "replicated", 100);
@@ -29,11 +30,10 @@ TEST(EqualText, IsTheErrorOfTheChangeAndWhetherBitsAreEqual) {
   EqualityStamp same = stamp();
   same.bitEqual = true, same.differenceOfReplicas = 0;
   EXPECT_EQ(textOf(with(same, 2)), "bit-equal, 1.1e-02");
-  EXPECT_EQ(equalNote(with(same, 2)),
-            "equal: bit for bit the weights of one replica with the same kernels after 2 steps");
-  EXPECT_EQ(equalNote(with(stamp())), "");
+  EXPECT_EQ(noteOf(with(same, 2)), "equal: bit for bit the weights of one replica with the same kernels after 2 steps");
+  EXPECT_EQ(noteOf(with(stamp())), "");
   EXPECT_EQ(textOf(exampleRecord(1, "replicated", 100)), "") << "a record from before, or --verify=off";
-  EXPECT_EQ(equalNote(exampleRecord(1, "replicated", 100)), "");
+  EXPECT_EQ(noteOf(exampleRecord(1, "replicated", 100)), "");
 }
 
 TEST(EqualText, OfRepeatsIsTheLargestError) {
@@ -43,12 +43,28 @@ TEST(EqualText, OfRepeatsIsTheLargestError) {
   EXPECT_EQ(equalText(std::vector{&a, &b, &c}), "5.0e-01");
   EXPECT_EQ(equalText(std::vector{&a, &d}), "1.1e-02") << "not all are";
   EXPECT_EQ(equalText(std::vector{&c, &d}), "bit-equal, 1.1e-02");
+  EXPECT_EQ(equalNote(std::vector{&a, &d}), "");
+  EXPECT_TRUE(equalNote(std::vector{&c, &d}).starts_with("equal: bit for bit")) << equalNote(std::vector{&c, &d});
+}
+
+// bench compares the first run of a point only.
+TEST(EqualText, ARowHasTheStampOfAnyOfItsRuns) {
+  RunRecord disturbed = with(stamp(), 2), first = with({.reason = "too long"}, 4);
+  disturbed.equality->bitEqual = true;
+  disturbed.interference.reasons = {"other programs used the run's CPUs for 50 %"};
+  const ResultTable table = buildTable(std::vector{disturbed, exampleRecord(2, "replicated", 100), first});
+  EXPECT_TRUE(std::ranges::count(table.rows[0].cells, "bit-equal, 1.1e-02"));
+  EXPECT_EQ(std::ranges::count(table.notes,
+                               "row 1: equal: bit for bit the weights of one replica with the same kernels "
+                               "after 2 steps"),
+            1);
+  EXPECT_EQ(std::ranges::count(table.notes, "row 2: equal: not compared: too long"), 1);
 }
 
 TEST(EqualText, IsEmptyWithAReasonWhereStepsWereNotCompared) {
   const RunRecord record = with({.reason = "--forward-only trains nothing"});
   EXPECT_EQ(textOf(record), "");
-  EXPECT_EQ(equalNote(record), "equal: not compared: --forward-only trains nothing");
+  EXPECT_EQ(noteOf(record), "equal: not compared: --forward-only trains nothing");
   const ResultTable table = buildTable(std::vector{record});
   EXPECT_EQ(std::ranges::count(table.notes, "row 1: equal: not compared: --forward-only trains nothing"), 1);
 }

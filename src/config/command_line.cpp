@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -148,16 +149,25 @@ Sweep parseArguments(std::string_view command, std::span<const std::string> argu
   return sweep;
 }
 
-std::string commandLine(std::string_view command, const Config& config) {
+std::string commandLine(std::string_view command, std::span<const Config* const> configs) {
   std::string line = concat("tandem ", command);
   for (const Option& option : options()) {
     if ((option.commands & commandCalled(command).bit) == 0) continue;
-    const std::string value = valueText(config, option);
-    if (value == valueText(Config(), option)) continue;
-    const bool bareFlag = takes<bool>(option) && value == "true";
-    line += concat(" --", option.name, bareFlag ? "" : "=", bareFlag ? "" : shellQuoted(value));
+    std::vector<std::string> values;
+    for (const Config* config : configs) {
+      const std::string value = valueText(*config, option);
+      if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+    }
+    const std::string list = join(values, ",");
+    if (list == valueText(Config(), option)) continue;
+    const bool bareFlag = takes<bool>(option) && list == "true";
+    line += concat(" --", option.name, bareFlag ? "" : "=", bareFlag ? "" : shellQuoted(list));
   }
   return line;
+}
+
+std::string commandLine(std::string_view command, const Config& config) {
+  return commandLine(command, std::array{&config});
 }
 
 }  // namespace tandem

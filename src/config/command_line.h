@@ -34,7 +34,9 @@ Sweep parseArguments(std::string_view command, std::span<const std::string> argu
 /// own. checkCombination is not called, because a bad combination becomes a row with the reason.
 std::vector<Config> expand(const Sweep&, const CatalogNames&);
 
-/// The shortest command that repeats a configuration. It names the options that differ from the default.
+/// The shortest command that repeats configurations. It names the options that differ from the default; an option in
+/// which the configurations differ has all their values, so the command may run others too.
+std::string commandLine(std::string_view command, std::span<const Config* const> configs);
 std::string commandLine(std::string_view command, const Config&);
 
 /// Text of `tandem COMMAND --help`, made from the table.

@@ -24,8 +24,8 @@ constexpr std::string_view trained = "What is trained", from = "Weights", seen =
                            on = "Devices", exchange = "Exchange of gradients", fed = "Input", step = "Training step",
                            measured = "Measurement", output = "Output";
 constexpr int64_t million = 1'000'000, billion = 1'000'000'000;
-constexpr Variation oneValue = Variation::none, axis = Variation::way, results = Variation::result,
-                    work = Variation::work;
+constexpr Variation oneValue = Variation::none, axis = Variation::way, rounding = Variation::rounding,
+                    results = Variation::result, work = Variation::work;
 
 constexpr Option table[] = {
     // clang-format off
@@ -39,7 +39,7 @@ constexpr Option table[] = {
     {"image-size", trained, "pixels", "N", "height and width of an input image; 0 takes the model's own",
      onBench | onImages, field<&Network::imageSize>, Values::any, work, zeroOrWithin<&Network::imageSize, 8, 16384>},
     {"precision", trained, "", "NAME", "type of activations and of the weights that kernels read",
-     onBench | onImages, field<&Numerics::precision>, Values::names, results, nullptr},
+     onBench | onImages, field<&Numerics::precision>, Values::names, rounding, nullptr},
     {"layout", trained, "", "NAME",
      "memory order of activations; auto measures on a CPU whether nhwc or blocked is faster, and is nhwc elsewhere", onBench | onImages,
      field<&Numerics::layout>, Values::names, axis, nullptr},
@@ -181,7 +181,7 @@ constexpr Option table[] = {
      onBench, field<&Measurement::warmup>, Values::any, axis, warmup},
     {"steps", measured, "steps", "N", "steps measured; 0 takes as many as fit --budget", onBench, field<&Measurement::steps>,
      Values::any, axis, within<&Measurement::steps, 0, billion>},
-    {"budget", measured, "s", "X", "time spent measuring a point when --steps is 0", onBench, field<&Measurement::budget>,
+    {"budget", measured, "s", "X", "time to measure a point, in all its rounds; without --steps a run takes a fifth of it, with --repeats=N an N-th", onBench, field<&Measurement::budget>,
      Values::any, axis, positive<&Measurement::budget>},
     {"repeats", measured, "", "N|auto",
      "runs of each point, in rounds, each run a process of its own; auto takes 3, and more until the fastest point is told "

@@ -84,10 +84,11 @@ struct CatalogNames {
 
 /// Whether an option takes a list or a range, which makes it an axis of the sweep, and what its values have in common.
 enum class Variation {
-  none,    ///< one value for the whole sweep
-  way,     ///< ways of doing the same work
-  result,  ///< ways with other results: rates are compared on request, but never ranked together
-  work,    ///< an image is other work: rates are not comparable
+  none,      ///< one value for the whole sweep
+  way,       ///< ways of doing the same work
+  rounding,  ///< ways that round otherwise: ranked together, beside their errors, where those are known (--verify)
+  result,    ///< ways with other results: rates are compared on request, but never ranked together
+  work,      ///< an image is other work: rates are not comparable
 };
 
 /// A word for a value that cannot be typed: a number that is found later, or the empty text.

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "config/command_line.h"
 #include "example_catalogs.h"
 
@@ -55,6 +57,14 @@ TEST(CommandLine, NamesOnlyWhatDiffers) {
   config.step.nesterov = true;
   config.input.data = "my images/it's";
   EXPECT_EQ(commandLine("bench", config), "tandem bench --replicas=2 --data='my images/it'\\''s' --nesterov");
+}
+
+TEST(CommandLine, OfSeveralHasAllTheirValues) {
+  Config one, other;
+  one.placement.replicas = 2, other.placement.replicas = 4;
+  one.step.nesterov = true, one.step.batch = other.step.batch = 16;
+  EXPECT_EQ(commandLine("bench", std::array<const Config*, 2>{&one, &other}),
+            "tandem bench --replicas=2,4 --batch=16 --nesterov=true,false");
 }
 
 TEST(CommandLine, RepeatsEveryOption) {

@@ -18,6 +18,9 @@
 namespace tandem {
 namespace {
 
+constexpr size_t runsOfRound = 4, fewestRounds = 5;  // of bench --compare
+const std::string againstB = "A against B: ";
+
 constexpr std::string_view anotherMachine = "another machine";
 
 struct Difference {
@@ -105,23 +108,33 @@ void refuseSeveralMachines(const Side& side) {
   }
 }
 
-void refuseInvalid(const Side& side) {
-  for (const RunRecord& run : side.runs) {
-    const std::string caveats = rateCaveats(run);
-    if (!caveats.empty()) {
-      throw InvalidMeasurement(concat("cannot compare ", side.name, ": its run of ", run.time, " is ", caveats,
-                                      ", a number not to be quoted; measure it again"));
-    }
+/// Leaves out the runs that are not to be quoted, and says so in `notes`.
+Side quotable(Side side, std::vector<std::string>& notes) {
+  const size_t all = side.runs.size();
+  const RunRecord first = side.runs.front();
+  std::erase_if(side.runs, [](const RunRecord& run) { return !rateCaveats(run).empty(); });
+  if (side.runs.empty()) {
+    throw InvalidMeasurement(concat("cannot compare ", side.name, ": its run of ", first.time, " is ",
+                                    rateCaveats(first), ", a number not to be quoted",
+                                    all > 1 ? concat(", as the others are (", all, " runs)") : "",
+                                    "; measure it again"));
   }
+  if (side.runs.size() < all) {
+    notes.push_back(concat(side.name, ": ", all - side.runs.size(), " of ", all,
+                           " runs left out, which were not valid, not steady or on shared cores"));
+  }
+  return side;
 }
 
-/// Refuses copies: a copy of a run is not a repetition.
-void refuseCopies(const Side& side) {
+/// Refuses copies: a copy of a run is not a repetition, and a run is not compared with itself.
+void refuseCopies(const Side& a, const Side& b) {
   std::set<std::tuple<std::string, std::string, Nanos, Nanos>> seen;
-  for (const RunRecord& run : side.runs) {
-    if (seen.emplace(run.environment.host, run.time, run.startup, run.window).second) continue;
-    throw UsageError(concat("cannot compare ", side.name, ": its run of ", run.time,
-                            " stands in it twice, and a copy is no repeat; name each run once"));
+  for (const Side* side : {&a, &b}) {
+    for (const RunRecord& run : side->runs) {
+      if (seen.emplace(run.environment.host, run.time, run.startup, run.window).second) continue;
+      throw UsageError(concat("cannot compare ", a.name, " with ", b.name, ": the run of ", run.time,
+                              " stands in them twice, and a copy is no repeat; name each run once"));
+    }
   }
 }
 
@@ -167,7 +180,7 @@ ResultTable rateTable(const Side& a, const Side& b, const std::optional<Signific
   table.title = "Comparison";
   table.rows.push_back({{"A", a.name, concat(a.runs.size()), rateText(a)}, ""});
   table.rows.push_back({{"B", b.name, concat(b.runs.size()), rateText(b)}, ""});
-  table.notes.push_back("A against B: " + (judgement ? textOf(*judgement) : "cannot tell"));
+  table.notes.push_back(againstB + (judgement ? textOf(*judgement) : "cannot tell"));
   return table;
 }
 
@@ -206,6 +219,18 @@ std::optional<Profile> pooledProfile(const Side& side) {
     }
   }
   return all;
+}
+
+/// The whole rounds of the last bench --compare among the records.
+std::vector<RunRecord> lastTurns(std::span<const RunRecord> records) {
+  std::vector<RunRecord> turns;
+  for (const RunRecord& record : records) {
+    if (record.side.empty() || record.outcome.kind != OutcomeKind::ok) continue;
+    if (!turns.empty() && turns.front().sweep != record.sweep) turns.clear();
+    turns.push_back(record);
+  }
+  turns.resize(turns.size() / runsOfRound * runsOfRound);
+  return turns;
 }
 
 }  // namespace
@@ -247,17 +272,21 @@ void checkSameWork(const Config& a, const Config& b) {
   }
 }
 
-std::vector<ResultTable> comparisonTables(const Side& a, const Side& b, std::optional<double> spread) {
-  checkSameWork(a.runs.front().config, b.runs.front().config);
+std::vector<ResultTable> comparisonTables(const Side& allOfA, const Side& allOfB, std::optional<double> spread) {
+  checkSameWork(allOfA.runs.front().config, allOfB.runs.front().config);
+  for (const Side* side : {&allOfA, &allOfB}) refuseSeveralMachines(*side);
+  refuseCopies(allOfA, allOfB);
+  std::vector<std::string> leftOut;
+  const Side a = quotable(allOfA, leftOut), b = quotable(allOfB, leftOut);
   const auto configuration = configurationDifferences(a.runs.front(), b.runs.front());
   const auto environment = environmentDifferences(a.runs.front(), b.runs.front());
   refuseOtherNetworks(configuration);
   refuseWithoutCause(a, b, configuration, environment);
-  for (const Side* side : {&a, &b}) refuseSeveralMachines(*side), refuseInvalid(*side), refuseCopies(*side);
   const auto ratio = ratioOf(groupOf(a), groupOf(b));
   std::optional<Significance> judgement;
   if (ratio) judgement = significanceOf(ratio->estimate);
   ResultTable rates = rateTable(a, b, judgement);
+  std::ranges::copy(leftOut, std::back_inserter(rates.notes));
   std::ranges::copy(caveats(a, b, spread), std::back_inserter(rates.notes));
   std::vector<ResultTable> tables{differenceTable(configuration, environment), rates};
   const auto before = pooledProfile(a), after = pooledProfile(b);
@@ -287,14 +316,7 @@ std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::sp
 }
 
 std::vector<ResultTable> storedComparison(const std::string& where, std::span<const RunRecord> records) {
-  constexpr size_t runsOfRound = 4, fewestRounds = 5;
-  std::vector<RunRecord> turns;
-  for (const RunRecord& record : records) {
-    if (record.side.empty() || record.outcome.kind != OutcomeKind::ok) continue;
-    if (!turns.empty() && turns.front().sweep != record.sweep) turns.clear();
-    turns.push_back(record);
-  }
-  turns.resize(turns.size() / runsOfRound * runsOfRound);
+  const auto turns = lastTurns(records);
   if (turns.size() < fewestRounds * runsOfRound) {
     throw UsageError(concat(where, ": it holds ", turns.size() / runsOfRound,
                             " whole rounds of a 'tandem bench --compare', ", fewestRounds,
@@ -307,8 +329,20 @@ std::vector<ResultTable> storedComparison(const std::string& where, std::span<co
     rates.push_back(metric("images_per_s").of(run, nullptr).value_or(0));
   }
   const auto differing = differingOptions(turns);
-  for (Side* side : {&a, &b}) side->name = pointLabel(side->runs.front(), differing);
+  for (Side* side : {&a, &b}) {
+    if (!differing.empty()) side->name = pointLabel(side->runs.front(), differing);
+  }
   return comparisonInTurns(a, b, logRatiosOfRounds(rates));
+}
+
+std::string comparisonFinding(std::span<const RunRecord> records) {
+  if (lastTurns(records).size() < fewestRounds * runsOfRound) return "";
+  const ResultTable rates = storedComparison("", records).back();
+  const auto described = [](const std::vector<std::string>& cells) {  // "A (batch=4)", or "A" without a difference
+    return cells[0] == cells[1] ? cells[0] : concat(cells[0], " (", cells[1], ')');
+  };
+  return concat(described(rates.rows[0].cells), " against ", described(rates.rows[1].cells), ": ",
+                rates.notes.front().substr(againstB.size()));
 }
 
 }  // namespace tandem

@@ -25,8 +25,9 @@ struct Side {
 /// Throws UsageError if the sides did different work: options whose variation is work, or a network with other
 /// parameters, FLOPs or file. Throws UsageError if one side is a control without exchange. Throws UsageError if both
 /// machine and configuration differ, or a side has runs of several machines, because then neither is known to be the
-/// cause. Throws InvalidMeasurement if a run was not steady or shared cores. REQUIRES: both sides have runs, all
-/// finished, and the runs of a side have one configuration.
+/// cause. Throws UsageError if a run is in both sides. Throws InvalidMeasurement if no run of a side is to be quoted:
+/// valid, steady and on cores of its own; those that are not are left out, with a note. REQUIRES: both sides have runs,
+/// all finished, and the runs of a side have one configuration.
 std::vector<ResultTable> comparisonTables(const Side& a, const Side& b, std::optional<double> spread = {});
 
 /// Like comparisonTables(), for runs in the order A B B A. The verdict comes from `logRatios`, one value per round.
@@ -37,6 +38,9 @@ std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::sp
 /// comparisonInTurns() of the last bench --compare among `records`, whose runs have a side. Throws UsageError, which
 /// names `where`, if there is none, or if it has fewer than five whole rounds.
 std::vector<ResultTable> storedComparison(const std::string& where, std::span<const RunRecord> records);
+
+/// Its verdict in one line; empty where storedComparison() would throw.
+std::string comparisonFinding(std::span<const RunRecord> records);
 
 /// Whether two runs agree in every option of the measurement and in their threads, and whether they agree in every fact
 /// that identifies a machine. Library versions and the program's commit are not such facts.

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "config/option.h"
 #include "measure/metrics/metric.h"
 #include "measure/validity/shortcoming.h"
 #include "report/tables/tables.h"
@@ -44,11 +43,11 @@ std::string contentsKey(const RunRecord& record) {
   return key.take();
 }
 
-std::string workOptionsKey(const RunRecord& record) {
+std::string workOptionsKey(const RunRecord& record, Variation fixed) {
   Key key;
   addMachineAndBuild(key, record);
   for (const Option& option : options()) {
-    if (option.varies >= Variation::result) key.add(valueText(record.config, option));
+    if (option.varies >= fixed) key.add(valueText(record.config, option));
   }
   return key.take();
 }
@@ -148,14 +147,14 @@ std::vector<RunGroup> groupsOf(std::span<const RunRecord> records) {
   return groups;
 }
 
-std::vector<std::vector<RunGroup>> byWork(std::vector<RunGroup> groups) {
+std::vector<std::vector<RunGroup>> byWork(std::vector<RunGroup> groups, Variation fixed) {
   const auto contents = [](const RunGroup& group) -> std::optional<std::string> {
     const RunRecord& run = group.typical();
     if (!isFinished(&run)) return std::nullopt;
     return contentsKey(run);
   };
   return joined(
-      std::move(groups), [](const RunGroup& group) { return workOptionsKey(group.typical()); }, contents);
+      std::move(groups), [fixed](const RunGroup& group) { return workOptionsKey(group.typical(), fixed); }, contents);
 }
 
 std::string optionsKey(const RunRecord& record, std::span<const std::string_view> except) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/statistics.h"
+#include "config/option.h"
 #include "measure/record/record.h"
 
 namespace tandem {
@@ -33,8 +34,8 @@ struct RunGroup {
 std::vector<RunGroup> groupsOf(std::span<const RunRecord> records);
 
 /// Groups whose rates may be ranked together: the same images through the same network, on one machine and by one
-/// build. Options whose variation is a way may differ.
-std::vector<std::vector<RunGroup>> byWork(std::vector<RunGroup> groups);
+/// build. Options whose variation is less than `fixed` may differ.
+std::vector<std::vector<RunGroup>> byWork(std::vector<RunGroup> groups, Variation fixed = Variation::rounding);
 
 /// A text that is equal for runs that agree in machine and build, and in every axis option but those of `except`.
 std::string optionsKey(const RunRecord& record, std::span<const std::string_view> except = {});

@@ -10,6 +10,7 @@
 #include "measure/metrics/significance.h"
 #include "measure/validity/shortcoming.h"
 #include "report/analysis/run_groups.h"
+#include "report/tables/equality_table.h"
 #include "report/tables/point_label.h"
 #include "report/tables/tables.h"
 
@@ -37,8 +38,12 @@ struct Field {
   std::span<const RunGroup> groups;
   std::vector<const Option*> differing;
   std::optional<double> spread;  ///< of log(images/s) between repeats
+  bool withErrors = false;       ///< labels say by how much the weights' change is off
 
-  std::string labelOf(const RunGroup& group) const { return pointLabel(group.typical(), differing); }
+  std::string labelOf(const RunGroup& group) const {
+    const std::string label = pointLabel(group.typical(), differing);
+    return withErrors ? concat(label, " (error ", equalText(group.runs), ')') : label;
+  }
 };
 
 std::optional<double> medianRate(std::span<const RunRecord* const> runs) {
@@ -173,10 +178,14 @@ std::string findingOf(const Field& field, const std::vector<Contender>& contende
   return ahead(contenders[0], contenders[1], ranking.lead);
 }
 
-/// The command that repeats a run of Tandem. Another program's stands in the notes of its record.
-std::string repeatOf(const RunRecord& record) {
-  const bool isOwn = record.config.measurement.program == Config().measurement.program;
-  return isOwn ? commandLine("bench", record.config) : "";
+/// The command that repeats runs of Tandem. Another program's stands in the notes of its record.
+std::string repeatOf(const std::vector<const RunRecord*>& runs) {
+  std::vector<const Config*> configs;
+  for (const RunRecord* run : runs) {
+    if (run->config.measurement.program != Config().measurement.program) return "";
+    configs.push_back(&run->config);
+  }
+  return commandLine("bench", configs);
 }
 
 Verdict verdictOf(const Field& field) {
@@ -186,18 +195,18 @@ Verdict verdictOf(const Field& field) {
   Verdict verdict;
   verdict.finding = findingOf(field, contenders, ranking) + leftOut(field);
   verdict.fastest = &contenders.front().group->typical();
-  verdict.repeat = repeatOf(*verdict.fastest);
   for (const Contender* leader : ranking.leaders) verdict.leaders.push_back(&leader->group->typical());
+  verdict.repeat = repeatOf(verdict.leaders);
   return verdict;
 }
 
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 
 /// Everything that makes the work of a run, by name.
-NamedValues workOf(const RunRecord& run) {
+NamedValues workOf(const RunRecord& run, Variation fixed) {
   NamedValues facts;
   for (const Option& option : options()) {
-    if (option.varies >= Variation::result) facts.emplace_back(option.name, oneLine(valueText(run.config, option)));
+    if (option.varies >= fixed) facts.emplace_back(option.name, oneLine(valueText(run.config, option)));
   }
   facts.emplace_back("network-file", run.placement.networkSha256.substr(0, 12));
   facts.emplace_back("parameters", concat(run.placement.parameters));
@@ -222,21 +231,51 @@ std::vector<std::string> workTexts(const std::vector<NamedValues>& works) {
   return texts;
 }
 
+/// The options that differ between the records, of variations less than `fixed`.
+std::vector<const Option*> waysOf(std::span<const RunRecord> records, Variation fixed) {
+  std::vector<const Option*> ways = differingOptions(records);
+  std::erase_if(ways, [&](const Option* option) { return option->varies >= fixed; });
+  return ways;
+}
+
+/// Says of each verdict which work it is of. `works` are those of the verdicts.
+void nameWorks(std::vector<Verdict>& verdicts, const std::vector<std::vector<RunGroup>>& works, Variation fixed) {
+  std::vector<NamedValues> named;
+  for (const auto& groups : works) named.push_back(workOf(groups.front().typical(), fixed));
+  const auto texts = workTexts(named);
+  for (size_t i = 0; i < verdicts.size(); ++i) verdicts[i].work = texts[i];
+}
+
+/// Whether there are several works that differ in rounding alone, and the error of each point with a rate is known.
+bool comparesRounding(const std::vector<RunGroup>& groups) {
+  return byWork(groups).size() > 1 && std::ranges::all_of(groups, [](const RunGroup& group) {
+           return group.counted.empty() || !equalText(group.runs).empty();
+         });
+}
+
 }  // namespace
 
 std::vector<Verdict> verdictsOn(std::span<const RunRecord> records) {
-  const auto works = byWork(groupsOf(records));
+  constexpr auto fixed = Variation::rounding;
+  const auto works = byWork(groupsOf(records), fixed);
   if (works.empty()) return {{"", noneToJudge({}), "", nullptr, {}}};
-  std::vector<const Option*> ways = differingOptions(records);
-  std::erase_if(ways, [](const Option* option) { return option->varies != Variation::way; });
-  std::vector<NamedValues> named;
-  for (const auto& groups : works) named.push_back(workOf(groups.front().typical()));
-  const auto texts = workTexts(named);
+  const auto ways = waysOf(records, fixed);
   std::vector<Verdict> verdicts;
-  for (size_t i = 0; i < works.size(); ++i) {
-    verdicts.push_back(verdictOf({works[i], ways, spreadOfRepeats(works[i])}));
-    verdicts.back().work = texts[i];
+  for (const auto& work : works) verdicts.push_back(verdictOf({work, ways, spreadOfRepeats(work)}));
+  nameWorks(verdicts, works, fixed);
+  return verdicts;
+}
+
+std::vector<Verdict> verdictsAcrossRounding(std::span<const RunRecord> records) {
+  constexpr auto fixed = Variation::result;
+  auto works = byWork(groupsOf(records), fixed);
+  std::erase_if(works, [](const auto& work) { return !comparesRounding(work); });
+  const auto ways = waysOf(records, fixed);
+  std::vector<Verdict> verdicts;
+  for (const auto& work : works) {
+    verdicts.push_back(verdictOf({work, ways, spreadOfRepeats(work), /*withErrors=*/true}));
   }
+  nameWorks(verdicts, works, fixed);
   return verdicts;
 }
 
@@ -251,6 +290,7 @@ std::string textOf(const Verdict& verdict) {
 std::string verdictText(std::span<const RunRecord> records) {
   std::vector<std::string> lines;
   for (const Verdict& verdict : verdictsOn(records)) lines.push_back(textOf(verdict));
+  for (const Verdict& verdict : verdictsAcrossRounding(records)) lines.push_back(textOf(verdict));
   return join(lines, "\n");
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "measure/validity/shortcoming.h"
+#include "report/analysis/comparison.h"
 #include "report/analysis/verdict.h"
 #include "report/contents.h"
 #include "report/page/html_page.h"
@@ -70,7 +71,10 @@ class HtmlRenderer final : public Renderer {
 
  private:
   void fill(Page& page) const {
-    for (const Verdict& found : verdictsOn(records_)) page.findings.push_back({findingText(found), found.repeat});
+    if (std::string compared = comparisonFinding(records_); !compared.empty()) page.findings.push_back({compared, ""});
+    auto verdicts = verdictsOn(records_);
+    std::ranges::move(verdictsAcrossRounding(records_), std::back_inserter(verdicts));
+    for (const Verdict& found : verdicts) page.findings.push_back({findingText(found), found.repeat});
     page.facts = factsOf(records_);
     const ReportRuns runs(records_);
     for (const ReportSection& section : reportSections()) {

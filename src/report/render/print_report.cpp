@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "formats/io/atomic_file.h"
+#include "report/analysis/comparison.h"
 #include "report/analysis/verdict.h"
 #include "report/contents.h"
 #include "report/render/builtin_renderers.h"
@@ -40,7 +41,9 @@ void printReport(std::span<const RunRecord> records, const RendererEntry& format
   }
   out << "all runs: " << sharedOptionsText(records) << "\n\n";
   format.print(tables, out);
-  out << '\n' << verdictText(records) << '\n';
+  out << '\n';
+  if (const std::string compared = comparisonFinding(records); !compared.empty()) out << compared << '\n';
+  out << verdictText(records) << '\n';
 }
 
 void printBenchEnd(std::span<const RunRecord> records, const RendererEntry& format, std::ostream& out,
@@ -54,6 +57,7 @@ void printBenchEnd(std::span<const RunRecord> records, const RendererEntry& form
   }
   std::vector<std::string> lines{"all runs: " + sharedOptionsText(records)};
   for (const Verdict& verdict : verdictsOn(records)) addConclusion(verdict, lines);
+  for (const Verdict& verdict : verdictsAcrossRounding(records)) lines.push_back(textOf(verdict));
   if (!format.forPrograms && !tables.empty()) people << '\n';
   (format.forPrograms ? printText : format.print)(tables, people);
   if (!format.forPrograms) people << '\n';

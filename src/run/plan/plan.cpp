@@ -1,6 +1,9 @@
 #include "run/plan/plan.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <set>
 
 #include "base/text.h"
@@ -140,6 +143,12 @@ void resolveSearch(RunPlan& plan) {
   plan.config.step.batch = plan.search->guess = guessedBatch(plan);
 }
 
+/// Found before anything runs; what is in the file is read with the network.
+void checkWeightsFile(const std::string& path) {
+  if (path.empty() || std::ifstream(path)) return;
+  throw DataError(concat("--weights=", path, ": cannot open it: ", std::strerror(errno)));
+}
+
 }  // namespace
 
 Config resolveConfig(const Config& config) { return resolved(config, setupOf(config), dataOf(config)); }
@@ -152,6 +161,7 @@ RunPlan resolvePlan(const Config& asked) {
   plan.setup = setupOf(config);
   checkSetup(config, plan.setup);
   plan.data = dataOf(config);
+  checkWeightsFile(config.network.weights);
   plan.config = resolved(config, plan.setup, plan.data);
   resolveDevices(plan);
   resolveModel(plan);

@@ -32,15 +32,22 @@ std::string refusal(const Side& a, const Side& b) {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+/// A run whose start took a time of its own, as no two runs' do.
+RunRecord runOf(const std::string& name, double stepMs, const std::string& strategy) {
+  RunRecord run = exampleRecord(2, strategy, stepMs);
+  run.startup += Nanos(name.front());
+  return run;
+}
+
 Side one(const std::string& name, double stepMs, const std::string& strategy = "replicated") {
-  return {name, {exampleRecord(2, strategy, stepMs)}};
+  return {name, {runOf(name, stepMs, strategy)}};
 }
 
 /// Three runs, whose steps differ by 0.1 ms.
 Side repeats(const std::string& name, double stepMs, const std::string& strategy = "replicated") {
   Side side{name, {}};
   for (const double more : {0.0, 0.1, 0.2}) {
-    side.runs.push_back(exampleRecord(2, strategy, stepMs + more));
+    side.runs.push_back(runOf(name, stepMs + more, strategy));
     side.runs.back().time = concat("2026-01-02T03:04:0", side.runs.size(), "Z");
   }
   return side;
@@ -113,11 +120,12 @@ TEST(Comparison, AChangedNetworkFileIsOtherWork) {
 TEST(Comparison, ACopyIsNoRepeat) {
   Side a = one("a", 99);
   a.runs.push_back(a.runs.front());
-  EXPECT_TRUE(
-      contains(refusal<UsageError>(a, one("b", 99)), "cannot compare a: its run of 2026-01-02T03:04:05Z stands"));
+  EXPECT_TRUE(contains(refusal<UsageError>(a, one("b", 99)),
+                       "cannot compare a with b: the run of 2026-01-02T03:04:05Z stands"));
   EXPECT_TRUE(contains(refusal<UsageError>(one("b", 99), a), "name each run once"));
   a.runs.back().time = "2026-01-02T03:05:05Z";
   EXPECT_EQ(refusal<UsageError>(a, one("b", 99)), "");
+  EXPECT_TRUE(contains(refusal<UsageError>(one("a", 99), one("a", 99)), "name each run once")) << "a run with itself";
 }
 
 TEST(Comparison, OtherWorkIsRefused) {
@@ -169,6 +177,36 @@ TEST(Comparison, NumbersNotToBeQuotedAreRefused) {
   other = one("b", 99);
   other.runs.front().placement.sharedCores = true;
   EXPECT_TRUE(contains(refusal<InvalidMeasurement>(other, one("a", 99)), "shared cores"));
+}
+
+TEST(Comparison, OfSeveralRunsThoseNotToBeQuotedAreLeftOut) {
+  Side some = repeats("b", 104);
+  some.runs.push_back(runOf("c", 30, "replicated"));
+  some.runs.back().warmup.steady = false;
+  const std::string text = shownText(repeats("a", 99), some);
+  EXPECT_TRUE(contains(text, "A against B: faster by 5.0 %")) << text;
+  EXPECT_TRUE(contains(text, "b: 1 of 4 runs left out")) << text;
+}
+
+RunRecord ofTurn(const char* side, double stepMs, const char* precision) {
+  RunRecord run = exampleRecord(1, "replicated", stepMs);
+  run.side = side, run.sweep = "sweep", run.config.numerics.precision = precision;
+  return run;
+}
+
+TEST(Comparison, OfABenchCompareIsFoundAgainInItsRecords) {
+  std::vector<RunRecord> records;
+  for (int round = 0; round < 5; ++round) {
+    for (const char* side : {"A", "B", "B", "A"}) {
+      const bool a = side[0] == 'A';
+      records.push_back(ofTurn(side, (a ? 99 : 49) + 0.1 * round, a ? "fp32" : "bf16"));
+    }
+  }
+  const std::string found = comparisonFinding(records);
+  EXPECT_TRUE(found.starts_with("A (precision=fp32 replicas=1) against B (precision=bf16 replicas=1): slower by 50."))
+      << found;
+  records.pop_back();
+  EXPECT_EQ(comparisonFinding(records), "") << "four whole rounds";
 }
 
 TEST(Comparison, AFileOfSeveralConfigurationsMustBeNarrowed) {

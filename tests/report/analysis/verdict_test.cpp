@@ -72,6 +72,7 @@ TEST(Verdict, WhatCannotBeToldFromTheBestIsNamedWithIt) {
       << verdict.finding;
   EXPECT_TRUE(contains(verdict.finding, " % would have been found")) << verdict.finding;
   EXPECT_EQ(verdict.leaders.size(), 2u);
+  EXPECT_TRUE(contains(verdict.repeat, " --strategy=parameter_server,replicated")) << "both are measured again";
 }
 
 /// The third is as noisy as the first is ahead of it, though the second is far behind.
@@ -116,6 +117,28 @@ TEST(Verdict, OnlyEqualWorkIsRanked) {
   EXPECT_FALSE(ranksTogether([](RunRecord& record) { record.placement.parameters += 1; }));
   EXPECT_FALSE(ranksTogether([](RunRecord& record) { record.environment.host = "other"; }));
   EXPECT_FALSE(ranksTogether([](RunRecord& record) { record.environment.commit = "other"; }));
+}
+
+TEST(Verdict, PrecisionsAreRankedTogetherBesideTheirErrors) {
+  const auto in = [](const char* precision, double stepMs, double error) {
+    auto runs = inRounds(1, "replicated", stepMs, {0, 1, 2});
+    for (RunRecord& run : runs) run.config.numerics.precision = precision;
+    if (error > 0)
+      runs.front().equality = {.error = {error, error, "fc.bias"}, .plain = {{"fp32", {error, error, "a"}}}};
+    return runs;
+  };
+  const auto both = joined({in("fp32", 100, 1e-6), in("bf16", 50, 1.2e-2)});
+  EXPECT_EQ(verdictsOn(both).size(), 2U) << "each has its own";
+  const auto across = verdictsAcrossRounding(both);
+  ASSERT_EQ(across.size(), 1U);
+  EXPECT_EQ(across[0].work, "");
+  EXPECT_TRUE(across[0].finding.starts_with("fastest: precision=bf16 replicas=1 (error 1.2e-02), "))
+      << across[0].finding;
+  EXPECT_TRUE(contains(across[0].finding, " ahead of precision=fp32 replicas=1 (error 1.0e-06) ")) << across[0].finding;
+  EXPECT_TRUE(contains(verdictText(both), across[0].finding));
+  EXPECT_TRUE(verdictsAcrossRounding(joined({in("fp32", 100, 1e-6), in("bf16", 50, 0)})).empty())
+      << "no error is known";
+  EXPECT_TRUE(verdictsAcrossRounding(in("fp32", 100, 1e-6)).empty()) << "one precision";
 }
 
 TEST(Verdict, EachWorkHasAVerdictThatSaysWhichItIs) {

@@ -45,8 +45,8 @@ FILE:ROW and FILE:FIRST-LAST choose rows of 'tandem report FILE'; a row holds al
                column is a fact in which figures may differ
   compare      whether A is faster than B, by how much and how surely, and what differs between them. A and B are FILE,
                with one or more runs of one configuration, or FILE:ROW. For two profiles it also shows which parts of
-               the step differ. Runs that did different work are refused (exit code 2). So are runs whose numbers are
-               not to be quoted (exit code 9). Without B, FILE is that of a 'tandem bench --compare'
+               the step differ. Runs that did different work are refused (exit code 2). Runs whose numbers are not to
+               be quoted are left out; if none is left, exit code 9. Without B, FILE is that of a 'tandem bench --compare'
   history      each configuration over time; every run is compared with the one before and the best, and regressions
                are marked
 

@@ -21,11 +21,11 @@ constexpr int64_t mib = 1 << 20;
 
 std::string path() { return ownFolder() + "/results.jsonl"; }
 
-/// On one core, so that few threads' stacks count.
+/// On one core, so that few threads' stacks count. Each batch would choose kernels of its own.
 std::vector<std::string> bench(std::vector<std::string> more) {
   std::vector<std::string> arguments{
-      "bench",     "--repeats=1",          "--model=resnet20", "--replicas=1",   "--cores-per-replica=1",
-      "--steps=5", "--allow-interference", "--warmup=1",       "--out=" + path()};
+      "bench",     "--repeats=1",          "--model=resnet20", "--replicas=1",         "--cores-per-replica=1",
+      "--steps=5", "--allow-interference", "--warmup=1",       "--convolution=direct", "--out=" + path()};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "measure/record/results_file.h"
 #include "run_tandem.h"
@@ -31,6 +32,8 @@ TEST(Compare, TakesOneConfigurationOrTwoOfTheSameWork) {
   const auto other = runTandem(compared({"--image-size=32,64", "--batch=2"}));
   EXPECT_EQ(other.code, 2);
   EXPECT_NE(other.err.find("--image-size is 32 in A and 64 in B"), std::string::npos) << other.err;
+  EXPECT_FALSE(std::filesystem::exists(ownFolder() + "/r.jsonl")) << "nothing was begun";
+  EXPECT_EQ(runTandem(compared({"--image-size=32", "--batch=2,4,8", "--dry-run"})).code, 2);
   const auto impossible = runTandem(compared({"--image-size=32", "--batch=2,1000000000"}));
   EXPECT_EQ(impossible.code, 2);
   EXPECT_EQ(impossible.errors().size(), 1U) << impossible.err;

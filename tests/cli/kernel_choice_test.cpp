@@ -13,10 +13,10 @@
 namespace tandem {
 namespace {
 
-/// A few steps of a small network of convolutions, by one and by two replicas.
+/// A few steps of a network of two convolutions, by one and by two replicas.
 std::vector<std::string> sweep(std::vector<std::string> more) {
   std::vector<std::string> arguments{"bench",
-                                     "--model=resnet20",
+                                     "--model=lenet5",
                                      "--batch=4",
                                      "--replicas=1,2",
                                      "--steps=2",

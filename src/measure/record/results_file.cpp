@@ -179,7 +179,9 @@ void ResultsFile::append(const RunRecord& record) {
 
 std::vector<RunRecord> readResults(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw DataError(concat("results file '", path, "': cannot open it: ", std::strerror(errno)));
+  if (!file)
+    throw DataError(concat("results file '", path, "': cannot open it: ", std::strerror(errno),
+                           "; give a file that tandem bench wrote (--out)"));
   std::vector<RunRecord> records;
   std::string line, chain = noSeal;
   int64_t unsealed = 0;

@@ -85,7 +85,8 @@ TEST(GoldenMutants, AreOfEveryFamily) {
     const auto sameFamily = [&](const Mistake& mistake) {
       return find(models(), mistake.model, "model").build == entry.build;
     };
-    EXPECT_TRUE(!classifies(entry) || std::ranges::any_of(mistakes(), sameFamily)) << entry.name;
+    EXPECT_TRUE(!classifies(entry) || std::ranges::any_of(mistakes(), sameFamily))
+        << entry.name << ": mistakes() has none of its family";
   }
 }
 

@@ -239,7 +239,11 @@ def arguments():
     only = next((text.removeprefix("--only=") for text in given if text.startswith("--only=")), None)
     if only and only not in SECTIONS:
         sys.exit(f"make_golden.py: --only={only}: valid: {', '.join(SECTIONS)}")
-    return "--check" in given, only, [text for text in given if not text.startswith("--")]
+    names = [text for text in given if not text.startswith("--")]
+    unknown = [name for name in names if name not in INPUTS and name != BOXES["model"]]
+    if unknown:
+        sys.exit(f"make_golden.py: INPUTS has no row of {', '.join(unknown)}")
+    return "--check" in given, only, names
 
 
 def main():

@@ -34,8 +34,8 @@ TEST_P(EveryModel, HasTheParametersAndFlopsOfItsRow) {
 TEST_P(EveryModel, HasTheFlopsThatPyTorchCountsInItsReference) {
   const nlohmann::json counted = goldenOf(GetParam()).at("flops");
   const Graph graph = buildModel(GetParam(), {});
-  EXPECT_EQ(graph.node(graph.input()).shape.height, counted.at("imageSize"));
-  EXPECT_EQ(find(models(), GetParam(), "model").classes, counted.at("classes"));
+  EXPECT_EQ(graph.node(graph.input()).shape.height, counted.at("imageSize")) << "tests/golden/flops.py: OWN";
+  EXPECT_EQ(find(models(), GetParam(), "model").classes, counted.at("classes")) << "tests/golden/flops.py: OWN";
   EXPECT_EQ(forwardFlops(graph), counted.at("forward"));
   if (counted.contains("training")) {
     EXPECT_EQ(trainingFlops(graph), counted.at("training"));

@@ -27,7 +27,7 @@ std::vector<double> ratesOf(const std::vector<RunRecord>& records) {
 
 /// "at most 50 rounds of four runs, 1000 s and start-ups". How long --steps take is not known before.
 std::string longestText(const Config& config) {
-  const std::string rounds = concat("at most ", mostRounds, " rounds of four runs");
+  std::string rounds = concat("at most ", mostRounds, " rounds of four runs");
   if (config.measurement.steps > 0) return rounds;
   return concat(rounds, ", ", secondsText(static_cast<double>(mostRounds * sides.size()) * runBudget(config)),
                 " and start-ups");

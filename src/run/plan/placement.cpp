@@ -70,7 +70,7 @@ std::vector<std::string> passOver(Config& config) {
   std::vector<std::string> notes;
   for (const auto& [name, field, uses] : ofStrategies) {
     std::string& value = config.exchange.*field;
-    const std::string& standard = Config().exchange.*field;
+    const std::string standard = Config().exchange.*field;
     if (strategy.*uses || value == standard) continue;
     notes.push_back(
         concat(name, "=", value, " is passed over with --strategy=", strategy.name, ", which has no use for it"));

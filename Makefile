@@ -68,7 +68,7 @@ lint: build check ## check, names of catalogs, generated documents, clang-tidy o
 	$(TANDEM) docs | diff -u docs/OPTIONS.md - || { echo "docs/OPTIONS.md is out of date: make docs"; exit 1; }
 	scripts/tidy --changed
 
-tidy: build ## clang-tidy on the whole tree (20 s per source)
+tidy: build ## clang-tidy on the whole tree, for half an hour or more
 	scripts/tidy
 
 format: ## format all sources in place

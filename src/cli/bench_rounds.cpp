@@ -59,7 +59,7 @@ std::vector<size_t> BenchRounds::next(std::span<const RunRecord> records, std::s
   const bool automatic = options_.repeats == Config::automaticRepeats;
   std::vector<size_t> points = alive(options_.points, records, pointOf);
   if (points.empty()) return {};
-  if (round_ < (automatic ? fewestAutoRounds : options_.repeats)) return shuffled(std::move(points));
+  if (round_ < fewestRepeats(options_.repeats)) return shuffled(std::move(points));
   if (!automatic || points.size() < 2) return {};
   const std::vector<size_t> close = undecided(records, pointOf);
   std::erase_if(points, [&](size_t point) { return !std::ranges::binary_search(close, point); });
@@ -75,9 +75,7 @@ std::vector<size_t> BenchRounds::next(std::span<const RunRecord> records, std::s
   return {};
 }
 
-int64_t BenchRounds::leastRounds() const {
-  return options_.repeats == Config::automaticRepeats ? std::max(fewestAutoRounds, round_) : options_.repeats;
-}
+int64_t BenchRounds::leastRounds() const { return std::max(fewestRepeats(options_.repeats), round_); }
 
 std::string BenchRounds::title() const {
   return concat(round_, " of ", leastRounds(), options_.repeats == Config::automaticRepeats ? " or more" : "");

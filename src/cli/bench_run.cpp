@@ -18,6 +18,7 @@
 #include "machine/process/utc_time.h"
 #include "measure/validity/consistency_checks.h"
 #include "measure/validity/shortcoming.h"
+#include "report/analysis/comparison.h"
 #include "report/render/print_report.h"
 #include "run/child/batch_probe.h"
 #include "run/environment.h"
@@ -29,8 +30,7 @@ namespace tandem {
 namespace {
 
 constexpr const char* ownExecutable = "/proc/self/exe";
-constexpr size_t fewestCompared = 20;  // runs: five rounds, the least for an interval
-constexpr int mostAgain = 2;           // times that a disturbed point is measured again
+constexpr int mostAgain = 2;  // times that a disturbed point is measured again
 
 RunRecord unmeasured(const BenchPoint& point, Outcome outcome) {
   RunRecord record = startRecord(resolveConfig(point.config));
@@ -250,7 +250,7 @@ int BenchRun::run() {
     show();
     throw;
   }
-  if (compare_ && (complete || records_.size() >= fewestCompared)) {
+  if (compare_ && (complete || records_.size() >= fewestComparedRuns)) {
     showComparison();
   } else {
     show();

@@ -15,10 +15,7 @@ int64_t repeatsOf(const Config& config) {
   return asked == Config::automaticRepeats && (once || config.measurement.compare) ? 1 : asked;
 }
 
-int64_t fewestRepeats(const Config& config) {
-  const int64_t repeats = repeatsOf(config);
-  return repeats == Config::automaticRepeats ? fewestAutoRounds : repeats;
-}
+int64_t fewestRepeats(int64_t repeats) { return repeats == Config::automaticRepeats ? fewestAutoRounds : repeats; }
 
 double runBudget(const Config& config) {
   const double budget = config.measurement.budget;

@@ -14,8 +14,8 @@ constexpr int64_t fewestAutoRounds = 3, mostAutoRounds = 16;
 /// a file of its own or is taken apart. Config::automaticRepeats if the results decide.
 int64_t repeatsOf(const Config& config);
 
-/// The number of runs of a point that are certain.
-int64_t fewestRepeats(const Config& config);
+/// The number of runs of a point that are certain. `repeats`: of repeatsOf().
+int64_t fewestRepeats(int64_t repeats);
 
 /// Seconds of measuring of one run, warm-up included: --budget / --repeats; with auto a fifth of --budget, so that
 /// rounds beyond the third fit, but at least a second of it, below which no disturbance can be seen.

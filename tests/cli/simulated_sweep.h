@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <random>
 
 #include "cli/bench_rounds.h"
 #include "config/repeats.h"
 #include "measure/record_example.h"
+#include "measure/simulated_machine.h"
 #include "report/analysis/verdict.h"
 
 namespace tandem {
@@ -50,29 +50,14 @@ inline BenchRounds::Options automatic(size_t points, double budgetSeconds = 1e6,
   return {.points = points, .repeats = Config::automaticRepeats, .budgetSeconds = budgetSeconds, .seed = seed};
 }
 
-/// Rates of runs one after the other. `spread` is the noise between runs, of whose variance four fifths are a drift in
-/// which a run resembles the one before by 0.7; one run in fifty is slower by 8 %.
-class NoisyMachine {
- public:
-  NoisyMachine(uint64_t seed, double spread) : random_(seed), spread_(spread), drift_(normal_(random_)) {}
-
-  double rate(double speed) {
-    drift_ = 0.7 * drift_ + std::sqrt(1 - 0.49) * normal_(random_);
-    const double disturbed = std::uniform_real_distribution<double>()(random_) < 0.02 ? 0.92 : 1;
-    return speed * disturbed * std::exp(spread_ * (std::sqrt(0.8) * drift_ + std::sqrt(0.2) * normal_(random_)));
-  }
-
- private:
-  std::mt19937_64 random_;
-  std::normal_distribution<double> normal_;
-  double spread_, drift_;
-};
+/// Noise of `spread` between runs, of whose variance four fifths are drift.
+inline Noise noiseOf(double spread) { return {std::sqrt(0.8) * spread, std::sqrt(0.2) * spread}; }
 
 /// The sweep of points of these speeds that the seed makes, with automatic repeats.
 inline Sweep noisySweep(uint64_t seed, double spread, const std::vector<double>& speeds) {
-  NoisyMachine machine(seed, spread);
+  SimulatedMachine machine(seed, noiseOf(spread));
   Sweep sweep(automatic(speeds.size(), 1e6, seed));
-  sweep.run([&](size_t point) { return runOf(point, machine.rate(100 * speeds[point])); });
+  sweep.run([&](size_t point) { return runOf(point, machine.rate(speeds[point])); });
   return sweep;
 }
 

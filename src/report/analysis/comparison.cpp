@@ -18,8 +18,7 @@
 namespace tandem {
 namespace {
 
-constexpr size_t runsOfRound = 4, fewestRounds = 5;  // of bench --compare
-const std::string againstB = "A against B: ";
+constexpr size_t runsOfRound = 4;  // of bench --compare
 
 constexpr std::string_view anotherMachine = "another machine";
 
@@ -175,12 +174,16 @@ std::string spreadText(const Side& side) {
   return deviation ? fixed(100 * *deviation, 1) + " %" : "an unknown amount";
 }
 
+std::string findingText(const std::optional<Significance>& judgement) {
+  return judgement ? textOf(*judgement) : "cannot tell";
+}
+
 ResultTable rateTable(const Side& a, const Side& b, const std::optional<Significance>& judgement) {
   ResultTable table{{{"", "", false}, {"runs of", "", false}, {"runs", "", true}, {"images/s", "", true}}, {}, {}};
   table.title = "Comparison";
   table.rows.push_back({{"A", a.name, concat(a.runs.size()), rateText(a)}, ""});
   table.rows.push_back({{"B", b.name, concat(b.runs.size()), rateText(b)}, ""});
-  table.notes.push_back(againstB + (judgement ? textOf(*judgement) : "cannot tell"));
+  table.notes.push_back("A against B: " + findingText(judgement));
   return table;
 }
 
@@ -221,16 +224,41 @@ std::optional<Profile> pooledProfile(const Side& side) {
   return all;
 }
 
-/// The whole rounds of the last bench --compare among the records.
-std::vector<RunRecord> lastTurns(std::span<const RunRecord> records) {
-  std::vector<RunRecord> turns;
+std::optional<Significance> judgementOf(std::span<const double> logRatios) {
+  const auto ratio = estimateMean(logRatios);
+  return ratio ? std::optional(significanceOf(*ratio)) : std::nullopt;
+}
+
+/// The whole rounds of the last bench --compare among some records.
+struct Turns {
+  Side a{"A", {}}, b{"B", {}};
+  std::vector<double> logRatios;  ///< one value per round
+};
+
+Turns lastTurns(std::span<const RunRecord> records) {
+  std::vector<RunRecord> runs;
   for (const RunRecord& record : records) {
     if (record.side.empty() || record.outcome.kind != OutcomeKind::ok) continue;
-    if (!turns.empty() && turns.front().sweep != record.sweep) turns.clear();
-    turns.push_back(record);
+    if (!runs.empty() && runs.front().sweep != record.sweep) runs.clear();
+    runs.push_back(record);
   }
-  turns.resize(turns.size() / runsOfRound * runsOfRound);
+  runs.resize(runs.size() / runsOfRound * runsOfRound);
+  Turns turns;
+  std::vector<double> rates;
+  for (const RunRecord& run : runs) {
+    (run.side == turns.a.name ? turns.a : turns.b).runs.push_back(run);
+    rates.push_back(metric("images_per_s").of(run, nullptr).value_or(0));
+  }
+  turns.logRatios = logRatiosOfRounds(rates);
+  const auto differing = differingOptions(runs);
+  for (Side* side : {&turns.a, &turns.b}) {
+    if (!differing.empty() && !side->runs.empty()) side->name = pointLabel(side->runs.front(), differing);
+  }
   return turns;
+}
+
+bool suffices(const Turns& turns) {
+  return std::min(turns.a.runs.size(), turns.b.runs.size()) * 2 >= fewestComparedRuns;
 }
 
 }  // namespace
@@ -295,8 +323,7 @@ std::vector<ResultTable> comparisonTables(const Side& allOfA, const Side& allOfB
 }
 
 std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::span<const double> logRatios) {
-  std::optional<Significance> judgement;
-  if (const auto ratio = estimateMean(logRatios)) judgement = significanceOf(*ratio);
+  const auto judgement = judgementOf(logRatios);
   ResultTable rates = rateTable(a, b, judgement);
   rates.notes.push_back(concat(logRatios.size(), " rounds A B B A; runs of a side differ by ", spreadText(a),
                                " (A) and ", spreadText(b), " (B)"));
@@ -316,33 +343,22 @@ std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::sp
 }
 
 std::vector<ResultTable> storedComparison(const std::string& where, std::span<const RunRecord> records) {
-  const auto turns = lastTurns(records);
-  if (turns.size() < fewestRounds * runsOfRound) {
-    throw UsageError(concat(where, ": it holds ", turns.size() / runsOfRound,
-                            " whole rounds of a 'tandem bench --compare', ", fewestRounds,
+  const Turns turns = lastTurns(records);
+  if (!suffices(turns)) {
+    throw UsageError(concat(where, ": it holds ", turns.logRatios.size(),
+                            " whole rounds of a 'tandem bench --compare', ", fewestComparedRuns / runsOfRound,
                             " are needed; to compare rows, name two, as in ", where, ":1 ", where, ":2"));
   }
-  Side a{"A", {}}, b{"B", {}};
-  std::vector<double> rates;
-  for (const RunRecord& run : turns) {
-    (run.side == a.name ? a : b).runs.push_back(run);
-    rates.push_back(metric("images_per_s").of(run, nullptr).value_or(0));
-  }
-  const auto differing = differingOptions(turns);
-  for (Side* side : {&a, &b}) {
-    if (!differing.empty()) side->name = pointLabel(side->runs.front(), differing);
-  }
-  return comparisonInTurns(a, b, logRatiosOfRounds(rates));
+  return comparisonInTurns(turns.a, turns.b, turns.logRatios);
 }
 
 std::string comparisonFinding(std::span<const RunRecord> records) {
-  if (lastTurns(records).size() < fewestRounds * runsOfRound) return "";
-  const ResultTable rates = storedComparison("", records).back();
-  const auto described = [](const std::vector<std::string>& cells) {  // "A (batch=4)", or "A" without a difference
-    return cells[0] == cells[1] ? cells[0] : concat(cells[0], " (", cells[1], ')');
+  const Turns turns = lastTurns(records);
+  if (!suffices(turns)) return "";
+  const auto named = [](const std::string& letter, const Side& side) {  // "A (batch=4)", or "A" without a difference
+    return side.name == letter ? letter : concat(letter, " (", side.name, ')');
   };
-  return concat(described(rates.rows[0].cells), " against ", described(rates.rows[1].cells), ": ",
-                rates.notes.front().substr(againstB.size()));
+  return concat(named("A", turns.a), " against ", named("B", turns.b), ": ", findingText(judgementOf(turns.logRatios)));
 }
 
 }  // namespace tandem

@@ -35,6 +35,9 @@ std::vector<ResultTable> comparisonTables(const Side& a, const Side& b, std::opt
 /// them out would favour a side.
 std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::span<const double> logRatios);
 
+/// The fewest runs of a bench --compare that are judged: five rounds, the least for an interval.
+constexpr size_t fewestComparedRuns = 20;
+
 /// comparisonInTurns() of the last bench --compare among `records`, whose runs have a side. Throws UsageError, which
 /// names `where`, if there is none, or if it has fewer than five whole rounds.
 std::vector<ResultTable> storedComparison(const std::string& where, std::span<const RunRecord> records);

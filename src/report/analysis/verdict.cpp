@@ -231,21 +231,6 @@ std::vector<std::string> workTexts(const std::vector<NamedValues>& works) {
   return texts;
 }
 
-/// The options that differ between the records, of variations less than `fixed`.
-std::vector<const Option*> waysOf(std::span<const RunRecord> records, Variation fixed) {
-  std::vector<const Option*> ways = differingOptions(records);
-  std::erase_if(ways, [&](const Option* option) { return option->varies >= fixed; });
-  return ways;
-}
-
-/// Says of each verdict which work it is of. `works` are those of the verdicts.
-void nameWorks(std::vector<Verdict>& verdicts, const std::vector<std::vector<RunGroup>>& works, Variation fixed) {
-  std::vector<NamedValues> named;
-  for (const auto& groups : works) named.push_back(workOf(groups.front().typical(), fixed));
-  const auto texts = workTexts(named);
-  for (size_t i = 0; i < verdicts.size(); ++i) verdicts[i].work = texts[i];
-}
-
 /// Whether there are several works that differ in rounding alone, and the error of each point with a rate is known.
 bool comparesRounding(const std::vector<RunGroup>& groups) {
   return byWork(groups).size() > 1 && std::ranges::all_of(groups, [](const RunGroup& group) {
@@ -253,30 +238,34 @@ bool comparesRounding(const std::vector<RunGroup>& groups) {
          });
 }
 
-}  // namespace
-
-std::vector<Verdict> verdictsOn(std::span<const RunRecord> records) {
-  constexpr auto fixed = Variation::rounding;
-  const auto works = byWork(groupsOf(records), fixed);
-  if (works.empty()) return {{"", noneToJudge({}), "", nullptr, {}}};
-  const auto ways = waysOf(records, fixed);
+/// A verdict for each of the works, in which options of variations less than `fixed` differ.
+std::vector<Verdict> verdictsOf(const std::vector<std::vector<RunGroup>>& works, std::span<const RunRecord> records,
+                                Variation fixed) {
+  std::vector<const Option*> ways = differingOptions(records);
+  std::erase_if(ways, [&](const Option* option) { return option->varies >= fixed; });
+  std::vector<NamedValues> named;
+  for (const auto& groups : works) named.push_back(workOf(groups.front().typical(), fixed));
+  const auto texts = workTexts(named);
   std::vector<Verdict> verdicts;
-  for (const auto& work : works) verdicts.push_back(verdictOf({work, ways, spreadOfRepeats(work)}));
-  nameWorks(verdicts, works, fixed);
+  for (size_t i = 0; i < works.size(); ++i) {
+    verdicts.push_back(verdictOf({works[i], ways, spreadOfRepeats(works[i]), fixed > Variation::rounding}));
+    verdicts.back().work = texts[i];
+  }
   return verdicts;
 }
 
+}  // namespace
+
+std::vector<Verdict> verdictsOn(std::span<const RunRecord> records) {
+  const auto works = byWork(groupsOf(records));
+  if (works.empty()) return {{"", noneToJudge({}), "", nullptr, {}}};
+  return verdictsOf(works, records, Variation::rounding);
+}
+
 std::vector<Verdict> verdictsAcrossRounding(std::span<const RunRecord> records) {
-  constexpr auto fixed = Variation::result;
-  auto works = byWork(groupsOf(records), fixed);
+  auto works = byWork(groupsOf(records), Variation::result);
   std::erase_if(works, [](const auto& work) { return !comparesRounding(work); });
-  const auto ways = waysOf(records, fixed);
-  std::vector<Verdict> verdicts;
-  for (const auto& work : works) {
-    verdicts.push_back(verdictOf({work, ways, spreadOfRepeats(work), /*withErrors=*/true}));
-  }
-  nameWorks(verdicts, works, fixed);
-  return verdicts;
+  return verdictsOf(works, records, Variation::result);
 }
 
 std::string findingText(const Verdict& verdict) {

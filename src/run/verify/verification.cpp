@@ -40,7 +40,7 @@ int64_t largestColumns(const Graph& graph) {
 
 std::string costReason(const MeasuredPoint& point) {
   if (point.plan.setup.verify->required) return "";
-  const auto runs = static_cast<double>(fewestRepeats(point.plan.config));
+  const auto runs = static_cast<double>(fewestRepeats(repeatsOf(point.plan.config)));
   if (expectedVerifySeconds(point) <= largestVerifyShare * runs * point.runSeconds) return "";
   return concat("it would take more than ", 100 * largestVerifyShare,
                 " % of the time of the point's repeats; --verify=on compares all the same");

@@ -33,6 +33,7 @@ TEST(HostFacts, UnreadableIsUnknown) {
   EXPECT_EQ(osName("NAME=x"), "unknown");
   EXPECT_EQ(memoryField("", "MemTotal"), 0);
   EXPECT_EQ(textOf("/no/such/file"), "");
+  EXPECT_EQ(textOf("/proc"), "") << "opens, but reading it fails, as the files of a process that has just ended do";
   EXPECT_EQ(versionNumber("no version here"), "unknown");
 }
 

@@ -5,8 +5,8 @@
 #include <cctype>
 #include <charconv>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <sstream>
 
 #include "base/text.h"
 
@@ -51,7 +51,9 @@ std::optional<std::string> field(std::string_view text, std::string_view key, ch
 
 std::string textOf(const std::string& path) {
   std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::ostringstream text;
+  text << file.rdbuf();  // unlike iterators it throws nothing where reading fails, as when the process has just ended
+  return text.str();
 }
 
 std::optional<int64_t> wholeNumber(std::string_view text) {

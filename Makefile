@@ -90,7 +90,7 @@ asan: setup-tests build/asan/build.ninja ## tests under the address and undefine
 # libgomp is not instrumented: one thread per replica, and reports from inside libtorch are ignored.
 tsan: setup-tests build/tsan/build.ninja ## tests under the thread sanitizer
 	cmake --build --preset tsan -j $(JOBS)
-	OMP_NUM_THREADS=1 TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 \
+	OMP_NUM_THREADS=1 TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:allocator_may_return_null=1 \
 	  setarch -R ctest --test-dir build/tsan --output-on-failure --no-tests=error --timeout 3600 -LE long
 
 cuda: setup-cuda build/cuda/build.ninja ## build with NVIDIA kernels, and the tests, in build/cuda

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/text.h"
 #include "formats/io/file.h"
 #include "fuzz/targets.h"
 
@@ -11,7 +12,7 @@ namespace {
 /// Every seed and every input that once broke a reader. A broken promise ends the process.
 TEST(Corpus, IsReplayed) {
   for (const FuzzTarget& target : fuzzTargets()) {
-    const std::string folder = std::string(TANDEM_TESTS_DIR) + "/fuzz/corpus/" + std::string(target.name);
+    const std::string folder = concat(TANDEM_TESTS_DIR, "/fuzz/corpus/", target.name);
     int files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       target.run(readFile(entry.path(), 1 << 20));

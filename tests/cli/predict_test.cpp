@@ -28,14 +28,14 @@ std::string contentOf(const std::string& path) {
 class Predict : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    weights_ = ownFolder() + "/w.safetensors";
+    weights = ownFolder() + "/w.safetensors";
     const auto run = runTandem({"bench", "--model=resnet20", "--batch=4", "--replicas=1", "--steps=2", "--warmup=0",
-                                "--allow-interference", "--save-weights=" + weights_});
+                                "--allow-interference", "--save-weights=" + weights});
     ASSERT_EQ(run.code, 0) << run.err;
   }
 
   Finished tandem(const std::string& command, Texts more) const {
-    Texts all{command, "--model=resnet20", "--weights=" + weights_};
+    Texts all{command, "--model=resnet20", "--weights=" + weights};
     all.insert(all.end(), more.begin(), more.end());
     return runTandem(all);
   }
@@ -48,7 +48,7 @@ class Predict : public testing::Test {
     EXPECT_EQ(run.out, "");
   }
 
-  static inline std::string weights_;
+  static inline std::string weights;
 };
 
 TEST_F(Predict, ShowsTheBestClassesOfEachImage) {
@@ -57,7 +57,7 @@ TEST_F(Predict, ShowsTheBestClassesOfEachImage) {
   EXPECT_TRUE(contains(run.out, "image ") && contains(run.out, "class  softmax\n")) << run.out;
   EXPECT_TRUE(contains(run.out, "\n2 images in ")) << run.out;
   EXPECT_TRUE(contains(run.out, " images/s on 1 replica\n")) << run.out;
-  EXPECT_TRUE(contains(run.err, "note: weights " + weights_ + " (safetensors, sha256 ")) << run.err;
+  EXPECT_TRUE(contains(run.err, "note: weights " + weights + " (safetensors, sha256 ")) << run.err;
 }
 
 TEST_F(Predict, PrintsJson) {
@@ -142,12 +142,12 @@ TEST_F(Predict, FeaturesOfADataSetComeWithLabels) {
 TEST_F(Predict, TheRecordOfARunSaysWhichWeights) {
   const auto run =
       runTandem({"bench", "--model=resnet20", "--classes=14", "--batch=4", "--replicas=1", "--steps=2",
-                 "--allow-interference", "--warmup=0", "--weights=" + weights_, "--reset-head", "--format=json"});
+                 "--allow-interference", "--warmup=0", "--weights=" + weights, "--reset-head", "--format=json"});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "sha256 ") && contains(run.out, "map none): ")) << run.out;
   EXPECT_TRUE(contains(run.out, "the classifier keeps initial values in fc.weight; fc.bias")) << run.out;
   const auto refused = runTandem({"bench", "--model=resnet20", "--classes=14", "--batch=4", "--replicas=1", "--steps=2",
-                                  "--warmup=0", "--weights=" + weights_});
+                                  "--warmup=0", "--weights=" + weights});
   EXPECT_EQ(refused.code, checkpoint);
   EXPECT_TRUE(contains(refused.err, "--reset-head in bench")) << refused.err;
   const auto sweep = runTandem({"bench", "--model=resnet20", "--replicas=1,2", "--save-weights=x.safetensors"});

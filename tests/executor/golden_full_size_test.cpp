@@ -12,6 +12,7 @@ struct StepDistance {
   Distances gradients = {};
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): nlohmann_json looks for this name
 void from_json(const nlohmann::json& object, StepDistance& distance) {
   distance = {object.at("logits"), object.at("loss"), object.at("gradients")};
 }

@@ -19,6 +19,7 @@ struct Mark {
 
 using Marks = std::map<std::string, Mark>;
 
+// NOLINTNEXTLINE(readability-identifier-naming): nlohmann_json looks for this name
 inline void from_json(const nlohmann::json& pair, Mark& mark) { mark = {pair.at(0), pair.at(1)}; }
 
 /// REQUIRES: the tensor has the shape of the parameter `name`.
@@ -34,6 +35,7 @@ struct Distances {
   std::string worstName = {};
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): nlohmann_json looks for this name
 inline void from_json(const nlohmann::json& object, Distances& distances) {
   distances = {object.at("typical"), object.at("worst")};
 }

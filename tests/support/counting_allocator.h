@@ -47,6 +47,7 @@ class CountingAllocator final : public c10::Allocator {
     c10::free_cpu(memory);
   }
 
+  // NOLINTNEXTLINE(readability-identifier-naming): members with accessors, although they are static
   static inline std::atomic<int64_t> live_{0}, peak_{0};
 };
 

@@ -98,6 +98,7 @@ class CapturedStreams {
 class RecordedStreamsGuard final : public c10::impl::DeviceGuardImplInterface {
  public:
   using Call = CapturedStreams::Call;
+  // NOLINTNEXTLINE(readability-identifier-naming): libtorch looks for this name
   static constexpr c10::DeviceType static_type = CapturedStreams::type;
 
   c10::DeviceType type() const override { return static_type; }

@@ -29,7 +29,7 @@ class TestFolder {
   }
 
   void writeGzip(const std::string& name, const Bytes& bytes) const {
-    const gzFile file = gzopen((path_ + "/" + name).c_str(), "wb");
+    gzFile file = gzopen((path_ + "/" + name).c_str(), "wb");
     gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
     gzclose(file);
   }

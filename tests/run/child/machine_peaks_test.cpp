@@ -49,7 +49,7 @@ class MachinePeaksTest : public testing::Test {
   std::string keyOfPeak(const std::string& peak) const {
     std::ifstream file(folder_ / "measured.tsv");
     for (std::string line; std::getline(file, line);) {
-      const std::string key = line.substr(0, line.find('\t'));
+      std::string key = line.substr(0, line.find('\t'));
       if (key.ends_with("| " + peak)) return key;
     }
     return "";

@@ -42,7 +42,7 @@ struct Field {
 
   std::string labelOf(const RunGroup& group) const {
     const std::string label = pointLabel(group.typical(), differing);
-    return withErrors ? concat(label, " (error ", equalText(group.runs), ')') : label;
+    return withErrors ? concat(label, " (equal: ", equalText(group.runs), ')') : label;
   }
 };
 
@@ -250,6 +250,8 @@ std::vector<Verdict> verdictsOf(const std::vector<std::vector<RunGroup>>& works,
   for (size_t i = 0; i < works.size(); ++i) {
     verdicts.push_back(verdictOf({works[i], ways, spreadOfRepeats(works[i]), fixed > Variation::rounding}));
     verdicts.back().work = texts[i];
+    if (fixed > Variation::rounding)
+      verdicts.back().work += texts[i].empty() ? "across precisions" : " across precisions";
   }
   return verdicts;
 }

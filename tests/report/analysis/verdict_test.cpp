@@ -131,10 +131,11 @@ TEST(Verdict, PrecisionsAreRankedTogetherBesideTheirErrors) {
   EXPECT_EQ(verdictsOn(both).size(), 2U) << "each has its own";
   const auto across = verdictsAcrossRounding(both);
   ASSERT_EQ(across.size(), 1U);
-  EXPECT_EQ(across[0].work, "");
-  EXPECT_TRUE(across[0].finding.starts_with("fastest: precision=bf16 replicas=1 (error 1.2e-02), "))
+  EXPECT_EQ(across[0].work, "across precisions");
+  EXPECT_TRUE(across[0].finding.starts_with("fastest: precision=bf16 replicas=1 (equal: 1.2e-02), "))
       << across[0].finding;
-  EXPECT_TRUE(contains(across[0].finding, " ahead of precision=fp32 replicas=1 (error 1.0e-06) ")) << across[0].finding;
+  EXPECT_TRUE(contains(across[0].finding, " ahead of precision=fp32 replicas=1 (equal: 1.0e-06) "))
+      << across[0].finding;
   EXPECT_TRUE(contains(verdictText(both), across[0].finding));
   EXPECT_TRUE(verdictsAcrossRounding(joined({in("fp32", 100, 1e-6), in("bf16", 50, 0)})).empty())
       << "no error is known";

@@ -62,11 +62,11 @@ void RunObserver::warmUpBegins() { sampler_.enter(warmUp); }
 void RunObserver::windowBegins() {
   sampler_.enter(trainingPhase);
   window_.begin = counters();
-  sampler_.takeLongestStall();
+  sampler_.takeStopped();
 }
 
 void RunObserver::windowEnds() {
-  window_.longestStall = sampler_.takeLongestStall();
+  window_.stopped = sampler_.takeStopped();
   window_.end = counters();
   sampler_.enter(end);
 }

@@ -8,6 +8,7 @@ namespace tandem {
 namespace {
 
 constexpr int ticksPerSample = 5;
+constexpr Nanos shortestStop = std::chrono::milliseconds(100);
 constexpr size_t mostSamples = 400;  // in a record; a longer run is sampled more coarsely
 
 Nanos cpuTimeOfThisThread() {
@@ -45,7 +46,7 @@ void Sampler::loop() {
   Nanos due{};
   while (!stopping_) {
     const Nanos time = now() - begin_;
-    longestStall_ = std::max(longestStall_, begin_ + time - woke_ - tick_);
+    stopped_ += stopIn(begin_ + time - woke_);
     woke_ = begin_ + time;
     if (time >= due) {
       sample(time);
@@ -78,13 +79,18 @@ void Sampler::enter(const std::string& phase) {
   telemetry_.phases.push_back({phase, now() - begin_});
 }
 
-Nanos Sampler::takeLongestStall() {
+Nanos Sampler::stopIn(Nanos sinceWake) const {
+  const Nanos delay = sinceWake - tick_;
+  return delay < shortestStop ? Nanos{} : delay;
+}
+
+Nanos Sampler::takeStopped() {
   const MutexLock lock(mutex_);
-  // The thread may be in a stall at this moment, so the time since its last wake-up counts too.
-  const Nanos stall = std::max(longestStall_, now() - woke_ - tick_);
-  longestStall_ = {};
+  // The thread may be in a stop at this moment, so the time since its last wake-up counts too.
+  const Nanos stopped = stopped_ + stopIn(now() - woke_);
+  stopped_ = {};
   woke_ = now();
-  return std::max(stall, Nanos{});
+  return stopped;
 }
 
 std::optional<double> Sampler::joules() {

@@ -15,7 +15,7 @@ namespace tandem {
 /// wake-up shows that the process was stopped. Any thread may call any method.
 class Sampler {
  public:
-  /// Wakes every `tick` to detect stalls and samples at every fifth wake-up. It halves the sampling rate whenever a
+  /// Wakes every `tick` to detect stops and samples at every fifth wake-up. It halves the sampling rate whenever a
   /// record would grow too long.
   explicit Sampler(Probes probes, Nanos tick = std::chrono::milliseconds(50));
   ~Sampler();
@@ -24,8 +24,9 @@ class Sampler {
 
   /// Starts a phase of the run.
   void enter(const std::string& phase);
-  /// The longest delay of a wake-up since the previous call.
-  Nanos takeLongestStall();
+  /// The delays of wake-ups since the previous call, summed. One below 0.1 s does not count: waiting for a CPU takes as
+  /// long.
+  Nanos takeStopped();
   /// Energy of all metered devices so far. Empty without a meter.
   std::optional<double> joules();
   /// Ends the sampling. After it, only the destructor may be called.
@@ -33,6 +34,8 @@ class Sampler {
 
  private:
   void loop();
+  /// How long the process stood still since a wake of the thread.
+  Nanos stopIn(Nanos sinceWake) const;
   void sample(Nanos time) TANDEM_REQUIRES(mutex_);
   void thin() TANDEM_REQUIRES(mutex_);
   void stop();
@@ -45,7 +48,7 @@ class Sampler {
   bool stopping_ TANDEM_GUARDED_BY(mutex_) = false;
   Telemetry telemetry_ TANDEM_GUARDED_BY(mutex_);
   Nanos interval_ TANDEM_GUARDED_BY(mutex_), woke_ TANDEM_GUARDED_BY(mutex_);
-  Nanos longestStall_ TANDEM_GUARDED_BY(mutex_){};
+  Nanos stopped_ TANDEM_GUARDED_BY(mutex_){};
   std::thread thread_;
 };
 

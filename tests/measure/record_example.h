@@ -42,6 +42,7 @@ inline RunRecord exampleRecord(int64_t replicas, const std::string& strategy, do
   record.window = millis(30 * (stepMs + static_cast<double>(replicas) - 1));
   record.startup = millis(500);
   record.wall = record.startup + record.warmup.wall + record.window;
+  record.interference.signs["cpu_pressure"] = 1;  // a quiet machine, in windows of any length
   record.peakMemoryBytes = int64_t{900} << 20;
   record.traffic.bytesPerStep = 1024.0 * 1024 * 3;
   for (int i = 0; i < 36; ++i) record.losses.push_back(7 - 0.1 * i);

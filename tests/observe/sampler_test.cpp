@@ -76,10 +76,10 @@ TEST(Sampler, ALongRunIsSampledMoreCoarsely) {
   }
 }
 
-TEST(Sampler, AStallIsTheTimeInWhichItDidNotWake) {
+TEST(Sampler, AStopIsTheTimeInWhichItDidNotWake) {
   Sampler sampler(counting(milliseconds(300)), milliseconds(20));
   std::this_thread::sleep_for(milliseconds(500));
-  EXPECT_GE(sampler.takeLongestStall(), milliseconds(250));
+  EXPECT_GE(sampler.takeStopped(), milliseconds(250));
 }
 
 class FilesOf : public testing::Test {

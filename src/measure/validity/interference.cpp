@@ -58,10 +58,7 @@ Value switches(const WindowCounters& window) {
   return static_cast<double>(*count) / seconds(wall(window));
 }
 
-Value stall(const WindowCounters& window) {
-  if (!window.longestStall) return {};
-  return seconds(*window.longestStall);
-}
+Value stopped(const WindowCounters& window) { return percent(window.stopped, wall(window)); }
 
 Value clockStep(const WindowCounters& window) {
   const auto set = grown(window, &SystemCounters::wallClock);
@@ -88,6 +85,9 @@ Value gpuPrograms(const WindowCounters& window) { return window.gpuPrograms; }
 /// A limit with at most two digits after the point.
 std::string shortened(double limit) { return concat(std::round(100 * limit) / 100); }
 
+constexpr std::string_view pressureName = "cpu_pressure";
+constexpr double quietPressure = 20;  // %; threads of a run that wait for one another's cores make some of it
+
 constexpr std::array table{
     InterferenceSign{"other_programs", "%", "share of the run's CPUs that others used, at least", 5, 1,
                      "other programs used the run's CPUs for", otherPrograms},
@@ -95,8 +95,8 @@ constexpr std::array table{
                      "the hypervisor gave the run's CPUs to others for", stolen},
     InterferenceSign{"throttled", "%", "share of the time that the control group was held at its CPU limit", 1, 0.5,
                      "the control group's CPU limit held the run for", throttled},
-    InterferenceSign{"stall", "s", "longest time in which the process stood still", 0.5, 0.1,
-                     "the process was stopped for", stall, true},
+    InterferenceSign{"stopped", "%", "share of the time in which the process stood still", 5, 1,
+                     "the process was stopped for", stopped},
     InterferenceSign{"clock_step", "s", "by how much the wall clock was set", 0.1, 0.1, "the wall clock was set by",
                      clockStep},
     InterferenceSign{"suspended", "s", "time in which the machine slept", 0.01, 0.01, "the machine slept for", slept},
@@ -108,7 +108,7 @@ constexpr std::array table{
                      never, "", gpuPrograms},
     InterferenceSign{"queued", "%", "time that the run's threads waited for a CPU, of the CPUs' time", never, never, "",
                      queued},
-    InterferenceSign{"cpu_pressure", "%", "share of the time in which anything here waited for a CPU", never, never, "",
+    InterferenceSign{pressureName, "%", "share of the time in which anything here waited for a CPU", never, never, "",
                      pressure},
     InterferenceSign{"involuntary_switches", "1/s", "context switches of the run that it did not ask for", never, never,
                      "", switches},
@@ -120,9 +120,14 @@ std::span<const InterferenceSign> interferenceSigns() { return table; }
 
 double limitOf(const InterferenceSign& sign, Nanos window, std::optional<double> spreadPercent) {
   if (!spreadPercent || sign.least == sign.limit) return sign.limit;
-  if (sign.lost) return std::clamp(*spreadPercent / 100 * seconds(window), sign.least, sign.limit);
   const double ticks = window > Nanos{} ? 100 * 2 * seconds(tick) / seconds(window) : 0;
   return std::clamp(*spreadPercent, sign.least, sign.limit) + ticks;
+}
+
+bool isUnchecked(const Interference& found, Nanos window) {
+  const auto pressure = found.signs.find(std::string(pressureName));
+  const bool quiet = pressure != found.signs.end() && pressure->second <= quietPressure;  // false: also where unknown
+  return window < shortestShare && !quiet;
 }
 
 Interference findInterference(const WindowCounters& window, std::optional<double> spreadPercent) {

@@ -29,9 +29,9 @@ struct SystemCounters {
 /// The counters over one measured window.
 struct WindowCounters {
   SystemCounters begin, end;
-  int64_t cpus = 0;                   ///< number of CPUs that `busy` and `stolen` sum over
-  std::optional<Nanos> longestStall;  ///< the longest delay of a thread that only sleeps and wakes
-  std::optional<double> gpuSlowed;    ///< share of samples in which heat or the power supply slowed a GPU
+  int64_t cpus = 0;                 ///< number of CPUs that `busy` and `stolen` sum over
+  std::optional<Nanos> stopped;     ///< the delays of a thread that only sleeps and wakes, summed
+  std::optional<double> gpuSlowed;  ///< share of samples in which heat or the power supply slowed a GPU
   /// Share of the time in which others used a GPU before the run; the most used GPU counts.
   std::optional<double> gpuOthers;
   std::optional<double> gpuPrograms;  ///< the most other programs on a GPU of the run in the window
@@ -48,7 +48,6 @@ struct InterferenceSign {
   double least;           ///< the limit where the run's own interval is narrow (limitOf()); else equal to `limit`
   std::string_view says;  ///< text before the value: "other programs used"
   std::optional<double> (*of)(const WindowCounters&);  ///< empty: unknown, which does not mean zero
-  bool lost = false;                                   ///< seconds that the window lost: judged as a share of it
 };
 
 std::span<const InterferenceSign> interferenceSigns();
@@ -62,10 +61,13 @@ struct Interference {
 };
 
 /// The limit of a sign for a run whose rate has an interval of +- `spreadPercent`: what can move the rate by more than
-/// that makes it not valid. It lies between `least` and `limit`. A share that the system counts in ticks of 10 ms gets
-/// two ticks of the window on top; of lost seconds the interval is that share of the window. Without an interval it is
-/// `limit`.
+/// that makes it not valid. It lies between `least` and `limit`. Two ticks of 10 ms of the window come on top, in which
+/// the system counts shares. Without an interval it is `limit`.
 double limitOf(const InterferenceSign& sign, Nanos window, std::optional<double> spreadPercent);
+
+/// Whether nothing tells what other programs did in a window of this length: it is too short for shares, and something
+/// on this machine waited for a CPU in it (or that is unknown too).
+bool isUnchecked(const Interference& found, Nanos window);
 
 /// `spreadPercent`: as for limitOf().
 Interference findInterference(const WindowCounters& window, std::optional<double> spreadPercent = {});

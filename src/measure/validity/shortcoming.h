@@ -9,7 +9,7 @@
 namespace tandem {
 
 /// Why the rate of a run does not count: the first that holds of "failed", "skipped", "not valid", "in doubt"
-/// (measure/validity/consistency_checks.h) and "not steady". Empty if it counts.
+/// (measure/validity/consistency_checks.h), "not checked" (isUnchecked()) and "not steady". Empty if it counts.
 std::string_view shortcoming(const RunRecord& record);
 
 struct ShortcomingCount {

@@ -100,9 +100,11 @@ std::vector<Caveat> caveatsOf(const RunRecord& record) {
                                     " steps: a change of the step time within the window is not seen")});
     }
     if (record.window < shortestShare) {
-      caveats.push_back(
-          {"", concat("a window of less than ", seconds(shortestShare),
-                      " s: whether other programs used its CPUs is not known; raise --steps or --budget")});
+      const bool unchecked = isUnchecked(record.interference, record.window);
+      caveats.push_back({unchecked ? "not checked" : "",
+                         concat(unchecked ? "not checked: " : "", "a window of less than ", seconds(shortestShare),
+                                " s: whether other programs used its CPUs is not known",
+                                unchecked ? ", and something waited for a CPU" : "", "; raise --steps or --budget")});
     }
     if (record.config.step.forwardOnly) caveats.push_back({"", "forward only: nothing was trained"});
     const std::string unsteady = notSteadyBecause(record);

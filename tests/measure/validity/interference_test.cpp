@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 namespace tandem {
@@ -18,7 +19,7 @@ WindowCounters quietWindow() {
   WindowCounters window{.begin = {},
                         .end = {},
                         .cpus = 2,
-                        .longestStall = milliseconds(3),
+                        .stopped = milliseconds(3),
                         .gpuSlowed = 0.0,
                         .gpuOthers = 0.0,
                         .gpuPrograms = 0.0};
@@ -55,7 +56,7 @@ const Case disturbances[] = {
      "the hypervisor gave the run's CPUs to others for 2.50 %"},
     {"throttled", 2, [](WindowCounters& w) { *w.end.throttled += milliseconds(200); },
      "the control group's CPU limit held the run for 2.00 %"},
-    {"stall", 2, [](WindowCounters& w) { w.longestStall = seconds(2); }, "the process was stopped for 2.00 s"},
+    {"stopped", 20, [](WindowCounters& w) { w.stopped = seconds(2); }, "the process was stopped for 20.00 %"},
     {"clock_step", 0.495, [](WindowCounters& w) { *w.end.wallClock -= milliseconds(500); },
      "the wall clock was set by 0.49 s"},
     {"suspended", 3, [](WindowCounters& w) { *w.end.sinceBoot += seconds(3), *w.end.wallClock += seconds(3); },
@@ -98,16 +99,29 @@ TEST(Interference, WhatMovesTheRateByMoreThanItsIntervalIsNotValid) {
   EXPECT_FALSE(findInterference(window, 50).reasons.empty()) << "no interval is wide enough for 7 %";
 }
 
-TEST(Interference, AStallIsJudgedByItsShareOfTheWindow) {
+TEST(Interference, AStopIsJudgedByItsShareOfTheWindow) {
   WindowCounters window = quietWindow();  // 10 s
-  window.longestStall = milliseconds(300);
+  window.stopped = milliseconds(300);
   EXPECT_TRUE(findInterference(window).reasons.empty());
   EXPECT_TRUE(findInterference(window, 4).reasons.empty());
   const auto narrow = findInterference(window, 2).reasons;
   ASSERT_EQ(narrow.size(), 1U);
-  EXPECT_EQ(narrow.front(), "the process was stopped for 0.30 s (limit 0.2 s)");
-  window.longestStall = milliseconds(90);
+  EXPECT_EQ(narrow.front(), "the process was stopped for 3.00 % (limit 2.2 %)");
+  window.stopped = milliseconds(90);
   EXPECT_TRUE(findInterference(window, 0.1).reasons.empty()) << "waiting for a CPU takes as long";
+}
+
+TEST(Interference, AShortWindowIsCheckedByPressureAlone) {
+  Interference found;
+  const Nanos shortest = seconds(1), below = milliseconds(999);
+  EXPECT_FALSE(isUnchecked(found, shortest)) << "shares are known";
+  EXPECT_TRUE(isUnchecked(found, below)) << "nothing is known";
+  found.signs["cpu_pressure"] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(isUnchecked(found, below));
+  found.signs["cpu_pressure"] = 3;
+  EXPECT_FALSE(isUnchecked(found, below));
+  found.signs["cpu_pressure"] = 60;
+  EXPECT_TRUE(isUnchecked(found, below));
 }
 
 TEST(Interference, EverySignWithALimitHasACase) {
@@ -120,7 +134,7 @@ TEST(Interference, EverySignWithALimitHasACase) {
 TEST(Interference, WhatTheSystemDoesNotTellIsUnknown) {
   WindowCounters window = quietWindow();
   window.begin = SystemCounters();
-  window.longestStall.reset();
+  window.stopped.reset();
   window.gpuSlowed.reset();
   window.gpuOthers.reset();
   window.gpuPrograms.reset();

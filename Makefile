@@ -16,7 +16,7 @@ PRESET ?= release
 .DEFAULT_GOAL := build
 .PHONY: help setup setup-release setup-cuda setup-tests build program bench test test-long check lint tidy format docs dev \
         asan tsan cuda cuda-sources peers bench-kernels verify-models verify-weights verify-export verify-interference \
-        verify-compare verify-trace verify-attribution verify-logs verify-page fuzz clean FORCE
+        verify-compare verify-robust verify-trace verify-attribution verify-logs verify-page fuzz clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
@@ -116,6 +116,9 @@ verify-interference: program ## runs left alone and runs disturbed: what tandem 
 
 verify-compare: program ## a configuration compared with itself 150 times: what is found, for hours (ARGS='--sweep --runs=60')
 	scripts/verify-compare $(ARGS)
+
+verify-robust: program ## random arguments, limits, descriptors and signals: how each run ends, for hours (ARGS='--runs=500')
+	scripts/verify-robust $(ARGS)
 
 verify-trace: program ## traces of tandem bench --trace, read by Perfetto's own schema, beside their records
 	scripts/verify-trace $(ARGS)

@@ -1,7 +1,9 @@
 #include "autotune/timing_cache.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -53,6 +55,16 @@ std::string lineOf(const std::string& key, const Timing& timing) {
   return line.str();
 }
 
+/// Why the file is of no use; empty if it can be read, or is not there yet. Opening a FIFO would wait for its writer.
+std::string refusalOf(const fs::path& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (file.empty() || status.type() == fs::file_type::not_found) return "";
+  if (status.type() == fs::file_type::none) return error.message();
+  if (!fs::is_regular_file(status)) return "it is no regular file";
+  return std::ifstream(file) ? "" : std::strerror(errno);
+}
+
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -73,6 +85,11 @@ fs::path timingCacheFile() {
 }
 
 TimingCache::TimingCache(fs::path file) : file_(std::move(file)) {
+  const std::string refusal = refusalOf(file_);
+  if (!refusal.empty()) {
+    logWarning(concat(file_.string(), ": ", refusal, ": measurements are not kept for the next run; remove it"));
+    file_.clear();
+  }
   std::ifstream in(file_);
   for (std::string line; std::getline(in, line);) {
     const size_t tab = line.find('\t');
@@ -103,7 +120,9 @@ void TimingCache::add(const std::string& key, Timing timing) {
   fs::create_directories(file_.parent_path(), ignored);
   std::ofstream out(file_, std::ios::app);
   out << line << std::flush;  // one write, so that lines of several processes do not mix
-  if (!out) logWarning(concat(file_.string(), " cannot be written: measurements are not kept for the next run"));
+  if (out) return;
+  logWarning(concat(file_.string(), " cannot be written: measurements are not kept for the next run"));
+  file_.clear();
 }
 
 }  // namespace tandem

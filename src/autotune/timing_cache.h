@@ -33,7 +33,8 @@ struct Timing {
 /// write. Words there that this version does not know are ignored.
 class TimingCache {
  public:
-  /// Reads the file if it exists. An empty path keeps nothing.
+  /// Reads the file if it exists. An empty path keeps nothing. So does, with a warning, what is no file that can be
+  /// read.
   explicit TimingCache(std::filesystem::path file);
 
   std::optional<Timing> timing(const std::string& key) const;
@@ -42,7 +43,7 @@ class TimingCache {
   int64_t damaged() const { return damaged_; }  ///< number of ignored lines in the file; a warning was printed
 
   /// Keeps the numbers in memory and appends them to the file as one line. If the file cannot be written, it prints a
-  /// warning and goes on. REQUIRES: no tab or line break in `key`, every number finite.
+  /// warning once and goes on. REQUIRES: no tab or line break in `key`, every number finite.
   void add(const std::string& key, Timing timing);
   void add(const std::string& key, const std::vector<double>& numbers) { add(key, Timing{.numbers = numbers}); }
 

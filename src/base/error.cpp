@@ -1,10 +1,17 @@
 #include "base/error.h"
 
+#include "base/text.h"
+
 namespace tandem {
 
 ExitCode exitCodeOf(const std::exception& failure) noexcept {
   const auto* error = dynamic_cast<const Error*>(&failure);
   return error != nullptr ? error->code() : ExitCode::internal;
+}
+
+std::string lineOf(const std::exception& failure) {
+  const bool own = dynamic_cast<const Error*>(&failure) != nullptr;
+  return withoutControls(own ? failure.what() : firstLine(failure.what()));
 }
 
 const char* nameOf(ExitCode code) noexcept {

@@ -50,6 +50,9 @@ using InternalError = TypedError<ExitCode::internal>;
 /// Returns the exit code of an exception. An exception that is not an Error is a bug in Tandem.
 ExitCode exitCodeOf(const std::exception& failure) noexcept;
 
+/// What a failure says, in one line: the text of an Error, the first line of others (libtorch's carry a stack trace).
+std::string lineOf(const std::exception& failure);
+
 /// Name of the code in records and on stderr: "usage", "data", ..., "internal".
 const char* nameOf(ExitCode code) noexcept;
 

@@ -3,6 +3,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "base/text.h"
+
 namespace tandem {
 namespace {
 
@@ -17,8 +19,8 @@ spdlog::logger& logger() {
 
 }  // namespace
 
-void logInfo(const std::string& text) { logger().info(text); }
-void logWarning(const std::string& text) { logger().warn("warning: " + text); }
-void logError(const std::string& text) { logger().error(text); }
+void logInfo(const std::string& text) { logger().info(withoutControls(text)); }
+void logWarning(const std::string& text) { logger().warn("warning: " + withoutControls(text)); }
+void logError(const std::string& text) { logger().error(withoutControls(text)); }
 
 }  // namespace tandem

@@ -32,6 +32,9 @@ std::string nearest(std::string_view given, std::span<const std::string> candida
 /// The text up to its first line break. libtorch's messages carry a stack trace below it.
 std::string firstLine(std::string_view text);
 
+/// The text with each control character written as \xNN, so that it is one line and does nothing to a terminal.
+std::string withoutControls(std::string_view text);
+
 /// Fixed-point with `decimals` digits after the point.
 std::string fixed(double value, int decimals);
 

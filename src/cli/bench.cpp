@@ -8,6 +8,7 @@
 #include "cli/bench_points.h"
 #include "cli/bench_run.h"
 #include "cli/catalogs.h"
+#include "cli/command_files.h"
 #include "cli/commands.h"
 #include "machine/cpu/topology.h"
 #include "machine/gpu/gpu_facts.h"
@@ -59,6 +60,7 @@ int benchCommand(Arguments arguments) {
   checkWrittenOnce("--save-weights", sweep.base.output.saveWeights, points.size());
   checkWrittenOnce("--trace", sweep.base.output.trace, points.size());
   if (sweep.base.measurement.compare) checkComparable(points);
+  for (const BenchPoint& point : points) checkFiles(filesOf(point.config, onBench));
   if (sweep.base.output.dryRun) return printPlans(points);
   return BenchRun(sweep.base, std::move(points)).run();
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/catalogs.h"
+#include "cli/command_files.h"
 #include "cli/commands.h"
 #include "cli/inference_command.h"
 #include "config/command_line.h"
@@ -76,6 +77,9 @@ int featuresCommand(Arguments arguments) {
   InferenceRequest request = inferenceRequest("features", arguments);
   const OutputFormat& format = outputFormat(request);
   Config& config = request.plan.config;
+  auto files = filesOf(config, onFeatures);
+  for (const std::string& path : request.paths) files.push_back({path, path});
+  checkFiles(files);
   config.network.resetHead = true;  // features do not use the classifier, so its weights need not fit
   installCpuAllocator();
   const Graph& graph = *request.plan.graph;

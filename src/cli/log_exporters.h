@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "config/config.h"
+#include "formats/io/appended_file.h"
 #include "measure/record/record.h"
 
 namespace tandem {
@@ -16,12 +18,12 @@ class RunLogs {
   RunLogs(const Config& shared, bool forPrograms);
 
   /// Writes the logs of one run. `label`: its point's, which names its folder. Throws StorageError.
-  void add(const RunRecord& record, const std::string& label) const;
+  void add(const RunRecord& record, const std::string& label);
 
  private:
-  void appendMllog(const std::string& lines) const;
-
-  std::string tensorboard_, mllog_;
+  std::string tensorboard_;
+  bool mllogOnOutput_;                 // --mllog=-
+  std::optional<AppendedFile> mllog_;  // empty also if it goes to standard output
 };
 
 }  // namespace tandem

@@ -5,7 +5,9 @@
 #include <iostream>
 
 #include "base/catalog.h"
+#include "base/text.h"
 #include "cli/commands.h"
+#include "formats/io/utf8.h"
 #include "run/child/machine_peaks.h"
 #include "run/child/point_runner.h"
 
@@ -74,6 +76,13 @@ const ProgramCommand& commandNamed(std::string_view name) {
   throw UsageError(unknownName("command", name, valid));
 }
 
+/// Results are JSON and tables, which hold text alone.
+void requireText(const std::string& argument) {
+  const bool controls = std::ranges::any_of(argument, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+  if (!controls && isUtf8(argument)) return;
+  throw UsageError(concat("'", escaped(argument), "': an argument must be text in UTF-8 without control characters"));
+}
+
 }  // namespace
 
 bool asksForHelp(Arguments arguments) {
@@ -83,6 +92,7 @@ bool asksForHelp(Arguments arguments) {
 std::span<const ProgramCommand> programCommands() { return table; }
 
 int runProgram(Arguments arguments) {
+  std::ranges::for_each(arguments, requireText);
   const auto invocation = invocationOf(arguments);
   const int code = commandNamed(invocation.command).run(invocation.rest);
   std::cout.flush();

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <regex>
 #include <sstream>
@@ -8,7 +6,9 @@
 #include "base/catalog.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "cli/command_files.h"
 #include "cli/commands.h"
+#include "formats/io/file.h"
 #include "measure/record/results_file.h"
 #include "report/analysis/comparison.h"
 #include "report/analysis/figure_tables.h"
@@ -128,10 +128,10 @@ std::vector<RunRecord> recordsOf(const std::vector<std::string>& files) {
 }
 
 std::string textOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  const auto file = openForReading(path);
   std::stringstream text;
-  text << file.rdbuf();
-  if (!file || file.bad()) throw DataError(concat(path, ": cannot read it"));
+  text << file->rdbuf();
+  if (!*file || file->bad()) throw DataError(concat(path, ": cannot read it"));
   return text.str();
 }
 
@@ -207,14 +207,11 @@ void report(Request request, std::ostream& out) {
   verb->run(request, out);
 }
 
-/// Refuses to overwrite an input: a report can be made again from raw samples, but not the samples.
+/// A report can be made again from raw samples, but not the samples.
 void checkNotAnInput(const Request& request) {
-  for (const std::string& word : request.words) {
-    std::error_code unknown;
-    if (std::filesystem::equivalent(sourceOf(word).path, request.file, unknown)) {
-      throw UsageError(concat("--out=", request.file, " is one of the files to report on; name another"));
-    }
-  }
+  std::vector<CommandFile> files{{concat("--out=", request.file), request.file, FileUse::replaced}};
+  for (const std::string& word : request.words) files.push_back({word, sourceOf(word).path});
+  checkFiles(files);
 }
 
 void reportInto(const Request& request) {

@@ -14,7 +14,10 @@ StopOnSignal::StopOnSignal() {
   struct sigaction action {};
   action.sa_handler = onSignal;
   sigemptyset(&action.sa_mask);
-  for (size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &action, &before_[i]);
+  for (size_t i = 0; i < signals.size(); ++i) {
+    sigaction(signals[i], nullptr, &before_[i]);
+    if (signals[i] != SIGHUP || before_[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);
+  }
 }
 
 StopOnSignal::~StopOnSignal() {

@@ -6,8 +6,8 @@
 
 namespace tandem {
 
-/// While it lives, SIGINT (Ctrl-C) and SIGTERM make PointRunner stop, instead of ending this process. Its destructor
-/// restores the handlers from before.
+/// While it lives, SIGINT (Ctrl-C), SIGTERM and SIGHUP make PointRunner stop, instead of ending this process. A SIGHUP
+/// that is ignored, as below nohup, stays ignored. Its destructor restores the handlers from before.
 class StopOnSignal {
  public:
   StopOnSignal();
@@ -16,7 +16,7 @@ class StopOnSignal {
   StopOnSignal& operator=(const StopOnSignal&) = delete;
 
  private:
-  static constexpr std::array signals{SIGINT, SIGTERM};
+  static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
   std::array<struct sigaction, signals.size()> before_{};
 };
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "cli/command_files.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "formats/io/utf8.h"
@@ -92,6 +93,7 @@ int convert(Arguments arguments) {
     throw UsageError(
         concat("tandem weights convert: '", out, "' does not end in ", ending, ", the one format written"));
   }
+  checkFiles(std::vector<CommandFile>{{request.files.front(), request.files.front()}, {out, out, FileUse::replaced}});
   const WeightsFile file = openChecked(request);
   auto metadata = file.metadata();
   metadata.emplace("format", "pt");

@@ -100,13 +100,27 @@ std::vector<TypedOption> tokenise(const CommandEntry& command, std::span<const s
   return typed;
 }
 
+/// Sets a value that is part of what was typed. An error says what was typed, if the value does not stand there.
+void setPart(Config& config, const Option& option, const std::string& value, const TypedOption& typed,
+             const CatalogNames& names) {
+  try {
+    setValue(config, option, value, names);
+  } catch (const UsageError& refused) {
+    const auto items = split(typed.value, ",");
+    if (std::ranges::find(items, value) != items.end()) throw;
+    const bool path = option.values == Values::namesOrFile && typed.value.find('/') != std::string::npos;
+    throw UsageError(concat(refused.what(), "; typed was --", typed.name, "=", typed.value,
+                            path ? " (the path of a network file ends in .json)" : ""));
+  }
+}
+
 /// The values in the option's standard text ("0.10" is 0.1). Each is checked on its own.
 std::vector<std::string> checkedValues(const Option& option, std::span<const std::string> texts,
-                                       const CatalogNames& names) {
+                                       const TypedOption& typed, const CatalogNames& names) {
   std::vector<std::string> values;
   for (const std::string& text : texts) {
     Config config;
-    setValue(config, option, text, names);
+    setPart(config, option, text, typed, names);
     const std::string value = valueText(config, option);
     if (std::ranges::find(values, value) != values.end()) {
       throw UsageError(concat("--", option.name, " lists ", value, " twice"));
@@ -127,7 +141,7 @@ void add(Sweep& sweep, const TypedOption& typed, const CatalogNames& names, std:
     throw UsageError(concat("--", name, " is given twice (the second time as --", typed.name, ")"));
   }
   sweep.given.push_back(name);
-  auto values = checkedValues(*resolved.option, resolved.values, names);
+  auto values = checkedValues(*resolved.option, resolved.values, typed, names);
   setValue(sweep.base, *resolved.option, values.front(), names);
   if (values.size() > 1) sweep.axes.push_back({resolved.option, std::move(values)});
 }

@@ -91,6 +91,15 @@ enum class Variation {
   work,      ///< an image is other work: rates are not comparable
 };
 
+/// What becomes of the file or folder that an option's value names.
+enum class FileUse {
+  none,  ///< the value names none
+  read,
+  appended,  ///< of features: replaced
+  replaced,
+  filled,  ///< a folder in which files are made
+};
+
 /// A word for a value that cannot be typed: a number that is found later, or the empty text.
 struct NamedValue {
   std::string_view name = {};
@@ -112,6 +121,7 @@ struct Option {
   std::optional<std::string> (*check)(const Config&);
   std::string_view derived = {};  ///< how the default is found if it is not a fixed value: "the model's own"
   NamedValue named = {};          ///< for a whole number or a text
+  FileUse file = FileUse::none;
 
   bool isAxis() const { return varies != Variation::none; }
 };

@@ -52,8 +52,15 @@ Breach warmup(const Config& config) {
 }
 
 Breach out(const Config& config) {
-  if (!config.output.out.empty()) return std::nullopt;
-  return "must name a file";
+  if (config.output.out.empty()) return "must name a file";
+  if (config.output.out == "-") return "must name a file; --format=json prints records on standard output";
+  return std::nullopt;
+}
+
+Breach budget(const Config& config) {
+  constexpr double longest = 1e9;
+  if (config.measurement.budget > 0 && config.measurement.budget <= longest) return std::nullopt;
+  return "must be above 0, and at most 1000000000";
 }
 
 Breach saveWeights(const Config& config) {

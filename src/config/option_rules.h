@@ -55,6 +55,7 @@ Breach parameterDevice(const Config& config);
 Breach head(const Config& config);
 Breach warmup(const Config& config);
 Breach out(const Config& config);
+Breach budget(const Config& config);
 Breach saveWeights(const Config& config);
 Breach trace(const Config& config);
 Breach page(const Config& config);

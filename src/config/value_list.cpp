@@ -13,6 +13,7 @@ namespace tandem {
 namespace {
 
 constexpr size_t longestRange = 1000;
+constexpr const char* endsBelow = "a range must not end below its start";
 
 template <class Number>
 struct Range {
@@ -49,6 +50,7 @@ std::optional<Range<Number>> parseRange(const TypedOption& typed, std::string_vi
   if (!first || !takeOneOf(rest, "-")) return std::nullopt;
   const auto last = takeNumber<Number>(rest);
   if (!last) return std::nullopt;
+  if (rest.empty() && *last < *first) refuse(typed, text, endsBelow);
   if (rest.empty()) refuse(typed, text, "a range needs a factor or a step, as 1-8*2 or 1-8+1");
   const char operation = rest.front();
   if (!takeOneOf(rest, "*+")) return std::nullopt;
@@ -71,7 +73,7 @@ template <class Number>
 std::vector<std::string> writtenOut(const TypedOption& typed, std::string_view text, const Range<Number>& range) {
   const bool times = range.operation == '*';
   const bool grows = times ? range.change > 1 && range.first > 0 : range.change > 0;
-  if (range.last < range.first) refuse(typed, text, "a range must not end below its start");
+  if (range.last < range.first) refuse(typed, text, endsBelow);
   if (!grows) refuse(typed, text, "a range must grow: a factor above 1 and a start above 0, or a step above 0");
   const Number end = range.last + allowance(range.last);
   std::vector<std::string> values;

@@ -1,11 +1,13 @@
 #include "run/outcome_of_exception.h"
 
 #include <new>
+#include <system_error>
 
 #include "base/text.h"
 #include "config/device_set.h"
 #include "device/device.h"
 #include "device/out_of_memory.h"
+#include "machine/process/resource_limits.h"
 
 namespace tandem {
 namespace {
@@ -43,7 +45,11 @@ std::string memoryAdvice(const Config& config) {
 std::string withoutAdvice(const std::string& reason) { return reason.substr(0, reason.find(adviceBegins)); }
 
 Outcome outcomeOf(const std::exception& failure, const Config& config) {
-  if (!isOutOfMemory(failure)) return {OutcomeKind::failed, exitCodeOf(failure), firstLine(failure.what())};
+  if (const auto* refused = dynamic_cast<const std::system_error*>(&failure)) {
+    const std::string limit = limitText(refused->code().value());
+    if (!limit.empty()) return {OutcomeKind::failed, ExitCode::usage, concat("cannot start a thread: ", limit)};
+  }
+  if (!isOutOfMemory(failure)) return {OutcomeKind::failed, exitCodeOf(failure), lineOf(failure)};
   std::string cause = causeOf(failure);
   if (isOnCpu(config)) cause += concat("; ", memoryText(Device::cpu(0, {}, 1).availableBytes()), " are left");
   return outOfMemory(cause, config);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/text.h"
 #include "device/gpu_support.h"
@@ -85,8 +86,7 @@ void append(std::vector<std::string>& notes, const std::vector<std::string>& mor
 
 std::unique_ptr<Profiler> profilerFor(const Config& config) {
   if (!config.measurement.profile) return nullptr;
-  if (!config.output.trace.empty())
-    const AtomicFile probe(config.output.trace);  // throws before the run if the file cannot be written
+  if (!config.output.trace.empty()) requireReplaceable(config.output.trace);
   return std::make_unique<Profiler>(static_cast<int>(config.placement.replicas), !config.output.trace.empty());
 }
 
@@ -146,21 +146,23 @@ void measure(const RunPlan& plan, const Listeners& listeners, RunRecord& record)
                    .tracer = tracer.get(),
                    .fewestWarmup = fewestWarmup(plan.config, plan.setup)},
                   listeners.progress);
+  std::optional<AtomicFile> weights;  // replaces what is there once the run is judged
+  if (!plan.config.output.saveWeights.empty()) weights.emplace(plan.config.output.saveWeights);
   team.run([&](ReplicaSet::Member& member) {
     run.body(member);
-    const std::string& path = plan.config.output.saveWeights;
-    if (member.index() == 0 && !path.empty()) saveWeights(path, graph, member.buffers(), member.executor());
+    if (member.index() == 0 && weights) appendWeights(*weights, graph, member.buffers(), member.executor());
   });
   run.fill(record);
   watch.fill(record);
-  if (const std::string& file = plan.config.output.saveWeights; !file.empty() && updatesOf(record)) {
-    record.notes.push_back(concat(file, ": ", updatesText(record)));
+  if (weights && updatesOf(record)) {
+    record.notes.push_back(concat(plan.config.output.saveWeights, ": ", updatesText(record)));
   }
   record.peakMemoryBytes = largest(options.devices, &Device::peakBytes);
   record.peakReservedBytes = largest(options.devices, &Device::peakReservedBytes);
   record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
   record.placement.exchangeMemory = team.exchangeMemory();
   checkLosses(record.losses);
+  if (weights) weights->commit();
   record.wall = sinceProcessStart();
   if (!plan.config.output.trace.empty()) {
     profiler->writeTrace(plan.config.output.trace, record,

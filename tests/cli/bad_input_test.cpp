@@ -48,9 +48,14 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"bench", "--strategy=replicate"}, usage, "did you mean 'replicated'"},
         Refusal{{"bench", "--batch=0"}, usage, "--batch"}, Refusal{{"bench", "--batch=many"}, usage, "--batch"},
         Refusal{{"bench", "--batch=-3"}, usage, "--batch"}, Refusal{{"bench", "--lr=nan"}, usage, "--lr"},
-        Refusal{{"bench", "--replicas=4-1*0"}, usage, "--replicas"}, Refusal{{"bench", "resnet50"}, usage, "resnet50"},
-        Refusal{{"list", "modells"}, usage, "did you mean 'models'"}, Refusal{{"docs", "x"}, usage, "x"},
-        Refusal{{"--version", "--jsno"}, usage, "--jsno"}, Refusal{{"worker"}, usage, "tandem bench"}));
+        Refusal{{"bench", "--replicas=4-1*0"}, usage, "--replicas"},
+        Refusal{{"bench", "--batch=8-1"}, usage, "a range must not end below its start"},
+        Refusal{{"bench", "--batch=1-9223372036854775807*2"}, usage, "typed was --batch=1-9223372036854775807*2"},
+        Refusal{{"bench", "--model=foo/bar"}, usage, "--model=foo/bar (the path of a network file ends in .json)"},
+        Refusal{{"bench", "--budget=1e308"}, usage, "at most 1000000000"},
+        Refusal{{"bench", "resnet50"}, usage, "resnet50"}, Refusal{{"list", "modells"}, usage, "did you mean 'models'"},
+        Refusal{{"docs", "x"}, usage, "x"}, Refusal{{"--version", "--jsno"}, usage, "--jsno"},
+        Refusal{{"worker"}, usage, "tandem bench"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Combinations, BadInput,

@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <fstream>
+#include <sstream>
 #include <system_error>
 
 namespace tandem {
@@ -37,6 +40,25 @@ class OpenFile {
     return static_cast<uint64_t>(status.st_size);
   }
 
+  bool isFifo() const {
+    struct stat status {};
+    return ::fstat(fd_, &status) == 0 && S_ISFIFO(status.st_mode);
+  }
+
+  /// What the writers of a FIFO write until all have closed it.
+  std::string readFifo() const {
+    std::string text;
+    std::array<char, 1 << 16> buffer;
+    ssize_t got = ::read(fd_, buffer.data(), buffer.size());
+    if (got == 0) throw DataError(concat("'", path_, "' is a FIFO that nobody writes to; give a file"));
+    ::fcntl(fd_, F_SETFL, O_RDONLY);  // from here on wait for the writers
+    for (; got != 0; got = ::read(fd_, buffer.data(), buffer.size())) {
+      if (got > 0) text.append(buffer.data(), static_cast<size_t>(got));
+      if (got < 0 && errno != EAGAIN && errno != EINTR) refuse(path_, "read", errno);
+    }
+    return text;
+  }
+
   std::vector<uint8_t> read(uint64_t bytes) const {
     std::vector<uint8_t> content(bytes);
     for (uint64_t done = 0; done < bytes;) {
@@ -55,6 +77,14 @@ class OpenFile {
 };
 
 }  // namespace
+
+std::unique_ptr<std::istream> openForReading(const std::string& path) {
+  const OpenFile file(path);
+  if (file.isFifo()) return std::make_unique<std::istringstream>(file.readFifo());
+  auto stream = std::make_unique<std::ifstream>(path, std::ios::binary);
+  if (!*stream) refuse(path, "open", errno);
+  return stream;
+}
 
 std::vector<uint8_t> readFile(const std::string& path, uint64_t limitBytes) {
   const OpenFile file(path);

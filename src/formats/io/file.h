@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <istream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,10 @@ std::vector<uint8_t> readFile(const std::string& path, uint64_t limitBytes);
 
 /// The first `bytes` bytes of a regular file, or all of a shorter one. Throws like readFile().
 std::vector<uint8_t> readFileHead(const std::string& path, uint64_t bytes);
+
+/// Opens a file to be read from its beginning: a regular file, or a FIFO whose writer has opened it. A FIFO is read to
+/// its end here. Throws DataError with the path if it cannot be opened, or if nobody writes to the FIFO.
+std::unique_ptr<std::istream> openForReading(const std::string& path);
 
 /// The parsed value. Throws `Failure` "PATH: byte OFFSET: TEXT" if the bytes were refused.
 template <class Failure = DataError, class T>

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "formats/io/atomic_file.h"
 #include "formats/io/little_endian.h"
 #include "formats/io/utf8.h"
 #include "formats/weights/safetensors_header.h"
@@ -112,14 +111,18 @@ std::vector<FileTensor> inSafetensorsOrder(std::vector<FileTensor> tensors) {
   return tensors;
 }
 
-void writeSafetensors(const std::string& path, std::vector<FileTensor> tensors,
-                      const std::map<std::string, std::string>& metadata) {
+void appendSafetensors(AtomicFile& file, std::vector<FileTensor> tensors,
+                       const std::map<std::string, std::string>& metadata) {
   const auto ordered = inSafetensorsOrder(std::move(tensors));
-  const std::string header = safetensorsHeader(ordered, metadata);
-  AtomicFile file(path);
-  file.append(asBytes(header));
+  file.append(asBytes(safetensorsHeader(ordered, metadata)));
   std::vector<uint8_t> scratch;
   for (const FileTensor& tensor : ordered) file.append(rowMajorBytes(tensor, scratch));
+}
+
+void writeSafetensors(const std::string& path, std::vector<FileTensor> tensors,
+                      const std::map<std::string, std::string>& metadata) {
+  AtomicFile file(path);
+  appendSafetensors(file, std::move(tensors), metadata);
   file.commit();
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/io/atomic_file.h"
 #include "formats/io/result.h"
 #include "formats/weights/file_tensor.h"
 
@@ -39,6 +40,10 @@ std::string safetensorsHeader(std::span<const FileTensor> tensors, const std::ma
 
 /// The tensors in the order of the safetensors library: wider types first, then by name. So every tensor is aligned.
 std::vector<FileTensor> inSafetensorsOrder(std::vector<FileTensor> tensors);
+
+/// Appends such a file's bytes to an empty file. Throws StorageError.
+void appendSafetensors(AtomicFile& file, std::vector<FileTensor> tensors,
+                       const std::map<std::string, std::string>& metadata);
 
 /// Writes the file as AtomicFile does. Throws StorageError.
 void writeSafetensors(const std::string& path, std::vector<FileTensor> tensors,

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "machine/cpu/host_facts.h"
+#include "machine/process/resource_limits.h"
 
 namespace tandem {
 namespace {
@@ -22,7 +24,9 @@ namespace {
 constexpr int childOutput = 3;
 
 [[noreturn]] void fail(const char* what, int error) {
-  throw InternalError(concat("cannot start a worker process: ", what, ": ", std::strerror(error)));
+  const std::string limit = limitText(error);
+  if (!limit.empty()) throw UsageError(concat("cannot start a process for a run: ", limit));
+  throw InternalError(concat("cannot start a process for a run: ", what, ": ", std::strerror(error)));
 }
 
 class Descriptor {
@@ -63,6 +67,10 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   for (auto& text : texts) result.push_back(text.data());
   result.push_back(nullptr);
   return result;
+}
+
+double inSeconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
 struct SpawnSettings {
@@ -127,7 +135,9 @@ void ChildProcess::kill() noexcept {
 int ChildProcess::wait(double graceSeconds) {
   const Nanos begin = now();
   while (id_ > 0) {
-    const pid_t ended = waitpid(id_, &status_, WNOHANG);
+    rusage use{};
+    const pid_t ended = wait4(id_, &status_, WNOHANG, &use);
+    if (ended == id_) cpuSeconds_ = inSeconds(use.ru_utime) + inSeconds(use.ru_stime);
     if (ended == id_ || (ended < 0 && errno != EINTR)) {
       id_ = -1;
     } else {

@@ -22,7 +22,7 @@ std::vector<std::string> workerEnvironment();
 /// goes to this process's standard error, so that it does not mix with results.
 class ChildProcess {
  public:
-  /// Throws InternalError if the system refuses.
+  /// Throws UsageError if a limit of this process forbids it, InternalError if the system refuses otherwise.
   explicit ChildProcess(const ChildOptions& options);
   /// Kills the child if it still runs.
   ~ChildProcess();
@@ -36,10 +36,14 @@ class ChildProcess {
   /// Waits for the child to end, and kills it after `graceSeconds`. Returns the status of waitpid(2).
   int wait(double graceSeconds);
 
+  /// The CPU time that the child took. REQUIRES: it has ended, and wait() returned.
+  double cpuSeconds() const { return cpuSeconds_; }
+
  private:
   pid_t id_ = -1;
   int output_ = -1;
   int status_ = 0;
+  double cpuSeconds_ = 0;
 };
 
 }  // namespace tandem

@@ -1,6 +1,5 @@
 #include "measure/record/results_file.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +13,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "formats/io/free_space.h"
+#include "formats/io/file.h"
 #include "measure/record/hash_chain.h"
 #include "measure/record/record_json.h"
 
@@ -25,23 +24,14 @@ using nlohmann::json;
 
 constexpr std::string_view recordStart = R"({"config":)";  // members are stored sorted by name
 
-[[noreturn]] void fail(const std::string& path, const std::string& action, const std::string& reason) {
-  throw StorageError(concat("results file '", path, "': cannot ", action, ": ", reason,
-                            " (free there: ", freeSpaceText(path), "); choose another place with --out"));
-}
-
-[[noreturn]] void failErrno(const std::string& path, const std::string& action) {
-  fail(path, action, std::strerror(errno));
-}
-
 /// Keeps other processes from appending. A file system without flock relies on O_APPEND alone.
 class Lock {
  public:
-  Lock(int descriptor, const std::string& path) : descriptor_(descriptor) {
+  explicit Lock(const AppendedFile& file) : descriptor_(file.descriptor()) {
     while (flock(descriptor_, LOCK_EX) != 0) {
       if (errno == EINTR) continue;
       if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK) return;
-      failErrno(path, "lock it");
+      file.fail("lock it");
     }
   }
   ~Lock() { flock(descriptor_, LOCK_UN); }
@@ -57,62 +47,63 @@ struct Extent {
   off_t size;
 };
 
-Extent extentOf(int descriptor, const std::string& path) {
+Extent extentOf(const AppendedFile& file) {
   struct stat facts {};
-  if (fstat(descriptor, &facts) != 0) failErrno(path, "read its size");
+  if (fstat(file.descriptor(), &facts) != 0) file.fail("read its size");
   return {S_ISREG(facts.st_mode), facts.st_size};
 }
 
-std::string bytesAt(int descriptor, off_t offset, size_t count, const std::string& path) {
+std::string bytesAt(const AppendedFile& file, off_t offset, size_t count) {
   std::string bytes(count, '\0');
-  const ssize_t got = pread(descriptor, bytes.data(), count, offset);
-  if (got < 0) failErrno(path, "read it");
+  const ssize_t got = pread(file.descriptor(), bytes.data(), count, offset);
+  if (got < 0) file.fail("read it");
   bytes.resize(static_cast<size_t>(got));
   return bytes;
 }
 
-void checkHoldsRecords(int descriptor, const std::string& path) {
-  const auto [regular, size] = extentOf(descriptor, path);
+void checkHoldsRecords(const AppendedFile& file) {
+  const auto [regular, size] = extentOf(file);
   if (!regular) return;
-  const std::string start = bytesAt(descriptor, 0, recordStart.size(), path);
-  if (!recordStart.starts_with(start)) fail(path, "append to it", "it holds something else than records");
+  const std::string start = bytesAt(file, 0, recordStart.size());
+  if (!recordStart.starts_with(start)) file.fail("append to it", "it holds something else than records");
 }
 
 /// Offset after the last newline. A line torn by a crash begins there.
-off_t endOfWholeLines(int descriptor, off_t size, const std::string& path) {
-  while (size > 0 && bytesAt(descriptor, size - 1, 1, path) != "\n") --size;
+off_t endOfWholeLines(const AppendedFile& file, off_t size) {
+  while (size > 0 && bytesAt(file, size - 1, 1) != "\n") --size;
   return size;
 }
 
 /// Keeps a torn line beside the file.
-void setAside(const std::string& torn, const std::string& path) {
-  std::ofstream aside(path + ".torn", std::ios::app | std::ios::binary);
+void setAside(const std::string& torn, const AppendedFile& file) {
+  const std::string path = file.path() + ".torn";
+  std::ofstream aside(path, std::ios::app | std::ios::binary);
   aside << torn << '\n' << std::flush;
-  if (!aside) fail(path, "keep its torn last line in '" + path + ".torn'", std::strerror(errno));
+  if (!aside) file.fail("keep its torn last line in '" + path + "'");
 }
 
 /// Makes the file end with a whole line and returns its size. A record that lacks only its newline is kept.
-off_t endLastLine(int descriptor, off_t size, const std::string& path) {
-  const off_t end = endOfWholeLines(descriptor, size, path);
+off_t endLastLine(const AppendedFile& file, off_t size) {
+  const off_t end = endOfWholeLines(file, size);
   if (end == size) return size;
-  const std::string line = bytesAt(descriptor, end, static_cast<size_t>(size - end), path);
+  const std::string line = bytesAt(file, end, static_cast<size_t>(size - end));
   // A crash can lose the newline alone. Then the record is whole and stays.
-  if (json::accept(line) && write(descriptor, "\n", 1) == 1) return size + 1;
-  setAside(line, path);
-  if (ftruncate(descriptor, end) != 0) failErrno(path, "cut off a torn last line");
+  if (json::accept(line) && write(file.descriptor(), "\n", 1) == 1) return size + 1;
+  setAside(line, file);
+  if (ftruncate(file.descriptor(), end) != 0) file.fail("cut off a torn last line");
   return end;
 }
 
 /// The hash of the last line, for the next line's `previous`. Its newline ends the file's `size` bytes.
-std::string lastChain(int descriptor, off_t size, const std::string& path) {
+std::string lastChain(const AppendedFile& file, off_t size) {
   if (size == 0) return noSeal;
   const off_t end = size - 1;
   // Lines can hold megabytes of samples, so only the seal at the end is read if there is one.
   const off_t tail = std::max<off_t>(0, end - static_cast<off_t>(sealBytes) - 1);
-  const std::string seal = bytesAt(descriptor, tail, static_cast<size_t>(end - tail), path);
+  const std::string seal = bytesAt(file, tail, static_cast<size_t>(end - tail));
   if (hasSeal(seal)) return chainOf(seal);
-  const off_t begin = endOfWholeLines(descriptor, end, path);
-  return chainOf(bytesAt(descriptor, begin, static_cast<size_t>(end - begin), path));
+  const off_t begin = endOfWholeLines(file, end);
+  return chainOf(bytesAt(file, begin, static_cast<size_t>(end - begin)));
 }
 
 ssize_t writeOnce(int descriptor, const std::string& line) {
@@ -125,17 +116,17 @@ ssize_t writeOnce(int descriptor, const std::string& line) {
 
 bool flushed(int descriptor) { return fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS; }
 
-void appendObject(int descriptor, const std::string& object, const std::string& path) {
-  const auto [regular, size] = extentOf(descriptor, path);
-  const off_t end = regular ? endLastLine(descriptor, size, path) : 0;
-  const std::string line = sealed(object, regular ? lastChain(descriptor, end, path) : noSeal) + "\n";
-  const ssize_t written = writeOnce(descriptor, line);
+void appendObject(const AppendedFile& file, const std::string& object) {
+  const auto [regular, size] = extentOf(file);
+  const off_t end = regular ? endLastLine(file, size) : 0;
+  const std::string line = sealed(object, regular ? lastChain(file, end) : noSeal) + "\n";
+  const ssize_t written = writeOnce(file.descriptor(), line);
   const bool whole = written == static_cast<ssize_t>(line.size());
-  if (whole && flushed(descriptor)) return;
+  if (whole && flushed(file.descriptor())) return;
   std::string reason =
       written < 0 || whole ? std::strerror(errno) : concat("only ", written, " of ", line.size(), " bytes fitted");
-  if (regular && ftruncate(descriptor, end) != 0) reason += ", and the torn line could not be cut off";
-  fail(path, "append a record", reason);
+  if (regular && ftruncate(file.descriptor(), end) != 0) reason += ", and the torn line could not be cut off";
+  file.fail("append a record", reason);
 }
 
 RunRecord parseLine(const std::string& line) {
@@ -158,30 +149,19 @@ void checkChain(const std::string& line, const std::string& chain, int64_t numbe
 
 }  // namespace
 
-ResultsFile::ResultsFile(std::string path)
-    : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666)) {
-  if (descriptor_ < 0) failErrno(path_, "open it for writing");
-  try {
-    checkHoldsRecords(descriptor_, path_);
-  } catch (...) {
-    close(descriptor_);
-    throw;
-  }
+ResultsFile::ResultsFile(const std::string& path) : file_(path, concat("results file '", path, "' (--out)")) {
+  checkHoldsRecords(file_);
 }
-
-ResultsFile::~ResultsFile() { close(descriptor_); }
 
 void ResultsFile::append(const RunRecord& record) {
   const std::string object = toJson(record).dump(-1, ' ', false, json::error_handler_t::replace);
-  const Lock lock(descriptor_, path_);
-  appendObject(descriptor_, object, path_);
+  const Lock lock(file_);
+  appendObject(file_, object);
 }
 
 std::vector<RunRecord> readResults(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    throw DataError(concat("results file '", path, "': cannot open it: ", std::strerror(errno),
-                           "; give a file that tandem bench wrote (--out)"));
+  const auto opened = openForReading(path);
+  std::istream& file = *opened;
   std::vector<RunRecord> records;
   std::string line, chain = noSeal;
   int64_t unsealed = 0;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/io/appended_file.h"
 #include "measure/record/record.h"
 
 namespace tandem {
@@ -14,18 +15,14 @@ class ResultsFile {
  public:
   /// Opens or creates the file at once, so that an unwritable place is found before anything is measured. A file with
   /// other content than records is refused and left unchanged.
-  explicit ResultsFile(std::string path);
-  ~ResultsFile();
-  ResultsFile(const ResultsFile&) = delete;
-  ResultsFile& operator=(const ResultsFile&) = delete;
+  explicit ResultsFile(const std::string& path);
 
   /// Appends a record. A last line torn by a crash is replaced first, so that it never ends up in the middle of the
   /// file.
   void append(const RunRecord&);
 
  private:
-  std::string path_;
-  int descriptor_;
+  AppendedFile file_;
 };
 
 /// All records of a file. A torn last line is left out with a warning. Any other bad line throws DataError with its

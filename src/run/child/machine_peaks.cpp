@@ -1,6 +1,8 @@
 #include "run/child/machine_peaks.h"
 
 #include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,6 +74,9 @@ double rateIn(const std::string& answer, int status) {
   return rate;
 }
 
+/// Of bytes and of FLOPs per second; 0: this processor has none. A cache may hold anything.
+bool isPlausible(double rate) { return rate == 0 || (rate >= 1e6 && rate <= 1e18); }
+
 Nanos cpuTime() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -125,7 +130,7 @@ void MachinePeaks::find(const std::vector<std::string>& peaks, const RunPlan& pl
     Series series{peak, keyOf(plan, peak), {"peaks", peak}};
     if (own_.contains(series.key)) continue;
     const auto known = cache_.timing(series.key);
-    if (known && known->numbers.size() == 1 && !known->at.empty() && !anew_) {
+    if (known && known->numbers.size() == 1 && isPlausible(known->numbers.front()) && !known->at.empty() && !anew_) {
       own_[series.key] = known->numbers.front();
       continue;
     }
@@ -176,6 +181,7 @@ void MachinePeaks::giveUp(const Series& series, const std::string& reason) {
 
 int runPeaks(std::span<const std::string> arguments) {
   if (arguments.size() < 2) throw UsageError("peaks is started by 'tandem bench', not by hand; use 'tandem bench'");
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   const PeakRow& row = find(std::span<const PeakRow>(peakRows), arguments.front(), "peak");
   std::vector<int> threads;
   for (const std::string& text : arguments.subspan(1)) threads.push_back(wholeNumberOf(text));

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "machine/cpu/host_facts.h"
 #include "machine/process/child_process.h"
+#include "machine/process/resource_limits.h"
 #include "run/child/worker_protocol.h"
 #include "run/outcome_of_exception.h"
 #include "run/start_record.h"
@@ -89,33 +90,56 @@ ExitCode knownCode(int status) {
   return known ? code : ExitCode::internal;
 }
 
-Outcome killedByOthers(const Config& config) {
-  Outcome outcome = failure(
-      ExitCode::internal,
-      concat("the run was killed, probably out of memory (signal 9, SIGKILL, not by tandem)", memoryAdvice(config)));
+/// How often the system has ended a process because memory ran out; empty if it does not say.
+std::optional<int64_t> outOfMemoryKills() {
+  static constexpr std::string_view name = "oom_kill ";
+  for (const std::string& line : split(textOf("/proc/vmstat"), "\n")) {
+    if (line.starts_with(name)) return wholeNumber(line.substr(name.size()));
+  }
+  return std::nullopt;
+}
+
+/// How a worker ended.
+struct End {
+  int status;
+  double cpuSeconds;
+  std::optional<bool> outOfMemory;  ///< whether the system ended a process meanwhile because memory ran out, if it says
+};
+
+Outcome killed(const End& end, const Config& config) {
+  if (end.outOfMemory == false) {
+    return failure(ExitCode::peer, "the run was killed by another program (signal 9, SIGKILL); start it again");
+  }
+  const char* const surely = end.outOfMemory ? "out of memory: the system killed the run (signal 9, SIGKILL)"
+                                             : "the run was killed, probably out of memory (signal 9, SIGKILL)";
+  Outcome outcome = failure(ExitCode::usage, concat(surely, memoryAdvice(config)));
   outcome.outOfMemory = true;
   return outcome;
 }
 
-Outcome outcomeOfStatus(int status, const Config& config) {
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return killedByOthers(config);
-  if (WIFSIGNALED(status)) {
-    const int signal = WTERMSIG(status);
+Outcome outcomeOfEnd(const End& end, const Config& config) {
+  const int signal = WIFSIGNALED(end.status) ? WTERMSIG(end.status) : 0;
+  const double most = mostCpuSeconds();
+  if ((signal == SIGKILL || signal == SIGXCPU) && end.cpuSeconds > most - 1) {
+    return failure(ExitCode::usage, concat("the run took its ", most, " s of CPU time (ulimit -t); raise it"));
+  }
+  if (signal == SIGKILL) return killed(end, config);
+  if (signal != 0) {
     return failure(ExitCode::internal, concat("the run crashed: signal ", signal, ", SIG", sigabbrev_np(signal), " (",
                                               sigdescr_np(signal), ")"));
   }
-  return failure(knownCode(WEXITSTATUS(status)),
-                 concat("the run ended with exit code ", WEXITSTATUS(status), " before its result; see its message"));
+  const int code = WEXITSTATUS(end.status);
+  return failure(knownCode(code), concat("the run ended with exit code ", code, " before its result; see its message"));
 }
 
-Outcome outcomeOf(Ending ending, int status, double deadline, const Config& config) {
+Outcome outcomeOf(Ending ending, const End& end, double deadline, const Config& config) {
   if (ending == Ending::stopped) return failure(ExitCode::interrupted, "interrupted");
   if (ending == Ending::deadline) {
     return failure(ExitCode::invalidMeasurement,
                    concat("the run missed its deadline of ", deadline, " s and was killed; raise --point-deadline"));
   }
   if (ending == Ending::unreadable) return failure(ExitCode::internal, "the run reported what cannot be read");
-  return outcomeOfStatus(status, config);
+  return outcomeOfEnd(end, config);
 }
 
 }  // namespace
@@ -126,16 +150,19 @@ RunRecord PointRunner::run(const Config& config, const PointOptions& options, co
       {.executable = executable_, .arguments = {"worker"}, .environment = workerEnvironment(), .input = toText(order)});
   Received received;
   const Nanos begin = now();
+  const std::optional<int64_t> killsBefore = outOfMemoryKills();
   const Ending ending = listenReadably(child, options, received, events);
   if (ending != Ending::closed) child.kill();
   const int status = child.wait(endGraceSeconds);
+  End end{status, child.cpuSeconds(), {}};
+  if (killsBefore) end.outOfMemory = outOfMemoryKills() > killsBefore;
   // The record has the peak of the whole run, which the last poll may have missed.
   if (received.record) received.peakResident = std::max(received.peakResident, received.record->peakMemoryBytes);
   const bool tooMuch = options.memoryLimit > 0 && received.peakResident > options.memoryLimit;
   if (received.record && !tooMuch) return std::move(*received.record);
   RunRecord record = received.start ? std::move(*received.start) : startRecord(config);
   record.outcome =
-      tooMuch ? overLimit(options.memoryLimit, config) : outcomeOf(ending, status, options.deadlineSeconds, config);
+      tooMuch ? overLimit(options.memoryLimit, config) : outcomeOf(ending, end, options.deadlineSeconds, config);
   record.wall = now() - begin;
   return record;
 }

@@ -8,10 +8,14 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <latch>
+#include <system_error>
+#include <thread>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "device/allocator/cpu_allocator.h"
+#include "machine/process/resource_limits.h"
 #include "run/child/point_runner.h"
 #include "run/child/worker_protocol.h"
 #include "run/outcome_of_exception.h"
@@ -43,9 +47,33 @@ void send(const std::string& line) {
   }
 }
 
+/// Throws UsageError if the process cannot have this many threads at once. libtorch would wait for those it lacks.
+void requireThreads(int64_t count) {
+  std::vector<std::thread> threads;
+  std::latch tried(1);
+  std::string limit;
+  try {
+    for (int64_t i = 0; i < count; ++i) threads.emplace_back([&tried] { tried.wait(); });
+  } catch (const std::system_error& refused) {
+    limit = concat("a run needs ", count, " threads, and ", threads.size(), " can be started: ", refused.what(), "; ",
+                   limitText(refused.code().value()));
+  }
+  tried.count_down();
+  for (std::thread& thread : threads) thread.join();
+  if (!limit.empty()) throw UsageError(limit);
+}
+
+/// Each replica's own, those of its two pools (OpenMP's and libtorch's), those that make batches, and a few that watch.
+int64_t threadsOf(const RunPlan& plan) {
+  const int64_t watching = 4;
+  const Config& config = plan.config;
+  return watching + config.placement.replicas * (1 + 2 * plan.cores.threadsPerReplica + config.input.producers);
+}
+
 RunRecord measured(const WorkerOrder& order) {
   try {
     RunPlan plan = resolvePlan(order.config);
+    requireThreads(threadsOf(plan));
     plan.sweepBegin = order.sweepBegin;
     send(startLine(startRecord(plan.config)));
     return runPoint(

@@ -1,9 +1,6 @@
 #include "run/plan/plan.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <set>
 
 #include "base/text.h"
@@ -12,6 +9,7 @@
 #include "config/option.h"
 #include "executor/compile/plan_description.h"
 #include "executor/select/kernel_selection.h"
+#include "formats/io/file.h"
 #include "kernels/simd/isa_dispatch.h"
 #include "models/model.h"
 #include "run/outcome_of_exception.h"
@@ -145,8 +143,7 @@ void resolveSearch(RunPlan& plan) {
 
 /// Found before anything runs; what is in the file is read with the network.
 void checkWeightsFile(const std::string& path) {
-  if (path.empty() || std::ifstream(path)) return;
-  throw DataError(concat("--weights=", path, ": cannot open it: ", std::strerror(errno)));
+  if (!path.empty()) readFileHead(path, 0);
 }
 
 }  // namespace

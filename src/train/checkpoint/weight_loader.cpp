@@ -232,7 +232,7 @@ void setStatistics(const Pretrained& pretrained, const Executor& executor) {
   }
 }
 
-void saveWeights(const std::string& path, const Graph& graph, const FlatBuffers& buffers, const Executor& executor) {
+void appendWeights(AtomicFile& file, const Graph& graph, const FlatBuffers& buffers, const Executor& executor) {
   const at::NoGradGuard noGradients;
   std::map<std::string, at::Tensor> values;
   for (const auto& [name, tensor] : executor.statistics()) values[name] = tensor.to(at::kCPU).contiguous();
@@ -242,9 +242,14 @@ void saveWeights(const std::string& path, const Graph& graph, const FlatBuffers&
   }
   std::vector<FileTensor> tensors;
   for (const StateTensor& own : stateTensors(graph)) {
-    tensors.push_back(fileTensorOf(own.name, values.at(own.name)));
+    const at::Tensor& value = values.at(own.name);
+    if (!value.isfinite().all().item<bool>()) {
+      throw NumericError(concat("the weights are not finite after the last step, first in '", own.name,
+                                "'; lower --lr, or use --precision=fp32"));
+    }
+    tensors.push_back(fileTensorOf(own.name, value));
   }
-  writeSafetensors(path, std::move(tensors), {{"format", "pt"}});
+  appendSafetensors(file, std::move(tensors), {{"format", "pt"}});
 }
 
 }  // namespace tandem

@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "device/flat_buffers.h"
 #include "executor/executor.h"
+#include "formats/io/atomic_file.h"
 #include "graph/graph.h"
 
 namespace tandem {
@@ -38,8 +39,8 @@ void setParameters(const Pretrained& pretrained, FlatBuffers& buffers);
 /// Copies the running statistics into the executor's. REQUIRES: Executor::bind() was called.
 void setStatistics(const Pretrained& pretrained, const Executor& executor);
 
-/// Writes parameters and running statistics as fp32 safetensors, under the names of stateTensors(). Waits for the
-/// device. Throws StorageError.
-void saveWeights(const std::string& path, const Graph& graph, const FlatBuffers& buffers, const Executor& executor);
+/// Appends parameters and running statistics to an empty file as fp32 safetensors, under the names of stateTensors().
+/// Waits for the device. Throws NumericError for a value that is not finite, StorageError.
+void appendWeights(AtomicFile& file, const Graph& graph, const FlatBuffers& buffers, const Executor& executor);
 
 }  // namespace tandem

@@ -73,6 +73,26 @@ TEST_F(NewFileTest, NamesWhatCannotBeWritten) {
   EXPECT_THROW(AtomicFile{folder_}, StorageError);
 }
 
+TEST_F(NewFileTest, ReplacesFilesAlone) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_THROW(AtomicFile{path_}, StorageError);
+  EXPECT_THROW(AtomicFile{"/dev/null"}, StorageError);
+}
+
+TEST_F(NewFileTest, HasNoNameUntilItIsWhole) {
+  AtomicFile file(path_);
+  file.append(hello);
+  EXPECT_EQ(filesThere(), 0U) << "a killed process would leave it";
+  file.commit();
+  EXPECT_EQ(filesThere(), 1U);
+}
+
+TEST_F(NewFileTest, IsRefusedWhereItDoesNotFit) {
+  requireReplaceable(path_, 1);
+  EXPECT_THROW(requireReplaceable(path_, int64_t{1} << 60), StorageError);
+  EXPECT_EQ(filesThere(), 0U);
+}
+
 TEST_F(NewFileTest, AFileTooLargeKeepsTheOldOne) {
   std::ofstream(path_) << "old";
   const auto before = std::signal(SIGXFSZ, SIG_IGN);

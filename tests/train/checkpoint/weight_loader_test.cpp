@@ -274,7 +274,9 @@ TEST(SavedWeights, AreReadBackBitForBit) {
     if (!serves(find(executors(), "planned", "executor"), layout, at::kCPU)) continue;
     const Loaded loaded(graph, *pretrained, "planned", layout);
     const std::string path = testing::TempDir() + "/tandem_saved.safetensors";
-    saveWeights(path, graph, loaded.buffers(), loaded.executor());
+    AtomicFile file(path);
+    appendWeights(file, graph, loaded.buffers(), loaded.executor());
+    file.commit();
     const auto again = readPretrained(configOf("resnet20", path), graph);
     ASSERT_EQ(again->parameters.size(), pretrained->parameters.size());
     for (size_t i = 0; i < again->parameters.size(); ++i) {

@@ -1,0 +1,49 @@
+#include "machine/process/prepare_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <string_view>
+
+#include "base/error.h"
+#include "machine/process/resource_limits.h"
+
+namespace tandem {
+namespace {
+
+/// open() returns the lowest free descriptor, so the loop fills exactly the gaps. Returns whether output was there.
+bool fillStandardDescriptors() {
+  bool hasOutput = true;
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    if (::open("/dev/null", O_RDWR) < 0)
+      throw StorageError("/dev/null cannot be opened; it stands for a closed descriptor");
+    hasOutput = hasOutput && descriptor != STDOUT_FILENO;
+  }
+  return hasOutput;
+}
+
+/// Without a current folder MKL ends the process with a line of its own when the libraries start. So this runs before
+/// they do, where nothing but system calls can be relied on.
+void requireFolder(int, char**, char**) {
+  constexpr std::string_view text = "error[usage]: the current folder no longer exists; change to another\n";
+  char path[PATH_MAX];
+  if (::getcwd(path, sizeof path) != nullptr || errno != ENOENT) return;
+  const ssize_t told = ::write(STDERR_FILENO, text.data(), text.size());
+  ::_exit(static_cast<int>(told < 0 ? ExitCode::storage : ExitCode::usage));
+}
+
+[[gnu::section(".preinit_array"), gnu::used]] void (*const beforeLibrariesStart)(int, char**, char**) = requireFolder;
+
+}  // namespace
+
+void prepareProcess() {
+  if (!fillStandardDescriptors()) throw StorageError("standard output is closed; give it a file, or /dev/null");
+  ::signal(SIGXFSZ, SIG_IGN);
+  requireStack();
+}
+
+}  // namespace tandem

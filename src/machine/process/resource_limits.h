@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+namespace tandem {
+
+/// What an error of the system says of this process's limits (setrlimit(2)), and what to do: "4 open files are the most
+/// here (ulimit -n); raise it". Empty for an error that has nothing to do with them.
+std::string limitText(int error);
+
+/// The CPU time after which the system ends a process of this user, in seconds; infinite without a limit.
+double mostCpuSeconds();
+
+/// Throws UsageError if the stack is limited to less than this program needs.
+void requireStack();
+
+}  // namespace tandem

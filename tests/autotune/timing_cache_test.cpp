@@ -1,8 +1,10 @@
 #include "autotune/timing_cache.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/text.h"
@@ -66,6 +68,26 @@ TEST_F(MeasuredCacheTest, DamagedLinesDoNotCount) {
   EXPECT_EQ(cache.find("good"), std::vector<double>{5});
   for (const char* key : {"no tab", "empty", "words", "cut"}) EXPECT_FALSE(cache.find(key).has_value()) << key;
   EXPECT_EQ(cache.damaged(), 5);
+}
+
+TEST_F(MeasuredCacheTest, WhatIsNoFileIsNamedOnce) {
+  fs::create_directories(file().parent_path());
+  const auto isRefused = [this] {
+    testing::internal::CaptureStderr();
+    TimingCache cache(file());
+    cache.add("a", {1});
+    cache.add("b", {2});
+    const std::string said = testing::internal::GetCapturedStderr();
+    fs::remove(file());
+    return cache.find("a").has_value() && std::ranges::count(said, '\n') == 1 &&
+           said.find("measured.tsv: ") != std::string::npos;
+  };
+  ASSERT_EQ(mkfifo(file().c_str(), 0600), 0);
+  EXPECT_TRUE(isRefused()) << "a FIFO, whose reader would wait for ever";
+  fs::create_directory(file());
+  EXPECT_TRUE(isRefused()) << "a folder";
+  fs::create_symlink(file(), file());
+  EXPECT_TRUE(isRefused()) << "a link to itself";
 }
 
 TEST_F(MeasuredCacheTest, WithoutAFileItKeepsNumbersInMemoryOnly) {

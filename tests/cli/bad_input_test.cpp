@@ -123,7 +123,7 @@ TEST(BadData, LabelOutOfRangeIsNamed) {
 }
 
 TEST(BadOutput, FullDiskKeepsTheTable) {
-  const auto run = runTandem(tiny({"--out=/dev/full", "--batch=4"}));
+  const auto run = runTandem(tiny({"--out=/dev/full", "--batch=4", "--allow-interference"}));
   EXPECT_EQ(run.code, storage) << run.err;
   ASSERT_EQ(run.errors().size(), 1U) << run.err;
   EXPECT_NE(run.out.find("repeat with: tandem bench"), std::string::npos) << run.out;

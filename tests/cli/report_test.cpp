@@ -77,7 +77,7 @@ TEST(Report, OutNeverReplacesTheRuns) {
   for (const std::string& source : {path, path + ":1"}) {
     const auto run = runTandem({"report", source, "--out=" + path});
     EXPECT_EQ(run.code, 2);
-    EXPECT_TRUE(contains(run.err, "one of the files to report on")) << run.err;
+    EXPECT_TRUE(contains(run.err, "is read and would be replaced")) << run.err;
   }
   EXPECT_EQ(textOf(path), before);
 }

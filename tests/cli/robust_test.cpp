@@ -154,17 +154,6 @@ TEST(Limits, AFolderThatIsGoneIsOneLine) {
   expectOneLine(shell("mkdir gone; cd gone; rmdir ../gone; exec $T list models"), usage, "no longer exists");
 }
 
-TEST(Cache, OfAnotherKindIsNamed) {
-  for (const char* const made :
-       {"mkfifo cache/measured.tsv", "mkdir cache/measured.tsv", "ln -s measured.tsv cache/measured.tsv"}) {
-    SCOPED_TRACE(made);
-    const auto run = shell("rm -rf cache; mkdir cache; " + std::string(made) + "; TANDEM_CACHE=$PWD/cache exec $T " +
-                           tiny() + "--convolution=direct --layout=nhwc");
-    EXPECT_EQ(run.code, 0) << run.err;
-    EXPECT_TRUE(contains(run.err, "cache/measured.tsv: ")) << run.err;
-  }
-}
-
 /// A run whose peaks are not known yet, stopped a second after it began.
 class StoppedInPeaks {
  public:

@@ -43,7 +43,7 @@ void requireFolder(int, char**, char**) {
 void prepareProcess() {
   if (!fillStandardDescriptors()) throw StorageError("standard output is closed; give it a file, or /dev/null");
   ::signal(SIGXFSZ, SIG_IGN);
-  requireStack();
+  requireLimits();
 }
 
 }  // namespace tandem

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <limits>
 
@@ -11,18 +12,17 @@
 namespace tandem {
 namespace {
 
-constexpr rlim_t leastStack = 1 << 20;
-
 struct LimitRow {
-  int error;
   __rlimit_resource resource;
   const char *what, *option;
+  int error;     ///< of a call that the limit refuses; 0: the system sends a signal
+  rlim_t least;  ///< that a run needs
 };
 
 constexpr LimitRow limits[] = {
-    {EMFILE, RLIMIT_NOFILE, "open files", "ulimit -n"},
-    {EAGAIN, RLIMIT_NPROC, "processes and threads of a user", "ulimit -u"},
-    {EFBIG, RLIMIT_FSIZE, "bytes of a file", "ulimit -f"},
+    {RLIMIT_NOFILE, "open files", "ulimit -n", EMFILE, 64},
+    {RLIMIT_NPROC, "processes and threads of a user", "ulimit -u", EAGAIN, 0},
+    {RLIMIT_STACK, "bytes of stack", "ulimit -s, in KiB", 0, 1 << 20},
 };
 
 rlim_t softLimit(__rlimit_resource resource) {
@@ -35,12 +35,10 @@ std::string numberText(rlim_t limit) { return limit == RLIM_INFINITY ? "all that
 }  // namespace
 
 std::string limitText(int error) {
-  for (const LimitRow& row : limits) {
-    if (row.error != error) continue;
-    return concat(numberText(softLimit(row.resource)), ' ', row.what, " are the most here (", row.option,
-                  "); raise it");
-  }
-  return "";
+  const auto row = std::ranges::find(limits, error, &LimitRow::error);
+  if (error == 0 || row == std::end(limits)) return "";
+  return concat(numberText(softLimit(row->resource)), ' ', row->what, " are the most here (", row->option,
+                "); raise it");
 }
 
 double mostCpuSeconds() {
@@ -48,11 +46,13 @@ double mostCpuSeconds() {
   return limit == RLIM_INFINITY ? std::numeric_limits<double>::infinity() : static_cast<double>(limit);
 }
 
-void requireStack() {
-  const rlim_t stack = softLimit(RLIMIT_STACK);
-  if (stack == RLIM_INFINITY || stack >= leastStack) return;
-  throw UsageError(concat("the stack is limited to ", stack / 1024, " KiB (ulimit -s); it must be at least ",
-                          leastStack / 1024, " KiB: raise it"));
+void requireLimits() {
+  for (const LimitRow& row : limits) {
+    const rlim_t limit = softLimit(row.resource);  // none is the largest number
+    if (limit >= row.least) continue;
+    throw UsageError(concat(limit, ' ', row.what, " are the most here (", row.option, "); at least ", row.least,
+                            " are needed: raise it"));
+  }
 }
 
 }  // namespace tandem

@@ -11,7 +11,7 @@ std::string limitText(int error);
 /// The CPU time after which the system ends a process of this user, in seconds; infinite without a limit.
 double mostCpuSeconds();
 
-/// Throws UsageError if the stack is limited to less than this program needs.
-void requireStack();
+/// Throws UsageError if the stack or the open files are limited to less than this program needs.
+void requireLimits();
 
 }  // namespace tandem

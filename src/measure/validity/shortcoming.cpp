@@ -8,12 +8,16 @@
 
 namespace tandem {
 
+bool isUnchecked(const RunRecord& record) {
+  return !record.config.measurement.allowInterference && isUnchecked(record.interference, record.window);
+}
+
 std::string_view shortcoming(const RunRecord& record) {
   if (record.outcome.kind == OutcomeKind::failed) return "failed";
   if (record.outcome.kind == OutcomeKind::skipped) return "skipped";
   if (!record.valid()) return "not valid";
   if (!isQuotable(record)) return "in doubt";
-  if (isUnchecked(record.interference, record.window)) return "not checked";
+  if (isUnchecked(record)) return "not checked";
   return notSteadyBecause(record).empty() ? "" : "not steady";
 }
 

@@ -8,6 +8,10 @@
 
 namespace tandem {
 
+/// Whether other programs may have disturbed the run, which nothing tells (measure/validity/interference.h). With
+/// --allow-interference that does not matter.
+bool isUnchecked(const RunRecord& record);
+
 /// Why the rate of a run does not count: the first that holds of "failed", "skipped", "not valid", "in doubt"
 /// (measure/validity/consistency_checks.h), "not checked" (isUnchecked()) and "not steady". Empty if it counts.
 std::string_view shortcoming(const RunRecord& record);

@@ -100,7 +100,7 @@ std::vector<Caveat> caveatsOf(const RunRecord& record) {
                                     " steps: a change of the step time within the window is not seen")});
     }
     if (record.window < shortestShare) {
-      const bool unchecked = isUnchecked(record.interference, record.window);
+      const bool unchecked = isUnchecked(record);
       caveats.push_back({unchecked ? "not checked" : "",
                          concat(unchecked ? "not checked: " : "", "a window of less than ", seconds(shortestShare),
                                 " s: whether other programs used its CPUs is not known",

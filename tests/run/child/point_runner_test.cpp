@@ -92,10 +92,11 @@ TEST(PointRunner, ACrashIsAFailedRecordThatNamesTheSignal) {
   EXPECT_FALSE(record.environment.os.empty());
 }
 
-TEST(PointRunner, AKillFromOutsideIsProbablyOutOfMemory) {
+TEST(PointRunner, AKillFromOutsideIsNotTakenForWantOfMemory) {
   const auto record = runWith("kill -KILL $$");
-  EXPECT_NE(record.outcome.reason.find("out of memory"), std::string::npos) << record.outcome.reason;
-  EXPECT_TRUE(record.outcome.outOfMemory);
+  EXPECT_EQ(record.outcome.code, ExitCode::peer);
+  EXPECT_NE(record.outcome.reason.find("killed by another program"), std::string::npos) << record.outcome.reason;
+  EXPECT_FALSE(record.outcome.outOfMemory);
 }
 
 TEST(PointRunner, ARunAboveItsMemoryLimitIsKilled) {

@@ -41,8 +41,8 @@ void requireFolder(int, char**, char**) {
 }  // namespace
 
 void prepareProcess() {
-  if (!fillStandardDescriptors()) throw StorageError("standard output is closed; give it a file, or /dev/null");
   ::signal(SIGXFSZ, SIG_IGN);
+  if (!fillStandardDescriptors()) throw StorageError("standard output is closed; give it a file, or /dev/null");
   requireLimits();
 }
 

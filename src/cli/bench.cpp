@@ -37,6 +37,18 @@ void checkWrittenOnce(const char* option, const std::string& path, size_t points
                           "before; name one point, as --replicas=2"));
 }
 
+/// The files that the points name, each once: most are those of the whole run.
+std::vector<CommandFile> filesOf(const std::vector<BenchPoint>& points) {
+  std::set<std::string> titles;
+  std::vector<CommandFile> files;
+  for (const BenchPoint& point : points) {
+    for (CommandFile& file : filesOf(point.config, onBench)) {
+      if (titles.insert(file.title).second) files.push_back(std::move(file));
+    }
+  }
+  return files;
+}
+
 /// What the points' strategies have no use for, each once.
 void logPassedOver(const std::vector<BenchPoint>& points) {
   std::set<std::string> notes;
@@ -60,7 +72,7 @@ int benchCommand(Arguments arguments) {
   checkWrittenOnce("--save-weights", sweep.base.output.saveWeights, points.size());
   checkWrittenOnce("--trace", sweep.base.output.trace, points.size());
   if (sweep.base.measurement.compare) checkComparable(points);
-  for (const BenchPoint& point : points) checkFiles(filesOf(point.config, onBench));
+  checkFiles(filesOf(points));
   if (sweep.base.output.dryRun) return printPlans(points);
   return BenchRun(sweep.base, std::move(points)).run();
 }

@@ -78,8 +78,7 @@ const ProgramCommand& commandNamed(std::string_view name) {
 
 /// Results are JSON and tables, which hold text alone.
 void requireText(const std::string& argument) {
-  const bool controls = std::ranges::any_of(argument, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
-  if (!controls && isUtf8(argument)) return;
+  if (withoutControls(argument) == argument && isUtf8(argument)) return;
   throw UsageError(concat("'", escaped(argument), "': an argument must be text in UTF-8 without control characters"));
 }
 

@@ -3,6 +3,9 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <set>
+
+#include "base/mutex.h"
 #include "base/text.h"
 
 namespace tandem {
@@ -17,10 +20,37 @@ spdlog::logger& logger() {
   return *instance;
 }
 
+class Warnings {
+ public:
+  void say(const std::string& text) {
+    const MutexLock lock(mutex_);
+    if (said_.insert(text).second) receiver_(text);
+  }
+
+  void sendTo(std::function<void(const std::string&)> receiver) {
+    const MutexLock lock(mutex_);
+    receiver_ = std::move(receiver);
+  }
+
+ private:
+  Mutex mutex_;
+  std::set<std::string> said_ TANDEM_GUARDED_BY(mutex_);
+  std::function<void(const std::string&)> receiver_ TANDEM_GUARDED_BY(mutex_) = [](const std::string& text) {
+    logger().warn("warning: " + withoutControls(text));
+  };
+};
+
+Warnings& warnings() {
+  static Warnings instance;
+  return instance;
+}
+
 }  // namespace
 
 void logInfo(const std::string& text) { logger().info(withoutControls(text)); }
-void logWarning(const std::string& text) { logger().warn("warning: " + withoutControls(text)); }
+void logWarning(const std::string& text) { warnings().say(text); }
 void logError(const std::string& text) { logger().error(withoutControls(text)); }
+
+void redirectWarnings(std::function<void(const std::string&)> receiver) { warnings().sendTo(std::move(receiver)); }
 
 }  // namespace tandem

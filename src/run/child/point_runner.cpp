@@ -10,6 +10,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "machine/cpu/host_facts.h"
 #include "machine/process/child_process.h"
@@ -58,6 +59,7 @@ int64_t peakResidentBytes(pid_t process) { return memoryField(textOf(concat("/pr
 Ending listen(const ChildProcess& child, const PointOptions& options, Received& received, const PointEvents& events) {
   const WorkerEvents handlers{.start = [&](RunRecord record) { received.start = std::move(record); },
                               .progress = events.progress,
+                              .warning = logWarning,
                               .record = [&](RunRecord record) { received.record = std::move(record); }};
   const Nanos begin = now();
   pollfd waited{.fd = child.output(), .events = POLLIN, .revents = 0};

@@ -26,7 +26,8 @@ struct PointEvents {
 ///
 /// The child runs in its own process group, so that Ctrl-C reaches this process only. It does not inherit the variables
 /// that would override the placement of its threads (overridesPlacement in machine/cpu/host_facts.h). This process
-/// creates no tensor, OpenMP team or CUDA context.
+/// creates no tensor, OpenMP team or CUDA context. Warnings of the child are those of this process, which says each
+/// once.
 class PointRunner {
  public:
   /// `executable`: path of this program.

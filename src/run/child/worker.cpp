@@ -13,6 +13,8 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "base/mutex.h"
 #include "base/text.h"
 #include "device/allocator/cpu_allocator.h"
 #include "machine/process/resource_limits.h"
@@ -38,7 +40,10 @@ WorkerOrder readOrder() {
   return orderFromText({std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()});
 }
 
+/// Writes a line whole. Any thread may call it.
 void send(const std::string& line) {
+  static Mutex oneAtATime;
+  const MutexLock lock(oneAtATime);
   size_t sent = 0;
   while (sent < line.size()) {
     const ssize_t count = write(workerOutput, line.data() + sent, line.size() - sent);
@@ -98,6 +103,7 @@ int runWorker() {
   offerToBeKilledFirst();
   const WorkerOrder order = readOrder();
   requireParent(order.parent);
+  redirectWarnings([](const std::string& text) { send(warningLine(text)); });  // the sweep says each once
   const RunRecord record = measured(order);
   send(recordLine(record));
   return static_cast<int>(record.outcome.code);

@@ -41,6 +41,10 @@ std::string startLine(const RunRecord& record) { return json{{"start", toJson(re
 
 std::string recordLine(const RunRecord& record) { return json{{"record", toJson(record)}}.dump() + '\n'; }
 
+std::string warningLine(const std::string& text) {
+  return json{{"warning", text}}.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+}
+
 std::string progressLine(const Progress& progress) {
   const json object{{"phase", phaseNames.at(static_cast<size_t>(progress.phase))},
                     {"step", progress.step},
@@ -70,6 +74,8 @@ void readLine(const std::string& line, const WorkerEvents& events) {
     const auto object = json::parse(line);
     if (object.contains("progress")) {
       if (events.progress) events.progress(progressFrom(object.at("progress")));
+    } else if (object.contains("warning")) {
+      events.warning(object.at("warning").get<std::string>());
     } else if (object.contains("start")) {
       events.start(recordFromJson(object.at("start")));
     } else {

@@ -24,7 +24,9 @@ class Measuring {
       const std::vector<Timing> known = cached(job, /*any=*/false);
       if (!known.empty() && isMark(known.front())) {
         ++measured_.postponed;
-      } else if (!take(job, known)) {
+      } else if (fits(job, known)) {
+        take(job, known);
+      } else {
         open_.push_back(&job);
       }
     }
@@ -50,16 +52,18 @@ class Measuring {
     return all;
   }
 
+  /// Whether these are timings of the job.
   static bool fits(const MeasuringJob& job, const std::vector<Timing>& timings) {
-    const auto isOfJob = [&](const Timing& timing) { return timing.numbers.size() == job.numbers && !isMark(timing); };
-    return timings.size() == job.keys.size() && std::ranges::all_of(timings, isOfJob);
+    if (timings.size() != job.keys.size()) return false;
+    for (size_t i = 0; i < timings.size(); ++i) {
+      const std::vector<double>& numbers = timings[i].numbers;
+      if (numbers.size() != job.numbers || !job.isPlausible(i, numbers)) return false;
+    }
+    return true;
   }
 
-  /// False if these are no timings of the job.
-  bool take(const MeasuringJob& job, const std::vector<Timing>& timings) {
-    if (!fits(job, timings)) return false;
+  void take(const MeasuringJob& job, const std::vector<Timing>& timings) {
     for (size_t i = 0; i < timings.size(); ++i) measured_.timings[job.keys[i]] = timings[i];
-    return true;
   }
 
   /// Measures the first `count` open jobs until time is over. Returns how many.
@@ -90,7 +94,11 @@ class Measuring {
   }
 
   void postpone(const MeasuringJob& job) {
-    if (take(job, cached(job, /*any=*/true))) return keep(job, /*keeps=*/false);
+    const std::vector<Timing> older = cached(job, /*any=*/true);
+    if (fits(job, older)) {
+      take(job, older);
+      return keep(job, /*keeps=*/false);
+    }
     ++measured_.postponed;
     for (const std::string& key : job.keys)
       cache_.add(key, {.numbers = {postponedMark}, .at = rule_.at, .keeps = false});
@@ -105,6 +113,9 @@ class Measuring {
 };
 
 }  // namespace
+
+bool isTime(double seconds) { return seconds >= 1e-9 && seconds <= 1e4; }
+bool areTimes(const std::vector<double>& seconds) { return std::ranges::all_of(seconds, isTime); }
 
 bool MeasuringRule::counts(const Timing& timing) const {
   const bool ofThisSweep = !timing.at.empty() && timing.at >= since;

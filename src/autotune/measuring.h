@@ -60,11 +60,19 @@ class MeasuringTime {
   double longest_ = 0;
 };
 
+/// Whether a call can last so many seconds: 1 ns to 10,000 s. A cache may hold anything.
+bool isTime(double seconds);
+bool areTimes(const std::vector<double>& seconds);
+
 /// Alternatives that are measured together.
 struct MeasuringJob {
   std::vector<std::string> keys{};               ///< one per alternative
   size_t numbers = 1;                            ///< of each
   std::function<std::vector<Timing>()> timings;  ///< measures all of them
+  /// Whether an alternative can have such numbers; `key`: its index. Kept ones that cannot be true are measured anew.
+  std::function<bool(size_t key, const std::vector<double>&)> isPlausible = [](size_t, const auto& numbers) {
+    return areTimes(numbers);
+  };
 };
 
 using Timings = std::map<std::string, Timing>;  ///< by key

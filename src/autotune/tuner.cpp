@@ -75,6 +75,7 @@ std::vector<Timing> Tuner::timed(std::span<const TuningCandidate> candidates) co
 
 std::vector<double> Tuner::secondsOf(const std::string& operation, std::span<const TuningCandidate> candidates) {
   MeasuringJob job;
+  job.isPlausible = [](size_t, const auto& numbers) { return numbers.front() == doesNotCount || areTimes(numbers); };
   job.timings = [&] {
     if (progress_) progress_(all_.jobs, 0);
     return timed(candidates);

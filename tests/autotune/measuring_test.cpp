@@ -46,6 +46,17 @@ class MeasuringTest : public testing::Test {
   double saving_ = 0;  // by each timing
 };
 
+// A cache may hold anything.
+TEST_F(MeasuringTest, WhatCannotBeTrueIsMeasuredAnew) {
+  for (const double kept : {-1.0, 0.0, 1e-12, 1e308}) {
+    TimingCache(file_).add("x a", {.numbers = {kept}, .at = before});
+    TimingCache(file_).add("x b", {.numbers = {2}, .at = before});
+    const Measured measured = measure({"x"});
+    EXPECT_EQ(asked_, "x") << kept;
+    EXPECT_GE(measured.timings.at("x a").numbers.front(), 1) << kept;
+  }
+}
+
 TEST_F(MeasuringTest, MeasuresWhatIsNotKnown) {
   const Measured first = measure({"x", "y"});
   EXPECT_EQ(asked_, "xy");

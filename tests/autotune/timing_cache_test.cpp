@@ -72,22 +72,23 @@ TEST_F(MeasuredCacheTest, DamagedLinesDoNotCount) {
 
 TEST_F(MeasuredCacheTest, WhatIsNoFileIsNamedOnce) {
   fs::create_directories(file().parent_path());
-  const auto isRefused = [this] {
+  const auto isRefused = [](const fs::path& file) {
     testing::internal::CaptureStderr();
-    TimingCache cache(file());
+    TimingCache cache(file);
     cache.add("a", {1});
     cache.add("b", {2});
     const std::string said = testing::internal::GetCapturedStderr();
-    fs::remove(file());
+    fs::remove(file);
     return cache.find("a").has_value() && std::ranges::count(said, '\n') == 1 &&
-           said.find("measured.tsv: ") != std::string::npos;
+           said.find(file.string()) != std::string::npos;
   };
-  ASSERT_EQ(mkfifo(file().c_str(), 0600), 0);
-  EXPECT_TRUE(isRefused()) << "a FIFO, whose reader would wait for ever";
-  fs::create_directory(file());
-  EXPECT_TRUE(isRefused()) << "a folder";
+  const fs::path fifo = file().string() + ".fifo", folder = file().string() + ".folder";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_TRUE(isRefused(fifo)) << "its reader would wait for ever";
+  fs::create_directory(folder);
+  EXPECT_TRUE(isRefused(folder));
   fs::create_symlink(file(), file());
-  EXPECT_TRUE(isRefused()) << "a link to itself";
+  EXPECT_TRUE(isRefused(file())) << "a link to itself";
 }
 
 TEST_F(MeasuredCacheTest, WithoutAFileItKeepsNumbersInMemoryOnly) {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "autotune/interleaved_timing.h"
+#include "autotune/measuring.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "kernels/conv/nchwc.h"
@@ -17,6 +18,10 @@ namespace tandem {
 namespace {
 
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
+
+std::array<bool, convolutionPasses> measuredPasses(const TrialLayer& layer, const ConvCandidate& candidate) {
+  return {candidate.measures(0), candidate.measures(1) && layer.wantsInputGradient, candidate.measures(2)};
+}
 
 }  // namespace
 
@@ -85,7 +90,7 @@ class Trial {
       : sides_(sides),
         blocksInput_(blocksInput(layer, *candidate.layout)),
         blocksOutput_(blocksOutput(layer, *candidate.layout)),
-        passes_{candidate.measures(0), candidate.measures(1) && layer.wantsInputGradient, candidate.measures(2)} {
+        passes_(measuredPasses(layer, candidate)) {
     const ConvolutionParameters parameters = emptyParameters(layer, *candidate.layout, type);
     parameters.weight.zero_();
     if (parameters.bias.defined()) parameters.bias.zero_();
@@ -221,6 +226,15 @@ std::vector<double> PassSeconds::numbers() const {
 
 double PassSeconds::ofStep(size_t pass, double scale) const {
   return scale * current[pass] + std::max(0.0, changed[pass] - current[pass]);
+}
+
+bool arePlausible(const std::vector<double>& numbers, const TrialLayer& layer, const ConvCandidate& candidate) {
+  const auto measured = measuredPasses(layer, candidate);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const bool isNone = numbers[i] == 0 && !measured[i % convolutionPasses];
+    if (!isNone && !isTime(numbers[i])) return false;
+  }
+  return true;
 }
 
 bool serves(const ConvCandidate& candidate, const TrialLayer& layer, at::ScalarType type) {

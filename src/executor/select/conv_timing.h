@@ -56,6 +56,9 @@ struct ConvCandidate {
   bool measures(size_t pass) const { return all || algorithm->passes[pass]; }
 };
 
+/// Whether a candidate for the layer can have such PassSeconds::numbers(): a time for each pass that is measured.
+bool arePlausible(const std::vector<double>& numbers, const TrialLayer& layer, const ConvCandidate& candidate);
+
 /// Whether activations of the layer's input and output are blocked in the layout.
 bool blocksInput(const TrialLayer& layer, const LayoutEntry& layout);
 bool blocksOutput(const TrialLayer& layer, const LayoutEntry& layout);

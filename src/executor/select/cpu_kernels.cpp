@@ -19,6 +19,7 @@ namespace {
 constexpr double layoutWorthChanging = 1.01;       // less than for one layer: a sum over all layers is more exact
 constexpr const char* ownKernels = ", kernels 4";  // counted up when one of our kernels becomes faster or slower
 constexpr int64_t imagesPerThread = 4;             // of a call: enough to keep every thread busy
+constexpr double largestError = 10;                // of a pass that can be: a cache may hold anything
 constexpr int64_t parts = 4;                       // of the images, one for each call
 
 bool isNormalised(const Graph& graph, NodeId id) {
@@ -148,6 +149,9 @@ class Measurements {
     MeasuringJob job{.numbers = PassSeconds().numbers().size(), .timings = [this, &trial] {
                        return convolutionTimings(trial.layer, trial.candidates, size_, trial_.compute, threads_);
                      }};
+    job.isPlausible = [&trial](size_t i, const auto& numbers) {
+      return arePlausible(numbers, trial.layer, trial.candidates[i]);
+    };
     for (const ConvCandidate& candidate : trial.candidates) job.keys.push_back(keyOf(trial.layer, candidate));
     return job;
   }
@@ -162,6 +166,9 @@ class Measurements {
                        });
                        return timings;
                      }};
+    job.isPlausible = [](size_t, const auto& errors) {  // of a result of zeros: 1
+      return std::ranges::all_of(errors, [](double error) { return error >= 0 && error <= largestError; });
+    };
     for (const ConvCandidate& candidate : trial.candidates) job.keys.push_back(errorKeyOf(trial.layer, candidate));
     return job;
   }

@@ -74,6 +74,14 @@ TEST_F(KernelChoiceTest, MeasuresEachLayerOnce) {
   EXPECT_TRUE(fastestCpuKernels(graph, other, threads_, cache).fromCache);
 }
 
+// A cache may hold anything.
+TEST_F(KernelChoiceTest, TimesThatCannotBeTrueAreMeasuredAnew) {
+  EXPECT_TRUE(choiceIf({{"winograd", "1 1 1 1 1 1"}}).fromCache);
+  for (const char* const seconds : {"0 1 1 1 1 1", "1 -1 1 1 1 1", "1 1 1e308 1 1 1"}) {
+    EXPECT_FALSE(choiceIf({{"winograd", seconds}}).fromCache) << seconds;
+  }
+}
+
 // Of gemm alone every pass counts for its layout, of gemm beside direct only the one that is not direct's.
 TEST_F(KernelChoiceTest, WhatWasMeasuredOfAnAlgorithmsOwnPassesIsNotTakenForAll) {
   trial_.layouts.pop_back();

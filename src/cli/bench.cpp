@@ -10,6 +10,7 @@
 #include "cli/catalogs.h"
 #include "cli/command_files.h"
 #include "cli/commands.h"
+#include "graph/state.h"
 #include "machine/cpu/topology.h"
 #include "machine/gpu/gpu_facts.h"
 
@@ -43,6 +44,7 @@ std::vector<CommandFile> filesOf(const std::vector<BenchPoint>& points) {
   std::vector<CommandFile> files;
   for (const BenchPoint& point : points) {
     for (CommandFile& file : filesOf(point.config, onBench)) {
+      if (point.plan && file.path == point.config.output.saveWeights) file.bytes = stateBytes(*point.plan->graph);
       if (titles.insert(file.title).second) files.push_back(std::move(file));
     }
   }

@@ -52,7 +52,7 @@ void checkFiles(std::span<const CommandFile> files) {
     for (size_t j = i + 1; j < files.size(); ++j) checkApart(files[i], files[j]);
   }
   for (const CommandFile& file : files) {
-    if (file.use == FileUse::replaced) requireReplaceable(file.path);
+    if (file.use == FileUse::replaced) requireReplaceable(file.path, file.bytes);
   }
 }
 

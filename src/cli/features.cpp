@@ -53,6 +53,11 @@ const OutputFormat& outputFormat(const InferenceRequest& request) {
   return *row;
 }
 
+/// Of the features of so many images.
+int64_t bytesOf(const Graph& features, int64_t images) {
+  return images * features.node(features.output()).shape.channels * static_cast<int64_t>(sizeof(float));
+}
+
 void printJson(const InferenceRequest& request, const InferenceResult& result) {
   using nlohmann::ordered_json;
   auto rows = ordered_json::array();
@@ -77,13 +82,14 @@ int featuresCommand(Arguments arguments) {
   InferenceRequest request = inferenceRequest("features", arguments);
   const OutputFormat& format = outputFormat(request);
   Config& config = request.plan.config;
+  const Graph features = featureGraph(*request.plan.graph);
   auto files = filesOf(config, onFeatures);
+  for (CommandFile& file : files) file.bytes = bytesOf(features, request.images->size());
   for (const std::string& path : request.paths) files.push_back({path, path});
   checkFiles(files);
   config.network.resetHead = true;  // features do not use the classifier, so its weights need not fit
   installCpuAllocator();
-  const Graph& graph = *request.plan.graph;
-  const InferenceResult result = infer(request, featureGraph(graph), readPretrained(config, graph));
+  const InferenceResult result = infer(request, features, readPretrained(config, *request.plan.graph));
   format.write(config.output.out, result);
   if (config.inference.json) {
     printJson(request, result);

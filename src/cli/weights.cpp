@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <iostream>
 
 #include "base/error.h"
@@ -86,6 +87,13 @@ int inspect(Arguments arguments) {
   return 0;
 }
 
+/// 0 for what is no file; opening it says so.
+int64_t sizeOf(const std::string& path) {
+  std::error_code none;
+  const auto size = std::filesystem::file_size(path, none);
+  return none ? 0 : static_cast<int64_t>(size);
+}
+
 int convert(Arguments arguments) {
   const Request request = requestOf(arguments, 2, "convert");
   const std::string& out = request.files.back();
@@ -93,7 +101,8 @@ int convert(Arguments arguments) {
     throw UsageError(
         concat("tandem weights convert: '", out, "' does not end in ", ending, ", the one format written"));
   }
-  checkFiles(std::vector<CommandFile>{{request.files.front(), request.files.front()}, {out, out, FileUse::replaced}});
+  const std::string& in = request.files.front();
+  checkFiles(std::vector<CommandFile>{{in, in}, {out, out, FileUse::replaced, sizeOf(in)}});
   const WeightsFile file = openChecked(request);
   auto metadata = file.metadata();
   metadata.emplace("format", "pt");

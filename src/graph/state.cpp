@@ -1,5 +1,8 @@
 #include "graph/state.h"
 
+#include <functional>
+#include <numeric>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "graph/operation.h"
@@ -34,6 +37,14 @@ std::vector<StateTensor> stateTensors(const Graph& graph) {
     all.push_back({node.name + ".running_var", at, Kind::runningVariance, {}, {node.shape.channels}});
   }
   return all;
+}
+
+int64_t stateBytes(const Graph& graph) {
+  int64_t values = 0;
+  for (const StateTensor& each : stateTensors(graph)) {
+    values += std::accumulate(each.shape.begin(), each.shape.end(), int64_t{1}, std::multiplies());
+  }
+  return values * static_cast<int64_t>(sizeof(float));
 }
 
 NodeId headBefore(const Graph& graph, NodeId value) {

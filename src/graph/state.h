@@ -18,6 +18,9 @@ struct StateTensor {
 /// All learnt tensors: the parameters in the graph's order, then the statistics.
 std::vector<StateTensor> stateTensors(const Graph& graph);
 
+/// Bytes of all learnt tensors in fp32.
+int64_t stateBytes(const Graph& graph);
+
 /// The last node with parameters at or before `value` along first inputs; for the output that is the classifier. Throws
 /// UsageError if there is none.
 NodeId headBefore(const Graph& graph, NodeId value);

@@ -98,6 +98,22 @@ TEST(Files, OutputsThatCannotBeReplacedAreFoundBeforeTheRun) {
   expectOneLine(shell("mkfifo f.html; exec $T " + tiny() + "--page=f.html"), storage, "would be replaced");
 }
 
+/// A line of bash, run where the folder `full` has 64 KiB.
+Finished shellWithLittleRoom(const std::string& line) {
+  return shell("mkdir -p full; exec unshare -rm bash -c \"mount -t tmpfs -o size=64k none full && " + line + "\"");
+}
+
+TEST(Files, ThatWillNotFitAreFoundBeforeTheRun) {
+  if (shellWithLittleRoom("true").code != 0) GTEST_SKIP() << "no file system can be mounted here";
+  const auto run =
+      shellWithLittleRoom("exec $T bench --model=lenet5 --replicas=1 --steps=2 --save-weights=full/w.safetensors");
+  expectOneLine(run, storage, "full/w.safetensors': it needs 8.3 MiB, and 64 KiB are free there");
+  EXPECT_FALSE(contains(run.out, "images/s")) << run.out;
+  const auto copy = shellWithLittleRoom(
+      "$T " + tiny() + "--save-weights=w.safetensors >&2 && exec $T weights convert w.safetensors full/c.safetensors");
+  expectOneLine(copy, storage, "full/c.safetensors': it needs");
+}
+
 TEST(Files, FifosWithoutTheOtherEndAreRefused) {
   expectOneLine(shell("mkfifo out; exec $T " + tiny() + "--out=out"), storage, "a FIFO that nobody reads");
   expectOneLine(shell("exec $T " + tiny() + "--mllog=out"), storage, "a FIFO that nobody reads");
@@ -126,6 +142,18 @@ TEST(Files, KilledRunsLeaveNoTemporaryFile) {
   EXPECT_EQ(run.code, interrupted) << run.err;
   EXPECT_EQ(filesLike("w.safetensors").size(), 1U);
   EXPECT_EQ(contents("w.safetensors"), "old\n");
+}
+
+TEST(Files, ACacheThatIsNoneIsNamedOnce) {
+  const std::string bench = "exec $T bench --model=lenet5 --batch=4 --replicas=1 --repeats=2 --warmup=1 --steps=2 " +
+                            std::string("--allow-interference --verify=off");
+  for (const char* const cache : {"mkfifo c/measured.tsv", "mkdir c/measured.tsv", "echo damaged > c/measured.tsv"}) {
+    const auto run = shell(concat("rm -rf c; mkdir c; ", cache, "; export TANDEM_CACHE=$PWD/c; ", bench));
+    EXPECT_EQ(run.code, 0) << run.err;
+    const size_t said = run.err.find("measured.tsv");
+    EXPECT_NE(said, std::string::npos) << cache;
+    EXPECT_EQ(run.err.find("measured.tsv", said + 1), std::string::npos) << cache << ": " << run.err;
+  }
 }
 
 TEST(Text, ThatIsNoneIsShownEscaped) {
@@ -179,6 +207,17 @@ TEST(Signals, AreHeededWhilePeaksAreMeasured) {
   }
 }
 
+TEST(Signals, AreHeededWhileKernelsAreChosen) {
+  const std::string cache = ownFolder() + "/cache";
+  EXPECT_EQ(shell("TANDEM_CACHE=" + cache + " $T " + tiny()).code, 0) << "measures the peaks";
+  const auto begin = std::chrono::steady_clock::now();
+  const auto run =
+      shell("TANDEM_CACHE=" + cache +
+            " $T bench --model=resnet50 --batch=8 --replicas=1 --steps=1000 & sleep 4; kill -INT $!; wait $!");
+  expectOneLine(run, interrupted, "interrupted");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(12));
+}
+
 TEST(Signals, NoChildOutlivesAKilledProgram) {
   const auto run = shell("mkdir cache; TANDEM_CACHE=$PWD/cache $T " + tiny() +
                          "& sleep 1.5; kill -KILL $!; sleep 1; for each in /proc/[0-9]*/cmdline; do "
@@ -189,8 +228,9 @@ TEST(Signals, NoChildOutlivesAKilledProgram) {
 TEST(Signals, AHangupKeepsTheTable) {
   const auto run = shell(
       "$T bench --repeats=1 --model=trivial --image-size=32 --batch=4,8 --steps=30000 --warmup=1 "
-      "--replicas=1 --allow-interference --verify=off --point-deadline=3 --out=h.jsonl & "
-      "sleep 6; kill -HUP $!; wait $!");
+      "--replicas=1 --allow-interference --verify=off --point-deadline=3 --out=h.jsonl > out & bench=$!; "
+      "for ((i = 0; i < 600; ++i)); do grep -q '^.2/2' out && break; sleep 0.1; done; "
+      "kill -HUP $bench; wait $bench; code=$?; cat out; exit $code");
   EXPECT_EQ(run.code, interrupted) << run.err;
   EXPECT_TRUE(contains(run.out, "deadline")) << "the table of the point that ended:\n" << run.out;
 }

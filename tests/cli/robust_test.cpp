@@ -225,6 +225,10 @@ TEST(Signals, NoChildOutlivesAKilledProgram) {
   EXPECT_EQ(run.code, 1) << "still there: " << run.out;
 }
 
+TEST(Signals, AChildOfAProgramThatHasEndedEnds) {
+  EXPECT_EQ(shell("TANDEM_PARENT=1 $T peaks copy 0; exit $?").code, 128 + SIGKILL);
+}
+
 TEST(Signals, AHangupKeepsTheTable) {
   const auto run = shell(
       "$T bench --repeats=1 --model=trivial --image-size=32 --batch=4,8 --steps=30000 --warmup=1 "

@@ -112,6 +112,7 @@ ChildProcess::ChildProcess(const ChildOptions& options) {
   std::vector<std::string> arguments{options.executable};
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
   auto environment = options.environment;
+  environment.push_back(concat(parentVariable, '=', getpid()));
   const int error = posix_spawn(&id_, options.executable.c_str(), &settings.actions, &settings.attributes,
                                 pointers(arguments).data(), pointers(environment).data());
   if (error != 0) {

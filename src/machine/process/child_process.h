@@ -14,12 +14,16 @@ struct ChildOptions {
   std::string input;                     ///< its standard input; at most 64 KiB, the capacity of a pipe
 };
 
+/// The variable of a child's environment that holds the id of its parent, for prepareProcess().
+constexpr const char* parentVariable = "TANDEM_PARENT";
+
 /// This process's environment without the variables that would override the placement of a worker's threads
 /// (overridesPlacement in machine/cpu/host_facts.h).
 std::vector<std::string> workerEnvironment();
 
-/// A child process in its own process group. It writes to this process through its descriptor 3. Its standard output
-/// goes to this process's standard error, so that it does not mix with results.
+/// A child process in its own process group. A child that is this program ends when this process does. It writes to
+/// this process through its descriptor 3. Its standard output goes to this process's standard error, so that it does
+/// not mix with results.
 class ChildProcess {
  public:
   /// Throws UsageError if a limit of this process forbids it, InternalError if the system refuses otherwise.

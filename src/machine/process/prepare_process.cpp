@@ -2,13 +2,17 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "machine/process/child_process.h"
 #include "machine/process/resource_limits.h"
 
 namespace tandem {
@@ -38,9 +42,18 @@ void requireFolder(int, char**, char**) {
 
 [[gnu::section(".preinit_array"), gnu::used]] void (*const beforeLibrariesStart)(int, char**, char**) = requireFolder;
 
+/// The kernel sends the signal only if the parent ends after prctl(). One that ended before is no longer the parent.
+void endWithParent() {
+  const char* const parent = std::getenv(parentVariable);
+  if (parent == nullptr) return;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (concat(::getppid()) != parent) ::raise(SIGKILL);
+}
+
 }  // namespace
 
 void prepareProcess() {
+  endWithParent();
   ::signal(SIGXFSZ, SIG_IGN);
   if (!fillStandardDescriptors()) throw StorageError("standard output is closed; give it a file, or /dev/null");
   requireLimits();

@@ -1,8 +1,6 @@
 #include "run/child/machine_peaks.h"
 
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -181,7 +179,6 @@ void MachinePeaks::giveUp(const Series& series, const std::string& reason) {
 
 int runPeaks(std::span<const std::string> arguments) {
   if (arguments.size() < 2) throw UsageError("peaks is started by 'tandem bench', not by hand; use 'tandem bench'");
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   const PeakRow& row = find(std::span<const PeakRow>(peakRows), arguments.front(), "peak");
   std::vector<int> threads;
   for (const std::string& text : arguments.subspan(1)) threads.push_back(wholeNumberOf(text));

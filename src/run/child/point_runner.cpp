@@ -147,7 +147,7 @@ Outcome outcomeOf(Ending ending, const End& end, double deadline, const Config& 
 }  // namespace
 
 RunRecord PointRunner::run(const Config& config, const PointOptions& options, const PointEvents& events) const {
-  const WorkerOrder order{.config = config, .parent = getpid(), .sweepBegin = sweepBegin_};
+  const WorkerOrder order{.config = config, .sweepBegin = sweepBegin_};
   ChildProcess child(
       {.executable = executable_, .arguments = {"worker"}, .environment = workerEnvironment(), .input = toText(order)});
   Received received;

@@ -22,15 +22,13 @@ constexpr std::array<std::string_view, 4> phaseNames{"choosing-kernels", "warmin
 }  // namespace
 
 std::string toText(const WorkerOrder& order) {
-  return json{{"config", toJson(order.config)}, {"parent", order.parent}, {"sweep-begin", order.sweepBegin}}.dump();
+  return json{{"config", toJson(order.config)}, {"sweep-begin", order.sweepBegin}}.dump();
 }
 
 WorkerOrder orderFromText(const std::string& text) {
   try {
     const auto object = json::parse(text);
-    return {.config = configFromJson(object.at("config")),
-            .parent = object.at("parent").get<pid_t>(),
-            .sweepBegin = object.at("sweep-begin").get<std::string>()};
+    return {.config = configFromJson(object.at("config")), .sweepBegin = object.at("sweep-begin").get<std::string>()};
   } catch (const std::exception& failure) {
     throw UsageError(
         concat("worker: standard input is no order of 'tandem bench' (", failure.what(), "); use 'tandem bench'"));

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -17,7 +15,6 @@ constexpr int workerOutput = 3;
 /// What a worker shall run; one JSON object.
 struct WorkerOrder {
   Config config;
-  pid_t parent = 0;          ///< the worker dies with this process
   std::string sweepBegin{};  ///< RunPlan::sweepBegin
 };
 std::string toText(const WorkerOrder& order);

@@ -75,7 +75,6 @@ TEST(PointRunner, TheWorkerGetsTheConfigurationOnItsStandardInput) {
   std::ifstream file(copy);
   const auto order = orderFromText({std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
   EXPECT_EQ(order.config, tiny());
-  EXPECT_EQ(order.parent, getpid());
 }
 
 TEST(PointRunner, AllItsRunsAreOfOneSweep) {
@@ -187,10 +186,9 @@ TEST(PointRunner, AStopKillsTheWorker) {
 }
 
 TEST(WorkerOrder, SurvivesItsText) {
-  const WorkerOrder order{.config = tiny(), .parent = 77, .sweepBegin = "2026-11-24T10:00:00.000Z"};
+  const WorkerOrder order{.config = tiny(), .sweepBegin = "2026-11-24T10:00:00.000Z"};
   const auto back = orderFromText(toText(order));
   EXPECT_EQ(back.config, order.config);
-  EXPECT_EQ(back.parent, 77);
   EXPECT_EQ(back.sweepBegin, order.sweepBegin);
 }
 
@@ -198,7 +196,7 @@ TEST(WorkerOrder, BadTextIsAUsageError) {
   EXPECT_THROW(orderFromText(""), UsageError);
   EXPECT_THROW(orderFromText("{"), UsageError);
   EXPECT_THROW(orderFromText("{}"), UsageError);
-  EXPECT_THROW(orderFromText(R"({"config":{"no-such":1},"largest-replicas":1,"parent":1})"), UsageError);
+  EXPECT_THROW(orderFromText(R"({"config":{"no-such":1},"largest-replicas":1})"), UsageError);
 }
 
 }  // namespace

@@ -24,20 +24,21 @@ class Warnings {
  public:
   void say(const std::string& text) {
     const MutexLock lock(mutex_);
-    if (said_.insert(text).second) receiver_(text);
+    if (!said_.insert(text).second) return;
+    if (receiver_) return receiver_(text);
+    logger().warn("warning: " + withoutControls(text));
   }
 
   void sendTo(std::function<void(const std::string&)> receiver) {
     const MutexLock lock(mutex_);
     receiver_ = std::move(receiver);
+    said_.clear();
   }
 
  private:
   Mutex mutex_;
   std::set<std::string> said_ TANDEM_GUARDED_BY(mutex_);
-  std::function<void(const std::string&)> receiver_ TANDEM_GUARDED_BY(mutex_) = [](const std::string& text) {
-    logger().warn("warning: " + withoutControls(text));
-  };
+  std::function<void(const std::string&)> receiver_ TANDEM_GUARDED_BY(mutex_);
 };
 
 Warnings& warnings() {

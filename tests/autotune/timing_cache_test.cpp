@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/text.h"
+#include "support/captured_warnings.h"
 
 namespace tandem {
 namespace {
@@ -73,11 +74,11 @@ TEST_F(MeasuredCacheTest, DamagedLinesDoNotCount) {
 TEST_F(MeasuredCacheTest, WhatIsNoFileIsNamedOnce) {
   fs::create_directories(file().parent_path());
   const auto isRefused = [](const fs::path& file) {
-    testing::internal::CaptureStderr();
+    const CapturedWarnings warnings;
     TimingCache cache(file);
     cache.add("a", {1});
     cache.add("b", {2});
-    const std::string said = testing::internal::GetCapturedStderr();
+    const std::string said = warnings.text();
     fs::remove(file);
     return cache.find("a").has_value() && std::ranges::count(said, '\n') == 1 &&
            said.find(file.string()) != std::string::npos;

@@ -18,6 +18,7 @@
 
 #include "base/text.h"
 #include "measure/record_example.h"
+#include "support/captured_warnings.h"
 
 namespace tandem {
 namespace {
@@ -148,9 +149,9 @@ TEST_F(ResultsFileTest, ATornLastLineIsNamedAndAWholeOneWithoutItsEndIsRead) {
   write(line.substr(0, line.size() - 1));
   EXPECT_EQ(readResults(path_).size(), 2u);
   std::filesystem::resize_file(path_, 2 * line.size() - 3);
-  testing::internal::CaptureStderr();
+  const CapturedWarnings warnings;
   EXPECT_EQ(readResults(path_).size(), 1u);
-  EXPECT_TRUE(holds(testing::internal::GetCapturedStderr(), {path_, "line 2 is torn"}));
+  EXPECT_TRUE(holds(warnings.text(), {path_, "line 2 is torn"}));
 }
 
 TEST_F(ResultsFileTest, AnUnwritablePlaceIsFoundWhenOpening) {
@@ -230,9 +231,9 @@ std::string warningsOf(const std::string& path, const std::string& three, const 
   std::ofstream file(path, std::ios::trunc);
   for (const size_t line : lines) file << all.at(line) << '\n';
   file.close();
-  testing::internal::CaptureStderr();
+  const CapturedWarnings warnings;
   EXPECT_EQ(readResults(path).size(), lines.size());
-  return testing::internal::GetCapturedStderr();
+  return warnings.text();
 }
 
 TEST_F(ResultsFileTest, LinesTakenOutPutInOrMovedAreNamed) {
@@ -251,17 +252,16 @@ TEST_F(ResultsFileTest, LinesOfVersionsWithoutSealsAreReadAndAreInTheChain) {
   old = old.substr(0, old.find(",\"seal\"")) + "}\n";
   std::ofstream(path_, std::ios::trunc) << old;
   ResultsFile(path_).append(named("second"));
-  testing::internal::CaptureStderr();
+  const CapturedWarnings warnings;
   EXPECT_EQ(readResults(path_).size(), 2u);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), concat("warning: results file '", path_,
-                                                           "': 1 of 2 records have no seal, so whether they were "
-                                                           "changed is not known\n"));
+  EXPECT_EQ(warnings.text(), concat("results file '", path_,
+                                    "': 1 of 2 records have no seal, so whether they were "
+                                    "changed is not known\n"));
   std::string text = content();
   text.replace(text.find("first"), 5, "FIRST");
   std::ofstream(path_, std::ios::trunc) << text;
-  testing::internal::CaptureStderr();
   EXPECT_EQ(readResults(path_).size(), 2u);
-  EXPECT_TRUE(holds(testing::internal::GetCapturedStderr(), {"line 2 was not written behind"}));
+  EXPECT_TRUE(holds(warnings.text(), {"line 2 was not written behind"}));
 }
 
 TEST_F(ResultsFileTest, AWholeLastLineWithoutItsNewlineIsKept) {
@@ -291,9 +291,9 @@ TEST_F(ResultsFileTest, ABadMiddleLineIsNamedByItsNumber) {
 }
 
 TEST(ResultsOf010, AreReadWithWhatTheySay) {
-  testing::internal::CaptureStderr();
+  const CapturedWarnings warnings;
   const auto records = readResults(TANDEM_TESTS_DIR "/measure/record/0.1.0/results.jsonl");
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "the chain of hashes holds";
+  EXPECT_EQ(warnings.text(), "") << "the chain of hashes holds";
   ASSERT_EQ(records.size(), 2U);
   for (const RunRecord& record : records) {
     EXPECT_EQ(record.environment.tandemVersion, "0.1.0");

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/text.h"
+#include "support/captured_warnings.h"
 
 namespace tandem {
 namespace {
@@ -105,9 +106,9 @@ TEST_F(MachinePeaksTest, TwoThatDifferByMoreThanATenthAreMeasuredAgain) {
 }
 
 TEST_F(MachinePeaksTest, WhereNoTwoAgreeThePeakIsUnknown) {
-  testing::internal::CaptureStderr();
+  const CapturedWarnings warnings;
   const PeakRates rates = measuring(inTurn({"1e11", "2e11", "3e11", "5e11"})).of(onCores({{0}}, "fp32"));
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("of 4 measurements no two"), std::string::npos);
+  EXPECT_NE(warnings.text().find("of 4 measurements no two"), std::string::npos);
   EXPECT_EQ(rates.flops, 0);
   EXPECT_FALSE(fs::exists(folder_ / "measured.tsv"));
 }
@@ -141,9 +142,9 @@ TEST_F(MachinePeaksTest, WhatCannotBeMeasuredIsUnknownAndNotKept) {
   const RunPlan plan = onCores({{0}}, "fp32");
   for (const char* body : {"exit 1", "echo fast 1 >&3", "echo 5e11 >&3", "echo 5e11 1 >&3; exit 70", "kill -9 $$",
                            "printf '5e11 1' >&3", "echo 5e11 0.8 >&3"}) {
-    testing::internal::CaptureStderr();
+    const CapturedWarnings warnings;
     EXPECT_EQ(measuring(body).of(plan).flops, 0) << body;
-    EXPECT_NE(testing::internal::GetCapturedStderr().find("(fp32) is unknown"), std::string::npos) << body;
+    EXPECT_NE(warnings.text().find("(fp32) is unknown"), std::string::npos) << body;
   }
   EXPECT_FALSE(fs::exists(folder_ / "measured.tsv"));
 }

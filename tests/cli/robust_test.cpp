@@ -118,6 +118,7 @@ TEST(Files, FifosWithoutTheOtherEndAreRefused) {
   expectOneLine(shell("mkfifo out; exec $T " + tiny() + "--out=out"), storage, "a FIFO that nobody reads");
   expectOneLine(shell("exec $T " + tiny() + "--mllog=out"), storage, "a FIFO that nobody reads");
   expectOneLine(shell("exec $T report out"), data, "a FIFO that nobody writes to");
+  expectOneLine(shell("exec $T report /dev/zero"), data, "is a device");
   expectOneLine(shell("exec $T bench --model=lenet5 --weights=out"), data, "not a regular file");
   expectOneLine(shell("exec $T " + tiny() + "--out=-"), usage, "must name a file");
 }
@@ -167,7 +168,9 @@ TEST(Limits, OfTheProcessAreOneLine) {
   expectOneLine(shell("ulimit -n 7; exec $T " + tiny()), usage, "ulimit -n");
   expectOneLine(shell("(ulimit -f 0; exec $T " + tiny() + ") 2>&1 | cat >&2; exit ${PIPESTATUS[0]}"), storage,
                 "File too large");
-  expectOneLine(shell("ulimit -t 2; exec $T " + tiny(endless)), usage, "ulimit -t");
+  expectOneLine(shell("ulimit -t 2; exec $T " + tiny(endless)), usage, "the run took its CPU time");
+  expectOneLine(shell("ulimit -t 1; exec $T list models"), usage, "1 seconds of CPU time are the most here");
+  expectOneLine(shell("ulimit -t 2; exec $T plan show --model=nasnet_large"), usage, "the CPU time that this process");
 }
 
 TEST(Limits, OfAFilesSizeLeaveTheOldWeights) {

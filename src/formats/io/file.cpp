@@ -31,8 +31,7 @@ class OpenFile {
   OpenFile& operator=(const OpenFile&) = delete;
 
   uint64_t size() const {
-    struct stat status {};
-    if (::fstat(fd_, &status) != 0) refuse(path_, "inspect", errno);
+    const struct stat status = facts();
     if (!S_ISREG(status.st_mode)) {
       throw DataError(concat("'", path_, "' is not a regular file but a ",
                              S_ISDIR(status.st_mode) ? "folder" : "special file", "; give a file"));
@@ -40,9 +39,12 @@ class OpenFile {
     return static_cast<uint64_t>(status.st_size);
   }
 
-  bool isFifo() const {
-    struct stat status {};
-    return ::fstat(fd_, &status) == 0 && S_ISFIFO(status.st_mode);
+  bool isFifo() const { return S_ISFIFO(facts().st_mode); }
+
+  /// Some devices have no end, as /dev/zero.
+  void requireNoDevice() const {
+    const mode_t mode = facts().st_mode;
+    if (S_ISCHR(mode) || S_ISBLK(mode)) throw DataError(concat("'", path_, "' is a device; give a file"));
   }
 
   /// What the writers of a FIFO write until all have closed it.
@@ -72,6 +74,12 @@ class OpenFile {
   }
 
  private:
+  struct stat facts() const {
+    struct stat status {};
+    if (::fstat(fd_, &status) != 0) refuse(path_, "inspect", errno);
+    return status;
+  }
+
   const std::string& path_;
   const int fd_;
 };
@@ -80,6 +88,7 @@ class OpenFile {
 
 std::unique_ptr<std::istream> openForReading(const std::string& path) {
   const OpenFile file(path);
+  file.requireNoDevice();
   if (file.isFifo()) return std::make_unique<std::istringstream>(file.readFifo());
   auto stream = std::make_unique<std::ifstream>(path, std::ios::binary);
   if (!*stream) refuse(path, "open", errno);

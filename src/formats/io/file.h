@@ -19,7 +19,7 @@ std::vector<uint8_t> readFile(const std::string& path, uint64_t limitBytes);
 std::vector<uint8_t> readFileHead(const std::string& path, uint64_t bytes);
 
 /// Opens a file to be read from its beginning: a regular file, or a FIFO whose writer has opened it. A FIFO is read to
-/// its end here. Throws DataError with the path if it cannot be opened, or if nobody writes to the FIFO.
+/// its end here. Throws DataError with the path if it cannot be opened, is a device, or if nobody writes to the FIFO.
 std::unique_ptr<std::istream> openForReading(const std::string& path);
 
 /// The parsed value. Throws `Failure` "PATH: byte OFFSET: TEXT" if the bytes were refused.

@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -50,6 +51,22 @@ void endWithParent() {
   if (concat(::getppid()) != parent) ::raise(SIGKILL);
 }
 
+/// Several threads may be told at once; one of them says so.
+void onCpuTimeLimit(int) {
+  static std::atomic_flag told;
+  if (told.test_and_set()) return;
+  constexpr std::string_view text =
+      "error[usage]: the CPU time that this process may take is over (ulimit -t); raise it\n";
+  const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  ::_exit(static_cast<int>(written < 0 ? ExitCode::storage : ExitCode::usage));
+}
+
+/// A child leaves it to its parent to say so.
+void explainCpuTimeLimit() {
+  askForCpuTimeSignal();
+  if (std::getenv(parentVariable) == nullptr) ::signal(SIGXCPU, onCpuTimeLimit);
+}
+
 }  // namespace
 
 void prepareProcess() {
@@ -57,6 +74,7 @@ void prepareProcess() {
   ::signal(SIGXFSZ, SIG_IGN);
   if (!fillStandardDescriptors()) throw StorageError("standard output is closed; give it a file, or /dev/null");
   requireLimits();
+  explainCpuTimeLimit();
 }
 
 }  // namespace tandem

@@ -11,7 +11,10 @@ std::string limitText(int error);
 /// The CPU time after which the system ends a process of this user, in seconds; infinite without a limit.
 double mostCpuSeconds();
 
-/// Throws UsageError if the stack or the open files are limited to less than this program needs.
+/// Has the system send SIGXCPU a second before that time is over. At its end it would send SIGKILL, unexplained.
+void askForCpuTimeSignal();
+
+/// Throws UsageError if the stack, the open files or the CPU time are limited to less than this program needs.
 void requireLimits();
 
 }  // namespace tandem

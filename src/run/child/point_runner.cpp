@@ -121,9 +121,9 @@ Outcome killed(const End& end, const Config& config) {
 
 Outcome outcomeOfEnd(const End& end, const Config& config) {
   const int signal = WIFSIGNALED(end.status) ? WTERMSIG(end.status) : 0;
-  const double most = mostCpuSeconds();
-  if ((signal == SIGKILL || signal == SIGXCPU) && end.cpuSeconds > most - 1) {
-    return failure(ExitCode::usage, concat("the run took its ", most, " s of CPU time (ulimit -t); raise it"));
+  if (signal == SIGXCPU || (signal == SIGKILL && end.cpuSeconds > mostCpuSeconds() - 1)) {
+    return failure(ExitCode::usage,
+                   concat("the run took its CPU time, ", fixed(end.cpuSeconds, 1), " s (ulimit -t); raise it"));
   }
   if (signal == SIGKILL) return killed(end, config);
   if (signal != 0) {

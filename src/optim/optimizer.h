@@ -19,7 +19,7 @@ namespace tandem {
 struct ScheduleEntry {
   std::string_view name, summary;
   double (*factor)(int64_t step, int64_t totalSteps);  ///< totalSteps 0: unknown
-  bool needsTotal;
+  bool needsTotal;                                     ///< refused without --steps (run/plan/rules.cpp)
 };
 
 /// constant, cosine (to zero at the last step), warmup-cosine (linear over the first 5 %, then cosine).

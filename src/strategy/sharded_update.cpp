@@ -170,6 +170,18 @@ void ShardedUpdate::finish(Replica& replica) {
 
 // Every stage runs through the step's buckets in order and never waits: a bucket enters a stage when all replicas have
 // brought it through the stage before. The caller repeats this until all is done.
+//
+// Two replicas of one node, buckets 0 and 1, no loss scale; time goes down:
+//   replica 0                                        replica 1
+//   bucket 0 arrived                                 in backward
+//   in backward                                      bucket 0 arrived; sums and updates its half of it
+//   bucket 1 arrived; sums and updates half of 0     in backward
+//   endStep() waits                                  bucket 1 arrived; sums and updates its half of it
+//   sums and updates its half of 1                   endStep() waits
+//   both buckets updated by both: the step ends      the same
+// Tests (tests/strategy/strategy_test.cpp), on one node and on several: ShardedUpdate.GivesTheBitsOfAllReduceShared,
+// EachStrategy.MakesTheTextbookUpdateOnEveryReplica and AStepStartsFromTheUpdateBefore; with a loss scale
+// AStepThatOverflowsIsLeftOutByAllThatExchange and ASumThatOverflowsIsLeftOutToo.
 bool ShardedUpdate::progress(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   if (replica.lossScale == nullptr) {

@@ -12,7 +12,8 @@
 ///
 /// A tile is transformed into 36 points, the points are multiplied as 36 matrices, and the products are transformed
 /// back. Points are fp32. Activations, weights, bias and gradients all have one `type`; a result is rounded once.
-/// Channels are whole vectors (kernels/simd/isa_dispatch.h).
+/// Channels are whole vectors (kernels/simd/isa_dispatch.h). ConvolutionKernel.EqualsAtenInDoublePrecision bounds the
+/// error of each pass.
 namespace tandem::winograd {
 
 constexpr int side = 4;     ///< results of a tile in each direction

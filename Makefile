@@ -15,7 +15,7 @@ PRESET ?= release
 
 .DEFAULT_GOAL := build
 .PHONY: help setup setup-release setup-cuda setup-tests build program bench test test-long check lint tidy format docs dev \
-        asan tsan cuda cuda-sources peers bench-kernels verify-models verify-weights verify-export verify-interference \
+        asan tsan cuda cuda-sources dist verify-dist peers bench-kernels verify-models verify-weights verify-export verify-interference \
         verify-compare verify-robust verify-trace verify-attribution verify-logs verify-page fuzz clean FORCE
 
 help: ## list the targets
@@ -100,6 +100,15 @@ cuda: setup-cuda build/cuda/build.ninja ## build with NVIDIA kernels, and the te
 CUDA_SOURCES := $(shell find src -name "*.cu" -o -path "*/cuda/*.cpp" -o -path "*/frontend/*.cpp")
 cuda-sources: setup-cuda build/cuda/build.ninja ## compile what only the cuda preset compiles; nothing is linked
 	ninja -C build/cuda -j $(JOBS) $(CUDA_SOURCES:%="$(CURDIR)/%^")
+
+# The folder is replaced by each call. Its name tells the version.
+DIST := build/dist/tandem-$(shell sed -n 's/^project(tandem VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)-linux-x86_64
+dist: program ## a folder and a tar.xz with the program and all that it loads, for machines without packages
+	scripts/bundle $(DIST) --preset=$(PRESET) --libtorch --pack
+
+verify-dist: program ## the same folder, tried in an empty Debian (needs root, debootstrap and a package source)
+	scripts/bundle $(DIST) --preset=$(PRESET) --libtorch
+	scripts/verify-dist $(DIST)
 
 peers: program ## Tandem against its peers, for hours (ARGS='--models=resnet20 --modes=eager ...'; --help)
 	bench/peers/compare $(ARGS)

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "support/captured_warnings.h"
+#include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
@@ -114,7 +115,7 @@ TEST(CacheFolder, FollowsTheVariables) {
 }
 
 TEST(TimingCacheOf010, IsRead) {
-  const std::string file = TANDEM_TESTS_DIR "/autotune/0.1.0/measured.tsv";
+  const std::string file = testsFolder() + "/autotune/0.1.0/measured.tsv";
   const TimingCache cache(file);
   EXPECT_EQ(cache.damaged(), 0);
   std::ifstream lines(file);

@@ -9,6 +9,7 @@
 #include "config/option.h"
 #include "models/model.h"
 #include "run_tandem.h"
+#include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
@@ -37,7 +38,7 @@ TEST(Help, OfBenchHasEveryOption) {
 }
 
 TEST(Docs, GeneratedReferenceHasNotDrifted) {
-  const auto path = std::filesystem::path(TANDEM_TESTS_DIR).parent_path() / "docs" / "OPTIONS.md";
+  const auto path = std::filesystem::path(testsFolder()).parent_path() / "docs" / "OPTIONS.md";
   std::ifstream file(path);
   ASSERT_TRUE(file) << path;
   const std::string stored{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

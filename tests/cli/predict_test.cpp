@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "run_tandem.h"
 #include "support/idx_images.h"
+#include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
@@ -17,7 +18,7 @@ constexpr int usage = 2, data = 3, checkpoint = 4;
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-std::string image(const std::string& name) { return concat(TANDEM_TESTS_DIR, "/golden/images/", name); }
+std::string image(const std::string& name) { return concat(testsFolder(), "/golden/images/", name); }
 
 std::string contentOf(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

@@ -6,6 +6,7 @@
 
 #include "run_tandem.h"
 #include "support/pickle_writer.h"
+#include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
@@ -16,7 +17,7 @@ constexpr int usage = 2, data = 3, checkpoint = 4, storageFull = 8;
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-std::string golden(const std::string& name) { return std::string(TANDEM_TESTS_DIR) + "/golden/weights/" + name; }
+std::string golden(const std::string& name) { return testsFolder() + "/golden/weights/" + name; }
 
 std::string contentOf(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

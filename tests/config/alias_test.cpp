@@ -7,6 +7,7 @@
 #include "config/command_line.h"
 #include "config/parsed_option.h"
 #include "example_catalogs.h"
+#include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
@@ -83,7 +84,7 @@ TEST(Alias, NcclOrCopies) {
 
 TEST(Alias, FlagsOfOtherProgramsAreKnown) {
   for (const char* program : {"tf_cnn_benchmarks", "tensorpack"}) {
-    std::ifstream list(concat(TANDEM_TESTS_DIR, "/config/foreign/", program, ".txt"));
+    std::ifstream list(concat(testsFolder(), "/config/foreign/", program, ".txt"));
     size_t count = 0;
     for (std::string line; std::getline(list, line); ++count) {
       std::string name = line.substr(0, line.find(' '));

@@ -7,6 +7,7 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
+#include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
@@ -57,7 +58,7 @@ TEST(Architectures, MachineCodeServesNewerMinorNumbersAndPtxAllNewer) {
 }
 
 std::string textOf(const std::string& name) {
-  std::ifstream file(concat(TANDEM_TESTS_DIR, "/../", name));
+  std::ifstream file(concat(testsFolder(), "/../", name));
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

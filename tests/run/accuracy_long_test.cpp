@@ -17,6 +17,7 @@
 #include "models/model.h"
 #include "run/plan/replica_set_options.h"
 #include "run/plan/select_kernels.h"
+#include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
@@ -67,7 +68,7 @@ Training resnet(const std::string& precision, int64_t seed, const std::string& d
 /// Two strided convolutions with batch-norm, less than a hundredth of ResNet-20's arithmetic: on a CPU fp16 takes
 /// ATen's convolutions, with which that would take hours, and this about a minute.
 Training strided(const std::string& precision, int64_t seed) {
-  return {concat(TANDEM_TESTS_DIR, "/run/strided_net.json"), "cpu", precision, twoEpochs, 0.1, seed};
+  return {concat(testsFolder(), "/run/strided_net.json"), "cpu", precision, twoEpochs, 0.1, seed};
 }
 
 /// With the rate going to zero along a cosine: what is left at the end is small steps, so that seeds differ little.

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "run/gpu_training.h"
 #include "support/precisions.h"
+#include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
@@ -14,7 +15,7 @@ const at::Device gpu(at::kCUDA, 0);
 // A few layers with batch-norm, and a model of the zoo that adds to it; the step one CUDA graph, and eager too.
 TEST(OnAGpu, ADeterministicRunGivesTheSameBitsAgain) {
   if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
-  for (const std::string& model : {concat(TANDEM_TESTS_DIR, "/run/strided_net.json"), concat("resnet20")}) {
+  for (const std::string& model : {concat(testsFolder(), "/run/strided_net.json"), concat("resnet20")}) {
     for (const Precision& precision : precisionsOn(gpu)) {
       for (const char* graph : {"on", "off"}) {
         Config config;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/dataset/image_files.h"
+#include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
@@ -35,7 +36,7 @@ Bytes prepared(const Image& image, const ImagePreparation& preparation) {
 }
 
 TEST(ImagePreparation, IsThatOfTorchvision) {
-  std::ifstream file(concat(TANDEM_TESTS_DIR, "/golden/images/expected.json"));
+  std::ifstream file(concat(testsFolder(), "/golden/images/expected.json"));
   const auto cases = nlohmann::json::parse(file).at("prepared");
   ASSERT_EQ(cases.size(), 4U);
   for (const auto& row : cases) {
@@ -93,7 +94,7 @@ TEST(ImagePreparation, RefusesWhatScalingWouldBlowUp) {
 }
 
 TEST(ImageFiles, AreADataSetOfInputs) {
-  const std::string folder = concat(TANDEM_TESTS_DIR, "/golden/images/");
+  const std::string folder = concat(testsFolder(), "/golden/images/");
   const auto files = imageFiles({folder + "rgb.jpg", folder + "cmyk.jpg", "/no/such.png"}, {.resize = 18, .crop = 16},
                                 normalizations().front().normalization);
   EXPECT_EQ(files->size(), 3);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "support/tests_folder.h"
 
 // The files of tests/golden/images are written by tests/golden/make_images.py.
 namespace tandem {
@@ -15,7 +16,7 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 
 Bytes golden(const std::string& name) {
-  std::ifstream file(concat(TANDEM_TESTS_DIR, "/golden/images/", name), std::ios::binary);
+  std::ifstream file(concat(testsFolder(), "/golden/images/", name), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
@@ -45,7 +46,7 @@ Bytes jpegOfSize(int height, int width, const std::string& name = "rgb.jpg") {
 }
 
 TEST(Image, DecodesAsPillowDoes) {
-  std::ifstream file(concat(TANDEM_TESTS_DIR, "/golden/images/expected.json"));
+  std::ifstream file(concat(testsFolder(), "/golden/images/expected.json"));
   const auto expected = nlohmann::json::parse(file).at("decoded");
   ASSERT_EQ(expected.size(), 9U);
   for (const auto& [name, wanted] : expected.items()) {

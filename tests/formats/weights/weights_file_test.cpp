@@ -9,12 +9,13 @@
 #include "base/error.h"
 #include "formats/weights/safetensors.h"
 #include "support/pickle_writer.h"
+#include "support/tests_folder.h"
 
 // The files of tests/golden/weights are written by tests/golden/make_weights.py; values count from 0.
 namespace tandem {
 namespace {
 
-std::string golden(const std::string& name) { return std::string(TANDEM_TESTS_DIR) + "/golden/weights/" + name; }
+std::string golden(const std::string& name) { return testsFolder() + "/golden/weights/" + name; }
 
 const FileTensor* findTensor(const WeightsFile& file, const std::string& name) {
   for (const FileTensor& tensor : file.tensors()) {
@@ -140,7 +141,7 @@ TEST(WeightsFile, RefusesOtherFormats) {
                 "convert it: python3 -c \"import torch; torch.save(torch.load('" + golden("legacy.pth"));
   expectRefused(golden("module.pth"), "GLOBAL names 'torch.nn.modules.linear.Linear'");
   expectRefused(golden("torchscript.pt"), "TorchScript");
-  expectRefused(std::string(TANDEM_TESTS_DIR) + "/CMakeLists.txt", "neither safetensors");
+  expectRefused(testsFolder() + "/CMakeLists.txt", "neither safetensors");
   const std::string path = ::testing::TempDir() + "/tandem_odd.pth";
   for (const auto& [content, part] : {std::pair<std::string, std::string>{"", "neither safetensors"},
                                       {"\x80\x04N.", "a Python pickle"},

@@ -10,6 +10,7 @@
 #include "measure/metrics/step_times.h"
 #include "measure/metrics/updates.h"
 #include "measure/record_example.h"
+#include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
@@ -184,7 +185,7 @@ TEST(Metric, AFailedOrEmptyRunHasNoValues) {
 }
 
 TEST(Metric, NamesAreUniqueAndTheDocumentGivesEachWithItsUnit) {
-  std::ifstream file(TANDEM_TESTS_DIR "/../docs/METRICS.md");
+  std::ifstream file(testsFolder() + "/../docs/METRICS.md");
   std::stringstream text;
   text << file.rdbuf();
   std::set<std::string_view> names;

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "measure/record_example.h"
+#include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
@@ -243,7 +244,7 @@ TEST(RecordJson, ANewerSchemaIsRefused) {
 }
 
 TEST(RecordJson, TheDocumentNamesEveryMember) {
-  std::ifstream file(TANDEM_TESTS_DIR "/../docs/METRICS.md");
+  std::ifstream file(testsFolder() + "/../docs/METRICS.md");
   std::stringstream document;
   document << file.rdbuf();
   const auto named = [&](const std::string& name) {

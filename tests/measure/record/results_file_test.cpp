@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "measure/record_example.h"
 #include "support/captured_warnings.h"
+#include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
@@ -292,7 +293,7 @@ TEST_F(ResultsFileTest, ABadMiddleLineIsNamedByItsNumber) {
 
 TEST(ResultsOf010, AreReadWithWhatTheySay) {
   const CapturedWarnings warnings;
-  const auto records = readResults(TANDEM_TESTS_DIR "/measure/record/0.1.0/results.jsonl");
+  const auto records = readResults(testsFolder() + "/measure/record/0.1.0/results.jsonl");
   EXPECT_EQ(warnings.text(), "") << "the chain of hashes holds";
   ASSERT_EQ(records.size(), 2U);
   for (const RunRecord& record : records) {

@@ -8,6 +8,8 @@
 #include <limits>
 #include <sstream>
 
+#include "support/tests_folder.h"
+
 namespace tandem {
 namespace {
 
@@ -160,7 +162,7 @@ TEST(Interference, SlewingAClockIsNoStep) {
 }
 
 TEST(Interference, TheDocumentGivesEachSignWithItsUnit) {
-  std::ifstream file(TANDEM_TESTS_DIR "/../docs/METRICS.md");
+  std::ifstream file(testsFolder() + "/../docs/METRICS.md");
   std::stringstream text;
   text << file.rdbuf();
   for (const InterferenceSign& sign : interferenceSigns()) {

@@ -10,6 +10,7 @@
 #include "base/catalog.h"
 #include "models/model.h"
 #include "models/names/name_rules.h"
+#include "support/tests_folder.h"
 
 // tests/golden/names holds the tensors of other projects' own networks, written by tests/golden/make_names.py.
 namespace tandem {
@@ -26,7 +27,7 @@ TEST(NameRules, ReplaceGroupsAndCount) {
 
 std::vector<std::string> nameLists() {
   std::vector<std::string> names;
-  for (const auto& file : fs::directory_iterator(std::string(TANDEM_TESTS_DIR) + "/golden/names")) {
+  for (const auto& file : fs::directory_iterator(testsFolder() + "/golden/names")) {
     names.push_back(file.path().stem().string());
   }
   std::sort(names.begin(), names.end());
@@ -39,7 +40,7 @@ class ForeignNames : public testing::TestWithParam<std::string> {};
 TEST_P(ForeignNames, AreAllThere) {
   const size_t cut = GetParam().find('_');
   const std::string project = GetParam().substr(0, cut), model = GetParam().substr(cut + 1);
-  std::ifstream file(concat(TANDEM_TESTS_DIR, "/golden/names/", GetParam(), ".json"));
+  std::ifstream file(concat(testsFolder(), "/golden/names/", GetParam(), ".json"));
   const auto theirs = nlohmann::json::parse(file).get<std::map<std::string, std::vector<int64_t>>>();
   const Graph graph = buildModel(model, {});
   const WeightsMap& map = find(weightsMaps(), project, "map");

@@ -13,6 +13,7 @@
 #include "measure/record_example.h"
 #include "report/analysis/csv_table.h"
 #include "report/published/published.h"
+#include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
@@ -24,7 +25,7 @@ using Cells = std::map<std::vector<std::string>, std::string>;
 std::vector<Cells::value_type> printedCells() {
   std::vector<Cells::value_type> cells;
   for (const std::string name : {"sheet", "experiments", "tensorpack"}) {
-    std::ifstream file(TANDEM_TESTS_DIR "/report/seeds/" + name + ".csv");
+    std::ifstream file(testsFolder() + "/report/seeds/" + name + ".csv");
     std::stringstream text;
     text << file.rdbuf();
     for (const auto& row : parseCsv(text.str(), name).rows) {

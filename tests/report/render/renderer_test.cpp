@@ -15,6 +15,7 @@
 #include "measure/metrics/metric.h"
 #include "measure/record/record_json.h"
 #include "measure/record_example.h"
+#include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
@@ -60,7 +61,7 @@ void expectGolden(const std::string& name, const std::string& text) {
   const std::filesystem::path actual = TANDEM_BINARY_DIR "/golden-actual";
   std::filesystem::create_directories(actual);
   std::ofstream(actual / (name + ".txt")) << text;
-  std::ifstream file(TANDEM_TESTS_DIR "/report/golden/" + name + ".txt");
+  std::ifstream file(testsFolder() + "/report/golden/" + name + ".txt");
   std::stringstream golden;
   golden << file.rdbuf();
   EXPECT_EQ(text, golden.str()) << name;

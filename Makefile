@@ -102,7 +102,7 @@ cuda-sources: setup-cuda build/cuda/build.ninja ## compile what only the cuda pr
 	ninja -C build/cuda -j $(JOBS) $(CUDA_SOURCES:%="$(CURDIR)/%^")
 
 # The folder is replaced by each call. Its name tells the version.
-DIST := build/dist/tandem-$(shell sed -n 's/^project(tandem VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)-linux-x86_64
+DIST := build/dist/tandem-$(shell sed -n 's/^project.tandem VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)-linux-x86_64
 dist: program ## a folder and a tar.xz with the program and all that it loads, for machines without packages
 	scripts/bundle $(DIST) --preset=$(PRESET) --libtorch --pack
 

@@ -288,6 +288,7 @@ GpuKernelChoice fastestGpuKernels(const Graph& graph, const GpuKernelTrial& tria
   if (!trial.forwardOnly) chooseSums(graph, choosing, choice, total);
   if (total.best > 0) choice.gain = total.first / total.best;
   choice.measured = choosing.measured();
+  choice.notes = planNotes();
   choice.fromCache = choice.measured.fromCache();
   return choice;
 }

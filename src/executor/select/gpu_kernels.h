@@ -28,6 +28,7 @@ struct GpuKernelChoice {
   double gain = 1;        ///< seconds by ATen and Tandem's kernels / seconds of the choice, of all that was measured
   bool fromCache = true;  ///< false: something was measured in this call
   Measured measured{};    ///< what it rests on
+  std::vector<std::string> notes{};  ///< what cuDNN said (planNotes())
 };
 
 /// Chooses cuDNN's plans. For each pass of each convolution: the fastest of the plans and ATen. For each batch-norm

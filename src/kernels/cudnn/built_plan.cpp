@@ -19,7 +19,7 @@ void executePlan(ExecutionPlans& engines, size_t engine, int64_t workspaceBytes,
   engines.run(engine, memory, workspaceBytes > 0 ? workspace.data_ptr() : nullptr);
 }
 
-BuiltPlan buildPlan(std::unique_ptr<ExecutionPlans> engines, const std::string& name, const std::string& operation,
+BuiltPlan buildPlan(std::shared_ptr<ExecutionPlans> engines, const std::string& name, const std::string& operation,
                     const std::string& instead) {
   if (engines) {
     const auto names = engines->names();

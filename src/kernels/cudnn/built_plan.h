@@ -19,7 +19,7 @@ void executePlan(ExecutionPlans& engines, size_t engine, int64_t workspaceBytes,
 
 /// A plan that is ready to run, or none.
 struct BuiltPlan {
-  std::unique_ptr<ExecutionPlans> engines;  ///< null: none
+  std::shared_ptr<ExecutionPlans> engines;  ///< null: none
   size_t engine = 0;
   int64_t workspaceBytes = 0;
 
@@ -27,7 +27,7 @@ struct BuiltPlan {
 };
 
 /// Builds the plan of that name. If it is not available, logs a warning that `instead` runs, and returns none.
-BuiltPlan buildPlan(std::unique_ptr<ExecutionPlans> engines, const std::string& name, const std::string& operation,
+BuiltPlan buildPlan(std::shared_ptr<ExecutionPlans> engines, const std::string& name, const std::string& operation,
                     const std::string& instead);
 
 /// Adds the plans to an operation's candidates. `tensors` returns the tensors of each run.

@@ -23,7 +23,7 @@ struct PassPlans {
 constexpr std::string_view atenName = "ATen";
 
 /// The source of plans.
-using ConvPlansOf = std::function<std::unique_ptr<ExecutionPlans>(const ConvolutionProblem&)>;
+using ConvPlansOf = std::function<std::shared_ptr<ExecutionPlans>(const ConvolutionProblem&)>;
 
 /// A convolution whose passes run by the named plans, or by ATen. ATen also replaces a plan that is missing here, with
 /// a warning. Plans are built at the first call for a shape, so that call must not be captured. libtorch's allocator

@@ -35,8 +35,8 @@ ConvolutionProblem problemOf(ConvolutionPass pass, const ConvolutionGeometry& ge
                              at::IntArrayRef x, at::IntArrayRef weight);
 
 /// Plans of cuDNN's graph API. Tensors: x, weight, y (or their gradients); the pass writes y, x or weight. With
-/// statistics also sum and squares, [outputs] fp32. Null for a problem that it does not support, and in a build without
-/// it. REQUIRES: a GPU, equal padding on both sides.
-std::unique_ptr<ExecutionPlans> cudnnConvPlans(const ConvolutionProblem& problem);
+/// statistics also sum and squares, [outputs] fp32. Equal problems of a thread share their plans. Null for a problem
+/// that it does not support, and in a build without it. REQUIRES: a GPU, equal padding on both sides.
+std::shared_ptr<ExecutionPlans> cudnnConvPlans(const ConvolutionProblem& problem);
 
 }  // namespace tandem

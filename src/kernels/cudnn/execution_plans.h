@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace tandem {
 
@@ -25,9 +26,13 @@ class ExecutionPlans {
   virtual void run(size_t engine, std::span<void* const> tensors, void* workspace) = 0;
 };
 
+/// What cuDNN said of this thread's problems since the last call, a line for each kind (PlanCounts); empty in a build
+/// without it.
+std::vector<std::string> planNotes();
+
 constexpr uintptr_t planAlignment = 16;  // bytes
 
-/// "cuDNN 9.19.0 by its frontend 1.18.0", or "" in a build without them.
+/// "cuDNN 9.19.0 by its frontend 1.17.0", or "" in a build without them.
 std::string cudnnVersions();
 
 }  // namespace tandem

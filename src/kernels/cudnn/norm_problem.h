@@ -30,9 +30,9 @@ struct NormProblem {
 ///   running mean and variance, mask
 /// - backward: dy, mask, x, scale, forward's mean and inverse deviation, dx, gradients of scale and shift, gradient of
 ///   the residual
-std::unique_ptr<ExecutionPlans> cudnnNormPlans(const NormProblem& problem);
+std::shared_ptr<ExecutionPlans> cudnnNormPlans(const NormProblem& problem);
 
 /// The source of plans.
-using NormPlansOf = std::function<std::unique_ptr<ExecutionPlans>(const NormProblem&)>;
+using NormPlansOf = std::function<std::shared_ptr<ExecutionPlans>(const NormProblem&)>;
 
 }  // namespace tandem

@@ -38,7 +38,8 @@ std::vector<const Entry*> candidates(std::span<const Entry> all, const Entry* na
   return found;
 }
 
-constexpr double freeSeconds = 20;  // that a choice may take, whatever it saves
+constexpr int64_t planWorkspaceBytes = int64_t{1} << 30;  // GPUs have tens of GiB, and some fast plans want much
+constexpr double freeSeconds = 20;                        // that a choice may take, whatever it saves
 
 /// Seconds that a run saves by a choice: of --steps steps, or else of as many as fit --budget.
 double savedSeconds(const Config::Measurement& measurement, const StepSeconds& step) {
@@ -122,6 +123,7 @@ GpuKernelTrial gpuKernelTrial(const Device& device, const RunPlan& plan, const K
   trial.device = device.torch();
   trial.forwardOnly = plan.config.step.forwardOnly;
   trial.rule.where = gpuMachine(plan);
+  trial.rule.workspaceBytes = planWorkspaceBytes;
   trial.rule.measuring = measuringRule(plan, progress);
   trial.rule.secondsOf = [&device](const std::function<void()>& call) { return secondsOf(device, call); };
   if (plan.config.numerics.recompute != Config().numerics.recompute)
@@ -159,6 +161,7 @@ KernelSelection convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t 
                                    std::cref(progress))
                             .get();
     kernels.engines = choice.engines, kernels.norms = choice.norms;
+    kernels.notes = choice.notes;
     addKernelNotes(kernels, graph, {.gain = choice.gain, .measured = &choice.measured});
   } else if (choosesKernels(*setup.executor, layout, setup.device, setup.precision->compute)) {
     const auto [choice, replicas] = cpuKernelsOn(plan, graph, progress);

@@ -14,6 +14,8 @@
 #include "base/text.h"
 #include "kernels/cudnn/conv_problem.h"
 #include "kernels/cudnn/norm_problem.h"
+#include "kernels/cudnn/plan_counts.h"
+#include "kernels/cudnn/shared_plans.h"
 
 namespace tandem {
 namespace {
@@ -28,39 +30,28 @@ class CudnnPlans final : public ExecutionPlans {
   /// `tensors`: the number of tensors, with uids 1, 2, ... REQUIRES: create() is called next.
   CudnnPlans(std::unique_ptr<fe::graph::Graph> graph, int64_t tensors) : graph_(std::move(graph)), tensors_(tensors) {}
 
-  /// False if no plan supports the graph.
-  bool create(const std::vector<fe::NumericalNote_t>& unwanted) {
-    try {
-      if (graph_->validate().is_bad() || graph_->build_operation_graph(at::native::getCudnnHandle()).is_bad() ||
-          graph_->create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}).is_bad()) {
-        return false;
-      }
-    } catch (const std::exception&) {  // thrown by the backend's builders
-      return false;
-    }
+  /// Why no plan supports the graph; empty: some do.
+  std::string create(const std::vector<fe::NumericalNote_t>& unwanted) {
+    std::string refusal = list();
+    if (!refusal.empty()) return refusal;
     graph_->deselect_numeric_notes(unwanted);
     for (int64_t plan = 0; plan < graph_->get_execution_plan_count(); ++plan) {
       std::string name;
       if (graph_->get_plan_name_at_index(plan, name).is_bad()) continue;
-      if (std::ranges::find(names_, name) != names_.end()) continue;  // in both lists
+      if (std::ranges::find(names_, name) != names_.end()) continue;  // in several lists
       names_.push_back(std::move(name));
       plans_.push_back(plan);
     }
-    return !names_.empty();
+    prepared_.resize(plans_.size());
+    return names_.empty() ? "it lists no plan" : "";
   }
 
   std::span<const std::string> names() const override { return names_; }
 
+  /// Layers alike share this object, and building a plan may compile it: it is done once.
   std::optional<int64_t> prepare(size_t engine) override {
-    const int64_t plan = plans_.at(engine);
-    int64_t bytes = 0;
-    try {
-      if (graph_->build_plan_at_index(plan).is_bad()) return std::nullopt;
-      if (graph_->get_workspace_size_plan_at_index(plan, bytes).is_bad()) return std::nullopt;
-    } catch (const std::exception&) {
-      return std::nullopt;
-    }
-    return bytes;
+    if (!prepared_.at(engine)) prepared_[engine] = build(plans_.at(engine));
+    return *prepared_[engine];
   }
 
   void run(size_t engine, std::span<void* const> tensors, void* workspace) override {
@@ -76,10 +67,39 @@ class CudnnPlans final : public ExecutionPlans {
   }
 
  private:
+  /// Empty, or why cuDNN refuses the graph.
+  std::string list() {
+    constexpr std::array modes{fe::HeurMode_t::A, fe::HeurMode_t::B, fe::HeurMode_t::FALLBACK};
+    std::string refusal;
+    const auto done = [&refusal](fe::error_t status) {
+      if (status.is_bad()) refusal = status.get_message();
+      return status.is_good();
+    };
+    try {
+      done(graph_->validate()) && done(graph_->build_operation_graph(at::native::getCudnnHandle())) &&
+          done(graph_->create_execution_plans({modes.begin(), modes.end()}));
+    } catch (const std::exception& failure) {  // thrown by the backend's builders
+      refusal = failure.what();
+    }
+    return refusal;
+  }
+
+  std::optional<int64_t> build(int64_t plan) {
+    int64_t bytes = 0;
+    try {
+      if (graph_->build_plan_at_index(plan).is_bad()) return std::nullopt;
+      if (graph_->get_workspace_size_plan_at_index(plan, bytes).is_bad()) return std::nullopt;
+    } catch (const std::exception&) {
+      return std::nullopt;
+    }
+    return bytes;
+  }
+
   std::unique_ptr<fe::graph::Graph> graph_;
   int64_t tensors_;
   std::vector<std::string> names_;
   std::vector<int64_t> plans_;
+  std::vector<std::optional<std::optional<int64_t>>> prepared_;  // by engine: bytes of workspace, or it is none
 };
 
 fe::DataType_t typeOf(Element type) {
@@ -156,13 +176,14 @@ Tensor constant(fe::graph::Graph& graph, double value) {
   return graph.tensor(fe::graph::Tensor_attributes(static_cast<float>(value)));
 }
 
-/// The channel sums as one operation. cuDNN's pre-compiled engines, for fp16 only, support it behind a convolution.
+/// The channel sums as one operation. Behind a convolution cuDNN supports it in 16 bits: its pre-compiled engines in
+/// fp16, its generic ones in bf16 too.
 void addStatistics(fe::graph::Graph& graph, const Tensor& y, int64_t channels) {
   const auto sums = graph.genstats(y, fe::graph::Genstats_attributes());
   for (size_t i = 0; i < sums.size(); ++i) perChannel(channels, static_cast<int64_t>(i) + 4).out(sums[i]);
 }
 
-/// The channel sums as two reductions, which cuDNN's generic engines can end with.
+/// The channel sums as two reductions. By cuDNN's documents its generic engines end with one at the most.
 void addReductions(fe::graph::Graph& graph, const Tensor& y, int64_t channels) {
   const auto add = fe::graph::Reduction_attributes().set_mode(fe::ReductionMode_t::ADD);
   perChannel(channels, 4).out(graph.reduction(y, add));
@@ -224,33 +245,47 @@ std::unique_ptr<fe::graph::Graph> emptyGraph(Element type) {
   return graph;
 }
 
-/// Null if no plan supports the graph.
+thread_local PlanCounts counts;
+
+/// Null if no plan supports the graph. `kind`: of the operation, for planNotes().
 std::unique_ptr<ExecutionPlans> plansOf(std::unique_ptr<fe::graph::Graph> graph, int64_t tensors,
-                                        const std::vector<fe::NumericalNote_t>& unwanted) {
+                                        const std::vector<fe::NumericalNote_t>& unwanted, const std::string& kind) {
   auto engines = std::make_unique<CudnnPlans>(std::move(graph), tensors);
-  if (!engines->create(unwanted)) return nullptr;
+  const std::string refusal = engines->create(unwanted);
+  counts.add(kind, std::ssize(engines->names()), refusal);
+  if (!refusal.empty()) return nullptr;
   return engines;
+}
+
+std::unique_ptr<ExecutionPlans> newConvPlans(const ConvolutionProblem& p) {
+  const auto plans = [&](void (*addSums)(fe::graph::Graph&, const Tensor&, int64_t), const std::string& kind) {
+    auto graph = emptyGraph(p.type);
+    const Tensor result = addConvolution(*graph, p);
+    if (addSums != nullptr) addSums(*graph, result, p.outputs);
+    return plansOf(std::move(graph), addSums != nullptr ? 5 : 3, unwantedNotes(p.type, p.tf32), kind);
+  };
+  if (!p.sums) return plans(nullptr, "convolution");
+  auto asOne = p.type != Element::fp32 ? plans(addStatistics, "convolution with statistics") : nullptr;
+  return asOne ? std::move(asOne) : plans(addReductions, "convolution with two reductions");
+}
+
+std::unique_ptr<ExecutionPlans> newNormPlans(const NormProblem& p) {
+  auto graph = emptyGraph(p.type);
+  (p.backward ? addNormBackward : addNormForward)(*graph, p);
+  return plansOf(std::move(graph), p.backward ? 10 : 12, {}, p.backward ? "batch-norm, backward" : "batch-norm");
 }
 
 }  // namespace
 
-std::unique_ptr<ExecutionPlans> cudnnConvPlans(const ConvolutionProblem& p) {
-  const auto engines = [&](void (*addSums)(fe::graph::Graph&, const Tensor&, int64_t)) {
-    auto graph = emptyGraph(p.type);
-    const Tensor result = addConvolution(*graph, p);
-    if (addSums != nullptr) addSums(*graph, result, p.outputs);
-    return plansOf(std::move(graph), addSums != nullptr ? 5 : 3, unwantedNotes(p.type, p.tf32));
-  };
-  if (!p.sums) return engines(nullptr);
-  auto preCompiled = p.type == Element::fp16 ? engines(addStatistics) : nullptr;
-  return preCompiled ? std::move(preCompiled) : engines(addReductions);
+std::shared_ptr<ExecutionPlans> cudnnConvPlans(const ConvolutionProblem& problem) {
+  return sharedPlans(problem.text(), [&] { return newConvPlans(problem); });
 }
 
-std::unique_ptr<ExecutionPlans> cudnnNormPlans(const NormProblem& p) {
-  auto graph = emptyGraph(p.type);
-  (p.backward ? addNormBackward : addNormForward)(*graph, p);
-  return plansOf(std::move(graph), p.backward ? 10 : 12, {});
+std::shared_ptr<ExecutionPlans> cudnnNormPlans(const NormProblem& problem) {
+  return sharedPlans(problem.text(), [&] { return newNormPlans(problem); });
 }
+
+std::vector<std::string> planNotes() { return counts.take(); }
 
 std::string cudnnVersions() {
   const size_t cudnn = cudnnGetVersion();

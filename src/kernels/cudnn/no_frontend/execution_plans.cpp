@@ -4,9 +4,11 @@
 
 namespace tandem {
 
-std::unique_ptr<ExecutionPlans> cudnnConvPlans(const ConvolutionProblem&) { return nullptr; }
+std::shared_ptr<ExecutionPlans> cudnnConvPlans(const ConvolutionProblem&) { return nullptr; }
 
-std::unique_ptr<ExecutionPlans> cudnnNormPlans(const NormProblem&) { return nullptr; }
+std::shared_ptr<ExecutionPlans> cudnnNormPlans(const NormProblem&) { return nullptr; }
+
+std::vector<std::string> planNotes() { return {}; }
 
 std::string cudnnVersions() { return {}; }
 

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "kernels/cudnn/execution_plans.h"
+
+namespace tandem {
+
+/// The plans of a problem that somebody on this thread holds, or what `make` returns. Layers alike then share them:
+/// cuDNN is asked once, and each plan is built once, which may compile it.
+template <class Make>
+std::shared_ptr<ExecutionPlans> sharedPlans(const std::string& problem, const Make& make) {
+  thread_local std::map<std::string, std::weak_ptr<ExecutionPlans>> held;
+  if (auto plans = held[problem].lock()) return plans;
+  std::shared_ptr<ExecutionPlans> plans = make();
+  held[problem] = plans;
+  return plans;
+}
+
+}  // namespace tandem

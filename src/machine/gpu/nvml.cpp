@@ -71,9 +71,9 @@ struct Nvml::Functions {
   Status (*temperature)(Device, unsigned, unsigned*);
   Status (*clock)(Device, unsigned, unsigned*);
   Status (*energy)(Device, unsigned long long*);
-  Status (*throttleReasons)(Device, unsigned long long*);
 
-  // Null if the driver is too old to have them.
+  // Null if the driver does not have them: an old one, or a new one that has dropped a deprecated name.
+  Status (*slowReasons)(Device, unsigned long long*);
   Status (*memoryV2)(Device, MemoryV2*);
   Status (*processes)(Device, unsigned*, Process*);
   Status (*generation)(Device, unsigned*);
@@ -87,6 +87,9 @@ struct Nvml::Functions {
   Status (*nvLinkRemotePci)(Device, unsigned, PciInfo*);
 
   void loadOptionalFrom(void* library) {
+    if (!load(library, "nvmlDeviceGetCurrentClocksEventReasons", slowReasons)) {
+      load(library, "nvmlDeviceGetCurrentClocksThrottleReasons", slowReasons);  // its name before driver 535
+    }
     load(library, "nvmlDeviceGetMemoryInfo_v2", memoryV2);
     load(library, "nvmlDeviceGetComputeRunningProcesses_v3", processes);
     load(library, "nvmlDeviceGetCurrPcieLinkGeneration", generation);
@@ -107,8 +110,7 @@ struct Nvml::Functions {
            load(library, "nvmlDeviceGetUtilizationRates", utilization) &&
            load(library, "nvmlDeviceGetMemoryInfo", memory) && load(library, "nvmlDeviceGetPowerUsage", power) &&
            load(library, "nvmlDeviceGetTemperature", temperature) && load(library, "nvmlDeviceGetClockInfo", clock) &&
-           load(library, "nvmlDeviceGetTotalEnergyConsumption", energy) &&
-           load(library, "nvmlDeviceGetCurrentClocksThrottleReasons", throttleReasons);
+           load(library, "nvmlDeviceGetTotalEnergyConsumption", energy);
   }
 };
 
@@ -181,7 +183,7 @@ std::span<const Nvml::SlowReason> Nvml::slowReasons() { return reasonRows; }
 
 std::optional<unsigned long long> Nvml::slowedBy(Device device) const {
   unsigned long long reasons = 0;
-  if (functions_->throttleReasons(device, &reasons) != 0) return {};
+  if (functions_->slowReasons == nullptr || functions_->slowReasons(device, &reasons) != 0) return {};
   return reasons;
 }
 

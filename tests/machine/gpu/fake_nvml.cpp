@@ -76,11 +76,17 @@ int nvmlDeviceGetClockInfo(void* device, unsigned type, unsigned* megahertz) {
 
 int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) { return *millijoules = 1'234'500, ok; }
 
+#ifdef OLD_DRIVER
+
 int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* reasons) {
   return *reasons = gpu(device).throttleReasons, ok;
 }
 
-#ifndef OLD_DRIVER
+#else
+
+int nvmlDeviceGetCurrentClocksEventReasons(void* device, unsigned long long* reasons) {
+  return *reasons = gpu(device).throttleReasons, ok;
+}
 
 int nvmlDeviceGetMemoryInfo_v2(void* device, void* info) {
   struct {

@@ -113,6 +113,16 @@ TEST_F(MachinePeaksTest, WhereNoTwoAgreeThePeakIsUnknown) {
   EXPECT_FALSE(fs::exists(folder_ / "measured.tsv"));
 }
 
+// A cache may hold anything.
+TEST_F(MachinePeaksTest, APeakThatCannotBeTrueIsMeasuredAnew) {
+  const RunPlan plan = onCores({{0}}, "fp32");
+  measuring("echo 5e11 1 >&3").of(plan);
+  for (const double kept : {-1.0, 1.0, 1e308}) {
+    TimingCache(timingCacheFile()).add(keyOfPeak("fp32"), {.numbers = {kept}, .at = "2026-11-24T10:00:00.000Z"});
+    EXPECT_EQ(measuring("echo 5e11 1 >&3").of(plan).flops, 5e11) << kept;
+  }
+}
+
 // It stands for one measurement, at an unknown time.
 TEST_F(MachinePeaksTest, APeakWithoutADateIsMeasuredAgain) {
   const RunPlan plan = onCores({{0}}, "fp32");

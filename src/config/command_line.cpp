@@ -49,13 +49,26 @@ std::vector<std::string> withFlagsWritten(std::span<const std::string> arguments
   return written;
 }
 
+/// "there is 'tandem features --data'; ": the other commands that have an option of this name. Empty if none has.
+std::string elsewhere(const std::string& name) {
+  std::vector<std::string> found;
+  for (const CommandEntry& command : commandsWithOptions()) {
+    const auto names = typableNames(command.bit);
+    if (std::ranges::find(names, name) != names.end())
+      found.push_back(concat("'tandem ", command.name, " --", name, "'"));
+  }
+  return found.empty() ? "" : concat("there is ", join(found, " and "), "; ");
+}
+
 [[noreturn]] void refuseExtra(const std::string& extra, std::string_view command, std::span<const std::string> names) {
   if (!extra.starts_with("-")) {
     throw UsageError(concat("unexpected argument '", extra, "'; options are written --name=value; ", seeHelp(command)));
   }
   const std::string name = extra.substr(0, extra.find('='));
-  const std::string near = nearest(name.substr(std::min(name.find_first_not_of('-'), name.size())), names);
-  const std::string hint = near.empty() ? "" : concat("did you mean '--", near, "'? ");
+  const std::string plain = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  std::string hint = elsewhere(plain);
+  const std::string near = hint.empty() ? nearest(plain, names) : "";
+  if (!near.empty()) hint = concat("did you mean '--", near, "'? ");
   throw UsageError(concat("unknown option '", name, "'; ", hint, seeHelp(command)));
 }
 

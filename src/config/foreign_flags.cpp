@@ -27,6 +27,8 @@ constexpr std::string_view shown = "the rate is that of all measured steps, and 
 constexpr std::string_view noJpeg = "no JPEG image is read for training";
 constexpr std::string_view ompThreads = "the threads of a replica are pinned and wait by rules of their own";
 constexpr std::string_view reads = "is not built under this name: use --weights=FILE, as safetensors or .pth";
+constexpr std::string_view inSteps =
+    "is not built: use --steps, an epoch being the images of --data over those of a step";
 constexpr std::string_view graphsAreFiles =
     "is not there: no network is saved as a graph; 'tandem list models --dump NAME' prints one as a file";
 
@@ -57,7 +59,8 @@ constexpr Alias table[] = {
     refuse("freeze-when-forward-only", tensorRt, yes),
     refuse("trt-mode", tensorRt),
     refuse("trt-max-workspace-size-bytes", tensorRt),
-    refuse("num-epochs", "is not built: use --steps, an epoch being the images of --data over those of a step"),
+    refuse("num-epochs", inSteps),
+    refuse("epochs", inSteps),
     passOver("autotune-threshold", "kernels are chosen by measurement before the first step (--convolution=auto)"),
 
     refuse("batch-group-size", "is not built: --producers says how many threads make batches"),

@@ -115,6 +115,12 @@ TEST(Alias, AFlagOfAnotherProgramIsRefusedWithWhatToUseOrPassedOver) {
   EXPECT_EQ(refusal("--allow_growth=maybe"), "--allow-growth=maybe: must be true or false");
 }
 
+TEST(Alias, EpochsAreRefusedWithWhatToUse) {
+  const std::string rule = " is not built: use --steps, an epoch being the images of --data over those of a step";
+  EXPECT_EQ(refusal("--epochs=3"), "--epochs=3" + rule);
+  EXPECT_EQ(refusal("--num_epochs=3"), "--num-epochs=3" + rule);
+}
+
 TEST(Alias, NamesPassValuesThrough) {
   EXPECT_EQ(parse("--num-batches=50").base.measurement.steps, 50);
   EXPECT_EQ(parse("--num_warmup_batches 7").base.measurement.warmup, "7");

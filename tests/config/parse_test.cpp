@@ -140,6 +140,19 @@ TEST(Parse, UnknownOptionSuggestsTheNearest) {
             "unexpected argument 'resnet50'; options are written --name=value; see 'tandem bench --help'");
 }
 
+TEST(Parse, AnOptionOfAnotherCommandNamesThatCommand) {
+  const auto predicted = [](const Texts& arguments) {
+    return usageErrorOf([&] { parseArguments("predict", arguments, exampleCatalogs()); });
+  };
+  EXPECT_EQ(predicted({"--data=cifar", "a.png"}),
+            "unknown option '--data'; there is 'tandem bench --data' and 'tandem features --data'; see 'tandem predict "
+            "--help'");
+  EXPECT_EQ(predicted({"--lr", "3"}),
+            "unknown option '--lr'; there is 'tandem bench --lr'; see 'tandem predict --help'");
+  EXPECT_EQ(refusal({"--class_names=a.txt"}),
+            "unknown option '--class-names'; there is 'tandem predict --class-names'; see 'tandem bench --help'");
+}
+
 TEST(Parse, UnknownValueListsTheValid) {
   EXPECT_EQ(refusal({"--model=resnet5"}), concat("unknown model 'resnet5'; did you mean 'resnet50'? valid: ",
                                                  join(exampleCatalogs().of(*findOption("model")))));

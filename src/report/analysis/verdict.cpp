@@ -80,34 +80,38 @@ std::vector<const RunRecord*> runsOf(const Field& field) {
   return runs;
 }
 
-/// "2 not valid, 1 not steady": finished runs that do not count. Empty without any.
-std::string countsOfLeftOut(const std::vector<const RunRecord*>& runs) {
+/// "1 failed, 2 not steady": the runs that do not count. Empty without any.
+std::string countsOf(const std::vector<const RunRecord*>& runs) {
   std::vector<std::string> parts;
   for (const auto& [name, count] : countShortcomings(runs)) {
-    if (count == 0 || name == "failed" || name == "skipped") continue;
+    if (count == 0) continue;
     parts.push_back(concat(count, ' ', name, name == "not steady" ? " (a larger --budget or --warmup helps)" : ""));
   }
   return join(parts);
+}
+
+/// The same of the finished runs.
+std::string countsOfLeftOut(std::vector<const RunRecord*> runs) {
+  std::erase_if(runs, [](const RunRecord* run) { return run->outcome.kind != OutcomeKind::ok; });
+  return countsOf(runs);
 }
 
 /// Why the first run that does not count was disturbed, and what to do; empty if none was.
 std::string firstDisturbance(const std::vector<const RunRecord*>& runs) {
   for (const RunRecord* run : runs) {
     if (run->interference.reasons.empty()) continue;
-    return concat(": ", run->interference.reasons.front(), "; end what else runs here and measure again");
+    const bool allowed = run->config.measurement.allowInterference;
+    return concat(": ", run->interference.reasons.front(), "; end what else runs here and measure again",
+                  allowed ? "" : " (with --allow-interference the exit code is 0, but such runs do not count either)");
   }
   return "";
 }
 
 std::string noneToJudge(const Field& field) {
   const auto runs = runsOf(field);
-  size_t failed = 0, skipped = 0;
-  for (const RunRecord* run : runs) {
-    failed += run->outcome.kind == OutcomeKind::failed ? 1 : 0;
-    skipped += run->outcome.kind == OutcomeKind::skipped ? 1 : 0;
-  }
-  const std::string more = countsOfLeftOut(runs);
-  return concat("no point to judge: ", failed, " failed, ", skipped, " skipped", more.empty() ? "" : ", " + more,
+  if (runs.empty()) return "no point to judge: no run";
+  const std::string counts = countsOf(runs);
+  return concat("no point to judge: ", counts.empty() ? "the replicas of all runs exchange nothing" : counts,
                 firstDisturbance(runs));
 }
 
@@ -132,7 +136,7 @@ std::string leftOut(const Field& field) {
 /// What the rates of a field say: who may be the fastest, and how surely.
 struct Ranking {
   std::vector<const Contender*> leaders;
-  std::optional<Significance> lead;  ///< over the second, if it is told apart
+  std::optional<Significance> lead;  ///< over the second, where one has repeats
   double detectablePercent = 0;      ///< the largest that a comparison with a leader would have shown
   bool repeated = false;             ///< at least one comparison rests on repeats
 };
@@ -159,11 +163,20 @@ std::string noRepeats(const Field& field, const std::vector<Contender>& contende
                 "; measure with --repeats=3 or more");
 }
 
-std::string tie(const Ranking& ranking) {
+/// "; strategy=a / strategy=b 1.012 (95 % interval 0.981 to 1.044)": of two alone. Empty for others.
+std::string ratioOfTwo(const std::vector<Contender>& contenders, const std::optional<Significance>& lead) {
+  if (contenders.size() != 2 || !lead) return "";
+  const auto ratio = [](double percent) { return fixed(1 + percent / 100, 3); };
+  return concat("; ", contenders[0].label, " / ", contenders[1].label, ' ', ratio(lead->percent), " (95 % interval ",
+                ratio(lead->percent95.low), " to ", ratio(lead->percent95.high), ')');
+}
+
+std::string tie(const std::vector<Contender>& contenders, const Ranking& ranking) {
   std::vector<std::string> named;
   for (const Contender* leader : ranking.leaders) named.push_back(described(*leader));
-  return concat("cannot tell the fastest of ", named.size(), ": ", someOf(named, "; "), "; a lead of ",
-                fixed(ranking.detectablePercent, 1), " % would have been found");
+  return concat("cannot tell the fastest of ", named.size(), ": ", someOf(named, "; "),
+                ratioOfTwo(contenders, ranking.lead), "; a lead of ", fixed(ranking.detectablePercent, 1),
+                " % would have been found");
 }
 
 std::string ahead(const Contender& first, const Contender& second, const std::optional<Significance>& lead) {
@@ -174,7 +187,7 @@ std::string ahead(const Contender& first, const Contender& second, const std::op
 std::string findingOf(const Field& field, const std::vector<Contender>& contenders, const Ranking& ranking) {
   if (contenders.size() == 1) return "one point finished: " + described(contenders.front());
   if (!ranking.repeated) return noRepeats(field, contenders);
-  if (ranking.leaders.size() > 1) return tie(ranking);
+  if (ranking.leaders.size() > 1) return tie(contenders, ranking);
   return ahead(contenders[0], contenders[1], ranking.lead);
 }
 

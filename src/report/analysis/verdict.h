@@ -23,7 +23,8 @@ struct Verdict {
 /// A point's repeats are compared with those of the point with the highest median rate, at 1 % / (points - 1) / looks
 /// (LogRatio::looks()). So a set of equal points loses one of them in at most one of a hundred sweeps, or two where
 /// bench looked after each round. Bonferroni's correction is taken, because the leader is chosen from the same rates,
-/// which Holm's steps do not allow for. Points with one run each are never told apart.
+/// which Holm's steps do not allow for. Points with one run each are never told apart. Of two points that are not told
+/// apart, alone, the finding gives the ratio of their rates with its 95 % interval.
 std::vector<Verdict> verdictsOn(std::span<const RunRecord> records);
 
 /// The same over works that differ in rounding alone, where the error of each point is known (--verify), which is said

@@ -75,6 +75,21 @@ TEST(Verdict, WhatCannotBeToldFromTheBestIsNamedWithIt) {
   EXPECT_TRUE(contains(verdict.repeat, " --strategy=parameter_server,replicated")) << "both are measured again";
 }
 
+TEST(Verdict, OfTwoThatCannotBeToldApartItGivesTheirRatio) {
+  const auto first = inRounds(2, "replicated", 99, {0, 3, 6}),
+             second = inRounds(2, "parameter_server", 99.5, {4, 0, 2});
+  const Verdict two = verdictsOn(joined({first, second})).front();
+  ASSERT_TRUE(two.finding.starts_with("cannot tell the fastest of 2: ")) << two.finding;
+  // The slower replica takes 1 ms more: log(100/104.5), log(103/100.5), log(106/102.5), mean 0.0047 +- 4.303 * 0.0245.
+  EXPECT_TRUE(contains(two.finding,
+                       "; replicas=2 strategy=parameter_server / replicas=2 strategy=replicated 1.005 "
+                       "(95 % interval 0.904 to 1.116); a lead of "))
+      << two.finding;
+  const auto third = inRounds(2, "sharded", 130, {0, 1, 2});
+  const Verdict three = verdictsOn(joined({first, second, third})).front();
+  EXPECT_FALSE(contains(three.finding, " / ")) << three.finding;
+}
+
 /// The third is as noisy as the first is ahead of it, though the second is far behind.
 TEST(Verdict, ANoisyThirdIsNotIgnored) {
   const auto records =
@@ -161,7 +176,7 @@ TEST(Verdict, WhatDoesNotCountIsNoHeadline) {
                        "replicas=2 (not steady); repeat with: "))
       << text;
   records[0].warmup.steady = false;
-  EXPECT_TRUE(verdictText(records).starts_with("no point to judge: 0 failed, 0 skipped, 2 not steady ("));
+  EXPECT_TRUE(verdictText(records).starts_with("no point to judge: 2 not steady ("));
 }
 
 TEST(Verdict, ADisturbedRunIsLeftOutOfItsPoint) {
@@ -175,10 +190,14 @@ TEST(Verdict, ADisturbedRunIsLeftOutOfItsPoint) {
 TEST(Verdict, WhereAllWasDisturbedItSaysByWhatAndWhatToDo) {
   std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 100)};
   for (RunRecord& record : records) record.interference.reasons = {"other programs used the run's CPUs for 40 %"};
-  EXPECT_EQ(
-      verdictText(records),
-      "no point to judge: 0 failed, 0 skipped, 2 not valid: other programs used the run's CPUs for 40 %; end what "
-      "else runs here and measure again");
+  const std::string said =
+      "no point to judge: 2 not valid: other programs used the run's CPUs for 40 %; end what else runs here and "
+      "measure "
+      "again";
+  EXPECT_EQ(verdictText(records),
+            said + " (with --allow-interference the exit code is 0, but such runs do not count either)");
+  for (RunRecord& record : records) record.config.measurement.allowInterference = true;
+  EXPECT_EQ(verdictText(records), said);
 }
 
 TEST(Shortcoming, IsTheFirstThatHolds) {
@@ -205,7 +224,12 @@ TEST(Verdict, NoneFinished) {
   std::vector<RunRecord> records(3, failedRecord(2, ExitCode::numeric, "loss is NaN"));
   records[0].outcome.kind = OutcomeKind::skipped;
   EXPECT_EQ(verdictText(records), "no point to judge: 2 failed, 1 skipped");
-  EXPECT_EQ(verdictText({}), "no point to judge: 0 failed, 0 skipped");
+  records.erase(records.begin());
+  EXPECT_EQ(verdictText(records), "no point to judge: 2 failed");
+  EXPECT_EQ(verdictText({}), "no point to judge: no run");
+  RunRecord control = exampleRecord(2, "independent", 100);
+  control.placement.control = true;
+  EXPECT_EQ(verdictText({&control, 1}), "no point to judge: the replicas of all runs exchange nothing");
 }
 
 TEST(Verdict, AnotherProgramIsNotRepeatedAsTandem) {

@@ -24,8 +24,8 @@ constexpr std::string_view trained = "What is trained", from = "Weights", seen =
                            on = "Devices", exchange = "Exchange of gradients", fed = "Input", step = "Training step",
                            measured = "Measurement", output = "Output";
 constexpr int64_t million = 1'000'000, billion = 1'000'000'000;
-constexpr Variation oneValue = Variation::none, axis = Variation::way, rounding = Variation::rounding,
-                    results = Variation::result, work = Variation::work;
+constexpr Variation oneValue = Variation::none, measuring = Variation::measuring, axis = Variation::way,
+                    rounding = Variation::rounding, results = Variation::result, work = Variation::work;
 
 constexpr Option table[] = {
     // clang-format off
@@ -178,11 +178,11 @@ constexpr Option table[] = {
     {"scaling", measured, "", "NAME", "weak keeps --batch per replica, strong keeps the global batch",
      onBench, field<&Measurement::scaling>, Values::names, axis, nullptr},
     {"warmup", measured, "steps", "N|auto", "steps before the measurement, at the first rate of --schedule; auto stops when the step time is steady",
-     onBench, field<&Measurement::warmup>, Values::any, axis, warmup},
+     onBench, field<&Measurement::warmup>, Values::any, measuring, warmup},
     {"steps", measured, "steps", "N", "steps measured; 0 takes as many as fit --budget", onBench, field<&Measurement::steps>,
-     Values::any, axis, within<&Measurement::steps, 0, billion>},
+     Values::any, measuring, within<&Measurement::steps, 0, billion>},
     {"budget", measured, "s", "X", "time to measure a point, in all its rounds; without --steps a run takes a fifth of it, with --repeats=N an N-th", onBench, field<&Measurement::budget>,
-     Values::any, axis, budget},
+     Values::any, measuring, budget},
     {"repeats", measured, "", "N|auto",
      "runs of each point, in rounds, each run a process of its own; auto takes 3, and more until the fastest point is told "
      "apart or the budgets of all points are spent; a run with --profile or --save-weights is not repeated",
@@ -192,7 +192,7 @@ constexpr Option table[] = {
     {"profile", measured, "", "",
      "take each step apart: what every replica spends on input, forward, backward, exchange and update, who comes late, "
      "and the kernels and gaps of GPUs; a run of its own, whose rate is no measurement of throughput", onBench,
-     field<&Measurement::profile>, Values::any, axis, nullptr},
+     field<&Measurement::profile>, Values::any, measuring, nullptr},
     {"compare", measured, "", "",
      "say whether one configuration is faster than another (or than itself): their runs take turns, A B B A, until 3 % "
      "would be found", onBench, field<&Measurement::compare>, Values::any, oneValue, nullptr},

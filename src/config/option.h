@@ -84,11 +84,12 @@ struct CatalogNames {
 
 /// Whether an option takes a list or a range, which makes it an axis of the sweep, and what its values have in common.
 enum class Variation {
-  none,      ///< one value for the whole sweep
-  way,       ///< ways of doing the same work
-  rounding,  ///< ways that round otherwise: ranked together, beside their errors, where those are known (--verify)
-  result,    ///< ways with other results: rates are compared on request, but never ranked together
-  work,      ///< an image is other work: rates are not comparable
+  none,       ///< one value for the whole sweep
+  measuring,  ///< how long and in what detail the same work is measured: no fact of its rate
+  way,        ///< ways of doing the same work
+  rounding,   ///< ways that round otherwise: ranked together, beside their errors, where those are known (--verify)
+  result,     ///< ways with other results: rates are compared on request, but never ranked together
+  work,       ///< an image is other work: rates are not comparable
 };
 
 /// What becomes of the file or folder that an option's value names.

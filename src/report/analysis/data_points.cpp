@@ -34,6 +34,15 @@ bool oneHost(std::span<const RunRecord> records) {
       records, [&](const RunRecord& record) { return record.environment.host == records.front().environment.host; });
 }
 
+std::optional<double> rateOf(const RunRecord& record) { return metric(measureNames.front()).of(record, nullptr); }
+
+/// The options in which the records differ and on which a rate may depend.
+std::vector<const Option*> factsOf(std::span<const RunRecord> records) {
+  auto facts = differingOptions(records);
+  std::erase_if(facts, [](const Option* option) { return option->varies == Variation::measuring; });
+  return facts;
+}
+
 }  // namespace
 
 std::span<const std::string_view> measureColumns() { return measureNames; }
@@ -98,14 +107,16 @@ DataPoints dataPointsFrom(const CsvTable& table, const std::string& where) {
 
 DataPoints dataPointsFrom(std::span<const RunRecord> records) {
   DataPoints figures;
-  const auto differing = differingOptions(records);
+  const auto differing = factsOf(records);
+  const bool measured =
+      std::ranges::any_of(records, [](const RunRecord& record) { return rateOf(record) && !record.profile; });
   const bool hosts = !oneHost(records);
   if (hosts) figures.columns.emplace_back("host");
   for (const Option* option : differing) figures.columns.emplace_back(option->name);
   figures.columns.emplace_back(measureNames.front());
   for (const RunRecord& record : records) {
-    const auto rate = metric(measureNames.front()).of(record, nullptr);
-    if (!rate) continue;
+    const auto rate = rateOf(record);
+    if (!rate || (measured && record.profile)) continue;
     Facts& facts = figures.rows.emplace_back();
     if (hosts) facts["host"] = record.environment.host;
     for (const Option* option : differing)

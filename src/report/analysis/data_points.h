@@ -52,8 +52,9 @@ std::span<const std::string_view> measureColumns();
 /// Throws DataError, which names `where` and the line, if a measure is neither empty nor a number above 0.
 DataPoints dataPointsFrom(const CsvTable& table, const std::string& where);
 
-/// One figure per finished record: its images/s, `replicas` and the options in which the records differ. The host too,
-/// if there are several.
+/// One figure per finished record: its images/s, `replicas` and the options in which the records differ, without those
+/// that say how they were measured (Variation::measuring). The host too, if there are several. A run with --profile,
+/// whose rate is no measurement, is left out where there are others.
 DataPoints dataPointsFrom(std::span<const RunRecord> records);
 
 /// The figures as a list, without the columns that are empty in all of them.

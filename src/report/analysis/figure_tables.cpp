@@ -95,9 +95,11 @@ class TableMaker {
  private:
   using ChartsOf = std::vector<Chart> (*)(const PivotTable&, const Grid&);
 
+  static constexpr size_t fewestWithMedian = 3;  // rows; of two a median says nothing
+
   void add(std::vector<ResultTable>& to, PivotTable table, ChartsOf chartsOf) {
     const Grid grid = gridOf(table, figures_);
-    if (grid.rows.size() < 2) table.medians = Medians::none;
+    if (grid.rows.size() < fewestWithMedian) table.medians = Medians::none;
     if (grid.values().empty()) return;
     to.push_back(gridTable(table, grid));
     if (chartsOf != nullptr) to.back().charts = chartsOf(table, grid);

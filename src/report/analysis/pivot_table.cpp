@@ -119,14 +119,16 @@ struct CellOrder {
   Quantities quantities;
 };
 
-/// The caveats of the figures behind a cell.
+/// The caveats of the figures behind a cell, each once. A figure may have several ("not valid, not steady").
 std::string caveatsOf(const DataPoints& figures, std::span<const Facts> parts) {
   std::vector<std::string> found;
   for (const Facts& part : parts) {
     for (const Facts* row : figures.matching(part)) {
-      const auto caveat = row->find(caveatColumn);
-      if (caveat != row->end() && std::ranges::find(found, caveat->second) == found.end()) {
-        found.push_back(caveat->second);
+      const auto caveats = row->find(caveatColumn);
+      if (caveats == row->end()) continue;
+      for (std::string caveat : split(caveats->second, ",")) {
+        caveat.erase(0, caveat.find_first_not_of(' '));
+        if (std::ranges::find(found, caveat) == found.end()) found.push_back(caveat);
       }
     }
   }

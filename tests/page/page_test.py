@@ -196,6 +196,20 @@ class PageTest(unittest.TestCase):
         self.assertEqual(page.evaluate("document.querySelector('#runs details').open"), False)
         self.assertIn("last 12 of 130 rows with a finished run (rows 119 to 130)", page.evaluate("document.body.textContent"))
 
+    def test_a_cell_is_bold_only_where_it_says_a_caveat(self):
+        page = self.open(self.report([changed(RUNS[i], warmup={"steady": i != 2}) for i in range(4)]))
+        bold = page.evaluate("""[...document.querySelectorAll("tr.caveat td")]
+          .filter(cell => Number(getComputedStyle(cell).fontWeight) > 500).map(cell => cell.textContent)""")
+        self.assertEqual(set(bold), {"not steady"})
+        self.assertGreater(page.evaluate("document.querySelectorAll('#scaling tr.caveat').length"), 0)
+
+    def test_an_edge_that_hides_columns_has_a_shadow(self):
+        page = self.open(self.report(RUNS), width=390)
+        box = "document.querySelector('#runs .scroll')"
+        self.assertGreater(page.evaluate(f"{box}.scrollWidth - {box}.clientWidth"), 0)
+        # A cover that scrolls along hides the shadow of an edge that is reached.
+        self.assertEqual(page.evaluate(f"getComputedStyle({box}).backgroundAttachment"), "local, local, scroll, scroll")
+
     def test_the_same_input_gives_the_same_bytes(self):
         self.assertEqual(self.report(RUNS, "first").read_bytes(), self.report(RUNS, "second").read_bytes())
 

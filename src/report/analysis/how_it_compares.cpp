@@ -10,8 +10,18 @@
 namespace tandem {
 namespace {
 
-constexpr std::array<std::string_view, 7> ceilingColumns{
-    "images_per_s", "gflops", "flop_ceiling", "flop_ceiling_percent", "gbytes", "byte_ceiling", "byte_ceiling_percent"};
+struct CeilingColumn {
+  std::string_view metric, heading;
+};
+constexpr std::array ceilingColumns{
+    CeilingColumn{"images_per_s", "rate"},
+    CeilingColumn{"gflops", "operations"},
+    CeilingColumn{"flop_ceiling", "FLOP ceiling"},
+    CeilingColumn{"flop_ceiling_percent", "of the FLOP ceiling"},
+    CeilingColumn{"gbytes", "memory traffic"},
+    CeilingColumn{"byte_ceiling", "byte ceiling"},
+    CeilingColumn{"byte_ceiling_percent", "of the byte ceiling"},
+};
 
 std::optional<double> valueOf(std::string_view name, const RunRecord& record) {
   return metric(name).of(record, nullptr);
@@ -30,15 +40,15 @@ std::string nearerCeiling(const RunRecord& record) {
 
 ResultTable ceilingTable(const ReportRuns& runs) {
   ResultTable table{{{"#", "", true}}, {}, {}, "Ceilings of the machine", 1};
-  for (const std::string_view name : ceilingColumns) {
-    table.columns.push_back({std::string(name), std::string(metric(name).unit), true});
+  for (const auto& [name, heading] : ceilingColumns) {
+    table.columns.push_back({std::string(heading), std::string(metric(name).unit), true});
   }
   table.columns.push_back({"nearer", "", false});
   for (size_t number = 1; number <= runs.groups().size(); ++number) {
     const RunRecord& run = runs.at(number);
     if (!hasCeiling(run)) continue;
     TableRow row{{concat(number)}, ""};
-    for (const std::string_view name : ceilingColumns) row.cells.push_back(metricText(name, run, nullptr));
+    for (const CeilingColumn& column : ceilingColumns) row.cells.push_back(metricText(column.metric, run, nullptr));
     row.cells.push_back(nearerCeiling(run));
     table.rows.push_back(std::move(row));
   }

@@ -38,13 +38,22 @@ void printFinding(const PageFinding& finding, std::ostream& out) {
   out << "<p class=\"repeat\">Repeat with</p>\n<pre><code>" << htmlText(finding.command) << "</code></pre>\n";
 }
 
+void printFact(const PageFact& fact, std::ostream& out) {
+  out << "<dl><dt>" << htmlText(fact.name) << "</dt><dd>";
+  if (fact.to.empty()) {
+    out << "<bdi>" << htmlText(fact.value) << "</bdi>";
+  } else {
+    out << "<bdi class=\"whole\">" << htmlText(fact.value) << "</bdi> to <bdi class=\"whole\">" << htmlText(fact.to)
+        << "</bdi>";
+  }
+  out << "</dd></dl>\n";
+}
+
 void printLead(const Page& page, std::ostream& out) {
   out << "<header>\n<h1>" << htmlText(page.title) << "</h1>\n";
   for (const PageFinding& finding : page.findings) printFinding(finding, out);
   if (!page.facts.empty()) out << "<div class=\"facts\">\n";
-  for (const PageFact& fact : page.facts) {
-    out << "<dl><dt>" << htmlText(fact.name) << "</dt><dd><bdi>" << htmlText(fact.value) << "</bdi></dd></dl>\n";
-  }
+  for (const PageFact& fact : page.facts) printFact(fact, out);
   if (!page.facts.empty()) out << "</div>\n";
   out << "</header>\n";
   if (page.parts.size() < 2) return;

@@ -25,6 +25,7 @@ struct PagePart {
 /// A fact in the head of the page.
 struct PageFact {
   std::string name, value;
+  std::string to = {};  ///< end of a range that begins with `value`; neither is broken over lines
 };
 
 /// A verdict in the head of the page.

@@ -24,14 +24,24 @@ std::string countsOf(std::span<const RunRecord> records) {
   return join(parts);
 }
 
-/// "2026-01-02 03:04 to 2026-01-03 04:05 UTC".
-std::string timesOf(std::span<const RunRecord> records) {
-  std::set<std::string> times;
+/// "2026-01-02 03:04" of "2026-01-02T03:04:05Z". Another text stays as it is.
+std::string minuteOf(const std::string& utc) {
+  constexpr std::string_view form = "0000-00-00T00:00:00Z";
+  const bool agrees = std::ranges::equal(utc, form, [](char given, char wanted) {
+    return wanted == '0' ? given >= '0' && given <= '9' : given == wanted;
+  });
+  return agrees ? concat(utc.substr(0, form.find('T')), ' ', utc.substr(form.find('T') + 1, 5)) : utc;
+}
+
+/// The minutes of the first run and of the last.
+PageFact timesOf(std::span<const RunRecord> records) {
+  std::set<std::string> minutes;
   for (const RunRecord& record : records) {
-    if (!record.time.empty()) times.insert(record.time);
+    if (!record.time.empty()) minutes.insert(minuteOf(record.time));
   }
-  if (times.empty()) return "unknown";
-  return times.size() == 1 ? *times.begin() : concat(*times.begin(), " to ", *times.rbegin());
+  PageFact fact{"measured (UTC)", minutes.empty() ? "unknown" : *minutes.begin()};
+  if (minutes.size() > 1) fact.to = *minutes.rbegin();
+  return fact;
 }
 
 template <class Of>
@@ -47,7 +57,7 @@ std::string different(std::span<const RunRecord> records, Of of) {
 std::vector<PageFact> factsOf(std::span<const RunRecord> records) {
   return {{"runs", countsOf(records)},
           {"all runs", sharedOptionsText(records)},
-          {"measured", timesOf(records)},
+          timesOf(records),
           {"model", different(records, [](const RunRecord& record) { return record.config.network.model; })},
           {"host", different(records, [](const RunRecord& record) { return record.environment.host; })},
           {"processor", different(records, [](const RunRecord& record) { return record.environment.cpu; })},

@@ -33,11 +33,14 @@ void printChart(const Chart& chart, const std::string& name, std::ostream& out) 
       << "<script type=\"application/json\">" << jsonOf(chart) << "</script>\n</figure>\n";
 }
 
+std::string_view classOf(const TableColumn& column) {
+  return column.caveats ? " class=\"caveats\"" : column.rightAligned ? " class=\"number\"" : "";
+}
+
 void printHeading(const ResultTable& table, std::ostream& out) {
   out << "<thead><tr>";
   for (const TableColumn& column : table.columns) {
-    out << "<th scope=\"col\"" << (column.rightAligned ? " class=\"number\"" : "") << "><bdi>"
-        << htmlText(column.heading) << "</bdi>";
+    out << "<th scope=\"col\"" << classOf(column) << "><bdi>" << htmlText(column.heading) << "</bdi>";
     if (!column.unit.empty()) out << " <small>" << htmlText(column.unit) << "</small>";
     out << "</th>";
   }
@@ -49,8 +52,7 @@ void printRow(const ResultTable& table, const TableRow& row, std::ostream& out) 
   out << (failed ? "<tr class=\"failed\">" : row.caveat ? "<tr class=\"caveat\">" : "<tr>");
   for (size_t i = 0; i < row.cells.size(); ++i) {
     const std::string_view open = i < table.labels ? "th scope=\"row\"" : "td", close = i < table.labels ? "th" : "td";
-    out << '<' << open << (table.columns[i].rightAligned ? " class=\"number\"" : "") << "><bdi>"
-        << htmlText(row.cells[i]) << "</bdi></" << close << '>';
+    out << '<' << open << classOf(table.columns[i]) << "><bdi>" << htmlText(row.cells[i]) << "</bdi></" << close << '>';
   }
   const size_t missing = table.columns.size() - std::min(table.columns.size(), row.cells.size());
   if (failed)

@@ -239,7 +239,7 @@ std::vector<TableColumn> columnsFor(std::span<const Option* const> differing, bo
     columns.push_back({std::string(heading), unit == heading ? "" : std::string(unit), true});
   }
   columns.push_back({"equal", "", true});
-  columns.push_back({"result", "", false});
+  columns.push_back({"result", "", false, /*caveats=*/true});
   return columns;
 }
 

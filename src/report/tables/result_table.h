@@ -12,6 +12,7 @@ namespace tandem {
 struct TableColumn {
   std::string heading, unit;  ///< unit: empty if the heading says it
   bool rightAligned;
+  bool caveats = false;  ///< its cells say what casts doubt on a row's numbers
 };
 
 /// "step median (ms)".

@@ -50,7 +50,7 @@ std::vector<ResultTable> stepPartsTables(const ReportRuns& runs) {
   for (const StepPart& part : sampleParts) chart.series.push_back({.name = std::string(part.name), .values = {}});
   chart.series.push_back({.name = "other", .values = {}});
   for (const ChartSeries& series : chart.series) table.columns.push_back({series.name, "ms", true});
-  table.columns.insert(table.columns.end(), {{"step", "ms", true}, {"caveats", "", false}});
+  table.columns.insert(table.columns.end(), {{"step", "ms", true}, {"caveats", "", false, /*caveats=*/true}});
   for (const size_t row : runs.shown()) {
     const RunRecord& record = runs.at(row);
     if (record.steps.empty()) continue;

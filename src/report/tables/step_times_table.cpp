@@ -55,7 +55,7 @@ std::vector<double> milliseconds(const RunRecord& record) {
 std::vector<ResultTable> stepTimesTables(const ReportRuns& runs) {
   ResultTable table{{{"run", "", false}, {"steps", "", true}}, {}, {}};
   for (const Percentile& column : columns) table.columns.push_back({std::string(column.name), "ms", true});
-  table.columns.push_back({"caveats", "", false});
+  table.columns.push_back({"caveats", "", false, /*caveats=*/true});
   for (const size_t row : runs.shown()) {
     const auto times = milliseconds(runs.at(row));
     if (times.empty()) continue;

@@ -163,6 +163,30 @@ TEST(HtmlPage, FailuresCaveatsAndNotesStandInTheRowsTheyTouch) {
   EXPECT_TRUE(rows[1].starts_with("failed") && contains(rows[1], "loss is NaN")) << rows[1];
 }
 
+TEST(HtmlPage, OnlyTheCellThatSaysACaveatIsMarked) {
+  const std::string page = pageOf(sweep());
+  const auto rows = [&](const std::string& id) {
+    return between(between(page, "<section id=\"" + id + "\">", "</section>").at(0), "<tr class=\"caveat\">", "</tr>");
+  };
+  for (const char* id : {"runs", "step", "distribution"}) {
+    ASSERT_EQ(rows(id).size(), 1u) << id;
+    EXPECT_EQ(between(rows(id)[0], "<td class=\"caveats\"><bdi>", "</bdi>"), std::vector<std::string>{"not steady"})
+        << id;
+  }
+  ASSERT_FALSE(rows("scaling").empty());
+  EXPECT_FALSE(contains(rows("scaling")[0], "caveats")) << "its last cell is a rate";
+}
+
+TEST(HtmlPage, TimesAreToTheMinuteAndNotBroken) {
+  auto records = sweep();
+  for (RunRecord& record : records) record.time = "2026-01-02T03:04:05Z";
+  EXPECT_TRUE(contains(pageOf(records), "<dt>measured (UTC)</dt><dd><bdi>2026-01-02 03:04</bdi></dd>"));
+  records[2].time = "2026-01-03T00:00:59Z";
+  EXPECT_TRUE(contains(pageOf(records),
+                       "<dd><bdi class=\"whole\">2026-01-02 03:04</bdi> to "
+                       "<bdi class=\"whole\">2026-01-03 00:00</bdi></dd>"));
+}
+
 TEST(HtmlPage, RowsAfterTheFirstHundredAreFoldedAndAllThere) {
   ResultTable table{{{"row", "", true}}, {}, {}, "many"};
   for (int row = 1; row <= 1234; ++row) table.rows.push_back({{concat(row)}, ""});
@@ -213,6 +237,8 @@ TEST(PageSections, ANumberStandsBesideTheCeilingsAndWhatWasPublished) {
   records[2].config.network.imageSize = records[2].placement.ownImageSize = 224;
   const auto tables = section("right", records);
   ASSERT_EQ(tables.size(), 2U);
+  for (const TableColumn& column : tables[0].columns) EXPECT_FALSE(contains(column.heading, "_")) << column.heading;
+  EXPECT_EQ(headingOf(tables[0].columns.at(4)), "of the FLOP ceiling (%)");
   ASSERT_EQ(tables[0].rows.size(), 1U);
   EXPECT_EQ(tables[0].rows[0].cells.at(0), "1");
   ASSERT_EQ(tables[1].rows.size(), 1U);

@@ -12,11 +12,14 @@ values with --auxiliary-weight. Needs torch 2 and safetensors. What Tandem has n
 Exit: 0 written, 2 wrong usage, 3 a module that cannot be exported.
 """
 import argparse
+import contextlib
 import importlib
 import importlib.util
+import io
 import json
 import operator
 import pathlib
+import shlex
 import sys
 
 import torch
@@ -24,6 +27,7 @@ import torch.nn.functional as F
 from torch import fx, nn
 
 FORMAT, VERSION = "tandem-network", 1
+CHANNELS = 3  # of an image: red, green, blue
 
 
 class Unsupported(Exception):
@@ -227,12 +231,29 @@ class Export:
         self.shapes = self.shapes_of(image_size)
         self.nodes, self.names, self.alias, self.owners = [], {"input"}, {}, {}
 
-    def shapes_of(self, image_size):
+    def check_channels(self):
+        for node in self.traced.graph.nodes:
+            layer = self.traced.get_submodule(node.target) if node.op == "call_module" else None
+            if isinstance(layer, nn.Conv2d) and [getattr(a, "op", None) for a in node.args[:1]] == ["placeholder"]:
+                require(layer.in_channels == CHANNELS,
+                        f"{node.target}: it reads images of {layer.in_channels} channels; it must be {CHANNELS}")
+
+    def pass_through(self, image_size):
         from torch.fx.passes.shape_prop import ShapeProp
+        images = torch.zeros(2, CHANNELS, image_size, image_size)
+        try:
+            with torch.no_grad(), contextlib.redirect_stderr(io.StringIO()):  # it prints what it raises
+                ShapeProp(self.traced).propagate(images)
+        except RuntimeError as error:
+            why = str(error.__cause__ or error).splitlines()[0]
+            raise Unsupported(f"images of {image_size}x{image_size} do not pass through it ({why}); --image-size=N sets "
+                              "another size") from None
+
+    def shapes_of(self, image_size):
+        self.check_channels()
         training = self.module.training
         state = {k: v.clone() for k, v in self.module.state_dict().items()}
-        with torch.no_grad():
-            ShapeProp(self.traced).propagate(torch.zeros(2, 3, image_size, image_size))
+        self.pass_through(image_size)
         self.module.load_state_dict(state)  # a pass in training mode changes the statistics
         self.module.train(training)
         shapes = {}
@@ -349,7 +370,7 @@ class Export:
         classes = None
         for output in outputs:
             classes = self.mark_classes(output)
-        document = {"format": FORMAT, "version": VERSION, "name": name, "input": [3, image_size, image_size],
+        document = {"format": FORMAT, "version": VERSION, "name": name, "input": [CHANNELS, image_size, image_size],
                     "classes": classes, "nodes": self.nodes}
         if len(outputs) > 1:
             document["auxiliaries"] = [{"value": o, "loss_weight": self.auxiliary_weight} for o in outputs[1:]]
@@ -430,7 +451,10 @@ def main():
     except (fx.proxy.TraceError, RuntimeError) as error:
         print(f"export_torch.py: {given.callable}: torch.fx cannot trace it: {str(error).splitlines()[0]}", file=sys.stderr)
         return 3
-    print(f"{given.out}.json: {len(document['nodes'])} nodes, {document['classes']} classes; {given.out}.safetensors")
+    size = f"{given.image_size}x{given.image_size}"
+    print(f"{given.out}.json: {len(document['nodes'])} nodes, {document['classes']} classes, images of {size} (--image-size); "
+          f"{given.out}.safetensors")
+    print(shlex.join(["next:", "tandem", "bench", f"--model={given.out}.json", f"--weights={given.out}.safetensors"]))
     return 0
 
 

@@ -12,8 +12,9 @@ inline constexpr std::string_view processes =
     "is not built yet: the replicas of a run are threads of one process; use --strategy=replicated";
 
 /// Flags of tf_cnn_benchmarks, of its versions since 2017, and of tensorpack's ResNet scripts that no option stands
-/// for, and --epochs, which most training scripts have. A row refuses its value and says what to use, or passes it over and says why. Of a refused flag the value 0
-/// asks for nothing. So does a value of a true-or-false flag that has no row.
+/// for, and --epochs, which most training scripts have. A row refuses its value and says what to use, or passes it over
+/// and says why. Of a refused flag the value 0 asks for nothing. So does a value of a true-or-false flag that has no
+/// row.
 std::span<const Alias> foreignFlags();
 
 }  // namespace tandem

@@ -21,6 +21,9 @@ std::vector<std::string> namesOf(std::span<const Entry> catalog) {
 
 /// "unknown KIND 'NAME'; did you mean 'NEAR'? valid: a, b, c"
 std::string unknownName(std::string_view kind, std::string_view name, std::span<const std::string> valid);
+/// The same with a text instead of the names.
+std::string unknownName(std::string_view kind, std::string_view name, std::span<const std::string> valid,
+                        std::string_view validText);
 
 /// Returns the row called `name`. Throws UsageError that lists the valid names and suggests the nearest one.
 template <class Entry>

@@ -103,7 +103,7 @@ std::span<const Catalog> catalogs() { return table; }
 CatalogNames catalogNames() {
   CatalogNames all;
   for (const Catalog& catalog : table) {
-    if (!catalog.option.empty()) all.rows.emplace_back(catalog.option, catalog.names());
+    if (!catalog.option.empty()) all.rows.push_back({catalog.option, catalog.names(), catalog.name});
   }
   return all;
 }

@@ -121,9 +121,7 @@ void setPart(Config& config, const Option& option, const std::string& value, con
   } catch (const UsageError& refused) {
     const auto items = split(typed.value, ",");
     if (std::ranges::find(items, value) != items.end()) throw;
-    const bool path = option.values == Values::namesOrFile && typed.value.find('/') != std::string::npos;
-    throw UsageError(concat(refused.what(), "; typed was --", typed.name, "=", typed.value,
-                            path ? " (the path of a network file ends in .json)" : ""));
+    throw UsageError(concat(refused.what(), "; typed was --", typed.name, "=", typed.value));
   }
 }
 

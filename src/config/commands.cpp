@@ -12,6 +12,7 @@ constexpr std::string_view benchExamples[] = {
     "tandem bench --model=resnet20 --replicas=1-4*2 --strategy=replicated,parameter_server",
     "tandem bench --model=resnet20 --data=cifar-10-batches-bin --batch=64 --steps=400 --schedule=cosine",
     "tandem bench --devices=cuda:0+1,cuda:0+2 --all-reduce=nccl,copy --precision=bf16 --batch=128",
+    "tandem bench --model=resnet20 --replicas=2 --overlap=on,off --compare",
 };
 
 constexpr std::string_view predictExamples[] = {
@@ -26,7 +27,10 @@ constexpr std::string_view featuresExamples[] = {
 };
 
 constexpr CommandEntry table[] = {
-    {"bench", onBench, "Measures data-parallel training: images/s of every point of the sweep that the options span.",
+    {"bench", onBench,
+     "Measures data-parallel training: images/s of every point of the sweep that the options span. Without --replicas, "
+     "--strategy, --devices and --compare these are 1, 2, 4, ... replicas by two strategies, on GPUs in two precisions "
+     "too. On a CPU their batch is 4, without --model and --batch.",
      benchExamples, "", true},
     {"predict", onPredict, "Shows what a network with trained weights makes of images (JPEG or PNG).", predictExamples,
      "IMAGE...", false},

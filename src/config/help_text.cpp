@@ -24,21 +24,25 @@ constexpr std::array<std::pair<ExitCode, std::string_view>, 10> exitCodes{{
     {ExitCode::interrupted, "interrupted; finished rows are kept"},
 }};
 
-/// Breaks `text` at spaces into lines that start at column `leftWidth`. `left` starts the first line.
-std::string row(const std::string& left, const std::string& text) {
-  std::string lines, line = left;
-  line.resize(std::max(leftWidth, left.size() + 2), ' ');
+/// Breaks `text` at spaces into lines that start at column `indent`. `begun` starts the first line.
+std::string wrapped(const std::string& begun, const std::string& text, size_t indent) {
+  std::string lines, line = begun;
   bool fresh = true;
   for (const std::string& word : split(text, " ")) {
     if (!fresh && line.size() + 1 + word.size() > width) {
       lines += line + "\n";
-      line = std::string(leftWidth, ' ');
+      line = std::string(indent, ' ');
       fresh = true;
     }
     line += (fresh ? "" : " ") + word;
     fresh = false;
   }
   return lines + line + "\n";
+}
+
+std::string row(std::string left, const std::string& text) {
+  left.resize(std::max(leftWidth, left.size() + 2), ' ');
+  return wrapped(left, text, leftWidth);
 }
 
 /// "(images, default 16)", "(default off)".
@@ -51,16 +55,25 @@ std::string defaultNote(const Option& option) {
 
 std::string optionRow(const Option& option, const CatalogNames& names) {
   const std::string left = concat("  --", option.name, option.placeholder.empty() ? "" : "=", option.placeholder);
-  const auto valid = validValues(option, names);
-  const std::string values = valid.empty() ? "" : concat(": ", join(valid));
+  const std::string valid = validValuesText(option, names);
+  const std::string values = valid.empty() ? "" : concat(": ", valid);
   return row(left, concat(option.help, values, " ", defaultNote(option)));
 }
 
+std::string mostUsed(const CommandEntry& command, const CatalogNames& names) {
+  std::string text;
+  for (const Option& option : options()) {
+    if ((option.mostUsedOn & command.bit) != 0) text += optionRow(option, names);
+  }
+  return text;
+}
+
+/// The other options, below the headings of their groups.
 std::string optionGroups(const CommandEntry& command, const CatalogNames& names) {
   std::string text;
   std::string_view group;
   for (const Option& option : options()) {
-    if ((option.commands & command.bit) == 0) continue;
+    if ((option.commands & ~option.mostUsedOn & command.bit) == 0) continue;
     if (option.group != group) text += concat("\n", option.group, ":\n");
     group = option.group;
     text += optionRow(option, names);
@@ -92,8 +105,11 @@ std::string otherNames(const CommandEntry& command) {
 std::string helpText(std::string_view name, const CatalogNames& names) {
   const CommandEntry& command = commandCalled(name);
   const std::string_view gap = command.operands.empty() ? "" : " ";
-  std::string text =
-      concat("Usage: tandem ", name, " [--OPTION=VALUE ...]", gap, command.operands, "\n\n", command.summary, "\n\n");
+  std::string text = concat("Usage: tandem ", name, " [--OPTION=VALUE ...]", gap, command.operands, "\n\n");
+  text += wrapped("", std::string(command.summary), 0);
+  text += "\nExamples:\n";
+  for (const std::string_view example : command.examples) text += concat("  ", example, "\n");
+  text += concat("\nMost used:\n", mostUsed(command, names), "\n");
   if (command.sweeps) {
     text += row("Lists:", concat("every option takes a list a,b,c, and a number a range as 1-8*2 (1,2,4,8) or 1-3+1 "
                                  "(1,2,3); the run is then the cross product. One value only: ",
@@ -107,8 +123,6 @@ std::string helpText(std::string_view name, const CatalogNames& names) {
   for (const auto& [code, meaning] : exitCodes) {
     text += row(concat("  ", static_cast<int>(code), " ", nameOf(code)), std::string(meaning));
   }
-  text += "\nExamples:\n";
-  for (const std::string_view example : command.examples) text += concat("  ", example, "\n");
   return text;
 }
 

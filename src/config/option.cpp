@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "config/network_path.h"
 #include "config/option_rules.h"
 
@@ -26,11 +27,18 @@ constexpr std::string_view trained = "What is trained", from = "Weights", seen =
 constexpr int64_t million = 1'000'000, billion = 1'000'000'000;
 constexpr Variation oneValue = Variation::none, measuring = Variation::measuring, axis = Variation::way,
                     rounding = Variation::rounding, results = Variation::result, work = Variation::work;
+constexpr size_t mostListed = 12;  // names of a catalog, in one line
+
+/// The row of an option that --help of these commands shows first.
+constexpr Option often(unsigned commands, Option option) {
+  option.mostUsedOn = commands;
+  return option;
+}
 
 constexpr Option table[] = {
     // clang-format off
-    {"model", trained, "", "NAME", "network to train: a name, or the path of a network file, NAME.json",
-     onBench | onImages, field<&Network::model>, Values::namesOrFile, work, nullptr, {}, {}, FileUse::read},
+    often(onBench | onImages, {"model", trained, "", "NAME", "network to train: a name, or the path of a network file, NAME.json",
+     onBench | onImages, field<&Network::model>, Values::namesOrFile, work, nullptr, {}, {}, FileUse::read}),
     {"classes", trained, "", "N", "classes of the network; 0 takes those of the data, or the model's own",
      onBench | onImages, field<&Network::classes>, Values::any, work, within<&Network::classes, 0, mostClasses>},
     {"head", trained, "", "[N]xKIND",
@@ -38,8 +46,8 @@ constexpr Option table[] = {
      "14xsigmoid gives the classes too; auto is the model's own", onBench | onImages, field<&Network::head>, Values::any, work, head},
     {"image-size", trained, "pixels", "N", "height and width of an input image; 0 takes the model's own",
      onBench | onImages, field<&Network::imageSize>, Values::any, work, zeroOrWithin<&Network::imageSize, 8, 16384>},
-    {"precision", trained, "", "NAME", "type of activations and of the weights that kernels read",
-     onBench | onImages, field<&Numerics::precision>, Values::names, rounding, nullptr},
+    often(onBench, {"precision", trained, "", "NAME", "type of activations and of the weights that kernels read",
+     onBench | onImages, field<&Numerics::precision>, Values::names, rounding, nullptr}),
     {"layout", trained, "", "NAME",
      "memory order of activations; auto measures on a CPU whether nhwc or blocked is faster, and is nhwc elsewhere", onBench | onImages,
      field<&Numerics::layout>, Values::names, axis, nullptr},
@@ -72,8 +80,8 @@ constexpr Option table[] = {
      "steps that the host may enqueue ahead of a GPU", onBench, field<&Numerics::inFlight>,
      Values::any, axis, within<&Numerics::inFlight, 1, 1024>},
 
-    {"weights", from, "", "FILE", "trained weights to start from: safetensors, or a state dict of torch.save (.pth)",
-     onBench | onImages, field<&Network::weights>, Values::any, axis, nullptr, {}, {}, FileUse::read},
+    often(onImages, {"weights", from, "", "FILE", "trained weights to start from: safetensors, or a state dict of torch.save (.pth)",
+     onBench | onImages, field<&Network::weights>, Values::any, axis, nullptr, {}, {}, FileUse::read}),
     {"weights-map", from, "", "NAME", "whose names and memory orders the file of --weights has", onBench | onImages,
      field<&Network::weightsMap>, Values::names, axis, nullptr},
     {"reset-head", from, "", "", "keep the initial values of the classifier, whatever --weights says of it", onBench,
@@ -89,30 +97,30 @@ constexpr Option table[] = {
      field<&Inference::normalization>, Values::names, oneValue, nullptr},
     {"bad-image", seen, "", "NAME", "what becomes of an image that cannot be read: the run fails, or it is left out",
      onImages, field<&Inference::badImage>, Values::names, oneValue, nullptr},
-    {"top", seen, "classes", "N", "classes shown of each image, the best first; 0 shows all", onPredict, field<&Inference::top>,
-     Values::any, oneValue, within<&Inference::top, 0, million>},
+    often(onPredict, {"top", seen, "classes", "N", "classes shown of each image, the best first; 0 shows all", onPredict, field<&Inference::top>,
+     Values::any, oneValue, within<&Inference::top, 0, million>}),
     {"scores", seen, "", "NAME", "what outputs are shown as; auto is what the head says", onPredict, field<&Inference::scores>, Values::names, oneValue,
      nullptr},
-    {"class-names", seen, "", "FILE", "names of the classes, one a line", onPredict, field<&Inference::classNames>, Values::any,
-     oneValue, nullptr, {}, {}, FileUse::read},
+    often(onPredict, {"class-names", seen, "", "FILE", "names of the classes, one a line", onPredict, field<&Inference::classNames>, Values::any,
+     oneValue, nullptr, {}, {}, FileUse::read}),
     {"json", seen, "", "", "print JSON", onImages, field<&Inference::json>, Values::any, oneValue, nullptr},
 
-    {"devices", on, "", "SET",
+    often(onBench, {"devices", on, "", "SET",
      "GPUs as cuda:0+1 or sets of pinned cores as cpu:0+1, one replica each; cpu and cuda mean the first of them; auto "
      "means cuda if this build can use a GPU here and no option on cores is given, else cpu",
-     onBench | onImages, field<&Placement::devices>, Values::any, axis, devices},
-    {"replicas", on, "", "N|auto",
+     onBench | onImages, field<&Placement::devices>, Values::any, axis, devices}),
+    often(onBench, {"replicas", on, "", "N|auto",
      "copies of the network, each on its own device and fed its own batches; auto is one on each of --devices: all usable "
      "GPUs, or one replica on cpu", onBench | onImages, field<&Placement::replicas>, Values::any, axis,
-     within<&Placement::replicas, 1, 4096>, {}, {"auto", Config::oneOnEachDevice}},
+     within<&Placement::replicas, 1, 4096>, {}, {"auto", Config::oneOnEachDevice}}),
     {"cores-per-replica", on, "cores", "N",
      "cores of a CPU replica; 0 divides the usable cores by the most CPU devices of any point of the run",
      onBench | onImages, field<&Placement::coresPerReplica>, Values::any, axis, within<&Placement::coresPerReplica, 0, 65536>},
     {"oversubscribe", on, "", "", "let CPU replicas share cores when there are fewer cores than asked for",
      onBench | onImages, field<&Placement::oversubscribe>, Values::any, axis, nullptr},
 
-    {"strategy", exchange, "", "NAME", "how the gradients of all replicas become one update",
-     onBench, field<&Exchange::strategy>, Values::names, axis, nullptr},
+    often(onBench, {"strategy", exchange, "", "NAME", "how the gradients of all replicas become one update",
+     onBench, field<&Exchange::strategy>, Values::names, axis, nullptr}),
     {"parameter-device", exchange, "", "PLACE",
      "where parameter_server keeps the variables: cpu, device (spread over the replicas by bytes) or one device's "
      "name, as cpu:0 or cuda:1; passed over by strategies without a server", onBench, field<&Exchange::parameterDevice>, Values::any, axis, parameterDevice},
@@ -131,9 +139,9 @@ constexpr Option table[] = {
 
     {"input", fed, "", "NAME", "where batches come from; auto means queue with --data, else device",
      onBench, field<&Input::source>, Values::names, axis, nullptr},
-    {"data", fed, "", "FOLDER|synthetic",
+    often(onFeatures, {"data", fed, "", "FOLDER|synthetic",
      "folder of a data set (CIFAR-10 binary or MNIST IDX); synthetic: bench makes up images and labels by --seed",
-     onBench | onFeatures, field<&Input::data>, Values::any, results, nullptr, {}, {"synthetic"}, FileUse::read},
+     onBench | onFeatures, field<&Input::data>, Values::any, results, nullptr, {}, {"synthetic"}, FileUse::read}),
     {"augment", fed, "", "NAME", "random changes of training images", onBench, field<&Input::augment>, Values::names,
      results, nullptr},
     {"producers", fed, "threads", "N", "threads per replica that make batches, with --input=queue",
@@ -141,10 +149,10 @@ constexpr Option table[] = {
     {"queue-depth", fed, "batches", "N", "batches per replica that may wait, with --input=queue",
      onBench, field<&Input::queueDepth>, Values::any, axis, within<&Input::queueDepth, 2, 65536>},
 
-    {"batch", step, "images", "N|max",
+    often(onBench, {"batch", step, "images", "N|max",
      "images per replica and step (strong scaling: of all); max finds the largest that fits into memory by trying, "
      "in bench", onBench | onImages, field<&Step::batch>, Values::any, axis, within<&Step::batch, 1, Config::largestBatch>,
-     "the model's own", {"max", Config::mostThatFits}},
+     "the model's own", {"max", Config::mostThatFits}}),
     {"accumulate", step, "parts", "N",
      "parts in which a replica's batch runs before the update: less memory; batch-norm sees one part at a time", onBench,
      field<&Step::accumulate>, Values::any, axis, within<&Step::accumulate, 1, million>},
@@ -181,8 +189,8 @@ constexpr Option table[] = {
      onBench, field<&Measurement::warmup>, Values::any, measuring, warmup},
     {"steps", measured, "steps", "N", "steps measured; 0 takes as many as fit --budget", onBench, field<&Measurement::steps>,
      Values::any, measuring, within<&Measurement::steps, 0, billion>},
-    {"budget", measured, "s", "X", "time to measure a point, in all its rounds; without --steps a run takes a fifth of it, with --repeats=N an N-th", onBench, field<&Measurement::budget>,
-     Values::any, measuring, budget},
+    often(onBench, {"budget", measured, "s", "X", "time to measure a point, in all its rounds; without --steps a run takes a fifth of it, with --repeats=N an N-th", onBench, field<&Measurement::budget>,
+     Values::any, measuring, budget}),
     {"repeats", measured, "", "N|auto",
      "runs of each point, in rounds, each run a process of its own; auto takes 3, and more until the fastest point is told "
      "apart or the budgets of all points are spent; a run with --profile or --save-weights is not repeated",
@@ -193,23 +201,23 @@ constexpr Option table[] = {
      "take each step apart: what every replica spends on input, forward, backward, exchange and update, who comes late, "
      "and the kernels and gaps of GPUs; a run of its own, whose rate is no measurement of throughput", onBench,
      field<&Measurement::profile>, Values::any, measuring, nullptr},
-    {"compare", measured, "", "",
+    often(onBench, {"compare", measured, "", "",
      "say whether one configuration is faster than another (or than itself): their runs take turns, A B B A, until 3 % "
-     "would be found", onBench, field<&Measurement::compare>, Values::any, oneValue, nullptr},
+     "would be found", onBench, field<&Measurement::compare>, Values::any, oneValue, nullptr}),
     {"program", measured, "", "NAME", "the program that was measured, and its version", inRecordsAlone,
      field<&Measurement::program>, Values::any, axis, nullptr},
     {"verify", measured, "", "NAME",
      "compare the change of the weights in the first steps, made once more, with one replica's in fp64: column equal; "
      "auto does it where it is cheap", onBench, field<&Measurement::verify>, Values::names, oneValue, nullptr},
 
-    {"out", output, "", "FILE", "results file, to which every run appends one line; of features the new .npy or .safetensors file", onBench | onFeatures, field<&Output::out>,
-     Values::any, oneValue, out, {}, {}, FileUse::appended},
+    often(onFeatures, {"out", output, "", "FILE", "results file, to which every run appends one line; of features the new .npy or .safetensors file", onBench | onFeatures, field<&Output::out>,
+     Values::any, oneValue, out, {}, {}, FileUse::appended}),
     {"trace", output, "", "FILE", "where the course of the steps that --profile took apart goes, for ui.perfetto.dev", onBench,
      field<&Output::trace>, Values::any, oneValue, trace, {}, {}, FileUse::replaced},
     {"format", output, "", "NAME", "form of the table on standard output", onBench, field<&Output::format>, Values::names,
      oneValue, nullptr},
-    {"page", output, "", "FILE", "where the HTML page of these runs goes, with charts and verdicts", onBench,
-     field<&Output::page>, Values::any, oneValue, page, {}, {}, FileUse::replaced},
+    often(onBench, {"page", output, "", "FILE", "where the HTML page of these runs goes, with charts and verdicts", onBench,
+     field<&Output::page>, Values::any, oneValue, page, {}, {}, FileUse::replaced}),
     {"tensorboard", output, "", "FOLDER",
      "where TensorBoard's event files go, a folder below it for each point of the sweep and in that one for each run", onBench,
      field<&Output::tensorboard>, Values::any, oneValue, nullptr, {}, {}, FileUse::filled},
@@ -232,6 +240,12 @@ constexpr Option table[] = {
     // clang-format on
 };
 
+const CatalogNames::Row& rowOf(const CatalogNames& names, const Option& option) {
+  const auto row = std::ranges::find(names.rows, option.name, &CatalogNames::Row::option);
+  check(row != names.rows.end(), "CatalogNames lacks a catalog");
+  return *row;
+}
+
 }  // namespace
 
 std::span<const Option> options() { return table; }
@@ -243,9 +257,7 @@ const Option* findOption(std::string_view name) {
 
 std::span<const std::string> CatalogNames::of(const Option& option) const {
   if (option.values == Values::any) return {};
-  const auto row = std::ranges::find(rows, option.name, [](const auto& each) { return each.first; });
-  check(row != rows.end(), "CatalogNames lacks a catalog");
-  return row->second;
+  return rowOf(*this, option).names;
 }
 
 std::string defaultText(const Option& option) {
@@ -263,6 +275,12 @@ std::vector<std::string> validValues(const Option& option, const CatalogNames& n
   const bool ownWord = option.values != Values::any && std::ranges::find(valid, standard) == valid.end();
   if (ownWord) valid.insert(valid.begin(), standard);
   return valid;
+}
+
+std::string validValuesText(const Option& option, const CatalogNames& names) {
+  const auto valid = validValues(option, names);
+  const bool isLong = valid.size() > mostListed;
+  return isLong ? concat("the names of 'tandem list ", rowOf(names, option).list, "'") : join(valid);
 }
 
 }  // namespace tandem

@@ -77,7 +77,12 @@ enum class Values { any, names, namesOrFile };
 
 /// The names of each catalog, by the option that takes them.
 struct CatalogNames {
-  std::vector<std::pair<std::string_view, std::vector<std::string>>> rows;
+  struct Row {
+    std::string_view option;
+    std::vector<std::string> names;
+    std::string_view list = {};  ///< of 'tandem list': "models"
+  };
+  std::vector<Row> rows;
   /// Empty for an option that takes any value. Throws InternalError when a catalog is missing.
   std::span<const std::string> of(const Option& option) const;
 };
@@ -123,6 +128,7 @@ struct Option {
   std::string_view derived = {};  ///< how the default is found if it is not a fixed value: "the model's own"
   NamedValue named = {};          ///< for a whole number or a text
   FileUse file = FileUse::none;
+  unsigned mostUsedOn = 0;  ///< the commands whose --help shows it first, as bits
 
   bool isAxis() const { return varies != Variation::none; }
 };
@@ -164,6 +170,10 @@ const Option* findOption(std::string_view name);
 /// The valid values of an option with a catalog: the catalog's names, and the default if it is a word of its own
 /// ("auto"). Empty for other options. Throws InternalError if `names` lacks the catalog.
 std::vector<std::string> validValues(const Option&, const CatalogNames& names);
+
+/// "a, b, c": the valid values of an option with a catalog. Of a long catalog the command that lists them. Empty for
+/// other options.
+std::string validValuesText(const Option&, const CatalogNames& names);
 
 /// Whether a value is a path although the option has a catalog: a network file for --model.
 bool isFile(const Option&, std::string_view value);

@@ -52,7 +52,9 @@ std::string textOf(double value) {
 void requireKnown(const Option& option, std::string_view text, const CatalogNames& names) {
   if (option.values == Values::any || isFile(option, text)) return;
   const auto valid = validValues(option, names);
-  if (std::ranges::find(valid, text) == valid.end()) throw UsageError(unknownName(option.name, text, valid));
+  if (std::ranges::find(valid, text) != valid.end()) return;
+  const char* const orFile = option.values == Values::namesOrFile ? ", or the path of a file, which ends in .json" : "";
+  throw UsageError(unknownName(option.name, text, valid, concat(validValuesText(option, names), orFile)));
 }
 
 }  // namespace

@@ -84,6 +84,17 @@ TEST(DefaultAxes, AreReplicasAndStrategies) {
   EXPECT_EQ(configs.front().measurement.budget, 25);
 }
 
+TEST(DefaultAxes, AreThoseOfTheHelp) {
+  const std::string help = helpText("bench", catalogNames());
+  const std::string summary = help.substr(0, help.find("Examples:"));
+  for (const std::string typed : {"--replicas=1", "--strategy=replicated", "--devices=cpu", "--compare"}) {
+    EXPECT_NE(summary.find(typed.substr(0, typed.find('='))), std::string::npos) << typed;
+    EXPECT_TRUE(parsed({typed}, 4).axes.empty()) << typed;
+  }
+  const int64_t batch = expand(parsed({}, 2), catalogNames()).front().step.batch;
+  EXPECT_NE(summary.find(concat("batch is ", batch, ", without --model and --batch")), std::string::npos) << summary;
+}
+
 TEST(DefaultAxes, FollowTheNumberOfCores) {
   EXPECT_EQ(replicasOf(expand(parsed({}, 1), catalogNames())), (std::vector<int64_t>{1, 1}));
   const auto configs = expand(parsed({}, 6), catalogNames());

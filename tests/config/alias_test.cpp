@@ -189,8 +189,8 @@ TEST(Alias, WhatIsNotBuiltIsRefusedAsSuch) {
 TEST(Alias, ARefusalEndsWhereTheCatalogHasTheValue) {
   EXPECT_NE(refusal("--optimizer=rmsprop").find("is not built yet"), std::string::npos);
   CatalogNames later = exampleCatalogs();
-  for (auto& [choices, names] : later.rows) {
-    if (choices == "optimizer") names.emplace_back("rmsprop");
+  for (CatalogNames::Row& row : later.rows) {
+    if (row.option == "optimizer") row.names.emplace_back("rmsprop");
   }
   const std::vector<std::string> typed{"--optimizer=rmsprop"};
   EXPECT_EQ(parseArguments("bench", typed, later).base.step.optimizer, "rmsprop");

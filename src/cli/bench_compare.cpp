@@ -10,12 +10,15 @@
 #include "config/repeats.h"
 #include "measure/metrics/metric.h"
 #include "measure/metrics/significance.h"
+#include "measure/validity/consistency_checks.h"
 #include "report/analysis/comparison.h"
 
 namespace tandem {
 namespace {
 
 constexpr std::array sides{"A", "B", "B", "A"};
+
+constexpr size_t mostDisturbedRounds = 3;  // in a row
 
 bool isA(size_t run) { return sides[run % sides.size()] == std::string_view("A"); }
 
@@ -39,6 +42,8 @@ size_t roundsWanted(const std::vector<RunRecord>& records) {
   return roundsNeeded(logRatiosOfRounds(ratesOf(records)));
 }
 
+bool isNotValid(const RunRecord& record) { return !isQuotable(record) && !record.config.measurement.allowInterference; }
+
 }  // namespace
 
 void checkComparable(const std::vector<BenchPoint>& points) {
@@ -53,6 +58,21 @@ void checkComparable(const std::vector<BenchPoint>& points) {
   checkSameWork(points.front().config, points.back().config);
 }
 
+std::string lastingDisturbance(std::span<const RunRecord> records) {
+  if (records.size() < mostDisturbedRounds * sides.size()) return "";
+  auto rounds = records.last(mostDisturbedRounds * sides.size());
+  const RunRecord* last = nullptr;
+  for (; !rounds.empty(); rounds = rounds.subspan(sides.size())) {
+    const auto round = rounds.first(sides.size());
+    const auto disturbed = std::ranges::find_if(round, isNotValid);
+    if (disturbed == round.end()) return "";
+    last = &*disturbed;
+  }
+  return concat("--compare: given up after ", records.size(), " runs, which are stored: each of the last ",
+                mostDisturbedRounds, " rounds has a run that is not valid: ", whyNotQuotable(*last),
+                "; end what disturbs them and compare again, or take them as they are by --allow-interference");
+}
+
 bool BenchRun::measureInTurns() {
   people() << longestText(points_.front().config) << "; Ctrl-C ends with the verdict on the rounds so far\n"
            << std::flush;
@@ -60,7 +80,10 @@ bool BenchRun::measureInTurns() {
   while ((wanted = roundsWanted(records_)) > records_.size() / sides.size()) {
     while (records_.size() < wanted * sides.size()) {
       if (!measureTurn(wanted)) return false;
-      if (records_.size() % sides.size() == 0) printRound();
+      if (records_.size() % sides.size() != 0) continue;
+      printRound();
+      disturbance_ = lastingDisturbance(records_);
+      if (!disturbance_.empty()) return false;
     }
   }
   return true;

@@ -55,9 +55,7 @@ void logProblems(const RunRecord& record, const std::string& label) {
     logError(concat("error[", nameOf(outcome.code), "]: ", label, ": ", outcome.reason));
   }
   if (outcome.kind == OutcomeKind::ok && !isQuotable(record) && !record.config.measurement.allowInterference) {
-    auto reasons = record.interference.reasons;
-    std::ranges::move(doubts(record), std::back_inserter(reasons));
-    logWarning(concat(label, ": not valid: ", join(reasons, "; ")));
+    logWarning(concat(label, ": not valid: ", whyNotQuotable(record)));
   }
 }
 
@@ -260,6 +258,7 @@ int BenchRun::run() {
     const std::string of = rounds_.single() && !compare_ ? concat(" of ", points_.size(), " points") : " runs";
     throw Error(ExitCode::interrupted, concat("interrupted with ", records_.size(), of, " finished; those are stored"));
   }
+  if (!disturbance_.empty()) throw InvalidMeasurement(disturbance_);
   return exitStatus(records_, pointOf_);
 }
 

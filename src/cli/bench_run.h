@@ -30,7 +30,8 @@ class BenchRun {
 
   /// Returns the exit code of the first run that failed or was skipped. If there is none, it is `invalidMeasurement` if
   /// no run of a point is quotable (without --allow-interference), else 0. If a record cannot be stored, shows the
-  /// finished runs and throws StorageError. After Ctrl-C does the same with Error{interrupted}.
+  /// finished runs and throws StorageError. After Ctrl-C does the same with Error{interrupted}, and with
+  /// InvalidMeasurement after a comparison that is disturbed without end (lastingDisturbance()).
   int run();
 
  private:
@@ -44,7 +45,8 @@ class BenchRun {
   /// Seconds of the rounds that are certain. REQUIRES: a round is over, which took `passed` seconds with those before.
   double leastLeft(double passed) const;
   /// Measures rounds of A B B A (first and last point) until they suffice to find a difference of 3 %
-  /// (measure/metrics/significance.h). False if a run fails or was stopped.
+  /// (measure/metrics/significance.h). False if a run fails or was stopped, or if it is given up: disturbance_ says
+  /// why.
   bool measureInTurns();
   bool measureTurn(size_t roundsWanted);
   void printRound() const;
@@ -73,7 +75,8 @@ class BenchRun {
   std::string sweep_;  ///< RunRecord::sweep
   BenchRounds rounds_;
   Nanos begin_{};
-  std::vector<int> again_;  ///< of each point, how often it was measured again
+  std::string disturbance_;  ///< why a comparison was given up
+  std::vector<int> again_;   ///< of each point, how often it was measured again
   std::vector<RunRecord> records_;
   std::vector<size_t> pointOf_;  ///< of each record
 };

@@ -39,6 +39,21 @@ TEST(Compare, TakesOneConfigurationOrTwoOfTheSameWork) {
   EXPECT_EQ(impossible.errors().size(), 1U) << impossible.err;
 }
 
+TEST(Compare, EndsWithTheReasonWhereEachRoundIsNotValid) {
+#ifdef TANDEM_SANITIZED
+  GTEST_SKIP() << "the sanitizer's own library must come first";
+#endif
+  auto arguments = compared({"--image-size=32", "--batch=2,4"});
+  std::erase(arguments, "--allow-interference");
+  const auto run = runTandem(arguments, {{"LD_PRELOAD", "libm.so.6"}});
+  EXPECT_EQ(run.code, 9) << run.err;
+  ASSERT_EQ(run.errors().size(), 1U) << run.err;
+  EXPECT_NE(run.errors()[0].find("--compare: given up after 12 runs, which are stored: "), std::string::npos)
+      << run.err;
+  EXPECT_NE(run.errors()[0].find("injected code: LD_PRELOAD=libm.so.6"), std::string::npos) << run.err;
+  EXPECT_EQ(measuredBatches().size(), 12U);
+}
+
 TEST(Compare, RunsTakeTurnsAndAreStoredWhenInterrupted) {
   Tandem tandem(compared({"--image-size=32", "--batch=2,4"}));
   for (int turn = 0; turn < 6000 && tandem.outSoFar().find("[6/40]") == std::string::npos; ++turn) usleep(10'000);

@@ -117,4 +117,10 @@ std::vector<std::string> doubts(const RunRecord& record) {
 
 bool isQuotable(const RunRecord& record) { return record.valid() && doubts(record).empty(); }
 
+std::string whyNotQuotable(const RunRecord& record) {
+  auto reasons = record.interference.reasons;
+  std::ranges::move(doubts(record), std::back_inserter(reasons));
+  return join(reasons, "; ");
+}
+
 }  // namespace tandem

@@ -24,4 +24,8 @@ std::vector<std::string> doubts(const RunRecord& record);
 /// A quotable number was measured, not disturbed, and is beyond doubt.
 bool isQuotable(const RunRecord& record);
 
+/// What disturbed a finished run and what it is in doubt for: "other programs used ...; window too short: ...". Empty
+/// if it is quotable.
+std::string whyNotQuotable(const RunRecord& record);
+
 }  // namespace tandem

@@ -1,0 +1,37 @@
+#include "cli/bench_compare.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "measure/record_example.h"
+
+namespace tandem {
+namespace {
+
+/// So many rounds of four runs, of which those in `disturbed` are not valid.
+std::vector<RunRecord> rounds(size_t count, const std::set<size_t>& disturbed) {
+  std::vector<RunRecord> records(4 * count, exampleRecord(1, "replicated", 100));
+  for (const size_t run : disturbed) records.at(run).interference.reasons = {"other programs used 40 %"};
+  return records;
+}
+
+TEST(LastingDisturbance, IsOneInEachOfThreeRoundsInARow) {
+  EXPECT_EQ(lastingDisturbance(rounds(2, {0, 4})), "") << "two rounds";
+  EXPECT_EQ(lastingDisturbance(rounds(3, {0, 1, 2, 3, 4})), "") << "the third was left alone";
+  EXPECT_EQ(lastingDisturbance(rounds(4, {0, 4, 12})), "") << "not in a row";
+  EXPECT_EQ(
+      lastingDisturbance(rounds(5, {11, 12, 19})),
+      "--compare: given up after 20 runs, which are stored: each of the last 3 rounds has a run that is not valid: "
+      "other programs used 40 %; end what disturbs them and compare again, or take them as they are by "
+      "--allow-interference");
+}
+
+TEST(LastingDisturbance, IsAllowedIfAskedFor) {
+  auto records = rounds(3, {0, 4, 8});
+  for (RunRecord& record : records) record.config.measurement.allowInterference = true;
+  EXPECT_EQ(lastingDisturbance(records), "");
+}
+
+}  // namespace
+}  // namespace tandem

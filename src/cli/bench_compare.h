@@ -13,8 +13,8 @@ namespace tandem {
 /// work in both. REQUIRES: at least one point.
 void checkComparable(const std::vector<BenchPoint>& points);
 
-/// Why a comparison is given up: each of its last three rounds has a run that is not quotable, the last of which it
-/// names. Empty as long as it goes on, and with --allow-interference. REQUIRES: whole rounds of finished runs.
+/// Why a comparison is given up: each of its last three rounds has two runs or more that are not quotable. It names
+/// one of them. Empty as long as it goes on, and with --allow-interference. REQUIRES: whole rounds of finished runs.
 std::string lastingDisturbance(std::span<const RunRecord> records);
 
 }  // namespace tandem

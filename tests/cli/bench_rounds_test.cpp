@@ -13,16 +13,16 @@ namespace tandem {
 namespace {
 
 TEST(BenchRounds, ANumberOfRepeatsIsKept) {
-  Sweep sweep({.points = 3, .repeats = 4, .budgetSeconds = 0, .seed = 1});
+  SimulatedSweep sweep({.points = 3, .repeats = 4, .budgetSeconds = 0, .seed = 1});
   sweep.run([](size_t point) { return runOf(point, 100); });
   for (size_t point = 0; point < 3; ++point) EXPECT_EQ(sweep.runsOf(point), 4);
   EXPECT_EQ(sweep.rounds.ending(), "");
-  Sweep once({.points = 3, .repeats = 1, .budgetSeconds = 0, .seed = 1});
+  SimulatedSweep once({.points = 3, .repeats = 1, .budgetSeconds = 0, .seed = 1});
   EXPECT_EQ(once.next(), (std::vector<size_t>{0, 1, 2})) << "one round keeps the order";
 }
 
 TEST(BenchRounds, EachRoundButTheFirstIsShuffled) {
-  Sweep sweep({.points = 8, .repeats = 2, .budgetSeconds = 0, .seed = 1});
+  SimulatedSweep sweep({.points = 8, .repeats = 2, .budgetSeconds = 0, .seed = 1});
   auto first = sweep.next(), second = sweep.next();
   EXPECT_TRUE(std::ranges::is_sorted(first));
   EXPECT_NE(first, second);
@@ -32,7 +32,7 @@ TEST(BenchRounds, EachRoundButTheFirstIsShuffled) {
 }
 
 TEST(BenchRounds, WhatIsToldApartIsMeasuredNoMore) {
-  Sweep sweep(automatic(3));
+  SimulatedSweep sweep(automatic(3));
   int64_t runs = 0;
   sweep.run(
       [&](size_t point) { return runOf(point, (point == 1 ? 50.0 : 100.0) + 0.5 * static_cast<double>(++runs % 7)); });
@@ -42,14 +42,14 @@ TEST(BenchRounds, WhatIsToldApartIsMeasuredNoMore) {
 }
 
 TEST(BenchRounds, EndsWhenOneLeads) {
-  Sweep sweep(automatic(2));
+  SimulatedSweep sweep(automatic(2));
   sweep.run([&](size_t point) { return runOf(point, point == 0 ? 100 : 80); });
   EXPECT_EQ(sweep.records.size(), 6u);
   EXPECT_EQ(sweep.rounds.ending(), "told apart after 3 rounds");
 }
 
 TEST(BenchRounds, EndsWhenTheBudgetsAreSpent) {
-  Sweep sweep(automatic(2, 8));
+  SimulatedSweep sweep(automatic(2, 8));
   const std::array noise{0.0, 3.0, 3.0, 1.0, 2.0, 4.0, 0.0, 2.0};
   size_t runs = 0;
   sweep.run([&](size_t point) { return runOf(point, 100 + noise[runs++ % noise.size()]); });
@@ -60,7 +60,7 @@ TEST(BenchRounds, EndsWhenTheBudgetsAreSpent) {
 }
 
 TEST(BenchRounds, APointThatFailedIsMeasuredNoMore) {
-  Sweep sweep(automatic(2));
+  SimulatedSweep sweep(automatic(2));
   sweep.run([&](size_t point) {
     RunRecord record = runOf(point, 100);
     if (point == 1) record.outcome = {OutcomeKind::failed, ExitCode::numeric, "loss is NaN"};
@@ -72,7 +72,7 @@ TEST(BenchRounds, APointThatFailedIsMeasuredNoMore) {
 
 /// As long as a point was disturbed each time, nothing is decided: it is measured with the leader.
 TEST(BenchRounds, ADisturbedPointIsMeasuredOnBesideTheLeader) {
-  Sweep sweep(automatic(2));
+  SimulatedSweep sweep(automatic(2));
   sweep.run([&](size_t point) {
     RunRecord record = runOf(point, point == 0 ? 100 : 60);
     if (point == 1 && sweep.runsOf(1) < 5)

@@ -23,12 +23,12 @@ inline RunRecord runOf(size_t point, double imagesPerSecond) {
 }
 
 /// A sweep of bench without its processes: the rounds as they are, and runs from a function.
-struct Sweep {
+struct SimulatedSweep {
   std::vector<RunRecord> records;
   std::vector<size_t> pointOf;
   BenchRounds rounds;
 
-  explicit Sweep(BenchRounds::Options options) : rounds(options) {}
+  explicit SimulatedSweep(BenchRounds::Options options) : rounds(options) {}
 
   void run(const std::function<RunRecord(size_t)>& measured) {
     for (auto order = next(); !order.empty(); order = next()) {
@@ -54,15 +54,15 @@ inline BenchRounds::Options automatic(size_t points, double budgetSeconds = 1e6,
 inline Noise noiseOf(double spread) { return {std::sqrt(0.8) * spread, std::sqrt(0.2) * spread}; }
 
 /// The sweep of points of these speeds that the seed makes, with automatic repeats.
-inline Sweep noisySweep(uint64_t seed, double spread, const std::vector<double>& speeds) {
+inline SimulatedSweep noisySweep(uint64_t seed, double spread, const std::vector<double>& speeds) {
   SimulatedMachine machine(seed, noiseOf(spread));
-  Sweep sweep(automatic(speeds.size(), 1e6, seed));
+  SimulatedSweep sweep(automatic(speeds.size(), 1e6, seed));
   sweep.run([&](size_t point) { return runOf(point, machine.rate(speeds[point])); });
   return sweep;
 }
 
 /// The points that may be the fastest by the verdict.
-inline std::vector<size_t> leadersOf(const Sweep& sweep) {
+inline std::vector<size_t> leadersOf(const SimulatedSweep& sweep) {
   std::vector<size_t> points;
   const Verdict verdict = verdictsOn(sweep.records).front();
   for (const RunRecord* leader : verdict.leaders) {

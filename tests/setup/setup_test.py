@@ -114,6 +114,21 @@ class SetupTest(unittest.TestCase):
         self.assertNotEqual(compiler(), str(installed))
         self.assertEqual(compiler(CUDACXX="/opt/nvcc"), "/opt/nvcc")
 
+    def test_packages_that_are_there_by_other_means_are_not_asked_for(self):
+        own = self.folder / "libtorch"
+        for file in ("lib/libtorch_cpu.so", "include/ATen/ATen.h"):
+            (own / file).parent.mkdir(parents=True)
+            (own / file).touch()
+
+        def setup(**variables):
+            return self.call("scripts/setup", TANDEM_LIBTORCH=str(own), TANDEM_ONEDNN="OFF", **variables)
+
+        done = setup(TANDEM_PACKAGES="OFF")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("TANDEM_PACKAGES=OFF", setup().stderr)
+        done = setup(TANDEM_PACKAGES="off")
+        self.assertEqual((done.returncode, done.stderr), (2, "setup: TANDEM_PACKAGES=off: valid: OFF, or unset\n"))
+
     def test_the_headers_of_cudnns_frontend_lie_below_the_cache_or_where_they_are_said_to(self):
         def folder(**variables):
             return self.call("scripts/setup", "--print-cudnn-frontend", **variables).stdout.strip()

@@ -49,7 +49,7 @@ class Contender:
 
     def text(self):
         """What a person types to repeat one run."""
-        variables = [f"{name}={value}" for name, value in self.variables.items()]
+        variables = [f"{name}={shown(value)}" for name, value in self.variables.items()]
         return shlex.join(variables + [shown(part) for part in self.command])
 
     def run(self, timeout):

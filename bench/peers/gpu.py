@@ -4,6 +4,8 @@ import pathlib
 import shutil
 import subprocess
 
+import machine
+
 SETUP = pathlib.Path(__file__).resolve().parents[2] / "scripts/setup"
 QUERIED = {"gpu": "name", "driver": "driver_version", "gpu memory": "memory.total", "compute capability": "compute_cap",
            "greatest SM clock": "clocks.max.sm", "power limit": "power.limit"}
@@ -35,8 +37,11 @@ def compiler():
 
 
 def compiler_version():
-    lines = subprocess.run([compiler(), "--version"], capture_output=True, text=True).stdout.strip().splitlines()
-    return lines[-1] if lines else "unknown"
+    try:
+        lines = machine.output(compiler(), "--version").splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        lines = []
+    return lines[-1] if lines else "none here"
 
 
 def number_as_nvidia_smi():

@@ -1,6 +1,7 @@
 """What runs against what on a GPU: Tandem and PyTorch in every precision of as many bits; and what is taken apart."""
 import dataclasses
 import json
+import pathlib
 import re
 from dataclasses import dataclass
 
@@ -29,7 +30,18 @@ class Case:
 CASES = [Case("resnet50", 256, 15, 40, 0.1), Case("resnet50", 32, 20, 200, 0.02), Case("resnet20", 128, 30, 500, 0.008),
          Case("vgg16", 128, 10, 40, 0.1), Case("mobilenet_v2", 128, 15, 80, 0.05), Case("densenet121", 128, 15, 40, 0.1)]
 # A step that computes much and one of many short kernels. A profile keeps what the GPU does in the last six steps.
-PROFILED = [Case("resnet50", 256, 15, 40, 0.1), Case("resnet20", 128, 15, 40, 0.008)]
+LARGE, SHORT = Case("resnet50", 256, 15, 40, 0.1), Case("resnet20", 128, 15, 40, 0.008)
+PROFILED = [(LARGE, "bf16"), (LARGE, "fp16"), (SHORT, "bf16")]
+# Of pytorch_train.py, and what else it may be asked for.
+MODES, ALL_MODES = ["eager", "compile", "reduce-overhead"], "all"
+
+
+@dataclass(frozen=True)
+class Tandem:
+    """The program, the file for its records, and the folder where its kernels' times lie."""
+    program: pathlib.Path
+    records: pathlib.Path
+    cache: pathlib.Path
 
 
 def run_of(case, precision):
@@ -47,18 +59,43 @@ def name_of(run):
     return f"{run['model']} b{run['batch']} {run['precision']}"
 
 
+def case_name(run):
+    """As --cases takes it."""
+    return f"{run['model']}:{run['batch']}:{run['precision']}"
+
+
 def modes(python):
-    """Of pytorch_train.py: eager, and all that this torch.compile knows."""
+    """Of pytorch_train.py: eager, and all that this torch.compile lists."""
     known = json.loads(machine.output(python, "-c", LIST_MODES).splitlines()[-1])
     return ["eager", *("compile" if mode == "default" else mode for mode in known)]
 
 
-def tandem(run, program, records, precision):
-    command = [program, "bench", f"--model={run['model']}", "--devices=cuda:0", f"--batch={run['batch']}",
-               f"--lr={run['lr']}", f"--precision={precision}", "--input=device", f"--warmup={run['warmup']}",
-               f"--steps={run['steps']}", "--allow-interference"]  # as it meets all
+def bench(run, tandem, precision, *options):
+    return [tandem.program, "bench", f"--model={run['model']}", "--devices=cuda:0", f"--batch={run['batch']}",
+            f"--lr={run['lr']}", f"--precision={precision}", "--input=device", "--repeats=1", "--verify=off",
+            "--allow-interference", *options]  # as it meets all
+
+
+def of_tandem(run, tandem, precision):
+    command = bench(run, tandem, precision, f"--warmup={run['warmup']}", f"--steps={run['steps']}")
     return Contender(f"tandem {precision}", "tandem", 1, command, read_graphed, TANDEM_START_S + work_s(run),
-                     records=records)
+                     kept(tandem), tandem.records)
+
+
+def kept(tandem):
+    return {"TANDEM_CACHE": str(tandem.cache)}
+
+
+def choosing(run, tandem, precision):
+    """A run that fills the cache with the times of kernels and has no rate. It is in no record, and goes on where one
+    before it was ended."""
+    return Contender(f"kernels of {name_of(run | {'precision': precision})}", "tandem", 1,
+                     bench(run, tandem, precision, "--warmup=1", "--steps=2"), read_nothing, TANDEM_START_S, kept(tandem))
+
+
+def read_nothing(_, path):
+    finished(path)
+    return {}
 
 
 def graph_of(path):
@@ -85,20 +122,21 @@ def work_s(run):
     return (run["warmup"] + run["steps"]) * run["step_s"]
 
 
-def contenders(run, program, python, modes_of_pytorch, records):
+def contenders(run, tandem, python, modes_of_pytorch):
     """Tandem, and PyTorch in every setting that may be its best."""
     ours, precisions = PRECISIONS[run["precision"]]
-    return [tandem(run, program, records, precision) for precision in ours] + \
+    return [of_tandem(run, tandem, precision) for precision in ours] + \
            [pytorch(run, python, mode, precision) for mode in modes_of_pytorch for precision in precisions]
 
 
-def profiles(program, records):
-    """Tandem in runs that are taken apart, the step a CUDA graph: --cuda-graph=on refuses what cannot be one."""
+def profiles(tandem):
+    """Tandem in runs that are taken apart, the step a CUDA graph: --cuda-graph=on refuses what cannot be one. Each with
+    its run."""
     found = []
-    for run in (run_of(case, "bf16") for case in PROFILED):
-        plain = tandem(run, program, records, run["precision"])
-        found.append(dataclasses.replace(plain, name=name_of(run), read=read_profile,
-                                         command=[*plain.command, "--cuda-graph=on", "--profile"]))
+    for run in (run_of(case, precision) for case, precision in PROFILED):
+        plain = of_tandem(run, tandem, run["precision"])
+        found.append((run, dataclasses.replace(plain, name=name_of(run), read=read_profile,
+                                               command=[*plain.command, "--cuda-graph=on", "--profile"])))
     return found
 
 

@@ -48,7 +48,7 @@ def play(record, part, field, rounds, plan, say):
             except RunFailed as failure:
                 plan.took(contender, time.monotonic() - start, failure)
                 if contender.side == "tandem":
-                    raise RunFailed(f"{contender.name}: {failure}", failure.detail) from None
+                    raise type(failure)(f"{contender.name}: {failure}", failure.detail) from None
                 record["failures"][contender.name] = {"reason": str(failure), "detail": failure.detail}
                 say(f"  {contender.name}: failed: {failure}")
                 continue

@@ -12,6 +12,10 @@ class OutOfTime(Exception):
     """What was left out of this call, and why."""
 
 
+class Failed(Exception):
+    """What failed, in one line."""
+
+
 class Budget:
     """The wall-clock time of a call."""
 
@@ -21,6 +25,10 @@ class Budget:
 
     def left(self):
         return self.end - self.clock()
+
+    def part(self, seconds):
+        """At most so many seconds of what is left."""
+        return Budget(max(0, min(seconds, self.left())), self.clock)
 
     def spare(self, seconds, what):
         """What is left, if `seconds` are."""
@@ -61,8 +69,9 @@ class BudgetedPlan(rounds.Plan):
 
     def took(self, contender, seconds, failure):
         # Ended by the budget: no verdict on the contender, unless it had the whole of it.
-        cut = isinstance(failure, RunTimedOut) and self.budget.left() <= 0
-        if not cut:
+        late = isinstance(failure, RunTimedOut)
+        cut = late and self.budget.left() <= 0
+        if not late:
             self.seconds[contender.name] = seconds
         self.state.save()
         if cut and seconds < 0.8 * self.budget.seconds:

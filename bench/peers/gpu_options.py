@@ -25,29 +25,33 @@ def listed(text):
 def parser(description, sections):
     found = Parser(prog="gpu-check", description=description, formatter_class=argparse.RawDescriptionHelpFormatter,
                    allow_abbrev=False)
-    add = found.add_argument
-    add("sections", nargs="*", metavar="SECTION", help=f"{', '.join(sections)} (default all)")
-    add("--bundle", type=folder, metavar="FOLDER", help="a folder of scripts/bundle, made with --preset=cuda --tests: "
-        "nothing is built or installed")
-    add("--budget", type=float, default=540, metavar="S", help=f"seconds of this call (default 540); {PAGE_S} of them are "
-        "kept for the page")
-    add("--cases", type=listed, default=[""], metavar="CASE,...", help="what `compare` runs (default all): names or the "
-        f"beginnings of names. Valid: {', '.join(CASES)}")
-    add("--modes", type=listed, default=gpu_contenders.MODES, metavar="MODE,...", help="PyTorch's: eager and those that its "
-        f"torch.compile lists, default's name being compile; or {gpu_contenders.ALL_MODES} (default "
-        f"{','.join(gpu_contenders.MODES)})")
-    add("--python", help="interpreter with PyTorch 2.11 for CUDA and torchvision (default: installed as bench/peers does; "
-        "with --bundle the one that runs this)")
-    add("--build", type=folder, default=ROOT / "build/cuda", metavar="FOLDER",
-        help="build folder (default build/cuda)")
-    add("--state", type=folder, default=ROOT / "build/gpu-check", metavar="FOLDER",
-        help="where the sections leave what they found (default build/gpu-check)")
-    add("--out", type=folder, metavar="FOLDER", help="for the page and all that a later call needs; at most 8 files "
-        "(default: the page alone, to docs/results)")
-    add("--state-from", type=folder, metavar="FOLDER", help="the --out of an earlier call, also one on another machine: what "
-        "it found is taken up, in place of what --state has")
-    add("--fresh", action="store_true", help="forget what earlier calls found, but for the times in measured.tsv")
+    found.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(sections)} (default all)")
+    found.add_argument("--budget", type=float, default=540, metavar="S", help="seconds of this call (default 540); "
+                       f"{PAGE_S} of them are kept for the page")
+    found.add_argument("--cases", type=listed, default=[""], metavar="CASE,...", help="what `compare` runs (default all): "
+                       f"names or the beginnings of names. Valid: {', '.join(CASES)}")
+    found.add_argument("--modes", type=listed, default=gpu_contenders.MODES, metavar="MODE,...", help="PyTorch's: eager, and "
+                       "those that its torch.compile lists, default's name being compile; or "
+                       f"{gpu_contenders.ALL_MODES} (default {','.join(gpu_contenders.MODES)})")
+    add_places(found)
     return found
+
+
+def add_places(found):
+    found.add_argument("--bundle", type=folder, metavar="FOLDER", help="a folder of scripts/bundle, made with --preset=cuda "
+                       "--tests: nothing is built or installed")
+    found.add_argument("--python", help="interpreter with PyTorch 2.11 for CUDA and torchvision (default: installed as "
+                       "bench/peers does; with --bundle the one that runs this)")
+    found.add_argument("--build", type=folder, default=ROOT / "build/cuda", metavar="FOLDER",
+                       help="build folder (default build/cuda)")
+    found.add_argument("--state", type=folder, default=ROOT / "build/gpu-check", metavar="FOLDER",
+                       help="where the sections leave what they found (default build/gpu-check)")
+    found.add_argument("--out", type=folder, metavar="FOLDER", help="for the page and all that a later call needs; at most "
+                       "8 files (default: the page alone, to docs/results)")
+    found.add_argument("--state-from", type=folder, metavar="FOLDER", help="the --out of an earlier call, also one on another "
+                       "machine: what it found is taken up, in place of what --state has")
+    found.add_argument("--fresh", action="store_true", help="forget what earlier calls found, but for the times in "
+                       "measured.tsv")
 
 
 def parse(description, sections):

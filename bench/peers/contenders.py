@@ -150,7 +150,7 @@ def tandem(run, replicas, cores_each, options):
     command = [options.tandem, "bench", f"--model={run['model']}", f"--batch={run['batch'] // replicas}",
                f"--lr={run['lr']}", f"--replicas={replicas}", f"--cores-per-replica={cores_each}",
                f"--precision={run['precision']}", f"--warmup={run['warmup']}", f"--steps={run['steps']}",
-               "--allow-interference",  # it meets all contenders; nobody judges the peers' runs
+               "--repeats=1", "--allow-interference",  # it meets all contenders; nobody judges the peers' runs
                *(["--strategy=replicated"] if replicas > 1 else []), *options.tandem_args]
     name = f"tandem {replicas} x {cores_each} core{'s' if cores_each > 1 else ''}"
     return Contender(name, "tandem", replicas, command, read_and_keep, TANDEM_START_S)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """bench/peers with runs that are made up: the order of rounds, who trains another network, and the records."""
+import argparse
 import json
 import pathlib
 import subprocess
@@ -9,6 +10,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench/peers"))
+import contenders  # noqa: E402
 import ratios  # noqa: E402
 import records  # noqa: E402
 import rounds  # noqa: E402
@@ -68,6 +70,14 @@ class Rounds(unittest.TestCase):
         self.assertGreater(len({tuple(turn) for turn in turns}), 1)
         self.assertGreater(len({turn[0] for turn in turns}), 1)
         self.assertEqual(order, self.play({"tandem 1": 7, "a": 7, "b": 7, "c": 7})[0])
+
+    def test_a_run_of_tandem_measures_once(self):
+        run = {"model": "trivial", "batch": 2, "lr": 0.1, "precision": "fp32", "warmup": 1, "steps": 2}
+        options = argparse.Namespace(tandem=TANDEM, tandem_args=["--image-size=32", "--devices=cpu"])
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "records.jsonl"
+            contenders.replace(contenders.tandem(run, 1, 1, options), records=file).run(60)
+            self.assertEqual(len(file.read_text(encoding="utf-8").splitlines()), 1)
 
     def test_who_trains_another_network_is_out_after_the_round(self):
         order, case = self.play({"tandem 1": 7, "other": 8, "same": 7})

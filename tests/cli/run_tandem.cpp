@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "machine/cpu/host_facts.h"
 
 namespace tandem {
 namespace {
@@ -99,10 +100,10 @@ bool Tandem::ended() const {
 pid_t Tandem::worker() const {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
-    const std::string folder = entry.path().string(), stat = contents(folder + "/stat");
+    const std::string folder = entry.path().string(), stat = textOf(folder + "/stat");
     const auto name = stat.rfind(')');  // then: the state, the parent
     if (name == std::string::npos || !stat.substr(name + 3).starts_with(concat(' ', id_, ' '))) continue;
-    const auto words = split(contents(folder + "/cmdline"), std::string_view("\0", 1));
+    const auto words = split(textOf(folder + "/cmdline"), std::string_view("\0", 1));
     if (words.size() > 1 && words[1] == "worker") return static_cast<pid_t>(std::stol(entry.path().filename()));
   }
   return -1;

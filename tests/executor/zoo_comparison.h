@@ -35,9 +35,9 @@ struct Way {
 /// hang on few sums and vary by chance (measured: 1.5 times; 3.3 in bf16, where a value may fall on the other side of a
 /// ReLU). A way that rounds more gets a row and a factor.
 /// Winograd's transforms add values several times as large as what remains of them: a convolution's error is some ten
-/// times the direct one (kernels/conv/convolution_test.cpp), and no more than that is allowed of the network's. In bf16 it
-/// computes in fp32 too, and the rounding of each result is all that counts: one way has all algorithms there. On a GPU
-/// cuDNN may take it in fp32 for NCHW, and not for NHWC, in which ATen's autograd is compared.
+/// times the direct one (kernels/conv/convolution_test.cpp), and no more than that is allowed of the network's. In bf16
+/// it computes in fp32 too, and the rounding of each result is all that counts: one way has all algorithms there. On a
+/// GPU cuDNN may take it in fp32 for NCHW, and not for NHWC, in which ATen's autograd is compared.
 inline std::vector<Way> plannedWays(const Precision& precision, const Graph& graph, at::Device device) {
   constexpr double winogradRoundings = 10;
   const bool isFp32 = precision.compute == at::kFloat;

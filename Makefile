@@ -15,8 +15,9 @@ PRESET ?= release
 
 .DEFAULT_GOAL := build
 .PHONY: help setup setup-release setup-cuda setup-tests build program bench test test-long check lint tidy format docs dev \
-        asan tsan cuda cuda-sources dist verify-dist peers bench-kernels verify-models verify-weights verify-export verify-interference \
-        verify-compare verify-robust verify-trace verify-attribution verify-logs verify-page fuzz clean FORCE
+        asan tsan cuda cuda-sources dist verify-dist peers bench-kernels verify-models verify-weights verify-export \
+        verify-interference verify-compare verify-robust verify-trace verify-attribution verify-logs verify-page fuzz \
+        clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16

@@ -43,8 +43,6 @@ size_t roundsWanted(const std::vector<RunRecord>& records) {
   return roundsNeeded(logRatiosOfRounds(ratesOf(records)));
 }
 
-bool isNotValid(const RunRecord& record) { return !isQuotable(record) && !record.config.measurement.allowInterference; }
-
 }  // namespace
 
 void checkComparable(const std::vector<BenchPoint>& points) {
@@ -65,8 +63,8 @@ std::string lastingDisturbance(std::span<const RunRecord> records) {
   const RunRecord* last = nullptr;
   for (; !rounds.empty(); rounds = rounds.subspan(sides.size())) {
     const auto round = rounds.first(sides.size());
-    if (std::ranges::count_if(round, isNotValid) < fewestDisturbedRuns) return "";
-    last = &*std::ranges::find_if(round, isNotValid);
+    if (std::ranges::count(round, false, isAccepted) < fewestDisturbedRuns) return "";
+    last = &*std::ranges::find(round, false, isAccepted);
   }
   return concat("--compare: given up after ", records.size(), " runs, which are stored: each of the last ",
                 mostDisturbedRounds, " rounds has two runs or more that are not valid: ", whyNotQuotable(*last),

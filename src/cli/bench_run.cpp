@@ -54,7 +54,7 @@ void logProblems(const RunRecord& record, const std::string& label) {
   if (outcome.kind == OutcomeKind::failed && outcome.code != ExitCode::interrupted) {
     logError(concat("error[", nameOf(outcome.code), "]: ", label, ": ", outcome.reason));
   }
-  if (outcome.kind == OutcomeKind::ok && !isQuotable(record) && !record.config.measurement.allowInterference) {
+  if (outcome.kind == OutcomeKind::ok && !isAccepted(record)) {
     logWarning(concat(label, ": not valid: ", whyNotQuotable(record)));
   }
 }
@@ -70,12 +70,12 @@ void warnOfBusyGpus(const std::vector<BenchPoint>& points) {
 
 /// `pointOf`: the point of each record.
 int exitStatus(const std::vector<RunRecord>& records, const std::vector<size_t>& pointOf) {
-  std::map<size_t, bool> quotable;
+  std::map<size_t, bool> accepted;
   for (size_t i = 0; i < records.size(); ++i) {
     if (records[i].outcome.kind != OutcomeKind::ok) return static_cast<int>(records[i].outcome.code);
-    quotable[pointOf[i]] |= isQuotable(records[i]) || records[i].config.measurement.allowInterference;
+    accepted[pointOf[i]] |= isAccepted(records[i]);
   }
-  const bool all = std::ranges::all_of(quotable, [](const auto& point) { return point.second; });
+  const bool all = std::ranges::all_of(accepted, [](const auto& point) { return point.second; });
   return static_cast<int>(all ? ExitCode::ok : ExitCode::invalidMeasurement);
 }
 

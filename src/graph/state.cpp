@@ -1,8 +1,5 @@
 #include "graph/state.h"
 
-#include <functional>
-#include <numeric>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "graph/operation.h"
@@ -40,9 +37,9 @@ std::vector<StateTensor> stateTensors(const Graph& graph) {
 }
 
 int64_t stateBytes(const Graph& graph) {
-  int64_t values = 0;
-  for (const StateTensor& each : stateTensors(graph)) {
-    values += std::accumulate(each.shape.begin(), each.shape.end(), int64_t{1}, std::multiplies());
+  int64_t values = parameterCount(graph);
+  for (const Node& node : graph.nodes()) {
+    if (node.operation->traits.batchNorm) values += 2 * node.shape.channels;  // running mean and variance
   }
   return values * static_cast<int64_t>(sizeof(float));
 }

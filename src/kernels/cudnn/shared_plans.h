@@ -13,9 +13,10 @@ namespace tandem {
 template <class Make>
 std::shared_ptr<ExecutionPlans> sharedPlans(const std::string& problem, const Make& make) {
   thread_local std::map<std::string, std::weak_ptr<ExecutionPlans>> held;
-  if (auto plans = held[problem].lock()) return plans;
+  std::weak_ptr<ExecutionPlans>& place = held[problem];
+  if (auto plans = place.lock()) return plans;
   std::shared_ptr<ExecutionPlans> plans = make();
-  held[problem] = plans;
+  place = plans;
   return plans;
 }
 

@@ -117,6 +117,8 @@ std::vector<std::string> doubts(const RunRecord& record) {
 
 bool isQuotable(const RunRecord& record) { return record.valid() && doubts(record).empty(); }
 
+bool isAccepted(const RunRecord& record) { return isQuotable(record) || record.config.measurement.allowInterference; }
+
 std::string whyNotQuotable(const RunRecord& record) {
   auto reasons = record.interference.reasons;
   std::ranges::move(doubts(record), std::back_inserter(reasons));

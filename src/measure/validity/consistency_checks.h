@@ -24,6 +24,9 @@ std::vector<std::string> doubts(const RunRecord& record);
 /// A quotable number was measured, not disturbed, and is beyond doubt.
 bool isQuotable(const RunRecord& record);
 
+/// Quotable, or measured with --allow-interference, which takes a run as it is.
+bool isAccepted(const RunRecord& record);
+
 /// What disturbed a finished run and what it is in doubt for: "other programs used ...; window too short: ...". Empty
 /// if it is quotable.
 std::string whyNotQuotable(const RunRecord& record);

@@ -102,13 +102,13 @@ CUDA_SOURCES := $(shell find src -name "*.cu" -o -path "*/cuda/*.cpp" -o -path "
 cuda-sources: setup-cuda build/cuda/build.ninja ## compile what only the cuda preset compiles; nothing is linked
 	ninja -C build/cuda -j $(JOBS) $(CUDA_SOURCES:%="$(CURDIR)/%^")
 
-# The folder is replaced by each call. Its name tells the version.
+# The folder is replaced by each call. Its name tells the version. libtorch for GPUs is too large to take along.
 DIST := build/dist/tandem-$(shell sed -n 's/^project.tandem VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)-linux-x86_64
 dist: program ## a folder and a tar.xz with the program and all that it loads, for machines without packages
-	scripts/bundle $(DIST) --preset=$(PRESET) --libtorch --pack
+	scripts/bundle $(DIST) --preset=$(PRESET) $(if $(filter cuda,$(PRESET)),,--libtorch) --pack
 
-verify-dist: program ## the same folder, tried in an empty Debian (needs root, debootstrap and a package source)
-	scripts/bundle $(DIST) --preset=$(PRESET) --libtorch
+verify-dist: program ## the same folder for CPUs, tried in an empty Debian (needs root, debootstrap and a package source)
+	scripts/bundle $(DIST) --libtorch
 	scripts/verify-dist $(DIST)
 
 peers: program ## Tandem against its peers, for hours (ARGS='--models=resnet20 --modes=eager ...'; --help)

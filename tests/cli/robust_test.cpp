@@ -173,6 +173,17 @@ TEST(Limits, OfTheProcessAreOneLine) {
   expectOneLine(shell("ulimit -t 2; exec $T plan show --model=nasnet_large"), usage, "the CPU time that this process");
 }
 
+// The limit does not hold for root: another user runs the program, who may read what root may.
+TEST(Limits, OfProcessesFailTheRunAtOnce) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can start a program as another user";
+  const auto run = shell(
+      "chmod 777 . && ulimit -u 4 && exec setpriv --reuid=64321 --clear-groups "
+      "--inh-caps=+dac_read_search --ambient-caps=+dac_read_search $T " +
+      tiny() + "--measure-peaks=off");
+  EXPECT_EQ(run.code, usage) << run.err;
+  EXPECT_TRUE(contains(run.out, "4 processes and threads of a user are the most here (ulimit -u)")) << run.out;
+}
+
 TEST(Limits, OfAFilesSizeLeaveTheOldWeights) {
   const auto run = shell("echo old > w.safetensors; ulimit -f 100; exec $T " + tiny() + "--save-weights=w.safetensors");
   EXPECT_EQ(run.code, storage) << run.err;

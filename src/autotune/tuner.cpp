@@ -11,9 +11,11 @@ namespace {
 
 constexpr double doesNotCount = -1;
 
-bool isRight(const TuningCandidate& candidate) try {
+/// Runs a candidate, which selects and loads kernels, and checks its result.
+bool serves(const TuningCandidate& candidate) try {
+  candidate.run();
   return !candidate.isRight || candidate.isRight();
-} catch (const std::exception&) {
+} catch (const std::exception&) {  // too little memory, or an error that the library reports only when it runs
   return false;
 }
 
@@ -42,8 +44,12 @@ bool Tuner::isReady(const TuningCandidate& candidate) const {
 
 std::vector<double> Tuner::sampleOf(const TuningCandidate& candidate) const try {
   return {rule_.secondsOf(candidate.run)};
-} catch (const std::exception&) {  // too little memory, or an error that the library reports only when it runs
+} catch (const std::exception&) {
   return {};
+}
+
+double Tuner::enoughSeconds(double first) const {
+  return std::clamp(callsOfSearch * first, rule_.leastSeconds, rule_.mostSeconds);
 }
 
 std::vector<Timing> Tuner::timed(std::span<const TuningCandidate> candidates) const {
@@ -51,15 +57,17 @@ std::vector<Timing> Tuner::timed(std::span<const TuningCandidate> candidates) co
   for (const TuningCandidate& candidate : candidates) {
     ways.push_back({.sample = [this, &candidate] { return sampleOf(candidate); }});
   }
-  Nanos begin = now();
-  const auto secondsLeft = [&] { return rule_.enoughSeconds - seconds(now() - begin); };
+  Nanos spent{};               // on samples
   std::vector<double> firsts;  // times of the candidates that can run
+  const auto secondsLeft = [&] { return enoughSeconds(firsts.front()) - seconds(spent); };
   for (size_t i = 0; i < candidates.size() && (firsts.empty() || secondsLeft() > 0); ++i) {
-    if (!isReady(candidates[i]) || !ways[i].takeSample()) continue;
-    ways[i].samples.clear();  // the first call selects and loads kernels, so its time is dropped
-    if (firsts.empty()) begin = now();
-    if (isRight(candidates[i]) && ways[i].takeSample()) firsts.push_back(ways[i].samples.front().front());
+    if (!isReady(candidates[i]) || !serves(candidates[i])) continue;
+    const Nanos begin = now();
+    if (!ways[i].takeSample()) continue;
+    spent += now() - begin;
+    firsts.push_back(ways[i].samples.front().front());
   }
+  if (firsts.empty()) return std::vector<Timing>(candidates.size(), {.numbers = {doesNotCount}});
   for (Candidate& way : ways) {
     way.eliminated =
         way.samples.empty() || way.samples.front().front() > eliminationFactor * *std::ranges::min_element(firsts);

@@ -24,12 +24,17 @@ struct TuningCandidate {
   std::function<bool()> isRight = {};
 };
 
+/// The candidates of an operation may run as long as so many calls of the first.
+constexpr double callsOfSearch = 2000;
+
 struct TuningRule {
   std::string where;  ///< key part for the machine and the versions of all libraries that times depend on
   /// Seconds of one call, including the device's work.
   std::function<double(const std::function<void()>&)> secondsOf;
   int64_t workspaceBytes = 256 << 20;  ///< limit on workspace
-  double enoughSeconds = 0.5;          ///< per operation; after that no further candidate or sample is taken
+  /// Limits of that, in seconds. After that no further candidate or sample is taken. Preparing and checking candidates
+  /// does not count, because compiling one may take longer than timing all.
+  double leastSeconds = 0.5, mostSeconds = 2;
   MeasuringRule measuring{};
 };
 
@@ -41,8 +46,8 @@ struct Tuned {
 };
 
 /// Selects the fastest of several candidates for an operation. It runs each prepared candidate within the workspace
-/// limit once, checks the result, and then times all in turns. Candidates that may still win get up to five samples;
-/// the median counts.
+/// limit once, checks the result, and takes a sample. Candidates that may still win get up to four more, in turns; the
+/// median counts.
 /// Times are cached, so each operation is measured once. Failures are cached too: a candidate that cannot run, needs
 /// too much workspace, fails, computes a wrong result, or comes after time ran out. When the time of the rule for
 /// measuring is over, operations run by their first candidate. Use on one thread.
@@ -66,6 +71,8 @@ class Tuner {
   std::vector<Timing> timed(std::span<const TuningCandidate> candidates) const;
   /// One per candidate; negative: not valid, or not measured.
   std::vector<double> secondsOf(const std::string& operation, std::span<const TuningCandidate> candidates);
+  /// Seconds that the candidates of an operation may run; `first`: of a call of the first that can.
+  double enoughSeconds(double first) const;
   /// The seconds of a call. Empty if it fails.
   std::vector<double> sampleOf(const TuningCandidate& candidate) const;
   bool isReady(const TuningCandidate& candidate) const;

@@ -158,6 +158,18 @@ void Device::wait(const Event& event) const {
   }
 }
 
+double Device::streamSeconds(const std::function<void()>& enqueue) const {
+  check(hasStreams(), "a clock of the device: it has streams");
+  const c10::Stream stream = guardOf(*streams_).getStream(*streams_);
+  c10::Event begin(stream.device_type(), c10::EventFlag::BACKEND_DEFAULT);  // libtorch's default events have no time
+  c10::Event end(stream.device_type(), c10::EventFlag::BACKEND_DEFAULT);
+  begin.record(stream);
+  enqueue();
+  end.record(stream);
+  end.synchronize();
+  return begin.elapsedTime(end) / 1e3;  // of milliseconds
+}
+
 std::optional<c10::Stream> Device::sideStream() const {
   if (!streams_) return std::nullopt;
   return guardOf(*streams_).getStreamFromGlobalPool(*streams_);

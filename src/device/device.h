@@ -5,6 +5,7 @@
 #include <c10/core/TensorOptions.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +60,9 @@ class Device {
   /// Makes later work of this device's current stream wait for `event`, without blocking the host. On a CPU device the
   /// calling thread waits. An empty event has happened.
   void wait(const Event& event) const;
+  /// Seconds that this device's current stream is busy with what `enqueue` puts there, by the device's own clock. Waits
+  /// for it. REQUIRES: hasStreams().
+  double streamSeconds(const std::function<void()>& enqueue) const;
   /// A stream beside the computing one, which a thread can make current (c10::StreamGuard); nullopt without streams.
   std::optional<c10::Stream> sideStream() const;
   /// Options of host memory that this device can copy to and from without the host: pinned for a GPU, plain for a CPU.

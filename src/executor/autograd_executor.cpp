@@ -159,7 +159,7 @@ std::span<const at::Tensor> AutogradExecutor::forward(const Batch& batch) {
   }
   detached_.clear();
   for (at::Tensor& output : outputs_) {
-    if (output.dim() != 2) output = output.flatten(1);
+    if (output.dim() != 2 && options_.flatOutputs) output = output.flatten(1);
     detached_.push_back(output.detach());
   }
   return detached_;

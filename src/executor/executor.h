@@ -24,6 +24,9 @@ struct ExecutorOptions {
   uint64_t dropoutSeed = 0;  ///< of this replica
   RecomputeEntry recompute = recomputes().front();
   ConvPlansOf plansOf = cudnnConvPlans;  ///< the source of convolutions' execution plans
+  /// False: outputs and their gradients keep the shape and layout that they have in the graph. Rows of values would be
+  /// a copy where a network ends in an image (trials of parts of a network).
+  bool flatOutputs = true;
 };
 
 /// The graph's parameters in the order in which backward finishes their gradients, which is the order of FlatBuffers.
@@ -46,8 +49,8 @@ class Executor {
   virtual void setGradients(bool keep) = 0;
 
   /// The outputs of the graph, valid until the next call: [N, classes] each, for a detector [N, all values of an
-  /// image]. In training the auxiliary values follow, in the graph's order. They are detached leaves; their gradients
-  /// are the arguments of backward().
+  /// image] (ExecutorOptions::flatOutputs). In training the auxiliary values follow, in the graph's order. They are
+  /// detached leaves; their gradients are the arguments of backward().
   virtual std::span<const at::Tensor> forward(const Batch& batch) = 0;
 
   /// Writes every gradient slice and reports each once. In evaluation, gradients that only auxiliary values need are 0.

@@ -150,19 +150,12 @@ void PlannedExecutor::planValues(const Graph& graph) {
   const Activations activations = activationsOf(graph, plan_, options_);
   recomputation_ = recomputation(activations, options_.recompute.cuts(activations));
   const bool sumsServe = hasNormActKernel(options_.device, options_.compute, options_.kernels.layout.format);
-  std::vector<int> uses(values_, 0);
   std::vector<Step*> lastUser(values_, nullptr), maker(values_, nullptr);
   for (Step& step : steps_) {
-    for (const NodeId input : step.binding.plan->inputs) {
-      ++uses[static_cast<size_t>(input)];
-      lastUser[static_cast<size_t>(input)] = &step;
-    }
+    for (const NodeId input : step.binding.plan->inputs) lastUser[static_cast<size_t>(input)] = &step;
     maker[static_cast<size_t>(step.binding.plan->output)] = &step;
   }
-  for (const NodeId output : outputNodes_) {  // read by the caller, after all calls
-    ++uses[static_cast<size_t>(output)];
-    lastUser[static_cast<size_t>(output)] = nullptr;
-  }
+  for (const NodeId output : outputNodes_) lastUser[static_cast<size_t>(output)] = nullptr;  // the caller reads it
   for (size_t i = 0; i < steps_.size(); ++i) {
     Step& step = steps_[i];
     step.backward = activations.calls[i].backward;
@@ -175,8 +168,8 @@ void PlannedExecutor::planValues(const Graph& graph) {
     const auto first = static_cast<size_t>(step.binding.plan->inputs.front());
     // An input may be overwritten if this call is its only reader, no repetition starts from it, and its maker's
     // backward does not read it.
-    step.binding.mayOverwrite = uses[first] == 1 && !recomputation_.kept[first] && maker[first] &&
-                                !maker[first]->binding.plan->relu &&
+    step.binding.mayOverwrite = maker[first] && maker[first]->binding.plan->readers == 1 &&
+                                !recomputation_.kept[first] && !maker[first]->binding.plan->relu &&
                                 outputMayBeOverwritten(maker[first]->binding.node->operation->name);
     // The convolution and the batch-norm behind it share one place for the statistics.
     if (step.binding.plan->afterConvolution && sumsServe) {
@@ -225,7 +218,7 @@ std::span<const at::Tensor> PlannedExecutor::forward(const Batch& batch) {
     const auto value = static_cast<size_t>(outputNodes_[i]);
     const at::Tensor output = inLayout(values[value], blocked_[value], /*blocked=*/false);
     outputShapes_.push_back(output.sizes().vec());
-    outputs_.push_back(output.dim() == 2 ? output : output.flatten(1));
+    outputs_.push_back(output.dim() == 2 || !options_.flatOutputs ? output : output.flatten(1));
   }
   kept_ = mode_.gradients;
   return outputs_;

@@ -46,8 +46,7 @@ struct ReplicaSetOptions {
   int64_t inFlight = 2;                          ///< most steps in flight on a GPU
   bool blockingWaits = false;                    ///< host waits sleep, for replicas that share cores
   std::shared_ptr<const Pretrained> pretrained;  ///< replaces initial values; null: none
-  /// Makes the object that captures a replica's step as a CUDA graph. Empty: steps run eagerly.
-  std::function<std::unique_ptr<CapturedGraph>(const Device&)> recorder;
+  GraphRecorder recorder;                        ///< of a replica's step; empty: steps run eagerly
   /// Makes the batch source of a replica. Called on the replica's thread, if its feed needs a source.
   std::function<std::unique_ptr<BatchSource>(int replica)> source;
 };

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <stdexcept>
+#include <thread>
 
 #include "base/text.h"
 
@@ -95,12 +97,37 @@ TEST_F(TunerTest, WhatDoesNotServeLeavesItsPlaceToTheNext) {
 }
 
 TEST_F(TunerTest, EnoughIsEnough) {
-  rule_.enoughSeconds = 0;
+  rule_.leastSeconds = rule_.mostSeconds = 0;
   EXPECT_EQ(chosen({{"a", {2}}, {"b", {1}}}), "a");
   EXPECT_EQ(calls_["a"], 2);
   EXPECT_EQ(calls_.count("b"), 0U);
   Way refused{"refused", {0.1}, std::nullopt};
   EXPECT_EQ(chosen({refused, {"b", {1}}}), "b") << "one is always tried";
+}
+
+TEST_F(TunerTest, LongCallsMayBeTriedForLonger) {
+  rule_.leastSeconds = 0, rule_.mostSeconds = 1e9;
+  EXPECT_EQ(chosen({{"a", {1e-13}}, {"b", {1e-14}}}), "a") << "2,000 calls of a take less than one sample did";
+  EXPECT_EQ(chosen({{"a", {2}}, {"b", {1}}}), "b");
+  rule_.mostSeconds = 0;
+  EXPECT_EQ(chosen({{"a", {2}}, {"b", {1}}}), "a");
+}
+
+TEST_F(TunerTest, PreparingAndCheckingDoNotCount) {
+  rule_.leastSeconds = rule_.mostSeconds = 0.1;
+  const auto slow = [](auto result) {
+    return [=] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(80));
+      return result;
+    };
+  };
+  std::vector<TuningCandidate> candidates;
+  for (const double seconds : {3.0, 2.0, 1.0}) {
+    candidates.push_back(
+        {concat("of ", seconds), slow(std::optional<int64_t>(0)), [=, this] { last_ = seconds; }, slow(true)});
+  }
+  TimingCache nowhere{std::filesystem::path()};
+  EXPECT_EQ(Tuner(rule_, nowhere).fastest("one", candidates).index, 2U) << "the last one had its turn";
 }
 
 TEST_F(TunerTest, TimesAreKeptFromRunToRun) {

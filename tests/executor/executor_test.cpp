@@ -36,11 +36,11 @@ struct Bound {
   FlatBuffers buffers;
   std::unique_ptr<Executor> executor;
 
-  Bound(Graph made, const Way& way)
+  Bound(Graph made, const Way& way, bool flatOutputs = true)
       : graph(std::move(made)),
         device(way.device),
         buffers(parameterSpecs(graph), find(precisions(), "fp32", "precision"), device, at::MemoryFormat::ChannelsLast),
-        executor(way.executor->make({.device = device, .dropoutSeed = 7})) {
+        executor(way.executor->make({.device = device, .dropoutSeed = 7, .flatOutputs = flatOutputs})) {
     for (int i = 0; i < buffers.parameters(); ++i) {
       buffers.masterView(i).copy_(0.1 *
                                   at::sin(at::arange(buffers.masterView(i).numel())).view_as(buffers.masterView(i)));
@@ -95,6 +95,25 @@ TEST(Executor, gradientsDoNotAddUpOverSteps) {
     }
     EXPECT_GT(seen[0].norm().item<float>(), 0);
     EXPECT_LE(relativeError(seen[1], seen[0]), 1e-5);
+  }
+}
+
+TEST(Executor, outputsMayKeepShapeAndLayout) {
+  constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
+  Graph graph({3, 6, 5});
+  graph.add("conv", "conv", {graph.input()}, {.outputs = 8, .kernelH = 3, .kernelW = 3});
+  for (const Way& way : ways()) {
+    SCOPED_TRACE(way.name());
+    Bound rows(graph, way), whole(graph, way, /*flatOutputs=*/false);
+    const at::Tensor flat = rows.executor->forward(rows.batch(2))[0];
+    const at::Tensor output = whole.executor->forward(whole.batch(2))[0];
+    EXPECT_EQ(output.sizes(), (std::vector<int64_t>{2, 8, 4, 3}));
+    EXPECT_TRUE(output.is_contiguous(channelsLast));
+    EXPECT_TRUE(flat.equal(output.flatten(1)));
+    const at::Tensor gradient = at::cos(output), flatGradient = gradient.flatten(1);
+    whole.executor->backward({&gradient, 1}, [](auto) {});
+    rows.executor->backward({&flatGradient, 1}, [](auto) {});
+    EXPECT_LE(relativeError(whole.buffers.gradientView(0), rows.buffers.gradientView(0)), 1e-5);
   }
 }
 

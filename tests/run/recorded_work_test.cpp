@@ -7,6 +7,7 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
+#include "device/call_timer.h"
 #include "device/captured_graph.h"
 #include "device/rng.h"
 #include "kernels/loss/losses.h"
@@ -115,6 +116,35 @@ TEST(OnAGpu, WhatWaitsCannotBeRecordedAndTheDeviceGoesOn) {
   work->record([&] { at::Tensor(value).uniform_(2, 3, generator); }, generator);
   work->launch();
   EXPECT_GE(value.min().item<double>(), 2);
+}
+
+TEST(OnAGpu, ACaptureReplacesTheOneBefore) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  const Device device = Device::cuda(0);
+  device.bind();
+  const at::Tensor value = at::zeros({1 << 20}, device.torch());
+  const at::Generator generator = newGenerator(device.torch(), 1);
+  const auto work = makeCapturedGraph(device);
+  const auto added = [&](double number) {
+    work->record([&] { value.add_(at::full_like(value, number)); }, generator);
+    work->launch();
+    return value.mean().item<double>();
+  };
+  EXPECT_EQ(added(1), 1);
+  EXPECT_EQ(added(10), 11);
+  EXPECT_THROW(work->record([&] { value.sum().item<double>(); }, generator), c10::Error);
+  EXPECT_EQ(added(100), 111) << "after a capture that failed";
+}
+
+TEST(OnAGpu, CallsAreTimedInAGraph) {
+  if (cudaDeviceCount() == 0) GTEST_SKIP() << "no GPU here";
+  const Device device = Device::cuda(0);
+  device.bind();
+  const at::Tensor value = at::zeros({1 << 20}, device.torch());
+  CallTimer timer(device, makeCapturedGraph);
+  EXPECT_GT(timer.secondsOf([&] { value.add_(1); }), 0);
+  EXPECT_EQ(value.mean().item<double>(), 1 + 4 * 8) << "once before, then in four launches";
+  EXPECT_GT(timer.secondsOf([&] { value.sum().item<double>(); }), 0) << "which cannot be captured";
 }
 
 // As two replicas of one GPU: they share its default generator, which libtorch takes for every graph's.

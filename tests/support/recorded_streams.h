@@ -79,6 +79,9 @@ class CapturedStreams {
   /// How long the host's wait for an event takes.
   static inline std::chrono::milliseconds waitTakes{0};
 
+  /// Milliseconds that devices have computed, as their events tell. Tests advance it.
+  static inline std::atomic<double> clock{0};
+
   /// Events that never happen: those of work that waits for a replica that failed.
   static inline std::atomic<bool> stuck{false};
 
@@ -114,27 +117,32 @@ class RecordedStreamsGuard final : public c10::impl::DeviceGuardImplInterface {
   c10::DeviceIndex deviceCount() const noexcept override { return CapturedStreams::devices; }
 
   void record(void** event, const c10::Stream& stream, const c10::DeviceIndex, const c10::EventFlag) const override {
-    if (*event == nullptr) *event = new int64_t;
-    *number(*event) = CapturedStreams::nextEvent();
-    CapturedStreams::add({Call::record, CapturedStreams::numberOf(stream), *number(*event)});
+    if (*event == nullptr) *event = new Recorded;
+    *of(*event) = {CapturedStreams::nextEvent(), CapturedStreams::clock};
+    CapturedStreams::add({Call::record, CapturedStreams::numberOf(stream), of(*event)->number});
   }
   void block(void* event, const c10::Stream& stream) const override {
-    CapturedStreams::add({Call::block, CapturedStreams::numberOf(stream), *number(event)});
+    CapturedStreams::add({Call::block, CapturedStreams::numberOf(stream), of(event)->number});
   }
   bool queryEvent(void* event) const override {
     if (CapturedStreams::stuck) return false;
     synchronizeEvent(event);
     return true;
   }
-  void destroyEvent(void* event, const c10::DeviceIndex) const noexcept override { delete number(event); }
+  void destroyEvent(void* event, const c10::DeviceIndex) const noexcept override { delete of(event); }
   void synchronizeEvent(void* event) const override {
-    CapturedStreams::add({Call::hostWaits, -1, *number(event)});
+    CapturedStreams::add({Call::hostWaits, -1, of(event)->number});
     std::this_thread::sleep_for(CapturedStreams::waitTakes);
   }
+  double elapsedTime(void* from, void* to, const c10::DeviceIndex) const override { return of(to)->at - of(from)->at; }
   void synchronizeDevice(const c10::DeviceIndex) const override { CapturedStreams::add({Call::hostWaits, -1, -1}); }
 
  private:
-  static int64_t* number(void* event) { return static_cast<int64_t*>(event); }
+  struct Recorded {
+    int64_t number;
+    double at;  // by the clock
+  };
+  static Recorded* of(void* event) { return static_cast<Recorded*>(event); }
 };
 
 }  // namespace tandem

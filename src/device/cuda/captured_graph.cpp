@@ -12,6 +12,7 @@
 #include <atomic>
 #include <mutex>
 #include <shared_mutex>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -72,6 +73,13 @@ class OwnStream {
 /// libtorch's graph, restricted to the numbers of one generator, that can also end a capture that failed.
 class PartGraph final : public at::cuda::CUDAGraph {
  public:
+  PartGraph() { ++alive; }
+  ~PartGraph() { --alive; }
+  PartGraph(const PartGraph&) = delete;
+  PartGraph& operator=(const PartGraph&) = delete;
+
+  static inline std::atomic<int> alive{0};  ///< graphs of the process that exist, and may be launched
+
   /// libtorch registers the default generator with every graph, and the replicas of a GPU share it. A launch of one
   /// graph would then meet it within another's capture. No step draws from it, so it is removed here.
   void begin(const at::Generator& generator, c10::MempoolId_t pool) {
@@ -124,8 +132,7 @@ class PartGraph final : public at::cuda::CUDAGraph {
 
 class CudaCapturedGraph final : public CapturedGraph {
  public:
-  explicit CudaCapturedGraph(const Device& device)
-      : device_(device), stream_(device.torch().index()), pool_(at::cuda::graph_pool_handle()) {}
+  explicit CudaCapturedGraph(const Device& device) : device_(device), stream_(device.torch().index()) {}
 
   // The default stream cannot be captured, but a captured graph may be launched there. The graphs have a pool of their
   // own and cannot use the blocks that eager steps left in the allocator's cache.
@@ -133,6 +140,9 @@ class CudaCapturedGraph final : public CapturedGraph {
     settle();
     const std::shared_lock recording(recordings);
     generator_ = generator;
+    // The former graphs are let go after the capture: they hold the pool, whose free memory then serves again.
+    const std::vector<Part> former = std::exchange(parts_, {});
+    if (former.empty()) pool_ = at::cuda::graph_pool_handle();  // libtorch refuses a pool that no graph holds any more
     device_.wait(capture(work));
   }
 
@@ -156,12 +166,11 @@ class CudaCapturedGraph final : public CapturedGraph {
   };
 
   // Emptying the cache covers all GPUs and waits until each is idle. A GPU with a launched graph may be waiting for
-  // another replica. So only the first capture of the process empties it, before any launch.
+  // another replica. So only a capture before which there is no graph empties it: a run's first one.
   void settle() const {
-    static std::atomic_flag emptied;
     c10::cuda::getCurrentCUDAStream(device_.torch().index()).synchronize();
     const std::unique_lock alone(recordings, std::try_to_lock);
-    if (!alone || emptied.test_and_set()) return;
+    if (!alone || PartGraph::alive > 0) return;
     device_.synchronize();
     c10::cuda::CUDACachingAllocator::emptyCache();
   }
@@ -175,6 +184,7 @@ class CudaCapturedGraph final : public CapturedGraph {
       parts_.back().graph->capture_end();
     } catch (...) {
       if (!parts_.empty()) parts_.back().graph->giveUp();
+      parts_.clear();
       throw;
     }
     return device_.record();

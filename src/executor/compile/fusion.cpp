@@ -26,6 +26,7 @@ class Fusion {
     for (NodeId id = 1; id < count; ++id) {
       if (gone_[index(id)]) continue;
       plan.push_back(fused[index(id)].value_or(PlannedNode{id, graph_.node(id).inputs, id, false}));
+      plan.back().readers = uses_[index(plan.back().output)];
       plan.back().afterConvolution = isAfterConvolution(plan.back());
     }
     return plan;

@@ -12,7 +12,8 @@ struct PlannedNode {
   std::vector<NodeId> inputs;     ///< values read; for a fused batch_norm: x, then the residual if there is one
   NodeId output = -1;             ///< value written
   bool relu = false;              ///< whether batch_norm ends with a ReLU
-  int64_t zeroChannels = 0;       ///< of a convolution's input, behind those that its weight has (image_padding.h)
+  int readers = 0;                ///< how often calls and the graph's caller read the output; each gives a gradient
+  int64_t zeroChannels = 0;       ///< of a convolution's input, behind those that its weight has (channel_padding.h)
   bool afterConvolution = false;  ///< batch_norm: a convolution makes x, and nobody else reads it
 
   bool hasResidual() const { return inputs.size() > 1; }  ///< REQUIRES: a batch_norm

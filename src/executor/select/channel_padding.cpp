@@ -38,7 +38,9 @@ std::vector<const Node*> readersOfImages(const Graph& graph) {
 ExecutorOptions optionsFor(const Graph& stem, const PaddingTrial& trial, int64_t images, int64_t zeros) {
   KernelSelection kernels{.layout = trial.layout, .zeroChannels = zeros};
   if (trial.engines) kernels.engines = trial.engines(stem, images, zeros);
-  return {.compute = trial.precision->compute, .kernels = std::move(kernels), .device = trial.device};
+  // In a network the convolution's output, and the gradient of it, stay in the layout.
+  return {
+      .compute = trial.precision->compute, .kernels = std::move(kernels), .device = trial.device, .flatOutputs = false};
 }
 
 /// Training steps of one convolution that reads the images.
@@ -99,6 +101,7 @@ Timing measured(const Graph& stem, const PaddingTrial& trial, int64_t images) {
   return least;
 }
 
+/// Older keys began with "image padding": their times have copies that no step makes.
 std::string keyOf(const Graph& stem, const PaddingTrial& trial, int64_t images) {
   const Node& convolution = stem.node(stem.output());
   const TrialLayer layer{.node = static_cast<size_t>(stem.output()),
@@ -107,7 +110,7 @@ std::string keyOf(const Graph& stem, const PaddingTrial& trial, int64_t images) 
                          .output = convolution.shape,
                          .wantsInputGradient = false,
                          .normalised = false};
-  return concat("image padding | ", trial.machine, " | ", images, " x ", layer.text(), ' ', trial.precision->name,
+  return concat("padding of images | ", trial.machine, " | ", images, " x ", layer.text(), ' ', trial.precision->name,
                 " | ", trial.layout.name, trial.engines ? " | engines" : "");
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <map>
@@ -57,6 +58,14 @@ size_t fastestEngine(const std::vector<double>& seconds) {
   return fastest;
 }
 
+/// The number of gradients that a call's backward gets.
+int gradientsOf(const PlannedNode& call) { return std::max(1, call.readers); }
+
+/// For keys: several gradients must be added, at a price that depends on who computes backward.
+std::string gradientsText(const PlannedNode& call) {
+  return gradientsOf(call) > 1 ? concat(", ", gradientsOf(call), " gradients") : "";
+}
+
 class Choosing {
  public:
   Choosing(const Graph& graph, const GpuKernelTrial& trial, TimingCache& cache)
@@ -79,8 +88,8 @@ class Choosing {
     problem.images = shape[0], problem.channels = shape[1], problem.height = shape[2], problem.width = shape[3];
     problem.residual = call.hasResidual();
     problem.epsilon = options.epsilon, problem.momentum = options.momentum;
-    const auto [place, isNew] = knownNorms_.try_emplace(problem.text());
-    if (isNew) place->second = measured(problem, shape, options);
+    const auto [place, isNew] = knownNorms_.try_emplace(problem.text() + gradientsText(call));
+    if (isNew) place->second = measured(problem, call);
     return place->second;
   }
 
@@ -96,7 +105,7 @@ class Choosing {
     const std::string operation =
         concat(problem.text(), ", batch-norm", norm.hasResidual() ? " + add" : "", norm.relu ? " + relu" : "",
                " epsilon ", options.epsilon, " momentum ", options.momentum);
-    const auto [place, isNew] = knownSums_.try_emplace(operation);
+    const auto [place, isNew] = knownSums_.try_emplace(operation + gradientsText(norm));
     if (isNew) place->second = measured(operation, problem, shapes, norm);
     return place->second;
   }
@@ -151,15 +160,18 @@ class Choosing {
     return result;
   }
 
-  NormSubject normSubject(at::IntArrayRef shape, bool residual, const NormActOptions& options) const {
-    return {.x = random(shape).add_(0.5),
-            .residual = residual ? random(shape) : at::Tensor(),
-            .dy = random(shape),
-            .parameters = normParameters(shape[1]),
-            .options = options};
+  NormSubject normSubject(const PlannedNode& norm) const {
+    const std::array<int64_t, 4> shape = shapeOf(graph_.node(norm.node));
+    NormSubject subject{.x = random(shape).add_(0.5),
+                        .residual = norm.hasResidual() ? random(shape) : at::Tensor(),
+                        .outputGradients = {},
+                        .parameters = normParameters(shape[1]),
+                        .options = optionsOf(norm)};
+    for (int i = 0; i < gradientsOf(norm); ++i) subject.outputGradients.push_back(random(shape));
+    return subject;
   }
 
-  NormResult measured(NormProblem problem, at::IntArrayRef shape, const NormActOptions& options) {
+  NormResult measured(NormProblem problem, const PlannedNode& norm) {
     // A pair is chosen, because a plan of backward reads the mask that forward's plan wrote. First the fastest forward,
     // then with its mask the fastest backward.
     const std::shared_ptr<ExecutionPlans> forward = trial_.norms(problem);
@@ -167,7 +179,7 @@ class Choosing {
     problem.backward = true;
     const std::shared_ptr<ExecutionPlans> backward = forward ? trial_.norms(problem) : nullptr;
     if (!backward) return {};
-    const NormSubject subject = normSubject(shape, problem.residual, options);
+    const NormSubject subject = normSubject(norm);
     const auto forwards = normForwardCandidates(subject, forward);
     const std::vector<double> ofForward = tuner_.fastest(forwardText, forwards).seconds;
     const size_t first = fastestEngine(ofForward);
@@ -175,7 +187,7 @@ class Choosing {
     if (!bytes) return {};
     const auto run = [=](std::span<const at::Tensor> tensors) { executePlan(*forward, first - 1, *bytes, tensors); };
     const auto backwards = normBackwardCandidates(subject, run, backward);
-    const std::vector<double> ofBackward = tuner_.fastest(problem.text(), backwards).seconds;
+    const std::vector<double> ofBackward = tuner_.fastest(problem.text() + gradientsText(norm), backwards).seconds;
     const size_t second = fastestEngine(ofBackward);
     const double own = ofForward.front() + ofBackward.front(), engines = ofForward[first] + ofBackward[second];
     if (ofForward.front() < 0 || ofBackward.front() < 0) return {};
@@ -230,7 +242,7 @@ class Choosing {
   at::Generator generator_;                  // its own, so that a measurement draws no numbers of a run
   std::map<std::string, PassResult> known_;  // by problem
   std::map<std::string, NormResult> knownNorms_;
-  std::map<std::string, SumsResult> knownSums_;  // by both operations
+  std::map<std::string, SumsResult> knownSums_;  // by both operations and the gradients
 };
 
 void chooseConvolutions(const Graph& graph, const GpuKernelTrial& trial, Choosing& choosing, GpuKernelChoice& choice,

@@ -167,14 +167,18 @@ std::vector<TuningCandidate> normBackwardCandidates(const NormSubject& s, const 
       normAct(s.x, s.residual, withOwnStatistics(s.parameters), s.options, trial->byKernels);
       trial->byEngines.parameters = s.parameters;
       forward(normForwardCall(s.x, s.residual, at::empty_like(s.x), trial->byEngines).tensors);
-      trial->call = normBackwardCall(s.dy, trial->byEngines, hasResidual, trial->gradients);
+      trial->call = normBackwardCall({}, trial->byEngines, hasResidual, trial->gradients);
       trial->made = true;
     }
     return trial;
   };
-  const auto kernels = [=] { return normActBackward({s.dy}, made()->byKernels, hasResidual, s.options); };
+  const auto kernels = [=] { return normActBackward(s.outputGradients, made()->byKernels, hasResidual, s.options); };
   std::vector<TuningCandidate> candidates{byKernels([=] { kernels(); })};
-  const auto tensors = [=]() -> std::span<const at::Tensor> { return made()->call.tensors; };
+  const auto tensors = [=]() -> std::span<const at::Tensor> {
+    std::vector<at::Tensor>& all = made()->call.tensors;
+    all.front() = addGradients(s.outputGradients);  // in each run, as CudnnBatchNorm::backward() does
+    return all;
+  };
   const auto isRight = [=] {
     const NormActGradients right = kernels(), &found = made()->gradients;
     return isNear(found.x, right.x) && isNear(found.scale, right.scale) && isNear(found.shift, right.shift) &&

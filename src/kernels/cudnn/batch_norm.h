@@ -68,7 +68,8 @@ NormCall normBackwardCall(const at::Tensor& dy, const NormActSaved& saved, bool 
 
 /// Tensors for trials of a batch-norm.
 struct NormSubject {
-  at::Tensor x, residual, dy;  ///< residual undefined: none
+  at::Tensor x, residual;                   ///< residual undefined: none
+  std::vector<at::Tensor> outputGradients;  ///< one from each reader of the output
   NormParameters parameters;
   NormActOptions options;
 };
@@ -78,7 +79,8 @@ constexpr std::string_view ownKernels = "Tandem's kernels";
 /// The kernels, then the plans. A plan is right if its results equal the kernels' up to rounding.
 std::vector<TuningCandidate> normForwardCandidates(const NormSubject& subject, std::shared_ptr<ExecutionPlans> engines);
 
-/// The same for backward. `forward` runs a plan with the tensors of normForwardCall().
+/// The same for backward. With several gradients the time of a plan includes their sum, which the kernels form in
+/// passing. `forward` runs a plan with the tensors of normForwardCall().
 using RunForward = std::function<void(std::span<const at::Tensor>)>;
 std::vector<TuningCandidate> normBackwardCandidates(const NormSubject& subject, const RunForward& forward,
                                                     std::shared_ptr<ExecutionPlans> engines);

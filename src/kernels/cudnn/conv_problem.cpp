@@ -24,6 +24,14 @@ int64_t ConvolutionProblem::outputWidth() const {
   return (width + geometry.left + geometry.right - kernelW) / geometry.strideW + 1;
 }
 
+std::vector<NumericalNote> ConvolutionProblem::barredNotes() const {
+  std::vector<NumericalNote> barred{NumericalNote::roundedFactors};
+  if (type != Element::fp32) return barred;
+  barred.push_back(NumericalNote::shorterSums);
+  if (!tf32) barred.push_back(NumericalNote::tensorCores);
+  return barred;
+}
+
 std::string ConvolutionProblem::text() const {
   const ConvolutionGeometry& g = geometry;
   return concat("convolution, ", passNames.at(static_cast<size_t>(pass)), sums ? " with sums" : "", ", ", images, " x ",

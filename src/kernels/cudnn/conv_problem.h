@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "kernels/conv/convolution.h"
 #include "kernels/cudnn/execution_plans.h"
@@ -13,7 +14,11 @@ namespace tandem {
 
 enum class ConvolutionPass { forward, inputGradient, weightGradient };
 
-/// One pass of a convolution in NHWC with one element type, summed in fp32.
+/// How a plan may compute otherwise than a problem says, by cuDNN's notes on it: by factors rounded to fewer bits, by
+/// sums in fewer bits, or by tensor cores, which round factors of fp32 to TF32.
+enum class NumericalNote { roundedFactors, shorterSums, tensorCores };
+
+/// One pass of a convolution in NHWC with one element type, summed in fp32 (barredNotes()).
 struct ConvolutionProblem {
   ConvolutionPass pass{};
   bool sums = false;  ///< forward: also accumulate y's channel statistics (ChannelStats, about 0)
@@ -25,6 +30,9 @@ struct ConvolutionProblem {
 
   int64_t outputHeight() const;
   int64_t outputWidth() const;
+  /// Plans with one of these take no part. In 16 bits shorter sums may: PyTorch runs them too, and each plan's result
+  /// is compared with ATen's (isNear()).
+  std::vector<NumericalNote> barredNotes() const;
   /// All members in one line.
   std::string text() const;
 };

@@ -52,6 +52,10 @@ CudaGraphPolicy cudaGraphPolicy(const Config& config, const Setup& setup) {
   return {true, whyInParts(config, setup)};
 }
 
+GraphRecorder graphRecorder(const Config& config, const Setup& setup) {
+  return cudaGraphPolicy(config, setup).on ? makeCapturedGraph : GraphRecorder();
+}
+
 std::string cudaGraphText(const Config& config, const Setup& setup) {
   if (setup.onCpu()) return "";
   const CudaGraphPolicy policy = cudaGraphPolicy(config, setup);

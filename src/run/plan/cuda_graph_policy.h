@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "device/captured_graph.h"
 #include "run/plan/setup.h"
 
 namespace tandem {
@@ -15,6 +16,9 @@ struct CudaGraphPolicy {
 
 /// Decides --cuda-graph. If it is required but not possible, this does not throw; checkSetup() refuses.
 CudaGraphPolicy cudaGraphPolicy(const Config& config, const Setup& setup);
+
+/// Makes what captures a replica's step, and what times the kernels between which it chooses. Empty: steps run eagerly.
+GraphRecorder graphRecorder(const Config& config, const Setup& setup);
 
 /// "on", "on, in parts: why", "on, up to the exchange: why" (without overlap) or "off: why". Empty on a CPU.
 std::string cudaGraphText(const Config& config, const Setup& setup);

@@ -70,7 +70,7 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   options.accumulate = config.step.accumulate;
   options.forwardOnly = config.step.forwardOnly;
   options.inFlight = config.numerics.inFlight;
-  if (cudaGraphPolicy(config, setup).on) options.recorder = makeCapturedGraph;
+  options.recorder = graphRecorder(config, setup);
   options.blockingWaits = plan.cores.shared;
   return options;
 }

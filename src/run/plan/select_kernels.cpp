@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <functional>
 #include <future>
+#include <memory>
 
-#include "base/clock.h"
 #include "base/text.h"
+#include "device/call_timer.h"
 #include "device/device_thread_pool.h"
 #include "executor/executor.h"
 #include "executor/select/channel_padding.h"
@@ -19,6 +20,7 @@
 #include "machine/cpu/host_facts.h"
 #include "machine/gpu/gpu_facts.h"
 #include "machine/process/utc_time.h"
+#include "run/plan/cuda_graph_policy.h"
 #include "run/plan/disturbance_watch.h"
 #include "run/plan/kernel_cores.h"
 #include "run/plan/kernel_notes.h"
@@ -96,14 +98,19 @@ CpuChoice cpuKernelsOn(const RunPlan& plan, const Graph& graph, const KernelProg
   return {fastestCpuKernels(graph, trial, threads, cache), static_cast<int64_t>(threads.count())};
 }
 
-/// Mean time of a call. The host does not wait between calls, so its own work counts only if the GPU waits for it.
-double secondsOf(const Device& device, const std::function<void()>& call) {
-  constexpr int calls = 4;
-  device.synchronize();
-  const Nanos begin = now();
-  for (int i = 0; i < calls; ++i) call();
-  device.synchronize();
-  return seconds(now() - begin) / calls;
+/// What `choose` returns for the first replica's device. A thread of its own measures, because bind() changes the
+/// calling thread's current GPU and stream.
+template <class Choose>
+auto onFirstDevice(const RunPlan& plan, const Choose& choose) {
+  const Device device = devicesOf(plan).front();
+  return std::async(std::launch::async,
+                    [&] {
+                      device.bind();
+                      auto choice = choose(device);
+                      device.forgetMemory();  // of graphs too, which the choice no longer holds
+                      return choice;
+                    })
+      .get();
 }
 
 /// Cache key of the first GPU: everything that times depend on except the operation.
@@ -115,17 +122,18 @@ std::string gpuMachine(const RunPlan& plan) {
                 TORCH_VERSION);
 }
 
-/// `device`: the first replica's; it must outlive the result.
+/// `device`: the first replica's; it must outlive the result. Its times are those of calls as the step makes them.
 GpuKernelTrial gpuKernelTrial(const Device& device, const RunPlan& plan, const KernelProgress& progress) {
   GpuKernelTrial trial;
   trial.compute = plan.setup.precision->compute;
   trial.images = plan.replicaBatch / plan.config.step.accumulate;
   trial.device = device.torch();
   trial.forwardOnly = plan.config.step.forwardOnly;
-  trial.rule.where = gpuMachine(plan);
+  const auto timer = std::make_shared<CallTimer>(device, graphRecorder(plan.config, plan.setup));
+  trial.rule.where = concat(gpuMachine(plan), ", ", timer->way());
   trial.rule.workspaceBytes = planWorkspaceBytes;
   trial.rule.measuring = measuringRule(plan, progress);
-  trial.rule.secondsOf = [&device](const std::function<void()>& call) { return secondsOf(device, call); };
+  trial.rule.secondsOf = [timer](const std::function<void()>& call) { return timer->secondsOf(call); };
   if (plan.config.numerics.recompute != Config().numerics.recompute)
     trial.norms = {};  // recomputation needs the same bits again, which cuDNN's plans do not guarantee
   return trial;
@@ -133,13 +141,10 @@ GpuKernelTrial gpuKernelTrial(const Device& device, const RunPlan& plan, const K
 
 GpuKernelChoice gpuKernelsOn(const Device& device, const RunPlan& plan, const Graph& graph, int64_t zeros,
                              const KernelProgress& progress) {
-  device.bind();
   GpuKernelTrial trial = gpuKernelTrial(device, plan, progress);
   trial.zeroChannels = zeros;
   TimingCache cache(timingCacheFile());
-  GpuKernelChoice choice = fastestGpuKernels(graph, trial, cache);
-  device.forgetMemory();
-  return choice;
+  return fastestGpuKernels(graph, trial, cache);
 }
 
 bool choosesGpuKernels(const RunPlan& plan) {
@@ -149,17 +154,14 @@ bool choosesGpuKernels(const RunPlan& plan) {
          !plan.config.numerics.deterministic && !cudnnVersions().empty();
 }
 
-/// Layout and algorithms for images with `zeros` zero channels. On a GPU a thread of its own measures, because bind()
-/// changes the calling thread's current GPU and stream.
+/// Layout and algorithms for images with `zeros` zero channels.
 KernelSelection convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t zeros, const KernelProgress& progress) {
   const Setup& setup = plan.setup;
   const LayoutEntry& layout = setup.firstLayout();
   KernelSelection kernels{.layout = layout};
   if (choosesGpuKernels(plan)) {
-    const Device device = devicesOf(plan).front();
-    const auto choice = std::async(std::launch::async, gpuKernelsOn, device, std::cref(plan), std::cref(graph), zeros,
-                                   std::cref(progress))
-                            .get();
+    const GpuKernelChoice choice =
+        onFirstDevice(plan, [&](const Device& device) { return gpuKernelsOn(device, plan, graph, zeros, progress); });
     kernels.engines = choice.engines, kernels.norms = choice.norms;
     kernels.notes = choice.notes;
     addKernelNotes(kernels, graph, {.gain = choice.gain, .measured = &choice.measured});
@@ -178,7 +180,6 @@ KernelSelection convolutionsOf(const RunPlan& plan, const Graph& graph, int64_t 
 }
 
 PaddingChoice paddingOn(const Device& device, const RunPlan& plan, const Graph& graph, const KernelProgress& progress) {
-  device.bind();
   TimingCache cache(timingCacheFile());
   const GpuKernelTrial engines = gpuKernelTrial(device, plan, progress);
   PaddingTrial trial{.precision = plan.setup.precision,
@@ -196,9 +197,7 @@ PaddingChoice paddingOn(const Device& device, const RunPlan& plan, const Graph& 
       return fastestGpuKernels(stem, own, cache).engines;
     };
   }
-  PaddingChoice choice = fastestImagePadding(graph, trial, cache);
-  device.forgetMemory();
-  return choice;
+  return fastestImagePadding(graph, trial, cache);
 }
 
 struct UsedPadding {
@@ -209,9 +208,8 @@ struct UsedPadding {
 UsedPadding paddingOf(const RunPlan& plan, const Graph& graph, const KernelProgress& progress) {
   if (plan.setup.padding != nullptr) return {zeroChannels(graph, *plan.setup.padding)};
   if (plan.setup.onCpu() || !plan.setup.executor->planned || plan.config.numerics.deterministic) return {};
-  const Device device = devicesOf(plan).front();
   const PaddingChoice choice =
-      std::async(std::launch::async, paddingOn, device, std::cref(plan), std::cref(graph), std::cref(progress)).get();
+      onFirstDevice(plan, [&](const Device& device) { return paddingOn(device, plan, graph, progress); });
   const int64_t zeros = zeroChannels(graph, *choice.padding);
   if (zeros == 0) return {};
   return {zeros,

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -59,6 +60,18 @@ TEST(Fusion, WhatSomebodyElseReadsStays) {
   const NodeId relu = net.add("relu", "relu", {norm});
   net.add("add", "add", {norm, relu});
   EXPECT_EQ(described(net.graph), (Calls{"bn(input)>bn", "relu(bn)>relu", "add(bn,relu)>add"}));
+}
+
+TEST(Fusion, CountsWhoReadsAnOutput) {
+  Net net;
+  const NodeId first = net.add("relu", "r1", {net.add("batch_norm", "n1", {0})});
+  const NodeId second = net.add("relu", "r2", {net.add("add", "s", {net.add("batch_norm", "n2", {first}), first})});
+  const NodeId third = net.add("add", "twice", {second, second});
+  net.add("relu", "r3", {third});
+  std::map<std::string, int> readers;
+  for (const PlannedNode& call : fuse(net.graph)) readers[net.graph.node(call.output).name] = call.readers;
+  EXPECT_EQ(readers, (std::map<std::string, int>{{"r1", 2}, {"r2", 2}, {"twice", 1}, {"r3", 1}}))
+      << "r1 has the sum that is part of a call; r3 has the graph's caller";
 }
 
 TEST(Fusion, ASumOfThreeIsNotAResidual) {

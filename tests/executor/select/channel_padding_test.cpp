@@ -1,10 +1,12 @@
 #include "executor/select/channel_padding.h"
 
 #include <ATen/ATen.h>
+#include <ATen/record_function.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <map>
+#include <set>
 
 #include "base/catalog.h"
 #include "base/text.h"
@@ -204,6 +206,51 @@ TEST_F(PaddingChoiceTest, EachMachineAndPrecisionIsMeasuredOnce) {
   EXPECT_FALSE(fastestImagePadding(net, other, cache).fromCache);
   other.precision = trial_.precision, other.layout = find(layouts(), "nchw", "layout");
   EXPECT_FALSE(fastestImagePadding(net, other, cache).fromCache);
+}
+
+/// Counts calls of some of ATen's operations on this thread while it lives.
+class CountedOperations {
+ public:
+  explicit CountedOperations(std::set<std::string> names) {
+    asked() = std::move(names);
+    found() = 0;
+    handle_ = at::addThreadLocalCallback(
+        at::RecordFunctionCallback([](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
+          found() += static_cast<int>(asked().count(function.name()));
+          return nullptr;
+        }));
+  }
+  ~CountedOperations() { at::removeCallback(handle_); }
+  CountedOperations(const CountedOperations&) = delete;
+  CountedOperations& operator=(const CountedOperations&) = delete;
+
+  static int& found() {
+    static int number = 0;
+    return number;
+  }
+
+ private:
+  static std::set<std::string>& asked() {
+    static std::set<std::string> names;
+    return names;
+  }
+  at::CallbackHandle handle_;
+};
+
+// A step hands over what a convolution wrote, and its gradient, as they are.
+TEST_F(PaddingChoiceTest, ATrialCopiesNeitherOutputNorGradient) {
+  int timed = 0;
+  trial_.secondsOf = [&timed](const std::function<void()>& call) {
+    call();  // the gradient is made
+    const CountedOperations copies({"aten::flatten", "aten::contiguous"});
+    call();
+    EXPECT_EQ(copies.found(), 0);
+    ++timed;
+    return 1.0;
+  };
+  TimingCache cache{{}};
+  fastestImagePadding(twoStems(), trial_, cache);
+  EXPECT_GT(timed, 0);
 }
 
 TEST_F(PaddingChoiceTest, EachWidthRunsByEnginesOfItsOwn) {

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "executor/executor.h"
 #include "executor/model_subject.h"
+#include "executor/select/changed_measurements.h"
 #include "support/relative_error.h"
 #include "support/stand_in_engines.h"
 
@@ -152,6 +153,24 @@ TEST_F(EngineChoiceTest, NormsAreMeasuredOnce) {
   EXPECT_EQ(again.engines, first.engines);
 }
 
+/// By the words of their keys: what was measured.
+int64_t measuredOf(const GpuKernelChoice& choice, std::string_view words) {
+  const auto has = [&](const auto& timing) { return timing.first.find(words) != std::string::npos; };
+  return std::ranges::count_if(choice.measured.timings, has);
+}
+
+// n1's output has two readers, n2's and n3's have one each. Forward is the same for n1 and n2.
+TEST_F(EngineChoiceTest, ABackwardOfSeveralGradientsIsAnother) {
+  graph_ = fourNorms();
+  seconds_ = {{{"relu", "plain"}, 0.5}};
+  const GpuKernelChoice first = this->choice();
+  const int64_t ways = 4;  // the kernels and three plans
+  EXPECT_EQ(measuredOf(first, "batch-norm + relu, forward"), ways);
+  EXPECT_EQ(measuredOf(first, "batch-norm + relu, backward"), 2 * ways);
+  EXPECT_EQ(measuredOf(first, ", 2 gradients"), ways);
+  EXPECT_EQ(measuredOf(first, "batch-norm + add + relu, backward"), ways);
+}
+
 /// Of fourNorms() alone n1 reads a convolution, by itself.
 class SumsChoiceTest : public EngineChoiceTest {
  protected:
@@ -218,6 +237,37 @@ TEST_F(SumsChoiceTest, IsForTrainingWithOrWithoutEnginesOfBatchNorms) {
   log_.sums = 0;
   EXPECT_EQ(engineOf(this->choice(), graph_), "");
   EXPECT_EQ(log_.sums, 0);
+}
+
+/// Two convolutions that are alike, with batch-norms that are alike: the output of "once" has one reader, that of
+/// "twice" has two.
+Graph normsReadOnceAndTwice() {
+  Graph graph({3, 8, 8});
+  const auto conv = [&](const char* name, NodeId from) { return graph.add("conv", name, {from}, {.outputs = 16}); };
+  const auto norm = [&](const char* name, NodeId from) {
+    return graph.add("relu", concat("r ", name), {graph.add("batch_norm", name, {from})});
+  };
+  const NodeId once = norm("once", conv("a", conv("stem", graph.input())));
+  const NodeId twice = norm("twice", conv("b", once));
+  graph.add("add", "sum", {twice, graph.add("sigmoid", "gate", {twice})});
+  return graph;
+}
+
+TEST_F(SumsChoiceTest, ABackwardOfSeveralGradientsIsAnother) {
+  graph_ = normsReadOnceAndTwice();
+  const auto file = std::filesystem::temp_directory_path() / concat("tandem-gradients-", getpid());
+  TimingCache fresh(file);
+  choice(fresh);
+  changeMeasurements(file, [](const std::string& line) -> std::string {
+    if (line.find("2 gradients") != std::string::npos) return "1000";  // beside which a gain forward is none
+    return line.find("with sums") != std::string::npos && line.find("| plain") != std::string::npos ? "0.5" : "1";
+  });
+  TimingCache changed(file);
+  const GpuKernelChoice choice = this->choice(changed);
+  std::filesystem::remove(file);
+  EXPECT_TRUE(choice.fromCache);
+  EXPECT_EQ(choice.engines.at(static_cast<size_t>(nodeOf(graph_, "a"))).withStats, "plain");
+  EXPECT_EQ(choice.engines.at(static_cast<size_t>(nodeOf(graph_, "b"))).withStats, "");
 }
 
 TEST_F(SumsChoiceTest, IsMeasuredOnce) {

@@ -24,7 +24,7 @@ NormSubject subjectOf(at::ScalarType type, bool residual, at::IntArrayRef shape 
   const auto perChannel = [](double least) { return at::rand({16}) + least; };
   return {random(type, shape),
           residual ? random(type, shape) : at::Tensor(),
-          random(type, shape),
+          {random(type, shape)},
           {perChannel(0.5), perChannel(-0.5), perChannel(-0.5), perChannel(0.5)},
           training};
 }
@@ -63,8 +63,8 @@ TEST_F(EngineNormTest, ForwardAndBackwardAreThoseOfTheKernels) {
       EXPECT_LE(relativeError(theirs.runningVar, own.runningVar), 1e-5);
       EXPECT_FALSE(saved.y.defined()) << "the mask stands for it";
       const at::Tensor other = random(type);
-      const NormActGradients right = normActBackward({s.dy, other}, ownSaved, residual, training);
-      const NormActGradients found = norm.backward({s.dy, other}, saved, residual, training);
+      const NormActGradients right = normActBackward({s.outputGradients.front(), other}, ownSaved, residual, training);
+      const NormActGradients found = norm.backward({s.outputGradients.front(), other}, saved, residual, training);
       EXPECT_LE(relativeError(found.x, right.x), tolerance);
       EXPECT_LE(relativeError(found.scale, right.scale), tolerance);
       EXPECT_LE(relativeError(found.shift, right.shift), tolerance);
@@ -124,10 +124,38 @@ TEST_F(EngineNormTest, CandidatesAreComparedWithTheKernels) {
   }
 }
 
+/// The gradients that readers of the output give are added by the kernels in passing; a plan needs their sum in each
+/// run.
+TEST_F(EngineNormTest, TrialsAreOfAllGradients) {
+  for (const int readers : {1, 2, 3}) {
+    NormSubject s = subjectOf(at::kFloat, true);
+    while (std::ssize(s.outputGradients) < readers) s.outputGradients.push_back(random(at::kFloat));
+    std::vector<at::Tensor> copies;
+    for (const at::Tensor& gradient : s.outputGradients) copies.push_back(gradient.clone());
+    NormProblem problem = normProblemOf(false, s.x, true, s.options);
+    const std::shared_ptr<ExecutionPlans> forward = engines()(problem);
+    problem.backward = true;
+    const auto run = [&](std::span<const at::Tensor> tensors) { executePlan(*forward, 0, 0, tensors); };
+    const auto candidates = normBackwardCandidates(s, run, engines()(problem));
+    candidates.front().run();
+    for (int again = 0; again < 2; ++again) {
+      EXPECT_TRUE(candidates[1].prepare().has_value());
+      candidates[1].run();
+      EXPECT_TRUE(candidates[1].isRight()) << readers << " readers";
+    }
+    for (size_t i = 0; i < copies.size(); ++i) EXPECT_TRUE(at::equal(copies[i], s.outputGradients[i]));
+    // Another sum is another result, so the sum belongs to the run.
+    s.outputGradients.front().mul_(-3);
+    EXPECT_FALSE(candidates[1].isRight());
+    candidates[1].run();
+    EXPECT_TRUE(candidates[1].isRight());
+  }
+}
+
 /// The shape of the frontend's own test of batch-norm + ReLU with a mask (test_bn_relu_with_mask).
 NormSubject subjectOnGpu(at::ScalarType type, bool residual) {
   NormSubject s = subjectOf(type, residual, {4, 16, 56, 56});
-  for (at::Tensor* tensor : {&s.x, &s.residual, &s.dy, &s.parameters.scale, &s.parameters.shift,
+  for (at::Tensor* tensor : {&s.x, &s.residual, &s.outputGradients.front(), &s.parameters.scale, &s.parameters.shift,
                              &s.parameters.runningMean, &s.parameters.runningVar}) {
     if (tensor->defined()) *tensor = tensor->to(at::Device(at::kCUDA, 0));
   }

@@ -222,6 +222,21 @@ TEST(ConvolutionProblem, ItsTextTellsAllThatEnginesDependOn) {
   EXPECT_NE(fp32.text(), tf32.text());
 }
 
+// In 16 bits as PyTorch, which bars such plans in fp32 only.
+TEST(ConvolutionProblem, BarsPlansThatComputeOtherwise) {
+  using enum NumericalNote;
+  using Notes = std::vector<NumericalNote>;
+  const auto barred = [](Element type, bool tf32) {
+    ConvolutionProblem problem;
+    problem.type = type, problem.tf32 = tf32;
+    return problem.barredNotes();
+  };
+  EXPECT_EQ(barred(Element::fp32, false), (Notes{roundedFactors, shorterSums, tensorCores}));
+  EXPECT_EQ(barred(Element::fp32, true), (Notes{roundedFactors, shorterSums}));
+  EXPECT_EQ(barred(Element::bf16, false), Notes{roundedFactors});
+  EXPECT_EQ(barred(Element::fp16, false), Notes{roundedFactors});
+}
+
 /// The tensor that a pass writes.
 const at::Tensor& written(ConvolutionPass pass, const ConvolutionTensors& t) {
   return pass == ConvolutionPass::forward ? t.y : pass == ConvolutionPass::inputGradient ? t.x : t.weight;
@@ -248,7 +263,7 @@ TEST(CudnnEngines, AllThatAreReadyComputeThePass) {
           candidate.run();
           const ConvolutionTensors all{right.x, right.weight, right.y};
           const at::Tensor& expected = written(pass, all);
-          EXPECT_LE(relativeError(written(pass, tensors), expected), type == at::kFloat ? 1e-4 : 1e-2)
+          EXPECT_LE(relativeError(written(pass, tensors), expected), type == at::kFloat ? 1e-4 : 2e-2)  // as isNear()
               << layer.name << ", " << problem.text() << ", " << candidate.name;
           ++served;
         }

@@ -89,6 +89,14 @@ TEST(CudaGraphPolicy, OnACpuThereIsNothingToSay) {
   EXPECT_EQ(cudaGraphText(Config(), setupOf(Config())), "");
 }
 
+TEST(CudaGraphPolicy, HasARecorderWhereStepsAreRecorded) {
+  Config config = onGpus(1);
+  EXPECT_TRUE(graphRecorder(config, setupOf(config)));
+  config.numerics.cudaGraph = "off";
+  EXPECT_FALSE(graphRecorder(config, setupOf(config)));
+  EXPECT_FALSE(graphRecorder(Config(), setupOf(Config())));
+}
+
 struct Obstacle {
   const char* words;  // of the reason
   std::function<void(Config&)> put;

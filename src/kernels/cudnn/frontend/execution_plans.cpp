@@ -31,10 +31,10 @@ class CudnnPlans final : public ExecutionPlans {
   CudnnPlans(std::unique_ptr<fe::graph::Graph> graph, int64_t tensors) : graph_(std::move(graph)), tensors_(tensors) {}
 
   /// Why no plan supports the graph; empty: some do.
-  std::string create(const std::vector<fe::NumericalNote_t>& unwanted) {
+  std::string create(const std::vector<fe::NumericalNote_t>& barred) {
     std::string refusal = list();
     if (!refusal.empty()) return refusal;
-    graph_->deselect_numeric_notes(unwanted);
+    graph_->deselect_numeric_notes(barred);
     for (int64_t plan = 0; plan < graph_->get_execution_plan_count(); ++plan) {
       std::string name;
       if (graph_->get_plan_name_at_index(plan, name).is_bad()) continue;
@@ -107,13 +107,12 @@ fe::DataType_t typeOf(Element type) {
   return types.at(static_cast<size_t>(type));
 }
 
-/// Notes of plans that change results: accumulation in 16 bits, or factors rounded to fewer bits.
-std::vector<fe::NumericalNote_t> unwantedNotes(Element type, bool tf32) {
-  std::vector<fe::NumericalNote_t> notes{fe::NumericalNote_t::DOWN_CONVERT_INPUTS,
-                                         fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION};
-  if (type == Element::fp32 && !tf32)
-    notes.push_back(fe::NumericalNote_t::TENSOR_CORE);  // tensor cores would compute in TF32
-  return notes;
+std::vector<fe::NumericalNote_t> notesOf(const std::vector<NumericalNote>& notes) {
+  constexpr std::array names{fe::NumericalNote_t::DOWN_CONVERT_INPUTS, fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION,
+                             fe::NumericalNote_t::TENSOR_CORE};
+  std::vector<fe::NumericalNote_t> found;
+  for (const NumericalNote note : notes) found.push_back(names.at(static_cast<size_t>(note)));
+  return found;
 }
 
 /// A tensor [N, C, H, W] or [out, in, kH, kW], dense in NHWC.
@@ -249,9 +248,9 @@ thread_local PlanCounts counts;
 
 /// Null if no plan supports the graph. `kind`: of the operation, for planNotes().
 std::unique_ptr<ExecutionPlans> plansOf(std::unique_ptr<fe::graph::Graph> graph, int64_t tensors,
-                                        const std::vector<fe::NumericalNote_t>& unwanted, const std::string& kind) {
+                                        const std::vector<fe::NumericalNote_t>& barred, const std::string& kind) {
   auto engines = std::make_unique<CudnnPlans>(std::move(graph), tensors);
-  const std::string refusal = engines->create(unwanted);
+  const std::string refusal = engines->create(barred);
   counts.add(kind, std::ssize(engines->names()), refusal);
   if (!refusal.empty()) return nullptr;
   return engines;
@@ -262,7 +261,7 @@ std::unique_ptr<ExecutionPlans> newConvPlans(const ConvolutionProblem& p) {
     auto graph = emptyGraph(p.type);
     const Tensor result = addConvolution(*graph, p);
     if (addSums != nullptr) addSums(*graph, result, p.outputs);
-    return plansOf(std::move(graph), addSums != nullptr ? 5 : 3, unwantedNotes(p.type, p.tf32), kind);
+    return plansOf(std::move(graph), addSums != nullptr ? 5 : 3, notesOf(p.barredNotes()), kind);
   };
   if (!p.sums) return plans(nullptr, "convolution");
   auto asOne = p.type != Element::fp32 ? plans(addStatistics, "convolution with statistics") : nullptr;

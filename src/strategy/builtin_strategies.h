@@ -25,8 +25,9 @@ std::unique_ptr<Strategy> makeParameterServer(const StrategyContext& context);
 /// distributes the initial parameters.
 std::unique_ptr<Strategy> makeIndependent(const StrategyContext& context);
 
-/// The traffic of all-reducing the gradients of `buffers` in `buckets` buckets; none with one replica.
+/// The traffic of all-reducing the gradients of `buffers` in `buckets` buckets between the replicas of a process, and
+/// from each replica its part of the sum between `ranks` processes around a ring. None with one replica in all.
 StrategyTraffic allReduceTraffic(const AllReduceEntry& algorithm, const FlatBuffers& buffers, size_t buckets,
-                                 int replicas);
+                                 int replicas, int ranks = 1);
 
 }  // namespace tandem

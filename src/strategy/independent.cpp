@@ -20,13 +20,16 @@ class Independent final : public Strategy {
 
  private:
   std::vector<std::unique_ptr<Group>> groups_;  // one per replica; none with one replica
+  std::unique_ptr<RankGroup> ranks_;            // of replica 0; none with one process
 };
 
 Independent::Independent(const StrategyContext& context) {
   if (context.devices.size() > 1) groups_ = context.allReduce->make({context.devices, context.monitor});
+  if (context.world != nullptr) ranks_ = context.world->group("replica 0", *context.monitor);
 }
 
 void Independent::attach(Replica& replica) {
+  if (ranks_ && replica.index == 0) broadcastParameters(*ranks_, replica.buffers);
   if (!groups_.empty()) broadcastParameters(*groups_[replica.index], replica.buffers);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "comm/buckets.h"
 #include "comm/local/local_reduce.h"
 #include "kernels/tensor/non_finite.h"
@@ -35,6 +36,9 @@ std::vector<int> memoryNodes(const std::vector<const Device*>& devices) {
 /// An owner updates a bucket as soon as it is complete on all replicas, mostly during backward. Then nobody reads these
 /// weights any more (GradientReady). Nobody begins the next step before all buckets are updated and their gradients
 /// read. With a loss scale an owner sums as early, but updates only when all have told whether a sum overflowed.
+///
+/// Where replicas of other processes take part, an owner's sum goes on to the owners of that slice there, and all of
+/// them make the same update: the weights exist in each process.
 class ShardedUpdate final : public Strategy {
  public:
   /// REQUIRES: CPU devices, bucketBytes > 0.
@@ -50,19 +54,30 @@ class ShardedUpdate final : public Strategy {
  private:
   /// How many buckets a replica has brought through each stage, over all steps. Who reads a count sees what was written
   /// before it.
-  enum Stage { arrived, summed, updated, copied, stages };  // summed: with a loss scale only
+  enum Stage {
+    arrived,
+    sent,
+    summed,
+    updated,
+    copied,
+    stages
+  };  // sent: with several ranks only; summed: with these
+      // or a loss scale
   struct alignas(64) ReplicaState {
     std::array<std::atomic<int64_t>, stages> done{};
     /// A copy of the handles, which keeps the memory alive for others even if this replica has failed.
     std::unique_ptr<const FlatBuffers> buffers;
     at::Tensor overflow;                     // [1] fp32, with a loss scale: not 0 if a sum of this step is not finite
+    std::unique_ptr<RankGroup> ranks;        // the owners of the same slices in other processes; null: there are none
     std::unique_ptr<BucketTracker> tracker;  // this and the rest is touched by its own thread only
+    std::vector<Ticket> tickets;             // of the step's buckets that were sent
     StrategyTraffic traffic;
     int64_t first = 0;  // the number of the step's first bucket, over all steps
   };
   enum class Values { weights, masters };
 
   int replicas() const { return static_cast<int>(states_.size()); }
+  int ranks() const { return world_ == nullptr ? 1 : world_->place().size; }
   bool oneNode() const;
   int firstOnNodeOf(int replica) const;
   Slice ownedSlice(Slice bucket, int owner) const;
@@ -78,14 +93,19 @@ class ShardedUpdate final : public Strategy {
   int64_t endOf(const ReplicaState& state) const;
   void sumOwned(Replica& replica, Slice bucket);
   void updateOwned(Replica& replica, Slice bucket);
-  /// Sums; true if all replicas have summed all buckets and this replica's loss scale knows whether a sum overflowed.
+  /// Sums, between ranks too. True if this replica may update what is summed: with a loss scale when all replicas have
+  /// summed all buckets, and the scale knows whether a sum overflowed.
   bool sumAndJudge(Replica& replica);
+  /// Sums between ranks; true if all replicas have summed all buckets.
+  bool sumBetweenRanks(Replica& replica);
+  void noteSum(Replica& replica, Slice bucket);
   /// Copies this replica's share of what owners on other nodes have updated.
   void copyFromOtherNodes(const Replica& replica, Slice bucket, Values values) const;
 
   const AllReduceEntry& allReduce_;
   int64_t bucketBytes_;
   Monitor& monitor_;
+  World* world_;
   std::vector<int> nodeOf_;
   std::vector<ReplicaState> states_;
   Barrier barrier_;
@@ -95,9 +115,14 @@ ShardedUpdate::ShardedUpdate(const StrategyContext& context)
     : allReduce_(*context.allReduce),
       bucketBytes_(context.bucketBytes),
       monitor_(*context.monitor),
+      world_(context.world),
       nodeOf_(memoryNodes(context.devices)),
       states_(context.devices.size()),
-      barrier_(*context.monitor, static_cast<int>(context.devices.size())) {}
+      barrier_(*context.monitor, static_cast<int>(context.devices.size())) {
+  for (int i = 0; world_ != nullptr && i < replicas(); ++i) {
+    states_[i].ranks = world_->group(concat("replica ", i), monitor_);
+  }
+}
 
 bool ShardedUpdate::oneNode() const {
   return std::ranges::all_of(nodeOf_, [this](int node) { return node == nodeOf_.front(); });
@@ -114,6 +139,7 @@ Slice ShardedUpdate::ownedSlice(Slice bucket, int owner) const { return ownedRan
 void ShardedUpdate::attach(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   const int first = firstOnNodeOf(replica.index);
+  if (state.ranks && replica.index == 0) broadcastParameters(*state.ranks, replica.buffers);
   if (first == replica.index) {
     replica.optimizer.allocateState();
     state.buffers = std::make_unique<const FlatBuffers>(replica.buffers);
@@ -130,14 +156,14 @@ void ShardedUpdate::attach(Replica& replica) {
     replica.buffers.refreshWeights();
   }
   state.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, bucketBytes_));
-  state.traffic = allReduceTraffic(allReduce_, replica.buffers, state.tracker->buckets().size(), replicas());
+  state.traffic = allReduceTraffic(allReduce_, replica.buffers, state.tracker->buckets().size(), replicas(), ranks());
   if (replica.lossScale != nullptr) state.overflow = at::zeros({1});
   barrier_.arriveAndWait();
 }
 
 void ShardedUpdate::beginStep(Replica& replica, int64_t step) {
   ReplicaState& state = states_[replica.index];
-  replica.optimizer.beginStep(step, 1.0 / replicas());
+  replica.optimizer.beginStep(step, 1.0 / (replicas() * ranks()));
   if (state.overflow.defined()) state.overflow.zero_();  // all replicas have read it, because all have updated
 }
 
@@ -157,6 +183,7 @@ void ShardedUpdate::endStep(Replica& replica) {
   check(state.tracker->startable() == buckets, "every gradient was reported in the step");
   monitor_.waitUntil([&] { return progress(replica); });
   state.tracker->reset();
+  state.tickets.clear();
   state.first += buckets;
 }
 
@@ -184,7 +211,7 @@ void ShardedUpdate::finish(Replica& replica) {
 // AStepThatOverflowsIsLeftOutByAllThatExchange and ASumThatOverflowsIsLeftOutToo.
 bool ShardedUpdate::progress(Replica& replica) {
   ReplicaState& state = states_[replica.index];
-  if (replica.lossScale == nullptr) {
+  if (replica.lossScale == nullptr && !state.ranks) {
     advance(state, arrived, updated, [&](Slice bucket) {
       sumOwned(replica, bucket);
       updateOwned(replica, bucket);
@@ -199,15 +226,39 @@ bool ShardedUpdate::progress(Replica& replica) {
 // An update must know the findings of all replicas, and only once per step: while no bucket of it is updated.
 bool ShardedUpdate::sumAndJudge(Replica& replica) {
   ReplicaState& state = states_[replica.index];
-  const bool allSummed = advance(state, arrived, summed, [&](Slice bucket) {
+  const bool allSummed = state.ranks ? sumBetweenRanks(replica) : advance(state, arrived, summed, [&](Slice bucket) {
     sumOwned(replica, bucket);
-    markNonFinite(replica.buffers.gradient(ownedSlice(bucket, replica.index)), state.overflow);
+    noteSum(replica, bucket);
   });
+  if (replica.lossScale == nullptr) return true;
   const bool isNew = state.done[updated].load(std::memory_order_relaxed) == state.first;
   if (allSummed && isNew) {
     for (const ReplicaState& other : states_) replica.lossScale->join(other.overflow);
   }
   return allSummed;
+}
+
+// The sums of all ranks are equal to the bit, and so are the findings. Each replica has a group of its own, whose
+// operations start in the order of buckets.
+bool ShardedUpdate::sumBetweenRanks(Replica& replica) {
+  ReplicaState& state = states_[replica.index];
+  advance(state, arrived, sent, [&](Slice bucket) {
+    sumOwned(replica, bucket);
+    const at::Tensor owned = replica.buffers.gradient(ownedSlice(bucket, replica.index));
+    state.tickets.push_back(state.ranks->start(owned, Collective::sum));
+  });
+  const auto sentHere = state.first + std::ssize(state.tickets);
+  int64_t next = state.done[summed].load(std::memory_order_relaxed);
+  for (; next < sentHere && state.ranks->finished(state.tickets[next - state.first]); ++next) {
+    noteSum(replica, state.tracker->buckets()[next - state.first]);
+    publish(state, summed, next + 1);
+  }
+  return allHave(summed, endOf(state));
+}
+
+void ShardedUpdate::noteSum(Replica& replica, Slice bucket) {
+  if (replica.lossScale == nullptr) return;
+  markNonFinite(replica.buffers.gradient(ownedSlice(bucket, replica.index)), states_[replica.index].overflow);
 }
 
 int64_t ShardedUpdate::endOf(const ReplicaState& state) const {

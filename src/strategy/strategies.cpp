@@ -10,11 +10,12 @@ bool asAllReduce(const AllReduceEntry& allReduce, int64_t replicas) { return rep
 
 constexpr StrategyEntry table[] = {
     {"replicated", "parameters on every replica; gradients all-reduced in buckets", Exchange::synchronous, asAllReduce,
-     makeReplicated, /*usesAllReduce=*/true, /*usesParameterDevice=*/false},
+     makeReplicated, /*usesAllReduce=*/true, /*crossesRanks=*/true, /*usesParameterDevice=*/false},
     {"parameter_server", "parameters on --parameter-device; replicas pull them, gradients are summed there",
-     Exchange::synchronous, never, makeParameterServer, /*usesAllReduce=*/false, /*usesParameterDevice=*/true},
-    {"independent", "no exchange: each replica trains alone (the control run)", Exchange::none, always,
-     makeIndependent},
+     Exchange::synchronous, never, makeParameterServer, /*usesAllReduce=*/false, /*crossesRanks=*/false,
+     /*usesParameterDevice=*/true},
+    {"independent", "no exchange: each replica trains alone (the control run)", Exchange::none, always, makeIndependent,
+     /*usesAllReduce=*/false, /*crossesRanks=*/true},
 };
 
 }  // namespace

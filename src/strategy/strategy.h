@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "comm/group.h"
+#include "comm/world.h"
 #include "device/device.h"
 #include "device/flat_buffers.h"
 #include "device/monitor.h"
@@ -29,7 +30,8 @@ struct StrategyTraffic {
   double messagesPerStep = 0;
 };
 
-/// How the gradients of all replicas become one update. There is one object per process. Every replica makes the same
+/// How the gradients of all replicas become one update. There is one object per process, which may exchange with those
+/// of other processes. Every replica makes the same
 /// calls, each on its own thread and concurrently with the others; gradientReady() is called on backward's thread.
 class Strategy {
  public:
@@ -60,6 +62,7 @@ enum class Exchange { synchronous, none };
 struct StrategyContext {
   std::vector<const Device*> devices;  ///< one per replica
   Monitor* monitor = nullptr;          ///< the run's; outlives the strategy
+  World* world = nullptr;              ///< of the run's processes; outlives the strategy. Null: there is this one
   const AllReduceEntry* allReduce = nullptr;
   int64_t bucketBytes = 0;
   std::string parameterDevice;  ///< "cpu", "device" or a device's name
@@ -76,6 +79,7 @@ struct StrategyEntry {
   bool (*enqueuesOnly)(const AllReduceEntry&, int64_t replicas);
   std::unique_ptr<Strategy> (*make)(const StrategyContext&);
   bool usesAllReduce = false;        ///< --all-reduce says how gradients are summed
+  bool crossesRanks = false;         ///< replicas may be those of several processes (StrategyContext::world)
   bool usesParameterDevice = false;  ///< --parameter-device says where one more copy of the weights is kept and updated
 };
 

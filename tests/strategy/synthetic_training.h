@@ -13,6 +13,7 @@
 #include "base/catalog.h"
 #include "base/error.h"
 #include "strategy/strategy.h"
+#include "support/run_ranks.h"
 #include "support/run_replicas.h"
 
 namespace tandem {
@@ -21,7 +22,8 @@ namespace tandem {
 struct SyntheticRun {
   const StrategyEntry* strategy = nullptr;
   std::string allReduce = "shared", parameterDevice = "cpu", precision = "fp32";
-  int replicas = 1, nodes = 1;
+  int replicas = 1, nodes = 1;  ///< replicas: of a process
+  int ranks = 1;                ///< processes, for which threads stand in
   bool block = true;
   bool overlap = true;  ///< gradients are told of one by one, while others are still made; else all behind the last
   int64_t steps = 5;
@@ -56,10 +58,11 @@ inline FlatBuffers syntheticBuffers(const std::string& precision) {
 
 /// The strategy of a run, on `devices`, which must outlive it.
 inline std::unique_ptr<Strategy> makeStrategy(const SyntheticRun& run, const std::vector<Device>& devices,
-                                              Monitor& monitor) {
+                                              Monitor& monitor, World* world = nullptr) {
   return run.strategy->make(
       {.devices = pointersTo(devices),
        .monitor = &monitor,
+       .world = world,
        .allReduce = &find(allReduces(), run.allReduce, "all-reduce"),
        .bucketBytes = 500,
        .parameterDevice = run.parameterDevice,
@@ -68,22 +71,24 @@ inline std::unique_ptr<Strategy> makeStrategy(const SyntheticRun& run, const std
        .makeOptimizer = [run](FlatBuffers& buffers) { return makeOptimizer(buffers, run.optimizer); }});
 }
 
-inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica replica) {
+/// `first`: the number of the process's first replica among all of the run.
+inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica replica, int first = 0) {
   FlatBuffers& buffers = replica.buffers;
+  const int number = first + replica.index;
   replica.optimizer.setLossScale(replica.lossScale);
   strategy.attach(replica);
   for (int64_t step = 0; step < run.steps; ++step) {
     const int64_t batch = run.leftOut >= 0 && step >= run.leftOut ? step + 1 : step;
     const double scale = replica.lossScale == nullptr ? 1 : replica.lossScale->state().scale;
     strategy.beginStep(replica, step);
-    if (run.atBegin) run.atBegin(replica.index, step, buffers);
+    if (run.atBegin) run.atBegin(number, step, buffers);
     std::vector<Slice> putOff;
     for (int i = 0; i < buffers.parameters(); ++i) {
-      const bool backwards = replica.index % 2 == 1;  // the order of gradients is no promise
+      const bool backwards = number % 2 == 1;  // the order of gradients is no promise
       const int parameter = backwards ? buffers.parameters() - 1 - i : i;
       const Slice slice = buffers.slice(parameter);
-      buffers.gradient(slice).copy_(gradientOf(replica.index, parameter, batch, slice.count()) * scale);
-      if (run.spoil) run.spoil(replica.index, batch, parameter, buffers.gradient(slice));
+      buffers.gradient(slice).copy_(gradientOf(number, parameter, batch, slice.count()) * scale);
+      if (run.spoil) run.spoil(number, batch, parameter, buffers.gradient(slice));
       if (run.overlap) {
         strategy.gradientReady(replica, slice);
       } else {
@@ -95,26 +100,37 @@ inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica re
     if (replica.lossScale != nullptr) replica.lossScale->endStep();
   }
   strategy.finish(replica);
-  if (run.atEnd) run.atEnd(replica.index, *replica.lossScale);
+  if (run.atEnd) run.atEnd(number, *replica.lossScale);
 }
 
-/// Buffers of all replicas after the run, the same memory where replicas share it. Only replica 0 starts from the right
-/// parameters.
-inline std::vector<std::unique_ptr<FlatBuffers>> train(const SyntheticRun& run, const std::vector<Device>& devices) {
+/// The replicas of a process, whose buffers go to `all`. Only the run's first replica starts from the right parameters.
+inline void trainProcess(const SyntheticRun& run, const std::vector<Device>& devices,
+                         std::vector<std::unique_ptr<FlatBuffers>>& all, World* world) {
   Monitor monitor(run.block);
-  const auto strategy = makeStrategy(run, devices, monitor);
-  std::vector<std::unique_ptr<FlatBuffers>> all(run.replicas);
-  runReplicas(run.replicas, monitor, [&](int rank) {
-    all[rank] = std::make_unique<FlatBuffers>(syntheticBuffers(run.precision));
-    for (int i = 0; i < all[rank]->parameters(); ++i) {
-      const Slice slice = all[rank]->slice(i);
-      all[rank]->master(slice).copy_(rank == 0 ? initialOf(i, slice.count()) : at::full({slice.count()}, 7.0));
+  const auto strategy = makeStrategy(run, devices, monitor, world);
+  const int first = world == nullptr ? 0 : world->place().rank * run.replicas;
+  runReplicas(run.replicas, monitor, [&](int index) {
+    auto& buffers = all[static_cast<size_t>(first + index)];
+    buffers = std::make_unique<FlatBuffers>(syntheticBuffers(run.precision));
+    for (int i = 0; i < buffers->parameters(); ++i) {
+      const Slice slice = buffers->slice(i);
+      buffers->master(slice).copy_(first + index == 0 ? initialOf(i, slice.count()) : at::full({slice.count()}, 7.0));
     }
-    all[rank]->refreshWeights();
-    const auto optimizer = makeOptimizer(*all[rank], run.optimizer);
+    buffers->refreshWeights();
+    const auto optimizer = makeOptimizer(*buffers, run.optimizer);
     const auto scale = run.lossScale ? std::make_unique<LossScale>(at::kCPU, *run.lossScale) : nullptr;
-    trainReplica(run, *strategy, {rank, devices[rank], *all[rank], *optimizer, scale.get()});
+    trainReplica(run, *strategy, {index, devices[index], *buffers, *optimizer, scale.get()}, first);
   });
+}
+
+/// Buffers of all replicas after the run, the same memory where replicas share it.
+inline std::vector<std::unique_ptr<FlatBuffers>> train(const SyntheticRun& run, const std::vector<Device>& devices) {
+  std::vector<std::unique_ptr<FlatBuffers>> all(run.ranks * run.replicas);
+  if (run.ranks == 1) {
+    trainProcess(run, devices, all, nullptr);
+  } else {
+    runRanks(run.ranks, [&](World& world) { trainProcess(run, devices, all, &world); });
+  }
   return all;
 }
 

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/group.h"
+
+namespace tandem {
+
+/// Where a process of a run, a rank, stands among all of them, and where they meet.
+struct RankPlace {
+  int rank = 0, size = 1;            ///< among all processes of the run
+  int localRank = 0, localSize = 1;  ///< among those of this host
+  std::string host = "127.0.0.1";    ///< of the store of keys by which ranks meet
+  int port = 0;
+  std::string run = "run";   ///< the same on all ranks of a run, and on none of another
+  std::string interface {};  ///< network interface through which ranks exchange; empty: loopback
+};
+
+/// Serves the store of keys by which ranks meet, on a thread of its own. It outlives the runs that meet there.
+class RankStore {
+ public:
+  virtual ~RankStore() = default;
+  virtual int port() const = 0;
+};
+
+/// `listener`: a socket that listens, which the store takes over: on an address that only the ranks can reach.
+std::unique_ptr<RankStore> serveRanks(int listener);
+
+/// A handle of a group between ranks.
+class RankGroup : public Group {
+ public:
+  /// Whether the operation has finished here. Throws PeerError if it failed. When one finishes, the monitor is
+  /// notified.
+  virtual bool finished(Ticket ticket) = 0;
+};
+
+/// The ranks of a run, as one of them sees them. All methods are collective: each rank makes the same calls in the same
+/// order. They throw PeerError where another rank does not come within the timeout.
+class World {
+ public:
+  virtual ~World() = default;
+  virtual const RankPlace& place() const = 0;
+
+  /// What each rank says, by rank. Any thread may call it, one at a time.
+  virtual std::vector<std::string> exchange(const std::string& text) = 0;
+
+  /// A handle for exchange with the threads of other ranks that hold a handle of the same name. Its collectives run on
+  /// threads of their own. `monitor` outlives it.
+  virtual std::unique_ptr<RankGroup> group(const std::string& name, Monitor& monitor) = 0;
+};
+
+/// Meets the other ranks by c10d: a TCPStore, and Gloo between hosts' CPUs. Throws RendezvousError if the store cannot
+/// be reached within `timeoutSeconds`, or names the ranks that are missing then. The world's waits have this timeout.
+/// REQUIRES: place.size > 1.
+std::unique_ptr<World> meetRanks(const RankPlace& place, double timeoutSeconds);
+
+}  // namespace tandem

@@ -1,0 +1,108 @@
+#include "comm/world.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "support/run_ranks.h"
+
+namespace tandem {
+namespace {
+
+template <class Failure>
+std::string textOfFailure(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "no failure";
+}
+
+TEST(World, EachRankHearsAll) {
+  for (const int size : {2, 5}) {
+    runRanks(size, [&](World& world) {
+      for (int round = 0; round < 3; ++round) {
+        const auto texts = world.exchange(concat("rank ", world.place().rank, " round ", round));
+        ASSERT_EQ(std::ssize(texts), size);
+        for (int rank = 0; rank < size; ++rank) EXPECT_EQ(texts[rank], concat("rank ", rank, " round ", round));
+      }
+    });
+  }
+}
+
+TEST(World, GroupsSumAndBroadcast) {
+  constexpr int64_t count = 1001;
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    for (const int size : {2, 3}) {
+      runRanks(size, [&](World& world) {
+        Monitor monitor(true);
+        const auto group = world.group("replica 0", monitor);
+        const int rank = world.place().rank;
+        std::vector<at::Tensor> tensors;
+        std::vector<Ticket> tickets;
+        for (int i = 0; i < 20; ++i) {
+          tensors.push_back(at::full({count}, rank + 1 + i, type));
+          tickets.push_back(group->start(tensors.back(), i % 2 == 0 ? Collective::sum : Collective::broadcast));
+        }
+        for (int i = 19; i >= 0; --i) group->wait(tickets[i]);
+        EXPECT_TRUE(group->progress());
+        for (int i = 0; i < 20; ++i) {
+          const int expected = i % 2 == 0 ? size * (size + 1) / 2 + size * i : 1 + i;
+          EXPECT_TRUE(at::equal(tensors[i], at::full({count}, expected, type))) << size << ' ' << i;
+        }
+      });
+    }
+  }
+}
+
+TEST(World, MissingRanksAreNamed) {
+  const MeetingPlace place(4);
+  std::string text;
+  std::thread second([&] { EXPECT_THROW(meetRanks(place.of(2), 1), RendezvousError); });
+  text = textOfFailure<RendezvousError>([&] { meetRanks(place.of(0), 0.5); });
+  second.join();
+  EXPECT_NE(text.find("ranks missing after 500 ms: 1, 3 of 4"), std::string::npos) << text;
+}
+
+TEST(World, ARankOfAnotherRunIsNotMet) {
+  const MeetingPlace place(2);
+  RankPlace late = place.of(1);
+  late.run = "the run before";
+  std::thread second([&] { EXPECT_THROW(meetRanks(late, 1), RendezvousError); });
+  const std::string text = textOfFailure<RendezvousError>([&] { meetRanks(place.of(0), 0.5); });
+  second.join();
+  EXPECT_NE(text.find("ranks missing after 500 ms: 1 of 2"), std::string::npos) << text;
+}
+
+TEST(World, AStoreThatIsNotThereIsNamed) {
+  const RankPlace place = MeetingPlace(2).of(1);  // gone by now
+  const std::string text = textOfFailure<RendezvousError>([&] { meetRanks(place, 1); });
+  EXPECT_NE(text.find(concat("rank 1 cannot reach the ranks' store at 127.0.0.1:", place.port)), std::string::npos);
+}
+
+TEST(World, ARankThatSaysNothingIsNamed) {
+  const std::string text = textOfFailure<PeerError>([] {
+    runRanks(MeetingPlace(3), 1, [](World& world) {
+      if (world.place().rank != 1) world.exchange("here");
+    });
+  });
+  EXPECT_NE(text.find("nothing heard for 1 s of ranks 1 of 3"), std::string::npos) << text;
+}
+
+TEST(World, ARankThatDoesNotJoinACollectiveEndsTheOthers) {
+  const Nanos begin = now();
+  EXPECT_THROW(runRanks(MeetingPlace(2), 1,
+                        [](World& world) {
+                          Monitor monitor(true);
+                          const auto group = world.group("replica 0", monitor);
+                          at::Tensor value = at::ones({8});
+                          if (world.place().rank == 0) group->wait(group->start(value, Collective::sum));
+                        }),
+               PeerError);
+  EXPECT_LT(seconds(now() - begin), 10);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -33,12 +33,12 @@ ServerShard::ServerShard(ShardPlacement plan, const FlatBuffers& initial, const 
   optimizers_.front()->allocateState();  // now, because owners would allocate it concurrently
 }
 
-int ServerShard::rankOf(int replica) const {
+int ServerShard::placeOf(int replica) const {
   const auto found = std::find(plan_.owners.begin(), plan_.owners.end(), replica);
   return found == plan_.owners.end() ? -1 : static_cast<int>(found - plan_.owners.begin());
 }
 
-bool ServerShard::ownedBy(int replica) const { return rankOf(replica) >= 0; }
+bool ServerShard::ownedBy(int replica) const { return placeOf(replica) >= 0; }
 
 // Owned ranges are cut through the whole segment, so a variable may have several owners: hence pieces.
 std::vector<Piece> ServerShard::pieces(int replica, const FlatBuffers& replicaBuffers) const {
@@ -46,7 +46,7 @@ std::vector<Piece> ServerShard::pieces(int replica, const FlatBuffers& replicaBu
   const auto owners = static_cast<int>(plan_.owners.size());
   for (int i = 0; i < buffers_.parameters() && ownedBy(replica); ++i) {
     const Slice slice = buffers_.slice(i);
-    const Slice owned = ownedRange(buffers_.whole(slice.segment), owners, rankOf(replica));
+    const Slice owned = ownedRange(buffers_.whole(slice.segment), owners, placeOf(replica));
     const int64_t begin = std::max(slice.begin, owned.begin), end = std::min(slice.end, owned.end);
     if (begin >= end) continue;
     const Slice there = replicaBuffers.slice(plan_.variables[i]);
@@ -57,7 +57,7 @@ std::vector<Piece> ServerShard::pieces(int replica, const FlatBuffers& replicaBu
 }
 
 void ServerShard::setLossScale(int owner, const LossScale* scale) {
-  optimizers_.at(static_cast<size_t>(rankOf(owner)))->setLossScale(scale);
+  optimizers_.at(static_cast<size_t>(placeOf(owner)))->setLossScale(scale);
 }
 
 void ServerShard::sum(const Piece& piece, std::vector<at::Tensor> gradients) {
@@ -65,14 +65,14 @@ void ServerShard::sum(const Piece& piece, std::vector<at::Tensor> gradients) {
 }
 
 void ServerShard::beginStep(int replica, int64_t step, double gradientScale) {
-  if (ownedBy(replica)) optimizers_[rankOf(replica)]->beginStep(step, gradientScale);
+  if (ownedBy(replica)) optimizers_[placeOf(replica)]->beginStep(step, gradientScale);
 }
 
 void ServerShard::update(int replica) {
-  const int rank = rankOf(replica);
-  for (int segment = 0; rank >= 0 && segment < buffers_.segments(); ++segment) {
-    const Slice owned = ownedRange(buffers_.whole(segment), static_cast<int>(plan_.owners.size()), rank);
-    if (owned.count() > 0) optimizers_[rank]->update(owned);
+  const int place = placeOf(replica);
+  for (int segment = 0; place >= 0 && segment < buffers_.segments(); ++segment) {
+    const Slice owned = ownedRange(buffers_.whole(segment), static_cast<int>(plan_.owners.size()), place);
+    if (owned.count() > 0) optimizers_[place]->update(owned);
   }
 }
 

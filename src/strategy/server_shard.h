@@ -42,7 +42,7 @@ class ServerShard {
   void copyTo(FlatBuffers& replica, Values values) const;
 
  private:
-  int rankOf(int replica) const;  // its index among the owners; -1: it is none
+  int placeOf(int replica) const;  // its index among the owners; -1: it is none
   bool sameLayoutAs(const FlatBuffers& replica) const;
 
   ShardPlacement plan_;

@@ -304,9 +304,9 @@ void ShardedUpdate::updateOwned(Replica& replica, Slice bucket) {
 void ShardedUpdate::copyFromOtherNodes(const Replica& replica, Slice bucket, Values values) const {
   const int node = nodeOf_[replica.index];
   const auto sharers = std::ranges::count(nodeOf_, node);
-  const auto rank = std::count(nodeOf_.begin(), nodeOf_.begin() + replica.index, node);
+  const auto place = std::count(nodeOf_.begin(), nodeOf_.begin() + replica.index, node);
   for (int owner = 0; owner < replicas(); ++owner) {
-    if (nodeOf_[owner] == node || owner % sharers != rank) continue;
+    if (nodeOf_[owner] == node || owner % sharers != place) continue;
     const Slice owned = ownedSlice(bucket, owner);
     const FlatBuffers& there = *states_[owner].buffers;
     // Sums of a single source, because copy_() would raise version counters, which autograd checks during its backward.

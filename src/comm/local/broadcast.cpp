@@ -14,10 +14,10 @@ constexpr int copied = 2;
 bool advanceBroadcast(CollectiveOp& round) {
   if (round.phase() == CollectiveOp::arrived) {
     if (!round.waitedFor(0, CollectiveOp::arrived)) return false;
-    if (round.rank() != 0) copyFromPeer(round.own(), round.tensor(0));
+    if (round.replica() != 0) copyFromPeer(round.own(), round.tensor(0));
     round.publish(copied);
   }
-  return round.rank() != 0 || round.waitedForAll(copied);
+  return round.replica() != 0 || round.waitedForAll(copied);
 }
 
 }  // namespace tandem

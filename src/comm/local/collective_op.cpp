@@ -15,19 +15,20 @@ CollectiveTable::CollectiveTable(const GroupOptions& options)
   for (SharedState& state : states_) state.events.resize(phases_);
 }
 
-SharedState& CollectiveTable::state(int64_t sequence, int rank) {
-  return states_[static_cast<size_t>(sequence % slots) * devices_.size() + rank];
+SharedState& CollectiveTable::state(int64_t sequence, int replica) {
+  return states_[static_cast<size_t>(sequence % slots) * devices_.size() + replica];
 }
 
 // The event is recorded here, when the caller starts the operation: join() may come much later, when the slot is free,
 // and the stream then holds unrelated work.
-CollectiveOp::CollectiveOp(CollectiveTable& table, int64_t sequence, int rank, at::Tensor tensor, Collective collective)
+CollectiveOp::CollectiveOp(CollectiveTable& table, int64_t sequence, int replica, at::Tensor tensor,
+                           Collective collective)
     : table_(&table),
       sequence_(sequence),
-      rank_(rank),
+      replica_(replica),
       tensor_(std::move(tensor)),
       collective_(collective),
-      ready_(table.device(rank).record()) {}
+      ready_(table.device(replica).record()) {}
 
 // A slot is free when every replica has finished the operation that used it before, `slots` operations ago. The counter
 // never decreases, so a replica that is already further counts as finished. The tensor and its event are plain fields;
@@ -38,7 +39,7 @@ bool CollectiveOp::join() {
     const int64_t over = (before + 1) * table_->phases() - 1;
     if (stateOf(peer).phase.load(std::memory_order_acquire) < over) return false;
   }
-  SharedState& state = stateOf(rank_);
+  SharedState& state = stateOf(replica_);
   state.tensor = tensor_;
   state.events[arrived] = ready_;
   store(arrived);
@@ -47,20 +48,20 @@ bool CollectiveOp::join() {
 
 // The reference is dropped before the last store: after it another operation may use the slot.
 void CollectiveOp::finish() {
-  stateOf(rank_).tensor.reset();
+  stateOf(replica_).tensor.reset();
   tensor_.reset();
   store(static_cast<int>(table_->phases()) - 1);
 }
 
 void CollectiveOp::publish(int phase) {
-  stateOf(rank_).events[phase] = table_->device(rank_).record();
+  stateOf(replica_).events[phase] = table_->device(replica_).record();
   store(phase);
 }
 
 // The phases of one slot's operations form one growing counter, so a reader needs no lock and no reset in between.
 void CollectiveOp::store(int phase) {
   phase_ = phase;
-  stateOf(rank_).phase.store(sequence_ * table_->phases() + phase, std::memory_order_release);
+  stateOf(replica_).phase.store(sequence_ * table_->phases() + phase, std::memory_order_release);
   table_->monitor().notify();
 }
 
@@ -71,7 +72,7 @@ bool CollectiveOp::reached(int peer, int phase) const {
 // The acquire load in reached() makes the peer's fields visible, so its event can be read now. Only the device waits.
 bool CollectiveOp::waitedFor(int peer, int phase) {
   if (!reached(peer, phase)) return false;
-  if (peer != rank_) table_->device(rank_).wait(stateOf(peer).events[phase]);
+  if (peer != replica_) table_->device(replica_).wait(stateOf(peer).events[phase]);
   return true;
 }
 

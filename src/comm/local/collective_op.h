@@ -24,10 +24,10 @@ class CollectiveTable {
   explicit CollectiveTable(const GroupOptions& options);
 
   int replicas() const { return static_cast<int>(devices_.size()); }
-  const Device& device(int rank) const { return *devices_[rank]; }
+  const Device& device(int replica) const { return *devices_[replica]; }
   Monitor& monitor() const { return monitor_; }
   int64_t phases() const { return phases_; }
-  SharedState& state(int64_t sequence, int rank);
+  SharedState& state(int64_t sequence, int replica);
 
   /// The most operations that advance at a time; an operation begins when all have finished the one `slots` before it.
   /// It bounds the table and what one progress() walks through; sums do not depend on it. No measurement chose it.
@@ -49,7 +49,7 @@ class CollectiveOp {
  public:
   static constexpr int arrived = 1;
 
-  CollectiveOp(CollectiveTable& table, int64_t sequence, int rank, at::Tensor tensor, Collective collective);
+  CollectiveOp(CollectiveTable& table, int64_t sequence, int replica, at::Tensor tensor, Collective collective);
 
   /// Takes the slot and publishes `arrived`; false while any replica still uses the slot for an earlier operation.
   bool join();
@@ -60,9 +60,9 @@ class CollectiveOp {
 
   int64_t sequence() const { return sequence_; }
   Collective collective() const { return collective_; }
-  int rank() const { return rank_; }
+  int replica() const { return replica_; }
   int replicas() const { return table_->replicas(); }
-  at::Device device() const { return table_->device(rank_).torch(); }
+  at::Device device() const { return table_->device(replica_).torch(); }
   int phase() const { return phase_; }
 
   void publish(int phase);
@@ -80,7 +80,7 @@ class CollectiveOp {
 
   CollectiveTable* table_;
   int64_t sequence_;
-  int rank_;
+  int replica_;
   int phase_ = 0;
   at::Tensor tensor_;
   Collective collective_;

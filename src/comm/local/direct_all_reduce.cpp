@@ -12,15 +12,15 @@ constexpr int reduced = 2, copied = 3;
 void reduceOwnPart(const CollectiveOp& round) {
   std::vector<at::Tensor> sources;
   for (int peer = 0; peer < round.replicas(); ++peer) {
-    sources.push_back(chunkOf(round.tensor(peer), round.replicas(), round.rank()));
+    sources.push_back(chunkOf(round.tensor(peer), round.replicas(), round.replica()));
   }
-  sumFromPeers(chunkOf(round.own(), round.replicas(), round.rank()), std::move(sources));
+  sumFromPeers(chunkOf(round.own(), round.replicas(), round.replica()), std::move(sources));
 }
 
 // Every replica starts with another peer, so that they do not all read the same memory at once.
 void copyOtherParts(const CollectiveOp& round) {
   for (int step = 1; step < round.replicas(); ++step) {
-    const int peer = (round.rank() + step) % round.replicas();
+    const int peer = (round.replica() + step) % round.replicas();
     copyFromPeer(chunkOf(round.own(), round.replicas(), peer), chunkOf(round.tensor(peer), round.replicas(), peer));
   }
 }

@@ -25,7 +25,7 @@ bool advanceRoot(CollectiveOp& round) {
 
 bool advanceRootReduce(CollectiveOp& round) {
   const int root = static_cast<int>(round.sequence() % round.replicas());
-  if (round.rank() == root) return advanceRoot(round);
+  if (round.replica() == root) return advanceRoot(round);
   if (!round.waitedFor(root, summed)) return false;
   copyFromPeer(round.own(), round.tensor(root));
   round.publish(copied);

@@ -6,12 +6,12 @@
 
 namespace tandem {
 
-ThreadGroup::ThreadGroup(std::shared_ptr<CollectiveTable> table, Advance sum, int rank)
-    : table_(std::move(table)), sum_(sum), rank_(rank) {}
+ThreadGroup::ThreadGroup(std::shared_ptr<CollectiveTable> table, Advance sum, int replica)
+    : table_(std::move(table)), sum_(sum), replica_(replica) {}
 
 Ticket ThreadGroup::start(at::Tensor tensor, Collective op) {
   check(tensor.dim() == 1 && tensor.is_contiguous(), "a group operation takes a 1-D contiguous tensor");
-  ops_.emplace_back(*table_, next_, rank_, std::move(tensor), op);
+  ops_.emplace_back(*table_, next_, replica_, std::move(tensor), op);
   return next_++;
 }
 
@@ -36,8 +36,8 @@ void ThreadGroup::wait(Ticket ticket) {
 std::vector<std::unique_ptr<Group>> makeThreadGroups(const GroupOptions& options, Advance sum) {
   const auto table = std::make_shared<CollectiveTable>(options);
   std::vector<std::unique_ptr<Group>> groups;
-  for (int rank = 0; rank < table->replicas(); ++rank) {
-    groups.push_back(std::make_unique<ThreadGroup>(table, sum, rank));
+  for (int replica = 0; replica < table->replicas(); ++replica) {
+    groups.push_back(std::make_unique<ThreadGroup>(table, sum, replica));
   }
   return groups;
 }

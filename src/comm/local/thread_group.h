@@ -16,7 +16,7 @@ namespace tandem {
 /// operations may be in flight. CollectiveTable::slots of them advance at a time; the others queue here.
 class ThreadGroup final : public Group {
  public:
-  ThreadGroup(std::shared_ptr<CollectiveTable> table, Advance sum, int rank);
+  ThreadGroup(std::shared_ptr<CollectiveTable> table, Advance sum, int replica);
 
   Ticket start(at::Tensor tensor, Collective op) override;
   bool progress() override;
@@ -25,7 +25,7 @@ class ThreadGroup final : public Group {
  private:
   std::shared_ptr<CollectiveTable> table_;
   Advance sum_;
-  int rank_;
+  int replica_;
   Ticket next_ = 0;
   std::deque<CollectiveOp> ops_;  // started and not finished here, in order
 };

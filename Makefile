@@ -99,8 +99,9 @@ cuda: setup-cuda build/cuda/build.ninja ## build with NVIDIA kernels, and the te
 
 # Folders and kernels that the release preset leaves out (cmake/Rooms.cmake). `FILE^` is ninja's word for what is made of FILE.
 CUDA_SOURCES := $(shell find src -name "*.cu" -o -path "*/cuda/*.cpp" -o -path "*/frontend/*.cpp")
-cuda-sources: setup-cuda build/cuda/build.ninja ## compile what only the cuda preset compiles; nothing is linked
+cuda-sources: setup-cuda build/cuda/build.ninja ## compile what only the cuda preset compiles, check registers; nothing is linked
 	ninja -C build/cuda -j $(JOBS) $(CUDA_SOURCES:%="$(CURDIR)/%^")
+	scripts/check-registers build/cuda
 
 # The folder is replaced by each call. Its name tells the version. libtorch for GPUs is too large to take along.
 DIST := build/dist/tandem-$(shell sed -n 's/^project.tandem VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)-linux-x86_64

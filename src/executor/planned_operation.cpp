@@ -92,8 +92,12 @@ class BatchNorm final : public Bound {
  public:
   explicit BatchNorm(const PlannedBinding& binding)
       : Bound(binding),
-        parameters_{binding.weight.defined() ? binding.weight : at::ones_like(binding.bias), binding.bias,
-                    binding.runningMean, binding.runningVar},
+        parameters_{binding.weight.defined() ? binding.weight : at::ones_like(binding.bias),
+                    binding.bias,
+                    binding.runningMean,
+                    binding.runningVar,
+                    binding.weightGradient,
+                    binding.biasGradient},
         options_{attributes().epsilon, attributes().momentum, binding.plan->relu, true},
         engines_(binding.norms) {}
 
@@ -119,14 +123,17 @@ class BatchNorm final : public Bound {
                                      ? engines_.backward(std::move(outputGradients), saved_, hasResidual, options_)
                                      : normActBackward(std::move(outputGradients), saved_, hasResidual, options_);
     forgetActivations();
-    if (b_.weight.defined()) b_.weightGradient.copy_(gradients.scale);
-    b_.biasGradient.copy_(gradients.shift);
+    if (b_.weight.defined()) place(gradients.scale, b_.weightGradient);
+    place(gradients.shift, b_.biasGradient);
     std::vector<at::Tensor> inputs{std::move(gradients.x)};
     if (hasResidual) inputs.push_back(std::move(gradients.residual));
     return inputs;
   }
 
  private:
+  static void place(const at::Tensor& gradient, const at::Tensor& there) {
+    if (!gradient.is_same(there)) there.copy_(gradient);  // else a kernel wrote it there
+  }
   // Takes the statistics that the convolution accumulated, if there are any.
   bool takesSums(const at::Tensor& x) {
     if (!b_.sums || !b_.sums->defined()) return false;
@@ -139,6 +146,7 @@ class BatchNorm final : public Bound {
   void forgetActivations() {
     saved_.x.reset();
     saved_.y.reset();
+    saved_.reluMask.reset();
     saved_.mask.reset();
   }
 
@@ -327,8 +335,8 @@ KeptForBackward keptForBackward(const Graph& graph, const PlannedNode& call, con
   const Node& node = graph.node(call.node);
   const Row* const row = rowOf(node.operation->name);
   if (row == nullptr) return {.input = true};
-  // With a residual, or without a kernel, the ReLU's mask cannot be recomputed from the input. A batch_norm of vectors
-  // may run either way.
+  // With a residual, or without a kernel, the ReLU's mask cannot be recomputed from the input. (A forward on a GPU keeps
+  // bits instead, but keep() has the output alone.) A batch_norm of vectors may run either way.
   const bool byKernel = hasNormActKernel(options.device, options.compute, options.kernels.layout.format);
   const bool readsMask = call.hasResidual() || !byKernel || node.shape.height * node.shape.width == 1;
   return {row->kept.input, row->kept.output || (call.relu && readsMask)};

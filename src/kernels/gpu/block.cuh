@@ -33,8 +33,12 @@ struct Block {
   }
 };
 
+/// Blocks of a wide program that a multiprocessor holds at once. Fewer do not have enough bytes under way for all of
+/// its memory bandwidth. Four leave 64 registers for a thread, which `scripts/check-registers` looks after.
+inline constexpr int residentBlocks = 4;
+
 template <class T, int width, class Program>
-__global__ __launch_bounds__(blockThreads) void programKernel(Program program) {
+__global__ __launch_bounds__(blockThreads, width > 1 ? residentBlocks : 1) void programKernel(Program program) {
   __shared__ typename Program::template Shared<width> shared;
   program.template run<T, width>(Block{blockIdx.x}, shared);
 }

@@ -9,6 +9,7 @@
 ///
 ///   int64_t blocks() const                                   the number of blocks of a launch
 ///   Access access() const                                    how it reads tensors; absent: fp32, value by value
+///   static constexpr int widest                              the most values of an access; absent: those of 16 bytes
 ///   struct Shared<width>                                     the memory that the threads of a block share
 ///   void run<T, width>(const Block&, Shared<width>&) const   the work of one block
 ///
@@ -22,10 +23,18 @@
 ///   Block::widen(value), Block::narrow<T>(number)   a T as fp32; fp32 rounded to the nearest T
 ///
 /// gpu/block.cuh has the Block of a GPU, tests/kernels/simulated_blocks.h that of the host.
+///
+/// Before a loop, TANDEM_UNROLL unrolls all of it and TANDEM_UNROLL_BY(n) n rounds, on a GPU only. An array stays in
+/// registers only if all loops over it are unrolled.
 #ifdef __CUDACC__
 #define TANDEM_THREAD __device__ __forceinline__
+#define TANDEM_UNROLL _Pragma("unroll")
+#define TANDEM_UNROLL_BY(times) TANDEM_PRAGMA(unroll times)
+#define TANDEM_PRAGMA(text) _Pragma(#text)
 #else
 #define TANDEM_THREAD inline
+#define TANDEM_UNROLL
+#define TANDEM_UNROLL_BY(times)
 #endif
 
 namespace tandem {
@@ -35,11 +44,16 @@ inline constexpr int blockThreads = 256;
 /// The type of the tensors, and how many neighbouring values a thread reads or writes in one access.
 struct Access {
   Element type;
-  int width;  ///< widestAccess(type), or 1
+  int width;  ///< widestAccess() of the program, or 1
 };
 
-/// 16 bytes, the widest access of a GPU's thread.
-constexpr int widestAccess(Element type) { return 16 / bytesOf(type); }
+/// The most values, of `bytes` bytes each, that a thread of the program reads in one access: never more than 16 bytes.
+template <class Program>
+constexpr int widestAccess(int bytes) {
+  const int most = 16 / bytes;
+  if constexpr (requires { Program::widest; }) return Program::widest < most ? Program::widest : most;
+  return most;
+}
 
 template <class T, int width>
 struct alignas(width * sizeof(T)) Packet {
@@ -53,7 +67,7 @@ auto withAccess(const Program& program, const Use& use) {
   if constexpr (requires { program.access(); }) {
     const Access access = program.access();
     return withElement<float, Brain, Ieee>(access.type, [&]<class T>(T) {
-      constexpr int widest = 16 / sizeof(T);
+      constexpr int widest = widestAccess<Program>(sizeof(T));
       return access.width == 1 ? use.template operator()<T, 1>() : use.template operator()<T, widest>();
     });
   } else {

@@ -23,9 +23,11 @@ class NormActPasses {
   virtual void statistics(const at::Tensor& x, const ChannelStats& sums, const NormActOptions& options,
                           NormActSaved& saved) const = 0;
 
-  virtual void normalise(const at::Tensor& x, const NormActSaved& saved, NormActArguments arguments) const = 0;
+  /// May leave a mask of the ReLU in `saved`, which backward then reads instead of the output.
+  virtual void normalise(const at::Tensor& x, NormActArguments arguments, NormActSaved& saved) const = 0;
 
-  /// Writes the gradients of scale and shift into `result`, and the others to the addresses in `arguments`.
+  /// Gives the gradients of scale and shift in `result`, where it may find memory for them. Writes the others to the
+  /// addresses in `arguments`.
   virtual void gradients(const at::Tensor& x, const NormActSaved& saved, bool training,
                          NormActGradientArguments arguments, NormActGradients& result) const = 0;
 };

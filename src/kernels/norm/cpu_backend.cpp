@@ -39,7 +39,8 @@ struct Matrix {
   /// Per-channel `values` [C] repeated for each column of the channel, group after group.
   at::Tensor widened(const at::Tensor& values) const {
     if (columns == width) return values;
-    return values.view({groups, 1, width}).expand({groups, columns / width, width}).reshape({groups * columns});
+    const at::Tensor repeated = values.view({groups, 1, width}).expand({groups, columns / width, width});
+    return repeated.reshape({groups * columns}).contiguous();  // of one channel reshape() gives a view of one value
   }
   int64_t valuesPerChannel() const { return blocks / groups * rows * (columns / width); }
 };
@@ -193,7 +194,7 @@ class NormActOnCpu final : public NormActPasses {
     keepBatch(tandem::momentsOf(sums, count), count, options, saved);
   }
 
-  void normalise(const at::Tensor& x, const NormActSaved& saved, NormActArguments arguments) const override {
+  void normalise(const at::Tensor& x, NormActArguments arguments, NormActSaved& saved) const override {
     const Matrix matrix(x, saved.factor.numel());
     const at::Tensor factor = matrix.widened(saved.factor), offset = matrix.widened(saved.offset);
     setColumns(arguments, matrix.columns, factor, offset);

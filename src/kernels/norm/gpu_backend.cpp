@@ -9,18 +9,27 @@
 namespace tandem {
 namespace {
 
-// The widest access that the number of channels and the addresses allow.
-int accessWidth(Element type, int64_t channels, std::initializer_list<const void*> places) {
-  const int width = widestAccess(type);
-  const auto size = static_cast<uintptr_t>(width) * static_cast<uintptr_t>(bytesOf(type));
-  bool fits = channels % width == 0;
+// The widest access of the program that the number of channels and the addresses allow.
+template <class Program>
+int accessWidth(const at::Tensor& x, std::initializer_list<const void*> places) {
+  const int bytes = bytesOf(elementOf(x, "normAct")), width = widestAccess<Program>(bytes);
+  const auto size = static_cast<uintptr_t>(width) * static_cast<uintptr_t>(bytes);
+  bool fits = x.size(1) % width == 0;
   for (const void* place : places) fits = fits && reinterpret_cast<uintptr_t>(place) % size == 0;
   return fits ? width : 1;
 }
 
-NormGrid gridOf(const at::Tensor& x, std::initializer_list<const void*> places) {
-  const int64_t channels = x.size(1);
-  return {x.numel() / channels, channels, accessWidth(elementOf(x, "normAct"), channels, places)};
+int64_t rowsOf(const at::Tensor& x) { return x.numel() / x.size(1); }
+
+// [rows, C / width], for a thread that writes `width` values of y at once.
+at::Tensor newMask(const at::Tensor& x, int width) {
+  return at::empty({rowsOf(x), x.size(1) / width}, x.options().dtype(at::kByte));
+}
+
+// For memory of newMask(); undefined: no mask.
+ReluMask maskIn(const at::Tensor& memory, const at::Tensor& x) {
+  if (!memory.defined()) return {nullptr, 0};
+  return {memory.data_ptr<uint8_t>(), ReluMask::logOf(static_cast<int>(x.size(1) / memory.size(1)))};
 }
 
 // [rows, C] fp32 on the device of x.
@@ -65,7 +74,7 @@ class GpuNormAct final : public NormActPasses {
                                channels},
                   x);
     }
-    const NormGrid grid = gridOf(x, {x.const_data_ptr()});
+    const NormGrid grid = NormGrid::ofSums(rowsOf(x), x.size(1), accessWidth<NormStatistics>(x, {x.const_data_ptr()}));
     const at::Tensor partials = perChannel(x, 2 * grid.chunks);
     auto* const sums = partials.data_ptr<float>();
     run_(NormStatistics{grid, elementOf(x, "normAct"), x.const_data_ptr(), sums}, x);
@@ -80,27 +89,34 @@ class GpuNormAct final : public NormActPasses {
          x);
   }
 
-  void normalise(const at::Tensor& x, const NormActSaved& saved, NormActArguments a) const override {
+  void normalise(const at::Tensor& x, NormActArguments a, NormActSaved& saved) const override {
     setColumns(a, x.size(1), saved.factor, saved.offset);
-    run_(NormApply{gridOf(x, {a.x, a.residual, a.y}), a}, x);
+    const int width = accessWidth<NormApply>(x, {a.x, a.residual, a.y});
+    saved.reluMask = a.relu && a.residual ? newMask(x, width) : at::Tensor();
+    run_(NormApply{NormGrid::ofValues(rowsOf(x), x.size(1), width), a, maskIn(saved.reluMask, x)}, x);
   }
 
   void gradients(const at::Tensor& x, const NormActSaved& saved, bool training, NormActGradientArguments a,
                  NormActGradients& result) const override {
-    const NormGrid grid = gridOf(x, {a.gradients[0], a.gradients[1], a.x, a.y, a.masked, a.dx});
+    const ReluMask mask = maskIn(saved.reluMask, x);
+    int width = accessWidth<NormSums>(x, {a.gradients[0], a.gradients[1], a.x, a.y, a.masked, a.dx});
+    if (mask.bytes && mask.width() < width) width = 1;  // forward wrote it value by value
+    check(a.masked || !(a.y || mask.bytes), "normActBackward: a kept mask is that of a sum with a residual");
+    const NormGrid grid = NormGrid::ofSums(rowsOf(x), x.size(1), width);
     const at::Tensor partials = perChannel(x, 2 * grid.chunks), memory = perChannel(x, 4);
-    result.scale = memory[0], result.shift = memory[1];
+    if (!result.scale.defined()) result.scale = memory[0];
+    if (!result.shift.defined()) result.shift = memory[1];
     auto* const bias = memory[2].data_ptr<float>();
     auto* const slope = memory[3].data_ptr<float>();
     auto* const sums = partials.data_ptr<float>();
     setColumns(a, x.size(1), saved.factor, saved.offset);
     a.mean = saved.mean.const_data_ptr<float>();
     a.bias = bias, a.slope = slope;
-    run_(NormSums{grid, a, sums}, x);
+    run_(NormSums{grid, a, mask, sums}, x);
     run_(NormSumsFinish{grid, sums, saved.inverseDeviation.const_data_ptr<float>(), a.factor, training,
                         result.scale.data_ptr<float>(), result.shift.data_ptr<float>(), bias, slope},
          x);
-    run_(NormGradient{grid, a}, x);
+    run_(NormGradient{NormGrid::ofValues(grid.rows, grid.channels, width), a}, x);
   }
 
  private:

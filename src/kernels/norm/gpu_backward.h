@@ -9,22 +9,20 @@ namespace norm_programs {
 /// The inputs of backward for a thread's channels in `rows` rows. All loads are issued before any is used.
 template <class Block, class T, int width, int rows>
 struct GradientPackets {
-  Packet<T, width> x[rows], gradients[2][rows] = {}, y[rows] = {};
+  Packet<T, width> x[rows], gradients[2][rows] = {};
 
   TANDEM_THREAD void load(const NormActGradientArguments& a, int r, int64_t place) {
     x[r] = Block::template load<width>(static_cast<const T*>(a.x) + place);
     gradients[0][r] = Block::template load<width>(static_cast<const T*>(a.gradients[0]) + place);
     if (a.gradients[1]) gradients[1][r] = Block::template load<width>(static_cast<const T*>(a.gradients[1]) + place);
-    if (a.y) y[r] = Block::template load<width>(static_cast<const T*>(a.y) + place);
   }
 
-  /// The gradient before the ReLU.
-  TANDEM_THREAD float masked(const NormActGradientArguments& a, int r, int i, float factor, float offset) const {
+  /// The gradient of the output; before the ReLU, if its mask is to be recomputed from x.
+  template <bool recompute>
+  TANDEM_THREAD float gradient(const NormActGradientArguments& a, int r, int i, float factor, float offset) const {
     float g = Block::widen(gradients[0][r].values[i]);
     if (a.gradients[1]) g += Block::widen(gradients[1][r].values[i]);
-    if (!a.relu) return g;
-    const float output = a.y ? Block::widen(y[r].values[i]) : normalised(Block::widen(x[r].values[i]), factor, offset);
-    return output <= 0 ? 0 : g;
+    return recompute && normalised(Block::widen(x[r].values[i]), factor, offset) <= 0 ? 0 : g;
   }
 };
 
@@ -32,10 +30,12 @@ struct GradientPackets {
 
 /// Sums g and g * (x - mean) per channel and chunk, where g is the masked gradient. Writes g to `masked`, unless null.
 struct NormSums {
-  NormGrid grid;
+  NormGrid grid;  ///< ofSums()
   NormActGradientArguments a;
+  ReluMask mask;    ///< as NormApply wrote it; null: the mask follows from y, or where that is null from x
   float* partials;  ///< [2, chunks, channels]
 
+  static constexpr int widest = norm_programs::widestWithSums;
   template <int width>
   struct Shared : norm_programs::Pairs<width> {};
 
@@ -48,7 +48,10 @@ struct NormSums {
     block.each([&](int thread) {
       const NormGrid::Share share = grid.shareOf(block.index, thread);
       float sums[width] = {}, products[width] = {};
-      if (share.first < share.last) add<T, width, Block>(share, sums, products);
+      withKnown(a.relu && !mask.bytes && !a.y, [&](auto recompute) {
+        if (share.first < share.last) add<T, width, Block, decltype(recompute)::value>(share, sums, products);
+      });
+      TANDEM_UNROLL
       for (int i = 0; i < width; ++i) shared.first[i][thread] = sums[i], shared.second[i][thread] = products[i];
     });
     foldLayers(block, grid.lanes, grid.layers, [&](int into, int from) {
@@ -61,47 +64,62 @@ struct NormSums {
   }
 
  private:
+  // The bits of the ReLU's mask that were kept; all of them, if there is no ReLU or its mask is recomputed.
   template <class T, int width, class Block>
+  TANDEM_THREAD unsigned keptBits(int64_t place) const {
+    if (mask.bytes) return mask.at(place);
+    return a.y ? reluBitsOf<Block>(Block::template load<width>(static_cast<const T*>(a.y) + place)) : ~0U;
+  }
+
+  template <class T, int width, class Block, bool recompute>
   TANDEM_THREAD void add(const NormGrid::Share& share, float (&sums)[width], float (&products)[width]) const {
     using namespace norm_programs;
     float factor[width], offset[width], mean[width];
+    TANDEM_UNROLL
     for (int i = 0; i < width; ++i) {
       factor[i] = a.factor[share.channel + i], offset[i] = a.offset[share.channel + i];
       mean[i] = a.mean[share.channel + i];
     }
-    overRows<2>(share, [&](auto together, int64_t row) {
+    overRows<2>(grid, share, [&](auto together, int64_t place, int64_t stride) {
       constexpr int rows = decltype(together)::count;
-      const auto place = [&](int r) { return (row + r * share.step) * grid.channels + share.channel; };
       GradientPackets<Block, T, width, rows> packets;
-      for (int r = 0; r < rows; ++r) packets.load(a, r, place(r));
+      unsigned bits[rows];
+      TANDEM_UNROLL
+      for (int r = 0; r < rows; ++r) packets.load(a, r, place + r * stride);
+      TANDEM_UNROLL
+      for (int r = 0; r < rows; ++r) bits[r] = recompute ? 0 : keptBits<T, width, Block>(place + r * stride);
+      TANDEM_UNROLL
       for (int r = 0; r < rows; ++r) {
         Packet<T, width> kept;
+        TANDEM_UNROLL
         for (int i = 0; i < width; ++i) {
-          float g = packets.masked(a, r, i, factor[i], offset[i]);
+          float g = packets.template gradient<recompute>(a, r, i, factor[i], offset[i]);
+          if (!recompute) g = bits[r] >> i & 1U ? g : 0;
           kept.values[i] = Block::template narrow<T>(g);
           if (a.masked) g = Block::widen(kept.values[i]);  // as rounded, because dx is computed from it
           sums[i] += g;
           products[i] += g * (Block::widen(packets.x[r].values[i]) - mean[i]);
         }
-        if (a.masked) Block::store(static_cast<T*>(a.masked) + place(r), kept);
+        if (a.masked) Block::store(static_cast<T*>(a.masked) + place + r * stride, kept);
       }
     });
   }
 };
 
-/// Computes dx; reads the masked gradient from `masked`, unless null.
+/// Computes dx. Reads the masked gradient from `masked`; if that is null, recomputes the ReLU's mask from x.
 struct NormGradient {
-  NormGrid grid;
+  NormGrid grid;  ///< ofValues()
   NormActGradientArguments a;
 
   /// What `masked` holds is already masked, summed and rounded.
   NormGradient(const NormGrid& theGrid, const NormActGradientArguments& arguments) : grid(theGrid), a(arguments) {
     if (!a.masked) return;
     a.gradients[0] = a.masked;
-    a.gradients[1] = a.y = nullptr;
+    a.gradients[1] = nullptr;
     a.relu = false;
   }
 
+  static constexpr int widest = norm_programs::widestWithSums;
   template <int width>
   struct Shared {};
 
@@ -110,33 +128,38 @@ struct NormGradient {
 
   template <class T, int width, class Block>
   TANDEM_THREAD void run(const Block& block, Shared<width>&) const {
-    norm_programs::overShares(block, grid,
-                              [&](const NormGrid::Share& share) { differentiate<T, width, Block>(share); });
+    using namespace norm_programs;
+    overShares(block, grid, [&](const NormGrid::Share& share) {
+      withKnown(a.relu, [&](auto recompute) { differentiate<T, width, Block, decltype(recompute)::value>(share); });
+    });
   }
 
  private:
-  template <class T, int width, class Block>
+  template <class T, int width, class Block, bool recompute>
   TANDEM_THREAD void differentiate(const NormGrid::Share& share) const {
     using namespace norm_programs;
     float factor[width], offset[width], mean[width], bias[width], slope[width];
+    TANDEM_UNROLL
     for (int i = 0; i < width; ++i) {
       factor[i] = a.factor[share.channel + i], offset[i] = a.offset[share.channel + i];
       mean[i] = a.mean[share.channel + i];
       bias[i] = a.bias[share.channel + i], slope[i] = a.slope[share.channel + i];
     }
-    overRows<2>(share, [&](auto together, int64_t row) {
+    overRows<2>(grid, share, [&](auto together, int64_t place, int64_t stride) {
       constexpr int rows = decltype(together)::count;
-      const auto place = [&](int r) { return (row + r * share.step) * grid.channels + share.channel; };
       GradientPackets<Block, T, width, rows> packets;
-      for (int r = 0; r < rows; ++r) packets.load(a, r, place(r));
+      TANDEM_UNROLL
+      for (int r = 0; r < rows; ++r) packets.load(a, r, place + r * stride);
+      TANDEM_UNROLL
       for (int r = 0; r < rows; ++r) {
         Packet<T, width> dx;
+        TANDEM_UNROLL
         for (int i = 0; i < width; ++i) {
-          const float g = packets.masked(a, r, i, factor[i], offset[i]);
+          const float g = packets.template gradient<recompute>(a, r, i, factor[i], offset[i]);
           const float centred = Block::widen(packets.x[r].values[i]) - mean[i];
           dx.values[i] = Block::template narrow<T>((g - bias[i]) * factor[i] + centred * slope[i]);
         }
-        Block::store(static_cast<T*>(a.dx) + place(r), dx);
+        Block::store(static_cast<T*>(a.dx) + place + r * stride, dx);
       }
     });
   }

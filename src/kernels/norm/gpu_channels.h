@@ -11,22 +11,37 @@ inline constexpr int joinLanes = 8, joinLayers = blockThreads / joinLanes;
 
 inline int64_t joinBlocks(const NormGrid& grid) { return (grid.channels + joinLanes - 1) / joinLanes; }
 
-/// sums[lane] = the sum in fp64 over all chunks of term(chunk, index, lane). `index`: that of the block's channel in a
-/// [chunks, channels] array.
-template <class Block, class Term>
-TANDEM_THREAD void sumOverChunks(const Block& block, const NormGrid& grid, double* sums, const Term& term) {
+/// Two numbers in fp64.
+struct TwoSums {
+  double first, second;
+
+  TANDEM_THREAD void add(TwoSums other) { first += other.first, second += other.second; }
+};
+
+/// Two sums per thread; in the end those of the block's channels in the first ones.
+struct JoinedSums {
+  TwoSums of[blockThreads];
+};
+
+/// Sums terms(chunk, channel, first, second) over all chunks, where the two are what partials [2, chunks, channels]
+/// hold.
+template <class Block, class Terms>
+TANDEM_THREAD void sumOverChunks(const Block& block, const NormGrid& grid, const float* partials, JoinedSums& sums,
+                                 const Terms& terms) {
   block.each([&](int thread) {
-    const int lane = thread % joinLanes;
-    const int64_t channel = block.index * joinLanes + lane;
-    double sum = 0;
+    const int64_t channel = block.index * joinLanes + thread % joinLanes;
+    const float* const second = partials + grid.chunks * grid.channels;
+    TwoSums sum{0, 0};
     if (channel < grid.channels) {
+      TANDEM_UNROLL_BY(8)  // as many loads under way: there are few threads, and each waits for memory
       for (int64_t chunk = thread / joinLanes; chunk < grid.chunks; chunk += joinLayers) {
-        sum += term(chunk, chunk * grid.channels + channel, lane);
+        const int64_t at = chunk * grid.channels + channel;
+        sum.add(terms(chunk, channel, partials[at], second[at]));
       }
     }
-    sums[thread] = sum;
+    sums.of[thread] = sum;
   });
-  foldLayers(block, joinLanes, joinLayers, [&](int into, int from) { sums[into] += sums[from]; });
+  foldLayers(block, joinLanes, joinLayers, [&](int into, int from) { sums.of[into].add(sums.of[from]); });
 }
 
 /// Calls body(channel, lane) for the channels of a block.
@@ -87,16 +102,15 @@ struct NormBatch {
   }
 };
 
-/// Joins the chunks' statistics: sums of squares about the chunks' means become one about the common mean.
+/// Joins the chunks' statistics: sums of squares about the chunks' means become one about the common mean. Means are
+/// taken as distances from that of the first chunk, which are small wherever the common mean is: so little cancels.
 struct NormFinish {
   NormGrid grid;
   const float* partials;  ///< written by NormStatistics
   NormBatch batch;
 
   template <int width>
-  struct Shared {
-    double means[blockThreads], squares[blockThreads];
-  };
+  struct Shared : norm_programs::JoinedSums {};
 
   int64_t blocks() const { return norm_programs::joinBlocks(grid); }
 
@@ -104,16 +118,14 @@ struct NormFinish {
   TANDEM_THREAD void run(const Block& block, Shared<width>& shared) const {
     using namespace norm_programs;
     const double count = batch.values;
-    const float* const deviations = partials + grid.chunks * grid.channels;
-    sumOverChunks(block, grid, shared.means, [&](int64_t chunk, int64_t at, int) {
-      return partials[at] * (static_cast<double>(grid.rowsOf(chunk)) / count);
-    });
-    sumOverChunks(block, grid, shared.squares, [&](int64_t chunk, int64_t at, int lane) {
-      const double distance = partials[at] - shared.means[lane];
-      return deviations[at] + static_cast<double>(grid.rowsOf(chunk)) * distance * distance;
+    sumOverChunks(block, grid, partials, shared, [&](int64_t chunk, int64_t channel, double mean, double deviations) {
+      const double distance = mean - partials[channel], sum = static_cast<double>(grid.rowsOf(chunk)) * distance;
+      return TwoSums{sum, deviations + sum * distance};
     });
     overJoined(block, grid, [&](int64_t channel, int lane) {
-      batch.write(channel, shared.means[lane], shared.squares[lane] / count);
+      const auto [sum, squares] = shared.of[lane];
+      const double distance = sum / count, variance = squares / count - distance * distance;
+      batch.write(channel, partials[channel] + distance, variance < 0 ? 0 : variance);  // NaN stays NaN
     });
   }
 };
@@ -168,24 +180,23 @@ struct NormSumsFinish {
   float *scaleGradient, *shiftGradient, *bias, *slope;
 
   template <int width>
-  struct Shared {
-    double sums[blockThreads], products[blockThreads];
-  };
+  struct Shared : norm_programs::JoinedSums {};
 
   int64_t blocks() const { return norm_programs::joinBlocks(grid); }
 
   template <class T, int width, class Block>
   TANDEM_THREAD void run(const Block& block, Shared<width>& shared) const {
     using namespace norm_programs;
-    const float* const second = partials + grid.chunks * grid.channels;
-    sumOverChunks(block, grid, shared.sums, [&](int64_t, int64_t at, int) { return partials[at]; });
-    sumOverChunks(block, grid, shared.products, [&](int64_t, int64_t at, int) { return second[at]; });
+    sumOverChunks(block, grid, partials, shared, [](int64_t, int64_t, double sum, double product) {
+      return TwoSums{sum, product};
+    });
     overJoined(block, grid, [&](int64_t channel, int lane) {
-      const double deviation = inverseDeviation[channel], normed = shared.products[lane] * deviation;
+      const auto [sum, product] = shared.of[lane];
+      const double deviation = inverseDeviation[channel], normed = product * deviation;
       const double share = training ? 1 / static_cast<double>(grid.rows) : 0;
-      shiftGradient[channel] = static_cast<float>(shared.sums[lane]);
+      shiftGradient[channel] = static_cast<float>(sum);
       scaleGradient[channel] = static_cast<float>(normed);
-      bias[channel] = static_cast<float>(shared.sums[lane] * share);
+      bias[channel] = static_cast<float>(sum * share);
       slope[channel] = static_cast<float>(-share * normed * deviation * factor[channel]);
     });
   }

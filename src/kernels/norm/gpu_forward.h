@@ -2,12 +2,29 @@
 
 #include <math.h>
 
+#include <type_traits>
+
 #include "kernels/norm/gpu_grid.h"
+#include "kernels/norm/gpu_relu_mask.h"
 #include "kernels/norm/norm_act_kernel.h"
 
 namespace tandem {
 
 namespace norm_programs {
+
+/// Values that a thread reads in one access if it keeps several numbers for each of their channels. More would not
+/// leave it the registers for the rows of `overRows`.
+inline constexpr int widestWithSums = 4;
+
+/// Calls body(std::true_type or std::false_type): code that is compiled for what it does takes fewer registers.
+template <class Body>
+TANDEM_THREAD void withKnown(bool does, const Body& body) {
+  if (does) {
+    body(std::true_type{});
+  } else {
+    body(std::false_type{});
+  }
+}
 
 /// The number of rows that a thread takes at once, as a type.
 template <int rows>
@@ -15,13 +32,16 @@ struct Together {
   static constexpr int count = rows;
 };
 
-/// Calls body(Together<n>, row) over a thread's rows row, row + step, ...: n of them at once as long as there are so
-/// many.
+/// Calls body(Together<n>, place, stride) over a thread's rows: n of them at once as long as there are so many. The
+/// thread's first value in row r of these is number place + r * stride of the tensor.
 template <int rows, class Body>
-TANDEM_THREAD void overRows(const NormGrid::Share& share, const Body& body) {
-  int64_t row = share.first;
-  for (; row + (rows - 1) * share.step < share.last; row += rows * share.step) body(Together<rows>{}, row);
-  for (; row < share.last; row += share.step) body(Together<1>{}, row);
+TANDEM_THREAD void overRows(const NormGrid& grid, const NormGrid::Share& share, const Body& body) {
+  const int64_t stride = share.step * grid.channels, end = share.last * grid.channels;
+  int64_t place = share.first * grid.channels + share.channel;
+  TANDEM_UNROLL_BY(1)
+  for (; place + (rows - 1) * stride < end; place += rows * stride) body(Together<rows>{}, place, stride);
+  TANDEM_UNROLL_BY(1)
+  for (; place < end; place += stride) body(Together<1>{}, place, stride);
 }
 
 /// Calls body(share) on each thread of a block that has rows.
@@ -62,7 +82,7 @@ TANDEM_THREAD void writePartials(const Block& block, const NormGrid& grid, const
   block.each([&](int thread) {
     const NormGrid::Share share = grid.shareOf(block.index, thread);
     if (thread >= grid.lanes || share.first == share.last) return;
-    float* const to = partials + block.index / grid.tiles * grid.channels + share.channel;
+    float* const to = partials + grid.chunkOf(block.index) * grid.channels + share.channel;
     for (int i = 0; i < width; ++i) {
       to[i] = pairs.first[i][thread];
       to[grid.chunks * grid.channels + i] = pairs.second[i][thread];
@@ -76,11 +96,12 @@ TANDEM_THREAD void writePartials(const Block& block, const NormGrid& grid, const
 /// in registers, then joins them to the previous ones (as Welford does with single values). Nothing cancels if the mean
 /// is far from zero, and a few rows share one division.
 struct NormStatistics {
-  NormGrid grid;
+  NormGrid grid;  ///< ofSums()
   Element type;
   const void* x;
   float* partials;  ///< [2, chunks, channels]
 
+  static constexpr int widest = norm_programs::widestWithSums;
   template <int width>
   struct Shared : norm_programs::Pairs<width> {
     float counts[blockThreads];
@@ -108,18 +129,21 @@ struct NormStatistics {
   TANDEM_THREAD void statisticsOf(const Block& block, int thread, Shared<width>& shared) const {
     using namespace norm_programs;
     const NormGrid::Share share = grid.shareOf(block.index, thread);
-    const T* const from = static_cast<const T*>(x) + share.channel;
     float seen = 0, mean[width] = {}, squares[width] = {};
-    overRows<4>(share, [&](auto together, int64_t row) {
+    overRows<4>(grid, share, [&](auto together, int64_t place, int64_t stride) {
       constexpr int rows = decltype(together)::count;
       Packet<T, width> packets[rows];
+      TANDEM_UNROLL
       for (int r = 0; r < rows; ++r) {
-        packets[r] = Block::template load<width>(from + (row + r * share.step) * grid.channels);
+        packets[r] = Block::template load<width>(static_cast<const T*>(x) + place + r * stride);
       }
+      TANDEM_UNROLL
       for (int i = 0; i < width; ++i) {
         float sum = 0, deviations = 0;
+        TANDEM_UNROLL
         for (int r = 0; r < rows; ++r) sum += Block::widen(packets[r].values[i]);
         const float own = sum * (1.0F / rows);
+        TANDEM_UNROLL
         for (int r = 0; r < rows; ++r) {
           const float deviation = Block::widen(packets[r].values[i]) - own;
           deviations += deviation * deviation;
@@ -129,14 +153,16 @@ struct NormStatistics {
       seen += rows;
     });
     shared.counts[thread] = seen;
+    TANDEM_UNROLL
     for (int i = 0; i < width; ++i) shared.first[i][thread] = mean[i], shared.second[i][thread] = squares[i];
   }
 };
 
-/// Writes y.
+/// Writes y, and the mask of its ReLU.
 struct NormApply {
-  NormGrid grid;
+  NormGrid grid;  ///< ofValues()
   NormActArguments a;
+  ReluMask mask;  ///< null: backward recomputes it
 
   template <int width>
   struct Shared {};
@@ -146,31 +172,38 @@ struct NormApply {
 
   template <class T, int width, class Block>
   TANDEM_THREAD void run(const Block& block, Shared<width>&) const {
-    norm_programs::overShares(block, grid, [&](const NormGrid::Share& share) { apply<T, width, Block>(share); });
+    using namespace norm_programs;
+    overShares(block, grid, [&](const NormGrid::Share& share) {
+      withKnown(a.residual != nullptr, [&](auto adds) { apply<T, width, Block, decltype(adds)::value>(share); });
+    });
   }
 
  private:
-  template <class T, int width, class Block>
+  template <class T, int width, class Block, bool adds>
   TANDEM_THREAD void apply(const NormGrid::Share& share) const {
     using namespace norm_programs;
     float factor[width], offset[width];
+    TANDEM_UNROLL
     for (int i = 0; i < width; ++i) factor[i] = a.factor[share.channel + i], offset[i] = a.offset[share.channel + i];
-    overRows<4>(share, [&](auto together, int64_t row) {
+    overRows<adds ? 2 : 4>(grid, share, [&](auto together, int64_t place, int64_t stride) {
       constexpr int rows = decltype(together)::count;
-      const auto place = [&](int r) { return (row + r * share.step) * grid.channels + share.channel; };
       Packet<T, width> x[rows], residual[rows] = {};
+      TANDEM_UNROLL
       for (int r = 0; r < rows; ++r) {
-        x[r] = Block::template load<width>(static_cast<const T*>(a.x) + place(r));
-        if (a.residual) residual[r] = Block::template load<width>(static_cast<const T*>(a.residual) + place(r));
+        x[r] = Block::template load<width>(static_cast<const T*>(a.x) + place + r * stride);
+        if (adds) residual[r] = Block::template load<width>(static_cast<const T*>(a.residual) + place + r * stride);
       }
+      TANDEM_UNROLL
       for (int r = 0; r < rows; ++r) {
+        TANDEM_UNROLL
         for (int i = 0; i < width; ++i) {
           float value = normalised(Block::widen(x[r].values[i]), factor[i], offset[i]);
-          if (a.residual) value += Block::widen(residual[r].values[i]);
+          if (adds) value += Block::widen(residual[r].values[i]);
           if (a.relu) value = value < 0 ? 0 : value;  // NaN stays NaN
           x[r].values[i] = Block::template narrow<T>(value);
         }
-        Block::store(static_cast<T*>(a.y) + place(r), x[r]);
+        Block::store(static_cast<T*>(a.y) + place + r * stride, x[r]);
+        if (adds && mask.bytes) mask.set(place + r * stride, reluBitsOf<Block>(x[r]));
       }
     });
   }

@@ -49,7 +49,7 @@ const NormActPasses* passesFor(const at::Tensor& x) {
 
 // The second pass over x, once the statistics are known.
 at::Tensor normalised(const NormActPasses& passes, const at::Tensor& x, const at::Tensor& residual,
-                      const NormActOptions& options, const NormActSaved& saved) {
+                      const NormActOptions& options, NormActSaved& saved) {
   const at::Tensor added = residual.defined() ? residual.contiguous(channelsLast) : residual;
   if (added.defined()) checkPair(x, added, "normAct: residual like x");
   at::Tensor y = at::empty_like(x);
@@ -59,14 +59,20 @@ at::Tensor normalised(const NormActPasses& passes, const at::Tensor& x, const at
   arguments.y = y.data_ptr();
   arguments.type = elementOf(x, "normAct");
   arguments.relu = options.relu;
-  passes.normalise(x, saved, arguments);
+  passes.normalise(x, arguments, saved);
   return y;
 }
 
 void keep(const at::Tensor& x, const at::Tensor& y, bool readsOutput, const NormActOptions& options,
           NormActSaved& saved) {
   saved.x = x;
-  saved.y = options.relu && readsOutput ? y : at::Tensor();
+  saved.y = options.relu && readsOutput && !saved.reluMask.defined() ? y : at::Tensor();
+}
+
+// If kernels can write there: gradients are exchanged in other types too.
+at::Tensor writable(const at::Tensor& gradient) {
+  const bool fits = gradient.defined() && gradient.scalar_type() == at::kFloat && gradient.is_contiguous();
+  return fits ? gradient : at::Tensor();
 }
 
 }  // namespace
@@ -146,6 +152,7 @@ NormActGradients normActBackwardBy(const NormActPasses& passes, std::vector<at::
   // The masked gradient is kept if something else needs it too.
   const bool keepMasked = hasResidual && (options.relu || outputGradients.size() > 1);
   NormActGradients result;
+  result.scale = writable(saved.parameters.scaleGradient), result.shift = writable(saved.parameters.shiftGradient);
   if (hasResidual) result.residual = keepMasked ? memoryFor(x, outputGradients[0]) : outputGradients[0];
   // dx may overwrite the gradient of the output, unless that became the gradient of the residual.
   const bool gradientIsFree = !result.residual.defined() || !result.residual.is_same(outputGradients[0]);
@@ -172,7 +179,8 @@ at::Tensor normActReference(const at::Tensor& x, const at::Tensor& residual, con
                                  options.training, options.momentum, options.epsilon, /*cudnn_enabled=*/true);
   if (residual.defined()) y.add_(residual);
   if (options.relu) y.relu_();
-  saved = {x, options.relu ? y : at::Tensor(), parameters, mean, inverseDeviation, {}, {}, {}, reserve, implementation};
+  saved = {
+      x, options.relu ? y : at::Tensor(), parameters, mean, inverseDeviation, {}, {}, {}, {}, reserve, implementation};
   return y;
 }
 

@@ -20,14 +20,17 @@ struct NormActOptions {
 /// All [C] fp32.
 struct NormParameters {
   at::Tensor scale, shift, runningMean, runningVar;
+  /// [C] of any type: where the gradients are wanted. Kernels of a GPU write fp32 there; all else gives new tensors.
+  at::Tensor scaleGradient = {}, shiftGradient = {};
 };
 
 /// What backward reads of a forward call.
 struct NormActSaved {
-  at::Tensor x, y;  ///< y: only if the ReLU's mask cannot be recomputed from x
+  at::Tensor x, y;  ///< y: only if the ReLU's mask cannot be recomputed from x and none was kept
   NormParameters parameters;
   at::Tensor mean, inverseDeviation;
   at::Tensor factor, offset;   ///< kernels only, [C] fp32: output before the ReLU = x * factor + offset
+  at::Tensor reluMask;         ///< kernels of a GPU only: the ReLU's mask (gpu_relu_mask.h), where there is a residual
   at::Tensor mask;             ///< cuDNN's plans only (cudnn/batch_norm.h): the ReLU's mask
   at::Tensor reserve;          ///< reference only: state of the library that ATen selected
   int64_t implementation = 0;  ///< reference only: number of that library
@@ -36,7 +39,7 @@ struct NormActSaved {
 struct NormActGradients {
   at::Tensor x;
   at::Tensor residual;      ///< undefined without a residual; without ReLU it is the output's gradient
-  at::Tensor scale, shift;  ///< [C] fp32
+  at::Tensor scale, shift;  ///< [C] fp32, possibly NormParameters::scaleGradient and shiftGradient themselves
 };
 
 /// x and residual (undefined: none) are [N, C, H, W] float, bfloat16 or half, of one type and memory format. On the CPU
@@ -54,7 +57,8 @@ void normActStatistics(const at::Tensor& x, const ChannelStats& sums, const Norm
 at::Tensor normActAgain(const at::Tensor& x, const at::Tensor& residual, const NormActOptions& options,
                         NormActSaved& saved);
 
-/// Stores what backward reads of forward's input and output in `saved`. An output that is not read may be undefined.
+/// Stores what backward reads of forward's input and output in `saved`, if forward's own is gone. An output that is not
+/// read may be undefined.
 void normActKeep(const at::Tensor& x, const at::Tensor& y, bool hasResidual, const NormActOptions& options,
                  NormActSaved& saved);
 

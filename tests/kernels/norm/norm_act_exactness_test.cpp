@@ -37,6 +37,27 @@ TEST(NormActExactness, AMeanFarFromZeroLosesNothing) {
   }
 }
 
+// More rows than the least chunks of as many blocks as a GPU is given, about a mean that is far from zero.
+TEST(NormActExactness, ManyChunksLoseNothing) {
+  for (const Way& way : ways()) {
+    SCOPED_TRACE(way.name);
+    at::manual_seed(6);
+    const at::Tensor x = 100 + imagesOn(way.device, {5, 1, 700, 701}), dy = imagesOn(way.device, {5, 1, 700, 701});
+    NormActSaved saved, exact;
+    const at::Tensor y = way.forward(x, {}, plainParameters(1, way.device), {}, saved);
+    NormParameters wide = plainParameters(1, way.device);
+    for (at::Tensor* values : {&wide.scale, &wide.shift, &wide.runningMean, &wide.runningVar}) {
+      *values = values->to(at::kDouble);
+    }
+    EXPECT_LE(relativeError(y, normActReference(x.to(at::kDouble), {}, wide, {}, exact)), 1e-5);
+    const NormActGradients found = way.backward({dy}, saved, false, {});
+    const NormActGradients right = normActBackwardReference({dy.to(at::kDouble)}, exact, false, {});
+    EXPECT_LE(relativeError(found.x, right.x), 1e-5);
+    EXPECT_LE(relativeError(found.scale, right.scale), 1e-3) << "a small difference of large sums";
+    EXPECT_LE(relativeError(found.shift, right.shift), 1e-3);
+  }
+}
+
 TEST(NormActExactness, NotANumberIsNotHiddenByTheRelu) {
   for (const Way& way : ways()) {
     SCOPED_TRACE(way.name);
@@ -133,6 +154,28 @@ TEST(NormActExactness, Every16BitPatternIsReadAndRoundedLikeLibtorch) {
         const at::Tensor none = y.isnan().logical_and(expected.isnan());
         EXPECT_TRUE(y.eq(expected).logical_or(none).all().item<bool>());
       }
+    }
+  }
+}
+
+TEST(NormActMemory, KernelsOfAGpuWriteTheGradientsOfParametersWhereTheyAreWanted) {
+  for (const Way& way : ways()) {
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+      SCOPED_TRACE(concat(way.name, ", gradients in ", c10::toString(type)));
+      const at::Tensor x = imagesOn(way.device, {3, 24, 5, 4}), dy = imagesOn(way.device, {3, 24, 5, 4});
+      const at::Tensor flat = at::full({64}, 7, x.options().dtype(type)), before = flat.clone();
+      NormParameters parameters = plainParameters(24, way.device);
+      NormActSaved saved;
+      way.forward(x, {}, parameters, withRelu(), saved);
+      const NormActGradients right = way.backward({dy}, saved, false, withRelu());
+      saved.parameters.scaleGradient = flat.slice(0, 3, 27), saved.parameters.shiftGradient = flat.slice(0, 32, 56);
+      const NormActGradients found = way.backward({dy}, saved, false, withRelu());
+      const bool writes = type == at::kFloat && (way.simulated || way.device.is_cuda());
+      EXPECT_EQ(found.scale.is_same(saved.parameters.scaleGradient), writes);
+      EXPECT_EQ(found.shift.is_same(saved.parameters.shiftGradient), writes);
+      EXPECT_TRUE(found.scale.equal(right.scale));
+      EXPECT_TRUE(found.shift.equal(right.shift));
+      EXPECT_EQ(flat.eq(before).sum().item<int64_t>(), writes ? 64 - 2 * 24 : 64) << "nothing else is touched";
     }
   }
 }

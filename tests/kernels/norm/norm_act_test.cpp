@@ -162,12 +162,12 @@ std::string nameOf(const testing::TestParamInfo<Case>& row) {
                 relu ? "_relu" : "", residual ? "_residual" : "", training ? "_train" : "_eval");
 }
 
-// Whole vectors, vectors and a rest, one channel, one image, both, odd sizes, more rows than a chunk; more channels
-// than a GPU's block holds side by side, in whole accesses and not.
+// Whole vectors, vectors and a rest, one channel (also in joined rows), one image, both, odd sizes, more rows than a
+// chunk; more channels than a GPU's block holds side by side, in whole accesses and not.
 INSTANTIATE_TEST_SUITE_P(Shapes, NormAct,
                          testing::Combine(testing::Values(Shape{4, 64, 7, 5}, Shape{2, 16, 8, 8}, Shape{3, 3, 5, 7},
-                                                          Shape{5, 1, 9, 3}, Shape{1, 1, 3, 5}, Shape{1, 37, 3, 3},
-                                                          Shape{2, 100, 1, 1}, Shape{3, 80, 41, 29},
+                                                          Shape{5, 1, 9, 3}, Shape{4, 1, 8, 6}, Shape{1, 1, 3, 5},
+                                                          Shape{1, 37, 3, 3}, Shape{2, 100, 1, 1}, Shape{3, 80, 41, 29},
                                                           Shape{2, 264, 3, 5}, Shape{3, 70, 5, 4}),
                                           testing::Values(at::kFloat, at::kBFloat16, at::kHalf), testing::Bool(),
                                           testing::Bool(), testing::Bool()),

@@ -335,8 +335,8 @@ KeptForBackward keptForBackward(const Graph& graph, const PlannedNode& call, con
   const Node& node = graph.node(call.node);
   const Row* const row = rowOf(node.operation->name);
   if (row == nullptr) return {.input = true};
-  // With a residual, or without a kernel, the ReLU's mask cannot be recomputed from the input. (A forward on a GPU keeps
-  // bits instead, but keep() has the output alone.) A batch_norm of vectors may run either way.
+  // With a residual, or without a kernel, the ReLU's mask cannot be recomputed from the input. (A forward on a GPU
+  // keeps bits instead, but keep() has the output alone.) A batch_norm of vectors may run either way.
   const bool byKernel = hasNormActKernel(options.device, options.compute, options.kernels.layout.format);
   const bool readsMask = call.hasResidual() || !byKernel || node.shape.height * node.shape.width == 1;
   return {row->kept.input, row->kept.output || (call.relu && readsMask)};

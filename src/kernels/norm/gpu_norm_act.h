@@ -8,7 +8,8 @@
 /// The block programs of normAct() on a GPU, for tensors in NHWC.
 /// - Forward in training: NormStatistics reads x for the statistics of each chunk of rows, NormFinish joins the chunks,
 ///   NormApply reads x and writes y, with a residual also the ReLU's mask.
-/// - Backward: NormSums reads x, the gradients and that mask for two sums, NormSumsFinish joins them. NormGradient reads
+/// - Backward: NormSums reads x, the gradients and that mask for two sums, NormSumsFinish joins them. NormGradient
+/// reads
 ///   x and a gradient again and writes dx.
 /// - NormEvaluate replaces the first two in evaluation, NormFromSums if a convolution accumulated the statistics.
 namespace tandem {

@@ -50,6 +50,11 @@ std::string textOf(const Significance& judgement) {
   throw InternalError("a finding without a text");
 }
 
+std::string detectableText(std::string_view what, double percent) {
+  if (percent > 100) return concat("so few runs, as different as these, would not find a ", what, " of 100 %");
+  return concat("a ", what, " of ", fixed(percent, 1), " % would have been found");
+}
+
 std::vector<double> logRatiosOfRounds(std::span<const double> rates) {
   std::vector<double> ratios;
   for (size_t i = 0; i + 4 <= rates.size(); i += 4) {

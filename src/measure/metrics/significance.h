@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/statistics.h"
@@ -25,6 +26,10 @@ Significance significanceOf(const Estimate& logRatio, size_t tests = 1);
 
 /// "faster by 3.1 % (95 % interval 2.2 to 4.0 %)", "cannot tell (95 % interval -0.4 to 0.9 %)".
 std::string textOf(const Significance& judgement);
+
+/// "a lead of 3.1 % would have been found", of a `what` that is called lead. Above 100 %: the runs are too few to find
+/// less than that.
+std::string detectableText(std::string_view what, double percent);
 
 /// Runs of two configurations are measured in the order A B B A, round after round. A drift that is linear over a round
 /// affects both alike. Returns log(A/B) of the geometric means, one value per whole round. `rates` are in the order of

@@ -328,8 +328,8 @@ std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::sp
   rates.notes.push_back(concat(logRatios.size(), " rounds A B B A; runs of a side differ by ", spreadText(a),
                                " (A) and ", spreadText(b), " (B)"));
   if (judgement) {
-    rates.notes.push_back(concat("a difference of ", fixed(judgement->detectablePercent, 1),
-                                 " % would have been found in 98 of 100 such comparisons"));
+    rates.notes.push_back(
+        concat(detectableText("difference", judgement->detectablePercent), " in 98 of 100 such comparisons"));
   }
   for (const Side* side : {&a, &b}) {
     const auto doubtful =

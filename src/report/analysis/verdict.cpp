@@ -175,8 +175,7 @@ std::string tie(const std::vector<Contender>& contenders, const Ranking& ranking
   std::vector<std::string> named;
   for (const Contender* leader : ranking.leaders) named.push_back(described(*leader));
   return concat("cannot tell the fastest of ", named.size(), ": ", someOf(named, "; "),
-                ratioOfTwo(contenders, ranking.lead), "; a lead of ", fixed(ranking.detectablePercent, 1),
-                " % would have been found");
+                ratioOfTwo(contenders, ranking.lead), "; ", detectableText("lead", ranking.detectablePercent));
 }
 
 std::string ahead(const Contender& first, const Contender& second, const std::optional<Significance>& lead) {

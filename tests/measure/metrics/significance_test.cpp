@@ -86,6 +86,11 @@ TEST(Significance, SaysByHowMuchAndHowSurely) {
   EXPECT_EQ(textOf(significanceOf({0.002, 0.001, 100})), "cannot tell (95 % interval 0.0 to 0.4 %)");
 }
 
+TEST(Significance, SaysWhatWouldHaveBeenFound) {
+  EXPECT_EQ(detectableText("lead", 3.14), "a lead of 3.1 % would have been found");
+  EXPECT_EQ(detectableText("lead", 3238.4), "so few runs, as different as these, would not find a lead of 100 %");
+}
+
 TEST(Significance, MoreSpreadAsksForMoreRounds) {
   std::vector<double> pilot(pilotRounds);
   for (size_t i = 0; i < pilot.size(); ++i) pilot[i] = i % 2 == 0 ? 0.001 : -0.001;

@@ -51,26 +51,14 @@ at::Tensor add(OperationArguments& a) {
   return sum;
 }
 
-struct PoolWindow {
-  std::array<int64_t, 2> kernel, stride, padding;
-  at::Tensor input;
-  explicit PoolWindow(OperationArguments& a)
-      : kernel{a.attributes.kernelH, a.attributes.kernelW},
-        stride{a.attributes.strideH, a.attributes.strideW},
-        padding{a.attributes.padding.top, a.attributes.padding.left},
-        input(a.inputs[0]) {
-    check(a.attributes.padding.symmetric(), "pooling with unequal padding");
-  }
-};
-
 at::Tensor maxPool(OperationArguments& a) {
-  const PoolWindow w(a);
-  return at::max_pool2d(w.input, w.kernel, w.stride, w.padding, {1, 1}, a.attributes.ceilMode);
+  const PoolWindow w = poolWindow(a.attributes);
+  return at::max_pool2d(a.inputs[0], w.kernel, w.stride, w.padding, {1, 1}, w.ceilMode);
 }
 
 at::Tensor averagePool(OperationArguments& a) {
-  const PoolWindow w(a);
-  return at::avg_pool2d(w.input, w.kernel, w.stride, w.padding, a.attributes.ceilMode, a.attributes.countPadding);
+  const PoolWindow w = poolWindow(a.attributes);
+  return at::avg_pool2d(a.inputs[0], w.kernel, w.stride, w.padding, w.ceilMode, a.attributes.countPadding);
 }
 
 /// Means along `dimension` over `count` windows, as adaptive_avg_pool2d forms them; fp32.
@@ -197,8 +185,7 @@ struct CallRow {
   std::string_view operation;
   AtenOp call;
   bool outputMayBeOverwritten;
-  bool draws = false;        // numbers from the generator
-  bool keepsPlaces = false;  // for backward: which pixel of a window was the largest
+  bool draws = false;  // numbers from the generator
 };
 
 constexpr std::array<CallRow, 35> calls{{
@@ -218,7 +205,7 @@ constexpr std::array<CallRow, 35> calls{{
     {"add", add, true},
     {"concat", concatenation, true},
     {"multiply", multiply, true},
-    {"max_pool", maxPool, false, /*draws=*/false, /*keepsPlaces=*/true},
+    {"max_pool", maxPool, false},
     {"avg_pool", averagePool, false},
     {"adaptive_avg_pool", adaptiveAveragePool, false},
     {"global_avg_pool", globalAveragePool, false},
@@ -253,6 +240,10 @@ AtenOp atenOp(std::string_view operation) { return row(operation).call; }
 bool outputMayBeOverwritten(std::string_view operation) { return row(operation).outputMayBeOverwritten; }
 
 bool drawsNumbers(std::string_view operation) { return row(operation).draws; }
-bool keepsPlaces(std::string_view operation) { return row(operation).keepsPlaces; }
+
+PoolWindow poolWindow(const Attributes& a) {
+  check(a.padding.symmetric(), "pooling with unequal padding");
+  return {{a.kernelH, a.kernelW}, {a.strideH, a.strideW}, {a.padding.top, a.padding.left}, a.ceilMode};
+}
 
 }  // namespace tandem

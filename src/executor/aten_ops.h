@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "kernels/pool/max_pool.h"
 
 namespace tandem {
 
@@ -32,7 +33,7 @@ bool outputMayBeOverwritten(std::string_view operation);
 /// Whether the call draws from the generator.
 bool drawsNumbers(std::string_view operation);
 
-/// True when the call keeps for backward which pixel of each window it took, 8 bytes per value of its output.
-bool keepsPlaces(std::string_view operation);
+/// The windows of a max_pool or avg_pool.
+PoolWindow poolWindow(const Attributes& attributes);
 
 }  // namespace tandem

@@ -16,6 +16,7 @@
 #include "graph/operation.h"
 #include "kernels/conv/convolution.h"
 #include "kernels/norm/norm_act.h"
+#include "kernels/pool/max_pool.h"
 
 namespace tandem {
 namespace {
@@ -225,6 +226,32 @@ class Add final : public Bound {
   }
 };
 
+class MaxPool final : public Bound {
+ public:
+  explicit MaxPool(const PlannedBinding& binding) : Bound(binding), window_(poolWindow(attributes())) {}
+
+  at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
+    saved_ = {};
+    return maxPool(inputs[0], window_, mode.gradients ? &saved_ : nullptr);
+  }
+
+  void keep(std::span<const at::Tensor>, const at::Tensor&) override {
+    check(false, "only forward knows where the maxima are");
+  }
+
+  std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
+    return {maxPoolBackward(addGradients(std::move(outputGradients)), window_, std::exchange(saved_, {}))};
+  }
+
+ private:
+  const PoolWindow window_;
+  MaxPoolSaved saved_;
+};
+
+bool maxPoolHasKernel(const Node& node, const ExecutorOptions& options) {
+  return hasMaxPoolKernel(options.device, options.compute, options.kernels.layout.format, poolWindow(node.attributes));
+}
+
 /// Any operation, by libtorch's autograd of its ATen call.
 class ByAutograd final : public Bound {
  public:
@@ -296,6 +323,9 @@ struct Row {
   std::unique_ptr<PlannedOperation> (*make)(const PlannedBinding&);
   KeptForBackward kept;
   bool gradientInPlace = false;
+  /// Whether a kernel serves the node, which keeps `keptByKernel` instead. Null: none does.
+  bool (*hasKernel)(const Node& node, const ExecutorOptions& options) = nullptr;
+  KeptForBackward keptByKernel = {};
 };
 
 constexpr std::array rows{
@@ -310,6 +340,11 @@ constexpr std::array rows{
     Row{"gelu", make<Activation<geluGradient, false>>, {.input = true}},
     Row{"add", make<Add>, {}},
     Row{"concat", make<Concat>, {}},
+    Row{.operation = "max_pool",
+        .make = make<MaxPool>,
+        .kept = {.input = true, .bytesPerValue = sizeof(int64_t)},
+        .hasKernel = maxPoolHasKernel,
+        .keptByKernel = {.bytesPerValue = sizeof(uint8_t)}},
 };
 
 const Row* rowOf(std::string_view operation) {
@@ -334,12 +369,17 @@ bool writesGradientInPlace(std::string_view operation) {
 KeptForBackward keptForBackward(const Graph& graph, const PlannedNode& call, const ExecutorOptions& options) {
   const Node& node = graph.node(call.node);
   const Row* const row = rowOf(node.operation->name);
-  if (row == nullptr) return {.input = true};
+  if (row == nullptr) {
+    const bool draws = drawsNumbers(node.operation->name);
+    return {.input = true, .bytesPerValue = draws ? static_cast<int64_t>(c10::elementSize(options.compute)) : 0};
+  }
+  KeptForBackward kept = row->hasKernel && row->hasKernel(node, options) ? row->keptByKernel : row->kept;
   // With a residual, or without a kernel, the ReLU's mask cannot be recomputed from the input. (A forward on a GPU
   // keeps bits instead, but keep() has the output alone.) A batch_norm of vectors may run either way.
   const bool byKernel = hasNormActKernel(options.device, options.compute, options.kernels.layout.format);
   const bool readsMask = call.hasResidual() || !byKernel || node.shape.height * node.shape.width == 1;
-  return {row->kept.input, row->kept.output || (call.relu && readsMask)};
+  kept.output = kept.output || (call.relu && readsMask);
+  return kept;
 }
 
 }  // namespace tandem

@@ -50,7 +50,8 @@ class PlannedOperation {
   virtual at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) = 0;
 
   /// Keeps what backward reads, as forward() does with gradients. `inputs` and `output` are those of this step's
-  /// forward(). Values that keptForBackward() does not name may be undefined. REQUIRES: hasPlannedBackward().
+  /// forward(). Values that keptForBackward() does not name may be undefined. REQUIRES: hasPlannedBackward(), and no
+  /// KeptForBackward::bytesPerValue.
   virtual void keep(std::span<const at::Tensor> inputs, const at::Tensor& output) = 0;
 
   /// The gradient of each input; undefined if it is not wanted. Parameters' gradients are written into their slices.
@@ -68,10 +69,11 @@ bool hasPlannedBackward(std::string_view operation);
 /// True when its backward writes the weight's gradient at once to where the optimizer reads it.
 bool writesGradientInPlace(std::string_view operation);
 
-/// Which values of a call its backward reads.
+/// What of a call its backward reads.
 struct KeptForBackward {
   bool input = false;  ///< the first input
   bool output = false;
+  int64_t bytesPerValue = 0;  ///< of the output, for what forward alone makes: places of maxima, a dropout's mask
 };
 KeptForBackward keptForBackward(const Graph& graph, const PlannedNode& call, const ExecutorOptions& options);
 

@@ -57,6 +57,12 @@ struct SimulatedBlock {
   }
 };
 
+/// Gives the orders in which simulated threads run.
+inline std::mt19937& simulationOrder() {
+  static std::mt19937 random(1);
+  return random;
+}
+
 /// A launch of `program`, blocks in a random order too. What blocks share holds NaN until it is written.
 template <class Program>
 void simulate(const Program& program, std::mt19937& random) {

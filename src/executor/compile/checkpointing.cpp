@@ -105,7 +105,7 @@ Recomputation recomputation(const Activations& a, const std::vector<size_t>& cut
       for (const NodeId value : a.calls[i].read) wanted[at(value)] = true;
       const size_t output = at(a.plan[i].output);
       const bool missing = wanted[output] && !result.kept[output];
-      result.again[i] = result.repeats(i) && (missing || (a.calls[i].backward && a.calls[i].byAutograd));
+      result.again[i] = result.repeats(i) && (missing || (a.calls[i].backward && a.calls[i].onlyForwardKeeps));
       if (!result.again[i]) continue;
       for (const NodeId input : a.plan[i].inputs) wanted[at(input)] = true;
     }

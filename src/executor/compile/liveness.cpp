@@ -4,22 +4,11 @@
 
 #include <algorithm>
 
-#include "executor/aten_ops.h"
 #include "executor/executor.h"
 #include "executor/planned_operation.h"
 #include "graph/operation.h"
 
 namespace tandem {
-namespace {
-
-constexpr int64_t placeBytes = 8;  // of the position of a maximum in its window
-
-int64_t ownBytesPerElement(std::string_view operation, int64_t element) {
-  if (keepsPlaces(operation)) return placeBytes;
-  return drawsNumbers(operation) ? element : 0;
-}
-
-}  // namespace
 
 Activations activationsOf(const Graph& graph, std::span<const PlannedNode> plan, const ExecutorOptions& options) {
   const size_t values = graph.nodes().size();
@@ -37,12 +26,12 @@ Activations activationsOf(const Graph& graph, std::span<const PlannedNode> plan,
     own.operation = graph.node(call.node).operation;
     const bool followsOne = std::ranges::any_of(call.inputs, [&](NodeId input) { return hasGradient[at(input)]; });
     own.backward = followsOne || trained[at(call.node)];
-    own.byAutograd = !hasPlannedBackward(own.operation->name);
     const KeptForBackward kept = keptForBackward(graph, call, options);
+    own.onlyForwardKeeps = !hasPlannedBackward(own.operation->name) || kept.bytesPerValue > 0;
     if (own.backward && kept.input) own.read.push_back(call.inputs.front());
     if (own.backward && kept.output) own.read.push_back(call.output);
     const ImageShape& shape = graph.node(call.output).shape;
-    if (own.backward) own.ownBytes = shape.count() * ownBytesPerElement(own.operation->name, element);
+    if (own.backward) own.ownBytes = shape.count() * kept.bytesPerValue;
     for (const NodeId input : call.inputs) found.lastReader[at(input)] = static_cast<int>(i);
     found.maker[at(call.output)] = static_cast<int>(i);
     hasGradient[at(call.output)] = own.backward;

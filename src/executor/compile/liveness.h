@@ -15,10 +15,10 @@ struct Operation;        // graph/operation.h
 /// What backward needs of a call's forward.
 struct OpLiveness {
   const Operation* operation = nullptr;
-  bool backward = false;     ///< whether something at or before it has a gradient
-  bool byAutograd = false;   ///< whether only a forward can make what backward reads
-  std::vector<NodeId> read;  ///< values that its backward reads, possibly its own output
-  int64_t ownBytes = 0;      ///< of one image, kept beside the values: positions of maxima, a dropout's mask
+  bool backward = false;          ///< whether something at or before it has a gradient
+  bool onlyForwardKeeps = false;  ///< whether only a forward can make what backward reads
+  std::vector<NodeId> read;       ///< values that its backward reads, possibly its own output
+  int64_t ownBytes = 0;           ///< of one image, kept beside the values (KeptForBackward::bytesPerValue)
 };
 
 /// The values and calls of a plan, and how long values stay in memory. Copies of a value that kernels make in another

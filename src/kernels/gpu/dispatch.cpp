@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/error.h"
@@ -34,6 +35,12 @@ Element elementOf(at::ScalarType type, const char* what) {
 }
 
 Element elementOf(const at::Tensor& tensor, const char* what) { return elementOf(tensor.scalar_type(), what); }
+
+int accessWidth(int widest, int bytes, int64_t channels, std::initializer_list<const void*> addresses) {
+  const auto size = static_cast<uintptr_t>(widest) * static_cast<uintptr_t>(bytes);
+  const auto isAligned = [&](const void* address) { return reinterpret_cast<uintptr_t>(address) % size == 0; };
+  return channels % widest == 0 && std::ranges::all_of(addresses, isAligned) ? widest : 1;
+}
 
 void* currentStream(const at::Tensor& tensor) {
   const c10::impl::VirtualGuardImpl guard(tensor.device().type());

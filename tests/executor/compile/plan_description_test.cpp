@@ -39,8 +39,9 @@ TEST(PlanDescription, NamesWhatWasFusedAndWhatItReads) {
   EXPECT_EQ(callOf(plan, "conv1").parameters, 4 * 3 * 9);
   EXPECT_EQ(callOf(plan, "conv1").flops, 2.0 * 2 * 4 * 3 * 9 * 64);
   EXPECT_EQ(callOf(plan, "conv1").outputBytes, 2 * 4 * 64 * 4);
-  EXPECT_TRUE(callOf(plan, "pool").byAutograd);
-  EXPECT_EQ(operationsByAutograd(smallNet(4)), (std::vector<std::string>{"max_pool", "flatten"}));
+  EXPECT_FALSE(callOf(plan, "pool").byAutograd);
+  EXPECT_TRUE(callOf(plan, "flatten").byAutograd);
+  EXPECT_EQ(operationsByAutograd(smallNet(4)), std::vector<std::string>{"flatten"});
 }
 
 TEST(PlanDescription, CountsWhatIsKeptForBackward) {
@@ -53,6 +54,16 @@ TEST(PlanDescription, CountsWhatIsKeptForBackward) {
   EXPECT_GE(plan.peakBytes, plan.keptBytes);
   EXPECT_TRUE(callOf(plan, "conv1").kept);
   EXPECT_FALSE(callOf(plan, "fc").kept);
+}
+
+// There kernels run, which recompute a ReLU's mask and number a maximum's place in one byte: bn1's output is not kept.
+TEST(PlanDescription, CountsWhatKernelsKeepOnAGpu) {
+  const int64_t element = 2, full = 2 * 4 * 64 * element, pooled = full / 4, input = 2 * 3 * 64 * element;
+  ExecutorOptions options{.compute = at::kHalf, .device = at::kCUDA};
+  EXPECT_EQ(describePlan(smallNet(4), options, 2).keptBytes, input + full + pooled + pooled / element + 3 * pooled);
+  options.kernels.layout.format = at::MemoryFormat::Contiguous;
+  EXPECT_EQ(describePlan(smallNet(4), options, 2).keptBytes,
+            input + full + full + pooled + pooled / element * 8 + 3 * pooled);
 }
 
 TEST(PlanDescription, NamesTheAlgorithmsOfConvolutions) {

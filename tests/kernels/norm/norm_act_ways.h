@@ -9,12 +9,6 @@
 
 namespace tandem {
 
-/// The seed of the order in which simulated threads run.
-inline std::mt19937& simulationOrder() {
-  static std::mt19937 random(1);
-  return random;
-}
-
 /// The programs that normAct() runs on a GPU, on the host.
 inline const NormActPasses& simulatedNormAct() {
   static const auto passes = normActInBlocks([](const NormProgram& program, const at::Tensor&) {

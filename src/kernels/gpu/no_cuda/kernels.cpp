@@ -3,6 +3,7 @@
 #include "kernels/norm/gpu_norm_act.h"
 #include "kernels/optimizer/adam_kernel.h"
 #include "kernels/optimizer/sgd_kernel.h"
+#include "kernels/pool/gpu_max_pool.h"
 #include "kernels/tensor/non_finite_kernel.h"
 #include "kernels/tensor/normalize_kernel.h"
 #include "kernels/tensor/sum_kernel.h"
@@ -18,6 +19,7 @@ namespace {
 
 void adamUpdate(const AdamArguments&, int64_t, void*) { refuse("adamUpdate"); }
 void markNonFinite(const NonFiniteArguments&, int64_t, float*, void*) { refuse("markNonFinite"); }
+void maxPool(const MaxPoolProgram&, void*) { refuse("maxPool"); }
 void prepare(AdamCoefficients*, const AdamHyperparameters&, void*) { refuse("prepare"); }
 void prepare(SgdCoefficients*, const SgdHyperparameters&, void*) { refuse("prepare"); }
 void normAct(const NormProgram&, void*) { refuse("normAct"); }

@@ -9,11 +9,6 @@
 namespace tandem {
 namespace {
 
-double bound(const std::string& precision) {
-  const at::ScalarType type = find(precisions(), precision, "precision").wire;
-  return type == at::kFloat ? 1e-6 : 4 * unitOf(type);
-}
-
 std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
   std::vector<SyntheticRun> runs;
   for (const Precision& precision : precisionsOnCpu()) {
@@ -53,7 +48,7 @@ TEST_P(AcrossRanks, MakesTheTextbookUpdateOnEveryReplica) {
       for (int i = 0; i < results[number]->parameters(); ++i) {
         const Slice slice = results[number]->slice(i);
         const at::Tensor expected = expectedMaster(run, i, run.steps, joined ? 0 : number, joined ? all : number + 1);
-        EXPECT_LE(relativeDifference(results[number]->master(slice), expected), bound(run.precision))
+        EXPECT_LE(relativeDifference(results[number]->master(slice), expected), roundingBound(run.precision))
             << nameOf(run) << ", replica " << number << ", parameter " << i;
         if (!joined) continue;
         EXPECT_TRUE(at::equal(results[number]->master(slice), results[0]->master(slice))) << nameOf(run);

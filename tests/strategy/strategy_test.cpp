@@ -9,13 +9,6 @@
 namespace tandem {
 namespace {
 
-// What is left after 5 steps of rounding: fp32 2^-24 per operation; in 16 bits each of at most n partial sums is
-// rounded, in bf16 to 2^-9 of itself, and the weights have moved by about their own norm.
-double bound(const std::string& precision) {
-  const at::ScalarType type = find(precisions(), precision, "precision").wire;
-  return type == at::kFloat ? 1e-6 : 4 * unitOf(type);
-}
-
 // A strategy with each of its own options.
 std::vector<SyntheticRun> variantsOf(const StrategyEntry& strategy) {
   std::vector<SyntheticRun> variants;
@@ -65,7 +58,8 @@ TEST_P(EachStrategy, MakesTheTextbookUpdateOnEveryReplica) {
       for (int i = 0; i < results[rank]->parameters(); ++i) {
         const at::Tensor expected =
             expectedMaster(run, i, run.steps, joined ? 0 : rank, joined ? run.replicas : rank + 1);
-        EXPECT_LE(relativeDifference(results[rank]->master(results[rank]->slice(i)), expected), bound(run.precision))
+        EXPECT_LE(relativeDifference(results[rank]->master(results[rank]->slice(i)), expected),
+                  roundingBound(run.precision))
             << nameOf(run) << ", replica " << rank << ", parameter " << i;
       }
     }
@@ -84,7 +78,8 @@ TEST_P(EachStrategy, MakesTheTextbookUpdateOfEveryOptimizer) {
         for (int i = 0; i < results[rank]->parameters(); ++i) {
           const at::Tensor expected =
               expectedMaster(run, i, run.steps, joined ? 0 : rank, joined ? run.replicas : rank + 1);
-          EXPECT_LE(relativeDifference(results[rank]->master(results[rank]->slice(i)), expected), bound(run.precision))
+          EXPECT_LE(relativeDifference(results[rank]->master(results[rank]->slice(i)), expected),
+                    roundingBound(run.precision))
               << rule.name << ", " << nameOf(run) << ", replica " << rank << ", parameter " << i;
         }
       }
@@ -138,7 +133,7 @@ TEST_P(EachStrategy, AStepStartsFromTheUpdateBefore) {
       for (int i = 0; i < buffers.parameters(); ++i) {
         const double difference =
             relativeDifference(buffers.weights(buffers.slice(i)), expectedMaster(run, i, step, first, last));
-        EXPECT_LE(difference, bound(run.precision)) << nameOf(run) << ", step " << step << ", parameter " << i;
+        EXPECT_LE(difference, roundingBound(run.precision)) << nameOf(run) << ", step " << step << ", parameter " << i;
       }
     };
     run.steps = 3;

@@ -13,6 +13,7 @@
 #include "base/catalog.h"
 #include "base/error.h"
 #include "strategy/strategy.h"
+#include "support/precisions.h"
 #include "support/run_ranks.h"
 #include "support/run_replicas.h"
 
@@ -178,6 +179,13 @@ inline at::Tensor expectedMaster(const SyntheticRun& run, int parameter, int64_t
     book.step(g / (last - first), run.optimizer, step + 1);
   }
   return book.w;
+}
+
+/// What is left after 5 steps of rounding: fp32 2^-24 per operation; in 16 bits each of at most n partial sums is
+/// rounded, in bf16 to 2^-9 of itself, and the weights have moved by about their own norm.
+inline double roundingBound(const std::string& precision) {
+  const at::ScalarType type = find(precisions(), precision, "precision").wire;
+  return type == at::kFloat ? 1e-6 : 4 * unitOf(type);
 }
 
 inline double relativeDifference(const at::Tensor& actual, const at::Tensor& expected) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -22,11 +23,16 @@ std::chrono::milliseconds millis(double seconds) { return std::chrono::milliseco
 
 std::string addressOf(const RankPlace& place) { return concat(place.host, ':', place.port); }
 
-/// What c10d logs comes as an exception as well, which says where, and who.
-void silenceC10d() { FLAGS_caffe2_log_level = c10::GLOG_FATAL; }
+/// What c10d logs comes as an exception as well. Its flight recorder takes a stack trace of each collective, and is no
+/// place for several threads that start collectives.
+void prepareC10d() {
+  static const int recorderIsOff = setenv("TORCH_FR_BUFFER_SIZE", "0", /*overwrite=*/1);
+  check(recorderIsOff == 0, "setenv");
+  FLAGS_caffe2_log_level = c10::GLOG_FATAL;
+}
 
 Store connect(const RankPlace& place, double timeoutSeconds) {
-  silenceC10d();
+  prepareC10d();
   c10d::TCPStoreOptions options;
   options.port = static_cast<uint16_t>(place.port);
   options.timeout = millis(timeoutSeconds);
@@ -122,7 +128,7 @@ class ServedStore final : public RankStore {
 
  private:
   static c10d::TCPStoreOptions optionsOf(int listener) {
-    silenceC10d();
+    prepareC10d();
     c10d::TCPStoreOptions options;
     options.port = 0;
     options.isServer = true;

@@ -111,19 +111,14 @@ std::unique_ptr<Strategy> makeReplicated(const StrategyContext& context) {
 
 StrategyTraffic allReduceTraffic(const AllReduceEntry& algorithm, const FlatBuffers& buffers, size_t buckets,
                                  int replicas, int ranks) {
-  if (replicas * ranks == 1) return {};
   double gradientBytes = 0;
   for (int segment = 0; segment < buffers.segments(); ++segment) {
     gradientBytes += static_cast<double>(buffers.gradient(buffers.whole(segment)).nbytes());
   }
-  const double between = 2.0 * (ranks - 1);  // the rounds of a ring
-  const auto messages = static_cast<double>(buckets);
-  StrategyTraffic traffic{.bytesPerStep = between / ranks * gradientBytes / replicas,
-                          .messagesPerStep = between * messages};
-  if (replicas == 1) return traffic;
-  traffic.bytesPerStep += algorithm.receivedBytes(gradientBytes, replicas);
-  traffic.messagesPerStep += algorithm.messages(replicas) * messages;
-  return traffic;
+  const double between = 2.0 * (ranks - 1);  // the rounds of a ring; a replica sends the part that it sums
+  const double bytes = algorithm.receivedBytes(gradientBytes, replicas) + between / ranks * gradientBytes / replicas;
+  return {.bytesPerStep = bytes,
+          .messagesPerStep = static_cast<double>(buckets) * (algorithm.messages(replicas) + between)};
 }
 
 }  // namespace tandem

@@ -68,7 +68,7 @@ class ShardedUpdate final : public Strategy {
     /// A copy of the handles, which keeps the memory alive for others even if this replica has failed.
     std::unique_ptr<const FlatBuffers> buffers;
     at::Tensor overflow;                     // [1] fp32, with a loss scale: not 0 if a sum of this step is not finite
-    std::unique_ptr<RankGroup> ranks;        // the owners of the same slices in other processes; null: there are none
+    std::unique_ptr<RankGroup> between;      // the owners of the same slices in other processes; null: there are none
     std::unique_ptr<BucketTracker> tracker;  // this and the rest is touched by its own thread only
     std::vector<Ticket> tickets;             // of the step's buckets that were sent
     StrategyTraffic traffic;
@@ -120,7 +120,7 @@ ShardedUpdate::ShardedUpdate(const StrategyContext& context)
       states_(context.devices.size()),
       barrier_(*context.monitor, static_cast<int>(context.devices.size())) {
   for (int i = 0; world_ != nullptr && i < replicas(); ++i) {
-    states_[i].ranks = world_->group(concat("replica ", i), monitor_);
+    states_[i].between = world_->group(concat("replica ", i), monitor_);
   }
 }
 
@@ -139,7 +139,7 @@ Slice ShardedUpdate::ownedSlice(Slice bucket, int owner) const { return ownedRan
 void ShardedUpdate::attach(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   const int first = firstOnNodeOf(replica.index);
-  if (state.ranks && replica.index == 0) broadcastParameters(*state.ranks, replica.buffers);
+  if (state.between && replica.index == 0) broadcastParameters(*state.between, replica.buffers);
   if (first == replica.index) {
     replica.optimizer.allocateState();
     state.buffers = std::make_unique<const FlatBuffers>(replica.buffers);
@@ -211,7 +211,7 @@ void ShardedUpdate::finish(Replica& replica) {
 // AStepThatOverflowsIsLeftOutByAllThatExchange and ASumThatOverflowsIsLeftOutToo.
 bool ShardedUpdate::progress(Replica& replica) {
   ReplicaState& state = states_[replica.index];
-  if (replica.lossScale == nullptr && !state.ranks) {
+  if (replica.lossScale == nullptr && !state.between) {
     advance(state, arrived, updated, [&](Slice bucket) {
       sumOwned(replica, bucket);
       updateOwned(replica, bucket);
@@ -226,10 +226,11 @@ bool ShardedUpdate::progress(Replica& replica) {
 // An update must know the findings of all replicas, and only once per step: while no bucket of it is updated.
 bool ShardedUpdate::sumAndJudge(Replica& replica) {
   ReplicaState& state = states_[replica.index];
-  const bool allSummed = state.ranks ? sumBetweenRanks(replica) : advance(state, arrived, summed, [&](Slice bucket) {
+  const auto sumHere = [&](Slice bucket) {
     sumOwned(replica, bucket);
     noteSum(replica, bucket);
-  });
+  };
+  const bool allSummed = state.between ? sumBetweenRanks(replica) : advance(state, arrived, summed, sumHere);
   if (replica.lossScale == nullptr) return true;
   const bool isNew = state.done[updated].load(std::memory_order_relaxed) == state.first;
   if (allSummed && isNew) {
@@ -245,11 +246,11 @@ bool ShardedUpdate::sumBetweenRanks(Replica& replica) {
   advance(state, arrived, sent, [&](Slice bucket) {
     sumOwned(replica, bucket);
     const at::Tensor owned = replica.buffers.gradient(ownedSlice(bucket, replica.index));
-    state.tickets.push_back(state.ranks->start(owned, Collective::sum));
+    state.tickets.push_back(state.between->start(owned, Collective::sum));
   });
   const auto sentHere = state.first + std::ssize(state.tickets);
   int64_t next = state.done[summed].load(std::memory_order_relaxed);
-  for (; next < sentHere && state.ranks->finished(state.tickets[next - state.first]); ++next) {
+  for (; next < sentHere && state.between->finished(state.tickets[next - state.first]); ++next) {
     noteSum(replica, state.tracker->buckets()[next - state.first]);
     publish(state, summed, next + 1);
   }

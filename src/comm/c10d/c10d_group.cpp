@@ -13,7 +13,7 @@ Ticket C10dGroup::start(at::Tensor tensor, Collective op) {
     std::vector<at::Tensor> tensors{std::move(tensor)};
     const auto work = op == Collective::sum ? backend_->allreduce(tensors) : backend_->broadcast(tensors);
     inFlight_.push_back(work->getFuture());
-    inFlight_.back()->addCallback([this](c10::ivalue::Future&) { monitor_.notify(); });
+    inFlight_.back()->addCallback([&monitor = monitor_](c10::ivalue::Future&) { monitor.notify(); });
   }
   return first_ + std::ssize(inFlight_) - 1;
 }

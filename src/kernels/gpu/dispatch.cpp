@@ -36,8 +36,8 @@ Element elementOf(at::ScalarType type, const char* what) {
 
 Element elementOf(const at::Tensor& tensor, const char* what) { return elementOf(tensor.scalar_type(), what); }
 
-int accessWidth(int widest, int bytes, int64_t channels, std::initializer_list<const void*> addresses) {
-  const auto size = static_cast<uintptr_t>(widest) * static_cast<uintptr_t>(bytes);
+int accessWidth(Element type, int widest, int64_t channels, std::initializer_list<const void*> addresses) {
+  const auto size = static_cast<uintptr_t>(widest) * static_cast<uintptr_t>(bytesOf(type));
   const auto isAligned = [&](const void* address) { return reinterpret_cast<uintptr_t>(address) % size == 0; };
   return channels % widest == 0 && std::ranges::all_of(addresses, isAligned) ? widest : 1;
 }

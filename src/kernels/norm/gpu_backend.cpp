@@ -9,13 +9,6 @@
 namespace tandem {
 namespace {
 
-// The widest access of the program that the number of channels and the addresses allow.
-template <class Program>
-int widthOf(const at::Tensor& x, std::initializer_list<const void*> places) {
-  const int bytes = bytesOf(elementOf(x, "normAct"));
-  return accessWidth(widestAccess<Program>(bytes), bytes, x.size(1), places);
-}
-
 int64_t rowsOf(const at::Tensor& x) { return x.numel() / x.size(1); }
 
 // [rows, C / width], for a thread that writes `width` values of y at once.
@@ -71,7 +64,8 @@ class GpuNormAct final : public NormActPasses {
                                channels},
                   x);
     }
-    const NormGrid grid = NormGrid::ofSums(rowsOf(x), x.size(1), widthOf<NormStatistics>(x, {x.const_data_ptr()}));
+    const NormGrid grid = NormGrid::ofSums(
+        rowsOf(x), x.size(1), accessWidth<NormStatistics>(elementOf(x, "normAct"), x.size(1), {x.const_data_ptr()}));
     const at::Tensor partials = perChannel(x, 2 * grid.chunks);
     auto* const sums = partials.data_ptr<float>();
     run_(NormStatistics{grid, elementOf(x, "normAct"), x.const_data_ptr(), sums}, x);
@@ -88,7 +82,7 @@ class GpuNormAct final : public NormActPasses {
 
   void normalise(const at::Tensor& x, NormActArguments a, NormActSaved& saved) const override {
     setColumns(a, x.size(1), saved.factor, saved.offset);
-    const int width = widthOf<NormApply>(x, {a.x, a.residual, a.y});
+    const int width = accessWidth<NormApply>(elementOf(x, "normAct"), x.size(1), {a.x, a.residual, a.y});
     saved.reluMask = a.relu && a.residual ? newMask(x, width) : at::Tensor();
     run_(NormApply{NormGrid::ofValues(rowsOf(x), x.size(1), width), a, maskIn(saved.reluMask, x)}, x);
   }
@@ -96,7 +90,8 @@ class GpuNormAct final : public NormActPasses {
   void gradients(const at::Tensor& x, const NormActSaved& saved, bool training, NormActGradientArguments a,
                  NormActGradients& result) const override {
     const ReluMask mask = maskIn(saved.reluMask, x);
-    int width = widthOf<NormSums>(x, {a.gradients[0], a.gradients[1], a.x, a.y, a.masked, a.dx});
+    int width = accessWidth<NormSums>(elementOf(x, "normAct"), x.size(1),
+                                      {a.gradients[0], a.gradients[1], a.x, a.y, a.masked, a.dx});
     if (mask.bytes && mask.width() < width) width = 1;  // forward wrote it value by value
     check(a.masked || !(a.y || mask.bytes), "normActBackward: a kept mask is that of a sum with a residual");
     const NormGrid grid = NormGrid::ofSums(rowsOf(x), x.size(1), width);

@@ -29,11 +29,6 @@ Shape outputShape(at::IntArrayRef inputs, const PoolWindow& window) {
   return {inputs[0], inputs[1], windowsOver(inputs[2], window, 0), windowsOver(inputs[3], window, 1)};
 }
 
-template <class Program>
-int widthOf(Element type, int64_t channels, std::initializer_list<const void*> addresses) {
-  return accessWidth(widestAccess<Program>(bytesOf(type)), bytesOf(type), channels, addresses);
-}
-
 int64_t countOf(at::IntArrayRef shape) { return c10::multiply_integers(shape); }
 
 PacketGrid packetsOf(at::IntArrayRef shape, int width) {
@@ -57,7 +52,7 @@ PoolGrid gridOf(at::IntArrayRef inputs, at::IntArrayRef outputs, const PoolWindo
 }  // namespace
 
 bool canNumberPackets(const at::Tensor& x, const PoolWindow& window) {
-  const int width = widthOf<MaxPoolForward>(elementOf(x, "maxPool"), x.size(1), {x.const_data_ptr()});
+  const int width = accessWidth<MaxPoolForward>(elementOf(x, "maxPool"), x.size(1), {x.const_data_ptr()});
   const int64_t most = std::max(x.numel(), countOf(outputShape(x.sizes(), window)));
   return most / width <= PacketGrid::most;
 }
@@ -67,7 +62,7 @@ at::Tensor maxPoolInBlocks(RunMaxPool run, const at::Tensor& x, const PoolWindow
   const Element type = elementOf(x, "maxPool");
   at::Tensor y = at::empty(outputs, x.options().memory_format(channelsLast)), places;
   if (saved != nullptr) places = at::empty(outputs, y.options().dtype(at::kByte).memory_format(channelsLast));
-  const Access access{type, widthOf<MaxPoolForward>(type, x.size(1), {x.const_data_ptr(), y.data_ptr()})};
+  const Access access{type, accessWidth<MaxPoolForward>(type, x.size(1), {x.const_data_ptr(), y.data_ptr()})};
   run(MaxPoolForward{gridOf(x.sizes(), outputs, window, access.width), access, x.const_data_ptr(), y.data_ptr(),
                      places.defined() ? places.data_ptr<uint8_t>() : nullptr},
       x);
@@ -82,7 +77,7 @@ at::Tensor maxPoolBackwardInBlocks(RunMaxPool run, const at::Tensor& given, cons
   const Element type = elementOf(gradient, "maxPoolBackward");
   at::Tensor dx = at::empty(saved.shape, gradient.options().memory_format(channelsLast));
   const Access access{type,
-                      widthOf<MaxPoolBackward>(type, gradient.size(1), {gradient.const_data_ptr(), dx.data_ptr()})};
+                      accessWidth<MaxPoolBackward>(type, gradient.size(1), {gradient.const_data_ptr(), dx.data_ptr()})};
   run(MaxPoolBackward{gridOf(saved.shape, gradient.sizes(), window, access.width), access, gradient.const_data_ptr(),
                       saved.places.const_data_ptr<uint8_t>(), dx.data_ptr()},
       gradient);

@@ -27,8 +27,8 @@ Significance significanceOf(const Estimate& logRatio, size_t tests = 1);
 /// "faster by 3.1 % (95 % interval 2.2 to 4.0 %)", "cannot tell (95 % interval -0.4 to 0.9 %)".
 std::string textOf(const Significance& judgement);
 
-/// "a lead of 3.1 % would have been found", of a `what` that is called lead. Above 100 %: the runs are too few to find
-/// less than that.
+/// "a lead of 3.1 % would have been found". Above 100 % it says that the runs are too few. `what`: "lead" or
+/// "difference".
 std::string detectableText(std::string_view what, double percent);
 
 /// Runs of two configurations are measured in the order A B B A, round after round. A drift that is linear over a round

@@ -6,19 +6,10 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "support/run_ranks.h"
+#include "support/text_of_failure.h"
 
 namespace tandem {
 namespace {
-
-template <class Failure>
-std::string textOfFailure(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Failure& failure) {
-    return failure.what();
-  }
-  return "no failure";
-}
 
 TEST(World, EachRankHearsAll) {
   for (const int size : {2, 5}) {

@@ -10,6 +10,7 @@
 
 #include "machine/gpu/demangle.h"
 #include "machine/gpu/fake_cupti.h"
+#include "support/text_of_failure.h"
 
 namespace tandem {
 namespace {
@@ -17,15 +18,6 @@ namespace {
 using Tag = Cupti::Tag;
 
 std::unique_ptr<Cupti> openFake(const char* library = TANDEM_FAKE_CUPTI) { return Cupti::open({&library, 1}); }
-
-std::string failureOf(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const TracingFailed& failure) {
-    return failure.what();
-  }
-  return "";
-}
 
 const DeviceActivity& activityOf(const std::vector<DeviceActivity>& all, std::string_view name) {
   const auto found = std::ranges::find(all, name, &DeviceActivity::name);
@@ -139,11 +131,12 @@ TEST(Cupti, CountsWhatIsLost) {
 }
 
 TEST(Cupti, WhatFailsIsOneLine) {
-  EXPECT_EQ(failureOf([] { openFake("libnosuch.so.1"); }), "CUPTI cannot be loaded (libnosuch.so.1)");
-  EXPECT_EQ(failureOf([] { openFake(TANDEM_FAKE_OLD_CUPTI); }),
+  EXPECT_EQ(textOfFailure<TracingFailed>([] { openFake("libnosuch.so.1"); }),
+            "CUPTI cannot be loaded (libnosuch.so.1)");
+  EXPECT_EQ(textOfFailure<TracingFailed>([] { openFake(TANDEM_FAKE_OLD_CUPTI); }),
             "this CUPTI is too old: it must be of CUDA 11.6 or newer");
   const auto forbidden = openFake(TANDEM_FAKE_FORBIDDEN_CUPTI);
-  const std::string failure = failureOf([&] { forbidden->start(); });
+  const std::string failure = textOfFailure<TracingFailed>([&] { forbidden->start(); });
   EXPECT_TRUE(
       failure.starts_with("cuptiActivityEnable of CUPTI fails: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES; the driver"))
       << failure;

@@ -20,6 +20,7 @@
 #include "measure/record_example.h"
 #include "support/captured_warnings.h"
 #include "support/tests_folder.h"
+#include "support/text_of_failure.h"
 
 namespace tandem {
 namespace {
@@ -49,16 +50,6 @@ RunRecord named(const std::string& name) {
   RunRecord record = exampleRecord(1, "replicated", 10);
   record.time = name;
   return record;
-}
-
-template <class Failure>
-std::string textOf(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Failure& failure) {
-    return failure.what();
-  }
-  return "";
 }
 
 /// Whether `text` holds all of `parts`.
@@ -156,22 +147,22 @@ TEST_F(ResultsFileTest, ATornLastLineIsNamedAndAWholeOneWithoutItsEndIsRead) {
 }
 
 TEST_F(ResultsFileTest, AnUnwritablePlaceIsFoundWhenOpening) {
-  const std::string missing = textOf<StorageError>([&] { ResultsFile(folder_ + "/none/results.jsonl"); });
+  const std::string missing = textOfFailure<StorageError>([&] { ResultsFile(folder_ + "/none/results.jsonl"); });
   EXPECT_TRUE(holds(missing, {folder_ + "/none/results.jsonl", "No such file", "free there", "--out"}));
-  EXPECT_TRUE(holds(textOf<StorageError>([&] { ResultsFile file(folder_); }), {folder_, "Is a directory"}));
+  EXPECT_TRUE(holds(textOfFailure<StorageError>([&] { ResultsFile file(folder_); }), {folder_, "Is a directory"}));
 }
 
 TEST_F(ResultsFileTest, AReadOnlyPlaceIsFoundWhenOpening) {
   const std::string place = geteuid() == 0 ? "/proc/self" : folder_;  // root writes anywhere else
   std::filesystem::permissions(folder_, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
-  const std::string text = textOf<StorageError>([&] { ResultsFile(place + "/results.jsonl"); });
+  const std::string text = textOfFailure<StorageError>([&] { ResultsFile(place + "/results.jsonl"); });
   std::filesystem::permissions(folder_, std::filesystem::perms::owner_all);
   EXPECT_TRUE(holds(text, {place + "/results.jsonl", "cannot open it for writing"}));
 }
 
 TEST_F(ResultsFileTest, AFullDiskIsAStorageError) {
   ResultsFile file("/dev/full");
-  const std::string text = textOf<StorageError>([&] { file.append(named("x")); });
+  const std::string text = textOfFailure<StorageError>([&] { file.append(named("x")); });
   EXPECT_TRUE(holds(text, {"/dev/full", "No space left", "free there"}));
 }
 
@@ -184,7 +175,7 @@ TEST_F(ResultsFileTest, AShortWriteIsCutOffAgain) {
   const auto oldHandler = std::signal(SIGXFSZ, SIG_IGN);
   const struct rlimit tight { before.size() + 100, old.rlim_max };
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
-  const std::string text = textOf<StorageError>([&] { file.append(named("second")); });
+  const std::string text = textOfFailure<StorageError>([&] { file.append(named("second")); });
   setrlimit(RLIMIT_FSIZE, &old);
   std::signal(SIGXFSZ, oldHandler);
   EXPECT_TRUE(holds(text, {path_, "only 100 of", "free there"}));
@@ -221,7 +212,8 @@ TEST_F(ResultsFileTest, AnEditedLineIsRefusedByItsNumber) {
   ASSERT_NE(window, std::string::npos);
   text[window + 12] = '1';  // three times as fast
   std::ofstream(path_, std::ios::trunc) << text;
-  EXPECT_TRUE(holds(textOf<DataError>([&] { readResults(path_); }), {path_, "line 2", "changed after it was written"}));
+  EXPECT_TRUE(
+      holds(textOfFailure<DataError>([&] { readResults(path_); }), {path_, "line 2", "changed after it was written"}));
 }
 
 /// The warnings about a file of these of three lines, each written behind the one before.
@@ -276,7 +268,8 @@ TEST_F(ResultsFileTest, AWholeLastLineWithoutItsNewlineIsKept) {
 
 TEST_F(ResultsFileTest, AFileOfSomethingElseIsRefusedAndKept) {
   write(R"({"name": "package"})");
-  EXPECT_TRUE(holds(textOf<StorageError>([&] { ResultsFile file(path_); }), {path_, "something else than records"}));
+  EXPECT_TRUE(
+      holds(textOfFailure<StorageError>([&] { ResultsFile file(path_); }), {path_, "something else than records"}));
   EXPECT_EQ(content(), R"({"name": "package"})");
 }
 
@@ -284,11 +277,11 @@ TEST_F(ResultsFileTest, ABadMiddleLineIsNamedByItsNumber) {
   ResultsFile(path_).append(named("first"));
   write("{\"schema\": 1}\n");
   ResultsFile(path_).append(named("third"));
-  EXPECT_TRUE(holds(textOf<DataError>([&] { readResults(path_); }), {path_, "line 2", "missing"}));
+  EXPECT_TRUE(holds(textOfFailure<DataError>([&] { readResults(path_); }), {path_, "line 2", "missing"}));
   std::filesystem::resize_file(path_, 0);
   write("not JSON\n");
-  EXPECT_TRUE(holds(textOf<DataError>([&] { readResults(path_); }), {path_, "line 1", "not a JSON record"}));
-  EXPECT_TRUE(holds(textOf<DataError>([&] { readResults(folder_ + "/none"); }), {"/none", "No such file"}));
+  EXPECT_TRUE(holds(textOfFailure<DataError>([&] { readResults(path_); }), {path_, "line 1", "not a JSON record"}));
+  EXPECT_TRUE(holds(textOfFailure<DataError>([&] { readResults(folder_ + "/none"); }), {"/none", "No such file"}));
 }
 
 TEST(ResultsOf010, AreReadWithWhatTheySay) {

@@ -1,4 +1,7 @@
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -8,7 +11,9 @@
 #include "cli/program.h"
 #include "machine/process/prepare_process.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+int exitCodeOfProgram(int argc, char** argv) {
   try {
     tandem::prepareProcess();
     return tandem::runProgram(std::vector<std::string>(argv + 1, argv + argc));
@@ -17,4 +22,19 @@ int main(int argc, char** argv) {
     tandem::logError(tandem::concat("error[", tandem::nameOf(code), "]: ", tandem::lineOf(failure)));
     return static_cast<int>(code);
   }
+}
+
+}  // namespace
+
+/// Ends without the destructors of static objects: those of libtorch take 60 ms, and a sweep starts hundreds of
+/// processes. Under a sanitizer main returns, because that is when leaks are reported.
+int main(int argc, char** argv) {
+  const int code = exitCodeOfProgram(argc, argv);
+#ifdef TANDEM_SANITIZED
+  return code;
+#else
+  std::cout.flush();
+  std::fflush(nullptr);
+  std::_Exit(code);
+#endif
 }

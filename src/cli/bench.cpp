@@ -1,4 +1,6 @@
 #include <iostream>
+#include <map>
+#include <memory>
 #include <set>
 
 #include "base/error.h"
@@ -13,6 +15,7 @@
 #include "graph/state.h"
 #include "machine/cpu/topology.h"
 #include "machine/gpu/gpu_facts.h"
+#include "run/child/rank_parents.h"
 
 namespace tandem {
 namespace {
@@ -58,6 +61,30 @@ void logPassedOver(const std::vector<BenchPoint>& points) {
   for (const std::string& note : notes) logInfo(concat("note: ", note));
 }
 
+/// The parents of the ranks that a launcher started, this process among them; null where none did.
+std::unique_ptr<RankParents> meetParents(const Sweep& sweep, Arguments arguments) {
+  const Config::Exchange& options = sweep.base.exchange;
+  const std::map<std::string, std::string> given{
+      {"MASTER_ADDR", options.masterAddr},
+      {"MASTER_PORT", options.masterPort == 0 ? "" : concat(options.masterPort)},
+      {"GLOO_SOCKET_IFNAME", options.interface}};
+  const auto launched = rankPlaceFromEnvironment([&, environment = variablesOfProcess()](const std::string& name) {
+    const auto option = given.find(name);
+    return option == given.end() || option->second.empty() ? environment(name) : std::optional(option->second);
+  });
+  if (!launched) return nullptr;
+  return std::make_unique<RankParents>(*launched, join({arguments.begin(), arguments.end()}, " "), options.timeout);
+}
+
+/// Makes the launcher's ranks those of all points.
+void takeRanks(Sweep& sweep, const RankPlace& place) {
+  if (std::ranges::find(sweep.given, "ranks") != sweep.given.end()) {
+    throw UsageError(concat("--ranks with a launcher, which started ", place.size,
+                            " ranks of this run; leave --ranks away, or start tandem by itself"));
+  }
+  sweep.base.placement.ranks = place.size;
+}
+
 }  // namespace
 
 int benchCommand(Arguments arguments) {
@@ -67,16 +94,22 @@ int benchCommand(Arguments arguments) {
     return 0;
   }
   Sweep sweep = parseArguments("bench", arguments, names);
+  const auto parents = meetParents(sweep, arguments);
+  if (parents) takeRanks(sweep, parents->place());
+  if (parents && !parents->leads()) {
+    parents->follow(ownExecutable);
+    return 0;
+  }
   addDefaultAxes(sweep, placesOf(static_cast<int64_t>(readTopology().cores.size()), cudaFacts()));
   for (const auto& note : sweep.notes) logInfo(concat("note: ", note));
-  auto points = resolvePoints(sweep, expand(sweep, names));
+  auto points = resolvePoints(sweep, expand(sweep, names), parents ? &parents->place() : nullptr);
   logPassedOver(points);
   checkWrittenOnce("--save-weights", sweep.base.output.saveWeights, points.size());
   checkWrittenOnce("--trace", sweep.base.output.trace, points.size());
   if (sweep.base.measurement.compare) checkComparable(points);
   checkFiles(filesOf(points));
   if (sweep.base.output.dryRun) return printPlans(points);
-  return BenchRun(sweep.base, std::move(points)).run();
+  return BenchRun(sweep.base, std::move(points), parents.get()).run();
 }
 
 }  // namespace tandem

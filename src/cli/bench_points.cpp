@@ -20,6 +20,7 @@ namespace {
 constexpr double defaultMeasuringSeconds = 100, shortestBudget = 5;
 constexpr int64_t defaultBatch = 4;
 constexpr std::array optionsOfCores{"cores-per-replica", "oversubscribe"};
+constexpr std::array optionsThatChoose{"ranks", "replicas", "strategy", "devices"};
 
 bool given(const Sweep& sweep, std::string_view name) {
   return std::ranges::find(sweep.given, name) != sweep.given.end();
@@ -82,10 +83,11 @@ std::string labelOf(const Config& config, const std::vector<Axis>& axes) {
 }
 
 /// Gives the replicas of all CPU points equally many cores, so that their rates can be compared.
-void divideCores(std::vector<BenchPoint>& points) {
+void divideCores(std::vector<BenchPoint>& points, const RankPlace* place) {
   int64_t largest = 1;
   for (const BenchPoint& point : points) {
-    if (isOnCpu(point.config)) largest = std::max(largest, cpuDevices(point.config));
+    const int64_t ranksHere = place != nullptr ? place->localSize : point.config.placement.ranks;
+    if (isOnCpu(point.config)) largest = std::max(largest, ranksHere * cpuDevices(point.config));
   }
   const int64_t cores = std::max<int64_t>(1, std::ssize(readTopology().cores) / largest);
   for (BenchPoint& point : points) {
@@ -108,10 +110,10 @@ BenchPoint placedPoint(Config config, const std::vector<Axis>& axes) {
   return point;
 }
 
-void resolve(BenchPoint& point) {
+void resolve(BenchPoint& point, const RankPlace* place) {
   if (!point.refusal.empty()) return;
   try {
-    RunPlan plan = resolvePlan(point.config);
+    RunPlan plan = resolvePlan(point.config, place);
     checkMemory(plan);
     point.plan = std::move(plan);
   } catch (const UsageError& refusal) {
@@ -155,7 +157,9 @@ void addDefaultAxes(Sweep& sweep, const BenchPlaces& places) {
     if (!given(sweep, "budget")) sweep.base.measurement.budget = shortestBudget;
     return;
   }
-  if (given(sweep, "replicas") || given(sweep, "strategy") || given(sweep, "devices")) return;
+  const bool ofALauncher = sweep.base.placement.ranks > 1;
+  const auto isGiven = [&](const char* option) { return given(sweep, option); };
+  if (ofALauncher || std::ranges::any_of(optionsThatChoose, isGiven)) return;
   Sweep defaults = defaultSweep(sweep, places);
   const auto points = static_cast<double>(expand(defaults, catalogNames()).size());
   sweep.keeps = defaults.keeps;
@@ -170,7 +174,7 @@ void addDefaultAxes(Sweep& sweep, const BenchPlaces& places) {
   if (usesCpu(sweep, places) && !given(sweep, "batch") && !given(sweep, "model")) sweep.base.step.batch = defaultBatch;
 }
 
-std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Config>& configs) {
+std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Config>& configs, const RankPlace* place) {
   std::vector<BenchPoint> points;
   for (const Config& config : configs) {
     BenchPoint point = placedPoint(config, sweep.axes);
@@ -181,8 +185,8 @@ std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Conf
       std::ranges::move(point.notes, std::back_inserter(known->notes));
     }
   }
-  divideCores(points);
-  for (BenchPoint& point : points) resolve(point);
+  divideCores(points, place);
+  for (BenchPoint& point : points) resolve(point, place);
   shareKernels(points);
   const auto possible = [](const BenchPoint& point) { return point.plan.has_value(); };
   if (std::ranges::none_of(points, possible)) throw UsageError(points.front().refusal);

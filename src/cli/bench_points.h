@@ -31,7 +31,8 @@ struct BenchPlaces {
 
 BenchPlaces placesOf(int64_t usableCores, const CudaFacts& cuda);
 
-/// Adds default axes, unless --replicas, --strategy, --devices or --compare is given:
+/// Adds default axes, unless --ranks, --replicas, --strategy, --devices or --compare is given, or a launcher started
+/// several ranks:
 ///
 /// - the strategies replicated and parameter_server;
 /// - on CPUs, or with an option on cores: 1, 2, 4, ... replicas, up to the number of cores;
@@ -46,8 +47,9 @@ void addDefaultAxes(Sweep& sweep, const BenchPlaces& places);
 /// Resolves every point. Without --cores-per-replica, cores are divided by the most CPU devices of any point. Options
 /// that mean nothing to a point's strategy are passed over (run/plan/placement.h), and points that are then equal
 /// become one. Points with equal threads run kernels that are measured for the most replicas of them
-/// (--kernel-replicas). A point that a rule forbids keeps the rule's text. Throws UsageError with the first such text
-/// if no point can run. Throws DataError for --data or a network file.
-std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Config>& configs);
+/// (--kernel-replicas). A point that a rule forbids keeps the rule's text. `place`: as for resolvePlan(). Throws
+/// UsageError with the first such text if no point can run. Throws DataError for --data or a network file.
+std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Config>& configs,
+                                      const RankPlace* place = nullptr);
 
 }  // namespace tandem

@@ -29,7 +29,6 @@
 namespace tandem {
 namespace {
 
-constexpr const char* ownExecutable = "/proc/self/exe";
 constexpr int mostAgain = 2;  // times that a disturbed point is measured again
 
 RunRecord unmeasured(const BenchPoint& point, Outcome outcome) {
@@ -100,7 +99,7 @@ BenchRounds roundsOf(const Config& shared, const std::vector<BenchPoint>& points
 
 }  // namespace
 
-BenchRun::BenchRun(const Config& shared, std::vector<BenchPoint> points)
+BenchRun::BenchRun(const Config& shared, std::vector<BenchPoint> points, RankParents* parents)
     : points_(std::move(points)),
       format_(find(renderers(), shared.output.format, "--format")),
       forPrograms_(format_.forPrograms),
@@ -108,7 +107,7 @@ BenchRun::BenchRun(const Config& shared, std::vector<BenchPoint> points)
       page_(shared.output.page),
       logs_(shared, forPrograms_),
       file_(shared.output.out),
-      runner_(ownExecutable),
+      runner_(ownExecutable, parents),
       peaks_(ownExecutable, shared.measurement.measurePeaks),
       sweep_(concat(utcTime(), '-', getpid())),
       rounds_(roundsOf(shared, points_, sweep_)),
@@ -130,7 +129,7 @@ Outcome BenchRun::settleBatch(BenchPoint& point, const std::string& title) {
   if (found.outcome.kind != OutcomeKind::ok) return found.outcome;
   people() << title << ": " << textOf(found.search, found.batch) << '\n' << std::flush;
   point.config.step.batch = found.batch;
-  point.plan = resolvePlan(point.config);
+  point.plan = resolvePlan(point.config, &point.plan->place);
   return {};
 }
 

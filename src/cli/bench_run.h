@@ -16,6 +16,9 @@
 
 namespace tandem {
 
+/// The path of this program.
+inline constexpr const char* ownExecutable = "/proc/self/exe";
+
 /// Measures the points of a sweep in rounds (cli/bench_rounds.h). Stores each record at once, and shows all at the end.
 /// Results go to standard output. If the format is for programs, everything else goes to standard error.
 ///
@@ -23,10 +26,10 @@ namespace tandem {
 /// each point.
 class BenchRun {
  public:
-  /// Opens the results file and the logs. `shared` holds the options of the whole run (out, format, compare, ...).
-  /// Throws StorageError if they cannot be written, UsageError for wrong options. REQUIRES: with --compare
-  /// checkComparable() passed.
-  BenchRun(const Config& shared, std::vector<BenchPoint> points);
+  /// Opens the results file and the logs. `parents`: as for PointRunner. `shared` holds the options of the whole run
+  /// (out, format, compare, ...). Throws StorageError if they cannot be written, UsageError for wrong options.
+  /// REQUIRES: with --compare checkComparable() passed.
+  BenchRun(const Config& shared, std::vector<BenchPoint> points, RankParents* parents = nullptr);
 
   /// Returns the exit code of the first run that failed or was skipped. If there is none, it is `invalidMeasurement` if
   /// no run of a point is quotable (without --allow-interference), else 0. If a record cannot be stored, shows the

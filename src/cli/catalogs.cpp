@@ -71,6 +71,7 @@ constexpr Catalog table[] = {
     {"models", "model", names<models>, modelRows},
     row<strategies>("strategies", "strategy"),
     row<allReduces>("all-reduces", "all-reduce"),
+    row<compressions>("compressions", "compression"),
     row<overlaps>("overlaps", "overlap"),
     row<lossPlacements>("loss-places", "loss-at"),
     row<taskLosses>("losses", ""),

@@ -6,12 +6,14 @@ namespace tandem {
 
 /// The functions of programCommands(), one file each. They return the exit code and throw errors.
 int benchCommand(Arguments arguments);
+int launchCommand(Arguments arguments);
 int planCommand(Arguments arguments);
 int weightsCommand(Arguments arguments);
 int predictCommand(Arguments arguments);
 int featuresCommand(Arguments arguments);
 int reportCommand(Arguments arguments);
 int listCommand(Arguments arguments);
+int linksCommand(Arguments arguments);
 int docsCommand(Arguments arguments);
 int versionCommand(Arguments arguments);
 

@@ -10,6 +10,7 @@
 #include "formats/io/utf8.h"
 #include "run/child/machine_peaks.h"
 #include "run/child/point_runner.h"
+#include "run/links/measure_links.h"
 
 namespace tandem {
 namespace {
@@ -27,10 +28,13 @@ int helpCommand(Arguments) {
 
 int workerCommand(Arguments) { return runWorker(); }
 int peaksCommand(Arguments arguments) { return runPeaks(arguments); }
+int linksWorkerCommand(Arguments) { return runLinksWorker(); }
 
 constexpr ProgramCommand table[] = {
     {"bench", "measure data-parallel training, images/s; without options 1 and more replicas of ResNet-50",
-     benchCommand, true},
+     benchCommand, true, true},
+    {"launch", "'launch -n N -- COMMAND': N processes of this program on this host, the ranks of one run",
+     launchCommand, true},
     {"plan", "'plan show': what the planned executor makes of a network: calls, fusions, bytes, FLOPs", planCommand,
      true},
     {"weights", "'weights inspect FILE', 'weights convert FILE OUT': safetensors and .pth files", weightsCommand, true},
@@ -44,11 +48,15 @@ constexpr ProgramCommand table[] = {
      "network "
      "as a file",
      listCommand, true},
+    {"links",
+     "latency, bandwidth and topology between cores, replicas, processes and GPUs; what gradients take over them",
+     linksCommand, true},
     {"docs", "the reference of all options as Markdown (docs/OPTIONS.md)", docsCommand, true},
-    {"--version", "version and commit; --json adds the libraries", versionCommand, true},
+    {"--version", "version and commit; --json adds the libraries", versionCommand, true, true},
     {"--help", "this text", helpCommand, true},
     {"worker", "one point of a sweep, started by bench", workerCommand, false},
     {"peaks", "a peak of this machine, started by bench", peaksCommand, false},
+    {"links-worker", "a part of links, started by it", linksWorkerCommand, false},
 };
 
 struct Invocation {
@@ -89,6 +97,8 @@ bool asksForHelp(Arguments arguments) {
 }
 
 std::span<const ProgramCommand> programCommands() { return table; }
+
+const ProgramCommand& commandFor(Arguments arguments) { return commandNamed(invocationOf(arguments).command); }
 
 int runProgram(Arguments arguments) {
   std::ranges::for_each(arguments, requireText);

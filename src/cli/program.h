@@ -12,10 +12,14 @@ using Arguments = std::span<const std::string>;
 struct ProgramCommand {
   std::string_view name, summary;
   int (*run)(Arguments);
-  bool shown;  ///< whether `tandem --help` lists it
+  bool shown;             ///< whether `tandem --help` lists it
+  bool launched = false;  ///< whether `tandem launch` starts it
 };
 
 std::span<const ProgramCommand> programCommands();
+
+/// The command that the arguments name. Throws UsageError for an unknown one.
+const ProgramCommand& commandFor(Arguments arguments);
 
 /// Runs the command that the arguments name and returns its exit code. Without a command, options mean `bench`, so that
 /// the options of other benchmark programs can be typed as they are. Throws what the command throws, UsageError for an

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <signal.h>
-
-#include <array>
+#include "machine/process/signals.h"
+#include "run/child/point_runner.h"
 
 namespace tandem {
 
@@ -10,14 +9,10 @@ namespace tandem {
 /// that is ignored, as below nohup, stays ignored. Its destructor restores the handlers from before.
 class StopOnSignal {
  public:
-  StopOnSignal();
-  ~StopOnSignal();
-  StopOnSignal(const StopOnSignal&) = delete;
-  StopOnSignal& operator=(const StopOnSignal&) = delete;
+  StopOnSignal() : handlers_(endingSignals, [](int) { PointRunner::requestStop(); }) {}
 
  private:
-  static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, signals.size()> before_{};
+  SignalHandlers handlers_;
 };
 
 }  // namespace tandem

@@ -1,5 +1,6 @@
 #include <ATen/ATen.h>
 
+#include "base/error.h"
 #include "comm/group.h"
 #include "comm/local/algorithms.h"
 #include "comm/local/thread_group.h"
@@ -46,6 +47,12 @@ constexpr AllReduceEntry table[] = {
 }  // namespace
 
 std::span<const AllReduceEntry> allReduces() { return table; }
+
+at::Tensor partOf(const at::Tensor& gathered, int64_t parts, int64_t index) {
+  check(gathered.dim() == 1 && gathered.numel() % parts == 0, "a tensor is gathered in equal parts");
+  const int64_t count = gathered.numel() / parts;
+  return gathered.narrow(0, index * count, count);
+}
 
 void broadcastParameters(Group& group, FlatBuffers& buffers) {
   for (int segment = 0; segment < buffers.segments(); ++segment) {

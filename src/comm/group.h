@@ -16,9 +16,14 @@ namespace tandem {
 
 class FlatBuffers;  // device/flat_buffers.h
 
-enum class Collective { sum, broadcast };  ///< broadcast: from replica 0 to all
+/// broadcast: from replica 0 to all. gather: the tensor has an equal part for each replica, in their order; each
+/// replica has filled its own (partOf()), and gets those of the others. A gather takes any type, bytes too.
+enum class Collective { sum, broadcast, gather };
 
-/// Identifies a started operation; the same number on every replica.
+/// Part `index` of `parts` equal ones. REQUIRES: a 1-D tensor whose size is a multiple of `parts`.
+at::Tensor partOf(const at::Tensor& gathered, int64_t parts, int64_t index);
+
+/// Identifies a started operation; the same number on every replica. A group counts its operations from 0.
 using Ticket = int64_t;
 
 /// One replica's handle of a group that exchanges tensors. Every replica starts the same operations in the same order,

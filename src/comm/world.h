@@ -5,18 +5,9 @@
 #include <vector>
 
 #include "comm/group.h"
+#include "comm/rank_place.h"
 
 namespace tandem {
-
-/// Where a process of a run, a rank, stands among all of them, and where they meet.
-struct RankPlace {
-  int rank = 0, size = 1;            ///< among all processes of the run
-  int localRank = 0, localSize = 1;  ///< among those of this host
-  std::string host = "127.0.0.1";    ///< of the store of keys by which ranks meet
-  int port = 0;
-  std::string run = "run";   ///< the same on all ranks of a run, and on none of another
-  std::string interface {};  ///< network interface through which ranks exchange; empty: loopback
-};
 
 /// Serves the store of keys by which ranks meet, on a thread of its own. It outlives the runs that meet there.
 class RankStore {
@@ -43,8 +34,15 @@ class World {
   virtual ~World() = default;
   virtual const RankPlace& place() const = 0;
 
-  /// What each rank says, by rank. Any thread may call it, one at a time.
-  virtual std::vector<std::string> exchange(const std::string& text) = 0;
+  /// What each rank says, by rank. Waits for `patienceSeconds`; 0: for the timeout. Any thread may call this and the
+  /// next two, one at a time.
+  virtual std::vector<std::string> exchange(const std::string& text, double patienceSeconds = 0) = 0;
+
+  /// What rank 0 says, whose text alone counts. It does not wait; the others do, as for exchange().
+  virtual std::string fromFirst(const std::string& text, double patienceSeconds = 0) = 0;
+
+  /// On rank 0 what each rank says, by rank; it waits as for exchange(). Nothing on the others, which do not wait.
+  virtual std::vector<std::string> toFirst(const std::string& text, double patienceSeconds = 0) = 0;
 
   /// A handle for exchange with the threads of other ranks that hold a handle of the same name. Its collectives run on
   /// threads of their own. `monitor` outlives it.

@@ -20,6 +20,8 @@ constexpr std::string_view rmspropRefusal =
 constexpr std::string_view summedOnTheHost =
     "is not built as an all-reduce; the host sums gradients with --strategy=parameter_server --parameter-device=cpu";
 constexpr std::string_view copyNote = "gradients are summed by copies, without NCCL";
+constexpr std::string_view manyRanks =
+    "it is replicated; --ranks, tandem launch, torchrun, mpirun and srun start its processes";
 constexpr std::string_view oneHost = "on one host distributed_all_reduce is replicated";
 constexpr std::string_view queueNote = "batches that may wait, as in --queue-depth; only --input=queue has some";
 constexpr std::string_view cropsAndFlips = "of the distortions Tandem has crops and flips";
@@ -75,10 +77,10 @@ constexpr Alias table[] = {
     {"prefetch", "", "queue-depth", "", "", queueNote},
 
     {"variable-update", "", "strategy", "", "", ""},
-    {"strategy", "horovod", "", "", processes, ""},
+    {"strategy", "horovod", "strategy", "replicated", "", manyRanks},
     {"strategy", "distributed_all_reduce", "strategy", "replicated", "", oneHost},
     {"strategy", "distributed_replicated", "", "", processes, ""},
-    {"strategy", "collective_all_reduce", "", "", processes, ""},
+    {"strategy", "collective_all_reduce", "strategy", "replicated", "", manyRanks},
     {"strategy", "byteps", "", "", processes, ""},
     {"local-parameter-device", "", "parameter-device", "", "", ""},
     {"local-parameter-device", "gpu", "parameter-device", "device", "", ""},

@@ -54,6 +54,7 @@ struct Config {
   /// Where it runs.
   struct Placement {
     std::string devices{automatic};  ///< a value of parseDeviceSet(), or auto: GPUs if there are any, else cpu
+    int64_t ranks = 1;               ///< processes of the run, with as many replicas each
     int64_t replicas = oneOnEachDevice;
     int64_t coresPerReplica = 0;  ///< 0: usable cores / largest --replicas of the sweep
     bool oversubscribe = false;
@@ -66,9 +67,18 @@ struct Config {
     std::string strategy = "replicated";
     std::string parameterDevice = "cpu";
     std::string allReduce{automatic};  ///< auto: "owner" on the CPU, "nccl" on GPUs
+    int64_t syncEvery = 8;             ///< steps between two averages of weights, strategy=local_sgd
+    double blockMomentum = 0;          ///< of these averages
+    std::string compression = "powersgd";
+    double compressionRatio = 0.01;  ///< share of the values that topk sends
+    int64_t compressionRank = 4;     ///< of powersgd's factors
     double bucketMib = 4;
     std::string overlap = "on";  ///< off: gradients are exchanged after backward
     std::string lossAt = "replica";
+    double timeout = 60;     ///< seconds that a rank waits for the others
+    std::string masterAddr;  ///< of rank 0's host; empty: the launcher's
+    int64_t masterPort = 0;  ///< of the store where ranks meet; 0: the launcher's
+    std::string interface;   ///< network interface between hosts; empty: the launcher's, or loopback
 
     bool operator==(const Exchange&) const = default;
   } exchange;

@@ -60,6 +60,8 @@ int64_t replicaCount(const Config& config) {
   return std::max<int64_t>(1, std::ssize(setOf(config).indices));
 }
 
+int64_t totalReplicas(const Config& config) { return config.placement.ranks * replicaCount(config); }
+
 std::vector<int> deviceIndices(const Config& config) {
   std::vector<int> indices = setOf(config).indices;
   if (!indices.empty()) return indices;

@@ -38,13 +38,16 @@ struct DeviceName {
 /// Empty if the text is not such a name.
 std::optional<DeviceName> parseDeviceName(std::string_view text);
 
-/// Number of replicas: --replicas, or with "auto" the number of devices that --devices names, at least 1.
+/// Number of replicas of a rank: --replicas, or with "auto" the number of devices that --devices names, at least 1.
 int64_t replicaCount(const Config& config);
+
+/// The replicas of all ranks.
+int64_t totalReplicas(const Config& config);
 
 /// The index of each replica's device: those that --devices names, else 0, 1, 2, ...
 std::vector<int> deviceIndices(const Config& config);
 
-/// Number of devices among which the usable cores are divided: those up to the highest index.
+/// Number of devices of a rank among which its share of the usable cores is divided: those up to the highest index.
 int64_t cpuDevices(const Config& config);
 
 }  // namespace tandem

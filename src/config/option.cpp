@@ -109,6 +109,9 @@ constexpr Option table[] = {
      "GPUs as cuda:0+1 or sets of pinned cores as cpu:0+1, one replica each; cpu and cuda mean the first of them; auto "
      "means cuda if this build can use a GPU here and no option on cores is given, else cpu",
      onBench | onImages, field<&Placement::devices>, Values::any, axis, devices}),
+    {"ranks", on, "", "N",
+     "processes of the run on this host, each with --replicas; gradients go between them by Gloo",
+     onBench, field<&Placement::ranks>, Values::any, axis, within<&Placement::ranks, 1, 4096>},
     often(onBench, {"replicas", on, "", "N|auto",
      "copies of the network, each on its own device and fed its own batches; auto is one on each of --devices: all usable "
      "GPUs, or one replica on cpu", onBench | onImages, field<&Placement::replicas>, Values::any, axis,
@@ -125,9 +128,22 @@ constexpr Option table[] = {
      "where parameter_server keeps the variables: cpu, device (spread over the replicas by bytes) or one device's "
      "name, as cpu:0 or cuda:1; passed over by strategies without a server", onBench, field<&Exchange::parameterDevice>, Values::any, axis, parameterDevice},
     {"all-reduce", exchange, "", "NAME",
-     "how replicated sums gradients and updates; auto means owner on the CPU, nccl on GPUs; passed over by other "
-     "strategies",
+     "how replicated sums gradients and updates; auto means owner on the CPU, nccl on GPUs; compressed and local_sgd sum "
+     "by it too, but not by owner: there auto means shared on the CPU; passed over by other strategies",
      onBench, field<&Exchange::allReduce>, Values::names, axis, nullptr},
+    {"sync-every", exchange, "steps", "N",
+     "updates that each replica of local_sgd makes alone, before weights are averaged; passed over by other strategies",
+     onBench, field<&Exchange::syncEvery>, Values::any, results, within<&Exchange::syncEvery, 1, million>},
+    {"block-momentum", exchange, "", "X",
+     "momentum of local_sgd over the changes from average to average (BMUF); 0 takes the average itself", onBench,
+     field<&Exchange::blockMomentum>, Values::any, results, fraction<&Exchange::blockMomentum>},
+    {"compression", exchange, "", "NAME",
+     "how compressed makes gradients smaller; what it leaves out is added to the next gradient; passed over by other "
+     "strategies", onBench, field<&Exchange::compression>, Values::names, results, nullptr},
+    {"compression-ratio", exchange, "", "X", "share of each parameter's values that topk sends", onBench,
+     field<&Exchange::compressionRatio>, Values::any, results, share<&Exchange::compressionRatio>},
+    {"compression-rank", exchange, "", "N", "rank of powersgd: columns of each of the two factors of a matrix", onBench,
+     field<&Exchange::compressionRank>, Values::any, results, within<&Exchange::compressionRank, 1, 1024>},
     {"bucket-mib", exchange, "MiB", "X", "size of the pieces in which gradients are exchanged",
      onBench, field<&Exchange::bucketMib>, Values::any, axis, bucket},
     {"overlap", exchange, "", "NAME",
@@ -136,6 +152,14 @@ constexpr Option table[] = {
      "to be measured, by --overlap=on,off", onBench, field<&Exchange::overlap>, Values::names, axis, nullptr},
     {"loss-at", exchange, "", "NAME", "where outputs meet labels: on each replica, or gathered on one device",
      onBench, field<&Exchange::lossAt>, Values::names, axis, nullptr},
+    {"master-addr", exchange, "", "HOST", "name or address of rank 0's host, where ranks of several hosts meet; empty takes the launcher's",
+     onBench, field<&Exchange::masterAddr>, Values::any, oneValue, nullptr},
+    {"master-port", exchange, "", "N", "port where they meet; 0 takes the launcher's",
+     onBench, field<&Exchange::masterPort>, Values::any, oneValue, within<&Exchange::masterPort, 0, 65535>},
+    {"interface", exchange, "", "NAME", "network interface by which ranks of several hosts exchange, as eth0; empty takes the launcher's",
+     onBench, field<&Exchange::interface>, Values::any, oneValue, nullptr},
+    {"timeout", exchange, "s", "X", "how long a rank waits for the others before the run fails",
+     onBench, field<&Exchange::timeout>, Values::any, oneValue, positive<&Exchange::timeout>},
 
     {"input", fed, "", "NAME", "where batches come from; auto means queue with --data, else device",
      onBench, field<&Input::source>, Values::names, axis, nullptr},

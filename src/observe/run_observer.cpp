@@ -71,6 +71,14 @@ void RunObserver::windowEnds() {
   sampler_.enter(end);
 }
 
+Nanos RunObserver::ownTime() const {
+  return window_.begin.own && window_.end.own ? *window_.end.own - *window_.begin.own : Nanos{};
+}
+
+void RunObserver::ranksUsed(Nanos time) {
+  if (window_.begin.own) window_.end.own = *window_.begin.own + time;
+}
+
 void RunObserver::fill(RunRecord& record) {
   record.telemetry = sampler_.finish();
   window_.gpuSlowed = slowedShare(record.telemetry, trainingPhase);

@@ -17,13 +17,17 @@ inline constexpr const char* trainingPhase = "training";
 /// calls the methods, in their order below.
 class RunObserver {
  public:
-  /// Starts the sampling of the CPUs that replicas are pinned to, or of all CPUs of the process if there are none.
-  /// `gpus`: ordinals. `before`: use of these GPUs by other programs before the run.
+  /// Starts the sampling of the CPUs that the host's replicas are pinned to, or of all CPUs of the process if there are
+  /// none. `gpus`: ordinals. `before`: use of these GPUs by other programs before the run.
   RunObserver(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before);
 
   void warmUpBegins();
   void windowBegins();
   void windowEnds();
+  /// CPU time of this process in the window; 0 if the system does not count it.
+  Nanos ownTime() const;
+  /// The same of all ranks on this host, which are no other programs to one another.
+  void ranksUsed(Nanos time);
   /// Ends the sampling. Fills interference, telemetry, energy, and notes on unequal clocks and on other programs.
   void fill(RunRecord& record);
 

@@ -30,7 +30,7 @@ std::string governor() {
 void readHost(Environment& environment) {
   utsname system{};
   const bool known = uname(&system) == 0;
-  environment.host = known ? system.nodename : "unknown";
+  environment.host = hostName();
   environment.kernel = known ? concat(system.sysname, ' ', system.release) : "unknown";
   environment.os = osName(textOf("/etc/os-release"));
   environment.governor = governor();

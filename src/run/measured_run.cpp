@@ -8,7 +8,9 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "comm/world.h"
 #include "config/repeats.h"
+#include "machine/cpu/host_facts.h"
 #include "machine/process/process_clock.h"
 #include "measure/validity/warmup_rule.h"
 #include "train/captured_step.h"
@@ -61,7 +63,7 @@ MeasuredRun::MeasuredRun(MeasuredRunOptions options, ProgressCallback progress)
     : options_(std::move(options)),
       progress_(std::move(progress)),
       fewestWarmup_(std::max(options_.fewestWarmup, askedWarmup(options_.config).value_or(1))) {
-  if (fewestWarmup_ == 0) endWarmUp(0);
+  if (fewestWarmup_ == 0) endWarmUp(0, plannedSteps());
 }
 
 void MeasuredRun::body(ReplicaSet::Member& member) {
@@ -104,21 +106,33 @@ StepSample MeasuredRun::warmUpStep(ReplicaSet::Member& member, int64_t done) {
   return sample;
 }
 
-void MeasuredRun::decide(int64_t done) {
-  if (done < fewestWarmup_) return;
+bool MeasuredRun::suffices(int64_t done) {
+  if (done < fewestWarmup_) return false;
   const Config& config = options_.config;
-  if (!askedWarmup(config)) {
-    const double spent = seconds(now() - begin_);
-    steady_ = isSteady(warmupSeconds_, WarmupRule{});
-    const bool mayGoOn = done < fairWarmup || spent < largestWarmupShare * runBudget(config);
-    if (!steady_ && done < mostWarmupSteps && mayGoOn) return;
-  }
-  warmupWall_ = now() - begin_;
-  endWarmUp(done);
+  if (askedWarmup(config)) return true;
+  const double spent = seconds(now() - begin_);
+  steady_ = isSteady(warmupSeconds_, WarmupRule{});
+  const bool mayGoOn = done < fairWarmup || spent < largestWarmupShare * runBudget(config);
+  return steady_ || done >= mostWarmupSteps || !mayGoOn;
 }
 
-void MeasuredRun::endWarmUp(int64_t done) {
-  steps_ = plannedSteps();
+// Rank 0 says how many steps follow; 0: warm-up goes on.
+void MeasuredRun::decide(int64_t done) {
+  World* const world = options_.world;
+  const bool isFirst = world == nullptr || world->place().rank == 0;
+  int64_t steps = 0;
+  if (isFirst && suffices(done)) {
+    warmupWall_ = now() - begin_;
+    steps = plannedSteps();
+  }
+  if (world != nullptr) steps = wholeNumber(world->fromFirst(concat(steps))).value();
+  if (steps == 0) return;
+  if (!isFirst) warmupWall_ = now() - begin_;
+  endWarmUp(done, steps);
+}
+
+void MeasuredRun::endWarmUp(int64_t done, int64_t steps) {
+  steps_ = steps;
   if (options_.schedule != nullptr) options_.schedule->set(done);
   warmupEnd_.store(done);
 }
@@ -137,7 +151,10 @@ void MeasuredRun::measureWindow(ReplicaSet::Member& member) {
   std::vector<StepSample> samples;
   samples.reserve(static_cast<size_t>(std::min(steps_, mostReserved)));
   member.synchronize();  // every device is idle before the barrier, so the window holds only its own steps
-  if (member.index() == 0) options_.watch->windowBegins();
+  if (member.index() == 0) {
+    options_.watch->windowBegins();
+    if (options_.world != nullptr) options_.world->exchange("at the window");
+  }
   member.barrier();
   const Nanos begin = now();
   if (member.index() == 0) {
@@ -155,6 +172,7 @@ void MeasuredRun::measureWindow(ReplicaSet::Member& member) {
   }
   if (options_.tracer != nullptr) member.barrier();  // stepsEnd() requires that no replica enqueues more work
   member.finish();
+  if (options_.world != nullptr && member.index() == 0) compareRanks(member);
   collect(member, samples);
   const MutexLock lock(mutex_);
   firstBegin_ = std::min(firstBegin_, begin);
@@ -179,6 +197,22 @@ void MeasuredRun::runSteps(ReplicaSet::Member& member, std::vector<StepSample>& 
   }
   if (profiler == nullptr || member.index() != 0) return;
   profiler->setBytes(inputBytes(member.batch()), options_.config.step.forwardOnly ? 0 : gradientBytes(member));
+}
+
+// "HOST NANOSECONDS FINGERPRINT". Host names hold no blanks.
+void MeasuredRun::compareRanks(ReplicaSet::Member& member) {
+  const std::string fingerprint = hex(weightsFingerprint(*options_.graph, member.buffers())), host = hostName();
+  const Nanos own = options_.watch->ownTime();
+  const auto texts = options_.world->exchange(concat(host, ' ', own.count(), ' ', fingerprint));
+  Nanos ofHost{};
+  for (size_t rank = 0; rank < texts.size(); ++rank) {
+    const auto said = split(texts[rank], " ");
+    if (said.at(0) == host) ofHost += Nanos(wholeNumber(said.at(1)).value());
+    if (said.at(2) == fingerprint || !options_.keepsWeightsEqual) continue;
+    throw InternalError(concat("ranks ended with different weights: fingerprint ", said.at(2), " on rank ", rank, ", ",
+                               fingerprint, " on rank ", options_.world->place().rank));
+  }
+  options_.watch->ranksUsed(ofHost);
 }
 
 void MeasuredRun::collect(ReplicaSet::Member& member, const std::vector<StepSample>& samples) {

@@ -24,14 +24,16 @@ struct MeasuredRunOptions {
   Profiler* profiler = nullptr;       ///< records the spans of the window's steps; null: no profile
   ScheduleBegin* schedule = nullptr;  ///< is told where warm-up ends; null: nobody
   DeviceTracer* tracer = nullptr;     ///< records GPU activities of the window's last steps; null: none
+  World* world = nullptr;             ///< of the ranks; null: there is this one
+  bool keepsWeightsEqual = true;      ///< whether all ranks end with the same weights
   int64_t fewestWarmup = 0;           ///< least number of warm-up steps, even if --warmup gives fewer
 };
 
 /// The protocol of one measurement. All pointers of the options must outlive this object.
 ///
-/// Every member of a ReplicaSet runs body(). In warm-up, member 0 decides after each step for all whether to go on. The
-/// measured window is a fixed number of steps between two synchronisations. Within it this class does not synchronise
-/// replicas, so their coupling is the strategy's own.
+/// Every member of a ReplicaSet runs body(). In warm-up, member 0 of rank 0 decides after each step for all whether to
+/// go on. The measured window is a fixed number of steps between two synchronisations, of all ranks before it. Within
+/// it this class does not synchronise replicas, so their coupling is the strategy's own.
 class MeasuredRun {
  public:
   MeasuredRun(MeasuredRunOptions options, ProgressCallback progress);
@@ -52,11 +54,16 @@ class MeasuredRun {
   /// `step`: number of the step in the window, from 0.
   StepSample windowStep(ReplicaSet::Member& member, int64_t step);
   void runSteps(ReplicaSet::Member& member, std::vector<StepSample>& samples);
+  /// Says to the other ranks what this one used and trained, and hears the same of them. Throws InternalError if
+  /// their weights are not equal although the strategy keeps them so. Called by member 0 only.
+  void compareRanks(ReplicaSet::Member& member);
   void collect(ReplicaSet::Member& member, const std::vector<StepSample>& samples);
-  /// Ends warm-up if `done` steps suffice. Called by member 0 only.
+  /// Ends warm-up if `done` steps suffice for rank 0. Called by member 0 only.
   void decide(int64_t done);
-  /// Warm-up has taken `done` steps: the window and the schedule begin.
-  void endWarmUp(int64_t done);
+  /// Whether `done` steps suffice. Called by member 0 of rank 0.
+  bool suffices(int64_t done);
+  /// Warm-up has taken `done` steps: the window of `steps` and the schedule begin.
+  void endWarmUp(int64_t done, int64_t steps);
   int64_t plannedSteps() const;
   void fillLossScale(RunRecord& record) const TANDEM_REQUIRES(mutex_);
   void report(bool warmingUp, int64_t step);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "config/device_set.h"
 #include "device/gpu_support.h"
 #include "executor/compile/op_cost.h"
 #include "executor/compile/plan_description.h"
@@ -45,8 +46,9 @@ ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
   placement.threadsPerReplica = plan.cores.threadsPerReplica;
   placement.sharedCores = plan.cores.shared;
   placement.link = plan.link;
-  if (strategy.usesAllReduce && plan.config.placement.replicas > 1) placement.allReduce = plan.setup.allReduce->name;
-  placement.control = strategy.exchange == Exchange::none && plan.config.placement.replicas > 1;
+  if (strategy.usesAllReduce && totalReplicas(plan.config) > 1) placement.allReduce = plan.setup.allReduce->name;
+  placement.control = strategy.exchange == Exchange::none && totalReplicas(plan.config) > 1;
+  if (strategy.exchange == Exchange::stale || strategy.exchange == Exchange::lossy) placement.update = strategy.name;
   placement.layout = team.kernels.layout.name;
   placement.cudaGraph = cudaGraphText(plan.config, plan.setup);
   placement.loss = plan.graph->loss().name;
@@ -136,7 +138,7 @@ void measure(const RunPlan& plan, const Listeners& listeners, RunRecord& record)
   const auto schedule = std::make_shared<ScheduleBegin>();
   options.optimizer.scheduleBegin = schedule;
   ReplicaSet team(options);
-  RunObserver watch(plan.cores, plan.cudaDevices, gpuUse);
+  RunObserver watch(plan.hostCores, plan.cudaDevices, gpuUse);
   MeasuredRun run({.config = plan.config,
                    .globalBatch = plan.globalBatch,
                    .graph = &graph,
@@ -144,6 +146,8 @@ void measure(const RunPlan& plan, const Listeners& listeners, RunRecord& record)
                    .profiler = profiler.get(),
                    .schedule = schedule.get(),
                    .tracer = tracer.get(),
+                   .world = plan.world,
+                   .keepsWeightsEqual = plan.setup.strategy->exchange != Exchange::none,
                    .fewestWarmup = fewestWarmup(plan.config, plan.setup)},
                   listeners.progress);
   std::optional<AtomicFile> weights;  // replaces what is there once the run is judged

@@ -25,9 +25,21 @@ std::unique_ptr<Strategy> makeParameterServer(const StrategyContext& context);
 /// distributes the initial parameters.
 std::unique_ptr<Strategy> makeIndependent(const StrategyContext& context);
 
-/// The traffic of all-reducing the gradients of `buffers` in `buckets` buckets between the replicas of a process, and
-/// from each replica its part of the sum between `ranks` processes around a ring. None with one replica in all.
-StrategyTraffic allReduceTraffic(const AllReduceEntry& algorithm, const FlatBuffers& buffers, size_t buckets,
-                                 int replicas, int ranks = 1);
+/// Replicas train alone and average their weights every few steps. REQUIRES: context.allReduce is set.
+std::unique_ptr<Strategy> makeLocalSgd(const StrategyContext& context);
+
+/// As makeReplicated(), with gradients that are compressed on the way. REQUIRES: context.allReduce is set, bucketBytes
+/// > 0.
+std::unique_ptr<Strategy> makeCompressed(const StrategyContext& context);
+
+/// The end of a step of a replica that trains alone: checks its gradients for its loss scale, and updates.
+void updateAlone(Replica& replica);
+
+/// What each replica receives when `messages` messages, of `bytes` in all, are exchanged with every replica of every
+/// process (comm/joined_group.h). With Collective::gather these are the bytes of one replica's own parts.
+StrategyTraffic joinedTraffic(const StrategyContext& context, Collective op, double bytes, double messages);
+
+/// Bytes of all gradients of a replica.
+double gradientBytes(const FlatBuffers& buffers);
 
 }  // namespace tandem

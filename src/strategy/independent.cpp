@@ -36,7 +36,15 @@ void Independent::attach(Replica& replica) {
 // The scale is 1: nothing is summed, so there is no mean over replicas to take.
 void Independent::beginStep(Replica& replica, int64_t step) { replica.optimizer.beginStep(step, /*gradientScale=*/1); }
 
-void Independent::endStep(Replica& replica) {
+void Independent::endStep(Replica& replica) { updateAlone(replica); }
+
+}  // namespace
+
+std::unique_ptr<Strategy> makeIndependent(const StrategyContext& context) {
+  return std::make_unique<Independent>(context);
+}
+
+void updateAlone(Replica& replica) {
   const FlatBuffers& buffers = replica.buffers;
   for (int segment = 0; replica.lossScale != nullptr && segment < buffers.segments(); ++segment) {
     replica.lossScale->check(buffers.gradient(buffers.whole(segment)));
@@ -44,12 +52,6 @@ void Independent::endStep(Replica& replica) {
   for (int segment = 0; segment < replica.buffers.segments(); ++segment) {
     replica.optimizer.update(replica.buffers.whole(segment));
   }
-}
-
-}  // namespace
-
-std::unique_ptr<Strategy> makeIndependent(const StrategyContext& context) {
-  return std::make_unique<Independent>(context);
 }
 
 }  // namespace tandem

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "comm/buckets.h"
+#include "comm/joined_group.h"
 #include "strategy/builtin_strategies.h"
 #include "trace/span.h"
 
@@ -29,30 +30,33 @@ class Replicated final : public Strategy {
 
  private:
   struct ReplicaState {
-    std::unique_ptr<Group> group;  // null with one replica
+    std::unique_ptr<Group> group;  // of all ranks; null where there is one replica in all
     std::unique_ptr<BucketTracker> tracker;
     std::vector<Ticket> tickets;
     StrategyTraffic traffic;
   };
   int replicas() const { return static_cast<int>(states_.size()); }
 
-  const AllReduceEntry& allReduce_;
-  int64_t bucketBytes_;
+  const StrategyContext context_;
   std::vector<ReplicaState> states_;
+  double all_;  // replicas of all ranks
 };
 
 Replicated::Replicated(const StrategyContext& context)
-    : allReduce_(*context.allReduce), bucketBytes_(context.bucketBytes), states_(context.devices.size()) {
-  if (replicas() == 1) return;
-  auto groups = allReduce_.make({context.devices, context.monitor});
+    : context_(context),
+      states_(context.devices.size()),
+      all_(static_cast<double>(joinedPlace(0, replicas(), context.world).size)) {
+  if (all_ == 1) return;
+  auto groups = joinRanks(context.allReduce->make({context.devices, context.monitor}), context.world, *context.monitor);
   for (int i = 0; i < replicas(); ++i) states_[i].group = std::move(groups[i]);
 }
 
 void Replicated::attach(Replica& replica) {
   ReplicaState& state = states_[replica.index];
-  state.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, bucketBytes_));
+  state.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, context_.bucketBytes));
   state.tickets.clear();
-  state.traffic = allReduceTraffic(allReduce_, replica.buffers, state.tracker->buckets().size(), replicas());
+  state.traffic = joinedTraffic(context_, Collective::sum, gradientBytes(replica.buffers),
+                                static_cast<double>(state.tracker->buckets().size()));
   if (!state.group) return;
   const auto memory = [&](int64_t count, at::ScalarType type) { return state.group->memory(count, type); };
   replica.buffers.moveGradients(memory);
@@ -67,7 +71,7 @@ std::string Replicated::exchangeMemory() const {
   return join(std::vector<std::string>(texts.begin(), texts.end()), "; ");
 }
 
-void Replicated::beginStep(Replica& replica, int64_t step) { replica.optimizer.beginStep(step, 1.0 / replicas()); }
+void Replicated::beginStep(Replica& replica, int64_t step) { replica.optimizer.beginStep(step, 1 / all_); }
 
 // Gradients fill buckets in any order, but operations start in the order of buckets, equal on all replicas.
 void Replicated::gradientReady(Replica& replica, Slice slice) {
@@ -109,16 +113,12 @@ std::unique_ptr<Strategy> makeReplicated(const StrategyContext& context) {
   return std::make_unique<Replicated>(context);
 }
 
-StrategyTraffic allReduceTraffic(const AllReduceEntry& algorithm, const FlatBuffers& buffers, size_t buckets,
-                                 int replicas, int ranks) {
-  double gradientBytes = 0;
+double gradientBytes(const FlatBuffers& buffers) {
+  double bytes = 0;
   for (int segment = 0; segment < buffers.segments(); ++segment) {
-    gradientBytes += static_cast<double>(buffers.gradient(buffers.whole(segment)).nbytes());
+    bytes += static_cast<double>(buffers.gradient(buffers.whole(segment)).nbytes());
   }
-  const double between = 2.0 * (ranks - 1);  // the rounds of a ring; a replica sends the part that it sums
-  const double bytes = algorithm.receivedBytes(gradientBytes, replicas) + between / ranks * gradientBytes / replicas;
-  return {.bytesPerStep = bytes,
-          .messagesPerStep = static_cast<double>(buckets) * (algorithm.messages(replicas) + between)};
+  return bytes;
 }
 
 }  // namespace tandem

@@ -81,6 +81,7 @@ class ShardedUpdate final : public Strategy {
   bool oneNode() const;
   int firstOnNodeOf(int replica) const;
   Slice ownedSlice(Slice bucket, int owner) const;
+  StrategyTraffic trafficOf(const FlatBuffers& buffers, double buckets) const;
 
   /// Does what is possible without waiting; true if the step's exchange is finished on all replicas.
   bool progress(Replica& replica);
@@ -134,6 +135,13 @@ int ShardedUpdate::firstOnNodeOf(int replica) const {
 
 Slice ShardedUpdate::ownedSlice(Slice bucket, int owner) const { return ownedRange(bucket, replicas(), owner); }
 
+// Between ranks a replica sends the slice that it sums, around a ring.
+StrategyTraffic ShardedUpdate::trafficOf(const FlatBuffers& buffers, double buckets) const {
+  const double bytes = gradientBytes(buffers), between = 2.0 * (ranks() - 1);
+  return {.bytesPerStep = allReduce_.receivedBytes(bytes, replicas()) + between / ranks() * bytes / replicas(),
+          .messagesPerStep = buckets * (allReduce_.messages(replicas()) + between)};
+}
+
 // The first replica of each node owns the memory that its node shares. Others take it over after the first barrier;
 // first replicas of other nodes copy replica 0's masters. After the second barrier all may read all.
 void ShardedUpdate::attach(Replica& replica) {
@@ -156,7 +164,7 @@ void ShardedUpdate::attach(Replica& replica) {
     replica.buffers.refreshWeights();
   }
   state.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, bucketBytes_));
-  state.traffic = allReduceTraffic(allReduce_, replica.buffers, state.tracker->buckets().size(), replicas(), ranks());
+  state.traffic = trafficOf(replica.buffers, static_cast<double>(state.tracker->buckets().size()));
   if (replica.lossScale != nullptr) state.overflow = at::zeros({1});
   barrier_.arriveAndWait();
 }

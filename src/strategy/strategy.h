@@ -13,6 +13,7 @@
 #include "device/flat_buffers.h"
 #include "device/monitor.h"
 #include "optim/optimizer.h"
+#include "strategy/compression/compression.h"
 
 namespace tandem {
 
@@ -57,7 +58,18 @@ class Strategy {
 };
 
 /// What a strategy's result equals. Selects the oracle of the conformance test.
-enum class Exchange { synchronous, none };
+enum class Exchange {
+  synchronous,  ///< one replica on the joined batch
+  none,         ///< separate trainings
+  stale,        ///< separate trainings that are joined now and then
+  lossy,        ///< one replica, on what is left of all gradients
+};
+
+/// How replicas that train alone are joined (LocalSgd).
+struct LocalSgdOptions {
+  int64_t syncEvery = 8;     ///< steps between two averages, at least 1
+  double blockMomentum = 0;  ///< of the change from average to average, at least 0 and below 1
+};
 
 struct StrategyContext {
   std::vector<const Device*> devices;  ///< one per replica
@@ -66,6 +78,8 @@ struct StrategyContext {
   const AllReduceEntry* allReduce = nullptr;
   int64_t bucketBytes = 0;
   std::string parameterDevice;  ///< "cpu", "device" or a device's name
+  LocalSgdOptions localSgd = {};
+  CompressionOptions compression = {};
   const Precision* precision = nullptr;
   at::MemoryFormat format = at::MemoryFormat::ChannelsLast;
   std::function<std::unique_ptr<Optimizer>(FlatBuffers&)> makeOptimizer;
@@ -81,9 +95,18 @@ struct StrategyEntry {
   bool usesAllReduce = false;        ///< --all-reduce says how gradients are summed
   bool crossesRanks = false;         ///< replicas may be those of several processes (StrategyContext::world)
   bool usesParameterDevice = false;  ///< --parameter-device says where one more copy of the weights is kept and updated
+  bool ownersUpdate = false;         ///< takes an all-reduce whose owners update (AllReduceEntry::ownersUpdate)
+  bool usesLocalSgd = false;         ///< reads StrategyContext::localSgd
+  bool usesCompression = false;      ///< reads StrategyContext::compression
+  int64_t ownValues = 0;             ///< the most fp32 values that each replica keeps for a weight, for the exchange
 };
 
-/// replicated, parameter_server, independent.
+/// Whether a strategy that uses an all-reduce can use this one.
+inline bool accepts(const StrategyEntry& strategy, const AllReduceEntry& allReduce) {
+  return !strategy.usesAllReduce || strategy.ownersUpdate || !allReduce.ownersUpdate;
+}
+
+/// replicated, parameter_server, local_sgd, compressed, independent.
 std::span<const StrategyEntry> strategies();
 
 }  // namespace tandem

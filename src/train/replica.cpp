@@ -19,7 +19,7 @@ ExecutorOptions optionsOf(int index, const ReplicaSetOptions& team) {
   const at::Device device = team.devices.at(static_cast<size_t>(index)).torch();
   ExecutorOptions options{
       .compute = team.precision->compute, .kernels = team.kernels, .device = device, .recompute = team.recompute};
-  options.dropoutSeed = dropoutSeedOf(team.seed, index);
+  options.dropoutSeed = dropoutSeedOf(team.seed, team.firstReplica + index);
   return options;
 }
 

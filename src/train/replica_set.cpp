@@ -21,9 +21,12 @@ StrategyContext strategyContext(const ReplicaSetOptions& options, Monitor& monit
   const OptimizerOptions optimizer = options.optimizer;
   return {.devices = pointers(options.devices),
           .monitor = &monitor,
+          .world = options.world,
           .allReduce = options.allReduce,
           .bucketBytes = options.bucketBytes,
           .parameterDevice = options.parameterDevice,
+          .localSgd = options.localSgd,
+          .compression = options.compression,
           .precision = options.precision,
           .format = options.kernels.layout.format,
           .makeOptimizer = [optimizer](FlatBuffers& buffers) { return makeOptimizer(buffers, optimizer); }};

@@ -30,7 +30,10 @@ struct ReplicaSetOptions {
   const ExecutorEntry* executor = nullptr;
   const StrategyEntry* strategy = nullptr;
   const AllReduceEntry* allReduce = nullptr;  ///< also broadcasts the initial parameters
+  World* world = nullptr;                     ///< of the run's processes; null: there is this one
   std::string parameterDevice = "cpu";
+  LocalSgdOptions localSgd;
+  CompressionOptions compression;
   int64_t bucketBytes = 4 << 20;
   bool overlap = true;  ///< whether the strategy gets gradients during backward; else after it
   const LossPlacementEntry* lossPlacement = &lossPlacements().front();
@@ -41,6 +44,7 @@ struct ReplicaSetOptions {
   OptimizerOptions optimizer;
   LossScaleRule lossScale;  ///< used if the precision scales the loss
   uint64_t seed = 1;
+  int firstReplica = 0;    ///< number of this process's first replica among those of all ranks
   int64_t accumulate = 1;  ///< number of equal micro-batches of a replica's batch
   bool forwardOnly = false;
   int64_t inFlight = 2;                          ///< most steps in flight on a GPU

@@ -78,6 +78,29 @@ TEST_P(OnCpu, BroadcastsReplicaZero) {
   }
 }
 
+TEST_P(OnCpu, GathersThePartOfEachReplica) {
+  for (const int replicas : {1, 2, 3, 5}) {
+    for (const int64_t count : {0, 1, 999}) {
+      const auto devices = cpuDevices(replicas);
+      Monitor monitor(true);
+      const auto groups = GetParam().make({pointersTo(devices), &monitor});
+      const auto ofRank = [&](int rank) { return (at::arange(count) + 7 * rank).to(at::kByte); };
+      std::vector<at::Tensor> all;
+      for (int rank = 0; rank < replicas; ++rank) all.push_back(ofRank(rank));
+      const at::Tensor expected = at::cat(all);
+      runReplicas(replicas, monitor, [&](int rank) {
+        at::Tensor tensor = at::full({replicas * count}, 255, at::kByte);
+        for (int round = 0; round < 3; ++round) {
+          partOf(tensor, replicas, rank).copy_(ofRank(rank));
+          groups[rank]->wait(groups[rank]->start(tensor, Collective::gather));
+          ASSERT_TRUE(at::equal(tensor, expected)) << replicas << " replicas, " << count << " bytes";
+          tensor.fill_(255);
+        }
+      });
+    }
+  }
+}
+
 TEST_P(OnCpu, ManyInFlightFinishInAnyOrderOfWaiting) {
   constexpr int replicas = 3, operations = 200;  // more than the ring of slots holds
   const auto devices = cpuDevices(replicas);

@@ -174,16 +174,25 @@ TEST(Alias, ACompiledGraphIsThePlannedExecutor) {
 }
 
 TEST(Alias, WhatIsNotBuiltIsRefusedAsSuch) {
-  for (const char* words :
-       {"--fake-location=python-queue", "--fake-location python-dataset", "--fake_location=zmq-consume",
-        "--input=python-queue", "--variable-update=horovod", "--strategy=horovod", "--variable_update=byteps",
-        "--variable_update=distributed_replicated", "--variable_update=collective_all_reduce",
-        "--variable_update=replicated/horovod"}) {
+  for (const char* words : {"--fake-location=python-queue", "--fake-location python-dataset",
+                            "--fake_location=zmq-consume", "--input=python-queue",
+                            "--variable-update=distributed_replicated", "--strategy=byteps", "--variable_update=byteps",
+                            "--variable_update=distributed_replicated", "--variable_update=replicated/byteps"}) {
     EXPECT_NE(refusal(words).find("not built yet"), std::string::npos) << words << ": " << refusal(words);
   }
   EXPECT_EQ(refusal("--fake-location=python-queue"),
             "--fake-location=python-queue is not built yet; for batches made by threads beside the step use "
             "--input=queue");
+}
+
+TEST(Alias, WaysWithManyProcessesAreReplicatedWithRanks) {
+  for (const char* words :
+       {"--strategy=horovod", "--variable_update=horovod", "--variable-update=collective_all_reduce"}) {
+    const Sweep sweep = parse(words);
+    EXPECT_EQ(sweep.base.exchange.strategy, "replicated") << words;
+    ASSERT_EQ(sweep.notes.size(), 1U) << words;
+    EXPECT_NE(sweep.notes[0].find("tandem launch"), std::string::npos) << sweep.notes[0];
+  }
 }
 
 TEST(Alias, ARefusalEndsWhereTheCatalogHasTheValue) {

@@ -84,6 +84,7 @@ inline ActualSetup fullPlacement() {
   placement.allReduce = "ring";
   placement.exchangeMemory = "registered with NCCL";
   placement.link = "PIX";
+  placement.update = "local_sgd";
   placement.layout = "blocked";
   placement.cudaGraph = "on";
   placement.data = "cifar10";

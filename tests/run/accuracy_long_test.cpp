@@ -54,15 +54,24 @@ struct Training {
   int64_t steps;
   double learningRate;
   int64_t seed;
+  std::string compression = {};  // of gradients, on two replicas; "none": they exchange them whole; empty: one replica
 
   std::string name() const {
-    return concat(std::filesystem::path(model).stem().string(), " on ", devices, " in ", precision, ", seed ", seed);
+    return concat(std::filesystem::path(model).stem().string(), " on ", devices, " in ", precision, ", seed ", seed,
+                  compression.empty() ? "" : concat(", 2 replicas, compression ", compression));
   }
   auto operator<=>(const Training&) const = default;  // NOLINT(modernize-use-nullptr): its 0 is no pointer
 };
 
 Training resnet(const std::string& precision, int64_t seed, const std::string& devices = "cpu") {
   return {"resnet20", devices, precision, twoEpochs, 0.1, seed};
+}
+
+/// On two replicas.
+Training compressed(const std::string& compression, int64_t seed) {
+  Training training = resnet("fp32", seed);
+  training.compression = compression;
+  return training;
 }
 
 /// Two strided convolutions with batch-norm, less than a hundredth of ResNet-20's arithmetic: on a CPU fp16 takes
@@ -79,6 +88,13 @@ RunPlan planOf(const Training& training) {
   config.placement.devices = training.devices;
   config.numerics.precision = training.precision;
   config.step.batch = globalBatch;
+  if (!training.compression.empty()) {
+    config.placement.replicas = 2, config.placement.oversubscribe = true;
+    config.measurement.scaling = "strong";
+    const bool whole = training.compression == "none";
+    config.exchange.strategy = whole ? "replicated" : "compressed";
+    if (!whole) config.exchange.compression = training.compression;
+  }
   config.input.augment = "none";
   config.step.learningRate = training.learningRate;
   config.step.schedule = "warmup-cosine";
@@ -127,6 +143,7 @@ Trained train(const Training& training) {
   ReplicaSet(options).run([&](ReplicaSet::Member& member) {
     for (int64_t step = 0; step < plan.config.measurement.steps; ++step) member.step();
     member.finish();
+    if (member.index() != 0) return;  // all hold the same weights; each has statistics of its own
     trained = {top1(member.executor(), options, plan), member.lossScale()};
   });
   std::cout << training.name() << ": top-1 " << fixed(trained.top1, 2) << " %" << std::endl;
@@ -191,6 +208,16 @@ TEST(LongAccuracy, OfFp16WithAScaledLossIsThatOfFp32WithinHalfAPoint) {
   EXPECT_GT(fp32, 86);
   EXPECT_LE(std::abs(fp32 - fp16), 0.5) << "points";
   for (const int64_t seed : seeds) expectScaled(strided("fp16", seed));
+}
+
+TEST(LongAccuracy, OfCompressedGradientsIsThatOfWholeOnesWithinAPoint) {
+  if (!isInstalled()) GTEST_SKIP() << "dataset-fashion-mnist is not installed";
+  const double whole = outcomeOf(compressed("none", 1)).top1;
+  EXPECT_GT(whole, 90);
+  for (const CompressionEntry& method : compressions()) {
+    if (method.usesRatio) continue;  // by default topk leaves too much out for two epochs
+    EXPECT_LE(whole - outcomeOf(compressed(std::string(method.name), 1)).top1, 1) << "points, " << method.name;
+  }
 }
 
 // Whatever the GPU serves, beside its own fp32.

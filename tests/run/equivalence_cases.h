@@ -18,9 +18,11 @@ inline std::vector<Case> variantsOf(const StrategyEntry& strategy, const Graph& 
     return variants;
   }
   for (const AllReduceEntry& allReduce : allReduces()) {
-    if (!allReduce.onCpu) continue;
+    if (!allReduce.onCpu || !accepts(strategy, allReduce)) continue;
     for (const int nodes : {1, 2}) {
       variants.push_back({.graph = &graph, .strategy = &strategy, .allReduce = std::string(allReduce.name)});
+      variants.back().compression = {.method = &find(compressions(), "topk", "compression"),
+                                     .ratio = 1};  // leaves nothing out
       variants.back().nodes = nodes;
       if (!allReduce.ownersUpdate) break;  // the others do not look at nodes
     }

@@ -55,6 +55,7 @@ struct Case {
   int gpus = 0;  // the replicas lie on, in turn; 0: on CPU devices
   int64_t accumulate = 1;
   bool overlap = true;
+  CompressionOptions compression = {};
   int64_t zeroChannels = 0;                // behind the images' own
   int64_t first = 0, count = globalBatch;  // the images of each global batch that all replicas together train on
 
@@ -110,6 +111,7 @@ inline ReplicaSetOptions replicaSetOptions(const Case& c) {
   options.strategy = c.strategy;
   options.allReduce = &find(allReduces(), c.allReduce, "all-reduce");
   options.parameterDevice = c.parameterDevice;
+  options.compression = c.compression;
   options.bucketBytes = 4096;  // several buckets even in a small net
   options.overlap = c.overlap;
   options.lossPlacement = &find(lossPlacements(), c.lossAt, "loss-at");

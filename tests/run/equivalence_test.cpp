@@ -28,14 +28,43 @@ Trained oneReplica(const Case& like, int64_t first, int64_t count) {
   return known[key] = train(alone);
 }
 
+/// The mean of replicas that trained alone, each on its share.
+Trained meanOfShares(const Case& c) {
+  const int64_t share = globalBatch / c.replicas;
+  Trained mean = oneReplica(c, 0, share);
+  for (at::Tensor& values : mean.replicas[0].values) values = values.to(at::kDouble) / c.replicas;
+  for (int rank = 1; rank < c.replicas; ++rank) {
+    const Trained alone = oneReplica(c, rank * share, share);
+    for (size_t i = 0; i < mean.replicas[0].values.size(); ++i) {
+      mean.replicas[0].values[i] += alone.replicas[0].values[i] / c.replicas;
+    }
+  }
+  return mean;
+}
+
+/// What replica `rank` must hold. The replicas of a stale exchange meet after the last step alone; a lossy one loses
+/// nothing here (variantsOf()).
+Trained oracleOf(const Case& c, int rank) {
+  const int64_t share = globalBatch / c.replicas;
+  switch (c.strategy->exchange) {
+    case Exchange::synchronous:
+    case Exchange::lossy:
+      return oneReplica(c, 0, globalBatch);
+    case Exchange::none:
+      return oneReplica(c, rank * share, share);
+    case Exchange::stale:
+      return meanOfShares(c);
+  }
+  throw InternalError("an exchange without an oracle");
+}
+
 /// Trains, compares each replica with its oracle, and returns the largest difference.
 Difference expectTheOracle(const Case& c) {
   const Trained trained = train(c);
-  const int64_t share = globalBatch / c.replicas;
-  const bool joined = c.strategy->exchange == Exchange::synchronous;
+  static_assert(LocalSgdOptions().syncEvery > steps);
   Difference largest;
   for (int rank = 0; rank < c.replicas; ++rank) {
-    const Trained oracle = joined ? oneReplica(c, 0, globalBatch) : oneReplica(c, rank * share, share);
+    const Trained oracle = oracleOf(c, rank);
     const Difference found = difference(trained.replicas[rank], oracle.replicas[0], oracle.initial);
     EXPECT_TRUE(equal(found, c)) << c.name() << ", replica " << rank << ": " << found.where << " differs by "
                                  << found.ofNorm << " of its norm, " << found.ofChange << " of its change";

@@ -75,8 +75,10 @@ int64_t waitsOfTheHost(const Way& way, const std::vector<CapturedStreams::Entry>
 }
 
 std::vector<Way> ways() {
-  std::vector<Way> all{
-      {"independent", "shared"}, {"parameter_server", "shared"}, {"parameter_server", "shared", "device"}};
+  std::vector<Way> all{{"independent", "shared"},
+                       {"compressed", "shared"},
+                       {"parameter_server", "shared"},
+                       {"parameter_server", "shared", "device"}};
   for (const AllReduceEntry& row : allReduces()) {
     if (row.onCpu && row.onCuda) all.push_back({"replicated", std::string(row.name)});
   }

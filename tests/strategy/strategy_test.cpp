@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "strategy/synthetic_training.h"
+#include "strategy/oracles.h"
 #include "support/precisions.h"
 
 namespace tandem {
@@ -19,12 +19,14 @@ std::vector<SyntheticRun> variantsOf(const StrategyEntry& strategy) {
     return variants;
   }
   for (const AllReduceEntry& allReduce : allReduces()) {
-    if (!allReduce.onCpu) continue;
+    if (!allReduce.onCpu || !accepts(strategy, allReduce)) continue;
     for (const int nodes : {1, 2, 4}) {
       variants.push_back({.strategy = &strategy, .allReduce = std::string(allReduce.name), .nodes = nodes});
       if (!allReduce.ownersUpdate) break;  // the others do not look at nodes
     }
   }
+  const auto own = withOwnOptions({.strategy = &strategy});
+  if (own.size() > 1) variants.insert(variants.end(), own.begin(), own.end());
   return variants;
 }
 
@@ -45,7 +47,7 @@ std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
 
 std::string nameOf(const SyntheticRun& run) {
   return concat(run.strategy->name, ' ', run.allReduce, ' ', run.parameterDevice, ' ', run.precision, ' ', run.replicas,
-                " replicas on ", run.nodes, " nodes");
+                " replicas on ", run.nodes, " nodes", ownOptionsText(run));
 }
 
 class EachStrategy : public testing::TestWithParam<StrategyEntry> {};
@@ -54,12 +56,9 @@ TEST_P(EachStrategy, MakesTheTextbookUpdateOnEveryReplica) {
   for (const SyntheticRun& run : runsOf(GetParam())) {
     const auto results = train(run);
     for (int rank = 0; rank < run.replicas; ++rank) {
-      const bool joined = GetParam().exchange == Exchange::synchronous;
       for (int i = 0; i < results[rank]->parameters(); ++i) {
-        const at::Tensor expected =
-            expectedMaster(run, i, run.steps, joined ? 0 : rank, joined ? run.replicas : rank + 1);
-        EXPECT_LE(relativeDifference(results[rank]->master(results[rank]->slice(i)), expected),
-                  roundingBound(run.precision))
+        const at::Tensor expected = oracleOf(run, i, run.steps, rank);
+        EXPECT_LE(relativeDifference(results[rank]->master(results[rank]->slice(i)), expected), boundOf(run))
             << nameOf(run) << ", replica " << rank << ", parameter " << i;
       }
     }
@@ -67,7 +66,6 @@ TEST_P(EachStrategy, MakesTheTextbookUpdateOnEveryReplica) {
 }
 
 TEST_P(EachStrategy, MakesTheTextbookUpdateOfEveryOptimizer) {
-  const bool joined = GetParam().exchange == Exchange::synchronous;
   for (SyntheticRun run : runsOf(GetParam())) {
     if (run.replicas != 3) continue;
     for (const OptimizerEntry& rule : optimizers()) {
@@ -76,10 +74,8 @@ TEST_P(EachStrategy, MakesTheTextbookUpdateOfEveryOptimizer) {
       const auto results = train(run);
       for (int rank = 0; rank < run.replicas; ++rank) {
         for (int i = 0; i < results[rank]->parameters(); ++i) {
-          const at::Tensor expected =
-              expectedMaster(run, i, run.steps, joined ? 0 : rank, joined ? run.replicas : rank + 1);
-          EXPECT_LE(relativeDifference(results[rank]->master(results[rank]->slice(i)), expected),
-                    roundingBound(run.precision))
+          const at::Tensor expected = oracleOf(run, i, run.steps, rank);
+          EXPECT_LE(relativeDifference(results[rank]->master(results[rank]->slice(i)), expected), boundOf(run))
               << rule.name << ", " << nameOf(run) << ", replica " << rank << ", parameter " << i;
         }
       }
@@ -127,13 +123,10 @@ TEST_P(EachStrategy, GradientsThatAreToldOfTogetherGiveTheSameBits) {
 
 TEST_P(EachStrategy, AStepStartsFromTheUpdateBefore) {
   for (SyntheticRun run : runsOf(GetParam())) {
-    const bool joined = GetParam().exchange == Exchange::synchronous;
     run.atBegin = [&](int rank, int64_t step, FlatBuffers& buffers) {
-      const int first = joined ? 0 : rank, last = joined ? run.replicas : rank + 1;
       for (int i = 0; i < buffers.parameters(); ++i) {
-        const double difference =
-            relativeDifference(buffers.weights(buffers.slice(i)), expectedMaster(run, i, step, first, last));
-        EXPECT_LE(difference, roundingBound(run.precision)) << nameOf(run) << ", step " << step << ", parameter " << i;
+        const double difference = relativeDifference(buffers.weights(buffers.slice(i)), oracleOf(run, i, step, rank));
+        EXPECT_LE(difference, boundOf(run)) << nameOf(run) << ", step " << step << ", parameter " << i;
       }
     };
     run.steps = 3;
@@ -142,14 +135,16 @@ TEST_P(EachStrategy, AStepStartsFromTheUpdateBefore) {
 }
 
 TEST_P(EachStrategy, KeepsExactOverManySteps) {
+  if (GetParam().exchange == Exchange::lossy) GTEST_SKIP() << "rounding decides which of two values is told";
   for (SyntheticRun run : runsOf(GetParam())) {
     if (run.replicas != 3 || run.precision != "fp32") continue;
     run.steps = 100;
-    const bool joined = GetParam().exchange == Exchange::synchronous;
     const auto results = train(run);
     for (int i = 0; i < results[0]->parameters(); ++i) {
-      const at::Tensor expected = expectedMaster(run, i, run.steps, 0, joined ? run.replicas : 1);
-      EXPECT_LE(relativeDifference(results[0]->master(results[0]->slice(i)), expected), 1e-5) << nameOf(run);
+      const at::Tensor expected = oracleOf(run, i, run.steps, 0);
+      EXPECT_LE(relativeDifference(results[0]->master(results[0]->slice(i)), expected),
+                1e-5 / (1 - run.localSgd.blockMomentum))
+          << nameOf(run);
     }
   }
 }
@@ -175,8 +170,9 @@ INSTANTIATE_TEST_SUITE_P(Catalog, EachStrategy, testing::ValuesIn(strategies().b
 // Gradients of a scaled loss, of which one replica's at one batch is not finite, in any variable, or
 // whose sum is not: those that exchange all leave that batch out, to the bit. Each other trains as if alone.
 TEST_P(EachStrategy, AStepThatOverflowsIsLeftOutByAllThatExchange) {
+  if (GetParam().exchange == Exchange::stale) GTEST_SKIP() << "each replica leaves out its own steps";
   constexpr int64_t spoilt = 2;
-  const bool joined = GetParam().exchange == Exchange::synchronous;
+  const bool joined = GetParam().exchange != Exchange::none;
   for (SyntheticRun run : runsOf(GetParam())) {
     if (!find(precisions(), run.precision, "precision").lossScaling || run.replicas == 3) continue;
     for (const OptimizerEntry& rule : optimizers()) {
@@ -214,7 +210,7 @@ TEST_P(EachStrategy, AStepThatOverflowsIsLeftOutByAllThatExchange) {
 }
 
 TEST_P(EachStrategy, ASumThatOverflowsIsLeftOutToo) {
-  if (GetParam().exchange == Exchange::none) GTEST_SKIP() << "no exchange";
+  if (GetParam().exchange != Exchange::synchronous) GTEST_SKIP() << "gradients are not summed as they are";
   for (SyntheticRun run : runsOf(GetParam())) {
     if (!find(precisions(), run.precision, "precision").lossScaling || run.replicas == 1) continue;
     run.lossScale = LossScaleRule{.initial = 1024};
@@ -225,6 +221,27 @@ TEST_P(EachStrategy, ASumThatOverflowsIsLeftOutToo) {
       EXPECT_EQ(scale.state().skipped, 1) << nameOf(run) << ", replica " << rank;
     };
     train(run);
+  }
+}
+
+TEST(LocalSgd, AReplicaLeavesOutItsOwnStepsThatOverflow) {
+  for (SyntheticRun run : runsOf(find(strategies(), "local_sgd", "strategy"))) {
+    if (!find(precisions(), run.precision, "precision").lossScaling) continue;
+    run.lossScale = LossScaleRule{.initial = 1024};
+    const int last = run.replicas - 1;
+    run.spoil = [=](int rank, int64_t batch, int of, at::Tensor gradient) {
+      if (rank == last && batch == 2 && of == 1) gradient[0] = std::numeric_limits<float>::infinity();
+    };
+    run.atEnd = [&](int rank, const LossScale& scale) { EXPECT_EQ(scale.state().skipped, rank == last ? 1 : 0); };
+    const auto skips = [=](int rank, int64_t step) { return rank == last && step == 2; };
+    const auto results = train(run);
+    for (int rank = 0; rank < run.replicas; ++rank) {
+      for (int i = 0; i < results[rank]->parameters(); ++i) {
+        const at::Tensor expected = staleMaster(run, i, run.steps, rank, skips);
+        EXPECT_LE(relativeDifference(results[rank]->master(results[rank]->slice(i)), expected), boundOf(run))
+            << nameOf(run) << ", replica " << rank << ", parameter " << i;
+      }
+    }
   }
 }
 

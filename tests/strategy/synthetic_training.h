@@ -19,6 +19,10 @@
 
 namespace tandem {
 
+inline at::Tensor gradientOf(int replica, int parameter, int64_t step, int64_t count) {
+  return at::sin(at::arange(count, at::kFloat) * 0.3 + replica * 2.1 + parameter + static_cast<double>(step) * 0.7);
+}
+
 /// Training without a network: gradients are a formula of replica, parameter and step.
 struct SyntheticRun {
   const StrategyEntry* strategy = nullptr;
@@ -28,6 +32,10 @@ struct SyntheticRun {
   bool block = true;
   bool overlap = true;  ///< gradients are told of one by one, while others are still made; else all behind the last
   int64_t steps = 5;
+  int64_t bucketBytes = 500;
+  LocalSgdOptions localSgd = {};
+  CompressionOptions compression = {};
+  at::Tensor (*gradient)(int replica, int parameter, int64_t step, int64_t count) = gradientOf;
   OptimizerOptions optimizer{.learningRate = 0.1, .momentum = 0.9, .weightDecay = 0.01};
   /// Sees each replica's buffers after beginStep.
   std::function<void(int rank, int64_t step, FlatBuffers&)> atBegin = nullptr;
@@ -42,15 +50,11 @@ struct SyntheticRun {
 };
 
 inline std::vector<ParameterSpec> syntheticSpecs() {
-  return {{"d", {30}, false}, {"c", {10}, true}, {"b", {1000}, false}, {"e", {3, 2, 1, 1}, false}, {"a", {77}, true}};
+  return {{"d", {30}, false}, {"c", {10}, true}, {"b", {20, 50}, false}, {"e", {3, 2, 1, 1}, false}, {"a", {77}, true}};
 }
 
 inline at::Tensor initialOf(int parameter, int64_t count) {
   return at::cos(at::arange(count, at::kFloat) * 0.1 + parameter);
-}
-
-inline at::Tensor gradientOf(int replica, int parameter, int64_t step, int64_t count) {
-  return at::sin(at::arange(count, at::kFloat) * 0.3 + replica * 2.1 + parameter + static_cast<double>(step) * 0.7);
 }
 
 inline FlatBuffers syntheticBuffers(const std::string& precision) {
@@ -65,8 +69,10 @@ inline std::unique_ptr<Strategy> makeStrategy(const SyntheticRun& run, const std
        .monitor = &monitor,
        .world = world,
        .allReduce = &find(allReduces(), run.allReduce, "all-reduce"),
-       .bucketBytes = 500,
+       .bucketBytes = run.bucketBytes,
        .parameterDevice = run.parameterDevice,
+       .localSgd = run.localSgd,
+       .compression = run.compression,
        .precision = &find(precisions(), run.precision, "precision"),
        .format = at::MemoryFormat::ChannelsLast,
        .makeOptimizer = [run](FlatBuffers& buffers) { return makeOptimizer(buffers, run.optimizer); }});
@@ -88,7 +94,7 @@ inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica re
       const bool backwards = number % 2 == 1;  // the order of gradients is no promise
       const int parameter = backwards ? buffers.parameters() - 1 - i : i;
       const Slice slice = buffers.slice(parameter);
-      buffers.gradient(slice).copy_(gradientOf(number, parameter, batch, slice.count()) * scale);
+      buffers.gradient(slice).copy_(run.gradient(number, parameter, batch, slice.count()) * scale);
       if (run.spoil) run.spoil(number, batch, parameter, buffers.gradient(slice));
       if (run.overlap) {
         strategy.gradientReady(replica, slice);
@@ -172,7 +178,7 @@ inline at::Tensor expectedMaster(const SyntheticRun& run, int parameter, int64_t
   for (int64_t step = 0; step < steps; ++step) {
     at::Tensor g = at::zeros_like(book.w);
     for (int replica = first; replica < last; ++replica) {
-      g += gradientOf(replica, parameter, step, count)
+      g += run.gradient(replica, parameter, step, count)
                .to(syntheticSpecs()[parameter].fp32 ? at::kFloat : wire)
                .to(at::kDouble);
     }

@@ -1,27 +1,15 @@
 #pragma once
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "base/error.h"
+#include "comm/listener.h"
 #include "comm/world.h"
 
 namespace tandem {
-
-/// A socket that listens on a free port of loopback.
-inline int loopbackListener() {
-  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
-  check(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0, "binding to loopback");
-  check(listen(listener, SOMAXCONN) == 0, "listening on loopback");
-  return listener;
-}
 
 /// Where the ranks of a test meet. Threads stand in for processes.
 class MeetingPlace {

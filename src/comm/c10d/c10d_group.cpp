@@ -5,17 +5,41 @@
 
 namespace tandem {
 
+void Bell::ring() {
+  const MutexLock lock(mutex_);
+  if (monitor_ != nullptr) monitor_->notify();
+}
+
+void Bell::silence() {
+  const MutexLock lock(mutex_);
+  monitor_ = nullptr;
+}
+
+C10dGroup::~C10dGroup() {
+  bell_->silence();
+  if (!inFlight_.empty()) backend_.release();
+}
+
 Ticket C10dGroup::start(at::Tensor tensor, Collective op) {
   check(tensor.dim() == 1 && tensor.is_contiguous(), "a group operation takes a 1-D contiguous tensor");
   if (tensor.numel() == 0) {
     inFlight_.emplace_back();
   } else {
-    std::vector<at::Tensor> tensors{std::move(tensor)};
-    const auto work = op == Collective::sum ? backend_->allreduce(tensors) : backend_->broadcast(tensors);
-    inFlight_.push_back(work->getFuture());
-    inFlight_.back()->addCallback([&monitor = monitor_](c10::ivalue::Future&) { monitor.notify(); });
+    inFlight_.push_back(launch(std::move(tensor), op)->getFuture());
+    inFlight_.back()->addCallback([bell = bell_](c10::ivalue::Future&) { bell->ring(); });
   }
   return first_ + std::ssize(inFlight_) - 1;
+}
+
+c10::intrusive_ptr<c10d::Work> C10dGroup::launch(at::Tensor tensor, Collective op) {
+  const int64_t size = backend_->getSize();
+  std::vector<at::Tensor> tensors{std::move(tensor)};
+  if (op == Collective::sum) return backend_->allreduce(tensors);
+  if (op == Collective::broadcast) return backend_->broadcast(tensors);
+  std::vector<std::vector<at::Tensor>> parts(1);
+  for (int64_t rank = 0; rank < size; ++rank) parts[0].push_back(partOf(tensors[0], size, rank));
+  tensors[0] = parts[0][static_cast<size_t>(backend_->getRank())];
+  return backend_->allgather(parts, tensors);
 }
 
 bool C10dGroup::progress() {

@@ -1,17 +1,33 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
+#include "base/mutex.h"
 #include "comm/world.h"
 
 namespace tandem {
+
+/// Tells a monitor that an operation has ended, for as long as its group is there. Any thread may call it.
+class Bell {
+ public:
+  explicit Bell(Monitor& monitor) : monitor_(&monitor) {}
+  void ring();
+  void silence();
+
+ private:
+  Mutex mutex_;
+  Monitor* monitor_ TANDEM_GUARDED_BY(mutex_);
+};
 
 /// Collectives between ranks by a backend of c10d, which runs them on threads of its own.
 class C10dGroup final : public RankGroup {
  public:
   C10dGroup(c10::intrusive_ptr<c10d::Backend> backend, Monitor& monitor)
-      : backend_(std::move(backend)), monitor_(monitor) {}
+      : backend_(std::move(backend)), monitor_(monitor), bell_(std::make_shared<Bell>(monitor)) {}
+  /// Leaves a backend with collectives in flight to the end of the process: its own end would wait for other ranks.
+  ~C10dGroup() override;
 
   Ticket start(at::Tensor tensor, Collective op) override;
   bool progress() override;
@@ -21,8 +37,11 @@ class C10dGroup final : public RankGroup {
  private:
   using Future = c10::intrusive_ptr<c10::ivalue::Future>;
 
+  c10::intrusive_ptr<c10d::Work> launch(at::Tensor tensor, Collective op);
+
   c10::intrusive_ptr<c10d::Backend> backend_;
   Monitor& monitor_;
+  const std::shared_ptr<Bell> bell_;
   Ticket first_ = 0;             // the first that is in flight
   std::deque<Future> inFlight_;  // null: a tensor without values
 };

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -23,16 +22,18 @@ std::chrono::milliseconds millis(double seconds) { return std::chrono::milliseco
 
 std::string addressOf(const RankPlace& place) { return concat(place.host, ':', place.port); }
 
-/// What c10d logs comes as an exception as well. Its flight recorder takes a stack trace of each collective, and is no
-/// place for several threads that start collectives.
-void prepareC10d() {
-  static const int recorderIsOff = setenv("TORCH_FR_BUFFER_SIZE", "0", /*overwrite=*/1);
-  check(recorderIsOff == 0, "setenv");
-  FLAGS_caffe2_log_level = c10::GLOG_FATAL;
+/// What c10d logs comes as an exception as well.
+void quietC10d() { FLAGS_caffe2_log_level = c10::GLOG_FATAL; }
+
+/// The flight recorder takes a stack trace of each collective, and is no place for several threads that start
+/// collectives.
+void stopFlightRecorder() {
+  static const int isOff = setenv("TORCH_FR_BUFFER_SIZE", "0", /*overwrite=*/1);
+  check(isOff == 0, "setenv");
 }
 
 Store connect(const RankPlace& place, double timeoutSeconds) {
-  prepareC10d();
+  quietC10d();
   c10d::TCPStoreOptions options;
   options.port = static_cast<uint16_t>(place.port);
   options.timeout = millis(timeoutSeconds);
@@ -48,6 +49,7 @@ Store connect(const RankPlace& place, double timeoutSeconds) {
 
 /// The backend of collectives between CPUs, through the interface that the place names.
 c10::intrusive_ptr<c10d::Backend> gloo(const Store& store, const RankPlace& place, double timeoutSeconds) {
+  stopFlightRecorder();
   const auto options = Gloo::Options::create(millis(timeoutSeconds));
   options->devices.push_back(place.interface.empty() ? Gloo::createDeviceForHostname("127.0.0.1")
                                                      : Gloo::createDeviceForInterface(place.interface));
@@ -60,21 +62,40 @@ class C10dWorld final : public World {
       : place_(place),
         timeoutSeconds_(timeoutSeconds),
         store_(c10::make_intrusive<c10d::PrefixStore>(place.run, connect(place, timeoutSeconds))) {
-    awaitAll("here", "present", [&](const std::string& missing) {
-      throw RendezvousError(concat("ranks missing after ", secondsText(timeoutSeconds_), ": ", missing, " of ",
-                                   place_.size, ", which meet at ", addressOf(place_),
-                                   "; start them, or give them more time by --timeout"));
-    });
+    const std::string here = "here";
+    say(here, "present");
+    const std::string missing = awaitKeys(keysOf(here), timeoutSeconds_);
+    if (missing.empty()) return;
+    throw RendezvousError(concat("ranks missing after ", secondsText(timeoutSeconds_), ": ", missing, " of ",
+                                 place_.size, ", which meet at ", addressOf(place_),
+                                 "; start them, or give them more time by --timeout"));
   }
 
   const RankPlace& place() const override { return place_; }
 
-  std::vector<std::string> exchange(const std::string& text) override {
-    const std::string topic = concat("exchange", exchanges_++);
-    return awaitAll(topic, text, [&](const std::string& missing) {
-      throw PeerError(concat("rank ", place_.rank, ": nothing heard for ", secondsText(timeoutSeconds_), " of ranks ",
-                             missing, " of ", place_.size));
-    });
+  std::vector<std::string> exchange(const std::string& text, double patienceSeconds) override {
+    const std::string topic = nextTopic();
+    say(topic, text);
+    return hearAll(topic, patienceOr(patienceSeconds));
+  }
+
+  std::string fromFirst(const std::string& text, double patienceSeconds) override {
+    const std::string topic = nextTopic();
+    if (place_.rank == 0) return say(topic, text), text;
+    const double patience = patienceOr(patienceSeconds);
+    try {
+      store_->wait({keyOf(topic, 0)}, millis(patience));
+      return store_->get_to_str(keyOf(topic, 0));
+    } catch (const std::exception& failure) {
+      throw PeerError(concat("rank ", place_.rank, " of ", place_.size, ": nothing heard of rank 0 for ",
+                             secondsText(patience), ": ", lineOf(failure)));
+    }
+  }
+
+  std::vector<std::string> toFirst(const std::string& text, double patienceSeconds) override {
+    const std::string topic = nextTopic();
+    say(topic, text);
+    return place_.rank == 0 ? hearAll(topic, patienceOr(patienceSeconds)) : std::vector<std::string>();
   }
 
   std::unique_ptr<RankGroup> group(const std::string& name, Monitor& monitor) override {
@@ -88,21 +109,59 @@ class C10dWorld final : public World {
   }
 
  private:
+  double patienceOr(double seconds) const { return seconds > 0 ? seconds : timeoutSeconds_; }
+
+  std::string nextTopic() { return concat("topic", topics_++); }
   static std::string keyOf(const std::string& topic, int rank) { return concat(topic, '/', rank); }
 
-  /// Says `text` on the topic, and returns what each rank says. `fail` throws: some ranks said nothing in time.
-  std::vector<std::string> awaitAll(const std::string& topic, const std::string& text,
-                                    const std::function<void(const std::string& missing)>& fail) {
-    store_->set(keyOf(topic, place_.rank), text);
-    std::vector<std::string> keys, texts;
-    for (int rank = 0; rank < place_.size; ++rank) keys.push_back(keyOf(topic, rank));
+  [[noreturn]] void failWithoutStore(const std::exception& failure) const {
+    throw PeerError(concat("rank ", place_.rank, " of ", place_.size, ": the ranks' store at ", addressOf(place_),
+                           " is gone: ", lineOf(failure)));
+  }
+
+  void say(const std::string& topic, const std::string& text) {
     try {
-      store_->wait(keys, millis(timeoutSeconds_));
-    } catch (const std::exception&) {
-      fail(missingOf(keys));
+      store_->set(keyOf(topic, place_.rank), text);
+    } catch (const std::exception& failure) {
+      failWithoutStore(failure);
     }
-    for (const std::string& key : keys) texts.push_back(store_->get_to_str(key));
+  }
+
+  /// What each rank says on a topic. Throws PeerError that names those that say nothing in time.
+  std::vector<std::string> hearAll(const std::string& topic, double patience) {
+    const std::vector<std::string> keys = keysOf(topic);
+    const std::string missing = awaitKeys(keys, patience);
+    if (!missing.empty()) {
+      throw PeerError(concat("rank ", place_.rank, ": nothing heard for ", secondsText(patience), " of ranks ", missing,
+                             " of ", place_.size));
+    }
+    std::vector<std::string> texts;
+    try {
+      for (const std::string& key : keys) texts.push_back(store_->get_to_str(key));
+    } catch (const std::exception& failure) {
+      failWithoutStore(failure);
+    }
     return texts;
+  }
+
+  std::vector<std::string> keysOf(const std::string& topic) const {
+    std::vector<std::string> keys;
+    for (int rank = 0; rank < place_.size; ++rank) keys.push_back(keyOf(topic, rank));
+    return keys;
+  }
+
+  /// Waits for keys. Returns the ranks of those that are missing in the end, as "1, 3".
+  std::string awaitKeys(const std::vector<std::string>& keys, double patience) {
+    try {
+      store_->wait(keys, millis(patience));
+      return "";
+    } catch (const std::exception& failure) {
+      try {
+        return missingOf(keys);
+      } catch (const std::exception&) {
+        failWithoutStore(failure);
+      }
+    }
   }
 
   /// "1, 3"
@@ -117,7 +176,7 @@ class C10dWorld final : public World {
   const RankPlace place_;
   const double timeoutSeconds_;
   Store store_;
-  int64_t exchanges_ = 0;
+  int64_t topics_ = 0;
 };
 
 /// A server of c10d is a client too, which nobody uses.
@@ -128,7 +187,7 @@ class ServedStore final : public RankStore {
 
  private:
   static c10d::TCPStoreOptions optionsOf(int listener) {
-    prepareC10d();
+    quietC10d();
     c10d::TCPStoreOptions options;
     options.port = 0;
     options.isServer = true;

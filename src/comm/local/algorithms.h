@@ -24,6 +24,9 @@ bool advanceTree(CollectiveOp& round);
 /// Every other replica copies replica 0's tensor.
 bool advanceBroadcast(CollectiveOp& round);
 
+/// Each replica copies its part from each other replica.
+bool advanceGather(CollectiveOp& round);
+
 /// Chunk `index` of `count` elements of `elementBytes` each, cut into `parts` chunks at cache-line borders. The last
 /// chunks may be empty.
 struct ChunkRange {

@@ -15,14 +15,18 @@ Ticket ThreadGroup::start(at::Tensor tensor, Collective op) {
   return next_++;
 }
 
+Advance ThreadGroup::advanceOf(Collective op) const {
+  if (op == Collective::sum) return sum_;
+  return op == Collective::broadcast ? advanceBroadcast : advanceGather;
+}
+
 // Later operations advance while an earlier one waits for a peer. Slots are taken in order, so the first operation
 // without a slot ends the walk.
 bool ThreadGroup::progress() {
   for (CollectiveOp& round : ops_) {
     if (round.finished()) continue;
     if (!round.joined() && !round.join()) break;
-    const Advance advance = round.collective() == Collective::sum ? sum_ : advanceBroadcast;
-    if (advance(round)) round.finish();
+    if (advanceOf(round.collective())(round)) round.finish();
   }
   while (!ops_.empty() && ops_.front().finished()) ops_.pop_front();
   return ops_.empty();

@@ -23,6 +23,8 @@ class ThreadGroup final : public Group {
   void wait(Ticket ticket) override;
 
  private:
+  Advance advanceOf(Collective op) const;
+
   std::shared_ptr<CollectiveTable> table_;
   Advance sum_;
   int replica_;

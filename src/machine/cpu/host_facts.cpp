@@ -1,5 +1,7 @@
 #include "machine/cpu/host_facts.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -84,6 +86,11 @@ std::string cpuKind(std::string_view cpuinfo) {
     if (const auto value = field(cpuinfo, fact, ':')) kind = concat(kind, ", ", fact, ' ', *value);
   }
   return concat(kind, " with ", join(cpuFeatures(cpuinfo), " "));
+}
+
+std::string hostName() {
+  utsname system{};
+  return uname(&system) == 0 ? system.nodename : "unknown";
 }
 
 std::string osName(std::string_view osRelease) { return field(osRelease, "PRETTY_NAME", '=').value_or("unknown"); }

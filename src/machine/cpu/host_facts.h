@@ -28,6 +28,9 @@ std::vector<std::string> cpuFeatures(std::string_view cpuinfo);
 /// line. The name alone is not enough: virtual machines may give different processors one name.
 std::string cpuKind(std::string_view cpuinfo);
 
+/// The name of this host in its network; "unknown" if the system does not say.
+std::string hostName();
+
 /// PRETTY_NAME of /etc/os-release.
 std::string osName(std::string_view osRelease);
 

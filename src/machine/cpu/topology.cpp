@@ -113,6 +113,13 @@ std::string_view partName(const hwloc_obj& object) {
   return object.type == HWLOC_OBJ_MACHINE ? wholeMachine : std::string_view();
 }
 
+/// The name of the smallest part that holds all hardware threads of `set`.
+std::string smallestPart(hwloc_topology_t machine, hwloc_const_cpuset_t set) {
+  const hwloc_obj* object = hwloc_get_obj_covering_cpuset(machine, set);
+  while (object != nullptr && partName(*object).empty()) object = object->parent;
+  return std::string(object == nullptr ? wholeMachine : partName(*object));
+}
+
 using Groups = std::vector<std::vector<int>>;
 
 // Consecutive groups of `size` units, each within one NUMA node. Empty if they do not all fit that way.
@@ -234,9 +241,21 @@ std::string sharedBy(const std::vector<std::vector<int>>& threadsOf) {
   for (const auto& threads : threadsOf) {
     for (const int thread : threads) hwloc_bitmap_set(all.get(), static_cast<unsigned>(thread));
   }
-  const hwloc_obj* object = hwloc_get_obj_covering_cpuset(machine.get(), all.get());
-  while (object != nullptr && partName(*object).empty()) object = object->parent;
-  return std::string(object == nullptr ? wholeMachine : partName(*object));
+  return smallestPart(machine.get(), all.get());
+}
+
+std::vector<std::vector<std::string>> sharedByPairs(std::span<const int> threads) {
+  const Machine machine = loadMachine();
+  const Bitmap pair(hwloc_bitmap_alloc());
+  std::vector<std::vector<std::string>> shared(threads.size());
+  for (size_t i = 0; i < threads.size(); ++i) {
+    for (const int other : threads) {
+      hwloc_bitmap_only(pair.get(), static_cast<unsigned>(threads[i]));
+      hwloc_bitmap_set(pair.get(), static_cast<unsigned>(other));
+      shared[i].push_back(smallestPart(machine.get(), pair.get()));
+    }
+  }
+  return shared;
 }
 
 std::vector<size_t> replicasApart(const CorePlan& plan) {

@@ -51,6 +51,10 @@ CorePlan chosenCores(const CorePlan& all, std::span<const int> indices);
 /// "machine".
 std::string sharedBy(const std::vector<std::vector<int>>& threadsOf);
 
+/// The same for each two of these hardware threads: [i][j] is what threads[i] and threads[j] share. Reads the machine
+/// once.
+std::vector<std::vector<std::string>> sharedByPairs(std::span<const int> threads);
+
 /// Replicas that share no core with a lower-numbered replica of the result. They can compute at the same time, each at
 /// full speed.
 std::vector<size_t> replicasApart(const CorePlan& plan);

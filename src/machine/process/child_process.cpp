@@ -77,11 +77,16 @@ struct SpawnSettings {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
 
-  SpawnSettings(int input, int output) {
+  SpawnSettings(int input, int output, ChildOutput kind) {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, output, childOutput);
-    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    if (kind == ChildOutput::reports) {
+      posix_spawn_file_actions_adddup2(&actions, output, childOutput);
+      posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    } else if (kind == ChildOutput::captured) {
+      posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+      posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+    }
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&attributes, 0);
@@ -94,25 +99,37 @@ struct SpawnSettings {
   SpawnSettings& operator=(const SpawnSettings&) = delete;
 };
 
+std::string_view nameIn(std::string_view entry) { return entry.substr(0, entry.find('=')); }
+
 }  // namespace
 
+std::vector<std::string> processEnvironment() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
+  return entries;
+}
+
 std::vector<std::string> workerEnvironment() {
-  std::vector<std::string> kept;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    if (!overridesPlacement(text.substr(0, text.find('=')))) kept.emplace_back(text);
-  }
+  auto kept = processEnvironment();
+  std::erase_if(kept, [](const std::string& entry) { return overridesPlacement(nameIn(entry)); });
   return kept;
+}
+
+std::vector<std::string> withVariables(std::vector<std::string> environment,
+                                       const std::map<std::string, std::string>& variables) {
+  std::erase_if(environment, [&](const auto& entry) { return variables.contains(std::string(nameIn(entry))); });
+  for (const auto& [name, value] : variables) environment.push_back(concat(name, '=', value));
+  return environment;
 }
 
 ChildProcess::ChildProcess(const ChildOptions& options) {
   const Descriptor input = pipeHolding(options.input);
   Pipe output = makePipe();
-  const SpawnSettings settings(input.get(), output.write.get());
+  const SpawnSettings settings(input.get(), output.write.get(), options.output);
   std::vector<std::string> arguments{options.executable};
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
-  auto environment = options.environment;
-  environment.push_back(concat(parentVariable, '=', getpid()));
+  // A child of a child would else find the id of its grandparent first.
+  auto environment = withVariables(options.environment, {{parentVariable, std::to_string(getpid())}});
   const int error = posix_spawn(&id_, options.executable.c_str(), &settings.actions, &settings.attributes,
                                 pointers(arguments).data(), pointers(environment).data());
   if (error != 0) {
@@ -128,23 +145,29 @@ ChildProcess::~ChildProcess() {
   if (output_ >= 0) close(output_);
 }
 
-void ChildProcess::kill() noexcept {
+void ChildProcess::signal(int number) noexcept {
   // The negative id addresses the whole process group.
-  if (id_ > 0) ::kill(-id_, SIGKILL);
+  if (id_ > 0) ::kill(-id_, number);
+}
+
+// What is left of its group is killed while the child, a zombie, still keeps the id of the group from others.
+bool ChildProcess::ended() {
+  if (id_ <= 0) return true;
+  siginfo_t state{};
+  const bool known = waitid(P_PID, static_cast<id_t>(id_), &state, WEXITED | WNOHANG | WNOWAIT) == 0;
+  if (known ? state.si_pid != id_ : errno == EINTR) return false;
+  if (known) kill();
+  rusage use{};
+  if (wait4(id_, &status_, WNOHANG, &use) == id_) cpuSeconds_ = inSeconds(use.ru_utime) + inSeconds(use.ru_stime);
+  id_ = -1;
+  return true;
 }
 
 int ChildProcess::wait(double graceSeconds) {
   const Nanos begin = now();
-  while (id_ > 0) {
-    rusage use{};
-    const pid_t ended = wait4(id_, &status_, WNOHANG, &use);
-    if (ended == id_) cpuSeconds_ = inSeconds(use.ru_utime) + inSeconds(use.ru_stime);
-    if (ended == id_ || (ended < 0 && errno != EINTR)) {
-      id_ = -1;
-    } else {
-      if (seconds(now() - begin) >= graceSeconds) kill();
-      poll(nullptr, 0, 5);
-    }
+  while (!ended()) {
+    if (seconds(now() - begin) >= graceSeconds) kill();
+    poll(nullptr, 0, 5);
   }
   return status_;
 }

@@ -7,6 +7,7 @@
 
 #include "base/catalog.h"
 #include "base/statistics.h"
+#include "config/device_set.h"
 #include "measure/metrics/step_times.h"
 #include "measure/metrics/updates.h"
 
@@ -87,7 +88,7 @@ Value speedup(const RunRecord& record, const RunRecord* baseline) {
 
 Value efficiency(const RunRecord& record, const RunRecord* baseline) {
   const auto gain = speedup(record, baseline);
-  return gain ? percentOf(quotient(*gain, static_cast<double>(record.config.placement.replicas))) : Value();
+  return gain ? percentOf(quotient(*gain, static_cast<double>(totalReplicas(record.config)))) : Value();
 }
 
 Value warmupSteps(const RunRecord& record, const RunRecord*) { return static_cast<double>(record.warmup.steps); }

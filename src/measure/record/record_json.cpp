@@ -59,6 +59,7 @@ void describe(Archive& archive, typename Archive::template Ref<ActualSetup> plac
   archive.field("shared_cores", placement.sharedCores);
   archive.field("control", placement.control);
   archive.field("all_reduce", placement.allReduce);
+  archive.added("update", placement.update);
   archive.added("exchange_memory", placement.exchangeMemory);
   archive.added("link", placement.link);
   archive.field("layout", placement.layout);

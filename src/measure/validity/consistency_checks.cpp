@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "config/device_set.h"
 #include "config/modes.h"
 
 namespace tandem {
@@ -17,21 +18,20 @@ constexpr size_t fewestLosses = 3;
 constexpr std::string_view syntheticData = "synthetic";
 
 std::string samples(const RunRecord& record) {
-  const auto expected = record.measuredSteps * record.config.placement.replicas;
+  const auto expected = record.measuredSteps * totalReplicas(record.config);
   const auto found = static_cast<int64_t>(record.steps.size());
   const bool otherProgram = record.config.measurement.program != Config().measurement.program;
   if (found == expected || (found == 0 && otherProgram)) return "";
-  return concat(found, " samples of ", record.measuredSteps, " steps and ", record.config.placement.replicas,
-                " replicas");
+  return concat(found, " samples of ", record.measuredSteps, " steps and ", totalReplicas(record.config), " replicas");
 }
 
 std::string batch(const RunRecord& record) {
   const Config& config = record.config;
   const int64_t stated =
-      batchIsGlobal(config.measurement.scaling) ? config.step.batch : config.step.batch * config.placement.replicas;
+      batchIsGlobal(config.measurement.scaling) ? config.step.batch : config.step.batch * totalReplicas(config);
   if (config.step.batch == 0 || record.globalBatch == stated) return "";
   return concat("a global batch of ", record.globalBatch, ", although --batch=", config.step.batch, " and ",
-                config.placement.replicas, " replicas make ", stated);
+                totalReplicas(config), " replicas make ", stated);
 }
 
 /// A window shorter than its steps: nobody waited for the device, or the window was cut.

@@ -4,15 +4,16 @@
 #include <array>
 
 #include "base/text.h"
+#include "config/device_set.h"
 
 namespace tandem {
 namespace {
 
-constexpr std::array<std::string_view, 2> mayDiffer{"replicas", "devices"};
+constexpr std::array<std::string_view, 3> mayDiffer{"ranks", "replicas", "devices"};
 
 std::string_view firstDevice(std::string_view devices) { return devices.substr(0, devices.find('+')); }
 
-bool isOneReplica(const RunGroup& group) { return group.typical().config.placement.replicas == 1; }
+bool isOneReplica(const RunGroup& group) { return totalReplicas(group.typical().config) == 1; }
 
 std::string keyOf(const RunGroup& group) {
   const RunRecord& run = group.typical();

@@ -37,7 +37,8 @@ void addMachineAndBuild(Key& key, const RunRecord& record) {
 std::string contentsKey(const RunRecord& record) {
   const ActualSetup& used = record.placement;
   Key key;
-  for (const std::string& part : {used.networkSha256, concat(used.parameters), shortest(used.forwardFlopsPerImage)}) {
+  for (const std::string& part :
+       {used.networkSha256, concat(used.parameters), shortest(used.forwardFlopsPerImage), used.update}) {
     key.add(part);
   }
   return key.take();

@@ -221,6 +221,7 @@ NamedValues workOf(const RunRecord& run, Variation fixed) {
     if (option.varies >= fixed) facts.emplace_back(option.name, oneLine(valueText(run.config, option)));
   }
   facts.emplace_back("network-file", run.placement.networkSha256.substr(0, 12));
+  facts.emplace_back("update", run.placement.update.empty() ? "exact" : run.placement.update);
   facts.emplace_back("parameters", concat(run.placement.parameters));
   for (const EnvironmentFact& fact : factsOf(run.environment)) {
     if (fact.of != FactOf::conditions) facts.emplace_back(fact.name, fact.value);

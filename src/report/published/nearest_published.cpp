@@ -84,7 +84,7 @@ struct Described {
 
 Described described(const RunRecord& record) {
   const Config& config = record.config;
-  const auto replicas = static_cast<double>(std::max<int64_t>(1, config.placement.replicas));
+  const auto replicas = static_cast<double>(totalReplicas(config));
   const double devices = isOnCpu(config) ? 1 : replicas;
   const std::string layout = record.placement.layout.empty() ? config.numerics.layout : record.placement.layout;
   return {config.network.model,

@@ -3,6 +3,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "config/device_set.h"
 #include "measure/metrics/metric.h"
 #include "report/tables/point_label.h"
 #include "report/tables/tables.h"
@@ -19,7 +20,7 @@ std::vector<SameWork> worksOf(std::span<const RunGroup> groups) {
   std::vector<SameWork> works;
   std::map<std::string, size_t> known;
   for (const RunGroup& group : groups) {
-    if (group.counted.empty() || group.typical().config.placement.replicas != 1) continue;
+    if (group.counted.empty() || totalReplicas(group.typical().config) != 1) continue;
     const std::string key = optionsKey(group.typical(), std::array{devicesOption});
     const auto [place, isNew] = known.try_emplace(key, works.size());
     if (isNew) works.emplace_back();

@@ -14,7 +14,9 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/text.h"
+#include "comm/world.h"
 #include "device/allocator/cpu_allocator.h"
+#include "kernels/simd/isa_dispatch.h"
 #include "machine/process/resource_limits.h"
 #include "run/child/point_runner.h"
 #include "run/child/worker_protocol.h"
@@ -61,19 +63,41 @@ void requireThreads(int64_t count) {
   if (!limit.empty()) throw UsageError(limit);
 }
 
-/// Each replica's own, those of its two pools (OpenMP's and libtorch's), those that make batches, and a few that watch.
+/// Each replica's own, those of its two pools (OpenMP's and libtorch's), those that make batches, those of its exchange
+/// with other ranks, and a few that watch.
 int64_t threadsOf(const RunPlan& plan) {
-  const int64_t watching = 4;
+  const int64_t watching = 4, ofGloo = plan.place.size > 1 ? 4 : 0;
   const Config& config = plan.config;
-  return watching + config.placement.replicas * (1 + 2 * plan.cores.threadsPerReplica + config.input.producers);
+  return watching +
+         config.placement.replicas * (1 + 2 * plan.cores.threadsPerReplica + config.input.producers + ofGloo);
+}
+
+/// Throws UsageError if ranks would run different programs or read different data.
+void requireSameRun(World& world, const RunRecord& start, const RunPlan& plan) {
+  const int64_t images = plan.data ? plan.data->images : 0;
+  const auto said =
+      world.exchange(concat("commit ", start.environment.commit, start.environment.dirty ? " (changed)" : "", ", ",
+                            images, " images, kernels for ", nameOf(usedIsa())));
+  for (size_t rank = 1; rank < said.size(); ++rank) {
+    if (said[rank] == said[0]) continue;
+    throw UsageError(concat("ranks would not train the same: rank 0 has ", said[0], "; rank ", rank, " has ",
+                            said[rank], "; start the same program on the same data everywhere"));
+  }
 }
 
 RunRecord measured(const WorkerOrder& order) {
   try {
-    RunPlan plan = resolvePlan(order.config);
+    RunPlan plan = resolvePlan(order.config, &order.place);
     requireThreads(threadsOf(plan));
     plan.sweepBegin = order.sweepBegin;
-    send(startLine(startRecord(plan.config)));
+    const RunRecord start = startRecord(plan.config);
+    send(startLine(start));
+    std::unique_ptr<World> world;
+    if (order.place.size > 1) {
+      world = meetRanks(order.place, plan.config.exchange.timeout);
+      requireSameRun(*world, start, plan);
+      plan.world = world.get();
+    }
     return runPoint(
         plan, [](const Progress& progress) { send(progressLine(progress)); },
         [](const RunRecord& unverified) { send(recordLine(unverified)); });

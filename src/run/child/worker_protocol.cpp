@@ -19,16 +19,41 @@ namespace {
 /// By Phase.
 constexpr std::array<std::string_view, 4> phaseNames{"choosing-kernels", "warming-up", "measuring", "comparing"};
 
+json toJson(const RankPlace& place) {
+  return {{"rank", place.rank},
+          {"size", place.size},
+          {"local-rank", place.localRank},
+          {"local-size", place.localSize},
+          {"store", place.host},
+          {"port", place.port},
+          {"run", place.run},
+          {"interface", place.interface}};
+}
+
+RankPlace placeFromJson(const json& object) {
+  return {.rank = object.at("rank"),
+          .size = object.at("size"),
+          .localRank = object.at("local-rank"),
+          .localSize = object.at("local-size"),
+          .host = object.at("store"),
+          .port = object.at("port"),
+          .run = object.at("run"),
+          .interface = object.at("interface")};
+}
+
 }  // namespace
 
 std::string toText(const WorkerOrder& order) {
-  return json{{"config", toJson(order.config)}, {"sweep-begin", order.sweepBegin}}.dump();
+  return json{{"config", toJson(order.config)}, {"sweep-begin", order.sweepBegin}, {"place", toJson(order.place)}}
+      .dump();
 }
 
 WorkerOrder orderFromText(const std::string& text) {
   try {
     const auto object = json::parse(text);
-    return {.config = configFromJson(object.at("config")), .sweepBegin = object.at("sweep-begin").get<std::string>()};
+    return {.config = configFromJson(object.at("config")),
+            .sweepBegin = object.at("sweep-begin").get<std::string>(),
+            .place = placeFromJson(object.at("place"))};
   } catch (const std::exception& failure) {
     throw UsageError(
         concat("worker: standard input is no order of 'tandem bench' (", failure.what(), "); use 'tandem bench'"));

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "comm/rank_place.h"
 #include "config/config.h"
 #include "run/run_point.h"
 
@@ -16,6 +17,7 @@ constexpr int workerOutput = 3;
 struct WorkerOrder {
   Config config;
   std::string sweepBegin{};  ///< RunPlan::sweepBegin
+  RankPlace place{};         ///< of the worker among the ranks of the run
 };
 std::string toText(const WorkerOrder& order);
 /// Throws UsageError if the text is not an order.

@@ -38,29 +38,42 @@ int64_t leastFreeBytes(const std::vector<int>& ordinals) {
 }
 
 /// Throws UsageError if --devices names a set of cores that is not there.
-void checkIndices(const Config& config, const Topology& topology) {
+void checkIndices(const Config& config, const Topology& topology, int64_t ranksHere) {
   int64_t threads = 0;
   for (const Core& core : topology.cores) threads += std::ssize(core.threads);
+  threads /= ranksHere;
   const bool named = !parseDeviceSet(config.placement.devices).value().indices.empty();
   if (!named || config.placement.oversubscribe || cpuDevices(config) <= threads) return;
   throw UsageError(concat("--devices=", config.placement.devices, ": a CPU device has a core or more, and ", threads,
-                          threads == 1 ? " is" : " are", " usable here; use indices up to ", threads - 1,
+                          threads == 1 ? " is" : " are", " usable by a rank here; use indices up to ", threads - 1,
                           ", or add --oversubscribe (replicas then share cores)"));
+}
+
+/// The devices of a rank of this host, by their place among those of all its ranks.
+std::vector<int> indicesOnHost(const Config& config, int localRank) {
+  std::vector<int> indices = deviceIndices(config);
+  for (int& index : indices) index += localRank * static_cast<int>(cpuDevices(config));
+  return indices;
 }
 
 void resolveCores(RunPlan& plan) {
   const Config& config = plan.config;
   const Topology topology = readTopology();
-  checkIndices(config, topology);
-  const std::vector<int> indices = deviceIndices(config);
-  const CorePlan all =
-      planCores(topology, cpuDevices(config), config.placement.coresPerReplica, config.placement.oversubscribe);
-  plan.cores = chosenCores(all, indices);
-  for (size_t i = 0; i < indices.size(); ++i) {
-    const auto device = Device::cpu(indices[i], plan.cores.threadsOf.at(i), plan.cores.threadsPerReplica);
+  checkIndices(config, topology, plan.place.localSize);
+  const CorePlan all = planCores(topology, cpuDevices(config) * plan.place.localSize, config.placement.coresPerReplica,
+                                 config.placement.oversubscribe);
+  std::vector<int> onHost;
+  for (int rank = 0; rank < plan.place.localSize; ++rank) {
+    const std::vector<int> ofRank = indicesOnHost(config, rank);
+    onHost.insert(onHost.end(), ofRank.begin(), ofRank.end());
+  }
+  plan.cores = chosenCores(all, indicesOnHost(config, plan.place.localRank));
+  plan.hostCores = chosenCores(all, onHost);
+  for (size_t i = 0; i < onHost.size(); ++i) {
+    const auto device = Device::cpu(onHost[i], plan.hostCores.threadsOf[i], plan.cores.threadsPerReplica);
     plan.deviceLabels.push_back(device.label());
   }
-  if (indices.size() > 1) plan.link = sharedBy(plan.cores.threadsOf);
+  if (onHost.size() > 1) plan.link = sharedBy(plan.hostCores.threadsOf);
 }
 
 }  // namespace

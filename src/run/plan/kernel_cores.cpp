@@ -7,20 +7,21 @@
 namespace tandem {
 namespace {
 
-/// The plan's cores, or those of more replicas like its own: as many as fit, on cores if its own are.
+/// The cores of the plan's replicas on this host, or those of more replicas like its own: as many as fit, on cores if
+/// its own are.
 CorePlan coresFor(const RunPlan& plan, int64_t asked) {
   const Topology machine = readTopology();
-  const int64_t fit = std::ssize(machine.cores) / plan.cores.threadsPerReplica;
-  const int64_t replicas = plan.cores.unit == "core" ? std::min(asked, fit) : asked;
-  if (replicas <= kernelReplicas(plan)) return plan.cores;
+  const int64_t fit = std::ssize(machine.cores) / plan.hostCores.threadsPerReplica;
+  const int64_t replicas = plan.hostCores.unit == "core" ? std::min(asked, fit) : asked;
+  if (replicas <= kernelReplicas(plan)) return plan.hostCores;
   CorePlan more = planCores(machine, replicas, plan.config.placement.coresPerReplica, /*oversubscribe=*/true);
-  const bool alike = more.unit == plan.cores.unit && more.threadsPerReplica == plan.cores.threadsPerReplica;
-  return alike ? more : plan.cores;
+  const bool alike = more.unit == plan.hostCores.unit && more.threadsPerReplica == plan.hostCores.threadsPerReplica;
+  return alike ? more : plan.hostCores;
 }
 
 }  // namespace
 
-int64_t kernelReplicas(const RunPlan& plan) { return std::ssize(replicasApart(plan.cores)); }
+int64_t kernelReplicas(const RunPlan& plan) { return std::ssize(replicasApart(plan.hostCores)); }
 
 KernelCores kernelCores(const RunPlan& plan) {
   const int64_t asked = plan.config.numerics.kernelReplicas;

@@ -15,7 +15,7 @@ struct KernelCores {
 };
 
 /// Those of --kernel-replicas replicas like the plan's, as far as the machine has cores for them. If it is 0, those of
-/// the plan's own replicas that share no cores. REQUIRES: a plan for a CPU.
+/// the plan's own replicas on this host that share no cores. REQUIRES: a plan for a CPU.
 KernelCores kernelCores(const RunPlan& plan);
 
 /// Replicas that compute at once where kernels are measured for this plan alone.

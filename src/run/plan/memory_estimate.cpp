@@ -23,7 +23,7 @@ int64_t size(at::ScalarType type) { return static_cast<int64_t>(c10::elementSize
 
 struct BytesPerParameter {
   int64_t shared = 0;  // weights and optimizer state, which replicas may share
-  int64_t own = 0;     // gradients
+  int64_t own = 0;     // gradients, and what their exchange keeps
 };
 
 BytesPerParameter bytesPerParameter(const Config& config, const Setup& setup) {
@@ -32,7 +32,8 @@ BytesPerParameter bytesPerParameter(const Config& config, const Setup& setup) {
   const int64_t sum = config.step.accumulate > 1 ? size(at::kFloat) : 0;
   const int64_t values = setup.optimizer->stateValues(optimizerOptions(config, setup));
   const int64_t state = config.step.forwardOnly ? 0 : values * size(at::kFloat);
-  return {size(precision.master) + weights + state, size(precision.wire) + sum};
+  const int64_t exchange = config.step.forwardOnly ? 0 : setup.strategy->ownValues * size(at::kFloat);
+  return {size(precision.master) + weights + state, size(precision.wire) + sum + exchange};
 }
 
 /// Whether Tandem's CPU kernels compute convolutions and linear layers.

@@ -5,6 +5,7 @@
 #include "base/catalog.h"
 #include "base/text.h"
 #include "config/device_set.h"
+#include "config/option.h"
 #include "device/gpu_support.h"
 #include "strategy/strategy.h"
 
@@ -31,15 +32,36 @@ DeviceSet firstGpus(const Config& config, std::vector<int> usable, const CudaFac
   return {false, std::move(usable)};
 }
 
-/// An option of one strategy alone, with what its row must say.
-struct OfStrategies {
+/// An option that some rows of a catalog alone have a use for, with what the row must say.
+template <class Entry>
+struct OptionOf {
   std::string_view name;
-  std::string Config::Exchange::*field;
-  bool StrategyEntry::*uses;
+  bool Entry::*uses;
 };
-constexpr OfStrategies ofStrategies[] = {
-    {"--parameter-device", &Config::Exchange::parameterDevice, &StrategyEntry::usesParameterDevice},
-    {"--all-reduce", &Config::Exchange::allReduce, &StrategyEntry::usesAllReduce}};
+constexpr OptionOf<StrategyEntry> ofStrategies[] = {{"parameter-device", &StrategyEntry::usesParameterDevice},
+                                                    {"all-reduce", &StrategyEntry::usesAllReduce},
+                                                    {"sync-every", &StrategyEntry::usesLocalSgd},
+                                                    {"block-momentum", &StrategyEntry::usesLocalSgd},
+                                                    {"compression", &StrategyEntry::usesCompression},
+                                                    {"compression-ratio", &StrategyEntry::usesCompression},
+                                                    {"compression-rank", &StrategyEntry::usesCompression}};
+constexpr OptionOf<CompressionEntry> ofCompressions[] = {{"compression-ratio", &CompressionEntry::usesRatio},
+                                                         {"compression-rank", &CompressionEntry::usesRank}};
+
+/// Puts those of `table` back to their defaults that `row` has no use for. `chosenBy`: the option that names the row.
+template <class Entry, size_t count>
+void passOver(Config& config, const OptionOf<Entry> (&table)[count], const Entry& row, std::string_view chosenBy,
+              std::vector<std::string>& notes) {
+  const Config standard;
+  for (const auto& [name, uses] : table) {
+    const Option& option = *findOption(name);
+    const std::string value = valueText(config, option);
+    if (row.*uses || value == valueText(standard, option)) continue;
+    notes.push_back(
+        concat("--", name, '=', value, " is passed over with ", chosenBy, '=', row.name, ", which has no use for it"));
+    std::visit([&](const auto& field) { field.change(config) = field.read(standard); }, option.field);
+  }
+}
 
 }  // namespace
 
@@ -66,16 +88,10 @@ Config placed(Config config, const CudaFacts& facts) {
 }
 
 std::vector<std::string> passOver(Config& config) {
-  const StrategyEntry& strategy = find(strategies(), config.exchange.strategy, "--strategy");
   std::vector<std::string> notes;
-  for (const auto& [name, field, uses] : ofStrategies) {
-    std::string& value = config.exchange.*field;
-    const std::string standard = Config().exchange.*field;
-    if (strategy.*uses || value == standard) continue;
-    notes.push_back(
-        concat(name, "=", value, " is passed over with --strategy=", strategy.name, ", which has no use for it"));
-    value = standard;
-  }
+  passOver(config, ofStrategies, find(strategies(), config.exchange.strategy, "--strategy"), "--strategy", notes);
+  passOver(config, ofCompressions, find(compressions(), config.exchange.compression, "--compression"), "--compression",
+           notes);
   return notes;
 }
 

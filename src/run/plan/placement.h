@@ -19,9 +19,9 @@ std::string whyWithoutGpus(const CudaFacts& cuda);
 /// again changes nothing. Throws UsageError if there are fewer GPUs than replicas, and for "cuda" without a GPU.
 Config placed(Config config, const CudaFacts& cuda = cudaFacts());
 
-/// Puts --parameter-device and --all-reduce back to their defaults where the strategy has no use for them, so that a
-/// sweep can cross them with all strategies. Returns a note for each that was changed. Throws UsageError for an unknown
-/// strategy.
+/// Puts options back to their defaults that the strategy has no use for, such as --parameter-device, or the
+/// compression, so that a sweep can cross them with all strategies. Returns a note for each that was changed. Throws
+/// UsageError for an unknown strategy or compression.
 std::vector<std::string> passOver(Config& config);
 
 }  // namespace tandem

@@ -24,7 +24,13 @@ std::optional<DatasetFacts> dataOf(const Config& config) {
   return config.input.data.empty() ? std::nullopt : std::optional(probeDataset(config.input.data));
 }
 
-Config resolved(Config config, const Setup& setup, const std::optional<DatasetFacts>& data) {
+RankPlace firstOfThisHost(const Config& config) {
+  const auto ranks = static_cast<int>(config.placement.ranks);
+  return {.size = ranks, .localSize = ranks};
+}
+
+/// `ranksHere`: on this host.
+Config resolved(Config config, const Setup& setup, const std::optional<DatasetFacts>& data, int64_t ranksHere) {
   const ModelFacts model = modelFacts(config.network.model);
   const HeadText head = headOf(config);
   if (head.outputs != 0) config.network.classes = head.outputs, config.network.head = head.kind;
@@ -35,7 +41,8 @@ Config resolved(Config config, const Setup& setup, const std::optional<DatasetFa
   const double ownRate = setup.optimizer->learningRate;
   if (config.step.learningRate == 0) config.step.learningRate = ownRate != 0 ? ownRate : model.learningRate;
   if (config.placement.coresPerReplica == 0 && setup.onCpu()) {
-    config.placement.coresPerReplica = std::max<int64_t>(1, std::ssize(readTopology().cores) / cpuDevices(config));
+    config.placement.coresPerReplica =
+        std::max<int64_t>(1, std::ssize(readTopology().cores) / (cpuDevices(config) * ranksHere));
   }
   return config;
 }
@@ -59,8 +66,8 @@ void resolveModel(RunPlan& plan) {
 }
 
 void resolveBatch(RunPlan& plan) {
-  plan.replicaBatch = plan.config.step.batch / (plan.setup.scaling->batchIsGlobal ? plan.config.placement.replicas : 1);
-  plan.globalBatch = plan.replicaBatch * plan.config.placement.replicas;
+  plan.replicaBatch = plan.config.step.batch / (plan.setup.scaling->batchIsGlobal ? totalReplicas(plan.config) : 1);
+  plan.globalBatch = plan.replicaBatch * totalReplicas(plan.config);
 }
 
 /// Zero channels by --pad-images; 0 for "auto", which is measured later.
@@ -73,7 +80,7 @@ int64_t namedZeroChannels(const RunPlan& plan) {
 /// NUMA node.
 int64_t parameterCopies(const RunPlan& plan) {
   if (!plan.setup.onCpu()) return 1;
-  const bool owners = plan.setup.strategy->usesAllReduce && plan.setup.allReduce->ownersUpdate;
+  const bool owners = plan.setup.strategy->ownersUpdate && plan.setup.allReduce->ownersUpdate;
   if (!owners) return plan.config.placement.replicas;
   return std::ssize(std::set<int>(plan.cores.nodeOf.begin(), plan.cores.nodeOf.end()));
 }
@@ -109,12 +116,13 @@ BatchRange batchRange(const RunPlan& plan) {
   const Config& config = plan.config;
   BatchRange range{
       .guess = 1, .most = Config::largestBatch, .unit = config.step.accumulate, .bound = "--batch ends there"};
-  if (plan.data && plan.data->images / config.placement.replicas < range.most) {
-    range.most = plan.data->images / config.placement.replicas;
+  const int64_t replicas = totalReplicas(config);
+  if (plan.data && plan.data->images / replicas < range.most) {
+    range.most = plan.data->images / replicas;
     range.bound = concat("--data has ", plan.data->images, " images");
   }
   if (range.most >= range.unit) return range;
-  throw UsageError(concat("--batch=max with --accumulate=", range.unit, " and ", config.placement.replicas,
+  throw UsageError(concat("--batch=max with --accumulate=", range.unit, " and ", replicas,
                           " replicas: each part needs an image and ", range.bound,
                           "; lower --accumulate or --replicas"));
 }
@@ -131,7 +139,7 @@ int64_t guessedBatch(RunPlan plan) {
     return plan.memory.total();
   };
   const int64_t first = bytesOf(range.unit), perUnit = std::max<int64_t>(1, bytesOf(2 * range.unit) - first);
-  const int64_t room = 1 + (memoryToUse(plan.availableBytes) - first) / perUnit;
+  const int64_t room = 1 + (memoryToUse(plan.availableBytes) / plan.place.localSize - first) / perUnit;
   return range.unit * std::clamp<int64_t>(room - room / marginPart, 1, range.most / range.unit);
 }
 
@@ -148,18 +156,21 @@ void checkWeightsFile(const std::string& path) {
 
 }  // namespace
 
-Config resolveConfig(const Config& config) { return resolved(config, setupOf(config), dataOf(config)); }
+Config resolveConfig(const Config& config) {
+  return resolved(config, setupOf(config), dataOf(config), config.placement.ranks);
+}
 
-RunPlan resolvePlan(const Config& asked) {
+RunPlan resolvePlan(const Config& asked, const RankPlace* place) {
   usedIsa();  // TANDEM_VECTORS is refused here, before anything runs
   const Config config = placed(asked);
   checkCombination(config);
   RunPlan plan;
+  plan.place = place != nullptr ? *place : firstOfThisHost(config);
   plan.setup = setupOf(config);
   checkSetup(config, plan.setup);
   plan.data = dataOf(config);
   checkWeightsFile(config.network.weights);
-  plan.config = resolved(config, plan.setup, plan.data);
+  plan.config = resolved(config, plan.setup, plan.data, plan.place.localSize);
   resolveDevices(plan);
   resolveModel(plan);
   resolveSearch(plan);
@@ -170,11 +181,12 @@ RunPlan resolvePlan(const Config& asked) {
 }
 
 void checkMemory(const RunPlan& plan) {
-  if (plan.search || plan.memory.total() <= plan.availableBytes) return;
+  const int64_t ranks = plan.place.localSize, needed = ranks * plan.memory.total();
+  if (plan.search || needed <= plan.availableBytes) return;
   const auto text = [](int64_t bytes) { return bytesText(static_cast<double>(bytes)); };
   throw UsageError(concat("--model=", plan.config.network.model, " --batch=", plan.config.step.batch, " with ",
-                          plan.config.placement.replicas, " replicas needs about ", text(plan.memory.total()),
-                          " of memory (activations ", text(plan.memory.activations), "), only ",
+                          ranks * plan.config.placement.replicas, " replicas needs about ", text(needed),
+                          " of memory (activations ", text(ranks * plan.memory.activations), "), only ",
                           text(plan.availableBytes), " is available", memoryAdvice(plan.config)));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/rank_place.h"
 #include "config/config.h"
 #include "data/dataset/dataset.h"
 #include "graph/graph.h"
@@ -16,6 +17,8 @@
 
 namespace tandem {
 
+class World;  // comm/world.h
+
 /// A configuration resolved on this machine, before anything is allocated.
 struct RunPlan {
   /// Resolved are classes, image size, batch, learning rate, input, devices, replicas, on a CPU the cores per replica,
@@ -24,8 +27,11 @@ struct RunPlan {
   Setup setup;  ///< the catalog rows that it names
   std::shared_ptr<const Graph> graph;
   std::optional<DatasetFacts> data;       ///< facts of --data, without its pixels; none for synthetic images
-  CorePlan cores;                         ///< CPU devices only
-  std::vector<std::string> deviceLabels;  ///< one per replica
+  RankPlace place;                        ///< of this process among the ranks
+  World* world = nullptr;                 ///< of the ranks; null: there is this one
+  CorePlan cores;                         ///< of this rank's replicas; CPU devices only
+  CorePlan hostCores;                     ///< of all replicas on this host; CPU devices only
+  std::vector<std::string> deviceLabels;  ///< one per replica on this host
   std::vector<int> cudaDevices;           ///< one per replica; empty on the CPU
   int64_t replicaBatch = 0, globalBatch = 0;
   std::optional<BatchRange> search;  ///< present with --batch=max; the batch of `config` is then its guess
@@ -50,8 +56,9 @@ Config resolveConfig(const Config& config);
 /// Resolves a configuration. Checks names against catalogs, the rules of plan/rules.h, devices and cores, but not the
 /// memory (checkMemory()). Under strong scaling --batch is the global batch. If --cores-per-replica is 0, replicas
 /// share the usable cores equally. Resolving the result's config again gives an equal one. Creates no tensor and reads
-/// no pixels. Throws UsageError, and DataError for --data or a network file.
-RunPlan resolvePlan(const Config& config);
+/// no pixels. `place`: of the process that will run it; null: rank 0 of --ranks on this host. Throws UsageError, and
+/// DataError for --data or a network file.
+RunPlan resolvePlan(const Config& config, const RankPlace* place = nullptr);
 
 /// Throws UsageError if the plan's memory estimate exceeds the available memory. A plan with a search passes: its
 /// batches are tried.

@@ -34,17 +34,32 @@ std::string batchText(const RunPlan& plan) {
                 plan.globalBatch, " global (", plan.config.measurement.scaling, " scaling)", guess);
 }
 
+/// What replicas exchange and by what: "all-reduce shared", "powersgd of rank 4 by all-reduce shared".
+std::string exchangedText(const Config::Exchange& exchange, const Setup& setup) {
+  const std::string allReduce = concat("all-reduce ", setup.allReduce->name);
+  if (setup.strategy->usesLocalSgd) {
+    const double momentum = exchange.blockMomentum;
+    return concat("weights averaged every ", exchange.syncEvery, " steps",
+                  momentum > 0 ? concat(" with block momentum ", momentum) : "", " by ", allReduce);
+  }
+  if (!setup.strategy->usesCompression) return allReduce;
+  const CompressionEntry& method = *setup.compression;
+  return concat(method.name, method.usesRank ? concat(" of rank ", exchange.compressionRank) : "",
+                method.usesRatio ? concat(" of ratio ", exchange.compressionRatio) : "",
+                method.exchange == Collective::gather ? " gathered" : concat(" by ", allReduce));
+}
+
 std::string exchangeText(const RunPlan& plan) {
   const Config& config = plan.config;
   const Setup& setup = plan.setup;
   if (config.step.forwardOnly || setup.strategy->exchange == Exchange::none)
     return concat(config.exchange.strategy, ", nothing is exchanged");
   const bool copied = !setup.onCpu() && config.exchange.parameterDevice == Config().exchange.parameterDevice;
-  const auto buckets = concat(" in buckets of ", config.exchange.bucketMib, " MiB");
+  const auto buckets = setup.strategy->usesLocalSgd ? "" : concat(" in buckets of ", config.exchange.bucketMib, " MiB");
   const auto how = setup.strategy->usesParameterDevice
                        ? concat("parameters on ", config.exchange.parameterDevice,
                                 copied ? concat(", gradients copied there", buckets) : "")
-                       : concat("all-reduce ", setup.allReduce->name, buckets);
+                       : concat(exchangedText(config.exchange, setup), buckets);
   return concat(config.exchange.strategy, ", ", how, setup.overlap->duringBackward ? "" : ", after backward");
 }
 
@@ -88,12 +103,16 @@ std::string graphWords(const RunPlan& plan) {
   return text.empty() ? "" : concat(", CUDA graph ", text);
 }
 
+std::string_view perWhat(const RunPlan& plan) {
+  if (plan.place.size > 1) return " per rank";
+  return plan.cudaDevices.empty() ? "" : " per device";
+}
+
 std::string memoryLine(const RunPlan& plan) {
   const auto& memory = plan.memory;
-  return concat("about ", memoryText(memory.total()), plan.cudaDevices.empty() ? "" : " per device", " (parameters ",
-                memoryText(memory.parameters), ", activations ", memoryText(memory.activations), ", input ",
-                memoryText(memory.input), ", runtime ", memoryText(memory.runtime), "), ",
-                memoryText(plan.availableBytes), " available");
+  return concat("about ", memoryText(memory.total()), perWhat(plan), " (parameters ", memoryText(memory.parameters),
+                ", activations ", memoryText(memory.activations), ", input ", memoryText(memory.input), ", runtime ",
+                memoryText(memory.runtime), "), ", memoryText(plan.availableBytes), " available");
 }
 
 }  // namespace
@@ -115,6 +134,7 @@ std::string planText(const RunPlan& plan) {
                   ? ""
                   : concat(", recompute ", config.numerics.recompute),
               graphWords(plan)));
+  if (config.placement.ranks > 1) line("ranks", concat(config.placement.ranks, " processes on this host"));
   line("devices", deviceText(plan));
   for (const std::string& text : plan.gpuLinkLines) line("", text);
   line("batch", batchText(plan));

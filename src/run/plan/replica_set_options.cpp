@@ -11,7 +11,8 @@ namespace {
 constexpr int64_t syntheticImages = 1024;
 constexpr double bytesPerMib = 1024.0 * 1024.0;
 
-BatchPlan batchPlan(const RunPlan& plan, int replica, int share) {
+/// `replica`: among those of all ranks. `share`: number of replicas whose images are one batch.
+BatchPlan batchPlan(const RunPlan& plan, int64_t replica, int64_t share) {
   const ImageShape input = plan.graph->node(plan.graph->input()).shape;
   const bool real = plan.data.has_value();
   return {.globalBatch = plan.globalBatch,
@@ -57,7 +58,11 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   options.executor = setup.executor;
   options.strategy = setup.strategy;
   options.allReduce = setup.allReduce;
+  options.world = plan.world;
   options.parameterDevice = config.exchange.parameterDevice;
+  options.localSgd = {.syncEvery = config.exchange.syncEvery, .blockMomentum = config.exchange.blockMomentum};
+  options.compression = {
+      .method = setup.compression, .ratio = config.exchange.compressionRatio, .rank = config.exchange.compressionRank};
   options.bucketBytes = static_cast<int64_t>(std::llround(config.exchange.bucketMib * bytesPerMib));
   options.overlap = setup.overlap->duringBackward;
   options.lossPlacement = setup.lossPlacement;
@@ -67,6 +72,7 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   options.recompute = *setup.recompute;
   options.optimizer = optimizerOptions(config, setup);
   options.seed = static_cast<uint64_t>(config.step.seed);
+  options.firstReplica = plan.place.rank * static_cast<int>(config.placement.replicas);
   options.accumulate = config.step.accumulate;
   options.forwardOnly = config.step.forwardOnly;
   options.inFlight = config.numerics.inFlight;
@@ -90,19 +96,19 @@ ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& ke
                                   std::shared_ptr<const Dataset> data) {
   if (!data) data = trainingData(plan);
   ReplicaSetOptions options = replicaSetOptions(plan, *plan.graph, kernels);
-  const int share = plan.setup.lossPlacement->gathered ? static_cast<int>(plan.config.placement.replicas) : 1;
-  options.source = [plan, share, kernels, data, devices = options.devices](int replica) {
+  const int64_t share = plan.setup.lossPlacement->gathered ? plan.config.placement.replicas : 1;
+  options.source = [plan, share, kernels, data, devices = options.devices, first = options.firstReplica](int replica) {
     SourceOptions source = sourceOptions(plan, devices[static_cast<size_t>(replica)], kernels);
     if (!plan.cores.threadsOf.empty()) source.hardwareThreads = plan.cores.threadsOf[static_cast<size_t>(replica)];
-    source.maker = std::make_shared<BatchMaker>(data, batchPlan(plan, replica, share));
+    source.maker = std::make_shared<BatchMaker>(data, batchPlan(plan, first + replica, share));
     return plan.setup.source->make(source);
   };
   return options;
 }
 
 std::shared_ptr<const BatchMaker> joinedBatches(const RunPlan& plan, std::shared_ptr<const Dataset> data) {
-  const auto replicas = static_cast<int>(plan.config.placement.replicas);
-  return std::make_shared<const BatchMaker>(std::move(data), batchPlan(plan, /*replica=*/0, replicas));
+  return std::make_shared<const BatchMaker>(std::move(data),
+                                            batchPlan(plan, /*replica=*/0, totalReplicas(plan.config)));
 }
 
 }  // namespace tandem

@@ -38,6 +38,13 @@ Breach allReduceRunsThere(const Config& config, const Setup& setup) {
       ": this algorithm does not run there; those that do: ", thoseWith("--all-reduce", allReduces(), runsOn));
 }
 
+Breach strategyTakesTheAllReduce(const Config& config, const Setup& setup) {
+  if (accepts(*setup.strategy, *setup.allReduce)) return std::nullopt;
+  return concat(
+      "--all-reduce=", config.exchange.allReduce, " with --strategy=", config.exchange.strategy,
+      ": owners update for all, but there each replica updates its own weights; use --all-reduce=", Config::automatic);
+}
+
 Breach parameterDeviceIsAReplica(const Config& config, const Setup& setup) {
   const auto name = parseDeviceName(config.exchange.parameterDevice);
   if (!name || !setup.strategy->usesParameterDevice) return std::nullopt;
@@ -117,9 +124,10 @@ Breach overlapIsOfAnExchange(const Config& config, const Setup& setup) {
     return concat("--overlap=", config.exchange.overlap,
                   " with --forward-only: without backward nothing is exchanged; leave ", "one of them out");
   }
-  if (setup.strategy->exchange != Exchange::none) return std::nullopt;
+  const Exchange exchange = setup.strategy->exchange;
+  if (exchange != Exchange::none && exchange != Exchange::stale) return std::nullopt;
   return concat("--overlap=", config.exchange.overlap, " does nothing with --strategy=", config.exchange.strategy,
-                ", which exchanges nothing; leave one of them out");
+                ", which exchanges no gradients; leave one of them out");
 }
 
 Breach layoutIsServed(const Config& config, const Setup& setup) {
@@ -147,10 +155,31 @@ Breach graphCanBeCaptured(const Config& config, const Setup& setup) {
                 ", and a step must be the same work each time; use --cuda-graph=", Config::automatic);
 }
 
+Breach ranksMeetOnCpus(const Config& config, const Setup& setup) {
+  if (config.placement.ranks == 1 || setup.onCpu()) return std::nullopt;
+  return concat("--ranks=", config.placement.ranks, " with --devices=", config.placement.devices,
+                ": ranks exchange between CPUs alone; use --replicas, one process with several GPUs");
+}
+
+Breach strategyCrossesRanks(const Config& config, const Setup& setup) {
+  if (config.placement.ranks == 1 || setup.strategy->crossesRanks) return std::nullopt;
+  return concat("--ranks=", config.placement.ranks, " with --strategy=", config.exchange.strategy,
+                ": it exchanges within one process; those between ranks: ",
+                thoseWith("--strategy", strategies(), &StrategyEntry::crossesRanks));
+}
+
+Breach profileIsOfOneProcess(const Config& config, const Setup&) {
+  if (config.placement.ranks == 1 || !config.measurement.profile) return std::nullopt;
+  return concat("--profile with --ranks=", config.placement.ranks,
+                ": a profile is of one process; use --replicas, or leave --profile away");
+}
+
 constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
-    parameterDeviceIsAReplica, inputReadsTheData,     coefficientsAreUsed, gatheredLossTrains,    partsHaveTheirOwnLoss,
-    scheduleKnowsItsEnd,       recomputationHasAPlan, paddingHasAPlan,     overlapIsOfAnExchange, allReduceRunsThere,
-    searchedBatchIsPerReplica, layoutIsServed,        convolutionIsServed, graphCanBeCaptured,
+    parameterDeviceIsAReplica, inputReadsTheData,     coefficientsAreUsed,       gatheredLossTrains,
+    partsHaveTheirOwnLoss,     scheduleKnowsItsEnd,   recomputationHasAPlan,     paddingHasAPlan,
+    overlapIsOfAnExchange,     allReduceRunsThere,    searchedBatchIsPerReplica, layoutIsServed,
+    convolutionIsServed,       graphCanBeCaptured,    strategyTakesTheAllReduce, ranksMeetOnCpus,
+    strategyCrossesRanks,      profileIsOfOneProcess,
 };
 
 Breach devicesServeThePrecision(const RunPlan& plan) {
@@ -170,9 +199,9 @@ Breach devicesServeThePrecision(const RunPlan& plan) {
 
 Breach batchIsSharedOut(const RunPlan& plan) {
   const Config& config = plan.config;
-  if (!plan.setup.scaling->batchIsGlobal || config.step.batch % config.placement.replicas == 0) return std::nullopt;
+  if (!plan.setup.scaling->batchIsGlobal || config.step.batch % totalReplicas(config) == 0) return std::nullopt;
   return concat("--batch=", config.step.batch, " with --scaling=", config.measurement.scaling, " and ",
-                config.placement.replicas, " replicas: the global batch must be a multiple of the number of replicas");
+                totalReplicas(config), " replicas: the global batch must be a multiple of the number of replicas");
 }
 
 Breach batchIsCutIntoEqualParts(const RunPlan& plan) {

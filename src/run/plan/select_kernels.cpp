@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/text.h"
+#include "comm/world.h"
 #include "device/call_timer.h"
 #include "device/device_thread_pool.h"
 #include "executor/executor.h"
@@ -24,6 +25,7 @@
 #include "run/plan/disturbance_watch.h"
 #include "run/plan/kernel_cores.h"
 #include "run/plan/kernel_notes.h"
+#include "run/plan/kernel_selection_json.h"
 #include "run/plan/replica_set_options.h"
 
 namespace tandem {
@@ -231,16 +233,24 @@ void setNumerics(const RunPlan& plan) {
   allowTf32(plan.setup.precision->tf32);
 }
 
-}  // namespace
-
-KernelSelection selectKernels(const RunPlan& plan, const Graph& graph, const KernelProgress& progress) {
-  setNumerics(plan);
+KernelSelection selectedHere(const RunPlan& plan, const Graph& graph, const KernelProgress& progress) {
   const UsedPadding padding = paddingOf(plan, graph, progress);
   KernelSelection kernels = convolutionsOf(plan, graph, padding.zeroChannels, progress);
   kernels.zeroChannels = padding.zeroChannels;
   kernels.notes.push_back(padding.note);
   kernels.notes.push_back(wideningOf(kernels, *plan.setup.precision));
   std::erase(kernels.notes, "");
+  return kernels;
+}
+
+}  // namespace
+
+KernelSelection selectKernels(const RunPlan& plan, const Graph& graph, const KernelProgress& progress) {
+  setNumerics(plan);
+  if (plan.world == nullptr) return selectedHere(plan, graph, progress);
+  if (plan.place.rank != 0) return kernelSelectionFromText(plan.world->fromFirst("", deadlineSeconds(plan.config)));
+  const KernelSelection kernels = selectedHere(plan, graph, progress);
+  plan.world->fromFirst(toText(kernels));
   return kernels;
 }
 

@@ -28,7 +28,10 @@ const Entry* rowUnlessMeasured(std::span<const Entry> catalog, const std::string
 
 Setup setupOf(const Config& config) {
   const bool onCpu = isOnCpu(config), hasData = !config.input.data.empty();
-  const auto reducesHere = [&](const AllReduceEntry& row) { return onCpu ? row.onCpu : row.onCuda; };
+  const StrategyEntry& strategy = find(strategies(), config.exchange.strategy, "--strategy");
+  const auto reducesHere = [&](const AllReduceEntry& row) {
+    return (onCpu ? row.onCpu : row.onCuda) && accepts(strategy, row);
+  };
   const auto delivers = [&](const SourceEntry& row) { return row.realData == hasData; };
   return {.device = onCpu ? at::kCPU : at::kCUDA,
           .executor = &find(executors(), config.numerics.executor, "--executor"),
@@ -38,8 +41,9 @@ Setup setupOf(const Config& config) {
           .padding = rowUnlessMeasured(imagePaddings(), config.numerics.padImages, "--pad-images"),
           .recompute = &find(recomputes(), config.numerics.recompute, "--recompute"),
           .cudaGraph = &find(cudaGraphs(), config.numerics.cudaGraph, "--cuda-graph"),
-          .strategy = &find(strategies(), config.exchange.strategy, "--strategy"),
+          .strategy = &strategy,
           .allReduce = &rowOrFirst(allReduces(), config.exchange.allReduce, "--all-reduce", reducesHere),
+          .compression = &find(compressions(), config.exchange.compression, "--compression"),
           .overlap = &find(overlaps(), config.exchange.overlap, "--overlap"),
           .lossPlacement = &find(lossPlacements(), config.exchange.lossAt, "--loss-at"),
           .source = &rowOrFirst(sources(), config.input.source, "--input", delivers),

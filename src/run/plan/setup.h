@@ -31,7 +31,8 @@ struct Setup {
   const RecomputeEntry* recompute = nullptr;
   const CudaGraphEntry* cudaGraph = nullptr;
   const StrategyEntry* strategy = nullptr;
-  const AllReduceEntry* allReduce = nullptr;  ///< used if the strategy all-reduces
+  const AllReduceEntry* allReduce = nullptr;      ///< used if the strategy all-reduces
+  const CompressionEntry* compression = nullptr;  ///< used if the strategy compresses
   const OverlapEntry* overlap = nullptr;
   const LossPlacementEntry* lossPlacement = nullptr;
   const SourceEntry* source = nullptr;
@@ -46,7 +47,8 @@ struct Setup {
   const LayoutEntry& firstLayout() const { return layout == nullptr ? layouts().front() : *layout; }
 };
 
-/// Looks up every row. For --all-reduce and --input, "auto" means the first row that fits the devices or the data.
+/// Looks up every row. For --all-reduce and --input, "auto" means the first row that fits the devices and the strategy,
+/// or the data.
 /// Throws UsageError for an unknown name. REQUIRES: --devices is valid.
 Setup setupOf(const Config& config);
 

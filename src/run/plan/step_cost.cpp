@@ -1,5 +1,7 @@
 #include "run/plan/step_cost.h"
 
+#include "config/device_set.h"
+
 namespace tandem {
 namespace {
 
@@ -10,8 +12,7 @@ double bytesOf(const RunPlan& plan) {
   const auto size = [](at::ScalarType type) { return static_cast<double>(c10::elementSize(type)); };
   const int values = plan.setup.optimizer->stateValues(optimizerOptions(config, plan.setup));
   const double kept = size(precision.master) + values * size(at::kFloat);
-  const auto parameters = static_cast<double>(plan.parameters),
-             replicas = static_cast<double>(config.placement.replicas);
+  const auto parameters = static_cast<double>(plan.parameters), replicas = static_cast<double>(totalReplicas(config));
   const double activations = static_cast<double>(plan.activationBytes) * static_cast<double>(config.step.accumulate);
   constexpr double writtenAndRead = 2;
   return writtenAndRead * (replicas * (activations + parameters * size(precision.wire)) + parameters * kept);

@@ -83,9 +83,14 @@ int64_t verifyBytes(const MeasuredPoint& point) {
 
 std::string whyNotVerified(const MeasuredPoint& point, int64_t availableBytes) {
   if (point.team.forwardOnly) return "--forward-only trains nothing";
-  if (point.team.strategy->exchange == Exchange::none && point.team.devices.size() > 1) {
+  const Exchange exchange = point.team.strategy->exchange;
+  if (exchange == Exchange::none && point.team.devices.size() > 1) {
     return "replicas that exchange nothing train no common network";
   }
+  if (exchange == Exchange::stale || exchange == Exchange::lossy) {
+    return concat("--strategy=", point.team.strategy->name, " makes other updates than one replica, by design");
+  }
+  if (point.plan.world != nullptr) return "the steps of several ranks are compared by their weights alone";
   const std::string cost = costReason(point);
   return cost.empty() ? memoryReason(point, availableBytes) : cost;
 }

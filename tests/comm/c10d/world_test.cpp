@@ -23,6 +23,35 @@ TEST(World, EachRankHearsAll) {
   }
 }
 
+TEST(World, TheFirstRankIsHeardByAllAndDoesNotWait) {
+  runRanks(3, [](World& world) {
+    const bool first = world.place().rank == 0;
+    for (int round = 0; round < 3; ++round) EXPECT_EQ(world.fromFirst(first ? concat(round) : "else"), concat(round));
+    EXPECT_EQ(world.exchange("x").size(), 3U);
+  });
+}
+
+TEST(World, AllTellTheFirstRankAndDoNotWait) {
+  runRanks(3, [](World& world) {
+    for (int round = 0; round < 3; ++round) {
+      const auto texts = world.toFirst(concat(world.place().rank, '/', round));
+      if (world.place().rank != 0) {
+        EXPECT_TRUE(texts.empty());
+        continue;
+      }
+      for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(texts.at(rank), concat(rank, '/', round));
+    }
+  });
+}
+
+TEST(World, AFirstRankThatSaysNothingIsNamed) {
+  runRanks(2, [](World& world) {
+    if (world.place().rank == 0) return;
+    const std::string text = textOfFailure<PeerError>([&] { world.fromFirst("", 0.3); });
+    EXPECT_NE(text.find("rank 1 of 2: nothing heard of rank 0 for 300 ms"), std::string::npos) << text;
+  });
+}
+
 TEST(World, GroupsSumAndBroadcast) {
   constexpr int64_t count = 1001;
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {

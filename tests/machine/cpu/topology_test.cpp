@@ -121,6 +121,17 @@ TEST(SharedBy, IsTheSmallestPartOfTheMachineThatHoldsAll) {
   unsetenv("HWLOC_SYNTHETIC");
 }
 
+TEST(SharedByPairs, HasTheSmallestPartOfEachTwo) {
+  setenv("HWLOC_SYNTHETIC", "package:2 [numa] l3:2 l2:2 core:2 pu:1", 1);
+  const std::vector<int> threads{0, 1, 5, 8};
+  const std::vector<std::vector<std::string>> expected{{"core", "L2", "NUMA node", "machine"},
+                                                       {"L2", "core", "NUMA node", "machine"},
+                                                       {"NUMA node", "NUMA node", "core", "machine"},
+                                                       {"machine", "machine", "machine", "core"}};
+  EXPECT_EQ(sharedByPairs(threads), expected);
+  unsetenv("HWLOC_SYNTHETIC");
+}
+
 TEST(CapCores, KeepsWholeCoresBeforeSecondThreads) {
   const auto cores = machine(4, 2).cores;
   EXPECT_EQ(capCores(cores, 0).size(), 4U);

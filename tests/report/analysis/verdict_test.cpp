@@ -45,6 +45,18 @@ TEST(Verdict, OfRepeatsNamesTheFastestByHowMuchHowSurelyAndTheCommand) {
   EXPECT_EQ(verdictsOn(records).front().leaders.size(), 1u);
 }
 
+TEST(Verdict, UpdatesThatAreOthersByDesignAreNotRankedWithExactOnes) {
+  auto records = joined({inRounds(2, "replicated", 100, {0, 1, 2}), inRounds(2, "compressed", 50, {0, 1, 2}),
+                         inRounds(2, "local_sgd", 40, {0, 1, 2})});
+  for (RunRecord& record : records) {
+    const std::string strategy = record.config.exchange.strategy;
+    if (strategy != "replicated") record.placement.update = strategy;
+  }
+  std::vector<std::string> works;
+  for (const Verdict& verdict : verdictsOn(records)) works.push_back(verdict.work);
+  EXPECT_EQ(works, (std::vector<std::string>{"update=exact", "update=compressed", "update=local_sgd"}));
+}
+
 TEST(Verdict, OneRunEachIsNeverAhead) {
   const std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "parameter_server", 109),
                                        exampleRecord(2, "replicated", 99)};

@@ -185,11 +185,53 @@ TEST(PointRunner, AStopKillsTheWorker) {
       testing::ExitedWithCode(0), "");
 }
 
+/// A bench of three ranks. Each runs the body that belongs to its number in the order.
+RunRecord runThreeRanks(const std::string& zero, const std::string& one, const std::string& two) {
+  Config config = tiny();
+  config.placement.ranks = 3;
+  const std::string body = "case \"$(cat)\" in\n*'\"rank\":1,'*)\n" + one + "\n;;\n*'\"rank\":2,'*)\n" + two +
+                           "\n;;\n*)\n" + zero + "\n;;\nesac";
+  return PointRunner(worker(body)).run(config, {.deadlineSeconds = 60}, {});
+}
+
+std::string failedWith(ExitCode code, const std::string& reason) {
+  RunRecord record = finished();
+  record.outcome = {OutcomeKind::failed, code, reason};
+  return report(recordLine(record));
+}
+
+TEST(PointRunner, RanksGiveOneRecord) {
+  const std::string good = report(recordLine(finished()));
+  EXPECT_EQ(runThreeRanks(good, good, good).outcome.kind, OutcomeKind::ok);
+  const RunRecord record = runThreeRanks(good, good, "exit 0");
+  EXPECT_EQ(record.outcome.code, ExitCode::internal);
+  EXPECT_EQ(record.outcome.reason, "rank 2: the run ended with exit code 0 before its result; see its message");
+}
+
+// Rank 0 only noticed that another one was gone, and ended earlier than rank 1 could tell why.
+TEST(PointRunner, OfRanksThatFailTheCauseIsNamed) {
+  const std::string noticed = failedWith(ExitCode::peer, "connection closed by peer");
+  const RunRecord record =
+      runThreeRanks(noticed, "sleep 1\n" + failedWith(ExitCode::numeric, "the loss is nan"), noticed);
+  EXPECT_EQ(record.outcome.code, ExitCode::numeric);
+  EXPECT_EQ(record.outcome.reason, "rank 1: the loss is nan");
+}
+
+TEST(PointRunner, ARankThatFailsTakesThoseAlongThatHang) {
+  const RunRecord record = runThreeRanks("sleep 100", "sleep 100", "kill -SEGV $$");
+  EXPECT_EQ(record.outcome.code, ExitCode::internal);
+  EXPECT_NE(record.outcome.reason.find("rank 2: the run crashed: signal 11"), std::string::npos);
+  EXPECT_LT(seconds(record.wall), 30);
+}
+
 TEST(WorkerOrder, SurvivesItsText) {
-  const WorkerOrder order{.config = tiny(), .sweepBegin = "2026-11-24T10:00:00.000Z"};
+  const RankPlace place{
+      .rank = 1, .size = 4, .localRank = 1, .localSize = 2, .host = "b", .port = 7, .run = "r", .interface = "i"};
+  const WorkerOrder order{.config = tiny(), .sweepBegin = "2026-11-24T10:00:00.000Z", .place = place};
   const auto back = orderFromText(toText(order));
   EXPECT_EQ(back.config, order.config);
   EXPECT_EQ(back.sweepBegin, order.sweepBegin);
+  EXPECT_EQ(back.place, place);
 }
 
 TEST(WorkerOrder, BadTextIsAUsageError) {

@@ -93,5 +93,27 @@ TEST(PassOver, OptionsThatTheStrategyHasNoUseFor) {
                                                        "--strategy=replicated, which has no use for it"});
 }
 
+TEST(PassOver, OptionsOfCompressionsAndAverages) {
+  const auto left = [](const char* strategy, const char* compression) {
+    Config config;
+    config.exchange.strategy = strategy, config.exchange.compression = compression;
+    config.exchange.compressionRatio = 0.5, config.exchange.compressionRank = 7;
+    config.exchange.syncEvery = 3, config.exchange.blockMomentum = 0.5;
+    const size_t notes = passOver(config).size();
+    const Config::Exchange& now = config.exchange;
+    return concat(now.compression, ' ', now.compressionRatio, ' ', now.compressionRank, ' ', now.syncEvery, ' ',
+                  now.blockMomentum, ", ", notes, " notes");
+  };
+  EXPECT_EQ(left("replicated", "topk"), "powersgd 0.01 4 8 0, 5 notes");
+  EXPECT_EQ(left("local_sgd", "onebit"), "powersgd 0.01 4 3 0.5, 3 notes");
+  EXPECT_EQ(left("compressed", "topk"), "topk 0.5 4 8 0, 3 notes");
+  EXPECT_EQ(left("compressed", "powersgd"), "powersgd 0.01 7 8 0, 3 notes");
+  EXPECT_EQ(left("compressed", "onebit"), "onebit 0.01 4 8 0, 4 notes");
+  Config config;
+  config.exchange.strategy = "compressed", config.exchange.compressionRatio = 0.5;
+  EXPECT_EQ(passOver(config), std::vector<std::string>{"--compression-ratio=0.5 is passed over with "
+                                                       "--compression=powersgd, which has no use for it"});
+}
+
 }  // namespace
 }  // namespace tandem

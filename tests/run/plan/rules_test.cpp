@@ -21,9 +21,10 @@ void expectRefused(const Texts& arguments, const std::string& part) {
 
 TEST(Rules, OnlyAnExchangeOverlaps) {
   expectRefused({"--overlap=off", "--strategy=independent"}, "--overlap=off does nothing with --strategy=independent");
+  expectRefused({"--overlap=off", "--strategy=local_sgd"}, "which exchanges no gradients");
   expectRefused({"--overlap=off", "--forward-only"}, "--overlap=off with --forward-only");
   EXPECT_EQ(refusal({"--overlap=on", "--strategy=independent", "--forward-only"}), "accepted");
-  for (const char* strategy : {"replicated", "parameter_server"}) {
+  for (const char* strategy : {"replicated", "parameter_server", "compressed"}) {
     EXPECT_EQ(refusal({"--overlap=off", concat("--strategy=", strategy)}), "accepted") << strategy;
   }
 }
@@ -39,6 +40,14 @@ TEST(Rules, AllReduceFitsTheDevices) {
   EXPECT_EQ(refusal({"--all-reduce=nccl", "--devices=cuda:0+1"}), "accepted");
   EXPECT_EQ(refusal({"--all-reduce=copy", "--devices=cuda:0+1"}), "accepted");
   EXPECT_EQ(refusal({"--strategy=parameter_server", "--devices=cuda:0"}), "accepted");
+}
+
+TEST(Rules, OwnersUpdateOnlyWhereWeightsAreTheSame) {
+  for (const char* strategy : {"compressed", "local_sgd"}) {
+    expectRefused({"--all-reduce=owner", concat("--strategy=", strategy)}, "each replica updates its own weights");
+    EXPECT_EQ(refusal({"--all-reduce=ring", concat("--strategy=", strategy)}), "accepted");
+    EXPECT_EQ(refusal({concat("--strategy=", strategy)}), "accepted") << "auto is another";
+  }
 }
 
 TEST(Rules, ParameterDeviceNamesAReplica) {

@@ -25,7 +25,8 @@ void require(ncclResult_t result, const char* what) {
 ncclDataType_t typeOf(const at::Tensor& tensor) {
   if (tensor.scalar_type() == at::kFloat) return ncclFloat32;
   if (tensor.scalar_type() == at::kBFloat16) return ncclBfloat16;
-  check(tensor.scalar_type() == at::kHalf, "NCCL exchanges float, bfloat16 or half");
+  if (tensor.scalar_type() == at::kByte) return ncclUint8;
+  check(tensor.scalar_type() == at::kHalf, "NCCL exchanges float, bfloat16, half or bytes");
   return ncclFloat16;
 }
 
@@ -140,9 +141,15 @@ class NcclGroup final : public Group {
     if (op == Collective::sum) {
       require(ncclAllReduce(data, data, tensor.numel(), typeOf(tensor), ncclSum, own_.handle(), own_.stream().stream()),
               "ncclAllReduce");
-    } else {
+    } else if (op == Collective::broadcast) {
       require(ncclBroadcast(data, data, tensor.numel(), typeOf(tensor), 0, own_.handle(), own_.stream().stream()),
               "ncclBroadcast");
+    } else {
+      int replicas = 0;
+      require(ncclCommCount(own_.handle(), &replicas), "ncclCommCount");
+      const at::Tensor part = partOf(tensor, replicas, static_cast<int64_t>(rank_));
+      require(ncclAllGather(part.data_ptr(), data, part.numel(), typeOf(tensor), own_.handle(), own_.stream().stream()),
+              "ncclAllGather");
     }
   }
 

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+namespace tandem {
+
+/// Where a process of a run, a rank, stands among all of them, and where they meet.
+struct RankPlace {
+  int rank = 0, size = 1;            ///< among all processes of the run
+  int localRank = 0, localSize = 1;  ///< among those of this host
+  std::string host = "127.0.0.1";    ///< of the store of keys by which ranks meet
+  int port = 0;
+  std::string run = "run";   ///< the same on all ranks of a run, and on none of another
+  std::string interface {};  ///< network interface through which ranks exchange; empty: loopback
+
+  bool operator==(const RankPlace&) const = default;
+};
+
+}  // namespace tandem

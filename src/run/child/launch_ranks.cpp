@@ -1,0 +1,124 @@
+#include "run/child/launch_ranks.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <iomanip>
+#include <memory>
+#include <random>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "comm/listener.h"
+#include "comm/rank_environment.h"
+#include "comm/world.h"
+#include "machine/process/process_team.h"
+
+namespace tandem {
+namespace {
+
+/// What a rank says of itself, not of another.
+constexpr std::array typedCodes{ExitCode::usage,   ExitCode::data,    ExitCode::checkpoint,        ExitCode::rendezvous,
+                                ExitCode::numeric, ExitCode::storage, ExitCode::invalidMeasurement};
+
+ExitCode classOf(int status) {
+  if (!WIFEXITED(status)) return ExitCode::peer;
+  const auto row = std::ranges::find(typedCodes, static_cast<ExitCode>(WEXITSTATUS(status)));
+  return row != typedCodes.end() ? *row : ExitCode::peer;
+}
+
+bool blamesAnother(int status) {
+  return WIFEXITED(status) && static_cast<ExitCode>(WEXITSTATUS(status)) == ExitCode::peer;
+}
+
+std::string signalText(int signal) {
+  const char* const name = sigabbrev_np(signal);
+  return name == nullptr ? concat("signal ", signal) : concat("signal ", signal, ", SIG", name);
+}
+
+std::string endText(int status) {
+  if (!WIFEXITED(status)) {
+    const int signal = WTERMSIG(status);
+    const char* const likely = signal == SIGKILL ? ", by another program or because memory ran out" : "";
+    return concat("was killed by ", signalText(signal), likely);
+  }
+  const auto code = static_cast<ExitCode>(WEXITSTATUS(status));
+  const bool known = code == ExitCode::peer || code == ExitCode::interrupted || classOf(status) == code;
+  return concat("ended with exit code ", WEXITSTATUS(status), known ? concat(" (", nameOf(code), ")") : "",
+                "; its own message says why");
+}
+
+std::string hostName() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "this host";
+}
+
+/// "rank 2 (host, pid 123)".
+std::string rankText(const MemberEnd& rank) {
+  return concat("rank ", rank.member, " (", hostName(), ", pid ", rank.id, ')');
+}
+
+/// A rank that ended well before the others can be why they failed.
+const MemberEnd* firstDone(const TeamEnd& end) {
+  const auto ended = std::ranges::find(end.ends, 0, &MemberEnd::status);
+  const auto failed = std::ranges::find(end.ends, end.cause->member, &MemberEnd::member);
+  return ended < failed ? &*ended : nullptr;
+}
+
+std::string failureText(const TeamEnd& end, int ranks) {
+  const MemberEnd& cause = *end.cause;
+  std::string text = concat(rankText(cause), ' ', endText(cause.status));
+  if (blamesAnother(cause.status)) {
+    if (!end.stopped.empty()) {
+      text = concat(rankText(end.stopped.front()), " was stopped, by SIGSTOP or a debugger, and ", text);
+    } else if (const MemberEnd* done = firstDone(end)) {
+      text = concat(rankText(*done), " ended with exit code 0 before the others, and ", text);
+    }
+  }
+  return ranks == 1 ? text : concat(text, "; the other ranks were ended");
+}
+
+/// No two launches have the same.
+std::string freshRun() {
+  std::random_device random;
+  std::ostringstream out;
+  out << ownRunPrefix << std::hex << std::setfill('0');
+  for (int i = 0; i < 4; ++i) out << std::setw(8) << random();
+  return out.str();
+}
+
+TeamOptions teamOf(const RankLaunch& launch, const std::vector<std::string>& environment, int port) {
+  TeamOptions team{.blamesAnother = blamesAnother};
+  const std::string run = freshRun();
+  for (int rank = 0; rank < launch.ranks; ++rank) {
+    const auto variables = variablesOfRank(
+        {.rank = rank, .size = launch.ranks, .localRank = rank, .localSize = launch.ranks, .port = port, .run = run});
+    team.members.push_back({.executable = launch.executable,
+                            .arguments = launch.arguments,
+                            .environment = withVariables(environment, variables),
+                            .input = {},
+                            .output = rank == 0 ? ChildOutput::passed : ChildOutput::captured});
+    team.prefixes.push_back(concat("[rank ", rank, "] "));
+  }
+  return team;
+}
+
+}  // namespace
+
+void launchRanks(const RankLaunch& launch) {
+  check(launch.ranks >= 1 && launch.ranks <= mostLaunchedRanks, "number of ranks to launch");
+  const auto environment = processEnvironment();  // before c10d adds variables of its own
+  const auto store = serveRanks(loopbackListener());
+  const TeamEnd end = superviseTeam(teamOf(launch, environment, store->port()));
+  if (end.cause) throw Error(classOf(end.cause->status), failureText(end, launch.ranks));
+  if (end.signal != 0) {
+    throw Error(ExitCode::interrupted, concat("interrupted by ", signalText(end.signal), "; all ranks have ended"));
+  }
+}
+
+}  // namespace tandem

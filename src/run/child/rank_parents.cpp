@@ -1,0 +1,113 @@
+#include "run/child/rank_parents.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "comm/listener.h"
+#include "measure/record/merged_record.h"
+#include "measure/record/record_json.h"
+#include "run/child/worker_team.h"
+#include "run/plan/plan.h"
+
+namespace tandem {
+namespace {
+
+constexpr const char* loopback = "127.0.0.1";
+constexpr double untilTheNextOrder = 1e6;  // s: the leader may measure peaks meanwhile, and its end is noticed at once
+constexpr double endSeconds = 15;          // after the timeout, in which workers end that wait for a rank in vain
+
+/// Where all ranks are on one host and serve the store themselves, no other host needs to reach it.
+RankPlace placeOf(const LaunchedRank& launched) {
+  RankPlace place = launched.place;
+  if (!launched.launcherServes && place.localSize == place.size) place.host = loopback;
+  return place;
+}
+
+std::unique_ptr<RankStore> storeOf(const LaunchedRank& launched) {
+  const RankPlace place = placeOf(launched);
+  if (place.rank != 0 || launched.launcherServes) return nullptr;
+  return serveRanks(listenOn(place.host, place.port));
+}
+
+RankPlace meetingOf(RankPlace place, const std::string& run) {
+  place.run += run;
+  return place;
+}
+
+void requireSameCommand(World& world, const std::string& command) {
+  const auto said = world.exchange(command);
+  for (size_t rank = 1; rank < said.size(); ++rank) {
+    if (said[rank] == said[0]) continue;
+    throw UsageError(concat("ranks were started with different arguments: rank 0 with '", said[0], "', rank ", rank,
+                            " with '", said[rank], "'; give all the same"));
+  }
+}
+
+/// The first that failed by itself; else the first that failed; null if none did.
+const RunRecord* causeAmong(const std::vector<RunRecord>& records) {
+  const RunRecord* first = nullptr;
+  for (const RunRecord& record : records) {
+    if (record.outcome.kind == OutcomeKind::ok) continue;
+    if (record.outcome.code != ExitCode::peer) return &record;
+    if (first == nullptr) first = &record;
+  }
+  return first;
+}
+
+}  // namespace
+
+RankParents::RankParents(const LaunchedRank& launched, const std::string& command, double timeoutSeconds)
+    : place_(placeOf(launched)),
+      store_(storeOf(launched)),
+      world_(meetRanks(meetingOf(place_, "/parents"), timeoutSeconds)) {
+  requireSameCommand(*world_, command);
+}
+
+RankParents::~RankParents() {
+  if (!leads()) return;
+  try {
+    world_->fromFirst("");
+    world_->toFirst("", endSeconds);  // the store must last until they have heard it
+  } catch (const std::exception& failure) {
+    logWarning(concat("other ranks could not be sent home: ", failure.what()));
+  }
+}
+
+std::vector<RunRecord> RankParents::runTogether(const std::string& executable, const WorkerOrder& order,
+                                                const PointOptions& options, const PointEvents& events) {
+  const RankPlace own = meetingOf(place_, concat("/run ", runs_++));
+  const RunRecord record =
+      runWorkers(executable, order, std::span(&own, 1), options, events, PointRunner::stopRequested);
+  const double patience = order.config.exchange.timeout + endSeconds;
+  std::vector<RunRecord> records;
+  for (const std::string& text : world_->toFirst(toJson(record).dump(), patience)) {
+    records.push_back(recordFromJson(nlohmann::json::parse(text)));
+  }
+  return records;
+}
+
+RunRecord RankParents::run(const std::string& executable, const WorkerOrder& order, const PointOptions& options,
+                           const PointEvents& events) {
+  world_->fromFirst(toText(order));
+  std::vector<RunRecord> records = runTogether(executable, order, options, events);
+  if (records.front().outcome.code == ExitCode::interrupted) return records.front();
+  const RunRecord* const cause = causeAmong(records);
+  if (cause == nullptr) return mergedRecord(std::move(records));
+  RunRecord failed = records.front();
+  failed.outcome = cause->outcome;
+  return failed;
+}
+
+void RankParents::follow(const std::string& executable) {
+  for (;;) {
+    const std::string text = world_->fromFirst("", untilTheNextOrder);
+    if (text.empty()) break;
+    const WorkerOrder order = orderFromText(text);
+    runTogether(executable, order, {.deadlineSeconds = deadlineSeconds(order.config)}, {});
+  }
+  world_->toFirst("");
+}
+
+}  // namespace tandem

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm/rank_environment.h"
+#include "comm/world.h"
+#include "run/child/point_runner.h"
+#include "run/child/worker_protocol.h"
+
+namespace tandem {
+
+/// The processes of `tandem bench` that a launcher started, one a rank. Each runs the workers of its rank. That of rank
+/// 0 leads: it plans, orders each run, and gets the records of all. The others follow. One thread uses it.
+class RankParents {
+ public:
+  /// Meets the others at the launcher's store, or else at one that rank 0 serves here. `command`: the arguments, which
+  /// all must have been given alike. Throws as meetRanks(), RendezvousError if rank 0 cannot listen, and UsageError if
+  /// a rank has other arguments.
+  RankParents(const LaunchedRank& launched, const std::string& command, double timeoutSeconds);
+  /// Of the leader: sends the others home.
+  ~RankParents();
+  RankParents(const RankParents&) = delete;
+  RankParents& operator=(const RankParents&) = delete;
+
+  const RankPlace& place() const { return place_; }
+  bool leads() const { return place_.rank == 0; }
+
+  /// Runs an order on all ranks and returns their record, as PointRunner::run(). REQUIRES: this process leads.
+  RunRecord run(const std::string& executable, const WorkerOrder& order, const PointOptions& options,
+                const PointEvents& events);
+
+  /// Runs what the leader orders, until it sends this process home. Throws PeerError if the leader is gone. REQUIRES:
+  /// another process leads.
+  void follow(const std::string& executable);
+
+ private:
+  /// Runs this rank's part. Returns the records of all, by rank, to the leader.
+  std::vector<RunRecord> runTogether(const std::string& executable, const WorkerOrder& order,
+                                     const PointOptions& options, const PointEvents& events);
+
+  const RankPlace place_;
+  std::unique_ptr<RankStore> store_;  // null: another process serves it
+  std::unique_ptr<World> world_;
+  int64_t runs_ = 0;
+};
+
+}  // namespace tandem

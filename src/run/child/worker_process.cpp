@@ -1,0 +1,109 @@
+#include "run/child/worker_process.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.h"
+#include "machine/cpu/host_facts.h"
+#include "machine/process/resource_limits.h"
+#include "run/outcome_of_exception.h"
+
+namespace tandem {
+namespace {
+
+Outcome failure(ExitCode code, std::string reason) { return {OutcomeKind::failed, code, std::move(reason)}; }
+
+ExitCode knownCode(int status) {
+  const auto code = static_cast<ExitCode>(status);
+  const bool known = code != ExitCode::ok && nameOf(code) != std::string_view(nameOf(ExitCode::internal));
+  return known ? code : ExitCode::internal;
+}
+
+Outcome killed(std::optional<bool> outOfMemory, const Config& config) {
+  if (outOfMemory == false) {
+    return failure(ExitCode::peer, "the run was killed by another program (signal 9, SIGKILL); start it again");
+  }
+  const char* const surely = outOfMemory ? "out of memory: the system killed the run (signal 9, SIGKILL)"
+                                         : "the run was killed, probably out of memory (signal 9, SIGKILL)";
+  Outcome outcome = failure(ExitCode::usage, concat(surely, memoryAdvice(config)));
+  outcome.outOfMemory = true;
+  return outcome;
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(const std::string& executable, const WorkerOrder& order, WorkerEvents events)
+    : child_({.executable = executable,
+              .arguments = {"worker"},
+              .environment = workerEnvironment(),
+              .input = toText(order)}),
+      events_(std::move(events)) {
+  events_.start = [this](RunRecord record) { start_ = std::move(record); };
+  events_.record = [this](RunRecord record) { record_ = std::move(record); };
+}
+
+void WorkerProcess::read() {
+  char buffer[1 << 16];
+  const ssize_t count = ::read(child_.output(), buffer, sizeof buffer);
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (count <= 0) {
+    open_ = false;
+    return;
+  }
+  try {
+    take(buffer, static_cast<size_t>(count));
+  } catch (const Error&) {
+    kill();
+    readable_ = false;
+  }
+}
+
+void WorkerProcess::take(const char* bytes, size_t count) {
+  std::string& text = partialLine_;
+  text.append(bytes, count);
+  size_t begin = 0;
+  for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    readLine(text.substr(begin, end - begin), events_);
+    begin = end + 1;
+  }
+  text.erase(0, begin);
+}
+
+void WorkerProcess::readMemory() {
+  const std::string status = textOf(concat("/proc/", child_.id(), "/status"));
+  peakResident_ = std::max(peakResident_, memoryField(status, "VmHWM"));  // 0 if it has ended
+}
+
+void WorkerProcess::kill() {
+  child_.kill();
+  open_ = false;
+}
+
+void WorkerProcess::wait(double graceSeconds) { status_ = child_.wait(graceSeconds); }
+
+int64_t WorkerProcess::peakResident() const {
+  return std::max(peakResident_, record_ ? record_->peakMemoryBytes : 0);  // the record's is that of the whole run
+}
+
+Outcome WorkerProcess::outcome(const Config& config, std::optional<bool> outOfMemory) const {
+  if (!readable_) return failure(ExitCode::internal, "the run reported what cannot be read");
+  if (record_) return record_->outcome;
+  const int signal = WIFSIGNALED(status_) ? WTERMSIG(status_) : 0;
+  if (signal == SIGXCPU || (signal == SIGKILL && child_.cpuSeconds() > mostCpuSeconds() - 1)) {
+    return failure(ExitCode::usage,
+                   concat("the run took its CPU time, ", fixed(child_.cpuSeconds(), 1), " s (ulimit -t); raise it"));
+  }
+  if (signal == SIGKILL) return killed(outOfMemory, config);
+  if (signal != 0) {
+    return failure(ExitCode::internal, concat("the run crashed: signal ", signal, ", SIG", sigabbrev_np(signal), " (",
+                                              sigdescr_np(signal), ")"));
+  }
+  const int code = WEXITSTATUS(status_);
+  return failure(knownCode(code), concat("the run ended with exit code ", code, " before its result; see its message"));
+}
+
+}  // namespace tandem

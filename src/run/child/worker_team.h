@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "run/child/point_runner.h"
+#include "run/child/worker_protocol.h"
+
+namespace tandem {
+
+/// Whether a run has been told to stop (PointRunner::requestStop()).
+using StopRequested = bool (*)();
+
+/// Runs an order in a worker for each of these places, and waits for all. They are ranks of this process; others may
+/// run elsewhere. The result is one record, with the outcome of the rank that failed first by itself. Throws as
+/// ChildProcess. REQUIRES: at least one place, ranks in their order.
+RunRecord runWorkers(const std::string& executable, const WorkerOrder& order, std::span<const RankPlace> places,
+                     const PointOptions& options, const PointEvents& events, StopRequested stopRequested);
+
+}  // namespace tandem

@@ -1,0 +1,163 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "measure/record/results_file.h"
+#include "run_tandem.h"
+
+namespace tandem {
+namespace {
+
+std::string resultsPath() { return ownFolder() + "/results.jsonl"; }
+
+std::vector<std::string> benchOf(std::vector<std::string> more) {
+  std::filesystem::remove(resultsPath());
+  std::vector<std::string> arguments{"bench",      "--repeats=1",     "--image-size=32",      "--batch=4",
+                                     "--warmup=1", "--oversubscribe", "--allow-interference", "--out=" + resultsPath()};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+std::vector<RunRecord> measured(std::vector<std::string> more) {
+  const auto run = runTandem(benchOf(std::move(more)));
+  EXPECT_EQ(run.code, 0) << run.err;
+  return readResults(resultsPath());
+}
+
+std::string fingerprintOf(const RunRecord& record) {
+  const auto note =
+      std::ranges::find_if(record.notes, [](const std::string& text) { return text.starts_with("weights fnv1a64 "); });
+  return note == record.notes.end() ? "" : *note;
+}
+
+TEST(Ranks, MakeOneTableWithReplicas) {
+  const auto run = runTandem(benchOf({"--model=trivial", "--steps=5", "--ranks=1,2,4", "--replicas=1,2"}));
+  EXPECT_EQ(run.code, 0) << run.err;
+  const auto records = readResults(resultsPath());
+  ASSERT_EQ(records.size(), 6U);
+  for (const RunRecord& record : records) {
+    const auto replicas = static_cast<size_t>(record.config.placement.ranks * record.config.placement.replicas);
+    EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+    EXPECT_EQ(record.globalBatch, 4 * static_cast<int64_t>(replicas));
+    EXPECT_EQ(record.steps.size(), 5 * replicas);
+    EXPECT_EQ(record.placement.replicas.size(), replicas);
+    EXPECT_EQ(record.losses.size(), 6U);
+    EXPECT_EQ(record.steps.back().replica, static_cast<int>(replicas) - 1);
+  }
+  EXPECT_NE(run.out.find("ranks  replicas"), std::string::npos) << run.out;
+}
+
+// Two numbers have one sum, so two ranks of one replica have the bits of two replicas of one rank.
+TEST(Ranks, OfTwoReplicasTrainTheSameBitsInOneProcessAndInTwo) {
+  for (const char* model : {"--model=lenet5", "--model=resnet20"}) {
+    const std::vector<std::string> work{model, "--classes=10", "--steps=3", "--deterministic"};
+    auto together = work, apart = work;
+    together.insert(together.end(), {"--ranks=1", "--replicas=2"});
+    apart.insert(apart.end(), {"--ranks=2", "--replicas=1"});
+    const auto one = measured(together), two = measured(apart);
+    ASSERT_EQ(one.size(), 1U);
+    ASSERT_EQ(two.size(), 1U);
+    EXPECT_NE(fingerprintOf(one[0]), "");
+    EXPECT_EQ(fingerprintOf(one[0]), fingerprintOf(two[0])) << model;
+    EXPECT_EQ(one[0].losses, two[0].losses) << model;
+  }
+}
+
+// Without --deterministic kernels are measured. Rank 0 does, for all: so the weights of all ranks are equal, which
+// every run checks.
+TEST(Ranks, RunTheKernelsThatRankZeroChose) {
+  const auto records = measured({"--model=resnet20", "--classes=10", "--steps=2", "--ranks=2", "--refresh-kernels"});
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].outcome.kind, OutcomeKind::ok) << records[0].outcome.reason;
+  EXPECT_NE(records[0].placement.kernels, "");
+}
+
+TEST(Ranks, ShareTheGlobalBatchUnderStrongScaling) {
+  const auto records = measured({"--model=trivial", "--steps=2", "--ranks=2", "--replicas=2", "--scaling=strong"});
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].globalBatch, 4);
+}
+
+// A run whose ranks end with different weights fails.
+TEST(Ranks, EveryStrategyAndAllReduceThatCrossesThemGivesAllTheSameWeights) {
+  const std::vector<std::string> ways[] = {{"--all-reduce=owner,shared,copy,ring,tree"},
+                                           {"--strategy=local_sgd", "--sync-every=2", "--block-momentum=0,0.5"},
+                                           {"--strategy=compressed", "--compression=powersgd,onebit,topk"}};
+  for (std::vector<std::string> way : ways) {
+    way.insert(way.end(), {"--model=lenet5", "--steps=3", "--ranks=2", "--replicas=2"});
+    const auto records = measured(way);
+    EXPECT_GE(records.size(), 2U);
+    for (const RunRecord& record : records) EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+  }
+}
+
+TEST(Ranks, WhatCannotCrossThemIsRefusedByName) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"--strategy=parameter_server", "those between ranks: --strategy="},
+      {"--profile", "a profile is of one process"},
+      {"--ranks=0", "--ranks"},
+      {"--timeout=0", "--timeout"}};
+  for (const auto& [option, text] : cases) {
+    const auto run = runTandem(benchOf({"--model=trivial", "--steps=2", "--ranks=2", option}));
+    EXPECT_EQ(run.code, 2) << option;
+    EXPECT_NE(run.err.find(text), std::string::npos) << run.err;
+  }
+}
+
+/// The processes of the ranks of a bench, once there are so many.
+std::vector<pid_t> ranksOf(const Tandem& bench, size_t count) {
+  for (int turn = 0; turn < 3000 && !bench.ended(); ++turn) {
+    std::ifstream file(concat("/proc/", bench.id(), "/task/", bench.id(), "/children"));
+    std::vector<pid_t> found;
+    for (pid_t process = 0; file >> process;) found.push_back(process);
+    if (found.size() >= count) return found;
+    usleep(10'000);
+  }
+  return {};
+}
+
+void awaitOutput(const Tandem& bench, const std::string& text) {
+  for (int turn = 0; turn < 3000 && !bench.ended() && bench.outSoFar().find(text) == std::string::npos; ++turn) {
+    usleep(10'000);
+  }
+}
+
+TEST(Ranks, AKilledOneIsNamedAndTakesTheOthersAlong) {
+  Tandem bench(benchOf({"--model=resnet20", "--classes=10", "--deterministic", "--steps=1000000", "--ranks=3"}));
+  awaitOutput(bench, "[1/1]");
+  const auto ranks = ranksOf(bench, 3);
+  ASSERT_EQ(ranks.size(), 3U);
+  sleep(2);  // they meet meanwhile
+  kill(ranks[2], SIGKILL);
+  const Nanos killed = now();
+  const Finished end = bench.wait();
+  EXPECT_LT(seconds(now() - killed), 10);  // two seconds and the ends of processes
+  EXPECT_EQ(end.code, 6) << end.err;
+  EXPECT_NE(end.err.find("rank 2: the run was killed by another program"), std::string::npos) << end.err;
+  for (const pid_t rank : ranks) EXPECT_NE(kill(rank, 0), 0) << rank;
+}
+
+TEST(Ranks, AStoppedOneIsWaitedForNoLongerThanTheTimeout) {
+  Tandem bench(
+      benchOf({"--model=resnet20", "--classes=10", "--deterministic", "--steps=1000000", "--ranks=2", "--timeout=3"}));
+  awaitOutput(bench, "[1/1]");
+  const auto ranks = ranksOf(bench, 2);
+  ASSERT_EQ(ranks.size(), 2U);
+  sleep(2);
+  kill(ranks[1], SIGSTOP);
+  const Nanos stopped = now();
+  const Finished end = bench.wait();
+  EXPECT_LT(seconds(now() - stopped), 20);  // the timeout, two seconds and the ends of processes
+  EXPECT_EQ(end.code, 6) << end.err;
+  EXPECT_NE(end.err.find("rank 0: "), std::string::npos) << end.err;
+  for (const pid_t rank : ranks) EXPECT_NE(kill(rank, 0), 0) << rank;
+}
+
+}  // namespace
+}  // namespace tandem

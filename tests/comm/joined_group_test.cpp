@@ -1,0 +1,67 @@
+#include "comm/joined_group.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "base/catalog.h"
+#include "support/run_ranks.h"
+#include "support/run_replicas.h"
+
+namespace tandem {
+namespace {
+
+/// Runs body(group, place) for each replica of each rank. A size of 1: without a world.
+void eachReplica(int ranks, int replicas, const std::function<void(Group&, JoinedPlace, int number)>& body) {
+  const auto ofProcess = [&](World* world) {
+    const auto devices = cpuDevices(replicas);
+    Monitor monitor(true);
+    const AllReduceEntry& allReduce = find(allReduces(), "ring", "all-reduce");
+    const auto groups = joinRanks(allReduce.make({pointersTo(devices), &monitor}), world, monitor);
+    runReplicas(replicas, monitor, [&](int index) {
+      const int number = (world == nullptr ? 0 : world->place().rank) * replicas + index;
+      body(*groups[static_cast<size_t>(index)], joinedPlace(index, replicas, world), number);
+    });
+  };
+  if (ranks == 1) return ofProcess(nullptr);
+  runRanks(ranks, [&](World& world) { ofProcess(&world); });
+}
+
+TEST(JoinedGroup, SumsBroadcastsAndGathersOverAllReplicasOfAllRanks) {
+  constexpr int64_t count = 101;
+  for (const int ranks : {1, 2, 3}) {
+    for (const int replicas : {1, 2, 3}) {
+      const int all = ranks * replicas;
+      eachReplica(ranks, replicas, [&](Group& group, JoinedPlace place, int number) {
+        ASSERT_EQ(place.size, all);
+        std::vector<at::Tensor> tensors;
+        std::vector<Ticket> tickets;
+        for (int i = 0; i < 12; ++i) {
+          const auto op = static_cast<Collective>(i % 3);
+          tensors.push_back(op == Collective::gather ? at::zeros({all * count})
+                                                     : at::full({count}, number + i, at::kFloat));
+          if (op == Collective::gather) partOf(tensors.back(), all, place.index).fill_(number + i);
+          tickets.push_back(group.start(tensors.back(), op));
+        }
+        for (int i = 11; i >= 0; --i) group.wait(tickets[i]);
+        EXPECT_TRUE(group.progress());
+        for (int i = 0; i < 12; ++i) {
+          const auto op = static_cast<Collective>(i % 3);
+          const int told = op == Collective::sum ? all * (all - 1) / 2 + all * i : i;
+          if (op != Collective::gather) {
+            EXPECT_TRUE(tensors[i].eq(told).all().item<bool>()) << ranks << ' ' << replicas;
+            continue;
+          }
+          for (int rank = 0; rank < ranks; ++rank) {
+            for (int replica = 0; replica < replicas; ++replica) {
+              const at::Tensor part = partOf(tensors[i], all, replica * ranks + rank);
+              EXPECT_TRUE(part.eq(rank * replicas + replica + i).all().item<bool>()) << ranks << ' ' << replicas;
+            }
+          }
+        }
+      });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem

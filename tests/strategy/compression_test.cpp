@@ -30,8 +30,8 @@ StrategyTraffic trafficOf(const SyntheticRun& run) {
 // Buckets of 500 bytes: d and c; b; e and a. In elements, with padding up to 64 bytes: 32 + 16, 1008, 16 + 80.
 TEST(Compression, TrafficIsWhatMessagesHold) {
   constexpr int others = 2;
-  constexpr double signBytes = (16 + 6) + (160 + 126) + (32 + 12), roundedUp = 2 + 2;
-  EXPECT_EQ(trafficOf(compressedBy("onebit")).bytesPerStep, others * (signBytes + roundedUp));
+  constexpr double signs = 6 + 126 + 12, means = 8 * (20 + 3), vectors = 4 * (30 + 10 + 77), roundedUp = 2 + 2;
+  EXPECT_EQ(trafficOf(compressedBy("onebit")).bytesPerStep, others * (signs + means + vectors + roundedUp));
   EXPECT_EQ(trafficOf(compressedBy("topk")).bytesPerStep, others * 8 * (3 + 1 + 100 + 1 + 8));
   constexpr double factors = 2 * (20 + 50), whole = 30 + 10 + 6 + 77;
   EXPECT_DOUBLE_EQ(trafficOf(compressedBy("powersgd")).bytesPerStep, 4.0 / 3 * 4 * (factors + whole));

@@ -72,8 +72,10 @@ class LossyOracle {
   }
 
  private:
-  /// Seide et al. 2014: of each row the mean of the values from zero on, and that of those below.
+  /// Seide et al. 2014: of each row the mean of the values from zero on, and that of those below. Vectors are told
+  /// whole.
   at::Tensor signs(const at::Tensor& values) const {
+    if (shapeOf(parameter_).size() < 2) return values;
     at::Tensor told = values.clone();
     for (int64_t row = 0; row < rows_; ++row) {
       at::Tensor of = told.narrow(0, row * columns_, columns_);

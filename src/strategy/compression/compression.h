@@ -27,6 +27,7 @@ struct GradientMatrix {
   int parameter = 0;
   int64_t begin = 0;  ///< its first element in the bucket
   int64_t rows = 1, columns = 1;
+  bool isVector = false;
   int64_t block = 1;  ///< rows that lie side by side in memory (ParameterSpec::block); else 1
 
   int64_t count() const { return rows * columns; }

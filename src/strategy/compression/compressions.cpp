@@ -11,7 +11,7 @@ namespace {
 constexpr CompressionEntry table[] = {
     {"powersgd", "two factors of --compression-rank for each matrix (Vogels et al. 2019); vectors whole",
      Collective::sum, 2, /*usesRatio=*/false, /*usesRank=*/true, makePowerSgd},
-    {"onebit", "the sign of each value, and for each row the means of both signs (Seide et al. 2014)",
+    {"onebit", "the sign of each value, and for each row the means of both signs (Seide et al. 2014); vectors whole",
      Collective::gather, 1, /*usesRatio=*/false, /*usesRank=*/false, makeOneBit},
     {"topk", "the largest values of each parameter, by --compression-ratio, with their places", Collective::gather, 1,
      /*usesRatio=*/true, /*usesRank=*/false, makeTopK},
@@ -36,11 +36,13 @@ std::vector<GradientMatrix> matricesOf(const FlatBuffers& buffers, Slice bucket)
   for (const int parameter : buffers.parametersIn(bucket)) {
     const ParameterSpec& spec = buffers.spec(parameter);
     const Slice slice = buffers.slice(parameter);
-    const int64_t rows = spec.shape.size() > 1 ? spec.shape.front() : 1;
+    const bool isVector = spec.shape.size() < 2;
+    const int64_t rows = isVector ? 1 : spec.shape.front();
     matrices.push_back({.parameter = parameter,
                         .begin = slice.begin - bucket.begin,
                         .rows = rows,
                         .columns = slice.count() / rows,
+                        .isVector = isVector,
                         .block = std::max<int64_t>(1, spec.block)});
   }
   return matrices;

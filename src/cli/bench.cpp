@@ -1,6 +1,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -15,6 +16,7 @@
 #include "graph/state.h"
 #include "machine/cpu/topology.h"
 #include "machine/gpu/gpu_facts.h"
+#include "machine/process/child_process.h"
 #include "run/child/rank_parents.h"
 
 namespace tandem {
@@ -61,28 +63,24 @@ void logPassedOver(const std::vector<BenchPoint>& points) {
   for (const std::string& note : notes) logInfo(concat("note: ", note));
 }
 
-/// The parents of the ranks that a launcher started, this process among them; null where none did.
-std::unique_ptr<RankParents> meetParents(const Sweep& sweep, Arguments arguments) {
+/// This process among the ranks that a launcher started, all of which are those of each point. Empty where none did.
+std::optional<LaunchedRank> takeLaunchedRanks(Sweep& sweep) {
   const Config::Exchange& options = sweep.base.exchange;
   const std::map<std::string, std::string> given{
       {"MASTER_ADDR", options.masterAddr},
       {"MASTER_PORT", options.masterPort == 0 ? "" : concat(options.masterPort)},
       {"GLOO_SOCKET_IFNAME", options.interface}};
-  const auto launched = rankPlaceFromEnvironment([&, environment = variablesOfProcess()](const std::string& name) {
+  auto launched = rankPlaceFromEnvironment([&, environment = variablesOfProcess()](const std::string& name) {
     const auto option = given.find(name);
     return option == given.end() || option->second.empty() ? environment(name) : std::optional(option->second);
   });
-  if (!launched) return nullptr;
-  return std::make_unique<RankParents>(*launched, join({arguments.begin(), arguments.end()}, " "), options.timeout);
-}
-
-/// Makes the launcher's ranks those of all points.
-void takeRanks(Sweep& sweep, const RankPlace& place) {
+  if (!launched) return launched;
   if (std::ranges::find(sweep.given, "ranks") != sweep.given.end()) {
-    throw UsageError(concat("--ranks with a launcher, which started ", place.size,
+    throw UsageError(concat("--ranks with a launcher, which started ", launched->place.size,
                             " ranks of this run; leave --ranks away, or start tandem by itself"));
   }
-  sweep.base.placement.ranks = place.size;
+  sweep.base.placement.ranks = launched->place.size;
+  return launched;
 }
 
 }  // namespace
@@ -94,11 +92,12 @@ int benchCommand(Arguments arguments) {
     return 0;
   }
   Sweep sweep = parseArguments("bench", arguments, names);
-  const auto parents = meetParents(sweep, arguments);
-  if (parents) takeRanks(sweep, parents->place());
-  if (parents && !parents->leads()) {
-    parents->follow(ownExecutable);
-    return 0;
+  const auto launched = takeLaunchedRanks(sweep);
+  std::unique_ptr<RankParents> parents;
+  if (launched) {
+    const std::string command = join({arguments.begin(), arguments.end()}, " ");
+    parents = std::make_unique<RankParents>(*launched, command, sweep.base.exchange.timeout);
+    if (!parents->leads()) return parents->follow(ownExecutable), 0;
   }
   addDefaultAxes(sweep, placesOf(static_cast<int64_t>(readTopology().cores.size()), cudaFacts()));
   for (const auto& note : sweep.notes) logInfo(concat("note: ", note));

@@ -15,6 +15,7 @@
 #include "cli/stop_on_signal.h"
 #include "config/repeats.h"
 #include "machine/gpu/gpu_utilization.h"
+#include "machine/process/child_process.h"
 #include "machine/process/utc_time.h"
 #include "measure/validity/consistency_checks.h"
 #include "measure/validity/shortcoming.h"

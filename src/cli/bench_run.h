@@ -16,9 +16,6 @@
 
 namespace tandem {
 
-/// The path of this program.
-inline constexpr const char* ownExecutable = "/proc/self/exe";
-
 /// Measures the points of a sweep in rounds (cli/bench_rounds.h). Stores each record at once, and shows all at the end.
 /// Results go to standard output. If the format is for programs, everything else goes to standard error.
 ///

@@ -1,11 +1,12 @@
 #include <algorithm>
-#include <charconv>
 #include <iostream>
 #include <optional>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "machine/process/child_process.h"
 #include "run/child/launch_ranks.h"
 
 namespace tandem {
@@ -23,10 +24,7 @@ constexpr std::string_view example = "tandem launch -n 4 -- bench --model=resnet
 constexpr std::string_view shortOption = "-n", longOption = "--ranks", commandFollows = "--";
 
 int ranksFrom(std::string_view text) {
-  int ranks = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ranks);
-  if (error == std::errc() && end == text.data() + text.size() && ranks >= 1 && ranks <= mostLaunchedRanks)
-    return ranks;
+  if (const auto ranks = numberWithin(text, 1, mostLaunchedRanks)) return static_cast<int>(*ranks);
   throw UsageError(concat("tandem launch: -n ", text, ": must be a whole number from 1 to ", mostLaunchedRanks,
                           "; for example: ", example));
 }
@@ -81,7 +79,7 @@ int launchCommand(Arguments arguments) {
   const int ranks = ranksIn(options);
   const Arguments command = end == arguments.end() ? Arguments() : Arguments(end + 1, arguments.end());
   requireLaunchable(command);
-  launchRanks({.executable = "/proc/self/exe", .arguments = {command.begin(), command.end()}, .ranks = ranks});
+  launchRanks({.executable = ownExecutable, .arguments = {command.begin(), command.end()}, .ranks = ranks});
   return 0;
 }
 

@@ -24,17 +24,17 @@ class JoinedGroup final : public Group {
   Ticket start(at::Tensor tensor, Collective op) override {
     const bool ownPart = op == Collective::gather;
     const Ticket sent = between_->start(ownPart ? partOf(tensor, replicas_, replica_) : tensor, op);
-    between_ranks_.push_back({sent, std::move(tensor), op});
-    return handedOn_ + std::ssize(between_ranks_) - 1;
+    crossing_.push_back({sent, std::move(tensor), op});
+    return handedOn_ + std::ssize(crossing_) - 1;
   }
 
   bool progress() override {
-    while (!between_ranks_.empty() && between_->finished(between_ranks_.front().sent)) {
-      local_->start(std::move(between_ranks_.front().tensor), between_ranks_.front().op);
-      between_ranks_.pop_front();
+    while (!crossing_.empty() && between_->finished(crossing_.front().sent)) {
+      local_->start(std::move(crossing_.front().tensor), crossing_.front().op);
+      crossing_.pop_front();
       ++handedOn_;
     }
-    return local_->progress() && between_ranks_.empty();
+    return local_->progress() && crossing_.empty();
   }
 
   void wait(Ticket ticket) override {
@@ -53,8 +53,8 @@ class JoinedGroup final : public Group {
   std::unique_ptr<Group> local_;
   const int replica_, replicas_;
   Monitor& monitor_;
-  std::deque<Operation> between_ranks_;  // in flight between ranks, in order
-  Ticket handedOn_ = 0;                  // how many operations the local group has started
+  std::deque<Operation> crossing_;  // in flight between ranks, in order
+  Ticket handedOn_ = 0;             // how many operations the local group has started
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace tandem {
 /// those of this process alone. With a null world: `local` itself. All ranks have as many replicas.
 ///
 /// An operation runs between the replicas of equal index on all ranks first, then in the process. So the parts of a
-/// gather are ordered by replica, then by rank: partOfReplica(). World and monitor outlive the handles.
+/// gather are ordered by replica, then by rank: joinedPlace(). World and monitor outlive the handles.
 std::vector<std::unique_ptr<Group>> joinRanks(std::vector<std::unique_ptr<Group>> local, World* world,
                                               Monitor& monitor);
 

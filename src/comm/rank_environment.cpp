@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "comm/slurm_lists.h"
 

@@ -16,4 +16,9 @@ struct RankPlace {
   bool operator==(const RankPlace&) const = default;
 };
 
+/// The place of a rank of a run that is on one host alone.
+inline RankPlace placeOnOneHost(int rank, int size, int port, const std::string& run = RankPlace().run) {
+  return {.rank = rank, .size = size, .localRank = rank, .localSize = size, .port = port, .run = run};
+}
+
 }  // namespace tandem

@@ -1,8 +1,8 @@
 #include "comm/slurm_lists.h"
 
 #include <cctype>
-#include <charconv>
 
+#include "base/number.h"
 #include "base/text.h"
 
 namespace tandem {
@@ -32,13 +32,6 @@ std::optional<NodeTasks> nodeTasks(std::string_view text) {
 }
 
 }  // namespace
-
-std::optional<int64_t> numberWithin(std::string_view text, int64_t low, int64_t high) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) return std::nullopt;
-  return value;
-}
 
 std::string firstHost(std::string_view hosts) {
   std::string host;

@@ -20,7 +20,4 @@ struct NodeTasks {
 /// such list.
 std::vector<NodeTasks> tasksPerNode(std::string_view list);
 
-/// The whole number that the text is, if it is one and lies in the range.
-std::optional<int64_t> numberWithin(std::string_view text, int64_t low, int64_t high);
-
 }  // namespace tandem

@@ -34,14 +34,14 @@ class World {
   virtual ~World() = default;
   virtual const RankPlace& place() const = 0;
 
-  /// What each rank says, by rank. Waits for `patienceSeconds`; 0: for the timeout. Any thread may call this and the
-  /// next two, one at a time.
-  virtual std::vector<std::string> exchange(const std::string& text, double patienceSeconds = 0) = 0;
+  /// What each rank says, by rank. Any thread may call this and the next two, one at a time.
+  virtual std::vector<std::string> exchange(const std::string& text) = 0;
 
-  /// What rank 0 says, whose text alone counts. It does not wait; the others do, as for exchange().
+  /// What rank 0 says, whose text alone counts. It does not wait; the others do for `patienceSeconds`; 0: for the
+  /// timeout.
   virtual std::string fromFirst(const std::string& text, double patienceSeconds = 0) = 0;
 
-  /// On rank 0 what each rank says, by rank; it waits as for exchange(). Nothing on the others, which do not wait.
+  /// On rank 0 what each rank says, by rank; it waits as the others do there. Nothing on the others, which do not wait.
   virtual std::vector<std::string> toFirst(const std::string& text, double patienceSeconds = 0) = 0;
 
   /// A handle for exchange with the threads of other ranks that hold a handle of the same name. Its collectives run on

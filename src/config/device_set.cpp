@@ -1,9 +1,9 @@
 #include "config/device_set.h"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
+#include "base/number.h"
 #include "base/text.h"
 
 namespace tandem {
@@ -13,11 +13,8 @@ constexpr int largestIndex = 4095;
 constexpr std::string_view cpu = "cpu", cuda = "cuda";
 
 std::optional<int> parseIndex(std::string_view text) {
-  int index = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || index < 0 || index > largestIndex) return std::nullopt;
-  return index;
+  const auto index = numberWithin(text, 0, largestIndex);
+  return index ? std::optional(static_cast<int>(*index)) : std::nullopt;
 }
 
 DeviceSet setOf(const Config& config) { return parseDeviceSet(config.placement.devices).value_or(DeviceSet()); }

@@ -1,7 +1,6 @@
 #include "config/option_rules.h"
 
-#include <charconv>
-
+#include "base/number.h"
 #include "config/device_set.h"
 #include "config/head.h"
 
@@ -11,11 +10,7 @@ namespace {
 constexpr int64_t largestWarmup = 1'000'000'000;
 constexpr int64_t largestBucketMib = 1 << 20;
 
-bool isWholeNumberUpTo(const std::string& text, int64_t high) {
-  int64_t value = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && value >= 0 && value <= high;
-}
+bool isWholeNumberUpTo(const std::string& text, int64_t high) { return numberWithin(text, 0, high).has_value(); }
 
 }  // namespace
 

@@ -172,7 +172,7 @@ void MeasuredRun::measureWindow(ReplicaSet::Member& member) {
   }
   if (options_.tracer != nullptr) member.barrier();  // stepsEnd() requires that no replica enqueues more work
   member.finish();
-  if (options_.world != nullptr && member.index() == 0) compareRanks(member);
+  if (member.index() == 0) takeFingerprint(member);
   collect(member, samples);
   const MutexLock lock(mutex_);
   firstBegin_ = std::min(firstBegin_, begin);
@@ -199,9 +199,17 @@ void MeasuredRun::runSteps(ReplicaSet::Member& member, std::vector<StepSample>& 
   profiler->setBytes(inputBytes(member.batch()), options_.config.step.forwardOnly ? 0 : gradientBytes(member));
 }
 
+void MeasuredRun::takeFingerprint(ReplicaSet::Member& member) {
+  if (options_.world == nullptr && !options_.config.numerics.deterministic) return;
+  const uint64_t fingerprint = weightsFingerprint(*options_.graph, member.buffers());
+  if (options_.world != nullptr) compareRanks(hex(fingerprint));
+  const MutexLock lock(mutex_);
+  fingerprint_ = fingerprint;
+}
+
 // "HOST NANOSECONDS FINGERPRINT". Host names hold no blanks.
-void MeasuredRun::compareRanks(ReplicaSet::Member& member) {
-  const std::string fingerprint = hex(weightsFingerprint(*options_.graph, member.buffers())), host = hostName();
+void MeasuredRun::compareRanks(const std::string& fingerprint) {
+  const std::string host = hostName();
   const Nanos own = options_.watch->ownTime();
   const auto texts = options_.world->exchange(concat(host, ' ', own.count(), ' ', fingerprint));
   Nanos ofHost{};
@@ -225,9 +233,6 @@ void MeasuredRun::collect(ReplicaSet::Member& member, const std::vector<StepSamp
   if (scale) lossScale_ = lossScale_ ? furthestFallen(*lossScale_, *scale) : *scale;
   ++members_;
   if (member.index() == 0) origin_ = member.batch().origin;
-  if (member.index() == 0 && options_.config.numerics.deterministic) {
-    fingerprint_ = weightsFingerprint(*options_.graph, member.buffers());
-  }
 }
 
 void MeasuredRun::report(bool warmingUp, int64_t step) {

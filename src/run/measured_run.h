@@ -54,9 +54,11 @@ class MeasuredRun {
   /// `step`: number of the step in the window, from 0.
   StepSample windowStep(ReplicaSet::Member& member, int64_t step);
   void runSteps(ReplicaSet::Member& member, std::vector<StepSample>& samples);
+  /// Takes the fingerprint of the weights where one is wanted. Called by member 0 only.
+  void takeFingerprint(ReplicaSet::Member& member);
   /// Says to the other ranks what this one used and trained, and hears the same of them. Throws InternalError if
-  /// their weights are not equal although the strategy keeps them so. Called by member 0 only.
-  void compareRanks(ReplicaSet::Member& member);
+  /// their weights are not equal although the strategy keeps them so.
+  void compareRanks(const std::string& fingerprint);
   void collect(ReplicaSet::Member& member, const std::vector<StepSample>& samples);
   /// Ends warm-up if `done` steps suffice for rank 0. Called by member 0 only.
   void decide(int64_t done);

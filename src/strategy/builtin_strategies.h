@@ -35,6 +35,13 @@ std::unique_ptr<Strategy> makeCompressed(const StrategyContext& context);
 /// The end of a step of a replica that trains alone: checks its gradients for its loss scale, and updates.
 void updateAlone(Replica& replica);
 
+/// The replicas of all processes.
+int64_t allReplicas(const StrategyContext& context);
+
+/// The handles of this process's replicas of a group of all replicas of all processes (comm/joined_group.h), which sums
+/// by context.allReduce.
+std::vector<std::unique_ptr<Group>> joinedGroups(const StrategyContext& context);
+
 /// What each replica receives when `messages` messages, of `bytes` in all, are exchanged with every replica of every
 /// process (comm/joined_group.h). With Collective::gather these are the bytes of one replica's own parts.
 StrategyTraffic joinedTraffic(const StrategyContext& context, Collective op, double bytes, double messages);

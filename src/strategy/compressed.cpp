@@ -64,8 +64,8 @@ Compressed::Compressed(const StrategyContext& context)
     : context_(context),
       method_(methodOf(context.compression)),
       states_(context.devices.size()),
-      all_(static_cast<double>(joinedPlace(0, static_cast<int>(states_.size()), context.world).size)) {
-  auto groups = joinRanks(context.allReduce->make({context.devices, context.monitor}), context.world, *context.monitor);
+      all_(static_cast<double>(allReplicas(context))) {
+  auto groups = joinedGroups(context);
   for (size_t i = 0; i < states_.size(); ++i) states_[i].group = std::move(groups[i]);
 }
 
@@ -174,18 +174,6 @@ void Compressed::keepErrors(const Replica& replica) {
 
 std::unique_ptr<Strategy> makeCompressed(const StrategyContext& context) {
   return std::make_unique<Compressed>(context);
-}
-
-// A sum goes around a ring of ranks, then through the all-reduce; a gather brings each part once.
-StrategyTraffic joinedTraffic(const StrategyContext& context, Collective op, double bytes, double messages) {
-  const auto replicas = static_cast<int>(context.devices.size());
-  const int ranks = context.world == nullptr ? 1 : context.world->place().size;
-  if (op == Collective::gather) {
-    return {.bytesPerStep = (replicas * ranks - 1) * bytes, .messagesPerStep = (replicas + ranks - 2) * messages};
-  }
-  const double between = 2.0 * (ranks - 1);  // the rounds of a ring
-  return {.bytesPerStep = context.allReduce->receivedBytes(bytes, replicas) + between / ranks * bytes,
-          .messagesPerStep = (context.allReduce->messages(replicas) + between) * messages};
 }
 
 }  // namespace tandem

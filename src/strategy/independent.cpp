@@ -19,17 +19,14 @@ class Independent final : public Strategy {
   StrategyTraffic traffic() const override { return {}; }
 
  private:
-  std::vector<std::unique_ptr<Group>> groups_;  // one per replica; none with one replica
-  std::unique_ptr<RankGroup> ranks_;            // of replica 0; none with one process
+  std::vector<std::unique_ptr<Group>> groups_;  // one per replica; none where there is one replica in all
 };
 
 Independent::Independent(const StrategyContext& context) {
-  if (context.devices.size() > 1) groups_ = context.allReduce->make({context.devices, context.monitor});
-  if (context.world != nullptr) ranks_ = context.world->group("replica 0", *context.monitor);
+  if (allReplicas(context) > 1) groups_ = joinedGroups(context);
 }
 
 void Independent::attach(Replica& replica) {
-  if (ranks_ && replica.index == 0) broadcastParameters(*ranks_, replica.buffers);
   if (!groups_.empty()) broadcastParameters(*groups_[replica.index], replica.buffers);
 }
 
@@ -42,16 +39,6 @@ void Independent::endStep(Replica& replica) { updateAlone(replica); }
 
 std::unique_ptr<Strategy> makeIndependent(const StrategyContext& context) {
   return std::make_unique<Independent>(context);
-}
-
-void updateAlone(Replica& replica) {
-  const FlatBuffers& buffers = replica.buffers;
-  for (int segment = 0; replica.lossScale != nullptr && segment < buffers.segments(); ++segment) {
-    replica.lossScale->check(buffers.gradient(buffers.whole(segment)));
-  }
-  for (int segment = 0; segment < replica.buffers.segments(); ++segment) {
-    replica.optimizer.update(replica.buffers.whole(segment));
-  }
 }
 
 }  // namespace tandem

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "comm/joined_group.h"
 #include "strategy/builtin_strategies.h"
 
 namespace tandem {
@@ -46,10 +45,8 @@ class LocalSgd final : public Strategy {
 };
 
 LocalSgd::LocalSgd(const StrategyContext& context)
-    : context_(context),
-      states_(context.devices.size()),
-      all_(static_cast<double>(joinedPlace(0, static_cast<int>(states_.size()), context.world).size)) {
-  auto groups = joinRanks(context.allReduce->make({context.devices, context.monitor}), context.world, *context.monitor);
+    : context_(context), states_(context.devices.size()), all_(static_cast<double>(allReplicas(context))) {
+  auto groups = joinedGroups(context);
   for (size_t i = 0; i < states_.size(); ++i) states_[i].group = std::move(groups[i]);
 }
 

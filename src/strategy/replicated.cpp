@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "comm/buckets.h"
-#include "comm/joined_group.h"
 #include "strategy/builtin_strategies.h"
 #include "trace/span.h"
 
@@ -43,11 +42,9 @@ class Replicated final : public Strategy {
 };
 
 Replicated::Replicated(const StrategyContext& context)
-    : context_(context),
-      states_(context.devices.size()),
-      all_(static_cast<double>(joinedPlace(0, replicas(), context.world).size)) {
+    : context_(context), states_(context.devices.size()), all_(static_cast<double>(allReplicas(context))) {
   if (all_ == 1) return;
-  auto groups = joinRanks(context.allReduce->make({context.devices, context.monitor}), context.world, *context.monitor);
+  auto groups = joinedGroups(context);
   for (int i = 0; i < replicas(); ++i) states_[i].group = std::move(groups[i]);
 }
 
@@ -111,14 +108,6 @@ void Replicated::endStep(Replica& replica) {
 std::unique_ptr<Strategy> makeReplicated(const StrategyContext& context) {
   if (context.allReduce->ownersUpdate) return makeShardedUpdate(context);
   return std::make_unique<Replicated>(context);
-}
-
-double gradientBytes(const FlatBuffers& buffers) {
-  double bytes = 0;
-  for (int segment = 0; segment < buffers.segments(); ++segment) {
-    bytes += static_cast<double>(buffers.gradient(buffers.whole(segment)).nbytes());
-  }
-  return bytes;
 }
 
 }  // namespace tandem

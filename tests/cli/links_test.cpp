@@ -208,10 +208,12 @@ RunRecord recordOf(const std::string& model, const std::string& time, double ste
 TEST(FindStep, TakesTheLastValidRunOfOneReplicaOnThisHost) {
   std::vector<RunRecord> records{recordOf("resnet20", "2026-01-02", 7),  recordOf("resnet20", "2026-01-01", 9),
                                  recordOf("vgg16", "2026-01-03", 11),    recordOf("resnet20", "2026-01-04", 13),
-                                 recordOf("resnet20", "2026-01-05", 15), recordOf("resnet20", "2026-01-06", 17)};
+                                 recordOf("resnet20", "2026-01-05", 15), recordOf("resnet20", "2026-01-06", 17),
+                                 recordOf("resnet20", "2026-01-07", 19)};
   records[3].environment.host = "other";
   records[4].config.placement.replicas = 2;
   records[5].outcome.kind = OutcomeKind::failed;
+  records[6].config.placement.ranks = 2;
   Gradients network{"resnet20", 1000, {}, ""}, missing{"resnet50", 1000, {}, ""};
   findStep(network, records, "box");
   findStep(missing, records, "box");

@@ -15,9 +15,7 @@ namespace tandem {
 class MeetingPlace {
  public:
   explicit MeetingPlace(int size) : store_(serveRanks(loopbackListener())), size_(size) {}
-  RankPlace of(int rank) const {
-    return {.rank = rank, .size = size_, .localRank = rank, .localSize = size_, .port = store_->port()};
-  }
+  RankPlace of(int rank) const { return placeOnOneHost(rank, size_, store_->port()); }
   int size() const { return size_; }
 
  private:

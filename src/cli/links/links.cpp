@@ -14,6 +14,7 @@
 #include "graph/graph.h"
 #include "machine/cpu/topology.h"
 #include "machine/gpu/gpu_facts.h"
+#include "machine/process/child_process.h"
 #include "measure/record/results_file.h"
 #include "models/model.h"
 #include "run/environment.h"
@@ -21,8 +22,6 @@
 
 namespace tandem {
 namespace {
-
-constexpr const char* ownExecutable = "/proc/self/exe";
 
 LinkPlaces placesOf(const Topology& topology) {
   return {.cores = std::ssize(topology.cores), .gpus = usableGpus(cudaFacts()), .refusal = [](int gpu) {

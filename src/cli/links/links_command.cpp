@@ -1,11 +1,11 @@
 #include "cli/links/links_command.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "base/catalog.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "config/device_set.h"
@@ -29,14 +29,6 @@ struct Typed {
 
 [[noreturn]] void refuse(std::string_view option, const std::string& value, const std::string& rule) {
   throw UsageError(concat("--", option, "=", value, ": ", rule));
-}
-
-template <class Number>
-std::optional<Number> numberIn(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 /// The parts of a list, none of them twice.

@@ -4,6 +4,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "cli/links/links_tables.h"
+#include "config/device_set.h"
 #include "measure/metrics/step_times.h"
 #include "run/links/link_arithmetic.h"
 
@@ -71,7 +72,7 @@ TableRow rowOf(const Gradients& network, const Ways& ways) {
 
 bool isStepOf(const RunRecord& record, const Gradients& network, const std::string& host) {
   return record.valid() && !record.profile && record.config.network.model == network.model &&
-         record.config.placement.replicas == 1 && record.environment.host == host && !stepSeconds(record).empty();
+         totalReplicas(record.config) == 1 && record.environment.host == host && !stepSeconds(record).empty();
 }
 
 }  // namespace

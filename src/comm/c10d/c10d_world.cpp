@@ -73,10 +73,10 @@ class C10dWorld final : public World {
 
   const RankPlace& place() const override { return place_; }
 
-  std::vector<std::string> exchange(const std::string& text, double patienceSeconds) override {
+  std::vector<std::string> exchange(const std::string& text) override {
     const std::string topic = nextTopic();
     say(topic, text);
-    return hearAll(topic, patienceOr(patienceSeconds));
+    return hearAll(topic, timeoutSeconds_);
   }
 
   std::string fromFirst(const std::string& text, double patienceSeconds) override {

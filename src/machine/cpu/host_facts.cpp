@@ -10,6 +10,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/number.h"
 #include "base/text.h"
 
 namespace tandem {
@@ -62,10 +63,7 @@ std::optional<int64_t> wholeNumber(std::string_view text) {
   constexpr std::string_view blanks = " \t\n";
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   text = text.substr(0, text.find_last_not_of(blanks) + 1);
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
-  return value;
+  return numberIn<int64_t>(text);
 }
 
 std::string cpuModel(std::string_view cpuinfo) { return field(cpuinfo, "model name", ':').value_or("unknown"); }

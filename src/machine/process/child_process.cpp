@@ -16,12 +16,11 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "machine/cpu/host_facts.h"
+#include "machine/process/child_output.h"
 #include "machine/process/resource_limits.h"
 
 namespace tandem {
 namespace {
-
-constexpr int childOutput = 3;
 
 [[noreturn]] void fail(const char* what, int error) {
   const std::string limit = limitText(error);

@@ -24,6 +24,9 @@ struct ChildOptions {
   ChildOutput output = ChildOutput::reports;
 };
 
+/// The path of this program, for children that run it too.
+constexpr const char* ownExecutable = "/proc/self/exe";
+
 /// The variable of a child's environment that holds the id of its parent, for prepareProcess().
 constexpr const char* parentVariable = "TANDEM_PARENT";
 

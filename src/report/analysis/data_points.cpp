@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "measure/metrics/metric.h"
@@ -17,11 +17,9 @@ namespace {
 constexpr std::array<std::string_view, 5> measureNames{"images_per_s", "efficiency_percent", "speedup",
                                                        "printed_speedup", "clock_ghz"};
 
-std::optional<double> numberIn(std::string_view text) {
-  double value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
+std::optional<double> positiveIn(std::string_view text) {
+  const auto value = numberIn<double>(text);
+  return value && std::isfinite(*value) && *value > 0 ? value : std::nullopt;
 }
 
 std::string valueIn(const Facts& row, std::string_view column) {
@@ -62,7 +60,7 @@ std::vector<const Facts*> DataPoints::matching(const Facts& wanted) const {
 std::vector<double> DataPoints::values(std::string_view measure, const Facts& wanted) const {
   std::vector<double> found;
   for (const Facts* row : matching(wanted)) {
-    if (const auto value = numberIn(valueIn(*row, measure))) found.push_back(*value);
+    if (const auto value = positiveIn(valueIn(*row, measure))) found.push_back(*value);
   }
   return found;
 }
@@ -95,7 +93,7 @@ DataPoints dataPointsFrom(const CsvTable& table, const std::string& where) {
       const std::string& field = row.fields[i];
       if (field.empty()) continue;
       const bool measure = std::ranges::find(measureNames, table.columns[i]) != measureNames.end();
-      if (measure && !numberIn(field)) {
+      if (measure && !positiveIn(field)) {
         throw DataError(concat(where, ", line ", row.line, ": ", table.columns[i], " is '", field,
                                "', expected a number above 0, or nothing where it was not measured"));
       }

@@ -1,7 +1,6 @@
 #include "run/child/launch_ranks.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +16,7 @@
 #include "comm/listener.h"
 #include "comm/rank_environment.h"
 #include "comm/world.h"
+#include "machine/cpu/host_facts.h"
 #include "machine/process/process_team.h"
 
 namespace tandem {
@@ -51,11 +51,6 @@ std::string endText(int status) {
   const bool known = code == ExitCode::peer || code == ExitCode::interrupted || classOf(status) == code;
   return concat("ended with exit code ", WEXITSTATUS(status), known ? concat(" (", nameOf(code), ")") : "",
                 "; its own message says why");
-}
-
-std::string hostName() {
-  char name[256] = {};
-  return gethostname(name, sizeof name - 1) == 0 ? name : "this host";
 }
 
 /// "rank 2 (host, pid 123)".
@@ -96,8 +91,7 @@ TeamOptions teamOf(const RankLaunch& launch, const std::vector<std::string>& env
   TeamOptions team{.blamesAnother = blamesAnother};
   const std::string run = freshRun();
   for (int rank = 0; rank < launch.ranks; ++rank) {
-    const auto variables = variablesOfRank(
-        {.rank = rank, .size = launch.ranks, .localRank = rank, .localSize = launch.ranks, .port = port, .run = run});
+    const auto variables = variablesOfRank(placeOnOneHost(rank, launch.ranks, port, run));
     team.members.push_back({.executable = launch.executable,
                             .arguments = launch.arguments,
                             .environment = withVariables(environment, variables),

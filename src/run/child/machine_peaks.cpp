@@ -18,10 +18,10 @@
 #include "base/text.h"
 #include "kernels/peak/peaks.h"
 #include "machine/cpu/host_facts.h"
+#include "machine/process/child_output.h"
 #include "machine/process/child_process.h"
 #include "machine/process/utc_time.h"
 #include "run/child/point_runner.h"
-#include "run/child/worker_protocol.h"
 
 namespace tandem {
 namespace {
@@ -187,7 +187,7 @@ int runPeaks(std::span<const std::string> arguments) {
   const double rate = row.measure(static_cast<int>(threads.size())).perSecond;
   const double share = seconds(cpuTime() - cpuBegin) / (seconds(now() - begin) * static_cast<double>(threads.size()));
   const std::string answer = concat(rate, ' ', share, '\n');
-  const bool told = write(workerOutput, answer.data(), answer.size()) == static_cast<ssize_t>(answer.size());
+  const bool told = write(childOutput, answer.data(), answer.size()) == static_cast<ssize_t>(answer.size());
   return static_cast<int>(told ? ExitCode::ok : ExitCode::internal);
 }
 

@@ -19,7 +19,7 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 std::vector<RankPlace> ownRanks(int count, int port) {
   std::vector<RankPlace> places;
   for (int rank = 0; rank < count; ++rank) {
-    places.push_back({.rank = rank, .size = count, .localRank = rank, .localSize = count, .port = port});
+    places.push_back(placeOnOneHost(rank, count, port));
   }
   return places;
 }
@@ -31,7 +31,7 @@ RunRecord PointRunner::run(const Config& config, const PointOptions& options, co
   if (parents_ != nullptr) return parents_->run(executable_, order, options, events);
   const auto ranks = static_cast<int>(config.placement.ranks);
   const std::unique_ptr<RankStore> store = ranks > 1 ? serveRanks(loopbackListener()) : nullptr;
-  return runWorkers(executable_, order, ownRanks(ranks, store ? store->port() : 0), options, events, stopRequested);
+  return runWorkers(executable_, order, ownRanks(ranks, store ? store->port() : 0), options, events);
 }
 
 void PointRunner::requestStop() noexcept { stopWanted.store(true); }

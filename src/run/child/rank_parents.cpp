@@ -45,17 +45,6 @@ void requireSameCommand(World& world, const std::string& command) {
   }
 }
 
-/// The first that failed by itself; else the first that failed; null if none did.
-const RunRecord* causeAmong(const std::vector<RunRecord>& records) {
-  const RunRecord* first = nullptr;
-  for (const RunRecord& record : records) {
-    if (record.outcome.kind == OutcomeKind::ok) continue;
-    if (record.outcome.code != ExitCode::peer) return &record;
-    if (first == nullptr) first = &record;
-  }
-  return first;
-}
-
 }  // namespace
 
 RankParents::RankParents(const LaunchedRank& launched, const std::string& command, double timeoutSeconds)
@@ -78,8 +67,7 @@ RankParents::~RankParents() {
 std::vector<RunRecord> RankParents::runTogether(const std::string& executable, const WorkerOrder& order,
                                                 const PointOptions& options, const PointEvents& events) {
   const RankPlace own = meetingOf(place_, concat("/run ", runs_++));
-  const RunRecord record =
-      runWorkers(executable, order, std::span(&own, 1), options, events, PointRunner::stopRequested);
+  const RunRecord record = runWorkers(executable, order, std::span(&own, 1), options, events);
   const double patience = order.config.exchange.timeout + endSeconds;
   std::vector<RunRecord> records;
   for (const std::string& text : world_->toFirst(toJson(record).dump(), patience)) {
@@ -93,10 +81,12 @@ RunRecord RankParents::run(const std::string& executable, const WorkerOrder& ord
   world_->fromFirst(toText(order));
   std::vector<RunRecord> records = runTogether(executable, order, options, events);
   if (records.front().outcome.code == ExitCode::interrupted) return records.front();
-  const RunRecord* const cause = causeAmong(records);
+  std::vector<Outcome> outcomes;
+  for (const RunRecord& record : records) outcomes.push_back(record.outcome);
+  const Outcome* const cause = causeAmong(outcomes);
   if (cause == nullptr) return mergedRecord(std::move(records));
   RunRecord failed = records.front();
-  failed.outcome = cause->outcome;
+  failed.outcome = *cause;
   return failed;
 }
 

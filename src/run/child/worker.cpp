@@ -1,8 +1,3 @@
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -12,11 +7,11 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/mutex.h"
 #include "base/text.h"
 #include "comm/world.h"
 #include "device/allocator/cpu_allocator.h"
 #include "kernels/simd/isa_dispatch.h"
+#include "machine/process/child_output.h"
 #include "machine/process/resource_limits.h"
 #include "run/child/point_runner.h"
 #include "run/child/worker_protocol.h"
@@ -26,25 +21,8 @@
 namespace tandem {
 namespace {
 
-void requireOutput() {
-  if (fcntl(workerOutput, F_GETFD) >= 0) return;
-  throw UsageError("worker is started by 'tandem bench', not by hand; use 'tandem bench'");
-}
-
 WorkerOrder readOrder() {
   return orderFromText({std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()});
-}
-
-/// Writes a line whole. Any thread may call it.
-void send(const std::string& line) {
-  static Mutex oneAtATime;
-  const MutexLock lock(oneAtATime);
-  size_t sent = 0;
-  while (sent < line.size()) {
-    const ssize_t count = write(workerOutput, line.data() + sent, line.size() - sent);
-    if (count < 0 && errno != EINTR) throw InternalError(concat("worker: cannot report: ", std::strerror(errno)));
-    if (count > 0) sent += static_cast<size_t>(count);
-  }
 }
 
 /// Throws UsageError if the process cannot have this many threads at once. libtorch would wait for those it lacks.
@@ -91,7 +69,7 @@ RunRecord measured(const WorkerOrder& order) {
     requireThreads(threadsOf(plan));
     plan.sweepBegin = order.sweepBegin;
     const RunRecord start = startRecord(plan.config);
-    send(startLine(start));
+    sendLine(startLine(start));
     std::unique_ptr<World> world;
     if (order.place.size > 1) {
       world = meetRanks(order.place, plan.config.exchange.timeout);
@@ -99,8 +77,8 @@ RunRecord measured(const WorkerOrder& order) {
       plan.world = world.get();
     }
     return runPoint(
-        plan, [](const Progress& progress) { send(progressLine(progress)); },
-        [](const RunRecord& unverified) { send(recordLine(unverified)); });
+        plan, [](const Progress& progress) { sendLine(progressLine(progress)); },
+        [](const RunRecord& unverified) { sendLine(recordLine(unverified)); });
   } catch (const std::exception& failure) {
     RunRecord record = startRecord(order.config);
     record.outcome = outcomeOf(failure, order.config);
@@ -115,12 +93,12 @@ void offerToBeKilledFirst() { std::ofstream("/proc/self/oom_score_adj") << 1000;
 
 int runWorker() {
   installCpuAllocator();
-  requireOutput();
+  requireParent("worker", "tandem bench");
   offerToBeKilledFirst();
   const WorkerOrder order = readOrder();
-  redirectWarnings([](const std::string& text) { send(warningLine(text)); });  // the sweep says each once
+  redirectWarnings([](const std::string& text) { sendLine(warningLine(text)); });  // the sweep says each once
   const RunRecord record = measured(order);
-  send(recordLine(record));
+  sendLine(recordLine(record));
   return static_cast<int>(record.outcome.code);
 }
 

@@ -1,10 +1,8 @@
 #include "run/child/worker_process.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "base/text.h"
@@ -47,30 +45,12 @@ WorkerProcess::WorkerProcess(const std::string& executable, const WorkerOrder& o
 }
 
 void WorkerProcess::read() {
-  char buffer[1 << 16];
-  const ssize_t count = ::read(child_.output(), buffer, sizeof buffer);
-  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  if (count <= 0) {
-    open_ = false;
-    return;
-  }
   try {
-    take(buffer, static_cast<size_t>(count));
+    open_ = lines_.read(child_.output(), [this](const std::string& line) { readLine(line, events_); });
   } catch (const Error&) {
     kill();
     readable_ = false;
   }
-}
-
-void WorkerProcess::take(const char* bytes, size_t count) {
-  std::string& text = partialLine_;
-  text.append(bytes, count);
-  size_t begin = 0;
-  for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
-    readLine(text.substr(begin, end - begin), events_);
-    begin = end + 1;
-  }
-  text.erase(0, begin);
 }
 
 void WorkerProcess::readMemory() {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "machine/process/child_output.h"
 #include "machine/process/child_process.h"
 #include "run/child/worker_protocol.h"
 
@@ -35,12 +36,10 @@ class WorkerProcess {
   Outcome outcome(const Config& config, std::optional<bool> outOfMemory) const;
 
  private:
-  void take(const char* bytes, size_t count);
-
   ChildProcess child_;
   WorkerEvents events_;
   std::optional<RunRecord> start_, record_;
-  std::string partialLine_;
+  LineReader lines_;
   bool open_ = true, readable_ = true;
   int64_t peakResident_ = 0;
   int status_ = 0;

@@ -10,9 +10,6 @@
 
 namespace tandem {
 
-/// The descriptor to which a worker writes its lines.
-constexpr int workerOutput = 3;
-
 /// What a worker shall run; one JSON object.
 struct WorkerOrder {
   Config config;

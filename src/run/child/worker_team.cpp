@@ -46,7 +46,7 @@ class Workers {
           const PointEvents& events);
 
   /// Listens until all have ended, or until they must.
-  Ending listen(const PointOptions& options, StopRequested stopRequested);
+  Ending listen(const PointOptions& options);
   /// Kills those that still run, and waits for all.
   void end();
 
@@ -104,10 +104,10 @@ void Workers::pollOnce(int millis) {
   }
 }
 
-Ending Workers::listen(const PointOptions& options, StopRequested stopRequested) {
+Ending Workers::listen(const PointOptions& options) {
   const bool limited = options.memoryLimit > 0;
   for (const Nanos begin = now(); !allClosed();) {
-    if (stopRequested()) return Ending::stopped;
+    if (PointRunner::stopRequested()) return Ending::stopped;
     if (seconds(now() - begin) >= options.deadlineSeconds) return Ending::deadline;
     if (firstFailure_ && seconds(now() - *firstFailure_) >= othersGraceSeconds) return Ending::closed;
     for (const auto& worker : workers_) {
@@ -133,18 +133,15 @@ int64_t Workers::peakResident() const {
   return sum;
 }
 
-// A rank that fails takes the others with it, whose failures have the code `peer`.
 Outcome Workers::outcome(const Config& config) const {
   if (std::ranges::none_of(workers_, failed)) return {};
-  std::optional<Outcome> first;
-  for (const size_t rank : closed_) {
-    if (!failed(workers_[rank])) continue;
-    Outcome outcome = workers_[rank]->outcome(config, outOfMemory_);
-    outcome.reason = nameOf(rank) + outcome.reason;
-    if (outcome.code != ExitCode::peer) return outcome;
-    if (!first) first = std::move(outcome);
+  std::vector<Outcome> outcomes;
+  for (const size_t worker : closed_) {
+    outcomes.push_back(workers_[worker]->outcome(config, outOfMemory_));
+    outcomes.back().reason = nameOf(worker) + outcomes.back().reason;
   }
-  return first.value_or(failure(ExitCode::internal, "the run was ended"));
+  const Outcome* const cause = causeAmong(outcomes);
+  return cause != nullptr ? *cause : failure(ExitCode::internal, "the run was ended");
 }
 
 RunRecord Workers::record() const {
@@ -174,11 +171,21 @@ Outcome outcomeOf(Ending ending, const Workers& workers, const PointOptions& opt
 
 }  // namespace
 
+const Outcome* causeAmong(std::span<const Outcome> outcomes) {
+  const Outcome* first = nullptr;
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.kind == OutcomeKind::ok) continue;
+    if (outcome.code != ExitCode::peer) return &outcome;
+    if (first == nullptr) first = &outcome;
+  }
+  return first;
+}
+
 RunRecord runWorkers(const std::string& executable, const WorkerOrder& order, std::span<const RankPlace> places,
-                     const PointOptions& options, const PointEvents& events, StopRequested stopRequested) {
+                     const PointOptions& options, const PointEvents& events) {
   const Nanos begin = now();
   Workers workers(executable, order, places, events);
-  const Ending ending = workers.listen(options, stopRequested);
+  const Ending ending = workers.listen(options);
   workers.end();
   const Outcome outcome = outcomeOf(ending, workers, options, order.config);
   if (outcome.kind == OutcomeKind::ok) return workers.record();

@@ -90,7 +90,9 @@ std::unique_ptr<std::byte[]> touched(int64_t bytes) {
   return memory;
 }
 
-LinkTimes flagTimes(const ThreadPair& pair, const RepetitionLimits& limits) {
+/// Runs `measure` on both threads of a pair, each on its core. Returns what the reader measured.
+template <class Measure>
+LinkTimes onPair(const ThreadPair& pair, int64_t bytes, const Measure& measure) {
   Monitor monitor(/*block=*/false);
   const auto parties = threadParties(monitor, both);
   Mailbox box;
@@ -98,34 +100,30 @@ LinkTimes flagTimes(const ThreadPair& pair, const RepetitionLimits& limits) {
   onThreads(monitor, both, [&](int party) {
     pinThread({party == writer ? pair.writer : pair.reader});
     End end{box, monitor};
-    const auto own = timesOf(*parties[static_cast<size_t>(party)], limits,
-                             [&](int64_t calls) { return end.handOver(party, calls); });
+    const LinkTimes own = measure(party, *parties[static_cast<size_t>(party)], end);
     if (party == reader) times = own;
-  });
-  times.bytes = flagBytes;
-  return times;
-}
-
-LinkTimes readTimes(const ThreadPair& pair, int64_t bytes, const RepetitionLimits& limits) {
-  Monitor monitor(/*block=*/false);
-  const auto parties = threadParties(monitor, both);
-  Mailbox box;
-  LinkTimes times;
-  onThreads(monitor, both, [&](int party) {
-    pinThread({party == writer ? pair.writer : pair.reader});
-    const auto memory = touched(bytes);
-    const std::span<std::byte> own(memory.get(), static_cast<size_t>(bytes));
-    if (party == writer) box.memory = own;
-    Parties& all = *parties[static_cast<size_t>(party)];
-    all.largest(0);  // from here on the reader knows the writer's memory
-    End end{box, monitor};
-    const auto found =
-        timesOf(all, limits, [&](int64_t calls) { return party == writer ? end.write(calls) : end.read(calls, own); });
-    all.largest(0);  // until here nobody's memory goes
-    if (party == reader) times = found;
   });
   times.bytes = bytes;
   return times;
+}
+
+LinkTimes flagTimes(const ThreadPair& pair, const RepetitionLimits& limits) {
+  return onPair(pair, flagBytes, [&](int party, Parties& all, End& end) {
+    return timesOf(all, limits, [&](int64_t calls) { return end.handOver(party, calls); });
+  });
+}
+
+LinkTimes readTimes(const ThreadPair& pair, int64_t bytes, const RepetitionLimits& limits) {
+  return onPair(pair, bytes, [&](int party, Parties& all, End& end) {
+    const auto memory = touched(bytes);
+    const std::span<std::byte> own(memory.get(), static_cast<size_t>(bytes));
+    if (party == writer) end.box.memory = own;
+    all.largest(0);  // from here on the reader knows the writer's memory
+    const auto found =
+        timesOf(all, limits, [&](int64_t calls) { return party == writer ? end.write(calls) : end.read(calls, own); });
+    all.largest(0);  // until here nobody's memory goes
+    return found;
+  });
 }
 
 std::vector<ThreadPair> pairsOfMachine() {

@@ -2,16 +2,15 @@
 
 #include <poll.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <optional>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "machine/cpu/host_facts.h"
+#include "machine/process/child_output.h"
 #include "machine/process/child_process.h"
 #include "run/child/point_runner.h"
 
@@ -39,16 +38,7 @@ class LinkProcess {
 
   /// Hands on whole lines. Throws what a line says of a failure.
   void read(const LinkSink& sink) {
-    char buffer[1 << 16];
-    const ssize_t count = ::read(child_.output(), buffer, sizeof buffer);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (count <= 0) open_ = false;
-    text_.append(buffer, static_cast<size_t>(std::max<ssize_t>(count, 0)));
-    for (size_t end = text_.find('\n'); end != std::string::npos; end = text_.find('\n')) {
-      const std::string line = text_.substr(0, end);
-      text_.erase(0, end + 1);
-      readLinkLine(line, sink);
-    }
+    open_ = lines_.read(child_.output(), [&](const std::string& line) { readLinkLine(line, sink); });
   }
 
   /// Throws if it ended otherwise than by exit code 0. REQUIRES: it closed its output.
@@ -63,7 +53,8 @@ class LinkProcess {
   }
 
  private:
-  std::string part_, text_;
+  std::string part_;
+  LineReader lines_;
   ChildProcess child_;
   bool open_ = true;
 };

@@ -1,13 +1,6 @@
 #include "run/links/measure_links.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -15,9 +8,10 @@
 #include "base/catalog.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "comm/listener.h"
 #include "comm/world.h"
 #include "device/allocator/cpu_allocator.h"
-#include "run/child/worker_protocol.h"
+#include "machine/process/child_output.h"
 #include "run/links/link_order.h"
 #include "run/links/link_process.h"
 
@@ -46,21 +40,6 @@ constexpr LinkPart parts[] = {
     {"gpu-replicas", 4, 1, [](const LinksRequest& request) { return request.gpus.size() > 1; }, true, measureReplicas},
 };
 
-/// A socket on a free port of loopback, where only this machine's processes can connect.
-int loopbackListener() {
-  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
-  const bool listens = listener >= 0 && bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
-                       listen(listener, SOMAXCONN) == 0;
-  if (!listens) {
-    const int error = errno;
-    if (listener >= 0) close(listener);
-    throw RendezvousError(concat("links: ranks meet at 127.0.0.1, where this process cannot listen: ",
-                                 std::strerror(error), "; is the loopback interface up?"));
-  }
-  return listener;
-}
-
 LinkOrder orderOf(const LinkPart& part, const LinksRequest& request, double seconds) {
   LinkOrder order{.part = std::string(part.name),
                   .sizes = request.sizes,
@@ -83,16 +62,6 @@ LinkEnd run(const std::string& executable, const LinkPart& part, const LinkOrder
     if (store) orders[static_cast<size_t>(rank)].port = store->port();
   }
   return runLinkProcesses(executable, orders, patienceFactor * order.seconds + patienceSeconds, sink);
-}
-
-/// Writes a line whole.
-void send(const std::string& line) {
-  const std::string text = line + '\n';
-  for (size_t sent = 0; sent < text.size();) {
-    const ssize_t count = write(workerOutput, text.data() + sent, text.size() - sent);
-    if (count < 0 && errno != EINTR) throw InternalError(concat("links-worker: cannot report: ", std::strerror(errno)));
-    if (count > 0) sent += static_cast<size_t>(count);
-  }
 }
 
 }  // namespace
@@ -130,17 +99,15 @@ MeasuredLinks measureLinks(const std::string& executable, const LinksRequest& re
 }
 
 int runLinksWorker() {
-  if (fcntl(workerOutput, F_GETFD) < 0) {
-    throw UsageError("links-worker is started by 'tandem links', not by hand; use 'tandem links'");
-  }
+  requireParent("links-worker", "tandem links");
   installCpuAllocator();
   const LinkOrder order = orderOfLinks({std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()});
   try {
     find(std::span<const LinkPart>(parts), order.part, "part of links").measure(order, [](const LinkSeries& series) {
-      send(textOf(series));
+      sendLine(textOf(series) + '\n');
     });
   } catch (const std::exception& failure) {
-    send(failureLine(exitCodeOf(failure), lineOf(failure)));
+    sendLine(failureLine(exitCodeOf(failure), lineOf(failure)) + '\n');
     return static_cast<int>(exitCodeOf(failure));
   }
   return 0;

@@ -66,13 +66,7 @@ Device deviceOf(int rank) {
 // Gloo exchanges on threads of its own, which have this rank's cores. So the rank sleeps while it waits.
 void measureRanks(const LinkOrder& order, const LinkSink& sink) {
   deviceOf(order.rank).bind();
-  const auto world = meetRanks({.rank = order.rank,
-                                .size = ranksOfLinks,
-                                .localRank = order.rank,
-                                .localSize = ranksOfLinks,
-                                .port = order.port,
-                                .run = "links"},
-                               timeoutSeconds);
+  const auto world = meetRanks(placeOnOneHost(order.rank, ranksOfLinks, order.port, "links"), timeoutSeconds);
   Monitor monitor(/*block=*/true);
   const auto group = world->group("links", monitor);
   RankParties parties(*world);

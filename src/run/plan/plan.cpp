@@ -24,11 +24,6 @@ std::optional<DatasetFacts> dataOf(const Config& config) {
   return config.input.data.empty() ? std::nullopt : std::optional(probeDataset(config.input.data));
 }
 
-RankPlace firstOfThisHost(const Config& config) {
-  const auto ranks = static_cast<int>(config.placement.ranks);
-  return {.size = ranks, .localSize = ranks};
-}
-
 /// `ranksHere`: on this host.
 Config resolved(Config config, const Setup& setup, const std::optional<DatasetFacts>& data, int64_t ranksHere) {
   const ModelFacts model = modelFacts(config.network.model);
@@ -165,7 +160,7 @@ RunPlan resolvePlan(const Config& asked, const RankPlace* place) {
   const Config config = placed(asked);
   checkCombination(config);
   RunPlan plan;
-  plan.place = place != nullptr ? *place : firstOfThisHost(config);
+  plan.place = place != nullptr ? *place : placeOnOneHost(0, static_cast<int>(config.placement.ranks), /*port=*/0);
   plan.setup = setupOf(config);
   checkSetup(config, plan.setup);
   plan.data = dataOf(config);

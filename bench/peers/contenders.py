@@ -1,4 +1,5 @@
 """What runs against what: the command of each contender, and how its rate is read from what it prints."""
+import itertools
 import json
 import os
 import pathlib
@@ -17,6 +18,7 @@ TF_SCRIPT = pathlib.Path("scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py")
 MODES = ["eager", "compile"]
 ALLOCATORS = ["default", "tuned"]
 PRECISIONS = ["fp32", "bf16"]
+BUCKETS = [1, 4, 25]  # MB, of DDP with --distributed; 25 is its default
 # Keeps freed memory in the heap: without it each step returns its activations to the kernel and faults them in again.
 TUNABLES = "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=4294967296"
 # Rough seconds from the start of a program to its first step.
@@ -39,13 +41,14 @@ class RunTimedOut(RunFailed):
 class Contender:
     name: str
     side: str                     # "tandem", "pytorch 1 process", "pytorch DDP" or "tf_cnn_benchmarks"
-    replicas: int
+    replicas: int                 # of all its processes
     command: list
     read: Callable                # (standard output, record file) -> result with images_per_s
     start_s: float
     variables: dict = field(default_factory=dict)
     records: pathlib.Path = None  # to which Tandem's runs append their records; else nobody keeps them
     program: str = "tandem"       # with its version, as records name it
+    ranks: int = 1                # processes of Tandem
 
     def text(self):
         """What a person types to repeat one run."""
@@ -146,14 +149,16 @@ def read_tensorflow(output, _):
     return {"images_per_s": float(total[1])}
 
 
-def tandem(run, replicas, cores_each, options):
+def tandem(run, replicas, cores_each, options, more=(), ranks=1):
+    """`replicas` threads of one process, or ranks of one replica each. `more`: further options."""
     command = [options.tandem, "bench", f"--model={run['model']}", f"--batch={run['batch'] // replicas}",
-               f"--lr={run['lr']}", f"--replicas={replicas}", f"--cores-per-replica={cores_each}",
+               f"--lr={run['lr']}", f"--replicas={replicas // ranks}", f"--cores-per-replica={cores_each}",
+               *([f"--ranks={ranks}"] if ranks > 1 else []), *more,
                f"--precision={run['precision']}", f"--warmup={run['warmup']}", f"--steps={run['steps']}",
                "--repeats=1", "--allow-interference",  # it meets all contenders; nobody judges the peers' runs
                *(["--strategy=replicated"] if replicas > 1 else []), *options.tandem_args]
-    name = f"tandem {replicas} x {cores_each} core{'s' if cores_each > 1 else ''}"
-    return Contender(name, "tandem", replicas, command, read_and_keep, TANDEM_START_S)
+    name = f"tandem {replicas}{' ranks' if ranks > 1 else ''} x {cores_each} core{'s' if cores_each > 1 else ''}"
+    return Contender(name, "tandem", replicas, command, read_and_keep, TANDEM_START_S, ranks=ranks)
 
 
 def in_each_allocator(contender, options):
@@ -173,16 +178,18 @@ def pytorch(run, processes, cpus, python, options):
     """PyTorch in every setting that may be its best: for bf16 autocast and a bf16 model."""
     side = "pytorch DDP" if processes > 1 else "pytorch 1 process"
     found = []
-    for variant in ["fp32"] if run["precision"] == "fp32" else ["autocast", "bf16"]:
-        for mode in options.modes:
-            command = [python, HERE / "pytorch_train.py", f"--model={run['model']}",
-                       f"--batch={run['batch'] // processes}", f"--precision={variant}", f"--mode={mode}",
-                       f"--processes={processes}", f"--cpus={','.join(map(str, cpus))}", f"--warmup={run['warmup']}",
-                       f"--steps={run['steps']}"]
-            start = PYTORCH_START_S + (run["compile_s"] if mode == "compile" else 0)
-            contender = Contender(f"{side} {variant} {mode}", side, processes, command, read_pytorch, start,
-                                  program=program_of(side, options.versions["pytorch"], variant, mode))
-            found += in_each_allocator(contender, options)
+    variants = ["fp32"] if run["precision"] == "fp32" else ["autocast", "bf16"]
+    for variant, mode, bucket in itertools.product(variants, options.modes, BUCKETS if options.distributed else [None]):
+        command = [python, HERE / "pytorch_train.py", f"--model={run['model']}",
+                   f"--batch={run['batch'] // processes}", f"--precision={variant}", f"--mode={mode}",
+                   f"--processes={processes}", f"--cpus={','.join(map(str, cpus))}", f"--warmup={run['warmup']}",
+                   f"--steps={run['steps']}", *([f"--bucket-mb={bucket}"] if bucket else [])]
+        start = PYTORCH_START_S + (run["compile_s"] if mode == "compile" else 0)
+        setting = f"{mode}, buckets of {bucket} MB" if bucket else mode
+        name = f"{side} {variant} {setting}" if len(cpus) >= processes else f"{side} x {processes} {variant} {setting}"
+        contender = Contender(name, side, processes, command, read_pytorch, start,
+                              program=program_of(side, options.versions["pytorch"], variant, setting))
+        found += in_each_allocator(contender, options)
     return found
 
 
@@ -205,8 +212,20 @@ def tensorflow(run, devices, cpus, options):
     return in_each_allocator(contender, options)
 
 
+def distributed(run, cpus, python, options):
+    """Several processes beside each other: one per core, then two. Tandem's ranks, and as many threads of one process."""
+    found = []
+    for replicas in (len(cpus), 2 * len(cpus)):
+        more = ["--oversubscribe"] if replicas > len(cpus) else []
+        found += [tandem(run, replicas, 1, options, more, ranks) for ranks in (1, replicas)]
+        found += pytorch(run, replicas, cpus, python, options)
+    return found
+
+
 def contenders(run, cpus, python, options):
     """Everything that may be the fastest on these cores: one replica on all of them, and a replica per core."""
+    if options.distributed:
+        return distributed(run, cpus, python, options)
     found = []
     for replicas in sorted({1, len(cpus)}):
         found += [tandem(run, replicas, len(cpus) // replicas, options), *pytorch(run, replicas, cpus, python, options),

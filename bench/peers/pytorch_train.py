@@ -38,7 +38,8 @@ def parse():
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N")
     parser.add_argument("--sgd", choices=["fused", "foreach", "plain"], default="fused")
     parser.add_argument("--cpus", default="0,1", help="CPUs to run on, shared by one process or one per process")
-    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=1, help="more than CPUs: they share these in turn")
+    parser.add_argument("--bucket-mb", type=float, default=25, help="size of DistributedDataParallel's buckets")
     parser.add_argument("--warmup", type=int, default=3)
     parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
@@ -108,7 +109,8 @@ def train(options):
     if options.processes > 1:
         torch.distributed.init_process_group("gloo", init_method=f"file://{options.rendezvous}", rank=options.rank,
                                              world_size=options.processes)
-        model = torch.nn.parallel.DistributedDataParallel(model, broadcast_buffers=False, gradient_as_bucket_view=True)
+        model = torch.nn.parallel.DistributedDataParallel(model, broadcast_buffers=False, gradient_as_bucket_view=True,
+                                                          bucket_cap_mb=options.bucket_mb)
     if options.mode != "eager":
         model = torch.compile(model, mode="default" if options.mode == "compile" else options.mode)
     optimizer = optimizer_of(model, options)
@@ -169,11 +171,11 @@ def missing_for_compile():
 
 
 def start_processes(options, cpus):
-    """One process per CPU; the first one's result is printed, any failure ends all."""
+    """Processes on the CPUs in turn; the first one's result is printed, any failure ends all."""
     with tempfile.TemporaryDirectory() as folder:
         ranks = []
         for rank in range(options.processes):
-            command = [sys.executable, *sys.argv, f"--cpus={cpus[rank]}", f"--rank={rank}",
+            command = [sys.executable, *sys.argv, f"--cpus={cpus[rank % len(cpus)]}", f"--rank={rank}",
                        f"--rendezvous={folder}/rendezvous"]
             ranks.append(subprocess.Popen(command, stdout=None if rank == 0 else subprocess.DEVNULL))
         while any(rank.poll() is None for rank in ranks) and not any(rank.poll() for rank in ranks):
@@ -190,8 +192,6 @@ def main():
         sys.exit(f"torch.compile lacks {missing_for_compile()}")
     cpus = [int(cpu) for cpu in options.cpus.split(",")]
     if options.processes > 1 and options.rank is None:
-        if len(cpus) < options.processes:
-            sys.exit(f"--cpus={options.cpus}: {options.processes} processes need a CPU each")
         return start_processes(options, cpus)
     # Before torch is loaded: its OpenMP threads inherit the mask.
     if options.device == "cpu":

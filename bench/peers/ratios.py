@@ -3,20 +3,25 @@ import statistics
 
 
 def ratios(field, runs, failures):
-    """The headline, Tandem's best over the best peer of any kind (None without a peer), and the rows behind it."""
+    """The headline, Tandem's best over the best peer of any kind (None without a peer), and the rows behind it: Tandem
+    over each kind of peer with as many replicas, where Tandem's are ranks if it has both, and over itself."""
     rates = {name: [r["images_per_s"] for r in results] for name, results in runs.items() if name not in failures}
     field = [contender for contender in field if contender.name in rates]
     tandems = [contender for contender in field if contender.side == "tandem"]
-    own = {replicas: fastest([contender for contender in tandems if contender.replicas == replicas], rates)
-           for replicas in dict.fromkeys(contender.replicas for contender in tandems)}
     peers = [contender for contender in field if contender.side != "tandem"]
-    headline = compare(fastest(own.values(), rates), fastest(peers, rates), rates) if peers else None
+    headline = compare(fastest(tandems, rates), fastest(peers, rates), rates) if peers else None
+    most = {replicas: max(tandem.ranks for tandem in tandems if tandem.replicas == replicas)
+            for replicas in dict.fromkeys(tandem.replicas for tandem in tandems)}
+    own = {replicas: fastest([t for t in tandems if (t.replicas, t.ranks) == (replicas, ranks)], rates)
+           for replicas, ranks in most.items()}
     rows = []
-    for side in dict.fromkeys(peer.side for peer in peers):
-        other = fastest([peer for peer in peers if peer.side == side], rates)
-        rows.append(compare(own[other.replicas], other, rates) | {"side": side})
+    for side, replicas in dict.fromkeys((peer.side, peer.replicas) for peer in peers):
+        other = fastest([peer for peer in peers if (peer.side, peer.replicas) == (side, replicas)], rates)
+        rows.append(compare(own[replicas], other, rates) | {"side": side})
+    rows += [compare(own[threads.replicas], threads, rates) | {"side": "tandem"}
+             for threads in tandems if threads.ranks < most[threads.replicas]]
     if len(own) > 1:
-        rows.append(compare(own[max(own)], own[1], rates) | {"side": "tandem"})
+        rows.append(compare(own[max(own)], own[min(own)], rates) | {"side": "tandem"})
     return headline, rows
 
 

@@ -74,7 +74,8 @@ class Records:
         for turn in range(max((len(results) for results in runs.values()), default=0)):
             of_turn = [(contender, runs[contender.name][turn]) for contender in field
                        if len(runs.get(contender.name, [])) > turn]
-            templates = {contender.replicas: result["record"] for contender, result in of_turn if "record" in result}
+            own = sorted((pair for pair in of_turn if "record" in pair[1]), key=lambda pair: pair[0].ranks)
+            templates = {c.replicas: result["record"] for c, result in own}  # of several in one shape, the most ranks
             for contender, result in of_turn:
                 record = result.get("record")
                 if record is None and contender.replicas in templates:

@@ -78,13 +78,14 @@ def leave_other_networks_out(record, field, say):
 
 
 def qualified(field, record, margin):
-    """Whoever is within the margin of the best of its side. Tandem's configurations all go on: each is compared with the
-    peers of its own shape."""
+    """Whoever is within the margin of the best of its side in its shape. Tandem's configurations all go on: each is
+    compared with the peers of its own shape."""
     field = [contender for contender in field if contender.name not in record["failures"]]
     if not any(record["qualifying"].values()):
         return field
     rates = {c.name: statistics.median(run["images_per_s"] for run in record["qualifying"][c.name]) for c in field}
     best = {}
     for contender in field:
-        best[contender.side] = max(best.get(contender.side, 0), rates[contender.name])
-    return [c for c in field if c.side == "tandem" or rates[c.name] >= (1 - margin) * best[c.side]]
+        kind = contender.side, contender.replicas
+        best[kind] = max(best.get(kind, 0), rates[contender.name])
+    return [c for c in field if c.side == "tandem" or rates[c.name] >= (1 - margin) * best[c.side, c.replicas]]

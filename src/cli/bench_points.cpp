@@ -87,7 +87,7 @@ void divideCores(std::vector<BenchPoint>& points, const RankPlace* place) {
   int64_t largest = 1;
   for (const BenchPoint& point : points) {
     const int64_t ranksHere = place != nullptr ? place->localSize : point.config.placement.ranks;
-    if (isOnCpu(point.config)) largest = std::max(largest, ranksHere * cpuDevices(point.config));
+    if (isOnCpu(point.config)) largest = std::max(largest, ranksHere * devicesOfRank(point.config));
   }
   const int64_t cores = std::max<int64_t>(1, std::ssize(readTopology().cores) / largest);
   for (BenchPoint& point : points) {

@@ -31,16 +31,17 @@ double messagesOfTensors(int n) { return 2.0 * (n - 1) / n; }
 // The first that runs on a device is what "auto" means there.
 constexpr AllReduceEntry table[] = {
     {"owner", "each replica sums its part from all replicas' memory and updates its weights, which replicas share",
-     true, false, false, true, received, messagesOfParts, threads<advanceDirect>},
-    {"nccl", "NVIDIA's NCCL, one GPU per replica", false, true, true, false, received, messagesOfParts, makeNcclGroups},
+     true, false, false, true, false, received, messagesOfParts, threads<advanceDirect>},
+    {"nccl", "NVIDIA's NCCL, one GPU per replica", false, true, true, false, true, received, messagesOfParts,
+     makeNcclGroups},
     {"shared", "each replica sums its part of the tensor from all replicas' memory, then copies the other parts", true,
-     true, false, false, received, messagesOfParts, threads<advanceDirect>},
+     true, false, false, false, received, messagesOfParts, threads<advanceDirect>},
     {"copy",
      "one replica (the next one for each bucket) copies all tensors to its device and sums; all copy the result", true,
-     true, false, false, received, messagesOfTensors, threads<advanceRootReduce>},
-    {"ring", "reduce-scatter and all-gather around a ring", true, true, false, false, received, messagesOfParts,
+     true, false, false, false, received, messagesOfTensors, threads<advanceRootReduce>},
+    {"ring", "reduce-scatter and all-gather around a ring", true, true, false, false, false, received, messagesOfParts,
      threads<advanceRing>},
-    {"tree", "summed up a binomial tree to replica 0, copied down again", true, true, false, false, received,
+    {"tree", "summed up a binomial tree to replica 0, copied down again", true, true, false, false, false, received,
      messagesOfTensors, threads<advanceTree>},
 };
 

@@ -15,6 +15,7 @@
 namespace tandem {
 
 class FlatBuffers;  // device/flat_buffers.h
+class World;        // comm/world.h
 
 /// broadcast: from replica 0 to all. gather: the tensor has an equal part for each replica, in their order; each
 /// replica has filled its own (partOf()), and gets those of the others. A gather takes any type, bytes too.
@@ -55,8 +56,9 @@ class Group {
 void broadcastParameters(Group& group, FlatBuffers& buffers);
 
 struct GroupOptions {
-  std::vector<const Device*> devices;  ///< one per replica
+  std::vector<const Device*> devices;  ///< one per replica of this process
   Monitor* monitor = nullptr;          ///< the run's; outlives the groups
+  World* world = nullptr;              ///< of groups that span its ranks; null: there is this process alone
 };
 
 /// A row of the all-reduce catalog.
@@ -67,6 +69,8 @@ struct AllReduceEntry {
                       ///< them
   bool ownersUpdate;  ///< `replicated` does not sum with the group: the owner of a slice sums and updates it
                       ///< (ShardedUpdate)
+  bool spansRanks;    ///< its groups are of the replicas of all ranks, placed by joinedPlace(). Else those of a process
+                      ///< are joined by joinRanks(), on CPUs
   /// Bytes and messages that each of n replicas receives for an all-reduce of `bytes`.
   double (*receivedBytes)(double bytes, int n);
   double (*messages)(int n);

@@ -184,7 +184,8 @@ std::string commandLine(std::string_view command, std::span<const Config* const>
       if (std::ranges::find(values, value) == values.end()) values.push_back(value);
     }
     const std::string list = join(values, ",");
-    if (list == valueText(Config(), option)) continue;
+    const bool isNoSweep = values.size() > 1 && !option.isAxis();
+    if (isNoSweep || list == valueText(Config(), option)) continue;
     const bool bareFlag = takes<bool>(option) && list == "true";
     line += concat(" --", option.name, bareFlag ? "" : "=", bareFlag ? "" : shellQuoted(list));
   }

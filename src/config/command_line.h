@@ -35,7 +35,8 @@ Sweep parseArguments(std::string_view command, std::span<const std::string> argu
 std::vector<Config> expand(const Sweep&, const CatalogNames&);
 
 /// The shortest command that repeats configurations. It names the options that differ from the default; an option in
-/// which the configurations differ has all their values, so the command may run others too.
+/// which the configurations differ has all their values, so the command may run others too. One that takes a single
+/// value, as an output does, is left out then.
 std::string commandLine(std::string_view command, std::span<const Config* const> configs);
 std::string commandLine(std::string_view command, const Config&);
 

@@ -72,6 +72,7 @@ struct Config {
     std::string compression = "powersgd";
     double compressionRatio = 0.01;  ///< share of the values that topk sends
     int64_t compressionRank = 4;     ///< of powersgd's factors
+    int64_t compressionStart = 0;    ///< updates with whole gradients, before
     double bucketMib = 4;
     std::string overlap = "on";  ///< off: gradients are exchanged after backward
     std::string lossAt = "replica";

@@ -67,6 +67,6 @@ std::vector<int> deviceIndices(const Config& config) {
   return indices;
 }
 
-int64_t cpuDevices(const Config& config) { return 1 + std::ranges::max(deviceIndices(config)); }
+int64_t devicesOfRank(const Config& config) { return 1 + std::ranges::max(deviceIndices(config)); }
 
 }  // namespace tandem

@@ -47,7 +47,8 @@ int64_t totalReplicas(const Config& config);
 /// The index of each replica's device: those that --devices names, else 0, 1, 2, ...
 std::vector<int> deviceIndices(const Config& config);
 
-/// Number of devices of a rank among which its share of the usable cores is divided: those up to the highest index.
-int64_t cpuDevices(const Config& config);
+/// Number of devices that a rank takes of its host, those up to the highest index. The next rank there has the next
+/// ones.
+int64_t devicesOfRank(const Config& config);
 
 }  // namespace tandem

@@ -110,7 +110,7 @@ constexpr Option table[] = {
      "means cuda if this build can use a GPU here and no option on cores is given, else cpu",
      onBench | onImages, field<&Placement::devices>, Values::any, axis, devices}),
     {"ranks", on, "", "N",
-     "processes of the run on this host, each with --replicas; gradients go between them by Gloo",
+     "processes of the run on this host, each with --replicas; gradients go between them by Gloo, or NCCL on GPUs",
      onBench, field<&Placement::ranks>, Values::any, axis, within<&Placement::ranks, 1, 4096>},
     often(onBench, {"replicas", on, "", "N|auto",
      "copies of the network, each on its own device and fed its own batches; auto is one on each of --devices: all usable "
@@ -144,6 +144,9 @@ constexpr Option table[] = {
      field<&Exchange::compressionRatio>, Values::any, results, share<&Exchange::compressionRatio>},
     {"compression-rank", exchange, "", "N", "rank of powersgd: columns of each of the two factors of a matrix", onBench,
      field<&Exchange::compressionRank>, Values::any, results, within<&Exchange::compressionRank, 1, 1024>},
+    {"compression-start", exchange, "updates", "N",
+     "compressed exchanges whole gradients in the first N updates, warm-up included: the first gradients suffer most", onBench,
+     field<&Exchange::compressionStart>, Values::any, results, within<&Exchange::compressionStart, 0, million>},
     {"bucket-mib", exchange, "MiB", "X", "size of the pieces in which gradients are exchanged",
      onBench, field<&Exchange::bucketMib>, Values::any, axis, bucket},
     {"overlap", exchange, "", "NAME",

@@ -19,7 +19,8 @@ namespace {
 ///
 /// A bucket's first message leaves as soon as it is full, mostly during backward; what must wait for an answer is done
 /// in endStep(). Errors are those of unscaled gradients: the loss scale may change from step to step. A step that
-/// overflows, which shows in the sum, leaves them as they were.
+/// overflows, which shows in the sum, leaves them as they were. The first steps may exchange whole gradients, which
+/// leave no errors (CompressionOptions::start).
 class Compressed final : public Strategy {
  public:
   /// REQUIRES: context.allReduce is set, bucketBytes > 0.
@@ -35,7 +36,7 @@ class Compressed final : public Strategy {
   struct Bucket {
     Slice slice;
     std::unique_ptr<Compressor> compressor;
-    at::Tensor error, values;  // [n] fp32: left out by the steps before; the same with this step's gradient
+    at::Tensor error, values;  // [n] fp32: left out by the steps before; the same with this step's gradient, or its sum
     Ticket ticket = 0;         // of its last message
   };
   struct ReplicaState {
@@ -43,12 +44,14 @@ class Compressed final : public Strategy {
     std::unique_ptr<BucketTracker> tracker;
     std::vector<Bucket> buckets;
     size_t started = 0;   // buckets of the step whose first message has left
+    bool whole = false;   // the step's gradients are exchanged as they are
     at::Tensor sum;       // [n] fp32, scratch for a bucket
     at::Tensor overflow;  // [1] fp32, with a loss scale: not 0 if a sum of this step is not finite
     StrategyTraffic traffic;
   };
 
   Bucket makeBucket(const Replica& replica, Slice slice) const;
+  int roundsOf(const ReplicaState& state) const { return state.whole ? 1 : method_.rounds; }
   void send(const Replica& replica, Bucket& bucket, int round);
   /// Waits for the last message, and replaces the bucket's gradient by the sum.
   void receive(const Replica& replica, Bucket& bucket);
@@ -104,7 +107,10 @@ void Compressed::attach(Replica& replica) {
   if (replica.lossScale != nullptr) state.overflow = at::zeros({1}, options);
 }
 
-void Compressed::beginStep(Replica& replica, int64_t step) { replica.optimizer.beginStep(step, 1.0 / all_); }
+void Compressed::beginStep(Replica& replica, int64_t step) {
+  states_[replica.index].whole = step < context_.compression.start;
+  replica.optimizer.beginStep(step, 1.0 / all_);
+}
 
 // Messages leave in the order of buckets, equal on all replicas.
 void Compressed::gradientReady(Replica& replica, Slice slice) {
@@ -122,15 +128,20 @@ void Compressed::gradientReady(Replica& replica, Slice slice) {
 }
 
 void Compressed::send(const Replica& replica, Bucket& bucket, int round) {
+  ReplicaState& state = states_[replica.index];
+  if (state.whole) {
+    bucket.ticket = state.group->start(bucket.values, Collective::sum);
+    return;
+  }
   bucket.compressor->encode(round, bucket.values);
-  bucket.ticket = states_[replica.index].group->start(bucket.compressor->message(round), method_.exchange);
+  bucket.ticket = state.group->start(bucket.compressor->message(round), method_.exchange);
 }
 
 void Compressed::receive(const Replica& replica, Bucket& bucket) {
   ReplicaState& state = states_[replica.index];
   state.group->wait(bucket.ticket);
-  const at::Tensor sum = state.sum.narrow(0, 0, bucket.slice.count());
-  bucket.compressor->decode(bucket.values, sum);
+  const at::Tensor sum = state.whole ? bucket.values : state.sum.narrow(0, 0, bucket.slice.count());
+  if (!state.whole) bucket.compressor->decode(bucket.values, sum);
   replica.buffers.gradient(bucket.slice).copy_(replica.lossScale == nullptr ? sum : sum * replica.lossScale->factor());
 }
 
@@ -138,7 +149,7 @@ void Compressed::receive(const Replica& replica, Bucket& bucket) {
 void Compressed::endStep(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   check(state.started == state.buckets.size(), "every gradient was reported in the step");
-  for (int round = 1; round < method_.rounds; ++round) {
+  for (int round = 1; round < roundsOf(state); ++round) {
     for (Bucket& bucket : state.buckets) {
       state.group->wait(bucket.ticket);
       send(replica, bucket, round);
@@ -161,9 +172,11 @@ void Compressed::endStep(Replica& replica) {
 
 void Compressed::keepErrors(const Replica& replica) {
   ReplicaState& state = states_[replica.index];
-  for (Bucket& bucket : state.buckets) {
-    keepUnless(state.overflow, bucket.error, bucket.values);
-    bucket.compressor->endStep(state.overflow);
+  if (!state.whole) {
+    for (Bucket& bucket : state.buckets) {
+      keepUnless(state.overflow, bucket.error, bucket.values);
+      bucket.compressor->endStep(state.overflow);
+    }
   }
   if (state.overflow.defined()) state.overflow.zero_();
   state.tracker->reset();

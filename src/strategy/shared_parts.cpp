@@ -10,15 +10,22 @@ int64_t allReplicas(const StrategyContext& context) {
 }
 
 std::vector<std::unique_ptr<Group>> joinedGroups(const StrategyContext& context) {
-  return joinRanks(context.allReduce->make({context.devices, context.monitor}), context.world, *context.monitor);
+  auto groups = context.allReduce->make({context.devices, context.monitor, context.world});
+  if (context.allReduce->spansRanks) return groups;
+  return joinRanks(std::move(groups), context.world, *context.monitor);
 }
 
-// A sum goes around a ring of ranks, then through the all-reduce; a gather brings each part once.
+// A sum goes around a ring of ranks, then through the all-reduce, unless that spans them; a gather brings each part
+// once.
 StrategyTraffic joinedTraffic(const StrategyContext& context, Collective op, double bytes, double messages) {
   const auto replicas = static_cast<int>(context.devices.size());
   const int ranks = context.world == nullptr ? 1 : context.world->place().size;
   if (op == Collective::gather) {
     return {.bytesPerStep = (replicas * ranks - 1) * bytes, .messagesPerStep = (replicas + ranks - 2) * messages};
+  }
+  if (context.allReduce->spansRanks) {
+    return {.bytesPerStep = context.allReduce->receivedBytes(bytes, replicas * ranks),
+            .messagesPerStep = context.allReduce->messages(replicas * ranks) * messages};
   }
   const double between = 2.0 * (ranks - 1);  // the rounds of a ring
   return {.bytesPerStep = context.allReduce->receivedBytes(bytes, replicas) + between / ranks * bytes,

@@ -157,13 +157,13 @@ TEST(DeviceSet, DecidesTheReplicas) {
   config.placement.replicas = 3;
   EXPECT_EQ(replicaCount(config), 3);
   EXPECT_EQ(deviceIndices(config), (std::vector<int>{0, 1, 2}));
-  EXPECT_EQ(cpuDevices(config), 3);
+  EXPECT_EQ(devicesOfRank(config), 3);
   config.placement.replicas = Config::oneOnEachDevice;
   EXPECT_EQ(replicaCount(config), 1);
   config.placement.devices = "cpu:0+4";
   EXPECT_EQ(replicaCount(config), 2);
   EXPECT_EQ(deviceIndices(config), (std::vector<int>{0, 4}));
-  EXPECT_EQ(cpuDevices(config), 5);
+  EXPECT_EQ(devicesOfRank(config), 5);
 }
 
 TEST(CatalogNames, AMissingCatalogIsABug) {

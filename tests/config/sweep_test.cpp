@@ -65,6 +65,10 @@ TEST(CommandLine, OfSeveralHasAllTheirValues) {
   one.step.nesterov = true, one.step.batch = other.step.batch = 16;
   EXPECT_EQ(commandLine("bench", std::array<const Config*, 2>{&one, &other}),
             "tandem bench --replicas=2,4 --batch=16 --nesterov=true,false");
+  one.output.out = "a.jsonl", other.output.out = "b.jsonl", other.step.nesterov = true;
+  EXPECT_EQ(commandLine("bench", std::array<const Config*, 2>{&one, &other}),
+            "tandem bench --replicas=2,4 --batch=16 --nesterov")
+      << "a sweep has one results file";
 }
 
 TEST(CommandLine, RepeatsEveryOption) {

@@ -92,6 +92,17 @@ class Rounds(unittest.TestCase):
         self.assertEqual((headline["ratio_of_medians"], headline["least"], headline["greatest"]), (1.2, 1.0, 1.4))
         self.assertNotIn("interval", headline)
 
+    def test_ranks_are_compared_with_processes_and_with_threads(self):
+        field = [contender("tandem 2", "tandem", 2), contenders.replace(contender("tandem 2 ranks", "tandem", 2), ranks=2),
+                 contender("ddp", "pytorch DDP", 2), contender("ddp x 4", "pytorch DDP", 4),
+                 contenders.replace(contender("tandem 4 ranks", "tandem", 4), ranks=4)]
+        rates = {"tandem 2": 20, "tandem 2 ranks": 18, "ddp": 10, "ddp x 4": 8, "tandem 4 ranks": 12}
+        headline, rows = ratios.ratios(field, {name: [{"images_per_s": rate}] for name, rate in rates.items()}, {})
+        self.assertEqual((headline["of"], headline["over"]), ("tandem 2", "ddp"))
+        self.assertEqual([(row["of"], row["over"], row["ratio_of_medians"]) for row in rows],
+                         [("tandem 2 ranks", "ddp", 1.8), ("tandem 4 ranks", "ddp x 4", 1.5),
+                          ("tandem 2 ranks", "tandem 2", 0.9), ("tandem 4 ranks", "tandem 2 ranks", 12 / 18)])
+
 
 class Recorded(unittest.TestCase):
     def setUp(self):

@@ -121,7 +121,7 @@ inline at::Tensor lossyMaster(const SyntheticRun& run, int parameter, int64_t st
     for (size_t i = 0; i < all; ++i) {
       values[i] = errors[i] + wireGradient(run, static_cast<int>(i), parameter, step);
     }
-    const auto told = oracle.told(values);
+    const auto told = step < run.compression.start ? values : oracle.told(values);
     at::Tensor mean = at::zeros_like(book.w);
     for (size_t i = 0; i < all; ++i) {
       mean += told[i] / static_cast<double>(all);
@@ -169,8 +169,10 @@ inline std::vector<SyntheticRun> withOwnOptions(const SyntheticRun& run) {
     variant.gradient = fullRankGradientOf;
     for (const CompressionEntry& method : compressions()) {
       for (const int64_t rank : {1, 2}) {
-        variant.compression = {.method = &method, .ratio = 0.1 * static_cast<double>(rank), .rank = rank};
-        if (rank == 1 || method.usesRank || method.usesRatio) runs.push_back(variant);
+        const int64_t start = rank == 1 ? 0 : 2;
+        variant.compression = {
+            .method = &method, .ratio = 0.1 * static_cast<double>(rank), .rank = rank, .start = start};
+        runs.push_back(variant);
       }
     }
   } else {
@@ -184,7 +186,8 @@ inline std::string ownOptionsText(const SyntheticRun& run) {
     return concat(" every ", run.localSgd.syncEvery, " with block momentum ", run.localSgd.blockMomentum);
   }
   if (!run.strategy->usesCompression) return "";
-  return concat(' ', methodOf(run.compression).name, " ratio ", run.compression.ratio, " rank ", run.compression.rank);
+  return concat(' ', methodOf(run.compression).name, " ratio ", run.compression.ratio, " rank ", run.compression.rank,
+                " start ", run.compression.start);
 }
 
 }  // namespace tandem

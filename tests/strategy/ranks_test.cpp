@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "comm/joined_group.h"
+#include "strategy/builtin_strategies.h"
 #include "strategy/oracles.h"
 #include "support/precisions.h"
 
@@ -99,6 +101,28 @@ TEST_P(AcrossRanks, AFailureOfOneEndsTheOthers) {
     const std::string text = failure.what();  // of the rank that failed, or of one that lost its connection by that
     EXPECT_TRUE(text == "no more data" || text.find("between ranks failed") != std::string::npos) << text;
   }
+}
+
+// NCCL's communicators are of the replicas of all ranks. Here threads' groups that are joined stand in for them.
+std::vector<std::unique_ptr<Group>> spanningGroups(const GroupOptions& options) {
+  const AllReduceEntry& shared = find(allReduces(), "shared", "all-reduce");
+  return joinRanks(shared.make({options.devices, options.monitor}), options.world, *options.monitor);
+}
+
+TEST(GroupsThatSpanRanks, AreNotJoinedOnceMore) {
+  AllReduceEntry spanning = find(allReduces(), "shared", "all-reduce");
+  spanning.spansRanks = true, spanning.make = spanningGroups;
+  runRanks(2, [&](World& world) {
+    const auto devices = cpuDevices(1);
+    Monitor monitor(true);
+    const StrategyContext context{
+        .devices = pointersTo(devices), .monitor = &monitor, .world = &world, .allReduce = &spanning};
+    const at::Tensor values = at::full({10}, world.place().rank + 1.0F);
+    const auto groups = joinedGroups(context);
+    groups[0]->wait(groups[0]->start(values, Collective::sum));
+    EXPECT_TRUE(values.eq(1 + 2).all().item<bool>()) << values;
+    EXPECT_EQ(joinedTraffic(context, Collective::sum, 100, 1).bytesPerStep, 100);
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalog, AcrossRanks, testing::ValuesIn(acrossRanks()),

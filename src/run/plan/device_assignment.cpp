@@ -15,11 +15,42 @@
 namespace tandem {
 namespace {
 
+/// The devices of a rank of this host, by their place among those of all its ranks.
+std::vector<int> indicesOnHost(const Config& config, int localRank) {
+  std::vector<int> indices = deviceIndices(config);
+  for (int& index : indices) index += localRank * static_cast<int>(devicesOfRank(config));
+  return indices;
+}
+
+/// Those of all ranks of this host.
+std::vector<int> indicesOfRanks(const RunPlan& plan) {
+  std::vector<int> all;
+  for (int rank = 0; rank < plan.place.localSize; ++rank) {
+    const std::vector<int> ofRank = indicesOnHost(plan.config, rank);
+    all.insert(all.end(), ofRank.begin(), ofRank.end());
+  }
+  return all;
+}
+
 const GpuFacts& factsOf(int ordinal) { return cudaFacts().gpus.at(static_cast<size_t>(ordinal)); }
 
-void resolveGpus(RunPlan& plan, const std::vector<int>& ordinals) {
+/// Throws UsageError if a rank of this host has a GPU that is not there.
+void checkOrdinals(const RunPlan& plan, const std::vector<int>& ordinals) {
+  const auto visible = std::ssize(cudaFacts().gpus);
+  const int last = std::ranges::max(ordinals);
+  if (last < visible) return;
+  throw UsageError(concat("--devices=", plan.config.placement.devices, " with ", plan.place.localSize,
+                          " ranks on this host, each with the next of them: cuda:", last, " is needed, and ", visible,
+                          visible == 1 ? " GPU is" : " GPUs are",
+                          " visible; start fewer ranks, or let the launcher "
+                          "show all GPUs to each rank"));
+}
+
+void resolveGpus(RunPlan& plan) {
+  const std::vector<int> ordinals = indicesOfRanks(plan);
+  checkOrdinals(plan, ordinals);
   for (const int ordinal : ordinals) plan.deviceLabels.push_back(Device::cuda(ordinal).label());
-  plan.cudaDevices = ordinals;
+  plan.cudaDevices = indicesOnHost(plan.config, plan.place.localRank);
   plan.gpuLinkLines = linkLines(gpuLinks(), ordinals);
   plan.link = pathsAmong(gpuLinks(), ordinals);
   const auto uses = readGpuUse(probedGpus(ordinals));
@@ -43,30 +74,19 @@ void checkIndices(const Config& config, const Topology& topology, int64_t ranksH
   for (const Core& core : topology.cores) threads += std::ssize(core.threads);
   threads /= ranksHere;
   const bool named = !parseDeviceSet(config.placement.devices).value().indices.empty();
-  if (!named || config.placement.oversubscribe || cpuDevices(config) <= threads) return;
+  if (!named || config.placement.oversubscribe || devicesOfRank(config) <= threads) return;
   throw UsageError(concat("--devices=", config.placement.devices, ": a CPU device has a core or more, and ", threads,
                           threads == 1 ? " is" : " are", " usable by a rank here; use indices up to ", threads - 1,
                           ", or add --oversubscribe (replicas then share cores)"));
-}
-
-/// The devices of a rank of this host, by their place among those of all its ranks.
-std::vector<int> indicesOnHost(const Config& config, int localRank) {
-  std::vector<int> indices = deviceIndices(config);
-  for (int& index : indices) index += localRank * static_cast<int>(cpuDevices(config));
-  return indices;
 }
 
 void resolveCores(RunPlan& plan) {
   const Config& config = plan.config;
   const Topology topology = readTopology();
   checkIndices(config, topology, plan.place.localSize);
-  const CorePlan all = planCores(topology, cpuDevices(config) * plan.place.localSize, config.placement.coresPerReplica,
-                                 config.placement.oversubscribe);
-  std::vector<int> onHost;
-  for (int rank = 0; rank < plan.place.localSize; ++rank) {
-    const std::vector<int> ofRank = indicesOnHost(config, rank);
-    onHost.insert(onHost.end(), ofRank.begin(), ofRank.end());
-  }
+  const CorePlan all = planCores(topology, devicesOfRank(config) * plan.place.localSize,
+                                 config.placement.coresPerReplica, config.placement.oversubscribe);
+  const std::vector<int> onHost = indicesOfRanks(plan);
   plan.cores = chosenCores(all, indicesOnHost(config, plan.place.localRank));
   plan.hostCores = chosenCores(all, onHost);
   for (size_t i = 0; i < onHost.size(); ++i) {
@@ -82,7 +102,7 @@ void resolveDevices(RunPlan& plan) {
   if (plan.setup.onCpu()) {
     resolveCores(plan);
   } else {
-    resolveGpus(plan, deviceIndices(plan.config));
+    resolveGpus(plan);
   }
   plan.availableBytes = availableBytesNow(plan);
 }

@@ -30,18 +30,38 @@ PassAlgorithms algorithmsFrom(const json& names) {
   return passes;
 }
 
+json toJson(const PassPlans& plans) {
+  return {{"images", plans.images}, {"names", plans.names}, {"with_stats", plans.withStats}};
+}
+
+PassPlans passPlansFrom(const json& object) {
+  return {.images = object.at("images"), .names = object.at("names"), .withStats = object.at("with_stats")};
+}
+
+json toJson(const NormPlans& plans) {
+  return {{"images", plans.images}, {"forward", plans.forward}, {"backward", plans.backward}};
+}
+
+NormPlans normPlansFrom(const json& object) {
+  return {.images = object.at("images"), .forward = object.at("forward"), .backward = object.at("backward")};
+}
+
+template <class Plans>
+json listOf(const std::vector<Plans>& all) {
+  json list = json::array();
+  for (const Plans& plans : all) list.push_back(toJson(plans));
+  return list;
+}
+
 }  // namespace
 
 std::string toText(const KernelSelection& kernels) {
-  check(kernels.engines.empty() && kernels.norms.empty(), "kernels of a CPU go to other ranks");
   json algorithms = json::array();
   for (const PassAlgorithms& passes : kernels.algorithms) algorithms.push_back(namesOf(passes));
-  return json{{"layout", kernels.layout.name},
-              {"algorithms", algorithms},
-              {"notes", kernels.notes},
-              {"details", kernels.details},
-              {"zeros", kernels.zeroChannels}}
-      .dump();
+  json object{{"layout", kernels.layout.name}, {"algorithms", algorithms}, {"zeros", kernels.zeroChannels}};
+  object["notes"] = kernels.notes, object["details"] = kernels.details;
+  object["engines"] = listOf(kernels.engines), object["norms"] = listOf(kernels.norms);
+  return object.dump();
 }
 
 KernelSelection kernelSelectionFromText(const std::string& text) {
@@ -52,6 +72,8 @@ KernelSelection kernelSelectionFromText(const std::string& text) {
                             .details = object.at("details"),
                             .zeroChannels = object.at("zeros")};
     for (const json& names : object.at("algorithms")) kernels.algorithms.push_back(algorithmsFrom(names));
+    for (const json& plans : object.at("engines")) kernels.engines.push_back(passPlansFrom(plans));
+    for (const json& plans : object.at("norms")) kernels.norms.push_back(normPlansFrom(plans));
     return kernels;
   } catch (const std::exception& failure) {
     throw PeerError(concat("rank 0 names kernels that this rank cannot run: ", failure.what(),

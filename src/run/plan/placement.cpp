@@ -18,11 +18,13 @@ bool asksForCores(const Config& config) {
   return config.placement.coresPerReplica != Config().placement.coresPerReplica || config.placement.oversubscribe;
 }
 
-/// The first GPUs, one for each replica.
+/// The first GPUs, one for each replica. Of several ranks those of the first one, which has one unless --replicas asks
+/// for more.
 DeviceSet firstGpus(const Config& config, std::vector<int> usable, const CudaFacts& facts) {
   if (usable.empty()) throw UsageError(gpuRefusal(facts, 0));
-  const int64_t wanted = config.placement.replicas;
-  if (wanted == Config::oneOnEachDevice) return {false, std::move(usable)};
+  const bool isOneOnEach = config.placement.replicas == Config::oneOnEachDevice;
+  if (isOneOnEach && config.placement.ranks == 1) return {false, std::move(usable)};
+  const int64_t wanted = isOneOnEach ? 1 : config.placement.replicas;
   if (wanted > std::ssize(usable)) {
     throw UsageError(concat("--replicas=", wanted, " with --devices=", config.placement.devices, ": a GPU holds one ",
                             "replica, and this build can use ", usable.size(), " here (",
@@ -44,7 +46,8 @@ constexpr OptionOf<StrategyEntry> ofStrategies[] = {{"parameter-device", &Strate
                                                     {"block-momentum", &StrategyEntry::usesLocalSgd},
                                                     {"compression", &StrategyEntry::usesCompression},
                                                     {"compression-ratio", &StrategyEntry::usesCompression},
-                                                    {"compression-rank", &StrategyEntry::usesCompression}};
+                                                    {"compression-rank", &StrategyEntry::usesCompression},
+                                                    {"compression-start", &StrategyEntry::usesCompression}};
 constexpr OptionOf<CompressionEntry> ofCompressions[] = {{"compression-ratio", &CompressionEntry::usesRatio},
                                                          {"compression-rank", &CompressionEntry::usesRank}};
 

@@ -37,7 +37,7 @@ Config resolved(Config config, const Setup& setup, const std::optional<DatasetFa
   if (config.step.learningRate == 0) config.step.learningRate = ownRate != 0 ? ownRate : model.learningRate;
   if (config.placement.coresPerReplica == 0 && setup.onCpu()) {
     config.placement.coresPerReplica =
-        std::max<int64_t>(1, std::ssize(readTopology().cores) / (cpuDevices(config) * ranksHere));
+        std::max<int64_t>(1, std::ssize(readTopology().cores) / (devicesOfRank(config) * ranksHere));
   }
   return config;
 }
@@ -176,7 +176,8 @@ RunPlan resolvePlan(const Config& asked, const RankPlace* place) {
 }
 
 void checkMemory(const RunPlan& plan) {
-  const int64_t ranks = plan.place.localSize, needed = ranks * plan.memory.total();
+  const int64_t ranks = plan.setup.onCpu() ? plan.place.localSize : 1;  // that share the memory
+  const int64_t needed = ranks * plan.memory.total();
   if (plan.search || needed <= plan.availableBytes) return;
   const auto text = [](int64_t bytes) { return bytesText(static_cast<double>(bytes)); };
   throw UsageError(concat("--model=", plan.config.network.model, " --batch=", plan.config.step.batch, " with ",

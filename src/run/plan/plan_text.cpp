@@ -44,9 +44,11 @@ std::string exchangedText(const Config::Exchange& exchange, const Setup& setup) 
   }
   if (!setup.strategy->usesCompression) return allReduce;
   const CompressionEntry& method = *setup.compression;
-  return concat(method.name, method.usesRank ? concat(" of rank ", exchange.compressionRank) : "",
-                method.usesRatio ? concat(" of ratio ", exchange.compressionRatio) : "",
-                method.exchange == Collective::gather ? " gathered" : concat(" by ", allReduce));
+  return concat(
+      method.name, method.usesRank ? concat(" of rank ", exchange.compressionRank) : "",
+      method.usesRatio ? concat(" of ratio ", exchange.compressionRatio) : "",
+      method.exchange == Collective::gather ? " gathered" : concat(" by ", allReduce),
+      exchange.compressionStart > 0 ? concat(" after ", exchange.compressionStart, " updates of whole gradients") : "");
 }
 
 std::string exchangeText(const RunPlan& plan) {

@@ -44,7 +44,7 @@ std::vector<Device> devicesOf(const RunPlan& plan) {
   for (size_t i = 0; i < indices.size(); ++i) {
     devices.push_back(plan.setup.onCpu() ? Device::cpu(indices[i], plan.cores.threadsOf.at(i),
                                                        plan.cores.threadsPerReplica, plan.cores.nodeOf.at(i))
-                                         : Device::cuda(indices[i]));
+                                         : Device::cuda(plan.cudaDevices.at(i)));
   }
   return devices;
 }
@@ -61,8 +61,10 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   options.world = plan.world;
   options.parameterDevice = config.exchange.parameterDevice;
   options.localSgd = {.syncEvery = config.exchange.syncEvery, .blockMomentum = config.exchange.blockMomentum};
-  options.compression = {
-      .method = setup.compression, .ratio = config.exchange.compressionRatio, .rank = config.exchange.compressionRank};
+  options.compression = {.method = setup.compression,
+                         .ratio = config.exchange.compressionRatio,
+                         .rank = config.exchange.compressionRank,
+                         .start = config.exchange.compressionStart};
   options.bucketBytes = static_cast<int64_t>(std::llround(config.exchange.bucketMib * bytesPerMib));
   options.overlap = setup.overlap->duringBackward;
   options.lossPlacement = setup.lossPlacement;

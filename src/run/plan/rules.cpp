@@ -155,10 +155,11 @@ Breach graphCanBeCaptured(const Config& config, const Setup& setup) {
                 ", and a step must be the same work each time; use --cuda-graph=", Config::automatic);
 }
 
-Breach ranksMeetOnCpus(const Config& config, const Setup& setup) {
-  if (config.placement.ranks == 1 || setup.onCpu()) return std::nullopt;
-  return concat("--ranks=", config.placement.ranks, " with --devices=", config.placement.devices,
-                ": ranks exchange between CPUs alone; use --replicas, one process with several GPUs");
+Breach allReduceSpansRanks(const Config& config, const Setup& setup) {
+  if (config.placement.ranks == 1 || setup.onCpu() || setup.allReduce->spansRanks) return std::nullopt;
+  return concat("--all-reduce=", setup.allReduce->name, " with --ranks=", config.placement.ranks, " on GPUs",
+                ": it exchanges within one process; those between ranks' GPUs: ",
+                thoseWith("--all-reduce", allReduces(), &AllReduceEntry::spansRanks));
 }
 
 Breach strategyCrossesRanks(const Config& config, const Setup& setup) {
@@ -178,7 +179,7 @@ constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
     parameterDeviceIsAReplica, inputReadsTheData,     coefficientsAreUsed,       gatheredLossTrains,
     partsHaveTheirOwnLoss,     scheduleKnowsItsEnd,   recomputationHasAPlan,     paddingHasAPlan,
     overlapIsOfAnExchange,     allReduceRunsThere,    searchedBatchIsPerReplica, layoutIsServed,
-    convolutionIsServed,       graphCanBeCaptured,    strategyTakesTheAllReduce, ranksMeetOnCpus,
+    convolutionIsServed,       graphCanBeCaptured,    strategyTakesTheAllReduce, allReduceSpansRanks,
     strategyCrossesRanks,      profileIsOfOneProcess,
 };
 

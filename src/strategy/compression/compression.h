@@ -20,6 +20,7 @@ struct CompressionOptions {
   const CompressionEntry* method = nullptr;  ///< null: the catalog's first
   double ratio = 0.01;                       ///< share of a parameter's values that is sent, above 0, at most 1
   int64_t rank = 4;                          ///< of the two factors that stand for a matrix, at least 1
+  int64_t start = 0;                         ///< the first step that compresses; those before exchange whole gradients
 };
 
 /// A parameter as a matrix in the flat memory of its bucket: a row for each output of a weight; one row of a vector.

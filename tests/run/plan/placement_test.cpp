@@ -49,6 +49,14 @@ TEST(Placement, AutoIsAllUsableGpusOrAsManyAsReplicas) {
             "lower --replicas, or use --devices=cpu");
 }
 
+TEST(Placement, ARankHasOneGpuUnlessReplicasAskForMore) {
+  const CudaFacts four = machineWith({90, 90, 90, 90});
+  Config alone = asked("auto"), pair = asked("auto", 2);
+  alone.placement.ranks = 4, pair.placement.ranks = 2;
+  EXPECT_EQ(textOf(alone, four), "cuda:0 1");
+  EXPECT_EQ(textOf(pair, four), "cuda:0+1 2");
+}
+
 TEST(Placement, AutoIsTheCpuWithoutGpusAndForOptionsOnCores) {
   EXPECT_EQ(textOf(asked("auto"), CudaFacts()), "cpu 1");
   EXPECT_EQ(textOf(asked("auto", 4), machineWith({})), "cpu 4");
@@ -97,18 +105,18 @@ TEST(PassOver, OptionsOfCompressionsAndAverages) {
   const auto left = [](const char* strategy, const char* compression) {
     Config config;
     config.exchange.strategy = strategy, config.exchange.compression = compression;
-    config.exchange.compressionRatio = 0.5, config.exchange.compressionRank = 7;
+    config.exchange.compressionRatio = 0.5, config.exchange.compressionRank = 7, config.exchange.compressionStart = 2;
     config.exchange.syncEvery = 3, config.exchange.blockMomentum = 0.5;
     const size_t notes = passOver(config).size();
     const Config::Exchange& now = config.exchange;
-    return concat(now.compression, ' ', now.compressionRatio, ' ', now.compressionRank, ' ', now.syncEvery, ' ',
-                  now.blockMomentum, ", ", notes, " notes");
+    return concat(now.compression, ' ', now.compressionRatio, ' ', now.compressionRank, ' ', now.compressionStart, ' ',
+                  now.syncEvery, ' ', now.blockMomentum, ", ", notes, " notes");
   };
-  EXPECT_EQ(left("replicated", "topk"), "powersgd 0.01 4 8 0, 5 notes");
-  EXPECT_EQ(left("local_sgd", "onebit"), "powersgd 0.01 4 3 0.5, 3 notes");
-  EXPECT_EQ(left("compressed", "topk"), "topk 0.5 4 8 0, 3 notes");
-  EXPECT_EQ(left("compressed", "powersgd"), "powersgd 0.01 7 8 0, 3 notes");
-  EXPECT_EQ(left("compressed", "onebit"), "onebit 0.01 4 8 0, 4 notes");
+  EXPECT_EQ(left("replicated", "topk"), "powersgd 0.01 4 0 8 0, 6 notes");
+  EXPECT_EQ(left("local_sgd", "onebit"), "powersgd 0.01 4 0 3 0.5, 4 notes");
+  EXPECT_EQ(left("compressed", "topk"), "topk 0.5 4 2 8 0, 3 notes");
+  EXPECT_EQ(left("compressed", "powersgd"), "powersgd 0.01 7 2 8 0, 3 notes");
+  EXPECT_EQ(left("compressed", "onebit"), "onebit 0.01 4 2 8 0, 4 notes");
   Config config;
   config.exchange.strategy = "compressed", config.exchange.compressionRatio = 0.5;
   EXPECT_EQ(passOver(config), std::vector<std::string>{"--compression-ratio=0.5 is passed over with "

@@ -40,6 +40,8 @@ TEST(Rules, AllReduceFitsTheDevices) {
   EXPECT_EQ(refusal({"--all-reduce=nccl", "--devices=cuda:0+1"}), "accepted");
   EXPECT_EQ(refusal({"--all-reduce=copy", "--devices=cuda:0+1"}), "accepted");
   EXPECT_EQ(refusal({"--strategy=parameter_server", "--devices=cuda:0"}), "accepted");
+  expectRefused({"--all-reduce=copy", "--devices=cuda:0", "--ranks=2"}, "between ranks' GPUs: --all-reduce=nccl");
+  EXPECT_EQ(refusal({"--devices=cuda:0", "--ranks=2"}), "accepted");
 }
 
 TEST(Rules, OwnersUpdateOnlyWhereWeightsAreTheSame) {

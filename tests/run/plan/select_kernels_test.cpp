@@ -4,6 +4,7 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
+#include "run/plan/kernel_selection_json.h"
 
 namespace tandem {
 namespace {
@@ -25,6 +26,20 @@ TEST(PassesOf, CountsWhatATrainingStepComputes) {
   EXPECT_EQ(passesOf(kernels, graph), Passes{});
   kernels.algorithms.assign(graph.nodes().size(), {direct, direct, gemm});
   EXPECT_EQ(passesOf(kernels, graph), (Passes{{"direct", 3}, {"gemm", 2}})) << "nobody asks for the images' gradient";
+}
+
+TEST(KernelSelection, IsTheSameOnAnotherRank) {
+  const auto* const gemm = &find(convolutionAlgorithms(), "gemm", "algorithm");
+  KernelSelection kernels{.layout = layouts().back(), .notes = {"a note"}, .details = "details", .zeroChannels = 5};
+  kernels.algorithms = {{gemm, nullptr, gemm}, {}};
+  kernels.engines = {{}, {.images = 32, .names = {"eng1", "ATen", "eng3"}, .withStats = "eng4"}};
+  kernels.norms = {{.images = 32, .forward = "eng5", .backward = "eng6"}};
+  const KernelSelection heard = kernelSelectionFromText(toText(kernels));
+  EXPECT_EQ(heard.layout.name, kernels.layout.name);
+  EXPECT_EQ(heard.algorithms, kernels.algorithms);
+  EXPECT_EQ(heard.engines, kernels.engines);
+  EXPECT_EQ(heard.norms, kernels.norms);
+  EXPECT_EQ(concat(heard.notes[0], heard.details, heard.zeroChannels), "a notedetails5");
 }
 
 TEST(PassesOf, TellsCudnnsEnginesFromAten) {

@@ -7,11 +7,13 @@
 #include <c10/cuda/CUDAStream.h>
 #include <nccl.h>
 
+#include <cstring>
 #include <deque>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "comm/joined_group.h"
 #include "comm/nccl/communicators.h"
 
 namespace tandem {
@@ -92,12 +94,12 @@ class NcclCommunicator final : public Communicator {
 
 class NcclGroup final : public Group {
  public:
-  /// `own`: the communicator of `rank`.
-  NcclGroup(std::shared_ptr<Communicators> all, NcclCommunicator& own, size_t rank, const Device& device)
-      : all_(std::move(all)), own_(own), rank_(rank), device_(device) {}
+  /// `own`: the communicator of replica `replica` of this process.
+  NcclGroup(std::shared_ptr<Communicators> all, NcclCommunicator& own, size_t replica, const Device& device)
+      : all_(std::move(all)), own_(own), replica_(replica), device_(device) {}
 
   at::Tensor memory(int64_t count, at::ScalarType type) override {
-    return all_->use(rank_, [&] { return own_.memory().allocate(count, type); });
+    return all_->use(replica_, [&] { return own_.memory().allocate(count, type); });
   }
   std::string memoryText() const override { return own_.memory().text("NCCL"); }
 
@@ -107,7 +109,7 @@ class NcclGroup final : public Group {
     const Event ready = device_.record();
     const c10::cuda::CUDAStreamGuard guard(own_.stream());
     device_.wait(ready);
-    all_->use(rank_, [&] { launch(tensor, op); });
+    all_->use(replica_, [&] { launch(tensor, op); });
     pending_.push_back({std::move(tensor), device_.record()});
     return first_ + static_cast<Ticket>(pending_.size()) - 1;
   }
@@ -115,7 +117,7 @@ class NcclGroup final : public Group {
   bool progress() override {
     if (isRecorded()) return pending_.empty();
     ncclResult_t state = ncclSuccess;
-    all_->use(rank_, [&] { require(ncclCommGetAsyncError(own_.handle(), &state), "ncclCommGetAsyncError"); });
+    all_->use(replica_, [&] { require(ncclCommGetAsyncError(own_.handle(), &state), "ncclCommGetAsyncError"); });
     require(state, "an operation");
     while (!pending_.empty() && pending_.front().finished->query()) drop();
     return pending_.empty();
@@ -145,9 +147,10 @@ class NcclGroup final : public Group {
       require(ncclBroadcast(data, data, tensor.numel(), typeOf(tensor), 0, own_.handle(), own_.stream().stream()),
               "ncclBroadcast");
     } else {
-      int replicas = 0;
+      int replicas = 0, index = 0;
       require(ncclCommCount(own_.handle(), &replicas), "ncclCommCount");
-      const at::Tensor part = partOf(tensor, replicas, static_cast<int64_t>(rank_));
+      require(ncclCommUserRank(own_.handle(), &index), "ncclCommUserRank");
+      const at::Tensor part = partOf(tensor, replicas, index);
       require(ncclAllGather(part.data_ptr(), data, part.numel(), typeOf(tensor), own_.handle(), own_.stream().stream()),
               "ncclAllGather");
     }
@@ -165,7 +168,7 @@ class NcclGroup final : public Group {
 
   const std::shared_ptr<Communicators> all_;
   NcclCommunicator& own_;
-  const size_t rank_;
+  const size_t replica_;
   const Device& device_;
   std::deque<Pending> pending_;
   Ticket first_ = 0;  // ticket of pending_.front()
@@ -186,16 +189,42 @@ std::vector<int> indicesOf(const GroupOptions& options) {
   return indices;
 }
 
+/// What the communicators of a group have in common: rank 0's, which all ranks hear.
+ncclUniqueId idOf(World* world) {
+  ncclUniqueId id{};
+  const bool isFirst = world == nullptr || world->place().rank == 0;
+  if (isFirst) require(ncclGetUniqueId(&id), "ncclGetUniqueId");
+  if (world == nullptr) return id;
+  const std::string heard = world->fromFirst({id.internal, sizeof id.internal});
+  check(heard.size() == sizeof id.internal, "rank 0 says an ncclUniqueId");
+  std::memcpy(id.internal, heard.data(), sizeof id.internal);
+  return id;
+}
+
+/// The communicators of this process's replicas.
+std::vector<ncclComm_t> handlesOn(const std::vector<int>& indices, World* world) {
+  const auto replicas = static_cast<int>(indices.size());
+  const ncclUniqueId id = idOf(world);
+  std::vector<ncclComm_t> handles(indices.size());
+  require(ncclGroupStart(), "ncclGroupStart");
+  for (int i = 0; i < replicas; ++i) {
+    const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(indices[static_cast<size_t>(i)]));
+    const auto [size, index] = joinedPlace(i, replicas, world);
+    require(ncclCommInitRank(&handles[static_cast<size_t>(i)], static_cast<int>(size), id, static_cast<int>(index)),
+            "ncclCommInitRank");
+  }
+  require(ncclGroupEnd(), "ncclGroupEnd");
+  return handles;
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<Group>> makeNcclGroups(const GroupOptions& options) {
-  const std::vector<int> indices = indicesOf(options);
-  std::vector<ncclComm_t> handles(indices.size());
-  require(ncclCommInitAll(handles.data(), static_cast<int>(indices.size()), indices.data()), "ncclCommInitAll");
+  const std::vector<ncclComm_t> handles = handlesOn(indicesOf(options), options.world);
   std::vector<std::unique_ptr<Communicator>> communicators;
   std::vector<NcclCommunicator*> own;
-  for (size_t rank = 0; rank < indices.size(); ++rank) {
-    auto communicator = std::make_unique<NcclCommunicator>(handles[rank], options.devices[rank]->torch());
+  for (size_t replica = 0; replica < handles.size(); ++replica) {
+    auto communicator = std::make_unique<NcclCommunicator>(handles[replica], options.devices[replica]->torch());
     own.push_back(communicator.get());
     communicators.push_back(std::move(communicator));
   }
@@ -205,8 +234,8 @@ std::vector<std::unique_ptr<Group>> makeNcclGroups(const GroupOptions& options) 
     if (const auto alive = held.lock()) alive->abort();
   });
   std::vector<std::unique_ptr<Group>> groups;
-  for (size_t rank = 0; rank < indices.size(); ++rank) {
-    groups.push_back(std::make_unique<NcclGroup>(all, *own[rank], rank, *options.devices[rank]));
+  for (size_t replica = 0; replica < handles.size(); ++replica) {
+    groups.push_back(std::make_unique<NcclGroup>(all, *own[replica], replica, *options.devices[replica]));
   }
   return groups;
 }

@@ -44,10 +44,13 @@ class World {
   /// On rank 0 what each rank says, by rank; it waits as the others do there. Nothing on the others, which do not wait.
   virtual std::vector<std::string> toFirst(const std::string& text, double patienceSeconds = 0) = 0;
 
-  /// A handle for exchange with the threads of other ranks that hold a handle of the same name. Its collectives run on
-  /// threads of their own. `monitor` outlives it.
+  /// A handle for exchange with the threads of other ranks that hold a handle of the same name. The n-th of a name
+  /// exchanges with the n-th there. Its collectives run on threads of their own. `monitor` outlives it.
   virtual std::unique_ptr<RankGroup> group(const std::string& name, Monitor& monitor) = 0;
 };
+
+/// Whether this process is the first of the run; true where it is the only one.
+inline bool isFirst(const World* world) { return world == nullptr || world->place().rank == 0; }
 
 /// Meets the other ranks by c10d: a TCPStore, and Gloo between hosts' CPUs. Throws RendezvousError if the store cannot
 /// be reached within `timeoutSeconds`, or names the ranks that are missing then. The world's waits have this timeout.

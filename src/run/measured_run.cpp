@@ -119,15 +119,15 @@ bool MeasuredRun::suffices(int64_t done) {
 // Rank 0 says how many steps follow; 0: warm-up goes on.
 void MeasuredRun::decide(int64_t done) {
   World* const world = options_.world;
-  const bool isFirst = world == nullptr || world->place().rank == 0;
+  const bool leads = isFirst(world);
   int64_t steps = 0;
-  if (isFirst && suffices(done)) {
+  if (leads && suffices(done)) {
     warmupWall_ = now() - begin_;
     steps = plannedSteps();
   }
   if (world != nullptr) steps = wholeNumber(world->fromFirst(concat(steps))).value();
   if (steps == 0) return;
-  if (!isFirst) warmupWall_ = now() - begin_;
+  if (!leads) warmupWall_ = now() - begin_;
   endWarmUp(done, steps);
 }
 

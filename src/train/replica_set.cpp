@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "comm/joined_group.h"
 #include "train/replica.h"
 
 namespace tandem {
@@ -36,6 +37,10 @@ StrategyContext strategyContext(const ReplicaSetOptions& options, Monitor& monit
 
 uint64_t dropoutSeedOf(uint64_t seed, int replica) {
   return seed + dropoutSeedStep * static_cast<uint64_t>(replica + 1);
+}
+
+int64_t totalReplicas(const ReplicaSetOptions& options) {
+  return joinedPlace(0, static_cast<int>(options.devices.size()), options.world).size;
 }
 
 ReplicaSet::ReplicaSet(ReplicaSetOptions options)

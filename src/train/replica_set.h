@@ -58,6 +58,9 @@ struct ReplicaSetOptions {
 /// The seed of the numbers that dropout draws on a replica, of the run's seed.
 uint64_t dropoutSeedOf(uint64_t seed, int replica);
 
+/// The number of replicas of all processes of the run.
+int64_t totalReplicas(const ReplicaSetOptions& options);
+
 /// The replicas of one process. Builds each on its own thread and runs a body there.
 class ReplicaSet {
  public:

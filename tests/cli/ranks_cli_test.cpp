@@ -97,6 +97,17 @@ TEST(Ranks, EveryStrategyAndAllReduceThatCrossesThemGivesAllTheSameWeights) {
   }
 }
 
+TEST(Ranks, AreComparedWithOneReplicaOnTheJoinedBatch) {
+  const auto records = measured({"--model=lenet5", "--steps=2", "--ranks=2", "--replicas=2", "--verify=on"});
+  ASSERT_EQ(records.size(), 1U);
+  ASSERT_TRUE(records[0].equality.has_value());
+  const EqualityStamp& stamp = *records[0].equality;
+  ASSERT_EQ(stamp.reason, "");
+  EXPECT_LT(stamp.error.whole, 4 * stamp.plain.front().error.whole);
+  EXPECT_LT(stamp.differenceOfReplicas, 1e-5);
+  EXPECT_GE(stamp.differenceOfReplicas, 0);
+}
+
 TEST(Ranks, WhatCannotCrossThemIsRefusedByName) {
   const std::pair<const char*, const char*> cases[] = {
       {"--strategy=parameter_server", "those between ranks: --strategy="},

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -100,7 +101,7 @@ class C10dWorld final : public World {
 
   std::unique_ptr<RankGroup> group(const std::string& name, Monitor& monitor) override {
     try {
-      const auto store = c10::make_intrusive<c10d::PrefixStore>(name, store_);
+      const auto store = c10::make_intrusive<c10d::PrefixStore>(concat(name, " #", groups_[name]++), store_);
       return std::make_unique<C10dGroup>(gloo(store, place_, timeoutSeconds_), monitor);
     } catch (const std::exception& failure) {
       throw RendezvousError(concat("rank ", place_.rank, " of ", place_.size, " cannot connect to the others through ",
@@ -177,6 +178,7 @@ class C10dWorld final : public World {
   const double timeoutSeconds_;
   Store store_;
   int64_t topics_ = 0;
+  std::map<std::string, int> groups_;  // by name, how many there were
 };
 
 /// A server of c10d is a client too, which nobody uses.

@@ -7,11 +7,13 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/text.h"
+#include "comm/world.h"
 #include "executor/aten_ops.h"
 #include "graph/operation.h"
 #include "run/verify/reference_training.h"
 #include "run/verify/weights_change.h"
 #include "train/captured_step.h"
+#include "train/weight_init.h"
 
 namespace tandem {
 namespace {
@@ -46,19 +48,38 @@ Course plainly(const ComparedTeam& team, const Precision& precision) {
   return std::async(std::launch::async, train).get();
 }
 
-/// Runs the steps and gives each replica to `atEnd`, on its thread. Returns how many steps were skipped.
-int64_t train(const ReplicaSetOptions& options, int64_t steps, const std::function<void(ReplicaSet::Member&)>& atEnd) {
+/// What replicas have after some steps.
+struct Trained {
+  std::vector<HostWeights> weights;         // of the replicas of this process; equal ones are there once
+  std::vector<std::string> fingerprints{};  // of these
+  int64_t skipped = 0;                      // steps without an update
+};
+
+Trained train(const ReplicaSetOptions& options, int64_t steps) {
   Mutex mutex;
-  int64_t skipped = 0;
+  Trained trained;
   ReplicaSet(options).run([&](ReplicaSet::Member& member) {
     for (int64_t step = 0; step < steps; ++step) member.step();
     member.finish();
     const auto scale = member.lossScale();
     const MutexLock lock(mutex);
-    if (scale) skipped = std::max(skipped, scale->skipped);
-    atEnd(member);
+    if (scale) trained.skipped = std::max(trained.skipped, scale->skipped);
+    HostWeights own = weightsOf(*options.graph, member.buffers());
+    const auto same = [&](const HostWeights& other) { return bitEqual(own, other); };
+    if (std::ranges::any_of(trained.weights, same)) return;
+    trained.weights.push_back(std::move(own));
+    trained.fingerprints.push_back(concat(weightsFingerprint(*options.graph, member.buffers())));
   });
-  return skipped;
+  return trained;
+}
+
+/// Throws InternalError unless the replicas of all ranks have the same weights, so that rank 0's are those of all.
+void requireEqualRanks(World& world, const Trained& trained) {
+  const auto said = world.exchange(join(trained.fingerprints));
+  if (trained.weights.size() == 1 &&
+      std::ranges::all_of(said, [&](const std::string& text) { return text == said[0]; }))
+    return;
+  throw InternalError(concat("ranks ended the same steps with different weights: fingerprints ", join(said, "; ")));
 }
 
 /// The first row that runs on the device; a single replica sums nothing by it.
@@ -69,7 +90,8 @@ const AllReduceEntry& anyAllReduce(const Device& device) {
 /// One replica that computes the shares of all, one after the other.
 ReplicaSetOptions oneReplica(const ComparedTeam& team) {
   ReplicaSetOptions one = team.options;
-  one.accumulate *= std::ssize(one.devices);
+  one.accumulate *= totalReplicas(team.options);
+  one.world = nullptr;
   one.devices.erase(one.devices.begin() + 1, one.devices.end());
   one.strategy = &*std::ranges::find(strategies(), Exchange::synchronous, &StrategyEntry::exchange);
   one.allReduce = &anyAllReduce(one.devices.front());
@@ -87,31 +109,23 @@ ReplicaSetOptions oneReplica(const ComparedTeam& team) {
   return one;
 }
 
-HostWeights weightsOfOneReplica(const ComparedTeam& team) {
-  HostWeights weights;
-  train(oneReplica(team), comparedSteps(team.options),
-        [&](ReplicaSet::Member& member) { weights = weightsOf(*team.options.graph, member.buffers()); });
-  return weights;
-}
-
-/// Fills the errors of the team, of the replica that is furthest. Returns how many steps were skipped.
-int64_t compareReplicas(const ComparedTeam& team, const Course& exact, EqualityStamp& stamp) {
+/// Fills the errors of the team, of the replica that is furthest.
+void compareReplicas(const ComparedTeam& team, const Trained& trained, const Course& exact, EqualityStamp& stamp) {
   const Graph& graph = *team.options.graph;
   const bool several = comparesReplicas(team.options);
-  const HostWeights one = several ? weightsOfOneReplica(team) : HostWeights();
+  const HostWeights one = several ? train(oneReplica(team), stamp.steps).weights.front() : HostWeights();
   stamp.bitEqual = several;
-  return train(team.options, stamp.steps, [&](ReplicaSet::Member& member) {
-    const HostWeights own = weightsOf(graph, member.buffers());
+  for (const HostWeights& own : trained.weights) {
     const ChangeError error = changeError(graph, own, exact.end, exact.start);
     stamp.error.whole = std::max(stamp.error.whole, error.whole);
     if (stamp.error.where.empty() || error.worst > stamp.error.worst) {
       stamp.error.worst = error.worst, stamp.error.where = error.where;
     }
-    if (!several) return;
+    if (!several) continue;
     stamp.bitEqual = stamp.bitEqual && bitEqual(own, one);
     const double apart = changeError(graph, own, one, exact.start).whole;
     stamp.differenceOfReplicas = std::max(stamp.differenceOfReplicas, apart);
-  });
+  }
 }
 
 EqualityStamp notCompared(std::string reason) { return {.reason = std::move(reason)}; }
@@ -123,7 +137,7 @@ int64_t comparedSteps(const ReplicaSetOptions& team) {
 }
 
 bool comparesReplicas(const ReplicaSetOptions& team) {
-  return team.devices.size() > 1 &&
+  return totalReplicas(team) > 1 &&
          std::ranges::none_of(team.graph->nodes(), [](const Node& node) { return drawsNumbers(node.operation->name); });
 }
 
@@ -133,6 +147,13 @@ EqualityStamp compareInFp64(const ComparedTeam& given) {
   options.lossScale.initial = firstLossScale;
   const ComparedTeam team{options, given.batches, given.source, given.device};
   EqualityStamp stamp{.steps = comparedSteps(team.options)};
+  const Trained trained = train(team.options, stamp.steps);
+  if (options.world != nullptr) requireEqualRanks(*options.world, trained);
+  if (!isFirst(options.world)) return notCompared("rank 0 compares for all");
+  if (trained.skipped > 0) {
+    return notCompared(
+        concat(trained.skipped, " of ", stamp.steps, " steps updated nothing: their gradients overflowed"));
+  }
   const Course exact = plainly(team, fp64);
   const double change = changeNorm(exact.end, exact.start);
   if (!std::isfinite(change) || change <= 0) {
@@ -143,10 +164,7 @@ EqualityStamp compareInFp64(const ComparedTeam& given) {
     stamp.plain.push_back(
         {std::string(precision->name), changeError(*team.options.graph, end, exact.end, exact.start)});
   }
-  const int64_t skipped = compareReplicas(team, exact, stamp);
-  if (skipped > 0) {
-    return notCompared(concat(skipped, " of ", stamp.steps, " steps updated nothing: their gradients overflowed"));
-  }
+  compareReplicas(team, trained, exact, stamp);
   stamp.seconds = seconds(now() - begin);
   return stamp;
 }

@@ -31,7 +31,7 @@ ReferenceTraining::ReferenceTraining(const ReplicaSetOptions& team, const Precis
   optimizer_->allocateState();
   initialiseWeights(*team.graph, team.seed, buffers_);
   if (team.pretrained) setParameters(*team.pretrained, buffers_);
-  for (int replica = 0; replica < std::ssize(team.devices); ++replica) {
+  for (int replica = 0; replica < totalReplicas(team); ++replica) {
     executors_.push_back(plainExecutor().make(executorOptions(team, precision, device, replica)));
     executors_.back()->bind(*team.graph, buffers_);
   }

@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-/// The steps of a team of replicas, done plainly by one: the oracle of run/verify/verification.h.
+/// The steps of a team of replicas, those of all ranks, done plainly by one: the oracle of run/verify/verification.h.
 ///
 /// One set of weights. Every operation is an ATen call of the autograd executor; normalisation, loss and update are the
 /// references by ATen. A step runs the replicas' shares of the joined batch one after the other, in the team's

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "comm/world.h"
 #include "config/repeats.h"
 #include "graph/operation.h"
 #include "run/outcome_of_exception.h"
@@ -17,11 +18,11 @@ namespace {
 // Times of one step of ReferenceTraining, in measured steps of the point.
 constexpr double fp64Steps = 18, fp32Steps = 4, stepsOf16Bits = 2;  // the last: more, if the point's have 16 bits
 
-/// The device of the references: on a CPU the cores of all replicas.
+/// The device of the references: on a CPU the cores of all replicas of this host.
 Device referenceDevice(const MeasuredPoint& point) {
   if (!point.plan.setup.onCpu()) return point.team.devices.front();
   std::set<int> threads;
-  for (const std::vector<int>& of : point.plan.cores.threadsOf) threads.insert(of.begin(), of.end());
+  for (const std::vector<int>& of : point.plan.hostCores.threadsOf) threads.insert(of.begin(), of.end());
   const auto count = std::max<int64_t>(point.plan.cores.threadsPerReplica, std::ssize(threads));
   return Device::cpu(0, {threads.begin(), threads.end()}, count);
 }
@@ -66,14 +67,15 @@ EqualityStamp compared(const MeasuredPoint& point) try {
 
 double expectedVerifySeconds(const MeasuredPoint& point) {
   const bool wide = point.team.precision->compute == at::kFloat;
-  const auto replicas = static_cast<double>(point.team.devices.size());
+  const auto replicas = static_cast<double>(totalReplicas(point.team));
   const double own = 1 + (comparesReplicas(point.team) ? replicas : 0);
   const double references = wide ? fp64Steps + fp32Steps : stepsOf16Bits * (fp64Steps + 2 * fp32Steps);
-  return static_cast<double>(comparedSteps(point.team)) * point.stepSeconds * (own + references);
+  const double hosts = static_cast<double>(point.plan.place.size) / point.plan.place.localSize;
+  return static_cast<double>(comparedSteps(point.team)) * point.stepSeconds * (own + hosts * references);
 }
 
 int64_t verifyBytes(const MeasuredPoint& point) {
-  constexpr int64_t fp64Bytes = sizeof(double), fp64Copies = 5;  // weights, gradients, sums, and two snapshots
+  constexpr int64_t fp64Bytes = sizeof(double), fp64Copies = 6;  // weights, gradients, sums, and three snapshots
   const Graph& graph = *point.team.graph;
   const int64_t state = point.plan.setup.optimizer->stateValues(point.team.optimizer);
   const int64_t images = point.plan.replicaBatch / point.team.accumulate;
@@ -84,13 +86,12 @@ int64_t verifyBytes(const MeasuredPoint& point) {
 std::string whyNotVerified(const MeasuredPoint& point, int64_t availableBytes) {
   if (point.team.forwardOnly) return "--forward-only trains nothing";
   const Exchange exchange = point.team.strategy->exchange;
-  if (exchange == Exchange::none && point.team.devices.size() > 1) {
+  if (exchange == Exchange::none && totalReplicas(point.team) > 1) {
     return "replicas that exchange nothing train no common network";
   }
   if (exchange == Exchange::stale || exchange == Exchange::lossy) {
     return concat("--strategy=", point.team.strategy->name, " makes other updates than one replica, by design");
   }
-  if (point.plan.world != nullptr) return "the steps of several ranks are compared by their weights alone";
   const std::string cost = costReason(point);
   return cost.empty() ? memoryReason(point, availableBytes) : cost;
 }
@@ -100,7 +101,9 @@ std::optional<EqualityStamp> verified(const MeasuredPoint& point) {
   for (const Device& device : point.team.devices) {
     if (!device.isCpu()) device.forgetMemory();
   }
+  World* const world = point.plan.world;
   EqualityStamp stamp{.reason = whyNotVerified(point, availableBytesNow(point.plan))};
+  if (world != nullptr) stamp.reason = world->fromFirst(stamp.reason);
   if (stamp.compared()) stamp = compared(point);
   stamp.expectedSeconds = expectedVerifySeconds(point);
   allowTf32(point.team.precision->tf32);

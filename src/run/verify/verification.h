@@ -23,7 +23,8 @@ struct MeasuredPoint {
 constexpr double largestVerifyShare = 0.1;
 
 /// Seconds that compareInFp64() is expected to take: for each compared step a number of measured steps by its element
-/// types, times the replicas for one that computes all their shares (docs/METRICS.md).
+/// types, times the replicas of all ranks for one that computes all their shares (docs/METRICS.md). References compute
+/// on one host, so their part is multiplied by the number of hosts.
 double expectedVerifySeconds(const MeasuredPoint& point);
 
 /// Bytes that references need beside what the run has freed: weights, gradients, sums, optimizer state and snapshots,
@@ -34,7 +35,8 @@ int64_t verifyBytes(const MeasuredPoint& point);
 std::string whyNotVerified(const MeasuredPoint& point, int64_t availableBytes);
 
 /// The stamp of --verify: empty with --verify=off, a reason if the steps are not compared. A failure of the comparison
-/// is a reason too. Leaves the process-wide permission of TF32 as the point has it. REQUIRES: no replica runs.
+/// is a reason too. Leaves the process-wide permission of TF32 as the point has it. Collective where there are ranks:
+/// rank 0 decides and compares, and its stamp alone counts. REQUIRES: no replica runs.
 std::optional<EqualityStamp> verified(const MeasuredPoint& point);
 
 /// What the record says while the comparison goes on, and keeps if the process does not live to its end.

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "run/verify/compared_team.h"
+#include "support/run_ranks.h"
+#include "support/text_of_failure.h"
 
 namespace tandem::equivalence {
 namespace {
@@ -114,6 +116,58 @@ TEST(ComparisonInFp64, WhatWinogradCostsShows) {
   expectAsExactAsPlain(direct, "direct");
   EXPECT_GT(winograd.error.whole, 1.5 * direct.error.whole) << direct.error.whole;
   EXPECT_EQ(winograd.plain, direct.plain);
+}
+
+/// The stamps of ranks, each with as many replicas and its share of the images. `spoil` changes a rank's options.
+std::vector<EqualityStamp> stampsOfRanks(const Case& c, int ranks,
+                                         const std::function<void(int rank, ReplicaSetOptions&)>& spoil = nullptr) {
+  std::vector<EqualityStamp> stamps(ranks);
+  runRanks(ranks, [&](World& world) {
+    const int rank = world.place().rank;
+    Case own = c;
+    own.count = globalBatch / ranks, own.first = rank * own.count;
+    ReplicaSetOptions options = replicaSetOptions(own);
+    options.world = &world, options.firstReplica = rank * c.replicas;
+    if (spoil) spoil(rank, options);
+    stamps[rank] = stampOf(options, *c.graph);
+  });
+  return stamps;
+}
+
+TEST(ComparisonInFp64, RankZeroComparesWhatAllRanksTrained) {
+  const Graph net = normNet();
+  for (const StrategyEntry& strategy : strategies()) {
+    if (!strategy.crossesRanks || strategy.exchange != Exchange::synchronous) continue;
+    for (const auto& [ranks, replicas] : {std::pair(2, 1), std::pair(2, 2), std::pair(4, 1)}) {
+      const Case c{.graph = &net, .strategy = &strategy, .executor = "planned", .replicas = replicas, .accumulate = 2};
+      const auto stamps = stampsOfRanks(c, ranks);
+      expectAsExactAsPlain(stamps[0], concat(ranks, " ranks, ", c.name()));
+      EXPECT_GE(stamps[0].differenceOfReplicas, 0);
+      EXPECT_LT(stamps[0].differenceOfReplicas, 1e-5);
+      if (ranks * replicas == 2) EXPECT_TRUE(stamps[0].bitEqual) << stamps[0].differenceOfReplicas;
+      EXPECT_EQ(stamps[1].reason, "rank 0 compares for all");
+    }
+  }
+}
+
+TEST(ComparisonInFp64, ARankThatTrainsOnOtherImagesShows) {
+  const Graph net = normNet();
+  const Case c{.graph = &net, .strategy = replicated(), .executor = "planned"};
+  const auto firstImages = [&](int, ReplicaSetOptions& options) {
+    Case first = c;
+    first.count = globalBatch / 2;
+    options.source = replicaSetOptions(first).source;
+  };
+  const EqualityStamp stamp = stampsOfRanks(c, 2, firstImages)[0];
+  ASSERT_EQ(stamp.reason, "");
+  EXPECT_GT(stamp.error.whole, 0.01);
+}
+
+TEST(ComparisonInFp64, RanksThatEndApartAreNotCompared) {
+  const Graph net = normNet();
+  const Case c{.graph = &net, .strategy = &find(strategies(), "independent", "strategy"), .executor = "planned"};
+  const std::string failure = textOfFailure<InternalError>([&] { stampsOfRanks(c, 2); });
+  EXPECT_TRUE(failure.starts_with("ranks ended the same steps with different weights: ")) << failure;
 }
 
 TEST(ComparisonInFp64, ARateOfZeroGivesAReason) {

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "formats/log/trace_file.h"
+#include "observe/packed_bytes.h"
 #include "observe/run_observer.h"
 
 namespace tandem {
@@ -14,7 +15,6 @@ namespace {
 
 constexpr size_t mostSteps = 1000;  // per replica in a record
 constexpr size_t mostSpansOfStep = 1 << 14;
-constexpr size_t mostSpans = 1 << 18;  // per replica in a trace
 
 template <class Value>
 std::vector<Value> touched(size_t capacity) {
@@ -83,15 +83,16 @@ void write(TraceFile& trace, TraceFile::Track run, std::span<const DeviceActivit
 
 }  // namespace
 
-Profiler::Recording::Recording(size_t steps, size_t spans)
-    : recorder(mostSpansOfStep),
+Profiler::Recording::Recording(std::string where, size_t steps, size_t spans)
+    : place(std::move(where)),
+      recorder(steps == 0 ? 0 : mostSpansOfStep),
       steps(touched<StepParts>(steps)),
       arrivals(touched<StepArrivals>(steps)),
       spans(touched<RecordedSpan>(spans)),
       spanSteps(touched<int64_t>(spans == 0 ? 0 : steps)) {}
 
-Profiler::Profiler(int replicas, bool keepSpans) {
-  for (int i = 0; i < replicas; ++i) recordings_.emplace_back(mostSteps, keepSpans ? mostSpans : 0);
+Profiler::Profiler(std::vector<std::string> places, size_t spans) {
+  for (std::string& place : places) recordings_.emplace_back(std::move(place), mostSteps, spans);
 }
 
 void Profiler::stepDone(int replica, int64_t step) {
@@ -129,6 +130,50 @@ void Profiler::keep(Recording& recording, const StepParts& step) const {
 
 void Profiler::setBytes(int64_t input, int64_t gradients) { inputBytes_ = input, gradientBytes_ = gradients; }
 
+std::string Profiler::packed() const {
+  PackedBytes bytes;
+  bytes.add(recordings_.size());
+  for (const Recording& recording : recordings_) {
+    bytes.add(recording.place);
+    bytes.add(recording.every), bytes.add(recording.lost);
+    bytes.add(recording.steps), bytes.add(recording.spans), bytes.add(recording.spanSteps);
+    bytes.add(recording.arrivals.size());
+    for (const StepArrivals& step : recording.arrivals) {
+      bytes.add(step.step), bytes.add(step.begin), bytes.add(step.arrivals);
+    }
+  }
+  return bytes.take();
+}
+
+void Profiler::add(std::string_view packed, Nanos ahead, Nanos error) {
+  UnpackedBytes bytes(packed);
+  for (auto left = bytes.next<size_t>(); left > 0; --left) {
+    Recording& added = recordings_.emplace_back("", 0, 0);
+    bytes.read(added.place);
+    bytes.read(added.every), bytes.read(added.lost);
+    bytes.read(added.steps), bytes.read(added.spans), bytes.read(added.spanSteps);
+    for (auto steps = bytes.next<size_t>(); steps > 0; --steps) {
+      StepArrivals& step = added.arrivals.emplace_back();
+      bytes.read(step.step), bytes.read(step.begin), bytes.read(step.arrivals);
+    }
+    setBack(added, ahead);
+  }
+  clockError_ = std::max(clockError_, error);
+}
+
+/// Times of another clock become those of this one.
+void Profiler::setBack(Recording& recording, Nanos ahead) {
+  for (StepParts& step : recording.steps) {
+    step.begin -= ahead;
+    if (step.arrival) *step.arrival -= ahead;
+  }
+  for (StepArrivals& step : recording.arrivals) {
+    step.begin -= ahead;
+    for (Arrival& arrival : step.arrivals) arrival.at -= ahead;
+  }
+  for (RecordedSpan& span : recording.spans) span.begin -= ahead, span.end -= ahead;
+}
+
 Nanos Profiler::origin() const {
   Nanos first = Nanos::max();
   for (const Recording& recording : recordings_) {
@@ -144,6 +189,7 @@ void Profiler::fill(RunRecord& record) const {
   for (const Recording& recording : recordings_) arrivals.emplace_back(recording.arrivals);
   profile.exchanges = exchangesOf(arrivals);
   profile.inputBytes = inputBytes_, profile.gradientBytes = gradientBytes_;
+  profile.clockError = clockError_;
   for (const Recording& recording : recordings_) {
     profile.every = std::max(profile.every, recording.every);
     profile.lostSteps += recording.lost;
@@ -160,8 +206,7 @@ void Profiler::writeTrace(const std::string& path, const RunRecord& record,
   TraceFile trace(path);
   const auto run = trace.addTrack(concat("tandem bench ", record.config.network.model, ", ", record.time));
   for (size_t i = 0; i < recordings_.size(); ++i) {
-    const auto& places = record.placement.replicas;
-    const auto track = trace.addTrack(concat("replica ", i, i < places.size() ? ", " + places[i] : ""), run);
+    const auto track = trace.addTrack(concat("replica ", i, ", ", recordings_[i].place), run);
     write(trace, track, recordings_[i].spans, recordings_[i].spanSteps);
   }
   write(trace, run, activities);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measure/record/record.h"
@@ -15,8 +16,10 @@ namespace tandem {
 /// arrivals.
 class Profiler {
  public:
-  /// `keepSpans`: keeps spans for writeTrace().
-  Profiler(int replicas, bool keepSpans);
+  static constexpr size_t mostSpans = 1 << 18;  ///< of a replica, in a trace
+
+  /// `places`: where each replica is, as a trace shows it. `spans`: how many of each are kept for writeTrace().
+  explicit Profiler(std::vector<std::string> places, size_t spans = 0);
 
   /// The recorder for the replica's thread.
   SpanRecorder& recorder(int replica) { return recordings_[static_cast<size_t>(replica)].recorder; }
@@ -24,6 +27,12 @@ class Profiler {
   void stepDone(int replica, int64_t step);
   /// Called by one replica for all.
   void setBytes(int64_t input, int64_t gradients);
+
+  /// All of that in bytes, for add() in another process of the same program.
+  std::string packed() const;
+  /// Adds the replicas of another process, behind those that are there. Its clock is `ahead` of this one's, by at most
+  /// `error` more or less. Throws DataError if the bytes are not whole.
+  void add(std::string_view packed, Nanos ahead, Nanos error);
 
   void fill(RunRecord& record) const;
   /// Writes a trace. It has a track per replica with the spans of the steps that fit, the record's telemetry, and a
@@ -33,7 +42,8 @@ class Profiler {
 
  private:
   struct alignas(64) Recording {  // of one replica, on cache lines of its own
-    Recording(size_t steps, size_t spans);
+    Recording(std::string where, size_t steps, size_t spans);
+    std::string place;
     SpanRecorder recorder;
     std::vector<StepParts> steps;        // each `every`-th step; `begin` and `arrival` are times of the clock
     std::vector<StepArrivals> arrivals;  // of the same steps; times of the clock
@@ -43,10 +53,12 @@ class Profiler {
     bool full = false;
   };
   void keep(Recording& recording, const StepParts& step) const;
+  static void setBack(Recording& recording, Nanos ahead);
   Nanos origin() const;
 
   std::vector<Recording> recordings_;
   int64_t inputBytes_ = 0, gradientBytes_ = 0;
+  Nanos clockError_{};  // the largest of those added
 };
 
 }  // namespace tandem

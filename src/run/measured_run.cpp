@@ -262,7 +262,7 @@ void MeasuredRun::fill(RunRecord& record) const {
   record.steps = samples_;
   std::stable_sort(record.steps.begin(), record.steps.end(),
                    [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });
-  if (options_.profiler != nullptr) options_.profiler->fill(record);
+  if (options_.profiler != nullptr && isFirst(options_.world)) options_.profiler->fill(record);
   if (options_.tracer != nullptr) options_.tracer->fill(record);
   if (origin_) record.placement.data = origin_->data, record.placement.augment = origin_->augment;
   record.losses = lossSums_;

@@ -7,11 +7,14 @@
 #include <optional>
 
 #include "base/text.h"
+#include "comm/clock_offsets.h"
+#include "comm/long_texts.h"
 #include "config/device_set.h"
 #include "device/gpu_support.h"
 #include "executor/compile/op_cost.h"
 #include "executor/compile/plan_description.h"
 #include "formats/io/atomic_file.h"
+#include "machine/cpu/host_facts.h"
 #include "machine/gpu/gpu_facts.h"
 #include "machine/process/process_clock.h"
 #include "measure/metrics/metric.h"
@@ -86,10 +89,25 @@ void append(std::vector<std::string>& notes, const std::vector<std::string>& mor
   notes.insert(notes.end(), more.begin(), more.end());
 }
 
-std::unique_ptr<Profiler> profilerFor(const Config& config) {
-  if (!config.measurement.profile) return nullptr;
-  if (!config.output.trace.empty()) requireReplaceable(config.output.trace);
-  return std::make_unique<Profiler>(static_cast<int>(config.placement.replicas), !config.output.trace.empty());
+/// Rank 0's holds what all ranks record, and gets no more spans than that of a run of one rank.
+std::unique_ptr<Profiler> profilerFor(const RunPlan& plan, const std::vector<Device>& devices) {
+  if (!plan.config.measurement.profile) return nullptr;
+  const std::string& trace = plan.config.output.trace;
+  if (!trace.empty() && isFirst(plan.world)) requireReplaceable(trace);
+  const bool severalHosts = plan.place.localSize < plan.place.size;
+  std::vector<std::string> places;
+  for (const Device& device : devices) places.push_back(concat(severalHosts ? hostName() + ' ' : "", device.label()));
+  const auto ranks = static_cast<size_t>(plan.place.size);
+  return std::make_unique<Profiler>(std::move(places), trace.empty() ? 0 : Profiler::mostSpans / ranks);
+}
+
+/// Adds the other ranks' recordings to rank 0's. Collective.
+void gatherProfiles(World& world, Profiler& profiler) {
+  const auto offsets = clockOffsets(world, bootId());
+  const auto recorded = longTextsToFirst(world, isFirst(&world) ? "" : profiler.packed());
+  for (size_t rank = 1; rank < recorded.size(); ++rank) {
+    profiler.add(recorded[rank], offsets[rank].ahead, offsets[rank].error);
+  }
 }
 
 /// Null without --profile or without GPUs.
@@ -133,7 +151,7 @@ void measure(const RunPlan& plan, const Listeners& listeners, RunRecord& record)
     append(record.notes, options.pretrained->warnings);
   }
   record.placement = placementOf(plan, options);
-  const auto profiler = profilerFor(plan.config);
+  const auto profiler = profilerFor(plan, options.devices);
   const auto tracer = tracerFor(plan, options);
   const auto schedule = std::make_shared<ScheduleBegin>();
   options.optimizer.scheduleBegin = schedule;
@@ -156,6 +174,7 @@ void measure(const RunPlan& plan, const Listeners& listeners, RunRecord& record)
     run.body(member);
     if (member.index() == 0 && weights) appendWeights(*weights, graph, member.buffers(), member.executor());
   });
+  if (profiler && plan.world != nullptr) gatherProfiles(*plan.world, *profiler);
   run.fill(record);
   watch.fill(record);
   if (weights && updatesOf(record)) {
@@ -168,7 +187,7 @@ void measure(const RunPlan& plan, const Listeners& listeners, RunRecord& record)
   checkLosses(record.losses);
   if (weights) weights->commit();
   record.wall = sinceProcessStart();
-  if (!plan.config.output.trace.empty()) {
+  if (!plan.config.output.trace.empty() && isFirst(plan.world)) {
     profiler->writeTrace(plan.config.output.trace, record,
                          tracer ? tracer->activities() : std::span<const DeviceActivity>());
   }

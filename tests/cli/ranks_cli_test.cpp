@@ -108,10 +108,36 @@ TEST(Ranks, AreComparedWithOneReplicaOnTheJoinedBatch) {
   EXPECT_GE(stamp.differenceOfReplicas, 0);
 }
 
+TEST(Ranks, AreProfiledTogether) {
+  const std::string trace = ownFolder() + "/ranks.pftrace";
+  const auto records = measured(
+      {"--model=lenet5", "--steps=30", "--ranks=2", "--replicas=2", "--profile", "--trace=" + trace, "--verify=off"});
+  ASSERT_EQ(records.size(), 1U);
+  ASSERT_TRUE(records[0].profile.has_value());
+  const Profile& profile = *records[0].profile;
+  ASSERT_EQ(profile.replicas.size(), 4U);
+  for (const ReplicaProfile& replica : profile.replicas) EXPECT_EQ(replica.steps.size(), 30U);
+  EXPECT_EQ(profile.clockError, Nanos{}) << "ranks of one host have one clock";
+  ASSERT_FALSE(profile.exchanges.empty());
+  EXPECT_EQ(profile.exchanges[0].after.size(), 4U);
+  // All replicas meet in each exchange, so no step begins when another replica has begun the next but one.
+  for (size_t step = 0; step + 2 < 30; ++step) {
+    for (const ReplicaProfile& one : profile.replicas) {
+      for (const ReplicaProfile& other : profile.replicas) {
+        EXPECT_LT(one.steps[step].begin, other.steps[step + 2].begin);
+      }
+    }
+  }
+  std::ifstream file(trace, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  for (const char* track : {"replica 0, cpu cores", "replica 3, cpu cores"}) {
+    EXPECT_NE(text.find(track), std::string::npos) << track;
+  }
+}
+
 TEST(Ranks, WhatCannotCrossThemIsRefusedByName) {
   const std::pair<const char*, const char*> cases[] = {
       {"--strategy=parameter_server", "those between ranks: --strategy="},
-      {"--profile", "a profile is of one process"},
       {"--ranks=0", "--ranks"},
       {"--timeout=0", "--timeout"}};
   for (const auto& [option, text] : cases) {

@@ -123,6 +123,7 @@ inline Profile fullProfile() {
     steps.back().arrival = millis(70);
     for (const Part& part : stepParts()) steps.back().*part.time = millis(0.1 + replica);
   }
+  profile.clockError = Nanos(250);
   profile.exchanges = {{.bytes = 1 << 20, .apart = millis(2), .after = {millis(50), millis(52)}, .last = {1, 29}}};
   profile.device = fullDeviceProfile();
   return profile;

@@ -267,7 +267,7 @@ TEST_P(MeasuredRunOnTheFake, IsFollowed) {
   options.works.clear();
   for (const OpCost& work : works) options.works.push_back({work.name, work.flops, work.bytes});
   DeviceTracer tracer(options);
-  Profiler profiler(1, false);
+  Profiler profiler({"a"});
   RunObserver watch(plan.cores, plan.cudaDevices, {});
   ReplicaSetOptions teamed = trainingOptions(plan, selectKernels(plan, *plan.graph));
   if (recorded) {

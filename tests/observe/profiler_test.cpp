@@ -30,7 +30,7 @@ Profile recorded(Profiler& profiler, int replicas, int64_t steps) {
 }
 
 TEST(Profiler, keepsEveryStepOfAShortRun) {
-  Profiler profiler(2, false);
+  Profiler profiler({"a", "b"});
   const Profile profile = recorded(profiler, 2, 1000);
   EXPECT_EQ(profile.every, 1);
   for (const ReplicaProfile& replica : profile.replicas) EXPECT_EQ(replica.steps.size(), 1000U);
@@ -40,7 +40,7 @@ TEST(Profiler, keepsEveryStepOfAShortRun) {
 }
 
 TEST(Profiler, keepsTheSameStepsOfALongRunOnAllReplicas) {
-  Profiler profiler(2, false);
+  Profiler profiler({"a", "b"});
   const Profile profile = recorded(profiler, 2, 4500);
   EXPECT_EQ(profile.every, 8);
   for (const ReplicaProfile& replica : profile.replicas) {
@@ -50,7 +50,7 @@ TEST(Profiler, keepsTheSameStepsOfALongRunOnAllReplicas) {
 }
 
 TEST(Profiler, countsStepsThatHadTooManySpans) {
-  Profiler profiler(1, false);
+  Profiler profiler({"a"});
   {
     const SpanRecording thread(&profiler.recorder(0));
     for (int i = 0; i < 100'000; ++i) const Span span(SpanKind::exchange);
@@ -64,6 +64,63 @@ TEST(Profiler, countsStepsThatHadTooManySpans) {
   EXPECT_EQ(profile.replicas[0].steps.size(), 3U) << "later steps are whole again";
 }
 
+// The clock of the second process is an hour ahead. Its first step ends before the second of this process begins.
+TEST(Profiler, ReplicasOfAnotherProcessFollowOnThisClock) {
+  constexpr Nanos hour = std::chrono::hours(1);
+  Profiler here({"a", "b"}), there({"c"});
+  recorded(there, 1, 3);
+  recorded(here, 2, 3);
+  here.add(there.packed(), Nanos{}, Nanos{});
+  RunRecord together;
+  here.fill(together);
+  ASSERT_EQ(together.profile->replicas.size(), 3U);
+  EXPECT_EQ(together.profile->clockError, Nanos{});
+  const auto& added = together.profile->replicas[2].steps;
+  ASSERT_EQ(added.size(), 3U);
+  EXPECT_EQ(added.front().begin, Nanos{}) << "it began first";
+  EXPECT_LT(added.back().begin, together.profile->replicas[0].steps.front().begin);
+  here.add(there.packed(), hour, Nanos(7));
+  RunRecord apart;
+  here.fill(apart);
+  ASSERT_EQ(apart.profile->replicas.size(), 4U);
+  EXPECT_EQ(apart.profile->clockError, Nanos(7));
+  for (size_t i = 0; i < added.size(); ++i) {
+    StepParts early = apart.profile->replicas[3].steps[i], known = apart.profile->replicas[2].steps[i];
+    EXPECT_EQ(known.begin - early.begin, hour);
+    EXPECT_EQ(*known.arrival - *early.arrival, hour);
+    known.begin = early.begin, known.arrival = early.arrival;
+    EXPECT_EQ(known, early);
+  }
+}
+
+TEST(Profiler, ExchangesAreThoseOfAllProcesses) {
+  const auto handOver = [](Profiler& profiler, int64_t bytes) {
+    const SpanRecording thread(&profiler.recorder(0));
+    { const Span whole(SpanKind::step); }
+    recordGradientHandoff(bytes);
+    profiler.stepDone(0, 0);
+  };
+  Profiler here({"a"}), there({"b"});
+  handOver(here, 5);
+  handOver(there, 5);
+  here.add(there.packed(), Nanos{}, Nanos{});
+  RunRecord record;
+  here.fill(record);
+  ASSERT_EQ(record.profile->exchanges.size(), 1U);
+  EXPECT_EQ(record.profile->exchanges[0].bytes, 5);
+  EXPECT_EQ(record.profile->exchanges[0].last, (std::vector<int64_t>{0, 1}));
+  EXPECT_GT(record.profile->exchanges[0].apart, Nanos{});
+}
+
+TEST(Profiler, BytesThatAreNotWholeAreRefused) {
+  Profiler here({"a"}), there({"b"}, 100);
+  recorded(there, 1, 3);
+  const std::string packed = there.packed();
+  for (const size_t size : {size_t{0}, size_t{9}, packed.size() / 2, packed.size() - 1}) {
+    EXPECT_THROW(here.add(std::string_view(packed).substr(0, size), Nanos{}, Nanos{}), DataError) << size;
+  }
+}
+
 /// How often `part` stands in the trace; names stand there as they are.
 int timesIn(const std::string& text, const std::string& part) {
   int times = 0;
@@ -72,8 +129,11 @@ int timesIn(const std::string& text, const std::string& part) {
 }
 
 TEST(Profiler, aTraceHasATrackForEachStreamAndWhatOverlaps) {
-  Profiler profiler(1, true);
+  Profiler profiler({"a"}, Profiler::mostSpans);
   recorded(profiler, 1, 3);
+  Profiler other({"node2 cores 0-1"}, Profiler::mostSpans);
+  recorded(other, 1, 3);
+  profiler.add(other.packed(), Nanos{}, Nanos{});
   const auto activity = [](const char* name, int device, int64_t stream, int64_t begin, int64_t end) {
     return DeviceActivity{
         .name = name, .device = device, .stream = stream, .begin = Nanos(begin), .end = Nanos(end), .step = 5};
@@ -91,6 +151,8 @@ TEST(Profiler, aTraceHasATrackForEachStreamAndWhatOverlaps) {
     EXPECT_EQ(timesIn(text, track), 1) << track;
   }
   EXPECT_EQ(timesIn(text, " kernel"), 3);
+  EXPECT_EQ(timesIn(text, "replica 0, a"), 1);
+  EXPECT_EQ(timesIn(text, "replica 1, node2 cores 0-1"), 1);
   const size_t order[] = {text.find("other device"), text.find("first kernel"), text.find("second kernel"),
                           text.find("one copy"), text.find("third kernel")};
   EXPECT_TRUE(std::is_sorted(std::begin(order), std::end(order))) << "in the order of time";

@@ -150,7 +150,7 @@ inline Found run(const Injection& injection, const Length& length) {
   ReplicaSetOptions options = trainingOptions(plan, selectKernels(plan, *plan.graph));
   options.executor = &executor, options.strategy = &strategy;
   options.source = [inner = options.source](int i) { return std::make_unique<SlowSource>(inner(i)); };
-  Profiler profiler(2, false);
+  Profiler profiler({"a", "b"});
   ReplicaSet(options).run([&](ReplicaSet::Member& member) { steps(member, profiler, length); });
   RunRecord record;
   profiler.fill(record);

@@ -44,7 +44,7 @@ RunRecord run(const Config& config, Recorded how, int64_t fewestWarmup = untilLa
     static thread_local WorkLog log;
     return std::make_unique<RepeatedGraph>(log);
   };
-  Profiler profiler(static_cast<int>(config.placement.replicas), false);
+  Profiler profiler(std::vector<std::string>(static_cast<size_t>(config.placement.replicas)));
   RunObserver watch(plan.cores, plan.cudaDevices, {});
   ReplicaSet team(options);
   MeasuredRun measured({.config = plan.config,

@@ -115,8 +115,9 @@ TEST(GroupsThatSpanRanks, AreNotJoinedOnceMore) {
   runRanks(2, [&](World& world) {
     const auto devices = cpuDevices(1);
     Monitor monitor(true);
-    const StrategyContext context{
-        .devices = pointersTo(devices), .monitor = &monitor, .world = &world, .allReduce = &spanning};
+    StrategyContext context;
+    context.devices = pointersTo(devices), context.monitor = &monitor;
+    context.world = &world, context.allReduce = &spanning;
     const at::Tensor values = at::full({10}, world.place().rank + 1.0F);
     const auto groups = joinedGroups(context);
     groups[0]->wait(groups[0]->start(values, Collective::sum));

@@ -91,6 +91,11 @@ std::string hostName() {
   return uname(&system) == 0 ? system.nodename : "unknown";
 }
 
+std::string bootId() {
+  const std::string id = firstLine(textOf("/proc/sys/kernel/random/boot_id"));
+  return id.empty() ? hostName() : id;
+}
+
 std::string osName(std::string_view osRelease) { return field(osRelease, "PRETTY_NAME", '=').value_or("unknown"); }
 
 int64_t memoryField(std::string_view meminfo, std::string_view name) {

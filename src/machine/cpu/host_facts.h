@@ -31,6 +31,10 @@ std::string cpuKind(std::string_view cpuinfo);
 /// The name of this host in its network; "unknown" if the system does not say.
 std::string hostName();
 
+/// Names this boot of this machine, for containers in it too; if the system does not say, hostName().
+/// Processes with the same have one monotonic clock.
+std::string bootId();
+
 /// PRETTY_NAME of /etc/os-release.
 std::string osName(std::string_view osRelease);
 

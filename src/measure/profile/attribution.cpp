@@ -86,7 +86,8 @@ std::optional<LastToArrive> lastToArrive(const RunRecord& record) {
   const double chance = 1 / static_cast<double>(replicas);
   const auto step = medianSeconds(record.profile->replicas[most], &StepParts::wall);
   last.straggler = last.steps >= fewestSteps && last.share >= std::max(least, clearlyMoreOften * chance) &&
-                   last.leadSeconds >= noticeable * step.value_or(0);
+                   last.leadSeconds >= noticeable * step.value_or(0) &&
+                   last.leadSeconds > seconds(record.profile->clockError);
   return last;
 }
 

@@ -74,6 +74,7 @@ struct Profile {
   int64_t lostSteps = 0;      ///< steps of all replicas that had more spans than fit
   int64_t inputBytes = 0;     ///< bytes of one replica's batch, labels included
   int64_t gradientBytes = 0;  ///< bytes of one replica's gradients
+  Nanos clockError{};  ///< the most by which times of replicas on different hosts are wrong; 0: there is one clock
   std::vector<ReplicaProfile> replicas = {};
   std::vector<ExchangeArrivals> exchanges = {};  ///< in the order of the step; empty: none, or not known
   std::optional<DeviceProfile> device = {};      ///< on GPUs only

@@ -201,6 +201,7 @@ void describe(Archive& archive, typename Archive::template Ref<Profile> profile)
   archive.field("lost_steps", profile.lostSteps);
   archive.field("input_bytes", profile.inputBytes);
   archive.field("gradient_bytes", profile.gradientBytes);
+  archive.added("clock_error_ns", profile.clockError);
   archive.objects("replicas", profile.replicas);
   archive.addedObjects("exchanges", profile.exchanges);
   archive.optional("device", profile.device);

@@ -62,6 +62,10 @@ std::vector<std::string> notesOf(const RunRecord& record) {
         "the step runs as a CUDA graph, and these are times of the host's thread: where the GPU's time goes is in the "
         "tables of its kernels, and who comes late to an exchange within the graph is not known");
   }
+  if (profile.clockError > Nanos{}) {
+    notes.push_back(concat("times of replicas on different hosts are ", milliseconds(seconds(profile.clockError)),
+                           " ms off at most: so far do their clocks agree, by what ranks told each other"));
+  }
   if (profile.every > 1) notes.push_back(concat("one step in ", profile.every, " is kept"));
   if (profile.lostSteps > 0) {
     notes.push_back(

@@ -169,18 +169,12 @@ Breach strategyCrossesRanks(const Config& config, const Setup& setup) {
                 thoseWith("--strategy", strategies(), &StrategyEntry::crossesRanks));
 }
 
-Breach profileIsOfOneProcess(const Config& config, const Setup&) {
-  if (config.placement.ranks == 1 || !config.measurement.profile) return std::nullopt;
-  return concat("--profile with --ranks=", config.placement.ranks,
-                ": a profile is of one process; use --replicas, or leave --profile away");
-}
-
 constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
-    parameterDeviceIsAReplica, inputReadsTheData,     coefficientsAreUsed,       gatheredLossTrains,
-    partsHaveTheirOwnLoss,     scheduleKnowsItsEnd,   recomputationHasAPlan,     paddingHasAPlan,
-    overlapIsOfAnExchange,     allReduceRunsThere,    searchedBatchIsPerReplica, layoutIsServed,
-    convolutionIsServed,       graphCanBeCaptured,    strategyTakesTheAllReduce, allReduceSpansRanks,
-    strategyCrossesRanks,      profileIsOfOneProcess,
+    parameterDeviceIsAReplica, inputReadsTheData,   coefficientsAreUsed,       gatheredLossTrains,
+    partsHaveTheirOwnLoss,     scheduleKnowsItsEnd, recomputationHasAPlan,     paddingHasAPlan,
+    overlapIsOfAnExchange,     allReduceRunsThere,  searchedBatchIsPerReplica, layoutIsServed,
+    convolutionIsServed,       graphCanBeCaptured,  strategyTakesTheAllReduce, allReduceSpansRanks,
+    strategyCrossesRanks,
 };
 
 Breach devicesServeThePrecision(const RunPlan& plan) {

@@ -17,6 +17,7 @@
 #include "machine/gpu/gpu_utilization.h"
 #include "machine/process/child_process.h"
 #include "machine/process/utc_time.h"
+#include "measure/record/merged_record.h"
 #include "measure/validity/consistency_checks.h"
 #include "measure/validity/shortcoming.h"
 #include "report/analysis/comparison.h"
@@ -143,8 +144,8 @@ RunRecord BenchRun::measureBatch(const BenchPoint& point, const std::string& tit
                                  {.progress = [&](const Progress& state) { progress_.show(title, state); }});
   progress_.clear();
   record.config.measurement.verify = point.plan->config.measurement.verify;
-  record.flopsPeak = peaks.flops;
-  record.bytesPeak = peaks.bytes;
+  record.flopsPeak = sumOverHosts(record, peaks.flops, &HostRecord::flopsPeak);
+  record.bytesPeak = sumOverHosts(record, peaks.bytes, &HostRecord::bytesPeak);
   if (point.search) record.notes.push_back(textOf(*point.search, point.config.step.batch));
   return record;
 }

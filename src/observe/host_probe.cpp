@@ -35,9 +35,10 @@ class Use {
 
 class HostProbe final : public Probe {
  public:
-  HostProbe(std::vector<int> cpus, const std::string& root)
+  HostProbe(std::vector<int> cpus, std::vector<int> processes, const std::string& root)
       : root_(root),
         cpus_(std::move(cpus)),
+        processes_(std::move(processes)),
         useOf_(cpus_.size()),
         meter_(root),
         metered_(meter_.joules().has_value()) {}
@@ -65,10 +66,14 @@ class HostProbe final : public Probe {
  private:
   /// The second number of statm is pages.
   double residentMebibytes() const {
-    const auto words = split(textOf(root_ + "/proc/self/statm"), " ");
-    const auto pages = words.size() > 1 ? wholeNumber(words[1]) : std::nullopt;
-    if (!pages) return unknown;
-    return static_cast<double>(*pages * sysconf(_SC_PAGESIZE)) / mebibyte;
+    int64_t sum = 0;
+    for (const int process : processes_) {
+      const auto words = split(textOf(concat(root_, "/proc/", process, "/statm")), " ");
+      const auto pages = words.size() > 1 ? wholeNumber(words[1]) : std::nullopt;
+      if (!pages) return unknown;
+      sum += *pages;
+    }
+    return static_cast<double>(sum * sysconf(_SC_PAGESIZE)) / mebibyte;
   }
 
   double power(Nanos time) {
@@ -80,7 +85,7 @@ class HostProbe final : public Probe {
   }
 
   std::string root_;
-  std::vector<int> cpus_;
+  std::vector<int> cpus_, processes_;
   std::vector<Use> useOf_;
   RaplMeter meter_;
   bool metered_;
@@ -90,8 +95,8 @@ class HostProbe final : public Probe {
 
 }  // namespace
 
-std::unique_ptr<Probe> hostProbe(std::vector<int> cpus, const std::string& root) {
-  return std::make_unique<HostProbe>(std::move(cpus), root);
+std::unique_ptr<Probe> hostProbe(std::vector<int> cpus, std::vector<int> processes, const std::string& root) {
+  return std::make_unique<HostProbe>(std::move(cpus), std::move(processes), root);
 }
 
 }  // namespace tandem

@@ -36,17 +36,19 @@ std::vector<int> cpusOf(const CorePlan& cores) {
   return cpus;
 }
 
-Probes probesOf(const std::vector<int>& cpus, std::span<const int> gpus) {
+Probes probesOf(const std::vector<int>& cpus, std::span<const int> gpus, std::vector<int> processes) {
   Probes probes;
-  probes.push_back(hostProbe(cpus));
+  if (processes.empty()) return probes;
+  probes.push_back(hostProbe(cpus, std::move(processes)));
   if (auto probe = nvmlProbe(probedGpus(gpus))) probes.push_back(std::move(probe));
   return probes;
 }
 
 }  // namespace
 
-RunObserver::RunObserver(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before)
-    : cpus_(cpusOf(cores)), sampler_(probesOf(cpus_, gpus)), before_(std::move(before)) {
+RunObserver::RunObserver(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before,
+                         std::vector<int> processes)
+    : cpus_(cpusOf(cores)), sampler_(probesOf(cpus_, gpus, std::move(processes))), before_(std::move(before)) {
   window_.cpus = static_cast<int64_t>(cpus_.size());
   window_.gpuOthers = largestUse(before_);
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <span>
 #include <vector>
 
@@ -18,8 +20,10 @@ inline constexpr const char* trainingPhase = "training";
 class RunObserver {
  public:
   /// Starts the sampling of the CPUs that the host's replicas are pinned to, or of all CPUs of the process if there are
-  /// none. `gpus`: ordinals. `before`: use of these GPUs by other programs before the run.
-  RunObserver(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before);
+  /// none. `gpus`: ordinals. `before`: use of these GPUs by other programs before the run. `processes`: of the run on
+  /// this host; none: another of them samples.
+  RunObserver(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before,
+              std::vector<int> processes = {getpid()});
 
   void warmUpBegins();
   void windowBegins();

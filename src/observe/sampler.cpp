@@ -48,7 +48,7 @@ void Sampler::loop() {
     const Nanos time = now() - begin_;
     stopped_ += stopIn(begin_ + time - woke_);
     woke_ = begin_ + time;
-    if (time >= due) {
+    if (!probes_.empty() && time >= due) {
       sample(time);
       due = time + interval_;
     }

@@ -16,7 +16,7 @@ namespace tandem {
 class Sampler {
  public:
   /// Wakes every `tick` to detect stops and samples at every fifth wake-up. It halves the sampling rate whenever a
-  /// record would grow too long.
+  /// record would grow too long. Without probes it takes no samples.
   explicit Sampler(Probes probes, Nanos tick = std::chrono::milliseconds(50));
   ~Sampler();
   Sampler(const Sampler&) = delete;

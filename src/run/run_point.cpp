@@ -1,11 +1,13 @@
 #include "run/run_point.h"
 
 #include <ATen/Context.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "comm/clock_offsets.h"
 #include "comm/long_texts.h"
@@ -89,6 +91,17 @@ void append(std::vector<std::string>& notes, const std::vector<std::string>& mor
   notes.insert(notes.end(), more.begin(), more.end());
 }
 
+/// The processes of the run on this host, for the first rank there, which samples it; none for the others.
+std::vector<int> observedProcesses(const RunPlan& plan) {
+  if (plan.world == nullptr) return {getpid()};
+  std::vector<int> processes;
+  for (const std::string& text : plan.world->exchange(concat(hostName(), ' ', getpid()))) {
+    const auto said = split(text, " ");
+    if (said.at(0) == hostName()) processes.push_back(numberIn<int>(said.at(1)).value());
+  }
+  return plan.place.localRank == 0 ? processes : std::vector<int>();
+}
+
 /// Rank 0's holds what all ranks record, and gets no more spans than that of a run of one rank.
 std::unique_ptr<Profiler> profilerFor(const RunPlan& plan, const std::vector<Device>& devices) {
   if (!plan.config.measurement.profile) return nullptr;
@@ -156,7 +169,7 @@ void measure(const RunPlan& plan, const Listeners& listeners, RunRecord& record)
   const auto schedule = std::make_shared<ScheduleBegin>();
   options.optimizer.scheduleBegin = schedule;
   ReplicaSet team(options);
-  RunObserver watch(plan.hostCores, plan.cudaDevices, gpuUse);
+  RunObserver watch(plan.hostCores, plan.cudaDevices, gpuUse, observedProcesses(plan));
   MeasuredRun run({.config = plan.config,
                    .globalBatch = plan.globalBatch,
                    .graph = &graph,

@@ -135,6 +135,43 @@ TEST(Ranks, AreProfiledTogether) {
   }
 }
 
+/// A rank by hand that is alone on a host of that name.
+std::unique_ptr<Tandem> rankOnHost(int rank, const std::string& host, std::vector<std::string> more) {
+  std::vector<std::string> arguments{
+      "-r", "--uts", "bash", "-c", "hostname \"$0\" && exec \"$@\"", host, TANDEM_BINARY_DIR "/tandem"};
+  more.emplace_back("--interface=lo");
+  const auto bench = benchOf(std::move(more));
+  arguments.insert(arguments.end(), bench.begin(), bench.end());
+  const std::map<std::string, std::string> place{{"RANK", concat(rank)},       {"WORLD_SIZE", "2"},
+                                                 {"LOCAL_RANK", "0"},          {"LOCAL_WORLD_SIZE", "1"},
+                                                 {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "29713"}};
+  return std::make_unique<Tandem>(arguments, place, "/usr/bin/unshare");
+}
+
+TEST(Ranks, OfTwoHostsMakeOneRecordOfBoth) {
+  if (std::system("unshare -r --uts true 2>/dev/null") != 0) GTEST_SKIP() << "no host can be imitated here";
+  const std::vector<std::string> work{"--model=lenet5", "--steps=20", "--verify=on"};
+  const auto first = rankOnHost(0, "node1", work), second = rankOnHost(1, "node2", work);
+  const Finished one = first->wait(), two = second->wait();
+  ASSERT_EQ(one.code, 0) << one.err;
+  ASSERT_EQ(two.code, 0) << two.err;
+  const auto records = readResults(resultsPath());
+  ASSERT_EQ(records.size(), 1U);
+  const RunRecord& record = records[0];
+  EXPECT_EQ(record.environment.host, "node1");
+  EXPECT_TRUE(record.placement.replicas.at(1).ends_with(" on node2")) << record.placement.replicas[1];
+  ASSERT_EQ(record.otherHosts.size(), 1U);
+  const HostRecord& other = record.otherHosts[0];
+  EXPECT_EQ(other.environment.host, "node2");
+  EXPECT_EQ(other.replicas, 1);
+  EXPECT_GT(other.peakMemoryBytes, 0);
+  EXPECT_FALSE(other.telemetry.series.empty());
+  EXPECT_NE(other.telemetry, record.telemetry);
+  EXPECT_EQ(record.equality.value().reason, "");
+  const auto report = runTandem({"report", resultsPath()});
+  EXPECT_NE(report.out.find("node1; node2"), std::string::npos) << report.out;
+}
+
 TEST(Ranks, WhatCannotCrossThemIsRefusedByName) {
   const std::pair<const char*, const char*> cases[] = {
       {"--strategy=parameter_server", "those between ranks: --strategy="},

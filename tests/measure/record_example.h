@@ -177,6 +177,14 @@ inline RunRecord fullRecord() {
                       .series = {{"cpu 0", "use", "%", {1.0 / 3, 99}}},
                       .phases = {{"training", millis(100)}},
                       .cpu = millis(0.5)};
+  record.otherHosts = {{.environment = record.environment,
+                        .replicas = 4,
+                        .peakMemoryBytes = 7,
+                        .flopsPeak = 3e11,
+                        .bytesPeak = 2e10,
+                        .energyJoules = 0.5,
+                        .interference = {{{"stolen", 1}}, {"stolen"}},
+                        .telemetry = record.telemetry}};
   record.equality = fullStamp();
   record.profile = fullProfile();
   record.notes = {"fell back to copy", "second"};

@@ -76,6 +76,12 @@ TEST(Sampler, ALongRunIsSampledMoreCoarsely) {
   }
 }
 
+TEST(Sampler, WithoutProbesSeesStopsAlone) {
+  Sampler sampler({}, milliseconds(1));
+  std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_TRUE(sampler.finish().at.empty());
+}
+
 TEST(Sampler, AStopIsTheTimeInWhichItDidNotWake) {
   Sampler sampler(counting(milliseconds(300)), milliseconds(20));
   std::this_thread::sleep_for(milliseconds(500));
@@ -99,13 +105,19 @@ using HostProbe = FilesOf;
 
 TEST_F(HostProbe, UseIsWhatTheCpuWasBusyBetweenTwoReadings) {
   write("proc/stat", "cpu0 100 0 0 0 0 0 0 0 0 0\n");
-  write("proc/self/statm", "1000 512 0 0 0 0 0\n");
-  const auto probe = hostProbe({0}, root_);
+  write("proc/7/statm", "1000 512 0 0 0 0 0\n");
+  const auto probe = hostProbe({0}, {7}, root_);
   ASSERT_EQ(probe->quantities().size(), 2U);
   std::vector<double> values(2);
   probe->read(values);
   EXPECT_TRUE(std::isnan(values[0]));
   EXPECT_EQ(values[1], 2);
+  write("proc/8/statm", "1000 256 0 0 0 0 0\n");
+  const auto ofTwo = hostProbe({}, {7, 8}, root_), ofOneGone = hostProbe({}, {7, 9}, root_);
+  ofTwo->read(std::span(values).last(1));
+  EXPECT_EQ(values[1], 3) << "processes of one run";
+  ofOneGone->read(std::span(values).last(1));
+  EXPECT_TRUE(std::isnan(values[1]));
   write("proc/stat", "cpu0 1000100 0 0 0 0 0 0 0 0 0\n");
   std::this_thread::sleep_for(milliseconds(10));
   probe->read(values);
@@ -119,7 +131,7 @@ TEST_F(HostProbe, EnergyIsThatOfAllPackagesAndSurvivesAWrappedCounter) {
     write("sys/class/powercap/" + package + "/max_energy_range_uj", "100000000\n");
     write("sys/class/powercap/" + package + "/energy_uj", "99000000\n");
   }
-  const auto probe = hostProbe({0}, root_);
+  const auto probe = hostProbe({0}, {7}, root_);
   EXPECT_EQ(probe->quantities().back().name, "power");
   EXPECT_EQ(probe->joules(), 0.0);
   write("sys/class/powercap/intel-rapl:0/energy_uj", "99500000\n");

@@ -25,7 +25,37 @@ void join(Interference& all, const Interference& rank) {
   append(all.reasons, rank.reasons);
 }
 
+HostRecord hostOf(const RunRecord& rank) {
+  return {.environment = rank.environment,
+          .replicas = 0,
+          .peakMemoryBytes = 0,
+          .flopsPeak = rank.flopsPeak,
+          .bytesPeak = rank.bytesPeak,
+          .energyJoules = rank.energyJoules,
+          .interference = {},
+          .telemetry = rank.telemetry};
+}
+
+/// Adds a rank to its host, unless that is rank 0's.
+void joinHost(RunRecord& all, const RunRecord& rank) {
+  const std::string& name = rank.environment.host;
+  if (name == all.environment.host) return;
+  const auto known =
+      std::ranges::find_if(all.otherHosts, [&](const HostRecord& host) { return host.environment.host == name; });
+  HostRecord& host = known != all.otherHosts.end() ? *known : all.otherHosts.emplace_back(hostOf(rank));
+  host.replicas += std::ssize(rank.placement.replicas);
+  host.peakMemoryBytes += rank.peakMemoryBytes;
+  join(host.interference, rank.interference);
+}
+
+/// Says at what a rank did on which host it did so.
+void nameHost(RunRecord& rank) {
+  for (std::string& place : rank.placement.replicas) place += " on " + rank.environment.host;
+  for (std::string& reason : rank.interference.reasons) reason = concat(rank.environment.host, ": ", reason);
+}
+
 void join(RunRecord& all, const RunRecord& rank) {
+  joinHost(all, rank);
   const auto first = static_cast<int>(all.placement.replicas.size());
   for (StepSample sample : rank.steps) {
     sample.replica += first;
@@ -49,10 +79,23 @@ void join(RunRecord& all, const RunRecord& rank) {
 
 }  // namespace
 
+double sumOverHosts(const RunRecord& record, double ofFirst, double HostRecord::*quantity) {
+  double sum = ofFirst;
+  bool known = ofFirst > 0;
+  for (const HostRecord& host : record.otherHosts) {
+    sum += host.*quantity;
+    known = known && host.*quantity > 0;
+  }
+  return known ? sum : 0;
+}
+
 RunRecord mergedRecord(std::vector<RunRecord> ranks) {
+  const auto isElsewhere = [&](const RunRecord& rank) { return rank.environment.host != ranks[0].environment.host; };
+  if (std::ranges::any_of(ranks, isElsewhere)) std::ranges::for_each(ranks, nameHost);
   RunRecord all = std::move(ranks.front());
   for (size_t rank = 1; rank < ranks.size(); ++rank) join(all, ranks[rank]);
   for (double& loss : all.losses) loss /= static_cast<double>(ranks.size());
+  all.energyJoules = sumOverHosts(all, all.energyJoules, &HostRecord::energyJoules);
   return all;
 }
 

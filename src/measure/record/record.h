@@ -78,15 +78,28 @@ struct Traffic {
   bool operator==(const Traffic&) const = default;
 };
 
+/// A host of a run on several, beside that of rank 0.
+struct HostRecord {
+  Environment environment;
+  int64_t replicas = 0;         ///< that ran there
+  int64_t peakMemoryBytes = 0;  ///< this and what follows as in RunRecord
+  double flopsPeak = 0, bytesPeak = 0;
+  double energyJoules = 0;
+  Interference interference;
+  Telemetry telemetry;
+
+  bool operator==(const HostRecord&) const = default;
+};
+
 /// One measured run with its raw samples. A field that changes its meaning changes the schema number.
 struct RunRecord {
   static constexpr int currentSchema = 1;
   int schema = currentSchema;
-  std::string time;   ///< UTC, ISO 8601, start of the run
-  std::string sweep;  ///< names the call of bench that measured it; empty: not known
-  int64_t round = 0;  ///< from 1; in a round of a sweep each point is measured once; 0: not known
-  std::string side;   ///< "A" or "B" of bench --compare, whose rounds are A B B A; else empty
-  Environment environment;
+  std::string time;         ///< UTC, ISO 8601, start of the run
+  std::string sweep;        ///< names the call of bench that measured it; empty: not known
+  int64_t round = 0;        ///< from 1; in a round of a sweep each point is measured once; 0: not known
+  std::string side;         ///< "A" or "B" of bench --compare, whose rounds are A B B A; else empty
+  Environment environment;  ///< of rank 0's host
   Config config;
   ActualSetup placement;
   Outcome outcome;
@@ -99,18 +112,19 @@ struct RunRecord {
   int64_t globalBatch = 0;
   int64_t measuredSteps = 0;
   int64_t minorFaults = 0;        ///< first touches of pages by the process in the measured window
-  int64_t peakMemoryBytes = 0;    ///< host: peak resident set; CUDA: peak allocated, largest device
+  int64_t peakMemoryBytes = 0;    ///< host: peak resident set of all ranks; CUDA: peak allocated, largest device
   int64_t peakReservedBytes = 0;  ///< CUDA: peak that libtorch's allocator held, largest device; 0: not known
   Traffic traffic;
   /// Steps without an update because gradients of the scaled loss overflowed, warm-up included; -1: unscaled. The most
   /// over replicas that have scales of their own.
   int64_t skippedSteps = -1;
-  double lossScale = 0;       ///< at the end, the least over replicas that have their own; 0: none
-  double flopsPeak = 0;       ///< per second, for the run's cores and precision; 0: not known
-  double bytesPeak = 0;       ///< per second, for the memory of those cores; 0: not known
-  double energyJoules = 0;    ///< all metered devices in the measured window; 0: no meter
-  Interference interference;  ///< signs of it in the measured window
-  Telemetry telemetry;
+  double lossScale = 0;                ///< at the end, the least over replicas that have their own; 0: none
+  double flopsPeak = 0;                ///< per second, for the run's cores on all hosts and its precision; 0: not known
+  double bytesPeak = 0;                ///< per second, for the memory of those cores; 0: not known
+  double energyJoules = 0;             ///< all metered devices in the measured window; 0: no meter
+  Interference interference;           ///< signs of it in the measured window
+  Telemetry telemetry;                 ///< of rank 0's host
+  std::vector<HostRecord> otherHosts;  ///< in the order of their first ranks; empty: the run was on one host
   std::optional<BatchSearch> batchSearch;  ///< present if --batch=max found config.step.batch
   std::optional<EqualityStamp> equality;   ///< absent with --verify=off, in repeats, and in older records
   std::optional<Profile> profile;          ///< present with --profile; such a run does not measure throughput

@@ -243,6 +243,18 @@ void describe(Archive& archive, typename Archive::template Ref<EqualityStamp> st
   archive.field("expected_seconds", stamp.expectedSeconds);
 }
 
+template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<HostRecord> host) {
+  archive.object("environment", host.environment);
+  archive.field("replicas", host.replicas);
+  archive.measured("peak_memory_bytes", host.peakMemoryBytes);
+  archive.measured("peak_flops_per_s", host.flopsPeak);
+  archive.measured("peak_bytes_per_s", host.bytesPeak);
+  archive.measured("energy_joules", host.energyJoules);
+  archive.object("interference", host.interference);
+  archive.object("telemetry", host.telemetry);
+}
+
 /// Describes a record except schema, configuration and outcome, which have forms of their own.
 template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<RunRecord> record) {
@@ -271,6 +283,7 @@ void describe(Archive& archive, typename Archive::template Ref<RunRecord> record
   archive.measured("energy_joules", record.energyJoules);
   archive.object("interference", record.interference);
   archive.object("telemetry", record.telemetry);
+  archive.addedObjects("other_hosts", record.otherHosts);
   archive.optional("searched_batch", record.batchSearch);
   archive.optional("equality", record.equality);
   archive.optional("profile", record.profile);

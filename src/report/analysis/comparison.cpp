@@ -61,7 +61,7 @@ std::vector<Difference> configurationDifferences(const RunRecord& a, const RunRe
 
 std::vector<Difference> environmentDifferences(const RunRecord& a, const RunRecord& b) {
   std::vector<Difference> found;
-  const auto first = factsOf(a.environment), second = factsOf(b.environment);
+  const auto first = factsOf(a), second = factsOf(b);
   for (size_t i = 0; i < first.size(); ++i) {
     if (first[i].value == second[i].value) continue;
     const bool another = first[i].of == FactOf::machine;

@@ -28,7 +28,7 @@ class Key {
 };
 
 void addMachineAndBuild(Key& key, const RunRecord& record) {
-  for (const EnvironmentFact& fact : factsOf(record.environment)) {
+  for (const EnvironmentFact& fact : factsOf(record)) {
     if (fact.of != FactOf::conditions) key.add(fact.value);
   }
 }

@@ -223,7 +223,7 @@ NamedValues workOf(const RunRecord& run, Variation fixed) {
   facts.emplace_back("network-file", run.placement.networkSha256.substr(0, 12));
   facts.emplace_back("update", run.placement.update.empty() ? "exact" : run.placement.update);
   facts.emplace_back("parameters", concat(run.placement.parameters));
-  for (const EnvironmentFact& fact : factsOf(run.environment)) {
+  for (const EnvironmentFact& fact : factsOf(run)) {
     if (fact.of != FactOf::conditions) facts.emplace_back(fact.name, fact.value);
   }
   return facts;

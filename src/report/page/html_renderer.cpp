@@ -10,6 +10,7 @@
 #include "report/page/html_page.h"
 #include "report/render/builtin_renderers.h"
 #include "report/tables/point_label.h"
+#include "report/tables/tables.h"
 
 namespace tandem {
 namespace {
@@ -54,13 +55,19 @@ std::string different(std::span<const RunRecord> records, Of of) {
   return join(named);
 }
 
-std::vector<PageFact> factsOf(std::span<const RunRecord> records) {
+/// Of all hosts of a run.
+std::string factNamed(std::string_view name, const RunRecord& record) {
+  const std::vector<EnvironmentFact> facts = factsOf(record);
+  return std::ranges::find(facts, name, &EnvironmentFact::name)->value;
+}
+
+std::vector<PageFact> pageFactsOf(std::span<const RunRecord> records) {
   return {{"runs", countsOf(records)},
           {"all runs", sharedOptionsText(records)},
           timesOf(records),
           {"model", different(records, [](const RunRecord& record) { return record.config.network.model; })},
-          {"host", different(records, [](const RunRecord& record) { return record.environment.host; })},
-          {"processor", different(records, [](const RunRecord& record) { return record.environment.cpu; })},
+          {"host", different(records, [](const RunRecord& record) { return factNamed("host", record); })},
+          {"processor", different(records, [](const RunRecord& record) { return factNamed("cpu", record); })},
           {"commit", different(records, [](const RunRecord& record) {
              return record.environment.commit.substr(0, 12) + (record.environment.dirty ? " with changes" : "");
            })}};
@@ -85,7 +92,7 @@ class HtmlRenderer final : public Renderer {
     auto verdicts = verdictsOn(records_);
     std::ranges::move(verdictsAcrossRounding(records_), std::back_inserter(verdicts));
     for (const Verdict& found : verdicts) page.findings.push_back({findingText(found), found.repeat});
-    page.facts = factsOf(records_);
+    page.facts = pageFactsOf(records_);
     const ReportRuns runs(records_);
     for (const ReportSection& section : reportSections()) {
       auto tables = section.make(runs);

@@ -51,6 +51,13 @@ std::string range(double low, double high) {
   return low == high ? fixed(low, 2) : concat(fixed(low, 2), " to ", fixed(high, 2));
 }
 
+/// Of all hosts of a run, rank 0's first.
+std::vector<const Environment*> environmentsOf(const RunRecord& run) {
+  std::vector<const Environment*> all{&run.environment};
+  for (const HostRecord& host : run.otherHosts) all.push_back(&host.environment);
+  return all;
+}
+
 /// Runs in the same environment.
 struct Group {
   std::vector<EnvironmentFact> facts;
@@ -58,22 +65,24 @@ struct Group {
   double lowLoad, highLoad;
 };
 
-void add(std::vector<Group>& groups, size_t row, const Environment& environment) {
-  auto facts = factsOf(environment);
+void add(std::vector<Group>& groups, size_t row, const RunRecord& run) {
+  auto facts = factsOf(run);
   auto group = std::ranges::find(groups, facts, &Group::facts);
   if (group == groups.end()) {
-    groups.push_back({std::move(facts), {}, environment.load1, environment.load1});
+    groups.push_back({std::move(facts), {}, run.environment.load1, run.environment.load1});
     group = groups.end() - 1;
   }
   if (group->rows.empty() || group->rows.back() != row) group->rows.push_back(row);
-  group->lowLoad = std::min(group->lowLoad, environment.load1);
-  group->highLoad = std::max(group->highLoad, environment.load1);
+  for (const Environment* of : environmentsOf(run)) {
+    group->lowLoad = std::min(group->lowLoad, of->load1);
+    group->highLoad = std::max(group->highLoad, of->load1);
+  }
 }
 
 std::vector<Group> grouped(const ReportRuns& runs) {
   std::vector<Group> groups;
   for (size_t row = 1; row <= runs.groups().size(); ++row) {
-    for (const RunRecord* run : runs.groups()[row - 1].runs) add(groups, row, run->environment);
+    for (const RunRecord* run : runs.groups()[row - 1].runs) add(groups, row, *run);
   }
   return groups;
 }
@@ -102,6 +111,19 @@ std::vector<EnvironmentFact> factsOf(const Environment& environment) {
       {"variables", environment.variables.empty() ? "none" : pairsText(environment.variables, '=')},
       {"tandem", known(environment.tandemVersion), FactOf::build},
       {"commit", known(environment.commit) + (environment.dirty ? " with uncommitted changes" : ""), FactOf::build}};
+}
+
+std::vector<EnvironmentFact> factsOf(const RunRecord& record) {
+  std::vector<std::vector<EnvironmentFact>> hosts;
+  for (const Environment* of : environmentsOf(record)) hosts.push_back(factsOf(*of));
+  std::vector<EnvironmentFact> facts = hosts.front();
+  for (size_t i = 0; i < facts.size(); ++i) {
+    std::vector<std::string> values;
+    for (const auto& host : hosts) values.push_back(host[i].value);
+    const bool differ = std::ranges::any_of(values, [&](const std::string& value) { return value != values.front(); });
+    if (differ) facts[i].value = join(values, "; ");
+  }
+  return facts;
 }
 
 ResultTable environmentTable(const ReportRuns& runs) {

@@ -25,6 +25,9 @@ struct EnvironmentFact {
 /// out. A fact that could not be read is "unknown".
 std::vector<EnvironmentFact> factsOf(const Environment& environment);
 
+/// The same of all hosts of a run: a fact in which they differ has the value of each, "4; 8", rank 0's host first.
+std::vector<EnvironmentFact> factsOf(const RunRecord& record);
+
 /// The environments of the runs: a row per fact, a column per environment with the rows of the sweep's table that used
 /// it. The load before the runs is a range.
 ResultTable environmentTable(const ReportRuns& runs);
@@ -55,7 +58,8 @@ std::vector<ResultTable> stepPartsTables(const ReportRuns& runs);
 /// Percentiles of the step times, a row per run, and their histograms.
 std::vector<ResultTable> stepTimesTables(const ReportRuns& runs);
 
-/// A table per run: the median of each quantity of each device in each phase. Charts over time mark the phases.
+/// A table per run and host: the median of each quantity of each device in each phase. Charts over time mark the
+/// phases.
 std::vector<ResultTable> telemetryTables(const ReportRuns& runs);
 
 }  // namespace tandem

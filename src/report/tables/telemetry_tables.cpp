@@ -89,17 +89,32 @@ ResultTable tableOf(const Telemetry& telemetry) {
   return table;
 }
 
+struct HostTelemetry {
+  std::string name;
+  const Telemetry* telemetry;
+};
+
+/// Of all hosts of a run, rank 0's first.
+std::vector<HostTelemetry> hostsOf(const RunRecord& record) {
+  std::vector<HostTelemetry> hosts{{record.environment.host, &record.telemetry}};
+  for (const HostRecord& host : record.otherHosts) hosts.push_back({host.environment.host, &host.telemetry});
+  return hosts;
+}
+
 }  // namespace
 
 std::vector<ResultTable> telemetryTables(const ReportRuns& runs) {
   std::vector<ResultTable> tables;
   for (const size_t row : runs.shown()) {
     const RunRecord& record = runs.at(row);
-    if (record.telemetry.at.empty() || record.telemetry.series.empty()) continue;
-    ResultTable& table = tables.emplace_back(tableOf(record.telemetry));
-    table.title = "Run " + runs.nameOf(row);
-    table.notes = caveatTexts(record);
-    for (Chart& chart : table.charts) chart.caveat = briefCaveats(record);
+    const bool severalHosts = !record.otherHosts.empty();
+    for (const HostTelemetry& host : hostsOf(record)) {
+      if (host.telemetry->at.empty() || host.telemetry->series.empty()) continue;
+      ResultTable& table = tables.emplace_back(tableOf(*host.telemetry));
+      table.title = concat("Run ", runs.nameOf(row), severalHosts ? ", host " + oneLine(host.name) : "");
+      table.notes = caveatTexts(record);
+      for (Chart& chart : table.charts) chart.caveat = briefCaveats(record);
+    }
   }
   return tables;
 }

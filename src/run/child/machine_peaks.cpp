@@ -41,7 +41,7 @@ constexpr std::array peakRows{PeakRow{copied, copyPeak}, PeakRow{"fp32", fp32Pea
 
 std::set<int> threadsOf(const RunPlan& plan) {
   std::set<int> all;
-  for (const auto& threads : plan.cores.threadsOf) all.insert(threads.begin(), threads.end());
+  for (const auto& threads : plan.hostCores.threadsOf) all.insert(threads.begin(), threads.end());
   return all;
 }
 
@@ -96,7 +96,7 @@ void pauseFor(double time) {
 }
 
 std::string keyOf(const RunPlan& plan, const std::string& peak) {
-  return concat("peak | ", cpuKind(textOf("/proc/cpuinfo")), ", ", threadsOf(plan).size(), " x ", plan.cores.unit,
+  return concat("peak | ", cpuKind(textOf("/proc/cpuinfo")), ", ", threadsOf(plan).size(), " x ", plan.hostCores.unit,
                 " | ", peak);
 }
 

@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-/// Rates per second on the cores of all replicas of a plan together; 0: not known.
+/// Rates per second on the cores of all replicas of a plan on this host together; 0: not known.
 struct PeakRates {
   double flops = 0;  ///< in the plan's precision
   double bytes = 0;  ///< bytes that a copy reads and writes

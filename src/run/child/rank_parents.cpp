@@ -67,13 +67,21 @@ RankParents::~RankParents() {
 std::vector<RunRecord> RankParents::runTogether(const std::string& executable, const WorkerOrder& order,
                                                 const PointOptions& options, const PointEvents& events) {
   const RankPlace own = meetingOf(place_, concat("/run ", runs_++));
-  const RunRecord record = runWorkers(executable, order, std::span(&own, 1), options, events);
+  RunRecord record = runWorkers(executable, order, std::span(&own, 1), options, events);
+  if (!leads() && place_.localRank == 0) fillPeaks(executable, order, record);
   const double patience = order.config.exchange.timeout + endSeconds;
   std::vector<RunRecord> records;
   for (const std::string& text : world_->toFirst(toJson(record).dump(), patience)) {
     records.push_back(recordFromJson(nlohmann::json::parse(text)));
   }
   return records;
+}
+
+void RankParents::fillPeaks(const std::string& executable, const WorkerOrder& order, RunRecord& record) {
+  if (record.outcome.kind != OutcomeKind::ok) return;
+  if (!peaks_) peaks_.emplace(executable, order.config.measurement.measurePeaks);
+  const PeakRates peaks = peaks_->of(resolvePlan(order.config, &place_));
+  record.flopsPeak = peaks.flops, record.bytesPeak = peaks.bytes;
 }
 
 RunRecord RankParents::run(const std::string& executable, const WorkerOrder& order, const PointOptions& options,

@@ -7,6 +7,7 @@
 
 #include "comm/rank_environment.h"
 #include "comm/world.h"
+#include "run/child/machine_peaks.h"
 #include "run/child/point_runner.h"
 #include "run/child/worker_protocol.h"
 
@@ -32,18 +33,20 @@ class RankParents {
   RunRecord run(const std::string& executable, const WorkerOrder& order, const PointOptions& options,
                 const PointEvents& events);
 
-  /// Runs what the leader orders, until it sends this process home. Throws PeerError if the leader is gone. REQUIRES:
-  /// another process leads.
+  /// Runs what the leader orders, until it sends this process home. The first rank of a host measures the host's peaks,
+  /// after the run. Throws PeerError if the leader is gone. REQUIRES: another process leads.
   void follow(const std::string& executable);
 
  private:
   /// Runs this rank's part. Returns the records of all, by rank, to the leader.
   std::vector<RunRecord> runTogether(const std::string& executable, const WorkerOrder& order,
                                      const PointOptions& options, const PointEvents& events);
+  void fillPeaks(const std::string& executable, const WorkerOrder& order, RunRecord& record);
 
   const RankPlace place_;
   std::unique_ptr<RankStore> store_;  // null: another process serves it
   std::unique_ptr<World> world_;
+  std::optional<MachinePeaks> peaks_;  // of this host; rank 0's measures its own before the run
   int64_t runs_ = 0;
 };
 

@@ -35,6 +35,46 @@ TEST(MergedRecord, CountsReplicasOnAndKeepsTheLongestTimes) {
   EXPECT_EQ(all.notes, (std::vector<std::string>{"shared", "x", "y", "z"}));
 }
 
+RunRecord rankOn(const std::string& host, double joules) {
+  RunRecord record = rank(1, 1, "");
+  record.environment.host = host;
+  record.energyJoules = joules;
+  return record;
+}
+
+// Only the first rank of a host samples it.
+TEST(MergedRecord, KeepsWhatIsKnownOfEachHost) {
+  std::vector<RunRecord> ranks{rankOn("x", 5), rankOn("x", 0), rankOn("y", 7), rankOn("y", 0)};
+  ranks[0].telemetry.at = {Nanos(1)};
+  ranks[2].telemetry.at = {Nanos(2)};
+  ranks[2].environment.cores = 48;
+  ranks[2].flopsPeak = 3, ranks[2].bytesPeak = 4;
+  ranks[3].interference = {.signs = {{"stolen", 4}}, .reasons = {"stolen for 4 %"}};
+  const RunRecord all = mergedRecord(ranks);
+  EXPECT_EQ(all.environment, ranks[0].environment);
+  EXPECT_EQ(all.telemetry, ranks[0].telemetry);
+  EXPECT_EQ(all.energyJoules, 12);
+  EXPECT_EQ(all.peakMemoryBytes, 400);
+  EXPECT_EQ(all.placement.replicas[0], "a on x");
+  EXPECT_EQ(all.placement.replicas[7], "b on y");
+  EXPECT_EQ(all.interference.reasons, std::vector<std::string>{"y: stolen for 4 %"});
+  ASSERT_EQ(all.otherHosts.size(), 1U);
+  const HostRecord& other = all.otherHosts[0];
+  EXPECT_EQ(other.environment, ranks[2].environment);
+  EXPECT_EQ(other.telemetry, ranks[2].telemetry);
+  EXPECT_EQ(other.replicas, 4);
+  EXPECT_EQ(other.peakMemoryBytes, 200);
+  EXPECT_EQ(other.energyJoules, 7);
+  EXPECT_EQ(other.interference.signs.at("stolen"), 4);
+  EXPECT_EQ(sumOverHosts(all, 10, &HostRecord::flopsPeak), 13);
+  EXPECT_EQ(sumOverHosts(all, 0, &HostRecord::bytesPeak), 0) << "not known of all";
+}
+
+TEST(MergedRecord, EnergyIsKnownIfAllHostsHaveMeters) {
+  EXPECT_EQ(mergedRecord({rankOn("x", 5), rankOn("y", 0)}).energyJoules, 0);
+  EXPECT_EQ(mergedRecord({rankOn("x", 5), rankOn("x", 0)}).energyJoules, 5) << "of one host";
+}
+
 TEST(MergedRecord, WhatDisturbedOneRankDisturbedTheRun) {
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   RunRecord quiet = rank(1, 1, ""), disturbed = rank(1, 1, "");

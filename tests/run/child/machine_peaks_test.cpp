@@ -63,7 +63,7 @@ class MachinePeaksTest : public testing::Test {
 RunPlan onCores(std::vector<std::vector<int>> threads, const std::string& precision) {
   RunPlan plan;
   plan.config.numerics.precision = precision;
-  plan.cores.threadsOf = std::move(threads);
+  plan.hostCores.threadsOf = std::move(threads);
   plan.cores.unit = "core";
   return plan;
 }

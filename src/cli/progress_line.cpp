@@ -17,6 +17,8 @@ const char* doingText(Phase phase) {
   switch (phase) {
     case Phase::choosingKernels:
       return ": choosing kernels ";
+    case Phase::sharingOut:
+      return ": sharing out the batch, trial ";
     case Phase::warmingUp:
       return ": warming up, step ";
     case Phase::measuring:

@@ -97,9 +97,10 @@ struct Config {
 
   /// The training step.
   struct Step {
-    int64_t batch = 0;        ///< images per replica; 0: the model's own; mostThatFits: not known yet
-    int64_t accumulate = 1;   ///< number of micro-batches per step
-    double learningRate = 0;  ///< 0: the model's or the optimizer's own
+    int64_t batch = 0;            ///< images per replica; 0: the model's own; mostThatFits: not known yet
+    std::string split = "equal";  ///< shares of the replicas in the global batch (config/split.h)
+    int64_t accumulate = 1;       ///< number of micro-batches per step
+    double learningRate = 0;      ///< 0: the model's or the optimizer's own
     std::string schedule = "constant";
     std::string optimizer = "sgd";
     double momentum = 0.9;

@@ -180,6 +180,10 @@ constexpr Option table[] = {
      "images per replica and step (strong scaling: of all); max finds the largest that fits into memory by trying, "
      "in bench", onBench | onImages, field<&Step::batch>, Values::any, axis, within<&Step::batch, 1, Config::largestBatch>,
      "the model's own", {"max", Config::mostThatFits}}),
+    {"split", step, "", "equal|measured|X:X...",
+     "shares of the replicas in the global batch: equal; measured, by each one's rate in some steps before the run; or "
+     "numbers in this ratio, one a replica, as 3:1. All samples count alike in the gradient; images that cannot be shared "
+     "out evenly go to the first replicas", onBench, field<&Step::split>, Values::any, axis, split},
     {"accumulate", step, "parts", "N",
      "parts in which a replica's batch runs before the update: less memory; batch-norm sees one part at a time", onBench,
      field<&Step::accumulate>, Values::any, axis, within<&Step::accumulate, 1, million>},

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "config/device_set.h"
 #include "config/head.h"
+#include "config/split.h"
 
 namespace tandem::rules {
 namespace {
@@ -31,6 +32,11 @@ Breach parameterDevice(const Config& config) {
   const std::string& place = config.exchange.parameterDevice;
   if (place == "cpu" || place == "device" || parseDeviceName(place)) return std::nullopt;
   return "must be cpu, device or the name of one device, as cpu:0 or cuda:1";
+}
+
+Breach split(const Config& config) {
+  if (parseSplit(config.step.split)) return std::nullopt;
+  return "must be equal, measured or numbers above 0, one for each replica, as 3:1";
 }
 
 Breach head(const Config& config) {

@@ -60,6 +60,7 @@ Breach share(const Config& config) {
 Breach bucket(const Config& config);
 Breach devices(const Config& config);
 Breach parameterDevice(const Config& config);
+Breach split(const Config& config);
 Breach head(const Config& config);
 Breach warmup(const Config& config);
 Breach out(const Config& config);

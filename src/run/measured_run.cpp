@@ -229,10 +229,15 @@ void MeasuredRun::collect(ReplicaSet::Member& member, const std::vector<StepSamp
   const MutexLock lock(mutex_);
   samples_.insert(samples_.end(), samples.begin(), samples.end());
   lossSums_.resize(losses.size());
-  for (size_t i = 0; i < losses.size(); ++i) lossSums_[i] += losses[i];
+  for (size_t i = 0; i < losses.size(); ++i) lossSums_[i] += lossWeight(member.index()) * losses[i];
   if (scale) lossScale_ = lossScale_ ? furthestFallen(*lossScale_, *scale) : *scale;
   ++members_;
   if (member.index() == 0) origin_ = member.batch().origin;
+}
+
+// A loss is the mean over a replica's images. With these weights the mean over the replicas is that over all images.
+double MeasuredRun::lossWeight(int replica) const {
+  return options_.lossWeights.empty() ? 1 : options_.lossWeights[static_cast<size_t>(replica)];
 }
 
 void MeasuredRun::report(bool warmingUp, int64_t step) {

@@ -19,9 +19,11 @@ namespace tandem {
 struct MeasuredRunOptions {
   Config config;
   int64_t globalBatch = 0;
-  const Graph* graph = nullptr;       ///< for the fingerprint of the weights
-  RunObserver* watch = nullptr;       ///< never null
-  Profiler* profiler = nullptr;       ///< records the spans of the window's steps; null: no profile
+  std::vector<double> lossWeights =
+      {};                        ///< shares of this process's replicas in a step, relative to the mean of all; empty: 1
+  const Graph* graph = nullptr;  ///< for the fingerprint of the weights
+  RunObserver* watch = nullptr;  ///< never null
+  Profiler* profiler = nullptr;  ///< records the spans of the window's steps; null: no profile
   ScheduleBegin* schedule = nullptr;  ///< is told where warm-up ends; null: nobody
   DeviceTracer* tracer = nullptr;     ///< records GPU activities of the window's last steps; null: none
   World* world = nullptr;             ///< of the ranks; null: there is this one
@@ -68,6 +70,7 @@ class MeasuredRun {
   void endWarmUp(int64_t done, int64_t steps);
   int64_t plannedSteps() const;
   void fillLossScale(RunRecord& record) const TANDEM_REQUIRES(mutex_);
+  double lossWeight(int replica) const;
   void report(bool warmingUp, int64_t step);
 
   MeasuredRunOptions options_;

@@ -12,6 +12,7 @@
 #include "comm/clock_offsets.h"
 #include "comm/long_texts.h"
 #include "config/device_set.h"
+#include "config/split.h"
 #include "device/gpu_support.h"
 #include "executor/compile/op_cost.h"
 #include "executor/compile/plan_description.h"
@@ -25,6 +26,7 @@
 #include "observe/profiler.h"
 #include "observe/run_observer.h"
 #include "run/measured_run.h"
+#include "run/measured_shares.h"
 #include "run/outcome_of_exception.h"
 #include "run/plan/cuda_graph_policy.h"
 #include "run/plan/replica_set_options.h"
@@ -48,6 +50,7 @@ ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
   const StrategyEntry& strategy = *plan.setup.strategy;
   ActualSetup placement;
   for (const Device& device : team.devices) placement.replicas.push_back(device.label());
+  placement.shares = team.shares;
   placement.threadsPerReplica = plan.cores.threadsPerReplica;
   placement.sharedCores = plan.cores.shared;
   placement.link = plan.link;
@@ -148,15 +151,49 @@ void verify(const MeasuredPoint& point, const Listeners& listeners, RunRecord& r
   record.equality = verified(point);
 }
 
-void measure(const RunPlan& plan, const Listeners& listeners, RunRecord& record) {
-  const auto gpuUse = settledGpuUse(probedGpus(plan.cudaDevices));  // before this process uses the GPUs itself
-  const Graph& graph = *plan.graph;
-  const KernelSelection kernels = selectKernels(plan, graph, [&](int64_t done, int64_t all) {
-    if (listeners.progress) listeners.progress({.phase = Phase::choosingKernels, .step = done, .steps = all});
-  });
+/// Tells of a phase before the measured run, which has so many parts.
+std::function<void(int64_t, int64_t)> progressOf(Phase phase, const ProgressCallback& progress) {
+  return [phase, &progress](int64_t part, int64_t parts) {
+    if (progress) progress({.phase = phase, .step = part, .steps = parts});
+  };
+}
+
+/// The plan with the shares that --split=measured finds.
+RunPlan withShares(RunPlan plan, const KernelSelection& kernels, const std::shared_ptr<const Dataset>& data,
+                   const ProgressCallback& progress) {
+  if (!parseSplit(plan.config.step.split).value().measured) return plan;
+  plan.shares = measuredShares(plan, kernels, data, progressOf(Phase::sharingOut, progress));
+  plan.replicaBatch = std::ranges::max(plan.shares);
+  return plan;
+}
+
+/// MeasuredRunOptions::lossWeights.
+std::vector<double> lossWeights(const ReplicaSetOptions& options) {
+  std::vector<double> weights;
+  const auto mean = meanShare(options);
+  for (size_t i = 0; mean && i < options.devices.size(); ++i) {
+    const int64_t share = options.shares[static_cast<size_t>(options.firstReplica) + i];
+    weights.push_back(static_cast<double>(share) / *mean);
+  }
+  return weights;
+}
+
+void noteShares(const ReplicaSetOptions& options, RunRecord& record) {
+  if (options.shares.empty()) return;
+  std::vector<std::string> texts;
+  for (const int64_t share : options.shares) texts.push_back(concat(share));
+  record.notes.push_back(
+      concat("the replicas' shares of the global batch (--split=", record.config.step.split, "): ", join(texts)));
+}
+
+void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record) {
+  const auto gpuUse = settledGpuUse(probedGpus(asked.cudaDevices));  // before this process uses the GPUs itself
+  const Graph& graph = *asked.graph;
+  const KernelSelection kernels = selectKernels(asked, graph, progressOf(Phase::choosingKernels, listeners.progress));
   append(record.notes, kernels.notes);
-  if (!plan.recomputeNote.empty()) record.notes.push_back(plan.recomputeNote);
-  const auto data = trainingData(plan);
+  if (!asked.recomputeNote.empty()) record.notes.push_back(asked.recomputeNote);
+  const auto data = trainingData(asked);
+  const RunPlan plan = withShares(asked, kernels, data, listeners.progress);
   ReplicaSetOptions options = trainingOptions(plan, kernels, data);
   options.pretrained = readPretrained(plan.config, graph);
   if (options.pretrained) {
@@ -164,6 +201,7 @@ void measure(const RunPlan& plan, const Listeners& listeners, RunRecord& record)
     append(record.notes, options.pretrained->warnings);
   }
   record.placement = placementOf(plan, options);
+  noteShares(options, record);
   const auto profiler = profilerFor(plan, options.devices);
   const auto tracer = tracerFor(plan, options);
   const auto schedule = std::make_shared<ScheduleBegin>();
@@ -172,6 +210,7 @@ void measure(const RunPlan& plan, const Listeners& listeners, RunRecord& record)
   RunObserver watch(plan.hostCores, plan.cudaDevices, gpuUse, observedProcesses(plan));
   MeasuredRun run({.config = plan.config,
                    .globalBatch = plan.globalBatch,
+                   .lossWeights = lossWeights(options),
                    .graph = &graph,
                    .watch = &watch,
                    .profiler = profiler.get(),

@@ -8,7 +8,7 @@
 namespace tandem {
 
 /// What a run is doing; at last it compares its first steps (--verify).
-enum class Phase { choosingKernels, warmingUp, measuring, comparing };
+enum class Phase { choosingKernels, sharingOut, warmingUp, measuring, comparing };
 
 struct Progress {
   Phase phase = Phase::warmingUp;
@@ -17,8 +17,8 @@ struct Progress {
   double secondsLeft = 0;  ///< until the window ends; 0 during warm-up
 };
 
-/// Gets the progress before each measurement of kernels, and between steps at most ten times a second; may be empty.
-/// runPoint() calls it on its own thread, and for steps on replica 0's.
+/// Gets the progress before each measurement of kernels, before each trial of shares, and between steps at most ten
+/// times a second; may be empty. runPoint() calls it on its own thread, and for steps on replica 0's.
 using ProgressCallback = std::function<void(const Progress&)>;
 
 /// Gets the record of a point that was measured, before its steps are compared (--verify). May be empty.

@@ -1,5 +1,7 @@
 #include "train/batch_feed.h"
 
+#include <numeric>
+
 #include "base/error.h"
 #include "device/replica_progress.h"
 
@@ -33,6 +35,8 @@ class ScatteredFeed final : public BatchFeed {
   const Device& device(int index) const { return *options_.devices.at(static_cast<size_t>(index)); }
   /// Batch number `batch`, from 1.
   void read(BatchSource& source, int64_t batch);
+  /// Rows of the joined batch.
+  at::Tensor sliceOf(const at::Tensor& joined, int index) const;
 
   const BatchFeedOptions options_;
   Batch joined_;                        // replica 0 replaces it when all have taken their slices
@@ -48,6 +52,13 @@ void ScatteredFeed::read(BatchSource& source, int64_t batch) {
   ready_.publish(batch, device(0).record(), *options_.monitor);
 }
 
+at::Tensor ScatteredFeed::sliceOf(const at::Tensor& joined, int index) const {
+  const auto replicas = std::ssize(options_.devices);
+  if (options_.shares.empty()) return joined.narrow(0, joined.size(0) / replicas * index, joined.size(0) / replicas);
+  const auto own = options_.shares.begin() + index;
+  return joined.narrow(0, std::accumulate(options_.shares.begin(), own, int64_t{0}), *own);
+}
+
 void ScatteredFeed::fetch(int index, BatchSource* source, Batch& out) {
   const int64_t batch = ++batchesOf_[static_cast<size_t>(index)];
   if (index == 0) {
@@ -56,8 +67,7 @@ void ScatteredFeed::fetch(int index, BatchSource* source, Batch& out) {
     ready_.await(batch, device(index), *options_.monitor);
   }
   const auto sliceHere = [&](const at::Tensor& joined) {
-    const int64_t rows = joined.size(0) / std::ssize(options_.devices);
-    return joined.narrow(0, index * rows, rows).to(device(index).torch(), /*non_blocking=*/true);
+    return sliceOf(joined, index).to(device(index).torch(), /*non_blocking=*/true);
   };
   out = {.images = sliceHere(joined_.images),
          .labels = sliceHere(joined_.labels),

@@ -13,6 +13,7 @@ namespace tandem {
 struct BatchFeedOptions {
   std::vector<const Device*> devices;  ///< one per replica
   Monitor* monitor = nullptr;
+  std::vector<int64_t> shares = {};  ///< images of each replica; empty: all have as many
 };
 
 /// Delivers each replica's batch. Collective: every replica calls fetch() on its own thread, once per step.
@@ -29,7 +30,7 @@ class BatchFeed {
 /// Each replica reads its own source.
 std::unique_ptr<BatchFeed> makeOwnFeed(const BatchFeedOptions& options);
 
-/// Replica 0 reads the global batch. Each replica takes an equal slice of it: a copy on another device, else a view.
+/// Replica 0 reads the global batch. Each replica takes its slice of it: a copy on another device, else a view.
 std::unique_ptr<BatchFeed> makeScatteredFeed(const BatchFeedOptions& options);
 
 }  // namespace tandem

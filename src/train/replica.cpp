@@ -103,14 +103,15 @@ class TrainingReplica final : public ReplicaSet::Member {
   void keep(const at::Tensor& loss) {
     if (loss.defined()) losses_.push_back(loss);
   }
-  /// Trains one micro-batch of a batch of `images`. Returns its loss, or an undefined tensor without backward.
-  at::Tensor trainPart(const Batch& part, int64_t images);
+  /// Trains one micro-batch. Its gradient is that of a mean over `divisor` images. Returns its loss, or an undefined
+  /// tensor without backward.
+  at::Tensor trainPart(const Batch& part, double divisor);
   std::span<const at::Tensor> forward(const Batch& part);
   /// Loss of one output. With a loss scale it is computed in fp32, so that the gradient is scaled before fp16 can round
   /// it to zero.
-  LossAndGradient lossOf(const at::Tensor& output, const at::Tensor& labels, int64_t images);
+  LossAndGradient lossOf(const at::Tensor& output, const at::Tensor& labels, double divisor);
   /// Loss of all outputs, weighted. Appends the gradient of each output.
-  at::Tensor lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, int64_t images,
+  at::Tensor lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, double divisor,
                     std::vector<at::Tensor>& gradients);
 
   ReplicaShared shared_;
@@ -134,11 +135,11 @@ class TrainingReplica final : public ReplicaSet::Member {
   int64_t step_ = 0;
 };
 
-at::Tensor TrainingReplica::trainPart(const Batch& part, int64_t images) {
+at::Tensor TrainingReplica::trainPart(const Batch& part, double divisor) {
   const auto outputs = forward(part);
   if (shared_.options.forwardOnly) return {};
   std::vector<at::Tensor> gradients;
-  at::Tensor loss = lossOf(outputs, part.labels, images, gradients);
+  at::Tensor loss = lossOf(outputs, part.labels, divisor, gradients);
   const Span backward(SpanKind::backward);
   executor_->backward(gradients, ready_);
   return loss;
@@ -149,20 +150,20 @@ std::span<const at::Tensor> TrainingReplica::forward(const Batch& part) {
   return executor_->forward(part);
 }
 
-LossAndGradient TrainingReplica::lossOf(const at::Tensor& output, const at::Tensor& labels, int64_t images) {
-  if (!lossScale_) return shared_.outputs.compute(replica_.index, output, labels, images);
-  const LossAndGradient wide = shared_.outputs.compute(replica_.index, output.to(at::kFloat), labels, images);
+LossAndGradient TrainingReplica::lossOf(const at::Tensor& output, const at::Tensor& labels, double divisor) {
+  if (!lossScale_) return shared_.outputs.compute(replica_.index, output, labels, divisor);
+  const LossAndGradient wide = shared_.outputs.compute(replica_.index, output.to(at::kFloat), labels, divisor);
   return {wide.loss, (wide.gradient * lossScale_->factor()).to(output.scalar_type())};
 }
 
-at::Tensor TrainingReplica::lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, int64_t images,
+at::Tensor TrainingReplica::lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, double divisor,
                                    std::vector<at::Tensor>& gradients) {
   const Span loss(SpanKind::loss);
-  LossAndGradient whole = lossOf(outputs[0], labels, images);
+  LossAndGradient whole = lossOf(outputs[0], labels, divisor);
   gradients.push_back(whole.gradient);
   for (size_t i = 1; i < outputs.size(); ++i) {
     const double weight = shared_.options.graph->auxiliaries()[i - 1].lossWeight;
-    const LossAndGradient more = lossOf(outputs[i], labels, images);
+    const LossAndGradient more = lossOf(outputs[i], labels, divisor);
     whole.loss = whole.loss + more.loss * weight;
     gradients.push_back(more.gradient * weight);
   }
@@ -171,12 +172,13 @@ at::Tensor TrainingReplica::lossOf(std::span<const at::Tensor> outputs, const at
 
 at::Tensor TrainingReplica::train(const Batch& batch) {
   const int64_t parts = shared_.options.accumulate, images = batch.images.size(0), rows = images / parts;
+  const double divisor = meanShare(shared_.options).value_or(static_cast<double>(images));
   at::Tensor loss;
   for (part_ = 0; part_ < parts; ++part_) {
     Batch part = batch;
     part.images = batch.images.narrow(0, part_ * rows, rows);
     part.labels = batch.labels.narrow(0, part_ * rows, rows);
-    const at::Tensor ofPart = trainPart(part, images);
+    const at::Tensor ofPart = trainPart(part, divisor);
     if (ofPart.defined()) loss = loss.defined() ? loss + ofPart : ofPart;
   }
   return loss.defined() && parts > 1 ? loss / parts : loss;

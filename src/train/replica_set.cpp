@@ -1,6 +1,7 @@
 #include "train/replica_set.h"
 
 #include <latch>
+#include <numeric>
 #include <thread>
 
 #include "base/text.h"
@@ -33,6 +34,13 @@ StrategyContext strategyContext(const ReplicaSetOptions& options, Monitor& monit
           .makeOptimizer = [optimizer](FlatBuffers& buffers) { return makeOptimizer(buffers, optimizer); }};
 }
 
+/// Of the replicas of this process.
+std::vector<int64_t> ownShares(const ReplicaSetOptions& options) {
+  if (options.shares.empty()) return {};
+  const auto first = options.shares.begin() + options.firstReplica;
+  return {first, first + std::ssize(options.devices)};
+}
+
 }  // namespace
 
 uint64_t dropoutSeedOf(uint64_t seed, int replica) {
@@ -43,12 +51,18 @@ int64_t totalReplicas(const ReplicaSetOptions& options) {
   return joinedPlace(0, static_cast<int>(options.devices.size()), options.world).size;
 }
 
+std::optional<double> meanShare(const ReplicaSetOptions& options) {
+  if (options.shares.empty()) return std::nullopt;
+  const auto images = std::accumulate(options.shares.begin(), options.shares.end(), int64_t{0});
+  return static_cast<double>(images) / static_cast<double>(options.shares.size());
+}
+
 ReplicaSet::ReplicaSet(ReplicaSetOptions options)
     : options_(std::move(options)),
       monitor_(std::make_unique<Monitor>(options_.blockingWaits)),
       barrier_(std::make_unique<Barrier>(*monitor_, static_cast<int>(options_.devices.size()))),
       strategy_(options_.strategy->make(strategyContext(options_, *monitor_))),
-      feed_(options_.lossPlacement->makeFeed({pointers(options_.devices), monitor_.get()})),
+      feed_(options_.lossPlacement->makeFeed({pointers(options_.devices), monitor_.get(), ownShares(options_)})),
       outputs_(options_.lossPlacement->makeOutputs(
           {pointers(options_.devices), monitor_.get(), &lossOf(*options_.graph), options_.labelSmoothing})) {
   allowTf32(options_.precision->tf32);

@@ -44,7 +44,9 @@ struct ReplicaSetOptions {
   OptimizerOptions optimizer;
   LossScaleRule lossScale;  ///< used if the precision scales the loss
   uint64_t seed = 1;
-  int firstReplica = 0;    ///< number of this process's first replica among those of all ranks
+  int firstReplica = 0;  ///< number of this process's first replica among those of all ranks
+  /// Images in a step of each replica of all ranks; empty: all have as many. Samples count alike all the same.
+  std::vector<int64_t> shares;
   int64_t accumulate = 1;  ///< number of equal micro-batches of a replica's batch
   bool forwardOnly = false;
   int64_t inFlight = 2;                          ///< most steps in flight on a GPU
@@ -60,6 +62,10 @@ uint64_t dropoutSeedOf(uint64_t seed, int replica);
 
 /// The number of replicas of all processes of the run.
 int64_t totalReplicas(const ReplicaSetOptions& options);
+
+/// The mean of the shares of a step. Replicas average their gradients. So each divides by this number, whatever its own
+/// share is, and the average is that over all images. Empty where all have as many.
+std::optional<double> meanShare(const ReplicaSetOptions& options);
 
 /// The replicas of one process. Builds each on its own thread and runs a body there.
 class ReplicaSet {

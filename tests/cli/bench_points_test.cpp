@@ -227,6 +227,8 @@ TEST(ProgressText, HoldsRateStepAndTimeLeft) {
   EXPECT_EQ(progressText("x", {.phase = Phase::choosingKernels, .step = 12, .steps = 53}, 100),
             "x: choosing kernels 12 of 53");
   EXPECT_EQ(progressText("[2/4] replicas=2", progress, 10), "[2/4] repl");
+  EXPECT_EQ(progressText("x", {.phase = Phase::sharingOut, .step = 2, .steps = 4}, 100),
+            "x: sharing out the batch, trial 2 of 4");
   EXPECT_EQ(progressText("x", {.phase = Phase::comparing}, 100),
             "x: comparing its first steps with one replica in fp64");
 }

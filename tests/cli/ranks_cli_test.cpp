@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -132,6 +133,33 @@ TEST(Ranks, AreProfiledTogether) {
   const std::string text(std::istreambuf_iterator<char>(file), {});
   for (const char* track : {"replica 0, cpu cores", "replica 3, cpu cores"}) {
     EXPECT_NE(text.find(track), std::string::npos) << track;
+  }
+}
+
+TEST(Ranks, OfUnequalSharesTrainAsOneReplica) {
+  const auto records = measured({"--model=lenet5", "--steps=2", "--ranks=2", "--split=3:1", "--verify=on"});
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].placement.shares, (std::vector<int64_t>{6, 2}));
+  ASSERT_EQ(records[0].equality.value().reason, "");
+  EXPECT_LT(records[0].equality->error.whole, 4 * records[0].equality->plain.front().error.whole);
+}
+
+TEST(Ranks, MeasureTheirShares) {
+  const auto records = measured({"--model=lenet5", "--steps=5", "--ranks=2", "--replicas=2", "--split=measured"});
+  ASSERT_EQ(records.size(), 1U);
+  const std::vector<int64_t>& shares = records[0].placement.shares;
+  EXPECT_EQ(records[0].globalBatch, 16);
+  if (!shares.empty()) EXPECT_EQ(std::accumulate(shares.begin(), shares.end(), int64_t{0}), 16);
+}
+
+// Where another program fails: six devices that gather outputs, and 32 images.
+TEST(Ranks, SixReplicasShareABatchThatSixDoesNotDivide) {
+  for (const char* lossAt : {"--loss-at=gathered", "--loss-at=replica"}) {
+    const auto records =
+        measured({"--model=lenet5", "--steps=3", "--replicas=6", "--scaling=strong", "--batch=32", lossAt});
+    ASSERT_EQ(records.size(), 1U);
+    EXPECT_EQ(records[0].placement.shares, (std::vector<int64_t>{6, 6, 5, 5, 5, 5}));
+    EXPECT_EQ(records[0].globalBatch, 32);
   }
 }
 

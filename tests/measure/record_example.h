@@ -78,6 +78,7 @@ inline DeviceProfile fullDeviceProfile() {
 
 inline ActualSetup fullPlacement() {
   ActualSetup placement = exampleRecord(2, "parameter_server", 100).placement;
+  placement.shares = {24, 8};
   placement.threadsPerReplica = 4;
   placement.sharedCores = true;
   placement.control = true;

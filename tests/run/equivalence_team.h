@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -58,13 +59,14 @@ struct Case {
   CompressionOptions compression = {};
   int64_t zeroChannels = 0;                // behind the images' own
   int64_t first = 0, count = globalBatch;  // the images of each global batch that all replicas together train on
+  std::vector<int64_t> shares = {};        // of the replicas, if they are not equal
 
   std::string name() const {
     return concat(executor, ' ', ruleOf(optimizer).name, ' ', strategy->name, ' ', allReduce, ' ', parameterDevice, ' ',
                   precision, " loss at ", lossAt, ", ", replicas, " replicas on ",
                   gpus == 0 ? concat(nodes, " nodes") : concat(gpus, " GPUs"),
                   zeroChannels == 0 ? "" : concat(", ", zeroChannels, " channels of zeros"),
-                  overlap ? "" : ", exchanged after backward");
+                  overlap ? "" : ", exchanged after backward", shares.empty() ? "" : ", unequal shares");
   }
 };
 
@@ -91,13 +93,26 @@ inline std::vector<Device> devicesOf(const Case& c) {
   return devices;
 }
 
+/// Of the global batch.
+struct Rows {
+  int64_t first = 0, count = 0;
+};
+
+/// The images that a replica trains on.
+inline Rows rowsOf(const Case& c, int replica) {
+  const int64_t equal = c.count / c.replicas;
+  if (c.shares.empty()) return {c.first + replica * equal, equal};
+  const auto own = c.shares.begin() + replica;
+  return {std::accumulate(c.shares.begin(), own, c.first), *own};
+}
+
 inline ReplicaSetOptions replicaSetOptions(const Case& c) {
   const auto devices = std::make_shared<std::vector<Device>>(devicesOf(c));
   const Precision& precision = find(precisions(), c.precision, "precision");
   const auto source = [c, devices, &precision](int replica) {
-    const int64_t share = c.lossAt == "gathered" ? c.count : c.count / c.replicas;
+    const Rows rows = c.lossAt == "gathered" ? Rows{c.first, c.count} : rowsOf(c, replica);
     SourceOptions options;
-    options.maker = makerOf(c.first + replica * share, share, labelsOf(*c.graph));
+    options.maker = makerOf(rows.first, rows.count, labelsOf(*c.graph));
     options.form = {.device = &(*devices)[replica],
                     .type = precision.compute,
                     .format = c.layout.format,
@@ -121,6 +136,7 @@ inline ReplicaSetOptions replicaSetOptions(const Case& c) {
   options.optimizer = c.optimizer;
   options.lossScale.initial = lossScale;
   options.recompute = find(recomputes(), c.recompute, "recompute");
+  options.shares = c.shares;
   options.accumulate = c.accumulate;
   options.blockingWaits = true;
   options.source = source;

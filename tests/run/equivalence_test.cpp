@@ -93,6 +93,18 @@ TEST_P(Equivalence, FiveStepsGiveTheWeightsOfTheOracle) {
   }
 }
 
+TEST_P(Equivalence, SamplesOfUnequalSharesCountAlike) {
+  if (GetParam().exchange != Exchange::synchronous && GetParam().exchange != Exchange::lossy) {
+    GTEST_SKIP() << "sums no gradients";
+  }
+  static_assert(globalBatch == 13 + 2 + 8 + 1);
+  for (Case c : casesOf(GetParam(), net_)) {
+    if (c.replicas != 4) continue;
+    c.shares = {13, 2, 8, 1};
+    expectTheOracle(c);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Catalog, Equivalence, testing::ValuesIn(strategies().begin(), strategies().end()),
                          [](const auto& info) { return std::string(info.param.name); });
 

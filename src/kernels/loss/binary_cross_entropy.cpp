@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-void checkShapes(const at::Tensor& logits, const at::Tensor& labels, int64_t divisor) {
+void checkShapes(const at::Tensor& logits, const at::Tensor& labels, double divisor) {
   check(logits.dim() == 2 && logits.size(0) > 0 && logits.size(1) > 0, "binaryCrossEntropy: logits [N, K]");
   check(labels.sizes() == logits.sizes() && labels.scalar_type() == at::kByte,
         "binaryCrossEntropy: labels [N, K] uint8");
@@ -30,7 +30,7 @@ void checkLabels(const at::Tensor& labels) {
 }  // namespace
 
 LossAndGradient binaryCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
-                                   int64_t divisor) {
+                                   double divisor) {
   const at::NoGradGuard noGradients;
   checkShapes(logits, labels, divisor);
   if (labels.is_cpu()) checkLabels(labels);
@@ -38,12 +38,12 @@ LossAndGradient binaryCrossEntropy(const at::Tensor& logits, const at::Tensor& l
   at::Tensor target = labels.to(at::kFloat) * (1 - smoothing) + smoothing / 2;
   if (!labels.is_cpu()) target = target.masked_fill(labels.gt(1), std::numeric_limits<double>::quiet_NaN());
   const at::Tensor loss = at::binary_cross_entropy_with_logits(wide, target);
-  const at::Tensor gradient = (wide.sigmoid() - target) / static_cast<double>(divisor * logits.size(1));
+  const at::Tensor gradient = (wide.sigmoid() - target) / (divisor * static_cast<double>(logits.size(1)));
   return {loss, gradient.to(logits.scalar_type())};
 }
 
 LossAndGradient binaryCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
-                                            int64_t divisor) {
+                                            double divisor) {
   const at::AutoGradMode gradients(true);
   const at::Tensor leaf = logits.detach().to(at::kDouble, /*non_blocking=*/false, /*copy=*/true).requires_grad_();
   const at::Tensor target = labels.to(at::kDouble) * (1 - smoothing) + smoothing / 2;

@@ -13,25 +13,25 @@ struct LossAndGradient {
 
 /// Softmax cross-entropy with label smoothing, computed in fp32 in one pass. The targets are (1 - s) one-hot + s / K.
 /// logits [N, K] float or bfloat16, labels [N] int64 in [0, K). The loss is the sum over rows / N. The gradient is
-/// (softmax - target) / divisor; `divisor` is N unless rows of several replicas are joined.
+/// (softmax - target) / divisor; `divisor` is N where replicas have equal batches.
 LossAndGradient softmaxCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
-                                    int64_t divisor);
+                                    double divisor);
 
 /// The same in fp64 with ATen operations: the oracle.
 LossAndGradient softmaxCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
-                                             int64_t divisor);
+                                             double divisor);
 
 /// Binary cross-entropy of sigmoid(logits), output by output, computed in fp32. Label smoothing makes the targets (1 -
 /// s) label + s / 2. logits [N, K] float or bfloat16, labels [N, K] uint8 of 0 and 1. The loss is the mean over all N K
-/// elements. The gradient is (sigmoid - target) / (divisor K); `divisor` is N unless rows of several replicas are
-/// joined. Throws DataError for any other label; on a GPU such a label makes the loss NaN. A few ATen calls suffice:
+/// elements. The gradient is (sigmoid - target) / (divisor K); `divisor` is N where replicas have equal
+/// batches. Throws DataError for any other label; on a GPU such a label makes the loss NaN. A few ATen calls suffice:
 /// these tensors are far smaller than any activation.
 LossAndGradient binaryCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
-                                   int64_t divisor);
+                                   double divisor);
 
 /// The same in fp64 with libtorch's loss and autograd: the oracle.
 LossAndGradient binaryCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
-                                            int64_t divisor);
+                                            double divisor);
 
 /// A label of multiboxLoss() has 8 boxes of 5 numbers each: class (0: no further box), then left, top, right and bottom
 /// as fractions of the image's size.
@@ -56,10 +56,10 @@ at::Tensor ssdDefaultBoxes();
 /// images. Throws DataError for a label that is not a box. On a GPU labels are not checked: the function only enqueues
 /// work there.
 LossAndGradient multiboxLoss(const at::Tensor& output, const at::Tensor& labels, const at::Tensor& boxes,
-                             double smoothing, int64_t divisor);
+                             double smoothing, double divisor);
 
 /// The same in fp64 with libtorch's losses and autograd: the oracle of the tests.
 LossAndGradient multiboxLossReference(const at::Tensor& output, const at::Tensor& labels, double smoothing,
-                                      int64_t divisor);
+                                      double divisor);
 
 }  // namespace tandem

@@ -99,7 +99,7 @@ at::Tensor countedBoxes(const at::Tensor& crossEntropy, const at::Tensor& isMatc
 /// [N, 4 + K, L]
 at::Tensor byBox(const at::Tensor& output) { return output.view({output.size(0), -1, ssdDefaultBoxes().size(0)}); }
 
-void checkShapes(const at::Tensor& output, const at::Tensor& labels, const at::Tensor& defaults, int64_t divisor) {
+void checkShapes(const at::Tensor& output, const at::Tensor& labels, const at::Tensor& defaults, double divisor) {
   const int64_t boxes = ssdDefaultBoxes().size(0);
   check(output.dim() == 2 && output.size(1) % boxes == 0 && output.size(1) / boxes > coordinates + 1,
         "multibox: output [N, (4 + K) * 8732]");
@@ -151,7 +151,7 @@ at::Tensor ssdDefaultBoxes() {
 }
 
 LossAndGradient multiboxLoss(const at::Tensor& output, const at::Tensor& labels, const at::Tensor& boxes,
-                             double smoothing, int64_t divisor) {
+                             double smoothing, double divisor) {
   const at::NoGradGuard noGradients;
   checkShapes(output, labels, boxes, divisor);
   const at::Tensor values = byBox(output).to(at::kFloat);
@@ -173,12 +173,12 @@ LossAndGradient multiboxLoss(const at::Tensor& output, const at::Tensor& labels,
   const at::Tensor perBox = smoothL1 * isMatched + crossEntropy * counted;
   const at::Tensor ofBoxes = difference.clamp(-1, 1) * (isMatched * weight).unsqueeze(1);
   const at::Tensor ofScores = (logs.exp() - target) * (counted * weight).unsqueeze(1);
-  const at::Tensor gradient = at::cat({ofBoxes, ofScores}, 1) / static_cast<double>(divisor);
+  const at::Tensor gradient = at::cat({ofBoxes, ofScores}, 1) / divisor;
   return {(perBox * weight).sum() / images, gradient.flatten(1).to(output.scalar_type())};
 }
 
 LossAndGradient multiboxLossReference(const at::Tensor& output, const at::Tensor& labels, double smoothing,
-                                      int64_t divisor) {
+                                      double divisor) {
   const at::AutoGradMode gradients(true);
   const at::Tensor leaf = output.detach().to(at::kDouble).requires_grad_();
   at::Tensor sum = at::zeros({}, at::kDouble);

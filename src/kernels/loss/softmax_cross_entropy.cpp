@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t grainElements = 1 << 13;
 
-void checkShapes(const at::Tensor& logits, const at::Tensor& labels, int64_t divisor) {
+void checkShapes(const at::Tensor& logits, const at::Tensor& labels, double divisor) {
   check(logits.dim() == 2 && logits.size(0) > 0 && logits.size(1) > 0, "softmaxCrossEntropy: logits [N, K]");
   check(labels.dim() == 1 && labels.size(0) == logits.size(0) && labels.scalar_type() == at::kLong,
         "softmaxCrossEntropy: labels [N] int64");
@@ -60,7 +60,7 @@ at::Tensor onGpu(const SoftmaxCrossEntropyArguments& given, const at::Tensor& lo
 }  // namespace
 
 LossAndGradient softmaxCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
-                                    int64_t divisor) {
+                                    double divisor) {
   checkShapes(logits, labels, divisor);
   const at::Tensor rows = logits.contiguous(), classes = labels.contiguous();
   at::Tensor gradient = at::empty_like(rows);
@@ -71,13 +71,13 @@ LossAndGradient softmaxCrossEntropy(const at::Tensor& logits, const at::Tensor& 
                                                rows.size(0),
                                                rows.size(1),
                                                static_cast<float>(smoothing),
-                                               static_cast<float>(1.0 / static_cast<double>(divisor)),
+                                               static_cast<float>(1.0 / divisor),
                                                nullptr};
   return {logits.is_cpu() ? onCpu(arguments) : onGpu(arguments, rows), gradient};
 }
 
 LossAndGradient softmaxCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
-                                             int64_t divisor) {
+                                             double divisor) {
   const at::Tensor logProbabilities = at::log_softmax(logits.to(at::kDouble), 1);
   const at::Tensor oneHot = at::zeros_like(logProbabilities).scatter_(1, labels.unsqueeze(1), 1.0);
   const at::Tensor target = oneHot * (1.0 - smoothing) + smoothing / static_cast<double>(logits.size(1));

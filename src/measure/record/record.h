@@ -31,6 +31,7 @@ struct Outcome {
 /// What a run really used, as opposed to the options asked for.
 struct ActualSetup {
   std::vector<std::string> replicas;  ///< "cpu cores 0-1", "cuda:0 NVIDIA H200"
+  std::vector<int64_t> shares;        ///< images of each in a step, where they are not equal; else empty
   int64_t threadsPerReplica = 1;
   bool sharedCores = false;  ///< --oversubscribe let replicas share cores
   bool control = false;      ///< no exchange: a control for comparison, not a way to train

@@ -55,6 +55,7 @@ void describe(Archive& archive, typename Archive::template Ref<Environment> envi
 template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<ActualSetup> placement) {
   archive.field("replicas", placement.replicas);
+  archive.added("shares", placement.shares);
   archive.field("threads_per_replica", placement.threadsPerReplica);
   archive.field("shared_cores", placement.sharedCores);
   archive.field("control", placement.control);

@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-constexpr std::array<std::string_view, 3> mayDiffer{"ranks", "replicas", "devices"};
+constexpr std::array<std::string_view, 4> mayDiffer{"ranks", "replicas", "devices", "split"};
 
 std::string_view firstDevice(std::string_view devices) { return devices.substr(0, devices.find('+')); }
 

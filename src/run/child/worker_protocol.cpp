@@ -17,7 +17,8 @@ using nlohmann::json;
 namespace {
 
 /// By Phase.
-constexpr std::array<std::string_view, 4> phaseNames{"choosing-kernels", "warming-up", "measuring", "comparing"};
+constexpr std::array<std::string_view, 5> phaseNames{"choosing-kernels", "sharing-out", "warming-up", "measuring",
+                                                     "comparing"};
 
 json toJson(const RankPlace& place) {
   return {{"rank", place.rank},

@@ -7,6 +7,7 @@
 #include "config/device_set.h"
 #include "config/head.h"
 #include "config/option.h"
+#include "config/split.h"
 #include "executor/compile/plan_description.h"
 #include "executor/select/kernel_selection.h"
 #include "formats/io/file.h"
@@ -60,9 +61,22 @@ void resolveModel(RunPlan& plan) {
   plan.forwardFlopsPerImage = forwardFlops(*plan.graph);
 }
 
+/// Each share is a whole number of images for each micro-batch. Empty if there are no such shares.
+std::vector<int64_t> sharesOf(const Config& config, int64_t globalBatch) {
+  const int64_t replicas = totalReplicas(config), unit = config.step.accumulate;
+  std::vector<double> weights = parseSplit(config.step.split).value().weights;
+  if (weights.empty()) weights.assign(static_cast<size_t>(replicas), 1);
+  if (std::ssize(weights) != replicas || globalBatch % unit != 0 || globalBatch / unit < replicas) return {};
+  std::vector<int64_t> shares = apportioned(globalBatch / unit, weights);
+  for (int64_t& share : shares) share *= unit;
+  return shares;
+}
+
 void resolveBatch(RunPlan& plan) {
-  plan.replicaBatch = plan.config.step.batch / (plan.setup.scaling->batchIsGlobal ? totalReplicas(plan.config) : 1);
-  plan.globalBatch = plan.replicaBatch * totalReplicas(plan.config);
+  const int64_t batch = plan.config.step.batch;
+  plan.globalBatch = plan.setup.scaling->batchIsGlobal ? batch : batch * totalReplicas(plan.config);
+  plan.shares = sharesOf(plan.config, plan.globalBatch);
+  plan.replicaBatch = plan.shares.empty() ? batch : std::ranges::max(plan.shares);
 }
 
 /// Zero channels by --pad-images; 0 for "auto", which is measured later.
@@ -173,6 +187,11 @@ RunPlan resolvePlan(const Config& asked, const RankPlace* place) {
   checkPlan(plan);
   resolveMemory(plan);
   return plan;
+}
+
+std::vector<int64_t> unequalShares(const RunPlan& plan) {
+  const bool equal = std::ranges::all_of(plan.shares, [&](int64_t share) { return share == plan.shares.front(); });
+  return equal ? std::vector<int64_t>() : plan.shares;
 }
 
 void checkMemory(const RunPlan& plan) {

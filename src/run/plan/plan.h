@@ -26,14 +26,16 @@ struct RunPlan {
   Config config;
   Setup setup;  ///< the catalog rows that it names
   std::shared_ptr<const Graph> graph;
-  std::optional<DatasetFacts> data;       ///< facts of --data, without its pixels; none for synthetic images
-  RankPlace place;                        ///< of this process among the ranks
-  World* world = nullptr;                 ///< of the ranks; null: there is this one
-  CorePlan cores;                         ///< of this rank's replicas; CPU devices only
-  CorePlan hostCores;                     ///< of all replicas on this host; CPU devices only
-  std::vector<std::string> deviceLabels;  ///< one per replica on this host
-  std::vector<int> cudaDevices;           ///< one per replica; empty on the CPU
-  int64_t replicaBatch = 0, globalBatch = 0;
+  std::optional<DatasetFacts> data;           ///< facts of --data, without its pixels; none for synthetic images
+  RankPlace place;                            ///< of this process among the ranks
+  World* world = nullptr;                     ///< of the ranks; null: there is this one
+  CorePlan cores;                             ///< of this rank's replicas; CPU devices only
+  CorePlan hostCores;                         ///< of all replicas on this host; CPU devices only
+  std::vector<std::string> deviceLabels;      ///< one per replica on this host
+  std::vector<int> cudaDevices;               ///< one per replica; empty on the CPU
+  int64_t replicaBatch = 0, globalBatch = 0;  ///< images of a step: the most of a replica, and of all
+  /// Images of each replica of all ranks. With --split=measured they are as equal as can be until the rates are known.
+  std::vector<int64_t> shares;
   std::optional<BatchRange> search;  ///< present with --batch=max; the batch of `config` is then its guess
   int64_t parameters = 0;
   int64_t ownImageSize = 0;  ///< the model's image size without --image-size
@@ -54,10 +56,10 @@ struct RunPlan {
 Config resolveConfig(const Config& config);
 
 /// Resolves a configuration. Checks names against catalogs, the rules of plan/rules.h, devices and cores, but not the
-/// memory (checkMemory()). Under strong scaling --batch is the global batch. If --cores-per-replica is 0, replicas
-/// share the usable cores equally. Resolving the result's config again gives an equal one. Creates no tensor and reads
-/// no pixels. `place`: of the process that will run it; null: rank 0 of --ranks on this host. Throws UsageError, and
-/// DataError for --data or a network file.
+/// memory (checkMemory()). Under strong scaling --batch is the global batch, which --split shares out. If
+/// --cores-per-replica is 0, replicas share the usable cores equally. Resolving the result's config again gives an
+/// equal one. Creates no tensor and reads no pixels. `place`: of the process that will run it; null: rank 0 of --ranks
+/// on this host. Throws UsageError, and DataError for --data or a network file.
 RunPlan resolvePlan(const Config& config, const RankPlace* place = nullptr);
 
 /// Throws UsageError if the plan's memory estimate exceeds the available memory. A plan with a search passes: its
@@ -73,6 +75,9 @@ std::string guessText(const RunPlan& plan);
 
 /// The plan as --dry-run prints it: one line per fact.
 std::string planText(const RunPlan& plan);
+
+/// The shares of a plan, in the form of ReplicaSetOptions::shares: empty if all are equal.
+std::vector<int64_t> unequalShares(const RunPlan& plan);
 
 /// The plan in one line.
 std::string planLine(const RunPlan& plan);

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "config/repeats.h"
+#include "config/split.h"
 #include "run/plan/cuda_graph_policy.h"
 #include "run/plan/plan.h"
 
@@ -27,10 +28,18 @@ std::string deviceText(const RunPlan& plan) {
                 plan.link.empty() ? "" : concat(", all within one ", plan.link));
 }
 
+/// "32", or unequal shares by replica: "48, 16"; "by measured rates" where they are not known yet.
+std::string sharesText(const RunPlan& plan) {
+  if (parseSplit(plan.config.step.split).value().measured) return "by measured rates";
+  std::vector<std::string> texts;
+  for (const int64_t share : unequalShares(plan)) texts.push_back(concat(share));
+  return texts.empty() ? concat(plan.replicaBatch) : join(texts);
+}
+
 std::string batchText(const RunPlan& plan) {
   const int64_t parts = plan.config.step.accumulate;
   const std::string guess = plan.search ? concat("; ", guessText(plan)) : "";
-  return concat(plan.replicaBatch, " per replica", parts > 1 ? concat(" in ", parts, " parts") : "", ", ",
+  return concat(sharesText(plan), " per replica", parts > 1 ? concat(" in ", parts, " parts") : "", ", ",
                 plan.globalBatch, " global (", plan.config.measurement.scaling, " scaling)", guess);
 }
 
@@ -153,8 +162,11 @@ std::string planLine(const RunPlan& plan) {
   const Config& config = plan.config;
   return concat(config.network.model, ' ', config.numerics.precision, ", layout ", config.numerics.layout,
                 graphWords(plan), " | ", join(plan.deviceLabels, "; "), plan.cores.shared ? " (shared)" : "",
-                " | batch ", plan.replicaBatch, ", global ", plan.globalBatch, " | ", exchangeText(plan), " | input ",
-                config.input.source, " | memory about ", memoryText(plan.memory.total()));
+                "" | batch ", sharesText(plan), ",
+                global ", plan.globalBatch, " | ", exchangeText(plan), " |
+                    input ",
+                    config.input.source,
+                " | memory about ", memoryText(plan.memory.total()));
 }
 
 }  // namespace tandem

@@ -1,6 +1,7 @@
 #include "run/plan/replica_set_options.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "config/device_set.h"
 #include "run/plan/cuda_graph_policy.h"
@@ -11,13 +12,17 @@ namespace {
 constexpr int64_t syntheticImages = 1024;
 constexpr double bytesPerMib = 1024.0 * 1024.0;
 
-/// `replica`: among those of all ranks. `share`: number of replicas whose images are one batch.
-BatchPlan batchPlan(const RunPlan& plan, int64_t replica, int64_t share) {
+/// `replica`: among those of all ranks. `count`: number of replicas whose images are one batch.
+BatchPlan batchPlan(const RunPlan& plan, int64_t replica, int64_t count) {
+  const auto imagesOf = [&](int64_t from, int64_t replicas) {
+    const auto first = plan.shares.begin() + from;
+    return std::accumulate(first, first + replicas, int64_t{0});
+  };
   const ImageShape input = plan.graph->node(plan.graph->input()).shape;
   const bool real = plan.data.has_value();
   return {.globalBatch = plan.globalBatch,
-          .first = plan.replicaBatch * replica,
-          .count = plan.replicaBatch * share,
+          .first = imagesOf(0, replica),
+          .count = imagesOf(replica, count),
           .height = input.height,
           .width = input.width,
           .seed = static_cast<uint64_t>(plan.config.step.seed),
@@ -75,6 +80,7 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   options.optimizer = optimizerOptions(config, setup);
   options.seed = static_cast<uint64_t>(config.step.seed);
   options.firstReplica = plan.place.rank * static_cast<int>(config.placement.replicas);
+  options.shares = unequalShares(plan);
   options.accumulate = config.step.accumulate;
   options.forwardOnly = config.step.forwardOnly;
   options.inFlight = config.numerics.inFlight;
@@ -98,11 +104,11 @@ ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& ke
                                   std::shared_ptr<const Dataset> data) {
   if (!data) data = trainingData(plan);
   ReplicaSetOptions options = replicaSetOptions(plan, *plan.graph, kernels);
-  const int64_t share = plan.setup.lossPlacement->gathered ? plan.config.placement.replicas : 1;
-  options.source = [plan, share, kernels, data, devices = options.devices, first = options.firstReplica](int replica) {
+  const int64_t count = plan.setup.lossPlacement->gathered ? plan.config.placement.replicas : 1;
+  options.source = [plan, count, kernels, data, devices = options.devices, first = options.firstReplica](int replica) {
     SourceOptions source = sourceOptions(plan, devices[static_cast<size_t>(replica)], kernels);
     if (!plan.cores.threadsOf.empty()) source.hardwareThreads = plan.cores.threadsOf[static_cast<size_t>(replica)];
-    source.maker = std::make_shared<BatchMaker>(data, batchPlan(plan, first + replica, share));
+    source.maker = std::make_shared<BatchMaker>(data, batchPlan(plan, first + replica, count));
     return plan.setup.source->make(source);
   };
   return options;

@@ -6,8 +6,6 @@
 
 #include "base/text.h"
 #include "config/device_set.h"
-#include "graph/operation.h"
-#include "machine/gpu/gpu_facts.h"
 #include "run/plan/cuda_graph_policy.h"
 
 namespace tandem {
@@ -101,6 +99,12 @@ Breach searchedBatchIsPerReplica(const Config& config, const Setup& setup) {
                 "replicas, a search finds another for each; use --scaling=weak, or give a number");
 }
 
+Breach searchedBatchIsEqual(const Config& config, const Setup&) {
+  if (config.step.batch != Config::mostThatFits || config.step.split == Config().step.split) return std::nullopt;
+  return concat("--batch=max with --split=", config.step.split,
+                ": the search finds the batch of equal replicas; leave --split away, or give a number");
+}
+
 Breach scheduleKnowsItsEnd(const Config& config, const Setup& setup) {
   if (config.measurement.steps > 0 || !setup.schedule->needsTotal) return std::nullopt;
   return concat("--schedule=", config.step.schedule, " needs --steps: it ends at the last step, as --steps=1000");
@@ -170,91 +174,24 @@ Breach strategyCrossesRanks(const Config& config, const Setup& setup) {
 }
 
 constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
-    parameterDeviceIsAReplica, inputReadsTheData,   coefficientsAreUsed,       gatheredLossTrains,
-    partsHaveTheirOwnLoss,     scheduleKnowsItsEnd, recomputationHasAPlan,     paddingHasAPlan,
-    overlapIsOfAnExchange,     allReduceRunsThere,  searchedBatchIsPerReplica, layoutIsServed,
-    convolutionIsServed,       graphCanBeCaptured,  strategyTakesTheAllReduce, allReduceSpansRanks,
+    parameterDeviceIsAReplica,
+    inputReadsTheData,
+    coefficientsAreUsed,
+    gatheredLossTrains,
+    partsHaveTheirOwnLoss,
+    scheduleKnowsItsEnd,
+    recomputationHasAPlan,
+    paddingHasAPlan,
+    overlapIsOfAnExchange,
+    allReduceRunsThere,
+    searchedBatchIsPerReplica,
+    searchedBatchIsEqual,
+    layoutIsServed,
+    convolutionIsServed,
+    graphCanBeCaptured,
+    strategyTakesTheAllReduce,
+    allReduceSpansRanks,
     strategyCrossesRanks,
-};
-
-Breach devicesServeThePrecision(const RunPlan& plan) {
-  std::vector<std::optional<int>> capabilities;  // one per device; empty for a CPU
-  if (plan.cudaDevices.empty()) capabilities.emplace_back();
-  for (const int gpu : plan.cudaDevices) {
-    capabilities.emplace_back(cudaFacts().gpus.at(static_cast<size_t>(gpu)).capability);
-  }
-  for (const auto& capability : capabilities) {
-    const auto breach = whyNotOn(capability, *plan.setup.precision);
-    if (!breach) continue;
-    return concat("--precision=", plan.config.numerics.precision, " with --devices=", plan.config.placement.devices,
-                  ": ", *breach);
-  }
-  return std::nullopt;
-}
-
-Breach batchIsSharedOut(const RunPlan& plan) {
-  const Config& config = plan.config;
-  if (!plan.setup.scaling->batchIsGlobal || config.step.batch % totalReplicas(config) == 0) return std::nullopt;
-  return concat("--batch=", config.step.batch, " with --scaling=", config.measurement.scaling, " and ",
-                totalReplicas(config), " replicas: the global batch must be a multiple of the number of replicas");
-}
-
-Breach batchIsCutIntoEqualParts(const RunPlan& plan) {
-  if (plan.replicaBatch % plan.config.step.accumulate == 0) return std::nullopt;
-  return concat("--accumulate=", plan.config.step.accumulate, ": a replica's batch of ", plan.replicaBatch,
-                " images cannot be cut into so many equal parts; take a divisor of it");
-}
-
-Breach classesHoldTheDatas(const RunPlan& plan) {
-  if (!plan.data || plan.config.network.classes >= plan.data->info.classes) return std::nullopt;
-  return concat("--classes=", plan.config.network.classes, " with --data=", plan.config.input.data,
-                ": the data set has ", plan.data->info.classes,
-                " classes; leave --classes away or give at least that many");
-}
-
-Breach imagesFitTheInput(const RunPlan& plan) {
-  const Config& config = plan.config;
-  if (!plan.data) return std::nullopt;
-  const DatasetInfo& info = plan.data->info;
-  if (info.height <= config.network.imageSize && info.width <= config.network.imageSize) return std::nullopt;
-  return concat("--data=", config.input.data, ": images of ", info.height, 'x', info.width,
-                " do not fit the network's input of ", config.network.imageSize, 'x', config.network.imageSize,
-                "; raise --image-size or use another --model");
-}
-
-Breach labelsFitTheLoss(const RunPlan& plan) {
-  if (!plan.data) return std::nullopt;
-  const LabelKind &read = labelsOf(*plan.graph), &given = *plan.data->info.labels;
-  if (read.name == given.name) return std::nullopt;
-  return concat("--head=", plan.config.network.head, " with --data=", plan.config.input.data, ": ",
-                plan.graph->loss().name, " needs labels of ", read.summary, ", the data set has ", given.summary,
-                "; leave --data or --head away");
-}
-
-Breach imagesCanBePadded(const RunPlan& plan) {
-  const ImagePaddingEntry* const padding = plan.setup.padding;
-  if (padding == nullptr || padding->multiple == 1 || canPadImages(*plan.graph)) return std::nullopt;
-  return concat("--pad-images=", plan.config.numerics.padImages, " with --model=", plan.config.network.model,
-                ": its images are read by something else than convolutions without groups, which alone can do with ",
-                "more channels; leave --pad-images away");
-}
-
-Breach batchNormHasSeveralValues(const RunPlan& plan) {
-  if (plan.config.step.forwardOnly) return std::nullopt;
-  const int64_t images = plan.replicaBatch / plan.config.step.accumulate;
-  for (const Node& node : plan.graph->nodes()) {
-    if (!node.operation->traits.batchNorm || images * node.shape.height * node.shape.width > 1) continue;
-    return concat("--batch=", plan.config.step.batch, " with --image-size=", plan.config.network.imageSize, ": ",
-                  node.name, " of ", plan.config.network.model,
-                  " would normalise a single value per channel, which has no variance; raise ",
-                  "--batch or --image-size");
-  }
-  return std::nullopt;
-}
-
-constexpr Breach (*planRules[])(const RunPlan&) = {
-    devicesServeThePrecision, batchIsSharedOut, batchIsCutIntoEqualParts, classesHoldTheDatas,
-    imagesFitTheInput,        labelsFitTheLoss, imagesCanBePadded,        batchNormHasSeveralValues,
 };
 
 }  // namespace
@@ -262,12 +199,6 @@ constexpr Breach (*planRules[])(const RunPlan&) = {
 void checkSetup(const Config& config, const Setup& setup) {
   for (const auto rule : setupRules) {
     if (const Breach breach = rule(config, setup)) throw UsageError(*breach);
-  }
-}
-
-void checkPlan(const RunPlan& plan) {
-  for (const auto rule : planRules) {
-    if (const Breach breach = rule(plan)) throw UsageError(*breach);
   }
 }
 

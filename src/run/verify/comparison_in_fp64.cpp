@@ -137,7 +137,7 @@ int64_t comparedSteps(const ReplicaSetOptions& team) {
 }
 
 bool comparesReplicas(const ReplicaSetOptions& team) {
-  return totalReplicas(team) > 1 &&
+  return totalReplicas(team) > 1 && team.shares.empty() &&
          std::ranges::none_of(team.graph->nodes(), [](const Node& node) { return drawsNumbers(node.operation->name); });
 }
 

@@ -21,8 +21,8 @@ struct ComparedTeam {
 /// steps are captured, as many as it takes to launch one.
 int64_t comparedSteps(const ReplicaSetOptions& team);
 
-/// Whether the team is compared with one replica of the same kernels too: all ranks together have several, and no
-/// operation draws numbers, because every replica draws its own.
+/// Whether the team is compared with one replica of the same kernels too: all ranks together have several, with equal
+/// shares, and no operation draws numbers, because every replica draws its own.
 bool comparesReplicas(const ReplicaSetOptions& team);
 
 /// Makes the first steps of a team once more, from its start weights and on its batches, beside ReferenceTraining in

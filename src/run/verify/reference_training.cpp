@@ -41,29 +41,38 @@ ReferenceTraining::ReferenceTraining(const ReplicaSetOptions& team, const Precis
 }
 
 void ReferenceTraining::step(const HostBatch& joined, const Normalization& normalization) {
-  const int64_t replicas = std::ssize(executors_), images = joined.images.size(0) / replicas;
-  const int64_t rows = images / team_.accumulate;
+  const int64_t images = joined.images.size(0) / std::ssize(executors_);
+  const double divisor = meanShare(team_).value_or(static_cast<double>(images));
   for (at::Tensor& sum : sums_) sum.zero_();
-  for (int64_t first = 0; first < replicas * images; first += rows) {
-    const at::Tensor bytes = joined.images.narrow(0, first, rows).to(device_);  // [N, H, W, C]
-    const at::Tensor like = at::empty({0, bytes.size(3), 1, 1}, at::dtype(precision_.compute).device(device_));
-    Batch part;
-    part.images = normalizeReference(bytes, normalization, like).contiguous(team_.kernels.layout.format);
-    part.labels = joined.labels.narrow(0, first, rows).to(device_);
-    runPart(*executors_[static_cast<size_t>(first / images)], part, images);
+  int64_t first = 0;
+  for (size_t replica = 0; replica < executors_.size(); ++replica) {
+    const int64_t share = team_.shares.empty() ? images : team_.shares[replica], rows = share / team_.accumulate;
+    for (const int64_t end = first + share; first < end; first += rows) {
+      runPart(*executors_[replica], partOf(joined, normalization, first, rows), divisor);
+    }
   }
   update();
   ++steps_;
 }
 
-void ReferenceTraining::runPart(Executor& executor, const Batch& part, int64_t replicaImages) {
+Batch ReferenceTraining::partOf(const HostBatch& joined, const Normalization& normalization, int64_t first,
+                                int64_t rows) const {
+  const at::Tensor bytes = joined.images.narrow(0, first, rows).to(device_);  // [N, H, W, C]
+  const at::Tensor like = at::empty({0, bytes.size(3), 1, 1}, at::dtype(precision_.compute).device(device_));
+  Batch part;
+  part.images = normalizeReference(bytes, normalization, like).contiguous(team_.kernels.layout.format);
+  part.labels = joined.labels.narrow(0, first, rows).to(device_);
+  return part;
+}
+
+void ReferenceTraining::runPart(Executor& executor, const Batch& part, double divisor) {
   const auto lossOf = tandem::lossOf(*team_.graph).reference;
   const auto outputs = executor.forward(part);
   std::vector<at::Tensor> gradients;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const double weight = i == 0 ? 1 : team_.graph->auxiliaries()[i - 1].lossWeight;
     const at::Tensor wide = outputs[i].to(at::kDouble);
-    const at::Tensor gradient = lossOf(wide, part.labels, team_.labelSmoothing, replicaImages).gradient;
+    const at::Tensor gradient = lossOf(wide, part.labels, team_.labelSmoothing, divisor).gradient;
     gradients.push_back((gradient * (weight * lossScale_)).to(outputs[i].scalar_type()));
   }
   executor.backward(gradients, [](std::span<const Slice>) {});

@@ -30,7 +30,9 @@ class ReferenceTraining {
   const FlatBuffers& buffers() const { return buffers_; }
 
  private:
-  void runPart(Executor& executor, const Batch& part, int64_t replicaImages);
+  /// Some rows of a batch, normalised, on the device.
+  Batch partOf(const HostBatch& joined, const Normalization& normalization, int64_t first, int64_t rows) const;
+  void runPart(Executor& executor, const Batch& part, double divisor);
   void addGradients();
   void update();
 

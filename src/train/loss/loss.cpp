@@ -19,7 +19,7 @@ Loss anywhere(at::Device) {
 
 Loss multiboxOn(at::Device device) {
   return [boxes = ssdDefaultBoxes().to(device)](const at::Tensor& output, const at::Tensor& labels, double smoothing,
-                                                int64_t divisor) {
+                                                double divisor) {
     return multiboxLoss(output, labels, boxes, smoothing, divisor);
   };
 }

@@ -19,7 +19,7 @@ namespace tandem {
 /// Computes the mean loss of outputs [N, ...] and labels [N, ...], and the gradient of the mean over `divisor` rows
 /// (kernels/loss/losses.h). On a GPU it only enqueues work.
 using Loss = std::function<LossAndGradient(const at::Tensor& output, const at::Tensor& labels, double smoothing,
-                                           int64_t divisor)>;
+                                           double divisor)>;
 
 /// A row of the catalog of losses.
 struct LossEntry {
@@ -27,7 +27,7 @@ struct LossEntry {
   std::string_view labels;        ///< row of labelKinds() that it reads
   Loss (*on)(at::Device device);  ///< makes the loss of outputs on this device, with the constants that it needs there
   LossAndGradient (*reference)(const at::Tensor& output, const at::Tensor& labels, double smoothing,
-                               int64_t divisor);  ///< the same in fp64 by libtorch: the oracle
+                               double divisor);  ///< the same in fp64 by libtorch: the oracle
 };
 std::span<const LossEntry> losses();
 
@@ -48,9 +48,9 @@ class OutputPlacement {
  public:
   virtual ~OutputPlacement() = default;
   /// The loss of replica `index`'s rows, or of all replicas' rows if they are gathered. The gradient is that of the
-  /// mean over one replica's batch of `batch` rows, for this replica's `output`. Both are on the replica's device.
-  /// Throws PeerError if another replica has failed.
-  virtual LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels, int64_t batch) = 0;
+  /// mean over `divisor` rows, for this replica's `output`; all replicas give the same. Both are on the replica's
+  /// device. Throws PeerError if another replica has failed.
+  virtual LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels, double divisor) = 0;
 };
 
 /// A row of --loss-at: who reads the batches, and where the loss is computed.

@@ -11,8 +11,8 @@ class OwnOutputs final : public OutputPlacement {
     for (const Device* device : options.devices) losses_.push_back(options.loss->on(device->torch()));
   }
 
-  LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels, int64_t batch) override {
-    return losses_.at(static_cast<size_t>(index))(output, labels, smoothing_, batch);
+  LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels, double divisor) override {
+    return losses_.at(static_cast<size_t>(index))(output, labels, smoothing_, divisor);
   }
 
  private:

@@ -126,7 +126,13 @@ std::vector<EqualityStamp> stampsOfRanks(const Case& c, int ranks,
     const int rank = world.place().rank;
     Case own = c;
     own.count = globalBatch / ranks, own.first = rank * own.count;
+    if (!c.shares.empty()) {
+      const auto first = c.shares.begin() + rank * c.replicas;
+      own.shares = {first, first + c.replicas};
+      own.first = std::accumulate(c.shares.begin(), first, int64_t{0});
+    }
     ReplicaSetOptions options = replicaSetOptions(own);
+    options.shares = c.shares;
     options.world = &world, options.firstReplica = rank * c.replicas;
     if (spoil) spoil(rank, options);
     stamps[rank] = stampOf(options, *c.graph);
@@ -148,6 +154,21 @@ TEST(ComparisonInFp64, RankZeroComparesWhatAllRanksTrained) {
       EXPECT_EQ(stamps[1].reason, "rank 0 compares for all");
     }
   }
+}
+
+TEST(ComparisonInFp64, KnowsUnequalShares) {
+  const Graph net = normNet();
+  for (const char* lossAt : {"replica", "gathered"}) {
+    Case c{.graph = &net, .strategy = replicated(), .lossAt = lossAt, .executor = "planned", .replicas = 3};
+    c.shares = {15, 3, 6};
+    if (c.lossAt == "replica") c.accumulate = 3;
+    const EqualityStamp stamp = stampOf(c);
+    expectAsExactAsPlain(stamp, c.name());
+    EXPECT_EQ(stamp.differenceOfReplicas, -1) << "one replica has no such parts";
+  }
+  Case c{.graph = &net, .strategy = replicated(), .executor = "planned", .replicas = 2};
+  c.shares = {9, 1, 12, 2};
+  expectAsExactAsPlain(stampsOfRanks(c, 2)[0], "two ranks");
 }
 
 TEST(ComparisonInFp64, ARankThatTrainsOnOtherImagesShows) {

@@ -10,7 +10,6 @@
 #include "report/page/html_page.h"
 #include "report/render/builtin_renderers.h"
 #include "report/tables/point_label.h"
-#include "report/tables/tables.h"
 
 namespace tandem {
 namespace {
@@ -55,19 +54,22 @@ std::string different(std::span<const RunRecord> records, Of of) {
   return join(named);
 }
 
-/// Of all hosts of a run.
-std::string factNamed(std::string_view name, const RunRecord& record) {
-  const std::vector<EnvironmentFact> facts = factsOf(record);
-  return std::ranges::find(facts, name, &EnvironmentFact::name)->value;
+/// The values of all hosts of a run, each once.
+std::string ofHosts(const RunRecord& record, std::string Environment::*fact) {
+  std::vector<std::string> values{record.environment.*fact};
+  for (const HostRecord& host : record.otherHosts) {
+    if (std::ranges::find(values, host.environment.*fact) == values.end()) values.push_back(host.environment.*fact);
+  }
+  return join(values, "; ");
 }
 
-std::vector<PageFact> pageFactsOf(std::span<const RunRecord> records) {
+std::vector<PageFact> factsOf(std::span<const RunRecord> records) {
   return {{"runs", countsOf(records)},
           {"all runs", sharedOptionsText(records)},
           timesOf(records),
           {"model", different(records, [](const RunRecord& record) { return record.config.network.model; })},
-          {"host", different(records, [](const RunRecord& record) { return factNamed("host", record); })},
-          {"processor", different(records, [](const RunRecord& record) { return factNamed("cpu", record); })},
+          {"host", different(records, [](const RunRecord& record) { return ofHosts(record, &Environment::host); })},
+          {"processor", different(records, [](const RunRecord& record) { return ofHosts(record, &Environment::cpu); })},
           {"commit", different(records, [](const RunRecord& record) {
              return record.environment.commit.substr(0, 12) + (record.environment.dirty ? " with changes" : "");
            })}};
@@ -92,7 +94,7 @@ class HtmlRenderer final : public Renderer {
     auto verdicts = verdictsOn(records_);
     std::ranges::move(verdictsAcrossRounding(records_), std::back_inserter(verdicts));
     for (const Verdict& found : verdicts) page.findings.push_back({findingText(found), found.repeat});
-    page.facts = pageFactsOf(records_);
+    page.facts = factsOf(records_);
     const ReportRuns runs(records_);
     for (const ReportSection& section : reportSections()) {
       auto tables = section.make(runs);

@@ -104,48 +104,6 @@ TEST(Plan, StrongScalingKeepsTheGlobalBatch) {
   EXPECT_EQ(plan.globalBatch, 4);
 }
 
-TEST(Plan, AGlobalBatchThatCannotBeSharedOutEvenlyIsSharedOutUnevenly) {
-  auto config = tiny();
-  config.measurement.scaling = "strong";
-  config.step.batch = 64, config.placement.replicas = 6;
-  const auto plan = resolvePlan(config);
-  EXPECT_EQ(plan.globalBatch, 64);
-  EXPECT_EQ(plan.shares, (std::vector<int64_t>{11, 11, 11, 11, 10, 10}));
-  EXPECT_EQ(plan.shares, unequalShares(plan));
-  EXPECT_EQ(plan.replicaBatch, 11);
-  EXPECT_NE(planText(plan).find("11, 11, 11, 11, 10, 10 per replica, 64 global"), std::string::npos);
-  config.step.accumulate = 4;
-  EXPECT_EQ(resolvePlan(config).shares, (std::vector<int64_t>{12, 12, 12, 12, 8, 8}));
-  config.step.accumulate = 1, config.placement.replicas = 4;
-  EXPECT_TRUE(unequalShares(resolvePlan(config)).empty());
-  config.step.batch = 3;
-  EXPECT_NE(refusalOf(config).find("each needs an image"), std::string::npos);
-  config.step.batch = 6, config.step.accumulate = 4;
-  EXPECT_NE(refusalOf(config).find("the global batch of 6 images cannot be cut"), std::string::npos);
-}
-
-TEST(Plan, SharesHaveTheRatioOfSplit) {
-  auto config = tiny();
-  config.step.batch = 8, config.placement.replicas = 2, config.step.split = "3:1";
-  const auto plan = resolvePlan(config);
-  EXPECT_EQ(plan.shares, (std::vector<int64_t>{12, 4}));
-  EXPECT_EQ(plan.globalBatch, 16);
-  config.placement.ranks = 2;
-  EXPECT_NE(refusalOf(config).find("it has 2 numbers; give one for each replica"), std::string::npos);
-  config.step.split = "1:2:1:4";
-  EXPECT_EQ(resolvePlan(config).shares, (std::vector<int64_t>{4, 8, 4, 16}));
-  for (const char* strategy : {"independent", "local_sgd"}) {
-    config.exchange.strategy = strategy;
-    EXPECT_NE(refusalOf(config).find("it sums no gradients"), std::string::npos) << strategy;
-  }
-  config.step.split = "measured";
-  EXPECT_NE(refusalOf(config).find("it sums no gradients"), std::string::npos);
-  config.step.split = "equal";
-  EXPECT_EQ(refusalOf(config), "accepted");
-  config.exchange.strategy = "replicated", config.step.split = "measured", config.step.batch = Config::mostThatFits;
-  EXPECT_NE(refusalOf(config).find("--batch=max with --split=measured"), std::string::npos);
-}
-
 TEST(Plan, UnknownNamesAreRefusedWithTheNearest) {
   auto config = tiny();
   config.network.model = "trivail";

@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <optional>
+
+#include "base/text.h"
+#include "config/device_set.h"
+#include "config/split.h"
+#include "graph/operation.h"
+#include "machine/gpu/gpu_facts.h"
+#include "run/plan/rules.h"
+
+namespace tandem {
+namespace {
+
+/// The message of a broken rule, with the values and the remedy; empty if the rule holds.
+using Breach = std::optional<std::string>;
+
+Breach devicesServeThePrecision(const RunPlan& plan) {
+  std::vector<std::optional<int>> capabilities;  // one per device; empty for a CPU
+  if (plan.cudaDevices.empty()) capabilities.emplace_back();
+  for (const int gpu : plan.cudaDevices) {
+    capabilities.emplace_back(cudaFacts().gpus.at(static_cast<size_t>(gpu)).capability);
+  }
+  for (const auto& capability : capabilities) {
+    const auto breach = whyNotOn(capability, *plan.setup.precision);
+    if (!breach) continue;
+    return concat("--precision=", plan.config.numerics.precision, " with --devices=", plan.config.placement.devices,
+                  ": ", *breach);
+  }
+  return std::nullopt;
+}
+
+Breach splitNamesAllReplicas(const RunPlan& plan) {
+  const auto weights = std::ssize(parseSplit(plan.config.step.split).value().weights);
+  if (weights == 0 || weights == totalReplicas(plan.config)) return std::nullopt;
+  return concat("--split=", plan.config.step.split, " with ", totalReplicas(plan.config), " replicas: it has ", weights,
+                " numbers; give one for each replica");
+}
+
+Breach batchIsCutIntoEqualParts(const RunPlan& plan) {
+  const Config& config = plan.config;
+  const bool sharedOut = plan.setup.scaling->batchIsGlobal || config.step.split != Config().step.split;
+  const int64_t images = sharedOut ? plan.globalBatch : config.step.batch;
+  if (images % config.step.accumulate == 0) return std::nullopt;
+  return concat("--accumulate=", config.step.accumulate, ": ", sharedOut ? "the global" : "a replica's", " batch of ",
+                images, " images cannot be cut into so many equal parts; take a divisor of it");
+}
+
+Breach eachReplicaHasImages(const RunPlan& plan) {
+  const Config& config = plan.config;
+  if (plan.globalBatch / config.step.accumulate >= totalReplicas(config)) return std::nullopt;
+  return concat(
+      "--batch=", config.step.batch, " with --scaling=", config.measurement.scaling, " and ", totalReplicas(config),
+      " replicas: each needs an image for each part of --accumulate=", config.step.accumulate, "; raise --batch");
+}
+
+/// What is averaged must be gradients: those of a larger share are larger by as much.
+Breach unequalSharesAreSummed(const RunPlan& plan) {
+  const Config& config = plan.config;
+  const Exchange exchange = plan.setup.strategy->exchange;
+  const bool maySplit = parseSplit(config.step.split).value().measured && totalReplicas(config) > 1;
+  if (exchange == Exchange::synchronous || exchange == Exchange::lossy || config.step.forwardOnly) return std::nullopt;
+  if (!maySplit && unequalShares(plan).empty()) return std::nullopt;
+  return concat("--strategy=", config.exchange.strategy, " with unequal shares of a global batch of ", plan.globalBatch,
+                " (--split=", config.step.split, ", ", totalReplicas(config),
+                " replicas): it sums no gradients, in which all samples would count alike; use --strategy=",
+                Config().exchange.strategy);
+}
+
+Breach classesHoldTheDatas(const RunPlan& plan) {
+  if (!plan.data || plan.config.network.classes >= plan.data->info.classes) return std::nullopt;
+  return concat("--classes=", plan.config.network.classes, " with --data=", plan.config.input.data,
+                ": the data set has ", plan.data->info.classes,
+                " classes; leave --classes away or give at least that many");
+}
+
+Breach imagesFitTheInput(const RunPlan& plan) {
+  const Config& config = plan.config;
+  if (!plan.data) return std::nullopt;
+  const DatasetInfo& info = plan.data->info;
+  if (info.height <= config.network.imageSize && info.width <= config.network.imageSize) return std::nullopt;
+  return concat("--data=", config.input.data, ": images of ", info.height, 'x', info.width,
+                " do not fit the network's input of ", config.network.imageSize, 'x', config.network.imageSize,
+                "; raise --image-size or use another --model");
+}
+
+Breach labelsFitTheLoss(const RunPlan& plan) {
+  if (!plan.data) return std::nullopt;
+  const LabelKind &read = labelsOf(*plan.graph), &given = *plan.data->info.labels;
+  if (read.name == given.name) return std::nullopt;
+  return concat("--head=", plan.config.network.head, " with --data=", plan.config.input.data, ": ",
+                plan.graph->loss().name, " needs labels of ", read.summary, ", the data set has ", given.summary,
+                "; leave --data or --head away");
+}
+
+Breach imagesCanBePadded(const RunPlan& plan) {
+  const ImagePaddingEntry* const padding = plan.setup.padding;
+  if (padding == nullptr || padding->multiple == 1 || canPadImages(*plan.graph)) return std::nullopt;
+  return concat("--pad-images=", plan.config.numerics.padImages, " with --model=", plan.config.network.model,
+                ": its images are read by something else than convolutions without groups, which alone can do with ",
+                "more channels; leave --pad-images away");
+}
+
+Breach batchNormHasSeveralValues(const RunPlan& plan) {
+  if (plan.config.step.forwardOnly) return std::nullopt;
+  const int64_t images = std::ranges::min(plan.shares) / plan.config.step.accumulate;
+  for (const Node& node : plan.graph->nodes()) {
+    if (!node.operation->traits.batchNorm || images * node.shape.height * node.shape.width > 1) continue;
+    return concat("--batch=", plan.config.step.batch, " with --image-size=", plan.config.network.imageSize, ": ",
+                  node.name, " of ", plan.config.network.model,
+                  " would normalise a single value per channel, which has no variance; raise ",
+                  "--batch or --image-size");
+  }
+  return std::nullopt;
+}
+
+constexpr Breach (*planRules[])(const RunPlan&) = {
+    devicesServeThePrecision, splitNamesAllReplicas,     batchIsCutIntoEqualParts, eachReplicaHasImages,
+    unequalSharesAreSummed,   classesHoldTheDatas,       imagesFitTheInput,        labelsFitTheLoss,
+    imagesCanBePadded,        batchNormHasSeveralValues,
+};
+
+}  // namespace
+
+void checkPlan(const RunPlan& plan) {
+  for (const auto rule : planRules) {
+    if (const Breach breach = rule(plan)) throw UsageError(*breach);
+  }
+}
+
+}  // namespace tandem

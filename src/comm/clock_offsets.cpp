@@ -21,7 +21,7 @@ struct Word {
 Word wordOf(const std::string& text) {
   const auto parts = split(text, " ");
   check(parts.size() == 3, "a word on clocks has three parts");
-  return {parts[0], Nanos(numberIn<int64_t>(parts[1]).value()), Nanos(wholeNumber(parts[2]).value())};
+  return {parts[0], Nanos(numberIn<int64_t>(parts[1]).value()), Nanos(numberIn<int64_t>(parts[2]).value())};
 }
 
 /// What all ranks say, by round and rank.

@@ -162,11 +162,8 @@ std::string planLine(const RunPlan& plan) {
   const Config& config = plan.config;
   return concat(config.network.model, ' ', config.numerics.precision, ", layout ", config.numerics.layout,
                 graphWords(plan), " | ", join(plan.deviceLabels, "; "), plan.cores.shared ? " (shared)" : "",
-                "" | batch ", sharesText(plan), ",
-                global ", plan.globalBatch, " | ", exchangeText(plan), " |
-                    input ",
-                    config.input.source,
-                " | memory about ", memoryText(plan.memory.total()));
+                " | batch ", sharesText(plan), ", global ", plan.globalBatch, " | ", exchangeText(plan), " | input ",
+                config.input.source, " | memory about ", memoryText(plan.memory.total()));
 }
 
 }  // namespace tandem

@@ -150,7 +150,8 @@ TEST(ComparisonInFp64, RankZeroComparesWhatAllRanksTrained) {
       expectAsExactAsPlain(stamps[0], concat(ranks, " ranks, ", c.name()));
       EXPECT_GE(stamps[0].differenceOfReplicas, 0);
       EXPECT_LT(stamps[0].differenceOfReplicas, 1e-5);
-      if (ranks * replicas == 2) EXPECT_TRUE(stamps[0].bitEqual) << stamps[0].differenceOfReplicas;
+      const bool mustBeEqual = ranks * replicas == 2;  // two numbers have one sum
+      EXPECT_TRUE(stamps[0].bitEqual || !mustBeEqual) << stamps[0].differenceOfReplicas;
       EXPECT_EQ(stamps[1].reason, "rank 0 compares for all");
     }
   }

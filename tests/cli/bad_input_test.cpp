@@ -71,10 +71,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{tiny({"--profile", "--trace=run.json"}), usage, "must end in .pftrace"},
                     Refusal{tiny({"--profile", "--trace=run.pftrace", "--lr=0.1,0.2"}), usage, "2 points"},
                     Refusal{tiny({"--fake-location=zmq-consume"}), usage, "not built yet"},
-                    Refusal{{"bench", "--model=trivial", "--image-size=32", "--scaling=strong", "--batch=3",
+                    Refusal{{"bench", "--model=trivial", "--image-size=32", "--scaling=strong", "--batch=1",
                              "--replicas=2", "--oversubscribe"},
                             usage,
-                            "multiple"}));
+                            "each needs an image"}));
 
 INSTANTIATE_TEST_SUITE_P(Files, BadInput,
                          testing::Values(Refusal{tiny({"--data=no-such-folder"}), data, "no-such-folder"},

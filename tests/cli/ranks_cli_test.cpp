@@ -131,7 +131,7 @@ TEST(Ranks, AreProfiledTogether) {
   }
   std::ifstream file(trace, std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  for (const char* track : {"replica 0, cpu cores", "replica 3, cpu cores"}) {
+  for (const char* track : {"replica 0, cpu:0 on cores", "replica 3, cpu:1 on cores"}) {
     EXPECT_NE(text.find(track), std::string::npos) << track;
   }
 }

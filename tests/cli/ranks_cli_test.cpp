@@ -19,8 +19,10 @@ std::string resultsPath() { return ownFolder() + "/results.jsonl"; }
 
 std::vector<std::string> benchOf(std::vector<std::string> more) {
   std::filesystem::remove(resultsPath());
-  std::vector<std::string> arguments{"bench",      "--repeats=1",     "--image-size=32",      "--batch=4",
-                                     "--warmup=1", "--oversubscribe", "--allow-interference", "--out=" + resultsPath()};
+  std::vector<std::string> arguments{"bench",           "--repeats=1",          "--image-size=32",       "--warmup=1",
+                                     "--oversubscribe", "--allow-interference", "--out=" + resultsPath()};
+  const auto isBatch = [](const std::string& argument) { return argument.starts_with("--batch="); };
+  if (std::ranges::none_of(more, isBatch)) arguments.emplace_back("--batch=4");
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }

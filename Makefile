@@ -16,7 +16,7 @@ PRESET ?= release
 .DEFAULT_GOAL := build
 .PHONY: help setup setup-release setup-cuda setup-tests build program bench test test-long check lint tidy format docs dev \
         asan tsan cuda cuda-sources dist verify-dist peers bench-kernels verify-models verify-weights verify-export \
-        verify-interference verify-compare verify-robust verify-trace verify-attribution verify-logs verify-page fuzz \
+        verify-launchers verify-ranks verify-interference verify-compare verify-robust verify-trace verify-attribution verify-logs verify-page fuzz \
         clean FORCE
 
 help: ## list the targets
@@ -121,6 +121,12 @@ bench-kernels: setup-release build/release/build.ninja ## kernels beside ATen an
 
 verify-models: setup-release ## recompute the golden numbers of the model tests with PyTorch and compare
 	"$$(bench/peers/compare --print-python)" tests/golden/make_golden.py --check
+
+verify-launchers: program ## the same losses by tandem launch, torchrun, mpirun and a Slurm that it starts, as far as they are there
+	scripts/verify-launchers $(ARGS)
+
+verify-ranks: program ## two hosts whose cable is cut, garbage on all ports, 50 launches at once, 64 ranks (ARGS=partition; needs root)
+	scripts/verify-ranks $(ARGS)
 
 verify-interference: program ## runs left alone and runs disturbed: what tandem bench notices, some 10 minutes
 	scripts/verify-interference $(ARGS)

@@ -18,39 +18,59 @@ constexpr std::string_view usage =
     "the store where they meet. When one fails all end, with its exit code (6 if it was killed). Output of rank 0 is\n"
     "passed on; lines of other ranks stand on standard error behind their rank. Without this command: torchrun,\n"
     "mpirun or srun start ranks, on several hosts too.\n\n"
-    "  -n N, --ranks=N  how many processes\n\n"
+    "  -n N, --ranks=N   how many processes\n"
+    "  --max-restarts=N  how often all are started again after one was lost: killed, crashed or stopped; default 0\n\n"
     "  tandem launch -n 4 -- bench --model=resnet20\n";
 constexpr std::string_view example = "tandem launch -n 4 -- bench --model=resnet20";
-constexpr std::string_view shortOption = "-n", longOption = "--ranks", commandFollows = "--";
+constexpr std::string_view commandFollows = "--";
+constexpr int mostRestarts = 1000;
 
-int ranksFrom(std::string_view text) {
-  if (const auto ranks = numberWithin(text, 1, mostLaunchedRanks)) return static_cast<int>(*ranks);
-  throw UsageError(concat("tandem launch: -n ", text, ": must be a whole number from 1 to ", mostLaunchedRanks,
-                          "; for example: ", example));
-}
+/// An option of this command. Its value follows it, or stands behind it.
+struct LaunchOption {
+  std::string_view name, shortName;  // as typed
+  int64_t least, most;
+  int RankLaunch::*field;
+};
+constexpr LaunchOption launchOptions[] = {{"--ranks", "-n", 1, mostLaunchedRanks, &RankLaunch::ranks},
+                                          {"--max-restarts", "", 0, mostRestarts, &RankLaunch::maxRestarts}};
 
 /// The value in "-n4" and "--ranks=4"; an empty one if the next argument is the value. None: it is another argument.
-std::optional<std::string_view> valueIn(std::string_view argument) {
-  if (argument == shortOption || argument == longOption) return "";
-  if (argument.starts_with(longOption) && argument.substr(longOption.size()).starts_with('='))
-    return argument.substr(longOption.size() + 1);
-  if (argument.starts_with(shortOption)) return argument.substr(shortOption.size());
-  return std::nullopt;
+std::optional<std::string_view> valueIn(std::string_view argument, const LaunchOption& option) {
+  if (argument == option.name) return "";
+  if (argument.starts_with(option.name) && argument.substr(option.name.size()).starts_with('='))
+    return argument.substr(option.name.size() + 1);
+  if (option.shortName.empty() || !argument.starts_with(option.shortName)) return std::nullopt;
+  return argument.substr(option.shortName.size());
 }
 
-int ranksIn(Arguments options) {
-  std::optional<int> ranks;
-  for (size_t i = 0; i < options.size(); ++i) {
-    auto value = valueIn(options[i]);
-    if (!value) {
-      throw UsageError(concat("tandem launch: unexpected argument '", options[i],
-                              "'; it takes -n N, and the command to launch stands behind --, for example: ", example));
-    }
+int numberFrom(std::string_view text, const LaunchOption& option) {
+  if (const auto number = numberWithin(text, option.least, option.most)) return static_cast<int>(*number);
+  const std::string_view shown = option.shortName.empty() ? option.name : option.shortName;
+  throw UsageError(concat("tandem launch: ", shown, ' ', text, ": must be a whole number from ", option.least, " to ",
+                          option.most, "; for example: ", example));
+}
+
+/// Takes the option at `i`, and moves `i` to its last argument. False if it is none.
+bool take(Arguments options, size_t& i, RankLaunch& launch) {
+  for (const LaunchOption& option : launchOptions) {
+    auto value = valueIn(options[i], option);
+    if (!value) continue;
     if (value->empty()) value = ++i < options.size() ? std::string_view(options[i]) : "";
-    ranks = ranksFrom(*value);
+    launch.*option.field = numberFrom(*value, option);
+    return true;
   }
-  if (!ranks) throw UsageError(concat("tandem launch: it needs the number of ranks, -n N, for example: ", example));
-  return *ranks;
+  return false;
+}
+
+RankLaunch launchFrom(Arguments options) {
+  RankLaunch launch{.executable = ownExecutable, .arguments = {}, .ranks = 0};
+  for (size_t i = 0; i < options.size(); ++i) {
+    if (take(options, i, launch)) continue;
+    throw UsageError(concat("tandem launch: unexpected argument '", options[i],
+                            "'; it takes -n N, and the command to launch stands behind --, for example: ", example));
+  }
+  if (launch.ranks > 0) return launch;
+  throw UsageError(concat("tandem launch: it needs the number of ranks, -n N, for example: ", example));
 }
 
 void requireLaunchable(Arguments arguments) {
@@ -76,10 +96,11 @@ int launchCommand(Arguments arguments) {
     std::cout << usage;
     return 0;
   }
-  const int ranks = ranksIn(options);
+  RankLaunch launch = launchFrom(options);
   const Arguments command = end == arguments.end() ? Arguments() : Arguments(end + 1, arguments.end());
   requireLaunchable(command);
-  launchRanks({.executable = ownExecutable, .arguments = {command.begin(), command.end()}, .ranks = ranks});
+  launch.arguments = {command.begin(), command.end()};
+  launchRanks(launch);
   return 0;
 }
 

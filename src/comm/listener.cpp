@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "machine/process/port_owner.h"
 
 namespace tandem {
 namespace {
@@ -47,8 +48,10 @@ int listenOn(const std::string& host, int port) {
     error = errno;
     if (listener >= 0) close(listener);
   }
-  throw RendezvousError(concat(placeText(host, port), ": cannot listen where the ranks would meet: ",
-                               std::strerror(error), "; give another --master-addr or --master-port"));
+  const std::string owner = error == EADDRINUSE ? portOwner(port) : "";
+  throw RendezvousError(
+      concat(placeText(host, port), ": cannot listen where the ranks would meet: ", std::strerror(error),
+             owner.empty() ? "" : concat(", by ", owner), "; give another --master-addr or --master-port"));
 }
 
 int loopbackListener() { return listenOn("127.0.0.1", 0); }

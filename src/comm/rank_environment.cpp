@@ -259,7 +259,11 @@ std::optional<LaunchedRank> rankPlaceFromEnvironment(const Variables& variables)
   return found && found->place.size > 1 ? found : std::nullopt;
 }
 
-std::map<std::string, std::string> variablesOfRank(const RankPlace& place) {
+int64_t attemptOfLauncher(const Variables& variables) {
+  return numberWithin(variables(restarts).value_or("0"), 0, mostRanks).value_or(0);
+}
+
+std::map<std::string, std::string> variablesOfRank(const RankPlace& place, int64_t attempt) {
   return {{torch.rank, std::to_string(place.rank)},
           {torch.size, std::to_string(place.size)},
           {torch.localRank, std::to_string(place.localRank)},
@@ -267,7 +271,7 @@ std::map<std::string, std::string> variablesOfRank(const RankPlace& place) {
           {address, place.host},
           {port, std::to_string(place.port)},
           {runId, place.run},
-          {restarts, "0"},
+          {restarts, std::to_string(attempt)},
           {agentStore, "True"}};
 }
 

@@ -38,9 +38,13 @@ struct LaunchedRank {
 /// incomplete, or are no numbers.
 std::optional<LaunchedRank> rankPlaceFromEnvironment(const Variables& variables);
 
+/// How often the launcher has started the ranks again; 0 without a launcher that does.
+int64_t attemptOfLauncher(const Variables& variables);
+
 /// The variables that torchrun would set for a rank whose launcher serves the store: rankPlaceFromEnvironment() reads
-/// the same place from them. `run` is that of a `tandem launch` if it begins with ownRunPrefix.
-std::map<std::string, std::string> variablesOfRank(const RankPlace& place);
+/// the same place from them, with another run for each attempt. `run` is that of a `tandem launch` if it begins with
+/// ownRunPrefix.
+std::map<std::string, std::string> variablesOfRank(const RankPlace& place, int64_t attempt = 0);
 inline constexpr const char* ownRunPrefix = "tandem-";
 
 }  // namespace tandem

@@ -16,8 +16,9 @@ class RankStore {
   virtual int port() const = 0;
 };
 
-/// `listener`: a socket that listens, which the store takes over: on an address that only the ranks can reach.
-std::unique_ptr<RankStore> serveRanks(int listener);
+/// `listener`: a socket that listens, which the store takes over: on an address that only the ranks can reach. `run`:
+/// how the runs of all that may meet there begin; ranks of others are refused. Empty: any may.
+std::unique_ptr<RankStore> serveRanks(int listener, const std::string& run = {});
 
 /// A handle of a group between ranks.
 class RankGroup : public Group {
@@ -33,6 +34,10 @@ class World {
  public:
   virtual ~World() = default;
   virtual const RankPlace& place() const = 0;
+  virtual const std::vector<std::string>& hosts() const = 0;  ///< their names, by rank
+
+  /// Throws PeerError if the store of keys does not answer within a second or so. Not collective.
+  virtual void requireStore() = 0;
 
   /// What each rank says, by rank. Any thread may call this and the next two, one at a time.
   virtual std::vector<std::string> exchange(const std::string& text) = 0;
@@ -53,8 +58,10 @@ class World {
 inline bool isFirst(const World* world) { return world == nullptr || world->place().rank == 0; }
 
 /// Meets the other ranks by c10d: a TCPStore, and Gloo between hosts' CPUs. Throws RendezvousError if the store cannot
-/// be reached within `timeoutSeconds`, or names the ranks that are missing then. The world's waits have this timeout.
-/// REQUIRES: place.size > 1.
-std::unique_ptr<World> meetRanks(const RankPlace& place, double timeoutSeconds);
+/// be reached within `timeoutSeconds`, names the ranks that are missing then, or an interface that this host lacks. The
+/// world's waits have this timeout. `checkCollectives`: groups compare each collective between ranks before it runs, so
+/// Group::start() waits for all ranks there, and throws InternalError if they start different ones. REQUIRES:
+/// place.size > 1.
+std::unique_ptr<World> meetRanks(const RankPlace& place, double timeoutSeconds, bool checkCollectives = false);
 
 }  // namespace tandem

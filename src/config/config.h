@@ -80,6 +80,8 @@ struct Config {
     std::string masterAddr;  ///< of rank 0's host; empty: the launcher's
     int64_t masterPort = 0;  ///< of the store where ranks meet; 0: the launcher's
     std::string interface;   ///< network interface between hosts; empty: the launcher's, or loopback
+    int64_t checkDrift = 0;  ///< steps between two comparisons of all replicas' weights; 0: ranks' at the end only
+    bool checkCollectives = false;  ///< each collective between ranks is compared before it runs
 
     bool operator==(const Exchange&) const = default;
   } exchange;
@@ -143,6 +145,7 @@ struct Config {
     bool measurePeaks = false;      ///< measures them again although the cache has them
     bool refreshKernels = false;    ///< likewise the times by which kernels are chosen
     bool allowInterference = false;
+    std::string inject;              ///< a fault that is put into the run (trace/fault.h); empty: none
     std::string program = "tandem";  ///< what was measured; another program with its version in records of bench/peers
 
     bool operator==(const Measurement&) const = default;

@@ -163,6 +163,13 @@ constexpr Option table[] = {
      onBench, field<&Exchange::interface>, Values::any, oneValue, nullptr},
     {"timeout", exchange, "s", "X", "how long a rank waits for the others before the run fails",
      onBench, field<&Exchange::timeout>, Values::any, oneValue, positive<&Exchange::timeout>},
+    {"check-drift", exchange, "steps", "N",
+     "compare the weights of all replicas after every N-th step, and end the run at a difference; 0 compares those of "
+     "ranks at the end alone; a run that compares is not quoted", onBench, field<&Exchange::checkDrift>, Values::any, measuring,
+     within<&Exchange::checkDrift, 0, million>},
+    {"check-collectives", exchange, "", "",
+     "compare each collective between ranks before it runs, and end the run where ranks start different ones; such a run "
+     "is not quoted", onBench, field<&Exchange::checkCollectives>, Values::any, measuring, nullptr},
 
     {"input", fed, "", "NAME", "where batches come from; auto means queue with --data, else device",
      onBench, field<&Input::source>, Values::names, axis, nullptr},
@@ -266,6 +273,10 @@ constexpr Option table[] = {
     {"allow-interference", output, "", "",
      "a run that something disturbed is noted as not valid, but ends with exit code 0, not 9", onBench,
      field<&Measurement::allowInterference>, Values::any, oneValue, nullptr},
+    {"inject", output, "", "FAULT",
+     "put a fault into the run, to see how it ends: rank=2,step=7,phase=backward,kind=sigkill; needs TANDEM_ALLOW_INJECT=1, and "
+     "the run is never quoted", onBench, field<&Measurement::inject>, Values::any, oneValue, inject, {}, {}, FileUse::none, 0,
+     /*holdsCommas=*/true},
     {"dry-run", output, "", "", "print the resolved plan of every point and run nothing", onBench, field<&Output::dryRun>,
      Values::any, oneValue, nullptr},
     // clang-format on

@@ -128,7 +128,8 @@ struct Option {
   std::string_view derived = {};  ///< how the default is found if it is not a fixed value: "the model's own"
   NamedValue named = {};          ///< for a whole number or a text
   FileUse file = FileUse::none;
-  unsigned mostUsedOn = 0;  ///< the commands whose --help shows it first, as bits
+  unsigned mostUsedOn = 0;   ///< the commands whose --help shows it first, as bits
+  bool holdsCommas = false;  ///< one value may have them
 
   bool isAxis() const { return varies != Variation::none; }
 };

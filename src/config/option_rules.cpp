@@ -4,6 +4,7 @@
 #include "config/device_set.h"
 #include "config/head.h"
 #include "config/split.h"
+#include "trace/fault.h"
 
 namespace tandem::rules {
 namespace {
@@ -77,6 +78,12 @@ Breach trace(const Config& config) {
 Breach page(const Config& config) {
   if (config.output.page.empty() || config.output.page.ends_with(".html")) return std::nullopt;
   return "must end in .html, so that no other file is replaced by mistake";
+}
+
+Breach inject(const Config& config) {
+  if (config.measurement.inject.empty()) return std::nullopt;
+  const std::string breach = breachOfFault(config.measurement.inject);
+  return breach.empty() ? std::nullopt : std::optional(breach);
 }
 
 }  // namespace tandem::rules

@@ -68,5 +68,6 @@ Breach budget(const Config& config);
 Breach saveWeights(const Config& config);
 Breach trace(const Config& config);
 Breach page(const Config& config);
+Breach inject(const Config& config);
 
 }  // namespace tandem::rules

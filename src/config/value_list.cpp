@@ -108,7 +108,7 @@ void append(std::vector<std::string>& values, const TypedOption& typed, const st
 
 std::vector<std::string> listedValues(const TypedOption& typed, const Option* option) {
   const bool oneValue = option != nullptr && !option->isAxis();
-  if (oneValue && typed.value.find(',') != std::string::npos) {
+  if (oneValue && !option->holdsCommas && typed.value.find(',') != std::string::npos) {
     refuse(typed, typed.value, "takes one value, not a list: it belongs to the whole run");
   }
   if (oneValue) return {typed.value};

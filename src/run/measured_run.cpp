@@ -13,6 +13,7 @@
 #include "machine/cpu/host_facts.h"
 #include "machine/process/process_clock.h"
 #include "measure/validity/warmup_rule.h"
+#include "trace/flight_recorder.h"
 #include "train/captured_step.h"
 #include "train/weight_init.h"
 
@@ -62,7 +63,8 @@ std::string hex(uint64_t value) {
 MeasuredRun::MeasuredRun(MeasuredRunOptions options, ProgressCallback progress)
     : options_(std::move(options)),
       progress_(std::move(progress)),
-      fewestWarmup_(std::max(options_.fewestWarmup, askedWarmup(options_.config).value_or(1))) {
+      fewestWarmup_(std::max(options_.fewestWarmup, askedWarmup(options_.config).value_or(1))),
+      drift_(options_.world, options_.config.placement.replicas) {
   if (fewestWarmup_ == 0) endWarmUp(0, plannedSteps());
 }
 
@@ -172,6 +174,7 @@ void MeasuredRun::measureWindow(ReplicaSet::Member& member) {
   }
   if (options_.tracer != nullptr) member.barrier();  // stepsEnd() requires that no replica enqueues more work
   member.finish();
+  checkDriftAtTheEnd(member);
   if (member.index() == 0) takeFingerprint(member);
   collect(member, samples);
   const MutexLock lock(mutex_);
@@ -192,6 +195,7 @@ void MeasuredRun::runSteps(ReplicaSet::Member& member, std::vector<StepSample>& 
   const SpanRecording recorded(profiler == nullptr ? nullptr : &profiler->recorder(member.index()));
   for (int64_t i = 0; i < steps_; ++i) {
     samples.push_back(windowStep(member, i));
+    checkDrift(member, i);
     if (profiler != nullptr) profiler->stepDone(member.index(), i);
     if (member.index() == 0) report(false, i + 1);
   }
@@ -199,26 +203,40 @@ void MeasuredRun::runSteps(ReplicaSet::Member& member, std::vector<StepSample>& 
   profiler->setBytes(inputBytes(member.batch()), options_.config.step.forwardOnly ? 0 : gradientBytes(member));
 }
 
+// Steps are counted from the first one of warm-up on, as the strategy counts them.
+void MeasuredRun::checkDrift(ReplicaSet::Member& member, int64_t step) {
+  const int64_t every = options_.config.exchange.checkDrift, done = warmupEnd_.load() + step + 1;
+  if (every > 0 && done % every == 0) drift_.compare(member, done - 1, DriftCheck::Values::weights);
+}
+
+void MeasuredRun::checkDriftAtTheEnd(ReplicaSet::Member& member) {
+  const bool wanted = options_.world != nullptr || options_.config.exchange.checkDrift > 0;
+  if (!wanted || !options_.keepsWeightsEqual) return;
+  drift_.compare(member, warmupEnd_.load() + steps_ - 1, DriftCheck::Values::masters);
+}
+
 void MeasuredRun::takeFingerprint(ReplicaSet::Member& member) {
-  if (options_.world == nullptr && !options_.config.numerics.deterministic) return;
+  if (options_.world != nullptr) compareRanks();
+  if (!options_.config.numerics.deterministic) return;
   const uint64_t fingerprint = weightsFingerprint(*options_.graph, member.buffers());
-  if (options_.world != nullptr) compareRanks(hex(fingerprint));
   const MutexLock lock(mutex_);
   fingerprint_ = fingerprint;
 }
 
-// "HOST NANOSECONDS FINGERPRINT". Host names hold no blanks.
-void MeasuredRun::compareRanks(const std::string& fingerprint) {
+// "HOST NANOSECONDS COLLECTIVES SIZES". Host names hold no blanks.
+void MeasuredRun::compareRanks() {
   const std::string host = hostName();
   const Nanos own = options_.watch->ownTime();
-  const auto texts = options_.world->exchange(concat(host, ' ', own.count(), ' ', fingerprint));
+  const std::string collectives = threadFlight == nullptr ? "0 0" : threadFlight->collectives();
+  const auto texts = options_.world->exchange(concat(host, ' ', own.count(), ' ', collectives));
   Nanos ofHost{};
   for (size_t rank = 0; rank < texts.size(); ++rank) {
     const auto said = split(texts[rank], " ");
     if (said.at(0) == host) ofHost += Nanos(wholeNumber(said.at(1)).value());
-    if (said.at(2) == fingerprint || !options_.keepsWeightsEqual) continue;
-    throw InternalError(concat("ranks ended with different weights: fingerprint ", said.at(2), " on rank ", rank, ", ",
-                               fingerprint, " on rank ", options_.world->place().rank));
+    const std::string its = concat(said.at(2), ' ', said.at(3));
+    if (its == collectives) continue;
+    throw InternalError(concat("ranks made different collectives: their number and the hash of their sizes are ", its,
+                               " on rank ", rank, ", ", collectives, " on rank ", options_.world->place().rank));
   }
   options_.watch->ranksUsed(ofHost);
 }
@@ -267,6 +285,10 @@ void MeasuredRun::fill(RunRecord& record) const {
   record.steps = samples_;
   std::stable_sort(record.steps.begin(), record.steps.end(),
                    [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });
+  if (drift_.times() > 1) {
+    record.notes.push_back(
+        concat("the weights of all replicas were compared ", drift_.times(), " times, and were equal"));
+  }
   if (options_.profiler != nullptr && isFirst(options_.world)) options_.profiler->fill(record);
   if (options_.tracer != nullptr) options_.tracer->fill(record);
   if (origin_) record.placement.data = origin_->data, record.placement.augment = origin_->augment;

@@ -11,6 +11,7 @@
 #include "observe/device_tracer.h"
 #include "observe/profiler.h"
 #include "observe/run_observer.h"
+#include "run/drift_check.h"
 #include "run/run_point.h"
 #include "train/replica_set.h"
 
@@ -56,11 +57,15 @@ class MeasuredRun {
   /// `step`: number of the step in the window, from 0.
   StepSample windowStep(ReplicaSet::Member& member, int64_t step);
   void runSteps(ReplicaSet::Member& member, std::vector<StepSample>& samples);
+  /// Compares all weights after step `step` of the window, if --check-drift asks for it there.
+  void checkDrift(ReplicaSet::Member& member, int64_t step);
+  /// Compares all weights at the end, where there are several ranks, or if asked for.
+  void checkDriftAtTheEnd(ReplicaSet::Member& member);
   /// Takes the fingerprint of the weights where one is wanted. Called by member 0 only.
   void takeFingerprint(ReplicaSet::Member& member);
-  /// Says to the other ranks what this one used and trained, and hears the same of them. Throws InternalError if
-  /// their weights are not equal although the strategy keeps them so.
-  void compareRanks(const std::string& fingerprint);
+  /// Says to the other ranks what this one used and exchanged, and hears the same of them. Throws InternalError if they
+  /// made other collectives.
+  void compareRanks();
   void collect(ReplicaSet::Member& member, const std::vector<StepSample>& samples);
   /// Ends warm-up if `done` steps suffice for rank 0. Called by member 0 only.
   void decide(int64_t done);
@@ -76,6 +81,7 @@ class MeasuredRun {
   MeasuredRunOptions options_;
   ProgressCallback progress_;
   const int64_t fewestWarmup_;
+  DriftCheck drift_;
   // Fields without a lock are written by member 0 alone. A barrier follows before another member reads them.
   Nanos startup_{}, begin_{}, warmupWall_{}, windowBegin_{}, reported_{};
   std::vector<double> warmupSeconds_;          // steps of member 0

@@ -34,6 +34,8 @@
 #include "run/plan/step_cost.h"
 #include "run/start_record.h"
 #include "run/verify/verification.h"
+#include "trace/fault.h"
+#include "trace/flight_recorder.h"
 #include "train/captured_step.h"
 #include "train/checkpoint/weight_loader.h"
 #include "train/weight_init.h"
@@ -186,6 +188,31 @@ void noteShares(const ReplicaSetOptions& options, RunRecord& record) {
       concat("the replicas' shares of the global batch (--split=", record.config.step.split, "): ", join(texts)));
 }
 
+/// The file of --save-weights, which replaces what is there once the run is judged. Without the option: nothing.
+class SavedWeights {
+ public:
+  explicit SavedWeights(const std::string& path) : path_(path) {
+    if (!path.empty()) file_.emplace(path);
+  }
+  void write(const Graph& graph, ReplicaSet::Member& member) {
+    if (!file_) return;
+    faultAt(FaultPhase::write);
+    appendWeights(*file_, graph, member.buffers(), member.executor());
+  }
+  void note(RunRecord& record) const {
+    if (file_ && updatesOf(record)) record.notes.push_back(concat(path_, ": ", updatesText(record)));
+  }
+  void commit() {
+    if (!file_) return;
+    faultAt(FaultPhase::rename);
+    file_->commit();
+  }
+
+ private:
+  const std::string path_;
+  std::optional<AtomicFile> file_;
+};
+
 void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record) {
   const auto gpuUse = settledGpuUse(probedGpus(asked.cudaDevices));  // before this process uses the GPUs itself
   const Graph& graph = *asked.graph;
@@ -195,6 +222,7 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
   const auto data = trainingData(asked);
   const RunPlan plan = withShares(asked, kernels, data, listeners.progress);
   ReplicaSetOptions options = trainingOptions(plan, kernels, data);
+  options.keepsFlightLog = true;
   options.pretrained = readPretrained(plan.config, graph);
   if (options.pretrained) {
     append(record.notes, options.pretrained->notes);
@@ -220,24 +248,23 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
                    .keepsWeightsEqual = plan.setup.strategy->exchange != Exchange::none,
                    .fewestWarmup = fewestWarmup(plan.config, plan.setup)},
                   listeners.progress);
-  std::optional<AtomicFile> weights;  // replaces what is there once the run is judged
-  if (!plan.config.output.saveWeights.empty()) weights.emplace(plan.config.output.saveWeights);
+  SavedWeights weights(plan.place.rank == 0 ? plan.config.output.saveWeights : "");
+  enterStage(Stage::training);
   team.run([&](ReplicaSet::Member& member) {
     run.body(member);
-    if (member.index() == 0 && weights) appendWeights(*weights, graph, member.buffers(), member.executor());
+    if (member.index() == 0) weights.write(graph, member);
   });
+  enterStage(Stage::ending);
   if (profiler && plan.world != nullptr) gatherProfiles(*plan.world, *profiler);
   run.fill(record);
   watch.fill(record);
-  if (weights && updatesOf(record)) {
-    record.notes.push_back(concat(plan.config.output.saveWeights, ": ", updatesText(record)));
-  }
+  weights.note(record);
   record.peakMemoryBytes = largest(options.devices, &Device::peakBytes);
   record.peakReservedBytes = largest(options.devices, &Device::peakReservedBytes);
   record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
   record.placement.exchangeMemory = team.exchangeMemory();
   checkLosses(record.losses);
-  if (weights) weights->commit();
+  weights.commit();
   record.wall = sinceProcessStart();
   if (!plan.config.output.trace.empty() && isFirst(plan.world)) {
     profiler->writeTrace(plan.config.output.trace, record,

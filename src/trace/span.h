@@ -3,30 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "trace/flight_recorder.h"
+#include "trace/span_kind.h"
 
 namespace tandem {
-
-/// Kinds of work of a replica's thread in a step. Spans nest, such as an update in the middle of backward, or a sum
-/// within a wait.
-enum class SpanKind : uint8_t {
-  step,
-  input,         ///< wait for the batch
-  hostToDevice,  ///< copies of the batch to a GPU
-  forward,
-  loss,
-  backward,
-  launch,    ///< launch of a captured step; the host's calls within it are nested
-  exchange,  ///< hand-over of gradients, sums, fetching of weights
-  update,
-  wait  ///< wait for other replicas; work done meanwhile is nested
-};
-
-/// "step", "input", "host to device", ...
-std::string_view nameOf(SpanKind kind);
 
 struct RecordedSpan {
   SpanKind kind = SpanKind::step;
@@ -82,21 +65,26 @@ class SpanRecording {
   SpanRecording& operator=(const SpanRecording&) = delete;
 };
 
-/// One span, from construction to destruction.
+/// One span, from construction to destruction. Where the thread keeps a flight log, its parent can read which is open.
 class Span {
  public:
-  explicit Span(SpanKind kind) noexcept : recorder_(threadRecorder) {
+  /// Throws where --inject puts an exception at spans of this kind.
+  explicit Span(SpanKind kind) : recorder_(threadRecorder), flight_(threadFlight) {
+    if (flight_ != nullptr) around_ = flight_->enter(kind);
     if (recorder_ != nullptr) index_ = recorder_->open(kind);
   }
   ~Span() {
     if (recorder_ != nullptr) recorder_->close(index_);
+    if (flight_ != nullptr) flight_->leave(around_);
   }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
 
  private:
   SpanRecorder* recorder_;
+  FlightLog* flight_;
   size_t index_ = 0;
+  uint8_t around_ = 0;
 };
 
 }  // namespace tandem

@@ -43,6 +43,12 @@ std::optional<DeferredGradients> deferredIn(const ReplicaSetOptions& options, co
   return DeferredGradients(buffers, planBuckets(buffers, options.bucketBytes));
 }
 
+/// As a fault of memory would, in the weights alone.
+void flipBit(FlatBuffers& buffers) {
+  at::Tensor weights = buffers.weights(buffers.slice(0));
+  static_cast<uint8_t*>(weights.mutable_data_ptr())[0] ^= 1;
+}
+
 class TrainingReplica final : public ReplicaSet::Member {
  public:
   TrainingReplica(int index, const ReplicaShared& shared)
@@ -215,6 +221,7 @@ void TrainingReplica::fetch() {
 
 StepSample TrainingReplica::step() {
   StepSample sample{.replica = replica_.index};
+  if (threadFlight != nullptr) threadFlight->beginStep(step_);
   const Span whole(SpanKind::step);
   const Nanos begin = now();
   if (!shared_.options.forwardOnly) {
@@ -231,6 +238,7 @@ StepSample TrainingReplica::step() {
   const Nanos computed = now();
   if (!recordsExchange_) exchange();
   ended_ = device_.record();
+  if (threadFlight != nullptr && threadFlight->spoils(FaultKind::flipBit)) flipBit(buffers_);
   const Nanos end = now();
   ++step_;
   sample.wall = end - begin;

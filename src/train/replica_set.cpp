@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "comm/joined_group.h"
+#include "trace/flight_recorder.h"
 #include "train/replica.h"
 
 namespace tandem {
@@ -84,8 +85,10 @@ void ReplicaSet::noteFailure(int index, std::exception_ptr failure, const std::s
 
 void ReplicaSet::runReplica(int index, const std::function<void(Member&)>& body, std::latch& left) noexcept {
   std::unique_ptr<Member> member;
+  std::optional<FlightLogging> logging;
   try {
     options_.devices[static_cast<size_t>(index)].bind();
+    if (options_.keepsFlightLog) logging.emplace(index);
     member = makeReplica(index, {options_, *strategy_, *feed_, *outputs_, *monitor_, *barrier_});
     body(*member);
     member->synchronize();

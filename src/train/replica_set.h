@@ -53,6 +53,7 @@ struct ReplicaSetOptions {
   bool blockingWaits = false;                    ///< host waits sleep, for replicas that share cores
   std::shared_ptr<const Pretrained> pretrained;  ///< replaces initial values; null: none
   GraphRecorder recorder;                        ///< of a replica's step; empty: steps run eagerly
+  bool keepsFlightLog = false;                   ///< of what replicas do, for after a failure (trace/flight_recorder.h)
   /// Makes the batch source of a replica. Called on the replica's thread, if its feed needs a source.
   std::function<std::unique_ptr<BatchSource>(int replica)> source;
 };

@@ -79,6 +79,7 @@ inline std::string otherValue(const Option& option) {
   if (option.name == "devices") return "cuda:0+3";
   if (option.name == "save-weights") return "a.safetensors";
   if (option.name == "trace") return "a.pftrace";
+  if (option.name == "inject") return "rank=1,phase=data,kind=abort";
   if (option.name == "page") return "a.html";
   if (option.name == "parameter-device") return "cpu:1";
   if (option.name == "head") return "sigmoid";

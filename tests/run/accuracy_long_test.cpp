@@ -26,7 +26,6 @@ const std::string folder = "/usr/share/datasets/fashion-mnist";  // of Debian's 
 constexpr int64_t globalBatch = 128, testBatch = 500;
 constexpr std::array<int64_t, 3> seeds{1, 2, 3};
 constexpr int64_t twoEpochs = 2 * 60'000 / globalBatch;
-constexpr int64_t compressionStart = 100;  // about a tenth of these steps
 // Too large at first, so steps are skipped until it fits, and then tried larger again and again.
 constexpr LossScaleRule restlessScale{.initial = 0x1p24, .growthInterval = 100};
 
@@ -94,7 +93,7 @@ RunPlan planOf(const Training& training) {
     config.measurement.scaling = "strong";
     const bool whole = training.compression == "none";
     config.exchange.strategy = whole ? "replicated" : "compressed";
-    if (!whole) config.exchange.compression = training.compression, config.exchange.compressionStart = compressionStart;
+    if (!whole) config.exchange.compression = training.compression;
   }
   config.input.augment = "none";
   config.step.learningRate = training.learningRate;

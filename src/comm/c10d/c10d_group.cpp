@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "trace/flight_recorder.h"
 
 namespace tandem {
 
@@ -22,13 +23,36 @@ C10dGroup::~C10dGroup() {
 
 Ticket C10dGroup::start(at::Tensor tensor, Collective op) {
   check(tensor.dim() == 1 && tensor.is_contiguous(), "a group operation takes a 1-D contiguous tensor");
-  if (tensor.numel() == 0) {
+  const Ticket ticket = first_ + std::ssize(inFlight_);
+  const bool skipped = threadFlight != nullptr && threadFlight->spoils(FaultKind::skipCollective);
+  if (tensor.numel() == 0 || skipped) {
     inFlight_.emplace_back();
-  } else {
-    inFlight_.push_back(launch(std::move(tensor), op)->getFuture());
-    inFlight_.back()->addCallback([bell = bell_](c10::ivalue::Future&) { bell->ring(); });
+    return ticket;
   }
-  return first_ + std::ssize(inFlight_) - 1;
+  if (threadFlight != nullptr && threadFlight->spoils(FaultKind::shortCollective)) {
+    tensor = tensor.narrow(0, 0, (tensor.numel() + 1) / 2);
+  }
+  const auto bytes = static_cast<int64_t>(tensor.nbytes());
+  inFlight_.push_back(launch(std::move(tensor), op, ticket)->getFuture());
+  inFlight_.back()->addCallback([bell = bell_](c10::ivalue::Future&) { bell->ring(); });
+  if (threadFlight != nullptr) threadFlight->startCollective(bytes);
+  return ticket;
+}
+
+void C10dGroup::failToStart(Ticket ticket, const std::exception& failure) const {
+  const std::string text = concat("rank ", backend_->getRank(), " of ", backend_->getSize(), ": collective ", ticket,
+                                  " between ranks failed: ", lineOf(failure));
+  if (text.find("Detected mismatch") != std::string::npos) throw InternalError(text);
+  throw PeerError(text);
+}
+
+c10::intrusive_ptr<c10d::Work> C10dGroup::launch(at::Tensor tensor, Collective op, Ticket ticket) {
+  if (!compares_) return launch(std::move(tensor), op);
+  try {
+    return launch(std::move(tensor), op);
+  } catch (const std::exception& failure) {
+    failToStart(ticket, failure);
+  }
 }
 
 c10::intrusive_ptr<c10d::Work> C10dGroup::launch(at::Tensor tensor, Collective op) {
@@ -46,6 +70,7 @@ bool C10dGroup::progress() {
   for (; !inFlight_.empty() && (!inFlight_.front() || inFlight_.front()->completed()); ++first_) {
     const Future done = std::move(inFlight_.front());
     inFlight_.pop_front();
+    if (done && threadFlight != nullptr) threadFlight->finishCollective();
     if (!done || !done->hasError()) continue;
     throw PeerError(concat("rank ", backend_->getRank(), " of ", backend_->getSize(), ": collective ", first_,
                            " between ranks failed: ", firstLine(done->tryRetrieveErrorMessage())));

@@ -24,8 +24,9 @@ class Bell {
 /// Collectives between ranks by a backend of c10d, which runs them on threads of its own.
 class C10dGroup final : public RankGroup {
  public:
-  C10dGroup(c10::intrusive_ptr<c10d::Backend> backend, Monitor& monitor)
-      : backend_(std::move(backend)), monitor_(monitor), bell_(std::make_shared<Bell>(monitor)) {}
+  /// `compares`: the backend compares each collective before it starts it, and throws where ranks start different ones.
+  C10dGroup(c10::intrusive_ptr<c10d::Backend> backend, Monitor& monitor, bool compares = false)
+      : backend_(std::move(backend)), monitor_(monitor), compares_(compares), bell_(std::make_shared<Bell>(monitor)) {}
   /// Leaves a backend with collectives in flight to the end of the process: its own end would wait for other ranks.
   ~C10dGroup() override;
 
@@ -38,9 +39,14 @@ class C10dGroup final : public RankGroup {
   using Future = c10::intrusive_ptr<c10::ivalue::Future>;
 
   c10::intrusive_ptr<c10d::Work> launch(at::Tensor tensor, Collective op);
+  /// The same where the backend compares. Throws InternalError if the ranks' collectives differ, PeerError if another
+  /// rank does not come.
+  c10::intrusive_ptr<c10d::Work> launch(at::Tensor tensor, Collective op, Ticket ticket);
+  [[noreturn]] void failToStart(Ticket ticket, const std::exception& failure) const;
 
   c10::intrusive_ptr<c10d::Backend> backend_;
   Monitor& monitor_;
+  const bool compares_;
   const std::shared_ptr<Bell> bell_;
   Ticket first_ = 0;             // the first that is in flight
   std::deque<Future> inFlight_;  // null: a tensor without values

@@ -1,4 +1,7 @@
 #include <c10/util/Logging.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <cmath>
@@ -6,46 +9,41 @@
 #include <map>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupWrapper.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "comm/c10d/c10d_group.h"
+#include "comm/c10d/store_client.h"
 #include "comm/world.h"
+#include "machine/cpu/host_facts.h"
+#include "trace/flight_recorder.h"
 
 namespace tandem {
 namespace {
 
-using Store = c10::intrusive_ptr<c10d::Store>;
 using Gloo = c10d::ProcessGroupGloo;
 
 std::chrono::milliseconds millis(double seconds) { return std::chrono::milliseconds(std::lround(seconds * 1000)); }
 
-std::string addressOf(const RankPlace& place) { return concat(place.host, ':', place.port); }
-
-/// What c10d logs comes as an exception as well.
-void quietC10d() { FLAGS_caffe2_log_level = c10::GLOG_FATAL; }
-
-/// The flight recorder takes a stack trace of each collective, and is no place for several threads that start
+/// The flight recorder of c10d takes a stack trace of each collective, and is no place for several threads that start
 /// collectives.
 void stopFlightRecorder() {
   static const int isOff = setenv("TORCH_FR_BUFFER_SIZE", "0", /*overwrite=*/1);
   check(isOff == 0, "setenv");
 }
 
-Store connect(const RankPlace& place, double timeoutSeconds) {
-  quietC10d();
-  c10d::TCPStoreOptions options;
-  options.port = static_cast<uint16_t>(place.port);
-  options.timeout = millis(timeoutSeconds);
-  options.waitWorkers = false;  // the ranks that are missing are to be named
-  try {
-    return c10::make_intrusive<c10d::TCPStore>(place.host, options);
-  } catch (const std::exception& failure) {
-    throw RendezvousError(concat("rank ", place.rank, " cannot reach the ranks' store at ", addressOf(place),
-                                 " within ", secondsText(timeoutSeconds), ": ", lineOf(failure),
-                                 "; is rank 0 there, and is that its address?"));
-  }
+/// Throws RendezvousError if the interface is none of this host.
+void requireInterface(const RankPlace& place) {
+  if (place.interface.empty() || if_nametoindex(place.interface.c_str()) != 0) return;
+  std::vector<std::string> names;
+  struct if_nameindex* const all = ::if_nameindex();
+  for (const struct if_nameindex* each = all; each != nullptr && each->if_index != 0; ++each)
+    names.emplace_back(each->if_name);
+  if (all != nullptr) if_freenameindex(all);
+  throw RendezvousError(concat("rank ", place.rank, ": ", hostName(), " has no network interface '", place.interface,
+                               "'; it has ", join(names), "; give one of these as --interface"));
 }
 
 /// The backend of collectives between CPUs, through the interface that the place names.
@@ -57,52 +55,68 @@ c10::intrusive_ptr<c10d::Backend> gloo(const Store& store, const RankPlace& plac
   return c10::make_intrusive<Gloo>(store, place.rank, place.size, options);
 }
 
+/// One that compares each collective between ranks before it runs.
+c10::intrusive_ptr<c10d::Backend> comparing(const Store& store, const RankPlace& place, double timeoutSeconds) {
+  const auto own = c10::make_intrusive<c10d::PrefixStore>("comparing", store);
+  return c10::make_intrusive<c10d::ProcessGroupWrapper>(gloo(store, place, timeoutSeconds),
+                                                        gloo(own, place, timeoutSeconds));
+}
+
 class C10dWorld final : public World {
  public:
-  C10dWorld(const RankPlace& place, double timeoutSeconds)
+  C10dWorld(const RankPlace& place, double timeoutSeconds, bool checkCollectives)
       : place_(place),
         timeoutSeconds_(timeoutSeconds),
-        store_(c10::make_intrusive<c10d::PrefixStore>(place.run, connect(place, timeoutSeconds))) {
+        checkCollectives_(checkCollectives),
+        client_(place, timeoutSeconds) {
+    requireInterface(place);
     const std::string here = "here";
-    say(here, "present");
-    const std::string missing = awaitKeys(keysOf(here), timeoutSeconds_);
-    if (missing.empty()) return;
-    throw RendezvousError(concat("ranks missing after ", secondsText(timeoutSeconds_), ": ", missing, " of ",
-                                 place_.size, ", which meet at ", addressOf(place_),
+    client_.set(keyOf(here, place.rank), hostName());
+    const std::vector<std::string> keys = keysOf(here);
+    if (client_.await(keys, timeoutSeconds)) {
+      hosts_ = client_.get(keys);
+      client_.setHost(hosts_.front());
+      return;
+    }
+    throw RendezvousError(concat("ranks missing after ", secondsText(timeoutSeconds), ": ", missingOf(keys), " of ",
+                                 place_.size, ", which meet at ", client_.address(),
                                  "; start them, or give them more time by --timeout"));
   }
 
   const RankPlace& place() const override { return place_; }
+  const std::vector<std::string>& hosts() const override { return hosts_; }
+  void requireStore() override { client_.ping(); }
 
   std::vector<std::string> exchange(const std::string& text) override {
     const std::string topic = nextTopic();
-    say(topic, text);
+    client_.set(keyOf(topic, place_.rank), text);
     return hearAll(topic, timeoutSeconds_);
   }
 
   std::string fromFirst(const std::string& text, double patienceSeconds) override {
-    const std::string topic = nextTopic();
-    if (place_.rank == 0) return say(topic, text), text;
+    const std::string topic = nextTopic(), key = keyOf(topic, 0);
+    if (place_.rank == 0) return client_.set(key, text), text;
     const double patience = patienceOr(patienceSeconds);
-    try {
-      store_->wait({keyOf(topic, 0)}, millis(patience));
-      return store_->get_to_str(keyOf(topic, 0));
-    } catch (const std::exception& failure) {
-      throw PeerError(concat("rank ", place_.rank, " of ", place_.size, ": nothing heard of rank 0 for ",
-                             secondsText(patience), ": ", lineOf(failure)));
-    }
+    if (client_.await({key}, patience)) return client_.get({key}).front();
+    throw PeerError(concat("rank ", place_.rank, " of ", place_.size, ": nothing heard of rank ", nameOf(0), " for ",
+                           secondsText(patience)));
   }
 
   std::vector<std::string> toFirst(const std::string& text, double patienceSeconds) override {
     const std::string topic = nextTopic();
-    say(topic, text);
+    client_.set(keyOf(topic, place_.rank), text);
     return place_.rank == 0 ? hearAll(topic, patienceOr(patienceSeconds)) : std::vector<std::string>();
   }
 
   std::unique_ptr<RankGroup> group(const std::string& name, Monitor& monitor) override {
+    enterStage(Stage::connecting);
     try {
-      const auto store = c10::make_intrusive<c10d::PrefixStore>(concat(name, " #", groups_[name]++), store_);
-      return std::make_unique<C10dGroup>(gloo(store, place_, timeoutSeconds_), monitor);
+      const auto store = c10::make_intrusive<c10d::PrefixStore>(concat(name, " #", groups_[name]++), client_.store());
+      auto backend =
+          checkCollectives_ ? comparing(store, place_, timeoutSeconds_) : gloo(store, place_, timeoutSeconds_);
+      auto group = std::make_unique<C10dGroup>(std::move(backend), monitor, checkCollectives_);
+      enterStage(Stage::preparing);
+      return group;
     } catch (const std::exception& failure) {
       throw RendezvousError(concat("rank ", place_.rank, " of ", place_.size, " cannot connect to the others through ",
                                    place_.interface.empty() ? "loopback" : place_.interface, ": ", lineOf(failure)));
@@ -115,34 +129,12 @@ class C10dWorld final : public World {
   std::string nextTopic() { return concat("topic", topics_++); }
   static std::string keyOf(const std::string& topic, int rank) { return concat(topic, '/', rank); }
 
-  [[noreturn]] void failWithoutStore(const std::exception& failure) const {
-    throw PeerError(concat("rank ", place_.rank, " of ", place_.size, ": the ranks' store at ", addressOf(place_),
-                           " is gone: ", lineOf(failure)));
-  }
-
-  void say(const std::string& topic, const std::string& text) {
-    try {
-      store_->set(keyOf(topic, place_.rank), text);
-    } catch (const std::exception& failure) {
-      failWithoutStore(failure);
-    }
-  }
-
   /// What each rank says on a topic. Throws PeerError that names those that say nothing in time.
   std::vector<std::string> hearAll(const std::string& topic, double patience) {
     const std::vector<std::string> keys = keysOf(topic);
-    const std::string missing = awaitKeys(keys, patience);
-    if (!missing.empty()) {
-      throw PeerError(concat("rank ", place_.rank, ": nothing heard for ", secondsText(patience), " of ranks ", missing,
-                             " of ", place_.size));
-    }
-    std::vector<std::string> texts;
-    try {
-      for (const std::string& key : keys) texts.push_back(store_->get_to_str(key));
-    } catch (const std::exception& failure) {
-      failWithoutStore(failure);
-    }
-    return texts;
+    if (client_.await(keys, patience)) return client_.get(keys);
+    throw PeerError(concat("rank ", place_.rank, ": nothing heard for ", secondsText(patience), " of ranks ",
+                           missingOf(keys), " of ", place_.size));
   }
 
   std::vector<std::string> keysOf(const std::string& topic) const {
@@ -151,45 +143,55 @@ class C10dWorld final : public World {
     return keys;
   }
 
-  /// Waits for keys. Returns the ranks of those that are missing in the end, as "1, 3".
-  std::string awaitKeys(const std::vector<std::string>& keys, double patience) {
-    try {
-      store_->wait(keys, millis(patience));
-      return "";
-    } catch (const std::exception& failure) {
-      try {
-        return missingOf(keys);
-      } catch (const std::exception&) {
-        failWithoutStore(failure);
-      }
-    }
-  }
-
-  /// "1, 3"
+  /// "1, 3 (node2)": the ranks whose keys are not there.
   std::string missingOf(const std::vector<std::string>& keys) {
     std::vector<std::string> missing;
     for (int rank = 0; rank < place_.size; ++rank) {
-      if (!store_->check({keys[static_cast<size_t>(rank)]})) missing.push_back(concat(rank));
+      if (!client_.has({keys[static_cast<size_t>(rank)]})) missing.push_back(nameOf(rank));
     }
     return join(missing);
   }
 
+  /// A rank, with its host if that is another one.
+  std::string nameOf(int rank) const {
+    const auto index = static_cast<size_t>(rank);
+    const bool elsewhere = index < hosts_.size() && hosts_[index] != hosts_[static_cast<size_t>(place_.rank)];
+    return elsewhere ? concat(rank, " (", hosts_[index], ')') : concat(rank);
+  }
+
   const RankPlace place_;
   const double timeoutSeconds_;
-  Store store_;
+  const bool checkCollectives_;
+  StoreClient client_;
+  std::vector<std::string> hosts_;
   int64_t topics_ = 0;
   std::map<std::string, int> groups_;  // by name, how many there were
 };
 
-/// A server of c10d is a client too, which nobody uses.
+/// The numeric address that a socket listens on.
+std::string addressOf(int listener) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  char host[NI_MAXHOST] = {};
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  const bool known = getsockname(listener, generic, &size) == 0 &&
+                     getnameinfo(generic, size, host, sizeof host, nullptr, 0, NI_NUMERICHOST) == 0;
+  check(known, "the address of a socket that listens");
+  return host;
+}
+
+/// A server of c10d is a client too, which nobody uses. It must reach the server all the same.
 class ServedStore final : public RankStore {
  public:
-  explicit ServedStore(int listener) : store_(c10::make_intrusive<c10d::TCPStore>("127.0.0.1", optionsOf(listener))) {}
+  ServedStore(int listener, const std::string& run)
+      : store_(c10::make_intrusive<c10d::TCPStore>(addressOf(listener), optionsOf(listener))) {
+    if (!run.empty()) store_->set(servedRun, std::vector<uint8_t>(run.begin(), run.end()));
+  }
   int port() const override { return store_->getPort(); }
 
  private:
   static c10d::TCPStoreOptions optionsOf(int listener) {
-    quietC10d();
+    FLAGS_caffe2_log_level = c10::GLOG_FATAL;  // what c10d logs comes as an exception as well
     c10d::TCPStoreOptions options;
     options.port = 0;
     options.isServer = true;
@@ -202,11 +204,13 @@ class ServedStore final : public RankStore {
 
 }  // namespace
 
-std::unique_ptr<RankStore> serveRanks(int listener) { return std::make_unique<ServedStore>(listener); }
+std::unique_ptr<RankStore> serveRanks(int listener, const std::string& run) {
+  return std::make_unique<ServedStore>(listener, run);
+}
 
-std::unique_ptr<World> meetRanks(const RankPlace& place, double timeoutSeconds) {
+std::unique_ptr<World> meetRanks(const RankPlace& place, double timeoutSeconds, bool checkCollectives) {
   check(place.size > 1, "ranks meet where there are several");
-  return std::make_unique<C10dWorld>(place, timeoutSeconds);
+  return std::make_unique<C10dWorld>(place, timeoutSeconds, checkCollectives);
 }
 
 }  // namespace tandem

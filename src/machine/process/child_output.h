@@ -9,6 +9,9 @@ namespace tandem {
 /// The descriptor to which a child that reports writes its lines (ChildOutput::reports).
 constexpr int childOutput = 3;
 
+/// The descriptor of what a child shares with its parent (ChildOptions::shared).
+constexpr int childShared = 4;
+
 /// Throws UsageError unless a process of this program has started this one. `command` is what was typed, `starter` what
 /// starts it: "tandem bench".
 void requireParent(std::string_view command, std::string_view starter);

@@ -76,7 +76,8 @@ struct SpawnSettings {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
 
-  SpawnSettings(int input, int output, ChildOutput kind) {
+  /// `shared`: above childShared, which another descriptor may be until it has been handed on; -1: none.
+  SpawnSettings(int input, int output, ChildOutput kind, int shared) {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
     if (kind == ChildOutput::reports) {
@@ -86,6 +87,7 @@ struct SpawnSettings {
       posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
       posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
     }
+    if (shared >= 0) posix_spawn_file_actions_adddup2(&actions, shared, childShared);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&attributes, 0);
@@ -121,10 +123,18 @@ std::vector<std::string> withVariables(std::vector<std::string> environment,
   return environment;
 }
 
+// Behind the name, which may contain anything, stands the state.
+bool isStopped(pid_t process) {
+  const std::string stat = textOf(concat("/proc/", process, "/stat"));
+  const size_t name = stat.rfind(") ");
+  return name != std::string::npos && name + 2 < stat.size() && lowered(stat.substr(name + 2, 1)) == "t";
+}
+
 ChildProcess::ChildProcess(const ChildOptions& options) {
   const Descriptor input = pipeHolding(options.input);
   Pipe output = makePipe();
-  const SpawnSettings settings(input.get(), output.write.get(), options.output);
+  const Descriptor shared(options.shared < 0 ? -1 : fcntl(options.shared, F_DUPFD_CLOEXEC, childShared + 1));
+  const SpawnSettings settings(input.get(), output.write.get(), options.output, shared.get());
   std::vector<std::string> arguments{options.executable};
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
   // A child of a child would else find the id of its grandparent first.

@@ -22,6 +22,7 @@ struct ChildOptions {
   std::vector<std::string> environment;  ///< "NAME=value"
   std::string input;                     ///< its standard input; at most 64 KiB, the capacity of a pipe
   ChildOutput output = ChildOutput::reports;
+  int shared = -1;  ///< a descriptor of this process that becomes the child's childShared; -1: none
 };
 
 /// The path of this program, for children that run it too.
@@ -40,6 +41,9 @@ std::vector<std::string> processEnvironment();
 /// An environment with `variables` in place of those of equal name.
 std::vector<std::string> withVariables(std::vector<std::string> environment,
                                        const std::map<std::string, std::string>& variables);
+
+/// Whether a process does not run, by SIGSTOP or a debugger.
+bool isStopped(pid_t process);
 
 /// A child process in its own process group, of which nothing is left once it has ended. A child that is this program
 /// ends when this process does.

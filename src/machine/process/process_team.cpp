@@ -30,13 +30,6 @@ int millisUntil(Nanos time) {
   return static_cast<int>(std::ceil(std::max(0.0, 1000 * seconds(time - now()))));
 }
 
-/// Behind the name, which may contain anything, stands the state.
-bool isStopped(pid_t process) {
-  const std::string stat = textOf(concat("/proc/", process, "/stat"));
-  const size_t name = stat.rfind(") ");
-  return name != std::string::npos && name + 2 < stat.size() && lowered(stat.substr(name + 2, 1)) == "t";
-}
-
 class Team {
  public:
   explicit Team(const TeamOptions& options) : options_(options) {

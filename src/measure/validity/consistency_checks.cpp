@@ -94,12 +94,25 @@ std::string injected(const RunRecord& record) {
   return "";
 }
 
+std::string faults(const RunRecord& record) {
+  const std::string& fault = record.config.measurement.inject;
+  return fault.empty() ? "" : concat("--inject=", fault, " put a fault into the run");
+}
+
+std::string checks(const RunRecord& record) {
+  const auto& exchange = record.config.exchange;
+  if (exchange.checkCollectives) return "--check-collectives compares each collective before it runs, which takes time";
+  if (exchange.checkDrift == 0) return "";
+  return concat("--check-drift=", exchange.checkDrift, " compares weights within the measured time");
+}
+
 constexpr std::array table{
     ConsistencyCheck{"samples missing", samples},         ConsistencyCheck{"other batch", batch},
     ConsistencyCheck{"window too short", window},         ConsistencyCheck{"losses missing", losses},
     ConsistencyCheck{"nothing trained", training},        ConsistencyCheck{"other images", images},
     ConsistencyCheck{"other augmentation", augmentation}, ConsistencyCheck{"other work", work},
-    ConsistencyCheck{"injected code", injected}};
+    ConsistencyCheck{"injected code", injected},          ConsistencyCheck{"injected fault", faults},
+    ConsistencyCheck{"checked as it ran", checks}};
 
 }  // namespace
 

@@ -9,9 +9,11 @@
 #include <iomanip>
 #include <memory>
 #include <random>
+#include <span>
 #include <sstream>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "comm/listener.h"
 #include "comm/rank_environment.h"
@@ -87,11 +89,11 @@ std::string freshRun() {
   return out.str();
 }
 
-TeamOptions teamOf(const RankLaunch& launch, const std::vector<std::string>& environment, int port) {
+TeamOptions teamOf(const RankLaunch& launch, const std::vector<std::string>& environment, int port,
+                   const std::string& run, int attempt) {
   TeamOptions team{.blamesAnother = blamesAnother};
-  const std::string run = freshRun();
   for (int rank = 0; rank < launch.ranks; ++rank) {
-    const auto variables = variablesOfRank(placeOnOneHost(rank, launch.ranks, port, run));
+    const auto variables = variablesOfRank(placeOnOneHost(rank, launch.ranks, port, run), attempt);
     team.members.push_back({.executable = launch.executable,
                             .arguments = launch.arguments,
                             .environment = withVariables(environment, variables),
@@ -102,16 +104,38 @@ TeamOptions teamOf(const RankLaunch& launch, const std::vector<std::string>& env
   return team;
 }
 
+/// Runs the ranks once, with a store of their own.
+TeamEnd attemptLaunch(const RankLaunch& launch, const std::vector<std::string>& environment, int attempt) {
+  const std::string run = freshRun();
+  const auto store = serveRanks(loopbackListener(), run);
+  return superviseTeam(teamOf(launch, environment, store->port(), run, attempt));
+}
+
+/// "; attempt 1: ...; attempt 2: ...", of all but the last.
+std::string attemptsText(std::span<const std::string> causes) {
+  std::string text;
+  for (size_t i = 0; i < causes.size(); ++i) text += concat("; attempt ", i + 1, ": ", causes[i]);
+  return text;
+}
+
 }  // namespace
 
 void launchRanks(const RankLaunch& launch) {
   check(launch.ranks >= 1 && launch.ranks <= mostLaunchedRanks, "number of ranks to launch");
   const auto environment = processEnvironment();  // before c10d adds variables of its own
-  const auto store = serveRanks(loopbackListener());
-  const TeamEnd end = superviseTeam(teamOf(launch, environment, store->port()));
-  if (end.cause) throw Error(classOf(end.cause->status), failureText(end, launch.ranks));
-  if (end.signal != 0) {
-    throw Error(ExitCode::interrupted, concat("interrupted by ", signalText(end.signal), "; all ranks have ended"));
+  std::vector<std::string> causes;
+  for (int attempt = 0;; ++attempt) {
+    const TeamEnd end = attemptLaunch(launch, environment, attempt);
+    if (end.signal != 0 && !end.cause) {
+      throw Error(ExitCode::interrupted, concat("interrupted by ", signalText(end.signal), "; all ranks have ended"));
+    }
+    if (!end.cause) return;
+    const ExitCode code = classOf(end.cause->status);
+    const std::string text = failureText(end, launch.ranks);
+    const bool again = code == ExitCode::peer && end.signal == 0 && attempt < launch.maxRestarts;
+    if (!again) throw Error(code, text + attemptsText(causes));
+    causes.push_back(text);
+    logWarning(concat(text, "; restart ", attempt + 1, " of ", launch.maxRestarts));
   }
 }
 

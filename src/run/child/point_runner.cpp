@@ -31,7 +31,8 @@ RunRecord PointRunner::run(const Config& config, const PointOptions& options, co
   if (parents_ != nullptr) return parents_->run(executable_, order, options, events);
   const auto ranks = static_cast<int>(config.placement.ranks);
   const std::unique_ptr<RankStore> store = ranks > 1 ? serveRanks(loopbackListener()) : nullptr;
-  return runWorkers(executable_, order, ownRanks(ranks, store ? store->port() : 0), options, events);
+  const auto reports = runWorkers(executable_, order, ownRanks(ranks, store ? store->port() : 0), options, events);
+  return recordOf(reports, config.exchange.timeout);
 }
 
 void PointRunner::requestStop() noexcept { stopWanted.store(true); }

@@ -23,8 +23,8 @@ struct PointEvents {
 /// A child gets the configuration as JSON on its standard input and dies with this process.
 ///
 /// Ranks meet at a store that this process serves on loopback, anew for each run, and their records become one. When
-/// one fails, the others have two seconds to end. The run's outcome is then that of the rank which failed first by
-/// itself.
+/// one fails, the others end too (run/child/worker_team.h). The run's outcome is then that of the rank which failed
+/// first by itself (run/child/rank_report.h).
 ///
 /// A crash, a kill or a missed deadline gives a failed record that says so. With a memory limit the peak
 /// resident set of all children is read at least every 10 ms; they are killed if it exceeds the limit. After

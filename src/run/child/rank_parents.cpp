@@ -1,13 +1,8 @@
 #include "run/child/rank_parents.h"
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
 #include "base/log.h"
 #include "base/text.h"
 #include "comm/listener.h"
-#include "measure/record/merged_record.h"
-#include "measure/record/record_json.h"
 #include "run/child/worker_team.h"
 #include "run/plan/plan.h"
 
@@ -17,6 +12,7 @@ namespace {
 constexpr const char* loopback = "127.0.0.1";
 constexpr double untilTheNextOrder = 1e6;  // s: the leader may measure peaks meanwhile, and its end is noticed at once
 constexpr double endSeconds = 15;          // after the timeout, in which workers end that wait for a rank in vain
+constexpr double waitedSeconds = 1.2;      // where the own worker has waited for the timeout: others did so too
 
 /// Where all ranks are on one host and serve the store themselves, no other host needs to reach it.
 RankPlace placeOf(const LaunchedRank& launched) {
@@ -54,8 +50,9 @@ RankParents::RankParents(const LaunchedRank& launched, const std::string& comman
   requireSameCommand(*world_, command);
 }
 
+// Where a rank is lost, nobody is there to be sent home, or hears of it by the end of the store.
 RankParents::~RankParents() {
-  if (!leads()) return;
+  if (!leads() || lost_) return;
   try {
     world_->fromFirst("");
     world_->toFirst("", endSeconds);  // the store must last until they have heard it
@@ -64,17 +61,24 @@ RankParents::~RankParents() {
   }
 }
 
-std::vector<RunRecord> RankParents::runTogether(const std::string& executable, const WorkerOrder& order,
-                                                const PointOptions& options, const PointEvents& events) {
+std::vector<RankReport> RankParents::runTogether(const std::string& executable, const WorkerOrder& order,
+                                                 const PointOptions& options, const PointEvents& events) {
   const RankPlace own = meetingOf(place_, concat("/run ", runs_++));
-  RunRecord record = runWorkers(executable, order, std::span(&own, 1), options, events);
-  if (!leads() && place_.localRank == 0) fillPeaks(executable, order, record);
-  const double patience = order.config.exchange.timeout + endSeconds;
-  std::vector<RunRecord> records;
-  for (const std::string& text : world_->toFirst(toJson(record).dump(), patience)) {
-    records.push_back(recordFromJson(nlohmann::json::parse(text)));
+  RankReport report = runWorkers(executable, order, std::span(&own, 1), options, events).front();
+  if (!leads() && place_.localRank == 0) fillPeaks(executable, order, report.record);
+  const bool finished = report.end == RankEnd::finished;
+  const double patience = report.waited ? waitedSeconds : order.config.exchange.timeout + endSeconds;
+  try {
+    std::vector<RankReport> reports;
+    for (const std::string& text : world_->toFirst(toText(report), patience)) reports.push_back(reportFromText(text));
+    if (!finished && !leads()) world_->requireStore();
+    return reports;
+  } catch (const PeerError& gone) {
+    lost_ = true;
+    if (finished) throw;
+    const Outcome own = outcomeOf(std::span(&report, 1), order.config.exchange.timeout);
+    throw Error(own.code, concat(own.reason, "; ", gone.what()));
   }
-  return records;
 }
 
 void RankParents::fillPeaks(const std::string& executable, const WorkerOrder& order, RunRecord& record) {
@@ -87,15 +91,9 @@ void RankParents::fillPeaks(const std::string& executable, const WorkerOrder& or
 RunRecord RankParents::run(const std::string& executable, const WorkerOrder& order, const PointOptions& options,
                            const PointEvents& events) {
   world_->fromFirst(toText(order));
-  std::vector<RunRecord> records = runTogether(executable, order, options, events);
-  if (records.front().outcome.code == ExitCode::interrupted) return records.front();
-  std::vector<Outcome> outcomes;
-  for (const RunRecord& record : records) outcomes.push_back(record.outcome);
-  const Outcome* const cause = causeAmong(outcomes);
-  if (cause == nullptr) return mergedRecord(std::move(records));
-  RunRecord failed = records.front();
-  failed.outcome = *cause;
-  return failed;
+  const std::vector<RankReport> reports = runTogether(executable, order, options, events);
+  if (reports.front().record.outcome.code == ExitCode::interrupted) return reports.front().record;
+  return recordOf(reports, order.config.exchange.timeout);
 }
 
 void RankParents::follow(const std::string& executable) {

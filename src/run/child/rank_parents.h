@@ -9,6 +9,7 @@
 #include "comm/world.h"
 #include "run/child/machine_peaks.h"
 #include "run/child/point_runner.h"
+#include "run/child/rank_report.h"
 #include "run/child/worker_protocol.h"
 
 namespace tandem {
@@ -38,9 +39,10 @@ class RankParents {
   void follow(const std::string& executable);
 
  private:
-  /// Runs this rank's part. Returns the records of all, by rank, to the leader.
-  std::vector<RunRecord> runTogether(const std::string& executable, const WorkerOrder& order,
-                                     const PointOptions& options, const PointEvents& events);
+  /// Runs this rank's part. Returns the reports of all, by rank, to the leader. Throws the own worker's failure, or
+  /// PeerError, if another parent or its host is gone.
+  std::vector<RankReport> runTogether(const std::string& executable, const WorkerOrder& order,
+                                      const PointOptions& options, const PointEvents& events);
   void fillPeaks(const std::string& executable, const WorkerOrder& order, RunRecord& record);
 
   const RankPlace place_;
@@ -48,6 +50,7 @@ class RankParents {
   std::unique_ptr<World> world_;
   std::optional<MachinePeaks> peaks_;  // of this host; rank 0's measures its own before the run
   int64_t runs_ = 0;
+  bool lost_ = false;  // another parent, or its host
 };
 
 }  // namespace tandem

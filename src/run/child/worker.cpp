@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "comm/rank_environment.h"
 #include "comm/world.h"
 #include "device/allocator/cpu_allocator.h"
 #include "kernels/simd/isa_dispatch.h"
@@ -17,6 +18,8 @@
 #include "run/child/worker_protocol.h"
 #include "run/outcome_of_exception.h"
 #include "run/start_record.h"
+#include "trace/fault.h"
+#include "trace/flight_recorder.h"
 
 namespace tandem {
 namespace {
@@ -72,10 +75,14 @@ RunRecord measured(const WorkerOrder& order) {
     sendLine(startLine(start));
     std::unique_ptr<World> world;
     if (order.place.size > 1) {
-      world = meetRanks(order.place, plan.config.exchange.timeout);
+      faultAt(FaultPhase::beforeRendezvous);
+      enterStage(Stage::meeting);
+      world = meetRanks(order.place, plan.config.exchange.timeout, plan.config.exchange.checkCollectives);
+      faultAt(FaultPhase::afterRendezvous);
       requireSameRun(*world, start, plan);
       plan.world = world.get();
     }
+    enterStage(Stage::preparing);
     return runPoint(
         plan, [](const Progress& progress) { sendLine(progressLine(progress)); },
         [](const RunRecord& unverified) { sendLine(recordLine(unverified)); });
@@ -84,6 +91,14 @@ RunRecord measured(const WorkerOrder& order) {
     record.outcome = outcomeOf(failure, order.config);
     return record;
   }
+}
+
+/// --inject, if it means this rank, and this attempt of a launcher that starts ranks again.
+void armFaultOf(const WorkerOrder& order) {
+  if (order.config.measurement.inject.empty()) return;
+  const Fault fault = faultFrom(order.config.measurement.inject);
+  const bool isThisAttempt = !fault.attempt || *fault.attempt == attemptOfLauncher(variablesOfProcess());
+  if (fault.rank == order.place.rank && isThisAttempt) armFault(fault);
 }
 
 /// If the system runs out of memory, its out-of-memory killer should end this process rather than another one.
@@ -95,9 +110,15 @@ int runWorker() {
   installCpuAllocator();
   requireParent("worker", "tandem bench");
   offerToBeKilledFirst();
+  const std::unique_ptr<FlightMemory> flight = FlightMemory::inherited(childShared);
+  processFlight = flight.get();
   const WorkerOrder order = readOrder();
+  armFaultOf(order);
   redirectWarnings([](const std::string& text) { sendLine(warningLine(text)); });  // the sweep says each once
   const RunRecord record = measured(order);
+  if (record.outcome.kind == OutcomeKind::ok) enterStage(Stage::ending);
+  faultAt(FaultPhase::exit);
+  if (faultIsPending()) logWarning(concat("--inject=", order.config.measurement.inject, ": the run never came there"));
   sendLine(recordLine(record));
   return static_cast<int>(record.outcome.code);
 }

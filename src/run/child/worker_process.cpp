@@ -9,6 +9,7 @@
 #include "machine/cpu/host_facts.h"
 #include "machine/process/resource_limits.h"
 #include "run/outcome_of_exception.h"
+#include "run/start_record.h"
 
 namespace tandem {
 namespace {
@@ -35,10 +36,13 @@ Outcome killed(std::optional<bool> outOfMemory, const Config& config) {
 }  // namespace
 
 WorkerProcess::WorkerProcess(const std::string& executable, const WorkerOrder& order, WorkerEvents events)
-    : child_({.executable = executable,
+    : flight_(static_cast<int>(order.config.placement.replicas)),
+      child_({.executable = executable,
               .arguments = {"worker"},
               .environment = workerEnvironment(),
-              .input = toText(order)}),
+              .input = toText(order),
+              .shared = flight_.descriptor()}),
+      id_(child_.id()),
       events_(std::move(events)) {
   events_.start = [this](RunRecord record) { start_ = std::move(record); };
   events_.record = [this](RunRecord record) { record_ = std::move(record); };
@@ -51,6 +55,7 @@ void WorkerProcess::read() {
     kill();
     readable_ = false;
   }
+  if (!open_) closed_ = now();
 }
 
 void WorkerProcess::readMemory() {
@@ -59,8 +64,23 @@ void WorkerProcess::readMemory() {
 }
 
 void WorkerProcess::kill() {
+  stopped_ = isStopped(id_);
+  wasKilled_ = true;
   child_.kill();
   open_ = false;
+  closed_ = now();
+}
+
+bool WorkerProcess::standsFor(double seconds) {
+  const ProcessFlight flight = flight_.read();
+  const bool inStep =
+      std::ranges::any_of(flight.replicas, [](const ReplicaFlight& each) { return !each.span.empty(); });
+  const bool watched = flight.stage == Stage::connecting || (flight.stage == Stage::training && inStep);
+  if (flight != seen_ || !watched) seen_ = flight, seenAt_ = now();
+  const double stand = tandem::seconds(now() - seenAt_);
+  if (stand > longestStand_) longestStand_ = stand, standing_ = flight;
+  stands_ = stands_ || longestStand_ > seconds;
+  return stands_;
 }
 
 void WorkerProcess::wait(double graceSeconds) { status_ = child_.wait(graceSeconds); }
@@ -84,6 +104,38 @@ Outcome WorkerProcess::outcome(const Config& config, std::optional<bool> outOfMe
   }
   const int code = WEXITSTATUS(status_);
   return failure(knownCode(code), concat("the run ended with exit code ", code, " before its result; see its message"));
+}
+
+RankEnd WorkerProcess::end() const {
+  if (stands_) return RankEnd::stood;
+  if (record_ && record_->outcome.kind == OutcomeKind::ok) return RankEnd::finished;
+  if (record_) return record_->outcome.code == ExitCode::peer ? RankEnd::blames : RankEnd::failed;
+  return wasKilled_ && readable_ ? RankEnd::ended : RankEnd::lost;
+}
+
+RankReport WorkerProcess::report(const RankPlace& place, const Config& config, std::optional<bool> outOfMemory) const {
+  const bool waited = longestStand_ > 0.8 * config.exchange.timeout;
+  RankReport report{.rank = place.rank,
+                    .host = hostName(),
+                    .process = id_,
+                    .end = end(),
+                    .after = seconds(closed_ - begin_),
+                    .stopped = stopped_,
+                    .waited = waited,
+                    .flight = waited ? standing_ : flight_.read(),
+                    .record = record_  ? *record_
+                              : start_ ? *start_
+                                       : startRecord(config)};
+  report.record.outcome = outcome(config, outOfMemory);
+  if (report.record.wall == Nanos{}) report.record.wall = closed_ - begin_;
+  // What else is lost with a process that crashes is its part of the others' sums.
+  const bool crashed = report.end == RankEnd::lost && report.record.outcome.code == ExitCode::internal;
+  if (place.size > 1 && crashed) report.record.outcome.code = ExitCode::peer;
+  if (report.end == RankEnd::stood) {
+    report.record.outcome =
+        failure(ExitCode::peer, concat("it did nothing for ", secondsText(config.exchange.timeout), " and was killed"));
+  }
+  return report;
 }
 
 }  // namespace tandem

@@ -5,6 +5,7 @@
 
 #include "machine/process/child_output.h"
 #include "machine/process/child_process.h"
+#include "run/child/rank_report.h"
 #include "run/child/worker_protocol.h"
 
 namespace tandem {
@@ -24,6 +25,10 @@ class WorkerProcess {
   void readMemory();
   void kill();  ///< and gives it up
 
+  /// Whether its replicas have done nothing for `seconds` in the midst of a step, or of connecting to other ranks. True
+  /// from then on. Call it some times a second.
+  bool standsFor(double seconds);
+
   /// Waits for its end, and kills it after `graceSeconds`.
   void wait(double graceSeconds);
 
@@ -34,9 +39,22 @@ class WorkerProcess {
   /// `outOfMemory`: whether the system ended a process meanwhile because memory ran out, if it says. REQUIRES: wait()
   /// returned.
   Outcome outcome(const Config& config, std::optional<bool> outOfMemory) const;
+  /// The same with what else is known of it as a rank. REQUIRES: wait() returned.
+  RankReport report(const RankPlace& place, const Config& config, std::optional<bool> outOfMemory) const;
 
  private:
+  RankEnd end() const;
+
+  FlightMemory flight_;
   ChildProcess child_;
+  const pid_t id_;
+  const Nanos begin_ = now();
+  ProcessFlight seen_;  // by standsFor(), with the time from which on nothing changed
+  Nanos seenAt_ = begin_;
+  double longestStand_ = 0;  // s
+  ProcessFlight standing_;   // what it did then
+  bool stands_ = false, stopped_ = false, wasKilled_ = false;
+  Nanos closed_{};  // when it closed its end
   WorkerEvents events_;
   std::optional<RunRecord> start_, record_;
   LineReader lines_;

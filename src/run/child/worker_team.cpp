@@ -9,16 +9,14 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "machine/cpu/host_facts.h"
-#include "measure/record/merged_record.h"
 #include "run/child/worker_process.h"
 #include "run/outcome_of_exception.h"
-#include "run/start_record.h"
 
 namespace tandem {
 namespace {
 
 constexpr double endGraceSeconds = 10;
-constexpr double othersGraceSeconds = 2;  // in which the other ranks may end by themselves when one has failed
+constexpr double othersGraceSeconds = 1.5;  // in which the other ranks may end by themselves when one has failed
 constexpr int pollMillis = 100, limitedPollMillis = 10;
 
 enum class Ending { closed, deadline, stopped, overLimit };
@@ -51,32 +49,31 @@ class Workers {
   void end();
 
   int64_t peakResident() const;
-  /// The first failure that is no consequence of another rank's; ok if there is none. REQUIRES: end() returned.
-  Outcome outcome(const Config& config) const;
-  /// That of all ranks together. REQUIRES: the outcome is ok.
-  RunRecord record() const;
-  /// What is known of a run that failed.
-  RunRecord started(const Config& config) const;
+  bool allFinished() const { return std::ranges::none_of(workers_, failed); }
+  /// REQUIRES: end() returned.
+  std::vector<RankReport> reports() const;
 
  private:
   void pollOnce(int millis);
-  bool allClosed() const { return closed_.size() == workers_.size(); }
-  /// "rank 2: "; empty where there is one rank.
-  std::string nameOf(size_t worker) const {
-    return places_[worker].size > 1 ? concat("rank ", places_[worker].rank, ": ") : "";
+  bool allClosed() const { return std::ranges::none_of(workers_, &WorkerProcess::open); }
+  /// Gives up workers that do not move any more, although others wait for them.
+  void killThoseThatStand();
+  void noteFailure() {
+    if (!firstFailure_) firstFailure_ = now();
   }
 
+  const Config config_;
   const std::vector<RankPlace> places_;
   std::vector<std::unique_ptr<WorkerProcess>> workers_;
-  std::vector<size_t> closed_;         // workers that ended by themselves, in this order
-  std::optional<Nanos> firstFailure_;  // when the first of these failed
+  Nanos lookedAt_ = now();
+  std::optional<Nanos> firstFailure_;  // of a worker
   const std::optional<int64_t> killsBefore_ = outOfMemoryKills();
   std::optional<bool> outOfMemory_;
 };
 
 Workers::Workers(const std::string& executable, const WorkerOrder& order, std::span<const RankPlace> places,
                  const PointEvents& events)
-    : places_(places.begin(), places.end()) {
+    : config_(order.config), places_(places.begin(), places.end()) {
   for (const RankPlace& place : places_) {
     WorkerOrder own = order;
     own.place = place;
@@ -98,9 +95,18 @@ void Workers::pollOnce(int millis) {
   for (size_t i = 0; i < waited.size(); ++i) {
     WorkerProcess& worker = *workers_[ranks[i]];
     if (waited[i].revents != 0) worker.read();
-    if (worker.open()) continue;
-    closed_.push_back(ranks[i]);
-    if (!firstFailure_ && failed(workers_[ranks[i]])) firstFailure_ = now();
+    if (!worker.open() && failed(workers_[ranks[i]])) noteFailure();
+  }
+}
+
+void Workers::killThoseThatStand() {
+  constexpr double between = 0.2, margin = 0.3;  // seconds; whoever waits notices first
+  if (places_.front().size == 1 || seconds(now() - lookedAt_) < between) return;
+  lookedAt_ = now();
+  for (const auto& worker : workers_) {
+    if (!worker->open() || !worker->standsFor(config_.exchange.timeout + margin)) continue;
+    worker->kill();
+    noteFailure();
   }
 }
 
@@ -114,6 +120,7 @@ Ending Workers::listen(const PointOptions& options) {
       if (limited) worker->readMemory();
     }
     if (limited && peakResident() > options.memoryLimit) return Ending::overLimit;
+    killThoseThatStand();
     pollOnce(limited ? limitedPollMillis : pollMillis);
   }
   return Ending::closed;
@@ -133,66 +140,42 @@ int64_t Workers::peakResident() const {
   return sum;
 }
 
-Outcome Workers::outcome(const Config& config) const {
-  if (std::ranges::none_of(workers_, failed)) return {};
-  std::vector<Outcome> outcomes;
-  for (const size_t worker : closed_) {
-    outcomes.push_back(workers_[worker]->outcome(config, outOfMemory_));
-    outcomes.back().reason = nameOf(worker) + outcomes.back().reason;
+std::vector<RankReport> Workers::reports() const {
+  std::vector<RankReport> reports;
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    reports.push_back(workers_[i]->report(places_[i], config_, outOfMemory_));
   }
-  const Outcome* const cause = causeAmong(outcomes);
-  return cause != nullptr ? *cause : failure(ExitCode::internal, "the run was ended");
+  return reports;
 }
 
-RunRecord Workers::record() const {
-  std::vector<RunRecord> records;
-  for (const auto& worker : workers_) records.push_back(worker->record().value());
-  return mergedRecord(std::move(records));
-}
-
-RunRecord Workers::started(const Config& config) const {
-  const WorkerProcess& first = *workers_.front();
-  if (first.record()) return *first.record();
-  return first.start() ? *first.start() : startRecord(config);
-}
-
-Outcome outcomeOf(Ending ending, const Workers& workers, const PointOptions& options, const Config& config) {
+/// Why the run was ended from outside; empty: it was not, or was measured before.
+std::optional<Outcome> outcomeFromOutside(Ending ending, const Workers& workers, const PointOptions& options,
+                                          const Config& config) {
   if (options.memoryLimit > 0 && workers.peakResident() > options.memoryLimit)
     return overLimit(options.memoryLimit, config);
-  Outcome outcome = workers.outcome(config);
-  if (outcome.kind == OutcomeKind::ok) return outcome;  // it was measured before it was stopped
+  if (workers.allFinished()) return std::nullopt;
   if (ending == Ending::stopped) return failure(ExitCode::interrupted, "interrupted");
-  if (ending == Ending::deadline) {
-    return failure(ExitCode::invalidMeasurement, concat("the run missed its deadline of ", options.deadlineSeconds,
-                                                        " s and was killed; raise --point-deadline"));
-  }
-  return outcome;
+  if (ending != Ending::deadline) return std::nullopt;
+  return failure(ExitCode::invalidMeasurement, concat("the run missed its deadline of ", options.deadlineSeconds,
+                                                      " s and was killed; raise --point-deadline"));
 }
 
 }  // namespace
 
-const Outcome* causeAmong(std::span<const Outcome> outcomes) {
-  const Outcome* first = nullptr;
-  for (const Outcome& outcome : outcomes) {
-    if (outcome.kind == OutcomeKind::ok) continue;
-    if (outcome.code != ExitCode::peer) return &outcome;
-    if (first == nullptr) first = &outcome;
-  }
-  return first;
-}
-
-RunRecord runWorkers(const std::string& executable, const WorkerOrder& order, std::span<const RankPlace> places,
-                     const PointOptions& options, const PointEvents& events) {
-  const Nanos begin = now();
+std::vector<RankReport> runWorkers(const std::string& executable, const WorkerOrder& order,
+                                   std::span<const RankPlace> places, const PointOptions& options,
+                                   const PointEvents& events) {
   Workers workers(executable, order, places, events);
   const Ending ending = workers.listen(options);
   workers.end();
-  const Outcome outcome = outcomeOf(ending, workers, options, order.config);
-  if (outcome.kind == OutcomeKind::ok) return workers.record();
-  RunRecord record = workers.started(order.config);
-  record.outcome = outcome;
-  if (record.wall == Nanos{}) record.wall = now() - begin;
-  return record;
+  std::vector<RankReport> reports = workers.reports();
+  const auto fromOutside = outcomeFromOutside(ending, workers, options, order.config);
+  if (!fromOutside) return reports;
+  for (RankReport& report : reports) {
+    report.end = RankEnd::failed;
+    report.record.outcome = *fromOutside;
+  }
+  return reports;
 }
 
 }  // namespace tandem

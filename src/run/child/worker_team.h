@@ -2,20 +2,20 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "run/child/point_runner.h"
+#include "run/child/rank_report.h"
 #include "run/child/worker_protocol.h"
 
 namespace tandem {
 
-/// Of outcomes in the order of their ends: the first failure that is no consequence of another one, whose code would be
-/// `peer`; else the first failure. Null without any.
-const Outcome* causeAmong(std::span<const Outcome> outcomes);
-
 /// Runs an order in a worker for each of these places, and waits for all. They are ranks of this process; others may
-/// run elsewhere. The result is one record, with the outcome of the rank that failed first by itself. Throws as
-/// ChildProcess. REQUIRES: at least one place, ranks in their order.
-RunRecord runWorkers(const std::string& executable, const WorkerOrder& order, std::span<const RankPlace> places,
-                     const PointOptions& options, const PointEvents& events);
+/// run elsewhere. Returns how each ended. When one fails, the others have 1.5 s to end. One of several that does
+/// nothing for the timeout (--timeout) in the midst of a step counts as failed, whatever the ranks' own waits do.
+/// Throws as ChildProcess. REQUIRES: at least one place, ranks in their order.
+std::vector<RankReport> runWorkers(const std::string& executable, const WorkerOrder& order,
+                                   std::span<const RankPlace> places, const PointOptions& options,
+                                   const PointEvents& events);
 
 }  // namespace tandem

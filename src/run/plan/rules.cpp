@@ -1,18 +1,22 @@
 #include "run/plan/rules.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <span>
 
 #include "base/text.h"
 #include "config/device_set.h"
 #include "run/plan/cuda_graph_policy.h"
+#include "trace/fault.h"
 
 namespace tandem {
 namespace {
 
 /// The message of a broken rule, with the values and the remedy; empty if the rule holds.
 using Breach = std::optional<std::string>;
+
+constexpr const char* allowInject = "TANDEM_ALLOW_INJECT";
 
 /// "--executor=planned", "--optimizer=adam and adamw": the rows whose field is true.
 template <class Entry>
@@ -173,6 +177,34 @@ Breach strategyCrossesRanks(const Config& config, const Setup& setup) {
                 thoseWith("--strategy", strategies(), &StrategyEntry::crossesRanks));
 }
 
+Breach faultIsOfThisRun(const Config& config, const Setup&) {
+  if (config.measurement.inject.empty()) return std::nullopt;
+  const std::string given = concat("--inject=", config.measurement.inject);
+  const char* const allowed = std::getenv(allowInject);
+  if (allowed == nullptr || allowed != std::string_view("1")) {
+    return concat(given, " puts a fault into the run; set ", allowInject, "=1 to allow that, or leave it away");
+  }
+  const Fault fault = faultFrom(config.measurement.inject);
+  if (fault.rank >= config.placement.ranks)
+    return concat(given, ": there are ", config.placement.ranks, " ranks, from 0");
+  const int64_t replicas = replicaCount(config);
+  if (fault.replica >= replicas) return concat(given, ": a rank has ", replicas, " replicas, from 0");
+  return std::nullopt;
+}
+
+Breach weightsAreComparable(const Config& config, const Setup& setup) {
+  const int64_t every = config.exchange.checkDrift;
+  const Exchange exchange = setup.strategy->exchange;
+  const bool equal = exchange == Exchange::synchronous || exchange == Exchange::lossy;
+  if (every == 0 || equal) return std::nullopt;
+  const std::string given = concat("--check-drift=", every, " with --strategy=", config.exchange.strategy);
+  if (!setup.strategy->usesLocalSgd)
+    return concat(given, ": its replicas need not be equal after a step; leave one out");
+  if (every % config.exchange.syncEvery == 0) return std::nullopt;
+  return concat(given, ": replicas are equal after every ", config.exchange.syncEvery,
+                " steps (--sync-every); give a multiple of it");
+}
+
 constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
     parameterDeviceIsAReplica,
     inputReadsTheData,
@@ -192,6 +224,8 @@ constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
     strategyTakesTheAllReduce,
     allReduceSpansRanks,
     strategyCrossesRanks,
+    faultIsOfThisRun,
+    weightsAreComparable,
 };
 
 }  // namespace

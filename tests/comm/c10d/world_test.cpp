@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "machine/cpu/host_facts.h"
 #include "support/run_ranks.h"
 #include "support/text_of_failure.h"
 
@@ -94,6 +95,40 @@ TEST(World, ARankOfAnotherRunIsNotMet) {
   const std::string text = textOfFailure<RendezvousError>([&] { meetRanks(place.of(0), 0.5); });
   second.join();
   EXPECT_NE(text.find("ranks missing after 500 ms: 1 of 2"), std::string::npos) << text;
+}
+
+TEST(World, ARankOfAnotherRunIsRefusedWhereTheStoreIsServedForOne) {
+  const auto store = serveRanks(loopbackListener(), "the second attempt");
+  RankPlace place = placeOnOneHost(1, 2, store->port(), "the first attempt/parents");
+  const std::string text = textOfFailure<RendezvousError>([&] { meetRanks(place, 20); });
+  EXPECT_NE(text.find("rank 1 is of run 'the first attempt/parents', but at 127.0.0.1:"), std::string::npos) << text;
+  place.run = "the second attempt/parents";
+  EXPECT_NE(textOfFailure<RendezvousError>([&] { meetRanks(place, 0.3); }).find("ranks missing"), std::string::npos);
+}
+
+TEST(World, KnowsTheHostOfEachRank) {
+  runRanks(2, [](World& world) { EXPECT_EQ(world.hosts(), (std::vector<std::string>{hostName(), hostName()})); });
+}
+
+TEST(World, OtherCollectivesAreFoundWhereTheyAreChecked) {
+  const MeetingPlace place(2);
+  std::vector<std::string> texts(2);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 2; ++rank) {
+    threads.emplace_back([&, rank] {
+      const auto world = meetRanks(place.of(rank), 10, /*checkCollectives=*/true);
+      Monitor monitor(true);
+      const auto group = world->group("replica 0", monitor);
+      const at::Tensor values = at::ones({4});
+      group->wait(group->start(values, Collective::sum));
+      texts[rank] = textOfFailure<InternalError>(
+          [&] { group->wait(group->start(values, rank == 0 ? Collective::sum : Collective::broadcast)); });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& text : texts) {
+    EXPECT_NE(text.find("Detected mismatch between collectives on ranks"), std::string::npos) << text;
+  }
 }
 
 TEST(World, AStoreThatIsNotThereIsNamed) {

@@ -65,7 +65,7 @@ double fmasPerSecond(const std::string& loop) {
 const std::map<std::string, double> mostFlops{
     {"avx2", 8 * 2 * 2}, {"avx512", 16 * 2 * 2}, {"avx512_bf16", 16 * 2 * 2 * 2}, {"amx", 16 * 16 * 32 * 2 / 16}};
 
-constexpr double slack = 1.05;  // the clock may rise for a while
+constexpr double slack = 1.2;  // the clock may rise for a while, and a neighbour may hold the other measurement
 
 /// A loop that counts more FLOPs than it computes would be faster than the processor can be.
 void expectPossible(Peak (*measure)(int threads)) {

@@ -43,6 +43,10 @@ const std::vector<Cheat> cheats{
     {"other work", [](RunRecord& record) { record.placement.forwardFlopsPerImage /= 2; }},
     {"injected code", [](RunRecord& record) { record.environment.variables["LD_PRELOAD"] = "faster.so"; }},
     {"injected code", [](RunRecord& record) { record.environment.variables["LD_AUDIT"] = "faster.so"; }},
+    {"injected fault",
+     [](RunRecord& record) { record.config.measurement.inject = "rank=1,step=3,phase=data,kind=sigkill"; }},
+    {"checked as it ran", [](RunRecord& record) { record.config.exchange.checkCollectives = true; }},
+    {"checked as it ran", [](RunRecord& record) { record.config.exchange.checkDrift = 5; }},
 };
 
 TEST(Guards, AnHonestRunIsBeyondDoubt) {

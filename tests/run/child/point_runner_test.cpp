@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/text.h"
+#include "machine/cpu/host_facts.h"
 #include "run/child/worker_protocol.h"
 #include "run/tiny_config.h"
 
@@ -204,8 +206,11 @@ TEST(PointRunner, RanksGiveOneRecord) {
   const std::string good = report(recordLine(finished()));
   EXPECT_EQ(runThreeRanks(good, good, good).outcome.kind, OutcomeKind::ok);
   const RunRecord record = runThreeRanks(good, good, "exit 0");
-  EXPECT_EQ(record.outcome.code, ExitCode::internal);
-  EXPECT_EQ(record.outcome.reason, "rank 2: the run ended with exit code 0 before its result; see its message");
+  EXPECT_EQ(record.outcome.code, ExitCode::peer);
+  EXPECT_TRUE(record.outcome.reason.starts_with(concat("rank 2 (", hostName(), ", pid "))) << record.outcome.reason;
+  EXPECT_TRUE(record.outcome.reason.ends_with(
+      "), while starting: the run ended with exit code 0 before its result; see its message"))
+      << record.outcome.reason;
 }
 
 // Rank 0 only noticed that another one was gone, and ended earlier than rank 1 could tell why.
@@ -214,13 +219,15 @@ TEST(PointRunner, OfRanksThatFailTheCauseIsNamed) {
   const RunRecord record =
       runThreeRanks(noticed, "sleep 1\n" + failedWith(ExitCode::numeric, "the loss is nan"), noticed);
   EXPECT_EQ(record.outcome.code, ExitCode::numeric);
-  EXPECT_EQ(record.outcome.reason, "rank 1: the loss is nan");
+  EXPECT_TRUE(record.outcome.reason.starts_with("rank 1 (")) << record.outcome.reason;
+  EXPECT_TRUE(record.outcome.reason.ends_with(": the loss is nan")) << record.outcome.reason;
 }
 
 TEST(PointRunner, ARankThatFailsTakesThoseAlongThatHang) {
   const RunRecord record = runThreeRanks("sleep 100", "sleep 100", "kill -SEGV $$");
-  EXPECT_EQ(record.outcome.code, ExitCode::internal);
-  EXPECT_NE(record.outcome.reason.find("rank 2: the run crashed: signal 11"), std::string::npos);
+  EXPECT_EQ(record.outcome.code, ExitCode::peer);
+  EXPECT_TRUE(record.outcome.reason.starts_with("rank 2 (")) << record.outcome.reason;
+  EXPECT_NE(record.outcome.reason.find("the run crashed: signal 11"), std::string::npos) << record.outcome.reason;
   EXPECT_LT(seconds(record.wall), 30);
 }
 

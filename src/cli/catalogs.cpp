@@ -78,6 +78,7 @@ constexpr Catalog table[] = {
     row<sources>("inputs", "input"),
     row<augments>("augments", "augment"),
     row<precisions>("precisions", "precision"),
+    row<gradientPrecisions>("gradient-precisions", "gradient-precision"),
     row<layouts>("layouts", "layout"),
     row<convolutionAlgorithms>("convolutions", "convolution"),
     row<imagePaddings>("image-paddings", "pad-images"),

@@ -13,6 +13,9 @@ constexpr std::string_view planNote = "a compiled graph here is the planned exec
 constexpr std::string_view halfNote =
     "fp16 has dynamic loss scaling; on a CPU it is there to check by, bf16 is the fast one of 16 bits";
 
+constexpr std::string_view compactNote =
+    "gradients are rounded to fp16 for the exchange, and the loss is scaled; bf16 needs no scale";
+
 constexpr std::string_view momentumNote = "SGD with momentum is --optimizer=sgd with --momentum";
 constexpr std::string_view rmspropRefusal =
     "is not built yet; of the rules with a rate per weight use --optimizer=adam";
@@ -100,6 +103,8 @@ constexpr Alias table[] = {
 
     {"use-fp16", "true", "precision", "fp16", "", halfNote},
     {"use-fp16", "false", "precision", "fp32", "", ""},
+    {"compact-gradient-transfer", "true", "gradient-precision", "fp16", "", compactNote},
+    {"fp16-allreduce", "true", "gradient-precision", "fp16", "", compactNote},
     {"data-format", "", "layout", "", "", ""},
     {"layout", "NCHW", "layout", "nchw", "", ""},
     {"layout", "NHWC", "layout", "nhwc", "", ""},

@@ -70,9 +70,10 @@ struct Config {
     int64_t syncEvery = 8;             ///< steps between two averages of weights, strategy=local_sgd
     double blockMomentum = 0;          ///< of these averages
     std::string compression = "powersgd";
-    double compressionRatio = 0.01;  ///< share of the values that topk sends
-    int64_t compressionRank = 4;     ///< of powersgd's factors
-    int64_t compressionStart = 0;    ///< updates with whole gradients, before
+    double compressionRatio = 0.01;            ///< share of the values that topk sends
+    int64_t compressionRank = 4;               ///< of powersgd's factors
+    int64_t compressionStart = 0;              ///< updates with whole gradients, before
+    std::string gradientPrecision{automatic};  ///< type of gradients in the exchange; auto: that of `precision`
     double bucketMib = 4;
     std::string overlap = "on";  ///< off: gradients are exchanged after backward
     std::string lossAt = "replica";

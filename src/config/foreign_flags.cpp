@@ -108,7 +108,6 @@ constexpr Alias table[] = {
     refuse("agg-small-grads-max-bytes", inBuckets),
     refuse("agg-small-grads-max-group", inBuckets),
     passOver("allreduce-merge-scope", "gradients are exchanged in buckets of --bucket-mib"),
-    passOver("compact-gradient-transfer", "gradients are exchanged in the type that --precision says", yes),
     passOver("variable-consistency", "", "strong"),
     refuse("variable-consistency", "is not built: each update waits for the gradients of all replicas; use strong"),
     refuse("cross-replica-sync", "is not built: each update waits for the gradients of all replicas; leave it away", no),

@@ -147,6 +147,10 @@ constexpr Option table[] = {
     {"compression-start", exchange, "updates", "N",
      "compressed exchanges whole gradients in the first N updates, warm-up included: the first gradients suffer most", onBench,
      field<&Exchange::compressionStart>, Values::any, results, within<&Exchange::compressionStart, 0, million>},
+    {"gradient-precision", exchange, "", "NAME",
+     "type to which gradients are rounded for the exchange, summed in, and widened from for the update; fp16 scales the "
+     "loss; auto is the type in which --precision computes them; passed over by local_sgd, compressed and independent", onBench, field<&Exchange::gradientPrecision>,
+     Values::names, axis, nullptr},
     {"bucket-mib", exchange, "MiB", "X", "size of the pieces in which gradients are exchanged",
      onBench, field<&Exchange::bucketMib>, Values::any, axis, bucket},
     {"overlap", exchange, "", "NAME",

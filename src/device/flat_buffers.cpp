@@ -35,12 +35,12 @@ at::Tensor cut(const at::Tensor& flat, Slice slice) { return flat.narrow(0, slic
 }  // namespace
 
 FlatBuffers::FlatBuffers(std::vector<ParameterSpec> parameters, const Precision& precision, at::Device device,
-                         at::MemoryFormat format, bool pinned)
+                         at::MemoryFormat format, FlatMemory memory)
     : specs_(std::move(parameters)), device_(device), format_(format) {
   place(precision);
   const at::ScalarType master = precision.master;
-  allocate(storage_[0], {precision.compute, master, precision.wire}, pinned);
-  if (segments() > 1) allocate(storage_[1], {master, master, master}, pinned);
+  allocate(storage_[0], {precision.compute, master, precision.wire}, memory);
+  if (segments() > 1) allocate(storage_[1], {master, master, master}, memory);
 }
 
 // Two segments only if the types differ and some parameters stay fp32. Offsets are rounded up for the narrowest type,
@@ -62,12 +62,15 @@ void FlatBuffers::place(const Precision& precision) {
   }
 }
 
-void FlatBuffers::allocate(Storage& storage, const Types& types, bool pinned) {
+// Backward's gradients have the type of the weights that it reads.
+void FlatBuffers::allocate(Storage& storage, const Types& types, FlatMemory memory) {
   const auto options = at::TensorOptions().device(device_);
-  storage.weights = at::zeros({storage.count}, options.dtype(types.weights).pinned_memory(pinned));
+  storage.weights = at::zeros({storage.count}, options.dtype(types.weights).pinned_memory(memory.pinned));
   const bool same = types.weights == types.master;
   storage.master = same ? storage.weights : at::zeros({storage.count}, options.dtype(types.master));
   storage.gradient = at::zeros({storage.count}, options.dtype(types.gradient));
+  const bool apart = memory.backwardWrites && types.gradient != types.weights;
+  storage.written = apart ? at::zeros({storage.count}, options.dtype(types.weights)) : storage.gradient;
 }
 
 int FlatBuffers::indexOf(std::string_view name) const {
@@ -90,6 +93,13 @@ std::vector<int> FlatBuffers::parametersIn(Slice slice) const {
 at::Tensor FlatBuffers::master(Slice slice) const { return cut(of(slice).master, slice); }
 at::Tensor FlatBuffers::weights(Slice slice) const { return cut(of(slice).weights, slice); }
 at::Tensor FlatBuffers::gradient(Slice slice) const { return cut(of(slice).gradient, slice); }
+at::Tensor FlatBuffers::written(Slice slice) const { return cut(of(slice).written, slice); }
+
+void FlatBuffers::roundGradients(std::span<const Slice> slices) {
+  for (const Slice slice : slices) {
+    if (!of(slice).written.is_same(of(slice).gradient)) gradient(slice).copy_(written(slice));
+  }
+}
 
 at::Tensor FlatBuffers::state(int which, Slice slice) {
   Storage& storage = storage_.at(static_cast<size_t>(slice.segment));
@@ -104,7 +114,7 @@ void FlatBuffers::allocateState(int count) {
 
 at::Tensor FlatBuffers::masterView(int parameter) const { return view(of(slice(parameter)).master, parameter); }
 at::Tensor FlatBuffers::weightView(int parameter) const { return view(of(slice(parameter)).weights, parameter); }
-at::Tensor FlatBuffers::gradientView(int parameter) const { return view(of(slice(parameter)).gradient, parameter); }
+at::Tensor FlatBuffers::gradientView(int parameter) const { return view(of(slice(parameter)).written, parameter); }
 
 // Blocked weights: the flat order is [out / b, in / b, kH, kW, b of in, b of out]; the strides restore [out, in, kH,
 // kW].
@@ -123,16 +133,19 @@ at::Tensor FlatBuffers::view(const at::Tensor& flat, int parameter) const {
 void FlatBuffers::shareParameters(const FlatBuffers& other) {
   check(slices_ == other.slices_, "buffers that share parameters hold the same ones");
   for (size_t segment = 0; segment < storage_.size(); ++segment) {
-    const at::Tensor gradient = storage_[segment].gradient;
+    const at::Tensor gradient = storage_[segment].gradient, written = storage_[segment].written;
     storage_[segment] = other.storage_[segment];
-    storage_[segment].gradient = gradient;
+    storage_[segment].gradient = gradient, storage_[segment].written = written;
   }
 }
 
 void FlatBuffers::moveGradients(const std::function<at::Tensor(int64_t, at::ScalarType)>& memory) {
   for (Storage& storage : storage_) {
     const at::Tensor given = memory(storage.count, storage.gradient.scalar_type());
-    if (given.defined()) storage.gradient = at::Tensor(given).zero_();
+    if (!given.defined()) continue;
+    const bool same = storage.written.is_same(storage.gradient);
+    storage.gradient = at::Tensor(given).zero_();
+    if (same) storage.written = storage.gradient;
   }
 }
 
@@ -147,6 +160,7 @@ int64_t FlatBuffers::bytes() const {
   for (const Storage& storage : storage_) {
     total += static_cast<int64_t>(storage.master.nbytes() + storage.gradient.nbytes());
     if (!storage.weights.is_same(storage.master)) total += static_cast<int64_t>(storage.weights.nbytes());
+    if (!storage.written.is_same(storage.gradient)) total += static_cast<int64_t>(storage.written.nbytes());
     for (const at::Tensor& state : storage.state) total += static_cast<int64_t>(state.nbytes());
   }
   return total;

@@ -35,6 +35,12 @@ struct ParameterSpec {
   int64_t block = 0;
 };
 
+/// What a replica's buffers are for, and where they lie.
+struct FlatMemory {
+  bool pinned = false;         ///< pinned host memory, which GPUs copy from without the host. REQUIRES: a CPU device
+  bool backwardWrites = true;  ///< backward writes gradients here (written()); else they come as they are exchanged
+};
+
 /// One replica's parameters, gradients and optimizer state: a few contiguous buffers, all cut into the same slices.
 ///
 /// Segment 0 holds the parameters in the precision's compute type, segment 1 those that keep the master type, which is
@@ -46,10 +52,8 @@ struct ParameterSpec {
 /// Not thread-safe. A copy of the object shares the memory on purpose.
 class FlatBuffers {
  public:
-  /// `pinned`: the buffers lie in pinned host memory, which GPUs copy from without the host. REQUIRES then: a CPU
-  /// device.
   FlatBuffers(std::vector<ParameterSpec> parameters, const Precision& precision, at::Device device,
-              at::MemoryFormat format, bool pinned = false);
+              at::MemoryFormat format, FlatMemory memory = {});
 
   int parameters() const { return static_cast<int>(specs_.size()); }
   const ParameterSpec& spec(int parameter) const { return specs_.at(static_cast<size_t>(parameter)); }
@@ -64,6 +68,9 @@ class FlatBuffers {
   at::Tensor master(Slice) const;    ///< [n] in the master type, updated by the optimizer
   at::Tensor weights(Slice) const;   ///< [n] read by kernels; the same memory as master if the types are equal
   at::Tensor gradient(Slice) const;  ///< [n] in the type of the exchange
+  at::Tensor written(Slice) const;   ///< [n] as backward writes gradients; the same memory if the types are equal
+  /// Rounds what backward has written into gradient(). Nothing to do if that is the same memory.
+  void roundGradients(std::span<const Slice> slices);
   int64_t gradientBytes(Slice slice) const {
     return slice.count() * static_cast<int64_t>(of(slice).gradient.element_size());
   }
@@ -76,7 +83,7 @@ class FlatBuffers {
   at::Tensor masterView(
       int parameter) const;  ///< in the parameter's shape (see ParameterSpec), a view of the flat memory
   at::Tensor weightView(int parameter) const;
-  at::Tensor gradientView(int parameter) const;
+  at::Tensor gradientView(int parameter) const;  ///< of written()
 
   /// Replaces masters, weights and optimizer state by those of `other`; gradients remain this object's own. REQUIRES:
   /// equal parameters, precision, device and format; nobody uses a tensor of the old buffers any more.
@@ -95,7 +102,7 @@ class FlatBuffers {
 
  private:
   struct Storage {
-    at::Tensor master, weights, gradient;
+    at::Tensor master, weights, gradient, written;
     std::vector<at::Tensor> state;
     int64_t count = 0;
     std::vector<int> parameters;  ///< in the order of their slices
@@ -104,7 +111,7 @@ class FlatBuffers {
   struct Types {
     at::ScalarType weights, master, gradient;
   };
-  void allocate(Storage& storage, const Types& types, bool pinned);
+  void allocate(Storage& storage, const Types& types, FlatMemory memory);
   const Storage& of(Slice slice) const { return storage_.at(static_cast<size_t>(slice.segment)); }
   at::Tensor view(const at::Tensor& flat, int parameter) const;
 

@@ -2,8 +2,10 @@
 
 #include <ATen/Context.h>
 
+#include <algorithm>
 #include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "machine/gpu/gpu_facts.h"
 
@@ -20,6 +22,52 @@ std::span<const Precision> precisions() {
        at::kFloat, at::kFloat, at::kFloat, false, false, 80, true},
   };
   return table;
+}
+
+std::span<const GradientPrecision> gradientPrecisions() {
+  static constexpr GradientPrecision table[] = {
+      {"fp32", "32-bit floats", at::kFloat, false},
+      {"bf16", "bfloat16: half of the bytes of fp32, 8 bits of precision, the same exponents", at::kBFloat16, false},
+      {"fp16", "half: half of the bytes of fp32, 11 bits of precision, few exponents; the loss is scaled", at::kHalf,
+       true},
+  };
+  return table;
+}
+
+const GradientPrecision& gradientPrecisionOf(at::ScalarType type) {
+  const auto row = std::ranges::find(gradientPrecisions(), type, &GradientPrecision::type);
+  check(row != gradientPrecisions().end(), "gradients are exchanged in a type of the catalog");
+  return *row;
+}
+
+namespace {
+
+/// Each precision with each type of gradients, one precision after the other.
+std::vector<Precision> allWithGradients() {
+  std::vector<Precision> all;
+  for (Precision precision : precisions()) {
+    const bool scaled = precision.lossScaling;
+    for (const GradientPrecision& exchanged : gradientPrecisions()) {
+      precision.wire = exchanged.type;
+      precision.lossScaling = scaled || exchanged.lossScaling;
+      all.push_back(precision);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+const Precision& withGradients(const Precision& precision, const GradientPrecision& exchanged) {
+  static const std::vector<Precision> all = allWithGradients();
+  const auto row = std::ranges::find_if(
+      all, [&](const Precision& other) { return other.name == precision.name && other.wire == exchanged.type; });
+  check(row != all.end(), "a precision of the catalog has gradients in every type");
+  return *row;
+}
+
+bool roundsGradients(const Precision& precision) {
+  return precision.wire != precision.compute && c10::elementSize(precision.wire) <= c10::elementSize(precision.compute);
 }
 
 namespace {

@@ -24,6 +24,26 @@ struct Precision {
 /// fp32, bf16, fp16, tf32.
 std::span<const Precision> precisions();
 
+/// A row of --gradient-precision: a type to which gradients are rounded for the exchange.
+struct GradientPrecision {
+  std::string_view name, summary;
+  at::ScalarType type;
+  bool lossScaling;  ///< Precision::lossScaling
+};
+
+/// fp32, bf16, fp16.
+std::span<const GradientPrecision> gradientPrecisions();
+
+/// The row of a type. Throws InternalError if there is none.
+const GradientPrecision& gradientPrecisionOf(at::ScalarType type);
+
+/// The precision with its gradients exchanged in another type. The result lives as long as the catalogs. REQUIRES: rows
+/// of both.
+const Precision& withGradients(const Precision& precision, const GradientPrecision& exchanged);
+
+/// Whether gradients lose bits when they are rounded for the exchange. Their own type is `compute`.
+bool roundsGradients(const Precision& precision);
+
 /// Why a device does not support the precision, and the remedy; nullopt: it does. `capability`: that of a GPU, as in
 /// the row; nullopt: a CPU.
 std::optional<std::string> whyNotOn(std::optional<int> capability, const Precision& precision);

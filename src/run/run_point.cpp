@@ -48,6 +48,15 @@ struct Listeners {
   const MeasuredCallback& measured;
 };
 
+/// ActualSetup::update.
+std::string updateOf(const Setup& setup) {
+  const Exchange exchange = exchangeOf(*setup.strategy, *setup.precision);
+  if (exchange != Exchange::stale && exchange != Exchange::lossy) return "";
+  const std::string name(setup.strategy->name);
+  if (exchange == setup.strategy->exchange) return name;
+  return concat(name, " with gradients in ", gradientPrecisionOf(setup.precision->wire).name);
+}
+
 ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
   const StrategyEntry& strategy = *plan.setup.strategy;
   ActualSetup placement;
@@ -58,7 +67,7 @@ ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
   placement.link = plan.link;
   if (strategy.usesAllReduce && totalReplicas(plan.config) > 1) placement.allReduce = plan.setup.allReduce->name;
   placement.control = strategy.exchange == Exchange::none && totalReplicas(plan.config) > 1;
-  if (strategy.exchange == Exchange::stale || strategy.exchange == Exchange::lossy) placement.update = strategy.name;
+  placement.update = updateOf(plan.setup);
   placement.layout = team.kernels.layout.name;
   placement.cudaGraph = cudaGraphText(plan.config, plan.setup);
   placement.loss = plan.graph->loss().name;

@@ -24,7 +24,8 @@ at::Tensor valuesOf(const FlatBuffers& buffers, Slice slice, ServerShard::Values
 ServerShard::ServerShard(ShardPlacement plan, const FlatBuffers& initial, const StrategyContext& context)
     : plan_(std::move(plan)),
       buffers_(specsOf(initial, plan_.variables), *context.precision, plan_.device, context.format,
-               /*pinned=*/plan_.throughHost && context.devices.at(plan_.builder)->hostMemory().pinned_memory()) {
+               {.pinned = plan_.throughHost && context.devices.at(plan_.builder)->hostMemory().pinned_memory(),
+                .backwardWrites = false}) {
   for (int i = 0; i < buffers_.parameters(); ++i) {
     buffers_.master(buffers_.slice(i)).copy_(initial.master(initial.slice(plan_.variables[i])));
   }

@@ -98,8 +98,16 @@ struct StrategyEntry {
   bool ownersUpdate = false;         ///< takes an all-reduce whose owners update (AllReduceEntry::ownersUpdate)
   bool usesLocalSgd = false;         ///< reads StrategyContext::localSgd
   bool usesCompression = false;      ///< reads StrategyContext::compression
+  bool sendsGradients = false;       ///< gradients travel as they are, in Precision::wire
   int64_t ownValues = 0;             ///< the most fp32 values that each replica keeps for a weight, for the exchange
 };
+
+/// What a strategy's result equals with gradients of this precision. Where they lose bits to be exchanged, a
+/// synchronous one is lossy.
+inline Exchange exchangeOf(const StrategyEntry& strategy, const Precision& precision) {
+  const bool loses = strategy.sendsGradients && roundsGradients(precision);
+  return strategy.exchange == Exchange::synchronous && loses ? Exchange::lossy : strategy.exchange;
+}
 
 /// Whether a strategy that uses an all-reduce can use this one.
 inline bool accepts(const StrategyEntry& strategy, const AllReduceEntry& allReduce) {

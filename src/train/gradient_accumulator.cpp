@@ -6,7 +6,7 @@ namespace tandem {
 
 GradientAccumulator::GradientAccumulator(FlatBuffers& buffers, int64_t parts) : buffers_(buffers), parts_(parts) {
   for (int segment = 0; parts > 1 && segment < buffers.segments(); ++segment) {
-    sums_.push_back(at::empty_like(buffers.gradient(buffers.whole(segment)), at::kFloat));
+    sums_.push_back(at::empty_like(buffers.written(buffers.whole(segment)), at::kFloat));
   }
 }
 
@@ -19,7 +19,7 @@ bool GradientAccumulator::add(std::span<const Slice> slices, int64_t part) {
 
 void GradientAccumulator::add(Slice slice, int64_t part) {
   at::Tensor sum = sums_.at(static_cast<size_t>(slice.segment)).slice(0, slice.begin, slice.end);
-  at::Tensor gradient = buffers_.gradient(slice);
+  at::Tensor gradient = buffers_.written(slice);
   if (part == 0) {
     sum.copy_(gradient);
   } else {

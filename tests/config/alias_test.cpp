@@ -161,6 +161,17 @@ TEST(Alias, SixteenBitsAreFp16AndSayWhatThatIs) {
   EXPECT_EQ(refusal("--use-fp16=maybe"), "--use-fp16=maybe: must be true or false");
 }
 
+TEST(Alias, SmallerGradientsOfOtherProgramsAreFp16) {
+  for (const char* words : {"--compact_gradient_transfer", "--compact-gradient-transfer=true", "--fp16-allreduce"}) {
+    const Sweep sweep = parse(words);
+    EXPECT_EQ(sweep.base.exchange.gradientPrecision, "fp16") << words;
+    EXPECT_EQ(sweep.base.numerics.precision, "fp32") << words;
+    ASSERT_EQ(sweep.notes.size(), 1U) << words;
+    EXPECT_NE(sweep.notes[0].find("the loss is scaled"), std::string::npos) << sweep.notes[0];
+  }
+  EXPECT_TRUE(parse("--compact_gradient_transfer=False").given.empty());
+}
+
 TEST(Alias, ACompiledGraphIsThePlannedExecutor) {
   for (const char* words : {"--use-xla-compile", "--use_xla_compile=True", "--xla-compile", "--xla"}) {
     const Sweep sweep = parse(words);

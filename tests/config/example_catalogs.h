@@ -20,6 +20,7 @@ inline const CatalogNames& exampleCatalogs() {
       {"strategy", {"replicated", "parameter_server", "local_sgd", "compressed", "independent"}},
       {"executor", {"autograd", "planned"}},
       {"precision", {"fp32", "bf16", "fp16", "tf32"}},
+      {"gradient-precision", {"fp32", "bf16", "fp16"}},
       {"input", {"device", "host", "queue"}},
       {"all-reduce", {"owner", "shared", "copy", "ring", "tree", "nccl"}},
       {"compression", {"powersgd", "onebit", "topk"}},

@@ -227,6 +227,46 @@ TEST(FlatBuffers, MastersHaveThePrecisionsType) {
   EXPECT_EQ(flat.masterView(0).data_ptr(), flat.weightView(0).data_ptr());
 }
 
+// Backward writes in the type that it computes in, and gradients travel in another one.
+TEST(FlatBuffers, GradientsAreRoundedForTheExchange) {
+  const Precision& fp32 = precisions().front();
+  for (const GradientPrecision& type : gradientPrecisions()) {
+    FlatBuffers flat(specs(), withGradients(fp32, type), at::kCPU, nhwc);
+    const Slice whole = flat.whole(0);
+    const at::Tensor values = at::sin(at::arange(whole.count(), at::kFloat));
+    EXPECT_EQ(flat.gradientView(0).scalar_type(), at::kFloat) << type.name;
+    EXPECT_EQ(flat.gradient(whole).scalar_type(), type.type);
+    flat.written(whole).copy_(values);
+    flat.roundGradients({&whole, 1});
+    EXPECT_TRUE(at::equal(flat.gradient(whole), values.to(type.type))) << type.name;
+    EXPECT_TRUE(at::equal(flat.written(whole), values)) << type.name;
+    EXPECT_EQ(flat.bytes() - FlatBuffers(specs(), fp32, at::kCPU, nhwc).bytes(),
+              type.type == at::kFloat ? 0 : whole.count() * 2)
+        << type.name;
+  }
+}
+
+TEST(FlatBuffers, RoundedGradientsMoveAloneAndStayWhenParametersAreShared) {
+  const Precision& rounded = withGradients(precisions().front(), gradientPrecisionOf(at::kBFloat16));
+  FlatBuffers first(specs(), rounded, at::kCPU, nhwc), second(specs(), rounded, at::kCPU, nhwc);
+  const Slice whole = first.whole(0);
+  const void* const written = second.written(whole).data_ptr();
+  second.shareParameters(first);
+  second.moveGradients([](int64_t count, at::ScalarType type) { return at::full({count}, 7, type); });
+  EXPECT_EQ(second.written(whole).data_ptr(), written);
+  second.gradientView(0).fill_(3);
+  const Slice slice = second.slice(0);
+  second.roundGradients({&slice, 1});
+  EXPECT_TRUE(second.gradient(slice).eq(3).all().item<bool>());
+  EXPECT_EQ(second.gradient(slice).scalar_type(), at::kBFloat16);
+}
+
+TEST(FlatBuffers, BuffersThatNoBackwardWritesHaveNoMemoryForIt) {
+  const Precision& rounded = withGradients(precisions().front(), gradientPrecisionOf(at::kBFloat16));
+  const FlatBuffers server(specs(), rounded, at::kCPU, nhwc, {.backwardWrites = false});
+  EXPECT_EQ(server.written(server.whole(0)).data_ptr(), server.gradient(server.whole(0)).data_ptr());
+}
+
 TEST(FlatBuffers, HaveOneSegmentWhenNothingStaysFp32) {
   FlatBuffers flat({{"w", {3}, false}}, precisions()[1], at::kCPU, nhwc);
   EXPECT_EQ(flat.segments(), 1);

@@ -34,6 +34,21 @@ TEST(Precision, OfSixteenBitsThatWithTheShortExponentScalesItsLoss) {
   for (const Precision& row : precisions()) EXPECT_EQ(row.lossScaling, row.wire == at::kHalf) << row.name;
 }
 
+TEST(Precision, GradientsOfAnotherTypeScaleTheLossAndLoseBitsWhereTheirTypeSaysSo) {
+  for (const Precision& row : precisions()) {
+    EXPECT_FALSE(roundsGradients(row)) << row.name;
+    for (const GradientPrecision& type : gradientPrecisions()) {
+      const Precision& other = withGradients(row, type);
+      EXPECT_EQ(other.name, row.name);
+      EXPECT_EQ(other.compute, row.compute);
+      EXPECT_EQ(other.wire, type.type);
+      EXPECT_EQ(other.lossScaling, row.compute == at::kHalf || type.type == at::kHalf) << row.name << ' ' << type.name;
+      EXPECT_EQ(roundsGradients(other), type.type != row.compute && type.type != at::kFloat);
+      EXPECT_EQ(gradientPrecisionOf(other.wire).name, type.name);
+    }
+  }
+}
+
 TEST(Precision, Tf32IsAllowedInBothLibrariesOrInNone) {
   for (const bool allowed : {true, false}) {
     allowTf32(allowed);

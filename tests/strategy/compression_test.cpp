@@ -19,7 +19,7 @@ StrategyTraffic trafficOf(const SyntheticRun& run) {
   Monitor monitor(true);
   const auto made = makeStrategy(run, devices, monitor);
   runReplicas(run.replicas, monitor, [&](int rank) {
-    FlatBuffers buffers = syntheticBuffers(run.precision);
+    FlatBuffers buffers = syntheticBuffers(run);
     const auto optimizer = makeOptimizer(buffers, run.optimizer);
     Replica replica{rank, devices[static_cast<size_t>(rank)], buffers, *optimizer};
     made->attach(replica);

@@ -70,12 +70,12 @@ Seen trained(const SyntheticRun& run) {
        .allReduce = &row,
        .bucketBytes = 500,
        .parameterDevice = "cpu",
-       .precision = &find(precisions(), run.precision, "precision"),
+       .precision = &precisionOf(run),
        .format = at::MemoryFormat::ChannelsLast,
        .makeOptimizer = [run](FlatBuffers& buffers) { return makeOptimizer(buffers, run.optimizer); }});
   std::vector<std::optional<FlatBuffers>> all(static_cast<size_t>(run.replicas));
   runReplicas(run.replicas, monitor, [&](int rank) {
-    FlatBuffers& buffers = all[static_cast<size_t>(rank)].emplace(syntheticBuffers(run.precision));
+    FlatBuffers& buffers = all[static_cast<size_t>(rank)].emplace(syntheticBuffers(run));
     for (int i = 0; i < buffers.parameters(); ++i) {
       buffers.masterView(i).copy_(initialOf(i, buffers.slice(i).count()).view(buffers.masterView(i).sizes()));
     }

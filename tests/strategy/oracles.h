@@ -18,14 +18,6 @@ inline at::Tensor fullRankGradientOf(int replica, int parameter, int64_t step, i
   return gradientOf(replica, parameter, step, count) + at::cos(index * index * 0.013 + replica + step).to(at::kFloat);
 }
 
-/// The gradient as it is exchanged, in double.
-inline at::Tensor wireGradient(const SyntheticRun& run, int replica, int parameter, int64_t step) {
-  const int64_t count = c10::multiply_integers(shapeOf(parameter));
-  const at::ScalarType wire = find(precisions(), run.precision, "precision").wire;
-  const at::ScalarType type = syntheticSpecs()[static_cast<size_t>(parameter)].fp32 ? at::kFloat : wire;
-  return run.gradient(replica, parameter, step, count).to(type).to(at::kDouble);
-}
-
 /// Local SGD: separate trainings, of which every syncEvery steps, and at the end of the run, the mean is taken, and
 /// with it the step of block momentum. `skips`: whether a replica leaves the update of a step out.
 inline at::Tensor staleMaster(const SyntheticRun& run, int parameter, int64_t steps, int number,
@@ -39,7 +31,7 @@ inline at::Tensor staleMaster(const SyntheticRun& run, int parameter, int64_t st
     for (size_t i = 0; i < books.size(); ++i) {
       const auto replica = static_cast<int>(i);
       if (!skips || !skips(replica, step)) {
-        books[i].step(wireGradient(run, replica, parameter, step), run.optimizer, ++updates[i]);
+        books[i].step(exchangedGradient(run, replica, parameter, step), run.optimizer, ++updates[i]);
       }
       mean += books[i].w / static_cast<double>(books.size());
     }
@@ -119,7 +111,7 @@ inline at::Tensor lossyMaster(const SyntheticRun& run, int parameter, int64_t st
   std::vector<at::Tensor> errors(all, at::zeros_like(book.w)), values(all);
   for (int64_t step = 0; step < steps; ++step) {
     for (size_t i = 0; i < all; ++i) {
-      values[i] = errors[i] + wireGradient(run, static_cast<int>(i), parameter, step);
+      values[i] = errors[i] + exchangedGradient(run, static_cast<int>(i), parameter, step);
     }
     const auto told = step < run.compression.start ? values : oracle.told(values);
     at::Tensor mean = at::zeros_like(book.w);
@@ -137,13 +129,13 @@ constexpr double lossyBound = 1e-5;
 
 /// How far a replica may be from its oracle, of the norm.
 inline double boundOf(const SyntheticRun& run) {
-  const double rounding = roundingBound(run.precision);
+  const double rounding = roundingBound(run);
   return run.strategy->exchange == Exchange::lossy ? std::max(rounding, lossyBound) : rounding;
 }
 
 /// What replica `number` holds after `steps` of the run's.
 inline at::Tensor oracleOf(const SyntheticRun& run, int parameter, int64_t steps, int number) {
-  switch (run.strategy->exchange) {
+  switch (exchangeOf(*run.strategy, precisionOf(run))) {
     case Exchange::synchronous:
       return expectedMaster(run, parameter, steps, 0, replicasOf(run));
     case Exchange::none:
@@ -151,7 +143,8 @@ inline at::Tensor oracleOf(const SyntheticRun& run, int parameter, int64_t steps
     case Exchange::stale:
       return staleMaster(run, parameter, steps, number);
     case Exchange::lossy:
-      return lossyMaster(run, parameter, steps);
+      if (run.strategy->usesCompression) return lossyMaster(run, parameter, steps);
+      return expectedMaster(run, parameter, steps, 0, replicasOf(run));  // what rounding leaves of each gradient
   }
   throw InternalError("an exchange without an oracle");
 }
@@ -179,6 +172,21 @@ inline std::vector<SyntheticRun> withOwnOptions(const SyntheticRun& run) {
     runs.push_back(run);
   }
   return runs;
+}
+
+/// The run with gradients in each type that is not their own; none where gradients are not sent as they are.
+inline std::vector<SyntheticRun> withOtherGradients(const SyntheticRun& run) {
+  std::vector<SyntheticRun> runs;
+  SyntheticRun variant = run;
+  for (const GradientPrecision& type : gradientPrecisions()) {
+    variant.gradients = type.name;
+    if (run.strategy->sendsGradients && type.type != precisionOf(run).compute) runs.push_back(variant);
+  }
+  return runs;
+}
+
+inline std::string gradientsText(const SyntheticRun& run) {
+  return run.gradients.empty() ? "" : concat(" with gradients in ", run.gradients);
 }
 
 inline std::string ownOptionsText(const SyntheticRun& run) {

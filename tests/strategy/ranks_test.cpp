@@ -22,6 +22,8 @@ std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
         run.precision = precision.name, run.ranks = ranks, run.replicas = replicas;
         const auto own = withOwnOptions(run);
         runs.insert(runs.end(), own.begin(), ranks == 2 ? own.end() : own.begin() + 1);
+        const auto others = withOtherGradients(run);
+        runs.insert(runs.end(), others.begin(), ranks == 2 ? others.end() : others.begin());
         run.nodes = replicas;
         if (replicas > 1 && accepts(strategy, owner())) runs.push_back(run);
       }
@@ -31,8 +33,8 @@ std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
 }
 
 std::string nameOf(const SyntheticRun& run) {
-  return concat(run.precision, ", ", run.ranks, " ranks of ", run.replicas, " replicas on ", run.nodes, " nodes",
-                ownOptionsText(run));
+  return concat(run.precision, gradientsText(run), ", ", run.ranks, " ranks of ", run.replicas, " replicas on ",
+                run.nodes, " nodes", ownOptionsText(run));
 }
 
 std::vector<StrategyEntry> acrossRanks() {
@@ -68,7 +70,7 @@ TEST_P(AcrossRanks, AStepThatOverflowsOnOneIsLeftOutByAll) {
   if (GetParam().exchange == Exchange::none) GTEST_SKIP() << "no exchange";
   if (GetParam().exchange == Exchange::stale) GTEST_SKIP() << "each replica leaves out its own steps";
   for (SyntheticRun run : runsOf(GetParam())) {
-    if (!find(precisions(), run.precision, "precision").lossScaling) continue;
+    if (!precisionOf(run).lossScaling) continue;
     run.lossScale = LossScaleRule{.initial = 1024};
     SyntheticRun without = run;
     without.leftOut = 2, --without.steps;

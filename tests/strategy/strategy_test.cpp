@@ -39,6 +39,9 @@ std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
           run.precision = precision.name, run.replicas = replicas, run.block = block;
           runs.push_back(run);
         }
+        if (replicas % 2 == 1) continue;
+        const auto others = withOtherGradients(run);
+        runs.insert(runs.end(), others.begin(), others.end());
       }
     }
   }
@@ -46,8 +49,8 @@ std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
 }
 
 std::string nameOf(const SyntheticRun& run) {
-  return concat(run.strategy->name, ' ', run.allReduce, ' ', run.parameterDevice, ' ', run.precision, ' ', run.replicas,
-                " replicas on ", run.nodes, " nodes", ownOptionsText(run));
+  return concat(run.strategy->name, ' ', run.allReduce, ' ', run.parameterDevice, ' ', run.precision,
+                gradientsText(run), ' ', run.replicas, " replicas on ", run.nodes, " nodes", ownOptionsText(run));
 }
 
 class EachStrategy : public testing::TestWithParam<StrategyEntry> {};
@@ -102,7 +105,7 @@ TEST_P(EachStrategy, ReplicasThatExchangeHoldTheSameBits) {
 // --overlap=off. Of a scaled loss one replica's gradient overflows in one step, which is left out.
 TEST_P(EachStrategy, GradientsThatAreToldOfTogetherGiveTheSameBits) {
   for (SyntheticRun run : runsOf(GetParam())) {
-    if (find(precisions(), run.precision, "precision").lossScaling) {
+    if (precisionOf(run).lossScaling) {
       run.lossScale = LossScaleRule{.initial = 1024};
       run.spoil = [](int rank, int64_t batch, int of, at::Tensor gradient) {
         if (rank == 0 && batch == 2 && of == 1) gradient[0] = std::numeric_limits<float>::infinity();
@@ -174,7 +177,7 @@ TEST_P(EachStrategy, AStepThatOverflowsIsLeftOutByAllThatExchange) {
   constexpr int64_t spoilt = 2;
   const bool joined = GetParam().exchange != Exchange::none;
   for (SyntheticRun run : runsOf(GetParam())) {
-    if (!find(precisions(), run.precision, "precision").lossScaling || run.replicas == 3) continue;
+    if (!precisionOf(run).lossScaling || run.replicas == 3) continue;
     for (const OptimizerEntry& rule : optimizers()) {
       run.optimizer.rule = &rule;
       run.lossScale = LossScaleRule{.initial = 1024};
@@ -212,7 +215,7 @@ TEST_P(EachStrategy, AStepThatOverflowsIsLeftOutByAllThatExchange) {
 TEST_P(EachStrategy, ASumThatOverflowsIsLeftOutToo) {
   if (GetParam().exchange != Exchange::synchronous) GTEST_SKIP() << "gradients are not summed as they are";
   for (SyntheticRun run : runsOf(GetParam())) {
-    if (!find(precisions(), run.precision, "precision").lossScaling || run.replicas == 1) continue;
+    if (precisionOf(run).wire != at::kHalf || run.replicas == 1) continue;
     run.lossScale = LossScaleRule{.initial = 1024};
     run.spoil = [](int, int64_t batch, int of, at::Tensor gradient) {
       if (batch == 1 && of == 2) gradient[500] = 40'000.0F;  // half of a half's largest and more
@@ -226,7 +229,7 @@ TEST_P(EachStrategy, ASumThatOverflowsIsLeftOutToo) {
 
 TEST(LocalSgd, AReplicaLeavesOutItsOwnStepsThatOverflow) {
   for (SyntheticRun run : runsOf(find(strategies(), "local_sgd", "strategy"))) {
-    if (!find(precisions(), run.precision, "precision").lossScaling) continue;
+    if (!precisionOf(run).lossScaling) continue;
     run.lossScale = LossScaleRule{.initial = 1024};
     const int last = run.replicas - 1;
     run.spoil = [=](int rank, int64_t batch, int of, at::Tensor gradient) {
@@ -286,7 +289,7 @@ StrategyTraffic trafficOf(const std::string& strategy, const std::string& parame
   Monitor monitor(true);
   const auto made = makeStrategy(run, devices, monitor);
   runReplicas(replicas, monitor, [&](int rank) {
-    FlatBuffers buffers = syntheticBuffers(run.precision);
+    FlatBuffers buffers = syntheticBuffers(run);
     const auto optimizer = makeOptimizer(buffers, run.optimizer);
     Replica replica{rank, devices[rank], buffers, *optimizer};
     made->attach(replica);

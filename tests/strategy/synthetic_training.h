@@ -27,6 +27,7 @@ inline at::Tensor gradientOf(int replica, int parameter, int64_t step, int64_t c
 struct SyntheticRun {
   const StrategyEntry* strategy = nullptr;
   std::string allReduce = "shared", parameterDevice = "cpu", precision = "fp32";
+  std::string gradients{};      ///< type in which they travel; empty: that in which they are computed
   int replicas = 1, nodes = 1;  ///< replicas: of a process
   int ranks = 1;                ///< processes, for which threads stand in
   bool block = true;
@@ -57,8 +58,14 @@ inline at::Tensor initialOf(int parameter, int64_t count) {
   return at::cos(at::arange(count, at::kFloat) * 0.1 + parameter);
 }
 
-inline FlatBuffers syntheticBuffers(const std::string& precision) {
-  return {syntheticSpecs(), find(precisions(), precision, "precision"), at::kCPU, at::MemoryFormat::ChannelsLast};
+inline const Precision& precisionOf(const SyntheticRun& run) {
+  const Precision& precision = find(precisions(), run.precision, "precision");
+  if (run.gradients.empty()) return precision;
+  return withGradients(precision, find(gradientPrecisions(), run.gradients, "gradients"));
+}
+
+inline FlatBuffers syntheticBuffers(const SyntheticRun& run) {
+  return {syntheticSpecs(), precisionOf(run), at::kCPU, at::MemoryFormat::ChannelsLast};
 }
 
 /// The strategy of a run, on `devices`, which must outlive it.
@@ -73,7 +80,7 @@ inline std::unique_ptr<Strategy> makeStrategy(const SyntheticRun& run, const std
        .parameterDevice = run.parameterDevice,
        .localSgd = run.localSgd,
        .compression = run.compression,
-       .precision = &find(precisions(), run.precision, "precision"),
+       .precision = &precisionOf(run),
        .format = at::MemoryFormat::ChannelsLast,
        .makeOptimizer = [run](FlatBuffers& buffers) { return makeOptimizer(buffers, run.optimizer); }});
 }
@@ -94,8 +101,9 @@ inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica re
       const bool backwards = number % 2 == 1;  // the order of gradients is no promise
       const int parameter = backwards ? buffers.parameters() - 1 - i : i;
       const Slice slice = buffers.slice(parameter);
-      buffers.gradient(slice).copy_(run.gradient(number, parameter, batch, slice.count()) * scale);
-      if (run.spoil) run.spoil(number, batch, parameter, buffers.gradient(slice));
+      buffers.written(slice).copy_(run.gradient(number, parameter, batch, slice.count()) * scale);
+      if (run.spoil) run.spoil(number, batch, parameter, buffers.written(slice));
+      buffers.roundGradients({&slice, 1});
       if (run.overlap) {
         strategy.gradientReady(replica, slice);
       } else {
@@ -118,7 +126,7 @@ inline void trainProcess(const SyntheticRun& run, const std::vector<Device>& dev
   const int first = world == nullptr ? 0 : world->place().rank * run.replicas;
   runReplicas(run.replicas, monitor, [&](int index) {
     auto& buffers = all[static_cast<size_t>(first + index)];
-    buffers = std::make_unique<FlatBuffers>(syntheticBuffers(run.precision));
+    buffers = std::make_unique<FlatBuffers>(syntheticBuffers(run));
     for (int i = 0; i < buffers->parameters(); ++i) {
       const Slice slice = buffers->slice(i);
       buffers->master(slice).copy_(first + index == 0 ? initialOf(i, slice.count()) : at::full({slice.count()}, 7.0));
@@ -170,17 +178,35 @@ struct Textbook {
   }
 };
 
+/// The nearest value with so many bits of fraction, ties to even; below the least exponent with fewer bits (IEEE 754).
+/// [n] in double.
+inline at::Tensor roundedTo(at::ScalarType type, const at::Tensor& values) {
+  const bool half = type == at::kHalf;
+  check(half || type == at::kBFloat16, "gradients are rounded to 16 bits");
+  const int fraction = half ? 10 : 7, leastExponent = half ? -14 : -126;
+  const at::Tensor exponent = at::log2(values.abs()).floor().clamp_min(leastExponent);
+  const at::Tensor unit = at::exp2(exponent - fraction);
+  return at::round(values / unit) * unit;
+}
+
+/// The gradient as it is exchanged, in double: rounded to its own type, and from that to the type of the exchange.
+inline at::Tensor exchangedGradient(const SyntheticRun& run, int replica, int parameter, int64_t step) {
+  const ParameterSpec spec = syntheticSpecs()[static_cast<size_t>(parameter)];
+  const Precision& precision = precisionOf(run);
+  const bool staysFp32 = spec.fp32 && precision.compute != precision.master;
+  const at::Tensor whole = run.gradient(replica, parameter, step, c10::multiply_integers(spec.shape));
+  const at::Tensor own = whole.to(staysFp32 ? precision.master : precision.compute).to(at::kDouble);
+  return staysFp32 || !roundsGradients(precision) ? own : roundedTo(precision.wire, own);
+}
+
 /// Weights after `steps` by the textbook rule, in double; gradients are the mean over replicas [first, last).
 inline at::Tensor expectedMaster(const SyntheticRun& run, int parameter, int64_t steps, int first, int last) {
-  const int64_t count = syntheticBuffers("fp32").slice(parameter).count();
-  const at::ScalarType wire = find(precisions(), run.precision, "precision").wire;
+  const int64_t count = c10::multiply_integers(syntheticSpecs()[static_cast<size_t>(parameter)].shape);
   Textbook book{initialOf(parameter, count).to(at::kDouble)};
   for (int64_t step = 0; step < steps; ++step) {
     at::Tensor g = at::zeros_like(book.w);
     for (int replica = first; replica < last; ++replica) {
-      g += run.gradient(replica, parameter, step, count)
-               .to(syntheticSpecs()[parameter].fp32 ? at::kFloat : wire)
-               .to(at::kDouble);
+      g += exchangedGradient(run, replica, parameter, step);
     }
     book.step(g / (last - first), run.optimizer, step + 1);
   }
@@ -189,8 +215,8 @@ inline at::Tensor expectedMaster(const SyntheticRun& run, int parameter, int64_t
 
 /// What is left after 5 steps of rounding: fp32 2^-24 per operation; in 16 bits each of at most n partial sums is
 /// rounded, in bf16 to 2^-9 of itself, and the weights have moved by about their own norm.
-inline double roundingBound(const std::string& precision) {
-  const at::ScalarType type = find(precisions(), precision, "precision").wire;
+inline double roundingBound(const SyntheticRun& run) {
+  const at::ScalarType type = precisionOf(run).wire;
   return type == at::kFloat ? 1e-6 : 4 * unitOf(type);
 }
 

@@ -92,6 +92,27 @@ Trained sixSteps(const ReplicaSetOptions& options) {
   return trained;
 }
 
+// Each replica's gradient is rounded once, behind its micro-batches, and the sum of all once more.
+TEST(ReplicaSet, GradientsAreRoundedOnceTheyAreWhole) {
+  for (const ExecutorEntry& executor : executors()) {
+    SmallTeam small(2);
+    small.options.executor = &executor, small.options.accumulate = 2;
+    small.options.allReduce = &find(allReduces(), "shared", "all-reduce");
+    small.options.precision = &withGradients(*small.options.precision, gradientPrecisionOf(at::kBFloat16));
+    std::array<at::Tensor, 2> written, sums;
+    ReplicaSet(small.options).run([&](ReplicaSet::Member& member) {
+      member.step();
+      const auto index = static_cast<size_t>(member.index());
+      written[index] = member.buffers().written(member.buffers().whole(0)).clone();
+      sums[index] = member.buffers().gradient(member.buffers().whole(0)).clone();
+    });
+    const auto rounded = [](const at::Tensor& values) { return values.to(at::kBFloat16).to(at::kFloat); };
+    EXPECT_FALSE(at::equal(written[0], rounded(written[0]))) << executor.name;
+    const at::Tensor exact = (rounded(written[0]) + rounded(written[1])).to(at::kBFloat16);
+    for (const at::Tensor& sum : sums) EXPECT_TRUE(at::equal(sum, exact)) << executor.name;
+  }
+}
+
 TEST(ReplicaSet, RecordedStepsTrainAsOthersDo) {
   for (const SourceEntry& source : sources()) {
     SmallTeam small(2, "replica", source.name);

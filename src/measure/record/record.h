@@ -35,7 +35,8 @@ struct ActualSetup {
   int64_t threadsPerReplica = 1;
   bool sharedCores = false;  ///< --oversubscribe let replicas share cores
   bool control = false;      ///< no exchange: a control for comparison, not a way to train
-  std::string update;        ///< strategy that makes other updates than one replica, by design; empty: they are equal
+  std::string update;        ///< strategy, and rounding of gradients, by which updates are other than those of one
+                             ///< replica, by design; empty: they are equal
   std::string allReduce;     ///< algorithm really used; empty: none
   std::string link;  ///< between its devices: paths of GPUs as "PIX", what cores share as "L3"; empty: one device
   std::string exchangeMemory;  ///< memory that NCCL exchanged gradients from; empty: another algorithm, or not known

@@ -33,7 +33,9 @@ BytesPerParameter bytesPerParameter(const Config& config, const Setup& setup) {
   const int64_t values = setup.optimizer->stateValues(optimizerOptions(config, setup));
   const int64_t state = config.step.forwardOnly ? 0 : values * size(at::kFloat);
   const int64_t exchange = config.step.forwardOnly ? 0 : setup.strategy->ownValues * size(at::kFloat);
-  return {size(precision.master) + weights + state, size(precision.wire) + sum + exchange};
+  const bool rounded = precision.wire != precision.compute && !config.step.forwardOnly;
+  const int64_t written = rounded ? size(precision.compute) : 0;
+  return {size(precision.master) + weights + state, size(precision.wire) + written + sum + exchange};
 }
 
 /// Whether Tandem's CPU kernels compute convolutions and linear layers.

@@ -27,7 +27,8 @@ struct MemoryNeeds {
 /// Estimates the memory of a run:
 ///
 /// - parameters: master weights, weights in the compute type and optimizer state, once per copy; gradients, and with
-///   --accumulate their sums, once per replica; all of these once more for a parameter server;
+///   --accumulate their sums, with --gradient-precision as backward writes them too, once per replica; all of these
+///   once more for a parameter server;
 /// - parameters, planned executor on a CPU: convolution weights packed for forward and for backward, per replica; 3x3
 ///   weights as large as Winograd's if that algorithm may be chosen; in fp32 if bf16 is computed in fp32;
 /// - parameters, while backward runs: twice the largest gradient that is computed elsewhere and then copied to the flat

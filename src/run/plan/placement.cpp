@@ -44,6 +44,7 @@ constexpr OptionOf<StrategyEntry> ofStrategies[] = {{"parameter-device", &Strate
                                                     {"all-reduce", &StrategyEntry::usesAllReduce},
                                                     {"sync-every", &StrategyEntry::usesLocalSgd},
                                                     {"block-momentum", &StrategyEntry::usesLocalSgd},
+                                                    {"gradient-precision", &StrategyEntry::sendsGradients},
                                                     {"compression", &StrategyEntry::usesCompression},
                                                     {"compression-ratio", &StrategyEntry::usesCompression},
                                                     {"compression-rank", &StrategyEntry::usesCompression},

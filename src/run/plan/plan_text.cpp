@@ -60,6 +60,11 @@ std::string exchangedText(const Config::Exchange& exchange, const Setup& setup) 
       exchange.compressionStart > 0 ? concat(" after ", exchange.compressionStart, " updates of whole gradients") : "");
 }
 
+/// ", gradients in bf16" where that is not the type in which they are computed.
+std::string gradientsText(const Precision& precision) {
+  return precision.wire == precision.compute ? "" : concat(", gradients in ", gradientPrecisionOf(precision.wire).name);
+}
+
 std::string exchangeText(const RunPlan& plan) {
   const Config& config = plan.config;
   const Setup& setup = plan.setup;
@@ -71,7 +76,8 @@ std::string exchangeText(const RunPlan& plan) {
                        ? concat("parameters on ", config.exchange.parameterDevice,
                                 copied ? concat(", gradients copied there", buckets) : "")
                        : concat(exchangedText(config.exchange, setup), buckets);
-  return concat(config.exchange.strategy, ", ", how, setup.overlap->duringBackward ? "" : ", after backward");
+  return concat(config.exchange.strategy, ", ", how, gradientsText(*setup.precision),
+                setup.overlap->duringBackward ? "" : ", after backward");
 }
 
 std::string inputText(const RunPlan& plan) {

@@ -138,6 +138,12 @@ Breach overlapIsOfAnExchange(const Config& config, const Setup& setup) {
                 ", which exchanges no gradients; leave one of them out");
 }
 
+Breach roundedGradientsAreThere(const Config& config, const Setup&) {
+  if (config.exchange.gradientPrecision == Config::automatic || !config.step.forwardOnly) return std::nullopt;
+  return concat("--gradient-precision=", config.exchange.gradientPrecision,
+                " with --forward-only: without backward there are no gradients; leave one of them out");
+}
+
 Breach layoutIsServed(const Config& config, const Setup& setup) {
   if (serves(*setup.executor, setup.firstLayout(), setup.device, setup.precision->compute)) return std::nullopt;
   return concat(
@@ -206,25 +212,11 @@ Breach weightsAreComparable(const Config& config, const Setup& setup) {
 }
 
 constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
-    parameterDeviceIsAReplica,
-    inputReadsTheData,
-    coefficientsAreUsed,
-    gatheredLossTrains,
-    partsHaveTheirOwnLoss,
-    scheduleKnowsItsEnd,
-    recomputationHasAPlan,
-    paddingHasAPlan,
-    overlapIsOfAnExchange,
-    allReduceRunsThere,
-    searchedBatchIsPerReplica,
-    searchedBatchIsEqual,
-    layoutIsServed,
-    convolutionIsServed,
-    graphCanBeCaptured,
-    strategyTakesTheAllReduce,
-    allReduceSpansRanks,
-    strategyCrossesRanks,
-    faultIsOfThisRun,
+    parameterDeviceIsAReplica, inputReadsTheData,        coefficientsAreUsed,   gatheredLossTrains,
+    partsHaveTheirOwnLoss,     scheduleKnowsItsEnd,      recomputationHasAPlan, paddingHasAPlan,
+    overlapIsOfAnExchange,     roundedGradientsAreThere, allReduceRunsThere,    searchedBatchIsPerReplica,
+    searchedBatchIsEqual,      layoutIsServed,           convolutionIsServed,   graphCanBeCaptured,
+    strategyTakesTheAllReduce, allReduceSpansRanks,      strategyCrossesRanks,  faultIsOfThisRun,
     weightsAreComparable,
 };
 

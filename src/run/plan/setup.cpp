@@ -24,6 +24,14 @@ const Entry* rowUnlessMeasured(std::span<const Entry> catalog, const std::string
   return name == Config::automatic ? nullptr : &find(catalog, name, option);
 }
 
+/// That of --precision, with gradients in the type of --gradient-precision.
+const Precision& precisionOf(const Config& config) {
+  const Precision& precision = find(precisions(), config.numerics.precision, "--precision");
+  const std::string& gradients = config.exchange.gradientPrecision;
+  if (gradients == Config::automatic) return precision;
+  return withGradients(precision, find(gradientPrecisions(), gradients, "--gradient-precision"));
+}
+
 }  // namespace
 
 Setup setupOf(const Config& config) {
@@ -35,7 +43,7 @@ Setup setupOf(const Config& config) {
   const auto delivers = [&](const SourceEntry& row) { return row.realData == hasData; };
   return {.device = onCpu ? at::kCPU : at::kCUDA,
           .executor = &find(executors(), config.numerics.executor, "--executor"),
-          .precision = &find(precisions(), config.numerics.precision, "--precision"),
+          .precision = &precisionOf(config),
           .layout = rowUnlessMeasured(layouts(), config.numerics.layout, "--layout"),
           .convolution = rowUnlessMeasured(convolutionAlgorithms(), config.numerics.convolution, "--convolution"),
           .padding = rowUnlessMeasured(imagePaddings(), config.numerics.padImages, "--pad-images"),

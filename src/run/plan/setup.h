@@ -24,7 +24,7 @@ namespace tandem {
 struct Setup {
   at::DeviceType device = at::kCPU;
   const ExecutorEntry* executor = nullptr;
-  const Precision* precision = nullptr;
+  const Precision* precision = nullptr;               ///< its gradients travel as --gradient-precision says
   const LayoutEntry* layout = nullptr;                ///< null: "auto", measured later
   const ConvolutionAlgorithm* convolution = nullptr;  ///< likewise
   const ImagePaddingEntry* padding = nullptr;         ///< likewise

@@ -82,7 +82,7 @@ void ReferenceTraining::runPart(Executor& executor, const Batch& part, double di
 void ReferenceTraining::addGradients() {
   const at::NoGradGuard noGradients;
   for (int segment = 0; segment < buffers_.segments(); ++segment) {
-    sums_[static_cast<size_t>(segment)].add_(buffers_.gradient(buffers_.whole(segment)));
+    sums_[static_cast<size_t>(segment)].add_(buffers_.written(buffers_.whole(segment)));
   }
 }
 

@@ -85,12 +85,15 @@ int64_t verifyBytes(const MeasuredPoint& point) {
 
 std::string whyNotVerified(const MeasuredPoint& point, int64_t availableBytes) {
   if (point.team.forwardOnly) return "--forward-only trains nothing";
-  const Exchange exchange = point.team.strategy->exchange;
+  const Exchange exchange = exchangeOf(*point.team.strategy, *point.team.precision);
   if (exchange == Exchange::none && totalReplicas(point.team) > 1) {
     return "replicas that exchange nothing train no common network";
   }
   if (exchange == Exchange::stale || exchange == Exchange::lossy) {
-    return concat("--strategy=", point.team.strategy->name, " makes other updates than one replica, by design");
+    const bool byStrategy = exchange == point.team.strategy->exchange;
+    return concat(byStrategy ? "--strategy=" : "--gradient-precision=",
+                  byStrategy ? point.team.strategy->name : gradientPrecisionOf(point.team.precision->wire).name,
+                  " makes other updates than one replica, by design");
   }
   const std::string cost = costReason(point);
   return cost.empty() ? memoryReason(point, availableBytes) : cost;

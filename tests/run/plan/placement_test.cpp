@@ -101,6 +101,15 @@ TEST(PassOver, OptionsThatTheStrategyHasNoUseFor) {
                                                        "--strategy=replicated, which has no use for it"});
 }
 
+TEST(PassOver, TheTypeOfGradientsThatAreNotSent) {
+  for (const StrategyEntry& strategy : strategies()) {
+    Config config;
+    config.exchange.strategy = strategy.name, config.exchange.gradientPrecision = "bf16";
+    EXPECT_EQ(passOver(config).size(), strategy.sendsGradients ? 0U : 1U) << strategy.name;
+    EXPECT_EQ(config.exchange.gradientPrecision, strategy.sendsGradients ? "bf16" : "auto") << strategy.name;
+  }
+}
+
 TEST(PassOver, OptionsOfCompressionsAndAverages) {
   const auto left = [](const char* strategy, const char* compression) {
     Config config;

@@ -29,6 +29,12 @@ TEST(Rules, OnlyAnExchangeOverlaps) {
   }
 }
 
+TEST(Rules, WithoutBackwardNoGradientIsRounded) {
+  expectRefused({"--gradient-precision=bf16", "--forward-only"}, "without backward there are no gradients");
+  EXPECT_EQ(refusal({"--gradient-precision=bf16"}), "accepted");
+  EXPECT_EQ(refusal({"--gradient-precision=auto", "--forward-only"}), "accepted");
+}
+
 TEST(Rules, ASearchedBatchIsPerReplica) {
   expectRefused({"--batch=max", "--scaling=strong"}, "use --scaling=weak, or give a number");
   EXPECT_EQ(refusal({"--batch=max"}), "accepted");

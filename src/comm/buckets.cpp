@@ -16,13 +16,14 @@ struct Planned {
 };
 
 // Buckets of one segment. Each reaches to the begin of the next, so together they cover the padding too.
-std::vector<Planned> planSegment(const FlatBuffers& buffers, int segment, int64_t bucketBytes) {
+std::vector<Planned> planSegment(const FlatBuffers& buffers, int segment, BucketSize size) {
   const Slice whole = buffers.whole(segment);
   const int64_t elementBytes = buffers.gradient(whole).element_size();
   std::vector<Planned> planned;
   for (const int parameter : buffers.parametersIn(whole)) {
     const Slice slice = buffers.slice(parameter);
-    const bool fits = !planned.empty() && (slice.end - planned.back().slice.begin) * elementBytes <= bucketBytes;
+    const int64_t most = planned.size() == 1 && size.first > 0 ? size.first : size.bytes;
+    const bool fits = !planned.empty() && (slice.end - planned.back().slice.begin) * elementBytes <= most;
     if (!fits) {
       if (!planned.empty()) planned.back().slice.end = slice.begin;
       planned.push_back({{segment, slice.begin, whole.end}, parameter});
@@ -34,11 +35,11 @@ std::vector<Planned> planSegment(const FlatBuffers& buffers, int segment, int64_
 
 }  // namespace
 
-std::vector<Slice> planBuckets(const FlatBuffers& buffers, int64_t bucketBytes) {
-  check(bucketBytes > 0, "a bucket holds at least one byte");
+std::vector<Slice> planBuckets(const FlatBuffers& buffers, BucketSize size) {
+  check(size.bytes > 0 && size.first >= 0, "a bucket holds at least one byte");
   std::vector<Planned> planned;
   for (int segment = 0; segment < buffers.segments(); ++segment) {
-    const auto ofSegment = planSegment(buffers, segment, bucketBytes);
+    const auto ofSegment = planSegment(buffers, segment, size);
     planned.insert(planned.end(), ofSegment.begin(), ofSegment.end());
   }
   std::sort(planned.begin(), planned.end(),

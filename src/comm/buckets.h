@@ -7,9 +7,15 @@
 
 namespace tandem {
 
-/// Cuts the segments into buckets of at most `bucketBytes` of gradients, at parameter borders. A larger gradient has a
-/// bucket of its own. Buckets come in the order in which backward fills them, which is equal on all replicas.
-std::vector<Slice> planBuckets(const FlatBuffers& buffers, int64_t bucketBytes);
+/// The most bytes of gradients in a bucket.
+struct BucketSize {
+  int64_t bytes = 4 << 20;
+  int64_t first = 0;  ///< the same of each segment's first bucket, by which the exchange begins; 0: as in the others
+};
+
+/// Cuts the segments into buckets of that size, at parameter borders. A larger gradient has a bucket of its own.
+/// Buckets come in the order in which backward fills them, which is equal on all replicas. REQUIRES: bytes > 0.
+std::vector<Slice> planBuckets(const FlatBuffers& buffers, BucketSize size);
 
 /// Counts down the gradients of each bucket. Not thread-safe: one per replica.
 class BucketTracker {

@@ -75,6 +75,7 @@ struct Config {
     int64_t compressionStart = 0;              ///< updates with whole gradients, before
     std::string gradientPrecision{automatic};  ///< type of gradients in the exchange; auto: that of `precision`
     double bucketMib = 4;
+    double firstBucketMib = 0;   ///< 0: as bucketMib
     std::string overlap = "on";  ///< off: gradients are exchanged after backward
     std::string lossAt = "replica";
     double timeout = 60;     ///< seconds that a rank waits for the others

@@ -152,7 +152,10 @@ constexpr Option table[] = {
      "loss; auto is the type in which --precision computes them; passed over by local_sgd, compressed and independent", onBench, field<&Exchange::gradientPrecision>,
      Values::names, axis, nullptr},
     {"bucket-mib", exchange, "MiB", "X", "size of the pieces in which gradients are exchanged",
-     onBench, field<&Exchange::bucketMib>, Values::any, axis, bucket},
+     onBench, field<&Exchange::bucketMib>, Values::any, axis, bucket<&Exchange::bucketMib>},
+    {"first-bucket-mib", exchange, "MiB", "X",
+     "size of the first of these pieces: the exchange begins the sooner, the smaller it is; 0 takes that of the others",
+     onBench, field<&Exchange::firstBucketMib>, Values::any, axis, zeroOrBucket<&Exchange::firstBucketMib>},
     {"overlap", exchange, "", "NAME",
      "exchange gradients while backward goes on, each bucket or variable as soon as it is complete, or (off) all of them "
      "after it: an exchange takes cores, or a GPU's multiprocessors and memory, from backward, so which is faster is "

@@ -16,10 +16,10 @@ bool isWholeNumberUpTo(const std::string& text, int64_t high) { return numberWit
 
 }  // namespace
 
-Breach bucket(const Config& config) {
-  const bool holdsAValue = config.exchange.bucketMib * (1 << 20) >= 4;
+Breach bucket(double mebibytes) {
+  const bool holdsAValue = mebibytes * (1 << 20) >= 4;
   if (!holdsAValue) return "must be above 0 (a bucket holds at least one value of 4 bytes)";
-  if (config.exchange.bucketMib > largestBucketMib) return concat("must be at most ", largestBucketMib);
+  if (mebibytes > largestBucketMib) return concat("must be at most ", largestBucketMib);
   return std::nullopt;
 }
 

@@ -57,7 +57,17 @@ Breach share(const Config& config) {
   return "must be above 0 and at most 1";
 }
 
-Breach bucket(const Config& config);
+/// A bucket's size in MiB.
+Breach bucket(double mebibytes);
+template <auto member>
+Breach bucket(const Config& config) {
+  return bucket(field<member>.read(config));
+}
+template <auto member>
+Breach zeroOrBucket(const Config& config) {
+  return field<member>.read(config) == 0 ? std::nullopt : bucket(field<member>.read(config));
+}
+
 Breach devices(const Config& config);
 Breach parameterDevice(const Config& config);
 Breach split(const Config& config);

@@ -9,12 +9,10 @@
 namespace tandem {
 
 /// Every replica holds all parameters; gradients are all-reduced in buckets, and every replica makes the same update.
-/// If the all-reduce lets owners update, this is makeShardedUpdate(). REQUIRES: context.allReduce is set, bucketBytes >
-/// 0.
+/// If the all-reduce lets owners update, this is makeShardedUpdate(). REQUIRES: context.allReduce is set.
 std::unique_ptr<Strategy> makeReplicated(const StrategyContext& context);
 
-/// Every replica sums and updates the slices that it owns; replicas read each other's memory. REQUIRES: CPU devices,
-/// bucketBytes > 0.
+/// Every replica sums and updates the slices that it owns; replicas read each other's memory. REQUIRES: CPU devices.
 std::unique_ptr<Strategy> makeShardedUpdate(const StrategyContext& context);
 
 /// Parameters live on context.parameterDevice; replicas pull them, and their owners sum and update. Throws UsageError
@@ -28,8 +26,7 @@ std::unique_ptr<Strategy> makeIndependent(const StrategyContext& context);
 /// Replicas train alone and average their weights every few steps. REQUIRES: context.allReduce is set.
 std::unique_ptr<Strategy> makeLocalSgd(const StrategyContext& context);
 
-/// As makeReplicated(), with gradients that are compressed on the way. REQUIRES: context.allReduce is set, bucketBytes
-/// > 0.
+/// As makeReplicated(), with gradients that are compressed on the way. REQUIRES: context.allReduce is set.
 std::unique_ptr<Strategy> makeCompressed(const StrategyContext& context);
 
 /// The end of a step of a replica that trains alone: checks its gradients for its loss scale, and updates.

@@ -23,7 +23,7 @@ namespace {
 /// leave no errors (CompressionOptions::start).
 class Compressed final : public Strategy {
  public:
-  /// REQUIRES: context.allReduce is set, bucketBytes > 0.
+  /// REQUIRES: context.allReduce is set.
   explicit Compressed(const StrategyContext& context);
 
   void attach(Replica& replica) override;
@@ -88,7 +88,7 @@ Compressed::Bucket Compressed::makeBucket(const Replica& replica, Slice slice) c
 void Compressed::attach(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   broadcastParameters(*state.group, replica.buffers);
-  state.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, context_.bucketBytes));
+  state.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, context_.buckets));
   state.buckets.clear();
   int64_t longest = 0;
   double bytes = 0, messages = 0;

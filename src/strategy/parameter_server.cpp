@@ -118,7 +118,7 @@ void ParameterServer::attach(Replica& replica) {
   replica.device.synchronize(*context_.monitor);
   attached_.arriveAndWait();
   if (plan_.front().throughHost) {
-    state.onHost = std::make_unique<PinnedGradients>(replica.buffers, replica.device, context_.bucketBytes);
+    state.onHost = std::make_unique<PinnedGradients>(replica.buffers, replica.device, context_.buckets);
   }
   for (size_t i = 0; i < plan_.size(); ++i) {
     if (plan_[i].builder == replica.index) {

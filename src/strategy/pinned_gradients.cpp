@@ -8,11 +8,11 @@
 
 namespace tandem {
 
-PinnedGradients::PinnedGradients(const FlatBuffers& buffers, const Device& device, int64_t bucketBytes)
+PinnedGradients::PinnedGradients(const FlatBuffers& buffers, const Device& device, BucketSize buckets)
     : source_(buffers),
       device_(device),
       beside_(device.sideStream().value()),
-      tracker_(buffers, planBuckets(buffers, bucketBytes)) {
+      tracker_(buffers, planBuckets(buffers, buckets)) {
   for (int segment = 0; segment < buffers.segments(); ++segment) {
     const at::Tensor there = buffers.gradient(buffers.whole(segment));
     segments_.push_back(at::zeros({there.numel()}, device.hostMemory().dtype(there.scalar_type())));

@@ -19,7 +19,7 @@ namespace tandem {
 class PinnedGradients {
  public:
   /// Keeps the gradients' memory alive. REQUIRES: a device with streams that outlives this object.
-  PinnedGradients(const FlatBuffers& buffers, const Device& device, int64_t bucketBytes);
+  PinnedGradients(const FlatBuffers& buffers, const Device& device, BucketSize buckets);
 
   /// Called with a bucket whose copy is enqueued; `end`: the copy is done.
   using Copied = std::function<void(Slice bucket, const Event& end)>;

@@ -17,7 +17,7 @@ namespace {
 /// ShardedUpdate.
 class Replicated final : public Strategy {
  public:
-  /// REQUIRES: context.allReduce is set, bucketBytes > 0.
+  /// REQUIRES: context.allReduce is set.
   explicit Replicated(const StrategyContext& context);
 
   void attach(Replica& replica) override;
@@ -50,7 +50,7 @@ Replicated::Replicated(const StrategyContext& context)
 
 void Replicated::attach(Replica& replica) {
   ReplicaState& state = states_[replica.index];
-  state.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, context_.bucketBytes));
+  state.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, context_.buckets));
   state.tickets.clear();
   state.traffic = joinedTraffic(context_, Collective::sum, gradientBytes(replica.buffers),
                                 static_cast<double>(state.tracker->buckets().size()));

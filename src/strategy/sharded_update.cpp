@@ -41,7 +41,7 @@ std::vector<int> memoryNodes(const std::vector<const Device*>& devices) {
 /// them make the same update: the weights exist in each process.
 class ShardedUpdate final : public Strategy {
  public:
-  /// REQUIRES: CPU devices, bucketBytes > 0.
+  /// REQUIRES: CPU devices.
   explicit ShardedUpdate(const StrategyContext& context);
 
   void attach(Replica& replica) override;
@@ -104,7 +104,7 @@ class ShardedUpdate final : public Strategy {
   void copyFromOtherNodes(const Replica& replica, Slice bucket, Values values) const;
 
   const AllReduceEntry& allReduce_;
-  int64_t bucketBytes_;
+  const BucketSize buckets_;
   Monitor& monitor_;
   World* world_;
   std::vector<int> nodeOf_;
@@ -114,7 +114,7 @@ class ShardedUpdate final : public Strategy {
 
 ShardedUpdate::ShardedUpdate(const StrategyContext& context)
     : allReduce_(*context.allReduce),
-      bucketBytes_(context.bucketBytes),
+      buckets_(context.buckets),
       monitor_(*context.monitor),
       world_(context.world),
       nodeOf_(memoryNodes(context.devices)),
@@ -163,7 +163,7 @@ void ShardedUpdate::attach(Replica& replica) {
     }
     replica.buffers.refreshWeights();
   }
-  state.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, bucketBytes_));
+  state.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, buckets_));
   state.traffic = trafficOf(replica.buffers, static_cast<double>(state.tracker->buckets().size()));
   if (replica.lossScale != nullptr) state.overflow = at::zeros({1});
   barrier_.arriveAndWait();

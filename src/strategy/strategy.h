@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/buckets.h"
 #include "comm/group.h"
 #include "comm/world.h"
 #include "device/device.h"
@@ -76,7 +77,7 @@ struct StrategyContext {
   Monitor* monitor = nullptr;          ///< the run's; outlives the strategy
   World* world = nullptr;              ///< of the run's processes; outlives the strategy. Null: there is this one
   const AllReduceEntry* allReduce = nullptr;
-  int64_t bucketBytes = 0;
+  BucketSize buckets = {};
   std::string parameterDevice;  ///< "cpu", "device" or a device's name
   LocalSgdOptions localSgd = {};
   CompressionOptions compression = {};

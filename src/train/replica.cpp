@@ -40,7 +40,7 @@ std::optional<DeferredGradients> deferredIn(const ReplicaSetOptions& options, co
   if (options.forwardOnly) return {};
   if (!options.overlap) return DeferredGradients(buffers, {});
   if (!options.recorder || recordsExchange(options)) return {};
-  return DeferredGradients(buffers, planBuckets(buffers, options.bucketBytes));
+  return DeferredGradients(buffers, planBuckets(buffers, options.buckets));
 }
 
 /// As a fault of memory would, in the weights alone.

@@ -26,7 +26,7 @@ StrategyContext strategyContext(const ReplicaSetOptions& options, Monitor& monit
           .monitor = &monitor,
           .world = options.world,
           .allReduce = options.allReduce,
-          .bucketBytes = options.bucketBytes,
+          .buckets = options.buckets,
           .parameterDevice = options.parameterDevice,
           .localSgd = options.localSgd,
           .compression = options.compression,

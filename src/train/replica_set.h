@@ -34,7 +34,7 @@ struct ReplicaSetOptions {
   std::string parameterDevice = "cpu";
   LocalSgdOptions localSgd;
   CompressionOptions compression;
-  int64_t bucketBytes = 4 << 20;
+  BucketSize buckets;
   bool overlap = true;  ///< whether the strategy gets gradients during backward; else after it
   const LossPlacementEntry* lossPlacement = &lossPlacements().front();
   double labelSmoothing = 0;

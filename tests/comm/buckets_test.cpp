@@ -21,9 +21,9 @@ std::vector<ParameterSpec> mixed() {
           {"d", {10}, true},   {"e", {10}, false}, {"f", {200}, false}};
 }
 
-std::vector<std::vector<int>> parametersOf(const FlatBuffers& buffers, int64_t bucketBytes) {
+std::vector<std::vector<int>> parametersOf(const FlatBuffers& buffers, int64_t bytes, int64_t first = 0) {
   std::vector<std::vector<int>> all;
-  for (const Slice& bucket : planBuckets(buffers, bucketBytes)) all.push_back(buffers.parametersIn(bucket));
+  for (const Slice& bucket : planBuckets(buffers, {bytes, first})) all.push_back(buffers.parametersIn(bucket));
   return all;
 }
 
@@ -41,13 +41,20 @@ TEST(PlanBuckets, OrdersTheBucketsOfBothSegmentsByWhenTheyFill) {
   EXPECT_EQ(parametersOf(buffers, 300), (Parameters{{0}, {2}, {1, 3}, {4}, {5}}));
 }
 
+TEST(PlanBuckets, TheFirstOfEachSegmentMayBeSmaller) {
+  EXPECT_EQ(parametersOf(buffersOf(mixed(), "fp32"), 1 << 20, 500), (Parameters{{0, 1}, {2, 3, 4, 5}}));
+  EXPECT_EQ(parametersOf(buffersOf(mixed(), "fp32"), 1 << 20, 1), (Parameters{{0}, {1, 2, 3, 4, 5}}));
+  EXPECT_EQ(parametersOf(buffersOf(mixed(), "fp32"), 600, 1 << 20), (Parameters{{0, 1, 2, 3, 4, 5}}));
+  EXPECT_EQ(parametersOf(buffersOf(mixed(), "bf16"), 1 << 20, 1), (Parameters{{0}, {1}, {3}, {2, 4, 5}}));
+}
+
 TEST(PlanBuckets, CoversEverySegmentOnce) {
   for (const Precision& precision : precisions()) {
     for (const int64_t bytes : {1, 64, 500, 5000, 1 << 20}) {
       const FlatBuffers buffers = buffersOf(mixed(), precision.name);
       for (int segment = 0; segment < buffers.segments(); ++segment) {
         int64_t covered = 0;
-        for (const Slice& bucket : planBuckets(buffers, bytes)) {
+        for (const Slice& bucket : planBuckets(buffers, {bytes})) {
           if (bucket.segment != segment) continue;
           EXPECT_EQ(bucket.begin, covered);
           covered = bucket.end;
@@ -58,11 +65,11 @@ TEST(PlanBuckets, CoversEverySegmentOnce) {
   }
 }
 
-TEST(PlanBuckets, NeedsAByte) { EXPECT_THROW(planBuckets(buffersOf(mixed(), "fp32"), 0), InternalError); }
+TEST(PlanBuckets, NeedsAByte) { EXPECT_THROW(planBuckets(buffersOf(mixed(), "fp32"), {0}), InternalError); }
 
 TEST(BucketTracker, StartsBucketsInOrderWhateverTheOrderOfGradients) {
   const FlatBuffers buffers = buffersOf(mixed(), "fp32");
-  BucketTracker tracker(buffers, planBuckets(buffers, 600));
+  BucketTracker tracker(buffers, planBuckets(buffers, {600}));
   for (int step = 0; step < 2; ++step) {
     EXPECT_EQ(tracker.note(buffers.slice(2)), 0);
     EXPECT_EQ(tracker.note(buffers.slice(0)), 0);
@@ -77,7 +84,7 @@ TEST(BucketTracker, StartsBucketsInOrderWhateverTheOrderOfGradients) {
 
 TEST(BucketTracker, AGradientReportedTwiceIsABug) {
   const FlatBuffers buffers = buffersOf(mixed(), "fp32");
-  BucketTracker tracker(buffers, planBuckets(buffers, 600));
+  BucketTracker tracker(buffers, planBuckets(buffers, {600}));
   tracker.note(buffers.slice(2));
   EXPECT_THROW(tracker.note(buffers.slice(2)), InternalError);
 }

@@ -127,7 +127,7 @@ inline ReplicaSetOptions replicaSetOptions(const Case& c) {
   options.allReduce = &find(allReduces(), c.allReduce, "all-reduce");
   options.parameterDevice = c.parameterDevice;
   options.compression = c.compression;
-  options.bucketBytes = 4096;  // several buckets even in a small net
+  options.buckets.bytes = 4096;  // several buckets even in a small net
   options.overlap = c.overlap;
   options.lossPlacement = &find(lossPlacements(), c.lossAt, "loss-at");
   options.precision = &precision;

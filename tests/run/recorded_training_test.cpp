@@ -114,7 +114,7 @@ TEST(CapturedTraining, WorkLiesBetweenCallsOfTheHostHoweverSmallTheBuckets) {
   Case c{.graph = &net, .strategy = &find(strategies(), "parameter_server", "strategy")};
   c.executor = concat("planned");
   ReplicaSetOptions options = replicaSetOptions(c);
-  options.bucketBytes = 1;
+  options.buckets.bytes = 1;
   WorkLog log;
   options.recorder = [&log](const Device&) { return std::make_unique<RepeatedGraph>(log); };
   run(c, options);

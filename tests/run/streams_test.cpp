@@ -99,7 +99,7 @@ class StreamedTeam {
     options.allReduce = &find(allReduces(), way.allReduce, "--all-reduce");
     options.inFlight = flow.inFlight;
     options.overlap = flow.overlap;
-    options.bucketBytes = 1024;  // several even in a small network
+    options.buckets.bytes = 1024;  // several even in a small network
     for (int i = 0; i < 2; ++i) devices_.push_back(Device::cpuWithStreams(i, CapturedStreams::device(i)));
     options.devices = devices_;
     if (flow.eventOfBatch) {

@@ -46,7 +46,7 @@ TEST(Compression, DoesNotDependOnHowGradientsAreCutIntoBuckets) {
   for (const CompressionEntry& method : compressions()) {
     SyntheticRun run = compressedBy(method.name);
     const auto cut = train(run);
-    run.bucketBytes = 1 << 20;
+    run.buckets = {1 << 20};
     const auto whole = train(run);
     for (int i = 0; i < cut[0]->parameters(); ++i) {
       const Slice slice = cut[0]->slice(i);

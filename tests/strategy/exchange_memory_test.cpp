@@ -68,7 +68,7 @@ Seen trained(const SyntheticRun& run) {
       {.devices = pointersTo(devices),
        .monitor = &monitor,
        .allReduce = &row,
-       .bucketBytes = 500,
+       .buckets = {500},
        .parameterDevice = "cpu",
        .precision = &precisionOf(run),
        .format = at::MemoryFormat::ChannelsLast,

@@ -33,7 +33,7 @@ struct SyntheticRun {
   bool block = true;
   bool overlap = true;  ///< gradients are told of one by one, while others are still made; else all behind the last
   int64_t steps = 5;
-  int64_t bucketBytes = 500;
+  BucketSize buckets{.bytes = 500};
   LocalSgdOptions localSgd = {};
   CompressionOptions compression = {};
   at::Tensor (*gradient)(int replica, int parameter, int64_t step, int64_t count) = gradientOf;
@@ -76,7 +76,7 @@ inline std::unique_ptr<Strategy> makeStrategy(const SyntheticRun& run, const std
        .monitor = &monitor,
        .world = world,
        .allReduce = &find(allReduces(), run.allReduce, "all-reduce"),
-       .bucketBytes = run.bucketBytes,
+       .buckets = run.buckets,
        .parameterDevice = run.parameterDevice,
        .localSgd = run.localSgd,
        .compression = run.compression,

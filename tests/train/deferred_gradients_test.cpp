@@ -28,7 +28,7 @@ class ReadyGradientsTest : public testing::Test {
 };
 
 TEST_F(ReadyGradientsTest, AreToldWhereABucketIsFull) {
-  DeferredGradients ready(buffers_, planBuckets(buffers_, 900));
+  DeferredGradients ready(buffers_, planBuckets(buffers_, {900}));
   for (int step = 0; step < 3; ++step) {
     EXPECT_FALSE(ready.note(slices({1})));
     EXPECT_TRUE(ready.note(slices({0}))) << "two are a bucket";
@@ -40,14 +40,14 @@ TEST_F(ReadyGradientsTest, AreToldWhereABucketIsFull) {
 }
 
 TEST_F(ReadyGradientsTest, ABucketWaitsForThoseBeforeIt) {
-  DeferredGradients ready(buffers_, planBuckets(buffers_, 400));
+  DeferredGradients ready(buffers_, planBuckets(buffers_, {400}));
   EXPECT_FALSE(ready.note(slices({1})));
   EXPECT_TRUE(ready.note(slices({0}))) << "both may start";
   EXPECT_EQ(ready.take(), slices({1, 0}));
 }
 
 TEST_F(ReadyGradientsTest, ThoseThatAreReadyAtOnceAreToldAtOnce) {
-  DeferredGradients ready(buffers_, planBuckets(buffers_, 1));
+  DeferredGradients ready(buffers_, planBuckets(buffers_, {1}));
   EXPECT_TRUE(ready.note(slices({0, 1})));
   EXPECT_EQ(ready.take(), slices({0, 1}));
   EXPECT_FALSE(ready.note(slices({2, 3}))) << "no work is between them";
@@ -55,7 +55,7 @@ TEST_F(ReadyGradientsTest, ThoseThatAreReadyAtOnceAreToldAtOnce) {
 }
 
 TEST_F(ReadyGradientsTest, TheRestOfALaunchedStepIsThatOfTheStepBefore) {
-  DeferredGradients ready(buffers_, planBuckets(buffers_, 1));
+  DeferredGradients ready(buffers_, planBuckets(buffers_, {1}));
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(ready.note(slices({i})));
     EXPECT_EQ(ready.take(), slices({i}));
@@ -73,7 +73,7 @@ TEST_F(ReadyGradientsTest, WithoutBucketsAreToldAtTheEnd) {
 }
 
 TEST_F(ReadyGradientsTest, OfASmallNetworkAreToldAtTheEnd) {
-  DeferredGradients ready(buffers_, planBuckets(buffers_, 1 << 20));
+  DeferredGradients ready(buffers_, planBuckets(buffers_, {1 << 20}));
   for (int i = 0; i < 4; ++i) EXPECT_FALSE(ready.note(slices({i})));
   EXPECT_EQ(ready.rest().size(), 4U);
 }

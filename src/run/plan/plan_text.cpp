@@ -65,13 +65,18 @@ std::string gradientsText(const Precision& precision) {
   return precision.wire == precision.compute ? "" : concat(", gradients in ", gradientPrecisionOf(precision.wire).name);
 }
 
+std::string bucketsText(const Config::Exchange& exchange) {
+  const double first = exchange.firstBucketMib;
+  return concat(" in buckets of ", exchange.bucketMib, " MiB", first > 0 ? concat(", the first of ", first) : "");
+}
+
 std::string exchangeText(const RunPlan& plan) {
   const Config& config = plan.config;
   const Setup& setup = plan.setup;
   if (config.step.forwardOnly || setup.strategy->exchange == Exchange::none)
     return concat(config.exchange.strategy, ", nothing is exchanged");
   const bool copied = !setup.onCpu() && config.exchange.parameterDevice == Config().exchange.parameterDevice;
-  const auto buckets = setup.strategy->usesLocalSgd ? "" : concat(" in buckets of ", config.exchange.bucketMib, " MiB");
+  const auto buckets = setup.strategy->usesLocalSgd ? "" : bucketsText(config.exchange);
   const auto how = setup.strategy->usesParameterDevice
                        ? concat("parameters on ", config.exchange.parameterDevice,
                                 copied ? concat(", gradients copied there", buckets) : "")

@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t syntheticImages = 1024;
 constexpr double bytesPerMib = 1024.0 * 1024.0;
 
+int64_t bytesOf(double mebibytes) { return std::llround(mebibytes * bytesPerMib); }
+
 /// `replica`: among those of all ranks. `count`: number of replicas whose images are one batch.
 BatchPlan batchPlan(const RunPlan& plan, int64_t replica, int64_t count) {
   const auto imagesOf = [&](int64_t from, int64_t replicas) {
@@ -70,7 +72,7 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
                          .ratio = config.exchange.compressionRatio,
                          .rank = config.exchange.compressionRank,
                          .start = config.exchange.compressionStart};
-  options.bucketBytes = static_cast<int64_t>(std::llround(config.exchange.bucketMib * bytesPerMib));
+  options.buckets = {.bytes = bytesOf(config.exchange.bucketMib), .first = bytesOf(config.exchange.firstBucketMib)};
   options.overlap = setup.overlap->duringBackward;
   options.lossPlacement = setup.lossPlacement;
   options.labelSmoothing = config.step.labelSmoothing;

@@ -1,10 +1,14 @@
 #include <ATen/ATen.h>
 
+#include <bit>
+
 #include "base/error.h"
 #include "comm/group.h"
+#include "comm/joined_group.h"
 #include "comm/local/algorithms.h"
 #include "comm/local/thread_group.h"
 #include "comm/nccl/nccl_group.h"
+#include "comm/sliced_group.h"
 #include "device/flat_buffers.h"
 
 namespace tandem {
@@ -12,10 +16,12 @@ namespace {
 
 template <Advance sum>
 std::vector<std::unique_ptr<Group>> threads(const GroupOptions& options) {
-  return makeThreadGroups(options, sum);
+  std::vector<std::unique_ptr<Group>> local;
+  for (auto& group : makeThreadGroups(options, sum)) local.push_back(std::move(group));
+  return joinRanks(std::move(local), options.world, *options.monitor);
 }
 
-// Per replica; a mean if replicas differ. In each algorithm the n replicas together receive 2 (n - 1) tensors. That is
+// Per replica; a mean if replicas differ. In most algorithms the n replicas together receive 2 (n - 1) tensors. That is
 // the least that an all-reduce by point-to-point copies can move.
 //
 // - owner, shared, ring: a replica receives its chunk, 1 / n of the tensor, from n - 1 peers, then n - 1 finished
@@ -23,26 +29,103 @@ std::vector<std::unique_ptr<Group>> threads(const GroupOptions& options) {
 //   With owner the finished chunks are weights, as wide as gradients, and a replica receives them when it reads them.
 // - copy: the root receives n - 1 tensors, the n - 1 others one each. The root rotates from bucket to bucket.
 // - tree: one tensor moves up and one down each of the n - 1 edges. Replica 0 alone receives ceil(log2 n) of them.
+// - hierarchical, g groups of m replicas: m - 1 chunks of 1 / m from the group, g - 1 parts of a chunk, 1 / (g m), from
+//   partners, and the same back.
 double received(double bytes, int n) { return 2.0 * (n - 1) / n * bytes; }
 
-double messagesOfParts(int n) { return 2.0 * (n - 1); }
-double messagesOfTensors(int n) { return 2.0 * (n - 1) / n; }
+double messagesOfParts(int n, int) { return 2.0 * (n - 1); }
+double messagesOfTensors(int n, int) { return 2.0 * (n - 1) / n; }
+
+double hierarchicalMessages(int n, int groups) {
+  const double chunks = (n + groups - 1) / groups;  // members of the largest group, if groups are as equal as can be
+  return 2 * chunks * ((n - groups) + groups * (groups - 1)) / n;
+}
+
+/// A power of two of replicas, the core, and those beyond it. A pair of one of each receives 3 / 2 tensors in three
+/// messages before the core's steps, and a tensor in one message behind them.
+struct HalvingDoubling {
+  double core, pairs, steps;
+};
+HalvingDoubling halvingDoubling(int n) {
+  const auto core = std::bit_floor(static_cast<unsigned>(n));
+  return {static_cast<double>(core), static_cast<double>(static_cast<unsigned>(n) - core),
+          static_cast<double>(std::countr_zero(core))};
+}
+double halvingDoublingReceived(double bytes, int n) {
+  const HalvingDoubling of = halvingDoubling(n);
+  return (2 * (of.core - 1) + 2.5 * of.pairs) / n * bytes;
+}
+double halvingDoublingMessages(int n, int) {
+  const HalvingDoubling of = halvingDoubling(n);
+  return (2 * of.core * of.steps + 4 * of.pairs) / n;
+}
 
 // The first that runs on a device is what "auto" means there.
 constexpr AllReduceEntry table[] = {
-    {"owner", "each replica sums its part from all replicas' memory and updates its weights, which replicas share",
-     true, false, false, true, false, received, messagesOfParts, threads<advanceDirect>},
-    {"nccl", "NVIDIA's NCCL, one GPU per replica", false, true, true, false, true, received, messagesOfParts,
-     makeNcclGroups},
-    {"shared", "each replica sums its part of the tensor from all replicas' memory, then copies the other parts", true,
-     true, false, false, false, received, messagesOfParts, threads<advanceDirect>},
-    {"copy",
-     "one replica (the next one for each bucket) copies all tensors to its device and sums; all copy the result", true,
-     true, false, false, false, received, messagesOfTensors, threads<advanceRootReduce>},
-    {"ring", "reduce-scatter and all-gather around a ring", true, true, false, false, false, received, messagesOfParts,
-     threads<advanceRing>},
-    {"tree", "summed up a binomial tree to replica 0, copied down again", true, true, false, false, false, received,
-     messagesOfTensors, threads<advanceTree>},
+    {.name = "owner",
+     .summary = "each replica sums its part from all replicas' memory and updates its weights, which replicas share",
+     .onCpu = true,
+     .ownersUpdate = true,
+     .betweenRanks = BetweenRanks::slices,
+     .receivedBytes = received,
+     .messages = messagesOfParts,
+     .make = threads<advanceDirect>},
+    {.name = "nccl",
+     .summary = "NVIDIA's NCCL, one GPU per replica",
+     .onCuda = true,
+     .enqueuesOnly = true,
+     .betweenRanks = BetweenRanks::itself,
+     .receivedBytes = received,
+     .messages = messagesOfParts,
+     .make = makeNcclGroups},
+    {.name = "shared",
+     .summary = "each replica sums its part of the tensor from all replicas' memory, then copies the other parts",
+     .onCpu = true,
+     .onCuda = true,
+     .receivedBytes = received,
+     .messages = messagesOfParts,
+     .make = threads<advanceDirect>},
+    {.name = "copy",
+     .summary = "one replica (the next one for each bucket) copies all tensors to its device and sums; all copy the "
+                "result",
+     .onCpu = true,
+     .onCuda = true,
+     .receivedBytes = received,
+     .messages = messagesOfTensors,
+     .make = threads<advanceRootReduce>},
+    {.name = "ring",
+     .summary = "reduce-scatter and all-gather around a ring",
+     .onCpu = true,
+     .onCuda = true,
+     .receivedBytes = received,
+     .messages = messagesOfParts,
+     .make = threads<advanceRing>},
+    {.name = "tree",
+     .summary = "summed up a binomial tree to replica 0, copied down again",
+     .onCpu = true,
+     .onCuda = true,
+     .receivedBytes = received,
+     .messages = messagesOfTensors,
+     .make = threads<advanceTree>},
+    {.name = "halving_doubling",
+     .summary =
+         "each replica exchanges with partners at distances 1, 2, 4, ...: ever smaller parts that are summed, then "
+         "ever larger ones of the result",
+     .onCpu = true,
+     .onCuda = true,
+     .receivedBytes = halvingDoublingReceived,
+     .messages = halvingDoublingMessages,
+     .make = threads<advanceHalvingDoubling>},
+    {.name = "hierarchical",
+     .summary =
+         "summed within groups of near replicas (of a NUMA node, of a cache, or halves), then between the groups "
+         "and the processes; copied back",
+     .onCpu = true,
+     .onCuda = true,
+     .betweenRanks = BetweenRanks::slices,
+     .receivedBytes = received,
+     .messages = hierarchicalMessages,
+     .make = makeHierarchicalGroups},
 };
 
 }  // namespace

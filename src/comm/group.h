@@ -58,27 +58,37 @@ void broadcastParameters(Group& group, FlatBuffers& buffers);
 struct GroupOptions {
   std::vector<const Device*> devices;  ///< one per replica of this process
   Monitor* monitor = nullptr;          ///< the run's; outlives the groups
-  World* world = nullptr;              ///< of groups that span its ranks; null: there is this process alone
+  World* world = nullptr;              ///< of the run's processes; null: there is this one
+};
+
+/// What an all-reduce leaves to the group between ranks, which is Gloo's ring between CPUs.
+enum class BetweenRanks {
+  whole,   ///< each replica's tensor goes between ranks first; then the process sums (comm/joined_group.h)
+  slices,  ///< the process sums first, then each replica's slice of the sum goes (comm/sliced_group.h)
+  itself,  ///< nothing: it spans them
 };
 
 /// A row of the all-reduce catalog.
 struct AllReduceEntry {
   std::string_view name, summary;
-  bool onCpu, onCuda;
-  bool enqueuesOnly;  ///< a step's calls only enqueue device work and never wait on the host, so a CUDA graph can hold
-                      ///< them
-  bool ownersUpdate;  ///< `replicated` does not sum with the group: the owner of a slice sums and updates it
-                      ///< (ShardedUpdate)
-  bool spansRanks;    ///< its groups are of the replicas of all ranks, placed by joinedPlace(). Else those of a process
-                      ///< are joined by joinRanks(), on CPUs
-  /// Bytes and messages that each of n replicas receives for an all-reduce of `bytes`.
-  double (*receivedBytes)(double bytes, int n);
-  double (*messages)(int n);
-  /// One handle per replica.
-  std::vector<std::unique_ptr<Group>> (*make)(const GroupOptions&);
+  bool onCpu = false, onCuda = false;
+  bool enqueuesOnly = false;  ///< a step's calls only enqueue device work and never wait on the host, so a CUDA graph
+                              ///< can hold them
+  bool ownersUpdate = false;  ///< `replicated` does not sum with the group: the owner of a slice sums and updates it
+                              ///< (ShardedUpdate)
+  BetweenRanks betweenRanks = BetweenRanks::whole;  ///< what goes between the processes of a run
+  /// Bytes and messages that each of n replicas of a process receives for an all-reduce of `bytes`; a mean if replicas
+  /// differ. `groups`: of replicas that are near to one another (comm/local/replica_groups.h).
+  double (*receivedBytes)(double bytes, int n) = nullptr;
+  double (*messages)(int n, int groups) = nullptr;
+  /// One handle per replica of this process, of a group of the replicas of all processes, placed by joinedPlace().
+  std::vector<std::unique_ptr<Group>> (*make)(const GroupOptions&) = nullptr;
+
+  bool spansRanks() const { return betweenRanks == BetweenRanks::itself; }
 };
 
-/// owner, shared, copy, ring, tree, nccl. Builds without CUDA list nccl too, but cannot make it.
+/// owner, nccl, shared, copy, ring, tree, halving_doubling, hierarchical. Builds without CUDA list nccl too, but cannot
+/// make it.
 std::span<const AllReduceEntry> allReduces();
 
 }  // namespace tandem

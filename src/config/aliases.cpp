@@ -91,6 +91,7 @@ constexpr Alias table[] = {
     {"all-reduce-spec", "xring", "all-reduce", "ring", "", ""},
     {"all-reduce-spec", "psgpu", "all-reduce", "copy", "", ""},
     {"all-reduce-spec", "pscpu", "", "", summedOnTheHost, ""},
+    {"hierarchical-copy", "true", "all-reduce", "hierarchical", "", ""},
     {"use-nccl", "true", "all-reduce", "nccl", "", ""},
     {"use-nccl", "false", "all-reduce", "copy", "", copyNote},
 

@@ -102,8 +102,7 @@ constexpr Alias table[] = {
     passOver("gpu-kt-max-bytes", aheadOfGpu),
     passOver("gpu-kt-max-pending", aheadOfGpu),
 
-    refuse("hierarchical-copy", "is not built: --all-reduce says how gradients are summed (tandem list all-reduces)", yes),
-    passOver("network-topology", "only hierarchical copies read it, and they are not built"),
+    passOver("network-topology", "hierarchical copies group replicas by NUMA nodes and caches, and GPUs in two halves"),
     refuse("gradient-repacking", inBuckets),
     refuse("agg-small-grads-max-bytes", inBuckets),
     refuse("agg-small-grads-max-group", inBuckets),

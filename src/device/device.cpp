@@ -93,13 +93,13 @@ int cudaDeviceCount() { return static_cast<int>(cudaFacts().gpus.size()); }
 Device::Device(c10::Device torch, std::string name, std::string label)
     : torch_(torch), name_(std::move(name)), label_(std::move(label)) {}
 
-Device Device::cpu(int index, std::vector<int> hardwareThreads, int64_t teamSize, int memoryNode) {
+Device Device::cpu(int index, std::vector<int> hardwareThreads, int64_t teamSize, Locality where) {
   const std::string name = concat("cpu:", index);
   Device device(c10::Device(c10::kCPU), name,
                 hardwareThreads.empty() ? name : concat(name, " on cores ", rangesText(hardwareThreads)));
   device.hardwareThreads_ = std::move(hardwareThreads);
   device.teamSize_ = teamSize;
-  device.memoryNode_ = memoryNode;
+  device.where_ = where;
   return device;
 }
 

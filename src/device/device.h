@@ -26,14 +26,20 @@ using Event = std::shared_ptr<c10::Event>;
 /// for a failed replica may never end.
 void waitOnHost(const Event& event, Monitor& monitor);
 
+/// Where the cores of a CPU device are.
+struct Locality {
+  int memoryNode = 0;  ///< NUMA node
+  int cache = 0;       ///< last cache, numbered through the machine (Core::cache)
+};
+
 /// One device as a replica sees it: a fixed set of pinned cores, or a GPU with its current stream.
 ///
 /// bind() must run first on the replica's thread; record() and wait() act on that thread's current stream. The
 /// object is immutable and may be read from any thread.
 class Device {
  public:
-  /// A group of cores. If `hardwareThreads` is empty, threads are not pinned. `memoryNode`: the NUMA node of its cores.
-  static Device cpu(int index, std::vector<int> hardwareThreads, int64_t teamSize, int memoryNode = 0);
+  /// A group of cores. If `hardwareThreads` is empty, threads are not pinned.
+  static Device cpu(int index, std::vector<int> hardwareThreads, int64_t teamSize, Locality where = {});
   /// A CPU device whose work is ordered by events on the current stream of `streams`, as a GPU's is. Tests use it to
   /// see what a strategy does with streams without a GPU.
   static Device cpuWithStreams(int index, c10::Device streams);
@@ -47,9 +53,10 @@ class Device {
   const std::string& name() const { return name_; }    ///< "cpu:0", "cuda:1": the value of --parameter-device
   const std::string& label() const { return label_; }  ///< "cpu:0 on cores 0-1", "cuda:0 NVIDIA H200"
 
-  int memoryNode() const {
-    return memoryNode_;
-  }  ///< NUMA node; devices of one node reach each other's memory equally fast
+  /// NUMA node; devices of one node reach each other's memory equally fast.
+  int memoryNode() const { return where_.memoryNode; }
+  /// Devices of one cache exchange fastest. 0 for a GPU.
+  int cache() const { return where_.cache; }
 
   /// Pins the calling thread, sets the size of its OpenMP team, and makes the GPU and its default stream current.
   void bind() const;
@@ -84,7 +91,7 @@ class Device {
   std::string name_, label_;
   std::vector<int> hardwareThreads_;
   int64_t teamSize_ = 0;
-  int memoryNode_ = 0;
+  Locality where_;
   std::optional<c10::Device>
       streams_;  // its current stream orders the work; nullopt: a call returns when its work is done
 };

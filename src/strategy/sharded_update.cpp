@@ -139,7 +139,7 @@ Slice ShardedUpdate::ownedSlice(Slice bucket, int owner) const { return ownedRan
 StrategyTraffic ShardedUpdate::trafficOf(const FlatBuffers& buffers, double buckets) const {
   const double bytes = gradientBytes(buffers), between = 2.0 * (ranks() - 1);
   return {.bytesPerStep = allReduce_.receivedBytes(bytes, replicas()) + between / ranks() * bytes / replicas(),
-          .messagesPerStep = buckets * (allReduce_.messages(replicas()) + between)};
+          .messagesPerStep = buckets * (allReduce_.messages(replicas(), /*groups=*/1) + between)};
 }
 
 // The first replica of each node owns the memory that its node shares. Others take it over after the first barrier;

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 
 #include "comm/joined_group.h"
+#include "comm/local/replica_groups.h"
 #include "strategy/builtin_strategies.h"
 
 namespace tandem {
@@ -10,26 +11,34 @@ int64_t allReplicas(const StrategyContext& context) {
 }
 
 std::vector<std::unique_ptr<Group>> joinedGroups(const StrategyContext& context) {
-  auto groups = context.allReduce->make({context.devices, context.monitor, context.world});
-  if (context.allReduce->spansRanks) return groups;
-  return joinRanks(std::move(groups), context.world, *context.monitor);
+  return context.allReduce->make({context.devices, context.monitor, context.world});
 }
 
-// A sum goes around a ring of ranks, then through the all-reduce, unless that spans them; a gather brings each part
-// once.
+namespace {
+
+/// Of a sum that the all-reduce leaves to Gloo's ring of so many ranks; `bytes` are those of a replica's tensor.
+StrategyTraffic betweenRanks(BetweenRanks what, double bytes, int replicas, int ranks) {
+  const double rounds = 2.0 * (ranks - 1);
+  const double sent = what == BetweenRanks::slices ? bytes / replicas : bytes;
+  return {.bytesPerStep = rounds / ranks * sent, .messagesPerStep = rounds};
+}
+
+}  // namespace
+
+// A gather brings each part once.
 StrategyTraffic joinedTraffic(const StrategyContext& context, Collective op, double bytes, double messages) {
+  const AllReduceEntry& allReduce = *context.allReduce;
   const auto replicas = static_cast<int>(context.devices.size());
   const int ranks = context.world == nullptr ? 1 : context.world->place().size;
   if (op == Collective::gather) {
     return {.bytesPerStep = (replicas * ranks - 1) * bytes, .messagesPerStep = (replicas + ranks - 2) * messages};
   }
-  if (context.allReduce->spansRanks) {
-    return {.bytesPerStep = context.allReduce->receivedBytes(bytes, replicas * ranks),
-            .messagesPerStep = context.allReduce->messages(replicas * ranks) * messages};
-  }
-  const double between = 2.0 * (ranks - 1);  // the rounds of a ring
-  return {.bytesPerStep = context.allReduce->receivedBytes(bytes, replicas) + between / ranks * bytes,
-          .messagesPerStep = (context.allReduce->messages(replicas) + between) * messages};
+  const int summing = allReduce.spansRanks() ? replicas * ranks : replicas;
+  const StrategyTraffic between =
+      allReduce.spansRanks() ? StrategyTraffic() : betweenRanks(allReduce.betweenRanks, bytes, replicas, ranks);
+  const double within = allReduce.messages(summing, nearbyReplicas(context.devices).count());
+  return {.bytesPerStep = allReduce.receivedBytes(bytes, summing) + between.bytesPerStep,
+          .messagesPerStep = (within + between.messagesPerStep) * messages};
 }
 
 double gradientBytes(const FlatBuffers& buffers) {

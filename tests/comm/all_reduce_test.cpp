@@ -184,16 +184,57 @@ std::vector<AllReduceEntry> cpuRows() {
 INSTANTIATE_TEST_SUITE_P(Catalog, OnCpu, testing::ValuesIn(cpuRows()),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// Groups are those of NUMA nodes, on which replicas lie in turn: of five on two nodes three and two.
+TEST(Hierarchical, SumsOverGroupsOfAnyNumberAndSize) {
+  const AllReduceEntry& row = find(allReduces(), "hierarchical", "all-reduce");
+  for (const auto& [replicas, nodes] : {std::pair{4, 2}, {5, 2}, {5, 3}, {6, 3}, {7, 3}, {8, 4}}) {
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+      for (const int64_t count : {1, 100, 4099}) {
+        const auto devices = cpuDevices(replicas, nodes);
+        Monitor monitor(true);
+        const auto groups = row.make({pointersTo(devices), &monitor});
+        std::vector<at::Tensor> tensors(replicas);
+        runReplicas(replicas, monitor, [&](int rank) {
+          for (int round = 0; round < 20; ++round) {
+            tensors[rank] = inputOf(rank, count, type);
+            groups[rank]->wait(groups[rank]->start(tensors[rank], Collective::sum));
+          }
+        });
+        const at::Tensor difference = tensors[0].to(at::kDouble) - exactSum(replicas, count, type);
+        EXPECT_LE(difference.abs().max().item<double>(), tolerance(replicas, type)) << replicas << ' ' << nodes;
+        for (const at::Tensor& tensor : tensors) ASSERT_TRUE(at::equal(tensor, tensors[0])) << replicas << ' ' << nodes;
+      }
+    }
+  }
+}
+
 // What arrives at all replicas together: 2 (n - 1) tensors, the least for point-to-point copies.
 TEST(Traffic, OfEveryRowIsTwoTensorsPerReplicaButOne) {
   for (const AllReduceEntry& row : allReduces()) {
     EXPECT_EQ(row.receivedBytes(1000, 1), 0) << row.name;
     EXPECT_DOUBLE_EQ(row.receivedBytes(1000, 4), 1500) << row.name;
-    EXPECT_EQ(row.messages(1), 0) << row.name;
-    EXPECT_GT(row.messages(2), 0) << row.name;
+    EXPECT_EQ(row.messages(1, 1), 0) << row.name;
+    EXPECT_GT(row.messages(2, 2), 0) << row.name;
   }
-  EXPECT_DOUBLE_EQ(find(allReduces(), "ring", "all-reduce").messages(4), 6);
-  EXPECT_DOUBLE_EQ(find(allReduces(), "tree", "all-reduce").messages(4), 1.5);
+  EXPECT_DOUBLE_EQ(find(allReduces(), "ring", "all-reduce").messages(4, 2), 6);
+  EXPECT_DOUBLE_EQ(find(allReduces(), "tree", "all-reduce").messages(4, 2), 1.5);
+}
+
+TEST(Traffic, OfTwoLevelsIsWithinGroupsAndBetweenThem) {
+  const AllReduceEntry& row = find(allReduces(), "hierarchical", "all-reduce");
+  EXPECT_DOUBLE_EQ(row.messages(8, 2), 2 * 3 + 2 * 1);
+  EXPECT_DOUBLE_EQ(row.messages(8, 4), 2 * 1 + 2 * 3);
+  EXPECT_DOUBLE_EQ(row.messages(3, 2), (2 * 2 + 2 * 4) / 3.0) << "two chunks; the replica that is alone owns both";
+}
+
+// Of three replicas two fold: half a tensor each, and the other half to the one that goes on. It and the third
+// exchange.
+TEST(Traffic, OfHalvingAndDoublingCountsThoseBeyondAPowerOfTwo) {
+  const AllReduceEntry& row = find(allReduces(), "halving_doubling", "all-reduce");
+  EXPECT_DOUBLE_EQ(row.receivedBytes(1000, 8), 1750);
+  EXPECT_DOUBLE_EQ(row.messages(8, 2), 6);
+  EXPECT_DOUBLE_EQ(row.receivedBytes(1000, 3), (1500 + 1000 + 2 * 1000) / 3.0);
+  EXPECT_DOUBLE_EQ(row.messages(3, 2), (3 + 1 + 2 * 2) / 3.0);
 }
 
 TEST(Nccl, IsAKnownNameThatRefusesCpuDevices) {

@@ -10,13 +10,18 @@
 namespace tandem {
 namespace {
 
+struct Shape {
+  const AllReduceEntry& allReduce;
+  int ranks, replicas;
+};
+
 /// Runs body(group, place) for each replica of each rank. A size of 1: without a world.
-void eachReplica(int ranks, int replicas, const std::function<void(Group&, JoinedPlace, int number)>& body) {
+void eachReplica(const Shape& shape, const std::function<void(Group&, JoinedPlace, int number)>& body) {
+  const int ranks = shape.ranks, replicas = shape.replicas;
   const auto ofProcess = [&](World* world) {
     const auto devices = cpuDevices(replicas);
     Monitor monitor(true);
-    const AllReduceEntry& allReduce = find(allReduces(), "ring", "all-reduce");
-    const auto groups = joinRanks(allReduce.make({pointersTo(devices), &monitor}), world, monitor);
+    const auto groups = shape.allReduce.make({pointersTo(devices), &monitor, world});
     runReplicas(replicas, monitor, [&](int index) {
       const int number = (world == nullptr ? 0 : world->place().rank) * replicas + index;
       body(*groups[static_cast<size_t>(index)], joinedPlace(index, replicas, world), number);
@@ -26,12 +31,15 @@ void eachReplica(int ranks, int replicas, const std::function<void(Group&, Joine
   runRanks(ranks, [&](World& world) { ofProcess(&world); });
 }
 
-TEST(JoinedGroup, SumsBroadcastsAndGathersOverAllReplicasOfAllRanks) {
+class AcrossRanks : public testing::TestWithParam<AllReduceEntry> {};
+
+TEST_P(AcrossRanks, SumsBroadcastsAndGathersOverAllReplicas) {
   constexpr int64_t count = 101;
-  for (const int ranks : {1, 2, 3}) {
-    for (const int replicas : {1, 2, 3}) {
+  const bool every = GetParam().name == "ring" || GetParam().betweenRanks != BetweenRanks::whole;
+  for (const int ranks : every ? std::vector<int>{1, 2, 3} : std::vector<int>{2}) {
+    for (const int replicas : every ? std::vector<int>{1, 2, 3, 4} : std::vector<int>{2}) {
       const int all = ranks * replicas;
-      eachReplica(ranks, replicas, [&](Group& group, JoinedPlace place, int number) {
+      eachReplica({GetParam(), ranks, replicas}, [&](Group& group, JoinedPlace place, int number) {
         ASSERT_EQ(place.size, all);
         std::vector<at::Tensor> tensors;
         std::vector<Ticket> tickets;
@@ -62,6 +70,17 @@ TEST(JoinedGroup, SumsBroadcastsAndGathersOverAllReplicasOfAllRanks) {
     }
   }
 }
+
+std::vector<AllReduceEntry> cpuRows() {
+  std::vector<AllReduceEntry> rows;
+  for (const AllReduceEntry& row : allReduces()) {
+    if (row.onCpu) rows.push_back(row);
+  }
+  return rows;
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, AcrossRanks, testing::ValuesIn(cpuRows()),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace tandem

@@ -161,6 +161,11 @@ TEST(Alias, SixteenBitsAreFp16AndSayWhatThatIs) {
   EXPECT_EQ(refusal("--use-fp16=maybe"), "--use-fp16=maybe: must be true or false");
 }
 
+TEST(Alias, HierarchicalCopiesAreAnAllReduce) {
+  EXPECT_EQ(parse("--hierarchical_copy --network_topology=dgx1").base.exchange.allReduce, "hierarchical");
+  EXPECT_TRUE(parse("--hierarchical_copy=false").given.empty());
+}
+
 TEST(Alias, SmallerGradientsOfOtherProgramsAreFp16) {
   for (const char* words : {"--compact_gradient_transfer", "--compact-gradient-transfer=true", "--fp16-allreduce"}) {
     const Sweep sweep = parse(words);

@@ -3,7 +3,6 @@
 
 #include <limits>
 
-#include "comm/joined_group.h"
 #include "strategy/builtin_strategies.h"
 #include "strategy/oracles.h"
 #include "support/precisions.h"
@@ -12,6 +11,19 @@ namespace tandem {
 namespace {
 
 const AllReduceEntry& owner() { return find(allReduces(), "owner", "all-reduce"); }
+
+/// The run by each other way in which sums cross ranks.
+std::vector<SyntheticRun> byOtherAllReduces(const SyntheticRun& run) {
+  std::vector<SyntheticRun> runs;
+  SyntheticRun variant = run;
+  for (const AllReduceEntry& row : allReduces()) {
+    variant.allReduce = row.name;
+    if (run.strategy->usesAllReduce && row.onCpu && row.name != run.allReduce && accepts(*run.strategy, row)) {
+      runs.push_back(variant);
+    }
+  }
+  return runs;
+}
 
 std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
   std::vector<SyntheticRun> runs;
@@ -24,6 +36,8 @@ std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
         runs.insert(runs.end(), own.begin(), ranks == 2 ? own.end() : own.begin() + 1);
         const auto others = withOtherGradients(run);
         runs.insert(runs.end(), others.begin(), ranks == 2 ? others.end() : others.begin());
+        const auto ways = byOtherAllReduces(run);
+        runs.insert(runs.end(), ways.begin(), ranks == 2 ? ways.end() : ways.begin());
         run.nodes = replicas;
         if (replicas > 1 && accepts(strategy, owner())) runs.push_back(run);
       }
@@ -33,8 +47,8 @@ std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
 }
 
 std::string nameOf(const SyntheticRun& run) {
-  return concat(run.precision, gradientsText(run), ", ", run.ranks, " ranks of ", run.replicas, " replicas on ",
-                run.nodes, " nodes", ownOptionsText(run));
+  return concat(run.allReduce, ' ', run.precision, gradientsText(run), ", ", run.ranks, " ranks of ", run.replicas,
+                " replicas on ", run.nodes, " nodes", ownOptionsText(run));
 }
 
 std::vector<StrategyEntry> acrossRanks() {
@@ -105,27 +119,28 @@ TEST_P(AcrossRanks, AFailureOfOneEndsTheOthers) {
   }
 }
 
-// NCCL's communicators are of the replicas of all ranks. Here threads' groups that are joined stand in for them.
-std::vector<std::unique_ptr<Group>> spanningGroups(const GroupOptions& options) {
-  const AllReduceEntry& shared = find(allReduces(), "shared", "all-reduce");
-  return joinRanks(shared.make({options.devices, options.monitor}), options.world, *options.monitor);
+StrategyTraffic trafficAcross(int ranks, int replicas, const AllReduceEntry& allReduce) {
+  StrategyTraffic traffic;
+  runRanks(ranks, [&](World& world) {
+    const auto devices = cpuDevices(replicas);
+    StrategyContext context;
+    context.devices = pointersTo(devices), context.world = &world, context.allReduce = &allReduce;
+    const StrategyTraffic own = joinedTraffic(context, Collective::sum, 1000, 1);
+    if (world.place().rank == 0) traffic = own;
+  });
+  return traffic;
 }
 
-TEST(GroupsThatSpanRanks, AreNotJoinedOnceMore) {
+// A ring of two ranks brings each replica as many bytes as it sends.
+TEST(TrafficAcrossRanks, IsOfWholeTensorsOrOfSlices) {
   AllReduceEntry spanning = find(allReduces(), "shared", "all-reduce");
-  spanning.spansRanks = true, spanning.make = spanningGroups;
-  runRanks(2, [&](World& world) {
-    const auto devices = cpuDevices(1);
-    Monitor monitor(true);
-    StrategyContext context;
-    context.devices = pointersTo(devices), context.monitor = &monitor;
-    context.world = &world, context.allReduce = &spanning;
-    const at::Tensor values = at::full({10}, world.place().rank + 1.0F);
-    const auto groups = joinedGroups(context);
-    groups[0]->wait(groups[0]->start(values, Collective::sum));
-    EXPECT_TRUE(values.eq(1 + 2).all().item<bool>()) << values;
-    EXPECT_EQ(joinedTraffic(context, Collective::sum, 100, 1).bytesPerStep, 100);
-  });
+  EXPECT_EQ(trafficAcross(2, 2, spanning).bytesPerStep, 1000 + 1000);
+  EXPECT_EQ(trafficAcross(2, 2, spanning).messagesPerStep, 2 + 2);
+  const AllReduceEntry& hierarchical = find(allReduces(), "hierarchical", "all-reduce");
+  EXPECT_EQ(trafficAcross(2, 2, hierarchical).bytesPerStep, 1000 + 500);
+  EXPECT_EQ(trafficAcross(2, 2, hierarchical).messagesPerStep, 2 + 2);
+  spanning.betweenRanks = BetweenRanks::itself;
+  EXPECT_EQ(trafficAcross(2, 2, spanning).bytesPerStep, 1500) << "as within one process of four replicas";
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalog, AcrossRanks, testing::ValuesIn(acrossRanks()),

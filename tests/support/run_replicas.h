@@ -15,7 +15,7 @@ namespace tandem {
 /// turn.
 inline std::vector<Device> cpuDevices(int n, int nodes = 1) {
   std::vector<Device> devices;
-  for (int i = 0; i < n; ++i) devices.push_back(Device::cpu(i, {}, 1, i % nodes));
+  for (int i = 0; i < n; ++i) devices.push_back(Device::cpu(i, {}, 1, {.memoryNode = i % nodes}));
   return devices;
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <vector>
+
 #include "comm/local/collective_op.h"
+#include "comm/local/replica_groups.h"
 
 namespace tandem {
 
@@ -20,6 +23,22 @@ bool advanceRing(CollectiveOp& round);
 
 /// Sums up a binomial tree to replica 0, then copies the result down the tree.
 bool advanceTree(CollectiveOp& round);
+
+/// Recursive halving and doubling (Rabenseifner 2004, "Optimization of collective reduction operations"): replicas
+/// exchange with partners at distances 1, 2, 4, ..., each time half as much and then twice as much again. Replicas
+/// beyond a power of two fold their tensors into those of others first, and copy the result in the end.
+bool advanceHalvingDoubling(CollectiveOp& round);
+
+/// Sums within groups of replicas that are near to one another, then between the owners of each chunk in all groups,
+/// and copies the result the same way back (CollectiveOp::groups()).
+bool advanceHierarchical(CollectiveOp& round);
+
+/// The two halves of advanceHierarchical(), for something that happens between them. After the first the slices of each
+/// replica hold the sum; the second begins when they hold the result, and gives it to all.
+bool advanceHierarchicalScatter(CollectiveOp& round);
+bool advanceHierarchicalGather(CollectiveOp& round);
+/// What a replica sums in the end: slices of its tensor. Those of all replicas together are the whole tensor.
+std::vector<at::Tensor> hierarchicalSlices(const ReplicaGroups& groups, int replica, const at::Tensor& tensor);
 
 /// Every other replica copies replica 0's tensor.
 bool advanceBroadcast(CollectiveOp& round);

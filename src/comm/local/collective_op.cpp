@@ -6,11 +6,13 @@
 
 namespace tandem {
 
-// The ring has the most phases: 2 (n - 1) steps after `arrived`. The last number of all means finished.
+// The ring has the most phases, 2 (n - 1) steps after `arrived`. For up to three replicas hierarchical and
+// halving_doubling have more, up to 6. The last number of all means finished.
 CollectiveTable::CollectiveTable(const GroupOptions& options)
     : devices_(options.devices),
       monitor_(*options.monitor),
-      phases_(2 * static_cast<int64_t>(options.devices.size()) + 4),
+      groups_(nearbyReplicas(options.devices)),
+      phases_(2 * static_cast<int64_t>(options.devices.size()) + 6),
       states_(static_cast<size_t>(slots) * options.devices.size()) {
   for (SharedState& state : states_) state.events.resize(phases_);
 }
@@ -77,6 +79,14 @@ bool CollectiveOp::waitedFor(int peer, int phase) {
 }
 
 // First all, then the waits: a poll that fails must not enqueue waits that the next poll enqueues again.
+bool CollectiveOp::waitedForEach(std::span<const int> peers, int phase) {
+  for (const int peer : peers) {
+    if (!reached(peer, phase)) return false;
+  }
+  for (const int peer : peers) waitedFor(peer, phase);
+  return true;
+}
+
 bool CollectiveOp::waitedForAll(int phase) {
   for (int peer = 0; peer < replicas(); ++peer) {
     if (!reached(peer, phase)) return false;

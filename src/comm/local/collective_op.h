@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "comm/group.h"
+#include "comm/local/replica_groups.h"
 
 namespace tandem {
 
@@ -26,6 +28,7 @@ class CollectiveTable {
   int replicas() const { return static_cast<int>(devices_.size()); }
   const Device& device(int replica) const { return *devices_[replica]; }
   Monitor& monitor() const { return monitor_; }
+  const ReplicaGroups& groups() const { return groups_; }
   int64_t phases() const { return phases_; }
   SharedState& state(int64_t sequence, int replica);
 
@@ -37,6 +40,7 @@ class CollectiveTable {
  private:
   std::vector<const Device*> devices_;
   Monitor& monitor_;
+  const ReplicaGroups groups_;
   int64_t phases_;
   std::vector<SharedState> states_;
 };
@@ -62,12 +66,14 @@ class CollectiveOp {
   Collective collective() const { return collective_; }
   int replica() const { return replica_; }
   int replicas() const { return table_->replicas(); }
+  const ReplicaGroups& groups() const { return table_->groups(); }
   at::Device device() const { return table_->device(replica_).torch(); }
   int phase() const { return phase_; }
 
   void publish(int phase);
   /// True if the peer has published `phase`; this replica's later work is then ordered after it.
   bool waitedFor(int peer, int phase);
+  bool waitedForEach(std::span<const int> peers, int phase);
   bool waitedForAll(int phase);
   /// The tensor of a replica that has arrived.
   at::Tensor tensor(int peer) const;

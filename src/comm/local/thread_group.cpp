@@ -32,14 +32,18 @@ bool ThreadGroup::progress() {
   return ops_.empty();
 }
 
-void ThreadGroup::wait(Ticket ticket) {
-  check(ticket < next_, "a ticket that was started is waited for");
-  table_->monitor().waitUntil([&] { return progress() || ops_.front().sequence() > ticket; });
+bool ThreadGroup::finished(Ticket ticket) {
+  check(ticket < next_, "a ticket that was started is asked for");
+  return progress() || ops_.front().sequence() > ticket;
 }
 
-std::vector<std::unique_ptr<Group>> makeThreadGroups(const GroupOptions& options, Advance sum) {
+void ThreadGroup::wait(Ticket ticket) {
+  table_->monitor().waitUntil([&] { return finished(ticket); });
+}
+
+std::vector<std::unique_ptr<ThreadGroup>> makeThreadGroups(const GroupOptions& options, Advance sum) {
   const auto table = std::make_shared<CollectiveTable>(options);
-  std::vector<std::unique_ptr<Group>> groups;
+  std::vector<std::unique_ptr<ThreadGroup>> groups;
   for (int replica = 0; replica < table->replicas(); ++replica) {
     groups.push_back(std::make_unique<ThreadGroup>(table, sum, replica));
   }

@@ -21,6 +21,10 @@ class ThreadGroup final : public Group {
   Ticket start(at::Tensor tensor, Collective op) override;
   bool progress() override;
   void wait(Ticket ticket) override;
+  /// Whether the operation has finished here; does what is possible without waiting.
+  bool finished(Ticket ticket);
+  int replica() const { return replica_; }
+  const ReplicaGroups& groups() const { return table_->groups(); }
 
  private:
   Advance advanceOf(Collective op) const;
@@ -32,7 +36,7 @@ class ThreadGroup final : public Group {
   std::deque<CollectiveOp> ops_;  // started and not finished here, in order
 };
 
-/// One handle per device.
-std::vector<std::unique_ptr<Group>> makeThreadGroups(const GroupOptions& options, Advance sum);
+/// One handle per device, of the replicas of this process alone.
+std::vector<std::unique_ptr<ThreadGroup>> makeThreadGroups(const GroupOptions& options, Advance sum);
 
 }  // namespace tandem

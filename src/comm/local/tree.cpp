@@ -20,13 +20,6 @@ std::vector<int> childrenOf(int replica, int n) {
   return children;
 }
 
-bool followedEach(CollectiveOp& round, const std::vector<int>& peers, int phase) {
-  for (const int peer : peers) {
-    if (!round.waitedFor(peer, phase)) return false;
-  }
-  return true;
-}
-
 void sumSubtree(const CollectiveOp& round, const std::vector<int>& children) {
   std::vector<at::Tensor> sources{round.own()};
   for (const int child : children) sources.push_back(round.tensor(child));
@@ -39,7 +32,7 @@ void sumSubtree(const CollectiveOp& round, const std::vector<int>& children) {
 bool advanceTree(CollectiveOp& round) {
   const auto children = childrenOf(round.replica(), round.replicas());
   if (round.phase() == CollectiveOp::arrived) {
-    if (!followedEach(round, children, subtreeSummed)) return false;
+    if (!round.waitedForEach(children, subtreeSummed)) return false;
     sumSubtree(round, children);
     round.publish(subtreeSummed);
   }
@@ -51,7 +44,7 @@ bool advanceTree(CollectiveOp& round) {
     }
     round.publish(resultHere);
   }
-  return followedEach(round, children, resultHere);
+  return round.waitedForEach(children, resultHere);
 }
 
 }  // namespace tandem

@@ -63,6 +63,14 @@ std::vector<int> usableThreads(hwloc_const_cpuset_t of, hwloc_const_cpuset_t all
   return threads;
 }
 
+int lastCacheOf(hwloc_topology_t machine, hwloc_obj_t core) {
+  for (const auto level : {HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE}) {
+    const hwloc_obj* const cache = hwloc_get_ancestor_obj_by_type(machine, level, core);
+    if (cache != nullptr) return static_cast<int>(cache->logical_index);
+  }
+  return 0;
+}
+
 // Returns cores in logical order, which is tree order: neighbours share caches and NUMA node. Some virtual machines
 // have no core level.
 std::vector<Core> usableCores(hwloc_topology_t machine) {
@@ -74,7 +82,8 @@ std::vector<Core> usableCores(hwloc_topology_t machine) {
     auto threads = usableThreads(object->cpuset, allowed, mask);
     if (threads.empty()) continue;
     const int node = object->nodeset ? hwloc_bitmap_first(object->nodeset) : 0;
-    cores.push_back({static_cast<int>(object->logical_index), std::max(node, 0), std::move(threads)});
+    cores.push_back(
+        {static_cast<int>(object->logical_index), std::max(node, 0), std::move(threads), lastCacheOf(machine, object)});
   }
   check(!cores.empty(), "hwloc shows no core that this process may use");
   return cores;
@@ -159,12 +168,14 @@ std::vector<std::pair<int, int>> unitsOf(const std::vector<Core>& cores, bool al
   return units;
 }
 
-std::vector<int> nodesOf(const Groups& groups, const std::vector<std::pair<int, int>>& units) {
-  std::vector<int> nodes;
+/// The part of the machine that the first thread of each group belongs to.
+std::vector<int> partsOf(const Groups& groups, const std::vector<Core>& cores, int Core::*part) {
+  std::vector<int> parts;
   for (const auto& group : groups) {
-    nodes.push_back(std::ranges::find(units, group.front(), &std::pair<int, int>::first)->second);
+    const auto holds = [&](const Core& core) { return std::ranges::count(core.threads, group.front()) > 0; };
+    parts.push_back((*std::ranges::find_if(cores, holds)).*part);
   }
-  return nodes;
+  return parts;
 }
 
 std::string tooManyReplicas(int64_t replicas, int64_t each, int64_t usable, const std::string& unit) {
@@ -221,16 +232,18 @@ CorePlan planCores(const Topology& topology, int64_t replicas, int64_t coresPerR
   plan.threadsPerReplica = each;
   if (!plan.shared) plan.threadsOf = groupsWithinNodes(units, replicas, each);
   if (plan.threadsOf.empty()) plan.threadsOf = groupsInTurn(units, replicas, each);
-  plan.nodeOf = nodesOf(plan.threadsOf, units);
+  plan.nodeOf = partsOf(plan.threadsOf, topology.cores, &Core::numaNode);
+  plan.cacheOf = partsOf(plan.threadsOf, topology.cores, &Core::cache);
   return plan;
 }
 
 CorePlan chosenCores(const CorePlan& all, std::span<const int> indices) {
   CorePlan chosen = all;
-  chosen.threadsOf.clear(), chosen.nodeOf.clear();
+  chosen.threadsOf.clear(), chosen.nodeOf.clear(), chosen.cacheOf.clear();
   for (const int index : indices) {
     chosen.threadsOf.push_back(all.threadsOf.at(static_cast<size_t>(index)));
     chosen.nodeOf.push_back(all.nodeOf.at(static_cast<size_t>(index)));
+    chosen.cacheOf.push_back(all.cacheOf.at(static_cast<size_t>(index)));
   }
   return chosen;
 }

@@ -12,6 +12,7 @@ struct Core {
   int index = 0;  ///< hwloc's logical index
   int numaNode = 0;
   std::vector<int> threads;
+  int cache = 0;  ///< hwloc's logical index of its L3, or of its L2 where there is no L3; 0: it has neither
 };
 
 /// The usable part of the machine: hwloc's allowed set within this process's affinity mask, capped by the cgroup's CPU
@@ -33,6 +34,7 @@ std::vector<Core> capCores(std::vector<Core> cores, double cpus);
 struct CorePlan {
   std::vector<std::vector<int>> threadsOf;  ///< by replica
   std::vector<int> nodeOf;                  ///< NUMA node of each replica's first thread
+  std::vector<int> cacheOf;                 ///< Core::cache likewise
   int64_t threadsPerReplica = 1;            ///< size of its OpenMP team
   bool shared = false;                      ///< replicas share cores
   std::string unit;                         ///< "core" or "hardware thread"

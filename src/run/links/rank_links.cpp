@@ -58,7 +58,7 @@ void checkResult(RankGroup& group, const at::Tensor& tensor, Collective op, int 
 Device deviceOf(int rank) {
   const CorePlan plan = planCores(readTopology(), ranksOfLinks, 0, /*oversubscribe=*/true);
   const auto at = static_cast<size_t>(rank);
-  return Device::cpu(rank, plan.threadsOf[at], plan.threadsPerReplica, plan.nodeOf[at]);
+  return Device::cpu(rank, plan.threadsOf[at], plan.threadsPerReplica, {plan.nodeOf[at], plan.cacheOf[at]});
 }
 
 }  // namespace

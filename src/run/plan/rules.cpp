@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -18,12 +19,12 @@ using Breach = std::optional<std::string>;
 
 constexpr const char* allowInject = "TANDEM_ALLOW_INJECT";
 
-/// "--executor=planned", "--optimizer=adam and adamw": the rows whose field is true.
-template <class Entry>
-std::string thoseWith(std::string_view option, std::span<const Entry> catalog, bool Entry::*field) {
+/// "--executor=planned", "--optimizer=adam and adamw": the rows that have something, a field or a predicate.
+template <class Entry, class Has>
+std::string thoseWith(std::string_view option, std::span<const Entry> catalog, Has has) {
   std::vector<std::string> names;
   for (const Entry& entry : catalog) {
-    if (entry.*field) names.emplace_back(entry.name);
+    if (std::invoke(has, entry)) names.emplace_back(entry.name);
   }
   const std::string last = names.back();
   names.pop_back();
@@ -170,7 +171,7 @@ Breach graphCanBeCaptured(const Config& config, const Setup& setup) {
 }
 
 Breach allReduceSpansRanks(const Config& config, const Setup& setup) {
-  if (config.placement.ranks == 1 || setup.onCpu() || setup.allReduce->spansRanks) return std::nullopt;
+  if (config.placement.ranks == 1 || setup.onCpu() || setup.allReduce->spansRanks()) return std::nullopt;
   return concat("--all-reduce=", setup.allReduce->name, " with --ranks=", config.placement.ranks, " on GPUs",
                 ": it exchanges within one process; those between ranks' GPUs: ",
                 thoseWith("--all-reduce", allReduces(), &AllReduceEntry::spansRanks));

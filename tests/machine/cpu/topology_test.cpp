@@ -79,6 +79,15 @@ TEST(PlanCores, KnowsTheNodeOfEachReplica) {
   EXPECT_EQ(planCores(machine(2, 1, 2), 3, 1, true).nodeOf, (std::vector<int>{0, 1, 0}));
 }
 
+TEST(PlanCores, KnowsTheCacheOfEachReplica) {
+  Topology machine4 = machine(4, 2);
+  for (Core& core : machine4.cores) core.cache = core.index / 2;
+  const CorePlan plan = planCores(machine4, 4, 1, false);
+  EXPECT_EQ(plan.cacheOf, (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_EQ(chosenCores(plan, std::vector<int>{3, 0}).cacheOf, (std::vector<int>{1, 0}));
+  for (const Core& core : readTopology().cores) EXPECT_GE(core.cache, 0);
+}
+
 TEST(PlanCores, RefusesWhatDoesNotFitAndSaysWhy) {
   EXPECT_EQ(refusal(machine(2, 1), 3, 0),
             "--replicas=3: only 2 cores are usable here; lower it or add --oversubscribe (replicas then share cores)");

@@ -42,7 +42,8 @@ TEST(Rules, ASearchedBatchIsPerReplica) {
 }
 
 TEST(Rules, AllReduceFitsTheDevices) {
-  expectRefused({"--all-reduce=nccl"}, "those that do: --all-reduce=owner, shared, copy, ring and tree");
+  expectRefused({"--all-reduce=nccl"},
+                "those that do: --all-reduce=owner, shared, copy, ring, tree, halving_doubling and hierarchical");
   EXPECT_EQ(refusal({"--all-reduce=nccl", "--devices=cuda:0+1"}), "accepted");
   EXPECT_EQ(refusal({"--all-reduce=copy", "--devices=cuda:0+1"}), "accepted");
   EXPECT_EQ(refusal({"--strategy=parameter_server", "--devices=cuda:0"}), "accepted");

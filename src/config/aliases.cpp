@@ -20,8 +20,14 @@ constexpr std::string_view momentumNote = "SGD with momentum is --optimizer=sgd 
 constexpr std::string_view rmspropRefusal =
     "is not built yet; of the rules with a rate per weight use --optimizer=adam";
 
-constexpr std::string_view summedOnTheHost =
-    "is not built as an all-reduce; the host sums gradients with --strategy=parameter_server --parameter-device=cpu";
+constexpr std::string_view onReplicas =
+    "a replica sums on its own device, the next one for each bucket; --strategy=parameter_server sums on the host";
+constexpr std::string_view bytesOfBuckets =
+    "sizes in it are bytes of a bucket here, values of a tensor in tf_cnn_benchmarks";
+constexpr std::string_view twoAlgorithms =
+    "is for several processes, and not built under this name: use --all-reduce=ring, or hierarchical, with --ranks or "
+    "a "
+    "launcher; between processes gradients go by Gloo, or by NCCL on GPUs";
 constexpr std::string_view copyNote = "gradients are summed by copies, without NCCL";
 constexpr std::string_view manyRanks =
     "it is replicated; --ranks, tandem launch, torchrun, mpirun and srun start its processes";
@@ -87,10 +93,17 @@ constexpr Alias table[] = {
     {"strategy", "byteps", "", "", processes, ""},
     {"local-parameter-device", "", "parameter-device", "", "", ""},
     {"local-parameter-device", "gpu", "parameter-device", "device", "", ""},
-    {"all-reduce-spec", "", "all-reduce", "", "", ""},
+    {"all-reduce-spec", "", "all-reduce", "", "", bytesOfBuckets},
+    {"all-reduce-spec", "nccl", "all-reduce", "nccl", "", ""},
     {"all-reduce-spec", "xring", "all-reduce", "ring", "", ""},
+    {"all-reduce-spec", "rechd", "all-reduce", "halving_doubling", "", ""},
+    {"all-reduce-spec", "collective", "all-reduce", "ring", "", "the collectives of TensorFlow sum around a ring"},
     {"all-reduce-spec", "psgpu", "all-reduce", "copy", "", ""},
-    {"all-reduce-spec", "pscpu", "", "", summedOnTheHost, ""},
+    {"all-reduce-spec", "pscpu", "all-reduce", "copy", "", onReplicas},
+    {"all-reduce-spec", "nccl/xring", "", "", twoAlgorithms, ""},
+    {"all-reduce-spec", "nccl/rechd", "", "", twoAlgorithms, ""},
+    {"all-reduce-spec", "nccl/pscpu", "", "", twoAlgorithms, ""},
+    {"all-reduce-spec", "pscpu/pscpu", "", "", twoAlgorithms, ""},
     {"hierarchical-copy", "true", "all-reduce", "hierarchical", "", ""},
     {"use-nccl", "true", "all-reduce", "nccl", "", ""},
     {"use-nccl", "false", "all-reduce", "copy", "", copyNote},

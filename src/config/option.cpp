@@ -127,10 +127,11 @@ constexpr Option table[] = {
     {"parameter-device", exchange, "", "PLACE",
      "where parameter_server keeps the variables: cpu, device (spread over the replicas by bytes) or one device's "
      "name, as cpu:0 or cuda:1; passed over by strategies without a server", onBench, field<&Exchange::parameterDevice>, Values::any, axis, parameterDevice},
-    {"all-reduce", exchange, "", "NAME",
+    {"all-reduce", exchange, "", "NAME[:SIZE:NAME...]",
      "how replicated sums gradients and updates; auto means owner on the CPU, nccl on GPUs; compressed and local_sgd sum "
-     "by it too, but not by owner: there auto means shared on the CPU; passed over by other strategies",
-     onBench, field<&Exchange::allReduce>, Values::names, axis, nullptr},
+     "by it too, but not by owner: there auto means shared on the CPU; passed over by other strategies. Several names with "
+     "sizes between them, as tree:32k:ring, sum buckets of up to so many bytes by the first, larger ones by the next",
+     onBench, field<&Exchange::allReduce>, Values::namesBySize, axis, nullptr},
     {"sync-every", exchange, "steps", "N",
      "updates that each replica of local_sgd makes alone, before weights are averaged; passed over by other strategies",
      onBench, field<&Exchange::syncEvery>, Values::any, results, within<&Exchange::syncEvery, 1, million>},

@@ -73,7 +73,12 @@ struct Option;
 
 /// What an option's value may be. Names are those of a catalog; catalogs are in other rooms, and cli passes their names
 /// in as CatalogNames, so that this room depends on none of them.
-enum class Values { any, names, namesOrFile };
+enum class Values {
+  any,
+  names,
+  namesOrFile,
+  namesBySize  ///< a name, or several with sizes between them (config/by_size.h)
+};
 
 /// The names of each catalog, by the option that takes them.
 struct CatalogNames {

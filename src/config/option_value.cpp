@@ -5,6 +5,7 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
+#include "config/by_size.h"
 #include "config/option.h"
 
 namespace tandem {
@@ -49,8 +50,26 @@ std::string textOf(double value) {
   return std::string(buffer.data(), end);
 }
 
+/// Of a list by size, in which no word stands but the names of the catalog.
+void requireKnownBySize(const Option& option, std::string_view text, const CatalogNames& names) {
+  if (text.find('#') != text.npos) throw Refusal{"has no shards (#N); --bucket-mib says how large the pieces are"};
+  const auto all = parseBySize(text);
+  if (!all) {
+    throw Refusal{"must be a name, or names with growing sizes in bytes between them, as tree:32k:ring"};
+  }
+  const auto catalog = names.of(option);
+  for (const std::string& name : all->names) {
+    if (std::ranges::find(catalog, name) == catalog.end()) {
+      throw UsageError(unknownName(option.name, name, {catalog.begin(), catalog.end()}));
+    }
+  }
+}
+
 void requireKnown(const Option& option, std::string_view text, const CatalogNames& names) {
   if (option.values == Values::any || isFile(option, text)) return;
+  if (option.values == Values::namesBySize && text.find_first_of(":#") != text.npos) {
+    return requireKnownBySize(option, text, names);
+  }
   const auto valid = validValues(option, names);
   if (std::ranges::find(valid, text) != valid.end()) return;
   const char* const orFile = option.values == Values::namesOrFile ? ", or the path of a file, which ends in .json" : "";
@@ -82,10 +101,10 @@ std::string valueText(const Config& config, const Option& option) {
 }
 
 void setValue(Config& config, const Option& option, std::string_view text, const CatalogNames& names) {
-  requireKnown(option, text, names);
-  if (setNamedValue(config, option, text)) return;
   Config changed = config;
   try {
+    requireKnown(option, text, names);
+    if (setNamedValue(config, option, text)) return;
     std::visit([&](auto field) { parseInto(field.change(changed), text); }, option.field);
     const auto breach = option.check != nullptr ? option.check(changed) : std::nullopt;
     if (breach) throw Refusal{*breach};

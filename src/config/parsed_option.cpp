@@ -96,6 +96,21 @@ void addValue(ResolvedOption& resolved, const TypedOption& typed, const std::str
   if (!row->note.empty()) resolved.notes.push_back(concat("--", typed.name, ": ", row->note));
 }
 
+/// As addValue(), for a list by size: each name in it may be an alias.
+void addBySize(ResolvedOption& resolved, const TypedOption& typed, const std::string& value, const CatalogNames& names,
+               Line line) {
+  std::vector<std::string> parts = split(value, ":");
+  for (size_t i = 0; i < parts.size(); i += 2) {
+    ResolvedOption part;
+    addValue(part, typed, parts[i], names, line);
+    if (!part.values.empty()) parts[i] = part.values.front();
+    resolved.notes.insert(resolved.notes.end(), part.notes.begin(), part.notes.end());
+  }
+  const Alias* const whole = findAlias(typed.name, "");
+  if (whole != nullptr && !whole->note.empty()) resolved.notes.push_back(concat("--", typed.name, ": ", whole->note));
+  resolved.values.push_back(join(parts, ":"));
+}
+
 /// The items of the value: one if the whole list is a set of devices.
 std::vector<std::string> itemsOf(const TypedOption& typed, const Option* option) {
   const Alias* row = findAlias(typed.name, "");
@@ -127,7 +142,11 @@ std::vector<std::string> typableNames(unsigned command) {
 ResolvedOption resolve(const TypedOption& typed, const CatalogNames& names, std::span<const TypedOption> line) {
   const Option* option = optionBehind(typed.name);
   ResolvedOption resolved;
-  for (const std::string& value : itemsOf(typed, option)) addValue(resolved, typed, value, names, line);
+  for (const std::string& value : itemsOf(typed, option)) {
+    const bool bySize = option != nullptr && option->values == Values::namesBySize;
+    const auto add = bySize && value.find(':') != value.npos ? addBySize : addValue;
+    add(resolved, typed, value, names, line);
+  }
   if (!resolved.values.empty()) resolved.option = option;
   return resolved;
 }

@@ -86,12 +86,13 @@ std::vector<std::string> writtenOut(const TypedOption& typed, std::string_view t
   }
 }
 
-/// The items of a list. Slashes in paths do not separate items.
-std::vector<std::string> listed(const std::string& value, const Option* option) {
+/// The items of a list. Slashes in paths do not separate items, nor do those within other programs' lists by size.
+std::vector<std::string> listed(const TypedOption& typed, const Option* option) {
   const bool hasCatalog = option != nullptr && option->values != Values::any;
+  const bool foreign = hasCatalog && option->values == Values::namesBySize && typed.name != option->name;
   std::vector<std::string> items;
-  for (const std::string& text : split(value, ",")) {
-    const bool whole = !hasCatalog || isFile(*option, text);
+  for (const std::string& text : split(typed.value, ",")) {
+    const bool whole = !hasCatalog || foreign || isFile(*option, text);
     for (std::string& item : split(text, whole ? "" : "/")) items.push_back(std::move(item));
   }
   return items;
@@ -113,7 +114,7 @@ std::vector<std::string> listedValues(const TypedOption& typed, const Option* op
   }
   if (oneValue) return {typed.value};
   std::vector<std::string> values;
-  for (const std::string& text : listed(typed.value, option)) {
+  for (const std::string& text : listed(typed, option)) {
     if (text.empty()) refuse(typed, typed.value, "needs a value, and in a list one on each side of a comma");
     if (option != nullptr && takes<int64_t>(*option)) {
       append<int64_t>(values, typed, text);

@@ -65,7 +65,7 @@ ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
   placement.threadsPerReplica = plan.cores.threadsPerReplica;
   placement.sharedCores = plan.cores.shared;
   placement.link = plan.link;
-  if (strategy.usesAllReduce && totalReplicas(plan.config) > 1) placement.allReduce = plan.setup.allReduce->name;
+  if (strategy.usesAllReduce && totalReplicas(plan.config) > 1) placement.allReduce = plan.setup.allReduce.text();
   placement.control = strategy.exchange == Exchange::none && totalReplicas(plan.config) > 1;
   placement.update = updateOf(plan.setup);
   placement.layout = team.kernels.layout.name;
@@ -272,6 +272,7 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
   record.peakReservedBytes = largest(options.devices, &Device::peakReservedBytes);
   record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
   record.placement.exchangeMemory = team.exchangeMemory();
+  if (!record.placement.allReduce.empty() && !team.sums().empty()) record.placement.allReduce = team.sums();
   checkLosses(record.losses);
   weights.commit();
   record.wall = sinceProcessStart();

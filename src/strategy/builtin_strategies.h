@@ -39,11 +39,14 @@ int64_t allReplicas(const StrategyContext& context);
 /// by context.allReduce.
 std::vector<std::unique_ptr<Group>> joinedGroups(const StrategyContext& context);
 
-/// What each replica receives when `messages` messages, of `bytes` in all, are exchanged with every replica of every
-/// process (comm/joined_group.h). With Collective::gather these are the bytes of one replica's own parts.
-StrategyTraffic joinedTraffic(const StrategyContext& context, Collective op, double bytes, double messages);
+/// What each replica receives when a tensor of `bytes` is exchanged with every replica of every process. The tensor of
+/// a gather holds the parts of all.
+StrategyTraffic joinedTraffic(const StrategyContext& context, Collective op, int64_t bytes);
 
 /// Bytes of all gradients of a replica.
 double gradientBytes(const FlatBuffers& buffers);
+
+/// Bytes of the gradients in each of these buckets.
+std::vector<int64_t> bytesOf(const FlatBuffers& buffers, std::span<const Slice> buckets);
 
 }  // namespace tandem

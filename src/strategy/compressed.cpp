@@ -31,6 +31,7 @@ class Compressed final : public Strategy {
   void gradientReady(Replica& replica, Slice slice) override;
   void endStep(Replica& replica) override;
   StrategyTraffic traffic() const override { return states_[0].traffic; }
+  std::string sums() const override { return states_[0].sums; }
 
  private:
   struct Bucket {
@@ -48,6 +49,7 @@ class Compressed final : public Strategy {
     at::Tensor sum;       // [n] fp32, scratch for a bucket
     at::Tensor overflow;  // [1] fp32, with a loss scale: not 0 if a sum of this step is not finite
     StrategyTraffic traffic;
+    std::string sums;
   };
 
   Bucket makeBucket(const Replica& replica, Slice slice) const;
@@ -91,17 +93,19 @@ void Compressed::attach(Replica& replica) {
   state.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, context_.buckets));
   state.buckets.clear();
   int64_t longest = 0;
-  double bytes = 0, messages = 0;
+  state.traffic = {};
+  std::vector<int64_t> bytes;
   for (const Slice slice : state.tracker->buckets()) {
     state.buckets.push_back(makeBucket(replica, slice));
     longest = std::max(longest, slice.count());
     for (int round = 0; round < method_.rounds; ++round) {
-      const auto size = static_cast<double>(state.buckets.back().compressor->message(round).nbytes());
-      bytes += size, messages += size > 0 ? 1 : 0;
+      const auto size = static_cast<int64_t>(state.buckets.back().compressor->message(round).nbytes());
+      if (size == 0) continue;
+      bytes.push_back(size);
+      state.traffic += joinedTraffic(context_, method_.exchange, size);
     }
   }
-  const bool inParts = method_.exchange == Collective::gather;
-  state.traffic = joinedTraffic(context_, method_.exchange, inParts ? bytes / all_ : bytes, messages);
+  state.sums = method_.exchange == Collective::sum ? context_.allReduce.textFor(bytes) : "";
   const auto options = at::device(replica.buffers.device()).dtype(at::kFloat);
   state.sum = at::zeros({longest}, options);
   if (replica.lossScale != nullptr) state.overflow = at::zeros({1}, options);

@@ -29,6 +29,7 @@ class LocalSgd final : public Strategy {
   void endStep(Replica& replica) override;
   void finish(Replica& replica) override;
   StrategyTraffic traffic() const override { return states_[0].traffic; }
+  std::string sums() const override { return states_[0].sums; }
 
  private:
   struct ReplicaState {
@@ -36,6 +37,7 @@ class LocalSgd final : public Strategy {
     std::vector<at::Tensor> start, change;  // per segment, [n] in the master type; none without block momentum
     int64_t steps = 0;                      // since the last average
     StrategyTraffic traffic;
+    std::string sums;
   };
   void average(Replica& replica);
 
@@ -54,16 +56,19 @@ void LocalSgd::attach(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   broadcastParameters(*state.group, replica.buffers);
   state.start.clear(), state.change.clear();
-  double bytes = 0;
+  std::vector<int64_t> bytes;
   for (int segment = 0; segment < replica.buffers.segments(); ++segment) {
     const at::Tensor master = replica.buffers.master(replica.buffers.whole(segment));
-    bytes += static_cast<double>(master.nbytes());
+    bytes.push_back(static_cast<int64_t>(master.nbytes()));
     if (context_.localSgd.blockMomentum == 0) continue;
     state.start.push_back(master.clone());
     state.change.push_back(at::zeros_like(master));
   }
+  StrategyTraffic ofAll;
+  for (const int64_t segment : bytes) ofAll += joinedTraffic(context_, Collective::sum, segment);
   const auto every = static_cast<double>(context_.localSgd.syncEvery);
-  state.traffic = joinedTraffic(context_, Collective::sum, bytes / every, replica.buffers.segments() / every);
+  state.traffic = {ofAll.bytesPerStep / every, ofAll.messagesPerStep / every};
+  state.sums = context_.allReduce.textFor(bytes);
 }
 
 void LocalSgd::average(Replica& replica) {

@@ -26,6 +26,7 @@ class Replicated final : public Strategy {
   void endStep(Replica& replica) override;
   StrategyTraffic traffic() const override { return states_[0].traffic; }
   std::string exchangeMemory() const override;
+  std::string sums() const override { return states_[0].sums; }
 
  private:
   struct ReplicaState {
@@ -33,6 +34,7 @@ class Replicated final : public Strategy {
     std::unique_ptr<BucketTracker> tracker;
     std::vector<Ticket> tickets;
     StrategyTraffic traffic;
+    std::string sums;
   };
   int replicas() const { return static_cast<int>(states_.size()); }
 
@@ -52,8 +54,10 @@ void Replicated::attach(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   state.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, context_.buckets));
   state.tickets.clear();
-  state.traffic = joinedTraffic(context_, Collective::sum, gradientBytes(replica.buffers),
-                                static_cast<double>(state.tracker->buckets().size()));
+  const std::vector<int64_t> bytes = bytesOf(replica.buffers, state.tracker->buckets());
+  state.traffic = {};
+  for (const int64_t bucket : bytes) state.traffic += joinedTraffic(context_, Collective::sum, bucket);
+  state.sums = context_.allReduce.textFor(bytes);
   if (!state.group) return;
   const auto memory = [&](int64_t count, at::ScalarType type) { return state.group->memory(count, type); };
   replica.buffers.moveGradients(memory);
@@ -106,7 +110,7 @@ void Replicated::endStep(Replica& replica) {
 }  // namespace
 
 std::unique_ptr<Strategy> makeReplicated(const StrategyContext& context) {
-  if (context.allReduce->ownersUpdate) return makeShardedUpdate(context);
+  if (context.allReduce.ownersUpdate()) return makeShardedUpdate(context);
   return std::make_unique<Replicated>(context);
 }
 

@@ -113,7 +113,7 @@ class ShardedUpdate final : public Strategy {
 };
 
 ShardedUpdate::ShardedUpdate(const StrategyContext& context)
-    : allReduce_(*context.allReduce),
+    : allReduce_(*context.allReduce.rows().front()),
       buckets_(context.buckets),
       monitor_(*context.monitor),
       world_(context.world),

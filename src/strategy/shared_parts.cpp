@@ -11,34 +11,34 @@ int64_t allReplicas(const StrategyContext& context) {
 }
 
 std::vector<std::unique_ptr<Group>> joinedGroups(const StrategyContext& context) {
-  return context.allReduce->make({context.devices, context.monitor, context.world});
+  return context.allReduce.make({context.devices, context.monitor, context.world});
 }
 
 namespace {
 
 /// Of a sum that the all-reduce leaves to Gloo's ring of so many ranks; `bytes` are those of a replica's tensor.
 StrategyTraffic betweenRanks(BetweenRanks what, double bytes, int replicas, int ranks) {
+  if (what == BetweenRanks::itself) return {};
   const double rounds = 2.0 * (ranks - 1);
-  const double sent = what == BetweenRanks::slices ? bytes / replicas : bytes;
-  return {.bytesPerStep = rounds / ranks * sent, .messagesPerStep = rounds};
+  return {rounds / ranks * (what == BetweenRanks::slices ? bytes / replicas : bytes), rounds};
 }
 
 }  // namespace
 
 // A gather brings each part once.
-StrategyTraffic joinedTraffic(const StrategyContext& context, Collective op, double bytes, double messages) {
-  const AllReduceEntry& allReduce = *context.allReduce;
+StrategyTraffic joinedTraffic(const StrategyContext& context, Collective op, int64_t bytes) {
   const auto replicas = static_cast<int>(context.devices.size());
   const int ranks = context.world == nullptr ? 1 : context.world->place().size;
+  const auto size = static_cast<double>(bytes);
   if (op == Collective::gather) {
-    return {.bytesPerStep = (replicas * ranks - 1) * bytes, .messagesPerStep = (replicas + ranks - 2) * messages};
+    const int all = replicas * ranks;
+    return {(all - 1) * size / all, static_cast<double>(replicas + ranks - 2)};
   }
-  const int summing = allReduce.spansRanks() ? replicas * ranks : replicas;
-  const StrategyTraffic between =
-      allReduce.spansRanks() ? StrategyTraffic() : betweenRanks(allReduce.betweenRanks, bytes, replicas, ranks);
-  const double within = allReduce.messages(summing, nearbyReplicas(context.devices).count());
-  return {.bytesPerStep = allReduce.receivedBytes(bytes, summing) + between.bytesPerStep,
-          .messagesPerStep = (within + between.messagesPerStep) * messages};
+  const AllReduceEntry& row = context.allReduce.of(bytes);
+  const int summing = row.spansRanks() ? replicas * ranks : replicas;
+  StrategyTraffic traffic{row.receivedBytes(size, summing),
+                          row.messages(summing, nearbyReplicas(context.devices).count())};
+  return traffic += betweenRanks(row.betweenRanks, size, replicas, ranks);
 }
 
 double gradientBytes(const FlatBuffers& buffers) {
@@ -46,6 +46,12 @@ double gradientBytes(const FlatBuffers& buffers) {
   for (int segment = 0; segment < buffers.segments(); ++segment) {
     bytes += static_cast<double>(buffers.gradient(buffers.whole(segment)).nbytes());
   }
+  return bytes;
+}
+
+std::vector<int64_t> bytesOf(const FlatBuffers& buffers, std::span<const Slice> buckets) {
+  std::vector<int64_t> bytes;
+  for (const Slice bucket : buckets) bytes.push_back(buffers.gradientBytes(bucket));
   return bytes;
 }
 

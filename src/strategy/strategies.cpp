@@ -4,9 +4,11 @@
 namespace tandem {
 namespace {
 
-bool never(const AllReduceEntry&, int64_t) { return false; }
-bool always(const AllReduceEntry&, int64_t) { return true; }
-bool asAllReduce(const AllReduceEntry& allReduce, int64_t replicas) { return replicas == 1 || allReduce.enqueuesOnly; }
+bool never(const AllReduceBySize&, int64_t) { return false; }
+bool always(const AllReduceBySize&, int64_t) { return true; }
+bool asAllReduce(const AllReduceBySize& allReduce, int64_t replicas) {
+  return replicas == 1 || allReduce.all(&AllReduceEntry::enqueuesOnly);
+}
 
 constexpr StrategyEntry table[] = {
     {.name = "replicated",

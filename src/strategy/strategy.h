@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/all_reduce_by_size.h"
 #include "comm/buckets.h"
-#include "comm/group.h"
 #include "comm/world.h"
 #include "device/device.h"
 #include "device/flat_buffers.h"
@@ -30,6 +30,11 @@ struct Replica {
 struct StrategyTraffic {
   double bytesPerStep = 0;  ///< received per replica
   double messagesPerStep = 0;
+
+  StrategyTraffic& operator+=(const StrategyTraffic& more) {
+    bytesPerStep += more.bytesPerStep, messagesPerStep += more.messagesPerStep;
+    return *this;
+  }
 };
 
 /// How the gradients of all replicas become one update. There is one object per process, which may exchange with those
@@ -56,6 +61,9 @@ class Strategy {
   /// The kind of memory that gradients are exchanged from, if there is a choice (Group::memoryText()). Valid once all
   /// replicas are attached.
   virtual std::string exchangeMemory() const { return {}; }
+  /// What sums which messages, (AllReduceBySize::textFor()); empty: no all-reduce, or one that always does. Valid as
+  /// above.
+  virtual std::string sums() const { return {}; }
 };
 
 /// What a strategy's result equals. Selects the oracle of the conformance test.
@@ -76,7 +84,7 @@ struct StrategyContext {
   std::vector<const Device*> devices;  ///< one per replica
   Monitor* monitor = nullptr;          ///< the run's; outlives the strategy
   World* world = nullptr;              ///< of the run's processes; outlives the strategy. Null: there is this one
-  const AllReduceEntry* allReduce = nullptr;
+  AllReduceBySize allReduce = {};
   BucketSize buckets = {};
   std::string parameterDevice;  ///< "cpu", "device" or a device's name
   LocalSgdOptions localSgd = {};
@@ -91,7 +99,7 @@ struct StrategyEntry {
   Exchange exchange;
   /// Whether replicas only enqueue device work from the first gradientReady() to the end of endStep(). Such a step can
   /// be captured (device/captured_graph.h).
-  bool (*enqueuesOnly)(const AllReduceEntry&, int64_t replicas);
+  bool (*enqueuesOnly)(const AllReduceBySize&, int64_t replicas);
   std::unique_ptr<Strategy> (*make)(const StrategyContext&);
   bool usesAllReduce = false;        ///< --all-reduce says how gradients are summed
   bool crossesRanks = false;         ///< replicas may be those of several processes (StrategyContext::world)
@@ -110,9 +118,12 @@ inline Exchange exchangeOf(const StrategyEntry& strategy, const Precision& preci
   return strategy.exchange == Exchange::synchronous && loses ? Exchange::lossy : strategy.exchange;
 }
 
-/// Whether a strategy that uses an all-reduce can use this one.
-inline bool accepts(const StrategyEntry& strategy, const AllReduceEntry& allReduce) {
-  return !strategy.usesAllReduce || strategy.ownersUpdate || !allReduce.ownersUpdate;
+/// Whether a strategy that uses an all-reduce can use one whose owners update, or do not.
+inline bool accepts(const StrategyEntry& strategy, bool ownersUpdate) {
+  return !strategy.usesAllReduce || strategy.ownersUpdate || !ownersUpdate;
+}
+inline bool accepts(const StrategyEntry& strategy, const AllReduceEntry& row) {
+  return accepts(strategy, row.ownersUpdate);
 }
 
 /// replicated, parameter_server, local_sgd, compressed, independent.

@@ -31,7 +31,7 @@ std::unique_ptr<LossScale> lossScaleFor(const ReplicaSetOptions& options, const 
 /// Whether the exchange is captured with the step: possible if replicas do not wait for one another on the host.
 bool recordsExchange(const ReplicaSetOptions& options) {
   const auto replicas = static_cast<int64_t>(options.devices.size());
-  return options.recorder && options.strategy->enqueuesOnly(*options.allReduce, replicas);
+  return options.recorder && options.strategy->enqueuesOnly(options.allReduce, replicas);
 }
 
 /// Set if the strategy must not get gradients one by one. Without overlap it gets them after backward. If the step is

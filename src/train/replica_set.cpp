@@ -73,6 +73,7 @@ ReplicaSet::~ReplicaSet() = default;
 
 StrategyTraffic ReplicaSet::traffic() const { return strategy_->traffic(); }
 std::string ReplicaSet::exchangeMemory() const { return strategy_->exchangeMemory(); }
+std::string ReplicaSet::sums() const { return strategy_->sums(); }
 
 // The failure is stored before the abort, because the abort makes all other replicas fail with PeerError.
 void ReplicaSet::noteFailure(int index, std::exception_ptr failure, const std::string& text) noexcept {

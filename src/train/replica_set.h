@@ -29,8 +29,8 @@ struct ReplicaSetOptions {
   std::vector<Device> devices;   ///< one per replica
   const ExecutorEntry* executor = nullptr;
   const StrategyEntry* strategy = nullptr;
-  const AllReduceEntry* allReduce = nullptr;  ///< also broadcasts the initial parameters
-  World* world = nullptr;                     ///< of the run's processes; null: there is this one
+  AllReduceBySize allReduce;  ///< also broadcasts the initial parameters
+  World* world = nullptr;     ///< of the run's processes; null: there is this one
   std::string parameterDevice = "cpu";
   LocalSgdOptions localSgd;
   CompressionOptions compression;
@@ -99,6 +99,7 @@ class ReplicaSet {
 
   StrategyTraffic traffic() const;
   std::string exchangeMemory() const;  ///< Strategy::exchangeMemory()
+  std::string sums() const;            ///< Strategy::sums()
 
  private:
   /// Arrives at `left` when this replica no longer uses another replica's memory.

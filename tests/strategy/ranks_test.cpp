@@ -22,6 +22,8 @@ std::vector<SyntheticRun> byOtherAllReduces(const SyntheticRun& run) {
       runs.push_back(variant);
     }
   }
+  variant.allReduce = "tree", variant.larger = "hierarchical";
+  if (run.strategy->usesAllReduce) runs.push_back(variant);
   return runs;
 }
 
@@ -47,8 +49,8 @@ std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
 }
 
 std::string nameOf(const SyntheticRun& run) {
-  return concat(run.allReduce, ' ', run.precision, gradientsText(run), ", ", run.ranks, " ranks of ", run.replicas,
-                " replicas on ", run.nodes, " nodes", ownOptionsText(run));
+  return concat(run.allReduce, run.larger.empty() ? "" : " and ", run.larger, ' ', run.precision, gradientsText(run),
+                ", ", run.ranks, " ranks of ", run.replicas, " replicas on ", run.nodes, " nodes", ownOptionsText(run));
 }
 
 std::vector<StrategyEntry> acrossRanks() {
@@ -125,7 +127,7 @@ StrategyTraffic trafficAcross(int ranks, int replicas, const AllReduceEntry& all
     const auto devices = cpuDevices(replicas);
     StrategyContext context;
     context.devices = pointersTo(devices), context.world = &world, context.allReduce = &allReduce;
-    const StrategyTraffic own = joinedTraffic(context, Collective::sum, 1000, 1);
+    const StrategyTraffic own = joinedTraffic(context, Collective::sum, 1000);
     if (world.place().rank == 0) traffic = own;
   });
   return traffic;

@@ -25,6 +25,10 @@ std::vector<SyntheticRun> variantsOf(const StrategyEntry& strategy) {
       if (!allReduce.ownersUpdate) break;  // the others do not look at nodes
     }
   }
+  if (strategy.usesAllReduce) {
+    variants.push_back({.strategy = &strategy, .allReduce = "tree", .larger = "ring"});
+    variants.push_back({.strategy = &strategy, .allReduce = "hierarchical", .larger = "shared"});
+  }
   const auto own = withOwnOptions({.strategy = &strategy});
   if (own.size() > 1) variants.insert(variants.end(), own.begin(), own.end());
   return variants;
@@ -49,8 +53,9 @@ std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
 }
 
 std::string nameOf(const SyntheticRun& run) {
-  return concat(run.strategy->name, ' ', run.allReduce, ' ', run.parameterDevice, ' ', run.precision,
-                gradientsText(run), ' ', run.replicas, " replicas on ", run.nodes, " nodes", ownOptionsText(run));
+  return concat(run.strategy->name, ' ', run.allReduce, run.larger.empty() ? "" : " and ", run.larger, ' ',
+                run.parameterDevice, ' ', run.precision, gradientsText(run), ' ', run.replicas, " replicas on ",
+                run.nodes, " nodes", ownOptionsText(run));
 }
 
 class EachStrategy : public testing::TestWithParam<StrategyEntry> {};
@@ -295,6 +300,48 @@ StrategyTraffic trafficOf(const std::string& strategy, const std::string& parame
     made->attach(replica);
   });
   return made->traffic();
+}
+
+/// What sums the messages of replica 0, and their traffic.
+std::pair<std::string, StrategyTraffic> sumsOf(SyntheticRun run) {
+  run.replicas = 4;
+  const auto devices = cpuDevices(run.replicas);
+  Monitor monitor(true);
+  const auto made = makeStrategy(run, devices, monitor);
+  runReplicas(run.replicas, monitor, [&](int rank) {
+    FlatBuffers buffers = syntheticBuffers(run);
+    const auto optimizer = makeOptimizer(buffers, run.optimizer);
+    Replica replica{rank, devices[rank], buffers, *optimizer};
+    made->attach(replica);
+  });
+  return {made->sums(), made->traffic()};
+}
+
+// Buckets of 192, 4032 and 384 bytes.
+TEST(AllReducesBySize, EachSumsTheBucketsOfItsSizes) {
+  const SyntheticRun run{
+      .strategy = &find(strategies(), "replicated", "strategy"), .allReduce = "tree", .larger = "ring"};
+  const auto [sums, traffic] = sumsOf(run);
+  EXPECT_EQ(sums, "tree for 1 of up to 300 B, ring for 2 larger");
+  EXPECT_DOUBLE_EQ(traffic.messagesPerStep, 1.5 + 2 * 6);
+  SyntheticRun one = run;
+  one.larger = "";
+  EXPECT_EQ(sumsOf(one).first, "tree");
+  EXPECT_DOUBLE_EQ(sumsOf(one).second.messagesPerStep, 3 * 1.5);
+  SyntheticRun averaging{
+      .strategy = &find(strategies(), "local_sgd", "strategy"), .allReduce = "tree", .larger = "ring"};
+  averaging.precision = "bf16";  // weights and batch-norm, in fp32
+  EXPECT_EQ(sumsOf(averaging).first, "tree for 0 of up to 300 B, ring for 1 larger");
+}
+
+TEST(Traffic, FollowsTheTypeOfGradients) {
+  SyntheticRun run{.strategy = &find(strategies(), "replicated", "strategy")};
+  const double whole = sumsOf(run).second.bytesPerStep;
+  for (const char* type : {"bf16", "fp16"}) {
+    run.gradients = type;
+    EXPECT_GE(sumsOf(run).second.bytesPerStep, whole / 2) << type;
+    EXPECT_LE(sumsOf(run).second.bytesPerStep, whole / 2 + 1.5 * 5 * 64) << type;  // padding travels too
+  }
 }
 
 TEST(Traffic, FollowsThePlacement) {

@@ -27,6 +27,7 @@ inline at::Tensor gradientOf(int replica, int parameter, int64_t step, int64_t c
 struct SyntheticRun {
   const StrategyEntry* strategy = nullptr;
   std::string allReduce = "shared", parameterDevice = "cpu", precision = "fp32";
+  std::string larger{};         ///< all-reduce of tensors of more than 300 bytes; empty: as that of all
   std::string gradients{};      ///< type in which they travel; empty: that in which they are computed
   int replicas = 1, nodes = 1;  ///< replicas: of a process
   int ranks = 1;                ///< processes, for which threads stand in
@@ -64,6 +65,12 @@ inline const Precision& precisionOf(const SyntheticRun& run) {
   return withGradients(precision, find(gradientPrecisions(), run.gradients, "gradients"));
 }
 
+inline AllReduceBySize allReduceOf(const SyntheticRun& run) {
+  const AllReduceEntry& row = find(allReduces(), run.allReduce, "all-reduce");
+  if (run.larger.empty()) return &row;
+  return {{&row, &find(allReduces(), run.larger, "all-reduce")}, {300}};
+}
+
 inline FlatBuffers syntheticBuffers(const SyntheticRun& run) {
   return {syntheticSpecs(), precisionOf(run), at::kCPU, at::MemoryFormat::ChannelsLast};
 }
@@ -75,7 +82,7 @@ inline std::unique_ptr<Strategy> makeStrategy(const SyntheticRun& run, const std
       {.devices = pointersTo(devices),
        .monitor = &monitor,
        .world = world,
-       .allReduce = &find(allReduces(), run.allReduce, "all-reduce"),
+       .allReduce = allReduceOf(run),
        .buckets = run.buckets,
        .parameterDevice = run.parameterDevice,
        .localSgd = run.localSgd,

@@ -38,8 +38,8 @@ Obstacle firstObstacle(const Setup& setup) {
 /// Why the host must act between or after the captured parts of a step; empty: it need not.
 std::string whyInParts(const Config& config, const Setup& setup) {
   if (config.step.forwardOnly) return "";
-  if (setup.strategy->enqueuesOnly(*setup.allReduce, replicaCount(config))) return "";
-  const auto how = setup.strategy->usesAllReduce ? concat("--all-reduce=", setup.allReduce->name)
+  if (setup.strategy->enqueuesOnly(setup.allReduce, replicaCount(config))) return "";
+  const auto how = setup.strategy->usesAllReduce ? concat("--all-reduce=", setup.allReduce.optionValue())
                                                  : concat("--strategy=", setup.strategy->name);
   return concat("with ", how, " replicas wait for one another on the host");
 }

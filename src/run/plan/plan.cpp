@@ -89,7 +89,7 @@ int64_t namedZeroChannels(const RunPlan& plan) {
 /// NUMA node.
 int64_t parameterCopies(const RunPlan& plan) {
   if (!plan.setup.onCpu()) return 1;
-  const bool owners = plan.setup.strategy->ownersUpdate && plan.setup.allReduce->ownersUpdate;
+  const bool owners = plan.setup.strategy->ownersUpdate && plan.setup.allReduce.ownersUpdate();
   if (!owners) return plan.config.placement.replicas;
   return std::ssize(std::set<int>(plan.cores.nodeOf.begin(), plan.cores.nodeOf.end()));
 }

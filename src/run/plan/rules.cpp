@@ -35,17 +35,26 @@ std::string plannedOnes() { return thoseWith("--executor", executors(), &Executo
 
 Breach allReduceRunsThere(const Config& config, const Setup& setup) {
   const auto runsOn = setup.onCpu() ? &AllReduceEntry::onCpu : &AllReduceEntry::onCuda;
-  if (!setup.strategy->usesAllReduce || setup.allReduce->*runsOn) return std::nullopt;
+  if (!setup.strategy->usesAllReduce || setup.allReduce.all(runsOn)) return std::nullopt;
   return concat(
       "--all-reduce=", config.exchange.allReduce, " with --devices=", config.placement.devices,
       ": this algorithm does not run there; those that do: ", thoseWith("--all-reduce", allReduces(), runsOn));
 }
 
 Breach strategyTakesTheAllReduce(const Config& config, const Setup& setup) {
-  if (accepts(*setup.strategy, *setup.allReduce)) return std::nullopt;
+  if (accepts(*setup.strategy, setup.allReduce.ownersUpdate())) return std::nullopt;
   return concat(
       "--all-reduce=", config.exchange.allReduce, " with --strategy=", config.exchange.strategy,
       ": owners update for all, but there each replica updates its own weights; use --all-reduce=", Config::automatic);
+}
+
+Breach ownersUpdateAllOrNone(const Config& config, const Setup& setup) {
+  if (setup.allReduce.rows().size() == 1 || !setup.allReduce.ownersUpdate()) return std::nullopt;
+  return concat(
+      "--all-reduce=", config.exchange.allReduce, ": owners update for all, so their way of summing is that of ",
+      "all buckets or of none; those by size: ", thoseWith("--all-reduce", allReduces(), [](const AllReduceEntry& row) {
+        return row.onCpu && !row.ownersUpdate;
+      }));
 }
 
 Breach parameterDeviceIsAReplica(const Config& config, const Setup& setup) {
@@ -171,8 +180,10 @@ Breach graphCanBeCaptured(const Config& config, const Setup& setup) {
 }
 
 Breach allReduceSpansRanks(const Config& config, const Setup& setup) {
-  if (config.placement.ranks == 1 || setup.onCpu() || setup.allReduce->spansRanks()) return std::nullopt;
-  return concat("--all-reduce=", setup.allReduce->name, " with --ranks=", config.placement.ranks, " on GPUs",
+  const auto spans = [](const AllReduceEntry* row) { return row->spansRanks(); };
+  const bool spansAll = std::ranges::all_of(setup.allReduce.rows(), spans);
+  if (config.placement.ranks == 1 || setup.onCpu() || spansAll) return std::nullopt;
+  return concat("--all-reduce=", config.exchange.allReduce, " with --ranks=", config.placement.ranks, " on GPUs",
                 ": it exchanges within one process; those between ranks' GPUs: ",
                 thoseWith("--all-reduce", allReduces(), &AllReduceEntry::spansRanks));
 }
@@ -217,8 +228,8 @@ constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
     partsHaveTheirOwnLoss,     scheduleKnowsItsEnd,      recomputationHasAPlan, paddingHasAPlan,
     overlapIsOfAnExchange,     roundedGradientsAreThere, allReduceRunsThere,    searchedBatchIsPerReplica,
     searchedBatchIsEqual,      layoutIsServed,           convolutionIsServed,   graphCanBeCaptured,
-    strategyTakesTheAllReduce, allReduceSpansRanks,      strategyCrossesRanks,  faultIsOfThisRun,
-    weightsAreComparable,
+    strategyTakesTheAllReduce, ownersUpdateAllOrNone,    allReduceSpansRanks,   strategyCrossesRanks,
+    faultIsOfThisRun,          weightsAreComparable,
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/catalog.h"
+#include "base/text.h"
+#include "config/by_size.h"
 #include "config/device_set.h"
 
 namespace tandem {
@@ -32,14 +34,22 @@ const Precision& precisionOf(const Config& config) {
   return withGradients(precision, find(gradientPrecisions(), gradients, "--gradient-precision"));
 }
 
+AllReduceBySize allReduceOf(const Config& config, const StrategyEntry& strategy) {
+  const auto serves = [&, field = isOnCpu(config) ? &AllReduceEntry::onCpu : &AllReduceEntry::onCuda](
+                          const AllReduceEntry& row) { return row.*field && accepts(strategy, row); };
+  constexpr std::string_view option = "--all-reduce";
+  const auto given = parseBySize(config.exchange.allReduce);
+  if (!given) throw UsageError(concat(option, '=', config.exchange.allReduce, ": it is no list of names by size"));
+  AllReduceBySize::Rows rows;
+  for (const std::string& name : given->names) rows.push_back(&rowOrFirst(allReduces(), name, option, serves));
+  return {std::move(rows), given->upTo};
+}
+
 }  // namespace
 
 Setup setupOf(const Config& config) {
   const bool onCpu = isOnCpu(config), hasData = !config.input.data.empty();
   const StrategyEntry& strategy = find(strategies(), config.exchange.strategy, "--strategy");
-  const auto reducesHere = [&](const AllReduceEntry& row) {
-    return (onCpu ? row.onCpu : row.onCuda) && accepts(strategy, row);
-  };
   const auto delivers = [&](const SourceEntry& row) { return row.realData == hasData; };
   return {.device = onCpu ? at::kCPU : at::kCUDA,
           .executor = &find(executors(), config.numerics.executor, "--executor"),
@@ -50,7 +60,7 @@ Setup setupOf(const Config& config) {
           .recompute = &find(recomputes(), config.numerics.recompute, "--recompute"),
           .cudaGraph = &find(cudaGraphs(), config.numerics.cudaGraph, "--cuda-graph"),
           .strategy = &strategy,
-          .allReduce = &rowOrFirst(allReduces(), config.exchange.allReduce, "--all-reduce", reducesHere),
+          .allReduce = allReduceOf(config, strategy),
           .compression = &find(compressions(), config.exchange.compression, "--compression"),
           .overlap = &find(overlaps(), config.exchange.overlap, "--overlap"),
           .lossPlacement = &find(lossPlacements(), config.exchange.lossAt, "--loss-at"),

@@ -31,7 +31,7 @@ struct Setup {
   const RecomputeEntry* recompute = nullptr;
   const CudaGraphEntry* cudaGraph = nullptr;
   const StrategyEntry* strategy = nullptr;
-  const AllReduceEntry* allReduce = nullptr;      ///< used if the strategy all-reduces
+  AllReduceBySize allReduce;                      ///< used if the strategy all-reduces
   const CompressionEntry* compression = nullptr;  ///< used if the strategy compresses
   const OverlapEntry* overlap = nullptr;
   const LossPlacementEntry* lossPlacement = nullptr;

@@ -51,6 +51,16 @@ TEST(Rules, AllReduceFitsTheDevices) {
   EXPECT_EQ(refusal({"--devices=cuda:0", "--ranks=2"}), "accepted");
 }
 
+TEST(Rules, AllReducesBySizeAllFit) {
+  EXPECT_EQ(refusal({"--all-reduce=tree:32k:ring"}), "accepted");
+  EXPECT_EQ(refusal({"--all-reduce=tree:32k:nccl", "--devices=cuda:0+1"}), "accepted");
+  expectRefused({"--all-reduce=tree:32k:nccl"}, "--all-reduce=tree:32k:nccl with --devices=auto: this algorithm");
+  expectRefused({"--all-reduce=ring:32k:owner"}, "owners update for all");
+  expectRefused({"--all-reduce=owner:32k:ring"}, "those by size: --all-reduce=shared, copy, ring");
+  expectRefused({"--all-reduce=ring:32k:owner", "--strategy=local_sgd"}, "each replica updates its own weights");
+  expectRefused({"--all-reduce=tree:32k:nccl", "--devices=cuda:0", "--ranks=2"}, "between ranks' GPUs");
+}
+
 TEST(Rules, OwnersUpdateOnlyWhereWeightsAreTheSame) {
   for (const char* strategy : {"compressed", "local_sgd"}) {
     expectRefused({"--all-reduce=owner", concat("--strategy=", strategy)}, "each replica updates its own weights");

@@ -189,6 +189,13 @@ std::vector<double> lossWeights(const ReplicaSetOptions& options) {
   return weights;
 }
 
+/// What the strategy moves and by what, as the replicas found it.
+void noteExchange(const ReplicaSet& team, RunRecord& record) {
+  record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
+  record.placement.exchangeMemory = team.exchangeMemory();
+  if (!record.placement.allReduce.empty() && !team.sums().empty()) record.placement.allReduce = team.sums();
+}
+
 void noteShares(const ReplicaSetOptions& options, RunRecord& record) {
   if (options.shares.empty()) return;
   std::vector<std::string> texts;
@@ -270,9 +277,7 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
   weights.note(record);
   record.peakMemoryBytes = largest(options.devices, &Device::peakBytes);
   record.peakReservedBytes = largest(options.devices, &Device::peakReservedBytes);
-  record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
-  record.placement.exchangeMemory = team.exchangeMemory();
-  if (!record.placement.allReduce.empty() && !team.sums().empty()) record.placement.allReduce = team.sums();
+  noteExchange(team, record);
   checkLosses(record.losses);
   weights.commit();
   record.wall = sinceProcessStart();

@@ -135,10 +135,16 @@ int ShardedUpdate::firstOnNodeOf(int replica) const {
 
 Slice ShardedUpdate::ownedSlice(Slice bucket, int owner) const { return ownedRange(bucket, replicas(), owner); }
 
-// Between ranks a replica sends the slice that it sums, around a ring.
+// Half of what a replica receives are gradients, half are weights. Between ranks it sends the slice that it sums,
+// around a ring.
 StrategyTraffic ShardedUpdate::trafficOf(const FlatBuffers& buffers, double buckets) const {
-  const double bytes = gradientBytes(buffers), between = 2.0 * (ranks() - 1);
-  return {.bytesPerStep = allReduce_.receivedBytes(bytes, replicas()) + between / ranks() * bytes / replicas(),
+  const double gradients = gradientBytes(buffers), between = 2.0 * (ranks() - 1);
+  double weights = 0;
+  for (int segment = 0; segment < buffers.segments(); ++segment) {
+    weights += static_cast<double>(buffers.weights(buffers.whole(segment)).nbytes());
+  }
+  return {.bytesPerStep = allReduce_.receivedBytes((gradients + weights) / 2, replicas()) +
+                          between / ranks() * gradients / replicas(),
           .messagesPerStep = buckets * (allReduce_.messages(replicas(), /*groups=*/1) + between)};
 }
 

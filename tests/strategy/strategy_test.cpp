@@ -337,6 +337,9 @@ TEST(AllReducesBySize, EachSumsTheBucketsOfItsSizes) {
 TEST(Traffic, FollowsTheTypeOfGradients) {
   SyntheticRun run{.strategy = &find(strategies(), "replicated", "strategy")};
   const double whole = sumsOf(run).second.bytesPerStep;
+  SyntheticRun owners = run;
+  owners.allReduce = "owner", owners.gradients = "bf16";
+  EXPECT_NEAR(sumsOf(owners).second.bytesPerStep, whole * 3 / 4, 1.5 * 5 * 64) << "weights stay fp32";
   for (const char* type : {"bf16", "fp16"}) {
     run.gradients = type;
     EXPECT_GE(sumsOf(run).second.bytesPerStep, whole / 2) << type;

@@ -34,18 +34,23 @@ std::vector<SyntheticRun> variantsOf(const StrategyEntry& strategy) {
   return variants;
 }
 
+// Gradients of another type than their own take part once: sums do not see what type they had.
 std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
   std::vector<SyntheticRun> runs;
-  for (SyntheticRun run : variantsOf(strategy)) {
+  const std::vector<SyntheticRun> variants = variantsOf(strategy);
+  for (const SyntheticRun& variant : variants) {
     for (const Precision& precision : precisionsOnCpu()) {
       for (const int replicas : {1, 2, 3, 4}) {
+        SyntheticRun run = variant;
+        run.precision = precision.name, run.replicas = replicas;
         for (const bool block : {false, true}) {
-          run.precision = precision.name, run.replicas = replicas, run.block = block;
+          run.block = block;
           runs.push_back(run);
         }
-        if (replicas % 2 == 1) continue;
-        const auto others = withOtherGradients(run);
-        runs.insert(runs.end(), others.begin(), others.end());
+        const bool others = replicas % 2 == 0 && &variant == &variants.front();
+        for (const SyntheticRun& other : withOtherGradients(run)) {
+          if (others) runs.push_back(other);
+        }
       }
     }
   }
@@ -133,8 +138,10 @@ TEST_P(EachStrategy, AStepStartsFromTheUpdateBefore) {
   for (SyntheticRun run : runsOf(GetParam())) {
     run.atBegin = [&](int rank, int64_t step, FlatBuffers& buffers) {
       for (int i = 0; i < buffers.parameters(); ++i) {
-        const double difference = relativeDifference(buffers.weights(buffers.slice(i)), oracleOf(run, i, step, rank));
-        EXPECT_LE(difference, boundOf(run)) << nameOf(run) << ", step " << step << ", parameter " << i;
+        const at::Tensor weights = buffers.weights(buffers.slice(i));
+        const double difference = relativeDifference(weights, oracleOf(run, i, step, rank));
+        EXPECT_LE(difference, std::max(boundOf(run), unitOf(weights.scalar_type())))
+            << nameOf(run) << ", step " << step << ", parameter " << i;
       }
     };
     run.steps = 3;

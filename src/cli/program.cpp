@@ -50,7 +50,7 @@ constexpr ProgramCommand table[] = {
      listCommand, true},
     {"links",
      "latency, bandwidth and topology between cores, replicas, processes and GPUs; what gradients take over them",
-     linksCommand, true},
+     linksCommand, true, true},
     {"docs", "the reference of all options as Markdown (docs/OPTIONS.md)", docsCommand, true},
     {"--version", "version and commit; --json adds the libraries", versionCommand, true, true},
     {"--help", "this text", helpCommand, true},

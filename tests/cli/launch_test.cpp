@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
                     RefusedLaunch{{"-n", "2", "--", "bnech"}, "did you mean 'bench'"},
                     RefusedLaunch{{"-n", "2", "--", "list"}, "'list' does not run as several ranks"},
                     RefusedLaunch{{"-n", "2", "--", "launch", "-n", "2", "--", "version"},
-                                  "'launch' does not run as several ranks; those that do: bench, --version"}));
+                                  "'launch' does not run as several ranks; those that do: bench, links, --version"}));
 
 }  // namespace
 }  // namespace tandem

@@ -54,6 +54,22 @@ TEST(Links, JsonHoldsTheSizesOfTheRanks) {
   EXPECT_EQ(found, 2U) << run.out;
 }
 
+TEST(Links, OfALauncherAreThoseBetweenItsRanks) {
+  const auto run = runTandem({"launch", "-n", "3", "--", "links", "--sizes=4,4k", "--budget=0.1", "--format=json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto tables = nlohmann::json::parse(run.out);  // rank 0 alone prints
+  std::vector<std::string> titles;
+  for (const auto& table : tables) {
+    titles.push_back(table["title"]);
+    if (titles.back() != "All-reduce between ranks, which are processes") continue;
+    EXPECT_EQ(table["rows"].size(), 2U);
+    EXPECT_EQ(table["rows"][0][0], "3 ranks");
+    EXPECT_EQ(table["rows"][0][1], "loopback");
+  }
+  EXPECT_NE(std::ranges::find(titles, "All-reduce between ranks, which are processes"), titles.end());
+  EXPECT_EQ(std::ranges::find(titles, "Core to core"), titles.end());
+}
+
 TEST(Links, OtherFormatsAreThoseOfReport) {
   EXPECT_TRUE(contains(links({"--format=md"}).out, "|---|")) << "a table in Markdown";
   EXPECT_TRUE(links({"--format=csv"}).out.starts_with("table,row,column,value\n"));

@@ -9,6 +9,7 @@
 #include "cli/links/links_command.h"
 #include "cli/links/links_tables.h"
 #include "cli/stop_on_signal.h"
+#include "comm/launched_meeting.h"
 #include "device/device.h"
 #include "device/gpu_support.h"
 #include "graph/graph.h"
@@ -63,6 +64,28 @@ std::vector<ResultTable> topologyTables(const LinksCommand& command, const Topol
   return tables;
 }
 
+std::vector<ResultTable> linkAndGradientTables(const std::vector<LinkSeries>& series,
+                                               const std::vector<Gradients>& networks) {
+  std::vector<ResultTable> tables{linkSummary(series)};
+  append(tables, linkTables(series));
+  tables.push_back(gradientTable(series, networks));
+  tables.push_back(breakEvenTable(series));
+  return tables;
+}
+
+/// What is between the ranks that a launcher started, of which this process is one. Rank 0 prints it.
+int linksOfRanks(const LaunchedRank& launched, const LinksCommand& command) {
+  const Environment environment = readEnvironment();
+  const auto networks = gradientsOf(command, environment);
+  const LaunchedMeeting meeting = meetingOf(launched);
+  const auto series = measureLaunchedRanks(meeting.place, command.request);
+  if (meeting.place.rank != 0) return 0;
+  std::vector<ResultTable> tables{machineTable(environment)};
+  append(tables, linkAndGradientTables(series, networks));
+  command.format->print(tables, std::cout);
+  return 0;
+}
+
 }  // namespace
 
 int linksCommand(Arguments arguments) {
@@ -72,6 +95,7 @@ int linksCommand(Arguments arguments) {
   }
   const Topology topology = readTopology();
   const LinksCommand command = parseLinks(arguments, placesOf(topology));
+  if (const auto launched = rankPlaceFromEnvironment(variablesOfProcess())) return linksOfRanks(*launched, command);
   const Environment environment = readEnvironment();
   const auto networks = gradientsOf(command, environment);
   checkLinkMemory(command.request, Device::cpu(0, {}, 1).availableBytes());
@@ -80,10 +104,7 @@ int linksCommand(Arguments arguments) {
   showDoing("");
   std::vector<ResultTable> tables{machineTable(environment)};
   append(tables, topologyTables(command, topology));
-  tables.push_back(linkSummary(measured.series));
-  append(tables, linkTables(measured.series));
-  tables.push_back(gradientTable(measured.series, networks));
-  tables.push_back(breakEvenTable(measured.series));
+  append(tables, linkAndGradientTables(measured.series, networks));
   if (measured.stopped) tables.front().notes.emplace_back("interrupted: the links that are missing were not measured");
   command.format->print(tables, std::cout);
   return static_cast<int>(measured.stopped ? ExitCode::interrupted : ExitCode::ok);

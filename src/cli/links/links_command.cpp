@@ -216,7 +216,8 @@ std::string linksHelp() {
       "Usage: tandem links [--OPTION=VALUE ...]\n\n"
       "Measures the links of this machine: what two cores share, memory that another core wrote, all-reduces between\n"
       "replicas and between processes, and copies of GPUs. Shows latency and bandwidth over sizes, and how long the\n"
-      "gradients of networks take over each link. docs/LINKS.md has the formulas.\n\n";
+      "gradients of networks take over each link. Started by a launcher ('tandem launch', torchrun, mpirun, srun), it\n"
+      "measures what is between those ranks alone. docs/LINKS.md has the formulas.\n\n";
   constexpr size_t leftWidth = 20;
   for (const LinksOption& option : optionRows) {
     std::string left = concat("  ", option.name, '=', option.placeholder);

@@ -2,32 +2,17 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "comm/listener.h"
 #include "run/child/worker_team.h"
 #include "run/plan/plan.h"
 
 namespace tandem {
 namespace {
 
-constexpr const char* loopback = "127.0.0.1";
 constexpr double untilTheNextOrder = 1e6;  // s: the leader may measure peaks meanwhile, and its end is noticed at once
 constexpr double endSeconds = 15;          // after the timeout, in which workers end that wait for a rank in vain
 constexpr double waitedSeconds = 1.2;      // where the own worker has waited for the timeout: others did so too
 
-/// Where all ranks are on one host and serve the store themselves, no other host needs to reach it.
-RankPlace placeOf(const LaunchedRank& launched) {
-  RankPlace place = launched.place;
-  if (!launched.launcherServes && place.localSize == place.size) place.host = loopback;
-  return place;
-}
-
-std::unique_ptr<RankStore> storeOf(const LaunchedRank& launched) {
-  const RankPlace place = placeOf(launched);
-  if (place.rank != 0 || launched.launcherServes) return nullptr;
-  return serveRanks(listenOn(place.host, place.port));
-}
-
-RankPlace meetingOf(RankPlace place, const std::string& run) {
+RankPlace within(RankPlace place, const std::string& run) {
   place.run += run;
   return place;
 }
@@ -44,9 +29,7 @@ void requireSameCommand(World& world, const std::string& command) {
 }  // namespace
 
 RankParents::RankParents(const LaunchedRank& launched, const std::string& command, double timeoutSeconds)
-    : place_(placeOf(launched)),
-      store_(storeOf(launched)),
-      world_(meetRanks(meetingOf(place_, "/parents"), timeoutSeconds)) {
+    : meeting_(meetingOf(launched)), world_(meetRanks(within(place(), "/parents"), timeoutSeconds)) {
   requireSameCommand(*world_, command);
 }
 
@@ -63,9 +46,9 @@ RankParents::~RankParents() {
 
 std::vector<RankReport> RankParents::runTogether(const std::string& executable, const WorkerOrder& order,
                                                  const PointOptions& options, const PointEvents& events) {
-  const RankPlace own = meetingOf(place_, concat("/run ", runs_++));
+  const RankPlace own = within(place(), concat("/run ", runs_++));
   RankReport report = runWorkers(executable, order, std::span(&own, 1), options, events).front();
-  if (!leads() && place_.localRank == 0) fillPeaks(executable, order, report.record);
+  if (!leads() && place().localRank == 0) fillPeaks(executable, order, report.record);
   const bool finished = report.end == RankEnd::finished;
   const double patience = report.waited ? waitedSeconds : order.config.exchange.timeout + endSeconds;
   try {
@@ -84,7 +67,7 @@ std::vector<RankReport> RankParents::runTogether(const std::string& executable, 
 void RankParents::fillPeaks(const std::string& executable, const WorkerOrder& order, RunRecord& record) {
   if (record.outcome.kind != OutcomeKind::ok) return;
   if (!peaks_) peaks_.emplace(executable, order.config.measurement.measurePeaks);
-  const PeakRates peaks = peaks_->of(resolvePlan(order.config, &place_));
+  const PeakRates peaks = peaks_->of(resolvePlan(order.config, &place()));
   record.flopsPeak = peaks.flops, record.bytesPeak = peaks.bytes;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/rank_environment.h"
+#include "comm/launched_meeting.h"
 #include "comm/world.h"
 #include "run/child/machine_peaks.h"
 #include "run/child/point_runner.h"
@@ -27,8 +27,8 @@ class RankParents {
   RankParents(const RankParents&) = delete;
   RankParents& operator=(const RankParents&) = delete;
 
-  const RankPlace& place() const { return place_; }
-  bool leads() const { return place_.rank == 0; }
+  const RankPlace& place() const { return meeting_.place; }
+  bool leads() const { return place().rank == 0; }
 
   /// Runs an order on all ranks and returns their record, as PointRunner::run(). REQUIRES: this process leads.
   RunRecord run(const std::string& executable, const WorkerOrder& order, const PointOptions& options,
@@ -45,8 +45,7 @@ class RankParents {
                                       const PointOptions& options, const PointEvents& events);
   void fillPeaks(const std::string& executable, const WorkerOrder& order, RunRecord& record);
 
-  const RankPlace place_;
-  std::unique_ptr<RankStore> store_;  // null: another process serves it
+  const LaunchedMeeting meeting_;
   std::unique_ptr<World> world_;
   std::optional<MachinePeaks> peaks_;  // of this host; rank 0's measures its own before the run
   int64_t runs_ = 0;

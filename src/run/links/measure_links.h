@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/rank_place.h"
 #include "run/links/link_series.h"
 
 namespace tandem {
@@ -35,6 +36,10 @@ void checkLinkMemory(const LinksRequest& request, int64_t available);
 /// if one does not end.
 MeasuredLinks measureLinks(const std::string& executable, const LinksRequest& request,
                            const std::function<void(const std::string&)>& doing);
+
+/// Measures all-reduce and broadcast between the ranks that a launcher started, in this process, which is the rank of
+/// `place`. Collective. The series are there on rank 0 alone. Throws as meetRanks(), and PeerError if a rank is lost.
+std::vector<LinkSeries> measureLaunchedRanks(const RankPlace& place, const LinksRequest& request);
 
 /// The child's side, the hidden command `links-worker`: reads an order from standard input, and writes series or its
 /// failure to descriptor 3. Returns the exit code. Throws UsageError if no measureLinks() started it.

@@ -56,6 +56,7 @@ constexpr Alias table[] = {
     {"init-learning-rate", "", "lr", "", "", ""},
     {"tf-random-seed", "", "seed", "", "", ""},
     {"accum-grad", "", "accumulate", "", "", ""},
+    {"sync-bn", "", "sync-batch-norm", "", "", ""},
     {"logdir", "", "tensorboard", "", "", ""},
 
     {"model", "inception3", "model", "inception_v3", "", ""},

@@ -37,6 +37,11 @@ Breach recomputationNeedsBackward(const Config& config) {
                 " with --forward-only: without backward nothing is kept; leave one ", "of them out");
 }
 
+Breach joinedStatisticsAreTrained(const Config& config) {
+  if (!config.exchange.syncBatchNorm || !config.step.forwardOnly) return std::nullopt;
+  return "--sync-batch-norm with --forward-only: forward alone reads running statistics; leave one of them out";
+}
+
 Breach stepsInFlightNeedGpus(const Config& config) {
   if (config.numerics.inFlight == Config().numerics.inFlight || !isOnCpu(config)) return std::nullopt;
   return concat("--in-flight=", config.numerics.inFlight,
@@ -80,9 +85,9 @@ Breach repeatsReplaceNoFile(const Config& config) {
 }
 
 constexpr Breach (*rulesInOrder[])(const Config&) = {
-    headAgreesWithClasses,      replicasMatchDevices,  nesterovNeedsMomentum,
-    recomputationNeedsBackward, stepsInFlightNeedGpus, weightsOptionsNeedWeights,
-    savedWeightsAreTrained,     traceIsOfOneProfile,   repeatsReplaceNoFile,
+    headAgreesWithClasses,      replicasMatchDevices,  nesterovNeedsMomentum,     recomputationNeedsBackward,
+    joinedStatisticsAreTrained, stepsInFlightNeedGpus, weightsOptionsNeedWeights, savedWeightsAreTrained,
+    traceIsOfOneProfile,        repeatsReplaceNoFile,
 };
 
 }  // namespace

@@ -83,6 +83,7 @@ struct Config {
     int64_t masterPort = 0;  ///< of the store where ranks meet; 0: the launcher's
     std::string interface;   ///< network interface between hosts; empty: the launcher's, or loopback
     int64_t checkDrift = 0;  ///< steps between two comparisons of all replicas' weights; 0: ranks' at the end only
+    bool syncBatchNorm = false;     ///< batch-norm normalises the batches of all replicas as one
     bool checkCollectives = false;  ///< each collective between ranks is compared before it runs
 
     bool operator==(const Exchange&) const = default;

@@ -175,6 +175,9 @@ constexpr Option table[] = {
      "compare the weights of all replicas after every N-th step, and end the run at a difference; 0 compares those of "
      "ranks at the end alone; a run that compares is not quoted", onBench, field<&Exchange::checkDrift>, Values::any, measuring,
      within<&Exchange::checkDrift, 0, million>},
+    {"sync-batch-norm", exchange, "", "",
+     "let batch-norm normalise the batches of all replicas as one, which exchange its statistics in forward and backward; "
+     "passed over by networks without batch-norm", onBench, field<&Exchange::syncBatchNorm>, Values::any, results, nullptr},
     {"check-collectives", exchange, "", "",
      "compare each collective between ranks before it runs, and end the run where ranks start different ones; such a run "
      "is not quoted", onBench, field<&Exchange::checkCollectives>, Values::any, measuring, nullptr},

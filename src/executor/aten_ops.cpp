@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "executor/joined_batch_norm.h"
 
 namespace tandem {
 namespace {
@@ -29,6 +30,7 @@ at::Tensor linear(OperationArguments& a) {
 }
 
 at::Tensor batchNorm(OperationArguments& a) {
+  if (a.training && a.statistics != nullptr) return joinedBatchNorm(a);
   return at::batch_norm(a.inputs[0], a.weight, a.bias, a.runningMean, a.runningVar, a.training, a.attributes.momentum,
                         a.attributes.epsilon, /*cudnn_enabled=*/true);
 }

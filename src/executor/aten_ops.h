@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "kernels/norm/statistics_exchange.h"
 #include "kernels/pool/max_pool.h"
 
 namespace tandem {
@@ -20,6 +21,7 @@ struct OperationArguments {
   bool training = true;
   bool mayOverwrite = false;  ///< nobody else reads the first input, and no backward needs it
   at::Generator* generator = nullptr;
+  StatisticsExchange* statistics = nullptr;  ///< batch_norm only: ExecutorOptions::statistics
 };
 
 using AtenOp = at::Tensor (*)(OperationArguments&);

@@ -139,8 +139,8 @@ void AutogradExecutor::planValues() {
 }
 
 at::Tensor AutogradExecutor::run(const Step& step, std::vector<at::Tensor>& values) {
-  OperationArguments arguments{step.node->attributes, {},        step.weight,       step.bias,  step.runningMean,
-                               step.runningVar,       training_, step.mayOverwrite, &generator_};
+  OperationArguments arguments{step.node->attributes, {},        step.weight,       step.bias,   step.runningMean,
+                               step.runningVar,       training_, step.mayOverwrite, &generator_, options_.statistics};
   for (const NodeId input : step.node->inputs) arguments.inputs.push_back(values[static_cast<size_t>(input)]);
   return step.call(arguments);
 }

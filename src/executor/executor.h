@@ -14,6 +14,7 @@
 #include "executor/select/kernel_selection.h"
 #include "graph/graph.h"
 #include "kernels/cudnn/conv.h"
+#include "kernels/norm/statistics_exchange.h"
 
 namespace tandem {
 
@@ -22,6 +23,9 @@ struct ExecutorOptions {
   KernelSelection kernels = {};  ///< autograd reads the layout only
   at::Device device = at::kCPU;
   uint64_t dropoutSeed = 0;  ///< of this replica
+  /// In training, batch-norm normalises the batches of all replicas as one. Null: each replica's own. It outlives the
+  /// executor.
+  StatisticsExchange* statistics = nullptr;
   RecomputeEntry recompute = recomputes().front();
   ConvPlansOf plansOf = cudnnConvPlans;  ///< the source of convolutions' execution plans
   /// False: outputs and their gradients keep the shape and layout that they have in the graph. Rows of values would be

@@ -90,6 +90,7 @@ void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
     steps_[i].binding.plan = &plan_[i];
     steps_[i].binding.node = &graph.node(plan_[i].node);
     steps_[i].binding.generator = &generator_;
+    steps_[i].binding.statistics = options_.statistics;
     steps_[i].binding.format = options_.kernels.layout.format;
     steps_[i].binding.plansOf = options_.plansOf;
     steps_[i].binding.algorithms = options_.kernels.algorithmsOf(plan_[i].node);
@@ -149,7 +150,8 @@ at::Tensor PlannedExecutor::inLayout(const at::Tensor& tensor, bool isBlocked, b
 void PlannedExecutor::planValues(const Graph& graph) {
   const Activations activations = activationsOf(graph, plan_, options_);
   recomputation_ = recomputation(activations, options_.recompute.cuts(activations));
-  const bool sumsServe = hasNormActKernel(options_.device, options_.compute, options_.kernels.layout.format);
+  const bool sumsServe = hasNormActKernel(options_.device, options_.compute, options_.kernels.layout.format,
+                                          /*joins=*/options_.statistics != nullptr);
   std::vector<Step*> lastUser(values_, nullptr), maker(values_, nullptr);
   for (Step& step : steps_) {
     for (const NodeId input : step.binding.plan->inputs) lastUser[static_cast<size_t>(input)] = &step;

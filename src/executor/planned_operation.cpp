@@ -99,7 +99,7 @@ class BatchNorm final : public Bound {
                     binding.runningVar,
                     binding.weightGradient,
                     binding.biasGradient},
-        options_{attributes().epsilon, attributes().momentum, binding.plan->relu, true},
+        options_{attributes().epsilon, attributes().momentum, binding.plan->relu, true, binding.statistics},
         engines_(binding.norms) {}
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
@@ -376,7 +376,8 @@ KeptForBackward keptForBackward(const Graph& graph, const PlannedNode& call, con
   KeptForBackward kept = row->hasKernel && row->hasKernel(node, options) ? row->keptByKernel : row->kept;
   // With a residual, or without a kernel, the ReLU's mask cannot be recomputed from the input. (A forward on a GPU
   // keeps bits instead, but keep() has the output alone.) A batch_norm of vectors may run either way.
-  const bool byKernel = hasNormActKernel(options.device, options.compute, options.kernels.layout.format);
+  const bool byKernel = hasNormActKernel(options.device, options.compute, options.kernels.layout.format,
+                                         /*joins=*/options.statistics != nullptr);
   const bool readsMask = call.hasResidual() || !byKernel || node.shape.height * node.shape.width == 1;
   kept.output = kept.output || (call.relu && readsMask);
   return kept;

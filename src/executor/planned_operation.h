@@ -10,6 +10,7 @@
 #include "executor/compile/fusion.h"
 #include "kernels/cudnn/batch_norm.h"
 #include "kernels/cudnn/conv.h"
+#include "kernels/norm/statistics_exchange.h"
 
 namespace tandem {
 
@@ -25,6 +26,7 @@ struct PlannedBinding {
   std::vector<bool> wantsGradient;          ///< per input
   bool mayOverwrite = false;                ///< nobody else reads the first input, and no backward needs it
   at::Generator* generator = nullptr;
+  StatisticsExchange* statistics = nullptr;                  ///< batch_norm only: ExecutorOptions::statistics
   at::MemoryFormat format = at::MemoryFormat::ChannelsLast;  ///< of plain activations
   bool blockedOutput = false;            ///< of a convolution: whether y is blocked (kernels/conv/nchwc.h)
   PassAlgorithms algorithms{};           ///< of a convolution

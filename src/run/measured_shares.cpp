@@ -46,6 +46,7 @@ std::vector<double> ownTimes(const RunPlan& plan, const KernelSelection& kernels
                              const std::shared_ptr<const Dataset>& data) {
   ReplicaSetOptions options = trainingOptions(apart(plan), kernels, data);
   options.recorder = nullptr;
+  options.syncBatchNorm = false;
   std::vector<double> times(options.devices.size());
   ReplicaSet(options).run(
       [&](ReplicaSet::Member& member) { times[static_cast<size_t>(member.index())] = stepSeconds(member); });

@@ -15,11 +15,13 @@
 namespace tandem {
 namespace {
 
-ExecutorOptions optionsOf(int index, const ReplicaSetOptions& team) {
+ExecutorOptions optionsOf(int index, const ReplicaShared& shared) {
+  const ReplicaSetOptions& team = shared.options;
   const at::Device device = team.devices.at(static_cast<size_t>(index)).torch();
   ExecutorOptions options{
       .compute = team.precision->compute, .kernels = team.kernels, .device = device, .recompute = team.recompute};
   options.dropoutSeed = dropoutSeedOf(team.seed, team.firstReplica + index);
+  if (!shared.statistics.empty()) options.statistics = shared.statistics[static_cast<size_t>(index)].get();
   return options;
 }
 
@@ -54,9 +56,9 @@ class TrainingReplica final : public ReplicaSet::Member {
   TrainingReplica(int index, const ReplicaShared& shared)
       : shared_(shared),
         device_(shared.options.devices.at(static_cast<size_t>(index))),
-        buffers_(parameterSpecs(*shared.options.graph, optionsOf(index, shared.options)), *shared.options.precision,
+        buffers_(parameterSpecs(*shared.options.graph, optionsOf(index, shared)), *shared.options.precision,
                  device_.torch(), shared.options.kernels.layout.format),
-        executor_(shared.options.executor->make(optionsOf(index, shared.options))),
+        executor_(shared.options.executor->make(optionsOf(index, shared))),
         optimizer_(makeOptimizer(buffers_, shared.options.optimizer)),
         lossScale_(lossScaleFor(shared.options, device_)),
         replica_{index, device_, buffers_, *optimizer_, lossScale_.get()},

@@ -14,6 +14,7 @@ struct ReplicaShared {
   OutputPlacement& outputs;
   Monitor& monitor;
   Barrier& barrier;
+  const std::vector<std::unique_ptr<StatisticsExchange>>& statistics;  ///< per replica, or empty
 };
 
 /// Builds replica `index` on the calling thread and attaches it to the strategy, which is collective. REQUIRES: the

@@ -1,13 +1,16 @@
 #include "train/replica_set.h"
 
+#include <algorithm>
 #include <latch>
 #include <numeric>
 #include <thread>
 
 #include "base/text.h"
 #include "comm/joined_group.h"
+#include "graph/operation.h"
 #include "trace/flight_recorder.h"
 #include "train/replica.h"
+#include "train/replica_statistics.h"
 
 namespace tandem {
 namespace {
@@ -35,6 +38,8 @@ StrategyContext strategyContext(const ReplicaSetOptions& options, Monitor& monit
           .makeOptimizer = [optimizer](FlatBuffers& buffers) { return makeOptimizer(buffers, optimizer); }};
 }
 
+bool isBatchNorm(const Node& node) { return node.operation->traits.batchNorm; }
+
 /// Of the replicas of this process.
 std::vector<int64_t> ownShares(const ReplicaSetOptions& options) {
   if (options.shares.empty()) return {};
@@ -52,6 +57,11 @@ int64_t totalReplicas(const ReplicaSetOptions& options) {
   return joinedPlace(0, static_cast<int>(options.devices.size()), options.world).size;
 }
 
+bool joinsStatistics(const ReplicaSetOptions& options) {
+  return options.syncBatchNorm && !options.forwardOnly && totalReplicas(options) > 1 &&
+         std::ranges::any_of(options.graph->nodes(), isBatchNorm);
+}
+
 std::optional<double> meanShare(const ReplicaSetOptions& options) {
   if (options.shares.empty()) return std::nullopt;
   const auto images = std::accumulate(options.shares.begin(), options.shares.end(), int64_t{0});
@@ -67,11 +77,20 @@ ReplicaSet::ReplicaSet(ReplicaSetOptions options)
       outputs_(options_.lossPlacement->makeOutputs(
           {pointers(options_.devices), monitor_.get(), &lossOf(*options_.graph), options_.labelSmoothing})) {
   allowTf32(options_.precision->tf32);
+  if (joinsStatistics(options_)) statistics_ = joinStatistics(strategyContext(options_, *monitor_));
 }
 
 ReplicaSet::~ReplicaSet() = default;
 
-StrategyTraffic ReplicaSet::traffic() const { return strategy_->traffic(); }
+StrategyTraffic ReplicaSet::traffic() const {
+  StrategyTraffic traffic = strategy_->traffic();
+  if (statistics_.empty()) return traffic;
+  std::vector<int64_t> channels;
+  for (const Node& node : options_.graph->nodes()) {
+    if (isBatchNorm(node)) channels.push_back(node.shape.channels);
+  }
+  return traffic += statisticsTraffic(strategyContext(options_, *monitor_), channels, options_.accumulate);
+}
 std::string ReplicaSet::exchangeMemory() const { return strategy_->exchangeMemory(); }
 std::string ReplicaSet::sums() const { return strategy_->sums(); }
 
@@ -90,7 +109,7 @@ void ReplicaSet::runReplica(int index, const std::function<void(Member&)>& body,
   try {
     options_.devices[static_cast<size_t>(index)].bind();
     if (options_.keepsFlightLog) logging.emplace(index);
-    member = makeReplica(index, {options_, *strategy_, *feed_, *outputs_, *monitor_, *barrier_});
+    member = makeReplica(index, {options_, *strategy_, *feed_, *outputs_, *monitor_, *barrier_, statistics_});
     body(*member);
     member->synchronize();
   } catch (const std::exception& failure) {

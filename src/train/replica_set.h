@@ -47,7 +47,8 @@ struct ReplicaSetOptions {
   int firstReplica = 0;  ///< number of this process's first replica among those of all ranks
   /// Images in a step of each replica of all ranks; empty: all have as many. Samples count alike all the same.
   std::vector<int64_t> shares;
-  int64_t accumulate = 1;  ///< number of equal micro-batches of a replica's batch
+  int64_t accumulate = 1;      ///< number of equal micro-batches of a replica's batch
+  bool syncBatchNorm = false;  ///< batch-norm normalises the batches of all replicas of all ranks as one
   bool forwardOnly = false;
   int64_t inFlight = 2;                          ///< most steps in flight on a GPU
   bool blockingWaits = false;                    ///< host waits sleep, for replicas that share cores
@@ -63,6 +64,9 @@ uint64_t dropoutSeedOf(uint64_t seed, int replica);
 
 /// The number of replicas of all processes of the run.
 int64_t totalReplicas(const ReplicaSetOptions& options);
+
+/// Whether replicas exchange batch-norm's statistics.
+bool joinsStatistics(const ReplicaSetOptions& options);
 
 /// The mean of the shares of a step. Replicas average their gradients. So each divides by this number, whatever its own
 /// share is, and the average is that over all images. Empty where all have as many.
@@ -97,7 +101,7 @@ class ReplicaSet {
   /// other replicas and is rethrown here.
   void run(const std::function<void(Member&)>& body);
 
-  StrategyTraffic traffic() const;
+  StrategyTraffic traffic() const;     ///< of gradients, weights and statistics
   std::string exchangeMemory() const;  ///< Strategy::exchangeMemory()
   std::string sums() const;            ///< Strategy::sums()
 
@@ -112,6 +116,7 @@ class ReplicaSet {
   std::unique_ptr<Strategy> strategy_;
   std::unique_ptr<BatchFeed> feed_;
   std::unique_ptr<OutputPlacement> outputs_;
+  std::vector<std::unique_ptr<StatisticsExchange>> statistics_;  // per replica; empty: each normalises its own batch
   Mutex failureMutex_;
   std::exception_ptr firstFailure_ TANDEM_GUARDED_BY(failureMutex_);
 };

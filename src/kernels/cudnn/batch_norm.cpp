@@ -89,6 +89,7 @@ const CudnnBatchNorm::Pair& CudnnBatchNorm::pairFor(NormProblem problem) {
 bool CudnnBatchNorm::serves(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
                             const NormActOptions& options) {
   if (x.dim() != 4 || x.size(0) != chosen_.images || !options.relu || !options.training) return false;
+  if (options.exchange != nullptr) return false;
   if (!isElement(x.scalar_type()) || !x.is_contiguous(channelsLast)) return false;
   if (residual.defined() && !areLike(x, residual)) return false;
   const NormParameters& p = parameters;

@@ -28,7 +28,7 @@ class NormActPasses {
 
   /// Gives the gradients of scale and shift in `result`, where it may find memory for them. Writes the others to the
   /// addresses in `arguments`.
-  virtual void gradients(const at::Tensor& x, const NormActSaved& saved, bool training,
+  virtual void gradients(const at::Tensor& x, const NormActSaved& saved, const NormActOptions& options,
                          NormActGradientArguments arguments, NormActGradients& result) const = 0;
 };
 

@@ -133,14 +133,6 @@ ChannelMoments momentsOf(const at::Tensor& x, const Matrix& matrix) {
   return moments;
 }
 
-// running = (1 - momentum) * running + momentum * batch, with the unbiased variance.
-void updateRunning(const NormParameters& parameters, const ChannelMoments& moments, double count, double momentum) {
-  const double unbiased = count > 1 ? count / (count - 1) : 1;
-  at::Tensor mean = parameters.runningMean, variance = parameters.runningVar;
-  mean.copy_(mean.to(at::kDouble).mul_(1 - momentum).add_(moments.mean, momentum));
-  variance.copy_(variance.to(at::kDouble).mul_(1 - momentum).add_(moments.variance, momentum * unbiased));
-}
-
 struct Sums {
   at::Tensor gradient, product;  // [C] fp64: sums of the masked gradient g, and of g * (x - mean)
 };
@@ -166,11 +158,13 @@ void keepFactors(NormActSaved& saved) {
   saved.offset = saved.parameters.shift - saved.mean * saved.factor;
 }
 
-/// `count`: values per channel.
-void keepBatch(const ChannelMoments& moments, int64_t count, const NormActOptions& options, NormActSaved& saved) {
-  updateRunning(saved.parameters, moments, static_cast<double>(count), options.momentum);
-  saved.mean = moments.mean.to(at::kFloat);
-  saved.inverseDeviation = (moments.variance + options.epsilon).rsqrt_().to(at::kFloat);
+/// `own`: of this replica. `count`: its values per channel.
+void keepBatch(const ChannelMoments& own, int64_t count, const NormActOptions& options, NormActSaved& saved) {
+  const JoinedMoments batch = joined(own, static_cast<double>(count), options.exchange);
+  updateRunning(saved.parameters, batch, options.momentum);
+  saved.values = batch.values;
+  saved.mean = batch.moments.mean.to(at::kFloat);
+  saved.inverseDeviation = (batch.moments.variance + options.epsilon).rsqrt().to(at::kFloat);
   keepFactors(saved);
 }
 
@@ -203,20 +197,22 @@ class NormActOnCpu final : public NormActPasses {
     });
   }
 
-  void gradients(const at::Tensor& x, const NormActSaved& saved, bool training, NormActGradientArguments arguments,
-                 NormActGradients& result) const override {
+  void gradients(const at::Tensor& x, const NormActSaved& saved, const NormActOptions& options,
+                 NormActGradientArguments arguments, NormActGradients& result) const override {
     const Matrix matrix(x, saved.factor.numel());
     const at::Tensor factor = matrix.widened(saved.factor), offset = matrix.widened(saved.offset);
     const at::Tensor mean = matrix.widened(saved.mean);
     setColumns(arguments, matrix.columns, factor, offset);
     arguments.mean = mean.const_data_ptr<float>();
 
-    const Sums sums = sumsOf(arguments, matrix);
+    Sums sums = sumsOf(arguments, matrix);
     const at::Tensor deviation = saved.inverseDeviation.to(at::kDouble);
     result.shift = sums.gradient.to(at::kFloat);
     result.scale = (sums.product * deviation).to(at::kFloat);
 
-    const double share = training ? 1 / static_cast<double>(matrix.valuesPerChannel()) : 0;
+    // Scale and shift get this replica's part of their gradients: those of all replicas are summed with all others.
+    if (options.training) sumBoth(sums.gradient, sums.product, options.exchange);
+    const double share = options.training ? 1 / saved.values : 0;
     const at::Tensor bias = matrix.widened((sums.gradient * share).to(at::kFloat));
     const at::Tensor slope = matrix.widened(
         (saved.parameters.scale.to(at::kDouble) * deviation * deviation * deviation * sums.product * -share)

@@ -87,8 +87,8 @@ class GpuNormAct final : public NormActPasses {
     run_(NormApply{NormGrid::ofValues(rowsOf(x), x.size(1), width), a, maskIn(saved.reluMask, x)}, x);
   }
 
-  void gradients(const at::Tensor& x, const NormActSaved& saved, bool training, NormActGradientArguments a,
-                 NormActGradients& result) const override {
+  void gradients(const at::Tensor& x, const NormActSaved& saved, const NormActOptions& options,
+                 NormActGradientArguments a, NormActGradients& result) const override {
     const ReluMask mask = maskIn(saved.reluMask, x);
     int width = accessWidth<NormSums>(elementOf(x, "normAct"), x.size(1),
                                       {a.gradients[0], a.gradients[1], a.x, a.y, a.masked, a.dx});
@@ -105,7 +105,7 @@ class GpuNormAct final : public NormActPasses {
     a.mean = saved.mean.const_data_ptr<float>();
     a.bias = bias, a.slope = slope;
     run_(NormSums{grid, a, mask, sums}, x);
-    run_(NormSumsFinish{grid, sums, saved.inverseDeviation.const_data_ptr<float>(), a.factor, training,
+    run_(NormSumsFinish{grid, sums, saved.inverseDeviation.const_data_ptr<float>(), a.factor, options.training,
                         result.scale.data_ptr<float>(), result.shift.data_ptr<float>(), bias, slope},
          x);
     run_(NormGradient{NormGrid::ofValues(grid.rows, grid.channels, width), a}, x);

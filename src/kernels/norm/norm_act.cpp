@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "kernels/gpu/dispatch.h"
 #include "kernels/norm/backend.h"
+#include "kernels/norm/joined_norm_act.h"
 
 namespace tandem {
 namespace {
@@ -35,16 +36,18 @@ void enqueue(const NormProgram& program, const at::Tensor& x) {
   gpu::normAct(program, currentStream(x));
 }
 
-// Null: the reference runs.
-const NormActPasses* passesFor(at::Device device, at::ScalarType type, at::MemoryFormat format) {
-  if (format != channelsLast || !isElement(type)) return nullptr;
+// Null: the reference runs. The GPU's programs finish their statistics on the device, where nobody joins them.
+const NormActPasses* passesFor(at::Device device, at::ScalarType type, at::MemoryFormat format, bool joins) {
+  if (format != channelsLast || !isElement(type) || (joins && !device.is_cpu())) return nullptr;
   static const auto onGpu = normActInBlocks(enqueue);
   return device.is_cpu() ? &normActOnCpu() : device.is_cuda() ? onGpu.get() : nullptr;
 }
 
-const NormActPasses* passesFor(const at::Tensor& x) {
+bool joins(const NormActOptions& options) { return options.training && options.exchange != nullptr; }
+
+const NormActPasses* passesFor(const at::Tensor& x, const NormActOptions& options) {
   if (x.dim() != 4 || !x.is_contiguous(channelsLast)) return nullptr;
-  return passesFor(x.device(), x.scalar_type(), channelsLast);
+  return passesFor(x.device(), x.scalar_type(), channelsLast, joins(options));
 }
 
 // The second pass over x, once the statistics are known.
@@ -77,14 +80,22 @@ at::Tensor writable(const at::Tensor& gradient) {
 
 }  // namespace
 
-bool hasNormActKernel(at::Device device, at::ScalarType type, at::MemoryFormat format) {
-  return passesFor(device, type, format) != nullptr;
+bool hasNormActKernel(at::Device device, at::ScalarType type, at::MemoryFormat format, bool joins) {
+  return passesFor(device, type, format, joins) != nullptr;
+}
+
+void updateRunning(const NormParameters& parameters, const JoinedMoments& batch, double momentum) {
+  const double unbiased = batch.values > 1 ? batch.values / (batch.values - 1) : 1;
+  at::Tensor mean = parameters.runningMean, variance = parameters.runningVar;
+  mean.copy_(mean.to(at::kDouble).mul_(1 - momentum).add_(batch.moments.mean, momentum));
+  variance.copy_(variance.to(at::kDouble).mul_(1 - momentum).add_(batch.moments.variance, momentum * unbiased));
 }
 
 at::Tensor normAct(const at::Tensor& given, const at::Tensor& residual, const NormParameters& parameters,
                    const NormActOptions& options, NormActSaved& saved) {
   const at::Tensor x = dense(given);
-  const NormActPasses* const passes = passesFor(x);
+  const NormActPasses* const passes = passesFor(x, options);
+  if (!passes && joins(options)) return normActJoined(x, residual, parameters, options, saved);
   if (!passes) return normActReference(x, residual, parameters, options, saved);
   saved = {};
   saved.parameters = parameters;
@@ -94,7 +105,7 @@ at::Tensor normAct(const at::Tensor& given, const at::Tensor& residual, const No
 void normActStatistics(const at::Tensor& given, const ChannelStats& sums, const NormParameters& parameters,
                        const NormActOptions& options, NormActSaved& saved) {
   const at::Tensor x = dense(given);
-  const NormActPasses* const passes = passesFor(x);
+  const NormActPasses* const passes = passesFor(x, options);
   check(passes != nullptr && options.training, "normActStatistics: a kernel, in training");
   saved = {};
   saved.parameters = parameters;
@@ -110,7 +121,10 @@ at::Tensor normActBy(const NormActPasses& passes, const at::Tensor& x, const at:
 at::Tensor normActAgain(const at::Tensor& given, const at::Tensor& residual, const NormActOptions& options,
                         NormActSaved& saved) {
   const at::Tensor x = dense(given);
-  if (const NormActPasses* const passes = passesFor(x)) return normActAgainBy(*passes, x, residual, options, saved);
+  if (const NormActPasses* const passes = passesFor(x, options)) {
+    return normActAgainBy(*passes, x, residual, options, saved);
+  }
+  if (joins(options)) return normActJoinedAgain(x, residual, options, saved);
   const NormParameters parameters = saved.parameters;
   // The reference updates running statistics whenever they are given, but a repetition must not.
   NormParameters untouched = parameters;
@@ -130,14 +144,15 @@ at::Tensor normActAgainBy(const NormActPasses& passes, const at::Tensor& x, cons
 void normActKeep(const at::Tensor& given, const at::Tensor& y, bool hasResidual, const NormActOptions& options,
                  NormActSaved& saved) {
   const at::Tensor x = dense(given);
-  keep(x, y, hasResidual || !passesFor(x), options, saved);
+  keep(x, y, hasResidual || !passesFor(x, options), options, saved);
 }
 
 NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved, bool hasResidual,
                                  const NormActOptions& options) {
-  if (const NormActPasses* const passes = passesFor(saved.x)) {
+  if (const NormActPasses* const passes = passesFor(saved.x, options)) {
     return normActBackwardBy(*passes, std::move(outputGradients), saved, hasResidual, options);
   }
+  if (joins(options)) return normActJoinedBackward(std::move(outputGradients), saved, hasResidual, options);
   return normActBackwardReference(std::move(outputGradients), saved, hasResidual, options);
 }
 
@@ -167,7 +182,7 @@ NormActGradients normActBackwardBy(const NormActPasses& passes, std::vector<at::
   arguments.dx = result.x.data_ptr();
   arguments.type = elementOf(x, "normActBackward");
   arguments.relu = options.relu;
-  passes.gradients(x, saved, options.training, arguments, result);
+  passes.gradients(x, saved, options, arguments, result);
   return result;
 }
 
@@ -179,8 +194,10 @@ at::Tensor normActReference(const at::Tensor& x, const at::Tensor& residual, con
                                  options.training, options.momentum, options.epsilon, /*cudnn_enabled=*/true);
   if (residual.defined()) y.add_(residual);
   if (options.relu) y.relu_();
-  saved = {
-      x, options.relu ? y : at::Tensor(), parameters, mean, inverseDeviation, {}, {}, {}, {}, reserve, implementation};
+  saved = {};
+  saved.x = x, saved.y = options.relu ? y : at::Tensor(), saved.parameters = parameters;
+  saved.mean = mean, saved.inverseDeviation = inverseDeviation;
+  saved.reserve = reserve, saved.implementation = implementation;
   return y;
 }
 

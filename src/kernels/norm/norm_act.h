@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/norm/channel_stats.h"
+#include "kernels/norm/statistics_exchange.h"
 
 namespace tandem {
 
@@ -15,6 +16,8 @@ struct NormActOptions {
   double epsilon = 1e-5, momentum = 0.1;
   bool relu = false;
   bool training = true;  ///< batch statistics, which also update the running ones; false: the running statistics
+  /// In training the batch is that of all replicas. Null: of this one alone. It outlives the calls.
+  StatisticsExchange* exchange = nullptr;
 };
 
 /// All [C] fp32.
@@ -24,11 +27,15 @@ struct NormParameters {
   at::Tensor scaleGradient = {}, shiftGradient = {};
 };
 
+/// running = (1 - momentum) * running + momentum * batch, with the unbiased variance.
+void updateRunning(const NormParameters& parameters, const JoinedMoments& batch, double momentum);
+
 /// What backward reads of a forward call.
 struct NormActSaved {
   at::Tensor x, y;  ///< y: only if the ReLU's mask cannot be recomputed from x and none was kept
   NormParameters parameters;
   at::Tensor mean, inverseDeviation;
+  double values = 0;           ///< per channel, of which the batch's statistics are; 0: nobody asked for the number
   at::Tensor factor, offset;   ///< kernels only, [C] fp32: output before the ReLU = x * factor + offset
   at::Tensor reluMask;         ///< kernels of a GPU only: the ReLU's mask (gpu_relu_mask.h), where there is a residual
   at::Tensor mask;             ///< cuDNN's plans only (cudnn/batch_norm.h): the ReLU's mask
@@ -62,9 +69,9 @@ at::Tensor normActAgain(const at::Tensor& x, const at::Tensor& residual, const N
 void normActKeep(const at::Tensor& x, const at::Tensor& y, bool hasResidual, const NormActOptions& options,
                  NormActSaved& saved);
 
-/// Whether a kernel exists. Kernels recompute the mask of a ReLU without residual from x; the reference reads the
-/// output.
-bool hasNormActKernel(at::Device device, at::ScalarType type, at::MemoryFormat format);
+/// Whether a kernel exists; `joins`: one with NormActOptions::exchange, which GPUs have not. Kernels recompute the mask
+/// of a ReLU without residual from x; the reference reads the output.
+bool hasNormActKernel(at::Device device, at::ScalarType type, at::MemoryFormat format, bool joins = false);
 
 /// `outputGradients`: one or more, which are added. Memory that nobody else holds is overwritten with results.
 /// `hasResidual`: as in forward.

@@ -11,26 +11,32 @@ namespace {
 
 using Obstacle = std::optional<std::string>;
 
-Obstacle deviceCaptures(const Setup& setup) {
+Obstacle deviceCaptures(const Config&, const Setup& setup) {
   if (!setup.onCpu()) return {};
   return "only GPUs have graphs (--devices=cuda:0)";
 }
 
-Obstacle executorEnqueues(const Setup& setup) {
+Obstacle executorEnqueues(const Config&, const Setup& setup) {
   if (setup.executor->capturable) return {};
   return concat("--executor=", setup.executor->name, " cannot be recorded");
 }
 
-Obstacle lossStays(const Setup& setup) {
+Obstacle lossStays(const Config&, const Setup& setup) {
   if (!setup.lossPlacement->gathered) return {};
   return concat("with --loss-at=", setup.lossPlacement->name, " replicas wait for one another on the host");
 }
 
-constexpr Obstacle (*obstaclesInOrder[])(const Setup&) = {deviceCaptures, executorEnqueues, lossStays};
+Obstacle statisticsStay(const Config& config, const Setup&) {
+  if (!config.exchange.syncBatchNorm || totalReplicas(config) == 1) return {};
+  return "with --sync-batch-norm the host reads the statistics of all replicas";
+}
 
-Obstacle firstObstacle(const Setup& setup) {
+constexpr Obstacle (*obstaclesInOrder[])(const Config&, const Setup&) = {deviceCaptures, executorEnqueues, lossStays,
+                                                                         statisticsStay};
+
+Obstacle firstObstacle(const Config& config, const Setup& setup) {
   for (const auto obstacle : obstaclesInOrder) {
-    if (auto found = obstacle(setup)) return found;
+    if (auto found = obstacle(config, setup)) return found;
   }
   return {};
 }
@@ -48,7 +54,7 @@ std::string whyInParts(const Config& config, const Setup& setup) {
 
 CudaGraphPolicy cudaGraphPolicy(const Config& config, const Setup& setup) {
   if (!setup.cudaGraph->wanted) return {false, concat("--cuda-graph=", setup.cudaGraph->name)};
-  if (const Obstacle obstacle = firstObstacle(setup)) return {false, *obstacle};
+  if (const Obstacle obstacle = firstObstacle(config, setup)) return {false, *obstacle};
   return {true, whyInParts(config, setup)};
 }
 

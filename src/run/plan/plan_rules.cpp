@@ -102,7 +102,8 @@ Breach imagesCanBePadded(const RunPlan& plan) {
 
 Breach batchNormHasSeveralValues(const RunPlan& plan) {
   if (plan.config.step.forwardOnly) return std::nullopt;
-  const int64_t images = std::ranges::min(plan.shares) / plan.config.step.accumulate;
+  const int64_t together = plan.config.exchange.syncBatchNorm ? plan.globalBatch : std::ranges::min(plan.shares);
+  const int64_t images = together / plan.config.step.accumulate;
   for (const Node& node : plan.graph->nodes()) {
     if (!node.operation->traits.batchNorm || images * node.shape.height * node.shape.width > 1) continue;
     return concat("--batch=", plan.config.step.batch, " with --image-size=", plan.config.network.imageSize, ": ",

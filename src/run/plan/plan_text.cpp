@@ -82,7 +82,8 @@ std::string exchangeText(const RunPlan& plan) {
                                 copied ? concat(", gradients copied there", buckets) : "")
                        : concat(exchangedText(config.exchange, setup), buckets);
   return concat(config.exchange.strategy, ", ", how, gradientsText(*setup.precision),
-                setup.overlap->duringBackward ? "" : ", after backward");
+                setup.overlap->duringBackward ? "" : ", after backward",
+                config.exchange.syncBatchNorm ? "; batch-norm over all replicas" : "");
 }
 
 std::string inputText(const RunPlan& plan) {

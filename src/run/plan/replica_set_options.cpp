@@ -85,6 +85,7 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   options.firstReplica = plan.place.rank * static_cast<int>(config.placement.replicas);
   options.shares = unequalShares(plan);
   options.accumulate = config.step.accumulate;
+  options.syncBatchNorm = config.exchange.syncBatchNorm;
   options.forwardOnly = config.step.forwardOnly;
   options.inFlight = config.numerics.inFlight;
   options.recorder = graphRecorder(config, setup);

@@ -154,6 +154,14 @@ Breach roundedGradientsAreThere(const Config& config, const Setup&) {
                 " with --forward-only: without backward there are no gradients; leave one of them out");
 }
 
+Breach joinedReplicasMakeOneUpdate(const Config& config, const Setup& setup) {
+  const Exchange exchange = setup.strategy->exchange;
+  const bool together = exchange == Exchange::synchronous || exchange == Exchange::lossy;
+  if (!config.exchange.syncBatchNorm || together) return std::nullopt;
+  return concat("--sync-batch-norm with --strategy=", config.exchange.strategy,
+                ": its replicas train alone, each with its own statistics; leave one of them out");
+}
+
 Breach layoutIsServed(const Config& config, const Setup& setup) {
   if (serves(*setup.executor, setup.firstLayout(), setup.device, setup.precision->compute)) return std::nullopt;
   return concat(
@@ -224,12 +232,29 @@ Breach weightsAreComparable(const Config& config, const Setup& setup) {
 }
 
 constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
-    parameterDeviceIsAReplica, inputReadsTheData,        coefficientsAreUsed,   gatheredLossTrains,
-    partsHaveTheirOwnLoss,     scheduleKnowsItsEnd,      recomputationHasAPlan, paddingHasAPlan,
-    overlapIsOfAnExchange,     roundedGradientsAreThere, allReduceRunsThere,    searchedBatchIsPerReplica,
-    searchedBatchIsEqual,      layoutIsServed,           convolutionIsServed,   graphCanBeCaptured,
-    strategyTakesTheAllReduce, ownersUpdateAllOrNone,    allReduceSpansRanks,   strategyCrossesRanks,
-    faultIsOfThisRun,          weightsAreComparable,
+    parameterDeviceIsAReplica,
+    inputReadsTheData,
+    coefficientsAreUsed,
+    gatheredLossTrains,
+    partsHaveTheirOwnLoss,
+    scheduleKnowsItsEnd,
+    recomputationHasAPlan,
+    paddingHasAPlan,
+    overlapIsOfAnExchange,
+    roundedGradientsAreThere,
+    joinedReplicasMakeOneUpdate,
+    allReduceRunsThere,
+    searchedBatchIsPerReplica,
+    searchedBatchIsEqual,
+    layoutIsServed,
+    convolutionIsServed,
+    graphCanBeCaptured,
+    strategyTakesTheAllReduce,
+    ownersUpdateAllOrNone,
+    allReduceSpansRanks,
+    strategyCrossesRanks,
+    faultIsOfThisRun,
+    weightsAreComparable,
 };
 
 }  // namespace

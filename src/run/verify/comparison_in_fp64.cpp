@@ -87,10 +87,14 @@ const AllReduceEntry& anyAllReduce(const Device& device) {
   return *std::ranges::find(allReduces(), true, device.isCpu() ? &AllReduceEntry::onCpu : &AllReduceEntry::onCuda);
 }
 
-/// One replica that computes the shares of all, one after the other.
+bool draws(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes(), [](const Node& node) { return drawsNumbers(node.operation->name); });
+}
+
+/// One replica that computes the shares of all, one after the other, or with joined statistics as one batch.
 ReplicaSetOptions oneReplica(const ComparedTeam& team) {
   ReplicaSetOptions one = team.options;
-  one.accumulate *= totalReplicas(team.options);
+  if (!joinsStatistics(team.options)) one.accumulate *= totalReplicas(team.options);
   one.world = nullptr;
   one.devices.erase(one.devices.begin() + 1, one.devices.end());
   one.strategy = &*std::ranges::find(strategies(), Exchange::synchronous, &StrategyEntry::exchange);
@@ -137,13 +141,17 @@ int64_t comparedSteps(const ReplicaSetOptions& team) {
 }
 
 bool comparesReplicas(const ReplicaSetOptions& team) {
-  return totalReplicas(team) > 1 && team.shares.empty() &&
-         std::ranges::none_of(team.graph->nodes(), [](const Node& node) { return drawsNumbers(node.operation->name); });
+  // A part of a joined batch is a part of each share, not one stretch of the batch.
+  const bool inOrder = team.accumulate == 1 || !joinsStatistics(team);
+  return totalReplicas(team) > 1 && team.shares.empty() && inOrder && !draws(*team.graph);
 }
 
 EqualityStamp compareInFp64(const ComparedTeam& given) {
   const Nanos begin = now();
   ReplicaSetOptions options = given.options;
+  if (joinsStatistics(options) && draws(*options.graph)) {
+    return notCompared("with --sync-batch-norm the reference has one replica, which draws other numbers for dropout");
+  }
   options.lossScale.initial = firstLossScale;
   const ComparedTeam team{options, given.batches, given.source, given.device};
   EqualityStamp stamp{.steps = comparedSteps(team.options)};

@@ -44,24 +44,41 @@ void ReferenceTraining::step(const HostBatch& joined, const Normalization& norma
   const int64_t images = joined.images.size(0) / std::ssize(executors_);
   const double divisor = meanShare(team_).value_or(static_cast<double>(images));
   for (at::Tensor& sum : sums_) sum.zero_();
-  int64_t first = 0;
-  for (size_t replica = 0; replica < executors_.size(); ++replica) {
-    const int64_t share = team_.shares.empty() ? images : team_.shares[replica], rows = share / team_.accumulate;
-    for (const int64_t end = first + share; first < end; first += rows) {
-      runPart(*executors_[replica], partOf(joined, normalization, first, rows), divisor);
-    }
+  const auto parts = partsOf(images);
+  const size_t ofEach = joinsStatistics(team_) ? parts.size() : static_cast<size_t>(team_.accumulate);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    runPart(*executors_[i / ofEach], partOf(joined, normalization, parts[i]), divisor);
   }
   update();
   ++steps_;
 }
 
-Batch ReferenceTraining::partOf(const HostBatch& joined, const Normalization& normalization, int64_t first,
-                                int64_t rows) const {
-  const at::Tensor bytes = joined.images.narrow(0, first, rows).to(device_);  // [N, H, W, C]
+std::vector<std::vector<ReferenceTraining::Rows>> ReferenceTraining::partsOf(int64_t images) const {
+  const auto parts = static_cast<size_t>(team_.accumulate);
+  const bool joins = joinsStatistics(team_);
+  std::vector<std::vector<Rows>> all(joins ? parts : parts * executors_.size());
+  int64_t first = 0;
+  for (size_t replica = 0; replica < executors_.size(); ++replica) {
+    const int64_t share = team_.shares.empty() ? images : team_.shares[replica], rows = share / team_.accumulate;
+    for (size_t part = 0; part < parts; ++part, first += rows) {
+      all[joins ? part : replica * parts + part].push_back({first, rows});
+    }
+  }
+  return all;
+}
+
+Batch ReferenceTraining::partOf(const HostBatch& joined, const Normalization& normalization,
+                                const std::vector<Rows>& rows) const {
+  const auto gathered = [&](const at::Tensor& all) {
+    std::vector<at::Tensor> stretches;
+    for (const Rows& stretch : rows) stretches.push_back(all.narrow(0, stretch.first, stretch.count));
+    return at::cat(stretches).to(device_);
+  };
+  const at::Tensor bytes = gathered(joined.images);  // [N, H, W, C]
   const at::Tensor like = at::empty({0, bytes.size(3), 1, 1}, at::dtype(precision_.compute).device(device_));
   Batch part;
   part.images = normalizeReference(bytes, normalization, like).contiguous(team_.kernels.layout.format);
-  part.labels = joined.labels.narrow(0, first, rows).to(device_);
+  part.labels = gathered(joined.labels);
   return part;
 }
 

@@ -15,7 +15,8 @@ namespace tandem {
 /// One set of weights. Every operation is an ATen call of the autograd executor; normalisation, loss and update are the
 /// references by ATen. A step runs the replicas' shares of the joined batch one after the other, in the team's
 /// micro-batches, and updates with the mean of their gradients, summed in the master type. Each share has an executor
-/// of its own. So batch-norm has the statistics of a replica, and dropout draws a replica's numbers.
+/// of its own. So batch-norm has the statistics of a replica, and dropout draws a replica's numbers. With
+/// joinsStatistics() all shares are one batch of one executor, without an exchange.
 ///
 /// For one thread, which is bound to the device.
 class ReferenceTraining {
@@ -30,8 +31,13 @@ class ReferenceTraining {
   const FlatBuffers& buffers() const { return buffers_; }
 
  private:
-  /// Some rows of a batch, normalised, on the device.
-  Batch partOf(const HostBatch& joined, const Normalization& normalization, int64_t first, int64_t rows) const;
+  struct Rows {
+    int64_t first, count;
+  };
+  /// Of each micro-batch in turn that `executors_` run, all shares after one another or all joined.
+  std::vector<std::vector<Rows>> partsOf(int64_t images) const;
+  /// These rows of a batch, normalised, on the device.
+  Batch partOf(const HostBatch& joined, const Normalization& normalization, const std::vector<Rows>& rows) const;
   void runPart(Executor& executor, const Batch& part, double divisor);
   void addGradients();
   void update();
@@ -40,7 +46,7 @@ class ReferenceTraining {
   const Precision& precision_;
   at::Device device_;
   FlatBuffers buffers_;
-  std::vector<std::unique_ptr<Executor>> executors_;  // one per replica
+  std::vector<std::unique_ptr<Executor>> executors_;  // one per replica; with joined statistics the first runs alone
   std::unique_ptr<Optimizer> optimizer_;
   std::vector<at::Tensor> sums_;  // of gradients, per segment, in the master type
   double lossScale_;

@@ -173,6 +173,41 @@ TEST(ComparisonInFp64, KnowsUnequalShares) {
   expectAsExactAsPlain(stampsOfRanks(c, 2)[0], "two ranks");
 }
 
+// The reference trains the images of all replicas as one batch, without an exchange.
+TEST(ComparisonInFp64, JoinedStatisticsAreThoseOfOneBatch) {
+  const Graph net = normNet();
+  const auto joinedStamp = [&](const Case& c) {
+    ReplicaSetOptions options = replicaSetOptions(c);
+    options.syncBatchNorm = true;
+    return stampOf(options, net);
+  };
+  for (const ExecutorEntry& executor : executors()) {
+    for (const int64_t parts : {1, 2}) {
+      Case c{.graph = &net, .strategy = replicated(), .executor = std::string(executor.name), .replicas = 3};
+      c.accumulate = parts;
+      const EqualityStamp stamp = joinedStamp(c);
+      expectAsExactAsPlain(stamp, c.name());
+      if (parts == 1) {
+        EXPECT_LT(stamp.differenceOfReplicas, 1e-5) << c.name();
+      }
+      if (parts > 1) {
+        EXPECT_EQ(stamp.differenceOfReplicas, -1) << "a part of the joined batch is no stretch of it";
+      }
+      c.shares = {15, 3, 6}, c.accumulate = 1;
+      expectAsExactAsPlain(joinedStamp(c), concat("unequal shares, ", c.name()));
+    }
+  }
+  Case c{.graph = &net, .strategy = replicated(), .executor = "planned", .replicas = 2};
+  c.precision = "bf16";
+  expectAsExactAsPlain(joinedStamp(c), c.name());
+  const auto joins = [](int, ReplicaSetOptions& options) { options.syncBatchNorm = true; };
+  c.precision = "fp32";
+  for (const int replicas : {1, 2}) {
+    c.replicas = replicas;
+    expectAsExactAsPlain(stampsOfRanks(c, 2, joins)[0], concat("two ranks, ", c.name()));
+  }
+}
+
 TEST(ComparisonInFp64, ARankThatTrainsOnOtherImagesShows) {
   const Graph net = normNet();
   const Case c{.graph = &net, .strategy = replicated(), .executor = "planned"};

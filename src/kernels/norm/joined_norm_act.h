@@ -1,0 +1,19 @@
+#pragma once
+
+#include "kernels/norm/norm_act.h"
+
+namespace tandem {
+
+/// normAct() in training over the batches of all replicas, by ATen: where no kernel of this processor serves. `saved`
+/// is as normActReference() leaves it, but for its `values`. REQUIRES: options.training and options.exchange.
+at::Tensor normActJoined(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
+                         const NormActOptions& options, NormActSaved& saved);
+
+/// Its output again, from the statistics in `saved`, without an exchange.
+at::Tensor normActJoinedAgain(const at::Tensor& x, const at::Tensor& residual, const NormActOptions& options,
+                              NormActSaved& saved);
+
+NormActGradients normActJoinedBackward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved,
+                                       bool hasResidual, const NormActOptions& options);
+
+}  // namespace tandem

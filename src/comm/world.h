@@ -26,6 +26,12 @@ class RankGroup : public Group {
   /// Whether the operation has finished here. Throws PeerError if it failed. When one finishes, the monitor is
   /// notified.
   virtual bool finished(Ticket ticket) = 0;
+
+  /// Start operations as start() does, with a rank that all others send to, or receive from.
+  /// The first: `all`, [ranks * n], of rank `root` gets `own`, [n], of every rank, in their order. Others' `all` does
+  /// not count.
+  virtual Ticket gatherTo(int root, at::Tensor own, at::Tensor all) = 0;
+  virtual Ticket broadcastFrom(int root, at::Tensor tensor) = 0;
 };
 
 /// The ranks of a run, as one of them sees them. All methods are collective: each rank makes the same calls in the same

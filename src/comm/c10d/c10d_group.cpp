@@ -22,21 +22,63 @@ C10dGroup::~C10dGroup() {
 }
 
 Ticket C10dGroup::start(at::Tensor tensor, Collective op) {
-  check(tensor.dim() == 1 && tensor.is_contiguous(), "a group operation takes a 1-D contiguous tensor");
+  return enqueue(std::move(tensor), [this, op](const at::Tensor& own) -> Work {
+    std::vector<at::Tensor> tensors{own};
+    if (op == Collective::sum) return backend_->allreduce(tensors);
+    if (op == Collective::broadcast) return backend_->broadcast(tensors);
+    const int64_t size = backend_->getSize();
+    std::vector<std::vector<at::Tensor>> parts(1);
+    for (int64_t rank = 0; rank < size; ++rank) parts[0].push_back(partOf(own, size, rank));
+    tensors[0] = parts[0][static_cast<size_t>(backend_->getRank())];
+    return backend_->allgather(parts, tensors);
+  });
+}
+
+// An all-to-all in which all but the root get nothing. c10d's gather would copy what the root gets once more.
+Ticket C10dGroup::gatherTo(int root, at::Tensor own, at::Tensor all) {
+  return enqueue(std::move(own), [this, root, all = std::move(all)](at::Tensor part) -> Work {
+    const bool isRoot = backend_->getRank() == root;
+    const auto size = static_cast<size_t>(backend_->getSize());
+    std::vector<int64_t> sent(size, 0), received(size, isRoot ? part.numel() : 0);
+    sent.at(static_cast<size_t>(root)) = part.numel();
+    at::Tensor target = isRoot ? all.narrow(0, 0, std::ssize(received) * part.numel()) : part.narrow(0, 0, 0);
+    return backend_->alltoall_base(target, part, received, sent);
+  });
+}
+
+Ticket C10dGroup::broadcastFrom(int root, at::Tensor tensor) {
+  return enqueue(std::move(tensor), [this, root](const at::Tensor& own) -> Work {
+    std::vector<at::Tensor> tensors{own};
+    c10d::BroadcastOptions options;
+    options.rootRank = root;
+    return backend_->broadcast(tensors, options);
+  });
+}
+
+Ticket C10dGroup::enqueue(at::Tensor own, const Launch& launch) {
+  check(own.dim() == 1 && own.is_contiguous(), "a group operation takes a 1-D contiguous tensor");
   const Ticket ticket = first_ + std::ssize(inFlight_);
   const bool skipped = threadFlight != nullptr && threadFlight->spoils(FaultKind::skipCollective);
-  if (tensor.numel() == 0 || skipped) {
+  if (own.numel() == 0 || skipped) {
     inFlight_.emplace_back();
     return ticket;
   }
   if (threadFlight != nullptr && threadFlight->spoils(FaultKind::shortCollective)) {
-    tensor = tensor.narrow(0, 0, (tensor.numel() + 1) / 2);
+    own = own.narrow(0, 0, (own.numel() + 1) / 2);
   }
-  const auto bytes = static_cast<int64_t>(tensor.nbytes());
-  inFlight_.push_back(launch(std::move(tensor), op, ticket)->getFuture());
+  inFlight_.push_back(launched(own, launch, ticket)->getFuture());
   inFlight_.back()->addCallback([bell = bell_](c10::ivalue::Future&) { bell->ring(); });
-  if (threadFlight != nullptr) threadFlight->startCollective(bytes);
+  if (threadFlight != nullptr) threadFlight->startCollective(static_cast<int64_t>(own.nbytes()));
   return ticket;
+}
+
+C10dGroup::Work C10dGroup::launched(const at::Tensor& own, const Launch& launch, Ticket ticket) const {
+  if (!compares_) return launch(own);
+  try {
+    return launch(own);
+  } catch (const std::exception& failure) {
+    failToStart(ticket, failure);
+  }
 }
 
 void C10dGroup::failToStart(Ticket ticket, const std::exception& failure) const {
@@ -44,26 +86,6 @@ void C10dGroup::failToStart(Ticket ticket, const std::exception& failure) const 
                                   " between ranks failed: ", lineOf(failure));
   if (text.find("Detected mismatch") != std::string::npos) throw InternalError(text);
   throw PeerError(text);
-}
-
-c10::intrusive_ptr<c10d::Work> C10dGroup::launch(at::Tensor tensor, Collective op, Ticket ticket) {
-  if (!compares_) return launch(std::move(tensor), op);
-  try {
-    return launch(std::move(tensor), op);
-  } catch (const std::exception& failure) {
-    failToStart(ticket, failure);
-  }
-}
-
-c10::intrusive_ptr<c10d::Work> C10dGroup::launch(at::Tensor tensor, Collective op) {
-  const int64_t size = backend_->getSize();
-  std::vector<at::Tensor> tensors{std::move(tensor)};
-  if (op == Collective::sum) return backend_->allreduce(tensors);
-  if (op == Collective::broadcast) return backend_->broadcast(tensors);
-  std::vector<std::vector<at::Tensor>> parts(1);
-  for (int64_t rank = 0; rank < size; ++rank) parts[0].push_back(partOf(tensors[0], size, rank));
-  tensors[0] = parts[0][static_cast<size_t>(backend_->getRank())];
-  return backend_->allgather(parts, tensors);
 }
 
 bool C10dGroup::progress() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
@@ -31,17 +32,22 @@ class C10dGroup final : public RankGroup {
   ~C10dGroup() override;
 
   Ticket start(at::Tensor tensor, Collective op) override;
+  Ticket gatherTo(int root, at::Tensor own, at::Tensor all) override;
+  Ticket broadcastFrom(int root, at::Tensor tensor) override;
   bool progress() override;
   void wait(Ticket ticket) override;
   bool finished(Ticket ticket) override;
 
  private:
   using Future = c10::intrusive_ptr<c10::ivalue::Future>;
+  using Work = c10::intrusive_ptr<c10d::Work>;
+  /// Starts an operation on the values of a rank, or on less of them if a fault has struck.
+  using Launch = std::function<Work(at::Tensor)>;
 
-  c10::intrusive_ptr<c10d::Work> launch(at::Tensor tensor, Collective op);
-  /// The same where the backend compares. Throws InternalError if the ranks' collectives differ, PeerError if another
-  /// rank does not come.
-  c10::intrusive_ptr<c10d::Work> launch(at::Tensor tensor, Collective op, Ticket ticket);
+  Ticket enqueue(at::Tensor own, const Launch& launch);
+  /// Where the backend compares, throws InternalError if the ranks' collectives differ, PeerError if another rank does
+  /// not come.
+  Work launched(const at::Tensor& own, const Launch& launch, Ticket ticket) const;
   [[noreturn]] void failToStart(Ticket ticket, const std::exception& failure) const;
 
   c10::intrusive_ptr<c10d::Backend> backend_;

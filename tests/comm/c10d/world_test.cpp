@@ -78,6 +78,38 @@ TEST(World, GroupsSumAndBroadcast) {
   }
 }
 
+TEST(World, GroupsGatherToARankAndBroadcastFromIt) {
+  constexpr int64_t count = 1001;
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    for (const int size : {2, 3}) {
+      runRanks(size, [&](World& world) {
+        Monitor monitor(true);
+        const auto group = world.group("replica 0", monitor);
+        const int rank = world.place().rank;
+        std::vector<at::Tensor> all, told, own;
+        for (int i = 0; i < 6; ++i) {
+          const int root = i % size;
+          own.push_back(at::full({count}, 10 * rank + i, type));
+          all.push_back(at::zeros({root == rank ? size * count : 0}, type));
+          told.push_back(at::full({count}, rank + i, type));
+          group->gatherTo(root, own.back(), all.back());
+          group->broadcastFrom(root, told.back());
+        }
+        const at::Tensor sum = at::full({count}, rank, type);
+        group->wait(group->start(sum, Collective::sum));
+        EXPECT_TRUE(sum.eq(size * (size - 1) / 2).all().item<bool>());
+        for (int i = 0; i < 6; ++i) {
+          EXPECT_TRUE(told[i].eq(i % size + i).all().item<bool>()) << size << ' ' << i;
+          EXPECT_TRUE(own[i].eq(10 * rank + i).all().item<bool>()) << size << ' ' << i;
+          for (int from = 0; i % size == rank && from < size; ++from) {
+            EXPECT_TRUE(partOf(all[i], size, from).eq(10 * from + i).all().item<bool>()) << size << ' ' << i;
+          }
+        }
+      });
+    }
+  }
+}
+
 TEST(World, MissingRanksAreNamed) {
   const MeetingPlace place(4);
   std::string text;

@@ -66,6 +66,7 @@ struct Config {
   struct Exchange {
     std::string strategy = "replicated";
     std::string parameterDevice = "cpu";
+    int64_t serverRanks = 0;  ///< the first so many ranks keep the variables, strategy=parameter_server; 0: all
     std::string allReduce{automatic};  ///< auto: "owner" on the CPU, "nccl" on GPUs
     int64_t syncEvery = 8;             ///< steps between two averages of weights, strategy=local_sgd
     double blockMomentum = 0;          ///< of these averages

@@ -125,8 +125,12 @@ constexpr Option table[] = {
     often(onBench, {"strategy", exchange, "", "NAME", "how the gradients of all replicas become one update",
      onBench, field<&Exchange::strategy>, Values::names, axis, nullptr}),
     {"parameter-device", exchange, "", "PLACE",
-     "where parameter_server keeps the variables: cpu, device (spread over the replicas by bytes) or one device's "
-     "name, as cpu:0 or cuda:1; passed over by strategies without a server", onBench, field<&Exchange::parameterDevice>, Values::any, axis, parameterDevice},
+     "where parameter_server keeps the variables, of several ranks those of each: cpu, device (spread over the replicas "
+     "by bytes) or one device's name, as cpu:0 or cuda:1; passed over by strategies without a server", onBench, field<&Exchange::parameterDevice>, Values::any, axis, parameterDevice},
+    {"server-ranks", exchange, "ranks", "N",
+     "the first N ranks keep the variables of parameter_server, shared out by bytes, and update them; 0 takes all ranks; "
+     "passed over by strategies without a server", onBench, field<&Exchange::serverRanks>, Values::any, axis,
+     within<&Exchange::serverRanks, 0, 4096>},
     {"all-reduce", exchange, "", "NAME[:SIZE:NAME...]",
      "how replicated sums gradients and updates; auto means owner on the CPU, nccl on GPUs; compressed and local_sgd sum "
      "by it too, but not by owner: there auto means shared on the CPU; passed over by other strategies. Several names with "

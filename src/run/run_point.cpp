@@ -191,7 +191,8 @@ std::vector<double> lossWeights(const ReplicaSetOptions& options) {
 
 /// What the strategy moves and by what, as the replicas found it.
 void noteExchange(const ReplicaSet& team, RunRecord& record) {
-  record.traffic = {team.traffic().bytesPerStep, team.traffic().messagesPerStep};
+  const StrategyTraffic traffic = team.traffic();
+  record.traffic = {traffic.bytesPerStep, traffic.messagesPerStep, traffic.bytesBetweenRanks};
   record.placement.exchangeMemory = team.exchangeMemory();
   if (!record.placement.allReduce.empty() && !team.sums().empty()) record.placement.allReduce = team.sums();
 }

@@ -1,21 +1,24 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "device/replica_progress.h"
 #include "kernels/tensor/non_finite.h"
 #include "strategy/builtin_strategies.h"
 #include "strategy/pinned_gradients.h"
+#include "strategy/rank_link.h"
 #include "strategy/server_shard.h"
 #include "trace/span.h"
 
 namespace tandem {
 namespace {
 
-// Counts only what crosses between devices. With `cpu` each replica pulls all weights and pushes all gradients. On
-// replicas, the owner of a variable has it already: (n - 1) / n of both cross.
-StrategyTraffic trafficOf(const FlatBuffers& buffers, const VariablePlacementOptions& options) {
+// Counts only what crosses between devices, and between ranks. With `cpu` each replica pulls all weights and pushes all
+// gradients. On replicas, the owner of a variable has it already: (n - 1) / n of both cross. Between ranks all but the
+// server of a variable send its gradient and get its weights.
+StrategyTraffic trafficOf(const FlatBuffers& buffers, const VariablePlacementOptions& options, int ranks) {
   const auto n = static_cast<double>(options.devices.size());
   const double remote = options.parameterDevice == onHost ? 1.0 : (n - 1) / n;
   double bytes = 0;
@@ -23,7 +26,18 @@ StrategyTraffic trafficOf(const FlatBuffers& buffers, const VariablePlacementOpt
     const Slice slice = buffers.slice(i);
     bytes += static_cast<double>(buffers.weights(slice).nbytes() + buffers.gradient(slice).nbytes());
   }
-  return {.bytesPerStep = remote * bytes, .messagesPerStep = remote * 2.0 * buffers.parameters()};
+  const double between = (ranks - 1) / (ranks * n) * bytes;
+  return {.bytesPerStep = remote * bytes + between,
+          .messagesPerStep = remote * 2.0 * buffers.parameters(),
+          .bytesBetweenRanks = between};
+}
+
+/// The ranks that update variables.
+std::vector<int> serversOf(const StrategyContext& context) {
+  const int64_t ranks = context.world == nullptr ? 1 : context.world->place().size;
+  std::vector<int> servers(static_cast<size_t>(context.servers.ranks == 0 ? ranks : context.servers.ranks));
+  std::iota(servers.begin(), servers.end(), 0);
+  return servers;
 }
 
 /// Variables live on parameter devices (strategy/variable_placement.h). A replica pulls their weights before each step;
@@ -39,6 +53,10 @@ StrategyTraffic trafficOf(const FlatBuffers& buffers, const VariablePlacementOpt
 /// is the server: in endStep() it waits for the copies, bucket after bucket, sums and updates. No other thread waits
 /// for a device: replicas pull by enqueued copies from pinned memory. A copy to the host follows its replica's forward,
 /// hence its pull; so the server waits for both before it updates.
+///
+/// Of several ranks, on CPUs, each serves a part of the variables and has copies of the others. An owner's sum goes on
+/// to the owner of the same range on the rank that serves it, which adds the ranks' sums and updates, each message as
+/// soon as all have sent it. Then the weights go to the copies (strategy/rank_link.h), from which replicas pull them.
 class ParameterServer final : public Strategy {
  public:
   /// Throws UsageError if context.parameterDevice names no device of the run.
@@ -52,10 +70,6 @@ class ParameterServer final : public Strategy {
   StrategyTraffic traffic() const override;
 
  private:
-  struct Work {
-    ServerShard* shard;
-    Piece piece;
-  };
   struct alignas(64) ReplicaState {
     /// A copy of the handles to the same memory. It keeps the memory alive for owners even if this replica has failed.
     std::unique_ptr<const FlatBuffers> buffers;
@@ -66,19 +80,24 @@ class ParameterServer final : public Strategy {
     at::Tensor
         overflow;  // [1] fp32, with a loss scale, on the device that sums: not 0 if a sum of this step is not finite
     int64_t steps = 0;  // finished steps; this and the rest is touched by its own thread only
-    std::vector<Work> work;
+    std::vector<ShardPiece> work;
     size_t nextWork = 0;
+    std::unique_ptr<RankLink> link;  // with other ranks; null: there are none
     /// Loss scale of the host server. It sees the same overflow flags as the replica's own scale, so both always hold
     /// the same value.
     std::unique_ptr<LossScale> elsewhere;
   };
 
   int replicas() const { return static_cast<int>(states_.size()); }
+  int ranks() const { return context_.world == nullptr ? 1 : context_.world->place().size; }
+  /// Does what can be done without waiting. True if the sums of all ranks are complete, those that this replica makes.
+  bool progress(Replica& replica);
   /// Tells owners of gradients that are complete when `point` has happened.
   void announce(const Replica& replica, Slice slice, const Event& point);
   /// Sums this replica's pieces in order, as far as gradients have arrived; true if all are done.
   bool sumArrived(Replica& replica);
-  bool gathered(const Replica& replica, const Work& work) const;
+  bool gathered(const Replica& replica, const ShardPiece& work) const;
+  std::vector<ShardPiece> workOf(const Replica& replica) const;
   void scaleLoss(const Replica& replica);
   /// Waits until all owners have summed, and joins all overflow flags into this replica's loss scales.
   void joinFindings(const Replica& replica);
@@ -91,14 +110,17 @@ class ParameterServer final : public Strategy {
   std::vector<std::unique_ptr<ServerShard>> shards_;
   std::vector<ReplicaState> states_;
   StrategyTraffic traffic_;
-  Barrier attached_;
+  Barrier barrier_;
 };
 
 ParameterServer::ParameterServer(const StrategyContext& context)
     : context_(context),
       states_(context.devices.size()),
-      attached_(*context.monitor, static_cast<int>(context.devices.size())) {
+      barrier_(*context.monitor, static_cast<int>(context.devices.size())) {
   checkParameterDevice({context.parameterDevice, context.devices});
+  for (int i = 0; context.world != nullptr && i < replicas(); ++i) {
+    states_[i].link = std::make_unique<RankLink>(*context.world, *context.monitor, i);
+  }
 }
 
 // Three barriers: shards are built from replica 0's buffers, which all must see; all must see the shards before they
@@ -107,16 +129,16 @@ void ParameterServer::attach(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   state.buffers = std::make_unique<const FlatBuffers>(replica.buffers);
   state.arrived = std::vector<ReplicaProgress>(replica.buffers.parameters());
-  state.work.clear();
   state.nextWork = 0;
   if (replica.index == 0) {
-    const VariablePlacementOptions placement{context_.parameterDevice, context_.devices};
+    if (state.link) state.link->broadcastParameters(replica.buffers);
+    const VariablePlacementOptions placement{context_.parameterDevice, context_.devices, serversOf(context_)};
     plan_ = placeShards(replica.buffers, placement);
     shards_.resize(plan_.size());
-    traffic_ = trafficOf(replica.buffers, placement);
+    traffic_ = trafficOf(replica.buffers, placement, ranks());
   }
   replica.device.synchronize(*context_.monitor);
-  attached_.arriveAndWait();
+  barrier_.arriveAndWait();
   if (plan_.front().throughHost) {
     state.onHost = std::make_unique<PinnedGradients>(replica.buffers, replica.device, context_.buckets);
   }
@@ -126,14 +148,23 @@ void ParameterServer::attach(Replica& replica) {
     }
   }
   replica.device.synchronize(*context_.monitor);
-  attached_.arriveAndWait();
-  for (const auto& shard : shards_) {
-    for (const Piece& piece : shard->pieces(replica.index, replica.buffers)) state.work.push_back({shard.get(), piece});
-  }
+  barrier_.arriveAndWait();
+  state.work = workOf(replica);
   if (replica.lossScale != nullptr) scaleLoss(replica);
+  if (state.link) state.link->attach(state.work, context_.buckets.bytes, state.overflow);
   pull(replica, ServerShard::Values::masters);
   replica.device.synchronize(*context_.monitor);
-  attached_.arriveAndWait();
+  barrier_.arriveAndWait();
+}
+
+// In the order in which backward makes gradients, whichever shard they are of.
+std::vector<ShardPiece> ParameterServer::workOf(const Replica& replica) const {
+  std::vector<ShardPiece> work;
+  for (const auto& shard : shards_) {
+    for (const Piece& piece : shard->pieces(replica.index, replica.buffers)) work.push_back({shard.get(), piece});
+  }
+  std::ranges::stable_sort(work, {}, [](const ShardPiece& each) { return each.piece.variable; });
+  return work;
 }
 
 void ParameterServer::scaleLoss(const Replica& replica) {
@@ -149,10 +180,17 @@ void ParameterServer::scaleLoss(const Replica& replica) {
 
 void ParameterServer::beginStep(Replica& replica, int64_t step) {
   pull(replica, ServerShard::Values::weights);
-  for (const auto& shard : shards_) shard->beginStep(replica.index, step, 1.0 / replicas());
+  for (const auto& shard : shards_) shard->beginStep(replica.index, step, 1.0 / (replicas() * ranks()));
+  if (const auto& link = states_[replica.index].link) link->beginStep();
 }
 
-void ParameterServer::finish(Replica& replica) { pull(replica, ServerShard::Values::masters); }
+void ParameterServer::finish(Replica& replica) {
+  if (const auto& link = states_[replica.index].link) {
+    link->fetchMasters();
+    barrier_.arriveAndWait();
+  }
+  pull(replica, ServerShard::Values::masters);
+}
 
 void ParameterServer::pull(Replica& replica, ServerShard::Values values) {
   waitForUpdates(replica);
@@ -166,8 +204,18 @@ void ParameterServer::gradientReady(Replica& replica, Slice slice) {
     state.onHost->note(slice, [&](Slice bucket, const Event& end) { announce(replica, bucket, end); });
   } else {
     announce(replica, slice, replica.device.record());
-    sumArrived(replica);
+    progress(replica);
   }
+}
+
+// Without a loss scale nothing else must be known for an update.
+bool ParameterServer::progress(Replica& replica) {
+  const ReplicaState& mine = states_[replica.index];
+  const bool summed = sumArrived(replica);
+  if (!mine.link) return summed;
+  const bool added = mine.link->send(mine.nextWork);
+  if (replica.lossScale == nullptr) mine.link->receive();
+  return added;
 }
 
 void ParameterServer::announce(const Replica& replica, Slice slice, const Event& point) {
@@ -179,7 +227,7 @@ void ParameterServer::announce(const Replica& replica, Slice slice, const Event&
 }
 
 // All must have arrived before any event is read: an event may be read only after its value was published.
-bool ParameterServer::gathered(const Replica& replica, const Work& work) const {
+bool ParameterServer::gathered(const Replica& replica, const ShardPiece& work) const {
   const auto milestone = [&](const ReplicaState& state) -> const ReplicaProgress& {
     return state.arrived[work.piece.variable];
   };
@@ -200,7 +248,7 @@ bool ParameterServer::gathered(const Replica& replica, const Work& work) const {
 bool ParameterServer::sumArrived(Replica& replica) {
   ReplicaState& mine = states_[replica.index];
   for (; mine.nextWork < mine.work.size(); ++mine.nextWork) {
-    const Work& work = mine.work[mine.nextWork];
+    const ShardPiece& work = mine.work[mine.nextWork];
     if (!gathered(replica, work)) return false;
     // All replicas have read the flag of the previous step: their gradients of this step come after that.
     if (mine.nextWork == 0 && mine.overflow.defined()) mine.overflow.zero_();
@@ -210,7 +258,7 @@ bool ParameterServer::sumArrived(Replica& replica) {
       gradients.push_back(state.onHost ? state.onHost->gradient(slice) : state.buffers->gradient(slice));
     }
     work.shard->sum(work.piece, std::move(gradients));
-    if (mine.overflow.defined()) markNonFinite(work.shard->gradient(work.piece), mine.overflow);
+    if (mine.overflow.defined() && !mine.link) markNonFinite(work.shard->gradient(work.piece), mine.overflow);
   }
   return true;
 }
@@ -228,10 +276,14 @@ void ParameterServer::waitForUpdates(const Replica& replica) {
 
 void ParameterServer::endStep(Replica& replica) {
   ReplicaState& state = states_[replica.index];
-  context_.monitor->waitUntil([&] { return sumArrived(replica); });
+  context_.monitor->waitUntil([&] { return progress(replica); });
   if (state.onHost) state.onHost->reset();
   if (replica.lossScale != nullptr) joinFindings(replica);
-  for (const auto& shard : shards_) shard->update(replica.index);
+  if (state.link) {
+    context_.monitor->waitUntil([&] { return state.link->receive(); });
+  } else {
+    for (const auto& shard : shards_) shard->update(replica.index);
+  }
   if (state.elsewhere) state.elsewhere->endStep();
   state.nextWork = 0;
   ++state.steps;
@@ -255,7 +307,14 @@ void ParameterServer::joinFindings(const Replica& replica) {
   }
 }
 
-StrategyTraffic ParameterServer::traffic() const { return traffic_; }
+StrategyTraffic ParameterServer::traffic() const {
+  StrategyTraffic traffic = traffic_;
+  const double transfers = 2.0 * (ranks() - 1) / (ranks() * replicas());  // of a message, per replica
+  for (const ReplicaState& state : states_) {
+    if (state.link) traffic.messagesPerStep += transfers * static_cast<double>(state.link->messages());
+  }
+  return traffic;
+}
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "comm/local/local_reduce.h"
+#include "comm/world.h"
 
 namespace tandem {
 namespace {
@@ -30,6 +31,7 @@ ServerShard::ServerShard(ShardPlacement plan, const FlatBuffers& initial, const 
     buffers_.master(buffers_.slice(i)).copy_(initial.master(initial.slice(plan_.variables[i])));
   }
   buffers_.refreshWeights();
+  if (context.world != nullptr && context.world->place().rank != plan_.server) return;
   for (size_t i = 0; i < plan_.owners.size(); ++i) optimizers_.push_back(context.makeOptimizer(buffers_));
   optimizers_.front()->allocateState();  // now, because owners would allocate it concurrently
 }
@@ -40,6 +42,10 @@ int ServerShard::placeOf(int replica) const {
 }
 
 bool ServerShard::ownedBy(int replica) const { return placeOf(replica) >= 0; }
+
+Optimizer* ServerShard::optimizerOf(int replica) const {
+  return serves() && ownedBy(replica) ? optimizers_[static_cast<size_t>(placeOf(replica))].get() : nullptr;
+}
 
 // Owned ranges are cut through the whole segment, so a variable may have several owners: hence pieces.
 std::vector<Piece> ServerShard::pieces(int replica, const FlatBuffers& replicaBuffers) const {
@@ -58,7 +64,7 @@ std::vector<Piece> ServerShard::pieces(int replica, const FlatBuffers& replicaBu
 }
 
 void ServerShard::setLossScale(int owner, const LossScale* scale) {
-  optimizers_.at(static_cast<size_t>(placeOf(owner)))->setLossScale(scale);
+  if (Optimizer* const optimizer = optimizerOf(owner)) optimizer->setLossScale(scale);
 }
 
 void ServerShard::sum(const Piece& piece, std::vector<at::Tensor> gradients) {
@@ -66,16 +72,19 @@ void ServerShard::sum(const Piece& piece, std::vector<at::Tensor> gradients) {
 }
 
 void ServerShard::beginStep(int replica, int64_t step, double gradientScale) {
-  if (ownedBy(replica)) optimizers_[placeOf(replica)]->beginStep(step, gradientScale);
+  if (Optimizer* const optimizer = optimizerOf(replica)) optimizer->beginStep(step, gradientScale);
 }
 
 void ServerShard::update(int replica) {
-  const int place = placeOf(replica);
-  for (int segment = 0; place >= 0 && segment < buffers_.segments(); ++segment) {
-    const Slice owned = ownedRange(buffers_.whole(segment), static_cast<int>(plan_.owners.size()), place);
-    if (owned.count() > 0) optimizers_[place]->update(owned);
+  Optimizer* const optimizer = optimizerOf(replica);
+  for (int segment = 0; optimizer != nullptr && segment < buffers_.segments(); ++segment) {
+    const auto owners = static_cast<int>(plan_.owners.size());
+    const Slice owned = ownedRange(buffers_.whole(segment), owners, placeOf(replica));
+    if (owned.count() > 0) optimizer->update(owned);
   }
 }
+
+void ServerShard::update(int replica, Slice inShard) { optimizerOf(replica)->update(inShard); }
 
 bool ServerShard::sameLayoutAs(const FlatBuffers& replica) const {
   return buffers_.parameters() == replica.parameters();  // all variables in the same order, so the slices are equal

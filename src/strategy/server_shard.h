@@ -17,12 +17,19 @@ struct Piece {
 
 /// The variables of the parameter server on one device: masters, weights, the sum of all replicas' gradients, and
 /// optimizer state. Owners call sum() and update() concurrently, each for its own range.
+///
+/// On ranks that do not serve these variables it is a copy without optimizer state: gradients of the rank's replicas
+/// are summed there, to be sent to the server, and weights come from it.
 class ServerShard {
  public:
   /// Copies the masters of `initial`, which holds all variables.
   ServerShard(ShardPlacement plan, const FlatBuffers& initial, const StrategyContext& context);
 
   const ShardPlacement& plan() const { return plan_; }
+  /// Whether this rank updates the variables.
+  bool serves() const { return !optimizers_.empty(); }
+  /// Its memory, laid out as Piece::inShard says.
+  const FlatBuffers& buffers() const { return buffers_; }
   bool ownedBy(int replica) const;
   /// What `replica` owns, in the order in which gradients become ready.
   std::vector<Piece> pieces(int replica, const FlatBuffers& replicaBuffers) const;
@@ -33,21 +40,31 @@ class ServerShard {
   void sum(const Piece& piece, std::vector<at::Tensor> gradients);
   /// The result of sum().
   at::Tensor gradient(const Piece& piece) const { return buffers_.gradient(piece.inShard); }
-  /// For what `replica` owns: Optimizer::beginStep(), and the update of all of it. No effect if it owns nothing.
+  /// For what `replica` owns: Optimizer::beginStep(), and the update of all of it. No effect if it owns nothing, or if
+  /// another rank serves.
   void beginStep(int replica, int64_t step, double gradientScale);
   void update(int replica);
+  /// The update of a range that `replica` owns. REQUIRES: serves().
+  void update(int replica, Slice inShard);
 
   enum class Values { weights, masters };
   /// Enqueues copies on the calling thread's current stream; the host does not wait.
   void copyTo(FlatBuffers& replica, Values values) const;
 
  private:
-  int placeOf(int replica) const;  // its index among the owners; -1: it is none
+  int placeOf(int replica) const;             // its index among the owners; -1: it is none
+  Optimizer* optimizerOf(int replica) const;  // null: this rank does not serve, or the replica owns nothing
   bool sameLayoutAs(const FlatBuffers& replica) const;
 
   ShardPlacement plan_;
   FlatBuffers buffers_;
-  std::vector<std::unique_ptr<Optimizer>> optimizers_;  // one per owner
+  std::vector<std::unique_ptr<Optimizer>> optimizers_;  // one per owner; none: another rank serves
+};
+
+/// A piece with its shard.
+struct ShardPiece {
+  ServerShard* shard = nullptr;
+  Piece piece;
 };
 
 }  // namespace tandem

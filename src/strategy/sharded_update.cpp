@@ -138,14 +138,15 @@ Slice ShardedUpdate::ownedSlice(Slice bucket, int owner) const { return ownedRan
 // Half of what a replica receives are gradients, half are weights. Between ranks it sends the slice that it sums,
 // around a ring.
 StrategyTraffic ShardedUpdate::trafficOf(const FlatBuffers& buffers, double buckets) const {
-  const double gradients = gradientBytes(buffers), between = 2.0 * (ranks() - 1);
+  const double gradients = gradientBytes(buffers), rounds = 2.0 * (ranks() - 1);
+  const double between = rounds / ranks() * gradients / replicas();
   double weights = 0;
   for (int segment = 0; segment < buffers.segments(); ++segment) {
     weights += static_cast<double>(buffers.weights(buffers.whole(segment)).nbytes());
   }
-  return {.bytesPerStep = allReduce_.receivedBytes((gradients + weights) / 2, replicas()) +
-                          between / ranks() * gradients / replicas(),
-          .messagesPerStep = buckets * (allReduce_.messages(replicas(), /*groups=*/1) + between)};
+  return {.bytesPerStep = allReduce_.receivedBytes((gradients + weights) / 2, replicas()) + between,
+          .messagesPerStep = buckets * (allReduce_.messages(replicas(), /*groups=*/1) + rounds),
+          .bytesBetweenRanks = between};
 }
 
 // The first replica of each node owns the memory that its node shares. Others take it over after the first barrier;

@@ -18,9 +18,10 @@ namespace {
 
 /// Of a sum that the all-reduce leaves to Gloo's ring of so many ranks; `bytes` are those of a replica's tensor.
 StrategyTraffic betweenRanks(BetweenRanks what, double bytes, int replicas, int ranks) {
-  if (what == BetweenRanks::itself) return {};
+  if (what == BetweenRanks::itself) return {.bytesBetweenRanks = ranks == 1 ? 0 : StrategyTraffic::notKnown};
   const double rounds = 2.0 * (ranks - 1);
-  return {rounds / ranks * (what == BetweenRanks::slices ? bytes / replicas : bytes), rounds};
+  const double received = rounds / ranks * (what == BetweenRanks::slices ? bytes / replicas : bytes);
+  return {received, rounds, received};
 }
 
 }  // namespace
@@ -32,7 +33,8 @@ StrategyTraffic joinedTraffic(const StrategyContext& context, Collective op, int
   const auto size = static_cast<double>(bytes);
   if (op == Collective::gather) {
     const int all = replicas * ranks;
-    return {(all - 1) * size / all, static_cast<double>(replicas + ranks - 2)};
+    const double part = size / all;
+    return {(all - 1) * part, static_cast<double>(replicas + ranks - 2), (ranks - 1) * part};
   }
   const AllReduceEntry& row = context.allReduce.of(bytes);
   const int summing = row.spansRanks() ? replicas * ranks : replicas;

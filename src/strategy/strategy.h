@@ -30,9 +30,13 @@ struct Replica {
 struct StrategyTraffic {
   double bytesPerStep = 0;  ///< received per replica
   double messagesPerStep = 0;
+  double bytesBetweenRanks = 0;  ///< of bytesPerStep, those from other processes; `notKnown` where a library chooses
+  static constexpr double notKnown = -1;
 
   StrategyTraffic& operator+=(const StrategyTraffic& more) {
+    const bool known = bytesBetweenRanks >= 0 && more.bytesBetweenRanks >= 0;
     bytesPerStep += more.bytesPerStep, messagesPerStep += more.messagesPerStep;
+    bytesBetweenRanks = known ? bytesBetweenRanks + more.bytesBetweenRanks : notKnown;
     return *this;
   }
 };
@@ -80,6 +84,11 @@ struct LocalSgdOptions {
   double blockMomentum = 0;  ///< of the change from average to average, at least 0 and below 1
 };
 
+/// Which ranks keep the variables of a parameter server.
+struct ServerOptions {
+  int64_t ranks = 0;  ///< the first so many; 0: all
+};
+
 struct StrategyContext {
   std::vector<const Device*> devices;  ///< one per replica
   Monitor* monitor = nullptr;          ///< the run's; outlives the strategy
@@ -87,6 +96,7 @@ struct StrategyContext {
   AllReduceBySize allReduce = {};
   BucketSize buckets = {};
   std::string parameterDevice;  ///< "cpu", "device" or a device's name
+  ServerOptions servers = {};
   LocalSgdOptions localSgd = {};
   CompressionOptions compression = {};
   const Precision* precision = nullptr;
@@ -103,11 +113,13 @@ struct StrategyEntry {
   std::unique_ptr<Strategy> (*make)(const StrategyContext&);
   bool usesAllReduce = false;        ///< --all-reduce says how gradients are summed
   bool crossesRanks = false;         ///< replicas may be those of several processes (StrategyContext::world)
+  bool crossesRanksOnGpus = false;   ///< and lie on GPUs
   bool usesParameterDevice = false;  ///< --parameter-device says where one more copy of the weights is kept and updated
   bool ownersUpdate = false;         ///< takes an all-reduce whose owners update (AllReduceEntry::ownersUpdate)
   bool usesLocalSgd = false;         ///< reads StrategyContext::localSgd
   bool usesCompression = false;      ///< reads StrategyContext::compression
   bool sendsGradients = false;       ///< gradients travel as they are, in Precision::wire
+  int64_t rankGroups = 1;            ///< groups in which each replica exchanges with those of other processes
   int64_t ownValues = 0;             ///< the most fp32 values that each replica keeps for a weight, for the exchange
 };
 

@@ -18,26 +18,48 @@ int indexOfDevice(const VariablePlacementOptions& options) {
   return -1;
 }
 
-std::vector<ShardPlacement> hostShard(const FlatBuffers& buffers, const VariablePlacementOptions& options) {
-  const auto& devices = options.devices;
-  const bool streams = std::any_of(devices.begin(), devices.end(), [](auto* device) { return device->hasStreams(); });
-  ShardPlacement shard{at::kCPU, 0, {0}, std::vector<int>(buffers.parameters()), /*throughHost=*/streams};
-  if (!streams) {
-    shard.owners.resize(options.devices.size());
-    std::iota(shard.owners.begin(), shard.owners.end(), 0);
-  }
-  std::iota(shard.variables.begin(), shard.variables.end(), 0);
-  return {shard};
+std::vector<int> countingFromZero(size_t count) {
+  std::vector<int> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
 }
 
-// The replica that holds each variable of the buffers. Variables are dealt in creation order, which the buffers
-// reverse.
-std::vector<int> spread(const FlatBuffers& buffers, int replicas) {
+ShardPlacement hostShard(std::vector<int> variables, const VariablePlacementOptions& options) {
+  const auto& devices = options.devices;
+  const bool streams = std::any_of(devices.begin(), devices.end(), [](auto* device) { return device->hasStreams(); });
+  return {at::kCPU, 0, countingFromZero(streams ? 1 : devices.size()), std::move(variables), /*throughHost=*/streams};
+}
+
+// The variables of each of `places`. They are dealt in creation order, which the buffers reverse.
+std::vector<std::vector<int>> spread(const FlatBuffers& buffers, const std::vector<int>& variables, size_t places) {
   std::vector<int64_t> created;
-  for (int i = buffers.parameters() - 1; i >= 0; --i) created.push_back(buffers.slice(i).count() * sizeof(float));
-  std::vector<int> placed = placeOnLeastLoaded(created, replicas);
+  for (auto i = variables.rbegin(); i != variables.rend(); ++i) {
+    created.push_back(buffers.slice(*i).count() * static_cast<int64_t>(sizeof(float)));
+  }
+  std::vector<int> placed = placeOnLeastLoaded(created, static_cast<int>(places));
   std::reverse(placed.begin(), placed.end());
-  return placed;
+  std::vector<std::vector<int>> dealt(places);
+  for (size_t i = 0; i < placed.size(); ++i) dealt[static_cast<size_t>(placed[i])].push_back(variables[i]);
+  return dealt;
+}
+
+// The shards of a server.
+std::vector<ShardPlacement> shardsOf(const FlatBuffers& buffers, const std::vector<int>& variables,
+                                     const VariablePlacementOptions& options) {
+  if (options.parameterDevice == onHost) return {hostShard(variables, options)};
+  const size_t replicas = options.devices.size();
+  std::vector<std::vector<int>> dealt(replicas);
+  if (options.parameterDevice == onEveryReplica) {
+    dealt = spread(buffers, variables, replicas);
+  } else {
+    dealt.at(static_cast<size_t>(indexOfDevice(options))) = variables;
+  }
+  std::vector<ShardPlacement> shards;
+  for (size_t i = 0; i < replicas; ++i) {
+    const auto replica = static_cast<int>(i);
+    shards.push_back({options.devices[i]->torch(), replica, {replica}, std::move(dealt[i])});
+  }
+  return shards;
 }
 
 }  // namespace
@@ -63,18 +85,14 @@ void checkParameterDevice(const VariablePlacementOptions& options) {
 
 std::vector<ShardPlacement> placeShards(const FlatBuffers& buffers, const VariablePlacementOptions& options) {
   checkParameterDevice(options);
-  if (options.parameterDevice == onHost) return hostShard(buffers, options);
-  const auto replicas = static_cast<int>(options.devices.size());
-  const bool everywhere = options.parameterDevice == onEveryReplica;
-  const std::vector<int> placed =
-      everywhere ? spread(buffers, replicas) : std::vector<int>(buffers.parameters(), indexOfDevice(options));
+  const auto all = countingFromZero(static_cast<size_t>(buffers.parameters()));
+  const auto ofServers = spread(buffers, all, options.servers.size());
   std::vector<ShardPlacement> shards;
-  for (int replica = 0; replica < replicas; ++replica) {
-    ShardPlacement shard{options.devices[replica]->torch(), replica, {replica}, {}};
-    for (int i = 0; i < buffers.parameters(); ++i) {
-      if (placed[i] == replica) shard.variables.push_back(i);
+  for (size_t i = 0; i < ofServers.size(); ++i) {
+    for (ShardPlacement& shard : shardsOf(buffers, ofServers[i], options)) {
+      shard.server = options.servers[i];
+      if (!shard.variables.empty()) shards.push_back(std::move(shard));
     }
-    if (!shard.variables.empty()) shards.push_back(shard);
   }
   return shards;
 }

@@ -31,6 +31,7 @@ StrategyContext strategyContext(const ReplicaSetOptions& options, Monitor& monit
           .allReduce = options.allReduce,
           .buckets = options.buckets,
           .parameterDevice = options.parameterDevice,
+          .servers = options.servers,
           .localSgd = options.localSgd,
           .compression = options.compression,
           .precision = options.precision,

@@ -32,6 +32,7 @@ struct ReplicaSetOptions {
   AllReduceBySize allReduce;  ///< also broadcasts the initial parameters
   World* world = nullptr;     ///< of the run's processes; null: there is this one
   std::string parameterDevice = "cpu";
+  ServerOptions servers;
   LocalSgdOptions localSgd;
   CompressionOptions compression;
   BucketSize buckets;

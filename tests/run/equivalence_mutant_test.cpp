@@ -102,7 +102,7 @@ class WrongDivisor final : public Mutant {
 /// Parameter 0 misses one update: on replica 1, or everywhere where replicas share it.
 class StaleWeight final : public Mutant {
  public:
-  explicit StaleWeight(const StrategyContext& context) : Mutant(context), shared_(context.allReduce->ownersUpdate) {}
+  explicit StaleWeight(const StrategyContext& context) : Mutant(context), shared_(context.allReduce.ownersUpdate()) {}
 
  private:
   void update(Replica& replica, Slice slice) override {

@@ -168,6 +168,11 @@ inline std::vector<SyntheticRun> withOwnOptions(const SyntheticRun& run) {
         runs.push_back(variant);
       }
     }
+  } else if (run.strategy->usesParameterDevice && run.ranks > 1) {
+    for (const auto& [servers, device] : {std::pair{0, "cpu"}, {1, "cpu"}, {0, "device"}, {2, "cpu:0"}}) {
+      variant.servers = {.ranks = servers}, variant.parameterDevice = device;
+      runs.push_back(variant);
+    }
   } else {
     runs.push_back(run);
   }
@@ -192,6 +197,9 @@ inline std::string gradientsText(const SyntheticRun& run) {
 inline std::string ownOptionsText(const SyntheticRun& run) {
   if (run.strategy->usesLocalSgd) {
     return concat(" every ", run.localSgd.syncEvery, " with block momentum ", run.localSgd.blockMomentum);
+  }
+  if (run.strategy->usesParameterDevice) {
+    return concat(" on ", run.parameterDevice, " of ", run.servers.ranks, " servers");
   }
   if (!run.strategy->usesCompression) return "";
   return concat(' ', methodOf(run.compression).name, " ratio ", run.compression.ratio, " rank ", run.compression.rank,

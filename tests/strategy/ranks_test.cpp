@@ -105,6 +105,92 @@ TEST_P(AcrossRanks, AStepThatOverflowsOnOneIsLeftOutByAll) {
   }
 }
 
+// Each rank's sum is finite, that of all ranks is not. A server alone sees it.
+TEST_P(AcrossRanks, ASumOfAllRanksThatOverflowsIsLeftOutByAll) {
+  if (GetParam().exchange != Exchange::synchronous) GTEST_SKIP() << "gradients are not summed as they are";
+  for (SyntheticRun run : runsOf(GetParam())) {
+    if (!find(precisions(), run.precision, "precision").lossScaling) continue;
+    run.lossScale = LossScaleRule{.initial = 1024};
+    run.spoil = [=](int, int64_t batch, int of, at::Tensor gradient) {
+      if (batch == 1 && of == 2) gradient[500] = 60'000.0F / static_cast<float>(run.replicas);
+    };
+    run.atEnd = [&](int number, const LossScale& scale) {
+      EXPECT_EQ(scale.state().skipped, 1) << nameOf(run) << ", replica " << number;
+      EXPECT_EQ(scale.state().scale, 512) << nameOf(run) << ", replica " << number;
+    };
+    train(run);
+  }
+}
+
+// Three servers of four ranks; the fourth only computes. Gradients of both kinds of ranks have all orders.
+TEST(ParameterServerAcrossRanks, SomeRanksServe) {
+  for (const Precision& precision : precisionsOnCpu()) {
+    SyntheticRun run{.strategy = &find(strategies(), "parameter_server", "strategy"), .servers = {.ranks = 3}};
+    run.precision = precision.name, run.ranks = 4, run.replicas = 2;
+    for (const bool overlap : {true, false}) {
+      run.overlap = overlap;
+      const auto results = train(run);
+      for (const auto& buffers : results) {
+        for (int i = 0; i < buffers->parameters(); ++i) {
+          const Slice slice = buffers->slice(i);
+          EXPECT_LE(relativeDifference(buffers->master(slice), oracleOf(run, i, run.steps, 0)), boundOf(run)) << i;
+          EXPECT_TRUE(at::equal(buffers->master(slice), results[0]->master(slice))) << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(ParameterServerAcrossRanks, AStepStartsFromTheUpdateBefore) {
+  SyntheticRun run{.strategy = &find(strategies(), "parameter_server", "strategy")};
+  run.ranks = 3, run.replicas = 2, run.steps = 4;
+  run.atBegin = [&](int number, int64_t step, FlatBuffers& buffers) {
+    for (int i = 0; i < buffers.parameters(); ++i) {
+      const double difference = relativeDifference(buffers.weights(buffers.slice(i)), oracleOf(run, i, step, number));
+      EXPECT_LE(difference, boundOf(run)) << "replica " << number << ", step " << step << ", parameter " << i;
+    }
+  };
+  train(run);
+}
+
+// As many additions, in another order: a server adds sums of ranks, one process all replicas one after another.
+TEST(ParameterServerAcrossRanks, GivesTheBitsOfOneProcessWhereSumsHaveOneOrder) {
+  for (const Precision& precision : precisionsOnCpu()) {
+    SyntheticRun run{.strategy = &find(strategies(), "parameter_server", "strategy")};
+    run.precision = precision.name, run.ranks = 4;
+    const auto apart = train(run);
+    run.ranks = 1, run.replicas = 4;
+    const auto together = train(run);
+    for (int segment = 0; segment < together[0]->segments(); ++segment) {
+      const Slice whole = together[0]->whole(segment);
+      EXPECT_TRUE(at::equal(apart[0]->master(whole), together[0]->master(whole))) << precision.name;
+    }
+  }
+}
+
+TEST(ParameterServerAcrossRanks, TrafficIsThatOfServersAndCopies) {
+  constexpr double bytes = (30 + 10 + 1000 + 6 + 77) * 4;
+  for (const int ranks : {2, 3}) {
+    runRanks(ranks, [&](World& world) {
+      SyntheticRun run{.strategy = &find(strategies(), "parameter_server", "strategy"), .replicas = 2};
+      run.buckets.bytes = 1 << 20;  // each part of a rank's variables is one message
+      const auto devices = cpuDevices(run.replicas);
+      Monitor monitor(true);
+      const auto strategy = makeStrategy(run, devices, monitor, &world);
+      runReplicas(run.replicas, monitor, [&](int index) {
+        FlatBuffers buffers = syntheticBuffers(run.precision);
+        const auto optimizer = makeOptimizer(buffers, run.optimizer);
+        Replica replica{index, devices[index], buffers, *optimizer};
+        strategy->attach(replica);
+      });
+      const double share = (ranks - 1.0) / ranks;
+      EXPECT_DOUBLE_EQ(strategy->traffic().bytesBetweenRanks, 2 * bytes * share / run.replicas);
+      EXPECT_DOUBLE_EQ(strategy->traffic().bytesPerStep, 2 * bytes + 2 * bytes * share / run.replicas);
+      EXPECT_DOUBLE_EQ(strategy->traffic().messagesPerStep, 2 * 5 + 2 * share * ranks);
+    });
+  }
+}
+
 TEST_P(AcrossRanks, AFailureOfOneEndsTheOthers) {
   if (GetParam().exchange == Exchange::none) GTEST_SKIP() << "no exchange";
   SyntheticRun run = runsOf(GetParam()).front();

@@ -35,6 +35,7 @@ struct SyntheticRun {
   bool overlap = true;  ///< gradients are told of one by one, while others are still made; else all behind the last
   int64_t steps = 5;
   BucketSize buckets{.bytes = 500};
+  ServerOptions servers = {};
   LocalSgdOptions localSgd = {};
   CompressionOptions compression = {};
   at::Tensor (*gradient)(int replica, int parameter, int64_t step, int64_t count) = gradientOf;
@@ -85,6 +86,7 @@ inline std::unique_ptr<Strategy> makeStrategy(const SyntheticRun& run, const std
        .allReduce = allReduceOf(run),
        .buckets = run.buckets,
        .parameterDevice = run.parameterDevice,
+       .servers = run.servers,
        .localSgd = run.localSgd,
        .compression = run.compression,
        .precision = &precisionOf(run),

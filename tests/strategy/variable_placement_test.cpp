@@ -68,6 +68,29 @@ TEST(PlanShards, ANameHoldsEverything) {
   EXPECT_EQ(shards[0].owners, (std::vector<int>{1}));
 }
 
+TEST(PlanShards, ServersShareTheVariablesByBytesAndTheirReplicasShareThoseOfEach) {
+  const auto devices = cpuDevices(2);
+  const FlatBuffers buffers = buffersOf({10, 4, 3, 8, 1});  // created in this order: variables 4 to 0
+  const auto onHost = placeShards(buffers, {"cpu", pointersTo(devices), {0, 2}});
+  ASSERT_EQ(onHost.size(), 2);
+  EXPECT_EQ(onHost[0].variables, (std::vector<int>{0, 4}));
+  EXPECT_EQ(onHost[0].server, 0);
+  EXPECT_EQ(onHost[1].variables, (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(onHost[1].server, 2);
+  EXPECT_EQ(onHost[1].owners, (std::vector<int>{0, 1}));
+  const auto spread = placeShards(buffers, {"device", pointersTo(devices), {0, 2}});
+  ASSERT_EQ(spread.size(), 4);
+  EXPECT_EQ(spread[2].variables, (std::vector<int>{3}));
+  EXPECT_EQ(spread[3].variables, (std::vector<int>{1, 2}));
+  EXPECT_EQ(spread[3].server, 2);
+  EXPECT_EQ(spread[3].owners, (std::vector<int>{1}));
+}
+
+TEST(PlanShards, ServersWithoutVariablesHaveNoShard) {
+  const auto devices = cpuDevices(1);
+  EXPECT_EQ(placeShards(buffersOf({10, 4}), {"cpu", pointersTo(devices), {0, 1, 2}}).size(), 2);
+}
+
 TEST(PlanShards, AnUnknownNameListsTheValidOnes) {
   const auto devices = cpuDevices(2);
   try {

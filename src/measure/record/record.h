@@ -76,6 +76,7 @@ struct Warmup {
 struct Traffic {
   double bytesPerStep = 0;
   double messagesPerStep = 0;
+  double bytesBetweenRanks = -1;  ///< of bytesPerStep, those that come from other processes; -1: not known
 
   bool operator==(const Traffic&) const = default;
 };

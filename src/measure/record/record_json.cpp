@@ -93,6 +93,7 @@ template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<Traffic> traffic) {
   archive.field("bytes_per_step", traffic.bytesPerStep);
   archive.field("messages_per_step", traffic.messagesPerStep);
+  archive.added("bytes_between_ranks", traffic.bytesBetweenRanks, -1.0);
 }
 
 template <class Archive>

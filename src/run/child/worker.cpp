@@ -47,7 +47,8 @@ void requireThreads(int64_t count) {
 /// Each replica's own, those of its two pools (OpenMP's and libtorch's), those that make batches, those of its exchange
 /// with other ranks, and a few that watch.
 int64_t threadsOf(const RunPlan& plan) {
-  const int64_t watching = 4, ofGloo = plan.place.size > 1 ? 4 : 0;
+  constexpr int64_t watching = 4, ofGroup = 4;
+  const int64_t ofGloo = plan.place.size > 1 ? ofGroup * plan.setup.strategy->rankGroups : 0;
   const Config& config = plan.config;
   return watching +
          config.placement.replicas * (1 + 2 * plan.cores.threadsPerReplica + config.input.producers + ofGloo);

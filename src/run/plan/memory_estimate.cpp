@@ -65,12 +65,22 @@ int64_t packedWeightBytes(const Config& config, const Setup& setup, const Memory
   return bytes * (config.step.forwardOnly ? 1 : packedCopies) * needs.replicasPerDevice;
 }
 
+/// How often a rank holds the gradients of all variables because as a server it gets those of the others.
+double receivedGradients(const Config& config, const Setup& setup) {
+  const auto ranks = static_cast<double>(config.placement.ranks),
+             servers = static_cast<double>(config.exchange.serverRanks);
+  const bool receives = setup.strategy->usesParameterDevice && ranks > 1 && !config.step.forwardOnly;
+  return receives ? ranks / (servers > 0 ? servers : ranks) : 0;
+}
+
 int64_t parameterBytes(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
   const int64_t server = setup.strategy->usesParameterDevice ? 1 : 0;
   const BytesPerParameter each = bytesPerParameter(config, setup);
+  const auto received = static_cast<double>(parameterCount(*needs.graph) * size(setup.precision->wire));
+  const auto receivedBytes = static_cast<int64_t>(receivedGradients(config, setup) * received);
   const int64_t held = parameterCount(*needs.graph) * (each.shared * (needs.parameterCopies + server) +
                                                        each.own * (needs.replicasPerDevice + server)) +
-                       packedWeightBytes(config, setup, needs);
+                       receivedBytes + packedWeightBytes(config, setup, needs);
   if (config.step.forwardOnly) return held;
   int64_t largest = 0;
   for (const auto& parameter : needs.graph->parameters()) {

@@ -41,6 +41,7 @@ struct OptionOf {
   bool Entry::*uses;
 };
 constexpr OptionOf<StrategyEntry> ofStrategies[] = {{"parameter-device", &StrategyEntry::usesParameterDevice},
+                                                    {"server-ranks", &StrategyEntry::usesParameterDevice},
                                                     {"all-reduce", &StrategyEntry::usesAllReduce},
                                                     {"sync-every", &StrategyEntry::usesLocalSgd},
                                                     {"block-momentum", &StrategyEntry::usesLocalSgd},

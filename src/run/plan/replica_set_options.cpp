@@ -68,6 +68,7 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   options.allReduce = setup.allReduce;
   options.world = plan.world;
   options.parameterDevice = config.exchange.parameterDevice;
+  options.servers = {.ranks = config.exchange.serverRanks};
   options.localSgd = {.syncEvery = config.exchange.syncEvery, .blockMomentum = config.exchange.blockMomentum};
   options.compression = {.method = setup.compression,
                          .ratio = config.exchange.compressionRatio,

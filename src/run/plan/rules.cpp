@@ -197,10 +197,21 @@ Breach allReduceSpansRanks(const Config& config, const Setup& setup) {
 }
 
 Breach strategyCrossesRanks(const Config& config, const Setup& setup) {
-  if (config.placement.ranks == 1 || setup.strategy->crossesRanks) return std::nullopt;
+  const auto crosses = setup.onCpu() ? &StrategyEntry::crossesRanks : &StrategyEntry::crossesRanksOnGpus;
+  if (config.placement.ranks == 1 || setup.strategy->*crosses) return std::nullopt;
+  const std::string_view why = setup.strategy->crossesRanks
+                                   ? "between ranks it exchanges by Gloo, from the memory of CPUs"
+                                   : "it exchanges within one process";
   return concat("--ranks=", config.placement.ranks, " with --strategy=", config.exchange.strategy,
-                ": it exchanges within one process; those between ranks: ",
-                thoseWith("--strategy", strategies(), &StrategyEntry::crossesRanks));
+                " --devices=", config.placement.devices, ": ", why,
+                "; those between ranks there: ", thoseWith("--strategy", strategies(), crosses));
+}
+
+Breach serversAreRanks(const Config& config, const Setup&) {
+  const int64_t servers = config.exchange.serverRanks, ranks = config.placement.ranks;
+  if (servers <= ranks) return std::nullopt;
+  return concat("--server-ranks=", servers, " with --ranks=", ranks, ": so many ranks are not there; give at most ",
+                ranks, ", or 0 for all");
 }
 
 Breach faultIsOfThisRun(const Config& config, const Setup&) {
@@ -253,6 +264,7 @@ constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
     ownersUpdateAllOrNone,
     allReduceSpansRanks,
     strategyCrossesRanks,
+    serversAreRanks,
     faultIsOfThisRun,
     weightsAreComparable,
 };

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "comm/world.h"
+#include "strategy/server_shard.h"
+
+namespace tandem {
+
+/// A range of a shard that a replica owns. Its gradient goes to the shard's server, and its weights come back.
+struct ShardMessage {
+  ServerShard* shard = nullptr;
+  Slice slice;        ///< of the shard's buffers, in one segment
+  size_t pieces = 0;  ///< so many of the replica's pieces must be summed before it can be sent
+};
+
+/// Cuts pieces into messages of at most `bytes` of gradients, at the borders of pieces. A larger piece is a message of
+/// its own. Messages come in the order in which pieces complete them.
+std::vector<ShardMessage> planMessages(std::span<const ShardPiece> pieces, int64_t bytes);
+
+/// What a replica exchanges with those of its index on all other ranks, which own the same ranges of shards. The rank
+/// that serves a range gets the sums of all ranks, adds and updates; the others get its weights.
+///
+/// Gradients travel in one group and weights in another. So weights of the first messages come back while later ones
+/// still wait for their gradients. In each group all ranks start the same operations in the same order.
+///
+/// All methods run on the replica's thread, but for the constructor.
+class RankLink {
+ public:
+  /// Collective: connects. World and monitor outlive this object.
+  RankLink(World& world, Monitor& monitor, int replica);
+
+  /// Collective: all parameters become those of rank 0.
+  void broadcastParameters(FlatBuffers& buffers) { tandem::broadcastParameters(*gradients_, buffers); }
+
+  /// `pieces`: what the replica owns, in the order in which it sums. `overflow`: [1] fp32 on the host, which becomes 1
+  /// on all ranks if a sum of a step is not finite; undefined: nobody asks.
+  void attach(std::span<const ShardPiece> pieces, int64_t messageBytes, at::Tensor overflow);
+
+  void beginStep();
+  /// Does without waiting what `summed` pieces allow: sends, and adds what servers have got. True if all gradients of
+  /// the step are added on their servers, and the overflow is known.
+  bool send(size_t summed);
+  /// Does without waiting what has been added: updates, and fetches weights. True if all of the step's are here.
+  bool receive();
+  /// Collective: fetches the masters of all ranges.
+  void fetchMasters();
+
+  size_t messages() const { return messages_.size(); }
+
+ private:
+  int ranks() const { return world_.place().size; }
+  void addParts(size_t message);
+  /// True if the overflow of all ranks is known.
+  bool joinOverflow();
+
+  World& world_;
+  const int replica_;
+  std::unique_ptr<RankGroup> gradients_, weights_;
+  std::vector<ShardMessage> messages_;
+  std::vector<at::Tensor> parts_;  // per message that this rank serves: [ranks * n], the sums of all ranks
+  at::Tensor overflow_;
+  std::vector<Ticket> sent_;        // of this step's messages
+  std::optional<Ticket> asked_;     // whether a sum has overflowed
+  size_t added_ = 0, updated_ = 0;  // of this step's messages
+};
+
+}  // namespace tandem

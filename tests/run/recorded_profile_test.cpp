@@ -38,7 +38,7 @@ RunRecord run(const Config& config, Recorded how, int64_t fewestWarmup = untilLa
   const Graph& graph = *plan.graph;
   ReplicaSetOptions options = trainingOptions(plan, selectKernels(plan, *plan.graph));
   StrategyEntry enqueuing = *options.strategy;
-  enqueuing.enqueuesOnly = [](const AllReduceEntry&, int64_t) { return true; };
+  enqueuing.enqueuesOnly = [](const AllReduceBySize&, int64_t) { return true; };
   if (how == Recorded::whole) options.strategy = &enqueuing;
   options.recorder = [](const Device&) {
     static thread_local WorkLog log;

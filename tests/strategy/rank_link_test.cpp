@@ -43,7 +43,7 @@ class Messages : public testing::Test {
 
   std::vector<Device> devices_ = cpuDevices(1);
   StrategyContext context_;
-  FlatBuffers buffers_ = syntheticBuffers("fp32");
+  FlatBuffers buffers_ = syntheticBuffers(SyntheticRun{});
   std::vector<std::unique_ptr<ServerShard>> shards_;
   std::vector<ShardPiece> pieces_;
 };

@@ -178,7 +178,7 @@ TEST(ParameterServerAcrossRanks, TrafficIsThatOfServersAndCopies) {
       Monitor monitor(true);
       const auto strategy = makeStrategy(run, devices, monitor, &world);
       runReplicas(run.replicas, monitor, [&](int index) {
-        FlatBuffers buffers = syntheticBuffers(run.precision);
+        FlatBuffers buffers = syntheticBuffers(run);
         const auto optimizer = makeOptimizer(buffers, run.optimizer);
         Replica replica{index, devices[index], buffers, *optimizer};
         strategy->attach(replica);

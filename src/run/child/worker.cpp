@@ -48,8 +48,10 @@ void requireThreads(int64_t count) {
 /// with other ranks, and a few that watch.
 int64_t threadsOf(const RunPlan& plan) {
   constexpr int64_t watching = 4, ofGroup = 4;
-  const int64_t ofGloo = plan.place.size > 1 ? ofGroup * plan.setup.strategy->rankGroups : 0;
   const Config& config = plan.config;
+  const StrategyEntry& strategy = *plan.setup.strategy;
+  const int64_t ofGradients = strategy.usesAllReduce ? std::ssize(plan.setup.allReduce.rows()) : strategy.rankGroups;
+  const int64_t ofGloo = plan.place.size > 1 ? ofGroup * (ofGradients + (config.exchange.syncBatchNorm ? 1 : 0)) : 0;
   return watching +
          config.placement.replicas * (1 + 2 * plan.cores.threadsPerReplica + config.input.producers + ofGloo);
 }

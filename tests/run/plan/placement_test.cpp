@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/example_catalogs.h"
+#include "strategy/strategy.h"
 
 namespace tandem {
 namespace {

@@ -79,12 +79,12 @@ struct Config {
     double firstBucketMib = 0;   ///< 0: as bucketMib
     std::string overlap = "on";  ///< off: gradients are exchanged after backward
     std::string lossAt = "replica";
-    double timeout = 60;     ///< seconds that a rank waits for the others
-    std::string masterAddr;  ///< of rank 0's host; empty: the launcher's
-    int64_t masterPort = 0;  ///< of the store where ranks meet; 0: the launcher's
-    std::string interface;   ///< network interface between hosts; empty: the launcher's, or loopback
-    int64_t checkDrift = 0;  ///< steps between two comparisons of all replicas' weights; 0: ranks' at the end only
-    bool syncBatchNorm = false;     ///< batch-norm normalises the batches of all replicas as one
+    double timeout = 60;         ///< seconds that a rank waits for the others
+    std::string masterAddr;      ///< of rank 0's host; empty: the launcher's
+    int64_t masterPort = 0;      ///< of the store where ranks meet; 0: the launcher's
+    std::string interface;       ///< network interface between hosts; empty: the launcher's, or loopback
+    int64_t checkDrift = 0;      ///< steps between two comparisons of all replicas' weights; 0: ranks' at the end only
+    bool syncBatchNorm = false;  ///< batch-norm normalises the batches of all replicas as one
     bool checkCollectives = false;  ///< each collective between ranks is compared before it runs
 
     bool operator==(const Exchange&) const = default;

@@ -13,7 +13,8 @@ namespace tandem {
 /// one. They go through the groups of context.allReduce. The context's devices, monitor and world outlive them.
 std::vector<std::unique_ptr<StatisticsExchange>> joinStatistics(const StrategyContext& context);
 
-/// What each replica receives in a step whose batch-norms, with these channels, exchange their statistics `parts` times.
+/// What each replica receives in a step whose batch-norms, with these channels, exchange their statistics `parts`
+/// times.
 StrategyTraffic statisticsTraffic(const StrategyContext& context, std::span<const int64_t> channels, int64_t parts);
 
 }  // namespace tandem

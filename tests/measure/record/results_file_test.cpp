@@ -251,7 +251,7 @@ TEST_F(ResultsFileTest, LinesOfVersionsWithoutSealsAreReadAndAreInTheChain) {
                                     "': 1 of 2 records have no seal, so whether they were "
                                     "changed is not known\n"));
   std::string text = content();
-  text.replace(text.find("first"), 5, "FIRST");
+  text.replace(text.find("\"first\""), 7, "\"FIRST\"");
   std::ofstream(path_, std::ios::trunc) << text;
   EXPECT_EQ(readResults(path_).size(), 2u);
   EXPECT_TRUE(holds(warnings.text(), {"line 2 was not written behind"}));

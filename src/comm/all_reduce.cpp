@@ -3,23 +3,14 @@
 #include <bit>
 
 #include "base/error.h"
+#include "comm/all_reduce_by_size.h"
 #include "comm/group.h"
-#include "comm/joined_group.h"
 #include "comm/local/algorithms.h"
-#include "comm/local/thread_group.h"
 #include "comm/nccl/nccl_group.h"
-#include "comm/sliced_group.h"
 #include "device/flat_buffers.h"
 
 namespace tandem {
 namespace {
-
-template <Advance sum>
-std::vector<std::unique_ptr<Group>> threads(const GroupOptions& options) {
-  std::vector<std::unique_ptr<Group>> local;
-  for (auto& group : makeThreadGroups(options, sum)) local.push_back(std::move(group));
-  return joinRanks(std::move(local), options.world, *options.monitor);
-}
 
 // Per replica; a mean if replicas differ. In most algorithms the n replicas together receive 2 (n - 1) tensors. That is
 // the least that an all-reduce by point-to-point copies can move.
@@ -66,25 +57,23 @@ constexpr AllReduceEntry table[] = {
      .summary = "each replica sums its part from all replicas' memory and updates its weights, which replicas share",
      .onCpu = true,
      .ownersUpdate = true,
-     .betweenRanks = BetweenRanks::slices,
      .receivedBytes = received,
      .messages = messagesOfParts,
-     .make = threads<advanceDirect>},
+     .sum = advanceDirect},
     {.name = "nccl",
      .summary = "NVIDIA's NCCL, one GPU per replica",
      .onCuda = true,
      .enqueuesOnly = true,
-     .betweenRanks = BetweenRanks::itself,
      .receivedBytes = received,
      .messages = messagesOfParts,
-     .make = makeNcclGroups},
+     .makeSpanning = makeNcclGroups},
     {.name = "shared",
      .summary = "each replica sums its part of the tensor from all replicas' memory, then copies the other parts",
      .onCpu = true,
      .onCuda = true,
      .receivedBytes = received,
      .messages = messagesOfParts,
-     .make = threads<advanceDirect>},
+     .sum = advanceDirect},
     {.name = "copy",
      .summary = "one replica (the next one for each bucket) copies all tensors to its device and sums; all copy the "
                 "result",
@@ -92,21 +81,21 @@ constexpr AllReduceEntry table[] = {
      .onCuda = true,
      .receivedBytes = received,
      .messages = messagesOfTensors,
-     .make = threads<advanceRootReduce>},
+     .sum = advanceRootReduce},
     {.name = "ring",
      .summary = "reduce-scatter and all-gather around a ring",
      .onCpu = true,
      .onCuda = true,
      .receivedBytes = received,
      .messages = messagesOfParts,
-     .make = threads<advanceRing>},
+     .sum = advanceRing},
     {.name = "tree",
      .summary = "summed up a binomial tree to replica 0, copied down again",
      .onCpu = true,
      .onCuda = true,
      .receivedBytes = received,
      .messages = messagesOfTensors,
-     .make = threads<advanceTree>},
+     .sum = advanceTree},
     {.name = "halving_doubling",
      .summary =
          "each replica exchanges with partners at distances 1, 2, 4, ...: ever smaller parts that are summed, then "
@@ -115,22 +104,31 @@ constexpr AllReduceEntry table[] = {
      .onCuda = true,
      .receivedBytes = halvingDoublingReceived,
      .messages = halvingDoublingMessages,
-     .make = threads<advanceHalvingDoubling>},
+     .sum = advanceHalvingDoubling},
     {.name = "hierarchical",
      .summary =
          "summed within groups of near replicas (of a NUMA node, of a cache, or halves), then between the groups "
          "and the processes; copied back",
      .onCpu = true,
      .onCuda = true,
-     .betweenRanks = BetweenRanks::slices,
      .receivedBytes = received,
      .messages = hierarchicalMessages,
-     .make = makeHierarchicalGroups},
+     .sum = advanceHierarchical,
+     .halves = &hierarchicalHalves},
 };
 
 }  // namespace
 
 std::span<const AllReduceEntry> allReduces() { return table; }
+
+BetweenRanks AllReduceEntry::betweenRanks() const {
+  if (spansRanks()) return BetweenRanks::itself;
+  return halves != nullptr || ownersUpdate ? BetweenRanks::slices : BetweenRanks::whole;
+}
+
+AllReduceEntry::Groups AllReduceEntry::make(const GroupOptions& options) const {
+  return AllReduceBySize(this).make(options);
+}
 
 at::Tensor partOf(const at::Tensor& gathered, int64_t parts, int64_t index) {
   check(gathered.dim() == 1 && gathered.numel() % parts == 0, "a tensor is gathered in equal parts");

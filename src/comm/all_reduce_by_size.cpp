@@ -3,70 +3,43 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <deque>
 #include <functional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "comm/group_by_size.h"
+#include "comm/joined_group.h"
 
 namespace tandem {
 namespace {
 
-/// A replica's handles of several groups. Each operation runs in the one that its size says, in which operations are in
-/// the order in which they were started, as on all replicas.
-class GroupBySize final : public Group {
- public:
-  GroupBySize(std::vector<std::unique_ptr<Group>> groups, std::vector<int64_t> upTo)
-      : groups_(std::move(groups)), upTo_(std::move(upTo)) {}
-
-  Ticket start(at::Tensor tensor, Collective op) override {
-    const auto bytes = static_cast<int64_t>(tensor.nbytes());
-    const auto place = static_cast<size_t>(std::ranges::lower_bound(upTo_, bytes) - upTo_.begin());
-    started_.push_back({place, groups_[place]->start(std::move(tensor), op)});
-    return first_ + std::ssize(started_) - 1;
-  }
-
-  bool progress() override {
-    bool finished = true;
-    for (const auto& group : groups_) finished = group->progress() && finished;
-    if (finished) first_ += std::ssize(std::exchange(started_, {}));
-    return finished;
-  }
-
-  void wait(Ticket ticket) override {
-    if (ticket < first_) return;
-    check(ticket < first_ + std::ssize(started_), "a ticket that was started is waited for");
-    const Operation& operation = started_[static_cast<size_t>(ticket - first_)];
-    groups_[operation.place]->wait(operation.ticket);
-  }
-
-  at::Tensor memory(int64_t count, at::ScalarType type) override {
-    for (const auto& group : groups_) {
-      if (at::Tensor given = group->memory(count, type); given.defined()) return given;
-    }
-    return {};
-  }
-
-  std::string memoryText() const override {
-    std::vector<std::string> texts;
-    for (const auto& group : groups_) {
-      if (const std::string text = group->memoryText(); !text.empty()) texts.push_back(text);
-    }
-    return join(texts, "; ");
-  }
-
- private:
-  struct Operation {
-    size_t place;  // of its group
-    Ticket ticket;
-  };
-
-  std::vector<std::unique_ptr<Group>> groups_;
-  const std::vector<int64_t> upTo_;
-  std::deque<Operation> started_;  // since all were finished the last time
-  Ticket first_ = 0;               // of these
+/// Of one row: the handles of each replica within this process, and how their sums begin if there are other ranks.
+struct RowParts {
+  std::vector<std::unique_ptr<Group>> last;
+  std::vector<FirstSum> first;
 };
+
+RowParts partsOf(const AllReduceEntry& row, const GroupOptions& options) {
+  RowParts parts;
+  const bool sliced = options.world != nullptr && row.halves != nullptr;
+  for (auto& group : makeThreadGroups(options, sliced ? row.halves->gather : row.sum)) {
+    parts.last.push_back(std::move(group));
+  }
+  parts.first.resize(parts.last.size());
+  if (!sliced) return parts;
+  auto scatter = makeThreadGroups(options, row.halves->scatter);
+  for (size_t i = 0; i < scatter.size(); ++i) parts.first[i] = {std::move(scatter[i]), row.halves};
+  return parts;
+}
+
+/// The handle across ranks of a replica with this handle within the process.
+std::unique_ptr<Group> joined(JoinedParts parts, std::unique_ptr<Group> last, const GroupOptions& options) {
+  parts.between = options.world->group(concat("replica ", parts.replica), *options.monitor);
+  parts.last = std::move(last);
+  parts.replicas = static_cast<int>(options.devices.size());
+  return joinRanks(std::move(parts), *options.monitor);
+}
 
 }  // namespace
 
@@ -95,17 +68,27 @@ bool AllReduceBySize::ownersUpdate() const {
   return std::ranges::any_of(rows_, [](const AllReduceEntry* row) { return row->ownersUpdate; });
 }
 
+// All rows of a run with several ranks share one group between them, so that operations have one order there.
 std::vector<std::unique_ptr<Group>> AllReduceBySize::make(const GroupOptions& options) const {
   check(!rows_.empty(), "an all-reduce was chosen");
-  if (rows_.size() == 1) return rows_.front()->make(options);
-  std::vector<std::vector<std::unique_ptr<Group>>> ofReplica(options.devices.size());
+  const auto spanning = std::ranges::count_if(rows_, [](const AllReduceEntry* row) { return row->spansRanks(); });
+  check(options.world == nullptr || spanning == 0 || spanning == std::ssize(rows_), "all or none of them span ranks");
+  const size_t replicas = options.devices.size();
+  std::vector<std::vector<std::unique_ptr<Group>>> last(replicas);
+  std::vector<JoinedParts> parts(replicas);
   for (const AllReduceEntry* row : rows_) {
-    auto groups = row->make(options);
-    for (size_t i = 0; i < groups.size(); ++i) ofReplica[i].push_back(std::move(groups[i]));
+    RowParts ofRow = row->spansRanks() ? RowParts{row->makeSpanning(options), {}} : partsOf(*row, options);
+    for (size_t i = 0; i < replicas; ++i) last[i].push_back(std::move(ofRow.last[i]));
+    for (size_t i = 0; i < ofRow.first.size(); ++i) parts[i].first.push_back(std::move(ofRow.first[i]));
   }
-  std::vector<std::unique_ptr<Group>> joined;
-  for (auto& groups : ofReplica) joined.push_back(std::make_unique<GroupBySize>(std::move(groups), upTo_));
-  return joined;
+  std::vector<std::unique_ptr<Group>> made;
+  for (size_t i = 0; i < replicas; ++i) {
+    made.push_back(groupBySize(std::move(last[i]), upTo_));
+    if (options.world == nullptr || spanning > 0) continue;
+    parts[i].upTo = upTo_, parts[i].replica = static_cast<int>(i);
+    made[i] = joined(std::move(parts[i]), std::move(made[i]), options);
+  }
+  return made;
 }
 
 std::string AllReduceBySize::optionValue() const {

@@ -14,8 +14,10 @@
 
 namespace tandem {
 
-class FlatBuffers;  // device/flat_buffers.h
-class World;        // comm/world.h
+class CollectiveOp;  // comm/local/collective_op.h
+class FlatBuffers;   // device/flat_buffers.h
+class World;         // comm/world.h
+struct SlicedSum;    // comm/local/algorithms.h
 
 /// broadcast: from replica 0 to all. gather: the tensor has an equal part for each replica, in their order; each
 /// replica has filled its own (partOf()), and gets those of the others. A gather takes any type, bytes too.
@@ -63,28 +65,35 @@ struct GroupOptions {
 
 /// What an all-reduce leaves to the group between ranks, which is Gloo's ring between CPUs.
 enum class BetweenRanks {
-  whole,   ///< each replica's tensor goes between ranks first; then the process sums (comm/joined_group.h)
-  slices,  ///< the process sums first, then each replica's slice of the sum goes (comm/sliced_group.h)
+  whole,   ///< each replica's tensor goes between ranks first; then the process sums
+  slices,  ///< the process sums first, then each replica's slices of the sum go
   itself,  ///< nothing: it spans them
 };
 
 /// A row of the all-reduce catalog.
 struct AllReduceEntry {
+  using Groups = std::vector<std::unique_ptr<Group>>;
+
   std::string_view name, summary;
   bool onCpu = false, onCuda = false;
   bool enqueuesOnly = false;  ///< a step's calls only enqueue device work and never wait on the host, so a CUDA graph
                               ///< can hold them
   bool ownersUpdate = false;  ///< `replicated` does not sum with the group: the owner of a slice sums and updates it
                               ///< (ShardedUpdate)
-  BetweenRanks betweenRanks = BetweenRanks::whole;  ///< what goes between the processes of a run
   /// Bytes and messages that each of n replicas of a process receives for an all-reduce of `bytes`; a mean if replicas
   /// differ. `groups`: of replicas that are near to one another (comm/local/replica_groups.h).
   double (*receivedBytes)(double bytes, int n) = nullptr;
   double (*messages)(int n, int groups) = nullptr;
-  /// One handle per replica of this process, of a group of the replicas of all processes, placed by joinedPlace().
-  std::vector<std::unique_ptr<Group>> (*make)(const GroupOptions&) = nullptr;
+  /// How threads of a process sum (comm/local/algorithms.h). Null: `makeSpanning` is set.
+  bool (*sum)(CollectiveOp&) = nullptr;
+  const SlicedSum* halves = nullptr;  ///< of `sum`, between which slices go to other ranks; null: whole tensors go
+  /// Makes groups that span ranks by themselves.
+  Groups (*makeSpanning)(const GroupOptions&) = nullptr;
 
-  bool spansRanks() const { return betweenRanks == BetweenRanks::itself; }
+  bool spansRanks() const { return makeSpanning != nullptr; }
+  BetweenRanks betweenRanks() const;
+  /// One handle per replica of this process, of a group of the replicas of all processes, placed by joinedPlace().
+  Groups make(const GroupOptions& options) const;
 };
 
 /// owner, nccl, shared, copy, ring, tree, halving_doubling, hierarchical. Builds without CUDA list nccl too, but cannot

@@ -2,74 +2,93 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
-#include "base/text.h"
+#include "base/error.h"
 
 namespace tandem {
 namespace {
 
-/// Tickets are those of the local group, which starts the same operations in the same order.
+/// Tickets are those of the last group, which starts the same operations in the same order.
 class JoinedGroup final : public Group {
  public:
-  JoinedGroup(std::unique_ptr<RankGroup> between, std::unique_ptr<Group> local, int replica, int replicas,
-              Monitor& monitor)
-      : between_(std::move(between)),
-        local_(std::move(local)),
-        replica_(replica),
-        replicas_(replicas),
-        monitor_(monitor) {}
+  JoinedGroup(JoinedParts parts, Monitor& monitor) : parts_(std::move(parts)), monitor_(monitor) {
+    check(parts_.first.size() == parts_.upTo.size() + 1, "there is a size between each two all-reduces");
+  }
 
   Ticket start(at::Tensor tensor, Collective op) override {
-    const bool ownPart = op == Collective::gather;
-    const Ticket sent = between_->start(ownPart ? partOf(tensor, replicas_, replica_) : tensor, op);
-    crossing_.push_back({sent, std::move(tensor), op});
-    return handedOn_ + std::ssize(crossing_) - 1;
+    Operation operation{std::move(tensor), op};
+    if (op == Collective::sum) operation.first = firstOf(operation.tensor);
+    if (operation.first != nullptr) operation.summed = operation.first->group->start(operation.tensor, op);
+    inFlight_.push_back(std::move(operation));
+    advance();
+    return handedOn_ + std::ssize(inFlight_) - 1;
   }
 
   bool progress() override {
-    while (!crossing_.empty() && between_->finished(crossing_.front().sent)) {
-      local_->start(std::move(crossing_.front().tensor), crossing_.front().op);
-      crossing_.pop_front();
-      ++handedOn_;
-    }
-    return local_->progress() && crossing_.empty();
+    advance();
+    return parts_.last->progress() && inFlight_.empty();
   }
 
   void wait(Ticket ticket) override {
     monitor_.waitUntil([&] { return progress() || handedOn_ > ticket; });
-    local_->wait(ticket);
+    parts_.last->wait(ticket);
   }
 
  private:
   struct Operation {
-    Ticket sent;
     at::Tensor tensor;
     Collective op;
+    const FirstSum* first = nullptr;  // null: it goes between ranks at once
+    Ticket summed = 0, sent = 0;      // its ticket in `first`; the last of those between ranks
   };
 
-  std::unique_ptr<RankGroup> between_;
-  std::unique_ptr<Group> local_;
-  const int replica_, replicas_;
+  const FirstSum* firstOf(const at::Tensor& tensor) const {
+    const auto bytes = static_cast<int64_t>(tensor.nbytes());
+    const FirstSum& first =
+        parts_.first[static_cast<size_t>(std::ranges::lower_bound(parts_.upTo, bytes) - parts_.upTo.begin())];
+    return first.group ? &first : nullptr;
+  }
+
+  /// Takes operations from stage to stage, as far as that needs no waiting.
+  void advance() {
+    for (; crossing_ < inFlight_.size() && mayCross(inFlight_[crossing_]); ++crossing_) cross(inFlight_[crossing_]);
+    for (; crossing_ > 0 && parts_.between->finished(inFlight_.front().sent); --crossing_, ++handedOn_) {
+      parts_.last->start(std::move(inFlight_.front().tensor), inFlight_.front().op);
+      inFlight_.pop_front();
+    }
+  }
+
+  static bool mayCross(const Operation& each) {
+    return each.first == nullptr || each.first->group->finished(each.summed);
+  }
+
+  void cross(Operation& each) {
+    if (each.first != nullptr) {
+      const ReplicaGroups& groups = each.first->group->groups();
+      for (at::Tensor& slice : each.first->halves->slices(groups, parts_.replica, each.tensor)) {
+        each.sent = parts_.between->start(std::move(slice), each.op);
+      }
+      return;
+    }
+    const bool ownPart = each.op == Collective::gather;
+    each.sent =
+        parts_.between->start(ownPart ? partOf(each.tensor, parts_.replicas, parts_.replica) : each.tensor, each.op);
+  }
+
+  JoinedParts parts_;
   Monitor& monitor_;
-  std::deque<Operation> crossing_;  // in flight between ranks, in order
-  Ticket handedOn_ = 0;             // how many operations the local group has started
+  std::deque<Operation> inFlight_;  // not yet in the last group, in order
+  size_t crossing_ = 0;             // how many of them, from the first on, are between ranks
+  Ticket handedOn_ = 0;             // how many operations the last group has started
 };
 
 }  // namespace
 
-std::vector<std::unique_ptr<Group>> joinRanks(std::vector<std::unique_ptr<Group>> local, World* world,
-                                              Monitor& monitor) {
-  if (world == nullptr) return local;
-  const auto replicas = static_cast<int>(local.size());
-  std::vector<std::unique_ptr<Group>> joined;
-  for (int i = 0; i < replicas; ++i) {
-    auto between = world->group(concat("replica ", i), monitor);
-    joined.push_back(std::make_unique<JoinedGroup>(std::move(between), std::move(local[static_cast<size_t>(i)]), i,
-                                                   replicas, monitor));
-  }
-  return joined;
+std::unique_ptr<Group> joinRanks(JoinedParts parts, Monitor& monitor) {
+  return std::make_unique<JoinedGroup>(std::move(parts), monitor);
 }
 
 JoinedPlace joinedPlace(int replica, int replicas, const World* world) {

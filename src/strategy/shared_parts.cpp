@@ -40,7 +40,7 @@ StrategyTraffic joinedTraffic(const StrategyContext& context, Collective op, int
   const int summing = row.spansRanks() ? replicas * ranks : replicas;
   StrategyTraffic traffic{row.receivedBytes(size, summing),
                           row.messages(summing, nearbyReplicas(context.devices).count())};
-  return traffic += betweenRanks(row.betweenRanks, size, replicas, ranks);
+  return traffic += betweenRanks(row.betweenRanks(), size, replicas, ranks);
 }
 
 double gradientBytes(const FlatBuffers& buffers) {

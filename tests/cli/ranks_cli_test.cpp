@@ -90,7 +90,7 @@ TEST(Ranks, ShareTheGlobalBatchUnderStrongScaling) {
 
 // A run whose ranks end with different weights fails.
 TEST(Ranks, EveryStrategyAndAllReduceThatCrossesThemGivesAllTheSameWeights) {
-  const std::vector<std::string> ways[] = {{"--all-reduce=owner,shared,copy,ring,tree"},
+  const std::vector<std::string> ways[] = {{"--all-reduce=owner,shared,copy,ring,tree,halving_doubling,hierarchical"},
                                            {"--strategy=local_sgd", "--sync-every=2", "--block-momentum=0,0.5"},
                                            {"--strategy=compressed", "--compression=powersgd,onebit,topk"}};
   for (std::vector<std::string> way : ways) {
@@ -99,6 +99,20 @@ TEST(Ranks, EveryStrategyAndAllReduceThatCrossesThemGivesAllTheSameWeights) {
     EXPECT_GE(records.size(), 2U);
     for (const RunRecord& record : records) EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
   }
+}
+
+// Gradients of lenet5 in fp16: a bucket of 15 KiB, then two of more.
+TEST(Ranks, TheRecordSaysWhatSummedWhichBucketsAndInWhatType) {
+  const auto records =
+      measured({"--model=lenet5", "--steps=2", "--ranks=2", "--replicas=2", "--bucket-mib=0.05",
+                "--first-bucket-mib=0.01", "--all-reduce=tree:32k:hierarchical", "--gradient-precision=fp32,fp16"});
+  ASSERT_EQ(records.size(), 2U);
+  const std::string& sums = records[1].placement.allReduce;
+  EXPECT_TRUE(sums.starts_with("tree for ") && sums.find(" of up to 32 KiB, hierarchical for ") != sums.npos) << sums;
+  EXPECT_EQ(records[0].placement.update, "");
+  EXPECT_EQ(records[1].placement.update, "replicated with gradients in fp16");
+  EXPECT_TRUE(records[1].lossScale.has_value());
+  EXPECT_LT(records[1].traffic.bytesPerStep, 0.8 * records[0].traffic.bytesPerStep);
 }
 
 TEST(Ranks, AreComparedWithOneReplicaOnTheJoinedBatch) {

@@ -227,7 +227,7 @@ TEST(TrafficAcrossRanks, IsOfWholeTensorsOrOfSlices) {
   const AllReduceEntry& hierarchical = find(allReduces(), "hierarchical", "all-reduce");
   EXPECT_EQ(trafficAcross(2, 2, hierarchical).bytesPerStep, 1000 + 500);
   EXPECT_EQ(trafficAcross(2, 2, hierarchical).messagesPerStep, 2 + 2);
-  spanning.betweenRanks = BetweenRanks::itself;
+  spanning.makeSpanning = find(allReduces(), "nccl", "all-reduce").makeSpanning;
   EXPECT_EQ(trafficAcross(2, 2, spanning).bytesPerStep, 1500) << "as within one process of four replicas";
 }
 

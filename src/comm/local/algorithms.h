@@ -37,8 +37,16 @@ bool advanceHierarchical(CollectiveOp& round);
 /// replica hold the sum; the second begins when they hold the result, and gives it to all.
 bool advanceHierarchicalScatter(CollectiveOp& round);
 bool advanceHierarchicalGather(CollectiveOp& round);
-/// What a replica sums in the end: slices of its tensor. Those of all replicas together are the whole tensor.
 std::vector<at::Tensor> hierarchicalSlices(const ReplicaGroups& groups, int replica, const at::Tensor& tensor);
+
+/// The halves of an algorithm, and the slices of its tensor that a replica sums. The slices of all replicas together
+/// are the whole tensor.
+struct SlicedSum {
+  Advance scatter, gather;
+  std::vector<at::Tensor> (*slices)(const ReplicaGroups& groups, int replica, const at::Tensor& tensor);
+};
+inline constexpr SlicedSum hierarchicalHalves{advanceHierarchicalScatter, advanceHierarchicalGather,
+                                              hierarchicalSlices};
 
 /// Every other replica copies replica 0's tensor.
 bool advanceBroadcast(CollectiveOp& round);

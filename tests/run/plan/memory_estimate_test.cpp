@@ -45,6 +45,20 @@ TEST(MemoryEstimate, ParametersAreCountedPerReplicaAndServer) {
   EXPECT_EQ(resolvePlan(config).memory.parameters, one.parameters - copy / 3);
 }
 
+// Backward's gradients stay beside those that are rounded; wider ones than backward's are there too.
+TEST(MemoryEstimate, GradientsOfAnotherTypeAreThereTwice) {
+  auto config = tiny();
+  const auto own = resolvePlan(config);
+  config.exchange.gradientPrecision = "bf16";
+  EXPECT_EQ(resolvePlan(config).memory.parameters, own.memory.parameters + 2 * own.parameters);
+  config.exchange.gradientPrecision = "fp32";
+  EXPECT_EQ(resolvePlan(config).memory.parameters, own.memory.parameters) << "that is their own";
+  config.numerics.precision = "bf16";
+  const auto wider = resolvePlan(config);
+  config.exchange.gradientPrecision = "auto";
+  EXPECT_EQ(wider.memory.parameters, resolvePlan(config).memory.parameters + 4 * own.parameters);
+}
+
 TEST(MemoryEstimate, ActivationsFollowTheBatchAndNeedBackward) {
   auto config = tiny();
   config.step.batch = 100;

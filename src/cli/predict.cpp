@@ -5,6 +5,7 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/catalogs.h"
 #include "cli/commands.h"
 #include "cli/inference_command.h"
@@ -12,7 +13,6 @@
 #include "config/command_line.h"
 #include "device/allocator/cpu_allocator.h"
 #include "formats/io/file.h"
-#include "formats/io/utf8.h"
 #include "models/model.h"
 #include "run/output_activation.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/commands.h"
-#include "formats/io/utf8.h"
 #include "run/child/machine_peaks.h"
 #include "run/child/point_runner.h"
 #include "run/links/measure_links.h"

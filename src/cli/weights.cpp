@@ -4,10 +4,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/command_files.h"
 #include "cli/commands.h"
 #include "cli/table.h"
-#include "formats/io/utf8.h"
 #include "formats/weights/safetensors.h"
 #include "formats/weights/weights_file.h"
 

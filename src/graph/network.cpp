@@ -5,9 +5,9 @@
 #include <map>
 
 #include "base/catalog.h"
+#include "base/utf8.h"
 #include "formats/io/checksum.h"
 #include "formats/io/file.h"
-#include "formats/io/utf8.h"
 #include "graph/attribute.h"
 #include "graph/operation.h"
 

@@ -5,9 +5,9 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "formats/archive/zip.h"
 #include "formats/image/image.h"
-#include "formats/io/utf8.h"
 #include "formats/network/network_file.h"
 #include "formats/weights/pickle.h"
 #include "formats/weights/pth.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/utf8.h"
 #include "formats/io/little_endian.h"
-#include "formats/io/utf8.h"
 
 namespace tandem {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "formats/io/utf8.h"
+#include "base/utf8.h"
 
 namespace tandem {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "formats/io/utf8.h"
+#include "base/utf8.h"
 
 namespace tandem {
 namespace {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
-#include "formats/io/utf8.h"
+#include "base/utf8.h"
 #include "formats/weights/pth_tensors.h"
 
 namespace tandem {

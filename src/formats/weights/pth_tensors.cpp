@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "formats/io/utf8.h"
+#include "base/utf8.h"
 
 namespace tandem {
 namespace {

@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "formats/io/little_endian.h"
-#include "formats/io/utf8.h"
 #include "formats/weights/safetensors_header.h"
 
 namespace tandem {

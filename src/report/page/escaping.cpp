@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "formats/io/checksum.h"
-#include "formats/io/utf8.h"
 
 namespace tandem {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
-#include "formats/io/utf8.h"
+#include "base/utf8.h"
 #include "formats/weights/safetensors.h"
 #include "formats/weights/weights_file.h"
 #include "graph/state.h"

@@ -1,6 +1,7 @@
 #include "base/error.h"
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace tandem {
 

@@ -7,6 +7,7 @@
 
 #include "base/mutex.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace tandem {
 namespace {

@@ -63,22 +63,6 @@ std::string lowered(std::string_view text) {
 
 std::string firstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
-std::string withoutControls(std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<uint8_t>(c);
-    if (byte >= 0x20 && byte != 0x7F) {
-      out += c;
-    } else {
-      out += "\\x";
-      out += digits[byte >> 4];
-      out += digits[byte & 0xF];
-    }
-  }
-  return out;
-}
-
 std::string nearest(std::string_view given, std::span<const std::string> candidates) {
   const std::string wanted = lowered(given);
   std::string best;

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "machine/cpu/host_facts.h"
 #include "machine/gpu/gpu_topology.h"
 
@@ -42,7 +43,7 @@ std::string coresText(const Environment& environment) {
 std::string bannerText(const Environment& environment) {
   std::ostringstream out;
   const auto line = [&](const char* name, const std::string& text) {
-    if (!text.empty()) out << std::left << std::setw(11) << name << text << '\n';
+    if (!text.empty()) out << std::left << std::setw(11) << name << withoutControls(text) << '\n';
   };
   const auto bytes = [](int64_t count) { return bytesText(static_cast<double>(count)); };
   line("tandem", concat(environment.tandemVersion, " (commit ", environment.commit.substr(0, 12),

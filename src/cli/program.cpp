@@ -84,9 +84,11 @@ const ProgramCommand& commandNamed(std::string_view name) {
   throw UsageError(unknownName("command", name, valid));
 }
 
+bool isControl(char c) { return (c >= 0 && c < 0x20) || c == 0x7F; }
+
 /// Results are JSON and tables, which hold text alone.
 void requireText(const std::string& argument) {
-  if (withoutControls(argument) == argument && isUtf8(argument)) return;
+  if (isUtf8(argument) && std::ranges::none_of(argument, isControl)) return;
   throw UsageError(concat("'", escaped(argument), "': an argument must be text in UTF-8 without control characters"));
 }
 

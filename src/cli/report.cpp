@@ -33,6 +33,7 @@ Reports on results files, which bench writes as JSON lines. It prints the enviro
 parts of profiled steps, scaling against ideal, ratios between all values of the options that differ, and the fastest
 run. It compares each run with the ceilings of its machine and with published figures. csv and json hold the runs alone.
 html is one page that needs no network; it also has charts, telemetry and step times.
+Control characters, and those that turn the direction of text, are shown as \x1b and \u202e; json has them as stored.
 FILE:ROW and FILE:FIRST-LAST choose rows of 'tandem report FILE'; a row holds all runs of a configuration.
 
   --format=NAME  default table

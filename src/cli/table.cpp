@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <iostream>
 
+#include "base/utf8.h"
+
 namespace tandem {
 
-void printTable(const std::vector<std::vector<std::string>>& rows, size_t textColumns) {
+void printTable(std::vector<std::vector<std::string>> rows, size_t textColumns) {
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = withoutControls(cell);
+  }
   std::vector<size_t> width(rows.front().size(), 0);
   for (const auto& row : rows) {
     for (size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());

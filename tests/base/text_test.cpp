@@ -13,11 +13,6 @@ TEST(Text, ScientificHasTwoDigits) {
   EXPECT_EQ(scientific(123456), "1.2e+05");
 }
 
-TEST(Text, WithoutControlsIsOneLine) {
-  EXPECT_EQ(withoutControls("gr\xc3\xbc\xc3\x9f e"), "gr\xc3\xbc\xc3\x9f e");
-  EXPECT_EQ(withoutControls("a\nb\x1b[31m\x7f"), "a\\x0ab\\x1b[31m\\x7f");
-}
-
 TEST(Text, ConcatPrintsItsParts) { EXPECT_EQ(concat("a", 1, 'b', 2.5), "a1b2.5"); }
 
 TEST(Text, JoinPutsSeparatorsBetween) {

@@ -197,6 +197,13 @@ TEST(Limits, AFolderThatIsGoneIsOneLine) {
   expectOneLine(shell("mkdir gone; cd gone; rmdir ../gone; exec $T list models"), usage, "no longer exists");
 }
 
+TEST(Text, OfAVariableThatIsNoneIsInTheRecordEscaped) {
+  EXPECT_EQ(shell("export MKL_X=$'a\\xff\\e'; exec $T " + tiny() + "--out=r.jsonl").code, 0);
+  EXPECT_EQ(readResults(ownFolder() + "/r.jsonl").at(0).environment.variables.at("MKL_X"), "a\\xff\x1b");
+  const auto shown = shell("exec $T report r.jsonl");
+  EXPECT_TRUE(contains(shown.out, "MKL_X=a\\xff\\x1b")) << shown.out;
+}
+
 /// A run whose peaks are not known yet, stopped a second after it began.
 class StoppedInPeaks {
  public:

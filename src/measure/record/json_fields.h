@@ -12,11 +12,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace tandem {
 
 /// JsonWriter and JsonReader are two archives over one description. `describe(archive, value)` names every member once;
-/// the archives walk it in the two directions. REQUIRES: `describe` is visible before the archive's first use.
+/// the archives walk it in the two directions. Texts are written as asUtf8() gives them. REQUIRES: `describe` is
+/// visible before the archive's first use.
 class JsonWriter {
  public:
   template <class Value>
@@ -90,20 +92,18 @@ class JsonWriter {
  private:
   static nlohmann::json encode(Nanos time) { return int64_t{time.count()}; }
   static nlohmann::json encode(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); }
-  static nlohmann::json encode(const std::vector<Nanos>& values) {
-    auto array = nlohmann::json::array();
-    for (const Nanos value : values) array.push_back(encode(value));
-    return array;
-  }
+  static nlohmann::json encode(const std::string& text) { return asUtf8(text); }
   static nlohmann::json encode(const std::optional<Nanos>& time) { return time ? encode(*time) : nlohmann::json(); }
-  static nlohmann::json encode(const std::map<std::string, double>& values) {
+  template <class Value>
+  static nlohmann::json encode(const std::map<std::string, Value>& values) {
     auto object = nlohmann::json::object();
-    for (const auto& [name, value] : values) object[name] = encode(value);
+    for (const auto& [name, value] : values) object[asUtf8(name)] = encode(value);
     return object;
   }
-  static nlohmann::json encode(const std::vector<double>& values) {
+  template <class Value>
+  static nlohmann::json encode(const std::vector<Value>& values) {
     auto array = nlohmann::json::array();
-    for (const double value : values) array.push_back(encode(value));
+    for (const Value& value : values) array.push_back(encode(value));
     return array;
   }
   template <class Value>

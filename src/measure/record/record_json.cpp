@@ -304,7 +304,7 @@ constexpr std::array exitCodes{ExitCode::ok,         ExitCode::usage,           
 nlohmann::json outcomeToJson(const Outcome& outcome) {
   return {{"kind", outcomeNames[static_cast<size_t>(outcome.kind)]},
           {"code", nameOf(outcome.code)},
-          {"reason", outcome.reason},
+          {"reason", asUtf8(outcome.reason)},
           {"out_of_memory", outcome.outOfMemory}};
 }
 

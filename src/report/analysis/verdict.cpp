@@ -5,6 +5,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "config/command_line.h"
 #include "measure/metrics/metric.h"
 #include "measure/metrics/significance.h"
@@ -293,8 +294,8 @@ std::string textOf(const Verdict& verdict) {
 
 std::string verdictText(std::span<const RunRecord> records) {
   std::vector<std::string> lines;
-  for (const Verdict& verdict : verdictsOn(records)) lines.push_back(textOf(verdict));
-  for (const Verdict& verdict : verdictsAcrossRounding(records)) lines.push_back(textOf(verdict));
+  for (const Verdict& verdict : verdictsOn(records)) lines.push_back(withoutControls(textOf(verdict)));
+  for (const Verdict& verdict : verdictsAcrossRounding(records)) lines.push_back(withoutControls(textOf(verdict)));
   return join(lines, "\n");
 }
 

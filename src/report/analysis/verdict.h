@@ -35,7 +35,7 @@ std::vector<Verdict> verdictsAcrossRounding(std::span<const RunRecord> records);
 std::string findingText(const Verdict& verdict);
 /// The same with the command.
 std::string textOf(const Verdict& verdict);
-/// The texts of all verdicts, a line each, without the last line end.
+/// The texts of all verdicts, a line each as withoutControls() gives it, without the last line end.
 std::string verdictText(std::span<const RunRecord> records);
 
 }  // namespace tandem

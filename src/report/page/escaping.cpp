@@ -14,25 +14,6 @@ constexpr size_t longest = 1000;
 constexpr std::string_view replacement = "\xef\xbf\xbd";
 constexpr std::string_view hexDigits = "0123456789ABCDEF";
 
-/// REQUIRES: `text` is one well-formed character.
-uint32_t codeOf(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<uint8_t>(text[i])); };
-  if (text.size() == 1) return byte(0);
-  uint32_t code = byte(0) & (0xFFu >> (text.size() + 1));
-  for (size_t i = 1; i < text.size(); ++i) code = code << 6 | (byte(i) & 0x3F);
-  return code;
-}
-
-/// Whether a character is invisible or misleading: controls, bidirectional overrides, line and paragraph separators,
-/// noncharacters.
-bool hidden(uint32_t code) {
-  const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
-  const bool direction = code == 0x61C || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
-                         (code >= 0x2066 && code <= 0x2069);
-  const bool none = (code >= 0xFDD0 && code <= 0xFDEF) || (code & 0xFFFE) == 0xFFFE;
-  return control || direction || none;
-}
-
 std::string codeText(uint32_t code) {
   std::string digits;
   for (; code > 0 || digits.size() < 4; code >>= 4) digits.insert(digits.begin(), hexDigits[code & 0xF]);
@@ -87,7 +68,7 @@ std::string visibleText(std::string_view text) {
     }
     const std::string_view character = rest.substr(0, length);
     const uint32_t code = codeOf(character);
-    if (hidden(code)) {
+    if (isHidden(code)) {
       out += codeText(code);
     } else {
       out += character;

@@ -6,7 +6,8 @@
 
 #include "report/render/renderer.h"
 
-/// The rows of renderers(): for each format a renderer of records, and a printer of tables.
+/// The rows of renderers(): for each format a renderer of records, and a printer of tables. Tables, Markdown and CSV
+/// show texts as withoutControls() gives them. JSON has them as they are, by its own rules, HTML as htmlText().
 namespace tandem {
 
 /// Aligned columns for a terminal: a heading, a line of units, the rows, the notes.

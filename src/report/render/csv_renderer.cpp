@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "config/option.h"
 #include "measure/metrics/metric.h"
 #include "measure/validity/stationarity.h"
@@ -63,7 +64,7 @@ class CsvRenderer final : public Renderer {
 
  private:
   void printLine(const std::vector<std::string>& fields) {
-    for (size_t i = 0; i < fields.size(); ++i) out_ << (i > 0 ? "," : "") << csvField(fields[i]);
+    for (size_t i = 0; i < fields.size(); ++i) out_ << (i > 0 ? "," : "") << csvField(withoutControls(fields[i]));
     out_ << '\n';
   }
 

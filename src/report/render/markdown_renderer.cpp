@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "report/render/builtin_renderers.h"
+#include "report/render/shown_table.h"
 #include "report/tables/result_table.h"
 
 namespace tandem {
@@ -32,7 +33,8 @@ void printRow(const TableRow& row, size_t columns, std::ostream& out) {
   printLine(cells, out);
 }
 
-void printTable(const ResultTable& table, std::ostream& out) {
+void printTable(const ResultTable& given, std::ostream& out) {
+  const ResultTable table = shownTable(given);
   if (!table.title.empty()) out << "## " << escaped(table.title) << "\n\n";
   std::vector<std::string> headings;
   for (const TableColumn& column : table.columns) headings.push_back(headingOf(column));

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "formats/io/atomic_file.h"
 #include "report/analysis/comparison.h"
 #include "report/analysis/verdict.h"
@@ -18,6 +19,13 @@ void printRuns(std::span<const RunRecord> records, const RendererEntry& format, 
   const auto renderer = format.make(out);
   for (const RunRecord& record : records) renderer->add(record);
   renderer->end();
+}
+
+std::string allRunsText(std::span<const RunRecord> records) { return "all runs: " + sharedOptionsText(records); }
+
+/// Options and notes of records stand in them, which may hold anything.
+void printLines(const std::vector<std::string>& lines, std::ostream& out) {
+  for (const std::string& line : lines) out << withoutControls(line) << '\n';
 }
 
 /// The verdict, and what is said of its fastest run.
@@ -39,10 +47,11 @@ void printReport(std::span<const RunRecord> records, const RendererEntry& format
   for (const ReportSection* section : sectionsOf(&ReportSection::inText)) {
     std::ranges::move(titledTables(*section, runs), std::back_inserter(tables));
   }
-  out << "all runs: " << sharedOptionsText(records) << "\n\n";
+  printLines({allRunsText(records)}, out);
+  out << '\n';
   format.print(tables, out);
   out << '\n';
-  if (const std::string compared = comparisonFinding(records); !compared.empty()) out << compared << '\n';
+  if (const std::string compared = comparisonFinding(records); !compared.empty()) printLines({compared}, out);
   out << verdictText(records) << '\n';
 }
 
@@ -55,13 +64,13 @@ void printBenchEnd(std::span<const RunRecord> records, const RendererEntry& form
   for (const ReportSection* section : sectionsOf(&ReportSection::afterBench)) {
     if (section->onFastest == nullptr) std::ranges::move(titledTables(*section, runs), std::back_inserter(tables));
   }
-  std::vector<std::string> lines{"all runs: " + sharedOptionsText(records)};
+  std::vector<std::string> lines{allRunsText(records)};
   for (const Verdict& verdict : verdictsOn(records)) addConclusion(verdict, lines);
   for (const Verdict& verdict : verdictsAcrossRounding(records)) lines.push_back(textOf(verdict));
   if (!format.forPrograms && !tables.empty()) people << '\n';
   (format.forPrograms ? printText : format.print)(tables, people);
   if (!format.forPrograms) people << '\n';
-  for (const std::string& line : lines) people << line << '\n';
+  printLines(lines, people);
   people.flush();
 }
 

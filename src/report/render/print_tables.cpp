@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "report/analysis/csv_table.h"
 #include "report/render/builtin_renderers.h"
+#include "report/render/shown_table.h"
 
 namespace tandem {
 namespace {
@@ -33,9 +34,9 @@ void printList(const ResultTable& table, std::ostream& out) {
 }  // namespace
 
 void printCsv(std::span<const ResultTable> tables, std::ostream& out) {
-  if (tables.size() == 1 && tables.front().labels == 0) return printList(tables.front(), out);
+  if (tables.size() == 1 && tables.front().labels == 0) return printList(shownTable(tables.front()), out);
   out << "table,row,column,value\n";
-  for (const ResultTable& table : tables) printCells(table, out);
+  for (const ResultTable& table : tables) printCells(shownTable(table), out);
 }
 
 void printJson(std::span<const ResultTable> tables, std::ostream& out) {

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "report/render/builtin_renderers.h"
+#include "report/render/shown_table.h"
 #include "report/tables/result_table.h"
 
 namespace tandem {
@@ -21,7 +22,7 @@ std::string padded(const std::string& text, size_t width, bool rightAligned) {
 
 class TextTable {
  public:
-  TextTable(const ResultTable& table, std::ostream& out) : table_(table), out_(out) { measureWidths(); }
+  TextTable(const ResultTable& table, std::ostream& out) : table_(shownTable(table)), out_(out) { measureWidths(); }
 
   void print() {
     if (!table_.title.empty()) out_ << table_.title << '\n';
@@ -61,7 +62,7 @@ class TextTable {
     out_ << line << '\n';
   }
 
-  const ResultTable& table_;
+  const ResultTable table_;
   std::ostream& out_;
   std::vector<size_t> widths_;
 };

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "config/config_json.h"
 #include "measure/record/record_json.h"
 
@@ -25,10 +26,10 @@ json toJson(const RankPlace& place) {
           {"size", place.size},
           {"local-rank", place.localRank},
           {"local-size", place.localSize},
-          {"store", place.host},
+          {"store", asUtf8(place.host)},
           {"port", place.port},
-          {"run", place.run},
-          {"interface", place.interface}};
+          {"run", asUtf8(place.run)},
+          {"interface", asUtf8(place.interface)}};
 }
 
 RankPlace placeFromJson(const json& object) {
@@ -65,9 +66,7 @@ std::string startLine(const RunRecord& record) { return json{{"start", toJson(re
 
 std::string recordLine(const RunRecord& record) { return json{{"record", toJson(record)}}.dump() + '\n'; }
 
-std::string warningLine(const std::string& text) {
-  return json{{"warning", text}}.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
-}
+std::string warningLine(const std::string& text) { return json{{"warning", asUtf8(text)}}.dump() + '\n'; }
 
 std::string progressLine(const Progress& progress) {
   const json object{{"phase", phaseNames.at(static_cast<size_t>(progress.phase))},

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "machine/cpu/host_facts.h"
 #include "machine/process/child_output.h"
 #include "machine/process/child_process.h"

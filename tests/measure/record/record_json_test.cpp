@@ -61,6 +61,17 @@ TEST(RecordJson, RoundTripKeepsEveryBit) {
   EXPECT_EQ(toJson(back).dump(), text);
 }
 
+TEST(RecordJson, TextsThatAreNoUtf8AreEscaped) {
+  RunRecord record = exampleRecord(1, "replicated", 10);
+  record.environment.variables = {{"MKL_\xfe", "a\xff\\"}};
+  record.placement.replicas = {"\xc3", "\xc3\xbc"};
+  record.outcome.reason = "\x80";
+  const RunRecord back = recordFromJson(json::parse(toJson(record).dump()));  // dump() throws for other than UTF-8
+  EXPECT_EQ(back.environment.variables, (std::map<std::string, std::string>{{"MKL_\\xfe", "a\\xff\\"}}));
+  EXPECT_EQ(back.placement.replicas, (std::vector<std::string>{"\\xc3", "\xc3\xbc"}));
+  EXPECT_EQ(back.outcome.reason, "\\x80");
+}
+
 TEST(RecordJson, TheFullRecordLeavesNoMemberAtItsDefault) {
   const json full = toJson(fullRecord()).flatten();
   const json standard = toJson(RunRecord()).flatten();

@@ -11,10 +11,14 @@
 #include <utility>
 
 #include "base/catalog.h"
+#include "base/text.h"
+#include "base/utf8.h"
 #include "config/option.h"
 #include "measure/metrics/metric.h"
 #include "measure/record/record_json.h"
 #include "measure/record_example.h"
+#include "report/render/print_report.h"
+#include "report/tables/result_table.h"
 #include "support/tests_folder.h"
 
 namespace tandem {
@@ -38,6 +42,9 @@ std::vector<RunRecord> sweep() {
   records[3].notes = {"load 3.2 before the run"};
   return records;
 }
+
+/// An escape sequence, a line break, directions of text, and a byte that is no UTF-8.
+const std::string hostile = "\x1b[2J\nx\xe2\x80\xae\xe2\x81\xa6\x9b";
 
 RunRecord shortRun() {
   RunRecord record = exampleRecord(2, "replicated", 100);
@@ -141,6 +148,38 @@ TEST(Renderer, OptionsThatDifferAreColumnsAndReplicasAlways) {
   EXPECT_EQ(heading(records).find("out"), std::string::npos);
 }
 
+/// A run whose texts, as somebody may have put them into a results file, would act on a terminal.
+RunRecord hostileRecord(int64_t replicas) {
+  RunRecord record = exampleRecord(replicas, "replicated", 100);
+  for (std::string* text : {&record.environment.host, &record.environment.os, &record.config.input.data,
+                            &record.notes.emplace_back(), &record.interference.reasons.emplace_back(),
+                            &record.placement.replicas.front(), &record.placement.link, &record.sweep}) {
+    *text = hostile;
+  }
+  record.environment.variables = {{hostile, hostile}};
+  record.config.network.model = concat(hostile, replicas);
+  return record;
+}
+
+std::string printed(const RendererEntry& entry, const std::vector<RunRecord>& records) {
+  std::ostringstream out;
+  printReport(records, entry, out);
+  printBenchEnd(records, entry, out, out);
+  entry.print({{buildTable(records)}}, out);
+  return out.str();
+}
+
+TEST(Renderer, WhatRecordsHoldDoesNothingToATerminal) {
+  const std::vector<RunRecord> records{hostileRecord(1), hostileRecord(2), failedRecord(1, ExitCode::peer, hostile)};
+  for (const char* const format : {"table", "md", "csv"}) {
+    const std::string text = printed(find(renderers(), format, "format"), records);
+    for (const std::string& line : split(text, "\n")) EXPECT_EQ(withoutControls(line), line) << format;
+    for (const char* const part : {"\\x1b[2J", "\\u202e", "\\u2066", "\\x9b", "\\x0a"}) {
+      EXPECT_NE(text.find(part), std::string::npos) << format << ' ' << part;
+    }
+  }
+}
+
 TEST(Csv, HasAFieldForEveryOptionAndMetricAndQuotesByRfc4180) {
   std::vector<RunRecord> records = sweep();
   records[0].config.input.data = "a,\"b\"\nc";
@@ -157,7 +196,7 @@ TEST(Csv, HasAFieldForEveryOptionAndMetricAndQuotesByRfc4180) {
       EXPECT_FALSE(first.contains(std::string(option.name))) << option.name;
       continue;
     }
-    EXPECT_EQ(first.at(std::string(option.name)), valueText(records[0].config, option));
+    EXPECT_EQ(first.at(std::string(option.name)), withoutControls(valueText(records[0].config, option)));
   }
   for (const Metric& metric : metrics()) {
     const auto value = metric.of(records[0], &records[0]);
@@ -170,7 +209,7 @@ TEST(Csv, HasAFieldForEveryOptionAndMetricAndQuotesByRfc4180) {
   }
   EXPECT_EQ(first.at("notes"), "one, two; three");
   EXPECT_EQ(failed.at("outcome"), "failed (peer)");
-  EXPECT_EQ(failed.at("reason"), records[2].outcome.reason);
+  EXPECT_EQ(failed.at("reason"), withoutControls(records[2].outcome.reason));
 }
 
 TEST(Json, IsAnArrayOfTheStoredRecords) {

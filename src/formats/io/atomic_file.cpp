@@ -29,38 +29,68 @@ mode_t usualMode() {
   return 0666 & ~mask;
 }
 
-void refuseOtherThanFile(const std::string& path) {
-  struct stat facts {};
-  if (::stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode)) return;
-  throw StorageError(concat("cannot write '", path, "': it is ",
-                            S_ISDIR(facts.st_mode) ? "a folder" : "a device, a FIFO or a socket",
-                            ", and would be replaced; name a file"));
+[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+  throw StorageError(concat("cannot write '", path, "': ", reason));
 }
 
-void syncFolder(const std::string& path) {
-  const int folder = ::open(folderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) fail(path, "open the folder of");
-  const bool synced = ::fsync(folder) == 0 || errno == EINVAL;
-  ::close(folder);
-  if (!synced) fail(path, "bring to disk the folder of");
+/// In some folders, as /tmp, only the owners of a file and of the folder may replace the file.
+bool isOthers(int folder, const std::string& name) {
+  struct stat place {
+  }, file{};
+  const bool known = ::fstat(folder, &place) == 0 && ::fstatat(folder, name.c_str(), &file, AT_SYMLINK_NOFOLLOW) == 0;
+  const uid_t user = ::geteuid();
+  return known && (place.st_mode & S_ISVTX) != 0 && user != 0 && user != place.st_uid && user != file.st_uid;
 }
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  refuseOtherThanFile(path_);
-  descriptor_ = ::open(folderOf(path_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+AtomicFile::AtomicFile(std::string path)
+    : path_(std::move(path)), name_(std::filesystem::path(path_).filename().string()) {
+  try {
+    openFolder();
+    openFile();
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+AtomicFile::~AtomicFile() { close(); }
+
+void AtomicFile::openFolder() {
+  folder_ = ::open(folderOf(path_).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (folder_ < 0) fail(path_, "write");
+  if (name_.empty()) refuse(path_, "it is a folder; name a file");
+  struct stat file {};
+  if (::fstatat(folder_, name_.c_str(), &file, 0) != 0) {
+    if (errno != ENOENT) fail(path_, "write");
+    return;
+  }
+  if (!S_ISREG(file.st_mode)) {
+    refuse(path_, concat("it is ", S_ISDIR(file.st_mode) ? "a folder" : "a device, a FIFO or a socket",
+                         ", and would be replaced; name a file"));
+  }
+  if (isOthers(folder_, name_)) {
+    refuse(path_, "it is another user's, and its folder lets only owners replace a file; choose another place");
+  }
+}
+
+// EISDIR: of file systems older than O_TMPFILE.
+void AtomicFile::openFile() {
+  descriptor_ = ::openat(folder_, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor_ >= 0) return;
-  if (errno != EOPNOTSUPP && errno != EISDIR) fail(path_, "write");  // EISDIR: of file systems older than O_TMPFILE
-  temporary_ = path_ + ".XXXXXX";
-  descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
+  if (errno != EOPNOTSUPP && errno != EISDIR) fail(path_, "write");
+  temporary_.emplace(folder_);
+  descriptor_ = ::openat(folder_, temporary_->text(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor_ < 0) fail(path_, "write");
 }
 
-AtomicFile::~AtomicFile() {
-  if (descriptor_ < 0) return;
-  ::close(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+void AtomicFile::close() {
+  temporary_.reset();
+  for (int* const each : {&descriptor_, &folder_}) {
+    if (*each >= 0) ::close(*each);
+    *each = -1;
+  }
 }
 
 void AtomicFile::append(std::span<const uint8_t> bytes) {
@@ -72,26 +102,27 @@ void AtomicFile::append(std::span<const uint8_t> bytes) {
   }
 }
 
-// linkat() replaces no file, so the file gets a name of its own first.
-void AtomicFile::name() {
-  const std::string own = concat("/proc/self/fd/", descriptor_);
-  for (int i = 0;; ++i) {
-    const std::string name = concat(path_, '.', ::getpid(), '.', i);
-    if (::linkat(AT_FDCWD, own.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-      temporary_ = name;
-      return;
-    }
-    if (errno != EEXIST) fail(path_, "write");
-  }
-}
-
+// linkat() replaces no file, so a file without a name gets one of its own first.
 void AtomicFile::commit() {
   if (::fchmod(descriptor_, usualMode()) != 0 || ::fsync(descriptor_) != 0) fail(path_, "bring to disk");
-  if (temporary_.empty()) name();
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, "write");
-  ::close(descriptor_);
-  descriptor_ = -1;
-  syncFolder(path_);
+  if (!temporary_) {
+    const std::string own = concat("/proc/self/fd/", descriptor_);
+    temporary_.emplace(folder_);
+    if (::linkat(AT_FDCWD, own.c_str(), folder_, temporary_->text(), AT_SYMLINK_FOLLOW) != 0) fail(path_, "write");
+  }
+  if (::renameat(folder_, temporary_->text(), folder_, name_.c_str()) != 0) fail(path_, "write");
+  syncFolder();
+  close();
+}
+
+// A folder may let this user write and not read; then the system brings it to disk in its own time.
+void AtomicFile::syncFolder() const {
+  const int readable = ::openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (readable < 0 && errno == EACCES) return;
+  if (readable < 0) fail(path_, "open the folder of");
+  const bool synced = ::fsync(readable) == 0 || errno == EINVAL;
+  ::close(readable);
+  if (!synced) fail(path_, "bring to disk the folder of");
 }
 
 void requireReplaceable(const std::string& path, int64_t bytes) {

@@ -1,17 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+
+#include "formats/io/temporary_name.h"
 
 namespace tandem {
 
 /// A file that appears whole or not at all. It is written beside `path` without a name, and replaces `path` once it is
 /// complete and on disk. Without commit() nothing remains, however the process ends. (A file system that has no files
-/// without names keeps a "PATH.XXXXXX" if the process is killed.) All members throw StorageError.
+/// without names keeps a TemporaryName if the process is killed.) All members throw StorageError.
 class AtomicFile {
  public:
-  /// Refuses a path that stands for something else than a regular file.
+  /// Refuses a path that stands for something else than a regular file, or whose file cannot be replaced.
   explicit AtomicFile(std::string path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -21,12 +24,15 @@ class AtomicFile {
   void commit();
 
  private:
-  /// Gives the file a name beside `path`.
-  void name();
+  /// Opens the folder, and looks at what stands at the path.
+  void openFolder();
+  void openFile();
+  void syncFolder() const;
+  void close();
 
-  const std::string path_;
-  std::string temporary_;  // empty: it has no name
-  int descriptor_ = -1;
+  const std::string path_, name_;  // name_: within the folder
+  int folder_ = -1, descriptor_ = -1;
+  std::optional<TemporaryName> temporary_;  // none: the file has no name
 };
 
 /// Throws StorageError if an AtomicFile of `bytes` cannot be written to `path` now.

@@ -151,6 +151,9 @@ void checkChain(const std::string& line, const std::string& chain, int64_t numbe
 
 ResultsFile::ResultsFile(const std::string& path) : file_(path, concat("results file '", path, "' (--out)")) {
   checkHoldsRecords(file_);
+  const Lock lock(file_);
+  const auto [regular, size] = extentOf(file_);
+  if (regular) endLastLine(file_, size);
 }
 
 void ResultsFile::append(const RunRecord& record) {

@@ -14,7 +14,7 @@ namespace tandem {
 class ResultsFile {
  public:
   /// Opens or creates the file at once, so that an unwritable place is found before anything is measured. A file with
-  /// other content than records is refused and left unchanged.
+  /// other content than records is refused and left unchanged. A last line torn by a crash is moved to PATH.torn.
   explicit ResultsFile(const std::string& path);
 
   /// Appends a record. A last line torn by a crash is replaced first, so that it never ends up in the middle of the

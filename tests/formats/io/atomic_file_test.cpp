@@ -1,12 +1,15 @@
 #include "formats/io/atomic_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include "base/error.h"
 #include "formats/io/file.h"
@@ -71,6 +74,62 @@ TEST_F(NewFileTest, NamesWhatCannotBeWritten) {
     EXPECT_NE(std::string(error.what()).find(missing), std::string::npos) << error.what();
   }
   EXPECT_THROW(AtomicFile{folder_}, StorageError);
+}
+
+TEST_F(NewFileTest, HasNamesAsLongAsTheFolderAllows) {
+  const std::string longest = folder_ + '/' + std::string(255, 'n');
+  std::ofstream(longest) << "old";
+  requireReplaceable(longest);
+  AtomicFile file(longest);
+  file.append(hello);
+  file.commit();
+  EXPECT_EQ(readFile(longest, 100).size(), 5U);
+  EXPECT_EQ(filesThere(), 1U);
+  EXPECT_THROW(requireReplaceable(longest + 'n'), StorageError);
+}
+
+TEST_F(NewFileTest, IsRefusedWhereItsFolderLetsOnlyOwnersReplaceFiles) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make a file of another user";
+  constexpr uid_t owner = 64321, other = 64322;
+  std::ofstream(path_) << "old";
+  ASSERT_EQ(chmod(folder_.c_str(), 01777), 0);
+  ASSERT_EQ(chown(path_.c_str(), owner, owner), 0);
+  requireReplaceable(path_);
+  ASSERT_EQ(seteuid(other), 0);
+  EXPECT_THROW(requireReplaceable(path_), StorageError);
+  EXPECT_EQ(seteuid(0), 0);
+  ASSERT_EQ(seteuid(owner), 0);
+  EXPECT_NO_THROW(requireReplaceable(path_));
+  EXPECT_EQ(seteuid(0), 0);
+}
+
+TEST_F(NewFileTest, IsWrittenWhereFoldersCannotBeRead) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can take the rights of another user";
+  ASSERT_EQ(chmod(folder_.c_str(), 0333), 0);
+  ASSERT_EQ(seteuid(64321), 0);
+  EXPECT_NO_THROW({
+    AtomicFile file(path_);
+    file.append(hello);
+    file.commit();
+  });
+  EXPECT_EQ(seteuid(0), 0);
+  EXPECT_EQ(filesThere(), 1U);
+}
+
+TEST_F(NewFileTest, RemovesWhatHasATemporaryName) {
+  const int folder = open(folder_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  std::vector<std::unique_ptr<TemporaryName>> names;
+  for (int i = 0; i < 3; ++i) {
+    names.push_back(std::make_unique<TemporaryName>(folder));
+    std::ofstream(folder_ + '/' + names.back()->text()) << "part";
+  }
+  std::ofstream(path_) << "whole";
+  names.pop_back();
+  EXPECT_EQ(filesThere(), 3U) << "a name that is gone has no file";
+  removeTemporaryFiles();
+  EXPECT_EQ(filesThere(), 1U) << "what an interrupted process does";
+  names.clear();
+  close(folder);
 }
 
 TEST_F(NewFileTest, ReplacesFilesAlone) {

@@ -204,6 +204,13 @@ TEST_F(ResultsFileTest, WhatIsLeftOfATornLineIsSetAside) {
   EXPECT_EQ(torn, R"({"config":{"batch":)");
 }
 
+TEST_F(ResultsFileTest, ATornLineThatCannotBeKeptIsFoundWhenOpening) {
+  path_ = folder_ + '/' + std::string(253, 'r');  // no name is left for PATH.torn
+  std::ofstream(path_) << R"({"config":{"torn)";
+  EXPECT_TRUE(holds(textOfFailure<StorageError>([&] { ResultsFile file(path_); }), {"torn last line", ".torn"}));
+  EXPECT_EQ(content(), R"({"config":{"torn)");
+}
+
 TEST_F(ResultsFileTest, AnEditedLineIsRefusedByItsNumber) {
   ResultsFile(path_).append(named("first"));
   ResultsFile(path_).append(named("second"));

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
+#include "cli/signals/end_on_signal.h"
 #include "run/child/machine_peaks.h"
 #include "run/child/point_runner.h"
 #include "run/links/measure_links.h"
@@ -103,6 +104,7 @@ std::span<const ProgramCommand> programCommands() { return table; }
 const ProgramCommand& commandFor(Arguments arguments) { return commandNamed(invocationOf(arguments).command); }
 
 int runProgram(Arguments arguments) {
+  const EndOnSignal ending;
   std::ranges::for_each(arguments, requireText);
   const auto invocation = invocationOf(arguments);
   const int code = commandNamed(invocation.command).run(invocation.rest);

@@ -100,8 +100,8 @@ std::vector<TypedOption> tokenise(const CommandEntry& command, std::span<const s
     CLI::Option* option = isFlag(name) ? app.add_flag("--" + name) : app.add_option("--" + name);
     option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
-  std::vector<std::string> reversed;
-  for (const std::string& argument : withFlagsWritten(arguments)) reversed.insert(reversed.begin(), argument);
+  std::vector<std::string> reversed = withFlagsWritten(arguments);
+  std::ranges::reverse(reversed);
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError&) {

@@ -45,7 +45,7 @@ std::string sharedOptionsText(std::span<const RunRecord> records) {
 
 std::string oneLine(std::string text) {
   std::ranges::replace_if(
-      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+      text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
   return text;
 }
 

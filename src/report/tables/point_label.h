@@ -19,7 +19,8 @@ std::string pointLabel(const RunRecord& record, std::span<const Option* const> d
 /// "synthetic images" where no record has a data set.
 std::string sharedOptionsText(std::span<const RunRecord> records);
 
-/// `text` with line ends and other control characters replaced by blanks, so that it stays in its row.
+/// `text` with line ends and tabs replaced by blanks, so that it stays in its row. What else it holds a renderer
+/// escapes.
 std::string oneLine(std::string text);
 
 /// The metric's value with its decimals, or with a power of ten. Empty if it has none.

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/program.h"
 #include "machine/process/prepare_process.h"
+#include "machine/process/resource_limits.h"
 
 namespace {
 
@@ -18,9 +19,9 @@ int exitCodeOfProgram(int argc, char** argv) {
     tandem::prepareProcess();
     return tandem::runProgram(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::exception& failure) {
-    const auto code = tandem::exitCodeOf(failure);
-    tandem::logError(tandem::concat("error[", tandem::nameOf(code), "]: ", tandem::lineOf(failure)));
-    return static_cast<int>(code);
+    const tandem::Error known = tandem::explained(failure);
+    tandem::logError(tandem::concat("error[", tandem::nameOf(known.code()), "]: ", known.what()));
+    return static_cast<int>(known.code());
   }
 }
 

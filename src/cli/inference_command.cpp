@@ -11,6 +11,8 @@
 #include "config/modes.h"
 #include "data/dataset/image_files.h"
 #include "device/allocator/cpu_allocator.h"
+#include "machine/process/thread_limit.h"
+#include "run/plan/thread_count.h"
 
 namespace tandem {
 namespace {
@@ -72,6 +74,7 @@ InferenceRequest inferenceRequest(std::string_view command, Arguments arguments)
   InferenceRequest request;
   request.plan = resolvePlan(config);
   checkMemory(request.plan);
+  requireThreads(threadsOf(request.plan));
   request.paths = sweep.operands;
   request.given = sweep.given;
   request.images = config.input.data.empty() ? filesOf(request.plan, sweep.operands) : openDataset(config.input.data);

@@ -24,7 +24,8 @@ struct InferenceRequest {
 };
 
 /// Parses and resolves a command line. Throws UsageError for several values of one option, --batch=max, no --weights,
-/// no images, or a --resize below the network's input. Else throws as resolvePlan(), checkMemory() and openDataset().
+/// no images, or a --resize below the network's input. Else throws as resolvePlan(), checkMemory(), requireThreads()
+/// and openDataset().
 InferenceRequest inferenceRequest(std::string_view command, Arguments arguments);
 
 /// Runs the images through `graph` (the request's network or a part of it) with `weights`. Notes on the weights and the

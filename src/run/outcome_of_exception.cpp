@@ -1,7 +1,6 @@
 #include "run/outcome_of_exception.h"
 
 #include <new>
-#include <system_error>
 
 #include "base/text.h"
 #include "config/device_set.h"
@@ -45,11 +44,10 @@ std::string memoryAdvice(const Config& config) {
 std::string withoutAdvice(const std::string& reason) { return reason.substr(0, reason.find(adviceBegins)); }
 
 Outcome outcomeOf(const std::exception& failure, const Config& config) {
-  if (const auto* refused = dynamic_cast<const std::system_error*>(&failure)) {
-    const std::string limit = limitText(refused->code().value());
-    if (!limit.empty()) return {OutcomeKind::failed, ExitCode::usage, concat("cannot start a thread: ", limit)};
+  if (!isOutOfMemory(failure)) {
+    const Error known = explained(failure);
+    return {OutcomeKind::failed, known.code(), known.what()};
   }
-  if (!isOutOfMemory(failure)) return {OutcomeKind::failed, exitCodeOf(failure), lineOf(failure)};
   std::string cause = causeOf(failure);
   if (isOnCpu(config)) cause += concat("; ", memoryText(Device::cpu(0, {}, 1).availableBytes()), " are left");
   return outOfMemory(cause, config);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <latch>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "base/text.h"
@@ -124,8 +125,14 @@ void ReplicaSet::runReplica(int index, const std::function<void(Member&)>& body,
 void ReplicaSet::run(const std::function<void(Member&)>& body) {
   std::latch left(std::ssize(options_.devices));
   std::vector<std::jthread> threads;
-  for (size_t i = 0; i < options_.devices.size(); ++i) {
-    threads.emplace_back([this, i, &body, &left] { runReplica(static_cast<int>(i), body, left); });
+  const auto replicas = std::ssize(options_.devices);
+  try {
+    for (int i = 0; i < replicas; ++i) {
+      threads.emplace_back([this, i, &body, &left] { runReplica(i, body, left); });
+    }
+  } catch (const std::system_error& refused) {
+    noteFailure(static_cast<int>(std::ssize(threads)), std::current_exception(), refused.what());
+    left.count_down(replicas - std::ssize(threads));  // the others wait for those that have no thread
   }
   threads.clear();  // joins
   const MutexLock lock(failureMutex_);

@@ -11,6 +11,7 @@
 #include "models/model.h"
 #include "run/plan/replica_set_options.h"
 #include "run/repeated_work.h"
+#include "support/few_threads.h"
 #include "train/captured_step.h"
 
 namespace tandem {
@@ -45,6 +46,16 @@ TEST(ReplicaSet, rethrowsTheFirstFailureAndFreesTheOthers) {
   } catch (const DataError& failure) {
     EXPECT_STREQ(failure.what(), "image 7 is broken");
   }
+}
+
+TEST(ReplicaSet, AThreadThatTheSystemRefusesEndsTheOthers) {
+#ifdef TANDEM_SANITIZED
+  GTEST_SKIP() << "a sanitizer needs address space without a limit";
+#endif
+  SmallTeam small(64);
+  ReplicaSet team(small.options);
+  const FewThreads few(16);
+  EXPECT_ANY_THROW(team.run([](ReplicaSet::Member& member) { member.barrier(); }));
 }
 
 TEST(ReplicaSet, membersSeeEqualWeightsAfterAStep) {

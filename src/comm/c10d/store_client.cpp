@@ -8,6 +8,7 @@
 #include <cmath>
 #include <future>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -15,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "machine/process/resource_limits.h"
 
 namespace tandem {
 namespace {
@@ -89,7 +91,11 @@ void StoreClient::ask(const Question& question, double patienceSeconds) {
   if (!lost_.empty()) throw PeerError(lost_);
   const auto task = std::make_shared<std::packaged_task<void()>>([question, store = store_] { question(*store); });
   std::future<void> answer = task->get_future();
-  std::thread([task] { (*task)(); }).detach();
+  try {
+    std::thread([task] { (*task)(); }).detach();
+  } catch (const std::system_error& refused) {
+    throw explained(refused);
+  }
   const double patience = patienceSeconds + answerSeconds;
   if (answer.wait_for(millis(patience)) != std::future_status::ready) {
     fail(concat("no answer for ", secondsText(patience)));
@@ -100,7 +106,7 @@ void StoreClient::ask(const Question& question, double patienceSeconds) {
 void StoreClient::askOrFail(const Question& question) {
   try {
     ask(question, 0);
-  } catch (const PeerError&) {
+  } catch (const Error&) {
     throw;
   } catch (const std::exception& failure) {
     fail(lineOf(failure));
@@ -125,7 +131,7 @@ bool StoreClient::await(const std::vector<std::string>& keys, double patienceSec
     try {
       ask([keys, turn](c10d::Store& store) { store.wait(keys, millis(turn)); }, turn);
       return true;
-    } catch (const PeerError&) {
+    } catch (const Error&) {
       throw;
     } catch (const std::exception&) {  // the time was over, or the store is gone
       if (has(keys)) return true;

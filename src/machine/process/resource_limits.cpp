@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -43,6 +44,13 @@ std::string limitText(int error) {
   const auto row = std::ranges::find(limits, error, &LimitRow::error);
   if (error == 0 || row == std::end(limits)) return "";
   return concat(numberText(valueOf(*row)), ' ', row->what, " are the most here (", row->option, "); raise it");
+}
+
+Error explained(const std::exception& failure) {
+  const auto* const refused = dynamic_cast<const std::system_error*>(&failure);
+  const std::string limit = refused == nullptr ? "" : limitText(refused->code().value());
+  if (limit.empty()) return {exitCodeOf(failure), lineOf(failure)};
+  return {ExitCode::usage, concat(lineOf(failure), ": ", limit)};
 }
 
 double mostCpuSeconds() {

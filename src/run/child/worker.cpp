@@ -1,9 +1,6 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <latch>
-#include <system_error>
-#include <thread>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -13,10 +10,11 @@
 #include "device/allocator/cpu_allocator.h"
 #include "kernels/simd/isa_dispatch.h"
 #include "machine/process/child_output.h"
-#include "machine/process/resource_limits.h"
+#include "machine/process/thread_limit.h"
 #include "run/child/point_runner.h"
 #include "run/child/worker_protocol.h"
 #include "run/outcome_of_exception.h"
+#include "run/plan/thread_count.h"
 #include "run/start_record.h"
 #include "trace/fault.h"
 #include "trace/flight_recorder.h"
@@ -26,34 +24,6 @@ namespace {
 
 WorkerOrder readOrder() {
   return orderFromText({std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()});
-}
-
-/// Throws UsageError if the process cannot have this many threads at once. libtorch would wait for those it lacks.
-void requireThreads(int64_t count) {
-  std::vector<std::thread> threads;
-  std::latch tried(1);
-  std::string limit;
-  try {
-    for (int64_t i = 0; i < count; ++i) threads.emplace_back([&tried] { tried.wait(); });
-  } catch (const std::system_error& refused) {
-    limit = concat("a run needs ", count, " threads, and ", threads.size(), " can be started: ", refused.what(), "; ",
-                   limitText(refused.code().value()));
-  }
-  tried.count_down();
-  for (std::thread& thread : threads) thread.join();
-  if (!limit.empty()) throw UsageError(limit);
-}
-
-/// Each replica's own, those of its two pools (OpenMP's and libtorch's), those that make batches, those of its exchange
-/// with other ranks, and a few that watch.
-int64_t threadsOf(const RunPlan& plan) {
-  constexpr int64_t watching = 4, ofGroup = 4;
-  const Config& config = plan.config;
-  const StrategyEntry& strategy = *plan.setup.strategy;
-  const int64_t ofGradients = strategy.usesAllReduce ? std::ssize(plan.setup.allReduce.rows()) : strategy.rankGroups;
-  const int64_t ofGloo = plan.place.size > 1 ? ofGroup * (ofGradients + (config.exchange.syncBatchNorm ? 1 : 0)) : 0;
-  return watching +
-         config.placement.replicas * (1 + 2 * plan.cores.threadsPerReplica + config.input.producers + ofGloo);
 }
 
 /// Throws UsageError if ranks would run different programs or read different data.

@@ -11,7 +11,10 @@
 #include "comm/listener.h"
 #include "comm/world.h"
 #include "device/allocator/cpu_allocator.h"
+#include "machine/cpu/topology.h"
 #include "machine/process/child_output.h"
+#include "machine/process/resource_limits.h"
+#include "machine/process/thread_limit.h"
 #include "run/links/link_order.h"
 #include "run/links/link_process.h"
 
@@ -51,6 +54,14 @@ LinkOrder orderOf(const LinkPart& part, const LinksRequest& request, double seco
     order.replicas = replicaNumbers(std::ssize(request.gpus));
   }
   return order;
+}
+
+/// The most that a part starts beside its first: for each party, for the pools of its cores, and a few that watch or
+/// talk to the other ranks.
+int64_t threadsOf(const LinkOrder& order) {
+  constexpr int64_t others = 8;
+  const int64_t parties = order.replicas.empty() ? ranksOfLinks : std::ranges::max(order.replicas);
+  return others + parties + 2 * std::ssize(readTopology().cores);
 }
 
 LinkEnd run(const std::string& executable, const LinkPart& part, const LinkOrder& order, const LinkSink& sink) {
@@ -103,12 +114,14 @@ int runLinksWorker() {
   installCpuAllocator();
   const LinkOrder order = orderOfLinks({std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()});
   try {
+    requireThreads(threadsOf(order));
     find(std::span<const LinkPart>(parts), order.part, "part of links").measure(order, [](const LinkSeries& series) {
       sendLine(textOf(series) + '\n');
     });
   } catch (const std::exception& failure) {
-    sendLine(failureLine(exitCodeOf(failure), lineOf(failure)) + '\n');
-    return static_cast<int>(exitCodeOf(failure));
+    const Error known = explained(failure);
+    sendLine(failureLine(known.code(), known.what()) + '\n');
+    return static_cast<int>(known.code());
   }
   return 0;
 }

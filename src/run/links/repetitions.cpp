@@ -56,18 +56,21 @@ std::vector<std::unique_ptr<Parties>> threadParties(Monitor& monitor, int count)
 void onThreads(Monitor& monitor, int parties, const std::function<void(int)>& fn) {
   std::once_flag once;
   std::exception_ptr first;
-  std::vector<std::thread> threads;
-  for (int party = 0; party < parties; ++party) {
-    threads.emplace_back([&, party] {
-      try {
-        fn(party);
-      } catch (const std::exception& failure) {
-        std::call_once(once, [&] { first = std::current_exception(); });
-        monitor.abort(failure.what());
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  const auto guarded = [&](const auto& action) {
+    try {
+      action();
+    } catch (const std::exception& failure) {
+      std::call_once(once, [&] { first = std::current_exception(); });
+      monitor.abort(failure.what());
+    }
+  };
+  std::vector<std::jthread> threads;
+  guarded([&] {  // the system may refuse a thread
+    for (int party = 0; party < parties; ++party) {
+      threads.emplace_back([&, party] { guarded([&] { fn(party); }); });
+    }
+  });
+  threads.clear();  // joins
   if (first) std::rethrow_exception(first);
 }
 

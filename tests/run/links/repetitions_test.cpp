@@ -4,8 +4,10 @@
 
 #include <atomic>
 #include <stdexcept>
+#include <system_error>
 
 #include "base/error.h"
+#include "support/few_threads.h"
 
 namespace tandem {
 namespace {
@@ -72,6 +74,18 @@ TEST(OnThreads, AFailureEndsTheOthersAndIsTheOneThrown) {
   };
   EXPECT_THROW(onThreads(monitor, 2, run), std::runtime_error);
   EXPECT_TRUE(freed);
+}
+
+TEST(OnThreads, AThreadThatTheSystemRefusesEndsTheOthers) {
+#ifdef TANDEM_SANITIZED
+  GTEST_SKIP() << "a sanitizer needs address space without a limit";
+#endif
+  Monitor monitor(/*block=*/true);
+  constexpr int count = 64;
+  const auto parties = threadParties(monitor, count);
+  const FewThreads few(16);
+  EXPECT_THROW(onThreads(monitor, count, [&](int party) { parties[static_cast<size_t>(party)]->largest(0); }),
+               std::system_error);
 }
 
 }  // namespace

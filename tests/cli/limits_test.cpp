@@ -1,0 +1,62 @@
+// Limits of the process (ulimit) and of its place: one line each.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "bash_lines.h"
+
+namespace tandem {
+namespace {
+
+TEST(Limits, OfTheProcessAreOneLine) {
+  expectOneLine(shell("ulimit -s 64; exec $T " + tiny()), usage, "ulimit -s");
+  // Descriptors that the test inherited would count.
+  expectOneLine(shell("exec 3>&- 4>&- 5>&- 6>&-; ulimit -n 7; exec $T " + tiny()), usage, "ulimit -n");
+  expectOneLine(shell("(ulimit -f 0; exec $T " + tiny() + ") 2>&1 | cat >&2; exit ${PIPESTATUS[0]}"), storage,
+                "File too large");
+  expectOneLine(shell("ulimit -t 2; exec $T " + tiny(endless)), usage, "the run took its CPU time");
+  expectOneLine(shell("ulimit -t 1; exec $T list models"), usage, "1 seconds of CPU time are the most here");
+  expectOneLine(shell("ulimit -t 2; exec $T plan show --model=nasnet_large"), usage, "the CPU time that this process");
+}
+
+/// Runs the program where a user may have so many processes and threads. The limit does not hold for root, so another
+/// user runs it, who may read what root may.
+Finished withProcesses(int most, const std::string& arguments) {
+  return shell(concat("chmod 777 . && ulimit -u ", most, " && exec setpriv --reuid=64321 --clear-groups ",
+                      "--inh-caps=+dac_read_search --ambient-caps=+dac_read_search $T ", arguments));
+}
+
+TEST(Limits, OfProcessesFailTheRunAtOnce) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can start a program as another user";
+  const auto run = withProcesses(4, tiny());
+  EXPECT_EQ(run.code, usage) << run.err;
+  EXPECT_TRUE(contains(run.out, "4 processes and threads of a user are the most here (ulimit -u)")) << run.out;
+}
+
+TEST(Limits, OfProcessesAreOneLineOfEveryCommand) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can start a program as another user";
+  ASSERT_EQ(shell("exec $T " + tiny() + "--save-weights=w.safetensors").code, 0);
+  for (const int most : {1, 2, 3, 4}) {
+    for (const char* const command :
+         {"predict --model=trivial --image-size=32 --weights=w.safetensors none.png",
+          "features --model=trivial --image-size=32 --weights=w.safetensors --out=f.npy n.png",
+          "links --budget=0.1 --sizes=4"}) {
+      SCOPED_TRACE(concat(most, ": ", command));
+      expectOneLine(withProcesses(most, command), usage, "of a user are the most here (ulimit -u); raise it");
+    }
+  }
+}
+
+TEST(Limits, OfAFilesSizeLeaveTheOldWeights) {
+  const auto run = shell("echo old > w.safetensors; ulimit -f 100; exec $T " + tiny() + "--save-weights=w.safetensors");
+  EXPECT_EQ(run.code, storage) << run.err;
+  EXPECT_TRUE(contains(run.err, "File too large")) << run.err;
+  EXPECT_EQ(contents("w.safetensors"), "old\n");
+  EXPECT_EQ(leftOver().size(), 0U);
+}
+
+TEST(Limits, AFolderThatIsGoneIsOneLine) {
+  expectOneLine(shell("mkdir gone; cd gone; rmdir ../gone; exec $T list models"), usage, "no longer exists");
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,101 @@
+// Signals to the program and to what it started.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <thread>
+
+#include "bash_lines.h"
+#include "support/tests_folder.h"
+
+namespace tandem {
+namespace {
+
+/// A run whose peaks are not known yet, stopped a second after it began.
+class StoppedInPeaks {
+ public:
+  explicit StoppedInPeaks(int signal) : tandem_(arguments(), {{"TANDEM_CACHE", ownFolder() + "/cache"}}) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    begin_ = std::chrono::steady_clock::now();
+    kill(tandem_.id(), signal);
+  }
+  Finished wait() { return tandem_.wait(); }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+
+ private:
+  static std::vector<std::string> arguments() { return split(tiny() + "--out=r.jsonl", " "); }
+  Tandem tandem_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+TEST(Signals, AreHeededWhilePeaksAreMeasured) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    StoppedInPeaks run(signal);
+    expectOneLine(run.wait(), interrupted, "interrupted");
+    EXPECT_LT(run.seconds(), 3) << "signal " << signal << " was not heeded";
+  }
+}
+
+TEST(Signals, AreHeededWhileKernelsAreChosen) {
+  const std::string cache = ownFolder() + "/cache";
+  EXPECT_EQ(shell("TANDEM_CACHE=" + cache + " $T " + tiny()).code, 0) << "measures the peaks";
+  const auto begin = std::chrono::steady_clock::now();
+  const auto run =
+      shell("TANDEM_CACHE=" + cache +
+            " $T bench --model=resnet50 --batch=8 --replicas=1 --steps=1000 & sleep 4; kill -INT $!; wait $!");
+  expectOneLine(run, interrupted, "interrupted");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(12));
+}
+
+TEST(Signals, NoChildOutlivesAKilledProgram) {
+  const auto run = shell("mkdir cache; TANDEM_CACHE=$PWD/cache $T " + tiny() +
+                         "& sleep 1.5; kill -KILL $!; sleep 1; for each in /proc/[0-9]*/cmdline; do "
+                         "tr '\\0' ' ' < $each; echo; done 2> /dev/null | grep '^/proc/self/exe peaks'");
+  EXPECT_EQ(run.code, 1) << "still there: " << run.out;
+}
+
+TEST(Signals, AChildOfAProgramThatHasEndedEnds) {
+  EXPECT_EQ(shell("TANDEM_PARENT=1 $T peaks copy 0; exit $?").code, 128 + SIGKILL);
+}
+
+TEST(Signals, AHangupKeepsTheTable) {
+  const auto run = shell(
+      "$T bench --repeats=1 --model=trivial --image-size=32 --batch=4,8 --steps=30000 --warmup=1 "
+      "--replicas=1 --allow-interference --verify=off --point-deadline=3 --out=h.jsonl > out & bench=$!; "
+      "for ((i = 0; i < 600; ++i)); do grep -q '^.2/2' out && break; sleep 0.1; done; "
+      "kill -HUP $bench; wait $bench; code=$?; cat out; exit $code");
+  EXPECT_EQ(run.code, interrupted) << run.err;
+  EXPECT_TRUE(contains(run.out, "deadline")) << "the table of the point that ended:\n" << run.out;
+}
+
+/// Starts the program, sends it a signal once it has several threads, and ends as it ends.
+std::string interruptedBy(const char* signal, const std::string& arguments) {
+  return concat("$T ", arguments, " > out & for ((i = 0; i < 400; ++i)); do (($(ls /proc/$!/task | wc -l) > 1)) && ",
+                "break; sleep 0.05; done; kill -", signal, " $!; wait $!");
+}
+
+/// Arguments that name weights `w.safetensors` and as many images. Makes both.
+std::string manyImages(int count) {
+  const std::string image = concat(testsFolder(), "/golden/images/rgb.jpg");
+  EXPECT_EQ(shell("cp " + image + " i; exec $T " + tiny() + "--save-weights=w.safetensors").code, 0);
+  return concat(" --model=trivial --image-size=32 --weights=w.safetensors $(yes i | head -", count, ")");
+}
+
+TEST(Signals, EndPredictionsAsTheyEndARun) {
+  const std::string images = manyImages(40'000);
+  for (const char* const signal : {"INT", "TERM", "HUP"}) {
+    SCOPED_TRACE(signal);
+    expectOneLine(shell(interruptedBy(signal, "predict" + images)), interrupted, "interrupted");
+    expectOneLine(shell(interruptedBy(signal, "features --out=f.npy" + images)), interrupted, "interrupted");
+  }
+  EXPECT_EQ(leftOver().size(), 0U);
+  EXPECT_EQ(filesLike("f.npy").size(), 0U);
+}
+
+TEST(Signals, ThatAreIgnoredStayIgnored) {
+  const auto run = shell("trap '' HUP; " + interruptedBy("HUP", "predict" + manyImages(5'000)));
+  EXPECT_EQ(run.code, 0) << run.err;
+}
+
+}  // namespace
+}  // namespace tandem

@@ -91,6 +91,7 @@ TEST(Ranks, ShareTheGlobalBatchUnderStrongScaling) {
 // A run whose ranks end with different weights fails.
 TEST(Ranks, EveryStrategyAndAllReduceThatCrossesThemGivesAllTheSameWeights) {
   const std::vector<std::string> ways[] = {{"--all-reduce=owner,shared,copy,ring,tree,halving_doubling,hierarchical"},
+                                           {"--strategy=parameter_server", "--server-ranks=0,1"},
                                            {"--strategy=local_sgd", "--sync-every=2", "--block-momentum=0,0.5"},
                                            {"--strategy=compressed", "--compression=powersgd,onebit,topk"}};
   for (std::vector<std::string> way : ways) {
@@ -219,10 +220,7 @@ TEST(Ranks, OfTwoHostsMakeOneRecordOfBoth) {
 }
 
 TEST(Ranks, WhatCannotCrossThemIsRefusedByName) {
-  const std::pair<const char*, const char*> cases[] = {
-      {"--strategy=parameter_server", "those between ranks: --strategy="},
-      {"--ranks=0", "--ranks"},
-      {"--timeout=0", "--timeout"}};
+  const std::pair<const char*, const char*> cases[] = {{"--ranks=0", "--ranks"}, {"--timeout=0", "--timeout"}};
   for (const auto& [option, text] : cases) {
     const auto run = runTandem(benchOf({"--model=trivial", "--steps=2", "--ranks=2", option}));
     EXPECT_EQ(run.code, 2) << option;

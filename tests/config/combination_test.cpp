@@ -39,6 +39,7 @@ TEST(Combination, TrainingOptionsFitTogether) {
   EXPECT_EQ(refusal({"--nesterov"}), "accepted");
   expectRefused({"--recompute=norm", "--forward-only"}, "without backward nothing is kept");
   EXPECT_EQ(refusal({"--recompute=norm"}), "accepted");
+  expectRefused({"--sync-batch-norm", "--forward-only"}, "forward alone reads running statistics");
 }
 
 TEST(Combination, OnlyAGpuHasStepsInFlight) {

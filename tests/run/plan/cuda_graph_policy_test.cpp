@@ -45,6 +45,12 @@ TEST(CudaGraphPolicy, WhatChangesTheUpdateFromStepToStepIsNoObstacle) {
   }
 }
 
+TEST(CudaGraphPolicy, OneReplicaJoinsNoStatistics) {
+  Config config = onGpus(1);
+  config.exchange.syncBatchNorm = true;
+  EXPECT_TRUE(cudaGraphPolicy(config, setupOf(config)).on);
+}
+
 TEST(CudaGraphPolicy, WhereReplicasWaitOnTheHostItIsRecordedInParts) {
   for (const AllReduceEntry& row : allReduces()) {
     if (!row.onCuda || row.enqueuesOnly) continue;
@@ -106,6 +112,7 @@ const Obstacle obstacles[] = {
     {"only GPUs have graphs", [](Config& config) { config.placement.devices = "cpu"; }},
     {"--executor=autograd", [](Config& config) { config.numerics.executor = "autograd"; }},
     {"--loss-at=gathered", [](Config& config) { config.exchange.lossAt = "gathered"; }},
+    {"--sync-batch-norm", [](Config& config) { config.exchange.syncBatchNorm = true; }},
 };
 
 TEST(CudaGraphPolicy, WhatCannotBeRecordedIsNamed) {

@@ -241,7 +241,13 @@ TEST(Plan, ABatchNormOfSingleValuesIsRefused) {
   config.network.imageSize = 32;  // the last stage is 1 x 1
   config.step.batch = 1;
   EXPECT_NE(refusalOf(config).find("single value per channel"), std::string::npos);
+  config.placement.replicas = 2, config.placement.oversubscribe = true;
+  EXPECT_NE(refusalOf(config).find("single value per channel"), std::string::npos);
+  config.exchange.syncBatchNorm = true;  // two values, of two replicas
+  EXPECT_EQ(resolvePlan(config).globalBatch, 2);
+  config.placement.replicas = 1;
   config.step.forwardOnly = true;
+  config.exchange.syncBatchNorm = false;
   EXPECT_EQ(resolvePlan(config).globalBatch, 1);
 }
 

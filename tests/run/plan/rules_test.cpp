@@ -35,6 +35,15 @@ TEST(Rules, WithoutBackwardNoGradientIsRounded) {
   EXPECT_EQ(refusal({"--gradient-precision=auto", "--forward-only"}), "accepted");
 }
 
+TEST(Rules, StatisticsAreJoinedByReplicasThatMakeOneUpdate) {
+  for (const char* strategy : {"independent", "local_sgd"}) {
+    expectRefused({"--sync-batch-norm", concat("--strategy=", strategy)}, "its replicas train alone");
+  }
+  for (const char* strategy : {"replicated", "parameter_server", "compressed"}) {
+    EXPECT_EQ(refusal({"--sync-batch-norm", concat("--strategy=", strategy)}), "accepted") << strategy;
+  }
+}
+
 TEST(Rules, ASearchedBatchIsPerReplica) {
   expectRefused({"--batch=max", "--scaling=strong"}, "use --scaling=weak, or give a number");
   EXPECT_EQ(refusal({"--batch=max"}), "accepted");

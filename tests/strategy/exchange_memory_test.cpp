@@ -61,7 +61,7 @@ struct Seen {
 
 Seen trained(const SyntheticRun& run) {
   AllReduceEntry row = find(allReduces(), "ring", "all-reduce");
-  row.make = makeWithMemory;
+  row.makeSpanning = makeWithMemory;
   const auto devices = cpuDevices(run.replicas);
   Monitor monitor(true);
   const auto strategy = run.strategy->make(

@@ -150,7 +150,7 @@ TEST_F(SeededError, InOneBatchNormShows) {
 
 TEST_F(SeededError, InOneSumOfOneAllReduceShows) {
   AllReduceEntry mutant = find(allReduces(), "ring", "all-reduce");
-  mutant.make = wrongGroups;
+  mutant.makeSpanning = wrongGroups;
   ReplicaSetOptions team = options();
   team.allReduce = &mutant;
   const EqualityStamp stamp = stampOf(team);

@@ -34,6 +34,28 @@ class RankGroup : public Group {
   virtual Ticket broadcastFrom(int root, at::Tensor tensor) = 0;
 };
 
+/// A message on its way between two ranks. Its tensor must not be touched until wait() has returned.
+class RankMessage {
+ public:
+  virtual ~RankMessage() = default;
+  /// Returns when the tensor has been received, or may be used again by its sender. Throws PeerError if the other rank
+  /// is gone or does not come in time, and when the run is aborted or the mail closed.
+  virtual void wait() = 0;
+};
+
+/// Messages from one rank to another, for threads that wait for them. Any number of threads may use a mail, each for
+/// other messages. It outlives them.
+class RankMail {
+ public:
+  virtual ~RankMail() = default;
+  /// Start to send and to receive a tensor, 1-D and contiguous. Messages of one tag from one rank to another come in
+  /// their order. `patienceSeconds`: how long to wait for the sender; 0: for the timeout.
+  virtual std::unique_ptr<RankMessage> send(int to, int tag, at::Tensor tensor) = 0;
+  virtual std::unique_ptr<RankMessage> receive(int from, int tag, at::Tensor tensor, double patienceSeconds = 0) = 0;
+  /// Ends all waits, those to come too.
+  virtual void close() noexcept = 0;
+};
+
 /// The ranks of a run, as one of them sees them. All methods are collective: each rank makes the same calls in the same
 /// order. They throw PeerError where another rank does not come within the timeout.
 class World {
@@ -58,6 +80,9 @@ class World {
   /// A handle for exchange with the threads of other ranks that hold a handle of the same name. The n-th of a name
   /// exchanges with the n-th there. Its collectives run on threads of their own. `monitor` outlives it.
   virtual std::unique_ptr<RankGroup> group(const std::string& name, Monitor& monitor) = 0;
+
+  /// Connects for messages between each two ranks. `monitor` outlives it; an abort closes it.
+  virtual std::unique_ptr<RankMail> mail(const std::string& name, Monitor& monitor) = 0;
 };
 
 /// Whether this process is the first of the run; true where it is the only one.

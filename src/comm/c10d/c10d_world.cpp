@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "comm/c10d/c10d_group.h"
+#include "comm/c10d/c10d_mail.h"
 #include "comm/c10d/store_client.h"
 #include "comm/world.h"
 #include "machine/cpu/host_facts.h"
@@ -109,21 +110,28 @@ class C10dWorld final : public World {
   }
 
   std::unique_ptr<RankGroup> group(const std::string& name, Monitor& monitor) override {
+    return std::make_unique<C10dGroup>(connected(name, checkCollectives_), monitor, checkCollectives_);
+  }
+
+  std::unique_ptr<RankMail> mail(const std::string& name, Monitor& monitor) override {
+    return std::make_unique<C10dMail>(connected(name, /*compares=*/false), monitor);
+  }
+
+ private:
+  /// A backend of its own, between those who ask for this name.
+  c10::intrusive_ptr<c10d::Backend> connected(const std::string& name, bool compares) {
     enterStage(Stage::connecting);
     try {
       const auto store = c10::make_intrusive<c10d::PrefixStore>(concat(name, " #", groups_[name]++), client_.store());
-      auto backend =
-          checkCollectives_ ? comparing(store, place_, timeoutSeconds_) : gloo(store, place_, timeoutSeconds_);
-      auto group = std::make_unique<C10dGroup>(std::move(backend), monitor, checkCollectives_);
+      auto backend = compares ? comparing(store, place_, timeoutSeconds_) : gloo(store, place_, timeoutSeconds_);
       enterStage(Stage::preparing);
-      return group;
+      return backend;
     } catch (const std::exception& failure) {
       throw RendezvousError(concat("rank ", place_.rank, " of ", place_.size, " cannot connect to the others through ",
                                    place_.interface.empty() ? "loopback" : place_.interface, ": ", lineOf(failure)));
     }
   }
 
- private:
   double patienceOr(double seconds) const { return seconds > 0 ? seconds : timeoutSeconds_; }
 
   std::string nextTopic() { return concat("topic", topics_++); }

@@ -110,6 +110,63 @@ TEST(World, GroupsGatherToARankAndBroadcastFromIt) {
   }
 }
 
+TEST(World, MailGoesFromRankToRankForAnyThread) {
+  runRanks(3, [](World& world) {
+    Monitor monitor(true);
+    const auto mail = world.mail("mail", monitor);
+    const int rank = world.place().rank, next = (rank + 1) % 3, before = (rank + 2) % 3;
+    std::vector<std::thread> threads;
+    for (int tag = 0; tag < 4; ++tag) {
+      threads.emplace_back([&, tag] {
+        for (int round = 0; round < 5; ++round) {
+          const at::Tensor own = at::full({100 + tag}, 100.0F * rank + 10 * tag + round), got = at::zeros({100 + tag});
+          const auto sent = mail->send(next, tag, own), received = mail->receive(before, tag, got);
+          received->wait();
+          sent->wait();
+          EXPECT_TRUE(got.eq(100 * before + 10 * tag + round).all().item<bool>()) << tag << ' ' << round;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+}
+
+TEST(World, MailThatDoesNotComeNamesItsSender) {
+  runRanks(2, [](World& world) {
+    Monitor monitor(true);
+    const auto mail = world.mail("mail", monitor);
+    if (world.place().rank == 0) {
+      const auto late = mail->receive(1, 0, at::zeros({4}), 0.2);
+      const std::string text = textOfFailure<PeerError>([&] { late->wait(); });
+      EXPECT_NE(text.find("rank 0 of 2 could not receive from rank 1: "), std::string::npos) << text;
+    }
+    world.exchange("the other one stays until then");
+  });
+}
+
+TEST(World, AnAbortAndTheLossOfARankEndTheWaitForMail) {
+  runRanks(2, [](World& world) {
+    Monitor monitor(true);
+    const auto mail = world.mail("mail", monitor);
+    world.exchange("connected");
+    if (world.place().rank == 1) return;
+    const auto lost = mail->receive(1, 0, at::zeros({4}), 1000);
+    EXPECT_NE(textOfFailure<PeerError>([&] { lost->wait(); }).find("could not receive from rank 1"), std::string::npos);
+  });
+  runRanks(2, [](World& world) {
+    Monitor monitor(true);
+    const auto mail = world.mail("mail", monitor);
+    const int other = 1 - world.place().rank;
+    const auto first = mail->receive(other, 0, at::zeros({4}), 1000),
+               second = mail->receive(other, 1, at::zeros({4}), 1000);
+    std::thread aborting([&] { monitor.abort("why"); });
+    EXPECT_EQ(textOfFailure<PeerError>([&] { first->wait(); }), "why");
+    EXPECT_EQ(textOfFailure<PeerError>([&] { second->wait(); }), "why") << "also one that begins later";
+    aborting.join();
+    world.exchange("both");
+  });
+}
+
 TEST(World, MissingRanksAreNamed) {
   const MeetingPlace place(4);
   std::string text;

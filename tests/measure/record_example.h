@@ -168,6 +168,7 @@ inline RunRecord fullRecord() {
   record.peakReservedBytes = int64_t{950} << 20;
   record.batchSearch = {7, int64_t{9} << 30, int64_t{8} << 30, int64_t{7} << 30, 196, "out of memory"};
   record.traffic = {1e9 / 7, 54, 1e9 / 9};
+  record.staleness = {400, 1.0 / 7, 3};
   record.skippedSteps = 3;
   record.lossScale = 8192;
   record.flopsPeak = 5e11;

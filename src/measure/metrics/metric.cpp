@@ -220,6 +220,14 @@ Value verifySeconds(const RunRecord& record, const RunRecord*) {
   return stamp == nullptr ? Value() : Value(stamp->seconds);
 }
 
+Value meanStaleness(const RunRecord& record, const RunRecord*) {
+  return record.staleness ? Value(record.staleness->mean) : Value();
+}
+
+Value mostStaleness(const RunRecord& record, const RunRecord*) {
+  return record.staleness ? Value(static_cast<double>(record.staleness->most)) : Value();
+}
+
 Value trafficPerStep(const RunRecord& record, const RunRecord*) { return record.traffic.bytesPerStep / mebibyte; }
 
 template <auto Formula>
@@ -266,6 +274,9 @@ constexpr std::array table{
            ofOk<minorFaults>},
     Metric{"final_loss", "", "mean training loss of the last 20 steps", 4, lower, ofOk<finalLoss>},
     Metric{"updates", "", "updates of the weights in the whole run, warm-up included", 0, neither, ofOk<updates>},
+    Metric{"staleness", "updates", "updates that weights lacked when a gradient of them was used, in the mean", 2,
+           lower, ofOk<meanStaleness>},
+    Metric{"staleness_max", "updates", "the same, at most", 0, lower, ofOk<mostStaleness>},
     Metric{"skipped_steps", "steps", "steps that updated nothing: gradients of the scaled loss overflowed", 0, lower,
            ofOk<skippedSteps>},
     Metric{"loss_scale", "", "what the loss is scaled by at the end of the run", 0, neither, ofOk<lossScale>},

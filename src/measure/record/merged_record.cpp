@@ -54,6 +54,28 @@ void nameHost(RunRecord& rank) {
   for (std::string& reason : rank.interference.reasons) reason = concat(rank.environment.host, ": ", reason);
 }
 
+/// Each server has made all updates, of its own variables.
+void join(std::optional<StalenessRecord>& all, const std::optional<StalenessRecord>& rank) {
+  if (!rank || rank->updates == 0) return;
+  if (!all) all.emplace();
+  const auto known = static_cast<double>(all->updates), more = static_cast<double>(rank->updates);
+  all->mean = (all->mean * known + rank->mean * more) / (known + more);
+  all->updates += rank->updates;
+  all->most = std::max(all->most, rank->most);
+}
+
+/// Of all servers.
+std::optional<StalenessRecord> stalenessOf(const std::vector<RunRecord>& ranks) {
+  std::optional<StalenessRecord> all;
+  int64_t updates = 0;
+  for (const RunRecord& rank : ranks) {
+    join(all, rank.staleness);
+    if (rank.staleness) updates = std::max(updates, rank.staleness->updates);
+  }
+  if (all) all->updates = updates;
+  return all;
+}
+
 void join(RunRecord& all, const RunRecord& rank) {
   joinHost(all, rank);
   const auto first = static_cast<int>(all.placement.replicas.size());
@@ -92,7 +114,9 @@ double sumOverHosts(const RunRecord& record, double ofFirst, double HostRecord::
 RunRecord mergedRecord(std::vector<RunRecord> ranks) {
   const auto isElsewhere = [&](const RunRecord& rank) { return rank.environment.host != ranks[0].environment.host; };
   if (std::ranges::any_of(ranks, isElsewhere)) std::ranges::for_each(ranks, nameHost);
+  const auto staleness = stalenessOf(ranks);
   RunRecord all = std::move(ranks.front());
+  all.staleness = staleness;
   for (size_t rank = 1; rank < ranks.size(); ++rank) join(all, ranks[rank]);
   for (double& loss : all.losses) loss /= static_cast<double>(ranks.size());
   all.energyJoules = sumOverHosts(all, all.energyJoules, &HostRecord::energyJoules);

@@ -81,6 +81,15 @@ struct Traffic {
   bool operator==(const Traffic&) const = default;
 };
 
+/// How old the weights were that gradients were computed with, in updates that they lacked.
+struct StalenessRecord {
+  int64_t updates = 0;  ///< of the run, warm-up included
+  double mean = 0;      ///< over these
+  int64_t most = 0;
+
+  bool operator==(const StalenessRecord&) const = default;
+};
+
 /// A host of a run on several, beside that of rank 0.
 struct HostRecord {
   Environment environment;
@@ -118,6 +127,7 @@ struct RunRecord {
   int64_t peakMemoryBytes = 0;    ///< host: peak resident set of all ranks; CUDA: peak allocated, largest device
   int64_t peakReservedBytes = 0;  ///< CUDA: peak that libtorch's allocator held, largest device; 0: not known
   Traffic traffic;
+  std::optional<StalenessRecord> staleness;  ///< absent where gradients are always those of the newest weights
   /// Steps without an update because gradients of the scaled loss overflowed, warm-up included; -1: unscaled. The most
   /// over replicas that have scales of their own.
   int64_t skippedSteps = -1;

@@ -97,6 +97,13 @@ void describe(Archive& archive, typename Archive::template Ref<Traffic> traffic)
 }
 
 template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<StalenessRecord> staleness) {
+  archive.field("updates", staleness.updates);
+  archive.field("mean", staleness.mean);
+  archive.field("max", staleness.most);
+}
+
+template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<std::vector<StepSample>> steps) {
   archive.column("replica", steps, &StepSample::replica);
   archive.column("wall_ns", steps, &StepSample::wall);
@@ -278,6 +285,7 @@ void describe(Archive& archive, typename Archive::template Ref<RunRecord> record
   archive.measured("peak_memory_bytes", record.peakMemoryBytes);
   archive.added("peak_reserved_bytes", record.peakReservedBytes);
   archive.object("traffic", record.traffic);
+  archive.optional("staleness", record.staleness);
   archive.added("skipped_steps", record.skippedSteps, int64_t{-1});
   archive.added("loss_scale", record.lossScale);
   archive.added("peak_flops_per_s", record.flopsPeak);

@@ -16,6 +16,7 @@
 #include "report/analysis/baseline.h"
 #include "report/tables/equality_table.h"
 #include "report/tables/point_label.h"
+#include "report/tables/staleness_note.h"
 #include "report/tables/updates_note.h"
 
 namespace tandem {
@@ -313,6 +314,7 @@ ResultTable buildTable(std::span<const RunRecord> records) {
   }
   table.notes = notes.take();
   std::ranges::copy(updatesNotes(groups), std::back_inserter(table.notes));
+  std::ranges::copy(stalenessNotes(groups), std::back_inserter(table.notes));
   return table;
 }
 

@@ -70,6 +70,7 @@ constexpr Catalog row(std::string_view name, std::string_view option) {
 constexpr Catalog table[] = {
     {"models", "model", names<models>, modelRows},
     row<strategies>("strategies", "strategy"),
+    row<serverModes>("server-modes", "server-mode"),
     row<allReduces>("all-reduces", "all-reduce"),
     row<compressions>("compressions", "compression"),
     row<overlaps>("overlaps", "overlap"),

@@ -66,7 +66,9 @@ struct Config {
   struct Exchange {
     std::string strategy = "replicated";
     std::string parameterDevice = "cpu";
-    int64_t serverRanks = 0;  ///< the first so many ranks keep the variables, strategy=parameter_server; 0: all
+    int64_t serverRanks = 0;          ///< the first so many ranks keep the variables, strategy=parameter_server; 0: all
+    std::string serverMode = "sync";  ///< when they are updated, and fetched
+    int64_t maxStaleness = 2;         ///< updates that a rank may be ahead of the slowest, serverMode=async
     std::string allReduce{automatic};  ///< auto: "owner" on the CPU, "nccl" on GPUs
     int64_t syncEvery = 8;             ///< steps between two averages of weights, strategy=local_sgd
     double blockMomentum = 0;          ///< of these averages

@@ -131,6 +131,13 @@ constexpr Option table[] = {
      "the first N ranks keep the variables of parameter_server, shared out by bytes, and update them; 0 takes all ranks; "
      "passed over by strategies without a server", onBench, field<&Exchange::serverRanks>, Values::any, axis,
      within<&Exchange::serverRanks, 0, 4096>},
+    {"server-mode", exchange, "", "NAME",
+     "when a parameter_server updates, and when replicas get the weights: sync, async or staged; passed over by "
+     "strategies without a server", onBench, field<&Exchange::serverMode>, Values::names, results, nullptr},
+    {"max-staleness", exchange, "updates", "N",
+     "updates that a rank may be ahead of the slowest one, with --server-mode=async; 0 makes them in the order of a "
+     "synchronous run; passed over by other modes", onBench, field<&Exchange::maxStaleness>, Values::any, results,
+     within<&Exchange::maxStaleness, 0, million>},
     {"all-reduce", exchange, "", "NAME[:SIZE:NAME...]",
      "how replicated sums gradients and updates; auto means owner on the CPU, nccl on GPUs; compressed and local_sgd sum "
      "by it too, but not by owner: there auto means shared on the CPU; passed over by other strategies. Several names with "

@@ -119,6 +119,12 @@ Device Device::cuda(int index) {
   return device;
 }
 
+void Device::bindHelper() const {
+  check(isCpu(), "a helper computes on a CPU");
+  if (!hardwareThreads_.empty()) pinThread(hardwareThreads_);
+  setTeamSize(1);
+}
+
 // A GPU's default stream computes; sideStream() gives others.
 void Device::bind() const {
   if (isCpu()) {

@@ -60,6 +60,8 @@ class Device {
 
   /// Pins the calling thread, sets the size of its OpenMP team, and makes the GPU and its default stream current.
   void bind() const;
+  /// On a CPU: pins the calling thread likewise, which computes alone.
+  void bindHelper() const;
   void synchronize() const;
   /// As waitOnHost() for all work of this device. For work that may wait for another replica.
   void synchronize(Monitor& monitor) const;

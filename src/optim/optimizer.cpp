@@ -32,7 +32,7 @@ std::unique_ptr<Optimizer> makeOptimizer(FlatBuffers& buffers, const OptimizerOp
 }
 
 double OptimizerOptions::rateAt(int64_t update) const {
-  const int64_t step = scheduleBegin == nullptr ? update : scheduleBegin->stepOf(update);
+  const int64_t made = update / updatesPerStep, step = scheduleBegin == nullptr ? made : scheduleBegin->stepOf(made);
   return learningRate * (schedule == nullptr ? 1 : schedule->factor(step, totalSteps));
 }
 

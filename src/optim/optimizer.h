@@ -46,6 +46,7 @@ struct OptimizerOptions {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   const ScheduleEntry* schedule = nullptr;                  ///< null: constant
   int64_t totalSteps = 0;                                   ///< of the schedule
+  int64_t updatesPerStep = 1;                               ///< that a step of the schedule has
   std::shared_ptr<const ScheduleBegin> scheduleBegin = {};  ///< null: it begins with the first update
 
   double rateAt(int64_t update) const;  ///< for update `update`, from 0

@@ -52,7 +52,7 @@ struct Listeners {
 std::string updateOf(const Setup& setup) {
   const Exchange exchange = exchangeOf(*setup.strategy, *setup.precision);
   if (exchange != Exchange::stale && exchange != Exchange::lossy) return "";
-  const std::string name(setup.strategy->name);
+  const std::string name = optionsText(*setup.strategy);
   if (exchange == setup.strategy->exchange) return name;
   return concat(name, " with gradients in ", gradientPrecisionOf(setup.precision->wire).name);
 }
@@ -193,6 +193,10 @@ std::vector<double> lossWeights(const ReplicaSetOptions& options) {
 void noteExchange(const ReplicaSet& team, RunRecord& record) {
   const StrategyTraffic traffic = team.traffic();
   record.traffic = {traffic.bytesPerStep, traffic.messagesPerStep, traffic.bytesBetweenRanks};
+  if (const auto staleness = team.staleness()) {
+    const auto updates = static_cast<double>(std::max<int64_t>(1, staleness->updates));
+    record.staleness = {staleness->updates, static_cast<double>(staleness->sum) / updates, staleness->most};
+  }
   record.placement.exchangeMemory = team.exchangeMemory();
   if (!record.placement.allReduce.empty() && !team.sums().empty()) record.placement.allReduce = team.sums();
 }

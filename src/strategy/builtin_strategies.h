@@ -19,6 +19,13 @@ std::unique_ptr<Strategy> makeShardedUpdate(const StrategyContext& context);
 /// if it names no device of the run.
 std::unique_ptr<Strategy> makeParameterServer(const StrategyContext& context);
 
+/// The same, with weights that are one update old. REQUIRES: CPU devices.
+std::unique_ptr<Strategy> makeStagedServer(const StrategyContext& context);
+
+/// The same, but each process pulls and pushes for itself, at most context.servers.maxStaleness rounds ahead of others.
+/// REQUIRES: CPU devices.
+std::unique_ptr<Strategy> makeAsyncServer(const StrategyContext& context);
+
 /// The control run: equal initial parameters, then no exchange. REQUIRES: context.allReduce is set; its broadcast
 /// distributes the initial parameters.
 std::unique_ptr<Strategy> makeIndependent(const StrategyContext& context);

@@ -51,7 +51,7 @@ void RankLink::attach(std::span<const ShardPiece> pieces, int64_t messageBytes, 
 
 void RankLink::beginStep() {
   sent_.clear(), asked_.reset();
-  added_ = updated_ = 0;
+  added_ = updated_ = fetched_ = 0;
 }
 
 bool RankLink::send(size_t summed) {
@@ -84,13 +84,19 @@ bool RankLink::joinOverflow() {
   return true;
 }
 
-bool RankLink::receive() {
+void RankLink::update() {
   for (; updated_ < added_; ++updated_) {
     const ShardMessage& message = messages_[updated_];
     if (message.shard->serves()) message.shard->update(replica_, message.slice);
+  }
+}
+
+bool RankLink::fetch(bool all) {
+  for (const size_t end = all ? messages_.size() : updated_; fetched_ < end; ++fetched_) {
+    const ShardMessage& message = messages_[fetched_];
     weights_->broadcastFrom(message.shard->plan().server, message.shard->buffers().weights(message.slice));
   }
-  return weights_->progress() && updated_ == messages_.size();
+  return weights_->progress() && fetched_ == messages_.size();
 }
 
 void RankLink::fetchMasters() {

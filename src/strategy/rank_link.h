@@ -44,8 +44,11 @@ class RankLink {
   /// Does without waiting what `summed` pieces allow: sends, and adds what servers have got. True if all gradients of
   /// the step are added on their servers, and the overflow is known.
   bool send(size_t summed);
-  /// Does without waiting what has been added: updates, and fetches weights. True if all of the step's are here.
-  bool receive();
+  /// Updates the ranges of this rank whose gradients have been added.
+  void update();
+  /// Fetches the weights of the messages that are updated, or of `all`, once in a step, without waiting. True if all
+  /// are here, and nobody reads this rank's any more.
+  bool fetch(bool all);
   /// Collective: fetches the masters of all ranges.
   void fetchMasters();
 
@@ -63,9 +66,9 @@ class RankLink {
   std::vector<ShardMessage> messages_;
   std::vector<at::Tensor> parts_;  // per message that this rank serves: [ranks * n], the sums of all ranks
   at::Tensor overflow_;
-  std::vector<Ticket> sent_;        // of this step's messages
-  std::optional<Ticket> asked_;     // whether a sum has overflowed
-  size_t added_ = 0, updated_ = 0;  // of this step's messages
+  std::vector<Ticket> sent_;                      // of this step's messages
+  std::optional<Ticket> asked_;                   // whether a sum has overflowed
+  size_t added_ = 0, updated_ = 0, fetched_ = 0;  // of this step's messages
 };
 
 }  // namespace tandem

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "comm/local/local_reduce.h"
-#include "comm/world.h"
 
 namespace tandem {
 namespace {
@@ -22,8 +21,9 @@ at::Tensor valuesOf(const FlatBuffers& buffers, Slice slice, ServerShard::Values
 
 }  // namespace
 
-ServerShard::ServerShard(ShardPlacement plan, const FlatBuffers& initial, const StrategyContext& context)
+ServerShard::ServerShard(ShardPlacement plan, const FlatBuffers& initial, const StrategyContext& context, Role role)
     : plan_(std::move(plan)),
+      role_(role),
       buffers_(specsOf(initial, plan_.variables), *context.precision, plan_.device, context.format,
                {.pinned = plan_.throughHost && context.devices.at(plan_.builder)->hostMemory().pinned_memory(),
                 .backwardWrites = false}) {
@@ -31,7 +31,10 @@ ServerShard::ServerShard(ShardPlacement plan, const FlatBuffers& initial, const 
     buffers_.master(buffers_.slice(i)).copy_(initial.master(initial.slice(plan_.variables[i])));
   }
   buffers_.refreshWeights();
-  if (context.world != nullptr && context.world->place().rank != plan_.server) return;
+  for (int segment = 0; role_ == Role::staged && segment < buffers_.segments(); ++segment) {
+    staged_.push_back(buffers_.weights(buffers_.whole(segment)).clone());
+  }
+  if (!serves()) return;
   for (size_t i = 0; i < plan_.owners.size(); ++i) optimizers_.push_back(context.makeOptimizer(buffers_));
   optimizers_.front()->allocateState();  // now, because owners would allocate it concurrently
 }
@@ -90,18 +93,27 @@ bool ServerShard::sameLayoutAs(const FlatBuffers& replica) const {
   return buffers_.parameters() == replica.parameters();  // all variables in the same order, so the slices are equal
 }
 
+void ServerShard::stage(Slice inShard) {
+  if (!staged_.empty()) valuesToCopy(inShard, Values::weights).copy_(buffers_.weights(inShard));
+}
+
+at::Tensor ServerShard::valuesToCopy(Slice inShard, Values values) const {
+  if (values == Values::masters || staged_.empty()) return valuesOf(buffers_, inShard, values);
+  return staged_[static_cast<size_t>(inShard.segment)].narrow(0, inShard.begin, inShard.count());
+}
+
 // One copy per segment if the shard holds everything; else one per variable.
 void ServerShard::copyTo(FlatBuffers& replica, Values values) const {
   if (sameLayoutAs(replica)) {
     for (int segment = 0; segment < buffers_.segments(); ++segment) {
       const Slice whole = buffers_.whole(segment);
-      valuesOf(replica, whole, values).copy_(valuesOf(buffers_, whole, values), /*non_blocking=*/true);
+      valuesOf(replica, whole, values).copy_(valuesToCopy(whole, values), /*non_blocking=*/true);
     }
     return;
   }
   for (int i = 0; i < buffers_.parameters(); ++i) {
     const Slice there = replica.slice(plan_.variables[i]);
-    valuesOf(replica, there, values).copy_(valuesOf(buffers_, buffers_.slice(i), values), /*non_blocking=*/true);
+    valuesOf(replica, there, values).copy_(valuesToCopy(buffers_.slice(i), values), /*non_blocking=*/true);
   }
 }
 

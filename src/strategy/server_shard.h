@@ -22,12 +22,18 @@ struct Piece {
 /// are summed there, to be sent to the server, and weights come from it.
 class ServerShard {
  public:
+  /// What a shard is for.
+  enum class Role {
+    server,  ///< updates the variables
+    staged,  ///< the same, and replicas read weights that stage() has put aside for them
+    copy     ///< another rank updates them
+  };
   /// Copies the masters of `initial`, which holds all variables.
-  ServerShard(ShardPlacement plan, const FlatBuffers& initial, const StrategyContext& context);
+  ServerShard(ShardPlacement plan, const FlatBuffers& initial, const StrategyContext& context, Role role);
 
   const ShardPlacement& plan() const { return plan_; }
   /// Whether this rank updates the variables.
-  bool serves() const { return !optimizers_.empty(); }
+  bool serves() const { return role_ != Role::copy; }
   /// Its memory, laid out as Piece::inShard says.
   const FlatBuffers& buffers() const { return buffers_; }
   bool ownedBy(int replica) const;
@@ -47,18 +53,24 @@ class ServerShard {
   /// The update of a range that `replica` owns. REQUIRES: serves().
   void update(int replica, Slice inShard);
 
+  /// Puts the weights of a range aside, of Role::staged; else they are read where they are.
+  void stage(Slice inShard);
+
   enum class Values { weights, masters };
-  /// Enqueues copies on the calling thread's current stream; the host does not wait.
+  /// Enqueues copies on the calling thread's current stream; the host does not wait. Weights are those put aside.
   void copyTo(FlatBuffers& replica, Values values) const;
 
  private:
   int placeOf(int replica) const;             // its index among the owners; -1: it is none
   Optimizer* optimizerOf(int replica) const;  // null: this rank does not serve, or the replica owns nothing
   bool sameLayoutAs(const FlatBuffers& replica) const;
+  at::Tensor valuesToCopy(Slice inShard, Values values) const;
 
   ShardPlacement plan_;
+  const Role role_;
   FlatBuffers buffers_;
   std::vector<std::unique_ptr<Optimizer>> optimizers_;  // one per owner; none: another rank serves
+  std::vector<at::Tensor> staged_;                      // per segment, of Role::staged
 };
 
 /// A piece with its shard.

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,12 @@ struct StrategyTraffic {
   }
 };
 
+/// How old weights were when a gradient of them was used: by so many updates that they lack.
+struct Staleness {
+  int64_t updates = 0;        ///< of which it is known
+  int64_t sum = 0, most = 0;  ///< over these
+};
+
 /// How the gradients of all replicas become one update. There is one object per process, which may exchange with those
 /// of other processes. Every replica makes the same
 /// calls, each on its own thread and concurrently with the others; gradientReady() is called on backward's thread.
@@ -68,13 +75,15 @@ class Strategy {
   /// What sums which messages, (AllReduceBySize::textFor()); empty: no all-reduce, or one that always does. Valid as
   /// above.
   virtual std::string sums() const { return {}; }
+  /// Of all updates that this process has made so far. Empty where gradients are always those of the newest weights.
+  virtual std::optional<Staleness> staleness() const { return std::nullopt; }
 };
 
 /// What a strategy's result equals. Selects the oracle of the conformance test.
 enum class Exchange {
   synchronous,  ///< one replica on the joined batch
   none,         ///< separate trainings
-  stale,        ///< separate trainings that are joined now and then
+  stale,        ///< trainings that are joined now and then, or whose gradients are those of older weights
   lossy,        ///< one replica, on what is left of all gradients
 };
 
@@ -84,9 +93,11 @@ struct LocalSgdOptions {
   double blockMomentum = 0;  ///< of the change from average to average, at least 0 and below 1
 };
 
-/// Which ranks keep the variables of a parameter server.
+/// Which ranks keep the variables of a parameter server, and how it is asynchronous.
 struct ServerOptions {
-  int64_t ranks = 0;  ///< the first so many; 0: all
+  int64_t ranks = 0;           ///< the first so many; 0: all
+  int64_t maxStaleness = 0;    ///< rounds that a rank may be ahead of the slowest
+  double timeoutSeconds = 60;  ///< how long a server waits for a rank that others wait for
 };
 
 struct StrategyContext {
@@ -106,21 +117,25 @@ struct StrategyContext {
 
 struct StrategyEntry {
   std::string_view name, summary;
+  std::string_view mode = {};  ///< of --server-mode, where it is not the first
   Exchange exchange;
   /// Whether replicas only enqueue device work from the first gradientReady() to the end of endStep(). Such a step can
   /// be captured (device/captured_graph.h).
   bool (*enqueuesOnly)(const AllReduceBySize&, int64_t replicas);
   std::unique_ptr<Strategy> (*make)(const StrategyContext&);
-  bool usesAllReduce = false;        ///< --all-reduce says how gradients are summed
-  bool crossesRanks = false;         ///< replicas may be those of several processes (StrategyContext::world)
-  bool crossesRanksOnGpus = false;   ///< and lie on GPUs
-  bool usesParameterDevice = false;  ///< --parameter-device says where one more copy of the weights is kept and updated
-  bool ownersUpdate = false;         ///< takes an all-reduce whose owners update (AllReduceEntry::ownersUpdate)
-  bool usesLocalSgd = false;         ///< reads StrategyContext::localSgd
-  bool usesCompression = false;      ///< reads StrategyContext::compression
-  bool sendsGradients = false;       ///< gradients travel as they are, in Precision::wire
-  int64_t rankGroups = 1;            ///< groups in which each replica exchanges with those of other processes
-  int64_t ownValues = 0;             ///< the most fp32 values that each replica keeps for a weight, for the exchange
+  bool usesAllReduce = false;       ///< --all-reduce says how gradients are summed
+  bool crossesRanks = false;        ///< replicas may be those of several processes (StrategyContext::world)
+  bool crossesRanksOnGpus = false;  ///< and lie on GPUs
+  bool runsOnGpus = true;
+  bool exchangesGradients = true;  ///< else weights, or nothing
+  bool ranksUpdateAlone = false;  ///< each process makes an update of its own in a step, on threads beside its replicas
+  bool usesServer = false;        ///< one more copy of the weights is kept and updated where --parameter-device says
+  bool ownersUpdate = false;      ///< takes an all-reduce whose owners update (AllReduceEntry::ownersUpdate)
+  bool usesLocalSgd = false;      ///< reads StrategyContext::localSgd
+  bool usesCompression = false;   ///< reads StrategyContext::compression
+  bool sendsGradients = false;    ///< gradients travel as they are, in Precision::wire
+  int64_t rankGroups = 1;         ///< groups in which each replica exchanges with those of other processes
+  int64_t ownValues = 0;          ///< the most fp32 values that each replica keeps for a weight, for the exchange
 };
 
 /// What a strategy's result equals with gradients of this precision. Where they lose bits to be exchanged, a
@@ -140,5 +155,21 @@ inline bool accepts(const StrategyEntry& strategy, const AllReduceEntry& row) {
 
 /// replicated, parameter_server, local_sgd, compressed, independent.
 std::span<const StrategyEntry> strategies();
+
+/// A row of --server-mode.
+struct ServerModeEntry {
+  std::string_view name, summary;
+  StrategyEntry strategy;      ///< the strategy with a server, in this mode
+  bool usesStaleness = false;  ///< reads ServerOptions::maxStaleness
+};
+
+/// sync, async, staged. The first is that of strategies().
+std::span<const ServerModeEntry> serverModes();
+
+/// The row of `strategy`, or with a server that of `mode`. Throws UsageError for an unknown name.
+const StrategyEntry& strategyInMode(std::string_view strategy, std::string_view mode);
+
+/// "local_sgd", "parameter_server --server-mode=async": the options that name a row.
+std::string optionsText(const StrategyEntry& strategy);
 
 }  // namespace tandem

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "comm/joined_group.h"
+#include "comm/world.h"
 #include "graph/operation.h"
 #include "trace/flight_recorder.h"
 #include "train/replica.h"
@@ -25,7 +26,10 @@ std::vector<const Device*> pointers(const std::vector<Device>& devices) {
 }
 
 StrategyContext strategyContext(const ReplicaSetOptions& options, Monitor& monitor) {
-  const OptimizerOptions optimizer = options.optimizer;
+  OptimizerOptions optimizer = options.optimizer;
+  if (options.strategy->ranksUpdateAlone && options.world != nullptr) {
+    optimizer.updatesPerStep = options.world->place().size;
+  }
   return {.devices = pointers(options.devices),
           .monitor = &monitor,
           .world = options.world,
@@ -93,6 +97,7 @@ StrategyTraffic ReplicaSet::traffic() const {
   }
   return traffic += statisticsTraffic(strategyContext(options_, *monitor_), channels, options_.accumulate);
 }
+std::optional<Staleness> ReplicaSet::staleness() const { return strategy_->staleness(); }
 std::string ReplicaSet::exchangeMemory() const { return strategy_->exchangeMemory(); }
 std::string ReplicaSet::sums() const { return strategy_->sums(); }
 

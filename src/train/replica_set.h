@@ -102,9 +102,10 @@ class ReplicaSet {
   /// other replicas and is rethrown here.
   void run(const std::function<void(Member&)>& body);
 
-  StrategyTraffic traffic() const;     ///< of gradients, weights and statistics
-  std::string exchangeMemory() const;  ///< Strategy::exchangeMemory()
-  std::string sums() const;            ///< Strategy::sums()
+  StrategyTraffic traffic() const;             ///< of gradients, weights and statistics
+  std::optional<Staleness> staleness() const;  ///< Strategy::staleness()
+  std::string exchangeMemory() const;          ///< Strategy::exchangeMemory()
+  std::string sums() const;                    ///< Strategy::sums()
 
  private:
   /// Arrives at `left` when this replica no longer uses another replica's memory.

@@ -18,6 +18,7 @@ inline const CatalogNames& exampleCatalogs() {
         "alexnet_cifar"},
        "models"},
       {"strategy", {"replicated", "parameter_server", "local_sgd", "compressed", "independent"}},
+      {"server-mode", {"sync", "async", "staged"}},
       {"executor", {"autograd", "planned"}},
       {"precision", {"fp32", "bf16", "fp16", "tf32"}},
       {"gradient-precision", {"fp32", "bf16", "fp16"}},

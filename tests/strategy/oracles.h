@@ -43,6 +43,54 @@ inline at::Tensor staleMaster(const SyntheticRun& run, int parameter, int64_t st
   return books[static_cast<size_t>(number)].w;
 }
 
+/// The mean of the gradients of replicas [first, last) as they are exchanged, where all of them have weights `seen`.
+inline at::Tensor meanGradientAt(const SyntheticRun& run, const at::Tensor& seen, int parameter, int64_t step,
+                                 int first, int last) {
+  const at::ScalarType wire = find(precisions(), run.precision, "precision").wire;
+  const at::ScalarType type = syntheticSpecs()[static_cast<size_t>(parameter)].fp32 ? at::kFloat : wire;
+  at::Tensor sum = at::zeros_like(seen);
+  for (int replica = first; replica < last; ++replica) {
+    const at::Tensor own = run.gradient(replica, parameter, step, seen.numel()).to(at::kDouble) + seen * run.slope;
+    sum += own.to(type).to(at::kDouble);
+  }
+  return sum / (last - first);
+}
+
+/// What a replica of a staged server knows when `steps` steps are done: the newest weights, and those that the next
+/// step computes with, which lack the last update.
+struct StagedWeights {
+  at::Tensor newest, seen;
+};
+
+inline StagedWeights stagedWeights(const SyntheticRun& run, int parameter, int64_t steps) {
+  const at::Tensor begin = initialOf(parameter, c10::multiply_integers(shapeOf(parameter))).to(at::kDouble);
+  Textbook book{begin};
+  at::Tensor seen = begin;
+  for (int64_t step = 0; step < steps; ++step) {
+    const at::Tensor gradient = meanGradientAt(run, seen, parameter, step, 0, replicasOf(run));
+    seen = book.w;
+    book.step(gradient, run.optimizer, step + 1);
+  }
+  return {book.w, seen};
+}
+
+/// An asynchronous server of ranks that wait for one another: in each round all gradients are of the same weights, and
+/// are updates one after another. `skips`: whether the update of a rank is left out.
+inline at::Tensor roundsMaster(const SyntheticRun& run, int parameter, int64_t steps,
+                               const std::function<bool(int rank, int64_t step)>& skips = nullptr) {
+  Textbook book{initialOf(parameter, c10::multiply_integers(shapeOf(parameter))).to(at::kDouble)};
+  int64_t updates = 0;
+  for (int64_t step = 0; step < steps; ++step) {
+    const at::Tensor seen = book.w;
+    for (int rank = 0; rank < run.ranks; ++rank) {
+      if (skips && skips(rank, step)) continue;
+      const int first = rank * run.replicas;
+      book.step(meanGradientAt(run, seen, parameter, step, first, first + run.replicas), run.optimizer, ++updates);
+    }
+  }
+  return book.w;
+}
+
 /// What each replica tells all others of its values (gradient and error), by the formulas of the papers.
 class LossyOracle {
  public:
@@ -168,7 +216,7 @@ inline std::vector<SyntheticRun> withOwnOptions(const SyntheticRun& run) {
         runs.push_back(variant);
       }
     }
-  } else if (run.strategy->usesParameterDevice && run.ranks > 1) {
+  } else if (run.strategy->usesServer && run.ranks > 1) {
     for (const auto& [servers, device] : {std::pair{0, "cpu"}, {1, "cpu"}, {0, "device"}, {2, "cpu:0"}}) {
       variant.servers = {.ranks = servers}, variant.parameterDevice = device;
       runs.push_back(variant);
@@ -198,7 +246,7 @@ inline std::string ownOptionsText(const SyntheticRun& run) {
   if (run.strategy->usesLocalSgd) {
     return concat(" every ", run.localSgd.syncEvery, " with block momentum ", run.localSgd.blockMomentum);
   }
-  if (run.strategy->usesParameterDevice) {
+  if (run.strategy->usesServer) {
     return concat(" on ", run.parameterDevice, " of ", run.servers.ranks, " servers");
   }
   if (!run.strategy->usesCompression) return "";

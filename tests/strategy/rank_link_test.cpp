@@ -23,7 +23,7 @@ class Messages : public testing::Test {
     pieces_.clear();
     for (const std::vector<int>& variables : shards) {
       const ShardPlacement placement{at::kCPU, 0, {0}, variables};
-      shards_.push_back(std::make_unique<ServerShard>(placement, buffers_, context_));
+      shards_.push_back(std::make_unique<ServerShard>(placement, buffers_, context_, ServerShard::Role::server));
       for (const Piece& piece : shards_.back()->pieces(0, buffers_)) pieces_.push_back({shards_.back().get(), piece});
     }
     std::ranges::stable_sort(pieces_, {}, [](const ShardPiece& each) { return each.piece.variable; });

@@ -39,6 +39,7 @@ struct SyntheticRun {
   LocalSgdOptions localSgd = {};
   CompressionOptions compression = {};
   at::Tensor (*gradient)(int replica, int parameter, int64_t step, int64_t count) = gradientOf;
+  double slope = 0;  ///< of the gradient over the weights that the replica has
   OptimizerOptions optimizer{.learningRate = 0.1, .momentum = 0.9, .weightDecay = 0.01};
   /// Sees each replica's buffers after beginStep.
   std::function<void(int rank, int64_t step, FlatBuffers&)> atBegin = nullptr;
@@ -50,6 +51,8 @@ struct SyntheticRun {
   int64_t leftOut = -1;
   /// Sees each replica's loss scale at the end.
   std::function<void(int rank, const LossScale&)> atEnd = nullptr;
+  /// Sees each replica's strategy at the end.
+  std::function<void(int rank, const Strategy&)> lookAt = nullptr;
 };
 
 inline std::vector<ParameterSpec> syntheticSpecs() {
@@ -110,7 +113,9 @@ inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica re
       const bool backwards = number % 2 == 1;  // the order of gradients is no promise
       const int parameter = backwards ? buffers.parameters() - 1 - i : i;
       const Slice slice = buffers.slice(parameter);
-      buffers.written(slice).copy_(run.gradient(number, parameter, batch, slice.count()) * scale);
+      const at::Tensor gradient =
+          run.gradient(number, parameter, batch, slice.count()) + buffers.weights(slice).to(at::kFloat) * run.slope;
+      buffers.written(slice).copy_(gradient * scale);
       if (run.spoil) run.spoil(number, batch, parameter, buffers.written(slice));
       buffers.roundGradients({&slice, 1});
       if (run.overlap) {
@@ -125,6 +130,7 @@ inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica re
   }
   strategy.finish(replica);
   if (run.atEnd) run.atEnd(number, *replica.lossScale);
+  if (run.lookAt) run.lookAt(number, strategy);
 }
 
 /// The replicas of a process, whose buffers go to `all`. Only the run's first replica starts from the right parameters.

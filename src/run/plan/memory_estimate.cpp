@@ -65,22 +65,27 @@ int64_t packedWeightBytes(const Config& config, const Setup& setup, const Memory
   return bytes * (config.step.forwardOnly ? 1 : packedCopies) * needs.replicasPerDevice;
 }
 
-/// How often a rank holds the gradients of all variables because as a server it gets those of the others.
-double receivedGradients(const Config& config, const Setup& setup) {
-  const auto ranks = static_cast<double>(config.placement.ranks),
-             servers = static_cast<double>(config.exchange.serverRanks);
-  const bool receives = setup.strategy->usesParameterDevice && ranks > 1 && !config.step.forwardOnly;
-  return receives ? ranks / (servers > 0 ? servers : ranks) : 0;
+/// What a rank of a parameter server holds for each parameter, beside the weights and the sum of its gradients: on
+/// servers what comes from each rank, gradients alone or with the weights that go there.
+double serverBytesPerParameter(const Config& config, const Setup& setup) {
+  if (!setup.strategy->usesServer || config.step.forwardOnly) return 0;
+  const auto ranks = static_cast<double>(config.placement.ranks);
+  const double servers = config.exchange.serverRanks > 0 ? static_cast<double>(config.exchange.serverRanks) : ranks;
+  const Precision& precision = *setup.precision;
+  const auto gradient = static_cast<double>(size(precision.wire));
+  if (!setup.strategy->ranksUpdateAlone) return ranks > 1 ? ranks / servers * gradient : 0;
+  const int64_t rounded = precision.compute == precision.master ? 0 : size(precision.compute);
+  return (static_cast<double>(size(precision.master) + rounded) + gradient) * (1 + (ranks - 1) / servers);
 }
 
 int64_t parameterBytes(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
-  const int64_t server = setup.strategy->usesParameterDevice ? 1 : 0;
+  const int64_t server = setup.strategy->usesServer ? 1 : 0;
   const BytesPerParameter each = bytesPerParameter(config, setup);
-  const auto received = static_cast<double>(parameterCount(*needs.graph) * size(setup.precision->wire));
-  const auto receivedBytes = static_cast<int64_t>(receivedGradients(config, setup) * received);
+  const auto parameters = static_cast<double>(parameterCount(*needs.graph));
+  const auto ofServers = static_cast<int64_t>(serverBytesPerParameter(config, setup) * parameters);
   const int64_t held = parameterCount(*needs.graph) * (each.shared * (needs.parameterCopies + server) +
                                                        each.own * (needs.replicasPerDevice + server)) +
-                       receivedBytes + packedWeightBytes(config, setup, needs);
+                       ofServers + packedWeightBytes(config, setup, needs);
   if (config.step.forwardOnly) return held;
   int64_t largest = 0;
   for (const auto& parameter : needs.graph->parameters()) {

@@ -40,16 +40,14 @@ struct OptionOf {
   std::string_view name;
   bool Entry::*uses;
 };
-constexpr OptionOf<StrategyEntry> ofStrategies[] = {{"parameter-device", &StrategyEntry::usesParameterDevice},
-                                                    {"server-ranks", &StrategyEntry::usesParameterDevice},
-                                                    {"all-reduce", &StrategyEntry::usesAllReduce},
-                                                    {"sync-every", &StrategyEntry::usesLocalSgd},
-                                                    {"block-momentum", &StrategyEntry::usesLocalSgd},
-                                                    {"gradient-precision", &StrategyEntry::sendsGradients},
-                                                    {"compression", &StrategyEntry::usesCompression},
-                                                    {"compression-ratio", &StrategyEntry::usesCompression},
-                                                    {"compression-rank", &StrategyEntry::usesCompression},
-                                                    {"compression-start", &StrategyEntry::usesCompression}};
+constexpr OptionOf<StrategyEntry> ofStrategies[] = {
+    {"parameter-device", &StrategyEntry::usesServer},      {"server-ranks", &StrategyEntry::usesServer},
+    {"server-mode", &StrategyEntry::usesServer},           {"max-staleness", &StrategyEntry::usesServer},
+    {"all-reduce", &StrategyEntry::usesAllReduce},         {"sync-every", &StrategyEntry::usesLocalSgd},
+    {"block-momentum", &StrategyEntry::usesLocalSgd},      {"gradient-precision", &StrategyEntry::sendsGradients},
+    {"compression", &StrategyEntry::usesCompression},      {"compression-ratio", &StrategyEntry::usesCompression},
+    {"compression-rank", &StrategyEntry::usesCompression}, {"compression-start", &StrategyEntry::usesCompression}};
+constexpr OptionOf<ServerModeEntry> ofServerModes[] = {{"max-staleness", &ServerModeEntry::usesStaleness}};
 constexpr OptionOf<CompressionEntry> ofCompressions[] = {{"compression-ratio", &CompressionEntry::usesRatio},
                                                          {"compression-rank", &CompressionEntry::usesRank}};
 
@@ -95,6 +93,8 @@ Config placed(Config config, const CudaFacts& facts) {
 std::vector<std::string> passOver(Config& config) {
   std::vector<std::string> notes;
   passOver(config, ofStrategies, find(strategies(), config.exchange.strategy, "--strategy"), "--strategy", notes);
+  passOver(config, ofServerModes, find(serverModes(), config.exchange.serverMode, "--server-mode"), "--server-mode",
+           notes);
   passOver(config, ofCompressions, find(compressions(), config.exchange.compression, "--compression"), "--compression",
            notes);
   return notes;

@@ -77,10 +77,9 @@ std::string exchangeText(const RunPlan& plan) {
     return concat(config.exchange.strategy, ", nothing is exchanged");
   const bool copied = !setup.onCpu() && config.exchange.parameterDevice == Config().exchange.parameterDevice;
   const auto buckets = setup.strategy->usesLocalSgd ? "" : bucketsText(config.exchange);
-  const auto how = setup.strategy->usesParameterDevice
-                       ? concat("parameters on ", config.exchange.parameterDevice,
-                                copied ? concat(", gradients copied there", buckets) : "")
-                       : concat(exchangedText(config.exchange, setup), buckets);
+  const auto how = setup.strategy->usesServer ? concat("parameters on ", config.exchange.parameterDevice,
+                                                       copied ? concat(", gradients copied there", buckets) : "")
+                                              : concat(exchangedText(config.exchange, setup), buckets);
   return concat(config.exchange.strategy, ", ", how, gradientsText(*setup.precision),
                 setup.overlap->duringBackward ? "" : ", after backward",
                 config.exchange.syncBatchNorm ? "; batch-norm over all replicas" : "");

@@ -68,7 +68,9 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   options.allReduce = setup.allReduce;
   options.world = plan.world;
   options.parameterDevice = config.exchange.parameterDevice;
-  options.servers = {.ranks = config.exchange.serverRanks};
+  options.servers = {.ranks = config.exchange.serverRanks,
+                     .maxStaleness = config.exchange.maxStaleness,
+                     .timeoutSeconds = config.exchange.timeout};
   options.localSgd = {.syncEvery = config.exchange.syncEvery, .blockMomentum = config.exchange.blockMomentum};
   options.compression = {.method = setup.compression,
                          .ratio = config.exchange.compressionRatio,

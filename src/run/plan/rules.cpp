@@ -59,7 +59,7 @@ Breach ownersUpdateAllOrNone(const Config& config, const Setup& setup) {
 
 Breach parameterDeviceIsAReplica(const Config& config, const Setup& setup) {
   const auto name = parseDeviceName(config.exchange.parameterDevice);
-  if (!name || !setup.strategy->usesParameterDevice) return std::nullopt;
+  if (!name || !setup.strategy->usesServer) return std::nullopt;
   const std::vector<int> indices = deviceIndices(config);
   const bool isReplica = std::ranges::find(indices, name->index) != indices.end();
   if (name->cpu == isOnCpu(config) && isReplica) return std::nullopt;
@@ -142,8 +142,7 @@ Breach overlapIsOfAnExchange(const Config& config, const Setup& setup) {
     return concat("--overlap=", config.exchange.overlap,
                   " with --forward-only: without backward nothing is exchanged; leave ", "one of them out");
   }
-  const Exchange exchange = setup.strategy->exchange;
-  if (exchange != Exchange::none && exchange != Exchange::stale) return std::nullopt;
+  if (setup.strategy->exchangesGradients) return std::nullopt;
   return concat("--overlap=", config.exchange.overlap, " does nothing with --strategy=", config.exchange.strategy,
                 ", which exchanges no gradients; leave one of them out");
 }
@@ -207,6 +206,28 @@ Breach strategyCrossesRanks(const Config& config, const Setup& setup) {
                 "; those between ranks there: ", thoseWith("--strategy", strategies(), crosses));
 }
 
+Breach serverModeRunsThere(const Config& config, const Setup& setup) {
+  if (setup.onCpu() || setup.strategy->runsOnGpus) return std::nullopt;
+  return concat("--server-mode=", config.exchange.serverMode, " with --devices=", config.placement.devices,
+                ": it is built for CPUs; use --server-mode=", Config().exchange.serverMode, ", or --devices=cpu");
+}
+
+/// The order of updates is that of their arrival, unless each waits for its turn.
+Breach updatesComeInOneOrder(const Config& config, const Setup& setup) {
+  if (!config.numerics.deterministic || !setup.strategy->ranksUpdateAlone || config.exchange.maxStaleness == 0)
+    return std::nullopt;
+  return concat(
+      "--deterministic with --server-mode=", config.exchange.serverMode,
+      " --max-staleness=", config.exchange.maxStaleness,
+      ": updates are made in the order in which they come; use --max-staleness=0, or leave --deterministic away");
+}
+
+Breach collectivesAreMade(const Config& config, const Setup& setup) {
+  if (!config.exchange.checkCollectives || !setup.strategy->ranksUpdateAlone) return std::nullopt;
+  return concat("--check-collectives with --server-mode=", config.exchange.serverMode,
+                ": its ranks make no collectives; leave one of them out");
+}
+
 Breach serversAreRanks(const Config& config, const Setup&) {
   const int64_t servers = config.exchange.serverRanks, ranks = config.placement.ranks;
   if (servers <= ranks) return std::nullopt;
@@ -265,6 +286,9 @@ constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
     allReduceSpansRanks,
     strategyCrossesRanks,
     serversAreRanks,
+    serverModeRunsThere,
+    updatesComeInOneOrder,
+    collectivesAreMade,
     faultIsOfThisRun,
     weightsAreComparable,
 };

@@ -49,7 +49,7 @@ AllReduceBySize allReduceOf(const Config& config, const StrategyEntry& strategy)
 
 Setup setupOf(const Config& config) {
   const bool onCpu = isOnCpu(config), hasData = !config.input.data.empty();
-  const StrategyEntry& strategy = find(strategies(), config.exchange.strategy, "--strategy");
+  const StrategyEntry& strategy = strategyInMode(config.exchange.strategy, config.exchange.serverMode);
   const auto delivers = [&](const SourceEntry& row) { return row.realData == hasData; };
   return {.device = onCpu ? at::kCPU : at::kCUDA,
           .executor = &find(executors(), config.numerics.executor, "--executor"),

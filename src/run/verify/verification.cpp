@@ -92,7 +92,8 @@ std::string whyNotVerified(const MeasuredPoint& point, int64_t availableBytes) {
   if (exchange == Exchange::stale || exchange == Exchange::lossy) {
     const bool byStrategy = exchange == point.team.strategy->exchange;
     return concat(byStrategy ? "--strategy=" : "--gradient-precision=",
-                  byStrategy ? point.team.strategy->name : gradientPrecisionOf(point.team.precision->wire).name,
+                  byStrategy ? optionsText(*point.team.strategy)
+                             : std::string(gradientPrecisionOf(point.team.precision->wire).name),
                   " makes other updates than one replica, by design");
   }
   const std::string cost = costReason(point);

@@ -96,5 +96,37 @@ TEST(GroupBySize, SumsAcrossRanks) {
   });
 }
 
+/// A group that has memory of its own.
+class WithMemory final : public Group {
+ public:
+  Ticket start(at::Tensor, Collective) override { return next_++; }
+  bool progress() override { return true; }
+  void wait(Ticket) override {}
+  at::Tensor memory(int64_t count, at::ScalarType type) override { return at::full({count}, 3, type); }
+  std::string memoryText() const override { return "given"; }
+
+ private:
+  Ticket next_ = 0;
+};
+
+std::vector<std::unique_ptr<Group>> makeWithMemory(const GroupOptions&) {
+  std::vector<std::unique_ptr<Group>> one;
+  one.push_back(std::make_unique<WithMemory>());
+  return one;
+}
+
+TEST(GroupBySize, HasTheMemoryOfTheGroupThatHasSome) {
+  AllReduceEntry spanning = *row("ring");
+  spanning.makeSpanning = makeWithMemory;
+  const auto devices = cpuDevices(1);
+  Monitor monitor(true);
+  const auto groups = AllReduceBySize({row("tree"), &spanning}, {400}).make({pointersTo(devices), &monitor});
+  EXPECT_TRUE(groups[0]->memory(5, at::kHalf).eq(3).all().item<bool>());
+  EXPECT_EQ(groups[0]->memoryText(), "given");
+  const auto without = twoRows().make({pointersTo(devices), &monitor});
+  EXPECT_FALSE(without[0]->memory(5, at::kHalf).defined());
+  EXPECT_EQ(without[0]->memoryText(), "");
+}
+
 }  // namespace
 }  // namespace tandem

@@ -139,8 +139,11 @@ inline Found run(const Injection& injection, const Length& length) {
       "slow", "",
       [](const ExecutorOptions& o) -> std::unique_ptr<Executor> { return std::make_unique<SlowForward>(o); }, true};
   static const StrategyEntry strategy{
-      "slow", "", Exchange::synchronous, nullptr,
-      [](const StrategyContext& c) -> std::unique_ptr<Strategy> { return std::make_unique<SlowExchange>(c); }};
+      .name = "slow",
+      .summary = "",
+      .exchange = Exchange::synchronous,
+      .enqueuesOnly = nullptr,
+      .make = [](const StrategyContext& c) -> std::unique_ptr<Strategy> { return std::make_unique<SlowExchange>(c); }};
   injected = injection;
   Config config;
   config.network.model = "resnet20", config.placement.replicas = 2, config.placement.oversubscribe = true,

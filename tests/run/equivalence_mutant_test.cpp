@@ -119,12 +119,32 @@ std::unique_ptr<Strategy> make(const StrategyContext& context) {
 }
 
 constexpr StrategyEntry mutants[] = {
-    {"bucket_not_updated", "", Exchange::synchronous, nullptr, make<BucketNotUpdated>},
-    {"bucket_not_exchanged", "", Exchange::synchronous, nullptr, make<BucketNotExchanged>},
-    {"wrong_divisor", "", Exchange::synchronous, nullptr, make<WrongDivisor>},
-    {"stale_weight", "", Exchange::synchronous, nullptr, make<StaleWeight>},
+    {.name = "bucket_not_updated",
+     .summary = "",
+     .exchange = Exchange::synchronous,
+     .enqueuesOnly = nullptr,
+     .make = make<BucketNotUpdated>},
+    {.name = "bucket_not_exchanged",
+     .summary = "",
+     .exchange = Exchange::synchronous,
+     .enqueuesOnly = nullptr,
+     .make = make<BucketNotExchanged>},
+    {.name = "wrong_divisor",
+     .summary = "",
+     .exchange = Exchange::synchronous,
+     .enqueuesOnly = nullptr,
+     .make = make<WrongDivisor>},
+    {.name = "stale_weight",
+     .summary = "",
+     .exchange = Exchange::synchronous,
+     .enqueuesOnly = nullptr,
+     .make = make<StaleWeight>},
 };
-constexpr StrategyEntry withoutBug{"without_bug", "", Exchange::synchronous, nullptr, make<Mutant>};
+constexpr StrategyEntry withoutBug{.name = "without_bug",
+                                   .summary = "",
+                                   .exchange = Exchange::synchronous,
+                                   .enqueuesOnly = nullptr,
+                                   .make = make<Mutant>};
 
 bool passesTheSuite(const StrategyEntry& strategy, const Case& like) {
   Case c = like;

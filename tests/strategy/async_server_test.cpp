@@ -109,7 +109,7 @@ class ByHand {
       for (int i = 0; i < copy->buffers().parameters(); ++i) {
         const auto parameter = static_cast<size_t>(copy->plan().variables[static_cast<size_t>(i)]);
         const at::Tensor actual = (copy->buffers().*values)(copy->buffers().slice(i));
-        EXPECT_LE(relativeDifference(actual, books_[parameter].w), 10 * roundingBound(run_.precision))
+        EXPECT_LE(relativeDifference(actual, books_[parameter].w), 10 * roundingBound(run_))
             << "worker " << worker << ", parameter " << parameter << " after " << updates_ << " updates";
       }
     }

@@ -53,7 +53,7 @@ void expectMasters(const SyntheticRun& run, const Results& results,
     for (int i = 0; i < results[number]->parameters(); ++i) {
       const Slice slice = results[number]->slice(i);
       const at::Tensor master = results[number]->master(slice);
-      EXPECT_LE(relativeDifference(master, expected(i)), 4 * roundingBound(run.precision))
+      EXPECT_LE(relativeDifference(master, expected(i)), 4 * roundingBound(run))
           << nameOf(run) << ", replica " << number << ", parameter " << i;
       EXPECT_TRUE(at::equal(master, results[0]->master(slice))) << nameOf(run) << ", replica " << number;
       EXPECT_TRUE(at::equal(results[number]->weights(slice), results[0]->weights(slice))) << nameOf(run);
@@ -101,7 +101,7 @@ TEST(StagedServer, AStepStartsFromTheWeightsBeforeTheUpdateBefore) {
     run.atBegin = [&](int number, int64_t step, FlatBuffers& buffers) {
       for (int i = 0; i < buffers.parameters(); ++i) {
         const at::Tensor seen = stagedWeights(run, i, step).seen;
-        EXPECT_LE(relativeDifference(buffers.weights(buffers.slice(i)), seen), 4 * roundingBound(run.precision))
+        EXPECT_LE(relativeDifference(buffers.weights(buffers.slice(i)), seen), 4 * roundingBound(run))
             << nameOf(run) << ", replica " << number << ", step " << step << ", parameter " << i;
       }
     };

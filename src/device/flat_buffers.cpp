@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "trace/span.h"
 
 namespace tandem {
 namespace {
@@ -97,7 +98,9 @@ at::Tensor FlatBuffers::written(Slice slice) const { return cut(of(slice).writte
 
 void FlatBuffers::roundGradients(std::span<const Slice> slices) {
   for (const Slice slice : slices) {
-    if (!of(slice).written.is_same(of(slice).gradient)) gradient(slice).copy_(written(slice));
+    if (of(slice).written.is_same(of(slice).gradient)) continue;
+    const Span rounding(SpanKind::exchange);
+    gradient(slice).copy_(written(slice));
   }
 }
 

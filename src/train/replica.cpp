@@ -67,7 +67,7 @@ class TrainingReplica final : public ReplicaSet::Member {
         deferred_(deferredIn(shared.options, buffers_)),
         ready_([this](std::span<const Slice> slices) {
           if (!sum_.add(slices, part_)) return;
-          round(slices);
+          buffers_.roundGradients(slices);
           announceOrDefer(slices);
         }),
         inFlight_(shared.options.inFlight, shared.monitor) {
@@ -104,8 +104,6 @@ class TrainingReplica final : public ReplicaSet::Member {
   void fetch();
   /// Runs all micro-batches. Returns the batch's loss, or an undefined tensor without backward.
   at::Tensor train(const Batch& batch);
-  /// Rounds finished gradients to the type of the exchange.
-  void round(std::span<const Slice> slices);
   /// Passes finished gradients to the strategy: now, in a host call of the CUDA graph, or in exchange().
   void announceOrDefer(std::span<const Slice> slices);
   void announce(std::span<const Slice> slices);
@@ -194,11 +192,6 @@ at::Tensor TrainingReplica::train(const Batch& batch) {
     if (ofPart.defined()) loss = loss.defined() ? loss + ofPart : ofPart;
   }
   return loss.defined() && parts > 1 ? loss / parts : loss;
-}
-
-void TrainingReplica::round(std::span<const Slice> slices) {
-  const Span rounding(SpanKind::exchange);
-  buffers_.roundGradients(slices);
 }
 
 void TrainingReplica::announceOrDefer(std::span<const Slice> slices) {

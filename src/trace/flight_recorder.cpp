@@ -93,11 +93,13 @@ FlightSlot* FlightMemory::slot(int replica) {
   return replica < header_->replicas ? header_->slots() + replica : nullptr;
 }
 
-void FlightLog::startCollective(int64_t bytes) {
+// The hash is a sum, which does not know in which order groups took turns.
+void FlightLog::startCollective(int64_t bytes, int64_t number) {
   const auto order = std::memory_order_relaxed;
   slot_.bytes.store(bytes, order);
-  const uint64_t before = slot_.sizes.load(order);
-  slot_.sizes.store(((before == 0 ? fnvOffset : before) ^ static_cast<uint64_t>(bytes)) * fnvPrime, order);
+  const uint64_t ofBytes = (fnvOffset ^ static_cast<uint64_t>(bytes)) * fnvPrime;
+  const uint64_t mixed = (ofBytes ^ static_cast<uint64_t>(number)) * fnvPrime;
+  slot_.sizes.store(slot_.sizes.load(order) + (mixed ^ mixed >> 32U) * fnvPrime, order);
   slot_.started.store(slot_.started.load(order) + 1, order);
   if (fault_) fault_->afterCollective(step_);
 }

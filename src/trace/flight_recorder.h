@@ -25,7 +25,7 @@ struct alignas(64) FlightSlot {
   std::atomic<int64_t> finished{0};  ///< of these
   std::atomic<int64_t> before{0};    ///< of these, how many had started before the step
   std::atomic<int64_t> bytes{0};     ///< of the last that was started
-  std::atomic<uint64_t> sizes{0};    ///< hash of the sizes of all that were started, in their order
+  std::atomic<uint64_t> sizes{0};    ///< hash of all that were started, by size and number in their group
   std::atomic<uint8_t> span{0};      ///< the innermost open span of the step, as SpanKind + 1; 0: between steps
 };
 static_assert(std::atomic<int64_t>::is_always_lock_free && std::atomic<uint8_t>::is_always_lock_free);
@@ -103,13 +103,14 @@ class FlightLog {
   }
   void leave(uint8_t around) noexcept { slot_.span.store(around, std::memory_order_relaxed); }
 
-  void startCollective(int64_t bytes);
+  /// `number`: of the collective in its group. Groups may take turns in another order on other ranks.
+  void startCollective(int64_t bytes, int64_t number);
   void finishCollective() noexcept {
     slot_.finished.store(slot_.finished.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   /// Whether the next collective, or the weights after this step, shall be spoiled so.
   bool spoils(FaultKind kind) { return fault_ && fault_->spoils(kind, step_); }
-  /// "12 6ba1...": how many collectives were started, and the hash of their sizes.
+  /// "12 6ba1...": how many collectives were started, and the hash of their sizes and their order in each group.
   std::string collectives() const;
 
  private:

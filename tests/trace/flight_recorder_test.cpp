@@ -25,13 +25,13 @@ TEST(FlightRecorder, AParentReadsWhatItsChildDoes) {
     const FlightLogging logging(1);
     const Span outside(SpanKind::wait);
     EXPECT_EQ(parents.read().replicas[1].span, "") << "a wait between steps";
-    threadFlight->startCollective(100);
+    threadFlight->startCollective(100, 0);
     threadFlight->finishCollective();
     threadFlight->beginStep(7);
     {
       const Span whole(SpanKind::step);
       const Span backward(SpanKind::backward);
-      threadFlight->startCollective(640);
+      threadFlight->startCollective(640, 1);
       {
         const Span update(SpanKind::update);
         EXPECT_EQ(parents.read().replicas[1].span, "update");
@@ -52,10 +52,19 @@ TEST(FlightRecorder, OtherSizesOrAnotherOrderAreOtherCollectives) {
   FlightMemory memory(3);
   std::vector<FlightLog> logs;
   for (int i = 0; i < 3; ++i) logs.emplace_back(*memory.slot(i), std::nullopt);
-  for (const int64_t bytes : {8, 64}) logs[0].startCollective(bytes), logs[1].startCollective(bytes);
-  for (const int64_t bytes : {64, 8}) logs[2].startCollective(bytes);
+  logs[0].startCollective(8, 0), logs[0].startCollective(64, 1);
+  logs[1].startCollective(8, 0), logs[1].startCollective(64, 1);
+  logs[2].startCollective(64, 0), logs[2].startCollective(8, 1);
   EXPECT_EQ(logs[0].collectives(), logs[1].collectives());
   EXPECT_NE(logs[0].collectives(), logs[2].collectives());
+}
+
+TEST(FlightRecorder, GroupsMayTakeTurnsInAnotherOrder) {
+  FlightMemory memory(2);
+  FlightLog one(*memory.slot(0), std::nullopt), other(*memory.slot(1), std::nullopt);
+  one.startCollective(8, 0), one.startCollective(64, 0), one.startCollective(8, 1);
+  other.startCollective(64, 0), other.startCollective(8, 0), other.startCollective(8, 1);
+  EXPECT_EQ(one.collectives(), other.collectives());
 }
 
 TEST(FlightRecorder, OtherDescriptorsAreNotTaken) {

@@ -68,7 +68,7 @@ Ticket C10dGroup::enqueue(at::Tensor own, const Launch& launch) {
   }
   inFlight_.push_back(launched(own, launch, ticket)->getFuture());
   inFlight_.back()->addCallback([bell = bell_](c10::ivalue::Future&) { bell->ring(); });
-  if (threadFlight != nullptr) threadFlight->startCollective(static_cast<int64_t>(own.nbytes()));
+  if (threadFlight != nullptr) threadFlight->startCollective(static_cast<int64_t>(own.nbytes()), ticket);
   return ticket;
 }
 

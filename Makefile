@@ -125,7 +125,7 @@ verify-models: setup-release ## recompute the golden numbers of the model tests 
 verify-launchers: program ## the same losses by tandem launch, torchrun, mpirun and a Slurm that it starts, as far as they are there
 	scripts/verify-launchers $(ARGS)
 
-verify-ranks: program ## two hosts whose cable is cut, garbage on all ports, 50 launches at once, 64 ranks (ARGS=partition; needs root)
+verify-ranks: program ## two hosts whose cable is cut or slow, garbage on all ports, 50 launches at once, 64 ranks, unequal ones (ARGS=partition; needs root)
 	scripts/verify-ranks $(ARGS)
 
 verify-interference: program ## runs left alone and runs disturbed: what tandem bench notices, some 10 minutes

@@ -237,7 +237,8 @@ void AsyncParameterServer::endStep(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   const int64_t step = state.steps + 1;
   context_.monitor->waitUntil([&] { return progress(replica); });
-  if (threadFlight != nullptr) threadFlight->startCollective(static_cast<int64_t>(gradientBytes(replica.buffers)), step);
+  if (threadFlight != nullptr)
+    threadFlight->startCollective(static_cast<int64_t>(gradientBytes(replica.buffers)), step);
   state.summed.publish(step, nullptr, *context_.monitor);
   const bool decides = replica.index == 0;
   if (decides || replica.lossScale != nullptr) {

@@ -171,8 +171,7 @@ inline RunRecord fullRecord() {
   record.staleness = {400, 1.0 / 7, 3};
   record.skippedSteps = 3;
   record.lossScale = 8192;
-  record.flopsPeak = 5e11;
-  record.bytesPeak = 5e10;
+  record.flopsPeak = 5e11, record.bytesPeak = 5e10;
   record.energyJoules = 12.5;
   record.interference = {{{"stall", 2.25}}, {"the process was stopped for 2.25 s"}};
   record.telemetry = {.at = {millis(0), millis(250)},

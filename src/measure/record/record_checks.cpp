@@ -1,0 +1,49 @@
+#include "measure/record/record_checks.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tandem {
+namespace {
+
+/// Checks that every exchange has a value for every replica and at least one step.
+void checkExchanges(const Profile& profile) {
+  const size_t replicas = profile.replicas.size();
+  for (size_t i = 0; i < profile.exchanges.size(); ++i) {
+    const ExchangeArrivals& exchange = profile.exchanges[i];
+    const bool any = std::ranges::any_of(exchange.last, [](int64_t steps) { return steps > 0; });
+    if (any && exchange.after.size() == replicas && exchange.last.size() == replicas) continue;
+    throw DataError(concat("profile.exchanges[", i, "]: after_ns and last must tell of ", replicas,
+                           " replicas and of a step or more; they tell of ", exchange.after.size(), " and ",
+                           exchange.last.size(), any ? "" : ", of no step"));
+  }
+}
+
+/// Checks that a stamp with errors has those of plain ATen too.
+void checkEquality(const EqualityStamp& stamp) {
+  if (!stamp.compared() || !stamp.plain.empty()) return;
+  throw DataError("equality: without a reason there must be errors of plain ATen, and there are none");
+}
+
+/// Checks the divisors: the number and the time of a device's steps.
+void checkDevices(const DeviceProfile& profile) {
+  for (size_t i = 0; i < profile.devices.size(); ++i) {
+    const GpuTimeline& of = profile.devices[i];
+    if (of.steps > 0 && of.wall > Nanos{} && of.busy <= of.wall) continue;
+    throw DataError(concat("profile.device.devices[", i,
+                           "]: there must be a step or more, and busy_ns at most wall_ns, ",
+                           "which is above 0; there are ", of.steps, ", ", of.busy.count(), " and ", of.wall.count()));
+  }
+}
+
+}  // namespace
+
+void checkParts(const RunRecord& record) {
+  if (record.equality) checkEquality(*record.equality);
+  if (record.profile) checkExchanges(*record.profile);
+  if (record.profile && record.profile->device) checkDevices(*record.profile->device);
+}
+
+}  // namespace tandem

@@ -1,6 +1,7 @@
 #include <c10/util/Logging.h>
 #include <net/if.h>
 #include <netdb.h>
+#include <signal.h>
 #include <sys/socket.h>
 
 #include <chrono>
@@ -35,6 +36,10 @@ void stopFlightRecorder() {
   check(isOff == 0, "setenv");
 }
 
+/// Gloo writes to connections in a way that ends the process when the peer has closed its end. Without the signal the
+/// write fails, and Gloo reports that.
+void ignoreClosedConnections() { check(::signal(SIGPIPE, SIG_IGN) != SIG_ERR, "signal"); }
+
 /// Throws RendezvousError if the interface is none of this host.
 void requireInterface(const RankPlace& place) {
   if (place.interface.empty() || if_nametoindex(place.interface.c_str()) != 0) return;
@@ -50,6 +55,7 @@ void requireInterface(const RankPlace& place) {
 /// The backend of collectives between CPUs, through the interface that the place names.
 c10::intrusive_ptr<c10d::Backend> gloo(const Store& store, const RankPlace& place, double timeoutSeconds) {
   stopFlightRecorder();
+  ignoreClosedConnections();
   const auto options = Gloo::Options::create(millis(timeoutSeconds));
   options->devices.push_back(place.interface.empty() ? Gloo::createDeviceForHostname("127.0.0.1")
                                                      : Gloo::createDeviceForInterface(place.interface));

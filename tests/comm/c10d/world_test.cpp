@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -76,6 +77,18 @@ TEST(World, GroupsSumAndBroadcast) {
       });
     }
   }
+}
+
+// The next write to a connection that a lost rank has closed would end this one too.
+TEST(World, AClosedConnectionIsNoSignal) {
+  ::signal(SIGPIPE, SIG_DFL);
+  runRanks(2, [](World& world) {
+    Monitor monitor(true);
+    const auto group = world.group("replica 0", monitor);
+    struct sigaction now = {};
+    ASSERT_EQ(::sigaction(SIGPIPE, nullptr, &now), 0);
+    EXPECT_EQ(now.sa_handler, SIG_IGN);
+  });
 }
 
 TEST(World, GroupsGatherToARankAndBroadcastFromIt) {

@@ -3,13 +3,15 @@
 #include <time.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tandem {
 namespace {
 
 constexpr int ticksPerSample = 5;
-constexpr Nanos shortestStop = std::chrono::milliseconds(100);
-constexpr size_t mostSamples = 400;  // in a record; a longer run is sampled more coarsely
+constexpr Nanos shortestStop = std::chrono::milliseconds(10);
+constexpr Nanos shortestDelay = std::chrono::milliseconds(100);  // that counts as a stop where it may be a queue
+constexpr size_t mostSamples = 400;                              // in a record; a longer run is sampled more coarsely
 
 Nanos cpuTimeOfThisThread() {
   timespec time{};
@@ -28,7 +30,7 @@ void halve(std::vector<Value>& values) {
 }  // namespace
 
 Sampler::Sampler(Probes probes, Nanos tick)
-    : probes_(std::move(probes)), tick_(tick), begin_(now()), interval_(ticksPerSample * tick), woke_(begin_) {
+    : probes_(std::move(probes)), tick_(tick), begin_(now()), interval_(ticksPerSample * tick), asleepSince_(begin_) {
   for (const auto& probe : probes_) {
     auto quantities = probe->quantities();
     counts_.push_back(quantities.size());
@@ -43,17 +45,18 @@ Sampler::~Sampler() { stop(); }
 
 void Sampler::loop() {
   MutexLock lock(mutex_);
+  queue_.emplace();
   Nanos due{};
   while (!stopping_) {
     const Nanos time = now() - begin_;
-    stopped_ += stopIn(begin_ + time - woke_);
-    woke_ = begin_ + time;
     if (!probes_.empty() && time >= due) {
       sample(time);
       due = time + interval_;
     }
     telemetry_.cpu = cpuTimeOfThisThread();
+    beginSleep();
     changed_.wait_for(lock, tick_, [this]() TANDEM_REQUIRES(mutex_) { return stopping_; });
+    stopped_ += stopInSleep();
   }
 }
 
@@ -79,17 +82,27 @@ void Sampler::enter(const std::string& phase) {
   telemetry_.phases.push_back({phase, now() - begin_});
 }
 
-Nanos Sampler::stopIn(Nanos sinceWake) const {
-  const Nanos delay = sinceWake - tick_;
-  return delay < shortestStop ? Nanos{} : delay;
+void Sampler::beginSleep() {
+  asleepSince_ = now();
+  queuedBefore_ = queue_->waited();
 }
 
+Nanos Sampler::stopInSleep() const {
+  const Nanos delay = now() - asleepSince_ - tick_;
+  const auto queued = queuedBefore_ ? queue_->waited() : std::nullopt;
+  if (!queued) return delay < shortestDelay ? Nanos{} : delay;
+  const Nanos stop = delay - (*queued - *queuedBefore_);
+  return stop < shortestStop ? Nanos{} : stop;
+}
+
+// The thread holds the mutex except while it sleeps, and may be in a stop at this moment.
 Nanos Sampler::takeStopped() {
   const MutexLock lock(mutex_);
-  // The thread may be in a stop at this moment, so the time since its last wake-up counts too.
-  const Nanos stopped = stopped_ + stopIn(now() - woke_);
-  stopped_ = {};
-  woke_ = now();
+  Nanos stopped = std::exchange(stopped_, Nanos{});
+  if (queue_) {
+    stopped += stopInSleep();
+    beginSleep();
+  }
   return stopped;
 }
 

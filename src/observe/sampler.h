@@ -2,10 +2,12 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "base/mutex.h"
+#include "machine/process/queue_clock.h"
 #include "measure/profile/telemetry.h"
 #include "observe/probe.h"
 
@@ -24,8 +26,9 @@ class Sampler {
 
   /// Starts a phase of the run.
   void enter(const std::string& phase);
-  /// The delays of wake-ups since the previous call, summed. One below 0.1 s does not count: waiting for a CPU takes as
-  /// long.
+  /// How long the process stood still since the previous call: the delays of wake-ups, without the time in which the
+  /// thread waited for a CPU. Delays below 10 ms do not count, those below 0.1 s where the system does not tell that
+  /// time.
   Nanos takeStopped();
   /// Energy of all metered devices so far. Empty without a meter.
   std::optional<double> joules();
@@ -34,8 +37,9 @@ class Sampler {
 
  private:
   void loop();
-  /// How long the process stood still since a wake of the thread.
-  Nanos stopIn(Nanos sinceWake) const;
+  /// How long the process stood still since the thread went to sleep.
+  Nanos stopInSleep() const TANDEM_REQUIRES(mutex_);
+  void beginSleep() TANDEM_REQUIRES(mutex_);
   void sample(Nanos time) TANDEM_REQUIRES(mutex_);
   void thin() TANDEM_REQUIRES(mutex_);
   void stop();
@@ -47,7 +51,10 @@ class Sampler {
   std::condition_variable_any changed_;
   bool stopping_ TANDEM_GUARDED_BY(mutex_) = false;
   Telemetry telemetry_ TANDEM_GUARDED_BY(mutex_);
-  Nanos interval_ TANDEM_GUARDED_BY(mutex_), woke_ TANDEM_GUARDED_BY(mutex_);
+  Nanos interval_ TANDEM_GUARDED_BY(mutex_);
+  std::optional<QueueClock> queue_ TANDEM_GUARDED_BY(mutex_);  // of the thread
+  Nanos asleepSince_ TANDEM_GUARDED_BY(mutex_);
+  std::optional<Nanos> queuedBefore_ TANDEM_GUARDED_BY(mutex_);  // that sleep
   Nanos stopped_ TANDEM_GUARDED_BY(mutex_){};
   std::thread thread_;
 };

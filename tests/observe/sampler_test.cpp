@@ -1,6 +1,9 @@
 #include "observe/sampler.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -82,10 +85,34 @@ TEST(Sampler, WithoutProbesSeesStopsAlone) {
   EXPECT_TRUE(sampler.finish().at.empty());
 }
 
-TEST(Sampler, AStopIsTheTimeInWhichItDidNotWake) {
+/// A child stops this process so many times, for so long each.
+void stopThisProcess(int times, milliseconds time) {
+  const pid_t own = getpid(), child = fork();
+  if (child == 0) {
+    for (int i = 0; i < times; ++i) {
+      usleep(60'000);
+      kill(own, SIGSTOP);
+      usleep(static_cast<useconds_t>(1000 * time.count()));
+      kill(own, SIGCONT);
+    }
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+}
+
+TEST(Sampler, StopsAreTheTimeInWhichItDidNotWake) {
+  Sampler sampler(counting(), milliseconds(20));
+  stopThisProcess(5, milliseconds(80));
+  const Nanos stopped = sampler.takeStopped();
+  EXPECT_GE(stopped, 5 * milliseconds(80 - 20)) << "at most one sleep of each stop was due anyway";
+  std::this_thread::sleep_for(milliseconds(50));
+  EXPECT_LT(sampler.takeStopped(), stopped) << "what was told counts once";
+}
+
+TEST(Sampler, AProbeThatTakesLongIsNoStop) {
   Sampler sampler(counting(milliseconds(300)), milliseconds(20));
-  std::this_thread::sleep_for(milliseconds(500));
-  EXPECT_GE(sampler.takeStopped(), milliseconds(250));
+  std::this_thread::sleep_for(milliseconds(400));
+  EXPECT_LT(sampler.takeStopped(), milliseconds(250));
 }
 
 class FilesOf : public testing::Test {

@@ -90,9 +90,9 @@ constexpr double quietPressure = 20;  // %; threads of a run that wait for one a
 
 constexpr std::array table{
     InterferenceSign{"other_programs", "%", "share of the run's CPUs that others used, at least", 5, 1,
-                     "other programs used the run's CPUs for", otherPrograms},
+                     "other programs used the run's CPUs for", otherPrograms, true},
     InterferenceSign{"stolen", "%", "share of the run's CPUs that the hypervisor gave to other machines", 2, 0.5,
-                     "the hypervisor gave the run's CPUs to others for", stolen},
+                     "the hypervisor gave the run's CPUs to others for", stolen, true},
     InterferenceSign{"throttled", "%", "share of the time that the control group was held at its CPU limit", 1, 0.5,
                      "the control group's CPU limit held the run for", throttled},
     InterferenceSign{"stopped", "%", "share of the time in which the process stood still", 5, 1,
@@ -120,7 +120,7 @@ std::span<const InterferenceSign> interferenceSigns() { return table; }
 
 double limitOf(const InterferenceSign& sign, Nanos window, std::optional<double> spreadPercent) {
   if (!spreadPercent || sign.least == sign.limit) return sign.limit;
-  const double ticks = window > Nanos{} ? 100 * 2 * seconds(tick) / seconds(window) : 0;
+  const double ticks = sign.inTicks && window > Nanos{} ? 100 * 2 * seconds(tick) / seconds(window) : 0;
   return std::clamp(*spreadPercent, sign.least, sign.limit) + ticks;
 }
 

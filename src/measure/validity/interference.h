@@ -48,6 +48,7 @@ struct InterferenceSign {
   double least;           ///< the limit where the run's own interval is narrow (limitOf()); else equal to `limit`
   std::string_view says;  ///< text before the value: "other programs used"
   std::optional<double> (*of)(const WindowCounters&);  ///< empty: unknown, which does not mean zero
+  bool inTicks = false;                                ///< the system counts it in ticks of 10 ms
 };
 
 std::span<const InterferenceSign> interferenceSigns();
@@ -61,8 +62,8 @@ struct Interference {
 };
 
 /// The limit of a sign for a run whose rate has an interval of +- `spreadPercent`: what can move the rate by more than
-/// that makes it not valid. It lies between `least` and `limit`. Two ticks of 10 ms of the window come on top, in which
-/// the system counts shares. Without an interval it is `limit`.
+/// that makes it not valid. It lies between `least` and `limit`. Where the system counts in ticks, two of them relative
+/// to the window come on top. Without an interval it is `limit`.
 double limitOf(const InterferenceSign& sign, Nanos window, std::optional<double> spreadPercent);
 
 /// Whether nothing tells what other programs did in a window of this length: it is too short for shares, and something

@@ -108,9 +108,21 @@ TEST(Interference, AStopIsJudgedByItsShareOfTheWindow) {
   EXPECT_TRUE(findInterference(window, 4).reasons.empty());
   const auto narrow = findInterference(window, 2).reasons;
   ASSERT_EQ(narrow.size(), 1U);
-  EXPECT_EQ(narrow.front(), "the process was stopped for 3.00 % (limit 2.2 %)");
+  EXPECT_EQ(narrow.front(), "the process was stopped for 3.00 % (limit 2 %)");
   window.stopped = milliseconds(90);
-  EXPECT_TRUE(findInterference(window, 0.1).reasons.empty()) << "waiting for a CPU takes as long";
+  EXPECT_TRUE(findInterference(window, 0.1).reasons.empty()) << "no interval is so narrow that 0.9 % counts";
+}
+
+TEST(Interference, AStopInAShortWindowIsJudgedWithoutTicks) {
+  WindowCounters window = quietWindow();
+  window.end = window.begin;
+  window.end.steady += milliseconds(750);
+  window.stopped = milliseconds(30);
+  EXPECT_TRUE(findInterference(window, 4).reasons.empty());
+  EXPECT_EQ(findInterference(window, 3).reasons.size(), 1U) << "4 % is more than the interval";
+  window.stopped = milliseconds(350);  // what is seen of a stop of 0.4 s
+  EXPECT_EQ(findInterference(window, 50).reasons.size(), 1U);
+  EXPECT_EQ(findInterference(window).reasons.size(), 1U) << "steps too few for an interval";
 }
 
 TEST(Interference, AShortWindowIsCheckedByPressureAlone) {

@@ -40,7 +40,7 @@ void readHost(Environment& environment) {
 }
 
 void readProcessor(Environment& environment) {
-  const auto cpuinfo = textOf("/proc/cpuinfo");
+  const std::string& cpuinfo = cpuInfo();
   environment.cpu = cpuModel(cpuinfo);
   environment.cpuFeatures = cpuFeatures(cpuinfo);
   const auto topology = readTopology();

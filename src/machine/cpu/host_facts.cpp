@@ -59,6 +59,11 @@ std::string textOf(const std::string& path) {
   return text.str();
 }
 
+const std::string& cpuInfo() {
+  static const std::string text = textOf("/proc/cpuinfo");
+  return text;
+}
+
 std::optional<int64_t> wholeNumber(std::string_view text) {
   constexpr std::string_view blanks = " \t\n";
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));

@@ -15,6 +15,9 @@ namespace tandem {
 /// The text of a file in /proc or /sys. Empty if it cannot be read.
 std::string textOf(const std::string& path);
 
+/// The text of /proc/cpuinfo. It is read once in the life of the process: with many processors it takes long.
+const std::string& cpuInfo();
+
 /// Parses a whole number surrounded by nothing but blanks and line ends.
 std::optional<int64_t> wholeNumber(std::string_view text);
 

@@ -45,6 +45,12 @@ Machine loadMachine() {
   return machine;
 }
 
+/// What hwloc says of the machine, which it reads once in the life of the process: it opens hundreds of files.
+hwloc_topology_t thisMachine() {
+  static const Machine machine = loadMachine();
+  return machine.get();
+}
+
 // Affinity mask of the main thread. Replicas narrow their own masks, so a replica's thread would see too few CPUs.
 std::vector<bool> affinityMask() {
   CpuSet set = emptySet();
@@ -203,14 +209,14 @@ std::vector<Core> capCores(std::vector<Core> cores, double cpus) {
 }
 
 Topology readTopology() {
-  const Machine machine = loadMachine();
+  const hwloc_topology_t machine = thisMachine();
   Topology topology;
   topology.cgroupCpus = Cgroup().cpus();
-  topology.cores = capCores(usableCores(machine.get()), topology.cgroupCpus);
-  topology.sockets = std::max(1, hwloc_get_nbobjs_by_type(machine.get(), HWLOC_OBJ_PACKAGE));
-  topology.numaNodes = std::max(1, hwloc_get_nbobjs_by_type(machine.get(), HWLOC_OBJ_NUMANODE));
-  topology.hardwareThreads = hwloc_get_nbobjs_by_type(machine.get(), HWLOC_OBJ_PU);
-  topology.caches = cacheTexts(machine.get());
+  topology.cores = capCores(usableCores(machine), topology.cgroupCpus);
+  topology.sockets = std::max(1, hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PACKAGE));
+  topology.numaNodes = std::max(1, hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_NUMANODE));
+  topology.hardwareThreads = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PU);
+  topology.caches = cacheTexts(machine);
   return topology;
 }
 
@@ -249,23 +255,23 @@ CorePlan chosenCores(const CorePlan& all, std::span<const int> indices) {
 }
 
 std::string sharedBy(const std::vector<std::vector<int>>& threadsOf) {
-  const Machine machine = loadMachine();
+  const hwloc_topology_t machine = thisMachine();
   const Bitmap all(hwloc_bitmap_alloc());
   for (const auto& threads : threadsOf) {
     for (const int thread : threads) hwloc_bitmap_set(all.get(), static_cast<unsigned>(thread));
   }
-  return smallestPart(machine.get(), all.get());
+  return smallestPart(machine, all.get());
 }
 
 std::vector<std::vector<std::string>> sharedByPairs(std::span<const int> threads) {
-  const Machine machine = loadMachine();
+  const hwloc_topology_t machine = thisMachine();
   const Bitmap pair(hwloc_bitmap_alloc());
   std::vector<std::vector<std::string>> shared(threads.size());
   for (size_t i = 0; i < threads.size(); ++i) {
     for (const int other : threads) {
       hwloc_bitmap_only(pair.get(), static_cast<unsigned>(threads[i]));
       hwloc_bitmap_set(pair.get(), static_cast<unsigned>(other));
-      shared[i].push_back(smallestPart(machine.get(), pair.get()));
+      shared[i].push_back(smallestPart(machine, pair.get()));
     }
   }
   return shared;

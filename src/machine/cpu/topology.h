@@ -24,6 +24,7 @@ struct Topology {
   double cgroupCpus = 0;                                    ///< CPU limit of the cgroup in CPUs; 0: none
 };
 
+/// Reads the mask and the limit as they are now. What the machine is it reads once in the life of the process.
 Topology readTopology();
 
 /// Keeps as many hardware threads as a limit of `cpus` CPUs allows, at least one; 0 keeps all. It keeps whole cores

@@ -96,8 +96,7 @@ void pauseFor(double time) {
 }
 
 std::string keyOf(const RunPlan& plan, const std::string& peak) {
-  return concat("peak | ", cpuKind(textOf("/proc/cpuinfo")), ", ", threadsOf(plan).size(), " x ", plan.hostCores.unit,
-                " | ", peak);
+  return concat("peak | ", cpuKind(cpuInfo()), ", ", threadsOf(plan).size(), " x ", plan.hostCores.unit, " | ", peak);
 }
 
 }  // namespace

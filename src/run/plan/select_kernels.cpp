@@ -92,8 +92,7 @@ CpuChoice cpuKernelsOn(const RunPlan& plan, const Graph& graph, const KernelProg
   CpuKernelTrial trial = trialOf(plan);
   trial.threads = cores.threads;
   const std::string vectors = usedIsa() == widestIsa() ? "" : concat(", vectors ", nameOf(usedIsa()));
-  trial.machine =
-      concat(cpuKind(textOf("/proc/cpuinfo")), vectors, ", ", threads.count(), " x ", trial.threads, " threads");
+  trial.machine = concat(cpuKind(cpuInfo()), vectors, ", ", threads.count(), " x ", trial.threads, " threads");
   trial.measuring = measuringRule(plan, progress);
   trial.measuring.disturbances = [watch = std::make_shared<DisturbanceWatch>(cores.cpus)] { return watch->take(); };
   TimingCache cache(timingCacheFile());

@@ -80,6 +80,34 @@ void onAllThreads(int threads, int64_t count, const Body& body) {
   }
 }
 
+/// What is copied, and where to. The system takes long to make their pages.
+struct CopiedArrays {
+  const int64_t bytes, blocks;
+  const Array from, to;
+
+  // Loads wait for stores that lie a multiple of 4 KiB away. First writes give both arrays memory of their own; pages
+  // that are never written all map to one page of zeros.
+  explicit CopiedArrays(int threads)
+      : bytes(arrayBytes(threads)),
+        blocks(bytes / static_cast<int64_t>(vectorsOfBlock * sizeof(__m128i))),
+        from(bytes, 0),
+        to(bytes, 33 * 64) {
+    onAllThreads(threads, blocks, [&](int64_t first, int64_t last) {
+      for (const Array* array : {&from, &to}) std::fill(array->block(first), array->block(last), _mm_set1_epi32(1));
+    });
+  }
+};
+
+PeakLoop loopOver(const std::shared_ptr<const CopiedArrays>& arrays, int threads, Stores stores) {
+  const auto run = [=] {
+    onAllThreads(threads, arrays->blocks, [&](int64_t first, int64_t last) {
+      copyShare(arrays->from.block(first), arrays->to.block(first), last - first, stores);
+    });
+  };
+  const char* const name = stores == Stores::streaming ? "streaming stores" : "ordinary stores";
+  return {name, 2.0 * static_cast<double>(arrays->bytes), run};
+}
+
 // ---- arithmetic
 
 // Each loop keeps enough sums that none waits for its own previous result. The sums converge, so no value becomes
@@ -202,20 +230,7 @@ PeakLoop arithmetic(const char* name, Loop loop, double flops, double flopsOfCal
 double copyBytes(int threads) { return 2.0 * static_cast<double>(arrayBytes(threads)); }
 
 PeakLoop copyLoop(int threads, Stores stores) {
-  const int64_t bytes = arrayBytes(threads);
-  const int64_t blocks = bytes / static_cast<int64_t>(vectorsOfBlock * sizeof(__m128i));
-  // Loads wait for stores that lie a multiple of 4 KiB away.
-  const auto from = std::make_shared<Array>(bytes, 0), to = std::make_shared<Array>(bytes, 33 * 64);
-  // First writes give both arrays memory of their own; pages that are never written all map to one page of zeros.
-  onAllThreads(threads, blocks, [&](int64_t first, int64_t last) {
-    for (const auto& array : {from, to}) std::fill(array->block(first), array->block(last), _mm_set1_epi32(1));
-  });
-  const auto run = [=] {
-    onAllThreads(threads, blocks, [&](int64_t first, int64_t last) {
-      copyShare(from->block(first), to->block(first), last - first, stores);
-    });
-  };
-  return {stores == Stores::streaming ? "streaming stores" : "ordinary stores", copyBytes(threads), run};
+  return loopOver(std::make_shared<const CopiedArrays>(threads), threads, stores);
 }
 
 std::optional<PeakLoop> fmaLoop(int threads) {
@@ -253,8 +268,9 @@ Peak bestRate(const PeakLoop& loop) {
 }
 
 Peak copyPeak(int threads) {
-  const Peak streaming = bestRate(copyLoop(threads, Stores::streaming));
-  const Peak ordinary = bestRate(copyLoop(threads, Stores::ordinary));
+  const auto arrays = std::make_shared<const CopiedArrays>(threads);
+  const Peak streaming = bestRate(loopOver(arrays, threads, Stores::streaming));
+  const Peak ordinary = bestRate(loopOver(arrays, threads, Stores::ordinary));
   return streaming.perSecond > ordinary.perSecond ? streaming : ordinary;
 }
 

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/banner.h"
-#include "cli/signals/stop_on_signal.h"
+#include "cli/stop_on_signal.h"
 #include "config/repeats.h"
 #include "machine/gpu/gpu_utilization.h"
 #include "machine/process/child_process.h"

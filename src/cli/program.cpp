@@ -8,7 +8,8 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
-#include "cli/signals/end_on_signal.h"
+#include "formats/io/temporary_name.h"
+#include "machine/process/end_on_signal.h"
 #include "run/child/machine_peaks.h"
 #include "run/child/point_runner.h"
 #include "run/links/measure_links.h"
@@ -60,6 +61,16 @@ constexpr ProgramCommand table[] = {
     {"links-worker", "a part of links, started by it", linksWorkerCommand, false},
 };
 
+/// Commands that other programs have.
+struct UnbuiltCommand {
+  std::string_view name, detour;
+};
+
+constexpr UnbuiltCommand unbuiltCommands[] = {
+    {"train", "'tandem bench --data=FOLDER --steps=N --warmup=0 --save-weights=FILE.safetensors' trains N steps"},
+    {"eval", "no command scores a network on a data set; 'tandem predict' shows what it makes of images"},
+};
+
 struct Invocation {
   std::string_view command;
   Arguments rest;
@@ -78,6 +89,9 @@ Invocation invocationOf(Arguments arguments) {
 const ProgramCommand& commandNamed(std::string_view name) {
   const auto row = std::ranges::find(table, name, &ProgramCommand::name);
   if (row != std::end(table)) return *row;
+  const auto unbuilt = std::ranges::find(unbuiltCommands, name, &UnbuiltCommand::name);
+  if (unbuilt != std::end(unbuiltCommands))
+    throw UsageError(concat("tandem ", name, " is not built: ", unbuilt->detour));
   std::vector<std::string> valid;
   for (const auto& command : table) {
     if (command.shown) valid.emplace_back(command.name);
@@ -104,7 +118,7 @@ std::span<const ProgramCommand> programCommands() { return table; }
 const ProgramCommand& commandFor(Arguments arguments) { return commandNamed(invocationOf(arguments).command); }
 
 int runProgram(Arguments arguments) {
-  const EndOnSignal ending;
+  beforeEndBySignal(removeTemporaryFiles);
   std::ranges::for_each(arguments, requireText);
   const auto invocation = invocationOf(arguments);
   const int code = commandNamed(invocation.command).run(invocation.rest);

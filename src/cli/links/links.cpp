@@ -8,7 +8,7 @@
 #include "cli/commands.h"
 #include "cli/links/links_command.h"
 #include "cli/links/links_tables.h"
-#include "cli/signals/stop_on_signal.h"
+#include "cli/stop_on_signal.h"
 #include "comm/launched_meeting.h"
 #include "device/device.h"
 #include "device/gpu_support.h"

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "machine/process/child_process.h"
+#include "machine/process/end_on_signal.h"
 #include "machine/process/resource_limits.h"
 
 namespace tandem {
@@ -31,9 +32,8 @@ bool fillStandardDescriptors() {
   return hasOutput;
 }
 
-/// Without a current folder MKL ends the process with a line of its own when the libraries start. So this runs before
-/// they do, where nothing but system calls can be relied on.
-void requireFolder(int, char**, char**) {
+/// Without a current folder MKL ends the process with a line of its own when the libraries start.
+void requireFolder() {
   constexpr std::string_view text = "error[usage]: the current folder no longer exists; change to another\n";
   char path[PATH_MAX];
   if (::getcwd(path, sizeof path) != nullptr || errno != ENOENT) return;
@@ -41,7 +41,28 @@ void requireFolder(int, char**, char**) {
   ::_exit(static_cast<int>(told < 0 ? ExitCode::storage : ExitCode::usage));
 }
 
-[[gnu::section(".preinit_array"), gnu::used]] void (*const beforeLibrariesStart)(int, char**, char**) = requireFolder;
+/// A child leaves it to its parent to say that it was ended. getenv() does not work yet.
+bool isChild(char** environment) {
+  const std::string_view variable = parentVariable;
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    if (entry.starts_with(variable) && entry.substr(variable.size()).starts_with('=')) return true;
+  }
+  return false;
+}
+
+/// The libraries take a fifth of a second to start. This runs before they do, where nothing but system calls can be
+/// relied on.
+void beforeLibraries(int, char**, char** environment) {
+  requireFolder();
+#ifndef TANDEM_SANITIZED  // whose runtime has not started either, and takes part in signals
+  if (!isChild(environment)) endOnSignals();
+#else
+  (void)environment;
+#endif
+}
+
+[[gnu::section(".preinit_array"), gnu::used]] void (*const startsFirst)(int, char**, char**) = beforeLibraries;
 
 /// The kernel sends the signal only if the parent ends after prctl(). One that ended before is no longer the parent.
 void endWithParent() {

@@ -7,7 +7,8 @@ namespace tandem {
 /// ChildProcess is killed when its parent ends. A process that has taken its CPU time ends with one line.
 ///
 /// Throws StorageError if standard output is closed, UsageError if a limit is too low (requireLimits()). (A program
-/// with this function ends before main() with exit code 2 and one line if the current folder is gone.)
+/// with this function ends before main() with exit code 2 and one line if the current folder is gone, and ends by
+/// signals as endOnSignals() says from then on, unless it is a child.)
 void prepareProcess();
 
 }  // namespace tandem

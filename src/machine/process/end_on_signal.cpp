@@ -1,0 +1,43 @@
+#include "machine/process/end_on_signal.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string_view>
+
+#include "base/error.h"
+#include "machine/process/signals.h"
+
+namespace tandem {
+namespace {
+
+using CleanUp = void (*)() noexcept;
+std::atomic<CleanUp> cleanUpFirst{nullptr};
+static_assert(std::atomic<CleanUp>::is_always_lock_free);
+
+/// Several threads may be told at once; one of them says so.
+void endProcess(int) {
+  static std::atomic_flag told;
+  if (told.test_and_set()) return;
+  if (const CleanUp cleanUp = cleanUpFirst.load()) cleanUp();
+  constexpr std::string_view text = "error[interrupted]: interrupted before its end\n";
+  const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  ::_exit(static_cast<int>(written < 0 ? ExitCode::storage : ExitCode::interrupted));
+}
+
+}  // namespace
+
+void endOnSignals() noexcept {
+  struct sigaction action {};
+  action.sa_handler = endProcess;
+  for (const int number : endingSignals) {
+    struct sigaction before {};
+    ::sigaction(number, nullptr, &before);
+    if (number != SIGHUP || before.sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);
+  }
+}
+
+void beforeEndBySignal(void (*cleanUp)() noexcept) noexcept { cleanUpFirst.store(cleanUp); }
+
+}  // namespace tandem

@@ -2,6 +2,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 
 #include "base/catalog.h"
 #include "base/text.h"
@@ -65,6 +67,15 @@ void requireKnownBySize(const Option& option, std::string_view text, const Catal
   }
 }
 
+/// Names the file that may be meant, if it is there.
+std::string orFileText(const Option& option, std::string_view text) {
+  const std::string file = concat(text, ".json");
+  std::error_code unknown;
+  const bool there = std::filesystem::is_regular_file(file, unknown);
+  return concat(", or the path of a file, which ends in .json",
+                there ? concat("; did you mean --", option.name, '=', file, '?') : "");
+}
+
 void requireKnown(const Option& option, std::string_view text, const CatalogNames& names) {
   if (option.values == Values::any || isFile(option, text)) return;
   if (option.values == Values::namesBySize && text.find_first_of(":#") != text.npos) {
@@ -72,7 +83,7 @@ void requireKnown(const Option& option, std::string_view text, const CatalogName
   }
   const auto valid = validValues(option, names);
   if (std::ranges::find(valid, text) != valid.end()) return;
-  const char* const orFile = option.values == Values::namesOrFile ? ", or the path of a file, which ends in .json" : "";
+  const std::string orFile = option.values == Values::namesOrFile ? orFileText(option, text) : "";
   throw UsageError(unknownName(option.name, text, valid, concat(validValuesText(option, names), orFile)));
 }
 

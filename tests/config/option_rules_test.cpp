@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "config/device_set.h"
 #include "config/option.h"
 #include "example_catalogs.h"
@@ -118,6 +121,14 @@ INSTANTIATE_TEST_SUITE_P(Numbers, BadValue, testing::ValuesIn(badNumbers));
 INSTANTIATE_TEST_SUITE_P(Texts, BadValue, testing::ValuesIn(badTexts));
 
 TEST(BadValue, TextIsTheOnePromised) { EXPECT_EQ(refusal("batch", "0"), "--batch=0: must be at least 1, or max"); }
+
+TEST(BadValue, OfAModelNamesTheFileThatMayBeMeant) {
+  const std::string path = testing::TempDir() + "tandem_option_net";
+  EXPECT_EQ(refusal("model", path.c_str()).find("did you mean --model"), std::string::npos);
+  std::ofstream(path + ".json") << "{}";
+  EXPECT_NE(refusal("model", path.c_str()).find("did you mean --model=" + path + ".json?"), std::string::npos);
+  std::filesystem::remove(path + ".json");
+}
 
 TEST(GoodValue, AModelMayBeAFile) {
   EXPECT_EQ(refusal("model", "./nets/own.json"), "accepted");

@@ -92,6 +92,13 @@ TEST(Signals, EndPredictionsAsTheyEndARun) {
   EXPECT_EQ(filesLike("f.npy").size(), 0U);
 }
 
+TEST(Signals, AreHeededFromTheStart) {
+  const auto run = shell(
+      "$T plan show --model=resnet50 > out & until grep -qE '^SigCgt:.*[4-7c-f][0-9a-f]{3}$' /proc/$!/status; do :; "
+      "done; kill -TERM $!; wait $!");
+  expectOneLine(run, interrupted, "interrupted");
+}
+
 TEST(Signals, ThatAreIgnoredStayIgnored) {
   const auto run = shell("trap '' HUP; " + interruptedBy("HUP", "predict" + manyImages(5'000)));
   EXPECT_EQ(run.code, 0) << run.err;

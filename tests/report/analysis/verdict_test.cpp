@@ -70,6 +70,18 @@ TEST(Verdict, OneRunEachIsNeverAhead) {
   EXPECT_FALSE(contains(text, "fastest:"));
 }
 
+TEST(Verdict, ShortRunsBesideOthersAreNotRanked) {
+  auto records = joined({inRounds(1, "replicated", 100, {0, 1, 2}), inRounds(2, "replicated", 50, {0, 1, 2})});
+  for (RunRecord& record : records) {
+    record.window = millis(600);
+    record.interference.signs["cpu_pressure"] = 60;
+    EXPECT_EQ(shortcoming(record), "not checked");
+  }
+  EXPECT_TRUE(verdictText(records).starts_with("no point to judge: 6 not checked")) << verdictText(records);
+  for (RunRecord& record : records) record.interference.signs["cpu_pressure"] = 3;
+  EXPECT_TRUE(verdictText(records).starts_with("fastest: replicas=2")) << verdictText(records);
+}
+
 TEST(Verdict, RunsOfOneConfigurationAreOnePoint) {
   const std::vector<RunRecord> records{exampleRecord(1, "replicated", 110), exampleRecord(1, "replicated", 100)};
   EXPECT_TRUE(verdictText(records).starts_with("one point finished: replicas=1, 152.73 images/s (median of 2 runs)"))

@@ -7,9 +7,11 @@
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "executor/compile/plan_description.h"
+#include "machine/process/thread_limit.h"
 #include "machine/process/utc_time.h"
 #include "models/model.h"
 #include "run/plan/select_kernels.h"
+#include "run/plan/thread_count.h"
 
 namespace tandem {
 namespace {
@@ -98,6 +100,7 @@ int planCommand(Arguments arguments) {
   const std::string begin = exactUtcTime();
   for (BenchPoint& point : points) {
     if (!point.plan) throw UsageError(point.refusal);
+    requireThreads(threadsOf(*point.plan));  // with which kernels are measured
     point.plan->sweepBegin = begin;
     show(*point.plan);
   }

@@ -39,7 +39,7 @@ TEST(Limits, OfProcessesAreOneLineOfEveryCommand) {
     for (const char* const command :
          {"predict --model=trivial --image-size=32 --weights=w.safetensors none.png",
           "features --model=trivial --image-size=32 --weights=w.safetensors --out=f.npy n.png",
-          "links --budget=0.1 --sizes=4"}) {
+          "links --budget=0.1 --sizes=4", "plan show --model=lenet5"}) {
       SCOPED_TRACE(concat(most, ": ", command));
       expectOneLine(withProcesses(most, command), usage, "of a user are the most here (ulimit -u); raise it");
     }

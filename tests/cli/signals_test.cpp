@@ -97,6 +97,10 @@ TEST(Signals, AreHeededFromTheStart) {
       "$T plan show --model=resnet50 > out & until grep -qE '^SigCgt:.*[4-7c-f][0-9a-f]{3}$' /proc/$!/status; do :; "
       "done; kill -TERM $!; wait $!");
   expectOneLine(run, interrupted, "interrupted");
+  const auto mute = shell(
+      "ulimit -f 0; $T plan show --model=resnet50 2> out & until grep -qE '^SigCgt:.*[4-7c-f][0-9a-f]{3}$' "
+      "/proc/$!/status; do :; done; kill -TERM $!; wait $!");
+  EXPECT_EQ(mute.code, interrupted) << "a file that takes no line";
 }
 
 TEST(Signals, ThatAreIgnoredStayIgnored) {

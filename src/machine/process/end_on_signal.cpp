@@ -22,8 +22,8 @@ void endProcess(int) {
   if (told.test_and_set()) return;
   if (const CleanUp cleanUp = cleanUpFirst.load()) cleanUp();
   constexpr std::string_view text = "error[interrupted]: interrupted before its end\n";
-  const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-  ::_exit(static_cast<int>(written < 0 ? ExitCode::storage : ExitCode::interrupted));
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  ::_exit(static_cast<int>(ExitCode::interrupted));
 }
 
 }  // namespace

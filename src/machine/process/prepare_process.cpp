@@ -54,6 +54,7 @@ bool isChild(char** environment) {
 /// The libraries take a fifth of a second to start. This runs before they do, where nothing but system calls can be
 /// relied on.
 void beforeLibraries(int, char**, char** environment) {
+  ::signal(SIGXFSZ, SIG_IGN);
   requireFolder();
 #ifndef TANDEM_SANITIZED  // whose runtime has not started either, and takes part in signals
   if (!isChild(environment)) endOnSignals();
@@ -92,7 +93,6 @@ void explainCpuTimeLimit() {
 
 void prepareProcess() {
   endWithParent();
-  ::signal(SIGXFSZ, SIG_IGN);
   if (!fillStandardDescriptors()) throw StorageError("standard output is closed; give it a file, or /dev/null");
   requireLimits();
   explainCpuTimeLimit();

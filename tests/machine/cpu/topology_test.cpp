@@ -121,24 +121,35 @@ TEST(ChosenCores, AreThoseOfTheIndices) {
   EXPECT_EQ(chosen.threadsPerReplica, 2);
 }
 
+// What the machine is a process reads once. So the checks of another machine run in a process of their own.
+template <typename Checks>
+void onAnotherMachine(Checks checks) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        setenv("HWLOC_SYNTHETIC", "package:2 [numa] l3:2 l2:2 core:2 pu:1", 1);
+        checks();
+        std::_Exit(testing::Test::HasFailure());
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST(SharedBy, IsTheSmallestPartOfTheMachineThatHoldsAll) {
-  setenv("HWLOC_SYNTHETIC", "package:2 [numa] l3:2 l2:2 core:2 pu:1", 1);
   const std::vector<std::pair<Groups, std::string>> cases{{{{0}}, "core"},           {{{0}, {1}}, "L2"},
                                                           {{{0}, {2}}, "L3"},        {{{0, 1}, {2, 3}}, "L3"},
                                                           {{{3}, {4}}, "NUMA node"}, {{{7}, {8}}, "machine"}};
-  for (const auto& [groups, part] : cases) EXPECT_EQ(sharedBy(groups), part);
-  unsetenv("HWLOC_SYNTHETIC");
+  onAnotherMachine([&] {
+    for (const auto& [groups, part] : cases) EXPECT_EQ(sharedBy(groups), part);
+  });
 }
 
 TEST(SharedByPairs, HasTheSmallestPartOfEachTwo) {
-  setenv("HWLOC_SYNTHETIC", "package:2 [numa] l3:2 l2:2 core:2 pu:1", 1);
   const std::vector<int> threads{0, 1, 5, 8};
   const std::vector<std::vector<std::string>> expected{{"core", "L2", "NUMA node", "machine"},
                                                        {"L2", "core", "NUMA node", "machine"},
                                                        {"NUMA node", "NUMA node", "core", "machine"},
                                                        {"machine", "machine", "machine", "core"}};
-  EXPECT_EQ(sharedByPairs(threads), expected);
-  unsetenv("HWLOC_SYNTHETIC");
+  onAnotherMachine([&] { EXPECT_EQ(sharedByPairs(threads), expected); });
 }
 
 TEST(CapCores, KeepsWholeCoresBeforeSecondThreads) {

@@ -1,7 +1,5 @@
 #include <iostream>
-#include <map>
 #include <memory>
-#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -17,6 +15,7 @@
 #include "machine/cpu/topology.h"
 #include "machine/gpu/gpu_facts.h"
 #include "machine/process/child_process.h"
+#include "run/child/launched_ranks.h"
 #include "run/child/rank_parents.h"
 
 namespace tandem {
@@ -63,26 +62,6 @@ void logPassedOver(const std::vector<BenchPoint>& points) {
   for (const std::string& note : notes) logInfo(concat("note: ", note));
 }
 
-/// This process among the ranks that a launcher started, all of which are those of each point. Empty where none did.
-std::optional<LaunchedRank> takeLaunchedRanks(Sweep& sweep) {
-  const Config::Exchange& options = sweep.base.exchange;
-  const std::map<std::string, std::string> given{
-      {"MASTER_ADDR", options.masterAddr},
-      {"MASTER_PORT", options.masterPort == 0 ? "" : concat(options.masterPort)},
-      {"GLOO_SOCKET_IFNAME", options.interface}};
-  auto launched = rankPlaceFromEnvironment([&, environment = variablesOfProcess()](const std::string& name) {
-    const auto option = given.find(name);
-    return option == given.end() || option->second.empty() ? environment(name) : std::optional(option->second);
-  });
-  if (!launched) return launched;
-  if (std::ranges::find(sweep.given, "ranks") != sweep.given.end()) {
-    throw UsageError(concat("--ranks with a launcher, which started ", launched->place.size,
-                            " ranks of this run; leave --ranks away, or start tandem by itself"));
-  }
-  sweep.base.placement.ranks = launched->place.size;
-  return launched;
-}
-
 }  // namespace
 
 int benchCommand(Arguments arguments) {
@@ -95,8 +74,7 @@ int benchCommand(Arguments arguments) {
   const auto launched = takeLaunchedRanks(sweep);
   std::unique_ptr<RankParents> parents;
   if (launched) {
-    const std::string command = join({arguments.begin(), arguments.end()}, " ");
-    parents = std::make_unique<RankParents>(*launched, command, sweep.base.exchange.timeout);
+    parents = std::make_unique<RankParents>(*launched, sharedArguments(arguments), sweep.base.exchange.timeout);
     if (!parents->leads()) return parents->follow(ownExecutable), 0;
   }
   addDefaultAxes(sweep, placesOf(static_cast<int64_t>(readTopology().cores.size()), cudaFacts()));

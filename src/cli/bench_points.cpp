@@ -20,7 +20,7 @@ namespace {
 constexpr double defaultMeasuringSeconds = 100, shortestBudget = 5;
 constexpr int64_t defaultBatch = 4;
 constexpr std::array optionsOfCores{"cores-per-replica", "oversubscribe"};
-constexpr std::array optionsThatChoose{"ranks", "replicas", "strategy", "devices"};
+constexpr std::array optionsThatChoose{"ranks", "servers", "replicas", "strategy", "devices"};
 
 bool given(const Sweep& sweep, std::string_view name) {
   return std::ranges::find(sweep.given, name) != sweep.given.end();
@@ -86,7 +86,7 @@ std::string labelOf(const Config& config, const std::vector<Axis>& axes) {
 void divideCores(std::vector<BenchPoint>& points, const RankPlace* place) {
   int64_t largest = 1;
   for (const BenchPoint& point : points) {
-    const int64_t ranksHere = place != nullptr ? place->localSize : point.config.placement.ranks;
+    const int64_t ranksHere = place != nullptr ? place->localSize : processCount(point.config);
     if (isOnCpu(point.config)) largest = std::max(largest, ranksHere * devicesOfRank(point.config));
   }
   const int64_t cores = std::max<int64_t>(1, std::ssize(readTopology().cores) / largest);
@@ -157,7 +157,7 @@ void addDefaultAxes(Sweep& sweep, const BenchPlaces& places) {
     if (!given(sweep, "budget")) sweep.base.measurement.budget = shortestBudget;
     return;
   }
-  const bool ofALauncher = sweep.base.placement.ranks > 1;
+  const bool ofALauncher = processCount(sweep.base) > 1;
   const auto isGiven = [&](const char* option) { return given(sweep, option); };
   if (ofALauncher || std::ranges::any_of(optionsThatChoose, isGiven)) return;
   Sweep defaults = defaultSweep(sweep, places);

@@ -78,8 +78,11 @@ class World {
   virtual std::vector<std::string> toFirst(const std::string& text, double patienceSeconds = 0) = 0;
 
   /// A handle for exchange with the threads of other ranks that hold a handle of the same name. The n-th of a name
-  /// exchanges with the n-th there. Its collectives run on threads of their own. `monitor` outlives it.
-  virtual std::unique_ptr<RankGroup> group(const std::string& name, Monitor& monitor) = 0;
+  /// exchanges with the n-th there. Its collectives run on threads of their own. `monitor` outlives it. `members`: the
+  /// ranks that take part, rising, which alone make this call, and whose ranks in the group are their places here;
+  /// empty: all.
+  virtual std::unique_ptr<RankGroup> group(const std::string& name, Monitor& monitor,
+                                           const std::vector<int>& members = {}) = 0;
 
   /// Connects for messages between each two ranks. `monitor` outlives it; an abort closes it.
   virtual std::unique_ptr<RankMail> mail(const std::string& name, Monitor& monitor) = 0;

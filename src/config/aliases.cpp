@@ -32,6 +32,9 @@ constexpr std::string_view copyNote = "gradients are summed by copies, without N
 constexpr std::string_view manyRanks =
     "it is replicated; --ranks, tandem launch, torchrun, mpirun and srun start its processes";
 constexpr std::string_view oneHost = "on one host distributed_all_reduce is replicated";
+constexpr std::string_view asyncNote =
+    "each rank pulls and pushes for itself, at most --max-staleness updates ahead of others";
+constexpr std::string_view stagedNote = "weights are pulled while the step before computes";
 constexpr std::string_view queueNote = "batches that may wait, as in --queue-depth; only --input=queue has some";
 constexpr std::string_view cropsAndFlips = "of the distortions Tandem has crops and flips";
 constexpr std::string_view cifarNote =
@@ -92,6 +95,10 @@ constexpr Alias table[] = {
     {"strategy", "distributed_replicated", "", "", processes, ""},
     {"strategy", "collective_all_reduce", "strategy", "replicated", "", manyRanks},
     {"strategy", "byteps", "", "", processes, ""},
+    {"job-name", "", "job", "", "", ""},
+    {"cross-replica-sync", "true", "server-mode", "sync", "", ""},
+    {"cross-replica-sync", "false", "server-mode", "async", "", asyncNote},
+    {"staged-vars", "true", "server-mode", "staged", "", stagedNote},
     {"local-parameter-device", "", "parameter-device", "", "", ""},
     {"local-parameter-device", "gpu", "parameter-device", "device", "", ""},
     {"all-reduce-spec", "", "all-reduce", "", "", bytesOfBuckets},

@@ -55,6 +55,7 @@ struct Config {
   struct Placement {
     std::string devices{automatic};  ///< a value of parseDeviceSet(), or auto: GPUs if there are any, else cpu
     int64_t ranks = 1;               ///< processes of the run, with as many replicas each
+    int64_t servers = 0;             ///< processes more that only serve variables, strategy=parameter_server
     int64_t replicas = oneOnEachDevice;
     int64_t coresPerReplica = 0;  ///< 0: usable cores / largest --replicas of the sweep
     bool oversubscribe = false;
@@ -81,6 +82,10 @@ struct Config {
     double firstBucketMib = 0;   ///< 0: as bucketMib
     std::string overlap = "on";  ///< off: gradients are exchanged after backward
     std::string lossAt = "replica";
+    std::string job;             ///< "worker" or "ps", or with its number; empty: others say what this process is
+    int64_t taskIndex = -1;      ///< its number; -1: `job` says it
+    std::string workerHosts;     ///< "HOST:PORT,HOST:PORT": of processes with replicas
+    std::string psHosts;         ///< of those that only serve
     double timeout = 60;         ///< seconds that a rank waits for the others
     std::string masterAddr;      ///< of rank 0's host; empty: the launcher's
     int64_t masterPort = 0;      ///< of the store where ranks meet; 0: the launcher's

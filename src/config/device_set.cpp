@@ -57,6 +57,8 @@ int64_t replicaCount(const Config& config) {
   return std::max<int64_t>(1, std::ssize(setOf(config).indices));
 }
 
+int64_t processCount(const Config& config) { return config.placement.ranks + config.placement.servers; }
+
 int64_t totalReplicas(const Config& config) { return config.placement.ranks * replicaCount(config); }
 
 std::vector<int> deviceIndices(const Config& config) {

@@ -44,6 +44,9 @@ int64_t replicaCount(const Config& config);
 /// The replicas of all ranks.
 int64_t totalReplicas(const Config& config);
 
+/// The processes of a run: ranks, and those that only serve.
+int64_t processCount(const Config& config);
+
 /// The index of each replica's device: those that --devices names, else 0, 1, 2, ...
 std::vector<int> deviceIndices(const Config& config);
 

@@ -7,9 +7,9 @@
 
 namespace tandem {
 
-/// Why values that mean servers and workers in processes of their own are refused.
+/// Why strategies that keep variables on workers and servers alike are refused.
 inline constexpr std::string_view processes =
-    "is not built yet: a parameter server is within one process; use --strategy=replicated, with --ranks or a launcher";
+    "is not built: use --strategy=replicated with --ranks or a launcher, or parameter_server with --servers";
 
 /// Flags of tf_cnn_benchmarks, of its versions since 2017, and of tensorpack's ResNet scripts that no option stands
 /// for, and --epochs, which most training scripts have. A row refuses its value and says what to use, or passes it over

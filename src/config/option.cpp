@@ -112,6 +112,10 @@ constexpr Option table[] = {
     {"ranks", on, "", "N",
      "processes of the run on this host, each with --replicas; gradients go between them by Gloo, or NCCL on GPUs",
      onBench, field<&Placement::ranks>, Values::any, axis, within<&Placement::ranks, 1, 4096>},
+    {"servers", on, "", "N",
+     "processes more, behind --ranks, that have no replicas and only keep the variables of parameter_server; 0 keeps them "
+     "on --ranks (--server-ranks)", onBench, field<&Placement::servers>, Values::any, axis,
+     within<&Placement::servers, 0, 4096>},
     often(onBench, {"replicas", on, "", "N|auto",
      "copies of the network, each on its own device and fed its own batches; auto is one on each of --devices: all usable "
      "GPUs, or one replica on cpu", onBench | onImages, field<&Placement::replicas>, Values::any, axis,
@@ -174,6 +178,17 @@ constexpr Option table[] = {
      "to be measured, by --overlap=on,off", onBench, field<&Exchange::overlap>, Values::names, axis, nullptr},
     {"loss-at", exchange, "", "NAME", "where outputs meet labels: on each replica, or gathered on one device",
      onBench, field<&Exchange::lossAt>, Values::names, axis, nullptr},
+    {"job", exchange, "", "worker|ps[:N]",
+     "what this process is among those of --worker-hosts and --ps-hosts, each of which somebody starts: a worker, which "
+     "trains, or a ps, which only serves variables; as in tf_cnn_benchmarks and tensorpack", onBench, field<&Exchange::job>,
+     Values::any, oneValue, nullptr},
+    {"task-index", exchange, "", "N", "its number among those of its --job, from 0; -1 takes that in --job, or 0", onBench,
+     field<&Exchange::taskIndex>, Values::any, oneValue, within<&Exchange::taskIndex, -1, 4095>},
+    {"worker-hosts", exchange, "", "HOST:PORT,...",
+     "the workers in the order of their numbers; they are the ranks, and all processes meet at the first", onBench,
+     field<&Exchange::workerHosts>, Values::any, oneValue, nullptr, {}, {}, FileUse::none, 0, /*holdsCommas=*/true},
+    {"ps-hosts", exchange, "", "HOST:PORT,...", "the servers in the order of their numbers (--servers)", onBench,
+     field<&Exchange::psHosts>, Values::any, oneValue, nullptr, {}, {}, FileUse::none, 0, /*holdsCommas=*/true},
     {"master-addr", exchange, "", "HOST", "name or address of rank 0's host, where ranks of several hosts meet; empty takes the launcher's",
      onBench, field<&Exchange::masterAddr>, Values::any, oneValue, nullptr},
     {"master-port", exchange, "", "N", "port where they meet; 0 takes the launcher's",

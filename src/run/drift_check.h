@@ -8,11 +8,13 @@
 
 namespace tandem {
 
-/// Compares the weights of all replicas of all ranks, which must be equal to the bit. All members call it.
+/// Compares the weights of all replicas of all ranks, which must be equal to the bit. All members call it. A rank that
+/// only serves has none to compare, and takes part.
 class DriftCheck {
  public:
   /// `world`: of the ranks; null: there is this one. It outlives this object.
-  DriftCheck(World* world, int64_t replicas) : world_(world), hashes_(static_cast<size_t>(replicas)) {}
+  DriftCheck(World* world, int64_t replicas, bool servesAlone)
+      : world_(world), servesAlone_(servesAlone), hashes_(static_cast<size_t>(replicas)) {}
 
   enum class Values { weights, masters };
 
@@ -30,6 +32,7 @@ class DriftCheck {
   [[noreturn]] void fail(const FlatBuffers& buffers, const std::string& which, const Hashes& its, int64_t step) const;
 
   World* const world_;
+  const bool servesAlone_;
   std::vector<Hashes> hashes_;  // by replica; each writes its own before a barrier
   int64_t times_ = 0;           // written by member 0
 };

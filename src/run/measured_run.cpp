@@ -64,7 +64,7 @@ MeasuredRun::MeasuredRun(MeasuredRunOptions options, ProgressCallback progress)
     : options_(std::move(options)),
       progress_(std::move(progress)),
       fewestWarmup_(std::max(options_.fewestWarmup, askedWarmup(options_.config).value_or(1))),
-      drift_(options_.world, options_.config.placement.replicas) {
+      drift_(options_.world, options_.config.placement.replicas, options_.servesAlone) {
   if (fewestWarmup_ == 0) endWarmUp(0, plannedSteps());
 }
 
@@ -217,13 +217,13 @@ void MeasuredRun::checkDriftAtTheEnd(ReplicaSet::Member& member) {
 
 void MeasuredRun::takeFingerprint(ReplicaSet::Member& member) {
   if (options_.world != nullptr) compareRanks();
-  if (!options_.config.numerics.deterministic) return;
+  if (!options_.config.numerics.deterministic || options_.servesAlone) return;
   const uint64_t fingerprint = weightsFingerprint(*options_.graph, member.buffers());
   const MutexLock lock(mutex_);
   fingerprint_ = fingerprint;
 }
 
-// "HOST NANOSECONDS COLLECTIVES SIZES". Host names hold no blanks.
+// "HOST NANOSECONDS COLLECTIVES SIZES". Host names hold no blanks. Servers have collectives of their own.
 void MeasuredRun::compareRanks() {
   const std::string host = hostName();
   const Nanos own = options_.watch->ownTime();
@@ -234,7 +234,8 @@ void MeasuredRun::compareRanks() {
     const auto said = split(texts[rank], " ");
     if (said.at(0) == host) ofHost += Nanos(wholeNumber(said.at(1)).value());
     const std::string its = concat(said.at(2), ' ', said.at(3));
-    if (its == collectives) continue;
+    const bool serves = static_cast<int64_t>(rank) >= options_.config.placement.ranks;
+    if (its == collectives || serves || options_.servesAlone) continue;
     throw InternalError(concat("ranks made different collectives: their number and the hash of their sizes are ", its,
                                " on rank ", rank, ", ", collectives, " on rank ", options_.world->place().rank));
   }
@@ -295,7 +296,8 @@ void MeasuredRun::fill(RunRecord& record) const {
   record.losses = lossSums_;
   for (double& loss : record.losses) loss /= members_;
   fillLossScale(record);
-  if (options_.config.numerics.deterministic) record.notes.push_back(concat("weights fnv1a64 ", hex(fingerprint_)));
+  if (options_.config.numerics.deterministic && !options_.servesAlone)
+    record.notes.push_back(concat("weights fnv1a64 ", hex(fingerprint_)));
 }
 
 void MeasuredRun::fillLossScale(RunRecord& record) const {

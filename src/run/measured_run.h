@@ -28,6 +28,7 @@ struct MeasuredRunOptions {
   ScheduleBegin* schedule = nullptr;  ///< is told where warm-up ends; null: nobody
   DeviceTracer* tracer = nullptr;     ///< records GPU activities of the window's last steps; null: none
   World* world = nullptr;             ///< of the ranks; null: there is this one
+  bool servesAlone = false;           ///< this rank's members compute nothing (ReplicaSetOptions::servesAlone)
   bool keepsWeightsEqual = true;      ///< whether all ranks end with the same weights
   int64_t fewestWarmup = 0;           ///< least number of warm-up steps, even if --warmup gives fewer
 };

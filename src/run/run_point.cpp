@@ -118,7 +118,7 @@ std::vector<int> observedProcesses(const RunPlan& plan) {
 
 /// Rank 0's holds what all ranks record, and gets no more spans than that of a run of one rank.
 std::unique_ptr<Profiler> profilerFor(const RunPlan& plan, const std::vector<Device>& devices) {
-  if (!plan.config.measurement.profile) return nullptr;
+  if (!plan.config.measurement.profile || servesAlone(plan)) return nullptr;
   const std::string& trace = plan.config.output.trace;
   if (!trace.empty() && isFirst(plan.world)) requireReplaceable(trace);
   const bool severalHosts = plan.place.localSize < plan.place.size;
@@ -128,12 +128,13 @@ std::unique_ptr<Profiler> profilerFor(const RunPlan& plan, const std::vector<Dev
   return std::make_unique<Profiler>(std::move(places), trace.empty() ? 0 : Profiler::mostSpans / ranks);
 }
 
-/// Adds the other ranks' recordings to rank 0's. Collective.
-void gatherProfiles(World& world, Profiler& profiler) {
+/// Adds the other ranks' recordings to rank 0's. Collective. `profiler`: null where a rank only serves.
+void gatherProfiles(World& world, Profiler* profiler) {
   const auto offsets = clockOffsets(world, bootId());
-  const auto recorded = longTextsToFirst(world, isFirst(&world) ? "" : profiler.packed());
+  const bool tells = profiler != nullptr && !isFirst(&world);
+  const auto recorded = longTextsToFirst(world, tells ? profiler->packed() : "");
   for (size_t rank = 1; rank < recorded.size(); ++rank) {
-    profiler.add(recorded[rank], offsets[rank].ahead, offsets[rank].error);
+    if (!recorded[rank].empty()) profiler->add(recorded[rank], offsets[rank].ahead, offsets[rank].error);
   }
 }
 
@@ -189,18 +190,6 @@ std::vector<double> lossWeights(const ReplicaSetOptions& options) {
   return weights;
 }
 
-/// What the strategy moves and by what, as the replicas found it.
-void noteExchange(const ReplicaSet& team, RunRecord& record) {
-  const StrategyTraffic traffic = team.traffic();
-  record.traffic = {traffic.bytesPerStep, traffic.messagesPerStep, traffic.bytesBetweenRanks};
-  if (const auto staleness = team.staleness()) {
-    const auto updates = static_cast<double>(std::max<int64_t>(1, staleness->updates));
-    record.staleness = {staleness->updates, static_cast<double>(staleness->sum) / updates, staleness->most};
-  }
-  record.placement.exchangeMemory = team.exchangeMemory();
-  if (!record.placement.allReduce.empty() && !team.sums().empty()) record.placement.allReduce = team.sums();
-}
-
 void noteShares(const ReplicaSetOptions& options, RunRecord& record) {
   if (options.shares.empty()) return;
   std::vector<std::string> texts;
@@ -234,21 +223,42 @@ class SavedWeights {
   std::optional<AtomicFile> file_;
 };
 
+ReplicaSetOptions measuredOptions(const RunPlan& plan, const KernelSelection& kernels,
+                                  const std::shared_ptr<const Dataset>& data, RunRecord& record) {
+  ReplicaSetOptions options =
+      servesAlone(plan) ? replicaSetOptions(plan, *plan.graph, kernels) : trainingOptions(plan, kernels, data);
+  options.keepsFlightLog = !options.servesAlone;
+  options.pretrained = readPretrained(plan.config, *plan.graph);
+  if (!options.pretrained) return options;
+  append(record.notes, options.pretrained->notes);
+  append(record.notes, options.pretrained->warnings);
+  return options;
+}
+
+/// What the replicas used and exchanged. Those that only serve are none of the record's.
+void fillFrom(const ReplicaSet& team, const ReplicaSetOptions& options, RunRecord& record) {
+  record.peakMemoryBytes = largest(options.devices, &Device::peakBytes);
+  record.peakReservedBytes = largest(options.devices, &Device::peakReservedBytes);
+  const StrategyTraffic traffic = team.traffic();
+  record.traffic = {traffic.bytesPerStep, traffic.messagesPerStep, traffic.bytesBetweenRanks};
+  if (const auto staleness = team.staleness()) {
+    const auto updates = static_cast<double>(std::max<int64_t>(1, staleness->updates));
+    record.staleness = {staleness->updates, static_cast<double>(staleness->sum) / updates, staleness->most};
+  }
+  record.placement.exchangeMemory = team.exchangeMemory();
+  if (!record.placement.allReduce.empty() && !team.sums().empty()) record.placement.allReduce = team.sums();
+  if (options.servesAlone) record.placement.replicas.clear(), record.steps.clear();
+}
+
 void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record) {
   const auto gpuUse = settledGpuUse(probedGpus(asked.cudaDevices));  // before this process uses the GPUs itself
   const Graph& graph = *asked.graph;
   const KernelSelection kernels = selectKernels(asked, graph, progressOf(Phase::choosingKernels, listeners.progress));
   append(record.notes, kernels.notes);
   if (!asked.recomputeNote.empty()) record.notes.push_back(asked.recomputeNote);
-  const auto data = trainingData(asked);
+  const auto data = servesAlone(asked) ? nullptr : trainingData(asked);
   const RunPlan plan = withShares(asked, kernels, data, listeners.progress);
-  ReplicaSetOptions options = trainingOptions(plan, kernels, data);
-  options.keepsFlightLog = true;
-  options.pretrained = readPretrained(plan.config, graph);
-  if (options.pretrained) {
-    append(record.notes, options.pretrained->notes);
-    append(record.notes, options.pretrained->warnings);
-  }
+  ReplicaSetOptions options = measuredOptions(plan, kernels, data, record);
   record.placement = placementOf(plan, options);
   noteShares(options, record);
   const auto profiler = profilerFor(plan, options.devices);
@@ -266,6 +276,7 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
                    .schedule = schedule.get(),
                    .tracer = tracer.get(),
                    .world = plan.world,
+                   .servesAlone = options.servesAlone,
                    .keepsWeightsEqual = plan.setup.strategy->exchange != Exchange::none,
                    .fewestWarmup = fewestWarmup(plan.config, plan.setup)},
                   listeners.progress);
@@ -276,13 +287,11 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
     if (member.index() == 0) weights.write(graph, member);
   });
   enterStage(Stage::ending);
-  if (profiler && plan.world != nullptr) gatherProfiles(*plan.world, *profiler);
+  if (plan.config.measurement.profile && plan.world != nullptr) gatherProfiles(*plan.world, profiler.get());
   run.fill(record);
   watch.fill(record);
   weights.note(record);
-  record.peakMemoryBytes = largest(options.devices, &Device::peakBytes);
-  record.peakReservedBytes = largest(options.devices, &Device::peakReservedBytes);
-  noteExchange(team, record);
+  fillFrom(team, options, record);
   checkLosses(record.losses);
   weights.commit();
   record.wall = sinceProcessStart();

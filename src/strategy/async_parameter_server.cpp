@@ -22,6 +22,8 @@ namespace {
 /// sum, which is an update by itself. The variables are shared out to servers as in ParameterServer. A rank that serves
 /// some has a thread for each other rank (strategy/async_link.h); its own replica 0 pulls and pushes without messages.
 ///
+/// A rank that serves alone has a thread for each rank that trains, and its replicas do nothing.
+///
 /// Within a rank the replicas are synchronous. Replica 0 asks and pushes for all; each gets and sends what it owns. A
 /// gradient, and a copy of a shard, are overwritten only when all replicas have ended the step before.
 class AsyncParameterServer final : public Strategy {
@@ -50,6 +52,8 @@ class AsyncParameterServer final : public Strategy {
 
   int replicas() const { return static_cast<int>(states_.size()); }
   int ranks() const { return context_.world == nullptr ? 1 : context_.world->place().size; }
+  /// Whether this rank only serves. Then it neither pulls nor pushes.
+  bool alone() const { return servesAlone(context_); }
   int rank() const { return context_.world == nullptr ? 0 : context_.world->place().rank; }
   bool allHave(ReplicaProgress ReplicaState::*milestone, int64_t steps) const;
   /// Of the copies, those of what this rank serves: one after another.
@@ -57,7 +61,9 @@ class AsyncParameterServer final : public Strategy {
 
   void broadcastParameters(FlatBuffers& buffers);
   void startServing(const std::vector<AsyncMessage>& messages);
-  void serve(AsyncConnection& connection, const Device& device) noexcept;
+  /// Starts the thread that serves a rank.
+  void serve(int worker, const std::vector<AsyncMessage>& messages, const std::vector<ShardPlacement>& placements);
+  void run(AsyncConnection& connection, const Device& device) noexcept;
   /// Brings what is asked for from all servers into this rank's copies.
   void fetch(const Replica& replica, AsyncRequest request);
   bool progress(const Replica& replica);
@@ -132,6 +138,7 @@ void AsyncParameterServer::attach(Replica& replica) {
   for (const auto& shard : copies_) shard->copyTo(replica.buffers, ServerShard::Values::masters);
   replica.buffers.refreshWeights();
   barrier_.arriveAndWait();
+  if (alone() && replica.index == 0) copies_.clear();
 }
 
 void AsyncParameterServer::broadcastParameters(FlatBuffers& buffers) {
@@ -156,28 +163,31 @@ void AsyncParameterServer::startServing(const std::vector<AsyncMessage>& message
   if (own.empty()) return;
   std::vector<ShardPlacement> placements;
   for (const auto& shard : own) placements.push_back(shard->plan());
-  server_ = std::make_unique<AsyncServer>(placements, sums_.buffersOf(0), context_, ranks());
+  server_ = std::make_unique<AsyncServer>(placements, sums_.buffersOf(0), context_, workersOf(context_));
   std::vector<AsyncMessage> toMe;
   for (AsyncMessage message : messages) {
     if (message.server != rank()) continue;
     message.shard -= static_cast<size_t>(own.data() - copies_.data());
     toMe.push_back(message);
   }
-  for (int worker = 0; worker < ranks(); ++worker) {
-    if (worker == rank()) continue;
-    std::vector<std::unique_ptr<ServerShard>> copies;
-    for (const ShardPlacement& placement : placements) {
-      copies.push_back(std::make_unique<ServerShard>(placement, sums_.buffersOf(0), context_, ServerShard::Role::copy));
-    }
-    connections_.push_back(std::make_unique<AsyncConnection>(*server_, *mail_, worker, toMe, std::move(copies)));
-  }
-  for (size_t i = 0; i < connections_.size(); ++i) {
-    const Device& device = *context_.devices[i % context_.devices.size()];
-    threads_.emplace_back([this, &connection = *connections_[i], &device] { serve(connection, device); });
+  for (int worker = 0; worker < workersOf(context_); ++worker) {
+    if (worker != rank()) serve(worker, toMe, placements);
   }
 }
 
-void AsyncParameterServer::serve(AsyncConnection& connection, const Device& device) noexcept {
+void AsyncParameterServer::serve(int worker, const std::vector<AsyncMessage>& messages,
+                                 const std::vector<ShardPlacement>& placements) {
+  std::vector<std::unique_ptr<ServerShard>> copies;
+  for (const ShardPlacement& placement : placements) {
+    copies.push_back(std::make_unique<ServerShard>(placement, sums_.buffersOf(0), context_, ServerShard::Role::copy));
+  }
+  auto& connection = connections_.emplace_back(
+      std::make_unique<AsyncConnection>(*server_, *mail_, worker, messages, std::move(copies)));
+  const Device& device = *context_.devices[threads_.size() % context_.devices.size()];
+  threads_.emplace_back([this, &connection = *connection, &device] { run(connection, device); });
+}
+
+void AsyncParameterServer::run(AsyncConnection& connection, const Device& device) noexcept {
   try {
     device.bindHelper();
     connection.serve();
@@ -187,6 +197,7 @@ void AsyncParameterServer::serve(AsyncConnection& connection, const Device& devi
 }
 
 void AsyncParameterServer::beginStep(Replica& replica, int64_t) {
+  if (alone()) return;
   ReplicaState& state = states_[replica.index];
   fetch(replica, AsyncRequest::weights);
   for (const auto& shard : copies_) shard->copyTo(replica.buffers, ServerShard::Values::weights);
@@ -234,6 +245,7 @@ bool AsyncParameterServer::progress(const Replica& replica) {
 // A step counts as one collective between ranks, which begins with its push, so that a rank that does not come can be
 // named.
 void AsyncParameterServer::endStep(Replica& replica) {
+  if (alone()) return;
   ReplicaState& state = states_[replica.index];
   const int64_t step = state.steps + 1;
   context_.monitor->waitUntil([&] { return progress(replica); });
@@ -265,9 +277,11 @@ void AsyncParameterServer::push(const Replica& replica) {
 
 // A rank ends when the others have their masters.
 void AsyncParameterServer::finish(Replica& replica) {
-  fetch(replica, AsyncRequest::masters);
-  for (const auto& shard : copies_) shard->copyTo(replica.buffers, ServerShard::Values::masters);
-  replica.buffers.refreshWeights();
+  if (!alone()) {
+    fetch(replica, AsyncRequest::masters);
+    for (const auto& shard : copies_) shard->copyTo(replica.buffers, ServerShard::Values::masters);
+    replica.buffers.refreshWeights();
+  }
   if (replica.index != 0) return;
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();

@@ -67,9 +67,12 @@ class ParameterServer final : public Strategy {
   };
 
   int replicas() const { return static_cast<int>(states_.size()); }
-  int ranks() const { return context_.world == nullptr ? 1 : context_.world->place().size; }
+  /// Whether this rank only serves.
+  bool alone() const { return servesAlone(context_); }
   bool allHave(ReplicaProgress ReplicaState::*milestone, int64_t steps) const;
   ServerShard::Role roleOf(const ShardPlacement& plan) const;
+  /// The shards that this rank has: all, if it trains.
+  std::vector<ShardPlacement> placed(const FlatBuffers& buffers) const;
   void scaleLoss(const Replica& replica);
 
   /// Does what can be done without waiting. True if what this replica owns is put aside, and summed on all ranks.
@@ -102,7 +105,7 @@ ParameterServer::ParameterServer(const StrategyContext& context, bool staged)
       barrier_(*context.monitor, static_cast<int>(context.devices.size())) {
   checkParameterDevice({context.parameterDevice, context.devices});
   for (int i = 0; context.world != nullptr && i < replicas(); ++i) {
-    states_[i].link = std::make_unique<RankLink>(*context.world, *context.monitor, i);
+    states_[i].link = std::make_unique<RankLink>(context, i);
   }
 }
 
@@ -112,7 +115,13 @@ bool ParameterServer::allHave(ReplicaProgress ReplicaState::*milestone, int64_t 
 
 ServerShard::Role ParameterServer::roleOf(const ShardPlacement& plan) const {
   if (context_.world != nullptr && context_.world->place().rank != plan.server) return ServerShard::Role::copy;
-  return staged_ ? ServerShard::Role::staged : ServerShard::Role::server;
+  return staged_ && !alone() ? ServerShard::Role::staged : ServerShard::Role::server;
+}
+
+std::vector<ShardPlacement> ParameterServer::placed(const FlatBuffers& buffers) const {
+  auto plan = placeShards(buffers, {context_.parameterDevice, context_.devices, serversOf(context_)});
+  if (alone()) std::erase_if(plan, [this](const auto& shard) { return roleOf(shard) == ServerShard::Role::copy; });
+  return plan;
 }
 
 // Three barriers: shards are built from replica 0's buffers, which all must see; all must see the shards before they
@@ -121,15 +130,14 @@ void ParameterServer::attach(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   if (replica.index == 0) {
     if (state.link) state.link->broadcastParameters(replica.buffers);
-    const VariablePlacementOptions placement{context_.parameterDevice, context_.devices, serversOf(context_)};
-    plan_ = placeShards(replica.buffers, placement);
+    plan_ = placed(replica.buffers);
     shards_.resize(plan_.size());
     traffic_ = serverTraffic(replica.buffers, context_);
   }
   sums_.attach(replica);
   replica.device.synchronize(*context_.monitor);
   barrier_.arriveAndWait();
-  if (plan_.front().throughHost) sums_.attachOnHost(replica);
+  if (!plan_.empty() && plan_.front().throughHost) sums_.attachOnHost(replica);
   for (size_t i = 0; i < plan_.size(); ++i) {
     if (plan_[i].builder != replica.index) continue;
     shards_[i] = std::make_unique<ServerShard>(plan_[i], sums_.buffersOf(0), context_, roleOf(plan_[i]));
@@ -138,7 +146,10 @@ void ParameterServer::attach(Replica& replica) {
   barrier_.arriveAndWait();
   sums_.setPieces(replica.index, piecesOf(shards_, replica.index, replica.buffers));
   if (replica.lossScale != nullptr) scaleLoss(replica);
-  if (state.link) state.link->attach(sums_.pieces(replica.index), context_.buckets.bytes, state.overflow);
+  if (state.link) {
+    if (replica.lossScale != nullptr && !state.overflow.defined()) state.overflow = at::zeros({1});
+    state.link->attach(sums_.pieces(replica.index), context_.buckets.bytes, state.overflow);
+  }
   pull(replica, ServerShard::Values::masters);
   replica.device.synchronize(*context_.monitor);
   barrier_.arriveAndWait();
@@ -157,10 +168,14 @@ void ParameterServer::scaleLoss(const Replica& replica) {
 
 void ParameterServer::beginStep(Replica& replica, int64_t step) {
   ReplicaState& state = states_[replica.index];
-  pull(replica, ServerShard::Values::weights);
+  if (alone()) {
+    waitForUpdates(replica);
+  } else {
+    pull(replica, ServerShard::Values::weights);
+  }
   if (staged_) state.pulled.publish(state.steps + 1, nullptr, *context_.monitor);
   state.staging = false;
-  for (const auto& shard : shards_) shard->beginStep(replica.index, step, 1.0 / (replicas() * ranks()));
+  for (const auto& shard : shards_) shard->beginStep(replica.index, step, 1.0 / (replicas() * workersOf(context_)));
   if (state.link) state.link->beginStep();
 }
 
@@ -194,9 +209,9 @@ void ParameterServer::gradientReady(Replica& replica, Slice slice) {
 // Without a loss scale nothing else must be known for an update.
 bool ParameterServer::progress(Replica& replica) {
   const auto& link = states_[replica.index].link;
-  const bool staged = !staged_ || stage(replica), summed = sumArrived(replica);
+  const bool staged = !staged_ || stage(replica), summed = alone() || sumArrived(replica);
   if (!link) return staged && summed;
-  const bool added = link->send(sums_.done(replica.index));
+  const bool added = link->send(alone() ? sums_.pieces(replica.index).size() : sums_.done(replica.index));
   if (replica.lossScale == nullptr && staged) link->update();
   if (!staged_) link->fetch(/*all=*/false);
   return staged && added;
@@ -218,12 +233,13 @@ bool ParameterServer::stage(const Replica& replica) {
 }
 
 // All replicas have read the flag of the previous step when a sum begins: their gradients of this step come after that.
+// Between ranks servers mark the sums.
 bool ParameterServer::sumArrived(const Replica& replica) {
   ReplicaState& mine = states_[replica.index];
   return sums_.progress(replica, [&](const ShardPiece& piece) {
-    if (!mine.overflow.defined()) return;
+    if (!mine.overflow.defined() || mine.link) return;
     if (sums_.done(replica.index) == 0) mine.overflow.zero_();
-    if (!mine.link) markNonFinite(piece.shard->gradient(piece.piece), mine.overflow);
+    markNonFinite(piece.shard->gradient(piece.piece), mine.overflow);
   });
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "comm/world.h"
@@ -22,24 +24,27 @@ struct ShardMessage {
 std::vector<ShardMessage> planMessages(std::span<const ShardPiece> pieces, int64_t bytes);
 
 /// What a replica exchanges with those of its index on all other ranks, which own the same ranges of shards. The rank
-/// that serves a range gets the sums of all ranks, adds and updates; the others get its weights.
+/// that serves a range gets the sums of the ranks that train, adds and updates; these get its weights.
 ///
 /// Gradients travel in one group and weights in another. So weights of the first messages come back while later ones
-/// still wait for their gradients. In each group all ranks start the same operations in the same order.
+/// still wait for their gradients. In each group all members start the same operations in the same order. Servers that
+/// do not train have groups of their own with the ranks that do.
 ///
 /// All methods run on the replica's thread, but for the constructor.
 class RankLink {
  public:
-  /// Collective: connects. World and monitor outlive this object.
-  RankLink(World& world, Monitor& monitor, int replica);
+  /// Collective: connects. The context's world and monitor outlive this object.
+  RankLink(const StrategyContext& context, int replica);
 
   /// Collective: all parameters become those of rank 0.
-  void broadcastParameters(FlatBuffers& buffers) { tandem::broadcastParameters(*gradients_, buffers); }
+  void broadcastParameters(FlatBuffers& buffers) { tandem::broadcastParameters(*all_.gradients, buffers); }
 
-  /// `pieces`: what the replica owns, in the order in which it sums. `overflow`: [1] fp32 on the host, which becomes 1
-  /// on all ranks if a sum of a step is not finite; undefined: nobody asks.
+  /// `pieces`: what the replica owns, in the order in which it sums; on a rank that does not train what it serves of
+  /// that. `overflow`: [1] fp32 on the host, which becomes 1 on all ranks if a sum of a step is not finite; undefined:
+  /// nobody asks.
   void attach(std::span<const ShardPiece> pieces, int64_t messageBytes, at::Tensor overflow);
 
+  /// REQUIRES: all replicas of this rank have read the overflow of the step before.
   void beginStep();
   /// Does without waiting what `summed` pieces allow: sends, and adds what servers have got. True if all gradients of
   /// the step are added on their servers, and the overflow is known.
@@ -55,16 +60,23 @@ class RankLink {
   size_t messages() const { return messages_.size(); }
 
  private:
-  int ranks() const { return world_.place().size; }
+  /// The groups in which ranges of a server travel. `root`: its place there.
+  struct Channel {
+    std::unique_ptr<RankGroup> gradients, weights;
+    int root = 0, members = 0;
+  };
+  Channel connect(const StrategyContext& context, const std::string& name, const std::vector<int>& members) const;
+  Channel& channelOf(const ShardMessage& message);
+  int rootOf(const ShardMessage& message);
   void addParts(size_t message);
   /// True if the overflow of all ranks is known.
   bool joinOverflow();
 
-  World& world_;
-  const int replica_;
-  std::unique_ptr<RankGroup> gradients_, weights_;
+  const int replica_, workers_;
+  Channel all_;                   // of all ranks
+  std::map<int, Channel> apart_;  // by server, where it shares a group with some ranks only
   std::vector<ShardMessage> messages_;
-  std::vector<at::Tensor> parts_;  // per message that this rank serves: [ranks * n], the sums of all ranks
+  std::vector<at::Tensor> parts_;  // per message that this rank serves: [members * n], the sums of all members
   at::Tensor overflow_;
   std::vector<Ticket> sent_;                      // of this step's messages
   std::optional<Ticket> asked_;                   // whether a sum has overflowed

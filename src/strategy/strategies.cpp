@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/catalog.h"
 #include "base/text.h"
 #include "strategy/builtin_strategies.h"
@@ -32,7 +34,7 @@ constexpr StrategyEntry staleServer(std::string_view mode, std::unique_ptr<Strat
   row.exchange = Exchange::stale;
   row.runsOnGpus = row.sendsGradients = false;
   row.ranksUpdateAlone = ranksUpdateAlone;
-  row.ownValues = ranksUpdateAlone ? 0 : 1;  // weights that were put aside
+  row.putsWeightsAside = !ranksUpdateAlone;
   return row;
 }
 
@@ -98,6 +100,10 @@ const StrategyEntry& strategyInMode(std::string_view strategy, std::string_view 
   const StrategyEntry& row = find(strategies(), strategy, "--strategy");
   const ServerModeEntry& ofServers = find(serverModes(), mode, "--server-mode");
   return row.usesServer ? ofServers.strategy : row;
+}
+
+const StrategyEntry& strategyWithServers() {
+  return *std::ranges::find(strategies(), true, &StrategyEntry::usesServer);
 }
 
 std::string optionsText(const StrategyEntry& strategy) {

@@ -95,7 +95,8 @@ struct LocalSgdOptions {
 
 /// Which ranks keep the variables of a parameter server, and how it is asynchronous.
 struct ServerOptions {
-  int64_t ranks = 0;           ///< the first so many; 0: all
+  int64_t ranks = 0;           ///< the first so many, beside their replicas; 0: all
+  int64_t alone = 0;           ///< not these, but so many more behind them, whose replicas compute nothing
   int64_t maxStaleness = 0;    ///< rounds that a rank may be ahead of the slowest
   double timeoutSeconds = 60;  ///< how long a server waits for a rank that others wait for
 };
@@ -130,6 +131,7 @@ struct StrategyEntry {
   bool exchangesGradients = true;  ///< else weights, or nothing
   bool ranksUpdateAlone = false;  ///< each process makes an update of its own in a step, on threads beside its replicas
   bool usesServer = false;        ///< one more copy of the weights is kept and updated where --parameter-device says
+  bool putsWeightsAside = false;  ///< servers keep one more copy of their weights
   bool ownersUpdate = false;      ///< takes an all-reduce whose owners update (AllReduceEntry::ownersUpdate)
   bool usesLocalSgd = false;      ///< reads StrategyContext::localSgd
   bool usesCompression = false;   ///< reads StrategyContext::compression
@@ -168,6 +170,9 @@ std::span<const ServerModeEntry> serverModes();
 
 /// The row of `strategy`, or with a server that of `mode`. Throws UsageError for an unknown name.
 const StrategyEntry& strategyInMode(std::string_view strategy, std::string_view mode);
+
+/// The first that keeps variables on servers.
+const StrategyEntry& strategyWithServers();
 
 /// "local_sgd", "parameter_server --server-mode=async": the options that name a row.
 std::string optionsText(const StrategyEntry& strategy);

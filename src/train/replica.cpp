@@ -15,21 +15,6 @@
 namespace tandem {
 namespace {
 
-ExecutorOptions optionsOf(int index, const ReplicaShared& shared) {
-  const ReplicaSetOptions& team = shared.options;
-  const at::Device device = team.devices.at(static_cast<size_t>(index)).torch();
-  ExecutorOptions options{
-      .compute = team.precision->compute, .kernels = team.kernels, .device = device, .recompute = team.recompute};
-  options.dropoutSeed = dropoutSeedOf(team.seed, team.firstReplica + index);
-  if (!shared.statistics.empty()) options.statistics = shared.statistics[static_cast<size_t>(index)].get();
-  return options;
-}
-
-std::unique_ptr<LossScale> lossScaleFor(const ReplicaSetOptions& options, const Device& device) {
-  if (!options.precision->lossScaling || options.forwardOnly) return nullptr;
-  return std::make_unique<LossScale>(device.torch(), options.lossScale);
-}
-
 /// Whether the exchange is captured with the step: possible if replicas do not wait for one another on the host.
 bool recordsExchange(const ReplicaSetOptions& options) {
   const auto replicas = static_cast<int64_t>(options.devices.size());
@@ -56,9 +41,9 @@ class TrainingReplica final : public ReplicaSet::Member {
   TrainingReplica(int index, const ReplicaShared& shared)
       : shared_(shared),
         device_(shared.options.devices.at(static_cast<size_t>(index))),
-        buffers_(parameterSpecs(*shared.options.graph, optionsOf(index, shared)), *shared.options.precision,
+        buffers_(parameterSpecs(*shared.options.graph, executorOptions(index, shared)), *shared.options.precision,
                  device_.torch(), shared.options.kernels.layout.format),
-        executor_(shared.options.executor->make(optionsOf(index, shared))),
+        executor_(shared.options.executor->make(executorOptions(index, shared))),
         optimizer_(makeOptimizer(buffers_, shared.options.optimizer)),
         lossScale_(lossScaleFor(shared.options, device_)),
         replica_{index, device_, buffers_, *optimizer_, lossScale_.get()},
@@ -259,6 +244,21 @@ std::vector<double> TrainingReplica::losses() {
 }
 
 }  // namespace
+
+ExecutorOptions executorOptions(int index, const ReplicaShared& shared) {
+  const ReplicaSetOptions& team = shared.options;
+  const at::Device device = team.devices.at(static_cast<size_t>(index)).torch();
+  ExecutorOptions options{
+      .compute = team.precision->compute, .kernels = team.kernels, .device = device, .recompute = team.recompute};
+  options.dropoutSeed = dropoutSeedOf(team.seed, team.firstReplica + index);
+  if (!shared.statistics.empty()) options.statistics = shared.statistics[static_cast<size_t>(index)].get();
+  return options;
+}
+
+std::unique_ptr<LossScale> lossScaleFor(const ReplicaSetOptions& options, const Device& device) {
+  if (!options.precision->lossScaling || options.forwardOnly) return nullptr;
+  return std::make_unique<LossScale>(device.torch(), options.lossScale);
+}
 
 std::unique_ptr<ReplicaSet::Member> makeReplica(int index, const ReplicaShared& shared) {
   return std::make_unique<TrainingReplica>(index, shared);

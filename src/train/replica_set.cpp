@@ -13,6 +13,7 @@
 #include "trace/flight_recorder.h"
 #include "train/replica.h"
 #include "train/replica_statistics.h"
+#include "train/serving_replica.h"
 
 namespace tandem {
 namespace {
@@ -28,7 +29,7 @@ std::vector<const Device*> pointers(const std::vector<Device>& devices) {
 StrategyContext strategyContext(const ReplicaSetOptions& options, Monitor& monitor) {
   OptimizerOptions optimizer = options.optimizer;
   if (options.strategy->ranksUpdateAlone && options.world != nullptr) {
-    optimizer.updatesPerStep = options.world->place().size;
+    optimizer.updatesPerStep = options.world->place().size - options.servers.alone;
   }
   return {.devices = pointers(options.devices),
           .monitor = &monitor,
@@ -48,7 +49,7 @@ bool isBatchNorm(const Node& node) { return node.operation->traits.batchNorm; }
 
 /// Of the replicas of this process.
 std::vector<int64_t> ownShares(const ReplicaSetOptions& options) {
-  if (options.shares.empty()) return {};
+  if (options.shares.empty() || options.servesAlone) return {};
   const auto first = options.shares.begin() + options.firstReplica;
   return {first, first + std::ssize(options.devices)};
 }
@@ -60,7 +61,8 @@ uint64_t dropoutSeedOf(uint64_t seed, int replica) {
 }
 
 int64_t totalReplicas(const ReplicaSetOptions& options) {
-  return joinedPlace(0, static_cast<int>(options.devices.size()), options.world).size;
+  const auto here = static_cast<int64_t>(options.devices.size());
+  return joinedPlace(0, static_cast<int>(here), options.world).size - here * options.servers.alone;
 }
 
 bool joinsStatistics(const ReplicaSetOptions& options) {
@@ -116,7 +118,8 @@ void ReplicaSet::runReplica(int index, const std::function<void(Member&)>& body,
   try {
     options_.devices[static_cast<size_t>(index)].bind();
     if (options_.keepsFlightLog) logging.emplace(index);
-    member = makeReplica(index, {options_, *strategy_, *feed_, *outputs_, *monitor_, *barrier_, statistics_});
+    const ReplicaShared shared{options_, *strategy_, *feed_, *outputs_, *monitor_, *barrier_, statistics_};
+    member = options_.servesAlone ? makeServingReplica(index, shared) : makeReplica(index, shared);
     body(*member);
     member->synchronize();
   } catch (const std::exception& failure) {

@@ -45,7 +45,8 @@ struct ReplicaSetOptions {
   OptimizerOptions optimizer;
   LossScaleRule lossScale;  ///< used if the precision scales the loss
   uint64_t seed = 1;
-  int firstReplica = 0;  ///< number of this process's first replica among those of all ranks
+  bool servesAlone = false;  ///< its replicas compute nothing; the strategy keeps variables for other processes
+  int firstReplica = 0;      ///< number of this process's first replica among those of all ranks
   /// Images in a step of each replica of all ranks; empty: all have as many. Samples count alike all the same.
   std::vector<int64_t> shares;
   int64_t accumulate = 1;      ///< number of equal micro-batches of a replica's batch
@@ -63,7 +64,7 @@ struct ReplicaSetOptions {
 /// The seed of the numbers that dropout draws on a replica, of the run's seed.
 uint64_t dropoutSeedOf(uint64_t seed, int replica);
 
-/// The number of replicas of all processes of the run.
+/// The number of replicas of all processes of the run that train.
 int64_t totalReplicas(const ReplicaSetOptions& options);
 
 /// Whether replicas exchange batch-norm's statistics.

@@ -220,9 +220,11 @@ TEST(Ranks, OfTwoHostsMakeOneRecordOfBoth) {
 }
 
 TEST(Ranks, WhatCannotCrossThemIsRefusedByName) {
-  const std::pair<const char*, const char*> cases[] = {{"--ranks=0", "--ranks"}, {"--timeout=0", "--timeout"}};
+  const std::pair<const char*, const char*> cases[] = {
+      {"--server-ranks=3", "so many ranks are not there"}, {"--ranks=0", "--ranks"}, {"--timeout=0", "--timeout"}};
   for (const auto& [option, text] : cases) {
-    const auto run = runTandem(benchOf({"--model=trivial", "--steps=2", "--ranks=2", option}));
+    const auto run =
+        runTandem(benchOf({"--model=trivial", "--steps=2", "--ranks=2", "--strategy=parameter_server", option}));
     EXPECT_EQ(run.code, 2) << option;
     EXPECT_NE(run.err.find(text), std::string::npos) << run.err;
   }

@@ -100,7 +100,7 @@ TEST(Alias, FlagsOfOtherProgramsAreKnown) {
 TEST(Alias, AFlagOfAnotherProgramIsRefusedWithWhatToUseOrPassedOver) {
   EXPECT_EQ(refusal("--trace_file=a.json"),
             "--trace-file=a.json is not built under this name: use --profile --trace=FILE.pftrace");
-  EXPECT_EQ(refusal("--ps_hosts=a:1,b:2").find("--ps-hosts=a:1,b:2 is not built yet"), 0U);
+  EXPECT_EQ(refusal("--controller_host=a:1").find("--controller-host=a:1 is not built"), 0U);
   EXPECT_NE(refusal("--eval").find("is not built"), std::string::npos);
   for (const char* words : {"--eval=False", "--noeval", "--eval_interval_secs=0", "--allow_growth=false"}) {
     EXPECT_TRUE(parse(words).notes.empty()) << words;
@@ -111,8 +111,31 @@ TEST(Alias, AFlagOfAnotherProgramIsRefusedWithWhatToUseOrPassedOver) {
   EXPECT_EQ(parse("--allow_growth").notes, Texts{"--allow-growth: memory of a GPU is taken as it is needed"});
   EXPECT_TRUE(parse("--enable_optimizations").given.empty());
   EXPECT_EQ(parse("--enable_optimizations=False").base.numerics.executor, "autograd");
-  EXPECT_EQ(refusal("--cross_replica_sync=false").find("--cross-replica-sync=false is not built"), 0U);
   EXPECT_EQ(refusal("--allow_growth=maybe"), "--allow-growth=maybe: must be true or false");
+}
+
+TEST(Alias, ServersAndWhatTheyWaitFor) {
+  EXPECT_EQ(parse("--cross_replica_sync=false").base.exchange.serverMode, "async");
+  EXPECT_EQ(parse("--cross_replica_sync").base.exchange.serverMode, "sync");
+  EXPECT_EQ(parse("--staged_vars=True").base.exchange.serverMode, "staged");
+  EXPECT_EQ(parse("--staged_vars").notes.front(), "--staged-vars: weights are pulled while the step before computes");
+  EXPECT_TRUE(parse("--staged_vars=False").given.empty());
+  EXPECT_NE(refusal("--staged_vars --cross_replica_sync=false").find("--server-mode is given twice"),
+            std::string::npos);
+  EXPECT_NE(refusal("--variable_consistency=relaxed").find("use --server-mode=async or staged"), std::string::npos);
+}
+
+TEST(Alias, TheRolesOfProcesses) {
+  const Config::Exchange of =
+      parse("--job_name=worker --task_index=1 --ps_hosts=a:1 --worker_hosts=b:2,c:3").base.exchange;
+  EXPECT_EQ(of.job, "worker");
+  EXPECT_EQ(of.taskIndex, 1);
+  EXPECT_EQ(of.psHosts, "a:1");
+  EXPECT_EQ(of.workerHosts, "b:2,c:3");
+  const Config::Exchange tensorpack = parse("--job ps:0 --ps-hosts a:1,b:2 --worker-hosts c:3").base.exchange;
+  EXPECT_EQ(tensorpack.job, "ps:0");
+  EXPECT_EQ(tensorpack.taskIndex, -1);
+  EXPECT_EQ(tensorpack.psHosts, "a:1,b:2");
 }
 
 TEST(Alias, EpochsAreRefusedWithWhatToUse) {

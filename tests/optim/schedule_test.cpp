@@ -40,6 +40,9 @@ TEST(Schedule, BeginsWhereItIsToldAndStaysAtItsFirstValueUntilThen) {
   EXPECT_NEAR(options.rateAt(7), 0, 1e-12);
   options.scheduleBegin = nullptr;
   EXPECT_NEAR(options.rateAt(2), 0.25, 1e-12) << "it begins with the first update";
+  options.updatesPerStep = 3;
+  EXPECT_DOUBLE_EQ(options.rateAt(2), 0.5) << "a step has three updates";
+  EXPECT_NEAR(options.rateAt(8), 0.25, 1e-12);
 }
 
 TEST(Schedule, factorsStayWithinZeroAndOne) {

@@ -68,7 +68,7 @@ class StalenessOfRanks {
     run.lookAt = [this, replicas = run.replicas](int number, const Strategy& strategy) {
       if (number % replicas != 0) return;
       const std::lock_guard lock(mutex_);
-      of_.push_back(strategy.staleness().value());
+      of_.push_back(strategy.staleness().value_or(Staleness()));
     };
   }
   /// Of servers alone.
@@ -192,6 +192,47 @@ TEST(AsyncServerOfRanks, NoRankIsFurtherAheadThanItMayBe) {
       EXPECT_EQ(each.updates, 3 * run.steps);
       EXPECT_LE(each.most, (2 * bound + 1) * 2);
     }
+  }
+}
+
+/// What a run of any mode ends with: without staleness each has one result.
+at::Tensor expectedOf(const SyntheticRun& run, int parameter) {
+  if (run.strategy->ranksUpdateAlone) return roundsMaster(run, parameter, run.steps);
+  if (run.strategy->exchange == Exchange::stale) return stagedWeights(run, parameter, run.steps).newest;
+  return expectedMaster(run, parameter, run.steps, 0, replicasOf(run));
+}
+
+// One server has all ranks in its group, two have groups of their own; the third of three has no variable with 2
+// values.
+TEST(ServerModes, ProcessesThatOnlyServeMakeTheSameUpdates) {
+  for (const ServerModeEntry& mode : serverModes()) {
+    for (const auto& [ranks, replicas, servers] : {std::tuple(1, 1, 1), {2, 2, 1}, {2, 1, 2}, {3, 2, 2}, {1, 1, 7}}) {
+      for (const Precision& precision : precisionsOnCpu()) {
+        SyntheticRun run = runIn(mode.name, precision.name, {ranks, replicas}, false);
+        run.servers = {.alone = servers, .maxStaleness = 0, .timeoutSeconds = 20};
+        if (mode.strategy.exchange == Exchange::synchronous) run.slope = 0;
+        StalenessOfRanks staleness(run);
+        const Results results = train(run);
+        expectMasters(run, results, [&](int parameter) { return expectedOf(run, parameter); });
+        if (mode.strategy.exchange == Exchange::synchronous) continue;
+        EXPECT_FALSE(staleness.ofServers().empty()) << nameOf(run);
+      }
+    }
+  }
+}
+
+TEST(ServerModes, AProcessThatOnlyServesMovesWhatRanksSendAndGet) {
+  constexpr double bytes = (30 + 10 + 1000 + 6 + 77) * 4;
+  for (const ServerModeEntry& mode : serverModes()) {
+    SyntheticRun run = runIn(mode.name, "fp32", {2, 2}, false);
+    run.servers = {.alone = 1, .maxStaleness = 0, .timeoutSeconds = 20};
+    run.bucketBytes = 1 << 20;
+    run.lookAt = [&](int number, const Strategy& strategy) {
+      if (number >= replicasOf(run)) return;
+      EXPECT_DOUBLE_EQ(strategy.traffic().bytesBetweenRanks, 2 * bytes / run.replicas) << mode.name;
+      EXPECT_DOUBLE_EQ(strategy.traffic().messagesPerStep, 2 * 5 + 2) << mode.name;
+    };
+    train(run);
   }
 }
 

@@ -133,12 +133,33 @@ inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica re
   if (run.lookAt) run.lookAt(number, strategy);
 }
 
+/// The replicas of a process that only serves.
+inline void serveProcess(const SyntheticRun& run, const std::vector<Device>& devices, Strategy& strategy,
+                         Monitor& monitor, int first) {
+  runReplicas(run.replicas, monitor, [&](int index) {
+    FlatBuffers buffers = syntheticBuffers(run.precision);
+    const auto optimizer = makeOptimizer(buffers, run.optimizer);
+    const auto scale = run.lossScale ? std::make_unique<LossScale>(at::kCPU, *run.lossScale) : nullptr;
+    Replica replica{index, devices[static_cast<size_t>(index)], buffers, *optimizer, scale.get()};
+    strategy.attach(replica);
+    for (int64_t step = 0; step < run.steps; ++step) {
+      strategy.beginStep(replica, step);
+      if (run.atBegin) run.atBegin(first + index, step, buffers);
+      strategy.endStep(replica);
+      if (scale) scale->endStep();
+    }
+    strategy.finish(replica);
+    if (run.lookAt) run.lookAt(first + index, strategy);
+  });
+}
+
 /// The replicas of a process, whose buffers go to `all`. Only the run's first replica starts from the right parameters.
 inline void trainProcess(const SyntheticRun& run, const std::vector<Device>& devices,
                          std::vector<std::unique_ptr<FlatBuffers>>& all, World* world) {
   Monitor monitor(run.block);
   const auto strategy = makeStrategy(run, devices, monitor, world);
-  const int first = world == nullptr ? 0 : world->place().rank * run.replicas;
+  const int rank = world == nullptr ? 0 : world->place().rank, first = rank * run.replicas;
+  if (rank >= run.ranks) return serveProcess(run, devices, *strategy, monitor, first);
   runReplicas(run.replicas, monitor, [&](int index) {
     auto& buffers = all[static_cast<size_t>(first + index)];
     buffers = std::make_unique<FlatBuffers>(syntheticBuffers(run));
@@ -156,10 +177,11 @@ inline void trainProcess(const SyntheticRun& run, const std::vector<Device>& dev
 /// Buffers of all replicas after the run, the same memory where replicas share it.
 inline std::vector<std::unique_ptr<FlatBuffers>> train(const SyntheticRun& run, const std::vector<Device>& devices) {
   std::vector<std::unique_ptr<FlatBuffers>> all(run.ranks * run.replicas);
-  if (run.ranks == 1) {
+  const int processes = run.ranks + static_cast<int>(run.servers.alone);
+  if (processes == 1) {
     trainProcess(run, devices, all, nullptr);
   } else {
-    runRanks(run.ranks, [&](World& world) { trainProcess(run, devices, all, &world); });
+    runRanks(processes, [&](World& world) { trainProcess(run, devices, all, &world); });
   }
   return all;
 }

@@ -82,7 +82,7 @@ C10dGroup::Work C10dGroup::launched(const at::Tensor& own, const Launch& launch,
 }
 
 void C10dGroup::failToStart(Ticket ticket, const std::exception& failure) const {
-  const std::string text = concat("rank ", backend_->getRank(), " of ", backend_->getSize(), ": collective ", ticket,
+  const std::string text = concat("rank ", place_.rank, " of ", place_.size, ": collective ", ticket,
                                   " between ranks failed: ", lineOf(failure));
   if (text.find("Detected mismatch") != std::string::npos) throw InternalError(text);
   throw PeerError(text);
@@ -94,7 +94,7 @@ bool C10dGroup::progress() {
     inFlight_.pop_front();
     if (done && threadFlight != nullptr) threadFlight->finishCollective();
     if (!done || !done->hasError()) continue;
-    throw PeerError(concat("rank ", backend_->getRank(), " of ", backend_->getSize(), ": collective ", first_,
+    throw PeerError(concat("rank ", place_.rank, " of ", place_.size, ": collective ", first_,
                            " between ranks failed: ", firstLine(done->tryRetrieveErrorMessage())));
   }
   return inFlight_.empty();

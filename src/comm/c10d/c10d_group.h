@@ -25,9 +25,14 @@ class Bell {
 /// Collectives between ranks by a backend of c10d, which runs them on threads of its own.
 class C10dGroup final : public RankGroup {
  public:
-  /// `compares`: the backend compares each collective before it starts it, and throws where ranks start different ones.
-  C10dGroup(c10::intrusive_ptr<c10d::Backend> backend, Monitor& monitor, bool compares = false)
-      : backend_(std::move(backend)), monitor_(monitor), compares_(compares), bell_(std::make_shared<Bell>(monitor)) {}
+  /// `place`: of this rank in the run, of which the backend may have a part. `compares`: the backend compares each
+  /// collective before it starts it, and throws where ranks start different ones.
+  C10dGroup(c10::intrusive_ptr<c10d::Backend> backend, const RankPlace& place, Monitor& monitor, bool compares)
+      : backend_(std::move(backend)),
+        place_(place),
+        monitor_(monitor),
+        compares_(compares),
+        bell_(std::make_shared<Bell>(monitor)) {}
   /// Leaves a backend with collectives in flight to the end of the process: its own end would wait for other ranks.
   ~C10dGroup() override;
 
@@ -51,6 +56,7 @@ class C10dGroup final : public RankGroup {
   [[noreturn]] void failToStart(Ticket ticket, const std::exception& failure) const;
 
   c10::intrusive_ptr<c10d::Backend> backend_;
+  const RankPlace place_;
   Monitor& monitor_;
   const bool compares_;
   const std::shared_ptr<Bell> bell_;

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -115,21 +116,34 @@ class C10dWorld final : public World {
     return place_.rank == 0 ? hearAll(topic, patienceOr(patienceSeconds)) : std::vector<std::string>();
   }
 
-  std::unique_ptr<RankGroup> group(const std::string& name, Monitor& monitor) override {
-    return std::make_unique<C10dGroup>(connected(name, checkCollectives_), monitor, checkCollectives_);
+  std::unique_ptr<RankGroup> group(const std::string& name, Monitor& monitor,
+                                   const std::vector<int>& members) override {
+    const auto backend = connected(name, checkCollectives_, placeAmong(members));
+    return std::make_unique<C10dGroup>(backend, place_, monitor, checkCollectives_);
   }
 
   std::unique_ptr<RankMail> mail(const std::string& name, Monitor& monitor) override {
-    return std::make_unique<C10dMail>(connected(name, /*compares=*/false), monitor);
+    return std::make_unique<C10dMail>(connected(name, /*compares=*/false, place_), monitor);
   }
 
  private:
+  /// The place of this rank in a group of some.
+  RankPlace placeAmong(const std::vector<int>& members) const {
+    if (members.empty()) return place_;
+    RankPlace place = place_;
+    const auto own = std::ranges::find(members, place_.rank);
+    check(own != members.end(), "a rank joins the groups that it is a member of");
+    place.rank = static_cast<int>(own - members.begin());
+    place.size = static_cast<int>(std::ssize(members));
+    return place;
+  }
+
   /// A backend of its own, between those who ask for this name.
-  c10::intrusive_ptr<c10d::Backend> connected(const std::string& name, bool compares) {
+  c10::intrusive_ptr<c10d::Backend> connected(const std::string& name, bool compares, const RankPlace& place) {
     enterStage(Stage::connecting);
     try {
       const auto store = c10::make_intrusive<c10d::PrefixStore>(concat(name, " #", groups_[name]++), client_.store());
-      auto backend = compares ? comparing(store, place_, timeoutSeconds_) : gloo(store, place_, timeoutSeconds_);
+      auto backend = compares ? comparing(store, place, timeoutSeconds_) : gloo(store, place, timeoutSeconds_);
       enterStage(Stage::preparing);
       return backend;
     } catch (const std::exception& failure) {

@@ -76,8 +76,11 @@ std::optional<StalenessRecord> stalenessOf(const std::vector<RunRecord>& ranks) 
   return all;
 }
 
-void join(RunRecord& all, const RunRecord& rank) {
-  joinHost(all, rank);
+/// Whether a rank has replicas; else it only served.
+bool trains(const RunRecord& rank) { return !rank.placement.replicas.empty(); }
+
+/// What its replicas did, of a rank that trains.
+void joinTraining(RunRecord& all, const RunRecord& rank) {
   const auto first = static_cast<int>(all.placement.replicas.size());
   for (StepSample sample : rank.steps) {
     sample.replica += first;
@@ -87,14 +90,19 @@ void join(RunRecord& all, const RunRecord& rank) {
   all.placement.replicas.insert(all.placement.replicas.end(), places.begin(), places.end());
   check(all.losses.size() == rank.losses.size(), "all ranks made the same steps");
   for (size_t i = 0; i < all.losses.size(); ++i) all.losses[i] += rank.losses[i];
+  all.skippedSteps = std::max(all.skippedSteps, rank.skippedSteps);
+  all.lossScale = std::min(all.lossScale, rank.lossScale);
+}
+
+void join(RunRecord& all, const RunRecord& rank) {
+  joinHost(all, rank);
+  if (trains(rank)) joinTraining(all, rank);
   all.startup = std::max(all.startup, rank.startup);
   all.window = std::max(all.window, rank.window);
   all.wall = std::max(all.wall, rank.wall);
   all.minorFaults += rank.minorFaults;
   all.peakMemoryBytes += rank.peakMemoryBytes;
   all.peakReservedBytes = std::max(all.peakReservedBytes, rank.peakReservedBytes);
-  all.skippedSteps = std::max(all.skippedSteps, rank.skippedSteps);
-  all.lossScale = std::min(all.lossScale, rank.lossScale);
   join(all.interference, rank.interference);
   append(all.notes, rank.notes);
 }
@@ -115,10 +123,11 @@ RunRecord mergedRecord(std::vector<RunRecord> ranks) {
   const auto isElsewhere = [&](const RunRecord& rank) { return rank.environment.host != ranks[0].environment.host; };
   if (std::ranges::any_of(ranks, isElsewhere)) std::ranges::for_each(ranks, nameHost);
   const auto staleness = stalenessOf(ranks);
+  const auto training = static_cast<double>(std::ranges::count_if(ranks, trains));
   RunRecord all = std::move(ranks.front());
   all.staleness = staleness;
   for (size_t rank = 1; rank < ranks.size(); ++rank) join(all, ranks[rank]);
-  for (double& loss : all.losses) loss /= static_cast<double>(ranks.size());
+  for (double& loss : all.losses) loss /= training;
   all.energyJoules = sumOverHosts(all, all.energyJoules, &HostRecord::energyJoules);
   return all;
 }

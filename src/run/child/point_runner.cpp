@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "comm/listener.h"
 #include "comm/world.h"
+#include "config/device_set.h"
 #include "run/child/rank_parents.h"
 #include "run/child/worker_team.h"
 
@@ -29,7 +30,7 @@ std::vector<RankPlace> ownRanks(int count, int port) {
 RunRecord PointRunner::run(const Config& config, const PointOptions& options, const PointEvents& events) const {
   const WorkerOrder order{.config = config, .sweepBegin = sweepBegin_};
   if (parents_ != nullptr) return parents_->run(executable_, order, options, events);
-  const auto ranks = static_cast<int>(config.placement.ranks);
+  const auto ranks = static_cast<int>(processCount(config));
   const std::unique_ptr<RankStore> store = ranks > 1 ? serveRanks(loopbackListener()) : nullptr;
   const auto reports = runWorkers(executable_, order, ownRanks(ranks, store ? store->port() : 0), options, events);
   return recordOf(reports, config.exchange.timeout);

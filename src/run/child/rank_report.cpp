@@ -37,16 +37,17 @@ struct Missed {
   const ReplicaFlight* waiter;  // of a rank that has started it
 };
 
-int64_t startedBy(const RankReport& report, size_t replica) {
-  return replica < report.flight.replicas.size() ? report.flight.replicas[replica].started : 0;
-}
-
+/// Ranks that only serve keep no log.
 std::optional<Missed> firstMissed(std::span<const RankReport> reports, size_t replica) {
-  const auto started = [&](const RankReport& report) { return startedBy(report, replica); };
-  const auto least = std::ranges::min_element(reports, {}, started),
-             most = std::ranges::max_element(reports, {}, started);
-  if (started(*least) == started(*most)) return std::nullopt;
-  return Missed{&*least, started(*least), &most->flight.replicas[replica]};
+  std::vector<const RankReport*> logged;
+  for (const RankReport& report : reports) {
+    if (replica < report.flight.replicas.size()) logged.push_back(&report);
+  }
+  const auto started = [&](const RankReport* report) { return report->flight.replicas[replica].started; };
+  const RankReport* const least = *std::ranges::min_element(logged, {}, started);
+  const RankReport* const most = *std::ranges::max_element(logged, {}, started);
+  if (started(least) == started(most)) return std::nullopt;
+  return Missed{least, started(least), &most->flight.replicas[replica]};
 }
 
 /// The one that comes first in the order of collectives, over all replicas.

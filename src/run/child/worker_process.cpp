@@ -36,7 +36,7 @@ Outcome killed(std::optional<bool> outOfMemory, const Config& config) {
 }  // namespace
 
 WorkerProcess::WorkerProcess(const std::string& executable, const WorkerOrder& order, WorkerEvents events)
-    : flight_(static_cast<int>(order.config.placement.replicas)),
+    : flight_(order.place.rank < order.config.placement.ranks ? static_cast<int>(order.config.placement.replicas) : 0),
       child_({.executable = executable,
               .arguments = {"worker"},
               .environment = workerEnvironment(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/config.h"
+#include "config/device_set.h"
 #include "executor/planned_operation.h"
 #include "graph/graph.h"
 #include "graph/operation.h"
@@ -70,10 +71,12 @@ int64_t packedWeightBytes(const Config& config, const Setup& setup, const Memory
 double serverBytesPerParameter(const Config& config, const Setup& setup) {
   if (!setup.strategy->usesServer || config.step.forwardOnly) return 0;
   const auto ranks = static_cast<double>(config.placement.ranks);
-  const double servers = config.exchange.serverRanks > 0 ? static_cast<double>(config.exchange.serverRanks) : ranks;
+  const int64_t some = config.placement.servers > 0 ? config.placement.servers : config.exchange.serverRanks;
+  const double servers = some > 0 ? static_cast<double>(some) : ranks;
   const Precision& precision = *setup.precision;
   const auto gradient = static_cast<double>(size(precision.wire));
-  if (!setup.strategy->ranksUpdateAlone) return ranks > 1 ? ranks / servers * gradient : 0;
+  const double aside = setup.strategy->putsWeightsAside ? static_cast<double>(size(precision.compute)) / servers : 0;
+  if (!setup.strategy->ranksUpdateAlone) return aside + (processCount(config) > 1 ? ranks / servers * gradient : 0);
   const int64_t rounded = precision.compute == precision.master ? 0 : size(precision.compute);
   return (static_cast<double>(size(precision.master) + rounded) + gradient) * (1 + (ranks - 1) / servers);
 }

@@ -23,7 +23,7 @@ bool asksForCores(const Config& config) {
 DeviceSet firstGpus(const Config& config, std::vector<int> usable, const CudaFacts& facts) {
   if (usable.empty()) throw UsageError(gpuRefusal(facts, 0));
   const bool isOneOnEach = config.placement.replicas == Config::oneOnEachDevice;
-  if (isOneOnEach && config.placement.ranks == 1) return {false, std::move(usable)};
+  if (isOneOnEach && processCount(config) == 1) return {false, std::move(usable)};
   const int64_t wanted = isOneOnEach ? 1 : config.placement.replicas;
   if (wanted > std::ssize(usable)) {
     throw UsageError(concat("--replicas=", wanted, " with --devices=", config.placement.devices, ": a GPU holds one ",

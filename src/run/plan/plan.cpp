@@ -166,7 +166,7 @@ void checkWeightsFile(const std::string& path) {
 }  // namespace
 
 Config resolveConfig(const Config& config) {
-  return resolved(config, setupOf(config), dataOf(config), config.placement.ranks);
+  return resolved(config, setupOf(config), dataOf(config), processCount(config));
 }
 
 RunPlan resolvePlan(const Config& asked, const RankPlace* place) {
@@ -174,7 +174,7 @@ RunPlan resolvePlan(const Config& asked, const RankPlace* place) {
   const Config config = placed(asked);
   checkCombination(config);
   RunPlan plan;
-  plan.place = place != nullptr ? *place : placeOnOneHost(0, static_cast<int>(config.placement.ranks), /*port=*/0);
+  plan.place = place != nullptr ? *place : placeOnOneHost(0, static_cast<int>(processCount(config)), /*port=*/0);
   plan.setup = setupOf(config);
   checkSetup(config, plan.setup);
   plan.data = dataOf(config);
@@ -188,6 +188,8 @@ RunPlan resolvePlan(const Config& asked, const RankPlace* place) {
   resolveMemory(plan);
   return plan;
 }
+
+bool servesAlone(const RunPlan& plan) { return plan.place.rank >= plan.config.placement.ranks; }
 
 std::vector<int64_t> unequalShares(const RunPlan& plan) {
   const bool equal = std::ranges::all_of(plan.shares, [&](int64_t share) { return share == plan.shares.front(); });

@@ -76,6 +76,9 @@ std::string guessText(const RunPlan& plan);
 /// The plan as --dry-run prints it: one line per fact.
 std::string planText(const RunPlan& plan);
 
+/// Whether the process that will run a plan only serves variables.
+bool servesAlone(const RunPlan& plan);
+
 /// The shares of a plan, in the form of ReplicaSetOptions::shares: empty if all are equal.
 std::vector<int64_t> unequalShares(const RunPlan& plan);
 

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "config/device_set.h"
 #include "config/repeats.h"
 #include "config/split.h"
 #include "run/plan/cuda_graph_policy.h"
@@ -70,6 +71,18 @@ std::string bucketsText(const Config::Exchange& exchange) {
   return concat(" in buckets of ", exchange.bucketMib, " MiB", first > 0 ? concat(", the first of ", first) : "");
 }
 
+/// " of 2 ranks, async, at most 3 updates stale": what is not the default.
+std::string serversText(const Config& config, const Setup& setup) {
+  const int64_t alone = config.placement.servers, ranks = config.exchange.serverRanks;
+  const std::string mode(setup.strategy->mode);
+  return concat(
+      alone > 0   ? concat(" of ", alone, " servers")
+      : ranks > 0 ? concat(" of ", ranks, " ranks")
+                  : "",
+      mode.empty() ? "" : concat(", ", mode),
+      setup.strategy->ranksUpdateAlone ? concat(", at most ", config.exchange.maxStaleness, " updates stale") : "");
+}
+
 std::string exchangeText(const RunPlan& plan) {
   const Config& config = plan.config;
   const Setup& setup = plan.setup;
@@ -77,9 +90,10 @@ std::string exchangeText(const RunPlan& plan) {
     return concat(config.exchange.strategy, ", nothing is exchanged");
   const bool copied = !setup.onCpu() && config.exchange.parameterDevice == Config().exchange.parameterDevice;
   const auto buckets = setup.strategy->usesLocalSgd ? "" : bucketsText(config.exchange);
-  const auto how = setup.strategy->usesServer ? concat("parameters on ", config.exchange.parameterDevice,
-                                                       copied ? concat(", gradients copied there", buckets) : "")
-                                              : concat(exchangedText(config.exchange, setup), buckets);
+  const auto how = setup.strategy->usesServer
+                       ? concat("parameters on ", config.exchange.parameterDevice, serversText(config, setup),
+                                copied ? concat(", gradients copied there", buckets) : "")
+                       : concat(exchangedText(config.exchange, setup), buckets);
   return concat(config.exchange.strategy, ", ", how, gradientsText(*setup.precision),
                 setup.overlap->duringBackward ? "" : ", after backward",
                 config.exchange.syncBatchNorm ? "; batch-norm over all replicas" : "");
@@ -130,6 +144,12 @@ std::string_view perWhat(const RunPlan& plan) {
   return plan.cudaDevices.empty() ? "" : " per device";
 }
 
+std::string ranksText(const Config& config) {
+  const int64_t servers = config.placement.servers;
+  return concat(config.placement.ranks, " processes on this host",
+                servers > 0 ? concat(", and ", servers, " more that only serve variables") : "");
+}
+
 std::string memoryLine(const RunPlan& plan) {
   const auto& memory = plan.memory;
   return concat("about ", memoryText(memory.total()), perWhat(plan), " (parameters ", memoryText(memory.parameters),
@@ -156,7 +176,7 @@ std::string planText(const RunPlan& plan) {
                   ? ""
                   : concat(", recompute ", config.numerics.recompute),
               graphWords(plan)));
-  if (config.placement.ranks > 1) line("ranks", concat(config.placement.ranks, " processes on this host"));
+  if (processCount(config) > 1) line("ranks", ranksText(config));
   line("devices", deviceText(plan));
   for (const std::string& text : plan.gpuLinkLines) line("", text);
   line("batch", batchText(plan));

@@ -69,6 +69,7 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   options.world = plan.world;
   options.parameterDevice = config.exchange.parameterDevice;
   options.servers = {.ranks = config.exchange.serverRanks,
+                     .alone = config.placement.servers,
                      .maxStaleness = config.exchange.maxStaleness,
                      .timeoutSeconds = config.exchange.timeout};
   options.localSgd = {.syncEvery = config.exchange.syncEvery, .blockMomentum = config.exchange.blockMomentum};
@@ -85,6 +86,7 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   options.recompute = *setup.recompute;
   options.optimizer = optimizerOptions(config, setup);
   options.seed = static_cast<uint64_t>(config.step.seed);
+  options.servesAlone = servesAlone(plan);
   options.firstReplica = plan.place.rank * static_cast<int>(config.placement.replicas);
   options.shares = unequalShares(plan);
   options.accumulate = config.step.accumulate;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "config/device_set.h"
 #include "run/plan/cuda_graph_policy.h"
+#include "run/plan/those_with.h"
 #include "trace/fault.h"
 
 namespace tandem {
@@ -18,18 +19,6 @@ namespace {
 using Breach = std::optional<std::string>;
 
 constexpr const char* allowInject = "TANDEM_ALLOW_INJECT";
-
-/// "--executor=planned", "--optimizer=adam and adamw": the rows that have something, a field or a predicate.
-template <class Entry, class Has>
-std::string thoseWith(std::string_view option, std::span<const Entry> catalog, Has has) {
-  std::vector<std::string> names;
-  for (const Entry& entry : catalog) {
-    if (std::invoke(has, entry)) names.emplace_back(entry.name);
-  }
-  const std::string last = names.back();
-  names.pop_back();
-  return concat(option, '=', join(names), names.empty() ? "" : " and ", last);
-}
 
 std::string plannedOnes() { return thoseWith("--executor", executors(), &ExecutorEntry::planned); }
 
@@ -186,55 +175,6 @@ Breach graphCanBeCaptured(const Config& config, const Setup& setup) {
                 ", and a step must be the same work each time; use --cuda-graph=", Config::automatic);
 }
 
-Breach allReduceSpansRanks(const Config& config, const Setup& setup) {
-  const auto spans = [](const AllReduceEntry* row) { return row->spansRanks(); };
-  const bool spansAll = std::ranges::all_of(setup.allReduce.rows(), spans);
-  if (config.placement.ranks == 1 || setup.onCpu() || spansAll) return std::nullopt;
-  return concat("--all-reduce=", config.exchange.allReduce, " with --ranks=", config.placement.ranks, " on GPUs",
-                ": it exchanges within one process; those between ranks' GPUs: ",
-                thoseWith("--all-reduce", allReduces(), &AllReduceEntry::spansRanks));
-}
-
-Breach strategyCrossesRanks(const Config& config, const Setup& setup) {
-  const auto crosses = setup.onCpu() ? &StrategyEntry::crossesRanks : &StrategyEntry::crossesRanksOnGpus;
-  if (config.placement.ranks == 1 || setup.strategy->*crosses) return std::nullopt;
-  const std::string_view why = setup.strategy->crossesRanks
-                                   ? "between ranks it exchanges by Gloo, from the memory of CPUs"
-                                   : "it exchanges within one process";
-  return concat("--ranks=", config.placement.ranks, " with --strategy=", config.exchange.strategy,
-                " --devices=", config.placement.devices, ": ", why,
-                "; those between ranks there: ", thoseWith("--strategy", strategies(), crosses));
-}
-
-Breach serverModeRunsThere(const Config& config, const Setup& setup) {
-  if (setup.onCpu() || setup.strategy->runsOnGpus) return std::nullopt;
-  return concat("--server-mode=", config.exchange.serverMode, " with --devices=", config.placement.devices,
-                ": it is built for CPUs; use --server-mode=", Config().exchange.serverMode, ", or --devices=cpu");
-}
-
-/// The order of updates is that of their arrival, unless each waits for its turn.
-Breach updatesComeInOneOrder(const Config& config, const Setup& setup) {
-  if (!config.numerics.deterministic || !setup.strategy->ranksUpdateAlone || config.exchange.maxStaleness == 0)
-    return std::nullopt;
-  return concat(
-      "--deterministic with --server-mode=", config.exchange.serverMode,
-      " --max-staleness=", config.exchange.maxStaleness,
-      ": updates are made in the order in which they come; use --max-staleness=0, or leave --deterministic away");
-}
-
-Breach collectivesAreMade(const Config& config, const Setup& setup) {
-  if (!config.exchange.checkCollectives || !setup.strategy->ranksUpdateAlone) return std::nullopt;
-  return concat("--check-collectives with --server-mode=", config.exchange.serverMode,
-                ": its ranks make no collectives; leave one of them out");
-}
-
-Breach serversAreRanks(const Config& config, const Setup&) {
-  const int64_t servers = config.exchange.serverRanks, ranks = config.placement.ranks;
-  if (servers <= ranks) return std::nullopt;
-  return concat("--server-ranks=", servers, " with --ranks=", ranks, ": so many ranks are not there; give at most ",
-                ranks, ", or 0 for all");
-}
-
 Breach faultIsOfThisRun(const Config& config, const Setup&) {
   if (config.measurement.inject.empty()) return std::nullopt;
   const std::string given = concat("--inject=", config.measurement.inject);
@@ -243,8 +183,9 @@ Breach faultIsOfThisRun(const Config& config, const Setup&) {
     return concat(given, " puts a fault into the run; set ", allowInject, "=1 to allow that, or leave it away");
   }
   const Fault fault = faultFrom(config.measurement.inject);
-  if (fault.rank >= config.placement.ranks)
-    return concat(given, ": there are ", config.placement.ranks, " ranks, from 0");
+  if (fault.rank >= processCount(config)) {
+    return concat(given, ": there are ", processCount(config), " ranks, from 0");
+  }
   const int64_t replicas = replicaCount(config);
   if (fault.replica >= replicas) return concat(given, ": a rank has ", replicas, " replicas, from 0");
   return std::nullopt;
@@ -283,12 +224,6 @@ constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
     graphCanBeCaptured,
     strategyTakesTheAllReduce,
     ownersUpdateAllOrNone,
-    allReduceSpansRanks,
-    strategyCrossesRanks,
-    serversAreRanks,
-    serverModeRunsThere,
-    updatesComeInOneOrder,
-    collectivesAreMade,
     faultIsOfThisRun,
     weightsAreComparable,
 };
@@ -299,6 +234,7 @@ void checkSetup(const Config& config, const Setup& setup) {
   for (const auto rule : setupRules) {
     if (const Breach breach = rule(config, setup)) throw UsageError(*breach);
   }
+  checkRanks(config, setup);
 }
 
 }  // namespace tandem

@@ -8,6 +8,9 @@ namespace tandem {
 /// rule that is broken. The result does not depend on the machine.
 void checkSetup(const Config& config, const Setup& setup);
 
+/// The part of checkSetup() on processes and what goes between them.
+void checkRanks(const Config& config, const Setup& setup);
+
 /// Checks a plan whose devices, batch, data and graph are resolved. Throws UsageError with the first rule that is
 /// broken.
 void checkPlan(const RunPlan& plan);

@@ -61,6 +61,7 @@ Trained train(const ReplicaSetOptions& options, int64_t steps) {
   ReplicaSet(options).run([&](ReplicaSet::Member& member) {
     for (int64_t step = 0; step < steps; ++step) member.step();
     member.finish();
+    if (options.servesAlone) return;
     const auto scale = member.lossScale();
     const MutexLock lock(mutex);
     if (scale) trained.skipped = std::max(trained.skipped, scale->skipped);
@@ -75,10 +76,9 @@ Trained train(const ReplicaSetOptions& options, int64_t steps) {
 
 /// Throws InternalError unless the replicas of all ranks have the same weights, so that rank 0's are those of all.
 void requireEqualRanks(World& world, const Trained& trained) {
-  const auto said = world.exchange(join(trained.fingerprints));
-  if (trained.weights.size() == 1 &&
-      std::ranges::all_of(said, [&](const std::string& text) { return text == said[0]; }))
-    return;
+  const auto said = world.exchange(join(trained.fingerprints));  // one that only serves has none
+  const auto agrees = [&](const std::string& text) { return text.empty() || text == said[0]; };
+  if (trained.weights.size() <= 1 && std::ranges::all_of(said, agrees)) return;
   throw InternalError(concat("ranks ended the same steps with different weights: fingerprints ", join(said, "; ")));
 }
 
@@ -95,7 +95,7 @@ bool draws(const Graph& graph) {
 ReplicaSetOptions oneReplica(const ComparedTeam& team) {
   ReplicaSetOptions one = team.options;
   if (!joinsStatistics(team.options)) one.accumulate *= totalReplicas(team.options);
-  one.world = nullptr;
+  one.world = nullptr, one.servers = {};
   one.devices.erase(one.devices.begin() + 1, one.devices.end());
   one.strategy = &*std::ranges::find(strategies(), Exchange::synchronous, &StrategyEntry::exchange);
   one.allReduce = &anyAllReduce(one.devices.front());

@@ -54,9 +54,10 @@ std::string memoryReason(const MeasuredPoint& point, int64_t availableBytes) {
                 bytesText(static_cast<double>(most)), " can be used; lower --batch or raise --accumulate");
 }
 
+// A rank that only serves has no data.
 EqualityStamp compared(const MeasuredPoint& point) try {
   return compareInFp64({.options = point.team,
-                        .batches = joinedBatches(point.plan, point.data),
+                        .batches = point.data ? joinedBatches(point.plan, point.data) : nullptr,
                         .source = *point.plan.setup.source,
                         .device = referenceDevice(point)});
 } catch (const std::exception& failure) {

@@ -123,6 +123,26 @@ TEST(World, GroupsGatherToARankAndBroadcastFromIt) {
   }
 }
 
+TEST(World, GroupsMayBeOfSomeRanks) {
+  runRanks(4, [](World& world) {
+    Monitor monitor(true);
+    const int rank = world.place().rank;
+    const auto all = world.group("all", monitor);
+    for (const std::vector<int>& members : {std::vector{0, 2, 3}, {1, 3}}) {
+      if (std::ranges::find(members, rank) == members.end()) continue;
+      const auto some = world.group(concat("with ", members.front()), monitor, members);
+      const at::Tensor sum = at::full({10}, 1.0F + rank), told = at::full({10}, 1.0F * rank);
+      some->wait(some->start(sum, Collective::sum));
+      some->wait(some->broadcastFrom(1, told));
+      EXPECT_TRUE(sum.eq(members.size() == 3 ? 1 + 3 + 4 : 2 + 4).all().item<bool>()) << sum;
+      EXPECT_TRUE(told.eq(members[1]).all().item<bool>()) << told;
+    }
+    const at::Tensor sum = at::full({10}, 1.0F);
+    all->wait(all->start(sum, Collective::sum));
+    EXPECT_TRUE(sum.eq(4).all().item<bool>());
+  });
+}
+
 TEST(World, MailGoesFromRankToRankForAnyThread) {
   runRanks(3, [](World& world) {
     Monitor monitor(true);

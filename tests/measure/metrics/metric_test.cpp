@@ -133,6 +133,16 @@ TEST(Metric, UpdatesAreOfTheWholeRun) {
   EXPECT_EQ(updatesText(record), "");
 }
 
+TEST(Metric, StalenessIsOfServersThatSayIt) {
+  RunRecord record = fiveSteps();
+  EXPECT_FALSE(valueOf("staleness", record).has_value());
+  EXPECT_FALSE(valueOf("staleness_max", record).has_value());
+  record.staleness = {22, 0.75, 3};
+  EXPECT_EQ(valueOf("staleness", record), 0.75);
+  EXPECT_EQ(valueOf("staleness_max", record), 3);
+  EXPECT_EQ(valueOf("updates", record), 22) << "each rank's step is an update";
+}
+
 TEST(Metric, SkippedStepsAndTheScaleAreOfAScaledLossOnly) {
   RunRecord record = exampleRecord(1, "replicated", 100);
   EXPECT_FALSE(valueOf("skipped_steps", record).has_value());

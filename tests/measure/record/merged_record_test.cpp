@@ -35,6 +35,30 @@ TEST(MergedRecord, CountsReplicasOnAndKeepsTheLongestTimes) {
   EXPECT_EQ(all.notes, (std::vector<std::string>{"shared", "x", "y", "z"}));
 }
 
+// A rank that only serves has no replicas, but memory, and what it knows of the updates.
+TEST(MergedRecord, OfServersAndRanksThatTrain) {
+  RunRecord server = rank(0, 12, "z");
+  server.placement.replicas.clear(), server.steps.clear(), server.losses.clear();
+  server.skippedSteps = -1, server.lossScale = 0;
+  server.staleness = {30, 2, 5};
+  RunRecord other = server;
+  other.staleness = {30, 1, 2};
+  std::vector<RunRecord> ranks{rank(1, 7, "x"), rank(2, 9, "y"), server, other};
+  for (RunRecord* each : {&ranks[0], &ranks[1]}) {
+    each->skippedSteps = 1, each->lossScale = 512;
+    each->staleness = {0, 0, 0};  // it serves nothing
+  }
+  const RunRecord all = mergedRecord(ranks);
+  EXPECT_EQ(all.placement.replicas.size(), 4U);
+  EXPECT_EQ(all.steps.size(), 4U);
+  EXPECT_EQ(all.losses, std::vector<double>{1.5});
+  EXPECT_EQ(all.window, Nanos(12));
+  EXPECT_EQ(all.peakMemoryBytes, 400);
+  EXPECT_EQ(all.lossScale, 512);
+  EXPECT_EQ(all.skippedSteps, 1);
+  EXPECT_EQ(all.staleness, (StalenessRecord{30, 1.5, 5}));
+}
+
 RunRecord rankOn(const std::string& host, double joules) {
   RunRecord record = rank(1, 1, "");
   record.environment.host = host;

@@ -21,6 +21,25 @@ TEST(MemoryToUse, KeepsAReserve) {
   EXPECT_EQ(memoryToUse(100 * mib), 1);
 }
 
+TEST(MemoryEstimate, ServersHoldWhatRanksSend) {
+  auto config = tiny();
+  config.placement.oversubscribe = true;
+  config.exchange.strategy = "parameter_server";
+  const RunPlan alone = resolvePlan(config);
+  const int64_t gradient = 4 * alone.parameters;
+  const auto more = [&] { return resolvePlan(config).memory.parameters - alone.memory.parameters; };
+  config.placement.ranks = 4;
+  EXPECT_EQ(more(), gradient) << "of all ranks those of a quarter of the variables";
+  config.exchange.serverRanks = 2;
+  EXPECT_EQ(more(), 2 * gradient);
+  config.exchange.serverMode = "staged";
+  EXPECT_EQ(more(), 2 * gradient + gradient / 2) << "and weights that are put aside";
+  config.exchange.serverMode = "async";
+  EXPECT_EQ(more(), 2 * gradient + 3 * gradient) << "gradients and weights of this rank, and of three for a half";
+  config.exchange.serverRanks = 0, config.placement.servers = 1, config.exchange.serverMode = "sync";
+  EXPECT_EQ(more(), 4 * gradient);
+}
+
 TEST(MemoryEstimate, ParametersAreCountedPerReplicaAndServer) {
   auto config = tiny();
   const auto one = resolvePlan(config).memory;

@@ -133,5 +133,20 @@ TEST(PassOver, OptionsOfCompressionsAndAverages) {
                                                        "--compression=powersgd, which has no use for it"});
 }
 
+TEST(PassOver, OptionsOfServers) {
+  const auto left = [](const char* strategy, const char* mode) {
+    Config config;
+    config.exchange.strategy = strategy, config.exchange.serverMode = mode;
+    config.exchange.serverRanks = 1, config.exchange.maxStaleness = 7;
+    const size_t notes = passOver(config).size();
+    const Config::Exchange& now = config.exchange;
+    return concat(now.serverMode, ' ', now.serverRanks, ' ', now.maxStaleness, ", ", notes, " notes");
+  };
+  EXPECT_EQ(left("replicated", "async"), "sync 0 2, 3 notes");
+  EXPECT_EQ(left("parameter_server", "async"), "async 1 7, 0 notes");
+  EXPECT_EQ(left("parameter_server", "staged"), "staged 1 2, 1 notes");
+  EXPECT_EQ(left("parameter_server", "sync"), "sync 1 2, 1 notes");
+}
+
 }  // namespace
 }  // namespace tandem

@@ -112,6 +112,48 @@ TEST(Rules, TrainingOptionsFitTogether) {
   EXPECT_EQ(refusal({"--pad-images=4"}), "accepted");
 }
 
+TEST(Rules, ServersAreProcessesOfTheRun) {
+  const std::string server = "--strategy=parameter_server";
+  EXPECT_EQ(refusal({server, "--ranks=2"}), "accepted");
+  EXPECT_EQ(refusal({server, "--ranks=2", "--server-ranks=2"}), "accepted");
+  expectRefused({server, "--ranks=2", "--server-ranks=3"}, "so many ranks are not there; give at most 2");
+  EXPECT_EQ(refusal({server, "--servers=2"}), "accepted");
+  expectRefused({server, "--servers=1", "--server-ranks=1"}, "leave one of them out");
+  expectRefused({"--servers=1"},
+                "--servers=1 with --strategy=replicated: it keeps no variables on servers; use "
+                "--strategy=parameter_server, or leave --servers away");
+  expectRefused({server, "--servers=1", "--forward-only"}, "--forward-only: nothing is updated");
+  expectRefused({server, "--servers=1", "--ranks=2", "--split=measured"}, "give the shares, as 3:1");
+  EXPECT_EQ(refusal({server, "--servers=1", "--ranks=2", "--split=3:1"}), "accepted");
+}
+
+TEST(Rules, BetweenRanksServersAreOnCpus) {
+  const std::string server = "--strategy=parameter_server";
+  expectRefused(
+      {server, "--devices=cuda:0", "--ranks=2"},
+      "--ranks=2 with --strategy=parameter_server --devices=cuda:0: between ranks it exchanges by Gloo, from the "
+      "memory of CPUs; those between ranks there: --strategy=replicated, local_sgd, compressed and independent");
+  expectRefused({server, "--devices=cuda:0", "--servers=1"}, "--ranks=1 --servers=1 with");
+  for (const char* mode : {"async", "staged"}) {
+    expectRefused({server, concat("--server-mode=", mode), "--devices=cuda:0+1"}, "it is built for CPUs");
+    EXPECT_EQ(refusal({server, concat("--server-mode=", mode), "--ranks=2"}), "accepted");
+  }
+}
+
+TEST(Rules, AnAsynchronousServerHasNoOneOrder) {
+  const Texts async{"--strategy=parameter_server", "--server-mode=async", "--ranks=2"};
+  const auto with = [&](Texts more) {
+    more.insert(more.end(), async.begin(), async.end());
+    return more;
+  };
+  EXPECT_EQ(refusal(with({"--overlap=off"})), "accepted") << "it exchanges gradients";
+  expectRefused(with({"--deterministic"}),
+                "--server-mode=async --max-staleness=2: updates are made in the order in which");
+  EXPECT_EQ(refusal(with({"--deterministic", "--max-staleness=0"})), "accepted");
+  expectRefused(with({"--check-collectives"}), "its ranks make no collectives");
+  expectRefused(with({"--check-drift=2"}), "its replicas need not be equal after a step");
+}
+
 TEST(Rules, AGraphThatIsAskedForIsCapturedOrRefused) {
   const Texts onGpu{"--devices=cuda:0", "--cuda-graph=on"};
   EXPECT_EQ(refusal(onGpu), "accepted");

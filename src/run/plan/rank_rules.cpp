@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <optional>
+
+#include "base/text.h"
+#include "config/device_set.h"
+#include "config/split.h"
+#include "run/plan/rules.h"
+#include "run/plan/those_with.h"
+
+namespace tandem {
+namespace {
+
+/// The message of a broken rule, with the values and the remedy; empty if the rule holds.
+using Breach = std::optional<std::string>;
+
+/// "--ranks=2", "--ranks=1 --servers=1".
+std::string processesText(const Config& config) {
+  const int64_t servers = config.placement.servers;
+  return concat("--ranks=", config.placement.ranks, servers > 0 ? concat(" --servers=", servers) : "");
+}
+
+Breach allReduceSpansRanks(const Config& config, const Setup& setup) {
+  const auto spans = [](const AllReduceEntry* row) { return row->spansRanks(); };
+  const bool spansAll = std::ranges::all_of(setup.allReduce.rows(), spans);
+  if (config.placement.ranks == 1 || setup.onCpu() || spansAll) return std::nullopt;
+  return concat("--all-reduce=", config.exchange.allReduce, " with --ranks=", config.placement.ranks, " on GPUs",
+                ": it exchanges within one process; those between ranks' GPUs: ",
+                thoseWith("--all-reduce", allReduces(), &AllReduceEntry::spansRanks));
+}
+
+Breach strategyCrossesRanks(const Config& config, const Setup& setup) {
+  const auto crosses = setup.onCpu() ? &StrategyEntry::crossesRanks : &StrategyEntry::crossesRanksOnGpus;
+  if (processCount(config) == 1 || setup.strategy->*crosses) return std::nullopt;
+  const std::string_view why = setup.strategy->crossesRanks
+                                   ? "between ranks it exchanges by Gloo, from the memory of CPUs"
+                                   : "it exchanges within one process";
+  return concat(processesText(config), " with --strategy=", config.exchange.strategy,
+                " --devices=", config.placement.devices, ": ", why,
+                "; those between ranks there: ", thoseWith("--strategy", strategies(), crosses));
+}
+
+Breach serversAreRanks(const Config& config, const Setup& setup) {
+  const int64_t some = config.exchange.serverRanks, ranks = config.placement.ranks;
+  if (some == 0 || !setup.strategy->usesServer) return std::nullopt;
+  if (config.placement.servers > 0) {
+    return concat("--server-ranks=", some, " with --servers=", config.placement.servers,
+                  ": variables are on ranks, or on processes that only serve; leave one of them out");
+  }
+  if (some <= ranks) return std::nullopt;
+  return concat("--server-ranks=", some, " with --ranks=", ranks, ": so many ranks are not there; give at most ", ranks,
+                ", or 0 for all");
+}
+
+/// A process that only serves takes part in what all ranks do, but has no replica to measure.
+Breach serversHaveWork(const Config& config, const Setup& setup) {
+  if (config.placement.servers == 0) return std::nullopt;
+  const std::string given = concat("--servers=", config.placement.servers, " with ");
+  if (!setup.strategy->usesServer) {
+    return concat(given, "--strategy=", config.exchange.strategy, ": it keeps no variables on servers; use ",
+                  thoseWith("--strategy", strategies(), &StrategyEntry::usesServer), ", or leave --servers away");
+  }
+  if (config.step.forwardOnly) return concat(given, "--forward-only: nothing is updated; leave one of them out");
+  if (config.exchange.syncBatchNorm) {
+    return concat(given, "--sync-batch-norm: statistics go between replicas; leave one of them out");
+  }
+  if (!parseSplit(config.step.split).value().measured) return std::nullopt;
+  return concat(given, "--split=", config.step.split,
+                ": the trials before the run are made by ranks with replicas alone; give the shares, as 3:1");
+}
+
+Breach serverModeRunsThere(const Config& config, const Setup& setup) {
+  if (setup.onCpu() || setup.strategy->runsOnGpus) return std::nullopt;
+  return concat("--server-mode=", config.exchange.serverMode, " with --devices=", config.placement.devices,
+                ": it is built for CPUs; use --server-mode=", Config().exchange.serverMode, ", or --devices=cpu");
+}
+
+/// The order of updates is that of their arrival, unless each waits for its turn.
+Breach updatesComeInOneOrder(const Config& config, const Setup& setup) {
+  if (!config.numerics.deterministic || !setup.strategy->ranksUpdateAlone || config.exchange.maxStaleness == 0)
+    return std::nullopt;
+  return concat(
+      "--deterministic with --server-mode=", config.exchange.serverMode,
+      " --max-staleness=", config.exchange.maxStaleness,
+      ": updates are made in the order in which they come; use --max-staleness=0, or leave --deterministic away");
+}
+
+Breach collectivesAreMade(const Config& config, const Setup& setup) {
+  if (!config.exchange.checkCollectives || !setup.strategy->ranksUpdateAlone) return std::nullopt;
+  return concat("--check-collectives with --server-mode=", config.exchange.serverMode,
+                ": its ranks make no collectives; leave one of them out");
+}
+
+constexpr Breach (*rankRules[])(const Config&, const Setup&) = {
+    allReduceSpansRanks, strategyCrossesRanks,  serversAreRanks,    serversHaveWork,
+    serverModeRunsThere, updatesComeInOneOrder, collectivesAreMade,
+};
+
+}  // namespace
+
+void checkRanks(const Config& config, const Setup& setup) {
+  for (const auto rule : rankRules) {
+    if (const Breach breach = rule(config, setup)) throw UsageError(*breach);
+  }
+}
+
+}  // namespace tandem

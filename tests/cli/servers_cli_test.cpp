@@ -1,0 +1,156 @@
+// Parameter servers of several processes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/text.h"
+#include "measure/record/results_file.h"
+#include "run_tandem.h"
+
+namespace tandem {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::string resultsPath() { return ownFolder() + "/results.jsonl"; }
+
+Texts benchOf(const Texts& more) {
+  std::filesystem::remove(resultsPath());
+  Texts arguments{
+      "bench",           "--repeats=1",          "--image-size=32",       "--warmup=1", "--batch=4", "--model=lenet5",
+      "--oversubscribe", "--allow-interference", "--out=" + resultsPath()};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+std::vector<RunRecord> measured(const Texts& more) {
+  const auto run = runTandem(benchOf(more));
+  EXPECT_EQ(run.code, 0) << run.err;
+  auto records = readResults(resultsPath());
+  for (const RunRecord& record : records) EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+  return records;
+}
+
+std::string fingerprintOf(const RunRecord& record) {
+  const auto note =
+      std::ranges::find_if(record.notes, [](const std::string& text) { return text.starts_with("weights fnv1a64 "); });
+  return note == record.notes.end() ? "" : *note;
+}
+
+// Two numbers have one sum.
+TEST(Servers, OfTwoRanksTrainTheBitsOfOneProcess) {
+  const Texts work{"--strategy=parameter_server", "--steps=3", "--deterministic", "--verify=on"};
+  auto together = work, apart = work, served = work;
+  together.insert(together.end(), {"--replicas=2"});
+  apart.insert(apart.end(), {"--ranks=2", "--replicas=1", "--server-ranks=0,1"});
+  served.insert(served.end(), {"--ranks=2", "--replicas=1", "--servers=1,2"});
+  const auto one = measured(together), two = measured(apart), four = measured(served);
+  ASSERT_EQ(one.size(), 1U);
+  ASSERT_EQ(two.size(), 2U);
+  ASSERT_EQ(four.size(), 2U);
+  EXPECT_NE(fingerprintOf(one[0]), "");
+  for (const RunRecord& record : {two[0], two[1], four[0], four[1]}) {
+    EXPECT_EQ(fingerprintOf(record), fingerprintOf(one[0]));
+    EXPECT_EQ(record.losses, one[0].losses);
+    EXPECT_EQ(record.equality.value().reason, "");
+    EXPECT_LT(record.equality->error.whole, 4 * record.equality->plain.front().error.whole);
+    EXPECT_GT(record.traffic.bytesBetweenRanks, 0);
+    EXPECT_FALSE(record.staleness);
+  }
+  EXPECT_EQ(one[0].traffic.bytesBetweenRanks, 0);
+}
+
+TEST(Servers, OfOlderWeightsSayHowOldTheyWere) {
+  const auto records = measured({"--strategy=parameter_server", "--steps=4", "--ranks=1,2", "--replicas=2",
+                                 "--server-mode=staged,async", "--max-staleness=1"});
+  ASSERT_EQ(records.size(), 4U);
+  for (const RunRecord& record : records) {
+    const bool async = record.config.exchange.serverMode == "async";
+    const int64_t ranks = record.config.placement.ranks, steps = 1 + 4;
+    ASSERT_TRUE(record.staleness) << "--server-mode=" << record.config.exchange.serverMode;
+    EXPECT_EQ(record.staleness->updates, async ? ranks * steps : steps);
+    EXPECT_LE(record.staleness->most, async ? 3 * (ranks - 1) : 1);
+    EXPECT_EQ(record.placement.update, concat("parameter_server --server-mode=", async ? "async" : "staged"));
+    EXPECT_NE(record.equality.value().reason.find("makes other updates than one replica"), std::string::npos);
+    EXPECT_EQ(record.steps.size(), static_cast<size_t>(4 * ranks * 2));
+  }
+}
+
+TEST(Servers, ThatOnlyServeHaveNoReplicas) {
+  const auto run = runTandem(benchOf({"--strategy=parameter_server", "--steps=4", "--ranks=2", "--servers=1,2",
+                                      "--profile", "--server-mode=sync,async", "--precision=fp32,fp16"}));
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.out.find("gradients were those of weights that lacked "), std::string::npos) << run.out;
+  const auto records = readResults(resultsPath());
+  ASSERT_EQ(records.size(), 8U);
+  for (const RunRecord& record : records) {
+    EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+    EXPECT_EQ(record.globalBatch, 8);
+    EXPECT_EQ(record.placement.replicas.size(), 2U);
+    EXPECT_EQ(record.steps.size(), 8U);
+    EXPECT_EQ(record.losses.size(), 5U);
+    ASSERT_TRUE(record.profile);
+    EXPECT_EQ(record.profile->replicas.size(), 2U);
+    EXPECT_GT(record.traffic.bytesBetweenRanks, 0);
+  }
+}
+
+Texts withRoles(const Texts& role) {
+  Texts arguments = benchOf({"--steps=5", "--variable_update=parameter_server",
+                             "--worker_hosts=localhost:29721,localhost:29722", "--ps_hosts=localhost:29723"});
+  arguments.insert(arguments.end(), role.begin(), role.end());
+  return arguments;
+}
+
+TEST(Servers, AreStartedOneByOneAsByOtherPrograms) {
+  Tandem server(withRoles({"--job_name=ps", "--task_index=0"})), second(withRoles({"--job", "worker:1"})),
+      first(withRoles({"--job_name", "worker", "--task_index", "0"}));
+  const Finished one = first.wait(), two = second.wait(), three = server.wait();
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(two.code, 0) << two.err;
+  EXPECT_EQ(three.code, 0) << three.err;
+  EXPECT_EQ(two.out + three.out, "") << "worker 0 speaks for all";
+  EXPECT_NE(one.out.find("images/s"), std::string::npos) << one.out;
+  const auto records = readResults(resultsPath());
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].config.placement.ranks, 2);
+  EXPECT_EQ(records[0].config.placement.servers, 1);
+  EXPECT_EQ(records[0].placement.replicas.size(), 2U);
+}
+
+TEST(Servers, ARoleThatCannotBeIsRefusedInOneLine) {
+  const std::pair<Texts, const char*> cases[] = {
+      {{"--job_name=worker", "--task_index=2"}, "--worker-hosts has 2 addresses"},
+      {{"--job=ps:1"}, "--ps-hosts has 1 address"},
+      {{"--job=chief"}, "a process is a worker, which trains, or a ps"},
+      {{"--job=worker:0", "--task_index=0"}, "both say the number of this process"},
+      {{"--job=worker:0", "--ranks=2"}, "--ranks with --job=worker:0"},
+      {{"--job=worker:0", "--master-addr=node1"}, "leave --master-addr away"},
+      {{}, "--worker-hosts and --ps-hosts need --job"}};
+  for (const auto& [role, text] : cases) {
+    const auto run = runTandem(withRoles(role));
+    EXPECT_EQ(run.code, 2) << join(role, " ");
+    EXPECT_NE(run.err.find(text), std::string::npos) << run.err;
+    EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+  }
+  const auto launched =
+      runTandem(withRoles({"--job=worker:0"}),
+                {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "1"}});
+  EXPECT_EQ(launched.code, 2);
+  EXPECT_NE(launched.err.find("with a launcher"), std::string::npos) << launched.err;
+}
+
+TEST(Servers, ARankThatFailsIsNamedInEachMode) {
+  for (const char* mode : {"sync", "async", "staged"}) {
+    const auto run = runTandem(benchOf({"--strategy=parameter_server", concat("--server-mode=", mode), "--ranks=2",
+                                        "--steps=50", "--inject=rank=1,step=7,phase=backward,kind=sigkill"}),
+                               {{"TANDEM_ALLOW_INJECT", "1"}});
+    EXPECT_EQ(run.code, 6) << mode << ": " << run.err;
+    EXPECT_NE(run.err.find("rank 1 ("), std::string::npos) << mode << ": " << run.err;
+    EXPECT_NE(run.err.find("step 7"), std::string::npos) << mode << ": " << run.err;
+  }
+}
+
+}  // namespace
+}  // namespace tandem

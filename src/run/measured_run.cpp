@@ -166,6 +166,7 @@ void MeasuredRun::measureWindow(ReplicaSet::Member& member) {
   runSteps(member, samples);
   member.synchronize();
   const Nanos end = now();
+  if (options_.servesAlone) member.finish();  // an asynchronous server works for others until they end
   member.barrier();
   if (member.index() == 0) {
     faults_ += minorFaultsSoFar();
@@ -173,7 +174,7 @@ void MeasuredRun::measureWindow(ReplicaSet::Member& member) {
     if (options_.tracer != nullptr) options_.tracer->stepsEnd(steps_);
   }
   if (options_.tracer != nullptr) member.barrier();  // stepsEnd() requires that no replica enqueues more work
-  member.finish();
+  if (!options_.servesAlone) member.finish();
   checkDriftAtTheEnd(member);
   if (member.index() == 0) takeFingerprint(member);
   collect(member, samples);

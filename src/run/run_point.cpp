@@ -181,6 +181,7 @@ RunPlan withShares(RunPlan plan, const KernelSelection& kernels, const std::shar
 
 /// MeasuredRunOptions::lossWeights.
 std::vector<double> lossWeights(const ReplicaSetOptions& options) {
+  if (options.servesAlone) return {};
   std::vector<double> weights;
   const auto mean = meanShare(options);
   for (size_t i = 0; mean && i < options.devices.size(); ++i) {

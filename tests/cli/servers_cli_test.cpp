@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "base/text.h"
 #include "measure/record/results_file.h"
@@ -96,6 +97,25 @@ TEST(Servers, ThatOnlyServeHaveNoReplicas) {
   }
 }
 
+TEST(Servers, TakeNoShareOfAGlobalBatch) {
+  const auto records =
+      measured({"--strategy=parameter_server", "--steps=3", "--ranks=2", "--servers=1", "--split=3:1"});
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].globalBatch, 8);
+}
+
+TEST(Servers, OfALauncherAreTheSameForAllPoints) {
+  const std::map<std::string, std::string> launcher{
+      {"RANK", "0"}, {"WORLD_SIZE", "3"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "1"}};
+  const std::pair<const char*, const char*> cases[] = {{"--servers=1,2", "give one"},
+                                                       {"--servers=3", "none is left to train"}};
+  for (const auto& [servers, text] : cases) {
+    const auto run = runTandem(benchOf({"--strategy=parameter_server", servers}), launcher);
+    EXPECT_EQ(run.code, 2) << servers;
+    EXPECT_NE(run.err.find(text), std::string::npos) << run.err;
+  }
+}
+
 Texts withRoles(const Texts& role) {
   Texts arguments = benchOf({"--steps=5", "--variable_update=parameter_server",
                              "--worker_hosts=localhost:29721,localhost:29722", "--ps_hosts=localhost:29723"});
@@ -116,6 +136,7 @@ TEST(Servers, AreStartedOneByOneAsByOtherPrograms) {
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0].config.placement.ranks, 2);
   EXPECT_EQ(records[0].config.placement.servers, 1);
+  EXPECT_EQ(records[0].config.exchange.job + records[0].config.exchange.workerHosts, "") << "a run starts them itself";
   EXPECT_EQ(records[0].placement.replicas.size(), 2U);
 }
 

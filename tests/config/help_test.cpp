@@ -87,7 +87,7 @@ TEST(OptionsMarkdown, HoldsEveryOptionAndAlias) {
     const std::string typed = concat("--", alias.name, alias.value.empty() ? "" : "=", alias.value);
     EXPECT_TRUE(contains(text, concat("| `", typed, "` |"))) << typed;
   }
-  EXPECT_TRUE(contains(text, "| `--strategy=byteps` | refused: is not built yet"));
+  EXPECT_TRUE(contains(text, "| `--strategy=byteps` | refused: is not built: use"));
   EXPECT_TRUE(contains(text, "| `--fake-location=gpu` | `--input=device` |"));
   EXPECT_TRUE(contains(text, "| `--gpu` | `--devices=cuda:0+1` |"));
   EXPECT_TRUE(contains(text, "| `--model=alexnet` | `--model=alexnet_cifar` beside `--data-name=cifar10` |"));

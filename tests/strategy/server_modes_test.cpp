@@ -226,7 +226,7 @@ TEST(ServerModes, AProcessThatOnlyServesMovesWhatRanksSendAndGet) {
   for (const ServerModeEntry& mode : serverModes()) {
     SyntheticRun run = runIn(mode.name, "fp32", {2, 2}, false);
     run.servers = {.alone = 1, .maxStaleness = 0, .timeoutSeconds = 20};
-    run.bucketBytes = 1 << 20;
+    run.buckets.bytes = 1 << 20;
     run.lookAt = [&](int number, const Strategy& strategy) {
       if (number >= replicasOf(run)) return;
       EXPECT_DOUBLE_EQ(strategy.traffic().bytesBetweenRanks, 2 * bytes / run.replicas) << mode.name;

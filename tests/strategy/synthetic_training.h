@@ -137,7 +137,7 @@ inline void trainReplica(const SyntheticRun& run, Strategy& strategy, Replica re
 inline void serveProcess(const SyntheticRun& run, const std::vector<Device>& devices, Strategy& strategy,
                          Monitor& monitor, int first) {
   runReplicas(run.replicas, monitor, [&](int index) {
-    FlatBuffers buffers = syntheticBuffers(run.precision);
+    FlatBuffers buffers = syntheticBuffers(run);
     const auto optimizer = makeOptimizer(buffers, run.optimizer);
     const auto scale = run.lossScale ? std::make_unique<LossScale>(at::kCPU, *run.lossScale) : nullptr;
     Replica replica{index, devices[static_cast<size_t>(index)], buffers, *optimizer, scale.get()};

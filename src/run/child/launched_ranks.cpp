@@ -27,6 +27,13 @@ Variables variablesOf(const Config::Exchange& options) {
   };
 }
 
+/// What is measured does not depend on where the processes are, and a record is of all of them.
+void forgetRole(Config::Exchange& options) {
+  const Config::Exchange none;
+  options.job = none.job, options.taskIndex = none.taskIndex;
+  options.workerHosts = none.workerHosts, options.psHosts = none.psHosts;
+}
+
 /// This process among those that somebody starts with --job. They are all that each point has.
 std::optional<LaunchedRank> takeRole(Sweep& sweep) {
   const Config::Exchange& options = sweep.base.exchange;
@@ -46,6 +53,7 @@ std::optional<LaunchedRank> takeRole(Sweep& sweep) {
     sweep.given.emplace_back("strategy");
     sweep.notes.push_back(concat("--ps-hosts: --strategy=", sweep.base.exchange.strategy));
   }
+  forgetRole(sweep.base.exchange);
   if (roled->place.size == 1) return std::nullopt;
   return LaunchedRank{.place = roled->place, .launcher = "--job"};
 }
@@ -59,6 +67,11 @@ std::optional<LaunchedRank> takeLaunchedRanks(Sweep& sweep) {
   if (given(sweep, "ranks")) {
     throw UsageError(concat("--ranks with a launcher, which started ", launched->place.size,
                             " ranks of this run; leave --ranks away, or start tandem by itself"));
+  }
+  const auto isServers = [](const Axis& axis) { return axis.option->name == "servers"; };
+  if (std::ranges::any_of(sweep.axes, isServers)) {
+    throw UsageError(
+        "--servers has several values with a launcher, whose ranks have their roles for all points; give one");
   }
   int64_t& servers = sweep.base.placement.servers;
   if (servers >= launched->place.size) {

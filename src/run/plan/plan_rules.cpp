@@ -114,10 +114,19 @@ Breach batchNormHasSeveralValues(const RunPlan& plan) {
   return std::nullopt;
 }
 
+/// One without variables would have nothing to wait for, and be at the end before all others.
+Breach serversHaveVariables(const RunPlan& plan) {
+  const auto variables = std::ssize(plan.graph->parameters());
+  const int64_t servers = plan.config.placement.servers;
+  if (servers <= variables) return std::nullopt;
+  return concat("--servers=", servers, " with --model=", plan.config.network.model, ": it has ", variables,
+                " variables, and each server needs one; lower --servers");
+}
+
 constexpr Breach (*planRules[])(const RunPlan&) = {
     devicesServeThePrecision, splitNamesAllReplicas,     batchIsCutIntoEqualParts, eachReplicaHasImages,
     unequalSharesAreSummed,   classesHoldTheDatas,       imagesFitTheInput,        labelsFitTheLoss,
-    imagesCanBePadded,        batchNormHasSeveralValues,
+    imagesCanBePadded,        batchNormHasSeveralValues, serversHaveVariables,
 };
 
 }  // namespace

@@ -84,15 +84,21 @@ Breach updatesComeInOneOrder(const Config& config, const Setup& setup) {
       ": updates are made in the order in which they come; use --max-staleness=0, or leave --deterministic away");
 }
 
-Breach collectivesAreMade(const Config& config, const Setup& setup) {
-  if (!config.exchange.checkCollectives || !setup.strategy->ranksUpdateAlone) return std::nullopt;
-  return concat("--check-collectives with --server-mode=", config.exchange.serverMode,
-                ": its ranks make no collectives; leave one of them out");
+/// Each is compared before the next one starts, so all ranks must start them in one order.
+Breach collectivesHaveOneOrder(const Config& config, const Setup& setup) {
+  if (!config.exchange.checkCollectives || !setup.strategy->usesServer || processCount(config) == 1)
+    return std::nullopt;
+  return concat("--check-collectives with --strategy=", config.exchange.strategy,
+                " --server-mode=", config.exchange.serverMode, ' ', processesText(config), ": ",
+                setup.strategy->ranksUpdateAlone ? "its ranks make no collectives"
+                                                 : "its gradients and weights take turns as they come, on each rank "
+                                                   "in another order",
+                "; leave one of them out");
 }
 
 constexpr Breach (*rankRules[])(const Config&, const Setup&) = {
-    allReduceSpansRanks, strategyCrossesRanks,  serversAreRanks,    serversHaveWork,
-    serverModeRunsThere, updatesComeInOneOrder, collectivesAreMade,
+    allReduceSpansRanks, strategyCrossesRanks,  serversAreRanks,         serversHaveWork,
+    serverModeRunsThere, updatesComeInOneOrder, collectivesHaveOneOrder,
 };
 
 }  // namespace

@@ -3,10 +3,15 @@
 namespace tandem {
 namespace {
 
-/// Groups in which a replica exchanges with those of other ranks.
+/// Groups in which a replica exchanges with those of other ranks. Each of several servers without replicas has groups
+/// of its own with all that train.
 int64_t groupsBetweenRanks(const RunPlan& plan) {
   if (plan.place.size == 1) return 0;
-  return plan.setup.strategy->rankGroups + (plan.config.exchange.syncBatchNorm ? 1 : 0);
+  const StrategyEntry& strategy = *plan.setup.strategy;
+  const int64_t servers = plan.config.placement.servers;
+  const bool apart = servers > 1 && !strategy.ranksUpdateAlone;
+  const int64_t channels = 1 + (!apart ? 0 : servesAlone(plan) ? 1 : servers);
+  return strategy.rankGroups * channels + (plan.config.exchange.syncBatchNorm ? 1 : 0);
 }
 
 }  // namespace

@@ -251,6 +251,18 @@ TEST(Plan, ABatchNormOfSingleValuesIsRefused) {
   EXPECT_EQ(resolvePlan(config).globalBatch, 1);
 }
 
+TEST(Plan, AServerWithoutVariablesIsRefused) {
+  auto config = tiny();
+  config.network.model = "lenet5";
+  config.exchange.strategy = "parameter_server";
+  config.placement.oversubscribe = true;
+  config.placement.servers = 8;
+  EXPECT_EQ(refusalOf(config), "");
+  config.placement.servers = 9;
+  EXPECT_NE(refusalOf(config).find("--servers=9 with --model=lenet5: it has 8 variables"), std::string::npos)
+      << refusalOf(config);
+}
+
 TEST(Plan, ABatchIsCutIntoEqualParts) {
   auto config = tiny();
   config.step.batch = 12;

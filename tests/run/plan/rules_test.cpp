@@ -125,6 +125,9 @@ TEST(Rules, ServersAreProcessesOfTheRun) {
   expectRefused({server, "--servers=1", "--forward-only"}, "--forward-only: nothing is updated");
   expectRefused({server, "--servers=1", "--ranks=2", "--split=measured"}, "give the shares, as 3:1");
   EXPECT_EQ(refusal({server, "--servers=1", "--ranks=2", "--split=3:1"}), "accepted");
+  expectRefused({server, "--servers=1", "--sync-batch-norm"}, "--sync-batch-norm: statistics go between replicas");
+  expectRefused({server, "--servers=1", "--check-collectives"}, "on each rank in another order");
+  EXPECT_EQ(refusal({server, "--check-collectives"}), "accepted");
 }
 
 TEST(Rules, BetweenRanksServersAreOnCpus) {

@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{tiny({"--strategy=parameter_server", "--parameter-device=cpu:7"}), usage, "cpu:7"},
                     Refusal{{"bench", "--replicas=1", "--batch=100000"}, usage, "needs about"},
                     Refusal{{"bench", "--devices=cuda:4095", "--all-reduce=copy"}, usage, "cuda:4095"},
-                    Refusal{tiny({"--strategy=byteps"}), usage, "not built yet"},
+                    Refusal{tiny({"--strategy=byteps"}), usage, "is not built: use"},
                     Refusal{tiny({"--trace=run.pftrace"}), usage, "needs --profile"},
                     Refusal{tiny({"--profile", "--trace=run.json"}), usage, "must end in .pftrace"},
                     Refusal{tiny({"--profile", "--trace=run.pftrace", "--lr=0.1,0.2"}), usage, "2 points"},

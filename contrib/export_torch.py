@@ -22,9 +22,12 @@ import pathlib
 import shlex
 import sys
 
-import torch
-import torch.nn.functional as F
-from torch import fx, nn
+try:
+    import torch
+    import torch.nn.functional as F
+    from torch import fx, nn
+except ImportError as missing:
+    sys.exit(f"export_torch.py: {missing}; it needs PyTorch: pip install torch safetensors")
 
 FORMAT, VERSION = "tandem-network", 1
 CHANNELS = 3  # of an image: red, green, blue

@@ -210,6 +210,8 @@ void BenchRun::announceRound() const {
     const double left = std::max(0.0, budgetOf(points_) - measured) * passed / measured;
     people() << "; " << secondsText(passed) << " so far, about " << secondsText(std::max(left, leastLeft(passed)))
              << " left at most";
+  } else if (points_.front().config.measurement.steps == 0) {
+    people() << "; about " << secondsText(budgetOf(points_)) << " and start-ups in all";
   }
   people() << '\n' << std::flush;
 }

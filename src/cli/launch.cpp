@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 
@@ -76,6 +77,10 @@ RankLaunch launchFrom(Arguments options) {
 void requireLaunchable(Arguments arguments) {
   if (arguments.empty()) {
     throw UsageError(concat("tandem launch: no command to launch; it stands behind --, for example: ", example));
+  }
+  if (std::filesystem::path(arguments.front()).filename() == "tandem") {
+    throw UsageError(concat("tandem launch: leave '", arguments.front(),
+                            "' away behind --, where a command of this program stands, for example: ", example));
   }
   const ProgramCommand& command = commandFor(arguments);
   if (command.launched) return;

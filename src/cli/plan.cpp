@@ -92,7 +92,8 @@ int planCommand(Arguments arguments) {
     return 0;
   }
   if (arguments.empty() || arguments.front() != "show") {
-    throw UsageError(concat("tandem plan ", arguments.empty() ? "" : arguments.front(), ": use 'tandem plan show'"));
+    throw UsageError(
+        concat("tandem plan", arguments.empty() ? "" : " " + arguments.front(), ": use 'tandem plan show'"));
   }
   const auto names = catalogNames();
   const Sweep sweep = parseArguments("bench", arguments.subspan(1), names);

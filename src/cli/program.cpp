@@ -68,7 +68,9 @@ struct UnbuiltCommand {
 
 constexpr UnbuiltCommand unbuiltCommands[] = {
     {"train", "'tandem bench --data=FOLDER --steps=N --warmup=0 --save-weights=FILE.safetensors' trains N steps"},
-    {"eval", "no command scores a network on a data set; 'tandem predict' shows what it makes of images"},
+    {"eval",
+     "no command scores a network on a data set; 'tandem predict' shows what one with published weights makes of "
+     "images"},
 };
 
 struct Invocation {

@@ -122,8 +122,8 @@ int weightsCommand(Arguments arguments) {
   const std::string_view verb = arguments.empty() ? "" : std::string_view(arguments.front());
   if (verb == "inspect") return inspect(arguments.subspan(1));
   if (verb == "convert") return convert(arguments.subspan(1));
-  throw UsageError(
-      concat("tandem weights ", verb, ": use 'tandem weights inspect FILE' or 'tandem weights convert FILE OUT'"));
+  throw UsageError(concat("tandem weights", verb.empty() ? "" : " ", verb,
+                          ": use 'tandem weights inspect FILE' or 'tandem weights convert FILE OUT'"));
 }
 
 }  // namespace tandem

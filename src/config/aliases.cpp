@@ -25,8 +25,7 @@ constexpr std::string_view onReplicas =
 constexpr std::string_view bytesOfBuckets =
     "sizes in it are bytes of a bucket here, values of a tensor in tf_cnn_benchmarks";
 constexpr std::string_view twoAlgorithms =
-    "is for several processes, and not built under this name: use --all-reduce=ring, or hierarchical, with --ranks or "
-    "a "
+    "is for several processes, and not built under this name: use --all-reduce=ring, or hierarchical, with --ranks or a "
     "launcher; between processes gradients go by Gloo, or by NCCL on GPUs";
 constexpr std::string_view copyNote = "gradients are summed by copies, without NCCL";
 constexpr std::string_view manyRanks =
@@ -61,6 +60,9 @@ constexpr Alias table[] = {
     {"accum-grad", "", "accumulate", "", "", ""},
     {"sync-bn", "", "sync-batch-norm", "", "", ""},
     {"logdir", "", "tensorboard", "", "", ""},
+    {"opt", "", "optimizer", "", "", ""},
+    {"sched", "", "schedule", "", "", ""},
+    {"workers", "", "producers", "", "", ""},
 
     {"model", "inception3", "model", "inception_v3", "", ""},
     {"model", "inception4", "model", "inception_v4", "", ""},

@@ -4,7 +4,8 @@ namespace tandem {
 namespace {
 
 constexpr std::string_view noEval =
-    "is not built: no command scores a network on a data set; 'tandem predict' shows what it makes of images";
+    "is not built: no command scores a network on a data set; 'tandem predict' shows what one with published weights "
+    "makes of images";
 constexpr std::string_view noSuchRate =
     "is not built: --schedule has the courses of the rate over the measured --steps (tandem list schedules)";
 constexpr std::string_view ofRmsprop =
@@ -159,8 +160,12 @@ constexpr Alias table[] = {
     refuse("max-ckpts-to-keep", savedAtTheEnd),
     refuse("train-dir", savedAtTheEnd),
     refuse("pretrain-dir", reads),
+    refuse("pretrained", reads, yes),
+    refuse("resume", "is not built: --weights=FILE starts from saved weights, without the optimizer's state"),
     refuse("backbone-model-path", reads),
     refuse("load", reads),
+    refuse("amp", "is not there under this name: --precision=bf16 or fp16 says which 16 bits", yes),
+    refuse("compile", "is not there: the planned executor joins operations without it", yes),
     refuse("ml-perf", "is not built under this name: use --mllog=FILE", yes),
     refuse("benchmark-log-dir", inTheRecord),
     refuse("result-storage", inTheRecord),

@@ -37,7 +37,7 @@ constexpr Option often(unsigned commands, Option option) {
 
 constexpr Option table[] = {
     // clang-format off
-    often(onBench | onImages, {"model", trained, "", "NAME", "network to train: a name, or the path of a network file, NAME.json",
+    often(onBench | onImages, {"model", trained, "", "NAME", "the network: a name, or the path of a network file, NAME.json",
      onBench | onImages, field<&Network::model>, Values::namesOrFile, work, nullptr, {}, {}, FileUse::read}),
     {"classes", trained, "", "N", "classes of the network; 0 takes those of the data, or the model's own",
      onBench | onImages, field<&Network::classes>, Values::any, work, within<&Network::classes, 0, mostClasses>},
@@ -264,11 +264,12 @@ constexpr Option table[] = {
      onBench, field<&Measurement::warmup>, Values::any, measuring, warmup},
     {"steps", measured, "steps", "N", "steps measured; 0 takes as many as fit --budget", onBench, field<&Measurement::steps>,
      Values::any, measuring, within<&Measurement::steps, 0, billion>},
-    often(onBench, {"budget", measured, "s", "X", "time to measure a point, in all its rounds; without --steps a run takes a fifth of it, with --repeats=N an N-th", onBench, field<&Measurement::budget>,
+    often(onBench, {"budget", measured, "s", "X", "time to measure a point, in all its rounds; without --steps a run takes a fifth of it, with --repeats=N an N-th, with --compare all of it", onBench, field<&Measurement::budget>,
      Values::any, measuring, budget}),
     {"repeats", measured, "", "N|auto",
      "runs of each point, in rounds, each run a process of its own; auto takes 3, and more until the fastest point is told "
-     "apart or the budgets of all points are spent; a run with --profile or --save-weights is not repeated",
+     "apart or the budgets of all points are spent; a run with --profile or --save-weights is not repeated, "
+     "but made again if something disturbed it, and the weights kept are the last ones",
      onBench,
      field<&Measurement::repeats>, Values::any, oneValue, within<&Measurement::repeats, 1, 1000>, {},
      {"auto", Config::automaticRepeats}},

@@ -212,6 +212,16 @@ TEST(Alias, ACompiledGraphIsThePlannedExecutor) {
   EXPECT_EQ(sweep.notes.size(), 1U);
 }
 
+TEST(Alias, TimmsWordsAreKnown) {
+  EXPECT_EQ(parse("--opt=adam").base.step.optimizer, "adam");
+  EXPECT_EQ(parse("--sched=constant").base.step.schedule, "constant");
+  EXPECT_EQ(parse("--workers=2").base.input.producers, 2);
+  for (const char* words : {"--amp", "--compile", "--pretrained", "--resume=last.pth"}) {
+    EXPECT_NE(refusal(words).find("is not "), std::string::npos) << words << ": " << refusal(words);
+    EXPECT_EQ(refusal(words).find("did you mean"), std::string::npos) << refusal(words);
+  }
+}
+
 TEST(Alias, WhatIsNotBuiltIsRefusedAsSuch) {
   for (const char* words : {"--fake-location=python-queue", "--fake-location python-dataset",
                             "--fake_location=zmq-consume", "--input=python-queue",

@@ -48,7 +48,7 @@ TEST(ReportContents, ATextBeginsWithTheMachineAndEndsWithRatiosAndTheVerdict) {
   std::ostringstream out;
   printReport(runs(), find(renderers(), "table", "format"), out);
   const std::string text = out.str();
-  EXPECT_EQ(text.find("all runs: --cores-per-replica=1 synthetic images\n\nEnvironment\n"), 0U) << text;
+  EXPECT_EQ(text.find("all runs: --cores-per-replica=1, synthetic images\n\nEnvironment\n"), 0U) << text;
   EXPECT_LT(at(text, "\n\nRuns\n"), at(text, "\n\nCeilings of the machine\n"));
   EXPECT_LT(at(text, "\n\nCeilings of the machine\n"), at(text, "\n\nimages/s by replicas\n"));
   EXPECT_LT(at(text, "\n\nspeed-up by replicas\n"), at(text, "\n\nfastest: replicas=2, "));
@@ -66,7 +66,7 @@ TEST(ReportContents, AFormatForProgramsHasItsStreamAlone) {
   std::ostringstream out, people;
   printBenchEnd(runs(), find(renderers(), "json", "format"), out, people);
   EXPECT_EQ(nlohmann::json::parse(out.str()).size(), 6U);
-  EXPECT_EQ(people.str().find("all runs: --cores-per-replica=1 synthetic images\nfastest: replicas=2, "), 0U)
+  EXPECT_EQ(people.str().find("all runs: --cores-per-replica=1, synthetic images\nfastest: replicas=2, "), 0U)
       << people.str();
 }
 

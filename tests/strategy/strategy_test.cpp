@@ -34,7 +34,8 @@ std::vector<SyntheticRun> variantsOf(const StrategyEntry& strategy) {
   return variants;
 }
 
-// Gradients of another type than their own take part once: sums do not see what type they had.
+// Gradients of another type than their own take part once: sums do not see what type they had. So do replicas that spin
+// where others block: all variants wait by the same monitor.
 std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
   std::vector<SyntheticRun> runs;
   const std::vector<SyntheticRun> variants = variantsOf(strategy);
@@ -43,14 +44,12 @@ std::vector<SyntheticRun> runsOf(const StrategyEntry& strategy) {
       for (const int replicas : {1, 2, 3, 4}) {
         SyntheticRun run = variant;
         run.precision = precision.name, run.replicas = replicas;
-        for (const bool block : {false, true}) {
-          run.block = block;
-          runs.push_back(run);
-        }
-        const bool others = replicas % 2 == 0 && &variant == &variants.front();
-        for (const SyntheticRun& other : withOtherGradients(run)) {
-          if (others) runs.push_back(other);
-        }
+        runs.push_back(run);
+        if (&variant != &variants.front()) continue;
+        const auto others = withOtherGradients(run);
+        runs.insert(runs.end(), others.begin(), replicas % 2 == 0 ? others.end() : others.begin());
+        run.block = false;
+        runs.push_back(run);
       }
     }
   }

@@ -39,8 +39,8 @@ std::string sharedOptionsText(std::span<const RunRecord> records) {
   }
   const bool synthetic =
       std::ranges::all_of(records, [](const RunRecord& record) { return record.config.input.data.empty(); });
-  if (synthetic) parts.emplace_back("synthetic images");
-  return parts.empty() ? "every option at its default, or different" : join(parts, " ");
+  const std::string shared = parts.empty() ? "every option at its default, or different" : join(parts, " ");
+  return concat(shared, synthetic ? ", synthetic images" : "");
 }
 
 std::string oneLine(std::string text) {

@@ -106,6 +106,9 @@ ResultTable workTable(const RunRecord& record, const std::string& of) {
                     "Work per step: " + of};
   for (const Achieved& work : achievedWork(record)) {
     if (!(work.amount > 0)) continue;
+    if (work.peak > 0 && work.rate().value_or(0) > work.peak && table.notes.empty())
+      table.notes.emplace_back(
+          "a convolution counts as a direct one; Winograd's needs fewer operations, so it may pass the peak");
     const auto peak = work.peak > 0 ? std::optional(work.peak) : std::nullopt;
     table.rows.push_back(
         {{std::string(work.name), concat(fixed(work.amount / mega, 3), " M", work.unit), milliseconds(work.seconds),

@@ -202,7 +202,7 @@ std::vector<std::string> notesOf(const RunGroup& group) {
   for (const auto& [key, text, runs] : found) {
     const bool all = runs == group.runs.size();
     notes.push_back(concat(all ? "" : concat(runs, " of ", group.runs.size(), " runs: "),
-                           runs > 1 && key != text ? "for example " : "", text));
+                           runs > 1 && key != text ? "the first: " : "", text));
   }
   return notes;
 }

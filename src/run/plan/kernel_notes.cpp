@@ -25,9 +25,9 @@ std::string detailsOf(const KernelSelection& kernels, const Graph& graph, const 
   const std::string threads = finding.replicas == 0 ? "" : concat(" of ", finding.threads, " thread(s)");
   return concat("convolutions run in ", kernels.layout.name, ", their passes by ", join(passes),
                 norms > 0 ? concat(", ", norms, " batch-norms by cuDNN") : "", ": ", fixed(finding.gain, 2),
-                " times as fast as ", kernels.engines.empty() ? "the first of each" : "ATen and Tandem's kernels",
-                " alone; chosen", forText(finding), threads, ", ", whenText(*finding.measured),
-                "; a typical sample is ", fixed(100 * finding.measured->spread(), 1), " % above the least");
+                " times as fast as ", kernels.engines.empty() ? "the default" : "ATen and Tandem's kernels", "; chosen",
+                forText(finding), threads, ", ", whenText(*finding.measured), "; a typical sample is ",
+                fixed(100 * finding.measured->spread(), 1), " % above the least");
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST_F(KernelNotesTest, SayTheGainInOneLine) {
                                  "plan show)"});
   EXPECT_EQ(
       kernels.details,
-      "convolutions run in nhwc, their passes by 4 direct, 1 gemm: 1.34 times as fast as the first of each alone; "
+      "convolutions run in nhwc, their passes by 4 direct, 1 gemm: 1.34 times as fast as the default; "
       "chosen for 2 replicas of 1 thread(s), measured now; a typical sample is 2.1 % above the least");
 }
 

@@ -25,7 +25,7 @@ constexpr std::string_view onReplicas =
 constexpr std::string_view bytesOfBuckets =
     "sizes in it are bytes of a bucket here, values of a tensor in tf_cnn_benchmarks";
 constexpr std::string_view twoAlgorithms =
-    "is for several processes, and not built under this name: use --all-reduce=ring, or hierarchical, with --ranks or a "
+    "is for several processes, and not built under this name: use --all-reduce=ring or hierarchical, with --ranks or a "
     "launcher; between processes gradients go by Gloo, or by NCCL on GPUs";
 constexpr std::string_view copyNote = "gradients are summed by copies, without NCCL";
 constexpr std::string_view manyRanks =

@@ -12,9 +12,9 @@ inline constexpr std::string_view processes =
     "is not built: use --strategy=replicated with --ranks or a launcher, or parameter_server with --servers";
 
 /// Flags of tf_cnn_benchmarks, of its versions since 2017, and of tensorpack's ResNet scripts that no option stands
-/// for, and a few that most training scripts have, such as --epochs. A row refuses its value and says what to use, or passes it over
-/// and says why. Of a refused flag the value 0 asks for nothing. So does a value of a true-or-false flag that has no
-/// row.
+/// for, and a few that most training scripts have, such as --epochs. A row refuses its value and says what to use, or
+/// passes it over and says why. Of a refused flag the value 0 asks for nothing. So does a value of a true-or-false flag
+/// that has no row.
 std::span<const Alias> foreignFlags();
 
 }  // namespace tandem

@@ -36,10 +36,9 @@ TEST_F(KernelNotesTest, SayTheGainInOneLine) {
   const KernelSelection kernels = noted(1.344);
   EXPECT_EQ(kernels.notes, Notes{"kernels chosen by measurement for 2 replicas: 1.34x as fast as the default (tandem "
                                  "plan show)"});
-  EXPECT_EQ(
-      kernels.details,
-      "convolutions run in nhwc, their passes by 4 direct, 1 gemm: 1.34 times as fast as the default; "
-      "chosen for 2 replicas of 1 thread(s), measured now; a typical sample is 2.1 % above the least");
+  EXPECT_EQ(kernels.details,
+            "convolutions run in nhwc, their passes by 4 direct, 1 gemm: 1.34 times as fast as the default; "
+            "chosen for 2 replicas of 1 thread(s), measured now; a typical sample is 2.1 % above the least");
 }
 
 TEST_F(KernelNotesTest, SayNothingWhereNothingWasMeasured) {

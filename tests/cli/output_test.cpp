@@ -34,7 +34,7 @@ TEST(Help, OfBenchHasEveryOption) {
     const bool isOfBench = (option.commands & onBench) != 0;
     EXPECT_TRUE(!isOfBench || contains(run.out, concat("--", option.name))) << option.name;
   }
-  EXPECT_TRUE(contains(run.out, "list models' (default resnet50)")) << "too many to be listed";
+  EXPECT_TRUE(contains(run.out, "models' (default resnet50)")) << "too many to be listed";
 }
 
 TEST(Docs, GeneratedReferenceHasNotDrifted) {

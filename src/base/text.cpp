@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/number.h"
+
 namespace tandem {
 namespace {
 
@@ -111,6 +113,14 @@ std::string secondsText(double seconds) {
   }
   const int decimals = decimalsForThreeDigits(std::abs(seconds));
   return concat(withoutTrailingZeros(fixed(seconds, decimals)), " ", units[unit]);
+}
+
+std::optional<int64_t> bytesIn(std::string_view text, std::string_view suffixes, int64_t most) {
+  const size_t suffix = text.empty() ? text.npos : suffixes.find(lowered(text.substr(text.size() - 1)));
+  const bool plain = suffix == std::string_view::npos;
+  const int64_t unit = plain ? 1 : int64_t{1} << (10 * (suffix + 1));
+  const auto number = numberWithin(text.substr(0, text.size() - (plain ? 0 : 1)), 1, most / unit);
+  return number ? std::optional(*number * unit) : std::nullopt;
 }
 
 }  // namespace tandem

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
@@ -32,9 +33,6 @@ std::string nearest(std::string_view given, std::span<const std::string> candida
 /// The text up to its first line break. libtorch's messages carry a stack trace below it.
 std::string firstLine(std::string_view text);
 
-/// The text with each control character written as \xNN, so that it is one line and does nothing to a terminal.
-std::string withoutControls(std::string_view text);
-
 /// Fixed-point with `decimals` digits after the point.
 std::string fixed(double value, int decimals);
 
@@ -43,6 +41,10 @@ std::string scientific(double value);
 
 /// "1.5 GiB", "64 KiB", "12 B".
 std::string bytesText(double bytes);
+
+/// A whole number of bytes from 1 to `most`: "4", or with one of `suffixes` behind it, in any case, which are the
+/// powers of 1024 from the first on. With "kmg" "32k" is 32768. Empty for other texts.
+std::optional<int64_t> bytesIn(std::string_view text, std::string_view suffixes, int64_t most);
 
 /// "1.23 s", "45.6 ms", "7.8 us".
 std::string secondsText(double seconds);

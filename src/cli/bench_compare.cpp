@@ -108,7 +108,7 @@ void BenchRun::printRound() const {
 }
 
 void BenchRun::showComparison() const {
-  const auto tables = storedComparison("--compare", records_);
+  const auto tables = storedComparison("--compare", "FILE", records_);
   if (forPrograms_) {
     show();
     std::cerr << join(tables.back().notes, "\n") << '\n';

@@ -22,10 +22,6 @@ constexpr int64_t defaultBatch = 4;
 constexpr std::array optionsOfCores{"cores-per-replica", "oversubscribe"};
 constexpr std::array optionsThatChoose{"ranks", "servers", "replicas", "strategy", "devices"};
 
-bool given(const Sweep& sweep, std::string_view name) {
-  return std::ranges::find(sweep.given, name) != sweep.given.end();
-}
-
 std::vector<std::string> powersOfTwo(int64_t last) {
   std::vector<std::string> values;
   for (int64_t value = 1; value <= std::max<int64_t>(1, last); value *= 2) values.push_back(concat(value));
@@ -44,7 +40,7 @@ std::vector<std::string> deviceSets(const std::vector<int>& gpus) {
 }
 
 bool usesCpu(const Sweep& sweep, const BenchPlaces& places) {
-  const auto isGiven = [&](const char* option) { return given(sweep, option); };
+  const auto isGiven = [&](const char* option) { return sweep.has(option); };
   return places.gpus.empty() || std::ranges::any_of(optionsOfCores, isGiven);
 }
 
@@ -66,10 +62,10 @@ Sweep defaultSweep(const Sweep& sweep, const BenchPlaces& places) {
     return defaults;
   }
   add("devices", deviceSets(places.gpus));
-  if (!places.halfPrecision.empty() && !given(sweep, "precision")) {
+  if (!places.halfPrecision.empty() && !sweep.has("precision")) {
     add("precision", {Config().numerics.precision, places.halfPrecision});
   }
-  if (places.gpus.size() > 1 && !given(sweep, "overlap") && !given(sweep, "forward-only")) {
+  if (places.gpus.size() > 1 && !sweep.has("overlap") && !sweep.has("forward-only")) {
     add("overlap", {"on", "off"});
     defaults.keeps = overlapsOrHasBuckets;
   }
@@ -151,14 +147,14 @@ BenchPlaces placesOf(int64_t usableCores, const CudaFacts& cuda) {
 }
 
 void addDefaultAxes(Sweep& sweep, const BenchPlaces& places) {
-  const bool chosen = !given(sweep, "devices");
+  const bool chosen = !sweep.has("devices");
   if (chosen && !places.withoutGpus.empty()) sweep.notes.push_back(concat("measured on the CPU: ", places.withoutGpus));
   if (sweep.base.measurement.compare) {
-    if (!given(sweep, "budget")) sweep.base.measurement.budget = shortestBudget;
+    if (!sweep.has("budget")) sweep.base.measurement.budget = shortestBudget;
     return;
   }
   const bool ofALauncher = processCount(sweep.base) > 1;
-  const auto isGiven = [&](const char* option) { return given(sweep, option); };
+  const auto isGiven = [&](const char* option) { return sweep.has(option); };
   if (ofALauncher || std::ranges::any_of(optionsThatChoose, isGiven)) return;
   Sweep defaults = defaultSweep(sweep, places);
   const auto points = static_cast<double>(expand(defaults, catalogNames()).size());
@@ -168,10 +164,9 @@ void addDefaultAxes(Sweep& sweep, const BenchPlaces& places) {
       sweep.axes.push_back(std::move(axis));
     }
   }
-  if (!given(sweep, "budget"))
-    sweep.base.measurement.budget = std::max(shortestBudget, defaultMeasuringSeconds / points);
+  if (!sweep.has("budget")) sweep.base.measurement.budget = std::max(shortestBudget, defaultMeasuringSeconds / points);
   if (usesCpu(sweep, places)) sweep.base.placement.devices = "cpu";
-  if (usesCpu(sweep, places) && !given(sweep, "batch") && !given(sweep, "model")) sweep.base.step.batch = defaultBatch;
+  if (usesCpu(sweep, places) && !sweep.has("batch") && !sweep.has("model")) sweep.base.step.batch = defaultBatch;
 }
 
 std::vector<BenchPoint> resolvePoints(const Sweep& sweep, const std::vector<Config>& configs, const RankPlace* place) {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
+#include "config/foreign_flags.h"
 #include "formats/io/temporary_name.h"
 #include "machine/process/end_on_signal.h"
 #include "run/child/machine_peaks.h"
@@ -63,14 +64,13 @@ constexpr ProgramCommand table[] = {
 
 /// Commands that other programs have.
 struct UnbuiltCommand {
-  std::string_view name, detour;
+  std::string_view name, refusal;
 };
 
 constexpr UnbuiltCommand unbuiltCommands[] = {
-    {"train", "'tandem bench --data=FOLDER --steps=N --warmup=0 --save-weights=FILE.safetensors' trains N steps"},
-    {"eval",
-     "no command scores a network on a data set; 'tandem predict' shows what one with published weights makes of "
-     "images"},
+    {"train",
+     "is not built: 'tandem bench --data=FOLDER --steps=N --warmup=0 --save-weights=FILE.safetensors' trains N steps"},
+    {"eval", noEval},
 };
 
 struct Invocation {
@@ -92,8 +92,7 @@ const ProgramCommand& commandNamed(std::string_view name) {
   const auto row = std::ranges::find(table, name, &ProgramCommand::name);
   if (row != std::end(table)) return *row;
   const auto unbuilt = std::ranges::find(unbuiltCommands, name, &UnbuiltCommand::name);
-  if (unbuilt != std::end(unbuiltCommands))
-    throw UsageError(concat("tandem ", name, " is not built: ", unbuilt->detour));
+  if (unbuilt != std::end(unbuiltCommands)) throw UsageError(concat("tandem ", name, ' ', unbuilt->refusal));
   std::vector<std::string> valid;
   for (const auto& command : table) {
     if (command.shown) valid.emplace_back(command.name);

@@ -167,8 +167,8 @@ void reportImport(const Request& request, std::ostream& out) {
 
 void reportCompare(const Request& request, std::ostream& out) {
   if (request.words.size() == 1) {
-    const std::string& file = request.words.front();
-    return request.format->print(storedComparison(file, recordsOf({file})), out);
+    const std::string& word = request.words.front();
+    return request.format->print(storedComparison(word, sourceOf(word).path, recordsOf({word})), out);
   }
   if (request.words.size() != 2) {
     throw UsageError(concat("tandem report compare: needs A and B, or the file of a bench --compare; ",

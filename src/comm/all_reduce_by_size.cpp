@@ -55,7 +55,7 @@ AllReduceBySize::AllReduceBySize(Rows rows, std::vector<int64_t> upTo)
 
 size_t AllReduceBySize::placeOf(int64_t bytes) const {
   check(!rows_.empty(), "an all-reduce was chosen");
-  return static_cast<size_t>(std::ranges::lower_bound(upTo_, bytes) - upTo_.begin());
+  return placeOfSize(upTo_, bytes);
 }
 
 const AllReduceEntry& AllReduceBySize::of(int64_t bytes) const { return *rows_[placeOf(bytes)]; }

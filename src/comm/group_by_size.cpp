@@ -21,7 +21,7 @@ class GroupBySize final : public Group {
 
   Ticket start(at::Tensor tensor, Collective op) override {
     const auto bytes = static_cast<int64_t>(tensor.nbytes());
-    const auto place = static_cast<size_t>(std::ranges::lower_bound(upTo_, bytes) - upTo_.begin());
+    const auto place = placeOfSize(upTo_, bytes);
     started_.push_back({place, groups_[place]->start(std::move(tensor), op)});
     return first_ + std::ssize(started_) - 1;
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "comm/group_by_size.h"
 
 namespace tandem {
 namespace {
@@ -47,8 +48,7 @@ class JoinedGroup final : public Group {
 
   const FirstSum* firstOf(const at::Tensor& tensor) const {
     const auto bytes = static_cast<int64_t>(tensor.nbytes());
-    const FirstSum& first =
-        parts_.first[static_cast<size_t>(std::ranges::lower_bound(parts_.upTo, bytes) - parts_.upTo.begin())];
+    const FirstSum& first = parts_.first[placeOfSize(parts_.upTo, bytes)];
     return first.group ? &first : nullptr;
   }
 

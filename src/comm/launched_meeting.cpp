@@ -5,8 +5,6 @@
 namespace tandem {
 namespace {
 
-constexpr const char* loopback = "127.0.0.1";
-
 /// Where all ranks are on one host and serve the store themselves, no other host needs to reach it.
 RankPlace placeOf(const LaunchedRank& launched) {
   RankPlace place = launched.place;

@@ -13,11 +13,10 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t mostRanks = 1'000'000, lastPort = 65535;
+constexpr int64_t mostRanks = 1'000'000;
 constexpr const char *address = "MASTER_ADDR", *port = "MASTER_PORT", *runId = "TORCHELASTIC_RUN_ID",
-                     *restarts = "TORCHELASTIC_RESTART_COUNT", *agentStore = "TORCHELASTIC_USE_AGENT_STORE",
-                     *interfaceName = "GLOO_SOCKET_IFNAME";
-constexpr const char *loopback = "127.0.0.1", *byHand = "RANK and WORLD_SIZE";
+                     *restarts = "TORCHELASTIC_RESTART_COUNT", *agentStore = "TORCHELASTIC_USE_AGENT_STORE";
+constexpr const char* byHand = "RANK and WORLD_SIZE";
 constexpr const char* remedy = "correct what sets them, or unset them";
 
 using Names = std::vector<std::string>;
@@ -115,7 +114,7 @@ void setMeeting(RankPlace& place, const Reader& reader, const Meeting& known) {
   }
   place.port = reader.has(port) ? reader.number(port, 1, lastPort) : portFrom(known.job);
   if (!known.job.empty()) place.run = known.job;
-  place.interface = reader.text(interfaceName);
+  place.interface = reader.text(interfaceVariable);
 }
 
 /// What a user set beside a launcher must be what the launcher says.
@@ -209,8 +208,6 @@ LaunchedRank fromSlurm(const Reader& reader) {
   setMeeting(place, reader, {.firstHost = first, .job = concat("slurm ", reader.text(job), '.', reader.text(step))});
   return found;
 }
-
-bool isLoopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
 
 /// What PyTorch calls env://. Where all ranks meet on loopback, they are on one host.
 std::optional<LaunchedRank> fromHand(const Reader& reader) {

@@ -9,6 +9,9 @@
 
 namespace tandem {
 
+/// The environment's name of the network interface between hosts.
+inline constexpr const char* interfaceVariable = "GLOO_SOCKET_IFNAME";
+
 /// The value of an environment variable, if it is set. A command's option that stands for a variable, as for
 /// MASTER_ADDR, is handed in as that variable.
 using Variables = std::function<std::optional<std::string>(const std::string& name)>;

@@ -11,16 +11,13 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t mostTasks = 1'000'000, lastPort = 65535;
-constexpr const char* loopback = "127.0.0.1";
+constexpr int64_t mostTasks = 1'000'000;
 
 struct Task {
   std::string host;
   int port = 0;
   bool operator==(const Task&) const = default;
 };
-
-bool isLoopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
 
 /// "node1:2222", "[::1]:2222".
 Task taskFrom(const std::string& option, const std::string& text) {
@@ -125,7 +122,7 @@ std::optional<RoledRank> rankPlaceFromRoles(const RankRoles& roles, const Variab
                                    concat("roles ", roles.workerHosts, ' ', roles.psHosts)),
                   .workers = std::ssize(workers),
                   .servers = std::ssize(servers)};
-  found.place.interface = variables("GLOO_SOCKET_IFNAME").value_or("");
+  found.place.interface = variables(interfaceVariable).value_or("");
   return found;
 }
 

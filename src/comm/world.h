@@ -91,6 +91,9 @@ class World {
 /// Whether this process is the first of the run; true where it is the only one.
 inline bool isFirst(const World* world) { return world == nullptr || world->place().rank == 0; }
 
+/// The number of processes of the run.
+inline int ranksOf(const World* world) { return world == nullptr ? 1 : world->place().size; }
+
 /// Meets the other ranks by c10d: a TCPStore, and Gloo between hosts' CPUs. Throws RendezvousError if the store cannot
 /// be reached within `timeoutSeconds`, names the ranks that are missing then, or an interface that this host lacks. The
 /// world's waits have this timeout. `checkCollectives`: groups compare each collective between ranks before it runs, so

@@ -28,6 +28,8 @@ constexpr std::string_view twoAlgorithms =
     "is for several processes, and not built under this name: use --all-reduce=ring or hierarchical, with --ranks or a "
     "launcher; between processes gradients go by Gloo, or by NCCL on GPUs";
 constexpr std::string_view copyNote = "gradients are summed by copies, without NCCL";
+constexpr std::string_view onWorkersToo =
+    "is not built: use --strategy=replicated with --ranks or a launcher, or parameter_server with --servers";
 constexpr std::string_view manyRanks =
     "it is replicated; --ranks, tandem launch, torchrun, mpirun and srun start its processes";
 constexpr std::string_view oneHost = "on one host distributed_all_reduce is replicated";
@@ -94,9 +96,9 @@ constexpr Alias table[] = {
     {"variable-update", "", "strategy", "", "", ""},
     {"strategy", "horovod", "strategy", "replicated", "", manyRanks},
     {"strategy", "distributed_all_reduce", "strategy", "replicated", "", oneHost},
-    {"strategy", "distributed_replicated", "", "", processes, ""},
+    {"strategy", "distributed_replicated", "", "", onWorkersToo, ""},
     {"strategy", "collective_all_reduce", "strategy", "replicated", "", manyRanks},
-    {"strategy", "byteps", "", "", processes, ""},
+    {"strategy", "byteps", "", "", onWorkersToo, ""},
     {"job-name", "", "job", "", "", ""},
     {"cross-replica-sync", "true", "server-mode", "sync", "", ""},
     {"cross-replica-sync", "false", "server-mode", "async", "", asyncNote},

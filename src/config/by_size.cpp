@@ -1,22 +1,11 @@
 #include "config/by_size.h"
 
-#include "base/number.h"
 #include "base/text.h"
 
 namespace tandem {
 namespace {
 
 constexpr int64_t mostBytes = int64_t{1} << 50;
-
-/// "32k" is 32768. Empty for other texts, and beyond the most.
-std::optional<int64_t> bytesIn(std::string_view text) {
-  constexpr std::string_view suffixes = "kmg";
-  const size_t suffix = text.empty() ? text.npos : suffixes.find(lowered(text.substr(text.size() - 1)));
-  const bool plain = suffix == std::string_view::npos;
-  const int64_t unit = plain ? 1 : int64_t{1} << (10 * (suffix + 1));
-  const auto number = numberWithin(text.substr(0, text.size() - (plain ? 0 : 1)), 1, mostBytes / unit);
-  return number ? std::optional(*number * unit) : std::nullopt;
-}
 
 }  // namespace
 
@@ -29,7 +18,7 @@ std::optional<BySize> parseBySize(std::string_view text) {
       all.names.push_back(parts[i]);
       continue;
     }
-    const auto bytes = bytesIn(parts[i]);
+    const auto bytes = bytesIn(parts[i], "kmg", mostBytes);
     if (!bytes || (!all.upTo.empty() && *bytes <= all.upTo.back())) return std::nullopt;
     all.upTo.push_back(*bytes);
   }

@@ -148,7 +148,7 @@ void add(Sweep& sweep, const TypedOption& typed, const CatalogNames& names, std:
   }
   if (resolved.option == nullptr) return;
   const std::string name(resolved.option->name);
-  if (std::ranges::find(sweep.given, name) != sweep.given.end()) {
+  if (sweep.has(name)) {
     throw UsageError(concat("--", name, " is given twice (the second time as --", typed.name, ")"));
   }
   sweep.given.push_back(name);

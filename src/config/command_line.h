@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ struct Sweep {
   std::vector<std::string> given;          ///< names of all options that were typed
   std::vector<std::string> notes;          ///< notes of the aliases that were used
   std::vector<std::string> operands;       ///< arguments that are not options
+
+  /// Whether this option was typed.
+  bool has(std::string_view option) const { return std::ranges::find(given, option) != given.end(); }
 };
 
 /// Parses the arguments after the command's name. Accepts every option of the table, with hyphens or underscores, as

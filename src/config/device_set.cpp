@@ -59,6 +59,8 @@ int64_t replicaCount(const Config& config) {
 
 int64_t processCount(const Config& config) { return config.placement.ranks + config.placement.servers; }
 
+bool servesAlone(const Config& config, int64_t rank) { return rank >= config.placement.ranks; }
+
 int64_t totalReplicas(const Config& config) { return config.placement.ranks * replicaCount(config); }
 
 std::vector<int> deviceIndices(const Config& config) {

@@ -47,6 +47,9 @@ int64_t totalReplicas(const Config& config);
 /// The processes of a run: ranks, and those that only serve.
 int64_t processCount(const Config& config);
 
+/// Whether the process of this rank only serves.
+bool servesAlone(const Config& config, int64_t rank);
+
 /// The index of each replica's device: those that --devices names, else 0, 1, 2, ...
 std::vector<int> deviceIndices(const Config& config);
 

@@ -3,9 +3,6 @@
 namespace tandem {
 namespace {
 
-constexpr std::string_view noEval =
-    "is not built: no command scores a network on a data set; 'tandem predict' shows what one with published weights "
-    "makes of images";
 constexpr std::string_view noSuchRate =
     "is not built: --schedule has the courses of the rate over the measured --steps (tandem list schedules)";
 constexpr std::string_view ofRmsprop =
@@ -39,7 +36,7 @@ constexpr Alias refuse(std::string_view name, std::string_view refusal, std::str
 constexpr Alias passOver(std::string_view name, std::string_view note, std::string_view value = "") {
   return {name, value, "", "", "", note};
 }
-constexpr std::string_view yes = "true", no = "false";
+constexpr std::string_view yes = "true";
 
 constexpr Alias table[] = {
     // clang-format off

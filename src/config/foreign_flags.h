@@ -7,9 +7,10 @@
 
 namespace tandem {
 
-/// Why strategies that keep variables on workers and servers alike are refused.
-inline constexpr std::string_view processes =
-    "is not built: use --strategy=replicated with --ranks or a launcher, or parameter_server with --servers";
+/// Why words that mean an evaluation are refused.
+inline constexpr std::string_view noEval =
+    "is not built: no command scores a network on a data set; 'tandem predict' shows what one with published weights "
+    "makes of images";
 
 /// Flags of tf_cnn_benchmarks, of its versions since 2017, and of tensorpack's ResNet scripts that no option stands
 /// for, and a few that most training scripts have, such as --epochs. A row refuses its value and says what to use, or

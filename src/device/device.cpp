@@ -103,6 +103,11 @@ Device Device::cpu(int index, std::vector<int> hardwareThreads, int64_t teamSize
   return device;
 }
 
+Device Device::onCores(int index, const CorePlan& cores, size_t replica) {
+  return cpu(index, cores.threadsOf.at(replica), cores.threadsPerReplica,
+             {cores.nodeOf.at(replica), cores.cacheOf.at(replica)});
+}
+
 Device Device::cpuWithStreams(int index, c10::Device streams) {
   Device device = cpu(index, {}, 0);
   device.streams_ = streams;

@@ -32,6 +32,8 @@ struct Locality {
   int cache = 0;       ///< last cache, numbered through the machine (Core::cache)
 };
 
+struct CorePlan;
+
 /// One device as a replica sees it: a fixed set of pinned cores, or a GPU with its current stream.
 ///
 /// bind() must run first on the replica's thread; record() and wait() act on that thread's current stream. The
@@ -40,6 +42,8 @@ class Device {
  public:
   /// A group of cores. If `hardwareThreads` is empty, threads are not pinned.
   static Device cpu(int index, std::vector<int> hardwareThreads, int64_t teamSize, Locality where = {});
+  /// The cores that `cores` gives to replica number `replica`.
+  static Device onCores(int index, const CorePlan& cores, size_t replica);
   /// A CPU device whose work is ordered by events on the current stream of `streams`, as a GPU's is. Tests use it to
   /// see what a strategy does with streams without a GPU.
   static Device cpuWithStreams(int index, c10::Device streams);

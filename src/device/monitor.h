@@ -56,8 +56,10 @@ class Monitor {
   bool aborted() const noexcept { return aborted_.load(std::memory_order_acquire); }
   bool blocks() const noexcept { return block_; }
 
- private:
+  /// Throws PeerError if abort() was called.
   void throwIfAborted() const;
+
+ private:
   void pause(uint32_t turn, uint32_t seen) noexcept;
   void rest(uint32_t turn) const noexcept;
 

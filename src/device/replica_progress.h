@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "device/device.h"
 #include "device/monitor.h"
@@ -42,5 +44,11 @@ class ReplicaProgress {
   std::atomic<int64_t> value_{0};
   std::array<Event, 2> events_;
 };
+
+/// Whether all have reached the value of this milestone.
+template <class State>
+bool allReached(const std::vector<State>& all, ReplicaProgress State::*milestone, int64_t value) {
+  return std::ranges::all_of(all, [&](const State& one) { return (one.*milestone).reached(value); });
+}
 
 }  // namespace tandem

@@ -4,7 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "kernels/norm/norm_act.h"
+#include "kernels/norm/joined_norm_act.h"
 
 namespace tandem {
 namespace {
@@ -31,19 +31,12 @@ struct SumOverReplicas : torch::autograd::Function<SumOverReplicas> {
   }
 };
 
-at::Tensor perChannel(const at::Tensor& values, const at::Tensor& x) {
-  std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
-  shape[1] = values.numel();
-  return values.view(shape);
-}
-
 }  // namespace
 
 // In fp64. First the mean, then the deviations from it: each is a sum over all replicas.
 at::Tensor joinedBatchNorm(OperationArguments& a) {
   const at::Tensor x = a.inputs[0].to(at::kDouble);
-  std::vector<int64_t> others{0};
-  for (int64_t dimension = 2; dimension < x.dim(); ++dimension) others.push_back(dimension);
+  const std::vector<int64_t> others = othersOf(x);
   const auto sum = [&](const at::Tensor& values) {
     return SumOverReplicas::apply(values, reinterpret_cast<int64_t>(a.statistics));
   };

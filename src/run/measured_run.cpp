@@ -9,6 +9,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "comm/world.h"
+#include "config/device_set.h"
 #include "config/repeats.h"
 #include "machine/cpu/host_facts.h"
 #include "machine/process/process_clock.h"
@@ -235,7 +236,7 @@ void MeasuredRun::compareRanks() {
     const auto said = split(texts[rank], " ");
     if (said.at(0) == host) ofHost += Nanos(wholeNumber(said.at(1)).value());
     const std::string its = concat(said.at(2), ' ', said.at(3));
-    const bool serves = static_cast<int64_t>(rank) >= options_.config.placement.ranks;
+    const bool serves = servesAlone(options_.config, static_cast<int64_t>(rank));
     if (its == collectives || serves || options_.servesAlone) continue;
     throw InternalError(concat("ranks made different collectives: their number and the hash of their sizes are ", its,
                                " on rank ", rank, ", ", collectives, " on rank ", options_.world->place().rank));
@@ -297,8 +298,7 @@ void MeasuredRun::fill(RunRecord& record) const {
   record.losses = lossSums_;
   for (double& loss : record.losses) loss /= members_;
   fillLossScale(record);
-  if (options_.config.numerics.deterministic && !options_.servesAlone)
-    record.notes.push_back(concat("weights fnv1a64 ", hex(fingerprint_)));
+  if (fingerprint_) record.notes.push_back(concat("weights fnv1a64 ", hex(*fingerprint_)));
 }
 
 void MeasuredRun::fillLossScale(RunRecord& record) const {

@@ -96,7 +96,7 @@ class MeasuredRun {
   std::vector<StepSample> samples_ TANDEM_GUARDED_BY(mutex_);
   std::vector<double> lossSums_ TANDEM_GUARDED_BY(mutex_);
   int members_ TANDEM_GUARDED_BY(mutex_) = 0;
-  uint64_t fingerprint_ TANDEM_GUARDED_BY(mutex_) = 0;
+  std::optional<uint64_t> fingerprint_ TANDEM_GUARDED_BY(mutex_);        // with --deterministic
   std::shared_ptr<const BatchOrigin> origin_ TANDEM_GUARDED_BY(mutex_);  // of the images really trained on
   std::optional<LossScaleState> lossScale_ TANDEM_GUARDED_BY(mutex_);
 };

@@ -181,13 +181,9 @@ RunPlan withShares(RunPlan plan, const KernelSelection& kernels, const std::shar
 
 /// MeasuredRunOptions::lossWeights.
 std::vector<double> lossWeights(const ReplicaSetOptions& options) {
-  if (options.servesAlone) return {};
   std::vector<double> weights;
   const auto mean = meanShare(options);
-  for (size_t i = 0; mean && i < options.devices.size(); ++i) {
-    const int64_t share = options.shares[static_cast<size_t>(options.firstReplica) + i];
-    weights.push_back(static_cast<double>(share) / *mean);
-  }
+  for (const int64_t share : ownShares(options)) weights.push_back(static_cast<double>(share) / *mean);
   return weights;
 }
 

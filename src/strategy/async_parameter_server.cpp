@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "device/replica_progress.h"
-#include "kernels/tensor/non_finite.h"
 #include "strategy/async_link.h"
 #include "strategy/builtin_strategies.h"
 #include "strategy/replica_sums.h"
@@ -37,13 +36,12 @@ class AsyncParameterServer final : public Strategy {
   void gradientReady(Replica& replica, Slice slice) override;
   void endStep(Replica& replica) override;
   void finish(Replica& replica) override;
-  StrategyTraffic traffic() const override;
+  StrategyTraffic traffic() const override { return traffic_; }
   std::optional<Staleness> staleness() const override;
 
  private:
   struct alignas(64) ReplicaState {
     ReplicaProgress pulled, summed, ended;  // numbers of steps; pulled counts masters too
-    at::Tensor overflow;                    // [1] fp32, with a loss scale: not 0 if a sum of this step is not finite
     int64_t steps = 0;                      // this and the rest is touched by its own thread only
     std::vector<AsyncMessage> messages;     // of ranges that it owns, to servers on other ranks
     size_t sent = 0;                        // of this step
@@ -51,11 +49,10 @@ class AsyncParameterServer final : public Strategy {
   };
 
   int replicas() const { return static_cast<int>(states_.size()); }
-  int ranks() const { return context_.world == nullptr ? 1 : context_.world->place().size; }
+  int ranks() const { return ranksOf(context_.world); }
   /// Whether this rank only serves. Then it neither pulls nor pushes.
   bool alone() const { return servesAlone(context_); }
   int rank() const { return context_.world == nullptr ? 0 : context_.world->place().rank; }
-  bool allHave(ReplicaProgress ReplicaState::*milestone, int64_t steps) const;
   /// Of the copies, those of what this rank serves: one after another.
   std::span<const std::unique_ptr<ServerShard>> served() const;
 
@@ -80,7 +77,6 @@ class AsyncParameterServer final : public Strategy {
   ReplicaSums sums_;
   std::vector<ReplicaState> states_;
   StrategyTraffic traffic_;
-  size_t messages_ = 0;  // of all replicas of this rank
   Barrier barrier_;
   std::vector<std::unique_ptr<AsyncConnection>> connections_;  // to the workers on other ranks
   std::vector<std::thread> threads_;
@@ -100,10 +96,6 @@ AsyncParameterServer::~AsyncParameterServer() {
   if (mail_) mail_->close();
   if (server_) server_->close();
   for (std::thread& thread : threads_) thread.join();
-}
-
-bool AsyncParameterServer::allHave(ReplicaProgress ReplicaState::*milestone, int64_t steps) const {
-  return std::ranges::all_of(states_, [&](const ReplicaState& state) { return (state.*milestone).reached(steps); });
 }
 
 std::span<const std::unique_ptr<ServerShard>> AsyncParameterServer::served() const {
@@ -133,7 +125,7 @@ void AsyncParameterServer::attach(Replica& replica) {
   std::ranges::copy_if(messages, std::back_inserter(state.messages), [&](const AsyncMessage& message) {
     return message.replica == replica.index && message.server != rank();
   });
-  if (replica.lossScale != nullptr) state.overflow = at::zeros({1});
+  if (replica.lossScale != nullptr) sums_.setOverflow(replica.index, at::zeros({1}), /*marks=*/true);
   if (replica.index == 0) startServing(messages);
   for (const auto& shard : copies_) shard->copyTo(replica.buffers, ServerShard::Values::masters);
   replica.buffers.refreshWeights();
@@ -154,7 +146,7 @@ void AsyncParameterServer::broadcastParameters(FlatBuffers& buffers) {
 }
 
 void AsyncParameterServer::startServing(const std::vector<AsyncMessage>& messages) {
-  messages_ = messages.size();
+  traffic_.messagesPerStep += transfersPerReplica(context_) * static_cast<double>(messages.size());
   if (mail_) link_ = std::make_unique<AsyncWorkerLink>(*mail_, copies_);
   for (const ShardPlacement& placement : plan_) {
     if (placement.server != rank()) otherServers_.insert(placement.server);
@@ -206,7 +198,7 @@ void AsyncParameterServer::beginStep(Replica& replica, int64_t) {
 
 void AsyncParameterServer::fetch(const Replica& replica, AsyncRequest request) {
   ReplicaState& state = states_[replica.index];
-  context_.monitor->waitUntil([&] { return allHave(&ReplicaState::ended, state.steps); });
+  context_.monitor->waitUntil([&] { return allReached(states_, &ReplicaState::ended, state.steps); });
   if (replica.index == 0) {
     for (const int server : otherServers_) state.letters.add(link_->ask(server, request));
   }
@@ -221,7 +213,7 @@ void AsyncParameterServer::fetch(const Replica& replica, AsyncRequest request) {
   state.letters.wait();
   if (threadFlight != nullptr && state.steps > 0) threadFlight->finishCollective();
   state.pulled.publish(state.steps + 1, nullptr, *context_.monitor);
-  context_.monitor->waitUntil([&] { return allHave(&ReplicaState::pulled, state.steps + 1); });
+  context_.monitor->waitUntil([&] { return allReached(states_, &ReplicaState::pulled, state.steps + 1); });
 }
 
 void AsyncParameterServer::gradientReady(Replica& replica, Slice slice) {
@@ -230,11 +222,7 @@ void AsyncParameterServer::gradientReady(Replica& replica, Slice slice) {
 
 bool AsyncParameterServer::progress(const Replica& replica) {
   ReplicaState& mine = states_[replica.index];
-  const bool summed = sums_.progress(replica, [&](const ShardPiece& piece) {
-    if (!mine.overflow.defined()) return;
-    if (sums_.done(replica.index) == 0) mine.overflow.zero_();
-    markNonFinite(piece.shard->gradient(piece.piece), mine.overflow);
-  });
+  const bool summed = sums_.progress(replica);
   const size_t done = sums_.done(replica.index);
   for (; mine.sent < mine.messages.size() && mine.messages[mine.sent].pieces <= done; ++mine.sent) {
     mine.letters.add(link_->sendGradient(mine.messages[mine.sent]));
@@ -254,10 +242,10 @@ void AsyncParameterServer::endStep(Replica& replica) {
   state.summed.publish(step, nullptr, *context_.monitor);
   const bool decides = replica.index == 0;
   if (decides || replica.lossScale != nullptr) {
-    context_.monitor->waitUntil([&] { return allHave(&ReplicaState::summed, step); });
+    context_.monitor->waitUntil([&] { return allReached(states_, &ReplicaState::summed, step); });
   }
-  for (const ReplicaState& other : states_) {
-    if (other.overflow.defined()) replica.lossScale->join(other.overflow);
+  for (int owner = 0; replica.lossScale != nullptr && owner < replicas(); ++owner) {
+    replica.lossScale->join(sums_.overflow(owner));
   }
   if (decides) push(replica);
   state.letters.wait();
@@ -268,8 +256,7 @@ void AsyncParameterServer::endStep(Replica& replica) {
 
 void AsyncParameterServer::push(const Replica& replica) {
   ReplicaState& state = states_[replica.index];
-  const bool overflow = std::ranges::any_of(
-      states_, [](const ReplicaState& each) { return each.overflow.defined() && each.overflow.item<float>() != 0; });
+  const bool overflow = sums_.overflowed();
   const double scale = replica.lossScale == nullptr ? 1 : replica.lossScale->factor().item<float>();
   for (const int server : otherServers_) state.letters.add(link_->sendVerdict(server, scale, overflow));
   if (server_) server_->push(rank(), served(), scale, overflow);
@@ -285,13 +272,7 @@ void AsyncParameterServer::finish(Replica& replica) {
   if (replica.index != 0) return;
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
-  context_.monitor->poll([] { return true; });  // one may have lost its worker
-}
-
-StrategyTraffic AsyncParameterServer::traffic() const {
-  StrategyTraffic traffic = traffic_;
-  traffic.messagesPerStep += transfersPerReplica(context_) * static_cast<double>(messages_);
-  return traffic;
+  context_.monitor->throwIfAborted();  // one may have lost its worker
 }
 
 std::optional<Staleness> AsyncParameterServer::staleness() const {

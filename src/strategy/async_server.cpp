@@ -42,7 +42,7 @@ template <class Ready>
 void AsyncServer::await(MutexLock& lock, int worker, const Ready& ready) {
   const Span waiting(SpanKind::wait);
   for (const Nanos begin = now(); !ready(); changed_.wait_for(lock, lookAgain)) {
-    monitor_.poll([] { return true; });
+    monitor_.throwIfAborted();
     if (closed_) throw PeerError("the parameter server has ended");
     if (seconds(now() - std::max(begin, changedAt_)) < options_.timeoutSeconds) continue;
     const int slowest = window_.slowest();

@@ -64,10 +64,9 @@ void LocalSgd::attach(Replica& replica) {
     state.start.push_back(master.clone());
     state.change.push_back(at::zeros_like(master));
   }
-  StrategyTraffic ofAll;
-  for (const int64_t segment : bytes) ofAll += joinedTraffic(context_, Collective::sum, segment);
-  const auto every = static_cast<double>(context_.localSgd.syncEvery);
-  state.traffic = {ofAll.bytesPerStep / every, ofAll.messagesPerStep / every};
+  state.traffic = {};
+  for (const int64_t segment : bytes) state.traffic += joinedTraffic(context_, Collective::sum, segment);
+  state.traffic *= 1.0 / static_cast<double>(context_.localSgd.syncEvery);
   state.sums = context_.allReduce.textFor(bytes);
 }
 

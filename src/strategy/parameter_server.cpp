@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "device/replica_progress.h"
-#include "kernels/tensor/non_finite.h"
 #include "strategy/builtin_strategies.h"
 #include "strategy/rank_link.h"
 #include "strategy/replica_sums.h"
@@ -54,11 +53,9 @@ class ParameterServer final : public Strategy {
     ReplicaProgress summed;   // the same for sums; used with a loss scale only
     ReplicaProgress pulled;   // the number of steps whose weights it has; this and the next is used if staged
     ReplicaProgress staged;   // the number of steps in which what it owns was put aside
-    at::Tensor
-        overflow;  // [1] fp32, with a loss scale, on the device that sums: not 0 if a sum of this step is not finite
-    int64_t steps = 0;     // finished steps; this and the rest is touched by its own thread only
-    bool staging = false;  // this step's putting aside has begun
-    int64_t lacks = 0;     // updates that this step's weights lack, if staged
+    int64_t steps = 0;        // finished steps; this and the rest is touched by its own thread only
+    bool staging = false;     // this step's putting aside has begun
+    int64_t lacks = 0;        // updates that this step's weights lack, if staged
     Staleness staleness;
     std::unique_ptr<RankLink> link;  // with other ranks; null: there are none
     /// Loss scale of the host server. It sees the same overflow flags as the replica's own scale, so both always hold
@@ -69,7 +66,6 @@ class ParameterServer final : public Strategy {
   int replicas() const { return static_cast<int>(states_.size()); }
   /// Whether this rank only serves.
   bool alone() const { return servesAlone(context_); }
-  bool allHave(ReplicaProgress ReplicaState::*milestone, int64_t steps) const;
   ServerShard::Role roleOf(const ShardPlacement& plan) const;
   /// The shards that this rank has: all, if it trains.
   std::vector<ShardPlacement> placed(const FlatBuffers& buffers) const;
@@ -78,7 +74,6 @@ class ParameterServer final : public Strategy {
   /// Does what can be done without waiting. True if what this replica owns is put aside, and summed on all ranks.
   bool progress(Replica& replica);
   bool stage(const Replica& replica);
-  bool sumArrived(const Replica& replica);
   /// Waits until all owners have summed, and joins all overflow flags into this replica's loss scales.
   void joinFindings(const Replica& replica);
   void noteStaleness(ReplicaState& state) const;
@@ -107,10 +102,6 @@ ParameterServer::ParameterServer(const StrategyContext& context, bool staged)
   for (int i = 0; context.world != nullptr && i < replicas(); ++i) {
     states_[i].link = std::make_unique<RankLink>(context, i);
   }
-}
-
-bool ParameterServer::allHave(ReplicaProgress ReplicaState::*milestone, int64_t steps) const {
-  return std::ranges::all_of(states_, [&](const ReplicaState& state) { return (state.*milestone).reached(steps); });
 }
 
 ServerShard::Role ParameterServer::roleOf(const ShardPlacement& plan) const {
@@ -147,23 +138,26 @@ void ParameterServer::attach(Replica& replica) {
   sums_.setPieces(replica.index, piecesOf(shards_, replica.index, replica.buffers));
   if (replica.lossScale != nullptr) scaleLoss(replica);
   if (state.link) {
-    if (replica.lossScale != nullptr && !state.overflow.defined()) state.overflow = at::zeros({1});
-    state.link->attach(sums_.pieces(replica.index), context_.buckets.bytes, state.overflow);
+    state.link->attach(sums_.pieces(replica.index), context_.buckets.bytes, sums_.overflow(replica.index));
   }
   pull(replica, ServerShard::Values::masters);
   replica.device.synchronize(*context_.monitor);
   barrier_.arriveAndWait();
 }
 
+// Between ranks servers mark the sums, and tell all.
 void ParameterServer::scaleLoss(const Replica& replica) {
   ReplicaState& state = states_[replica.index];
+  at::Tensor overflow = state.link ? at::zeros({1}) : at::Tensor();
   for (const auto& shard : shards_) {
     if (!shard->ownedBy(replica.index)) continue;
     const ShardPlacement& plan = shard->plan();
-    state.overflow = at::zeros({1}, plan.throughHost ? replica.device.hostMemory() : at::device(plan.device));
+    overflow = at::zeros({1}, plan.throughHost ? replica.device.hostMemory() : at::device(plan.device));
     if (plan.throughHost) state.elsewhere = std::make_unique<LossScale>(plan.device, replica.lossScale->rule());
     shard->setLossScale(replica.index, plan.throughHost ? state.elsewhere.get() : replica.lossScale);
   }
+  const bool marks = overflow.defined() && !state.link;
+  sums_.setOverflow(replica.index, std::move(overflow), marks);
 }
 
 void ParameterServer::beginStep(Replica& replica, int64_t step) {
@@ -197,8 +191,10 @@ void ParameterServer::pull(Replica& replica, ServerShard::Values values) {
 // waits for the publication only; the device waits for the event.
 void ParameterServer::waitForUpdates(const Replica& replica) {
   const int64_t steps = states_[replica.index].steps;
-  context_.monitor->waitUntil(
-      [&] { return allHave(&ReplicaState::updated, steps) && (!staged_ || allHave(&ReplicaState::staged, steps)); });
+  context_.monitor->waitUntil([&] {
+    return allReached(states_, &ReplicaState::updated, steps) &&
+           (!staged_ || allReached(states_, &ReplicaState::staged, steps));
+  });
   for (const ReplicaState& state : states_) state.updated.follow(steps, replica.device);
 }
 
@@ -209,7 +205,7 @@ void ParameterServer::gradientReady(Replica& replica, Slice slice) {
 // Without a loss scale nothing else must be known for an update.
 bool ParameterServer::progress(Replica& replica) {
   const auto& link = states_[replica.index].link;
-  const bool staged = !staged_ || stage(replica), summed = alone() || sumArrived(replica);
+  const bool staged = !staged_ || stage(replica), summed = alone() || sums_.progress(replica);
   if (!link) return staged && summed;
   const bool added = link->send(alone() ? sums_.pieces(replica.index).size() : sums_.done(replica.index));
   if (replica.lossScale == nullptr && staged) link->update();
@@ -222,7 +218,7 @@ bool ParameterServer::stage(const Replica& replica) {
   ReplicaState& mine = states_[replica.index];
   const int64_t step = mine.steps + 1;
   if (mine.staged.reached(step)) return true;
-  if (!allHave(&ReplicaState::pulled, step)) return false;
+  if (!allReached(states_, &ReplicaState::pulled, step)) return false;
   if (!mine.staging) {
     for (const ShardPiece& own : sums_.pieces(replica.index)) own.shard->stage(own.piece.inShard);
     mine.staging = true;
@@ -230,17 +226,6 @@ bool ParameterServer::stage(const Replica& replica) {
   if (mine.link && !mine.link->fetch(/*all=*/true)) return false;
   mine.staged.publish(step, nullptr, *context_.monitor);
   return true;
-}
-
-// All replicas have read the flag of the previous step when a sum begins: their gradients of this step come after that.
-// Between ranks servers mark the sums.
-bool ParameterServer::sumArrived(const Replica& replica) {
-  ReplicaState& mine = states_[replica.index];
-  return sums_.progress(replica, [&](const ShardPiece& piece) {
-    if (!mine.overflow.defined() || mine.link) return;
-    if (sums_.done(replica.index) == 0) mine.overflow.zero_();
-    markNonFinite(piece.shard->gradient(piece.piece), mine.overflow);
-  });
 }
 
 void ParameterServer::endStep(Replica& replica) {
@@ -270,24 +255,20 @@ void ParameterServer::joinFindings(const Replica& replica) {
   ReplicaState& mine = states_[replica.index];
   const int64_t step = mine.steps + 1;
   mine.summed.publish(step, replica.device.record(), *context_.monitor);
-  context_.monitor->waitUntil([&] { return allHave(&ReplicaState::summed, step); });
-  for (const ReplicaState& state : states_) {
-    if (!state.overflow.defined()) continue;
-    state.summed.follow(step, replica.device);
-    replica.lossScale->join(state.overflow);
-    if (mine.elsewhere) mine.elsewhere->join(state.overflow);  // on the host, by this replica's own thread
+  context_.monitor->waitUntil([&] { return allReached(states_, &ReplicaState::summed, step); });
+  for (int owner = 0; owner < replicas(); ++owner) {
+    const at::Tensor& overflow = sums_.overflow(owner);
+    if (!overflow.defined()) continue;
+    states_[owner].summed.follow(step, replica.device);
+    replica.lossScale->join(overflow);
+    if (mine.elsewhere) mine.elsewhere->join(overflow);  // on the host, by this replica's own thread
   }
 }
 
 // Weights of the first step are the newest, and so are those behind a step that updated nothing.
 void ParameterServer::noteStaleness(ReplicaState& state) const {
-  const bool skips = std::ranges::any_of(
-      states_, [](const ReplicaState& each) { return each.overflow.defined() && each.overflow.item<float>() != 0; });
-  if (!skips) {
-    ++state.staleness.updates;
-    state.staleness.sum += state.lacks;
-    state.staleness.most = std::max(state.staleness.most, state.lacks);
-  }
+  const bool skips = sums_.overflowed();
+  if (!skips) state.staleness.add(state.lacks);
   state.lacks = skips ? 0 : 1;
 }
 

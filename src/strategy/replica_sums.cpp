@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/tensor/non_finite.h"
 #include "trace/span.h"
 
 namespace tandem {
@@ -23,6 +24,28 @@ void ReplicaSums::attachOnHost(const Replica& replica) {
 
 void ReplicaSums::setPieces(int replica, std::vector<ShardPiece> pieces) {
   states_[replica].pieces = std::move(pieces);
+}
+
+void ReplicaSums::setOverflow(int replica, at::Tensor flag, bool marks) {
+  states_[replica].overflow = std::move(flag);
+  states_[replica].marks = marks;
+}
+
+bool ReplicaSums::overflowed() const {
+  return std::ranges::any_of(
+      states_, [](const State& each) { return each.overflow.defined() && each.overflow.item<float>() != 0; });
+}
+
+bool ReplicaSums::progress(const Replica& replica) {
+  State& mine = states_[replica.index];
+  for (; mine.next < mine.pieces.size() && gathered(replica, mine.pieces[mine.next]); ++mine.next) {
+    const ShardPiece& piece = mine.pieces[mine.next];
+    sum(piece);
+    if (!mine.marks) continue;
+    if (mine.next == 0) mine.overflow.zero_();
+    markNonFinite(piece.shard->gradient(piece.piece), mine.overflow);
+  }
+  return mine.next == mine.pieces.size();
 }
 
 bool ReplicaSums::note(const Replica& replica, Slice slice) {

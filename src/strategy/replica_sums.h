@@ -28,20 +28,20 @@ class ReplicaSums {
   void setPieces(int replica, std::vector<ShardPiece> pieces);
   const std::vector<ShardPiece>& pieces(int replica) const { return states_[replica].pieces; }
 
+  /// With a loss scale: a flag of [1] fp32 for each owner, not 0 if a sum of this step is not finite. `marks`: by what
+  /// this owner sums; else somebody else sets it. REQUIRES: when an owner begins a step's sums, all have read its flag
+  /// of the step before. Their gradients come after that.
+  void setOverflow(int replica, at::Tensor flag, bool marks);
+  /// Undefined where there is none.
+  const at::Tensor& overflow(int replica) const { return states_[replica].overflow; }
+  /// Whether a flag is set. Waits for the device that sums.
+  bool overflowed() const;
+
   /// Tells owners of a gradient that is complete at this point of the device's work. True if this thread may go on to
   /// sum: it would not wait for copies.
   bool note(const Replica& replica, Slice slice);
-  /// Sums this replica's pieces in order, as far as gradients have arrived, and calls `summed(piece)` behind each. True
-  /// if all are done.
-  template <class Summed>
-  bool progress(const Replica& replica, const Summed& summed) {
-    State& mine = states_[replica.index];
-    for (; mine.next < mine.pieces.size() && gathered(replica, mine.pieces[mine.next]); ++mine.next) {
-      sum(mine.pieces[mine.next]);
-      summed(mine.pieces[mine.next]);
-    }
-    return mine.next == mine.pieces.size();
-  }
+  /// Sums this replica's pieces in order, as far as gradients have arrived. True if all are done.
+  bool progress(const Replica& replica);
   /// How many pieces of this step are summed.
   size_t done(int replica) const { return states_[replica].next; }
   /// REQUIRES: all are. The gradients may be overwritten when all owners have ended the step.
@@ -56,6 +56,8 @@ class ReplicaSums {
     int64_t steps = 0;                        // finished steps; this and the rest is touched by its own thread only
     std::vector<ShardPiece> pieces;
     size_t next = 0;
+    at::Tensor overflow;
+    bool marks = false;
   };
 
   void announce(const Replica& replica, Slice slice, const Event& point);

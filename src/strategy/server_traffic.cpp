@@ -7,22 +7,18 @@
 #include "strategy/variable_placement.h"
 
 namespace tandem {
-namespace {
-
-int ranksOf(const StrategyContext& context) { return context.world == nullptr ? 1 : context.world->place().size; }
-
-}  // namespace
-
 std::vector<int> serversOf(const StrategyContext& context) {
   const ServerOptions& options = context.servers;
   const int first = options.alone > 0 ? workersOf(context) : 0;
   const int64_t some = options.alone > 0 ? options.alone : options.ranks;
-  std::vector<int> ranks(static_cast<size_t>(some > 0 ? some : ranksOf(context)));
+  std::vector<int> ranks(static_cast<size_t>(some > 0 ? some : ranksOf(context.world)));
   std::iota(ranks.begin(), ranks.end(), first);
   return ranks;
 }
 
-int workersOf(const StrategyContext& context) { return ranksOf(context) - static_cast<int>(context.servers.alone); }
+int workersOf(const StrategyContext& context) {
+  return ranksOf(context.world) - static_cast<int>(context.servers.alone);
+}
 
 bool servesAlone(const StrategyContext& context) {
   return context.world != nullptr && context.world->place().rank >= workersOf(context);

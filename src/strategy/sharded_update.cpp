@@ -77,7 +77,7 @@ class ShardedUpdate final : public Strategy {
   enum class Values { weights, masters };
 
   int replicas() const { return static_cast<int>(states_.size()); }
-  int ranks() const { return world_ == nullptr ? 1 : world_->place().size; }
+  int ranks() const { return ranksOf(world_); }
   bool oneNode() const;
   int firstOnNodeOf(int replica) const;
   Slice ownedSlice(Slice bucket, int owner) const;

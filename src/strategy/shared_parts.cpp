@@ -29,7 +29,7 @@ StrategyTraffic betweenRanks(BetweenRanks what, double bytes, int replicas, int 
 // A gather brings each part once.
 StrategyTraffic joinedTraffic(const StrategyContext& context, Collective op, int64_t bytes) {
   const auto replicas = static_cast<int>(context.devices.size());
-  const int ranks = context.world == nullptr ? 1 : context.world->place().size;
+  const int ranks = ranksOf(context.world);
   const auto size = static_cast<double>(bytes);
   if (op == Collective::gather) {
     const int all = replicas * ranks;

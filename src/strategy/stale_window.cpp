@@ -35,10 +35,7 @@ void StaleWindow::pushed(int worker, bool updates) {
   check(mayPush(worker) && one.pulls == one.pushes + 1, "a push that is allowed");
   ++one.pushes;
   if (!updates) return;
-  const int64_t lacked = staleness_.updates - one.version;
-  staleness_.sum += lacked;
-  staleness_.most = std::max(staleness_.most, lacked);
-  ++staleness_.updates;
+  staleness_.add(staleness_.updates - one.version);
 }
 
 int StaleWindow::slowest() const {

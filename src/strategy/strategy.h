@@ -40,12 +40,19 @@ struct StrategyTraffic {
     bytesBetweenRanks = known ? bytesBetweenRanks + more.bytesBetweenRanks : notKnown;
     return *this;
   }
+  StrategyTraffic& operator*=(double times) {
+    bytesPerStep *= times, messagesPerStep *= times;
+    if (bytesBetweenRanks >= 0) bytesBetweenRanks *= times;
+    return *this;
+  }
 };
 
 /// How old weights were when a gradient of them was used: by so many updates that they lack.
 struct Staleness {
   int64_t updates = 0;        ///< of which it is known
   int64_t sum = 0, most = 0;  ///< over these
+
+  void add(int64_t lacked) { ++updates, sum += lacked, most = std::max(most, lacked); }
 };
 
 /// How the gradients of all replicas become one update. There is one object per process, which may exchange with those
@@ -125,8 +132,7 @@ struct StrategyEntry {
   bool (*enqueuesOnly)(const AllReduceBySize&, int64_t replicas);
   std::unique_ptr<Strategy> (*make)(const StrategyContext&);
   bool usesAllReduce = false;       ///< --all-reduce says how gradients are summed
-  bool crossesRanks = false;        ///< replicas may be those of several processes (StrategyContext::world)
-  bool crossesRanksOnGpus = false;  ///< and lie on GPUs
+  bool crossesRanksOnGpus = false;  ///< replicas of several processes (StrategyContext::world) may lie on GPUs
   bool runsOnGpus = true;
   bool exchangesGradients = true;  ///< else weights, or nothing
   bool ranksUpdateAlone = false;  ///< each process makes an update of its own in a step, on threads beside its replicas

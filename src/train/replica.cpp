@@ -15,6 +15,22 @@
 namespace tandem {
 namespace {
 
+ExecutorOptions executorOptions(int index, const ReplicaShared& shared) {
+  const ReplicaSetOptions& team = shared.options;
+  const at::Device device = team.devices.at(static_cast<size_t>(index)).torch();
+  ExecutorOptions options{
+      .compute = team.precision->compute, .kernels = team.kernels, .device = device, .recompute = team.recompute};
+  options.dropoutSeed = dropoutSeedOf(team.seed, team.firstReplica + index);
+  if (!shared.statistics.empty()) options.statistics = shared.statistics[static_cast<size_t>(index)].get();
+  return options;
+}
+
+/// Null where the loss is not scaled.
+std::unique_ptr<LossScale> lossScaleFor(const ReplicaSetOptions& options, const Device& device) {
+  if (!options.precision->lossScaling || options.forwardOnly) return nullptr;
+  return std::make_unique<LossScale>(device.torch(), options.lossScale);
+}
+
 /// Whether the exchange is captured with the step: possible if replicas do not wait for one another on the host.
 bool recordsExchange(const ReplicaSetOptions& options) {
   const auto replicas = static_cast<int64_t>(options.devices.size());
@@ -36,17 +52,11 @@ void flipBit(FlatBuffers& buffers) {
   static_cast<uint8_t*>(weights.mutable_data_ptr())[0] ^= 1;
 }
 
-class TrainingReplica final : public ReplicaSet::Member {
+class TrainingReplica final : public ReplicaBase {
  public:
   TrainingReplica(int index, const ReplicaShared& shared)
-      : shared_(shared),
-        device_(shared.options.devices.at(static_cast<size_t>(index))),
-        buffers_(parameterSpecs(*shared.options.graph, executorOptions(index, shared)), *shared.options.precision,
-                 device_.torch(), shared.options.kernels.layout.format),
+      : ReplicaBase(index, shared),
         executor_(shared.options.executor->make(executorOptions(index, shared))),
-        optimizer_(makeOptimizer(buffers_, shared.options.optimizer)),
-        lossScale_(lossScaleFor(shared.options, device_)),
-        replica_{index, device_, buffers_, *optimizer_, lossScale_.get()},
         sum_(buffers_, shared.options.accumulate),
         recordsExchange_(recordsExchange(shared.options)),
         deferred_(deferredIn(shared.options, buffers_)),
@@ -72,18 +82,13 @@ class TrainingReplica final : public ReplicaSet::Member {
         executor_->generator());
   }
 
-  int index() const override { return replica_.index; }
   StepSample step() override;
   const Batch& batch() const override { return batch_; }
   std::vector<double> losses() override;
   std::optional<LossScaleState> lossScale() override {
     return lossScale_ ? std::optional(lossScale_->state()) : std::nullopt;
   }
-  void synchronize() override { device_.synchronize(shared_.monitor); }
-  void barrier() override { shared_.barrier.arriveAndWait(); }
-  void finish() override { shared_.strategy.finish(replica_); }
   Executor& executor() override { return *executor_; }
-  FlatBuffers& buffers() override { return buffers_; }
 
  private:
   void fetch();
@@ -109,13 +114,7 @@ class TrainingReplica final : public ReplicaSet::Member {
   at::Tensor lossOf(std::span<const at::Tensor> outputs, const at::Tensor& labels, double divisor,
                     std::vector<at::Tensor>& gradients);
 
-  ReplicaShared shared_;
-  const Device& device_;
-  FlatBuffers buffers_;
   std::unique_ptr<Executor> executor_;
-  std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<LossScale> lossScale_;  // null without loss scaling
-  Replica replica_;
   GradientAccumulator sum_;
   bool recordsExchange_;
   std::optional<DeferredGradients> deferred_;
@@ -245,20 +244,14 @@ std::vector<double> TrainingReplica::losses() {
 
 }  // namespace
 
-ExecutorOptions executorOptions(int index, const ReplicaShared& shared) {
-  const ReplicaSetOptions& team = shared.options;
-  const at::Device device = team.devices.at(static_cast<size_t>(index)).torch();
-  ExecutorOptions options{
-      .compute = team.precision->compute, .kernels = team.kernels, .device = device, .recompute = team.recompute};
-  options.dropoutSeed = dropoutSeedOf(team.seed, team.firstReplica + index);
-  if (!shared.statistics.empty()) options.statistics = shared.statistics[static_cast<size_t>(index)].get();
-  return options;
-}
-
-std::unique_ptr<LossScale> lossScaleFor(const ReplicaSetOptions& options, const Device& device) {
-  if (!options.precision->lossScaling || options.forwardOnly) return nullptr;
-  return std::make_unique<LossScale>(device.torch(), options.lossScale);
-}
+ReplicaBase::ReplicaBase(int index, const ReplicaShared& shared)
+    : shared_(shared),
+      device_(shared.options.devices.at(static_cast<size_t>(index))),
+      buffers_(parameterSpecs(*shared.options.graph, executorOptions(index, shared)), *shared.options.precision,
+               device_.torch(), shared.options.kernels.layout.format),
+      optimizer_(makeOptimizer(buffers_, shared.options.optimizer)),
+      lossScale_(lossScaleFor(shared.options, device_)),
+      replica_{index, device_, buffers_, *optimizer_, lossScale_.get()} {}
 
 std::unique_ptr<ReplicaSet::Member> makeReplica(int index, const ReplicaShared& shared) {
   return std::make_unique<TrainingReplica>(index, shared);

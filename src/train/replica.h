@@ -17,11 +17,25 @@ struct ReplicaShared {
   const std::vector<std::unique_ptr<StatisticsExchange>>& statistics;  ///< per replica, or empty
 };
 
-/// What the executor of replica `index` is told.
-ExecutorOptions executorOptions(int index, const ReplicaShared& shared);
+/// What a replica that trains and one that only serves have alike.
+class ReplicaBase : public ReplicaSet::Member {
+ public:
+  int index() const final { return replica_.index; }
+  void synchronize() final { device_.synchronize(shared_.monitor); }
+  void barrier() final { shared_.barrier.arriveAndWait(); }
+  void finish() final { shared_.strategy.finish(replica_); }
+  FlatBuffers& buffers() final { return buffers_; }
 
-/// Null where the loss is not scaled.
-std::unique_ptr<LossScale> lossScaleFor(const ReplicaSetOptions& options, const Device& device);
+ protected:
+  ReplicaBase(int index, const ReplicaShared& shared);
+
+  ReplicaShared shared_;
+  const Device& device_;
+  FlatBuffers buffers_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<LossScale> lossScale_;  // null without loss scaling
+  Replica replica_;
+};
 
 /// Builds replica `index` on the calling thread and attaches it to the strategy, which is collective. REQUIRES: the
 /// thread is bound to the replica's device.

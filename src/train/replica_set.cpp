@@ -47,14 +47,13 @@ StrategyContext strategyContext(const ReplicaSetOptions& options, Monitor& monit
 
 bool isBatchNorm(const Node& node) { return node.operation->traits.batchNorm; }
 
-/// Of the replicas of this process.
+}  // namespace
+
 std::vector<int64_t> ownShares(const ReplicaSetOptions& options) {
   if (options.shares.empty() || options.servesAlone) return {};
   const auto first = options.shares.begin() + options.firstReplica;
   return {first, first + std::ssize(options.devices)};
 }
-
-}  // namespace
 
 uint64_t dropoutSeedOf(uint64_t seed, int replica) {
   return seed + dropoutSeedStep * static_cast<uint64_t>(replica + 1);

@@ -70,6 +70,9 @@ int64_t totalReplicas(const ReplicaSetOptions& options);
 /// Whether replicas exchange batch-norm's statistics.
 bool joinsStatistics(const ReplicaSetOptions& options);
 
+/// The shares of this process's replicas; empty where all have as many, and where they only serve.
+std::vector<int64_t> ownShares(const ReplicaSetOptions& options);
+
 /// The mean of the shares of a step. Replicas average their gradients. So each divides by this number, whatever its own
 /// share is, and the average is that over all images. Empty where all have as many.
 std::optional<double> meanShare(const ReplicaSetOptions& options);

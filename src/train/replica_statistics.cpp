@@ -51,9 +51,7 @@ StrategyTraffic statisticsTraffic(const StrategyContext& context, std::span<cons
       traffic += joinedTraffic(context, Collective::gather, values * gathered);
     }
   }
-  traffic.bytesPerStep *= static_cast<double>(parts);
-  traffic.messagesPerStep *= static_cast<double>(parts);
-  return traffic;
+  return traffic *= static_cast<double>(parts);
 }
 
 }  // namespace tandem

@@ -1,25 +1,16 @@
 #include "train/serving_replica.h"
 
 #include "base/error.h"
-#include "train/weight_init.h"
 
 namespace tandem {
 namespace {
 
-class ServingReplica final : public ReplicaSet::Member {
+class ServingReplica final : public ReplicaBase {
  public:
-  ServingReplica(int index, const ReplicaShared& shared)
-      : shared_(shared),
-        device_(shared.options.devices.at(static_cast<size_t>(index))),
-        buffers_(parameterSpecs(*shared.options.graph, executorOptions(index, shared)), *shared.options.precision,
-                 device_.torch(), shared.options.kernels.layout.format),
-        optimizer_(makeOptimizer(buffers_, shared.options.optimizer)),
-        lossScale_(lossScaleFor(shared.options, device_)),
-        replica_{index, device_, buffers_, *optimizer_, lossScale_.get()} {
+  ServingReplica(int index, const ReplicaShared& shared) : ReplicaBase(index, shared) {
     shared_.strategy.attach(replica_);
   }
 
-  int index() const override { return replica_.index; }
   StepSample step() override {
     const Nanos begin = now();
     shared_.strategy.beginStep(replica_, step_++);
@@ -31,19 +22,9 @@ class ServingReplica final : public ReplicaSet::Member {
   const Batch& batch() const override { return batch_; }
   std::vector<double> losses() override { return {}; }
   std::optional<LossScaleState> lossScale() override { return std::nullopt; }
-  void synchronize() override { device_.synchronize(shared_.monitor); }
-  void barrier() override { shared_.barrier.arriveAndWait(); }
-  void finish() override { shared_.strategy.finish(replica_); }
   Executor& executor() override { throw InternalError("a replica that only serves has no executor"); }
-  FlatBuffers& buffers() override { return buffers_; }
 
  private:
-  ReplicaShared shared_;
-  const Device& device_;
-  FlatBuffers buffers_;
-  std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<LossScale> lossScale_;  // null without loss scaling
-  Replica replica_;
   const Batch batch_;
   int64_t step_ = 0;
 };

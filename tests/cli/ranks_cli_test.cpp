@@ -9,36 +9,11 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "bench_of_ranks.h"
 #include "machine/cpu/host_facts.h"
-#include "measure/record/results_file.h"
-#include "run_tandem.h"
 
 namespace tandem {
 namespace {
-
-std::string resultsPath() { return ownFolder() + "/results.jsonl"; }
-
-std::vector<std::string> benchOf(std::vector<std::string> more) {
-  std::filesystem::remove(resultsPath());
-  std::vector<std::string> arguments{"bench",           "--repeats=1",          "--image-size=32",       "--warmup=1",
-                                     "--oversubscribe", "--allow-interference", "--out=" + resultsPath()};
-  const auto isBatch = [](const std::string& argument) { return argument.starts_with("--batch="); };
-  if (std::ranges::none_of(more, isBatch)) arguments.emplace_back("--batch=4");
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
-}
-
-std::vector<RunRecord> measured(std::vector<std::string> more) {
-  const auto run = runTandem(benchOf(std::move(more)));
-  EXPECT_EQ(run.code, 0) << run.err;
-  return readResults(resultsPath());
-}
-
-std::string fingerprintOf(const RunRecord& record) {
-  const auto note =
-      std::ranges::find_if(record.notes, [](const std::string& text) { return text.starts_with("weights fnv1a64 "); });
-  return note == record.notes.end() ? "" : *note;
-}
 
 TEST(Ranks, MakeOneTableWithReplicas) {
   const auto run = runTandem(benchOf({"--model=trivial", "--steps=5", "--ranks=1,2,4", "--replicas=1,2"}));
@@ -220,12 +195,15 @@ TEST(Ranks, OfTwoHostsMakeOneRecordOfBoth) {
 }
 
 TEST(Ranks, WhatCannotCrossThemIsRefusedByName) {
-  const std::pair<const char*, const char*> cases[] = {
-      {"--server-ranks=3", "so many ranks are not there"}, {"--ranks=0", "--ranks"}, {"--timeout=0", "--timeout"}};
-  for (const auto& [option, text] : cases) {
-    const auto run =
-        runTandem(benchOf({"--model=trivial", "--steps=2", "--ranks=2", "--strategy=parameter_server", option}));
-    EXPECT_EQ(run.code, 2) << option;
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"--ranks=2", "--server-ranks=3"}, "so many ranks are not there"},
+      {{"--ranks=0"}, "--ranks=0: must be "},
+      {{"--ranks=2", "--timeout=0"}, "--timeout=0: "}};
+  for (const auto& [options, text] : cases) {
+    std::vector<std::string> given{"--model=trivial", "--steps=2", "--strategy=parameter_server"};
+    given.insert(given.end(), options.begin(), options.end());
+    const auto run = runTandem(benchOf(given));
+    EXPECT_EQ(run.code, 2) << join(options, " ");
     EXPECT_NE(run.err.find(text), std::string::npos) << run.err;
   }
 }

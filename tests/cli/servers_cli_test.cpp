@@ -2,42 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "base/text.h"
-#include "measure/record/results_file.h"
-#include "run_tandem.h"
+#include "bench_of_ranks.h"
 
 namespace tandem {
 namespace {
 
 using Texts = std::vector<std::string>;
-
-std::string resultsPath() { return ownFolder() + "/results.jsonl"; }
-
-Texts benchOf(const Texts& more) {
-  std::filesystem::remove(resultsPath());
-  Texts arguments{
-      "bench",           "--repeats=1",          "--image-size=32",       "--warmup=1", "--batch=4", "--model=lenet5",
-      "--oversubscribe", "--allow-interference", "--out=" + resultsPath()};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
-}
-
-std::vector<RunRecord> measured(const Texts& more) {
-  const auto run = runTandem(benchOf(more));
-  EXPECT_EQ(run.code, 0) << run.err;
-  auto records = readResults(resultsPath());
-  for (const RunRecord& record : records) EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
-  return records;
-}
-
-std::string fingerprintOf(const RunRecord& record) {
-  const auto note =
-      std::ranges::find_if(record.notes, [](const std::string& text) { return text.starts_with("weights fnv1a64 "); });
-  return note == record.notes.end() ? "" : *note;
-}
 
 // Two numbers have one sum.
 TEST(Servers, OfTwoRanksTrainTheBitsOfOneProcess) {

@@ -48,10 +48,13 @@ TEST(Signals, AreHeededWhileKernelsAreChosen) {
 }
 
 TEST(Signals, NoChildOutlivesAKilledProgram) {
-  const auto run = shell("mkdir cache; TANDEM_CACHE=$PWD/cache $T " + tiny() +
-                         "& sleep 1.5; kill -KILL $!; sleep 1; for each in /proc/[0-9]*/cmdline; do "
-                         "tr '\\0' ' ' < $each; echo; done 2> /dev/null | grep '^/proc/self/exe peaks'");
-  EXPECT_EQ(run.code, 1) << "still there: " << run.out;
+  const std::string peaks =
+      "for each in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $each; echo; done 2> /dev/null | "
+      "grep '^/proc/self/exe peaks'";
+  const auto run =
+      shell("mkdir cache; TANDEM_CACHE=$PWD/cache $T " + tiny() + "& for ((i = 0; i < 200; ++i)); do " + peaks +
+            " > seen && break; sleep 0.05; done; [ -s seen ] || exit 99; kill -KILL $!; sleep 1; " + peaks);
+  EXPECT_EQ(run.code, 1) << "no child was there, or one still is: " << run.out;
 }
 
 TEST(Signals, AChildOfAProgramThatHasEndedEnds) {
@@ -71,7 +74,7 @@ TEST(Signals, AHangupKeepsTheTable) {
 /// Starts the program, sends it a signal once it has several threads, and ends as it ends.
 std::string interruptedBy(const char* signal, const std::string& arguments) {
   return concat("$T ", arguments, " > out & for ((i = 0; i < 400; ++i)); do (($(ls /proc/$!/task | wc -l) > 1)) && ",
-                "break; sleep 0.05; done; kill -", signal, " $!; wait $!");
+                "break; sleep 0.05; done; kill -", signal, " $! || exit 99; wait $!");
 }
 
 /// Arguments that name weights `w.safetensors` and as many images. Makes both.
@@ -95,11 +98,11 @@ TEST(Signals, EndPredictionsAsTheyEndARun) {
 TEST(Signals, AreHeededFromTheStart) {
   const auto run = shell(
       "$T plan show --model=resnet50 > out & until grep -qE '^SigCgt:.*[4-7c-f][0-9a-f]{3}$' /proc/$!/status; do :; "
-      "done; kill -TERM $!; wait $!");
+      "done; kill -TERM $! || exit 99; wait $!");
   expectOneLine(run, interrupted, "interrupted");
   const auto mute = shell(
       "ulimit -f 0; $T plan show --model=resnet50 2> out & until grep -qE '^SigCgt:.*[4-7c-f][0-9a-f]{3}$' "
-      "/proc/$!/status; do :; done; kill -TERM $!; wait $!");
+      "/proc/$!/status; do :; done; kill -TERM $! || exit 99; wait $!");
   EXPECT_EQ(mute.code, interrupted) << "a file that takes no line";
 }
 

@@ -17,14 +17,7 @@ SyntheticRun compressedBy(std::string_view method, int replicas = 3) {
 StrategyTraffic trafficOf(const SyntheticRun& run) {
   const auto devices = cpuDevices(run.replicas);
   Monitor monitor(true);
-  const auto made = makeStrategy(run, devices, monitor);
-  runReplicas(run.replicas, monitor, [&](int rank) {
-    FlatBuffers buffers = syntheticBuffers(run);
-    const auto optimizer = makeOptimizer(buffers, run.optimizer);
-    Replica replica{rank, devices[static_cast<size_t>(rank)], buffers, *optimizer};
-    made->attach(replica);
-  });
-  return made->traffic();
+  return attached(run, devices, monitor)->traffic();
 }
 
 // Buckets of 500 bytes: d and c; b; e and a. In elements, with padding up to 64 bytes: 32 + 16, 1008, 16 + 80.

@@ -53,14 +53,6 @@ std::string nameOf(const SyntheticRun& run) {
                 ", ", run.ranks, " ranks of ", run.replicas, " replicas on ", run.nodes, " nodes", ownOptionsText(run));
 }
 
-std::vector<StrategyEntry> acrossRanks() {
-  std::vector<StrategyEntry> some;
-  for (const StrategyEntry& strategy : strategies()) {
-    if (strategy.crossesRanks) some.push_back(strategy);
-  }
-  return some;
-}
-
 class AcrossRanks : public testing::TestWithParam<StrategyEntry> {};
 
 TEST_P(AcrossRanks, MakesTheTextbookUpdateOnEveryReplica) {
@@ -92,9 +84,7 @@ TEST_P(AcrossRanks, AStepThatOverflowsOnOneIsLeftOutByAll) {
     without.leftOut = 2, --without.steps;
     const auto expected = train(without);
     const int last = run.ranks * run.replicas - 1;
-    run.spoil = [=](int number, int64_t batch, int of, at::Tensor gradient) {
-      if (number == last && batch == 2 && of == 1) gradient[0] = std::numeric_limits<float>::infinity();
-    };
+    run.spoil = overflowOf(last);
     const auto results = train(run);
     for (int number = 0; number <= last; ++number) {
       for (int segment = 0; segment < results[number]->segments(); ++segment) {
@@ -176,13 +166,7 @@ TEST(ParameterServerAcrossRanks, TrafficIsThatOfServersAndCopies) {
       run.buckets.bytes = 1 << 20;  // each part of a rank's variables is one message
       const auto devices = cpuDevices(run.replicas);
       Monitor monitor(true);
-      const auto strategy = makeStrategy(run, devices, monitor, &world);
-      runReplicas(run.replicas, monitor, [&](int index) {
-        FlatBuffers buffers = syntheticBuffers(run);
-        const auto optimizer = makeOptimizer(buffers, run.optimizer);
-        Replica replica{index, devices[index], buffers, *optimizer};
-        strategy->attach(replica);
-      });
+      const auto strategy = attached(run, devices, monitor, &world);
       const double share = (ranks - 1.0) / ranks;
       EXPECT_DOUBLE_EQ(strategy->traffic().bytesBetweenRanks, 2 * bytes * share / run.replicas);
       EXPECT_DOUBLE_EQ(strategy->traffic().bytesPerStep, 2 * bytes + 2 * bytes * share / run.replicas);
@@ -205,6 +189,19 @@ TEST_P(AcrossRanks, AFailureOfOneEndsTheOthers) {
     const std::string text = failure.what();  // of the rank that failed, or of one that lost its connection by that
     EXPECT_TRUE(text == "no more data" || text.find("between ranks failed") != std::string::npos) << text;
   }
+}
+
+// Between two ranks a ring brings as many bytes as the tensor has, every second step.
+TEST(LocalSgdAcrossRanks, TrafficIsThatOfAnAverageSharedByItsSteps) {
+  runRanks(2, [&](World& world) {
+    SyntheticRun run{.strategy = &find(strategies(), "local_sgd", "strategy"), .replicas = 1};
+    run.localSgd.syncEvery = 2;
+    const auto devices = cpuDevices(run.replicas);
+    Monitor monitor(true);
+    const StrategyTraffic traffic = attached(run, devices, monitor, &world)->traffic();
+    EXPECT_GE(traffic.bytesPerStep, (30 + 10 + 1000 + 6 + 77) * 4 / 2);
+    EXPECT_DOUBLE_EQ(traffic.bytesBetweenRanks, traffic.bytesPerStep);
+  });
 }
 
 StrategyTraffic trafficAcross(int ranks, int replicas, const AllReduceEntry& allReduce) {
@@ -231,7 +228,7 @@ TEST(TrafficAcrossRanks, IsOfWholeTensorsOrOfSlices) {
   EXPECT_EQ(trafficAcross(2, 2, spanning).bytesPerStep, 1500) << "as within one process of four replicas";
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalog, AcrossRanks, testing::ValuesIn(acrossRanks()),
+INSTANTIATE_TEST_SUITE_P(Catalog, AcrossRanks, testing::ValuesIn(strategies().begin(), strategies().end()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

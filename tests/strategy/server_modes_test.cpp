@@ -75,6 +75,7 @@ class StalenessOfRanks {
   std::vector<Staleness> ofServers() const {
     std::vector<Staleness> servers;
     std::ranges::copy_if(of_, std::back_inserter(servers), [](const Staleness& each) { return each.updates > 0; });
+    EXPECT_FALSE(servers.empty()) << "nobody served";
     return servers;
   }
 
@@ -119,9 +120,7 @@ TEST(StagedServer, AStepThatOverflowsOnOneIsLeftOutByAll) {
     without.leftOut = 2, --without.steps;
     const Results expected = train(without);
     const int last = run.ranks * run.replicas - 1;
-    run.spoil = [=](int number, int64_t batch, int of, at::Tensor gradient) {
-      if (number == last && batch == 2 && of == 1) gradient[0] = std::numeric_limits<float>::infinity();
-    };
+    run.spoil = overflowOf(last);
     StalenessOfRanks staleness(run);
     const Results results = train(run);
     for (const auto& buffers : results) {
@@ -143,7 +142,6 @@ TEST(AsyncServerOfRanks, WithoutStalenessMakesTheUpdatesOfASynchronousRunOneByOn
     const Results results = train(run);
     expectMasters(run, results, [&](int parameter) { return roundsMaster(run, parameter, run.steps); });
     const auto servers = staleness.ofServers();
-    EXPECT_FALSE(servers.empty());
     for (const Staleness& each : servers) {
       EXPECT_EQ(each.updates, run.steps * run.ranks) << nameOf(run);
       EXPECT_EQ(each.sum, run.steps * run.ranks * (run.ranks - 1) / 2) << nameOf(run);
@@ -156,9 +154,7 @@ TEST(AsyncServerOfRanks, LeavesOutTheUpdateOfTheRankThatOverflows) {
   for (SyntheticRun run : runsIn("async")) {
     if (!run.lossScale) continue;
     const int last = run.ranks * run.replicas - 1;
-    run.spoil = [=](int number, int64_t batch, int of, at::Tensor gradient) {
-      if (number == last && batch == 2 && of == 1) gradient[0] = std::numeric_limits<float>::infinity();
-    };
+    run.spoil = overflowOf(last);
     run.atEnd = [&](int number, const LossScale& scale) {
       EXPECT_EQ(scale.state().skipped, number / run.replicas == run.ranks - 1 ? 1 : 0) << nameOf(run);
     };

@@ -116,9 +116,7 @@ TEST_P(EachStrategy, GradientsThatAreToldOfTogetherGiveTheSameBits) {
   for (SyntheticRun run : runsOf(GetParam())) {
     if (precisionOf(run).lossScaling) {
       run.lossScale = LossScaleRule{.initial = 1024};
-      run.spoil = [](int rank, int64_t batch, int of, at::Tensor gradient) {
-        if (rank == 0 && batch == 2 && of == 1) gradient[0] = std::numeric_limits<float>::infinity();
-      };
+      run.spoil = overflowOf(0);
     }
     const auto oneByOne = train(run);
     run.overlap = false;
@@ -190,7 +188,9 @@ TEST_P(EachStrategy, AStepThatOverflowsIsLeftOutByAllThatExchange) {
   size_t number = 0;
   for (SyntheticRun run : runsOf(GetParam())) {
     if (!precisionOf(run).lossScaling || run.replicas == 3) continue;
-    const OptimizerEntry& rule = optimizers()[number++ % optimizers().size()];  // each has all kinds of runs
+    const size_t all = optimizers().size();  // as many as a variant has runs here; each variant begins with the next
+    const OptimizerEntry& rule = optimizers()[(number + number / all) % all];
+    ++number;
     run.optimizer.rule = &rule;
     run.lossScale = LossScaleRule{.initial = 1024};
     const int last = run.replicas - 1;
@@ -243,9 +243,7 @@ TEST(LocalSgd, AReplicaLeavesOutItsOwnStepsThatOverflow) {
     if (!precisionOf(run).lossScaling) continue;
     run.lossScale = LossScaleRule{.initial = 1024};
     const int last = run.replicas - 1;
-    run.spoil = [=](int rank, int64_t batch, int of, at::Tensor gradient) {
-      if (rank == last && batch == 2 && of == 1) gradient[0] = std::numeric_limits<float>::infinity();
-    };
+    run.spoil = overflowOf(last);
     run.atEnd = [&](int rank, const LossScale& scale) { EXPECT_EQ(scale.state().skipped, rank == last ? 1 : 0); };
     const auto skips = [=](int rank, int64_t step) { return rank == last && step == 2; };
     const auto results = train(run);

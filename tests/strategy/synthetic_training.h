@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -95,6 +96,26 @@ inline std::unique_ptr<Strategy> makeStrategy(const SyntheticRun& run, const std
        .precision = &precisionOf(run),
        .format = at::MemoryFormat::ChannelsLast,
        .makeOptimizer = [run](FlatBuffers& buffers) { return makeOptimizer(buffers, run.optimizer); }});
+}
+
+/// The run's strategy, to which all replicas of this process are attached. `devices` must outlive it.
+inline std::unique_ptr<Strategy> attached(const SyntheticRun& run, const std::vector<Device>& devices, Monitor& monitor,
+                                          World* world = nullptr) {
+  auto made = makeStrategy(run, devices, monitor, world);
+  runReplicas(run.replicas, monitor, [&](int index) {
+    FlatBuffers buffers = syntheticBuffers(run);
+    const auto optimizer = makeOptimizer(buffers, run.optimizer);
+    Replica replica{index, devices[static_cast<size_t>(index)], buffers, *optimizer};
+    made->attach(replica);
+  });
+  return made;
+}
+
+/// SyntheticRun::spoil: of batch 2, one gradient of that replica overflows.
+inline auto overflowOf(int replica) {
+  return [=](int number, int64_t batch, int of, at::Tensor gradient) {
+    if (number == replica && batch == 2 && of == 1) gradient[0] = std::numeric_limits<float>::infinity();
+  };
 }
 
 /// `first`: the number of the process's first replica among all of the run.

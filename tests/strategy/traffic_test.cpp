@@ -15,13 +15,7 @@ struct Exchanged {
 Exchanged exchanged(const SyntheticRun& run) {
   const auto devices = cpuDevices(run.replicas);
   Monitor monitor(true);
-  const auto made = makeStrategy(run, devices, monitor);
-  runReplicas(run.replicas, monitor, [&](int rank) {
-    FlatBuffers buffers = syntheticBuffers(run);
-    const auto optimizer = makeOptimizer(buffers, run.optimizer);
-    Replica replica{rank, devices[rank], buffers, *optimizer};
-    made->attach(replica);
-  });
+  const auto made = attached(run, devices, monitor);
   return {made->sums(), made->traffic()};
 }
 

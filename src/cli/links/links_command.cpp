@@ -182,16 +182,8 @@ void resolveReplicas(Typed& typed, const LinkPlaces& places) {
 }  // namespace
 
 int64_t bytesOfSize(const std::string& text) {
-  constexpr std::string_view letters = "kmgt";
-  std::string digits = lowered(text);
-  int64_t unit = 1;
-  if (const size_t at = digits.empty() ? letters.npos : letters.find(digits.back()); at != letters.npos) {
-    unit = int64_t{1} << (10 * (at + 1));
-    digits.pop_back();
-  }
-  const auto count = numberIn<int64_t>(digits);
-  const bool fits = count && *count > 0 && *count <= largestSize / unit && *count * unit % valueBytes == 0;
-  if (fits) return *count * unit;
+  const auto bytes = bytesIn(text, "kmgt", largestSize);
+  if (bytes && *bytes % valueBytes == 0) return *bytes;
   throw UsageError(concat("--sizes=", text, ": must be bytes as 4, 64k, 16m or 1g, from 4 to 1024t, and a multiple of ",
                           valueBytes, ", the bytes of a value"));
 }

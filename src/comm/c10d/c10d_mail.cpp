@@ -37,7 +37,7 @@ class C10dMessage final : public RankMessage {
  private:
   /// An abort says more than what it ended.
   [[noreturn]] void fail(const std::string& why) {
-    monitor_.poll([] { return true; });
+    monitor_.throwIfAborted();
     throw PeerError(
         concat("rank ", way_.own, " of ", way_.size, " could not ", way_.does, " rank ", way_.other, ": ", why));
   }

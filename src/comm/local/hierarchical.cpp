@@ -81,7 +81,7 @@ bool advanceToSums(CollectiveOp& round) {
 /// From a phase in which all own their parts of the result, to the end.
 bool advanceFromSums(CollectiveOp& round, int owned) {
   const int chunksWhole = owned + 1, copied = owned + 2;
-  const std::vector<int> partners = round.groups().partnersOf(round.replica());
+  const std::vector<int>& partners = round.groups().partnersOf(round.replica());
   if (round.phase() == owned) {
     if (!round.waitedForEach(partners, owned)) return false;
     copyFromPartners(round);

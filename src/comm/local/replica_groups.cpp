@@ -29,27 +29,21 @@ ReplicaGroups::ReplicaGroups(const std::vector<int>& groupOf) {
     members_[group].push_back(static_cast<int>(replica));
     chunks_ = std::max(chunks_, static_cast<int>(members_[group].size()));
   }
+  for (size_t replica = 0; replica < groupOf_.size(); ++replica) {
+    std::vector<int>& owned = chunksOf_.emplace_back();
+    std::set<int> partners;
+    for (int chunk = 0; chunk < chunks_; ++chunk) {
+      if (owner(groupOf_[replica], chunk) != static_cast<int>(replica)) continue;
+      owned.push_back(chunk);
+      for (int group = 0; group < count(); ++group) partners.insert(owner(group, chunk));
+    }
+    partnersOf_.emplace_back(partners.begin(), partners.end());
+  }
 }
 
 int ReplicaGroups::owner(int group, int chunk) const {
   const std::vector<int>& all = members(group);
   return all[static_cast<size_t>(chunk) % all.size()];
-}
-
-std::vector<int> ReplicaGroups::chunksOf(int replica) const {
-  std::vector<int> owned;
-  for (int chunk = 0; chunk < chunks_; ++chunk) {
-    if (owner(groupOf(replica), chunk) == replica) owned.push_back(chunk);
-  }
-  return owned;
-}
-
-std::vector<int> ReplicaGroups::partnersOf(int replica) const {
-  std::set<int> partners;
-  for (const int chunk : chunksOf(replica)) {
-    for (int group = 0; group < count(); ++group) partners.insert(owner(group, chunk));
-  }
-  return {partners.begin(), partners.end()};
 }
 
 ReplicaGroups nearbyReplicas(const std::vector<const Device*>& devices) {

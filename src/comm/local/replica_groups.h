@@ -22,13 +22,13 @@ class ReplicaGroups {
   /// In ascending order.
   const std::vector<int>& members(int group) const { return members_.at(static_cast<size_t>(group)); }
   int owner(int group, int chunk) const;
-  std::vector<int> chunksOf(int replica) const;
+  const std::vector<int>& chunksOf(int replica) const { return chunksOf_.at(static_cast<size_t>(replica)); }
   /// All partners of a replica, itself included, each once.
-  std::vector<int> partnersOf(int replica) const;
+  const std::vector<int>& partnersOf(int replica) const { return partnersOf_.at(static_cast<size_t>(replica)); }
 
  private:
   std::vector<int> groupOf_;
-  std::vector<std::vector<int>> members_;
+  std::vector<std::vector<int>> members_, chunksOf_, partnersOf_;
   int chunks_ = 0;
 };
 

@@ -23,7 +23,6 @@ class ThreadGroup final : public Group {
   void wait(Ticket ticket) override;
   /// Whether the operation has finished here; does what is possible without waiting.
   bool finished(Ticket ticket);
-  int replica() const { return replica_; }
   const ReplicaGroups& groups() const { return table_->groups(); }
 
  private:

@@ -8,24 +8,22 @@ namespace {
 // 16-bit values are computed in fp32.
 at::Tensor wide(const at::Tensor& x) { return x.to(c10::promoteTypes(x.scalar_type(), at::kFloat)); }
 
-// All but the channels, which come second.
+at::Tensor meanOf(const at::Tensor& x) { return x.mean(othersOf(x)).to(at::kDouble); }
+at::Tensor sumOf(const at::Tensor& x) { return x.sum(othersOf(x)).to(at::kDouble); }
+
+}  // namespace
+
 std::vector<int64_t> othersOf(const at::Tensor& x) {
   std::vector<int64_t> others{0};
   for (int64_t dimension = 2; dimension < x.dim(); ++dimension) others.push_back(dimension);
   return others;
 }
 
-/// [C] as [1, C, 1, 1], or as wide as x is, in its type.
 at::Tensor perChannel(const at::Tensor& values, const at::Tensor& x) {
   std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
   shape[1] = values.numel();
   return values.to(x.scalar_type()).view(shape);
 }
-
-at::Tensor meanOf(const at::Tensor& x) { return x.mean(othersOf(x)).to(at::kDouble); }
-at::Tensor sumOf(const at::Tensor& x) { return x.sum(othersOf(x)).to(at::kDouble); }
-
-}  // namespace
 
 at::Tensor normActJoined(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
                          const NormActOptions& options, NormActSaved& saved) {

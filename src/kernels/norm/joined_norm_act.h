@@ -1,8 +1,16 @@
 #pragma once
 
+#include <vector>
+
 #include "kernels/norm/norm_act.h"
 
 namespace tandem {
+
+/// All dimensions but the channels, which come second.
+std::vector<int64_t> othersOf(const at::Tensor& x);
+
+/// [C] as [1, C, 1, 1], or as wide as x is, in its type.
+at::Tensor perChannel(const at::Tensor& values, const at::Tensor& x);
 
 /// normAct() in training over the batches of all replicas, by ATen: where no kernel of this processor serves. `saved`
 /// is as normActReference() leaves it, but for its `values`. REQUIRES: options.training and options.exchange.

@@ -29,13 +29,7 @@ void endProcess(int) {
 }  // namespace
 
 void endOnSignals() noexcept {
-  struct sigaction action {};
-  action.sa_handler = endProcess;
-  for (const int number : endingSignals) {
-    struct sigaction before {};
-    ::sigaction(number, nullptr, &before);
-    if (number != SIGHUP || before.sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);
-  }
+  for (const int number : endingSignals) handle(number, endProcess);
 }
 
 void beforeEndBySignal(void (*cleanUp)() noexcept) noexcept { cleanUpFirst.store(cleanUp); }

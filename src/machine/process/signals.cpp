@@ -40,16 +40,18 @@ std::array<int, 2> openPipe() {
 
 }  // namespace
 
-SignalHandlers::SignalHandlers(std::span<const int> signals, void (*handler)(int)) {
-  struct sigaction action {};
+struct sigaction handle(int signal, void (*handler)(int)) noexcept {
+  struct sigaction action {
+  }, before{};
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
-  for (const int signal : signals) {
-    struct sigaction before {};
-    sigaction(signal, nullptr, &before);
-    before_.emplace_back(signal, before);
-    if (signal != SIGHUP || before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
-  }
+  sigaction(signal, nullptr, &before);
+  if (signal != SIGHUP || before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+  return before;
+}
+
+SignalHandlers::SignalHandlers(std::span<const int> signals, void (*handler)(int)) {
+  for (const int signal : signals) before_.emplace_back(signal, handle(signal, handler));
 }
 
 SignalHandlers::~SignalHandlers() {

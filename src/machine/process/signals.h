@@ -12,8 +12,11 @@ namespace tandem {
 /// Signals by which a user or a scheduler ends a program.
 inline constexpr std::array endingSignals{SIGINT, SIGTERM, SIGHUP};
 
-/// While it lives, these signals call `handler`, which is async-signal-safe, and interrupt system calls as poll(2). A
-/// SIGHUP that is ignored, as below nohup, stays ignored. Its destructor restores the handlers from before.
+/// From now on the signal calls `handler`, which is async-signal-safe, and interrupts system calls as poll(2). A SIGHUP
+/// that is ignored, as below nohup, stays ignored. Returns what it did before. It makes system calls alone.
+struct sigaction handle(int signal, void (*handler)(int)) noexcept;
+
+/// handle() of these signals while it lives. Its destructor restores what they did before.
 class SignalHandlers {
  public:
   SignalHandlers(std::span<const int> signals, void (*handler)(int));

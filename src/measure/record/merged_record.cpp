@@ -54,25 +54,20 @@ void nameHost(RunRecord& rank) {
   for (std::string& reason : rank.interference.reasons) reason = concat(rank.environment.host, ": ", reason);
 }
 
-/// Each server has made all updates, of its own variables.
-void join(std::optional<StalenessRecord>& all, const std::optional<StalenessRecord>& rank) {
-  if (!rank || rank->updates == 0) return;
-  if (!all) all.emplace();
-  const auto known = static_cast<double>(all->updates), more = static_cast<double>(rank->updates);
-  all->mean = (all->mean * known + rank->mean * more) / (known + more);
-  all->updates += rank->updates;
-  all->most = std::max(all->most, rank->most);
-}
-
-/// Of all servers.
+/// Of all servers. Each has made all updates, of its own variables.
 std::optional<StalenessRecord> stalenessOf(const std::vector<RunRecord>& ranks) {
-  std::optional<StalenessRecord> all;
-  int64_t updates = 0;
+  StalenessRecord all;
+  double lacked = 0, made = 0;
   for (const RunRecord& rank : ranks) {
-    join(all, rank.staleness);
-    if (rank.staleness) updates = std::max(updates, rank.staleness->updates);
+    if (!rank.staleness) continue;
+    const auto updates = static_cast<double>(rank.staleness->updates);
+    lacked += rank.staleness->mean * updates;
+    made += updates;
+    all.updates = std::max(all.updates, rank.staleness->updates);
+    all.most = std::max(all.most, rank.staleness->most);
   }
-  if (all) all->updates = updates;
+  if (all.updates == 0) return std::nullopt;
+  all.mean = lacked / made;
   return all;
 }
 

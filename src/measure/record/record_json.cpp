@@ -1,6 +1,5 @@
 #include "measure/record/record_json.h"
 
-#include <algorithm>
 #include <array>
 #include <limits>
 

@@ -18,6 +18,7 @@ std::string_view shortcoming(const RunRecord& record);
 
 struct ShortcomingCount {
   std::string_view name;
+  std::string_view remedy;  ///< what a user can do; empty: nothing is known
   size_t runs = 0;
 };
 

@@ -342,11 +342,10 @@ std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::sp
   return {differenceTable(configurationDifferences(a.runs.front(), b.runs.front()), {}), rates};
 }
 
-std::vector<ResultTable> storedComparison(const std::string& where, std::span<const RunRecord> records) {
+std::vector<ResultTable> storedComparison(const std::string& where, const std::string& file,
+                                          std::span<const RunRecord> records) {
   const Turns turns = lastTurns(records);
   if (!suffices(turns)) {
-    const size_t end = where.find_last_not_of("0123456789");  // of FILE, or of the colon in FILE:ROW
-    const std::string file = end + 1 < where.size() && where[end] == ':' ? where.substr(0, end) : where;
     throw UsageError(concat(where, ": it holds ", turns.logRatios.size(),
                             " whole rounds of a 'tandem bench --compare', ", fewestComparedRuns / runsOfRound,
                             " are needed; to compare rows, name two, as in ", file, ":1 ", file, ":2"));

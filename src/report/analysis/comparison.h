@@ -39,8 +39,9 @@ std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::sp
 constexpr size_t fewestComparedRuns = 20;
 
 /// comparisonInTurns() of the last bench --compare among `records`, whose runs have a side. Throws UsageError, which
-/// names `where`, if there is none, or if it has fewer than five whole rounds.
-std::vector<ResultTable> storedComparison(const std::string& where, std::span<const RunRecord> records);
+/// names `where` and rows of `file`, if there is none, or if it has fewer than five whole rounds.
+std::vector<ResultTable> storedComparison(const std::string& where, const std::string& file,
+                                          std::span<const RunRecord> records);
 
 /// Its verdict in one line; empty where storedComparison() would throw.
 std::string comparisonFinding(std::span<const RunRecord> records);

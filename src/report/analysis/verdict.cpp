@@ -82,19 +82,10 @@ std::vector<const RunRecord*> runsOf(const Field& field) {
 }
 
 /// "1 failed, 2 not steady": the runs that do not count. Empty without any.
-/// What a user can do about runs that do not count.
-std::string_view remedyOf(std::string_view shortcoming) {
-  if (shortcoming == "not steady") return " (a larger --budget or --warmup helps)";
-  if (shortcoming == "not checked")
-    return " (windows under 1 s beside other programs: a larger --budget or --steps helps)";
-  return "";
-}
-
 std::string countsOf(const std::vector<const RunRecord*>& runs) {
   std::vector<std::string> parts;
-  for (const auto& [name, count] : countShortcomings(runs)) {
-    if (count == 0) continue;
-    parts.push_back(concat(count, ' ', name, remedyOf(name)));
+  for (const auto& [name, remedy, count] : countShortcomings(runs)) {
+    if (count > 0) parts.push_back(concat(count, ' ', name, remedy.empty() ? "" : concat(" (", remedy, ')')));
   }
   return join(parts);
 }

@@ -18,7 +18,7 @@ std::string countsOf(std::span<const RunRecord> records) {
   std::vector<std::string> parts{concat(records.size())};
   std::vector<const RunRecord*> all;
   for (const RunRecord& record : records) all.push_back(&record);
-  for (const auto& [name, runs] : countShortcomings(all)) {
+  for (const auto& [name, remedy, runs] : countShortcomings(all)) {
     if (runs > 0) parts.push_back(concat(runs, ' ', name));
   }
   return join(parts);

@@ -175,7 +175,7 @@ std::string resultOf(const RunGroup& group) {
   if (!ofShown.empty()) parts.push_back(ofShown);
   std::vector<const RunRecord*> others;
   std::ranges::set_difference(group.runs, group.shown(), std::back_inserter(others));
-  for (const auto& [name, runs] : countShortcomings(others)) {
+  for (const auto& [name, remedy, runs] : countShortcomings(others)) {
     if (runs > 0) parts.push_back(concat(runs, " of ", group.runs.size(), ' ', name));
   }
   return join(parts);

@@ -11,16 +11,12 @@
 namespace tandem {
 namespace {
 
-bool given(const Sweep& sweep, std::string_view option) {
-  return std::ranges::find(sweep.given, option) != sweep.given.end();
-}
-
 /// The environment, in which options of this command stand for variables.
 Variables variablesOf(const Config::Exchange& options) {
   const std::map<std::string, std::string> given{
       {"MASTER_ADDR", options.masterAddr},
       {"MASTER_PORT", options.masterPort == 0 ? "" : concat(options.masterPort)},
-      {"GLOO_SOCKET_IFNAME", options.interface}};
+      {interfaceVariable, options.interface}};
   return [given, environment = variablesOfProcess()](const std::string& name) {
     const auto option = given.find(name);
     return option == given.end() || option->second.empty() ? environment(name) : std::optional(option->second);
@@ -41,14 +37,14 @@ std::optional<LaunchedRank> takeRole(Sweep& sweep) {
       rankPlaceFromRoles({options.job, options.taskIndex, options.workerHosts, options.psHosts}, variablesOf(options));
   if (!roled) return std::nullopt;
   for (const char* option : {"ranks", "servers", "master-addr", "master-port"}) {
-    if (!given(sweep, option)) continue;
+    if (!sweep.has(option)) continue;
     throw UsageError(concat("--", option, " with --job=", options.job,
                             ": --worker-hosts and --ps-hosts say how many processes there are and where they meet; "
                             "leave --",
                             option, " away"));
   }
   sweep.base.placement.ranks = roled->workers, sweep.base.placement.servers = roled->servers;
-  if (roled->servers > 0 && !given(sweep, "strategy")) {
+  if (roled->servers > 0 && !sweep.has("strategy")) {
     sweep.base.exchange.strategy = strategyWithServers().name;
     sweep.given.emplace_back("strategy");
     sweep.notes.push_back(concat("--ps-hosts: --strategy=", sweep.base.exchange.strategy));
@@ -64,7 +60,7 @@ std::optional<LaunchedRank> takeLaunchedRanks(Sweep& sweep) {
   if (auto roled = takeRole(sweep)) return roled;
   auto launched = rankPlaceFromEnvironment(variablesOf(sweep.base.exchange));
   if (!launched) return launched;
-  if (given(sweep, "ranks")) {
+  if (sweep.has("ranks")) {
     throw UsageError(concat("--ranks with a launcher, which started ", launched->place.size,
                             " ranks of this run; leave --ranks away, or start tandem by itself"));
   }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "config/device_set.h"
 #include "machine/cpu/host_facts.h"
 #include "machine/process/resource_limits.h"
 #include "run/outcome_of_exception.h"
@@ -36,7 +37,7 @@ Outcome killed(std::optional<bool> outOfMemory, const Config& config) {
 }  // namespace
 
 WorkerProcess::WorkerProcess(const std::string& executable, const WorkerOrder& order, WorkerEvents events)
-    : flight_(order.place.rank < order.config.placement.ranks ? static_cast<int>(order.config.placement.replicas) : 0),
+    : flight_(servesAlone(order.config, order.place.rank) ? 0 : static_cast<int>(order.config.placement.replicas)),
       child_({.executable = executable,
               .arguments = {"worker"},
               .environment = workerEnvironment(),

@@ -61,7 +61,7 @@ void checkResult(RankGroup& group, const at::Tensor& tensor, Collective op, cons
 Device deviceOf(const RankPlace& place) {
   const CorePlan plan = planCores(readTopology(), place.localSize, 0, /*oversubscribe=*/true);
   const auto at = static_cast<size_t>(place.localRank);
-  return Device::cpu(place.localRank, plan.threadsOf[at], plan.threadsPerReplica, {plan.nodeOf[at], plan.cacheOf[at]});
+  return Device::onCores(place.localRank, plan, at);
 }
 
 std::string pathBetween(const std::vector<std::string>& ofRanks) {

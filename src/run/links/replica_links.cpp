@@ -31,8 +31,7 @@ Team teamOnCores(int64_t replicas) {
   const CorePlan plan = planCores(readTopology(), replicas, 0, /*oversubscribe=*/false);
   Team team;
   for (size_t i = 0; i < plan.threadsOf.size(); ++i) {
-    team.devices.push_back(
-        Device::cpu(static_cast<int>(i), plan.threadsOf[i], plan.threadsPerReplica, {plan.nodeOf[i], plan.cacheOf[i]}));
+    team.devices.push_back(Device::onCores(static_cast<int>(i), plan, i));
   }
   team.path = sharedBy(plan.threadsOf);
   return team;

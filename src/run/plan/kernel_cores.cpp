@@ -30,8 +30,7 @@ KernelCores kernelCores(const RunPlan& plan) {
   for (const size_t i : replicasApart(cores)) {
     if (asked > 0 && std::ssize(found.devices) == asked) break;
     const std::vector<int>& threads = cores.threadsOf[i];
-    found.devices.push_back(
-        Device::cpu(static_cast<int>(i), threads, cores.threadsPerReplica, {cores.nodeOf[i], cores.cacheOf[i]}));
+    found.devices.push_back(Device::onCores(static_cast<int>(i), cores, i));
     found.cpus.insert(found.cpus.end(), threads.begin(), threads.end());
   }
   return found;

@@ -189,7 +189,7 @@ RunPlan resolvePlan(const Config& asked, const RankPlace* place) {
   return plan;
 }
 
-bool servesAlone(const RunPlan& plan) { return plan.place.rank >= plan.config.placement.ranks; }
+bool servesAlone(const RunPlan& plan) { return servesAlone(plan.config, plan.place.rank); }
 
 std::vector<int64_t> unequalShares(const RunPlan& plan) {
   const bool equal = std::ranges::all_of(plan.shares, [&](int64_t share) { return share == plan.shares.front(); });

@@ -29,14 +29,11 @@ Breach allReduceSpansRanks(const Config& config, const Setup& setup) {
 }
 
 Breach strategyCrossesRanks(const Config& config, const Setup& setup) {
-  const auto crosses = setup.onCpu() ? &StrategyEntry::crossesRanks : &StrategyEntry::crossesRanksOnGpus;
-  if (processCount(config) == 1 || setup.strategy->*crosses) return std::nullopt;
-  const std::string_view why = setup.strategy->crossesRanks
-                                   ? "between ranks it exchanges by Gloo, from the memory of CPUs"
-                                   : "it exchanges within one process";
+  if (processCount(config) == 1 || setup.onCpu() || setup.strategy->crossesRanksOnGpus) return std::nullopt;
   return concat(processesText(config), " with --strategy=", config.exchange.strategy,
-                " --devices=", config.placement.devices, ": ", why,
-                "; those between ranks there: ", thoseWith("--strategy", strategies(), crosses));
+                " --devices=", config.placement.devices,
+                ": between ranks it exchanges by Gloo, from the memory of CPUs; those between ranks there: ",
+                thoseWith("--strategy", strategies(), &StrategyEntry::crossesRanksOnGpus));
 }
 
 Breach serversAreRanks(const Config& config, const Setup& setup) {

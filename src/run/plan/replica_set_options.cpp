@@ -49,10 +49,8 @@ std::vector<Device> devicesOf(const RunPlan& plan) {
   const std::vector<int> indices = deviceIndices(plan.config);
   std::vector<Device> devices;
   for (size_t i = 0; i < indices.size(); ++i) {
-    devices.push_back(plan.setup.onCpu()
-                          ? Device::cpu(indices[i], plan.cores.threadsOf.at(i), plan.cores.threadsPerReplica,
-                                        {plan.cores.nodeOf.at(i), plan.cores.cacheOf.at(i)})
-                          : Device::cuda(plan.cudaDevices.at(i)));
+    devices.push_back(plan.setup.onCpu() ? Device::onCores(indices[i], plan.cores, i)
+                                         : Device::cuda(plan.cudaDevices.at(i)));
   }
   return devices;
 }

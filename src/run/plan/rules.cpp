@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <optional>
-#include <span>
 
 #include "base/text.h"
 #include "config/device_set.h"

@@ -45,7 +45,7 @@ void ReferenceTraining::step(const HostBatch& joined, const Normalization& norma
   const double divisor = meanShare(team_).value_or(static_cast<double>(images));
   for (at::Tensor& sum : sums_) sum.zero_();
   const auto parts = partsOf(images);
-  const size_t ofEach = joinsStatistics(team_) ? parts.size() : static_cast<size_t>(team_.accumulate);
+  const auto ofEach = static_cast<size_t>(team_.accumulate);
   for (size_t i = 0; i < parts.size(); ++i) {
     runPart(*executors_[i / ofEach], partOf(joined, normalization, parts[i]), divisor);
   }

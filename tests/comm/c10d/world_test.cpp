@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <functional>
+
 #include "base/clock.h"
 #include "base/text.h"
 #include "machine/cpu/host_facts.h"
@@ -54,29 +56,35 @@ TEST(World, AFirstRankThatSaysNothingIsNamed) {
   });
 }
 
-TEST(World, GroupsSumAndBroadcast) {
-  constexpr int64_t count = 1001;
+/// Runs `body` on each rank of groups of two and of three, for each type of gradients.
+void inGroups(const std::function<void(RankGroup& group, int rank, int size, at::ScalarType type)>& body) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const int size : {2, 3}) {
       runRanks(size, [&](World& world) {
         Monitor monitor(true);
         const auto group = world.group("replica 0", monitor);
-        const int rank = world.place().rank;
-        std::vector<at::Tensor> tensors;
-        std::vector<Ticket> tickets;
-        for (int i = 0; i < 20; ++i) {
-          tensors.push_back(at::full({count}, rank + 1 + i, type));
-          tickets.push_back(group->start(tensors.back(), i % 2 == 0 ? Collective::sum : Collective::broadcast));
-        }
-        for (int i = 19; i >= 0; --i) group->wait(tickets[i]);
-        EXPECT_TRUE(group->progress());
-        for (int i = 0; i < 20; ++i) {
-          const int expected = i % 2 == 0 ? size * (size + 1) / 2 + size * i : 1 + i;
-          EXPECT_TRUE(at::equal(tensors[i], at::full({count}, expected, type))) << size << ' ' << i;
-        }
+        body(*group, world.place().rank, size, type);
       });
     }
   }
+}
+
+TEST(World, GroupsSumAndBroadcast) {
+  constexpr int64_t count = 1001;
+  inGroups([](RankGroup& group, int rank, int size, at::ScalarType type) {
+    std::vector<at::Tensor> tensors;
+    std::vector<Ticket> tickets;
+    for (int i = 0; i < 20; ++i) {
+      tensors.push_back(at::full({count}, rank + 1 + i, type));
+      tickets.push_back(group.start(tensors.back(), i % 2 == 0 ? Collective::sum : Collective::broadcast));
+    }
+    for (int i = 19; i >= 0; --i) group.wait(tickets[i]);
+    EXPECT_TRUE(group.progress());
+    for (int i = 0; i < 20; ++i) {
+      const int expected = i % 2 == 0 ? size * (size + 1) / 2 + size * i : 1 + i;
+      EXPECT_TRUE(at::equal(tensors[i], at::full({count}, expected, type))) << size << ' ' << i;
+    }
+  });
 }
 
 // The next write to a connection that a lost rank has closed would end this one too.
@@ -93,34 +101,27 @@ TEST(World, AClosedConnectionIsNoSignal) {
 
 TEST(World, GroupsGatherToARankAndBroadcastFromIt) {
   constexpr int64_t count = 1001;
-  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
-    for (const int size : {2, 3}) {
-      runRanks(size, [&](World& world) {
-        Monitor monitor(true);
-        const auto group = world.group("replica 0", monitor);
-        const int rank = world.place().rank;
-        std::vector<at::Tensor> all, told, own;
-        for (int i = 0; i < 6; ++i) {
-          const int root = i % size;
-          own.push_back(at::full({count}, 10 * rank + i, type));
-          all.push_back(at::zeros({root == rank ? size * count : 0}, type));
-          told.push_back(at::full({count}, rank + i, type));
-          group->gatherTo(root, own.back(), all.back());
-          group->broadcastFrom(root, told.back());
-        }
-        const at::Tensor sum = at::full({count}, rank, type);
-        group->wait(group->start(sum, Collective::sum));
-        EXPECT_TRUE(sum.eq(size * (size - 1) / 2).all().item<bool>());
-        for (int i = 0; i < 6; ++i) {
-          EXPECT_TRUE(told[i].eq(i % size + i).all().item<bool>()) << size << ' ' << i;
-          EXPECT_TRUE(own[i].eq(10 * rank + i).all().item<bool>()) << size << ' ' << i;
-          for (int from = 0; i % size == rank && from < size; ++from) {
-            EXPECT_TRUE(partOf(all[i], size, from).eq(10 * from + i).all().item<bool>()) << size << ' ' << i;
-          }
-        }
-      });
+  inGroups([](RankGroup& group, int rank, int size, at::ScalarType type) {
+    std::vector<at::Tensor> all, told, own;
+    for (int i = 0; i < 6; ++i) {
+      const int root = i % size;
+      own.push_back(at::full({count}, 10 * rank + i, type));
+      all.push_back(at::zeros({root == rank ? size * count : 0}, type));
+      told.push_back(at::full({count}, rank + i, type));
+      group.gatherTo(root, own.back(), all.back());
+      group.broadcastFrom(root, told.back());
     }
-  }
+    const at::Tensor sum = at::full({count}, rank, type);
+    group.wait(group.start(sum, Collective::sum));
+    EXPECT_TRUE(sum.eq(size * (size - 1) / 2).all().item<bool>());
+    for (int i = 0; i < 6; ++i) {
+      EXPECT_TRUE(told[i].eq(i % size + i).all().item<bool>()) << size << ' ' << i;
+      EXPECT_TRUE(own[i].eq(10 * rank + i).all().item<bool>()) << size << ' ' << i;
+      for (int from = 0; i % size == rank && from < size; ++from) {
+        EXPECT_TRUE(partOf(all[i], size, from).eq(10 * from + i).all().item<bool>()) << size << ' ' << i;
+      }
+    }
+  });
 }
 
 TEST(World, GroupsMayBeOfSomeRanks) {

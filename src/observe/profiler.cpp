@@ -83,26 +83,30 @@ void write(TraceFile& trace, TraceFile::Track run, std::span<const DeviceActivit
 
 }  // namespace
 
-Profiler::Recording::Recording(std::string where, size_t steps, size_t spans)
+Profiler::Recording::Recording(std::string where, size_t steps, size_t spans, size_t operations)
     : place(std::move(where)),
       recorder(steps == 0 ? 0 : mostSpansOfStep),
+      operations(std::vector<OpTimer::Total>(operations)),
       steps(touched<StepParts>(steps)),
       arrivals(touched<StepArrivals>(steps)),
       spans(touched<RecordedSpan>(spans)),
       spanSteps(touched<int64_t>(spans == 0 ? 0 : steps)) {}
 
-Profiler::Profiler(std::vector<std::string> places, size_t spans) {
-  for (std::string& place : places) recordings_.emplace_back(std::move(place), mostSteps, spans);
+Profiler::Profiler(std::vector<std::string> places, size_t spans, std::vector<OpDemand> works)
+    : works_(std::move(works)) {
+  for (std::string& place : places) recordings_.emplace_back(std::move(place), mostSteps, spans, works_.size());
 }
 
 void Profiler::stepDone(int replica, int64_t step) {
   Recording& recording = recordings_[static_cast<size_t>(replica)];
   const auto spans = recording.recorder.spans();
+  StepParts parts = stepBreakdown(spans);
+  parts.step = step;
+  ++recording.done;
+  recording.wall += parts.wall;
   if (recording.recorder.lost() > 0) {
     ++recording.lost;
   } else {
-    StepParts parts = stepBreakdown(spans);
-    parts.step = step;
     keep(recording, parts);
     recording.full = recording.full || recording.spans.size() + spans.size() > recording.spans.capacity() ||
                      recording.spanSteps.size() == recording.spanSteps.capacity();
@@ -135,6 +139,7 @@ std::string Profiler::packed() const {
   bytes.add(recordings_.size());
   for (const Recording& recording : recordings_) {
     bytes.add(recording.place);
+    bytes.add(recording.operations.totals()), bytes.add(recording.done), bytes.add(recording.wall);
     bytes.add(recording.every), bytes.add(recording.lost);
     bytes.add(recording.steps), bytes.add(recording.spans), bytes.add(recording.spanSteps);
     bytes.add(recording.arrivals.size());
@@ -148,8 +153,11 @@ std::string Profiler::packed() const {
 void Profiler::add(std::string_view packed, Nanos ahead, Nanos error) {
   UnpackedBytes bytes(packed);
   for (auto left = bytes.next<size_t>(); left > 0; --left) {
-    Recording& added = recordings_.emplace_back("", 0, 0);
+    Recording& added = recordings_.emplace_back("", 0, 0, 0);
     bytes.read(added.place);
+    std::vector<OpTimer::Total> totals;
+    bytes.read(totals), bytes.read(added.done), bytes.read(added.wall);
+    added.operations = OpTimer(std::move(totals));
     bytes.read(added.every), bytes.read(added.lost);
     bytes.read(added.steps), bytes.read(added.spans), bytes.read(added.spanSteps);
     for (auto steps = bytes.next<size_t>(); steps > 0; --steps) {
@@ -182,6 +190,26 @@ Nanos Profiler::origin() const {
   return first;
 }
 
+HostTimeline Profiler::hostTimeline() const {
+  HostTimeline timeline;
+  for (const OpDemand& work : works_) timeline.calls.push_back({.name = work.call, .operations = {work.name}});
+  for (const Recording& recording : recordings_) {
+    timeline.steps += recording.done, timeline.wall += recording.wall;
+    const auto& totals = recording.operations.totals();
+    for (size_t i = 0; i < std::min(totals.size(), works_.size()); ++i) {
+      WorkGroup& call = timeline.calls[i];
+      call.calls += totals[i].calls;
+      call.time += totals[i].time, call.knownTime += totals[i].time;
+    }
+  }
+  for (size_t i = 0; i < works_.size(); ++i) {
+    timeline.calls[i].flops = works_[i].flops * static_cast<double>(timeline.steps);
+    timeline.calls[i].bytes = works_[i].bytes * static_cast<double>(timeline.steps);
+  }
+  std::erase_if(timeline.calls, [](const WorkGroup& call) { return call.calls == 0; });
+  return timeline;
+}
+
 void Profiler::fill(RunRecord& record) const {
   const Nanos zero = origin();
   Profile& profile = record.profile.emplace();
@@ -190,6 +218,7 @@ void Profiler::fill(RunRecord& record) const {
   profile.exchanges = exchangesOf(arrivals);
   profile.inputBytes = inputBytes_, profile.gradientBytes = gradientBytes_;
   profile.clockError = clockError_;
+  if (!works_.empty()) profile.host = hostTimeline();
   for (const Recording& recording : recordings_) {
     profile.every = std::max(profile.every, recording.every);
     profile.lostSteps += recording.lost;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "measure/record/record.h"
+#include "observe/op_timer.h"
 #include "trace/span.h"
 
 namespace tandem {
@@ -19,10 +20,15 @@ class Profiler {
   static constexpr size_t mostSpans = 1 << 18;  ///< of a replica, in a trace
 
   /// `places`: where each replica is, as a trace shows it. `spans`: how many of each are kept for writeTrace().
-  explicit Profiler(std::vector<std::string> places, size_t spans = 0);
+  /// `works`: the operations of CPU replicas that are timed, by the numbers of OpScope; empty: none.
+  explicit Profiler(std::vector<std::string> places, size_t spans = 0, std::vector<OpDemand> works = {});
 
   /// The recorder for the replica's thread.
   SpanRecorder& recorder(int replica) { return recordings_[static_cast<size_t>(replica)].recorder; }
+  /// The timer for the replica's thread. Null: operations are not timed.
+  OpTimer* operations(int replica) {
+    return works_.empty() ? nullptr : &recordings_[static_cast<size_t>(replica)].operations;
+  }
   /// Takes everything recorded since the last call as step `step` of the window, from 0.
   void stepDone(int replica, int64_t step);
   /// Called by one replica for all.
@@ -42,9 +48,12 @@ class Profiler {
 
  private:
   struct alignas(64) Recording {  // of one replica, on cache lines of its own
-    Recording(std::string where, size_t steps, size_t spans);
+    Recording(std::string where, size_t steps, size_t spans, size_t operations);
     std::string place;
     SpanRecorder recorder;
+    OpTimer operations;
+    int64_t done = 0;                    // steps, kept or not
+    Nanos wall{};                        // of all of them
     std::vector<StepParts> steps;        // each `every`-th step; `begin` and `arrival` are times of the clock
     std::vector<StepArrivals> arrivals;  // of the same steps; times of the clock
     std::vector<RecordedSpan> spans;     // spans of the first steps, one step after the other
@@ -55,7 +64,9 @@ class Profiler {
   void keep(Recording& recording, const StepParts& step) const;
   static void setBack(Recording& recording, Nanos ahead);
   Nanos origin() const;
+  HostTimeline hostTimeline() const;
 
+  std::vector<OpDemand> works_;
   std::vector<Recording> recordings_;
   int64_t inputBytes_ = 0, gradientBytes_ = 0;
   Nanos clockError_{};  // the largest of those added

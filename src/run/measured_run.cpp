@@ -195,6 +195,7 @@ StepSample MeasuredRun::windowStep(ReplicaSet::Member& member, int64_t step) {
 void MeasuredRun::runSteps(ReplicaSet::Member& member, std::vector<StepSample>& samples) {
   Profiler* profiler = options_.profiler;
   const SpanRecording recorded(profiler == nullptr ? nullptr : &profiler->recorder(member.index()));
+  const OpListening timed(profiler == nullptr ? nullptr : profiler->operations(member.index()));
   for (int64_t i = 0; i < steps_; ++i) {
     samples.push_back(windowStep(member, i));
     checkDrift(member, i);

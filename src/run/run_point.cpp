@@ -116,16 +116,41 @@ std::vector<int> observedProcesses(const RunPlan& plan) {
   return plan.place.localRank == 0 ? processes : std::vector<int>();
 }
 
+/// The work of the plan's operations in a step of a replica; of replicas with unequal shares, in the mean.
+std::vector<OpDemand> worksOf(const RunPlan& plan, const ReplicaSetOptions& team) {
+  if (!plan.setup.executor->planned) return {};
+  const ExecutorOptions executor{
+      .compute = team.precision->compute,
+      .kernels = team.kernels,
+      .device = team.devices.front().torch(),
+      .recompute = plan.config.step.forwardOnly ? recomputes().front() : team.recompute};  // only backward repeats
+  const int64_t passes = plan.config.step.accumulate;
+  const auto shares = team.shares.empty() ? std::vector{plan.replicaBatch} : team.shares;
+  const double weight = static_cast<double>(passes) / static_cast<double>(shares.size());
+  std::vector<OpDemand> works;
+  for (const int64_t share : shares) {
+    const std::vector<OpCost> costs = opCosts(*team.graph, executor, share / passes);
+    works.resize(costs.size());
+    for (size_t i = 0; i < costs.size(); ++i) {
+      works[i].name = costs[i].name, works[i].call = costs[i].call;
+      works[i].flops += weight * costs[i].flops, works[i].bytes += weight * costs[i].bytes;
+    }
+  }
+  return works;
+}
+
 /// Rank 0's holds what all ranks record, and gets no more spans than that of a run of one rank.
-std::unique_ptr<Profiler> profilerFor(const RunPlan& plan, const std::vector<Device>& devices) {
+std::unique_ptr<Profiler> profilerFor(const RunPlan& plan, const ReplicaSetOptions& team) {
   if (!plan.config.measurement.profile || servesAlone(plan)) return nullptr;
   const std::string& trace = plan.config.output.trace;
   if (!trace.empty() && isFirst(plan.world)) requireReplaceable(trace);
   const bool severalHosts = plan.place.localSize < plan.place.size;
   std::vector<std::string> places;
-  for (const Device& device : devices) places.push_back(concat(severalHosts ? hostName() + ' ' : "", device.label()));
+  for (const Device& device : team.devices)
+    places.push_back(concat(severalHosts ? hostName() + ' ' : "", device.label()));
   const auto ranks = static_cast<size_t>(plan.place.size);
-  return std::make_unique<Profiler>(std::move(places), trace.empty() ? 0 : Profiler::mostSpans / ranks);
+  return std::make_unique<Profiler>(std::move(places), trace.empty() ? 0 : Profiler::mostSpans / ranks,
+                                    plan.cudaDevices.empty() ? worksOf(plan, team) : std::vector<OpDemand>());
 }
 
 /// Adds the other ranks' recordings to rank 0's. Collective. `profiler`: null where a rank only serves.
@@ -142,15 +167,8 @@ void gatherProfiles(World& world, Profiler* profiler) {
 std::unique_ptr<DeviceTracer> tracerFor(const RunPlan& plan, const ReplicaSetOptions& team) {
   if (!plan.config.measurement.profile || plan.cudaDevices.empty()) return nullptr;
   const GpuFacts& first = cudaFacts().gpus.at(static_cast<size_t>(plan.cudaDevices.front()));
-  DeviceTracerOptions options{.devices = plan.cudaDevices, .works = {}, .peaks = statedPeaks(first, *team.precision)};
-  if (plan.setup.executor->planned) {
-    const at::Device device = team.devices.front().torch();
-    const ExecutorOptions executor{
-        .compute = team.precision->compute, .kernels = team.kernels, .device = device, .recompute = team.recompute};
-    for (const OpCost& work : opCosts(*team.graph, executor, plan.replicaBatch)) {
-      options.works.push_back({work.name, work.flops, work.bytes});
-    }
-  }
+  DeviceTracerOptions options{
+      .devices = plan.cudaDevices, .works = worksOf(plan, team), .peaks = statedPeaks(first, *team.precision)};
   return std::make_unique<DeviceTracer>(std::move(options));
 }
 
@@ -258,7 +276,7 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
   ReplicaSetOptions options = measuredOptions(plan, kernels, data, record);
   record.placement = placementOf(plan, options);
   noteShares(options, record);
-  const auto profiler = profilerFor(plan, options.devices);
+  const auto profiler = profilerFor(plan, options);
   const auto tracer = tracerFor(plan, options);
   const auto schedule = std::make_shared<ScheduleBegin>();
   options.optimizer.scheduleBegin = schedule;

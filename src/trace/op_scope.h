@@ -15,6 +15,15 @@ class OpListener {
 /// Listener of this thread. Null: nobody listens, and an OpScope costs a load and a branch.
 inline thread_local constinit OpListener* threadOpListener = nullptr;
 
+/// Makes `listener` that of the calling thread while this object lives.
+class OpListening {
+ public:
+  explicit OpListening(OpListener* listener) noexcept { threadOpListener = listener; }
+  ~OpListening() { threadOpListener = nullptr; }
+  OpListening(const OpListening&) = delete;
+  OpListening& operator=(const OpListening&) = delete;
+};
+
 /// While this object lives, the thread enqueues work of `operation`, an index into the plan's operations
 /// (executor/compile/op_cost.h). Scopes do not nest.
 class OpScope {

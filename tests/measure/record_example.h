@@ -127,6 +127,7 @@ inline Profile fullProfile() {
   profile.clockError = Nanos(250);
   profile.exchanges = {{.bytes = 1 << 20, .apart = millis(2), .after = {millis(50), millis(52)}, .last = {1, 29}}};
   profile.device = fullDeviceProfile();
+  profile.host = HostTimeline{.steps = 60, .wall = millis(5400), .calls = profile.device->devices[0].operations};
   return profile;
 }
 

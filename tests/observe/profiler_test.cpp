@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "trace/op_scope.h"
 
 namespace tandem {
 namespace {
@@ -62,6 +63,45 @@ TEST(Profiler, countsStepsThatHadTooManySpans) {
   EXPECT_TRUE(record.profile->replicas[0].steps.empty());
   const Profile profile = recorded(profiler, 1, 3);
   EXPECT_EQ(profile.replicas[0].steps.size(), 3U) << "later steps are whole again";
+}
+
+/// One step of a replica that is in operation 1 for `calls` calls, of a profiler that times three.
+void stepWithCalls(Profiler& profiler, int replica, int calls) {
+  {
+    const SpanRecording recorded(&profiler.recorder(replica));
+    const OpListening timed(profiler.operations(replica));
+    const Span whole(SpanKind::step);
+    for (int i = 0; i < calls; ++i) {
+      const OpScope mark(1);
+      for (const Nanos begin = now(); now() - begin < std::chrono::microseconds(200);) {
+      }
+    }
+  }
+  profiler.stepDone(replica, 0);
+}
+
+TEST(Profiler, OperationsAreTimedOverAllReplicasAndProcesses) {
+  const std::vector<OpDemand> works{{"conv forward", 10, 1, "a forward"},
+                                    {"conv backward", 20, 2, "a backward"},
+                                    {"relu forward", 0, 3, "b forward"}};
+  Profiler here({"a", "b"}, 0, works), there({"c"}, 0, works);
+  stepWithCalls(here, 0, 1), stepWithCalls(here, 1, 2), stepWithCalls(there, 0, 3);
+  here.add(there.packed(), Nanos{}, Nanos{});
+  RunRecord record;
+  here.fill(record);
+  ASSERT_TRUE(record.profile->host);
+  const HostTimeline& host = *record.profile->host;
+  EXPECT_EQ(host.steps, 3);
+  ASSERT_EQ(host.calls.size(), 1U) << "operations that nobody called are left out";
+  const WorkGroup& call = host.calls.front();
+  EXPECT_EQ(call.name, "a backward");
+  EXPECT_EQ(call.operations, std::vector<std::string>{"conv backward"});
+  EXPECT_EQ(call.calls, 6);
+  EXPECT_GE(call.time, 6 * std::chrono::microseconds(200));
+  EXPECT_GE(host.wall, call.time);
+  EXPECT_EQ(call.flops, 60) << "of three steps";
+  EXPECT_EQ(call.bytes, 6);
+  EXPECT_EQ(Profiler({"a"}).operations(0), nullptr);
 }
 
 // The clock of the second process is an hour ahead. Its first step ends before the second of this process begins.

@@ -88,6 +88,31 @@ TEST(Profile, agreesWithTheSamplesOfTheSameSteps) {
   EXPECT_EQ(record.profile->gradientBytes, 4 * record.placement.parameters);
 }
 
+// Work is counted for each call, and for the network as a whole.
+TEST(Profile, CallsOfThePlanAddUpToForwardAndBackward) {
+  const RunRecord record = run(profiled());
+  ASSERT_TRUE(record.profile && record.profile->host);
+  const HostTimeline& host = *record.profile->host;
+  EXPECT_EQ(host.steps, 12) << "six of each replica";
+  EXPECT_EQ(host.wall, total(record, &StepParts::wall));
+  Nanos inCalls{};
+  double flops = 0;
+  for (const WorkGroup& call : host.calls) {
+    EXPECT_EQ(call.calls, 12) << call.name;
+    inCalls += call.time, flops += call.flops;
+  }
+  EXPECT_EQ(host.calls.front().name, "conv1 forward");
+  EXPECT_LE(inCalls, total(record, &StepParts::forward) + total(record, &StepParts::backward));
+  EXPECT_GE(inCalls, host.wall / 10);
+  EXPECT_NEAR(flops / (record.placement.flopsPerImage * 4 * 12), 1, 1e-3);
+}
+
+TEST(Profile, AutogradsCallsHaveNoTimes) {
+  Config config = profiled();
+  config.numerics.executor = "autograd";
+  EXPECT_FALSE(run(config).profile->host);
+}
+
 TEST(Profile, showsWhereEachStrategyWorks) {
   for (const char* allReduce : {"owner", "shared", "copy", "ring", "tree"}) {
     Config config = profiled();

@@ -25,11 +25,11 @@ class Passes {
   OpCost forward(double parameterBytes) const {
     const double times = call_.again ? 2 : 1;
     const double bytes = inputs_ + bytesOf(node_.output) + ownBytes() + parameterBytes;
-    return {concat(call_.operation, " forward"), times * call_.flops, times * bytes};
+    return {concat(call_.operation, " forward"), times * call_.flops, times * bytes, concat(call_.name, " forward")};
   }
 
   OpCost backward(double parameterBytes) const {
-    OpCost work{concat(call_.operation, " backward")};
+    OpCost work{.name = concat(call_.operation, " backward"), .call = concat(call_.name, " backward")};
     if (!own_.backward) return work;
     const bool further = inputGradients_ > 0;
     work.flops = call_.flops * (further ? 2 : call_.parameters > 0 ? 1 : 0);

@@ -13,6 +13,7 @@ namespace tandem {
 struct OpCost {
   std::string name;  ///< "conv forward", "batch_norm + relu backward"
   double flops = 0, bytes = 0;
+  std::string call = {};  ///< of the plan, and the pass: "layer1.0.conv1 forward"
 };
 
 /// The number of a pass of a call: the argument of OpScope, and the index of its cost.

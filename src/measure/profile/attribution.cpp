@@ -36,6 +36,10 @@ double lead(std::vector<double> arrivals, size_t replica) {
   return own - median(arrivals).value_or(own);
 }
 
+constexpr std::array computeParts{&StepParts::forward, &StepParts::loss, &StepParts::backward};
+constexpr std::array inputParts{&StepParts::input, &StepParts::hostToDevice};
+constexpr std::array exchangeParts{&StepParts::exchange, &StepParts::hiddenExchange};
+
 /// Sum of the times in a step: median over the steps, mean over the replicas.
 double typicalSeconds(const Profile& profile, std::span<Nanos StepParts::*const> times) {
   std::vector<double> medians;
@@ -49,6 +53,16 @@ double typicalSeconds(const Profile& profile, std::span<Nanos StepParts::*const>
     if (const auto middle = median(sums)) medians.push_back(*middle);
   }
   return mean(medians).value_or(0);
+}
+
+/// Empty without steps, and where a captured step hides its parts.
+std::optional<Achieved> achievedCompute(const RunRecord& record) {
+  if (!record.profile || record.placement.replicas.empty()) return std::nullopt;
+  const Profile& profile = *record.profile;
+  if (!shareOf(profile.replicas, &StepParts::wall) || isCaptured(profile)) return std::nullopt;
+  const double images = static_cast<double>(record.globalBatch) / static_cast<double>(record.placement.replicas.size());
+  return Achieved{"compute", "FLOP", record.placement.flopsPerImage * images, typicalSeconds(profile, computeParts),
+                  peaksOfReplica(record).flops};
 }
 
 }  // namespace
@@ -107,28 +121,46 @@ std::vector<PartChange> partChanges(const Profile& before, const Profile& after)
   return all;
 }
 
+ReplicaPeaks peaksOfReplica(const RunRecord& record) {
+  const auto replicas = static_cast<double>(std::max<size_t>(record.placement.replicas.size(), 1));
+  return {record.flopsPeak / replicas, record.bytesPeak / replicas};
+}
+
 std::vector<Achieved> achievedWork(const RunRecord& record) {
   if (!record.profile || record.profile->replicas.empty() || record.placement.replicas.empty()) return {};
   const Profile& profile = *record.profile;
-  const auto time = [&](auto... times) {
-    const std::array<Nanos StepParts::*, sizeof...(times)> all{times...};
-    return typicalSeconds(profile, all);
-  };
-  const double share = 1 / static_cast<double>(record.placement.replicas.size());
-  const double images = static_cast<double>(record.globalBatch) * share;
-  const double flops = record.flopsPeak * share, bytes = record.bytesPeak * share;
-  const bool seen = !isCaptured(profile);
+  const double bytes = peaksOfReplica(record).bytes;
   std::vector<Achieved> all;
-  if (seen) {
-    all.push_back({"compute", "FLOP", record.placement.flopsPerImage * images,
-                   time(&StepParts::forward, &StepParts::loss, &StepParts::backward), flops});
+  if (const auto compute = achievedCompute(record)) all.push_back(*compute);
+  all.push_back({"input", "B", static_cast<double>(profile.inputBytes), typicalSeconds(profile, inputParts), bytes});
+  if (!isCaptured(profile) || !arrivalsOf(profile).empty()) {
+    all.push_back(
+        {"gradients received", "B", record.traffic.bytesPerStep, typicalSeconds(profile, exchangeParts), bytes});
   }
-  all.push_back({"input", "B", static_cast<double>(profile.inputBytes),
-                 time(&StepParts::input, &StepParts::hostToDevice), bytes});
-  if (seen || !arrivalsOf(profile).empty()) {
-    all.push_back({"gradients received", "B", record.traffic.bytesPerStep,
-                   time(&StepParts::exchange, &StepParts::hiddenExchange), bytes});
+  return all;
+}
+
+std::vector<Headroom> headroomOf(const RunRecord& record) {
+  const auto compute = achievedCompute(record);
+  if (!compute || record.profile->device) return {};
+  const auto& replicas = record.profile->replicas;
+  const auto factor = [](double saved) { return 1 / std::max(1 - saved, noticeable); };
+  std::vector<Headroom> all;
+  double computing = 0;  // share of the step
+  for (const Part& part : stepParts()) {
+    const double share = shareOf(replicas, part.time).value_or(0);
+    if (std::ranges::find(computeParts, part.time) != computeParts.end()) {
+      computing += share;
+    } else {
+      all.push_back({part.heading, factor(share)});
+    }
   }
+  const auto rate = compute->amount > 0 ? compute->rate() : std::nullopt;
+  if (rate && *rate < compute->peak) {
+    const double ofPeak = *rate / compute->peak;
+    all.push_back({compute->name, factor(computing * (1 - ofPeak)), ofPeak});
+  }
+  std::ranges::stable_sort(all, std::ranges::greater{}, &Headroom::factor);
   return all;
 }
 

@@ -42,6 +42,13 @@ struct PartChange {
 /// from others come last.
 std::vector<PartChange> partChanges(const Profile& before, const Profile& after);
 
+/// A replica's share of the measured peaks, per second; 0: not known.
+struct ReplicaPeaks {
+  double flops = 0, bytes = 0;
+};
+
+ReplicaPeaks peaksOfReplica(const RunRecord& record);
+
 /// The work of a replica in a step, and the time in which it was done.
 struct Achieved {
   std::string_view name, unit;  ///< "compute", "FLOP"
@@ -55,5 +62,16 @@ struct Achieved {
 /// FLOPs during forward, loss and backward; bytes of input and of received gradients. Parts that a replayed step hides
 /// are left out.
 std::vector<Achieved> achievedWork(const RunRecord& record);
+
+/// What a step would gain at most from one change.
+struct Headroom {
+  std::string_view name;               ///< the part that would take no time, or "compute"
+  double factor = 1;                   ///< time of the step / time after the change
+  std::optional<double> rateNow = {};  ///< of compute, which would run at the measured peak: its share of it, 0 to 1
+};
+
+/// Of a run on CPUs, the largest gain first. Empty without steps. On GPUs parts are times of the host's thread, which
+/// say nothing of what the GPU would gain.
+std::vector<Headroom> headroomOf(const RunRecord& record);
 
 }  // namespace tandem

@@ -26,6 +26,7 @@ struct DeviceActivity {
 struct OpDemand {
   std::string name;  ///< "conv forward"; several operations may share it
   double flops = 0, bytes = 0;
+  std::string call = {};  ///< the one that it is a pass of: "layer1.0.conv1 forward"
 };
 
 /// Activities that share a name or a kind of operation, summed over all steps.

@@ -68,6 +68,14 @@ struct ExchangeArrivals {
   bool operator==(const ExchangeArrivals&) const = default;
 };
 
+/// What the threads of CPU replicas do in all steps of the window, by the calls of the executor's plan.
+struct HostTimeline {
+  int64_t steps = 0;                  ///< of all replicas
+  Nanos wall{};                       ///< sum over these steps
+  std::vector<WorkGroup> calls = {};  ///< one per pass of a call, in the order of the plan
+  bool operator==(const HostTimeline&) const = default;
+};
+
 /// The measured window of a run, step by step. Long runs keep only each `every`-th step.
 struct Profile {
   int64_t every = 1;
@@ -78,6 +86,7 @@ struct Profile {
   std::vector<ReplicaProfile> replicas = {};
   std::vector<ExchangeArrivals> exchanges = {};  ///< in the order of the step; empty: none, or not known
   std::optional<DeviceProfile> device = {};      ///< on GPUs only
+  std::optional<HostTimeline> host = {};         ///< on CPUs only, of a planned executor
 
   bool operator==(const Profile&) const = default;
 };

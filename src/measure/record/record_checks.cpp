@@ -38,12 +38,22 @@ void checkDevices(const DeviceProfile& profile) {
   }
 }
 
+/// Checks the divisors: the number and the time of the hosts' steps. Each call is a pass of one operation.
+void checkHost(const HostTimeline& host) {
+  const bool whole = std::ranges::all_of(host.calls, [](const WorkGroup& call) { return call.operations.size() == 1; });
+  if (host.steps > 0 && host.wall > Nanos{} && whole) return;
+  throw DataError(concat("profile.host: there must be a step or more, wall_ns above 0, and one of operations to each ",
+                         "call; there are ", host.steps, " steps and ", host.wall.count(), " ns",
+                         whole ? "" : ", and a call with none or several"));
+}
+
 }  // namespace
 
 void checkParts(const RunRecord& record) {
   if (record.equality) checkEquality(*record.equality);
   if (record.profile) checkExchanges(*record.profile);
   if (record.profile && record.profile->device) checkDevices(*record.profile->device);
+  if (record.profile && record.profile->host) checkHost(*record.profile->host);
 }
 
 }  // namespace tandem

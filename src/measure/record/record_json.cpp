@@ -205,6 +205,13 @@ void describe(Archive& archive, typename Archive::template Ref<DeviceProfile> pr
 }
 
 template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<HostTimeline> host) {
+  archive.field("steps", host.steps);
+  archive.field("wall_ns", host.wall);
+  archive.objects("calls", host.calls);
+}
+
+template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<Profile> profile) {
   archive.field("every", profile.every);
   archive.field("lost_steps", profile.lostSteps);
@@ -214,6 +221,7 @@ void describe(Archive& archive, typename Archive::template Ref<Profile> profile)
   archive.objects("replicas", profile.replicas);
   archive.addedObjects("exchanges", profile.exchanges);
   archive.optional("device", profile.device);
+  archive.optional("host", profile.host);
 }
 
 template <class Archive>

@@ -14,6 +14,7 @@ namespace {
 constexpr double noticeable = 0.01, shown = 0.0005;  // share of a step
 constexpr double mega = 1e6, giga = 1e9;
 constexpr size_t mostExchanges = 16;  // in a table
+constexpr double leastHeadroom = 1.01;
 
 std::string milliseconds(std::optional<double> time) { return time ? fixed(1e3 * *time, 2) : ""; }
 std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
@@ -50,9 +51,24 @@ std::string arrivalText(const LastToArrive& last) {
                 milliseconds(last.leadSeconds), " ms after the others in the median");
 }
 
+/// "how many times as fast the step would be at most: 1.62 with compute at the measured peak (57.1 % of it now), 1.11
+/// without idle". Empty where nothing is to be gained.
+std::optional<std::string> headroomText(const RunRecord& record) {
+  std::vector<std::string> texts;
+  for (const Headroom& room : headroomOf(record)) {
+    if (room.factor < leastHeadroom) continue;
+    const std::string now =
+        room.rateNow ? concat(" at the measured peak (", percent(*room.rateNow), " of it now)") : "";
+    texts.push_back(concat(fixed(room.factor, 2), room.rateNow ? " with " : " without ", room.name, now));
+  }
+  if (texts.empty()) return std::nullopt;
+  return "how many times as fast the step would be at most: " + join(texts);
+}
+
 std::vector<std::string> notesOf(const RunRecord& record) {
   const Profile& profile = *record.profile;
   std::vector<std::string> notes{composition(profile)};
+  if (auto headroom = headroomText(record)) notes.push_back(*std::move(headroom));
   if (const auto last = lastToArrive(record)) notes.push_back(arrivalText(*last));
   notes.push_back(concat("per step and replica: input ", bytesText(static_cast<double>(profile.inputBytes)),
                          ", gradients ", bytesText(static_cast<double>(profile.gradientBytes)), ", received in the ",
@@ -165,6 +181,7 @@ std::vector<ResultTable> profileTables(const ReportRuns& runs) {
     tables.push_back(partsTable(record, of));
     tables.push_back(workTable(record, of));
     if (!record.profile->exchanges.empty()) tables.push_back(exchangeTable(record.profile->exchanges, of));
+    if (record.profile->host) std::ranges::move(callTables(record, of), std::back_inserter(tables));
     if (record.profile->device)
       std::ranges::move(kernelTables(*record.profile->device, of), std::back_inserter(tables));
   }

@@ -37,11 +37,16 @@ ResultTable environmentTable(const ReportRuns& runs);
 /// device. Titles end with `of`.
 std::vector<ResultTable> kernelTables(const DeviceProfile& profile, const std::string& of);
 
+/// The work of a CPU replica in a step: the longest calls of the plan, and all calls by their kind of operation. Both
+/// have shares of the replica's part of the measured peaks. Titles end with `of`. REQUIRES: a profile with a host
+/// timeline.
+std::vector<ResultTable> callTables(const RunRecord& record, const std::string& of);
+
 /// The tables of each run with --profile. Titles name the run by its row.
 /// - The parts of a step by replica, with the replica that arrives last.
 /// - The work of a step beside the measured peaks.
 /// - The time at which each replica reaches each exchange.
-/// - kernelTables().
+/// - callTables() on CPUs, kernelTables() on GPUs.
 std::vector<ResultTable> profileTables(const ReportRuns& runs);
 
 /// The parts that differ between two profiles by at least 1 % of the step, the largest difference first. Waiting

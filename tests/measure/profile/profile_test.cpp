@@ -217,6 +217,36 @@ TEST(Attribution, workIsOfOneReplicaAndInItsTime) {
   EXPECT_TRUE(achievedWork(record).empty());
 }
 
+// Forward is 20 or 25 of 29 ms of a step, by 0.25 ms more in the mean; the exchange is 4.
+TEST(Attribution, headroomIsWhatAStepWouldGainWithoutAPart) {
+  RunRecord record = profiled({20, 25});
+  const auto factorOf = [&](std::string_view name) {
+    for (const Headroom& room : headroomOf(record)) {
+      if (room.name == name) return room.factor;
+    }
+    return 0.0;
+  };
+  const double step = 29.25;
+  EXPECT_NEAR(factorOf("exchange"), step / (step - 4), 1e-9);
+  EXPECT_NEAR(factorOf("idle"), step / (step - 2.5), 1e-9);
+  EXPECT_EQ(factorOf("input"), 1) << "it takes no time";
+  EXPECT_EQ(factorOf("compute"), 0) << "no peak is known";
+  EXPECT_EQ(headroomOf(record).front().name, "exchange") << "the largest gain comes first";
+  const double rate = 24.3e9 * 16 / 22.75e-3;
+  record.flopsPeak = 2 * 2 * rate;
+  EXPECT_NEAR(factorOf("compute"), step / (step - 22.75 / 2), 1e-9) << "half of the peak";
+  EXPECT_NEAR(headroomOf(record).front().rateNow.value_or(0), 0.5, 1e-9);
+  record.flopsPeak = 2 * 0.9 * rate;
+  EXPECT_EQ(factorOf("compute"), 0) << "it is above the peak";
+  RunRecord onGpu = record;
+  onGpu.profile->device.emplace();
+  EXPECT_TRUE(headroomOf(onGpu).empty()) << "the host's thread does not tell what a GPU would gain";
+  for (auto& replica : record.profile->replicas) {
+    for (StepParts& step : replica.steps) step.launch = std::exchange(step.forward, Nanos{});
+  }
+  EXPECT_TRUE(headroomOf(record).empty()) << "a captured step hides its parts";
+}
+
 TEST(Attribution, workThatIsLaunchedHasNoTimeOfTheHosts) {
   RunRecord record = profiled({20, 25});
   EXPECT_FALSE(isCaptured(*record.profile));

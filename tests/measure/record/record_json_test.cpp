@@ -143,6 +143,20 @@ TEST(RecordJson, OnlyAProfileOfGpusHasTheirSteps) {
   EXPECT_TRUE(recordFromJson(stored) == record) << "records from before had none";
 }
 
+TEST(RecordJson, OnlyAProfileOfCpusHasTheirCalls) {
+  RunRecord record = fullRecord();
+  const json stored = toJson(record);
+  for (const auto& [member, wrong] :
+       {std::pair("steps", json(0)), std::pair("wall_ns", json(0)), std::pair("calls/0/operations", json::array())}) {
+    json other = stored;
+    *find(other, concat("/profile/host/", member)) = wrong;
+    EXPECT_NE(failureOf(other).find("profile.host"), std::string::npos) << member << failureOf(other);
+  }
+  record.profile->host.reset();
+  EXPECT_FALSE(toJson(record).at("profile").contains("host"));
+  EXPECT_TRUE(recordFromJson(toJson(record)) == record) << "records from before had none";
+}
+
 TEST(RecordJson, OnlyASearchedBatchSaysHowItWasFound) {
   EXPECT_FALSE(toJson(exampleRecord(2, "replicated", 10)).contains("searched_batch"));
   json stored = toJson(fullRecord());

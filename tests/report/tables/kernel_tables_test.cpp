@@ -89,5 +89,50 @@ TEST(KernelTables, standBesideTheStepTakenApart) {
             std::string::npos);
 }
 
+/// 4 steps of two replicas, 10 ms each.
+RunRecord withCalls() {
+  RunRecord record = exampleRecord(2, "replicated", 50);
+  record.flopsPeak = 2e12, record.bytesPeak = 2e11;
+  Profile& profile = record.profile.emplace();
+  profile.replicas.resize(2);
+  profile.host = HostTimeline{.steps = 8, .wall = millis(80), .calls = {}};
+  profile.host->calls = {{"conv1 forward", {"conv forward"}, 8, millis(16), millis(16), 8e9, 8e8},
+                         {"bn1 forward", {"batch_norm forward"}, 8, millis(4), millis(4), 0, 8e8},
+                         {"conv2 forward", {"conv forward"}, 8, millis(24), millis(24), 1.6e10, 8e8}};
+  return record;
+}
+
+TEST(CallTables, showTheLongestCallsAndTheKindsOfOperation) {
+  const auto tables = callTables(withCalls(), "row 1");
+  ASSERT_EQ(tables.size(), 2U);
+  EXPECT_EQ(tables[0].title, "Longest calls of a step: row 1");
+  EXPECT_EQ(cellsOf(tables[0], 0),
+            "conv2 forward; conv forward; 1.0; 3.000; 30.0 %; 2.000; 100.000; 666.7 (66.7 %); 33.3 (33.3 %)");
+  EXPECT_EQ(cellsOf(tables[0], 1),
+            "conv1 forward; conv forward; 1.0; 2.000; 20.0 %; 1.000; 100.000; 500.0 (50.0 %); 50.0 (50.0 %)");
+  EXPECT_EQ(cellsOf(tables[0], 2), "bn1 forward; batch_norm forward; 1.0; 0.500; 5.0 %; ; 100.000; ; 200.0 (200.0 %)");
+  EXPECT_EQ(cellsOf(tables[1], 0), "conv forward; 2.0; 5.000; 50.0 %; 3.000; 200.000; 600.0 (60.0 %); 40.0 (40.0 %)");
+  EXPECT_EQ(cellsOf(tables[1], 1), "batch_norm forward; 1.0; 0.500; 5.0 %; ; 100.000; ; 200.0 (200.0 %)");
+}
+
+TEST(CallTables, ofManyCallsTheLastRowIsTheRest) {
+  RunRecord record = withCalls();
+  auto& calls = record.profile->host->calls;
+  for (int i = 0; i < 20; ++i)
+    calls.push_back({concat("fc", i, " forward"), {"linear forward"}, 8, millis(1), millis(1)});
+  const auto tables = callTables(record, "");
+  ASSERT_EQ(tables[0].rows.size(), 10U);
+  EXPECT_EQ(tables[0].rows.back().cells.front(), "14 others");
+  EXPECT_EQ(tables[0].rows.back().cells[3], "1.750");
+  EXPECT_EQ(tables[1].rows[1].cells.front(), "linear forward") << "20 ms in 8 steps";
+}
+
+TEST(CallTables, standBesideTheStepTakenApart) {
+  const RunRecord record = withCalls();
+  const auto tables = profileTables(ReportRuns({&record, 1}));
+  ASSERT_EQ(tables.size(), 4U);
+  EXPECT_EQ(tables[2].title, "Longest calls of a step: row 1, replicas=2");
+}
+
 }  // namespace
 }  // namespace tandem

@@ -79,7 +79,7 @@ int featuresCommand(Arguments arguments) {
     std::cout << helpText("features", catalogNames());
     return 0;
   }
-  InferenceRequest request = inferenceRequest("features", arguments);
+  InferenceRequest request = inferenceRequest("features", DataSplit::training, arguments);
   const OutputFormat& format = outputFormat(request);
   Config& config = request.plan.config;
   const Graph features = featureGraph(*request.plan.graph);

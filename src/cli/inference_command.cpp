@@ -43,7 +43,9 @@ void checkTyped(const Sweep& sweep, std::string_view command) {
   if (hasPaths && hasData) {
     throw UsageError(concat("tandem ", command, ": images come from --data or from files, not from both"));
   }
-  if (!hasPaths && !hasData) throw UsageError(concat("tandem ", command, " needs images: name JPEG or PNG files"));
+  if (!hasPaths && !hasData)
+    throw UsageError(
+        concat("tandem ", command, " needs images: name JPEG or PNG files, or a data set with --data=FOLDER"));
 }
 
 std::shared_ptr<const Dataset> filesOf(const RunPlan& plan, std::vector<std::string> paths) {
@@ -66,7 +68,7 @@ std::string InferenceRequest::nameOf(int64_t image) const {
   return paths.empty() ? concat(plan.config.input.data, " #", image) : paths.at(static_cast<size_t>(image));
 }
 
-InferenceRequest inferenceRequest(std::string_view command, Arguments arguments) {
+InferenceRequest inferenceRequest(std::string_view command, DataSplit split, Arguments arguments) {
   const Sweep sweep = parseArguments(command, arguments, catalogNames());
   checkTyped(sweep, command);
   for (const auto& note : sweep.notes) logInfo(concat("note: ", note));
@@ -77,7 +79,8 @@ InferenceRequest inferenceRequest(std::string_view command, Arguments arguments)
   requireThreads(threadsOf(request.plan));
   request.paths = sweep.operands;
   request.given = sweep.given;
-  request.images = config.input.data.empty() ? filesOf(request.plan, sweep.operands) : openDataset(config.input.data);
+  request.images =
+      config.input.data.empty() ? filesOf(request.plan, sweep.operands) : openDataset(config.input.data, split);
   return request;
 }
 

@@ -23,10 +23,10 @@ struct InferenceRequest {
   std::string nameOf(int64_t image) const;
 };
 
-/// Parses and resolves a command line. Throws UsageError for several values of one option, --batch=max, no --weights,
-/// no images, or a --resize below the network's input. Else throws as resolvePlan(), checkMemory(), requireThreads()
-/// and openDataset().
-InferenceRequest inferenceRequest(std::string_view command, Arguments arguments);
+/// Parses and resolves a command line; `split` is that of --data. Throws UsageError for several values of one option,
+/// --batch=max, no --weights, no images, or a --resize below the network's input. Else throws as resolvePlan(),
+/// checkMemory(), requireThreads() and openDataset().
+InferenceRequest inferenceRequest(std::string_view command, DataSplit split, Arguments arguments);
 
 /// Runs the images through `graph` (the request's network or a part of it) with `weights`. Notes on the weights and the
 /// images left out go to standard error. Throws as runInference(), and DataError if no image could be read.

@@ -1,7 +1,9 @@
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/catalog.h"
 #include "base/text.h"
@@ -61,6 +63,17 @@ std::vector<Scored> best(const at::Tensor& row, int64_t top) {
   return result;
 }
 
+/// Share of the images, 0 to 1, whose label is among their `top` largest outputs. Empty for images without labels, and
+/// where every class is among them.
+std::optional<double> accuracy(const InferenceResult& result, int64_t top) {
+  const at::Tensor& labels = result.labels;
+  if (labels.dim() != 1 || labels.lt(0).any().item<bool>() || top >= result.outputs.size(1)) return std::nullopt;
+  const at::Tensor classes = std::get<1>(result.outputs.topk(top));
+  return classes.eq(labels.unsqueeze(1)).any(1).to(at::kDouble).mean().item<double>();
+}
+
+constexpr int64_t tops[] = {1, 5};  // of which accuracies are usually stated
+
 ordered_json toJson(const InferenceRequest& request, const InferenceResult& result, const at::Tensor& shownAs,
                     const std::vector<std::string>& names) {
   const Config& config = request.plan.config;
@@ -74,12 +87,28 @@ ordered_json toJson(const InferenceRequest& request, const InferenceResult& resu
     }
     images.push_back({{"image", request.nameOf(result.images[static_cast<size_t>(row)])}, {"classes", classes}});
   }
-  return {{"model", config.network.model},
-          {"weights", config.network.weights},
-          {"scores", config.inference.scores},
-          {"images", images},
-          {"left_out", leftOutJson(request, result)},
-          {"images_per_second", imagesPerSecond(result)}};
+  ordered_json object{{"model", config.network.model},
+                      {"weights", config.network.weights},
+                      {"scores", config.inference.scores},
+                      {"images", images},
+                      {"left_out", leftOutJson(request, result)},
+                      {"images_per_second", imagesPerSecond(result)}};
+  for (const int64_t top : tops) {
+    if (const auto share = accuracy(result, top)) object["accuracy"][concat("top_", top)] = *share;
+  }
+  return object;
+}
+
+/// The accuracy on a data set's test images, instead of a table of thousands of rows.
+void printAccuracy(const InferenceRequest& request, const InferenceResult& result) {
+  std::vector<std::string> texts;
+  for (const int64_t top : tops) {
+    if (const auto share = accuracy(result, top))
+      texts.push_back(concat("top-", top, ' ', fixed(100 * *share, 2), " %"));
+  }
+  std::cout << "accuracy on " << result.images.size() << " test images of " << escaped(request.plan.config.input.data)
+            << ": " << join(texts) << '\n'
+            << rateText(request, result) << '\n';
 }
 
 void print(const InferenceRequest& request, const InferenceResult& result, const at::Tensor& shownAs,
@@ -98,6 +127,16 @@ void print(const InferenceRequest& request, const InferenceResult& result, const
   std::cout << rateText(request, result) << '\n';
 }
 
+/// Options of single images show nothing where only the accuracy is printed.
+void checkShown(const InferenceRequest& request) {
+  const Config& config = request.plan.config;
+  if (config.input.data.empty() || config.inference.json) return;
+  for (const std::string_view name : {"top", "scores", "class-names"}) {
+    if (std::ranges::find(request.given, name) == request.given.end()) continue;
+    throw UsageError(concat("--", name, " is of single images, and with --data the accuracy is printed; add --json"));
+  }
+}
+
 }  // namespace
 
 int predictCommand(Arguments arguments) {
@@ -105,7 +144,8 @@ int predictCommand(Arguments arguments) {
     std::cout << helpText("predict", catalogNames());
     return 0;
   }
-  InferenceRequest request = inferenceRequest("predict", arguments);
+  InferenceRequest request = inferenceRequest("predict", DataSplit::test, arguments);
+  checkShown(request);
   Config& config = request.plan.config;
   const std::vector<std::string> names = classNames(config);
   installCpuAllocator();
@@ -116,6 +156,8 @@ int predictCommand(Arguments arguments) {
   if (config.inference.json) {
     std::cout << toJson(request, result, shownAs, names).dump(2, ' ', false, ordered_json::error_handler_t::replace)
               << '\n';
+  } else if (!config.input.data.empty()) {
+    printAccuracy(request, result);
   } else {
     print(request, result, shownAs, names);
   }

@@ -19,6 +19,7 @@ constexpr std::string_view predictExamples[] = {
     "tandem predict --model=resnet50 --weights=resnet50.pth --class-names=imagenet.txt cat.jpg dog.png",
     "tandem predict --model=resnet50 --head=14xsigmoid --weights=chest.safetensors --top=0 xray.png",
     "tandem predict --model=vgg16 --weights=keras.safetensors --weights-map=keras --normalization=caffe cat.jpg",
+    "tandem predict --model=resnet20 --weights=mine.safetensors --data=cifar-10-batches-bin",
 };
 constexpr std::string_view featuresExamples[] = {
     "tandem features --model=vgg16 --weights=vgg16.pth --replicas=2 --out=features.npy a.png b.png",
@@ -32,8 +33,9 @@ constexpr CommandEntry table[] = {
      "--strategy, --devices and --compare these are 1, 2, 4, ... replicas by two strategies, on GPUs in two precisions "
      "too. On a CPU their batch is 4, without --model and --batch.",
      benchExamples, "", true},
-    {"predict", onPredict, "Shows what a network with trained weights makes of images (JPEG or PNG).", predictExamples,
-     "IMAGE...", false},
+    {"predict", onPredict,
+     "Shows what a network with trained weights makes of images (JPEG or PNG), or how many test images it gets right.",
+     predictExamples, "[IMAGE...]", false},
     {"features", onFeatures,
      "Writes the features of images: what the last layer before the classes reads, averaged over the pixels.",
      featuresExamples, "[IMAGE...]", false},

@@ -9,8 +9,8 @@ namespace tandem {
 
 /// Why words that mean an evaluation are refused.
 inline constexpr std::string_view noEval =
-    "is not built: no command scores a network on a data set; 'tandem predict' shows what one with published weights "
-    "makes of images";
+    "is not built: 'tandem predict --weights=FILE --data=FOLDER' says how many test images a trained network gets "
+    "right";
 
 /// Flags of tf_cnn_benchmarks, of its versions since 2017, and of tensorpack's ResNet scripts that no option stands
 /// for, and a few that most training scripts have, such as --epochs. A row refuses its value and says what to use, or

@@ -210,9 +210,10 @@ constexpr Option table[] = {
 
     {"input", fed, "", "NAME", "where batches come from; auto means queue with --data, else device",
      onBench, field<&Input::source>, Values::names, axis, nullptr},
-    often(onFeatures, {"data", fed, "", "FOLDER|synthetic",
-     "folder of a data set (CIFAR-10 binary or MNIST IDX); synthetic: bench makes up images and labels by --seed",
-     onBench | onFeatures, field<&Input::data>, Values::any, results, nullptr, {}, {"synthetic"}, FileUse::read}),
+    often(onImages, {"data", fed, "", "FOLDER|synthetic",
+     "folder of a data set (CIFAR-10 binary or MNIST IDX), of which predict takes the test images and the others the "
+     "training images; synthetic: bench makes up images and labels by --seed",
+     onBench | onImages, field<&Input::data>, Values::any, results, nullptr, {}, {"synthetic"}, FileUse::read}),
     {"augment", fed, "", "NAME", "random changes of training images", onBench, field<&Input::augment>, Values::names,
      results, nullptr},
     {"producers", fed, "threads", "N", "threads per replica that make batches, with --input=queue",

@@ -44,7 +44,8 @@ INSTANTIATE_TEST_SUITE_P(
     Arguments, BadInput,
     testing::Values(
         Refusal{{"bnech"}, usage, "did you mean 'bench'"}, Refusal{{"train"}, usage, "'tandem bench --data=FOLDER"},
-        Refusal{{"eval"}, usage, "'tandem predict'"}, Refusal{{"bench", "--modle=resnet50"}, usage, "--model"},
+        Refusal{{"eval"}, usage, "'tandem predict --weights=FILE --data=FOLDER'"},
+        Refusal{{"bench", "--modle=resnet50"}, usage, "--model"},
         Refusal{{"bench", "--model=resnet51"}, usage, "did you mean 'resnet50'"},
         Refusal{{"bench", "--strategy=replicate"}, usage, "did you mean 'replicated'"},
         Refusal{{"bench", "--batch=0"}, usage, "--batch"}, Refusal{{"bench", "--batch=many"}, usage, "--batch"},

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -138,6 +139,27 @@ TEST_F(Predict, FeaturesOfADataSetComeWithLabels) {
   EXPECT_TRUE(contains(inspected.out, "labels    I64   [100]")) << inspected.out;
   arguments.push_back(image("rgb.jpg"));
   expectRefused("features", arguments, usage, "not from both");
+}
+
+TEST_F(Predict, OfADataSetSaysHowManyTestImagesAreRight) {
+  const std::string folder = ownFolder() + "/tested";
+  writeIdxImages(folder, 50), writeIdxImages(folder, 40, 0, "t10k");
+  const auto run = tandem("predict", {"--data=" + folder, "--batch=16"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(run.out.starts_with("accuracy on 40 test images of " + folder + ": top-1 ")) << run.out;
+  const auto object = nlohmann::json::parse(tandem("predict", {"--data=" + folder, "--json"}).out);
+  double first = 0, five = 0;
+  for (size_t i = 0; i < 40; ++i) {
+    const auto& classes = object.at("images").at(i).at("classes");
+    const auto isRight = [&](const nlohmann::json& scored) { return scored.at("class") == i % 10; };
+    first += isRight(classes.at(0)) ? 1.0 : 0, five += std::ranges::any_of(classes, isRight) ? 1.0 : 0;
+  }
+  EXPECT_NEAR(object.at("accuracy").at("top_1").get<double>(), first / 40, 1e-12);
+  EXPECT_NEAR(object.at("accuracy").at("top_5").get<double>(), five / 40, 1e-12);
+  EXPECT_TRUE(contains(run.out, concat("top-1 ", fixed(100 * first / 40, 2), " %, top-5 "))) << run.out;
+  expectRefused("predict", {"--data=" + folder, "--top=3"}, usage, "--top is of single images");
+  const auto files = nlohmann::json::parse(tandem("predict", {"--json", image("rgb.jpg")}).out);
+  EXPECT_FALSE(files.contains("accuracy")) << "files have no labels";
 }
 
 TEST_F(Predict, TheRecordOfARunSaysWhichWeights) {

@@ -12,7 +12,7 @@
 #include "base/catalog.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "data/dataset/memory_dataset.h"
+#include "data/dataset/dataset.h"
 #include "machine/gpu/gpu_facts.h"
 #include "models/model.h"
 #include "run/plan/replica_set_options.h"
@@ -28,25 +28,6 @@ constexpr std::array<int64_t, 3> seeds{1, 2, 3};
 constexpr int64_t twoEpochs = 2 * 60'000 / globalBatch;
 // Too large at first, so steps are skipped until it fits, and then tried larger again and again.
 constexpr LossScaleRule restlessScale{.initial = 0x1p24, .growthInterval = 100};
-
-/// The 10,000 test images, normalised as the images of `training` are.
-class TestImages final : public Dataset {
- public:
-  explicit TestImages(const Dataset& training)
-      : images_(openIdxFiles(folder + "/t10k-images-idx3-ubyte.gz", folder + "/t10k-labels-idx1-ubyte.gz")),
-        info_(images_->info()) {
-    info_.normalization = training.info().normalization;
-  }
-  const DatasetInfo& info() const override { return info_; }
-  int64_t size() const override { return images_->size(); }
-  void get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const override {
-    images_->get(index, image, label);
-  }
-
- private:
-  std::unique_ptr<Dataset> images_;
-  DatasetInfo info_;
-};
 
 /// What is trained, and where.
 struct Training {
@@ -106,7 +87,7 @@ RunPlan planOf(const Training& training) {
 
 /// Percent of the test images whose largest output is that of their label, with running statistics.
 double top1(Executor& executor, const ReplicaSetOptions& team, const RunPlan& plan) {
-  const auto tests = std::make_shared<TestImages>(*openDataset(plan.config.input.data));
+  const std::shared_ptr<const Dataset> tests = openDataset(plan.config.input.data, DataSplit::test);
   const int64_t size = plan.config.network.imageSize;
   const BatchPlan inOrder{
       .globalBatch = testBatch, .count = testBatch, .height = size, .width = size, .shuffle = false};

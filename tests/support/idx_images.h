@@ -26,16 +26,17 @@ inline void writeBytes(const std::filesystem::path& file, const Bytes& bytes) {
 }
 
 /// Writes 28x28 images with the labels 0, 1, ... 9, 0, ... into `folder` as MNIST stores them, without the last
-/// `missing` bytes of the images. Returns the folder.
-inline std::string writeIdxImages(const std::filesystem::path& folder, uint32_t count, size_t missing = 0) {
+/// `missing` bytes of the images. `split`: "train" or "t10k", as MNIST calls its files. Returns the folder.
+inline std::string writeIdxImages(const std::filesystem::path& folder, uint32_t count, size_t missing = 0,
+                                  const std::string& split = "train") {
   constexpr uint32_t side = 28;
   Bytes pixels(count * side * side), labels(count);
   for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i % 251);
   for (size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<uint8_t>(i % 10);
   Bytes images = idxBytes({count, side, side}, pixels);
   images.resize(images.size() - missing);
-  writeBytes(folder / "train-images-idx3-ubyte", images);
-  writeBytes(folder / "train-labels-idx1-ubyte", idxBytes({count}, labels));
+  writeBytes(folder / (split + "-images-idx3-ubyte"), images);
+  writeBytes(folder / (split + "-labels-idx1-ubyte"), idxBytes({count}, labels));
   return folder.string();
 }
 

@@ -28,9 +28,12 @@ class Dataset {
   virtual void get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const = 0;
 };
 
-/// Opens the training images of a folder: CIFAR-10's binary batches or MNIST's IDX pair, plain or gzip, recognised by
-/// content. Throws DataError that names file, offset, value and rule.
-std::unique_ptr<Dataset> openDataset(const std::string& folder);
+enum class DataSplit { training, test };
+
+/// Opens the images of a folder: CIFAR-10's binary batches or MNIST's IDX pair, plain or gzip, recognised by content.
+/// Test images have the classes and the normalization of the training images beside them. Throws DataError that names
+/// file, offset, value and rule.
+std::unique_ptr<Dataset> openDataset(const std::string& folder, DataSplit split = DataSplit::training);
 
 /// A data set as its files' headers and labels describe it.
 struct DatasetFacts {
@@ -40,8 +43,8 @@ struct DatasetFacts {
   int64_t bytes() const { return images * info.height * info.width * info.channels; }
 };
 
-/// Describes the folder that openDataset() would open, without reading pixels. Throws the same errors, but finds damage
-/// behind headers and labels only when the data set is opened.
+/// Describes the training images that openDataset() would open, without reading pixels. Throws the same errors, but
+/// finds damage behind headers and labels only when the data set is opened.
 DatasetFacts probeDataset(const std::string& folder);
 
 /// `size` random colour images with random labels, which are functions of (seed, index). `info` gives height, width,

@@ -24,6 +24,21 @@ constexpr const char* wanted =
 
 enum class Kind { cifarBatch, idxImages, idxLabels, pickle, other };
 
+/// What differs between the splits of a data set.
+struct SplitFiles {
+  std::string_view adjective;    // "training"
+  std::string_view cifarPrefix;  // of CIFAR-10's own names
+  std::string_view idxPart;      // of MNIST's own names
+  std::string_view wanted;       // what a folder should have
+};
+
+constexpr SplitFiles ofTraining{"training", "data_batch_", "train", wanted};
+constexpr SplitFiles ofTest{"test", "test_batch", "t10k",
+                            "CIFAR-10's test_batch.bin or MNIST's t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, "
+                            "plain or .gz"};
+
+const SplitFiles& filesOf(DataSplit split) { return split == DataSplit::test ? ofTest : ofTraining; }
+
 struct File {
   std::string path, name;
   Kind kind;
@@ -79,13 +94,21 @@ std::vector<File> listFiles(const std::string& folder) {
   return files;
 }
 
-std::vector<File> select(const std::vector<File>& files, Kind kind) {
-  std::vector<File> selected;
-  for (const File& file : files) {
-    if (file.kind == kind && !file.test) selected.push_back(file);
+/// The files of one split in a folder.
+struct Folder {
+  std::string path;
+  std::vector<File> files;  // of all splits
+  DataSplit split;
+  const SplitFiles& wanted = filesOf(split);
+
+  std::vector<File> of(Kind kind) const {
+    std::vector<File> selected;
+    for (const File& file : files) {
+      if (file.kind == kind && file.test == (split == DataSplit::test)) selected.push_back(file);
+    }
+    return selected;
   }
-  return selected;
-}
+};
 
 Paths pathsOf(const std::vector<File>& files) {
   Paths paths;
@@ -93,17 +116,17 @@ Paths pathsOf(const std::vector<File>& files) {
   return paths;
 }
 
-Paths cifarPaths(const std::vector<File>& files, bool named) {
-  std::vector<File> batches = select(files, Kind::cifarBatch);
-  std::erase_if(batches, [&](const File& file) { return file.name.starts_with("data_batch_") != named; });
+Paths cifarPaths(const Folder& folder, bool named) {
+  std::vector<File> batches = folder.of(Kind::cifarBatch);
+  std::erase_if(batches, [&](const File& file) { return file.name.starts_with(folder.wanted.cifarPrefix) != named; });
   return pathsOf(batches);
 }
 
-// Files named train are preferred; a plain file and its .gz count once.
-Paths idxPaths(const std::vector<File>& files, Kind kind) {
-  std::vector<File> selected = select(files, kind);
-  const auto isTrain = [](const File& file) { return contains(file.name, "train"); };
-  if (std::any_of(selected.begin(), selected.end(), isTrain)) std::erase_if(selected, std::not_fn(isTrain));
+// Files with MNIST's own names are preferred; a plain file and its .gz count once.
+Paths idxPaths(const Folder& folder, Kind kind) {
+  std::vector<File> selected = folder.of(kind);
+  const auto isNamed = [&](const File& file) { return contains(file.name, folder.wanted.idxPart); };
+  if (std::any_of(selected.begin(), selected.end(), isNamed)) std::erase_if(selected, std::not_fn(isNamed));
   Paths paths;
   for (const File& file : selected) {
     if (paths.empty() || file.path != paths.back() + ".gz") paths.push_back(file.path);
@@ -112,45 +135,46 @@ Paths idxPaths(const std::vector<File>& files, Kind kind) {
 }
 
 /// The file of images and the one of labels.
-Paths idxPair(const std::string& folder, const std::vector<File>& files) {
-  const auto images = idxPaths(files, Kind::idxImages), labels = idxPaths(files, Kind::idxLabels);
+Paths idxPair(const Folder& folder) {
+  const auto images = idxPaths(folder, Kind::idxImages), labels = idxPaths(folder, Kind::idxLabels);
   if (images.empty() && labels.empty()) return {};
   if (images.empty() || labels.empty()) {
-    throw DataError(concat("data folder '", folder, "' has ", images.empty() ? labels[0] : images[0],
-                           " but no IDX file of training ", images.empty() ? "images" : "labels",
-                           " beside it; put there ", wanted));
+    throw DataError(concat("data folder '", folder.path, "' has ", images.empty() ? labels[0] : images[0],
+                           " but no IDX file of ", folder.wanted.adjective, " ", images.empty() ? "images" : "labels",
+                           " beside it; put there ", folder.wanted.wanted));
   }
   for (const auto& paths : {images, labels}) {
     if (paths.size() > 1) {
-      throw DataError(concat("data folder '", folder, "' has several IDX files that could be the training data: ",
-                             join(paths), "; keep one pair of images and labels"));
+      throw DataError(concat("data folder '", folder.path, "' has several IDX files that could be the ",
+                             folder.wanted.adjective, " data: ", join(paths), "; keep one pair of images and labels"));
     }
   }
   return {images[0], labels[0]};
 }
 
-[[noreturn]] void refuse(const std::string& folder, const std::vector<File>& files) {
-  for (const File& file : files) {
+[[noreturn]] void refuse(const Folder& folder) {
+  const auto says = [&](const auto&... texts) {
+    return DataError(concat("data folder '", folder.path, "' ", texts...));
+  };
+  for (const File& file : folder.files) {
     if (file.kind == Kind::pickle) throw DataError(concat(file.path, ": byte 0: ", cifar10PickleHint));
   }
-  for (const File& file : files) {
-    if (file.test && file.kind != Kind::other) {
-      throw DataError(
-          concat("data folder '", folder, "' holds only test images (", file.name, "); training needs ", wanted));
-    }
+  for (const File& file : folder.files) {
+    if (file.kind == Kind::other) continue;
+    const SplitFiles& held = filesOf(file.test ? DataSplit::test : DataSplit::training);
+    throw says("holds only ", held.adjective, " images (", file.name, "); put there ", folder.wanted.wanted);
   }
-  for (const File& file : files) {
+  for (const File& file : folder.files) {
     if (file.name.ends_with(".tar.gz") || file.name.ends_with(".tgz") || file.name.ends_with(".zip")) {
-      throw DataError(concat("data folder '", folder, "' holds an archive (", file.name,
-                             "); unpack it and give the folder with ", wanted));
+      throw says("holds an archive (", file.name, "); unpack it and give the folder with ", wanted);
     }
   }
-  throw DataError(concat("data folder '", folder, "' holds no data set that is known; looked for ", wanted));
+  throw says("holds no data set that is known; looked for ", wanted);
 }
 
-/// A data set that is recognised: where its training files are, and what reads them.
+/// A data set that is recognised: where its files are, and what reads them.
 struct Recognised {
-  Paths (*find)(const std::string& folder, const std::vector<File>& files);  ///< empty: not this one
+  Paths (*find)(const Folder& folder);  ///< empty: not this one
   std::unique_ptr<Dataset> (*open)(const Paths& paths);
   DatasetFacts (*probe)(const Paths& paths);
 };
@@ -160,12 +184,10 @@ DatasetFacts probeCifar(const Paths& paths) { return probeCifar10Files(paths); }
 
 /// In the order of precedence.
 constexpr Recognised kinds[] = {
-    {[](const std::string&, const std::vector<File>& files) { return cifarPaths(files, /*named=*/true); }, openCifar,
-     probeCifar},
+    {[](const Folder& folder) { return cifarPaths(folder, /*named=*/true); }, openCifar, probeCifar},
     {idxPair, [](const Paths& paths) { return openIdxFiles(paths[0], paths[1]); },
      [](const Paths& paths) { return probeIdxFiles(paths[0], paths[1]); }},
-    {[](const std::string&, const std::vector<File>& files) { return cifarPaths(files, /*named=*/false); }, openCifar,
-     probeCifar},
+    {[](const Folder& folder) { return cifarPaths(folder, /*named=*/false); }, openCifar, probeCifar},
 };
 
 struct Found {
@@ -173,28 +195,61 @@ struct Found {
   Paths paths;
 };
 
-Found findDataset(const std::string& folder) {
-  const std::vector<File> files = listFiles(folder);
+Found findDataset(const std::string& path, DataSplit split) {
+  const Folder folder{path, listFiles(path), split};
   for (const Recognised& kind : kinds) {
-    if (Paths paths = kind.find(folder, files); !paths.empty()) return {&kind, std::move(paths)};
+    if (Paths paths = kind.find(folder); !paths.empty()) return {&kind, std::move(paths)};
   }
   for (const char* inside : {"cifar-10-batches-bin", "cifar-10-batches-py"}) {
-    const fs::path nested = fs::path(folder) / inside;
+    const fs::path nested = fs::path(path) / inside;
     std::error_code error;
-    if (fs::is_directory(nested, error)) return findDataset(nested.string());
+    if (fs::is_directory(nested, error)) return findDataset(nested.string(), split);
   }
-  refuse(folder, files);
+  refuse(folder);
+}
+
+std::unique_ptr<Dataset> open(const Found& found) { return found.kind->open(found.paths); }
+
+/// Test images with the classes and the normalization of the training images.
+class TestImages final : public Dataset {
+ public:
+  TestImages(std::unique_ptr<Dataset> images, const DatasetInfo& training)
+      : images_(std::move(images)), info_(training) {}
+  const DatasetInfo& info() const override { return info_; }
+  int64_t size() const override { return images_->size(); }
+  void get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const override {
+    images_->get(index, image, label);
+  }
+
+ private:
+  std::unique_ptr<Dataset> images_;
+  DatasetInfo info_;
+};
+
+std::unique_ptr<Dataset> openTest(const std::string& folder) {
+  const Found test = findDataset(folder, DataSplit::test);
+  auto images = open(test);
+  const DatasetInfo own = images->info(), training = open(findDataset(folder, DataSplit::training))->info();
+  const auto sizeOf = [](const DatasetInfo& info) {
+    return concat(info.height, " x ", info.width, " x ", info.channels, " with ", info.classes, " classes");
+  };
+  const bool fits = own.height == training.height && own.width == training.width && own.channels == training.channels &&
+                    own.classes <= training.classes;
+  if (!fits) {
+    throw DataError(concat(test.paths.front(), ": test images are ", sizeOf(own), ", training images ",
+                           sizeOf(training), "; both must be of one data set"));
+  }
+  return std::make_unique<TestImages>(std::move(images), training);
 }
 
 }  // namespace
 
-std::unique_ptr<Dataset> openDataset(const std::string& folder) {
-  const Found found = findDataset(folder);
-  return found.kind->open(found.paths);
+std::unique_ptr<Dataset> openDataset(const std::string& folder, DataSplit split) {
+  return split == DataSplit::test ? openTest(folder) : open(findDataset(folder, split));
 }
 
 DatasetFacts probeDataset(const std::string& folder) {
-  const Found found = findDataset(folder);
+  const Found found = findDataset(folder, DataSplit::training);
   return found.kind->probe(found.paths);
 }
 

@@ -109,6 +109,55 @@ TEST(OpenDataset, ReadsAnIdxPairPlainOrGzip) {
   }
 }
 
+Normalization normalizationOf(const std::string& folder, DataSplit split) {
+  return openDataset(folder, split)->info().normalization;
+}
+
+TEST(OpenDataset, TestImagesAreNormalisedAsTheTrainingImages) {
+  const TestFolder cifar, idx;
+  cifar.write("data_batch_1.bin", cifarBytes({3, 4}));
+  cifar.write("test_batch.bin", cifarBytes({5}));
+  const auto tests = openDataset(cifar.path(), DataSplit::test);
+  ASSERT_EQ(tests->size(), 1);
+  EXPECT_EQ(labelOf(*tests, 0), 5);
+  idx.write("train-images-idx3-ubyte", idxImages(3));
+  idx.write("train-labels-idx1-ubyte", idxLabels({0, 6, 2}));
+  idx.write("t10k-images-idx3-ubyte", idxImages(2));
+  idx.write("t10k-labels-idx1-ubyte", idxLabels({1, 1}));
+  const auto pair = openDataset(idx.path(), DataSplit::test);
+  EXPECT_EQ(pair->size(), 2);
+  EXPECT_EQ(pair->info().classes, 7) << "of the training labels";
+  EXPECT_EQ(normalizationOf(idx.path(), DataSplit::test).mean, normalizationOf(idx.path(), DataSplit::training).mean);
+  const TestFolder alone;
+  alone.write("train-images-idx3-ubyte", idxImages(2));
+  alone.write("train-labels-idx1-ubyte", idxLabels({1, 1}));
+  EXPECT_NE(normalizationOf(alone.path(), DataSplit::training).mean[0], pair->info().normalization.mean[0])
+      << "of the test images alone it would be another";
+}
+
+void expectTestImagesRefused(const std::string& folder, std::string_view part) {
+  try {
+    openDataset(folder, DataSplit::test);
+    ADD_FAILURE() << folder;
+  } catch (const DataError& error) {
+    EXPECT_NE(std::string_view(error.what()).find(part), std::string_view::npos) << error.what();
+  }
+}
+
+TEST(OpenDataset, TestImagesThatDoNotBelongToTheTrainingImagesAreRefused) {
+  const TestFolder training, tests, others;
+  training.write("data_batch_1.bin", cifarBytes({3, 4}));
+  expectTestImagesRefused(training.path(),
+                          "holds only training images (data_batch_1.bin); put there CIFAR-10's test_b");
+  tests.write("test_batch.bin", cifarBytes({3, 4}));
+  expectTestImagesRefused(tests.path(), "holds only test images (test_batch.bin); put there CIFAR-10's data_batch_1");
+  others.write("train-images-idx3-ubyte", idxImages(2));
+  others.write("train-labels-idx1-ubyte", idxLabels({0, 1}));
+  others.write("t10k-images-idx3-ubyte", idxImages(1));
+  others.write("t10k-labels-idx1-ubyte", idxLabels({6}));
+  expectTestImagesRefused(others.path(), "test images are 2 x 3 x 1 with 7 classes, training images 2 x 3 x 1 with 2");
+}
+
 TEST(OpenDataset, TellsIdxFilesApartByContent) {
   const TestFolder folder;
   folder.write("a", idxLabels({0, 0}));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "machine/cpu/system_counters.h"
 #include "measure/metrics/metric.h"
 #include "observe/host_probe.h"
@@ -48,7 +49,10 @@ Probes probesOf(const std::vector<int>& cpus, std::span<const int> gpus, std::ve
 
 RunObserver::RunObserver(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before,
                          std::vector<int> processes)
-    : cpus_(cpusOf(cores)), sampler_(probesOf(cpus_, gpus, std::move(processes))), before_(std::move(before)) {
+    : cpus_(cpusOf(cores)),
+      processes_(std::move(processes)),
+      sampler_(probesOf(cpus_, gpus, processes_)),
+      before_(std::move(before)) {
   window_.cpus = static_cast<int64_t>(cpus_.size());
   window_.gpuOthers = largestUse(before_);
 }
@@ -62,6 +66,7 @@ SystemCounters RunObserver::counters() {
 void RunObserver::warmUpBegins() { sampler_.enter(warmUp); }
 
 void RunObserver::windowBegins() {
+  if (!processes_.empty()) timesBefore_ = processTimes();
   sampler_.enter(trainingPhase);
   window_.begin = counters();
   sampler_.takeStopped();
@@ -71,6 +76,10 @@ void RunObserver::windowEnds() {
   window_.stopped = sampler_.takeStopped();
   window_.end = counters();
   sampler_.enter(end);
+  if (processes_.empty()) return;
+  if (const auto most = busiest(timesBefore_, processTimes(), processes_)) {
+    window_.busiest = concat(escaped(most->name), " (pid ", most->id, ')');
+  }
 }
 
 Nanos RunObserver::ownTime() const {

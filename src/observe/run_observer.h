@@ -7,6 +7,7 @@
 
 #include "machine/cpu/topology.h"
 #include "machine/gpu/gpu_utilization.h"
+#include "machine/process/process_times.h"
 #include "measure/record/record.h"
 #include "observe/sampler.h"
 
@@ -38,7 +39,8 @@ class RunObserver {
  private:
   SystemCounters counters();
 
-  std::vector<int> cpus_;
+  std::vector<int> cpus_, processes_;
+  std::vector<ProcessTime> timesBefore_;  // at the window's begin
   Sampler sampler_;
   std::vector<GpuUse> before_;
   WindowCounters window_;

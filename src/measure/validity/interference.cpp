@@ -90,7 +90,7 @@ constexpr double quietPressure = 20;  // %; threads of a run that wait for one a
 
 constexpr std::array table{
     InterferenceSign{"other_programs", "%", "share of the run's CPUs that others used, at least", 5, 1,
-                     "other programs used the run's CPUs for", otherPrograms, true},
+                     "other programs used the run's CPUs for", otherPrograms, true, /*byProcesses=*/true},
     InterferenceSign{"stolen", "%", "share of the run's CPUs that the hypervisor gave to other machines", 2, 0.5,
                      "the hypervisor gave the run's CPUs to others for", stolen, true},
     InterferenceSign{"throttled", "%", "share of the time that the control group was held at its CPU limit", 1, 0.5,
@@ -137,8 +137,9 @@ Interference findInterference(const WindowCounters& window, std::optional<double
     found.signs[std::string(sign.name)] = value.value_or(std::numeric_limits<double>::quiet_NaN());
     const double limit = limitOf(sign, wall(window), spreadPercent);
     if (value && *value > limit) {
-      found.reasons.push_back(
-          concat(sign.says, ' ', fixed(*value, 2), ' ', sign.unit, " (limit ", shortened(limit), ' ', sign.unit, ')'));
+      const bool named = sign.byProcesses && !window.busiest.empty();
+      found.reasons.push_back(concat(sign.says, ' ', fixed(*value, 2), ' ', sign.unit, " (limit ", shortened(limit),
+                                     ' ', sign.unit, ')', named ? "; the busiest here: " + window.busiest : ""));
     }
   }
   return found;

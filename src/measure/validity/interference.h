@@ -35,6 +35,8 @@ struct WindowCounters {
   /// Share of the time in which others used a GPU before the run; the most used GPU counts.
   std::optional<double> gpuOthers;
   std::optional<double> gpuPrograms;  ///< the most other programs on a GPU of the run in the window
+  std::string busiest =
+      {};  ///< the other process with most CPU time on this machine, "cc1plus (pid 123)"; empty: not known
 };
 
 /// The system counts CPU time in ticks of 10 ms. So shares of a shorter window are mostly rounding, and not known.
@@ -49,6 +51,7 @@ struct InterferenceSign {
   std::string_view says;  ///< text before the value: "other programs used"
   std::optional<double> (*of)(const WindowCounters&);  ///< empty: unknown, which does not mean zero
   bool inTicks = false;                                ///< the system counts it in ticks of 10 ms
+  bool byProcesses = false;                            ///< programs cause it: WindowCounters::busiest may be one
 };
 
 std::span<const InterferenceSign> interferenceSigns();

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -49,8 +50,9 @@ std::vector<std::string> withFlagsWritten(std::span<const std::string> arguments
   return written;
 }
 
-/// "there is 'tandem features --data'; ": the other commands that have an option of this name. Empty if none has.
+/// "there is 'tandem features --out'; ": the other commands that have an option of this name. Empty if none has.
 std::string elsewhere(const std::string& name) {
+  if (!leadsToOption(name)) return "";
   std::vector<std::string> found;
   for (const CommandEntry& command : commandsWithOptions()) {
     const auto names = typableNames(command.bit);
@@ -60,13 +62,14 @@ std::string elsewhere(const std::string& name) {
   return found.empty() ? "" : concat("there is ", join(found, " and "), "; ");
 }
 
-[[noreturn]] void refuseExtra(const std::string& extra, std::string_view command, std::span<const std::string> names) {
+[[noreturn]] void refuseExtra(const std::string& extra, std::string_view command, std::vector<std::string> names) {
   if (!extra.starts_with("-")) {
     throw UsageError(concat("unexpected argument '", extra, "'; options are written --name=value; ", seeHelp(command)));
   }
   const std::string name = extra.substr(0, extra.find('='));
   const std::string plain = name.substr(std::min(name.find_first_not_of('-'), name.size()));
   std::string hint = elsewhere(plain);
+  std::erase_if(names, std::not_fn(leadsToOption));
   const std::string near = hint.empty() ? nearest(plain, names) : "";
   if (!near.empty()) hint = concat("did you mean '--", near, "'? ");
   throw UsageError(concat("unknown option '", name, "'; ", hint, seeHelp(command)));
@@ -82,7 +85,7 @@ TypedOption typedOnce(const CLI::Option& option) {
 
 /// Arguments that are not options, such as files, for commands that take them.
 std::vector<std::string> operandsOf(const CLI::App& app, const CommandEntry& command,
-                                    std::span<const std::string> names) {
+                                    const std::vector<std::string>& names) {
   std::vector<std::string> rest = app.remaining();
   const auto isOption = [](const std::string& text) { return text.starts_with("-"); };
   const auto refused = command.operands.empty() ? rest.begin() : std::ranges::find_if(rest, isOption);

@@ -126,6 +126,8 @@ bool isFlag(std::string_view name) {
   return isBool || findAlias(name, "true") != nullptr || findAlias(name, "false") != nullptr;
 }
 
+bool leadsToOption(std::string_view name) { return optionBehind(name) != nullptr; }
+
 std::vector<std::string> typableNames(unsigned command) {
   std::vector<std::string> names;
   for (const Option& option : options()) {

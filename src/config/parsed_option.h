@@ -24,6 +24,9 @@ struct ResolvedOption {
 /// True if `name`, an option or an alias, may be typed without a value.
 bool isFlag(std::string_view name);
 
+/// Whether a name is that of an option or of an alias for one, and not of a flag that is only refused or passed over.
+bool leadsToOption(std::string_view name);
+
 /// Every name that a command accepts: options, then aliases.
 std::vector<std::string> typableNames(unsigned command);
 

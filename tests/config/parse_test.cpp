@@ -134,6 +134,8 @@ TEST(Parse, UnknownOptionSuggestsTheNearest) {
   EXPECT_EQ(refusal({"--stratgy", "replicated"}), refusal({"--stratgy=replicated"}));
   EXPECT_EQ(refusal({"--num-gpu=2"}),
             "unknown option '--num-gpu'; did you mean '--num-gpus'? see 'tandem bench --help'");
+  EXPECT_EQ(refusal({"--eval-batch-siz=4"}), "unknown option '--eval-batch-siz'; see 'tandem bench --help'")
+      << "a name that is refused helps nobody";
   EXPECT_EQ(refusal({"--telepathy"}), "unknown option '--telepathy'; see 'tandem bench --help'");
   EXPECT_EQ(refusal({"-b", "4"}), "unknown option '-b'; see 'tandem bench --help'");
   EXPECT_EQ(refusal({"resnet50"}),
@@ -144,9 +146,12 @@ TEST(Parse, AnOptionOfAnotherCommandNamesThatCommand) {
   const auto predicted = [](const Texts& arguments) {
     return usageErrorOf([&] { parseArguments("predict", arguments, exampleCatalogs()); });
   };
-  EXPECT_EQ(predicted({"--data=cifar", "a.png"}),
-            "unknown option '--data'; there is 'tandem bench --data' and 'tandem features --data'; see 'tandem predict "
+  EXPECT_EQ(predicted({"--out=x", "a.png"}),
+            "unknown option '--out'; there is 'tandem bench --out' and 'tandem features --out'; see 'tandem predict "
             "--help'");
+  EXPECT_EQ(predicted({"--eval-batch-size=4"}),
+            "unknown option '--eval-batch-size'; did you mean '--batch-size'? see 'tandem predict --help'")
+      << "bench has it only to refuse it";
   EXPECT_EQ(predicted({"--lr", "3"}),
             "unknown option '--lr'; there is 'tandem bench --lr'; see 'tandem predict --help'");
   EXPECT_EQ(refusal({"--class_names=a.txt"}),

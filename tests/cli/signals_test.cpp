@@ -61,6 +61,19 @@ TEST(Signals, AChildOfAProgramThatHasEndedEnds) {
   EXPECT_EQ(shell("TANDEM_PARENT=1 $T peaks copy 0; exit $?").code, 128 + SIGKILL);
 }
 
+TEST(Signals, ARunThatAnotherProgramEndsIsNoCrash) {
+  for (const char* const signal : {"INT", "TERM", "HUP", "KILL"}) {
+    const auto run = shell(
+        concat("$T bench --repeats=1 --model=trivial --image-size=32 --batch=4 --steps=1000000 --warmup=1 --replicas=1 "
+               "--allow-interference --verify=off > out & bench=$!; for ((i = 0; i < 300; ++i)); do ",
+               "grep -q '^.1/1' out && break; sleep 0.1; done; sleep 1; ", "kill -", signal,
+               " $(cat /proc/$bench/task/$bench/children); wait $bench"));
+    EXPECT_EQ(run.code, 6) << signal << ": " << run.err;
+    EXPECT_NE(run.err.find("the run was killed by another program (signal "), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find(concat("SIG", signal, "); start it again")), std::string::npos) << run.err;
+  }
+}
+
 TEST(Signals, AHangupKeepsTheTable) {
   const auto run = shell(
       "$T bench --repeats=1 --model=trivial --image-size=32 --batch=4,8 --steps=30000 --warmup=1 "

@@ -9,6 +9,7 @@
 #include "config/device_set.h"
 #include "machine/cpu/host_facts.h"
 #include "machine/process/resource_limits.h"
+#include "machine/process/signals.h"
 #include "run/outcome_of_exception.h"
 #include "run/start_record.h"
 
@@ -23,10 +24,15 @@ ExitCode knownCode(int status) {
   return known ? code : ExitCode::internal;
 }
 
+std::string textOfSignal(int signal) { return concat("signal ", signal, ", SIG", sigabbrev_np(signal)); }
+
+Outcome endedByOthers(int signal) {
+  return failure(ExitCode::peer,
+                 concat("the run was killed by another program (", textOfSignal(signal), "); start it again"));
+}
+
 Outcome killed(std::optional<bool> outOfMemory, const Config& config) {
-  if (outOfMemory == false) {
-    return failure(ExitCode::peer, "the run was killed by another program (signal 9, SIGKILL); start it again");
-  }
+  if (outOfMemory == false) return endedByOthers(SIGKILL);
   const char* const surely = outOfMemory ? "out of memory: the system killed the run (signal 9, SIGKILL)"
                                          : "the run was killed, probably out of memory (signal 9, SIGKILL)";
   Outcome outcome = failure(ExitCode::usage, concat(surely, memoryAdvice(config)));
@@ -99,9 +105,10 @@ Outcome WorkerProcess::outcome(const Config& config, std::optional<bool> outOfMe
                    concat("the run took its CPU time, ", fixed(child_.cpuSeconds(), 1), " s (ulimit -t); raise it"));
   }
   if (signal == SIGKILL) return killed(outOfMemory, config);
+  if (std::ranges::find(endingSignals, signal) != endingSignals.end()) return endedByOthers(signal);
   if (signal != 0) {
-    return failure(ExitCode::internal, concat("the run crashed: signal ", signal, ", SIG", sigabbrev_np(signal), " (",
-                                              sigdescr_np(signal), ")"));
+    return failure(ExitCode::internal,
+                   concat("the run crashed: ", textOfSignal(signal), " (", sigdescr_np(signal), ")"));
   }
   const int code = WEXITSTATUS(status_);
   return failure(knownCode(code), concat("the run ended with exit code ", code, " before its result; see its message"));

@@ -135,6 +135,7 @@ verify-compare: program ## a configuration compared with itself 150 times: what 
 	scripts/verify-compare $(ARGS)
 
 verify-robust: program ## random arguments, limits, descriptors and signals: how each run ends, for hours (ARGS='--runs=500')
+	cmake --build --preset release --target fork_server -j $(JOBS)
 	scripts/verify-robust $(ARGS)
 
 verify-trace: program ## traces of tandem bench --trace, read by Perfetto's own schema, beside their records

@@ -1,16 +1,23 @@
 #include "cli/program.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <iomanip>
 #include <iostream>
 
 #include "base/catalog.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "config/foreign_flags.h"
 #include "formats/io/temporary_name.h"
 #include "machine/process/end_on_signal.h"
+#include "machine/process/prepare_process.h"
+#include "machine/process/resource_limits.h"
 #include "run/child/machine_peaks.h"
 #include "run/child/point_runner.h"
 #include "run/links/measure_links.h"
@@ -108,6 +115,17 @@ void requireText(const std::string& argument) {
   throw UsageError(concat("'", escaped(argument), "': an argument must be text in UTF-8 without control characters"));
 }
 
+int exitCodeOf(int argc, char** argv) {
+  try {
+    prepareProcess();
+    return runProgram(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const std::exception& failure) {
+    const Error known = explained(failure);
+    logError(concat("error[", nameOf(known.code()), "]: ", known.what()));
+    return static_cast<int>(known.code());
+  }
+}
+
 }  // namespace
 
 bool asksForHelp(Arguments arguments) {
@@ -126,6 +144,17 @@ int runProgram(Arguments arguments) {
   std::cout.flush();
   if (!std::cout) throw StorageError("standard output: cannot write to it; is the disk full?");
   return code;
+}
+
+int programMain(int argc, char** argv) {
+  const int code = exitCodeOf(argc, argv);
+#ifdef TANDEM_SANITIZED
+  return code;
+#else
+  std::cout.flush();
+  std::fflush(nullptr);
+  std::_Exit(code);
+#endif
 }
 
 }  // namespace tandem

@@ -26,4 +26,9 @@ const ProgramCommand& commandFor(Arguments arguments);
 /// unknown command, and StorageError if standard output cannot be written.
 int runProgram(Arguments arguments);
 
+/// The whole program: prepares the process, runs runProgram(), says an error in one line, and ends the process without
+/// the destructors of static objects. Those of libtorch take 60 ms, and a sweep starts hundreds of processes. Under a
+/// sanitizer it returns the exit code, because leaks are reported when main() returns.
+int programMain(int argc, char** argv);
+
 }  // namespace tandem

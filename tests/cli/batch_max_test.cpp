@@ -25,7 +25,7 @@ std::string path() { return ownFolder() + "/results.jsonl"; }
 std::vector<std::string> bench(std::vector<std::string> more) {
   std::vector<std::string> arguments{
       "bench",     "--repeats=1",          "--model=resnet20", "--replicas=1",         "--cores-per-replica=1",
-      "--steps=5", "--allow-interference", "--warmup=1",       "--convolution=direct", "--out=" + path()};
+      "--steps=2", "--allow-interference", "--warmup=1",       "--convolution=direct", "--out=" + path()};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }

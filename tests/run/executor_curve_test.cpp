@@ -7,7 +7,7 @@
 namespace tandem::equivalence {
 namespace {
 
-constexpr int64_t curveSteps = 60;
+constexpr int64_t curveSteps = 30;
 
 NodeId convNorm(Graph& net, const std::string& name, NodeId from, int64_t outputs) {
   return net.add("batch_norm", name + ".bn", {net.add("conv", name, {from}, conv3x3(outputs, false))});
@@ -42,7 +42,7 @@ std::vector<double> curve(const Graph& net, const Precision& precision, const Ex
   return losses;
 }
 
-/// Stated before any run. Two executors round differently, and in 60 small steps that does not grow much: fp32 1e-4,
+/// Stated before any run. Two executors round differently, and in 30 small steps that does not grow much: fp32 1e-4,
 /// some thousand roundings; in 16 bits two roundings of the loss's own size, bf16 2^-8.
 CurveNoise noiseOf(const Precision& precision) {
   return {10, precision.compute == at::kFloat ? 1e-4 : 2 * unitOf(precision.compute)};
@@ -62,7 +62,7 @@ TEST(ExecutorCurve, PlannedLearnsAsAutogradDoes) {
   }
 }
 
-/// Stated before any run: of 60 small steps each rounds gradients and activations some ten times one after the other,
+/// Stated before any run: of 30 small steps each rounds gradients and activations some ten times one after the other,
 /// which moves the loss by no more than 16 roundings of its size, 2^-8.
 TEST(ExecutorCurve, Fp16WithAScaledLossLearnsAsFp32Does) {
   const Graph net = residualNet();

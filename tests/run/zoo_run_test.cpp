@@ -53,7 +53,7 @@ void expectTrains(const ModelEntry& model, const char* strategy, const char* pre
 
 // That every network runs in a whole point; what it computes is compared elsewhere (Golden, Zoo). At a reduced image
 // size where the model's own is larger than 64. (That strategies and precisions go together in any way is tested with
-// one network.)
+// one network.) Large networks, which take seconds each, run in the long tests.
 class ZooRun : public testing::TestWithParam<ModelEntry> {};
 class LongZooRun : public ZooRun {};
 
@@ -61,7 +61,17 @@ TEST_P(ZooRun, TrainsOnTwoReplicas) { expectTrains(GetParam(), "replicated", "fp
 TEST_P(LongZooRun, TrainsByAServerInBf16) { expectTrains(GetParam(), "parameter_server", "bf16"); }
 
 std::string nameOf(const testing::TestParamInfo<ModelEntry>& row) { return std::string(row.param.name); }
-INSTANTIATE_TEST_SUITE_P(Zoo, ZooRun, testing::ValuesIn(models().begin(), models().end()), nameOf);
+std::vector<ModelEntry> networks(bool large) {
+  constexpr int64_t mostParameters = 30'000'000;
+  std::vector<ModelEntry> found;
+  for (const ModelEntry& model : models()) {
+    if ((model.parameters > mostParameters) == large) found.push_back(model);
+  }
+  return found;
+}
+
+INSTANTIATE_TEST_SUITE_P(Zoo, ZooRun, testing::ValuesIn(networks(/*large=*/false)), nameOf);
+INSTANTIATE_TEST_SUITE_P(LongZoo, ZooRun, testing::ValuesIn(networks(/*large=*/true)), nameOf);
 INSTANTIATE_TEST_SUITE_P(Long, LongZooRun, testing::ValuesIn(models().begin(), models().end()), nameOf);
 
 }  // namespace

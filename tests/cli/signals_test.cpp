@@ -48,9 +48,10 @@ TEST(Signals, AreHeededWhileKernelsAreChosen) {
 }
 
 TEST(Signals, NoChildOutlivesAKilledProgram) {
+  // Those of other programs have another cache.
   const std::string peaks =
-      "for each in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $each; echo; done 2> /dev/null | "
-      "grep '^/proc/self/exe peaks'";
+      "for each in $(grep -lzsx \"TANDEM_CACHE=$PWD/cache\" /proc/[0-9]*/environ); do "
+      "tr '\\0' ' ' < ${each%environ}cmdline; echo; done 2> /dev/null | grep '^/proc/self/exe peaks'";
   const auto run =
       shell("mkdir cache; TANDEM_CACHE=$PWD/cache $T " + tiny() + "& for ((i = 0; i < 200; ++i)); do " + peaks +
             " > seen && break; sleep 0.05; done; [ -s seen ] || exit 99; kill -KILL $!; sleep 1; " + peaks);

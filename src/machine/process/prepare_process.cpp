@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
@@ -41,37 +42,39 @@ void requireFolder() {
   ::_exit(static_cast<int>(told < 0 ? ExitCode::storage : ExitCode::usage));
 }
 
-/// A child leaves it to its parent to say that it was ended. getenv() does not work yet.
-bool isChild(char** environment) {
+/// The process that started this one as its child, by parentVariable; 0: none did. getenv() does not work yet.
+pid_t parentIn(char** environment) {
   const std::string_view variable = parentVariable;
   for (; *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
-    if (entry.starts_with(variable) && entry.substr(variable.size()).starts_with('=')) return true;
+    if (!entry.starts_with(variable) || !entry.substr(variable.size()).starts_with('=')) continue;
+    uint32_t parent = 0;
+    for (const char digit : entry.substr(variable.size() + 1))
+      parent = 10 * parent + static_cast<uint32_t>(digit - '0');
+    return static_cast<pid_t>(parent);
   }
-  return false;
+  return 0;
+}
+
+/// The kernel sends the signal only if the parent ends after prctl(). One that ended before is no longer the parent.
+void endWithParent(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::kill(::getpid(), SIGKILL);
 }
 
 /// The libraries take a fifth of a second to start. This runs before they do, where nothing but system calls can be
-/// relied on.
+/// relied on. A child leaves it to its parent to say that it was ended.
 void beforeLibraries(int, char**, char** environment) {
   ::signal(SIGXFSZ, SIG_IGN);
   requireFolder();
+  const pid_t parent = parentIn(environment);
+  if (parent != 0) return endWithParent(parent);
 #ifndef TANDEM_SANITIZED  // whose runtime has not started either, and takes part in signals
-  if (!isChild(environment)) endOnSignals();
-#else
-  (void)environment;
+  endOnSignals();
 #endif
 }
 
 [[gnu::section(".preinit_array"), gnu::used]] void (*const startsFirst)(int, char**, char**) = beforeLibraries;
-
-/// The kernel sends the signal only if the parent ends after prctl(). One that ended before is no longer the parent.
-void endWithParent() {
-  const char* const parent = std::getenv(parentVariable);
-  if (parent == nullptr) return;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (concat(::getppid()) != parent) ::raise(SIGKILL);
-}
 
 /// Several threads may be told at once; one of them says so.
 void onCpuTimeLimit(int) {
@@ -92,7 +95,6 @@ void explainCpuTimeLimit() {
 }  // namespace
 
 void prepareProcess() {
-  endWithParent();
   if (!fillStandardDescriptors()) throw StorageError("standard output is closed; give it a file, or /dev/null");
   requireLimits();
   explainCpuTimeLimit();

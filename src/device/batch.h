@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "device/device.h"
 
@@ -14,6 +15,8 @@ namespace tandem {
 struct BatchOrigin {
   std::string data;     ///< name of the data set
   std::string augment;  ///< row of augments() that changed them; empty: nothing did
+  /// By which they were normalised, of each channel, in bytes from 0 to 255.
+  std::vector<double> mean = {}, deviation = {};
 };
 
 /// What one replica trains on in one step.

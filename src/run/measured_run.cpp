@@ -295,7 +295,10 @@ void MeasuredRun::fill(RunRecord& record) const {
   }
   if (options_.profiler != nullptr && isFirst(options_.world)) options_.profiler->fill(record);
   if (options_.tracer != nullptr) options_.tracer->fill(record);
-  if (origin_) record.placement.data = origin_->data, record.placement.augment = origin_->augment;
+  if (origin_) {
+    record.placement.data = origin_->data, record.placement.augment = origin_->augment;
+    record.placement.imageMean = origin_->mean, record.placement.imageDeviation = origin_->deviation;
+  }
   record.losses = lossSums_;
   for (double& loss : record.losses) loss /= members_;
   fillLossScale(record);

@@ -90,6 +90,7 @@ inline ActualSetup fullPlacement() {
   placement.cudaGraph = "on";
   placement.data = "cifar10";
   placement.augment = "crop";
+  placement.imageMean = {125.3, 122.9, 113.8}, placement.imageDeviation = {63.0, 62.1, 200.0 / 3};
   placement.loss = "binary_cross_entropy";
   placement.network = "mynet";
   placement.networkSha256 = "00ff";

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/text.h"
+#include "data/dataset/dataset.h"
 #include "kernels/conv/convolution.h"
 #include "measure/validity/consistency_checks.h"
 #include "models/model.h"
@@ -268,6 +269,9 @@ TEST(RunPoint, recordsWhatTheImagesWereAndWhatChangedThem) {
       ASSERT_EQ(real.outcome.kind, OutcomeKind::ok) << real.outcome.reason;
       EXPECT_EQ(real.placement.data, "idx") << lossAt;
       EXPECT_EQ(real.placement.augment, augment) << lossAt;
+      const Normalization used = openDataset(tenImages())->info().normalization;
+      EXPECT_EQ(real.placement.imageMean, std::vector<double>(used.mean.begin(), used.mean.end()));
+      EXPECT_EQ(real.placement.imageDeviation, std::vector<double>(used.deviation.begin(), used.deviation.end()));
       EXPECT_TRUE(doubts(real).empty()) << doubts(real).front();
     }
   }

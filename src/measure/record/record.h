@@ -44,9 +44,11 @@ struct ActualSetup {
   std::string cudaGraph;       ///< "on", or why a GPU's step was not captured as a CUDA graph; empty on a CPU
   std::string data;            ///< name of the data set; empty: not known
   std::string augment;         ///< row of the augmentations; empty: none
-  std::string loss;            ///< row of the loss catalog
-  std::string network;         ///< name in the network file given to --model; empty for a row of the zoo
-  std::string networkSha256;   ///< of the network file's bytes
+  /// By which images were normalised, of each channel, in bytes from 0 to 255; empty: not known.
+  std::vector<double> imageMean, imageDeviation;
+  std::string loss;           ///< row of the loss catalog
+  std::string network;        ///< name in the network file given to --model; empty for a row of the zoo
+  std::string networkSha256;  ///< of the network file's bytes
   /// Convolution passes of a training step, by algorithm; empty if only one exists.
   std::map<std::string, int64_t> convolutionPasses;
   std::string kernels;  ///< which kernels were chosen by measurement, by what gain and for what; empty: none

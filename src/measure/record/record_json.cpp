@@ -67,6 +67,8 @@ void describe(Archive& archive, typename Archive::template Ref<ActualSetup> plac
   archive.added("graph", placement.cudaGraph);
   archive.added("data", placement.data);
   archive.added("augment", placement.augment);
+  archive.added("image_mean", placement.imageMean);
+  archive.added("image_deviation", placement.imageDeviation);
   archive.field("loss", placement.loss);
   archive.field("network", placement.network);
   archive.field("network_sha256", placement.networkSha256);

@@ -11,6 +11,7 @@
 #include "measure/metrics/metric.h"
 #include "measure/metrics/significance.h"
 #include "measure/validity/consistency_checks.h"
+#include "measure/validity/shortcoming.h"
 #include "report/analysis/comparison.h"
 
 namespace tandem {
@@ -57,18 +58,30 @@ void checkComparable(const std::vector<BenchPoint>& points) {
   checkSameWork(points.front().config, points.back().config);
 }
 
+namespace {
+
+bool counts(const RunRecord& record) { return isAccepted(record) && !isUnchecked(record); }
+
+/// Why such a run does not count, and what to do.
+std::string disturbanceOf(const RunRecord& record) {
+  if (isAccepted(record)) return "were not checked, as their windows are under 1 s; raise --budget or --steps";
+  return concat("are not valid: ", whyNotQuotable(record), "; end what disturbs them");
+}
+
+}  // namespace
+
 std::string lastingDisturbance(std::span<const RunRecord> records) {
   if (records.size() < mostDisturbedRounds * sides.size()) return "";
   auto rounds = records.last(mostDisturbedRounds * sides.size());
   const RunRecord* last = nullptr;
   for (; !rounds.empty(); rounds = rounds.subspan(sides.size())) {
     const auto round = rounds.first(sides.size());
-    if (std::ranges::count(round, false, isAccepted) < fewestDisturbedRuns) return "";
-    last = &*std::ranges::find(round, false, isAccepted);
+    if (std::ranges::count(round, false, counts) < fewestDisturbedRuns) return "";
+    last = &*std::ranges::find(round, false, counts);
   }
   return concat("--compare: given up after ", records.size(), " runs, which are stored: each of the last ",
-                mostDisturbedRounds, " rounds has two runs or more that are not valid: ", whyNotQuotable(*last),
-                "; end what disturbs them and compare again, or take them as they are by --allow-interference");
+                mostDisturbedRounds, " rounds has two runs or more that ", disturbanceOf(*last),
+                " and compare again, or take them as they are by --allow-interference");
 }
 
 bool BenchRun::measureInTurns() {

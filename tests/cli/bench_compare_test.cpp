@@ -27,6 +27,18 @@ TEST(LastingDisturbance, IsTwoRunsInEachOfThreeRoundsInARow) {
             "--allow-interference");
 }
 
+TEST(LastingDisturbance, ShortWindowsThatAreNotCheckedCountToo) {
+  auto records = rounds(3, {});
+  for (RunRecord& record : records) {
+    record.window = std::chrono::milliseconds(320);
+    for (StepSample& step : record.steps) step.wall /= 10, step.compute /= 10;
+    record.interference.signs["cpu_pressure"] = 90;
+  }
+  EXPECT_NE(lastingDisturbance(records).find("were not checked, as their windows are under 1 s; raise --budget"),
+            std::string::npos)
+      << lastingDisturbance(records);
+}
+
 TEST(LastingDisturbance, IsAllowedIfAskedFor) {
   auto records = rounds(3, {0, 1, 4, 5, 8, 9});
   for (RunRecord& record : records) record.config.measurement.allowInterference = true;

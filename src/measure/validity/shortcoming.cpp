@@ -27,7 +27,7 @@ constexpr Shortcoming table[] = {
     {"in doubt", [](const RunRecord& run) { return !isQuotable(run); }},
     {"not checked", isUnchecked, "windows under 1 s beside other programs: a larger --budget or --steps helps"},
     {"not steady", [](const RunRecord& run) { return !notSteadyBecause(run).empty(); },
-     "a larger --budget or --warmup helps"},
+     "a larger --budget, --steps or --warmup helps"},
 };
 
 }  // namespace

@@ -120,7 +120,7 @@ Side quotable(Side side, std::vector<std::string>& notes) {
   }
   if (side.runs.size() < all) {
     notes.push_back(concat(side.name, ": ", all - side.runs.size(), " of ", all,
-                           " runs left out, which were not valid, not steady or on shared cores"));
+                           " runs left out, which were not valid, not checked, not steady or on shared cores"));
   }
   return side;
 }
@@ -336,7 +336,7 @@ std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::sp
         std::ranges::count_if(side->runs, [](const RunRecord& run) { return !rateCaveats(run).empty(); });
     if (doubtful > 0) {
       rates.notes.push_back(concat(doubtful, " of ", side->runs.size(), " runs of ", side == &a ? "A" : "B",
-                                   " were not valid, not steady or on shared cores"));
+                                   " were not valid, not checked, not steady or on shared cores"));
     }
   }
   return {differenceTable(configurationDifferences(a.runs.front(), b.runs.front()), {}), rates};

@@ -31,8 +31,8 @@ struct Side {
 std::vector<ResultTable> comparisonTables(const Side& a, const Side& b, std::optional<double> spread = {});
 
 /// Like comparisonTables(), for runs in the order A B B A. The verdict comes from `logRatios`, one value per round.
-/// Runs that were not valid, not steady or on shared cores are counted in a note. They are not refused, because leaving
-/// them out would favour a side.
+/// Runs that were not valid, not checked, not steady or on shared cores are counted in a note. They are not refused,
+/// because leaving them out would favour a side.
 std::vector<ResultTable> comparisonInTurns(const Side& a, const Side& b, std::span<const double> logRatios);
 
 /// The fewest runs of a bench --compare that are judged: five rounds, the least for an interval.

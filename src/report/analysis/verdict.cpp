@@ -115,12 +115,14 @@ std::string noneToJudge(const Field& field) {
                 firstDisturbance(runs));
 }
 
-/// The points of which no run counts although one finished: any of them may be the fastest.
-std::vector<std::string> notJudged(const Field& field) {
-  std::vector<std::string> points;
+/// The points of which no run counts although one finished: any of them may be the fastest. Profiles are no candidates.
+std::vector<const RunGroup*> notJudged(const Field& field) {
+  std::vector<const RunGroup*> points;
   for (const RunGroup& group : field.groups) {
-    if (!group.counted.empty() || group.shown().empty() || group.typical().placement.control) continue;
-    points.push_back(concat(field.labelOf(group), " (", shortcoming(group.typical()), ')'));
+    const RunRecord& run = group.typical();
+    if (group.counted.empty() && !group.shown().empty() && !run.placement.control && !run.profile) {
+      points.push_back(&group);
+    }
   }
   return points;
 }
@@ -128,7 +130,10 @@ std::vector<std::string> notJudged(const Field& field) {
 /// "; left out: 2 not valid", and the points that are not judged at all.
 std::string leftOut(const Field& field) {
   const std::string counts = countsOfLeftOut(runsOf(field));
-  const auto points = notJudged(field);
+  std::vector<std::string> points;
+  for (const RunGroup* group : notJudged(field)) {
+    points.push_back(concat(field.labelOf(*group), " (", shortcoming(group->typical()), ')'));
+  }
   return concat(counts.empty() ? "" : "; left out: " + counts,
                 points.empty() ? "" : concat("; not judged, and maybe faster: ", someOf(points, ", ")));
 }
@@ -184,20 +189,28 @@ std::string ahead(const Contender& first, const Contender& second, const std::op
 }
 
 std::string findingOf(const Field& field, const std::vector<Contender>& contenders, const Ranking& ranking) {
-  if (contenders.size() == 1) return "one point finished: " + described(contenders.front());
+  if (contenders.size() == 1) {
+    return concat(notJudged(field).empty() ? "one point finished: " : "one point counts: ",
+                  described(contenders.front()));
+  }
   if (!ranking.repeated) return noRepeats(field, contenders);
   if (ranking.leaders.size() > 1) return tie(contenders, ranking);
   return ahead(contenders[0], contenders[1], ranking.lead);
 }
 
-/// The command that repeats runs of Tandem. Another program's stands in the notes of its record.
-std::string repeatOf(const std::vector<const RunRecord*>& runs) {
-  std::vector<const Config*> configs;
+/// The command that repeats runs of Tandem, with more repeats if `again`. Another program's stands in the notes of its
+/// record.
+std::string repeatOf(const std::vector<const RunRecord*>& runs, bool again) {
+  std::vector<Config> configs;
   for (const RunRecord* run : runs) {
-    if (run->config.measurement.program != Config().measurement.program) return "";
-    configs.push_back(&run->config);
+    const std::string standard = Config().measurement.program;
+    if (run->config.measurement.program != standard) return "";
+    configs.push_back(run->config);
+    if (again) configs.back().measurement.repeats = Config().measurement.repeats;
   }
-  return commandLine("bench", configs);
+  std::vector<const Config*> each;
+  for (const Config& config : configs) each.push_back(&config);
+  return commandLine("bench", each);
 }
 
 Verdict verdictOf(const Field& field) {
@@ -208,7 +221,9 @@ Verdict verdictOf(const Field& field) {
   verdict.finding = findingOf(field, contenders, ranking) + leftOut(field);
   verdict.fastest = &contenders.front().group->typical();
   for (const Contender* leader : ranking.leaders) verdict.leaders.push_back(&leader->group->typical());
-  verdict.repeat = repeatOf(verdict.leaders);
+  auto open = verdict.leaders;  // what may be the fastest
+  for (const RunGroup* group : notJudged(field)) open.push_back(&group->typical());
+  verdict.repeat = repeatOf(open, /*again=*/contenders.size() > 1 && !ranking.repeated);
   return verdict;
 }
 

@@ -193,13 +193,33 @@ TEST(Verdict, WhatDoesNotCountIsNoHeadline) {
   std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 99)};
   records[1].warmup.steady = false;
   const std::string text = verdictText(records);
-  EXPECT_TRUE(text.starts_with("one point finished: replicas=1, ")) << text;
-  EXPECT_TRUE(contains(text,
-                       "; left out: 1 not steady (a larger --budget or --warmup helps); not judged, and maybe faster: "
-                       "replicas=2 (not steady); repeat with: "))
+  EXPECT_TRUE(text.starts_with("one point counts: replicas=1, ")) << text;
+  EXPECT_TRUE(contains(text.substr(text.find("repeat with: ")), "--replicas=1,2 "))
+      << "what is open is repeated: " << text;
+  EXPECT_TRUE(
+      contains(text,
+               "; left out: 1 not steady (a larger --budget, --steps or --warmup helps); not judged, and maybe faster: "
+               "replicas=2 (not steady); repeat with: "))
       << text;
   records[0].warmup.steady = false;
   EXPECT_TRUE(verdictText(records).starts_with("no point to judge: 2 not steady ("));
+}
+
+TEST(Verdict, AProfileIsNoCandidate) {
+  std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 99)};
+  records[1].warmup.steady = false;
+  records[1].profile.emplace();
+  const std::string text = verdictText(records);
+  EXPECT_TRUE(text.starts_with("one point finished: replicas=1, ")) << text;
+  EXPECT_FALSE(contains(text, "maybe faster")) << text;
+}
+
+TEST(Verdict, OneRunEachIsRepeatedMoreThanOnce) {
+  std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 99)};
+  for (RunRecord& record : records) record.config.measurement.repeats = 1;
+  const std::string text = verdictText(records);
+  EXPECT_TRUE(contains(text, "measure with --repeats=3 or more")) << text;
+  EXPECT_FALSE(contains(text, "--repeats=1")) << text;
 }
 
 TEST(Verdict, ADisturbedRunIsLeftOutOfItsPoint) {

@@ -188,7 +188,8 @@ bool BenchRun::measureRound(const std::vector<size_t>& order) {
   std::vector<size_t> disturbed;
   for (size_t i = 0; i < order.size(); ++i) {
     if (!measureOne(order[i], concat('[', round, i + 1, '/', order.size(), ']'))) return false;
-    if (isDisturbed(records_.back()) && again_[order[i]] < mostAgain) disturbed.push_back(order[i]);
+    const bool trains = !points_[order[i]].config.output.saveWeights.empty();  // again, it would train anew
+    if (isDisturbed(records_.back()) && !trains && again_[order[i]] < mostAgain) disturbed.push_back(order[i]);
   }
   for (const size_t point : disturbed) {
     ++again_[point];

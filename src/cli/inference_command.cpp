@@ -1,5 +1,6 @@
 #include "cli/inference_command.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/catalog.h"
@@ -42,6 +43,11 @@ void checkTyped(const Sweep& sweep, std::string_view command) {
   const bool hasPaths = !sweep.operands.empty(), hasData = !sweep.base.input.data.empty();
   if (hasPaths && hasData) {
     throw UsageError(concat("tandem ", command, ": images come from --data or from files, not from both"));
+  }
+  for (const std::string_view name : {"resize", "normalization", "bad-image"}) {
+    if (!hasData || std::ranges::find(sweep.given, name) == sweep.given.end()) continue;
+    throw UsageError(
+        concat("tandem ", command, ": --", name, " is for image files; --data prepares its images itself"));
   }
   if (!hasPaths && !hasData)
     throw UsageError(

@@ -63,13 +63,17 @@ std::vector<Scored> best(const at::Tensor& row, int64_t top) {
   return result;
 }
 
+/// Whether each image has a class as its label: those of a data set.
+bool hasClasses(const InferenceResult& result) {
+  return result.labels.dim() == 1 && result.labels.ge(0).all().item<bool>();
+}
+
 /// Share of the images, 0 to 1, whose label is among their `top` largest outputs. Empty for images without labels, and
 /// where every class is among them.
 std::optional<double> accuracy(const InferenceResult& result, int64_t top) {
-  const at::Tensor& labels = result.labels;
-  if (labels.dim() != 1 || labels.lt(0).any().item<bool>() || top >= result.outputs.size(1)) return std::nullopt;
+  if (!hasClasses(result) || top >= result.outputs.size(1)) return std::nullopt;
   const at::Tensor classes = std::get<1>(result.outputs.topk(top));
-  return classes.eq(labels.unsqueeze(1)).any(1).to(at::kDouble).mean().item<double>();
+  return classes.eq(result.labels.unsqueeze(1)).any(1).to(at::kDouble).mean().item<double>();
 }
 
 constexpr int64_t tops[] = {1, 5};  // of which accuracies are usually stated
@@ -85,7 +89,9 @@ ordered_json toJson(const InferenceRequest& request, const InferenceResult& resu
       if (!names.empty()) entry["name"] = names[static_cast<size_t>(scored.number)];
       classes.push_back(std::move(entry));
     }
-    images.push_back({{"image", request.nameOf(result.images[static_cast<size_t>(row)])}, {"classes", classes}});
+    auto& image = images.emplace_back(ordered_json{{"image", request.nameOf(result.images[static_cast<size_t>(row)])}});
+    if (hasClasses(result)) image["label"] = result.labels[row].item<int64_t>();
+    image["classes"] = std::move(classes);
   }
   ordered_json object{{"model", config.network.model},
                       {"weights", config.network.weights},

@@ -76,7 +76,9 @@ struct UnbuiltCommand {
 
 constexpr UnbuiltCommand unbuiltCommands[] = {
     {"train",
-     "is not built: 'tandem bench --data=FOLDER --steps=N --warmup=0 --save-weights=FILE.safetensors' trains N steps"},
+     "is not built: 'tandem bench --model=NAME --data=FOLDER --replicas=1 --steps=N --warmup=0 --allow-interference "
+     "--save-weights=FILE.safetensors' trains N steps, and 'tandem predict' with the same --model and --data says how "
+     "many test images it gets right"},
     {"eval", noEval},
 };
 

@@ -65,6 +65,9 @@ constexpr Alias table[] = {
     {"opt", "", "optimizer", "", "", ""},
     {"sched", "", "schedule", "", "", ""},
     {"workers", "", "producers", "", "", ""},
+    {"wd", "", "weight-decay", "", "", ""},
+    {"data-path", "", "data", "", "", ""},
+    {"channels-last", "true", "layout", "nhwc", "", ""},
 
     {"model", "inception3", "model", "inception_v3", "", ""},
     {"model", "inception4", "model", "inception_v4", "", ""},

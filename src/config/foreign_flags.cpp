@@ -42,6 +42,7 @@ constexpr Alias table[] = {
     // clang-format off
     refuse("eval-interval-secs", noEval),
     refuse("eval", noEval, yes),
+    refuse("test-only", noEval, yes),
     refuse("eval-during-training-every-n-steps", noEval),
     refuse("eval-during-training-every-n-epochs", noEval),
     refuse("eval-during-training-at-specified-steps", noEval),
@@ -145,6 +146,8 @@ constexpr Alias table[] = {
 
     passOver("display-every", shown),
     passOver("display-perf-ewma", shown),
+    passOver("print-freq", shown),
+    passOver("log-interval", shown),
     refuse("trace-file", "is not built under this name: use --profile --trace=FILE.pftrace"),
     passOver("use-chrome-trace-format", "traces are those of ui.perfetto.dev", yes),
     refuse("tfprof-file", "is not built under this name: use --profile"),

@@ -118,7 +118,7 @@ constexpr Option table[] = {
      within<&Placement::servers, 0, 4096>},
     often(onBench, {"replicas", on, "", "N|auto",
      "copies of the network, each on its own device and fed its own batches; auto is one on each of --devices: all usable "
-     "GPUs, or one replica on cpu", onBench | onImages, field<&Placement::replicas>, Values::any, axis,
+     "GPUs, or one replica on cpu; where bench runs several points is at the top of its help", onBench | onImages, field<&Placement::replicas>, Values::any, axis,
      within<&Placement::replicas, 1, 4096>, {}, {"auto", Config::oneOnEachDevice}}),
     {"cores-per-replica", on, "cores", "N",
      "cores of a CPU replica; 0 divides the usable cores by the most CPU devices of any point of the run",

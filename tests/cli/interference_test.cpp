@@ -56,7 +56,7 @@ TEST(Interference, ProgramsThatTakeTheCpusMakeTheRecordNotValid) {
   }
   EXPECT_EQ(run.code, 9) << run.err;
   EXPECT_NE(run.err.find("not valid: other programs used the run's CPUs for"), std::string::npos) << run.err;
-  EXPECT_NE(run.err.find("; the busiest here: "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("; the busiest on this machine: "), std::string::npos) << run.err;
   EXPECT_NE(run.out.find("not valid"), std::string::npos);
   EXPECT_NE(run.out.find("no point to judge"), std::string::npos);
   EXPECT_GT(stored().interference.signs.at("other_programs"), 20);

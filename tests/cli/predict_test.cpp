@@ -152,12 +152,14 @@ TEST_F(Predict, OfADataSetSaysHowManyTestImagesAreRight) {
   for (size_t i = 0; i < 40; ++i) {
     const auto& classes = object.at("images").at(i).at("classes");
     const auto isRight = [&](const nlohmann::json& scored) { return scored.at("class") == i % 10; };
+    EXPECT_EQ(object.at("images").at(i).at("label"), i % 10);
     first += isRight(classes.at(0)) ? 1.0 : 0, five += std::ranges::any_of(classes, isRight) ? 1.0 : 0;
   }
   EXPECT_NEAR(object.at("accuracy").at("top_1").get<double>(), first / 40, 1e-12);
   EXPECT_NEAR(object.at("accuracy").at("top_5").get<double>(), five / 40, 1e-12);
   EXPECT_TRUE(contains(run.out, concat("top-1 ", fixed(100 * first / 40, 2), " %, top-5 "))) << run.out;
   expectRefused("predict", {"--data=" + folder, "--top=3"}, usage, "--top is of single images");
+  expectRefused("predict", {"--data=" + folder, "--resize=40"}, usage, "--resize is for image files");
   const auto files = nlohmann::json::parse(tandem("predict", {"--json", image("rgb.jpg")}).out);
   EXPECT_FALSE(files.contains("accuracy")) << "files have no labels";
 }

@@ -78,7 +78,9 @@ void RunObserver::windowEnds() {
   sampler_.enter(end);
   if (processes_.empty()) return;
   if (const auto most = busiest(timesBefore_, processTimes(), processes_)) {
-    window_.busiest = concat(escaped(most->name), " (pid ", most->id, ')');
+    const Nanos window = window_.end.steady - window_.begin.steady;
+    const double cpus = seconds(most->used) / std::max(seconds(window), 1e-3);
+    window_.busiest = concat(escaped(most->name), " (pid ", most->id, ", ", fixed(cpus, 2), " CPUs)");
   }
 }
 

@@ -133,6 +133,9 @@ RunRecord parseLine(const std::string& line) {
   try {
     RunRecord record = recordFromJson(json::parse(line));
     if (isAsSealed(line)) return record;
+  } catch (const json::parse_error& failure) {
+    throw DataError(
+        concat("not a JSON record: byte ", failure.byte, " is where it is no JSON; 'tandem report import' reads CSV"));
   } catch (const json::exception& failure) {
     throw DataError(concat("not a JSON record: ", failure.what()));
   }

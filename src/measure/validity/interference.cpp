@@ -139,7 +139,8 @@ Interference findInterference(const WindowCounters& window, std::optional<double
     if (value && *value > limit) {
       const bool named = sign.byProcesses && !window.busiest.empty();
       found.reasons.push_back(concat(sign.says, ' ', fixed(*value, 2), ' ', sign.unit, " (limit ", shortened(limit),
-                                     ' ', sign.unit, ')', named ? "; the busiest here: " + window.busiest : ""));
+                                     ' ', sign.unit, ')',
+                                     named ? "; the busiest on this machine: " + window.busiest : ""));
     }
   }
   return found;

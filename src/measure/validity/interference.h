@@ -36,7 +36,7 @@ struct WindowCounters {
   std::optional<double> gpuOthers;
   std::optional<double> gpuPrograms;  ///< the most other programs on a GPU of the run in the window
   std::string busiest =
-      {};  ///< the other process with most CPU time on this machine, "cc1plus (pid 123)"; empty: not known
+      {};  ///< the other process with most CPU time on this machine, "cc1plus (pid 123, 0.92 CPUs)"; empty: not known
 };
 
 /// The system counts CPU time in ticks of 10 ms. So shares of a shorter window are mostly rounding, and not known.

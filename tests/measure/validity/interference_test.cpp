@@ -190,10 +190,11 @@ TEST(Interference, NamesTheBusiestOfTheOtherProgramsAndOfNothingElse) {
   WindowCounters window = quietWindow();
   window.busiest = "cc1plus (pid 123)";
   *window.end.busy += milliseconds(1200), *window.end.throttled += milliseconds(200);
-  EXPECT_EQ(findInterference(window).reasons,
-            (std::vector<std::string>{
-                "other programs used the run's CPUs for 6.00 % (limit 5 %); the busiest here: cc1plus (pid 123)",
-                "the control group's CPU limit held the run for 2.00 % (limit 1 %)"}));
+  EXPECT_EQ(
+      findInterference(window).reasons,
+      (std::vector<std::string>{
+          "other programs used the run's CPUs for 6.00 % (limit 5 %); the busiest on this machine: cc1plus (pid 123)",
+          "the control group's CPU limit held the run for 2.00 % (limit 1 %)"}));
 }
 
 }  // namespace

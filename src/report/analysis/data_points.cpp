@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include "base/error.h"
 #include "base/number.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "measure/metrics/metric.h"
+#include "report/analysis/run_groups.h"
 #include "report/tables/point_label.h"
 
 namespace tandem {
@@ -41,6 +43,13 @@ std::vector<const Option*> factsOf(std::span<const RunRecord> records) {
   return facts;
 }
 
+/// Those that the main table shows numbers of.
+std::vector<const RunRecord*> runsShown(std::span<const RunRecord> records) {
+  std::vector<const RunRecord*> shown;
+  for (const RunGroup& group : groupsOf(records)) std::ranges::move(group.shown(), std::back_inserter(shown));
+  return shown;
+}
+
 }  // namespace
 
 std::span<const std::string_view> measureColumns() { return measureNames; }
@@ -65,8 +74,8 @@ std::vector<double> DataPoints::values(std::string_view measure, const Facts& wa
   return found;
 }
 
-std::optional<double> DataPoints::mean(std::string_view measure, const Facts& wanted) const {
-  return tandem::mean(values(measure, wanted));
+std::optional<double> DataPoints::median(std::string_view measure, const Facts& wanted) const {
+  return tandem::median(values(measure, wanted));
 }
 
 std::optional<Estimate> DataPoints::logarithm(std::string_view measure, const Facts& wanted) const {
@@ -112,15 +121,15 @@ DataPoints dataPointsFrom(std::span<const RunRecord> records) {
   if (hosts) figures.columns.emplace_back("host");
   for (const Option* option : differing) figures.columns.emplace_back(option->name);
   figures.columns.emplace_back(measureNames.front());
-  for (const RunRecord& record : records) {
-    const auto rate = rateOf(record);
-    if (!rate || (measured && record.profile)) continue;
+  for (const RunRecord* record : runsShown(records)) {
+    const auto rate = rateOf(*record);
+    if (!rate || (measured && record->profile)) continue;
     Facts& facts = figures.rows.emplace_back();
-    if (hosts) facts["host"] = record.environment.host;
+    if (hosts) facts["host"] = record->environment.host;
     for (const Option* option : differing)
-      facts[std::string(option->name)] = oneLine(valueText(record.config, *option));
+      facts[std::string(option->name)] = oneLine(valueText(record->config, *option));
     facts[std::string(measureNames.front())] = concat(*rate);  // six digits: no measurement has more
-    const std::string caveats = briefCaveats(record);
+    const std::string caveats = briefCaveats(*record);
     if (!caveats.empty()) facts[std::string(caveatColumn)] = caveats;
   }
   return figures;

@@ -32,8 +32,8 @@ struct DataPoints {
   /// The measure of the matching rows that have it.
   std::vector<double> values(std::string_view measure, const Facts& wanted) const;
 
-  /// Their mean. Empty if there are none.
-  std::optional<double> mean(std::string_view measure, const Facts& wanted) const;
+  /// Their median, as in all tables of runs. Empty if there are none.
+  std::optional<double> median(std::string_view measure, const Facts& wanted) const;
 
   /// Mean of their logarithms, with the error of their spread. Empty for fewer than two.
   std::optional<Estimate> logarithm(std::string_view measure, const Facts& wanted) const;
@@ -52,9 +52,9 @@ std::span<const std::string_view> measureColumns();
 /// Throws DataError, which names `where` and the line, if a measure is neither empty nor a number above 0.
 DataPoints dataPointsFrom(const CsvTable& table, const std::string& where);
 
-/// One figure per finished record: its images/s, `replicas` and the options in which the records differ, without those
-/// that say how they were measured (Variation::measuring). The host too, if there are several. A run with --profile,
-/// whose rate is no measurement, is left out where there are others.
+/// One figure per run that numbers are shown of (RunGroup::shown()): its images/s, `replicas` and the options in which
+/// the records differ, without those that say how they were measured (Variation::measuring). The host too, if there are
+/// several. A run with --profile, whose rate is no measurement, is left out where there are others.
 DataPoints dataPointsFrom(std::span<const RunRecord> records);
 
 /// The figures as a list, without the columns that are empty in all of them.

@@ -113,7 +113,7 @@ class TableMaker {
     add(tables_.sideBySide, std::move(table), barCharts);
   }
 
-  /// A note on figures that agree in every fact, which are shown as their mean.
+  /// A note on figures that agree in every fact, which are shown as their median.
   std::vector<std::string> repeats() const {
     std::set<Facts> different;
     for (Facts row : figures_.rows) {
@@ -123,7 +123,7 @@ class TableMaker {
     }
     const size_t repeated = figures_.rows.size() - different.size();
     if (repeated == 0) return {};
-    return {concat("figures that agree in every fact are shown as their mean: ", figures_.rows.size(), " figures in ",
+    return {concat("figures that agree in every fact are shown as their median: ", figures_.rows.size(), " figures in ",
                    different.size(), " cells")};
   }
 

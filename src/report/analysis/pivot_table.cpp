@@ -34,13 +34,13 @@ class Quantities {
   std::optional<double> of(Quantity quantity, const Facts& facts) const {
     switch (quantity) {
       case Quantity::rate:
-        return figures_.mean("images_per_s", facts);
+        return figures_.median("images_per_s", facts);
       case Quantity::speedup:
         return speedup(facts);
       case Quantity::efficiency:
         return quotient(speedup(facts), devices(facts));
       case Quantity::clock:
-        return figures_.mean("clock_ghz", facts);
+        return figures_.median("clock_ghz", facts);
     }
     throw InternalError("a quantity without a formula");
   }
@@ -58,21 +58,21 @@ class Quantities {
 
  private:
   std::optional<double> speedup(const Facts& facts) const {
-    if (const auto efficiency = figures_.mean("efficiency_percent", facts)) {
+    if (const auto efficiency = figures_.median("efficiency_percent", facts)) {
       const auto count = devices(facts);
       return count ? std::optional(*efficiency / 100 * *count) : std::nullopt;
     }
-    if (const auto published = figures_.mean("speedup", facts)) return published;
-    return quotient(figures_.mean("images_per_s", facts), baseline(facts));
+    if (const auto published = figures_.median("speedup", facts)) return published;
+    return quotient(figures_.median("images_per_s", facts), baseline(facts));
   }
 
   /// Rate of one device. With one device, the place of the parameters makes no difference, so its figure is the
   /// baseline for every place.
   std::optional<double> baseline(const Facts& facts) const {
     Facts one = overridden(facts, {{scale_, "1"}});
-    if (const auto same = figures_.mean("images_per_s", one)) return same;
+    if (const auto same = figures_.median("images_per_s", one)) return same;
     one.erase(std::string(placeOfParameters));
-    return figures_.mean("images_per_s", one);
+    return figures_.median("images_per_s", one);
   }
 
   std::optional<double> devices(const Facts& facts) const {
@@ -247,7 +247,7 @@ Grid gridOf(const PivotTable& table, const DataPoints& figures) {
 std::string cellText(CellForm form, double value) {
   switch (form) {
     case CellForm::figure: {
-      std::ostringstream text;  // a mean may have more digits than any figure
+      std::ostringstream text;  // a median may have more digits than any figure
       text << std::setprecision(7) << value;
       return text.str();
     }

@@ -40,7 +40,7 @@ class Sheet {
   std::string ofOne(const std::string& device, const std::string& model) const {
     std::vector<double> rates;
     for (const Facts* row : figures_.matching({{"devices", "1"}, {"device", device}, {"model", model}})) {
-      rates.push_back(*figures_.mean("images_per_s", *row));
+      rates.push_back(*figures_.median("images_per_s", *row));
     }
     return fixed(*median(rates), 2);
   }

@@ -86,12 +86,15 @@ TEST(FigureTables, HowLongAndHowCloselyWasMeasuredIsNoFact) {
   EXPECT_EQ(dataPointsFrom(std::span(records).last(1)).rows.size(), 1u) << "a profile alone is shown";
 }
 
-TEST(FigureTables, RepeatedRunsAreTheirMeanAndSaySo) {
-  const std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(1, "replicated", 80)};
+TEST(FigureTables, RepeatedRunsAreTheirMedianAndSaySo) {
+  std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(1, "replicated", 80),
+                                 exampleRecord(1, "replicated", 10), exampleRecord(1, "replicated", 10)};
+  records[3].interference.reasons = {"other programs used its CPUs"};
   const auto tables = tablesOf(dataPointsFrom(records), "results");
-  EXPECT_EQ(linesOf(tables.front()), (Lines{"1 180"}));
+  EXPECT_EQ(linesOf(tables.front()), (Lines{"1 200"})) << "of the runs that count, as in the main table";
   ASSERT_EQ(tables.front().notes.size(), 1u);
-  EXPECT_NE(tables.front().notes.front().find("2 figures in 1 cells"), std::string::npos);
+  EXPECT_NE(tables.front().notes.front().find("median: 3 figures in 1 cells"), std::string::npos)
+      << tables.front().notes.front();
 }
 
 TEST(FigureTables, OfAnyCsvFactsThatSayTheSameCountOnce) {

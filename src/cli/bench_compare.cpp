@@ -44,6 +44,14 @@ size_t roundsWanted(const std::vector<RunRecord>& records) {
   return roundsNeeded(logRatiosOfRounds(ratesOf(records)));
 }
 
+bool counts(const RunRecord& record) { return isAccepted(record) && !isUnchecked(record); }
+
+/// Why such a run does not count, and what to do.
+std::string disturbanceOf(const RunRecord& record) {
+  if (isAccepted(record)) return "were not checked, as their windows are under 1 s; raise --budget or --steps";
+  return concat("are not valid: ", whyNotQuotable(record), "; end what disturbs them");
+}
+
 }  // namespace
 
 void checkComparable(const std::vector<BenchPoint>& points) {
@@ -57,18 +65,6 @@ void checkComparable(const std::vector<BenchPoint>& points) {
   }
   checkSameWork(points.front().config, points.back().config);
 }
-
-namespace {
-
-bool counts(const RunRecord& record) { return isAccepted(record) && !isUnchecked(record); }
-
-/// Why such a run does not count, and what to do.
-std::string disturbanceOf(const RunRecord& record) {
-  if (isAccepted(record)) return "were not checked, as their windows are under 1 s; raise --budget or --steps";
-  return concat("are not valid: ", whyNotQuotable(record), "; end what disturbs them");
-}
-
-}  // namespace
 
 std::string lastingDisturbance(std::span<const RunRecord> records) {
   if (records.size() < mostDisturbedRounds * sides.size()) return "";

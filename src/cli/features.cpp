@@ -44,7 +44,7 @@ constexpr OutputFormat outputFormats[] = {{".npy", writeAsNpy}, {".safetensors",
 
 const OutputFormat& outputFormat(const InferenceRequest& request) {
   const std::string& path = request.plan.config.output.out;
-  if (std::ranges::find(request.given, "out") == request.given.end()) {
+  if (!request.typed.has("out")) {
     throw UsageError("tandem features needs a file to write: --out=FILE.npy or --out=FILE.safetensors");
   }
   const auto row =
@@ -85,7 +85,7 @@ int featuresCommand(Arguments arguments) {
   const Graph features = featureGraph(*request.plan.graph);
   auto files = filesOf(config, onFeatures);
   for (CommandFile& file : files) file.bytes = bytesOf(features, request.images->size());
-  for (const std::string& path : request.paths) files.push_back({path, path});
+  for (const std::string& path : request.typed.operands) files.push_back({path, path});
   checkFiles(files);
   config.network.resetHead = true;  // features do not use the classifier, so its weights need not fit
   installCpuAllocator();

@@ -1,6 +1,5 @@
 #include "cli/inference_command.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/catalog.h"
@@ -28,6 +27,20 @@ Config withKernels(Config config) {
   return config;
 }
 
+/// Refuses options that would do nothing: those of image files, and where only the accuracy is printed those of single
+/// images.
+void checkBesideData(const Sweep& sweep, std::string_view command) {
+  for (const std::string_view name : {"resize", "normalization", "bad-image"}) {
+    if (!sweep.has(name)) continue;
+    throw UsageError(
+        concat("tandem ", command, ": --", name, " is for image files; --data prepares its images itself"));
+  }
+  for (const std::string_view name : {"top", "scores", "class-names"}) {
+    if (!sweep.has(name) || sweep.base.inference.json) continue;
+    throw UsageError(concat("--", name, " is of single images, and with --data the accuracy is printed; add --json"));
+  }
+}
+
 void checkTyped(const Sweep& sweep, std::string_view command) {
   if (!sweep.axes.empty()) {
     throw UsageError(
@@ -44,11 +57,7 @@ void checkTyped(const Sweep& sweep, std::string_view command) {
   if (hasPaths && hasData) {
     throw UsageError(concat("tandem ", command, ": images come from --data or from files, not from both"));
   }
-  for (const std::string_view name : {"resize", "normalization", "bad-image"}) {
-    if (!hasData || std::ranges::find(sweep.given, name) == sweep.given.end()) continue;
-    throw UsageError(
-        concat("tandem ", command, ": --", name, " is for image files; --data prepares its images itself"));
-  }
+  if (hasData) checkBesideData(sweep, command);
   if (!hasPaths && !hasData)
     throw UsageError(
         concat("tandem ", command, " needs images: name JPEG or PNG files, or a data set with --data=FOLDER"));
@@ -71,22 +80,21 @@ std::shared_ptr<const Dataset> filesOf(const RunPlan& plan, std::vector<std::str
 }  // namespace
 
 std::string InferenceRequest::nameOf(int64_t image) const {
+  const std::vector<std::string>& paths = typed.operands;
   return paths.empty() ? concat(plan.config.input.data, " #", image) : paths.at(static_cast<size_t>(image));
 }
 
 InferenceRequest inferenceRequest(std::string_view command, DataSplit split, Arguments arguments) {
-  const Sweep sweep = parseArguments(command, arguments, catalogNames());
-  checkTyped(sweep, command);
-  for (const auto& note : sweep.notes) logInfo(concat("note: ", note));
-  const Config config = withKernels(sweep.base);
   InferenceRequest request;
-  request.plan = resolvePlan(config);
+  request.typed = parseArguments(command, arguments, catalogNames());
+  const Sweep& typed = request.typed;
+  checkTyped(typed, command);
+  for (const auto& note : typed.notes) logInfo(concat("note: ", note));
+  request.plan = resolvePlan(withKernels(typed.base));
   checkMemory(request.plan);
   requireThreads(threadsOf(request.plan));
-  request.paths = sweep.operands;
-  request.given = sweep.given;
-  request.images =
-      config.input.data.empty() ? filesOf(request.plan, sweep.operands) : openDataset(config.input.data, split);
+  const std::string& data = typed.base.input.data;
+  request.images = data.empty() ? filesOf(request.plan, typed.operands) : openDataset(data, split);
   return request;
 }
 

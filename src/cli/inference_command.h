@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/program.h"
+#include "config/command_line.h"
 #include "data/dataset/dataset.h"
 #include "run/inference.h"
 #include "run/plan/plan.h"
@@ -15,17 +16,16 @@ namespace tandem {
 /// The command line of `predict` or `features`, resolved: a network with weights, and images.
 struct InferenceRequest {
   RunPlan plan;
-  std::vector<std::string> paths;         ///< files of the images; empty with --data
-  std::shared_ptr<const Dataset> images;  ///< those of the paths, or of --data
-  std::vector<std::string> given;         ///< names of the options that were typed
+  Sweep typed;                            ///< its operands are the files of the images; none with --data
+  std::shared_ptr<const Dataset> images;  ///< those of the files, or of --data
 
   /// The path of an image, or "DATA #INDEX".
   std::string nameOf(int64_t image) const;
 };
 
 /// Parses and resolves a command line; `split` is that of --data. Throws UsageError for several values of one option,
-/// --batch=max, no --weights, no images, or a --resize below the network's input. Else throws as resolvePlan(),
-/// checkMemory(), requireThreads() and openDataset().
+/// --batch=max, no --weights, no images, a --resize below the network's input, or an option that --data makes idle.
+/// Else throws as resolvePlan(), checkMemory(), requireThreads() and openDataset().
 InferenceRequest inferenceRequest(std::string_view command, DataSplit split, Arguments arguments);
 
 /// Runs the images through `graph` (the request's network or a part of it) with `weights`. Notes on the weights and the

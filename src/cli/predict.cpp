@@ -1,6 +1,5 @@
 #include <ATen/ATen.h>
 
-#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -81,6 +80,7 @@ constexpr int64_t tops[] = {1, 5};  // of which accuracies are usually stated
 ordered_json toJson(const InferenceRequest& request, const InferenceResult& result, const at::Tensor& shownAs,
                     const std::vector<std::string>& names) {
   const Config& config = request.plan.config;
+  const bool labelled = hasClasses(result);
   auto images = ordered_json::array();
   for (int64_t row = 0; row < std::ssize(result.images); ++row) {
     auto classes = ordered_json::array();
@@ -90,7 +90,7 @@ ordered_json toJson(const InferenceRequest& request, const InferenceResult& resu
       classes.push_back(std::move(entry));
     }
     auto& image = images.emplace_back(ordered_json{{"image", request.nameOf(result.images[static_cast<size_t>(row)])}});
-    if (hasClasses(result)) image["label"] = result.labels[row].item<int64_t>();
+    if (labelled) image["label"] = result.labels[row].item<int64_t>();
     image["classes"] = std::move(classes);
   }
   ordered_json object{{"model", config.network.model},
@@ -133,16 +133,6 @@ void print(const InferenceRequest& request, const InferenceResult& result, const
   std::cout << rateText(request, result) << '\n';
 }
 
-/// Options of single images show nothing where only the accuracy is printed.
-void checkShown(const InferenceRequest& request) {
-  const Config& config = request.plan.config;
-  if (config.input.data.empty() || config.inference.json) return;
-  for (const std::string_view name : {"top", "scores", "class-names"}) {
-    if (std::ranges::find(request.given, name) == request.given.end()) continue;
-    throw UsageError(concat("--", name, " is of single images, and with --data the accuracy is printed; add --json"));
-  }
-}
-
 }  // namespace
 
 int predictCommand(Arguments arguments) {
@@ -151,7 +141,6 @@ int predictCommand(Arguments arguments) {
     return 0;
   }
   InferenceRequest request = inferenceRequest("predict", DataSplit::test, arguments);
-  checkShown(request);
   Config& config = request.plan.config;
   const std::vector<std::string> names = classNames(config);
   installCpuAllocator();

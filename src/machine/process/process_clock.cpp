@@ -2,29 +2,25 @@
 
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "base/error.h"
+#include "machine/process/stat_line.h"
 
 namespace tandem {
 namespace {
 
-constexpr int fieldsBeforeStart = 19;  // of /proc/self/stat after the command's closing parenthesis
+constexpr int startTime = 19;  // field of timeInStat()
 
 Nanos startSinceBoot() {
   std::ifstream file("/proc/self/stat");
   std::string line;
   std::getline(file, line);
-  std::istringstream fields(line.substr(line.rfind(')') + 1));
-  std::string skipped;
-  for (int i = 0; i < fieldsBeforeStart; ++i) fields >> skipped;
-  int64_t ticks = 0;
-  check(static_cast<bool>(fields >> ticks), "start time in /proc/self/stat");
-  return Nanos(ticks * (1'000'000'000 / sysconf(_SC_CLK_TCK)));
+  const auto start = timeInStat(line, startTime);
+  check(start.has_value(), "start time in /proc/self/stat");
+  return *start;
 }
 
 }  // namespace

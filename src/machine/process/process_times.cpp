@@ -1,32 +1,25 @@
 #include "machine/process/process_times.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <sstream>
 
 #include "base/number.h"
+#include "machine/process/stat_line.h"
 
 namespace tandem {
 namespace {
 
-constexpr int fieldsToUserTime = 11;  // behind the name, before utime
+constexpr int userTime = 11, systemTime = 12;  // fields of timeInStat()
 
-/// Of a line of /proc/PID/stat: "PID (NAME) STATE ...", where the name may hold anything. Empty if it is none.
+/// Of a line of /proc/PID/stat. Empty if it is none.
 std::optional<ProcessTime> parse(int id, const std::string& line) {
   const size_t open = line.find('('), close = line.rfind(')');
-  if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
-  std::istringstream fields(line.substr(close + 1));
-  std::string skipped;
-  for (int i = 0; i < fieldsToUserTime; ++i) fields >> skipped;
-  int64_t user = 0, system = 0;
-  if (!(fields >> user >> system)) return std::nullopt;
-  const Nanos tick(1'000'000'000 / sysconf(_SC_CLK_TCK));
-  return ProcessTime{id, line.substr(open + 1, close - open - 1), tick * (user + system)};
+  const auto user = timeInStat(line, userTime), system = timeInStat(line, systemTime);
+  if (open > close || !user || !system) return std::nullopt;
+  return ProcessTime{id, line.substr(open + 1, close - open - 1), *user + *system};
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ struct WindowCounters {
   /// Share of the time in which others used a GPU before the run; the most used GPU counts.
   std::optional<double> gpuOthers;
   std::optional<double> gpuPrograms;  ///< the most other programs on a GPU of the run in the window
-  std::string busiest =
-      {};  ///< the other process with most CPU time on this machine, "cc1plus (pid 123, 0.92 CPUs)"; empty: not known
+  /// The other process with most CPU time on this machine, "cc1plus (pid 123, 0.92 CPUs)"; empty: not known.
+  std::string busiest = {};
 };
 
 /// The system counts CPU time in ticks of 10 ms. So shares of a shorter window are mostly rounding, and not known.

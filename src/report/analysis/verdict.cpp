@@ -201,12 +201,12 @@ std::string findingOf(const Field& field, const std::vector<Contender>& contende
 /// The command that repeats runs of Tandem, with more repeats if `again`. Another program's stands in the notes of its
 /// record.
 std::string repeatOf(const std::vector<const RunRecord*>& runs, bool again) {
+  const Config::Measurement standard = Config().measurement;
   std::vector<Config> configs;
   for (const RunRecord* run : runs) {
-    const std::string standard = Config().measurement.program;
-    if (run->config.measurement.program != standard) return "";
+    if (run->config.measurement.program != standard.program) return "";
     configs.push_back(run->config);
-    if (again) configs.back().measurement.repeats = Config().measurement.repeats;
+    if (again) configs.back().measurement.repeats = standard.repeats;
   }
   std::vector<const Config*> each;
   for (const Config& config : configs) each.push_back(&config);

@@ -33,9 +33,9 @@ Outcome endedByOthers(int signal) {
 
 Outcome killed(std::optional<bool> outOfMemory, const Config& config) {
   if (outOfMemory == false) return endedByOthers(SIGKILL);
-  const char* const surely = outOfMemory ? "out of memory: the system killed the run (signal 9, SIGKILL)"
-                                         : "the run was killed, probably out of memory (signal 9, SIGKILL)";
-  Outcome outcome = failure(ExitCode::usage, concat(surely, memoryAdvice(config)));
+  const char* const surely =
+      outOfMemory ? "out of memory: the system killed the run" : "the run was killed, probably out of memory";
+  Outcome outcome = failure(ExitCode::usage, concat(surely, " (", textOfSignal(SIGKILL), ')', memoryAdvice(config)));
   outcome.outOfMemory = true;
   return outcome;
 }

@@ -157,7 +157,7 @@ verify-weights: build ## weights files of Python in Tandem and back, and verdict
 verify-export: program ## networks of torchvision exported, their parameters and FLOPs in Tandem beside PyTorch's
 	"$$(bench/peers/compare --print-python)" scripts/verify-export $(ARGS)
 
-fuzz: build/fuzz/build.ninja ## libFuzzer programs of the readers of weights and networks in build/fuzz (needs clang-14)
+fuzz: build/fuzz/build.ninja ## libFuzzer programs of the readers in build/fuzz (needs clang-14)
 	cmake --build --preset fuzz -j $(JOBS) --target fuzz
 
 clean: ## remove all builds

@@ -3,6 +3,7 @@
 
 Inputs that fuzzing found are files beside them, named by their hash.
 """
+import gzip
 import json
 import pathlib
 import zipfile
@@ -101,9 +102,111 @@ def image_seeds():
     yield "cut.jpg", (IMAGES / "rgb.jpg").read_bytes()[:500]
 
 
+def csv_seeds():
+    yield "empty", b""
+    yield "columns", b"file,label"
+    yield "rows", b"file,label\na.jpg,1\nb.jpg,2\n"
+    yield "windows", b"\xef\xbb\xbffile,label\r\na.jpg,1\r\n\r\n"
+    yield "quoted", b'a,b\n"x, ""y""","two\nlines"\n'
+    yield "open", b'a,b\n1,"2'
+    yield "behind", b'a,b\n"1"2,3'
+    yield "long", b"a\n" + b"x" * 5000
+    yield "wide", b"," * 100
+    yield "nul", b"a,b\n1,\0"
+    yield "ragged", b"a,b\n1,2,3\n"
+    yield "return", b"a,b\n1\r2,3"
+
+
+def label_seeds():
+    for name, text in csv_seeds():
+        yield name, b"\0" + text
+    yield "bars", b"\0image,labels\na,x|y\nb,\nc,||\n"
+    yield "flags", b"\0path,x,y\na,0,1\nb,1,1\n"
+    yield "xrays", b"\0Image Index,Finding Labels,Patient ID\na.png,Hernia|Mass,1\n"
+    yield "object", b'\1{"a.jpg": 1, "b.jpg": "cat", "c": ["x", 2], "d": []}'
+    yield "list", b"\1[1, 2]"
+    yield "deep", b"\1" + b"[" * 3000
+    yield "nested", b'\1{"a": {"b": [[1]]}}'
+    yield "fraction", b'\1{"a": 1.5, "b": 1e400}'
+
+
+def cifar_seeds():
+    record = bytes([3]) + bytes(i * 7 % 256 for i in range(3072))
+    yield "empty", b""
+    yield "one", record
+    yield "two", record * 2
+    yield "cut", record[:-1]
+    yield "label", b"\x0a" + record[1:]
+    yield "hundred", b"\0" + record
+    yield "last_label", record + b"\xff" + record[1:]
+    yield "pickle", b"\x80\x02}q\0" + record
+    yield "protocol4", b"\x80\x04\x95" + record
+    yield "zeros", bytes(3073)
+
+
+def idx(kind, sizes, values, magic=b"\0\0"):
+    head = magic + bytes([kind, len(sizes)])
+    return head + b"".join(size.to_bytes(4, "big") for size in sizes) + values
+
+
+def idx_seeds():
+    yield "empty", b""
+    yield "labels", idx(8, [4], bytes(4))
+    yield "images", idx(8, [2, 3, 4], bytes(24))
+    yield "matrix", idx(8, [2, 3], bytes(6))
+    yield "floats", idx(13, [2], bytes(8))
+    yield "short", idx(8, [4], bytes(3))
+    yield "behind", idx(8, [4], bytes(5))
+    yield "none", idx(8, [0], b"")
+    yield "huge", idx(8, [2**32 - 1, 2**32 - 1, 2**32 - 1], bytes(8))
+    yield "header", idx(8, [4], b"")[:5]
+    yield "magic", idx(8, [4], bytes(4), b"\1\0")
+
+
+def gzip_seeds():
+    whole = gzip.compress(bytes(range(256)) * 4, mtime=0)
+    yield "empty", b""
+    yield "whole", whole
+    yield "members", whole + gzip.compress(b"x", mtime=0)
+    yield "nothing", gzip.compress(b"", mtime=0)
+    yield "cut", whole[:-9]
+    yield "no_sum", whole[:-4]
+    yield "sum", whole[:-8] + bytes(4) + whole[-4:]
+    yield "behind", whole + b"text"
+    yield "bomb", gzip.compress(bytes(1 << 21), 9, mtime=0)
+    yield "name", b"\x1f\x8b\x08\x08" + bytes(6) + b"name\0" + whole[10:]
+    yield "head", whole[:9]
+
+
+def field(number, value):
+    return bytes([number * 8 + 2, len(value)]) + value
+
+
+def feature(name, value):
+    return field(1, field(1, name) + field(2, value))
+
+
+def example_seeds():
+    image, label = feature(b"image/encoded", field(1, field(1, b"jpeg"))), field(3, field(1, b"\7"))
+    named = feature(b"image/class/label", label)
+    yield "empty", b""
+    yield "imagenet", field(1, image + named)
+    yield "datasets", field(1, feature(b"image", field(1, field(1, b"png"))) + feature(b"label", label))
+    yield "no_label", field(1, image)
+    yield "no_image", field(1, named)
+    yield "number_image", field(1, feature(b"image", label) + feature(b"label", label))
+    yield "text_label", field(1, image + feature(b"image/class/label", field(1, field(1, b"1"))))
+    yield "two_labels", field(1, image + feature(b"image/class/label", field(3, field(1, b"\7\10"))))
+    yield "twice", field(1, image + image + named)
+    yield "cut", field(1, image + named)[:-3]
+    yield "length", b"\x0a\xff\xff\xff\xff\x0f"
+    yield "deep", b"\x0b" * 200
+
+
 def main():
     for name, seeds in {"safetensors": safetensors_seeds, "zip": zip_seeds, "pickle": pickle_seeds, "pth": pickle_seeds,
-                        "network": network_seeds, "image": image_seeds}.items():
+                        "network": network_seeds, "image": image_seeds, "csv": csv_seeds, "labels": label_seeds,
+                        "cifar": cifar_seeds, "idx": idx_seeds, "gzip": gzip_seeds, "example": example_seeds}.items():
         folder = HERE / "corpus" / name
         folder.mkdir(parents=True, exist_ok=True)
         for seed, content in seeds():

@@ -6,7 +6,13 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "formats/archive/gzip.h"
 #include "formats/archive/zip.h"
+#include "formats/dataset/cifar10.h"
+#include "formats/dataset/csv.h"
+#include "formats/dataset/idx.h"
+#include "formats/dataset/label_table.h"
+#include "formats/dataset/tf_example.h"
 #include "formats/image/image.h"
 #include "formats/network/network_file.h"
 #include "formats/weights/pickle.h"
@@ -115,9 +121,71 @@ void fuzzImage(std::span<const uint8_t> bytes) {
   require(pixels.size() == static_cast<size_t>(height * width * 3), "every pixel has three values");
 }
 
+void fuzzCsv(std::span<const uint8_t> bytes) {
+  const auto csv = parseCsv(bytes, {.rowBytes = 1 << 12, .columns = 64});
+  if (!csv) return requireError(csv.error());
+  require(!csv.value().columns.empty() && csv.value().columns.size() <= 64, "columns are within their limit");
+  int64_t line = 0;
+  for (const Csv::Row& row : csv.value().rows) {
+    require(row.cells.size() == csv.value().columns.size(), "each row has a cell for each column");
+    require(row.line > line, "lines are counted up");
+    line = row.line;
+  }
+}
+
+/// The first byte says which form the others have.
+void fuzzLabels(std::span<const uint8_t> bytes) {
+  if (bytes.empty()) return;
+  const auto table = bytes[0] % 2 == 0 ? parseLabelCsv(bytes.subspan(1)) : parseLabelJson(bytes.subspan(1));
+  if (!table) return requireError(table.error());
+  for (const LabelTable::Row& row : table.value().rows) {
+    require(table.value().several || row.labels.size() == 1, "a table of single labels has one for each file");
+  }
+}
+
+void fuzzExample(std::span<const uint8_t> bytes) {
+  const auto example = parseImageExample(bytes);
+  if (!example) return requireError(example.error());
+  require(example.value().image.size() <= bytes.size(), "an image is no larger than its example");
+}
+
+void fuzzCifar(std::span<const uint8_t> bytes) {
+  const auto batch = parseCifar10(bytes);
+  if (!batch) return requireError(batch.error());
+  require(batch.value().count() > 0, "there is a record");
+  for (int64_t i = 0; i < batch.value().count(); ++i) {
+    require(batch.value().label(i) < Cifar10::classes, "a label is a class");
+    require(within(batch.value().planes(i), bytes), "pixels lie within the file");
+  }
+}
+
+void fuzzIdx(std::span<const uint8_t> bytes) {
+  const auto idx = parseIdx(bytes, {.count = 1 << 12, .edge = 1 << 8});
+  if (!idx) return requireError(idx.error());
+  require(within(idx.value().values, bytes), "values lie within the file");
+  require(idx.value().fileBytes() == bytes.size(), "the file is as long as it says");
+}
+
+void fuzzGzip(std::span<const uint8_t> bytes) {
+  require(gunzipHead(bytes, 64).size() <= 64, "a head is no longer than asked for");
+  const auto content = gunzip(bytes, {.outputBytes = 1 << 20, .ratio = 200, .ratioFrom = 1 << 12});
+  if (!content) return requireError(content.error());
+  require(content.value().size() <= 1 << 20, "the limit holds");
+}
+
 constexpr FuzzTarget table[] = {
-    {"safetensors", fuzzSafetensors}, {"zip", fuzzZip},     {"pickle", fuzzPickle}, {"pth", fuzzPth},
-    {"network", fuzzNetwork},         {"image", fuzzImage},
+    {"safetensors", fuzzSafetensors},
+    {"zip", fuzzZip},
+    {"pickle", fuzzPickle},
+    {"pth", fuzzPth},
+    {"network", fuzzNetwork},
+    {"image", fuzzImage},
+    {"csv", fuzzCsv},
+    {"labels", fuzzLabels},
+    {"cifar", fuzzCifar},
+    {"idx", fuzzIdx},
+    {"gzip", fuzzGzip},
+    {"example", fuzzExample},
 };
 
 }  // namespace

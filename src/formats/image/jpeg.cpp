@@ -1,5 +1,6 @@
 #include <turbojpeg.h>
 
+#include <cstring>
 #include <memory>
 
 #include "formats/image/image.h"
@@ -18,7 +19,12 @@ ParseError refusal(tjhandle decoder) {
 /// Counts start-of-scan markers. In coded data, 0xFF is only followed by 0 or a restart marker.
 int64_t countScans(std::span<const uint8_t> bytes) {
   int64_t scans = 0;
-  for (size_t i = 1; i < bytes.size(); ++i) scans += bytes[i - 1] == 0xFF && bytes[i] == 0xDA ? 1 : 0;
+  while (!bytes.empty()) {
+    const auto* const mark = static_cast<const uint8_t*>(std::memchr(bytes.data(), 0xFF, bytes.size()));
+    if (mark == nullptr) break;
+    bytes = bytes.subspan(static_cast<size_t>(mark - bytes.data()) + 1);
+    scans += !bytes.empty() && bytes.front() == 0xDA ? 1 : 0;
+  }
   return scans;
 }
 

@@ -63,14 +63,21 @@ class OpenFile {
 
   std::vector<uint8_t> read(uint64_t bytes) const {
     std::vector<uint8_t> content(bytes);
-    for (uint64_t done = 0; done < bytes;) {
-      const ssize_t got = ::read(fd_, content.data() + done, bytes - done);
+    read(0, content);
+    return content;
+  }
+
+  void read(uint64_t offset, std::span<uint8_t> out) const {
+    for (uint64_t done = 0; done < out.size();) {
+      const ssize_t got = ::pread(fd_, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) refuse(path_, "read", errno);
-      if (got == 0) throw DataError(concat("'", path_, "' shrank while it was read: ", done, " of ", bytes, " bytes"));
+      if (got == 0) {
+        throw DataError(
+            concat("'", path_, "' shrank while it was read: ", offset + done, " of ", offset + out.size(), " bytes"));
+      }
       done += static_cast<uint64_t>(got);
     }
-    return content;
   }
 
  private:
@@ -94,6 +101,16 @@ std::unique_ptr<std::istream> openForReading(const std::string& path) {
   if (!*stream) refuse(path, "open", errno);
   return stream;
 }
+
+class ReadableFile::Open : public OpenFile {
+ public:
+  using OpenFile::OpenFile;
+};
+
+ReadableFile::ReadableFile(std::string path)
+    : path_(std::move(path)), open_(std::make_unique<Open>(path_)), size_(open_->size()) {}
+ReadableFile::~ReadableFile() = default;
+void ReadableFile::read(uint64_t offset, std::span<uint8_t> out) const { open_->read(offset, out); }
 
 std::vector<uint8_t> readFile(const std::string& path, uint64_t limitBytes) {
   const OpenFile file(path);

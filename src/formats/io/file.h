@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <istream>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,23 @@ std::vector<uint8_t> readFile(const std::string& path, uint64_t limitBytes);
 
 /// The first `bytes` bytes of a regular file, or all of a shorter one. Throws like readFile().
 std::vector<uint8_t> readFileHead(const std::string& path, uint64_t bytes);
+
+/// A regular file that is read in parts. Thread-safe. Throws as readFile().
+class ReadableFile {
+ public:
+  explicit ReadableFile(std::string path);
+  ~ReadableFile();
+  const std::string& path() const { return path_; }
+  uint64_t size() const { return size_; }
+  /// Fills `out` with the bytes at `offset`. Throws DataError if the file ends before.
+  void read(uint64_t offset, std::span<uint8_t> out) const;
+
+ private:
+  class Open;
+  std::string path_;
+  std::unique_ptr<Open> open_;
+  uint64_t size_;
+};
 
 /// Opens a file to be read from its beginning: a regular file, or a FIFO whose writer has opened it. A FIFO is read to
 /// its end here. Throws DataError with the path if it cannot be opened, is a device, or if nobody writes to the FIFO.

@@ -14,14 +14,16 @@ std::string bytesOf(Number number) {
   return bytes;
 }
 
-/// TFRecord's mask: rotate and add a constant, so that the CRC of bytes that contain CRCs does not degenerate.
-uint32_t masked(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8; }
-
 }  // namespace
+
+uint32_t maskedCrc32c(std::string_view bytes) {
+  const uint32_t crc = crc32cOf(bytes);
+  return ((crc >> 15) | (crc << 17)) + 0xa282ead8;
+}
 
 std::string tfrecordOf(std::string_view bytes) {
   const std::string length = bytesOf(uint64_t{bytes.size()});
-  return length + bytesOf(masked(crc32cOf(length))) + std::string(bytes) + bytesOf(masked(crc32cOf(bytes)));
+  return length + bytesOf(maskedCrc32c(length)) + std::string(bytes) + bytesOf(maskedCrc32c(bytes));
 }
 
 }  // namespace tandem

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/utf8.h"
+#include "formats/io/json_structure.h"
 
 namespace tandem {
 namespace {
@@ -14,47 +14,17 @@ using Json = nlohmann::ordered_json;  // keeps the order of attributes
 
 constexpr std::string_view formatName = "tandem-network";
 constexpr int64_t formatVersion = 1;
-constexpr size_t mostMembers = 32;
-constexpr int deepest = 4;  // levels: file, nodes, a node, its inputs
+constexpr JsonLimits structure{.deepest = 4, .mostMembers = 32};  // levels: file, nodes, a node, its inputs
 constexpr int64_t largestImage = 32'768, mostClasses = 1'000'000, mostBatch = 1'000'000;
 constexpr double largestWeight = 1e6;
 constexpr size_t longestName = 200;  // with ".weight" it still is a valid tensor name
 
-struct Refusal {
-  std::string text;
-};
-
 template <class... Parts>
 [[noreturn]] void refuse(const Parts&... parts) {
-  throw Refusal{concat(parts...)};
+  throw JsonRefusal{concat(parts...)};
 }
 
 std::string textOf(const Json& value) { return escaped(value.dump(-1, ' ', true, Json::error_handler_t::replace)); }
-
-/// Checks the structure while the JSON library parses. That library keeps the last of two equal members and allows any
-/// depth of nesting; this class refuses both.
-class Structure {
- public:
-  bool operator()(int, Json::parse_event_t event, Json& value) {
-    using Event = Json::parse_event_t;
-    if (event == Event::object_end) keys_.pop_back();
-    if (event == Event::object_end || event == Event::array_end) --depth_;
-    if (event == Event::object_start) keys_.emplace_back();
-    if ((event == Event::object_start || event == Event::array_start) && ++depth_ > deepest) {
-      refuse("lists and objects are nested deeper than ", deepest);
-    }
-    if (event == Event::key && !keys_.back().insert(value.get<std::string>()).second) {
-      refuse("member '", escaped(value.get<std::string>()), "' stands twice in one object");
-    }
-    if (event == Event::key && keys_.back().size() > mostMembers)
-      refuse("an object has more than ", mostMembers, " members");
-    return true;
-  }
-
- private:
-  std::vector<std::set<std::string>> keys_;
-  int depth_ = 0;
-};
 
 /// The members of an object. Each is read once; a member that nobody read is unknown to the format.
 class Members {
@@ -234,8 +204,8 @@ Result<NetworkFile> parseNetwork(std::span<const uint8_t> bytes, const NetworkLi
   const auto nul = std::ranges::find(bytes, uint8_t{0});  // the JSON library would take it for the end
   if (nul != bytes.end()) return parseError(static_cast<uint64_t>(nul - bytes.begin()), "a byte 0: this is no JSON");
   try {
-    return fileIn(Json::parse(bytes.begin(), bytes.end(), Structure()), limits);
-  } catch (const Refusal& refusal) {
+    return fileIn(Json::parse(bytes.begin(), bytes.end(), JsonStructure<Json>(structure)), limits);
+  } catch (const JsonRefusal& refusal) {
     return parseError(0, refusal.text);
   } catch (const Json::parse_error& error) {
     return parseError(std::min<uint64_t>(error.byte, bytes.size()), "this is no JSON in UTF-8");

@@ -7,7 +7,8 @@
 #include "config/modes.h"
 #include "data/loader/batch_maker.h"
 #include "data/loader/batch_source.h"
-#include "data/transform/image_preparation.h"
+#include "data/transform/augment.h"
+#include "data/transform/normalizations.h"
 #include "device/memory_layout.h"
 #include "device/precision.h"
 #include "executor/executor.h"
@@ -62,6 +63,13 @@ ordered_json metricRows() {
   return rows;
 }
 
+/// A chain by its name, or of one transform.
+std::vector<std::string> augmentNames() {
+  std::vector<std::string> all = namesOf(augments());
+  for (const TransformEntry& entry : transforms()) all.emplace_back(entry.name);
+  return all;
+}
+
 template <auto catalog>
 constexpr Catalog row(std::string_view name, std::string_view option) {
   return {name, option, names<catalog>, summaries<catalog>};
@@ -77,7 +85,8 @@ constexpr Catalog table[] = {
     row<lossPlacements>("loss-places", "loss-at"),
     row<taskLosses>("losses", ""),
     row<sources>("inputs", "input"),
-    row<augments>("augments", "augment"),
+    {"augments", "augment", augmentNames, summaries<augments>},
+    row<transforms>("transforms", ""),
     row<precisions>("precisions", "precision"),
     row<gradientPrecisions>("gradient-precisions", "gradient-precision"),
     row<layouts>("layouts", "layout"),

@@ -9,7 +9,8 @@
 #include "cli/catalogs.h"
 #include "config/command_line.h"
 #include "config/modes.h"
-#include "data/dataset/image_files.h"
+#include "data/dataset/image_list.h"
+#include "data/transform/augment.h"
 #include "device/allocator/cpu_allocator.h"
 #include "machine/process/thread_limit.h"
 #include "run/plan/thread_count.h"
@@ -27,17 +28,20 @@ Config withKernels(Config config) {
   return config;
 }
 
-/// Refuses options that would do nothing: those of image files, and where only the accuracy is printed those of single
-/// images.
-void checkBesideData(const Sweep& sweep, std::string_view command) {
-  for (const std::string_view name : {"resize", "normalization", "bad-image"}) {
-    if (!sweep.has(name)) continue;
-    throw UsageError(
-        concat("tandem ", command, ": --", name, " is for image files; --data prepares its images itself"));
-  }
+/// Refuses options that would do nothing: those of single images, where only the accuracy is printed.
+void checkBesideData(const Sweep& sweep) {
   for (const std::string_view name : {"top", "scores", "class-names"}) {
     if (!sweep.has(name) || sweep.base.inference.json) continue;
     throw UsageError(concat("--", name, " is of single images, and with --data the accuracy is printed; add --json"));
+  }
+}
+
+/// Likewise those of image files, where the data set has pixels.
+void checkBesidePixels(const Sweep& sweep, std::string_view command) {
+  for (const std::string_view name : {"resize", "bad-image"}) {
+    if (!sweep.has(name)) continue;
+    throw UsageError(
+        concat("tandem ", command, ": --", name, " is for image files; --data=", sweep.base.input.data, " has pixels"));
   }
 }
 
@@ -57,24 +61,19 @@ void checkTyped(const Sweep& sweep, std::string_view command) {
   if (hasPaths && hasData) {
     throw UsageError(concat("tandem ", command, ": images come from --data or from files, not from both"));
   }
-  if (hasData) checkBesideData(sweep, command);
+  if (hasData) checkBesideData(sweep);
   if (!hasPaths && !hasData)
     throw UsageError(
         concat("tandem ", command, " needs images: name JPEG or PNG files, or a data set with --data=FOLDER"));
 }
 
-std::shared_ptr<const Dataset> filesOf(const RunPlan& plan, std::vector<std::string> paths) {
-  const Config& config = plan.config;
-  const auto& normalization = find(normalizations(), config.inference.normalization, "--normalization");
-  const ImagePreparation preparation{
-      .resize = config.inference.resize != 0 ? config.inference.resize : usualResize(config.network.imageSize),
-      .crop = config.network.imageSize,
-      .bgr = normalization.bgr};
-  if (preparation.resize < preparation.crop) {
-    throw UsageError(concat("--resize=", config.inference.resize, ": must be at least the network's input of ",
-                            config.network.imageSize, " pixels"));
-  }
-  return imageFiles(std::move(paths), preparation, normalization.normalization);
+/// As networks are tested: image files scaled and their middle cropped, pixels with zeros around them.
+TransformChain chainOf(const Config& config, const DatasetInfo& info) {
+  if (!info.encoded()) return paddedOnly();
+  const int64_t crop = config.network.imageSize;
+  const int64_t side = config.inference.resize != 0 ? config.inference.resize : usualResize(crop);
+  if (side >= crop) return scaledAndCropped(side);
+  throw UsageError(concat("--resize=", side, ": must be at least the network's input of ", crop, " pixels"));
 }
 
 }  // namespace
@@ -94,24 +93,33 @@ InferenceRequest inferenceRequest(std::string_view command, DataSplit split, Arg
   checkMemory(request.plan);
   requireThreads(threadsOf(request.plan));
   const std::string& data = typed.base.input.data;
-  request.images = data.empty() ? filesOf(request.plan, typed.operands) : openDataset(data, split);
+  const Setup& setup = request.plan.setup;
+  if (request.plan.data && !request.plan.data->info.encoded()) checkBesidePixels(typed, command);
+  request.images = data.empty() ? imageFiles(typed.operands, normalizationOf(setup))
+                                : openDataset(data, {.split = split,
+                                                     .normalization = normalizationOf(setup),
+                                                     .classes = request.plan.config.network.classes});
+  request.chain = inOrderOf(setup.normalization, chainOf(request.plan.config, request.images->info()));
   return request;
 }
 
 InferenceResult infer(const InferenceRequest& request, const Graph& graph, std::shared_ptr<const Pretrained> weights) {
   for (const std::string& note : weights->notes) logInfo(concat("note: ", note));
   for (const std::string& warning : weights->warnings) logWarning(warning);
-  auto result =
-      runInference({.plan = &request.plan,
-                    .graph = &graph,
-                    .pretrained = std::move(weights),
-                    .images = request.images.get(),
-                    .skipBad = find(badImages(), request.plan.config.inference.badImage, "--bad-image").leftOut});
-  for (const BadImage& bad : result.bad) logWarning(concat("left out: ", bad.reason));
-  if (result.images.empty()) {
+  const BadImageEntry& badImage = find(badImages(), request.plan.config.inference.badImage, "--bad-image");
+  auto result = runInference({.plan = &request.plan,
+                              .graph = &graph,
+                              .pretrained = std::move(weights),
+                              .images = request.images.get(),
+                              .chain = request.chain,
+                              .skipBad = badImage.leftOut,
+                              .blackenBad = badImage.blackened});
+  for (const BadImage& bad : result.bad) logWarning(concat(badImage.leftOut ? "left out: " : "black: ", bad.reason));
+  if (std::ssize(result.bad) == request.images->size()) {
     throw DataError(
         concat("none of ", request.images->size(), " images could be read; the first: ", result.bad.front().reason));
   }
+  if (!badImage.leftOut) result.bad.clear();
   return result;
 }
 

@@ -18,6 +18,7 @@ struct InferenceRequest {
   RunPlan plan;
   Sweep typed;                            ///< its operands are the files of the images; none with --data
   std::shared_ptr<const Dataset> images;  ///< those of the files, or of --data
+  TransformChain chain;                   ///< by which they become inputs
 
   /// The path of an image, or "DATA #INDEX".
   std::string nameOf(int64_t image) const;

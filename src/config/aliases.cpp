@@ -92,7 +92,7 @@ constexpr Alias table[] = {
     {"data-name", "cifar10", "", "", "", cifarNote},
     {"data-name", "imagenet", "", "", "", ""},
     {"data-name", "synthetic", "data", "synthetic", "", ""},
-    {"distortions", "true", "augment", "standard", "", cropsAndFlips},
+    {"distortions", "true", "augment", "auto", "", cropsAndFlips},
     {"distortions", "false", "augment", "none", "", ""},
     {"prefetch", "", "queue-depth", "", "", queueNote},
 

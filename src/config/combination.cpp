@@ -84,10 +84,16 @@ Breach repeatsReplaceNoFile(const Config& config) {
   return std::nullopt;
 }
 
+Breach badImagesAreBorne(const Config& config) {
+  const bool ends = config.inference.badImage == Config().inference.badImage;
+  if (config.input.maxBad == Config().input.maxBad || !ends) return std::nullopt;
+  return concat("--max-bad=", config.input.maxBad, " needs --bad-image=skip or --bad-image=zero");
+}
+
 constexpr Breach (*rulesInOrder[])(const Config&) = {
     headAgreesWithClasses,      replicasMatchDevices,  nesterovNeedsMomentum,     recomputationNeedsBackward,
     joinedStatisticsAreTrained, stepsInFlightNeedGpus, weightsOptionsNeedWeights, savedWeightsAreTrained,
-    traceIsOfOneProfile,        repeatsReplaceNoFile,
+    traceIsOfOneProfile,        repeatsReplaceNoFile,  badImagesAreBorne,
 };
 
 }  // namespace

@@ -99,11 +99,12 @@ struct Config {
 
   /// Where batches come from.
   struct Input {
-    std::string source{automatic};  ///< auto: "queue" with --data, else "device"
-    std::string data;               ///< folder of a data set, empty: synthetic
-    std::string augment = "standard";
-    int64_t producers = 1;   ///< threads per replica that make batches, input=queue
-    int64_t queueDepth = 4;  ///< batches per replica
+    std::string source{automatic};   ///< auto: "queue" with --data, else "device"
+    std::string data;                ///< folder of a data set, empty: synthetic
+    std::string augment{automatic};  ///< auto: "imagenet" for image files, else "standard"
+    int64_t producers = 1;           ///< threads per replica that make batches, input=queue
+    int64_t queueDepth = 4;          ///< batches per replica
+    double maxBad = 0.1;             ///< percent of the data set's images that may be bad, unless one ends the run
 
     bool operator==(const Input&) const = default;
   } input;
@@ -131,8 +132,8 @@ struct Config {
 
   /// Images for inference, and what is shown of its results.
   struct Inference {
-    int64_t resize = 0;  ///< 0: 256/224 of imageSize
-    std::string normalization = "imagenet";
+    int64_t resize = 0;                    ///< 0: 256/224 of imageSize
+    std::string normalization{automatic};  ///< auto: the data set's own, of image files that of ImageNet
     std::string badImage = "fail";
     int64_t top = 5;                ///< 0: all classes
     std::string scores{automatic};  ///< auto: by the head, or logits

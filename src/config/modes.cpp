@@ -28,8 +28,9 @@ constexpr VerifyEntry verifyRows[] = {
 };
 
 constexpr BadImageEntry badImageRows[] = {
-    {"fail", "an image that cannot be read ends the run", false},
-    {"skip", "an image that cannot be read is left out", true},
+    {"fail", "an image that cannot be read ends the run", false, false},
+    {"skip", "an image that cannot be read is left out; in training the next one takes its place", true, false},
+    {"zero", "an image that cannot be read is black", false, true},
 };
 
 }  // namespace

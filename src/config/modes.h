@@ -53,10 +53,10 @@ const VerifyEntry& withoutVerification();
 /// A row of --bad-image.
 struct BadImageEntry {
   std::string_view name, summary;
-  bool leftOut;
+  bool leftOut, blackened;
 };
 
-/// fail, skip.
+/// fail, skip, zero.
 std::span<const BadImageEntry> badImages();
 
 }  // namespace tandem

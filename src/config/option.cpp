@@ -93,10 +93,12 @@ constexpr Option table[] = {
 
     {"resize", seen, "pixels", "N", "shorter side of an image before the centre crop; 0 takes 256/224 of --image-size",
      onImages, field<&Inference::resize>, Values::any, oneValue, zeroOrWithin<&Inference::resize, 8, 16384>},
-    {"normalization", seen, "", "NAME", "mean and deviation by which pixels are normalised", onImages,
-     field<&Inference::normalization>, Values::names, oneValue, nullptr},
-    {"bad-image", seen, "", "NAME", "what becomes of an image that cannot be read: the run fails, or it is left out",
-     onImages, field<&Inference::badImage>, Values::names, oneValue, nullptr},
+    {"normalization", seen, "", "NAME",
+     "mean and deviation by which pixels are normalised; auto is those of the training images, for image files those of "
+     "ImageNet", onBench | onImages, field<&Inference::normalization>, Values::names, oneValue, nullptr},
+    {"bad-image", seen, "", "NAME",
+     "what becomes of an image that cannot be read: it ends the run, is left out (in training the next one takes its place), "
+     "or is black", onBench | onImages, field<&Inference::badImage>, Values::names, oneValue, nullptr},
     often(onPredict, {"top", seen, "classes", "N", "classes shown of each image, the best first; 0 shows all", onPredict, field<&Inference::top>,
      Values::any, oneValue, within<&Inference::top, 0, million>}),
     {"scores", seen, "", "NAME", "what outputs are shown as; auto is what the head says", onPredict, field<&Inference::scores>, Values::names, oneValue,
@@ -210,12 +212,17 @@ constexpr Option table[] = {
 
     {"input", fed, "", "NAME", "where batches come from; auto means queue with --data, else device",
      onBench, field<&Input::source>, Values::names, axis, nullptr},
-    often(onImages, {"data", fed, "", "FOLDER|synthetic",
-     "folder of a data set (CIFAR-10 binary or MNIST IDX), of which predict takes the test images and the others the "
-     "training images; synthetic: bench makes up images and labels by --seed",
+    often(onImages, {"data", fed, "", "PATH|synthetic",
+     "data set: a folder with CIFAR-10's binary batches, MNIST's IDX files, a folder of images for each class (also below "
+     "train/ and val/), a table of labels (labels.csv, labels.json) or ChestX-ray14; or such a table. predict takes the "
+     "test images, the others the training images; synthetic: bench makes up images and labels by --seed",
      onBench | onImages, field<&Input::data>, Values::any, results, nullptr, {}, {"synthetic"}, FileUse::read}),
-    {"augment", fed, "", "NAME", "random changes of training images", onBench, field<&Input::augment>, Values::names,
-     results, nullptr},
+    {"augment", fed, "", "NAME[+NAME...]",
+     "changes of training images: a chain with a name, or transforms joined by +, each with its values behind colons, as "
+     "resize:264+random_crop:224+flip ('tandem list transforms'); auto is imagenet for image files, else standard",
+     onBench, field<&Input::augment>, Values::namesOrChain, results, nullptr},
+    {"max-bad", fed, "%", "X", "images that may be bad, unless --bad-image=fail; more end the run, but one never does",
+     onBench, field<&Input::maxBad>, Values::any, oneValue, within<&Input::maxBad, 0, 100>},
     {"producers", fed, "threads", "N", "threads per replica that make batches, with --input=queue",
      onBench, field<&Input::producers>, Values::any, axis, within<&Input::producers, 1, 4096>},
     {"queue-depth", fed, "batches", "N", "batches per replica that may wait, with --input=queue",

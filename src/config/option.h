@@ -77,7 +77,8 @@ enum class Values {
   any,
   names,
   namesOrFile,
-  namesBySize  ///< a name, or several with sizes between them (config/by_size.h)
+  namesBySize,  ///< a name, or several with sizes between them (config/by_size.h)
+  namesOrChain  ///< a name, or several with values, joined by +; whoever has the catalog reads it
 };
 
 /// The names of each catalog, by the option that takes them.

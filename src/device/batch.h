@@ -14,7 +14,7 @@ namespace tandem {
 /// Where the images of a batch come from.
 struct BatchOrigin {
   std::string data;     ///< name of the data set
-  std::string augment;  ///< row of augments() that changed them; empty: nothing did
+  std::string augment;  ///< name or text of the chain that changed them; empty: nothing did
   /// By which they were normalised, of each channel, in bytes from 0 to 255.
   std::vector<double> mean = {}, deviation = {};
 };

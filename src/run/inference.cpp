@@ -10,7 +10,7 @@
 #include "base/mutex.h"
 #include "base/text.h"
 #include "data/loader/batch_stager.h"
-#include "data/transform/augment.h"
+#include "data/loader/input_maker.h"
 #include "device/out_of_memory.h"
 #include "run/outcome_of_exception.h"
 #include "run/plan/replica_set_options.h"
@@ -27,6 +27,7 @@ class Work {
         kernels_(replicas.kernels),
         devices_(replicas.devices),
         input_(options.graph->node(options.graph->input()).shape),
+        inputs_(*options.images, options.chain, {input_.height, input_.width, 3}),
         type_(options.plan->setup.precision->compute),
         isRead_(static_cast<size_t>(options.images->size()), 1) {
     const int64_t images = options.images->size();
@@ -67,7 +68,7 @@ class Work {
  private:
   void runBatch(ReplicaSet::Member& member, int64_t first, int64_t count) {
     HostBatch host{at::zeros({count, input_.height, input_.width, 3}, at::kByte), labels_.narrow(0, first, count)};
-    for (int64_t i = 0; i < count; ++i) read(first + i, {host.images[i].data_ptr<uint8_t>(), imageBytes()});
+    for (int64_t i = 0; i < count; ++i) read(first + i, {host.images[i].data_ptr<uint8_t>(), inputs_.inputBytes()});
     const InputForm there{.device = &devices_.at(static_cast<size_t>(member.index())),
                           .type = type_,
                           .format = kernels_.layout.format,
@@ -78,17 +79,13 @@ class Work {
     outputs_.narrow(0, first, count).copy_(outputs);
   }
 
-  size_t imageBytes() const { return static_cast<size_t>(input_.height * input_.width * 3); }
-
   void read(int64_t index, std::span<uint8_t> out) {
-    const DatasetInfo& info = options_.images->info();
-    std::vector<uint8_t> bytes;
+    std::vector<uint8_t> memory;
     try {
-      const ImagePlacement place = centred({info.height, info.width, info.channels}, input_.height, input_.width);
-      readPlaced(*options_.images, index, place, {input_.height, input_.width, 3}, {out, labelOf(index), bytes});
+      inputs_.make(index, CounterRandom(0), {out, labelOf(index), memory});
     } catch (const DataError& failure) {
-      if (!options_.skipBad) throw;
-      isRead_[static_cast<size_t>(index)] = 0;
+      if (!options_.skipBad && !options_.blackenBad) throw;
+      if (options_.skipBad) isRead_[static_cast<size_t>(index)] = 0;
       const MutexLock lock(mutex_);
       bad_.push_back({index, failure.what()});
     }
@@ -112,6 +109,7 @@ class Work {
   const KernelSelection kernels_;
   const std::vector<Device> devices_;
   const ImageShape input_;
+  const InputMaker inputs_;
   const at::ScalarType type_;
   at::Tensor outputs_, labels_;  // one row per image
   std::vector<char> isRead_;     // by image; not vector<bool>, because replicas write neighbours at the same time

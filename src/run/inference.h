@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/dataset/dataset.h"
+#include "data/transform/transform_chain.h"
 #include "run/plan/plan.h"
 #include "train/checkpoint/weight_loader.h"
 
@@ -16,8 +17,10 @@ struct InferenceOptions {
   const RunPlan* plan = nullptr;  ///< REQUIRES: its configuration has forwardOnly
   const Graph* graph = nullptr;   ///< the plan's graph or a part of it
   std::shared_ptr<const Pretrained> pretrained;
-  const Dataset* images = nullptr;  ///< none larger than the network's input; smaller ones get a border of zeros
-  bool skipBad = false;             ///< leaves out images that cannot be read (DataError)
+  const Dataset* images = nullptr;
+  TransformChain chain = {};  ///< of which all images come out as the network's inputs
+  bool skipBad = false;       ///< leaves out images that cannot be read (DataError)
+  bool blackenBad = false;    ///< takes them as black
 };
 
 struct BadImage {
@@ -29,7 +32,7 @@ struct InferenceResult {
   at::Tensor outputs;           ///< [rows, channels] fp32, on the host
   std::vector<int64_t> images;  ///< index of each row's image, ascending
   at::Tensor labels;            ///< [rows, ...] of the data set's kind
-  std::vector<BadImage> bad;    ///< images left out, ascending
+  std::vector<BadImage> bad;    ///< images that could not be read, ascending
   double seconds = 0;           ///< from the first read to the last output; building the replicas does not count
 };
 

@@ -42,8 +42,7 @@ double stepSeconds(ReplicaSet::Member& member) {
 }
 
 /// Of each replica of this process.
-std::vector<double> ownTimes(const RunPlan& plan, const KernelSelection& kernels,
-                             const std::shared_ptr<const Dataset>& data) {
+std::vector<double> ownTimes(const RunPlan& plan, const KernelSelection& kernels, const TrainingData& data) {
   ReplicaSetOptions options = trainingOptions(apart(plan), kernels, data);
   options.recorder = nullptr;
   options.syncBatchNorm = false;
@@ -86,8 +85,7 @@ std::vector<int64_t> sharesByRates(int64_t units, std::vector<int64_t> first, co
   return best;
 }
 
-std::vector<int64_t> measuredShares(const RunPlan& plan, const KernelSelection& kernels,
-                                    const std::shared_ptr<const Dataset>& data,
+std::vector<int64_t> measuredShares(const RunPlan& plan, const KernelSelection& kernels, const TrainingData& data,
                                     const std::function<void(int64_t done, int64_t all)>& progress) {
   if (plan.shares.size() == 1) return plan.shares;
   const int64_t unit = plan.config.step.accumulate;

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "data/dataset/dataset.h"
 #include "executor/select/kernel_selection.h"
 #include "run/plan/plan.h"
+#include "run/plan/replica_set_options.h"
 
 namespace tandem {
 
@@ -23,8 +23,7 @@ std::vector<int64_t> sharesByRates(int64_t units, std::vector<int64_t> first, co
 /// The shares of --split=measured: RunPlan::shares by which each replica of all ranks computes for the same time. In a
 /// trial all replicas compute steps at once, exchange nothing and update their own weights. Collective where there are
 /// ranks; all get the same. `progress`: called with the number of a trial, from 1, and the most.
-std::vector<int64_t> measuredShares(const RunPlan& plan, const KernelSelection& kernels,
-                                    const std::shared_ptr<const Dataset>& data,
+std::vector<int64_t> measuredShares(const RunPlan& plan, const KernelSelection& kernels, const TrainingData& data,
                                     const std::function<void(int64_t done, int64_t all)>& progress);
 
 }  // namespace tandem

@@ -189,7 +189,7 @@ std::function<void(int64_t, int64_t)> progressOf(Phase phase, const ProgressCall
 }
 
 /// The plan with the shares that --split=measured finds.
-RunPlan withShares(RunPlan plan, const KernelSelection& kernels, const std::shared_ptr<const Dataset>& data,
+RunPlan withShares(RunPlan plan, const KernelSelection& kernels, const TrainingData& data,
                    const ProgressCallback& progress) {
   if (!parseSplit(plan.config.step.split).value().measured) return plan;
   plan.shares = measuredShares(plan, kernels, data, progressOf(Phase::sharingOut, progress));
@@ -238,8 +238,8 @@ class SavedWeights {
   std::optional<AtomicFile> file_;
 };
 
-ReplicaSetOptions measuredOptions(const RunPlan& plan, const KernelSelection& kernels,
-                                  const std::shared_ptr<const Dataset>& data, RunRecord& record) {
+ReplicaSetOptions measuredOptions(const RunPlan& plan, const KernelSelection& kernels, const TrainingData& data,
+                                  RunRecord& record) {
   ReplicaSetOptions options =
       servesAlone(plan) ? replicaSetOptions(plan, *plan.graph, kernels) : trainingOptions(plan, kernels, data);
   options.keepsFlightLog = !options.servesAlone;
@@ -271,7 +271,7 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
   const KernelSelection kernels = selectKernels(asked, graph, progressOf(Phase::choosingKernels, listeners.progress));
   append(record.notes, kernels.notes);
   if (!asked.recomputeNote.empty()) record.notes.push_back(asked.recomputeNote);
-  const auto data = servesAlone(asked) ? nullptr : trainingData(asked);
+  const auto data = servesAlone(asked) ? TrainingData() : trainingData(asked);
   const RunPlan plan = withShares(asked, kernels, data, listeners.progress);
   ReplicaSetOptions options = measuredOptions(plan, kernels, data, record);
   record.placement = placementOf(plan, options);
@@ -306,6 +306,7 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
   run.fill(record);
   watch.fill(record);
   weights.note(record);
+  if (data.bad && !data.bad->text().empty()) record.notes.push_back(data.bad->text());
   fillFrom(team, options, record);
   checkLosses(record.losses);
   weights.commit();

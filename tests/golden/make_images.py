@@ -2,7 +2,7 @@
 """Writes images/: small JPEG and PNG files and, in expected.json, the pixels of Pillow and the prepared ones of torchvision.
 
 Needs numpy, Pillow, torch 2.11 and torchvision 0.26; run by hand. For tests/formats/image_test.cpp and
-tests/data/image_preparation_test.cpp.
+tests/data/transform/transform_test.cpp.
 """
 import json
 import pathlib
@@ -19,7 +19,7 @@ ADAM7 = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (
 
 
 def pattern(height, width):
-    """[H, W, 3]; the same in image_preparation_test.cpp."""
+    """[H, W, 3]; the same in transform_test.cpp."""
     y, x, c = np.mgrid[0:height, 0:width, 0:3]
     return ((7 * y + 13 * x + 50 * c + 5 * (y * x % 11)) % 256).astype(np.uint8)
 

@@ -87,7 +87,7 @@ RunPlan planOf(const Training& training) {
 
 /// Percent of the test images whose largest output is that of their label, with running statistics.
 double top1(Executor& executor, const ReplicaSetOptions& team, const RunPlan& plan) {
-  const std::shared_ptr<const Dataset> tests = openDataset(plan.config.input.data, DataSplit::test);
+  const std::shared_ptr<const Dataset> tests = openDataset(plan.config.input.data, {.split = DataSplit::test});
   const int64_t size = plan.config.network.imageSize;
   const BatchPlan inOrder{
       .globalBatch = testBatch, .count = testBatch, .height = size, .width = size, .shuffle = false};

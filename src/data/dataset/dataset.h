@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "data/dataset/labels.h"
 #include "kernels/tensor/normalize.h"
@@ -12,40 +13,64 @@ namespace tandem {
 
 /// Shape and number of classes of a data set's images.
 struct DatasetInfo {
-  std::string name;  ///< "cifar10", "idx", "synthetic"
-  int64_t height = 0, width = 0, channels = 0, classes = 0;
-  Normalization normalization;                      ///< of the training images
+  std::string name;                                 ///< "cifar10", "idx", "image folder", "tfrecord", "synthetic"
+  int64_t height = 0, width = 0, channels = 0;      ///< of each image; 0: image files, each with a size of its own
+  int64_t classes = 0;                              ///< 0: not known, labels are -1
+  Normalization normalization = {};                 ///< of the training images
   const LabelKind* labels = &labelKinds().front();  ///< row of the catalog
+
+  bool encoded() const { return height == 0; }
 };
 
-/// Labelled images of equal size, by index. Thread-safe.
+/// A sample as its data set keeps it: the pixels of an image [height, width, channels], or, where these are 0, the
+/// bytes of an image file.
+struct Sample {
+  std::span<const uint8_t> bytes;
+  int64_t height = 0, width = 0, channels = 0;
+
+  bool encoded() const { return height == 0; }
+};
+
+/// Labelled images by index. Thread-safe.
 class Dataset {
  public:
   virtual ~Dataset() = default;
   virtual const DatasetInfo& info() const = 0;
   virtual int64_t size() const = 0;
-  /// Writes the image as bytes [H, W, C], and its label in the form of info().labels. REQUIRES: spans of these sizes.
-  virtual void get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const = 0;
+  /// The sample, in `memory` or in memory of the data set, and its label in the form of info().labels. REQUIRES:
+  /// `label` has labelBytes(). Throws DataError "PATH: REASON" for one that cannot be read; its label is then written
+  /// all the same, as class -1 where it is not known.
+  virtual Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const = 0;
+  /// What a message calls a sample: its file, or its number in the data set.
+  virtual std::string nameOf(int64_t index) const;
 };
 
 enum class DataSplit { training, test };
 
-/// Opens the images of a folder: CIFAR-10's binary batches or MNIST's IDX pair, plain or gzip, recognised by content.
-/// Test images have the classes and the normalization of the training images beside them. Throws DataError that names
-/// file, offset, value and rule.
-std::unique_ptr<Dataset> openDataset(const std::string& folder, DataSplit split = DataSplit::training);
+struct DatasetOptions {
+  DataSplit split = DataSplit::training;
+  const Normalization* normalization = nullptr;  ///< in place of the data set's own
+  int64_t classes = 0;                           ///< where the data set does not say how many it has
+};
 
-/// A data set as its files' headers and labels describe it.
+/// Opens the images that a path names. A folder is recognised by its content: CIFAR-10's binary batches; MNIST's IDX
+/// pair, plain or gzip; a folder for each class; a table of labels; TFRecords; ChestX-ray14. A path may also name a
+/// table of labels. Test images have the classes and the normalization of the training images beside them. Throws
+/// DataError that names file, offset or line, value and rule.
+std::unique_ptr<Dataset> openDataset(const std::string& path, const DatasetOptions& options = {});
+
+/// A data set as its files' names, headers and labels describe it.
 struct DatasetFacts {
-  DatasetInfo info;  ///< without the normalization, which takes reading all pixels
+  DatasetInfo info;  ///< without a normalization that takes reading all pixels
   int64_t images = 0;
 
+  /// Bytes of pixels that are kept in memory.
   int64_t bytes() const { return images * info.height * info.width * info.channels; }
 };
 
-/// Describes the training images that openDataset() would open, without reading pixels. Throws the same errors, but
-/// finds damage behind headers and labels only when the data set is opened.
-DatasetFacts probeDataset(const std::string& folder);
+/// Describes the images that openDataset() would open, without reading pixels. Throws the same errors, but finds damage
+/// behind headers and labels only when the data set is opened.
+DatasetFacts probeDataset(const std::string& path, DataSplit split = DataSplit::training);
 
 /// `size` random colour images with random labels, which are functions of (seed, index). `info` gives height, width,
 /// classes and labels.

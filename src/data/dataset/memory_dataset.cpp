@@ -1,7 +1,6 @@
 #include "data/dataset/memory_dataset.h"
 
 #include <cmath>
-#include <cstring>
 
 #include "base/error.h"
 
@@ -35,10 +34,13 @@ MemoryDataset::MemoryDataset(LabelledImages images) : images_(std::move(images))
   info.normalization = measureNormalization(images_.pixels, info.channels);
 }
 
-void MemoryDataset::get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const {
-  check(index >= 0 && index < size() && static_cast<int64_t>(image.size()) == imageBytes_, "MemoryDataset::get: sizes");
-  std::memcpy(image.data(), images_.pixels.data() + index * imageBytes_, image.size());
-  storeClass(images_.labels[index], label);
+Sample MemoryDataset::read(int64_t index, std::vector<uint8_t>&, std::span<uint8_t> label) const {
+  check(index >= 0 && index < size(), "MemoryDataset::read: index");
+  storeClass(images_.labels[static_cast<size_t>(index)], label);
+  const DatasetInfo& info = images_.info;
+  const auto image = std::span<const uint8_t>(images_.pixels)
+                         .subspan(static_cast<size_t>(index * imageBytes_), static_cast<size_t>(imageBytes_));
+  return {.bytes = image, .height = info.height, .width = info.width, .channels = info.channels};
 }
 
 }  // namespace tandem

@@ -25,7 +25,7 @@ class MemoryDataset final : public Dataset {
   explicit MemoryDataset(LabelledImages images);
   const DatasetInfo& info() const override { return images_.info; }
   int64_t size() const override { return static_cast<int64_t>(images_.labels.size()); }
-  void get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const override;
+  Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override;
 
  private:
   LabelledImages images_;

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "data/dataset/image_list.h"
 #include "data/dataset/memory_dataset.h"
+#include "data/dataset/tf_records.h"
 #include "formats/archive/gzip.h"
 #include "formats/dataset/cifar10.h"
 #include "formats/dataset/idx.h"
@@ -17,10 +19,12 @@ namespace fs = std::filesystem;
 using Paths = std::vector<std::string>;
 
 constexpr uint64_t headBytes = 4096;
+constexpr const char* cifarFolder = "cifar-10-batches-bin";
 constexpr const char* wanted =
     "CIFAR-10's data_batch_1.bin to data_batch_5.bin (also in cifar-10-batches-bin/) or MNIST's "
-    "train-images-idx3-ubyte "
-    "and train-labels-idx1-ubyte, plain or .gz";
+    "train-images-idx3-ubyte and train-labels-idx1-ubyte, plain or .gz, a folder of images for each class, a table of "
+    "labels "
+    "(labels.csv, labels.json), TFRecords, or ChestX-ray14";
 
 enum class Kind { cifarBatch, idxImages, idxLabels, pickle, other };
 
@@ -69,15 +73,19 @@ Kind kindOf(const std::string& path, const std::string& name) {
   return isPickle(head) ? Kind::pickle : Kind::other;
 }
 
+void requireThere(const std::string& path) {
+  std::error_code error;
+  if (fs::exists(fs::status(path, error))) return;
+  throw DataError(concat("data folder '", path, "' does not exist or cannot be reached; give a folder with ", wanted));
+}
+
 std::vector<File> listFiles(const std::string& folder) {
   std::error_code error;
-  const fs::file_status status = fs::status(folder, error);
-  if (!fs::exists(status)) {
-    throw DataError(
-        concat("data folder '", folder, "' does not exist or cannot be reached; give a folder with ", wanted));
-  }
-  if (!fs::is_directory(status)) {
-    throw DataError(concat("'", folder, "' is a file; give the folder that holds the data set: ", wanted));
+  if (!fs::is_directory(folder, error)) {
+    throw DataError(concat("'", folder,
+                           "' is a file, and no table of labels (.csv, .json); give the folder that holds "
+                           "the data set: ",
+                           wanted));
   }
   fs::directory_iterator entries(folder, error);
   if (error) throw DataError(concat("cannot list data folder '", folder, "': ", error.message()));
@@ -172,8 +180,8 @@ Paths idxPair(const Folder& folder) {
   throw says("holds no data set that is known; looked for ", wanted);
 }
 
-/// A data set that is recognised: where its files are, and what reads them.
-struct Recognised {
+/// A kind of data set whose pixels are kept in memory: where its files are, and what reads them.
+struct PixelKind {
   Paths (*find)(const Folder& folder);  ///< empty: not this one
   std::unique_ptr<Dataset> (*open)(const Paths& paths);
   DatasetFacts (*probe)(const Paths& paths);
@@ -183,24 +191,79 @@ std::unique_ptr<Dataset> openCifar(const Paths& paths) { return openCifar10Files
 DatasetFacts probeCifar(const Paths& paths) { return probeCifar10Files(paths); }
 
 /// In the order of precedence.
-constexpr Recognised kinds[] = {
+constexpr PixelKind pixelKinds[] = {
     {[](const Folder& folder) { return cifarPaths(folder, /*named=*/true); }, openCifar, probeCifar},
     {idxPair, [](const Paths& paths) { return openIdxFiles(paths[0], paths[1]); },
      [](const Paths& paths) { return probeIdxFiles(paths[0], paths[1]); }},
     {[](const Folder& folder) { return cifarPaths(folder, /*named=*/false); }, openCifar, probeCifar},
 };
 
+/// What a path holds: how to open it, and its facts where these are known without.
 struct Found {
-  const Recognised* kind;
-  Paths paths;
+  std::function<std::unique_ptr<Dataset>()> open;
+  std::function<DatasetFacts()> probe;
+  std::string where;  // for messages: a file of it
 };
 
-Found findDataset(const std::string& path, DataSplit split) {
-  const Folder folder{path, listFiles(path), split};
-  for (const Recognised& kind : kinds) {
-    if (Paths paths = kind.find(folder); !paths.empty()) return {&kind, std::move(paths)};
+std::optional<Found> found(std::optional<ImageList> list) {
+  if (!list) return std::nullopt;
+  const auto images = std::make_shared<const ImageList>(std::move(*list));
+  return Found{.open = [images] { return openImageList(images); },
+               .probe =
+                   [images] {
+                     return DatasetFacts{images->info, images->files.size()};
+                   },
+               .where = images->folder};
+}
+
+std::optional<Found> found(std::optional<TfRecordList> list) {
+  if (!list) return std::nullopt;
+  const auto records = std::make_shared<const TfRecordList>(std::move(*list));
+  return Found{.open = [records] { return openTfRecords(*records); },
+               .probe =
+                   [records] {
+                     return DatasetFacts{records->info, openTfRecords(*records)->size()};
+                   },
+               .where = records->paths.front()};
+}
+
+Found found(const PixelKind& kind, const Paths& paths) {
+  return {.open = [&kind, paths] { return kind.open(paths); },
+          .probe = [&kind, paths] { return kind.probe(paths); },
+          .where = paths.front()};
+}
+
+/// Data sets of image files. They look at names alone, and so come before the kinds of pixels, which read the head of
+/// each file in the folder. None: not this one.
+constexpr std::optional<Found> (*fileKinds[])(const std::string& path, DataSplit split) = {
+    [](const std::string& path, DataSplit split) { return found(listChestXray(path, split)); },
+    [](const std::string& path, DataSplit split) { return found(listLabelledFiles(path, split)); },
+    [](const std::string& path, DataSplit split) { return found(listTfRecords(path, split)); },
+    [](const std::string& path, DataSplit split) { return found(listImageFolder(path, split)); },
+};
+
+/// Whether a folder has the usual names of a kind of pixels. Pictures or tables beside these are something else.
+bool hasPixelNames(const std::string& folder) {
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(ofTraining.cifarPrefix) || contains(name, "idx3-ubyte") || name == cifarFolder) return true;
   }
-  for (const char* inside : {"cifar-10-batches-bin", "cifar-10-batches-py"}) {
+  return false;
+}
+
+Found findDataset(const std::string& path, DataSplit split) {
+  requireThere(path);
+  const bool looksAtFiles = !hasPixelNames(path);
+  for (const auto list : fileKinds) {
+    if (auto files = looksAtFiles ? list(path, split) : std::nullopt) return std::move(*files);
+  }
+  const Folder folder{path, listFiles(path), split};
+  for (const PixelKind& kind : pixelKinds) {
+    if (const Paths paths = kind.find(folder); !paths.empty()) return found(kind, paths);
+  }
+  for (const char* inside : {cifarFolder, "cifar-10-batches-py"}) {
     const fs::path nested = fs::path(path) / inside;
     std::error_code error;
     if (fs::is_directory(nested, error)) return findDataset(nested.string(), split);
@@ -208,49 +271,51 @@ Found findDataset(const std::string& path, DataSplit split) {
   refuse(folder);
 }
 
-std::unique_ptr<Dataset> open(const Found& found) { return found.kind->open(found.paths); }
-
-/// Test images with the classes and the normalization of the training images.
-class TestImages final : public Dataset {
+/// Images that are described otherwise than they describe themselves.
+class Redescribed final : public Dataset {
  public:
-  TestImages(std::unique_ptr<Dataset> images, const DatasetInfo& training)
-      : images_(std::move(images)), info_(training) {}
+  Redescribed(std::unique_ptr<Dataset> images, DatasetInfo info) : images_(std::move(images)), info_(std::move(info)) {}
   const DatasetInfo& info() const override { return info_; }
   int64_t size() const override { return images_->size(); }
-  void get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const override {
-    images_->get(index, image, label);
+  Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
+    return images_->read(index, memory, label);
   }
+  std::string nameOf(int64_t index) const override { return images_->nameOf(index); }
 
  private:
   std::unique_ptr<Dataset> images_;
   DatasetInfo info_;
 };
 
+/// Test images with the classes and the normalization of the training images.
 std::unique_ptr<Dataset> openTest(const std::string& folder) {
   const Found test = findDataset(folder, DataSplit::test);
-  auto images = open(test);
-  const DatasetInfo own = images->info(), training = open(findDataset(folder, DataSplit::training))->info();
+  auto images = test.open();
+  const DatasetInfo own = images->info();
+  if (own.encoded()) return images;
+  const DatasetInfo training = findDataset(folder, DataSplit::training).open()->info();
   const auto sizeOf = [](const DatasetInfo& info) {
     return concat(info.height, " x ", info.width, " x ", info.channels, " with ", info.classes, " classes");
   };
   const bool fits = own.height == training.height && own.width == training.width && own.channels == training.channels &&
                     own.classes <= training.classes;
   if (!fits) {
-    throw DataError(concat(test.paths.front(), ": test images are ", sizeOf(own), ", training images ",
-                           sizeOf(training), "; both must be of one data set"));
+    throw DataError(concat(test.where, ": test images are ", sizeOf(own), ", training images ", sizeOf(training),
+                           "; both must be of one data set"));
   }
-  return std::make_unique<TestImages>(std::move(images), training);
+  return std::make_unique<Redescribed>(std::move(images), training);
 }
 
 }  // namespace
 
-std::unique_ptr<Dataset> openDataset(const std::string& folder, DataSplit split) {
-  return split == DataSplit::test ? openTest(folder) : open(findDataset(folder, split));
+std::unique_ptr<Dataset> openDataset(const std::string& path, const DatasetOptions& options) {
+  auto images = options.split == DataSplit::test ? openTest(path) : findDataset(path, options.split).open();
+  DatasetInfo info = images->info();
+  if (options.normalization != nullptr) info.normalization = *options.normalization;
+  if (info.classes == 0) info.classes = options.classes;
+  return std::make_unique<Redescribed>(std::move(images), std::move(info));
 }
 
-DatasetFacts probeDataset(const std::string& folder) {
-  const Found found = findDataset(folder, DataSplit::training);
-  return found.kind->probe(found.paths);
-}
+DatasetFacts probeDataset(const std::string& path, DataSplit split) { return findDataset(path, split).probe(); }
 
 }  // namespace tandem

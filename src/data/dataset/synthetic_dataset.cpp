@@ -14,18 +14,20 @@ class SyntheticDataset final : public Dataset {
   const DatasetInfo& info() const override { return info_; }
   int64_t size() const override { return size_; }
 
-  void get(int64_t index, std::span<uint8_t> out, std::span<uint8_t> labelOut) const override {
-    check(index >= 0 && index < size_, "SyntheticDataset::get: index");
+  Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> labelOut) const override {
+    check(index >= 0 && index < size_, "SyntheticDataset::read: index");
+    memory.resize(static_cast<size_t>(info_.height * info_.width * info_.channels));
     CounterRandom random(randomKey(RandomUse::pixels, seed_, index));
     size_t at = 0;
-    for (; at + sizeof(uint64_t) <= out.size(); at += sizeof(uint64_t)) {
+    for (; at + sizeof(uint64_t) <= memory.size(); at += sizeof(uint64_t)) {
       const uint64_t bytes = random.next();
-      std::memcpy(out.data() + at, &bytes, sizeof bytes);
+      std::memcpy(memory.data() + at, &bytes, sizeof bytes);
     }
     const uint64_t last = random.next();
-    if (at < out.size()) std::memcpy(out.data() + at, &last, out.size() - at);
+    if (at < memory.size()) std::memcpy(memory.data() + at, &last, memory.size() - at);
     CounterRandom label(randomKey(RandomUse::label, seed_, index));
     info_.labels->draw(label, info_.classes, labelOut);
+    return {.bytes = memory, .height = info_.height, .width = info_.width, .channels = info_.channels};
   }
 
  private:

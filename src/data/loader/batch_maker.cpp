@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 
+#include <algorithm>
 #include <limits>
 #include <list>
 #include <numeric>
@@ -11,7 +12,6 @@
 #include "base/error.h"
 #include "base/mutex.h"
 #include "base/text.h"
-#include "data/transform/augment.h"
 #include "data/transform/counter_random.h"
 
 namespace tandem {
@@ -29,13 +29,13 @@ Order permutation(int64_t size, uint64_t seed, int64_t epoch) {
 }
 
 // Checked here for all devices: a GPU kernel could only produce a loss of NaN.
-void checkLabel(const DatasetInfo& info, int64_t index, std::span<const uint8_t> label) {
-  const std::string breach = info.labels->breach(label, info.classes);
+void checkLabel(const Dataset& dataset, int64_t index, std::span<const uint8_t> label) {
+  const std::string breach = dataset.info().labels->breach(label, dataset.info().classes);
   if (breach.empty()) return;
-  throw DataError(concat("image ", index, " (from 0) of data set '", info.name, "': ", breach, "; check the data"));
+  throw DataError(concat(dataset.nameOf(index), ": ", breach, "; check the data"));
 }
 
-ImageSize sizeOf(const DatasetInfo& info) { return {info.height, info.width, info.channels}; }
+const TransformChain& chainOf(const BatchPlan& plan) { return plan.augment ? plan.augment->chain : paddedOnly(); }
 
 }  // namespace
 
@@ -60,14 +60,14 @@ struct BatchMaker::Orders {
 };
 
 BatchMaker::BatchMaker(std::shared_ptr<const Dataset> dataset, BatchPlan plan)
-    : dataset_(std::move(dataset)), plan_(plan), orders_(std::make_unique<Orders>()) {
-  const DatasetInfo& info = dataset_->info();
+    : dataset_(std::move(dataset)),
+      plan_(std::move(plan)),
+      inputs_(*dataset_, chainOf(plan_), {plan_.height, plan_.width, 3}),
+      orders_(std::make_unique<Orders>()) {
   check(plan_.count >= 1 && plan_.first >= 0 && plan_.first + plan_.count <= plan_.globalBatch, "BatchPlan: range");
   check(dataset_->size() >= 1 && dataset_->size() <= std::numeric_limits<uint32_t>::max(), "BatchMaker: data set size");
-  if (info.height > plan_.height || info.width > plan_.width) {
-    throw UsageError(concat("images of data set '", info.name, "' are ", info.height, "x", info.width,
-                            " pixels but the network's input is ", plan_.height, "x", plan_.width,
-                            "; images must fit into it: use --image-size=", std::max(info.height, info.width)));
+  if (const std::string fault = inputs_.fault(); !fault.empty()) {
+    throw UsageError(concat("data set '", dataset_->info().name, "': ", fault, "; change --image-size or --augment"));
   }
 }
 
@@ -94,22 +94,44 @@ HostBatch BatchMaker::make(int64_t k) const {
 }
 
 void BatchMaker::make(int64_t k, HostBatch& batch) const {
-  const ImageSize size = sizeOf(dataset_->info()), input{plan_.height, plan_.width, 3};
-  const auto inputBytes = static_cast<size_t>(input.height * input.width * 3);
+  const size_t inputBytes = inputs_.inputBytes();
   uint8_t* images = batch.images.mutable_data_ptr<uint8_t>();
   const size_t perLabel = labelBytes(*dataset_->info().labels, dataset_->info().classes);
   const auto labels = static_cast<uint8_t*>(batch.labels.mutable_data_ptr());
   const int64_t first = k * plan_.globalBatch + plan_.first;
-  const int64_t grain = std::max<int64_t>(1, (64 << 10) / static_cast<int64_t>(inputBytes));
+  const auto together = static_cast<int64_t>((64 << 10) / inputBytes);  // less work is not worth another thread
+  const int64_t grain = dataset_->info().encoded() ? 1 : std::max<int64_t>(1, together);
   at::parallel_for(0, plan_.count, grain, [&](int64_t begin, int64_t end) {
     std::vector<uint8_t> bytes;
     for (int64_t i = begin; i < end; ++i) {
-      const auto [index, epoch] = at(first + i);
-      const PlacedImage out{{images + i * inputBytes, inputBytes}, {labels + i * perLabel, perLabel}, bytes};
-      readPlaced(*dataset_, index, placeImage(plan_, size, epoch, index), input, out);
-      checkLabel(dataset_->info(), index, out.label);
+      const InputPlace out{{images + i * inputBytes, inputBytes}, {labels + i * perLabel, perLabel}, bytes};
+      makeInput(first + i, out);
     }
   });
+}
+
+void BatchMaker::makeInput(int64_t position, const InputPlace& out) const {
+  const auto [first, epoch] = at(position);
+  const int64_t index = readInput(first, epoch, out);
+  checkLabel(*dataset_, index, out.label);
+}
+
+// A bad image keeps its place in the sequence, so that no batch depends on what is found in others. The image behind it
+// in the data set takes the place; its changes are those of its own random numbers.
+int64_t BatchMaker::readInput(int64_t index, int64_t epoch, const InputPlace& out) const {
+  for (int64_t tries = dataset_->size(); tries > 0; --tries, index = (index + 1) % dataset_->size()) {
+    try {
+      inputs_.make(index, CounterRandom(randomKey(RandomUse::augment, plan_.seed, epoch, index)), out);
+      return index;
+    } catch (const DataError& failure) {
+      if (!plan_.badImages) throw;
+      plan_.badImages->note(index, failure);
+      if (!plan_.badImages->blackened()) continue;
+      std::ranges::fill(out.image, uint8_t{0});
+      return index;
+    }
+  }
+  throw DataError(concat("no image of data set '", dataset_->info().name, "' can be read"));
 }
 
 }  // namespace tandem

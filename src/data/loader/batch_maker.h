@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <string_view>
 #include <utility>
 
-#include "data/dataset/dataset.h"
+#include "data/loader/bad_images.h"
+#include "data/loader/input_maker.h"
+#include "data/transform/augment.h"
 
 namespace tandem {
 
@@ -18,22 +18,14 @@ struct HostBatch {
   at::Tensor labels;  ///< [N, ...] in the form of the data set's labels
 };
 
-struct AugmentEntry {
-  std::string_view name, summary;
-  int64_t padding;  ///< random crop after zero padding of this many pixels on each edge; 0: no crop
-  bool flip;        ///< random horizontal flip
-};
-
-/// standard (crop with padding 4 and flip), crop, none.
-std::span<const AugmentEntry> augments();
-
 struct BatchPlan {
   int64_t globalBatch = 0;        ///< of all replicas
   int64_t first = 0, count = 0;   ///< this replica's range of the global batch
-  int64_t height = 0, width = 0;  ///< of the network's input; smaller images are centred on zeros
+  int64_t height = 0, width = 0;  ///< of the network's input
   uint64_t seed = 0;
   bool shuffle = true;
-  const AugmentEntry* augment = nullptr;  ///< null: none
+  std::shared_ptr<const Augmentation> augment = nullptr;  ///< null: none, smaller images are centred on zeros
+  std::shared_ptr<BadImages> badImages = nullptr;         ///< null: one that cannot be read ends the run
 };
 
 /// Makes any batch k by itself, on any thread. Its images are positions [k * globalBatch + first, + count) of the
@@ -42,10 +34,10 @@ struct BatchPlan {
 /// by (seed, epoch, image). Grey images are repeated to three channels. Thread-safe.
 class BatchMaker {
  public:
-  /// Throws UsageError if the data set's images are larger than the network's input.
+  /// Throws UsageError if the data set's images do not come out of the chain as the network's inputs.
   BatchMaker(std::shared_ptr<const Dataset> dataset, BatchPlan plan);
   ~BatchMaker();
-  /// Throws DataError for an invalid label, and what reading throws.
+  /// Throws DataError for an invalid label, and for an image that cannot be read, as far as the plan does not bear it.
   HostBatch make(int64_t k) const;
   /// As above, into tensors of allocate(). Uses the calling thread's OpenMP team.
   void make(int64_t k, HostBatch& out) const;
@@ -57,9 +49,15 @@ class BatchMaker {
   const Dataset& dataset() const { return *dataset_; }
 
  private:
+  /// The input at a position of the sequence.
+  void makeInput(int64_t position, const InputPlace& out) const;
+  /// That of an image, or of what takes its place. Returns the index of the image whose label it has.
+  int64_t readInput(int64_t index, int64_t epoch, const InputPlace& out) const;
+
   struct Orders;  // the permutations in use
   std::shared_ptr<const Dataset> dataset_;
   BatchPlan plan_;
+  InputMaker inputs_;
   std::unique_ptr<Orders> orders_;
 };
 

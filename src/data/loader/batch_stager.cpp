@@ -9,12 +9,12 @@
 namespace tandem {
 
 Staging::Staging(const SourceOptions& options) : options_(options) {
-  const AugmentEntry* const augment = options.maker->plan().augment;
+  const auto augment = options.maker->plan().augment;
   const DatasetInfo& info = options.maker->dataset().info();
   const auto channels = [](const auto& values) { return std::vector<double>(values.begin(), values.end()); };
-  origin_ = std::make_shared<const BatchOrigin>(
-      BatchOrigin{info.name, augment == nullptr ? "" : std::string(augment->name), channels(info.normalization.mean),
-                  channels(info.normalization.deviation)});
+  origin_ = std::make_shared<const BatchOrigin>(BatchOrigin{info.name, augment ? augment->text : "",
+                                                            channels(info.normalization.mean),
+                                                            channels(info.normalization.deviation)});
 }
 
 // Allocated anew from caches: labels leave with the batch, and a copy may still be reading pinned memory.

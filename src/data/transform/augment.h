@@ -1,44 +1,42 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
-#include <vector>
+#include <string>
+#include <string_view>
 
-#include "data/loader/batch_maker.h"
+#include "data/transform/normalizations.h"
+#include "data/transform/transform_chain.h"
 
 namespace tandem {
 
-struct ImageSize {
-  int64_t height = 0, width = 0, channels = 0;
+/// A row of the named chains of training images.
+struct AugmentEntry {
+  std::string_view name, summary, chain;
+  bool ofPixels = false, ofFiles = false;  ///< whether auto means it, for a data set of pixels and of image files
 };
 
-/// The position of an image in the network's input. `top` and `left` may be negative; that part is cut off.
-struct ImagePlacement {
-  int64_t top = 0, left = 0;
-  bool flip = false;  ///< whether the whole input is mirrored horizontally
+/// standard, crop, none, imagenet, chexnet, center.
+std::span<const AugmentEntry> augments();
 
-  bool operator==(const ImagePlacement&) const = default;
+/// The chain that changes training images, with the name or the text by which it was asked for.
+struct Augmentation {
+  std::string text;
+  TransformChain chain;
 };
 
-/// Where an image and its label are written: [H, W, 3], and labelBytes() bytes.
-struct PlacedImage {
-  std::span<uint8_t> image, label;
-  std::vector<uint8_t>& bytes;  ///< working memory, kept from image to image
-};
+/// The row of this name, or the chain that the text is. Throws UsageError that names --augment.
+Augmentation augmentationOf(std::string_view text);
 
-/// The image in the centre of an input of `height` x `width`.
-ImagePlacement centred(const ImageSize& image, int64_t height, int64_t width);
+/// The name of the chain that --augment=auto means.
+std::string_view usualAugment(bool encoded);
 
-/// The centre, then moved and flipped by the plan's augmentation; a function of (seed, epoch, index). Moving by up to
-/// `padding` in each direction equals a random crop of the zero-padded input.
-ImagePlacement placeImage(const BatchPlan& plan, const ImageSize& image, int64_t epoch, int64_t index);
+/// With the transform of the normalization at the end; null: there is none.
+TransformChain inOrderOf(const NormalizationEntry* normalization, TransformChain chain);
 
-/// Reads image `index` of a data set into the network's input, with its label.
-void readPlaced(const Dataset& dataset, int64_t index, const ImagePlacement& placement, const ImageSize& input,
-                const PlacedImage& out);
+/// For pixels that are not changed: zeros around a smaller image.
+const TransformChain& paddedOnly();
 
-/// Copies image [h, w, c] to out [H, W, 3] with zeros around it; grey is repeated. REQUIRES: c is 1 or 3; sizes agree.
-void copyPlaced(std::span<const uint8_t> image, const ImageSize& size, const ImagePlacement& placement,
-                const ImageSize& input, std::span<uint8_t> out);
+/// For image files on which a network is tested: scaled to this shorter side, and the middle cropped.
+TransformChain scaledAndCropped(int64_t side);
 
 }  // namespace tandem

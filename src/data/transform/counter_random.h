@@ -16,7 +16,7 @@ inline uint64_t mixBits(uint64_t x) {
 constexpr uint64_t goldenGamma = 0x9E3779B97F4A7C15ULL;
 
 /// The use of a key: streams of one seed that must not repeat each other.
-enum class RandomUse : uint64_t { order = 1, augment, pixels, label };
+enum class RandomUse : uint64_t { order = 1, augment, pixels, label, making };
 
 /// One key made of all parts, in this order.
 inline uint64_t randomKey(RandomUse use, uint64_t seed, uint64_t a, uint64_t b = 0) {
@@ -34,6 +34,9 @@ class CounterRandom {
   uint64_t below(uint64_t bound) {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
   }
+  /// Uniform in [0, 1), a multiple of 2^-53.
+  double fraction() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  double between(double least, double most) { return least + (most - least) * fraction(); }
 
  private:
   uint64_t state_;

@@ -43,7 +43,7 @@ struct ActualSetup {
   std::string layout;          ///< memory layout really used
   std::string cudaGraph;       ///< "on", or why a GPU's step was not captured as a CUDA graph; empty on a CPU
   std::string data;            ///< name of the data set; empty: not known
-  std::string augment;         ///< row of the augmentations; empty: none
+  std::string augment;         ///< name or text of the chain that changed the images; empty: none
   /// By which images were normalised, of each channel, in bytes from 0 to 255; empty: not known.
   std::vector<double> imageMean, imageDeviation;
   std::string loss;           ///< row of the loss catalog

@@ -25,13 +25,23 @@ std::optional<DatasetFacts> dataOf(const Config& config) {
   return config.input.data.empty() ? std::nullopt : std::optional(probeDataset(config.input.data));
 }
 
+/// Read also where there is no --data, so that a wrong chain is refused.
+std::shared_ptr<const Augmentation> augmentOf(const RunPlan& plan) {
+  const std::string& asked = plan.config.input.augment;
+  auto augment = augmentationOf(asked == Config::automatic ? usualAugment(/*encoded=*/false) : asked);
+  augment.chain = inOrderOf(plan.setup.normalization, std::move(augment.chain));
+  return plan.data ? std::make_shared<const Augmentation>(std::move(augment)) : nullptr;
+}
+
 /// `ranksHere`: on this host.
 Config resolved(Config config, const Setup& setup, const std::optional<DatasetFacts>& data, int64_t ranksHere) {
   const ModelFacts model = modelFacts(config.network.model);
   const HeadText head = headOf(config);
   if (head.outputs != 0) config.network.classes = head.outputs, config.network.head = head.kind;
   config.input.source = setup.source->name;
-  if (config.network.classes == 0) config.network.classes = data ? data->info.classes : model.classes;
+  if (data && config.input.augment == Config::automatic) config.input.augment = usualAugment(data->info.encoded());
+  if (config.network.classes == 0 && data) config.network.classes = data->info.classes;
+  if (config.network.classes == 0) config.network.classes = model.classes;
   if (config.network.imageSize == 0) config.network.imageSize = model.input.height;
   if (config.step.batch == 0) config.step.batch = model.batch;
   const double ownRate = setup.optimizer->learningRate;
@@ -180,6 +190,7 @@ RunPlan resolvePlan(const Config& asked, const RankPlace* place) {
   plan.data = dataOf(config);
   checkWeightsFile(config.network.weights);
   plan.config = resolved(config, plan.setup, plan.data, plan.place.localSize);
+  plan.augment = augmentOf(plan);
   resolveDevices(plan);
   resolveModel(plan);
   resolveSearch(plan);

@@ -9,6 +9,7 @@
 #include "comm/rank_place.h"
 #include "config/config.h"
 #include "data/dataset/dataset.h"
+#include "data/transform/augment.h"
 #include "graph/graph.h"
 #include "machine/cpu/topology.h"
 #include "run/child/largest_fit.h"
@@ -26,14 +27,15 @@ struct RunPlan {
   Config config;
   Setup setup;  ///< the catalog rows that it names
   std::shared_ptr<const Graph> graph;
-  std::optional<DatasetFacts> data;           ///< facts of --data, without its pixels; none for synthetic images
-  RankPlace place;                            ///< of this process among the ranks
-  World* world = nullptr;                     ///< of the ranks; null: there is this one
-  CorePlan cores;                             ///< of this rank's replicas; CPU devices only
-  CorePlan hostCores;                         ///< of all replicas on this host; CPU devices only
-  std::vector<std::string> deviceLabels;      ///< one per replica on this host
-  std::vector<int> cudaDevices;               ///< one per replica; empty on the CPU
-  int64_t replicaBatch = 0, globalBatch = 0;  ///< images of a step: the most of a replica, and of all
+  std::optional<DatasetFacts> data;             ///< facts of --data, without its pixels; none for synthetic images
+  std::shared_ptr<const Augmentation> augment;  ///< of the images of --data; null for synthetic ones
+  RankPlace place;                              ///< of this process among the ranks
+  World* world = nullptr;                       ///< of the ranks; null: there is this one
+  CorePlan cores;                               ///< of this rank's replicas; CPU devices only
+  CorePlan hostCores;                           ///< of all replicas on this host; CPU devices only
+  std::vector<std::string> deviceLabels;        ///< one per replica on this host
+  std::vector<int> cudaDevices;                 ///< one per replica; empty on the CPU
+  int64_t replicaBatch = 0, globalBatch = 0;    ///< images of a step: the most of a replica, and of all
   /// Images of each replica of all ranks. With --split=measured they are as equal as can be until the rates are known.
   std::vector<int64_t> shares;
   std::optional<BatchRange> search;  ///< present with --batch=max; the batch of `config` is then its guess

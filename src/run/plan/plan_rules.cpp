@@ -74,13 +74,29 @@ Breach classesHoldTheDatas(const RunPlan& plan) {
 }
 
 Breach imagesFitTheInput(const RunPlan& plan) {
-  const Config& config = plan.config;
   if (!plan.data) return std::nullopt;
   const DatasetInfo& info = plan.data->info;
-  if (info.height <= config.network.imageSize && info.width <= config.network.imageSize) return std::nullopt;
-  return concat("--data=", config.input.data, ": images of ", info.height, 'x', info.width,
-                " do not fit the network's input of ", config.network.imageSize, 'x', config.network.imageSize,
-                "; raise --image-size or use another --model");
+  const ImageShape input = plan.graph->node(plan.graph->input()).shape;
+  const std::string fault =
+      plan.augment->chain.fault({info.height, info.width, info.channels}, {input.height, input.width, 3});
+  if (fault.empty()) return std::nullopt;
+  if (plan.config.step.forwardOnly)
+    return concat("--data=", plan.config.input.data, ": ", fault, "; change --image-size");
+  return concat("--data=", plan.config.input.data, " with --augment=", plan.augment->text, ": ", fault,
+                "; change --image-size, or end --augment with center_crop or random_resized_crop");
+}
+
+/// Of training; predict and features may have files without --data.
+Breach optionsOfImagesHaveThem(const RunPlan& plan) {
+  const Config& config = plan.config;
+  if (config.step.forwardOnly) return std::nullopt;
+  const Config::Inference &asked = config.inference, usual = Config().inference;
+  if (asked.badImage != usual.badImage && !(plan.data && plan.data->info.encoded())) {
+    return concat("--bad-image=", asked.badImage, " is for image files; ",
+                  plan.data ? concat("--data=", config.input.data, " has pixels") : "give them as --data");
+  }
+  if (asked.normalization == usual.normalization || plan.data) return std::nullopt;
+  return concat("--normalization=", asked.normalization, " is for the images of --data, which is not given");
 }
 
 Breach labelsFitTheLoss(const RunPlan& plan) {
@@ -124,9 +140,9 @@ Breach serversHaveVariables(const RunPlan& plan) {
 }
 
 constexpr Breach (*planRules[])(const RunPlan&) = {
-    devicesServeThePrecision, splitNamesAllReplicas,     batchIsCutIntoEqualParts, eachReplicaHasImages,
-    unequalSharesAreSummed,   classesHoldTheDatas,       imagesFitTheInput,        labelsFitTheLoss,
-    imagesCanBePadded,        batchNormHasSeveralValues, serversHaveVariables,
+    devicesServeThePrecision, splitNamesAllReplicas, batchIsCutIntoEqualParts,  eachReplicaHasImages,
+    unequalSharesAreSummed,   classesHoldTheDatas,   imagesFitTheInput,         optionsOfImagesHaveThem,
+    labelsFitTheLoss,         imagesCanBePadded,     batchNormHasSeveralValues, serversHaveVariables,
 };
 
 }  // namespace

@@ -103,7 +103,7 @@ std::string inputText(const RunPlan& plan) {
   const Config& config = plan.config;
   const auto images = config.input.data.empty()
                           ? std::string("synthetic images")
-                          : concat("images of ", config.input.data, ", augmentation ", config.input.augment);
+                          : concat("images of ", config.input.data, ", augmentation ", plan.augment->text);
   if (!plan.setup.source->queued) return concat(config.input.source, ", ", images);
   return concat(config.input.source, ", ", images, ", ", config.input.producers, " producer(s) and ",
                 config.input.queueDepth, " batches ahead per replica");

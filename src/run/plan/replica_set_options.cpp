@@ -1,9 +1,12 @@
 #include "run/plan/replica_set_options.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "base/catalog.h"
 #include "config/device_set.h"
+#include "config/modes.h"
 #include "run/plan/cuda_graph_policy.h"
 
 namespace tandem {
@@ -15,21 +18,21 @@ constexpr double bytesPerMib = 1024.0 * 1024.0;
 int64_t bytesOf(double mebibytes) { return std::llround(mebibytes * bytesPerMib); }
 
 /// `replica`: among those of all ranks. `count`: number of replicas whose images are one batch.
-BatchPlan batchPlan(const RunPlan& plan, int64_t replica, int64_t count) {
+BatchPlan batchPlan(const RunPlan& plan, int64_t replica, int64_t count, const TrainingData& data) {
   const auto imagesOf = [&](int64_t from, int64_t replicas) {
     const auto first = plan.shares.begin() + from;
     return std::accumulate(first, first + replicas, int64_t{0});
   };
   const ImageShape input = plan.graph->node(plan.graph->input()).shape;
-  const bool real = plan.data.has_value();
   return {.globalBatch = plan.globalBatch,
           .first = imagesOf(0, replica),
           .count = imagesOf(replica, count),
           .height = input.height,
           .width = input.width,
           .seed = static_cast<uint64_t>(plan.config.step.seed),
-          .shuffle = real,
-          .augment = real ? plan.setup.augment : nullptr};
+          .shuffle = plan.data.has_value(),
+          .augment = plan.augment,
+          .badImages = data.bad};
 }
 
 SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const KernelSelection& kernels) {
@@ -41,6 +44,15 @@ SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const Ker
           .producers = plan.config.input.producers,
           .queueDepth = plan.config.input.queueDepth,
           .hardwareThreads = {}};
+}
+
+/// Null where a bad image ends the run.
+std::shared_ptr<BadImages> badImagesOf(const RunPlan& plan) {
+  const BadImageEntry& asked = find(badImages(), plan.config.inference.badImage, "--bad-image");
+  if (!asked.leftOut && !asked.blackened) return nullptr;
+  const double most = static_cast<double>(plan.data->images) * plan.config.input.maxBad / 100;
+  return std::make_shared<BadImages>(
+      BadImages::Policy{.blackened = asked.blackened, .most = std::max<int64_t>(1, std::llround(std::floor(most)))});
 }
 
 }  // namespace
@@ -96,34 +108,37 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   return options;
 }
 
-std::shared_ptr<const Dataset> trainingData(const RunPlan& plan) {
+TrainingData trainingData(const RunPlan& plan) {
   const Config& config = plan.config;
-  if (plan.data) return openDataset(config.input.data);
+  if (plan.data) {
+    return {openDataset(config.input.data,
+                        {.normalization = normalizationOf(plan.setup), .classes = config.network.classes}),
+            badImagesOf(plan)};
+  }
   const ImageShape input = plan.graph->node(plan.graph->input()).shape;
   DatasetInfo info;
   info.height = input.height, info.width = input.width;
   info.classes = config.network.classes;
   info.labels = &labelsOf(*plan.graph);
-  return syntheticDataset(syntheticImages, std::move(info), static_cast<uint64_t>(config.step.seed));
+  return {syntheticDataset(syntheticImages, std::move(info), static_cast<uint64_t>(config.step.seed)), nullptr};
 }
 
-ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels,
-                                  std::shared_ptr<const Dataset> data) {
-  if (!data) data = trainingData(plan);
+ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels, TrainingData data) {
+  if (!data.images) data = trainingData(plan);
   ReplicaSetOptions options = replicaSetOptions(plan, *plan.graph, kernels);
   const int64_t count = plan.setup.lossPlacement->gathered ? plan.config.placement.replicas : 1;
   options.source = [plan, count, kernels, data, devices = options.devices, first = options.firstReplica](int replica) {
     SourceOptions source = sourceOptions(plan, devices[static_cast<size_t>(replica)], kernels);
     if (!plan.cores.threadsOf.empty()) source.hardwareThreads = plan.cores.threadsOf[static_cast<size_t>(replica)];
-    source.maker = std::make_shared<BatchMaker>(data, batchPlan(plan, first + replica, count));
+    source.maker = std::make_shared<BatchMaker>(data.images, batchPlan(plan, first + replica, count, data));
     return plan.setup.source->make(source);
   };
   return options;
 }
 
-std::shared_ptr<const BatchMaker> joinedBatches(const RunPlan& plan, std::shared_ptr<const Dataset> data) {
-  return std::make_shared<const BatchMaker>(std::move(data),
-                                            batchPlan(plan, /*replica=*/0, totalReplicas(plan.config)));
+std::shared_ptr<const BatchMaker> joinedBatches(const RunPlan& plan, const TrainingData& data) {
+  return std::make_shared<const BatchMaker>(data.images,
+                                            batchPlan(plan, /*replica=*/0, totalReplicas(plan.config), data));
 }
 
 }  // namespace tandem

@@ -12,15 +12,20 @@ std::vector<Device> devicesOf(const RunPlan& plan);
 /// batch source. `graph` must outlive the result.
 ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, const KernelSelection& kernels);
 
-/// The images that the plan trains on. Reads the whole data set of --data and throws as openDataset().
-std::shared_ptr<const Dataset> trainingData(const RunPlan& plan);
+/// The images that the plan trains on, and those of them that cannot be read; null where one ends the run.
+struct TrainingData {
+  std::shared_ptr<const Dataset> images;
+  std::shared_ptr<BadImages> bad;
+};
+
+/// Opens the data set of --data, and throws as openDataset().
+TrainingData trainingData(const RunPlan& plan);
 
 /// The same for the plan's whole graph, with the batch sources that the plan asks for, of `data`. The plan's graph must
-/// outlive the result. Null data: trainingData().
-ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels,
-                                  std::shared_ptr<const Dataset> data = nullptr);
+/// outlive the result. Without images: of trainingData().
+ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels, TrainingData data = {});
 
 /// The plan's global batches, whole.
-std::shared_ptr<const BatchMaker> joinedBatches(const RunPlan& plan, std::shared_ptr<const Dataset> data);
+std::shared_ptr<const BatchMaker> joinedBatches(const RunPlan& plan, const TrainingData& data);
 
 }  // namespace tandem

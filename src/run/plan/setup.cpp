@@ -22,7 +22,7 @@ const Entry& rowOrFirst(std::span<const Entry> catalog, const std::string& name,
 
 /// The row of that name; null for "auto".
 template <class Entry>
-const Entry* rowUnlessMeasured(std::span<const Entry> catalog, const std::string& name, std::string_view option) {
+const Entry* rowUnlessAuto(std::span<const Entry> catalog, const std::string& name, std::string_view option) {
   return name == Config::automatic ? nullptr : &find(catalog, name, option);
 }
 
@@ -54,9 +54,10 @@ Setup setupOf(const Config& config) {
   return {.device = onCpu ? at::kCPU : at::kCUDA,
           .executor = &find(executors(), config.numerics.executor, "--executor"),
           .precision = &precisionOf(config),
-          .layout = rowUnlessMeasured(layouts(), config.numerics.layout, "--layout"),
-          .convolution = rowUnlessMeasured(convolutionAlgorithms(), config.numerics.convolution, "--convolution"),
-          .padding = rowUnlessMeasured(imagePaddings(), config.numerics.padImages, "--pad-images"),
+          .layout = rowUnlessAuto(layouts(), config.numerics.layout, "--layout"),
+          .convolution = rowUnlessAuto(convolutionAlgorithms(), config.numerics.convolution, "--convolution"),
+          .padding = rowUnlessAuto(imagePaddings(), config.numerics.padImages, "--pad-images"),
+          .normalization = rowUnlessAuto(normalizations(), config.inference.normalization, "--normalization"),
           .recompute = &find(recomputes(), config.numerics.recompute, "--recompute"),
           .cudaGraph = &find(cudaGraphs(), config.numerics.cudaGraph, "--cuda-graph"),
           .strategy = &strategy,
@@ -65,11 +66,14 @@ Setup setupOf(const Config& config) {
           .overlap = &find(overlaps(), config.exchange.overlap, "--overlap"),
           .lossPlacement = &find(lossPlacements(), config.exchange.lossAt, "--loss-at"),
           .source = &rowOrFirst(sources(), config.input.source, "--input", delivers),
-          .augment = &find(augments(), config.input.augment, "--augment"),
           .optimizer = &find(optimizers(), config.step.optimizer, "--optimizer"),
           .schedule = &find(schedules(), config.step.schedule, "--schedule"),
           .scaling = &find(scalings(), config.measurement.scaling, "--scaling"),
           .verify = &find(verifications(), config.measurement.verify, "--verify")};
+}
+
+const Normalization* normalizationOf(const Setup& setup) {
+  return setup.normalization == nullptr ? nullptr : &setup.normalization->normalization;
 }
 
 OptimizerOptions optimizerOptions(const Config& config, const Setup& setup) {

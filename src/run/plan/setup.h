@@ -7,6 +7,7 @@
 #include "config/modes.h"
 #include "data/loader/batch_maker.h"
 #include "data/loader/batch_source.h"
+#include "data/transform/normalizations.h"
 #include "device/memory_layout.h"
 #include "device/precision.h"
 #include "executor/compile/checkpointing.h"
@@ -28,6 +29,7 @@ struct Setup {
   const LayoutEntry* layout = nullptr;                ///< null: "auto", measured later
   const ConvolutionAlgorithm* convolution = nullptr;  ///< likewise
   const ImagePaddingEntry* padding = nullptr;         ///< likewise
+  const NormalizationEntry* normalization = nullptr;  ///< null: the data set's own
   const RecomputeEntry* recompute = nullptr;
   const CudaGraphEntry* cudaGraph = nullptr;
   const StrategyEntry* strategy = nullptr;
@@ -36,7 +38,6 @@ struct Setup {
   const OverlapEntry* overlap = nullptr;
   const LossPlacementEntry* lossPlacement = nullptr;
   const SourceEntry* source = nullptr;
-  const AugmentEntry* augment = nullptr;
   const OptimizerEntry* optimizer = nullptr;
   const ScheduleEntry* schedule = nullptr;
   const ScalingEntry* scaling = nullptr;
@@ -51,6 +52,9 @@ struct Setup {
 /// or the data.
 /// Throws UsageError for an unknown name. REQUIRES: --devices is valid.
 Setup setupOf(const Config& config);
+
+/// That of --normalization; null: the data set's own.
+const Normalization* normalizationOf(const Setup& setup);
 
 /// The optimizer's options in the configuration.
 OptimizerOptions optimizerOptions(const Config& config, const Setup& setup);

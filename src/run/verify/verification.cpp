@@ -57,7 +57,7 @@ std::string memoryReason(const MeasuredPoint& point, int64_t availableBytes) {
 // A rank that only serves has no data.
 EqualityStamp compared(const MeasuredPoint& point) try {
   return compareInFp64({.options = point.team,
-                        .batches = point.data ? joinedBatches(point.plan, point.data) : nullptr,
+                        .batches = point.data.images ? joinedBatches(point.plan, point.data) : nullptr,
                         .source = *point.plan.setup.source,
                         .device = referenceDevice(point)});
 } catch (const std::exception& failure) {

@@ -5,6 +5,7 @@
 
 #include "measure/record/equality_stamp.h"
 #include "run/plan/plan.h"
+#include "run/plan/replica_set_options.h"
 #include "train/replica_set.h"
 
 namespace tandem {
@@ -12,10 +13,10 @@ namespace tandem {
 /// A run of a point after its measured window.
 struct MeasuredPoint {
   const RunPlan& plan;
-  const ReplicaSetOptions& team;        ///< as measured
-  std::shared_ptr<const Dataset> data;  ///< that the team trained on
-  double stepSeconds = 0;               ///< median of the measured steps
-  double runSeconds = 0;                ///< since the process began
+  const ReplicaSetOptions& team;  ///< as measured
+  TrainingData data;              ///< that the team trained on
+  double stepSeconds = 0;         ///< median of the measured steps
+  double runSeconds = 0;          ///< since the process began
 };
 
 /// The largest share of the time of a point's repeats, as many as are certain, that --verify=auto may take. One of them

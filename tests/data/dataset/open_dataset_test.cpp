@@ -32,7 +32,9 @@ struct Labelled {
 Labelled at(const Dataset& dataset, int64_t index) {
   const DatasetInfo& info = dataset.info();
   Labelled read{Bytes(info.height * info.width * info.channels), Bytes(labelBytes(*info.labels, info.classes))};
-  dataset.get(index, read.image, read.label);
+  Bytes memory;
+  const Sample sample = dataset.read(index, memory, read.label);
+  read.image.assign(sample.bytes.begin(), sample.bytes.end());
   return read;
 }
 
@@ -110,21 +112,21 @@ TEST(OpenDataset, ReadsAnIdxPairPlainOrGzip) {
 }
 
 Normalization normalizationOf(const std::string& folder, DataSplit split) {
-  return openDataset(folder, split)->info().normalization;
+  return openDataset(folder, {.split = split})->info().normalization;
 }
 
 TEST(OpenDataset, TestImagesAreNormalisedAsTheTrainingImages) {
   const TestFolder cifar, idx;
   cifar.write("data_batch_1.bin", cifarBytes({3, 4}));
   cifar.write("test_batch.bin", cifarBytes({5}));
-  const auto tests = openDataset(cifar.path(), DataSplit::test);
+  const auto tests = openDataset(cifar.path(), {.split = DataSplit::test});
   ASSERT_EQ(tests->size(), 1);
   EXPECT_EQ(labelOf(*tests, 0), 5);
   idx.write("train-images-idx3-ubyte", idxImages(3));
   idx.write("train-labels-idx1-ubyte", idxLabels({0, 6, 2}));
   idx.write("t10k-images-idx3-ubyte", idxImages(2));
   idx.write("t10k-labels-idx1-ubyte", idxLabels({1, 1}));
-  const auto pair = openDataset(idx.path(), DataSplit::test);
+  const auto pair = openDataset(idx.path(), {.split = DataSplit::test});
   EXPECT_EQ(pair->size(), 2);
   EXPECT_EQ(pair->info().classes, 7) << "of the training labels";
   EXPECT_EQ(normalizationOf(idx.path(), DataSplit::test).mean, normalizationOf(idx.path(), DataSplit::training).mean);
@@ -137,7 +139,7 @@ TEST(OpenDataset, TestImagesAreNormalisedAsTheTrainingImages) {
 
 void expectTestImagesRefused(const std::string& folder, std::string_view part) {
   try {
-    openDataset(folder, DataSplit::test);
+    openDataset(folder, {.split = DataSplit::test});
     ADD_FAILURE() << folder;
   } catch (const DataError& error) {
     EXPECT_NE(std::string_view(error.what()).find(part), std::string_view::npos) << error.what();

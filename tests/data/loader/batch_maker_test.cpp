@@ -25,9 +25,11 @@ class NumberedDataset final : public Dataset {
   }
   const DatasetInfo& info() const override { return info_; }
   int64_t size() const override { return size_; }
-  void get(int64_t index, std::span<uint8_t> out, std::span<uint8_t> label) const override {
-    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<uint8_t>(i % 3 == 0 ? index + 1 : i);
+  Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
+    memory.resize(static_cast<size_t>(info_.height * info_.width * info_.channels));
+    for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<uint8_t>(i % 3 == 0 ? index + 1 : i);
     storeClass(index, label);
+    return {.bytes = memory, .height = info_.height, .width = info_.width, .channels = info_.channels};
   }
 
  private:
@@ -43,7 +45,9 @@ std::shared_ptr<const Dataset> synthetic(int64_t size, int64_t edge, const Label
   return syntheticDataset(size, info, 1);
 }
 
-const AugmentEntry* augment(std::string_view name) { return &find(augments(), name, "augmentation"); }
+std::shared_ptr<const Augmentation> augment(std::string_view text) {
+  return std::make_shared<const Augmentation>(augmentationOf(text));
+}
 
 BatchPlan planOf(int64_t globalBatch, int64_t first, int64_t count, int64_t edge = 4) {
   return {.globalBatch = globalBatch,
@@ -53,7 +57,8 @@ BatchPlan planOf(int64_t globalBatch, int64_t first, int64_t count, int64_t edge
           .width = edge,
           .seed = 3,
           .shuffle = true,
-          .augment = nullptr};
+          .augment = nullptr,
+          .badImages = nullptr};
 }
 
 std::vector<int64_t> labelsOf(const HostBatch& batch) {
@@ -122,7 +127,7 @@ TEST(BatchMaker, EveryKindOfLabelsStandsBesideItsImage) {
     ASSERT_EQ(batch.labels.scalar_type(), kind.type) << kind.name;
     std::vector<uint8_t> image(8 * 8 * 3), label(labelBytes(kind, 10));
     for (int64_t i = 0; i < 6; ++i) {
-      dataset->get(maker.at(2 * 12 + 3 + i).first, image, label);
+      dataset->read(maker.at(2 * 12 + 3 + i).first, image, label);
       const at::Tensor row = batch.labels[i].contiguous();
       ASSERT_EQ(row.nbytes(), label.size()) << kind.name;
       EXPECT_EQ(std::memcmp(row.const_data_ptr(), label.data(), label.size()), 0) << kind.name << ", image " << i;
@@ -139,8 +144,10 @@ class LabelledDataset final : public Dataset {
   }
   const DatasetInfo& info() const override { return info_; }
   int64_t size() const override { return 1; }
-  void get(int64_t, std::span<uint8_t>, std::span<uint8_t> label) const override {
+  Sample read(int64_t, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
     std::ranges::copy(label_, label.begin());
+    memory.resize(48);
+    return {.bytes = memory, .height = 4, .width = 4, .channels = 3};
   }
 
  private:
@@ -241,38 +248,41 @@ TEST(BatchMaker, RefusesImagesLargerThanTheInput) {
     ADD_FAILURE() << "not refused";
   } catch (const UsageError& error) {
     const std::string text = error.what();
-    EXPECT_NE(text.find("are 32x32 pixels but the network's input is 28x28"), std::string::npos) << text;
-    EXPECT_NE(text.find("--image-size=32"), std::string::npos) << text;
+    EXPECT_NE(text.find("images are 32x32 pixels but pad takes none larger than 28x28"), std::string::npos) << text;
+    EXPECT_NE(text.find("--image-size"), std::string::npos) << text;
   }
+}
+
+/// What of a black image of this size the chain sees, and whether it is mirrored.
+std::pair<ImageWindow, bool> seen(std::string_view chain, const ImageSize& size, uint64_t key) {
+  const std::vector<uint8_t> pixels(static_cast<size_t>(size.height * size.width * size.channels));
+  WorkingImage image(pixels, size);
+  CounterRandom random(key);
+  augmentationOf(chain).chain.apply(image, {.input = {32, 32, 3}, .random = random});
+  return {image.window(), image.mirrored()};
 }
 
 TEST(Augment, IsAFunctionOfSeedEpochAndImage) {
-  BatchPlan plan = planOf(1, 0, 1, 32);
-  plan.augment = augment("standard");
-  const ImageSize image{32, 32, 3};
-  int differentEpoch = 0, differentImage = 0, differentSeed = 0;
-  BatchPlan other = plan;
+  const auto dataset = synthetic(8, 16);
+  BatchPlan plan = planOf(8, 0, 8, 16), other = plan;
+  plan.augment = other.augment = augment("standard");
+  plan.shuffle = other.shuffle = false;
   other.seed = plan.seed + 1;
-  for (int64_t i = 0; i < 1000; ++i) {
-    const ImagePlacement here = placeImage(plan, image, 2, i);
-    EXPECT_EQ(here, placeImage(plan, image, 2, i));
-    differentEpoch += here != placeImage(plan, image, 3, i);
-    differentImage += here != placeImage(plan, image, 2, i + 1);
-    differentSeed += here != placeImage(other, image, 2, i);
-  }
-  for (const int different : {differentEpoch, differentImage, differentSeed}) EXPECT_GT(different, 970);
+  const BatchMaker maker(dataset, plan);
+  const at::Tensor here = maker.make(2).images;
+  EXPECT_TRUE(at::equal(here, BatchMaker(dataset, plan).make(2).images));
+  EXPECT_FALSE(at::equal(here, maker.make(3).images)) << "another epoch";
+  EXPECT_FALSE(at::equal(here, BatchMaker(dataset, other).make(2).images)) << "another seed";
 }
 
 TEST(Augment, ReachesEveryCropAndBothSidesEquallyOften) {
-  BatchPlan plan = planOf(1, 0, 1, 32);
-  plan.augment = augment("standard");
   std::map<int64_t, int> tops, lefts;
   int flips = 0;
-  for (int64_t i = 0; i < 9000; ++i) {
-    const ImagePlacement placement = placeImage(plan, {32, 32, 3}, 0, i);
-    ++tops[placement.top];
-    ++lefts[placement.left];
-    flips += placement.flip;
+  for (uint64_t key = 0; key < 9000; ++key) {
+    const auto [window, mirrored] = seen("standard", {32, 32, 3}, mixBits(key));
+    ++tops[window.top];
+    ++lefts[window.left];
+    flips += mirrored ? 1 : 0;
   }
   for (const auto& counts : {tops, lefts}) {
     ASSERT_EQ(counts.size(), 9U);
@@ -282,49 +292,29 @@ TEST(Augment, ReachesEveryCropAndBothSidesEquallyOften) {
   EXPECT_NEAR(flips, 4500, 300);
 }
 
-TEST(Augment, RowsDoWhatTheySay) {
-  BatchPlan plan = planOf(1, 0, 1, 32);
-  for (const AugmentEntry& row : augments()) {
-    plan.augment = &row;
+TEST(Augment, RowsOfSmallImagesDoWhatTheySay) {
+  for (const auto& [name, moves, flips] :
+       {std::tuple("standard", true, true), std::tuple("crop", true, false), std::tuple("none", false, false)}) {
     bool moved = false, flipped = false;
-    for (int64_t i = 0; i < 200; ++i) {
-      const ImagePlacement placement = placeImage(plan, {28, 28, 1}, 0, i);
-      moved |= placement.top != 2 || placement.left != 2;
-      flipped |= placement.flip;
+    for (uint64_t key = 0; key < 200; ++key) {
+      const auto [window, mirrored] = seen(name, {28, 28, 1}, mixBits(key));
+      moved |= window.top != -2 || window.left != -2;
+      flipped |= mirrored;
     }
-    EXPECT_EQ(moved, row.padding > 0) << row.name;
-    EXPECT_EQ(flipped, row.flip) << row.name;
+    EXPECT_EQ(moved, moves) << name;
+    EXPECT_EQ(flipped, flips) << name;
   }
 }
 
-// The definition, with ATen operations: pad, crop, flip.
-at::Tensor padCropFlip(const at::Tensor& image, const ImagePlacement& placement, int64_t edge) {
-  const int64_t margin = 20;
-  at::Tensor padded = at::zeros({edge + 2 * margin, edge + 2 * margin, 3}, at::kByte);
-  padded.narrow(0, margin + placement.top, image.size(0))
-      .narrow(1, margin + placement.left, image.size(1))
-      .copy_(image);
-  const at::Tensor crop = padded.narrow(0, margin, edge).narrow(1, margin, edge);
-  return placement.flip ? crop.flip({1}) : crop;
-}
-
-TEST(Augment, PlacesAsPaddingCroppingAndFlippingDo) {
-  for (const int64_t channels : {1, 3}) {
-    for (const int64_t edge : {5, 7}) {
-      const at::Tensor image = at::arange(1, 5 * 5 * channels + 1).to(at::kByte).view({5, 5, channels});
-      const std::span bytes(image.const_data_ptr<uint8_t>(), static_cast<size_t>(image.numel()));
-      for (int64_t top = -6; top <= 8; ++top) {
-        for (int64_t left = -6; left <= 8; ++left) {
-          for (const bool flip : {false, true}) {
-            const ImagePlacement placement{top, left, flip};
-            at::Tensor out = at::full({edge, edge, 3}, 255, at::kByte);
-            copyPlaced(bytes, {5, 5, channels}, placement, {edge, edge, 3},
-                       {out.mutable_data_ptr<uint8_t>(), static_cast<size_t>(out.numel())});
-            ASSERT_TRUE(at::equal(out, padCropFlip(image, placement, edge))) << top << " " << left << " " << flip;
-          }
-        }
-      }
-    }
+TEST(Augment, EveryRowTakesImagesOfItsKind) {
+  for (const AugmentEntry& row : augments()) {
+    const Augmentation found = augmentationOf(row.name);
+    EXPECT_EQ(found.text, row.name);
+    EXPECT_EQ(found.chain.fault({28, 28, 1}, {32, 32, 3}), "") << row.name;
+  }
+  for (const bool encoded : {false, true}) {
+    const ImageSize images = encoded ? ImageSize() : ImageSize{32, 32, 3};
+    EXPECT_EQ(augmentationOf(usualAugment(encoded)).chain.fault(images, {32, 32, 3}), "");
   }
 }
 

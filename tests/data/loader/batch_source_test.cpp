@@ -24,9 +24,9 @@ class BreakingDataset final : public Dataset {
   explicit BreakingDataset(int64_t fails) : images_(syntheticDataset(64, small(), 1)), fails_(fails) {}
   const DatasetInfo& info() const override { return images_->info(); }
   int64_t size() const override { return images_->size(); }
-  void get(int64_t index, std::span<uint8_t> image, std::span<uint8_t> label) const override {
+  Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
     if (index == fails_) throw DataError("an image is gone");
-    images_->get(index, image, label);
+    return images_->read(index, memory, label);
   }
 
  private:
@@ -46,7 +46,8 @@ class SourceTest : public ::testing::Test {
                          .width = 8,
                          .seed = 5,
                          .shuffle = false,
-                         .augment = &find(augments(), "standard", "augmentation")};
+                         .augment = std::make_shared<const Augmentation>(augmentationOf("standard")),
+                         .badImages = nullptr};
     SourceOptions options;
     options.maker = std::make_shared<BatchMaker>(std::make_shared<BreakingDataset>(fails), plan);
     options.form.device = &device_;

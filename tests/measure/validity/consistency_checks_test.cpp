@@ -16,7 +16,7 @@ RunRecord honest() {
   RunRecord record = exampleRecord(2, "replicated", 100);
   record.config.step.batch = 16;
   record.config.step.learningRate = 0.1;
-  record.config.input.data = "cifar-10-batches-bin";
+  record.config.input.data = "cifar-10-batches-bin", record.config.input.augment = "standard";
   record.placement.data = "cifar10", record.placement.augment = "standard";
   record.placement.flopsPerImage = 24.3e9;
   return record;

@@ -232,7 +232,7 @@ TEST(Plan, DataThatDoesNotFitIsRefused) {
   config.network.classes = 11;
   EXPECT_EQ(resolvePlan(config).config.network.classes, 11);
   config.network.imageSize = 24;
-  EXPECT_NE(refusalOf(config).find("raise --image-size"), std::string::npos);
+  EXPECT_NE(refusalOf(config).find("pad takes none larger than 24x24; change --image-size"), std::string::npos);
 }
 
 TEST(Plan, ABatchNormOfSingleValuesIsRefused) {

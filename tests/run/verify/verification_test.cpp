@@ -17,9 +17,7 @@ struct AfterTheWindow {
 
   explicit AfterTheWindow(const Config& config)
       : plan(resolvePlan(config)), team(trainingOptions(plan, KernelSelection())) {}
-  MeasuredPoint point(double stepSeconds, double runSeconds) const {
-    return {plan, team, nullptr, stepSeconds, runSeconds};
-  }
+  MeasuredPoint point(double stepSeconds, double runSeconds) const { return {plan, team, {}, stepSeconds, runSeconds}; }
 };
 
 constexpr int64_t plenty = int64_t{1} << 40;

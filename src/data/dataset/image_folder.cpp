@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/dataset/image_list.h"
+
+namespace tandem {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int deepest = 16;    // folders below that of a class; a loop of links ends there
+constexpr int lookedInto = 3;  // of these, to find out whether there is an image
+
+[[noreturn]] void failToList(const fs::path& path, const std::error_code& error) {
+  throw DataError(concat("cannot list data folder '", path.string(), "': ", error.message()));
+}
+
+std::vector<fs::directory_entry> entriesOf(const fs::path& path) {
+  std::vector<fs::directory_entry> entries;
+  std::error_code error;
+  fs::directory_iterator entry(path, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) entries.push_back(*entry);
+  if (error) failToList(path, error);
+  return entries;
+}
+
+/// Names of the folders in a folder, sorted.
+std::vector<std::string> foldersIn(const fs::path& path) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : entriesOf(path)) {
+    if (entry.is_directory(ignored)) names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// Appends the images in a folder and those below it, sorted, as paths behind `prefix`.
+void addImages(const fs::path& path, const std::string& prefix, int depth, std::vector<std::string>& found) {
+  if (depth > deepest) throw DataError(concat("'", path.string(), "' is more than ", deepest, " folders deep"));
+  std::vector<std::string> folders;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : entriesOf(path)) {
+    std::string name = entry.path().filename().string();
+    if (entry.is_directory(ignored)) {
+      folders.push_back(std::move(name));
+    } else if (isImageName(name)) {
+      found.push_back(prefix + name);
+    }
+  }
+  for (const std::string& name : folders) addImages(path / name, concat(prefix, name, '/'), depth + 1, found);
+}
+
+std::vector<std::string> imagesOf(const fs::path& folder, const std::string& name) {
+  std::vector<std::string> found;
+  addImages(folder / name, name + '/', 0, found);
+  std::ranges::sort(found);
+  return found;
+}
+
+/// Whether the folder or one below it has an image.
+bool hasImage(const fs::path& path, int depth = 0) {
+  std::error_code error;
+  std::vector<fs::path> folders;
+  fs::directory_iterator entry(path, error);  // a folder that cannot be listed has none
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_directory(ignored)) {
+      folders.push_back(entry->path());
+    } else if (isImageName(entry->path().filename().string())) {
+      return true;
+    }
+  }
+  return depth < lookedInto &&
+         std::ranges::any_of(folders, [&](const fs::path& each) { return hasImage(each, depth + 1); });
+}
+
+/// Whether there is a class with an image.
+bool isImageFolder(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return false;
+  return std::ranges::any_of(foldersIn(path), [&](const std::string& name) { return hasImage(path / name); });
+}
+
+/// The folder of a split; the path itself, where splits have none. None: it has folders, but not of this split.
+std::optional<fs::path> folderOf(const fs::path& path, DataSplit split) {
+  const std::vector<const char*> training{"train", "training"}, test{"test", "val", "validation"};
+  const auto firstOf = [&](const std::vector<const char*>& names) -> std::optional<fs::path> {
+    for (const char* const name : names) {
+      if (isImageFolder(path / name)) return path / name;
+    }
+    return std::nullopt;
+  };
+  const auto ofTraining = firstOf(training);
+  if (!ofTraining) return isImageFolder(path) ? std::optional(path) : std::nullopt;
+  return split == DataSplit::training ? ofTraining : firstOf(test);
+}
+
+}  // namespace
+
+std::optional<ImageList> listImageFolder(const std::string& path, DataSplit split) {
+  const auto training = folderOf(path, DataSplit::training);
+  if (!training) return std::nullopt;
+  const auto folder = folderOf(path, split);
+  if (!folder) {
+    throw DataError(
+        concat("data folder '", path, "' has no test images; put them into ", path, "/val, one folder for each class"));
+  }
+  ImageList list;
+  list.classes = foldersIn(*training);
+  list.folder = folder->string() + '/';
+  list.info = {.name = "image folder", .classes = std::ssize(list.classes)};
+  for (const std::string& name : foldersIn(*folder)) {
+    const auto known = std::ranges::lower_bound(list.classes, name);
+    if (known == list.classes.end() || *known != name) {
+      throw DataError(concat("'", list.folder, name, "' is a class that '", training->string(), "' does not have"));
+    }
+    const std::vector<std::string> images = imagesOf(*folder, name);
+    if (images.empty()) {
+      throw DataError(concat("'", list.folder, name,
+                             "' is a class without images (.jpg, .jpeg, .png); remove the folder, "
+                             "or put images there"));
+    }
+    for (const std::string& image : images) list.addClass(image, known - list.classes.begin());
+  }
+  return list;
+}
+
+}  // namespace tandem

@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <unordered_map>
+
+#include "base/catalog.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "data/dataset/image_list.h"
+#include "formats/dataset/label_table.h"
+#include "formats/io/file.h"
+
+namespace tandem {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t largestTable = uint64_t{1} << 30;
+constexpr int64_t mostClasses = 1'000'000;
+
+struct TableFormat {
+  const char* ending;
+  Result<LabelTable> (*parse)(std::span<const uint8_t> bytes);
+};
+
+constexpr TableFormat formats[] = {{".csv", parseLabelCsv}, {".json", parseLabelJson}};
+
+const TableFormat* formatOf(const fs::path& path) {
+  const auto* const found = std::ranges::find(formats, path.extension().string(), &TableFormat::ending);
+  return found == std::end(formats) ? nullptr : found;
+}
+
+/// The table of a split in a folder. Without one of its own, `labels` is of each split.
+std::optional<fs::path> tableIn(const fs::path& folder, DataSplit split) {
+  const std::vector<const char*> training{"train", "labels"}, test{"test", "val", "labels"};
+  std::error_code ignored;
+  for (const char* const name : split == DataSplit::training ? training : test) {
+    for (const TableFormat& format : formats) {
+      fs::path path = folder / concat(name, format.ending);
+      if (fs::is_regular_file(path, ignored)) return path;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<fs::path> tableOf(const std::string& path, DataSplit split) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return tableIn(path, split);
+  return formatOf(path) != nullptr && fs::is_regular_file(path, ignored) ? std::optional<fs::path>(path) : std::nullopt;
+}
+
+/// A table, and what its messages begin with.
+struct Table {
+  std::string path;
+  LabelTable content;
+
+  template <class... Parts>
+  [[noreturn]] void refuse(const LabelTable::Row& row, const Parts&... parts) const {
+    throw DataError(
+        concat(path, ": ", row.place, row.place.empty() ? "" : ": ", "'", escaped(row.file), "' ", parts...));
+  }
+};
+
+Table readTable(const fs::path& path) {
+  Result<LabelTable> content = formatOf(path)->parse(readFile(path.string(), largestTable));
+  if (!content) throw DataError(concat(path.string(), ": ", content.error().text));
+  if (content.value().rows.empty()) throw DataError(concat(path.string(), ": it names no file"));
+  return {path.string(), std::move(content.value())};
+}
+
+bool allAreNumbers(const LabelTable& table) {
+  return std::ranges::all_of(table.rows, [](const LabelTable::Row& row) {
+    return std::ranges::all_of(row.labels,
+                               [](const std::string& label) { return numberIn<int64_t>(label).has_value(); });
+  });
+}
+
+/// Names of the classes, sorted; numbers up to the largest have none.
+std::vector<std::string> namesOfClasses(const Table& table) {
+  if (!table.content.classes.empty()) return table.content.classes;
+  std::set<std::string> names;
+  for (const auto& row : table.content.rows) names.insert(row.labels.begin(), row.labels.end());
+  return {names.begin(), names.end()};
+}
+
+int64_t largestNumber(const Table& table) {
+  int64_t largest = 0;
+  for (const auto& row : table.content.rows) {
+    for (const std::string& label : row.labels) {
+      const int64_t number = numberIn<int64_t>(label).value();
+      if (number < 0 || number >= mostClasses) {
+        table.refuse(row, "has the label ", label, ", which must be from 0 to ", mostClasses - 1);
+      }
+      largest = std::max(largest, number);
+    }
+  }
+  return largest;
+}
+
+/// Which label is which class.
+class Classes {
+ public:
+  explicit Classes(const Table& training)
+      : numbered_(training.content.classes.empty() && allAreNumbers(training.content)),
+        names_(numbered_ ? std::vector<std::string>() : namesOfClasses(training)),
+        count_(numbered_ ? largestNumber(training) + 1 : std::ssize(names_)) {
+    for (const std::string& name : names_) numbers_.emplace(name, std::ssize(numbers_));
+  }
+
+  const std::vector<std::string>& names() const { return names_; }
+  int64_t count() const { return count_; }
+
+  int64_t of(const Table& table, const LabelTable::Row& row, const std::string& label) const {
+    const auto named = numbers_.find(label);
+    const int64_t ofName = named == numbers_.end() ? -1 : named->second;
+    const int64_t number = numbered_ ? numberIn<int64_t>(label).value_or(-1) : ofName;
+    if (number >= 0 && number < count_) return number;
+    table.refuse(row, "has the label '", escaped(label), "', which no training image has");
+  }
+
+ private:
+  bool numbered_;
+  std::vector<std::string> names_;
+  int64_t count_;
+  std::unordered_map<std::string, int64_t> numbers_;  // of the names
+};
+
+void addFlags(ImageList& list, const std::string& file, const std::vector<int64_t>& classes) {
+  list.files.add(file);
+  const size_t begin = list.labels.size();
+  list.labels.resize(begin + static_cast<size_t>(list.info.classes));
+  for (const int64_t each : classes) list.labels[begin + static_cast<size_t>(each)] = 1;
+}
+
+bool leavesFolder(const fs::path& file) {
+  return file.is_absolute() || std::ranges::find(file, fs::path("..")) != file.end();
+}
+
+void addRow(ImageList& list, const Table& table, const LabelTable::Row& row, const Classes& classes, bool several) {
+  if (row.file.empty()) table.refuse(row, "is an empty file name");
+  if (row.file.find('\0') != row.file.npos) table.refuse(row, "has a NUL byte in its name");
+  if (leavesFolder(row.file)) table.refuse(row, "leaves the folder of the table; a path is relative and without '..'");
+  std::vector<int64_t> numbers;
+  for (const std::string& label : row.labels) numbers.push_back(classes.of(table, row, label));
+  if (several) return addFlags(list, row.file, numbers);
+  if (numbers.size() != 1) table.refuse(row, "has ", numbers.size(), " labels; each training image has one");
+  list.addClass(row.file, numbers.front());
+}
+
+/// A file that is missing is said before the first step. One look at each costs a second for a hundred thousand.
+void requireFiles(const ImageList& list, const Table& table) {
+  std::error_code ignored;
+  for (int64_t i = 0; i < list.files.size(); ++i) {
+    const std::string path = list.folder + std::string(list.files.at(i));
+    if (!fs::exists(path, ignored))
+      table.refuse(table.content.rows[static_cast<size_t>(i)], "is missing: ", escaped(path));
+  }
+}
+
+}  // namespace
+
+std::optional<ImageList> listLabelledFiles(const std::string& path, DataSplit split) {
+  const auto ofTraining = tableOf(path, DataSplit::training), ofSplit = tableOf(path, split);
+  if (!ofTraining) return std::nullopt;
+  if (!ofSplit) {
+    throw DataError(concat("data folder '", path, "' has no table of test images; name it test.csv or test.json"));
+  }
+  const Table training = readTable(*ofTraining);
+  const bool isTraining = *ofSplit == *ofTraining;
+  const Table table = isTraining ? training : readTable(*ofSplit);
+  const Classes classes(training);
+  const bool several = training.content.several;
+  ImageList list;
+  list.folder = ofSplit->has_parent_path() ? ofSplit->parent_path().string() + '/' : "";
+  list.classes = classes.names();
+  list.info = {.name = "labelled files",
+               .classes = classes.count(),
+               .labels = &find(labelKinds(), several ? "flags" : "class", "kind of labels")};
+  for (const LabelTable::Row& row : table.content.rows) addRow(list, table, row, classes, several);
+  requireFiles(list, table);
+  return list;
+}
+
+}  // namespace tandem

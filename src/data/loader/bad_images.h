@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/error.h"
+#include "base/mutex.h"
+
+namespace tandem {
+
+/// The images of a run that could not be read, and what becomes of them. Thread-safe.
+class BadImages {
+ public:
+  struct Policy {
+    bool blackened = false;  ///< whether a black image takes its place; else the next good one of the data set
+    int64_t most = 0;        ///< more of them end the run
+  };
+  explicit BadImages(const Policy& policy) : policy_(policy) {}
+
+  bool blackened() const { return policy_.blackened; }
+
+  /// Notes an image, once however often it is met. Throws DataError if there are now more than the policy allows.
+  void note(int64_t index, const DataError& failure);
+
+  /// "2 images could not be read, the next ones took their place: REASON; REASON", with three reasons at most; empty:
+  /// all could.
+  std::string text() const;
+
+ private:
+  const Policy policy_;
+  mutable Mutex mutex_;
+  std::map<int64_t, std::string> reasons_ TANDEM_GUARDED_BY(mutex_);  // by index in the data set
+};
+
+}  // namespace tandem

@@ -1,0 +1,153 @@
+#include "data/transform/transform.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/transform/colour.h"
+#include "data/transform/rotation.h"
+
+namespace tandem {
+namespace {
+
+constexpr double largestSide = 16384;
+constexpr int tries = 10;  // of random_resized_crop
+
+/// Halves are rounded to even, as Python does.
+int64_t rounded(double value) { return static_cast<int64_t>(std::nearbyint(value)); }
+
+/// Where a crop of `size` begins in the middle of `all`, which may be smaller.
+int64_t centreOf(int64_t all, int64_t size) {
+  return all >= size ? rounded(static_cast<double>(all - size) / 2) : -((size - all) / 2);
+}
+
+void centerCrop(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
+  const auto [height, width, channels] = sideOf(values, context.input);
+  image.crop({centreOf(image.height(), height), centreOf(image.width(), width), height, width});
+}
+
+/// Anywhere in the image with `padding` zeros around it.
+void randomCrop(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
+  const auto [height, width, channels] = sideOf(values, context.input);
+  const auto padding = static_cast<int64_t>(values[1]);
+  const auto begin = [&](int64_t all, int64_t size) {
+    const int64_t room = all + 2 * padding - size;
+    if (room < 0) {
+      throw DataError(concat("it is ", image.width(), 'x', image.height(),
+                             " pixels, which is smaller than random_crop's ", width, 'x', height));
+    }
+    return static_cast<int64_t>(context.random.below(static_cast<uint64_t>(room + 1))) - padding;
+  };
+  const int64_t top = begin(image.height(), height), left = begin(image.width(), width);
+  image.crop({top, left, height, width});
+}
+
+void randomResized(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
+  image.crop(randomResizedCrop(image.height(), image.width(), values, context.random));
+  const auto [height, width, channels] = sideOf(values, context.input);
+  image.resize(height, width);
+}
+
+void resize(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
+  const ImageSize scaled = scaledSize({image.height(), image.width()}, values, context.input);
+  image.resize(scaled.height, scaled.width);
+}
+
+void flip(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
+  if (context.random.fraction() >= 1 - values[0]) image.mirror();
+}
+
+/// By whole pixels, up to this part of each side.
+void shift(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
+  const auto along = [&](int64_t size) {
+    const double most = values[0] * static_cast<double>(size);
+    return rounded(context.random.between(-most, most));
+  };
+  const int64_t right = along(image.width()), down = along(image.height());
+  image.crop({-down, -right, image.height(), image.width()});
+}
+
+void rotate(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
+  image.replace(rotated(image.pixels(), context.random.between(-values[0], values[0])));
+}
+
+void jitter(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
+  image.replace(jittered(image.pixels(), drawJitter(values, context.random)));
+}
+
+void exchangeRedAndBlue(WorkingImage& image, const TransformValues&, const TransformContext&) {
+  image.replace(image.pixels().flip(1));
+}
+
+constexpr TransformParameter side{"side", 0, 0, largestSide, true};
+constexpr TransformParameter ofCrop[] = {side};
+constexpr TransformParameter ofRandomCrop[] = {side, {"padding", 0, 0, 1024, true}};
+constexpr TransformParameter ofRandomResized[] = {
+    side, {"least area", 0.08, 1e-6, 1, false}, {"most area", 1, 1e-6, 1, false}, {"ratio", 4.0 / 3, 1, 100, false}};
+constexpr TransformParameter ofFlip[] = {{"probability", 0.5, 0, 1, false}};
+constexpr TransformParameter ofShift[] = {{"part", 0.1, 0, 1, false}};
+constexpr TransformParameter ofRotation[] = {{"degrees", 10, 0, 180, false}};
+constexpr TransformParameter ofJitter[] = {{"brightness", 0.4, 0, 1, false},
+                                           {"contrast", 0.4, 0, 1, false},
+                                           {"saturation", 0.4, 0, 1, false},
+                                           {"hue", 0.1, 0, 0.5, false}};
+
+using Size = TransformedSize;
+
+constexpr TransformEntry table[] = {
+    {"pad", "zeros around an image that is no larger than the side", ofCrop, Size::padded, centerCrop},
+    {"center_crop", "the middle; a smaller image gets zeros around it", ofCrop, Size::side, centerCrop},
+    {"random_crop", "a part anywhere in the image, with zeros of this padding around it", ofRandomCrop, Size::cropped,
+     randomCrop},
+    {"random_resized_crop", "a part of random area and ratio of its sides, scaled to the side", ofRandomResized,
+     Size::side, randomResized},
+    {"resize", "the shorter side scaled to this one, without a value to 256/224 of the input", ofCrop, Size::scaled,
+     resize},
+    {"flip", "left and right exchanged", ofFlip, Size::same, flip},
+    {"shift", "moved by up to this part of each side, with zeros behind", ofShift, Size::same, shift},
+    {"rotation", "turned by up to so many degrees, with zeros in the corners", ofRotation, Size::same, rotate},
+    {"color_jitter", "brightness, contrast, saturation and hue changed by up to these", ofJitter, Size::same, jitter},
+    {"bgr", "red and blue exchanged", {}, Size::same, exchangeRedAndBlue},
+};
+
+}  // namespace
+
+std::span<const TransformEntry> transforms() { return table; }
+
+ImageSize sideOf(const TransformValues& values, const ImageSize& input) {
+  const auto side = static_cast<int64_t>(values[0]);
+  return side == 0 ? input : ImageSize{side, side, input.channels};
+}
+
+ImageSize scaledSize(const ImageSize& image, const TransformValues& values, const ImageSize& input) {
+  const auto given = static_cast<int64_t>(values[0]);
+  const int64_t side = given != 0 ? given : usualResize(std::min(input.height, input.width));
+  const int64_t shorter = std::min(image.height, image.width);
+  return {side * image.height / shorter, side * image.width / shorter, image.channels};
+}
+
+// Ten tries for a random area and ratio that fit; else the largest part in the middle whose ratio is allowed.
+ImageWindow randomResizedCrop(int64_t height, int64_t width, const TransformValues& values, CounterRandom& random) {
+  const double area = static_cast<double>(height) * static_cast<double>(width);
+  const double greatest = values[3], least = 1 / greatest;
+  for (int attempt = 0; attempt < tries; ++attempt) {
+    const double target = area * random.between(values[1], values[2]);
+    const double ratio = std::exp(random.between(std::log(least), std::log(greatest)));
+    const int64_t wide = rounded(std::sqrt(target * ratio)), high = rounded(std::sqrt(target / ratio));
+    if (wide < 1 || wide > width || high < 1 || high > height) continue;
+    const auto top = static_cast<int64_t>(random.below(static_cast<uint64_t>(height - high + 1)));
+    const auto left = static_cast<int64_t>(random.below(static_cast<uint64_t>(width - wide + 1)));
+    return {top, left, high, wide};
+  }
+  const double own = static_cast<double>(width) / static_cast<double>(height);
+  const int64_t wide = own > greatest ? rounded(static_cast<double>(height) * greatest) : width;
+  const int64_t high = own < least ? rounded(static_cast<double>(width) / least) : height;
+  return {(height - high) / 2, (width - wide) / 2, high, wide};
+}
+
+int64_t usualResize(int64_t crop) { return std::lround(static_cast<double>(crop) * 256 / 224); }
+
+}  // namespace tandem

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "data/transform/counter_random.h"
+#include "data/transform/working_image.h"
+
+namespace tandem {
+
+/// A number that a transform takes.
+struct TransformParameter {
+  std::string_view name;
+  double fallback, least, most;
+  bool whole;  ///< whether it must be a whole number
+};
+
+/// Values of a transform's parameters, in their order.
+using TransformValues = std::array<double, 4>;
+
+/// What a transform knows beside its values: the size that the network reads, and the random numbers of this image.
+struct TransformContext {
+  ImageSize input;
+  CounterRandom& random;
+};
+
+/// What a transform does to the size of an image.
+enum class TransformedSize {
+  same,
+  side,     ///< that of its first parameter, whatever it was
+  padded,   ///< as `side`, but a larger image is refused
+  cropped,  ///< as `side`, but an image that is smaller, with its second parameter as a border, is refused
+  scaled,   ///< in proportion
+};
+
+/// A row of the catalog of transforms. Each that torchvision has too computes the same, on tensors of bytes.
+struct TransformEntry {
+  std::string_view name, summary;
+  std::span<const TransformParameter> parameters;
+  TransformedSize size;
+  void (*apply)(WorkingImage& image, const TransformValues& values, const TransformContext& context);
+};
+
+/// pad, center_crop, random_crop, random_resized_crop, resize, flip, shift, rotation, color_jitter, bgr.
+std::span<const TransformEntry> transforms();
+
+/// The side that a transform's first value asks for, [H, W]; 0 takes the network's input.
+ImageSize sideOf(const TransformValues& values, const ImageSize& input);
+
+/// The size of an image whose shorter side is scaled to the transform's first value, the longer one in proportion,
+/// rounded down; 0 takes usualResize() of the network's input.
+ImageSize scaledSize(const ImageSize& image, const TransformValues& values, const ImageSize& input);
+
+/// The part of an image of this size that random_resized_crop sees, as torchvision chooses it.
+ImageWindow randomResizedCrop(int64_t height, int64_t width, const TransformValues& values, CounterRandom& random);
+
+/// 256/224 of the crop, rounded: 256 for 224, 342 for 299.
+int64_t usualResize(int64_t crop);
+
+}  // namespace tandem

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tandem {
+
+struct ImageSize {
+  int64_t height = 0, width = 0, channels = 0;
+};
+
+/// A rectangle of an image, in pixels. It may reach outside, where everything is 0.
+struct ImageWindow {
+  int64_t top = 0, left = 0, height = 0, width = 0;
+
+  int64_t bottom() const { return top + height; }
+  int64_t right() const { return left + width; }
+  bool operator==(const ImageWindow&) const = default;
+};
+
+/// An image on its way through transforms. Cropping, padding, shifting and mirroring only move the window that is seen;
+/// pixels are touched when something is computed of them, and when they are written out.
+class WorkingImage {
+ public:
+  /// Pixels [H, W, C], which must outlive the object. REQUIRES: C is 1 (grey) or 3; sizes agree.
+  WorkingImage(std::span<const uint8_t> pixels, const ImageSize& size);
+
+  int64_t height() const { return window_.height; }
+  int64_t width() const { return window_.width; }
+
+  /// Sees this part of what is seen now. What was outside stays 0.
+  void crop(const ImageWindow& part);
+  /// Exchanges left and right.
+  void mirror() { mirrored_ = !mirrored_; }
+  /// Scales what is seen: bilinear with anti-aliasing, in bytes, as torchvision's Resize of tensors. Throws DataError
+  /// if that were more pixels than ImageLimits allow.
+  void resize(int64_t height, int64_t width);
+  /// What is seen, as [1, 3, H, W] in channels-last order. Grey is repeated. It may be a view of this image.
+  at::Tensor pixels() const;
+  /// Replaces the image. REQUIRES: [1, 3, H, W], bytes.
+  void replace(const at::Tensor& pixels);
+  /// Writes what is seen as [H, W, 3]; grey is repeated. REQUIRES: the size agrees.
+  void write(std::span<uint8_t> out) const;
+
+  const ImageWindow& window() const { return window_; }
+  bool mirrored() const { return mirrored_; }
+
+ private:
+  at::Tensor own_;  // keeps the memory of `source_`, unless that is the caller's
+  const uint8_t* source_;
+  ImageSize size_;
+  ImageWindow window_, visible_;  // in pixels of the source; outside of `visible_` all is 0
+  bool mirrored_ = false;
+};
+
+}  // namespace tandem

@@ -9,6 +9,7 @@ int benchCommand(Arguments arguments);
 int launchCommand(Arguments arguments);
 int planCommand(Arguments arguments);
 int weightsCommand(Arguments arguments);
+int dataCommand(Arguments arguments);
 int predictCommand(Arguments arguments);
 int featuresCommand(Arguments arguments);
 int reportCommand(Arguments arguments);

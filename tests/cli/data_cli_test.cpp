@@ -1,0 +1,178 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "run_tandem.h"
+
+namespace tandem {
+namespace {
+
+namespace fs = std::filesystem;
+using Texts = std::vector<std::string>;
+
+constexpr int usage = 2, data = 3, storage = 8;
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+/// A made data set: 12 images of two classes in each split.
+class DataCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder = ownFolder() + "/made";
+    const auto run = runTandem({"data", "make", folder, "--images=12", "--classes=2", "--size=40x30"});
+    ASSERT_EQ(run.code, 0) << run.err;
+  }
+
+  Finished bench(const Texts& more) const {
+    Texts all{
+        "bench",     "--model=resnet20", "--data=" + folder,     "--batch=4",    "--replicas=1",  "--warmup=0",
+        "--steps=6", "--repeats=1",      "--allow-interference", "--verify=off", "--format=json", "--deterministic"};
+    all.insert(all.end(), more.begin(), more.end());
+    return runTandem(all);
+  }
+
+  /// Breaks the first image of the first class.
+  std::string breakImage() const {
+    std::vector<std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder + "/train")) {
+      if (entry.is_regular_file()) files.push_back(entry.path().string());
+    }
+    std::ranges::sort(files);
+    std::ofstream(files.front(), std::ios::binary) << "<html>";
+    return files.front();
+  }
+
+  std::string folder;
+};
+
+TEST_F(DataCommand, InspectSaysWhatIsThere) {
+  const auto run = runTandem({"data", "inspect", folder});
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const char* part : {"image folder", "images    12", "2, one class per image", "height    30", "width     40"}) {
+    EXPECT_TRUE(contains(run.out, part)) << part << "\n" << run.out;
+  }
+  EXPECT_TRUE(contains(runTandem({"data", "inspect", folder, "--split=test"}).out, "images    12"));
+}
+
+TEST_F(DataCommand, MakeIsAFunctionOfItsOptions) {
+  const std::string again = ownFolder() + "/again", other = ownFolder() + "/other";
+  const auto run = runTandem({"data", "make", again, "--images=12", "--classes=2", "--size=40x30"});
+  ASSERT_EQ(runTandem({"data", "make", other, "--images=12", "--classes=2", "--size=40x30", "--seed=2"}).code, 0);
+  const auto manifest = [](const std::string& of) {
+    std::ifstream file(of + "/tandem-data.json");
+    return nlohmann::json::parse(file);
+  };
+  EXPECT_EQ(manifest(folder), manifest(again));
+  EXPECT_NE(manifest(folder).at("train").at("sha256"), manifest(other).at("train").at("sha256"));
+  EXPECT_NE(manifest(folder).at("train").at("sha256"), manifest(folder).at("val").at("sha256"));
+}
+
+TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
+  EXPECT_EQ(runTandem({"data", "make", folder}).code, storage) << "is there already";
+  for (const Texts& arguments : {Texts{"data"},
+                                 {"data", "mend", "x"},
+                                 {"data", "inspect"},
+                                 {"data", "inspect", "a", "b"},
+                                 {"data", "inspect", folder, "--split=val"},
+                                 {"data", "make", "x", "--size=0x5"},
+                                 {"data", "make", "x", "--size=ax5"},
+                                 {"data", "make", "x", "--format=gif"},
+                                 {"data", "make", "x", "--images=-1"},
+                                 {"data", "make", "x", "--image=1"},
+                                 {"data", "make", "x", "--images"},
+                                 {"data", "make", "x", "--from=" + folder}}) {
+    const auto run = runTandem(arguments);
+    EXPECT_EQ(run.code, usage) << join(arguments) << run.err;
+    EXPECT_EQ(run.errors().size(), 1U) << run.err;
+  }
+  EXPECT_FALSE(fs::exists(ownFolder() + "/x"));
+}
+
+TEST_F(DataCommand, BenchTrainsOnImageFiles) {
+  const auto run = bench({});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto record = nlohmann::json::parse(run.out).at(0);
+  EXPECT_EQ(record.at("placement").at("data"), "image folder");
+  EXPECT_EQ(record.at("placement").at("augment"), "imagenet");
+  EXPECT_EQ(record.at("config").at("classes"), 2);
+}
+
+TEST_F(DataCommand, BenchTrainsAlikeForAnyNumberOfProducersAndReplicas) {
+  const auto losses = [&](const Texts& more) {
+    const auto run = bench(more);
+    EXPECT_EQ(run.code, 0) << run.err;
+    return nlohmann::json::parse(run.out).at(0).at("losses");
+  };
+  const auto one = losses({"--producers=1"});
+  EXPECT_EQ(one, losses({"--producers=3"}));
+  EXPECT_EQ(one, losses({"--input=host"}));
+  EXPECT_NE(one, losses({"--augment=center"}));
+  EXPECT_NE(one, losses({"--augment=resize:36+random_crop+color_jitter"}));
+}
+
+TEST_F(DataCommand, PredictCountsTheTestImages) {
+  const std::string weights = ownFolder() + "/w.safetensors";
+  ASSERT_EQ(bench({"--save-weights=" + weights}).code, 0);
+  const auto run =
+      runTandem({"predict", "--model=resnet20", "--classes=2", "--weights=" + weights, "--data=" + folder});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(run.out.starts_with("accuracy on 12 test images of " + folder + ": top-1 ")) << run.out;
+}
+
+TEST_F(DataCommand, ABadImageEndsARunOrIsBorne) {
+  const std::string broken = breakImage();
+  const auto inspected = runTandem({"data", "inspect", folder});
+  EXPECT_EQ(inspected.code, data);
+  EXPECT_TRUE(contains(inspected.out, "bad: " + broken + ": it starts neither like a JPEG nor like a PNG file"))
+      << inspected.out;
+  EXPECT_TRUE(contains(inspected.err, "1 of 12 images cannot be read")) << inspected.err;
+  const auto failed = bench({});
+  EXPECT_EQ(failed.code, data) << failed.err;
+  EXPECT_TRUE(contains(failed.out + failed.err, broken + ": it starts neither")) << failed.out << failed.err;
+  for (const auto& [policy, text] :
+       {std::pair("skip", "the next ones took their place"), {"zero", "black ones took their place"}}) {
+    const auto run = bench({concat("--bad-image=", policy)});
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_TRUE(contains(run.out, concat("1 image could not be read, ", text, ": ", broken))) << run.out;
+  }
+}
+
+TEST_F(DataCommand, ManyBadImagesEndARun) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder + "/train")) {
+    if (entry.is_regular_file()) std::ofstream(entry.path(), std::ios::binary) << "x";
+  }
+  const auto run = bench({"--bad-image=skip", "--max-bad=30"});
+  EXPECT_EQ(run.code, data) << run.err;
+  EXPECT_TRUE(contains(run.out + run.err, "more than 3 images cannot be read, as --max-bad allows; one is: "))
+      << run.out << run.err;
+}
+
+TEST_F(DataCommand, AChainThatDoesNotFitIsRefused) {
+  const auto run = bench({"--augment=none"});
+  EXPECT_EQ(run.code, usage);
+  EXPECT_TRUE(contains(run.err, "with --augment=none: images are of any size but pad takes none larger than 32x32"))
+      << run.err;
+  EXPECT_TRUE(
+      contains(bench({"--augment=flip:3"}).err, "flip:3: its probability is '3', which must be a number from 0 to 1"));
+  EXPECT_TRUE(contains(bench({"--augment=imagenett"}).err, "did you mean 'imagenet'?"));
+}
+
+TEST(DataOptions, ThatWouldDoNothingAreRefused) {
+  const auto refusal = [](const Texts& more) {
+    Texts all{"bench", "--model=resnet20", "--replicas=1", "--steps=1"};
+    all.insert(all.end(), more.begin(), more.end());
+    const auto run = runTandem(all);
+    EXPECT_EQ(run.code, usage) << run.err;
+    return run.err;
+  };
+  EXPECT_TRUE(contains(refusal({"--bad-image=skip"}), "--bad-image=skip is for image files; give them as --data"));
+  EXPECT_TRUE(contains(refusal({"--normalization=caffe"}), "--normalization=caffe is for the images of --data"));
+  EXPECT_TRUE(contains(refusal({"--max-bad=5"}), "--max-bad=5 needs --bad-image=skip or --bad-image=zero"));
+}
+
+}  // namespace
+}  // namespace tandem

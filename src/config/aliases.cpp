@@ -37,7 +37,7 @@ constexpr std::string_view asyncNote =
     "each rank pulls and pushes for itself, at most --max-staleness updates ahead of others";
 constexpr std::string_view stagedNote = "weights are pulled while the step before computes";
 constexpr std::string_view queueNote = "batches that may wait, as in --queue-depth; only --input=queue has some";
-constexpr std::string_view cropsAndFlips = "of the distortions Tandem has crops and flips";
+constexpr std::string_view cropsAndFlips = "random crops and flips; of colours there is --augment=...+color_jitter";
 constexpr std::string_view cifarNote =
     "--model means the network that tf_cnn_benchmarks has for CIFAR-10; images are synthetic without --data";
 constexpr std::string_view cifarNasnet =

@@ -10,7 +10,9 @@ constexpr std::string_view ofRmsprop =
 constexpr std::string_view inBuckets =
     "is not built: --bucket-mib sets the size of the pieces in which gradients are exchanged";
 constexpr std::string_view inMemory =
-    "a data set is in memory before the first step, and --producers says how many threads make batches of it";
+    "pixels are in memory before the first step, image files are read when they are needed, and --producers says how "
+    "many "
+    "threads make batches";
 constexpr std::string_view savedAtTheEnd =
     "is not built: --save-weights=FILE.safetensors keeps the weights after the last step";
 constexpr std::string_view inTheRecord = "is not there: every run is a line of the file of --out, with all its samples";
@@ -22,7 +24,6 @@ constexpr std::string_view queue =
     "is not built under this name: use --queue-depth, the batches that may wait, with --input=queue";
 constexpr std::string_view aheadOfGpu = "the host runs ahead of a GPU by --in-flight steps";
 constexpr std::string_view shown = "the rate is that of all measured steps, and each is in the record";
-constexpr std::string_view noJpeg = "no JPEG image is read for training";
 constexpr std::string_view ompThreads = "the threads of a replica are pinned and wait by rules of their own";
 constexpr std::string_view reads = "is not built under this name: use --weights=FILE, as safetensors or .pth";
 constexpr std::string_view inSteps =
@@ -63,7 +64,7 @@ constexpr Alias table[] = {
     passOver("autotune-threshold", "kernels are chosen by measurement before the first step (--convolution=auto)"),
 
     refuse("batch-group-size", "is not built: --producers says how many threads make batches"),
-    refuse("resize-method", "is not built: bench pads images to the network's input and does not resize them"),
+    refuse("resize-method", "is not built: transforms of --augment scale bilinearly with anti-aliasing"),
     passOver("input-preprocessor", "batches are made by --input", "default"),
     refuse("input-preprocessor", "is not built: use --augment for changes of training images"),
     passOver("use-datasets", "batches are made by --input", yes),
@@ -79,8 +80,8 @@ constexpr Alias table[] = {
     passOver("datasets-parallel-interleave-cycle-length", inMemory),
     passOver("datasets-sloppy-parallel-interleave", inMemory, yes),
     passOver("datasets-parallel-interleave-prefetch", inMemory),
-    passOver("fuse-decode-and-crop", noJpeg, yes),
-    passOver("distort-color-in-yiq", noJpeg, yes),
+    passOver("fuse-decode-and-crop", "an image is decoded whole, then cropped", yes),
+    passOver("distort-color-in-yiq", "color_jitter, a transform of --augment, changes colours by its own rules", yes),
     refuse("no-zmq-ops", "is not built: use --input=queue for batches that threads of this process make", yes),
 
     passOver("gpu-thread-mode", "one thread of the host drives one GPU"),

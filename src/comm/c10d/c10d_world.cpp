@@ -1,4 +1,3 @@
-#include <c10/util/Logging.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <signal.h>
@@ -219,7 +218,7 @@ class ServedStore final : public RankStore {
 
  private:
   static c10d::TCPStoreOptions optionsOf(int listener) {
-    FLAGS_caffe2_log_level = c10::GLOG_FATAL;  // what c10d logs comes as an exception as well
+    silenceC10d();
     c10d::TCPStoreOptions options;
     options.port = 0;
     options.isServer = true;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -42,7 +43,7 @@ void requireAddress(const RankPlace& place) {
 }
 
 Store connect(const RankPlace& place, double timeoutSeconds, const std::string& address) {
-  FLAGS_caffe2_log_level = c10::GLOG_FATAL;  // what c10d logs comes as an exception as well
+  silenceC10d();
   requireAddress(place);
   c10d::TCPStoreOptions options;
   options.port = static_cast<uint16_t>(place.port);
@@ -58,6 +59,11 @@ Store connect(const RankPlace& place, double timeoutSeconds, const std::string& 
 }
 
 }  // namespace
+
+void silenceC10d() {
+  static std::once_flag isSilent;
+  std::call_once(isSilent, [] { FLAGS_caffe2_log_level = c10::GLOG_FATAL; });
+}
 
 StoreClient::StoreClient(const RankPlace& place, double timeoutSeconds)
     : place_(place),

@@ -14,6 +14,9 @@ using Store = c10::intrusive_ptr<c10d::Store>;
 /// The key, outside of all runs, that names the run for which a store is served now.
 inline constexpr const char* servedRun = "tandem run";
 
+/// What c10d logs comes as an exception as well, so only that is told. Any thread may call it, any number of times.
+void silenceC10d();
+
 /// The ranks' store of keys as one rank reaches it.
 ///
 /// No call lasts longer than its patience and some 1.2 s, even if the store's host has vanished from the network.

@@ -18,7 +18,7 @@ int dataCommand(Arguments arguments) {
               << "\nmake writes a data set of image files, a folder for each class below train/ and val/.\n\n"
               << makeHelp()
               << "\n  tandem data inspect /data/imagenet\n"
-                 "  tandem data make photographs --from=/usr/share/datasets/fashion-mnist --images=5000\n";
+                 "  tandem data make ./photographs --from=/usr/share/datasets/fashion-mnist --images=5000\n";
     return 0;
   }
   if (verb == "inspect") return inspectData(arguments.subspan(1));

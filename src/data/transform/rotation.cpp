@@ -8,23 +8,25 @@
 namespace tandem {
 namespace {
 
-/// Distances of the pixels' centres from the middle of a side.
-at::Tensor centres(int64_t pixels) {
-  const double last = static_cast<double>(pixels) * 0.5 - 0.5;
-  return at::linspace(-last, last, pixels, at::kFloat);
-}
-
-/// For each pixel of the result where it comes from, [1, H, W, 2] of x and y, each from -1 to 1.
+/// For each pixel of the result where it comes from, [1, H, W, 2] of x and y, each from -1 to 1. A product of matrices
+/// would round by its machine.
 at::Tensor origins(int64_t height, int64_t width, double degrees) {
   const double angle = -degrees * std::numbers::pi / 180;
-  const at::Tensor places = at::empty({1, height, width, 3}, at::kFloat);
-  places.select(3, 0).copy_(centres(width));
-  places.select(3, 1).copy_(centres(height).unsqueeze(1));
-  places.select(3, 2).fill_(1);
-  const std::vector<double> inverse{std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle), 0, 0};
-  const at::Tensor halves = at::tensor({static_cast<double>(width) / 2, static_cast<double>(height) / 2}, at::kFloat);
-  const at::Tensor turn = at::tensor(inverse, at::kFloat).view({1, 3, 2}) / halves;
-  return places.view({1, height * width, 3}).bmm(turn).view({1, height, width, 2});
+  const auto sine = static_cast<float>(std::sin(angle)), cosine = static_cast<float>(std::cos(angle));
+  const float halfWidth = static_cast<float>(width) / 2, halfHeight = static_cast<float>(height) / 2;
+  const float xByX = cosine / halfWidth, xByY = sine / halfWidth;
+  const float yByX = -sine / halfHeight, yByY = cosine / halfHeight;
+  at::Tensor from = at::empty({1, height, width, 2}, at::kFloat);
+  auto* out = from.mutable_data_ptr<float>();
+  for (int64_t row = 0; row < height; ++row) {
+    const float y = static_cast<float>(row) + 0.5F - halfHeight;
+    for (int64_t column = 0; column < width; ++column) {
+      const float x = static_cast<float>(column) + 0.5F - halfWidth;
+      *out++ = std::fma(y, xByY, x * xByX);
+      *out++ = std::fma(y, yByY, x * yByX);
+    }
+  }
+  return from;
 }
 
 }  // namespace

@@ -108,9 +108,9 @@ Result<LabelTable> parseLabelCsv(std::span<const uint8_t> bytes) {
 Result<LabelTable> parseLabelJson(std::span<const uint8_t> bytes) {
   Json parsed;
   try {
-    parsed = Json::parse(bytes.begin(), bytes.end(), JsonStructure<Json>(structure));
+    parsed = parseJson<Json>(bytes, structure);
   } catch (const JsonRefusal& refusal) {
-    return parseError(0, refusal.text);
+    return parseError(refusal.offset, refusal.text);
   } catch (const Json::exception&) {
     return parseError(0, "it is no JSON");
   }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -12,6 +15,7 @@ namespace tandem {
 /// Why a JSON text was refused.
 struct JsonRefusal {
   std::string text;
+  uint64_t offset = 0;
 };
 
 struct JsonLimits {
@@ -50,5 +54,16 @@ class JsonStructure {
   std::vector<std::unordered_set<std::string>> keys_;
   int depth_ = 0;
 };
+
+/// The value of a JSON text. Throws JsonRefusal for what JsonStructure refuses and for a byte 0, which the library
+/// would take for the end; Json::parse_error and Json::exception as the library does.
+template <class Json>
+Json parseJson(std::span<const uint8_t> bytes, const JsonLimits& limits) {
+  const auto nul = std::ranges::find(bytes, uint8_t{0});
+  if (nul != bytes.end()) {
+    throw JsonRefusal{"a byte 0: this is no JSON", static_cast<uint64_t>(nul - bytes.begin())};
+  }
+  return Json::parse(bytes.begin(), bytes.end(), JsonStructure<Json>(limits));
+}
 
 }  // namespace tandem

@@ -201,12 +201,10 @@ Result<NetworkFile> parseNetwork(std::span<const uint8_t> bytes, const NetworkLi
   if (bytes.size() > limits.bytes) {
     return parseError(0, "the file has ", bytes.size(), " bytes; a network file has at most ", limits.bytes);
   }
-  const auto nul = std::ranges::find(bytes, uint8_t{0});  // the JSON library would take it for the end
-  if (nul != bytes.end()) return parseError(static_cast<uint64_t>(nul - bytes.begin()), "a byte 0: this is no JSON");
   try {
-    return fileIn(Json::parse(bytes.begin(), bytes.end(), JsonStructure<Json>(structure)), limits);
+    return fileIn(parseJson<Json>(bytes, structure), limits);
   } catch (const JsonRefusal& refusal) {
-    return parseError(0, refusal.text);
+    return parseError(refusal.offset, refusal.text);
   } catch (const Json::parse_error& error) {
     return parseError(std::min<uint64_t>(error.byte, bytes.size()), "this is no JSON in UTF-8");
   } catch (const Json::exception&) {

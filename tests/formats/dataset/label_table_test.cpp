@@ -63,6 +63,7 @@ TEST(LabelTable, RefusesOthers) {
   EXPECT_EQ(refusal(parseLabelJson(bytesOf(R"({"a": 1, "a": 2})"))), "member 'a' stands twice in one object");
   EXPECT_EQ(refusal(parseLabelJson(bytesOf("{\"a\": " + std::string(100'000, '[')))),
             "lists and objects are nested deeper than 2");
+  EXPECT_EQ(refusal(parseLabelJson(bytesOf(std::string_view("{}\0{}", 5)))), "a byte 0: this is no JSON");
   EXPECT_EQ(refusal(parseLabelCsv(bytesOf("file,x,x\na,0,1\n"))), "line 1 names a column twice; it has file, x, x");
 }
 

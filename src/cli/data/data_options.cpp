@@ -2,63 +2,40 @@
 
 #include <algorithm>
 
+#include "base/catalog.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "base/text.h"
 
 namespace tandem {
 
-DataArguments::DataArguments(std::string_view verb, std::span<const DataOption> options, Arguments arguments)
-    : verb_(concat("tandem data ", verb)), options_(options) {
-  std::vector<std::string> paths;
-  for (const std::string& argument : arguments) {
-    if (!argument.starts_with("--")) {
-      paths.push_back(argument);
-      continue;
-    }
-    const size_t equals = argument.find('=');
-    const std::string name = argument.substr(0, equals);
-    const bool known = std::ranges::find(options, name, &DataOption::name) != options.end();
-    if (!known || equals == argument.npos) {
-      std::vector<std::string> names;
-      for (const DataOption& option : options) names.push_back(concat(option.name, '=', option.placeholder));
-      throw UsageError(concat(verb_, known ? ": no value of '" : ": unknown option '", name, "'; options are ",
-                              join(names), "; see 'tandem data --help'"));
-    }
-    typed_.emplace_back(name, argument.substr(equals + 1));
+DataArguments::DataArguments(std::string_view verb, std::span<const CommandOption> options, Arguments arguments)
+    : command_(concat("tandem data ", verb)), options_(options), typed_(typedArguments(arguments)) {
+  checkNames(typed_.options, namesOf(options), concat("option of ", command_));
+  if (typed_.operands.size() != 1) {
+    throw UsageError(concat(command_, " needs one path, ", typed_.operands.size(), " given; see 'tandem data --help'"));
   }
-  if (paths.size() != 1) {
-    throw UsageError(concat(verb_, " needs one path, ", paths.size(), " given; see 'tandem data --help'"));
-  }
-  path_ = paths.front();
 }
 
 std::string DataArguments::text(std::string_view option) const {
-  const auto last =
-      std::find_if(typed_.rbegin(), typed_.rend(), [&](const auto& each) { return each.first == option; });
-  if (last != typed_.rend()) return last->second;
-  return std::string(std::ranges::find(options_, option, &DataOption::name)->standard);
+  const auto typed = std::ranges::find(typed_.options, option, &TypedOption::name);
+  if (typed != typed_.options.end()) return typed->value;
+  return std::string(find(options_, option, "option").standard);
 }
 
 int64_t DataArguments::number(std::string_view option, int64_t least, int64_t most) const {
-  const auto number = numberIn<int64_t>(text(option));
-  if (!number || *number < least || *number > most) {
-    refuse(option, concat("must be a whole number from ", least, " to ", most));
-  }
-  return *number;
+  if (const auto number = numberWithin(text(option), least, most)) return *number;
+  refuse(option, concat("must be a whole number from ", least, " to ", most));
 }
 
 void DataArguments::refuse(std::string_view option, const std::string& rule) const {
-  throw UsageError(concat(verb_, ": ", option, '=', text(option), ": ", rule));
+  throw UsageError(concat(command_, ": ", option, '=', text(option), ": ", rule));
 }
 
-std::string helpOf(std::span<const DataOption> options) {
+std::string helpOf(std::span<const CommandOption> options) {
+  constexpr size_t leftWidth = 26;
   std::string help;
-  for (const DataOption& option : options) {
-    std::string left = concat("  ", option.name, '=', option.placeholder);
-    left.resize(std::max<size_t>(left.size() + 2, 26), ' ');
-    help += concat(left, option.help, " (default ", option.standard, ")\n");
-  }
+  for (const CommandOption& option : options) help += helpLine(option, leftWidth);
   return help;
 }
 

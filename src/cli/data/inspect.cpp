@@ -20,7 +20,7 @@
 namespace tandem {
 namespace {
 
-constexpr DataOption options[] = {
+constexpr CommandOption options[] = {
     {"--split", "NAME", "training or test", "training"},
     {"--bad", "N", "images that cannot be read, of which so many are listed", "10"},
 };
@@ -108,7 +108,7 @@ std::string classesText(const DatasetInfo& info, const std::map<int64_t, int64_t
 std::string checksumOf(const std::vector<Seen>& images) {
   std::string all;
   for (const Seen& seen : images) all += seen.sha256;
-  return sha256Of({reinterpret_cast<const uint8_t*>(all.data()), all.size()});
+  return sha256Of(asBytes(all));
 }
 
 void print(const Dataset& dataset, const Content& content) {

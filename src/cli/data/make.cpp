@@ -27,12 +27,11 @@ namespace fs = std::filesystem;
 constexpr std::string_view photographs = "photographs", synthetic = "synthetic";
 constexpr int64_t largestEdge = 8192, mostImages = 100'000'000;
 
-constexpr DataOption options[] = {
+constexpr CommandOption options[] = {
     {"--from", "PATH|synthetic", "data set of pixels, whose labels are kept", synthetic},
     {"--images", "N", "images of each split; 0 takes all of --from", "1000"},
     {"--classes", "N", "classes of synthetic images", "10"},
-    {"--size", "WxH|photographs", "pixels of each image; photographs draws sizes as those of ImageNet have them",
-     photographs},
+    {"--size", "WxH|photographs", "pixels of each image; photographs draws them, most 500x375 or 375x500", photographs},
     {"--format", "jpeg|png", "of the files", "jpeg"},
     {"--grain", "N", "amplitude of the noise that is added, which photographs have; 0 adds none", "48"},
     {"--seed", "N", "seed of sizes, noise and synthetic images", "1"},
@@ -46,8 +45,7 @@ struct Making {
   const ImageEncoding* encoding = nullptr;
 };
 
-/// Most photographs of ImageNet have 500 x 375 pixels or 375 x 500, the mean of both sides is 482 x 418; the others
-/// spread widely (Russakovsky et al., IJCV 2015, and the sizes of its files).
+/// Seven of ten have 500 x 375 pixels or 375 x 500, as many photographs of ImageNet have; the others differ widely.
 ImageSize drawnSize(CounterRandom& random) {
   const uint64_t kind = random.below(10);
   if (kind < 5) return {375, 500, 3};
@@ -57,7 +55,7 @@ ImageSize drawnSize(CounterRandom& random) {
   return {height, side(), 3};
 }
 
-/// Scaled, with noise, so that a file has as many bytes as that of a photograph.
+/// Scaled, with noise: without it a file has hardly any bytes, and is decoded faster than a photograph.
 Image made(const Sample& sample, const Making& making, int64_t index) {
   CounterRandom random(randomKey(RandomUse::making, making.seed, static_cast<uint64_t>(index)));
   const ImageSize size = making.size.height > 0 ? making.size : drawnSize(random);
@@ -87,12 +85,13 @@ void makeFolder(const fs::path& path) {
   if (error) throw StorageError(concat("cannot make folder '", path.string(), "': ", error.message()));
 }
 
-/// As ImageNet names its folders, so that their order is that of the classes.
-std::string folderOfClass(int64_t label) {
-  std::string number = concat(label);
-  number.insert(0, number.size() < 5 ? 5 - number.size() : 0, '0');
-  return "class" + number;
+/// With zeros in front, so that names are in the order of their numbers.
+std::string digits(int64_t number, size_t width) {
+  const std::string text = concat(number);
+  return std::string(width - std::min(width, text.size()), '0') + text;
 }
+
+std::string folderOfClass(int64_t label) { return "class" + digits(label, 5); }
 
 /// The images of a split that others are made of, and the class of each.
 struct Source {
@@ -111,15 +110,12 @@ std::string writeSplit(const Source& source, const Making& making, const fs::pat
     for (int64_t i = first; i < end; ++i) {
       const Sample sample = source.images->read(i, memory, label);
       const std::vector<uint8_t> bytes = making.encoding->encode(made(sample, making, i));
-      std::string name = concat(i);
-      name.insert(0, name.size() < 8 ? 8 - name.size() : 0, '0');
       const fs::path ofClass = folder / folderOfClass(source.labels[static_cast<size_t>(i)]);
-      writeFile(ofClass / concat(name, making.encoding->ending), bytes);
+      writeFile(ofClass / concat(digits(i, 8), making.encoding->ending), bytes);
       sums[static_cast<size_t>(i)] = sha256Of(bytes);
     }
   });
-  const std::string all = join(sums, "");
-  return sha256Of({reinterpret_cast<const uint8_t*>(all.data()), all.size()});
+  return sha256Of(asBytes(join(sums, "")));
 }
 
 Making makingOf(const DataArguments& arguments) {
@@ -130,9 +126,8 @@ Making makingOf(const DataArguments& arguments) {
   const std::string size = arguments.text("--size");
   if (size == photographs) return making;
   const auto sides = split(size, "x");
-  const auto width = numberIn<int64_t>(sides.front()), height = numberIn<int64_t>(sides.back());
-  const auto fits = [](const auto& side) { return side && *side >= 1 && *side <= largestEdge; };
-  if (sides.size() > 2 || !fits(width) || !fits(height)) {
+  const auto width = numberWithin(sides.front(), 1, largestEdge), height = numberWithin(sides.back(), 1, largestEdge);
+  if (sides.size() > 2 || !width || !height) {
     arguments.refuse("--size", concat("must be ", photographs, ", a side or WxH, each from 1 to ", largestEdge));
   }
   making.size = {*height, *width, 3};
@@ -208,7 +203,7 @@ int makeData(Arguments typed) {
               << '\n';
   }
   const std::string text = manifest.dump(1) + '\n';
-  writeFile(part / "tandem-data.json", {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  writeFile(part / "tandem-data.json", asBytes(text));
   fs::rename(part, out, error);
   if (error) throw StorageError(concat("cannot rename '", part.string(), "': ", error.message()));
   return 0;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "cli/command_options.h"
 #include "config/config.h"
 #include "config/device_set.h"
 #include "models/model.h"
@@ -95,66 +96,40 @@ void setResults(Typed& typed, const std::string& value) { typed.command.results 
 void setFormat(Typed& typed, const std::string& value) { typed.command.format = &find(renderers(), value, "--format"); }
 
 /// An option. `standard` is the text of its default as help shows it, and is what it is set to, if `fromText`.
-struct LinksOption {
-  std::string_view name;  ///< as it is typed
-  std::string_view placeholder, help, standard;
+struct LinksOption : CommandOption {
   bool fromText;
   void (*set)(Typed&, const std::string&);
 };
 
 constexpr LinksOption optionRows[] = {
-    {"--sizes", "LIST", "bytes of a transfer; k, m, g and t are powers of 1024", sizesText, true, setSizes},
-    {"--replicas", "LIST", "numbers of replicas on cores", "2, 4, 8, ... and all usable cores", false, setReplicas},
-    {"--devices", "SET", "auto: cores, and GPUs where there are any; cpu; cuda; or GPUs as cuda:0+1", Config::automatic,
-     true, setDevices},
-    {"--model", "LIST", "networks whose gradients are looked at: names of 'tandem list models' or network files",
-     modelsText, true, setModels},
-    {"--results", "FILE", "results file of bench; runs of one replica on this host give the step times", "no file",
-     false, setResults},
-    {"--repeats", "N", "repetitions of a size at most; six are made in any case", "20", true, setRepeats},
-    {"--budget", "SECONDS", "time for all repetitions together; processes and first touches come on top", "20", true,
+    {{"--sizes", "LIST", "bytes of a transfer; k, m, g and t are powers of 1024", sizesText}, true, setSizes},
+    {{"--replicas", "LIST", "numbers of replicas on cores", "2, 4, 8, ... and all usable cores"}, false, setReplicas},
+    {{"--devices", "SET", "auto: cores, and GPUs where there are any; cpu; cuda; or GPUs as cuda:0+1",
+      Config::automatic},
+     true,
+     setDevices},
+    {{"--model", "LIST", "networks whose gradients are looked at: names of 'tandem list models' or network files",
+      modelsText},
+     true,
+     setModels},
+    {{"--results", "FILE", "results file of bench; runs of one replica on this host give the step times", "no file"},
+     false,
+     setResults},
+    {{"--repeats", "N", "repetitions of a size at most; six are made in any case", "20"}, true, setRepeats},
+    {{"--budget", "SECONDS", "time for all repetitions together; processes and first touches come on top", "20"},
+     true,
      setBudget},
-    {"--format", "NAME", "table, md, csv, json or html", "table", true, setFormat},
+    {{"--format", "NAME", "table, md, csv, json or html", "table"}, true, setFormat},
 };
 
-struct Argument {
-  std::string name, value;
-};
-
-/// "--name=value", or "--name value". Throws UsageError for anything else.
-std::vector<Argument> argumentsIn(Arguments arguments) {
-  std::vector<Argument> found;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& text = arguments[i];
-    if (!text.starts_with("--")) {
-      throw UsageError(concat("unexpected argument '", text,
-                              "'; options are written --name=value; see 'tandem links "
-                              "--help'"));
-    }
-    const size_t equals = text.find('=');
-    Argument argument{text.substr(0, equals), ""};
-    std::ranges::replace(argument.name, '_', '-');
-    if (equals != std::string::npos) {
-      argument.value = text.substr(equals + 1);
-    } else if (i + 1 < arguments.size() && !arguments[i + 1].starts_with("--")) {
-      argument.value = arguments[++i];
-    }
-    if (argument.value.empty()) throw UsageError(concat(argument.name, " needs a value"));
-    found.push_back(std::move(argument));
+std::vector<TypedOption> optionsIn(Arguments arguments) {
+  TypedArguments typed = typedArguments(arguments);
+  if (!typed.operands.empty()) {
+    throw UsageError(concat("unexpected argument '", typed.operands.front(),
+                            "'; options are written --name=value; see 'tandem links --help'"));
   }
-  return found;
-}
-
-/// Throws UsageError for a name that is none, and for one that stands twice.
-void checkNames(std::span<const Argument> given) {
-  std::vector<std::string> seen;
-  for (const Argument& argument : given) {
-    find(std::span<const LinksOption>(optionRows), argument.name, "option of links");
-    if (std::ranges::find(seen, argument.name) != seen.end()) {
-      throw UsageError(concat(argument.name, " is given twice"));
-    }
-    seen.push_back(argument.name);
-  }
+  checkNames(typed.options, namesOf(std::span<const LinksOption>(optionRows)), "option of links");
+  return std::move(typed.options);
 }
 
 void resolveGpus(Typed& typed, const LinkPlaces& places) {
@@ -189,13 +164,12 @@ int64_t bytesOfSize(const std::string& text) {
 }
 
 LinksCommand parseLinks(Arguments arguments, const LinkPlaces& places) {
-  const auto given = argumentsIn(arguments);
-  checkNames(given);
+  const auto given = optionsIn(arguments);
   Typed typed;
   for (const LinksOption& option : optionRows) {
     if (option.fromText) option.set(typed, std::string(option.standard));
   }
-  for (const Argument& argument : given) {
+  for (const TypedOption& argument : given) {
     find(std::span<const LinksOption>(optionRows), argument.name, "option of links").set(typed, argument.value);
   }
   resolveGpus(typed, places);
@@ -211,11 +185,7 @@ std::string linksHelp() {
       "gradients of networks take over each link. Started by a launcher ('tandem launch', torchrun, mpirun, srun), it\n"
       "measures what is between those ranks alone. docs/LINKS.md has the formulas.\n\n";
   constexpr size_t leftWidth = 20;
-  for (const LinksOption& option : optionRows) {
-    std::string left = concat("  ", option.name, '=', option.placeholder);
-    left.resize(std::max(leftWidth, left.size() + 2), ' ');
-    text += concat(left, option.help, " (default ", option.standard, ")\n");
-  }
+  for (const LinksOption& option : optionRows) text += helpLine(option, leftWidth);
   return text +
          "\n  tandem links --sizes=4k,4m,64m --replicas=2\n"
          "  tandem links --results=tandem-results.jsonl --model=resnet20,resnet50\n";

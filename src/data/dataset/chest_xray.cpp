@@ -120,7 +120,6 @@ std::optional<ImageList> listChestXray(const std::string& path, DataSplit split)
   const auto images = imagesIn(path);
   ImageList list;
   list.folder = path + '/';
-  list.classes.assign(findings.begin(), findings.end());
   list.info = {
       .name = "chestxray14", .classes = std::ssize(findings), .labels = &find(labelKinds(), "flags", "kind of labels")};
   for (const Csv::Row& row : table.rows()) {

@@ -109,13 +109,13 @@ std::optional<ImageList> listImageFolder(const std::string& path, DataSplit spli
     throw DataError(
         concat("data folder '", path, "' has no test images; put them into ", path, "/val, one folder for each class"));
   }
+  const std::vector<std::string> classes = foldersIn(*training);
   ImageList list;
-  list.classes = foldersIn(*training);
   list.folder = folder->string() + '/';
-  list.info = {.name = "image folder", .classes = std::ssize(list.classes)};
+  list.info = {.name = "image folder", .classes = std::ssize(classes)};
   for (const std::string& name : foldersIn(*folder)) {
-    const auto known = std::ranges::lower_bound(list.classes, name);
-    if (known == list.classes.end() || *known != name) {
+    const auto known = std::ranges::lower_bound(classes, name);
+    if (known == classes.end() || *known != name) {
       throw DataError(concat("'", list.folder, name, "' is a class that '", training->string(), "' does not have"));
     }
     const std::vector<std::string> images = imagesOf(*folder, name);
@@ -124,7 +124,7 @@ std::optional<ImageList> listImageFolder(const std::string& path, DataSplit spli
                              "' is a class without images (.jpg, .jpeg, .png); remove the folder, "
                              "or put images there"));
     }
-    for (const std::string& image : images) list.addClass(image, known - list.classes.begin());
+    for (const std::string& image : images) list.addClass(image, known - classes.begin());
   }
   return list;
 }

@@ -32,8 +32,7 @@ struct ImageList {
   DatasetInfo info;
   std::string folder;  ///< of the files, with a slash at its end; empty: files have whole paths
   TextList files;
-  std::vector<uint8_t> labels;       ///< [N, labelBytes()]
-  std::vector<std::string> classes;  ///< names; empty: they are numbers
+  std::vector<uint8_t> labels;  ///< [N, labelBytes()]
 
   /// REQUIRES: info has the classes and the kind of labels.
   void addClass(std::string_view file, int64_t label);

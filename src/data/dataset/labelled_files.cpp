@@ -104,12 +104,11 @@ class Classes {
  public:
   explicit Classes(const Table& training)
       : numbered_(training.content.classes.empty() && allAreNumbers(training.content)),
-        names_(numbered_ ? std::vector<std::string>() : namesOfClasses(training)),
-        count_(numbered_ ? largestNumber(training) + 1 : std::ssize(names_)) {
-    for (const std::string& name : names_) numbers_.emplace(name, std::ssize(numbers_));
+        count_(numbered_ ? largestNumber(training) + 1 : 0) {
+    if (numbered_) return;
+    for (const std::string& name : namesOfClasses(training)) numbers_.emplace(name, count_++);
   }
 
-  const std::vector<std::string>& names() const { return names_; }
   int64_t count() const { return count_; }
 
   int64_t of(const Table& table, const LabelTable::Row& row, const std::string& label) const {
@@ -122,9 +121,8 @@ class Classes {
 
  private:
   bool numbered_;
-  std::vector<std::string> names_;
   int64_t count_;
-  std::unordered_map<std::string, int64_t> numbers_;  // of the names
+  std::unordered_map<std::string, int64_t> numbers_;  // of the names, where there are some
 };
 
 void addFlags(ImageList& list, const std::string& file, const std::vector<int64_t>& classes) {
@@ -174,7 +172,6 @@ std::optional<ImageList> listLabelledFiles(const std::string& path, DataSplit sp
   const bool several = training.content.several;
   ImageList list;
   list.folder = ofSplit->has_parent_path() ? ofSplit->parent_path().string() + '/' : "";
-  list.classes = classes.names();
   list.info = {.name = "labelled files",
                .classes = classes.count(),
                .labels = &find(labelKinds(), several ? "flags" : "class", "kind of labels")};

@@ -27,11 +27,9 @@ constexpr AugmentEntry table[] = {
 std::span<const AugmentEntry> augments() { return table; }
 
 Augmentation augmentationOf(std::string_view text) {
-  const auto* const row = std::ranges::find(table, text, &AugmentEntry::name);
-  const bool isChain = row == std::end(table) && text.find_first_of("+:") != text.npos;
   const bool isTransform = std::ranges::find(transforms(), text, &TransformEntry::name) != transforms().end();
-  if (isChain || isTransform) return {std::string(text), TransformChain::parse(text, option)};
-  return {std::string(text), TransformChain::parse(find(augments(), text, option).chain, option)};
+  const bool isChain = isTransform || text.find_first_of("+:") != text.npos;
+  return {std::string(text), TransformChain::parse(isChain ? text : find(augments(), text, option).chain, option)};
 }
 
 std::string_view usualAugment(bool encoded) {

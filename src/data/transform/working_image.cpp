@@ -82,8 +82,7 @@ at::Tensor WorkingImage::pixels() const {
 void WorkingImage::replace(const at::Tensor& pixels) {
   check(pixels.dim() == 4 && pixels.size(0) == 1 && pixels.size(1) == 3 && pixels.scalar_type() == at::kByte,
         "WorkingImage::replace: [1, 3, H, W] in bytes");
-  const at::Tensor next = pixels.contiguous(at::MemoryFormat::ChannelsLast);
-  own_ = next;
+  own_ = pixels.contiguous(at::MemoryFormat::ChannelsLast);
   source_ = own_.const_data_ptr<uint8_t>();
   size_ = {own_.size(2), own_.size(3), 3};
   window_ = visible_ = {0, 0, size_.height, size_.width};

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/arguments/command_files.h"
 #include "cli/catalogs.h"
-#include "cli/command_files.h"
 #include "cli/commands.h"
 #include "cli/inference_command.h"
 #include "config/command_line.h"

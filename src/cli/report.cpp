@@ -6,7 +6,7 @@
 #include "base/catalog.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "cli/command_files.h"
+#include "cli/arguments/command_files.h"
 #include "cli/commands.h"
 #include "formats/io/file.h"
 #include "measure/record/results_file.h"

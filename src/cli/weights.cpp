@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "cli/command_files.h"
+#include "cli/arguments/command_files.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "formats/weights/safetensors.h"

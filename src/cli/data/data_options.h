@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/command_options.h"
+#include "cli/arguments/command_options.h"
 
 namespace tandem {
 

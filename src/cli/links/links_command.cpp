@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "cli/command_options.h"
+#include "cli/arguments/command_options.h"
 #include "config/config.h"
 #include "config/device_set.h"
 #include "models/model.h"

@@ -1,4 +1,4 @@
-#include "cli/command_files.h"
+#include "cli/arguments/command_files.h"
 
 #include <filesystem>
 

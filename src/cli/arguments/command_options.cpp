@@ -1,4 +1,4 @@
-#include "cli/command_options.h"
+#include "cli/arguments/command_options.h"
 
 #include <algorithm>
 

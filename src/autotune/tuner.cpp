@@ -20,12 +20,12 @@ bool serves(const TuningCandidate& candidate) try {
 }
 
 /// Indices of the valid candidates, fastest first. The first candidate is preferred.
-std::vector<size_t> bySpeed(const std::vector<double>& seconds) {
+std::vector<size_t> bySpeed(const std::vector<double>& seconds, double margin) {
   std::vector<size_t> order;
   for (size_t i = 0; i < seconds.size(); ++i) {
     if (seconds[i] >= 0) order.push_back(i);
   }
-  const auto weight = [&](size_t i) { return i == 0 ? seconds[i] : minSpeedup * seconds[i]; };
+  const auto weight = [&](size_t i) { return i == 0 ? seconds[i] : margin * seconds[i]; };
   std::ranges::stable_sort(order, {}, weight);
   return order;
 }
@@ -60,7 +60,10 @@ std::vector<Timing> Tuner::timed(std::span<const TuningCandidate> candidates) co
   Nanos spent{};               // on samples
   std::vector<double> firsts;  // times of the candidates that can run
   const auto secondsLeft = [&] { return enoughSeconds(firsts.front()) - seconds(spent); };
-  for (size_t i = 0; i < candidates.size() && (firsts.empty() || secondsLeft() > 0); ++i) {
+  const auto goesOn = [&] {
+    return firsts.empty() || (std::ssize(firsts) < rule_.mostCandidates && secondsLeft() > 0);
+  };
+  for (size_t i = 0; i < candidates.size() && goesOn(); ++i) {
     if (!isReady(candidates[i]) || !serves(candidates[i])) continue;
     const Nanos begin = now();
     if (!ways[i].takeSample()) continue;
@@ -102,7 +105,7 @@ Tuned Tuner::fastest(const std::string& operation, std::span<const TuningCandida
   check(!candidates.empty(), "Tuner: something to choose from");
   Tuned tuned;
   tuned.seconds = secondsOf(operation, candidates);
-  const std::vector<size_t> order = bySpeed(tuned.seconds);
+  const std::vector<size_t> order = bySpeed(tuned.seconds, rule_.margin);
   const auto chosen = std::ranges::find_if(order, [&](size_t i) { return isReady(candidates[i]); });
   if (chosen == order.end()) return tuned;
   tuned.index = *chosen;

@@ -156,6 +156,7 @@ struct Config {
     double deadline = 0;            ///< seconds per point; 0: derived from budget
     bool measurePeaks = false;      ///< measures them again although the cache has them
     bool refreshKernels = false;    ///< likewise the times by which kernels are chosen
+    double kernelSeconds = 20;      ///< that a choice of kernels may measure, whatever it saves
     bool allowInterference = false;
     std::string inject;              ///< a fault that is put into the run (trace/fault.h); empty: none
     std::string program = "tandem";  ///< what was measured; another program with its version in records of bench/peers

@@ -313,6 +313,10 @@ constexpr Option table[] = {
     {"refresh-kernels", output, "", "",
      "measure anew which kernels are the fastest, instead of taking the times kept from an earlier run", onBench,
      field<&Measurement::refreshKernels>, Values::any, oneValue, nullptr},
+    {"kernel-seconds", output, "s", "X",
+     "time that a choice of kernels may measure whatever it saves; a tenth of what it saves in the run if that is more; what "
+     "does not fit runs by older times or by the default",
+     onBench, field<&Measurement::kernelSeconds>, Values::any, oneValue, within<&Measurement::kernelSeconds, 0, billion>},
     {"point-deadline", output, "s", "X",
      "time after which a point is given up; 0 takes 120 s and 4 x --budget, with --steps 600 s and 30 s per step",
      onBench, field<&Measurement::deadline>, Values::any, oneValue, within<&Measurement::deadline, 0, billion>},

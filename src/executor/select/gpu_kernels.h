@@ -35,8 +35,8 @@ struct GpuKernelChoice {
 /// with a ReLU: a pair of plans if both together are faster than Tandem's kernels.
 ///
 /// A batch-norm may be the only reader of a convolution. Then a plan that also accumulates statistics
-/// (PassPlans::withStats) may replace both choices, with Tandem's kernels for the rest. It must be faster than both,
-/// the batch-norm's backward included.
+/// (PassPlans::withStats) comes first: it is taken if both are faster together, forward, than ATen and Tandem's
+/// kernels. These do the rest of the batch-norm. No other plan is tried for either forward then.
 ///
 /// Tuner measures with NHWC activations, each different layer once, on the calling thread's current stream. Times are
 /// kept in `cache`. ATen computes convolutions with unequal padding; the gradient of the images is never computed.

@@ -153,8 +153,14 @@ std::vector<TuningCandidate> convolutionCandidates(ConvolutionPass pass, const C
                                                    const ConvolutionTensors& tensors,
                                                    std::shared_ptr<ExecutionPlans> engines) {
   std::vector<TuningCandidate> candidates;
-  candidates.push_back(
-      {std::string(atenName), [] { return std::optional<int64_t>(0); }, [=] { byAten(pass, geometry, tensors); }});
+  // A step copies what ATen returns to where the gradient is wanted; a plan writes it there.
+  const bool copies = pass == ConvolutionPass::weightGradient;
+  const auto wanted = copies ? at::empty_like(tensors.weight) : at::Tensor();
+  candidates.push_back({std::string(atenName), [] { return std::optional<int64_t>(0); },
+                        [=] {
+                          const at::Tensor result = byAten(pass, geometry, tensors);
+                          if (copies) wanted.copy_(result);
+                        }});
   if (!engines || !areAligned(inOrder(tensors))) return candidates;
   const auto expected = std::make_shared<at::Tensor>();
   const auto isRight = [=] {

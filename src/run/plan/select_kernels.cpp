@@ -43,7 +43,7 @@ std::vector<const Entry*> candidates(std::span<const Entry> all, const Entry* na
 }
 
 constexpr int64_t planWorkspaceBytes = int64_t{1} << 30;  // GPUs have tens of GiB, and some fast plans want much
-constexpr double freeSeconds = 20;                        // that a choice may take, whatever it saves
+constexpr double marginOnGpus = 1.01;                     // a graph's times, taken by events, spread by less
 
 /// Seconds that a run saves by a choice: of --steps steps, or else of as many as fit --budget.
 double savedSeconds(const Config::Measurement& measurement, const StepSeconds& step) {
@@ -57,7 +57,7 @@ MeasuringRule measuringRule(const RunPlan& plan, const KernelProgress& progress)
   return {.at = exactUtcTime(),
           .since = plan.sweepBegin,
           .anew = measurement.refreshKernels,
-          .freeSeconds = freeSeconds,
+          .freeSeconds = measurement.kernelSeconds,
           .saves = [measurement](const StepSeconds& step) { return savedSeconds(measurement, step); },
           .progress = progress};
 }
@@ -133,6 +133,7 @@ GpuKernelTrial gpuKernelTrial(const Device& device, const RunPlan& plan, const K
   const auto timer = std::make_shared<CallTimer>(device, graphRecorder(plan.config, plan.setup));
   trial.rule.where = concat(gpuMachine(plan), ", ", timer->way());
   trial.rule.workspaceBytes = planWorkspaceBytes;
+  trial.rule.margin = marginOnGpus;
   trial.rule.measuring = measuringRule(plan, progress);
   trial.rule.secondsOf = [timer](const std::function<void()>& call) { return timer->secondsOf(call); };
   if (plan.config.numerics.recompute != Config().numerics.recompute)

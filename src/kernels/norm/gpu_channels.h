@@ -176,13 +176,17 @@ struct NormSumsFinish {
   NormGrid grid;
   const float* partials;  ///< written by NormSums
   const float *inverseDeviation, *factor;
-  bool training;  ///< false: bias and slope are zero, because the statistics do not depend on x
-  float *scaleGradient, *shiftGradient, *bias, *slope;
+  bool training;         ///< false: bias and slope are zero, because the statistics do not depend on x
+  Element gradientType;  ///< of scaleGradient and shiftGradient
+  void *scaleGradient, *shiftGradient;
+  float *bias, *slope;
 
+  static constexpr int widest = 1;
   template <int width>
   struct Shared : norm_programs::JoinedSums {};
 
   int64_t blocks() const { return norm_programs::joinBlocks(grid); }
+  Access access() const { return {gradientType, 1}; }
 
   template <class T, int width, class Block>
   TANDEM_THREAD void run(const Block& block, Shared<width>& shared) const {
@@ -194,8 +198,8 @@ struct NormSumsFinish {
       const auto [sum, product] = shared.of[lane];
       const double deviation = inverseDeviation[channel], normed = product * deviation;
       const double share = training ? 1 / static_cast<double>(grid.rows) : 0;
-      shiftGradient[channel] = static_cast<float>(sum);
-      scaleGradient[channel] = static_cast<float>(normed);
+      static_cast<T*>(shiftGradient)[channel] = Block::template narrow<T>(static_cast<float>(sum));
+      static_cast<T*>(scaleGradient)[channel] = Block::template narrow<T>(static_cast<float>(normed));
       bias[channel] = static_cast<float>(sum * share);
       slope[channel] = static_cast<float>(-share * normed * deviation * factor[channel]);
     });

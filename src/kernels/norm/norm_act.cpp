@@ -72,9 +72,9 @@ void keep(const at::Tensor& x, const at::Tensor& y, bool readsOutput, const Norm
   saved.y = options.relu && readsOutput && !saved.reluMask.defined() ? y : at::Tensor();
 }
 
-// If kernels can write there: gradients are exchanged in other types too.
+// If kernels can write there.
 at::Tensor writable(const at::Tensor& gradient) {
-  const bool fits = gradient.defined() && gradient.scalar_type() == at::kFloat && gradient.is_contiguous();
+  const bool fits = gradient.defined() && isElement(gradient.scalar_type()) && gradient.is_contiguous();
   return fits ? gradient : at::Tensor();
 }
 

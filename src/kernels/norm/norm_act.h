@@ -23,7 +23,7 @@ struct NormActOptions {
 /// All [C] fp32.
 struct NormParameters {
   at::Tensor scale, shift, runningMean, runningVar;
-  /// [C] of any type: where the gradients are wanted. Kernels of a GPU write fp32 there; all else gives new tensors.
+  /// [C], both of one type: where the gradients are wanted. Kernels of a GPU write there; all else gives new tensors.
   at::Tensor scaleGradient = {}, shiftGradient = {};
 };
 
@@ -45,8 +45,9 @@ struct NormActSaved {
 
 struct NormActGradients {
   at::Tensor x;
-  at::Tensor residual;      ///< undefined without a residual; without ReLU it is the output's gradient
-  at::Tensor scale, shift;  ///< [C] fp32, possibly NormParameters::scaleGradient and shiftGradient themselves
+  at::Tensor residual;  ///< undefined without a residual; without ReLU it is the output's gradient
+  at::Tensor scale,
+      shift;  ///< [C], NormParameters::scaleGradient and shiftGradient themselves, or of a type of their own
 };
 
 /// x and residual (undefined: none) are [N, C, H, W] float, bfloat16 or half, of one type and memory format. On the CPU

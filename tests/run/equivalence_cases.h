@@ -9,6 +9,11 @@
 namespace tandem::equivalence {
 
 /// A strategy with each of its own options.
+/// Of a lossy strategy, which must then give what the others do.
+inline CompressionOptions withoutLoss() {
+  return {.method = &find(compressions(), "topk", "compression"), .ratio = 1};  // leaves nothing out
+}
+
 inline std::vector<Case> variantsOf(const StrategyEntry& strategy, const Graph& graph) {
   std::vector<Case> variants;
   if (strategy.name == "parameter_server") {
@@ -21,8 +26,7 @@ inline std::vector<Case> variantsOf(const StrategyEntry& strategy, const Graph& 
     if (!allReduce.onCpu || !accepts(strategy, allReduce)) continue;
     for (const int nodes : {1, 2}) {
       variants.push_back({.graph = &graph, .strategy = &strategy, .allReduce = std::string(allReduce.name)});
-      variants.back().compression = {.method = &find(compressions(), "topk", "compression"),
-                                     .ratio = 1};  // leaves nothing out
+      variants.back().compression = withoutLoss();
       variants.back().nodes = nodes;
       if (!allReduce.ownersUpdate) break;  // the others do not look at nodes
     }

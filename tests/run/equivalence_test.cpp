@@ -125,6 +125,7 @@ TEST(OnAGpu, FiveStepsGiveTheWeightsOfTheOracle) {
     }
     for (const ExecutorEntry& executor : executors()) {
       Case c{.graph = &net, .strategy = &strategy, .allReduce = "nccl", .executor = std::string(executor.name)};
+      c.compression = withoutLoss();
       c.replicas = c.gpus = std::min(cudaDeviceCount(), 4);
       for (const bool overlap : {true, false}) {
         c.overlap = overlap;

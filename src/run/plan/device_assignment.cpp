@@ -38,7 +38,7 @@ const GpuFacts& factsOf(int ordinal) { return cudaFacts().gpus.at(static_cast<si
 void checkOrdinals(const RunPlan& plan, const std::vector<int>& ordinals) {
   const auto visible = std::ssize(cudaFacts().gpus);
   const int last = std::ranges::max(ordinals);
-  if (last < visible) return;
+  if (last < visible || plan.place.localSize == 1) return;  // of a rank alone, Device::cuda() says more
   throw UsageError(concat("--devices=", plan.config.placement.devices, " with ", plan.place.localSize,
                           " ranks on this host, each with the next of them: cuda:", last, " is needed, and ", visible,
                           visible == 1 ? " GPU is" : " GPUs are",

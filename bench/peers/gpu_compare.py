@@ -8,7 +8,7 @@ from gpu_call import say
 from gpu_choosing import choose
 from sections import BudgetedPlan, Failed, OutOfTime
 
-QUALIFIERS, ROUNDS, RUN_AT_MOST_S = 1, 5, 400
+QUALIFIERS, RUN_AT_MOST_S = 1, 400
 
 
 def compare(call):
@@ -86,7 +86,7 @@ def play(call, run, record):
     record["commands"] = {}
     for precision in gpu_contenders.PRECISIONS[run["precision"]][0]:
         choose(call, run, precision)
-    plan = BudgetedPlan(call.state, record["seconds"], call.budget, qualifiers=QUALIFIERS, pairs=ROUNDS,
+    plan = BudgetedPlan(call.state, record["seconds"], call.budget, qualifiers=QUALIFIERS, pairs=call.options.rounds,
                         timeout=RUN_AT_MOST_S, margin=0)
     rounds.measure(record, field, plan, lambda text: say(f"  {text.strip()}"))
     record["headline"], record["rows"] = ratios.ratios(field, record["main"], record["failures"])

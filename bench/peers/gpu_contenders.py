@@ -14,6 +14,7 @@ LIST_MODES = "import json, torch._inductor as i; print(json.dumps(list(i.list_mo
 PRECISIONS = {"16-bit": (["bf16", "fp16"], ["autocast", "autocast-fp16"]), "32-bit": (["fp32", "tf32"], ["fp32", "tf32"])}
 # Rough seconds from the start of a program to its first step; later ones find kernels in torch.compile's cache.
 TANDEM_START_S = 10
+CHOOSING_S = 120   # that one may measure
 EAGER_START_S, COMPILED_START_S, TUNED_START_S = 15, 60, 150
 
 
@@ -90,7 +91,8 @@ def choosing(run, tandem, precision):
     """A run that fills the cache with the times of kernels and has no rate. It is in no record, and goes on where one
     before it was ended."""
     return Contender(f"kernels of {name_of(run | {'precision': precision})}", "tandem", 1,
-                     bench(run, tandem, precision, "--warmup=1", "--steps=2"), read_nothing, TANDEM_START_S, kept(tandem))
+                     bench(run, tandem, precision, "--warmup=1", "--steps=2", f"--kernel-seconds={CHOOSING_S}"),
+                     read_nothing, TANDEM_START_S, kept(tandem))
 
 
 def read_nothing(_, path):

@@ -33,6 +33,8 @@ def parser(description, sections):
     found.add_argument("--modes", type=listed, default=gpu_contenders.MODES, metavar="MODE,...", help="PyTorch's: eager, and "
                        "those that its torch.compile lists, default's name being compile; or "
                        f"{gpu_contenders.ALL_MODES} (default {','.join(gpu_contenders.MODES)})")
+    found.add_argument("--rounds", type=int, choices=range(1, 100), default=5, metavar="N", help="of `compare` behind the "
+                       "qualifying run (default 5)")
     add_places(found)
     return found
 

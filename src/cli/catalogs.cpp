@@ -98,6 +98,7 @@ constexpr Catalog table[] = {
     row<weightsMaps>("weights-maps", "weights-map"),
     row<normalizations>("normalizations", "normalization"),
     row<badImages>("bad-images", "bad-image"),
+    row<decodings>("decodings", "decode"),
     row<verifications>("verifications", "verify"),
     row<scores>("scores", "scores"),
     row<schedules>("schedules", "schedule"),

@@ -145,6 +145,8 @@ constexpr Alias table[] = {
     {"optimizer", "momentum", "optimizer", "sgd", "", momentumNote},
     {"optimizer", "rmsprop", "", "", rmspropRefusal, ""},
 
+    {"fuse-decode-and-crop", "true", "decode", "fast", "", ""},
+    {"fuse-decode-and-crop", "false", "decode", "exact", "", ""},
     {"use-xla-compile", "true", "executor", "planned", "", planNote},
     {"use-xla-compile", "false", "executor", "autograd", "", noPlanNote},
     {"xla-compile", "true", "executor", "planned", "", planNote},

@@ -104,6 +104,7 @@ struct Config {
     std::string augment{automatic};  ///< auto: "imagenet" for image files, else "standard"
     int64_t producers = 1;           ///< threads per replica that make batches, input=queue
     int64_t queueDepth = 4;          ///< batches per replica
+    std::string decode = "exact";    ///< how image files are decoded
     double maxBad = 0.1;             ///< percent of the data set's images that may be bad, unless one ends the run
 
     bool operator==(const Input&) const = default;
@@ -126,6 +127,7 @@ struct Config {
     double labelSmoothing = 0;
     int64_t seed = 1;
     bool forwardOnly = false;
+    bool loaderOnly = false;  ///< batches are made and nothing is computed; forwardOnly too, once it is resolved
 
     bool operator==(const Step&) const = default;
   } step;

@@ -80,7 +80,6 @@ constexpr Alias table[] = {
     passOver("datasets-parallel-interleave-cycle-length", inMemory),
     passOver("datasets-sloppy-parallel-interleave", inMemory, yes),
     passOver("datasets-parallel-interleave-prefetch", inMemory),
-    passOver("fuse-decode-and-crop", "an image is decoded whole, then cropped", yes),
     passOver("distort-color-in-yiq", "color_jitter, a transform of --augment, changes colours by its own rules", yes),
     refuse("no-zmq-ops", "is not built: use --input=queue for batches that threads of this process make", yes),
 

@@ -33,6 +33,11 @@ constexpr BadImageEntry badImageRows[] = {
     {"zero", "an image that cannot be read is black", false, true},
 };
 
+constexpr DecodingEntry decodingRows[] = {
+    {"exact", "the pixels that Pillow and torchvision decode", false},
+    {"fast", "of a JPEG only what is seen, coarser and, where it is scaled, in the nearest larger of four sizes", true},
+};
+
 }  // namespace
 
 std::span<const ScalingEntry> scalings() { return scalingRows; }
@@ -46,5 +51,6 @@ std::span<const CudaGraphEntry> cudaGraphs() { return cudaGraphRows; }
 std::span<const VerifyEntry> verifications() { return verifyRows; }
 const VerifyEntry& withoutVerification() { return *std::ranges::find(verifyRows, false, &VerifyEntry::wanted); }
 std::span<const BadImageEntry> badImages() { return badImageRows; }
+std::span<const DecodingEntry> decodings() { return decodingRows; }
 
 }  // namespace tandem

@@ -59,4 +59,13 @@ struct BadImageEntry {
 /// fail, skip, zero.
 std::span<const BadImageEntry> badImages();
 
+/// A row of --decode.
+struct DecodingEntry {
+  std::string_view name, summary;
+  bool parts;  ///< whether only what is seen of an image is decoded (decodeImagePart())
+};
+
+/// exact, fast.
+std::span<const DecodingEntry> decodings();
+
 }  // namespace tandem

@@ -213,14 +213,19 @@ constexpr Option table[] = {
     {"input", fed, "", "NAME", "where batches come from; auto means queue with --data, else device",
      onBench, field<&Input::source>, Values::names, axis, nullptr},
     often(onImages, {"data", fed, "", "PATH|synthetic",
-     "data set: a folder with CIFAR-10's binary batches, MNIST's IDX files, a folder of images for each class (also below "
-     "train/ and val/), a table of labels (labels.csv, labels.json) or ChestX-ray14; or such a table. predict takes the "
-     "test images, the others the training images; synthetic: bench makes up images and labels by --seed",
+     "data set: a folder with CIFAR's binary batches, MNIST's IDX files, a folder of images for each class (also below "
+     "train/ and val/), a table of labels (labels.csv, labels.json), TFRecords, WebDataset's tar archives or ChestX-ray14; "
+     "or such a table. predict takes the test images, the others the training images; synthetic: bench makes up images "
+     "and labels by --seed",
      onBench | onImages, field<&Input::data>, Values::any, results, nullptr, {}, {"synthetic"}, FileUse::read}),
     {"augment", fed, "", "NAME[+NAME...]",
      "changes of training images: a chain with a name, or transforms joined by +, each with its values behind colons, as "
      "resize:264+random_crop:224+flip ('tandem list transforms'); auto is imagenet for image files, else standard",
      onBench, field<&Input::augment>, Values::namesOrChain, results, nullptr},
+    {"decode", fed, "", "NAME",
+     "how image files are decoded: exact gives the pixels of Pillow and torchvision; fast decodes of a JPEG only what is "
+     "seen, at a reduced size where that is enough",
+     onBench, field<&Input::decode>, Values::names, axis, nullptr},
     {"max-bad", fed, "%", "X", "images that may be bad, unless --bad-image=fail; more end the run, but one never does",
      onBench, field<&Input::maxBad>, Values::any, oneValue, within<&Input::maxBad, 0, 100>},
     {"producers", fed, "threads", "N", "threads per replica that make batches, with --input=queue",
@@ -263,6 +268,8 @@ constexpr Option table[] = {
      within<&Step::seed, 0, INT64_MAX>},
     {"forward-only", step, "", "", "run the network forward only: no gradients, no update", onBench,
      field<&Step::forwardOnly>, Values::any, work, nullptr},
+    {"loader-only", step, "", "", "only make the batches and bring them to the devices: nothing is computed", onBench,
+     field<&Step::loaderOnly>, Values::any, work, nullptr},
     {"deterministic", step, "", "", "same bits in every run, even where that is slower", onBench,
      field<&Numerics::deterministic>, Values::any, axis, nullptr},
 

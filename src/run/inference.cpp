@@ -80,7 +80,7 @@ class Work {
   }
 
   void read(int64_t index, std::span<uint8_t> out) {
-    std::vector<uint8_t> memory;
+    InputMemory memory;
     try {
       inputs_.make(index, CounterRandom(0), {out, labelOf(index), memory});
     } catch (const DataError& failure) {

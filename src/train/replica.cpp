@@ -222,7 +222,7 @@ StepSample TrainingReplica::step() {
   inFlight_.add(std::move(ended_));  // counts as compute: the host waits here for the device's computation
   // The first capture frees the unused memory of all GPUs, so every replica must have made its eager steps.
   if (captured_ && captured_->capturesNext()) barrier();
-  keep(captured_ ? captured_->run(batch_) : train(batch_));
+  if (!shared_.options.loaderOnly) keep(captured_ ? captured_->run(batch_) : train(batch_));
   const Nanos computed = now();
   if (!recordsExchange_) exchange();
   ended_ = device_.record();

@@ -52,8 +52,9 @@ struct ReplicaSetOptions {
   int64_t accumulate = 1;      ///< number of equal micro-batches of a replica's batch
   bool syncBatchNorm = false;  ///< batch-norm normalises the batches of all replicas of all ranks as one
   bool forwardOnly = false;
-  int64_t inFlight = 2;                          ///< most steps in flight on a GPU
-  bool blockingWaits = false;                    ///< host waits sleep, for replicas that share cores
+  bool loaderOnly = false;     ///< replicas fetch their batches and compute nothing. REQUIRES: forwardOnly
+  int64_t inFlight = 2;        ///< most steps in flight on a GPU
+  bool blockingWaits = false;  ///< host waits sleep, for replicas that share cores
   std::shared_ptr<const Pretrained> pretrained;  ///< replaces initial values; null: none
   GraphRecorder recorder;                        ///< of a replica's step; empty: steps run eagerly
   bool keepsFlightLog = false;                   ///< of what replicas do, for after a failure (trace/flight_recorder.h)

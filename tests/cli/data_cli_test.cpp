@@ -114,6 +114,32 @@ TEST_F(DataCommand, BenchTrainsAlikeForAnyNumberOfProducersAndReplicas) {
   EXPECT_NE(one, losses({"--augment=resize:36+random_crop+color_jitter"}));
 }
 
+TEST_F(DataCommand, FastDecodingGivesOtherPixelsAndTheSameForAnyNumberOfProducers) {
+  const auto lossesOf = [&](const std::string& decode, const std::string& more) {
+    const auto run = bench({"--decode=" + decode, more});
+    EXPECT_EQ(run.code, 0) << run.err;
+    return nlohmann::json::parse(run.out).at(0).at("losses");
+  };
+  const auto fast = lossesOf("fast", "--producers=1");
+  EXPECT_NE(fast, lossesOf("exact", "--producers=1"));
+  EXPECT_EQ(fast, lossesOf("fast", "--producers=3"));
+}
+
+TEST_F(DataCommand, LoaderOnlyMakesBatchesAndComputesNothing) {
+  const auto run = bench({"--loader-only"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto record = nlohmann::json::parse(run.out).at(0);
+  EXPECT_TRUE(record.at("losses").empty());
+  EXPECT_TRUE(record.at("placement").at("flops_per_image").is_null()) << "not known";
+  EXPECT_TRUE(contains(runTandem({"bench", "--model=resnet20", "--data=" + folder, "--loader-only", "--steps=2",
+                                  "--repeats=1", "--replicas=1", "--batch=4", "--allow-interference"})
+                           .out,
+                       "batches only: nothing was computed"));
+  const auto saved = bench({"--loader-only", "--save-weights=" + ownFolder() + "/w.safetensors"});
+  EXPECT_EQ(saved.code, usage);
+  EXPECT_TRUE(contains(saved.err, "nothing is trained")) << saved.err;
+}
+
 TEST_F(DataCommand, PredictCountsTheTestImages) {
   const std::string weights = ownFolder() + "/w.safetensors";
   ASSERT_EQ(bench({"--save-weights=" + weights}).code, 0);

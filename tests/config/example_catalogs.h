@@ -41,6 +41,7 @@ inline const CatalogNames& exampleCatalogs() {
       {"weights-map", {"none", "keras", "timm"}},
       {"normalization", {"imagenet", "caffe"}},
       {"bad-image", {"fail", "skip"}},
+      {"decode", {"exact", "fast"}},
       {"scores", {"softmax", "sigmoid", "logits"}},
   }};
   return names;

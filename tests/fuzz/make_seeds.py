@@ -4,8 +4,10 @@
 Inputs that fuzzing found are files beside them, named by their hash.
 """
 import gzip
+import io
 import json
 import pathlib
+import tarfile
 import zipfile
 
 HERE = pathlib.Path(__file__).parent
@@ -138,10 +140,38 @@ def cifar_seeds():
     yield "cut", record[:-1]
     yield "label", b"\x0a" + record[1:]
     yield "hundred", b"\0" + record
+    yield "group", b"\x14" + record
+    yield "fine", b"\x13\x64" + record[1:]
     yield "last_label", record + b"\xff" + record[1:]
     yield "pickle", b"\x80\x02}q\0" + record
     yield "protocol4", b"\x80\x04\x95" + record
     yield "zeros", bytes(3073)
+
+
+def tar(files, form=tarfile.USTAR_FORMAT):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=form) as archive:
+        for name, content in files:
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return out.getvalue()
+
+
+def tar_seeds():
+    sample = [("a/0.jpg", b"\xff\xd8\xff" + bytes(600)), ("a/0.cls", b"7\n"), ("a/1.png", b"png"), ("a/1.json", b'{"label": 3}')]
+    long = [("f" * 90 + "/" + "n" * 60 + ".jpg", b"x"), ("n" * 180 + ".cls", b"1")]
+    whole = tar(sample)
+    yield "empty", b""
+    yield "sample", whole
+    yield "cut", whole[:700]
+    yield "one_block", whole[:512]
+    yield "no_end", whole[:-10240 + 4096]
+    yield "sum", whole[:150] + b"7" + whole[151:]
+    yield "gnu_long", tar(long, tarfile.GNU_FORMAT)
+    yield "pax_long", tar(long, tarfile.PAX_FORMAT)
+    yield "pax_names", tar([("\u00e4/0.jpg", b"x"), ("\u00e4/0.cls", b"x")], tarfile.PAX_FORMAT)
+    yield "label", tar([("0.cls", b"-1"), ("1.json", b"[1"), ("2.json", b'{"cls": -2}')])
 
 
 def idx(kind, sizes, values, magic=b"\0\0"):
@@ -206,7 +236,7 @@ def example_seeds():
 def main():
     for name, seeds in {"safetensors": safetensors_seeds, "zip": zip_seeds, "pickle": pickle_seeds, "pth": pickle_seeds,
                         "network": network_seeds, "image": image_seeds, "csv": csv_seeds, "labels": label_seeds,
-                        "cifar": cifar_seeds, "idx": idx_seeds, "gzip": gzip_seeds, "example": example_seeds}.items():
+                        "cifar": cifar_seeds, "tar": tar_seeds, "idx": idx_seeds, "gzip": gzip_seeds, "example": example_seeds}.items():
         folder = HERE / "corpus" / name
         folder.mkdir(parents=True, exist_ok=True)
         for seed, content in seeds():

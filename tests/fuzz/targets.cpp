@@ -8,11 +8,12 @@
 #include "base/utf8.h"
 #include "formats/archive/gzip.h"
 #include "formats/archive/zip.h"
-#include "formats/dataset/cifar10.h"
+#include "formats/dataset/cifar.h"
 #include "formats/dataset/csv.h"
 #include "formats/dataset/idx.h"
 #include "formats/dataset/label_table.h"
 #include "formats/dataset/tf_example.h"
+#include "formats/dataset/web_sample.h"
 #include "formats/image/image.h"
 #include "formats/network/network_file.h"
 #include "formats/weights/pickle.h"
@@ -112,8 +113,26 @@ void fuzzNetwork(std::span<const uint8_t> bytes) {
   }
 }
 
+constexpr ImageLimits limits{.pixels = 1 << 18, .edge = 1 << 10, .scans = 20};
+
+/// Parts whose place and shrink follow from the size, so that a seed means the same for both ways of decoding.
+void fuzzImageParts(std::span<const uint8_t> bytes) {
+  const auto extent = partExtent(bytes, limits);
+  if (!extent) return requireError(extent.error());
+  const auto [height, width] = extent.value();
+  if (height == 0) return;
+  for (const int64_t shrink : {1, 2, 4, 8}) {
+    const int64_t top = height * shrink / 9, left = width * (8 - shrink) / 9;
+    const ImagePart part{top, left, height - top, (width - left + 1) / 2, shrink};
+    const auto image = decodeImagePart(bytes, part, limits);
+    if (!image) return requireError(image.error());
+    require(image.value().pixels.size() == static_cast<size_t>(image.value().height * image.value().width * 3),
+            "every pixel has three values");
+  }
+}
+
 void fuzzImage(std::span<const uint8_t> bytes) {
-  constexpr ImageLimits limits{.pixels = 1 << 18, .edge = 1 << 10, .scans = 20};
+  fuzzImageParts(bytes);
   const auto image = decodeImage(bytes, limits);
   if (!image) return requireError(image.error());
   const auto& [height, width, pixels] = image.value();
@@ -149,12 +168,29 @@ void fuzzExample(std::span<const uint8_t> bytes) {
   require(example.value().image.size() <= bytes.size(), "an image is no larger than its example");
 }
 
+void fuzzTar(std::span<const uint8_t> bytes) {
+  const auto read = [&](uint64_t offset, std::span<uint8_t> out) {
+    require(offset <= bytes.size() && out.size() <= bytes.size() - offset, "only the archive is read");
+    std::ranges::copy(bytes.subspan(offset, out.size()), out.begin());
+  };
+  const auto entries = indexTar(bytes.size(), read, {.entries = 1000, .nameBytes = 256});
+  if (!entries) return requireError(entries.error());
+  for (const TarEntry& entry : entries.value()) {
+    require(entry.offset <= bytes.size() && entry.bytes <= bytes.size() - entry.offset, "files lie within the archive");
+  }
+  for (const WebSample& sample : webSamples(entries.value())) {
+    if (sample.label.bytes == 0) continue;
+    const auto label = sample.parseLabel(bytes.subspan(sample.label.offset, sample.label.bytes));
+    require(!label || label.value() >= 0, "a label is a number from 0");
+  }
+}
+
 void fuzzCifar(std::span<const uint8_t> bytes) {
-  const auto batch = parseCifar10(bytes);
+  const auto batch = parseCifar(bytes);
   if (!batch) return requireError(batch.error());
   require(batch.value().count() > 0, "there is a record");
   for (int64_t i = 0; i < batch.value().count(); ++i) {
-    require(batch.value().label(i) < Cifar10::classes, "a label is a class");
+    require(batch.value().label(i) < batch.value().layout->classes, "a label is a class");
     require(within(batch.value().planes(i), bytes), "pixels lie within the file");
   }
 }
@@ -183,6 +219,7 @@ constexpr FuzzTarget table[] = {
     {"csv", fuzzCsv},
     {"labels", fuzzLabels},
     {"cifar", fuzzCifar},
+    {"tar", fuzzTar},
     {"idx", fuzzIdx},
     {"gzip", fuzzGzip},
     {"example", fuzzExample},

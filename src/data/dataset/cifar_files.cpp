@@ -1,7 +1,9 @@
 #include <filesystem>
 
+#include "base/error.h"
+#include "base/text.h"
 #include "data/dataset/memory_dataset.h"
-#include "formats/dataset/cifar10.h"
+#include "formats/dataset/cifar.h"
 #include "formats/io/file.h"
 
 namespace tandem {
@@ -14,44 +16,66 @@ void appendInterleaved(std::span<const uint8_t> planes, std::vector<uint8_t>& pi
   const size_t start = pixels.size();
   pixels.resize(start + planes.size());
   uint8_t* out = pixels.data() + start;
-  for (int64_t p = 0; p < Cifar10::planeBytes; ++p) {
-    for (int64_t c = 0; c < 3; ++c) *out++ = planes[c * Cifar10::planeBytes + p];
+  for (int64_t p = 0; p < CifarLayout::planeBytes; ++p) {
+    for (int64_t c = 0; c < 3; ++c) *out++ = planes[c * CifarLayout::planeBytes + p];
   }
 }
 
-DatasetInfo cifar10Info() {
-  return {.name = "cifar10",
-          .height = Cifar10::edge,
-          .width = Cifar10::edge,
+DatasetInfo infoOf(const CifarLayout& layout) {
+  return {.name = std::string(layout.dataset),
+          .height = CifarLayout::edge,
+          .width = CifarLayout::edge,
           .channels = 3,
-          .classes = Cifar10::classes,
+          .classes = layout.classes,
           .normalization = {}};
 }
 
+/// The layout that all files of a data set have.
+class CommonLayout {
+ public:
+  void add(const CifarLayout& layout, const std::string& path) {
+    if (layout_ != nullptr && layout_ != &layout) {
+      throw DataError(concat(path, ": holds ", layout.name, ", the files before it ", layout_->name,
+                             "; keep the files of one data set"));
+    }
+    layout_ = &layout;
+  }
+  DatasetInfo info() const { return infoOf(*layout_); }
+
+ private:
+  const CifarLayout* layout_ = nullptr;
+};
+
 }  // namespace
 
-DatasetFacts probeCifar10Files(std::span<const std::string> paths) {
-  DatasetFacts facts{cifar10Info()};
+DatasetFacts probeCifarFiles(std::span<const std::string> paths) {
+  DatasetFacts facts;
+  CommonLayout common;
   for (const std::string& path : paths) {
-    const auto bytes = static_cast<int64_t>(std::filesystem::file_size(path));
-    const bool whole = bytes > 0 && bytes % Cifar10::recordBytes == 0 && !isPickle(readFileHead(path, 2));
-    if (!whole) valueOrThrow(parseCifar10(readFile(path, fileLimit)), path);  // says what is wrong
-    facts.images += bytes / Cifar10::recordBytes;
+    const uint64_t bytes = std::filesystem::file_size(path);
+    const CifarLayout* layout = isPickle(readFileHead(path, 2)) ? nullptr : cifarLayoutOf(bytes);
+    if (layout == nullptr)
+      layout = valueOrThrow(parseCifar(readFile(path, fileLimit)), path).layout;  // says what is wrong
+    common.add(*layout, path);
+    facts.images += static_cast<int64_t>(bytes) / layout->recordBytes();
   }
+  facts.info = common.info();
   return facts;
 }
 
-std::unique_ptr<Dataset> openCifar10Files(std::span<const std::string> paths) {
+std::unique_ptr<Dataset> openCifarFiles(std::span<const std::string> paths) {
   LabelledImages images;
-  images.info = cifar10Info();
+  CommonLayout common;
   for (const std::string& path : paths) {
     const std::vector<uint8_t> bytes = readFile(path, fileLimit);
-    const Cifar10 batch = valueOrThrow(parseCifar10(bytes), path);
+    const CifarBatch batch = valueOrThrow(parseCifar(bytes), path);
+    common.add(*batch.layout, path);
     for (int64_t i = 0; i < batch.count(); ++i) {
       images.labels.push_back(batch.label(i));
       appendInterleaved(batch.planes(i), images.pixels);
     }
   }
+  images.info = common.info();
   return std::make_unique<MemoryDataset>(std::move(images));
 }
 

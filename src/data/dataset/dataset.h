@@ -13,7 +13,7 @@ namespace tandem {
 
 /// Shape and number of classes of a data set's images.
 struct DatasetInfo {
-  std::string name;                                 ///< "cifar10", "idx", "image folder", "tfrecord", "synthetic"
+  std::string name;  ///< "cifar10", "idx", "image folder", "tfrecord", "webdataset", "synthetic"
   int64_t height = 0, width = 0, channels = 0;      ///< of each image; 0: image files, each with a size of its own
   int64_t classes = 0;                              ///< 0: not known, labels are -1
   Normalization normalization = {};                 ///< of the training images
@@ -53,10 +53,10 @@ struct DatasetOptions {
   int64_t classes = 0;                           ///< where the data set does not say how many it has
 };
 
-/// Opens the images that a path names. A folder is recognised by its content: CIFAR-10's binary batches; MNIST's IDX
-/// pair, plain or gzip; a folder for each class; a table of labels; TFRecords; ChestX-ray14. A path may also name a
-/// table of labels. Test images have the classes and the normalization of the training images beside them. Throws
-/// DataError that names file, offset or line, value and rule.
+/// Opens the images that a path names. A folder is recognised by its content: CIFAR-10's or CIFAR-100's binary batches;
+/// MNIST's IDX pair, plain or gzip; a folder for each class; a table of labels; TFRecords; WebDataset; ChestX-ray14. A
+/// path may also name a table of labels. Test images have the classes and the normalization of the training images
+/// beside them. Throws DataError that names file, offset or line, value and rule.
 std::unique_ptr<Dataset> openDataset(const std::string& path, const DatasetOptions& options = {});
 
 /// A data set as its files' names, headers and labels describe it.

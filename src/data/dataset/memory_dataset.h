@@ -33,8 +33,8 @@ class MemoryDataset final : public Dataset {
 };
 
 /// The records of CIFAR-10 batch files, in the given order. Throws DataError. REQUIRES: `paths` is not empty.
-std::unique_ptr<Dataset> openCifar10Files(std::span<const std::string> paths);
-DatasetFacts probeCifar10Files(std::span<const std::string> paths);
+std::unique_ptr<Dataset> openCifarFiles(std::span<const std::string> paths);
+DatasetFacts probeCifarFiles(std::span<const std::string> paths);
 
 /// An IDX file of images and one of labels, each plain or gzip. Throws DataError.
 std::unique_ptr<Dataset> openIdxFiles(const std::string& imagesPath, const std::string& labelsPath);

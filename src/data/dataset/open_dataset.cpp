@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <vector>
@@ -7,8 +8,9 @@
 #include "data/dataset/image_list.h"
 #include "data/dataset/memory_dataset.h"
 #include "data/dataset/tf_records.h"
+#include "data/dataset/web_dataset.h"
 #include "formats/archive/gzip.h"
-#include "formats/dataset/cifar10.h"
+#include "formats/dataset/cifar.h"
 #include "formats/dataset/idx.h"
 #include "formats/io/file.h"
 
@@ -19,12 +21,15 @@ namespace fs = std::filesystem;
 using Paths = std::vector<std::string>;
 
 constexpr uint64_t headBytes = 4096;
-constexpr const char* cifarFolder = "cifar-10-batches-bin";
+/// As their archives unpack; the last ones hold pickles, which are refused by name.
+constexpr std::array<const char*, 4> cifarFolders{"cifar-10-batches-bin", "cifar-100-binary", "cifar-10-batches-py",
+                                                  "cifar-100-python"};
 constexpr const char* wanted =
-    "CIFAR-10's data_batch_1.bin to data_batch_5.bin (also in cifar-10-batches-bin/) or MNIST's "
-    "train-images-idx3-ubyte and train-labels-idx1-ubyte, plain or .gz, a folder of images for each class, a table of "
-    "labels "
-    "(labels.csv, labels.json), TFRecords, or ChestX-ray14";
+    "CIFAR-10's data_batch_1.bin to data_batch_5.bin (also in cifar-10-batches-bin/), CIFAR-100's train.bin (also in "
+    "cifar-100-binary/) or MNIST's train-images-idx3-ubyte and train-labels-idx1-ubyte, plain or .gz, a folder of "
+    "images "
+    "for each class, a table of labels (labels.csv, labels.json), TFRecords, WebDataset's tar archives, or "
+    "ChestX-ray14";
 
 enum class Kind { cifarBatch, idxImages, idxLabels, pickle, other };
 
@@ -37,9 +42,10 @@ struct SplitFiles {
 };
 
 constexpr SplitFiles ofTraining{"training", "data_batch_", "train", wanted};
-constexpr SplitFiles ofTest{"test", "test_batch", "t10k",
-                            "CIFAR-10's test_batch.bin or MNIST's t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, "
-                            "plain or .gz"};
+constexpr SplitFiles ofTest{
+    "test", "test_batch", "t10k",
+    "CIFAR-10's test_batch.bin, CIFAR-100's test.bin or MNIST's t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, "
+    "plain or .gz"};
 
 const SplitFiles& filesOf(DataSplit split) { return split == DataSplit::test ? ofTest : ofTraining; }
 
@@ -65,7 +71,7 @@ Kind kindOf(const std::string& path, const std::string& name) {
   if (isGzip(head)) head = gunzipHead(head, 16);
   const bool bin = name.ends_with(".bin");
   std::error_code ignored;
-  if (bin && fs::file_size(path, ignored) % Cifar10::recordBytes == 0) return Kind::cifarBatch;
+  if (bin && cifarLayoutOf(fs::file_size(path, ignored)) != nullptr) return Kind::cifarBatch;
   const int dimensions = idxDimensions(head);
   if (dimensions == 3 || contains(name, "idx3-ubyte")) return Kind::idxImages;
   if (dimensions == 1 || contains(name, "idx1-ubyte")) return Kind::idxLabels;
@@ -165,7 +171,7 @@ Paths idxPair(const Folder& folder) {
     return DataError(concat("data folder '", folder.path, "' ", texts...));
   };
   for (const File& file : folder.files) {
-    if (file.kind == Kind::pickle) throw DataError(concat(file.path, ": byte 0: ", cifar10PickleHint));
+    if (file.kind == Kind::pickle) throw DataError(concat(file.path, ": byte 0: ", cifarPickleHint));
   }
   for (const File& file : folder.files) {
     if (file.kind == Kind::other) continue;
@@ -187,8 +193,8 @@ struct PixelKind {
   DatasetFacts (*probe)(const Paths& paths);
 };
 
-std::unique_ptr<Dataset> openCifar(const Paths& paths) { return openCifar10Files(paths); }
-DatasetFacts probeCifar(const Paths& paths) { return probeCifar10Files(paths); }
+std::unique_ptr<Dataset> openCifar(const Paths& paths) { return openCifarFiles(paths); }
+DatasetFacts probeCifar(const Paths& paths) { return probeCifarFiles(paths); }
 
 /// In the order of precedence.
 constexpr PixelKind pixelKinds[] = {
@@ -216,15 +222,27 @@ std::optional<Found> found(std::optional<ImageList> list) {
                .where = images->folder};
 }
 
-std::optional<Found> found(std::optional<TfRecordList> list) {
+/// A kind of data set whose samples lie in files of many.
+struct ShardKind {
+  std::string_view name;
+  bool (*isShard)(std::string_view file);
+  std::unique_ptr<Dataset> (*open)(const ShardList& list);
+};
+
+constexpr ShardKind tfRecords{"tfrecord", isTfRecordName, openTfRecords};
+constexpr ShardKind webShards{"webdataset", isWebShard, openWebDataset};
+
+template <const ShardKind& kind>
+std::optional<Found> foundShards(const std::string& path, DataSplit split) {
+  auto list = listShards(path, split, kind.isShard, kind.name);
   if (!list) return std::nullopt;
-  const auto records = std::make_shared<const TfRecordList>(std::move(*list));
-  return Found{.open = [records] { return openTfRecords(*records); },
+  const auto shards = std::make_shared<const ShardList>(std::move(*list));
+  return Found{.open = [shards] { return kind.open(*shards); },
                .probe =
-                   [records] {
-                     return DatasetFacts{records->info, openTfRecords(*records)->size()};
+                   [shards] {
+                     return DatasetFacts{shards->info, kind.open(*shards)->size()};
                    },
-               .where = records->paths.front()};
+               .where = shards->paths.front()};
 }
 
 Found found(const PixelKind& kind, const Paths& paths) {
@@ -238,7 +256,8 @@ Found found(const PixelKind& kind, const Paths& paths) {
 constexpr std::optional<Found> (*fileKinds[])(const std::string& path, DataSplit split) = {
     [](const std::string& path, DataSplit split) { return found(listChestXray(path, split)); },
     [](const std::string& path, DataSplit split) { return found(listLabelledFiles(path, split)); },
-    [](const std::string& path, DataSplit split) { return found(listTfRecords(path, split)); },
+    foundShards<tfRecords>,
+    foundShards<webShards>,
     [](const std::string& path, DataSplit split) { return found(listImageFolder(path, split)); },
 };
 
@@ -248,7 +267,10 @@ bool hasPixelNames(const std::string& folder) {
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (name.starts_with(ofTraining.cifarPrefix) || contains(name, "idx3-ubyte") || name == cifarFolder) return true;
+    if (name.starts_with(ofTraining.cifarPrefix) || contains(name, "idx3-ubyte") ||
+        std::ranges::find(cifarFolders, name) != cifarFolders.end()) {
+      return true;
+    }
   }
   return false;
 }
@@ -263,7 +285,7 @@ Found findDataset(const std::string& path, DataSplit split) {
   for (const PixelKind& kind : pixelKinds) {
     if (const Paths paths = kind.find(folder); !paths.empty()) return found(kind, paths);
   }
-  for (const char* inside : {cifarFolder, "cifar-10-batches-py"}) {
+  for (const char* inside : cifarFolders) {
     const fs::path nested = fs::path(path) / inside;
     std::error_code error;
     if (fs::is_directory(nested, error)) return findDataset(nested.string(), split);

@@ -62,7 +62,7 @@ struct BatchMaker::Orders {
 BatchMaker::BatchMaker(std::shared_ptr<const Dataset> dataset, BatchPlan plan)
     : dataset_(std::move(dataset)),
       plan_(std::move(plan)),
-      inputs_(*dataset_, chainOf(plan_), {plan_.height, plan_.width, 3}),
+      inputs_(*dataset_, chainOf(plan_), {plan_.height, plan_.width, 3}, plan_.parts),
       orders_(std::make_unique<Orders>()) {
   check(plan_.count >= 1 && plan_.first >= 0 && plan_.first + plan_.count <= plan_.globalBatch, "BatchPlan: range");
   check(dataset_->size() >= 1 && dataset_->size() <= std::numeric_limits<uint32_t>::max(), "BatchMaker: data set size");
@@ -102,9 +102,9 @@ void BatchMaker::make(int64_t k, HostBatch& batch) const {
   const auto together = static_cast<int64_t>((64 << 10) / inputBytes);  // less work is not worth another thread
   const int64_t grain = dataset_->info().encoded() ? 1 : std::max<int64_t>(1, together);
   at::parallel_for(0, plan_.count, grain, [&](int64_t begin, int64_t end) {
-    std::vector<uint8_t> bytes;
+    InputMemory memory;
     for (int64_t i = begin; i < end; ++i) {
-      const InputPlace out{{images + i * inputBytes, inputBytes}, {labels + i * perLabel, perLabel}, bytes};
+      const InputPlace out{{images + i * inputBytes, inputBytes}, {labels + i * perLabel, perLabel}, memory};
       makeInput(first + i, out);
     }
   });

@@ -26,6 +26,7 @@ struct BatchPlan {
   bool shuffle = true;
   std::shared_ptr<const Augmentation> augment = nullptr;  ///< null: none, smaller images are centred on zeros
   std::shared_ptr<BadImages> badImages = nullptr;         ///< null: one that cannot be read ends the run
+  bool parts = false;                                     ///< of image files only what is seen is decoded
 };
 
 /// Makes any batch k by itself, on any thread. Its images are positions [k * globalBatch + first, + count) of the

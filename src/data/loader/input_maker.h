@@ -10,19 +10,26 @@
 
 namespace tandem {
 
+/// What is kept from image to image, so that its memory need not be taken anew.
+struct InputMemory {
+  std::vector<uint8_t> bytes;
+  Image image;
+};
+
 /// Where an input and its label are written: [H, W, 3], and labelBytes() bytes.
 struct InputPlace {
   std::span<uint8_t> image, label;
-  std::vector<uint8_t>& memory;  ///< kept from image to image
+  InputMemory& memory;
 };
 
 /// Makes a network's inputs of a data set's samples: reads, decodes where a sample is an image file, transforms.
 /// Thread-safe.
 class InputMaker {
  public:
-  /// REQUIRES: `dataset` outlives the object.
-  InputMaker(const Dataset& dataset, TransformChain chain, const ImageSize& input)
-      : dataset_(dataset), chain_(std::move(chain)), input_(input) {}
+  /// `parts`: image files are decoded only as far as they are seen (DecodingEntry). REQUIRES: `dataset` outlives the
+  /// object.
+  InputMaker(const Dataset& dataset, TransformChain chain, const ImageSize& input, bool parts = false)
+      : dataset_(dataset), chain_(std::move(chain)), input_(input), parts_(parts) {}
 
   /// Throws DataError that names the sample and the reason.
   void make(int64_t index, CounterRandom random, const InputPlace& out) const;
@@ -33,9 +40,13 @@ class InputMaker {
   size_t inputBytes() const { return static_cast<size_t>(input_.height * input_.width * 3); }
 
  private:
+  void transform(WorkingImage image, CounterRandom& random, const InputPlace& out) const;
+  void transformFile(std::span<const uint8_t> bytes, CounterRandom& random, const InputPlace& out) const;
+
   const Dataset& dataset_;
   TransformChain chain_;
   ImageSize input_;
+  bool parts_;
 };
 
 }  // namespace tandem

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "formats/image/image.h"
 
 namespace tandem {
 namespace {
@@ -39,6 +39,13 @@ ImageWindow common(const ImageWindow& a, const ImageWindow& b) {
   return both;
 }
 
+/// The largest shrink of an ImagePart that leaves the window at least this size.
+int64_t shrinkFor(const ImageWindow& window, int64_t height, int64_t width) {
+  int64_t shrink = 8;
+  while (shrink > 1 && (window.height < shrink * height || window.width < shrink * width)) shrink /= 2;
+  return shrink;
+}
+
 /// [1, 3, H, W] of memory [H, W, 3].
 at::Tensor viewOf(const uint8_t* pixels, int64_t height, int64_t width) {
   auto* const memory = const_cast<uint8_t*>(pixels);  // from_blob has no form for read-only memory
@@ -51,6 +58,28 @@ WorkingImage::WorkingImage(std::span<const uint8_t> pixels, const ImageSize& siz
     : source_(pixels.data()), size_(size), window_{0, 0, size.height, size.width}, visible_(window_) {
   check(size.channels == 1 || size.channels == 3, "an image is grey or has three channels");
   check(std::ssize(pixels) == size.height * size.width * size.channels, "WorkingImage: sizes");
+}
+
+WorkingImage::WorkingImage(const ImageExtent& extent, Decode decode)
+    : decode_(std::move(decode)),
+      size_{extent.height, extent.width, 3},
+      window_{0, 0, extent.height, extent.width},
+      visible_(window_) {}
+
+void WorkingImage::load(int64_t shrink) {
+  const Decode decode = std::exchange(decode_, nullptr);
+  if (!decode) return;
+  const ImageWindow seen = common(visible_, window_);
+  size_ = {0, 0, 3};
+  if (seen.height > 0 && seen.width > 0) {
+    const Image& decoded = decode({seen.top, seen.left, seen.height, seen.width, shrink});
+    source_ = decoded.pixels.data();
+    size_ = {decoded.height, decoded.width, 3};
+  }
+  visible_ = {0, 0, size_.height, size_.width};
+  // A reduced part is all that is seen, see resize().
+  window_ = shrink > 1 ? visible_
+                       : ImageWindow{window_.top - seen.top, window_.left - seen.left, window_.height, window_.width};
 }
 
 void WorkingImage::crop(const ImageWindow& part) {
@@ -66,10 +95,13 @@ void WorkingImage::resize(int64_t height, int64_t width) {
                            " it would have ", height * width, ", the limit is ", limit));
   }
   if (height == window_.height && width == window_.width) return;
+  load(common(visible_, window_) == window_ ? shrinkFor(window_, height, width) : 1);
+  if (height == window_.height && width == window_.width) return;
   replace(at::_upsample_bilinear2d_aa(pixels(), {height, width}, /*align_corners=*/false));
 }
 
-at::Tensor WorkingImage::pixels() const {
+at::Tensor WorkingImage::pixels() {
+  load(1);
   const ImageWindow whole{0, 0, size_.height, size_.width};
   if (window_ == whole && visible_ == whole && !mirrored_ && size_.channels == 3) {
     return viewOf(source_, size_.height, size_.width);
@@ -89,7 +121,8 @@ void WorkingImage::replace(const at::Tensor& pixels) {
   mirrored_ = false;
 }
 
-void WorkingImage::write(std::span<uint8_t> out) const {
+void WorkingImage::write(std::span<uint8_t> out) {
+  load(1);
   const int64_t rowBytes = window_.width * 3;
   check(std::ssize(out) == window_.height * rowBytes, "WorkingImage::write: sizes");
   const ImageWindow seen = common(visible_, window_);

@@ -3,8 +3,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
+
+#include "formats/image/image.h"
 
 namespace tandem {
 
@@ -27,6 +30,11 @@ class WorkingImage {
  public:
   /// Pixels [H, W, C], which must outlive the object. REQUIRES: C is 1 (grey) or 3; sizes agree.
   WorkingImage(std::span<const uint8_t> pixels, const ImageSize& size);
+  /// An image in colour that is decoded when its pixels are first needed: what is seen then, and if that is to be
+  /// scaled to at most a half, a quarter or an eighth, in that size. `decode` may throw. What it
+  /// returns must outlive the object.
+  using Decode = std::function<const Image&(const ImagePart&)>;
+  WorkingImage(const ImageExtent& extent, Decode decode);
 
   int64_t height() const { return window_.height; }
   int64_t width() const { return window_.width; }
@@ -39,18 +47,22 @@ class WorkingImage {
   /// if that were more pixels than ImageLimits allow.
   void resize(int64_t height, int64_t width);
   /// What is seen, as [1, 3, H, W] in channels-last order. Grey is repeated. It may be a view of this image.
-  at::Tensor pixels() const;
+  at::Tensor pixels();
   /// Replaces the image. REQUIRES: [1, 3, H, W], bytes.
   void replace(const at::Tensor& pixels);
   /// Writes what is seen as [H, W, 3]; grey is repeated. REQUIRES: the size agrees.
-  void write(std::span<uint8_t> out) const;
+  void write(std::span<uint8_t> out);
 
   const ImageWindow& window() const { return window_; }
   bool mirrored() const { return mirrored_; }
 
  private:
+  /// Decodes what is seen, unless that is done. REQUIRES: `shrink` as of an ImagePart.
+  void load(int64_t shrink);
+
+  Decode decode_;   // empty: the pixels are there
   at::Tensor own_;  // keeps the memory of `source_`, unless that is the caller's
-  const uint8_t* source_;
+  const uint8_t* source_ = nullptr;
   ImageSize size_;
   ImageWindow window_, visible_;  // in pixels of the source; outside of `visible_` all is 0
   bool mirrored_ = false;

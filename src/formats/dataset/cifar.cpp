@@ -1,56 +1,68 @@
-#include "formats/dataset/cifar10.h"
+#include "formats/dataset/cifar.h"
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 namespace tandem {
 namespace {
 
-constexpr int64_t cifar100RecordBytes = Cifar10::recordBytes + 1;
+constexpr CifarLayout layouts[] = {
+    {"CIFAR-10", "cifar10", 1, 10, 0},
+    {"CIFAR-100", "cifar100", 2, 100, 20},
+};
 
-bool isCifar100(std::span<const uint8_t> bytes) {
-  if (bytes.size() % cifar100RecordBytes != 0) return false;
-  for (size_t at = 0; at < bytes.size(); at += cifar100RecordBytes) {
-    if (bytes[at] > 19 || bytes[at + 1] > 99) return false;
-  }
-  return true;
+std::string lengthsText() {
+  std::vector<std::string> rows;
+  for (const CifarLayout& layout : layouts) rows.push_back(concat(layout.recordBytes(), " bytes (", layout.name, ")"));
+  return join(rows, " or ");
 }
 
-std::optional<ParseError> refuseLength(std::span<const uint8_t> bytes) {
-  if (bytes.empty())
-    return parseError(0, "the file is empty; a CIFAR-10 batch is a multiple of 3073 bytes; fetch it again");
-  const uint64_t rest = bytes.size() % Cifar10::recordBytes;
-  if (rest == 0) return std::nullopt;
-  if (isCifar100(bytes)) {
-    return parseError(0,
-                      "these are CIFAR-100 records (3074 bytes, two labels); CIFAR-10 has 3073-byte records: "
-                      "fetch cifar-10-binary.tar.gz");
+std::optional<ParseError> labelFault(const CifarBatch& batch) {
+  const CifarLayout& layout = *batch.layout;
+  for (int64_t i = 0; i < batch.count(); ++i) {
+    const int64_t at = i * layout.recordBytes();
+    const int64_t group = layout.groups > 0 ? batch.records[at] : 0;
+    if (batch.label(i) < layout.classes && (layout.groups == 0 || group < layout.groups)) continue;
+    const bool isGroup = batch.label(i) < layout.classes;
+    return parseError(isGroup ? at : at + layout.labelBytes - 1, "label ", isGroup ? group : batch.label(i),
+                      " of record ", i, "; ", layout.name, " has ", isGroup ? "coarse labels 0 to " : "labels 0 to ",
+                      (isGroup ? layout.groups : layout.classes) - 1, ", so the file is damaged or of another format");
   }
-  return parseError(bytes.size() - rest, "the file is ", bytes.size(), " bytes, ", rest, " more than ",
-                    bytes.size() / Cifar10::recordBytes,
-                    " CIFAR-10 records of 3073 bytes; truncated or another format, fetch it again");
+  return std::nullopt;
 }
 
 }  // namespace
 
-const char* const cifar10PickleHint =
-    "this is a Python pickle (CIFAR-10's 'python version'), which is never loaded; fetch the 'binary version', "
-    "cifar-10-binary.tar.gz, and give the folder of data_batch_1.bin to data_batch_5.bin";
+std::span<const CifarLayout> cifarLayouts() { return layouts; }
+
+const CifarLayout* cifarLayoutOf(uint64_t bytes) {
+  const auto found = std::ranges::find_if(layouts, [=](const CifarLayout& layout) {
+    return bytes > 0 && bytes % static_cast<uint64_t>(layout.recordBytes()) == 0;
+  });
+  return found == std::end(layouts) ? nullptr : found;
+}
+
+const char* const cifarPickleHint =
+    "this is a Python pickle (CIFAR's 'python version'), which is never loaded; fetch the 'binary version', "
+    "cifar-10-binary.tar.gz or cifar-100-binary.tar.gz, and give the folder of its .bin files";
 
 bool isPickle(std::span<const uint8_t> head) {
   return head.size() >= 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5;
 }
 
-Result<Cifar10> parseCifar10(std::span<const uint8_t> bytes) {
-  if (isPickle(bytes)) return parseError(0, cifar10PickleHint);
-  if (auto error = refuseLength(bytes)) return *error;
-  const Cifar10 batch{bytes};
-  for (int64_t i = 0; i < batch.count(); ++i) {
-    if (batch.label(i) >= Cifar10::classes) {
-      return parseError(i * Cifar10::recordBytes, "label ", int{batch.label(i)}, " of record ", i,
-                        "; CIFAR-10 has labels 0 to 9, so the file is damaged or of another format");
-    }
+Result<CifarBatch> parseCifar(std::span<const uint8_t> bytes) {
+  if (isPickle(bytes)) return parseError(0, cifarPickleHint);
+  if (bytes.empty()) {
+    return parseError(0, "the file is empty; a batch of CIFAR has records of ", lengthsText(), "; fetch it again");
   }
+  const CifarLayout* const layout = cifarLayoutOf(bytes.size());
+  if (layout == nullptr) {
+    return parseError(0, "the file is ", bytes.size(), " bytes, which are no whole records of ", lengthsText(),
+                      "; truncated or another format, fetch it again");
+  }
+  const CifarBatch batch{layout, bytes};
+  if (const auto fault = labelFault(batch)) return *fault;
   return batch;
 }
 

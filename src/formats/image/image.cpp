@@ -1,14 +1,24 @@
 #include "formats/image/image.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tandem {
 namespace {
 
 constexpr ImageFormat table[] = {
-    {"JPEG", "\xFF\xD8\xFF", decodeJpeg},
+    {"JPEG", "\xFF\xD8\xFF", decodeJpeg, jpegExtent, decodeJpegPart},
     {"PNG", "\x89PNG\r\n\x1A\n", decodePng},
 };
+
+Result<const ImageFormat*> formatOf(std::span<const uint8_t> bytes) {
+  if (bytes.empty()) return parseError(0, "the file is empty");
+  const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 16));
+  for (const ImageFormat& format : table) {
+    if (head.starts_with(format.signature)) return &format;
+  }
+  return parseError(0, "it starts neither like a JPEG nor like a PNG file, the formats that are read");
+}
 
 }  // namespace
 
@@ -23,13 +33,21 @@ std::optional<std::string> sizeFault(int64_t height, int64_t width, const ImageL
   return std::nullopt;
 }
 
-Result<Image> decodeImage(std::span<const uint8_t> bytes, const ImageLimits& limits) {
-  if (bytes.empty()) return parseError(0, "the file is empty");
-  const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 16));
-  for (const ImageFormat& format : table) {
-    if (head.starts_with(format.signature)) return format.decode(bytes, limits);
-  }
-  return parseError(0, "it starts neither like a JPEG nor like a PNG file, the formats that are read");
+Result<Image> decodeImage(std::span<const uint8_t> bytes, const ImageLimits& limits, Image memory) {
+  const auto format = formatOf(bytes);
+  return format ? format.value()->decode(bytes, limits, std::move(memory)) : Result<Image>(format.error());
+}
+
+Result<ImageExtent> partExtent(std::span<const uint8_t> bytes, const ImageLimits& limits) {
+  const auto format = formatOf(bytes);
+  if (!format) return format.error();
+  return format.value()->extent != nullptr ? format.value()->extent(bytes, limits) : ImageExtent{};
+}
+
+Result<Image> decodeImagePart(std::span<const uint8_t> bytes, const ImagePart& part, const ImageLimits& limits,
+                              Image memory) {
+  const auto format = formatOf(bytes);
+  return format ? format.value()->decodePart(bytes, part, limits, std::move(memory)) : Result<Image>(format.error());
 }
 
 }  // namespace tandem

@@ -1,9 +1,9 @@
+#include "formats/image/jpeg.h"
+
 #include <turbojpeg.h>
 
 #include <cstring>
 #include <memory>
-
-#include "formats/image/image.h"
 
 namespace tandem {
 namespace {
@@ -30,7 +30,15 @@ int64_t countScans(std::span<const uint8_t> bytes) {
 
 }  // namespace
 
-Result<Image> decodeJpeg(std::span<const uint8_t> bytes, const ImageLimits& limits) {
+ParseError cmykRefusal() { return parseError(0, "its colours are CMYK, which is not read; convert it to RGB"); }
+
+std::optional<std::string> scansFault(std::span<const uint8_t> bytes, const ImageLimits& limits) {
+  const int64_t scans = countScans(bytes);
+  if (scans <= limits.scans) return std::nullopt;
+  return concat("it has ", scans, " scans; the limit is ", limits.scans);
+}
+
+Result<Image> decodeJpeg(std::span<const uint8_t> bytes, const ImageLimits& limits, Image image) {
   const Decoder decoder(tjInitDecompress(), tjDestroy);
   if (!decoder) return parseError(0, "the JPEG decoder cannot start: ", tjGetErrorStr2(nullptr));
   int width = 0, height = 0, subsampling = 0, colours = 0;
@@ -38,13 +46,9 @@ Result<Image> decodeJpeg(std::span<const uint8_t> bytes, const ImageLimits& limi
     return refusal(decoder.get());
   }
   if (const auto fault = sizeFault(height, width, limits)) return parseError(0, *fault);
-  if (colours == TJCS_CMYK || colours == TJCS_YCCK) {
-    return parseError(0, "its colours are CMYK, which is not read; convert it to RGB");
-  }
-  if (countScans(bytes) > limits.scans) {
-    return parseError(0, "it has ", countScans(bytes), " scans; the limit is ", limits.scans);
-  }
-  Image image{height, width, std::vector<uint8_t>(static_cast<size_t>(height) * static_cast<size_t>(width) * 3)};
+  if (colours == TJCS_CMYK || colours == TJCS_YCCK) return cmykRefusal();
+  if (const auto fault = scansFault(bytes, limits)) return parseError(0, *fault);
+  image.resize(height, width);
   // The library repairs damage silently unless it stops on warnings. Tandem refuses damaged images instead.
   constexpr int flags = TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS;
   const int failed =

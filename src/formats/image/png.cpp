@@ -21,7 +21,7 @@ bool hasEnd(std::span<const uint8_t> bytes) {
 
 }  // namespace
 
-Result<Image> decodePng(std::span<const uint8_t> bytes, const ImageLimits& limits) {
+Result<Image> decodePng(std::span<const uint8_t> bytes, const ImageLimits& limits, Image image) {
   const std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> context(spng_ctx_new(0), spng_ctx_free);
   if (!context) return parseError(0, "the PNG decoder cannot start");
   spng_ctx* const png = context.get();
@@ -32,7 +32,7 @@ Result<Image> decodePng(std::span<const uint8_t> bytes, const ImageLimits& limit
   if (const auto fault = sizeFault(header.height, header.width, limits)) return parseError(0, *fault);
   size_t size = 0;
   if (const int code = spng_decoded_image_size(png, SPNG_FMT_RGB8, &size)) return refusal(code);
-  Image image{header.height, header.width, std::vector<uint8_t>(size)};
+  image.resize(header.height, header.width);
   if (const int code = spng_decode_image(png, image.pixels.data(), size, SPNG_FMT_RGB8, 0)) return refusal(code);
   if (const int code = spng_decode_chunks(png)) return refusal(code);
   if (!hasEnd(bytes)) return parseError(bytes.size(), "it has no end; truncated, fetch the file again");

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "formats/dataset/cifar10.h"
+#include "formats/dataset/cifar.h"
 #include "formats/io/checksum.h"
 #include "formats/io/file.h"
 #include "formats/weights/pth.h"

@@ -107,7 +107,11 @@ std::vector<Caveat> caveatsOf(const RunRecord& record) {
                                 " s: whether other programs used its CPUs is not known",
                                 unchecked ? ", and something waited for a CPU" : "", "; raise --steps or --budget")});
     }
-    if (record.config.step.forwardOnly) caveats.push_back({"", "forward only: nothing was trained"});
+    if (record.config.step.loaderOnly) {
+      caveats.push_back({"", "batches only: nothing was computed"});
+    } else if (record.config.step.forwardOnly) {
+      caveats.push_back({"", "forward only: nothing was trained"});
+    }
     const std::string unsteady = notSteadyBecause(record);
     if (!unsteady.empty()) caveats.push_back({"not steady", "not steady: " + unsteady});
     if (record.placement.sharedCores) {

@@ -31,8 +31,13 @@ Obstacle statisticsStay(const Config& config, const Setup&) {
   return "with --sync-batch-norm the host reads the statistics of all replicas";
 }
 
-constexpr Obstacle (*obstaclesInOrder[])(const Config&, const Setup&) = {deviceCaptures, executorEnqueues, lossStays,
-                                                                         statisticsStay};
+Obstacle nothingIsComputed(const Config& config, const Setup&) {
+  if (!config.step.loaderOnly) return {};
+  return "with --loader-only nothing is computed";
+}
+
+constexpr Obstacle (*obstaclesInOrder[])(const Config&, const Setup&) = {deviceCaptures, nothingIsComputed,
+                                                                         executorEnqueues, lossStays, statisticsStay};
 
 Obstacle firstObstacle(const Config& config, const Setup& setup) {
   for (const auto obstacle : obstaclesInOrder) {

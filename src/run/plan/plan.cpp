@@ -53,6 +53,12 @@ Config resolved(Config config, const Setup& setup, const std::optional<DatasetFa
   return config;
 }
 
+/// With what options imply of others.
+Config withImplied(Config config) {
+  if (config.step.loaderOnly) config.step.forwardOnly = true;
+  return config;
+}
+
 /// The network of a configuration whose classes and image size are resolved. Throws UsageError.
 Graph graphOf(const Config& config) {
   const std::string kind = headOf(config).kind;
@@ -68,7 +74,7 @@ void resolveModel(RunPlan& plan) {
   if (!facts.sha256.empty()) plan.network = facts.name, plan.networkSha256 = facts.sha256;
   plan.parameters = parameterCount(*plan.graph);
   plan.ownImageSize = facts.input.height;
-  plan.forwardFlopsPerImage = forwardFlops(*plan.graph);
+  if (!plan.config.step.loaderOnly) plan.forwardFlopsPerImage = forwardFlops(*plan.graph);
 }
 
 /// Each share is a whole number of images for each micro-batch. Empty if there are no such shares.
@@ -176,12 +182,12 @@ void checkWeightsFile(const std::string& path) {
 }  // namespace
 
 Config resolveConfig(const Config& config) {
-  return resolved(config, setupOf(config), dataOf(config), processCount(config));
+  return resolved(withImplied(config), setupOf(config), dataOf(config), processCount(config));
 }
 
 RunPlan resolvePlan(const Config& asked, const RankPlace* place) {
   usedIsa();  // TANDEM_VECTORS is refused here, before anything runs
-  const Config config = placed(asked);
+  const Config config = withImplied(placed(asked));
   checkCombination(config);
   RunPlan plan;
   plan.place = place != nullptr ? *place : placeOnOneHost(0, static_cast<int>(processCount(config)), /*port=*/0);

@@ -111,6 +111,7 @@ std::string inputText(const RunPlan& plan) {
 
 std::string trainingText(const RunPlan& plan) {
   const Config& config = plan.config;
+  if (config.step.loaderOnly) return "batches only";
   if (config.step.forwardOnly) return "forward pass only";
   const OptimizerOptions optimizer = optimizerOptions(config, plan.setup);
   return concat(config.step.optimizer, ", learning rate ", config.step.learningRate, " (", config.step.schedule, "), ",

@@ -32,7 +32,8 @@ BatchPlan batchPlan(const RunPlan& plan, int64_t replica, int64_t count, const T
           .seed = static_cast<uint64_t>(plan.config.step.seed),
           .shuffle = plan.data.has_value(),
           .augment = plan.augment,
-          .badImages = data.bad};
+          .badImages = data.bad,
+          .parts = plan.setup.decoding->parts};
 }
 
 SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const KernelSelection& kernels) {
@@ -102,6 +103,7 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   options.accumulate = config.step.accumulate;
   options.syncBatchNorm = config.exchange.syncBatchNorm;
   options.forwardOnly = config.step.forwardOnly;
+  options.loaderOnly = config.step.loaderOnly;
   options.inFlight = config.numerics.inFlight;
   options.recorder = graphRecorder(config, setup);
   options.blockingWaits = plan.cores.shared;

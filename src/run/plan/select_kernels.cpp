@@ -234,6 +234,7 @@ void setNumerics(const RunPlan& plan) {
 }
 
 KernelSelection selectedHere(const RunPlan& plan, const Graph& graph, const KernelProgress& progress) {
+  if (plan.config.step.loaderOnly) return {.layout = plan.setup.firstLayout()};
   const UsedPadding padding = paddingOf(plan, graph, progress);
   KernelSelection kernels = convolutionsOf(plan, graph, padding.zeroChannels, progress);
   kernels.zeroChannels = padding.zeroChannels;

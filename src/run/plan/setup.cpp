@@ -58,6 +58,7 @@ Setup setupOf(const Config& config) {
           .convolution = rowUnlessAuto(convolutionAlgorithms(), config.numerics.convolution, "--convolution"),
           .padding = rowUnlessAuto(imagePaddings(), config.numerics.padImages, "--pad-images"),
           .normalization = rowUnlessAuto(normalizations(), config.inference.normalization, "--normalization"),
+          .decoding = &find(decodings(), config.input.decode, "--decode"),
           .recompute = &find(recomputes(), config.numerics.recompute, "--recompute"),
           .cudaGraph = &find(cudaGraphs(), config.numerics.cudaGraph, "--cuda-graph"),
           .strategy = &strategy,

@@ -30,6 +30,7 @@ struct Setup {
   const ConvolutionAlgorithm* convolution = nullptr;  ///< likewise
   const ImagePaddingEntry* padding = nullptr;         ///< likewise
   const NormalizationEntry* normalization = nullptr;  ///< null: the data set's own
+  const DecodingEntry* decoding = nullptr;
   const RecomputeEntry* recompute = nullptr;
   const CudaGraphEntry* cudaGraph = nullptr;
   const StrategyEntry* strategy = nullptr;

@@ -21,6 +21,7 @@ double bytesOf(const RunPlan& plan) {
 }  // namespace
 
 StepWork stepWork(const RunPlan& plan) {
+  if (plan.config.step.loaderOnly) return {};
   return {plan.config.step.forwardOnly ? forwardFlops(*plan.graph) : trainingFlops(*plan.graph), bytesOf(plan)};
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "support/example_records.h"
+#include "support/tar_writer.h"
 #include "support/tests_folder.h"
 #include "test_folder.h"
 
@@ -245,6 +246,48 @@ TEST_F(ImageLists, TfRecordsAreADataSetWithSplits) {
   write("train-00001-of-00002", "no record at all");
   EXPECT_NE(refusal().find("/train-00001-of-00002: record 0 (from 0) at byte 0: the checksum of its length differs"),
             std::string::npos)
+      << refusal();
+}
+
+TEST_F(ImageLists, WebDatasetIsADataSetWithSplits) {
+  const auto image = [](const char* name) {
+    std::ifstream file(concat(testsFolder(), "/golden/images/", name), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const auto writeShard = [&](const std::string& name, const std::vector<std::pair<std::string, std::string>>& files) {
+    const TarBytes bytes = tarOf(files);
+    write(name, {bytes.begin(), bytes.end()});
+  };
+  writeShard("train-0001.tar", {{"c.png", image("rgb.png")}, {"c.json", R"({"label": 4})"}});
+  writeShard("train-0000.tar",
+             {{"a.cls", "2"}, {"a.jpg", image("rgb.jpg")}, {"b.jpg", image("grey.jpg")}, {"b.cls", "0"}});
+  writeShard("val-0000.tar", {{"d.jpg", image("rgb.jpg")}, {"d.cls", "1"}});
+  const auto training = openDataset(tests.path(), {.classes = 10});
+  EXPECT_EQ(training->info().name, "webdataset");
+  EXPECT_EQ(training->info().classes, 10);
+  EXPECT_EQ(classesOf(*training), (std::vector<int64_t>{2, 0, 4}));
+  EXPECT_EQ(training->nameOf(1), tests.path() + "/train-0000.tar, sample 1 (from 0) at byte " +
+                                     std::to_string(4 * 512 + (image("rgb.jpg").size() + 511) / 512 * 512));
+  EXPECT_EQ(classesOf(*openDataset(tests.path(), {.split = DataSplit::test})), std::vector<int64_t>{1});
+  EXPECT_EQ(probeDataset(tests.path()).images, 3);
+
+  const auto readRefusal = [&](const std::vector<std::pair<std::string, std::string>>& files) {
+    writeShard("train-0001.tar", files);
+    const auto images = openDataset(tests.path());
+    std::vector<uint8_t> memory, label(sizeof(int64_t));
+    try {
+      images->read(2, memory, label);
+    } catch (const DataError& error) {
+      return std::string(error.what());
+    }
+    return std::string("read");
+  };
+  EXPECT_NE(readRefusal({{"c.cls", "1"}}).find("it has no image (.jpg, .jpeg or .png)"), std::string::npos);
+  EXPECT_NE(readRefusal({{"c.png", image("rgb.png")}}).find("it has no label (.cls, .class or .json)"),
+            std::string::npos);
+  EXPECT_NE(readRefusal({{"c.png", "x"}, {"c.cls", "x"}}).find("which must be a number from 0"), std::string::npos);
+  write("train-0001.tar", "no archive");
+  EXPECT_NE(refusal().find("/train-0001.tar: byte 0: the archive ends within a header"), std::string::npos)
       << refusal();
 }
 

@@ -238,22 +238,37 @@ TEST(OpenDataset, RefusesDamagedCifar) {
   Bytes bytes = cifarBytes({1, 2, 3});
   bytes.pop_back();
   folder.write("data_batch_1.bin", bytes);
-  expectRefused(folder.path(), {first + ": byte 6146", "9218 bytes", "3073", "truncated"});
+  expectRefused(folder.path(), {first + ": byte 0", "9218 bytes", "3073", "truncated"});
   folder.write("data_batch_1.bin", {});
   expectRefused(folder.path(), {first, "empty"});
   folder.write("data_batch_1.bin", cifarBytes({1, 10}));
   expectRefused(folder.path(), {first + ": byte 3073", "label 10 of record 1", "0 to 9"});
 }
 
-TEST(OpenDataset, RefusesThePythonVersionAndCifar100) {
-  const TestFolder pickle, nested, other;
+TEST(OpenDataset, RefusesThePythonVersion) {
+  const TestFolder pickle, nested;
   pickle.write("data_batch_1", {0x80, 2, '}', 'q'});
   expectRefused(pickle.path(), {"data_batch_1", "Python pickle", "cifar-10-binary.tar.gz"});
   nested.write("cifar-10-batches-py/data_batch_1", {0x80, 2, '}', 'q'});
   expectRefused(nested.path(), {"Python pickle", "cifar-10-binary.tar.gz"});
-  Bytes record(3074, 7);
-  other.write("train.bin", record);
-  expectRefused(other.path(), {"train.bin", "CIFAR-100", "cifar-10-binary.tar.gz"});
+}
+
+TEST(OpenDataset, ReadsCifar100) {
+  const TestFolder folder, mixed;
+  Bytes training, test;
+  for (const uint8_t value : Bytes{7, 9, 3}) {
+    training.push_back(2), training.insert(training.end(), 3073, value);
+  }
+  test.push_back(2), test.insert(test.end(), 3073, 5);
+  folder.write("cifar-100-binary/train.bin", training), folder.write("cifar-100-binary/test.bin", test);
+  const auto images = openDataset(folder.path());
+  EXPECT_EQ(images->info().name, "cifar100");
+  EXPECT_EQ(images->info().classes, 100);
+  ASSERT_EQ(images->size(), 3);
+  EXPECT_EQ(openDataset(folder.path(), {.split = DataSplit::test})->size(), 1);
+  expectProbedAsOpened(folder.path());
+  mixed.write("data_batch_1.bin", cifarBytes({1})), mixed.write("data_batch_2.bin", test);
+  expectRefused(mixed.path(), {"data_batch_2.bin: holds CIFAR-100, the files before it CIFAR-10"});
 }
 
 TEST(OpenDataset, RefusesDamagedIdx) {

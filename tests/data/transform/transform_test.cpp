@@ -37,7 +37,7 @@ Bytes noise(uint64_t height, uint64_t width, uint64_t seed) {
   return pixels;
 }
 
-Bytes written(const WorkingImage& image) {
+Bytes written(WorkingImage& image) {
   Bytes out(static_cast<size_t>(image.height() * image.width() * 3));
   image.write(out);
   return out;

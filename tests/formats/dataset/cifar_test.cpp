@@ -1,4 +1,4 @@
-#include "formats/dataset/cifar10.h"
+#include "formats/dataset/cifar.h"
 
 #include <gtest/gtest.h>
 
@@ -14,44 +14,45 @@ Bytes records(int count) {
   for (int i = 0; i < count; ++i) {
     bytes.push_back(static_cast<uint8_t>(i % 10));
     for (int plane = 0; plane < 3; ++plane)
-      bytes.insert(bytes.end(), Cifar10::planeBytes, static_cast<uint8_t>(40 * plane + i));
+      bytes.insert(bytes.end(), CifarLayout::planeBytes, static_cast<uint8_t>(40 * plane + i));
   }
   return bytes;
 }
 
 void expectRefused(const Bytes& bytes, uint64_t offset, const std::string& part) {
-  const auto result = parseCifar10(bytes);
+  const auto result = parseCifar(bytes);
   ASSERT_FALSE(result.ok()) << part;
   EXPECT_EQ(result.error().offset, offset) << result.error().text;
   EXPECT_NE(result.error().text.find(part), std::string::npos) << result.error().text;
 }
 
-TEST(Cifar10, ReadsRecords) {
+TEST(Cifar, ReadsRecords) {
   const Bytes bytes = records(3);
-  const auto result = parseCifar10(bytes);
+  const auto result = parseCifar(bytes);
   ASSERT_TRUE(result.ok());
-  const Cifar10& batch = result.value();
+  const CifarBatch& batch = result.value();
   ASSERT_EQ(batch.count(), 3);
   EXPECT_EQ(batch.label(2), 2);
   EXPECT_EQ(batch.planes(2)[0], 2);
-  EXPECT_EQ(batch.planes(2)[Cifar10::planeBytes], 42);
-  EXPECT_EQ(batch.planes(2)[3 * Cifar10::planeBytes - 1], 82);
+  EXPECT_EQ(batch.planes(2)[CifarLayout::planeBytes], 42);
+  EXPECT_EQ(batch.planes(2)[3 * CifarLayout::planeBytes - 1], 82);
 }
 
-TEST(Cifar10, RefusesAWrongLength) {
+TEST(Cifar, RefusesAWrongLength) {
   expectRefused({}, 0, "empty");
   Bytes bytes = records(2);
   bytes.pop_back();
-  expectRefused(bytes, 3073, "is 6145 bytes, 3072 more than 1 CIFAR-10 records of 3073 bytes; truncated");
+  expectRefused(bytes, 0,
+                "is 6145 bytes, which are no whole records of 3073 bytes (CIFAR-10) or 3074 bytes (CIFAR-100)");
 }
 
-TEST(Cifar10, RefusesALabelAboveNine) {
+TEST(Cifar, RefusesALabelAboveNine) {
   Bytes bytes = records(3);
-  bytes[2 * Cifar10::recordBytes] = 10;
+  bytes[2 * 3073] = 10;
   expectRefused(bytes, 6146, "label 10 of record 2");
 }
 
-TEST(Cifar10, NamesThePythonPickle) {
+TEST(Cifar, NamesThePythonPickle) {
   Bytes bytes = records(1);
   bytes[0] = 0x80;
   bytes[1] = 2;
@@ -59,16 +60,33 @@ TEST(Cifar10, NamesThePythonPickle) {
   expectRefused({0x80, 4, 0x95}, 0, "Python pickle");
 }
 
-TEST(Cifar10, NamesCifar100) {
+Bytes hundredRecords(int count) {
   Bytes bytes;
-  for (int i = 0; i < 4; ++i) {
-    bytes.push_back(19);
-    bytes.push_back(99);
-    bytes.insert(bytes.end(), 3072, 200);
+  for (int i = 0; i < count; ++i) {
+    bytes.push_back(static_cast<uint8_t>(19 - i)), bytes.push_back(static_cast<uint8_t>(99 - i));
+    bytes.insert(bytes.end(), 3072, static_cast<uint8_t>(200 + i));
   }
-  expectRefused(bytes, 0, "CIFAR-100");
-  bytes[1] = 100;
-  expectRefused(bytes, 4 * 3073, "truncated or another format");
+  return bytes;
+}
+
+TEST(Cifar, ReadsTheFineLabelsOfCifar100) {
+  const Bytes bytes = hundredRecords(4);
+  const auto result = parseCifar(bytes);
+  ASSERT_TRUE(result.ok());
+  const CifarBatch& batch = result.value();
+  EXPECT_EQ(batch.layout->name, "CIFAR-100");
+  ASSERT_EQ(batch.count(), 4);
+  EXPECT_EQ(batch.label(1), 98);
+  EXPECT_EQ(batch.planes(3)[0], 203);
+  EXPECT_EQ(batch.planes(3)[3071], 203);
+}
+
+TEST(Cifar, RefusesLabelsOfCifar100) {
+  Bytes bytes = hundredRecords(3);
+  bytes[3074 + 1] = 100;
+  expectRefused(bytes, 3075, "label 100 of record 1; CIFAR-100 has labels 0 to 99");
+  bytes[3074 + 1] = 99, bytes[2 * 3074] = 20;
+  expectRefused(bytes, 2 * 3074, "label 20 of record 2; CIFAR-100 has coarse labels 0 to 19");
 }
 
 }  // namespace

@@ -1,0 +1,79 @@
+#include "data/dataset/web_dataset.h"
+
+#include <ATen/Parallel.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/transform/normalizations.h"
+#include "formats/dataset/web_sample.h"
+#include "formats/io/file.h"
+
+namespace tandem {
+namespace {
+
+constexpr uint64_t mostImageBytes = uint64_t{1} << 28;
+
+std::vector<WebSample> samplesOf(const std::string& path) {
+  const ReadableFile file(path);
+  const auto read = [&](uint64_t offset, std::span<uint8_t> out) { file.read(offset, out); };
+  return webSamples(valueOrThrow(indexTar(file.size(), read), path));
+}
+
+/// A file is opened anew for each image: there may be more of them than a process may have open.
+class WebDataset final : public Dataset {
+ public:
+  explicit WebDataset(const ShardList& list) : info_(list.info), paths_(list.paths), samples_(paths_.size()) {
+    info_.normalization = usualNormalization();
+    at::parallel_for(0, std::ssize(paths_), 1, [&](int64_t begin, int64_t end) {
+      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) samples_[i] = samplesOf(paths_[i]);
+    });
+    for (const auto& samples : samples_) places_.add(std::ssize(samples));
+    if (size() == 0) throw DataError(concat(paths_.front(), ": none of the tar archives has an image or a label"));
+  }
+
+  const DatasetInfo& info() const override { return info_; }
+  int64_t size() const override { return places_.size(); }
+
+  std::string nameOf(int64_t index) const override {
+    const auto [file, number] = places_.at(index);
+    return concat(paths_[file], ", sample ", number, " (from 0) at byte ", samples_[file][number].image.offset);
+  }
+
+  Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
+    const auto [file, number] = places_.at(index);
+    const WebSample& sample = samples_[file][number];
+    storeClass(-1, label);  // not known, if the sample cannot be read
+    const auto refuse = [&](const auto&... parts) { throw DataError(concat(nameOf(index), ": ", parts...)); };
+    if (sample.label.bytes == 0) refuse("it has no label (.cls, .class or .json)");
+    if (sample.label.bytes > mostLabelBytes) {
+      refuse("its label has ", sample.label.bytes, " bytes; the limit is ", mostLabelBytes);
+    }
+    const ReadableFile archive(paths_[file]);
+    memory.resize(sample.label.bytes);
+    archive.read(sample.label.offset, memory);
+    const auto parsed = sample.parseLabel(memory);
+    if (!parsed) refuse(parsed.error().text);
+    storeClass(parsed.value(), label);
+    if (sample.image.bytes == 0) refuse("it has no image (.jpg, .jpeg or .png)");
+    if (sample.image.bytes > mostImageBytes) {
+      refuse("its image has ", sample.image.bytes, " bytes; the limit is ", mostImageBytes);
+    }
+    memory.resize(sample.image.bytes);
+    archive.read(sample.image.offset, memory);
+    return {.bytes = memory};
+  }
+
+ private:
+  DatasetInfo info_;
+  const std::vector<std::string> paths_;
+  std::vector<std::vector<WebSample>> samples_;  // of each file
+  ShardedSamples places_;
+};
+
+}  // namespace
+
+bool isWebShard(std::string_view name) { return name.ends_with(".tar"); }
+
+std::unique_ptr<Dataset> openWebDataset(const ShardList& list) { return std::make_unique<WebDataset>(list); }
+
+}  // namespace tandem

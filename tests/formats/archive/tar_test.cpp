@@ -1,0 +1,116 @@
+#include "formats/archive/tar.h"
+
+#include <gtest/gtest.h>
+
+#include "formats/dataset/web_sample.h"
+#include "support/tar_writer.h"
+
+namespace tandem {
+namespace {
+
+Result<std::vector<TarEntry>> indexOf(const TarBytes& bytes, const TarLimits& limits = {}) {
+  return indexTar(
+      bytes.size(),
+      [&](uint64_t offset, std::span<uint8_t> out) {
+        ASSERT_LE(offset + out.size(), bytes.size());
+        std::copy_n(bytes.begin() + static_cast<int64_t>(offset), out.size(), out.begin());
+      },
+      limits);
+}
+
+std::string contentOf(const TarBytes& bytes, const TarEntry& entry) {
+  const auto begin = bytes.begin() + static_cast<int64_t>(entry.offset);
+  return {begin, begin + static_cast<int64_t>(entry.bytes)};
+}
+
+void expectRefused(const TarBytes& bytes, const std::string& part, const TarLimits& limits = {}) {
+  const auto found = indexOf(bytes, limits);
+  ASSERT_FALSE(found.ok()) << part;
+  EXPECT_NE(found.error().text.find(part), std::string::npos) << found.error().text;
+}
+
+TarBytes joined(std::initializer_list<TarBytes> parts) {
+  TarBytes all;
+  for (const TarBytes& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+TEST(Tar, FindsRegularFiles) {
+  const TarBytes bytes =
+      joined({tarFile("dir/", "", '5'), tarOf({{"dir/a.txt", "first"}, {"b", std::string(513, 'x')}})});
+  const auto found = indexOf(bytes);
+  ASSERT_TRUE(found.ok()) << found.error().text;
+  ASSERT_EQ(found.value().size(), 2U);
+  EXPECT_EQ(found.value()[0].name, "dir/a.txt");
+  EXPECT_EQ(contentOf(bytes, found.value()[0]), "first");
+  EXPECT_EQ(found.value()[1].bytes, 513U);
+}
+
+TEST(Tar, KnowsTheLongNamesOfGnuAndPax) {
+  const std::string name(150, 'n');
+  const TarBytes gnu =
+      joined({tarFile("././@LongLink", name + '\0', 'L'), tarFile("short", "1"), tarFile("next", "2")});
+  const std::string record = "path=" + name + "\n", pax = std::to_string(record.size() + 4) + ' ' + record;
+  const TarBytes posix = joined({tarFile("x", pax, 'x'), tarFile("short", "1"), tarFile("next", "2")});
+  for (const TarBytes& bytes : {gnu, posix}) {
+    const auto found = indexOf(bytes);
+    ASSERT_TRUE(found.ok()) << found.error().text;
+    ASSERT_EQ(found.value().size(), 2U);
+    EXPECT_EQ(found.value()[0].name, name);
+    EXPECT_EQ(found.value()[1].name, "next");
+  }
+}
+
+TEST(Tar, RefusesWhatIsDamaged) {
+  TarBytes bytes = tarOf({{"a", "first"}, {"b", "second"}});
+  EXPECT_TRUE(isTar(bytes));
+  expectRefused({bytes.begin(), bytes.begin() + 1100}, "ends within a header");
+  expectRefused({bytes.begin(), bytes.begin() + 514}, "reaches behind the archive's end");
+  bytes[0] = 'c';
+  EXPECT_FALSE(isTar(bytes));
+  expectRefused(bytes, "checksum of a tar header differs");
+  expectRefused(TarBytes(512, 'x'), "no tar archive");
+  expectRefused(joined({tarFile("x", "9 path\n", 'x'), tarFile("a", "")}), "no length that fits");
+  expectRefused(joined({tarFile("x", "7 path\n", 'x'), tarFile("a", "")}), "no '='");
+  expectRefused(joined({tarFile("x", "10 size=x\n", 'x'), tarFile("a", "")}), "is no number");
+  expectRefused(tarFile("s", "", 'S'), "sparse");
+  expectRefused(tarOf({{"a", "1"}, {"b", "2"}}), "more than 1 files", {.entries = 1});
+  expectRefused(tarOf({{"abcdef", "1"}}), "a name of 6 bytes", {.nameBytes = 5});
+}
+
+TEST(WebSample, JoinsNeighboursOfOneKey) {
+  const TarBytes bytes = tarOf({{"a/0.jpg", "image"},
+                                {"a/0.cls", "7\n"},
+                                {"a/0.seg.png", "mask"},
+                                {"a/1.JSON", R"({"label": 3, "more": [1]})"},
+                                {"a/1.png", "other"},
+                                {"b/1.jpeg", "third"},
+                                {"b/2.txt", "words"}});
+  const auto samples = webSamples(indexOf(bytes).value());
+  ASSERT_EQ(samples.size(), 3U);
+  const auto labelOf = [&](const WebSample& sample) {
+    return sample.parseLabel({bytes.data() + sample.label.offset, sample.label.bytes}).value();
+  };
+  EXPECT_EQ(samples[0].image.bytes, 5U);
+  EXPECT_EQ(labelOf(samples[0]), 7);
+  EXPECT_EQ(labelOf(samples[1]), 3);
+  EXPECT_EQ(samples[1].image.bytes, 5U);
+  EXPECT_EQ(samples[2].label.bytes, 0U) << "another folder, another sample";
+}
+
+TEST(WebSample, RefusesOtherLabels) {
+  const auto refusal = [](const std::string& name, const std::string& content) {
+    const TarBytes bytes = tarOf({{name, content}});
+    const auto samples = webSamples(indexOf(bytes).value());
+    const auto label = samples.at(0).parseLabel({bytes.data() + samples[0].label.offset, samples[0].label.bytes});
+    return label ? std::string("accepted") : label.error().text;
+  };
+  EXPECT_NE(refusal("0.cls", "-1").find("'-1', which must be a number from 0"), std::string::npos);
+  EXPECT_NE(refusal("0.cls", "cat").find("'cat'"), std::string::npos);
+  EXPECT_NE(refusal("0.json", "{").find("no JSON"), std::string::npos);
+  EXPECT_NE(refusal("0.json", R"({"name": 1})").find("neither a member 'label' nor 'cls'"), std::string::npos);
+  EXPECT_NE(refusal("0.json", R"({"cls": "x"})").find("'cls' is no number"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tandem

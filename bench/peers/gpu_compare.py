@@ -18,6 +18,7 @@ def compare(call):
     if "modes" not in section:
         section["modes"] = gpu_contenders.modes(call.python)
     modes = chosen(call.options.modes, section["modes"])
+    section["rounds"] = max(call.options.rounds, section.get("rounds", 0))
     left_out, failed = [], []
     for run in wanted(call.options.cases):
         result = measure(call, run, section, modes)
@@ -86,7 +87,7 @@ def play(call, run, record):
     record["commands"] = {}
     for precision in gpu_contenders.PRECISIONS[run["precision"]][0]:
         choose(call, run, precision)
-    plan = BudgetedPlan(call.state, record["seconds"], call.budget, qualifiers=QUALIFIERS, pairs=call.options.rounds,
+    plan = BudgetedPlan(call.state, record["seconds"], call.budget, qualifiers=QUALIFIERS, pairs=call.state.section("compare")["rounds"],
                         timeout=RUN_AT_MOST_S, margin=0)
     rounds.measure(record, field, plan, lambda text: say(f"  {text.strip()}"))
     record["headline"], record["rows"] = ratios.ratios(field, record["main"], record["failures"])

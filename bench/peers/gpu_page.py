@@ -40,10 +40,10 @@ def listed(title, reasons):
     return [title, "", *(f"- {reason}" for reason in reasons), ""] if reasons else []
 
 
-def remarks(state, cases, rounds):
+def remarks(state, cases):
     """What stands between the facts and the rates: what was compared, the tests, what is missing, and the goals."""
     return [PRECISIONS, "", graphs(cases), "", f"A process a run; {gpu_compare.QUALIFIERS} qualifying run of everybody, then "
-            f"{rounds} interleaved rounds of Tandem in both, the best eager peer and the best compiled one. Rates are "
+            f"{state.section('compare').get('rounds', 0)} interleaved rounds of Tandem in both, the best eager peer and the best compiled one. Rates are "
             "medians. Peers are channels_last, with cudnn.benchmark and fused SGD, and wait for the GPU at both ends of the "
             "measurement only.", "", gpu_choosing.told(state), "", *tests(state),
             *listed("Failed:", state.section("failed").values()),
@@ -79,7 +79,7 @@ def write(folder, call):
     name = f"{known['time'][:10]}-gpu-{re.sub('[^a-z0-9]+', '-', known['gpu'].lower()).strip('-')}"
     title = f"Tandem beside PyTorch on one {known['gpu']}, {known['time'][:10]}"
     folder.mkdir(parents=True, exist_ok=True)
-    page = report.markdown(cases, known, title, remarks(call.state, cases, call.options.rounds)) + profiles(call.state)
+    page = report.markdown(cases, known, title, remarks(call.state, cases)) + profiles(call.state)
     (folder / f"{name}.md").write_text(page)
     (folder / f"{name}.json").write_text(json.dumps({"machine": known, "results": cases}, indent=1) + "\n")
     if call.records.exists():

@@ -9,6 +9,7 @@ constexpr std::string_view pythonInput =
     "--input=queue";
 constexpr std::string_view remoteInput = "is not built yet; for batches from a queue in this process use --input=queue";
 constexpr std::string_view noPlanNote = "without a compiled graph each node is one ATen call: the autograd executor";
+constexpr std::string_view fuseNote = "pixels are decoded more coarsely there";
 constexpr std::string_view planNote = "a compiled graph here is the planned executor";
 constexpr std::string_view halfNote =
     "fp16 has dynamic loss scaling; on a CPU it is there to check by, bf16 is the fast one of 16 bits";
@@ -145,7 +146,7 @@ constexpr Alias table[] = {
     {"optimizer", "momentum", "optimizer", "sgd", "", momentumNote},
     {"optimizer", "rmsprop", "", "", rmspropRefusal, ""},
 
-    {"fuse-decode-and-crop", "true", "decode", "fast", "", ""},
+    {"fuse-decode-and-crop", "true", "decode", "fast", "", fuseNote},
     {"fuse-decode-and-crop", "false", "decode", "exact", "", ""},
     {"use-xla-compile", "true", "executor", "planned", "", planNote},
     {"use-xla-compile", "false", "executor", "autograd", "", noPlanNote},

@@ -5,6 +5,7 @@
 #include "config/device_set.h"
 #include "config/head.h"
 #include "config/option.h"
+#include "config/without_training.h"
 
 namespace tandem {
 namespace {
@@ -33,13 +34,14 @@ Breach nesterovNeedsMomentum(const Config& config) {
 
 Breach recomputationNeedsBackward(const Config& config) {
   if (config.numerics.recompute == Config().numerics.recompute || !config.step.forwardOnly) return std::nullopt;
-  return concat("--recompute=", config.numerics.recompute,
-                " with --forward-only: without backward nothing is kept; leave one ", "of them out");
+  return concat("--recompute=", config.numerics.recompute, " with ", optionWithoutTraining(config.step),
+                ": without backward nothing is kept; leave one of them out");
 }
 
 Breach joinedStatisticsAreTrained(const Config& config) {
   if (!config.exchange.syncBatchNorm || !config.step.forwardOnly) return std::nullopt;
-  return "--sync-batch-norm with --forward-only: forward alone reads running statistics; leave one of them out";
+  return concat("--sync-batch-norm with ", optionWithoutTraining(config.step),
+                ": forward alone reads running statistics; leave one of them out");
 }
 
 Breach stepsInFlightNeedGpus(const Config& config) {
@@ -59,8 +61,8 @@ Breach weightsOptionsNeedWeights(const Config& config) {
 
 Breach savedWeightsAreTrained(const Config& config) {
   if (config.output.saveWeights.empty() || !config.step.forwardOnly) return std::nullopt;
-  return concat("--save-weights=", config.output.saveWeights,
-                " with --forward-only: nothing is trained; leave one of them out");
+  return concat("--save-weights=", config.output.saveWeights, " with ", optionWithoutTraining(config.step),
+                ": nothing is trained; leave one of them out");
 }
 
 Breach traceIsOfOneProfile(const Config& config) {

@@ -65,7 +65,7 @@ struct DecodingEntry {
   bool parts;  ///< whether only what is seen of an image is decoded (decodeImagePart())
 };
 
-/// exact, fast.
+/// exact, fast: the first is the default.
 std::span<const DecodingEntry> decodings();
 
 }  // namespace tandem

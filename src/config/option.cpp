@@ -223,9 +223,9 @@ constexpr Option table[] = {
      "resize:264+random_crop:224+flip ('tandem list transforms'); auto is imagenet for image files, else standard",
      onBench, field<&Input::augment>, Values::namesOrChain, results, nullptr},
     {"decode", fed, "", "NAME",
-     "how image files are decoded: exact gives the pixels of Pillow and torchvision; fast decodes of a JPEG only what is "
-     "seen, at a reduced size where that is enough",
-     onBench, field<&Input::decode>, Values::names, axis, nullptr},
+     "how image files are decoded: exact gives the pixels of Pillow and torchvision; fast decodes only what is seen of a "
+     "JPEG, in a reduced size where that is enough",
+     onBench, field<&Input::decode>, Values::names, results, nullptr},
     {"max-bad", fed, "%", "X", "images that may be bad, unless --bad-image=fail; more end the run, but one never does",
      onBench, field<&Input::maxBad>, Values::any, oneValue, within<&Input::maxBad, 0, 100>},
     {"producers", fed, "threads", "N", "threads per replica that make batches, with --input=queue",
@@ -321,8 +321,8 @@ constexpr Option table[] = {
      "measure anew which kernels are the fastest, instead of taking the times kept from an earlier run", onBench,
      field<&Measurement::refreshKernels>, Values::any, oneValue, nullptr},
     {"kernel-seconds", output, "s", "X",
-     "time that a choice of kernels may measure whatever it saves; a tenth of what it saves in the run if that is more; what "
-     "does not fit runs by older times or by the default",
+     "time for choosing kernels, or a tenth of what the choice saves if that is more; what does not fit runs by older times "
+     "or by the default",
      onBench, field<&Measurement::kernelSeconds>, Values::any, oneValue, within<&Measurement::kernelSeconds, 0, billion>},
     {"point-deadline", output, "s", "X",
      "time after which a point is given up; 0 takes 120 s and 4 x --budget, with --steps 600 s and 30 s per step",

@@ -74,6 +74,20 @@ TEST_F(TunerTest, TheFirstStaysUnlessAnotherIsMoreThanThreePercentFaster) {
   EXPECT_EQ(chosen({{"a", {1}}, {"b", {0.80}}, {"c", {0.79}}}), "c") << "the others are equals";
 }
 
+TEST_F(TunerTest, TheMarginIsTheRules) {
+  rule_.margin = 1.01;
+  EXPECT_EQ(chosen({{"a", {1}}, {"b", {0.98}}}), "b");
+  EXPECT_EQ(chosen({{"a", {1}}, {"b", {0.995}}}), "a");
+}
+
+TEST_F(TunerTest, OnlyTheFirstThatCanRunAreTried) {
+  rule_.mostCandidates = 3;
+  EXPECT_EQ(
+      chosen({{"a", {1}}, {"b", {0.9}, 9 << 20}, {"c", {0.9}, 0, true}, {"d", {0.8}}, {"e", {0.7}}, {"f", {0.1}}}),
+      "e");
+  EXPECT_EQ(calls_["f"], 0) << "a, d and e are three";
+}
+
 TEST_F(TunerTest, TheMedianCountsAndTheFirstCallDoesNot) {
   EXPECT_EQ(chosen({{"a", {9, 1}}, {"b", {0.1, 0.8, 1.2, 1.2, 1.2, 0.1}}}), "a");
   EXPECT_EQ(chosen({{"a", {9, 1}}, {"b", {9, 0.9, 5, 0.9, 5, 0.9}}}), "b");

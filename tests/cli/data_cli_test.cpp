@@ -137,7 +137,13 @@ TEST_F(DataCommand, LoaderOnlyMakesBatchesAndComputesNothing) {
                        "batches only: nothing was computed"));
   const auto saved = bench({"--loader-only", "--save-weights=" + ownFolder() + "/w.safetensors"});
   EXPECT_EQ(saved.code, usage);
-  EXPECT_TRUE(contains(saved.err, "nothing is trained")) << saved.err;
+  EXPECT_TRUE(contains(saved.err, "with --loader-only: nothing is trained")) << saved.err;
+  const auto repeated = runTandem({"bench", "--model=resnet20", "--loader-only", "--steps=2", "--replicas=1"});
+  EXPECT_EQ(repeated.code, usage);
+  EXPECT_TRUE(contains(repeated.err, "--loader-only with --input=device, which makes one batch")) << repeated.err;
+  const auto pixels = runTandem({"bench", "--model=resnet20", "--decode=fast", "--steps=2", "--replicas=1"});
+  EXPECT_EQ(pixels.code, usage);
+  EXPECT_TRUE(contains(pixels.err, "--decode=fast is for image files; give them as --data")) << pixels.err;
 }
 
 TEST_F(DataCommand, PredictCountsTheTestImages) {

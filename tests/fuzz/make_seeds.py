@@ -171,7 +171,8 @@ def tar_seeds():
     yield "gnu_long", tar(long, tarfile.GNU_FORMAT)
     yield "pax_long", tar(long, tarfile.PAX_FORMAT)
     yield "pax_names", tar([("\u00e4/0.jpg", b"x"), ("\u00e4/0.cls", b"x")], tarfile.PAX_FORMAT)
-    yield "label", tar([("0.cls", b"-1"), ("1.json", b"[1"), ("2.json", b'{"cls": -2}')])
+    yield "label", tar([("0.cls", b"-1"), ("1.json", b"[1"), ("2.json", b'{"cls": -2}'),
+                       ("3.json", b'{"label": 1, "x": 1e999}')])
 
 
 def idx(kind, sizes, values, magic=b"\0\0"):

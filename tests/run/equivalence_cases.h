@@ -8,12 +8,12 @@
 
 namespace tandem::equivalence {
 
-/// A strategy with each of its own options.
 /// Of a lossy strategy, which must then give what the others do.
 inline CompressionOptions withoutLoss() {
   return {.method = &find(compressions(), "topk", "compression"), .ratio = 1};  // leaves nothing out
 }
 
+/// A strategy with each of its own options.
 inline std::vector<Case> variantsOf(const StrategyEntry& strategy, const Graph& graph) {
   std::vector<Case> variants;
   if (strategy.name == "parameter_server") {

@@ -13,7 +13,7 @@ namespace tandem {
 
 /// Shape and number of classes of a data set's images.
 struct DatasetInfo {
-  std::string name;  ///< "cifar10", "idx", "image folder", "tfrecord", "webdataset", "synthetic"
+  std::string name;  ///< "cifar10", "cifar100", "idx", "image folder", "tfrecord", "webdataset", "synthetic"
   int64_t height = 0, width = 0, channels = 0;      ///< of each image; 0: image files, each with a size of its own
   int64_t classes = 0;                              ///< 0: not known, labels are -1
   Normalization normalization = {};                 ///< of the training images

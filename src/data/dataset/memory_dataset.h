@@ -32,7 +32,7 @@ class MemoryDataset final : public Dataset {
   int64_t imageBytes_;
 };
 
-/// The records of CIFAR-10 batch files, in the given order. Throws DataError. REQUIRES: `paths` is not empty.
+/// The records of files of CIFAR-10 or CIFAR-100, in the given order. Throws DataError. REQUIRES: `paths` is not empty.
 std::unique_ptr<Dataset> openCifarFiles(std::span<const std::string> paths);
 DatasetFacts probeCifarFiles(std::span<const std::string> paths);
 

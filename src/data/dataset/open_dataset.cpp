@@ -257,8 +257,8 @@ constexpr std::optional<Found> (*fileKinds[])(const std::string& path, DataSplit
     [](const std::string& path, DataSplit split) { return found(listChestXray(path, split)); },
     [](const std::string& path, DataSplit split) { return found(listLabelledFiles(path, split)); },
     foundShards<tfRecords>,
-    foundShards<webShards>,
     [](const std::string& path, DataSplit split) { return found(listImageFolder(path, split)); },
+    foundShards<webShards>,  // last: beside pictures an archive is what they were unpacked from
 };
 
 /// Whether a folder has the usual names of a kind of pixels. Pictures or tables beside these are something else.

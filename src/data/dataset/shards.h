@@ -17,9 +17,9 @@ struct ShardList {
   std::vector<std::string> paths;
 };
 
-/// The files of a folder whose names `isShard` accepts. Those of a split begin with train, or with validation, val or
-/// test; if none begins with train, all are of each split. None: there is no such file. `kind`: the data set's name.
-/// Throws DataError where the split has no file.
+/// The files of a folder whose names `isShard` accepts. Those of a split are named by train, or by validation, val or
+/// test, at the beginning or between hyphens, points or underscores. If none is named by train, all are of each split.
+/// None: there is no such file. `kind`: the data set's name. Throws DataError where the split has no file.
 std::optional<ShardList> listShards(const std::string& folder, DataSplit split, bool (*isShard)(std::string_view name),
                                     std::string_view kind);
 

@@ -36,7 +36,9 @@ class WebDataset final : public Dataset {
 
   std::string nameOf(int64_t index) const override {
     const auto [file, number] = places_.at(index);
-    return concat(paths_[file], ", sample ", number, " (from 0) at byte ", samples_[file][number].image.offset);
+    const WebSample& sample = samples_[file][number];
+    const uint64_t at = sample.image.bytes > 0 ? sample.image.offset : sample.label.offset;
+    return concat(paths_[file], ", sample ", number, " (from 0) at byte ", at);
   }
 
   Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {

@@ -26,7 +26,7 @@ void InputMaker::transformFile(std::span<const uint8_t> bytes, CounterRandom& ra
   const ImageExtent extent = parts_ ? valueOf(partExtent(bytes)) : ImageExtent{};
   Image& image = out.memory.image;
   const auto decode = [&](const ImagePart& part) -> const Image& {
-    image = valueOf(decodeImagePart(bytes, part, {}, std::move(image)));
+    image = valueOf(decodeImagePart(bytes, part, std::move(image)));
     return image;
   };
   if (extent.height > 0) return transform({extent, decode}, random, out);

@@ -30,9 +30,9 @@ class WorkingImage {
  public:
   /// Pixels [H, W, C], which must outlive the object. REQUIRES: C is 1 (grey) or 3; sizes agree.
   WorkingImage(std::span<const uint8_t> pixels, const ImageSize& size);
-  /// An image in colour that is decoded when its pixels are first needed: what is seen then, and if that is to be
-  /// scaled to at most a half, a quarter or an eighth, in that size. `decode` may throw. What it
-  /// returns must outlive the object.
+  /// An image in colour that is decoded when its pixels are first needed. Only what is seen is decoded. If it is scaled
+  /// to at most a half, a quarter or an eighth, it is decoded in that size. `decode` may throw. What it returns must
+  /// outlive the object.
   using Decode = std::function<const Image&(const ImagePart&)>;
   WorkingImage(const ImageExtent& extent, Decode decode);
 

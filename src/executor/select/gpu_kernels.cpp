@@ -206,7 +206,6 @@ class Choosing {
     const std::string aten(atenName);
     return {.convolution = makeCudnnConvolution(problem.geometry, {tensors.weight, {}, {}, {}},
                                                 {trial_.images, {aten, aten, aten}}, trial_.engines),
-            .name = aten,
             .tensors = tensors,
             .residual = norm.hasResidual() ? random(shapes.y) : at::Tensor(),
             .parameters = normParameters(channels),
@@ -286,8 +285,8 @@ GpuKernelChoice fastestGpuKernels(const Graph& graph, const GpuKernelTrial& tria
   choice.norms.resize(graph.nodes().size());
   Choosing choosing(graph, trial, cache);
   Times total;
-  // What gains the most comes first, because time may run out. On an H100 that is what gives statistics in fp16: a
-  // fourteenth of ResNet-50's step. A plan of a batch-norm takes a second to build.
+  // What gains the most comes first, because time may run out. On an H100 in fp16 these are convolutions with
+  // statistics. Batch-norms come last: building one of their plans takes a second.
   if (!trial.forwardOnly) chooseStats(graph, choosing, choice, total);
   chooseConvolutions(graph, trial, choosing, choice, total);
   if (trial.norms && !trial.forwardOnly) chooseNorms(graph, choosing, choice, total);

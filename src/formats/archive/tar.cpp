@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/utf8.h"
+
 namespace tandem {
 namespace {
 
@@ -134,7 +136,7 @@ class Index {
         uint64_t bytes = 0;
         const auto [last, wrong] = std::from_chars(value.data(), value.data() + value.size(), bytes);
         if (wrong != std::errc() || last != value.data() + value.size()) {
-          return parseError(at_, "a pax header's size '", value, "' is no number");
+          return parseError(at_, "a pax header's size '", escaped(value.substr(0, 32)), "' is no number");
         }
         next_.size = bytes;
       }
@@ -175,10 +177,6 @@ class Index {
 
 Result<std::vector<TarEntry>> indexTar(uint64_t size, const ReadArchive& read, const TarLimits& limits) {
   return Index(size, read, limits).entries();
-}
-
-bool isTar(std::span<const uint8_t> head) {
-  return head.size() >= blockBytes && numberOf(head, sumField) == sumOf(head.first(blockBytes));
 }
 
 }  // namespace tandem

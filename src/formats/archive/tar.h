@@ -30,7 +30,4 @@ using ReadArchive = std::function<void(uint64_t offset, std::span<uint8_t> out)>
 /// limits.
 Result<std::vector<TarEntry>> indexTar(uint64_t size, const ReadArchive& read, const TarLimits& limits = {});
 
-/// Whether the bytes begin with a tar header of ustar, pax or GNU.
-bool isTar(std::span<const uint8_t> head);
-
 }  // namespace tandem

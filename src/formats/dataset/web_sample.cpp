@@ -35,6 +35,8 @@ Result<int64_t> jsonLabel(std::span<const uint8_t> bytes) {
     return parseError(refusal.offset, "the label: ", refusal.text);
   } catch (const nlohmann::json::parse_error& error) {
     return parseError(error.byte, "the label is no JSON");
+  } catch (const nlohmann::json::exception& error) {  // a number beyond those of the machine
+    return parseError(0, "the label is no JSON that can be read: ", escaped(error.what()));
   }
 }
 

@@ -44,10 +44,9 @@ Result<ImageExtent> partExtent(std::span<const uint8_t> bytes, const ImageLimits
   return format.value()->extent != nullptr ? format.value()->extent(bytes, limits) : ImageExtent{};
 }
 
-Result<Image> decodeImagePart(std::span<const uint8_t> bytes, const ImagePart& part, const ImageLimits& limits,
-                              Image memory) {
+Result<Image> decodeImagePart(std::span<const uint8_t> bytes, const ImagePart& part, Image memory) {
   const auto format = formatOf(bytes);
-  return format ? format.value()->decodePart(bytes, part, limits, std::move(memory)) : Result<Image>(format.error());
+  return format ? format.value()->decodePart(bytes, part, std::move(memory)) : Result<Image>(format.error());
 }
 
 }  // namespace tandem

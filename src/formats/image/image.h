@@ -47,8 +47,7 @@ struct ImageFormat {
   Result<Image> (*decode)(std::span<const uint8_t> bytes, const ImageLimits& limits, Image memory);
   /// Null, both: images are decoded as a whole.
   Result<ImageExtent> (*extent)(std::span<const uint8_t> bytes, const ImageLimits& limits) = nullptr;
-  Result<Image> (*decodePart)(std::span<const uint8_t> bytes, const ImagePart& part, const ImageLimits& limits,
-                              Image memory) = nullptr;
+  Result<Image> (*decodePart)(std::span<const uint8_t> bytes, const ImagePart& part, Image memory) = nullptr;
 };
 
 std::span<const ImageFormat> imageFormats();
@@ -62,12 +61,11 @@ Result<Image> decodeImage(std::span<const uint8_t> bytes, const ImageLimits& lim
 /// what decodeImage() refuses by the header.
 Result<ImageExtent> partExtent(std::span<const uint8_t> bytes, const ImageLimits& limits = {});
 
-/// Decodes a part of a JPEG faster than the whole: rows behind it are not read, blocks beside it are not transformed, a
-/// reduced size is transformed as such. The inverse transform is coarser than decodeImage()'s, and colours are
-/// repeated, not interpolated. With a shrink the part is widened to whole pixels of the reduced image. Refuses damage
-/// up to the part's last row. REQUIRES: partExtent() gave a size, and the part lies within.
-Result<Image> decodeImagePart(std::span<const uint8_t> bytes, const ImagePart& part, const ImageLimits& limits = {},
-                              Image memory = {});
+/// Decodes a part of a JPEG faster than the whole. Rows behind it are not read, unless the JPEG is progressive. Blocks
+/// beside it are not transformed. A reduced size is transformed as such. The inverse transform is coarser than
+/// decodeImage()'s, and colours are repeated, not interpolated. With a shrink the part is widened to whole pixels of
+/// the reduced image. Refuses damage in what is read. REQUIRES: partExtent() gave a size, and the part lies within.
+Result<Image> decodeImagePart(std::span<const uint8_t> bytes, const ImagePart& part, Image memory = {});
 
 /// An error text if these sizes break the limits.
 std::optional<std::string> sizeFault(int64_t height, int64_t width, const ImageLimits& limits);
@@ -76,7 +74,6 @@ std::optional<std::string> sizeFault(int64_t height, int64_t width, const ImageL
 Result<Image> decodeJpeg(std::span<const uint8_t> bytes, const ImageLimits& limits, Image memory);
 Result<Image> decodePng(std::span<const uint8_t> bytes, const ImageLimits& limits, Image memory);
 Result<ImageExtent> jpegExtent(std::span<const uint8_t> bytes, const ImageLimits& limits);
-Result<Image> decodeJpegPart(std::span<const uint8_t> bytes, const ImagePart& part, const ImageLimits& limits,
-                             Image memory);
+Result<Image> decodeJpegPart(std::span<const uint8_t> bytes, const ImagePart& part, Image memory);
 
 }  // namespace tandem

@@ -88,43 +88,38 @@ bool readPart(Decoder& decoder, const Window& window, int64_t shrink, uint8_t* r
   return true;
 }
 
-/// Calls `read` with a decoder that has read the header, and frees the decoder.
-template <class T, class Read>
-Result<T> withHeader(std::span<const uint8_t> bytes, const ImageLimits& limits, const Read& read) {
-  Decoder decoder{};
-  const auto refusal = [&]() -> ParseError {
-    return parseError(0, "damaged or of a kind that is not read: ", decoder.message.data());
-  };
-  const auto found = [&]() -> Result<T> {
-    if (!readSize(decoder, bytes)) return refusal();
-    const jpeg_decompress_struct& state = decoder.state;
-    if (const auto fault = sizeFault(state.image_height, state.image_width, limits)) return parseError(0, *fault);
-    if (state.jpeg_color_space == JCS_CMYK || state.jpeg_color_space == JCS_YCCK) return cmykRefusal();
-    if (const auto fault = scansFault(bytes, limits)) return parseError(0, *fault);
-    return read(decoder, refusal);
-  };
-  Result<T> result = found();
-  jpeg_destroy_decompress(&decoder.state);
-  return result;
+/// Frees what the library holds.
+struct Destroyed {
+  Decoder& decoder;
+  ~Destroyed() { jpeg_destroy_decompress(&decoder.state); }
+};
+
+ParseError refusalOf(const Decoder& decoder) {
+  return parseError(0, "damaged or of a kind that is not read: ", decoder.message.data());
 }
 
 }  // namespace
 
 Result<ImageExtent> jpegExtent(std::span<const uint8_t> bytes, const ImageLimits& limits) {
-  return withHeader<ImageExtent>(bytes, limits, [](Decoder& decoder, const auto&) -> Result<ImageExtent> {
-    return ImageExtent{decoder.state.image_height, decoder.state.image_width};
-  });
+  Decoder decoder{};
+  const Destroyed atEnd{decoder};
+  if (!readSize(decoder, bytes)) return refusalOf(decoder);
+  const jpeg_decompress_struct& state = decoder.state;
+  if (const auto fault = sizeFault(state.image_height, state.image_width, limits)) return parseError(0, *fault);
+  if (state.jpeg_color_space == JCS_CMYK || state.jpeg_color_space == JCS_YCCK) return cmykRefusal();
+  if (const auto fault = scansFault(bytes, limits)) return parseError(0, *fault);
+  return ImageExtent{state.image_height, state.image_width};
 }
 
-Result<Image> decodeJpegPart(std::span<const uint8_t> bytes, const ImagePart& part, const ImageLimits& limits,
-                             Image image) {
-  return withHeader<Image>(bytes, limits, [&](Decoder& decoder, const auto& refusal) -> Result<Image> {
-    const Window window = windowOf(part);
-    image.resize(window.height, window.width);
-    std::vector<uint8_t> row((size_t{decoder.state.image_width} + 1) * bytesPerPixel);
-    if (!readPart(decoder, window, part.shrink, row.data(), image.pixels.data())) return refusal();
-    return std::move(image);
-  });
+Result<Image> decodeJpegPart(std::span<const uint8_t> bytes, const ImagePart& part, Image image) {
+  Decoder decoder{};
+  const Destroyed atEnd{decoder};
+  if (!readSize(decoder, bytes)) return refusalOf(decoder);
+  const Window window = windowOf(part);
+  image.resize(window.height, window.width);
+  std::vector<uint8_t> row((size_t{decoder.state.image_width} + 1) * bytesPerPixel);
+  if (!readPart(decoder, window, part.shrink, row.data(), image.pixels.data())) return refusalOf(decoder);
+  return image;
 }
 
 }  // namespace tandem

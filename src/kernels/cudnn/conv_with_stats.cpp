@@ -33,7 +33,8 @@ bool isRight(const StatsSubject& s, const at::Tensor& y) {
 
 std::vector<TuningCandidate> statsCandidates(const StatsSubject& s, const std::shared_ptr<ExecutionPlans>& engines) {
   std::vector<TuningCandidate> candidates;
-  candidates.push_back({concat("apart, by ", s.name), [] { return std::optional<int64_t>(0); }, [=] { runApart(s); }});
+  candidates.push_back(
+      {concat("apart, by ", atenName), [] { return std::optional<int64_t>(0); }, [=] { runApart(s); }});
   const std::vector<at::Tensor> tensors = inOrder(s.tensors);
   if (!areAligned(tensors)) return candidates;
   const auto expected = std::make_shared<at::Tensor>();

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "autotune/tuner.h"
@@ -13,14 +12,13 @@ namespace tandem {
 /// Tensors for trials of a convolution and the batch-norm that follows, forward in training.
 struct StatsSubject {
   std::shared_ptr<Convolution> convolution;  ///< without statistics; plans are compared with it
-  std::string name;                          ///< of the kernels that compute it
   ConvolutionTensors tensors;                ///< with statistics
   at::Tensor residual;                       ///< the batch-norm's; undefined: none
   NormParameters parameters;                 ///< trials change its running statistics
   NormActOptions options;
 };
 
-/// First the candidate "apart, by NAME": the convolution, then normAct(). Then for each plan: the convolution with
+/// First the candidate "apart, by ATen": the convolution, then normAct(). Then for each plan: the convolution with
 /// statistics, then the rest of normAct(). A plan is right if its output, and the mean and variance from its
 /// statistics, equal those of the convolution up to rounding.
 std::vector<TuningCandidate> statsCandidates(const StatsSubject& subject,

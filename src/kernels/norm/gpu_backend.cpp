@@ -96,7 +96,7 @@ class GpuNormAct final : public NormActPasses {
     check(a.masked || !(a.y || mask.bytes), "normActBackward: a kept mask is that of a sum with a residual");
     const NormGrid grid = NormGrid::ofSums(rowsOf(x), x.size(1), width);
     const at::Tensor partials = perChannel(x, 2 * grid.chunks), memory = perChannel(x, 4);
-    if (!result.scale.defined() || !result.shift.defined()) result.scale = memory[0], result.shift = memory[1];
+    if (!result.scale.defined()) result.scale = memory[0], result.shift = memory[1];
     auto* const bias = memory[2].data_ptr<float>();
     auto* const slope = memory[3].data_ptr<float>();
     auto* const sums = partials.data_ptr<float>();

@@ -72,10 +72,12 @@ void keep(const at::Tensor& x, const at::Tensor& y, bool readsOutput, const Norm
   saved.y = options.relu && readsOutput && !saved.reluMask.defined() ? y : at::Tensor();
 }
 
-// If kernels can write there.
-at::Tensor writable(const at::Tensor& gradient) {
-  const bool fits = gradient.defined() && isElement(gradient.scalar_type()) && gradient.is_contiguous();
-  return fits ? gradient : at::Tensor();
+// Whether kernels can write there.
+bool areWritable(const at::Tensor& scale, const at::Tensor& shift) {
+  const auto fits = [](const at::Tensor& gradient) {
+    return gradient.defined() && isElement(gradient.scalar_type()) && gradient.is_contiguous();
+  };
+  return fits(scale) && fits(shift) && scale.scalar_type() == shift.scalar_type();
 }
 
 }  // namespace
@@ -167,7 +169,8 @@ NormActGradients normActBackwardBy(const NormActPasses& passes, std::vector<at::
   // The masked gradient is kept if something else needs it too.
   const bool keepMasked = hasResidual && (options.relu || outputGradients.size() > 1);
   NormActGradients result;
-  result.scale = writable(saved.parameters.scaleGradient), result.shift = writable(saved.parameters.shiftGradient);
+  const at::Tensor &scale = saved.parameters.scaleGradient, &shift = saved.parameters.shiftGradient;
+  if (areWritable(scale, shift)) result.scale = scale, result.shift = shift;
   if (hasResidual) result.residual = keepMasked ? memoryFor(x, outputGradients[0]) : outputGradients[0];
   // dx may overwrite the gradient of the output, unless that became the gradient of the residual.
   const bool gradientIsFree = !result.residual.defined() || !result.residual.is_same(outputGradients[0]);

@@ -100,6 +100,7 @@ int64_t parameterBytes(const Config& config, const Setup& setup, const MemoryNee
 }
 
 int64_t activationBytes(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
+  if (config.step.loaderOnly) return 0;
   const Precision& precision = *setup.precision;
   const int64_t ofOneValue = needs.replicaBatch / config.step.accumulate * size(precision.compute);
   if (needs.keptBytes == 0) {

@@ -89,7 +89,11 @@ Breach imagesFitTheInput(const RunPlan& plan) {
 /// Of training; predict and features may have files without --data.
 Breach optionsOfImagesHaveThem(const RunPlan& plan) {
   const Config& config = plan.config;
-  if (config.step.forwardOnly) return std::nullopt;
+  if (config.step.forwardOnly && !config.step.loaderOnly) return std::nullopt;
+  if (config.input.decode != Config().input.decode && !(plan.data && plan.data->info.encoded())) {
+    return concat("--decode=", config.input.decode, " is for image files; ",
+                  plan.data ? concat("--data=", config.input.data, " has pixels") : "give them as --data");
+  }
   const Config::Inference &asked = config.inference, usual = Config().inference;
   if (asked.badImage != usual.badImage && !(plan.data && plan.data->info.encoded())) {
     return concat("--bad-image=", asked.badImage, " is for image files; ",

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "config/device_set.h"
 #include "config/split.h"
+#include "config/without_training.h"
 #include "run/plan/rules.h"
 #include "run/plan/those_with.h"
 
@@ -56,7 +57,9 @@ Breach serversHaveWork(const Config& config, const Setup& setup) {
     return concat(given, "--strategy=", config.exchange.strategy, ": it keeps no variables on servers; use ",
                   thoseWith("--strategy", strategies(), &StrategyEntry::usesServer), ", or leave --servers away");
   }
-  if (config.step.forwardOnly) return concat(given, "--forward-only: nothing is updated; leave one of them out");
+  if (config.step.forwardOnly) {
+    return concat(given, optionWithoutTraining(config.step), ": nothing is updated; leave one of them out");
+  }
   if (config.exchange.syncBatchNorm) {
     return concat(given, "--sync-batch-norm: statistics go between replicas; leave one of them out");
   }

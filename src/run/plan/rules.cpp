@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "config/device_set.h"
+#include "config/without_training.h"
 #include "run/plan/cuda_graph_policy.h"
 #include "run/plan/those_with.h"
 #include "trace/fault.h"
@@ -61,6 +62,12 @@ Breach inputReadsTheData(const Config& config, const Setup& setup) {
                 "; leave one of them out");
 }
 
+Breach loaderMakesBatches(const Config& config, const Setup& setup) {
+  if (!config.step.loaderOnly || !setup.source->repeats) return std::nullopt;
+  return concat("--loader-only with --input=", setup.source->name,
+                ", which makes one batch and repeats it; give --data, or use --input=queue or host");
+}
+
 Breach coefficientsAreUsed(const Config& config, const Setup& setup) {
   constexpr std::pair<double Config::Step::*, std::string_view> betas[] = {
       {&Config::Step::adamBeta1, "--adam-beta1"},
@@ -83,8 +90,8 @@ Breach coefficientsAreUsed(const Config& config, const Setup& setup) {
 
 Breach gatheredLossTrains(const Config& config, const Setup& setup) {
   if (!config.step.forwardOnly || !setup.lossPlacement->gathered) return std::nullopt;
-  return concat("--loss-at=", config.exchange.lossAt,
-                " with --forward-only: without backward no gradient flows back; leave one of them out");
+  return concat("--loss-at=", config.exchange.lossAt, " with ", optionWithoutTraining(config.step),
+                ": without backward no gradient flows back; leave one of them out");
 }
 
 Breach partsHaveTheirOwnLoss(const Config& config, const Setup& setup) {
@@ -126,8 +133,8 @@ Breach paddingHasAPlan(const Config& config, const Setup& setup) {
 Breach overlapIsOfAnExchange(const Config& config, const Setup& setup) {
   if (config.exchange.overlap == Config().exchange.overlap) return std::nullopt;
   if (config.step.forwardOnly) {
-    return concat("--overlap=", config.exchange.overlap,
-                  " with --forward-only: without backward nothing is exchanged; leave ", "one of them out");
+    return concat("--overlap=", config.exchange.overlap, " with ", optionWithoutTraining(config.step),
+                  ": without backward nothing is exchanged; leave one of them out");
   }
   if (setup.strategy->exchangesGradients) return std::nullopt;
   return concat("--overlap=", config.exchange.overlap, " does nothing with --strategy=", config.exchange.strategy,
@@ -136,8 +143,8 @@ Breach overlapIsOfAnExchange(const Config& config, const Setup& setup) {
 
 Breach roundedGradientsAreThere(const Config& config, const Setup&) {
   if (config.exchange.gradientPrecision == Config::automatic || !config.step.forwardOnly) return std::nullopt;
-  return concat("--gradient-precision=", config.exchange.gradientPrecision,
-                " with --forward-only: without backward there are no gradients; leave one of them out");
+  return concat("--gradient-precision=", config.exchange.gradientPrecision, " with ",
+                optionWithoutTraining(config.step), ": without backward there are no gradients; leave one of them out");
 }
 
 Breach joinedReplicasMakeOneUpdate(const Config& config, const Setup& setup) {
@@ -203,27 +210,12 @@ Breach weightsAreComparable(const Config& config, const Setup& setup) {
 }
 
 constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
-    parameterDeviceIsAReplica,
-    inputReadsTheData,
-    coefficientsAreUsed,
-    gatheredLossTrains,
-    partsHaveTheirOwnLoss,
-    scheduleKnowsItsEnd,
-    recomputationHasAPlan,
-    paddingHasAPlan,
-    overlapIsOfAnExchange,
-    roundedGradientsAreThere,
-    joinedReplicasMakeOneUpdate,
-    allReduceRunsThere,
-    searchedBatchIsPerReplica,
-    searchedBatchIsEqual,
-    layoutIsServed,
-    convolutionIsServed,
-    graphCanBeCaptured,
-    strategyTakesTheAllReduce,
-    ownersUpdateAllOrNone,
-    faultIsOfThisRun,
-    weightsAreComparable,
+    parameterDeviceIsAReplica, inputReadsTheData,         loaderMakesBatches,        coefficientsAreUsed,
+    gatheredLossTrains,        partsHaveTheirOwnLoss,     scheduleKnowsItsEnd,       recomputationHasAPlan,
+    paddingHasAPlan,           overlapIsOfAnExchange,     roundedGradientsAreThere,  joinedReplicasMakeOneUpdate,
+    allReduceRunsThere,        searchedBatchIsPerReplica, searchedBatchIsEqual,      layoutIsServed,
+    convolutionIsServed,       graphCanBeCaptured,        strategyTakesTheAllReduce, ownersUpdateAllOrNone,
+    faultIsOfThisRun,          weightsAreComparable,
 };
 
 }  // namespace

@@ -43,7 +43,9 @@ std::vector<const Entry*> candidates(std::span<const Entry> all, const Entry* na
 }
 
 constexpr int64_t planWorkspaceBytes = int64_t{1} << 30;  // GPUs have tens of GiB, and some fast plans want much
-constexpr double marginOnGpus = 1.01;                     // a graph's times, taken by events, spread by less
+constexpr double marginInGraphs = 1.01;                   // a graph's times, taken by events, spread by less
+// Of keys: what is timed. Another word where a candidate's call or Tandem's kernels change.
+constexpr std::string_view timedMethod = "gradients in place";
 
 /// Seconds that a run saves by a choice: of --steps steps, or else of as many as fit --budget.
 double savedSeconds(const Config::Measurement& measurement, const StepSeconds& step) {
@@ -131,9 +133,9 @@ GpuKernelTrial gpuKernelTrial(const Device& device, const RunPlan& plan, const K
   trial.device = device.torch();
   trial.forwardOnly = plan.config.step.forwardOnly;
   const auto timer = std::make_shared<CallTimer>(device, graphRecorder(plan.config, plan.setup));
-  trial.rule.where = concat(gpuMachine(plan), ", ", timer->way());
+  trial.rule.where = concat(gpuMachine(plan), ", ", timer->way(), ", ", timedMethod);
   trial.rule.workspaceBytes = planWorkspaceBytes;
-  trial.rule.margin = marginOnGpus;
+  if (graphRecorder(plan.config, plan.setup)) trial.rule.margin = marginInGraphs;
   trial.rule.measuring = measuringRule(plan, progress);
   trial.rule.secondsOf = [timer](const std::function<void()>& call) { return timer->secondsOf(call); };
   if (plan.config.numerics.recompute != Config().numerics.recompute)
@@ -234,7 +236,10 @@ void setNumerics(const RunPlan& plan) {
 }
 
 KernelSelection selectedHere(const RunPlan& plan, const Graph& graph, const KernelProgress& progress) {
-  if (plan.config.step.loaderOnly) return {.layout = plan.setup.firstLayout()};
+  if (plan.config.step.loaderOnly) {
+    return {.layout = plan.setup.firstLayout(),
+            .zeroChannels = plan.setup.padding == nullptr ? 0 : zeroChannels(graph, *plan.setup.padding)};
+  }
   const UsedPadding padding = paddingOf(plan, graph, progress);
   KernelSelection kernels = convolutionsOf(plan, graph, padding.zeroChannels, progress);
   kernels.zeroChannels = padding.zeroChannels;

@@ -85,7 +85,8 @@ int64_t verifyBytes(const MeasuredPoint& point) {
 }
 
 std::string whyNotVerified(const MeasuredPoint& point, int64_t availableBytes) {
-  if (point.team.forwardOnly) return "--forward-only trains nothing";
+  if (point.team.forwardOnly)
+    return point.team.loaderOnly ? "--loader-only trains nothing" : "--forward-only trains nothing";
   const Exchange exchange = exchangeOf(*point.team.strategy, *point.team.precision);
   if (exchange == Exchange::none && totalReplicas(point.team) > 1) {
     return "replicas that exchange nothing train no common network";

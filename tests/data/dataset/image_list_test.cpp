@@ -289,6 +289,8 @@ TEST_F(ImageLists, WebDatasetIsADataSetWithSplits) {
   write("train-0001.tar", "no archive");
   EXPECT_NE(refusal().find("/train-0001.tar: byte 0: the archive ends within a header"), std::string::npos)
       << refusal();
+  put("a/1.jpg");
+  EXPECT_EQ(openDataset(tests.path())->info().name, "image folder") << "the archives are what it was unpacked from";
 }
 
 TEST(ImageFiles, HaveNoLabels) {

@@ -95,6 +95,25 @@ TEST(LazyImage, AsksForWhatIsSeenOnly) {
   EXPECT_EQ(decoder.asked->shrink, 1);
 }
 
+TEST(LazyImage, AReducedPartIsTheWholeOfWhatIsSeen) {
+  const Bytes pixels = source();
+  for (const bool mirrored : {false, true}) {
+    Decoder decoder;
+    WorkingImage image = decoder.image();
+    image.crop({4, 8, 20, 40});
+    if (mirrored) image.mirror();
+    image.resize(10, 20);
+    const Bytes out = written(image);
+    for (int64_t y = 0; y < 10; ++y) {
+      for (int64_t x = 0; x < 20; ++x) {
+        const int64_t column = 8 + 2 * (mirrored ? 19 - x : x);
+        EXPECT_EQ(out[static_cast<size_t>(3 * (y * 20 + x))],
+                  pixels[static_cast<size_t>(3 * ((4 + 2 * y) * width + column))]);
+      }
+    }
+  }
+}
+
 TEST(LazyImage, AsksForTheSmallestSizeThatIsEnough) {
   const auto shrinkFor = [](int64_t rows, int64_t columns) {
     Decoder decoder;

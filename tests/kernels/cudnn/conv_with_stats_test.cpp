@@ -33,7 +33,6 @@ StatsSubject subjectOf(at::ScalarType type, bool residual, at::Device device = a
   const std::string aten(atenName);
   const auto none = [](const ConvolutionProblem&) -> std::unique_ptr<ExecutionPlans> { return nullptr; };
   return {makeCudnnConvolution(same, {tensors.weight, {}, {}, {}}, {xShape[0], {aten, aten, aten}}, none),
-          aten,
           tensors,
           residual ? random(yShape) : at::Tensor(),
           {perChannel(1), perChannel(0), perChannel(0), perChannel(1)},

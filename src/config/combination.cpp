@@ -5,7 +5,6 @@
 #include "config/device_set.h"
 #include "config/head.h"
 #include "config/option.h"
-#include "config/without_training.h"
 
 namespace tandem {
 namespace {

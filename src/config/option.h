@@ -201,4 +201,9 @@ void setValue(Config&, const Option&, std::string_view text, const CatalogNames&
 /// catalog's row are in run/plan/rules.h. Throws UsageError.
 void checkCombination(const Config&);
 
+/// The option by which nothing is trained, for messages. REQUIRES: forwardOnly.
+inline std::string_view optionWithoutTraining(const Config::Step& step) {
+  return step.loaderOnly ? "--loader-only" : "--forward-only";
+}
+
 }  // namespace tandem

@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "config/device_set.h"
+#include "config/option.h"
 #include "config/split.h"
-#include "config/without_training.h"
 #include "run/plan/rules.h"
 #include "run/plan/those_with.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "config/device_set.h"
-#include "config/without_training.h"
+#include "config/option.h"
 #include "run/plan/cuda_graph_policy.h"
 #include "run/plan/those_with.h"
 #include "trace/fault.h"

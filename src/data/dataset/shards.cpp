@@ -49,10 +49,4 @@ std::optional<ShardList> listShards(const std::string& folder, DataSplit split, 
   return list;
 }
 
-std::pair<size_t, size_t> ShardedSamples::at(int64_t index) const {
-  const auto file = static_cast<size_t>(std::ranges::upper_bound(ends_, index) - ends_.begin());
-  const int64_t before = file == 0 ? 0 : ends_[file - 1];
-  return {file, static_cast<size_t>(index - before)};
-}
-
 }  // namespace tandem

@@ -1,7 +1,5 @@
 #include "data/dataset/tf_records.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <cctype>
 
@@ -23,32 +21,28 @@ bool isShard(std::string_view name) {
   return name[begin] == '-' && digitsAt(begin + 1) && name.substr(begin + 6, 4) == "-of-" && digitsAt(begin + 10);
 }
 
+std::vector<RecordPlace> recordsOf(const std::string& path) { return indexTfRecords(ReadableFile(path)); }
+
 /// A file is opened anew for each image: there may be more of them than a process may have open.
 class TfRecordDataset final : public Dataset {
  public:
-  explicit TfRecordDataset(const ShardList& list) : info_(list.info), paths_(list.paths), places_(paths_.size()) {
+  explicit TfRecordDataset(const ShardList& list) : info_(list.info), records_(list.paths, recordsOf) {
     info_.normalization = usualNormalization();
-    at::parallel_for(0, std::ssize(paths_), 1, [&](int64_t begin, int64_t end) {
-      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
-        places_[i] = indexTfRecords(ReadableFile(paths_[i]));
-      }
-    });
-    for (const auto& places : places_) samples_.add(std::ssize(places));
-    if (size() == 0) throw DataError(concat(paths_.front(), ": none of the TFRecord files has a record"));
+    if (size() == 0) throw DataError(concat(list.paths.front(), ": none of the TFRecord files has a record"));
   }
 
   const DatasetInfo& info() const override { return info_; }
-  int64_t size() const override { return samples_.size(); }
+  int64_t size() const override { return records_.size(); }
 
   std::string nameOf(int64_t index) const override {
-    const auto [file, record] = samples_.at(index);
-    return concat(paths_[file], ", record ", record, " (from 0)");
+    const auto [path, number, place] = records_.at(index);
+    return concat(path, ", record ", number, " (from 0)");
   }
 
   Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
-    const auto [file, record] = samples_.at(index);
+    const auto [path, number, place] = records_.at(index);
     storeClass(-1, label);  // not known, if the record cannot be read
-    const auto bytes = readTfRecord(ReadableFile(paths_[file]), places_[file][record]);
+    const auto bytes = readTfRecord(ReadableFile(path), place);
     const auto example = parseImageExample(bytes);
     if (!example) throw DataError(concat(nameOf(index), ": ", example.error().text));
     storeClass(example.value().label, label);
@@ -58,9 +52,7 @@ class TfRecordDataset final : public Dataset {
 
  private:
   DatasetInfo info_;
-  const std::vector<std::string> paths_;
-  std::vector<std::vector<RecordPlace>> places_;  // of each file
-  ShardedSamples samples_;
+  ShardIndex<RecordPlace> records_;
 };
 
 }  // namespace

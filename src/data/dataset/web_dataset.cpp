@@ -1,7 +1,5 @@
 #include "data/dataset/web_dataset.h"
 
-#include <ATen/Parallel.h>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "data/transform/normalizations.h"
@@ -22,35 +20,30 @@ std::vector<WebSample> samplesOf(const std::string& path) {
 /// A file is opened anew for each image: there may be more of them than a process may have open.
 class WebDataset final : public Dataset {
  public:
-  explicit WebDataset(const ShardList& list) : info_(list.info), paths_(list.paths), samples_(paths_.size()) {
+  explicit WebDataset(const ShardList& list) : info_(list.info), samples_(list.paths, samplesOf) {
     info_.normalization = usualNormalization();
-    at::parallel_for(0, std::ssize(paths_), 1, [&](int64_t begin, int64_t end) {
-      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) samples_[i] = samplesOf(paths_[i]);
-    });
-    for (const auto& samples : samples_) places_.add(std::ssize(samples));
-    if (size() == 0) throw DataError(concat(paths_.front(), ": none of the tar archives has an image or a label"));
+    if (size() > 0) return;
+    throw DataError(concat(list.paths.front(), ": none of the tar archives has an image or a label"));
   }
 
   const DatasetInfo& info() const override { return info_; }
-  int64_t size() const override { return places_.size(); }
+  int64_t size() const override { return samples_.size(); }
 
   std::string nameOf(int64_t index) const override {
-    const auto [file, number] = places_.at(index);
-    const WebSample& sample = samples_[file][number];
+    const auto [path, number, sample] = samples_.at(index);
     const uint64_t at = sample.image.bytes > 0 ? sample.image.offset : sample.label.offset;
-    return concat(paths_[file], ", sample ", number, " (from 0) at byte ", at);
+    return concat(path, ", sample ", number, " (from 0) at byte ", at);
   }
 
   Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
-    const auto [file, number] = places_.at(index);
-    const WebSample& sample = samples_[file][number];
+    const auto [path, number, sample] = samples_.at(index);
     storeClass(-1, label);  // not known, if the sample cannot be read
     const auto refuse = [&](const auto&... parts) { throw DataError(concat(nameOf(index), ": ", parts...)); };
     if (sample.label.bytes == 0) refuse("it has no label (.cls, .class or .json)");
     if (sample.label.bytes > mostLabelBytes) {
       refuse("its label has ", sample.label.bytes, " bytes; the limit is ", mostLabelBytes);
     }
-    const ReadableFile archive(paths_[file]);
+    const ReadableFile archive(path);
     memory.resize(sample.label.bytes);
     archive.read(sample.label.offset, memory);
     const auto parsed = sample.parseLabel(memory);
@@ -67,9 +60,7 @@ class WebDataset final : public Dataset {
 
  private:
   DatasetInfo info_;
-  const std::vector<std::string> paths_;
-  std::vector<std::vector<WebSample>> samples_;  // of each file
-  ShardedSamples places_;
+  ShardIndex<WebSample> samples_;
 };
 
 }  // namespace

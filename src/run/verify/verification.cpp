@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "comm/world.h"
+#include "config/option.h"
 #include "config/repeats.h"
 #include "graph/operation.h"
 #include "run/outcome_of_exception.h"
@@ -85,8 +86,7 @@ int64_t verifyBytes(const MeasuredPoint& point) {
 }
 
 std::string whyNotVerified(const MeasuredPoint& point, int64_t availableBytes) {
-  if (point.team.forwardOnly)
-    return point.team.loaderOnly ? "--loader-only trains nothing" : "--forward-only trains nothing";
+  if (point.team.forwardOnly) return concat(optionWithoutTraining(point.plan.config.step), " trains nothing");
   const Exchange exchange = exchangeOf(*point.team.strategy, *point.team.precision);
   if (exchange == Exchange::none && totalReplicas(point.team) > 1) {
     return "replicas that exchange nothing train no common network";

@@ -87,7 +87,8 @@ def play(call, run, record):
     record["commands"] = {}
     for precision in gpu_contenders.PRECISIONS[run["precision"]][0]:
         choose(call, run, precision)
-    plan = BudgetedPlan(call.state, record["seconds"], call.budget, qualifiers=QUALIFIERS, pairs=call.state.section("compare")["rounds"],
+    plan = BudgetedPlan(call.state, record["seconds"], call.budget, qualifiers=QUALIFIERS,
+                        pairs=call.state.section("compare")["rounds"],
                         timeout=RUN_AT_MOST_S, margin=0)
     rounds.measure(record, field, plan, lambda text: say(f"  {text.strip()}"))
     record["headline"], record["rows"] = ratios.ratios(field, record["main"], record["failures"])

@@ -36,7 +36,9 @@ void heed(j_common_ptr state, int level) {
   if (level < 0) fail(state);
 }
 
-void begin(Decoder& decoder, std::span<const uint8_t> bytes) {
+/// Starts the decoder and reads the header. False after an error, whose message is in the decoder.
+bool readHeader(Decoder& decoder, std::span<const uint8_t> bytes) {
+  if (setjmp(decoder.leave) != 0) return false;
   decoder.state.err = jpeg_std_error(&decoder.errors);
   decoder.errors.error_exit = fail;
   decoder.errors.emit_message = heed;
@@ -44,12 +46,6 @@ void begin(Decoder& decoder, std::span<const uint8_t> bytes) {
   jpeg_create_decompress(&decoder.state);
   jpeg_mem_src(&decoder.state, bytes.data(), bytes.size());
   jpeg_read_header(&decoder.state, TRUE);
-}
-
-/// False after an error, whose message is in the decoder.
-bool readSize(Decoder& decoder, std::span<const uint8_t> bytes) {
-  if (setjmp(decoder.leave) != 0) return false;
-  begin(decoder, bytes);
   return true;
 }
 
@@ -103,7 +99,7 @@ ParseError refusalOf(const Decoder& decoder) {
 Result<ImageExtent> jpegExtent(std::span<const uint8_t> bytes, const ImageLimits& limits) {
   Decoder decoder{};
   const Destroyed atEnd{decoder};
-  if (!readSize(decoder, bytes)) return refusalOf(decoder);
+  if (!readHeader(decoder, bytes)) return refusalOf(decoder);
   const jpeg_decompress_struct& state = decoder.state;
   if (const auto fault = sizeFault(state.image_height, state.image_width, limits)) return parseError(0, *fault);
   if (state.jpeg_color_space == JCS_CMYK || state.jpeg_color_space == JCS_YCCK) return cmykRefusal();
@@ -114,7 +110,7 @@ Result<ImageExtent> jpegExtent(std::span<const uint8_t> bytes, const ImageLimits
 Result<Image> decodeJpegPart(std::span<const uint8_t> bytes, const ImagePart& part, Image image) {
   Decoder decoder{};
   const Destroyed atEnd{decoder};
-  if (!readSize(decoder, bytes)) return refusalOf(decoder);
+  if (!readHeader(decoder, bytes)) return refusalOf(decoder);
   const Window window = windowOf(part);
   image.resize(window.height, window.width);
   std::vector<uint8_t> row((size_t{decoder.state.image_width} + 1) * bytesPerPixel);

@@ -33,7 +33,7 @@ def parser(description, sections):
     found.add_argument("--modes", type=listed, default=gpu_contenders.MODES, metavar="MODE,...", help="PyTorch's: eager, and "
                        "those that its torch.compile lists, default's name being compile; or "
                        f"{gpu_contenders.ALL_MODES} (default {','.join(gpu_contenders.MODES)})")
-    found.add_argument("--rounds", type=int, choices=range(1, 100), default=5, metavar="N", help="of `compare` behind the "
+    found.add_argument("--rounds", type=int, default=5, metavar="N", help="of `compare` behind the "
                        "qualifying run (default 5)")
     add_places(found)
     return found
@@ -65,6 +65,8 @@ def parse(description, sections):
     for text in options.cases:
         if not any(name.startswith(text) for name in CASES):
             reader.error(f"--cases: unknown '{text}'; valid: {', '.join(CASES)}, or the beginning of one")
+    if options.rounds < 1:
+        reader.error(f"--rounds={options.rounds}: at least 1")
     if options.budget <= PAGE_S:
         reader.error(f"--budget={options.budget:g}: more than {PAGE_S} seconds, which are kept for the page")
     if options.bundle and not (options.bundle / "bin/tandem").exists():

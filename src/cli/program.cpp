@@ -48,8 +48,10 @@ constexpr ProgramCommand table[] = {
     {"plan", "'plan show': what the planned executor makes of a network: calls, fusions, bytes, FLOPs", planCommand,
      true},
     {"weights", "'weights inspect FILE', 'weights convert FILE OUT': safetensors and .pth files", weightsCommand, true},
-    {"data", "'data inspect PATH': what a data set holds; 'data make FOLDER': a data set of image files", dataCommand,
-     true},
+    {"data",
+     "'data inspect PATH': what a data set holds; 'data size PATH': whether loading it limits training; 'data convert "
+     "FROM TO': packed, for loading fast; 'data make FOLDER': a data set of image files",
+     dataCommand, true},
     {"predict", "what a network with trained weights makes of images: the best classes of each", predictCommand, true},
     {"features", "the features of images by a network with trained weights, as .npy or .safetensors", featuresCommand,
      true},

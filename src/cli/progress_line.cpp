@@ -49,8 +49,12 @@ std::string progressText(const std::string& point, const Progress& progress, siz
 ProgressLine::ProgressLine() : onTerminal_(isatty(STDERR_FILENO) == 1) {}
 
 void ProgressLine::show(const std::string& point, const Progress& progress) {
+  if (onTerminal_) show(progressText(point, progress, terminalColumns() - 1));
+}
+
+void ProgressLine::show(const std::string& text) {
   if (!onTerminal_) return;
-  std::fprintf(stderr, "\r%s\033[K", progressText(point, progress, terminalColumns() - 1).c_str());
+  std::fprintf(stderr, "\r%s\033[K", text.substr(0, terminalColumns() - 1).c_str());
   std::fflush(stderr);
 }
 

@@ -14,6 +14,7 @@ class ProgressLine {
  public:
   ProgressLine();
   void show(const std::string& point, const Progress& progress);
+  void show(const std::string& text);
   void clear();
 
  private:

@@ -4,10 +4,8 @@
 namespace tandem {
 namespace {
 
-constexpr std::string_view pythonInput =
-    "is not built yet; for batches made by threads beside the step use "
-    "--input=queue";
-constexpr std::string_view remoteInput = "is not built yet; for batches from a queue in this process use --input=queue";
+constexpr std::string_view senderInput =
+    "is the sender's part: 'tandem data serve ipc://testpipe --batch=64' sends what zmq-consume takes";
 constexpr std::string_view noPlanNote = "without a compiled graph each node is one ATen call: the autograd executor";
 constexpr std::string_view fuseNote = "pixels are decoded more coarsely there";
 constexpr std::string_view planNote = "a compiled graph here is the planned executor";
@@ -37,7 +35,7 @@ constexpr std::string_view oneHost = "on one host distributed_all_reduce is repl
 constexpr std::string_view asyncNote =
     "each rank pulls and pushes for itself, at most --max-staleness updates ahead of others";
 constexpr std::string_view stagedNote = "weights are pulled while the step before computes";
-constexpr std::string_view queueNote = "batches that may wait, as in --queue-depth; only --input=queue has some";
+constexpr std::string_view queueNote = "batches that may wait, as in --queue-depth; --input=device and host have none";
 constexpr std::string_view cropsAndFlips = "random crops and flips; of colours there is --augment=...+color_jitter";
 constexpr std::string_view cifarNote =
     "--model means the network that tf_cnn_benchmarks has for CIFAR-10; images are synthetic without --data";
@@ -127,9 +125,7 @@ constexpr Alias table[] = {
     {"fake-location", "", "input", "", "", ""},
     {"fake-location", "gpu", "input", "device", "", ""},
     {"fake-location", "cpu", "input", "host", "", ""},
-    {"input", "python-queue", "", "", pythonInput, ""},
-    {"input", "python-dataset", "", "", pythonInput, ""},
-    {"input", "zmq-consume", "", "", remoteInput, ""},
+    {"input", "zmq-serve", "", "", senderInput, ""},
 
     {"use-fp16", "true", "precision", "fp16", "", halfNote},
     {"use-fp16", "false", "precision", "fp32", "", ""},

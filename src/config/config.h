@@ -105,6 +105,9 @@ struct Config {
     int64_t producers = 1;           ///< threads per replica that make batches, input=queue
     int64_t queueDepth = 4;          ///< batches per replica
     std::string decode = "exact";    ///< how image files are decoded
+    bool zmqConnect = false;         ///< to the address, instead of waiting there, input=zmq-consume
+    std::string zmqKeys;             ///< folder of keys, empty: the connection is plain
+    bool insecureZmq = false;        ///< wait without keys where other hosts reach it
     double maxBad = 0.1;             ///< percent of the data set's images that may be bad, unless one ends the run
 
     bool operator==(const Input&) const = default;

@@ -210,12 +210,14 @@ constexpr Option table[] = {
      "compare each collective between ranks before it runs, and end the run where ranks start different ones; such a run "
      "is not quoted", onBench, field<&Exchange::checkCollectives>, Values::any, measuring, nullptr},
 
-    {"input", fed, "", "NAME", "where batches come from; auto means queue with --data, else device",
-     onBench, field<&Input::source>, Values::names, axis, nullptr},
+    {"input", fed, "", "NAME[:TEXT]",
+     "where batches come from; auto means queue with --data, else device; python-queue:FILE.py:FUNCTION and "
+     "python-dataset:FILE.py:FUNCTION run a generator, zmq-consume:ADDRESS takes messages",
+     onBench, field<&Input::source>, Values::namesWithText, axis, nullptr},
     often(onImages, {"data", fed, "", "PATH|synthetic",
-     "data set: a folder with CIFAR's binary batches, MNIST's IDX files, a folder of images for each class (also below "
-     "train/ and val/), a table of labels (labels.csv, labels.json), TFRecords, WebDataset's tar archives or ChestX-ray14; "
-     "or such a table. predict takes the test images, the others the training images; synthetic: bench makes up images "
+     "data set: a folder with CIFAR's batches, MNIST's IDX files, a folder of images for each class (also below train/ and "
+     "val/), a table of labels (labels.csv, labels.json), packed shards ('tandem data convert'), TFRecords, WebDataset's "
+     "tar archives, tensorpack's LMDB or ChestX-ray14; or such a table or shard. predict takes the test images, the others the training images; synthetic: bench makes up images "
      "and labels by --seed",
      onBench | onImages, field<&Input::data>, Values::any, results, nullptr, {}, {"synthetic"}, FileUse::read}),
     {"augment", fed, "", "NAME[+NAME...]",
@@ -228,9 +230,16 @@ constexpr Option table[] = {
      onBench, field<&Input::decode>, Values::names, results, nullptr},
     {"max-bad", fed, "%", "X", "images that may be bad, unless --bad-image=fail; more end the run, but one never does",
      onBench, field<&Input::maxBad>, Values::any, oneValue, within<&Input::maxBad, 0, 100>},
-    {"producers", fed, "threads", "N", "threads per replica that make batches, with --input=queue",
+    {"zmq-connect", fed, "", "", "connect to the address of zmq-consume, where a sender waits; else it waits there itself",
+     onBench, field<&Input::zmqConnect>, Values::any, oneValue, nullptr},
+    {"zmq-keys", fed, "", "FOLDER", "keys of 'tandem data keys', by which zmq-consume encrypts and knows its senders",
+     onBench, field<&Input::zmqKeys>, Values::any, oneValue, nullptr},
+    {"insecure-zmq", fed, "", "", "let zmq-consume wait without keys where other hosts can reach it",
+     onBench, field<&Input::insecureZmq>, Values::any, oneValue, nullptr},
+    {"producers", fed, "threads", "N",
+     "threads per replica that make batches, with --input=queue; with python-queue and python-dataset processes in all",
      onBench, field<&Input::producers>, Values::any, axis, within<&Input::producers, 1, 4096>},
-    {"queue-depth", fed, "batches", "N", "batches per replica that may wait, with --input=queue",
+    {"queue-depth", fed, "batches", "N", "batches per replica that may wait, with --input=queue and those from outside",
      onBench, field<&Input::queueDepth>, Values::any, axis, within<&Input::queueDepth, 2, 65536>},
 
     often(onBench, {"batch", step, "images", "N|max",

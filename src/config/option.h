@@ -77,8 +77,9 @@ enum class Values {
   any,
   names,
   namesOrFile,
-  namesBySize,  ///< a name, or several with sizes between them (config/by_size.h)
-  namesOrChain  ///< a name, or several with values, joined by +; whoever has the catalog reads it
+  namesBySize,    ///< a name, or several with sizes between them (config/by_size.h)
+  namesWithText,  ///< a name, or one with a text behind a colon
+  namesOrChain    ///< a name, or several with values, joined by +; whoever has the catalog reads it
 };
 
 /// The names of each catalog, by the option that takes them.

@@ -81,6 +81,7 @@ void requireKnown(const Option& option, std::string_view text, const CatalogName
   if (option.values == Values::namesBySize && text.find_first_of(":#") != text.npos) {
     return requireKnownBySize(option, text, names);
   }
+  if (option.values == Values::namesWithText) text = text.substr(0, text.find(':'));
   if (option.values == Values::namesOrChain && text.find_first_of(":+") != text.npos) return;
   const auto valid = validValues(option, names);
   if (std::ranges::find(valid, text) != valid.end()) return;

@@ -92,7 +92,8 @@ std::vector<std::string> listed(const TypedOption& typed, const Option* option) 
   const bool foreign = hasCatalog && option->values == Values::namesBySize && typed.name != option->name;
   std::vector<std::string> items;
   for (const std::string& text : split(typed.value, ",")) {
-    const bool whole = !hasCatalog || foreign || isFile(*option, text);
+    const bool path = hasCatalog && option->values == Values::namesWithText && text.find(':') != text.npos;
+    const bool whole = !hasCatalog || foreign || path || isFile(*option, text);
     for (std::string& item : split(text, whole ? "" : "/")) items.push_back(std::move(item));
   }
   return items;

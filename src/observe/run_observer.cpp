@@ -66,7 +66,7 @@ SystemCounters RunObserver::counters() {
 void RunObserver::warmUpBegins() { sampler_.enter(warmUp); }
 
 void RunObserver::windowBegins() {
-  if (!processes_.empty()) timesBefore_ = processTimes();
+  if (!processes_.empty() || feeders_) timesBefore_ = processTimes();
   sampler_.enter(trainingPhase);
   window_.begin = counters();
   sampler_.takeStopped();
@@ -76,8 +76,12 @@ void RunObserver::windowEnds() {
   window_.stopped = sampler_.takeStopped();
   window_.end = counters();
   sampler_.enter(end);
-  if (processes_.empty()) return;
-  if (const auto most = busiest(timesBefore_, processTimes(), processes_)) {
+  if (timesBefore_.empty()) return;
+  const std::vector<ProcessTime> times = processTimes();
+  std::vector<int> own = feeders_ ? feeders_() : std::vector<int>();
+  if (window_.end.own) *window_.end.own += usedBy(own, timesBefore_, times);
+  own.insert(own.end(), processes_.begin(), processes_.end());
+  if (const auto most = busiest(timesBefore_, times, own)) {
     const Nanos window = window_.end.steady - window_.begin.steady;
     const double cpus = seconds(most->used) / std::max(seconds(window), 1e-3);
     window_.busiest = concat(escaped(most->name), " (pid ", most->id, ", ", fixed(cpus, 2), " CPUs)");

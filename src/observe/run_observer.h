@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -26,10 +27,12 @@ class RunObserver {
   RunObserver(const CorePlan& cores, std::span<const int> gpus, std::vector<GpuUse> before,
               std::vector<int> processes = {getpid()});
 
+  /// Names more processes of the run: they feed it. Asked at the window's end.
+  void fedBy(std::function<std::vector<int>()> processes) { feeders_ = std::move(processes); }
   void warmUpBegins();
   void windowBegins();
   void windowEnds();
-  /// CPU time of this process in the window; 0 if the system does not count it.
+  /// CPU time of this process and of those that feed it in the window; 0 if the system does not count it.
   Nanos ownTime() const;
   /// The same of all ranks on this host, which are no other programs to one another.
   void ranksUsed(Nanos time);
@@ -40,6 +43,7 @@ class RunObserver {
   SystemCounters counters();
 
   std::vector<int> cpus_, processes_;
+  std::function<std::vector<int>()> feeders_;
   std::vector<ProcessTime> timesBefore_;  // at the window's begin
   Sampler sampler_;
   std::vector<GpuUse> before_;

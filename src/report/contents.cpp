@@ -72,6 +72,17 @@ constexpr std::array sections{
         .onFastest = howItComparesLines,
     },
     ReportSection{
+        .id = "input",
+        .title = "Does input limit it?",
+        .text = "The runs with --data: the share of a step that waits for its batch, and the rate without that. On a "
+                "CPU producers take cores from training too, which is not in it. An epoch trains every image once.",
+        .make = inputTables,
+        .inText = 9,
+        .afterBench = 4,
+        .oneByOne = true,
+        .onFastest = inputLines,
+    },
+    ReportSection{
         .id = "equal",
         .title = "Do they compute the same?",
         .text = "The first steps of each run, made once more: how far the change of its weights is from that of one "

@@ -159,6 +159,7 @@ void MeasuredRun::measureWindow(ReplicaSet::Member& member) {
     if (options_.world != nullptr) options_.world->exchange("at the window");
   }
   member.barrier();
+  for (int64_t i = 0; i < options_.waitingBatches; ++i) member.step();
   const Nanos begin = now();
   if (member.index() == 0) {
     windowBegin_ = begin;

@@ -31,6 +31,9 @@ struct MeasuredRunOptions {
   bool servesAlone = false;           ///< this rank's members compute nothing (ReplicaSetOptions::servesAlone)
   bool keepsWeightsEqual = true;      ///< whether all ranks end with the same weights
   int64_t fewestWarmup = 0;           ///< least number of warm-up steps, even if --warmup gives fewer
+  /// Batches of a replica that may wait when the window begins. So many steps run just before it: the window would
+  /// otherwise hold batches that were made before, in no time. For runs that only make batches.
+  int64_t waitingBatches = 0;
 };
 
 /// The protocol of one measurement. All pointers of the options must outlive this object.

@@ -79,6 +79,7 @@ ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
   if (plan.setup.executor->planned) placement.byAutograd = operationsByAutograd(*team.graph);
   placement.activationBytes = plan.activationBytes;
   placement.parameters = plan.parameters;
+  if (plan.data) placement.dataImages = plan.data->images;
   placement.ownImageSize = plan.ownImageSize;
   placement.forwardFlopsPerImage = plan.forwardFlopsPerImage;
   const StepWork work = stepWork(plan);
@@ -205,6 +206,11 @@ std::vector<double> lossWeights(const ReplicaSetOptions& options) {
   return weights;
 }
 
+/// MeasuredRunOptions::waitingBatches.
+int64_t waitingBatches(const RunPlan& plan) {
+  return plan.config.step.loaderOnly && plan.setup.source->queued ? plan.config.input.queueDepth : 0;
+}
+
 void noteShares(const ReplicaSetOptions& options, RunRecord& record) {
   if (options.shares.empty()) return;
   std::vector<std::string> texts;
@@ -282,6 +288,7 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
   options.optimizer.scheduleBegin = schedule;
   ReplicaSet team(options);
   RunObserver watch(plan.hostCores, plan.cudaDevices, gpuUse, observedProcesses(plan));
+  if (data.feeders) watch.fedBy([feeders = data.feeders] { return feeders->processes(); });
   MeasuredRun run({.config = plan.config,
                    .globalBatch = plan.globalBatch,
                    .lossWeights = lossWeights(options),
@@ -293,7 +300,8 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
                    .world = plan.world,
                    .servesAlone = options.servesAlone,
                    .keepsWeightsEqual = plan.setup.strategy->exchange != Exchange::none,
-                   .fewestWarmup = fewestWarmup(plan.config, plan.setup)},
+                   .fewestWarmup = fewestWarmup(plan.config, plan.setup),
+                   .waitingBatches = waitingBatches(plan)},
                   listeners.progress);
   SavedWeights weights(plan.place.rank == 0 ? plan.config.output.saveWeights : "");
   enterStage(Stage::training);

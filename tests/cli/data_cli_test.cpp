@@ -52,7 +52,8 @@ class DataCommand : public testing::Test {
 TEST_F(DataCommand, InspectSaysWhatIsThere) {
   const auto run = runTandem({"data", "inspect", folder});
   ASSERT_EQ(run.code, 0) << run.err;
-  for (const char* part : {"image folder", "images    12", "2, one class per image", "height    30", "width     40"}) {
+  for (const char* part :
+       {"labelled files", "images    12", "2, one class per image", "height    30", "width     40"}) {
     EXPECT_TRUE(contains(run.out, part)) << part << "\n" << run.out;
   }
   EXPECT_TRUE(contains(runTandem({"data", "inspect", folder, "--split=test"}).out, "images    12"));
@@ -67,8 +68,11 @@ TEST_F(DataCommand, MakeIsAFunctionOfItsOptions) {
     return nlohmann::json::parse(file);
   };
   EXPECT_EQ(manifest(folder), manifest(again));
-  EXPECT_NE(manifest(folder).at("train").at("sha256"), manifest(other).at("train").at("sha256"));
-  EXPECT_NE(manifest(folder).at("train").at("sha256"), manifest(folder).at("val").at("sha256"));
+  const auto sumOf = [&](const std::string& of, size_t split) {
+    return manifest(of).at("splits").at(split).at("sha256");
+  };
+  EXPECT_NE(sumOf(folder, 0), sumOf(other, 0));
+  EXPECT_NE(sumOf(folder, 0), sumOf(folder, 1));
 }
 
 TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
@@ -78,6 +82,18 @@ TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
                                  {"data", "inspect"},
                                  {"data", "inspect", "a", "b"},
                                  {"data", "inspect", folder, "--split=val"},
+                                 {"data", "size"},
+                                 {"data", "size", "--model=resnet20"},
+                                 {"data", "size", folder, "--steps=3"},
+                                 {"data", "size", folder, "--out=x"},
+                                 {"data", "size", folder, "--input=host"},
+                                 {"data", "size", folder, "--ranks=2"},
+                                 {"data", "size", folder, "--loader-only"},
+                                 {"data", "size", folder, "--batch=4,8"},
+                                 {"data", "size", folder, "--batch=max"},
+                                 {"data", "size", folder, "--data=" + folder},
+                                 {"data", "size", folder, "--colour=red"},
+                                 {"data", "size", "synthetic"},
                                  {"data", "make", "x", "--size=0x5"},
                                  {"data", "make", "x", "--size=ax5"},
                                  {"data", "make", "x", "--format=gif"},
@@ -90,13 +106,39 @@ TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
     EXPECT_EQ(run.errors().size(), 1U) << run.err;
   }
   EXPECT_FALSE(fs::exists(ownFolder() + "/x"));
+  EXPECT_EQ(runTandem({"data", "size", ownFolder() + "/absent"}).code, data);
+}
+
+TEST_F(DataCommand, SizeSaysWhatLoadingCosts) {
+  const Texts typed{"data", "size", folder, "--model=resnet20", "--batch=4", "--budget=0.2"};
+  const auto run = runTandem(typed);
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const char* part : {"labelled files, 12 images", "--augment=imagenet", "images/s without loading",
+                           "\n--decode=exact ", "\n--decode=fast ", "\npacked pixels 36x36 ", "\nloading "}) {
+    EXPECT_TRUE(contains(run.out, part)) << part << "\n" << run.out;
+  }
+  Texts again = typed;
+  again.insert(again.end(), {"--json", "--decode=fast"});
+  const auto json = nlohmann::json::parse(runTandem(again).out);
+  ASSERT_EQ(json.at("ways").size(), 3U);
+  EXPECT_EQ(json.at("ways").at(0).at("name"), "--decode=fast") << "what is asked for is the first";
+  EXPECT_EQ(json.at("ways").at(1).at("name"), "--decode=exact");
+  EXPECT_GT(json.at("ways").at(0).at("one_core").at("decode_s"), 0);
+  EXPECT_EQ(json.at("ways").at(2).at("one_core").at("decode_s"), 0);
+  EXPECT_EQ(json.at("ways").at(2).at("bytes"), 12 * 36 * 36 * 3);
+  EXPECT_FALSE(json.at("advice").get<std::string>().empty());
+  breakImage();
+  EXPECT_EQ(runTandem(typed).code, data) << "as in training, it ends at an image that cannot be read";
+  again = typed;
+  again.push_back("--bad-image=zero");
+  EXPECT_EQ(runTandem(again).code, 0);
 }
 
 TEST_F(DataCommand, BenchTrainsOnImageFiles) {
   const auto run = bench({});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto record = nlohmann::json::parse(run.out).at(0);
-  EXPECT_EQ(record.at("placement").at("data"), "image folder");
+  EXPECT_EQ(record.at("placement").at("data"), "labelled files");
   EXPECT_EQ(record.at("placement").at("augment"), "imagenet");
   EXPECT_EQ(record.at("config").at("classes"), 2);
 }

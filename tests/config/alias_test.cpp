@@ -223,15 +223,19 @@ TEST(Alias, TimmsWordsAreKnown) {
 }
 
 TEST(Alias, WhatIsNotBuiltIsRefusedAsSuch) {
-  for (const char* words : {"--fake-location=python-queue", "--fake-location python-dataset",
-                            "--fake_location=zmq-consume", "--input=python-queue",
-                            "--variable-update=distributed_replicated", "--strategy=byteps", "--variable_update=byteps",
+  for (const char* words : {"--variable-update=distributed_replicated", "--strategy=byteps", "--variable_update=byteps",
                             "--variable_update=distributed_replicated", "--variable_update=replicated/byteps"}) {
     EXPECT_NE(refusal(words).find("not built"), std::string::npos) << words << ": " << refusal(words);
   }
-  EXPECT_EQ(refusal("--fake-location=python-queue"),
-            "--fake-location=python-queue is not built yet; for batches made by threads beside the step use "
-            "--input=queue");
+}
+
+TEST(Alias, TensorpacksInputsAreInputs) {
+  for (const char* words : {"--fake-location=python-queue", "--fake_location=python-dataset", "--input=zmq-consume",
+                            "--input=python-queue:dir/file.py:batches", "--input=zmq-consume:ipc:///tmp/pipe"}) {
+    EXPECT_EQ(parse(words).base.input.source, std::string_view(words).substr(std::string_view(words).find('=') + 1));
+  }
+  EXPECT_EQ(parse("--fake-location=zmq-consume --prefetch=150").base.input.queueDepth, 150);
+  EXPECT_NE(refusal("--fake-location=zmq-serve").find("tandem data serve"), std::string::npos);
 }
 
 TEST(Alias, WaysWithManyProcessesAreReplicatedWithRanks) {

@@ -22,7 +22,7 @@ inline const CatalogNames& exampleCatalogs() {
       {"executor", {"autograd", "planned"}},
       {"precision", {"fp32", "bf16", "fp16", "tf32"}},
       {"gradient-precision", {"fp32", "bf16", "fp16"}},
-      {"input", {"device", "host", "queue"}},
+      {"input", {"device", "host", "queue", "python-queue", "python-dataset", "zmq-consume"}},
       {"all-reduce", {"owner", "shared", "copy", "ring", "tree", "halving_doubling", "hierarchical", "nccl"}},
       {"compression", {"powersgd", "onebit", "topk"}},
       {"recompute", {"none", "norm", "segments"}},

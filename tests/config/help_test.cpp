@@ -27,7 +27,7 @@ TEST(Help, NamesEveryOptionGroupAndValue) {
     EXPECT_TRUE(contains(help, concat("\n", option.group, ":\n"))) << option.group;
   }
   EXPECT_TRUE(contains(flat, "NAME.json: the names of 'tandem list models' (default resnet50)")) << "not sixty names";
-  EXPECT_TRUE(contains(flat, "auto, device, host, queue (default auto)"));
+  EXPECT_TRUE(contains(flat, "auto, device, host, queue, python-queue, python-dataset, zmq-consume (default auto)"));
   EXPECT_TRUE(contains(help, "(images, default the model's own)"));
   EXPECT_TRUE(contains(flat, "--num-gpus (--replicas)"));
   EXPECT_TRUE(contains(help, "\n  130 interrupted"));

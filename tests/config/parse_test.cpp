@@ -163,7 +163,8 @@ TEST(Parse, UnknownValueListsTheValid) {
       refusal({"--model=resnet5"}),
       "unknown model 'resnet5'; did you mean 'resnet50'? valid: the names of 'tandem list models', or the path of a "
       "file, which ends in .json");
-  EXPECT_EQ(refusal({"--input=disk"}), "unknown input 'disk'; valid: auto, device, host, queue");
+  EXPECT_EQ(refusal({"--input=disk"}),
+            "unknown input 'disk'; valid: auto, device, host, queue, python-queue, python-dataset, zmq-consume");
 }
 
 TEST(Parse, MissingValues) {

@@ -7,12 +7,15 @@ import gzip
 import io
 import json
 import pathlib
+import pickle
+import struct
 import tarfile
 import zipfile
 
 HERE = pathlib.Path(__file__).parent
 GOLDEN = HERE.parent / "golden" / "weights"
 IMAGES = HERE.parent / "golden" / "images"
+DATASETS = HERE.parent / "golden" / "datasets"
 
 
 def safetensors(header, data=b""):
@@ -175,6 +178,95 @@ def tar_seeds():
                        ("3.json", b'{"label": 1, "x": 1e999}')])
 
 
+def cifar_pickle_seeds():
+    yield from ((path.name, path.read_bytes()) for path in sorted(DATASETS.glob("cifar*")))
+    whole = (DATASETS / "cifar10.python2").read_bytes()
+    yield "cut", whole[:3000]
+    yield "label", whole.replace(b"K\x06K\x09", b"K\x06K\x0a")
+    yield "number", whole.replace(b"K\x06K\x09", b"K\x06N")
+    yield "shape", whole.replace(b"K\x02M", b"K\x03M")
+    yield "fortran", whole.replace(b"tb\x89T", b"tb\x88T")
+    yield "type", whole.replace(b"u1", b"i1")
+    yield "system", whole.replace(b"cnumpy\nndarray", b"cposix\nsystem")
+
+
+def lmdb_page(number, flags, nodes, fields=()):
+    page = bytearray(256)
+    page[:16] = struct.pack("<QHHHH", number, 0, flags, 16 + 2 * len(nodes), 256)
+    for index, node in enumerate(nodes):
+        upper = int.from_bytes(page[14:16], "little") - len(node) - len(node) % 2
+        page[upper:upper + len(node)] = node
+        page[14:16] = page[16 + 2 * index:18 + 2 * index] = upper.to_bytes(2, "little")
+    for at, content in fields:
+        page[at:at + len(content)] = content
+    return bytes(page)
+
+
+def lmdb(pages, root=2, depth=1, entries=1, flags=0, size=256):
+    def head(number):
+        free, main = struct.pack("<IHH5Q", size, 8, 0, 0, 0, 0, 0, 2**64 - 1), struct.pack(
+            "<IHH5Q", 0, flags, depth, 0, 0, 0, entries, root)
+        meta = struct.pack("<IIQQ", 0xBEEFC0DE, 1, 0, 1 << 20) + free + main + struct.pack("<QQ", len(pages) + 1, number)
+        return lmdb_page(number, 8, [], [(16, meta)])
+    return head(0) + head(1) + b"".join(pages)
+
+
+def lmdb_node(key, data, flags=0, size=None):
+    return struct.pack("<IHH", len(data) if size is None else size, flags, len(key)) + key + data
+
+
+def lmdb_branch(number, children):
+    return lmdb_page(number, 1, [struct.pack("<IHH", child, 0, len(key)) + key for key, child in children])
+
+
+def lmdb_seeds():
+    leaf = lmdb_page(2, 2, [lmdb_node(b"a", b"1"), lmdb_node(b"b", b"value")])
+    own = lmdb_page(2, 2, [lmdb_node(b"a", (3).to_bytes(8, "little"), 1, 300)])
+    value = lmdb_page(3, 4, [], [(12, (2).to_bytes(4, "little"))]) + bytes(256)
+    leaves = [lmdb_page(3 + i, 2, [lmdb_node(bytes([97 + i]), b"x" * i)]) for i in range(3)]
+    yield "empty", b""
+    yield "none", lmdb([], root=2**64 - 1, depth=0, entries=0)
+    yield "leaf", lmdb([leaf], entries=2)
+    yield "branch", lmdb([lmdb_branch(2, [(b"", 3), (b"b", 4), (b"c", 5)])] + leaves, depth=2, entries=3)
+    yield "cycle", lmdb([lmdb_branch(2, [(b"", 2)])], depth=5)
+    yield "again", lmdb([lmdb_branch(2, [(b"", 3), (b"b", 3)])] + leaves, depth=2, entries=2)
+    yield "own_pages", lmdb([own, value])
+    yield "value_cut", lmdb([own, value])[:-256]
+    yield "value_kind", lmdb([own, lmdb_page(3, 2, []) + bytes(256)])
+    yield "database", lmdb([lmdb_page(2, 2, [lmdb_node(b"a", bytes(48), 2)])])
+    yield "flags", lmdb([leaf], entries=2, flags=4)
+    yield "count", lmdb([leaf], entries=3)
+    yield "order", lmdb([lmdb_page(2, 2, [lmdb_node(b"b", b""), lmdb_node(b"a", b"")])], entries=2)
+    yield "bounds", lmdb([lmdb_page(2, 2, [lmdb_node(b"a", b"1")], [(12, b"\xfe\xff")])])
+    yield "pointer", lmdb([lmdb_page(2, 2, [lmdb_node(b"a", b"1")], [(16, b"\xff\x00")])])
+    yield "page_size", lmdb([leaf], entries=2, size=100)
+    yield "real", gzip.decompress((DATASETS / "datapoints.lmdb.gz").read_bytes())
+    yield "named", gzip.decompress((DATASETS / "named.lmdb.gz").read_bytes())
+
+
+def datapoint_seeds():
+    array = pickle.dumps([bytearray(b"\xff\xd8"), 3], protocol=5)
+    numpy = b"\x85\xc4\2nd\xc3\xc4\4type\xa3|u1\xc4\4kind\xc4\0\xc4\5shape\x91\4\xc4\4data\xc4\4\xff\xd8\2\3"
+    scalar = b"\x83\xc4\2nd\xc2\xc4\4type\xa3<i4\xc4\4data\xc4\4\5\0\0\0"
+    real = gzip.decompress((DATASETS / "datapoints.lmdb.gz").read_bytes())
+    for name, start, end in (("numpy", b"]\x94(\x8c\x13numpy", b"K\3e."), ("numpy2", b"]q\0(cnumpy", b"K\4e."),
+                             ("number", b"]\x94(B", b"R\x94e.")):
+        at = real.index(start)
+        yield name, real[real.rindex(b"\x80", 0, at):real.index(end, at) + len(end)]
+    yield "empty", b""
+    yield "bytearray", array
+    yield "bytes", pickle.dumps([b"\xff\xd8", 3], protocol=4)
+    yield "latin1", pickle.dumps((b"\xff\xd8", 3), protocol=2)
+    yield "cut", array[:-4]
+    yield "msgpack", b"\x92" + numpy + b"\3"
+    yield "msgpack_number", b"\x92\xc4\2\xff\xd8" + scalar
+    yield "msgpack_array", b"\x92" + numpy + numpy
+    yield "msgpack_cut", b"\x92" + numpy[:30]
+    yield "msgpack_huge", b"\x92\xc6\xff\xff\xff\xffx"
+    yield "msgpack_deep", b"\x92\x81\xa1x" + b"\x91" * 200
+    yield "msgpack_kinds", b"\x9d\xc0\xc2\xca1234\xcb12345678\xd4\1x\xc7\1\1x\xd9\1x\xdc\0\1\1\xde\0\1\1\1\xcf" + bytes(8)
+
+
 def idx(kind, sizes, values, magic=b"\0\0"):
     head = magic + bytes([kind, len(sizes)])
     return head + b"".join(size.to_bytes(4, "big") for size in sizes) + values
@@ -209,6 +301,35 @@ def gzip_seeds():
     yield "head", whole[:9]
 
 
+def array(dtype, shape, data, size=None):
+    return (dtype.to_bytes(4, "little") + len(shape).to_bytes(4, "little")
+            + b"".join(side.to_bytes(4, "little", signed=True) for side in shape)
+            + (len(data) if size is None else size).to_bytes(8, "little", signed=True) + data)
+
+
+def array_seeds():
+    images, labels = array(4, [2, 2, 2, 3], bytes(24)), array(9, [2], bytes(16))
+    yield "empty", b""
+    yield "batch", b"\2\0\0\0" + images + labels
+    yield "floats", b"\1\0\0\0" + array(1, [2, 3], bytes(24))
+    yield "number", b"\1\0\0\0" + array(3, [], bytes(4))
+    yield "none", bytes(4)
+    yield "many", b"\xff\xff\xff\x7f"
+    yield "negative", b"\xff\xff\xff\xff"
+    yield "type", b"\1\0\0\0" + array(7, [1], b"x")
+    yield "complex", b"\1\0\0\0" + array(8, [1], bytes(8))
+    yield "dimensions", b"\1\0\0\0" + array(4, [1] * 9, b"x")
+    yield "zero_side", b"\1\0\0\0" + array(4, [2, 0], b"")
+    yield "below_zero", b"\1\0\0\0" + array(4, [-1], b"x")
+    yield "overflow", b"\1\0\0\0" + array(2, [2**31 - 1] * 8, b"")
+    yield "size", b"\1\0\0\0" + array(4, [2], b"xy", 3)
+    yield "size_below_zero", b"\1\0\0\0" + array(4, [2], b"xy", -2)
+    yield "cut", b"\2\0\0\0" + images + labels[:-1]
+    yield "shape_cut", (b"\1\0\0\0" + array(4, [1, 1, 1], b"x"))[:16]
+    yield "behind", b"\1\0\0\0" + images + b"x"
+    yield "pickle", b"\x80\x02]q\x00."
+
+
 def field(number, value):
     return bytes([number * 8 + 2, len(value)]) + value
 
@@ -234,10 +355,75 @@ def example_seeds():
     yield "deep", b"\x0b" * 200
 
 
+def crc32c(data):
+    sum = 0xFFFFFFFF
+    for byte in data:
+        sum ^= byte
+        for _ in range(8):
+            sum = sum >> 1 ^ (0x82F63B78 if sum & 1 else 0)
+    return sum ^ 0xFFFFFFFF
+
+
+def packed_index(*samples):
+    entries = b"".join(struct.pack("<QII", offset, length, 0) for offset, length in samples)
+    return entries + b"".join(struct.pack("<Q", label) for label in range(len(samples)))
+
+
+def packed(samples, index, description):
+    magic = b"tandem-packed 1\n"
+    at = len(magic) + len(samples)
+    end = struct.pack("<QQII", at, at + len(index), crc32c(index), crc32c(description))
+    return magic + samples + index + description + end + struct.pack("<I", crc32c(end)) + magic
+
+
+def packed_seeds():
+    def described(**more):
+        return json.dumps({"labels": "class", "label_bytes": 8, "classes": 2, "size": [0, 0, 0], "samples": 2, **more}).encode()
+    two = packed_index((16, 3), (19, 5))
+    pixels = described(size=[1, 1, 3], sums=[1, 2, 3], squares=[1, 4, 9])
+    whole = packed(b"x" * 64, two, described(class_names=["cat", "dog"]))
+    yield "empty", b""
+    yield "files", whole
+    yield "pixels", packed(b"x" * 64, packed_index((16, 3), (19, 3)), pixels)
+    yield "cut", whole[:-1]
+    yield "version", whole.replace(b"packed 1", b"packed 2")
+    yield "none", packed(b"", b"", described(samples=0))
+    yield "parts", described() + b"\n" + two
+    yield "parts_pixels", pixels + b"\n" + packed_index((16, 3), (19, 3))
+    yield "count", described(samples=2**40) + b"\n" + two
+    yield "outside", described() + b"\n" + packed_index((16, 3), (2**64 - 1, 5))
+    yield "label_bytes", described(label_bytes=1 << 20) + b"\n" + two
+    yield "names", described(class_names=["a"]) + b"\n" + two
+    yield "no_sums", described(size=[1, 1, 3]) + b"\n" + two
+    yield "sums", described(size=[1, 1, 3], sums=[2**64 - 1, -1, 1.5], squares=[]) + b"\n" + packed_index((16, 3), (19, 3))
+    yield "deep", b"[" * 100 + b"\n"
+
+
+def manifest_seeds():
+    shard = {"images": 3, "skipped": 1, "bytes": 100, "sha256": "00"}
+    def manifest(splits, **more):
+        return json.dumps({"format": "tandem-data", "version": 2, "complete": False, "options": {"to": "packed"},
+                           "splits": splits, **more}).encode()
+    yield "empty", b""
+    yield "none", manifest([])
+    yield "train", manifest([{"name": "train", "images": 3, "shards": [shard, None]}, {"name": "val", "shards": []}])
+    yield "version", manifest([], version=1)
+    yield "format", manifest([], format="x")
+    yield "options", manifest([], options={"to": 1})
+    yield "option_list", manifest([], options=["a"])
+    yield "splits", manifest(3)
+    yield "shards", manifest([{"name": "train", "shards": [[]]}])
+    yield "negative", manifest([{"name": "train", "shards": [{**shard, "images": -1}]}])
+    yield "huge", manifest([{"name": "train", "shards": [{**shard, "bytes": 2**64 - 1}]}])
+    yield "deep", b"[" * 100
+
+
 def main():
-    for name, seeds in {"safetensors": safetensors_seeds, "zip": zip_seeds, "pickle": pickle_seeds, "pth": pickle_seeds,
+    for name, seeds in {"arrays": array_seeds, "safetensors": safetensors_seeds, "zip": zip_seeds, "pickle": pickle_seeds, "pth": pickle_seeds,
                         "network": network_seeds, "image": image_seeds, "csv": csv_seeds, "labels": label_seeds,
-                        "cifar": cifar_seeds, "tar": tar_seeds, "idx": idx_seeds, "gzip": gzip_seeds, "example": example_seeds}.items():
+                        "cifar": cifar_seeds, "cifar_pickle": cifar_pickle_seeds,
+                        "lmdb": lmdb_seeds, "datapoint": datapoint_seeds, "tar": tar_seeds, "idx": idx_seeds, "gzip": gzip_seeds, "example": example_seeds,
+                        "packed": packed_seeds, "manifest": manifest_seeds}.items():
         folder = HERE / "corpus" / name
         folder.mkdir(parents=True, exist_ok=True)
         for seed, content in seeds():

@@ -7,20 +7,27 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "formats/archive/gzip.h"
+#include "formats/archive/lmdb.h"
 #include "formats/archive/zip.h"
+#include "formats/dataset/array_message.h"
 #include "formats/dataset/cifar.h"
 #include "formats/dataset/csv.h"
+#include "formats/dataset/data_manifest.h"
 #include "formats/dataset/idx.h"
 #include "formats/dataset/label_table.h"
+#include "formats/dataset/packed_shard.h"
 #include "formats/dataset/tf_example.h"
 #include "formats/dataset/web_sample.h"
 #include "formats/image/image.h"
 #include "formats/network/network_file.h"
-#include "formats/weights/pickle.h"
+#include "formats/objects/datapoint.h"
+#include "formats/objects/msgpack.h"
+#include "formats/objects/pickle.h"
 #include "formats/weights/pth.h"
 #include "formats/weights/pth_tensors.h"
 #include "formats/weights/safetensors.h"
 #include "graph/network.h"
+#include "support/packed_bytes.h"
 #include "support/pickle_writer.h"
 
 namespace tandem {
@@ -76,7 +83,7 @@ void fuzzZip(std::span<const uint8_t> bytes) {
 }
 
 void fuzzPickle(std::span<const uint8_t> bytes) {
-  const auto pickle = parsePickle(bytes, pthGlobals());
+  const auto pickle = parsePickle(bytes, pthRules());
   if (!pickle) return requireError(pickle.error());
   const auto& values = pickle.value().values;
   require(pickle.value().root < values.size(), "the root is a value");
@@ -162,6 +169,36 @@ void fuzzLabels(std::span<const uint8_t> bytes) {
   }
 }
 
+void fuzzPackedFile(std::span<const uint8_t> bytes) {
+  const auto read = [&](uint64_t offset, std::span<uint8_t> out) {
+    require(offset <= bytes.size() && out.size() <= bytes.size() - offset, "only the file is read");
+    std::ranges::copy(bytes.subspan(offset, out.size()), out.begin());
+  };
+  const auto shard = parsePackedShard(bytes.size(), read);
+  if (!shard) return requireError(shard.error());
+  for (size_t i = 0; i < shard.value().size(); ++i) {
+    const PackedPlace& place = shard.value().places[i];
+    require(place.offset <= bytes.size() && place.bytes <= bytes.size() - place.offset, "samples lie within the file");
+    require(shard.value().labelOf(i).size() == static_cast<size_t>(shard.value().facts.labelBytes), "each has a label");
+  }
+}
+
+/// A file; and a description in one line and the index of another, whose checksums are right.
+void fuzzPacked(std::span<const uint8_t> bytes) {
+  fuzzPackedFile(bytes);
+  const auto line = std::ranges::find(bytes, uint8_t{'\n'});
+  const std::vector<uint8_t> index(line == bytes.end() ? line : line + 1, bytes.end());
+  fuzzPackedFile(packedBytes(std::string(64, 'x'), index, std::string(bytes.begin(), line)));
+}
+
+void fuzzManifest(std::span<const uint8_t> bytes) {
+  const auto manifest = parseManifest(bytes);
+  if (!manifest) return requireError(manifest.error());
+  const std::string text = manifestText(manifest.value());
+  const auto reread = parseManifest(asBytes(text));
+  require(reread.ok() && manifestText(reread.value()) == text, "what is written can be read");
+}
+
 void fuzzExample(std::span<const uint8_t> bytes) {
   const auto example = parseImageExample(bytes);
   if (!example) return requireError(example.error());
@@ -188,11 +225,47 @@ void fuzzTar(std::span<const uint8_t> bytes) {
 void fuzzCifar(std::span<const uint8_t> bytes) {
   const auto batch = parseCifar(bytes);
   if (!batch) return requireError(batch.error());
-  require(batch.value().count() > 0, "there is a record");
+  require(batch.value().count() > 0, "there is an image");
   for (int64_t i = 0; i < batch.value().count(); ++i) {
-    require(batch.value().label(i) < batch.value().layout->classes, "a label is a class");
-    require(within(batch.value().planes(i), bytes), "pixels lie within the file");
+    require(batch.value().labels[static_cast<size_t>(i)] < batch.value().layout->classes, "a label is a class");
+    require(batch.value().planes(i).size() == CifarLayout::imageBytes, "an image has all its pixels");
+    require(batch.value().memory != nullptr || within(batch.value().planes(i), bytes), "pixels lie within the file");
   }
+}
+
+void fuzzLmdb(std::span<const uint8_t> bytes) {
+  const auto read = [&](uint64_t offset, std::span<uint8_t> out) {
+    require(offset <= bytes.size() && out.size() <= bytes.size() - offset, "only the file is read");
+    std::ranges::copy(bytes.subspan(offset, out.size()), out.begin());
+  };
+  const auto entries = indexLmdb(bytes.size(), read, {.entries = 1000, .depth = 8});
+  if (!entries) return requireError(entries.error());
+  std::string_view before;
+  for (const LmdbEntry& entry : entries.value()) {
+    require(before < entry.key, "keys rise");
+    before = entry.key;
+    std::vector<uint8_t> memory;
+    const auto value = readLmdbValue(entry, read, memory);
+    if (!value) return requireError(value.error());
+    require(value.value().size() == entry.bytes && within(value.value(), memory), "the value is all there");
+  }
+}
+
+void fuzzDatapoint(std::span<const uint8_t> bytes) {
+  MsgpackReader reader(bytes);
+  while (reader.at() < bytes.size()) {
+    const uint64_t before = reader.at();
+    if (const auto fault = reader.skip()) {
+      requireError(*fault);
+      break;
+    }
+    require(reader.at() > before && reader.at() <= bytes.size(), "each value has a byte");
+  }
+  const auto datapoint = parseDatapoint(bytes);
+  if (!datapoint) return requireError(datapoint.error());
+  require(datapoint.value().label >= 0, "a label counts from 0");
+  require(datapoint.value().memory != nullptr || within(datapoint.value().image, bytes),
+          "an image lies within the value");
 }
 
 void fuzzIdx(std::span<const uint8_t> bytes) {
@@ -209,7 +282,21 @@ void fuzzGzip(std::span<const uint8_t> bytes) {
   require(content.value().size() <= 1 << 20, "the limit holds");
 }
 
+void fuzzArrays(std::span<const uint8_t> bytes) {
+  const auto arrays = parseArrayMessage(bytes);
+  if (!arrays) return requireError(arrays.error());
+  for (const MessageArray& array : arrays.value()) {
+    int64_t expected = array.type->bytes;
+    for (const int64_t side : array.shape) expected *= side;
+    require(std::ssize(array.bytes) == expected, "an array has the bytes of its shape");
+    require(within(array.bytes, bytes), "values lie within the message");
+  }
+  const auto written = arrayMessage(arrays.value());
+  require(std::ranges::equal(written, bytes), "what is read is written alike");
+}
+
 constexpr FuzzTarget table[] = {
+    {"arrays", fuzzArrays},
     {"safetensors", fuzzSafetensors},
     {"zip", fuzzZip},
     {"pickle", fuzzPickle},
@@ -219,10 +306,15 @@ constexpr FuzzTarget table[] = {
     {"csv", fuzzCsv},
     {"labels", fuzzLabels},
     {"cifar", fuzzCifar},
+    {"cifar_pickle", fuzzCifar},
+    {"lmdb", fuzzLmdb},
+    {"datapoint", fuzzDatapoint},
     {"tar", fuzzTar},
     {"idx", fuzzIdx},
     {"gzip", fuzzGzip},
     {"example", fuzzExample},
+    {"packed", fuzzPacked},
+    {"manifest", fuzzManifest},
 };
 
 }  // namespace

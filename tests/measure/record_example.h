@@ -88,7 +88,7 @@ inline ActualSetup fullPlacement() {
   placement.update = "local_sgd";
   placement.layout = "blocked";
   placement.cudaGraph = "on";
-  placement.data = "cifar10";
+  placement.data = "cifar10", placement.dataImages = 50000;
   placement.augment = "crop";
   placement.imageMean = {125.3, 122.9, 113.8}, placement.imageDeviation = {63.0, 62.1, 200.0 / 3};
   placement.loss = "binary_cross_entropy";

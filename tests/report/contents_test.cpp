@@ -43,8 +43,9 @@ TEST(ReportContents, EveryFormCountsItsSectionsFromOne) {
 }
 
 TEST(ReportContents, ATextBeginsWithTheMachineAndEndsWithRatiosAndTheVerdict) {
-  EXPECT_EQ(idsOf(&ReportSection::inText), (std::vector<std::string>{"environment", "runs", "profile", "right",
-                                                                     "devices", "scaling", "ratios", "equal"}));
+  EXPECT_EQ(idsOf(&ReportSection::inText),
+            (std::vector<std::string>{"environment", "runs", "profile", "right", "devices", "scaling", "ratios",
+                                      "equal", "input"}));
   std::ostringstream out;
   printReport(runs(), find(renderers(), "table", "format"), out);
   const std::string text = out.str();

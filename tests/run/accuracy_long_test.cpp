@@ -13,6 +13,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "data/dataset/dataset.h"
+#include "data/loader/batch_maker.h"
 #include "machine/gpu/gpu_facts.h"
 #include "models/model.h"
 #include "run/plan/replica_set_options.h"
@@ -91,7 +92,7 @@ double top1(Executor& executor, const ReplicaSetOptions& team, const RunPlan& pl
   const int64_t size = plan.config.network.imageSize;
   const BatchPlan inOrder{
       .globalBatch = testBatch, .count = testBatch, .height = size, .width = size, .shuffle = false};
-  const SourceOptions options{.maker = std::make_shared<BatchMaker>(tests, inOrder),
+  const SourceOptions options{.batches = std::make_shared<BatchMaker>(tests, inOrder),
                               .form = {.device = &team.devices[0],
                                        .type = team.precision->compute,
                                        .format = team.kernels.layout.format,

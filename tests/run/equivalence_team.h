@@ -12,6 +12,7 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
+#include "data/loader/batch_maker.h"
 #include "support/precisions.h"
 #include "support/run_replicas.h"
 #include "train/replica_set.h"
@@ -112,7 +113,7 @@ inline ReplicaSetOptions replicaSetOptions(const Case& c) {
   const auto source = [c, devices, &precision](int replica) {
     const Rows rows = c.lossAt == "gathered" ? Rows{c.first, c.count} : rowsOf(c, replica);
     SourceOptions options;
-    options.maker = makerOf(rows.first, rows.count, labelsOf(*c.graph));
+    options.batches = makerOf(rows.first, rows.count, labelsOf(*c.graph));
     options.form = {.device = &(*devices)[replica],
                     .type = precision.compute,
                     .format = c.layout.format,

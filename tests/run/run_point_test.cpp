@@ -11,6 +11,9 @@
 #include "kernels/conv/convolution.h"
 #include "measure/validity/consistency_checks.h"
 #include "models/model.h"
+#include "run/measured_run.h"
+#include "run/plan/replica_set_options.h"
+#include "run/plan/select_kernels.h"
 #include "run/ten_images.h"
 
 namespace tandem {
@@ -49,6 +52,42 @@ TEST(RunPoint, countsStepsSamplesAndLosses) {
   for (const StepSample& sample : record.steps) {
     EXPECT_GE(sample.wall, sample.input + sample.compute + sample.exposedComm);
   }
+}
+
+/// Counts the batches that its replica takes.
+class CountedSource final : public BatchSource {
+ public:
+  CountedSource(std::unique_ptr<BatchSource> inner, int64_t& taken) : inner_(std::move(inner)), taken_(taken) {}
+  bool next(Batch& out) override { return ++taken_, inner_->next(out); }
+
+ private:
+  std::unique_ptr<BatchSource> inner_;
+  int64_t& taken_;
+};
+
+TEST(RunPoint, BatchesThatWaitedAreTakenBeforeTheWindow) {
+  Config config = small();
+  config.placement.replicas = 1;
+  const RunPlan plan = resolvePlan(config);
+  ReplicaSetOptions options = trainingOptions(plan, selectKernels(plan, *plan.graph));
+  int64_t taken = 0;
+  options.source = [make = options.source, &taken](int replica) {
+    return std::make_unique<CountedSource>(make(replica), taken);
+  };
+  RunObserver watch(plan.cores, plan.cudaDevices, {});
+  ReplicaSet team(options);
+  MeasuredRun measured({.config = plan.config,
+                        .globalBatch = plan.globalBatch,
+                        .graph = plan.graph.get(),
+                        .watch = &watch,
+                        .waitingBatches = 5},
+                       nullptr);
+  team.run([&](ReplicaSet::Member& member) { measured.body(member); });
+  RunRecord record;
+  measured.fill(record);
+  EXPECT_EQ(record.warmup.steps, 2);
+  EXPECT_EQ(record.steps.size(), 6U);
+  EXPECT_EQ(taken, 2 + 5 + 6);
 }
 
 // Bit for bit: the same losses, and the same weights after the last step.

@@ -9,12 +9,26 @@
 
 namespace tandem {
 
-DataArguments::DataArguments(std::string_view verb, std::span<const CommandOption> options, Arguments arguments)
+DataArguments::DataArguments(std::string_view verb, std::span<const CommandOption> options, Arguments arguments,
+                             size_t paths)
     : command_(concat("tandem data ", verb)), options_(options), typed_(typedArguments(arguments)) {
   checkNames(typed_.options, namesOf(options), concat("option of ", command_));
-  if (typed_.operands.size() != 1) {
-    throw UsageError(concat(command_, " needs one path, ", typed_.operands.size(), " given; see 'tandem data --help'"));
+  if (typed_.operands.size() != paths) {
+    throw UsageError(concat(command_, " needs ", paths == 1 ? "one path, " : concat(paths, " paths, "),
+                            typed_.operands.size(), " given; see 'tandem data --help'"));
   }
+}
+
+std::string DataArguments::path(size_t number) const {
+  std::string path = typed_.operands.at(number);
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+std::vector<std::pair<std::string, std::string>> DataArguments::all() const {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const CommandOption& option : options_) values.emplace_back(option.name.substr(2), text(option.name));
+  return values;
 }
 
 std::string DataArguments::text(std::string_view option) const {

@@ -1,7 +1,6 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iostream>
 #include <map>
 #include <ranges>
@@ -58,16 +57,6 @@ struct Content {
   double seconds = 0;
 };
 
-void count(const LabelKind& kind, std::span<const uint8_t> label, std::map<int64_t, int64_t>& ofClass) {
-  if (kind.shape(1).size() == 1) {  // a flag for each class
-    for (size_t i = 0; i < label.size(); ++i) ofClass[static_cast<int64_t>(i)] += label[i];
-    return;
-  }
-  int64_t number = 0;
-  std::memcpy(&number, label.data(), sizeof number);
-  ++ofClass[number];
-}
-
 Content contentOf(const Dataset& dataset) {
   const DatasetInfo& info = dataset.info();
   Content content;
@@ -80,7 +69,7 @@ Content contentOf(const Dataset& dataset) {
     for (int64_t i = first; i < end; ++i) {
       content.images[static_cast<size_t>(i)] = see(dataset, i, label);
       const MutexLock lock(mutex);
-      count(*info.labels, label, content.ofClass);
+      for (const int64_t each : info.labels->classesIn(label)) ++content.ofClass[each];
     }
   });
   content.seconds = seconds(now() - begin);

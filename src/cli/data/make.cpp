@@ -1,11 +1,5 @@
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/catalog.h"
@@ -14,18 +8,16 @@
 #include "base/text.h"
 #include "cli/data/data_commands.h"
 #include "cli/data/data_options.h"
+#include "cli/data/written_data.h"
 #include "data/dataset/dataset.h"
 #include "data/transform/working_image.h"
 #include "formats/image/encode.h"
-#include "formats/io/checksum.h"
 
 namespace tandem {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view photographs = "photographs", synthetic = "synthetic";
-constexpr int64_t largestEdge = 8192, mostImages = 100'000'000;
+constexpr int64_t largestEdge = 8192, mostImages = 100'000'000, shardImages = 4096;
 
 constexpr CommandOption options[] = {
     {"--from", "PATH|synthetic", "data set of pixels, whose labels are kept", synthetic},
@@ -33,6 +25,7 @@ constexpr CommandOption options[] = {
     {"--classes", "N", "classes of synthetic images", "10"},
     {"--size", "WxH|photographs", "pixels of each image; photographs draws them, most 500x375 or 375x500", photographs},
     {"--format", "jpeg|png", "of the files", "jpeg"},
+    {"--container", "NAME", "in which they are written, as 'convert --to'", "folder"},
     {"--grain", "N", "amplitude of the noise that is added, which photographs have; 0 adds none", "48"},
     {"--seed", "N", "seed of sizes, noise and synthetic images", "1"},
 };
@@ -72,50 +65,27 @@ Image made(const Sample& sample, const Making& making, int64_t index) {
   return out;
 }
 
-void writeFile(const fs::path& path, std::span<const uint8_t> bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) throw StorageError(concat("cannot write ", path.string(), "; is the disk full?"));
-}
-
-void makeFolder(const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) throw StorageError(concat("cannot make folder '", path.string(), "': ", error.message()));
-}
-
-/// With zeros in front, so that names are in the order of their numbers.
-std::string digits(int64_t number, size_t width) {
-  const std::string text = concat(number);
-  return std::string(width - std::min(width, text.size()), '0') + text;
-}
-
-std::string folderOfClass(int64_t label) { return "class" + digits(label, 5); }
-
 /// The images of a split that others are made of, and the class of each.
 struct Source {
   std::unique_ptr<Dataset> images;
   std::vector<int64_t> labels;  // of those that are made
+  int64_t classes = 0;
 };
 
-/// Writes the images of a split. Returns the SHA-256 of those of its files, in order.
-std::string writeSplit(const Source& source, const Making& making, const fs::path& folder) {
-  for (const int64_t label : std::set(source.labels.begin(), source.labels.end())) {
-    makeFolder(folder / folderOfClass(label));
-  }
-  std::vector<std::string> sums(source.labels.size());
-  at::parallel_for(0, std::ssize(source.labels), 1, [&](int64_t first, int64_t end) {
+/// The split as it is written. REQUIRES: both outlive it.
+NewSplit newSplit(std::string_view name, const Source& source, const Making& making) {
+  DatasetInfo info;
+  info.classes = source.classes;
+  const auto make = [&source, &making](int64_t index) {
     std::vector<uint8_t> memory, label(sizeof(int64_t));
-    for (int64_t i = first; i < end; ++i) {
-      const Sample sample = source.images->read(i, memory, label);
-      const std::vector<uint8_t> bytes = making.encoding->encode(made(sample, making, i));
-      const fs::path ofClass = folder / folderOfClass(source.labels[static_cast<size_t>(i)]);
-      writeFile(ofClass / concat(digits(i, 8), making.encoding->ending), bytes);
-      sums[static_cast<size_t>(i)] = sha256Of(bytes);
-    }
-  });
-  return sha256Of(asBytes(join(sums, "")));
+    const Sample sample = source.images->read(index, memory, label);
+    WrittenSample written{
+        .bytes = making.encoding->encode(made(sample, making, index)), .label = label, .index = index};
+    written.format = imageFormatOf(written.bytes).value();
+    storeClass(source.labels[static_cast<size_t>(index)], written.label);
+    return written;
+  };
+  return {.name = std::string(name), .images = std::ssize(source.labels), .info = info, .make = make};
 }
 
 Making makingOf(const DataArguments& arguments) {
@@ -138,7 +108,7 @@ Making makingOf(const DataArguments& arguments) {
 Source syntheticSource(int64_t count, int64_t classes, uint64_t seed) {
   DatasetInfo info;
   info.height = info.width = 32, info.classes = classes;
-  Source source{syntheticDataset(count, info, seed), {}};
+  Source source{syntheticDataset(count, info, seed), {}, classes};
   for (int64_t i = 0; i < count; ++i) source.labels.push_back(i % classes);
   return source;
 }
@@ -147,7 +117,10 @@ Source syntheticSource(int64_t count, int64_t classes, uint64_t seed) {
 Source sourceFrom(const DataArguments& arguments, DataSplit split, int64_t asked) {
   Source source{openDataset(arguments.text("--from"), {.split = split}), {}};
   const DatasetInfo& info = source.images->info();
+  source.classes = info.classes;
   if (info.encoded()) arguments.refuse("--from", "has image files; give a data set of pixels, or synthetic");
+  if (!info.labels->isOneClass())
+    arguments.refuse("--from", concat("has ", info.labels->summary, "; give one with one"));
   const int64_t all = source.images->size(), count = asked == 0 ? all : asked;
   if (count > all) arguments.refuse("--images", concat("--from has ", all, " images of this split"));
   std::vector<uint8_t> memory, label(sizeof(int64_t));
@@ -170,42 +143,19 @@ Source sourceOf(const DataArguments& arguments, DataSplit split, uint64_t seed) 
   return syntheticSource(asked, classes, seed + (split == DataSplit::test ? 1 : 0));
 }
 
-/// The path without slashes at its end.
-std::string folderOf(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path;
-}
-
 }  // namespace
 
 int makeData(Arguments typed) {
   const DataArguments arguments("make", options, typed);
   const Making making = makingOf(arguments);
-  const fs::path out = folderOf(arguments.path()), part = out.string() + ".part";
-  std::error_code error;
-  for (const fs::path& path : {out, part}) {
-    if (!fs::exists(path, error)) continue;
-    throw StorageError(concat("'", path.string(), "' is there already; give another path, or remove it"));
-  }
+  NewDataset dataset{.path = arguments.path(),
+                     .container = &find(containers(), arguments.text("--container"), "--container"),
+                     .shardImages = shardImages,
+                     .options = arguments.all()};
   const Source training = sourceOf(arguments, DataSplit::training, making.seed);
   const Source test = sourceOf(arguments, DataSplit::test, making.seed);
-  nlohmann::ordered_json manifest{{"format", "tandem-data"},
-                                  {"version", 1},
-                                  {"from", arguments.text("--from")},
-                                  {"size", arguments.text("--size")},
-                                  {"encoding", making.encoding->name},
-                                  {"grain", making.grain},
-                                  {"seed", making.seed}};
-  for (const auto& [source, folder] : {std::pair(&training, "train"), {&test, "val"}}) {
-    const std::string sum = writeSplit(*source, making, part / folder);
-    manifest[folder] = {{"images", source->labels.size()}, {"sha256", sum}};
-    std::cout << (out / folder).string() << ": " << source->labels.size() << " images, sha256 of their sums " << sum
-              << '\n';
-  }
-  const std::string text = manifest.dump(1) + '\n';
-  writeFile(part / "tandem-data.json", asBytes(text));
-  fs::rename(part, out, error);
-  if (error) throw StorageError(concat("cannot rename '", part.string(), "': ", error.message()));
+  dataset.splits = {newSplit(trainingName, training, making), newSplit(testName, test, making)};
+  writeAndShow(dataset);
   return 0;
 }
 

@@ -120,8 +120,10 @@ std::optional<ImageList> listChestXray(const std::string& path, DataSplit split)
   const auto images = imagesIn(path);
   ImageList list;
   list.folder = path + '/';
-  list.info = {
-      .name = "chestxray14", .classes = std::ssize(findings), .labels = &find(labelKinds(), "flags", "kind of labels")};
+  list.info = {.name = "chestxray14",
+               .classes = std::ssize(findings),
+               .labels = &find(labelKinds(), "flags", "kind of labels"),
+               .classNames = {findings.begin(), findings.end()}};
   for (const Csv::Row& row : table.rows()) {
     if (!table.isOf(row, split)) continue;
     const auto place = images.find(table.imageOf(row));

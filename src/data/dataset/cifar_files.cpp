@@ -5,6 +5,7 @@
 #include "data/dataset/memory_dataset.h"
 #include "formats/dataset/cifar.h"
 #include "formats/io/file.h"
+#include "formats/objects/pickle.h"
 
 namespace tandem {
 namespace {
@@ -53,11 +54,16 @@ DatasetFacts probeCifarFiles(std::span<const std::string> paths) {
   CommonLayout common;
   for (const std::string& path : paths) {
     const uint64_t bytes = std::filesystem::file_size(path);
-    const CifarLayout* layout = isPickle(readFileHead(path, 2)) ? nullptr : cifarLayoutOf(bytes);
-    if (layout == nullptr)
-      layout = valueOrThrow(parseCifar(readFile(path, fileLimit)), path).layout;  // says what is wrong
-    common.add(*layout, path);
-    facts.images += static_cast<int64_t>(bytes) / layout->recordBytes();
+    const CifarLayout* const layout = isPickle(readFileHead(path, 2)) ? nullptr : cifarLayoutOf(bytes);
+    if (layout != nullptr) {
+      common.add(*layout, path);
+      facts.images += static_cast<int64_t>(bytes) / layout->recordBytes();
+      continue;
+    }
+    const std::vector<uint8_t> content = readFile(path, fileLimit);  // a pickle, or what is refused
+    const CifarBatch batch = valueOrThrow(parseCifar(content), path);
+    common.add(*batch.layout, path);
+    facts.images += batch.count();
   }
   facts.info = common.info();
   return facts;
@@ -70,10 +76,8 @@ std::unique_ptr<Dataset> openCifarFiles(std::span<const std::string> paths) {
     const std::vector<uint8_t> bytes = readFile(path, fileLimit);
     const CifarBatch batch = valueOrThrow(parseCifar(bytes), path);
     common.add(*batch.layout, path);
-    for (int64_t i = 0; i < batch.count(); ++i) {
-      images.labels.push_back(batch.label(i));
-      appendInterleaved(batch.planes(i), images.pixels);
-    }
+    images.labels.insert(images.labels.end(), batch.labels.begin(), batch.labels.end());
+    for (int64_t i = 0; i < batch.count(); ++i) appendInterleaved(batch.planes(i), images.pixels);
   }
   images.info = common.info();
   return std::make_unique<MemoryDataset>(std::move(images));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "data/dataset/labels.h"
 #include "kernels/tensor/normalize.h"
 
@@ -13,13 +14,18 @@ namespace tandem {
 
 /// Shape and number of classes of a data set's images.
 struct DatasetInfo {
-  std::string name;  ///< "cifar10", "cifar100", "idx", "image folder", "tfrecord", "webdataset", "synthetic"
+  /// "cifar10", "cifar100", "idx", "image folder", "tfrecord", "webdataset", "lmdb", "packed", "synthetic"
+  std::string name;
   int64_t height = 0, width = 0, channels = 0;      ///< of each image; 0: image files, each with a size of its own
   int64_t classes = 0;                              ///< 0: not known, labels are -1
   Normalization normalization = {};                 ///< of the training images
   const LabelKind* labels = &labelKinds().front();  ///< row of the catalog
+  std::vector<std::string> classNames = {};         ///< as oneLineNames() gives them; empty: not known
+  bool onDisk = false;                              ///< whether pixels are read from a file for each sample
 
   bool encoded() const { return height == 0; }
+  /// Whether a sample is read when it is asked for, and may be found damaged then. Else all are in memory.
+  bool readsFiles() const { return encoded() || onDisk; }
 };
 
 /// A sample as its data set keeps it: the pixels of an image [height, width, channels], or, where these are 0, the
@@ -30,6 +36,9 @@ struct Sample {
 
   bool encoded() const { return height == 0; }
 };
+
+/// The names, if each is a line of text in UTF-8 without controls, and no two are equal; else none.
+std::vector<std::string> oneLineNames(std::vector<std::string> names);
 
 /// Labelled images by index. Thread-safe.
 class Dataset {
@@ -47,16 +56,22 @@ class Dataset {
 
 enum class DataSplit { training, test };
 
+/// A data set has no images of the split that was asked for, and has others.
+struct MissingSplit : DataError {
+  using DataError::DataError;
+};
+
 struct DatasetOptions {
   DataSplit split = DataSplit::training;
   const Normalization* normalization = nullptr;  ///< in place of the data set's own
   int64_t classes = 0;                           ///< where the data set does not say how many it has
 };
 
-/// Opens the images that a path names. A folder is recognised by its content: CIFAR-10's or CIFAR-100's binary batches;
-/// MNIST's IDX pair, plain or gzip; a folder for each class; a table of labels; TFRecords; WebDataset; ChestX-ray14. A
-/// path may also name a table of labels. Test images have the classes and the normalization of the training images
-/// beside them. Throws DataError that names file, offset or line, value and rule.
+/// Opens the images that a path names. A folder is recognised by its content: packed shards; CIFAR-10's or CIFAR-100's
+/// binary batches or pickles; MNIST's IDX pair, plain or gzip; a folder for each class; a table of labels; TFRecords;
+/// WebDataset; tensorpack's LMDB; ChestX-ray14. A path may also name a table of labels, or one shard. Test images have
+/// the classes and the normalization of the training images beside them. Throws DataError that names file, offset or
+/// line, value and rule; MissingSplit.
 std::unique_ptr<Dataset> openDataset(const std::string& path, const DatasetOptions& options = {});
 
 /// A data set as its files' names, headers and labels describe it.
@@ -65,7 +80,7 @@ struct DatasetFacts {
   int64_t images = 0;
 
   /// Bytes of pixels that are kept in memory.
-  int64_t bytes() const { return images * info.height * info.width * info.channels; }
+  int64_t bytes() const { return info.onDisk ? 0 : images * info.height * info.width * info.channels; }
 };
 
 /// Describes the images that openDataset() would open, without reading pixels. Throws the same errors, but finds damage

@@ -106,13 +106,13 @@ std::optional<ImageList> listImageFolder(const std::string& path, DataSplit spli
   if (!training) return std::nullopt;
   const auto folder = folderOf(path, split);
   if (!folder) {
-    throw DataError(
+    throw MissingSplit(
         concat("data folder '", path, "' has no test images; put them into ", path, "/val, one folder for each class"));
   }
   const std::vector<std::string> classes = foldersIn(*training);
   ImageList list;
   list.folder = folder->string() + '/';
-  list.info = {.name = "image folder", .classes = std::ssize(classes)};
+  list.info = {.name = "image folder", .classes = std::ssize(classes), .classNames = oneLineNames(classes)};
   for (const std::string& name : foldersIn(*folder)) {
     const auto known = std::ranges::lower_bound(classes, name);
     if (known == classes.end() || *known != name) {

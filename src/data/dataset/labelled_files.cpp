@@ -99,17 +99,37 @@ int64_t largestNumber(const Table& table) {
   return largest;
 }
 
+/// The lines of classes.txt beside a table; none: there is no such file.
+std::vector<std::string> listedNames(const std::string& table) {
+  const fs::path path = fs::path(table).parent_path() / classesFileName;
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return {};
+  const std::vector<uint8_t> bytes = readFile(path.string(), largestTable);
+  std::vector<std::string> lines = split({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "\n");
+  if (lines.back().empty()) lines.pop_back();
+  for (std::string& line : lines) {
+    if (line.ends_with('\r')) line.pop_back();
+  }
+  if (!oneLineNames(lines).empty()) return lines;
+  throw DataError(concat(path.string(), ": each line must be the name of one class, and no two equal"));
+}
+
 /// Which label is which class.
 class Classes {
  public:
   explicit Classes(const Table& training)
       : numbered_(training.content.classes.empty() && allAreNumbers(training.content)),
         count_(numbered_ ? largestNumber(training) + 1 : 0) {
-    if (numbered_) return;
-    for (const std::string& name : namesOfClasses(training)) numbers_.emplace(name, count_++);
+    names_ = numbered_ ? listedNames(training.path) : namesOfClasses(training);
+    if (!numbered_) {
+      for (const std::string& name : names_) numbers_.emplace(name, count_++);
+    } else if (!names_.empty()) {
+      takeListed(training);
+    }
   }
 
   int64_t count() const { return count_; }
+  const std::vector<std::string>& names() const { return names_; }
 
   int64_t of(const Table& table, const LabelTable::Row& row, const std::string& label) const {
     const auto named = numbers_.find(label);
@@ -120,8 +140,18 @@ class Classes {
   }
 
  private:
+  void takeListed(const Table& training) {
+    const auto listed = std::ssize(names_);
+    if (listed < count_) {
+      throw DataError(concat(training.path, ": it has labels up to ", count_ - 1, ", counted from 0, but ",
+                             classesFileName, " beside it names ", listed, " classes"));
+    }
+    count_ = listed;
+  }
+
   bool numbered_;
   int64_t count_;
+  std::vector<std::string> names_;
   std::unordered_map<std::string, int64_t> numbers_;  // of the names, where there are some
 };
 
@@ -163,7 +193,7 @@ std::optional<ImageList> listLabelledFiles(const std::string& path, DataSplit sp
   const auto ofTraining = tableOf(path, DataSplit::training), ofSplit = tableOf(path, split);
   if (!ofTraining) return std::nullopt;
   if (!ofSplit) {
-    throw DataError(concat("data folder '", path, "' has no table of test images; name it test.csv or test.json"));
+    throw MissingSplit(concat("data folder '", path, "' has no table of test images; name it test.csv or test.json"));
   }
   const Table training = readTable(*ofTraining);
   const bool isTraining = *ofSplit == *ofTraining;
@@ -174,7 +204,8 @@ std::optional<ImageList> listLabelledFiles(const std::string& path, DataSplit sp
   list.folder = ofSplit->has_parent_path() ? ofSplit->parent_path().string() + '/' : "";
   list.info = {.name = "labelled files",
                .classes = classes.count(),
-               .labels = &find(labelKinds(), several ? "flags" : "class", "kind of labels")};
+               .labels = &find(labelKinds(), several ? "flags" : "class", "kind of labels"),
+               .classNames = oneLineNames(classes.names())};
   for (const LabelTable::Row& row : table.content.rows) addRow(list, table, row, classes, several);
   requireFiles(list, table);
   return list;

@@ -41,10 +41,15 @@ void drawBoxes(CounterRandom& random, int64_t classes, std::span<uint8_t> out) {
   std::memcpy(out.data(), values.data(), sizeof values);
 }
 
-std::string classBreach(std::span<const uint8_t> label, int64_t classes) {
+int64_t classIn(std::span<const uint8_t> label) {
   int64_t number = 0;
   check(label.size() == sizeof number, "a class is stored as int64");
   std::memcpy(&number, label.data(), sizeof number);
+  return number;
+}
+
+std::string classBreach(std::span<const uint8_t> label, int64_t classes) {
+  const int64_t number = classIn(label);
   if (number >= 0 && number < classes) return {};
   return concat("its label is ", number, ", of ", classes, " classes it must be from 0 to ", classes - 1);
 }
@@ -55,10 +60,17 @@ std::string flagsBreach(std::span<const uint8_t> label, int64_t) {
   return concat("its label of class ", bad - label.begin(), " is ", int{*bad}, ", it must be 0 or 1");
 }
 
-std::string boxesBreach(std::span<const uint8_t> label, int64_t classes) {
-  std::array<float, multiboxObjects * multiboxNumbers> values{};
+using Boxes = std::array<float, multiboxObjects * multiboxNumbers>;
+
+Boxes boxesIn(std::span<const uint8_t> label) {
+  Boxes values{};
   check(label.size() == sizeof values, "boxes are stored as float");
   std::memcpy(values.data(), label.data(), sizeof values);
+  return values;
+}
+
+std::string boxesBreach(std::span<const uint8_t> label, int64_t classes) {
+  const Boxes values = boxesIn(label);
   for (size_t object = 0; object < values.size(); object += multiboxNumbers) {
     const float kind = values[object], left = values[object + 1], top = values[object + 2];
     const bool isClass = kind >= 0 && kind < static_cast<float>(classes) && kind == std::floor(kind);
@@ -71,10 +83,30 @@ std::string boxesBreach(std::span<const uint8_t> label, int64_t classes) {
   return {};
 }
 
+std::vector<int64_t> theClass(std::span<const uint8_t> label) { return {classIn(label)}; }
+
+std::vector<int64_t> flaggedClasses(std::span<const uint8_t> label) {
+  std::vector<int64_t> classes;
+  for (size_t i = 0; i < label.size(); ++i) {
+    if (label[i] != 0) classes.push_back(static_cast<int64_t>(i));
+  }
+  return classes;
+}
+
+std::vector<int64_t> classesOfBoxes(std::span<const uint8_t> label) {
+  const Boxes values = boxesIn(label);
+  std::vector<int64_t> classes;
+  for (size_t object = 0; object < values.size(); object += multiboxNumbers) {
+    if (values[object] > 0 && values[object] < 0x1p31F) classes.push_back(static_cast<int64_t>(values[object]));
+  }
+  return classes;
+}
+
 constexpr std::array catalog{
-    LabelKind{"class", "one class per image", at::kLong, oneNumber, drawClass, classBreach},
-    LabelKind{"flags", "any of the classes per image", at::kByte, onePerClass, drawFlags, flagsBreach},
-    LabelKind{"boxes", "boxes of classes in each image", at::kFloat, boxesOfImage, drawBoxes, boxesBreach},
+    LabelKind{"class", "one class per image", at::kLong, oneNumber, drawClass, classBreach, theClass},
+    LabelKind{"flags", "any of the classes per image", at::kByte, onePerClass, drawFlags, flagsBreach, flaggedClasses},
+    LabelKind{"boxes", "boxes of classes in each image", at::kFloat, boxesOfImage, drawBoxes, boxesBreach,
+              classesOfBoxes},
 };
 
 }  // namespace

@@ -22,6 +22,11 @@ struct LabelKind {
   void (*draw)(CounterRandom& random, int64_t classes, std::span<uint8_t> out);
   /// The fault of one image's label for a network of `classes`; empty: none.
   std::string (*breach)(std::span<const uint8_t> label, int64_t classes);
+  /// The classes that one image has, each as often as it has it.
+  std::vector<int64_t> (*classesIn)(std::span<const uint8_t> label);
+
+  /// Whether an image has one class and no more.
+  bool isOneClass() const { return shape(1).empty(); }
 };
 
 /// class: [] int64, the number of the image's only class. flags: [classes] uint8, 1 for each class of the image. boxes:

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,17 @@ struct LabelledImages {
   DatasetInfo info;
   std::vector<uint8_t> pixels;  ///< [N, H, W, C]
   std::vector<uint8_t> labels;  ///< [N]
+};
+
+/// What mean and deviation follow from: sums over pixels, and over their squares, of each channel.
+struct ChannelSums {
+  std::array<uint64_t, 3> sums = {}, squares = {};
+
+  /// Adds pixels [.., C]. REQUIRES: channels is 1 or 3.
+  void add(std::span<const uint8_t> pixels, int64_t channels);
+  void add(const ChannelSums& other);
+  /// As measureNormalization(), of so many pixels. REQUIRES: at least one.
+  Normalization normalization(int64_t pixels, int64_t channels) const;
 };
 
 /// Mean and deviation of each channel over all pixels [.., C]; a constant channel gets deviation 1. The one channel of

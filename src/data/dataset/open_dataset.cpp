@@ -6,13 +6,16 @@
 
 #include "base/error.h"
 #include "data/dataset/image_list.h"
+#include "data/dataset/lmdb_dataset.h"
 #include "data/dataset/memory_dataset.h"
+#include "data/dataset/packed_shards.h"
 #include "data/dataset/tf_records.h"
 #include "data/dataset/web_dataset.h"
 #include "formats/archive/gzip.h"
 #include "formats/dataset/cifar.h"
 #include "formats/dataset/idx.h"
 #include "formats/io/file.h"
+#include "formats/objects/pickle.h"
 
 namespace tandem {
 namespace {
@@ -21,29 +24,29 @@ namespace fs = std::filesystem;
 using Paths = std::vector<std::string>;
 
 constexpr uint64_t headBytes = 4096;
-/// As their archives unpack; the last ones hold pickles, which are refused by name.
+/// As their archives unpack; the last ones hold pickles.
 constexpr std::array<const char*, 4> cifarFolders{"cifar-10-batches-bin", "cifar-100-binary", "cifar-10-batches-py",
                                                   "cifar-100-python"};
 constexpr const char* wanted =
     "CIFAR-10's data_batch_1.bin to data_batch_5.bin (also in cifar-10-batches-bin/), CIFAR-100's train.bin (also in "
-    "cifar-100-binary/) or MNIST's train-images-idx3-ubyte and train-labels-idx1-ubyte, plain or .gz, a folder of "
-    "images "
-    "for each class, a table of labels (labels.csv, labels.json), TFRecords, WebDataset's tar archives, or "
-    "ChestX-ray14";
+    "cifar-100-binary/), the pickles of either, MNIST's train-images-idx3-ubyte and train-labels-idx1-ubyte, plain or "
+    ".gz, a folder of images for each class, a table of labels (labels.csv, labels.json), packed shards, TFRecords, "
+    "WebDataset's tar archives, LMDB, or ChestX-ray14";
 
-enum class Kind { cifarBatch, idxImages, idxLabels, pickle, other };
+enum class Kind { cifarBatch, cifarPickle, idxImages, idxLabels, other };
 
 /// What differs between the splits of a data set.
 struct SplitFiles {
   std::string_view adjective;    // "training"
   std::string_view cifarPrefix;  // of CIFAR-10's own names
+  std::string_view cifarPickle;  // of CIFAR-100
   std::string_view idxPart;      // of MNIST's own names
   std::string_view wanted;       // what a folder should have
 };
 
-constexpr SplitFiles ofTraining{"training", "data_batch_", "train", wanted};
+constexpr SplitFiles ofTraining{"training", "data_batch_", "train", "train", wanted};
 constexpr SplitFiles ofTest{
-    "test", "test_batch", "t10k",
+    "test", "test_batch", "test", "t10k",
     "CIFAR-10's test_batch.bin, CIFAR-100's test.bin or MNIST's t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, "
     "plain or .gz"};
 
@@ -66,6 +69,13 @@ std::vector<uint8_t> headOf(const std::string& path) {
   }
 }
 
+/// The name of a pickle of images. There are others beside them, with the names of classes.
+bool isCifarPickleName(const std::string& name) {
+  return std::ranges::any_of(std::array{ofTraining, ofTest}, [&](const SplitFiles& files) {
+    return name == files.cifarPickle || name.starts_with(files.cifarPrefix);
+  });
+}
+
 Kind kindOf(const std::string& path, const std::string& name) {
   std::vector<uint8_t> head = headOf(path);
   if (isGzip(head)) head = gunzipHead(head, 16);
@@ -76,7 +86,7 @@ Kind kindOf(const std::string& path, const std::string& name) {
   if (dimensions == 3 || contains(name, "idx3-ubyte")) return Kind::idxImages;
   if (dimensions == 1 || contains(name, "idx1-ubyte")) return Kind::idxLabels;
   if (bin) return Kind::cifarBatch;
-  return isPickle(head) ? Kind::pickle : Kind::other;
+  return isPickle(head) && isCifarPickleName(name) ? Kind::cifarPickle : Kind::other;
 }
 
 void requireThere(const std::string& path) {
@@ -167,23 +177,19 @@ Paths idxPair(const Folder& folder) {
 }
 
 [[noreturn]] void refuse(const Folder& folder) {
-  const auto says = [&](const auto&... texts) {
-    return DataError(concat("data folder '", folder.path, "' ", texts...));
-  };
-  for (const File& file : folder.files) {
-    if (file.kind == Kind::pickle) throw DataError(concat(file.path, ": byte 0: ", cifarPickleHint));
-  }
+  const auto text = [&](const auto&... texts) { return concat("data folder '", folder.path, "' ", texts...); };
   for (const File& file : folder.files) {
     if (file.kind == Kind::other) continue;
     const SplitFiles& held = filesOf(file.test ? DataSplit::test : DataSplit::training);
-    throw says("holds only ", held.adjective, " images (", file.name, "); put there ", folder.wanted.wanted);
+    throw MissingSplit(
+        text("holds only ", held.adjective, " images (", file.name, "); put there ", folder.wanted.wanted));
   }
   for (const File& file : folder.files) {
     if (file.name.ends_with(".tar.gz") || file.name.ends_with(".tgz") || file.name.ends_with(".zip")) {
-      throw says("holds an archive (", file.name, "); unpack it and give the folder with ", wanted);
+      throw DataError(text("holds an archive (", file.name, "); unpack it and give the folder with ", wanted));
     }
   }
-  throw says("holds no data set that is known; looked for ", wanted);
+  throw DataError(text("holds no data set that is known; looked for ", wanted));
 }
 
 /// A kind of data set whose pixels are kept in memory: where its files are, and what reads them.
@@ -202,6 +208,7 @@ constexpr PixelKind pixelKinds[] = {
     {idxPair, [](const Paths& paths) { return openIdxFiles(paths[0], paths[1]); },
      [](const Paths& paths) { return probeIdxFiles(paths[0], paths[1]); }},
     {[](const Folder& folder) { return cifarPaths(folder, /*named=*/false); }, openCifar, probeCifar},
+    {[](const Folder& folder) { return pathsOf(folder.of(Kind::cifarPickle)); }, openCifar, probeCifar},
 };
 
 /// What a path holds: how to open it, and its facts where these are known without.
@@ -224,23 +231,25 @@ std::optional<Found> found(std::optional<ImageList> list) {
 
 /// A kind of data set whose samples lie in files of many.
 struct ShardKind {
-  std::string_view name;
-  bool (*isShard)(std::string_view file);
+  ShardNames names;
   std::unique_ptr<Dataset> (*open)(const ShardList& list);
 };
 
-constexpr ShardKind tfRecords{"tfrecord", isTfRecordName, openTfRecords};
-constexpr ShardKind webShards{"webdataset", isWebShard, openWebDataset};
+constexpr ShardKind packedShards{{"packed", isPackedShard, {}}, openPackedShards};
+constexpr ShardKind tfRecords{{"tfrecord", isTfRecordName, {}}, openTfRecords};
+constexpr ShardKind lmdbShards{{"lmdb", isLmdbShard, lmdbFile}, openLmdbDataset};
+constexpr ShardKind webShards{{"webdataset", isWebShard, {}}, openWebDataset};
 
 template <const ShardKind& kind>
 std::optional<Found> foundShards(const std::string& path, DataSplit split) {
-  auto list = listShards(path, split, kind.isShard, kind.name);
+  auto list = listShards(path, split, kind.names);
   if (!list) return std::nullopt;
   const auto shards = std::make_shared<const ShardList>(std::move(*list));
   return Found{.open = [shards] { return kind.open(*shards); },
                .probe =
                    [shards] {
-                     return DatasetFacts{shards->info, kind.open(*shards)->size()};
+                     const auto images = kind.open(*shards);
+                     return DatasetFacts{images->info(), images->size()};
                    },
                .where = shards->paths.front()};
 }
@@ -254,9 +263,11 @@ Found found(const PixelKind& kind, const Paths& paths) {
 /// Data sets of image files. They look at names alone, and so come before the kinds of pixels, which read the head of
 /// each file in the folder. None: not this one.
 constexpr std::optional<Found> (*fileKinds[])(const std::string& path, DataSplit split) = {
+    foundShards<packedShards>,
     [](const std::string& path, DataSplit split) { return found(listChestXray(path, split)); },
     [](const std::string& path, DataSplit split) { return found(listLabelledFiles(path, split)); },
     foundShards<tfRecords>,
+    foundShards<lmdbShards>,
     [](const std::string& path, DataSplit split) { return found(listImageFolder(path, split)); },
     foundShards<webShards>,  // last: beside pictures an archive is what they were unpacked from
 };

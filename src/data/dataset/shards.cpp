@@ -7,8 +7,9 @@
 #include "base/text.h"
 
 namespace tandem {
-
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Whether a name begins with the word, or has it between hyphens, points or underscores.
 bool says(std::string_view name, std::string_view word) {
@@ -22,28 +23,38 @@ bool says(std::string_view name, std::string_view word) {
   return false;
 }
 
+/// The file that an entry of a folder stands for; empty if it is no shard.
+std::string shardOf(const fs::path& entry, const ShardNames& names) {
+  std::error_code error;
+  const fs::path inside = entry / names.inFolder;
+  if (!names.inFolder.empty() && fs::is_regular_file(inside, error)) return inside.string();
+  const bool isShard = names.isShard(entry.filename().string()) && fs::is_regular_file(entry, error);
+  return isShard ? entry.string() : "";
+}
+
 }  // namespace
 
-std::optional<ShardList> listShards(const std::string& folder, DataSplit split, bool (*isShard)(std::string_view name),
-                                    std::string_view kind) {
-  namespace fs = std::filesystem;
+std::optional<ShardList> listShards(const std::string& path, DataSplit split, const ShardNames& names) {
+  ShardList list;
+  list.info.name = names.kind;
+  if (const std::string shard = shardOf(path, names); !shard.empty()) {
+    list.paths = {shard};
+    return list;
+  }
   std::vector<std::string> all, training, test;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!isShard(name) || !entry.is_regular_file(error)) continue;
-    const std::string path = entry.path().string();
-    all.push_back(path);
-    if (says(name, "train")) training.push_back(path);
-    if (says(name, "val") || says(name, "validation") || says(name, "test")) test.push_back(path);
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    const std::string shard = shardOf(entry.path(), names), name = entry.path().filename().string();
+    if (shard.empty()) continue;
+    all.push_back(shard);
+    if (says(name, "train")) training.push_back(shard);
+    if (says(name, "val") || says(name, "validation") || says(name, "test")) test.push_back(shard);
   }
   if (all.empty()) return std::nullopt;
-  ShardList list;
-  list.info.name = kind;
   list.paths = training.empty() ? all : split == DataSplit::training ? training : test;
   if (list.paths.empty()) {
-    throw DataError(concat("data folder '", folder, "' has ", kind,
-                           " files of training images alone; name those of test images by validation, val or test"));
+    throw MissingSplit(concat("data folder '", path, "' has ", names.kind,
+                              " files of training images alone; name those of test images by validation, val or test"));
   }
   std::ranges::sort(list.paths);
   return list;

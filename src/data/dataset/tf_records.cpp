@@ -35,14 +35,14 @@ class TfRecordDataset final : public Dataset {
   int64_t size() const override { return records_.size(); }
 
   std::string nameOf(int64_t index) const override {
-    const auto [path, number, place] = records_.at(index);
+    const auto [path, shard, number] = records_.at(index);
     return concat(path, ", record ", number, " (from 0)");
   }
 
   Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
-    const auto [path, number, place] = records_.at(index);
+    const auto [path, shard, number] = records_.at(index);
     storeClass(-1, label);  // not known, if the record cannot be read
-    const auto bytes = readTfRecord(ReadableFile(path), place);
+    const auto bytes = readTfRecord(ReadableFile(path), shard[number]);
     const auto example = parseImageExample(bytes);
     if (!example) throw DataError(concat(nameOf(index), ": ", example.error().text));
     storeClass(example.value().label, label);
@@ -52,7 +52,7 @@ class TfRecordDataset final : public Dataset {
 
  private:
   DatasetInfo info_;
-  ShardIndex<RecordPlace> records_;
+  ShardIndex<std::vector<RecordPlace>> records_;
 };
 
 }  // namespace

@@ -30,13 +30,15 @@ class WebDataset final : public Dataset {
   int64_t size() const override { return samples_.size(); }
 
   std::string nameOf(int64_t index) const override {
-    const auto [path, number, sample] = samples_.at(index);
+    const auto [path, shard, number] = samples_.at(index);
+    const WebSample& sample = shard[number];
     const uint64_t at = sample.image.bytes > 0 ? sample.image.offset : sample.label.offset;
     return concat(path, ", sample ", number, " (from 0) at byte ", at);
   }
 
   Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
-    const auto [path, number, sample] = samples_.at(index);
+    const auto [path, shard, number] = samples_.at(index);
+    const WebSample& sample = shard[number];
     storeClass(-1, label);  // not known, if the sample cannot be read
     const auto refuse = [&](const auto&... parts) { throw DataError(concat(nameOf(index), ": ", parts...)); };
     if (sample.label.bytes == 0) refuse("it has no label (.cls, .class or .json)");
@@ -60,7 +62,7 @@ class WebDataset final : public Dataset {
 
  private:
   DatasetInfo info_;
-  ShardIndex<WebSample> samples_;
+  ShardIndex<std::vector<WebSample>> samples_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 
 #include <algorithm>
 #include <limits>
@@ -91,6 +92,22 @@ HostBatch BatchMaker::make(int64_t k) const {
   HostBatch batch = allocate();
   make(k, batch);
   return batch;
+}
+
+// Allocated anew from caches: labels leave with the batch, and a copy may still be reading pinned memory.
+void BatchMaker::make(int64_t k, const at::TensorOptions& memory, HostBatch& out) const {
+  if (memory.pinned_memory() || !out.images.defined()) {
+    out = allocate(memory);
+  } else {
+    out.labels = at::empty_like(out.labels);
+  }
+  make(k, out);
+}
+
+BatchOrigin BatchMaker::origin() const {
+  const auto channels = [](const auto& values) { return std::vector<double>(values.begin(), values.end()); };
+  return {dataset_->info().name, plan_.augment ? plan_.augment->text : "", channels(normalization().mean),
+          channels(normalization().deviation)};
 }
 
 void BatchMaker::make(int64_t k, HostBatch& batch) const {

@@ -7,16 +7,11 @@
 #include <utility>
 
 #include "data/loader/bad_images.h"
+#include "data/loader/host_batches.h"
 #include "data/loader/input_maker.h"
 #include "data/transform/augment.h"
 
 namespace tandem {
-
-/// Bytes of one replica's share of a global batch, on the host.
-struct HostBatch {
-  at::Tensor images;  ///< [N, H, W, 3] uint8
-  at::Tensor labels;  ///< [N, ...] in the form of the data set's labels
-};
 
 struct BatchPlan {
   int64_t globalBatch = 0;        ///< of all replicas
@@ -33,25 +28,28 @@ struct BatchPlan {
 /// endless sequence epoch 0, epoch 1, ... Each epoch is a permutation of the whole data set by (seed, epoch). So every
 /// epoch visits every image once for any number of replicas, and a batch may straddle two epochs. Augmentation is keyed
 /// by (seed, epoch, image). Grey images are repeated to three channels. Thread-safe.
-class BatchMaker {
+class BatchMaker final : public HostBatches {
  public:
   /// Throws UsageError if the data set's images do not come out of the chain as the network's inputs.
   BatchMaker(std::shared_ptr<const Dataset> dataset, BatchPlan plan);
-  ~BatchMaker();
+  ~BatchMaker() override;
   /// Throws DataError for an invalid label, and for an image that cannot be read, as far as the plan does not bear it.
   HostBatch make(int64_t k) const;
   /// As above, into tensors of allocate(). Uses the calling thread's OpenMP team.
   void make(int64_t k, HostBatch& out) const;
+  void make(int64_t k, const at::TensorOptions& memory, HostBatch& out) const override;
+  const Normalization& normalization() const override { return dataset_->info().normalization; }
+  BatchOrigin origin() const override;
   /// Tensors for one batch in the given memory (Device::hostMemory()); content undefined.
   HostBatch allocate(const at::TensorOptions& memory = {}) const;
+  /// The input at a position of the sequence, on the calling thread alone. Throws as make().
+  void makeInput(int64_t position, const InputPlace& out) const;
   /// Index in the data set, and epoch, of a position of the sequence.
   std::pair<int64_t, int64_t> at(int64_t position) const;
   const BatchPlan& plan() const { return plan_; }
   const Dataset& dataset() const { return *dataset_; }
 
  private:
-  /// The input at a position of the sequence.
-  void makeInput(int64_t position, const InputPlace& out) const;
   /// That of an image, or of what takes its place. Returns the index of the image whose label it has.
   int64_t readInput(int64_t index, int64_t epoch, const InputPlace& out) const;
 

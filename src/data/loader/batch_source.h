@@ -4,7 +4,8 @@
 #include <span>
 #include <string_view>
 
-#include "data/loader/batch_maker.h"
+#include "data/loader/host_batches.h"
+#include "data/stream/frame_stream.h"
 #include "device/batch.h"
 #include "device/device.h"
 #include "device/monitor.h"
@@ -28,7 +29,7 @@ struct InputForm {
 };
 
 struct SourceOptions {
-  std::shared_ptr<const BatchMaker> maker;
+  std::shared_ptr<const HostBatches> batches;
   InputForm form;
   int64_t producers = 1;
   int64_t queueDepth = 4;
@@ -41,11 +42,16 @@ struct SourceEntry {
   bool queued;    ///< whether threads make batches ahead, up to SourceOptions::queueDepth
   std::unique_ptr<BatchSource> (*make)(const SourceOptions&);
   bool repeats = false;  ///< whether every batch is batch 0
+  /// Where batches come from outside: opens what they come through. Null: they are made here.
+  std::unique_ptr<FrameStream> (*stream)(const StreamOptions&) = nullptr;
+  bool atAddress = false;    ///< whether the stream has an address, at which one process can wait
+  bool byProcesses = false;  ///< whether processes make them, of which --producers says the number
 };
 
 /// device: batch 0, made once, on the device. queue: made by producer threads, passed through a bounded queue, and
-/// staged to the device during the step before. host: made on the CPU in the step, then copied. The default is the
-/// first that can provide the requested data.
+/// staged to the device during the step before. host: made on the CPU in the step, then copied. python-queue,
+/// python-dataset, zmq-consume: taken from a stream, and staged as those of queue. The default is the first that can
+/// provide the requested data.
 std::span<const SourceEntry> sources();
 
 }  // namespace tandem

@@ -1,53 +1,54 @@
 #include "data/loader/batch_stager.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
+
+#include <array>
 
 #include "kernels/tensor/normalize.h"
 #include "trace/span.h"
 
 namespace tandem {
 
-Staging::Staging(const SourceOptions& options) : options_(options) {
-  const auto augment = options.maker->plan().augment;
-  const DatasetInfo& info = options.maker->dataset().info();
-  const auto channels = [](const auto& values) { return std::vector<double>(values.begin(), values.end()); };
-  origin_ = std::make_shared<const BatchOrigin>(BatchOrigin{info.name, augment ? augment->text : "",
-                                                            channels(info.normalization.mean),
-                                                            channels(info.normalization.deviation)});
+namespace {
+
+/// Of images that are normalised already: [N, H, W, 3], or [N, 3, H, W] where the second dimension is 3.
+at::Tensor channelsFirst(const at::Tensor& images) {
+  return images.size(3) == 3 ? images.permute({0, 3, 1, 2}) : images;
 }
 
-// Allocated anew from caches: labels leave with the batch, and a copy may still be reading pinned memory.
-const HostBatch& Staging::makeOnHost(int64_t k) {
-  const at::TensorOptions memory = options_.form.device->hostMemory();
-  if (memory.pinned_memory() || !host_.images.defined()) {
-    host_ = options_.maker->allocate(memory);
-  } else {
-    host_.labels = at::empty_like(host_.labels);
-  }
-  options_.maker->make(k, host_);
-  return host_;
-}
+}  // namespace
+
+Staging::Staging(const SourceOptions& options)
+    : options_(options), origin_(std::make_shared<const BatchOrigin>(options.batches->origin())) {}
 
 Batch staged(const HostBatch& host, const Normalization& normalization, const InputForm& form) {
   const auto there = at::TensorOptions().device(form.device->torch());
-  const at::IntArrayRef shape = host.images.sizes();  // [N, H, W, 3]
-  Batch batch;
-  batch.images =
-      at::empty({shape[0], shape[3] + form.zeroChannels, shape[1], shape[2]}, there.dtype(form.type), form.format);
+  const bool bytes = host.images.scalar_type() == at::kByte;
   at::Tensor images;
+  Batch batch;
   {
     const Span copying(SpanKind::hostToDevice);
     batch.labels = host.labels.to(there, /*non_blocking=*/true);
     images = host.images.to(there, /*non_blocking=*/true);
   }
-  normalize(images, normalization, batch.images);
+  if (!bytes) images = channelsFirst(images);
+  const at::IntArrayRef shape = images.sizes();
+  const std::array<int64_t, 4> input =
+      bytes ? std::array{shape[0], shape[3], shape[1], shape[2]} : std::array{shape[0], shape[1], shape[2], shape[3]};
+  batch.images =
+      at::empty({input[0], input[1] + form.zeroChannels, input[2], input[3]}, there.dtype(form.type), form.format);
+  if (bytes) {
+    normalize(images, normalization, batch.images);
+  } else {
+    batch.images.narrow(1, 0, input[1]).copy_(images);
+    batch.images.narrow(1, input[1], form.zeroChannels).zero_();
+  }
   return batch;
 }
 
 Batch Staging::make(int64_t k) {
-  const BatchMaker& maker = *options_.maker;
-  Batch batch = staged(makeOnHost(k), maker.dataset().info().normalization, options_.form);
+  options_.batches->make(k, options_.form.device->hostMemory(), host_);
+  Batch batch = staged(host_, options_.batches->normalization(), options_.form);
   batch.index = k;
   batch.origin = origin_;
   return batch;

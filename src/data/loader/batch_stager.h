@@ -4,7 +4,7 @@
 
 namespace tandem {
 
-/// Copies bytes to form.device and normalises them there, on the calling thread's current stream. `index`, `ready`
+/// Copies images to form.device, and normalises bytes there, on the calling thread's current stream. `index`, `ready`
 /// and `origin` of the result are empty.
 Batch staged(const HostBatch& host, const Normalization& normalization, const InputForm& form);
 
@@ -17,8 +17,6 @@ class Staging {
   Batch make(int64_t k);
 
  private:
-  const HostBatch& makeOnHost(int64_t k);
-
   SourceOptions options_;
   HostBatch host_;
   std::shared_ptr<const BatchOrigin> origin_;

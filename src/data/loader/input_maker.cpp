@@ -7,6 +7,32 @@
 #include "formats/image/image.h"
 
 namespace tandem {
+namespace {
+
+/// Adds the time of its life to `times`.
+class Timed {
+ public:
+  Timed(InputTimes* times, Nanos InputTimes::*part) : part_(times == nullptr ? nullptr : &(times->*part)) {
+    if (part_ != nullptr) begin_ = now();
+  }
+  ~Timed() {
+    if (part_ != nullptr) *part_ += now() - begin_;
+  }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  Nanos* const part_;
+  Nanos begin_{};
+};
+
+template <class Value>
+Value valueOf(Result<Value> result) {
+  if (!result) throw DataError(result.error().text);
+  return std::move(result.value());
+}
+
+}  // namespace
 
 std::string InputMaker::fault() const {
   const DatasetInfo& info = dataset_.info();
@@ -19,23 +45,26 @@ void InputMaker::transform(WorkingImage image, CounterRandom& random, const Inpu
 }
 
 void InputMaker::transformFile(std::span<const uint8_t> bytes, CounterRandom& random, const InputPlace& out) const {
-  const auto valueOf = [](auto result) {
-    if (!result) throw DataError(result.error().text);
-    return std::move(result.value());
-  };
   const ImageExtent extent = parts_ ? valueOf(partExtent(bytes)) : ImageExtent{};
   Image& image = out.memory.image;
   const auto decode = [&](const ImagePart& part) -> const Image& {
+    const Timed decoding(out.times, &InputTimes::decode);
     image = valueOf(decodeImagePart(bytes, part, std::move(image)));
     return image;
   };
   if (extent.height > 0) return transform({extent, decode}, random, out);
-  image = valueOf(decodeImage(bytes, {}, std::move(image)));
+  {
+    const Timed decoding(out.times, &InputTimes::decode);
+    image = valueOf(decodeImage(bytes, {}, std::move(image)));
+  }
   transform({image.pixels, {image.height, image.width, 3}}, random, out);
 }
 
 void InputMaker::make(int64_t index, CounterRandom random, const InputPlace& out) const {
-  const Sample sample = dataset_.read(index, out.memory.bytes, out.label);
+  const Sample sample = [&] {
+    const Timed reading(out.times, &InputTimes::read);
+    return dataset_.read(index, out.memory.bytes, out.label);
+  }();
   try {
     if (sample.encoded()) return transformFile(sample.bytes, random, out);
     transform({sample.bytes, {sample.height, sample.width, sample.channels}}, random, out);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/clock.h"
 #include "data/dataset/dataset.h"
 #include "data/transform/transform_chain.h"
 
@@ -16,10 +17,16 @@ struct InputMemory {
   Image image;
 };
 
+/// What the time of making inputs goes into, beside the transforms.
+struct InputTimes {
+  Nanos read{}, decode{};
+};
+
 /// Where an input and its label are written: [H, W, 3], and labelBytes() bytes.
 struct InputPlace {
   std::span<uint8_t> image, label;
   InputMemory& memory;
+  InputTimes* times = nullptr;  ///< to which its times are added; null: nobody asks
 };
 
 /// Makes a network's inputs of a data set's samples: reads, decodes where a sample is an image file, transforms.

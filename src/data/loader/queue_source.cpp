@@ -18,11 +18,11 @@ class QueueSource final : public BatchSource {
     try {
       for (int64_t i = 0; i < options.producers; ++i) producers_.emplace_back([this] { produce(); });
     } catch (...) {
-      queue_.stop();
+      stop();
       throw;
     }
   }
-  ~QueueSource() override { queue_.stop(); }
+  ~QueueSource() override { stop(); }
 
   bool next(Batch& out) override {
     auto batch = queue_.take();
@@ -33,6 +33,11 @@ class QueueSource final : public BatchSource {
   }
 
  private:
+  void stop() {
+    queue_.stop();
+    options_.batches->stop();
+  }
+
   void produce() {
     auto k = queue_.claim();
     if (!k) return;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/error.h"
 #include "base/utf8.h"
 
 namespace tandem {
@@ -19,7 +20,8 @@ using Block = std::array<uint8_t, blockBytes>;
 struct Field {
   size_t at, bytes;
 };
-constexpr Field nameField{0, 100}, sizeField{124, 12}, sumField{148, 8}, magicField{257, 5}, prefixField{345, 155};
+constexpr Field nameField{0, 100}, modeField{100, 8}, ownerField{108, 8}, groupField{116, 8}, sizeField{124, 12},
+    timeField{136, 12}, sumField{148, 8}, magicField{257, 5}, prefixField{345, 155};
 constexpr size_t typeAt = 156;
 
 std::span<const uint8_t> bytesOf(std::span<const uint8_t> block, Field field) {
@@ -56,6 +58,21 @@ uint64_t sumOf(std::span<const uint8_t> block) {
   const auto own = bytesOf(block, sumField);
   const uint64_t all = std::accumulate(block.begin(), block.end(), uint64_t{0});
   return all - std::accumulate(own.begin(), own.end(), uint64_t{0}) + sumField.bytes * ' ';
+}
+
+void put(std::string_view text, Field field, std::span<uint8_t> block) {
+  check(text.size() <= field.bytes, "a field of a tar header holds its text");
+  std::ranges::copy(text, block.begin() + static_cast<std::ptrdiff_t>(field.at));
+}
+
+/// Octal digits that leave the last byte of the field 0.
+void putNumber(uint64_t value, Field field, std::span<uint8_t> block) {
+  std::string digits(field.bytes - 1, '0');
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, value /= 8) {
+    *digit = static_cast<char>('0' + value % 8);
+  }
+  check(value == 0, "a field of a tar header holds its number");
+  put(digits, field, block);
 }
 
 bool isZero(std::span<const uint8_t> block) {
@@ -178,5 +195,29 @@ class Index {
 Result<std::vector<TarEntry>> indexTar(uint64_t size, const ReadArchive& read, const TarLimits& limits) {
   return Index(size, read, limits).entries();
 }
+
+std::vector<uint8_t> tarHeader(std::string_view name, uint64_t bytes) {
+  constexpr uint64_t readableByAll = 0644;
+  constexpr std::string_view ustar(
+      "ustar\0"
+      "00",
+      8);
+  std::vector<uint8_t> block(blockBytes);
+  put(name, nameField, block);
+  putNumber(readableByAll, modeField, block);
+  for (const Field field : {ownerField, groupField, timeField}) putNumber(0, field, block);
+  putNumber(bytes, sizeField, block);
+  block[typeAt] = '0';
+  put(ustar, {magicField.at, ustar.size()}, block);
+  putNumber(sumOf(block), {sumField.at, sumField.bytes - 1}, block);
+  block[sumField.at + sumField.bytes - 1] = ' ';
+  return block;
+}
+
+std::vector<uint8_t> tarPadding(uint64_t bytes) {
+  return std::vector<uint8_t>((blockBytes - bytes % blockBytes) % blockBytes);
+}
+
+std::vector<uint8_t> tarEnd() { return std::vector<uint8_t>(2 * blockBytes); }
 
 }  // namespace tandem

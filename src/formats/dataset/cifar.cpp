@@ -1,15 +1,16 @@
 #include "formats/dataset/cifar.h"
 
 #include <algorithm>
-#include <optional>
-#include <vector>
+
+#include "formats/dataset/cifar_pickle.h"
+#include "formats/objects/pickle.h"
 
 namespace tandem {
 namespace {
 
 constexpr CifarLayout layouts[] = {
-    {"CIFAR-10", "cifar10", 1, 10, 0},
-    {"CIFAR-100", "cifar100", 2, 100, 20},
+    {"CIFAR-10", "cifar10", 1, 10, 0, "labels", ""},
+    {"CIFAR-100", "cifar100", 2, 100, 20, "fine_labels", "coarse_labels"},
 };
 
 std::string lengthsText() {
@@ -18,18 +19,21 @@ std::string lengthsText() {
   return join(rows, " or ");
 }
 
-std::optional<ParseError> labelFault(const CifarBatch& batch) {
-  const CifarLayout& layout = *batch.layout;
-  for (int64_t i = 0; i < batch.count(); ++i) {
-    const int64_t at = i * layout.recordBytes();
-    const int64_t group = layout.groups > 0 ? batch.records[at] : 0;
-    if (batch.label(i) < layout.classes && (layout.groups == 0 || group < layout.groups)) continue;
-    const bool isGroup = batch.label(i) < layout.classes;
-    return parseError(isGroup ? at : at + layout.labelBytes - 1, "label ", isGroup ? group : batch.label(i),
-                      " of record ", i, "; ", layout.name, " has ", isGroup ? "coarse labels 0 to " : "labels 0 to ",
-                      (isGroup ? layout.groups : layout.classes) - 1, ", so the file is damaged or of another format");
+Result<CifarBatch> recordsOf(const CifarLayout& layout, std::span<const uint8_t> bytes) {
+  CifarBatch batch{.layout = &layout,
+                   .labels = {},
+                   .images = bytes.subspan(layout.labelBytes),
+                   .stride = layout.recordBytes(),
+                   .memory = {}};
+  for (uint64_t at = 0; at < bytes.size(); at += layout.recordBytes()) {
+    const uint64_t labelAt = at + layout.labelBytes - 1;
+    const uint8_t label = bytes[labelAt];
+    auto fault = refuseCifarLabel(layout, {label, batch.count(), false, labelAt});
+    if (!fault && layout.groups > 0) fault = refuseCifarLabel(layout, {bytes[at], batch.count(), true, at});
+    if (fault) return *fault;
+    batch.labels.push_back(label);
   }
-  return std::nullopt;
+  return batch;
 }
 
 }  // namespace
@@ -43,16 +47,16 @@ const CifarLayout* cifarLayoutOf(uint64_t bytes) {
   return found == std::end(layouts) ? nullptr : found;
 }
 
-const char* const cifarPickleHint =
-    "this is a Python pickle (CIFAR's 'python version'), which is never loaded; fetch the 'binary version', "
-    "cifar-10-binary.tar.gz or cifar-100-binary.tar.gz, and give the folder of its .bin files";
-
-bool isPickle(std::span<const uint8_t> head) {
-  return head.size() >= 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5;
+std::optional<ParseError> refuseCifarLabel(const CifarLayout& layout, const CifarLabel& label) {
+  const int64_t count = label.isGroup ? layout.groups : layout.classes;
+  if (label.value >= 0 && label.value < count) return std::nullopt;
+  return parseError(label.offset, "label ", label.value, " of image ", label.image, "; ", layout.name, " has ",
+                    label.isGroup ? "coarse labels 0 to " : "labels 0 to ", count - 1,
+                    ", so the file is damaged or of another format");
 }
 
 Result<CifarBatch> parseCifar(std::span<const uint8_t> bytes) {
-  if (isPickle(bytes)) return parseError(0, cifarPickleHint);
+  if (isPickle(bytes)) return parseCifarPickle(bytes);
   if (bytes.empty()) {
     return parseError(0, "the file is empty; a batch of CIFAR has records of ", lengthsText(), "; fetch it again");
   }
@@ -61,9 +65,7 @@ Result<CifarBatch> parseCifar(std::span<const uint8_t> bytes) {
     return parseError(0, "the file is ", bytes.size(), " bytes, which are no whole records of ", lengthsText(),
                       "; truncated or another format, fetch it again");
   }
-  const CifarBatch batch{layout, bytes};
-  if (const auto fault = labelFault(batch)) return *fault;
-  return batch;
+  return recordsOf(*layout, bytes);
 }
 
 }  // namespace tandem

@@ -95,4 +95,17 @@ Result<Csv> parseCsv(std::span<const uint8_t> bytes, const CsvLimits& limits) {
   return CsvParser({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, limits).parse();
 }
 
+std::string csvLine(std::span<const std::string> cells) {
+  std::string line;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const std::string& cell = cells[i];
+    const bool quoted = cell.find_first_of(",\"\r\n") != std::string::npos;
+    if (i > 0) line += ',';
+    if (quoted) line += '"';
+    for (const char c : cell) line.append(c == '"' ? 2 : 1, c);
+    if (quoted) line += '"';
+  }
+  return line + '\n';
+}
+
 }  // namespace tandem

@@ -29,4 +29,7 @@ struct Csv {
 /// closing quote, a quote that is not closed, and rows longer or shorter than the first. The error text names the line.
 Result<Csv> parseCsv(std::span<const uint8_t> bytes, const CsvLimits& limits = {});
 
+/// A row that parseCsv() reads as these cells, with its line end. Cells are quoted where they must be.
+std::string csvLine(std::span<const std::string> cells);
+
 }  // namespace tandem

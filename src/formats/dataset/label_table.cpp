@@ -105,6 +105,11 @@ Result<LabelTable> parseLabelCsv(std::span<const uint8_t> bytes) {
   return label ? fromLabels(csv.value(), *file, *label) : fromFlags(csv.value(), *file);
 }
 
+bool isColumnName(std::string_view name) {
+  return std::ranges::find(fileNames, name) != fileNames.end() ||
+         std::ranges::find(labelNames, name) != labelNames.end();
+}
+
 Result<LabelTable> parseLabelJson(std::span<const uint8_t> bytes) {
   Json parsed;
   try {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/io/result.h"
@@ -25,6 +26,9 @@ struct LabelTable {
 /// or 'Finding Labels'), whose cells may hold several between bars, or a column for each class with 0 or 1. Other
 /// columns beside a `label` are passed over.
 Result<LabelTable> parseLabelCsv(std::span<const uint8_t> bytes);
+
+/// Whether parseLabelCsv() takes a column of this name for that of files or of labels, and not for a class.
+bool isColumnName(std::string_view name);
 
 /// A JSON object {"file": label}. A label is a whole number, a text, or a list of either.
 Result<LabelTable> parseLabelJson(std::span<const uint8_t> bytes);

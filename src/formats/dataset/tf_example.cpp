@@ -1,5 +1,8 @@
 #include "formats/dataset/tf_example.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
 #include <array>
 #include <string_view>
 
@@ -19,7 +22,8 @@ struct ExampleForm {
   int64_t firstLabel;
 };
 
-constexpr ExampleForm forms[] = {{"image/encoded", "image/class/label", 1}, {"image", "label", 0}};
+constexpr ExampleForm ofImageNet{"image/encoded", "image/class/label", 1};
+constexpr ExampleForm forms[] = {ofImageNet, {"image", "label", 0}};
 
 std::string_view textOf(std::span<const uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -99,6 +103,25 @@ Result<ImageExample> parseImageExample(std::span<const uint8_t> bytes) {
   return parseError(0,
                     "it has neither image/encoded with image/class/label nor image with label, one value each; it has ",
                     features.empty() ? "no feature" : namesIn(features));
+}
+
+std::string imageExampleOf(const NewExample& example) {
+  example::Example message;
+  auto& features = *message.mutable_features()->mutable_feature();
+  const auto addBytes = [&](const char* name, std::string_view bytes) {
+    features[std::string(name)].mutable_bytes_list()->add_value(bytes.data(), bytes.size());
+  };
+  addBytes(ofImageNet.image, textOf(example.image));
+  addBytes("image/format", example.format);
+  if (!example.className.empty()) addBytes("image/class/text", example.className);
+  features[std::string(ofImageNet.label)].mutable_int64_list()->add_value(example.label + ofImageNet.firstLabel);
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream out(&stream);
+  out.SetSerializationDeterministic(true);  // a map has no order of its own
+  message.SerializeToCodedStream(&out);
+  out.Trim();
+  return bytes;
 }
 
 }  // namespace tandem

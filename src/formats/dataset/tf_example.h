@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/io/file.h"
@@ -32,5 +33,16 @@ struct ImageExample {
 /// Reads a tf.train.Example: `image/encoded` and `image/class/label`, which counts from 1, as the scripts of ImageNet
 /// write them; or `image` and `label` from 0, as TensorFlow Datasets does.
 Result<ImageExample> parseImageExample(std::span<const uint8_t> bytes);
+
+/// What is written of an image. `format`: "JPEG" or "PNG"; `className` may be empty.
+struct NewExample {
+  std::span<const uint8_t> image;
+  int64_t label = 0;  ///< from 0
+  std::string_view format, className;
+};
+
+/// The bytes of a tf.train.Example with the features of ImageNet's scripts: image/encoded, image/format,
+/// image/class/label, which counts from 1, and image/class/text where the class has a name. A function of its argument.
+std::string imageExampleOf(const NewExample& example);
 
 }  // namespace tandem

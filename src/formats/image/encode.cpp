@@ -45,7 +45,7 @@ std::vector<uint8_t> encodePng(const Image& image) {
   return {begin, begin + size};
 }
 
-constexpr ImageEncoding table[] = {{"jpeg", ".jpg", encodeJpeg}, {"png", ".png", encodePng}};
+constexpr ImageEncoding table[] = {{"jpeg", encodeJpeg}, {"png", encodePng}};
 
 }  // namespace
 

@@ -11,7 +11,7 @@ namespace tandem {
 
 /// A row of the formats in which images are written.
 struct ImageEncoding {
-  std::string_view name, ending;
+  std::string_view name;
   std::vector<uint8_t> (*encode)(const Image& image);
 };
 

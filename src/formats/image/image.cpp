@@ -7,11 +7,15 @@ namespace tandem {
 namespace {
 
 constexpr ImageFormat table[] = {
-    {"JPEG", "\xFF\xD8\xFF", decodeJpeg, jpegExtent, decodeJpegPart},
-    {"PNG", "\x89PNG\r\n\x1A\n", decodePng},
+    {"JPEG", ".jpg", "\xFF\xD8\xFF", decodeJpeg, jpegExtent, decodeJpegPart},
+    {"PNG", ".png", "\x89PNG\r\n\x1A\n", decodePng},
 };
 
-Result<const ImageFormat*> formatOf(std::span<const uint8_t> bytes) {
+}  // namespace
+
+std::span<const ImageFormat> imageFormats() { return table; }
+
+Result<const ImageFormat*> imageFormatOf(std::span<const uint8_t> bytes) {
   if (bytes.empty()) return parseError(0, "the file is empty");
   const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 16));
   for (const ImageFormat& format : table) {
@@ -19,10 +23,6 @@ Result<const ImageFormat*> formatOf(std::span<const uint8_t> bytes) {
   }
   return parseError(0, "it starts neither like a JPEG nor like a PNG file, the formats that are read");
 }
-
-}  // namespace
-
-std::span<const ImageFormat> imageFormats() { return table; }
 
 std::optional<std::string> sizeFault(int64_t height, int64_t width, const ImageLimits& limits) {
   if (height < 1 || width < 1) return concat("it is ", width, 'x', height, " pixels; both must be at least 1");
@@ -34,18 +34,18 @@ std::optional<std::string> sizeFault(int64_t height, int64_t width, const ImageL
 }
 
 Result<Image> decodeImage(std::span<const uint8_t> bytes, const ImageLimits& limits, Image memory) {
-  const auto format = formatOf(bytes);
+  const auto format = imageFormatOf(bytes);
   return format ? format.value()->decode(bytes, limits, std::move(memory)) : Result<Image>(format.error());
 }
 
 Result<ImageExtent> partExtent(std::span<const uint8_t> bytes, const ImageLimits& limits) {
-  const auto format = formatOf(bytes);
+  const auto format = imageFormatOf(bytes);
   if (!format) return format.error();
   return format.value()->extent != nullptr ? format.value()->extent(bytes, limits) : ImageExtent{};
 }
 
 Result<Image> decodeImagePart(std::span<const uint8_t> bytes, const ImagePart& part, Image memory) {
-  const auto format = formatOf(bytes);
+  const auto format = imageFormatOf(bytes);
   return format ? format.value()->decodePart(bytes, part, std::move(memory)) : Result<Image>(format.error());
 }
 

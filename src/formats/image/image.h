@@ -42,7 +42,7 @@ struct ImagePart {
 
 /// A row of the image formats. The first bytes tell them apart.
 struct ImageFormat {
-  std::string_view name;
+  std::string_view name, ending;  ///< "JPEG", ".jpg"
   std::string_view signature;
   Result<Image> (*decode)(std::span<const uint8_t> bytes, const ImageLimits& limits, Image memory);
   /// Null, both: images are decoded as a whole.
@@ -51,6 +51,9 @@ struct ImageFormat {
 };
 
 std::span<const ImageFormat> imageFormats();
+
+/// The row whose signature stands at the beginning of the bytes.
+Result<const ImageFormat*> imageFormatOf(std::span<const uint8_t> bytes);
 
 /// Decodes a JPEG (8 bits, grey or colour; not CMYK) or a PNG (any; 16 bits are cut to 8, transparency is dropped).
 /// Refuses damaged files, even if the library could go on. Does not apply orientation or colour profiles. `memory`: an

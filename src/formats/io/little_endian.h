@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <vector>
 
 namespace tandem {
 
@@ -14,6 +15,14 @@ Word littleEndian(std::span<const uint8_t> bytes, size_t at) {
   Word word;
   std::memcpy(&word, bytes.data() + at, sizeof word);
   return word;
+}
+
+/// Appends the bytes of a number, or of another plain value, in little-endian order.
+template <class Word>
+void appendLittleEndian(std::vector<uint8_t>& out, const Word& word) {
+  static_assert(std::endian::native == std::endian::little);
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(&word);
+  out.insert(out.end(), bytes, bytes + sizeof word);
 }
 
 }  // namespace tandem

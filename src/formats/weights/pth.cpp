@@ -95,7 +95,7 @@ class StateDict {
   /// The dict under one of the keys that wrap a state dict, or null.
   const PickleValue* wrapped(const PickleValue& dict) {
     for (const std::string_view key : wrappers) {
-      const PickleValue* const inner = valueOf(dict, key);
+      const PickleValue* const inner = pickle_.valueOf(dict, key);
       if (inner == nullptr || !inner->isDict()) continue;
       pth_.within.emplace_back(key);
       for (size_t i = 0; i < dict.items.size(); i += 2) {
@@ -107,16 +107,6 @@ class StateDict {
       return inner;
     }
     return nullptr;
-  }
-
-  /// Value of the last entry with this key, as in Python; null without one.
-  const PickleValue* valueOf(const PickleValue& dict, std::string_view key) const {
-    const PickleValue* found = nullptr;
-    for (size_t i = 0; i < dict.items.size(); i += 2) {
-      const PickleValue& name = pickle_.values[dict.items[i]];
-      if (name.kind == PickleValue::Kind::text && name.text == key) found = &pickle_.values[dict.items[i + 1]];
-    }
-    return found;
   }
 
   std::optional<ParseError> nameTensors(const PickleValue& dict) {
@@ -172,7 +162,7 @@ Result<Pth> parsePth(std::span<const uint8_t> bytes, const PthLimits& limits) {
   const auto inFile = [&](const ParseError& error) {
     return parseError(data.offset + error.offset, error.text, " (byte ", error.offset, " of data.pkl)");
   };
-  const auto pickle = parsePickle(data.data, pthGlobals(), limits.pickle);
+  const auto pickle = parsePickle(data.data, pthRules(), limits.pickle);
   if (!pickle) return inFile(pickle.error());
   PthTensors tensors(pickle.value(), records.value());
   if (auto error = tensors.check()) return inFile(*error);

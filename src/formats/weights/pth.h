@@ -7,8 +7,8 @@
 
 #include "formats/archive/zip.h"
 #include "formats/io/result.h"
+#include "formats/objects/pickle.h"
 #include "formats/weights/file_tensor.h"
-#include "formats/weights/pickle.h"
 
 namespace tandem {
 

@@ -38,10 +38,16 @@ std::optional<int64_t> reach(const FileTensor& tensor) {
 
 }  // namespace
 
-PickleGlobals pthGlobals() {
+PickleRules pthRules() {
   static const std::vector<std::string> names = makeStorageNames();
   static const std::vector<std::string_view> storages(names.begin(), names.end());
-  return {.named = storages, .callable = callable};
+  return {.content = "a state dict",
+          .advice = "save model.state_dict() alone instead of a model",
+          .opcodes = PickleOpcodes::ofStateDict,
+          .newestProtocol = 2,
+          .named = storages,
+          .callable = callable,
+          .buildable = {}};
 }
 
 PthTensors::PthTensors(const Pickle& pickle, const PthRecords& records)

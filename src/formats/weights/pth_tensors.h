@@ -7,17 +7,17 @@
 
 #include "formats/archive/zip.h"
 #include "formats/io/result.h"
+#include "formats/objects/pickle.h"
 #include "formats/weights/file_tensor.h"
-#include "formats/weights/pickle.h"
 
 namespace tandem {
 
 /// Records of a torch.save archive by their names within it.
 using PthRecords = std::map<std::string_view, ZipEntry>;
 
-/// The Python objects that a state dict refers to: storage classes, and the functions that rebuild a tensor and a
-/// parameter.
-PickleGlobals pthGlobals();
+/// What the pickle of a state dict may hold. It refers to storage classes, and to the functions that rebuild a tensor
+/// and a parameter.
+PickleRules pthRules();
 
 /// The storages and tensors among the values of a pickle. The pickle and the records must outlive it.
 class PthTensors {
@@ -39,7 +39,7 @@ class PthTensors {
 
   template <class... Parts>
   bool refuse(const Parts&... parts);
-  const PickleValue& item(const PickleValue& value, size_t i) const { return pickle_.values[value.items[i]]; }
+  const PickleValue& item(const PickleValue& value, size_t i) const { return pickle_.item(value, i); }
   bool isEmptyDict(const PickleValue& value) const;
 
   bool readStorage(PickleId id);

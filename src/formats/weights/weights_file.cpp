@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "formats/dataset/cifar.h"
 #include "formats/io/checksum.h"
 #include "formats/io/file.h"
+#include "formats/objects/pickle.h"
 #include "formats/weights/pth.h"
 #include "formats/weights/safetensors.h"
 

@@ -22,6 +22,15 @@ std::optional<ProcessTime> parse(int id, const std::string& line) {
   return ProcessTime{id, line.substr(open + 1, close - open - 1), *user + *system};
 }
 
+/// What each process that is there afterwards has used since.
+std::vector<ProcessTime> between(std::span<const ProcessTime> before, std::span<const ProcessTime> after) {
+  std::map<int, Nanos> begun;
+  for (const ProcessTime& process : before) begun[process.id] = process.used;
+  std::vector<ProcessTime> used(after.begin(), after.end());
+  for (ProcessTime& process : used) process.used -= begun[process.id];
+  return used;
+}
+
 }  // namespace
 
 std::vector<ProcessTime> processTimes() {
@@ -39,15 +48,20 @@ std::vector<ProcessTime> processTimes() {
 
 std::optional<ProcessTime> busiest(std::span<const ProcessTime> before, std::span<const ProcessTime> after,
                                    std::span<const int> apart) {
-  std::map<int, Nanos> begun;
-  for (const ProcessTime& process : before) begun[process.id] = process.used;
   std::optional<ProcessTime> most;
-  for (const ProcessTime& process : after) {
+  for (ProcessTime& process : between(before, after)) {
     if (std::ranges::find(apart, process.id) != apart.end()) continue;
-    const Nanos used = process.used - begun[process.id];
-    if (used > (most ? most->used : Nanos{})) most = {process.id, process.name, used};
+    if (process.used > (most ? most->used : Nanos{})) most = std::move(process);
   }
   return most;
+}
+
+Nanos usedBy(std::span<const int> processes, std::span<const ProcessTime> before, std::span<const ProcessTime> after) {
+  Nanos used{};
+  for (const ProcessTime& process : between(before, after)) {
+    if (std::ranges::find(processes, process.id) != processes.end()) used += process.used;
+  }
+  return used;
 }
 
 }  // namespace tandem

@@ -24,4 +24,7 @@ std::vector<ProcessTime> processTimes();
 std::optional<ProcessTime> busiest(std::span<const ProcessTime> before, std::span<const ProcessTime> after,
                                    std::span<const int> apart);
 
+/// The CPU time that these processes used in between together. One that has ended meanwhile does not count.
+Nanos usedBy(std::span<const int> processes, std::span<const ProcessTime> before, std::span<const ProcessTime> after);
+
 }  // namespace tandem

@@ -36,6 +36,12 @@ Value imagesPerSecond(const RunRecord& record, const RunRecord*) {
   return quotient(imagesOf(record), seconds(record.window));
 }
 
+Value epochSeconds(const RunRecord& record, const RunRecord*) {
+  const auto rate = imagesPerSecond(record, nullptr);
+  if (!rate || record.placement.dataImages <= 0) return {};
+  return quotient(static_cast<double>(record.placement.dataImages), *rate);
+}
+
 Value stepMean(const RunRecord& record, const RunRecord*) { return milliseconds(mean(stepSeconds(record))); }
 Value stepMedian(const RunRecord& record, const RunRecord*) { return milliseconds(median(stepSeconds(record))); }
 Value stepP95(const RunRecord& record, const RunRecord*) { return milliseconds(percentile(stepSeconds(record), 95)); }
@@ -248,6 +254,8 @@ constexpr std::array table{
            ofOk<imagesPerSecondLow>},
     Metric{"images_per_s_high", "images/s", "upper end of the 95 % interval of images_per_s", 2, higher,
            ofOk<imagesPerSecondHigh>},
+    Metric{"epoch_s", "s", "seconds per epoch: time in which every image of the data set is trained once", 1, lower,
+           ofOk<epochSeconds>},
     Metric{"spread_percent", "%", "half width of the 95 % interval of the mean step, relative to the mean", 1, lower,
            ofOk<spread>},
     Metric{"step_mean_ms", "ms", "mean time of a step", 2, lower, ofOk<stepMean>},

@@ -43,6 +43,7 @@ struct ActualSetup {
   std::string layout;          ///< memory layout really used
   std::string cudaGraph;       ///< "on", or why a GPU's step was not captured as a CUDA graph; empty on a CPU
   std::string data;            ///< name of the data set; empty: not known
+  int64_t dataImages = 0;      ///< that it has; 0: images are synthetic, or it is not known
   std::string augment;         ///< name or text of the chain that changed the images; empty: none
   /// By which images were normalised, of each channel, in bytes from 0 to 255; empty: not known.
   std::vector<double> imageMean, imageDeviation;

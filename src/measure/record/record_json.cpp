@@ -66,6 +66,7 @@ void describe(Archive& archive, typename Archive::template Ref<ActualSetup> plac
   archive.field("layout", placement.layout);
   archive.added("graph", placement.cudaGraph);
   archive.added("data", placement.data);
+  archive.added("data_images", placement.dataImages);
   archive.added("augment", placement.augment);
   archive.added("image_mean", placement.imageMean);
   archive.added("image_deviation", placement.imageDeviation);

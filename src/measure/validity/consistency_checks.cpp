@@ -62,7 +62,9 @@ std::string training(const RunRecord& record) {
 
 std::string images(const RunRecord& record) {
   const std::string& found = record.placement.data;
-  if (found.empty() || (found == syntheticData) == record.config.input.data.empty()) return "";
+  const bool ofData =
+      found != syntheticData && found != record.config.input.source;  // a stream is called as its source
+  if (found.empty() || ofData != record.config.input.data.empty()) return "";
   return concat("the images were of ", found, ", although ",
                 record.config.input.data.empty() ? "no --data was given" : "--data=" + record.config.input.data);
 }

@@ -37,8 +37,9 @@ std::string sharedOptionsText(std::span<const RunRecord> records) {
     if (option.isAxis() && shared && value != valueText(Config(), option))
       parts.push_back(concat("--", option.name, '=', oneLine(value)));
   }
-  const bool synthetic =
-      std::ranges::all_of(records, [](const RunRecord& record) { return record.config.input.data.empty(); });
+  const bool synthetic = std::ranges::all_of(records, [](const RunRecord& record) {
+    return record.config.input.data.empty() && record.placement.data != record.config.input.source;
+  });
   const std::string shared = parts.empty() ? "every option at its default, or different" : join(parts, " ");
   return concat(shared, synthetic ? ", synthetic images" : "");
 }

@@ -36,6 +36,7 @@ struct MetricColumn {
   std::string_view metric, heading;
   /// Empty: the median of the metric over the runs.
   std::optional<double> (*of)(const GroupRow&) = nullptr;
+  bool ofSomeRuns = false;  ///< left out where no row has a value
 };
 
 std::optional<double> medianOf(std::string_view name, const GroupRow& row) {
@@ -67,6 +68,7 @@ std::optional<double> speedupSpreadPercent(const GroupRow& row) {
 constexpr std::array metricColumns{
     MetricColumn{"images_per_s", "images/s"},
     MetricColumn{"spread_percent", "+-", spreadPercent},
+    MetricColumn{"epoch_s", "epoch", nullptr, /*ofSomeRuns=*/true},
     MetricColumn{"step_median_ms", "step median"},
     MetricColumn{"step_p95_ms", "step p95"},
     MetricColumn{"input_wait_percent", "input"},
@@ -77,6 +79,16 @@ constexpr std::array metricColumns{
     MetricColumn{"peak_memory_mib", "memory"},
     MetricColumn{"final_loss", "loss"},
 };
+
+/// The columns of a table of these runs.
+std::vector<MetricColumn> columnsOf(std::span<const RunRecord> records) {
+  std::vector<MetricColumn> columns;
+  for (const MetricColumn& column : metricColumns) {
+    const auto known = [&](const RunRecord& record) { return metric(column.metric).of(record, nullptr).has_value(); };
+    if (!column.ofSomeRuns || std::ranges::any_of(records, known)) columns.push_back(column);
+  }
+  return columns;
+}
 
 std::string cellOf(const MetricColumn& column, const GroupRow& row) {
   const auto value = column.of == nullptr ? medianOf(column.metric, row) : column.of(row);
@@ -232,14 +244,15 @@ bool showsLinks(std::span<const RunRecord> records) {
       records, [&](const RunRecord& record) { return record.placement.link != records.front().placement.link; });
 }
 
-std::vector<TableColumn> columnsFor(std::span<const Option* const> differing, bool withLinks, bool repeated) {
+std::vector<TableColumn> columnsFor(std::span<const Option* const> differing, std::span<const MetricColumn> measured,
+                                    bool withLinks, bool repeated) {
   std::vector<TableColumn> columns{{"#", "", true}};
   for (const Option* option : differing) {
     columns.push_back({std::string(option->name), std::string(option->unit), isNumber(*option)});
   }
   if (withLinks) columns.push_back({"link", "", false});
   if (repeated) columns.push_back({"runs", "", true});
-  for (const MetricColumn& column : metricColumns) {
+  for (const MetricColumn& column : measured) {
     const std::string_view unit = metric(column.metric).unit, heading = column.heading;
     columns.push_back({std::string(heading), unit == heading ? "" : std::string(unit), true});
   }
@@ -292,7 +305,8 @@ ResultTable buildTable(std::span<const RunRecord> records) {
   const auto groups = groupsOf(records);
   const bool repeated = groups.size() < records.size();
   const bool withLinks = showsLinks(records);
-  ResultTable table{columnsFor(differing, withLinks, repeated), {}, {}};
+  const auto measured = columnsOf(records);
+  ResultTable table{columnsFor(differing, measured, withLinks, repeated), {}, {}};
   Notes notes;
   const Baselines baselines(groups);
   for (const RunGroup& group : groups) {
@@ -305,7 +319,7 @@ ResultTable buildTable(std::span<const RunRecord> records) {
     if (shown.shown.empty()) {
       row.failure = failureText(group.typical().outcome);
     } else {
-      for (const MetricColumn& column : metricColumns) row.cells.push_back(cellOf(column, shown));
+      for (const MetricColumn& column : measured) row.cells.push_back(cellOf(column, shown));
       row.cells.push_back(equalText(group.runs));
       const std::string result = resultOf(group);
       row.cells.push_back(result.empty() ? "ok" : result);

@@ -57,6 +57,13 @@ ResultTable changedParts(const Profile& a, const Profile& b);
 /// such work. Repeats of a device are its median.
 std::vector<ResultTable> deviceRateTables(const ReportRuns& runs);
 
+/// How long the runs with --data wait for their batches, and what an epoch takes, a row per run. Empty without such a
+/// run.
+std::vector<ResultTable> inputTables(const ReportRuns& runs);
+
+/// One line: whether waiting for batches limits a run with --data, and by how much. Empty for other runs.
+std::vector<std::string> inputLines(const RunRecord& record);
+
 /// Mean time of a step and its parts, a row per run.
 std::vector<ResultTable> stepPartsTables(const ReportRuns& runs);
 

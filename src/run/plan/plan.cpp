@@ -38,7 +38,7 @@ Config resolved(Config config, const Setup& setup, const std::optional<DatasetFa
   const ModelFacts model = modelFacts(config.network.model);
   const HeadText head = headOf(config);
   if (head.outputs != 0) config.network.classes = head.outputs, config.network.head = head.kind;
-  config.input.source = setup.source->name;
+  if (config.input.source == Config::automatic) config.input.source = setup.source->name;
   if (data && config.input.augment == Config::automatic) config.input.augment = usualAugment(data->info.encoded());
   if (config.network.classes == 0 && data) config.network.classes = data->info.classes;
   if (config.network.classes == 0) config.network.classes = model.classes;

@@ -95,11 +95,11 @@ Breach optionsOfImagesHaveThem(const RunPlan& plan) {
                   plan.data ? concat("--data=", config.input.data, " has pixels") : "give them as --data");
   }
   const Config::Inference &asked = config.inference, usual = Config().inference;
-  if (asked.badImage != usual.badImage && !(plan.data && plan.data->info.encoded())) {
+  if (asked.badImage != usual.badImage && !(plan.data && plan.data->info.readsFiles())) {
     return concat("--bad-image=", asked.badImage, " is for image files; ",
                   plan.data ? concat("--data=", config.input.data, " has pixels") : "give them as --data");
   }
-  if (asked.normalization == usual.normalization || plan.data) return std::nullopt;
+  if (asked.normalization == usual.normalization || plan.data || plan.setup.source->stream) return std::nullopt;
   return concat("--normalization=", asked.normalization, " is for the images of --data, which is not given");
 }
 

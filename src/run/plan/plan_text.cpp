@@ -101,6 +101,9 @@ std::string exchangeText(const RunPlan& plan) {
 
 std::string inputText(const RunPlan& plan) {
   const Config& config = plan.config;
+  if (plan.setup.source->stream != nullptr) {
+    return concat("batches of ", config.input.source, ", ", config.input.queueDepth, " ahead per replica");
+  }
   const auto images = config.input.data.empty()
                           ? std::string("synthetic images")
                           : concat("images of ", config.input.data, ", augmentation ", plan.augment->text);

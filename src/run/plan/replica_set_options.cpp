@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <mutex>
 #include <numeric>
 
 #include "base/catalog.h"
 #include "config/device_set.h"
 #include "config/modes.h"
+#include "data/loader/batch_maker.h"
+#include "data/stream/streamed_batches.h"
+#include "data/transform/normalizations.h"
 #include "run/plan/cuda_graph_policy.h"
 
 namespace tandem {
@@ -37,12 +42,12 @@ BatchPlan batchPlan(const RunPlan& plan, int64_t replica, int64_t count, const T
 }
 
 SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const KernelSelection& kernels) {
-  return {.maker = nullptr,
+  return {.batches = nullptr,
           .form = {.device = &device,
                    .type = plan.setup.precision->compute,
                    .format = kernels.layout.format,
                    .zeroChannels = kernels.zeroChannels},
-          .producers = plan.config.input.producers,
+          .producers = plan.setup.source->byProcesses ? 1 : plan.config.input.producers,
           .queueDepth = plan.config.input.queueDepth,
           .hardwareThreads = {}};
 }
@@ -54,6 +59,62 @@ std::shared_ptr<BadImages> badImagesOf(const RunPlan& plan) {
   const double most = static_cast<double>(plan.data->images) * plan.config.input.maxBad / 100;
   return std::make_shared<BadImages>(
       BadImages::Policy{.blackened = asked.blackened, .most = std::max<int64_t>(1, std::llround(std::floor(most)))});
+}
+
+/// Opens the stream of the plan, whose batches are those of `count` replicas.
+std::shared_ptr<DealtFrames> openStream(const RunPlan& plan, int64_t count, const TrainingData& data) {
+  const Config& config = plan.config;
+  const ImageShape input = plan.graph->node(plan.graph->input()).shape;
+  const int64_t streams = config.placement.replicas / count, batch = plan.replicaBatch * count;
+  constexpr int64_t headBytes = 1 << 10;
+  const LabelKind& labels = labelsOf(*plan.graph);
+  const auto ofLabel = static_cast<int64_t>(labelBytes(labels, config.network.classes));
+  const int64_t ofImage = input.height * input.width * input.channels * static_cast<int64_t>(sizeof(float));
+  const StreamOptions options{.name = std::string(plan.setup.source->name),
+                              .argument = plan.setup.sourceArgument,
+                              .waiting = config.input.queueDepth * streams,
+                              .firstWorker = plan.place.rank * config.input.producers,
+                              .workers = config.input.producers,
+                              .allWorkers = plan.place.size * config.input.producers,
+                              .mostBytes = headBytes + batch * (ofImage + std::max(ofLabel, int64_t{8})),
+                              .batch = batch,
+                              .height = input.height,
+                              .width = input.width,
+                              .classes = config.network.classes,
+                              .connects = config.input.zmqConnect,
+                              .keys = config.input.zmqKeys,
+                              .feeders = data.feeders,
+                              .mayBeOpen = config.input.insecureZmq};
+  const Normalization* normalization = normalizationOf(plan.setup);
+  const StreamedForm form{.stream = options.text(),
+                          .batch = batch,
+                          .height = input.height,
+                          .width = input.width,
+                          .classes = config.network.classes,
+                          .labels = &labels,
+                          .normalization = normalization == nullptr ? usualNormalization() : *normalization,
+                          .timeoutSeconds = config.exchange.timeout};
+  return std::make_shared<DealtFrames>(plan.setup.source->stream(options), form, streams, options.waiting);
+}
+
+/// What gives a replica of this process its batches, each of which is that of `count` replicas. A stream is opened when
+/// the first replica asks.
+std::function<std::shared_ptr<const HostBatches>(int replica)> batchesOf(const RunPlan& plan, int64_t count,
+                                                                         const TrainingData& data) {
+  if (plan.setup.source->stream == nullptr) {
+    const int first = plan.place.rank * static_cast<int>(plan.config.placement.replicas);
+    return [plan, count, data, first](int replica) {
+      return std::make_shared<BatchMaker>(data.images, batchPlan(plan, first + replica, count, data));
+    };
+  }
+  struct Opened {
+    std::once_flag once;
+    std::shared_ptr<DealtFrames> frames;
+  };
+  return [plan, count, data, opened = std::make_shared<Opened>()](int replica) {
+    std::call_once(opened->once, [&] { opened->frames = openStream(plan, count, data); });
+    return dealtTo(replica, opened->frames);
+  };
 }
 
 }  // namespace
@@ -122,17 +183,19 @@ TrainingData trainingData(const RunPlan& plan) {
   info.height = input.height, info.width = input.width;
   info.classes = config.network.classes;
   info.labels = &labelsOf(*plan.graph);
-  return {syntheticDataset(syntheticImages, std::move(info), static_cast<uint64_t>(config.step.seed)), nullptr};
+  return {syntheticDataset(syntheticImages, std::move(info), static_cast<uint64_t>(config.step.seed)), nullptr,
+          std::make_shared<Feeders>()};
 }
 
 ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels, TrainingData data) {
   if (!data.images) data = trainingData(plan);
   ReplicaSetOptions options = replicaSetOptions(plan, *plan.graph, kernels);
   const int64_t count = plan.setup.lossPlacement->gathered ? plan.config.placement.replicas : 1;
-  options.source = [plan, count, kernels, data, devices = options.devices, first = options.firstReplica](int replica) {
+  const auto batches = batchesOf(plan, count, data);
+  options.source = [plan, kernels, batches, devices = options.devices](int replica) {
     SourceOptions source = sourceOptions(plan, devices[static_cast<size_t>(replica)], kernels);
     if (!plan.cores.threadsOf.empty()) source.hardwareThreads = plan.cores.threadsOf[static_cast<size_t>(replica)];
-    source.maker = std::make_shared<BatchMaker>(data.images, batchPlan(plan, first + replica, count, data));
+    source.batches = batches(replica);
     return plan.setup.source->make(source);
   };
   return options;

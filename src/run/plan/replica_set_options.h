@@ -1,5 +1,6 @@
 #pragma once
 
+#include "data/loader/batch_maker.h"
 #include "run/plan/plan.h"
 #include "train/replica_set.h"
 
@@ -12,10 +13,12 @@ std::vector<Device> devicesOf(const RunPlan& plan);
 /// batch source. `graph` must outlive the result.
 ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, const KernelSelection& kernels);
 
-/// The images that the plan trains on, and those of them that cannot be read; null where one ends the run.
+/// The images that the plan trains on, and those of them that cannot be read; null where one ends the run. Where
+/// batches come from outside, the images are synthetic, and whoever sends is among the feeders.
 struct TrainingData {
   std::shared_ptr<const Dataset> images;
   std::shared_ptr<BadImages> bad;
+  std::shared_ptr<Feeders> feeders = nullptr;
 };
 
 /// Opens the data set of --data, and throws as openDataset().

@@ -58,8 +58,9 @@ Breach parameterDeviceIsAReplica(const Config& config, const Setup& setup) {
 
 Breach inputReadsTheData(const Config& config, const Setup& setup) {
   if (setup.source->realData || config.input.data.empty()) return std::nullopt;
-  return concat("--input=", setup.source->name, " makes synthetic images and cannot read --data=", config.input.data,
-                "; leave one of them out");
+  return concat("--input=", config.input.source,
+                setup.source->stream != nullptr ? " takes images from outside" : " makes synthetic images",
+                " and cannot read --data=", config.input.data, "; leave one of them out");
 }
 
 Breach loaderMakesBatches(const Config& config, const Setup& setup) {
@@ -225,6 +226,7 @@ void checkSetup(const Config& config, const Setup& setup) {
     if (const Breach breach = rule(config, setup)) throw UsageError(*breach);
   }
   checkRanks(config, setup);
+  checkStream(config, setup);
 }
 
 }  // namespace tandem

@@ -11,6 +11,9 @@ void checkSetup(const Config& config, const Setup& setup);
 /// The part of checkSetup() on processes and what goes between them.
 void checkRanks(const Config& config, const Setup& setup);
 
+/// The part on batches from outside.
+void checkStream(const Config& config, const Setup& setup);
+
 /// Checks a plan whose devices, batch, data and graph are resolved. Throws UsageError with the first rule that is
 /// broken.
 void checkPlan(const RunPlan& plan);

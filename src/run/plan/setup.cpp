@@ -50,6 +50,8 @@ AllReduceBySize allReduceOf(const Config& config, const StrategyEntry& strategy)
 Setup setupOf(const Config& config) {
   const bool onCpu = isOnCpu(config), hasData = !config.input.data.empty();
   const StrategyEntry& strategy = strategyInMode(config.exchange.strategy, config.exchange.serverMode);
+  const std::string& input = config.input.source;
+  const size_t colon = input.find(':');
   const auto delivers = [&](const SourceEntry& row) { return row.realData == hasData; };
   return {.device = onCpu ? at::kCPU : at::kCUDA,
           .executor = &find(executors(), config.numerics.executor, "--executor"),
@@ -66,7 +68,8 @@ Setup setupOf(const Config& config) {
           .compression = &find(compressions(), config.exchange.compression, "--compression"),
           .overlap = &find(overlaps(), config.exchange.overlap, "--overlap"),
           .lossPlacement = &find(lossPlacements(), config.exchange.lossAt, "--loss-at"),
-          .source = &rowOrFirst(sources(), config.input.source, "--input", delivers),
+          .source = &rowOrFirst(sources(), input.substr(0, colon), "--input", delivers),
+          .sourceArgument = colon == input.npos ? "" : input.substr(colon + 1),
           .optimizer = &find(optimizers(), config.step.optimizer, "--optimizer"),
           .schedule = &find(schedules(), config.step.schedule, "--schedule"),
           .scaling = &find(scalings(), config.measurement.scaling, "--scaling"),

@@ -39,6 +39,7 @@ struct Setup {
   const OverlapEntry* overlap = nullptr;
   const LossPlacementEntry* lossPlacement = nullptr;
   const SourceEntry* source = nullptr;
+  std::string sourceArgument;  ///< behind its name in --input; empty: none
   const OptimizerEntry* optimizer = nullptr;
   const ScheduleEntry* schedule = nullptr;
   const ScalingEntry* scaling = nullptr;

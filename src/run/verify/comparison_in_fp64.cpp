@@ -103,7 +103,7 @@ ReplicaSetOptions oneReplica(const ComparedTeam& team) {
   one.recorder = nullptr;
   one.source = [&team](int) {
     const ReplicaSetOptions& all = team.options;
-    return team.source.make({.maker = team.batches,
+    return team.source.make({.batches = team.batches,
                              .form = {.device = &all.devices.front(),
                                       .type = all.precision->compute,
                                       .format = all.kernels.layout.format,

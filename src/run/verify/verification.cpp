@@ -55,11 +55,22 @@ std::string memoryReason(const MeasuredPoint& point, int64_t availableBytes) {
                 bytesText(static_cast<double>(most)), " can be used; lower --batch or raise --accumulate");
 }
 
+/// Synthetic images.
+const SourceEntry& repeatable() {
+  return *std::ranges::find_if(sources(), [](const SourceEntry& row) { return !row.realData && row.repeats; });
+}
+
 // A rank that only serves has no data.
 EqualityStamp compared(const MeasuredPoint& point) try {
-  return compareInFp64({.options = point.team,
-                        .batches = point.data.images ? joinedBatches(point.plan, point.data) : nullptr,
-                        .source = *point.plan.setup.source,
+  ReplicaSetOptions team = point.team;
+  RunPlan plan = point.plan;
+  if (plan.setup.source->stream != nullptr) {  // whose batches come once
+    plan.setup.source = &repeatable();
+    team.source = trainingOptions(plan, team.kernels, point.data).source;
+  }
+  return compareInFp64({.options = std::move(team),
+                        .batches = point.data.images ? joinedBatches(plan, point.data) : nullptr,
+                        .source = *plan.setup.source,
                         .device = referenceDevice(point)});
 } catch (const std::exception& failure) {
   return {.reason = concat("the comparison failed: ", outcomeOf(failure, point.plan.config).reason)};

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/dataset/labels.h"
 #include "device/device.h"
 #include "device/monitor.h"
 #include "graph/graph.h"

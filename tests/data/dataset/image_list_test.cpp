@@ -67,6 +67,27 @@ std::vector<int64_t> classesOf(const Dataset& dataset) {
   return classes;
 }
 
+TEST_F(ImageLists, ClassesOfNumbersMayBeNamedBesideATable) {
+  put("a.png"), put("b.png");
+  write("labels.csv", "file,label\na.png,2\nb.png,0\n");
+  EXPECT_TRUE(openDataset(tests.path())->info().classNames.empty());
+  write("classes.txt", "cat\r\ndog\r\nowl, barn\r\nfox");
+  const auto images = openDataset(tests.path());
+  EXPECT_EQ(images->info().classNames, (Texts{"cat", "dog", "owl, barn", "fox"}));
+  EXPECT_EQ(images->info().classes, 4);
+  EXPECT_EQ(classesOf(*images), (std::vector<int64_t>{2, 0}));
+  write("classes.txt", "cat\ndog\n");
+  EXPECT_EQ(refusal(), tests.path() +
+                           "/labels.csv: it has labels up to 2, counted from 0, but classes.txt beside it "
+                           "names 2 classes");
+  for (const char* lines : {"cat\n\ndog\nowl\n", "cat\ndog\ncat\n", "cat\n\x01\nowl\n", ""}) {
+    write("classes.txt", lines);
+    EXPECT_EQ(refusal(), tests.path() + "/classes.txt: each line must be the name of one class, and no two equal");
+  }
+  write("labels.csv", "file,label\na.png,x\nb.png,y\n");
+  EXPECT_EQ(openDataset(tests.path())->info().classNames, (Texts{"x", "y"})) << "names say it themselves";
+}
+
 TEST_F(ImageLists, AFolderForEachClassIsADataSet) {
   for (const char* name : {"dog/b.jpg", "dog/deep/er/a.PNG.png", "cat/z.jpeg", "cat/a.JPG"}) put(name);
   write("cat/notes.txt", "no image");

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -7,44 +6,12 @@
 #include "base/catalog.h"
 #include "data/dataset/dataset.h"
 #include "data/dataset/memory_dataset.h"
-#include "data/dataset/test_folder.h"
+#include "data/dataset/opened_dataset.h"
 
 namespace tandem {
 namespace {
 
 constexpr const char* fashionMnist = "/usr/share/datasets/fashion-mnist";
-
-void expectRefused(const std::string& folder, const std::vector<std::string>& parts) {
-  try {
-    openDataset(folder);
-    ADD_FAILURE() << "opened; expected: " << parts.front();
-  } catch (const DataError& error) {
-    const std::string text = error.what();
-    for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << text << "\nlacks: " << part;
-    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
-  }
-}
-
-struct Labelled {
-  Bytes image, label;
-};
-
-Labelled at(const Dataset& dataset, int64_t index) {
-  const DatasetInfo& info = dataset.info();
-  Labelled read{Bytes(info.height * info.width * info.channels), Bytes(labelBytes(*info.labels, info.classes))};
-  Bytes memory;
-  const Sample sample = dataset.read(index, memory, read.label);
-  read.image.assign(sample.bytes.begin(), sample.bytes.end());
-  return read;
-}
-
-Bytes imageOf(const Dataset& dataset, int64_t index) { return at(dataset, index).image; }
-
-int64_t labelOf(const Dataset& dataset, int64_t index) {
-  int64_t label = -1;
-  std::memcpy(&label, at(dataset, index).label.data(), sizeof label);
-  return label;
-}
 
 /// The bytes of a label, to be a key of maps.
 std::string labelKey(const Dataset& dataset, int64_t index) {
@@ -56,35 +23,6 @@ DatasetInfo colour(int64_t height, int64_t width, int64_t classes) {
   DatasetInfo info;
   info.height = height, info.width = width, info.classes = classes;
   return info;
-}
-
-TEST(OpenDataset, ReadsCifarBatchesInOrderWithoutTheTestBatch) {
-  const TestFolder folder;
-  folder.write("data_batch_2.bin", cifarBytes({3, 4}));
-  folder.write("data_batch_1.bin", cifarBytes({9}));
-  folder.write("test_batch.bin", cifarBytes({5}));
-  folder.write("batches.meta.txt", {'a'});
-  const auto dataset = openDataset(folder.path());
-  ASSERT_EQ(dataset->size(), 3);
-  EXPECT_EQ(dataset->info().name, "cifar10");
-  EXPECT_EQ(dataset->info().classes, 10);
-  EXPECT_EQ(dataset->info().channels, 3);
-  EXPECT_EQ(labelOf(*dataset, 0), 9);
-  EXPECT_EQ(labelOf(*dataset, 2), 4);
-  const Bytes image = imageOf(*dataset, 2);
-  ASSERT_EQ(image.size(), 3072U);
-  EXPECT_EQ(image[0], 11);
-  EXPECT_EQ(image[1], 12);
-  EXPECT_EQ(image[3071], 13);
-}
-
-TEST(OpenDataset, FindsCifarInItsSubfolderAndUnderOtherNames) {
-  const TestFolder nested, renamed;
-  nested.write("cifar-10-batches-bin/data_batch_1.bin", cifarBytes({1, 2}));
-  EXPECT_EQ(openDataset(nested.path())->size(), 2);
-  renamed.write("train.bin", cifarBytes({1, 2, 3}));
-  renamed.write("test.bin", cifarBytes({1}));
-  EXPECT_EQ(openDataset(renamed.path())->size(), 3);
 }
 
 TEST(OpenDataset, ReadsAnIdxPairPlainOrGzip) {
@@ -170,15 +108,6 @@ TEST(OpenDataset, TellsIdxFilesApartByContent) {
   EXPECT_EQ(dataset->info().classes, 2);
 }
 
-void expectProbedAsOpened(const std::string& folder) {
-  const auto opened = openDataset(folder);
-  const DatasetFacts probed = probeDataset(folder);
-  const DatasetInfo &is = probed.info, &should = opened->info();
-  EXPECT_EQ(probed.images, opened->size());
-  EXPECT_EQ(std::tie(is.name, is.height, is.width, is.channels, is.classes, is.labels),
-            std::tie(should.name, should.height, should.width, should.channels, should.classes, should.labels));
-}
-
 TEST(ProbeDataset, TellsWithoutPixelsWhatOpeningFinds) {
   const TestFolder cifar, plain, packed;
   cifar.write("data_batch_1.bin", cifarBytes({9}));
@@ -230,45 +159,6 @@ TEST(OpenDataset, RefusesTestImagesAlone) {
   idx.write("t10k-images-idx3-ubyte", idxImages(1));
   idx.write("t10k-labels-idx1-ubyte", idxLabels({1}));
   expectRefused(idx.path(), {"only test images (t10k-images-idx3-ubyte)"});
-}
-
-TEST(OpenDataset, RefusesDamagedCifar) {
-  const TestFolder folder;
-  const std::string first = folder.path() + "/data_batch_1.bin";
-  Bytes bytes = cifarBytes({1, 2, 3});
-  bytes.pop_back();
-  folder.write("data_batch_1.bin", bytes);
-  expectRefused(folder.path(), {first + ": byte 0", "9218 bytes", "3073", "truncated"});
-  folder.write("data_batch_1.bin", {});
-  expectRefused(folder.path(), {first, "empty"});
-  folder.write("data_batch_1.bin", cifarBytes({1, 10}));
-  expectRefused(folder.path(), {first + ": byte 3073", "label 10 of record 1", "0 to 9"});
-}
-
-TEST(OpenDataset, RefusesThePythonVersion) {
-  const TestFolder pickle, nested;
-  pickle.write("data_batch_1", {0x80, 2, '}', 'q'});
-  expectRefused(pickle.path(), {"data_batch_1", "Python pickle", "cifar-10-binary.tar.gz"});
-  nested.write("cifar-10-batches-py/data_batch_1", {0x80, 2, '}', 'q'});
-  expectRefused(nested.path(), {"Python pickle", "cifar-10-binary.tar.gz"});
-}
-
-TEST(OpenDataset, ReadsCifar100) {
-  const TestFolder folder, mixed;
-  Bytes training, test;
-  for (const uint8_t value : Bytes{7, 9, 3}) {
-    training.push_back(2), training.insert(training.end(), 3073, value);
-  }
-  test.push_back(2), test.insert(test.end(), 3073, 5);
-  folder.write("cifar-100-binary/train.bin", training), folder.write("cifar-100-binary/test.bin", test);
-  const auto images = openDataset(folder.path());
-  EXPECT_EQ(images->info().name, "cifar100");
-  EXPECT_EQ(images->info().classes, 100);
-  ASSERT_EQ(images->size(), 3);
-  EXPECT_EQ(openDataset(folder.path(), {.split = DataSplit::test})->size(), 1);
-  expectProbedAsOpened(folder.path());
-  mixed.write("data_batch_1.bin", cifarBytes({1})), mixed.write("data_batch_2.bin", test);
-  expectRefused(mixed.path(), {"data_batch_2.bin: holds CIFAR-100, the files before it CIFAR-10"});
 }
 
 TEST(OpenDataset, RefusesDamagedIdx) {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/catalog.h"
+#include "data/loader/batch_maker.h"
 
 namespace tandem {
 namespace {
@@ -49,7 +50,7 @@ class SourceTest : public ::testing::Test {
                          .augment = std::make_shared<const Augmentation>(augmentationOf("standard")),
                          .badImages = nullptr};
     SourceOptions options;
-    options.maker = std::make_shared<BatchMaker>(std::make_shared<BreakingDataset>(fails), plan);
+    options.batches = std::make_shared<BatchMaker>(std::make_shared<BreakingDataset>(fails), plan);
     options.form.device = &device_;
     options.producers = producers;
     options.queueDepth = depth;
@@ -86,9 +87,9 @@ TEST_F(SourceTest, EveryRowDeliversNormalisedBatches) {
         EXPECT_EQ(batch.images.sizes(), (at::IntArrayRef{4, 3, 8, 8})) << entry.name;
         EXPECT_EQ(batch.images.scalar_type(), type);
         EXPECT_TRUE(batch.images.is_contiguous(format)) << entry.name;
-        const HostBatch host = wanted.maker->make(0);
-        const at::Tensor expected =
-            normalizeReference(host.images, wanted.maker->dataset().info().normalization, batch.images);
+        HostBatch host;
+        wanted.batches->make(0, {}, host);
+        const at::Tensor expected = normalizeReference(host.images, wanted.batches->normalization(), batch.images);
         const double rounding = type == at::kFloat ? 1e-6 : type == at::kHalf ? 0x1p-10 : 0x1p-7;
         EXPECT_TRUE(at::allclose(batch.images.to(at::kFloat), expected.to(at::kFloat), rounding, rounding))
             << entry.name;

@@ -39,6 +39,26 @@ TarBytes joined(std::initializer_list<TarBytes> parts) {
   return all;
 }
 
+TEST(Tar, WritesWhatItReads) {
+  const std::string name(100, 'n'), content(513, 'x');
+  TarBytes whole;
+  for (const auto& [file, bytes] : {std::pair<std::string, std::string>{name, content}, {"b", ""}}) {
+    for (const TarBytes& part :
+         {tarHeader(file, bytes.size()), TarBytes(bytes.begin(), bytes.end()), tarPadding(bytes.size())}) {
+      whole.insert(whole.end(), part.begin(), part.end());
+    }
+  }
+  const TarBytes end = tarEnd();
+  whole.insert(whole.end(), end.begin(), end.end());
+  EXPECT_EQ(whole.size(), 512 + 1024 + 512 + 1024U);
+  const auto found = indexOf(whole);
+  ASSERT_TRUE(found.ok()) << found.error().text;
+  ASSERT_EQ(found.value().size(), 2U);
+  EXPECT_EQ(found.value()[0].name, name);
+  EXPECT_EQ(contentOf(whole, found.value()[0]), content);
+  EXPECT_EQ(found.value()[1].bytes, 0U);
+}
+
 TEST(Tar, FindsRegularFiles) {
   const TarBytes bytes =
       joined({tarFile("dir/", "", '5'), tarOf({{"dir/a.txt", "first"}, {"b", std::string(513, 'x')}})});

@@ -32,7 +32,7 @@ TEST(Cifar, ReadsRecords) {
   ASSERT_TRUE(result.ok());
   const CifarBatch& batch = result.value();
   ASSERT_EQ(batch.count(), 3);
-  EXPECT_EQ(batch.label(2), 2);
+  EXPECT_EQ(batch.labels.at(2), 2);
   EXPECT_EQ(batch.planes(2)[0], 2);
   EXPECT_EQ(batch.planes(2)[CifarLayout::planeBytes], 42);
   EXPECT_EQ(batch.planes(2)[3 * CifarLayout::planeBytes - 1], 82);
@@ -49,15 +49,7 @@ TEST(Cifar, RefusesAWrongLength) {
 TEST(Cifar, RefusesALabelAboveNine) {
   Bytes bytes = records(3);
   bytes[2 * 3073] = 10;
-  expectRefused(bytes, 6146, "label 10 of record 2");
-}
-
-TEST(Cifar, NamesThePythonPickle) {
-  Bytes bytes = records(1);
-  bytes[0] = 0x80;
-  bytes[1] = 2;
-  expectRefused(bytes, 0, "cifar-10-binary.tar.gz");
-  expectRefused({0x80, 4, 0x95}, 0, "Python pickle");
+  expectRefused(bytes, 6146, "label 10 of image 2");
 }
 
 Bytes hundredRecords(int count) {
@@ -76,7 +68,7 @@ TEST(Cifar, ReadsTheFineLabelsOfCifar100) {
   const CifarBatch& batch = result.value();
   EXPECT_EQ(batch.layout->name, "CIFAR-100");
   ASSERT_EQ(batch.count(), 4);
-  EXPECT_EQ(batch.label(1), 98);
+  EXPECT_EQ(batch.labels.at(1), 98);
   EXPECT_EQ(batch.planes(3)[0], 203);
   EXPECT_EQ(batch.planes(3)[3071], 203);
 }
@@ -84,9 +76,9 @@ TEST(Cifar, ReadsTheFineLabelsOfCifar100) {
 TEST(Cifar, RefusesLabelsOfCifar100) {
   Bytes bytes = hundredRecords(3);
   bytes[3074 + 1] = 100;
-  expectRefused(bytes, 3075, "label 100 of record 1; CIFAR-100 has labels 0 to 99");
+  expectRefused(bytes, 3075, "label 100 of image 1; CIFAR-100 has labels 0 to 99");
   bytes[3074 + 1] = 99, bytes[2 * 3074] = 20;
-  expectRefused(bytes, 2 * 3074, "label 20 of record 2; CIFAR-100 has coarse labels 0 to 19");
+  expectRefused(bytes, 2 * 3074, "label 20 of image 2; CIFAR-100 has coarse labels 0 to 19");
 }
 
 }  // namespace

@@ -55,5 +55,16 @@ TEST(Csv, HasLimits) {
   EXPECT_EQ(refusal("a,b,c\n", {.columns = 2}), "line 1 has more than 2 cells");
 }
 
+TEST(Csv, WritesRowsThatItReads) {
+  const std::vector<std::string> cells{"", "a,b", "say \"x\"", "two\nlines", "c\r", "plain"};
+  const std::string text = "1,2,3,4,5,6\n" + csvLine(cells) + csvLine(cells);
+  const auto csv = parse(text);
+  ASSERT_TRUE(csv.ok()) << csv.error().text;
+  ASSERT_EQ(csv.value().rows.size(), 2U);
+  EXPECT_EQ(csv.value().rows[0].cells, cells);
+  EXPECT_EQ(csv.value().rows[1].cells, cells);
+  EXPECT_EQ(csvLine(std::vector<std::string>{"a", "b"}), "a,b\n");
+}
+
 }  // namespace
 }  // namespace tandem

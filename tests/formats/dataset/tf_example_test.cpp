@@ -33,6 +33,21 @@ TEST(ImageExample, IsReadInTheFormsOfImageNetAndOfDatasets) {
   EXPECT_EQ(datasets.value().label, 7);
 }
 
+TEST(ImageExample, IsWrittenAsImageNetsScriptsDo) {
+  const std::string image = "jpeg";
+  const NewExample wanted{.image = bytesOf(image), .label = 6, .format = "JPEG", .className = "cat"};
+  const std::string bytes = imageExampleOf(wanted);
+  const auto parsed = parseImageExample(bytesOf(bytes));
+  ASSERT_TRUE(parsed.ok()) << parsed.error().text;
+  EXPECT_EQ(parsed.value().image, image);
+  EXPECT_EQ(parsed.value().label, 6);
+  EXPECT_EQ(bytes, imageExampleOf(wanted));
+  for (const std::string& part : {numberFeature("image/class/label", 7), bytesFeature("image/class/text", "cat"),
+                                  bytesFeature("image/encoded", "jpeg"), bytesFeature("image/format", "JPEG")}) {
+    EXPECT_NE(bytes.find(part), std::string::npos) << part;
+  }
+}
+
 TEST(ImageExample, IsRefusedByWhatItLacks) {
   EXPECT_EQ(refusal("\x0a\x05"), "it is no tf.train.Example");
   EXPECT_NE(refusal(example("")).find("it has no feature"), std::string::npos);

@@ -15,6 +15,24 @@ TEST(Crc32c, IsThatOfTheStandard) {
   EXPECT_EQ(crc32cOf(""), 0U);
 }
 
+TEST(Crc32c, IsTheSameByTheInstructionAndByTables) {
+  std::vector<uint8_t> bytes(300);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * i + 3 * i);
+  for (size_t begin = 0; begin < 9; ++begin) {
+    for (size_t length = 0; begin + length < bytes.size(); ++length) {
+      const auto part = std::span<const uint8_t>(bytes).subspan(begin, length);
+      ASSERT_EQ(crc32cOf(part), crc32cByTables(part)) << begin << ' ' << length;
+    }
+  }
+}
+
+TEST(Sha256, TakesBytesInParts) {
+  const std::vector<uint8_t> bytes(1000, 7);
+  Sha256 sum;
+  sum.add(std::span(bytes).first(1)), sum.add({}), sum.add(std::span(bytes).subspan(1));
+  EXPECT_EQ(sum.text(), sha256Of(bytes));
+}
+
 // FIPS 180-4's examples.
 TEST(Sha256, IsTheStandards) {
   const std::string text = "abc";

@@ -29,6 +29,13 @@ TEST(ProcessTimes, TheBusiestIsTheOneWhoseTimeGrewMost) {
   EXPECT_FALSE(busiest(after, after, apart)) << "nobody used any time";
 }
 
+TEST(ProcessTimes, TimesOfSomeAreAddedUp) {
+  const std::vector<ProcessTime> before{{1, "a", Nanos(10)}, {2, "b", Nanos(20)}, {4, "d", Nanos(1)}};
+  const std::vector<ProcessTime> after{{1, "a", Nanos(15)}, {2, "b", Nanos(90)}, {3, "c", Nanos(7)}};
+  EXPECT_EQ(usedBy(std::vector{1, 3, 4}, before, after), Nanos(12));
+  EXPECT_EQ(usedBy({}, before, after), Nanos{});
+}
+
 TEST(ProcessTimes, ABusyChildIsFound) {
   const auto before = processTimes();
   std::vector<int> others;

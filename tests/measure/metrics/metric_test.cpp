@@ -32,12 +32,14 @@ RunRecord fiveSteps() {
   record.window = millis(600);
   record.minorFaults = 20;
   record.placement.activationBytes = int64_t{300} << 20;
+  record.placement.dataImages = 32000;
   return record;
 }
 
 TEST(Metric, HandComputedValues) {
   const RunRecord record = fiveSteps();
   EXPECT_DOUBLE_EQ(*valueOf("images_per_s", record), 32 * 5 / 0.6);
+  EXPECT_DOUBLE_EQ(*valueOf("epoch_s", record), 32000 / (32 * 5 / 0.6));
   EXPECT_DOUBLE_EQ(*valueOf("step_mean_ms", record), 120);
   EXPECT_DOUBLE_EQ(*valueOf("step_median_ms", record), 120);
   // s = 15.8114, s / sqrt(5) = 7.0711, t(0.975, 4) = 2.7764: half width 19.632 ms of 120 ms.

@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include "base/catalog.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/data/data_commands.h"
+#include "cli/data/data_options.h"
+#include "cli/data/written_data.h"
+#include "data/dataset/dataset.h"
+#include "data/writer/sample_converter.h"
+#include "formats/io/checksum.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::string_view bothSplits = "both", fails = "fail", skips = "skip";
+constexpr int64_t largestSide = 8192, mostClasses = 100'000'000;
+
+constexpr CommandOption options[] = {
+    {"--to", "NAME", "container that is written", "packed"},
+    {"--samples", "NAME", "what the images become", "same"},
+    {"--size", "N", "the shorter side is scaled to so many pixels, and the middle cropped; 0: images keep their size",
+     "0"},
+    {"--split", "NAME", "training, test, or both as far as they are there", bothSplits},
+    {"--shard", "N", "images in a file at most; in a folder, between two that are brought to disk", "4096"},
+    {"--classes", "N", "number of classes, where the data set does not say it", "0"},
+    {"--bad-image", "fail|skip", "what one that cannot be read does: ends the command, or is left out", fails},
+};
+
+/// A row of what images become.
+struct SampleForm {
+  std::string_view name, summary;
+  bool pixels;                ///< whether they must be pixels
+  std::string_view encoding;  ///< of imageEncodings(); empty: files stay as they are
+};
+
+constexpr SampleForm forms[] = {
+    {"same", "image files byte by byte; pixels as they are, or as PNG where the container holds files alone", false,
+     ""},
+    {"pixels", "decoded to the size of --size, as in training: no decoder runs later", true, ""},
+    {"png", "encoded without loss", false, "png"},
+    {"jpeg", "encoded with quality 90", false, "jpeg"},
+};
+
+struct SplitName {
+  std::string_view typed, name;
+  DataSplit split;
+};
+
+constexpr SplitName splitNames[] = {{"training", trainingName, DataSplit::training},
+                                    {"test", testName, DataSplit::test}};
+
+/// A split that is converted, and what tells its images from others.
+struct OpenSplit {
+  std::string name, identity;
+  std::shared_ptr<const Dataset> images;
+};
+
+/// Number of images, and a checksum over three of them.
+std::string identityOf(const Dataset& images) {
+  Sha256 sum;
+  std::vector<uint8_t> memory, label(labelBytes(*images.info().labels, images.info().classes));
+  for (const int64_t index : {int64_t{0}, images.size() / 2, images.size() - 1}) {
+    try {
+      sum.add(images.read(index, memory, label).bytes);
+      sum.add(label);
+    } catch (const DataError& failure) {
+      sum.add(asBytes(failure.what()));
+    }
+  }
+  return concat(images.size(), " images, sha256 of three ", sum.text());
+}
+
+OpenSplit openSplit(const DataArguments& arguments, const SplitName& split) {
+  std::shared_ptr<const Dataset> images =
+      openDataset(arguments.path(), {.split = split.split, .classes = arguments.number("--classes", 0, mostClasses)});
+  return {std::string(split.name), identityOf(*images), std::move(images)};
+}
+
+/// Those that are asked for. A data set without splits is all of both, and is written once.
+std::vector<OpenSplit> openSplits(const DataArguments& arguments) {
+  const std::string asked = arguments.text("--split");
+  std::vector<OpenSplit> splits;
+  std::optional<MissingSplit> missing;
+  for (const SplitName& split : splitNames) {
+    if (asked == split.typed) return {openSplit(arguments, split)};
+    if (asked != bothSplits) continue;
+    try {
+      splits.push_back(openSplit(arguments, split));
+    } catch (const MissingSplit& failure) {
+      missing = failure;
+    }
+  }
+  if (asked != bothSplits) arguments.refuse("--split", "must be training, test or both");
+  if (splits.empty()) throw MissingSplit(*missing);
+  if (splits.size() == 2 && splits[0].identity == splits[1].identity) splits.pop_back();
+  return splits;
+}
+
+bool holds(const ContainerEntry& container, const LabelKind& labels) {
+  return std::ranges::find(container.labels, labels.name) != container.labels.end();
+}
+
+const ContainerEntry& containerFor(const DataArguments& arguments, const DatasetInfo& info) {
+  const ContainerEntry& container = find(containers(), arguments.text("--to"), "--to");
+  if (!holds(container, *info.labels)) {
+    std::vector<std::string> others;
+    for (const ContainerEntry& other : containers()) {
+      if (holds(other, *info.labels)) others.emplace_back(other.name);
+    }
+    arguments.refuse("--to",
+                     concat("has no place for labels of ", info.labels->summary, "; use ", join(others, " or ")));
+  }
+  if (container.needsClasses && info.classes == 0) {
+    arguments.refuse("--classes", concat(arguments.path(), " does not say how many classes it has; give their number"));
+  }
+  return container;
+}
+
+Conversion conversionFor(const DataArguments& arguments, const ContainerEntry& container, const DatasetInfo& info) {
+  const SampleForm& form = find(std::span<const SampleForm>(forms), arguments.text("--samples"), "--samples");
+  Conversion conversion{.side = arguments.number("--size", 0, largestSide)};
+  const bool isSame = !form.pixels && form.encoding.empty();
+  if (form.pixels && !container.pixels) {
+    arguments.refuse("--samples",
+                     concat("--to=", container.name, " holds image files alone; use --to=packed, or png or jpeg"));
+  }
+  if (info.encoded() && isSame && conversion.side > 0) {
+    arguments.refuse("--size", "image files stay as they are; give --samples=pixels, png or jpeg");
+  }
+  if (info.encoded() && !isSame && conversion.side == 0) {
+    arguments.refuse("--samples", "image files have sizes of their own; give one for all by --size");
+  }
+  const bool becomePng = isSame && !info.encoded() && !container.pixels;
+  const std::string_view encoding = becomePng ? "png" : form.encoding;
+  if (!encoding.empty()) conversion.encoding = &find(imageEncodings(), encoding, "encoding");
+  return conversion;
+}
+
+NewSplit newSplit(const OpenSplit& split, const Conversion& conversion) {
+  const auto converter = std::make_shared<const SampleConverter>(split.images, conversion);
+  return {.name = split.name,
+          .images = split.images->size(),
+          .info = converter->info(),
+          .make = [converter](int64_t index) { return converter->make(index); }};
+}
+
+bool skipsBad(const DataArguments& arguments) {
+  const std::string text = arguments.text("--bad-image");
+  if (text != fails && text != skips) arguments.refuse("--bad-image", "must be fail or skip");
+  return text == skips;
+}
+
+template <class Row>
+std::string linesOf(std::string_view option, std::span<const Row> rows) {
+  std::string lines;
+  for (const Row& row : rows) {
+    std::string left = concat("  ", option, '=', row.name);
+    left.resize(26, ' ');
+    lines += concat(left, row.summary, '\n');
+  }
+  return lines;
+}
+
+}  // namespace
+
+int convertData(Arguments typed) {
+  const DataArguments arguments("convert", options, typed, 2);
+  NewDataset dataset{.path = arguments.path(1),
+                     .shardImages = arguments.number("--shard", 1, 1 << 24),
+                     .skipBad = skipsBad(arguments),
+                     .options = arguments.all()};
+  // What is there may have been made before one that cannot be read was to be left out.
+  std::erase_if(dataset.options, [](const auto& option) { return option.first == "bad-image"; });
+  const std::vector<OpenSplit> splits = openSplits(arguments);
+  const DatasetInfo& info = splits.front().images->info();
+  dataset.container = &containerFor(arguments, info);
+  const Conversion conversion = conversionFor(arguments, *dataset.container, info);
+  for (const OpenSplit& split : splits) {
+    dataset.options.emplace_back(split.name, split.identity);
+    dataset.splits.push_back(newSplit(split, conversion));
+  }
+  writeAndShow(dataset);
+  return 0;
+}
+
+std::string convertHelp() {
+  return concat(helpOf(options), '\n', linesOf("--to", containers()), '\n',
+                linesOf("--samples", std::span<const SampleForm>(forms)));
+}
+
+}  // namespace tandem

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <iostream>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/data/data_commands.h"
+#include "cli/data/data_options.h"
+#include "config/config.h"
+#include "data/loader/batch_maker.h"
+#include "data/loader/ordered_queue.h"
+#include "data/stream/zmq_socket.h"
+#include "formats/dataset/array_message.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::string_view synthetic = "synthetic";
+constexpr int lingerMs = 60'000;
+
+constexpr CommandOption options[] = {
+    {"--data", "PATH|synthetic", "data set whose training images are sent", synthetic},
+    {"--batch", "N", "images of a message", "64"},
+    {"--image-size", "N", "pixels of each side", "224"},
+    {"--classes", "N", "classes of synthetic images, and of data sets that do not say it", "1000"},
+    {"--augment", "CHAIN", "changes of images, as those of bench; auto as there", Config::automatic},
+    {"--batches", "N", "messages, then it ends; 0 sends until it is stopped", "0"},
+    {"--producers", "N", "threads that make batches", "1"},
+    {"--prefetch", "N", "messages that may wait", "50"},
+    {"--seed", "N", "of the order, of changes and of synthetic images", "1"},
+    {"--wait", "true|false", "wait at the address, for consumers that connect; else connect to one that waits",
+     "false"},
+    {"--zmq-keys", "FOLDER", "keys of 'tandem data keys'; empty: the connection is plain", ""},
+    {"--insecure-zmq", "true|false", "wait without keys where other hosts can connect", "false"},
+};
+
+bool flag(const DataArguments& arguments, std::string_view option) {
+  const std::string text = arguments.text(option);
+  if (text != "true" && text != "false") arguments.refuse(option, "must be true or false");
+  return text == "true";
+}
+
+std::shared_ptr<const Dataset> imagesOf(const DataArguments& arguments, int64_t side, int64_t classes, int64_t seed) {
+  const std::string path = arguments.text("--data");
+  if (path != synthetic) return openDataset(path, {.classes = classes});
+  constexpr int64_t images = 1024;
+  DatasetInfo info;
+  info.height = info.width = side, info.classes = classes;
+  return syntheticDataset(images, std::move(info), static_cast<uint64_t>(seed));
+}
+
+BatchMaker makerOf(const DataArguments& arguments) {
+  const int64_t side = arguments.number("--image-size", 1, 8192),
+                seed = arguments.number("--seed", 0, int64_t{1} << 62);
+  const int64_t batch = arguments.number("--batch", 1, 1'000'000),
+                classes = arguments.number("--classes", 1, 1'000'000);
+  const auto images = imagesOf(arguments, side, classes, seed);
+  const bool real = arguments.text("--data") != synthetic;
+  const std::string asked = arguments.text("--augment");
+  const std::string chain = asked == Config::automatic ? std::string(usualAugment(images->info().encoded())) : asked;
+  return {images,
+          {.globalBatch = batch,
+           .count = batch,
+           .height = side,
+           .width = side,
+           .seed = static_cast<uint64_t>(seed),
+           .shuffle = real,
+           .augment = real ? std::make_shared<const Augmentation>(augmentationOf(chain)) : nullptr}};
+}
+
+/// The message of batch k: its images, and its labels.
+std::vector<uint8_t> messageOf(const BatchMaker& maker, int64_t k) {
+  const HostBatch batch = maker.make(k);
+  const auto array = [](const at::Tensor& values, std::string_view type) {
+    return MessageArray{&*std::ranges::find(arrayTypes(), type, &ArrayType::name),
+                        values.sizes().vec(),
+                        {static_cast<const uint8_t*>(values.const_data_ptr()), values.nbytes()}};
+  };
+  const std::string_view labels = batch.labels.scalar_type() == at::kLong ? "int64" : "uint8";
+  return arrayMessage(std::vector{array(batch.images, "uint8"), array(batch.labels, labels)});
+}
+
+class Sending {
+ public:
+  Sending(const BatchMaker& maker, int64_t batches, int64_t producers, int64_t waiting)
+      : maker_(maker), batches_(batches), queue_(waiting) {
+    for (int64_t i = 0; i < producers; ++i) threads_.emplace_back([this] { produce(); });
+  }
+  ~Sending() { queue_.stop(); }
+
+  /// Sends all, and returns their number.
+  int64_t run(zmq::socket_t& socket) {
+    for (int64_t sent = 0; sent != batches_ || batches_ == 0; ++sent) {
+      auto* const message = new std::vector<uint8_t>(*queue_.take());
+      socket.send(zmq::message_t(
+                      message->data(), message->size(),
+                      [](void*, void* own) { delete static_cast<std::vector<uint8_t>*>(own); }, message),
+                  zmq::send_flags::none);
+    }
+    return batches_;
+  }
+
+ private:
+  void produce() {
+    for (auto k = queue_.claim(); k && (batches_ == 0 || *k < batches_); k = queue_.claim()) {
+      try {
+        queue_.put(*k, messageOf(maker_, *k));
+      } catch (...) {
+        return queue_.fail(*k, std::current_exception());
+      }
+    }
+  }
+
+  const BatchMaker& maker_;
+  const int64_t batches_;
+  OrderedQueue<std::vector<uint8_t>> queue_;
+  std::vector<std::jthread> threads_;  // last member: joined before the queue is destroyed
+};
+
+}  // namespace
+
+int serveData(Arguments typed) {
+  const DataArguments arguments("serve", options, typed);
+  const int64_t batches = arguments.number("--batches", 0, int64_t{1} << 40);
+  const int64_t producers = arguments.number("--producers", 1, 4096);
+  const int64_t waiting = arguments.number("--prefetch", 1, 65536);
+  const bool waits = flag(arguments, "--wait"), open = flag(arguments, "--insecure-zmq");
+  const BatchMaker maker = makerOf(arguments);
+  if (maker.dataset().info().labels->type != at::kLong && maker.dataset().info().labels->type != at::kByte) {
+    arguments.refuse("--data",
+                     concat("has labels of ", maker.dataset().info().labels->summary, ", which are not sent"));
+  }
+  ZmqSocket socket({.address = arguments.path(),
+                    .title = concat("tandem data serve ", arguments.path()),
+                    .type = zmq::socket_type::push,
+                    .connects = !waits,
+                    .mayBeOpen = open,
+                    .keys = arguments.text("--zmq-keys"),
+                    .lingerMs = lingerMs,
+                    .waiting = waiting});
+  const Nanos begin = now();
+  const int64_t sent = Sending(maker, batches, producers, waiting).run(socket.socket());
+  const double images = static_cast<double>(sent * maker.plan().count) / seconds(now() - begin);
+  std::cout << sent << " batches sent to " << arguments.path() << ", " << fixed(images, 1) << " images/s\n";
+  return 0;
+}
+
+std::string serveHelp() { return helpOf(options); }
+
+}  // namespace tandem

@@ -1,0 +1,99 @@
+#include "data/dataset/packed_shards.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "data/dataset/memory_dataset.h"
+#include "data/transform/normalizations.h"
+#include "formats/dataset/packed_shard.h"
+#include "formats/io/file.h"
+
+namespace tandem {
+namespace {
+
+PackedShard shardOf(const std::string& path) {
+  const ReadableFile file(path);
+  const auto read = [&](uint64_t offset, std::span<uint8_t> out) { file.read(offset, out); };
+  return valueOrThrow(parsePackedShard(file.size(), read), path);
+}
+
+const LabelKind& kindOf(const PackedFacts& facts, const std::string& path) {
+  for (const LabelKind& kind : labelKinds()) {
+    if (kind.name != facts.labels) continue;
+    if (labelBytes(kind, facts.classes) == static_cast<size_t>(facts.labelBytes)) return kind;
+    throw DataError(concat(path, ": its labels have ", facts.labelBytes, " bytes; those of kind '", kind.name, "' for ",
+                           facts.classes, " classes have ", labelBytes(kind, facts.classes)));
+  }
+  throw DataError(concat(path, ": its labels are of the kind '", escaped(facts.labels), "', which is not known"));
+}
+
+DatasetInfo infoOf(const PackedFacts& facts, const std::string& path) {
+  return {.name = "packed",
+          .height = facts.height,
+          .width = facts.width,
+          .channels = facts.channels,
+          .classes = facts.classes,
+          .normalization = usualNormalization(),
+          .labels = &kindOf(facts, path),
+          .classNames = oneLineNames(facts.classNames),
+          .onDisk = true};
+}
+
+/// Without what is each shard's own.
+PackedFacts common(PackedFacts facts) {
+  facts.sums = facts.squares = {};
+  return facts;
+}
+
+/// A file is opened anew for each image: there may be more of them than a process may have open.
+class PackedShards final : public Dataset {
+ public:
+  explicit PackedShards(const ShardList& list) : samples_(list.paths, shardOf) {
+    const std::string& first = list.paths.front();
+    if (size() == 0) throw DataError(concat(first, ": none of the packed shards has a sample"));
+    const PackedFacts facts = common(samples_.shards().front().facts);
+    info_ = infoOf(facts, first);
+    ChannelSums all;
+    for (size_t i = 0; i < list.paths.size(); ++i) {
+      const PackedFacts& own = samples_.shards()[i].facts;
+      if (common(own) != facts) {
+        throw DataError(concat(list.paths[i], ": its samples have another size, or other classes, than those of ",
+                               first, "; keep the files of one data set"));
+      }
+      all.add({own.sums, own.squares});
+    }
+    if (!info_.encoded()) info_.normalization = all.normalization(size() * info_.height * info_.width, info_.channels);
+  }
+
+  const DatasetInfo& info() const override { return info_; }
+  int64_t size() const override { return samples_.size(); }
+
+  std::string nameOf(int64_t index) const override {
+    const auto [path, shard, number] = samples_.at(index);
+    return concat(path, ", sample ", number, " (from 0) at byte ", shard.places[number].offset);
+  }
+
+  Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
+    const auto [path, shard, number] = samples_.at(index);
+    std::ranges::copy(shard.labelOf(number), label.begin());
+    const PackedPlace& place = shard.places[number];
+    memory.resize(place.bytes);
+    ReadableFile(path).read(place.offset, memory);
+    if (crc32cOf(memory) != place.crc32c) {
+      throw DataError(concat(nameOf(index), ": its checksum differs; it is damaged, fetch the file again"));
+    }
+    return {.bytes = memory, .height = info_.height, .width = info_.width, .channels = info_.channels};
+  }
+
+ private:
+  ShardIndex<PackedShard> samples_;
+  DatasetInfo info_;
+};
+
+}  // namespace
+
+bool isPackedShard(std::string_view name) { return name.ends_with(packedEnding); }
+
+std::unique_ptr<Dataset> openPackedShards(const ShardList& list) { return std::make_unique<PackedShards>(list); }
+
+}  // namespace tandem

@@ -1,0 +1,173 @@
+#include "data/stream/zmq_socket.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "formats/io/file.h"
+
+namespace tandem {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int handshakeMs = 2000, beatMs = 2000, silenceMs = 6000;
+constexpr size_t keyCharacters = 40;                           // Z85 of 32 bytes
+constexpr const char* gateAddress = "inproc://zeromq.zap.01";  // of RFC 27 (ZAP)
+constexpr const char* stopAddress = "inproc://tandem.gate.stop";
+
+bool isLoopback(std::string_view host) { return host.starts_with("127.") || host == "localhost" || host == "[::1]"; }
+
+/// Throws UsageError if other hosts could reach a plain socket there.
+void requireClosed(const ZmqOptions& options) {
+  constexpr std::string_view tcp = "tcp://";
+  if (options.connects || options.mayBeOpen || !options.keys.empty() || !options.address.starts_with(tcp)) return;
+  const std::string host = options.address.substr(tcp.size(), options.address.rfind(':') - tcp.size());
+  if (isLoopback(host)) return;
+  throw UsageError(
+      concat(options.title,
+             ": other hosts can reach this address, and whoever does may send; give "
+             "--zmq-keys=FOLDER ('tandem data keys' makes one), or --insecure-zmq in a network of your own"));
+}
+
+std::string keyIn(const std::string& folder, const char* name, const ZmqOptions& options) {
+  const std::string path = (fs::path(folder) / name).string();
+  const std::vector<uint8_t> bytes = readFile(path, 1 << 10);
+  std::string key(bytes.begin(), bytes.end());
+  while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
+  std::array<uint8_t, 32> raw{};
+  if (key.size() == keyCharacters && zmq_z85_decode(raw.data(), key.c_str()) != nullptr) return key;
+  throw UsageError(concat(options.title, ": ", path, " holds no key of ", keyCharacters, " characters (Z85)"));
+}
+
+void writeKey(const fs::path& path, std::string_view key, mode_t mode) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  const auto refuse = [&] { throw StorageError(concat("cannot write ", path.string(), ": ", std::strerror(errno))); };
+  if (file < 0) refuse();
+  const bool written = write(file, key.data(), key.size()) == static_cast<ssize_t>(key.size());
+  if (close(file) != 0 || !written) refuse();
+}
+
+}  // namespace
+
+/// Lets in the clients whose key is known, as ZAP asks (rfc.zeromq.org/spec/27).
+class ZmqSocket::Gate {
+ public:
+  Gate(zmq::context_t& context, std::string key)
+      : key_(std::move(key)),
+        requests_(context, zmq::socket_type::rep),
+        stop_(context, zmq::socket_type::pair),
+        stopped_(context, zmq::socket_type::pair) {
+    requests_.bind(gateAddress);
+    stopped_.bind(stopAddress);
+    stop_.connect(stopAddress);
+    thread_ = std::thread([this] { answer(); });
+  }
+  ~Gate() {
+    stop_.send(zmq::message_t(), zmq::send_flags::dontwait);
+    thread_.join();
+  }
+
+ private:
+  void answer() {
+    std::array<zmq::pollitem_t, 2> waited{
+        {{requests_.handle(), 0, ZMQ_POLLIN, 0}, {stopped_.handle(), 0, ZMQ_POLLIN, 0}}};
+    while (true) {
+      zmq::poll(waited);
+      if (waited[1].revents != 0) return;
+      if (waited[0].revents != 0) answerOne();
+    }
+  }
+
+  // Version, request, domain, address, identity, mechanism, and of CURVE the client's key.
+  void answerOne() {
+    std::vector<zmq::message_t> parts;
+    do {
+      parts.emplace_back();
+      if (!requests_.recv(parts.back())) return;
+    } while (parts.back().more());
+    if (parts.size() < 2) parts.resize(2);
+    bool known = false;
+    if (parts.size() >= 7 && parts[5].to_string_view() == "CURVE" && parts[6].size() == 32) {
+      std::array<char, keyCharacters + 1> text{};
+      zmq_z85_encode(text.data(), parts[6].data<uint8_t>(), parts[6].size());
+      known = key_ == text.data();
+    }
+    if (!known) {
+      logWarning(concat("a sender at ", parts.size() > 3 ? parts[3].to_string() : "an unknown address",
+                        " is refused: its key is not client.public"));
+    }
+    const std::array<std::string, 6> reply{
+        "1.0", parts[1].to_string(), known ? "200" : "400", known ? "OK" : "unknown key", "", ""};
+    for (size_t i = 0; i < reply.size(); ++i) {
+      requests_.send(zmq::buffer(reply[i]), i + 1 < reply.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
+    }
+  }
+
+  const std::string key_;
+  zmq::socket_t requests_, stop_, stopped_;
+  std::thread thread_;
+};
+
+ZmqSocket::ZmqSocket(const ZmqOptions& options) : context_(1), socket_(context_, options.type) {
+  requireClosed(options);
+  try {
+    const auto waiting = static_cast<int>(options.waiting);
+    socket_.set(zmq::sockopt::linger, options.lingerMs);
+    socket_.set(zmq::sockopt::sndhwm, waiting);
+    socket_.set(zmq::sockopt::rcvhwm, waiting);
+    socket_.set(zmq::sockopt::maxmsgsize, options.mostBytes);
+    socket_.set(zmq::sockopt::handshake_ivl, handshakeMs);
+    socket_.set(zmq::sockopt::heartbeat_ivl, beatMs);
+    socket_.set(zmq::sockopt::heartbeat_timeout, silenceMs);
+    if (!options.keys.empty()) {
+      const auto key = [&](const char* name) { return keyIn(options.keys, name, options); };
+      if (options.connects) {
+        socket_.set(zmq::sockopt::curve_serverkey, key("server.public"));
+        socket_.set(zmq::sockopt::curve_publickey, key("client.public"));
+        socket_.set(zmq::sockopt::curve_secretkey, key("client.secret"));
+      } else {
+        gate_ = std::make_unique<Gate>(context_, key("client.public"));
+        socket_.set(zmq::sockopt::curve_server, true);
+        socket_.set(zmq::sockopt::curve_secretkey, key("server.secret"));
+      }
+    }
+    if (options.connects) {
+      socket_.connect(options.address);
+    } else {
+      socket_.bind(options.address);
+    }
+  } catch (const zmq::error_t& failure) {
+    throw UsageError(concat(options.title, ": ZeroMQ cannot ", options.connects ? "connect to" : "wait at", " '",
+                            options.address, "': ", failure.what(), "; an address is ipc://PATH or tcp://HOST:PORT"));
+  }
+}
+
+ZmqSocket::~ZmqSocket() = default;
+
+void makeZmqKeys(const std::string& folder) {
+  std::error_code error;
+  if (!fs::create_directory(folder, error)) {
+    throw StorageError(concat("cannot make folder '", folder,
+                              "': ", error ? error.message() : "it is there already; give a new path"));
+  }
+  for (const char* name : {"server", "client"}) {
+    std::array<char, keyCharacters + 1> open{}, secret{};
+    check(zmq_curve_keypair(open.data(), secret.data()) == 0, "libzmq has CURVE");
+    writeKey(fs::path(folder) / concat(name, ".public"), open.data(), 0644);
+    writeKey(fs::path(folder) / concat(name, ".secret"), secret.data(), 0600);
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,7 @@
+#include "formats/io/crc32c_instruction.h"
+
+namespace tandem {
+
+Crc32cUpdate crc32cInstruction() { return nullptr; }
+
+}  // namespace tandem

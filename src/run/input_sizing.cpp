@@ -1,0 +1,168 @@
+#include "run/input_sizing.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "config/device_set.h"
+#include "data/dataset/decoded_dataset.h"
+#include "data/transform/transform.h"
+#include "run/plan/replica_set_options.h"
+
+namespace tandem {
+namespace {
+
+constexpr double worthwhile = 0.05;         // a smaller gain is not advised
+constexpr int rounds = 3;                   // of which the middle one counts
+constexpr int64_t mostDecoded = 128 << 20;  // bytes of pixels: more than most caches hold
+
+/// What is measured of a way, in rounds.
+struct MeteredWay {
+  MeteredWay(InputWay of, std::shared_ptr<const BatchMaker> maker, const std::optional<InputForm>& form)
+      : way(std::move(of)), meter(std::move(maker), form) {}
+
+  InputWay way;
+  LoaderMeter meter;
+  std::vector<LoaderRate> one, all;
+};
+
+/// The form that producers make inputs in, where they normalise them.
+std::optional<InputForm> formOnCores(const RunPlan& plan) {
+  if (!plan.setup.onCpu()) return std::nullopt;
+  return InputForm{.type = plan.setup.precision->compute, .format = plan.setup.firstLayout().format};
+}
+
+std::vector<std::unique_ptr<MeteredWay>> waysOf(const RunPlan& plan) {
+  const TrainingData data = trainingData(plan);
+  const auto form = formOnCores(plan);
+  const auto metered = [&](InputWay way, const RunPlan& asked, const TrainingData& images) {
+    return std::make_unique<MeteredWay>(std::move(way), joinedBatches(asked, images), form);
+  };
+  std::vector<std::unique_ptr<MeteredWay>> ways;
+  if (!data.images->info().encoded()) {
+    ways.push_back(metered({.name = "pixels", .ofConfig = true}, plan, data));
+    return ways;
+  }
+  for (const DecodingEntry& decoding : decodings()) {
+    RunPlan asked = plan;
+    asked.setup.decoding = &decoding;
+    const bool own = &decoding == plan.setup.decoding;
+    const auto place = own ? ways.begin() : ways.end();
+    ways.insert(place, metered({.name = concat("--decode=", decoding.name), .ofConfig = own}, asked, data));
+  }
+  const int64_t side = usualResize(plan.config.network.imageSize);
+  const auto decoded = std::make_shared<const DecodedDataset>(*data.images, side, mostDecoded);
+  InputWay packed{.name = concat("packed pixels ", side, 'x', side),
+                  .bytes = static_cast<double>(decoded->imageBytes() * data.images->size())};
+  ways.push_back(metered(std::move(packed), plan, {decoded, data.bad}));
+  return ways;
+}
+
+LoaderRate middle(std::vector<LoaderRate> rates) {
+  std::ranges::sort(rates, {}, &LoaderRate::imagesPerSecond);
+  return rates[rates.size() / 2];
+}
+
+int64_t mostProducers(const InputDemand& demand) { return (demand.cores + demand.devices - 1) / demand.devices; }
+
+double bestRate(const InputDemand& demand, const InputWay& way) {
+  return reachedRate(demand, way, usefulProducers(demand, way));
+}
+
+std::string rateText(double imagesPerSecond) { return fixed(imagesPerSecond, imagesPerSecond < 100 ? 2 : 0); }
+
+/// "--decode=fast --producers=2 would give 530".
+std::string changeText(const InputSizing& sizing, const InputWay& way) {
+  const int64_t producers = usefulProducers(sizing.demand, way);
+  std::vector<std::string> options;
+  if (!way.ofConfig) options.push_back(way.name);
+  if (producers > sizing.producers) options.push_back(concat("--producers=", producers));
+  return concat(join(options, " with "), " would give ", rateText(bestRate(sizing.demand, way)),
+                way.bytes ? concat(" (", bytesText(*way.bytes), " of them)") : "");
+}
+
+/// What would give more than now, and what would if memory held it.
+std::vector<std::string> changesOf(const InputSizing& sizing, double now) {
+  std::vector<std::string> changes;
+  for (const InputWay& way : sizing.ways) {
+    if (bestRate(sizing.demand, way) < (1 + worthwhile) * now) continue;
+    const bool fits = !way.bytes || *way.bytes < static_cast<double>(sizing.memoryBytes);
+    changes.push_back(concat(changeText(sizing, way),
+                             fits ? ""
+                                  : concat(", but no memory holds them here (", bytesText(sizing.memoryBytes),
+                                           " are free), and a disk would limit")));
+  }
+  return changes;
+}
+
+}  // namespace
+
+double reachedRate(const InputDemand& demand, const InputWay& way, int64_t producers) {
+  const int64_t threads = std::min(producers * demand.devices, demand.cores);
+  const double onAll = way.all.imagesPerSecond;
+  const double made =
+      threads == demand.cores ? onAll : std::min(onAll, static_cast<double>(threads) * way.one.imagesPerSecond);
+  const double taken = demand.sharesCores ? 1 / (1 / demand.imagesPerSecond + 1 / onAll) : demand.imagesPerSecond;
+  return std::min(made, taken);
+}
+
+int64_t usefulProducers(const InputDemand& demand, const InputWay& way) {
+  constexpr double nearly = 0.99;
+  const double best = reachedRate(demand, way, mostProducers(demand));
+  int64_t producers = 1;
+  while (reachedRate(demand, way, producers) < nearly * best) ++producers;
+  return producers;
+}
+
+double coresPerDevice(const InputDemand& demand, const InputWay& way) {
+  return demand.imagesPerSecond / static_cast<double>(demand.devices) / way.one.imagesPerSecond;
+}
+
+std::string adviceText(const InputSizing& sizing) {
+  const double taken = sizing.demand.imagesPerSecond;
+  const double reached = reachedRate(sizing.demand, sizing.ways.front(), sizing.producers);
+  const std::string rates = concat(rateText(reached), " of the ", rateText(taken), " images/s that the devices take");
+  if (reached >= (1 - worthwhile) * taken) return concat("loading hardly limits training: it reaches ", rates);
+  const auto changes = changesOf(sizing, reached);
+  return concat("loading limits training to ", rates, "; ",
+                changes.empty()
+                    ? "nothing that was measured would give 5 % more: that takes more cores for each device, "
+                      "smaller images or fewer changes of them"
+                    : join(changes, "; "));
+}
+
+Config withoutLoading(const RunPlan& plan) {
+  Config config = plan.config;
+  config.input = Config().input;
+  config.input.source = std::ranges::find(sources(), true, &SourceEntry::repeats)->name;
+  config.inference = Config().inference;
+  config.measurement.verify = withoutVerification().name;
+  config.measurement.repeats = 1;
+  return resolvePlan(config).config;
+}
+
+InputDemand demandOf(const RunPlan& plan) {
+  InputDemand demand{.devices = plan.config.placement.replicas, .sharesCores = plan.setup.onCpu()};
+  const auto usable = std::ssize(readTopology().cores);
+  demand.cores = demand.sharesCores ? std::min<int64_t>(usable, demand.devices * plan.cores.threadsPerReplica) : usable;
+  return demand;
+}
+
+std::vector<InputWay> measureInput(const RunPlan& plan, const InputDemand& demand, Nanos length) {
+  const auto metered = waysOf(plan);
+  const Nanos turn = length / (2 * rounds * std::ssize(metered));
+  for (int round = 0; round < rounds; ++round) {
+    for (const auto& each : metered) {
+      each->one.push_back(each->meter.measure(1, turn));
+      each->all.push_back(each->meter.measure(demand.cores, turn));
+    }
+  }
+  std::vector<InputWay> ways;
+  for (const auto& each : metered) {
+    each->way.one = middle(each->one), each->way.all = middle(each->all);
+    ways.push_back(std::move(each->way));
+  }
+  return ways;
+}
+
+}  // namespace tandem

@@ -1,0 +1,66 @@
+#include <optional>
+
+#include "base/catalog.h"
+#include "base/text.h"
+#include "config/device_set.h"
+#include "run/plan/rules.h"
+#include "run/plan/those_with.h"
+
+namespace tandem {
+namespace {
+
+/// The message of a broken rule, with the values and the remedy; empty if the rule holds.
+using Breach = std::optional<std::string>;
+
+std::string given(const Config& config) { return concat("--input=", config.input.source); }
+
+std::string thoseAtAddresses() { return thoseWith("--input", sources(), &SourceEntry::atAddress); }
+
+Breach replicasTakeEqualBatches(const Config& config, const Setup& setup) {
+  if (setup.source->stream == nullptr) return std::nullopt;
+  if (config.step.batch == Config::mostThatFits) {
+    return concat(given(config), " with --batch=max: the sender says how large a batch is; give a number");
+  }
+  if (config.step.split == Config().step.split) return std::nullopt;
+  return concat(given(config), " with --split=", config.step.split,
+                ": the messages of a sender are of one size; use --split=", Config().step.split);
+}
+
+Breach oneProcessWaitsAtAnAddress(const Config& config, const Setup& setup) {
+  if (!setup.source->atAddress || config.input.zmqConnect || config.placement.ranks == 1) return std::nullopt;
+  return concat(given(config), " with ", config.placement.ranks,
+                " ranks: one process alone can wait at an address; let the sender wait there, and give --zmq-connect");
+}
+
+Breach addressesHaveUsers(const Config& config, const Setup& setup) {
+  if (setup.source->atAddress) return std::nullopt;
+  const auto refuse = [&](std::string_view option) {
+    return concat(option, " does nothing with ", given(config), "; only ", thoseAtAddresses(), " uses it");
+  };
+  if (config.input.zmqConnect) return refuse("--zmq-connect");
+  if (!config.input.zmqKeys.empty()) return refuse("--zmq-keys");
+  if (config.input.insecureZmq) return refuse("--insecure-zmq");
+  return std::nullopt;
+}
+
+Breach argumentsHaveReaders(const Config& config, const Setup& setup) {
+  if (setup.sourceArgument.empty() || setup.source->stream != nullptr) return std::nullopt;
+  return concat(given(config), ": ", setup.source->name, " takes nothing behind a colon");
+}
+
+constexpr Breach (*streamRules[])(const Config&, const Setup&) = {
+    replicasTakeEqualBatches,
+    oneProcessWaitsAtAnAddress,
+    addressesHaveUsers,
+    argumentsHaveReaders,
+};
+
+}  // namespace
+
+void checkStream(const Config& config, const Setup& setup) {
+  for (const auto rule : streamRules) {
+    if (const Breach breach = rule(config, setup)) throw UsageError(*breach);
+  }
+}
+
+}  // namespace tandem

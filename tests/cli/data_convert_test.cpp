@@ -1,0 +1,224 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "bash_lines.h"
+#include "support/idx_images.h"
+
+namespace tandem {
+namespace {
+
+namespace fs = std::filesystem;
+using Texts = std::vector<std::string>;
+
+/// The checksum over images and labels by 'data inspect', or its whole text where there is none.
+std::string sumOf(const std::string& path, const Texts& more = {}) {
+  Texts arguments{"data", "inspect", path};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const auto run = runTandem(arguments);
+  EXPECT_EQ(run.code, 0) << run.err;
+  const size_t at = run.out.find("sha256");
+  return at == std::string::npos ? run.out : run.out.substr(at, 80);
+}
+
+/// An IDX pair of 50 training images and 20 test images, which have ten classes.
+class DataConvert : public testing::Test {
+ protected:
+  void SetUp() override {
+    idx = writeIdxImages(ownFolder() + "/idx", 50);
+    writeIdxImages(ownFolder() + "/idx", 20, 0, "t10k");
+  }
+
+  Finished convert(const std::string& from, const std::string& to, const Texts& more = {}) const {
+    Texts arguments{"data", "convert", from, at(to)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return runTandem(arguments);
+  }
+  static std::string at(const std::string& name) { return ownFolder() + "/" + name; }
+  static nlohmann::ordered_json manifest(const std::string& name) {
+    std::ifstream file(at(name) + "/tandem-data.json");
+    return nlohmann::ordered_json::parse(file);
+  }
+
+  std::string idx;
+};
+
+TEST_F(DataConvert, WritesBothSplitsIntoEachContainer) {
+  std::string files;
+  for (const std::string to : {"folder", "webdataset", "tfrecord", "packed"}) {
+    const auto run = convert(idx, to, {"--to=" + to, "--samples=png"});
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_TRUE(contains(run.out, at(to) + ", train: 50 images, sha256 of their sums ")) << run.out;
+    EXPECT_TRUE(contains(run.out, at(to) + ", val: 20 images, sha256 of their sums ")) << run.out;
+    const std::string sum = sumOf(at(to)) + sumOf(at(to), {"--split=test"});
+    if (files.empty()) files = sum;
+    EXPECT_EQ(sum, files) << to;
+    EXPECT_EQ(manifest(to).at("options").at("to"), to);
+    EXPECT_TRUE(manifest(to).at("complete"));
+  }
+  EXPECT_EQ(convert(idx, "pixels").code, 0);
+  EXPECT_EQ(sumOf(at("pixels")), sumOf(idx)) << "as they are";
+  EXPECT_EQ(sumOf(at("pixels"), {"--split=test"}), sumOf(idx, {"--split=test"}));
+}
+
+TEST_F(DataConvert, WritesImagesWithoutSplitsOnce) {
+  ASSERT_EQ(convert(idx, "val", {"--to=webdataset", "--split=test"}).code, 0);
+  EXPECT_TRUE(fs::exists(at("val/val-00000-of-00001.tar")));
+  ASSERT_EQ(convert(at("val"), "once").code, 0);
+  EXPECT_EQ(manifest("once").at("splits").size(), 1U);
+  fs::remove(idx + "/t10k-images-idx3-ubyte"), fs::remove(idx + "/t10k-labels-idx1-ubyte");
+  ASSERT_EQ(convert(idx, "training").code, 0);
+  EXPECT_EQ(manifest("training").at("splits").size(), 1U);
+  const auto run = convert(idx, "x", {"--split=test"});
+  expectOneLine(run, data, "holds only training images");
+}
+
+TEST_F(DataConvert, MakesPixelsOfOneSizeOfImageFiles) {
+  const auto made = runTandem({"data", "make", at("made"), "--images=12", "--classes=2", "--size=40x30"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  ASSERT_EQ(convert(at("made"), "packed", {"--samples=pixels", "--size=24"}).code, 0);
+  const auto inspected = runTandem({"data", "inspect", at("packed")});
+  for (const char* part : {"packed", "images    12", "height    24", "width     24"}) {
+    EXPECT_TRUE(contains(inspected.out, part)) << part << inspected.out;
+  }
+  ASSERT_EQ(convert(at("made"), "small", {"--to=webdataset", "--samples=jpeg", "--size=24"}).code, 0);
+  EXPECT_TRUE(contains(runTandem({"data", "inspect", at("small")}).out, "height    24"));
+}
+
+TEST_F(DataConvert, GoesOnWhereItWasInterrupted) {
+  const Texts options{"--shard=8"};
+  ASSERT_EQ(convert(idx, "whole", options).code, 0);
+  EXPECT_EQ(manifest("whole").at("splits").at(0).at("shards").size(), 7U);
+  fs::rename(at("whole"), at("out.part"));
+  auto json = manifest("out.part");
+  json["complete"] = false;
+  json["splits"][0]["shards"][3] = nullptr;
+  std::ofstream(at("out.part") + "/tandem-data.json") << json;
+  fs::remove(at("out.part/train-00003-of-00007.tandem"));
+  expectOneLine(convert(idx, "out", {"--shard=9"}), storage,
+                "out.part' is there already, begun with other options: shard was '8', and is '9'");
+  const auto run = convert(idx, "out", options);
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "out.part: goes on; 9 of 10 parts are there")) << run.out;
+  EXPECT_EQ(sumOf(at("out")), sumOf(idx));
+  EXPECT_EQ(convert(idx, "out", options).code, 0) << "it is complete";
+  expectOneLine(convert(idx, "out"), storage, "is there already, made otherwise: shard was '8', and is '4096'");
+}
+
+TEST_F(DataConvert, NoticesOtherImagesWhenItGoesOn) {
+  ASSERT_EQ(convert(idx, "out").code, 0);
+  writeIdxImages(idx, 51);
+  expectOneLine(convert(idx, "out"), storage, "train was '50 images, sha256 of three ");
+}
+
+TEST_F(DataConvert, EndsAtAnImageThatCannotBeReadOrLeavesItOut) {
+  ASSERT_EQ(convert(idx, "folder", {"--to=folder"}).code, 0);
+  const std::string bad = at("folder") + "/train/class00003/00000013.png";
+  std::ofstream(bad) << "<html>";
+  expectOneLine(convert(at("folder"), "out"), data, bad + ": it starts neither like a JPEG nor like a PNG file");
+  const auto run = convert(at("folder"), "out", {"--bad-image=skip"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "left out: " + bad)) << run.out;
+  EXPECT_TRUE(contains(run.out, "1 image could not be read, left out")) << run.out;
+  EXPECT_EQ(manifest("out").at("splits").at(0).at("skipped"), 1);
+}
+
+TEST_F(DataConvert, OnAFullDiskLeavesWhatItCanGoOnWith) {
+  const auto shellWithLittleRoom = [](const std::string& size, const std::string& line) {
+    return shell("mkdir -p full; exec unshare -rm bash -c \"mount -t tmpfs -o size=" + size + " none full && " + line +
+                 "\"");
+  };
+  if (shellWithLittleRoom("64k", "true").code != 0) GTEST_SKIP() << "no file system can be mounted here";
+  const std::string command = "$T data convert idx full/out --shard=10";
+  const auto run = shellWithLittleRoom("64k", command + "; code=\\$?; ls full full/out.part >&2; exit \\$code");
+  expectOneLine(run, storage, "No space left on device");
+  EXPECT_TRUE(contains(run.err, "what is finished stays in 'full/out.part', and the same command goes on with it"))
+      << run.err;
+  EXPECT_TRUE(contains(run.err, "train-00003-of-00005.tandem")) << run.err;
+  EXPECT_TRUE(contains(run.err, "full:\nout.part\n")) << "nothing has the name of what is whole: " << run.err;
+  const auto again = shellWithLittleRoom("64k", command + "; mount -o remount,size=1m full; " + command);
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(contains(again.out, "parts are there")) << again.out;
+}
+
+TEST_F(DataConvert, ItsMistakesAreUsageErrors) {
+  ASSERT_EQ(convert(idx, "web", {"--to=webdataset"}).code, 0);
+  fs::create_directories(at("flags"));
+  fs::copy_file(std::string(TANDEM_TESTS_DIR) + "/golden/images/rgb.png", at("flags/a.png"));
+  std::ofstream(at("flags/labels.csv")) << "file,cat,dog\na.png,1,1\n";
+  struct Mistake {
+    std::string from;
+    Texts options;
+    const char* text;
+  };
+  for (const Mistake& mistake :
+       {Mistake{idx, {"--to=zip"}, "unknown --to 'zip'; valid: packed, webdataset, tfrecord, folder"},
+        {idx, {"--samples=gif"}, "unknown --samples 'gif'"},
+        {idx, {"--split=val"}, "--split=val: must be training, test or both"},
+        {idx, {"--bad-image=zero"}, "must be fail or skip"},
+        {idx, {"--size=-1"}, "must be a whole number from 0"},
+        {idx, {"--shard=0"}, "must be a whole number from 1"},
+        {idx, {"--to=tfrecord", "--samples=pixels"}, "--to=tfrecord holds image files alone"},
+        {at("web"), {"--size=10"}, "image files stay as they are; give --samples=pixels, png or jpeg"},
+        {at("web"), {"--samples=pixels"}, "image files have sizes of their own; give one for all by --size"},
+        {at("web"), {"--to=folder"}, "does not say how many classes it has; give their number"},
+        {at("flags"),
+         {"--to=webdataset"},
+         "has no place for labels of any of the classes per image; use packed or folder"}}) {
+    SCOPED_TRACE(mistake.text);
+    expectOneLine(convert(mistake.from, "x", mistake.options), usage, mistake.text);
+  }
+  EXPECT_EQ(runTandem({"data", "convert", idx}).code, usage);
+  EXPECT_FALSE(fs::exists(at("x")) || fs::exists(at("x.part")));
+  EXPECT_EQ(convert(at("web"), "folder", {"--to=folder", "--classes=10"}).code, 0);
+  EXPECT_EQ(convert(at("flags"), "copy", {"--to=folder"}).code, 0);
+  EXPECT_EQ(sumOf(at("copy")), sumOf(at("flags")));
+}
+
+TEST_F(DataConvert, HelpNamesContainersAndForms) {
+  const auto run = runTandem({"data", "--help"});
+  for (const char* part :
+       {"tandem data convert FROM TO", "--to=webdataset", "--samples=pixels", "--bad-image=fail|skip"}) {
+    EXPECT_TRUE(contains(run.out, part)) << part << run.out;
+  }
+}
+
+TEST_F(DataConvert, BenchBearsDamagedSamples) {
+  ASSERT_EQ(convert(idx, "packed").code, 0);
+  std::fstream file(at("packed/train-00000-of-00001.tandem"), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(100);
+  file.put('x');
+  file.close();
+  const std::string bench =
+      "exec $T bench --model=lenet5 --data=packed --batch=50 --replicas=1 --repeats=1 --warmup=0 --steps=1 "
+      "--allow-interference --verify=off ";
+  const auto failed = shell(bench);
+  EXPECT_EQ(failed.code, data) << failed.err;
+  EXPECT_TRUE(contains(failed.out + failed.err, "sample 0 (from 0) at byte 16: its checksum differs")) << failed.err;
+  const auto borne = shell(bench + "--bad-image=skip");
+  EXPECT_EQ(borne.code, 0) << borne.err;
+}
+
+TEST(DataMake, WritesIntoEachContainer) {
+  std::string files;
+  for (const auto& [container, name] : {std::pair<std::string, std::string>{"folder", "labelled files"},
+                                        {"packed", "packed"},
+                                        {"tfrecord", "tfrecord"},
+                                        {"webdataset", "webdataset"}}) {
+    const std::string out = ownFolder() + "/" + container;
+    const auto run =
+        runTandem({"data", "make", out, "--images=6", "--classes=2", "--size=9", "--container=" + container});
+    ASSERT_EQ(run.code, 0) << run.err;
+    const std::string sum = sumOf(out);
+    if (files.empty()) files = sum;
+    EXPECT_EQ(sum, files) << container;
+    const auto inspected = runTandem({"data", "inspect", out});
+    EXPECT_TRUE(contains(inspected.out, "data set  " + name + "\n")) << inspected.out;
+    EXPECT_TRUE(contains(inspected.out, "3 to 3 images each")) << inspected.out;
+  }
+}
+
+}  // namespace
+}  // namespace tandem

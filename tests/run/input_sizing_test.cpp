@@ -1,0 +1,101 @@
+#include "run/input_sizing.h"
+
+#include <gtest/gtest.h>
+
+#include "run/ten_images.h"
+#include "run/tiny_config.h"
+
+namespace tandem {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+InputWay way(const std::string& name, double one, double all) {
+  return {.name = name, .one = {.imagesPerSecond = one}, .all = {.imagesPerSecond = all}};
+}
+
+InputWay own(double one, double all) {
+  InputWay made = way("--decode=exact", one, all);
+  made.ofConfig = true;
+  return made;
+}
+
+constexpr InputDemand gpus{.imagesPerSecond = 2000, .devices = 2, .cores = 16},
+    cores{.imagesPerSecond = 300, .devices = 1, .cores = 2, .sharesCores = true};
+
+TEST(InputSizing, GpusTakeWhatTheProducersMakeUpToTheirOwnRate) {
+  const InputWay images = own(200, 3000);
+  EXPECT_DOUBLE_EQ(reachedRate(gpus, images, 1), 400) << "two producers";
+  EXPECT_DOUBLE_EQ(reachedRate(gpus, images, 5), 2000) << "ten";
+  EXPECT_EQ(usefulProducers(gpus, images), 5);
+  EXPECT_DOUBLE_EQ(coresPerDevice(gpus, images), 5);
+  EXPECT_DOUBLE_EQ(reachedRate(gpus, own(100, 1500), 8), 1500) << "what 16 cores make together";
+  EXPECT_DOUBLE_EQ(reachedRate(gpus, own(100, 1500), 100), 1500) << "there are no more cores";
+  EXPECT_DOUBLE_EQ(reachedRate(gpus, own(100, 900), 7), 900) << "14 cores make no more than all";
+}
+
+TEST(InputSizing, OnACpuAnImageTakesTheTimeOfTheNetworkAndOfItsLoading) {
+  const InputWay images = own(400, 600);
+  EXPECT_DOUBLE_EQ(reachedRate(cores, images, 2), 200) << "1 / (1 / 300 + 1 / 600)";
+  EXPECT_DOUBLE_EQ(reachedRate(cores, images, 1), 200);
+  EXPECT_EQ(usefulProducers(cores, images), 1);
+  const InputWay slow = own(100, 200);
+  EXPECT_DOUBLE_EQ(reachedRate(cores, slow, 1), 100) << "one producer keeps one core";
+  EXPECT_DOUBLE_EQ(reachedRate(cores, slow, 2), 120);
+  EXPECT_EQ(usefulProducers(cores, slow), 2);
+}
+
+TEST(InputSizing, TheAdviceNamesWhatGivesMore) {
+  InputWay packed = way("packed pixels 256x256", 2000, 20000);
+  packed.bytes = 1024.0 * 1024 * 1024;
+  InputSizing sizing{.demand = gpus, .images = 1000, .memoryBytes = int64_t{2} << 30};
+  sizing.ways = {own(200, 1500), way("--decode=fast", 202, 1510), packed};
+  EXPECT_EQ(
+      adviceText(sizing),
+      "loading limits training to 400 of the 2000 images/s that the devices take; --producers=8 would give 1500; "
+      "--decode=fast with --producers=8 would give 1510; packed pixels 256x256 would give 2000 (1.0 GiB of them)");
+  sizing.producers = 8;
+  EXPECT_EQ(adviceText(sizing),
+            "loading limits training to 1500 of the 2000 images/s that the devices take; packed pixels 256x256 would "
+            "give 2000 (1.0 GiB of them)");
+  sizing.memoryBytes = 1 << 20;
+  EXPECT_TRUE(contains(adviceText(sizing), "but no memory holds them here (1.0 MiB are free), and a disk would limit"))
+      << adviceText(sizing);
+  sizing.ways.pop_back();
+  EXPECT_TRUE(contains(adviceText(sizing), "; nothing that was measured would give 5 % more")) << adviceText(sizing);
+  sizing.ways = {own(300, 4500)};
+  EXPECT_EQ(adviceText(sizing),
+            "loading hardly limits training: it reaches 2000 of the 2000 images/s that the devices take");
+}
+
+TEST(InputSizing, TheDevicesAreMeasuredWithImagesOfTheSameSizeAndClasses) {
+  Config config = tiny();
+  config.input.data = tenImages();
+  config.input.augment = "crop", config.input.producers = 3;
+  config.network.imageSize = 40;
+  const RunPlan plan = resolvePlan(config);
+  const Config alone = withoutLoading(plan);
+  EXPECT_EQ(alone.input.source, "device");
+  EXPECT_EQ(alone.input.data, "");
+  EXPECT_EQ(alone.network, plan.config.network);
+  EXPECT_EQ(alone.step, plan.config.step);
+  EXPECT_EQ(alone.network.classes, 10);
+}
+
+TEST(InputSizing, PixelsAreOneWayAndNoneIsDecoded) {
+  Config config = tiny();
+  config.input.data = tenImages();
+  const RunPlan plan = resolvePlan(config);
+  const InputDemand demand = demandOf(plan);
+  EXPECT_TRUE(demand.sharesCores);
+  EXPECT_GE(demand.cores, 1);
+  const auto ways = measureInput(plan, demand, std::chrono::milliseconds(6));
+  ASSERT_EQ(ways.size(), 1U);
+  EXPECT_TRUE(ways[0].ofConfig);
+  EXPECT_GT(ways[0].all.imagesPerSecond, 0);
+  EXPECT_EQ(ways[0].one.decode, 0);
+  EXPECT_GT(ways[0].one.normalize, 0) << "producers of a CPU normalise";
+}
+
+}  // namespace
+}  // namespace tandem

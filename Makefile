@@ -16,7 +16,8 @@ PRESET ?= release
 .DEFAULT_GOAL := build
 .PHONY: help setup setup-release setup-cuda setup-tests build program bench test test-long check lint tidy format docs dev \
         asan tsan cuda cuda-sources dist verify-dist peers bench-kernels verify-models verify-weights verify-export \
-        verify-launchers verify-ranks verify-interference verify-compare verify-robust verify-trace verify-attribution verify-logs verify-page fuzz \
+        verify-launchers verify-ranks verify-interference verify-compare verify-robust verify-trace verify-attribution verify-logs verify-streams \
+        verify-page fuzz \
         clean FORCE
 
 help: ## list the targets
@@ -146,6 +147,9 @@ verify-attribution: build ## delays of 5 ms, put into a run 20 times: what --pro
 
 verify-logs: program ## runs' event files in TensorBoard, their :::MLLOG lines in MLPerf's parser, beside the records
 	scripts/verify-logs $(ARGS)
+
+verify-streams: program ## batches of tensorpack, of NumPy and of hostile senders, and what serve sends, read by pyzmq
+	scripts/verify-streams $(ARGS)
 
 verify-page: setup-tests program ## a page of 10,000 runs opened in Chromium, its time measured
 	scripts/verify-page $(ARGS)

@@ -52,8 +52,10 @@ std::vector<std::unique_ptr<MeteredWay>> waysOf(const RunPlan& plan) {
   }
   const int64_t side = usualResize(plan.config.network.imageSize);
   const auto decoded = std::make_shared<const DecodedDataset>(*data.images, side, mostDecoded);
-  InputWay packed{.name = concat("packed pixels ", side, 'x', side),
-                  .bytes = static_cast<double>(decoded->imageBytes() * data.images->size())};
+  InputWay packed{
+      .name = "packed pixels",
+      .command = concat("tandem data convert ", plan.config.input.data, " TO --samples=pixels --size=", side),
+      .bytes = static_cast<double>(decoded->imageBytes() * data.images->size())};
   ways.push_back(metered(std::move(packed), plan, {decoded, data.bad}));
   return ways;
 }
@@ -63,34 +65,32 @@ LoaderRate middle(std::vector<LoaderRate> rates) {
   return rates[rates.size() / 2];
 }
 
-int64_t mostProducers(const InputDemand& demand) { return (demand.cores + demand.devices - 1) / demand.devices; }
-
 double bestRate(const InputDemand& demand, const InputWay& way) {
-  return reachedRate(demand, way, usefulProducers(demand, way));
+  return reachedRate(demand, way, bestProducers(demand, way));
 }
 
 std::string rateText(double imagesPerSecond) { return fixed(imagesPerSecond, imagesPerSecond < 100 ? 2 : 0); }
 
-/// "--decode=fast --producers=2 would give 530".
+/// "--decode=fast with --producers=2 would give 530".
 std::string changeText(const InputSizing& sizing, const InputWay& way) {
-  const int64_t producers = usefulProducers(sizing.demand, way);
+  const int64_t producers = bestProducers(sizing.demand, way);
   std::vector<std::string> options;
   if (!way.ofConfig) options.push_back(way.name);
-  if (producers > sizing.producers) options.push_back(concat("--producers=", producers));
-  return concat(join(options, " with "), " would give ", rateText(bestRate(sizing.demand, way)),
-                way.bytes ? concat(" (", bytesText(*way.bytes), " of them)") : "");
+  if (producers == inTheStep ? sizing.producers != inTheStep : producers > sizing.producers) {
+    options.push_back(feedText(producers));
+  }
+  const std::string change = concat(join(options, " with "), " would give ", rateText(bestRate(sizing.demand, way)));
+  if (way.command.empty()) return change;
+  const bool fits = way.bytes < static_cast<double>(sizing.memoryBytes);
+  return concat(change, " ('", way.command, "', ", bytesText(way.bytes), fits ? "" : ", more than memory has free",
+                ')');
 }
 
-/// What would give more than now, and what would if memory held it.
+/// What would give more than `now`.
 std::vector<std::string> changesOf(const InputSizing& sizing, double now) {
   std::vector<std::string> changes;
   for (const InputWay& way : sizing.ways) {
-    if (bestRate(sizing.demand, way) < (1 + worthwhile) * now) continue;
-    const bool fits = !way.bytes || *way.bytes < static_cast<double>(sizing.memoryBytes);
-    changes.push_back(concat(changeText(sizing, way),
-                             fits ? ""
-                                  : concat(", but no memory holds them here (", bytesText(sizing.memoryBytes),
-                                           " are free), and a disk would limit")));
+    if (bestRate(sizing.demand, way) >= (1 + worthwhile) * now) changes.push_back(changeText(sizing, way));
   }
   return changes;
 }
@@ -98,21 +98,37 @@ std::vector<std::string> changesOf(const InputSizing& sizing, double now) {
 }  // namespace
 
 double reachedRate(const InputDemand& demand, const InputWay& way, int64_t producers) {
-  const int64_t threads = std::min(producers * demand.devices, demand.cores);
-  const double onAll = way.all.imagesPerSecond;
-  const double made =
-      threads == demand.cores ? onAll : std::min(onAll, static_cast<double>(threads) * way.one.imagesPerSecond);
-  const double taken = demand.sharesCores ? 1 / (1 / demand.imagesPerSecond + 1 / onAll) : demand.imagesPerSecond;
-  return std::min(made, taken);
+  const auto ofAnImage = [](double rate) { return 1 / rate; };
+  const double compute = ofAnImage(demand.imagesPerSecond), onAll = ofAnImage(way.all.imagesPerSecond);
+  if (producers == inTheStep) return 1 / (compute + onAll);
+  const auto madeBy = [&](int64_t threads) {
+    const bool all = threads >= demand.cores;
+    return all ? onAll : std::max(onAll, ofAnImage(static_cast<double>(threads) * way.one.imagesPerSecond));
+  };
+  const double made = madeBy(producers * demand.devices);
+  if (!demand.sharesCores) return 1 / std::max(compute, made);
+  return 1 / std::min(compute + madeBy(demand.devices), 2 * compute + made);
 }
 
-int64_t usefulProducers(const InputDemand& demand, const InputWay& way) {
+int64_t bestProducers(const InputDemand& demand, const InputWay& way) {
   constexpr double nearly = 0.99;
-  const double best = reachedRate(demand, way, mostProducers(demand));
-  int64_t producers = 1;
-  while (reachedRate(demand, way, producers) < nearly * best) ++producers;
-  return producers;
+  const int64_t most = (demand.cores + demand.devices - 1) / demand.devices;
+  double best = reachedRate(demand, way, inTheStep);
+  for (int64_t producers = 1; producers <= most; ++producers) {
+    best = std::max(best, reachedRate(demand, way, producers));
+  }
+  for (int64_t producers = 1; producers <= most; ++producers) {
+    if (reachedRate(demand, way, producers) >= nearly * best) return producers;
+  }
+  return inTheStep;
 }
+
+std::string feedText(int64_t producers) {
+  if (producers != inTheStep) return concat("--producers=", producers);
+  return concat("--input=", std::ranges::find_if(sources(), makesInTheStep)->name);
+}
+
+bool makesInTheStep(const SourceEntry& source) { return source.realData && !source.queued; }
 
 double coresPerDevice(const InputDemand& demand, const InputWay& way) {
   return demand.imagesPerSecond / static_cast<double>(demand.devices) / way.one.imagesPerSecond;

@@ -20,29 +20,42 @@ struct InputDemand {
 
 /// A way in which images are kept and decoded.
 struct InputWay {
-  std::string name;                  ///< "--decode=fast", "packed pixels 256x256"
-  LoaderRate one = {}, all = {};     ///< on one core, and on each of InputDemand::cores
-  bool ofConfig = false;             ///< the configuration's own
-  std::optional<double> bytes = {};  ///< of the whole data set, where it must be made anew
+  std::string name;               ///< "--decode=fast", "packed pixels"
+  LoaderRate one = {}, all = {};  ///< on one core, and on each of InputDemand::cores
+  bool ofConfig = false;          ///< the configuration's own
+  std::string command = {};       ///< by which the data set is made anew for it; empty: it need not
+  double bytes = 0;               ///< of what that makes
 };
 
 struct InputSizing {
   InputDemand demand;
-  int64_t producers = 1;            ///< of the configuration, per device
+  int64_t producers = 1;            ///< of the configuration, per device, or inTheStep
   int64_t images = 0;               ///< of the data set
   std::vector<InputWay> ways = {};  ///< the configuration's own is the first
   int64_t memoryBytes = 0;          ///< free on the host
 };
 
-/// images/s that training reaches with so many producers per device.
+/// `producers` of what follows: threads per device that make inputs ahead; inTheStep: the replica's own threads make
+/// them at the beginning of a step (--input=host).
+constexpr int64_t inTheStep = 0;
+
+/// images/s that training reaches.
 ///
-/// Inputs come as fast as the producers' cores make them. Devices with processors of their own then take what comes:
-/// min(demand, supply). Of devices that share their cores with producers an image takes the time of both, at full use
-/// of all cores: 1 / (1 / demand + 1 / supply on all cores), and no more than the producers make.
+/// Devices with processors of their own take what producers make: min(demand, supply). Of devices that share their
+/// cores an image takes the time of both, 1 / (1 / demand + 1 / supply), where what is made in the step has all cores.
+/// A producer has one at a time: the replica's other threads wait for the one whose core it is. More of them help only
+/// while the replica waits, and let it run at half its speed else: 1 / (2 / demand + 1 / supply of the producers).
+/// docs/DATA.md has what was measured.
 double reachedRate(const InputDemand& demand, const InputWay& way, int64_t producers);
 
-/// The least number of producers per device beyond which more would not help by 1 %.
-int64_t usefulProducers(const InputDemand& demand, const InputWay& way);
+/// The least number of producers that is within 1 % of the best, or inTheStep where none is.
+int64_t bestProducers(const InputDemand& demand, const InputWay& way);
+
+/// Whether the source makes a data set's batches at the beginning of a step.
+bool makesInTheStep(const SourceEntry& source);
+
+/// The option for it: "--producers=2", "--input=host".
+std::string feedText(int64_t producers);
 
 /// Cores that make inputs as fast as a device takes them.
 double coresPerDevice(const InputDemand& demand, const InputWay& way);

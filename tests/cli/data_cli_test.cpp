@@ -86,7 +86,7 @@ TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
                                  {"data", "size", "--model=resnet20"},
                                  {"data", "size", folder, "--steps=3"},
                                  {"data", "size", folder, "--out=x"},
-                                 {"data", "size", folder, "--input=host"},
+                                 {"data", "size", folder, "--input=device"},
                                  {"data", "size", folder, "--ranks=2"},
                                  {"data", "size", folder, "--loader-only"},
                                  {"data", "size", folder, "--batch=4,8"},
@@ -114,7 +114,7 @@ TEST_F(DataCommand, SizeSaysWhatLoadingCosts) {
   const auto run = runTandem(typed);
   ASSERT_EQ(run.code, 0) << run.err;
   for (const char* part : {"labelled files, 12 images", "--augment=imagenet", "images/s without loading",
-                           "\n--decode=exact ", "\n--decode=fast ", "\npacked pixels 36x36 ", "\nloading "}) {
+                           "\n--decode=exact ", "\n--decode=fast ", "\npacked pixels ", "\nloading "}) {
     EXPECT_TRUE(contains(run.out, part)) << part << "\n" << run.out;
   }
   Texts again = typed;
@@ -125,7 +125,7 @@ TEST_F(DataCommand, SizeSaysWhatLoadingCosts) {
   EXPECT_EQ(json.at("ways").at(1).at("name"), "--decode=exact");
   EXPECT_GT(json.at("ways").at(0).at("one_core").at("decode_s"), 0);
   EXPECT_EQ(json.at("ways").at(2).at("one_core").at("decode_s"), 0);
-  EXPECT_EQ(json.at("ways").at(2).at("bytes"), 12 * 36 * 36 * 3);
+  EXPECT_EQ(json.at("ways").at(2).at("bytes"), 12 * 37 * 37 * 3);
   EXPECT_FALSE(json.at("advice").get<std::string>().empty());
   breakImage();
   EXPECT_EQ(runTandem(typed).code, data) << "as in training, it ends at an image that cannot be read";

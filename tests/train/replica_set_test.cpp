@@ -126,6 +126,7 @@ TEST(ReplicaSet, GradientsAreRoundedOnceTheyAreWhole) {
 
 TEST(ReplicaSet, RecordedStepsTrainAsOthersDo) {
   for (const SourceEntry& source : sources()) {
+    if (source.atAddress) continue;  // nobody sends
     SmallTeam small(2, "replica", source.name);
     small.options.accumulate = 2;
     const Trained plain = sixSteps(small.options);

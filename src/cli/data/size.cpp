@@ -65,12 +65,9 @@ void checkConfig(const Sweep& typed) {
   }
 }
 
-/// Of batches that this process makes ahead of their steps, of images.
+/// Of batches that this process makes of images.
 void checkSource(const RunPlan& plan) {
   if (!plan.data) throw UsageError(concat(name, " needs a data set that can be read; its path comes first"));
-  const SourceEntry& source = *plan.setup.source;
-  if (source.queued && !source.byProcesses) return;
-  throw UsageError(concat(name, ": --input=", source.name, ": it measures the threads of --input=queue"));
 }
 
 Request requestOf(Arguments arguments) {
@@ -116,7 +113,7 @@ double computeRate(const RunPlan& plan) {
 
 InputSizing sizingOf(const RunPlan& plan) {
   InputSizing sizing{.demand = demandOf(plan),
-                     .producers = plan.config.input.producers,
+                     .producers = makesInTheStep(*plan.setup.source) ? inTheStep : plan.config.input.producers,
                      .images = plan.data->images,
                      .memoryBytes = Device::cpu(0, {}, 1).availableBytes()};
   sizing.demand.imagesPerSecond = computeRate(plan);
@@ -147,12 +144,12 @@ void printWays(const InputSizing& sizing) {
   const InputDemand& demand = sizing.demand;
   std::vector<std::vector<std::string>> rows{{"images/s", "on 1 core", concat("on ", coresText(demand.cores)),
                                               "read ms", "decode ms", "transform ms", "normalise ms",
-                                              "cores per device", "producers", "training reaches"}};
+                                              "cores per device", "by", "training reaches"}};
   for (const InputWay& way : sizing.ways) {
-    const int64_t producers = usefulProducers(demand, way);
+    const int64_t producers = bestProducers(demand, way);
     rows.push_back({way.name, perSecond(way.one.imagesPerSecond), perSecond(way.all.imagesPerSecond),
                     milliseconds(way.one.read), milliseconds(way.one.decode), milliseconds(way.one.transform()),
-                    milliseconds(way.one.normalize), fixed(coresPerDevice(demand, way), 2), concat(producers),
+                    milliseconds(way.one.normalize), fixed(coresPerDevice(demand, way), 2), feedText(producers),
                     perSecond(reachedRate(demand, way, producers))});
   }
   printTable(rows, 1);
@@ -172,14 +169,14 @@ void printJson(const RunPlan& plan, const InputSizing& sizing) {
   const InputDemand& demand = sizing.demand;
   auto ways = ordered_json::array();
   for (const InputWay& way : sizing.ways) {
-    const int64_t producers = usefulProducers(demand, way);
+    const int64_t producers = bestProducers(demand, way);
     ordered_json row{{"name", way.name},
                      {"one_core", jsonOf(way.one)},
                      {"all_cores", jsonOf(way.all)},
                      {"cores_per_device", coresPerDevice(demand, way)},
-                     {"producers", producers},
+                     {"by", feedText(producers)},
                      {"training_images_per_second", reachedRate(demand, way, producers)}};
-    if (way.bytes) row["bytes"] = *way.bytes;
+    if (!way.command.empty()) row["command"] = way.command, row["bytes"] = way.bytes;
     ways.push_back(std::move(row));
   }
   const ordered_json object{{"data", plan.config.input.data},
@@ -191,7 +188,7 @@ void printJson(const RunPlan& plan, const InputSizing& sizing) {
                             {"cores", demand.cores},
                             {"devices_are_these_cores", demand.sharesCores},
                             {"devices_images_per_second", demand.imagesPerSecond},
-                            {"producers", sizing.producers},
+                            {"by", feedText(sizing.producers)},
                             {"training_images_per_second", reachedRate(demand, sizing.ways.front(), sizing.producers)},
                             {"ways", std::move(ways)},
                             {"advice", adviceText(sizing)}};

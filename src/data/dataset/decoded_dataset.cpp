@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/transform/working_image.h"
+#include "data/transform/augment.h"
 
 namespace tandem {
 
@@ -30,7 +30,8 @@ void DecodedDataset::add(const Dataset& files, int64_t index) {
     if (!decoded) return;
     const Image& image = decoded.value();
     WorkingImage scaled(image.pixels, {image.height, image.width, 3});
-    scaled.resize(info_.height, info_.width);
+    CounterRandom random(0);
+    scaledAndCropped(info_.height).apply(scaled, {.input = {info_.height, info_.width, 3}, .random = random});
     scaled.write(kept.pixels);
   } catch (const DataError&) {
     return;

@@ -6,9 +6,10 @@
 
 namespace tandem {
 
-/// Some images of a data set of image files, as many as fit into `mostBytes` (at least one), decoded, scaled to a
-/// square and in memory: what the data set would be if it kept pixels. They are taken evenly from the whole; those that
-/// cannot be read are passed over. Thread-safe.
+/// Some images of a data set of image files, as many as fit into `mostBytes` (at least one), decoded and in memory:
+/// what the data set would be if it kept pixels. The shorter side is scaled to `side` and the middle cropped, as
+/// `tandem data convert --size` does. They are taken evenly from the whole; those that cannot be read are passed over.
+/// Thread-safe.
 class DecodedDataset final : public Dataset {
  public:
   /// Throws DataError if it can read none.

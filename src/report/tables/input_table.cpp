@@ -61,7 +61,7 @@ std::vector<std::string> inputLines(const RunRecord& record) {
   const auto wait = waitOf(record);
   if (!wait) return {};
   const std::string_view beside =
-      isOnCpu(record.config) ? "; what producers take from the same cores comes on top" : "";
+      isOnCpu(record.config) ? "; what is made beside the steps takes more from the same cores" : "";
   const std::string size =
       concat("; 'tandem data size ", record.config.input.data, " --model=", record.config.network.model, '\'');
   const std::string share = concat("input: waiting for batches takes ", fixed(*wait, 1), " % of a step");

@@ -98,7 +98,7 @@ std::shared_ptr<DealtFrames> openStream(const RunPlan& plan, int64_t count, cons
 }
 
 /// What gives a replica of this process its batches, each of which is that of `count` replicas. A stream is opened when
-/// the first replica asks.
+/// the first replica asks, and closed when the last one has ended.
 std::function<std::shared_ptr<const HostBatches>(int replica)> batchesOf(const RunPlan& plan, int64_t count,
                                                                          const TrainingData& data) {
   if (plan.setup.source->stream == nullptr) {
@@ -108,12 +108,14 @@ std::function<std::shared_ptr<const HostBatches>(int replica)> batchesOf(const R
     };
   }
   struct Opened {
-    std::once_flag once;
-    std::shared_ptr<DealtFrames> frames;
+    std::mutex mutex;
+    std::weak_ptr<DealtFrames> frames;
   };
   return [plan, count, data, opened = std::make_shared<Opened>()](int replica) {
-    std::call_once(opened->once, [&] { opened->frames = openStream(plan, count, data); });
-    return dealtTo(replica, opened->frames);
+    const std::lock_guard lock(opened->mutex);
+    auto frames = opened->frames.lock();
+    if (!frames) opened->frames = frames = openStream(plan, count, data);
+    return dealtTo(replica, std::move(frames));
   };
 }
 

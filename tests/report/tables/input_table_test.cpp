@@ -26,15 +26,17 @@ TEST(InputTable, SaysWhatWaitingCosts) {
   EXPECT_EQ(
       inputLines(withData()),
       (std::vector<std::string>{
-          "input: waiting for batches takes 10.0 % of a step, which costs 35.56 images/s; what producers take from "
-          "the same cores comes on top; 'tandem data size /data/photos --model=resnet50' shows what would help"}));
+          "input: waiting for batches takes 10.0 % of a step, which costs 35.56 images/s; what is made beside the "
+          "steps takes more from the same cores; 'tandem data size /data/photos --model=resnet50' shows what would "
+          "help"}));
 }
 
 TEST(InputTable, SaysThatInputDoesNotLimit) {
   RunRecord record = withoutWait(withData());
-  EXPECT_EQ(inputLines(record).front(),
-            "input: waiting for batches takes 0.0 % of a step, so it does not limit training; what producers take from "
-            "the same cores comes on top; 'tandem data size /data/photos --model=resnet50' says what that is");
+  EXPECT_EQ(
+      inputLines(record).front(),
+      "input: waiting for batches takes 0.0 % of a step, so it does not limit training; what is made beside the steps "
+      "takes more from the same cores; 'tandem data size /data/photos --model=resnet50' says what that is");
   record.config.placement.devices = "cuda:0+1";
   EXPECT_EQ(inputLines(record).front(),
             "input: waiting for batches takes 0.0 % of a step, so it does not limit training");

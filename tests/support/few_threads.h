@@ -1,9 +1,11 @@
 #pragma once
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 
 namespace tandem {
@@ -12,6 +14,7 @@ namespace tandem {
 class FewThreads {
  public:
   explicit FewThreads(size_t count) {
+    keepFreeMemory();
     getrlimit(RLIMIT_AS, &before_);
     pthread_attr_t attributes;
     size_t stack = 0;
@@ -28,6 +31,18 @@ class FewThreads {
   FewThreads& operator=(const FewThreads&) = delete;
 
  private:
+  // For those that start meanwhile: what the C library cannot allocate for a new thread ends the process.
+  static void keepFreeMemory() {
+    constexpr int most = 1 << 30;
+    constexpr size_t kept = size_t{32} << 20;
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, most);
+    mallopt(M_TRIM_THRESHOLD, most);
+    void* const memory = malloc(kept);
+    *static_cast<volatile char*>(memory) = 0;
+    free(memory);
+  }
+
   rlimit before_{};
 };
 

@@ -10,7 +10,8 @@
 namespace tandem {
 namespace {
 
-/// Image i is a PNG of 20 x (10 + i) pixels of value i, with label i; those below `bad` are damaged.
+/// Image i is a PNG of 20 x (10 + i) pixels of value i, with label i; those below `bad` are damaged, and the last of
+/// them cannot be read at all.
 class Files final : public Dataset {
  public:
   Files(int64_t size, int64_t bad) : size_(size), bad_(bad) { info_.name = "files", info_.classes = size; }
@@ -18,6 +19,7 @@ class Files final : public Dataset {
   int64_t size() const override { return size_; }
   Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
     storeClass(index, label);
+    if (index + 1 == bad_) throw DataError("it is gone");
     const int64_t width = 10 + index;
     memory = imageEncodings().back().encode(
         {20, width, std::vector<uint8_t>(static_cast<size_t>(20 * width * 3), static_cast<uint8_t>(index))});

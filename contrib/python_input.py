@@ -155,7 +155,7 @@ def usual_batches(options):
 
 def usual_samples(options):
     for images, labels in usual_batches(options):
-        size = len(images) and images.nbytes // len(images)
+        size = images.nbytes // len(images)
         shape = images.shape[1:]
         flat = images.cast("B")
         for i, label in enumerate(labels):

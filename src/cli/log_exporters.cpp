@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "base/text.h"
+#include "formats/io/atomic_file.h"
 #include "report/export/exporters.h"
 
 namespace tandem {

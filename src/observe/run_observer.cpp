@@ -80,6 +80,7 @@ void RunObserver::windowEnds() {
   const std::vector<ProcessTime> times = processTimes();
   std::vector<int> own = feeders_ ? feeders_() : std::vector<int>();
   if (window_.end.own) *window_.end.own += usedBy(own, timesBefore_, times);
+  if (processes_.empty()) return;
   own.insert(own.end(), processes_.begin(), processes_.end());
   if (const auto most = busiest(timesBefore_, times, own)) {
     const Nanos window = window_.end.steady - window_.begin.steady;

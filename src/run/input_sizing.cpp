@@ -69,8 +69,6 @@ double bestRate(const InputDemand& demand, const InputWay& way) {
   return reachedRate(demand, way, bestProducers(demand, way));
 }
 
-std::string rateText(double imagesPerSecond) { return fixed(imagesPerSecond, imagesPerSecond < 100 ? 2 : 0); }
-
 /// "--decode=fast with --producers=2 would give 530".
 std::string changeText(const InputSizing& sizing, const InputWay& way) {
   const int64_t producers = bestProducers(sizing.demand, way);
@@ -130,6 +128,8 @@ std::string feedText(int64_t producers) {
 
 bool makesInTheStep(const SourceEntry& source) { return source.realData && !source.queued; }
 
+std::string rateText(double imagesPerSecond) { return fixed(imagesPerSecond, imagesPerSecond < 100 ? 2 : 0); }
+
 double coresPerDevice(const InputDemand& demand, const InputWay& way) {
   return demand.imagesPerSecond / static_cast<double>(demand.devices) / way.one.imagesPerSecond;
 }
@@ -150,7 +150,7 @@ std::string adviceText(const InputSizing& sizing) {
 Config withoutLoading(const RunPlan& plan) {
   Config config = plan.config;
   config.input = Config().input;
-  config.input.source = std::ranges::find(sources(), true, &SourceEntry::repeats)->name;
+  config.input.source = repeatingSource().name;
   config.inference = Config().inference;
   config.measurement.verify = withoutVerification().name;
   config.measurement.repeats = 1;

@@ -57,6 +57,9 @@ bool makesInTheStep(const SourceEntry& source);
 /// The option for it: "--producers=2", "--input=host".
 std::string feedText(int64_t producers);
 
+/// images/s as people read them.
+std::string rateText(double imagesPerSecond);
+
 /// Cores that make inputs as fast as a device takes them.
 double coresPerDevice(const InputDemand& demand, const InputWay& way);
 

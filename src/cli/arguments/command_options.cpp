@@ -44,7 +44,7 @@ void checkNames(std::span<const TypedOption> typed, std::span<const std::string>
 std::string helpLine(const CommandOption& option, size_t leftWidth) {
   std::string left = concat("  ", option.name, '=', option.placeholder);
   left.resize(std::max(leftWidth, left.size() + 2), ' ');
-  return concat(left, option.help, " (default ", option.standard, ")\n");
+  return concat(left, option.help, option.standard.empty() ? "" : concat(" (default ", option.standard, ")"), '\n');
 }
 
 }  // namespace tandem

@@ -44,14 +44,6 @@ constexpr SampleForm forms[] = {
     {"jpeg", "encoded with quality 90", false, "jpeg"},
 };
 
-struct SplitName {
-  std::string_view typed, name;
-  DataSplit split;
-};
-
-constexpr SplitName splitNames[] = {{"training", trainingName, DataSplit::training},
-                                    {"test", testName, DataSplit::test}};
-
 /// A split that is converted, and what tells its images from others.
 struct OpenSplit {
   std::string name, identity;
@@ -76,7 +68,7 @@ std::string identityOf(const Dataset& images) {
 OpenSplit openSplit(const DataArguments& arguments, const SplitName& split) {
   std::shared_ptr<const Dataset> images =
       openDataset(arguments.path(), {.split = split.split, .classes = arguments.number("--classes", 0, mostClasses)});
-  return {std::string(split.name), identityOf(*images), std::move(images)};
+  return {std::string(split.written), identityOf(*images), std::move(images)};
 }
 
 /// Those that are asked for. A data set without splits is all of both, and is written once.
@@ -84,7 +76,7 @@ std::vector<OpenSplit> openSplits(const DataArguments& arguments) {
   const std::string asked = arguments.text("--split");
   std::vector<OpenSplit> splits;
   std::optional<MissingSplit> missing;
-  for (const SplitName& split : splitNames) {
+  for (const SplitName& split : splitNames()) {
     if (asked == split.typed) return {openSplit(arguments, split)};
     if (asked != bothSplits) continue;
     try {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "cli/data/written_data.h"
 
 namespace tandem {
 
@@ -44,6 +45,12 @@ int64_t DataArguments::number(std::string_view option, int64_t least, int64_t mo
 
 void DataArguments::refuse(std::string_view option, const std::string& rule) const {
   throw UsageError(concat(command_, ": ", option, '=', text(option), ": ", rule));
+}
+
+std::span<const SplitName> splitNames() {
+  static constexpr SplitName table[] = {{"training", trainingName, DataSplit::training},
+                                        {"test", testName, DataSplit::test}};
+  return table;
 }
 
 std::string helpOf(std::span<const CommandOption> options) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/arguments/command_options.h"
+#include "data/dataset/dataset.h"
 
 namespace tandem {
 
@@ -25,6 +26,15 @@ class DataArguments {
   std::span<const CommandOption> options_;
   TypedArguments typed_;
 };
+
+/// A value of --split.
+struct SplitName {
+  std::string_view typed, written;  ///< `written`: in names of files
+  DataSplit split;
+};
+
+/// training, test.
+std::span<const SplitName> splitNames();
 
 /// The lines of the options for --help.
 std::string helpOf(std::span<const CommandOption> options);

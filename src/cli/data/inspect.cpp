@@ -121,8 +121,8 @@ void print(const Dataset& dataset, const Content& content) {
 
 DataSplit splitOf(const DataArguments& arguments) {
   const std::string text = arguments.text("--split");
-  if (text == "training") return DataSplit::training;
-  if (text == "test") return DataSplit::test;
+  const auto row = std::ranges::find(splitNames(), text, &SplitName::typed);
+  if (row != splitNames().end()) return row->split;
   arguments.refuse("--split", "must be training or test");
 }
 

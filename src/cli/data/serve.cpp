@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <iostream>
 #include <thread>
 #include <vector>
@@ -11,8 +10,9 @@
 #include "config/config.h"
 #include "data/loader/batch_maker.h"
 #include "data/loader/ordered_queue.h"
+#include "data/stream/streamed_batches.h"
 #include "data/stream/zmq_socket.h"
-#include "formats/dataset/array_message.h"
+#include "device/device.h"
 
 namespace tandem {
 namespace {
@@ -70,18 +70,7 @@ BatchMaker makerOf(const DataArguments& arguments) {
            .augment = real ? std::make_shared<const Augmentation>(augmentationOf(chain)) : nullptr}};
 }
 
-/// The message of batch k: its images, and its labels.
-std::vector<uint8_t> messageOf(const BatchMaker& maker, int64_t k) {
-  const HostBatch batch = maker.make(k);
-  const auto array = [](const at::Tensor& values, std::string_view type) {
-    return MessageArray{&*std::ranges::find(arrayTypes(), type, &ArrayType::name),
-                        values.sizes().vec(),
-                        {static_cast<const uint8_t*>(values.const_data_ptr()), values.nbytes()}};
-  };
-  const std::string_view labels = batch.labels.scalar_type() == at::kLong ? "int64" : "uint8";
-  return arrayMessage(std::vector{array(batch.images, "uint8"), array(batch.labels, labels)});
-}
-
+/// Makes batches ahead, and sends them in order.
 class Sending {
  public:
   Sending(const BatchMaker& maker, int64_t batches, int64_t producers, int64_t waiting)
@@ -90,8 +79,7 @@ class Sending {
   }
   ~Sending() { queue_.stop(); }
 
-  /// Sends all, and returns their number.
-  int64_t run(zmq::socket_t& socket) {
+  void run(zmq::socket_t& socket) {
     for (int64_t sent = 0; sent != batches_ || batches_ == 0; ++sent) {
       auto* const message = new std::vector<uint8_t>(*queue_.take());
       socket.send(zmq::message_t(
@@ -99,14 +87,14 @@ class Sending {
                       [](void*, void* own) { delete static_cast<std::vector<uint8_t>*>(own); }, message),
                   zmq::send_flags::none);
     }
-    return batches_;
   }
 
  private:
   void produce() {
+    Device::cpu(0, {}, 1).bindHelper();
     for (auto k = queue_.claim(); k && (batches_ == 0 || *k < batches_); k = queue_.claim()) {
       try {
-        queue_.put(*k, messageOf(maker_, *k));
+        queue_.put(*k, messageOf(maker_.make(*k)));
       } catch (...) {
         return queue_.fail(*k, std::current_exception());
       }
@@ -128,10 +116,6 @@ int serveData(Arguments typed) {
   const int64_t waiting = arguments.number("--prefetch", 1, 65536);
   const bool waits = flag(arguments, "--wait"), open = flag(arguments, "--insecure-zmq");
   const BatchMaker maker = makerOf(arguments);
-  if (maker.dataset().info().labels->type != at::kLong && maker.dataset().info().labels->type != at::kByte) {
-    arguments.refuse("--data",
-                     concat("has labels of ", maker.dataset().info().labels->summary, ", which are not sent"));
-  }
   ZmqSocket socket({.address = arguments.path(),
                     .title = concat("tandem data serve ", arguments.path()),
                     .type = zmq::socket_type::push,
@@ -141,9 +125,9 @@ int serveData(Arguments typed) {
                     .lingerMs = lingerMs,
                     .waiting = waiting});
   const Nanos begin = now();
-  const int64_t sent = Sending(maker, batches, producers, waiting).run(socket.socket());
-  const double images = static_cast<double>(sent * maker.plan().count) / seconds(now() - begin);
-  std::cout << sent << " batches sent to " << arguments.path() << ", " << fixed(images, 1) << " images/s\n";
+  Sending(maker, batches, producers, waiting).run(socket.socket());
+  const double images = static_cast<double>(batches * maker.plan().count) / seconds(now() - begin);
+  std::cout << batches << " batches sent to " << arguments.path() << ", " << fixed(images, 1) << " images/s\n";
   return 0;
 }
 

@@ -124,7 +124,6 @@ InputSizing sizingOf(const RunPlan& plan) {
   return sizing;
 }
 
-std::string perSecond(double rate) { return fixed(rate, rate < 100 ? 2 : 0); }
 std::string milliseconds(double time) { return time > 0 ? fixed(1e3 * time, 3) : ""; }
 
 std::string coresText(int64_t cores) { return concat(cores, cores == 1 ? " core" : " cores"); }
@@ -136,7 +135,7 @@ void printFacts(const RunPlan& plan, const InputSizing& sizing) {
               {"network", concat(plan.config.network.model, ", ", plan.config.network.imageSize, " pixels, batch ",
                                  plan.replicaBatch, ", --augment=", plan.config.input.augment)},
               {"devices", join(labels, ", ")},
-              {"they take", concat(perSecond(demand.imagesPerSecond), " images/s without loading")}},
+              {"they take", concat(rateText(demand.imagesPerSecond), " images/s without loading")}},
              2);
 }
 
@@ -147,10 +146,10 @@ void printWays(const InputSizing& sizing) {
                                               "cores per device", "by", "training reaches"}};
   for (const InputWay& way : sizing.ways) {
     const int64_t producers = bestProducers(demand, way);
-    rows.push_back({way.name, perSecond(way.one.imagesPerSecond), perSecond(way.all.imagesPerSecond),
+    rows.push_back({way.name, rateText(way.one.imagesPerSecond), rateText(way.all.imagesPerSecond),
                     milliseconds(way.one.read), milliseconds(way.one.decode), milliseconds(way.one.transform()),
                     milliseconds(way.one.normalize), fixed(coresPerDevice(demand, way), 2), feedText(producers),
-                    perSecond(reachedRate(demand, way, producers))});
+                    rateText(reachedRate(demand, way, producers))});
   }
   printTable(rows, 1);
 }

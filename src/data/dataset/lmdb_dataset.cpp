@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "data/transform/normalizations.h"
 #include "formats/archive/lmdb.h"
 #include "formats/io/file.h"
 #include "formats/objects/datapoint.h"
@@ -13,10 +12,6 @@ namespace {
 
 constexpr uint64_t mostValueBytes = uint64_t{1} << 28;
 
-ReadArchive readerOf(const ReadableFile& file) {
-  return [&file](uint64_t offset, std::span<uint8_t> out) { file.read(offset, out); };
-}
-
 std::vector<LmdbEntry> entriesOf(const std::string& path) {
   const ReadableFile file(path);
   auto entries = valueOrThrow(indexLmdb(file.size(), readerOf(file)), path);
@@ -24,25 +19,18 @@ std::vector<LmdbEntry> entriesOf(const std::string& path) {
   return entries;
 }
 
-/// A file is opened anew for each image: there may be more of them than a process may have open.
-class LmdbDataset final : public Dataset {
+class LmdbDataset final : public ShardedDataset<std::vector<LmdbEntry>> {
  public:
-  explicit LmdbDataset(const ShardList& list) : info_(list.info), entries_(list.paths, entriesOf) {
-    info_.normalization = usualNormalization();
-    if (size() == 0) throw DataError(concat(list.paths.front(), ": none of the LMDB files has a datapoint"));
-  }
-
-  const DatasetInfo& info() const override { return info_; }
-  int64_t size() const override { return entries_.size(); }
+  explicit LmdbDataset(const ShardList& list) : ShardedDataset(list, entriesOf, "LMDB files has a datapoint") {}
 
   std::string nameOf(int64_t index) const override {
-    const auto [path, shard, number] = entries_.at(index);
+    const auto [path, shard, number] = samples_.at(index);
     const LmdbEntry& entry = shard[number];
     return concat(path, ", key '", escaped(entry.key), "' at byte ", entry.offset);
   }
 
   Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
-    const auto [path, shard, number] = entries_.at(index);
+    const auto [path, shard, number] = samples_.at(index);
     const LmdbEntry& entry = shard[number];
     storeClass(-1, label);  // not known, if the datapoint cannot be read
     const auto refuse = [&](const auto&... parts) { return DataError(concat(nameOf(index), ": ", parts...)); };
@@ -58,10 +46,6 @@ class LmdbDataset final : public Dataset {
     memory.assign(datapoint.image.begin(), datapoint.image.end());
     return {.bytes = memory};
   }
-
- private:
-  DatasetInfo info_;
-  ShardIndex<std::vector<LmdbEntry>> entries_;
 };
 
 }  // namespace

@@ -13,8 +13,7 @@ namespace {
 
 PackedShard shardOf(const std::string& path) {
   const ReadableFile file(path);
-  const auto read = [&](uint64_t offset, std::span<uint8_t> out) { file.read(offset, out); };
-  return valueOrThrow(parsePackedShard(file.size(), read), path);
+  return valueOrThrow(parsePackedShard(file.size(), readerOf(file)), path);
 }
 
 const LabelKind& kindOf(const PackedFacts& facts, const std::string& path) {
@@ -45,12 +44,10 @@ PackedFacts common(PackedFacts facts) {
   return facts;
 }
 
-/// A file is opened anew for each image: there may be more of them than a process may have open.
-class PackedShards final : public Dataset {
+class PackedShards final : public ShardedDataset<PackedShard> {
  public:
-  explicit PackedShards(const ShardList& list) : samples_(list.paths, shardOf) {
+  explicit PackedShards(const ShardList& list) : ShardedDataset(list, shardOf, "packed shards has a sample") {
     const std::string& first = list.paths.front();
-    if (size() == 0) throw DataError(concat(first, ": none of the packed shards has a sample"));
     const PackedFacts facts = common(samples_.shards().front().facts);
     info_ = infoOf(facts, first);
     ChannelSums all;
@@ -64,9 +61,6 @@ class PackedShards final : public Dataset {
     }
     if (!info_.encoded()) info_.normalization = all.normalization(size() * info_.height * info_.width, info_.channels);
   }
-
-  const DatasetInfo& info() const override { return info_; }
-  int64_t size() const override { return samples_.size(); }
 
   std::string nameOf(int64_t index) const override {
     const auto [path, shard, number] = samples_.at(index);
@@ -84,10 +78,6 @@ class PackedShards final : public Dataset {
     }
     return {.bytes = memory, .height = info_.height, .width = info_.width, .channels = info_.channels};
   }
-
- private:
-  ShardIndex<PackedShard> samples_;
-  DatasetInfo info_;
 };
 
 }  // namespace

@@ -11,7 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/text.h"
 #include "data/dataset/dataset.h"
+#include "data/transform/normalizations.h"
 
 namespace tandem {
 
@@ -67,6 +70,27 @@ class ShardIndex {
   const std::vector<std::string> paths_;
   std::vector<Shard> shards_;  // of each file
   std::vector<int64_t> ends_;  // number of samples in the files up to each
+};
+
+/// Image files, or pixels, of several files. What a file is indexed by is a Shard. A file is opened anew for each
+/// sample: there may be more of them than a process may have open.
+template <class Shard>
+class ShardedDataset : public Dataset {
+ public:
+  const DatasetInfo& info() const override { return info_; }
+  int64_t size() const override { return samples_.size(); }
+
+ protected:
+  /// `samples`: what none of the files has, where there is no sample: "TFRecord files has a record". Throws DataError
+  /// there.
+  ShardedDataset(const ShardList& list, Shard (*indexOf)(const std::string& path), std::string_view samples)
+      : info_(list.info), samples_(list.paths, indexOf) {
+    info_.normalization = usualNormalization();
+    if (size() == 0) throw DataError(concat(list.paths.front(), ": none of the ", samples));
+  }
+
+  DatasetInfo info_;
+  const ShardIndex<Shard> samples_;
 };
 
 }  // namespace tandem

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/transform/normalizations.h"
 #include "formats/dataset/tf_example.h"
 
 namespace tandem {
@@ -23,24 +22,17 @@ bool isShard(std::string_view name) {
 
 std::vector<RecordPlace> recordsOf(const std::string& path) { return indexTfRecords(ReadableFile(path)); }
 
-/// A file is opened anew for each image: there may be more of them than a process may have open.
-class TfRecordDataset final : public Dataset {
+class TfRecordDataset final : public ShardedDataset<std::vector<RecordPlace>> {
  public:
-  explicit TfRecordDataset(const ShardList& list) : info_(list.info), records_(list.paths, recordsOf) {
-    info_.normalization = usualNormalization();
-    if (size() == 0) throw DataError(concat(list.paths.front(), ": none of the TFRecord files has a record"));
-  }
-
-  const DatasetInfo& info() const override { return info_; }
-  int64_t size() const override { return records_.size(); }
+  explicit TfRecordDataset(const ShardList& list) : ShardedDataset(list, recordsOf, "TFRecord files has a record") {}
 
   std::string nameOf(int64_t index) const override {
-    const auto [path, shard, number] = records_.at(index);
+    const auto [path, shard, number] = samples_.at(index);
     return concat(path, ", record ", number, " (from 0)");
   }
 
   Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
-    const auto [path, shard, number] = records_.at(index);
+    const auto [path, shard, number] = samples_.at(index);
     storeClass(-1, label);  // not known, if the record cannot be read
     const auto bytes = readTfRecord(ReadableFile(path), shard[number]);
     const auto example = parseImageExample(bytes);
@@ -49,10 +41,6 @@ class TfRecordDataset final : public Dataset {
     memory.assign(example.value().image.begin(), example.value().image.end());
     return {.bytes = memory};
   }
-
- private:
-  DatasetInfo info_;
-  ShardIndex<std::vector<RecordPlace>> records_;
 };
 
 }  // namespace

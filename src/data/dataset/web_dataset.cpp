@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/transform/normalizations.h"
 #include "formats/dataset/web_sample.h"
 #include "formats/io/file.h"
 
@@ -13,21 +12,13 @@ constexpr uint64_t mostImageBytes = uint64_t{1} << 28;
 
 std::vector<WebSample> samplesOf(const std::string& path) {
   const ReadableFile file(path);
-  const auto read = [&](uint64_t offset, std::span<uint8_t> out) { file.read(offset, out); };
-  return webSamples(valueOrThrow(indexTar(file.size(), read), path));
+  return webSamples(valueOrThrow(indexTar(file.size(), readerOf(file)), path));
 }
 
-/// A file is opened anew for each image: there may be more of them than a process may have open.
-class WebDataset final : public Dataset {
+class WebDataset final : public ShardedDataset<std::vector<WebSample>> {
  public:
-  explicit WebDataset(const ShardList& list) : info_(list.info), samples_(list.paths, samplesOf) {
-    info_.normalization = usualNormalization();
-    if (size() > 0) return;
-    throw DataError(concat(list.paths.front(), ": none of the tar archives has an image or a label"));
-  }
-
-  const DatasetInfo& info() const override { return info_; }
-  int64_t size() const override { return samples_.size(); }
+  explicit WebDataset(const ShardList& list)
+      : ShardedDataset(list, samplesOf, "tar archives has an image or a label") {}
 
   std::string nameOf(int64_t index) const override {
     const auto [path, shard, number] = samples_.at(index);
@@ -59,10 +50,6 @@ class WebDataset final : public Dataset {
     archive.read(sample.image.offset, memory);
     return {.bytes = memory};
   }
-
- private:
-  DatasetInfo info_;
-  ShardIndex<std::vector<WebSample>> samples_;
 };
 
 }  // namespace

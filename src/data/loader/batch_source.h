@@ -38,8 +38,8 @@ struct SourceOptions {
 
 struct SourceEntry {
   std::string_view name, summary;
-  bool realData;  ///< whether it can provide a data set from --data
-  bool queued;    ///< whether threads make batches ahead, up to SourceOptions::queueDepth
+  bool realData = false;  ///< whether it can provide a data set from --data
+  bool queued = false;    ///< whether threads make batches ahead, up to SourceOptions::queueDepth
   std::unique_ptr<BatchSource> (*make)(const SourceOptions&);
   bool repeats = false;  ///< whether every batch is batch 0
   /// Where batches come from outside: opens what they come through. Null: they are made here.
@@ -53,5 +53,8 @@ struct SourceEntry {
 /// python-dataset, zmq-consume: taken from a stream, and staged as those of queue. The default is the first that can
 /// provide the requested data.
 std::span<const SourceEntry> sources();
+
+/// The row whose every batch is batch 0.
+const SourceEntry& repeatingSource();
 
 }  // namespace tandem

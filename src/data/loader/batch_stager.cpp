@@ -2,8 +2,6 @@
 
 #include <ATen/ops/empty.h>
 
-#include <array>
-
 #include "kernels/tensor/normalize.h"
 #include "trace/span.h"
 
@@ -11,7 +9,7 @@ namespace tandem {
 
 namespace {
 
-/// Of images that are normalised already: [N, H, W, 3], or [N, 3, H, W] where the second dimension is 3.
+/// [N, 3, H, W] of images of either order.
 at::Tensor channelsFirst(const at::Tensor& images) {
   return images.size(3) == 3 ? images.permute({0, 3, 1, 2}) : images;
 }
@@ -23,7 +21,6 @@ Staging::Staging(const SourceOptions& options)
 
 Batch staged(const HostBatch& host, const Normalization& normalization, const InputForm& form) {
   const auto there = at::TensorOptions().device(form.device->torch());
-  const bool bytes = host.images.scalar_type() == at::kByte;
   at::Tensor images;
   Batch batch;
   {
@@ -31,17 +28,15 @@ Batch staged(const HostBatch& host, const Normalization& normalization, const In
     batch.labels = host.labels.to(there, /*non_blocking=*/true);
     images = host.images.to(there, /*non_blocking=*/true);
   }
-  if (!bytes) images = channelsFirst(images);
-  const at::IntArrayRef shape = images.sizes();
-  const std::array<int64_t, 4> input =
-      bytes ? std::array{shape[0], shape[3], shape[1], shape[2]} : std::array{shape[0], shape[1], shape[2], shape[3]};
-  batch.images =
-      at::empty({input[0], input[1] + form.zeroChannels, input[2], input[3]}, there.dtype(form.type), form.format);
-  if (bytes) {
+  const at::Tensor planes = channelsFirst(images);
+  const int64_t channels = planes.size(1);
+  batch.images = at::empty({planes.size(0), channels + form.zeroChannels, planes.size(2), planes.size(3)},
+                           there.dtype(form.type), form.format);
+  if (images.scalar_type() == at::kByte) {
     normalize(images, normalization, batch.images);
   } else {
-    batch.images.narrow(1, 0, input[1]).copy_(images);
-    batch.images.narrow(1, input[1], form.zeroChannels).zero_();
+    batch.images.narrow(1, 0, channels).copy_(planes);
+    batch.images.narrow(1, channels, form.zeroChannels).zero_();
   }
   return batch;
 }

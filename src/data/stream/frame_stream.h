@@ -48,6 +48,11 @@ class Feeders {
   std::set<int> processes_ TANDEM_GUARDED_BY(mutex_);
 };
 
+/// The batches of a stream.
+struct StreamedShape {
+  int64_t batch = 0, height = 0, width = 0, classes = 0;
+};
+
 /// How a stream is opened.
 struct StreamOptions {
   std::string name;           ///< of the source
@@ -55,8 +60,8 @@ struct StreamOptions {
   int64_t waiting = 1;        ///< messages that may wait
   /// Where the stream starts processes that make messages: its own, among those of all ranks.
   int64_t firstWorker = 0, workers = 1, allWorkers = 1;
-  int64_t mostBytes = 0;                                  ///< of a message; larger ones are refused
-  int64_t batch = 0, height = 0, width = 0, classes = 0;  ///< of the batches that are expected
+  int64_t mostBytes = 0;                       ///< of a message; larger ones are refused
+  StreamedShape shape = {};                    ///< of the batches that are expected
   bool connects = false;                       ///< to an address where a sender waits, instead of waiting there
   std::string keys = {};                       ///< folder of the keys of an encrypted connection; empty: plain
   std::shared_ptr<Feeders> feeders = nullptr;  ///< to which the stream adds its own; null: nobody asks

@@ -105,11 +105,16 @@ class PythonWorker {
   }
 
   std::string described(const StreamOptions& options, std::string_view yields, int64_t index) const {
-    return nlohmann::json{
-        {"argument", options.argument},  {"yields", yields},         {"worker", index},
-        {"workers", options.allWorkers}, {"slots", slots_->count()}, {"slotBytes", slots_->slotBytes()},
-        {"batch", options.batch},        {"height", options.height}, {"width", options.width},
-        {"classes", options.classes}}
+    return nlohmann::json{{"argument", options.argument},
+                          {"yields", yields},
+                          {"worker", index},
+                          {"workers", options.allWorkers},
+                          {"slots", slots_->count()},
+                          {"slotBytes", slots_->slotBytes()},
+                          {"batch", options.shape.batch},
+                          {"height", options.shape.height},
+                          {"width", options.shape.width},
+                          {"classes", options.shape.classes}}
         .dump();
   }
 

@@ -33,6 +33,14 @@ const TensorType* typeOf(const MessageArray& array, bool TensorType::*use) {
   return row != std::end(tensorTypes) && row->*use ? &*row : nullptr;
 }
 
+MessageArray arrayOf(const at::Tensor& values) {
+  const auto type = std::ranges::find(tensorTypes, values.scalar_type(), &TensorType::type);
+  check(type != std::end(tensorTypes), "a message has values of such a type");
+  return {&*std::ranges::find(arrayTypes(), type->name, &ArrayType::name),
+          values.sizes().vec(),
+          {static_cast<const uint8_t*>(values.const_data_ptr()), values.nbytes()}};
+}
+
 std::string shapeText(std::span<const int64_t> shape) {
   std::vector<std::string> sides;
   for (const int64_t side : shape) sides.push_back(concat(side));
@@ -50,8 +58,8 @@ at::Tensor copied(const MessageArray& array, at::ScalarType type) {
 /// Of float images that are not aligned in the message, a copy.
 at::Tensor imagesOf(const MessageArray& array, const StreamedForm& form, const Frame& frame, std::string& why) {
   const TensorType* type = typeOf(array, &TensorType::images);
-  const std::vector<int64_t> last{form.batch, form.height, form.width, 3};
-  const std::vector<int64_t> first{form.batch, 3, form.height, form.width};
+  const std::vector<int64_t> last{form.shape.batch, form.shape.height, form.shape.width, 3};
+  const std::vector<int64_t> first{form.shape.batch, 3, form.shape.height, form.shape.width};
   const bool floating = type != nullptr && at::isFloatingType(type->type);
   if (type == nullptr || (array.shape != last && !(floating && array.shape == first))) {
     why = concat("its images are ", textOf(array), "; this run needs ", shapeText(last),
@@ -67,20 +75,20 @@ at::Tensor imagesOf(const MessageArray& array, const StreamedForm& form, const F
 
 at::Tensor labelsOf(const MessageArray& array, const StreamedForm& form, std::string& why) {
   const TensorType* type = typeOf(array, &TensorType::labels);
-  std::vector<int64_t> shape = form.labels->shape(form.classes);
+  std::vector<int64_t> shape = form.labels->shape(form.shape.classes);
   const bool number = shape.empty();
-  shape.insert(shape.begin(), form.batch);
-  const bool column = number && array.shape == std::vector<int64_t>{form.batch, 1};
+  shape.insert(shape.begin(), form.shape.batch);
+  const bool column = number && array.shape == std::vector<int64_t>{form.shape.batch, 1};
   if (type == nullptr || (number && at::isFloatingType(type->type)) || (array.shape != shape && !column)) {
     why = concat("its labels are ", textOf(array), "; this run needs ", shapeText(shape), " of ",
                  number ? "whole numbers" : "numbers");
     return {};
   }
   at::Tensor labels = copied(array, type->type).reshape(shape).to(form.labels->type);
-  const size_t bytes = labelBytes(*form.labels, form.classes);
+  const size_t bytes = labelBytes(*form.labels, form.shape.classes);
   const auto begin = static_cast<const uint8_t*>(labels.const_data_ptr());
-  for (int64_t i = 0; i < form.batch && why.empty(); ++i) {
-    why = form.labels->breach({begin + static_cast<size_t>(i) * bytes, bytes}, form.classes);
+  for (int64_t i = 0; i < form.shape.batch && why.empty(); ++i) {
+    why = form.labels->breach({begin + static_cast<size_t>(i) * bytes, bytes}, form.shape.classes);
   }
   return labels;
 }
@@ -127,6 +135,10 @@ HostBatch batchOf(const Frame& frame, const StreamedForm& form, std::string& why
   batch.images = imagesOf(arrays.value()[0], form, frame, why);
   if (why.empty()) batch.labels = labelsOf(arrays.value()[1], form, why);
   return batch;
+}
+
+std::vector<uint8_t> messageOf(const HostBatch& batch) {
+  return arrayMessage(std::vector{arrayOf(batch.images), arrayOf(batch.labels)});
 }
 
 void DealtFrames::checkWait(int64_t replica, Nanos begin) const {

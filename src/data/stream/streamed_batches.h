@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -19,7 +20,7 @@ namespace tandem {
 /// What the batches of a stream must be.
 struct StreamedForm {
   std::string stream;  ///< for messages and records
-  int64_t batch = 0, height = 0, width = 0, classes = 0;
+  StreamedShape shape = {};
   const LabelKind* labels = nullptr;
   Normalization normalization = {};  ///< of images of bytes
   double timeoutSeconds = 60;        ///< without a message
@@ -68,6 +69,9 @@ class DealtFrames {
 
 /// The batch in a message, without a copy of its images. `why` says what is wrong with it; empty: nothing.
 HostBatch batchOf(const Frame& frame, const StreamedForm& form, std::string& why);
+
+/// The message of a batch.
+std::vector<uint8_t> messageOf(const HostBatch& batch);
 
 /// The batches of one replica.
 std::unique_ptr<HostBatches> dealtTo(int64_t replica, std::shared_ptr<DealtFrames> frames);

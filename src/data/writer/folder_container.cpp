@@ -14,6 +14,7 @@
 #include "data/writer/container.h"
 #include "formats/dataset/csv.h"
 #include "formats/dataset/label_table.h"
+#include "formats/io/atomic_file.h"
 #include "formats/io/file.h"
 #include "formats/io/free_space.h"
 
@@ -38,12 +39,6 @@ void writeFile(const std::string& path, std::span<const uint8_t> bytes) {
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   file.close();
   if (!file) fail(path, "write");
-}
-
-void makeFolder(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) throw StorageError(concat("cannot make folder '", path, "': ", error.message()));
 }
 
 /// Brings all files of the file system to disk.
@@ -121,12 +116,6 @@ class FolderWriter final : public ShardWriter {
 
 std::string linesOf(const std::vector<std::string>& texts) { return join(texts, "\n") + '\n'; }
 
-void writeTable(const std::string& path, std::string_view text) {
-  AtomicFile file(path);
-  file.append(asBytes(text));
-  file.commit();
-}
-
 void joinTables(const ShardPlace& place) {
   const DatasetInfo& info = place.info;
   const bool oneClass = info.labels->isOneClass();
@@ -141,7 +130,8 @@ void joinTables(const ShardPlace& place) {
   table.commit();
   if (!oneClass) return;
   const auto& names = info.classNames;
-  writeTable(concat(place.folder, '/', classesFileName), linesOf(names.empty() ? namesFor(info, nameFolders) : names));
+  const std::string lines = linesOf(names.empty() ? namesFor(info, nameFolders) : names);
+  writeAtomically(concat(place.folder, '/', classesFileName), asBytes(lines));
 }
 
 constexpr std::string_view labels[] = {"class", "flags"};

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "data/writer/container.h"
 #include "formats/io/atomic_file.h"
 #include "formats/io/file.h"
 
@@ -72,9 +73,7 @@ DataManifest UnfinishedFolder::begin(const DataManifest& wanted) {
     refuse(path_, ", and is not complete");
   }
   const bool isNew = !isThere(part_);
-  std::error_code error;
-  fs::create_directories(part_, error);
-  if (error) throw StorageError(concat("cannot make folder '", part_, "': ", error.message()));
+  makeFolder(part_);
   lock();
   const auto manifest = manifestIn(part_);
   if (manifest) {
@@ -83,6 +82,7 @@ DataManifest UnfinishedFolder::begin(const DataManifest& wanted) {
     }
     return *manifest;
   }
+  std::error_code error;
   if (!isNew && !fs::is_empty(part_, error)) refuse(part_, concat(" and has no ", manifestName));
   save(wanted);
   return wanted;
@@ -97,9 +97,7 @@ void UnfinishedFolder::lock() {
 }
 
 void UnfinishedFolder::save(const DataManifest& manifest) const {
-  AtomicFile file(concat(part_, '/', manifestName));
-  file.append(asBytes(manifestText(manifest)));
-  file.commit();
+  writeAtomically(concat(part_, '/', manifestName), asBytes(manifestText(manifest)));
 }
 
 void UnfinishedFolder::finish() const {

@@ -34,7 +34,7 @@ struct Meta {
   uint16_t flags, depth;
 };
 
-Result<Meta> metaAt(uint64_t at, uint64_t size, const ReadArchive& read) {
+Result<Meta> metaAt(uint64_t at, uint64_t size, const ReadAt& read) {
   std::array<uint8_t, pageHead + metaBytes> bytes{};
   if (at > size || size - at < bytes.size()) return parseError(at, "the file ends within LMDB's head; truncated");
   read(at, bytes);
@@ -57,7 +57,7 @@ Result<Meta> metaAt(uint64_t at, uint64_t size, const ReadArchive& read) {
 }
 
 /// The newer of the two heads, which transactions write in turns.
-Result<Meta> newestMeta(uint64_t size, const ReadArchive& read) {
+Result<Meta> newestMeta(uint64_t size, const ReadAt& read) {
   const auto first = metaAt(0, size, read);
   if (!first) return first;
   const uint64_t pageBytes = first.value().pageBytes;
@@ -75,7 +75,7 @@ Result<Meta> newestMeta(uint64_t size, const ReadArchive& read) {
 /// reached again is refused at the leaf below it, and the walk ends.
 class Walk {
  public:
-  Walk(const Meta& meta, uint64_t size, const ReadArchive& read, const LmdbLimits& limits)
+  Walk(const Meta& meta, uint64_t size, const ReadAt& read, const LmdbLimits& limits)
       : meta_(meta), size_(size), read_(read), limits_(limits) {}
 
   Result<std::vector<LmdbEntry>> entries() {
@@ -191,7 +191,7 @@ class Walk {
 
   const Meta meta_;
   const uint64_t size_;
-  const ReadArchive& read_;
+  const ReadAt& read_;
   const LmdbLimits& limits_;
   std::vector<Level> levels_;  // from the root to the current page
   std::vector<LmdbEntry> entries_;
@@ -200,7 +200,7 @@ class Walk {
 
 }  // namespace
 
-Result<std::vector<LmdbEntry>> indexLmdb(uint64_t size, const ReadArchive& read, const LmdbLimits& limits) {
+Result<std::vector<LmdbEntry>> indexLmdb(uint64_t size, const ReadAt& read, const LmdbLimits& limits) {
   const auto meta = newestMeta(size, read);
   if (!meta) return meta.error();
   const Meta& head = meta.value();
@@ -215,7 +215,7 @@ Result<std::vector<LmdbEntry>> indexLmdb(uint64_t size, const ReadArchive& read,
   return Walk(head, size, read, limits).entries();
 }
 
-Result<std::span<const uint8_t>> readLmdbValue(const LmdbEntry& entry, const ReadArchive& read,
+Result<std::span<const uint8_t>> readLmdbValue(const LmdbEntry& entry, const ReadAt& read,
                                                std::vector<uint8_t>& memory) {
   const uint64_t head = entry.page == 0 ? 0 : pageHead, start = entry.offset - head;
   memory.resize(head + entry.bytes);

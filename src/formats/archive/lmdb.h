@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/archive/read_archive.h"
+#include "formats/io/file.h"
 #include "formats/io/result.h"
 
 namespace tandem {
@@ -29,10 +29,10 @@ struct LmdbLimits {
 /// transaction wrote counts. Reads the pages of the tree, of values no byte. Nobody may write to the file meanwhile.
 /// Refuses pages that are not where or what the tree says, keys that do not rise, values behind the file's end, and
 /// what is over the limits. Refuses named databases, several values of a key, and orders of its own.
-Result<std::vector<LmdbEntry>> indexLmdb(uint64_t size, const ReadArchive& read, const LmdbLimits& limits = {});
+Result<std::vector<LmdbEntry>> indexLmdb(uint64_t size, const ReadAt& read, const LmdbLimits& limits = {});
 
 /// The value of an entry, which lies in `memory` then. Refuses it if its page is not as the tree said.
-Result<std::span<const uint8_t>> readLmdbValue(const LmdbEntry& entry, const ReadArchive& read,
+Result<std::span<const uint8_t>> readLmdbValue(const LmdbEntry& entry, const ReadAt& read,
                                                std::vector<uint8_t>& memory);
 
 }  // namespace tandem

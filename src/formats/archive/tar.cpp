@@ -87,7 +87,7 @@ struct Extended {
 
 class Index {
  public:
-  Index(uint64_t size, const ReadArchive& read, const TarLimits& limits) : size_(size), read_(read), limits_(limits) {}
+  Index(uint64_t size, const ReadAt& read, const TarLimits& limits) : size_(size), read_(read), limits_(limits) {}
 
   Result<std::vector<TarEntry>> entries() {
     while (at_ < size_) {
@@ -182,7 +182,7 @@ class Index {
   }
 
   uint64_t size_;
-  const ReadArchive& read_;
+  const ReadAt& read_;
   const TarLimits& limits_;
   uint64_t at_ = 0;  // of the header
   Block block_{};
@@ -192,7 +192,7 @@ class Index {
 
 }  // namespace
 
-Result<std::vector<TarEntry>> indexTar(uint64_t size, const ReadArchive& read, const TarLimits& limits) {
+Result<std::vector<TarEntry>> indexTar(uint64_t size, const ReadAt& read, const TarLimits& limits) {
   return Index(size, read, limits).entries();
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/archive/read_archive.h"
+#include "formats/io/file.h"
 #include "formats/io/result.h"
 
 namespace tandem {
@@ -25,7 +25,7 @@ struct TarLimits {
 /// (POSIX.1-2001, 4.18 of `pax`), and GNU's long names. Folders, links and devices are left out. Refuses a header whose
 /// checksum differs, sizes beyond the archive, sparse files, an archive that ends within a file, and what is over the
 /// limits.
-Result<std::vector<TarEntry>> indexTar(uint64_t size, const ReadArchive& read, const TarLimits& limits = {});
+Result<std::vector<TarEntry>> indexTar(uint64_t size, const ReadAt& read, const TarLimits& limits = {});
 
 /// What stands before the bytes of a regular file: a ustar header without an owner and a time, so that an archive is a
 /// function of its files. REQUIRES: a name of 1 to 100 bytes, and less than 8 GiB.

@@ -32,8 +32,7 @@ struct Parts {
 
 class Parser {
  public:
-  Parser(uint64_t size, const ReadShard& read, const PackedLimits& limits)
-      : size_(size), read_(read), limits_(limits) {}
+  Parser(uint64_t size, const ReadAt& read, const PackedLimits& limits) : size_(size), read_(read), limits_(limits) {}
 
   Result<PackedShard> parse() {
     std::optional<ParseError> fault = takeEnds();
@@ -197,7 +196,7 @@ class Parser {
   }
 
   const uint64_t size_;
-  const ReadShard& read_;
+  const ReadAt& read_;
   const PackedLimits& limits_;
   Parts parts_;
   int64_t samples_ = 0;
@@ -217,7 +216,7 @@ std::string descriptionOf(const PackedFacts& facts, size_t samples) {
 
 }  // namespace
 
-Result<PackedShard> parsePackedShard(uint64_t size, const ReadShard& read, const PackedLimits& limits) {
+Result<PackedShard> parsePackedShard(uint64_t size, const ReadAt& read, const PackedLimits& limits) {
   return Parser(size, read, limits).parse();
 }
 

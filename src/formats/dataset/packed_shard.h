@@ -2,11 +2,11 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "formats/io/file.h"
 #include "formats/io/result.h"
 #include "formats/io/summed_file.h"
 
@@ -15,12 +15,13 @@ namespace tandem {
 /// A packed shard: many samples in one file, with all that is needed to read any of them at once. Numbers are
 /// little-endian. One behind the other lie
 ///
-///   16 bytes "tandem-packed 1\n", where 1 is the version
-///   the samples' bytes
-///   the index: for each sample its offset (8 bytes), its length (4) and the CRC-32C of its bytes (4); then the labels
-///   the description: JSON
-///   44 bytes: offsets of index and description (8 each), CRC-32C of either (4 each), CRC-32C of these 24 bytes, and
-///   again the first 16 bytes of the file
+///   - 16 bytes "tandem-packed 1\n", where 1 is the version.
+///   - The samples' bytes.
+///   - The index: for each sample its offset (8 bytes), its length (4) and the CRC-32C of its bytes (4). Then the
+///   labels.
+///   - The description: JSON.
+///   - 44 bytes: offsets of index and description (8 each), and the CRC-32C of either (4 each). Then the CRC-32C of
+///     these 24 bytes, and again the first 16 bytes of the file.
 ///
 /// What is known of all samples only when the last one is there stands behind them, so that a file is written once from
 /// its beginning to its end. It is read in parts and not mapped: a file that shrinks then is an error, and no signal.
@@ -68,12 +69,9 @@ struct PackedLimits {
   int64_t edge = 1 << 15;  ///< of height or width, in pixels
 };
 
-/// Fills `out` with the file's bytes at `offset`. Only ranges within the file are asked for.
-using ReadShard = std::function<void(uint64_t offset, std::span<uint8_t> out)>;
-
 /// All of a shard of `size` bytes but its samples, whose checksums are compared when they are read. Refuses another
 /// version, checksums that differ, sizes that do not fit to each other or to the file, and what is over the limits.
-Result<PackedShard> parsePackedShard(uint64_t size, const ReadShard& read, const PackedLimits& limits = {});
+Result<PackedShard> parsePackedShard(uint64_t size, const ReadAt& read, const PackedLimits& limits = {});
 
 /// Writes a shard, which appears whole or not at all. All members throw StorageError.
 class PackedShardWriter {

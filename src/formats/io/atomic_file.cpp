@@ -124,6 +124,22 @@ void AtomicFile::syncFolder() const {
   if (!synced) fail(path_, "bring to disk the folder of");
 }
 
+void writeAtomically(const std::string& path, std::span<const uint8_t> bytes) {
+  AtomicFile file(path);
+  file.append(bytes);
+  file.commit();
+}
+
+void makeFolder(const std::string& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) {
+    throw StorageError(concat("cannot make the folder '", folder, "': ", failure.message(),
+                              " (free there: ", freeSpaceText(folder), "); choose another place"));
+  }
+  const AtomicFile probe(folder + "/probe");  // it is removed again
+}
+
 void requireReplaceable(const std::string& path, int64_t bytes) {
   const AtomicFile probe(path);
   std::error_code unknown;

@@ -35,6 +35,12 @@ class AtomicFile {
   std::optional<TemporaryName> temporary_;  // none: the file has no name
 };
 
+/// Writes a file as AtomicFile does.
+void writeAtomically(const std::string& path, std::span<const uint8_t> bytes);
+
+/// Makes a folder and its parents, and checks that a file can be written there. Throws StorageError.
+void makeFolder(const std::string& folder);
+
 /// Throws StorageError if an AtomicFile of `bytes` cannot be written to `path` now.
 void requireReplaceable(const std::string& path, int64_t bytes = 0);
 

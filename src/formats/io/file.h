@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <istream>
 #include <memory>
 #include <span>
@@ -35,6 +36,15 @@ class ReadableFile {
   std::unique_ptr<Open> open_;
   uint64_t size_;
 };
+
+/// Fills `out` with the bytes of a file, or of what stands for one, at `offset`. Parsers ask for ranges within it
+/// alone.
+using ReadAt = std::function<void(uint64_t offset, std::span<uint8_t> out)>;
+
+/// That of a file, which must outlive it.
+inline ReadAt readerOf(const ReadableFile& file) {
+  return [&file](uint64_t offset, std::span<uint8_t> out) { file.read(offset, out); };
+}
 
 /// Opens a file to be read from its beginning: a regular file, or a FIFO whose writer has opened it. A FIFO is read to
 /// its end here. Throws DataError with the path if it cannot be opened, is a device, or if nobody writes to the FIFO.

@@ -3,13 +3,9 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <filesystem>
-#include <system_error>
 
-#include "base/error.h"
 #include "base/text.h"
 #include "formats/io/atomic_file.h"
-#include "formats/io/free_space.h"
 #include "formats/log/tensorboard.pb.h"
 #include "formats/log/tfrecord.h"
 
@@ -61,20 +57,8 @@ std::string EventFile::write(const std::string& folder) const {
   static std::atomic<int> number{0};  // two files must not share a name: TensorBoard knows files by their names
   makeFolder(folder);
   std::string path = concat(folder, "/events.out.tfevents.", seconds_, '.', hostName(), '.', getpid(), '.', number++);
-  AtomicFile file(path);
-  file.append(asBytes(bytes_));
-  file.commit();
+  writeAtomically(path, asBytes(bytes_));
   return path;
-}
-
-void makeFolder(const std::string& folder) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) {
-    throw StorageError(concat("cannot make the folder '", folder, "': ", failure.message(),
-                              " (free there: ", freeSpaceText(folder), "); choose another place"));
-  }
-  const AtomicFile probe(folder + "/probe");  // it is removed again
 }
 
 }  // namespace tandem

@@ -26,7 +26,4 @@ class EventFile {
   int64_t seconds_;
 };
 
-/// Makes a folder and its parents, and checks that a file can be written there. Throws StorageError.
-void makeFolder(const std::string& folder);
-
 }  // namespace tandem

@@ -74,11 +74,7 @@ void printBenchEnd(std::span<const RunRecord> records, const RendererEntry& form
   people.flush();
 }
 
-void writeReport(const std::string& text, const std::string& path) {
-  AtomicFile file(path);
-  file.append(asBytes(text));
-  file.commit();
-}
+void writeReport(const std::string& text, const std::string& path) { writeAtomically(path, asBytes(text)); }
 
 void writePage(std::span<const RunRecord> records, const std::string& path) {
   std::ostringstream page;

@@ -6,13 +6,11 @@
 #include "config/split.h"
 #include "graph/operation.h"
 #include "machine/gpu/gpu_facts.h"
+#include "run/plan/rule_check.h"
 #include "run/plan/rules.h"
 
 namespace tandem {
 namespace {
-
-/// The message of a broken rule, with the values and the remedy; empty if the rule holds.
-using Breach = std::optional<std::string>;
 
 Breach devicesServeThePrecision(const RunPlan& plan) {
   std::vector<std::optional<int>> capabilities;  // one per device; empty for a CPU
@@ -151,10 +149,6 @@ constexpr Breach (*planRules[])(const RunPlan&) = {
 
 }  // namespace
 
-void checkPlan(const RunPlan& plan) {
-  for (const auto rule : planRules) {
-    if (const Breach breach = rule(plan)) throw UsageError(*breach);
-  }
-}
+void checkPlan(const RunPlan& plan) { requireAll(planRules, plan); }
 
 }  // namespace tandem

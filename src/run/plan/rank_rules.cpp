@@ -1,18 +1,15 @@
 #include <algorithm>
-#include <optional>
 
 #include "base/text.h"
 #include "config/device_set.h"
 #include "config/option.h"
 #include "config/split.h"
+#include "run/plan/rule_check.h"
 #include "run/plan/rules.h"
 #include "run/plan/those_with.h"
 
 namespace tandem {
 namespace {
-
-/// The message of a broken rule, with the values and the remedy; empty if the rule holds.
-using Breach = std::optional<std::string>;
 
 /// "--ranks=2", "--ranks=1 --servers=1".
 std::string processesText(const Config& config) {
@@ -103,10 +100,6 @@ constexpr Breach (*rankRules[])(const Config&, const Setup&) = {
 
 }  // namespace
 
-void checkRanks(const Config& config, const Setup& setup) {
-  for (const auto rule : rankRules) {
-    if (const Breach breach = rule(config, setup)) throw UsageError(*breach);
-  }
-}
+void checkRanks(const Config& config, const Setup& setup) { requireAll(rankRules, config, setup); }
 
 }  // namespace tandem

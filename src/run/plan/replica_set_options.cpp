@@ -77,20 +77,14 @@ std::shared_ptr<DealtFrames> openStream(const RunPlan& plan, int64_t count, cons
                               .workers = config.input.producers,
                               .allWorkers = plan.place.size * config.input.producers,
                               .mostBytes = headBytes + batch * (ofImage + std::max(ofLabel, int64_t{8})),
-                              .batch = batch,
-                              .height = input.height,
-                              .width = input.width,
-                              .classes = config.network.classes,
+                              .shape = {batch, input.height, input.width, config.network.classes},
                               .connects = config.input.zmqConnect,
                               .keys = config.input.zmqKeys,
                               .feeders = data.feeders,
                               .mayBeOpen = config.input.insecureZmq};
   const Normalization* normalization = normalizationOf(plan.setup);
   const StreamedForm form{.stream = options.text(),
-                          .batch = batch,
-                          .height = input.height,
-                          .width = input.width,
-                          .classes = config.network.classes,
+                          .shape = options.shape,
                           .labels = &labels,
                           .normalization = normalization == nullptr ? usualNormalization() : *normalization,
                           .timeoutSeconds = config.exchange.timeout};
@@ -186,7 +180,7 @@ TrainingData trainingData(const RunPlan& plan) {
   info.classes = config.network.classes;
   info.labels = &labelsOf(*plan.graph);
   return {syntheticDataset(syntheticImages, std::move(info), static_cast<uint64_t>(config.step.seed)), nullptr,
-          std::make_shared<Feeders>()};
+          plan.setup.source->stream == nullptr ? nullptr : std::make_shared<Feeders>()};
 }
 
 ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels, TrainingData data) {

@@ -2,20 +2,17 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 
 #include "base/text.h"
 #include "config/device_set.h"
 #include "config/option.h"
 #include "run/plan/cuda_graph_policy.h"
+#include "run/plan/rule_check.h"
 #include "run/plan/those_with.h"
 #include "trace/fault.h"
 
 namespace tandem {
 namespace {
-
-/// The message of a broken rule, with the values and the remedy; empty if the rule holds.
-using Breach = std::optional<std::string>;
 
 constexpr const char* allowInject = "TANDEM_ALLOW_INJECT";
 
@@ -222,9 +219,7 @@ constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
 }  // namespace
 
 void checkSetup(const Config& config, const Setup& setup) {
-  for (const auto rule : setupRules) {
-    if (const Breach breach = rule(config, setup)) throw UsageError(*breach);
-  }
+  requireAll(setupRules, config, setup);
   checkRanks(config, setup);
   checkStream(config, setup);
 }

@@ -1,16 +1,13 @@
-#include <optional>
 
 #include "base/catalog.h"
 #include "base/text.h"
 #include "config/device_set.h"
+#include "run/plan/rule_check.h"
 #include "run/plan/rules.h"
 #include "run/plan/those_with.h"
 
 namespace tandem {
 namespace {
-
-/// The message of a broken rule, with the values and the remedy; empty if the rule holds.
-using Breach = std::optional<std::string>;
 
 std::string given(const Config& config) { return concat("--input=", config.input.source); }
 
@@ -57,10 +54,6 @@ constexpr Breach (*streamRules[])(const Config&, const Setup&) = {
 
 }  // namespace
 
-void checkStream(const Config& config, const Setup& setup) {
-  for (const auto rule : streamRules) {
-    if (const Breach breach = rule(config, setup)) throw UsageError(*breach);
-  }
-}
+void checkStream(const Config& config, const Setup& setup) { requireAll(streamRules, config, setup); }
 
 }  // namespace tandem

@@ -55,17 +55,12 @@ std::string memoryReason(const MeasuredPoint& point, int64_t availableBytes) {
                 bytesText(static_cast<double>(most)), " can be used; lower --batch or raise --accumulate");
 }
 
-/// Synthetic images.
-const SourceEntry& repeatable() {
-  return *std::ranges::find_if(sources(), [](const SourceEntry& row) { return !row.realData && row.repeats; });
-}
-
 // A rank that only serves has no data.
 EqualityStamp compared(const MeasuredPoint& point) try {
   ReplicaSetOptions team = point.team;
   RunPlan plan = point.plan;
   if (plan.setup.source->stream != nullptr) {  // whose batches come once
-    plan.setup.source = &repeatable();
+    plan.setup.source = &repeatingSource();
     team.source = trainingOptions(plan, team.kernels, point.data).source;
   }
   return compareInFp64({.options = std::move(team),

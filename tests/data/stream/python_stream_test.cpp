@@ -66,19 +66,11 @@ class PythonTest : public ::testing::Test {
             .workers = workers,
             .allWorkers = workers,
             .mostBytes = 1000,
-            .batch = 2,
-            .height = 4,
-            .width = 5,
-            .classes = 3};
+            .shape = {2, 4, 5, 3}};
   }
 
   static HostBatch next(FrameStream& stream) {
-    const StreamedForm form{.stream = "test",
-                            .batch = 2,
-                            .height = 4,
-                            .width = 5,
-                            .classes = 3,
-                            .labels = &find(labelKinds(), "class", "labels")};
+    const StreamedForm form{.stream = "test", .shape = {2, 4, 5, 3}, .labels = &find(labelKinds(), "class", "labels")};
     std::string why;
     HostBatch batch = batchOf(stream.next(60'000).value(), form, why);
     EXPECT_EQ(why, "");

@@ -21,12 +21,7 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 
 StreamedForm form(std::string_view labels = "class") {
-  return {.stream = "test",
-          .batch = 2,
-          .height = 4,
-          .width = 5,
-          .classes = 3,
-          .labels = &find(labelKinds(), labels, "labels")};
+  return {.stream = "test", .shape = {2, 4, 5, 3}, .labels = &find(labelKinds(), labels, "labels")};
 }
 
 Frame frameOf(Bytes bytes) {

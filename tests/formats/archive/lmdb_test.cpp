@@ -16,7 +16,7 @@ using Bytes = std::vector<uint8_t>;
 
 constexpr uint64_t pageBytes = 4096;
 
-ReadArchive readerOf(const Bytes& file) {
+ReadAt readerOf(const Bytes& file) {
   return [&file](uint64_t offset, std::span<uint8_t> out) {
     ASSERT_LE(offset, file.size());
     ASSERT_LE(out.size(), file.size() - offset);

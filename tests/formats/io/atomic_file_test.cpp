@@ -169,5 +169,14 @@ TEST_F(NewFileTest, AFileTooLargeKeepsTheOldOne) {
   EXPECT_EQ(filesThere(), 1U);
 }
 
+TEST_F(NewFileTest, AFolderThatCannotBeWrittenIsAStorageError) {
+  std::ofstream(path_) << "a file";
+  EXPECT_THROW(makeFolder(path_ + "/below"), StorageError);
+  EXPECT_THROW(makeFolder("/proc/self/none"), StorageError);
+  const std::string made = folder_ + "/a/b";
+  makeFolder(made);
+  EXPECT_TRUE(std::filesystem::is_empty(made)) << "the look leaves nothing";
+}
+
 }  // namespace
 }  // namespace tandem

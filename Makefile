@@ -16,7 +16,7 @@ PRESET ?= release
 .DEFAULT_GOAL := build
 .PHONY: help setup setup-release setup-cuda setup-tests build program bench test test-long check lint tidy format docs dev \
         asan tsan cuda cuda-sources dist verify-dist peers bench-kernels verify-models verify-weights verify-export \
-        verify-launchers verify-ranks verify-interference verify-compare verify-robust verify-trace verify-attribution verify-logs verify-streams \
+        verify-launchers verify-ranks verify-interference verify-compare verify-robust verify-trace verify-attribution verify-logs verify-streams verify-data \
         verify-page fuzz \
         clean FORCE
 
@@ -150,6 +150,9 @@ verify-logs: program ## runs' event files in TensorBoard, their :::MLLOG lines i
 
 verify-streams: program ## batches of tensorpack, of NumPy and of hostile senders, and what serve sends, read by pyzmq
 	scripts/verify-streams $(ARGS)
+
+verify-data: program ## one data set in each container, by the writers that others use: samples, order, losses (ARGS='--only=lmdb')
+	scripts/verify-data $(ARGS)
 
 verify-page: setup-tests program ## a page of 10,000 runs opened in Chromium, its time measured
 	scripts/verify-page $(ARGS)

@@ -5,8 +5,8 @@ joined to batches here. An image is [height, width, 3] of uint8, or normalised [
 of float32 or float16. Arrays are NumPy's, or anything else with Python's buffer protocol; labels of samples may be
 numbers. With several producers FUNCTION is called with worker=0, 1, ... and workers=N, and yields a share each.
 
-Batches go through shared memory (descriptor 4): one 64-bit word for each slot, 1 while a batch lies there, then, from
-the next page on, the slots. A batch is a message of tensorpack's zmq_ops. Descriptor 3 takes a line for each: "frame
+Batches go through shared memory (descriptor 4): one 64-bit word for each slot, 1 while a batch lies there, then, behind
+`head` bytes, the slots. A batch is a message of tensorpack's zmq_ops. Descriptor 3 takes a line for each: "frame
 SLOT BYTES", "end", or "error TEXT".
 """
 import importlib.util
@@ -20,7 +20,6 @@ import sys
 import time
 import traceback
 
-PAGE = 4096
 TYPES = {"B": 4, "b": 6, "?": 10, "h": 5, "H": 17, "i": 3, "I": 22, "l": 9, "q": 9, "L": 23, "Q": 23, "e": 19, "f": 1,
          "d": 2}
 
@@ -53,10 +52,10 @@ def product(shape):
 class Slots:
     """The shared memory, into which messages are written."""
 
-    def __init__(self, count, size):
-        self.count, self.size, self.next = count, size, 0
+    def __init__(self, head, count, size):
+        self.head, self.count, self.size, self.next = head, count, size, 0
         self.parent = os.getppid()
-        self.bytes = memoryview(mmap.mmap(4, PAGE + count * size))
+        self.bytes = memoryview(mmap.mmap(4, head + count * size))
         self.full = self.bytes[:8 * count].cast("q")
 
     def wait(self):
@@ -67,7 +66,7 @@ class Slots:
             time.sleep(0.0002)
         while self.full[self.next]:
             self.next = (self.next + 1) % self.count
-        begin = PAGE + self.next * self.size
+        begin = self.head + self.next * self.size
         return self.bytes[begin:begin + self.size]
 
     def done(self, size):
@@ -185,7 +184,7 @@ def main():
     options = json.loads(sys.argv[1])
     send, usual = {"batches": (send_batches, usual_batches), "samples": (send_samples, usual_samples)}[options["yields"]]
     try:
-        slots = Slots(options["slots"], options["slotBytes"])
+        slots = Slots(options["head"], options["slots"], options["slotBytes"])
         send(generator_of(options["argument"], options) if options["argument"] else usual(options), slots, options)
     except (KeyboardInterrupt, SystemExit):
         raise

@@ -3,6 +3,7 @@ import fcntl
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -19,10 +20,21 @@ def peers_python():
     return python_of("peers", "PyTorch", "5 GB")
 
 
+def packages_of(name):
+    """The folder of packages of an environment, for another one's interpreter."""
+    return str(cache_folder() / name / "lib" / "python3.11" / "site-packages")
+
+
+def text_of(pins):
+    """With the files that it includes."""
+    text = pins.read_text()
+    return text + "".join(text_of(pins.with_name(name)) for name in re.findall(r"^-r (\S+)$", text, re.MULTILINE))
+
+
 def python_of(name, what, size):
     """The interpreter of third_party/NAME-requirements.txt's environment, made or completed first when the pins ask."""
     folder, pins = cache_folder() / name, THIRD_PARTY / f"{name}-requirements.txt"
-    stamp, wanted = folder / "stamp", hashlib.sha256(pins.read_bytes()).hexdigest()
+    stamp, wanted = folder / "stamp", hashlib.sha256(text_of(pins).encode()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:
         return folder / "bin" / "python"
     if sys.version_info[:2] != (3, 11) and not (folder / "bin" / "python").exists():

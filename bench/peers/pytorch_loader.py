@@ -1,23 +1,17 @@
 #!/usr/bin/env python3
 """Loads images as PyTorch trains on them and prints the rate as one line of JSON: torchvision's ImageFolder, random
 resized crop at 224 and flip of bytes, batches by a DataLoader. Normalising is left to the device, as Tandem does."""
-import argparse
-import json
 import sys
-import time
+
+import loader_rate
 
 DECODERS = ["pillow", "torchvision", "torchvision-only"]
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    parser.add_argument("--data", required=True, help="a folder of images for each class")
+    parser = loader_rate.parser(__doc__)
     parser.add_argument("--decoder", choices=DECODERS, default="pillow",
                         help="torchvision-only decodes in one thread of this process, without crop, flip and batches")
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--warmup", type=int, default=10, help="batches before the measurement")
-    parser.add_argument("--steps", type=int, default=100, help="batches measured")
     return parser.parse_args()
 
 
@@ -44,7 +38,7 @@ def batches(options):
     loader = torch.utils.data.DataLoader(dataset(options), batch_size=options.batch, shuffle=True, drop_last=True,
                                          num_workers=options.workers, persistent_workers=options.workers > 0)
     while True:
-        yield from loader
+        yield from (images for images, _ in loader)
 
 
 def decoding(options):
@@ -63,14 +57,7 @@ def decoding(options):
 
 def main():
     options = parse()
-    source = decoding(options) if options.decoder == "torchvision-only" else batches(options)
-    for _ in range(options.warmup):
-        next(source)
-    start = time.monotonic()
-    for _ in range(options.steps):
-        next(source)
-    wall = time.monotonic() - start
-    print(json.dumps({"images_per_s": options.batch * options.steps / wall}))
+    loader_rate.measure(decoding(options) if options.decoder == "torchvision-only" else batches(options), options)
     return 0
 
 

@@ -5,6 +5,7 @@
 #include "base/catalog.h"
 #include "comm/group.h"
 #include "config/modes.h"
+#include "data/dataset/data_split.h"
 #include "data/loader/batch_maker.h"
 #include "data/loader/batch_source.h"
 #include "data/transform/augment.h"
@@ -99,6 +100,8 @@ constexpr Catalog table[] = {
     row<normalizations>("normalizations", "normalization"),
     row<badImages>("bad-images", "bad-image"),
     row<decodings>("decodings", "decode"),
+    row<dataSplits>("data-splits", "data-split"),
+    row<loaders>("loaders", "loader"),
     row<verifications>("verifications", "verify"),
     row<scores>("scores", "scores"),
     row<schedules>("schedules", "schedule"),

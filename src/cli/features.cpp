@@ -62,13 +62,11 @@ void printJson(const InferenceRequest& request, const InferenceResult& result) {
   using nlohmann::ordered_json;
   auto rows = ordered_json::array();
   for (const int64_t image : result.images) rows.push_back(request.nameOf(image));
-  const ordered_json object{{"model", request.plan.config.network.model},
-                            {"weights", request.plan.config.network.weights},
-                            {"out", request.plan.config.output.out},
-                            {"features", result.outputs.size(1)},
-                            {"rows", rows},
-                            {"left_out", leftOutJson(request, result)},
-                            {"images_per_second", imagesPerSecond(result)}};
+  const ordered_json object{
+      {"model", request.plan.config.network.model}, {"weights", request.plan.config.network.weights},
+      {"data_split", splitJson(request)},           {"out", request.plan.config.output.out},
+      {"features", result.outputs.size(1)},         {"rows", rows},
+      {"left_out", leftOutJson(request, result)},   {"images_per_second", imagesPerSecond(result)}};
   std::cout << object.dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
 }
 

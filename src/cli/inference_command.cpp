@@ -19,11 +19,13 @@ namespace tandem {
 namespace {
 
 /// "auto" means the first layout and algorithm here: measuring them would take longer than a few images do. On a GPU
-/// --pad-images=auto is still measured.
-Config withKernels(Config config) {
+/// --pad-images=auto is still measured. That of --data-split is `split`.
+Config withoutAutomatic(Config config, DataSplit split) {
   if (config.numerics.layout == Config::automatic) config.numerics.layout = layouts().front().name;
   if (config.numerics.convolution == Config::automatic)
     config.numerics.convolution = convolutionAlgorithms().front().name;
+  if (!config.input.data.empty() && config.input.dataSplit == Config::automatic)
+    config.input.dataSplit = rowOf(split).name;
   config.step.forwardOnly = true;
   return config;
 }
@@ -89,14 +91,15 @@ InferenceRequest inferenceRequest(std::string_view command, DataSplit split, Arg
   const Sweep& typed = request.typed;
   checkTyped(typed, command);
   for (const auto& note : typed.notes) logInfo(concat("note: ", note));
-  request.plan = resolvePlan(withKernels(typed.base));
+  request.plan = resolvePlan(withoutAutomatic(typed.base, split));
   checkMemory(request.plan);
   requireThreads(threadsOf(request.plan));
   const std::string& data = typed.base.input.data;
   const Setup& setup = request.plan.setup;
   if (request.plan.data && !request.plan.data->info.encoded()) checkBesidePixels(typed, command);
+  if (const std::string note = standInNote(request.plan); !note.empty()) logInfo(concat("note: ", note));
   request.images = data.empty() ? imageFiles(typed.operands, normalizationOf(setup))
-                                : openDataset(data, {.split = split,
+                                : openDataset(data, {.split = splitOf(setup),
                                                      .normalization = normalizationOf(setup),
                                                      .classes = request.plan.config.network.classes});
   request.chain = inOrderOf(setup.normalization, chainOf(request.plan.config, request.images->info()));
@@ -125,6 +128,11 @@ InferenceResult infer(const InferenceRequest& request, const Graph& graph, std::
 
 double imagesPerSecond(const InferenceResult& result) {
   return static_cast<double>(result.images.size()) / result.seconds;
+}
+
+nlohmann::ordered_json splitJson(const InferenceRequest& request) {
+  const auto split = request.images->info().split;
+  return split ? nlohmann::ordered_json(rowOf(*split).name) : nlohmann::ordered_json();
 }
 
 nlohmann::ordered_json leftOutJson(const InferenceRequest& request, const InferenceResult& result) {

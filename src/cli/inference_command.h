@@ -24,7 +24,8 @@ struct InferenceRequest {
   std::string nameOf(int64_t image) const;
 };
 
-/// Parses and resolves a command line; `split` is that of --data. Throws UsageError for several values of one option,
+/// Parses and resolves a command line; `split` is what --data-split=auto means. What --data gives in its place is noted
+/// on standard error. Throws UsageError for several values of one option,
 /// --batch=max, no --weights, no images, a --resize below the network's input, or an option that --data makes idle.
 /// Else throws as resolvePlan(), checkMemory(), requireThreads() and openDataset().
 InferenceRequest inferenceRequest(std::string_view command, DataSplit split, Arguments arguments);
@@ -34,6 +35,9 @@ InferenceRequest inferenceRequest(std::string_view command, DataSplit split, Arg
 InferenceResult infer(const InferenceRequest& request, const Graph& graph, std::shared_ptr<const Pretrained> weights);
 
 double imagesPerSecond(const InferenceResult& result);
+
+/// The split whose images they are; null for image files, and for a data set without splits.
+nlohmann::ordered_json splitJson(const InferenceRequest& request);
 
 /// The images left out, an array of objects with "image" and "reason".
 nlohmann::ordered_json leftOutJson(const InferenceRequest& request, const InferenceResult& result);

@@ -95,6 +95,7 @@ ordered_json toJson(const InferenceRequest& request, const InferenceResult& resu
   }
   ordered_json object{{"model", config.network.model},
                       {"weights", config.network.weights},
+                      {"data_split", splitJson(request)},
                       {"scores", config.inference.scores},
                       {"images", images},
                       {"left_out", leftOutJson(request, result)},
@@ -105,15 +106,15 @@ ordered_json toJson(const InferenceRequest& request, const InferenceResult& resu
   return object;
 }
 
-/// The accuracy on a data set's test images, instead of a table of thousands of rows.
+/// The accuracy on a data set's images, instead of a table of thousands of rows.
 void printAccuracy(const InferenceRequest& request, const InferenceResult& result) {
   std::vector<std::string> texts;
   for (const int64_t top : tops) {
     if (const auto share = accuracy(result, top))
       texts.push_back(concat("top-", top, ' ', fixed(100 * *share, 2), " %"));
   }
-  std::cout << "accuracy on " << result.images.size() << " test images of " << escaped(request.plan.config.input.data)
-            << ": " << join(texts) << '\n'
+  std::cout << "accuracy on " << result.images.size() << ' ' << withoutControls(dataText(request.plan)) << ": "
+            << join(texts) << '\n'
             << rateText(request, result) << '\n';
 }
 

@@ -18,6 +18,7 @@
 #include "machine/process/end_on_signal.h"
 #include "machine/process/prepare_process.h"
 #include "machine/process/resource_limits.h"
+#include "run/child/loader_worker.h"
 #include "run/child/machine_peaks.h"
 #include "run/child/point_runner.h"
 #include "run/links/measure_links.h"
@@ -37,6 +38,7 @@ int helpCommand(Arguments) {
 }
 
 int workerCommand(Arguments) { return runWorker(); }
+int loaderWorkerCommand(Arguments) { return runLoaderWorker(); }
 int peaksCommand(Arguments arguments) { return runPeaks(arguments); }
 int linksWorkerCommand(Arguments) { return runLinksWorker(); }
 
@@ -69,6 +71,7 @@ constexpr ProgramCommand table[] = {
     {"--version", "version and commit; --json adds the libraries", versionCommand, true, true},
     {"--help", "this text", helpCommand, true},
     {"worker", "one point of a sweep, started by bench", workerCommand, false},
+    {"loader-worker", "makes batches of a run, started by it with --loader=processes", loaderWorkerCommand, false},
     {"peaks", "a peak of this machine, started by bench", peaksCommand, false},
     {"links-worker", "a part of links, started by it", linksWorkerCommand, false},
 };

@@ -91,10 +91,22 @@ Breach badImagesAreBorne(const Config& config) {
   return concat("--max-bad=", config.input.maxBad, " needs --bad-image=skip or --bad-image=zero");
 }
 
+Breach splitIsOfADataSet(const Config& config) {
+  if (config.input.dataSplit == Config::automatic || !config.input.data.empty()) return std::nullopt;
+  return concat("--data-split=", config.input.dataSplit, " needs --data, a data set with splits");
+}
+
+Breach mixedImagesAreTrained(const Config& config) {
+  if (!mixes(config.step) || !config.step.forwardOnly || config.step.loaderOnly) return std::nullopt;
+  return concat(mixingText(config.step), " with ", optionWithoutTraining(config.step),
+                ": nothing is trained; leave one of them out");
+}
+
 constexpr Breach (*rulesInOrder[])(const Config&) = {
     headAgreesWithClasses,      replicasMatchDevices,  nesterovNeedsMomentum,     recomputationNeedsBackward,
     joinedStatisticsAreTrained, stepsInFlightNeedGpus, weightsOptionsNeedWeights, savedWeightsAreTrained,
-    traceIsOfOneProfile,        repeatsReplaceNoFile,  badImagesAreBorne,
+    traceIsOfOneProfile,        repeatsReplaceNoFile,  badImagesAreBorne,         mixedImagesAreTrained,
+    splitIsOfADataSet,
 };
 
 }  // namespace

@@ -99,16 +99,20 @@ struct Config {
 
   /// Where batches come from.
   struct Input {
-    std::string source{automatic};   ///< auto: "queue" with --data, else "device"
-    std::string data;                ///< folder of a data set, empty: synthetic
-    std::string augment{automatic};  ///< auto: "imagenet" for image files, else "standard"
-    int64_t producers = 1;           ///< threads per replica that make batches, input=queue
-    int64_t queueDepth = 4;          ///< batches per replica
-    std::string decode = "exact";    ///< how image files are decoded
-    bool zmqConnect = false;         ///< to the address, instead of waiting there, input=zmq-consume
-    std::string zmqKeys;             ///< folder of keys, empty: the connection is plain
-    bool insecureZmq = false;        ///< wait without keys where other hosts reach it
-    double maxBad = 0.1;             ///< percent of the data set's images that may be bad, unless one ends the run
+    std::string source{automatic};     ///< auto: "queue" with --data, else "device"
+    std::string data;                  ///< folder of a data set, empty: synthetic
+    std::string augment{automatic};    ///< auto: "imagenet" for image files, else "standard"
+    int64_t producers = 1;             ///< threads per replica that make batches, input=queue
+    int64_t queueDepth = 4;            ///< batches per replica
+    std::string decode = "exact";      ///< how image files are decoded
+    std::string loader = "threads";    ///< what makes batches ahead, input=queue
+    double cacheGib = 0;               ///< the most memory for samples that were read, in all processes of the host
+    int64_t shuffleBuffer = 0;         ///< images among which the next one is drawn; 0: all
+    std::string dataSplit{automatic};  ///< auto: training in bench and features, test in predict
+    bool zmqConnect = false;           ///< to the address, instead of waiting there, input=zmq-consume
+    std::string zmqKeys;               ///< folder of keys, empty: the connection is plain
+    bool insecureZmq = false;          ///< wait without keys where other hosts reach it
+    double maxBad = 0.1;               ///< percent of the data set's images that may be bad, unless one ends the run
 
     bool operator==(const Input&) const = default;
   } input;
@@ -128,6 +132,7 @@ struct Config {
     double adamEpsilon = 1e-8;
     double weightDecay = 1e-4;
     double labelSmoothing = 0;
+    double mixup = 0, cutmix = 0;  ///< parameters of beta distributions; 0: images are not mixed
     int64_t seed = 1;
     bool forwardOnly = false;
     bool loaderOnly = false;  ///< batches are made and nothing is computed; forwardOnly too, once it is resolved

@@ -38,6 +38,11 @@ constexpr DecodingEntry decodingRows[] = {
     {"fast", "of a JPEG only what is seen, coarser and, where it is scaled, in the nearest larger of four sizes", true},
 };
 
+constexpr LoaderEntry loaderRows[] = {
+    {"threads", "threads of the program", false},
+    {"processes", "processes of their own, which share memory with the program", true},
+};
+
 }  // namespace
 
 std::span<const ScalingEntry> scalings() { return scalingRows; }
@@ -52,5 +57,6 @@ std::span<const VerifyEntry> verifications() { return verifyRows; }
 const VerifyEntry& withoutVerification() { return *std::ranges::find(verifyRows, false, &VerifyEntry::wanted); }
 std::span<const BadImageEntry> badImages() { return badImageRows; }
 std::span<const DecodingEntry> decodings() { return decodingRows; }
+std::span<const LoaderEntry> loaders() { return loaderRows; }
 
 }  // namespace tandem

@@ -68,4 +68,13 @@ struct DecodingEntry {
 /// exact, fast: the first is the default.
 std::span<const DecodingEntry> decodings();
 
+/// A row of --loader.
+struct LoaderEntry {
+  std::string_view name, summary;
+  bool byProcesses;
+};
+
+/// threads, processes: the first is the default.
+std::span<const LoaderEntry> loaders();
+
 }  // namespace tandem

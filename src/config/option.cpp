@@ -1,10 +1,5 @@
 #include "config/option.h"
 
-#include <algorithm>
-
-#include "base/error.h"
-#include "base/text.h"
-#include "config/network_path.h"
 #include "config/option_rules.h"
 
 namespace tandem {
@@ -27,7 +22,6 @@ constexpr std::string_view trained = "What is trained", from = "Weights", seen =
 constexpr int64_t million = 1'000'000, billion = 1'000'000'000;
 constexpr Variation oneValue = Variation::none, measuring = Variation::measuring, axis = Variation::way,
                     rounding = Variation::rounding, results = Variation::result, work = Variation::work;
-constexpr size_t mostListed = 12;  // names of a catalog, in one line
 
 /// The row of an option that --help of these commands shows first.
 constexpr Option often(unsigned commands, Option option) {
@@ -228,6 +222,20 @@ constexpr Option table[] = {
      "how image files are decoded: exact gives the pixels of Pillow and torchvision; fast decodes only what is seen of a "
      "JPEG, in a reduced size where that is enough",
      onBench, field<&Input::decode>, Values::names, results, nullptr},
+    {"data-split", fed, "", "NAME",
+     "images of the data set: training, validation or test; auto is training in bench and features, test in predict; "
+     "validation and test stand for each other where a data set has one of them",
+     onBench | onImages, field<&Input::dataSplit>, Values::names, results, nullptr},
+    {"shuffle-buffer", fed, "images", "N",
+     "read shards in a random order, each from its beginning, and draw the next image among N that follow: nearly "
+     "sequential reading, for disks that seek slowly; 0 draws among all images of the epoch",
+     onBench, field<&Input::shuffleBuffer>, Values::any, results, within<&Input::shuffleBuffer, 0, billion>},
+    {"loader", fed, "", "NAME",
+     "what makes batches ahead, with --input=queue: --producers threads of the program, or as many processes, which "
+     "share memory with it", onBench, field<&Input::loader>, Values::names, axis, nullptr},
+    {"cache", fed, "GiB", "X",
+     "memory for samples of a data set, as its files hold them, so that each is read from disk once; what does not fit is "
+     "read again", onBench, field<&Input::cacheGib>, Values::any, axis, within<&Input::cacheGib, 0, million>},
     {"max-bad", fed, "%", "X", "images that may be bad, unless --bad-image=fail; more end the run, but one never does",
      onBench, field<&Input::maxBad>, Values::any, oneValue, within<&Input::maxBad, 0, 100>},
     {"zmq-connect", fed, "", "", "connect to the address of zmq-consume, where a sender waits; else it waits there itself",
@@ -273,6 +281,13 @@ constexpr Option table[] = {
      within<&Step::weightDecay, 0, million>},
     {"label-smoothing", step, "", "X", "share of a label's weight that is spread over all classes",
      onBench, field<&Step::labelSmoothing>, Values::any, axis, fraction<&Step::labelSmoothing>},
+    {"mixup", step, "", "X",
+     "mix each two neighbouring images of a batch, and their labels, in parts drawn from the beta distribution (X, X); 0 "
+     "does not", onBench, field<&Step::mixup>, Values::any, results, within<&Step::mixup, 0, 1000>},
+    {"cutmix", step, "", "X",
+     "exchange a rectangle of each two neighbouring images of a batch, and as much of their labels; its area is drawn as "
+     "--mixup's part; with both, each pair takes one of the two; 0 does not", onBench, field<&Step::cutmix>, Values::any,
+     results, within<&Step::cutmix, 0, 1000>},
     {"seed", step, "", "N", "seed of weights, images and augmentation", onBench | onImages, field<&Step::seed>, Values::any, axis,
      within<&Step::seed, 0, INT64_MAX>},
     {"forward-only", step, "", "", "run the network forward only: no gradients, no update", onBench,
@@ -348,47 +363,8 @@ constexpr Option table[] = {
     // clang-format on
 };
 
-const CatalogNames::Row& rowOf(const CatalogNames& names, const Option& option) {
-  const auto row = std::ranges::find(names.rows, option.name, &CatalogNames::Row::option);
-  check(row != names.rows.end(), "CatalogNames lacks a catalog");
-  return *row;
-}
-
 }  // namespace
 
 std::span<const Option> options() { return table; }
-
-const Option* findOption(std::string_view name) {
-  const auto row = std::ranges::find(table, name, &Option::name);
-  return row == std::end(table) ? nullptr : row;
-}
-
-std::span<const std::string> CatalogNames::of(const Option& option) const {
-  if (option.values == Values::any) return {};
-  return rowOf(*this, option).names;
-}
-
-std::string defaultText(const Option& option) {
-  return option.derived.empty() ? valueText(Config(), option) : std::string(option.derived);
-}
-
-bool isFile(const Option& option, std::string_view value) {
-  return option.values == Values::namesOrFile && isNetworkPath(value);
-}
-
-std::vector<std::string> validValues(const Option& option, const CatalogNames& names) {
-  const auto catalog = names.of(option);
-  std::vector<std::string> valid(catalog.begin(), catalog.end());
-  const std::string standard = valueText(Config(), option);
-  const bool ownWord = option.values != Values::any && std::ranges::find(valid, standard) == valid.end();
-  if (ownWord) valid.insert(valid.begin(), standard);
-  return valid;
-}
-
-std::string validValuesText(const Option& option, const CatalogNames& names) {
-  const auto valid = validValues(option, names);
-  const bool isLong = valid.size() > mostListed;
-  return isLong ? concat("the names of 'tandem list ", rowOf(names, option).list, "'") : join(valid);
-}
 
 }  // namespace tandem

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
 #include "config/config.h"
 
 namespace tandem {
@@ -206,5 +207,14 @@ void checkCombination(const Config&);
 inline std::string_view optionWithoutTraining(const Config::Step& step) {
   return step.loaderOnly ? "--loader-only" : "--forward-only";
 }
+
+/// Whether images are mixed in pairs, and the option by which they are, for messages.
+inline bool mixes(const Config::Step& step) { return step.mixup > 0 || step.cutmix > 0; }
+inline std::string mixingText(const Config::Step& step) {
+  return step.mixup > 0 ? concat("--mixup=", step.mixup) : concat("--cutmix=", step.cutmix);
+}
+
+/// Of this number of images a replica has a multiple: its parts are equal, and have whole pairs where images are mixed.
+inline int64_t imagesTogether(const Config::Step& step) { return step.accumulate * (mixes(step) ? 2 : 1); }
 
 }  // namespace tandem

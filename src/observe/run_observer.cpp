@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "machine/cpu/host_facts.h"
 #include "machine/cpu/system_counters.h"
 #include "measure/metrics/metric.h"
 #include "observe/host_probe.h"
@@ -79,6 +80,7 @@ void RunObserver::windowEnds() {
   if (timesBefore_.empty()) return;
   const std::vector<ProcessTime> times = processTimes();
   std::vector<int> own = feeders_ ? feeders_() : std::vector<int>();
+  for (const int id : own) feedersPeak_ += memoryField(textOf(concat("/proc/", id, "/status")), "VmHWM");
   if (window_.end.own) *window_.end.own += usedBy(own, timesBefore_, times);
   if (processes_.empty()) return;
   own.insert(own.end(), processes_.begin(), processes_.end());

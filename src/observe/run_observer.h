@@ -32,6 +32,8 @@ class RunObserver {
   void warmUpBegins();
   void windowBegins();
   void windowEnds();
+  /// Most bytes that the processes which feed the run had in memory until the window's end, together.
+  int64_t feedersPeak() const { return feedersPeak_; }
   /// CPU time of this process and of those that feed it in the window; 0 if the system does not count it.
   Nanos ownTime() const;
   /// The same of all ranks on this host, which are no other programs to one another.
@@ -44,6 +46,7 @@ class RunObserver {
 
   std::vector<int> cpus_, processes_;
   std::function<std::vector<int>()> feeders_;
+  int64_t feedersPeak_ = 0;
   std::vector<ProcessTime> timesBefore_;  // at the window's begin
   Sampler sampler_;
   std::vector<GpuUse> before_;

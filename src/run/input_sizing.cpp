@@ -56,7 +56,9 @@ std::vector<std::unique_ptr<MeteredWay>> waysOf(const RunPlan& plan) {
       .name = "packed pixels",
       .command = concat("tandem data convert ", plan.config.input.data, " TO --samples=pixels --size=", side),
       .bytes = static_cast<double>(decoded->imageBytes() * data.images->size())};
-  ways.push_back(metered(std::move(packed), plan, {decoded, data.bad}));
+  RunPlan inMemory = plan;
+  inMemory.config.input.shuffleBuffer = 0;
+  ways.push_back(metered(std::move(packed), inMemory, {decoded, data.bad}));
   return ways;
 }
 

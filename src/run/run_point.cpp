@@ -13,6 +13,7 @@
 #include "comm/long_texts.h"
 #include "config/device_set.h"
 #include "config/split.h"
+#include "data/stream/loader_stream.h"
 #include "device/gpu_support.h"
 #include "executor/compile/op_cost.h"
 #include "executor/compile/plan_description.h"
@@ -208,7 +209,9 @@ std::vector<double> lossWeights(const ReplicaSetOptions& options) {
 
 /// MeasuredRunOptions::waitingBatches.
 int64_t waitingBatches(const RunPlan& plan) {
-  return plan.config.step.loaderOnly && plan.setup.source->queued ? plan.config.input.queueDepth : 0;
+  if (!plan.config.step.loaderOnly || !plan.setup.source->queued) return 0;
+  const int64_t ofProcesses = plan.setup.loader->byProcesses ? loaderSlots * plan.config.input.producers : 0;
+  return plan.config.input.queueDepth + ofProcesses;
 }
 
 void noteShares(const ReplicaSetOptions& options, RunRecord& record) {
@@ -276,7 +279,9 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
   const Graph& graph = *asked.graph;
   const KernelSelection kernels = selectKernels(asked, graph, progressOf(Phase::choosingKernels, listeners.progress));
   append(record.notes, kernels.notes);
-  if (!asked.recomputeNote.empty()) record.notes.push_back(asked.recomputeNote);
+  for (const std::string& note : {asked.recomputeNote, standInNote(asked)}) {
+    if (!note.empty()) record.notes.push_back(note);
+  }
   const auto data = servesAlone(asked) ? TrainingData() : trainingData(asked);
   const RunPlan plan = withShares(asked, kernels, data, listeners.progress);
   ReplicaSetOptions options = measuredOptions(plan, kernels, data, record);
@@ -315,7 +320,9 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
   watch.fill(record);
   weights.note(record);
   if (data.bad && !data.bad->text().empty()) record.notes.push_back(data.bad->text());
+  if (const std::string cached = data.cacheText(); !cached.empty()) record.notes.push_back(cached);
   fillFrom(team, options, record);
+  if (plan.setup.onCpu()) record.peakMemoryBytes += watch.feedersPeak();
   checkLosses(record.losses);
   weights.commit();
   record.wall = sinceProcessStart();

@@ -46,6 +46,14 @@ class DataCommand : public testing::Test {
     return files.front();
   }
 
+  /// A table of the first so many of the validation images, as those of a test.
+  void addTests(int images) const {
+    std::ifstream from(folder + "/val.csv");
+    std::ofstream to(folder + "/test.csv");
+    std::string line;
+    for (int i = 0; i <= images && std::getline(from, line); ++i) to << line << '\n';
+  }
+
   std::string folder;
 };
 
@@ -56,7 +64,10 @@ TEST_F(DataCommand, InspectSaysWhatIsThere) {
        {"labelled files", "images    12", "2, one class per image", "height    30", "width     40"}) {
     EXPECT_TRUE(contains(run.out, part)) << part << "\n" << run.out;
   }
-  EXPECT_TRUE(contains(runTandem({"data", "inspect", folder, "--split=test"}).out, "images    12"));
+  EXPECT_TRUE(contains(run.out, "split     training\n")) << run.out;
+  const auto tests = runTandem({"data", "inspect", folder, "--data-split=test"});
+  EXPECT_TRUE(contains(tests.out, "split     it has no test images; these are its validation images\n")) << tests.out;
+  EXPECT_TRUE(contains(tests.out, "images    12")) << tests.out;
 }
 
 TEST_F(DataCommand, MakeIsAFunctionOfItsOptions) {
@@ -81,7 +92,11 @@ TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
                                  {"data", "mend", "x"},
                                  {"data", "inspect"},
                                  {"data", "inspect", "a", "b"},
-                                 {"data", "inspect", folder, "--split=val"},
+                                 {"data", "inspect", folder, "--data-split=val"},
+                                 {"data", "inspect", folder, "--data-split=all"},
+                                 {"data", "inspect", folder, "--split=test"},
+                                 {"data", "serve", "ipc://x", "--data-split=test"},
+                                 {"data", "serve", "ipc://x", "--data=" + folder, "--data-split=tests"},
                                  {"data", "size"},
                                  {"data", "size", "--model=resnet20"},
                                  {"data", "size", folder, "--steps=3"},
@@ -98,6 +113,17 @@ TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
                                  {"data", "make", "x", "--size=ax5"},
                                  {"data", "make", "x", "--format=gif"},
                                  {"data", "make", "x", "--images=-1"},
+                                 {"data", "make", "x", "--labels=-1"},
+                                 {"data", "make", "x", "--labels=3", "--size=15"},
+                                 {"data", "make", "x", "--labels=3", "--size=photographs"},
+                                 {"data", "make", "x", "--labels=3", "--images=0"},
+                                 {"data", "make", "x", "--labels=3", "--container=tfrecord"},
+                                 {"data", "make", "x", "--labels=3", "--from=" + folder},
+                                 {"data", "make", "x", "--container=chestxray14", "--labels=3"},
+                                 {"data", "make", "x", "--container=chestxray14", "--labels=0"},
+                                 {"data", "make", "x", "--container=chestxray14", "--format=jpeg"},
+                                 {"data", "make", "x", "--container=idx"},
+                                 {"data", "make", "x", "--grain=128"},
                                  {"data", "make", "x", "--image=1"},
                                  {"data", "make", "x", "--images"},
                                  {"data", "make", "x", "--from=" + folder}}) {
@@ -141,6 +167,22 @@ TEST_F(DataCommand, BenchTrainsOnImageFiles) {
   EXPECT_EQ(record.at("placement").at("data"), "labelled files");
   EXPECT_EQ(record.at("placement").at("augment"), "imagenet");
   EXPECT_EQ(record.at("config").at("classes"), 2);
+}
+
+TEST_F(DataCommand, BenchTakesTheSplitThatIsAskedFor) {
+  addTests(5);
+  const auto recordOf = [&](const std::string& split) {
+    const auto run = bench({"--data-split=" + split});
+    EXPECT_EQ(run.code, 0) << run.err;
+    return nlohmann::json::parse(run.out).at(0);
+  };
+  const auto test = recordOf("test"), validation = recordOf("validation");
+  EXPECT_EQ(test.at("config").at("data-split"), "test");
+  EXPECT_EQ(test.at("placement").at("data_images"), 5);
+  EXPECT_EQ(validation.at("placement").at("data_images"), 12);
+  fs::remove(folder + "/test.csv");
+  EXPECT_EQ(recordOf("test").at("notes").front(),
+            concat("--data=", folder, ": it has no test images; these are its validation images"));
 }
 
 TEST_F(DataCommand, BenchTrainsAlikeForAnyNumberOfProducersAndReplicas) {
@@ -194,7 +236,30 @@ TEST_F(DataCommand, PredictCountsTheTestImages) {
   const auto run =
       runTandem({"predict", "--model=resnet20", "--classes=2", "--weights=" + weights, "--data=" + folder});
   EXPECT_EQ(run.code, 0) << run.err;
-  EXPECT_TRUE(run.out.starts_with("accuracy on 12 test images of " + folder + ": top-1 ")) << run.out;
+  EXPECT_TRUE(run.out.starts_with("accuracy on 12 validation images of " + folder + ": top-1 ")) << run.out;
+  EXPECT_TRUE(contains(run.err, "note: --data=" + folder + ": it has no test images; these are its validation images"))
+      << run.err;
+  addTests(5);
+  for (const auto& [split, images] : {std::pair<std::string, int>{"auto", 5}, {"test", 5}, {"validation", 12}}) {
+    const Texts arguments{"--model=resnet20", "--classes=2", "--weights=" + weights, "--data=" + folder,
+                          "--data-split=" + split};
+    const auto predict = [&](Texts more) {
+      more.insert(more.end(), arguments.begin(), arguments.end());
+      return runTandem(more);
+    };
+    const std::string name = split == "auto" ? "test" : split;
+    const auto shown = predict({"predict"});
+    EXPECT_TRUE(shown.out.starts_with(concat("accuracy on ", images, ' ', name, " images of ")))
+        << shown.out << shown.err;
+    EXPECT_FALSE(contains(shown.err, "it has no")) << shown.err;
+    const auto json = nlohmann::json::parse(predict({"predict", "--json"}).out);
+    EXPECT_EQ(json.at("data_split"), name);
+    EXPECT_EQ(json.at("images").size(), static_cast<size_t>(images));
+    const std::string out = concat(ownFolder(), "/f.npy");
+    const auto features = nlohmann::json::parse(predict({"features", "--json", "--out=" + out}).out);
+    EXPECT_EQ(features.at("data_split"), split == "auto" ? "training" : split);
+    EXPECT_EQ(features.at("rows").size(), split == "test" ? 5U : 12U);
+  }
 }
 
 TEST_F(DataCommand, ABadImageEndsARunOrIsBorne) {

@@ -42,17 +42,26 @@ class DataConvert : public testing::Test {
     return nlohmann::ordered_json::parse(file);
   }
 
+  /// The first row of a table.
+  static std::string firstImageOf(const std::string& table) {
+    std::ifstream file(at(table));
+    std::string line;
+    std::getline(file, line), std::getline(file, line);
+    return line;
+  }
+
   std::string idx;
 };
 
-TEST_F(DataConvert, WritesBothSplitsIntoEachContainer) {
+TEST_F(DataConvert, WritesTheSplitsIntoEachContainer) {
   std::string files;
-  for (const std::string to : {"folder", "webdataset", "tfrecord", "packed"}) {
+  for (const std::string to : {"folder", "webdataset", "tfrecord", "lmdb", "packed"}) {
     const auto run = convert(idx, to, {"--to=" + to, "--samples=png"});
     ASSERT_EQ(run.code, 0) << run.err;
     EXPECT_TRUE(contains(run.out, at(to) + ", train: 50 images, sha256 of their sums ")) << run.out;
-    EXPECT_TRUE(contains(run.out, at(to) + ", val: 20 images, sha256 of their sums ")) << run.out;
-    const std::string sum = sumOf(at(to)) + sumOf(at(to), {"--split=test"});
+    EXPECT_TRUE(contains(run.out, at(to) + ", test: 20 images, sha256 of their sums ")) << run.out;
+    EXPECT_FALSE(contains(run.out, ", val: ")) << "the test images are written once: " << run.out;
+    const std::string sum = sumOf(at(to)) + sumOf(at(to), {"--data-split=test"});
     if (files.empty()) files = sum;
     EXPECT_EQ(sum, files) << to;
     EXPECT_EQ(manifest(to).at("options").at("to"), to);
@@ -60,18 +69,34 @@ TEST_F(DataConvert, WritesBothSplitsIntoEachContainer) {
   }
   EXPECT_EQ(convert(idx, "pixels").code, 0);
   EXPECT_EQ(sumOf(at("pixels")), sumOf(idx)) << "as they are";
-  EXPECT_EQ(sumOf(at("pixels"), {"--split=test"}), sumOf(idx, {"--split=test"}));
+  EXPECT_EQ(sumOf(at("pixels"), {"--data-split=test"}), sumOf(idx, {"--data-split=test"}));
+}
+
+TEST_F(DataConvert, WritesEachSplitByItsOwnWord) {
+  ASSERT_EQ(convert(idx, "three", {"--to=folder"}).code, 0);
+  std::ofstream(at("three/val.csv")) << "file,label\n" << firstImageOf("three/train.csv") << '\n';
+  const auto run = convert(at("three"), "packed");
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const char* part : {"packed, train: 50 images", "packed, val: 1 images", "packed, test: 20 images"}) {
+    EXPECT_TRUE(contains(run.out, part)) << part << run.out;
+  }
+  for (const char* split : {"training", "validation", "test"}) {
+    const Texts option{concat("--data-split=", split)};
+    EXPECT_EQ(sumOf(at("packed"), option), sumOf(at("three"), option)) << split;
+  }
+  ASSERT_EQ(convert(idx, "asked", {"--data-split=validation"}).code, 0);
+  EXPECT_EQ(manifest("asked").at("splits").at(0).at("name"), "test") << "by the word of what it really has";
 }
 
 TEST_F(DataConvert, WritesImagesWithoutSplitsOnce) {
-  ASSERT_EQ(convert(idx, "val", {"--to=webdataset", "--split=test"}).code, 0);
-  EXPECT_TRUE(fs::exists(at("val/val-00000-of-00001.tar")));
+  ASSERT_EQ(convert(idx, "val", {"--to=webdataset", "--data-split=test"}).code, 0);
+  EXPECT_TRUE(fs::exists(at("val/test-00000-of-00001.tar")));
   ASSERT_EQ(convert(at("val"), "once").code, 0);
   EXPECT_EQ(manifest("once").at("splits").size(), 1U);
   fs::remove(idx + "/t10k-images-idx3-ubyte"), fs::remove(idx + "/t10k-labels-idx1-ubyte");
   ASSERT_EQ(convert(idx, "training").code, 0);
   EXPECT_EQ(manifest("training").at("splits").size(), 1U);
-  const auto run = convert(idx, "x", {"--split=test"});
+  const auto run = convert(idx, "x", {"--data-split=test"});
   expectOneLine(run, data, "holds only training images");
 }
 
@@ -85,6 +110,22 @@ TEST_F(DataConvert, MakesPixelsOfOneSizeOfImageFiles) {
   }
   ASSERT_EQ(convert(at("made"), "small", {"--to=webdataset", "--samples=jpeg", "--size=24"}).code, 0);
   EXPECT_TRUE(contains(runTandem({"data", "inspect", at("small")}).out, "height    24"));
+}
+
+TEST_F(DataConvert, WritesPixelsAsMnistAndCifarAreAndBack) {
+  ASSERT_EQ(convert(idx, "again", {"--to=idx"}).code, 0);
+  EXPECT_EQ(sumOf(at("again")), sumOf(idx));
+  ASSERT_EQ(convert(idx, "files", {"--to=webdataset"}).code, 0);
+  const auto grey = convert(at("files"), "grey", {"--to=idx", "--samples=grey", "--size=28", "--classes=10"});
+  ASSERT_EQ(grey.code, 0) << grey.err;
+  for (const char* file : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte"}) {
+    EXPECT_EQ(shell("cmp idx/" + std::string(file) + " grey/" + file).code, 0) << file << ": grey stays as it is";
+  }
+  ASSERT_EQ(convert(idx, "cifar", {"--to=cifar", "--samples=pixels", "--size=32"}).code, 0);
+  ASSERT_EQ(convert(idx, "packed", {"--samples=pixels", "--size=32"}).code, 0);
+  EXPECT_EQ(sumOf(at("cifar")), sumOf(at("packed")));
+  EXPECT_EQ(sumOf(at("cifar"), {"--data-split=test"}), sumOf(at("packed"), {"--data-split=test"}));
+  EXPECT_TRUE(contains(runTandem({"data", "inspect", at("cifar")}).out, "cifar10"));
 }
 
 TEST_F(DataConvert, GoesOnWhereItWasInterrupted) {
@@ -154,19 +195,33 @@ TEST_F(DataConvert, ItsMistakesAreUsageErrors) {
     const char* text;
   };
   for (const Mistake& mistake :
-       {Mistake{idx, {"--to=zip"}, "unknown --to 'zip'; valid: packed, webdataset, tfrecord, folder"},
+       {Mistake{idx,
+                {"--to=zip"},
+                "unknown --to 'zip'; valid: packed, webdataset, tfrecord, lmdb, folder, chestxray14, idx, cifar"},
         {idx, {"--samples=gif"}, "unknown --samples 'gif'"},
-        {idx, {"--split=val"}, "--split=val: must be training, test or both"},
+        {idx, {"--data-split=val"}, "unknown --data-split 'val'; valid: training, validation, test, all"},
+        {idx, {"--split=test"}, "--split"},
         {idx, {"--bad-image=zero"}, "must be fail or skip"},
         {idx, {"--size=-1"}, "must be a whole number from 0"},
         {idx, {"--shard=0"}, "must be a whole number from 1"},
-        {idx, {"--to=tfrecord", "--samples=pixels"}, "--to=tfrecord holds image files alone"},
+        {idx,
+         {"--to=tfrecord", "--samples=pixels"},
+         "--to=tfrecord holds image files alone; use --to=packed or idx or cifar, or --samples=png or jpeg"},
+        {idx, {"--to=idx", "--samples=png"}, "--to=idx holds pixels alone; use --samples=pixels or grey, with --size"},
+        {idx, {"--to=idx", "--samples=pixels", "--size=9"}, "these are in colour; give --samples=grey"},
+        {idx, {"--to=cifar"}, "these are 28 x 28 and grey; give --samples=pixels --size=32"},
+        {idx, {"--to=chestxray14"}, "has no place for labels of one class per image; use packed"},
+        {at("web"), {"--to=idx", "--classes=10"}, "holds pixels alone"},
+        {at("web"), {"--to=idx", "--samples=grey", "--size=8"}, "does not say how many classes"},
+        {at("flags"), {"--to=chestxray14", "--samples=jpeg"}, "--to=chestxray14 holds png files alone"},
+        {at("flags"), {"--to=chestxray14"}, "alone, and the images have cat, dog; use packed or folder"},
+        {at("flags"), {"--to=idx", "--samples=grey", "--size=8"}, "any of the classes per image; use packed"},
         {at("web"), {"--size=10"}, "image files stay as they are; give --samples=pixels, png or jpeg"},
         {at("web"), {"--samples=pixels"}, "image files have sizes of their own; give one for all by --size"},
         {at("web"), {"--to=folder"}, "does not say how many classes it has; give their number"},
         {at("flags"),
          {"--to=webdataset"},
-         "has no place for labels of any of the classes per image; use packed or folder"}}) {
+         "has no place for labels of any of the classes per image; use packed or folder or chestxray14"}}) {
     SCOPED_TRACE(mistake.text);
     expectOneLine(convert(mistake.from, "x", mistake.options), usage, mistake.text);
   }
@@ -206,6 +261,7 @@ TEST(DataMake, WritesIntoEachContainer) {
   for (const auto& [container, name] : {std::pair<std::string, std::string>{"folder", "labelled files"},
                                         {"packed", "packed"},
                                         {"tfrecord", "tfrecord"},
+                                        {"lmdb", "lmdb"},
                                         {"webdataset", "webdataset"}}) {
     const std::string out = ownFolder() + "/" + container;
     const auto run =
@@ -218,6 +274,37 @@ TEST(DataMake, WritesIntoEachContainer) {
     EXPECT_TRUE(contains(inspected.out, "data set  " + name + "\n")) << inspected.out;
     EXPECT_TRUE(contains(inspected.out, "3 to 3 images each")) << inspected.out;
   }
+}
+
+TEST(DataMake, DrawsWhatItsFlagsSayAsChestXraysAre) {
+  const std::string out = ownFolder() + "/x", idx = writeIdxImages(ownFolder() + "/idx", 50);
+  writeIdxImages(idx, 20, 0, "t10k");
+  const auto run =
+      runTandem({"data", "make", out, "--container=chestxray14", "--from=" + idx, "--images=30", "--size=64"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto inspected = runTandem({"data", "inspect", out});
+  for (const char* part : {"data set  chestxray14\n", "images    30\n", "14, any of the classes per image"}) {
+    EXPECT_TRUE(contains(inspected.out, part)) << part << inspected.out;
+  }
+  const auto tests = runTandem({"data", "inspect", out, "--data-split=test"});
+  EXPECT_TRUE(contains(tests.out, "images    30\n")) << tests.out;
+  EXPECT_NE(sumOf(out), sumOf(out, {"--data-split=test"}));
+  EXPECT_TRUE(fs::exists(out + "/images/00000001_003.png"));
+  ASSERT_EQ(runTandem({"data", "convert", out, out + "2", "--to=chestxray14"}).code, 0);
+  EXPECT_EQ(sumOf(out), sumOf(out + "2"));
+  ASSERT_EQ(runTandem({"data", "convert", out, out + "3"}).code, 0);
+  EXPECT_EQ(sumOf(out), sumOf(out + "3")) << "packed";
+  ASSERT_EQ(runTandem({"data", "convert", out, out + "4", "--samples=jpeg", "--size=64"}).code, 0);
+  expectOneLine(runTandem({"data", "convert", out + "4", out + "5", "--to=chestxray14"}), usage,
+                "it is a JPEG file, and png files alone have a place; give --samples=png with --size");
+  EXPECT_FALSE(fs::exists(out + "5.part"));
+}
+
+TEST(DataMake, FlagsAreOfAnyNumber) {
+  const std::string out = ownFolder() + "/x";
+  ASSERT_EQ(runTandem({"data", "make", out, "--labels=3", "--images=20", "--size=40x20"}).code, 0);
+  const auto inspected = runTandem({"data", "inspect", out});
+  EXPECT_TRUE(contains(inspected.out, "3, any of the classes per image")) << inspected.out;
 }
 
 }  // namespace

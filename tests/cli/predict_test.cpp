@@ -158,6 +158,11 @@ TEST_F(Predict, OfADataSetSaysHowManyTestImagesAreRight) {
   EXPECT_NEAR(object.at("accuracy").at("top_1").get<double>(), first / 40, 1e-12);
   EXPECT_NEAR(object.at("accuracy").at("top_5").get<double>(), five / 40, 1e-12);
   EXPECT_TRUE(contains(run.out, concat("top-1 ", fixed(100 * first / 40, 2), " %, top-5 "))) << run.out;
+  const auto validation = tandem("predict", {"--data=" + folder, "--data-split=validation"});
+  EXPECT_TRUE(validation.out.starts_with("accuracy on 40 test images of ")) << validation.out;
+  EXPECT_TRUE(contains(validation.err, "it has no validation images; these are its test images")) << validation.err;
+  expectRefused("predict", {"--data-split=test", image("rgb.jpg")}, usage, "--data-split=test needs --data");
+  expectRefused("features", {"--data-split=val", "--data=" + folder}, usage, "unknown data-split 'val'");
   expectRefused("predict", {"--data=" + folder, "--top=3"}, usage, "--top is of single images");
   expectRefused("predict", {"--data=" + folder, "--resize=40"}, usage, "--resize is for image files");
   const auto files = nlohmann::json::parse(tandem("predict", {"--json", image("rgb.jpg")}).out);

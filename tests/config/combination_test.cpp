@@ -40,6 +40,8 @@ TEST(Combination, TrainingOptionsFitTogether) {
   expectRefused({"--recompute=norm", "--forward-only"}, "without backward nothing is kept");
   EXPECT_EQ(refusal({"--recompute=norm"}), "accepted");
   expectRefused({"--sync-batch-norm", "--forward-only"}, "forward alone reads running statistics");
+  expectRefused({"--mixup=0.2", "--forward-only"}, "--mixup=0.2 with --forward-only: nothing is trained");
+  EXPECT_EQ(refusal({"--mixup=0.2", "--cutmix=1"}), "accepted");
 }
 
 TEST(Combination, OnlyAGpuHasStepsInFlight) {
@@ -48,6 +50,12 @@ TEST(Combination, OnlyAGpuHasStepsInFlight) {
   expectRefused({"--trace=a.pftrace"}, "needs --profile");
   expectRefused({"--trace=a.pftrace", "--profile", "--compare"}, "with --compare");
   EXPECT_EQ(refusal({"--trace=a.pftrace", "--profile"}), "accepted");
+}
+
+TEST(Combination, ASplitIsOfADataSet) {
+  expectRefused({"--data-split=validation"}, "--data-split=validation needs --data");
+  EXPECT_EQ(refusal({"--data-split=validation", "--data=/data"}), "accepted");
+  EXPECT_EQ(refusal({"--data-split=auto"}), "accepted");
 }
 
 TEST(Combination, OptionsOnWeightsNeedWeights) {

@@ -42,6 +42,8 @@ inline const CatalogNames& exampleCatalogs() {
       {"normalization", {"imagenet", "caffe"}},
       {"bad-image", {"fail", "skip"}},
       {"decode", {"exact", "fast"}},
+      {"loader", {"threads", "processes"}},
+      {"data-split", {"training", "validation", "test"}},
       {"scores", {"softmax", "sigmoid", "logits"}},
   }};
   return names;

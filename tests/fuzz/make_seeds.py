@@ -396,6 +396,7 @@ def packed_seeds():
     yield "names", described(class_names=["a"]) + b"\n" + two
     yield "no_sums", described(size=[1, 1, 3]) + b"\n" + two
     yield "sums", described(size=[1, 1, 3], sums=[2**64 - 1, -1, 1.5], squares=[]) + b"\n" + packed_index((16, 3), (19, 3))
+    yield "large_sums", described(size=[1, 1, 3], sums=[2**64 - 1e4, 0, 0], squares=[0, 0, 0]) + b"\n" + packed_index((16, 3), (19, 3))
     yield "deep", b"[" * 100 + b"\n"
 
 

@@ -61,13 +61,15 @@ struct Case {
   int64_t zeroChannels = 0;                // behind the images' own
   int64_t first = 0, count = globalBatch;  // the images of each global batch that all replicas together train on
   std::vector<int64_t> shares = {};        // of the replicas, if they are not equal
+  Mixing mixing = {};
 
   std::string name() const {
     return concat(executor, ' ', ruleOf(optimizer).name, ' ', strategy->name, ' ', allReduce, ' ', parameterDevice, ' ',
                   precision, " loss at ", lossAt, ", ", replicas, " replicas on ",
                   gpus == 0 ? concat(nodes, " nodes") : concat(gpus, " GPUs"),
                   zeroChannels == 0 ? "" : concat(", ", zeroChannels, " channels of zeros"),
-                  overlap ? "" : ", exchanged after backward", shares.empty() ? "" : ", unequal shares");
+                  overlap ? "" : ", exchanged after backward", shares.empty() ? "" : ", unequal shares",
+                  mixing.any() ? ", mixed" : "");
   }
 };
 
@@ -118,6 +120,7 @@ inline ReplicaSetOptions replicaSetOptions(const Case& c) {
                     .type = precision.compute,
                     .format = c.layout.format,
                     .zeroChannels = c.zeroChannels};
+    options.mixing = c.mixing, options.firstImage = rows.first;
     return find(sources(), "host", "input").make(options);
   };
   ReplicaSetOptions options;

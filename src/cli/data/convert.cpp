@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <optional>
 
@@ -15,7 +16,7 @@
 namespace tandem {
 namespace {
 
-constexpr std::string_view bothSplits = "both", fails = "fail", skips = "skip";
+constexpr std::string_view allSplits = "all", fails = "fail", skips = "skip";
 constexpr int64_t largestSide = 8192, mostClasses = 100'000'000;
 
 constexpr CommandOption options[] = {
@@ -23,7 +24,7 @@ constexpr CommandOption options[] = {
     {"--samples", "NAME", "what the images become", "same"},
     {"--size", "N", "the shorter side is scaled to so many pixels, and the middle cropped; 0: images keep their size",
      "0"},
-    {"--split", "NAME", "training, test, or both as far as they are there", bothSplits},
+    {"--data-split", "NAME", "training, validation, test, or all as far as they are there", allSplits},
     {"--shard", "N", "images in a file at most; in a folder, between two that are brought to disk", "4096"},
     {"--classes", "N", "number of classes, where the data set does not say it", "0"},
     {"--bad-image", "fail|skip", "what one that cannot be read does: ends the command, or is left out", fails},
@@ -34,12 +35,14 @@ struct SampleForm {
   std::string_view name, summary;
   bool pixels;                ///< whether they must be pixels
   std::string_view encoding;  ///< of imageEncodings(); empty: files stay as they are
+  bool grey = false;          ///< whether pixels have one channel
 };
 
 constexpr SampleForm forms[] = {
     {"same", "image files byte by byte; pixels as they are, or as PNG where the container holds files alone", false,
      ""},
     {"pixels", "decoded to the size of --size, as in training: no decoder runs later", true, ""},
+    {"grey", "as pixels, with one channel", true, "", true},
     {"png", "encoded without loss", false, "png"},
     {"jpeg", "encoded with quality 90", false, "jpeg"},
 };
@@ -50,11 +53,13 @@ struct OpenSplit {
   std::shared_ptr<const Dataset> images;
 };
 
+std::array<int64_t, 3> someOf(const Dataset& images) { return {0, images.size() / 2, images.size() - 1}; }
+
 /// Number of images, and a checksum over three of them.
 std::string identityOf(const Dataset& images) {
   Sha256 sum;
   std::vector<uint8_t> memory, label(labelBytes(*images.info().labels, images.info().classes));
-  for (const int64_t index : {int64_t{0}, images.size() / 2, images.size() - 1}) {
+  for (const int64_t index : someOf(images)) {
     try {
       sum.add(images.read(index, memory, label).bytes);
       sum.add(label);
@@ -65,60 +70,73 @@ std::string identityOf(const Dataset& images) {
   return concat(images.size(), " images, sha256 of three ", sum.text());
 }
 
-OpenSplit openSplit(const DataArguments& arguments, const SplitName& split) {
-  std::shared_ptr<const Dataset> images =
-      openDataset(arguments.path(), {.split = split.split, .classes = arguments.number("--classes", 0, mostClasses)});
-  return {std::string(split.written), identityOf(*images), std::move(images)};
+std::span<const DataSplitEntry> askedSplits(const DataArguments& arguments) {
+  constexpr std::string_view option = "--data-split";
+  const std::string asked = arguments.text(option);
+  const auto rows = dataSplits();
+  if (asked == allSplits) return rows;
+  const auto row = std::ranges::find(rows, asked, &DataSplitEntry::name);
+  if (row != rows.end()) return {row, 1};
+  std::vector<std::string> valid = namesOf(rows);
+  valid.emplace_back(allSplits);
+  throw UsageError(unknownName(option, asked, valid));
 }
 
-/// Those that are asked for. A data set without splits is all of both, and is written once.
+/// Those that are asked for, each by the word of the images that it really has. A data set without splits is written
+/// once.
 std::vector<OpenSplit> openSplits(const DataArguments& arguments) {
-  const std::string asked = arguments.text("--split");
+  const auto asked = askedSplits(arguments);
+  const int64_t classes = arguments.number("--classes", 0, mostClasses);
   std::vector<OpenSplit> splits;
   std::optional<MissingSplit> missing;
-  for (const SplitName& split : splitNames()) {
-    if (asked == split.typed) return {openSplit(arguments, split)};
-    if (asked != bothSplits) continue;
+  for (const DataSplitEntry& row : asked) {
     try {
-      splits.push_back(openSplit(arguments, split));
+      std::shared_ptr<const Dataset> images = openDataset(arguments.path(), {.split = row.split, .classes = classes});
+      const auto given = images->info().split;
+      const bool hasItsTurn = asked.size() > 1 && given && given != row.split;
+      if (hasItsTurn) continue;
+      splits.push_back({std::string(rowOf(given.value_or(row.split)).written), identityOf(*images), std::move(images)});
+      if (!given) break;
     } catch (const MissingSplit& failure) {
       missing = failure;
     }
   }
-  if (asked != bothSplits) arguments.refuse("--split", "must be training, test or both");
   if (splits.empty()) throw MissingSplit(*missing);
-  if (splits.size() == 2 && splits[0].identity == splits[1].identity) splits.pop_back();
   return splits;
-}
-
-bool holds(const ContainerEntry& container, const LabelKind& labels) {
-  return std::ranges::find(container.labels, labels.name) != container.labels.end();
 }
 
 const ContainerEntry& containerFor(const DataArguments& arguments, const DatasetInfo& info) {
   const ContainerEntry& container = find(containers(), arguments.text("--to"), "--to");
-  if (!holds(container, *info.labels)) {
-    std::vector<std::string> others;
-    for (const ContainerEntry& other : containers()) {
-      if (holds(other, *info.labels)) others.emplace_back(other.name);
-    }
-    arguments.refuse("--to",
-                     concat("has no place for labels of ", info.labels->summary, "; use ", join(others, " or ")));
-  }
   if (container.needsClasses && info.classes == 0) {
     arguments.refuse("--classes", concat(arguments.path(), " does not say how many classes it has; give their number"));
   }
   return container;
 }
 
+/// Refuses a form that the container has no place for.
+void checkForm(const DataArguments& arguments, const SampleForm& form, const ContainerEntry& container, bool encoded) {
+  const bool becomesFiles = form.pixels ? false : encoded || !form.encoding.empty();
+  if (form.pixels && !container.pixels) {
+    arguments.refuse("--samples", concat("--to=", container.name, " holds image files alone; use --to=",
+                                         containersThat([](const ContainerEntry& other) { return other.pixels; }),
+                                         ", or --samples=png or jpeg"));
+  }
+  if (becomesFiles && !container.files) {
+    arguments.refuse("--samples",
+                     concat("--to=", container.name, " holds pixels alone; use --samples=pixels or grey, with --size"));
+  }
+  if (!form.encoding.empty() && !container.encoding.empty() && form.encoding != container.encoding) {
+    arguments.refuse("--samples", concat("--to=", container.name, " holds ", container.encoding,
+                                         " files alone; use --samples=", container.encoding));
+  }
+}
+
 Conversion conversionFor(const DataArguments& arguments, const ContainerEntry& container, const DatasetInfo& info) {
   const SampleForm& form = find(std::span<const SampleForm>(forms), arguments.text("--samples"), "--samples");
-  Conversion conversion{.side = arguments.number("--size", 0, largestSide)};
+  checkForm(arguments, form, container, info.encoded());
+  Conversion conversion{
+      .side = arguments.number("--size", 0, largestSide), .grey = form.grey, .onlyFiles = container.encoding};
   const bool isSame = !form.pixels && form.encoding.empty();
-  if (form.pixels && !container.pixels) {
-    arguments.refuse("--samples",
-                     concat("--to=", container.name, " holds image files alone; use --to=packed, or png or jpeg"));
-  }
   if (info.encoded() && isSame && conversion.side > 0) {
     arguments.refuse("--size", "image files stay as they are; give --samples=pixels, png or jpeg");
   }
@@ -129,6 +147,21 @@ Conversion conversionFor(const DataArguments& arguments, const ContainerEntry& c
   const std::string_view encoding = becomePng ? "png" : form.encoding;
   if (!encoding.empty()) conversion.encoding = &find(imageEncodings(), encoding, "encoding");
   return conversion;
+}
+
+/// Refuses image files that the container has no place for, as far as some of them tell.
+void checkFiles(const DataArguments& arguments, const OpenSplit& split, const Conversion& conversion) {
+  if (!split.images->info().encoded() || conversion.encoding != nullptr || conversion.onlyFiles.empty()) return;
+  std::vector<uint8_t> memory, label(labelBytes(*split.images->info().labels, split.images->info().classes));
+  for (const int64_t index : someOf(*split.images)) {
+    try {
+      const auto format = imageFormatOf(split.images->read(index, memory, label).bytes);
+      const std::string breach = format ? fileBreach(conversion, *format.value()) : "";
+      if (!breach.empty()) arguments.refuse("--samples", concat(split.images->nameOf(index), ": ", breach));
+    } catch (const DataError&) {
+      continue;  // what --bad-image says happens when it is written
+    }
+  }
 }
 
 NewSplit newSplit(const OpenSplit& split, const Conversion& conversion) {
@@ -171,8 +204,12 @@ int convertData(Arguments typed) {
   dataset.container = &containerFor(arguments, info);
   const Conversion conversion = conversionFor(arguments, *dataset.container, info);
   for (const OpenSplit& split : splits) {
+    checkFiles(arguments, split, conversion);
     dataset.options.emplace_back(split.name, split.identity);
     dataset.splits.push_back(newSplit(split, conversion));
+  }
+  if (const auto breach = containerBreach(*dataset.container, dataset.splits); !breach.empty()) {
+    arguments.refuse("--to", breach);
   }
   writeAndShow(dataset);
   return 0;

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "cli/data/written_data.h"
 
 namespace tandem {
 
@@ -47,10 +46,9 @@ void DataArguments::refuse(std::string_view option, const std::string& rule) con
   throw UsageError(concat(command_, ": ", option, '=', text(option), ": ", rule));
 }
 
-std::span<const SplitName> splitNames() {
-  static constexpr SplitName table[] = {{"training", trainingName, DataSplit::training},
-                                        {"test", testName, DataSplit::test}};
-  return table;
+const DataSplitEntry& dataSplitOf(const DataArguments& arguments) {
+  constexpr std::string_view option = "--data-split";
+  return find(dataSplits(), arguments.text(option), option);
 }
 
 std::string helpOf(std::span<const CommandOption> options) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/arguments/command_options.h"
-#include "data/dataset/dataset.h"
+#include "data/dataset/data_split.h"
 
 namespace tandem {
 
@@ -27,14 +27,8 @@ class DataArguments {
   TypedArguments typed_;
 };
 
-/// A value of --split.
-struct SplitName {
-  std::string_view typed, written;  ///< `written`: in names of files
-  DataSplit split;
-};
-
-/// training, test.
-std::span<const SplitName> splitNames();
+/// The row that --data-split names. Throws UsageError.
+const DataSplitEntry& dataSplitOf(const DataArguments& arguments);
 
 /// The lines of the options for --help.
 std::string helpOf(std::span<const CommandOption> options);

@@ -20,7 +20,7 @@ namespace tandem {
 namespace {
 
 constexpr CommandOption options[] = {
-    {"--split", "NAME", "training or test", "training"},
+    {"--data-split", "NAME", "training, validation or test", "training"},
     {"--bad", "N", "images that cannot be read, of which so many are listed", "10"},
 };
 
@@ -100,13 +100,20 @@ std::string checksumOf(const std::vector<Seen>& images) {
   return sha256Of(asBytes(all));
 }
 
-void print(const Dataset& dataset, const Content& content) {
+/// What of a data set the images are.
+std::string splitText(const DataSplitEntry& asked, const DatasetInfo& info) {
+  const std::string other = standInText(asked.split, info.split);
+  return other.empty() ? std::string(asked.name) : other;
+}
+
+void print(const Dataset& dataset, const DataSplitEntry& asked, const Content& content) {
   const DatasetInfo& info = dataset.info();
   int64_t bytes = 0;
   for (const Seen& seen : content.images) bytes += seen.bytes;
   const auto images = std::ssize(content.images);
   const std::vector<std::vector<std::string>> rows{
       {"data set", info.name},
+      {"split", splitText(asked, info)},
       {"images", concat(images)},
       {"classes", classesText(info, content.ofClass)},
       {"height", rangeText(content.images, &Seen::height)},
@@ -119,21 +126,15 @@ void print(const Dataset& dataset, const Content& content) {
   printTable(rows, 2);
 }
 
-DataSplit splitOf(const DataArguments& arguments) {
-  const std::string text = arguments.text("--split");
-  const auto row = std::ranges::find(splitNames(), text, &SplitName::typed);
-  if (row != splitNames().end()) return row->split;
-  arguments.refuse("--split", "must be training or test");
-}
-
 }  // namespace
 
 int inspectData(Arguments typed) {
   const DataArguments arguments("inspect", options, typed);
   const int64_t listed = arguments.number("--bad", 0, 1'000'000);
-  const auto dataset = openDataset(arguments.path(), {.split = splitOf(arguments)});
+  const DataSplitEntry& asked = dataSplitOf(arguments);
+  const auto dataset = openDataset(arguments.path(), {.split = asked.split});
   const Content content = contentOf(*dataset);
-  print(*dataset, content);
+  print(*dataset, asked, content);
   int64_t bad = 0;
   for (const Seen& seen : content.images) {
     if (seen.fault.empty()) continue;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/data/data_commands.h"
 #include "cli/data/data_options.h"
+#include "cli/data/flagged_images.h"
 #include "cli/data/written_data.h"
 #include "data/dataset/dataset.h"
 #include "data/transform/working_image.h"
@@ -16,26 +17,41 @@
 namespace tandem {
 namespace {
 
-constexpr std::string_view photographs = "photographs", synthetic = "synthetic";
-constexpr int64_t largestEdge = 8192, mostImages = 100'000'000, shardImages = 4096;
+constexpr std::string_view photographs = "photographs", synthetic = "synthetic", automatic = "auto";
+constexpr int64_t largestEdge = 8192, mostImages = 100'000'000, shardImages = 4096, mostFlags = 1024;
 
 constexpr CommandOption options[] = {
-    {"--from", "PATH|synthetic", "data set of pixels, whose labels are kept", synthetic},
+    {"--from", "PATH|synthetic", "data set of pixels, whose labels are kept, or whose images are drawn for flags",
+     synthetic},
     {"--images", "N", "images of each split; 0 takes all of --from", "1000"},
     {"--classes", "N", "classes of synthetic images", "10"},
-    {"--size", "WxH|photographs", "pixels of each image; photographs draws them, most 500x375 or 375x500", photographs},
-    {"--format", "jpeg|png", "of the files", "jpeg"},
+    {"--labels", "N|auto", "flags, any of which an image has; 0: one class per image; auto: what --container needs",
+     automatic},
+    {"--size", "WxH|photographs",
+     "pixels of each image; photographs draws them, most 500x375 or 375x500; auto: photographs, with flags 1024",
+     automatic},
+    {"--format", "jpeg|png", "of the files; auto: jpeg, with flags png", automatic},
     {"--container", "NAME", "in which they are written, as 'convert --to'", "folder"},
-    {"--grain", "N", "amplitude of the noise that is added, which photographs have; 0 adds none", "48"},
-    {"--seed", "N", "seed of sizes, noise and synthetic images", "1"},
+    {"--grain", "N",
+     "amplitude of the noise that is added, which photographs have; 0 adds none; auto: 48, with flags 2", automatic},
+    {"--seed", "N", "seed of sizes, noise, flags and synthetic images", "1"},
 };
+
+/// What `auto` stands for.
+struct Automatic {
+  std::string_view size, format;
+  int64_t grain;
+};
+constexpr Automatic ofClasses{photographs, "jpeg", 48}, ofFlags{"1024", "png", 2};
 
 /// What is made of each image.
 struct Making {
-  ImageSize size;  // 0: drawn
+  int64_t flags = 0;  // 0: one class per image
+  ImageSize size;     // 0: drawn
   int64_t grain = 0;
   uint64_t seed = 0;
   const ImageEncoding* encoding = nullptr;
+  const ContainerEntry* container = nullptr;
 };
 
 /// Seven of ten have 500 x 375 pixels or 375 x 500, as many photographs of ImageNet have; the others differ widely.
@@ -48,59 +64,106 @@ ImageSize drawnSize(CounterRandom& random) {
   return {height, side(), 3};
 }
 
-/// Scaled, with noise: without it a file has hardly any bytes, and is decoded faster than a photograph.
-Image made(const Sample& sample, const Making& making, int64_t index) {
-  CounterRandom random(randomKey(RandomUse::making, making.seed, static_cast<uint64_t>(index)));
+/// Adds the same noise to so many values next to each other: without it a file has hardly any bytes, and is decoded
+/// faster than a photograph.
+void addGrain(const Making& making, size_t alike, CounterRandom& random, std::span<uint8_t> pixels) {
+  if (making.grain == 0) return;
+  const auto values = static_cast<uint64_t>(2 * making.grain + 1);
+  for (size_t at = 0; at < pixels.size(); at += alike) {
+    const int64_t noise = static_cast<int64_t>(random.below(values)) - making.grain;
+    for (uint8_t& value : pixels.subspan(at, alike)) {
+      value = static_cast<uint8_t>(std::clamp<int64_t>(value + noise, 0, 255));
+    }
+  }
+}
+
+Image made(const Sample& sample, const Making& making, CounterRandom& random) {
   const ImageSize size = making.size.height > 0 ? making.size : drawnSize(random);
   WorkingImage image(sample.bytes, {sample.height, sample.width, sample.channels});
   image.resize(size.height, size.width);
   Image out{size.height, size.width, std::vector<uint8_t>(static_cast<size_t>(size.height * size.width * 3))};
   image.write(out.pixels);
-  if (making.grain == 0) return out;
-  const auto values = static_cast<uint64_t>(2 * making.grain + 1);
-  for (uint8_t& value : out.pixels) {
-    const int64_t noisy = value + static_cast<int64_t>(random.below(values)) - making.grain;
-    value = static_cast<uint8_t>(std::clamp<int64_t>(noisy, 0, 255));
-  }
+  addGrain(making, 1, random, out.pixels);
   return out;
 }
 
-/// The images of a split that others are made of, and the class of each.
+/// The images of a split that others are made of.
 struct Source {
-  std::unique_ptr<Dataset> images;
-  std::vector<int64_t> labels;  // of those that are made
+  std::shared_ptr<const Dataset> images;  // null, for flags alone: none
+  std::vector<int64_t> labels = {};       // of those that are made; empty for flags
   int64_t classes = 0;
 };
 
-/// The split as it is written. REQUIRES: both outlive it.
-NewSplit newSplit(std::string_view name, const Source& source, const Making& making) {
-  DatasetInfo info;
-  info.classes = source.classes;
-  const auto make = [&source, &making](int64_t index) {
-    std::vector<uint8_t> memory, label(sizeof(int64_t));
-    const Sample sample = source.images->read(index, memory, label);
-    WrittenSample written{
-        .bytes = making.encoding->encode(made(sample, making, index)), .label = label, .index = index};
-    written.format = imageFormatOf(written.bytes).value();
-    storeClass(source.labels[static_cast<size_t>(index)], written.label);
-    return written;
-  };
-  return {.name = std::string(name), .images = std::ssize(source.labels), .info = info, .make = make};
+WrittenSample encoded(const Making& making, const Image& image, std::vector<uint8_t> label, int64_t index) {
+  WrittenSample written{.bytes = making.encoding->encode(image), .label = std::move(label), .index = index};
+  written.format = imageFormatOf(written.bytes).value();
+  return written;
 }
 
-Making makingOf(const DataArguments& arguments) {
-  Making making;
-  making.grain = arguments.number("--grain", 0, 127);
-  making.seed = static_cast<uint64_t>(arguments.number("--seed", 0, int64_t{1} << 62));
-  making.encoding = &find(imageEncodings(), arguments.text("--format"), "--format");
-  const std::string size = arguments.text("--size");
-  if (size == photographs) return making;
+/// A split of images with one class.
+NewSplit classSplit(const Source& source, const Making& making) {
+  const auto make = [source, making](int64_t index) {
+    std::vector<uint8_t> memory, label(sizeof(int64_t));
+    CounterRandom random(randomKey(RandomUse::making, making.seed, static_cast<uint64_t>(index)));
+    const Image image = made(source.images->read(index, memory, label), making, random);
+    storeClass(source.labels[static_cast<size_t>(index)], label);
+    return encoded(making, image, std::move(label), index);
+  };
+  NewSplit split{.name = {}, .images = std::ssize(source.labels), .make = make};
+  split.info.classes = source.classes;
+  return split;
+}
+
+/// A split of so many images with flags, and a seed of its own.
+NewSplit flagSplit(std::shared_ptr<const Dataset> figures, int64_t count, const Making& making, uint64_t seed) {
+  const auto images = std::make_shared<const FlaggedImages>(std::move(figures), making.flags, making.size, seed);
+  const auto make = [images, making, seed](int64_t index) {
+    CounterRandom random(randomKey(RandomUse::making, seed, static_cast<uint64_t>(index)));
+    auto [image, flags] = images->make(index);
+    addGrain(making, 3, random, image.pixels);
+    return encoded(making, image, std::move(flags), index);
+  };
+  NewSplit split{.name = {}, .images = count, .make = make};
+  split.info.labels = &find(labelKinds(), "flags", "labels"), split.info.classes = making.flags;
+  split.info.classNames = {making.container->classes.begin(), making.container->classes.end()};
+  return split;
+}
+
+ImageSize sizeOf(const DataArguments& arguments, const std::string& size) {
+  if (size == photographs) return {};
   const auto sides = split(size, "x");
   const auto width = numberWithin(sides.front(), 1, largestEdge), height = numberWithin(sides.back(), 1, largestEdge);
   if (sides.size() > 2 || !width || !height) {
     arguments.refuse("--size", concat("must be ", photographs, ", a side or WxH, each from 1 to ", largestEdge));
   }
-  making.size = {*height, *width, 3};
+  return {*height, *width, 3};
+}
+
+int64_t flagsOf(const DataArguments& arguments, const ContainerEntry& container) {
+  const auto needed = std::ssize(container.classes);
+  if (arguments.text("--labels") == automatic) return needed;
+  const int64_t flags = arguments.number("--labels", 0, mostFlags);
+  if (needed == 0 || flags == needed) return flags;
+  arguments.refuse("--labels", concat("--container=", container.name, " has ", needed, " flags; leave it out"));
+}
+
+Making makingOf(const DataArguments& arguments) {
+  Making making;
+  making.container = &find(containers(), arguments.text("--container"), "--container");
+  making.flags = flagsOf(arguments, *making.container);
+  const Automatic& usual = making.flags > 0 ? ofFlags : ofClasses;
+  const auto textOr = [&](std::string_view option, std::string_view standard) {
+    const std::string text = arguments.text(option);
+    return text == automatic ? std::string(standard) : text;
+  };
+  making.grain = arguments.text("--grain") == automatic ? usual.grain : arguments.number("--grain", 0, 127);
+  making.seed = static_cast<uint64_t>(arguments.number("--seed", 0, int64_t{1} << 62));
+  making.encoding = &find(imageEncodings(), textOr("--format", usual.format), "--format");
+  making.size = sizeOf(arguments, textOr("--size", usual.size));
+  const int64_t least = FlaggedImages::leastSide(making.flags);
+  if (making.flags > 0 && std::min(making.size.height, making.size.width) < least) {
+    arguments.refuse("--size", concat("must be at least ", least, " pixels for ", making.flags, " flags"));
+  }
   return making;
 }
 
@@ -108,19 +171,26 @@ Making makingOf(const DataArguments& arguments) {
 Source syntheticSource(int64_t count, int64_t classes, uint64_t seed) {
   DatasetInfo info;
   info.height = info.width = 32, info.classes = classes;
-  Source source{syntheticDataset(count, info, seed), {}, classes};
+  Source source{.images = syntheticDataset(count, info, seed), .classes = classes};
   for (int64_t i = 0; i < count; ++i) source.labels.push_back(i % classes);
   return source;
 }
 
-/// The first images of a data set. Classes are told apart by their folders, so none may be without an image.
-Source sourceFrom(const DataArguments& arguments, DataSplit split, int64_t asked) {
-  Source source{openDataset(arguments.text("--from"), {.split = split}), {}};
-  const DatasetInfo& info = source.images->info();
-  source.classes = info.classes;
+/// A data set of pixels with one class each.
+std::shared_ptr<const Dataset> pixelsFrom(const DataArguments& arguments, DataSplit split) {
+  std::shared_ptr<const Dataset> images = openDataset(arguments.text("--from"), {.split = split});
+  const DatasetInfo& info = images->info();
   if (info.encoded()) arguments.refuse("--from", "has image files; give a data set of pixels, or synthetic");
   if (!info.labels->isOneClass())
     arguments.refuse("--from", concat("has ", info.labels->summary, "; give one with one"));
+  return images;
+}
+
+/// The first images of a data set. Classes are told apart by their folders, so none may be without an image.
+Source sourceFrom(const DataArguments& arguments, DataSplit split, int64_t asked) {
+  Source source{.images = pixelsFrom(arguments, split)};
+  const DatasetInfo& info = source.images->info();
+  source.classes = info.classes;
   const int64_t all = source.images->size(), count = asked == 0 ? all : asked;
   if (count > all) arguments.refuse("--images", concat("--from has ", all, " images of this split"));
   std::vector<uint8_t> memory, label(sizeof(int64_t));
@@ -140,7 +210,31 @@ Source sourceOf(const DataArguments& arguments, DataSplit split, uint64_t seed) 
   if (arguments.text("--from") != synthetic) return sourceFrom(arguments, split, asked);
   const int64_t classes = arguments.number("--classes", 2, 1'000'000);
   if (asked < classes) arguments.refuse("--images", concat("must be at least the number of classes, ", classes));
-  return syntheticSource(asked, classes, seed + (split == DataSplit::test ? 1 : 0));
+  return syntheticSource(asked, classes, seed);
+}
+
+NewSplit splitOf(const DataArguments& arguments, DataSplit split, const Making& making) {
+  const uint64_t seed = making.seed + (split == DataSplit::training ? 0 : 1);
+  if (making.flags == 0) return classSplit(sourceOf(arguments, split, seed), making);
+  const bool hasFigures = arguments.text("--from") != synthetic;
+  const auto figures = hasFigures ? pixelsFrom(arguments, split) : nullptr;
+  const int64_t asked = arguments.number("--images", hasFigures ? 0 : 1, mostImages);
+  return flagSplit(figures, asked == 0 ? figures->size() : asked, making, seed);
+}
+
+/// Refuses images that the container has no place for.
+void checkContainer(const DataArguments& arguments, const Making& making, std::span<const NewSplit> splits) {
+  const ContainerEntry& container = *making.container;
+  if (!container.files) {
+    arguments.refuse("--container",
+                     "holds pixels alone, and image files are made; make them in another container, "
+                     "and convert these");
+  }
+  if (!container.encoding.empty() && making.encoding->name != container.encoding) {
+    arguments.refuse("--format", concat("--container=", container.name, " holds ", container.encoding, " files alone"));
+  }
+  const std::string breach = containerBreach(container, splits);
+  if (!breach.empty()) arguments.refuse("--container", breach);
 }
 
 }  // namespace
@@ -148,13 +242,13 @@ Source sourceOf(const DataArguments& arguments, DataSplit split, uint64_t seed) 
 int makeData(Arguments typed) {
   const DataArguments arguments("make", options, typed);
   const Making making = makingOf(arguments);
-  NewDataset dataset{.path = arguments.path(),
-                     .container = &find(containers(), arguments.text("--container"), "--container"),
-                     .shardImages = shardImages,
-                     .options = arguments.all()};
-  const Source training = sourceOf(arguments, DataSplit::training, making.seed);
-  const Source test = sourceOf(arguments, DataSplit::test, making.seed);
-  dataset.splits = {newSplit(trainingName, training, making), newSplit(testName, test, making)};
+  NewDataset dataset{
+      .path = arguments.path(), .container = making.container, .shardImages = shardImages, .options = arguments.all()};
+  for (const DataSplit split : {DataSplit::training, DataSplit::validation}) {
+    dataset.splits.push_back(splitOf(arguments, split, making));
+    dataset.splits.back().name = rowOf(split).written;
+  }
+  checkContainer(arguments, making, dataset.splits);
   writeAndShow(dataset);
   return 0;
 }

@@ -21,7 +21,8 @@ constexpr std::string_view synthetic = "synthetic";
 constexpr int lingerMs = 60'000;
 
 constexpr CommandOption options[] = {
-    {"--data", "PATH|synthetic", "data set whose training images are sent", synthetic},
+    {"--data", "PATH|synthetic", "data set whose images are sent", synthetic},
+    {"--data-split", "NAME", "of --data: training, validation or test", "training"},
     {"--batch", "N", "images of a message", "64"},
     {"--image-size", "N", "pixels of each side", "224"},
     {"--classes", "N", "classes of synthetic images, and of data sets that do not say it", "1000"},
@@ -44,7 +45,9 @@ bool flag(const DataArguments& arguments, std::string_view option) {
 
 std::shared_ptr<const Dataset> imagesOf(const DataArguments& arguments, int64_t side, int64_t classes, int64_t seed) {
   const std::string path = arguments.text("--data");
-  if (path != synthetic) return openDataset(path, {.classes = classes});
+  const DataSplit split = dataSplitOf(arguments).split;
+  if (path != synthetic) return openDataset(path, {.split = split, .classes = classes});
+  if (split != DataSplit::training) arguments.refuse("--data-split", "needs --data, a data set with splits");
   constexpr int64_t images = 1024;
   DatasetInfo info;
   info.height = info.width = side, info.classes = classes;

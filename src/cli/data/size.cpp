@@ -68,6 +68,8 @@ void checkConfig(const Sweep& typed) {
 /// Of batches that this process makes of images.
 void checkSource(const RunPlan& plan) {
   if (!plan.data) throw UsageError(concat(name, " needs a data set that can be read; its path comes first"));
+  if (plan.setup.loader->byProcesses)
+    throw UsageError(concat(name, " measures threads; leave --loader=", plan.setup.loader->name, " out"));
 }
 
 Request requestOf(Arguments arguments) {
@@ -91,6 +93,7 @@ Request requestOf(Arguments arguments) {
   if (!typed.has("budget")) typed.base.measurement.budget = standardBudget;
   request.plan = resolvePlan(typed.base);
   checkSource(request.plan);
+  if (const std::string note = standInNote(request.plan); !note.empty()) logInfo(concat("note: ", note));
   checkMemory(request.plan);
   requireThreads(threadsOf(request.plan));
   return request;

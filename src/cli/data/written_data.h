@@ -4,9 +4,6 @@
 
 namespace tandem {
 
-/// The splits of a data set that is written, as folders and files are named.
-constexpr std::string_view trainingName = "train", testName = "val";
-
 /// Writes a data set with a progress line on a terminal, and prints what is there then, and what was left out. Throws
 /// as writeDataset().
 void writeAndShow(const NewDataset& dataset);

@@ -1,5 +1,6 @@
+#include "data/dataset/chest_xray.h"
+
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <unordered_map>
 
@@ -17,20 +18,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t largestTable = uint64_t{1} << 28;
 constexpr int64_t mostPatients = 1'000'000'000;
-constexpr std::string_view tableName = "Data_Entry_2017", none = "No Finding";
-/// Wang et al.: ChestX-ray8 (CVPR 2017), in the extension to 14 findings.
-constexpr std::array<std::string_view, 14> findings{
-    "Atelectasis", "Cardiomegaly", "Consolidation", "Edema",  "Effusion",           "Emphysema", "Fibrosis",
-    "Hernia",      "Infiltration", "Mass",          "Nodule", "Pleural_Thickening", "Pneumonia", "Pneumothorax"};
 
 /// The table in a folder; none: the folder is of another data set.
 std::optional<std::string> tableIn(const std::string& folder) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(tableName) && name.ends_with(".csv")) return entry.path().string();
+    if (name.starts_with(xrayTable) && name.ends_with(".csv")) return entry.path().string();
   }
   return std::nullopt;
 }
@@ -57,34 +52,33 @@ struct Columns {
 class XrayTable {
  public:
   explicit XrayTable(std::string path) : path_(std::move(path)) {
-    Result<Csv> csv = parseCsv(readFile(path_, largestTable));
+    Result<Csv> csv = parseCsv(readFile(path_, largestXrayTable));
     if (!csv) throw DataError(concat(path_, ": ", csv.error().text));
     csv_ = std::move(csv.value());
-    columns_ = {columnOf("Image Index"), columnOf("Finding Labels"), columnOf("Patient ID")};
+    columns_ = {columnOf(xrayImageColumn), columnOf(xrayFindingsColumn), columnOf(xrayPatientColumn)};
     for (const Csv::Row& row : csv_.rows) patients_ = std::max(patients_, patientOf(row));
   }
 
   const std::vector<Csv::Row>& rows() const { return csv_.rows; }
   const std::string& imageOf(const Csv::Row& row) const { return row.cells[columns_.image]; }
 
-  /// Seven tenths of the patients, then of the rest a third for validation and two for tests.
-  bool isOf(const Csv::Row& row, DataSplit split) const {
-    const int64_t training = patients_ * 7 / 10, validation = (patients_ - training) / 3;
-    const int64_t patient = patientOf(row);
-    return split == DataSplit::training ? patient <= training : patient > training + validation;
+  DataSplit splitOf(const Csv::Row& row) const { return patientShares(patients_).splitOf(patientOf(row)); }
+
+  bool has(DataSplit split) const {
+    return std::ranges::any_of(csv_.rows, [&](const Csv::Row& row) { return splitOf(row) == split; });
   }
 
   void addLabels(const Csv::Row& row, std::vector<uint8_t>& labels) const {
     const size_t begin = labels.size();
-    labels.resize(begin + findings.size());
+    labels.resize(begin + xrayFindings.size());
     for (const std::string& finding : split(row.cells[columns_.findings], "|")) {
-      if (finding == none) continue;
-      const auto* const known = std::ranges::find(findings, finding);
-      if (known == findings.end()) {
+      if (finding == noXrayFinding) continue;
+      const auto* const known = std::ranges::find(xrayFindings, finding);
+      if (known == xrayFindings.end()) {
         refuse(row, concat("'", escaped(finding), "' is none of the 14 findings; these are ",
-                           join(std::vector<std::string>(findings.begin(), findings.end()))));
+                           join(std::vector<std::string>(xrayFindings.begin(), xrayFindings.end()))));
       }
-      labels[begin + static_cast<size_t>(known - findings.begin())] = 1;
+      labels[begin + static_cast<size_t>(known - xrayFindings.begin())] = 1;
     }
   }
 
@@ -93,7 +87,7 @@ class XrayTable {
   }
 
  private:
-  size_t columnOf(const std::string& name) const {
+  size_t columnOf(std::string_view name) const {
     const auto found = std::ranges::find(csv_.columns, name);
     if (found != csv_.columns.end()) return static_cast<size_t>(found - csv_.columns.begin());
     throw DataError(concat(path_, ": line 1 has no column '", name, "'; it has ", escaped(join(csv_.columns))));
@@ -117,15 +111,18 @@ std::optional<ImageList> listChestXray(const std::string& path, DataSplit split)
   const auto tablePath = tableIn(path);
   if (!tablePath) return std::nullopt;
   const XrayTable table(*tablePath);
+  const auto given = givenFor(split, [&](DataSplit each) { return table.has(each); });
+  if (!given) throw MissingSplit(concat(*tablePath, ": it has no image of this split"));
   const auto images = imagesIn(path);
   ImageList list;
   list.folder = path + '/';
   list.info = {.name = "chestxray14",
-               .classes = std::ssize(findings),
+               .classes = std::ssize(xrayFindings),
                .labels = &find(labelKinds(), "flags", "kind of labels"),
-               .classNames = {findings.begin(), findings.end()}};
+               .classNames = {xrayFindings.begin(), xrayFindings.end()},
+               .split = given};
   for (const Csv::Row& row : table.rows()) {
-    if (!table.isOf(row, split)) continue;
+    if (table.splitOf(row) != *given) continue;
     const auto place = images.find(table.imageOf(row));
     if (place == images.end()) {
       table.refuse(row, concat("image '", escaped(table.imageOf(row)),
@@ -134,7 +131,6 @@ std::optional<ImageList> listChestXray(const std::string& path, DataSplit split)
     list.files.add(place->second);
     table.addLabels(row, list.labels);
   }
-  if (list.files.size() == 0) throw DataError(concat(*tablePath, ": it has no image of this split"));
   return list;
 }
 

@@ -10,8 +10,6 @@
 namespace tandem {
 namespace {
 
-constexpr uint64_t fileLimit = uint64_t{1} << 31;
-
 // [3, H, W] -> [H, W, 3]
 void appendInterleaved(std::span<const uint8_t> planes, std::vector<uint8_t>& pixels) {
   const size_t start = pixels.size();
@@ -60,7 +58,7 @@ DatasetFacts probeCifarFiles(std::span<const std::string> paths) {
       facts.images += static_cast<int64_t>(bytes) / layout->recordBytes();
       continue;
     }
-    const std::vector<uint8_t> content = readFile(path, fileLimit);  // a pickle, or what is refused
+    const std::vector<uint8_t> content = readFile(path, largestCifarFile);  // a pickle, or what is refused
     const CifarBatch batch = valueOrThrow(parseCifar(content), path);
     common.add(*batch.layout, path);
     facts.images += batch.count();
@@ -73,7 +71,7 @@ std::unique_ptr<Dataset> openCifarFiles(std::span<const std::string> paths) {
   LabelledImages images;
   CommonLayout common;
   for (const std::string& path : paths) {
-    const std::vector<uint8_t> bytes = readFile(path, fileLimit);
+    const std::vector<uint8_t> bytes = readFile(path, largestCifarFile);
     const CifarBatch batch = valueOrThrow(parseCifar(bytes), path);
     common.add(*batch.layout, path);
     images.labels.insert(images.labels.end(), batch.labels.begin(), batch.labels.end());

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "data/dataset/data_split.h"
 #include "data/dataset/labels.h"
 #include "kernels/tensor/normalize.h"
 
@@ -21,7 +23,9 @@ struct DatasetInfo {
   Normalization normalization = {};                 ///< of the training images
   const LabelKind* labels = &labelKinds().front();  ///< row of the catalog
   std::vector<std::string> classNames = {};         ///< as oneLineNames() gives them; empty: not known
+  bool sharded = false;                             ///< whether samples follow one another in files: shardEnds()
   bool onDisk = false;                              ///< whether pixels are read from a file for each sample
+  std::optional<DataSplit> split = {};              ///< whose images these are; none: it has no splits
 
   bool encoded() const { return height == 0; }
   /// Whether a sample is read when it is asked for, and may be found damaged then. Else all are in memory.
@@ -52,11 +56,11 @@ class Dataset {
   virtual Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const = 0;
   /// What a message calls a sample: its file, or its number in the data set.
   virtual std::string nameOf(int64_t index) const;
+  /// Where samples follow one another in files: the number of samples up to the end of each file. Empty: they do not.
+  virtual std::span<const int64_t> shardEnds() const { return {}; }
 };
 
-enum class DataSplit { training, test };
-
-/// A data set has no images of the split that was asked for, and has others.
+/// A data set has no images of the split that was asked for, nor of its stand-in, and has others.
 struct MissingSplit : DataError {
   using DataError::DataError;
 };
@@ -69,9 +73,10 @@ struct DatasetOptions {
 
 /// Opens the images that a path names. A folder is recognised by its content: packed shards; CIFAR-10's or CIFAR-100's
 /// binary batches or pickles; MNIST's IDX pair, plain or gzip; a folder for each class; a table of labels; TFRecords;
-/// WebDataset; tensorpack's LMDB; ChestX-ray14. A path may also name a table of labels, or one shard. Test images have
-/// the classes and the normalization of the training images beside them. Throws DataError that names file, offset or
-/// line, value and rule; MissingSplit.
+/// WebDataset; tensorpack's LMDB; ChestX-ray14. A path may also name a table of labels, or one shard. Where the split
+/// has no images, those of its stand-in are opened; without any splits all images are of each. Images of other splits
+/// have the classes and the normalization of the training images beside them. Throws DataError that names file, offset
+/// or line, value and rule; MissingSplit.
 std::unique_ptr<Dataset> openDataset(const std::string& path, const DatasetOptions& options = {});
 
 /// A data set as its files' names, headers and labels describe it.

@@ -9,12 +9,10 @@
 namespace tandem {
 namespace {
 
-constexpr uint64_t fileLimit = uint64_t{1} << 32;
-
 std::vector<uint8_t> readPlain(const std::string& path) {
-  std::vector<uint8_t> bytes = readFile(path, fileLimit);
+  std::vector<uint8_t> bytes = readFile(path, largestIdxFile);
   if (!isGzip(bytes)) return bytes;
-  return valueOrThrow(gunzip(bytes, {.outputBytes = fileLimit}), path);
+  return valueOrThrow(gunzip(bytes, {.outputBytes = largestIdxFile}), path);
 }
 
 struct IdxFile {

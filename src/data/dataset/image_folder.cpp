@@ -85,40 +85,46 @@ bool isImageFolder(const fs::path& path) {
   return std::ranges::any_of(foldersIn(path), [&](const std::string& name) { return hasImage(path / name); });
 }
 
-/// The folder of a split; the path itself, where splits have none. None: it has folders, but not of this split.
+/// The folder of a split. None: there is none with a class.
 std::optional<fs::path> folderOf(const fs::path& path, DataSplit split) {
-  const std::vector<const char*> training{"train", "training"}, test{"test", "val", "validation"};
-  const auto firstOf = [&](const std::vector<const char*>& names) -> std::optional<fs::path> {
-    for (const char* const name : names) {
-      if (isImageFolder(path / name)) return path / name;
-    }
-    return std::nullopt;
-  };
-  const auto ofTraining = firstOf(training);
-  if (!ofTraining) return isImageFolder(path) ? std::optional(path) : std::nullopt;
-  return split == DataSplit::training ? ofTraining : firstOf(test);
+  for (const std::string_view word : rowOf(split).recognised) {
+    if (isImageFolder(path / word)) return path / word;
+  }
+  return std::nullopt;
+}
+
+/// The folder of the images that are asked for, and that of the training images.
+struct Place {
+  fs::path folder, training;
+  std::optional<DataSplit> split = {};  // none: there is one folder for all
+};
+
+std::optional<Place> placeOf(const fs::path& path, DataSplit asked) {
+  const auto training = folderOf(path, DataSplit::training);
+  if (!training) return isImageFolder(path) ? std::optional(Place{path, path}) : std::nullopt;
+  const auto split = givenFor(asked, [&](DataSplit each) { return folderOf(path, each).has_value(); });
+  if (split) return Place{*folderOf(path, *split), *training, split};
+  throw MissingSplit(concat("data folder '", path.string(), "' has no ", rowOf(asked).name, " images; put them into ",
+                            (path / rowOf(asked).written).string(), ", one folder for each class"));
 }
 
 }  // namespace
 
 std::optional<ImageList> listImageFolder(const std::string& path, DataSplit split) {
-  const auto training = folderOf(path, DataSplit::training);
-  if (!training) return std::nullopt;
-  const auto folder = folderOf(path, split);
-  if (!folder) {
-    throw MissingSplit(
-        concat("data folder '", path, "' has no test images; put them into ", path, "/val, one folder for each class"));
-  }
-  const std::vector<std::string> classes = foldersIn(*training);
+  const auto place = placeOf(path, split);
+  if (!place) return std::nullopt;
+  const auto& [folder, training, given] = *place;
+  const std::vector<std::string> classes = foldersIn(training);
   ImageList list;
-  list.folder = folder->string() + '/';
-  list.info = {.name = "image folder", .classes = std::ssize(classes), .classNames = oneLineNames(classes)};
-  for (const std::string& name : foldersIn(*folder)) {
+  list.folder = folder.string() + '/';
+  list.info = {
+      .name = "image folder", .classes = std::ssize(classes), .classNames = oneLineNames(classes), .split = given};
+  for (const std::string& name : foldersIn(folder)) {
     const auto known = std::ranges::lower_bound(classes, name);
     if (known == classes.end() || *known != name) {
-      throw DataError(concat("'", list.folder, name, "' is a class that '", training->string(), "' does not have"));
+      throw DataError(concat("'", list.folder, name, "' is a class that '", training.string(), "' does not have"));
     }
-    const std::vector<std::string> images = imagesOf(*folder, name);
+    const std::vector<std::string> images = imagesOf(folder, name);
     if (images.empty()) {
       throw DataError(concat("'", list.folder, name,
                              "' is a class without images (.jpg, .jpeg, .png); remove the folder, "

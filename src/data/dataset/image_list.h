@@ -50,17 +50,17 @@ std::unique_ptr<Dataset> imageFiles(const std::vector<std::string>& paths,
 bool isImageName(std::string_view name);
 
 /// A folder with one folder for each class, in which the images lie at any depth, as torchvision's ImageFolder. Classes
-/// are numbered by name. There may be a folder for each split instead: train, and test, val or validation. Without them
-/// all images are of each split. None: there is no such folder. Throws DataError for a class without images, or one
-/// that the training images lack; MissingSplit.
+/// are numbered by name. There may be a folder for each split instead, by its words in the catalog. Without one of
+/// training images all are of each split. None: there is no such folder. Throws DataError for a class without images,
+/// or one that the training images lack; MissingSplit.
 std::optional<ImageList> listImageFolder(const std::string& path, DataSplit split);
 
 /// The file beside a table of labels that names the classes, in the order of their numbers.
 constexpr const char* classesFileName = "classes.txt";
 
-/// A table of labels: PATH.csv or PATH.json, or labels, train, test or val with these endings in a folder. Files are
-/// relative to the table. A CSV has a column file (image, filename, path) and one of label (class), or a column of 0
-/// and 1 for each class. A JSON file is an object {file: label}. A label is a number, a name, or several of either:
+/// A table of labels: PATH.csv or PATH.json, or in a folder labels, or the word of a split, with these endings. Files
+/// are relative to the table. A CSV has a column file (image, filename, path) and one of label (class), or a column of
+/// 0 and 1 for each class. A JSON file is an object {file: label}. A label is a number, a name, or several of either:
 /// between bars in a CSV, a list in JSON. Where all are numbers, classes.txt beside the table may name the classes, a
 /// line for each. None: there is no table. Throws DataError that names the line.
 std::optional<ImageList> listLabelledFiles(const std::string& path, DataSplit split);

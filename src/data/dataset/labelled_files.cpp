@@ -32,23 +32,40 @@ const TableFormat* formatOf(const fs::path& path) {
   return found == std::end(formats) ? nullptr : found;
 }
 
-/// The table of a split in a folder. Without one of its own, `labels` is of each split.
-std::optional<fs::path> tableIn(const fs::path& folder, DataSplit split) {
-  const std::vector<const char*> training{"train", "labels"}, test{"test", "val", "labels"};
+/// Where a table is, and whose images it has; none: those of all splits.
+struct Place {
+  fs::path path;
+  std::optional<DataSplit> split = {};
+};
+
+std::optional<fs::path> tableNamed(const fs::path& folder, std::string_view name) {
   std::error_code ignored;
-  for (const char* const name : split == DataSplit::training ? training : test) {
-    for (const TableFormat& format : formats) {
-      fs::path path = folder / concat(name, format.ending);
-      if (fs::is_regular_file(path, ignored)) return path;
-    }
+  for (const TableFormat& format : formats) {
+    fs::path path = folder / concat(name, format.ending);
+    if (fs::is_regular_file(path, ignored)) return path;
   }
   return std::nullopt;
 }
 
-std::optional<fs::path> tableOf(const std::string& path, DataSplit split) {
+std::optional<fs::path> tableOf(const fs::path& folder, DataSplit split) {
+  for (const std::string_view word : rowOf(split).recognised) {
+    if (auto path = tableNamed(folder, word)) return path;
+  }
+  return std::nullopt;
+}
+
+/// The table in a folder of what is asked for. Where it has none, `labels` is of each split.
+std::optional<Place> placeIn(const fs::path& folder, DataSplit asked) {
+  const auto split = givenFor(asked, [&](DataSplit each) { return tableOf(folder, each).has_value(); });
+  if (split) return Place{*tableOf(folder, *split), split};
+  const auto all = tableNamed(folder, "labels");
+  return all ? std::optional(Place{*all}) : std::nullopt;
+}
+
+std::optional<Place> placeOf(const std::string& path, DataSplit asked) {
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) return tableIn(path, split);
-  return formatOf(path) != nullptr && fs::is_regular_file(path, ignored) ? std::optional<fs::path>(path) : std::nullopt;
+  if (fs::is_directory(path, ignored)) return placeIn(path, asked);
+  return formatOf(path) != nullptr && fs::is_regular_file(path, ignored) ? std::optional(Place{path}) : std::nullopt;
 }
 
 /// A table, and what its messages begin with.
@@ -190,22 +207,25 @@ void requireFiles(const ImageList& list, const Table& table) {
 }  // namespace
 
 std::optional<ImageList> listLabelledFiles(const std::string& path, DataSplit split) {
-  const auto ofTraining = tableOf(path, DataSplit::training), ofSplit = tableOf(path, split);
+  const auto ofTraining = placeOf(path, DataSplit::training), ofSplit = placeOf(path, split);
   if (!ofTraining) return std::nullopt;
   if (!ofSplit) {
-    throw MissingSplit(concat("data folder '", path, "' has no table of test images; name it test.csv or test.json"));
+    const DataSplitEntry& row = rowOf(split);
+    throw MissingSplit(concat("data folder '", path, "' has no table of ", row.name, " images; name it ", row.written,
+                              ".csv or ", row.written, ".json"));
   }
-  const Table training = readTable(*ofTraining);
-  const bool isTraining = *ofSplit == *ofTraining;
-  const Table table = isTraining ? training : readTable(*ofSplit);
+  const Table training = readTable(ofTraining->path);
+  const bool isTraining = ofSplit->path == ofTraining->path;
+  const Table table = isTraining ? training : readTable(ofSplit->path);
   const Classes classes(training);
   const bool several = training.content.several;
   ImageList list;
-  list.folder = ofSplit->has_parent_path() ? ofSplit->parent_path().string() + '/' : "";
+  list.folder = ofSplit->path.has_parent_path() ? ofSplit->path.parent_path().string() + '/' : "";
   list.info = {.name = "labelled files",
                .classes = classes.count(),
                .labels = &find(labelKinds(), several ? "flags" : "class", "kind of labels"),
-               .classNames = oneLineNames(classes.names())};
+               .classNames = oneLineNames(classes.names()),
+               .split = ofSplit->split};
   for (const LabelTable::Row& row : table.content.rows) addRow(list, table, row, classes, several);
   requireFiles(list, table);
   return list;

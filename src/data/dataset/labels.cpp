@@ -106,7 +106,7 @@ constexpr std::array catalog{
     LabelKind{"class", "one class per image", at::kLong, oneNumber, drawClass, classBreach, theClass},
     LabelKind{"flags", "any of the classes per image", at::kByte, onePerClass, drawFlags, flagsBreach, flaggedClasses},
     LabelKind{"boxes", "boxes of classes in each image", at::kFloat, boxesOfImage, drawBoxes, boxesBreach,
-              classesOfBoxes},
+              classesOfBoxes, false},
 };
 
 }  // namespace

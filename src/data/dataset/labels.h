@@ -24,6 +24,7 @@ struct LabelKind {
   std::string (*breach)(std::span<const uint8_t> label, int64_t classes);
   /// The classes that one image has, each as often as it has it.
   std::vector<int64_t> (*classesIn)(std::span<const uint8_t> label);
+  bool mixable = true;  ///< whether the labels of two images can be mixed: as shares of classes
 
   /// Whether an image has one class and no more.
   bool isOneClass() const { return shape(1).empty(); }

@@ -45,6 +45,9 @@ class MemoryDataset final : public Dataset {
   int64_t imageBytes_;
 };
 
+/// The largest files that are read: of CIFAR, and of IDX, there also of what is in a .gz.
+constexpr uint64_t largestCifarFile = uint64_t{1} << 31, largestIdxFile = uint64_t{1} << 32;
+
 /// The records of files of CIFAR-10 or CIFAR-100, in the given order. Throws DataError. REQUIRES: `paths` is not empty.
 std::unique_ptr<Dataset> openCifarFiles(std::span<const std::string> paths);
 DatasetFacts probeCifarFiles(std::span<const std::string> paths);

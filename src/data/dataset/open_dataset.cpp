@@ -35,27 +35,31 @@ constexpr const char* wanted =
 
 enum class Kind { cifarBatch, cifarPickle, idxImages, idxLabels, other };
 
-/// What differs between the splits of a data set.
+/// What differs between the splits of a data set of pixels.
 struct SplitFiles {
-  std::string_view adjective;    // "training"
+  DataSplit split;
   std::string_view cifarPrefix;  // of CIFAR-10's own names
   std::string_view cifarPickle;  // of CIFAR-100
   std::string_view idxPart;      // of MNIST's own names
   std::string_view wanted;       // what a folder should have
 };
 
-constexpr SplitFiles ofTraining{"training", "data_batch_", "train", "train", wanted};
+constexpr SplitFiles ofTraining{DataSplit::training, "data_batch_", "train", "train", wanted};
 constexpr SplitFiles ofTest{
-    "test", "test_batch", "test", "t10k",
+    DataSplit::test, "test_batch", "test", "t10k",
     "CIFAR-10's test_batch.bin, CIFAR-100's test.bin or MNIST's t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, "
     "plain or .gz"};
 
-const SplitFiles& filesOf(DataSplit split) { return split == DataSplit::test ? ofTest : ofTraining; }
+/// Those of what is asked for. They have two splits.
+const SplitFiles& filesFor(DataSplit asked) {
+  const auto given = givenFor(asked, [](DataSplit each) { return each == ofTraining.split || each == ofTest.split; });
+  return given == ofTest.split ? ofTest : ofTraining;
+}
 
 struct File {
   std::string path, name;
   Kind kind;
-  bool test;  // holds the test images of its data set
+  const SplitFiles* holds;
 };
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
@@ -112,7 +116,8 @@ std::vector<File> listFiles(const std::string& folder) {
   for (const fs::directory_entry& entry : entries) {
     if (!entry.is_regular_file(error)) continue;
     const std::string path = entry.path().string(), name = entry.path().filename().string();
-    files.push_back({path, name, kindOf(path, name), name.starts_with("test") || contains(name, "t10k")});
+    const bool test = name.starts_with(ofTest.cifarPickle) || contains(name, ofTest.idxPart);
+    files.push_back({path, name, kindOf(path, name), test ? &ofTest : &ofTraining});
   }
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.name < b.name; });
   return files;
@@ -122,13 +127,12 @@ std::vector<File> listFiles(const std::string& folder) {
 struct Folder {
   std::string path;
   std::vector<File> files;  // of all splits
-  DataSplit split;
-  const SplitFiles& wanted = filesOf(split);
+  const SplitFiles& wanted;
 
   std::vector<File> of(Kind kind) const {
     std::vector<File> selected;
     for (const File& file : files) {
-      if (file.kind == kind && file.test == (split == DataSplit::test)) selected.push_back(file);
+      if (file.kind == kind && file.holds == &wanted) selected.push_back(file);
     }
     return selected;
   }
@@ -164,13 +168,14 @@ Paths idxPair(const Folder& folder) {
   if (images.empty() && labels.empty()) return {};
   if (images.empty() || labels.empty()) {
     throw DataError(concat("data folder '", folder.path, "' has ", images.empty() ? labels[0] : images[0],
-                           " but no IDX file of ", folder.wanted.adjective, " ", images.empty() ? "images" : "labels",
-                           " beside it; put there ", folder.wanted.wanted));
+                           " but no IDX file of ", rowOf(folder.wanted.split).name, " ",
+                           images.empty() ? "images" : "labels", " beside it; put there ", folder.wanted.wanted));
   }
   for (const auto& paths : {images, labels}) {
     if (paths.size() > 1) {
       throw DataError(concat("data folder '", folder.path, "' has several IDX files that could be the ",
-                             folder.wanted.adjective, " data: ", join(paths), "; keep one pair of images and labels"));
+                             rowOf(folder.wanted.split).name, " data: ", join(paths),
+                             "; keep one pair of images and labels"));
     }
   }
   return {images[0], labels[0]};
@@ -180,9 +185,8 @@ Paths idxPair(const Folder& folder) {
   const auto text = [&](const auto&... texts) { return concat("data folder '", folder.path, "' ", texts...); };
   for (const File& file : folder.files) {
     if (file.kind == Kind::other) continue;
-    const SplitFiles& held = filesOf(file.test ? DataSplit::test : DataSplit::training);
-    throw MissingSplit(
-        text("holds only ", held.adjective, " images (", file.name, "); put there ", folder.wanted.wanted));
+    throw MissingSplit(text("holds only ", rowOf(file.holds->split).name, " images (", file.name, "); put there ",
+                            folder.wanted.wanted));
   }
   for (const File& file : folder.files) {
     if (file.name.ends_with(".tar.gz") || file.name.ends_with(".tgz") || file.name.ends_with(".zip")) {
@@ -215,7 +219,8 @@ constexpr PixelKind pixelKinds[] = {
 struct Found {
   std::function<std::unique_ptr<Dataset>()> open;
   std::function<DatasetFacts()> probe;
-  std::string where;  // for messages: a file of it
+  std::string where;                    // for messages: a file of it
+  std::optional<DataSplit> split = {};  // whose images these are; none: it has no splits
 };
 
 std::optional<Found> found(std::optional<ImageList> list) {
@@ -226,7 +231,8 @@ std::optional<Found> found(std::optional<ImageList> list) {
                    [images] {
                      return DatasetFacts{images->info, images->files.size()};
                    },
-               .where = images->folder};
+               .where = images->folder,
+               .split = images->info.split};
 }
 
 /// A kind of data set whose samples lie in files of many.
@@ -251,13 +257,15 @@ std::optional<Found> foundShards(const std::string& path, DataSplit split) {
                      const auto images = kind.open(*shards);
                      return DatasetFacts{images->info(), images->size()};
                    },
-               .where = shards->paths.front()};
+               .where = shards->paths.front(),
+               .split = shards->info.split};
 }
 
-Found found(const PixelKind& kind, const Paths& paths) {
+Found found(const PixelKind& kind, const Paths& paths, DataSplit split) {
   return {.open = [&kind, paths] { return kind.open(paths); },
           .probe = [&kind, paths] { return kind.probe(paths); },
-          .where = paths.front()};
+          .where = paths.front(),
+          .split = split};
 }
 
 /// Data sets of image files. They look at names alone, and so come before the kinds of pixels, which read the head of
@@ -292,9 +300,9 @@ Found findDataset(const std::string& path, DataSplit split) {
   for (const auto list : fileKinds) {
     if (auto files = looksAtFiles ? list(path, split) : std::nullopt) return std::move(*files);
   }
-  const Folder folder{path, listFiles(path), split};
+  const Folder folder{path, listFiles(path), filesFor(split)};
   for (const PixelKind& kind : pixelKinds) {
-    if (const Paths paths = kind.find(folder); !paths.empty()) return found(kind, paths);
+    if (const Paths paths = kind.find(folder); !paths.empty()) return found(kind, paths, folder.wanted.split);
   }
   for (const char* inside : cifarFolders) {
     const fs::path nested = fs::path(path) / inside;
@@ -314,41 +322,49 @@ class Redescribed final : public Dataset {
     return images_->read(index, memory, label);
   }
   std::string nameOf(int64_t index) const override { return images_->nameOf(index); }
+  std::span<const int64_t> shardEnds() const override { return images_->shardEnds(); }
 
  private:
   std::unique_ptr<Dataset> images_;
   DatasetInfo info_;
 };
 
-/// Test images with the classes and the normalization of the training images.
-std::unique_ptr<Dataset> openTest(const std::string& folder) {
-  const Found test = findDataset(folder, DataSplit::test);
-  auto images = test.open();
-  const DatasetInfo own = images->info();
-  if (own.encoded()) return images;
-  const DatasetInfo training = findDataset(folder, DataSplit::training).open()->info();
+/// What was found, with the classes and the normalization of the training images. `own`: as it describes itself.
+/// `infoOf`: how it describes training images that were found.
+template <class InfoOf>
+DatasetInfo described(const std::string& path, const Found& found, DatasetInfo own, const InfoOf& infoOf) {
+  own.split = found.split;
+  if (own.encoded() || !found.split || found.split == DataSplit::training) return own;
+  DatasetInfo training = infoOf(findDataset(path, DataSplit::training));
   const auto sizeOf = [](const DatasetInfo& info) {
     return concat(info.height, " x ", info.width, " x ", info.channels, " with ", info.classes, " classes");
   };
   const bool fits = own.height == training.height && own.width == training.width && own.channels == training.channels &&
                     own.classes <= training.classes;
   if (!fits) {
-    throw DataError(concat(test.where, ": test images are ", sizeOf(own), ", training images ", sizeOf(training),
-                           "; both must be of one data set"));
+    throw DataError(concat(found.where, ": ", rowOf(*found.split).name, " images are ", sizeOf(own),
+                           ", training images ", sizeOf(training), "; both must be of one data set"));
   }
-  return std::make_unique<Redescribed>(std::move(images), training);
+  training.split = found.split;
+  return training;
 }
 
 }  // namespace
 
 std::unique_ptr<Dataset> openDataset(const std::string& path, const DatasetOptions& options) {
-  auto images = options.split == DataSplit::test ? openTest(path) : findDataset(path, options.split).open();
-  DatasetInfo info = images->info();
+  const Found found = findDataset(path, options.split);
+  auto images = found.open();
+  DatasetInfo info = described(path, found, images->info(), [](const Found& it) { return it.open()->info(); });
   if (options.normalization != nullptr) info.normalization = *options.normalization;
   if (info.classes == 0) info.classes = options.classes;
   return std::make_unique<Redescribed>(std::move(images), std::move(info));
 }
 
-DatasetFacts probeDataset(const std::string& path, DataSplit split) { return findDataset(path, split).probe(); }
+DatasetFacts probeDataset(const std::string& path, DataSplit split) {
+  const Found found = findDataset(path, split);
+  DatasetFacts facts = found.probe();
+  facts.info = described(path, found, std::move(facts.info), [](const Found& it) { return it.probe().info; });
+  return facts;
+}
 
 }  // namespace tandem

@@ -35,6 +35,7 @@ DatasetInfo infoOf(const PackedFacts& facts, const std::string& path) {
           .normalization = usualNormalization(),
           .labels = &kindOf(facts, path),
           .classNames = oneLineNames(facts.classNames),
+          .sharded = true,
           .onDisk = true};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -23,6 +24,10 @@ bool says(std::string_view name, std::string_view word) {
   return false;
 }
 
+bool says(std::string_view name, const DataSplitEntry& split) {
+  return std::ranges::any_of(split.recognised, [&](std::string_view word) { return says(name, word); });
+}
+
 /// The file that an entry of a folder stands for; empty if it is no shard.
 std::string shardOf(const fs::path& entry, const ShardNames& names) {
   std::error_code error;
@@ -37,25 +42,32 @@ std::string shardOf(const fs::path& entry, const ShardNames& names) {
 std::optional<ShardList> listShards(const std::string& path, DataSplit split, const ShardNames& names) {
   ShardList list;
   list.info.name = names.kind;
+  list.info.sharded = true;
   if (const std::string shard = shardOf(path, names); !shard.empty()) {
     list.paths = {shard};
     return list;
   }
-  std::vector<std::string> all, training, test;
+  std::vector<std::string> all;
+  std::map<DataSplit, std::vector<std::string>> named;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
     const std::string shard = shardOf(entry.path(), names), name = entry.path().filename().string();
     if (shard.empty()) continue;
     all.push_back(shard);
-    if (says(name, "train")) training.push_back(shard);
-    if (says(name, "val") || says(name, "validation") || says(name, "test")) test.push_back(shard);
+    for (const DataSplitEntry& row : dataSplits()) {
+      if (says(name, row)) named[row.split].push_back(shard);
+    }
   }
   if (all.empty()) return std::nullopt;
-  list.paths = training.empty() ? all : split == DataSplit::training ? training : test;
-  if (list.paths.empty()) {
-    throw MissingSplit(concat("data folder '", path, "' has ", names.kind,
-                              " files of training images alone; name those of test images by validation, val or test"));
+  if (named.contains(DataSplit::training)) {
+    list.info.split = givenFor(split, [&](DataSplit each) { return named.contains(each); });
+    if (!list.info.split) {
+      throw MissingSplit(concat("data folder '", path, "' has ", names.kind,
+                                " files of training images alone; name those of ", rowOf(split).name, " images by ",
+                                wordsFor(split)));
+    }
   }
+  list.paths = list.info.split ? named.at(*list.info.split) : all;
   std::ranges::sort(list.paths);
   return list;
 }

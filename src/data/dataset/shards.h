@@ -31,9 +31,9 @@ struct ShardNames {
   std::string_view inFolder;  ///< a folder with this file counts as a shard, which is the file; empty: none does
 };
 
-/// The shards of a folder, or one shard that `path` names. Those of a split are named by train, or by validation, val
-/// or test, at the beginning or between hyphens, points or underscores. If none is named by train, all are of each
-/// split. None: there is no shard. Throws MissingSplit where the split has none.
+/// The shards of a folder, or one shard that `path` names. Those of a split are named by its words in the catalog, at
+/// the beginning or between hyphens, points or underscores. If none is of training, all are of each split. None: there
+/// is no shard. Throws MissingSplit.
 std::optional<ShardList> listShards(const std::string& path, DataSplit split, const ShardNames& names);
 
 /// The samples of several files, numbered one file after the other. `Shard` is what is known of a file: a vector of its
@@ -65,6 +65,7 @@ class ShardIndex {
   }
 
   std::span<const Shard> shards() const { return shards_; }
+  std::span<const int64_t> ends() const { return ends_; }
 
  private:
   const std::vector<std::string> paths_;
@@ -79,6 +80,7 @@ class ShardedDataset : public Dataset {
  public:
   const DatasetInfo& info() const override { return info_; }
   int64_t size() const override { return samples_.size(); }
+  std::span<const int64_t> shardEnds() const override { return samples_.ends(); }
 
  protected:
   /// `samples`: what none of the files has, where there is no sample: "TFRecord files has a record". Throws DataError

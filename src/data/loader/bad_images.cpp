@@ -8,7 +8,8 @@ namespace tandem {
 
 void BadImages::note(int64_t index, const DataError& failure) {
   const MutexLock lock(mutex_);
-  reasons_.emplace(index, failure.what());
+  const bool isNew = reasons_.emplace(index, failure.what()).second;
+  if (isNew && told_) told_(index, failure.what());
   if (std::ssize(reasons_) <= policy_.most) return;
   throw DataError(
       concat("more than ", policy_.most, " images cannot be read, as --max-bad allows; one is: ", failure.what()));

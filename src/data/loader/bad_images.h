@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "base/mutex.h"
@@ -20,6 +22,10 @@ class BadImages {
 
   bool blackened() const { return policy_.blackened; }
 
+  /// From now on each image that is noted for the first time is handed on, before it may be one too many. Before the
+  /// first note.
+  void tell(std::function<void(int64_t index, const std::string& reason)> told) { told_ = std::move(told); }
+
   /// Notes an image, once however often it is met. Throws DataError if there are now more than the policy allows.
   void note(int64_t index, const DataError& failure);
 
@@ -29,6 +35,7 @@ class BadImages {
 
  private:
   const Policy policy_;
+  std::function<void(int64_t index, const std::string& reason)> told_;
   mutable Mutex mutex_;
   std::map<int64_t, std::string> reasons_ TANDEM_GUARDED_BY(mutex_);  // by index in the data set
 };

@@ -7,27 +7,16 @@
 #include <algorithm>
 #include <limits>
 #include <list>
-#include <numeric>
 #include <vector>
 
 #include "base/error.h"
 #include "base/mutex.h"
 #include "base/text.h"
+#include "data/loader/epoch_order.h"
 #include "data/transform/counter_random.h"
 
 namespace tandem {
 namespace {
-
-using Order = std::vector<uint32_t>;
-
-// Fisher-Yates shuffle.
-Order permutation(int64_t size, uint64_t seed, int64_t epoch) {
-  Order order(static_cast<size_t>(size));
-  std::iota(order.begin(), order.end(), 0U);
-  CounterRandom random(randomKey(RandomUse::order, seed, epoch));
-  for (size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
-  return order;
-}
 
 // Checked here for all devices: a GPU kernel could only produce a loss of NaN.
 void checkLabel(const Dataset& dataset, int64_t index, std::span<const uint8_t> label) {
@@ -43,16 +32,16 @@ const TransformChain& chainOf(const BatchPlan& plan) { return plan.augment ? pla
 struct BatchMaker::Orders {
   static constexpr size_t kept = 4;
   Mutex mutex;
-  std::list<std::pair<int64_t, Order>> recent TANDEM_GUARDED_BY(mutex);  // latest used first
+  std::list<std::pair<int64_t, EpochOrder>> recent TANDEM_GUARDED_BY(mutex);  // latest used first
 
   // A few epochs are kept: producers work ahead, and batches straddle epochs.
-  int64_t at(int64_t epoch, int64_t slot, int64_t size, uint64_t seed) {
+  int64_t at(int64_t epoch, int64_t slot, const Dataset& dataset, const BatchPlan& plan) {
     const MutexLock lock(mutex);
     auto found = recent.begin();
     while (found != recent.end() && found->first != epoch) ++found;
     if (found == recent.end()) {
       if (recent.size() == kept) recent.pop_back();
-      recent.emplace_front(epoch, permutation(size, seed, epoch));
+      recent.emplace_front(epoch, epochOrder(dataset, plan.seed, epoch, plan.shuffleBuffer));
     } else {
       recent.splice(recent.begin(), recent, found);
     }
@@ -67,6 +56,7 @@ BatchMaker::BatchMaker(std::shared_ptr<const Dataset> dataset, BatchPlan plan)
       orders_(std::make_unique<Orders>()) {
   check(plan_.count >= 1 && plan_.first >= 0 && plan_.first + plan_.count <= plan_.globalBatch, "BatchPlan: range");
   check(dataset_->size() >= 1 && dataset_->size() <= std::numeric_limits<uint32_t>::max(), "BatchMaker: data set size");
+  check(plan_.shuffleBuffer == 0 || !dataset_->shardEnds().empty(), "BatchPlan: a buffer is for shards");
   if (const std::string fault = inputs_.fault(); !fault.empty()) {
     throw UsageError(concat("data set '", dataset_->info().name, "': ", fault, "; change --image-size or --augment"));
   }
@@ -77,7 +67,7 @@ BatchMaker::~BatchMaker() = default;
 std::pair<int64_t, int64_t> BatchMaker::at(int64_t position) const {
   const int64_t size = dataset_->size();
   const int64_t epoch = position / size, slot = position % size;
-  return {plan_.shuffle ? orders_->at(epoch, slot, size, plan_.seed) : slot, epoch};
+  return {plan_.shuffle ? orders_->at(epoch, slot, *dataset_, plan_) : slot, epoch};
 }
 
 HostBatch BatchMaker::allocate(const at::TensorOptions& memory) const {

@@ -19,18 +19,20 @@ struct BatchPlan {
   int64_t height = 0, width = 0;  ///< of the network's input
   uint64_t seed = 0;
   bool shuffle = true;
+  int64_t shuffleBuffer = 0;                              ///< as of epochOrder()
   std::shared_ptr<const Augmentation> augment = nullptr;  ///< null: none, smaller images are centred on zeros
   std::shared_ptr<BadImages> badImages = nullptr;         ///< null: one that cannot be read ends the run
   bool parts = false;                                     ///< of image files only what is seen is decoded
 };
 
 /// Makes any batch k by itself, on any thread. Its images are positions [k * globalBatch + first, + count) of the
-/// endless sequence epoch 0, epoch 1, ... Each epoch is a permutation of the whole data set by (seed, epoch). So every
+/// endless sequence epoch 0, epoch 1, ... Each epoch has the whole data set in epochOrder(). So every
 /// epoch visits every image once for any number of replicas, and a batch may straddle two epochs. Augmentation is keyed
 /// by (seed, epoch, image). Grey images are repeated to three channels. Thread-safe.
 class BatchMaker final : public HostBatches {
  public:
-  /// Throws UsageError if the data set's images do not come out of the chain as the network's inputs.
+  /// Throws UsageError if the data set's images do not come out of the chain as the network's inputs. REQUIRES: the
+  /// data set has shards, where the plan has a buffer.
   BatchMaker(std::shared_ptr<const Dataset> dataset, BatchPlan plan);
   ~BatchMaker() override;
   /// Throws DataError for an invalid label, and for an image that cannot be read, as far as the plan does not bear it.

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "data/loader/host_batches.h"
+#include "data/loader/mixing.h"
 #include "data/stream/frame_stream.h"
 #include "device/batch.h"
 #include "device/device.h"
@@ -31,6 +32,8 @@ struct InputForm {
 struct SourceOptions {
   std::shared_ptr<const HostBatches> batches;
   InputForm form;
+  Mixing mixing = {};
+  int64_t firstImage = 0;  ///< place of the batches' first image in the global batch; used for mixing
   int64_t producers = 1;
   int64_t queueDepth = 4;
   std::vector<int> hardwareThreads;  ///< cores of the producer threads; empty: any

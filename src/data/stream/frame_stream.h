@@ -27,6 +27,8 @@ class FrameStream {
   /// The next message; none if none comes for so long. Throws PeerError if the sender ends, and DataError for what it
   /// says, both with the name of the stream.
   virtual std::optional<Frame> next(int milliseconds) = 0;
+  /// Whether the sender has shown since the last call that it works, be it without a message.
+  virtual bool works() { return false; }
   /// What to look at where none comes; for messages.
   virtual std::string hint() const { return ""; }
 };

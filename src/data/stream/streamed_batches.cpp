@@ -110,7 +110,7 @@ class DealtBatches final : public HostBatches {
 
   void stop() const override { frames_->stop(replica_); }
   const Normalization& normalization() const override { return frames_->form().normalization; }
-  BatchOrigin origin() const override { return {frames_->form().stream, "", {}, {}}; }
+  BatchOrigin origin() const override { return frames_->form().origin; }
 
  private:
   const int64_t replica_;
@@ -178,15 +178,17 @@ void DealtFrames::receive(MutexLock& lock) {
   HostBatch batch;
   std::string why;
   std::exception_ptr failure;
+  bool works = false;
   try {
     frame = stream_->next(sliceMs);
+    works = stream_->works();
     if (frame) batch = batchOf(*frame, form_, why);
   } catch (...) {
     failure = std::current_exception();
   }
   lock.lock();
   receiving_ = false;
-  if (frame) lastMessage_ = now();
+  if (frame || works) lastMessage_ = now();
   if (failure) {
     failure_ = failure;
   } else if (!why.empty()) {
@@ -199,9 +201,9 @@ void DealtFrames::receive(MutexLock& lock) {
 
 void DealtFrames::drop(const std::string& why) {
   logWarning(concat("a message is dropped: ", why));
-  if (++dropped_ <= mostDropped) return;
+  if (++dropped_ <= form_.mostDropped) return;
   failure_ = std::make_exception_ptr(
-      DataError(concat(dropped_, " messages were no batches, more than ", mostDropped, "; the last: ", why)));
+      DataError(concat(dropped_, " messages were no batches, more than ", form_.mostDropped, "; the last: ", why)));
 }
 
 void DealtFrames::stop(int64_t replica) {

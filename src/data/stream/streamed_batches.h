@@ -19,26 +19,25 @@ namespace tandem {
 
 /// What the batches of a stream must be.
 struct StreamedForm {
-  std::string stream;  ///< for messages and records
+  std::string stream;       ///< for messages
+  BatchOrigin origin = {};  ///< for records
   StreamedShape shape = {};
   const LabelKind* labels = nullptr;
   Normalization normalization = {};  ///< of images of bytes
-  double timeoutSeconds = 60;        ///< without a message
+  double timeoutSeconds = 60;        ///< without a message, and without a sign that the sender works
+  int64_t mostDropped = 100;         ///< more messages that are no batches end the run
 };
 
 /// The messages of one stream, dealt to the replicas of a process in turn: message n is batch n / replicas of replica
 /// n % replicas. Those that are no such batch are dropped, each with one warning. Thread-safe.
 class DealtFrames {
  public:
-  /// More dropped messages end the run.
-  static constexpr int64_t mostDropped = 100;
-
   /// `waiting`: messages that may wait here for slower replicas.
   DealtFrames(std::unique_ptr<FrameStream> stream, StreamedForm form, int64_t replicas, int64_t waiting)
       : stream_(std::move(stream)), form_(std::move(form)), replicas_(replicas), waiting_(waiting) {}
 
   /// Batch k of a replica. Its tensors lie in the message. REQUIRES: each is asked for once. Throws what the stream
-  /// throws, DataError behind mostDropped, and PeerError after stop() and where none comes in time.
+  /// throws, DataError behind the most that may be dropped, and PeerError after stop() and where none comes in time.
   HostBatch take(int64_t replica, int64_t k);
 
   /// Ends the waits of a replica, now and later.

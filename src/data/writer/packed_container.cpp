@@ -8,7 +8,7 @@ namespace {
 
 class PackedWriter final : public ShardWriter {
  public:
-  explicit PackedWriter(const ShardPlace& place) : info_(place.info), writer_(place.path(packedEnding)) {}
+  explicit PackedWriter(const ShardPlace& place) : info_(place.info()), writer_(place.path(packedEnding)) {}
 
   void add(const WrittenSample& sample) override {
     if (!info_.encoded()) sums_.add(sample.bytes, info_.channels);

@@ -10,7 +10,7 @@ constexpr std::string_view ending = ".tfrecord";
 
 class TfWriter final : public ShardWriter {
  public:
-  explicit TfWriter(const ShardPlace& place) : info_(place.info), file_(place.path(ending)) {}
+  explicit TfWriter(const ShardPlace& place) : info_(place.info()), file_(place.path(ending)) {}
 
   void add(const WrittenSample& sample) override {
     const int64_t label = info_.labels->classesIn(sample.label).front();

@@ -10,7 +10,7 @@ constexpr size_t keyDigits = 9;
 
 class WebWriter final : public ShardWriter {
  public:
-  explicit WebWriter(const ShardPlace& place) : info_(place.info), file_(place.path(ending)) {}
+  explicit WebWriter(const ShardPlace& place) : info_(place.info()), file_(place.path(ending)) {}
 
   void add(const WrittenSample& sample) override {
     const std::string key = digits(sample.index, keyDigits);

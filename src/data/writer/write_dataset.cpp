@@ -46,7 +46,7 @@ class DatasetWriting {
   void write() {
     dropUnusable();
     for (size_t i = 0; i < dataset_.splits.size(); ++i) writeSplit(i);
-    for (size_t i = 0; i < dataset_.splits.size(); ++i) join(i);
+    join();
     manifest_.complete = true;
     folder_.save(manifest_);
   }
@@ -70,12 +70,12 @@ class DatasetWriting {
     if (kept > 0 && events_.resumed) events_.resumed(kept, all);
   }
 
-  ShardPlace placeOf(size_t split, size_t number) const {
+  ShardPlace placeOf(size_t split, size_t shard) const {
     return {.folder = folder_.path(),
-            .split = dataset_.splits[split].name,
-            .number = static_cast<int64_t>(number),
-            .count = std::ssize(manifest_.splits[split].shards),
-            .info = dataset_.splits[split].info};
+            .splits = dataset_.splits,
+            .number = split,
+            .shard = static_cast<int64_t>(shard),
+            .count = std::ssize(manifest_.splits[split].shards)};
   }
 
   void writeSplit(size_t i) {
@@ -122,8 +122,11 @@ class DatasetWriting {
                            [](int64_t sum, const NewSplit& split) { return sum + split.images; });
   }
 
-  void join(size_t split) {
-    if (dataset_.container->join != nullptr) dataset_.container->join(placeOf(split, 0));
+  void join() {
+    if (dataset_.container->join == nullptr) return;
+    std::vector<ShardPlace> first;
+    for (size_t split = 0; split < dataset_.splits.size(); ++split) first.push_back(placeOf(split, 0));
+    dataset_.container->join(first);
   }
 
   /// The shards that were joined.

@@ -9,14 +9,6 @@
 
 namespace tandem {
 
-/// A split that is written.
-struct NewSplit {
-  std::string name;  ///< "train", "val"
-  int64_t images = 0;
-  DatasetInfo info = {};                                  ///< of its samples
-  std::function<WrittenSample(int64_t index)> make = {};  ///< any thread; throws DataError for one that cannot be read
-};
-
 /// A data set that is written.
 struct NewDataset {
   std::string path;  ///< of its folder, without a slash at its end

@@ -47,6 +47,16 @@ const CifarLayout* cifarLayoutOf(uint64_t bytes) {
   return found == std::end(layouts) ? nullptr : found;
 }
 
+std::vector<uint8_t> cifarRecord(const CifarLayout& layout, uint8_t label, std::span<const uint8_t> pixels) {
+  std::vector<uint8_t> record(static_cast<size_t>(layout.recordBytes()));
+  record[static_cast<size_t>(layout.labelBytes) - 1] = label;
+  uint8_t* out = record.data() + layout.labelBytes;
+  for (size_t channel = 0; channel < 3; ++channel) {
+    for (size_t at = channel; at < pixels.size(); at += 3) *out++ = pixels[at];
+  }
+  return record;
+}
+
 std::optional<ParseError> refuseCifarLabel(const CifarLayout& layout, const CifarLabel& label) {
   const int64_t count = label.isGroup ? layout.groups : layout.classes;
   if (label.value >= 0 && label.value < count) return std::nullopt;

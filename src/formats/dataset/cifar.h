@@ -52,6 +52,10 @@ struct CifarBatch {
 /// is no multiple of a record's, and a label beyond the classes; of the other what parseCifarPickle() refuses.
 Result<CifarBatch> parseCifar(std::span<const uint8_t> bytes);
 
+/// The record of an image [32, 32, 3] with its class. Its class of classes, where the layout has one, is 0: data sets
+/// do not say it.
+std::vector<uint8_t> cifarRecord(const CifarLayout& layout, uint8_t label, std::span<const uint8_t> pixels);
+
 /// A label of a file: a class, or a class of classes.
 struct CifarLabel {
   int64_t value, image;  ///< image: its number in the file, from 0

@@ -89,6 +89,14 @@ Result<Idx> parseIdxHeader(std::span<const uint8_t> head, const IdxLimits& limit
   return idx;
 }
 
+std::vector<uint8_t> idxHeader(const Idx& idx) {
+  std::vector<uint8_t> header{0, 0, unsignedByte, static_cast<uint8_t>(idx.dimensions)};
+  for (int d = 0; d < idx.dimensions; ++d) {
+    for (int shift = 24; shift >= 0; shift -= 8) header.push_back(static_cast<uint8_t>(idx.sizes[d] >> shift));
+  }
+  return header;
+}
+
 Result<Idx> parseIdx(std::span<const uint8_t> bytes, const IdxLimits& limits) {
   Result<Idx> parsed = parseIdxHeader(bytes, limits);
   if (!parsed.ok()) return parsed;

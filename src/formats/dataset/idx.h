@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "formats/io/result.h"
 
@@ -30,6 +31,9 @@ int idxDimensions(std::span<const uint8_t> head);
 
 /// Parses the header at the start of a file. `values` stays empty, and the file's length is not checked.
 Result<Idx> parseIdxHeader(std::span<const uint8_t> head, const IdxLimits& limits = {});
+
+/// The header of a file with these dimensions and sizes.
+std::vector<uint8_t> idxHeader(const Idx& idx);
 
 /// Refuses other types than unsigned byte, and other dimensions than 1 and 3. Refuses sizes that are zero or over the
 /// limits, and a file that is not exactly as long as its header says. Allocates nothing.

@@ -110,8 +110,17 @@ class Parser {
       return fault("has ", names, " class_names for ", facts.classes, " classes");
     }
     if (facts.height == 0) return std::nullopt;
-    facts.sums = json.at("sums").get<std::array<uint64_t, 3>>();
-    facts.squares = json.at("squares").get<std::array<uint64_t, 3>>();
+    wrong = ofChannels(json.at("sums"), "sums", facts.sums);
+    return wrong ? wrong : ofChannels(json.at("squares"), "squares", facts.squares);
+  }
+
+  std::optional<ParseError> ofChannels(const Json& list, const char* name, std::array<uint64_t, 3>& out) const {
+    if (!list.is_array() || list.size() != out.size()) return fault("has '", name, "' that are not three numbers");
+    for (size_t c = 0; c < out.size(); ++c) {
+      int64_t sum = 0;
+      if (auto wrong = number(list[c], name, {0, INT64_MAX}, sum)) return wrong;
+      out[c] = static_cast<uint64_t>(sum);
+    }
     return std::nullopt;
   }
 

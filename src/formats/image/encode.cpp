@@ -26,16 +26,28 @@ std::vector<uint8_t> encodeJpeg(const Image& image) {
   return {bytes, bytes + size};
 }
 
+/// One channel of an image whose three are equal; empty: they are not.
+std::vector<uint8_t> greyOf(std::span<const uint8_t> pixels) {
+  std::vector<uint8_t> grey;
+  grey.reserve(pixels.size() / 3);
+  for (size_t at = 0; at < pixels.size(); at += 3) {
+    if (pixels[at] != pixels[at + 1] || pixels[at] != pixels[at + 2]) return {};
+    grey.push_back(pixels[at]);
+  }
+  return grey;
+}
+
 std::vector<uint8_t> encodePng(const Image& image) {
   const std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> encoder(spng_ctx_new(SPNG_CTX_ENCODER), spng_ctx_free);
   check(encoder != nullptr, "the PNG encoder starts");
   spng_ihdr header{};
   header.width = static_cast<uint32_t>(image.width), header.height = static_cast<uint32_t>(image.height);
-  header.bit_depth = 8, header.color_type = SPNG_COLOR_TYPE_TRUECOLOR;
+  const std::vector<uint8_t> grey = greyOf(image.pixels);
+  const std::span<const uint8_t> pixels = grey.empty() ? image.pixels : grey;
+  header.bit_depth = 8, header.color_type = grey.empty() ? SPNG_COLOR_TYPE_TRUECOLOR : SPNG_COLOR_TYPE_GRAYSCALE;
   spng_set_option(encoder.get(), SPNG_ENCODE_TO_BUFFER, 1);
   check(spng_set_ihdr(encoder.get(), &header) == 0, "the header of a PNG is set");
-  const int failed =
-      spng_encode_image(encoder.get(), image.pixels.data(), image.pixels.size(), SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
+  const int failed = spng_encode_image(encoder.get(), pixels.data(), pixels.size(), SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
   check(failed == 0, "a PNG is encoded");
   size_t size = 0;
   int error = 0;

@@ -15,7 +15,7 @@ struct ImageEncoding {
   std::vector<uint8_t> (*encode)(const Image& image);
 };
 
-/// jpeg (baseline, 4:2:0, quality 90) and png (8 bits, colour).
+/// jpeg (baseline, 4:2:0, quality 90) and png (8 bits; grey where all pixels are, else colour).
 std::span<const ImageEncoding> imageEncodings();
 
 }  // namespace tandem

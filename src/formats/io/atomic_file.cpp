@@ -101,11 +101,13 @@ void AtomicFile::append(std::span<const uint8_t> bytes) {
   }
 }
 
+std::string AtomicFile::openPath() const { return concat("/proc/self/fd/", descriptor_); }
+
 // linkat() replaces no file, so a file without a name gets one of its own first.
 void AtomicFile::commit() {
   if (::fchmod(descriptor_, usualMode()) != 0 || ::fsync(descriptor_) != 0) fail(path_, "bring to disk");
   if (!temporary_) {
-    const std::string own = concat("/proc/self/fd/", descriptor_);
+    const std::string own = openPath();
     temporary_.emplace(folder_);
     if (::linkat(AT_FDCWD, own.c_str(), folder_, temporary_->text(), AT_SYMLINK_FOLLOW) != 0) fail(path_, "write");
   }

@@ -22,6 +22,8 @@ class AtomicFile {
 
   void append(std::span<const uint8_t> bytes);
   void commit();
+  /// By which a library of this process can open the file, until commit().
+  std::string openPath() const;
 
  private:
   /// Opens the folder, and looks at what stands at the path.

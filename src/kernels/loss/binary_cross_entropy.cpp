@@ -13,8 +13,8 @@ namespace {
 
 void checkShapes(const at::Tensor& logits, const at::Tensor& labels, double divisor) {
   check(logits.dim() == 2 && logits.size(0) > 0 && logits.size(1) > 0, "binaryCrossEntropy: logits [N, K]");
-  check(labels.sizes() == logits.sizes() && labels.scalar_type() == at::kByte,
-        "binaryCrossEntropy: labels [N, K] uint8");
+  check(labels.sizes() == logits.sizes() && (labels.scalar_type() == at::kByte || labels.scalar_type() == at::kFloat),
+        "binaryCrossEntropy: labels [N, K] uint8 or float");
   check(labels.device() == logits.device(), "binaryCrossEntropy: one device");
   check(divisor > 0, "binaryCrossEntropy: divisor above 0");
 }
@@ -33,7 +33,7 @@ LossAndGradient binaryCrossEntropy(const at::Tensor& logits, const at::Tensor& l
                                    double divisor) {
   const at::NoGradGuard noGradients;
   checkShapes(logits, labels, divisor);
-  if (labels.is_cpu()) checkLabels(labels);
+  if (labels.is_cpu() && labels.scalar_type() == at::kByte) checkLabels(labels);
   const at::Tensor wide = logits.to(at::kFloat);
   at::Tensor target = labels.to(at::kFloat) * (1 - smoothing) + smoothing / 2;
   if (!labels.is_cpu()) target = target.masked_fill(labels.gt(1), std::numeric_limits<double>::quiet_NaN());

@@ -13,7 +13,8 @@ struct LossAndGradient {
 
 /// Softmax cross-entropy with label smoothing, computed in fp32 in one pass. The targets are (1 - s) one-hot + s / K.
 /// logits [N, K] float or bfloat16, labels [N] int64 in [0, K). The loss is the sum over rows / N. The gradient is
-/// (softmax - target) / divisor; `divisor` is N where replicas have equal batches.
+/// (softmax - target) / divisor; `divisor` is N where replicas have equal batches. Labels may be shares of the classes
+/// instead, [N, K] float, which take the place of one-hot; then it is a few ATen calls.
 LossAndGradient softmaxCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
                                     double divisor);
 
@@ -24,8 +25,8 @@ LossAndGradient softmaxCrossEntropyReference(const at::Tensor& logits, const at:
 /// Binary cross-entropy of sigmoid(logits), output by output, computed in fp32. Label smoothing makes the targets (1 -
 /// s) label + s / 2. logits [N, K] float or bfloat16, labels [N, K] uint8 of 0 and 1. The loss is the mean over all N K
 /// elements. The gradient is (sigmoid - target) / (divisor K); `divisor` is N where replicas have equal
-/// batches. Throws DataError for any other label; on a GPU such a label makes the loss NaN. A few ATen calls suffice:
-/// these tensors are far smaller than any activation.
+/// batches. Labels may be shares instead, [N, K] float from 0 to 1. Throws DataError for any other label; on a GPU such
+/// a label makes the loss NaN. A few ATen calls suffice: these tensors are far smaller than any activation.
 LossAndGradient binaryCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
                                    double divisor);
 

@@ -1,5 +1,6 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 #include <c10/core/DeviceGuard.h>
 
 #include <algorithm>
@@ -19,8 +20,9 @@ constexpr int64_t grainElements = 1 << 13;
 
 void checkShapes(const at::Tensor& logits, const at::Tensor& labels, double divisor) {
   check(logits.dim() == 2 && logits.size(0) > 0 && logits.size(1) > 0, "softmaxCrossEntropy: logits [N, K]");
-  check(labels.dim() == 1 && labels.size(0) == logits.size(0) && labels.scalar_type() == at::kLong,
-        "softmaxCrossEntropy: labels [N] int64");
+  const bool shares = labels.scalar_type() == at::kFloat && labels.sizes() == logits.sizes();
+  check(shares || (labels.dim() == 1 && labels.size(0) == logits.size(0) && labels.scalar_type() == at::kLong),
+        "softmaxCrossEntropy: labels [N] int64 or [N, K] float");
   check(labels.device() == logits.device(), "softmaxCrossEntropy: one device");
   check(divisor > 0, "softmaxCrossEntropy: divisor above 0");
 }
@@ -57,11 +59,27 @@ at::Tensor onGpu(const SoftmaxCrossEntropyArguments& given, const at::Tensor& lo
   return loss;
 }
 
+bool areShares(const at::Tensor& labels) { return labels.dim() == 2; }
+
+/// By ATen operations in the type `wide`.
+LossAndGradient byAten(const at::Tensor& logits, const at::Tensor& labels, double smoothing, double divisor,
+                       at::ScalarType wide) {
+  const at::NoGradGuard noGradients;
+  const at::Tensor logProbabilities = at::log_softmax(logits.to(wide), 1);
+  const at::Tensor shares =
+      areShares(labels) ? labels.to(wide) : at::zeros_like(logProbabilities).scatter_(1, labels.unsqueeze(1), 1.0);
+  const at::Tensor target = shares * (1.0 - smoothing) + smoothing / static_cast<double>(logits.size(1));
+  const at::Tensor loss = -(target * logProbabilities).sum() / logits.size(0);
+  const at::Tensor gradient = (logProbabilities.exp() - target) / divisor;
+  return {loss.to(at::kFloat), gradient.to(logits.scalar_type())};
+}
+
 }  // namespace
 
 LossAndGradient softmaxCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
                                     double divisor) {
   checkShapes(logits, labels, divisor);
+  if (areShares(labels)) return byAten(logits, labels, smoothing, divisor, at::kFloat);
   const at::Tensor rows = logits.contiguous(), classes = labels.contiguous();
   at::Tensor gradient = at::empty_like(rows);
   const SoftmaxCrossEntropyArguments arguments{rows.const_data_ptr(),
@@ -78,12 +96,7 @@ LossAndGradient softmaxCrossEntropy(const at::Tensor& logits, const at::Tensor& 
 
 LossAndGradient softmaxCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
                                              double divisor) {
-  const at::Tensor logProbabilities = at::log_softmax(logits.to(at::kDouble), 1);
-  const at::Tensor oneHot = at::zeros_like(logProbabilities).scatter_(1, labels.unsqueeze(1), 1.0);
-  const at::Tensor target = oneHot * (1.0 - smoothing) + smoothing / static_cast<double>(logits.size(1));
-  const at::Tensor loss = -(target * logProbabilities).sum() / logits.size(0);
-  const at::Tensor gradient = (logProbabilities.exp() - target) / divisor;
-  return {loss.to(at::kFloat), gradient.to(logits.scalar_type())};
+  return byAten(logits, labels, smoothing, divisor, at::kDouble);
 }
 
 }  // namespace tandem

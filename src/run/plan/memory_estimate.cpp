@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "config/device_set.h"
+#include "data/stream/loader_stream.h"
 #include "executor/planned_operation.h"
 #include "graph/graph.h"
 #include "graph/operation.h"
@@ -14,6 +15,7 @@ namespace tandem {
 namespace {
 
 constexpr int64_t runtimeBytesOfHost = 192LL << 20, runtimeBytesOfGpu = 256LL << 20;
+constexpr int64_t runtimeBytesOfLoader = 144LL << 20;             // of a process of --loader=processes
 constexpr int64_t keptPercent = 85, keptForwardOnlyPercent = 20;  // of all outputs, without a plan
 constexpr int64_t largestGradientCopies = 2;
 constexpr int64_t outputsOnTheWay = 3;  // of the largest output's size
@@ -114,12 +116,24 @@ int64_t activationBytes(const Config& config, const Setup& setup, const MemoryNe
   return (needs.keptBytes + onTheWay) * needs.replicasPerDevice;
 }
 
+int64_t loaderProcesses(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
+  return setup.loader->byProcesses ? config.input.producers * needs.replicasPerDevice : 0;
+}
+
+int64_t runtimeBytes(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
+  if (!setup.onCpu()) return runtimeBytesOfGpu;
+  return runtimeBytesOfHost + loaderProcesses(config, setup, needs) * runtimeBytesOfLoader;
+}
+
 int64_t inputBytes(const Config& config, const Setup& setup, const MemoryNeeds& needs) {
-  const int64_t batchesInFlight = setup.source->queued ? config.input.queueDepth + config.input.producers + 1 : 2;
+  const int64_t ofProducer = setup.loader->byProcesses ? loaderSlots : 1;
+  const int64_t batchesInFlight =
+      setup.source->queued ? config.input.queueDepth + ofProducer * config.input.producers + 1 : 2;
   const int64_t imageElements = needs.graph->node(needs.graph->input()).shape.count();
   return needs.replicaBatch * imageElements * (size(setup.precision->compute) + batchesInFlight) *
              needs.replicasPerDevice +
-         needs.datasetBytes;
+         needs.datasetBytes +
+         (setup.onCpu() ? needs.cacheBytes + loaderProcesses(config, setup, needs) * needs.datasetBytes : 0);
 }
 
 }  // namespace
@@ -128,7 +142,7 @@ MemoryEstimate estimateMemory(const Config& config, const Setup& setup, const Me
   return {.parameters = parameterBytes(config, setup, needs),
           .activations = activationBytes(config, setup, needs),
           .input = inputBytes(config, setup, needs),
-          .runtime = setup.onCpu() ? runtimeBytesOfHost : runtimeBytesOfGpu};
+          .runtime = runtimeBytes(config, setup, needs)};
 }
 
 int64_t memoryToUse(int64_t availableBytes) {

@@ -21,6 +21,7 @@ struct MemoryNeeds {
   int64_t replicasPerDevice = 1;
   int64_t parameterCopies = 1;  ///< copies of weights and optimizer state; gradients exist once per replica
   int64_t datasetBytes = 0;     ///< decoded images held in memory
+  int64_t cacheBytes = 0;       ///< samples that may be kept there (--cache)
   int64_t keptBytes = 0;        ///< activations that a replica's plan keeps for backward; 0: not known
 };
 
@@ -36,7 +37,9 @@ struct MemoryNeeds {
 /// - activations: what the plan keeps for backward; three times the largest output, for values that find no free memory
 ///   of their size; the latter also in fp32 if bf16 is computed in fp32;
 /// - activations without a plan: 85 % of all nodes' outputs for a micro-batch, 20 % with --forward-only;
-/// - input: the batches in flight and the data set; runtime: code, thread stacks and workspaces, a constant.
+/// - input: the batches in flight and the data set; on a CPU what --cache may keep, and for each process of
+///   --loader=processes its batches and a data set of its own;
+/// - runtime: code, thread stacks and workspaces, a constant for the run and one for each of these processes.
 ///
 /// It is within 15 % of the peak resident sets in memory_estimate_test.cpp, measured on a CPU of 2 cores. On GPUs it
 /// was not compared. REQUIRES: `config` is resolved.

@@ -1,6 +1,7 @@
 #include "run/plan/plan.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "base/text.h"
@@ -8,6 +9,7 @@
 #include "config/head.h"
 #include "config/option.h"
 #include "config/split.h"
+#include "device/device.h"
 #include "executor/compile/plan_description.h"
 #include "executor/select/kernel_selection.h"
 #include "formats/io/file.h"
@@ -21,8 +23,8 @@
 namespace tandem {
 namespace {
 
-std::optional<DatasetFacts> dataOf(const Config& config) {
-  return config.input.data.empty() ? std::nullopt : std::optional(probeDataset(config.input.data));
+std::optional<DatasetFacts> dataOf(const Config& config, const Setup& setup) {
+  return config.input.data.empty() ? std::nullopt : std::optional(probeDataset(config.input.data, splitOf(setup)));
 }
 
 /// Read also where there is no --data, so that a wrong chain is refused.
@@ -77,9 +79,9 @@ void resolveModel(RunPlan& plan) {
   if (!plan.config.step.loaderOnly) plan.forwardFlopsPerImage = forwardFlops(*plan.graph);
 }
 
-/// Each share is a whole number of images for each micro-batch. Empty if there are no such shares.
+/// Each share is a multiple of imagesTogether(). Empty if there are no such shares.
 std::vector<int64_t> sharesOf(const Config& config, int64_t globalBatch) {
-  const int64_t replicas = totalReplicas(config), unit = config.step.accumulate;
+  const int64_t replicas = totalReplicas(config), unit = imagesTogether(config.step);
   std::vector<double> weights = parseSplit(config.step.split).value().weights;
   if (weights.empty()) weights.assign(static_cast<size_t>(replicas), 1);
   if (std::ssize(weights) != replicas || globalBatch % unit != 0 || globalBatch / unit < replicas) return {};
@@ -134,13 +136,14 @@ void resolveMemory(RunPlan& plan) {
                                 .replicasPerDevice = plan.setup.onCpu() ? plan.config.placement.replicas : 1,
                                 .parameterCopies = parameterCopies(plan),
                                 .datasetBytes = plan.data ? plan.data->bytes() : 0,
+                                .cacheBytes = cacheBytesOfRank(plan),
                                 .keptBytes = plan.activationBytes});
 }
 
 BatchRange batchRange(const RunPlan& plan) {
   const Config& config = plan.config;
   BatchRange range{
-      .guess = 1, .most = Config::largestBatch, .unit = config.step.accumulate, .bound = "--batch ends there"};
+      .guess = 1, .most = Config::largestBatch, .unit = imagesTogether(config.step), .bound = "--batch ends there"};
   const int64_t replicas = totalReplicas(config);
   if (plan.data && plan.data->images / replicas < range.most) {
     range.most = plan.data->images / replicas;
@@ -174,6 +177,15 @@ void resolveSearch(RunPlan& plan) {
   plan.config.step.batch = plan.search->guess = guessedBatch(plan);
 }
 
+/// On GPUs, whose memory the estimate is of, too.
+void checkCache(const RunPlan& plan) {
+  if (plan.config.input.cacheGib == 0) return;
+  const int64_t available = Device::cpu(0, {}, 1).availableBytes();
+  if (plan.place.localSize * cacheBytesOfRank(plan) <= available) return;
+  throw UsageError(concat("--cache=", plan.config.input.cacheGib, " GiB is more than the ",
+                          bytesText(static_cast<double>(available)), " of memory that is available; lower it"));
+}
+
 /// Found before anything runs; what is in the file is read with the network.
 void checkWeightsFile(const std::string& path) {
   if (!path.empty()) readFileHead(path, 0);
@@ -182,7 +194,8 @@ void checkWeightsFile(const std::string& path) {
 }  // namespace
 
 Config resolveConfig(const Config& config) {
-  return resolved(withImplied(config), setupOf(config), dataOf(config), processCount(config));
+  const Setup setup = setupOf(config);
+  return resolved(withImplied(config), setup, dataOf(config, setup), processCount(config));
 }
 
 RunPlan resolvePlan(const Config& asked, const RankPlace* place) {
@@ -193,7 +206,7 @@ RunPlan resolvePlan(const Config& asked, const RankPlace* place) {
   plan.place = place != nullptr ? *place : placeOnOneHost(0, static_cast<int>(processCount(config)), /*port=*/0);
   plan.setup = setupOf(config);
   checkSetup(config, plan.setup);
-  plan.data = dataOf(config);
+  plan.data = dataOf(config, plan.setup);
   checkWeightsFile(config.network.weights);
   plan.config = resolved(config, plan.setup, plan.data, plan.place.localSize);
   plan.augment = augmentOf(plan);
@@ -206,6 +219,23 @@ RunPlan resolvePlan(const Config& asked, const RankPlace* place) {
   return plan;
 }
 
+RunPlan planOfBatches(const Config& resolved, std::vector<int64_t> shares, int64_t images) {
+  RunPlan plan;
+  plan.config = resolved;
+  plan.setup = setupOf(resolved);
+  if (!resolved.input.data.empty()) plan.data = DatasetFacts{.info = {}, .images = images};
+  plan.augment = augmentOf(plan);
+  plan.graph = std::make_shared<const Graph>(graphOf(resolved));
+  plan.globalBatch = std::accumulate(shares.begin(), shares.end(), int64_t{0});
+  plan.shares = std::move(shares);
+  return plan;
+}
+
+int64_t cacheBytesOfRank(const RunPlan& plan) {
+  constexpr double gibibyte = 1024.0 * 1024 * 1024;
+  return static_cast<int64_t>(plan.config.input.cacheGib * gibibyte) / plan.place.localSize;
+}
+
 bool servesAlone(const RunPlan& plan) { return servesAlone(plan.config, plan.place.rank); }
 
 std::vector<int64_t> unequalShares(const RunPlan& plan) {
@@ -214,6 +244,7 @@ std::vector<int64_t> unequalShares(const RunPlan& plan) {
 }
 
 void checkMemory(const RunPlan& plan) {
+  checkCache(plan);
   const int64_t ranks = plan.setup.onCpu() ? plan.place.localSize : 1;  // that share the memory
   const int64_t needed = ranks * plan.memory.total();
   if (plan.search || needed <= plan.availableBytes) return;

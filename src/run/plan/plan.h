@@ -64,6 +64,13 @@ Config resolveConfig(const Config& config);
 /// on this host. Throws UsageError, and DataError for --data or a network file.
 RunPlan resolvePlan(const Config& config, const RankPlace* place = nullptr);
 
+/// The part of a plan on which its batches depend, of a resolved configuration. `shares`: RunPlan::shares; `images`: of
+/// the data set. The process is alone. For one that makes batches of a run.
+RunPlan planOfBatches(const Config& resolved, std::vector<int64_t> shares, int64_t images);
+
+/// Bytes of samples that a rank of the plan may keep in memory: an equal part of --cache.
+int64_t cacheBytesOfRank(const RunPlan& plan);
+
 /// Throws UsageError if the plan's memory estimate exceeds the available memory. A plan with a search passes: its
 /// batches are tried.
 void checkMemory(const RunPlan& plan);
@@ -74,6 +81,12 @@ double deadlineSeconds(const Config& config);
 
 /// Says that the plan's batch is only a guess. REQUIRES: the plan has a search.
 std::string guessText(const RunPlan& plan);
+
+/// "validation images of FOLDER": what --data gives. REQUIRES: plan.data.
+std::string dataText(const RunPlan& plan);
+
+/// What --data gives in place of the images that --data-split names. Empty: it gives these, or none were named.
+std::string standInNote(const RunPlan& plan);
 
 /// The plan as --dry-run prints it: one line per fact.
 std::string planText(const RunPlan& plan);

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "config/device_set.h"
+#include "config/option.h"
 #include "config/split.h"
 #include "graph/operation.h"
 #include "machine/gpu/gpu_facts.h"
@@ -38,9 +39,12 @@ Breach batchIsCutIntoEqualParts(const RunPlan& plan) {
   const Config& config = plan.config;
   const bool sharedOut = plan.setup.scaling->batchIsGlobal || config.step.split != Config().step.split;
   const int64_t images = sharedOut ? plan.globalBatch : config.step.batch;
-  if (images % config.step.accumulate == 0) return std::nullopt;
-  return concat("--accumulate=", config.step.accumulate, ": ", sharedOut ? "the global" : "a replica's", " batch of ",
-                images, " images cannot be cut into so many equal parts; take a divisor of it");
+  if (images % imagesTogether(config.step) == 0) return std::nullopt;
+  const std::string_view whose = sharedOut ? "the global" : "a replica's";
+  return concat(mixes(config.step) ? concat(mixingText(config.step), " with ") : "",
+                "--accumulate=", config.step.accumulate, ": ", whose, " batch of ", images,
+                " images cannot be cut into so many equal parts", mixes(config.step) ? " of whole pairs" : "",
+                "; take a multiple of ", imagesTogether(config.step));
 }
 
 Breach eachReplicaHasImages(const RunPlan& plan) {
@@ -92,6 +96,11 @@ Breach optionsOfImagesHaveThem(const RunPlan& plan) {
     return concat("--decode=", config.input.decode, " is for image files; ",
                   plan.data ? concat("--data=", config.input.data, " has pixels") : "give them as --data");
   }
+  if (config.input.shuffleBuffer > 0 && !(plan.data && plan.data->info.sharded)) {
+    return concat("--shuffle-buffer=", config.input.shuffleBuffer,
+                  " is for shards, which are read from their beginning; ",
+                  plan.data ? concat("--data=", config.input.data, " has none") : "give them as --data");
+  }
   const Config::Inference &asked = config.inference, usual = Config().inference;
   if (asked.badImage != usual.badImage && !(plan.data && plan.data->info.readsFiles())) {
     return concat("--bad-image=", asked.badImage, " is for image files; ",
@@ -108,6 +117,13 @@ Breach labelsFitTheLoss(const RunPlan& plan) {
   return concat("--head=", plan.config.network.head, " with --data=", plan.config.input.data, ": ",
                 plan.graph->loss().name, " needs labels of ", read.summary, ", the data set has ", given.summary,
                 "; leave --data or --head away");
+}
+
+Breach labelsCanBeMixed(const RunPlan& plan) {
+  const LabelKind& labels = labelsOf(*plan.graph);
+  if (!mixes(plan.config.step) || labels.mixable) return std::nullopt;
+  return concat(mixingText(plan.config.step), " with --model=", plan.config.network.model, ": its labels are ",
+                labels.summary, ", which cannot be mixed; leave it out");
 }
 
 Breach imagesCanBePadded(const RunPlan& plan) {
@@ -141,10 +157,18 @@ Breach serversHaveVariables(const RunPlan& plan) {
                 " variables, and each server needs one; lower --servers");
 }
 
+Breach keptSamplesAreRead(const RunPlan& plan) {
+  const auto refused = [&](const auto&... why) { return concat("--cache=", plan.config.input.cacheGib, why...); };
+  if (plan.config.input.cacheGib == 0 || (plan.data && plan.data->info.readsFiles())) return std::nullopt;
+  if (!plan.data) return refused(": images that --data does not name are not read from files; leave it out");
+  return refused(" with --data=", plan.config.input.data, ": its images are all in memory; leave it out");
+}
+
 constexpr Breach (*planRules[])(const RunPlan&) = {
     devicesServeThePrecision, splitNamesAllReplicas, batchIsCutIntoEqualParts,  eachReplicaHasImages,
     unequalSharesAreSummed,   classesHoldTheDatas,   imagesFitTheInput,         optionsOfImagesHaveThem,
     labelsFitTheLoss,         imagesCanBePadded,     batchNormHasSeveralValues, serversHaveVariables,
+    labelsCanBeMixed,         keptSamplesAreRead,
 };
 
 }  // namespace

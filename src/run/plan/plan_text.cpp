@@ -104,12 +104,12 @@ std::string inputText(const RunPlan& plan) {
   if (plan.setup.source->stream != nullptr) {
     return concat("batches of ", config.input.source, ", ", config.input.queueDepth, " ahead per replica");
   }
-  const auto images = config.input.data.empty()
-                          ? std::string("synthetic images")
-                          : concat("images of ", config.input.data, ", augmentation ", plan.augment->text);
+  const auto images = config.input.data.empty() ? std::string("synthetic images")
+                                                : concat(dataText(plan), ", augmentation ", plan.augment->text);
   if (!plan.setup.source->queued) return concat(config.input.source, ", ", images);
-  return concat(config.input.source, ", ", images, ", ", config.input.producers, " producer(s) and ",
-                config.input.queueDepth, " batches ahead per replica");
+  return concat(config.input.source, ", ", images, ", ", config.input.producers,
+                plan.setup.loader->byProcesses ? " process(es) and " : " producer(s) and ", config.input.queueDepth,
+                " batches ahead per replica");
 }
 
 std::string trainingText(const RunPlan& plan) {
@@ -165,6 +165,17 @@ std::string memoryLine(const RunPlan& plan) {
 
 std::string guessText(const RunPlan& plan) {
   return concat("--batch=max is tried only in a run: ", plan.config.step.batch, " is the guess of the memory estimate");
+}
+
+std::string dataText(const RunPlan& plan) {
+  const auto split = plan.data->info.split;
+  return concat(split ? concat(rowOf(*split).name, ' ') : "", "images of ", plan.config.input.data);
+}
+
+std::string standInNote(const RunPlan& plan) {
+  if (!plan.data || plan.setup.dataSplit == nullptr) return {};
+  const std::string text = standInText(plan.setup.dataSplit->split, plan.data->info.split);
+  return text.empty() ? "" : concat("--data=", plan.config.input.data, ": ", text);
 }
 
 std::string planText(const RunPlan& plan) {

@@ -12,6 +12,7 @@
 #include "data/loader/batch_maker.h"
 #include "data/stream/streamed_batches.h"
 #include "data/transform/normalizations.h"
+#include "run/child/loader_worker.h"
 #include "run/plan/cuda_graph_policy.h"
 
 namespace tandem {
@@ -22,34 +23,42 @@ constexpr double bytesPerMib = 1024.0 * 1024.0;
 
 int64_t bytesOf(double mebibytes) { return std::llround(mebibytes * bytesPerMib); }
 
+/// Of `replicas` from `first` on, among those of all ranks.
+int64_t imagesOf(const RunPlan& plan, int64_t first, int64_t replicas) {
+  const auto begin = plan.shares.begin() + first;
+  return std::accumulate(begin, begin + replicas, int64_t{0});
+}
+
+int64_t firstReplica(const RunPlan& plan) { return plan.place.rank * plan.config.placement.replicas; }
+
 /// `replica`: among those of all ranks. `count`: number of replicas whose images are one batch.
 BatchPlan batchPlan(const RunPlan& plan, int64_t replica, int64_t count, const TrainingData& data) {
-  const auto imagesOf = [&](int64_t from, int64_t replicas) {
-    const auto first = plan.shares.begin() + from;
-    return std::accumulate(first, first + replicas, int64_t{0});
-  };
   const ImageShape input = plan.graph->node(plan.graph->input()).shape;
   return {.globalBatch = plan.globalBatch,
-          .first = imagesOf(0, replica),
-          .count = imagesOf(replica, count),
+          .first = imagesOf(plan, 0, replica),
+          .count = imagesOf(plan, replica, count),
           .height = input.height,
           .width = input.width,
           .seed = static_cast<uint64_t>(plan.config.step.seed),
           .shuffle = plan.data.has_value(),
+          .shuffleBuffer = plan.config.input.shuffleBuffer,
           .augment = plan.augment,
           .badImages = data.bad,
           .parts = plan.setup.decoding->parts};
 }
 
-SourceOptions sourceOptions(const RunPlan& plan, const Device& device, const KernelSelection& kernels) {
+SourceOptions sourceOptions(const RunPlan& plan, int64_t replica, const Device& device,
+                            const KernelSelection& kernels) {
   return {.batches = nullptr,
           .form = {.device = &device,
                    .type = plan.setup.precision->compute,
                    .format = kernels.layout.format,
                    .zeroChannels = kernels.zeroChannels},
-          .producers = plan.setup.source->byProcesses ? 1 : plan.config.input.producers,
+          .mixing = mixingOf(plan),
+          .firstImage = imagesOf(plan, 0, firstReplica(plan) + replica),
+          .producers = plan.setup.byProcesses() ? 1 : plan.config.input.producers,
           .queueDepth = plan.config.input.queueDepth,
-          .hardwareThreads = {}};
+          .hardwareThreads = threadsOfReplica(plan, replica)};
 }
 
 /// Null where a bad image ends the run.
@@ -84,6 +93,7 @@ std::shared_ptr<DealtFrames> openStream(const RunPlan& plan, int64_t count, cons
                               .mayBeOpen = config.input.insecureZmq};
   const Normalization* normalization = normalizationOf(plan.setup);
   const StreamedForm form{.stream = options.text(),
+                          .origin = {options.text(), "", {}, {}},
                           .shape = options.shape,
                           .labels = &labels,
                           .normalization = normalization == nullptr ? usualNormalization() : *normalization,
@@ -96,9 +106,9 @@ std::shared_ptr<DealtFrames> openStream(const RunPlan& plan, int64_t count, cons
 std::function<std::shared_ptr<const HostBatches>(int replica)> batchesOf(const RunPlan& plan, int64_t count,
                                                                          const TrainingData& data) {
   if (plan.setup.source->stream == nullptr) {
-    const int first = plan.place.rank * static_cast<int>(plan.config.placement.replicas);
-    return [plan, count, data, first](int replica) {
-      return std::make_shared<BatchMaker>(data.images, batchPlan(plan, first + replica, count, data));
+    return [plan, count, data](int replica) -> std::shared_ptr<const HostBatches> {
+      if (plan.setup.loader->byProcesses) return batchesByProcesses(plan, replica, count, data);
+      return batchMaker(plan, firstReplica(plan) + replica, count, data);
     };
   }
   struct Opened {
@@ -111,6 +121,21 @@ std::function<std::shared_ptr<const HostBatches>(int replica)> batchesOf(const R
     if (!frames) opened->frames = frames = openStream(plan, count, data);
     return dealtTo(replica, std::move(frames));
   };
+}
+
+std::shared_ptr<const Dataset> trainedImages(const RunPlan& plan) {
+  const Config& config = plan.config;
+  if (plan.data) {
+    return openDataset(config.input.data, {.split = splitOf(plan.setup),
+                                           .normalization = normalizationOf(plan.setup),
+                                           .classes = config.network.classes});
+  }
+  const ImageShape input = plan.graph->node(plan.graph->input()).shape;
+  DatasetInfo info;
+  info.height = input.height, info.width = input.width;
+  info.classes = config.network.classes;
+  info.labels = &labelsOf(*plan.graph);
+  return syntheticDataset(syntheticImages, std::move(info), static_cast<uint64_t>(config.step.seed));
 }
 
 }  // namespace
@@ -155,7 +180,7 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   options.optimizer = optimizerOptions(config, setup);
   options.seed = static_cast<uint64_t>(config.step.seed);
   options.servesAlone = servesAlone(plan);
-  options.firstReplica = plan.place.rank * static_cast<int>(config.placement.replicas);
+  options.firstReplica = static_cast<int>(firstReplica(plan));
   options.shares = unequalShares(plan);
   options.accumulate = config.step.accumulate;
   options.syncBatchNorm = config.exchange.syncBatchNorm;
@@ -168,19 +193,18 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
 }
 
 TrainingData trainingData(const RunPlan& plan) {
-  const Config& config = plan.config;
-  if (plan.data) {
-    return {openDataset(config.input.data,
-                        {.normalization = normalizationOf(plan.setup), .classes = config.network.classes}),
-            badImagesOf(plan)};
+  TrainingData data;
+  data.images = trainedImages(plan);
+  if (plan.data) data.bad = badImagesOf(plan);
+  const bool fedByOthers = plan.setup.source->stream != nullptr || plan.setup.loader->byProcesses;
+  if (fedByOthers) data.feeders = std::make_shared<Feeders>();
+  if (plan.config.input.cacheGib == 0) return data;
+  if (plan.setup.loader->byProcesses) {
+    data.caches = std::make_shared<CacheUse>();
+  } else {
+    data.images = data.cache = std::make_shared<const CachedDataset>(data.images, cacheBytesOfRank(plan));
   }
-  const ImageShape input = plan.graph->node(plan.graph->input()).shape;
-  DatasetInfo info;
-  info.height = input.height, info.width = input.width;
-  info.classes = config.network.classes;
-  info.labels = &labelsOf(*plan.graph);
-  return {syntheticDataset(syntheticImages, std::move(info), static_cast<uint64_t>(config.step.seed)), nullptr,
-          plan.setup.source->stream == nullptr ? nullptr : std::make_shared<Feeders>()};
+  return data;
 }
 
 ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels, TrainingData data) {
@@ -189,17 +213,37 @@ ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& ke
   const int64_t count = plan.setup.lossPlacement->gathered ? plan.config.placement.replicas : 1;
   const auto batches = batchesOf(plan, count, data);
   options.source = [plan, kernels, batches, devices = options.devices](int replica) {
-    SourceOptions source = sourceOptions(plan, devices[static_cast<size_t>(replica)], kernels);
-    if (!plan.cores.threadsOf.empty()) source.hardwareThreads = plan.cores.threadsOf[static_cast<size_t>(replica)];
+    SourceOptions source = sourceOptions(plan, replica, devices[static_cast<size_t>(replica)], kernels);
     source.batches = batches(replica);
     return plan.setup.source->make(source);
   };
   return options;
 }
 
+std::shared_ptr<const BatchMaker> batchMaker(const RunPlan& plan, int64_t replica, int64_t count,
+                                             const TrainingData& data) {
+  return std::make_shared<const BatchMaker>(data.images, batchPlan(plan, replica, count, data));
+}
+
+std::vector<int> threadsOfReplica(const RunPlan& plan, int64_t replica) {
+  return plan.cores.threadsOf.empty() ? std::vector<int>() : plan.cores.threadsOf[static_cast<size_t>(replica)];
+}
+
+std::string TrainingData::cacheText() const {
+  if (!cache && !caches) return {};
+  const KeptSamples kept = cache ? cache->kept() : caches->sum();
+  return concat("--cache keeps ", kept.samples, cache ? concat(" of ", images->size()) : "", " samples",
+                cache ? "" : concat(" of a data set of ", images->size(), ", some perhaps in several processes"), ", ",
+                bytesText(static_cast<double>(kept.bytes)));
+}
+
+Mixing mixingOf(const RunPlan& plan) {
+  const Config& config = plan.config;
+  return {config.step.mixup, config.step.cutmix, static_cast<uint64_t>(config.step.seed), config.network.classes};
+}
+
 std::shared_ptr<const BatchMaker> joinedBatches(const RunPlan& plan, const TrainingData& data) {
-  return std::make_shared<const BatchMaker>(data.images,
-                                            batchPlan(plan, /*replica=*/0, totalReplicas(plan.config), data));
+  return batchMaker(plan, /*replica=*/0, totalReplicas(plan.config), data);
 }
 
 }  // namespace tandem

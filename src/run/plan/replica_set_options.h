@@ -1,5 +1,6 @@
 #pragma once
 
+#include "data/dataset/cached_dataset.h"
 #include "data/loader/batch_maker.h"
 #include "run/plan/plan.h"
 #include "train/replica_set.h"
@@ -14,11 +15,16 @@ std::vector<Device> devicesOf(const RunPlan& plan);
 ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, const KernelSelection& kernels);
 
 /// The images that the plan trains on, and those of them that cannot be read; null where one ends the run. Where
-/// batches come from outside, the images are synthetic, and whoever sends is among the feeders.
+/// batches come from outside, the images are synthetic. Processes that make or send batches are among the feeders.
 struct TrainingData {
   std::shared_ptr<const Dataset> images;
   std::shared_ptr<BadImages> bad;
   std::shared_ptr<Feeders> feeders = nullptr;
+  std::shared_ptr<const CachedDataset> cache = nullptr;  ///< the images, if --cache keeps them in this process
+  std::shared_ptr<CacheUse> caches = nullptr;            ///< those of the feeders, if it keeps them there
+
+  /// "--cache keeps 800 of 1000 samples, 12.3 MiB"; empty: there is no cache.
+  std::string cacheText() const;
 };
 
 /// Opens the data set of --data, and throws as openDataset().
@@ -27,6 +33,16 @@ TrainingData trainingData(const RunPlan& plan);
 /// The same for the plan's whole graph, with the batch sources that the plan asks for, of `data`. The plan's graph must
 /// outlive the result. Without images: of trainingData().
 ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels, TrainingData data = {});
+
+/// What makes the batches of replica `replica` of all ranks, each that of `count` replicas.
+std::shared_ptr<const BatchMaker> batchMaker(const RunPlan& plan, int64_t replica, int64_t count,
+                                             const TrainingData& data);
+
+/// The hardware threads of a replica of this process; empty: any.
+std::vector<int> threadsOfReplica(const RunPlan& plan, int64_t replica);
+
+/// How the plan's images are mixed.
+Mixing mixingOf(const RunPlan& plan);
 
 /// The plan's global batches, whole.
 std::shared_ptr<const BatchMaker> joinedBatches(const RunPlan& plan, const TrainingData& data);

@@ -61,6 +61,8 @@ Setup setupOf(const Config& config) {
           .padding = rowUnlessAuto(imagePaddings(), config.numerics.padImages, "--pad-images"),
           .normalization = rowUnlessAuto(normalizations(), config.inference.normalization, "--normalization"),
           .decoding = &find(decodings(), config.input.decode, "--decode"),
+          .loader = &find(loaders(), config.input.loader, "--loader"),
+          .dataSplit = rowUnlessAuto(dataSplits(), config.input.dataSplit, "--data-split"),
           .recompute = &find(recomputes(), config.numerics.recompute, "--recompute"),
           .cudaGraph = &find(cudaGraphs(), config.numerics.cudaGraph, "--cuda-graph"),
           .strategy = &strategy,
@@ -74,6 +76,10 @@ Setup setupOf(const Config& config) {
           .schedule = &find(schedules(), config.step.schedule, "--schedule"),
           .scaling = &find(scalings(), config.measurement.scaling, "--scaling"),
           .verify = &find(verifications(), config.measurement.verify, "--verify")};
+}
+
+DataSplit splitOf(const Setup& setup) {
+  return setup.dataSplit == nullptr ? DataSplit::training : setup.dataSplit->split;
 }
 
 const Normalization* normalizationOf(const Setup& setup) {

@@ -5,6 +5,7 @@
 #include "comm/group.h"
 #include "config/config.h"
 #include "config/modes.h"
+#include "data/dataset/data_split.h"
 #include "data/loader/batch_maker.h"
 #include "data/loader/batch_source.h"
 #include "data/transform/normalizations.h"
@@ -31,6 +32,8 @@ struct Setup {
   const ImagePaddingEntry* padding = nullptr;         ///< likewise
   const NormalizationEntry* normalization = nullptr;  ///< null: the data set's own
   const DecodingEntry* decoding = nullptr;
+  const LoaderEntry* loader = nullptr;
+  const DataSplitEntry* dataSplit = nullptr;  ///< null: "auto", training images
   const RecomputeEntry* recompute = nullptr;
   const CudaGraphEntry* cudaGraph = nullptr;
   const StrategyEntry* strategy = nullptr;
@@ -45,6 +48,8 @@ struct Setup {
   const ScalingEntry* scaling = nullptr;
   const VerifyEntry* verify = nullptr;
 
+  /// Whether processes of their own make batches.
+  bool byProcesses() const { return source->byProcesses || loader->byProcesses; }
   bool onCpu() const { return device == at::kCPU; }
   /// The named layout; for "auto" the default, which counts until another one was measured to be faster.
   const LayoutEntry& firstLayout() const { return layout == nullptr ? layouts().front() : *layout; }
@@ -54,6 +59,9 @@ struct Setup {
 /// or the data.
 /// Throws UsageError for an unknown name. REQUIRES: --devices is valid.
 Setup setupOf(const Config& config);
+
+/// That of --data-split.
+DataSplit splitOf(const Setup& setup);
 
 /// That of --normalization; null: the data set's own.
 const Normalization* normalizationOf(const Setup& setup);

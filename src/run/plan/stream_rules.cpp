@@ -45,11 +45,16 @@ Breach argumentsHaveReaders(const Config& config, const Setup& setup) {
   return concat(given(config), ": ", setup.source->name, " takes nothing behind a colon");
 }
 
+Breach producersMakeBatches(const Config& config, const Setup& setup) {
+  const auto hasProducers = [](const SourceEntry& row) { return row.queued && row.stream == nullptr; };
+  if (!setup.loader->byProcesses || hasProducers(*setup.source)) return std::nullopt;
+  return concat("--loader=", config.input.loader, " with --input=", setup.source->name, ": only ",
+                thoseWith("--input", sources(), hasProducers), " has producers; leave one of them out");
+}
+
 constexpr Breach (*streamRules[])(const Config&, const Setup&) = {
-    replicasTakeEqualBatches,
-    oneProcessWaitsAtAnAddress,
-    addressesHaveUsers,
-    argumentsHaveReaders,
+    replicasTakeEqualBatches, oneProcessWaitsAtAnAddress, addressesHaveUsers,
+    argumentsHaveReaders,     producersMakeBatches,
 };
 
 }  // namespace

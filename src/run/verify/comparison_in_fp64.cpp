@@ -40,7 +40,8 @@ Course plainly(const ComparedTeam& team, const Precision& precision) {
     ReferenceTraining reference(team.options, precision, team.device.torch());
     Course course{weightsOf(*team.options.graph, reference.buffers()), {}};
     for (int64_t step = 0; step < comparedSteps(team.options); ++step) {
-      reference.step(team.batches->make(team.source.repeats ? 0 : step), team.batches->dataset().info().normalization);
+      const int64_t number = team.source.repeats ? 0 : step;
+      reference.step({team.batches->make(number), team.batches->normalization(), team.mixing, number});
     }
     course.end = weightsOf(*team.options.graph, reference.buffers());
     return course;
@@ -108,6 +109,7 @@ ReplicaSetOptions oneReplica(const ComparedTeam& team) {
                                       .type = all.precision->compute,
                                       .format = all.kernels.layout.format,
                                       .zeroChannels = all.kernels.zeroChannels},
+                             .mixing = team.mixing,
                              .hardwareThreads = {}});
   };
   return one;
@@ -153,7 +155,7 @@ EqualityStamp compareInFp64(const ComparedTeam& given) {
     return notCompared("with --sync-batch-norm the reference has one replica, which draws other numbers for dropout");
   }
   options.lossScale.initial = firstLossScale;
-  const ComparedTeam team{options, given.batches, given.source, given.device};
+  const ComparedTeam team{options, given.batches, given.source, given.mixing, given.device};
   EqualityStamp stamp{.steps = comparedSteps(team.options)};
   const Trained trained = train(team.options, stamp.steps);
   if (options.world != nullptr) requireEqualRanks(*options.world, trained);

@@ -14,6 +14,7 @@ struct ComparedTeam {
   const ReplicaSetOptions& options;           ///< outlives the comparison; with several ranks those of this one
   std::shared_ptr<const BatchMaker> batches;  ///< of the whole global batches, of which replicas get equal ranges
   const SourceEntry& source;                  ///< row of the team's sources
+  Mixing mixing = {};                         ///< of these batches
   Device device;  ///< where references compute; on a CPU with the cores of all replicas of the host
 };
 

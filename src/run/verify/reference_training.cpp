@@ -40,14 +40,14 @@ ReferenceTraining::ReferenceTraining(const ReplicaSetOptions& team, const Precis
   }
 }
 
-void ReferenceTraining::step(const HostBatch& joined, const Normalization& normalization) {
-  const int64_t images = joined.images.size(0) / std::ssize(executors_);
+void ReferenceTraining::step(const Joined& joined) {
+  const int64_t images = joined.batch.images.size(0) / std::ssize(executors_);
   const double divisor = meanShare(team_).value_or(static_cast<double>(images));
   for (at::Tensor& sum : sums_) sum.zero_();
   const auto parts = partsOf(images);
   const auto ofEach = static_cast<size_t>(team_.accumulate);
   for (size_t i = 0; i < parts.size(); ++i) {
-    runPart(*executors_[i / ofEach], partOf(joined, normalization, parts[i]), divisor);
+    runPart(*executors_[i / ofEach], partOf(joined, parts[i]), divisor);
   }
   update();
   ++steps_;
@@ -67,18 +67,20 @@ std::vector<std::vector<ReferenceTraining::Rows>> ReferenceTraining::partsOf(int
   return all;
 }
 
-Batch ReferenceTraining::partOf(const HostBatch& joined, const Normalization& normalization,
-                                const std::vector<Rows>& rows) const {
-  const auto gathered = [&](const at::Tensor& all) {
-    std::vector<at::Tensor> stretches;
-    for (const Rows& stretch : rows) stretches.push_back(all.narrow(0, stretch.first, stretch.count));
-    return at::cat(stretches).to(device_);
-  };
-  const at::Tensor bytes = gathered(joined.images);  // [N, H, W, C]
-  const at::Tensor like = at::empty({0, bytes.size(3), 1, 1}, at::dtype(precision_.compute).device(device_));
+Batch ReferenceTraining::partOf(const Joined& joined, const std::vector<Rows>& rows) const {
+  std::vector<at::Tensor> images, labels;
+  for (const auto& [first, count] : rows) {
+    const at::Tensor bytes = joined.batch.images.narrow(0, first, count).to(device_);  // [N, H, W, C]
+    const at::Tensor like = at::empty({0, bytes.size(3), 1, 1}, at::dtype(precision_.compute).device(device_));
+    Batch stretch;
+    stretch.images = normalizeReference(bytes, joined.normalization, like);
+    stretch.labels = joined.batch.labels.narrow(0, first, count).to(device_);
+    if (joined.mixing.any()) mixNeighbours(joined.mixing, joined.number, first, stretch);
+    images.push_back(std::move(stretch.images)), labels.push_back(std::move(stretch.labels));
+  }
   Batch part;
-  part.images = normalizeReference(bytes, normalization, like).contiguous(team_.kernels.layout.format);
-  part.labels = gathered(joined.labels);
+  part.images = at::cat(images).contiguous(team_.kernels.layout.format);
+  part.labels = at::cat(labels);
   return part;
 }
 

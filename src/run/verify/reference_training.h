@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "data/loader/batch_maker.h"
+#include "data/loader/mixing.h"
 #include "device/flat_buffers.h"
 #include "kernels/tensor/normalize.h"
 #include "train/replica_set.h"
@@ -25,8 +26,14 @@ class ReferenceTraining {
   /// the team's.
   ReferenceTraining(const ReplicaSetOptions& team, const Precision& precision, at::Device device);
 
-  /// One step on the batch of all replicas.
-  void step(const HostBatch& joined, const Normalization& normalization);
+  /// What a step trains on: a batch of all replicas.
+  struct Joined {
+    HostBatch batch;
+    Normalization normalization;
+    Mixing mixing = {};
+    int64_t number = 0;  ///< of the global batch
+  };
+  void step(const Joined& joined);
 
   const FlatBuffers& buffers() const { return buffers_; }
 
@@ -36,8 +43,8 @@ class ReferenceTraining {
   };
   /// Of each micro-batch in turn that `executors_` run, all shares after one another or all joined.
   std::vector<std::vector<Rows>> partsOf(int64_t images) const;
-  /// These rows of a batch, normalised, on the device.
-  Batch partOf(const HostBatch& joined, const Normalization& normalization, const std::vector<Rows>& rows) const;
+  /// These rows of a batch, normalised and mixed, on the device.
+  Batch partOf(const Joined& joined, const std::vector<Rows>& rows) const;
   void runPart(Executor& executor, const Batch& part, double divisor);
   void addGradients();
   void update();

@@ -66,6 +66,7 @@ EqualityStamp compared(const MeasuredPoint& point) try {
   return compareInFp64({.options = std::move(team),
                         .batches = point.data.images ? joinedBatches(plan, point.data) : nullptr,
                         .source = *plan.setup.source,
+                        .mixing = mixingOf(plan),
                         .device = referenceDevice(point)});
 } catch (const std::exception& failure) {
   return {.reason = concat("the comparison failed: ", outcomeOf(failure, point.plan.config).reason)};

@@ -204,7 +204,10 @@ TEST_F(ImageLists, ChestXraysAreSplitByPatient) {
   EXPECT_EQ(training->info().name, "chestxray14");
   EXPECT_EQ(training->info().classes, 14);
   EXPECT_EQ(training->size(), 7);
-  EXPECT_EQ(test->size(), 2) << "one in ten is of validation";
+  EXPECT_EQ(test->size(), 2);
+  const auto validation = openDataset(tests.path(), {.split = DataSplit::validation});
+  EXPECT_EQ(namesOf(*validation, tests.path()), Texts{"images_001/images/00000008_000.png"});
+  EXPECT_EQ(validation->info().split, DataSplit::validation);
   EXPECT_EQ(labelOf(*training, 0), (std::vector<uint8_t>{0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(labelOf(*training, 1), std::vector<uint8_t>(14));
   EXPECT_EQ(namesOf(*test, tests.path()).front(), "images_002/images/00000009_000.png");

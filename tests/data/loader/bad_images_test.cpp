@@ -22,6 +22,15 @@ TEST(BadImages, AreCountedOnceAndNamed) {
   EXPECT_THROW(bad.note(9, DataError("image 9")), DataError);
 }
 
+TEST(BadImages, TellOfEachOnceAlsoOfTheOneTooMany) {
+  BadImages bad({.blackened = false, .most = 1});
+  std::string told;
+  bad.tell([&](int64_t index, const std::string& reason) { told += concat(index, ' ', reason, '\n'); });
+  bad.note(3, DataError("torn")), bad.note(3, DataError("torn"));
+  EXPECT_THROW(bad.note(1, DataError("cut")), DataError);
+  EXPECT_EQ(told, "3 torn\n1 cut\n");
+}
+
 /// Images of one colour, their index + 1. Some cannot be read; the labels of some are wrong.
 class TornDataset final : public Dataset {
  public:

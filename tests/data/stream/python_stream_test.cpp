@@ -31,6 +31,10 @@ def shared(worker, workers):
     for i in range(worker, 100, workers):
         yield images(i), labels(0, 1)
 
+def many():
+    for i in range(600):
+        yield images(i % 251), labels(0, 1)
+
 def samples():
     for i in range(6):
         yield memoryview(bytes([i]) * 60).cast("B", (4, 5, 3)), i % 3
@@ -110,6 +114,15 @@ TEST_F(PythonTest, ABatchKeepsItsSlot) {
   const HostBatch kept = next(*stream);
   for (int i = 1; i < 20; ++i) EXPECT_EQ(first(next(*stream)), i);
   EXPECT_EQ(first(kept), 0);
+}
+
+TEST_F(PythonTest, ManyBatchesCanWait) {
+  StreamOptions waiting = options("many");
+  waiting.waiting = 600;
+  const auto stream = openPythonQueue(waiting);
+  std::vector<HostBatch> kept;
+  for (int i = 0; i < 600; ++i) kept.push_back(next(*stream));
+  for (int i = 0; i < 600; ++i) ASSERT_EQ(first(kept[static_cast<size_t>(i)]), i % 251) << i;
 }
 
 TEST_F(PythonTest, ProcessesTakeTurns) {

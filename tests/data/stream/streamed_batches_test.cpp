@@ -140,7 +140,7 @@ TEST(StreamedBatches, DropsWhatIsNoBatch) {
 
 TEST(StreamedBatches, TooManyDroppedMessagesEndTheRun) {
   CapturedWarnings warnings;
-  DealtFrames frames = dealt(std::deque<Bytes>(static_cast<size_t>(DealtFrames::mostDropped) + 1, Bytes{1}));
+  DealtFrames frames = dealt(std::deque<Bytes>(static_cast<size_t>(form().mostDropped) + 1, Bytes{1}));
   const std::string text = textOfFailure<DataError>([&] { frames.take(0, 0); });
   EXPECT_NE(text.find("101 messages were no batches, more than 100"), std::string::npos) << text;
 }
@@ -151,6 +151,26 @@ TEST(StreamedBatches, SilenceIsNamed) {
   DealtFrames frames(std::make_unique<SilentStream>(), impatient, 1, 8);
   EXPECT_EQ(textOfFailure<PeerError>([&] { frames.take(0, 0); }),
             "no message of --input=test for 0.1 s (--timeout): is it on?");
+}
+
+/// Makes one message, and works on it for a while.
+class SlowStream final : public FrameStream {
+ public:
+  std::optional<Frame> next(int milliseconds) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    return ++calls_ < 10 ? std::nullopt : std::optional(frameOf(batch(7)));
+  }
+  bool works() override { return true; }
+
+ private:
+  int calls_ = 0;
+};
+
+TEST(StreamedBatches, ASenderThatWorksIsWaitedFor) {
+  StreamedForm impatient = form();
+  impatient.timeoutSeconds = 0.2;
+  DealtFrames frames(std::make_unique<SlowStream>(), impatient, 1, 8);
+  EXPECT_EQ(numberOf(frames.take(0, 0)), 7);
 }
 
 TEST(StreamedBatches, StopEndsTheWaitsOfOneReplica) {

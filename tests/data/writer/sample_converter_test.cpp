@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "data/dataset/test_folder.h"
 #include "support/idx_images.h"
 #include "support/text_of_failure.h"
 
@@ -58,6 +59,33 @@ TEST(SampleConverter, CropsTheMiddleOfAScaledImageAsTransformsDo) {
     EXPECT_EQ(sample.label, label);
     EXPECT_EQ(sample.format, nullptr);
   }
+}
+
+TEST(SampleConverter, MakesOneChannelOfThreeAsPillowDoes) {
+  DatasetInfo info;
+  info.height = info.width = 2, info.channels = 3, info.classes = 2;
+  const std::shared_ptr<const Dataset> images = syntheticDataset(1, info, 1);
+  const SampleConverter converter(images, {.grey = true});
+  EXPECT_EQ(converter.info().channels, 1);
+  Bytes memory, label(8), wanted;
+  const Sample sample = images->read(0, memory, label);
+  for (size_t i = 0; i < 12; i += 3) {
+    const auto* const p = sample.bytes.data() + i;
+    wanted.push_back(static_cast<uint8_t>(0.299 * p[0] + 0.587 * p[1] + 0.114 * p[2] + 0.5));
+  }
+  EXPECT_EQ(converter.make(0).bytes, wanted);
+  const TestFolder folder;
+  writeIdxImages(folder.path(), 3);
+  const std::shared_ptr<const Dataset> grey = openDataset(folder.path());
+  EXPECT_EQ(SampleConverter(grey, {.grey = true}).make(2).bytes, SampleConverter(grey, {}).make(2).bytes);
+}
+
+TEST(SampleConverter, KeepsFilesOfOneFormatAlone) {
+  const auto row = [](size_t i) -> const ImageFormat& { return imageFormats()[i]; };
+  EXPECT_EQ(fileBreach({}, row(0)), "");
+  EXPECT_EQ(fileBreach({.onlyFiles = "png"}, row(1)), "");
+  EXPECT_EQ(fileBreach({.onlyFiles = "png"}, row(0)),
+            "it is a JPEG file, and png files alone have a place; give --samples=png with --size");
 }
 
 }  // namespace

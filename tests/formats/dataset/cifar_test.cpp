@@ -81,5 +81,20 @@ TEST(Cifar, RefusesLabelsOfCifar100) {
   expectRefused(bytes, 2 * 3074, "label 20 of image 2; CIFAR-100 has coarse labels 0 to 19");
 }
 
+TEST(Cifar, ReadsRecordsThatAreWritten) {
+  std::vector<uint8_t> pixels(CifarLayout::imageBytes);
+  for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i * i % 251);
+  for (const CifarLayout& layout : cifarLayouts()) {
+    const std::vector<uint8_t> record = cifarRecord(layout, 9, pixels);
+    const CifarBatch batch = parseCifar(record).value();
+    EXPECT_EQ(batch.layout, &layout);
+    EXPECT_EQ(batch.labels, std::vector<uint8_t>{9});
+    const auto planes = batch.planes(0);
+    for (size_t i = 0; i < pixels.size(); ++i) {
+      ASSERT_EQ(planes[i % 3 * CifarLayout::planeBytes + i / 3], pixels[i]) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tandem

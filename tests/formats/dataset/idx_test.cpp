@@ -88,5 +88,11 @@ TEST(Idx, RecognisesAHead) {
   EXPECT_EQ(idxDimensions(Bytes{0, 1, 8, 1}), 0);
 }
 
+TEST(Idx, ReadsHeadersThatAreWritten) {
+  const Idx images{.dimensions = 3, .sizes = {70'000, 28, 300}, .values = {}};
+  EXPECT_EQ(parseIdxHeader(idxHeader(images)).value().sizes, images.sizes);
+  EXPECT_EQ(idxHeader({.dimensions = 1, .sizes = {258}, .values = {}}), (std::vector<uint8_t>{0, 0, 8, 1, 0, 0, 1, 2}));
+}
+
 }  // namespace
 }  // namespace tandem

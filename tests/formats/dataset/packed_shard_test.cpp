@@ -192,6 +192,12 @@ TEST_F(PackedShards, AreRefusedByWhatTheirDescriptionLacks) {
   EXPECT_EQ(refusedBy(description(R"(,"x":[[[1]]])")), "the description: lists and objects are nested deeper than 2");
   EXPECT_EQ(refusedBy(description(R"(,"sums":[256,0,0],"squares":[0,0,0])", "1", "[1,1,1]")),
             "the description has sums of channel 0 that no pixels in bytes have");
+  for (const char* sum : {"1.5", "-1", "1.8446744073709552e19", "18446744073709551615"}) {
+    EXPECT_EQ(refusedBy(description(concat(R"(,"sums":[0,0,)", sum, R"(],"squares":[0,0,0])"), "1", "[1,1,3]")),
+              "the description has a member 'sums' that is no whole number from 0 to 9223372036854775807");
+  }
+  EXPECT_EQ(refusedBy(description(R"(,"sums":[0,0,0],"squares":[0,0])", "1", "[1,1,3]")),
+            "the description has 'squares' that are not three numbers");
 }
 
 }  // namespace

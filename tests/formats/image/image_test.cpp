@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "formats/image/encode.h"
 #include "support/tests_folder.h"
 
 // The files of tests/golden/images are written by tests/golden/make_images.py.
@@ -105,6 +106,18 @@ TEST(Image, RefusesBombs) {
   EXPECT_EQ(refusal(jpeg, {.scans = 10}), "accepted");
   expectRefused(jpeg, "scans; the limit is 9", {.scans = 9});
   expectRefused(golden("bomb.png"), "damaged or of a kind that is not read");
+}
+
+TEST(Image, IsWrittenAsGreyWhereAllPixelsAre) {
+  Image image{2, 2, {0, 0, 0, 9, 9, 9, 200, 200, 200, 255, 255, 255}};
+  const ImageEncoding& png = imageEncodings().back();
+  constexpr size_t colourType = 25;  // of the header, which follows the signature
+  for (const uint8_t type : {0, 2}) {
+    const Bytes bytes = png.encode(image);
+    EXPECT_EQ(bytes.at(colourType), type);
+    EXPECT_EQ(decodeImage(bytes).value().pixels, image.pixels);
+    image.pixels[7] = 201;
+  }
 }
 
 }  // namespace

@@ -113,5 +113,32 @@ TEST(Datapoint, RefusesOtherMessagePack) {
   }
 }
 
+TEST(Datapoint, ReadsWhatIsPickled) {
+  for (const size_t length : {size_t{1}, size_t{4}, size_t{70'000}}) {
+    const std::vector<uint8_t> image(length, 0xd8), pickle = pickledDatapoint(image, 3);
+    const auto datapoint = parseDatapoint(pickle);
+    ASSERT_TRUE(datapoint.ok()) << datapoint.error().text;
+    EXPECT_EQ(std::vector<uint8_t>(datapoint.value().image.begin(), datapoint.value().image.end()), image);
+    EXPECT_EQ(datapoint.value().label, 3);
+  }
+  EXPECT_EQ(parseDatapoint(pickledDatapoint({}, 2'000'000'000)).value().label, 2'000'000'000);
+  const auto pickle = pickledDatapoint(std::vector<uint8_t>{0xff, 0xd8}, 7);
+  EXPECT_EQ(std::string(pickle.begin(), pickle.end()),
+            "\x80\x03](cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\0\x85"
+            "C\x01"
+            "b\x87R(K\x01J\x02\0\0\0\x85"
+            "cnumpy\ndtype\nX\x02\0\0\0u1\x89\x88\x87R(K\x03X\x01\0\0\0|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb\x89"
+            "B\x02\0\0\0\xff\xd8tbJ\x07\0\0\0"
+            "e."s)
+      << "pickle.loads() gives [array([255, 216], dtype=uint8), 7], with NumPy 1.26 and 2.4";
+  const std::vector<std::string> keys{"00000000", "00000001"};
+  const auto list = pickledKeys(keys);
+  EXPECT_EQ(std::string(list.begin(), list.end()),
+            "\x80\x03](B\x08\0\0\0"
+            "00000000B\x08\0\0\0"
+            "00000001e."s)
+      << "pickle.loads() gives [b'00000000', b'00000001']";
+}
+
 }  // namespace
 }  // namespace tandem

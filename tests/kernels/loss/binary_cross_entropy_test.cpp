@@ -97,6 +97,16 @@ TEST(BinaryCrossEntropy, SurvivesHugeLogitsAndPassesNanOn) {
   }
 }
 
+TEST(BinaryCrossEntropy, SharesTakeThePlaceOfLabels) {
+  const at::Tensor logits = at::randn({4, 3}), one = at::randint(2, {4, 3}, at::kByte), other = 1 - one;
+  const at::Tensor shares = one.to(at::kFloat) * 0.75 + other.to(at::kFloat) * 0.25;
+  const auto mixed = binaryCrossEntropy(logits, shares, 0.1, 4);
+  const auto first = binaryCrossEntropy(logits, one, 0.1, 4), second = binaryCrossEntropy(logits, other, 0.1, 4);
+  EXPECT_LT(relativeError(mixed.loss, first.loss * 0.75 + second.loss * 0.25), 1e-6);
+  EXPECT_LT(relativeError(mixed.gradient, first.gradient * 0.75 + second.gradient * 0.25), 1e-5);
+  EXPECT_LT(relativeError(mixed.gradient, binaryCrossEntropyReference(logits, shares, 0.1, 4).gradient), 1e-6);
+}
+
 TEST(BinaryCrossEntropy, NamesALabelThatIsNeither) {
   at::Tensor labels = at::ones({3, 5}, at::kByte);
   labels[2][4] = 7;

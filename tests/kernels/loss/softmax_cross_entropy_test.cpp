@@ -48,6 +48,29 @@ TEST(SoftmaxCrossEntropy, AgreesWithLibtorchsOwnLoss) {
   EXPECT_LT(relativeError(actual.gradient, logits.grad()), 1e-6);
 }
 
+TEST(SoftmaxCrossEntropy, SharesOfClassesAgreeWithLibtorchsOwnLoss) {
+  for (const at::Device device : testDevices()) {
+    const at::Tensor logits = at::randn({9, 13}, at::device(device)).requires_grad_();
+    const at::Tensor shares = at::rand({9, 13}, at::device(device)).softmax(1);
+    const at::Tensor expected = at::cross_entropy_loss(logits, shares, {}, at::Reduction::Mean, -100, 0.2);
+    expected.backward();
+    const auto actual = softmaxCrossEntropy(logits.detach(), shares, 0.2, 9);
+    const auto reference = softmaxCrossEntropyReference(logits.detach(), shares, 0.2, 9);
+    EXPECT_LT(relativeError(actual.loss, expected.detach()), 1e-6) << device;
+    EXPECT_LT(relativeError(actual.gradient, logits.grad()), 1e-6) << device;
+    EXPECT_LT(relativeError(actual.gradient, reference.gradient), 1e-6) << device;
+  }
+}
+
+TEST(SoftmaxCrossEntropy, OneHotSharesAreLabels) {
+  const at::Tensor logits = at::randn({5, 7}), labels = at::randint(7, {5}, at::kLong);
+  const at::Tensor oneHot = at::zeros({5, 7}).scatter_(1, labels.unsqueeze(1), 1.0);
+  const auto byLabels = softmaxCrossEntropy(logits, labels, 0.1, 5);
+  const auto byShares = softmaxCrossEntropy(logits, oneHot, 0.1, 5);
+  EXPECT_LT(relativeError(byShares.loss, byLabels.loss), 1e-6);
+  EXPECT_LT(relativeError(byShares.gradient, byLabels.gradient), 1e-6);
+}
+
 TEST(SoftmaxCrossEntropy, GradientAgreesWithTheNumericalOne) {
   at::manual_seed(3);
   const at::Tensor logits = at::randn({5, 7}), labels = at::randint(7, {5}, at::kLong);

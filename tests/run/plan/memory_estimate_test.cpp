@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "kernels/conv/convolution.h"
 #include "run/plan/plan.h"
+#include "run/ten_images.h"
 #include "run/tiny_config.h"
 
 namespace tandem {
@@ -130,6 +131,24 @@ TEST(MemoryEstimate, CountsWhatThePlanKeepsAndWhatIsOnItsWay) {
   const auto all = resolvePlan(config);
   EXPECT_EQ(all.activationBytes, 0) << "no plan says what is kept";
   EXPECT_GT(all.memory.activations, plan.memory.activations);
+}
+
+TEST(MemoryEstimate, CountsTheCacheAndTheProcessesOfTheLoader) {
+  auto config = tiny();
+  config.input.data = tenFiles();
+  const MemoryEstimate before = resolvePlan(config).memory;
+  config.input.cacheGib = 0.5;
+  EXPECT_EQ(resolvePlan(config).memory.input, before.input + (int64_t{1} << 29));
+  config.input.cacheGib = 0, config.input.producers = 2;
+  const MemoryEstimate threads = resolvePlan(config).memory;
+  config.input.loader = "processes";
+  const MemoryEstimate processes = resolvePlan(config).memory;
+  const int64_t batch = 4 * 32 * 32 * 3;
+  EXPECT_EQ(processes.input, threads.input + 2 * 2 * batch);
+  EXPECT_GT(processes.runtime, threads.runtime);
+  config.input.data = tenImages();
+  const int64_t pixels = 10 * 28 * 28;
+  EXPECT_EQ(resolvePlan(config).memory.input, processes.input + (1 + 2) * pixels);
 }
 
 /// A run on two cores of an AMD EPYC with AVX2 alone, where bf16 is computed in fp32, with one replica, and the peak of

@@ -9,20 +9,12 @@
 #include "device/device.h"
 #include "machine/cpu/topology.h"
 #include "models/model.h"
+#include "run/plan/plan_refusal.h"
 #include "run/ten_images.h"
 #include "run/tiny_config.h"
 
 namespace tandem {
 namespace {
-
-std::string refusalOf(const Config& config) {
-  try {
-    checkMemory(resolvePlan(config));
-  } catch (const UsageError& refusal) {
-    return refusal.what();
-  }
-  return "";
-}
 
 TEST(Plan, EveryAutomaticValueIsResolved) {
   auto config = tiny();

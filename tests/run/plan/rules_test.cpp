@@ -166,5 +166,14 @@ TEST(Rules, AGraphThatIsAskedForIsCapturedOrRefused) {
   for (const char* choice : {"auto", "off"}) EXPECT_EQ(refusal({concat("--cuda-graph=", choice)}), "accepted");
 }
 
+TEST(Rules, ProcessesAreProducers) {
+  expectRefused({"--loader=processes", "--input=host"},
+                "--loader=processes with --input=host: only --input=queue has producers");
+  expectRefused({"--loader=processes"}, "--loader=processes with --input=device");
+  expectRefused({"--loader=processes", "--input=python-queue"}, "with --input=python-queue");
+  EXPECT_EQ(refusal({"--loader=processes", "--input=queue"}), "accepted");
+  EXPECT_EQ(refusal({"--loader=threads", "--input=host"}), "accepted");
+}
+
 }  // namespace
 }  // namespace tandem

@@ -1,16 +1,12 @@
 // How a plan shares out the global batch.
 #include <gtest/gtest.h>
 
-#include "config/example_catalogs.h"
 #include "run/plan/plan.h"
+#include "run/plan/plan_refusal.h"
 #include "run/tiny_config.h"
 
 namespace tandem {
 namespace {
-
-std::string refusalOf(const Config& config) {
-  return usageErrorOf([&] { resolvePlan(config); });
-}
 
 TEST(Shares, AGlobalBatchThatCannotBeSharedOutEvenlyIsSharedOutUnevenly) {
   auto config = tiny();

@@ -18,14 +18,15 @@ inline Graph normNet() {
   return net;
 }
 
-inline EqualityStamp stampOf(const ReplicaSetOptions& options, const Graph& graph) {
+inline EqualityStamp stampOf(const ReplicaSetOptions& options, const Graph& graph, const Mixing& mixing = {}) {
   const int threads = static_cast<int>(options.devices.size());
   return compareInFp64({.options = options,
                         .batches = makerOf(0, globalBatch, labelsOf(graph)),
                         .source = find(sources(), "host", "input"),
+                        .mixing = mixing,
                         .device = Device::cpu(0, {}, threads)});
 }
 
-inline EqualityStamp stampOf(const Case& c) { return stampOf(replicaSetOptions(c), *c.graph); }
+inline EqualityStamp stampOf(const Case& c) { return stampOf(replicaSetOptions(c), *c.graph, c.mixing); }
 
 }  // namespace tandem::equivalence

@@ -86,6 +86,20 @@ TEST(ComparisonInFp64, ReferencesDrawWhatReplicasDraw) {
   }
 }
 
+TEST(ComparisonInFp64, MixesTheImagesThatReplicasMix) {
+  Graph net = normNet();
+  for (const TaskLoss& loss : taskLosses()) {
+    if (loss.head.empty()) continue;
+    net.setLoss(find(taskLosses(), loss.name, "loss"));
+    for (const char* lossAt : {"replica", "gathered"}) {
+      Case c{.graph = &net, .strategy = replicated(), .lossAt = lossAt, .executor = "planned", .replicas = 2};
+      c.accumulate = lossAt == std::string("replica") ? 3 : 1;
+      c.mixing = {.mixup = 0.4, .cutmix = 1, .seed = 6, .classes = classes};
+      expectAsExactAsPlain(stampOf(c), concat(loss.name, ' ', c.name()));
+    }
+  }
+}
+
 TEST(ComparisonInFp64, LossesAreThoseOfTheNetwork) {
   for (const TaskLoss& loss : taskLosses()) {
     if (loss.head.empty()) continue;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/data/data_commands.h"
+#include "device/allocator/cpu_allocator.h"
 
 namespace tandem {
 namespace {
@@ -61,8 +62,11 @@ int dataCommand(Arguments arguments) {
   }
   const std::string_view name = arguments.empty() ? "" : std::string_view(arguments.front());
   const auto verb = std::ranges::find(verbs, name, &DataVerb::name);
-  if (verb != std::end(verbs)) return verb->run(arguments.subspan(1));
-  throw UsageError(concat("tandem data", name.empty() ? "" : " ", name, ": use ", usesText()));
+  if (verb == std::end(verbs)) {
+    throw UsageError(concat("tandem data", name.empty() ? "" : " ", name, ": use ", usesText()));
+  }
+  installCpuAllocator();
+  return verb->run(arguments.subspan(1));
 }
 
 }  // namespace tandem

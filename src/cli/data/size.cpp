@@ -13,7 +13,6 @@
 #include "cli/table.h"
 #include "config/command_line.h"
 #include "config/device_set.h"
-#include "device/allocator/cpu_allocator.h"
 #include "machine/process/child_process.h"
 #include "machine/process/thread_limit.h"
 #include "measure/metrics/metric.h"
@@ -120,7 +119,6 @@ InputSizing sizingOf(const RunPlan& plan) {
                      .images = plan.data->images,
                      .memoryBytes = Device::cpu(0, {}, 1).availableBytes()};
   sizing.demand.imagesPerSecond = computeRate(plan);
-  installCpuAllocator();
   const double length = plan.config.measurement.budget;
   sizing.ways =
       measureInput(plan, sizing.demand, std::chrono::duration_cast<Nanos>(std::chrono::duration<double>(length)));

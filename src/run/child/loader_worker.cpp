@@ -11,6 +11,7 @@
 #include "config/modes.h"
 #include "data/stream/loader_child.h"
 #include "data/stream/streamed_batches.h"
+#include "device/allocator/cpu_allocator.h"
 #include "device/device.h"
 #include "machine/process/child_output.h"
 #include "machine/process/resource_limits.h"
@@ -121,6 +122,7 @@ std::unique_ptr<HostBatches> batchesByProcesses(const RunPlan& plan, int64_t rep
 }
 
 int runLoaderWorker() {
+  installCpuAllocator();
   requireParent("loader-worker", "tandem bench --loader=processes");
   const LoaderOrder order =
       loaderOrderFrom({std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()});

@@ -126,6 +126,7 @@ def label_seeds():
     for name, text in csv_seeds():
         yield name, b"\0" + text
     yield "bars", b"\0image,labels\na,x|y\nb,\nc,||\n"
+    yield "none", b"\0file,label\na,\n"
     yield "flags", b"\0path,x,y\na,0,1\nb,1,1\n"
     yield "xrays", b"\0Image Index,Finding Labels,Patient ID\na.png,Hernia|Mass,1\n"
     yield "object", b'\1{"a.jpg": 1, "b.jpg": "cat", "c": ["x", 2], "d": []}'

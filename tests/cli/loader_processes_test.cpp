@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "machine/cpu/host_facts.h"
 #include "run/child/loader_worker.h"
+#include "run/tiny_config.h"
 #include "run_tandem.h"
 #include "support/idx_images.h"
 #include "support/text_of_failure.h"
@@ -45,12 +46,8 @@ Texts filesOf(const std::string& folder) {
 }
 
 Config configOf(const std::string& folder, int64_t producers, int64_t replicas) {
-  Config config;
-  config.network.model = "trivial";
-  config.network.imageSize = 32;
-  config.step.batch = 4;
+  Config config = tiny();
   config.placement.replicas = replicas;
-  config.placement.oversubscribe = true;
   config.input.data = folder;
   config.input.loader = "processes";
   config.input.producers = producers;

@@ -11,6 +11,7 @@
 #include "data/dataset/packed_shards.h"
 #include "data/dataset/tf_records.h"
 #include "data/dataset/web_dataset.h"
+#include "data/dataset/wrapped_dataset.h"
 #include "formats/archive/gzip.h"
 #include "formats/dataset/cifar.h"
 #include "formats/dataset/idx.h"
@@ -313,20 +314,14 @@ Found findDataset(const std::string& path, DataSplit split) {
 }
 
 /// Images that are described otherwise than they describe themselves.
-class Redescribed final : public Dataset {
+class Redescribed final : public WrappedDataset {
  public:
-  Redescribed(std::unique_ptr<Dataset> images, DatasetInfo info) : images_(std::move(images)), info_(std::move(info)) {}
+  Redescribed(std::shared_ptr<const Dataset> images, DatasetInfo info)
+      : WrappedDataset(std::move(images)), info_(std::move(info)) {}
   const DatasetInfo& info() const override { return info_; }
-  int64_t size() const override { return images_->size(); }
-  Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
-    return images_->read(index, memory, label);
-  }
-  std::string nameOf(int64_t index) const override { return images_->nameOf(index); }
-  std::span<const int64_t> shardEnds() const override { return images_->shardEnds(); }
 
  private:
-  std::unique_ptr<Dataset> images_;
-  DatasetInfo info_;
+  const DatasetInfo info_;
 };
 
 /// What was found, with the classes and the normalization of the training images. `own`: as it describes itself.

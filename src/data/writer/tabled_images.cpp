@@ -7,7 +7,6 @@
 #include <fstream>
 #include <system_error>
 
-#include "base/error.h"
 #include "base/text.h"
 #include "formats/dataset/csv.h"
 #include "formats/io/file.h"
@@ -19,9 +18,7 @@ namespace {
 constexpr uint64_t largestPart = uint64_t{1} << 30;
 
 [[noreturn]] void fail(const std::string& path, const char* action) {
-  const int reason = errno;
-  throw StorageError(concat("cannot ", action, " '", path, "': ", std::generic_category().message(reason),
-                            " (free there: ", freeSpaceText(path), "); choose another place"));
+  throwStorageError(action, path, std::generic_category().message(errno));
 }
 
 /// Without bringing it to disk: that is done for many files at once.

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "base/text.h"
 #include "formats/io/file.h"
 #include "formats/io/free_space.h"
 
@@ -58,9 +56,7 @@ LmdbWriter::LmdbWriter(std::string path) : path_(std::move(path)), file_(path_),
 LmdbWriter::~LmdbWriter() = default;
 
 void LmdbWriter::require(int code, const char* action) const {
-  if (code == 0) return;
-  throw StorageError(concat("cannot ", action, " '", path_, "': ", mdb_strerror(code),
-                            " (free there: ", freeSpaceText(path_), "); choose another place"));
+  if (code != 0) throwStorageError(action, path_, mdb_strerror(code));
 }
 
 // The map is of addresses alone. It is made large enough before each transaction, which could not be enlarged.

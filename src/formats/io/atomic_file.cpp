@@ -135,10 +135,7 @@ void writeAtomically(const std::string& path, std::span<const uint8_t> bytes) {
 void makeFolder(const std::string& folder) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  if (failure) {
-    throw StorageError(concat("cannot make the folder '", folder, "': ", failure.message(),
-                              " (free there: ", freeSpaceText(folder), "); choose another place"));
-  }
+  if (failure) throwStorageError("make the folder", folder, failure.message());
   const AtomicFile probe(folder + "/probe");  // it is removed again
 }
 

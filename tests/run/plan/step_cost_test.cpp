@@ -2,16 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "run/tiny_config.h"
+
 namespace tandem {
 namespace {
 
 Config trivial(int64_t replicas) {
-  Config config;
-  config.network.model = "trivial";
-  config.network.imageSize = 32;
-  config.step.batch = 4;
+  Config config = tiny();
   config.placement.replicas = replicas;
-  config.placement.oversubscribe = true;
   return config;
 }
 

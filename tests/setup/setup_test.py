@@ -142,8 +142,11 @@ class SetupTest(unittest.TestCase):
     def test_libraries_pinned_twice_are_pinned_alike(self):
         pins = {}
         for file in sorted((ROOT / "third_party").glob("*-requirements.txt")):
-            found = re.findall(r"^([\w-]+)==(\S+) \\\n +--hash=sha256:(\w+)$", file.read_text(), re.M)
-            for name, version, digest in found:
+            text = file.read_text()
+            own = re.findall(r"^# Own version: ([\w-]+), because ", text, re.M)
+            for name, version, digest in re.findall(r"^([\w-]+)==(\S+) \\\n +--hash=sha256:(\w+)$", text, re.M):
+                if name in own:
+                    continue
                 self.assertEqual(pins.setdefault(name.lower(), (version, digest)), (version, digest), f"{file}: {name}")
         for name in ("torch", "nvidia-cuda-runtime", "nvidia-nccl-cu13", "nvidia-cuda-nvcc", "nvidia-cudnn-frontend"):
             self.assertIn(name, pins)

@@ -16,6 +16,7 @@
 #include "executor/select/channel_padding.h"
 #include "graph/operation.h"
 #include "kernels/conv/convolution.h"
+#include "measure/metrics/evaluation.h"
 #include "measure/metrics/metric.h"
 #include "models/model.h"
 #include "models/names/weights_map.h"
@@ -71,6 +72,19 @@ std::vector<std::string> augmentNames() {
   return all;
 }
 
+/// The splits, and a word for no evaluation.
+std::vector<std::string> validationNames() {
+  std::vector<std::string> all = namesOf(dataSplits());
+  all.emplace_back(Config::noSplit);
+  return all;
+}
+
+ordered_json validationRows() {
+  auto rows = summaries<dataSplits>();
+  rows.push_back({{"name", Config::noSplit}, {"summary", "nothing is evaluated"}});
+  return rows;
+}
+
 template <auto catalog>
 constexpr Catalog row(std::string_view name, std::string_view option) {
   return {name, option, names<catalog>, summaries<catalog>};
@@ -101,11 +115,18 @@ constexpr Catalog table[] = {
     row<badImages>("bad-images", "bad-image"),
     row<decodings>("decodings", "decode"),
     row<dataSplits>("data-splits", "data-split"),
+    {"validations", "validate-on", validationNames, validationRows},
     row<loaders>("loaders", "loader"),
     row<verifications>("verifications", "verify"),
     row<scores>("scores", "scores"),
     row<schedules>("schedules", "schedule"),
     row<optimizers>("optimizers", "optimizer"),
+    row<lrScalings>("lr-scalings", "lr-scaling"),
+    row<decayedParameters>("decayed", "decayed"),
+    row<frozenParameters>("frozen", "frozen"),
+    row<resumes>("resumes", "resume"),
+    row<nanPolicies>("nan-policies", "on-nan"),
+    row<evaluationMetrics>("evaluation-metrics", "best"),
     row<scalings>("scalings", "scaling"),
     row<operations>("operations", ""),
     row<renderers>("formats", "format"),

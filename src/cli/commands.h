@@ -10,6 +10,8 @@ int launchCommand(Arguments arguments);
 int planCommand(Arguments arguments);
 int weightsCommand(Arguments arguments);
 int dataCommand(Arguments arguments);
+int trainCommand(Arguments arguments);
+int evalCommand(Arguments arguments);
 int predictCommand(Arguments arguments);
 int featuresCommand(Arguments arguments);
 int reportCommand(Arguments arguments);

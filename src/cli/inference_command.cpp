@@ -69,15 +69,6 @@ void checkTyped(const Sweep& sweep, std::string_view command) {
         concat("tandem ", command, " needs images: name JPEG or PNG files, or a data set with --data=FOLDER"));
 }
 
-/// As networks are tested: image files scaled and their middle cropped, pixels with zeros around them.
-TransformChain chainOf(const Config& config, const DatasetInfo& info) {
-  if (!info.encoded()) return paddedOnly();
-  const int64_t crop = config.network.imageSize;
-  const int64_t side = config.inference.resize != 0 ? config.inference.resize : usualResize(crop);
-  if (side >= crop) return scaledAndCropped(side);
-  throw UsageError(concat("--resize=", side, ": must be at least the network's input of ", crop, " pixels"));
-}
-
 }  // namespace
 
 std::string InferenceRequest::nameOf(int64_t image) const {
@@ -102,7 +93,7 @@ InferenceRequest inferenceRequest(std::string_view command, DataSplit split, Arg
                                 : openDataset(data, {.split = splitOf(setup),
                                                      .normalization = normalizationOf(setup),
                                                      .classes = request.plan.config.network.classes});
-  request.chain = inOrderOf(setup.normalization, chainOf(request.plan.config, request.images->info()));
+  request.chain = evaluationChain(request.plan, request.images->info());
   return request;
 }
 

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
-#include "config/foreign_flags.h"
 #include "formats/io/temporary_name.h"
 #include "machine/process/end_on_signal.h"
 #include "machine/process/prepare_process.h"
@@ -54,6 +53,9 @@ constexpr ProgramCommand table[] = {
      "'data inspect PATH': what a data set holds; 'data size PATH': whether loading it limits training; 'data convert "
      "FROM TO': packed, for loading fast; 'data make FOLDER': a data set of image files",
      dataCommand, true},
+    {"train", "train a network to the end: epochs with evaluations and checkpoints, which it can go on from", trainCommand,
+     true},
+    {"eval", "how good a network with trained weights is on a data set: loss, accuracy, AUC", evalCommand, true},
     {"predict", "what a network with trained weights makes of images: the best classes of each", predictCommand, true},
     {"features", "the features of images by a network with trained weights, as .npy or .safetensors", featuresCommand,
      true},
@@ -76,19 +78,6 @@ constexpr ProgramCommand table[] = {
     {"links-worker", "a part of links, started by it", linksWorkerCommand, false},
 };
 
-/// Commands that other programs have.
-struct UnbuiltCommand {
-  std::string_view name, refusal;
-};
-
-constexpr UnbuiltCommand unbuiltCommands[] = {
-    {"train",
-     "is not built: 'tandem bench --model=NAME --data=FOLDER --replicas=1 --steps=N --warmup=0 --allow-interference "
-     "--save-weights=FILE.safetensors' trains N steps, and 'tandem predict' with the same --model and --data says how "
-     "many test images it gets right"},
-    {"eval", noEval},
-};
-
 struct Invocation {
   std::string_view command;
   Arguments rest;
@@ -107,8 +96,6 @@ Invocation invocationOf(Arguments arguments) {
 const ProgramCommand& commandNamed(std::string_view name) {
   const auto row = std::ranges::find(table, name, &ProgramCommand::name);
   if (row != std::end(table)) return *row;
-  const auto unbuilt = std::ranges::find(unbuiltCommands, name, &UnbuiltCommand::name);
-  if (unbuilt != std::end(unbuiltCommands)) throw UsageError(concat("tandem ", name, ' ', unbuilt->refusal));
   std::vector<std::string> valid;
   for (const auto& command : table) {
     if (command.shown) valid.emplace_back(command.name);

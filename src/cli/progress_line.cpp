@@ -25,6 +25,10 @@ const char* doingText(Phase phase) {
       return ": step ";
     case Phase::comparing:
       return ": comparing its first steps with one replica in fp64";
+    case Phase::training:
+      return ": update ";
+    case Phase::evaluating:
+      return ": evaluating after update ";
   }
   return ": ";
 }

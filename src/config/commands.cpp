@@ -15,6 +15,15 @@ constexpr std::string_view benchExamples[] = {
     "tandem bench --model=resnet20 --replicas=2 --overlap=on,off --compare",
 };
 
+constexpr std::string_view trainExamples[] = {
+    "tandem train --model=resnet20 --data=cifar-10-batches-bin --epochs=30 --schedule=cosine --checkpoint=run1 --resume=auto",
+    "tandem train --model=resnet50 --data=imagenet --epochs=90 --replicas=8 --precision=bf16 --warmup-epochs=5",
+    "tandem train --model=densenet121 --head=14xsigmoid --data=ChestX-ray14 --epochs=5 --optimizer=adam --stop-at=auc:0.84",
+};
+constexpr std::string_view evalExamples[] = {
+    "tandem eval --model=resnet20 --weights=run1/best.safetensors --data=cifar-10-batches-bin",
+    "tandem eval --model=densenet121 --head=14xsigmoid --weights=chest.safetensors --data=ChestX-ray14 --json",
+};
 constexpr std::string_view predictExamples[] = {
     "tandem predict --model=resnet50 --weights=resnet50.pth --class-names=imagenet.txt cat.jpg dog.png",
     "tandem predict --model=resnet50 --head=14xsigmoid --weights=chest.safetensors --top=0 xray.png",
@@ -33,6 +42,13 @@ constexpr CommandEntry table[] = {
      "--strategy, --devices and --compare these are 1, 2, 4, ... replicas by two strategies, on GPUs in two precisions "
      "too. On a CPU their batch is 4, without --model and --batch.",
      benchExamples, "", true},
+    {"train", onTrain,
+     "Trains a network to the end: epochs over a data set, with evaluations, checkpoints, and a record of its course. By "
+     "SIGTERM, SIGINT, SIGUSR1 or --max-time it ends with a checkpoint and exit code 75; --resume=auto goes on from there.",
+     trainExamples, "", false},
+    {"eval", onEval,
+     "Says how good a network with trained weights is on a data set: loss, accuracy, AUC, what is taken for what.",
+     evalExamples, "", false},
     {"predict", onPredict,
      "Shows what a network with trained weights makes of images (JPEG or PNG), or how many test images it gets right.",
      predictExamples, "[IMAGE...]", false},

@@ -16,6 +16,8 @@ struct Config {
   static constexpr int64_t mostThatFits = -1;
   /// Value of `repeats` for "auto".
   static constexpr int64_t automaticRepeats = 0;
+  /// Value of `validateOn` for no evaluation.
+  static constexpr std::string_view noSplit = "none";
   /// Value of `replicas` for "auto": one on each device of `devices`, and one on "cpu".
   static constexpr int64_t oneOnEachDevice = 0;
 
@@ -133,12 +135,49 @@ struct Config {
     double weightDecay = 1e-4;
     double labelSmoothing = 0;
     double mixup = 0, cutmix = 0;  ///< parameters of beta distributions; 0: images are not mixed
+    double rmspropDecay = 0.9;
+    double trust = 0.001;         ///< of lars: the length of an update, as a share of that of the weights
+    double clipNorm = 0;          ///< the most that the length of all gradients may be; 0: any
+    double ema = 0;               ///< decay of the average over the updates' weights; 0: there is none
+    std::string decayed = "all";  ///< the parameters that weight decay is for
+    std::string frozen = "none";  ///< those that are not trained
+    std::string classWeights;     ///< weights of the classes in the loss, "balanced" or a file; empty: 1
     int64_t seed = 1;
     bool forwardOnly = false;
     bool loaderOnly = false;  ///< batches are made and nothing is computed; forwardOnly too, once it is resolved
 
     bool operator==(const Step&) const = default;
   } step;
+
+  /// The course of a training (`tandem train`) and of its learning rate. A measurement has none.
+  struct Training {
+    double epochs = 0;                  ///< passes over the training images; 0: this is a measurement
+    std::string validateOn{automatic};  ///< split that validation reads; auto: validation, or else test images
+    double validateEvery = 1;           ///< epochs between two evaluations; 0: at the end alone
+    int64_t evalBatch = 0;              ///< images per replica in evaluations; 0: as in training
+    std::string stopAt;                 ///< metric and value that end the training, "accuracy:0.935"; empty: none
+    std::string best{automatic};        ///< metric by which the best weights are kept; auto: the head's own
+    std::string saveScores;             ///< file for what the last evaluation computed of each image; empty: none
+    std::string checkpoint;             ///< folder; empty: none
+    double saveEvery = 1;               ///< epochs between two checkpoints
+    int64_t keep = 2;                   ///< checkpoints in the folder, besides the best weights
+    std::string resume = "never";       ///< whether the training goes on from the last checkpoint
+    bool allowChanges = false;          ///< though the configuration is another one
+    double maxTime = 0;                 ///< seconds; 0: no limit
+    std::string onNan = "stop";         ///< what is done when the loss is not finite
+
+    double warmupEpochs = 0;  ///< in which the rate grows to what the schedule begins with
+    double warmupFrom = 0;    ///< share of the rate that it grows from
+    std::string lrSteps;      ///< epochs at which the rate falls, "30+60+80", for schedule=piecewise
+    double lrFactor = 0.1;    ///< by which it falls, for piecewise and plateau
+    double lrPower = 1;       ///< of polynomial
+    double lrEnd = 0;         ///< share of the rate at the end of cosine, polynomial and one-cycle
+    int64_t patience = 5;     ///< evaluations without an improvement before the rate falls, for plateau
+    std::string lrScaling = "none";
+    int64_t lrBatch = 256;  ///< global batch that the rate given is for, with lrScaling
+
+    bool operator==(const Training&) const = default;
+  } training;
 
   /// Images for inference, and what is shown of its results.
   struct Inference {

@@ -27,7 +27,8 @@ constexpr std::string_view shown = "the rate is that of all measured steps, and 
 constexpr std::string_view ompThreads = "the threads of a replica are pinned and wait by rules of their own";
 constexpr std::string_view reads = "is not built under this name: use --weights=FILE, as safetensors or .pth";
 constexpr std::string_view inSteps =
-    "is not built: use --steps, an epoch being the images of --data over those of a step";
+    "is of 'tandem train', which has --epochs; bench has --steps, an epoch being the images of --data over those of a "
+    "step";
 constexpr std::string_view graphsAreFiles =
     "is not there: no network is saved as a graph; 'tandem list models --dump NAME' prints one as a file";
 
@@ -60,7 +61,6 @@ constexpr Alias table[] = {
     refuse("trt-mode", tensorRt),
     refuse("trt-max-workspace-size-bytes", tensorRt),
     refuse("num-epochs", inSteps),
-    refuse("epochs", inSteps),
     passOver("autotune-threshold", "kernels are chosen by measurement before the first step (--convolution=auto)"),
 
     refuse("batch-group-size", "is not built: --producers says how many threads make batches"),
@@ -120,7 +120,6 @@ constexpr Alias table[] = {
     refuse("minimum-learning-rate", noSuchRate),
     refuse("resnet-base-lr", "is not built under this name: use --lr, the rate at the global batch of the run"),
     refuse("gradient-clip", "is not built: lower --lr"),
-    refuse("rmsprop-decay", ofRmsprop),
     refuse("rmsprop-momentum", ofRmsprop),
     refuse("rmsprop-epsilon", ofRmsprop),
     passOver("weight-decay-norm", "--weight-decay acts on all weights, those of normalization too", yes),
@@ -161,7 +160,6 @@ constexpr Alias table[] = {
     refuse("train-dir", savedAtTheEnd),
     refuse("pretrain-dir", reads),
     refuse("pretrained", reads, yes),
-    refuse("resume", "is not built: --weights=FILE starts from saved weights, without the optimizer's state"),
     refuse("backbone-model-path", reads),
     refuse("load", reads),
     refuse("amp", "is not there under this name: --precision=bf16 or fp16 says which 16 bits", yes),

@@ -9,8 +9,8 @@ namespace tandem {
 
 /// Why words that mean an evaluation are refused.
 inline constexpr std::string_view noEval =
-    "is not built: 'tandem predict --weights=FILE --data=FOLDER' says how many test images a trained network gets "
-    "right";
+    "is not an option of bench: 'tandem train' evaluates (--validate-on, --validate-every, --eval-batch, --stop-at), and "
+    "'tandem eval --weights=FILE --data=FOLDER'";
 
 /// Flags of tf_cnn_benchmarks, of its versions since 2017, and of tensorpack's ResNet scripts that no option stands
 /// for, and a few that most training scripts have, such as --epochs. A row refuses its value and says what to use, or

@@ -1,6 +1,7 @@
 #include "config/modes.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tandem {
 namespace {
@@ -43,6 +44,34 @@ constexpr LoaderEntry loaderRows[] = {
     {"processes", "processes of their own, which share memory with the program", true},
 };
 
+constexpr LrScalingEntry lrScalingRows[] = {
+    {"none", "the rate is that of --lr, whatever the batch", [](double) { return 1.0; }},
+    {"linear", "the rate grows as the global batch does", [](double ratio) { return ratio; }},
+    {"sqrt", "the rate grows as the square root of the global batch does",
+     [](double ratio) { return std::sqrt(ratio); }},
+};
+
+constexpr DecayedEntry decayedRows[] = {
+    {"all", "all parameters", false},
+    {"weights", "weights of convolutions and linear layers: no biases, nothing of normalizations", true},
+};
+
+constexpr FrozenEntry frozenRows[] = {
+    {"none", "all parameters are trained", false},
+    {"body", "only the layer that gives the classes is trained; of normalizations nothing changes", true},
+};
+
+constexpr ResumeEntry resumeRows[] = {
+    {"never", "it begins anew; a folder with checkpoints is refused", false, false},
+    {"auto", "it goes on if there is a checkpoint", true, false},
+    {"always", "it goes on, or is refused without a checkpoint", true, true},
+};
+
+constexpr NanPolicyEntry nanPolicyRows[] = {
+    {"stop", "the training ends with exit code 7", false},
+    {"back", "it goes back to the last checkpoint, with half the learning rate, at most three times", true},
+};
+
 }  // namespace
 
 std::span<const ScalingEntry> scalings() { return scalingRows; }
@@ -58,5 +87,10 @@ const VerifyEntry& withoutVerification() { return *std::ranges::find(verifyRows,
 std::span<const BadImageEntry> badImages() { return badImageRows; }
 std::span<const DecodingEntry> decodings() { return decodingRows; }
 std::span<const LoaderEntry> loaders() { return loaderRows; }
+std::span<const LrScalingEntry> lrScalings() { return lrScalingRows; }
+std::span<const DecayedEntry> decayedParameters() { return decayedRows; }
+std::span<const FrozenEntry> frozenParameters() { return frozenRows; }
+std::span<const ResumeEntry> resumes() { return resumeRows; }
+std::span<const NanPolicyEntry> nanPolicies() { return nanPolicyRows; }
 
 }  // namespace tandem

@@ -77,4 +77,50 @@ struct LoaderEntry {
 /// threads, processes: the first is the default.
 std::span<const LoaderEntry> loaders();
 
+/// A row of --lr-scaling.
+struct LrScalingEntry {
+  std::string_view name, summary;
+  double (*factor)(double ratio);  ///< of the rate, where the global batch is `ratio` times that which it is for
+};
+
+/// none, linear, sqrt: the first is the default.
+std::span<const LrScalingEntry> lrScalings();
+
+/// A row of --decayed.
+struct DecayedEntry {
+  std::string_view name, summary;
+  bool weightsAlone;  ///< not biases, nor the two parameters of a normalization
+};
+
+/// all, weights: the first is the default.
+std::span<const DecayedEntry> decayedParameters();
+
+/// A row of --frozen.
+struct FrozenEntry {
+  std::string_view name, summary;
+  bool allButHead;
+};
+
+/// none, body: the first is the default.
+std::span<const FrozenEntry> frozenParameters();
+
+/// A row of --resume.
+struct ResumeEntry {
+  std::string_view name, summary;
+  bool wanted;    ///< if there is a checkpoint
+  bool required;  ///< the training is refused without one
+};
+
+/// never, auto, always: the first is the default.
+std::span<const ResumeEntry> resumes();
+
+/// A row of --on-nan.
+struct NanPolicyEntry {
+  std::string_view name, summary;
+  bool goesBack;  ///< to the last checkpoint, with a lower rate
+};
+
+/// stop, back: the first is the default.
+std::span<const NanPolicyEntry> nanPolicies();
+
 }  // namespace tandem

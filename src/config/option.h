@@ -37,6 +37,8 @@ inline constexpr Config::Input Config::*memberOf<Config::Input> = &Config::input
 template <>
 inline constexpr Config::Step Config::*memberOf<Config::Step> = &Config::step;
 template <>
+inline constexpr Config::Training Config::*memberOf<Config::Training> = &Config::training;
+template <>
 inline constexpr Config::Inference Config::*memberOf<Config::Inference> = &Config::inference;
 template <>
 inline constexpr Config::Measurement Config::*memberOf<Config::Measurement> = &Config::measurement;
@@ -67,7 +69,11 @@ enum Commands : unsigned {
   onFeatures = 4,
   onImages = onPredict | onFeatures,
   inRecordsAlone = 8,
-  inRecords = onBench | inRecordsAlone
+  onTrain = 16,
+  onEval = 32,
+  onSteps = onBench | onTrain,  ///< those that make training steps
+  onAll = onSteps | onImages | onEval,
+  inRecords = onSteps | inRecordsAlone
 };
 
 struct Option;
@@ -138,6 +144,7 @@ struct Option {
   FileUse file = FileUse::none;
   unsigned mostUsedOn = 0;   ///< the commands whose --help shows it first, as bits
   bool holdsCommas = false;  ///< one value may have them
+  bool keepsBits = false;    ///< of an axis: what is trained has the same bits with each of its values
 
   bool isAxis() const { return varies != Variation::none; }
 };

@@ -115,6 +115,12 @@ void FlatBuffers::allocateState(int count) {
   for (int segment = 0; count > 0 && segment < segments(); ++segment) state(count - 1, whole(segment));
 }
 
+at::Tensor FlatBuffers::stateView(int which, int parameter) {
+  const Slice own = slice(parameter);
+  state(which, own);
+  return view(of(own).state[static_cast<size_t>(which)], parameter);
+}
+
 at::Tensor FlatBuffers::masterView(int parameter) const { return view(of(slice(parameter)).master, parameter); }
 at::Tensor FlatBuffers::weightView(int parameter) const { return view(of(slice(parameter)).weights, parameter); }
 at::Tensor FlatBuffers::gradientView(int parameter) const { return view(of(slice(parameter)).written, parameter); }

@@ -77,6 +77,10 @@ class FlatBuffers {
   /// [n] in the master type, state number `which` (from 0) that an optimizer keeps per weight. Allocated with zeros at
   /// first use.
   at::Tensor state(int which, Slice);
+  /// The number of states that are allocated.
+  int states() const { return static_cast<int>(storage_.front().state.size()); }
+  /// A state in the parameter's shape, a view of the flat memory.
+  at::Tensor stateView(int which, int parameter);
   /// Allocates `count` states for all slices. Call it before several threads use them.
   void allocateState(int count);
 

@@ -51,4 +51,8 @@ LossScaleState LossScale::state() const {
   return {scale_.item<float>(), static_cast<int64_t>(skipped_.item<double>())};
 }
 
+std::vector<std::pair<std::string, at::Tensor>> LossScale::tensors() const {
+  return {{"scale", scale_}, {"growth_tracker", growthTracker_}, {"skipped", skipped_}, {"hopeless", hopeless_}};
+}
+
 }  // namespace tandem

@@ -3,6 +3,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "kernels/optimizer/scaled_loss.h"
 
@@ -53,6 +56,9 @@ class LossScale {
 
   /// Waits for the device. Throws NumericError if a gradient was not finite with the least scale.
   LossScaleState state() const;
+
+  /// What a training must keep to go on: tensors by name, on the device.
+  std::vector<std::pair<std::string, at::Tensor>> tensors() const;
 
   const LossScaleRule& rule() const { return rule_; }
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "data/loader/batch_stager.h"
 #include "data/loader/input_maker.h"
+#include "data/transform/augment.h"
 #include "device/out_of_memory.h"
 #include "run/outcome_of_exception.h"
 #include "run/plan/replica_set_options.h"
@@ -120,6 +121,14 @@ class Work {
 };
 
 }  // namespace
+
+TransformChain evaluationChain(const RunPlan& plan, const DatasetInfo& info) {
+  if (!info.encoded()) return inOrderOf(plan.setup.normalization, paddedOnly());
+  const int64_t crop = plan.config.network.imageSize, asked = plan.config.inference.resize;
+  const int64_t side = asked != 0 ? asked : usualResize(crop);
+  if (side >= crop) return inOrderOf(plan.setup.normalization, scaledAndCropped(side));
+  throw UsageError(concat("--resize=", side, ": must be at least the network's input of ", crop, " pixels"));
+}
 
 InferenceResult runInference(const InferenceOptions& options) try {
   ReplicaSetOptions team =

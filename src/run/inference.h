@@ -36,6 +36,10 @@ struct InferenceResult {
   double seconds = 0;           ///< from the first read to the last output; building the replicas does not count
 };
 
+/// By which images become inputs where a network is evaluated: image files scaled and their middle cropped, pixels with
+/// zeros around them. Throws UsageError for a --resize below the network's input.
+TransformChain evaluationChain(const RunPlan& plan, const DatasetInfo& info);
+
 /// Runs all images through the network in evaluation mode (running statistics). A free replica takes the next batch,
 /// reads its images and runs it. The result does not depend on which replica runs which batch. Throws DataError for a
 /// bad image, NumericError with the image whose outputs are not finite, UsageError if memory is refused.

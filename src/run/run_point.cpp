@@ -33,7 +33,9 @@
 #include "run/plan/replica_set_options.h"
 #include "run/plan/select_kernels.h"
 #include "run/plan/step_cost.h"
+#include "run/point_parts.h"
 #include "run/start_record.h"
+#include "run/training/train_point.h"
 #include "run/verify/verification.h"
 #include "trace/fault.h"
 #include "trace/flight_recorder.h"
@@ -49,73 +51,11 @@ struct Listeners {
   const MeasuredCallback& measured;
 };
 
-/// ActualSetup::update.
-std::string updateOf(const Setup& setup) {
-  const Exchange exchange = exchangeOf(*setup.strategy, *setup.precision);
-  if (exchange != Exchange::stale && exchange != Exchange::lossy) return "";
-  const std::string name = optionsText(*setup.strategy);
-  if (exchange == setup.strategy->exchange) return name;
-  return concat(name, " with gradients in ", gradientPrecisionOf(setup.precision->wire).name);
-}
-
-ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
-  const StrategyEntry& strategy = *plan.setup.strategy;
-  ActualSetup placement;
-  for (const Device& device : team.devices) placement.replicas.push_back(device.label());
-  placement.shares = team.shares;
-  placement.threadsPerReplica = plan.cores.threadsPerReplica;
-  placement.sharedCores = plan.cores.shared;
-  placement.link = plan.link;
-  if (strategy.usesAllReduce && totalReplicas(plan.config) > 1) placement.allReduce = plan.setup.allReduce.text();
-  placement.control = strategy.exchange == Exchange::none && totalReplicas(plan.config) > 1;
-  placement.update = updateOf(plan.setup);
-  placement.layout = team.kernels.layout.name;
-  placement.cudaGraph = cudaGraphText(plan.config, plan.setup);
-  placement.loss = plan.graph->loss().name;
-  placement.network = plan.network;
-  placement.networkSha256 = plan.networkSha256;
-  placement.kernels = team.kernels.details;
-  placement.zeroChannels = team.kernels.zeroChannels;
-  placement.convolutionPasses = passesOf(team.kernels, *team.graph);
-  if (plan.setup.executor->planned) placement.byAutograd = operationsByAutograd(*team.graph);
-  placement.activationBytes = plan.activationBytes;
-  placement.parameters = plan.parameters;
-  if (plan.data) placement.dataImages = plan.data->images;
-  placement.ownImageSize = plan.ownImageSize;
-  placement.forwardFlopsPerImage = plan.forwardFlopsPerImage;
-  const StepWork work = stepWork(plan);
-  placement.flopsPerImage = work.flopsPerImage;
-  placement.bytesPerStep = work.bytesPerStep;
-  return placement;
-}
-
-/// The largest value over the devices.
-int64_t largest(const std::vector<Device>& devices, int64_t (Device::*bytes)() const) {
-  int64_t most = 0;
-  for (const Device& device : devices) most = std::max(most, (device.*bytes)());
-  return most;
-}
-
 void checkLosses(const std::vector<double>& losses) {
   const auto bad = std::find_if(losses.begin(), losses.end(), [](double loss) { return !std::isfinite(loss); });
   if (bad == losses.end()) return;
   throw NumericError(concat("the loss is ", *bad, " at step ", bad - losses.begin(),
                             "; it must stay finite: lower --lr, or use --precision=fp32"));
-}
-
-void append(std::vector<std::string>& notes, const std::vector<std::string>& more) {
-  notes.insert(notes.end(), more.begin(), more.end());
-}
-
-/// The processes of the run on this host, for the first rank there, which samples it; none for the others.
-std::vector<int> observedProcesses(const RunPlan& plan) {
-  if (plan.world == nullptr) return {getpid()};
-  std::vector<int> processes;
-  for (const std::string& text : plan.world->exchange(concat(hostName(), ' ', getpid()))) {
-    const auto said = split(text, " ");
-    if (said.at(0) == hostName()) processes.push_back(numberIn<int>(said.at(1)).value());
-  }
-  return plan.place.localRank == 0 ? processes : std::vector<int>();
 }
 
 /// The work of the plan's operations in a step of a replica; of replicas with unequal shares, in the mean.
@@ -183,95 +123,11 @@ void verify(const MeasuredPoint& point, const Listeners& listeners, RunRecord& r
   record.equality = verified(point);
 }
 
-/// Tells of a phase before the measured run, which has so many parts.
-std::function<void(int64_t, int64_t)> progressOf(Phase phase, const ProgressCallback& progress) {
-  return [phase, &progress](int64_t part, int64_t parts) {
-    if (progress) progress({.phase = phase, .step = part, .steps = parts});
-  };
-}
-
-/// The plan with the shares that --split=measured finds.
-RunPlan withShares(RunPlan plan, const KernelSelection& kernels, const TrainingData& data,
-                   const ProgressCallback& progress) {
-  if (!parseSplit(plan.config.step.split).value().measured) return plan;
-  plan.shares = measuredShares(plan, kernels, data, progressOf(Phase::sharingOut, progress));
-  plan.replicaBatch = std::ranges::max(plan.shares);
-  return plan;
-}
-
-/// MeasuredRunOptions::lossWeights.
-std::vector<double> lossWeights(const ReplicaSetOptions& options) {
-  std::vector<double> weights;
-  const auto mean = meanShare(options);
-  for (const int64_t share : ownShares(options)) weights.push_back(static_cast<double>(share) / *mean);
-  return weights;
-}
-
 /// MeasuredRunOptions::waitingBatches.
 int64_t waitingBatches(const RunPlan& plan) {
   if (!plan.config.step.loaderOnly || !plan.setup.source->queued) return 0;
   const int64_t ofProcesses = plan.setup.loader->byProcesses ? loaderSlots * plan.config.input.producers : 0;
   return plan.config.input.queueDepth + ofProcesses;
-}
-
-void noteShares(const ReplicaSetOptions& options, RunRecord& record) {
-  if (options.shares.empty()) return;
-  std::vector<std::string> texts;
-  for (const int64_t share : options.shares) texts.push_back(concat(share));
-  record.notes.push_back(
-      concat("the replicas' shares of the global batch (--split=", record.config.step.split, "): ", join(texts)));
-}
-
-/// The file of --save-weights, which replaces what is there once the run is judged. Without the option: nothing.
-class SavedWeights {
- public:
-  explicit SavedWeights(const std::string& path) : path_(path) {
-    if (!path.empty()) file_.emplace(path);
-  }
-  void write(const Graph& graph, ReplicaSet::Member& member) {
-    if (!file_) return;
-    faultAt(FaultPhase::write);
-    appendWeights(*file_, graph, member.buffers(), member.executor());
-  }
-  void note(RunRecord& record) const {
-    if (file_ && updatesOf(record)) record.notes.push_back(concat(path_, ": ", updatesText(record)));
-  }
-  void commit() {
-    if (!file_) return;
-    faultAt(FaultPhase::rename);
-    file_->commit();
-  }
-
- private:
-  const std::string path_;
-  std::optional<AtomicFile> file_;
-};
-
-ReplicaSetOptions measuredOptions(const RunPlan& plan, const KernelSelection& kernels, const TrainingData& data,
-                                  RunRecord& record) {
-  ReplicaSetOptions options =
-      servesAlone(plan) ? replicaSetOptions(plan, *plan.graph, kernels) : trainingOptions(plan, kernels, data);
-  options.keepsFlightLog = !options.servesAlone;
-  options.pretrained = readPretrained(plan.config, *plan.graph);
-  if (!options.pretrained) return options;
-  append(record.notes, options.pretrained->notes);
-  append(record.notes, options.pretrained->warnings);
-  return options;
-}
-
-/// What the replicas used and exchanged. Those that only serve are none of the record's.
-void fillFrom(const ReplicaSet& team, const ReplicaSetOptions& options, RunRecord& record) {
-  record.peakMemoryBytes = largest(options.devices, &Device::peakBytes);
-  record.peakReservedBytes = largest(options.devices, &Device::peakReservedBytes);
-  const StrategyTraffic traffic = team.traffic();
-  record.traffic = {traffic.bytesPerStep, traffic.messagesPerStep, traffic.bytesBetweenRanks};
-  if (const auto staleness = team.staleness()) {
-    const auto updates = static_cast<double>(std::max<int64_t>(1, staleness->updates));
-    record.staleness = {staleness->updates, static_cast<double>(staleness->sum) / updates, staleness->most};
-  }
-  record.placement.exchangeMemory = team.exchangeMemory();
-  if (!record.placement.allReduce.empty() && !team.sums().empty()) record.placement.allReduce = team.sums();
-  if (options.servesAlone) record.placement.replicas.clear(), record.steps.clear();
 }
 
 void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record) {
@@ -284,7 +140,7 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
   }
   const auto data = servesAlone(asked) ? TrainingData() : trainingData(asked);
   const RunPlan plan = withShares(asked, kernels, data, listeners.progress);
-  ReplicaSetOptions options = measuredOptions(plan, kernels, data, record);
+  ReplicaSetOptions options = startedOptions(plan, kernels, data, record);
   record.placement = placementOf(plan, options);
   noteShares(options, record);
   const auto profiler = profilerFor(plan, options);
@@ -340,13 +196,19 @@ RunPlan withoutCudaGraph(RunPlan plan) {
   return plan;
 }
 
+/// Measures the plan, or trains it to the end.
+void run(const RunPlan& plan, const Listeners& listeners, RunRecord& record) {
+  if (plan.config.training.epochs > 0) return trainPoint(plan, listeners.progress, record);
+  measure(plan, listeners, record);
+}
+
 /// Whether a step can be captured is certain only after the capture. If it fails and --cuda-graph does not require it,
 /// the run starts again without.
-void measureWithOrWithoutCudaGraph(const RunPlan& plan, const Listeners& listeners, RunRecord& record) {
+void runWithOrWithoutCudaGraph(const RunPlan& plan, const Listeners& listeners, RunRecord& record) {
   const RunRecord before = record;
   const std::string option = concat("--cuda-graph=", plan.config.numerics.cudaGraph);
   try {
-    measure(plan, listeners, record);
+    run(plan, listeners, record);
     return;
   } catch (const CaptureFailed& failure) {
     const RunPlan without = withoutCudaGraph(plan);
@@ -356,7 +218,7 @@ void measureWithOrWithoutCudaGraph(const RunPlan& plan, const Listeners& listene
     }
     record = before;
     record.notes.push_back(concat(option, ": the step could not be recorded: ", failure.what()));
-    measure(without, listeners, record);
+    run(without, listeners, record);
   }
   record.placement.cudaGraph = "off: it could not be recorded";
 }
@@ -367,7 +229,7 @@ RunRecord runPoint(const RunPlan& plan, const ProgressCallback& progress, const 
   RunRecord record = startRecord(plan.config);
   record.globalBatch = plan.globalBatch;
   try {
-    measureWithOrWithoutCudaGraph(plan, {progress, measured}, record);
+    runWithOrWithoutCudaGraph(plan, {progress, measured}, record);
   } catch (const std::exception& failure) {
     record.outcome = outcomeOf(failure, plan.config);
   }

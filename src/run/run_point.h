@@ -8,13 +8,14 @@
 namespace tandem {
 
 /// What a run is doing; at last it compares its first steps (--verify).
-enum class Phase { choosingKernels, sharingOut, warmingUp, measuring, comparing };
+enum class Phase { choosingKernels, sharingOut, warmingUp, measuring, comparing, training, evaluating };
 
 struct Progress {
   Phase phase = Phase::warmingUp;
   int64_t step = 0, steps = 0;  ///< finished steps or measurements of kernels, and their total; 0: not known
   double imagesPerSecond = 0;
-  double secondsLeft = 0;  ///< until the window ends; 0 during warm-up
+  double secondsLeft = 0;  ///< until the window or the training ends; 0 during warm-up
+  std::string line = {};   ///< of a training: what shall stay on the screen; empty: nothing
 };
 
 /// Gets the progress before each measurement of kernels, before each trial of shares, and between steps at most ten

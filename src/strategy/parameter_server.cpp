@@ -44,6 +44,8 @@ class ParameterServer final : public Strategy {
   void gradientReady(Replica& replica, Slice slice) override;
   void endStep(Replica& replica) override;
   void finish(Replica& replica) override;
+  void gatherState(Replica& replica) override;
+  void adoptState(Replica& replica) override;
   StrategyTraffic traffic() const override;
   std::optional<Staleness> staleness() const override;
 
@@ -179,6 +181,15 @@ void ParameterServer::finish(Replica& replica) {
     barrier_.arriveAndWait();
   }
   pull(replica, ServerShard::Values::masters);
+}
+
+void ParameterServer::gatherState(Replica& replica) {
+  for (size_t i = 0; replica.index == 0 && i < shards_.size(); ++i) shards_[i]->stateTo(replica.buffers);
+}
+
+void ParameterServer::adoptState(Replica& replica) {
+  for (size_t i = 0; replica.index == 0 && i < shards_.size(); ++i) shards_[i]->stateFrom(replica.buffers);
+  barrier_.arriveAndWait();
 }
 
 void ParameterServer::pull(Replica& replica, ServerShard::Values values) {

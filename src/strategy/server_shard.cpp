@@ -117,4 +117,24 @@ void ServerShard::copyTo(FlatBuffers& replica, Values values) const {
   }
 }
 
+void ServerShard::stateTo(FlatBuffers& replica) {
+  for (int which = 0; which < buffers_.states(); ++which) {
+    for (int i = 0; i < buffers_.parameters(); ++i) {
+      replica.state(which, replica.slice(plan_.variables[i])).copy_(buffers_.state(which, buffers_.slice(i)));
+    }
+  }
+}
+
+void ServerShard::stateFrom(FlatBuffers& replica) {
+  for (int i = 0; i < buffers_.parameters(); ++i) {
+    buffers_.master(buffers_.slice(i)).copy_(replica.master(replica.slice(plan_.variables[i])));
+  }
+  buffers_.refreshWeights();
+  for (int which = 0; which < replica.states(); ++which) {
+    for (int i = 0; i < buffers_.parameters(); ++i) {
+      buffers_.state(which, buffers_.slice(i)).copy_(replica.state(which, replica.slice(plan_.variables[i])));
+    }
+  }
+}
+
 }  // namespace tandem

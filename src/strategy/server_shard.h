@@ -60,6 +60,11 @@ class ServerShard {
   /// Enqueues copies on the calling thread's current stream; the host does not wait. Weights are those put aside.
   void copyTo(FlatBuffers& replica, Values values) const;
 
+  /// Copy the optimizer's state of the shard's variables into a replica's buffers; and masters with it from there.
+  /// REQUIRES: serves(), and no update goes on.
+  void stateTo(FlatBuffers& replica);
+  void stateFrom(FlatBuffers& replica);
+
  private:
   int placeOf(int replica) const;             // its index among the owners; -1: it is none
   Optimizer* optimizerOf(int replica) const;  // null: this rank does not serve, or the replica owns nothing

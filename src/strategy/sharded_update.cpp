@@ -49,6 +49,7 @@ class ShardedUpdate final : public Strategy {
   void gradientReady(Replica& replica, Slice slice) override;
   void endStep(Replica& replica) override;
   void finish(Replica& replica) override;
+  void gatherState(Replica& replica) override;
   StrategyTraffic traffic() const override { return states_[0].traffic; }
 
  private:
@@ -208,6 +209,20 @@ void ShardedUpdate::finish(Replica& replica) {
     copyFromOtherNodes(replica, bucket, Values::masters);
   }
   barrier_.arriveAndWait();
+}
+
+// Owners on the node of replica 0 share its memory.
+void ShardedUpdate::gatherState(Replica& replica) {
+  if (replica.index != 0 || oneNode()) return;
+  for (const Slice bucket : states_[0].tracker->buckets()) {
+    for (int owner = 0; owner < replicas(); ++owner) {
+      const Slice owned = ownedSlice(bucket, owner);
+      FlatBuffers there = *states_[owner].buffers;
+      for (int i = 0; nodeOf_[owner] != nodeOf_[0] && i < there.states(); ++i) {
+        replica.buffers.state(i, owned).copy_(there.state(i, owned));
+      }
+    }
+  }
 }
 
 // Every stage runs through the step's buckets in order and never waits: a bucket enters a stage when all replicas have

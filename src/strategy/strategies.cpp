@@ -21,6 +21,7 @@ constexpr StrategyEntry server{
     .exchange = Exchange::synchronous,
     .enqueuesOnly = never,
     .make = makeParameterServer,
+    .canPause = true,
     .usesServer = true,
     .sendsGradients = true,
     .rankGroups = 2};
@@ -31,6 +32,7 @@ constexpr StrategyEntry staleServer(std::string_view mode, std::unique_ptr<Strat
   StrategyEntry row = server;
   row.mode = mode, row.make = make;
   row.exchange = Exchange::stale;
+  row.canPause = false;
   row.runsOnGpus = row.sendsGradients = false;
   row.ranksUpdateAlone = ranksUpdateAlone;
   row.putsWeightsAside = !ranksUpdateAlone;
@@ -53,6 +55,7 @@ constexpr StrategyEntry table[] = {
      .exchange = Exchange::synchronous,
      .enqueuesOnly = asAllReduce,
      .make = makeReplicated,
+     .canPause = true,
      .usesAllReduce = true,
      .crossesRanksOnGpus = true,
      .ownersUpdate = true,

@@ -75,6 +75,18 @@ class Strategy {
   virtual void endStep(Replica& replica) = 0;
   /// Called once after the last step, before parameters are read; makes them those of the last update.
   virtual void finish(Replica&) {}
+  /// Between two steps: makes parameters those of the last update, as finish() does, and the training goes on.
+  /// REQUIRES: StrategyEntry::canPause.
+  virtual void settle(Replica& replica) { finish(replica); }
+  /// After settle(): makes the optimizer's state in the buffers of replica 0 that of the last update, of all
+  /// parameters.
+  virtual void gatherState(Replica&) {}
+  /// The reverse: goes on from the parameters and the optimizer's state that all replicas' buffers hold alike. Called
+  /// after attach(), before the first step.
+  virtual void adoptState(Replica&) {}
+  /// What else this replica must keep, so that the training goes on with the same bits: tensors by name, which may be
+  /// read and written between steps.
+  virtual std::vector<std::pair<std::string, at::Tensor>> ownState(Replica&) { return {}; }
   virtual StrategyTraffic traffic() const = 0;
   /// The kind of memory that gradients are exchanged from, if there is a choice (Group::memoryText()). Valid once all
   /// replicas are attached.
@@ -131,6 +143,7 @@ struct StrategyEntry {
   /// be captured (device/captured_graph.h).
   bool (*enqueuesOnly)(const AllReduceBySize&, int64_t replicas);
   std::unique_ptr<Strategy> (*make)(const StrategyContext&);
+  bool canPause = false;            ///< between steps weights may be evaluated, saved and set: Strategy::settle()
   bool usesAllReduce = false;       ///< --all-reduce says how gradients are summed
   bool crossesRanksOnGpus = false;  ///< replicas of several processes (StrategyContext::world) may lie on GPUs
   bool runsOnGpus = true;

@@ -1,9 +1,13 @@
 #include "train/replica.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <optional>
 
+#include "base/error.h"
+#include "base/text.h"
 #include "trace/span.h"
 #include "train/captured_step.h"
 #include "train/checkpoint/weight_loader.h"
@@ -45,6 +49,8 @@ std::optional<DeferredGradients> deferredIn(const ReplicaSetOptions& options, co
   if (!options.recorder || recordsExchange(options)) return {};
   return DeferredGradients(buffers, planBuckets(buffers, options.buckets));
 }
+
+constexpr const char* generatorState = "generator";
 
 /// As a fault of memory would, in the weights alone.
 void flipBit(FlatBuffers& buffers) {
@@ -89,6 +95,9 @@ class TrainingReplica final : public ReplicaBase {
     return lossScale_ ? std::optional(lossScale_->state()) : std::nullopt;
   }
   Executor& executor() override { return *executor_; }
+  StateTensors ownState() override;
+  void setOwnState(const StateTensors& state) override;
+  void continueAt(int64_t step) override { step_ = step; }
 
  private:
   void fetch();
@@ -239,7 +248,37 @@ StepSample TrainingReplica::step() {
 std::vector<double> TrainingReplica::losses() {
   std::vector<double> values;
   for (const at::Tensor& loss : losses_) values.push_back(loss.item<float>());
+  losses_.clear();
   return values;
+}
+
+StateTensors TrainingReplica::ownState() {
+  StateTensors state;
+  const auto add = [&](std::string_view group, const StateTensors& tensors) {
+    for (const auto& [name, tensor] : tensors) state.emplace_back(concat(group, '.', name), tensor);
+  };
+  add("statistics", executor_->statistics());
+  if (lossScale_) add("loss_scale", lossScale_->tensors());
+  add("strategy", shared_.strategy.ownState(replica_));
+  state.emplace_back(generatorState, executor_->generator().get_state());
+  return state;
+}
+
+void TrainingReplica::setOwnState(const StateTensors& state) {
+  const at::NoGradGuard noGradients;
+  for (auto& [name, tensor] : ownState()) {
+    const auto found = std::ranges::find(state, name, &StateTensors::value_type::first);
+    if (found == state.end()) throw CheckpointError(concat("tensor '", name, "' is missing"));
+    const at::Tensor& kept = found->second;
+    if (kept.sizes() != tensor.sizes() || kept.scalar_type() != tensor.scalar_type()) {
+      throw CheckpointError(concat("tensor '", name, "' has another shape or type than here"));
+    }
+    if (name == generatorState) {
+      at::Generator(executor_->generator()).set_state(kept);
+    } else {
+      tensor.copy_(kept);
+    }
+  }
 }
 
 }  // namespace

@@ -25,6 +25,10 @@ class ReplicaBase : public ReplicaSet::Member {
   void barrier() final { shared_.barrier.arriveAndWait(); }
   void finish() final { shared_.strategy.finish(replica_); }
   FlatBuffers& buffers() final { return buffers_; }
+  const Device& device() const final { return device_; }
+  void settle() final { shared_.strategy.settle(replica_); }
+  void gatherState() final { shared_.strategy.gatherState(replica_); }
+  void adoptState() final { shared_.strategy.adoptState(replica_); }
 
  protected:
   ReplicaBase(int index, const ReplicaShared& shared);

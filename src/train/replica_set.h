@@ -62,6 +62,9 @@ struct ReplicaSetOptions {
   std::function<std::unique_ptr<BatchSource>(int replica)> source;
 };
 
+/// Tensors by name.
+using StateTensors = std::vector<std::pair<std::string, at::Tensor>>;
+
 /// The seed of the numbers that dropout draws on a replica, of the run's seed.
 uint64_t dropoutSeedOf(uint64_t seed, int replica);
 
@@ -87,9 +90,10 @@ class ReplicaSet {
    public:
     virtual ~Member() = default;
     virtual int index() const = 0;
-    virtual StepSample step() = 0;             ///< one batch and one update, or forward only
-    virtual const Batch& batch() const = 0;    ///< the batch of the last step
-    virtual std::vector<double> losses() = 0;  ///< one per step with backward; waits for the device
+    virtual StepSample step() = 0;           ///< one batch and one update, or forward only
+    virtual const Batch& batch() const = 0;  ///< the batch of the last step
+    /// One of each step with backward since the last call. Waits for the device.
+    virtual std::vector<double> losses() = 0;
     /// The loss scale after the last step; empty without loss scaling. Waits for the device. Throws as
     /// LossScale::state().
     virtual std::optional<LossScaleState> lossScale() = 0;
@@ -98,6 +102,19 @@ class ReplicaSet {
     virtual void finish() = 0;       ///< call it after the last step: parameters become those of the last update
     virtual Executor& executor() = 0;
     virtual FlatBuffers& buffers() = 0;
+    virtual const Device& device() const = 0;
+
+    // Between two steps, for a training that is evaluated, saved and resumed:
+    virtual void settle() = 0;       ///< Strategy::settle(); collective
+    virtual void gatherState() = 0;  ///< Strategy::gatherState(), after settle() and a barrier
+    virtual void adoptState() = 0;   ///< Strategy::adoptState(); collective, before the first step
+    /// What this replica alone has and must keep, by name: running statistics, state of dropout's generator, loss
+    /// scale, and the strategy's. Valid until the next step.
+    virtual StateTensors ownState() = 0;
+    /// Writes it back. Throws CheckpointError for a tensor that is missing, or has another shape or type.
+    virtual void setOwnState(const StateTensors& state) = 0;
+    /// The next step is number `step` of the training, from 0.
+    virtual void continueAt(int64_t step) = 0;
   };
 
   explicit ReplicaSet(ReplicaSetOptions options);

@@ -22,6 +22,9 @@ class ServingReplica final : public ReplicaBase {
   const Batch& batch() const override { return batch_; }
   std::vector<double> losses() override { return {}; }
   std::optional<LossScaleState> lossScale() override { return std::nullopt; }
+  StateTensors ownState() override { return {}; }
+  void setOwnState(const StateTensors&) override {}
+  void continueAt(int64_t step) override { step_ = step; }
   Executor& executor() override { throw InternalError("a replica that only serves has no executor"); }
 
  private:

@@ -105,7 +105,7 @@ void BatchMaker::make(int64_t k, HostBatch& batch) const {
   uint8_t* images = batch.images.mutable_data_ptr<uint8_t>();
   const size_t perLabel = labelBytes(*dataset_->info().labels, dataset_->info().classes);
   const auto labels = static_cast<uint8_t*>(batch.labels.mutable_data_ptr());
-  const int64_t first = k * plan_.globalBatch + plan_.first;
+  const int64_t first = (plan_.firstBatch + k) * plan_.globalBatch + plan_.first;
   const auto together = static_cast<int64_t>((64 << 10) / inputBytes);  // less work is not worth another thread
   const int64_t grain = dataset_->info().encoded() ? 1 : std::max<int64_t>(1, together);
   at::parallel_for(0, plan_.count, grain, [&](int64_t begin, int64_t end) {

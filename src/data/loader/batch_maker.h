@@ -17,6 +17,7 @@ struct BatchPlan {
   int64_t globalBatch = 0;        ///< of all replicas
   int64_t first = 0, count = 0;   ///< this replica's range of the global batch
   int64_t height = 0, width = 0;  ///< of the network's input
+  int64_t firstBatch = 0;         ///< of the sequence, that make(0) makes
   uint64_t seed = 0;
   bool shuffle = true;
   int64_t shuffleBuffer = 0;                              ///< as of epochOrder()

@@ -33,6 +33,7 @@ struct SourceOptions {
   std::shared_ptr<const HostBatches> batches;
   InputForm form;
   Mixing mixing = {};
+  int64_t firstBatch = 0;  ///< number of the first batch in the training; used for mixing
   int64_t firstImage = 0;  ///< place of the batches' first image in the global batch; used for mixing
   int64_t producers = 1;
   int64_t queueDepth = 4;

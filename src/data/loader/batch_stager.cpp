@@ -44,7 +44,7 @@ Batch staged(const HostBatch& host, const Normalization& normalization, const In
 Batch Staging::make(int64_t k) {
   options_.batches->make(k, options_.form.device->hostMemory(), host_);
   Batch batch = staged(host_, options_.batches->normalization(), options_.form);
-  if (options_.mixing.any()) mixNeighbours(options_.mixing, k, options_.firstImage, batch);
+  if (options_.mixing.any()) mixNeighbours(options_.mixing, options_.firstBatch + k, options_.firstImage, batch);
   batch.index = k;
   batch.origin = origin_;
   return batch;

@@ -34,7 +34,7 @@ class LoaderProcess {
  public:
   /// `crashedAt`: of all processes of the stream, which it shares.
   LoaderProcess(const LoaderStreamOptions& options, std::vector<int64_t>& crashedAt, int64_t index)
-      : options_(options), crashedAt_(crashedAt), index_(index), next_(index) {
+      : options_(options), crashedAt_(crashedAt), index_(index), next_(options.firstBatch + index) {
     start();
   }
 

@@ -31,6 +31,7 @@ constexpr std::string_view alive = "alive", bad = "bad ", kept = "kept ", error 
 
 struct LoaderStreamOptions {
   int64_t workers = 1;
+  int64_t firstBatch = 0;  ///< of the training, that is made first
   int64_t slotBytes = 0;
   std::function<ChildOptions(const LoaderShare&)> child;  ///< the process that makes a share
   std::shared_ptr<const Dataset> images = nullptr;        ///< for their names and their number

@@ -13,6 +13,7 @@
 #include "measure/record/environment.h"
 #include "measure/record/equality_stamp.h"
 #include "measure/record/step_sample.h"
+#include "measure/record/training_record.h"
 #include "measure/validity/interference.h"
 
 namespace tandem {
@@ -143,6 +144,7 @@ struct RunRecord {
   std::vector<HostRecord> otherHosts;  ///< in the order of their first ranks; empty: the run was on one host
   std::optional<BatchSearch> batchSearch;  ///< present if --batch=max found config.step.batch
   std::optional<EqualityStamp> equality;   ///< absent with --verify=off, in repeats, and in older records
+  std::optional<TrainingRecord> training;  ///< present if it was a training; its window is that of all training steps
   std::optional<Profile> profile;          ///< present with --profile; such a run does not measure throughput
   std::vector<std::string> notes;          ///< caveats to show with the rate
 

@@ -6,6 +6,7 @@
 #include "config/config_json.h"
 #include "measure/record/json_fields.h"
 #include "measure/record/record_checks.h"
+#include "measure/record/training_json.h"
 
 namespace tandem {
 
@@ -307,6 +308,7 @@ void describe(Archive& archive, typename Archive::template Ref<RunRecord> record
   archive.addedObjects("other_hosts", record.otherHosts);
   archive.optional("searched_batch", record.batchSearch);
   archive.optional("equality", record.equality);
+  archive.optional("training", record.training);
   archive.optional("profile", record.profile);
   archive.field("notes", record.notes);
 }

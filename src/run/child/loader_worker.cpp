@@ -105,6 +105,7 @@ std::unique_ptr<HostBatches> batchesByProcesses(const RunPlan& plan, int64_t rep
                           .hardwareThreads = threadsOfReplica(plan, replica),
                           .share = {}};
   const LoaderStreamOptions options{.workers = config.input.producers,
+                                    .firstBatch = plan.firstBatch,
                                     .slotBytes = std::ssize(messageOf(maker->allocate())),
                                     .child =
                                         [order, executable](const LoaderShare& share) {

@@ -13,8 +13,8 @@
 namespace tandem {
 namespace {
 
-std::atomic<bool> stopWanted{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<int> stopsWanted{0};
+static_assert(std::atomic<int>::is_always_lock_free);
 
 /// The ranks of a run whose workers all are children of this process.
 std::vector<RankPlace> ownRanks(int count, int port) {
@@ -36,7 +36,7 @@ RunRecord PointRunner::run(const Config& config, const PointOptions& options, co
   return recordOf(reports, config.exchange.timeout);
 }
 
-void PointRunner::requestStop() noexcept { stopWanted.store(true); }
-bool PointRunner::stopRequested() noexcept { return stopWanted.load(); }
+void PointRunner::requestStop() noexcept { stopsWanted.fetch_add(1); }
+int PointRunner::stopRequests() noexcept { return stopsWanted.load(); }
 
 }  // namespace tandem

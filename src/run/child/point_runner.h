@@ -28,7 +28,8 @@ struct PointEvents {
 ///
 /// A crash, a kill or a missed deadline gives a failed record that says so. With a memory limit the peak
 /// resident set of all children is read at least every 10 ms; they are killed if it exceeds the limit. After
-/// requestStop() they are killed, and the record's outcome is failed, `interrupted`.
+/// requestStop() they are killed, and the record's outcome is failed, `interrupted`. Children that train get SIGTERM
+/// instead, by which they end with a checkpoint; a second request kills them.
 ///
 /// The child runs in its own process group, so that Ctrl-C reaches this process only. It does not inherit the variables
 /// that would override the placement of its threads (overridesPlacement in machine/cpu/host_facts.h). This process
@@ -46,7 +47,8 @@ class PointRunner {
 
   /// Asks every PointRunner to stop. Async-signal-safe; cannot be undone.
   static void requestStop() noexcept;
-  static bool stopRequested() noexcept;
+  static bool stopRequested() noexcept { return stopRequests() > 0; }
+  static int stopRequests() noexcept;
 
  private:
   std::string executable_;

@@ -24,6 +24,7 @@ class WorkerProcess {
   /// Reads the peak of its resident set so far. The kernel keeps it, so no peak between two calls is lost.
   void readMemory();
   void kill();  ///< and gives it up
+  void askToEnd() { child_.signal(SIGTERM); }
 
   /// Whether its replicas have done nothing for `seconds` in the midst of a step, or of connecting to other ranks. True
   /// from then on. Call it some times a second.

@@ -18,8 +18,8 @@ using nlohmann::json;
 namespace {
 
 /// By Phase.
-constexpr std::array<std::string_view, 5> phaseNames{"choosing-kernels", "sharing-out", "warming-up", "measuring",
-                                                     "comparing"};
+constexpr std::array<std::string_view, 7> phaseNames{"choosing-kernels", "sharing-out", "warming-up", "measuring",
+                                                     "comparing",        "training",    "evaluating"};
 
 json toJson(const RankPlace& place) {
   return {{"rank", place.rank},
@@ -73,7 +73,8 @@ std::string progressLine(const Progress& progress) {
                     {"step", progress.step},
                     {"steps", progress.steps},
                     {"images-per-second", progress.imagesPerSecond},
-                    {"seconds-left", progress.secondsLeft}};
+                    {"seconds-left", progress.secondsLeft},
+                    {"line", asUtf8(progress.line)}};
   return json{{"progress", object}}.dump() + '\n';
 }
 
@@ -87,7 +88,8 @@ Progress progressFrom(const json& object) {
           .step = object.at("step").get<int64_t>(),
           .steps = object.at("steps").get<int64_t>(),
           .imagesPerSecond = number("images-per-second"),
-          .secondsLeft = number("seconds-left")};
+          .secondsLeft = number("seconds-left"),
+          .line = object.at("line").get<std::string>()};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -58,6 +59,8 @@ class Workers {
   bool allClosed() const { return std::ranges::none_of(workers_, &WorkerProcess::open); }
   /// Gives up workers that do not move any more, although others wait for them.
   void killThoseThatStand();
+  /// Whether they are to be killed because a stop was requested. Those that train are asked to end first.
+  bool mustStop();
   void noteFailure() {
     if (!firstFailure_) firstFailure_ = now();
   }
@@ -67,6 +70,7 @@ class Workers {
   std::vector<std::unique_ptr<WorkerProcess>> workers_;
   Nanos lookedAt_ = now();
   std::optional<Nanos> firstFailure_;  // of a worker
+  bool asked_ = false;                 // to end
   const std::optional<int64_t> killsBefore_ = outOfMemoryKills();
   std::optional<bool> outOfMemory_;
 };
@@ -110,10 +114,21 @@ void Workers::killThoseThatStand() {
   }
 }
 
+bool Workers::mustStop() {
+  const int requests = PointRunner::stopRequests();
+  const bool trains = config_.training.epochs > 0;
+  if (requests == 0 || !trains) return requests > 0;
+  if (requests > 1) return true;
+  if (!std::exchange(asked_, true)) {
+    for (const auto& worker : workers_) worker->askToEnd();
+  }
+  return false;
+}
+
 Ending Workers::listen(const PointOptions& options) {
   const bool limited = options.memoryLimit > 0;
   for (const Nanos begin = now(); !allClosed();) {
-    if (PointRunner::stopRequested()) return Ending::stopped;
+    if (mustStop()) return Ending::stopped;
     if (seconds(now() - begin) >= options.deadlineSeconds) return Ending::deadline;
     if (firstFailure_ && seconds(now() - *firstFailure_) >= othersGraceSeconds) return Ending::closed;
     for (const auto& worker : workers_) {

@@ -1,6 +1,7 @@
 #include "run/plan/plan.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -257,6 +258,7 @@ void checkMemory(const RunPlan& plan) {
 
 double deadlineSeconds(const Config& config) {
   if (config.measurement.deadline > 0) return config.measurement.deadline;
+  if (config.training.epochs > 0) return std::numeric_limits<double>::infinity();
   if (config.measurement.steps > 0) return 600 + 30 * static_cast<double>(config.measurement.steps);
   return 120 + 4 * config.measurement.budget;
 }

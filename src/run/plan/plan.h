@@ -38,6 +38,8 @@ struct RunPlan {
   int64_t replicaBatch = 0, globalBatch = 0;    ///< images of a step: the most of a replica, and of all
   /// Images of each replica of all ranks. With --split=measured they are as equal as can be until the rates are known.
   std::vector<int64_t> shares;
+  std::string kernels;     ///< selection that a checkpoint has kept (kernel_selection_json.h); empty: it is measured
+  int64_t firstBatch = 0;  ///< global batches that a training has had before it is resumed
   std::optional<BatchRange> search;  ///< present with --batch=max; the batch of `config` is then its guess
   int64_t parameters = 0;
   int64_t ownImageSize = 0;  ///< the model's image size without --image-size
@@ -75,7 +77,7 @@ int64_t cacheBytesOfRank(const RunPlan& plan);
 /// batches are tried.
 void checkMemory(const RunPlan& plan);
 
-/// Seconds after which a point counts as hung: --point-deadline if given. Else 600 s + 30 s per step with --steps, or
+/// Seconds after which a point counts as hung: --point-deadline if given. Without end for a training. Else 600 s + 30 s per step with --steps, or
 /// 120 s + 4 times --budget.
 double deadlineSeconds(const Config& config);
 

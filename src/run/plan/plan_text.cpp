@@ -138,6 +138,20 @@ std::string measuredText(const Config& config) {
   return concat(amount, ", given up after ", deadlineSeconds(config), " s");
 }
 
+std::string everyText(double epochs) {
+  return epochs > 0 ? concat("every ", epochs, epochs == 1 ? " epoch" : " epochs") : std::string("at the end");
+}
+
+std::string courseText(const RunPlan& plan) {
+  const Config::Training& training = plan.config.training;
+  const std::string saved = training.checkpoint.empty()
+                                ? std::string("no checkpoints")
+                                : concat("checkpoints ", everyText(training.saveEvery), " in ", training.checkpoint);
+  return concat(training.epochs, training.epochs == 1 ? " epoch" : " epochs", " of ",
+                plan.data ? concat(plan.data->images) : std::string("synthetic"), " images, evaluated ",
+                everyText(training.validateEvery), ", ", saved);
+}
+
 std::string graphWords(const RunPlan& plan) {
   const std::string text = cudaGraphText(plan.config, plan.setup);
   return text.empty() ? "" : concat(", CUDA graph ", text);
@@ -198,8 +212,12 @@ std::string planText(const RunPlan& plan) {
   line("exchange", exchangeText(plan));
   line("training", trainingText(plan));
   line("input", inputText(plan));
-  line("warm-up", warmupText(plan));
-  line("measured", measuredText(config));
+  if (config.training.epochs > 0) {
+    line("course", courseText(plan));
+  } else {
+    line("warm-up", warmupText(plan));
+    line("measured", measuredText(config));
+  }
   line("memory", memoryLine(plan));
   return out.str();
 }

@@ -112,7 +112,8 @@ Breach searchedBatchIsEqual(const Config& config, const Setup&) {
 }
 
 Breach scheduleKnowsItsEnd(const Config& config, const Setup& setup) {
-  if (config.measurement.steps > 0 || !setup.schedule->needsTotal) return std::nullopt;
+  const bool known = config.measurement.steps > 0 || config.training.epochs > 0;
+  if (known || !setup.schedule->needsTotal) return std::nullopt;
   return concat("--schedule=", config.step.schedule, " needs --steps: it ends at the last step, as --steps=1000");
 }
 

@@ -253,6 +253,7 @@ KernelSelection selectedHere(const RunPlan& plan, const Graph& graph, const Kern
 
 KernelSelection selectKernels(const RunPlan& plan, const Graph& graph, const KernelProgress& progress) {
   setNumerics(plan);
+  if (!plan.kernels.empty()) return kernelSelectionFromText(plan.kernels);
   if (plan.world == nullptr) return selectedHere(plan, graph, progress);
   if (plan.place.rank != 0) return kernelSelectionFromText(plan.world->fromFirst("", deadlineSeconds(plan.config)));
   const KernelSelection kernels = selectedHere(plan, graph, progress);

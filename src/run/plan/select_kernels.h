@@ -24,6 +24,8 @@ using KernelProgress = std::function<void(int64_t done, int64_t all)>;
 /// choice takes at most 20 s, or a tenth of what it saves if that is more. `progress` may be empty; it gets the number
 /// of measurements before each of them, and the number of all, or 0 on a GPU.
 ///
+/// Where the plan has a selection that was kept, that one is taken.
+///
 /// Also sets libtorch's flags for the process: deterministic algorithms, cuDNN's benchmark mode and TF32. Call it on
 /// one thread before the replicas start.
 KernelSelection selectKernels(const RunPlan& plan, const Graph& graph, const KernelProgress& progress = {});

@@ -45,6 +45,12 @@ AllReduceBySize allReduceOf(const Config& config, const StrategyEntry& strategy)
   return {std::move(rows), given->upTo};
 }
 
+std::optional<DataSplit> validationOf(const Config& config) {
+  const std::string& asked = config.training.validateOn;
+  if (asked == Config::automatic || asked == Config::noSplit) return std::nullopt;
+  return find(dataSplits(), asked, "--validate-on").split;
+}
+
 }  // namespace
 
 Setup setupOf(const Config& config) {
@@ -75,7 +81,14 @@ Setup setupOf(const Config& config) {
           .optimizer = &find(optimizers(), config.step.optimizer, "--optimizer"),
           .schedule = &find(schedules(), config.step.schedule, "--schedule"),
           .scaling = &find(scalings(), config.measurement.scaling, "--scaling"),
-          .verify = &find(verifications(), config.measurement.verify, "--verify")};
+          .verify = &find(verifications(), config.measurement.verify, "--verify"),
+          .validation = validationOf(config),
+          .best = rowUnlessAuto(evaluationMetrics(), config.training.best, "--best"),
+          .lrScaling = &find(lrScalings(), config.training.lrScaling, "--lr-scaling"),
+          .decayed = &find(decayedParameters(), config.step.decayed, "--decayed"),
+          .frozen = &find(frozenParameters(), config.step.frozen, "--frozen"),
+          .resume = &find(resumes(), config.training.resume, "--resume"),
+          .onNan = &find(nanPolicies(), config.training.onNan, "--on-nan")};
 }
 
 DataSplit splitOf(const Setup& setup) {

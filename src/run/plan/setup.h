@@ -15,6 +15,7 @@
 #include "executor/executor.h"
 #include "executor/select/channel_padding.h"
 #include "kernels/conv/convolution.h"
+#include "measure/metrics/evaluation.h"
 #include "optim/optimizer.h"
 #include "strategy/strategy.h"
 #include "train/loss/loss.h"
@@ -47,6 +48,14 @@ struct Setup {
   const ScheduleEntry* schedule = nullptr;
   const ScalingEntry* scaling = nullptr;
   const VerifyEntry* verify = nullptr;
+  // Of a training:
+  std::optional<DataSplit> validation;     ///< none: nothing is evaluated, or "auto"
+  const EvaluationMetric* best = nullptr;  ///< null: "auto", by the head
+  const LrScalingEntry* lrScaling = nullptr;
+  const DecayedEntry* decayed = nullptr;
+  const FrozenEntry* frozen = nullptr;
+  const ResumeEntry* resume = nullptr;
+  const NanPolicyEntry* onNan = nullptr;
 
   /// Whether processes of their own make batches.
   bool byProcesses() const { return source->byProcesses || loader->byProcesses; }

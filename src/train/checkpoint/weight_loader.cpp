@@ -232,22 +232,30 @@ void setStatistics(const Pretrained& pretrained, const Executor& executor) {
   }
 }
 
-void appendWeights(AtomicFile& file, const Graph& graph, const FlatBuffers& buffers, const Executor& executor) {
+std::vector<std::pair<std::string, at::Tensor>> weightsOf(const Graph& graph, const FlatBuffers& buffers,
+                                                          const Executor& executor) {
   const at::NoGradGuard noGradients;
   std::map<std::string, at::Tensor> values;
-  for (const auto& [name, tensor] : executor.statistics()) values[name] = tensor.to(at::kCPU).contiguous();
+  const auto onHost = [](const at::Tensor& tensor) { return at::empty(tensor.sizes(), at::kFloat).copy_(tensor); };
+  for (const auto& [name, tensor] : executor.statistics()) values[name] = onHost(tensor);
   for (const Parameter& parameter : graph.parameters()) {
     const at::Tensor master = buffers.masterView(buffers.indexOf(parameter.name));
-    values[parameter.name] = master.to(at::kCPU).reshape(parameter.shape).contiguous();
+    values[parameter.name] = onHost(master.reshape(parameter.shape));
   }
+  std::vector<std::pair<std::string, at::Tensor>> weights;
+  for (const StateTensor& own : stateTensors(graph)) weights.emplace_back(own.name, values.at(own.name));
+  return weights;
+}
+
+void appendWeights(AtomicFile& file, const Graph& graph, const FlatBuffers& buffers, const Executor& executor) {
+  const auto weights = weightsOf(graph, buffers, executor);
   std::vector<FileTensor> tensors;
-  for (const StateTensor& own : stateTensors(graph)) {
-    const at::Tensor& value = values.at(own.name);
+  for (const auto& [name, value] : weights) {
     if (!value.isfinite().all().item<bool>()) {
-      throw NumericError(concat("the weights are not finite after the last step, first in '", own.name,
+      throw NumericError(concat("the weights are not finite after the last step, first in '", name,
                                 "'; lower --lr, or use --precision=fp32"));
     }
-    tensors.push_back(fileTensorOf(own.name, value));
+    tensors.push_back(fileTensorOf(name, value));
   }
   appendSafetensors(file, std::move(tensors), {{"format", "pt"}});
 }

@@ -39,6 +39,11 @@ void setParameters(const Pretrained& pretrained, FlatBuffers& buffers);
 /// Copies the running statistics into the executor's. REQUIRES: Executor::bind() was called.
 void setStatistics(const Pretrained& pretrained, const Executor& executor);
 
+/// Parameters and running statistics on the host, fp32, under the names and in the order of stateTensors(). Waits for
+/// the device.
+std::vector<std::pair<std::string, at::Tensor>> weightsOf(const Graph& graph, const FlatBuffers& buffers,
+                                                          const Executor& executor);
+
 /// Appends parameters and running statistics to an empty file as fp32 safetensors, under the names of stateTensors().
 /// Waits for the device. Throws NumericError for a value that is not finite, StorageError.
 void appendWeights(AtomicFile& file, const Graph& graph, const FlatBuffers& buffers, const Executor& executor);

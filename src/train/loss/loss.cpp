@@ -7,6 +7,7 @@
 
 #include "base/catalog.h"
 #include "kernels/loss/losses.h"
+#include "train/loss/judges.h"
 #include "train/loss/output_placements.h"
 
 namespace tandem {
@@ -35,8 +36,10 @@ constexpr std::array<LossPlacementEntry, 2> placeRows{{
 std::span<const LossEntry> losses() {
   const auto task = [](std::string_view name) { return &find(taskLosses(), name, "loss"); };
   static const std::array rows{
-      LossEntry{task("softmax_cross_entropy"), "class", anywhere<softmaxCrossEntropy>, softmaxCrossEntropyReference},
-      LossEntry{task("binary_cross_entropy"), "flags", anywhere<binaryCrossEntropy>, binaryCrossEntropyReference},
+      LossEntry{task("softmax_cross_entropy"), "class", anywhere<softmaxCrossEntropy>, softmaxCrossEntropyReference,
+                &judgeOfClasses()},
+      LossEntry{task("binary_cross_entropy"), "flags", anywhere<binaryCrossEntropy>, binaryCrossEntropyReference,
+                &judgeOfFlags()},
       LossEntry{task("multibox"), "boxes", multiboxOn, multiboxLossReference},
   };
   return rows;

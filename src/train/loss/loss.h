@@ -13,6 +13,7 @@
 #include "device/monitor.h"
 #include "graph/graph.h"
 #include "kernels/loss/losses.h"
+#include "measure/metrics/evaluation.h"
 #include "train/batch_feed.h"
 
 namespace tandem {
@@ -22,6 +23,15 @@ namespace tandem {
 using Loss = std::function<LossAndGradient(const at::Tensor& output, const at::Tensor& labels, double smoothing,
                                            double divisor)>;
 
+/// Says of outputs what becomes an evaluation.
+struct Judge {
+  /// Makes room for so many images.
+  void (*resize)(int64_t images, int64_t classes, EvaluatedImages& out);
+  /// Writes rows [first, first + n) of `out`, of outputs [n, classes] fp32 and labels [n, ...] on one device. Different
+  /// threads may write different rows. A row does not depend on others.
+  void (*write)(const at::Tensor& outputs, const at::Tensor& labels, int64_t first, EvaluatedImages& out);
+};
+
 /// A row of the catalog of losses.
 struct LossEntry {
   const TaskLoss* task;           ///< row of taskLosses()
@@ -29,6 +39,7 @@ struct LossEntry {
   Loss (*on)(at::Device device);  ///< makes the loss of outputs on this device, with the constants that it needs there
   LossAndGradient (*reference)(const at::Tensor& output, const at::Tensor& labels, double smoothing,
                                double divisor);  ///< the same in fp64 by libtorch: the oracle
+  const Judge* judge = nullptr;                  ///< null: its outputs are not evaluated
 };
 std::span<const LossEntry> losses();
 

@@ -78,6 +78,9 @@ Breach budget(const Config& config);
 Breach saveWeights(const Config& config);
 Breach trace(const Config& config);
 Breach page(const Config& config);
+Breach saveScores(const Config& config);
+Breach stopAt(const Config& config);
+Breach lrSteps(const Config& config);
 Breach inject(const Config& config);
 
 }  // namespace tandem::rules

@@ -1,9 +1,10 @@
-#include "config/option_rules.h"
+#include "config/table/option_rules.h"
 
 #include "base/number.h"
 #include "config/device_set.h"
 #include "config/head.h"
 #include "config/split.h"
+#include "config/training_texts.h"
 #include "trace/fault.h"
 
 namespace tandem::rules {
@@ -68,6 +69,21 @@ Breach budget(const Config& config) {
 Breach saveWeights(const Config& config) {
   if (config.output.saveWeights.empty() || config.output.saveWeights.ends_with(".safetensors")) return std::nullopt;
   return "must end in .safetensors, the one format written";
+}
+
+Breach saveScores(const Config& config) {
+  if (config.training.saveScores.empty() || config.training.saveScores.ends_with(".safetensors")) return std::nullopt;
+  return "must end in .safetensors, the one format written";
+}
+
+Breach stopAt(const Config& config) {
+  if (config.training.stopAt.empty() || parseTarget(config.training.stopAt)) return std::nullopt;
+  return "must be the name of a metric and a number, as accuracy:0.935";
+}
+
+Breach lrSteps(const Config& config) {
+  if (config.training.lrSteps.empty() || parseLrSteps(config.training.lrSteps)) return std::nullopt;
+  return "must be numbers of epochs above 0 that grow, as 30+60+80";
 }
 
 Breach trace(const Config& config) {

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "measure/record/training_record.h"
+
+namespace tandem {
+
+/// What a network computed of each image of a split, in the order of the data set. Which replica computed it does not
+/// matter.
+struct EvaluatedImages {
+  int64_t classes = 0;
+  std::vector<double> losses;  ///< of each image
+  // Heads of one class per image:
+  std::vector<int32_t> labels;     ///< empty: the head has flags
+  std::vector<int32_t> predicted;  ///< the class with the highest output, of equal ones the first
+  std::vector<int32_t> place;      ///< number of classes whose outputs are higher than that of the label
+  // Heads of flags, [images, classes]:
+  std::vector<float> outputs;
+  std::vector<uint8_t> flags;
+
+  int64_t images() const { return static_cast<int64_t>(losses.size()); }
+  bool hasFlags() const { return labels.empty() && !flags.empty(); }
+};
+
+/// Area under the receiver's operating characteristic: the probability that an image with the flag has a higher score
+/// than one without it, where equal scores count half (Mann and Whitney). Exact. `EvaluationRecord::none` if all images
+/// have the flag, or none. REQUIRES: as many flags as scores.
+double areaUnderCurve(std::span<const float> scores, std::span<const uint8_t> flags);
+
+/// Loss, accuracy, top5, AUC. The sums are made in the order of the images, so they are the same for any number of
+/// replicas. `withConfusion`: fills the confusion matrix too, for heads of one class per image.
+EvaluationRecord evaluated(const EvaluatedImages& images, bool withConfusion);
+
+/// A row of the catalog of metrics by which a training is judged.
+struct EvaluationMetric {
+  std::string_view name, summary;
+  double (*of)(const EvaluationRecord&);  ///< EvaluationRecord::none where the head does not have it
+  bool higherIsBetter;
+  bool ofFlags;  ///< the best for heads of flags
+};
+
+/// accuracy, top5, auc, loss.
+std::span<const EvaluationMetric> evaluationMetrics();
+
+/// Whether `value` is better than `other` by the metric. Anything is better than none, or than what is not finite.
+bool isBetter(const EvaluationMetric& metric, double value, double other);
+
+}  // namespace tandem

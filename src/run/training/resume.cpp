@@ -1,0 +1,78 @@
+#include "run/training/resume.h"
+
+#include "base/log.h"
+#include "base/text.h"
+#include "config/config_json.h"
+#include "config/option.h"
+#include "run/environment.h"
+
+namespace tandem {
+namespace {
+
+constexpr size_t mostNamed = 10;
+
+/// "--lr was 0.1, and is 0.05", for each option by which other bits are trained.
+std::vector<std::string> changedOptions(const Config& before, const Config& now) {
+  std::vector<std::string> changed;
+  for (const Option& option : options()) {
+    if ((option.commands & onTrain) == 0 || !option.isAxis() || option.keepsBits) continue;
+    const std::string was = valueText(before, option), is = valueText(now, option);
+    if (was != is) changed.push_back(concat("--", option.name, " was ", was, ", and is ", is));
+  }
+  return changed;
+}
+
+std::vector<std::string> changesSince(const CheckpointFacts& facts, const RunPlan& plan) {
+  auto changed = changedOptions(configFromJson(facts.config), plan.config);
+  if (facts.data != dataFacts(plan)) {
+    changed.push_back(concat("the training images were ", facts.data, ", and are ", dataFacts(plan)));
+  }
+  if (facts.program != programFacts()) {
+    changed.push_back(concat("the program was ", facts.program, ", and is ", programFacts()));
+  }
+  if (changed.size() > mostNamed) {
+    const size_t more = changed.size() - mostNamed;
+    changed.resize(mostNamed);
+    changed.push_back(concat(more, " more"));
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::string dataFacts(const RunPlan& plan) {
+  if (!plan.data) return "synthetic";
+  return concat(plan.data->info.name, ", ", plan.data->images, " images, ", plan.data->info.classes, " classes");
+}
+
+std::string programFacts() {
+  const Environment environment = readEnvironment();
+  std::string facts = concat(environment.tandemVersion, ' ', environment.commit, environment.dirty ? " (changed)" : "");
+  const auto libtorch = environment.libraries.find("libtorch");
+  if (libtorch != environment.libraries.end()) facts += concat(", libtorch ", libtorch->second);
+  return facts;
+}
+
+std::optional<Checkpoint> checkpointToResume(const RunPlan& plan) {
+  const Config::Training& training = plan.config.training;
+  if (training.checkpoint.empty()) return std::nullopt;
+  if (!plan.setup.resume->wanted) {
+    if (checkpointSteps(training.checkpoint).empty()) return std::nullopt;
+    throw UsageError(concat("--checkpoint=", training.checkpoint,
+                            " has checkpoints; --resume=auto goes on from the newest, or give another folder"));
+  }
+  auto checkpoint = newestCheckpoint(training.checkpoint, /*withState=*/true);
+  if (!checkpoint) {
+    if (!plan.setup.resume->required) return std::nullopt;
+    throw UsageError(concat("--resume=", training.resume, ": there is no checkpoint in ", training.checkpoint));
+  }
+  const auto changed = changesSince(checkpoint->facts, plan);
+  if (!changed.empty() && !training.allowChanges) {
+    throw CheckpointError(concat(checkpoint->path, " is of another training: ", join(changed, "; "),
+                                 "; --allow-changes goes on all the same, and says so in the results"));
+  }
+  checkpoint->facts.record.changed = join(changed, "; ");
+  return checkpoint;
+}
+
+}  // namespace tandem

@@ -1,0 +1,77 @@
+#include "run/training/training_rules.h"
+
+#include "base/text.h"
+#include "config/training_texts.h"
+#include "measure/metrics/evaluation.h"
+#include "run/plan/rule_check.h"
+#include "run/plan/those_with.h"
+#include "train/loss/loss.h"
+
+namespace tandem {
+namespace {
+
+Breach strategyCanPause(const RunPlan& plan) {
+  if (plan.setup.strategy->canPause) return std::nullopt;
+  return concat(
+      "--strategy=", optionsText(*plan.setup.strategy),
+      ": a training is evaluated and saved between steps, which this strategy does not allow; those that do: ",
+      thoseWith("--strategy", strategies(), &StrategyEntry::canPause));
+}
+
+Breach serversAreAmongTheReplicas(const RunPlan& plan) {
+  const Config& config = plan.config;
+  if (config.placement.servers == 0) return std::nullopt;
+  return concat("--servers=", config.placement.servers,
+                ": ranks that only serve are for tandem bench; in a training --server-ranks names those that serve");
+}
+
+Breach serverStateIsHere(const RunPlan& plan) {
+  if (!plan.setup.strategy->usesServer || plan.place.size == 1 || plan.config.training.checkpoint.empty()) return {};
+  return concat("--checkpoint=", plan.config.training.checkpoint, " with --strategy=", plan.config.exchange.strategy,
+                " on ", plan.place.size,
+                " ranks: the optimizer's state lies on other ranks; use --strategy=replicated");
+}
+
+Breach imagesComeFromHere(const RunPlan& plan) {
+  if (plan.setup.source->stream == nullptr) return std::nullopt;
+  return concat("--input=", plan.config.input.source,
+                ": batches from outside have no epochs; a training reads --data, or synthetic images");
+}
+
+Breach resumeHasAFolder(const RunPlan& plan) {
+  const Config::Training& training = plan.config.training;
+  if (!training.checkpoint.empty()) return std::nullopt;
+  if (plan.setup.resume->wanted) return concat("--resume=", training.resume, " needs --checkpoint=FOLDER");
+  if (plan.setup.onNan->goesBack) return concat("--on-nan=", training.onNan, " needs --checkpoint=FOLDER");
+  return std::nullopt;
+}
+
+Breach targetIsAMetric(const RunPlan& plan) {
+  const auto target = parseTarget(plan.config.training.stopAt);
+  if (!target || std::ranges::count(evaluationMetrics(), target->metric, &EvaluationMetric::name) > 0) return {};
+  std::vector<std::string> names;
+  for (const EvaluationMetric& metric : evaluationMetrics()) names.emplace_back(metric.name);
+  return concat("--stop-at=", plan.config.training.stopAt, ": no metric is called so; valid: ", join(names, ", "));
+}
+
+Breach outputsAreEvaluated(const RunPlan& plan) {
+  const Config::Training& training = plan.config.training;
+  const bool nothing = training.validateOn == Config::noSplit || plan.config.input.data.empty();
+  if (nothing && !training.stopAt.empty()) {
+    return concat("--stop-at=", training.stopAt, " needs an evaluation, and there is none: give --data, and not ",
+                  "--validate-on=", Config::noSplit);
+  }
+  if (nothing || lossOf(*plan.graph).judge != nullptr) return std::nullopt;
+  return concat("--model=", plan.config.network.model,
+                ": outputs of a detector are not evaluated; use --validate-on=", Config::noSplit);
+}
+
+constexpr Breach (*rulesInOrder[])(const RunPlan&) = {strategyCanPause,   serversAreAmongTheReplicas, serverStateIsHere,
+                                                      imagesComeFromHere, resumeHasAFolder,           targetIsAMetric,
+                                                      outputsAreEvaluated};
+
+}  // namespace
+
+void checkTraining(const RunPlan& plan) { requireAll(rulesInOrder, plan); }
+
+}  // namespace tandem

@@ -1,0 +1,305 @@
+#include "run/training/training_run.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "comm/world.h"
+#include "config/training_texts.h"
+#include "machine/process/process_clock.h"
+#include "train/checkpoint/weight_loader.h"
+
+namespace tandem {
+namespace {
+
+constexpr int64_t fewestKept = 1000;     // steps of the measured window, if there are as many
+constexpr int64_t mostLosses = 100'000;  // that a record holds
+constexpr int64_t prefetchSteps = 16;    // before an evaluation its first batches are begun
+constexpr Nanos reportInterval = std::chrono::milliseconds(100);
+
+/// "accuracy 0.9123, loss 0.2811".
+std::string figuresText(const EvaluationRecord& evaluation) {
+  std::vector<std::string> figures;
+  for (const EvaluationMetric& metric : evaluationMetrics()) {
+    const double value = metric.of(evaluation);
+    if (value != EvaluationRecord::none) figures.push_back(concat(metric.name, ' ', fixed(value, 4)));
+  }
+  return join(figures, ", ");
+}
+
+std::optional<Target> targetOf(const Config& config) {
+  return config.training.stopAt.empty() ? std::nullopt : parseTarget(config.training.stopAt);
+}
+
+const EvaluationMetric& metricCalled(std::string_view name) {
+  return *std::ranges::find(evaluationMetrics(), name, &EvaluationMetric::name);
+}
+
+}  // namespace
+
+TrainingRun::TrainingRun(TrainingRunOptions options, ProgressCallback progress)
+    : options_(std::move(options)),
+      progress_(std::move(progress)),
+      first_(options_.from ? options_.from->facts.step : 0),
+      agreement_(options_.plan->world, options_.plan->config.training.maxTime, now() - sinceProcessStart()),
+      statistics_(options_.plan->world, options_.team->devices.size()),
+      state_(*options_.plan->graph, options_.plan->world, options_.team->devices.size()),
+      drift_(options_.plan->world, options_.plan->config.placement.replicas, false),
+      taken_(options_.team->devices.size()) {
+  if (options_.from) record_ = options_.from->facts.record;
+  record_.course.clear();
+  record_.images = options_.course.images();
+  record_.ended.clear();
+  record_.interrupted = false;
+  if (options_.from) record_.resumedAt = first_;
+}
+
+void TrainingRun::body(ReplicaSet::Member& member) {
+  start(member);
+  int64_t step = first_;
+  for (bool over = step >= options_.course.steps(); !over;) {
+    step = trainPart(member, step);
+    over = pause(member, step);
+  }
+  if (options_.atEnd != nullptr && !stops()) evaluate(member, *options_.atEnd, step);
+  member.settle();
+  member.barrier();
+  if (options_.plan->world != nullptr) drift_.compare(member, step - 1, DriftCheck::Values::masters);
+  statistics_.join(member);  // those of the weights that are saved
+  member.barrier();
+  if (const auto scale = member.lossScale(); scale && member.index() == 0) {
+    const MutexLock lock(mutex_);
+    lossScale_ = scale;
+  }
+  if (member.index() != 0) return;
+  options_.watch->windowEnds();
+  origin_ = member.batch().origin;
+  if (options_.keeper != nullptr) options_.keeper->wait();
+}
+
+void TrainingRun::start(ReplicaSet::Member& member) {
+  if (options_.from) {
+    state_.give(member, options_.from->state);
+    member.continueAt(first_);
+  }
+  member.synchronize();
+  member.barrier();
+  if (member.index() != 0) return;
+  startup_ = sinceProcessStart();
+  begin_ = now();
+  options_.watch->windowBegins();
+}
+
+int64_t TrainingRun::trainPart(ReplicaSet::Member& member, int64_t step) {
+  const int64_t begin = step, end = options_.course.nextPause(step);
+  Evaluator* const next = options_.course.evaluatesAt(end) ? options_.during : nullptr;
+  std::vector<StepSample> samples;
+  member.synchronize();
+  member.barrier();
+  if (member.index() == 0) {
+    agreement_.begin(step + 1);
+    part_ = {.begin = begin, .end = end, .began = now(), .ended = {}, .samples = {}};
+  }
+  member.barrier();
+  for (; step < end; ++step) {
+    if (agreement_.isDue(step)) agreement_.talk(member, step, takeLosses(member));
+    if (stops()) break;
+    if (next != nullptr && step == std::max(begin, end - prefetchSteps)) next->prefetch(member);
+    samples.push_back(member.step());
+    if (member.index() == 0) report(step + 1, part_);
+  }
+  member.synchronize();
+  member.barrier();
+  if (member.index() == 0) part_.ended = now();
+  if (!stops()) agreement_.talk(member, step, takeLosses(member));
+  endPart(member, std::move(samples), begin, step);
+  member.barrier();
+  return step;
+}
+
+bool TrainingRun::takeLosses(ReplicaSet::Member& member) {
+  const std::vector<double> losses = member.losses();
+  const auto index = static_cast<size_t>(member.index());
+  const double weight = options_.lossWeights.empty() ? 1 : options_.lossWeights[index];
+  bool finite = true;
+  const MutexLock lock(mutex_);
+  for (const double loss : losses) {
+    const auto at = static_cast<size_t>(taken_[index]++);
+    if (losses_.size() <= at) losses_.resize(at + 1);
+    losses_[at] += weight * loss / static_cast<double>(taken_.size());
+    if (std::isfinite(loss)) continue;
+    if (finite && (badStep_ < 0 || first_ + static_cast<int64_t>(at) < badStep_)) {
+      badStep_ = first_ + static_cast<int64_t>(at);
+    }
+    finite = false;
+  }
+  return finite;
+}
+
+// Samples of the last parts are kept: as many parts as have enough steps.
+void TrainingRun::endPart(const ReplicaSet::Member& member, std::vector<StepSample> samples, int64_t begin,
+                          int64_t step) {
+  const MutexLock lock(mutex_);
+  part_.samples.insert(part_.samples.end(), samples.begin(), samples.end());
+  if (member.index() != 0) return;
+  part_.end = step;
+  double sum = 0;
+  for (int64_t i = begin; i < step; ++i) sum += losses_[static_cast<size_t>(i - first_)];
+  record_.course.push_back({.epoch = options_.course.epochsAt(step),
+                            .step = step,
+                            .loss = sum / static_cast<double>(std::max<int64_t>(1, step - begin)),
+                            .rate = options_.team->optimizer.rateAt(std::max(begin, step - 1)),
+                            .training = part_.ended - part_.began});
+}
+
+void TrainingRun::failForLoss(int64_t step) const {
+  const MutexLock lock(mutex_);
+  throw NumericError(concat("the loss of update ", badStep_, " is not finite, noticed before update ", step,
+                            "; it must stay finite: lower --lr, or use --precision=fp32",
+                            options_.saves ? "; --resume=auto goes on from the last checkpoint" : ""));
+}
+
+bool TrainingRun::pause(ReplicaSet::Member& member, int64_t step) {
+  if (agreement_.reason() == StopReason::notFinite) failForLoss(step);
+  const bool isLast = step == options_.course.steps();
+  if (member.index() == 0) {
+    kept_.push_back(part_);
+    int64_t steps = 0;
+    size_t from = kept_.size();
+    while (from > 0 && steps < fewestKept) --from, steps += kept_[from].end - kept_[from].begin;
+    kept_.erase(kept_.begin(), kept_.begin() + static_cast<int64_t>(from));
+    record_.steps = step;
+    record_.epochs = options_.course.epochsAt(step);
+  }
+  const bool evaluates = options_.during != nullptr && !stops() && (isLast || options_.course.evaluatesAt(step));
+  if (evaluates) evaluate(member, *options_.during, step);
+  const bool over = isLast || stops() || reached_;
+  if (options_.saves && (over || options_.course.savesAt(step))) save(member, step, over);
+  if (over && member.index() == 0) {
+    record_.ended = reached_ && !isLast ? "stop-at" : std::string(nameOf(agreement_.reason()));
+    record_.interrupted = stops() && !isLast;
+  }
+  member.barrier();
+  return over;
+}
+
+void TrainingRun::evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int64_t step) {
+  member.settle();
+  member.synchronize();
+  statistics_.join(member);
+  member.barrier();
+  const Nanos began = now();
+  if (member.index() == 0 && progress_) progress_({.phase = Phase::evaluating, .step = step});
+  evaluator.run(member, [this] { return agreement_.isWanted(); });
+  member.barrier();
+  if (member.index() == 0 && !agreement_.endIfWanted()) {
+    judge(evaluator, step, began);
+    if (isBest_ && options_.keeper != nullptr) {
+      options_.keeper->saveBest(weightsOf(*options_.plan->graph, member.buffers(), member.executor()));
+    }
+  }
+  member.barrier();
+  statistics_.restore(member);
+  member.synchronize();
+  member.barrier();
+  if (member.index() != 0 || stops()) return;
+  EpochRecord& last = record_.course.back();
+  last.evaluating += record_.evaluations.back().wall;
+  last.idle += now() - part_.ended - last.evaluating - last.saving;
+}
+
+// Ranks hear "BEST REACHED". Only rank 0 has the results of all images.
+void TrainingRun::judge(Evaluator& evaluator, int64_t step, Nanos began) {
+  World* const world = options_.plan->world;
+  evaluator.gather();
+  std::string decided;
+  if (isFirst(world)) {
+    for (EvaluationRecord& old : record_.evaluations) {
+      if (old.split == rowOf(evaluator.split()).name) old.confusion.clear();
+    }
+    EvaluationRecord evaluation = evaluated(evaluator.result(), /*withConfusion=*/true);
+    evaluation.split = rowOf(evaluator.split()).name;
+    evaluation.epoch = options_.course.epochsAt(step), evaluation.step = step;
+    evaluation.at = now() - begin_, evaluation.wall = now() - began;
+    double best = EvaluationRecord::none;
+    for (const EvaluationRecord& old : record_.evaluations) {
+      if (old.split == evaluation.split && isBetter(*options_.best, options_.best->of(old), best))
+        best = options_.best->of(old);
+    }
+    const bool counts = &evaluator == options_.during;
+    const bool isBest = counts && isBetter(*options_.best, options_.best->of(evaluation), best);
+    const auto target = targetOf(options_.plan->config);
+    const bool reached =
+        counts && target &&
+        !isBetter(metricCalled(target->metric), target->value, metricCalled(target->metric).of(evaluation));
+    decided = concat(isBest ? 1 : 0, ' ', reached ? 1 : 0);
+    if (isBest) record_.bestStep = step, record_.bestMetric = options_.best->name;
+    if (reached && record_.toTarget == Nanos{}) record_.toTarget = evaluation.at;
+    const EpochRecord& epoch = record_.course.back();
+    const double rate = static_cast<double>((part_.end - part_.begin) * options_.plan->globalBatch) /
+                        std::max(1e-9, seconds(epoch.training));
+    say(concat("epoch ", fixed(epoch.epoch, 2), ", update ", step, ": training loss ", fixed(epoch.loss, 4), ", ",
+               fixed(rate, 1), " images/s; ", evaluation.split, " ", figuresText(evaluation), isBest ? " (best)" : "",
+               ", ", secondsText(seconds(evaluation.wall))));
+    record_.evaluations.push_back(std::move(evaluation));
+  } else {
+    record_.evaluations.push_back({.wall = now() - began});
+  }
+  if (world != nullptr) decided = world->fromFirst(decided);
+  isBest_ = decided[0] == '1' && isFirst(world), reached_ = reached_ || decided[2] == '1';
+}
+
+void TrainingRun::save(ReplicaSet::Member& member, int64_t step, bool isLast) {
+  const Nanos began = now();
+  member.settle();
+  member.synchronize();
+  member.barrier();
+  state_.take(member, step);
+  if (member.index() != 0) return;
+  if (options_.keeper != nullptr && options_.keeper->lastStep() != step) {
+    options_.keeper->save(std::move(state_.taken()), record_, 1.0, nullptr);
+    if (isLast) options_.keeper->wait();
+  }
+  if (options_.keeper != nullptr) record_.checkpoints = options_.keeper->saved();
+  record_.course.back().saving += now() - began;
+}
+
+void TrainingRun::report(int64_t step, const Part& part) {
+  const Nanos time = now();
+  if (!progress_ || time - reported_ < reportInterval) return;
+  reported_ = time;
+  const double perStep = seconds(time - part.began) / static_cast<double>(step - part.begin);
+  progress_({.phase = Phase::training,
+             .step = step,
+             .steps = options_.course.steps(),
+             .imagesPerSecond = static_cast<double>(options_.plan->globalBatch) / perStep,
+             .secondsLeft = perStep * static_cast<double>(options_.course.steps() - step)});
+}
+
+void TrainingRun::say(std::string line) const {
+  if (progress_) progress_({.phase = Phase::training, .line = std::move(line)});
+}
+
+void TrainingRun::fill(RunRecord& record) const {
+  const MutexLock lock(mutex_);
+  record.startup = startup_;
+  record.warmup = {.steps = 0, .wall = {}, .steady = true};
+  for (const Part& part : kept_) {
+    record.window += part.ended - part.began;
+    record.measuredSteps += part.end - part.begin;
+    record.steps.insert(record.steps.end(), part.samples.begin(), part.samples.end());
+  }
+  std::stable_sort(record.steps.begin(), record.steps.end(),
+                   [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });
+  record.losses = losses_;
+  if (std::ssize(record.losses) > mostLosses) record.losses.resize(mostLosses);
+  if (origin_) {
+    record.placement.data = origin_->data, record.placement.augment = origin_->augment;
+    record.placement.imageMean = origin_->mean, record.placement.imageDeviation = origin_->deviation;
+  }
+  if (lossScale_) record.skippedSteps = lossScale_->skipped, record.lossScale = lossScale_->scale;
+  record.training = record_;
+}
+
+}  // namespace tandem

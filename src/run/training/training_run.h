@@ -1,0 +1,96 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "measure/record/record.h"
+#include "observe/run_observer.h"
+#include "run/drift_check.h"
+#include "run/run_point.h"
+#include "run/training/checkpoint_keeper.h"
+#include "run/training/evaluator.h"
+#include "run/training/joined_statistics.h"
+#include "run/training/stop_agreement.h"
+#include "run/training/training_course.h"
+#include "train/replica_set.h"
+
+namespace tandem {
+
+struct TrainingRunOptions {
+  const RunPlan* plan = nullptr;
+  TrainingCourse course;
+  const ReplicaSetOptions* team = nullptr;  ///< of the replicas
+  std::vector<double> lossWeights;          ///< as MeasuredRunOptions::lossWeights
+  RunObserver* watch = nullptr;
+  Evaluator* during = nullptr;             ///< null: nothing is evaluated while the training goes on
+  Evaluator* atEnd = nullptr;              ///< null: nothing besides
+  const EvaluationMetric* best = nullptr;  ///< by which weights are the best
+  bool saves = false;                      ///< checkpoints
+  CheckpointKeeper* keeper = nullptr;      ///< writes them, on rank 0; null elsewhere
+  std::optional<Checkpoint> from = {};     ///< what the training goes on from
+};
+
+/// The course of one training: parts of steps, and pauses between them, in which replicas evaluate and save. All
+/// pointers of the options must outlive this object. Every member of a ReplicaSet runs body().
+class TrainingRun {
+ public:
+  TrainingRun(TrainingRunOptions options, ProgressCallback progress);
+
+  /// Trains for one member, on its thread. Collective. Throws NumericError for a loss that is not finite.
+  void body(ReplicaSet::Member& member);
+
+  /// Fills window, samples, losses and the training of the record. Call it after ReplicaSet::run().
+  void fill(RunRecord& record) const;
+
+ private:
+  /// A run of steps between two pauses.
+  struct Part {
+    int64_t begin = 0, end = 0;  ///< updates before and after
+    Nanos began{}, ended{};
+    std::vector<StepSample> samples;
+  };
+
+  void start(ReplicaSet::Member& member);
+  /// Trains from update `step` to the next pause, or to where all agree to end. Returns the number of updates then.
+  int64_t trainPart(ReplicaSet::Member& member, int64_t step);
+  /// Adds this member's losses since the last call. False if one is not finite.
+  bool takeLosses(ReplicaSet::Member& member);
+  /// What is due after so many updates. True if the training is over.
+  bool pause(ReplicaSet::Member& member, int64_t step);
+  void evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int64_t step);
+  /// Judges the last evaluation on rank 0, and tells all ranks. Called by member 0.
+  void judge(Evaluator& evaluator, int64_t step, Nanos began);
+  void save(ReplicaSet::Member& member, int64_t step, bool isLast);
+  void endPart(const ReplicaSet::Member& member, std::vector<StepSample> samples, int64_t begin, int64_t step);
+  [[noreturn]] void failForLoss(int64_t step) const;
+  bool stops() const { return agreement_.reason() != StopReason::none; }
+  void report(int64_t step, const Part& part);
+  void say(std::string line) const;
+
+  const TrainingRunOptions options_;
+  const ProgressCallback progress_;
+  const int64_t first_;  // updates made before
+  StopAgreement agreement_;
+  JoinedStatistics statistics_;
+  StateExchange state_;
+  DriftCheck drift_;
+  // Fields without a lock are written by member 0 alone. A barrier follows before another member reads them.
+  Nanos startup_{}, begin_{}, reported_{};
+  Part part_;
+  bool reached_ = false;  // the target of --stop-at
+  bool isBest_ = false;   // the last evaluation
+  TrainingRecord record_;
+  std::vector<Part> kept_;  // the last parts, whose steps are the measured window
+  mutable Mutex mutex_;
+  std::vector<double> losses_ TANDEM_GUARDED_BY(mutex_);  // by step, summed over members
+  std::vector<int64_t> taken_;                            // by member: losses that were added
+  int64_t badStep_ TANDEM_GUARDED_BY(mutex_) = -1;        // of a loss that is not finite
+  std::shared_ptr<const BatchOrigin> origin_;             // of the images trained on
+  std::optional<LossScaleState> lossScale_ TANDEM_GUARDED_BY(mutex_);
+};
+
+}  // namespace tandem

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "train/loss/loss.h"
+
+namespace tandem {
+
+/// Of softmax cross-entropy: one class per image. The loss of an image is -log softmax(outputs)[label].
+const Judge& judgeOfClasses();
+
+/// Of binary cross-entropy: any number of classes per image. The loss of an image is the mean over its classes.
+const Judge& judgeOfFlags();
+
+}  // namespace tandem

@@ -17,7 +17,7 @@ PRESET ?= release
 .PHONY: help setup setup-release setup-cuda setup-tests build program bench test test-long check lint tidy format docs dev \
         asan tsan cuda cuda-sources dist verify-dist peers bench-kernels verify-models verify-weights verify-export \
         verify-launchers verify-ranks verify-interference verify-compare verify-robust verify-trace verify-attribution verify-logs verify-streams verify-data \
-        verify-page fuzz \
+        verify-page verify-resume fuzz \
         clean FORCE
 
 help: ## list the targets
@@ -125,6 +125,9 @@ verify-models: setup-release ## recompute the golden numbers of the model tests 
 
 verify-launchers: program ## the same losses by tandem launch, torchrun, mpirun and a Slurm that it starts, as far as they are there
 	scripts/verify-launchers $(ARGS)
+
+verify-resume: setup-tests program ## interrupted trainings go on to the weights of one that was left alone (ARGS='--only=killed'; needs root)
+	scripts/verify-resume $(ARGS)
 
 verify-ranks: program ## two hosts whose cable is cut or slow, garbage on all ports, 50 launches at once, 64 ranks, unequal ones (ARGS=partition; needs root)
 	scripts/verify-ranks $(ARGS)

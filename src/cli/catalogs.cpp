@@ -5,6 +5,7 @@
 #include "base/catalog.h"
 #include "comm/group.h"
 #include "config/modes.h"
+#include "config/recipe/recipe.h"
 #include "data/dataset/data_split.h"
 #include "data/loader/batch_maker.h"
 #include "data/loader/batch_source.h"
@@ -72,6 +73,26 @@ std::vector<std::string> augmentNames() {
   return all;
 }
 
+std::vector<std::string> recipeNames() {
+  std::vector<std::string> all;
+  for (const Recipe& recipe : recipes()) all.push_back(recipe.name);
+  return all;
+}
+
+ordered_json recipeRows() {
+  auto rows = ordered_json::array();
+  for (const Recipe& recipe : recipes()) {
+    ordered_json options = ordered_json::object();
+    for (const auto& [option, value] : recipe.options) options[option] = value;
+    rows.push_back({{"name", recipe.name},
+                    {"summary", recipe.summary},
+                    {"source", recipe.source},
+                    {"needs", recipe.needs},
+                    {"options", options}});
+  }
+  return rows;
+}
+
 /// The splits, and a word for no evaluation.
 std::vector<std::string> validationNames() {
   std::vector<std::string> all = namesOf(dataSplits());
@@ -121,6 +142,7 @@ constexpr Catalog table[] = {
     row<scores>("scores", "scores"),
     row<schedules>("schedules", "schedule"),
     row<optimizers>("optimizers", "optimizer"),
+    {"recipes", "", recipeNames, recipeRows},
     row<lrScalings>("lr-scalings", "lr-scaling"),
     row<decayedParameters>("decayed", "decayed"),
     row<frozenParameters>("frozen", "frozen"),

@@ -16,6 +16,7 @@
 #include "cli/log_exporters.h"
 #include "cli/progress_line.h"
 #include "cli/stop_on_signal.h"
+#include "config/recipe/recipe.h"
 #include "graph/state.h"
 #include "machine/process/child_process.h"
 #include "machine/process/utc_time.h"
@@ -33,7 +34,8 @@ namespace {
 void checkTyped(const Sweep& sweep) {
   if (!sweep.axes.empty()) {
     const std::string_view option = sweep.axes.front().option->name;
-    throw UsageError(concat("tandem train takes one value of --", option, ", not a list; tandem bench compares several"));
+    throw UsageError(
+        concat("tandem train takes one value of --", option, ", not a list; tandem bench compares several"));
   }
   if (sweep.base.training.epochs <= 0) {
     throw UsageError("tandem train needs --epochs=X, the passes over the training images, as --epochs=10");
@@ -41,6 +43,14 @@ void checkTyped(const Sweep& sweep) {
   if (sweep.base.step.batch == Config::mostThatFits) {
     throw UsageError("tandem train takes a number of images: --batch=max is for tandem bench, which tries");
   }
+}
+
+/// With the options of --recipe, where none are typed.
+Sweep parsed(Arguments arguments, const CatalogNames& names) {
+  Sweep sweep = parseArguments("train", arguments, names);
+  if (sweep.base.training.recipe.empty()) return sweep;
+  const Recipe recipe = recipeCalled(sweep.base.training.recipe);
+  return parseArguments("train", withRecipe(recipe, arguments, sweep.given), names);
 }
 
 std::vector<CommandFile> filesOfTraining(const BenchPoint& point) {
@@ -67,6 +77,7 @@ class TrainingSession {
     RunRecord record = runner_.run(point_.plan->config, {.deadlineSeconds = deadlineSeconds(point_.config)},
                                    {.progress = [this](const Progress& state) { show(state); }});
     progress_.clear();
+    if (record.outcome.code == ExitCode::interrupted) return interrupted();
     record.sweep = concat(utcTime(), '-', getpid());
     record.round = 1;
     file_.append(record);
@@ -82,6 +93,14 @@ class TrainingSession {
     if (state.line.empty()) return progress_.show(point_.label, state);
     progress_.clear();
     people() << state.line << '\n' << std::flush;
+  }
+
+  /// Before its first update, or by a second signal.
+  int interrupted() const {
+    const std::string& folder = point_.config.training.checkpoint;
+    logError(concat("error[interrupted]: interrupted",
+                    folder.empty() ? "" : concat("; --resume=auto goes on from what is in ", folder)));
+    return static_cast<int>(folder.empty() ? ExitCode::interrupted : ExitCode::stoppedAndSaved);
   }
 
   void end(const RunRecord& record) {
@@ -119,7 +138,7 @@ int trainCommand(Arguments arguments) {
     std::cout << helpText("train", names);
     return 0;
   }
-  Sweep sweep = parseArguments("train", arguments, names);
+  Sweep sweep = parsed(arguments, names);
   checkTyped(sweep);
   const StopOnSignal stop(trainingSignals);
   const auto launched = takeLaunchedRanks(sweep);
@@ -136,7 +155,7 @@ int trainCommand(Arguments arguments) {
   checkMemory(*point.plan);
   checkFiles(filesOfTraining(point));
   if (sweep.base.output.dryRun) {
-    std::cout << planText(*point.plan);
+    std::cout << planText(*point.plan) << commandLine("train", sweep.base) << '\n';
     return 0;
   }
   return TrainingSession(std::move(point), parents.get()).run();

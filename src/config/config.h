@@ -151,6 +151,7 @@ struct Config {
 
   /// The course of a training (`tandem train`) and of its learning rate. A measurement has none.
   struct Training {
+    std::string recipe;                 ///< name or file of options that hold where none is typed; empty: none
     double epochs = 0;                  ///< passes over the training images; 0: this is a measurement
     std::string validateOn{automatic};  ///< split that validation reads; auto: validation, or else test images
     double validateEvery = 1;           ///< epochs between two evaluations; 0: at the end alone

@@ -81,7 +81,7 @@ std::vector<std::string_view> groups() {
 
 std::string optionsMarkdown(const CatalogNames& names) {
   std::string text =
-      "# Options\n\nGenerated from the option table (`src/config/option.cpp`, `src/config/aliases.cpp`); do not edit.\n"
+      "# Options\n\nGenerated from the option table (`src/config/table`, `src/config/aliases.cpp`); do not edit.\n"
       "Hyphens and underscores are equal. In `bench` an option with *list* \"yes\" takes `a,b,c`, and a number also a "
       "range: "
       "`1-8*2` is 1,2,4,8 and `1-3+1` is 1,2,3.\n";

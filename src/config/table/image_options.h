@@ -7,7 +7,7 @@ namespace tandem::option_rows {
 inline constexpr Option imageOptions[] = {
     // clang-format off
     {"resize", seen, "pixels", "N", "shorter side of an image before the centre crop; 0 takes 256/224 of --image-size",
-     onImages | onEval, field<&Inference::resize>, Values::any, oneValue, zeroOrWithin<&Inference::resize, 8, 16384>},
+     onImages | onEval | onTrain, field<&Inference::resize>, Values::any, oneValue, zeroOrWithin<&Inference::resize, 8, 16384>},
     {"normalization", seen, "", "NAME",
      "mean and deviation by which pixels are normalised; auto is those of the training images, for image files those of "
      "ImageNet", onAll, field<&Inference::normalization>, Values::names, oneValue, nullptr},

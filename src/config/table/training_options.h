@@ -6,6 +6,9 @@ namespace tandem::option_rows {
 
 inline constexpr Option trainingOptions[] = {
     // clang-format off
+    often(onTrain, {"recipe", course, "", "NAME|FILE",
+     "options of a training that is known to work, for all that are not typed; 'tandem list recipes' shows them", onTrain,
+     field<&Training::recipe>, Values::any, oneValue, nullptr}),
     often(onTrain, {"epochs", course, "", "X", "passes over the training images; a part of one is possible, as 0.5", onTrain,
      field<&Training::epochs>, Values::any, results, positive<&Training::epochs>, "none: it must be given"}),
     often(onTrain, {"validate-on", course, "", "NAME",

@@ -16,7 +16,6 @@
 #include "run/outcome_of_exception.h"
 #include "run/plan/thread_count.h"
 #include "run/start_record.h"
-#include "run/training/stop_agreement.h"
 #include "trace/fault.h"
 #include "trace/flight_recorder.h"
 
@@ -88,7 +87,6 @@ int runWorker() {
   processFlight = flight.get();
   const WorkerOrder order = readOrder();
   armFaultOf(order);
-  if (order.config.training.epochs > 0) stopTrainingOnSignals();
   redirectWarnings([](const std::string& text) { sendLine(warningLine(text)); });  // the sweep says each once
   const RunRecord record = measured(order);
   if (record.outcome.kind == OutcomeKind::ok) enterStage(Stage::ending);

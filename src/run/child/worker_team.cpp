@@ -50,6 +50,7 @@ class Workers {
   void end();
 
   int64_t peakResident() const;
+  bool askedToEnd() const { return asked_; }
   bool allFinished() const { return std::ranges::none_of(workers_, failed); }
   /// REQUIRES: end() returned.
   std::vector<RankReport> reports() const;
@@ -169,7 +170,7 @@ std::optional<Outcome> outcomeFromOutside(Ending ending, const Workers& workers,
   if (options.memoryLimit > 0 && workers.peakResident() > options.memoryLimit)
     return overLimit(options.memoryLimit, config);
   if (workers.allFinished()) return std::nullopt;
-  if (ending == Ending::stopped) return failure(ExitCode::interrupted, "interrupted");
+  if (ending == Ending::stopped || workers.askedToEnd()) return failure(ExitCode::interrupted, "interrupted");
   if (ending != Ending::deadline) return std::nullopt;
   return failure(ExitCode::invalidMeasurement, concat("the run missed its deadline of ", options.deadlineSeconds,
                                                       " s and was killed; raise --point-deadline"));

@@ -125,10 +125,19 @@ TrainingState stateFrom(const std::string& path) {
 json toJson(const CheckpointFacts& facts) {
   JsonWriter record;
   describe(record, facts.record);
-  return {{"format", "tandem-checkpoint"},   {"version", currentVersion},  {"step", facts.step},
-          {"rate_factor", facts.rateFactor}, {"schedule", facts.schedule}, {"ranks", facts.ranks},
-          {"replicas", facts.replicas},      {"config", facts.config},     {"data", facts.data},
-          {"program", facts.program},        {"kernels", facts.kernels},   {"training", record.take()}};
+  return {{"format", "tandem-checkpoint"},
+          {"version", currentVersion},
+          {"step", facts.step},
+          {"rate_factor", facts.rateFactor},
+          {"schedule", facts.schedule},
+          {"ranks", facts.ranks},
+          {"replicas", facts.replicas},
+          {"batch", facts.batch},
+          {"config", facts.config},
+          {"data", facts.data},
+          {"program", facts.program},
+          {"kernels", facts.kernels},
+          {"training", record.take()}};
 }
 
 CheckpointFacts factsFrom(const json& object) {
@@ -137,6 +146,7 @@ CheckpointFacts factsFrom(const json& object) {
                         .schedule = object.at("schedule"),
                         .ranks = object.at("ranks"),
                         .replicas = object.at("replicas"),
+                        .batch = object.at("batch"),
                         .config = object.at("config"),
                         .data = object.at("data"),
                         .program = object.at("program"),

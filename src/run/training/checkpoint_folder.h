@@ -16,11 +16,12 @@ struct CheckpointFacts {
   double rateFactor = 1;            ///< of the learning rate, by plateau and --on-nan
   nlohmann::json schedule = {};     ///< state of what sets it; null: nothing
   int64_t ranks = 1, replicas = 1;  ///< of each rank
-  nlohmann::json config;            ///< all options, as in a record
-  std::string data;                 ///< what the training images are, for comparison: name, number, classes
-  std::string program;              ///< version and commit
-  std::string kernels;              ///< by run/plan/kernel_selection_json.h; empty: those of a GPU
-  TrainingRecord record;            ///< until then
+  int64_t batch = 0;                ///< of all replicas
+  nlohmann::json config = {};       ///< all options, as in a record
+  std::string data = {};            ///< what the training images are, for comparison: name, number, classes
+  std::string program = {};         ///< version and commit
+  std::string kernels = {};         ///< by run/plan/kernel_selection_json.h; empty: those of a GPU
+  TrainingRecord record = {};       ///< until then
 };
 
 struct Checkpoint {

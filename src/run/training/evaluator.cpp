@@ -98,6 +98,7 @@ void Evaluator::run(ReplicaSet::Member& member, const std::function<bool()>& isG
   Batch batch;
   for (int64_t first = batch_ * place(member); first < images() && !isGivenUp(); first += batch_ * places()) {
     source->next(batch);
+    member.device().wait(batch.ready);
     judge(member, batch, first, std::min(batch_, images() - first));
   }
   source.reset();

@@ -1,5 +1,7 @@
 #include "run/training/resume.h"
 
+#include <cmath>
+
 #include "base/log.h"
 #include "base/text.h"
 #include "config/config_json.h"
@@ -38,6 +40,13 @@ std::vector<std::string> changesSince(const CheckpointFacts& facts, const RunPla
   return changed;
 }
 
+/// The number of updates of this batch after which as many images were seen.
+void countInBatches(Checkpoint& checkpoint, int64_t batch) {
+  if (checkpoint.facts.batch == batch) return;
+  const double images = static_cast<double>(checkpoint.facts.step) * static_cast<double>(checkpoint.facts.batch);
+  checkpoint.facts.step = checkpoint.state.step = std::llround(images / static_cast<double>(batch));
+}
+
 }  // namespace
 
 std::string dataFacts(const RunPlan& plan) {
@@ -72,6 +81,7 @@ std::optional<Checkpoint> checkpointToResume(const RunPlan& plan) {
                                  "; --allow-changes goes on all the same, and says so in the results"));
   }
   checkpoint->facts.record.changed = join(changed, "; ");
+  countInBatches(*checkpoint, plan.globalBatch);
   return checkpoint;
 }
 

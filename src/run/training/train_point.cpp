@@ -26,6 +26,7 @@ namespace {
 CheckpointFacts factsOf(const RunPlan& plan, const KernelSelection& kernels) {
   return {.ranks = plan.place.size,
           .replicas = plan.config.placement.replicas,
+          .batch = plan.globalBatch,
           .config = toJson(plan.config),
           .data = dataFacts(plan),
           .program = programFacts(),
@@ -33,7 +34,24 @@ CheckpointFacts factsOf(const RunPlan& plan, const KernelSelection& kernels) {
           .record = {}};
 }
 
-/// Rank 0 has the folder locked before others read what is there. Collective.
+/// The folder of --checkpoint, on rank 0; null elsewhere, and without the option. Others read what is there once it is
+/// locked. Collective.
+std::unique_ptr<CheckpointFolder> lockedFolder(const RunPlan& plan) {
+  const Config::Training& training = plan.config.training;
+  std::unique_ptr<CheckpointFolder> folder;
+  if (!training.checkpoint.empty() && isFirst(plan.world)) {
+    folder = std::make_unique<CheckpointFolder>(training.checkpoint, training.keep);
+  }
+  if (plan.world != nullptr) plan.world->exchange("the folder is locked");
+  return folder;
+}
+
+RunPlan resumedPlan(RunPlan plan, const Checkpoint& from) {
+  plan.firstBatch = from.facts.step, plan.kernels = from.facts.kernels;
+  return plan;
+}
+
+/// The checkpoint that all ranks go on from. Collective.
 std::optional<Checkpoint> agreedCheckpoint(const RunPlan& plan) {
   auto checkpoint = checkpointToResume(plan);
   if (plan.world == nullptr) return checkpoint;
@@ -83,57 +101,97 @@ void noteResume(const Checkpoint& from, const RunPlan& plan, RunRecord& record) 
   }
 }
 
+/// All that a training needs before its replicas are built.
+class PreparedTraining {
+ public:
+  PreparedTraining(const RunPlan& asked, const ProgressCallback& progress, RunRecord& record)
+      : folder_(lockedFolder(asked)),
+        from_(agreedCheckpoint(asked)),
+        resumed_(from_ ? resumedPlan(asked, *from_) : asked),
+        kernels_(selectKernels(resumed_, *resumed_.graph, progressOf(Phase::choosingKernels, progress))),
+        data_(trainingData(resumed_)),
+        plan_(withShares(resumed_, kernels_, data_, progress)) {
+    const EvaluatedSplits splits = evaluatedSplits(plan_);
+    during_ = evaluatorOf(plan_, splits.during, kernels_), atEnd_ = evaluatorOf(plan_, splits.atEnd, kernels_);
+    append(record.notes, kernels_.notes);
+    for (const std::string& note : {plan_.recomputeNote, standInNote(plan_), splits.note}) {
+      if (!note.empty()) record.notes.push_back(note);
+    }
+    if (from_) noteResume(*from_, plan_, record);
+  }
+
+  const RunPlan& plan() const { return plan_; }
+  const TrainingData& data() const { return data_; }
+  TrainingCourse course() const { return {plan_.config.training, data_.images->size(), plan_.globalBatch}; }
+  /// The evaluator of the split that is evaluated last; null: none is.
+  const Evaluator* last() const { return atEnd_ ? atEnd_.get() : during_.get(); }
+
+  /// Of the replicas.
+  ReplicaSetOptions options(RunRecord& record) const {
+    ReplicaSetOptions options = startedOptions(plan_, kernels_, data_, record);
+    const auto schedule = std::make_shared<ScheduleBegin>();
+    schedule->set(0);
+    options.optimizer.scheduleBegin = schedule;
+    options.optimizer.totalSteps = course().steps();
+    options.optimizer.learningRate = scaledRate(plan_);
+    return options;
+  }
+
+  /// Null where this rank writes no checkpoints. Call it once.
+  std::unique_ptr<CheckpointKeeper> keeper() {
+    if (!folder_) return nullptr;
+    return std::make_unique<CheckpointKeeper>(std::move(folder_), factsOf(plan_, kernels_));
+  }
+
+  TrainingRunOptions runOptions(const ReplicaSetOptions& team, RunObserver& watch, CheckpointKeeper* keeper) const {
+    return {.plan = &plan_,
+            .course = course(),
+            .team = &team,
+            .lossWeights = lossWeights(team),
+            .watch = &watch,
+            .during = during_.get(),
+            .atEnd = atEnd_.get(),
+            .best = &bestOf(plan_),
+            .saves = !plan_.config.training.checkpoint.empty(),
+            .keeper = keeper,
+            .from = from_};
+  }
+
+  /// What was found while images were read.
+  void note(RunRecord& record) const {
+    if (data_.bad && !data_.bad->text().empty()) record.notes.push_back(data_.bad->text());
+    noteBadImages(during_.get(), record);
+    noteBadImages(atEnd_.get(), record);
+    if (const std::string cached = data_.cacheText(); !cached.empty()) record.notes.push_back(cached);
+  }
+
+ private:
+  std::unique_ptr<CheckpointFolder> folder_;  // on rank 0, with --checkpoint
+  std::optional<Checkpoint> from_;
+  const RunPlan resumed_;
+  const KernelSelection kernels_;
+  const TrainingData data_;
+  const RunPlan plan_;
+  std::unique_ptr<Evaluator> during_, atEnd_;
+};
+
 }  // namespace
 
 void trainPoint(const RunPlan& asked, const ProgressCallback& progress, RunRecord& record) {
   checkTraining(asked);
   const auto gpuUse = settledGpuUse(probedGpus(asked.cudaDevices));  // before this process uses the GPUs itself
-  const Config::Training& training = asked.config.training;
-  std::unique_ptr<CheckpointFolder> locked;
-  if (!training.checkpoint.empty() && isFirst(asked.world)) {
-    locked = std::make_unique<CheckpointFolder>(training.checkpoint, training.keep);
-  }
-  if (asked.world != nullptr) asked.world->exchange("the folder is locked");
-  const auto from = agreedCheckpoint(asked);
-  RunPlan resumed = asked;
-  if (from) resumed.firstBatch = from->facts.step, resumed.kernels = from->facts.kernels;
-  const KernelSelection kernels = selectKernels(resumed, *asked.graph, progressOf(Phase::choosingKernels, progress));
-  append(record.notes, kernels.notes);
-  const auto data = trainingData(resumed);
-  const RunPlan plan = withShares(resumed, kernels, data, progress);
-  const EvaluatedSplits splits = evaluatedSplits(plan);
-  for (const std::string& note : {plan.recomputeNote, standInNote(plan), splits.note}) {
-    if (!note.empty()) record.notes.push_back(note);
-  }
-  const auto during = evaluatorOf(plan, splits.during, kernels), atEnd = evaluatorOf(plan, splits.atEnd, kernels);
-  ReplicaSetOptions options = startedOptions(plan, kernels, data, record);
-  const TrainingCourse course(training, data.images->size(), plan.globalBatch);
-  const auto schedule = std::make_shared<ScheduleBegin>();
-  schedule->set(0);
-  options.optimizer.scheduleBegin = schedule;
-  options.optimizer.totalSteps = course.steps();
-  options.optimizer.learningRate = scaledRate(plan);
+  PreparedTraining prepared(asked, progress, record);
+  const RunPlan& plan = prepared.plan();
+  const ReplicaSetOptions options = prepared.options(record);
   record.placement = placementOf(plan, options);
   noteShares(options, record);
-  if (from) noteResume(*from, plan, record);
   ReplicaSet team(options);
   RunObserver watch(plan.hostCores, plan.cudaDevices, gpuUse, observedProcesses(plan));
-  if (data.feeders) watch.fedBy([feeders = data.feeders] { return feeders->processes(); });
-  std::unique_ptr<CheckpointKeeper> keeper;
-  if (locked) keeper = std::make_unique<CheckpointKeeper>(std::move(locked), factsOf(plan, kernels));
-  TrainingRun run({.plan = &plan,
-                   .course = course,
-                   .team = &options,
-                   .lossWeights = lossWeights(options),
-                   .watch = &watch,
-                   .during = during.get(),
-                   .atEnd = atEnd.get(),
-                   .best = &bestOf(plan),
-                   .saves = !training.checkpoint.empty(),
-                   .keeper = keeper.get(),
-                   .from = from},
-                  progress);
+  if (const auto feeders = prepared.data().feeders) watch.fedBy([feeders] { return feeders->processes(); });
+  const auto keeper = prepared.keeper();
+  TrainingRun run(prepared.runOptions(options, watch, keeper.get()), progress);
   SavedWeights weights(isFirst(plan.world) ? plan.config.output.saveWeights : "");
+  stopTrainingOnSignals();  // before, nothing would be lost
   enterStage(Stage::training);
   team.run([&](ReplicaSet::Member& member) {
     run.body(member);
@@ -142,15 +200,12 @@ void trainPoint(const RunPlan& asked, const ProgressCallback& progress, RunRecor
   enterStage(Stage::ending);
   run.fill(record);
   watch.fill(record);
-  if (data.bad && !data.bad->text().empty()) record.notes.push_back(data.bad->text());
-  noteBadImages(during.get(), record);
-  noteBadImages(atEnd.get(), record);
-  if (const std::string cached = data.cacheText(); !cached.empty()) record.notes.push_back(cached);
+  prepared.note(record);
   fillFrom(team, options, record);
   if (plan.setup.onCpu()) record.peakMemoryBytes += watch.feedersPeak();
-  const Evaluator* const last = atEnd ? atEnd.get() : during.get();
-  if (last != nullptr && isFirst(plan.world) && !training.saveScores.empty()) {
-    saveScores(training.saveScores, last->result());
+  const std::string& scores = plan.config.training.saveScores;
+  if (prepared.last() != nullptr && isFirst(plan.world) && !scores.empty()) {
+    saveScores(scores, prepared.last()->result());
   }
   weights.commit();
 }

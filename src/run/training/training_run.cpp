@@ -58,7 +58,8 @@ TrainingRun::TrainingRun(TrainingRunOptions options, ProgressCallback progress)
 void TrainingRun::body(ReplicaSet::Member& member) {
   start(member);
   int64_t step = first_;
-  for (bool over = step >= options_.course.steps(); !over;) {
+  bool over = owesEvaluation() ? pause(member, step) : step >= options_.course.steps();
+  while (!over) {
     step = trainPart(member, step);
     over = pause(member, step);
   }
@@ -76,6 +77,17 @@ void TrainingRun::body(ReplicaSet::Member& member) {
   options_.watch->windowEnds();
   origin_ = member.batch().origin;
   if (options_.keeper != nullptr) options_.keeper->wait();
+}
+
+// An evaluation is given up when the training must end: the checkpoint is worth more. Updates may have been of another
+// batch since, so epochs are compared.
+bool TrainingRun::owesEvaluation() const {
+  if (!options_.from || options_.during == nullptr) return false;
+  const bool isLast = first_ == options_.course.steps();
+  const auto& made = options_.from->facts.record.evaluations;
+  const double epochs = options_.course.epochsAt(first_) - 1 / options_.course.stepsPerEpoch();
+  const auto isOfThen = [&](const EvaluationRecord& evaluation) { return evaluation.epoch > epochs; };
+  return (isLast || options_.course.evaluatesAt(first_)) && std::ranges::none_of(made, isOfThen);
 }
 
 void TrainingRun::start(ReplicaSet::Member& member) {
@@ -113,7 +125,10 @@ int64_t TrainingRun::trainPart(ReplicaSet::Member& member, int64_t step) {
   member.barrier();
   if (member.index() == 0) part_.ended = now();
   if (!stops()) agreement_.talk(member, step, takeLosses(member));
-  endPart(member, std::move(samples), begin, step);
+  addSamples(std::move(samples));
+  member.barrier();
+  if (agreement_.reason() == StopReason::notFinite) failForLoss(step);
+  if (member.index() == 0) closePart(step);
   member.barrier();
   return step;
 }
@@ -137,20 +152,46 @@ bool TrainingRun::takeLosses(ReplicaSet::Member& member) {
   return finite;
 }
 
-// Samples of the last parts are kept: as many parts as have enough steps.
-void TrainingRun::endPart(const ReplicaSet::Member& member, std::vector<StepSample> samples, int64_t begin,
-                          int64_t step) {
+void TrainingRun::addSamples(std::vector<StepSample> samples) {
   const MutexLock lock(mutex_);
   part_.samples.insert(part_.samples.end(), samples.begin(), samples.end());
-  if (member.index() != 0) return;
-  part_.end = step;
+}
+
+// Each rank says the sum of its losses.
+double TrainingRun::lossOf(const Part& part) const {
   double sum = 0;
-  for (int64_t i = begin; i < step; ++i) sum += losses_[static_cast<size_t>(i - first_)];
+  {
+    const MutexLock lock(mutex_);
+    for (int64_t i = part.begin; i < part.end; ++i) sum += losses_[static_cast<size_t>(i - first_)];
+  }
+  const double steps = static_cast<double>(std::max<int64_t>(1, part.end - part.begin));
+  if (options_.plan->world == nullptr) return sum / steps;
+  const auto sums = options_.plan->world->exchange(concat(sum));
+  double all = 0;
+  for (const std::string& text : sums) all += numberIn<double>(text).value();
+  return all / (steps * static_cast<double>(sums.size()));
+}
+
+// The last parts are kept for the measured window: as many as have enough steps.
+void TrainingRun::closePart(int64_t step) {
+  part_.end = step;
   record_.course.push_back({.epoch = options_.course.epochsAt(step),
                             .step = step,
-                            .loss = sum / static_cast<double>(std::max<int64_t>(1, step - begin)),
-                            .rate = options_.team->optimizer.rateAt(std::max(begin, step - 1)),
+                            .loss = lossOf(part_),
+                            .rate = options_.team->optimizer.rateAt(std::max(part_.begin, step - 1)),
                             .training = part_.ended - part_.began});
+  record_.steps = step;
+  record_.epochs = options_.course.epochsAt(step);
+  kept_.push_back(part_);
+  int64_t steps = 0;
+  size_t from = kept_.size();
+  while (from > 0 && steps < fewestKept) --from, steps += kept_[from].end - kept_[from].begin;
+  kept_.erase(kept_.begin(), kept_.begin() + static_cast<int64_t>(from));
+}
+
+EpochRecord& TrainingRun::lastEpoch(int64_t step) {
+  if (record_.course.empty()) record_.course.push_back({.epoch = options_.course.epochsAt(step), .step = step});
+  return record_.course.back();
 }
 
 void TrainingRun::failForLoss(int64_t step) const {
@@ -161,17 +202,7 @@ void TrainingRun::failForLoss(int64_t step) const {
 }
 
 bool TrainingRun::pause(ReplicaSet::Member& member, int64_t step) {
-  if (agreement_.reason() == StopReason::notFinite) failForLoss(step);
   const bool isLast = step == options_.course.steps();
-  if (member.index() == 0) {
-    kept_.push_back(part_);
-    int64_t steps = 0;
-    size_t from = kept_.size();
-    while (from > 0 && steps < fewestKept) --from, steps += kept_[from].end - kept_[from].begin;
-    kept_.erase(kept_.begin(), kept_.begin() + static_cast<int64_t>(from));
-    record_.steps = step;
-    record_.epochs = options_.course.epochsAt(step);
-  }
   const bool evaluates = options_.during != nullptr && !stops() && (isLast || options_.course.evaluatesAt(step));
   if (evaluates) evaluate(member, *options_.during, step);
   const bool over = isLast || stops() || reached_;
@@ -204,7 +235,7 @@ void TrainingRun::evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int
   member.synchronize();
   member.barrier();
   if (member.index() != 0 || stops()) return;
-  EpochRecord& last = record_.course.back();
+  EpochRecord& last = lastEpoch(step);
   last.evaluating += record_.evaluations.back().wall;
   last.idle += now() - part_.ended - last.evaluating - last.saving;
 }
@@ -236,7 +267,7 @@ void TrainingRun::judge(Evaluator& evaluator, int64_t step, Nanos began) {
     decided = concat(isBest ? 1 : 0, ' ', reached ? 1 : 0);
     if (isBest) record_.bestStep = step, record_.bestMetric = options_.best->name;
     if (reached && record_.toTarget == Nanos{}) record_.toTarget = evaluation.at;
-    const EpochRecord& epoch = record_.course.back();
+    const EpochRecord& epoch = lastEpoch(step);
     const double rate = static_cast<double>((part_.end - part_.begin) * options_.plan->globalBatch) /
                         std::max(1e-9, seconds(epoch.training));
     say(concat("epoch ", fixed(epoch.epoch, 2), ", update ", step, ": training loss ", fixed(epoch.loss, 4), ", ",
@@ -262,7 +293,7 @@ void TrainingRun::save(ReplicaSet::Member& member, int64_t step, bool isLast) {
     if (isLast) options_.keeper->wait();
   }
   if (options_.keeper != nullptr) record_.checkpoints = options_.keeper->saved();
-  record_.course.back().saving += now() - began;
+  lastEpoch(step).saving += now() - began;
 }
 
 void TrainingRun::report(int64_t step, const Part& part) {

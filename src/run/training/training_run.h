@@ -55,6 +55,8 @@ class TrainingRun {
   };
 
   void start(ReplicaSet::Member& member);
+  /// Whether the evaluation that was due at the checkpoint is still to be made.
+  bool owesEvaluation() const;
   /// Trains from update `step` to the next pause, or to where all agree to end. Returns the number of updates then.
   int64_t trainPart(ReplicaSet::Member& member, int64_t step);
   /// Adds this member's losses since the last call. False if one is not finite.
@@ -65,7 +67,13 @@ class TrainingRun {
   /// Judges the last evaluation on rank 0, and tells all ranks. Called by member 0.
   void judge(Evaluator& evaluator, int64_t step, Nanos began);
   void save(ReplicaSet::Member& member, int64_t step, bool isLast);
-  void endPart(const ReplicaSet::Member& member, std::vector<StepSample> samples, int64_t begin, int64_t step);
+  void addSamples(std::vector<StepSample> samples);
+  /// The mean loss of a part over all ranks. Called by member 0 of each.
+  double lossOf(const Part& part) const;
+  /// Notes the part that has ended after so many updates. Called by member 0.
+  void closePart(int64_t step);
+  /// The last part of the course; where the training has just been resumed, an empty one.
+  EpochRecord& lastEpoch(int64_t step);
   [[noreturn]] void failForLoss(int64_t step) const;
   bool stops() const { return agreement_.reason() != StopReason::none; }
   void report(int64_t step, const Part& part);

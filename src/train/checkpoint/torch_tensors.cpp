@@ -15,7 +15,8 @@ struct TypePair {
 };
 
 constexpr std::array pairs{TypePair{"F16", at::kHalf},   TypePair{"BF16", at::kBFloat16}, TypePair{"F32", at::kFloat},
-                           TypePair{"F64", at::kDouble}, TypePair{"I64", at::kLong},      TypePair{"U8", at::kByte}};
+                           TypePair{"F64", at::kDouble}, TypePair{"I64", at::kLong},      TypePair{"I32", at::kInt},
+                           TypePair{"U8", at::kByte}};
 
 }  // namespace
 

@@ -1,0 +1,177 @@
+// The commands train and eval, as their user meets them.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/text.h"
+#include "bash_lines.h"
+#include "formats/io/checksum.h"
+#include "formats/io/file.h"
+#include "run_tandem.h"
+#include "support/idx_images.h"
+
+namespace tandem {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+constexpr int stoppedAndSaved = 75;
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+/// Trainings on 200 images, with 50 test images.
+class Train : public testing::Test {
+ protected:
+  Train() {
+    writeIdxImages(folder_ + "/data", 200);
+    writeIdxImages(folder_ + "/data", 50, 0, "t10k");
+  }
+
+  Texts arguments(Texts more) const {
+    Texts all{"train",
+              "--model=trivial",
+              "--image-size=32",
+              "--batch=4",
+              "--replicas=1",
+              "--lr=0.01",
+              "--oversubscribe",
+              "--data=" + folder_ + "/data",
+              "--out=" + folder_ + "/results.jsonl"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  Finished train(Texts more) const { return runTandem(arguments(std::move(more))); }
+  std::string sumOf(const std::string& name) const { return sha256Of(readFile(folder_ + "/" + name, 1 << 26)); }
+
+  const std::string folder_ = ownFolder();
+};
+
+TEST_F(Train, TellsEachEvaluationAndStoresOneRecord) {
+  const Finished run = train({"--epochs=2"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "epoch 1.00, update 50: training loss ")) << run.out;
+  EXPECT_TRUE(contains(run.out, "epoch 2.00, update 100: training loss ")) << run.out;
+  EXPECT_TRUE(contains(run.out, "; test accuracy ")) << run.out;
+  const auto text = readFile(folder_ + "/results.jsonl", 1 << 26);
+  const auto record = nlohmann::json::parse(text);
+  EXPECT_EQ(record.at("training").at("steps"), 100);
+}
+
+TEST_F(Train, EvalSaysOfTheWeightsWhatTheTrainingSaid) {
+  const Finished run = train({"--epochs=1", "--save-weights=" + folder_ + "/w.safetensors"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const Finished judged = runTandem({"eval", "--model=trivial", "--image-size=32", "--classes=10",
+                                     "--weights=" + folder_ + "/w.safetensors", "--data=" + folder_ + "/data", "--json",
+                                     "--save-scores=" + folder_ + "/scores.safetensors"});
+  ASSERT_EQ(judged.code, 0) << judged.err;
+  const auto said = nlohmann::json::parse(judged.out);
+  const auto evaluation =
+      nlohmann::json::parse(readFile(folder_ + "/results.jsonl", 1 << 26)).at("training").at("evaluations").back();
+  EXPECT_EQ(said.at("images"), 50);
+  EXPECT_EQ(said.at("accuracy"), evaluation.at("accuracy"));
+  EXPECT_NEAR(said.at("loss").get<double>(), evaluation.at("loss").get<double>(), 1e-6);
+  EXPECT_EQ(said.at("confusion").size(), 100U);
+  EXPECT_GT(std::filesystem::file_size(folder_ + "/scores.safetensors"), 50U * 20);
+}
+
+/// SIGTERM ends it with a checkpoint, from which it goes on to the same weights.
+TEST_F(Train, ASignalEndsItAndItGoesOn) {
+  for (const int signal : {SIGTERM, SIGUSR1}) {
+    const std::string run = concat(folder_, "/run", signal), name = concat("w", signal, ".safetensors");
+    const Texts more{"--epochs=60", "--validate-on=none", "--checkpoint=" + run, "--resume=auto",
+                     "--save-weights=" + folder_ + "/" + name};
+    Tandem first(arguments(more));
+    while (!contains(first.outSoFar(), "trivial fp32") || !std::filesystem::exists(run + "/lock")) {
+      ASSERT_FALSE(first.ended()) << first.outSoFar();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    kill(first.id(), signal);
+    const Finished ended = first.wait();
+    EXPECT_EQ(ended.code, stoppedAndSaved) << ended.out << ended.err;
+    const Finished resumed = train(more);
+    EXPECT_EQ(resumed.code, 0) << resumed.err;
+  }
+  ASSERT_EQ(train({"--epochs=60", "--validate-on=none", "--save-weights=" + folder_ + "/whole.safetensors"}).code, 0);
+  EXPECT_EQ(sumOf(concat("w", SIGTERM, ".safetensors")), sumOf("whole.safetensors"));
+  EXPECT_EQ(sumOf(concat("w", SIGUSR1, ".safetensors")), sumOf("whole.safetensors"));
+}
+
+TEST_F(Train, RanksEndWithTheSameWeights) {
+  const auto weightsWith = [&](const std::string& name, Texts more) {
+    more.insert(more.end(), {"--epochs=1", "--save-weights=" + folder_ + "/" + name});
+    const Finished run = train(std::move(more));
+    EXPECT_EQ(run.code, 0) << run.err;
+    return sumOf(name);
+  };
+  Texts replicas = arguments({"--epochs=1", "--save-weights=" + folder_ + "/a.safetensors"});
+  replicas[4] = "--replicas=2";
+  ASSERT_EQ(runTandem(replicas).code, 0);
+  EXPECT_EQ(weightsWith("b.safetensors", {"--ranks=2"}), sumOf("a.safetensors"));
+}
+
+TEST_F(Train, ARecipesOptionsHoldWhereNoneAreTyped) {
+  const Finished run = runTandem(
+      {"train", "--recipe=fashion-mnist", "--epochs=3", "--data=" + folder_ + "/data", "--replicas=1", "--dry-run"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "--model=resnet20")) << run.out;
+  EXPECT_TRUE(contains(run.out, "--epochs=3")) << run.out;
+  EXPECT_TRUE(contains(run.out, "--schedule=cosine")) << run.out;
+}
+
+TEST_F(Train, EachRecipeIsATraining) {
+  const Finished list = runTandem({"list", "recipes", "--json"});
+  ASSERT_EQ(list.code, 0) << list.err;
+  const auto recipes = nlohmann::json::parse(list.out).at("recipes");
+  EXPECT_GE(recipes.size(), 6U);
+  for (const auto& recipe : recipes) {
+    const std::string name = recipe.at("name");
+    EXPECT_FALSE(recipe.at("summary").get<std::string>().empty()) << name;
+    EXPECT_FALSE(recipe.at("source").get<std::string>().empty()) << name;
+    const Finished run = runTandem({"train", "--recipe=" + name, "--dry-run", "--batch=2", "--replicas=1"});
+    EXPECT_EQ(run.code, 0) << name << ": " << run.err;
+    for (const auto& [option, value] : recipe.at("options").items()) {
+      if (option == "batch" || value == "true") continue;
+      const bool isDefault = !contains(run.out, concat("--", option, '='));
+      EXPECT_TRUE(isDefault || contains(run.out, concat("--", option, '=', value.get<std::string>()))) << run.out;
+    }
+  }
+}
+
+TEST_F(Train, WhatIsWrongIsOneLine) {
+  const auto expectRefused = [&](Texts more, int code, std::string_view part) {
+    const Finished run = train(std::move(more));
+    EXPECT_EQ(run.code, code) << run.err;
+    ASSERT_EQ(run.errors().size(), 1U) << run.err;
+    EXPECT_TRUE(contains(run.errors()[0], part)) << run.err;
+  };
+  expectRefused({}, 2, "needs --epochs=X");
+  expectRefused({"--epochs=1", "--precision=fp32,bf16"}, 2, "takes one value of --precision, not a list");
+  expectRefused({"--epochs=0"}, 2, "--epochs=0: must be above 0");
+  expectRefused({"--epochs=1", "--resume=auto"}, 2, "--resume=auto needs --checkpoint");
+  expectRefused({"--epochs=1", "--validate-on=validation"}, 3, "it has no validation images");
+  expectRefused({"--epochs=1", "--save-scores=x.txt"}, 2, "must end in .safetensors");
+  expectRefused({"--recipe=none-such"}, 2, "unknown recipe");
+  expectRefused({"--recipe=none.json"}, 3, "--recipe=none.json: cannot be read");
+  expectRefused({"--epochs=1", "--steps=5"}, 2, "there is 'tandem bench --steps'");
+}
+
+TEST_F(Train, ACheckpointOfAnotherTrainingIsRefused) {
+  const std::string run = folder_ + "/run";
+  ASSERT_EQ(train({"--epochs=1", "--checkpoint=" + run}).code, 0);
+  const Finished other = train({"--epochs=1", "--lr=0.02", "--checkpoint=" + run, "--resume=auto"});
+  EXPECT_EQ(other.code, 2) << "given twice";
+  Texts changed = arguments({"--epochs=1", "--checkpoint=" + run, "--resume=auto"});
+  changed[5] = "--lr=0.02";
+  const Finished refused = runTandem(changed);
+  EXPECT_EQ(refused.code, 4) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "--lr was 0.01, and is 0.02")) << refused.err;
+}
+
+}  // namespace
+}  // namespace tandem

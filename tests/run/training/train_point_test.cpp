@@ -1,0 +1,276 @@
+#include "run/training/train_point.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/text.h"
+#include "formats/io/checksum.h"
+#include "formats/io/file.h"
+#include "formats/weights/weights_file.h"
+#include "run/tiny_config.h"
+#include "run/training/checkpoint_folder.h"
+#include "support/captured_warnings.h"
+#include "support/idx_images.h"
+
+namespace tandem {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Trainings of a small network on 40 images, with 20 test images, in a folder of the running test's own.
+class Training : public testing::Test {
+ protected:
+  Training() {
+    fs::remove_all(folder_);
+    writeIdxImages(folder_ / "data", 40);
+    writeIdxImages(folder_ / "data", 20, 0, "t10k");
+  }
+
+  Config config(double epochs = 3) const {
+    Config config = tiny();
+    config.input.data = (folder_ / "data").string();
+    config.training.epochs = epochs;
+    config.step.learningRate = 0.01;
+    return config;
+  }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  static RunRecord run(const Config& config) { return runPoint(resolvePlan(config), nullptr); }
+
+  /// The SHA-256 of the weights that a training ends with.
+  std::string weightsOf(Config config) const {
+    config.output.saveWeights = path("weights.safetensors");
+    const RunRecord record = run(config);
+    EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+    return sha256Of(readFile(config.output.saveWeights, 1 << 26));
+  }
+
+  /// The same of one that is ended after its first checkpoint, and resumed.
+  std::string weightsOfResumed(Config config, double firstEpochs = 1) const {
+    config.training.checkpoint = path("checkpoints");
+    Config first = config;
+    first.training.epochs = firstEpochs;
+    EXPECT_EQ(run(first).outcome.reason, "");
+    config.training.resume = "always";
+    config.training.allowChanges = true;  // --epochs
+    return weightsOf(config);
+  }
+
+  static std::string notesOf(const RunRecord& record) { return join(record.notes, "\n"); }
+
+  const fs::path folder_ =
+      fs::path(testing::TempDir()) / concat("training_", testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(Training, SaysWhatItDid) {
+  const RunRecord record = run(config());
+  ASSERT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+  ASSERT_TRUE(record.training);
+  const TrainingRecord& training = *record.training;
+  EXPECT_EQ(training.steps, 30) << "three times 40 images in batches of 4";
+  EXPECT_EQ(training.epochs, 3);
+  EXPECT_EQ(training.images, 40);
+  EXPECT_EQ(training.ended, "");
+  ASSERT_EQ(training.course.size(), 3U);
+  ASSERT_EQ(training.evaluations.size(), 3U);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(training.course[i].step, 10 * static_cast<int64_t>(i + 1));
+    EXPECT_EQ(training.evaluations[i].step, training.course[i].step);
+    EXPECT_EQ(training.evaluations[i].split, "test") << "the data set has no validation images";
+    EXPECT_EQ(training.evaluations[i].images, 20);
+    EXPECT_TRUE(std::isfinite(training.evaluations[i].loss));
+  }
+  EXPECT_TRUE(training.evaluations[1].confusion.empty()) << "that of the last evaluation is kept";
+  ASSERT_EQ(training.evaluations[2].confusion.size(), 100U);
+  EXPECT_EQ(std::accumulate(training.evaluations[2].confusion.begin(), training.evaluations[2].confusion.end(), 0), 20);
+  EXPECT_GE(training.bestStep, 10);
+  EXPECT_EQ(training.bestMetric, "accuracy");
+  EXPECT_EQ(record.losses.size(), 30U);
+  EXPECT_EQ(record.measuredSteps, 30);
+  EXPECT_EQ(record.steps.size(), 30U);
+  EXPECT_LE(record.window, record.wall);
+}
+
+TEST_F(Training, LossOfAPartIsTheMeanOfItsUpdates) {
+  const RunRecord record = run(config(2));
+  ASSERT_TRUE(record.training);
+  double sum = 0;
+  for (size_t i = 10; i < 20; ++i) sum += record.losses[i];
+  EXPECT_NEAR(record.training->course[1].loss, sum / 10, 1e-12);
+}
+
+// An evaluation must not depend on who computes what: the same weights give the same figures, to the bit.
+TEST_F(Training, AnEvaluationIsTheSameOnAnyNumberOfReplicas) {
+  const auto evaluated = [&](int64_t replicas) {
+    Config one = config(1);
+    one.network.model = "lenet5";
+    one.placement.replicas = replicas, one.placement.coresPerReplica = 1;
+    one.step.learningRate = 1e-30;  // the weights stay what they are
+    one.training.evalBatch = 6;     // 20 images do not fit evenly
+    const RunRecord record = run(one);
+    EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+    EvaluationRecord evaluation = record.training->evaluations.back();
+    evaluation.at = evaluation.wall = {}, evaluation.step = 0, evaluation.epoch = 0;
+    return evaluation;
+  };
+  const EvaluationRecord one = evaluated(1);
+  EXPECT_EQ(one.images, 20);
+  EXPECT_EQ(one, evaluated(2));
+  EXPECT_EQ(one, evaluated(3));
+}
+
+TEST_F(Training, EvaluatingChangesNothing) {
+  Config often = config(), never = config();
+  often.network.model = never.network.model = "resnet20";  // with running statistics
+  often.training.validateEvery = 0.5;
+  never.training.validateOn = Config::noSplit;
+  EXPECT_EQ(weightsOf(often), weightsOf(never));
+}
+
+TEST_F(Training, EndsWhereItIsToStop) {
+  Config config = this->config(50);
+  config.training.stopAt = "accuracy:0.05";
+  const RunRecord record = run(config);
+  ASSERT_TRUE(record.training) << record.outcome.reason;
+  EXPECT_EQ(record.training->ended, "stop-at");
+  EXPECT_LT(record.training->steps, 500);
+  EXPECT_GE(record.training->evaluations.back().accuracy, 0.05);
+  EXPECT_GT(record.training->toTarget.count(), 0);
+}
+
+TEST_F(Training, EndsWithACheckpointWhenItsTimeIsOver) {
+  Config config = this->config(1'000'000);
+  config.training.checkpoint = path("checkpoints");
+  config.training.maxTime = 1e-3;
+  const RunRecord record = run(config);
+  ASSERT_TRUE(record.training) << record.outcome.reason;
+  EXPECT_EQ(record.training->ended, "max-time");
+  EXPECT_TRUE(record.training->interrupted);
+  EXPECT_EQ(checkpointSteps(path("checkpoints")).back(), record.training->steps);
+}
+
+TEST_F(Training, ALossThatIsNotFiniteEndsIt) {
+  Config config = this->config();
+  config.step.learningRate = 1e30;
+  const RunRecord record = run(config);
+  EXPECT_EQ(record.outcome.code, ExitCode::numeric);
+  EXPECT_NE(record.outcome.reason.find("is not finite"), std::string::npos) << record.outcome.reason;
+}
+
+TEST_F(Training, TrainingImagesAreEvaluatedOnRequestAndItIsSaid) {
+  Config config = this->config(1);
+  config.training.validateOn = "training";
+  const RunRecord record = run(config);
+  ASSERT_TRUE(record.training) << record.outcome.reason;
+  EXPECT_EQ(record.training->evaluations.back().images, 40);
+  EXPECT_NE(notesOf(record).find("evaluated on training data"), std::string::npos) << notesOf(record);
+}
+
+TEST_F(Training, SavesTheBestWeights) {
+  Config config = this->config(2);
+  config.training.checkpoint = path("checkpoints");
+  config.output.saveWeights = path("last.safetensors");
+  const RunRecord record = run(config);
+  ASSERT_TRUE(record.training) << record.outcome.reason;
+  const auto best = WeightsFile::open(path("checkpoints/best.safetensors"));
+  const auto last = WeightsFile::open(path("last.safetensors"));
+  ASSERT_EQ(best.tensors().size(), last.tensors().size());
+  EXPECT_EQ(best.sha256() == last.sha256(), record.training->bestStep == record.training->steps);
+}
+
+struct ResumedCase {
+  const char* name;
+  void (*change)(Config&);
+};
+
+class ResumedTraining : public Training, public testing::WithParamInterface<ResumedCase> {};
+
+TEST_P(ResumedTraining, EndsWithTheBitsOfAnUninterruptedOne) {
+  Config config = this->config();
+  GetParam().change(config);
+  const std::string whole = weightsOf(config);
+  EXPECT_EQ(weightsOfResumed(config, 1.5), whole);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, ResumedTraining,
+    testing::Values(ResumedCase{"momentum", [](Config&) {}},
+                    ResumedCase{"adam", [](Config& config) { config.step.optimizer = "adam"; }},
+                    ResumedCase{"bf16", [](Config& config) { config.numerics.precision = "bf16"; }},
+                    ResumedCase{"fp16", [](Config& config) { config.numerics.precision = "fp16"; }},
+                    ResumedCase{"two_replicas", [](Config& config) { config.placement.replicas = 2; }},
+                    ResumedCase{
+                        "shared",
+                        [](Config& config) { config.placement.replicas = 2, config.exchange.allReduce = "shared"; }},
+                    ResumedCase{"parameter_server",
+                                [](Config& config) {
+                                  config.placement.replicas = 2, config.exchange.strategy = "parameter_server";
+                                  config.step.optimizer = "adam";
+                                }},
+                    ResumedCase{"mixup", [](Config& config) { config.step.mixup = 0.2; }},
+                    ResumedCase{"running_statistics", [](Config& config) { config.network.model = "resnet20"; }},
+                    ResumedCase{"dropout", [](Config& config) { config.network.model = "frameworks_cnn"; }},
+                    ResumedCase{"accumulated", [](Config& config) { config.step.accumulate = 2; }}),
+    [](const auto& tested) { return tested.param.name; });
+
+TEST_F(Training, ResumedOnAnotherNumberOfReplicasItSaysSo) {
+  Config config = this->config(1);
+  config.training.checkpoint = path("checkpoints");
+  ASSERT_EQ(run(config).outcome.kind, OutcomeKind::ok);
+  config.placement.replicas = 2, config.training.epochs = 3;
+  config.training.resume = "auto";
+  const RunRecord refused = run(config);
+  EXPECT_EQ(refused.outcome.code, ExitCode::checkpoint);
+  EXPECT_NE(refused.outcome.reason.find("--replicas was 1, and is 2"), std::string::npos) << refused.outcome.reason;
+  EXPECT_NE(refused.outcome.reason.find("--epochs was 1, and is 3"), std::string::npos) << refused.outcome.reason;
+  config.training.allowChanges = true;
+  const RunRecord record = run(config);
+  ASSERT_TRUE(record.training) << record.outcome.reason;
+  EXPECT_EQ(record.training->resumedAt, 5) << "an epoch, in updates of the new batch";
+  EXPECT_EQ(record.training->steps, 15);
+  EXPECT_NE(record.training->changed.find("--replicas was 1"), std::string::npos);
+  EXPECT_NE(notesOf(record).find("not bit-equal"), std::string::npos) << notesOf(record);
+  EXPECT_EQ(record.training->evaluations.size(), 3U) << "that of the first part too";
+}
+
+TEST_F(Training, AFolderWithCheckpointsIsRefusedUnlessItIsResumed) {
+  Config config = this->config(1);
+  config.training.checkpoint = path("checkpoints");
+  ASSERT_EQ(run(config).outcome.kind, OutcomeKind::ok);
+  const RunRecord again = run(config);
+  EXPECT_EQ(again.outcome.code, ExitCode::usage);
+  EXPECT_NE(again.outcome.reason.find("--resume=auto goes on"), std::string::npos) << again.outcome.reason;
+}
+
+TEST_F(Training, ThatIsOverIsResumedToItsEnd) {
+  Config config = this->config(1);
+  config.training.checkpoint = path("checkpoints");
+  const std::string first = weightsOf(config);
+  config.training.resume = "auto";
+  EXPECT_EQ(weightsOf(config), first);
+}
+
+TEST_F(Training, WhatItCannotDoIsRefused) {
+  const auto reasonOf = [&](void (*change)(Config&)) {
+    Config config = this->config();
+    change(config);
+    const RunRecord record = run(config);
+    EXPECT_EQ(record.outcome.code, ExitCode::usage) << record.outcome.reason;
+    return record.outcome.reason;
+  };
+  EXPECT_NE(reasonOf([](Config& config) { config.exchange.strategy = "independent"; }).find("--strategy=independent: "),
+            std::string::npos);
+  EXPECT_NE(reasonOf([](Config& config) { config.training.resume = "auto"; }).find("--resume=auto needs --checkpoint"),
+            std::string::npos);
+  EXPECT_NE(reasonOf([](Config& config) { config.training.stopAt = "beauty:1"; }).find("no metric is called so"),
+            std::string::npos);
+  EXPECT_NE(reasonOf([](Config& config) {
+              config.training.stopAt = "loss:1", config.training.validateOn = Config::noSplit;
+            }).find("needs an evaluation"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tandem

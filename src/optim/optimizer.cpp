@@ -33,7 +33,8 @@ std::unique_ptr<Optimizer> makeOptimizer(FlatBuffers& buffers, const OptimizerOp
 
 double OptimizerOptions::rateAt(int64_t update) const {
   const int64_t made = update / updatesPerStep, step = scheduleBegin == nullptr ? made : scheduleBegin->stepOf(made);
-  return learningRate * (schedule == nullptr ? 1 : schedule->factor(step, totalSteps));
+  const ScheduleEntry& entry = schedule == nullptr ? schedules().front() : *schedule;
+  return learningRate * factorAt(entry, course, step) * (rateFactor == nullptr ? 1 : rateFactor->get());
 }
 
 }  // namespace tandem

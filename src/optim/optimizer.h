@@ -1,9 +1,6 @@
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,31 +8,10 @@
 
 #include "device/flat_buffers.h"
 #include "optim/loss_scale.h"
+#include "optim/schedule.h"
 #include "trace/span.h"
 
 namespace tandem {
-
-/// A row of the schedule catalog: the learning-rate factor over the steps of a run.
-struct ScheduleEntry {
-  std::string_view name, summary;
-  double (*factor)(int64_t step, int64_t totalSteps);  ///< totalSteps 0: unknown
-  bool needsTotal;                                     ///< refused without --steps (run/plan/rules.cpp)
-};
-
-/// constant, cosine (to zero at the last step), warmup-cosine (linear over the first 5 %, then cosine).
-std::span<const ScheduleEntry> schedules();
-
-/// The update at which the schedule of a run begins. Until it is known the schedule stays at its first value. Set by
-/// one thread; any thread may read it.
-class ScheduleBegin {
- public:
-  void set(int64_t update) { update_.store(update); }
-  /// The schedule's step of update `update`, both from 0.
-  int64_t stepOf(int64_t update) const { return std::max<int64_t>(0, update - update_.load()); }
-
- private:
-  std::atomic<int64_t> update_{std::numeric_limits<int64_t>::max()};
-};
 
 struct OptimizerEntry;
 
@@ -45,15 +21,18 @@ struct OptimizerOptions {
   bool nesterov = false;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   const ScheduleEntry* schedule = nullptr;                  ///< null: constant
-  int64_t totalSteps = 0;                                   ///< of the schedule
+  RateCourse course = {};                                   ///< of the schedule
   int64_t updatesPerStep = 1;                               ///< that a step of the schedule has
   std::shared_ptr<const ScheduleBegin> scheduleBegin = {};  ///< null: it begins with the first update
+  std::shared_ptr<const RateFactor> rateFactor = {};        ///< null: none
 
-  double rateAt(int64_t update) const;  ///< for update `update`, from 0
+  /// For update `update`, from 0: learningRate, times the factors of the schedule and of rateFactor.
+  double rateAt(int64_t update) const;
 };
 
 /// Updates slices of one set of flat buffers. State lies in the buffers, per weight, so every step may be cut into
-/// other slices. Hyperparameters that change are functions of the step's number and of where the schedule begins.
+/// other slices. Hyperparameters that change are functions of the step's number, of where the schedule begins, and of
+/// RateFactor.
 /// beginStep() copies them to the buffers' device, and updates read them there. So every step is the same work and can
 /// be captured (device/captured_graph.h). For one thread.
 class Optimizer {

@@ -34,7 +34,7 @@ void expectFollowsThePlainRule(const char* name, at::Device device) {
                                  .beta2 = 0.95,
                                  .epsilon = 1e-3,
                                  .schedule = &find(schedules(), "cosine", "schedule"),
-                                 .totalSteps = 10};
+                                 .course = {.totalSteps = 10}};
   const auto optimizer = makeOptimizer(buffers, options);
   buffers.masterView(0).copy_(at::arange(7));
   PlainAdam plain{at::arange(7, at::kDouble), at::zeros({7}, at::kDouble), at::zeros({7}, at::kDouble)};
@@ -43,7 +43,7 @@ void expectFollowsThePlainRule(const char* name, at::Device device) {
     buffers.gradientView(0).copy_(4 * gradient);
     optimizer->beginStep(step, 0.25);
     optimizer->update(buffers.slice(0));
-    plain.step(gradient, options, step + 1, 0.2 * options.schedule->factor(step, 10));
+    plain.step(gradient, options, step + 1, 0.2 * factorAt(*options.schedule, options.course, step));
   }
   const at::Tensor weight = buffers.masterView(0).to(at::kCPU, at::kDouble);
   EXPECT_LT((weight - plain.weight).norm().item<double>(), 1e-5) << name << " on " << device;

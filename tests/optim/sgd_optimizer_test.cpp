@@ -31,7 +31,7 @@ TEST(SgdOptimizer, followsThePlainRuleAndTheScheduleOverSteps) {
                                    .weightDecay = 1e-2,
                                    .nesterov = true,
                                    .schedule = &find(schedules(), "cosine", "schedule"),
-                                   .totalSteps = 10};
+                                   .course = {.totalSteps = 10}};
     const auto optimizer = makeOptimizer(buffers, options);
     buffers.masterView(0).copy_(at::arange(7));
     PlainSgd plain{at::arange(7, at::kDouble), at::zeros({7}, at::kDouble)};
@@ -40,7 +40,7 @@ TEST(SgdOptimizer, followsThePlainRuleAndTheScheduleOverSteps) {
       buffers.gradientView(0).copy_(4 * gradient);
       optimizer->beginStep(step, 0.25);
       optimizer->update(buffers.slice(0));
-      plain.step(gradient, options, 0.2 * options.schedule->factor(step, 10));
+      plain.step(gradient, options, 0.2 * factorAt(*options.schedule, options.course, step));
     }
     const at::Tensor weight = buffers.masterView(0).to(at::kCPU, at::kDouble);
     EXPECT_LT((weight - plain.weight).norm().item<double>(), 1e-5) << device;

@@ -20,7 +20,7 @@ std::vector<OptimizerOptions> updates() {
       all.push_back(optimizerOptions());
       all.back().rule = &rule;
       all.back().schedule = &schedule;
-      all.back().totalSteps = recordedSteps;
+      all.back().course.totalSteps = recordedSteps;
     }
   }
   return all;

@@ -261,7 +261,7 @@ TEST(ShardedUpdate, GivesTheBitsOfAllReduceShared) {
   for (SyntheticRun run : runsOf(find(strategies(), "replicated", "strategy"))) {
     if (run.allReduce != "owner") continue;
     run.optimizer.nesterov = true;
-    run.optimizer.schedule = &find(schedules(), "cosine", "schedule"), run.optimizer.totalSteps = run.steps;
+    run.optimizer.schedule = &find(schedules(), "cosine", "schedule"), run.optimizer.course.totalSteps = run.steps;
     const auto owners = train(run);
     run.allReduce = "shared";
     const auto everybody = train(run);

@@ -192,7 +192,7 @@ TEST(ReplicaSetOptions, TheUpdateIsTheConfigurations) {
   EXPECT_EQ(options.beta2, 0.5);
   EXPECT_EQ(options.epsilon, 0.6);
   EXPECT_EQ(options.schedule->name, "cosine");
-  EXPECT_EQ(options.totalSteps, 7);
+  EXPECT_EQ(options.course.totalSteps, 7);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include "config/split.h"
 #include "run/plan/rule_check.h"
 #include "run/plan/rules.h"
-#include "run/plan/those_with.h"
 
 namespace tandem {
 namespace {

@@ -8,7 +8,6 @@
 #include "config/option.h"
 #include "run/plan/cuda_graph_policy.h"
 #include "run/plan/rule_check.h"
-#include "run/plan/those_with.h"
 #include "trace/fault.h"
 
 namespace tandem {
@@ -66,26 +65,6 @@ Breach loaderMakesBatches(const Config& config, const Setup& setup) {
                 ", which makes one batch and repeats it; give --data, or use --input=queue or host");
 }
 
-Breach coefficientsAreUsed(const Config& config, const Setup& setup) {
-  constexpr std::pair<double Config::Step::*, std::string_view> betas[] = {
-      {&Config::Step::adamBeta1, "--adam-beta1"},
-      {&Config::Step::adamBeta2, "--adam-beta2"},
-      {&Config::Step::adamEpsilon, "--adam-epsilon"}};
-  const auto refuse = [&](std::string_view option, bool OptimizerEntry::*users) {
-    return concat(option, " does nothing with --optimizer=", config.step.optimizer, "; only ",
-                  thoseWith("--optimizer", optimizers(), users), " use it");
-  };
-  const bool momentum = setup.optimizer->usesMomentum;
-  if (!momentum && config.step.nesterov) return refuse("--nesterov", &OptimizerEntry::usesMomentum);
-  if (!momentum && config.step.momentum != Config().step.momentum)
-    return refuse("--momentum", &OptimizerEntry::usesMomentum);
-  for (const auto& [field, option] : betas) {
-    const bool changed = config.step.*field != Config().step.*field;
-    if (changed && !setup.optimizer->usesBetas) return refuse(option, &OptimizerEntry::usesBetas);
-  }
-  return std::nullopt;
-}
-
 Breach gatheredLossTrains(const Config& config, const Setup& setup) {
   if (!config.step.forwardOnly || !setup.lossPlacement->gathered) return std::nullopt;
   return concat("--loss-at=", config.exchange.lossAt, " with ", optionWithoutTraining(config.step),
@@ -109,12 +88,6 @@ Breach searchedBatchIsEqual(const Config& config, const Setup&) {
   if (config.step.batch != Config::mostThatFits || config.step.split == Config().step.split) return std::nullopt;
   return concat("--batch=max with --split=", config.step.split,
                 ": the search finds the batch of equal replicas; leave --split away, or give a number");
-}
-
-Breach scheduleKnowsItsEnd(const Config& config, const Setup& setup) {
-  const bool known = config.measurement.steps > 0 || config.training.epochs > 0;
-  if (known || !setup.schedule->needsTotal) return std::nullopt;
-  return concat("--schedule=", config.step.schedule, " needs --steps: it ends at the last step, as --steps=1000");
 }
 
 Breach recomputationHasAPlan(const Config& config, const Setup& setup) {
@@ -209,11 +182,15 @@ Breach weightsAreComparable(const Config& config, const Setup& setup) {
 }
 
 constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
-    parameterDeviceIsAReplica, inputReadsTheData,         loaderMakesBatches,        coefficientsAreUsed,
-    gatheredLossTrains,        partsHaveTheirOwnLoss,     scheduleKnowsItsEnd,       recomputationHasAPlan,
-    paddingHasAPlan,           overlapIsOfAnExchange,     roundedGradientsAreThere,  joinedReplicasMakeOneUpdate,
-    allReduceRunsThere,        searchedBatchIsPerReplica, searchedBatchIsEqual,      layoutIsServed,
-    convolutionIsServed,       graphCanBeCaptured,        strategyTakesTheAllReduce, ownersUpdateAllOrNone,
+    parameterDeviceIsAReplica, inputReadsTheData,
+    loaderMakesBatches,        gatheredLossTrains,
+    partsHaveTheirOwnLoss,     recomputationHasAPlan,
+    paddingHasAPlan,           overlapIsOfAnExchange,
+    roundedGradientsAreThere,  joinedReplicasMakeOneUpdate,
+    allReduceRunsThere,        searchedBatchIsPerReplica,
+    searchedBatchIsEqual,      layoutIsServed,
+    convolutionIsServed,       graphCanBeCaptured,
+    strategyTakesTheAllReduce, ownersUpdateAllOrNone,
     faultIsOfThisRun,          weightsAreComparable,
 };
 
@@ -221,6 +198,7 @@ constexpr Breach (*setupRules[])(const Config&, const Setup&) = {
 
 void checkSetup(const Config& config, const Setup& setup) {
   requireAll(setupRules, config, setup);
+  checkUpdate(config, setup);
   checkRanks(config, setup);
   checkStream(config, setup);
 }

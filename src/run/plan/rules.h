@@ -11,6 +11,9 @@ void checkSetup(const Config& config, const Setup& setup);
 /// The part of checkSetup() on processes and what goes between them.
 void checkRanks(const Config& config, const Setup& setup);
 
+/// The part on optimizer, schedule and what else makes an update.
+void checkUpdate(const Config& config, const Setup& setup);
+
 /// The part on batches from outside.
 void checkStream(const Config& config, const Setup& setup);
 

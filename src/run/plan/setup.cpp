@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "config/by_size.h"
 #include "config/device_set.h"
+#include "config/training_texts.h"
 
 namespace tandem {
 namespace {
@@ -99,6 +100,22 @@ const Normalization* normalizationOf(const Setup& setup) {
   return setup.normalization == nullptr ? nullptr : &setup.normalization->normalization;
 }
 
+namespace {
+
+/// How long the course is, a measurement knows from its steps; a training of epochs says it when it knows its images.
+RateCourse courseOf(const Config& config) {
+  const Config::Training& training = config.training;
+  return {.totalSteps = config.measurement.steps,
+          .warmupEpochs = training.warmupEpochs,
+          .warmupFrom = training.warmupFrom,
+          .fallsAt = training.lrSteps.empty() ? std::vector<double>() : parseLrSteps(training.lrSteps).value(),
+          .fallFactor = training.lrFactor,
+          .power = training.lrPower,
+          .end = training.lrEnd};
+}
+
+}  // namespace
+
 OptimizerOptions optimizerOptions(const Config& config, const Setup& setup) {
   return {.rule = setup.optimizer,
           .learningRate = config.step.learningRate,
@@ -109,7 +126,7 @@ OptimizerOptions optimizerOptions(const Config& config, const Setup& setup) {
           .beta2 = config.step.adamBeta2,
           .epsilon = config.step.adamEpsilon,
           .schedule = setup.schedule,
-          .totalSteps = config.measurement.steps};
+          .course = courseOf(config)};
 }
 
 }  // namespace tandem

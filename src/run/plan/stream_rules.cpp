@@ -4,7 +4,6 @@
 #include "config/device_set.h"
 #include "run/plan/rule_check.h"
 #include "run/plan/rules.h"
-#include "run/plan/those_with.h"
 
 namespace tandem {
 namespace {

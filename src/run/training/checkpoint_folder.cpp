@@ -128,8 +128,7 @@ json toJson(const CheckpointFacts& facts) {
   return {{"format", "tandem-checkpoint"},
           {"version", currentVersion},
           {"step", facts.step},
-          {"rate_factor", facts.rateFactor},
-          {"schedule", facts.schedule},
+          {"rate", facts.rate},
           {"ranks", facts.ranks},
           {"replicas", facts.replicas},
           {"batch", facts.batch},
@@ -142,8 +141,7 @@ json toJson(const CheckpointFacts& facts) {
 
 CheckpointFacts factsFrom(const json& object) {
   CheckpointFacts facts{.step = object.at("step"),
-                        .rateFactor = object.at("rate_factor"),
-                        .schedule = object.at("schedule"),
+                        .rate = object.at("rate"),
                         .ranks = object.at("ranks"),
                         .replicas = object.at("replicas"),
                         .batch = object.at("batch"),

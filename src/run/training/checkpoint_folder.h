@@ -13,8 +13,7 @@ namespace tandem {
 /// What a checkpoint says beside its tensors.
 struct CheckpointFacts {
   int64_t step = 0;                 ///< updates that were made
-  double rateFactor = 1;            ///< of the learning rate, by plateau and --on-nan
-  nlohmann::json schedule = {};     ///< state of what sets it; null: nothing
+  nlohmann::json rate = {};         ///< RateControl::state()
   int64_t ranks = 1, replicas = 1;  ///< of each rank
   int64_t batch = 0;                ///< of all replicas
   nlohmann::json config = {};       ///< all options, as in a record

@@ -14,12 +14,11 @@ void CheckpointKeeper::wait() {
   if (writing_.valid()) writing_.get();
 }
 
-void CheckpointKeeper::save(TrainingState state, const TrainingRecord& record, double rateFactor,
-                            nlohmann::json schedule) {
+void CheckpointKeeper::save(TrainingState state, const TrainingRecord& record, nlohmann::json rate) {
   wait();
   CheckpointFacts facts = facts_;
   facts.step = lastStep_ = state.step;
-  facts.rateFactor = rateFactor, facts.schedule = std::move(schedule);
+  facts.rate = std::move(rate);
   facts.record = record;
   facts.record.checkpoints = ++saved_;
   writing_ = std::async(std::launch::async,

@@ -18,7 +18,7 @@ class CheckpointKeeper {
   ~CheckpointKeeper();
 
   /// Begins to write a checkpoint. Waits for what is being written, and throws what failed there.
-  void save(TrainingState state, const TrainingRecord& record, double rateFactor, nlohmann::json schedule);
+  void save(TrainingState state, const TrainingRecord& record, nlohmann::json rate);
   /// Likewise the weights, as "best.safetensors".
   void saveBest(StateTensors weights);
   /// Returns when all is on disk. Throws what failed.

@@ -38,6 +38,8 @@ class StopAgreement {
 
   /// What was decided; the same for all members.
   StopReason reason() const { return reason_; }
+  /// After a loss that was not finite the training goes on. Called by member 0, before a barrier.
+  void goOn() { reason_ = StopReason::none; }
   /// Whether this rank would have the training end, for what must not last long. Any thread may call it.
   bool isWanted() const { return wish() != StopReason::none; }
   /// All ranks say whether one would, and then the training ends. Called by member 0 of each, before a barrier.

@@ -132,8 +132,10 @@ class PreparedTraining {
     const auto schedule = std::make_shared<ScheduleBegin>();
     schedule->set(0);
     options.optimizer.scheduleBegin = schedule;
-    options.optimizer.totalSteps = course().steps();
+    options.optimizer.course.totalSteps = course().steps();
+    options.optimizer.course.stepsPerEpoch = course().stepsPerEpoch();
     options.optimizer.learningRate = scaledRate(plan_);
+    options.optimizer.rateFactor = rateFactor_;
     return options;
   }
 
@@ -154,6 +156,7 @@ class PreparedTraining {
             .best = &bestOf(plan_),
             .saves = !plan_.config.training.checkpoint.empty(),
             .keeper = keeper,
+            .rateFactor = rateFactor_.get(),
             .from = from_};
   }
 
@@ -173,6 +176,7 @@ class PreparedTraining {
   const TrainingData data_;
   const RunPlan plan_;
   std::unique_ptr<Evaluator> during_, atEnd_;
+  const std::shared_ptr<RateFactor> rateFactor_ = std::make_shared<RateFactor>();
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include "config/training_texts.h"
 #include "measure/metrics/evaluation.h"
 #include "run/plan/rule_check.h"
-#include "run/plan/those_with.h"
 #include "train/loss/loss.h"
 
 namespace tandem {

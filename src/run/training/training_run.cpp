@@ -1,6 +1,8 @@
 #include "run/training/training_run.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 
 #include "base/number.h"
@@ -28,6 +30,12 @@ std::string figuresText(const EvaluationRecord& evaluation) {
   return join(figures, ", ");
 }
 
+/// What numberIn() reads back as the same number.
+std::string exactText(double value) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
 std::optional<Target> targetOf(const Config& config) {
   return config.training.stopAt.empty() ? std::nullopt : parseTarget(config.training.stopAt);
 }
@@ -46,13 +54,18 @@ TrainingRun::TrainingRun(TrainingRunOptions options, ProgressCallback progress)
       statistics_(options_.plan->world, options_.team->devices.size()),
       state_(*options_.plan->graph, options_.plan->world, options_.team->devices.size()),
       drift_(options_.plan->world, options_.plan->config.placement.replicas, false),
+      rate_(*options_.plan),
       taken_(options_.team->devices.size()) {
   if (options_.from) record_ = options_.from->facts.record;
   record_.course.clear();
   record_.images = options_.course.images();
   record_.ended.clear();
   record_.interrupted = false;
-  if (options_.from) record_.resumedAt = first_;
+  if (!options_.from) return;
+  record_.resumedAt = first_;
+  hasCheckpoint_ = true;
+  rate_.restore(options_.from->facts.rate);
+  options_.rateFactor->set(rate_.factor());
 }
 
 void TrainingRun::body(ReplicaSet::Member& member) {
@@ -127,7 +140,7 @@ int64_t TrainingRun::trainPart(ReplicaSet::Member& member, int64_t step) {
   if (!stops()) agreement_.talk(member, step, takeLosses(member));
   addSamples(std::move(samples));
   member.barrier();
-  if (agreement_.reason() == StopReason::notFinite) failForLoss(step);
+  if (agreement_.reason() == StopReason::notFinite) goBack(member, step);
   if (member.index() == 0) closePart(step);
   member.barrier();
   return step;
@@ -166,7 +179,7 @@ double TrainingRun::lossOf(const Part& part) const {
   }
   const double steps = static_cast<double>(std::max<int64_t>(1, part.end - part.begin));
   if (options_.plan->world == nullptr) return sum / steps;
-  const auto sums = options_.plan->world->exchange(concat(sum));
+  const auto sums = options_.plan->world->exchange(exactText(sum));
   double all = 0;
   for (const std::string& text : sums) all += numberIn<double>(text).value();
   return all / (steps * static_cast<double>(sums.size()));
@@ -199,6 +212,33 @@ void TrainingRun::failForLoss(int64_t step) const {
   throw NumericError(concat("the loss of update ", badStep_, " is not finite, noticed before update ", step,
                             "; it must stay finite: lower --lr, or use --precision=fp32",
                             options_.saves ? "; --resume=auto goes on from the last checkpoint" : ""));
+}
+
+// Batches are not read again: those that follow may be harmless. The number of updates goes on too.
+void TrainingRun::goBack(ReplicaSet::Member& member, int64_t step) {
+  constexpr int64_t most = 3;
+  if (!options_.plan->setup.onNan->goesBack || !hasCheckpoint_ || record_.wentBack == most) failForLoss(step);
+  World* const world = options_.plan->world;
+  member.settle();
+  member.barrier();
+  if (member.index() == 0) {
+    if (options_.keeper != nullptr) options_.keeper->wait();
+    if (world != nullptr) world->exchange("the checkpoint is written");
+    back_ = newestCheckpoint(options_.plan->config.training.checkpoint, /*withState=*/true);
+    if (!back_) throw CheckpointError("the checkpoint to go back to is gone");
+    rate_.wentBack();
+    options_.rateFactor->set(rate_.factor());
+    ++record_.wentBack;
+    say(concat("update ", step, ": a loss was not finite; went back to the weights of update ", back_->facts.step,
+               ", with ", rate_.factor(), " times the learning rate"));
+    agreement_.goOn();
+    const MutexLock lock(mutex_);
+    badStep_ = -1;
+  }
+  member.barrier();
+  state_.give(member, back_->state);
+  member.barrier();
+  if (member.index() == 0) back_.reset();
 }
 
 bool TrainingRun::pause(ReplicaSet::Member& member, int64_t step) {
@@ -240,7 +280,7 @@ void TrainingRun::evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int
   last.idle += now() - part_.ended - last.evaluating - last.saving;
 }
 
-// Ranks hear "BEST REACHED". Only rank 0 has the results of all images.
+// Ranks hear "BEST REACHED LOSS". Only rank 0 has the results of all images.
 void TrainingRun::judge(Evaluator& evaluator, int64_t step, Nanos began) {
   World* const world = options_.plan->world;
   evaluator.gather();
@@ -264,7 +304,7 @@ void TrainingRun::judge(Evaluator& evaluator, int64_t step, Nanos began) {
     const bool reached =
         counts && target &&
         !isBetter(metricCalled(target->metric), target->value, metricCalled(target->metric).of(evaluation));
-    decided = concat(isBest ? 1 : 0, ' ', reached ? 1 : 0);
+    decided = concat(isBest ? 1 : 0, ' ', reached ? 1 : 0, ' ', exactText(evaluation.loss));
     if (isBest) record_.bestStep = step, record_.bestMetric = options_.best->name;
     if (reached && record_.toTarget == Nanos{}) record_.toTarget = evaluation.at;
     const EpochRecord& epoch = lastEpoch(step);
@@ -278,7 +318,11 @@ void TrainingRun::judge(Evaluator& evaluator, int64_t step, Nanos began) {
     record_.evaluations.push_back({.wall = now() - began});
   }
   if (world != nullptr) decided = world->fromFirst(decided);
-  isBest_ = decided[0] == '1' && isFirst(world), reached_ = reached_ || decided[2] == '1';
+  const auto said = split(decided, " ");
+  isBest_ = said.at(0) == "1" && isFirst(world), reached_ = reached_ || said.at(1) == "1";
+  if (&evaluator != options_.during) return;
+  rate_.evaluated(numberIn<double>(said.at(2)).value());
+  options_.rateFactor->set(rate_.factor());
 }
 
 void TrainingRun::save(ReplicaSet::Member& member, int64_t step, bool isLast) {
@@ -289,9 +333,10 @@ void TrainingRun::save(ReplicaSet::Member& member, int64_t step, bool isLast) {
   state_.take(member, step);
   if (member.index() != 0) return;
   if (options_.keeper != nullptr && options_.keeper->lastStep() != step) {
-    options_.keeper->save(std::move(state_.taken()), record_, 1.0, nullptr);
+    options_.keeper->save(std::move(state_.taken()), record_, rate_.state());
     if (isLast) options_.keeper->wait();
   }
+  hasCheckpoint_ = true;
   if (options_.keeper != nullptr) record_.checkpoints = options_.keeper->saved();
   lastEpoch(step).saving += now() - began;
 }

@@ -14,6 +14,7 @@
 #include "run/training/checkpoint_keeper.h"
 #include "run/training/evaluator.h"
 #include "run/training/joined_statistics.h"
+#include "run/training/rate_control.h"
 #include "run/training/stop_agreement.h"
 #include "run/training/training_course.h"
 #include "train/replica_set.h"
@@ -31,6 +32,7 @@ struct TrainingRunOptions {
   const EvaluationMetric* best = nullptr;  ///< by which weights are the best
   bool saves = false;                      ///< checkpoints
   CheckpointKeeper* keeper = nullptr;      ///< writes them, on rank 0; null elsewhere
+  RateFactor* rateFactor = nullptr;        ///< of the replicas' optimizers
   std::optional<Checkpoint> from = {};     ///< what the training goes on from
 };
 
@@ -75,6 +77,9 @@ class TrainingRun {
   /// The last part of the course; where the training has just been resumed, an empty one.
   EpochRecord& lastEpoch(int64_t step);
   [[noreturn]] void failForLoss(int64_t step) const;
+  /// After a loss that is not finite: all go back to the last checkpoint's weights, with a lower rate, and on with the
+  /// batches that follow. Throws NumericError where they must not. Collective.
+  void goBack(ReplicaSet::Member& member, int64_t step);
   bool stops() const { return agreement_.reason() != StopReason::none; }
   void report(int64_t step, const Part& part);
   void say(std::string line) const;
@@ -91,6 +96,9 @@ class TrainingRun {
   Part part_;
   bool reached_ = false;  // the target of --stop-at
   bool isBest_ = false;   // the last evaluation
+  RateControl rate_;
+  bool hasCheckpoint_ = false;
+  std::optional<Checkpoint> back_;  // while all go back
   TrainingRecord record_;
   std::vector<Part> kept_;  // the last parts, whose steps are the measured window
   mutable Mutex mutex_;

@@ -90,9 +90,6 @@ TEST(Rules, ParameterDeviceNamesAReplica) {
 
 TEST(Rules, TrainingOptionsFitTogether) {
   expectRefused({"--input=device", "--data=x"}, "cannot read --data=x");
-  expectRefused({"--schedule=cosine"}, "needs --steps");
-  expectRefused({"--schedule=warmup-cosine"}, "needs --steps");
-  EXPECT_EQ(refusal({"--schedule=cosine", "--steps=10"}), "accepted");
   EXPECT_EQ(refusal({"--input=queue", "--data=x"}), "accepted");
   EXPECT_EQ(refusal({"--nesterov"}), "accepted");
   expectRefused({"--optimizer=adam", "--nesterov"}, "only --optimizer=sgd");

@@ -38,7 +38,7 @@ TrainingState stateAt(int64_t step) {
 
 CheckpointFacts factsAt(int64_t step) {
   CheckpointFacts facts{
-      .step = step, .rateFactor = 0.5, .config = {{"lr", 0.1}}, .data = "idx, 10 images", .record = {}};
+      .step = step, .rate = 0.5, .config = {{"lr", 0.1}}, .data = "idx, 10 images", .record = {}};
   facts.record.steps = step;
   facts.record.evaluations.push_back({.split = "test", .step = step, .loss = 0.25});
   return facts;
@@ -71,7 +71,7 @@ TEST(CheckpointFolder, GivesBackWhatWasSaved) {
   ASSERT_EQ(read->state.replicas.size(), 2U);
   expectEqual(saved.replicas[0], read->state.replicas[0]);
   expectEqual(saved.replicas[1], read->state.replicas[1]);
-  EXPECT_EQ(read->facts.rateFactor, 0.5);
+  EXPECT_EQ(read->facts.rate, 0.5);
   EXPECT_EQ(read->facts.config, factsAt(7).config);
   EXPECT_EQ(read->facts.record, factsAt(7).record);
 }

@@ -1,0 +1,52 @@
+#include <gtest/gtest.h>
+
+#include "config/command_line.h"
+#include "config/example_catalogs.h"
+#include "run/plan/rules.h"
+
+namespace tandem {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::string refusalOf(const std::string& command, const Texts& arguments) {
+  const Sweep sweep = parseArguments(command, arguments, exampleCatalogs());
+  return usageErrorOf([&] { checkSetup(sweep.base, setupOf(sweep.base)); });
+}
+
+std::string refusal(const Texts& arguments) { return refusalOf("bench", arguments); }
+std::string trainRefusal(Texts arguments) {
+  arguments.emplace_back("--epochs=2");
+  return refusalOf("train", arguments);
+}
+
+void expectPart(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(UpdateRules, ASchedulesEndIsKnown) {
+  expectPart(refusal({"--schedule=cosine"}), "needs --steps");
+  expectPart(refusal({"--schedule=one-cycle"}), "needs --steps");
+  EXPECT_EQ(refusal({"--schedule=polynomial", "--steps=10"}), "accepted");
+  EXPECT_EQ(trainRefusal({"--schedule=polynomial"}), "accepted");
+}
+
+TEST(UpdateRules, EpochsAreCountedInTrainings) {
+  expectPart(refusal({"--schedule=plateau", "--steps=10"}), "--schedule=plateau needs --epochs");
+  expectPart(refusal({"--schedule=piecewise"}), "use it in tandem train");
+  EXPECT_EQ(trainRefusal({"--schedule=plateau"}), "accepted");
+  EXPECT_EQ(trainRefusal({"--schedule=piecewise", "--lr-steps=1+1.5"}), "accepted");
+}
+
+TEST(UpdateRules, TheCourseIsThatOfTheSchedule) {
+  expectPart(trainRefusal({"--schedule=piecewise"}), "needs --lr-steps, the epochs at which the rate falls");
+  expectPart(trainRefusal({"--lr-steps=1"}), "--lr-steps does nothing with --schedule=constant; only ");
+  expectPart(trainRefusal({"--schedule=cosine", "--lr-factor=0.5"}), "only --schedule=piecewise and plateau use it");
+  expectPart(trainRefusal({"--schedule=cosine", "--lr-power=2"}), "only --schedule=polynomial use it");
+  expectPart(trainRefusal({"--schedule=plateau", "--lr-end=0.1"}), "--lr-end does nothing with --schedule=plateau");
+  expectPart(trainRefusal({"--schedule=one-cycle", "--patience=2"}), "only --schedule=plateau use it");
+  EXPECT_EQ(trainRefusal({"--schedule=plateau", "--patience=2", "--lr-factor=0.5"}), "accepted");
+}
+
+}  // namespace
+}  // namespace tandem

@@ -132,6 +132,27 @@ inline Profile fullProfile() {
   return profile;
 }
 
+inline TrainingRecord fullTraining() {
+  return {.epochs = 1.0 / 3,
+          .steps = 40,
+          .images = 1600,
+          .classes = {"round", "red"},
+          .ended = "max-time",
+          .interrupted = true,
+          .course = {{1.0 / 7, 30, 2.5, 1e-3 / 3, millis(100), millis(10), millis(4), millis(1)},
+                     {1.0 / 3, 40, 2.25, 1e-4 / 3, millis(30), millis(10), millis(4), millis(1)}},
+          .evaluations =
+              {{"validation", 1.0 / 7, 30, millis(110), millis(10), true, 4, 0.5, 0.75, 1, 0.8, {0.6, 1}, {2, 0, 1, 1}},
+               {.split = "test", .step = 40, .at = millis(160), .wall = millis(3), .images = 9}},
+          .resumedAt = 10,
+          .changed = "--batch was 32",
+          .bestStep = 30,
+          .bestMetric = "auc",
+          .checkpoints = 2,
+          .toTarget = Nanos((int64_t{1} << 53) + 1),
+          .wentBack = 1};
+}
+
 /// A record whose every member differs from its default, with numbers that only an exact text form keeps.
 inline RunRecord fullRecord() {
   RunRecord record = exampleRecord(2, "parameter_server", 100);
@@ -189,6 +210,7 @@ inline RunRecord fullRecord() {
                         .interference = {{{"stolen", 1}}, {"stolen"}},
                         .telemetry = record.telemetry}};
   record.equality = fullStamp();
+  record.training = fullTraining();
   record.profile = fullProfile();
   record.notes = {"fell back to copy", "second"};
   return record;

@@ -1,6 +1,7 @@
 #include "measure/record/record_checks.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -47,10 +48,49 @@ void checkHost(const HostTimeline& host) {
                          whole ? "" : ", and a call with none or several"));
 }
 
+/// Checks the images by which epochs are counted, and that no time is below 0.
+void checkCourse(const TrainingRecord& training) {
+  const bool counts = training.images > 0 && training.steps >= 0 && training.resumedAt <= training.steps;
+  if (!counts) {
+    throw DataError(concat("training: images must be above 0, steps not below 0 nor below resumed_at; they are ",
+                           training.images, ", ", training.steps, " and ", training.resumedAt));
+  }
+  for (size_t i = 0; i < training.course.size(); ++i) {
+    const EpochRecord& epoch = training.course[i];
+    const Nanos least = std::min({epoch.training, epoch.evaluating, epoch.saving, epoch.idle});
+    if (least >= Nanos{} && epoch.step >= 0 && epoch.step <= training.steps) continue;
+    throw DataError(concat("training.course[", i, "]: step must be from 0 to steps, ", training.steps,
+                           ", and times not below 0; they are ", epoch.step, " and, the least, ", least.count(),
+                           " ns"));
+  }
+}
+
+/// Checks the divisor, and that a confusion matrix is square and counts images.
+void checkEvaluation(const EvaluationRecord& evaluation, const std::string& where) {
+  if (evaluation.images <= 0 || evaluation.at < Nanos{} || evaluation.wall < Nanos{}) {
+    throw DataError(concat(where, ": images must be above 0, and times not below 0; they are ", evaluation.images, ", ",
+                           evaluation.at.count(), " and ", evaluation.wall.count(), " ns"));
+  }
+  const std::vector<int64_t>& confusion = evaluation.confusion;
+  const auto classes = static_cast<size_t>(std::lround(std::sqrt(static_cast<double>(confusion.size()))));
+  const bool isMatrix = classes * classes == confusion.size();
+  if (isMatrix && std::ranges::all_of(confusion, [](int64_t images) { return images >= 0; })) return;
+  throw DataError(concat(where, ".confusion must be as many rows as columns of numbers not below 0; it has ",
+                         confusion.size(), " entries", isMatrix ? ", and one below 0" : ""));
+}
+
+void checkTraining(const TrainingRecord& training) {
+  checkCourse(training);
+  for (size_t i = 0; i < training.evaluations.size(); ++i) {
+    checkEvaluation(training.evaluations[i], concat("training.evaluations[", i, "]"));
+  }
+}
+
 }  // namespace
 
 void checkParts(const RunRecord& record) {
   if (record.equality) checkEquality(*record.equality);
+  if (record.training) checkTraining(*record.training);
   if (record.profile) checkExchanges(*record.profile);
   if (record.profile && record.profile->device) checkDevices(*record.profile->device);
   if (record.profile && record.profile->host) checkHost(*record.profile->host);

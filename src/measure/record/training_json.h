@@ -39,6 +39,7 @@ void describe(Archive& archive, typename Archive::template Ref<TrainingRecord> t
   archive.field("epochs", training.epochs);
   archive.field("steps", training.steps);
   archive.field("images", training.images);
+  archive.field("classes", training.classes);
   archive.field("ended", training.ended);
   archive.field("interrupted", training.interrupted);
   archive.objects("course", training.course);

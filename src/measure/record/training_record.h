@@ -45,11 +45,14 @@ struct EpochRecord {
 
 /// The course of a training (`tandem train`).
 struct TrainingRecord {
-  double epochs = 0;   ///< that it has made, with those before it was resumed
-  int64_t steps = 0;   ///< likewise updates
-  int64_t images = 0;  ///< of an epoch
-  std::string ended;   ///< why it ended before --epochs: "stop-at", "max-time", "signal"; empty: it did not
-  bool interrupted = false;   ///< whether it can go on from its last checkpoint: "max-time", "signal"
+  static constexpr int64_t mostLosses = 100'000;  ///< that RunRecord::losses holds of a training, its first
+
+  double epochs = 0;                 ///< that it has made, with those before it was resumed
+  int64_t steps = 0;                 ///< likewise updates
+  int64_t images = 0;                ///< of an epoch
+  std::vector<std::string> classes;  ///< their names; empty: the data set has none
+  std::string ended;         ///< why it ended before --epochs: "stop-at", "max-time", "signal"; empty: it did not
+  bool interrupted = false;  ///< whether it can go on from its last checkpoint: "max-time", "signal"
   std::vector<EpochRecord> course;            ///< from the start or the last resume on
   std::vector<EvaluationRecord> evaluations;  ///< those before a resume too
   int64_t resumedAt = -1;                     ///< updates of the checkpoint that it went on from; -1: it began anew

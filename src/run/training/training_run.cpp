@@ -15,9 +15,8 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t fewestKept = 1000;     // steps of the measured window, if there are as many
-constexpr int64_t mostLosses = 100'000;  // that a record holds
-constexpr int64_t prefetchSteps = 16;    // before an evaluation its first batches are begun
+constexpr int64_t fewestKept = 1000;   // steps of the measured window, if there are as many
+constexpr int64_t prefetchSteps = 16;  // before an evaluation its first batches are begun
 constexpr Nanos reportInterval = std::chrono::milliseconds(100);
 
 /// "accuracy 0.9123, loss 0.2811".
@@ -112,7 +111,7 @@ void TrainingRun::start(ReplicaSet::Member& member) {
   member.barrier();
   if (member.index() != 0) return;
   startup_ = sinceProcessStart();
-  begin_ = now();
+  begin_ = now() - (record_.evaluations.empty() ? Nanos{} : record_.evaluations.back().at);
   options_.watch->windowBegins();
 }
 
@@ -277,7 +276,7 @@ void TrainingRun::evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int
   if (member.index() != 0 || stops()) return;
   EpochRecord& last = lastEpoch(step);
   last.evaluating += record_.evaluations.back().wall;
-  last.idle += now() - part_.ended - last.evaluating - last.saving;
+  last.idle = now() - part_.ended - last.evaluating - last.saving;
 }
 
 // Ranks hear "BEST REACHED LOSS". Only rank 0 has the results of all images.
@@ -369,7 +368,7 @@ void TrainingRun::fill(RunRecord& record) const {
   std::stable_sort(record.steps.begin(), record.steps.end(),
                    [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });
   record.losses = losses_;
-  if (std::ssize(record.losses) > mostLosses) record.losses.resize(mostLosses);
+  if (std::ssize(record.losses) > TrainingRecord::mostLosses) record.losses.resize(TrainingRecord::mostLosses);
   if (origin_) {
     record.placement.data = origin_->data, record.placement.augment = origin_->augment;
     record.placement.imageMean = origin_->mean, record.placement.imageDeviation = origin_->deviation;

@@ -1,7 +1,10 @@
 #include "measure/metrics/evaluation.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/error.h"
@@ -9,7 +12,9 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t mostConfused = 1000;  // classes of a confusion matrix that is kept
+constexpr int64_t mostConfused = 1000;   // classes of a confusion matrix that is kept
+constexpr size_t fewestByDigits = 2000;  // scores; fewer are faster by comparisons
+constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
 
 constexpr EvaluationMetric rows[] = {
     {"accuracy", "share of images whose class has the highest output; with sigmoid: of flags told rightly",
@@ -39,46 +44,90 @@ void judgeClasses(const EvaluatedImages& images, bool withConfusion, EvaluationR
   }
 }
 
-void judgeFlags(const EvaluatedImages& images, EvaluationRecord& record) {
-  const auto count = static_cast<size_t>(images.images()), classes = static_cast<size_t>(images.classes);
-  std::vector<float> scores(count);
-  std::vector<uint8_t> flags(count);
-  int64_t right = 0, counted = 0;
-  double sum = 0;
-  for (size_t k = 0; k < classes; ++k) {
-    for (size_t i = 0; i < count; ++i) {
-      scores[i] = images.outputs[i * classes + k], flags[i] = images.flags[i * classes + k];
-      right += (scores[i] > 0) == (flags[i] != 0) ? 1 : 0;
-    }
-    record.classAuc.push_back(areaUnderCurve(scores, flags));
-    if (record.classAuc.back() == EvaluationRecord::none) continue;
-    sum += record.classAuc.back(), ++counted;
+/// A score with its flag in the last bit, before it the score as a whole number in the same order. 0 and -0 are equal.
+uint64_t itemOf(float score, bool flag) {
+  const auto bits = std::bit_cast<uint32_t>(score + 0.0F);
+  const uint32_t ordered = bits ^ (bits >> 31 != 0 ? 0xffffffffU : 0x80000000U);
+  return uint64_t{ordered} << 1 | (flag ? 1 : 0);
+}
+
+/// Sorts items by their scores, many of them by digits of 11 bits. `spare` is memory.
+void sortByScore(std::vector<uint64_t>& items, std::vector<uint64_t>& spare) {
+  constexpr unsigned digit = 11, passes = 3;
+  if (items.size() < fewestByDigits) return std::sort(items.begin(), items.end());
+  spare.resize(items.size());
+  for (unsigned pass = 0; pass < passes; ++pass) {
+    std::array<size_t, 1U << digit> begins{};
+    const auto valueOf = [&](uint64_t item) { return item >> (1 + pass * digit) & (begins.size() - 1); };
+    for (const uint64_t item : items) ++begins[valueOf(item)];
+    std::exclusive_scan(begins.begin(), begins.end(), begins.begin(), size_t{0});
+    for (const uint64_t item : items) spare[begins[valueOf(item)]++] = item;
+    items.swap(spare);
   }
-  record.accuracy = static_cast<double>(right) / static_cast<double>(count * classes);
+}
+
+/// areaUnderCurve() of items. Ranks of equal scores are their mean. All sums are of whole numbers and halves, so the
+/// result is exact but for one division.
+double areaOf(std::vector<uint64_t>& items, std::vector<uint64_t>& spare) {
+  sortByScore(items, spare);
+  double wins = 0, below = 0;  // pairs that are in order, and unflagged images with lower scores
+  for (size_t begin = 0, end = 0; begin < items.size(); begin = end) {
+    double with = 0, without = 0;
+    for (end = begin; end < items.size() && items[end] >> 1 == items[begin] >> 1; ++end) {
+      ((items[end] & 1) != 0 ? with : without) += 1;
+    }
+    wins += with * (below + without / 2);
+    below += without;
+  }
+  const double flagged = static_cast<double>(items.size()) - below;
+  if (flagged == 0 || below == 0) return EvaluationRecord::none;
+  return wins / (flagged * below);
+}
+
+/// The area of each class. Classes are read in blocks, because those of an image lie side by side.
+std::vector<double> areasOf(const EvaluatedImages& images) {
+  constexpr size_t block = 16;
+  const auto count = static_cast<size_t>(images.images()), classes = static_cast<size_t>(images.classes);
+  std::vector<double> areas(classes);
+  std::array<std::vector<uint64_t>, block> items;
+  std::vector<uint64_t> spare;
+  for (size_t first = 0; first < classes; first += block) {
+    const size_t inBlock = std::min(block, classes - first);
+    std::array<bool, block> isNumber;
+    isNumber.fill(true);
+    for (size_t k = 0; k < inBlock; ++k) items[k].resize(count);
+    for (size_t i = 0; i < count; ++i) {
+      for (size_t k = 0; k < inBlock; ++k) {
+        const size_t at = i * classes + first + k;
+        items[k][i] = itemOf(images.outputs[at], images.flags[at] != 0);
+        isNumber[k] = isNumber[k] && !std::isnan(images.outputs[at]);
+      }
+    }
+    for (size_t k = 0; k < inBlock; ++k) areas[first + k] = isNumber[k] ? areaOf(items[k], spare) : notANumber;
+  }
+  return areas;
+}
+
+void judgeFlags(const EvaluatedImages& images, EvaluationRecord& record) {
+  int64_t right = 0, counted = 0;
+  for (size_t i = 0; i < images.outputs.size(); ++i) right += (images.outputs[i] > 0) == (images.flags[i] != 0) ? 1 : 0;
+  record.accuracy = static_cast<double>(right) / static_cast<double>(images.outputs.size());
+  record.classAuc = areasOf(images);
+  double sum = 0;
+  for (const double area : record.classAuc) {
+    if (area != EvaluationRecord::none) sum += area, ++counted;
+  }
   if (counted > 0) record.auc = sum / static_cast<double>(counted);
 }
 
 }  // namespace
 
-// Ranks of equal scores are their mean. All sums are of whole numbers and halves, so the result is exact but for one
-// division.
 double areaUnderCurve(std::span<const float> scores, std::span<const uint8_t> flags) {
   check(scores.size() == flags.size(), "as many flags as scores");
-  std::vector<uint32_t> order(scores.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::sort(order, [&](uint32_t a, uint32_t b) { return scores[a] < scores[b]; });
-  double wins = 0, below = 0;  // pairs that are in order, and unflagged images with lower scores
-  for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    double with = 0, without = 0;
-    for (end = begin; end < order.size() && scores[order[end]] == scores[order[begin]]; ++end) {
-      (flags[order[end]] != 0 ? with : without) += 1;
-    }
-    wins += with * (below + without / 2);
-    below += without;
-  }
-  const double flagged = static_cast<double>(scores.size()) - below;
-  if (flagged == 0 || below == 0) return EvaluationRecord::none;
-  return wins / (flagged * below);
+  if (std::ranges::any_of(scores, [](float score) { return std::isnan(score); })) return notANumber;
+  std::vector<uint64_t> items(scores.size()), spare;
+  for (size_t i = 0; i < scores.size(); ++i) items[i] = itemOf(scores[i], flags[i] != 0);
+  return areaOf(items, spare);
 }
 
 EvaluationRecord evaluated(const EvaluatedImages& images, bool withConfusion) {

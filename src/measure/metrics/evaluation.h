@@ -13,14 +13,14 @@ namespace tandem {
 /// matter.
 struct EvaluatedImages {
   int64_t classes = 0;
-  std::vector<double> losses;  ///< of each image
+  std::vector<double> losses = {};  ///< of each image
   // Heads of one class per image:
-  std::vector<int32_t> labels;     ///< empty: the head has flags
-  std::vector<int32_t> predicted;  ///< the class with the highest output, of equal ones the first
-  std::vector<int32_t> place;      ///< number of classes whose outputs are higher than that of the label
+  std::vector<int32_t> labels = {};     ///< empty: the head has flags
+  std::vector<int32_t> predicted = {};  ///< the class with the highest output, of equal ones the first
+  std::vector<int32_t> place = {};      ///< number of classes whose outputs are higher than that of the label
   // Heads of flags, [images, classes]:
-  std::vector<float> outputs;
-  std::vector<uint8_t> flags;
+  std::vector<float> outputs = {};
+  std::vector<uint8_t> flags = {};
 
   int64_t images() const { return static_cast<int64_t>(losses.size()); }
   bool hasFlags() const { return labels.empty() && !flags.empty(); }
@@ -28,11 +28,12 @@ struct EvaluatedImages {
 
 /// Area under the receiver's operating characteristic: the probability that an image with the flag has a higher score
 /// than one without it, where equal scores count half (Mann and Whitney). Exact. `EvaluationRecord::none` if all images
-/// have the flag, or none. REQUIRES: as many flags as scores.
+/// have the flag, or none. NaN if a score is NaN. REQUIRES: as many flags as scores.
 double areaUnderCurve(std::span<const float> scores, std::span<const uint8_t> flags);
 
-/// Loss, accuracy, top5, AUC. The sums are made in the order of the images, so they are the same for any number of
-/// replicas. `withConfusion`: fills the confusion matrix too, for heads of one class per image.
+/// Loss, accuracy, top5 (of more than five classes), AUC. Without images the loss is 0 and the others are none. The
+/// sums are made in the order of the images, so they are the same for any number of replicas. `withConfusion`: fills
+/// the confusion matrix too, for heads of one class per image, of at most 1000 classes.
 EvaluationRecord evaluated(const EvaluatedImages& images, bool withConfusion);
 
 /// A row of the catalog of metrics by which a training is judged.

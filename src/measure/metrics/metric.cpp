@@ -9,6 +9,7 @@
 #include "base/statistics.h"
 #include "config/device_set.h"
 #include "measure/metrics/step_times.h"
+#include "measure/metrics/training_metrics.h"
 #include "measure/metrics/updates.h"
 
 namespace tandem {
@@ -281,6 +282,31 @@ constexpr std::array table{
     Metric{"minor_faults_per_step", "faults", "pages of host memory touched for the first time, per step", 1, lower,
            ofOk<minorFaults>},
     Metric{"final_loss", "", "mean training loss of the last 20 steps", 4, lower, ofOk<finalLoss>},
+    Metric{"accuracy", "", "share of images told rightly in the last evaluation of a training", 4, higher,
+           ofOk<lastFigure<&EvaluationRecord::accuracy>>},
+    Metric{"accuracy_best", "", "accuracy in the evaluation where it is highest", 4, higher,
+           ofOk<bestFigure<&EvaluationRecord::accuracy, Best::highest>>},
+    Metric{"top5", "", "share of images whose class is among the five highest, in the last evaluation", 4, higher,
+           ofOk<lastFigure<&EvaluationRecord::top5>>},
+    Metric{"top5_best", "", "top5 in the evaluation where it is highest", 4, higher,
+           ofOk<bestFigure<&EvaluationRecord::top5, Best::highest>>},
+    Metric{"auc", "", "area under the ROC curve, mean over the classes, in the last evaluation", 4, higher,
+           ofOk<lastFigure<&EvaluationRecord::auc>>},
+    Metric{"auc_best", "", "auc in the evaluation where it is highest", 4, higher,
+           ofOk<bestFigure<&EvaluationRecord::auc, Best::highest>>},
+    Metric{"eval_loss", "", "mean loss over the images of the last evaluation", 4, lower,
+           ofOk<lastFigure<&EvaluationRecord::loss>>},
+    Metric{"eval_loss_best", "", "eval_loss in the evaluation where it is lowest", 4, lower,
+           ofOk<bestFigure<&EvaluationRecord::loss, Best::lowest>>},
+    Metric{"epoch_training_s", "s", "seconds of the steps of an epoch in a training", 1, lower,
+           ofOk<trainingSecondsPerEpoch>},
+    Metric{"epoch_whole_s", "s", "the same with evaluations, checkpoints and what lies between", 1, lower,
+           ofOk<wholeSecondsPerEpoch>},
+    Metric{"to_target_s", "s", "from the first step of a training until --stop-at was reached", 1, lower,
+           ofOk<secondsToTarget>},
+    Metric{"idle_percent", "%", "share of a training in which neither steps, evaluations nor checkpoints were made", 2,
+           lower, ofOk<idlePercent>},
+    Metric{"saving_percent", "%", "share of a training that waited for checkpoints", 2, lower, ofOk<savingPercent>},
     Metric{"updates", "", "updates of the weights in the whole run, warm-up included", 0, neither, ofOk<updates>},
     Metric{"staleness", "updates", "updates that weights lacked when a gradient of them was used, in the mean", 2,
            lower, ofOk<meanStaleness>},

@@ -14,6 +14,7 @@ int64_t skippedSteps(const RunRecord& record) { return std::max<int64_t>(0, reco
 std::optional<int64_t> updatesOf(const RunRecord& record) {
   if (record.outcome.kind != OutcomeKind::ok || record.config.step.forwardOnly) return {};
   if (record.staleness) return record.staleness->updates;
+  if (record.training) return record.training->steps - skippedSteps(record);
   return record.warmup.steps + record.measuredSteps - skippedSteps(record);
 }
 

@@ -47,8 +47,15 @@ std::string window(const RunRecord& record) {
   return "";
 }
 
+/// Steps whose losses a record has.
+int64_t stepsWithLosses(const RunRecord& record) {
+  if (!record.training) return record.warmup.steps + record.measuredSteps;
+  const int64_t made = record.training->steps - std::max<int64_t>(0, record.training->resumedAt);
+  return std::min(made, TrainingRecord::mostLosses);
+}
+
 std::string losses(const RunRecord& record) {
-  const auto steps = record.warmup.steps + record.measuredSteps;
+  const int64_t steps = stepsWithLosses(record);
   const auto found = static_cast<int64_t>(record.losses.size());
   if (found == 0 || found == steps) return "";
   return concat(found, " losses of ", steps, " steps");

@@ -8,8 +8,9 @@
 #include <sstream>
 
 #include "measure/metrics/step_times.h"
+#include "measure/metrics/training_course.h"
 #include "measure/metrics/updates.h"
-#include "measure/record_example.h"
+#include "measure/training_example.h"
 #include "support/tests_folder.h"
 
 namespace tandem {
@@ -133,6 +134,69 @@ TEST(Metric, UpdatesAreOfTheWholeRun) {
   record.config.step.forwardOnly = true;
   EXPECT_FALSE(valueOf("updates", record).has_value());
   EXPECT_EQ(updatesText(record), "");
+}
+
+TEST(Metric, OnlyATrainingHasFiguresOfIt) {
+  const RunRecord training = exampleTraining(), flags = exampleFlagsTraining();
+  EXPECT_DOUBLE_EQ(*valueOf("accuracy", training), 1 - 0.5 / 12 - 0.04) << "of the split that judges, not of the last";
+  EXPECT_DOUBLE_EQ(*valueOf("accuracy_best", training), 0.95);
+  EXPECT_DOUBLE_EQ(*valueOf("top5", training), 1 - (0.5 / 12 + 0.04) / 5);
+  EXPECT_DOUBLE_EQ(*valueOf("top5_best", training), 0.99);
+  EXPECT_FALSE(valueOf("auc", training) || valueOf("auc_best", training));
+  EXPECT_DOUBLE_EQ(*valueOf("eval_loss", training), 1.0 / 12 + 0.08);
+  EXPECT_DOUBLE_EQ(*valueOf("eval_loss_best", training), 0.1);
+  EXPECT_DOUBLE_EQ(*valueOf("auc", flags), 0.99 - 0.5 / 12 - 0.04);
+  EXPECT_DOUBLE_EQ(*valueOf("auc_best", flags), 0.94);
+  EXPECT_FALSE(valueOf("top5", flags) || valueOf("top5_best", flags));
+  EXPECT_DOUBLE_EQ(*valueOf("epoch_training_s", training), 10);
+  EXPECT_DOUBLE_EQ(*valueOf("epoch_whole_s", training), 11.5 + 1.0 / 8) << "8 epochs, and the test images once";
+  EXPECT_DOUBLE_EQ(*valueOf("idle_percent", training), 100 * 0.8 / 93);
+  EXPECT_DOUBLE_EQ(*valueOf("saving_percent", training), 100 * 3.2 / 93);
+  EXPECT_EQ(valueOf("updates", training), 1200);
+  EXPECT_FALSE(valueOf("to_target_s", training)) << "it was not asked for";
+  for (const char* name :
+       {"accuracy", "accuracy_best", "top5", "top5_best", "auc", "auc_best", "eval_loss", "eval_loss_best",
+        "epoch_training_s", "epoch_whole_s", "to_target_s", "idle_percent", "saving_percent"}) {
+    EXPECT_FALSE(valueOf(name, fiveSteps())) << name;
+  }
+}
+
+TEST(Metric, ATrainingWithoutEvaluationsAndCheckpointsHasNoFigureOfThem) {
+  RunRecord record = exampleTraining();
+  record.training->toTarget = millis(1500);
+  EXPECT_EQ(valueOf("to_target_s", record), 1.5);
+  record.training->evaluations[11].accuracy = record.training->evaluations[9].accuracy = std::nan("");
+  EXPECT_FALSE(valueOf("accuracy", record)) << "it is no number";
+  EXPECT_DOUBLE_EQ(*valueOf("accuracy_best", record), 1 - 0.5 / 9);
+  record.training->evaluations.clear(), record.training->checkpoints = 0;
+  for (const char* name : {"accuracy", "accuracy_best", "eval_loss", "idle_percent", "saving_percent"}) {
+    EXPECT_FALSE(valueOf(name, record)) << name;
+  }
+  record.training->course.clear();
+  EXPECT_FALSE(valueOf("epoch_training_s", record) || valueOf("epoch_whole_s", record));
+}
+
+TEST(TrainingCourse, GoesOnWhereTheLastEvaluationBeforeTheResumeEnded) {
+  const auto parts = partsOf(exampleTraining());
+  ASSERT_EQ(parts.size(), 8U);
+  EXPECT_EQ(parts[0].firstStep, 400);
+  EXPECT_EQ(parts[0].firstEpoch, 4);
+  EXPECT_EQ(parts[0].begin, millis(45'500));
+  EXPECT_EQ(parts[0].trained(), millis(55'500));
+  EXPECT_EQ(parts[0].evaluated(), millis(56'500));
+  EXPECT_EQ(parts[0].saved(), millis(56'900));
+  EXPECT_EQ(parts[1].begin, millis(57'000));
+  EXPECT_EQ(parts[1].firstStep, 500);
+  EXPECT_EQ(parts[1].firstEpoch, 5);
+  EXPECT_EQ(endOfStep(parts, 425), millis(45'500 + 2500));
+  EXPECT_EQ(endOfStep(parts, 500), parts[0].trained());
+  EXPECT_EQ(endOfStep(parts, 501), parts[1].begin + millis(100));
+  EXPECT_EQ(endOfStep(parts, 5000), parts[7].trained());
+  RunRecord fresh = exampleTraining();
+  fresh.training->resumedAt = -1;
+  EXPECT_EQ(partsOf(fresh).front().begin, Nanos{});
+  EXPECT_EQ(partsOf(fresh).front().firstEpoch, 0);
+  EXPECT_TRUE(partsOf(exampleRecord(1, "replicated", 100)).empty());
 }
 
 TEST(Metric, StalenessIsOfServersThatSayIt) {

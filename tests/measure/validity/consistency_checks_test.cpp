@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "measure/record_example.h"
+#include "measure/training_example.h"
 
 namespace tandem {
 namespace {
@@ -72,6 +72,20 @@ TEST(Guards, EachCheatIsFoundByItsGuard) {
     EXPECT_TRUE(found.front().starts_with(concat(cheat.guard, ": "))) << found.front();
     EXPECT_FALSE(isQuotable(record));
   }
+}
+
+TEST(Guards, ATrainingHasTheLossesOfItsStepsSinceItBegan) {
+  RunRecord record = exampleTraining();
+  record.config.step.batch = 16;
+  EXPECT_EQ(join(doubts(record)), "");
+  record.losses.pop_back();
+  EXPECT_EQ(join(doubts(record)), "losses missing: 799 losses of 800 steps");
+  record.training->steps = 200'000;
+  EXPECT_EQ(join(doubts(record)), "losses missing: 799 losses of 100000 steps");
+  record.losses.resize(100'000, 1);
+  EXPECT_EQ(join(doubts(record)), "") << "no record has more";
+  record.training->steps = 99'999, record.training->resumedAt = -1;
+  EXPECT_EQ(join(doubts(record)), "losses missing: 100000 losses of 99999 steps");
 }
 
 TEST(Guards, EachHasACheat) {

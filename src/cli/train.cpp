@@ -100,7 +100,7 @@ class TrainingSession {
     const std::string& folder = point_.config.training.checkpoint;
     logError(concat("error[interrupted]: interrupted",
                     folder.empty() ? "" : concat("; --resume=auto goes on from what is in ", folder)));
-    return static_cast<int>(folder.empty() ? ExitCode::interrupted : ExitCode::stoppedAndSaved);
+    return static_cast<int>(codeWhenInterrupted());
   }
 
   void end(const RunRecord& record) {
@@ -116,9 +116,13 @@ class TrainingSession {
     people() << "page: " << output_.page << '\n' << std::flush;
   }
 
-  static int exitCodeOf(const RunRecord& record) {
+  int exitCodeOf(const RunRecord& record) const {
     if (record.outcome.kind != OutcomeKind::ok) return static_cast<int>(record.outcome.code);
-    return static_cast<int>(record.training && record.training->interrupted ? ExitCode::stoppedAndSaved : ExitCode::ok);
+    return static_cast<int>(record.training && record.training->interrupted ? codeWhenInterrupted() : ExitCode::ok);
+  }
+
+  ExitCode codeWhenInterrupted() const {
+    return point_.config.training.checkpoint.empty() ? ExitCode::interrupted : ExitCode::stoppedAndSaved;
   }
 
   const BenchPoint point_;

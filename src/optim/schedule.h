@@ -12,14 +12,14 @@ namespace tandem {
 
 /// What a schedule is told of the training.
 struct RateCourse {
-  int64_t totalSteps = 0;       ///< 0: unknown
-  double stepsPerEpoch = 0;     ///< 0: unknown
-  double warmupEpochs = 0;      ///< in which the rate grows, before the schedule begins
-  double warmupFrom = 0;        ///< share of the rate that it grows from
-  std::vector<double> fallsAt;  ///< epochs, rising, of piecewise
-  double fallFactor = 0.1;      ///< of piecewise
-  double power = 1;             ///< of polynomial
-  double end = 0;               ///< share of the rate at the end of cosine, polynomial and one-cycle
+  int64_t totalSteps = 0;            ///< 0: unknown
+  double stepsPerEpoch = 0;          ///< 0: unknown
+  double warmupEpochs = 0;           ///< in which the rate grows, before the schedule begins
+  double warmupFrom = 0;             ///< share of the rate that it grows from
+  std::vector<double> fallsAt = {};  ///< epochs, rising, of piecewise
+  double fallFactor = 0.1;           ///< of piecewise
+  double power = 1;                  ///< of polynomial
+  double end = 0;                    ///< share of the rate at the end of cosine, polynomial and one-cycle
 };
 
 /// Where a schedule is asked for its factor. Steps of the warm-up are not counted: it precedes the schedule.

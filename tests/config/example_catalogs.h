@@ -45,6 +45,13 @@ inline const CatalogNames& exampleCatalogs() {
       {"loader", {"threads", "processes"}},
       {"data-split", {"training", "validation", "test"}},
       {"scores", {"softmax", "sigmoid", "logits"}},
+      {"validate-on", {"training", "validation", "test", "none"}},
+      {"best", {"accuracy", "top5", "auc", "loss"}},
+      {"lr-scaling", {"none", "linear", "sqrt"}},
+      {"decayed", {"all", "weights"}},
+      {"frozen", {"none", "body"}},
+      {"resume", {"never", "auto", "always"}},
+      {"on-nan", {"stop", "back"}},
   }};
   return names;
 }

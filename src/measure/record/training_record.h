@@ -52,7 +52,7 @@ struct TrainingRecord {
   int64_t images = 0;                ///< of an epoch
   std::vector<std::string> classes;  ///< their names; empty: the data set has none
   std::string ended;         ///< why it ended before --epochs: "stop-at", "max-time", "signal"; empty: it did not
-  bool interrupted = false;  ///< whether it can go on from its last checkpoint: "max-time", "signal"
+  bool interrupted = false;  ///< whether its user did not want it to end here: it can go on, or was stopped by a signal
   std::vector<EpochRecord> course;            ///< from the start or the last resume on
   std::vector<EvaluationRecord> evaluations;  ///< those before a resume too
   int64_t resumedAt = -1;                     ///< updates of the checkpoint that it went on from; -1: it began anew

@@ -203,7 +203,7 @@ void trainPoint(const RunPlan& asked, const ProgressCallback& progress, RunRecor
   });
   enterStage(Stage::ending);
   run.fill(record);
-  record.training->classes = data.images->info().classNames;
+  record.training->classes = prepared.data().images->info().classNames;
   watch.fill(record);
   prepared.note(record);
   fillFrom(team, options, record);

@@ -248,7 +248,7 @@ bool TrainingRun::pause(ReplicaSet::Member& member, int64_t step) {
   if (options_.saves && (over || options_.course.savesAt(step))) save(member, step, over);
   if (over && member.index() == 0) {
     record_.ended = reached_ && !isLast ? "stop-at" : std::string(nameOf(agreement_.reason()));
-    record_.interrupted = stops() && !isLast;
+    record_.interrupted = !isLast && (agreement_.reason() == StopReason::signal || (stops() && options_.saves));
   }
   member.barrier();
   return over;
@@ -275,7 +275,7 @@ void TrainingRun::evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int
   member.barrier();
   if (member.index() != 0 || stops()) return;
   EpochRecord& last = lastEpoch(step);
-  last.evaluating += record_.evaluations.back().wall;
+  last.evaluating += evaluating_;
   last.idle = now() - part_.ended - last.evaluating - last.saving;
 }
 
@@ -283,6 +283,7 @@ void TrainingRun::evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int
 void TrainingRun::judge(Evaluator& evaluator, int64_t step, Nanos began) {
   World* const world = options_.plan->world;
   evaluator.gather();
+  evaluating_ = now() - began;
   std::string decided;
   if (isFirst(world)) {
     for (EvaluationRecord& old : record_.evaluations) {
@@ -291,7 +292,7 @@ void TrainingRun::judge(Evaluator& evaluator, int64_t step, Nanos began) {
     EvaluationRecord evaluation = evaluated(evaluator.result(), /*withConfusion=*/true);
     evaluation.split = rowOf(evaluator.split()).name;
     evaluation.epoch = options_.course.epochsAt(step), evaluation.step = step;
-    evaluation.at = now() - begin_, evaluation.wall = now() - began;
+    evaluation.at = now() - begin_, evaluation.wall = evaluating_;
     double best = EvaluationRecord::none;
     for (const EvaluationRecord& old : record_.evaluations) {
       if (old.split == evaluation.split && isBetter(*options_.best, options_.best->of(old), best))
@@ -313,8 +314,6 @@ void TrainingRun::judge(Evaluator& evaluator, int64_t step, Nanos began) {
                fixed(rate, 1), " images/s; ", evaluation.split, " ", figuresText(evaluation), isBest ? " (best)" : "",
                ", ", secondsText(seconds(evaluation.wall))));
     record_.evaluations.push_back(std::move(evaluation));
-  } else {
-    record_.evaluations.push_back({.wall = now() - began});
   }
   if (world != nullptr) decided = world->fromFirst(decided);
   const auto said = split(decided, " ");

@@ -104,6 +104,7 @@ class TrainingRun {
   mutable Mutex mutex_;
   std::vector<double> losses_ TANDEM_GUARDED_BY(mutex_);  // by step, summed over members
   std::vector<int64_t> taken_;                            // by member: losses that were added
+  Nanos evaluating_{};                                    // of the last evaluation
   int64_t badStep_ TANDEM_GUARDED_BY(mutex_) = -1;        // of a loss that is not finite
   std::shared_ptr<const BatchOrigin> origin_;             // of the images trained on
   std::optional<LossScaleState> lossScale_ TANDEM_GUARDED_BY(mutex_);

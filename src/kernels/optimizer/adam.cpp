@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "kernels/gpu/dispatch.h"
 #include "kernels/optimizer/adam_kernel.h"
 #include "kernels/optimizer/update_tensors.h"
@@ -16,15 +17,23 @@ namespace {
 
 double correction(double beta, int64_t t) { return 1 - std::pow(beta, static_cast<double>(t)); }
 
+AdamArguments argumentsOf(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient,
+                          const AdamMoments& moments, const DeviceHyperparameters<AdamHyperparameters>& step,
+                          const char* kernel) {
+  const UpdateTensors tensors = updateTensors(master, weights, gradient, kernel);
+  float* const mean = updateState(moments.mean, master, kernel);
+  float* const square = updateState(moments.square, master, kernel);
+  if (step.device() != master.device()) {
+    throw InternalError(concat(kernel, ": the step lies on the device of the tensors"));
+  }
+  return {tensors, mean, square, step.get()};
+}
+
 }  // namespace
 
 void adamUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, const AdamMoments& moments,
                 const DeviceHyperparameters<AdamHyperparameters>& step) {
-  const UpdateTensors tensors = updateTensors(master, weights, gradient, "adamUpdate");
-  float* const mean = updateState(moments.mean, master, "adamUpdate");
-  float* const square = updateState(moments.square, master, "adamUpdate");
-  check(step.device() == master.device(), "adamUpdate: the step lies on the device of the tensors");
-  const AdamArguments arguments{tensors, mean, square, step.get()};
+  const AdamArguments arguments = argumentsOf(master, weights, gradient, moments, step, "adamUpdate");
   const int64_t count = master.numel();
   if (count == 0) return;
   if (!master.is_cpu()) {
@@ -34,6 +43,25 @@ void adamUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradi
   if (isSkipped(arguments.step->overflow)) return;
   at::parallel_for(0, count, updateGrainElements,
                    [&](int64_t first, int64_t last) { cpu::adamUpdate(arguments, first, last); });
+}
+
+at::Tensor lambDirection(const at::Tensor& master, const at::Tensor& gradient, const AdamMoments& moments,
+                         const DeviceHyperparameters<AdamHyperparameters>& step) {
+  at::Tensor weights = master;  // read alone
+  const AdamArguments arguments = argumentsOf(weights, weights, gradient, moments, step, "lambDirection");
+  const int64_t count = master.numel();
+  at::Tensor direction = at::empty_like(master);
+  float* const values = direction.mutable_data_ptr<float>();
+  if (count == 0) return direction;
+  if (!master.is_cpu()) {
+    const c10::DeviceGuard guard(master.device());
+    gpu::lambDirection(arguments, values, count, currentStream(master));
+    return direction;
+  }
+  if (isSkipped(arguments.step->overflow)) return direction;
+  at::parallel_for(0, count, updateGrainElements,
+                   [&](int64_t first, int64_t last) { cpu::lambDirection(arguments, values, first, last); });
+  return direction;
 }
 
 // The operations of torch.optim.Adam and AdamW, in their order.

@@ -18,7 +18,14 @@ struct AdamMoments {
 void adamUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, const AdamMoments& moments,
                 const DeviceHyperparameters<AdamHyperparameters>& step);
 
-/// The same with the ATen operations of PyTorch's optimizer, in the type of `master`: the oracle.
+/// LAMB's direction (You et al. 2019), [n] fp32: updates the moments by the gradient without weight decay, and returns
+///   m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon) + weightDecay w
+/// Where the step updates nothing, the moments stay and the result is undefined. REQUIRES: a step with rate 1 and not
+/// decoupled.
+at::Tensor lambDirection(const at::Tensor& master, const at::Tensor& gradient, const AdamMoments& moments,
+                         const DeviceHyperparameters<AdamHyperparameters>& step);
+
+/// The same as adamUpdate() with the ATen operations of PyTorch's optimizer, in the type of `master`: the oracle.
 void adamUpdateReference(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient,
                          const AdamMoments& moments, const AdamHyperparameters& step);
 

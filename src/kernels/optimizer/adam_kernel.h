@@ -15,6 +15,7 @@ namespace tandem {
 struct AdamCoefficients {
   float decay, keep, beta1, gain1, beta2, gain2, epsilon, scale, rate, spread;
   const float* overflow;  ///< device address, or null; not 0: update nothing
+  const float* clip;      ///< device address, or null: factor of gradients
 };
 
 /// One step of Adam, PyTorch's rule (Kingma and Ba 2014; decoupled: Loshchilov and Hutter 2017):
@@ -27,6 +28,7 @@ struct AdamHyperparameters {
   int64_t number = 1;  ///< from 1; t = number - skipped steps, because the moments hold t gradients
   bool decoupled = false;
   ScaledLoss scaled = {};
+  const float* clip = nullptr;  ///< device address, or null: one more factor of gradients, which updates read
 };
 
 /// Runs on the device that holds `scaled`. A running mean that starts at zero lacks the factor 1 - beta^t.
@@ -43,7 +45,8 @@ TANDEM_THREAD AdamCoefficients coefficientsOf(const AdamHyperparameters& s) {
           static_cast<float>(s.scale / lossScale),
           static_cast<float>(s.rate / (1 - pow(s.beta1, t))),
           static_cast<float>(1 / sqrt(1 - pow(s.beta2, t))),
-          s.scaled.overflow};
+          s.scaled.overflow,
+          s.clip};
 }
 
 struct AdamArguments : UpdateTensors {
@@ -54,12 +57,16 @@ struct AdamArguments : UpdateTensors {
 namespace cpu {
 /// Elements [first, last).
 void adamUpdate(const AdamArguments& arguments, int64_t first, int64_t last);
+/// LAMB's direction: updates the moments by the gradient without decay, and writes
+///   rate * m / (spread * sqrt(v) + epsilon) + decay * w
+void lambDirection(const AdamArguments& arguments, float* direction, int64_t first, int64_t last);
 }  // namespace cpu
 
 namespace gpu {
 /// *there = coefficientsOf(step)
 void prepare(AdamCoefficients* there, const AdamHyperparameters& step, void* stream);
 void adamUpdate(const AdamArguments& arguments, int64_t count, void* stream);
+void lambDirection(const AdamArguments& arguments, float* direction, int64_t count, void* stream);
 }  // namespace gpu
 
 }  // namespace tandem

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "kernels/gpu/dispatch.h"
 #include "kernels/optimizer/adam_kernel.h"
+#include "kernels/optimizer/rmsprop_kernel.h"
 #include "kernels/optimizer/sgd_kernel.h"
 
 namespace tandem {
@@ -34,5 +35,6 @@ auto DeviceHyperparameters<Step>::get() const -> const Coefficients* {
 
 template class DeviceHyperparameters<SgdHyperparameters>;
 template class DeviceHyperparameters<AdamHyperparameters>;
+template class DeviceHyperparameters<RmspropHyperparameters>;
 
 }  // namespace tandem

@@ -1,5 +1,6 @@
 #include "kernels/gpu/launch.cuh"
 #include "kernels/optimizer/adam_kernel.h"
+#include "kernels/optimizer/rmsprop_kernel.h"
 #include "kernels/optimizer/sgd_kernel.h"
 
 namespace tandem::gpu {
@@ -19,6 +20,10 @@ void prepare(SgdCoefficients* there, const SgdHyperparameters& step, void* strea
 
 void prepare(AdamCoefficients* there, const AdamHyperparameters& step, void* stream) {
   launchBlocks(prepareKernel<AdamHyperparameters>, 1, stream, there, step);
+}
+
+void prepare(RmspropCoefficients* there, const RmspropHyperparameters& step, void* stream) {
+  launchBlocks(prepareKernel<RmspropHyperparameters>, 1, stream, there, step);
 }
 
 }  // namespace tandem::gpu

@@ -5,8 +5,8 @@
 namespace tandem {
 
 /// An optimizer step's coefficients in device memory, where updates read them when they run. So an update that was
-/// enqueued, or captured (device/captured_graph.h), is the same work in every step. Step: SgdHyperparameters or
-/// AdamHyperparameters. For one thread.
+/// enqueued, or captured (device/captured_graph.h), is the same work in every step. Step:
+/// SgdHyperparameters, AdamHyperparameters or RmspropHyperparameters. For one thread.
 template <class Step>
 class DeviceHyperparameters {
  public:

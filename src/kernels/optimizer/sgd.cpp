@@ -13,17 +13,18 @@ namespace tandem {
 namespace {
 
 SgdArguments argumentsOf(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
-                         const DeviceHyperparameters<SgdHyperparameters>& step) {
+                         const DeviceHyperparameters<SgdHyperparameters>& step, const at::Tensor& trust) {
   const UpdateTensors tensors = updateTensors(master, weights, gradient, "sgdUpdate");
   check(step.device() == master.device(), "sgdUpdate: the step lies on the device of the tensors");
-  return {tensors, velocity.defined() ? updateState(velocity, master, "sgdUpdate") : nullptr, step.get()};
+  return {tensors, velocity.defined() ? updateState(velocity, master, "sgdUpdate") : nullptr, step.get(),
+          updateFactor(trust, master, "sgdUpdate")};
 }
 
 }  // namespace
 
 void sgdUpdate(at::Tensor& master, at::Tensor& weights, const at::Tensor& gradient, at::Tensor& velocity,
-               const DeviceHyperparameters<SgdHyperparameters>& step) {
-  const SgdArguments arguments = argumentsOf(master, weights, gradient, velocity, step);
+               const DeviceHyperparameters<SgdHyperparameters>& step, const at::Tensor& trust) {
+  const SgdArguments arguments = argumentsOf(master, weights, gradient, velocity, step, trust);
   const int64_t count = master.numel();
   if (count == 0) return;
   if (!master.is_cpu()) {

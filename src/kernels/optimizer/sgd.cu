@@ -9,8 +9,9 @@ __global__ void sgdKernel(SgdArguments a, int64_t count) {
   const SgdCoefficients c = *a.step;
   if (c.overflow != nullptr && *c.overflow != 0) return;
   const bool hasMomentum = a.velocity != nullptr && c.momentum != 0;
+  const float trust = factorAt(a.trust), decay = c.weightDecay * trust, scale = c.scale * factorAt(c.clip) * trust;
   for (int64_t i = firstElement(); i < count; i += allThreads()) {
-    const float g = c.scale * widen(static_cast<const G*>(a.gradient)[i]) + c.weightDecay * a.master[i];
+    const float g = scale * widen(static_cast<const G*>(a.gradient)[i]) + decay * a.master[i];
     float direction = g;
     if (hasMomentum) {
       const float v = c.momentum * a.velocity[i] + g;

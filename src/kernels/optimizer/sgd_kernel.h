@@ -12,6 +12,7 @@ struct SgdCoefficients {
   float rate, momentum, weightDecay, scale;
   bool nesterov;
   const float* overflow;  ///< device address, or null; not 0: update nothing
+  const float* clip;      ///< device address, or null: factor of gradients
 };
 
 /// One step of SGD by PyTorch's rule. The gradient of a scaled loss is divided by its scale first.
@@ -21,17 +22,19 @@ struct SgdHyperparameters {
   float rate = 0, momentum = 0, weightDecay = 0, scale = 1;
   bool nesterov = false;
   ScaledLoss scaled = {};
+  const float* clip = nullptr;  ///< device address, or null: one more factor of gradients, which updates read
 };
 
 /// Runs on the device that holds `scaled`.
 TANDEM_THREAD SgdCoefficients coefficientsOf(const SgdHyperparameters& step) {
   const float scale = step.scale / lossScaleOf(step.scaled);
-  return {step.rate, step.momentum, step.weightDecay, scale, step.nesterov, step.scaled.overflow};
+  return {step.rate, step.momentum, step.weightDecay, scale, step.nesterov, step.scaled.overflow, step.clip};
 }
 
 struct SgdArguments : UpdateTensors {
   float* velocity;  ///< null: no momentum
   const SgdCoefficients* step;
+  const float* trust;  ///< device address, or null: factor of the gradient and of the weight decay
 };
 
 namespace cpu {

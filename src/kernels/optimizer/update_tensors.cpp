@@ -34,4 +34,11 @@ float* updateState(const at::Tensor& state, const at::Tensor& master, const char
   return state.data_ptr<float>();
 }
 
+const float* updateFactor(const at::Tensor& factor, const at::Tensor& master, const char* kernel) {
+  if (!factor.defined()) return nullptr;
+  const bool fits = factor.numel() == 1 && factor.scalar_type() == at::kFloat && factor.device() == master.device();
+  require(fits, kernel, "a factor is one fp32 on the device of master");
+  return factor.const_data_ptr<float>();
+}
+
 }  // namespace tandem

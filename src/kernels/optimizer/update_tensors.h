@@ -16,6 +16,9 @@ UpdateTensors updateTensors(at::Tensor& master, at::Tensor& weights, const at::T
 /// Pointer of optimizer state that has the form of `master`. Throws as above.
 float* updateState(const at::Tensor& state, const at::Tensor& master, const char* kernel);
 
+/// Address of a factor, [1] or [] fp32 on the device of `master`; null if it is undefined. Throws as above.
+const float* updateFactor(const at::Tensor& factor, const at::Tensor& master, const char* kernel);
+
 /// Whether a CPU update must be skipped; on a GPU only the kernel may read the flag.
 inline bool isSkipped(const float* overflow) { return overflow != nullptr && *overflow != 0; }
 

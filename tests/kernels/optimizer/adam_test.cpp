@@ -102,6 +102,28 @@ TEST(AdamUpdate, RangesAtAnyElementGiveTheBitsOfTheWhole) {
   }
 }
 
+// LAMB's direction is the move of Adam without decay at rate 1, and the decay.
+TEST(LambDirection, IsThatOfAdamAndTheDecay) {
+  for (const at::Device device : testDevices()) {
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+      State state(1003, at::kFloat, device), adam(1003, at::kFloat, device);
+      at::Tensor clip = at::full({}, 0.25, at::device(device));
+      for (int64_t number = 1; number <= 3; ++number) {
+        const at::Tensor gradient = at::randn({1003}).to(device, type), before = state.master.clone();
+        AdamHyperparameters step{.rate = 1, .epsilon = 1e-3, .weightDecay = 0.1, .scale = 2, .number = number};
+        step.clip = clip.const_data_ptr<float>();
+        const at::Tensor direction = lambDirection(state.master, gradient, state.moments, prepared(step, device));
+        EXPECT_TRUE(at::equal(state.master, before)) << "weights are read alone";
+        step.weightDecay = 0, step.scale = 0.5, step.clip = nullptr;
+        at::Tensor moved = before.clone();
+        adamUpdateReference(moved, moved, gradient, adam.moments, step);
+        EXPECT_LT(relativeError(direction, before - moved + 0.1 * before), 1e-6) << device << ' ' << type;
+      }
+      EXPECT_LT(relativeError(state.moments.square, adam.moments.square), 1e-6) << device << ' ' << type;
+    }
+  }
+}
+
 TEST(AdamUpdate, LeavesAWeightWithoutGradientAlone) {
   State state(10, at::kFloat, at::kCPU);
   const at::Tensor before = state.master.clone();

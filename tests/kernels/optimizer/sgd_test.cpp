@@ -77,6 +77,24 @@ TEST(SgdUpdate, NeedsNoVelocityWithoutMomentum) {
   EXPECT_LT(relativeError(state.master, before - 0.5), 1e-6);
 }
 
+// What clips the gradient does not touch the decay; the trust ratio is of both.
+TEST(SgdUpdate, ReadsItsFactorsWhenItRuns) {
+  for (const at::Device device : testDevices()) {
+    State state(1000, at::kFloat, device), expected(1000, at::kFloat, device);
+    at::Tensor clip = at::ones({}, device), trust = at::ones({}, device);
+    SgdHyperparameters step = steps[4];
+    step.clip = clip.const_data_ptr<float>();
+    const auto there = prepared(step, device);
+    const at::Tensor gradient = at::randn({1000}).to(device);
+    clip.fill_(0.25), trust.fill_(0.5);
+    sgdUpdate(state.master, state.weights, gradient, state.velocity, there, trust);
+    SgdHyperparameters both = steps[4];
+    both.weightDecay *= 0.5F;
+    sgdUpdateReference(expected.master, expected.weights, gradient / 8, expected.velocity, both);
+    EXPECT_LT(relativeError(state.master, expected.master), 1e-6) << device;
+  }
+}
+
 TEST(SgdUpdate, WritesWeightsOfAnyTypeApartFromMaster) {
   State state(100, at::kFloat, at::kCPU);
   at::Tensor apart = at::zeros({100});
@@ -133,6 +151,9 @@ TEST(SgdUpdate, RefusesTensorsThatDoNotFit) {
   EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({10}, at::kDouble), state.velocity, step));
   EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({20}).slice(0, 0, 20, 2), state.velocity, step));
   EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({10}), none, withMomentum));
+  for (const at::Tensor& trust : {at::ones({2}), at::ones({1}, at::kDouble)}) {
+    EXPECT_ANY_THROW(sgdUpdate(state.master, state.weights, at::zeros({10}), state.velocity, step, trust));
+  }
 }
 
 }  // namespace

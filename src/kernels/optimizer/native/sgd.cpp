@@ -12,7 +12,8 @@ TANDEM_INLINE void update(const SgdArguments& a, W* __restrict weights, const G*
   float* __restrict master = a.master;
   float* __restrict velocity = a.velocity;
   const SgdCoefficients& c = *a.step;
-  const float rate = c.rate, momentum = c.momentum, decay = c.weightDecay, scale = c.scale;
+  const float rate = c.rate, momentum = c.momentum;
+  const float trust = factorAt(a.trust), decay = c.weightDecay * trust, scale = c.scale * factorAt(c.clip) * trust;
   for (int64_t i = first; i < last; ++i) {
     const float g = scale * toFloat(gradient[i]) + decay * master[i];
     float direction = g;

@@ -33,6 +33,8 @@ struct ParameterSpec {
   /// b, kH, kW, b of in, b of out]. The parameter's views then have the shape [out / b, b, in / b, b, kH, kW], which
   /// splits two dimensions of `shape`. 0: not blocked.
   int64_t block = 0;
+  bool isWeight = true;  ///< of a convolution or a linear layer; else a bias, or of a normalization, ...
+  bool isHead = false;   ///< of the layer that computes the outputs, or auxiliary ones
 };
 
 /// What a replica's buffers are for, and where they lie.

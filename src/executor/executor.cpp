@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "executor/autograd_executor.h"
 #include "executor/planned_executor.h"
+#include "graph/state.h"
 #include "kernels/conv/convolution.h"
 #include "kernels/conv/nchwc.h"
 
@@ -47,9 +49,16 @@ int64_t blockOf(const Graph& graph, const Parameter& parameter, const ExecutorOp
 
 std::vector<ParameterSpec> parameterSpecs(const Graph& graph, const ExecutorOptions& options) {
   std::vector<ParameterSpec> specs;
+  std::vector<std::optional<NodeId>> heads;
+  for (const NodeId output : graph.outputs()) heads.push_back(findHead(graph, output));
   for (const Parameter& parameter : graph.parameters()) {
     const bool norm = parameter.role == ParameterRole::normScale || parameter.role == ParameterRole::normShift;
-    specs.push_back({parameter.name, parameter.shape, norm, blockOf(graph, parameter, options)});
+    specs.push_back({.name = parameter.name,
+                     .shape = parameter.shape,
+                     .fp32 = norm,
+                     .block = blockOf(graph, parameter, options),
+                     .isWeight = parameter.role == ParameterRole::weight,
+                     .isHead = std::ranges::find(heads, std::optional(parameter.node)) != heads.end()});
   }
   std::reverse(specs.begin(), specs.end());
   return specs;

@@ -44,10 +44,15 @@ int64_t stateBytes(const Graph& graph) {
   return values * static_cast<int64_t>(sizeof(float));
 }
 
-NodeId headBefore(const Graph& graph, NodeId value) {
+std::optional<NodeId> findHead(const Graph& graph, NodeId value) {
   for (NodeId at = value; at != graph.input(); at = graph.node(at).inputs.front()) {
     if (graph.node(at).operation->parameters != nullptr) return at;
   }
+  return std::nullopt;
+}
+
+NodeId headBefore(const Graph& graph, NodeId value) {
+  if (const auto head = findHead(graph, value)) return *head;
   throw UsageError(concat("node '", graph.node(value).name, "': no layer before it has parameters"));
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "graph/graph.h"
 
 namespace tandem {
@@ -21,8 +23,11 @@ std::vector<StateTensor> stateTensors(const Graph& graph);
 /// Bytes of all learnt tensors in fp32.
 int64_t stateBytes(const Graph& graph);
 
-/// The last node with parameters at or before `value` along first inputs; for the output that is the classifier. Throws
-/// UsageError if there is none.
+/// The last node with parameters at or before `value` along first inputs; for the output that is the classifier. Empty
+/// if there is none.
+std::optional<NodeId> findHead(const Graph& graph, NodeId value);
+
+/// The same. Throws UsageError if there is none.
 NodeId headBefore(const Graph& graph, NodeId value);
 
 /// The classifier, then the heads of the auxiliary values.

@@ -2,18 +2,19 @@
 
 #include "base/text.h"
 #include "kernels/optimizer/adam.h"
+#include "optim/parts.h"
 #include "optim/rules.h"
 
 namespace tandem {
 namespace {
 
 AdamHyperparameters hyperparametersOf(const OptimizerOptions& options, int64_t step, double gradientScale,
-                                      bool decoupled) {
+                                      bool decoupled, bool decays) {
   return {.rate = options.rateAt(step),
           .beta1 = options.beta1,
           .beta2 = options.beta2,
           .epsilon = options.epsilon,
-          .weightDecay = options.weightDecay,
+          .weightDecay = decays ? options.weightDecay : 0,
           .scale = gradientScale,
           .number = step + 1,  // Adam counts steps from 1: the bias correction divides by 1 - beta^number
           .decoupled = decoupled};
@@ -22,50 +23,41 @@ AdamHyperparameters hyperparametersOf(const OptimizerOptions& options, int64_t s
 class AdamOptimizer final : public Optimizer {
  public:
   AdamOptimizer(FlatBuffers& buffers, const OptimizerOptions& options, bool decoupled)
-      : buffers_(buffers), options_(options), decoupled_(decoupled), step_(buffers.device()) {}
-
-  void allocateState() override { buffers_.allocateState(ruleOf(options_).stateValues(options_)); }
-
-  void beginStep(int64_t step, double gradientScale) override {
-    AdamHyperparameters next = hyperparametersOf(options_, step, gradientScale, decoupled_);
-    next.scaled = scaledLoss();
-    step_.set(next);
-  }
+      : Optimizer(buffers, options), decoupled_(decoupled), step_(buffers.device(), options.decaysWeightsAlone) {}
 
  private:
-  void apply(Slice slice) override {
-    at::Tensor master = buffers_.master(slice);
-    at::Tensor weights = buffers_.weights(slice);
-    const AdamMoments moments{buffers_.state(0, slice), buffers_.state(1, slice)};
-    adamUpdate(master, weights, buffers_.gradient(slice), moments, step_);
+  void begin(int64_t step, double gradientScale) override {
+    step_.set(scaledLoss(), clipFactor(),
+              [&](bool decays) { return hyperparametersOf(options(), step, gradientScale, decoupled_, decays); });
+  }
+  void apply(const Part& part) override {
+    at::Tensor master = buffers().master(part.slice);
+    at::Tensor weights = buffers().weights(part.slice);
+    const AdamMoments moments{buffers().state(0, part.slice), buffers().state(1, part.slice)};
+    adamUpdate(master, weights, buffers().gradient(part.slice), moments, step_.of(part.decays));
   }
 
-  FlatBuffers& buffers_;
-  OptimizerOptions options_;
   bool decoupled_;
-  DeviceHyperparameters<AdamHyperparameters> step_;
+  HyperparametersOfParts<AdamHyperparameters> step_;
 };
 
 class AdamReference final : public Optimizer {
  public:
   AdamReference(FlatBuffers& buffers, const OptimizerOptions& options, bool decoupled)
-      : buffers_(buffers), options_(options), decoupled_(decoupled) {}
-  void allocateState() override { buffers_.allocateState(ruleOf(options_).stateValues(options_)); }
-  void beginStep(int64_t step, double gradientScale) override {
-    step_ = hyperparametersOf(options_, step, gradientScale, decoupled_);
-  }
+      : Optimizer(buffers, options), decoupled_(decoupled) {}
 
  private:
-  void apply(Slice slice) override {
-    at::Tensor master = buffers_.master(slice), weights = buffers_.weights(slice);
-    adamUpdateReference(master, weights, buffers_.gradient(slice), {buffers_.state(0, slice), buffers_.state(1, slice)},
-                        step_);
+  void begin(int64_t step, double gradientScale) override { number_ = step, scale_ = gradientScale; }
+  void apply(const Part& part) override {
+    at::Tensor master = buffers().master(part.slice), weights = buffers().weights(part.slice);
+    adamUpdateReference(master, weights, buffers().gradient(part.slice),
+                        {buffers().state(0, part.slice), buffers().state(1, part.slice)},
+                        hyperparametersOf(options(), number_, scale_ * clipFactorOnHost(), decoupled_, part.decays));
   }
 
-  FlatBuffers& buffers_;
-  OptimizerOptions options_;
   bool decoupled_;
-  AdamHyperparameters step_;
+  int64_t number_ = 0;
+  double scale_ = 1;
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ double cosine(const SchedulePoint& point) { return annealed(1, point.course.end,
 // The factor of the first step is 1 / warmup, not 0: a step with rate 0 would train nothing.
 double warmupCosine(const SchedulePoint& point) {
   const double warmup = std::max(1.0, std::floor(warmupShare * point.totalSteps));
-  if (point.step < warmup) return (point.step + 1) / warmup;
+  if (point.step < warmup) return std::min(1.0, (point.step + 1) / warmup);
   const double rest = std::max(1.0, point.totalSteps - warmup);
   return cosine({.step = point.step - warmup, .totalSteps = rest, .epoch = point.epoch, .course = point.course});
 }

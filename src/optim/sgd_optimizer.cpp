@@ -2,15 +2,16 @@
 
 #include "base/text.h"
 #include "kernels/optimizer/sgd.h"
+#include "optim/parts.h"
 #include "optim/rules.h"
 
 namespace tandem {
 namespace {
 
-SgdHyperparameters hyperparametersOf(const OptimizerOptions& options, int64_t step, double gradientScale) {
+SgdHyperparameters hyperparametersOf(const OptimizerOptions& options, int64_t step, double gradientScale, bool decays) {
   return {.rate = static_cast<float>(options.rateAt(step)),
           .momentum = static_cast<float>(options.momentum),
-          .weightDecay = static_cast<float>(options.weightDecay),
+          .weightDecay = static_cast<float>(decays ? options.weightDecay : 0),
           .scale = static_cast<float>(gradientScale),
           .nesterov = options.nesterov};
 }
@@ -23,47 +24,38 @@ at::Tensor velocityOf(FlatBuffers& buffers, Slice slice, const OptimizerOptions&
 class SgdOptimizer final : public Optimizer {
  public:
   SgdOptimizer(FlatBuffers& buffers, const OptimizerOptions& options)
-      : buffers_(buffers), options_(options), step_(buffers.device()) {}
-
-  void allocateState() override { buffers_.allocateState(ruleOf(options_).stateValues(options_)); }
-
-  void beginStep(int64_t step, double gradientScale) override {
-    SgdHyperparameters next = hyperparametersOf(options_, step, gradientScale);
-    next.scaled = scaledLoss();
-    step_.set(next);
-  }
+      : Optimizer(buffers, options), step_(buffers.device(), options.decaysWeightsAlone) {}
 
  private:
-  void apply(Slice slice) override {
-    at::Tensor master = buffers_.master(slice);
-    at::Tensor weights = buffers_.weights(slice);
-    at::Tensor velocity = velocityOf(buffers_, slice, options_);
-    sgdUpdate(master, weights, buffers_.gradient(slice), velocity, step_);
+  void begin(int64_t step, double gradientScale) override {
+    step_.set(scaledLoss(), clipFactor(),
+              [&](bool decays) { return hyperparametersOf(options(), step, gradientScale, decays); });
+  }
+  void apply(const Part& part) override {
+    at::Tensor master = buffers().master(part.slice);
+    at::Tensor weights = buffers().weights(part.slice);
+    at::Tensor velocity = velocityOf(buffers(), part.slice, options());
+    sgdUpdate(master, weights, buffers().gradient(part.slice), velocity, step_.of(part.decays));
   }
 
-  FlatBuffers& buffers_;
-  OptimizerOptions options_;
-  DeviceHyperparameters<SgdHyperparameters> step_;
+  HyperparametersOfParts<SgdHyperparameters> step_;
 };
 
 class SgdReference final : public Optimizer {
  public:
-  SgdReference(FlatBuffers& buffers, const OptimizerOptions& options) : buffers_(buffers), options_(options) {}
-  void allocateState() override { buffers_.allocateState(ruleOf(options_).stateValues(options_)); }
-  void beginStep(int64_t step, double gradientScale) override {
-    step_ = hyperparametersOf(options_, step, gradientScale);
-  }
+  using Optimizer::Optimizer;
 
  private:
-  void apply(Slice slice) override {
-    at::Tensor master = buffers_.master(slice), weights = buffers_.weights(slice);
-    at::Tensor velocity = velocityOf(buffers_, slice, options_);
-    sgdUpdateReference(master, weights, buffers_.gradient(slice), velocity, step_);
+  void begin(int64_t step, double gradientScale) override { number_ = step, scale_ = gradientScale; }
+  void apply(const Part& part) override {
+    at::Tensor master = buffers().master(part.slice), weights = buffers().weights(part.slice);
+    at::Tensor velocity = velocityOf(buffers(), part.slice, options());
+    sgdUpdateReference(master, weights, buffers().gradient(part.slice), velocity,
+                       hyperparametersOf(options(), number_, scale_ * clipFactorOnHost(), part.decays));
   }
 
-  FlatBuffers& buffers_;
-  OptimizerOptions options_;
-  SgdHyperparameters step_;
+  int64_t number_ = 0;
+  double scale_ = 1;
 };
 
 }  // namespace

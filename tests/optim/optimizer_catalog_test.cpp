@@ -14,7 +14,9 @@ namespace {
 // What holds for each row of the catalog.
 class EveryOptimizer : public testing::TestWithParam<const OptimizerEntry*> {
  protected:
-  OptimizerOptions options() const { return {.rule = GetParam(), .learningRate = 0.01, .weightDecay = 0.1}; }
+  OptimizerOptions options() const {
+    return {.rule = GetParam(), .learningRate = 0.01, .weightDecay = 0.1, .trust = 0.5};
+  }
   static FlatBuffers buffers(const Precision& precision, at::Device device = at::kCPU) {
     return {{{"a.weight", {700}, false}, {"b.weight", {5}, true}}, precision, device, at::MemoryFormat::Contiguous};
   }
@@ -70,6 +72,11 @@ TEST_P(EveryOptimizer, SlicesCutAnewAtEachStepGiveTheBitsOfTheWhole) {
       ofWhole->beginStep(step, 0.5);
       ofParts->beginStep(step, 0.5);
       ofWhole->update(all);
+      if (GetParam()->needsWholeParameters) {
+        EXPECT_THROW(ofParts->update({all.segment, cut, all.end}), InternalError);
+        EXPECT_THROW(ofParts->update({all.segment, all.begin, cut}), InternalError);
+        return;
+      }
       ofParts->update({all.segment, cut, all.end});
       ofParts->update({all.segment, all.begin, cut});
     }
@@ -82,12 +89,12 @@ TEST_P(EveryOptimizer, KeepsAsManyValuesPerWeightAsItsRowSays) {
   for (const double momentum : {0.0, 0.9}) {
     FlatBuffers buffers = EveryOptimizer::buffers(precisions().front());
     OptimizerOptions options = EveryOptimizer::options();
-    options.momentum = momentum;
+    options.momentum = momentum, options.averageDecay = momentum;
     const int64_t without = buffers.bytes(), ofOneValue = 4 * buffers.whole(0).count();
     const auto optimizer = makeOptimizer(buffers, options);
     EXPECT_EQ(buffers.bytes(), without) << "nothing before it is needed";
     optimizer->allocateState();
-    EXPECT_EQ(buffers.bytes(), without + GetParam()->stateValues(options) * ofOneValue);
+    EXPECT_EQ(buffers.bytes(), without + stateValues(options) * ofOneValue);
     const int64_t allocated = buffers.bytes();
     optimizer->beginStep(0, 1);
     optimizer->update(buffers.whole(0));
@@ -95,21 +102,53 @@ TEST_P(EveryOptimizer, KeepsAsManyValuesPerWeightAsItsRowSays) {
   }
 }
 
-// By ATen in fp64, which knows the rule alone.
+// By ATen in fp64, which knows the rule alone; with all that is for some parameters only.
 TEST_P(EveryOptimizer, UpdatesAsItsReferenceDoes) {
   constexpr Precision fp64{"fp64", "", at::kDouble, at::kDouble, at::kDouble, false};
-  FlatBuffers own = buffers(precisions().front()), exact = buffers(fp64);
-  fill(own), fill(exact);
-  const auto optimizer = makeOptimizer(own, options());
-  const auto reference = GetParam()->makeReference(exact, options());
-  for (int64_t step = 0; step < 3; ++step) {
-    setGradients(own, step), setGradients(exact, step);
-    optimizer->beginStep(step, 0.5), reference->beginStep(step, 0.5);
-    optimizer->update(own.whole(0)), reference->update(exact.whole(0));
+  OptimizerOptions some = options();
+  some.decaysWeightsAlone = true, some.clipNorm = 2, some.averageDecay = 0.7;
+  for (const OptimizerOptions& options : {EveryOptimizer::options(), some}) {
+    FlatBuffers own = buffers(precisions().front()), exact = buffers(fp64);
+    fill(own), fill(exact);
+    const auto optimizer = makeOptimizer(own, options);
+    const auto reference = GetParam()->makeReference(exact, options);
+    for (int64_t step = 0; step < 3; ++step) {
+      setGradients(own, step), setGradients(exact, step);
+      optimizer->beginStep(step, 0.5), reference->beginStep(step, 0.5);
+      for (const auto& [each, of] : {std::pair{optimizer.get(), &own}, {reference.get(), &exact}}) {
+        if (each->clips()) each->measure(of->whole(0)), each->clip(each->squares());
+        each->update(of->whole(0));
+      }
+    }
+    for (int i = 0; i < own.parameters(); ++i) {
+      const at::Tensor expected = exact.masterView(i);
+      EXPECT_LT((own.masterView(i) - expected).norm().item<double>(), 1e-6 * expected.norm().item<double>());
+      if (options.averageDecay == 0) continue;
+      const at::Tensor average = exact.stateView(averageState(options), i);
+      EXPECT_LT((own.stateView(averageState(options), i) - average).norm().item<double>(), 1e-6);
+    }
   }
-  for (int i = 0; i < own.parameters(); ++i) {
-    const at::Tensor expected = exact.masterView(i);
-    EXPECT_LT((own.masterView(i) - expected).norm().item<double>(), 1e-6 * expected.norm().item<double>());
+}
+
+TEST_P(EveryOptimizer, TrainsTheHeadAloneIfItShall) {
+  FlatBuffers buffers({{.name = "a.weight", .shape = {70}},
+                       {.name = "b.weight", .shape = {30}, .isHead = true},
+                       {.name = "b.bias", .shape = {5}, .isWeight = false, .isHead = true},
+                       {.name = "c.weight", .shape = {40}}},
+                      precisions().front(), at::kCPU, at::MemoryFormat::Contiguous);
+  fill(buffers);
+  setGradients(buffers, 0);
+  std::vector<at::Tensor> before;
+  for (int i = 0; i < 4; ++i) before.push_back(buffers.masterView(i).clone());
+  OptimizerOptions options = EveryOptimizer::options();
+  options.trainsHeadAlone = true, options.averageDecay = 0.5;
+  const auto optimizer = makeOptimizer(buffers, options);
+  optimizer->beginStep(0, 1);
+  optimizer->update(buffers.whole(0));
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(at::equal(buffers.masterView(i), before[static_cast<size_t>(i)]), !buffers.spec(i).isHead) << i;
+    const at::Tensor average = (before[static_cast<size_t>(i)] + buffers.masterView(i)) / 2;
+    EXPECT_LT((buffers.stateView(averageState(options), i) - average).norm().item<double>(), 1e-6) << i;
   }
 }
 

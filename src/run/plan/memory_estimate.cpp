@@ -33,7 +33,7 @@ BytesPerParameter bytesPerParameter(const Config& config, const Setup& setup) {
   const Precision& precision = *setup.precision;
   const int64_t weights = precision.compute == precision.master ? 0 : size(precision.compute);
   const int64_t sum = config.step.accumulate > 1 ? size(at::kFloat) : 0;
-  const int64_t values = setup.optimizer->stateValues(optimizerOptions(config, setup));
+  const int64_t values = stateValues(optimizerOptions(config, setup));
   const int64_t state = config.step.forwardOnly ? 0 : values * size(at::kFloat);
   const int64_t exchange = config.step.forwardOnly ? 0 : setup.strategy->ownValues * size(at::kFloat);
   const bool rounded = precision.wire != precision.compute && !config.step.forwardOnly;

@@ -10,7 +10,7 @@ double bytesOf(const RunPlan& plan) {
   if (config.step.forwardOnly || plan.activationBytes <= 0) return 0;
   const Precision& precision = *plan.setup.precision;
   const auto size = [](at::ScalarType type) { return static_cast<double>(c10::elementSize(type)); };
-  const int values = plan.setup.optimizer->stateValues(optimizerOptions(config, plan.setup));
+  const int values = stateValues(optimizerOptions(config, plan.setup));
   const double kept = size(precision.master) + values * size(at::kFloat);
   const auto parameters = static_cast<double>(plan.parameters), replicas = static_cast<double>(totalReplicas(config));
   const double activations = static_cast<double>(plan.activationBytes) * static_cast<double>(config.step.accumulate);

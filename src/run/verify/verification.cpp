@@ -86,7 +86,7 @@ double expectedVerifySeconds(const MeasuredPoint& point) {
 int64_t verifyBytes(const MeasuredPoint& point) {
   constexpr int64_t fp64Bytes = sizeof(double), fp64Copies = 6;  // weights, gradients, sums, and three snapshots
   const Graph& graph = *point.team.graph;
-  const int64_t state = point.plan.setup.optimizer->stateValues(point.team.optimizer);
+  const int64_t state = stateValues(point.team.optimizer);
   const int64_t images = point.plan.replicaBatch / point.team.accumulate;
   const int64_t ofImage = activationCount(graph) + largestColumns(graph);
   return fp64Bytes * (images * ofImage + point.plan.parameters * (fp64Copies + state));

@@ -1,0 +1,75 @@
+#include <ATen/ATen.h>
+
+#include "base/text.h"
+#include "kernels/optimizer/rmsprop.h"
+#include "optim/parts.h"
+#include "optim/rules.h"
+
+namespace tandem {
+namespace {
+
+RmspropHyperparameters hyperparametersOf(const OptimizerOptions& options, int64_t step, double gradientScale,
+                                         bool decays) {
+  return {.rate = options.rateAt(step),
+          .decay = options.squareDecay,
+          .epsilon = options.epsilon,
+          .momentum = options.momentum,
+          .weightDecay = decays ? options.weightDecay : 0,
+          .scale = gradientScale};
+}
+
+RmspropState stateOf(FlatBuffers& buffers, Slice slice, const OptimizerOptions& options) {
+  return {buffers.state(0, slice), options.momentum != 0 ? buffers.state(1, slice) : at::Tensor()};
+}
+
+class RmspropOptimizer final : public Optimizer {
+ public:
+  RmspropOptimizer(FlatBuffers& buffers, const OptimizerOptions& options)
+      : Optimizer(buffers, options), step_(buffers.device(), options.decaysWeightsAlone) {}
+
+ private:
+  void begin(int64_t step, double gradientScale) override {
+    step_.set(scaledLoss(), clipFactor(),
+              [&](bool decays) { return hyperparametersOf(options(), step, gradientScale, decays); });
+  }
+  void apply(const Part& part) override {
+    at::Tensor master = buffers().master(part.slice);
+    at::Tensor weights = buffers().weights(part.slice);
+    rmspropUpdate(master, weights, buffers().gradient(part.slice), stateOf(buffers(), part.slice, options()),
+                  step_.of(part.decays));
+  }
+
+  HyperparametersOfParts<RmspropHyperparameters> step_;
+};
+
+class RmspropReference final : public Optimizer {
+ public:
+  using Optimizer::Optimizer;
+
+ private:
+  void begin(int64_t step, double gradientScale) override { number_ = step, scale_ = gradientScale; }
+  void apply(const Part& part) override {
+    at::Tensor master = buffers().master(part.slice), weights = buffers().weights(part.slice);
+    rmspropUpdateReference(master, weights, buffers().gradient(part.slice), stateOf(buffers(), part.slice, options()),
+                           hyperparametersOf(options(), number_, scale_ * clipFactorOnHost(), part.decays));
+  }
+
+  int64_t number_ = 0;
+  double scale_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> makeRmsprop(FlatBuffers& buffers, const OptimizerOptions& options) {
+  return std::make_unique<RmspropOptimizer>(buffers, options);
+}
+
+std::unique_ptr<Optimizer> makeRmspropReference(FlatBuffers& buffers, const OptimizerOptions& options) {
+  return std::make_unique<RmspropReference>(buffers, options);
+}
+
+std::string rmspropCoefficients(const OptimizerOptions& options) {
+  return concat("decay ", options.squareDecay, ", momentum ", options.momentum, ", epsilon ", options.epsilon);
+}
+
+}  // namespace tandem

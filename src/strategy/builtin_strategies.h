@@ -36,7 +36,14 @@ std::unique_ptr<Strategy> makeLocalSgd(const StrategyContext& context);
 /// As makeReplicated(), with gradients that are compressed on the way. REQUIRES: context.allReduce is set.
 std::unique_ptr<Strategy> makeCompressed(const StrategyContext& context);
 
-/// The end of a step of a replica that trains alone: checks its gradients for its loss scale, and updates.
+/// Whether updates of a step must know all of its gradients first: those of a scaled loss, and clipped ones.
+bool knowsAllFirst(const Replica& replica);
+/// What they must know of a gradient whose exchange is complete: whether it is finite, and its norm. Each of the step
+/// is noted once, and then clipNoted() comes before the first update.
+void noteGradient(const Replica& replica, Slice slice);
+void clipNoted(const Replica& replica);
+
+/// The end of a step of a replica that trains alone: notes its gradients as far as that is needed, and updates.
 void updateAlone(Replica& replica);
 
 /// The replicas of all processes.

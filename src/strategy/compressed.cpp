@@ -149,7 +149,8 @@ void Compressed::receive(const Replica& replica, Bucket& bucket) {
   replica.buffers.gradient(bucket.slice).copy_(replica.lossScale == nullptr ? sum : sum * replica.lossScale->factor());
 }
 
-// A bucket is updated while later ones are still exchanged. With a loss scale all must be checked first.
+// A bucket is updated while later ones are still exchanged, unless all must be known first. The sums, and so what is
+// known of them, are equal to the bit on all replicas.
 void Compressed::endStep(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   check(state.started == state.buckets.size(), "every gradient was reported in the step");
@@ -161,14 +162,13 @@ void Compressed::endStep(Replica& replica) {
   }
   for (Bucket& bucket : state.buckets) {
     receive(replica, bucket);
-    if (replica.lossScale == nullptr) {
-      replica.optimizer.update(bucket.slice);
-    } else {
-      markNonFinite(replica.buffers.gradient(bucket.slice), state.overflow);
-    }
+    if (!knowsAllFirst(replica)) replica.optimizer.update(bucket.slice);
+    if (replica.lossScale != nullptr) markNonFinite(replica.buffers.gradient(bucket.slice), state.overflow);
+    if (replica.optimizer.clips()) replica.optimizer.measure(bucket.slice);
   }
-  if (replica.lossScale != nullptr) {  // the sums, and so the findings, are equal to the bit on all replicas
-    replica.lossScale->join(state.overflow);
+  if (replica.lossScale != nullptr) replica.lossScale->join(state.overflow);
+  if (knowsAllFirst(replica)) {
+    clipNoted(replica);
     for (const Bucket& bucket : state.buckets) replica.optimizer.update(bucket.slice);
   }
   keepErrors(replica);

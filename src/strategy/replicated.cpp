@@ -87,20 +87,22 @@ void Replicated::gradientReady(Replica& replica, Slice slice) {
   state.group->progress();
 }
 
-// Each bucket is updated while later ones are still exchanged. With a loss scale all must be checked first.
+// Each bucket is updated while later ones are still exchanged, unless all must be known first. The sums, and so what is
+// known of them, are equal to the bit on all replicas.
 void Replicated::endStep(Replica& replica) {
   ReplicaState& state = states_[replica.index];
   const auto& buckets = state.tracker->buckets();
   check(state.tracker->startable() == static_cast<int64_t>(buckets.size()), "every gradient was reported in the step");
   for (size_t i = 0; i < buckets.size(); ++i) {
     if (state.group) state.group->wait(state.tickets[i]);
-    if (replica.lossScale == nullptr) {
-      replica.optimizer.update(buckets[i]);
+    if (knowsAllFirst(replica)) {
+      noteGradient(replica, buckets[i]);
     } else {
-      replica.lossScale->check(replica.buffers.gradient(buckets[i]));
+      replica.optimizer.update(buckets[i]);
     }
   }
-  if (replica.lossScale != nullptr) {  // the sums, and so the findings, are equal to the bit on all replicas
+  if (knowsAllFirst(replica)) {
+    clipNoted(replica);
     for (const Slice bucket : buckets) replica.optimizer.update(bucket);
   }
   state.tickets.clear();

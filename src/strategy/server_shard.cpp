@@ -24,6 +24,7 @@ at::Tensor valuesOf(const FlatBuffers& buffers, Slice slice, ServerShard::Values
 ServerShard::ServerShard(ShardPlacement plan, const FlatBuffers& initial, const StrategyContext& context, Role role)
     : plan_(std::move(plan)),
       role_(role),
+      wholeParameters_(context.wholeParameters),
       buffers_(specsOf(initial, plan_.variables), *context.precision, plan_.device, context.format,
                {.pinned = plan_.throughHost && context.devices.at(plan_.builder)->hostMemory().pinned_memory(),
                 .backwardWrites = false}) {
@@ -46,6 +47,11 @@ int ServerShard::placeOf(int replica) const {
 
 bool ServerShard::ownedBy(int replica) const { return placeOf(replica) >= 0; }
 
+Slice ServerShard::rangeOf(int segment, int place) const {
+  const auto owners = static_cast<int>(plan_.owners.size());
+  return ownedRange(buffers_, buffers_.whole(segment), owners, place, wholeParameters_);
+}
+
 Optimizer* ServerShard::optimizerOf(int replica) const {
   return serves() && ownedBy(replica) ? optimizers_[static_cast<size_t>(placeOf(replica))].get() : nullptr;
 }
@@ -53,10 +59,9 @@ Optimizer* ServerShard::optimizerOf(int replica) const {
 // Owned ranges are cut through the whole segment, so a variable may have several owners: hence pieces.
 std::vector<Piece> ServerShard::pieces(int replica, const FlatBuffers& replicaBuffers) const {
   std::vector<Piece> pieces;
-  const auto owners = static_cast<int>(plan_.owners.size());
   for (int i = 0; i < buffers_.parameters() && ownedBy(replica); ++i) {
     const Slice slice = buffers_.slice(i);
-    const Slice owned = ownedRange(buffers_.whole(slice.segment), owners, placeOf(replica));
+    const Slice owned = rangeOf(slice.segment, placeOf(replica));
     const int64_t begin = std::max(slice.begin, owned.begin), end = std::min(slice.end, owned.end);
     if (begin >= end) continue;
     const Slice there = replicaBuffers.slice(plan_.variables[i]);
@@ -81,8 +86,7 @@ void ServerShard::beginStep(int replica, int64_t step, double gradientScale) {
 void ServerShard::update(int replica) {
   Optimizer* const optimizer = optimizerOf(replica);
   for (int segment = 0; optimizer != nullptr && segment < buffers_.segments(); ++segment) {
-    const auto owners = static_cast<int>(plan_.owners.size());
-    const Slice owned = ownedRange(buffers_.whole(segment), owners, placeOf(replica));
+    const Slice owned = rangeOf(segment, placeOf(replica));
     if (owned.count() > 0) optimizer->update(owned);
   }
 }

@@ -66,6 +66,8 @@ class ServerShard {
   void stateFrom(FlatBuffers& replica);
 
  private:
+  /// What the owner in that place owns of a segment.
+  Slice rangeOf(int segment, int place) const;
   int placeOf(int replica) const;             // its index among the owners; -1: it is none
   Optimizer* optimizerOf(int replica) const;  // null: this rank does not serve, or the replica owns nothing
   bool sameLayoutAs(const FlatBuffers& replica) const;
@@ -73,6 +75,7 @@ class ServerShard {
 
   ShardPlacement plan_;
   const Role role_;
+  const bool wholeParameters_;
   FlatBuffers buffers_;
   std::vector<std::unique_ptr<Optimizer>> optimizers_;  // one per owner; none: another rank serves
   std::vector<at::Tensor> staged_;                      // per segment, of Role::staged

@@ -35,7 +35,8 @@ std::vector<int> memoryNodes(const std::vector<const Device*>& devices) {
 ///
 /// An owner updates a bucket as soon as it is complete on all replicas, mostly during backward. Then nobody reads these
 /// weights any more (GradientReady). Nobody begins the next step before all buckets are updated and their gradients
-/// read. With a loss scale an owner sums as early, but updates only when all have told whether a sum overflowed.
+/// read. With a loss scale an owner sums as early, but updates only when all have told whether a sum overflowed. So it
+/// does where gradients are clipped, when all have told the norm of their sums.
 ///
 /// Where replicas of other processes take part, an owner's sum goes on to the owners of that slice there, and all of
 /// them make the same update: the weights exist in each process.
@@ -63,12 +64,13 @@ class ShardedUpdate final : public Strategy {
     copied,
     stages
   };  // sent: with several ranks only; summed: with these
-      // or a loss scale
+      // or if updates must know all gradients
   struct alignas(64) ReplicaState {
     std::array<std::atomic<int64_t>, stages> done{};
     /// A copy of the handles, which keeps the memory alive for others even if this replica has failed.
     std::unique_ptr<const FlatBuffers> buffers;
     at::Tensor overflow;                     // [1] fp32, with a loss scale: not 0 if a sum of this step is not finite
+    at::Tensor squares;                      // Optimizer::squares() of its sums, where gradients are clipped
     std::unique_ptr<RankGroup> between;      // the owners of the same slices in other processes; null: there are none
     std::unique_ptr<BucketTracker> tracker;  // this and the rest is touched by its own thread only
     std::vector<Ticket> tickets;             // of the step's buckets that were sent
@@ -95,17 +97,20 @@ class ShardedUpdate final : public Strategy {
   int64_t endOf(const ReplicaState& state) const;
   void sumOwned(Replica& replica, Slice bucket);
   void updateOwned(Replica& replica, Slice bucket);
-  /// Sums, between ranks too. True if this replica may update what is summed: with a loss scale when all replicas have
-  /// summed all buckets, and the scale knows whether a sum overflowed.
+  /// Sums, between ranks too. True if this replica may update what is summed: if it must know all gradients, when all
+  /// replicas have summed all buckets, and its loss scale and its optimizer know of them.
   bool sumAndJudge(Replica& replica);
   /// Sums between ranks; true if all replicas have summed all buckets.
   bool sumBetweenRanks(Replica& replica);
   void noteSum(Replica& replica, Slice bucket);
+  /// Tells this replica what all replicas have noted.
+  void joinFindings(Replica& replica);
   /// Copies this replica's share of what owners on other nodes have updated.
   void copyFromOtherNodes(const Replica& replica, Slice bucket, Values values) const;
 
   const AllReduceEntry& allReduce_;
   const BucketSize buckets_;
+  const bool wholeParameters_;
   Monitor& monitor_;
   World* world_;
   std::vector<int> nodeOf_;
@@ -116,6 +121,7 @@ class ShardedUpdate final : public Strategy {
 ShardedUpdate::ShardedUpdate(const StrategyContext& context)
     : allReduce_(*context.allReduce.rows().front()),
       buckets_(context.buckets),
+      wholeParameters_(context.wholeParameters),
       monitor_(*context.monitor),
       world_(context.world),
       nodeOf_(memoryNodes(context.devices)),
@@ -134,7 +140,9 @@ int ShardedUpdate::firstOnNodeOf(int replica) const {
   return static_cast<int>(std::ranges::find(nodeOf_, nodeOf_[replica]) - nodeOf_.begin());
 }
 
-Slice ShardedUpdate::ownedSlice(Slice bucket, int owner) const { return ownedRange(bucket, replicas(), owner); }
+Slice ShardedUpdate::ownedSlice(Slice bucket, int owner) const {
+  return ownedRange(*states_[owner].buffers, bucket, replicas(), owner, wholeParameters_);
+}
 
 // Half of what a replica receives are gradients, half are weights. Between ranks it sends the slice that it sums,
 // around a ring.
@@ -174,6 +182,7 @@ void ShardedUpdate::attach(Replica& replica) {
   state.tracker = std::make_unique<BucketTracker>(replica.buffers, planBuckets(replica.buffers, buckets_));
   state.traffic = trafficOf(replica.buffers, static_cast<double>(state.tracker->buckets().size()));
   if (replica.lossScale != nullptr) state.overflow = at::zeros({1});
+  state.squares = replica.optimizer.squares();
   barrier_.arriveAndWait();
 }
 
@@ -241,7 +250,7 @@ void ShardedUpdate::gatherState(Replica& replica) {
 // AStepThatOverflowsIsLeftOutByAllThatExchange and ASumThatOverflowsIsLeftOutToo.
 bool ShardedUpdate::progress(Replica& replica) {
   ReplicaState& state = states_[replica.index];
-  if (replica.lossScale == nullptr && !state.between) {
+  if (!knowsAllFirst(replica) && !state.between) {
     advance(state, arrived, updated, [&](Slice bucket) {
       sumOwned(replica, bucket);
       updateOwned(replica, bucket);
@@ -261,12 +270,20 @@ bool ShardedUpdate::sumAndJudge(Replica& replica) {
     noteSum(replica, bucket);
   };
   const bool allSummed = state.between ? sumBetweenRanks(replica) : advance(state, arrived, summed, sumHere);
-  if (replica.lossScale == nullptr) return true;
+  if (!knowsAllFirst(replica)) return true;
   const bool isNew = state.done[updated].load(std::memory_order_relaxed) == state.first;
-  if (allSummed && isNew) {
-    for (const ReplicaState& other : states_) replica.lossScale->join(other.overflow);
-  }
+  if (allSummed && isNew) joinFindings(replica);
   return allSummed;
+}
+
+// All replicas add the same numbers in the same order, so they clip by the same factor.
+void ShardedUpdate::joinFindings(Replica& replica) {
+  at::Tensor squares = at::zeros({}, at::kDouble);
+  for (const ReplicaState& each : states_) {
+    if (replica.lossScale != nullptr) replica.lossScale->join(each.overflow);
+    if (replica.optimizer.clips()) squares = squares + each.squares;
+  }
+  if (replica.optimizer.clips()) replica.optimizer.clip(squares);
 }
 
 // The sums of all ranks are equal to the bit, and so are the findings. Each replica has a group of its own, whose
@@ -288,8 +305,11 @@ bool ShardedUpdate::sumBetweenRanks(Replica& replica) {
 }
 
 void ShardedUpdate::noteSum(Replica& replica, Slice bucket) {
-  if (replica.lossScale == nullptr) return;
-  markNonFinite(replica.buffers.gradient(ownedSlice(bucket, replica.index)), states_[replica.index].overflow);
+  const Slice owned = ownedSlice(bucket, replica.index);
+  if (replica.lossScale != nullptr) {
+    markNonFinite(replica.buffers.gradient(owned), states_[replica.index].overflow);
+  }
+  if (replica.optimizer.clips() && owned.count() > 0) replica.optimizer.measure(owned);
 }
 
 int64_t ShardedUpdate::endOf(const ReplicaState& state) const {

@@ -57,11 +57,23 @@ std::vector<int64_t> bytesOf(const FlatBuffers& buffers, std::span<const Slice> 
   return bytes;
 }
 
+bool knowsAllFirst(const Replica& replica) { return replica.lossScale != nullptr || replica.optimizer.clips(); }
+
+void noteGradient(const Replica& replica, Slice slice) {
+  if (replica.lossScale != nullptr) replica.lossScale->check(replica.buffers.gradient(slice));
+  if (replica.optimizer.clips()) replica.optimizer.measure(slice);
+}
+
+void clipNoted(const Replica& replica) {
+  if (replica.optimizer.clips()) replica.optimizer.clip(replica.optimizer.squares());
+}
+
 void updateAlone(Replica& replica) {
   const FlatBuffers& buffers = replica.buffers;
-  for (int segment = 0; replica.lossScale != nullptr && segment < buffers.segments(); ++segment) {
-    replica.lossScale->check(buffers.gradient(buffers.whole(segment)));
+  for (int segment = 0; knowsAllFirst(replica) && segment < buffers.segments(); ++segment) {
+    noteGradient(replica, buffers.whole(segment));
   }
+  clipNoted(replica);
   for (int segment = 0; segment < replica.buffers.segments(); ++segment) {
     replica.optimizer.update(replica.buffers.whole(segment));
   }

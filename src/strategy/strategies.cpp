@@ -21,6 +21,7 @@ constexpr StrategyEntry server{
     .exchange = Exchange::synchronous,
     .enqueuesOnly = never,
     .make = makeParameterServer,
+    .clips = false,
     .canPause = true,
     .usesServer = true,
     .sendsGradients = true,

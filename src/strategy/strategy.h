@@ -133,6 +133,7 @@ struct StrategyContext {
   const Precision* precision = nullptr;
   at::MemoryFormat format = at::MemoryFormat::ChannelsLast;
   std::function<std::unique_ptr<Optimizer>(FlatBuffers&)> makeOptimizer;
+  bool wholeParameters = false;  ///< OptimizerEntry::needsWholeParameters: nobody updates a part of a parameter
 };
 
 struct StrategyEntry {
@@ -143,6 +144,7 @@ struct StrategyEntry {
   /// be captured (device/captured_graph.h).
   bool (*enqueuesOnly)(const AllReduceBySize&, int64_t replicas);
   std::unique_ptr<Strategy> (*make)(const StrategyContext&);
+  bool clips = true;                ///< knows all gradients of a step before its first update: Optimizer::clips()
   bool canPause = false;            ///< between steps weights may be evaluated, saved and set: Strategy::settle()
   bool usesAllReduce = false;       ///< --all-reduce says how gradients are summed
   bool crossesRanksOnGpus = false;  ///< replicas of several processes (StrategyContext::world) may lie on GPUs

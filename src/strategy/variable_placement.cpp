@@ -98,9 +98,15 @@ std::vector<ShardPlacement> placeShards(const FlatBuffers& buffers, const Variab
 }
 
 // Borders for 2-byte elements lie on cache lines for wider types too.
-Slice ownedRange(Slice whole, int owners, int index) {
-  const ChunkRange range = chunkRange(whole.count(), /*elementBytes=*/2, owners, index);
-  return {whole.segment, whole.begin + range.begin, whole.begin + range.begin + range.count};
+Slice ownedRange(const FlatBuffers& buffers, Slice all, int owners, int index, bool wholeParameters) {
+  const ChunkRange range = chunkRange(all.count(), /*elementBytes=*/2, owners, index);
+  const int64_t begin = all.begin + range.begin, end = begin + range.count;
+  if (!wholeParameters) return {all.segment, begin, end};
+  const auto border = [&](int64_t from) {
+    const std::vector<int> behind = buffers.parametersIn({all.segment, from, all.end});
+    return behind.empty() ? all.end : buffers.slice(behind.front()).begin;
+  };
+  return {all.segment, border(begin), border(end)};
 }
 
 }  // namespace tandem

@@ -49,7 +49,8 @@ std::vector<ShardPlacement> placeShards(const FlatBuffers& buffers, const Variab
 /// Throws UsageError listing the valid names.
 void checkParameterDevice(const VariablePlacementOptions& options);
 
-/// The range of owner `index` if a segment is cut evenly into `owners` ranges at cache-line borders.
-Slice ownedRange(Slice whole, int owners, int index);
+/// The range of owner `index` if `all`, a segment or a bucket of `buffers`, is cut evenly into `owners` ranges at
+/// cache-line borders. `wholeParameters`: at the next borders of parameters.
+Slice ownedRange(const FlatBuffers& buffers, Slice all, int owners, int index, bool wholeParameters);
 
 }  // namespace tandem

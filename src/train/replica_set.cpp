@@ -42,7 +42,8 @@ StrategyContext strategyContext(const ReplicaSetOptions& options, Monitor& monit
           .compression = options.compression,
           .precision = options.precision,
           .format = options.kernels.layout.format,
-          .makeOptimizer = [optimizer](FlatBuffers& buffers) { return makeOptimizer(buffers, optimizer); }};
+          .makeOptimizer = [optimizer](FlatBuffers& buffers) { return makeOptimizer(buffers, optimizer); },
+          .wholeParameters = ruleOf(optimizer).needsWholeParameters};
 }
 
 bool isBatchNorm(const Node& node) { return node.operation->traits.batchNorm; }

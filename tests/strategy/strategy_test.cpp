@@ -83,6 +83,9 @@ TEST_P(EachStrategy, MakesTheTextbookUpdateOfEveryOptimizer) {
     for (const OptimizerEntry& rule : optimizers()) {
       run.optimizer.rule = &rule;
       run.optimizer.epsilon = 0.1;  // of the size of gradients: where they cancel, what rounding leaves must stay small
+      // Norms of whole parameters make an update as long as the weights, however small and so inexact a gradient is.
+      run.optimizer.learningRate = rule.needsWholeParameters ? 0.005 : 0.1;
+      run.optimizer.trust = 0.5;
       const auto results = train(run);
       for (int rank = 0; rank < run.replicas; ++rank) {
         for (int i = 0; i < results[rank]->parameters(); ++i) {
@@ -95,9 +98,53 @@ TEST_P(EachStrategy, MakesTheTextbookUpdateOfEveryOptimizer) {
   }
 }
 
+/// The gradients of all parameters in a step, as the mean over replicas [first, last).
+std::vector<at::Tensor> meanGradients(const SyntheticRun& run, int64_t step, int first, int last) {
+  std::vector<at::Tensor> means;
+  for (int i = 0; i < static_cast<int>(syntheticSpecs().size()); ++i) {
+    at::Tensor mean = at::zeros({c10::multiply_integers(shapeOf(i))}, at::kDouble);
+    for (int each = first; each < last; ++each) mean += exchangedGradient(run, each, i, step) / (last - first);
+    means.push_back(mean);
+  }
+  return means;
+}
+
+// By the norm of all gradients together, of which a bucket and an owner see a part each.
+TEST_P(EachStrategy, ClipsByTheNormOfAllGradients) {
+  const bool alone = GetParam().exchange == Exchange::none;
+  if (!GetParam().clips) GTEST_SKIP() << "refused";
+  if (GetParam().exchange != Exchange::synchronous && !alone) GTEST_SKIP() << "not an update of the mean gradient";
+  constexpr double most = 3;
+  for (SyntheticRun run : runsOf(GetParam())) {
+    run.steps = 2, run.optimizer.clipNorm = most;
+    const auto results = train(run);
+    for (int rank = 0; rank < run.replicas; ++rank) {
+      std::vector<Textbook> books;
+      for (int i = 0; i < results[rank]->parameters(); ++i) {
+        books.push_back({initialOf(i, results[rank]->slice(i).count()).to(at::kDouble)});
+      }
+      for (int64_t step = 0; step < run.steps; ++step) {
+        const auto gradients = meanGradients(run, step, alone ? rank : 0, alone ? rank + 1 : run.replicas);
+        double squares = 0;
+        for (const at::Tensor& each : gradients) squares += each.square().sum().item<double>();
+        ASSERT_GT(squares, most * most) << "they are clipped";
+        for (size_t i = 0; i < books.size(); ++i) {
+          books[i].step(gradients[i] * (most / std::sqrt(squares)), run.optimizer, step + 1);
+        }
+      }
+      for (int i = 0; i < results[rank]->parameters(); ++i) {
+        const at::Tensor& expected = books[static_cast<size_t>(i)].w;
+        EXPECT_LE(relativeDifference(results[rank]->master(results[rank]->slice(i)), expected), boundOf(run))
+            << nameOf(run) << ", replica " << rank << ", parameter " << i;
+      }
+    }
+  }
+}
+
 TEST_P(EachStrategy, ReplicasThatExchangeHoldTheSameBits) {
   if (GetParam().exchange == Exchange::none) GTEST_SKIP() << "no exchange";
-  for (const SyntheticRun& run : runsOf(GetParam())) {
+  for (SyntheticRun run : runsOf(GetParam())) {
+    if (GetParam().clips && run.replicas == 3) run.optimizer.clipNorm = 1;
     const auto results = train(run);
     for (const auto& buffers : results) {
       for (int segment = 0; segment < buffers->segments(); ++segment) {

@@ -95,7 +95,8 @@ inline std::unique_ptr<Strategy> makeStrategy(const SyntheticRun& run, const std
        .compression = run.compression,
        .precision = &precisionOf(run),
        .format = at::MemoryFormat::ChannelsLast,
-       .makeOptimizer = [run](FlatBuffers& buffers) { return makeOptimizer(buffers, run.optimizer); }});
+       .makeOptimizer = [run](FlatBuffers& buffers) { return makeOptimizer(buffers, run.optimizer); },
+       .wholeParameters = ruleOf(run.optimizer).needsWholeParameters});
 }
 
 /// The run's strategy, to which all replicas of this process are attached. `devices` must outlive it.
@@ -228,9 +229,32 @@ struct Textbook {
     const at::Tensor root = (square / (1 - std::pow(o.beta2, t))).sqrt();
     w = w - o.learningRate * mean / (1 - std::pow(o.beta1, t)) / (root + o.epsilon);
   }
+  void rmsprop(at::Tensor g, const OptimizerOptions& o) {
+    g = g + w * o.weightDecay;
+    square = square * o.squareDecay + g * g * (1 - o.squareDecay);
+    mean = mean * o.momentum + g / (square.sqrt() + o.epsilon);
+    w = w - mean * o.learningRate;
+  }
+  void lars(const at::Tensor& g, const OptimizerOptions& o) {
+    const at::Tensor ratio = o.trust * w.norm() / (g.norm() + o.weightDecay * w.norm());
+    mean = mean * o.momentum + o.learningRate * ratio * (g + o.weightDecay * w);
+    w = w - mean;
+  }
+  void lamb(const at::Tensor& g, const OptimizerOptions& o, int64_t number) {
+    Textbook plain{at::zeros_like(w), mean, square};
+    OptimizerOptions unit = o;
+    unit.learningRate = 1, unit.weightDecay = 0;
+    plain.adam(g, unit, number, false);
+    mean = plain.mean, square = plain.square;
+    const at::Tensor u = w * o.weightDecay - plain.w;
+    w = w - o.learningRate * w.norm() / u.norm() * u;
+  }
   void step(const at::Tensor& g, const OptimizerOptions& o, int64_t number) {
     const std::string_view name = ruleOf(o).name;
     if (name == "sgd") return sgd(g, o);
+    if (name == "rmsprop") return rmsprop(g, o);
+    if (name == "lars") return lars(g, o);
+    if (name == "lamb") return lamb(g, o, number);
     check(name == "adam" || name == "adamw", "the textbook knows every optimizer");
     adam(g, o, number, name == "adamw");
   }

@@ -107,13 +107,34 @@ TEST(OwnedRange, RangesCoverASegmentEvenly) {
   for (const int owners : {1, 2, 3, 5}) {
     int64_t covered = 0;
     for (int i = 0; i < owners; ++i) {
-      const Slice range = ownedRange({1, 0, 10000}, owners, i);
+      const Slice range = ownedRange(buffersOf({10}), {1, 0, 10000}, owners, i, /*wholeParameters=*/false);
       EXPECT_EQ(range.segment, 1);
       EXPECT_EQ(range.begin, covered);
       EXPECT_NEAR(static_cast<double>(range.count()), 10000.0 / owners, 64);
       covered = range.end;
     }
     EXPECT_EQ(covered, 10000);
+  }
+}
+
+// Each parameter has one owner, whose range may be empty; padding belongs to the range before.
+TEST(OwnedRange, WholeParametersAreNotCut) {
+  const FlatBuffers buffers = buffersOf({10, 500, 7, 7, 900, 20});
+  for (const int owners : {1, 2, 3, 8}) {
+    for (const Slice all : {buffers.whole(0), Slice{0, buffers.slice(1).begin, buffers.slice(4).begin}}) {
+      int64_t covered = all.begin, longest = 0;
+      for (int i = 0; i < owners; ++i) {
+        const Slice range = ownedRange(buffers, all, owners, i, /*wholeParameters=*/true);
+        EXPECT_EQ(range.begin, covered) << owners;
+        covered = range.end, longest = std::max(longest, range.count());
+        for (int parameter = 0; parameter < buffers.parameters(); ++parameter) {
+          const Slice slice = buffers.slice(parameter);
+          EXPECT_FALSE(slice.begin < range.begin && slice.end > range.begin) << parameter << " of " << owners;
+        }
+      }
+      EXPECT_EQ(covered, all.end);
+      EXPECT_LE(longest, all.count() / owners + 900 + 64) << "they are shared out";
+    }
   }
 }
 

@@ -80,7 +80,7 @@ class ModelSubject {
     double sum = 0;
     std::vector<at::Tensor> gradients;
     for (size_t i = 0; i < outputs.size(); ++i) {
-      const LossAndGradient loss = lossOf(outputs[i], batch.labels, 0, logits_.size(0));
+      const LossAndGradient loss = lossOf(outputs[i], batch.labels, 0, logits_.size(0), {});
       sum += lossWeights_[i] * loss.loss.item<double>();
       gradients.push_back(loss.gradient * lossWeights_[i]);
     }

@@ -174,7 +174,7 @@ TEST(OnAGpu, TheLossOfBoxesCanBeRecorded) {
   const Device device = Device::cuda(0);
   device.bind();
   const Loss loss =
-      std::ranges::find(losses(), &find(taskLosses(), "multibox", "loss"), &LossEntry::task)->on(device.torch());
+      std::ranges::find(losses(), &find(taskLosses(), "multibox", "loss"), &LossEntry::task)->on(device.torch(), {});
   const at::Tensor output = at::randn({2, (4 + 5) * ssdDefaultBoxes().size(0)}, device.torch());
   at::Tensor labels = at::zeros({2, multiboxObjects, multiboxNumbers});
   labels[0][0].copy_(at::tensor({1.F, 0.1F, 0.1F, 0.6F, 0.7F}));

@@ -15,24 +15,31 @@ struct LossAndGradient {
 /// logits [N, K] float or bfloat16, labels [N] int64 in [0, K). The loss is the sum over rows / N. The gradient is
 /// (softmax - target) / divisor; `divisor` is N where replicas have equal batches. Labels may be shares of the classes
 /// instead, [N, K] float, which take the place of one-hot; then it is a few ATen calls.
+///
+/// `classWeights` [K] float on that device: each class's term of the loss is multiplied by its weight, as in PyTorch's
+/// CrossEntropyLoss. But the sum is divided by N, not by the sum of the labels' weights: so replicas and micro-batches
+/// make the update of their joined batch. Undefined: all are 1. Then too it is a few ATen calls. Throws DataError for a
+/// label out of range; on a GPU such a label makes the loss NaN.
 LossAndGradient softmaxCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
-                                    double divisor);
+                                    double divisor, const at::Tensor& classWeights = {});
 
 /// The same in fp64 with ATen operations: the oracle.
 LossAndGradient softmaxCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
-                                             double divisor);
+                                             double divisor, const at::Tensor& classWeights = {});
 
 /// Binary cross-entropy of sigmoid(logits), output by output, computed in fp32. Label smoothing makes the targets (1 -
 /// s) label + s / 2. logits [N, K] float or bfloat16, labels [N, K] uint8 of 0 and 1. The loss is the mean over all N K
 /// elements. The gradient is (sigmoid - target) / (divisor K); `divisor` is N where replicas have equal
 /// batches. Labels may be shares instead, [N, K] float from 0 to 1. Throws DataError for any other label; on a GPU such
 /// a label makes the loss NaN. A few ATen calls suffice: these tensors are far smaller than any activation.
-LossAndGradient binaryCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
-                                   double divisor);
+/// `classWeights` [K] float on that device: the term of a positive label is multiplied by its output's weight, as by
+/// pos_weight of PyTorch's BCEWithLogitsLoss. Undefined: all are 1.
+LossAndGradient binaryCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing, double divisor,
+                                   const at::Tensor& classWeights = {});
 
 /// The same in fp64 with libtorch's loss and autograd: the oracle.
 LossAndGradient binaryCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
-                                            double divisor);
+                                            double divisor, const at::Tensor& classWeights = {});
 
 /// A label of multiboxLoss() has 8 boxes of 5 numbers each: class (0: no further box), then left, top, right and bottom
 /// as fractions of the image's size.

@@ -4,6 +4,7 @@
 #include <c10/core/DeviceGuard.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -18,13 +19,16 @@ namespace {
 
 constexpr int64_t grainElements = 1 << 13;
 
-void checkShapes(const at::Tensor& logits, const at::Tensor& labels, double divisor) {
+void checkShapes(const at::Tensor& logits, const at::Tensor& labels, double divisor, const at::Tensor& classWeights) {
   check(logits.dim() == 2 && logits.size(0) > 0 && logits.size(1) > 0, "softmaxCrossEntropy: logits [N, K]");
   const bool shares = labels.scalar_type() == at::kFloat && labels.sizes() == logits.sizes();
   check(shares || (labels.dim() == 1 && labels.size(0) == logits.size(0) && labels.scalar_type() == at::kLong),
         "softmaxCrossEntropy: labels [N] int64 or [N, K] float");
   check(labels.device() == logits.device(), "softmaxCrossEntropy: one device");
   check(divisor > 0, "softmaxCrossEntropy: divisor above 0");
+  check(!classWeights.defined() || (classWeights.dim() == 1 && classWeights.size(0) == logits.size(1) &&
+                                    classWeights.device() == logits.device()),
+        "softmaxCrossEntropy: class weights [K] on the device of the logits");
 }
 
 void checkLabels(const int64_t* labels, int64_t rows, int64_t classes) {
@@ -61,25 +65,42 @@ at::Tensor onGpu(const SoftmaxCrossEntropyArguments& given, const at::Tensor& lo
 
 bool areShares(const at::Tensor& labels) { return labels.dim() == 2; }
 
-/// By ATen operations in the type `wide`.
+/// One-hot rows [N, K]; of labels that are no class NaN.
+at::Tensor sharesOf(const at::Tensor& labels, int64_t classes, at::ScalarType type) {
+  const at::Tensor column = labels.unsqueeze(1);
+  const at::Tensor oneHot = column.eq(at::arange(classes, labels.options())).to(type);
+  return oneHot.masked_fill(column.lt(0).logical_or(column.ge(classes)), std::numeric_limits<double>::quiet_NaN());
+}
+
+/// By ATen operations in the type `wide`. With targets t and weights u of the classes: the loss is that of targets t u,
+/// whose sum is not 1.
 LossAndGradient byAten(const at::Tensor& logits, const at::Tensor& labels, double smoothing, double divisor,
-                       at::ScalarType wide) {
+                       const at::Tensor& classWeights, at::ScalarType wide) {
   const at::NoGradGuard noGradients;
   const at::Tensor logProbabilities = at::log_softmax(logits.to(wide), 1);
-  const at::Tensor shares =
-      areShares(labels) ? labels.to(wide) : at::zeros_like(logProbabilities).scatter_(1, labels.unsqueeze(1), 1.0);
-  const at::Tensor target = shares * (1.0 - smoothing) + smoothing / static_cast<double>(logits.size(1));
+  const at::Tensor shares = areShares(labels) ? labels.to(wide) : sharesOf(labels, logits.size(1), wide);
+  at::Tensor target = shares * (1.0 - smoothing) + smoothing / static_cast<double>(logits.size(1));
+  at::Tensor predicted = logProbabilities.exp();
+  if (classWeights.defined()) {
+    target = target * classWeights.to(wide);
+    predicted = predicted * target.sum(1, /*keepdim=*/true);
+  }
   const at::Tensor loss = -(target * logProbabilities).sum() / logits.size(0);
-  const at::Tensor gradient = (logProbabilities.exp() - target) / divisor;
+  const at::Tensor gradient = (predicted - target) / divisor;
   return {loss.to(at::kFloat), gradient.to(logits.scalar_type())};
 }
 
 }  // namespace
 
 LossAndGradient softmaxCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
-                                    double divisor) {
-  checkShapes(logits, labels, divisor);
-  if (areShares(labels)) return byAten(logits, labels, smoothing, divisor, at::kFloat);
+                                    double divisor, const at::Tensor& classWeights) {
+  checkShapes(logits, labels, divisor, classWeights);
+  if (areShares(labels) || classWeights.defined()) {
+    if (labels.is_cpu() && !areShares(labels)) {
+      checkLabels(labels.contiguous().const_data_ptr<int64_t>(), labels.size(0), logits.size(1));
+    }
+    return byAten(logits, labels, smoothing, divisor, classWeights, at::kFloat);
+  }
   const at::Tensor rows = logits.contiguous(), classes = labels.contiguous();
   at::Tensor gradient = at::empty_like(rows);
   const SoftmaxCrossEntropyArguments arguments{rows.const_data_ptr(),
@@ -95,8 +116,8 @@ LossAndGradient softmaxCrossEntropy(const at::Tensor& logits, const at::Tensor& 
 }
 
 LossAndGradient softmaxCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
-                                             double divisor) {
-  return byAten(logits, labels, smoothing, divisor, at::kDouble);
+                                             double divisor, const at::Tensor& classWeights) {
+  return byAten(logits, labels, smoothing, divisor, classWeights, at::kDouble);
 }
 
 }  // namespace tandem

@@ -126,6 +126,12 @@ Breach labelsCanBeMixed(const RunPlan& plan) {
                 labels.summary, ", which cannot be mixed; leave it out");
 }
 
+Breach classesHaveWeights(const RunPlan& plan) {
+  if (plan.config.step.classWeights.empty() || lossOf(*plan.graph).weighsClasses) return std::nullopt;
+  return concat("--class-weights=", plan.config.step.classWeights, " with --model=", plan.config.network.model, ": ",
+                plan.graph->loss().name, " takes no weights of classes; leave it out");
+}
+
 Breach imagesCanBePadded(const RunPlan& plan) {
   const ImagePaddingEntry* const padding = plan.setup.padding;
   if (padding == nullptr || padding->multiple == 1 || canPadImages(*plan.graph)) return std::nullopt;
@@ -168,7 +174,7 @@ constexpr Breach (*planRules[])(const RunPlan&) = {
     devicesServeThePrecision, splitNamesAllReplicas, batchIsCutIntoEqualParts,  eachReplicaHasImages,
     unequalSharesAreSummed,   classesHoldTheDatas,   imagesFitTheInput,         optionsOfImagesHaveThem,
     labelsFitTheLoss,         imagesCanBePadded,     batchNormHasSeveralValues, serversHaveVariables,
-    labelsCanBeMixed,         keptSamplesAreRead,
+    labelsCanBeMixed,         classesHaveWeights,    keptSamplesAreRead,
 };
 
 }  // namespace

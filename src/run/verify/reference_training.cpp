@@ -26,7 +26,8 @@ ReferenceTraining::ReferenceTraining(const ReplicaSetOptions& team, const Precis
       device_(device),
       buffers_(parameterSpecs(*team.graph), precision, device, team.kernels.layout.format),
       optimizer_(ruleOf(team.optimizer).makeReference(buffers_, team.optimizer)),
-      lossScale_(precision.lossScaling ? team.lossScale.initial : 1) {
+      lossScale_(precision.lossScaling ? team.lossScale.initial : 1),
+      classWeights_(team.classWeights.defined() ? team.classWeights.to(device) : at::Tensor()) {
   allowTf32(precision.tf32);
   optimizer_->allocateState();
   initialiseWeights(*team.graph, team.seed, buffers_);
@@ -91,7 +92,7 @@ void ReferenceTraining::runPart(Executor& executor, const Batch& part, double di
   for (size_t i = 0; i < outputs.size(); ++i) {
     const double weight = i == 0 ? 1 : team_.graph->auxiliaries()[i - 1].lossWeight;
     const at::Tensor wide = outputs[i].to(at::kDouble);
-    const at::Tensor gradient = lossOf(wide, part.labels, team_.labelSmoothing, divisor).gradient;
+    const at::Tensor gradient = lossOf(wide, part.labels, team_.labelSmoothing, divisor, classWeights_).gradient;
     gradients.push_back((gradient * (weight * lossScale_)).to(outputs[i].scalar_type()));
   }
   executor.backward(gradients, [](std::span<const Slice>) {});
@@ -112,8 +113,10 @@ void ReferenceTraining::update() {
   for (int segment = 0; segment < buffers_.segments(); ++segment) {
     const Slice whole = buffers_.whole(segment);
     buffers_.gradient(whole).copy_(sums_[static_cast<size_t>(segment)]);
-    optimizer_->update(whole);
+    if (optimizer_->clips()) optimizer_->measure(whole);
   }
+  if (optimizer_->clips()) optimizer_->clip(optimizer_->squares());
+  for (int segment = 0; segment < buffers_.segments(); ++segment) optimizer_->update(buffers_.whole(segment));
 }
 
 }  // namespace tandem

@@ -14,15 +14,23 @@ namespace tandem {
 namespace {
 
 template <auto loss>
-Loss anywhere(at::Device) {
-  return loss;
+Loss anywhere(at::Device device, const at::Tensor& classWeights) {
+  const at::Tensor weights = classWeights.defined() ? classWeights.to(device, at::kFloat) : at::Tensor();
+  return [weights](const at::Tensor& output, const at::Tensor& labels, double smoothing, double divisor) {
+    return loss(output, labels, smoothing, divisor, weights);
+  };
 }
 
-Loss multiboxOn(at::Device device) {
+Loss multiboxOn(at::Device device, const at::Tensor&) {
   return [boxes = ssdDefaultBoxes().to(device)](const at::Tensor& output, const at::Tensor& labels, double smoothing,
                                                 double divisor) {
     return multiboxLoss(output, labels, boxes, smoothing, divisor);
   };
+}
+
+LossAndGradient multiboxOracle(const at::Tensor& output, const at::Tensor& labels, double smoothing, double divisor,
+                               const at::Tensor&) {
+  return multiboxLossReference(output, labels, smoothing, divisor);
 }
 
 constexpr std::array<LossPlacementEntry, 2> placeRows{{
@@ -40,7 +48,7 @@ std::span<const LossEntry> losses() {
                 &judgeOfClasses()},
       LossEntry{task("binary_cross_entropy"), "flags", anywhere<binaryCrossEntropy>, binaryCrossEntropyReference,
                 &judgeOfFlags()},
-      LossEntry{task("multibox"), "boxes", multiboxOn, multiboxLossReference},
+      LossEntry{task("multibox"), "boxes", multiboxOn, multiboxOracle, nullptr, /*weighsClasses=*/false},
   };
   return rows;
 }

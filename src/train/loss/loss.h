@@ -34,12 +34,16 @@ struct Judge {
 
 /// A row of the catalog of losses.
 struct LossEntry {
-  const TaskLoss* task;           ///< row of taskLosses()
-  std::string_view labels;        ///< row of labelKinds() that it reads
-  Loss (*on)(at::Device device);  ///< makes the loss of outputs on this device, with the constants that it needs there
-  LossAndGradient (*reference)(const at::Tensor& output, const at::Tensor& labels, double smoothing,
-                               double divisor);  ///< the same in fp64 by libtorch: the oracle
-  const Judge* judge = nullptr;                  ///< null: its outputs are not evaluated
+  const TaskLoss* task;     ///< row of taskLosses()
+  std::string_view labels;  ///< row of labelKinds() that it reads
+  /// Makes the loss of outputs on this device, with the constants that it needs there. `classWeights` [K], on any
+  /// device; undefined: 1. REQUIRES: weighsClasses, or they are undefined.
+  Loss (*on)(at::Device device, const at::Tensor& classWeights);
+  /// The same in fp64 by libtorch: the oracle.
+  LossAndGradient (*reference)(const at::Tensor& output, const at::Tensor& labels, double smoothing, double divisor,
+                               const at::Tensor& classWeights);
+  const Judge* judge = nullptr;  ///< null: its outputs are not evaluated
+  bool weighsClasses = true;     ///< reads classWeights
 };
 std::span<const LossEntry> losses();
 
@@ -52,6 +56,7 @@ struct OutputPlacementOptions {
   Monitor* monitor = nullptr;
   const LossEntry* loss = nullptr;
   double smoothing = 0;
+  at::Tensor classWeights = {};  ///< [K]; undefined: all classes count alike
 };
 
 /// Computes losses where outputs meet labels. Collective: every replica calls compute() on its own thread, once per

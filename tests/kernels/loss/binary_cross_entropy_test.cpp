@@ -54,6 +54,24 @@ INSTANTIATE_TEST_SUITE_P(Shapes, BinaryCrossEntropy,
                                           testing::Values(at::kFloat, at::kBFloat16, at::kHalf),
                                           testing::Values(0.0, 0.1)));
 
+TEST(BinaryCrossEntropy, WeightedOutputsAgreeWithLibtorchsOwnLoss) {
+  for (const at::Device device : testDevices()) {
+    const at::Tensor weights = 3 * at::rand({14}, at::device(device)) + 0.1;
+    for (const double smoothing : {0.0, 0.1}) {
+      const at::Tensor logits = at::randn({9, 14}, at::device(device)), labels = flagsFor(logits);
+      const at::Tensor leaf = logits.detach().clone().requires_grad_();
+      const at::Tensor target = labels.to(at::kFloat) * (1 - smoothing) + smoothing / 2;
+      const at::Tensor expected = at::binary_cross_entropy_with_logits(leaf, target, {}, weights);
+      expected.backward();
+      const auto actual = binaryCrossEntropy(logits, labels, smoothing, 18, weights);
+      const auto reference = binaryCrossEntropyReference(logits.to(at::kDouble), labels, smoothing, 18, weights);
+      EXPECT_LT(relativeError(actual.loss, expected.detach()), 1e-6) << device;
+      EXPECT_LT(relativeError(actual.gradient, leaf.grad() / 2), 1e-6) << device;
+      EXPECT_LT(relativeError(reference.gradient, leaf.grad() / 2), 1e-6) << device;
+    }
+  }
+}
+
 TEST(BinaryCrossEntropy, AgreesWithLibtorchsOwnLoss) {
   for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     const at::Tensor logits = at::randn({9, 14}).to(type), labels = flagsFor(logits);

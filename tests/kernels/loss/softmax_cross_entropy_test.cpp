@@ -62,6 +62,36 @@ TEST(SoftmaxCrossEntropy, SharesOfClassesAgreeWithLibtorchsOwnLoss) {
   }
 }
 
+// libtorch divides by the sum of the labels' weights, and for shares by the number of rows.
+TEST(SoftmaxCrossEntropy, WeightedClassesAgreeWithLibtorchsOwnLoss) {
+  for (const at::Device device : testDevices()) {
+    const at::Tensor weights = at::rand({13}, at::device(device)) + 0.1;
+    const at::Tensor labels = at::randint(13, {9}, at::kLong).to(device);
+    const at::Tensor shares = at::rand({9, 13}, at::device(device)).softmax(1);
+    for (const at::Tensor& given : {labels, shares}) {
+      const at::Tensor logits = at::randn({9, 13}, at::device(device)).requires_grad_();
+      const at::Tensor own = given.dim() == 1 ? weights.index_select(0, labels).sum() / 9 : at::ones({}, device);
+      const at::Tensor expected = at::cross_entropy_loss(logits, given, weights, at::Reduction::Mean, -100, 0.2) * own;
+      expected.backward();
+      const auto actual = softmaxCrossEntropy(logits.detach(), given, 0.2, 18, weights);
+      const auto reference = softmaxCrossEntropyReference(logits.detach().to(at::kDouble), given, 0.2, 18, weights);
+      EXPECT_LT(relativeError(actual.loss, expected.detach()), 1e-6) << device;
+      EXPECT_LT(relativeError(actual.gradient, logits.grad() / 2), 2e-6) << device;
+      EXPECT_LT(relativeError(reference.gradient, logits.grad() / 2), 2e-6) << device;
+    }
+  }
+}
+
+TEST(SoftmaxCrossEntropy, EqualWeightsOfClassesAreNone) {
+  const at::Tensor logits = at::randn({5, 7}), labels = at::randint(7, {5}, at::kLong);
+  const auto plain = softmaxCrossEntropy(logits, labels, 0.1, 5);
+  const auto weighted = softmaxCrossEntropy(logits, labels, 0.1, 5, at::ones({7}));
+  EXPECT_LT(relativeError(weighted.loss, plain.loss), 1e-6);
+  EXPECT_LT(relativeError(weighted.gradient, plain.gradient), 1e-6);
+  EXPECT_THROW(softmaxCrossEntropy(logits, at::full({5}, 7, at::kLong), 0.1, 5, at::ones({7})), DataError);
+  EXPECT_THROW(softmaxCrossEntropy(logits, labels, 0.1, 5, at::ones({6})), InternalError);
+}
+
 TEST(SoftmaxCrossEntropy, OneHotSharesAreLabels) {
   const at::Tensor logits = at::randn({5, 7}), labels = at::randint(7, {5}, at::kLong);
   const at::Tensor oneHot = at::zeros({5, 7}).scatter_(1, labels.unsqueeze(1), 1.0);

@@ -16,8 +16,8 @@ constexpr std::string_view compactNote =
     "gradients are rounded to fp16 for the exchange, and the loss is scaled; bf16 needs no scale";
 
 constexpr std::string_view momentumNote = "SGD with momentum is --optimizer=sgd with --momentum";
-constexpr std::string_view rmspropRefusal =
-    "is not built yet; of the rules with a rate per weight use --optimizer=adam";
+constexpr std::string_view epsilonNote =
+    "--optimizer=rmsprop adds it behind the root of the mean square, as PyTorch does; TensorFlow adds it below";
 
 constexpr std::string_view onReplicas =
     "a replica sums on its own device, the next one for each bucket; --strategy=parameter_server sums on the host";
@@ -140,7 +140,8 @@ constexpr Alias table[] = {
     {"winograd-nonfused", "true", "convolution", "auto", "", ""},
     {"winograd-nonfused", "false", "convolution", "direct", "", ""},
     {"optimizer", "momentum", "optimizer", "sgd", "", momentumNote},
-    {"optimizer", "rmsprop", "", "", rmspropRefusal, ""},
+    {"rmsprop-momentum", "", "momentum", "", "", ""},
+    {"rmsprop-epsilon", "", "adam-epsilon", "", "", epsilonNote},
 
     {"fuse-decode-and-crop", "true", "decode", "fast", "", fuseNote},
     {"fuse-decode-and-crop", "false", "decode", "exact", "", ""},

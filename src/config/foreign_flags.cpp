@@ -5,8 +5,6 @@ namespace {
 
 constexpr std::string_view noSuchRate =
     "is not built: --schedule has the courses of the rate over the measured --steps (tandem list schedules)";
-constexpr std::string_view ofRmsprop =
-    "belongs to rmsprop, which is not built yet; use --optimizer=adam with --adam-beta2 and --adam-epsilon";
 constexpr std::string_view inBuckets =
     "is not built: --bucket-mib sets the size of the pieces in which gradients are exchanged";
 constexpr std::string_view inMemory =
@@ -119,10 +117,8 @@ constexpr Alias table[] = {
     refuse("num-learning-rate-warmup-epochs", noSuchRate),
     refuse("minimum-learning-rate", noSuchRate),
     refuse("resnet-base-lr", "is not built under this name: use --lr, the rate at the global batch of the run"),
-    refuse("gradient-clip", "is not built: lower --lr"),
-    refuse("rmsprop-momentum", ofRmsprop),
-    refuse("rmsprop-epsilon", ofRmsprop),
-    passOver("weight-decay-norm", "--weight-decay acts on all weights, those of normalization too", yes),
+    refuse("gradient-clip", "is not built, it bounds each value: use --clip-norm, which bounds the norm of all gradients"),
+    passOver("weight-decay-norm", "--weight-decay acts on all weights, those of normalization too, unless --decayed=weights", yes),
     passOver("norm", "", "BN"),
     refuse("norm", "is not built: the networks have batch-norm"),
     passOver("single-l2-loss-op", "weight decay is part of the update", yes),

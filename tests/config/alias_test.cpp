@@ -170,7 +170,13 @@ TEST(Alias, OptimizersOfTfCnnBenchmarks) {
   EXPECT_EQ(sweep.base.step.optimizer, "sgd");
   EXPECT_EQ(sweep.notes, Texts{"--optimizer: SGD with momentum is --optimizer=sgd with --momentum"});
   EXPECT_EQ(parse("--optimizer=adam --adam_beta1=0.5 --adam_beta2=0.6 --adam_epsilon=1").base.step.adamBeta2, 0.6);
-  EXPECT_NE(refusal("--optimizer=rmsprop").find("not built yet"), std::string::npos);
+  const Sweep rmsprop = parse("--optimizer=rmsprop --rmsprop_decay=0.8 --rmsprop_momentum=0.7 --rmsprop_epsilon=1");
+  EXPECT_EQ(rmsprop.base.step.optimizer, "rmsprop");
+  EXPECT_EQ(rmsprop.base.step.rmspropDecay, 0.8);
+  EXPECT_EQ(rmsprop.base.step.momentum, 0.7);
+  EXPECT_EQ(rmsprop.base.step.adamEpsilon, 1);
+  ASSERT_EQ(rmsprop.notes.size(), 1U);
+  EXPECT_NE(rmsprop.notes[0].find("TensorFlow adds it below"), std::string::npos) << rmsprop.notes[0];
 }
 
 TEST(Alias, SixteenBitsAreFp16AndSayWhatThatIs) {
@@ -250,13 +256,13 @@ TEST(Alias, WaysWithManyProcessesAreReplicatedWithRanks) {
 }
 
 TEST(Alias, ARefusalEndsWhereTheCatalogHasTheValue) {
-  EXPECT_NE(refusal("--optimizer=rmsprop").find("is not built yet"), std::string::npos);
+  EXPECT_NE(refusal("--strategy=byteps").find("is not built"), std::string::npos);
   CatalogNames later = exampleCatalogs();
   for (CatalogNames::Row& row : later.rows) {
-    if (row.option == "optimizer") row.names.emplace_back("rmsprop");
+    if (row.option == "strategy") row.names.emplace_back("byteps");
   }
-  const std::vector<std::string> typed{"--optimizer=rmsprop"};
-  EXPECT_EQ(parseArguments("bench", typed, later).base.step.optimizer, "rmsprop");
+  const std::vector<std::string> typed{"--strategy=byteps"};
+  EXPECT_EQ(parseArguments("bench", typed, later).base.exchange.strategy, "byteps");
 }
 
 TEST(Alias, RowsLeadToOptionsAndValidValues) {

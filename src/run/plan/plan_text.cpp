@@ -112,14 +112,22 @@ std::string inputText(const RunPlan& plan) {
                 " batches ahead per replica");
 }
 
+/// What is not the default: ", gradients clipped to norm 1".
+std::string updateText(const OptimizerOptions& options) {
+  return concat(options.clipNorm > 0 ? concat(", gradients clipped to norm ", options.clipNorm) : "",
+                options.averageDecay > 0 ? concat(", weights averaged with decay ", options.averageDecay) : "",
+                options.trainsHeadAlone ? ", the classifier alone" : "");
+}
+
 std::string trainingText(const RunPlan& plan) {
   const Config& config = plan.config;
   if (config.step.loaderOnly) return "batches only";
   if (config.step.forwardOnly) return "forward pass only";
   const OptimizerOptions optimizer = optimizerOptions(config, plan.setup);
   return concat(config.step.optimizer, ", learning rate ", config.step.learningRate, " (", config.step.schedule, "), ",
-                plan.setup.optimizer->coefficients(optimizer), ", weight decay ", config.step.weightDecay, ", loss at ",
-                config.exchange.lossAt,
+                plan.setup.optimizer->coefficients(optimizer), ", weight decay ", config.step.weightDecay,
+                optimizer.decaysWeightsAlone ? " of weights alone" : "", updateText(optimizer), ", loss at ",
+                config.exchange.lossAt, config.step.classWeights.empty() ? "" : ", classes weighted",
                 plan.setup.precision->lossScaling ? concat(", scaled from ", LossScaleRule().initial) : "", ", seed ",
                 config.step.seed, config.numerics.deterministic ? ", deterministic" : "");
 }

@@ -125,6 +125,12 @@ OptimizerOptions optimizerOptions(const Config& config, const Setup& setup) {
           .beta1 = config.step.adamBeta1,
           .beta2 = config.step.adamBeta2,
           .epsilon = config.step.adamEpsilon,
+          .squareDecay = config.step.rmspropDecay,
+          .trust = config.step.trust,
+          .clipNorm = config.step.clipNorm,
+          .averageDecay = config.step.ema,
+          .decaysWeightsAlone = setup.decayed->weightsAlone,
+          .trainsHeadAlone = setup.frozen->allButHead,
           .schedule = setup.schedule,
           .course = courseOf(config)};
 }

@@ -1,4 +1,4 @@
-#include <utility>
+#include <span>
 
 #include "base/text.h"
 #include "run/plan/rule_check.h"
@@ -7,24 +7,39 @@
 namespace tandem {
 namespace {
 
-Breach coefficientsAreUsed(const Config& config, const Setup& setup) {
-  constexpr std::pair<double Config::Step::*, std::string_view> betas[] = {
-      {&Config::Step::adamBeta1, "--adam-beta1"},
-      {&Config::Step::adamBeta2, "--adam-beta2"},
-      {&Config::Step::adamEpsilon, "--adam-epsilon"}};
-  const auto refuse = [&](std::string_view option, bool OptimizerEntry::*users) {
-    return concat(option, " does nothing with --optimizer=", config.step.optimizer, "; only ",
-                  thoseWith("--optimizer", optimizers(), users), " use it");
-  };
-  const bool momentum = setup.optimizer->usesMomentum;
-  if (!momentum && config.step.nesterov) return refuse("--nesterov", &OptimizerEntry::usesMomentum);
-  if (!momentum && config.step.momentum != Config().step.momentum)
-    return refuse("--momentum", &OptimizerEntry::usesMomentum);
-  for (const auto& [field, option] : betas) {
-    const bool changed = config.step.*field != Config().step.*field;
-    if (changed && !setup.optimizer->usesBetas) return refuse(option, &OptimizerEntry::usesBetas);
+/// An option that differs from its default, and the rows of a catalog that read it.
+template <class Entry>
+struct ReadOption {
+  std::string_view name;
+  bool changed;
+  bool Entry::*readers;
+};
+
+/// The first that the row does not read. `option`: that of the catalog.
+template <class Entry, size_t count>
+Breach unread(const ReadOption<Entry> (&options)[count], const Entry& row, std::string_view option,
+              std::span<const Entry> catalog) {
+  for (const ReadOption<Entry>& each : options) {
+    if (!each.changed || row.*each.readers) continue;
+    return concat(each.name, " does nothing with ", option, '=', row.name, "; only ",
+                  thoseWith(option, catalog, each.readers), " use it");
   }
   return std::nullopt;
+}
+
+Breach coefficientsAreUsed(const Config& config, const Setup& setup) {
+  const Config::Step& own = config.step;
+  const Config::Step usual;
+  const ReadOption<OptimizerEntry> options[] = {
+      {"--nesterov", own.nesterov, &OptimizerEntry::usesNesterov},
+      {"--momentum", own.momentum != usual.momentum, &OptimizerEntry::usesMomentum},
+      {"--adam-beta1", own.adamBeta1 != usual.adamBeta1, &OptimizerEntry::usesBetas},
+      {"--adam-beta2", own.adamBeta2 != usual.adamBeta2, &OptimizerEntry::usesBetas},
+      {"--adam-epsilon", own.adamEpsilon != usual.adamEpsilon, &OptimizerEntry::usesEpsilon},
+      {"--rmsprop-decay", own.rmspropDecay != usual.rmspropDecay, &OptimizerEntry::usesSquareDecay},
+      {"--trust", own.trust != usual.trust, &OptimizerEntry::usesTrust},
+  };
+  return unread(options, *setup.optimizer, "--optimizer", optimizers());
 }
 
 Breach scheduleKnowsItsEnd(const Config& config, const Setup& setup) {
@@ -45,33 +60,35 @@ Breach scheduleHasItsFalls(const Config& config, const Setup& setup) {
                 " needs --lr-steps, the epochs at which the rate falls, as --lr-steps=30+60+80");
 }
 
-/// An option of the course that differs from its default.
-struct CourseOption {
-  std::string_view name;
-  bool changed;
-  bool ScheduleEntry::*users;
-};
-
 Breach courseIsUsed(const Config& config, const Setup& setup) {
   const Config::Training& own = config.training;
   const Config::Training usual;
-  const CourseOption options[] = {
+  const ReadOption<ScheduleEntry> options[] = {
       {"--lr-steps", own.lrSteps != usual.lrSteps, &ScheduleEntry::usesFalls},
       {"--lr-factor", own.lrFactor != usual.lrFactor, &ScheduleEntry::usesFactor},
       {"--lr-power", own.lrPower != usual.lrPower, &ScheduleEntry::usesPower},
       {"--lr-end", own.lrEnd != usual.lrEnd, &ScheduleEntry::usesEnd},
       {"--patience", own.patience != usual.patience, &ScheduleEntry::followsLoss},
   };
-  for (const CourseOption& option : options) {
-    if (!option.changed || setup.schedule->*option.users) continue;
-    return concat(option.name, " does nothing with --schedule=", config.step.schedule, "; only ",
-                  thoseWith("--schedule", schedules(), option.users), " use it");
-  }
-  return std::nullopt;
+  return unread(options, *setup.schedule, "--schedule", schedules());
+}
+
+Breach gradientsAreClippedTogether(const Config& config, const Setup& setup) {
+  if (config.step.clipNorm == 0 || setup.strategy->clips) return std::nullopt;
+  return concat("--clip-norm=", config.step.clipNorm, " with --strategy=", config.exchange.strategy,
+                ": its servers update a variable before they know the norm of all gradients; use ",
+                thoseWith("--strategy", strategies(), &StrategyEntry::clips));
+}
+
+Breach averageIsOfOneTraining(const Config& config, const Setup& setup) {
+  if (config.step.ema == 0 || !setup.strategy->usesLocalSgd) return std::nullopt;
+  return concat("--ema=", config.step.ema, " with --strategy=", config.exchange.strategy,
+                ": each replica would average its own weights; leave one of them out");
 }
 
 constexpr Breach (*updateRules[])(const Config&, const Setup&) = {
-    coefficientsAreUsed, scheduleKnowsItsEnd, scheduleHasEpochs, scheduleHasItsFalls, courseIsUsed,
+    coefficientsAreUsed, scheduleKnowsItsEnd,         scheduleHasEpochs,      scheduleHasItsFalls,
+    courseIsUsed,        gradientsAreClippedTogether, averageIsOfOneTraining,
 };
 
 }  // namespace

@@ -48,5 +48,38 @@ TEST(UpdateRules, TheCourseIsThatOfTheSchedule) {
   EXPECT_EQ(trainRefusal({"--schedule=plateau", "--patience=2", "--lr-factor=0.5"}), "accepted");
 }
 
+TEST(UpdateRules, CoefficientsAreThoseOfTheOptimizer) {
+  expectPart(refusal({"--optimizer=rmsprop", "--nesterov"}), "only --optimizer=sgd use it");
+  expectPart(refusal({"--optimizer=lamb", "--momentum=0.5"}), "only --optimizer=sgd, rmsprop and lars use it");
+  expectPart(refusal({"--rmsprop-decay=0.5"}), "only --optimizer=rmsprop use it");
+  expectPart(refusal({"--optimizer=lamb", "--trust=0.5"}), "only --optimizer=lars use it");
+  EXPECT_EQ(refusal({"--optimizer=rmsprop", "--rmsprop-decay=0.5", "--adam-epsilon=1", "--momentum=0"}), "accepted");
+  EXPECT_EQ(refusal({"--optimizer=lars", "--trust=0.5", "--momentum=0.5"}), "accepted");
+  EXPECT_EQ(refusal({"--optimizer=lamb", "--adam-epsilon=1e-6", "--adam-beta2=0.9"}), "accepted");
+}
+
+TEST(UpdateRules, NormsAndAveragesAreOfOneTraining) {
+  expectPart(refusal({"--clip-norm=1", "--strategy=parameter_server"}),
+             "use --strategy=replicated, local_sgd, compressed and independent");
+  EXPECT_EQ(refusal({"--clip-norm=1"}), "accepted");
+  EXPECT_EQ(refusal({"--clip-norm=1", "--strategy=compressed"}), "accepted");
+  expectPart(refusal({"--ema=0.9", "--strategy=local_sgd"}), "each replica would average its own weights");
+  EXPECT_EQ(refusal({"--ema=0.9", "--strategy=parameter_server"}), "accepted");
+}
+
+TEST(UpdateRules, OptionsReachTheOptimizer) {
+  const Sweep sweep = parseArguments(
+      "bench",
+      Texts{"--optimizer=lars", "--trust=0.5", "--clip-norm=3", "--ema=0.9", "--decayed=weights", "--frozen=body"},
+      exampleCatalogs());
+  const OptimizerOptions options = optimizerOptions(sweep.base, setupOf(sweep.base));
+  EXPECT_EQ(options.trust, 0.5);
+  EXPECT_EQ(options.clipNorm, 3);
+  EXPECT_EQ(options.averageDecay, 0.9);
+  EXPECT_TRUE(options.decaysWeightsAlone);
+  EXPECT_TRUE(options.trainsHeadAlone);
+  EXPECT_EQ(ruleOf(options).name, "lars");
+}
+
 }  // namespace
 }  // namespace tandem

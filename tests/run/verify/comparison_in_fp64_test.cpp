@@ -58,7 +58,7 @@ TEST(ComparisonInFp64, KnowsEveryOptimizerAndSchedule) {
     for (const ScheduleEntry& schedule : schedules()) {
       Case c{.graph = &net, .strategy = replicated(), .executor = "planned", .replicas = 2};
       c.optimizer.rule = &rule, c.optimizer.schedule = &schedule, c.optimizer.course.totalSteps = 10;
-      c.optimizer.epsilon = 1e-3, c.optimizer.nesterov = rule.usesMomentum;
+      c.optimizer.epsilon = 1e-3, c.optimizer.nesterov = rule.usesNesterov;
       expectAsExactAsPlain(stampOf(c), concat(rule.name, ' ', schedule.name));
     }
   }

@@ -16,12 +16,14 @@ constexpr std::string_view benchExamples[] = {
 };
 
 constexpr std::string_view trainExamples[] = {
-    "tandem train --model=resnet20 --data=cifar-10-batches-bin --epochs=30 --schedule=cosine --checkpoint=run1 --resume=auto",
+    "tandem train --recipe=fashion-mnist --data=/usr/share/datasets/fashion-mnist --checkpoint=run1 --resume=auto",
+    "tandem train --model=resnet20 --data=cifar-10-batches-bin --epochs=30 --schedule=cosine --stop-at=accuracy:0.91",
     "tandem train --model=resnet50 --data=imagenet --epochs=90 --replicas=8 --precision=bf16 --warmup-epochs=5",
-    "tandem train --model=densenet121 --head=14xsigmoid --data=ChestX-ray14 --epochs=5 --optimizer=adam --stop-at=auc:0.84",
+    "tandem train --model=densenet121 --head=14xsigmoid --data=ChestX-ray14 --epochs=5 --optimizer=adam",
 };
 constexpr std::string_view evalExamples[] = {
     "tandem eval --model=resnet20 --weights=run1/best.safetensors --data=cifar-10-batches-bin",
+    "tandem eval --model=resnet50 --weights=resnet50.pth --data=imagenet --data-split=validation --replicas=2",
     "tandem eval --model=densenet121 --head=14xsigmoid --weights=chest.safetensors --data=ChestX-ray14 --json",
 };
 constexpr std::string_view predictExamples[] = {

@@ -16,6 +16,8 @@ struct Config {
   static constexpr int64_t mostThatFits = -1;
   /// Value of `repeats` for "auto".
   static constexpr int64_t automaticRepeats = 0;
+  /// Value of `classWeights` for weights by how often the training images have each class.
+  static constexpr std::string_view balanced = "balanced";
   /// Value of `validateOn` for no evaluation.
   static constexpr std::string_view noSplit = "none";
   /// Value of `replicas` for "auto": one on each device of `devices`, and one on "cpu".

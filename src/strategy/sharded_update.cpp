@@ -220,14 +220,14 @@ void ShardedUpdate::finish(Replica& replica) {
   barrier_.arriveAndWait();
 }
 
-// Owners on the node of replica 0 share its memory.
+// The first replica of each node does it for all there, who share its memory.
 void ShardedUpdate::gatherState(Replica& replica) {
-  if (replica.index != 0 || oneNode()) return;
-  for (const Slice bucket : states_[0].tracker->buckets()) {
+  if (firstOnNodeOf(replica.index) != replica.index || oneNode()) return;
+  for (const Slice bucket : states_[replica.index].tracker->buckets()) {
     for (int owner = 0; owner < replicas(); ++owner) {
       const Slice owned = ownedSlice(bucket, owner);
       FlatBuffers there = *states_[owner].buffers;
-      for (int i = 0; nodeOf_[owner] != nodeOf_[0] && i < there.states(); ++i) {
+      for (int i = 0; nodeOf_[owner] != nodeOf_[replica.index] && i < there.states(); ++i) {
         replica.buffers.state(i, owned).copy_(there.state(i, owned));
       }
     }

@@ -78,8 +78,8 @@ class Strategy {
   /// Between two steps: makes parameters those of the last update, as finish() does, and the training goes on.
   /// REQUIRES: StrategyEntry::canPause.
   virtual void settle(Replica& replica) { finish(replica); }
-  /// After settle(): makes the optimizer's state in the buffers of replica 0 that of the last update, of all
-  /// parameters.
+  /// After settle(), and a barrier: makes the optimizer's state in this replica's buffers that of the last update, of
+  /// all parameters. A server's state goes to replica 0 alone.
   virtual void gatherState(Replica&) {}
   /// The reverse: goes on from the parameters and the optimizer's state that all replicas' buffers hold alike. Called
   /// after attach(), before the first step.

@@ -79,7 +79,8 @@ class TrainingReplica final : public ReplicaBase {
     shared_.strategy.attach(replica_);  // it may replace the buffers' memory, so nothing may view the weights before
     executor_->bind(*shared.options.graph, buffers_);
     if (pretrained != nullptr) setStatistics(*pretrained, *executor_);
-    executor_->setTraining(!shared.options.forwardOnly);
+    // A frozen body computes as in evaluation: by its running statistics, which stay, and without dropout.
+    executor_->setTraining(!shared.options.forwardOnly && !shared.options.optimizer.trainsHeadAlone);
     executor_->setGradients(!shared.options.forwardOnly);
     if (shared.feed.needsSource(index)) source_ = shared.options.source(index);
     if (!shared.options.recorder) return;

@@ -15,7 +15,7 @@ inline const CatalogNames& exampleCatalogs() {
       {"model",
        {"resnet20", "resnet50", "resnet56", "inception_v3", "inception_v4", "vgg16", "trivial", "resnet50_v1",
         "resnet101", "resnet152", "lenet5", "mobilenet_v2", "nasnet_mobile", "nasnet_large", "alexnet",
-        "alexnet_cifar"},
+        "alexnet_cifar", "densenet121"},
        "models"},
       {"strategy", {"replicated", "parameter_server", "local_sgd", "compressed", "independent"}},
       {"server-mode", {"sync", "async", "staged"}},
@@ -95,6 +95,9 @@ inline std::string otherValue(const Option& option) {
   if (option.name == "page") return "a.html";
   if (option.name == "parameter-device") return "cpu:1";
   if (option.name == "head") return "sigmoid";
+  if (option.name == "save-scores") return "a.safetensors";
+  if (option.name == "stop-at") return "loss:0.5";
+  if (option.name == "lr-steps") return "30+60";
   return "77";
 }
 

@@ -147,13 +147,13 @@ TEST(Parse, AnOptionOfAnotherCommandNamesThatCommand) {
     return usageErrorOf([&] { parseArguments("predict", arguments, exampleCatalogs()); });
   };
   EXPECT_EQ(predicted({"--out=x", "a.png"}),
-            "unknown option '--out'; there is 'tandem bench --out' and 'tandem features --out'; see 'tandem predict "
-            "--help'");
+            "unknown option '--out'; there is 'tandem bench --out' and 'tandem train --out' and 'tandem features --out'; "
+            "see 'tandem predict --help'");
   EXPECT_EQ(predicted({"--eval-batch-size=4"}),
             "unknown option '--eval-batch-size'; did you mean '--batch-size'? see 'tandem predict --help'")
       << "bench has it only to refuse it";
   EXPECT_EQ(predicted({"--lr", "3"}),
-            "unknown option '--lr'; there is 'tandem bench --lr'; see 'tandem predict --help'");
+            "unknown option '--lr'; there is 'tandem bench --lr' and 'tandem train --lr'; see 'tandem predict --help'");
   EXPECT_EQ(refusal({"--class_names=a.txt"}),
             "unknown option '--class-names'; there is 'tandem predict --class-names'; see 'tandem bench --help'");
 }

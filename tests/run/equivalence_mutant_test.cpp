@@ -16,12 +16,12 @@ struct Changes {
 /// An optimizer with another one's steps changed.
 class ChangedOptimizer final : public Optimizer {
  public:
-  ChangedOptimizer(Optimizer& inner, Changes changes) : inner_(inner), changes_(std::move(changes)) {}
-  void allocateState() override { inner_.allocateState(); }
-  void beginStep(int64_t step, double scale) override { inner_.beginStep(step, scale * changes_.scale); }
+  ChangedOptimizer(FlatBuffers& buffers, Optimizer& inner, Changes changes)
+      : Optimizer(buffers, {}), inner_(inner), changes_(std::move(changes)) {}
 
  private:
-  void apply(Slice slice) override { changes_.update(slice); }
+  void begin(int64_t step, double scale) override { inner_.beginStep(step, scale * changes_.scale); }
+  void apply(const Part& part) override { changes_.update(part.slice); }
   Optimizer& inner_;
   Changes changes_;
 };
@@ -51,7 +51,7 @@ class Mutant : public Strategy {
 
  private:
   void withChangedUpdate(Replica& replica, const std::function<void(Replica&)>& call) {
-    ChangedOptimizer changed(replica.optimizer, {scale(), [&](Slice slice) { update(replica, slice); }});
+    ChangedOptimizer changed(replica.buffers, replica.optimizer, {scale(), [&](Slice slice) { update(replica, slice); }});
     Replica other{replica.index, replica.device, replica.buffers, changed, replica.lossScale};
     call(other);
   }

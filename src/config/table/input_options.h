@@ -10,7 +10,7 @@ inline constexpr Option inputOptions[] = {
      "where batches come from; auto means queue with --data, else device; python-queue:FILE.py:FUNCTION and "
      "python-dataset:FILE.py:FUNCTION run a generator, zmq-consume:ADDRESS takes messages",
      onSteps, field<&Input::source>, Values::namesWithText, axis, nullptr},
-    often(onImages, {"data", fed, "", "PATH|synthetic",
+    often(onImages | onTrain | onEval, {"data", fed, "", "PATH|synthetic",
      "data set: a folder with CIFAR's batches, MNIST's IDX files, a folder of images for each class (also below train/ and "
      "val/), a table of labels (labels.csv, labels.json), packed shards ('tandem data convert'), TFRecords, WebDataset's "
      "tar archives, tensorpack's LMDB or ChestX-ray14; or such a table or shard. predict takes the test images, the others the training images; synthetic: bench makes up images "

@@ -6,7 +6,7 @@ namespace tandem::option_rows {
 
 inline constexpr Option networkOptions[] = {
     // clang-format off
-    often(onBench | onImages, {"model", trained, "", "NAME", "the network: a name, or the path of a network file, NAME.json",
+    often(onAll, {"model", trained, "", "NAME", "the network: a name, or the path of a network file, NAME.json",
      onAll, field<&Network::model>, Values::namesOrFile, work, nullptr, {}, {}, FileUse::read}),
     {"classes", trained, "", "N", "classes of the network; 0 takes those of the data, or the model's own",
      onAll, field<&Network::classes>, Values::any, work, within<&Network::classes, 0, mostClasses>},
@@ -49,7 +49,7 @@ inline constexpr Option networkOptions[] = {
      "steps that the host may enqueue ahead of a GPU", onSteps, field<&Numerics::inFlight>,
      Values::any, axis, within<&Numerics::inFlight, 1, 1024>}),
 
-    keepingBits(often(onImages, {"weights", from, "", "FILE", "trained weights to start from: safetensors, or a state dict of torch.save (.pth)",
+    keepingBits(often(onImages | onEval, {"weights", from, "", "FILE", "trained weights to start from: safetensors, or a state dict of torch.save (.pth)",
      onAll, field<&Network::weights>, Values::any, axis, nullptr, {}, {}, FileUse::read})),
     keepingBits({"weights-map", from, "", "NAME", "whose names and memory orders the file of --weights has", onAll,
      field<&Network::weightsMap>, Values::names, axis, nullptr}),

@@ -11,9 +11,9 @@ inline constexpr Option trainingOptions[] = {
      field<&Training::recipe>, Values::any, oneValue, nullptr}),
     often(onTrain, {"epochs", course, "", "X", "passes over the training images; a part of one is possible, as 0.5", onTrain,
      field<&Training::epochs>, Values::any, results, positive<&Training::epochs>, "none: it must be given"}),
-    often(onTrain, {"validate-on", course, "", "NAME",
+    {"validate-on", course, "", "NAME",
      "images by which the training is judged while it goes on; auto takes the validation images, or the test images of a "
-     "data set without", onTrain, field<&Training::validateOn>, Values::names, oneValue, nullptr}),
+     "data set without", onTrain, field<&Training::validateOn>, Values::names, oneValue, nullptr},
     {"validate-every", course, "epochs", "X", "epochs between two evaluations; 0 evaluates at the end alone", onTrain,
      field<&Training::validateEvery>, Values::any, oneValue, within<&Training::validateEvery, 0, million>},
     {"eval-batch", course, "images", "N", "images per replica in an evaluation; 0 takes --batch", onTrain,

@@ -9,6 +9,7 @@
 #include "base/catalog.h"
 #include "config/device_set.h"
 #include "config/modes.h"
+#include "data/dataset/class_weights.h"
 #include "data/loader/batch_maker.h"
 #include "data/stream/streamed_batches.h"
 #include "data/transform/normalizations.h"
@@ -140,6 +141,14 @@ std::shared_ptr<const Dataset> trainedImages(const RunPlan& plan) {
   return syntheticDataset(syntheticImages, std::move(info), static_cast<uint64_t>(config.step.seed));
 }
 
+/// Of --class-weights; undefined: there are none.
+at::Tensor classWeightsOf(const RunPlan& plan, const Dataset& images) {
+  const std::string& asked = plan.config.step.classWeights;
+  if (asked.empty()) return {};
+  if (asked == Config::balanced) return balancedClassWeights(images);
+  return classWeightsIn(asked, plan.config.network.classes);
+}
+
 }  // namespace
 
 std::vector<Device> devicesOf(const RunPlan& plan) {
@@ -212,6 +221,7 @@ TrainingData trainingData(const RunPlan& plan) {
 ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels, TrainingData data) {
   if (!data.images) data = trainingData(plan);
   ReplicaSetOptions options = replicaSetOptions(plan, *plan.graph, kernels);
+  options.classWeights = classWeightsOf(plan, *data.images);
   const int64_t count = plan.setup.lossPlacement->gathered ? plan.config.placement.replicas : 1;
   const auto batches = batchesOf(plan, count, data);
   options.source = [plan, kernels, batches, devices = options.devices](int replica) {

@@ -103,7 +103,7 @@ void Evaluator::run(ReplicaSet::Member& member, const std::function<bool()>& isG
   }
   source.reset();
   member.executor().setGradients(true);
-  member.executor().setTraining(true);
+  member.executor().setTraining(!plan_.setup.frozen->allButHead);  // a frozen body trains as it is evaluated
 }
 
 // A batch at the end goes on with images of the beginning, so that all batches have one size; these rows do not count.

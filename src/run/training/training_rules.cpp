@@ -31,6 +31,12 @@ Breach serverStateIsHere(const RunPlan& plan) {
                 " ranks: the optimizer's state lies on other ranks; use --strategy=replicated");
 }
 
+Breach averageIsOnTheReplicas(const RunPlan& plan) {
+  if (plan.config.step.ema == 0 || !plan.setup.strategy->usesServer) return std::nullopt;
+  return concat("--ema=", plan.config.step.ema, " with --strategy=", plan.config.exchange.strategy,
+                ": the average lies on the server, and replicas are evaluated; use --strategy=replicated");
+}
+
 Breach imagesComeFromHere(const RunPlan& plan) {
   if (plan.setup.source->stream == nullptr) return std::nullopt;
   return concat("--input=", plan.config.input.source,
@@ -66,6 +72,7 @@ Breach outputsAreEvaluated(const RunPlan& plan) {
 }
 
 constexpr Breach (*rulesInOrder[])(const RunPlan&) = {strategyCanPause,   serversAreAmongTheReplicas, serverStateIsHere,
+                                                      averageIsOnTheReplicas,
                                                       imagesComeFromHere, resumeHasAFolder,           targetIsAMetric,
                                                       outputsAreEvaluated};
 

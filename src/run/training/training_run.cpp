@@ -80,6 +80,7 @@ void TrainingRun::body(ReplicaSet::Member& member) {
   member.barrier();
   if (options_.plan->world != nullptr) drift_.compare(member, step - 1, DriftCheck::Values::masters);
   statistics_.join(member);  // those of the weights that are saved
+  swapAverages(member);
   member.barrier();
   if (const auto scale = member.lossScale(); scale && member.index() == 0) {
     const MutexLock lock(mutex_);
@@ -254,9 +255,20 @@ bool TrainingRun::pause(ReplicaSet::Member& member, int64_t step) {
   return over;
 }
 
+// Replicas may share memory: then the first of them exchanges.
+void TrainingRun::swapAverages(ReplicaSet::Member& member) {
+  if (!averages()) return;
+  member.barrier();
+  member.gatherState();
+  if (state_.isFirstWithItsMemory(member)) swapAverage(member.buffers(), options_.team->optimizer);
+  member.synchronize();
+  member.barrier();
+}
+
 void TrainingRun::evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int64_t step) {
   member.settle();
   member.synchronize();
+  swapAverages(member);
   statistics_.join(member);
   member.barrier();
   const Nanos began = now();
@@ -271,6 +283,7 @@ void TrainingRun::evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int
   }
   member.barrier();
   statistics_.restore(member);
+  swapAverages(member);
   member.synchronize();
   member.barrier();
   if (member.index() != 0 || stops()) return;
@@ -291,6 +304,7 @@ void TrainingRun::judge(Evaluator& evaluator, int64_t step, Nanos began) {
     }
     EvaluationRecord evaluation = evaluated(evaluator.result(), /*withConfusion=*/true);
     evaluation.split = rowOf(evaluator.split()).name;
+    evaluation.averaged = averages();
     evaluation.epoch = options_.course.epochsAt(step), evaluation.step = step;
     evaluation.at = now() - begin_, evaluation.wall = evaluating_;
     double best = EvaluationRecord::none;

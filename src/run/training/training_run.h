@@ -66,6 +66,9 @@ class TrainingRun {
   /// What is due after so many updates. True if the training is over.
   bool pause(ReplicaSet::Member& member, int64_t step);
   void evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int64_t step);
+  /// With --ema: exchanges the weights of all replicas and their average. Collective.
+  void swapAverages(ReplicaSet::Member& member);
+  bool averages() const { return options_.team->optimizer.averageDecay > 0; }
   /// Judges the last evaluation on rank 0, and tells all ranks. Called by member 0.
   void judge(Evaluator& evaluator, int64_t step, Nanos began);
   void save(ReplicaSet::Member& member, int64_t step, bool isLast);

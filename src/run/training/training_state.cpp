@@ -123,16 +123,19 @@ void StateExchange::giveShared(FlatBuffers& buffers, const TrainingState& state)
   buffers.refreshWeights();
 }
 
+bool StateExchange::isFirstWithItsMemory(ReplicaSet::Member& member) {
+  const auto index = static_cast<int64_t>(member.index());
+  memory_[static_cast<size_t>(index)] = member.buffers().master(member.buffers().whole(0)).const_data_ptr();
+  member.barrier();
+  const auto own = memory_.begin() + index;
+  return std::find(memory_.begin(), own, *own) == own;
+}
+
 // Replicas may share memory: then the first of them writes it.
 void StateExchange::give(ReplicaSet::Member& member, const TrainingState& state) {
   const at::NoGradGuard noGradients;
   const auto index = static_cast<size_t>(member.index());
-  FlatBuffers& buffers = member.buffers();
-  memory_[index] = buffers.master(buffers.whole(0)).const_data_ptr();
-  member.barrier();
-  const bool isOwner = std::find(memory_.begin(), memory_.begin() + static_cast<int64_t>(index), memory_[index]) ==
-                       memory_.begin() + static_cast<int64_t>(index);
-  if (isOwner) giveShared(buffers, state);
+  if (isFirstWithItsMemory(member)) giveShared(member.buffers(), state);
   member.synchronize();
   member.barrier();
   const size_t ranks = static_cast<size_t>(ranksOf(world_)), rank = isFirst(world_) ? 0 : world_->place().rank;

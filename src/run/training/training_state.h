@@ -31,6 +31,9 @@ class StateExchange {
   void take(ReplicaSet::Member& member, int64_t step);
   TrainingState& taken() { return taken_; }
 
+  /// Whether no replica before this one has its masters in the same memory. Collective.
+  bool isFirstWithItsMemory(ReplicaSet::Member& member);
+
   /// Sets parameters and the optimizer's state of all replicas, and what each has alone if the state is of as many
   /// replicas. The step counter stays. Throws CheckpointError for a tensor that is missing, or has another shape.
   void give(ReplicaSet::Member& member, const TrainingState& state);

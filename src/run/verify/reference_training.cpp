@@ -35,6 +35,7 @@ ReferenceTraining::ReferenceTraining(const ReplicaSetOptions& team, const Precis
   for (int replica = 0; replica < totalReplicas(team); ++replica) {
     executors_.push_back(plainExecutor().make(executorOptions(team, precision, device, replica)));
     executors_.back()->bind(*team.graph, buffers_);
+    executors_.back()->setTraining(!team.optimizer.trainsHeadAlone);
   }
   for (int segment = 0; segment < buffers_.segments(); ++segment) {
     sums_.push_back(at::zeros_like(buffers_.master(buffers_.whole(segment))));

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <numeric>
 
 #include "base/text.h"
 #include "formats/io/checksum.h"
@@ -196,24 +199,122 @@ TEST_P(ResumedTraining, EndsWithTheBitsOfAnUninterruptedOne) {
 
 INSTANTIATE_TEST_SUITE_P(
     Each, ResumedTraining,
-    testing::Values(ResumedCase{"momentum", [](Config&) {}},
-                    ResumedCase{"adam", [](Config& config) { config.step.optimizer = "adam"; }},
-                    ResumedCase{"bf16", [](Config& config) { config.numerics.precision = "bf16"; }},
-                    ResumedCase{"fp16", [](Config& config) { config.numerics.precision = "fp16"; }},
-                    ResumedCase{"two_replicas", [](Config& config) { config.placement.replicas = 2; }},
-                    ResumedCase{
-                        "shared",
-                        [](Config& config) { config.placement.replicas = 2, config.exchange.allReduce = "shared"; }},
-                    ResumedCase{"parameter_server",
-                                [](Config& config) {
-                                  config.placement.replicas = 2, config.exchange.strategy = "parameter_server";
-                                  config.step.optimizer = "adam";
-                                }},
-                    ResumedCase{"mixup", [](Config& config) { config.step.mixup = 0.2; }},
-                    ResumedCase{"running_statistics", [](Config& config) { config.network.model = "resnet20"; }},
-                    ResumedCase{"dropout", [](Config& config) { config.network.model = "frameworks_cnn"; }},
-                    ResumedCase{"accumulated", [](Config& config) { config.step.accumulate = 2; }}),
+    testing::Values(
+        ResumedCase{"momentum", [](Config&) {}},
+        ResumedCase{"adam", [](Config& config) { config.step.optimizer = "adam"; }},
+        ResumedCase{"bf16", [](Config& config) { config.numerics.precision = "bf16"; }},
+        ResumedCase{"fp16", [](Config& config) { config.numerics.precision = "fp16"; }},
+        ResumedCase{"two_replicas", [](Config& config) { config.placement.replicas = 2; }},
+        ResumedCase{"shared",
+                    [](Config& config) { config.placement.replicas = 2, config.exchange.allReduce = "shared"; }},
+        ResumedCase{"parameter_server",
+                    [](Config& config) {
+                      config.placement.replicas = 2, config.exchange.strategy = "parameter_server";
+                      config.step.optimizer = "adam";
+                    }},
+        ResumedCase{"mixup", [](Config& config) { config.step.mixup = 0.2; }},
+        ResumedCase{"running_statistics", [](Config& config) { config.network.model = "resnet20"; }},
+        ResumedCase{"dropout", [](Config& config) { config.network.model = "frameworks_cnn"; }},
+        ResumedCase{"rmsprop", [](Config& config) { config.step.optimizer = "rmsprop"; }},
+        ResumedCase{"lamb", [](Config& config) { config.step.optimizer = "lamb"; }},
+        ResumedCase{"clipped_lars",
+                    [](Config& config) {
+                      config.step.optimizer = "lars", config.step.clipNorm = 1, config.step.decayed = "weights";
+                    }},
+        ResumedCase{"averaged", [](Config& config) { config.step.ema = 0.9, config.placement.replicas = 2; }},
+        ResumedCase{"falling",
+                    [](Config& config) {
+                      config.step.schedule = "piecewise", config.training.lrSteps = "1+2";
+                      config.training.warmupEpochs = 0.5;
+                    }},
+        ResumedCase{"plateau", [](Config& config) { config.step.schedule = "plateau", config.training.patience = 0; }},
+        ResumedCase{"accumulated", [](Config& config) { config.step.accumulate = 2; }}),
     [](const auto& tested) { return tested.param.name; });
+
+TEST_F(Training, AnAverageIsEvaluatedAndSavedAndTheWeightsGoOnWithoutIt) {
+  const auto trained = [&](double ema, const std::string& name) {
+    Config config = this->config(2);
+    config.step.ema = ema, config.training.checkpoint = path(name);
+    config.output.saveWeights = path(name + ".safetensors");
+    const RunRecord record = run(config);
+    EXPECT_EQ(record.outcome.reason, "");
+    EXPECT_EQ(record.training->evaluations.back().averaged, ema > 0);
+    return newestCheckpoint(path(name), true)->state;
+  };
+  const TrainingState plain = trained(0, "plain"), averaged = trained(0.9, "averaged");
+  ASSERT_EQ(averaged.optimizer.size(), plain.optimizer.size() + 1);
+  const auto saved = WeightsFile::open(path("averaged.safetensors"));
+  for (size_t i = 0; i < plain.parameters.size(); ++i) {
+    const auto& [name, values] = plain.parameters[i];
+    EXPECT_TRUE(at::equal(values, averaged.parameters[i].second)) << name << ": an evaluation undoes what it exchanges";
+    const at::Tensor average = averaged.optimizer.back()[i].second.contiguous();
+    const auto file = std::ranges::find(saved.tensors(), name, &FileTensor::name);
+    ASSERT_NE(file, saved.tensors().end()) << name;
+    EXPECT_EQ(std::memcmp(file->bytes.data(), average.const_data_ptr(), average.nbytes()), 0) << name;
+  }
+}
+
+TEST_F(Training, ClassesCountByTheirWeights) {
+  const auto firstLoss = [&](const std::string& weights) {
+    Config config = this->config(1);
+    config.step.classWeights = weights;
+    const RunRecord record = run(config);
+    EXPECT_EQ(record.outcome.reason, "");
+    return record.losses.empty() ? 0 : record.losses.front();
+  };
+  std::ofstream(path("twos.txt")) << "2\n2\n2\n2\n2\n2\n2\n2\n2\n2\n";
+  EXPECT_NEAR(firstLoss(path("twos.txt")), 2 * firstLoss(""), 1e-5);
+  EXPECT_EQ(firstLoss("balanced"), firstLoss("")) << "each class has four images";
+  std::ofstream(path("few.txt")) << "2\n-1\n";
+  Config config = this->config(1);
+  config.step.classWeights = path("few.txt");
+  EXPECT_NE(run(config).outcome.reason.find("line 2 is '-1', and must be a number above 0"), std::string::npos);
+}
+
+TEST_F(Training, ABodyThatIsFrozenStays) {
+  const auto saved = [&](const std::string& name, double rate) {
+    Config config = this->config(1);
+    config.network.model = "resnet20", config.step.frozen = "body", config.step.learningRate = rate;
+    config.output.saveWeights = path(name);
+    EXPECT_EQ(run(config).outcome.reason, "");
+    return WeightsFile::open(path(name));
+  };
+  const auto before = saved("before.safetensors", 1e-30), after = saved("after.safetensors", 0.1);
+  int changed = 0;
+  for (size_t i = 0; i < before.tensors().size(); ++i) {
+    const FileTensor &a = before.tensors()[i], &b = after.tensors()[i];
+    if (std::ranges::equal(a.bytes, b.bytes)) continue;
+    ++changed;
+    EXPECT_TRUE(a.name.starts_with("fc.")) << a.name;
+  }
+  EXPECT_EQ(changed, 2) << "weight and bias of the classifier";
+}
+
+TEST_F(Training, TheRateFallsWhereTheLossStays) {
+  Config config = this->config(4);
+  config.step.learningRate = 1e-30, config.step.schedule = "plateau";
+  config.training.patience = 1, config.training.lrFactor = 0.5;
+  const RunRecord record = run(config);
+  ASSERT_TRUE(record.training) << record.outcome.reason;
+  std::vector<double> rates;
+  for (const EpochRecord& epoch : record.training->course) rates.push_back(epoch.rate / 1e-30);
+  EXPECT_EQ(rates, (std::vector<double>{1, 1, 1, 0.5})) << "two evaluations after the first were not better";
+}
+
+// The rate grows from update to update, so the training goes back until its halves are small enough.
+TEST_F(Training, GoesBackAfterALossThatIsNotFinite) {
+  Config config = this->config(2);
+  config.step.learningRate = 1e30, config.training.warmupEpochs = 100;
+  config.training.checkpoint = path("checkpoints"), config.training.saveEvery = 0.1;
+  config.training.onNan = "back";
+  std::vector<std::string> lines;
+  const RunRecord record = runPoint(resolvePlan(config), [&](const Progress& progress) {
+    if (!progress.line.empty()) lines.push_back(progress.line);
+  });
+  EXPECT_EQ(record.outcome.code, ExitCode::numeric) << "three times are enough";
+  EXPECT_EQ(std::ranges::count_if(lines, [](const std::string& line) { return line.find("went back") != line.npos; }),
+            3);
+}
 
 TEST_F(Training, ResumedOnAnotherNumberOfReplicasItSaysSo) {
   Config config = this->config(1);

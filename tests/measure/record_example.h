@@ -209,8 +209,7 @@ inline RunRecord fullRecord() {
                         .energyJoules = 0.5,
                         .interference = {{{"stolen", 1}}, {"stolen"}},
                         .telemetry = record.telemetry}};
-  record.equality = fullStamp();
-  record.training = fullTraining();
+  record.equality = fullStamp(), record.training = fullTraining();
   record.profile = fullProfile();
   record.notes = {"fell back to copy", "second"};
   return record;

@@ -129,6 +129,7 @@ Value minorFaults(const RunRecord& record, const RunRecord*) {
 }
 
 Value finalLoss(const RunRecord& record, const RunRecord*) {
+  if (lacksLastLosses(record)) return record.training->course.back().loss;
   const std::span<const double> losses = record.losses;
   return mean(losses.last(std::min(losses.size(), lossesAtEnd)));
 }
@@ -282,17 +283,17 @@ constexpr std::array table{
     Metric{"minor_faults_per_step", "faults", "pages of host memory touched for the first time, per step", 1, lower,
            ofOk<minorFaults>},
     Metric{"final_loss", "", "mean training loss of the last 20 steps", 4, lower, ofOk<finalLoss>},
-    Metric{"accuracy", "", "share of images told rightly in the last evaluation of a training", 4, higher,
+    Metric{"eval_accuracy", "", "share of images told rightly in the last evaluation of a training", 4, higher,
            ofOk<lastFigure<&EvaluationRecord::accuracy>>},
-    Metric{"accuracy_best", "", "accuracy in the evaluation where it is highest", 4, higher,
+    Metric{"eval_accuracy_best", "", "eval_accuracy in the evaluation where it is highest", 4, higher,
            ofOk<bestFigure<&EvaluationRecord::accuracy, Best::highest>>},
-    Metric{"top5", "", "share of images whose class is among the five highest, in the last evaluation", 4, higher,
+    Metric{"eval_top5", "", "share of images whose class is among the five highest, in the last evaluation", 4, higher,
            ofOk<lastFigure<&EvaluationRecord::top5>>},
-    Metric{"top5_best", "", "top5 in the evaluation where it is highest", 4, higher,
+    Metric{"eval_top5_best", "", "eval_top5 in the evaluation where it is highest", 4, higher,
            ofOk<bestFigure<&EvaluationRecord::top5, Best::highest>>},
-    Metric{"auc", "", "area under the ROC curve, mean over the classes, in the last evaluation", 4, higher,
+    Metric{"eval_auc", "", "area under the ROC curve, mean over the classes, in the last evaluation", 4, higher,
            ofOk<lastFigure<&EvaluationRecord::auc>>},
-    Metric{"auc_best", "", "auc in the evaluation where it is highest", 4, higher,
+    Metric{"eval_auc_best", "", "eval_auc in the evaluation where it is highest", 4, higher,
            ofOk<bestFigure<&EvaluationRecord::auc, Best::highest>>},
     Metric{"eval_loss", "", "mean loss over the images of the last evaluation", 4, lower,
            ofOk<lastFigure<&EvaluationRecord::loss>>},

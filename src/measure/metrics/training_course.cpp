@@ -16,6 +16,12 @@ Nanos resumedAfter(const TrainingRecord& training) {
   return last;
 }
 
+/// When the evaluation after update `step` ended; 0: there was none.
+Nanos evaluatedAfter(const TrainingRecord& training, int64_t step) {
+  const auto found = std::ranges::find(training.evaluations, step, &EvaluationRecord::step);
+  return found == training.evaluations.end() ? Nanos{} : found->at;
+}
+
 /// Passes over the images until the resume.
 double resumedEpoch(const RunRecord& record) {
   const TrainingRecord& training = *record.training;
@@ -51,7 +57,8 @@ std::vector<CoursePart> partsOf(const RunRecord& record) {
                      .time = {each.training, each.evaluating, each.saving, each.idle},
                      .loss = each.loss,
                      .rate = each.rate});
-    step = each.step, epoch = each.epoch, begin = parts.back().end();
+    step = each.step, epoch = each.epoch;
+    begin = std::max(parts.back().end(), evaluatedAfter(*record.training, step) + each.saving);
   }
   return parts;
 }
@@ -59,6 +66,12 @@ std::vector<CoursePart> partsOf(const RunRecord& record) {
 double epochsOfCourse(const RunRecord& record) {
   if (!record.training || record.training->course.empty()) return 0;
   return record.training->course.back().epoch - resumedEpoch(record);
+}
+
+bool lacksLastLosses(const RunRecord& record) {
+  if (!record.training || record.training->course.empty()) return false;
+  const int64_t made = record.training->steps - std::max<int64_t>(0, record.training->resumedAt);
+  return made > static_cast<int64_t>(record.losses.size());
 }
 
 Nanos endOfStep(const std::vector<CoursePart>& parts, int64_t step) {

@@ -39,6 +39,10 @@ std::vector<CoursePart> partsOf(const RunRecord& record);
 /// Passes over the training images within the course. 0 if the run is no training.
 double epochsOfCourse(const RunRecord& record);
 
+/// Whether the training made more steps than a record holds losses of, so those of its last steps are not there. False
+/// if the run is no training.
+bool lacksLastLosses(const RunRecord& record);
+
 /// When update `step` ended, counted from 1, since the training began: steps of a part are taken to be equally long.
 /// REQUIRES: parts.
 Nanos endOfStep(const std::vector<CoursePart>& parts, int64_t step);

@@ -138,16 +138,17 @@ TEST(Metric, UpdatesAreOfTheWholeRun) {
 
 TEST(Metric, OnlyATrainingHasFiguresOfIt) {
   const RunRecord training = exampleTraining(), flags = exampleFlagsTraining();
-  EXPECT_DOUBLE_EQ(*valueOf("accuracy", training), 1 - 0.5 / 12 - 0.04) << "of the split that judges, not of the last";
-  EXPECT_DOUBLE_EQ(*valueOf("accuracy_best", training), 0.95);
-  EXPECT_DOUBLE_EQ(*valueOf("top5", training), 1 - (0.5 / 12 + 0.04) / 5);
-  EXPECT_DOUBLE_EQ(*valueOf("top5_best", training), 0.99);
-  EXPECT_FALSE(valueOf("auc", training) || valueOf("auc_best", training));
+  EXPECT_DOUBLE_EQ(*valueOf("eval_accuracy", training), 1 - 0.5 / 12 - 0.04)
+      << "of the split that judges, not of the last";
+  EXPECT_DOUBLE_EQ(*valueOf("eval_accuracy_best", training), 0.95);
+  EXPECT_DOUBLE_EQ(*valueOf("eval_top5", training), 1 - (0.5 / 12 + 0.04) / 5);
+  EXPECT_DOUBLE_EQ(*valueOf("eval_top5_best", training), 0.99);
+  EXPECT_FALSE(valueOf("eval_auc", training) || valueOf("eval_auc_best", training));
   EXPECT_DOUBLE_EQ(*valueOf("eval_loss", training), 1.0 / 12 + 0.08);
   EXPECT_DOUBLE_EQ(*valueOf("eval_loss_best", training), 0.1);
-  EXPECT_DOUBLE_EQ(*valueOf("auc", flags), 0.99 - 0.5 / 12 - 0.04);
-  EXPECT_DOUBLE_EQ(*valueOf("auc_best", flags), 0.94);
-  EXPECT_FALSE(valueOf("top5", flags) || valueOf("top5_best", flags));
+  EXPECT_DOUBLE_EQ(*valueOf("eval_auc", flags), 0.99 - 0.5 / 12 - 0.04);
+  EXPECT_DOUBLE_EQ(*valueOf("eval_auc_best", flags), 0.94);
+  EXPECT_FALSE(valueOf("eval_top5", flags) || valueOf("eval_top5_best", flags));
   EXPECT_DOUBLE_EQ(*valueOf("epoch_training_s", training), 10);
   EXPECT_DOUBLE_EQ(*valueOf("epoch_whole_s", training), 11.5 + 1.0 / 8) << "8 epochs, and the test images once";
   EXPECT_DOUBLE_EQ(*valueOf("idle_percent", training), 100 * 0.8 / 93);
@@ -155,8 +156,8 @@ TEST(Metric, OnlyATrainingHasFiguresOfIt) {
   EXPECT_EQ(valueOf("updates", training), 1200);
   EXPECT_FALSE(valueOf("to_target_s", training)) << "it was not asked for";
   for (const char* name :
-       {"accuracy", "accuracy_best", "top5", "top5_best", "auc", "auc_best", "eval_loss", "eval_loss_best",
-        "epoch_training_s", "epoch_whole_s", "to_target_s", "idle_percent", "saving_percent"}) {
+       {"eval_accuracy", "eval_accuracy_best", "eval_top5", "eval_top5_best", "eval_auc", "eval_auc_best", "eval_loss",
+        "eval_loss_best", "epoch_training_s", "epoch_whole_s", "to_target_s", "idle_percent", "saving_percent"}) {
     EXPECT_FALSE(valueOf(name, fiveSteps())) << name;
   }
 }
@@ -166,10 +167,10 @@ TEST(Metric, ATrainingWithoutEvaluationsAndCheckpointsHasNoFigureOfThem) {
   record.training->toTarget = millis(1500);
   EXPECT_EQ(valueOf("to_target_s", record), 1.5);
   record.training->evaluations[11].accuracy = record.training->evaluations[9].accuracy = std::nan("");
-  EXPECT_FALSE(valueOf("accuracy", record)) << "it is no number";
-  EXPECT_DOUBLE_EQ(*valueOf("accuracy_best", record), 1 - 0.5 / 9);
+  EXPECT_FALSE(valueOf("eval_accuracy", record)) << "it is no number";
+  EXPECT_DOUBLE_EQ(*valueOf("eval_accuracy_best", record), 1 - 0.5 / 9);
   record.training->evaluations.clear(), record.training->checkpoints = 0;
-  for (const char* name : {"accuracy", "accuracy_best", "eval_loss", "idle_percent", "saving_percent"}) {
+  for (const char* name : {"eval_accuracy", "eval_accuracy_best", "eval_loss", "idle_percent", "saving_percent"}) {
     EXPECT_FALSE(valueOf(name, record)) << name;
   }
   record.training->course.clear();

@@ -18,6 +18,10 @@ double secondsOf(const std::string& utc) {
 
 }  // namespace
 
+double calendarTime(const RunTimes& times, const std::vector<CoursePart>& parts, Nanos at) {
+  return times.firstStep + seconds(at - parts.front().begin);
+}
+
 RunTimes runTimes(const RunRecord& record) {
   RunTimes times;
   times.start = secondsOf(record.time);

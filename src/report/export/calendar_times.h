@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "measure/metrics/training_course.h"
 #include "measure/record/record.h"
 
 namespace tandem {
@@ -16,6 +17,10 @@ struct RunTimes {
   double end = 0;
   std::vector<double> stepEnds;  ///< ends of all steps; warm-up steps are taken to be equally long
 };
+
+/// The calendar time of a moment of a training, given since it began. For one that went on from a checkpoint, moments
+/// before lie as if it had not been interrupted. REQUIRES: `parts` of the run, at least one.
+double calendarTime(const RunTimes& times, const std::vector<CoursePart>& parts, Nanos at);
 
 /// Throws DataError if the record's time cannot be parsed.
 RunTimes runTimes(const RunRecord& record);

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "config/command_line.h"
+#include "measure/metrics/evaluation.h"
 #include "measure/metrics/step_times.h"
 #include "report/export/calendar_times.h"
 #include "report/export/exporters.h"
@@ -25,8 +26,8 @@ std::vector<double> meanSeconds(const RunRecord& record, size_t count, Nanos Ste
 }
 
 std::string configurationText(const RunRecord& record) {
-  std::string text =
-      concat("    ", oneLine(commandLine("bench", record.config)), "\n\n| option | value |\n|---|---|\n");
+  std::string text = concat("    ", oneLine(commandLine(record.training ? "train" : "bench", record.config)),
+                            "\n\n| option | value |\n|---|---|\n");
   for (const Option& option : options()) {
     if ((option.commands & inRecords) == 0) continue;
     text += concat("| ", option.name, " | ", oneLine(valueText(record.config, option)), " |\n");
@@ -54,6 +55,32 @@ void addSteps(const RunRecord& record, const RunTimes& times, EventFile& events)
   }
 }
 
+/// The loss of each step, and rates of each part at its last step.
+void addCourse(const RunRecord& record, const RunTimes& times, EventFile& events) {
+  const auto parts = partsOf(record);
+  if (parts.empty()) return;
+  const auto scalar = [&](const std::string& tag, int64_t step, Nanos at, double value) {
+    if (std::isfinite(value)) events.scalar(tag, step, calendarTime(times, parts, at), value);
+  };
+  for (size_t i = 0; i < record.losses.size(); ++i) {
+    const int64_t step = parts.front().firstStep + static_cast<int64_t>(i) + 1;
+    scalar("train/loss", step, endOfStep(parts, step), record.losses[i]);
+  }
+  for (const CoursePart& part : parts) {
+    scalar("train/learning_rate", part.step, part.trained(), part.rate);
+    if (part.time.training <= Nanos{}) continue;
+    const auto images = static_cast<double>((part.step - part.firstStep) * record.globalBatch);
+    scalar("train/images_per_s", part.step, part.trained(), images / seconds(part.time.training));
+  }
+  for (const EvaluationRecord& evaluation : record.training->evaluations) {
+    for (const EvaluationMetric& metric : evaluationMetrics()) {
+      const double value = metric.of(evaluation);
+      if (value == EvaluationRecord::none) continue;
+      scalar(concat(evaluation.split, '/', metric.name), evaluation.step, evaluation.at, value);
+    }
+  }
+}
+
 void addTelemetry(const RunRecord& record, const RunTimes& times, EventFile& events) {
   for (const TelemetrySeries& series : record.telemetry.series) {
     const std::string tag = concat(series.device, '/', series.quantity, " (", series.unit, ')');
@@ -71,7 +98,11 @@ EventFile eventsOf(const RunRecord& record) {
   const RunTimes times = runTimes(record);
   EventFile events(times.start);
   events.text("configuration", times.start, configurationText(record));
-  addSteps(record, times, events);
+  if (record.training) {
+    addCourse(record, times, events);
+  } else {
+    addSteps(record, times, events);
+  }
   addTelemetry(record, times, events);
   return events;
 }

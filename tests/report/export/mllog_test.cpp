@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "measure/record_example.h"
+#include "measure/training_example.h"
 #include "report/export/exporters.h"
 
 namespace tandem {
@@ -61,6 +61,80 @@ TEST(Mllog, TheRunIsTheMeasuredWindow) {
   EXPECT_EQ(find(lines, "seed").at("value"), 17);
   EXPECT_EQ(find(lines, "tracked_stats").at("value").at("throughput"), 320);
   EXPECT_EQ(find(lines, "tracked_stats").at("metadata").at("step"), 36);
+}
+
+/// The keys of lines between two keys.
+std::vector<std::string> keysBetween(const std::vector<Json>& lines, const std::string& from, const std::string& to) {
+  std::vector<std::string> keys;
+  bool inside = false;
+  for (const Json& line : lines) {
+    if (line.at("key") == to) inside = false;
+    if (inside) keys.push_back(line.at("key"));
+    if (line.at("key") == from) inside = true;
+  }
+  return keys;
+}
+
+TEST(Mllog, ATrainingHasItsEpochsAndEvaluationsInOrder) {
+  const auto lines = linesOf(exampleTraining());
+  std::vector<std::string> expected;
+  const auto expect = [&](std::initializer_list<const char*> keys) {
+    expected.insert(expected.end(), keys.begin(), keys.end());
+  };
+  for (int epoch = 5; epoch <= 12; ++epoch) {
+    expect({"epoch_start", "epoch_stop", "eval_start", "eval_stop", "eval_accuracy"});
+  }
+  expect({"eval_start", "eval_stop", "eval_accuracy", "tracked_stats"});  // of the test images
+  EXPECT_EQ(keysBetween(lines, "run_start", "run_stop"), expected)
+      << "evaluations before the resume are not of this run";
+  constexpr int64_t firstStep = 1767323045500;
+  EXPECT_EQ(find(lines, "run_start").at("time_ms"), firstStep);
+  EXPECT_EQ(find(lines, "epoch_start").at("metadata").at("epoch_num"), 5);
+  EXPECT_EQ(find(lines, "epoch_start").at("metadata").at("samples_count"), 6400);
+  EXPECT_EQ(find(lines, "epoch_stop").at("time_ms"), firstStep + 10'000);
+  EXPECT_EQ(find(lines, "epoch_stop").at("metadata").at("samples_count"), 8000);
+  EXPECT_EQ(find(lines, "eval_start").at("time_ms"), firstStep + 10'000);
+  EXPECT_EQ(find(lines, "eval_stop").at("time_ms"), firstStep + 11'000);
+  const Json accuracy = find(lines, "eval_accuracy");
+  EXPECT_EQ(accuracy.at("value"), 0.9);
+  EXPECT_EQ(accuracy.at("metadata").at("epoch_num"), 5);
+  EXPECT_EQ(accuracy.at("metadata").at("samples_count"), 8000);
+  EXPECT_EQ(accuracy.at("metadata").at("split"), "validation");
+  EXPECT_EQ(accuracy.at("metadata").at("metric"), "accuracy");
+  EXPECT_EQ(find(lines, "train_samples").at("value"), 1600);
+  EXPECT_EQ(find(lines, "eval_samples").at("value"), 500);
+  EXPECT_EQ(find(lines, "run_stop").at("time_ms"), firstStep + 93'000 - 500) << "when the last evaluation ended";
+  EXPECT_EQ(find(lines, "run_stop").at("metadata").at("status"), "success");
+  EXPECT_EQ(find(lines, "run_stop").at("metadata").at("samples_count"), 19'200);
+  EXPECT_DOUBLE_EQ(find(linesOf(exampleFlagsTraining()), "eval_accuracy").at("value"), 0.89) << "the AUC of flags";
+}
+
+TEST(Mllog, LinesOfATrainingRiseAlthoughItsTimesDoNot) {
+  RunRecord record = exampleTraining();
+  for (EvaluationRecord& evaluation : record.training->evaluations) {
+    if (evaluation.step > 400) evaluation.at -= millis(300);  // begins before the steps end
+  }
+  int64_t before = 0;
+  for (const Json& line : linesOf(record)) {
+    EXPECT_GE(line.at("time_ms").get<int64_t>(), before) << line;
+    before = line.at("time_ms").get<int64_t>();
+  }
+}
+
+TEST(Mllog, ATrainingThatMissedItsTargetIsAborted) {
+  const auto statusOf = [](const RunRecord& record) {
+    return find(linesOf(record), "run_stop").at("metadata").at("status");
+  };
+  RunRecord record = exampleTraining();
+  record.config.training.stopAt = "accuracy:0.99";
+  EXPECT_EQ(statusOf(record), "aborted");
+  record.training->toTarget = millis(70'000);
+  EXPECT_EQ(statusOf(record), "success");
+  record.training->interrupted = true, record.training->ended = "signal";
+  EXPECT_EQ(statusOf(record), "aborted");
+  EXPECT_EQ(find(linesOf(record), "run_stop").at("metadata").at("reason"), "signal");
+  record.training->evaluations.clear();
+  EXPECT_EQ(find(linesOf(record), "eval_samples").at("value"), 0);
 }
 
 TEST(Mllog, ARunThatFailedIsAbortedAndWhatWasNotMeasuredIsNull) {

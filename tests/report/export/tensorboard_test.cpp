@@ -4,7 +4,8 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "measure/record_example.h"
+#include "measure/training_example.h"
+#include "report/export/calendar_times.h"
 #include "report/export/exporters.h"
 
 namespace tandem {
@@ -40,6 +41,32 @@ TEST(TensorBoard, WhatWasNotMeasuredHasNoPoint) {
   const EventFile events = eventsOf(record);
   EXPECT_EQ(count(events, "loss"), 35);
   EXPECT_EQ(count(events, "cpu 0/use (%)"), 2);
+}
+
+TEST(TensorBoard, ATrainingHasItsCourseAndItsEvaluations) {
+  RunRecord record = exampleTraining();
+  record.losses[7] = std::nan("");
+  const EventFile events = eventsOf(record);
+  EXPECT_EQ(count(events, "train/loss"), 799) << "since it went on";
+  EXPECT_EQ(count(events, "train/learning_rate"), 8);
+  EXPECT_EQ(count(events, "train/images_per_s"), 8);
+  for (const char* tag : {"validation/loss", "validation/accuracy", "validation/top5"}) {
+    EXPECT_EQ(count(events, tag), 12) << tag << ": those before the resume too";
+  }
+  EXPECT_EQ(count(events, "test/accuracy"), 1);
+  for (const char* tag : {"validation/auc", "loss", "step_ms"}) EXPECT_EQ(count(events, tag), 0) << tag;
+  EXPECT_EQ(count(eventsOf(exampleFlagsTraining()), "validation/auc"), 12);
+  EXPECT_NE(events.bytes().find("tandem train "), std::string::npos);
+}
+
+TEST(TensorBoard, TimesOfATrainingGoOnFromItsFirstStep) {
+  const RunRecord record = exampleTraining();
+  const auto parts = partsOf(record);
+  const RunTimes times = runTimes(record);
+  EXPECT_DOUBLE_EQ(calendarTime(times, parts, parts.front().begin), times.start + 0.5);
+  EXPECT_DOUBLE_EQ(calendarTime(times, parts, parts.front().trained()), times.start + 10.5);
+  EXPECT_DOUBLE_EQ(calendarTime(times, parts, Nanos{}), times.start + 0.5 - 45.5)
+      << "as if it had not been interrupted";
 }
 
 TEST(TensorBoard, ARunWithoutStepsHasItsConfigurationAlone) {

@@ -1,3 +1,4 @@
+#include <array>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,8 @@
 #include "cli/commands.h"
 #include "cli/inference_command.h"
 #include "measure/metrics/evaluation.h"
+#include "report/render/renderer.h"
+#include "report/tables/class_tables.h"
 #include "run/training/save_scores.h"
 #include "train/loss/loss.h"
 
@@ -20,7 +23,8 @@ using nlohmann::ordered_json;
 EvaluatedImages judged(const InferenceRequest& request, const InferenceResult& result) {
   const Judge* const judge = lossOf(*request.plan.graph).judge;
   if (judge == nullptr) {
-    throw UsageError(concat("--model=", request.plan.config.network.model, ": outputs of a detector are not evaluated"));
+    throw UsageError(
+        concat("--model=", request.plan.config.network.model, ": outputs of a detector are not evaluated"));
   }
   EvaluatedImages images;
   judge->resize(result.outputs.size(0), result.outputs.size(1), images);
@@ -29,12 +33,9 @@ EvaluatedImages judged(const InferenceRequest& request, const InferenceResult& r
 }
 
 ordered_json toJson(const InferenceRequest& request, const InferenceResult& result, const EvaluationRecord& record) {
-  ordered_json object{{"model", request.plan.config.network.model},
-                      {"weights", request.plan.config.network.weights},
-                      {"data_split", splitJson(request)},
-                      {"images", record.images},
-                      {"left_out", leftOutJson(request, result)},
-                      {"images_per_second", imagesPerSecond(result)}};
+  ordered_json object{{"model", request.plan.config.network.model}, {"weights", request.plan.config.network.weights},
+                      {"data_split", splitJson(request)},           {"images", record.images},
+                      {"left_out", leftOutJson(request, result)},   {"images_per_second", imagesPerSecond(result)}};
   for (const EvaluationMetric& metric : evaluationMetrics()) {
     const double value = metric.of(record);
     object[std::string(metric.name)] = value == EvaluationRecord::none ? ordered_json() : ordered_json(value);
@@ -48,14 +49,16 @@ ordered_json toJson(const InferenceRequest& request, const InferenceResult& resu
   return object;
 }
 
-/// "class 3 (Mass): AUC 0.8123", one line a class.
-void printClasses(const InferenceRequest& request, const EvaluationRecord& record) {
+/// AUC by class, or the most confused classes.
+std::vector<ResultTable> classTables(const InferenceRequest& request, const EvaluationRecord& record) {
   const auto& names = request.images->info().classNames;
-  for (size_t i = 0; i < record.classAuc.size(); ++i) {
-    const bool none = record.classAuc[i] == EvaluationRecord::none;
-    std::cout << "  class " << i << (i < names.size() ? concat(" (", names[i], ")") : "") << ": AUC "
-              << (none ? "none: all images have it, or none" : fixed(record.classAuc[i], 4)) << '\n';
-  }
+  std::vector<ResultTable> tables;
+  if (!record.classAuc.empty()) tables.push_back(aucTable(names, std::array{HeadedEvaluation{"AUC", &record}}));
+  if (record.confusion.empty()) return tables;
+  tables.push_back(confusedTable(names, record));
+  tables.back().title = "Most confused classes";
+  if (tables.back().rows.empty()) tables.pop_back();
+  return tables;
 }
 
 void print(const InferenceRequest& request, const InferenceResult& result, const EvaluationRecord& record) {
@@ -65,7 +68,11 @@ void print(const InferenceRequest& request, const InferenceResult& result, const
     if (value != EvaluationRecord::none) figures.push_back(concat(metric.name, ' ', fixed(value, 4)));
   }
   std::cout << record.images << ' ' << withoutControls(dataText(request.plan)) << ": " << join(figures, ", ") << '\n';
-  printClasses(request, record);
+  if (const auto tables = classTables(request, record); !tables.empty()) {
+    std::cout << '\n';
+    renderers().front().print(tables, std::cout);
+    std::cout << '\n';
+  }
   std::cout << rateText(request, result) << '\n';
 }
 

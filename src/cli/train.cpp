@@ -1,8 +1,8 @@
 #include <unistd.h>
 
-#include <array>
 #include <iostream>
 #include <memory>
+#include <span>
 
 #include "base/catalog.h"
 #include "base/error.h"
@@ -108,11 +108,10 @@ class TrainingSession {
       logError(concat("error[", nameOf(record.outcome.code), "]: ", record.outcome.reason));
       return;
     }
-    const std::array records{record};
     if (!format_.forPrograms) std::cout << '\n';
-    printBenchEnd(records, format_, std::cout, people());
+    printTrainingEnd(record, format_, std::cout, people());
     if (output_.page.empty()) return;
-    writePage(records, output_.page);
+    writePage(std::span(&record, 1), output_.page);
     people() << "page: " << output_.page << '\n' << std::flush;
   }
 

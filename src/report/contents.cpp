@@ -4,8 +4,10 @@
 #include <array>
 
 #include "report/analysis/comparison.h"
+#include "report/tables/class_tables.h"
 #include "report/tables/equality_table.h"
 #include "report/tables/tables.h"
+#include "report/tables/training_tables.h"
 
 namespace tandem {
 namespace {
@@ -24,12 +26,58 @@ std::vector<ResultTable> environmentTables(const ReportRuns& runs) { return {env
 
 constexpr std::array sections{
     ReportSection{
+        .id = "trainings",
+        .title = "Trainings",
+        .text =
+            "What became of each training, and its course. Figures of evaluations are of the images that it is judged "
+            "by; training loss is the mean of some steps each.",
+        .make = trainingTables,
+        .inText = 3,
+        .afterTraining = 1,
+    },
+    ReportSection{
+        .id = "evaluations",
+        .title = "Evaluations",
+        .text = "The last evaluations of each training, and the best. Training loss is that of the steps since the one "
+                "before.",
+        .make = evaluationTables,
+        .inText = 4,
+        .afterTraining = 2,
+    },
+    ReportSection{
+        .id = "classes",
+        .title = "By class",
+        .text = "Of images with flags the area under the ROC curve of each class; of images of one class the pairs of "
+                "classes that are most often taken for one another.",
+        .make = classTables,
+        .inText = 5,
+        .afterTraining = 3,
+    },
+    ReportSection{
+        .id = "confusion",
+        .title = "Confusion of classes",
+        .text =
+            "Images of each class, a row, by the class that they were taken for, in the last evaluation. A cell is as "
+            "dark as its share of the row.",
+        .make = confusionTables,
+    },
+    ReportSection{
+        .id = "course",
+        .title = "Where a training's time goes",
+        .text =
+            "Time of steps, of evaluations, and time that training waited for checkpoints; between is what is left. "
+            "Charts show the rate of the steps, with these phases behind it.",
+        .make = courseTables,
+        .inText = 6,
+        .afterTraining = 4,
+    },
+    ReportSection{
         .id = "scaling",
         .title = "Scaling",
         .text = "Rate, speed-up over one device and efficiency, against ideal (dashed). A hollow point has a caveat, "
                 "a star in the table.",
         .make = scalingTables,
-        .inText = 6,
+        .inText = 10,
     },
     ReportSection{
         .id = "side-by-side",
@@ -51,14 +99,14 @@ constexpr std::array sections{
         .title = "Ratios",
         .text = "One value of an option against another, all others equal.",
         .make = ratioTables,
-        .inText = 7,
+        .inText = 11,
     },
     ReportSection{
         .id = "devices",
         .title = "One device at a time",
         .text = "Runs of one replica that differ in their device alone, in % of the first device.",
         .make = deviceRateTables,
-        .inText = 5,
+        .inText = 9,
         .afterBench = 2,
     },
     ReportSection{
@@ -67,7 +115,7 @@ constexpr std::array sections{
         .text = "Each run beside the two ceilings of its machine, and beside the nearest figure that somebody else "
                 "published for such a device.",
         .make = rightTables,
-        .inText = 4,
+        .inText = 8,
         .afterBench = 3,
         .onFastest = howItComparesLines,
     },
@@ -77,8 +125,9 @@ constexpr std::array sections{
         .text = "The runs with --data: the share of a step that waits for its batch, and the rate without that. On a "
                 "CPU producers take cores from training too, which is not in it. An epoch trains every image once.",
         .make = inputTables,
-        .inText = 9,
+        .inText = 13,
         .afterBench = 4,
+        .afterTraining = 5,
         .oneByOne = true,
         .onFastest = inputLines,
     },
@@ -89,7 +138,7 @@ constexpr std::array sections{
                 "replica in fp64, |w - reference| / |reference - start|, beside plain ATen on the same steps. To one "
                 "replica: the same measure from one replica with the same kernels.",
         .make = equalityTables,
-        .inText = 8,
+        .inText = 12,
     },
     ReportSection{
         .id = "step",
@@ -108,7 +157,7 @@ constexpr std::array sections{
             "comes to each exchange. For GPUs also the kernels of a step, what they achieve, and the gaps between "
             "them.",
         .make = takenApartTables,
-        .inText = 3,
+        .inText = 7,
         .afterBench = 1,
     },
     ReportSection{

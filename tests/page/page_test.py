@@ -50,6 +50,34 @@ def gpus():
                               "own_image_size": 224, "forward_flops_per_image": 8.2e9, "flops_per_image": 24.3e9})
 
 
+def training(classes=10, flags=False, epochs=12):
+    """A training whose epochs take 10 s, its evaluations 1 s and its checkpoints 0.4 s."""
+    second = 1_000_000_000
+    course, evaluations = [], []
+    for epoch in range(1, epochs + 1):
+        missed, begin = 0.5 / epoch, 11.4 * (epoch - 1)
+        course.append({"epoch": epoch, "step": 100 * epoch, "loss": 2.5 * 0.7 ** epoch, "rate": 0.1 if epoch < 8 else 0.01,
+                       "training_ns": 10 * second, "evaluating_ns": second, "saving_ns": 400_000_000, "idle_ns": 0})
+        evaluations.append({"split": "validation", "epoch": epoch, "step": 100 * epoch, "at_ns": round((begin + 11) * second),
+                            "wall_ns": second, "averaged": False, "images": 50 * classes, "loss": 2 * missed,
+                            "accuracy": 1 - missed, "top5": None if flags else 1 - missed / 5, "auc": None, "class_auc": [],
+                            "confusion": []})
+        if flags:
+            evaluations[-1] |= {"auc": 1 - missed, "class_auc": [-1 if k == 2 else 1 - missed for k in range(classes)]}
+    if not flags:
+        evaluations[-1]["confusion"] = [40 if of == taken else 10 if taken == (of + 1) % classes else 0
+                                        for of in range(classes) for taken in range(classes)]
+    record = changed(RUNS[0], time="2026-01-05T00:00:00Z", losses=[2.3 * 0.999 ** i for i in range(100 * epochs)],
+                     config={"epochs": epochs, "head": f"{classes}xsigmoid" if flags else "auto"})
+    record["warmup"]["steps"] = 0
+    record["training"] = {"epochs": epochs, "steps": 100 * epochs, "images": 100 * record["global_batch"],
+                          "classes": [f"shape {k}" for k in range(classes)], "ended": "", "interrupted": False,
+                          "course": course, "evaluations": evaluations, "resumed_at": None, "changed": "",
+                          "best_step": 100 * epochs, "best_metric": "auc" if flags else "accuracy",
+                          "checkpoints": epochs, "to_target_ns": None, "went_back": 0}
+    return record
+
+
 class PageTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -143,7 +171,7 @@ class PageTest(unittest.TestCase):
         page = self.open(path)
         self.assert_sound(page)
         # Chart.js and ours, each named in the policy; all others are data.
-        self.assertEqual(page.evaluate("document.querySelectorAll('script:not([type=\"application/json\"])').length"), 4)
+        self.assertEqual(page.evaluate("document.querySelectorAll('script:not([type=\"application/json\"])').length"), 5)
         self.assertEqual(page.evaluate("document.querySelectorAll('img, iframe, object, [onerror], [style*=url]').length"), 0)
         shown = page.evaluate("document.body.textContent")
         self.assertIn("<script>alert(1)</script>\"onerror=alert(2) '&amp; [U+202E]gnp.exe[U+200F] \U0001f680", shown)
@@ -188,6 +216,45 @@ class PageTest(unittest.TestCase):
         })()""" % (CHART % "time"))
         self.assertEqual(len(set(colours)), 3, colours)
 
+    def test_a_training_has_its_curves_its_phases_and_its_classes(self):
+        for name, records in {"classes": [training()], "hundred": [training(100)], "flags": [training(14, flags=True)],
+                              "several": [training(), training(14, flags=True, epochs=20)]}.items():
+            for width in (1280, 390):
+                with self.subTest(name, width=width):
+                    self.assert_sound(self.open(self.report(records, name), width=width))
+        page = self.open(self.report([training()], "classes"))
+        page.evaluate("drawAll(document.querySelectorAll('figure.chart'))")
+        sets = page.evaluate(CHART % "curves" + ".data.datasets.map(set => [set.label, set.borderColor, set.borderDash.length])")
+        self.assertEqual([label for label, _, _ in sets], ["validation", "training"])
+        self.assertEqual(sets[0][1], sets[1][1], "both are of one training")
+        self.assertEqual([dashes for _, _, dashes in sets], [0, 2])
+        # The background in the middle of the steps and the evaluation of two epochs, at the bottom.
+        colours = page.evaluate("""(() => {
+          const chart = charts.get(document.querySelector('#course figure.time')), scale = chart.currentDevicePixelRatio;
+          return [5, 10.5, 16.4, 21.9].map(at => [...chart.ctx.getImageData(
+            chart.scales.x.getPixelForValue(at) * scale, (chart.chartArea.bottom - 3) * scale, 1, 1).data].join());
+        })()""")
+        self.assertEqual(colours[0], colours[2])
+        self.assertEqual(colours[1], colours[3])
+        self.assertNotEqual(colours[0], colours[1])
+
+    def test_a_cell_of_a_matrix_is_as_dark_as_its_share(self):
+        page = self.open(self.report([training()], "classes"))
+        page.evaluate("drawAll(document.querySelectorAll('figure.chart'))")
+        darkness = page.evaluate("""(() => {
+          const chart = charts.get(document.querySelector('figure.matrix')), scale = chart.currentDevicePixelRatio;
+          return [[3, 3], [4, 3], [3, 4]].map(([x, y]) => chart.ctx.getImageData(
+            (chart.scales.x.getPixelForValue(x) - 12) * scale, (chart.scales.y.getPixelForValue(y) - 12) * scale, 1, 1).data[3]);
+        })()""")
+        self.assertGreater(darkness[0], 180, "40 of 50 are right")
+        self.assertTrue(30 < darkness[1] < 90, "10 of 50 are taken for the next class")
+        self.assertEqual(darkness[2], 0)
+        label = page.evaluate("""(() => {
+          const chart = charts.get(document.querySelector('figure.matrix'));
+          return chart.options.plugins.tooltip.callbacks.label({raw: chart.data.datasets[0].data[1]});
+        })()""")
+        self.assertEqual(label, "0 shape 0, taken for 1 shape 1: 10 of 50")
+
     def test_folds_open_and_every_run_is_there(self):
         records = [changed(RUNS[0], config={"seed": i}) for i in range(130)]
         page = self.open(self.report(records, "many"))
@@ -220,7 +287,7 @@ class PageTest(unittest.TestCase):
             self.assert_sound(self.open(path, width=390), charts=False)
 
     def test_is_valid_html(self):
-        for name, records in {"valid": RUNS + [gpus()], "one": RUNS[:1]}.items():
+        for name, records in {"valid": RUNS + [gpus()], "one": RUNS[:1], "training": [training()]}.items():
             run = subprocess.run(["tidy", "-quiet", "-errors", "--drop-empty-elements", "no", self.report(records, name)],
                                  capture_output=True, text=True)
             self.assertEqual((run.returncode, run.stderr), (0, ""))

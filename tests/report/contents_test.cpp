@@ -35,7 +35,7 @@ size_t at(const std::string& text, const std::string& part) {
 }
 
 TEST(ReportContents, EveryFormCountsItsSectionsFromOne) {
-  for (const ReportForm form : {&ReportSection::inText, &ReportSection::afterBench}) {
+  for (const ReportForm form : {&ReportSection::inText, &ReportSection::afterBench, &ReportSection::afterTraining}) {
     int position = 0;
     for (const ReportSection* section : sectionsOf(form)) EXPECT_EQ(section->*form, ++position) << section->id;
     EXPECT_GT(position, 0);
@@ -44,8 +44,8 @@ TEST(ReportContents, EveryFormCountsItsSectionsFromOne) {
 
 TEST(ReportContents, ATextBeginsWithTheMachineAndEndsWithRatiosAndTheVerdict) {
   EXPECT_EQ(idsOf(&ReportSection::inText),
-            (std::vector<std::string>{"environment", "runs", "profile", "right", "devices", "scaling", "ratios",
-                                      "equal", "input"}));
+            (std::vector<std::string>{"environment", "runs", "trainings", "evaluations", "classes", "course", "profile",
+                                      "right", "devices", "scaling", "ratios", "equal", "input"}));
   std::ostringstream out;
   printReport(runs(), find(renderers(), "table", "format"), out);
   const std::string text = out.str();

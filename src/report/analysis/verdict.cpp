@@ -210,7 +210,8 @@ std::string repeatOf(const std::vector<const RunRecord*>& runs, bool again) {
   }
   std::vector<const Config*> each;
   for (const Config& config : configs) each.push_back(&config);
-  return commandLine("bench", each);
+  const bool trained = std::ranges::all_of(runs, [](const RunRecord* run) { return run->training.has_value(); });
+  return commandLine(trained ? "train" : "bench", each);
 }
 
 Verdict verdictOf(const Field& field) {

@@ -1,7 +1,9 @@
 "use strict";
 
-/* The phases of a run behind its lines, each with its name above; or marks, each with its name beside. */
+/* The phases of a run behind its lines, each name once above the first of its phases, which have one colour; or marks,
+   each with its name beside. */
 const bandsOf = (bands, colours, marks) => {
+  const names = [...new Set(bands.map(({name}) => name))];
   const inside = (area, pixel) => Math.min(area.right, Math.max(area.left, pixel));
 
   const drawMark = (context, area, band, from, row) => {
@@ -29,7 +31,7 @@ const bandsOf = (bands, colours, marks) => {
     id: "bands",
     beforeDatasetsDraw(chart) {
       const {ctx: context, chartArea: area, scales: {x}} = chart;
-      const taken = [-Infinity, -Infinity];
+      const taken = [-Infinity, -Infinity, -Infinity];
       context.save();
       context.font = `11px ${Chart.defaults.font.family}`;
       bands.forEach((band, i) => {
@@ -37,8 +39,8 @@ const bandsOf = (bands, colours, marks) => {
         const to = inside(area, x.getPixelForValue(band.to));
         context.fillStyle = colours.ink;
         if (marks) return drawMark(context, area, band, from, i);
-        drawName(context, area, band.name, from, to, taken);
-        context.fillStyle = colours.bands[i % colours.bands.length];
+        if (bands.findIndex(({name}) => name === band.name) === i) drawName(context, area, band.name, from, to, taken);
+        context.fillStyle = colours.bands[names.indexOf(band.name) % colours.bands.length];
         context.fillRect(from, area.top, Math.max(1, to - from), area.bottom - area.top);
       });
       context.restore();

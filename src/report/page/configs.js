@@ -37,16 +37,17 @@ const remarkOf = (series, index) => (series.remarks ?? [])[index] ?? "";
 
 /* Lines; without `points` only where a value stands alone between gaps. */
 const lineSets = (data, colours, points) => data.series.map((series, i) => {
-  const colour = colourOf(colours, series, i);
+  const colour = colourOf(colours, series, series.like ?? i);
+  const places = series.at ?? data.at;
   const alone = (at) => series.values[at] !== null && (series.values[at - 1] ?? null) === null &&
     (series.values[at + 1] ?? null) === null;
   return {
     label: series.name,
-    data: series.values.map((value, at) => ({x: data.at[at], y: value})),
+    data: series.values.map((value, at) => ({x: places[at], y: value})),
     borderColor: colour,
     backgroundColor: colour,
     borderWidth: series.ideal ? 1.5 : 2,
-    borderDash: series.ideal ? [6, 4] : i >= colours.series.length ? [2, 2] : [],
+    borderDash: series.ideal || series.like !== undefined ? [6, 4] : i >= colours.series.length ? [2, 2] : [],
     pointStyle: series.ideal ? "line" : pointStyles[i % pointStyles.length],
     pointRadius: series.values.map((_, at) => (series.ideal ? 0 : points ? 5 : alone(at) ? 3 : 0)),
     pointHitRadius: 8,
@@ -93,7 +94,7 @@ const kinds = {
 
   time(data, colours) {
     const options = common(data, colours, true);
-    options.layout = {padding: {top: 30}};
+    options.layout = {padding: {top: 43}};
     options.scales = {
       x: axis(colours, data.x, {type: "linear", min: 0, max: data.at[data.at.length - 1]}),
       y: axis(colours, data.y, {beginAtZero: data.fromZero, grace: data.fromZero ? 0 : "10%"}),
@@ -139,5 +140,33 @@ const kinds = {
                           maxBarThickness: undefined});
     }
     return {type: "bar", data: {datasets: sets}, options, plugins: [bandsOf(data.bands, colours, true)]};
+  },
+
+  curves(data, colours) {
+    const options = common(data, colours, true);
+    options.scales = {
+      x: axis(colours, data.x, {type: "linear", min: 0}),
+      y: axis(colours, data.y, {beginAtZero: data.fromZero, grace: "5%"}),
+    };
+    const sets = lineSets(data, colours, false);
+    sets.forEach((set) => { if (set.data.length <= 40) set.pointRadius = 3; });
+    return {type: "line", data: {datasets: sets}, options};
+  },
+
+  matrix(data, colours) {
+    const options = common(data, colours, false);
+    const {labels, series} = data;
+    const classes = (title, limit, more) => axis(colours, title, {
+      type: "linear", min: -0.5, max: labels.length - 0.5, grid: {display: false},
+      afterBuildTicks: (scale) => { scale.ticks = labels.map((_, value) => ({value})); },
+      ticks: {callback: (value) => (labels[value].length > limit ? `${labels[value].slice(0, limit)}...` : labels[value])},
+      ...more,
+    });
+    options.scales = {x: classes(data.x, 12, {}), y: classes(data.y, 20, {reverse: true})};
+    options.plugins.tooltip.callbacks = {label: ({raw: {x, y, images}}) =>
+      `${labels[y]}, taken for ${labels[x]}: ${images} of ${series[y].values.reduce((all, value) => all + value, 0)}`};
+    const cells = series.flatMap(({values}, y) => values.map((images, x) => ({x, y, images})));
+    const points = {data: cells.filter(({images}) => images > 0), pointRadius: 0, pointHoverRadius: 0, pointHitRadius: 12};
+    return {type: "scatter", data: {datasets: [points]}, options, plugins: [cellsOf(series, colours)]};
   },
 };

@@ -11,7 +11,7 @@ namespace tandem {
 namespace {
 
 /// In execution order.
-constexpr std::array<std::string_view, 4> scripts{"chart.js", "bands.js", "configs.js", "page.js"};
+constexpr std::array<std::string_view, 5> scripts{"chart.js", "bands.js", "cells.js", "configs.js", "page.js"};
 constexpr std::string_view style = "page.css";
 
 std::string_view file(std::string_view name) { return find(pageFiles(), name, "file of the page").text; }

@@ -5,12 +5,15 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "config/command_line.h"
+#include "config/modes.h"
 #include "formats/io/atomic_file.h"
 #include "report/analysis/comparison.h"
 #include "report/analysis/verdict.h"
 #include "report/contents.h"
 #include "report/render/builtin_renderers.h"
 #include "report/tables/point_label.h"
+#include "report/tables/result_table.h"
 
 namespace tandem {
 namespace {
@@ -36,6 +39,22 @@ void addConclusion(const Verdict& verdict, std::vector<std::string>& lines) {
     if (section->onFastest != nullptr)
       std::ranges::move(section->onFastest(*verdict.fastest), std::back_inserter(lines));
   }
+}
+
+/// The caveats and notes of a run.
+std::vector<std::string> notesOf(const RunRecord& record) {
+  std::vector<std::string> notes;
+  for (const std::string& text : caveatTexts(record)) notes.push_back("note: " + text);
+  for (const std::string& text : record.notes) notes.push_back("note: " + oneLine(text));
+  return notes;
+}
+
+/// The command by which an interrupted training goes on. Empty for others.
+std::string resumeCommand(const RunRecord& record) {
+  if (!record.training->interrupted || record.config.training.checkpoint.empty()) return "";
+  Config again = record.config;
+  again.training.resume = std::ranges::find_if(resumes(), [](const ResumeEntry& row) { return row.wanted; })->name;
+  return commandLine("train", again);
 }
 
 }  // namespace
@@ -72,6 +91,29 @@ void printBenchEnd(std::span<const RunRecord> records, const RendererEntry& form
   if (!format.forPrograms) people << '\n';
   printLines(lines, people);
   people.flush();
+}
+
+void printTrainingEnd(const RunRecord& record, const RendererEntry& format, std::ostream& out, std::ostream& people) {
+  const std::span<const RunRecord> records(&record, 1);
+  if (format.forPrograms) printRuns(records, format, out);
+  out.flush();
+  const ReportRuns runs(records);
+  std::vector<ResultTable> tables;
+  std::vector<std::string> lines = notesOf(record);
+  lines.push_back(allRunsText(records));
+  if (const std::string command = resumeCommand(record); !command.empty()) lines.push_back("go on with: " + command);
+  for (const ReportSection* section : sectionsOf(&ReportSection::afterTraining)) {
+    if (section->onFastest != nullptr) {
+      std::ranges::move(section->onFastest(record), std::back_inserter(lines));
+    } else {
+      std::ranges::move(titledTables(*section, runs), std::back_inserter(tables));
+    }
+  }
+  std::ostream& shown = format.forPrograms ? people : out;
+  (format.forPrograms ? printText : format.print)(tables, shown);
+  shown << '\n';
+  printLines(lines, shown);
+  shown.flush();
 }
 
 void writeReport(const std::string& text, const std::string& path) { writeAtomically(path, asBytes(text)); }

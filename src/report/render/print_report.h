@@ -18,6 +18,11 @@ void printReport(std::span<const RunRecord> records, const RendererEntry& format
 void printBenchEnd(std::span<const RunRecord> records, const RendererEntry& format, std::ostream& out,
                    std::ostream& people);
 
+/// Prints the end of a training: what became of it, its evaluations, figures by class, where its time went, and notes.
+/// A format for programs gets the run to `out` and the rest goes to `people`, which must be another stream; other
+/// formats print all to `out`. REQUIRES: a finished training.
+void printTrainingEnd(const RunRecord& record, const RendererEntry& format, std::ostream& out, std::ostream& people);
+
 /// Writes `text` of a report to `path`, whole or not at all. Throws StorageError.
 void writeReport(const std::string& text, const std::string& path);
 

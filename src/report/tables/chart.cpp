@@ -34,10 +34,13 @@ Json texts(const std::vector<std::string>& values) {
 }
 
 Json jsonOf(const ChartSeries& series) {
-  return {{"name", visibleText(series.name)},
-          {"values", numbers(series.values)},
-          {"remarks", texts(series.remarks)},
-          {"ideal", series.ideal}};
+  Json object{{"name", visibleText(series.name)},
+              {"values", numbers(series.values)},
+              {"remarks", texts(series.remarks)},
+              {"ideal", series.ideal}};
+  if (!series.at.empty()) object["at"] = numbers(series.at);
+  if (series.like >= 0) object["like"] = series.like;
+  return object;
 }
 
 Json jsonOf(const ChartBand& band) {
@@ -65,6 +68,10 @@ std::string_view nameOf(ChartKind kind) {
       return "parts";
     case ChartKind::histogram:
       return "histogram";
+    case ChartKind::curves:
+      return "curves";
+    case ChartKind::matrix:
+      return "matrix";
   }
   throw InternalError("a kind of chart without a name");
 }

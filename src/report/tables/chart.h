@@ -12,6 +12,8 @@ struct ChartSeries {
   std::vector<double> values;             ///< in the unit of the chart's `y`; NaN: a gap
   std::vector<std::string> remarks = {};  ///< the caveat of each value, empty without one; no entries: no caveats
   bool ideal = false;                     ///< the reference for the other series
+  std::vector<double> at = {};            ///< of each value; no entries: those of the chart
+  int like = -1;                          ///< index of a series whose colour it has too, dashed; -1: its own colour
 };
 
 /// A range of the x axis, such as a phase of a run. from == to is a mark.
@@ -27,11 +29,14 @@ enum class ChartKind {
   bars,       ///< a group of bars for each of `labels`
   parts,      ///< stacked bars, one for each of `labels`
   histogram,  ///< bars over `at` that touch, the bands as marks
+  curves,     ///< lines over `at`, with points where they are few
+  matrix,     ///< a cell for each two of `labels`; the series are its rows, each in the shares of its sum
 };
 
 std::string_view nameOf(ChartKind kind);
 
-/// A picture of the numbers of a table. Every series has a value for each entry of `at` or `labels`.
+/// A picture of the numbers of a table. Every series has a value for each entry of its own `at`, or else of the chart's
+/// `at` or `labels`.
 struct Chart {
   ChartKind kind;
   std::string title;  ///< empty if the table's title says it

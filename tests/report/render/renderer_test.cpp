@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 #include <utility>
 
@@ -116,7 +117,7 @@ TEST(Renderer, EveryRowOfTheCatalogTakesAnyNumberOfRecords) {
       const std::string text = rendered(entry.name, records);
       ASSERT_FALSE(text.empty()) << entry.name;
       EXPECT_EQ(text.back(), '\n') << entry.name;
-      EXPECT_EQ(text.find("nan"), std::string::npos) << entry.name << ": " << text;
+      EXPECT_FALSE(std::regex_search(text, std::regex("[^-a-z]nan"))) << entry.name << ": " << text;
       for (const RunRecord& record : records) {
         const std::string reason = record.outcome.reason.substr(0, record.outcome.reason.find('\n'));
         EXPECT_NE(text.find(reason), std::string::npos) << entry.name << ": " << text;

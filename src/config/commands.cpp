@@ -45,8 +45,10 @@ constexpr CommandEntry table[] = {
      "too. On a CPU their batch is 4, without --model and --batch.",
      benchExamples, "", true},
     {"train", onTrain,
-     "Trains a network to the end: epochs over a data set, with evaluations, checkpoints, and a record of its course. By "
-     "SIGTERM, SIGINT, SIGUSR1 or --max-time it ends with a checkpoint and exit code 75; --resume=auto goes on from there.",
+     "Trains a network to the end: epochs over a data set, with evaluations, checkpoints, and a record of its course. "
+     "By "
+     "SIGTERM, SIGINT, SIGUSR1 or --max-time it ends with a checkpoint and exit code 75; --resume=auto goes on from "
+     "there.",
      trainExamples, "", false},
     {"eval", onEval,
      "Says how good a network with trained weights is on a data set: loss, accuracy, AUC, what is taken for what.",

@@ -9,7 +9,8 @@ namespace tandem {
 
 /// Why words that mean an evaluation are refused.
 inline constexpr std::string_view noEval =
-    "is not an option of bench: 'tandem train' evaluates (--validate-on, --validate-every, --eval-batch, --stop-at), and "
+    "is not an option of bench: 'tandem train' evaluates (--validate-on, --validate-every, --eval-batch, --stop-at), "
+    "and "
     "'tandem eval --weights=FILE --data=FOLDER'";
 
 /// Flags of tf_cnn_benchmarks, of its versions since 2017, and of tensorpack's ResNet scripts that no option stands

@@ -139,8 +139,9 @@ TEST(Alias, TheRolesOfProcesses) {
 }
 
 TEST(Alias, EpochsAreRefusedWithWhatToUse) {
-  const std::string rule = " is of 'tandem train', which has --epochs; bench has --steps, an epoch being the images of "
-                           "--data over those of a step";
+  const std::string rule =
+      " is of 'tandem train', which has --epochs; bench has --steps, an epoch being the images of "
+      "--data over those of a step";
   EXPECT_EQ(refusal("--num_epochs=3"), "--num-epochs=3" + rule);
   EXPECT_NE(refusal("--epochs=3").find("there is 'tandem train --epochs'"), std::string::npos) << refusal("--epochs=3");
 }

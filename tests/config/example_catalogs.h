@@ -14,8 +14,8 @@ inline const CatalogNames& exampleCatalogs() {
   static const CatalogNames names{{
       {"model",
        {"resnet20", "resnet50", "resnet56", "inception_v3", "inception_v4", "vgg16", "trivial", "resnet50_v1",
-        "resnet101", "resnet152", "lenet5", "mobilenet_v2", "nasnet_mobile", "nasnet_large", "alexnet",
-        "alexnet_cifar", "densenet121"},
+        "resnet101", "resnet152", "lenet5", "mobilenet_v2", "nasnet_mobile", "nasnet_large", "alexnet", "alexnet_cifar",
+        "densenet121"},
        "models"},
       {"strategy", {"replicated", "parameter_server", "local_sgd", "compressed", "independent"}},
       {"server-mode", {"sync", "async", "staged"}},

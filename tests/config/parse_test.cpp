@@ -146,9 +146,10 @@ TEST(Parse, AnOptionOfAnotherCommandNamesThatCommand) {
   const auto predicted = [](const Texts& arguments) {
     return usageErrorOf([&] { parseArguments("predict", arguments, exampleCatalogs()); });
   };
-  EXPECT_EQ(predicted({"--out=x", "a.png"}),
-            "unknown option '--out'; there is 'tandem bench --out' and 'tandem train --out' and 'tandem features --out'; "
-            "see 'tandem predict --help'");
+  EXPECT_EQ(
+      predicted({"--out=x", "a.png"}),
+      "unknown option '--out'; there is 'tandem bench --out' and 'tandem train --out' and 'tandem features --out'; "
+      "see 'tandem predict --help'");
   EXPECT_EQ(predicted({"--eval-batch-size=4"}),
             "unknown option '--eval-batch-size'; did you mean '--batch-size'? see 'tandem predict --help'")
       << "bench has it only to refuse it";

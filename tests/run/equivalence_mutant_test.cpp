@@ -51,7 +51,8 @@ class Mutant : public Strategy {
 
  private:
   void withChangedUpdate(Replica& replica, const std::function<void(Replica&)>& call) {
-    ChangedOptimizer changed(replica.buffers, replica.optimizer, {scale(), [&](Slice slice) { update(replica, slice); }});
+    ChangedOptimizer changed(replica.buffers, replica.optimizer,
+                             {scale(), [&](Slice slice) { update(replica, slice); }});
     Replica other{replica.index, replica.device, replica.buffers, changed, replica.lossScale};
     call(other);
   }

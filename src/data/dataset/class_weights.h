@@ -9,9 +9,9 @@
 namespace tandem {
 
 /// Weights of the classes in a loss, [classes] fp32, by how often the data set's images have them. With one class per
-/// image N / (K n), of N images, K classes and n images of this class, as scikit-learn's "balanced". With flags (N - n) /
-/// n, the number of images without it over those with it, as for PyTorch's pos_weight. 1 for a class that no image has.
-/// Reads all labels. Throws UsageError for a data set whose labels stand beside files that would all be read.
+/// image N / (K n), of N images, K classes and n images of this class, as scikit-learn's "balanced". With flags (N - n)
+/// / n, the number of images without it over those with it, as for PyTorch's pos_weight. 1 for a class that no image
+/// has. Reads all labels. Throws UsageError for a data set whose labels stand beside files that would all be read.
 at::Tensor balancedClassWeights(const Dataset& images);
 
 /// The weights in a file, one number above 0 a line, in the order of the classes. Throws DataError with the line.

@@ -77,8 +77,8 @@ int64_t cacheBytesOfRank(const RunPlan& plan);
 /// batches are tried.
 void checkMemory(const RunPlan& plan);
 
-/// Seconds after which a point counts as hung: --point-deadline if given. Without end for a training. Else 600 s + 30 s per step with --steps, or
-/// 120 s + 4 times --budget.
+/// Seconds after which a point counts as hung: --point-deadline if given. Without end for a training. Else 600 s + 30 s
+/// per step with --steps, or 120 s + 4 times --budget.
 double deadlineSeconds(const Config& config);
 
 /// Says that the plan's batch is only a guess. REQUIRES: the plan has a search.

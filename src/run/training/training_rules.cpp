@@ -71,10 +71,9 @@ Breach outputsAreEvaluated(const RunPlan& plan) {
                 ": outputs of a detector are not evaluated; use --validate-on=", Config::noSplit);
 }
 
-constexpr Breach (*rulesInOrder[])(const RunPlan&) = {strategyCanPause,   serversAreAmongTheReplicas, serverStateIsHere,
-                                                      averageIsOnTheReplicas,
-                                                      imagesComeFromHere, resumeHasAFolder,           targetIsAMetric,
-                                                      outputsAreEvaluated};
+constexpr Breach (*rulesInOrder[])(const RunPlan&) = {
+    strategyCanPause,   serversAreAmongTheReplicas, serverStateIsHere, averageIsOnTheReplicas,
+    imagesComeFromHere, resumeHasAFolder,           targetIsAMetric,   outputsAreEvaluated};
 
 }  // namespace
 

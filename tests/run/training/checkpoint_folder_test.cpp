@@ -37,8 +37,7 @@ TrainingState stateAt(int64_t step) {
 }
 
 CheckpointFacts factsAt(int64_t step) {
-  CheckpointFacts facts{
-      .step = step, .rate = 0.5, .config = {{"lr", 0.1}}, .data = "idx, 10 images", .record = {}};
+  CheckpointFacts facts{.step = step, .rate = 0.5, .config = {{"lr", 0.1}}, .data = "idx, 10 images", .record = {}};
   facts.record.steps = step;
   facts.record.evaluations.push_back({.split = "test", .step = step, .loss = 0.25});
   return facts;

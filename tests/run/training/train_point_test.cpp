@@ -186,6 +186,7 @@ TEST_F(Training, SavesTheBestWeights) {
 struct ResumedCase {
   const char* name;
   void (*change)(Config&);
+  double interruptedAt = 1.5;  ///< epochs
 };
 
 class ResumedTraining : public Training, public testing::WithParamInterface<ResumedCase> {};
@@ -194,7 +195,7 @@ TEST_P(ResumedTraining, EndsWithTheBitsOfAnUninterruptedOne) {
   Config config = this->config();
   GetParam().change(config);
   const std::string whole = weightsOf(config);
-  EXPECT_EQ(weightsOfResumed(config, 1.5), whole);
+  EXPECT_EQ(weightsOfResumed(config, GetParam().interruptedAt), whole);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -227,7 +228,8 @@ INSTANTIATE_TEST_SUITE_P(
                       config.step.schedule = "piecewise", config.training.lrSteps = "1+2";
                       config.training.warmupEpochs = 0.5;
                     }},
-        ResumedCase{"plateau", [](Config& config) { config.step.schedule = "plateau", config.training.patience = 0; }},
+        ResumedCase{"plateau", [](Config& config) { config.step.schedule = "plateau", config.training.patience = 0; },
+                    2 /* an end is evaluated, and counts */},
         ResumedCase{"accumulated", [](Config& config) { config.step.accumulate = 2; }}),
     [](const auto& tested) { return tested.param.name; });
 

@@ -141,6 +141,30 @@ TEST_P(EachStrategy, ClipsByTheNormOfAllGradients) {
   }
 }
 
+// In the buffers of a replica, or of those that share them. Servers keep it in their own.
+TEST_P(EachStrategy, AveragesTheWeightsOfAllUpdates) {
+  const bool alone = GetParam().exchange == Exchange::none;
+  if (GetParam().usesServer || (GetParam().exchange != Exchange::synchronous && !alone)) GTEST_SKIP() << "elsewhere";
+  for (SyntheticRun run : runsOf(GetParam())) {
+    if (run.nodes > 1 || run.replicas == 4) continue;
+    run.optimizer.averageDecay = 0.6;
+    const auto results = train(run);
+    for (int rank = 0; rank < run.replicas; ++rank) {
+      for (int i = 0; i < results[rank]->parameters(); ++i) {
+        Textbook book{initialOf(i, results[rank]->slice(i).count()).to(at::kDouble)};
+        at::Tensor average = book.w;
+        for (int64_t step = 0; step < run.steps; ++step) {
+          const auto gradients = meanGradients(run, step, alone ? rank : 0, alone ? rank + 1 : run.replicas);
+          book.step(gradients[static_cast<size_t>(i)], run.optimizer, step + 1);
+          average = 0.6 * average + 0.4 * book.w;
+        }
+        const at::Tensor actual = results[rank]->state(averageState(run.optimizer), results[rank]->slice(i));
+        EXPECT_LE(relativeDifference(actual, average), boundOf(run)) << nameOf(run) << ", replica " << rank;
+      }
+    }
+  }
+}
+
 TEST_P(EachStrategy, ReplicasThatExchangeHoldTheSameBits) {
   if (GetParam().exchange == Exchange::none) GTEST_SKIP() << "no exchange";
   for (SyntheticRun run : runsOf(GetParam())) {

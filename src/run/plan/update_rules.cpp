@@ -86,9 +86,16 @@ Breach averageIsOfOneTraining(const Config& config, const Setup& setup) {
                 ": each replica would average its own weights; leave one of them out");
 }
 
+Breach frozenBodyIsTrained(const Config& config, const Setup& setup) {
+  if (!setup.frozen->allButHead || !config.network.weights.empty()) return std::nullopt;
+  return concat(
+      "--frozen=", config.step.frozen,
+      " keeps all but the classifier as it is, which without --weights are random values; give --weights=FILE");
+}
+
 constexpr Breach (*updateRules[])(const Config&, const Setup&) = {
     coefficientsAreUsed, scheduleKnowsItsEnd,         scheduleHasEpochs,      scheduleHasItsFalls,
-    courseIsUsed,        gradientsAreClippedTogether, averageIsOfOneTraining,
+    courseIsUsed,        gradientsAreClippedTogether, averageIsOfOneTraining, frozenBodyIsTrained,
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ SgdHyperparameters sgdAt(int64_t step) {
 TEST(DeviceHyperparameters, SgdIsTheSameUpdateInEveryStep) {
   State kept, eager;
   auto there = prepared(SgdHyperparameters{.rate = 1e3F});
-  const SgdArguments arguments{kept.tensors(), kept.first.data_ptr<float>(), there.get()};
+  const SgdArguments arguments{kept.tensors(), kept.first.data_ptr<float>(), there.get(), nullptr};
   for (int64_t step = 0; step < 5; ++step) {
     kept.gradient.copy_(wave(static_cast<double>(step)));
     there.set(sgdAt(step));

@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Rules, RmspropUpdate,
 TEST(RmspropUpdate, NeedsNoVelocityWithoutMomentum) {
   State state(10, at::kFloat, at::kCPU), expected(10, at::kFloat, at::kCPU);
   const at::Tensor gradient = at::ones({10});
-  state.kept.velocity = {};
+  state.kept.velocity = at::Tensor();
   rmspropUpdate(state.master, state.weights, gradient, state.kept, prepared(steps[0]));
   rmspropUpdateReference(expected.master, expected.weights, gradient, expected.kept, steps[0]);
   EXPECT_LT(relativeError(state.master, expected.master), 1e-6);

@@ -67,6 +67,11 @@ TEST(UpdateRules, NormsAndAveragesAreOfOneTraining) {
   EXPECT_EQ(refusal({"--ema=0.9", "--strategy=parameter_server"}), "accepted");
 }
 
+TEST(UpdateRules, AFrozenBodyHasWeights) {
+  expectPart(refusal({"--frozen=body"}), "give --weights=FILE");
+  EXPECT_EQ(refusal({"--frozen=body", "--weights=a.safetensors"}), "accepted");
+}
+
 TEST(UpdateRules, OptionsReachTheOptimizer) {
   const Sweep sweep = parseArguments(
       "bench",

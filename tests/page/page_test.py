@@ -224,6 +224,7 @@ class PageTest(unittest.TestCase):
                     self.assert_sound(self.open(self.report(records, name), width=width))
         page = self.open(self.report([training()], "classes"))
         page.evaluate("drawAll(document.querySelectorAll('figure.chart'))")
+        self.assertEqual(page.evaluate("document.querySelector('figure.curves').textContent.trim().slice(0, 16)"), "loss over epochs")
         sets = page.evaluate(CHART % "curves" + ".data.datasets.map(set => [set.label, set.borderColor, set.borderDash.length])")
         self.assertEqual([label for label, _, _ in sets], ["validation", "training"])
         self.assertEqual(sets[0][1], sets[1][1], "both are of one training")

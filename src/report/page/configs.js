@@ -144,6 +144,7 @@ const kinds = {
 
   curves(data, colours) {
     const options = common(data, colours, true);
+    options.plugins.legend.labels.filter = ({datasetIndex}) => data.series[datasetIndex].values.length > 0;
     options.scales = {
       x: axis(colours, data.x, {type: "linear", min: 0}),
       y: axis(colours, data.y, {beginAtZero: data.fromZero, grace: "5%"}),

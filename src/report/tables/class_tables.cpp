@@ -85,7 +85,7 @@ std::vector<std::string> splitsOf(const TrainingRecord& training) {
   return splits;
 }
 
-/// The last evaluation of each split, and the best one.
+/// The last evaluation of each split, and the best one if it is another.
 std::vector<HeadedEvaluation> headedAuc(const TrainingRecord& training) {
   std::vector<HeadedEvaluation> headed;
   for (const std::string& split : splitsOf(training)) {
@@ -97,7 +97,7 @@ std::vector<HeadedEvaluation> headedAuc(const TrainingRecord& training) {
     const auto best = std::ranges::find_if(training.evaluations, [&](const EvaluationRecord& each) {
       return each.split == split && each.step == training.bestStep && hasAuc(each);
     });
-    if (best != training.evaluations.end()) headed.push_back({concat(oneLine(split), ", best"), &*best});
+    if (best != training.evaluations.end() && &*best != last) headed.push_back({concat(oneLine(split), ", best"), &*best});
   }
   return headed;
 }

@@ -84,31 +84,21 @@ Chart curves(std::string title, const Axis& axis, std::string y) {
           .fromZero = false};
 }
 
-/// Adds the loss of the steps, in the colour of what is there of the same training. `evaluated`: by training, the index
-/// of its series; -1: none.
-void addLosses(const std::vector<NamedTraining>& trainings, const std::vector<int>& evaluated, const Axis& axis,
-               Chart& chart) {
-  for (size_t i = 0; i < trainings.size(); ++i) {
-    ChartSeries series = lossSeries(trainings[i], axis);
-    if (series.values.empty()) continue;
-    series.name = before(trainings[i], trainings.size()) + "training";
-    series.like = evaluated[i];
-    chart.series.push_back(std::move(series));
-  }
-}
-
-/// The metric in the evaluations. Beside what is better the lower it is, the loss, stands that of the steps.
+/// The metric in the evaluations. Each training has the series of its index, so that it has one colour in all charts;
+/// without values if it has no such metric. Beside what is better the lower it is, the loss, stands that of the steps.
 Chart metricChart(const std::vector<NamedTraining>& trainings, const EvaluationMetric& metric, const Axis& axis) {
   Chart chart = curves(concat(metric.name, ' ', axis.name), axis, std::string(metric.name));
-  std::vector<int> evaluated;
+  chart.fromZero = !metric.higherIsBetter;
   for (const NamedTraining& training : trainings) {
-    ChartSeries series = metricSeries(training, metric, axis);
-    evaluated.push_back(series.values.empty() ? -1 : static_cast<int>(chart.series.size()));
-    if (series.values.empty()) continue;
+    ChartSeries& series = chart.series.emplace_back(metricSeries(training, metric, axis));
     series.name = before(training, trainings.size()) + std::string(judgedSplit(*training.run->training));
-    chart.series.push_back(std::move(series));
   }
-  if (!metric.higherIsBetter) addLosses(trainings, evaluated, axis, chart);
+  if (metric.higherIsBetter) return chart;
+  for (size_t i = 0; i < trainings.size(); ++i) {
+    ChartSeries& series = chart.series.emplace_back(lossSeries(trainings[i], axis));
+    series.name = before(trainings[i], trainings.size()) + "training";
+    series.like = static_cast<int>(i);
+  }
   return chart;
 }
 
@@ -122,7 +112,7 @@ Chart rateChart(const std::vector<NamedTraining>& trainings) {
       series.at.push_back(part.epoch);
       series.values.push_back(part.rate);
     }
-    if (!series.values.empty()) chart.series.push_back(std::move(series));
+    chart.series.push_back(std::move(series));
   }
   return chart;
 }
@@ -132,10 +122,15 @@ Chart rateChart(const std::vector<NamedTraining>& trainings) {
 std::vector<Chart> trainingCharts(const std::vector<NamedTraining>& trainings) {
   std::vector<Chart> charts;
   const auto add = [&](Chart chart) {
-    if (!chart.series.empty()) charts.push_back(std::move(chart));
+    const auto has = [](const ChartSeries& series) { return !series.values.empty(); };
+    if (std::ranges::any_of(chart.series, has)) charts.push_back(std::move(chart));
   };
   for (const Axis& axis : axes) {
-    for (const EvaluationMetric& metric : evaluationMetrics()) add(metricChart(trainings, metric, axis));
+    for (const bool higherIsBetter : {false, true}) {  // the loss first
+      for (const EvaluationMetric& metric : evaluationMetrics()) {
+        if (metric.higherIsBetter == higherIsBetter) add(metricChart(trainings, metric, axis));
+      }
+    }
   }
   add(rateChart(trainings));
   return charts;

@@ -23,7 +23,7 @@ std::vector<std::string> updatesNotes(std::span<const RunGroup> groups) {
   for (size_t i = 0; i < groups.size(); ++i) {
     for (const RunRecord* run : groups[i].shown()) {
       const auto count = updatesOf(*run);
-      if (!count) continue;
+      if (!count || run->training) continue;  // the table of trainings has theirs
       if (rows.empty() || rows.back() != i + 1) rows.push_back(i + 1);
       updates.push_back(*count), warmups.push_back(run->warmup.steps);
     }

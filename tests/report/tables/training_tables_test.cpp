@@ -162,16 +162,19 @@ TEST(TrainingCharts, SeveralTrainingsLieOverOneAnotherWithTheirNames) {
   EXPECT_EQ(loss.series[1].name, "2: head=3xsigmoid replicas=1 epochs=20, validation");
   EXPECT_EQ(loss.series[3].name, "2: head=3xsigmoid replicas=1 epochs=20, training");
   EXPECT_EQ(loss.series[3].like, 1);
-  EXPECT_EQ(chartCalled(table, "top5 over time").series.size(), 1U) << "flags have none";
-  EXPECT_EQ(chartCalled(table, "auc over time").series.size(), 1U);
+  const Chart &top5 = chartCalled(table, "top5 over time"), &auc = chartCalled(table, "auc over time");
+  EXPECT_TRUE(top5.series.at(1).values.empty() && auc.series.at(0).values.empty()) << "one has flags, the other none";
+  EXPECT_EQ(top5.series[0].values.size(), 12U);
+  EXPECT_EQ(auc.series.at(1).values.size(), 12U) << "the series of its index, for its colour";
 }
 
-TEST(TrainingCharts, WithoutEvaluationsTheLossOfStepsHasAColourOfItsOwn) {
+TEST(TrainingCharts, WithoutEvaluationsThereIsTheLossOfSteps) {
   std::vector<RunRecord> records{exampleTraining()};
   records[0].training->evaluations.clear();
   const auto table = trainingTables(ReportRuns(records)).at(0);
   ASSERT_EQ(table.charts.size(), 3U) << "loss twice, and the rate";
-  EXPECT_EQ(table.charts[0].series.at(0).like, -1);
+  EXPECT_TRUE(table.charts[0].series.at(0).values.empty());
+  EXPECT_EQ(table.charts[0].series.at(1).values.size(), 100U);
   EXPECT_TRUE(evaluationTables(ReportRuns(records)).empty());
 }
 

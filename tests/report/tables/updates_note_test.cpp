@@ -41,6 +41,9 @@ TEST(UpdatesNotes, LeaveOutWhatWasNotTrained) {
   EXPECT_EQ(notesOf(records), Notes{"row 1: loss and weights after 46 updates (6 of warm-up)"});
   records.erase(records.begin());
   EXPECT_EQ(notesOf(records), Notes{});
+  records = {after(0, 40, 1), after(0, 50, 2)};
+  for (RunRecord& record : records) record.training.emplace().steps = 40;
+  EXPECT_EQ(notesOf(records), Notes{}) << "the table of trainings has theirs";
 }
 
 }  // namespace

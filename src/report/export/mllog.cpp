@@ -97,7 +97,7 @@ class TrainingLines {
 
   /// Returns when the last of them ended.
   double write() {
-    last_ = times_.firstStep;
+    last_ = times_.window;
     auto evaluation = record_.training->evaluations.begin();
     const auto end = record_.training->evaluations.end();
     while (evaluation != end && !parts_.empty() && evaluation->at <= parts_.front().begin) ++evaluation;

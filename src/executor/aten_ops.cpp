@@ -21,7 +21,8 @@ at::Tensor convolution(OperationArguments& a) {
   const bool symmetric = c.padding.symmetric();
   const at::Tensor input = symmetric ? a.inputs[0] : padded(a.inputs[0], c.padding);
   const std::array<int64_t, 2> padding{symmetric ? c.padding.top : 0, symmetric ? c.padding.left : 0};
-  return at::conv2d(input, a.weight, a.bias, {c.strideH, c.strideW}, padding, {1, 1}, c.groups);
+  const std::array<int64_t, 2> dilation{c.dilationH, c.dilationW};
+  return at::conv2d(input, a.weight, a.bias, {c.strideH, c.strideW}, padding, dilation, c.groups);
 }
 
 at::Tensor linear(OperationArguments& a) {
@@ -111,6 +112,8 @@ at::Tensor relu6(OperationArguments& a) {
 }
 
 at::Tensor sigmoid(OperationArguments& a) { return at::sigmoid(a.inputs[0]); }
+at::Tensor hardSigmoid(OperationArguments& a) { return at::hardsigmoid(a.inputs[0]); }
+at::Tensor hardSwish(OperationArguments& a) { return at::hardswish(a.inputs[0]); }
 at::Tensor silu(OperationArguments& a) { return at::silu(a.inputs[0]); }
 at::Tensor gelu(OperationArguments& a) { return at::gelu(a.inputs[0]); }
 at::Tensor tanh(OperationArguments& a) { return at::tanh(a.inputs[0]); }
@@ -154,6 +157,16 @@ at::Tensor attention(OperationArguments& a) {
 
 at::Tensor firstChannels(OperationArguments& a) { return a.inputs[0].narrow(1, 0, a.attributes.outputs); }
 
+at::Tensor channelRange(OperationArguments& a) {
+  return a.inputs[0].narrow(1, a.attributes.first, a.attributes.outputs);
+}
+
+at::Tensor channelShuffle(OperationArguments& a) {
+  const at::Tensor& x = a.inputs[0];
+  const at::Tensor shuffled = x.unflatten(1, {a.attributes.groups, -1}).transpose(1, 2).reshape(x.sizes());
+  return shuffled.contiguous(x.suggest_memory_format());
+}
+
 at::Tensor firstToken(OperationArguments& a) { return a.inputs[0].narrow(2, 0, 1); }
 
 at::Tensor boxValues(OperationArguments& a) {
@@ -190,9 +203,10 @@ struct CallRow {
   bool draws = false;  // numbers from the generator
 };
 
-constexpr std::array<CallRow, 35> calls{{
+constexpr std::array<CallRow, 40> calls{{
     {"input", nullptr, false},
     {"conv", convolution, true},
+    {"dilated_conv", convolution, true},
     {"linear", linear, true},
     {"batch_norm", batchNorm, true},
     {"layer_norm", layerNorm, false},
@@ -200,6 +214,8 @@ constexpr std::array<CallRow, 35> calls{{
     {"local_response_norm", localResponseNorm, false},
     {"relu6", relu6, false},
     {"sigmoid", sigmoid, false},
+    {"hard_sigmoid", hardSigmoid, false},
+    {"hard_swish", hardSwish, false},
     {"silu", silu, false},
     {"gelu", gelu, false},
     {"tanh", tanh, false},
@@ -215,6 +231,8 @@ constexpr std::array<CallRow, 35> calls{{
     {"pad", pad, false},
     {"pad_channels", padChannels, false},
     {"first_channels", firstChannels, false},
+    {"channel_range", channelRange, false},
+    {"channel_shuffle", channelShuffle, false},
     {"flatten", flatten, false},
     {"dropout", dropout, false, /*draws=*/true},
     {"stochastic_depth", stochasticDepth, false, /*draws=*/true},

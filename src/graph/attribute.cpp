@@ -36,6 +36,11 @@ constexpr std::array table{
           [](Attributes& a) {
             return Places{&a.padding.top, &a.padding.bottom, &a.padding.left, &a.padding.right};
           }),
+    whole("first", [](Attributes& a) { return Places{&a.first}; }),
+    whole("dilation",
+          [](Attributes& a) {
+            return Places{&a.dilationH, &a.dilationW};
+          }),
     whole("groups", [](Attributes& a) { return Places{&a.groups}; }),
     flag("bias", &Attributes::bias),
     flag("ceil_mode", &Attributes::ceilMode),

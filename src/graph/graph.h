@@ -23,11 +23,13 @@ struct Padding {
 
 /// Attributes of every operation in one struct. The catalog row of an operation says which ones it reads.
 struct Attributes {
-  int64_t outputs = 0;  ///< output channels or features (conv, linear, channel_linear, pad_channels, first_channels)
+  int64_t outputs = 0;  ///< output channels or features (of convolutions, linear layers and parts of channels)
+  int64_t first = 0;    ///< channel_range: the first channel
   int64_t kernelH = 1, kernelW = 1;
   int64_t strideH = 1, strideW = 1;
   Padding padding{};
-  int64_t groups = 1;
+  int64_t dilationH = 1, dilationW = 1;  ///< dilated_conv: distance of the pixels that a window reads
+  int64_t groups = 1;                    ///< convolutions, channel_shuffle
   bool bias = true;
   bool ceilMode = false;         ///< pooling: round the output size up
   bool countPadding = true;      ///< avg_pool: padding counts as zeros in the mean

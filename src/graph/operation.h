@@ -43,6 +43,8 @@ struct Operation {
 /// - input(): the images; node 0 of every graph.
 /// - conv(outputs, kernelH/W, strideH/W, padding, groups, bias): cross-correlation over the zero-padded input with
 ///   weight [outputs, C / groups, kernelH, kernelW] and bias [outputs].
+/// - dilated_conv(as conv, dilationH/W): the same, but the pixels of a window are dilationH rows and dilationW columns
+///   apart.
 /// - linear(outputs, bias): W x + b. The input must be flat, [C, 1, 1].
 /// - batch_norm(epsilon, momentum, scale): per channel scale * (x - mean) / sqrt(variance + epsilon) + shift. Without
 ///   `scale` only the shift is trained. Training uses the batch's mean and biased variance, and updates
@@ -54,6 +56,7 @@ struct Operation {
 ///   channels at most `radius` away.
 /// - relu(): max(x, 0). relu6(): min(max(x, 0), 6). sigmoid(): 1 / (1 + exp(-x)). silu(): x * sigmoid(x). gelu(): x
 ///   times the normal distribution function of x. tanh(). rescale(alpha): alpha * x.
+/// - hard_sigmoid(): min(max(x + 3, 0), 6) / 6. hard_swish(): x times that (Howard et al. 2019, arXiv:1905.02244).
 /// - add(): sum of two or more inputs of one shape.
 /// - concat(): concatenates inputs of one height and width along the channels.
 /// - multiply(): the first input times the second, which has the same channels and one pixel.
@@ -69,6 +72,9 @@ struct Operation {
 /// - pad(padding): zeros around the image; negative padding crops.
 /// - pad_channels(outputs): zero channels, (outputs - C) / 2 before the input's and the rest after them.
 /// - first_channels(outputs): the first channels alone.
+/// - channel_range(first, outputs): `outputs` channels from `first`.
+/// - channel_shuffle(groups): the first channel of each group, then the second of each, and so on (Zhang et al. 2017,
+///   arXiv:1707.01083).
 /// - flatten(): [C * H * W, 1, 1], in the order C, H, W in every memory layout.
 /// - dropout(probability): in training each element is 0 with this probability, in [0, 1), and otherwise divided by
 ///   1 - probability. Evaluation changes nothing. stochastic_depth(probability): the same, but all elements of an image

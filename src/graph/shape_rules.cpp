@@ -83,6 +83,17 @@ ImageShape conv(const Attributes& a, Shapes inputs) {
   return {a.outputs, windowsDown(rows(a, in)), windowsDown(columns(a, in))};
 }
 
+ImageShape dilatedConv(const Attributes& a, Shapes inputs) {
+  constexpr int64_t mostApart = 1 << 15;
+  require(a.dilationH >= 1 && a.dilationW >= 1 && std::max(a.dilationH, a.dilationW) <= mostApart, "dilation ",
+          a.dilationH, "x", a.dilationW, " must be from 1 to ", mostApart);
+  require(a.kernelH >= 1 && a.kernelW >= 1, "kernel ", a.kernelH, "x", a.kernelW, " must be at least 1");
+  Attributes reach = a;
+  reach.kernelH = (a.kernelH - 1) * a.dilationH + 1;
+  reach.kernelW = (a.kernelW - 1) * a.dilationW + 1;
+  return conv(reach, inputs);
+}
+
 ImageShape channelLinear(const Attributes& a, Shapes inputs) {
   require(a.outputs >= 1, "outputs ", a.outputs, " must be at least 1");
   return {a.outputs, inputs[0].height, inputs[0].width};
@@ -157,6 +168,19 @@ ImageShape firstChannels(const Attributes& a, Shapes inputs) {
   require(a.outputs >= 1 && a.outputs <= in.channels, "outputs ", a.outputs, " must be from 1 to the input's ",
           in.channels, " channels");
   return {a.outputs, in.height, in.width};
+}
+
+ImageShape channelRange(const Attributes& a, Shapes inputs) {
+  const ImageShape& in = inputs[0];
+  require(a.first >= 0 && a.outputs >= 1 && a.first < in.channels && a.outputs <= in.channels - a.first,
+          "channels from ", a.first, ", ", a.outputs, " of them, must be among the input's ", in.channels);
+  return {a.outputs, in.height, in.width};
+}
+
+ImageShape channelShuffle(const Attributes& a, Shapes inputs) {
+  require(a.groups >= 1 && inputs[0].channels % a.groups == 0, "groups ", a.groups, " must divide the input channels ",
+          inputs[0].channels);
+  return inputs[0];
 }
 
 ImageShape flatten(const Attributes&, Shapes inputs) { return {inputs[0].count(), 1, 1}; }

@@ -81,5 +81,38 @@ TEST(AdaptivePoolView, OfItsOwnSizeTheInputIsTheOutput) {
   EXPECT_FALSE(outputMayBeOverwritten("adaptive_avg_pool")) << "it may be an input of others";
 }
 
+at::Tensor madeBy(std::string_view operation, const at::Tensor& x, const Attributes& attributes,
+                  const at::Tensor& weight = {}) {
+  OperationArguments arguments{
+      .attributes = attributes, .inputs = {x}, .weight = weight, .bias = {}, .runningMean = {}, .runningVar = {}};
+  return atenOp(operation)(arguments);
+}
+
+TEST(Channels, AreShuffledAndTakenInOrder) {
+  const at::Tensor x = at::arange(6, at::kFloat).view({1, 6, 1, 1}).expand({2, 6, 3, 2});
+  const auto channelsOf = [](const at::Tensor& value) { return value.select(0, 1).select(1, 2).select(1, 1); };
+  EXPECT_TRUE(
+      channelsOf(madeBy("channel_shuffle", x, {.groups = 2})).equal(at::tensor({0.F, 3.F, 1.F, 4.F, 2.F, 5.F})));
+  EXPECT_TRUE(
+      channelsOf(madeBy("channel_shuffle", x, {.groups = 3})).equal(at::tensor({0.F, 2.F, 4.F, 1.F, 3.F, 5.F})));
+  EXPECT_TRUE(channelsOf(madeBy("channel_range", x, {.outputs = 2, .first = 3})).equal(at::tensor({3.F, 4.F})));
+}
+
+TEST(HardActivations, AreThoseOfTheirFormula) {
+  const at::Tensor x = at::tensor({-4.F, -3.F, -1.F, 0.F, 1.5F, 3.F, 5.F});
+  const at::Tensor gate = at::tensor({0.F, 0.F, 2 / 6.F, 0.5F, 0.75F, 1.F, 1.F});
+  EXPECT_LE(relativeError(madeBy("hard_sigmoid", x, {}), gate), 1e-6);
+  EXPECT_LE(relativeError(madeBy("hard_swish", x, {}), x * gate), 1e-6);
+}
+
+TEST(DilatedConvolution, ReadsPixelsApart) {
+  const at::Tensor x = at::arange(35, at::kFloat).view({1, 1, 5, 7});
+  const at::Tensor weight = at::tensor({1.F, 10.F, 100.F, 1000.F}).view({1, 1, 2, 2});
+  const at::Tensor made =
+      madeBy("dilated_conv", x, {.outputs = 1, .kernelH = 2, .kernelW = 2, .dilationH = 3, .dilationW = 5}, weight);
+  EXPECT_EQ(made.sizes(), (std::vector<int64_t>{1, 1, 2, 2}));
+  EXPECT_EQ(made[0][0][1][1].item<float>(), 8 + 10 * 13 + 100 * 29 + 1000 * 34);
+}
+
 }  // namespace
 }  // namespace tandem

@@ -126,6 +126,11 @@ TEST(Shape, OfTheOtherOperations) {
   EXPECT_EQ(shapeAfter({8, 5, 8}, "pad_channels", {.outputs = 11}), (ImageShape{11, 5, 8}));
   EXPECT_EQ(shapeAfter({8, 5, 8}, "pad", {.padding = {-1, 2, 0, 3}}), (ImageShape{8, 6, 11}));
   EXPECT_EQ(shapeAfter({8, 5, 8}, "first_channels", {.outputs = 3}), (ImageShape{3, 5, 8}));
+  EXPECT_EQ(shapeAfter({8, 5, 8}, "channel_range", {.outputs = 3, .first = 5}), (ImageShape{3, 5, 8}));
+  EXPECT_EQ(shapeAfter({8, 5, 8}, "channel_shuffle", {.groups = 4}), (ImageShape{8, 5, 8}));
+  EXPECT_EQ(
+      shapeAfter({8, 9, 8}, "dilated_conv", {.outputs = 2, .kernelH = 3, .kernelW = 2, .dilationH = 4, .dilationW = 3}),
+      (ImageShape{2, 1, 5}));
   EXPECT_EQ(shapeAfter({8, 5, 8}, "flatten", {}), (ImageShape{320, 1, 1}));
   EXPECT_EQ(shapeAfter({8, 1, 1}, "linear", {.outputs = 10}), (ImageShape{10, 1, 1}));
   EXPECT_EQ(shapeAfter({8, 5, 8}, "dropout", {.probability = 0}), (ImageShape{8, 5, 8}));
@@ -220,6 +225,11 @@ TEST(Shape, RefusesWhatBreaksARule) {
       {"pad", {.padding = {-2, -2, 0, 0}}, "leaves nothing"},
       {"pad", {.padding = {0, 0, 1, -4}}, "leaves nothing"},
       {"first_channels", {.outputs = 4}, "outputs 4"},
+      {"channel_range", {.outputs = 2, .first = 2}, "channels from 2, 2 of them"},
+      {"channel_range", {.outputs = 1, .first = -1}, "channels from -1"},
+      {"channel_shuffle", {.groups = 2}, "groups 2"},
+      {"dilated_conv", {.outputs = 4, .kernelH = 3, .dilationH = 2}, "kernel 5x1"},
+      {"dilated_conv", {.outputs = 4, .dilationW = 0}, "dilation 1x0"},
       {"box_values", {.outputs = 2}, "must divide"},
       {"dropout", {.probability = 1}, "probability 1"},
       {"stochastic_depth", {.probability = -0.5}, "probability -0.5"},

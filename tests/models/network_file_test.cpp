@@ -22,9 +22,9 @@ class EveryModelAsAFile : public testing::TestWithParam<std::string> {
 
 bool sameAttributes(const Attributes& a, const Attributes& b) {
   const auto tied = [](const Attributes& x) {
-    return std::tie(x.outputs, x.kernelH, x.kernelW, x.strideH, x.strideW, x.groups, x.bias, x.ceilMode, x.countPadding,
-                    x.scale, x.poolH, x.poolW, x.heads, x.epsilon, x.momentum, x.radius, x.alpha, x.beta,
-                    x.probability);
+    return std::tie(x.outputs, x.first, x.dilationH, x.dilationW, x.kernelH, x.kernelW, x.strideH, x.strideW, x.groups,
+                    x.bias, x.ceilMode, x.countPadding, x.scale, x.poolH, x.poolW, x.heads, x.epsilon, x.momentum,
+                    x.radius, x.alpha, x.beta, x.probability);
   };
   return tied(a) == tied(b) && a.padding == b.padding;
 }

@@ -9,6 +9,7 @@
 #include "cli/catalogs.h"
 #include "config/command_line.h"
 #include "config/modes.h"
+#include "config/network_path.h"
 #include "data/dataset/image_list.h"
 #include "data/transform/augment.h"
 #include "device/allocator/cpu_allocator.h"
@@ -52,8 +53,8 @@ void checkTyped(const Sweep& sweep, std::string_view command) {
     throw UsageError(
         concat("tandem ", command, " takes one value of --", sweep.axes.front().option->name, ", not a list"));
   }
-  if (sweep.base.network.weights.empty()) {
-    throw UsageError(concat("tandem ", command, " needs trained weights: --weights=FILE"));
+  if (sweep.base.network.weights.empty() && !isOnnxPath(sweep.base.network.model)) {
+    throw UsageError(concat("tandem ", command, " needs trained weights: --weights=FILE, or --model=FILE.onnx"));
   }
   if (sweep.base.step.batch == Config::mostThatFits) {
     throw UsageError(

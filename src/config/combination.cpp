@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "config/device_set.h"
 #include "config/head.h"
+#include "config/network_path.h"
 #include "config/option.h"
 
 namespace tandem {
@@ -53,6 +54,7 @@ Breach weightsOptionsNeedWeights(const Config& config) {
   if (!config.network.weights.empty()) return std::nullopt;
   if (config.network.weightsMap != Config().network.weightsMap)
     return concat("--weights-map=", config.network.weightsMap, " needs --weights");
+  if (isOnnxPath(config.network.model)) return std::nullopt;
   if (config.network.resetHead) return "--reset-head needs --weights; without it all values are initial ones";
   if (config.network.rejectNonfinite) return "--reject-nonfinite needs --weights";
   return std::nullopt;

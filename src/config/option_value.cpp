@@ -15,6 +15,7 @@
 namespace tandem {
 namespace {
 
+constexpr const char* orFileRule = ", or the path of a file, which ends in .json or .onnx";
 constexpr size_t mostListed = 12;  // names of a catalog, in one line
 
 const CatalogNames::Row& rowOf(const CatalogNames& names, const Option& option) {
@@ -79,11 +80,13 @@ void requireKnownBySize(const Option& option, std::string_view text, const Catal
 
 /// Names the file that may be meant, if it is there.
 std::string orFileText(const Option& option, std::string_view text) {
-  const std::string file = concat(text, ".json");
-  std::error_code unknown;
-  const bool there = std::filesystem::is_regular_file(file, unknown);
-  return concat(", or the path of a file, which ends in .json",
-                there ? concat("; did you mean --", option.name, '=', file, '?') : "");
+  for (const std::string_view ending : {".json", ".onnx"}) {
+    const std::string file = concat(text, ending);
+    std::error_code unknown;
+    if (!std::filesystem::is_regular_file(file, unknown)) continue;
+    return concat(orFileRule, "; did you mean --", option.name, '=', file, '?');
+  }
+  return orFileRule;
 }
 
 void requireKnown(const Option& option, std::string_view text, const CatalogNames& names) {

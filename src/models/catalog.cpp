@@ -6,6 +6,7 @@
 #include "graph/network.h"
 #include "models/families.h"
 #include "models/model.h"
+#include "models/onnx/onnx_network.h"
 
 namespace tandem {
 namespace {
@@ -162,6 +163,11 @@ ModelOptions resolve(int64_t classes, int64_t imageSize, ModelOptions options) {
   return options;
 }
 
+/// The network of a path that isNetworkPath().
+Network networkAt(std::string_view path) {
+  return isOnnxPath(path) ? openOnnxNetwork(std::string(path)) : openNetwork(std::string(path));
+}
+
 ModelFacts factsOf(const Network& network) {
   const NetworkFile& file = network.file;
   return {file.name,     {file.input[0], file.input[1], file.input[2]}, file.classes, file.batch, file.learningRate,
@@ -184,7 +190,7 @@ void setLoss(Graph& graph, const ModelOptions& options) {
 std::span<const ModelEntry> models() { return catalog; }
 
 ModelFacts modelFacts(std::string_view model) {
-  if (isNetworkPath(model)) return factsOf(openNetwork(std::string(model)));
+  if (isNetworkPath(model)) return factsOf(networkAt(model));
   const ModelEntry& entry = find(models(), model, "--model");
   return {std::string(entry.name), entry.input, entry.classes, entry.batch, entry.learningRate, ""};
 }
@@ -192,7 +198,7 @@ ModelFacts modelFacts(std::string_view model) {
 Graph buildModel(std::string_view model, const ModelOptions& options) {
   const bool isFile = isNetworkPath(model);
   const ModelEntry* const entry = isFile ? nullptr : &find(models(), model, "model");
-  const NetworkFile file = isFile ? openNetwork(std::string(model)).file : NetworkFile();
+  const NetworkFile file = isFile ? networkAt(model).file : NetworkFile();
   try {
     const ModelOptions resolved =
         isFile ? resolve(file.classes, file.input[1], options) : resolve(entry->classes, entry->input.height, options);
@@ -205,7 +211,7 @@ Graph buildModel(std::string_view model, const ModelOptions& options) {
 }
 
 std::string modelText(std::string_view model) {
-  if (isNetworkPath(model)) return networkText(openNetwork(std::string(model)).file);
+  if (isNetworkPath(model)) return networkText(networkAt(model).file);
   const ModelFacts facts = modelFacts(model);
   NetworkFile file = describeGraph(buildModel(model, {}), buildModel(model, {.classes = facts.classes + 1}));
   file.name = facts.name;

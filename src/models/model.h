@@ -43,17 +43,17 @@ struct ModelFacts {
   ImageShape input;
   int64_t classes = 0, batch = 0;
   double learningRate = 0;
-  std::string sha256;  ///< SHA-256 of a network file's bytes; empty for a row of the zoo
+  std::string sha256;  ///< SHA-256 of the bytes of the network's file; empty for a row of the zoo
 };
 
-/// `model` is the name of a row or the path of a network file (isNetworkPath()). Throws UsageError for an unknown name
+/// `model` is the name of a row, or the path of a network file or a model of ONNX (isNetworkPath()). Throws UsageError for an unknown name
 /// and DataError for a bad file.
 ModelFacts modelFacts(std::string_view model);
 
 /// The network file of a row of the zoo, or the standard form of a network file. Throws like modelFacts().
 std::string modelText(std::string_view model);
 
-/// Builds a model by name or from a network file. Throws UsageError for an unknown name and for options out of range:
+/// Builds a model by name or from a file. Throws UsageError for an unknown name and for options out of range:
 /// classes 1 to 10,000,000, images 1 to 32,768 pixels wide. Throws UsageError for too few classes for the loss, a loss
 /// that the network cannot have, and images too small for the network. Throws DataError for a bad network file.
 Graph buildModel(std::string_view model, const ModelOptions& options);

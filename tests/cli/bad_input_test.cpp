@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"bench", "--batch=1-9223372036854775807*2"}, usage, "typed was --batch=1-9223372036854775807*2"},
         Refusal{{"bench", "--model=foo/bar"},
                 usage,
-                "or the path of a file, which ends in .json; typed was --model=foo/bar"},
+                "or the path of a file, which ends in .json or .onnx; typed was --model=foo/bar"},
         Refusal{{"bench", "--budget=1e308"}, usage, "at most 1000000000"},
         Refusal{{"bench", "resnet50"}, usage, "resnet50"}, Refusal{{"list", "modells"}, usage, "did you mean 'models'"},
         Refusal{{"docs", "x"}, usage, "x"}, Refusal{{"--version", "--jsno"}, usage, "--jsno"},

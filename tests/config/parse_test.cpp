@@ -163,7 +163,7 @@ TEST(Parse, UnknownValueListsTheValid) {
   EXPECT_EQ(
       refusal({"--model=resnet5"}),
       "unknown model 'resnet5'; did you mean 'resnet50'? valid: the names of 'tandem list models', or the path of a "
-      "file, which ends in .json");
+      "file, which ends in .json or .onnx");
   EXPECT_EQ(refusal({"--input=disk"}),
             "unknown input 'disk'; valid: auto, device, host, queue, python-queue, python-dataset, zmq-consume");
 }

@@ -6,6 +6,7 @@ Inputs that fuzzing found are files beside them, named by their hash.
 import gzip
 import io
 import json
+import math
 import pathlib
 import pickle
 import struct
@@ -356,6 +357,110 @@ def example_seeds():
     yield "deep", b"\x0b" * 200
 
 
+def long_field(number, value):
+    return varint(number * 8 + 2) + varint(len(value)) + value
+
+
+def varint(value):
+    value %= 1 << 64
+    return bytes([value]) if value < 128 else bytes([value % 128 + 128]) + varint(value // 128)
+
+
+def whole(number, value):
+    return varint(number * 8) + varint(value)
+
+
+def onnx_tensor(name, shape, first=0.0):
+    count = math.prod(shape)
+    values = struct.pack(f"<{count}f", *(first + i / 8 for i in range(count)))
+    return b"".join(whole(1, size) for size in shape) + whole(2, 1) + long_field(8, name) + long_field(9, values)
+
+
+def onnx_wholes(name, *values, scalar=False):
+    packed = b"".join(varint(value) for value in values)
+    return (b"" if scalar else whole(1, len(values))) + whole(2, 7) + long_field(7, packed) + long_field(8, name)
+
+
+def onnx_number(name, value):
+    return whole(2, 1) + long_field(8, name) + long_field(9, struct.pack("<f", value))
+
+
+def onnx_node(op, inputs, *outputs, **attributes):
+    out = b"".join(long_field(1, i) for i in inputs) + b"".join(long_field(2, o) for o in outputs)
+    for name, value in attributes.items():
+        many = value if isinstance(value, list) else None
+        text = whole(3, value) if many is None else b"".join(whole(8, item) for item in many)
+        out += long_field(5, long_field(1, name.encode()) + text + whole(20, 7 if many else 2))
+    return out + long_field(3, outputs[0]) + long_field(4, op)
+
+
+def onnx(nodes, tensors, shape=(1, 3, 8, 8), opset=18, output=b"y"):
+    def value(name, sizes):
+        dims = b"".join(long_field(1, whole(1, size) if size else long_field(2, b"n")) for size in sizes)
+        return long_field(1, name) + long_field(2, long_field(1, whole(1, 1) + long_field(2, dims)))
+
+    graph = b"".join(long_field(1, node) for node in nodes) + b"".join(long_field(5, tensor) for tensor in tensors)
+    graph += long_field(11, value(b"x", shape)) + long_field(12, value(output, ()))
+    return whole(1, 8) + long_field(8, long_field(1, b"") + whole(2, opset)) + long_field(7, graph)
+
+
+def onnx_seeds():
+    norm = [onnx_tensor(b"bn." + part, [4], 1) for part in (b"weight", b"bias", b"running_mean", b"running_var")]
+    fc, conv = onnx_tensor(b"fc.weight", [5, 4]), onnx_tensor(b"conv.weight", [4, 3, 3, 3])
+    pooled = [onnx_node(b"GlobalAveragePool", [b"r"], b"p"), onnx_node(b"Flatten", [b"p"], b"f"),
+              onnx_node(b"Gemm", [b"f", b"fc.weight"], b"y", transB=1)]
+    start = [onnx_node(b"Conv", [b"x", b"conv.weight"], b"c", pads=[1, 1, 1, 1])]
+    whole_network = onnx([*start, onnx_node(b"BatchNormalization", [b"c", b"bn.weight", b"bn.bias", b"bn.running_mean",
+                                                                   b"bn.running_var"], b"b"),
+                          onnx_node(b"Relu", [b"b"], b"r"), *pooled], [conv, *norm, fc])
+    yield "empty", b""
+    yield "convolution", whole_network
+    yield "cut", whole_network[:-40]
+    yield "shuffle", onnx([*start, onnx_node(b"Reshape", [b"c", b"s"], b"d"),
+                           onnx_node(b"Transpose", [b"d"], b"e", perm=[0, 2, 1, 3, 4]),
+                           onnx_node(b"Reshape", [b"e", b"t"], b"g"), onnx_node(b"Split", [b"g"], b"h", b"i", axis=1),
+                           onnx_node(b"Concat", [b"i", b"h"], b"r", axis=1), *pooled],
+                          [conv, fc, onnx_wholes(b"s", 1, 2, 2, 8, 8), onnx_wholes(b"t", 1, -1, 8, 8)])
+    yield "gate", onnx([*start, onnx_node(b"Sigmoid", [b"c"], b"s"), onnx_node(b"Mul", [b"c", b"s"], b"m"),
+                        onnx_node(b"GlobalAveragePool", [b"m"], b"g"), onnx_node(b"Mul", [b"g", b"m"], b"r"), *pooled],
+                       [conv, fc])
+    yield "gelu", onnx([*start, onnx_node(b"Div", [b"c", b"two"], b"d"), onnx_node(b"Erf", [b"d"], b"e"),
+                        onnx_node(b"Add", [b"e", b"one"], b"a"), onnx_node(b"Mul", [b"c", b"a"], b"m"),
+                        onnx_node(b"Mul", [b"m", b"half"], b"r"), *pooled],
+                       [conv, fc, onnx_number(b"two", 2 ** 0.5), onnx_number(b"one", 1), onnx_number(b"half", 0.5)])
+    yield "tokens", onnx([*start, onnx_node(b"Reshape", [b"c", b"s"], b"t"), onnx_node(b"Transpose", [b"t"], b"u", perm=[0, 2, 1]),
+                          onnx_node(b"Concat", [b"class", b"u"], b"v", axis=1), onnx_node(b"Add", [b"v", b"place"], b"w"),
+                          onnx_node(b"MatMul", [b"w", b"qkv"], b"q"), onnx_node(b"Reshape", [b"q", b"h"], b"k"),
+                          onnx_node(b"Transpose", [b"k"], b"l", perm=[2, 0, 3, 1, 4]),
+                          *(onnx_node(b"Gather", [b"l", b"i%d" % i], b"n%d" % i, axis=0) for i in range(3)),
+                          onnx_node(b"Transpose", [b"n1"], b"kt", perm=[0, 1, 3, 2]),
+                          onnx_node(b"MatMul", [b"n0", b"kt"], b"a0"), onnx_node(b"Div", [b"a0", b"root"], b"a1"),
+                          onnx_node(b"Softmax", [b"a1"], b"a2"), onnx_node(b"MatMul", [b"a2", b"n2"], b"o"),
+                          onnx_node(b"Transpose", [b"o"], b"o1", perm=[0, 2, 1, 3]), onnx_node(b"Reshape", [b"o1", b"back"], b"o2"),
+                          onnx_node(b"Add", [b"o2", b"w"], b"o3"), onnx_node(b"Gather", [b"o3", b"i0"], b"f", axis=1),
+                          onnx_node(b"Gemm", [b"f", b"fc.weight"], b"y", transB=1)],
+                         [conv, fc, onnx_wholes(b"s", 1, 4, 64), onnx_tensor(b"class", [1, 1, 4]), onnx_tensor(b"place", [1, 65, 4]),
+                          onnx_tensor(b"qkv", [4, 12]), onnx_wholes(b"h", 1, 65, 3, 2, 2), onnx_wholes(b"back", 1, 65, 4),
+                          *(onnx_wholes(b"i%d" % i, i, scalar=True) for i in range(3)), onnx_number(b"root", 2 ** 0.5)])
+    yield "shapes", onnx([*start, onnx_node(b"Shape", [b"c"], b"s"), onnx_node(b"Gather", [b"s", b"zero"], b"n"),
+                          onnx_node(b"Unsqueeze", [b"n", b"axes"], b"u"), onnx_node(b"Concat", [b"u", b"rest"], b"t", axis=0),
+                          onnx_node(b"Reshape", [b"c", b"t"], b"f"), onnx_node(b"Gemm", [b"f", b"w"], b"y", transB=1)],
+                         [conv, onnx_tensor(b"w", [5, 256]), onnx_wholes(b"zero", 0, scalar=True), onnx_wholes(b"axes", 0),
+                          onnx_wholes(b"rest", -1)], shape=(0, 3, 8, 8))
+    yield "slices", onnx([onnx_node(b"Pad", [b"x", b"pads"], b"p0"), onnx_node(b"Slice", [b"p0", b"a", b"b", b"axes", b"two"], b"p1"),
+                          onnx_node(b"Conv", [b"p1", b"conv.weight"], b"r"), *pooled],
+                         [conv, fc, onnx_wholes(b"pads", 0, 0, 1, 1, 0, 0, 1, 1), onnx_wholes(b"a", 1, 1),
+                          onnx_wholes(b"b", 2 ** 63 - 1, -1), onnx_wholes(b"axes", 2, 3), onnx_wholes(b"two", 2, 1)])
+    yield "huge", onnx([onnx_node(b"ConstantOfShape", [b"s"], b"z"), onnx_node(b"Reshape", [b"z", b"s"], b"y")],
+                       [onnx_wholes(b"s", 2 ** 20, 2 ** 20)])
+    yield "expand", onnx([onnx_node(b"Expand", [b"c", b"s"], b"z"), onnx_node(b"Conv", [b"x", b"z"], b"y")],
+                         [onnx_wholes(b"s", 2 ** 10, 2 ** 10, 2 ** 10), onnx_number(b"c", 0)])
+    yield "range", onnx([onnx_node(b"Range", [b"a", b"b", b"c"], b"y")],
+                        [onnx_number(b"a", 0), onnx_number(b"b", float("nan")), onnx_number(b"c", 1e-30)])
+    yield "length", b"\x3a\xff\xff\xff\xff\x0f"
+    yield "external", onnx([], [whole(2, 1) + long_field(8, b"w") + long_field(13, b"") + whole(14, 1)])
+
+
 def crc32c(data):
     sum = 0xFFFFFFFF
     for byte in data:
@@ -422,7 +527,7 @@ def manifest_seeds():
 
 def main():
     for name, seeds in {"arrays": array_seeds, "safetensors": safetensors_seeds, "zip": zip_seeds, "pickle": pickle_seeds, "pth": pickle_seeds,
-                        "network": network_seeds, "image": image_seeds, "csv": csv_seeds, "labels": label_seeds,
+                        "network": network_seeds, "onnx": onnx_seeds, "image": image_seeds, "csv": csv_seeds, "labels": label_seeds,
                         "cifar": cifar_seeds, "cifar_pickle": cifar_pickle_seeds,
                         "lmdb": lmdb_seeds, "datapoint": datapoint_seeds, "tar": tar_seeds, "idx": idx_seeds, "gzip": gzip_seeds, "example": example_seeds,
                         "packed": packed_seeds, "manifest": manifest_seeds}.items():

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -23,10 +24,13 @@
 #include "formats/objects/datapoint.h"
 #include "formats/objects/msgpack.h"
 #include "formats/objects/pickle.h"
+#include "formats/onnx/onnx_model.h"
 #include "formats/weights/pth.h"
 #include "formats/weights/pth_tensors.h"
 #include "formats/weights/safetensors.h"
 #include "graph/network.h"
+#include "graph/state.h"
+#include "models/onnx/onnx_network.h"
 #include "support/packed_bytes.h"
 #include "support/pickle_writer.h"
 
@@ -115,6 +119,32 @@ void fuzzNetwork(std::span<const uint8_t> bytes) {
     require(parameterCount(graph) > 0 && parameterCount(graph) <= int64_t{1} << 38, "parameters are bounded");
     require(activationCount(graph) > 0 && activationCount(graph) <= int64_t{1} << 38, "values are bounded");
     require(forwardFlops(graph) >= 0, "FLOPs can be counted");
+  } catch (const DataError& error) {
+    requireError({0, error.what()});
+  }
+}
+
+/// A network that is read has a tensor of the right shape for each parameter and statistic.
+void fuzzOnnx(std::span<const uint8_t> bytes) {
+  const OnnxLimits small{.bytes = 1 << 20, .unpacked = 1 << 20};
+  const auto model = parseOnnx(bytes, small);
+  if (!model) return requireError(model.error());
+  std::vector<uint8_t> scratch;
+  for (const FileTensor& tensor : model.value().initializers) {
+    require(rowMajorBytes(tensor, scratch).size() == tensor.byteCount(), "the elements are all there");
+  }
+  try {
+    const OnnxImport made = importOnnx({bytes.begin(), bytes.end()}, "model");
+    const NetworkFile& file = made.network.file;
+    const Graph graph = buildNetwork(file, file.classes, file.input[1]);
+    std::map<std::string, std::vector<int64_t>> shapes;
+    for (const FileTensor& tensor : made.weights.tensors()) {
+      require(shapes.emplace(tensor.name, tensor.shape).second, "names differ");
+      require(rowMajorBytes(tensor, scratch).size() == tensor.byteCount(), "the values are all there");
+    }
+    const auto state = stateTensors(graph);
+    require(state.size() == shapes.size(), "each tensor of the network has values");
+    for (const StateTensor& tensor : state) require(shapes[tensor.name] == tensor.shape, "shapes fit");
   } catch (const DataError& error) {
     requireError({0, error.what()});
   }
@@ -296,25 +326,11 @@ void fuzzArrays(std::span<const uint8_t> bytes) {
 }
 
 constexpr FuzzTarget table[] = {
-    {"arrays", fuzzArrays},
-    {"safetensors", fuzzSafetensors},
-    {"zip", fuzzZip},
-    {"pickle", fuzzPickle},
-    {"pth", fuzzPth},
-    {"network", fuzzNetwork},
-    {"image", fuzzImage},
-    {"csv", fuzzCsv},
-    {"labels", fuzzLabels},
-    {"cifar", fuzzCifar},
-    {"cifar_pickle", fuzzCifar},
-    {"lmdb", fuzzLmdb},
-    {"datapoint", fuzzDatapoint},
-    {"tar", fuzzTar},
-    {"idx", fuzzIdx},
-    {"gzip", fuzzGzip},
-    {"example", fuzzExample},
-    {"packed", fuzzPacked},
-    {"manifest", fuzzManifest},
+    {"arrays", fuzzArrays}, {"safetensors", fuzzSafetensors}, {"zip", fuzzZip},       {"pickle", fuzzPickle},
+    {"pth", fuzzPth},       {"network", fuzzNetwork},         {"onnx", fuzzOnnx},     {"image", fuzzImage},
+    {"csv", fuzzCsv},       {"labels", fuzzLabels},           {"cifar", fuzzCifar},   {"cifar_pickle", fuzzCifar},
+    {"lmdb", fuzzLmdb},     {"datapoint", fuzzDatapoint},     {"tar", fuzzTar},       {"idx", fuzzIdx},
+    {"gzip", fuzzGzip},     {"example", fuzzExample},         {"packed", fuzzPacked}, {"manifest", fuzzManifest},
 };
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace tandem::option_rows {
 
 inline constexpr Option networkOptions[] = {
     // clang-format off
-    often(onAll, {"model", trained, "", "NAME", "the network: a name, or the path of a network file, NAME.json",
+    often(onAll, {"model", trained, "", "NAME", "the network: a name, or the path of a file, NAME.json or NAME.onnx",
      onAll, field<&Network::model>, Values::namesOrFile, work, nullptr, {}, {}, FileUse::read}),
     {"classes", trained, "", "N", "classes of the network; 0 takes those of the data, or the model's own",
      onAll, field<&Network::classes>, Values::any, work, within<&Network::classes, 0, mostClasses>},

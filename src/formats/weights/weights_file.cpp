@@ -71,6 +71,17 @@ WeightsFile WeightsFile::open(const std::string& path, const WeightsFileOptions&
   return file;
 }
 
+WeightsFile WeightsFile::of(std::vector<uint8_t> bytes, Content content) {
+  WeightsFile file;
+  file.bytes_ = std::move(bytes);  // keeps its place in memory
+  file.path_ = std::move(content.path);
+  file.format_ = std::move(content.format);
+  file.note_ = std::move(content.note);
+  file.tensors_ = std::move(content.tensors);
+  file.memory_ = std::move(content.memory);
+  return file;
+}
+
 std::string WeightsFile::sha256() const { return sha256Of(bytes_); }
 
 }  // namespace tandem

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,16 +16,24 @@ struct WeightsFileOptions {
   Slashes slashes = Slashes::refused;  ///< in names of safetensors; names of torch.save have none
 };
 
-/// Trained weights in a file of either format: safetensors, or torch.save's zip with a state dict. Opening reads and
-/// checks the whole file, so the checked bytes are the bytes used.
+/// Trained weights in a file: safetensors, torch.save's zip with a state dict, or those of a network that brings its
+/// own. Opening reads and checks the whole file, so the checked bytes are the bytes used.
 class WeightsFile {
  public:
   /// Recognises the format by content. Throws CheckpointError with the path, the byte and the rule if the bytes are
   /// refused. Throws DataError if the file cannot be read or exceeds the limit.
   static WeightsFile open(const std::string& path, const WeightsFileOptions& options = {});
 
+  /// What another reader found in a file.
+  struct Content {
+    std::string path, format, note;
+    std::vector<FileTensor> tensors;     ///< views of the bytes and of `memory`
+    std::shared_ptr<const void> memory;  ///< of tensors that are not in the file's bytes
+  };
+  static WeightsFile of(std::vector<uint8_t> bytes, Content content);
+
   const std::string& path() const { return path_; }
-  const std::string& format() const { return format_; }  ///< "safetensors", "pth"
+  const std::string& format() const { return format_; }  ///< "safetensors", "pth", or that of Content
   /// The tensors; see rowMajorBytes(). Their bytes live as long as this object, also after a move.
   std::span<const FileTensor> tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
@@ -37,6 +46,7 @@ class WeightsFile {
   std::string path_, format_, note_;
   std::vector<uint8_t> bytes_;
   std::vector<FileTensor> tensors_;
+  std::shared_ptr<const void> memory_;
   std::map<std::string, std::string> metadata_;
 };
 

@@ -10,10 +10,12 @@
 #include "base/catalog.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "config/network_path.h"
 #include "formats/weights/safetensors.h"
 #include "formats/weights/weights_file.h"
 #include "graph/state.h"
 #include "models/names/weights_map.h"
+#include "models/onnx/onnx_network.h"
 #include "train/checkpoint/torch_tensors.h"
 
 namespace tandem {
@@ -41,6 +43,13 @@ at::ScalarType floatingType(const FileTensor& tensor, const std::string& path) {
                                "; weights must be F16, BF16, F32 or F64"));
 }
 
+/// The file of --weights, else the model that brings its own.
+WeightsFile openedWeights(const Config& config, const WeightsMap& map) {
+  const Config::Network& network = config.network;
+  if (network.weights.empty()) return openOnnxWeights(network.model);
+  return WeightsFile::open(network.weights, {.slashes = map.slashes ? Slashes::inside : Slashes::refused});
+}
+
 /// Reads one file for one network. It collects all problems before it throws, so that the error lists them together.
 class PretrainedReader {
  public:
@@ -48,8 +57,7 @@ class PretrainedReader {
       : config_(config),
         map_(find(weightsMaps(), config.network.weightsMap, "--weights-map")),
         foreign_(map_.of(config.network.model, graph)),
-        file_(
-            WeightsFile::open(config.network.weights, {.slashes = map_.slashes ? Slashes::inside : Slashes::refused})),
+        file_(openedWeights(config, map_)),
         own_(stateTensors(graph)),
         auxiliary_(auxiliaryOnly(graph)) {
     isWrapped_ =
@@ -80,9 +88,8 @@ class PretrainedReader {
   void takeIn(const FileTensor& tensor) {
     const auto [place, isNew] = byName_.emplace(plainName(tensor.name), &tensor);
     if (isNew) return;
-    throw CheckpointError(concat(config_.network.weights, ": '", escaped(tensor.name), "' and '",
-                                 escaped(place->second->name), "' are both '", escaped(place->first),
-                                 "' by --weights-map=", map_.name));
+    throw CheckpointError(concat(file_.path(), ": '", escaped(tensor.name), "' and '", escaped(place->second->name),
+                                 "' are both '", escaped(place->first), "' by --weights-map=", map_.name));
   }
 
   const FileTensor* fileTensor(const std::string& name) {
@@ -112,7 +119,7 @@ class PretrainedReader {
   }
 
   at::Tensor asFloat(const FileTensor& tensor) {
-    const at::ScalarType type = floatingType(tensor, config_.network.weights);
+    const at::ScalarType type = floatingType(tensor, file_.path());
     const auto bytes = rowMajorBytes(tensor, scratch_);
     at::Tensor copy = at::empty(tensor.shape, type);
     std::copy(bytes.begin(), bytes.end(), static_cast<uint8_t*>(copy.mutable_data_ptr()));
@@ -123,7 +130,7 @@ class PretrainedReader {
   }
 
   void noteNonFinite(const FileTensor& tensor, int64_t bad) {
-    const std::string text = concat(config_.network.weights, ": tensor '", escaped(tensor.name), "' has ", bad, " of ",
+    const std::string text = concat(file_.path(), ": tensor '", escaped(tensor.name), "' has ", bad, " of ",
                                     tensor.elements(), " values that are not finite in fp32");
     if (config_.network.rejectNonfinite) throw CheckpointError(concat(text, ", refused by --reject-nonfinite"));
     result_.warnings.push_back(text);
@@ -164,7 +171,7 @@ class PretrainedReader {
     const std::vector<std::string> besides = unknown();
     if (problems_.empty() && besides.empty()) return;
     const std::string fault =
-        concat(config_.network.weights, ": does not fit ", config_.network.model, " by --weights-map=", map_.name);
+        concat(file_.path(), ": does not fit ", config_.network.model, " by --weights-map=", map_.name);
     const std::string more = besides.empty() ? "" : concat("the file has besides: ", listed(besides));
     const std::string_view gap = problems_.empty() || besides.empty() ? "" : "; ";
     throw CheckpointError(concat(fault, ": ", listed(problems_), gap, more,
@@ -173,9 +180,8 @@ class PretrainedReader {
 
   void describe() {
     auto& notes = result_.notes;
-    notes.push_back(concat("weights ", config_.network.weights, " (", file_.format(), ", sha256 ", file_.sha256(),
-                           ", map ", map_.name, "): ", result_.parameters.size() + result_.statistics.size(),
-                           " tensors"));
+    notes.push_back(concat("weights ", file_.path(), " (", file_.format(), ", sha256 ", file_.sha256(), ", map ",
+                           map_.name, "): ", result_.parameters.size() + result_.statistics.size(), " tensors"));
     if (!file_.note().empty()) notes.push_back(concat("weights: ", file_.note()));
     if (!reset_.empty()) notes.push_back(concat("weights: the classifier keeps initial values in ", listed(reset_)));
     if (!untouched_.empty()) {
@@ -207,7 +213,7 @@ class PretrainedReader {
 }  // namespace
 
 std::shared_ptr<const Pretrained> readPretrained(const Config& config, const Graph& graph) {
-  if (config.network.weights.empty()) return nullptr;
+  if (config.network.weights.empty() && !isOnnxPath(config.network.model)) return nullptr;
   const at::NoGradGuard noGradients;
   return std::make_shared<const Pretrained>(PretrainedReader(config, graph).read());
 }

@@ -24,7 +24,7 @@ struct Pretrained {
   std::vector<std::string> warnings;  ///< values that are not finite, a network that differs slightly; likewise
 };
 
-/// Reads --weights by --weights-map; null without --weights. F16, BF16 and F64 values are rounded to fp32. With
+/// Reads --weights by --weights-map, or without --weights the weights of a model of ONNX; null if there are none. F16, BF16 and F64 values are rounded to fp32. With
 /// --reset-head the classifiers' tensors are not read. All tensors of auxiliary heads may be missing, since evaluation
 /// does not use them. If all names start with "module.", as PyTorch's DataParallel writes them, this prefix is dropped.
 ///

@@ -95,6 +95,7 @@ TEST(OnnxModel, RefusesTensorsThatDoNotFit) {
                 .find("tensor 'w' has 8 bytes of values; its "
                       "shape asks for 12"),
             std::string::npos);
+  EXPECT_NE(refusalOf(with(tensor("w", {1}, 1, field(9, rawOf({1, 2}))))), "");
   EXPECT_NE(refusalOf(with(tensor("w", {3}, 7, field(7, varint(1) + varint(2) + varint(3) + varint(4))))), "");
   EXPECT_NE(refusalOf(with(tensor("w", {3}, 7, field(7, varint(1))))), "");
   EXPECT_NE(refusalOf(with(tensor("w", {1}, 1, field(7, varint(1))))).find("of type F32 has int64_data"),
@@ -126,6 +127,7 @@ TEST(OnnxModel, RefusesWhatIsNoProtobuf) {
   for (size_t size = 1; size < good.size(); ++size) {
     EXPECT_NE(refusalOf(good.substr(0, size)), "") << size << " of " << good.size() << " bytes";
   }
+  EXPECT_NE(refusalOf(good.substr(0, good.size() - 1)).find("are left in its message"), std::string::npos);
   EXPECT_NE(refusalOf("\x0b").find("wire type 3"), std::string::npos);
   EXPECT_NE(refusalOf(std::string(11, '\xff')).find("more than"), std::string::npos);
   EXPECT_NE(refusalOf(number(9, 1)).find("ModelProto has no field 9"), std::string::npos);

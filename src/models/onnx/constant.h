@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/weights/file_tensor.h"
+
+namespace tandem::onnx {
+
+/// A tensor whose values the model says, or that follows from them.
+struct Constant {
+  FileTensor tensor;  ///< a view; its name is that of the value, which may be an initializer
+};
+
+/// Memory of tensors that are computed while a model is read. They live as long as this object.
+class ConstantMemory {
+ public:
+  /// Throws UsageError if all tensors together exceed 1 GiB.
+  std::span<const uint8_t> keep(std::vector<uint8_t> bytes);
+
+ private:
+  std::deque<std::vector<uint8_t>> tensors_;
+  uint64_t bytes_ = 0;
+};
+
+/// A row-major tensor of the values, of an element type that numbersOf() reads. Throws as keep().
+Constant constantOf(ConstantMemory& memory, const ElementType& type, std::vector<int64_t> shape,
+                    std::span<const double> values);
+
+/// All values, row-major. Throws UsageError for more than 65,536 values and for types other than F16, BF16, F32, F64,
+/// I32, I64 and BOOL. Whole numbers beyond 2^53 are rounded.
+std::vector<double> numbersOf(const Constant& constant);
+std::vector<int64_t> wholesOf(const Constant& constant);
+
+/// The one value. Throws UsageError if there are several.
+double numberOf(const Constant& constant);
+bool isSingle(const Constant& constant);
+
+/// The values are zeros that one number was expanded to: a bias that an exporter added.
+bool isExpandedZero(const Constant& constant);
+
+/// Views of the same bytes. Throw UsageError for indexes and sizes that do not fit.
+Constant transposed(const Constant& constant, std::span<const int64_t> order);
+Constant expanded(const Constant& constant, std::span<const int64_t> shape);
+/// `count` items of dimension `d` from `begin`, every `step`-th; there may be none.
+Constant sliced(const Constant& constant, size_t d, int64_t begin, int64_t step, int64_t count);
+/// The same values in another shape of as many; a copy if they do not lie row by row.
+Constant reshaped(ConstantMemory& memory, const Constant& constant, std::vector<int64_t> shape);
+
+}  // namespace tandem::onnx

@@ -1,0 +1,291 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "graph/operation.h"
+#include "models/onnx/arithmetic.h"
+#include "models/onnx/importer.h"
+
+/// Operators on each element: activations, sums and products.
+namespace tandem::onnx {
+namespace {
+
+constexpr double tolerance = 1e-5;  // of numbers that exporters store as fp32
+
+bool near(double a, double b) { return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b)); }
+
+std::string_view operationOf(const Importer& in, int node) {
+  const ImportedNode& made = in.graph.at(node);
+  return made.operation == nullptr ? std::string_view(made.part) : made.operation->name;
+}
+
+void activate(Call& call, std::string_view operation) {
+  View made = call.in.whole(call.view(0));
+  made.node = call.add({.operation = operation, .inputs = {made.node}});
+  call.give(std::move(made));
+}
+
+void relu(Call& call) { activate(call, "relu"); }
+void sigmoid(Call& call) { activate(call, "sigmoid"); }
+void tanh(Call& call) { activate(call, "tanh"); }
+void hardSwish(Call& call) { activate(call, "hard_swish"); }
+
+void hardSigmoid(Call& call) {
+  if (!near(call.number("alpha", 0.2), 1.0 / 6) || !near(call.number("beta", 0.5), 0.5)) {
+    throw UsageError("alpha must be 1/6, beta 0.5, as in PyTorch");
+  }
+  activate(call, "hard_sigmoid");
+}
+
+void gelu(Call& call) {
+  if (call.text("approximate", "none") != "none") throw UsageError("gelu approximated by tanh");
+  activate(call, "gelu");
+}
+
+/// A limit of Clip; empty where it is left away or infinite.
+std::optional<double> limitOf(const Call& call, size_t input) {
+  if (!call.has(input)) return std::nullopt;
+  const double limit = numberOf(call.constant(input));
+  if (std::abs(limit) >= static_cast<double>(std::numeric_limits<float>::max())) return std::nullopt;
+  return limit;
+}
+
+void clip(Call& call) {
+  const auto low = limitOf(call, 1), high = limitOf(call, 2);
+  if (low != 0.0 || (high && *high != 6)) throw UsageError("its limits must be 0 and 6, or 0 alone");
+  View view = call.view(0);
+  if (high && view.factor == 1 && view.offset == 3) {  // min(max(x + 3, 0), 6) = 6 * hard_sigmoid(x)
+    view.offset = 0;
+    view = call.in.whole(view);
+    view.node = call.add({.operation = "hard_sigmoid", .inputs = {view.node}});
+    return call.give(scaled(view, 6, 0));
+  }
+  activate(call, high ? "relu6" : "relu");
+}
+
+/// A part of a pattern with the operator's name.
+void part(Call& call) {
+  View view = call.view(0);
+  View made = call.in.whole(view);
+  made.node = call.in.graph.addPart(call.node().operation, made.node);
+  call.give(std::move(made));
+}
+
+/// erf(x / sqrt(2)), of which GELU is made.
+void erf(Call& call) {
+  View view = call.view(0);
+  if (!near(view.factor, std::sqrt(0.5)) || view.offset != 0) throw UsageError("it is read in GELU alone");
+  view.factor = 1;
+  view = call.in.whole(view);
+  view.node = call.in.graph.addPart("Erf", view.node);
+  call.give(std::move(view));
+}
+
+void softmax(Call& call) {
+  if (const auto* const scores = std::get_if<Scores>(&call.item(0))) {
+    const auto rank = static_cast<int64_t>(scores->query.dims.size());
+    const int64_t axis = call.whole("axis", -1);
+    if (axis != -1 && axis != rank - 1) throw UsageError("softmax of attention over another dimension than the last");
+    Scores made = *scores;
+    made.isSoftmax = true;
+    return call.give(std::move(made));
+  }
+  part(call);
+}
+
+/// The one node of a pattern: what `other` was made of, by an activation with this name, is `x` itself.
+bool isMadeOf(const Importer& in, const View& other, std::string_view operation, const View& x) {
+  return operationOf(in, other.node) == operation && in.graph.at(other.node).inputs.front() == x.node &&
+         other.dims == x.dims && other.firstChannel == 0;
+}
+
+/// x * sigmoid(x), x * hard_sigmoid(x) or x * (1 + erf(x / sqrt 2)), with factors; empty for another product.
+std::optional<View> gatedByItself(Call& call, const View& x, const View& gate) {
+  struct Row {
+    std::string_view gate, product;
+    double factor;  // of the product
+    bool plusOne;
+  };
+  constexpr std::array rows{Row{"sigmoid", "silu", 1, false}, Row{"hard_sigmoid", "hard_swish", 1, false},
+                            Row{"Erf", "gelu", 2, true}};
+  if (x.offset != 0) return std::nullopt;
+  View plain = x;
+  plain.factor = 1;
+  for (const Row& row : rows) {
+    if (operationOf(call.in, gate.node) != row.gate) continue;
+    plain = call.in.whole(plain);
+    if (!isMadeOf(call.in, gate, row.gate, plain)) continue;
+    if (!near(gate.offset, row.plusOne ? gate.factor : 0)) continue;
+    View made = plain;
+    made.node = call.add({.operation = row.product, .inputs = {made.node}});
+    made.factor = row.factor * x.factor * gate.factor;
+    if (near(made.factor, 1)) made.factor = 1;
+    return made;
+  }
+  return std::nullopt;
+}
+
+/// Whether `dims` says one number for each channel of `all`.
+bool isGate(const Dims& dims, const ImageShape& shape, const Dims& all) {
+  if (shape.count() != shape.channels || dims.size() != all.size()) return false;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (!dims[d].empty() && dims[d] != all[d]) return false;
+  }
+  return atomsOf(dims, Axis::channel) == atomsOf(all, Axis::channel);
+}
+
+void product(Call& call, const View& a, const View& b) {
+  for (const auto& [x, gate] : {std::pair(a, b), std::pair(b, a)}) {
+    if (auto made = gatedByItself(call, x, gate)) return call.give(std::move(*made));
+  }
+  for (const auto& [x, gate] : {std::pair(a, b), std::pair(b, a)}) {
+    const View wholeX = call.in.whole(x), wholeGate = call.in.whole(gate);
+    if (!isGate(wholeGate.dims, call.in.shapeOf(wholeGate), wholeX.dims)) continue;
+    View made = wholeX;
+    made.node = call.add({.operation = "multiply", .inputs = {wholeX.node, wholeGate.node}});
+    return call.give(std::move(made));
+  }
+  throw UsageError("a product of two tensors, of which none has one number for each channel");
+}
+
+/// The dimensions of `all` along which a constant varies, counted from the front. Throws UsageError if it has more.
+std::vector<size_t> varying(const Constant& constant, const Dims& all) {
+  const auto& shape = constant.tensor.shape;
+  std::vector<size_t> dims;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) continue;
+    if (shape.size() - d > all.size()) throw UsageError("its constant has more dimensions than its other input");
+    dims.push_back(d + all.size() - shape.size());
+  }
+  return dims;
+}
+
+bool isPerChannel(const Importer& in, const View& view, const std::vector<size_t>& dims) {
+  return dims.size() == 1 && isWhole(view.dims[dims[0]], Axis::channel, in.shapeOf(view).channels);
+}
+
+void productWithChannels(Call& call, const View& given, const Constant& constant) {
+  View made = call.in.whole(given);
+  if (!isPerChannel(call.in, made, varying(constant, made.dims))) {
+    throw UsageError("a product with a constant that has not one number for each channel");
+  }
+  const int64_t channels = call.in.shapeOf(made).channels;
+  const Constant scale = reshaped(call.in.memory, constant, {channels, 1, 1});
+  const std::string& name = constant.tensor.name;
+  made.node = call.in.graph.add({.operation = "layer_scale",
+                                 .inputs = {made.node},
+                                 .attributes = {},
+                                 .names = {name, call.modulePath(true)},
+                                 .weights = {{"", scale.tensor}}});
+  call.give(std::move(made));
+}
+
+/// A constant that is added to the output of a layer without bias is its bias.
+bool becomesBias(Call& call, const View& given, const Constant& constant, size_t viewInput) {
+  ImportedNode& layer = call.in.graph.at(given.node);
+  const bool takes = layer.operation != nullptr && layer.operation->parameters != nullptr &&
+                     std::string_view(layer.operation->reads).find("bias") != std::string_view::npos;
+  const bool isOwn = call.in.readersOf(call.inputName(viewInput)) == 1 && given.factor == 1 && given.offset == 0;
+  if (!takes || layer.attributes.bias || !isOwn) return false;
+  const View view = call.in.whole(given);
+  if (view.node != given.node || !isPerChannel(call.in, view, varying(constant, view.dims))) return false;
+  const Constant bias = reshaped(call.in.memory, constant, {call.in.shapeOf(view).channels});
+  layer.attributes.bias = true;
+  layer.weights.push_back({".bias", bias.tensor});
+  const std::string module = call.moduleOf(constant.tensor.name);
+  const bool isNamed = !layer.weights.empty() && !call.moduleOf(layer.weights.front().tensor.name).empty();
+  if (!module.empty() && !isNamed) layer.names.insert(layer.names.begin(), module);
+  call.give(given);
+  return true;
+}
+
+void addPositions(Call& call, const View& given, const Constant& constant) {
+  View made = call.in.whole(given);
+  const ImageShape& shape = call.in.shapeOf(made);
+  const auto dims = varying(constant, made.dims);
+  const bool fits = dims.size() == 2 && shape.width == 1 && isWhole(made.dims[dims[0]], Axis::row, shape.height) &&
+                    isWhole(made.dims[dims[1]], Axis::channel, shape.channels);
+  if (!fits) throw UsageError("a sum with a constant that is neither a bias nor one vector for each token");
+  const Constant positions = reshaped(call.in.memory, constant, {1, shape.height, shape.channels});
+  made.node = call.in.graph.add({.operation = "position_embedding",
+                                 .inputs = {made.node},
+                                 .attributes = {},
+                                 .names = {constant.tensor.name, call.modulePath(true)},
+                                 .weights = {{"", positions.tensor}}});
+  call.give(std::move(made));
+}
+
+void sum(Call& call, const View& first, const View& second) {
+  const View a = call.in.whole(first), b = call.in.whole(second);
+  if (a.dims != b.dims) throw UsageError("a sum of two tensors of different shapes or layouts");
+  View made = a;
+  made.node = call.add({.operation = "add", .inputs = {a.node, b.node}});
+  call.give(std::move(made));
+}
+
+void add(Call& call) {
+  if (call.isView(0) && call.isView(1)) return sum(call, call.view(0), call.view(1));
+  const size_t constantInput = call.isConstant(0) ? 0 : 1, other = 1 - constantInput;
+  const Constant constant = call.constant(constantInput);
+  if (isSingle(constant)) return call.give(scaled(call.item(other), 1, numberOf(constant)));
+  const View given = call.view(other);
+  if (!becomesBias(call, given, constant, other)) addPositions(call, given, constant);
+}
+
+void multiply(Call& call) {
+  if (call.isView(0) && call.isView(1)) return product(call, call.view(0), call.view(1));
+  const size_t constantInput = call.isConstant(0) ? 0 : 1;
+  const Constant constant = call.constant(constantInput);
+  if (isSingle(constant)) return call.give(scaled(call.item(1 - constantInput), numberOf(constant), 0));
+  productWithChannels(call, call.view(1 - constantInput), constant);
+}
+
+void subtract(Call& call) {
+  if (!call.isConstant(1)) throw UsageError("a difference of which the second part is not constant");
+  call.give(scaled(call.item(0), 1, -numberOf(call.constant(1))));
+}
+
+void divide(Call& call) {
+  if (!call.isConstant(1)) throw UsageError("a quotient of which the divisor is not constant");
+  const double divisor = numberOf(call.constant(1));
+  if (divisor == 0) throw UsageError("a division by 0");
+  call.give(scaled(call.item(0), 1 / divisor, 0));
+}
+
+void foldAdd(Call& call) {
+  foldPairs(call, [](double a, double b) { return a + b; });
+}
+void foldMultiply(Call& call) {
+  foldPairs(call, [](double a, double b) { return a * b; });
+}
+void foldSubtract(Call& call) {
+  foldPairs(call, [](double a, double b) { return a - b; });
+}
+void foldDivide(Call& call) { foldPairs(call, quotient); }
+
+constexpr std::array rows{
+    Operator{"Relu", relu, nullptr, ""},
+    Operator{"Sigmoid", sigmoid, nullptr, ""},
+    Operator{"Tanh", tanh, nullptr, ""},
+    Operator{"HardSwish", hardSwish, nullptr, ""},
+    Operator{"HardSigmoid", hardSigmoid, nullptr, "alpha beta"},
+    Operator{"Gelu", gelu, nullptr, "approximate"},
+    Operator{"Clip", clip, nullptr, ""},
+    Operator{"Erf", erf, nullptr, ""},
+    Operator{"Softmax", softmax, nullptr, "axis"},
+    Operator{"LogSoftmax", part, nullptr, "axis"},
+    Operator{"Add", add, foldAdd, ""},
+    Operator{"Mul", multiply, foldMultiply, ""},
+    Operator{"Sub", subtract, foldSubtract, ""},
+    Operator{"Div", divide, foldDivide, ""},
+};
+
+}  // namespace
+
+std::span<const Operator> elementOperators() { return rows; }
+
+}  // namespace tandem::onnx

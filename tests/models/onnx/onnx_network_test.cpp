@@ -1,0 +1,304 @@
+#include "models/onnx/onnx_network.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "formats/network/network_file.h"
+#include "support/onnx_writer.h"
+#include "support/text_of_failure.h"
+
+namespace tandem {
+namespace {
+
+using namespace onnx_writer;
+using Strings = std::vector<std::string>;
+using Wholes = std::vector<int64_t>;
+
+OnnxImport imported(const TestGraph& graph) {
+  const std::string bytes = model(graph);
+  return importOnnx({bytes.begin(), bytes.end()}, "net.onnx");
+}
+
+/// The nodes of a file: "conv: conv(input) outputs=4 kernel=3".
+Strings nodesOf(const OnnxImport& made) {
+  Strings lines;
+  for (const NetworkNode& node : made.network.file.nodes) {
+    std::string line = concat(node.name, ": ", node.operation, "(", join(node.inputs), ")");
+    for (const auto& [name, value] : node.attributes) {
+      line += concat(' ', name, '=');
+      if (const auto* numbers = std::get_if<std::vector<double>>(&value)) {
+        Strings texts;
+        for (const double number : *numbers) texts.push_back(concat(number));
+        line += join(texts, ",");
+      } else if (const auto* text = std::get_if<std::string>(&value)) {
+        line += *text;
+      } else {
+        line += std::get<bool>(value) ? "true" : "false";
+      }
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::vector<float> valuesOf(const OnnxImport& made, const std::string& name) {
+  for (const FileTensor& tensor : made.weights.tensors()) {
+    if (tensor.name != name) continue;
+    std::vector<uint8_t> scratch;
+    const auto bytes = rowMajorBytes(tensor, scratch);
+    std::vector<float> values(bytes.size() / sizeof(float));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+  ADD_FAILURE() << "no tensor " << name;
+  return {};
+}
+
+std::string refusalOf(const TestGraph& graph) {
+  return textOfFailure<DataError>([&] { imported(graph); });
+}
+
+/// A convolution of 4 channels, "c", in front of `middle`, which makes "r"; then the mean of each channel and a linear
+/// layer.
+TestGraph between(const Strings& middle, const Strings& tensors) {
+  TestGraph graph{.nodes = {node("Conv", {"x", "conv.weight"}, "c", attribute("pads", Wholes{1, 1, 1, 1}))},
+                  .tensors = {floats("conv.weight", {4, 3, 3, 3}), floats("fc.weight", {5, 4})}};
+  graph.nodes.insert(graph.nodes.end(), middle.begin(), middle.end());
+  graph.tensors.insert(graph.tensors.end(), tensors.begin(), tensors.end());
+  for (const std::string& last : {node("GlobalAveragePool", {"r"}, "p"), node("Flatten", {"p"}, "f"),
+                                  node("Gemm", {"f", "fc.weight"}, "y", attribute("transB", int64_t{1}))}) {
+    graph.nodes.push_back(last);
+  }
+  return graph;
+}
+
+/// The lines that `middle` becomes.
+Strings middleOf(const Strings& middle, const Strings& tensors = {}) {
+  const Strings all = nodesOf(imported(between(middle, tensors)));
+  EXPECT_EQ(all.front(), "conv: conv(input) outputs=4 kernel=3 padding=1 bias=false");
+  EXPECT_TRUE(all.back().starts_with("fc: linear(")) << all.back();
+  return {all.begin() + 1, all.end() - 2};
+}
+
+std::string whyNot(const Strings& middle, const Strings& tensors = {}) { return refusalOf(between(middle, tensors)); }
+
+TEST(OnnxNetwork, IsReadWithItsWeights) {
+  const Strings parts{"bn.weight", "bn.bias", "bn.running_mean", "bn.running_var"};
+  Strings tensors;
+  for (const std::string& part : parts) tensors.push_back(floats(part, {4}, static_cast<float>(tensors.size())));
+  const TestGraph graph = between({node("BatchNormalization", {"c", parts[0], parts[1], parts[2], parts[3]}, "b",
+                                        attribute("epsilon", 1e-3F) + attribute("momentum", 0.8F)),
+                                   node("Relu", {"b"}, "r")},
+                                  tensors);
+  const OnnxImport made = imported(graph);
+  EXPECT_EQ(nodesOf(made), (Strings{"conv: conv(input) outputs=4 kernel=3 padding=1 bias=false",
+                                    "bn: batch_norm(conv) epsilon=0.001 momentum=0.2", "r: relu(bn)",
+                                    "p: global_avg_pool(r)", "fc: linear(p) outputs=classes bias=false"}));
+  EXPECT_EQ(made.network.file.name, "net");
+  EXPECT_EQ(made.network.file.classes, 5);
+  EXPECT_EQ(made.network.sha256, made.weights.sha256());
+  EXPECT_EQ(made.weights.format(), "onnx");
+  EXPECT_EQ(made.weights.tensors().size(), 6U);
+  EXPECT_EQ(valuesOf(made, "bn.running_var"), (std::vector<float>{3, 3.125, 3.25, 3.375}));
+  EXPECT_EQ(valuesOf(made, "fc.weight").at(19), 19.0F / 8);
+}
+
+TEST(OnnxNetwork, ReadsConvolutionsOfAllForms) {
+  const auto conv = [](const std::string& attributes, const Wholes& weight = {4, 4, 3, 3}) {
+    return middleOf({node("Conv", {"c", "w", "w.bias"}, "r", attributes)}, {floats("w", weight), floats("w.bias", {4})})
+        .at(0);
+  };
+  EXPECT_EQ(conv(attribute("strides", Wholes{2, 1}) + attribute("pads", Wholes{1, 2, 3, 4})),
+            "w: conv(conv) outputs=4 kernel=3 stride=2,1 padding=1,3,2,4");
+  EXPECT_EQ(conv(attribute("group", int64_t{4}), {4, 1, 3, 3}), "w: conv(conv) outputs=4 kernel=3 groups=4");
+  EXPECT_EQ(conv(attribute("dilations", Wholes{2, 2})), "w: dilated_conv(conv) outputs=4 kernel=3 dilation=2");
+  EXPECT_EQ(conv(attribute("auto_pad", "SAME_UPPER") + attribute("strides", Wholes{2, 2})),
+            "w: conv(conv) outputs=4 kernel=3 stride=2 padding=0,1,0,1");
+  EXPECT_EQ(conv(attribute("auto_pad", "SAME_LOWER") + attribute("strides", Wholes{2, 2})),
+            "w: conv(conv) outputs=4 kernel=3 stride=2 padding=1,0,1,0");
+  EXPECT_NE(whyNot({node("Conv", {"c", "w"}, "r")}, {floats("w", {4, 3, 3, 3})}).find("does not fit the layer"),
+            std::string::npos);
+}
+
+TEST(OnnxNetwork, PadsBecomeTheConvolutions) {
+  const Strings middle = middleOf({node("Pad", {"c", "pads"}, "d"), node("Conv", {"d", "w.weight"}, "r")},
+                                  {wholes("pads", {0, 0, 1, 2, 0, 0, 3, 4}), floats("w.weight", {4, 4, 3, 3})});
+  EXPECT_EQ(middle, (Strings{"w: conv(conv) outputs=4 kernel=3 padding=1,3,2,4 bias=false"}));
+  EXPECT_NE(whyNot({node("Pad", {"c", "pads"}, "r")}, {wholes("pads", {0, 1, 0, 0, 0, 0, 0, 0})}), "");
+}
+
+TEST(OnnxNetwork, ReadsPools) {
+  const auto pool = [](const std::string& operation, const std::string& attributes) {
+    return middleOf({node(operation, {"c"}, "r", attribute("kernel_shape", Wholes{3, 3}) + attributes)}).at(0);
+  };
+  const std::string stride = attribute("strides", Wholes{2, 2});
+  EXPECT_EQ(pool("MaxPool", stride + attribute("pads", Wholes{1, 1, 1, 1})),
+            "r: max_pool(conv) kernel=3 stride=2 padding=1");
+  EXPECT_EQ(pool("MaxPool", stride + attribute("ceil_mode", int64_t{1})),
+            "r: max_pool(conv) kernel=3 stride=2 ceil_mode=true");
+  EXPECT_EQ(pool("MaxPool", stride + attribute("auto_pad", "SAME_UPPER")),
+            "r: max_pool(conv) kernel=3 stride=2 ceil_mode=true")
+      << "pixels behind the last edge never win";
+  EXPECT_EQ(pool("AveragePool", stride), "r: avg_pool(conv) kernel=3 stride=2 count_padding=false");
+  EXPECT_EQ(pool("AveragePool", stride + attribute("count_include_pad", int64_t{1})),
+            "r: avg_pool(conv) kernel=3 stride=2");
+  EXPECT_NE(whyNot({node("AveragePool", {"c"}, "r",
+                         attribute("kernel_shape", Wholes{3, 3}) + stride + attribute("auto_pad", "SAME_UPPER") +
+                             attribute("count_include_pad", int64_t{1}))})
+                .find("pads are unequal"),
+            std::string::npos);
+}
+
+TEST(OnnxNetwork, ReadsActivationsAndWhatTheyAreMadeOf) {
+  const Strings numbers{real("zero", 0),           real("six", 6), real("three", 3),
+                        real("root", 1.41421354F), real("one", 1), real("half", 0.5F)};
+  EXPECT_EQ(middleOf({node("Clip", {"c", "zero", "six"}, "r")}, numbers), (Strings{"r: relu6(conv)"}));
+  EXPECT_EQ(middleOf({node("HardSwish", {"c"}, "r")}), (Strings{"r: hard_swish(conv)"}));
+  EXPECT_EQ(middleOf({node("HardSigmoid", {"c"}, "r", attribute("alpha", 1 / 6.0F))}),
+            (Strings{"r: hard_sigmoid(conv)"}));
+  EXPECT_EQ(middleOf({node("Sigmoid", {"c"}, "s"), node("Mul", {"s", "c"}, "r")}), (Strings{"r: silu(conv)"}));
+  EXPECT_EQ(middleOf({node("Div", {"c", "root"}, "d"), node("Erf", {"d"}, "e"), node("Add", {"e", "one"}, "a"),
+                      node("Mul", {"c", "a"}, "m"), node("Mul", {"m", "half"}, "r")},
+                     numbers),
+            (Strings{"m: gelu(conv)"}));
+  EXPECT_EQ(middleOf({node("Add", {"c", "three"}, "a"), node("Clip", {"a", "zero", "six"}, "b"),
+                      node("Mul", {"c", "b"}, "m"), node("Div", {"m", "six"}, "r")},
+                     numbers),
+            (Strings{"m: hard_swish(conv)"}));
+  EXPECT_NE(whyNot({node("HardSigmoid", {"c"}, "r")}).find("alpha must be 1/6"), std::string::npos);
+  EXPECT_NE(whyNot({node("Clip", {"c", "zero", "three"}, "r")}, numbers).find("its limits"), std::string::npos);
+  EXPECT_NE(whyNot({node("Add", {"c", "three"}, "a"), node("Relu", {"a"}, "r")}, numbers).find("a number, 3, is added"),
+            std::string::npos);
+  EXPECT_NE(whyNot({node("Mul", {"c", "c"}, "r")}).find("a product of two tensors"), std::string::npos);
+}
+
+TEST(OnnxNetwork, ReadsGatesAndFactors) {
+  EXPECT_EQ(
+      middleOf({node("GlobalAveragePool", {"c"}, "g"), node("Sigmoid", {"g"}, "s"), node("Mul", {"s", "c"}, "r")}),
+      (Strings{"g: global_avg_pool(conv)", "s: sigmoid(g)", "r: multiply(conv, s)"}));
+  EXPECT_EQ(middleOf({node("Mul", {"c", "half"}, "m"), node("Relu", {"m"}, "r")}, {real("half", 0.5F)}),
+            (Strings{"rescale: rescale(conv) alpha=0.5", "r: relu(rescale)"}));
+  const TestGraph scaled = between({node("Mul", {"c", "gamma"}, "r")}, {floats("gamma", {4, 1, 1}, 1)});
+  const OnnxImport made = imported(scaled);
+  EXPECT_EQ(nodesOf(made).at(1), "gamma: layer_scale(conv)");
+  EXPECT_EQ(valuesOf(made, "gamma"), (std::vector<float>{1, 1.125, 1.25, 1.375}));
+}
+
+TEST(OnnxNetwork, ReadsShuffledAndSplitChannels) {
+  const Strings shuffled{node("Reshape", {"c", "apart"}, "d"),
+                         node("Transpose", {"d"}, "e", attribute("perm", Wholes{0, 2, 1, 3, 4})),
+                         node("Reshape", {"e", "together"}, "s")};
+  const Strings sizes{wholes("apart", {1, 2, 2, 8, 8}), wholes("together", {1, -1, 8, 8})};
+  Strings middle = shuffled;
+  middle.push_back(node("Relu", {"s"}, "r"));
+  EXPECT_EQ(middleOf(middle, sizes),
+            (Strings{"channel_shuffle: channel_shuffle(conv) groups=2", "r: relu(channel_shuffle)"}));
+  EXPECT_EQ(middleOf({node("Split", {"c", "sizes"}, "a", attribute("axis", int64_t{1}) + field(2, "b")),
+                      node("Relu", {"b"}, "e"), node("Concat", {"e", "a"}, "r", attribute("axis", int64_t{1}))},
+                     {wholes("sizes", {1, 3})}),
+            (Strings{"channel_range: channel_range(conv) outputs=3 first=1", "e: relu(channel_range)",
+                     "channel_range_1: channel_range(conv) outputs=1", "r: concat(e, channel_range_1)"}));
+}
+
+TEST(OnnxNetwork, LayoutsBecomeNoNodes) {
+  const Strings middle{node("Transpose", {"c"}, "h", attribute("perm", Wholes{0, 2, 3, 1})),
+                       node("LayerNormalization", {"h", "n.weight", "n.bias"}, "l", attribute("epsilon", 1e-6F)),
+                       node("MatMul", {"l", "m"}, "m1"),
+                       node("Add", {"m1", "mlp.bias"}, "m2"),
+                       node("Transpose", {"m2"}, "t", attribute("perm", Wholes{0, 3, 1, 2})),
+                       node("Add", {"t", "c"}, "r")};
+  const TestGraph graph =
+      between(middle, {floats("n.weight", {4}), floats("n.bias", {4}), floats("m", {4, 4}), floats("mlp.bias", {4})});
+  const OnnxImport made = imported(graph);
+  const Strings lines = nodesOf(made);
+  EXPECT_EQ(Strings(lines.begin() + 1, lines.begin() + 4),
+            (Strings{"n: layer_norm(conv) epsilon=1e-06", "mlp: channel_linear(n) outputs=4", "r: add(mlp, conv)"}));
+  EXPECT_EQ(valuesOf(made, "mlp.weight").at(1), 4.0F / 8) << "a matrix [inputs, outputs] is transposed";
+}
+
+TEST(OnnxNetwork, FoldsShapes) {
+  const TestGraph graph{
+      .nodes = {node("Conv", {"x", "conv.weight"}, "c"), node("Shape", {"c"}, "s"), node("Gather", {"s", "zero"}, "n"),
+                node("Unsqueeze", {"n", "axes"}, "u"),
+                node("Concat", {"u", "rest"}, "t", attribute("axis", int64_t{0})), node("Reshape", {"c", "t"}, "f"),
+                node("Gemm", {"f", "w.weight", "w.bias"}, "g", attribute("transB", int64_t{1})),
+                node("Softmax", {"g"}, "y", attribute("axis", int64_t{1}))},
+      .tensors = {floats("conv.weight", {4, 3, 3, 3}), scalar("zero", 0), wholes("axes", {0}), wholes("rest", {-1}),
+                  floats("w.weight", {5, 144}), floats("w.bias", {5})},
+      .input = {0, 3, 8, 8}};
+  const OnnxImport made = imported(graph);
+  EXPECT_EQ(nodesOf(made), (Strings{"conv: conv(input) outputs=4 kernel=3 bias=false", "f: flatten(conv)",
+                                    "w: linear(f) outputs=classes"}));
+  EXPECT_NE(made.weights.note().find("(Softmax, byte"), std::string::npos) << made.weights.note();
+}
+
+Strings attentionNodes(float scale) {
+  Strings nodes{node("Conv", {"x", "conv.weight"}, "c"),
+                node("Reshape", {"c", "flat"}, "t"),
+                node("Transpose", {"t"}, "u", attribute("perm", Wholes{0, 2, 1})),
+                node("Concat", {"class", "u"}, "v", attribute("axis", int64_t{1})),
+                node("Add", {"v", "place"}, "w"),
+                node("MatMul", {"w", "qkv"}, "q0"),
+                node("Add", {"q0", "a.in_proj_bias"}, "q"),
+                node("Reshape", {"q", "heads"}, "k"),
+                node("Transpose", {"k"}, "l", attribute("perm", Wholes{2, 0, 3, 1, 4}))};
+  for (const std::string i : {"0", "1", "2"}) {
+    nodes.push_back(node("Gather", {"l", "i" + i}, "n" + i, attribute("axis", int64_t{0})));
+  }
+  for (const std::string& more :
+       {node("Transpose", {"n1"}, "kt", attribute("perm", Wholes{0, 1, 3, 2})), node("MatMul", {"n0", "kt"}, "a0"),
+        node("Mul", {"a0", scale == 0 ? "none" : "scale"}, "a1"), node("Softmax", {"a1"}, "a2"),
+        node("MatMul", {"a2", "n2"}, "o"), node("Transpose", {"o"}, "o1", attribute("perm", Wholes{0, 2, 1, 3})),
+        node("Reshape", {"o1", "back"}, "o2"), node("Gather", {"o2", "i0"}, "f", attribute("axis", int64_t{1})),
+        node("Gemm", {"f", "fc.weight"}, "y", attribute("transB", int64_t{1}))}) {
+    nodes.push_back(more);
+  }
+  return nodes;
+}
+
+Strings attentionTensors(float scale) {
+  Strings tensors{floats("conv.weight", {8, 3, 4, 4}),
+                  wholes("flat", {1, 8, 25}),
+                  floats("class", {1, 1, 8}),
+                  floats("place", {1, 26, 8}),
+                  floats("qkv", {8, 24}),
+                  floats("a.in_proj_bias", {24}),
+                  wholes("heads", {1, 26, 3, 2, 4}),
+                  wholes("back", {1, 26, 8}),
+                  floats("fc.weight", {5, 8}),
+                  real("scale", scale)};
+  for (const int64_t i : {0, 1, 2}) tensors.push_back(scalar(concat("i", i), i));
+  return tensors;
+}
+
+TEST(OnnxNetwork, ReadsAttention) {
+  const OnnxImport made = imported({.nodes = attentionNodes(0.5F), .tensors = attentionTensors(0.5F)});
+  EXPECT_EQ(nodesOf(made), (Strings{"conv: conv(input) outputs=8 kernel=4 bias=false", "class: class_token(conv)",
+                                    "place: position_embedding(class)", "a: attention(place) heads=2",
+                                    "f: first_token(a)", "fc: linear(f) outputs=classes bias=false"}));
+  EXPECT_EQ(valuesOf(made, "a.in_proj_weight").at(1), 24.0F / 8);
+  EXPECT_EQ(valuesOf(made, "a.in_proj_bias").at(23), 23.0F / 8);
+  EXPECT_NE(refusalOf({.nodes = attentionNodes(1), .tensors = attentionTensors(1)}).find("its scale is 1; it must be"),
+            std::string::npos);
+}
+
+TEST(OnnxNetwork, RefusesByNodeOperatorAndReason) {
+  EXPECT_NE(whyNot({node("Conv", {"c"}, "r")}).find("net.onnx: node 'r' (Conv, byte "), std::string::npos);
+  EXPECT_NE(whyNot({node("Einsum", {"c"}, "r")}).find("the operator is not read; there are Add, "), std::string::npos);
+  EXPECT_NE(whyNot({node("Relu", {"later"}, "r")}).find("is read before it is made"), std::string::npos);
+  EXPECT_NE(whyNot({node("Relu", {"c"}, "r", attribute("alpha", 1.0F))}).find("attribute 'alpha' is not read"),
+            std::string::npos);
+  EXPECT_NE(whyNot({node("Erf", {"c"}, "r")}).find("it is read in GELU alone"), std::string::npos);
+  EXPECT_NE(whyNot({node("Relu", {"c"}, "r", field(7, "com.microsoft"))}).find("of domain 'com.microsoft'"),
+            std::string::npos);
+  EXPECT_NE(whyNot({node("Relu", {"c"}, "c")}).find("is made twice"), std::string::npos);
+  TestGraph grey = between({node("Relu", {"c"}, "r")}, {});
+  grey.input = {1, 1, 8, 8};
+  EXPECT_NE(refusalOf(grey), "");
+  grey.input = {1, 3, 8};
+  EXPECT_NE(refusalOf(grey).find("must have four dimensions"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -15,7 +15,7 @@ PRESET ?= release
 
 .DEFAULT_GOAL := build
 .PHONY: help setup setup-release setup-cuda setup-tests build program bench test test-long check lint tidy format docs dev \
-        asan tsan cuda cuda-sources dist verify-dist peers bench-kernels verify-models verify-weights verify-export \
+        asan tsan cuda cuda-sources dist verify-dist peers bench-kernels verify-models verify-weights verify-export verify-onnx \
         verify-launchers verify-ranks verify-interference verify-compare verify-robust verify-trace verify-attribution verify-logs verify-streams verify-data \
         verify-page verify-resume fuzz \
         clean FORCE
@@ -166,6 +166,9 @@ verify-weights: build ## weights files of Python in Tandem and back, and verdict
 
 verify-export: program ## networks of torchvision exported, their parameters and FLOPs in Tandem beside PyTorch's
 	"$$(bench/peers/compare --print-python)" scripts/verify-export $(ARGS)
+
+verify-onnx: program ## networks of torchvision exported to ONNX, their outputs and a step of training beside PyTorch's
+	"$$(bench/peers/compare --print-python)" scripts/verify-onnx $(ARGS)
 
 fuzz: build/fuzz/build.ninja ## libFuzzer programs of the readers in build/fuzz (needs clang-14)
 	cmake --build --preset fuzz -j $(JOBS) --target fuzz

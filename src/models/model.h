@@ -46,8 +46,8 @@ struct ModelFacts {
   std::string sha256;  ///< SHA-256 of the bytes of the network's file; empty for a row of the zoo
 };
 
-/// `model` is the name of a row, or the path of a network file or a model of ONNX (isNetworkPath()). Throws UsageError for an unknown name
-/// and DataError for a bad file.
+/// `model` is the name of a row, or the path of a network file or a model of ONNX (isNetworkPath()). Throws UsageError
+/// for an unknown name and DataError for a bad file.
 ModelFacts modelFacts(std::string_view model);
 
 /// The network file of a row of the zoo, or the standard form of a network file. Throws like modelFacts().

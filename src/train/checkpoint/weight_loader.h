@@ -24,8 +24,8 @@ struct Pretrained {
   std::vector<std::string> warnings;  ///< values that are not finite, a network that differs slightly; likewise
 };
 
-/// Reads --weights by --weights-map, or without --weights the weights of a model of ONNX; null if there are none. F16, BF16 and F64 values are rounded to fp32. With
-/// --reset-head the classifiers' tensors are not read. All tensors of auxiliary heads may be missing, since evaluation
+/// Reads --weights by --weights-map, or without --weights the weights of a model of ONNX; null if there are none.
+/// F16, BF16 and F64 values are rounded to fp32. With --reset-head the classifiers' tensors are not read. All tensors of auxiliary heads may be missing, since evaluation
 /// does not use them. If all names start with "module.", as PyTorch's DataParallel writes them, this prefix is dropped.
 ///
 /// Throws CheckpointError with the file and its tensors if one is missing, unknown, of another shape or type, or there

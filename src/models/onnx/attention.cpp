@@ -72,6 +72,7 @@ FileTensor stacked(ConstantMemory& memory, std::span<const FileTensor> parts, st
   FileTensor whole;
   whole.type = known == parts.end() ? elementTypeNamed("F32") : known->type;
   whole.shape = std::move(shape);
+  memory.requireRoom(whole.byteCount());
   const size_t each = whole.byteCount() / parts.size();
   std::vector<uint8_t> bytes, scratch;
   for (const FileTensor& part : parts) {

@@ -85,11 +85,13 @@ int64_t wholeOf(double value) {
 
 }  // namespace
 
+void ConstantMemory::requireRoom(uint64_t bytes) const {
+  if (bytes <= mostMemory - bytes_) return;
+  throw UsageError(concat("computed tensors come to more than ", mostMemory, " bytes; fold constants in the exporter"));
+}
+
 std::span<const uint8_t> ConstantMemory::keep(std::vector<uint8_t> bytes) {
-  if (bytes.size() > mostMemory - bytes_) {
-    throw UsageError(
-        concat("computed tensors come to more than ", mostMemory, " bytes; fold constants in the exporter"));
-  }
+  requireRoom(bytes.size());
   bytes_ += bytes.size();
   tensors_.push_back(std::move(bytes));
   return tensors_.back();
@@ -198,6 +200,7 @@ Constant sliced(const Constant& constant, size_t d, int64_t begin, int64_t step,
 Constant reshaped(ConstantMemory& memory, const Constant& constant, std::vector<int64_t> shape) {
   const auto bytes = byteCount(shape, constant.tensor.type->bytes);
   if (!bytes || *bytes != constant.tensor.byteCount()) throw UsageError(concat(named(constant), " has another size"));
+  if (!constant.tensor.strides.empty()) memory.requireRoom(*bytes);
   Constant result = constant;
   std::vector<uint8_t> scratch;
   const auto rows = rowMajorBytes(constant.tensor, scratch);

@@ -18,7 +18,9 @@ struct Constant {
 /// Memory of tensors that are computed while a model is read. They live as long as this object.
 class ConstantMemory {
  public:
-  /// Throws UsageError if all tensors together exceed 1 GiB.
+  /// Throws UsageError if all tensors together would exceed 1 GiB. Call it before a tensor of that size is made.
+  void requireRoom(uint64_t bytes) const;
+  /// Throws as requireRoom().
   std::span<const uint8_t> keep(std::vector<uint8_t> bytes);
 
  private:

@@ -71,6 +71,10 @@ FileTensor inShape(const Constant& constant, std::vector<int64_t> shape, std::st
                             " dimensions; its shape does not fit the layer"));
   }
   if (!tensor.type->floating()) throw UsageError(concat(what, " is of type ", tensor.type->name));
+  constexpr uint64_t mostExpanded = 64 << 20;
+  if (tensor.byteCount() > std::max<uint64_t>(tensor.bytes.size(), mostExpanded)) {
+    throw UsageError(concat(what, " is one number expanded to ", tensor.byteCount(), " bytes"));
+  }
   return tensor;
 }
 

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/network/network_file.h"
+#include "models/model.h"
 #include "support/onnx_writer.h"
 #include "support/text_of_failure.h"
 
@@ -298,6 +301,47 @@ TEST(OnnxNetwork, RefusesByNodeOperatorAndReason) {
   EXPECT_NE(refusalOf(grey), "");
   grey.input = {1, 3, 8};
   EXPECT_NE(refusalOf(grey).find("must have four dimensions"), std::string::npos);
+}
+
+std::string written(const TestGraph& graph, const std::string& name) {
+  std::string path = testing::TempDir() + name;
+  std::ofstream(path, std::ios::binary) << model(graph);
+  return path;
+}
+
+TEST(OnnxNetwork, IsAModelLikeOthers) {
+  const std::string path = written(between({node("Relu", {"c"}, "r")}, {}), "onnx_network_test_model.onnx");
+  const ModelFacts facts = modelFacts(path);
+  EXPECT_EQ(facts.name, "onnx_network_test_model");
+  EXPECT_EQ(facts.input, (ImageShape{3, 8, 8}));
+  EXPECT_EQ(facts.classes, 5);
+  EXPECT_EQ(facts.sha256, openOnnxWeights(path).sha256());
+  const Graph graph = buildModel(path, {.classes = 7, .imageSize = 9});
+  EXPECT_EQ(graph.node(graph.output()).shape, (ImageShape{7, 1, 1}));
+  EXPECT_EQ(graph.node(1).shape, (ImageShape{4, 9, 9}));
+  EXPECT_NE(modelText(path).find(R"("outputs":"classes")"), std::string::npos);
+}
+
+TEST(OnnxNetwork, IsReadAgainWhenItsFileHasChanged) {
+  const std::string name = "onnx_network_test_changed.onnx";
+  const std::string path = written(between({node("Relu", {"c"}, "r")}, {}), name);
+  const std::string before = openOnnxNetwork(path).sha256;
+  EXPECT_EQ(openOnnxNetwork(path).sha256, before);
+  written(between({node("Sigmoid", {"c"}, "r")}, {}), name);
+  EXPECT_NE(openOnnxNetwork(path).sha256, before);
+}
+
+TEST(OnnxNetwork, RefusesExpandedTensorsBeyondMemory) {
+  const std::string all = wholes("s", {1 << 20, 1 << 20});
+  EXPECT_NE(whyNot({node("ConstantOfShape", {"s"}, "z"), node("Reshape", {"z", "s"}, "z1"),
+                    node("Transpose", {"z1"}, "z2"), node("Reshape", {"z2", "s"}, "r")},
+                   {all})
+                .find("come to more than"),
+            std::string::npos);
+  EXPECT_NE(
+      whyNot({node("ConstantOfShape", {"s"}, "z"), node("Conv", {"c", "z"}, "r")}, {wholes("s", {1 << 20, 4, 8, 8})})
+          .find("is one number expanded to"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -97,7 +97,8 @@ std::vector<HeadedEvaluation> headedAuc(const TrainingRecord& training) {
     const auto best = std::ranges::find_if(training.evaluations, [&](const EvaluationRecord& each) {
       return each.split == split && each.step == training.bestStep && hasAuc(each);
     });
-    if (best != training.evaluations.end() && &*best != last) headed.push_back({concat(oneLine(split), ", best"), &*best});
+    if (best != training.evaluations.end() && &*best != last)
+      headed.push_back({concat(oneLine(split), ", best"), &*best});
   }
   return headed;
 }

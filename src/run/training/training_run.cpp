@@ -61,6 +61,12 @@ TrainingRun::TrainingRun(TrainingRunOptions options, ProgressCallback progress)
   record_.ended.clear();
   record_.interrupted = false;
   if (!options_.from) return;
+  const size_t kept = options_.from->state.optimizer.size(), needed = stateValues(options_.team->optimizer);
+  if (kept != needed) {
+    throw CheckpointError(concat(options_.from->path, " has ", kept,
+                                 " values of the optimizer for each weight, and this ", "training needs ", needed,
+                                 "; keep --optimizer and --ema, or begin anew by --weights"));
+  }
   record_.resumedAt = first_;
   hasCheckpoint_ = true;
   rate_.restore(options_.from->facts.rate);

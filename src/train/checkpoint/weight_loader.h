@@ -24,9 +24,10 @@ struct Pretrained {
   std::vector<std::string> warnings;  ///< values that are not finite, a network that differs slightly; likewise
 };
 
-/// Reads --weights by --weights-map, or without --weights the weights of a model of ONNX; null if there are none.
-/// F16, BF16 and F64 values are rounded to fp32. With --reset-head the classifiers' tensors are not read. All tensors of auxiliary heads may be missing, since evaluation
-/// does not use them. If all names start with "module.", as PyTorch's DataParallel writes them, this prefix is dropped.
+/// Reads --weights by --weights-map, or without --weights the weights of a model of ONNX; null if there are none. F16,
+/// BF16 and F64 values are rounded to fp32. With --reset-head the classifiers' tensors are not read. All tensors of
+/// auxiliary heads may be missing, since evaluation does not use them. If all names start with "module.", as PyTorch's
+/// DataParallel writes them, this prefix is dropped.
 ///
 /// Throws CheckpointError with the file and its tensors if one is missing, unknown, of another shape or type, or there
 /// twice. With --reject-nonfinite it also throws for a value that is not finite in fp32. Throws UsageError for a model

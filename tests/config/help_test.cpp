@@ -26,7 +26,8 @@ TEST(Help, NamesEveryOptionGroupAndValue) {
     EXPECT_TRUE(contains(help, concat("\n  --", option.name))) << option.name;
     EXPECT_TRUE(contains(help, concat("\n", option.group, ":\n"))) << option.group;
   }
-  EXPECT_TRUE(contains(flat, "NAME.json: the names of 'tandem list models' (default resnet50)")) << "not sixty names";
+  EXPECT_TRUE(contains(flat, "NAME.json or NAME.onnx: the names of 'tandem list models' (default resnet50)"))
+      << "not sixty names";
   EXPECT_TRUE(contains(flat, "auto, device, host, queue, python-queue, python-dataset, zmq-consume (default auto)"));
   EXPECT_TRUE(contains(help, "(images, default the model's own)"));
   EXPECT_TRUE(contains(flat, "--num-gpus (--replicas)"));

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/catalogs.h"
 #include "config/command_line.h"
+#include "config/commands.h"
 #include "config/modes.h"
 #include "config/network_path.h"
 #include "data/dataset/image_list.h"
@@ -65,9 +66,11 @@ void checkTyped(const Sweep& sweep, std::string_view command) {
     throw UsageError(concat("tandem ", command, ": images come from --data or from files, not from both"));
   }
   if (hasData) checkBesideData(sweep);
-  if (!hasPaths && !hasData)
-    throw UsageError(
-        concat("tandem ", command, " needs images: name JPEG or PNG files, or a data set with --data=FOLDER"));
+  if (hasPaths || hasData) return;
+  const bool takesFiles = !commandCalled(command).operands.empty();
+  throw UsageError(concat("tandem ", command, " needs images: ",
+                          takesFiles ? "name JPEG or PNG files, or a data set with --data=FOLDER"
+                                     : "a data set with labels, --data=FOLDER"));
 }
 
 }  // namespace

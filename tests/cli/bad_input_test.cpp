@@ -43,9 +43,8 @@ std::vector<std::string> tiny(std::vector<std::string> more) {
 INSTANTIATE_TEST_SUITE_P(
     Arguments, BadInput,
     testing::Values(
-        Refusal{{"bnech"}, usage, "did you mean 'bench'"},
-        Refusal{{"train"}, usage, "'tandem bench --model=NAME --data=FOLDER --replicas=1"},
-        Refusal{{"eval"}, usage, "'tandem predict --weights=FILE --data=FOLDER'"},
+        Refusal{{"bnech"}, usage, "did you mean 'bench'"}, Refusal{{"train"}, usage, "needs --epochs=X"},
+        Refusal{{"eval"}, usage, "needs trained weights: --weights=FILE"},
         Refusal{{"bench", "--modle=resnet50"}, usage, "--model"},
         Refusal{{"bench", "--model=resnet51"}, usage, "did you mean 'resnet50'"},
         Refusal{{"bench", "--strategy=replicate"}, usage, "did you mean 'replicated'"},

@@ -127,10 +127,9 @@ TEST_P(EachStrategy, ClipsByTheNormOfAllGradients) {
         const auto gradients = meanGradients(run, step, alone ? rank : 0, alone ? rank + 1 : run.replicas);
         double squares = 0;
         for (const at::Tensor& each : gradients) squares += each.square().sum().item<double>();
-        ASSERT_GT(squares, most * most) << "they are clipped";
-        for (size_t i = 0; i < books.size(); ++i) {
-          books[i].step(gradients[i] * (most / std::sqrt(squares)), run.optimizer, step + 1);
-        }
+        const double norm = std::sqrt(squares), factor = std::min(1.0, most / (norm + 1e-6));
+        EXPECT_EQ(factor < 1, alone || run.replicas != 3) << "gradients of three replicas cancel";
+        for (size_t i = 0; i < books.size(); ++i) books[i].step(gradients[i] * factor, run.optimizer, step + 1);
       }
       for (int i = 0; i < results[rank]->parameters(); ++i) {
         const at::Tensor& expected = books[static_cast<size_t>(i)].w;

@@ -3,14 +3,14 @@
 set -euo pipefail
 mkdir -p tandem-example-go_on && cd tandem-example-go_on
 rm -rf run whole.safetensors resumed.safetensors
-training=(tandem train --model=lenet5 --data=/usr/share/datasets/fashion-mnist --epochs=4 --batch=64 --replicas=2
+training=(tandem train --model=lenet5 --data=/usr/share/datasets/fashion-mnist --epochs=1 --batch=64 --replicas=2
   --lr=0.02 --schedule=cosine)
 
 "${training[@]}" --save-weights=whole.safetensors
 
 # SIGTERM ends it with a checkpoint and exit code 75, as a scheduler's signal would.
 "${training[@]}" --checkpoint=run --resume=auto --save-weights=resumed.safetensors &
-sleep 8
+sleep 5
 kill -TERM $!
 wait $! || echo "exit code $?"
 

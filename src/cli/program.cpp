@@ -54,7 +54,7 @@ constexpr ProgramCommand table[] = {
      "FROM TO': packed, for loading fast; 'data make FOLDER': a data set of image files",
      dataCommand, true},
     {"train", "train a network to the end: epochs with evaluations and checkpoints, which it can go on from",
-     trainCommand, true},
+     trainCommand, true, true},
     {"eval", "how good a network with trained weights is on a data set: loss, accuracy, AUC", evalCommand, true},
     {"predict", "what a network with trained weights makes of images: the best classes of each", predictCommand, true},
     {"features", "the features of images by a network with trained weights, as .npy or .safetensors", featuresCommand,

@@ -187,8 +187,9 @@ INSTANTIATE_TEST_SUITE_P(
                     RefusedLaunch{{"-n", "2", "bench"}, "unexpected argument 'bench'"},
                     RefusedLaunch{{"-n", "2", "--", "bnech"}, "did you mean 'bench'"},
                     RefusedLaunch{{"-n", "2", "--", "list"}, "'list' does not run as several ranks"},
-                    RefusedLaunch{{"-n", "2", "--", "launch", "-n", "2", "--", "version"},
-                                  "'launch' does not run as several ranks; those that do: bench, links, --version"}));
+                    RefusedLaunch{
+                        {"-n", "2", "--", "launch", "-n", "2", "--", "version"},
+                        "'launch' does not run as several ranks; those that do: bench, train, links, --version"}));
 
 }  // namespace
 }  // namespace tandem

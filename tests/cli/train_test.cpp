@@ -113,6 +113,11 @@ TEST_F(Train, RanksEndWithTheSameWeights) {
   replicas[4] = "--replicas=2";
   ASSERT_EQ(runTandem(replicas).code, 0);
   EXPECT_EQ(weightsWith("b.safetensors", {"--ranks=2"}), sumOf("a.safetensors"));
+  Texts launched = arguments({"--epochs=1", "--save-weights=" + folder_ + "/c.safetensors"});
+  launched.insert(launched.begin(), {"launch", "-n", "2", "--"});
+  const Finished run = runTandem(launched);
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(sumOf("c.safetensors"), sumOf("a.safetensors"));
 }
 
 TEST_F(Train, ARecipesOptionsHoldWhereNoneAreTyped) {

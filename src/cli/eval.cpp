@@ -62,12 +62,7 @@ std::vector<ResultTable> classTables(const InferenceRequest& request, const Eval
 }
 
 void print(const InferenceRequest& request, const InferenceResult& result, const EvaluationRecord& record) {
-  std::vector<std::string> figures;
-  for (const EvaluationMetric& metric : evaluationMetrics()) {
-    const double value = metric.of(record);
-    if (value != EvaluationRecord::none) figures.push_back(concat(metric.name, ' ', fixed(value, 4)));
-  }
-  std::cout << record.images << ' ' << withoutControls(dataText(request.plan)) << ": " << join(figures, ", ") << '\n';
+  std::cout << record.images << ' ' << withoutControls(dataText(request.plan)) << ": " << figuresText(record) << '\n';
   if (const auto tables = classTables(request, record); !tables.empty()) {
     std::cout << '\n';
     renderers().front().print(tables, std::cout);

@@ -14,6 +14,7 @@
 #include "machine/cpu/host_facts.h"
 #include "machine/process/process_clock.h"
 #include "measure/validity/warmup_rule.h"
+#include "run/point_parts.h"
 #include "trace/flight_recorder.h"
 #include "train/captured_step.h"
 #include "train/weight_init.h"
@@ -288,18 +289,14 @@ void MeasuredRun::fill(RunRecord& record) const {
                                   ": a profile begins when the step has been recorded"));
   }
   record.steps = samples_;
-  std::stable_sort(record.steps.begin(), record.steps.end(),
-                   [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });
+  sortByReplica(record.steps);
   if (drift_.times() > 1) {
     record.notes.push_back(
         concat("the weights of all replicas were compared ", drift_.times(), " times, and were equal"));
   }
   if (options_.profiler != nullptr && isFirst(options_.world)) options_.profiler->fill(record);
   if (options_.tracer != nullptr) options_.tracer->fill(record);
-  if (origin_) {
-    record.placement.data = origin_->data, record.placement.augment = origin_->augment;
-    record.placement.imageMean = origin_->mean, record.placement.imageDeviation = origin_->deviation;
-  }
+  fillOrigin(origin_.get(), record.placement);
   record.losses = lossSums_;
   for (double& loss : record.losses) loss /= members_;
   fillLossScale(record);

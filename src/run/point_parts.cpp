@@ -144,6 +144,19 @@ ReplicaSetOptions startedOptions(const RunPlan& plan, const KernelSelection& ker
   return options;
 }
 
+void sortByReplica(std::vector<StepSample>& samples) { std::ranges::stable_sort(samples, {}, &StepSample::replica); }
+
+void fillOrigin(const BatchOrigin* origin, ActualSetup& placement) {
+  if (origin == nullptr) return;
+  placement.data = origin->data, placement.augment = origin->augment;
+  placement.imageMean = origin->mean, placement.imageDeviation = origin->deviation;
+}
+
+void noteData(const TrainingData& data, RunRecord& record) {
+  if (data.bad && !data.bad->text().empty()) record.notes.push_back(data.bad->text());
+  if (const std::string cached = data.cacheText(); !cached.empty()) record.notes.push_back(cached);
+}
+
 void fillFrom(const ReplicaSet& team, const ReplicaSetOptions& options, RunRecord& record) {
   record.peakMemoryBytes = largest(options.devices, &Device::peakBytes);
   record.peakReservedBytes = largest(options.devices, &Device::peakReservedBytes);

@@ -57,6 +57,15 @@ class SavedWeights {
 ReplicaSetOptions startedOptions(const RunPlan& plan, const KernelSelection& kernels, const TrainingData& data,
                                  RunRecord& record);
 
+/// Puts the samples of each replica together, in their order.
+void sortByReplica(std::vector<StepSample>& samples);
+
+/// What the images were that were really trained on; null: it is not known.
+void fillOrigin(const BatchOrigin* origin, ActualSetup& placement);
+
+/// Notes what was found while the images were read.
+void noteData(const TrainingData& data, RunRecord& record);
+
 /// What the replicas used and exchanged. Those that only serve are none of the record's.
 void fillFrom(const ReplicaSet& team, const ReplicaSetOptions& options, RunRecord& record);
 

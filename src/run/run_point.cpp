@@ -1,46 +1,37 @@
 #include "run/run_point.h"
 
 #include <ATen/Context.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
-#include "base/number.h"
 #include "base/text.h"
 #include "comm/clock_offsets.h"
 #include "comm/long_texts.h"
 #include "config/device_set.h"
-#include "config/split.h"
 #include "data/stream/loader_stream.h"
 #include "device/gpu_support.h"
 #include "executor/compile/op_cost.h"
-#include "executor/compile/plan_description.h"
 #include "formats/io/atomic_file.h"
 #include "machine/cpu/host_facts.h"
 #include "machine/gpu/gpu_facts.h"
 #include "machine/process/process_clock.h"
 #include "measure/metrics/metric.h"
-#include "measure/metrics/updates.h"
 #include "observe/device_tracer.h"
 #include "observe/profiler.h"
 #include "observe/run_observer.h"
 #include "run/measured_run.h"
-#include "run/measured_shares.h"
 #include "run/outcome_of_exception.h"
 #include "run/plan/cuda_graph_policy.h"
 #include "run/plan/replica_set_options.h"
 #include "run/plan/select_kernels.h"
-#include "run/plan/step_cost.h"
 #include "run/point_parts.h"
 #include "run/start_record.h"
 #include "run/training/train_point.h"
 #include "run/verify/verification.h"
-#include "trace/fault.h"
 #include "trace/flight_recorder.h"
 #include "train/captured_step.h"
-#include "train/checkpoint/weight_loader.h"
 #include "train/weight_init.h"
 
 namespace tandem {
@@ -175,8 +166,7 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
   run.fill(record);
   watch.fill(record);
   weights.note(record);
-  if (data.bad && !data.bad->text().empty()) record.notes.push_back(data.bad->text());
-  if (const std::string cached = data.cacheText(); !cached.empty()) record.notes.push_back(cached);
+  noteData(data, record);
   fillFrom(team, options, record);
   if (plan.setup.onCpu()) record.peakMemoryBytes += watch.feedersPeak();
   checkLosses(record.losses);

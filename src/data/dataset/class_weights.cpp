@@ -1,6 +1,5 @@
 #include "data/dataset/class_weights.h"
 
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/tensor.h>
 
 #include <cmath>

@@ -12,6 +12,9 @@ namespace tandem {
 /// Signals by which a user or a scheduler ends a program.
 inline constexpr std::array endingSignals{SIGINT, SIGTERM, SIGHUP};
 
+/// Those by which a training ends with a checkpoint. Schedulers send SIGUSR1 some time before they end a job.
+inline constexpr std::array trainingSignals{SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+
 /// From now on the signal calls `handler`, which is async-signal-safe, and interrupts system calls as poll(2). A SIGHUP
 /// that is ignored, as below nohup, stays ignored. Returns what it did before. It makes system calls alone.
 struct sigaction handle(int signal, void (*handler)(int)) noexcept;

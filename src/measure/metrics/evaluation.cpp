@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace tandem {
 namespace {
@@ -145,6 +146,15 @@ EvaluationRecord evaluated(const EvaluatedImages& images, bool withConfusion) {
 }
 
 std::span<const EvaluationMetric> evaluationMetrics() { return rows; }
+
+std::string figuresText(const EvaluationRecord& evaluation) {
+  std::vector<std::string> figures;
+  for (const EvaluationMetric& metric : evaluationMetrics()) {
+    const double value = metric.of(evaluation);
+    if (value != EvaluationRecord::none) figures.push_back(concat(metric.name, ' ', fixed(value, 4)));
+  }
+  return join(figures, ", ");
+}
 
 bool isBetter(const EvaluationMetric& metric, double value, double other) {
   if (!std::isfinite(value) || value == EvaluationRecord::none) return false;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct EvaluationMetric {
 
 /// accuracy, top5, auc, loss.
 std::span<const EvaluationMetric> evaluationMetrics();
+
+/// "accuracy 0.9123, loss 0.2811": the metrics that the evaluation has.
+std::string figuresText(const EvaluationRecord& evaluation);
 
 /// Whether `value` is better than `other` by the metric. Anything is better than none, or than what is not finite.
 bool isBetter(const EvaluationMetric& metric, double value, double other);

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "config/option.h"
 #include "measure/metrics/metric.h"

@@ -1,8 +1,6 @@
 #include "report/analysis/csv_table.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -122,12 +120,6 @@ std::string csvField(const std::string& text) {
     quoted += c;
   }
   return quoted + "\"";
-}
-
-std::string shortest(double value) {
-  std::array<char, 32> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  return {text.data(), end};
 }
 
 }  // namespace tandem

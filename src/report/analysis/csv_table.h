@@ -26,7 +26,4 @@ CsvTable parseCsv(std::string_view text, const std::string& where);
 /// A field as CSV, quoted if necessary.
 std::string csvField(const std::string& text);
 
-/// The shortest text that reads back as the same number.
-std::string shortest(double value);
-
 }  // namespace tandem

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "measure/metrics/metric.h"
 #include "measure/validity/shortcoming.h"

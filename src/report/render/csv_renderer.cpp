@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "config/option.h"

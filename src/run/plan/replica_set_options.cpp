@@ -64,15 +64,6 @@ SourceOptions sourceOptions(const RunPlan& plan, int64_t replica, const Device& 
           .hardwareThreads = threadsOfReplica(plan, replica)};
 }
 
-/// Null where a bad image ends the run.
-std::shared_ptr<BadImages> badImagesOf(const RunPlan& plan) {
-  const BadImageEntry& asked = find(badImages(), plan.config.inference.badImage, "--bad-image");
-  if (!asked.leftOut && !asked.blackened) return nullptr;
-  const double most = static_cast<double>(plan.data->images) * plan.config.input.maxBad / 100;
-  return std::make_shared<BadImages>(
-      BadImages::Policy{.blackened = asked.blackened, .most = std::max<int64_t>(1, std::llround(std::floor(most)))});
-}
-
 /// Opens the stream of the plan, whose batches are those of `count` replicas.
 std::shared_ptr<DealtFrames> openStream(const RunPlan& plan, int64_t count, const TrainingData& data) {
   const Config& config = plan.config;
@@ -203,10 +194,18 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   return options;
 }
 
+std::shared_ptr<BadImages> badImagesOf(const RunPlan& plan, int64_t images, bool leavesOut) {
+  const BadImageEntry& asked = find(badImages(), plan.config.inference.badImage, "--bad-image");
+  if (!asked.leftOut && !asked.blackened) return nullptr;
+  const double most = static_cast<double>(images) * plan.config.input.maxBad / 100;
+  return std::make_shared<BadImages>(BadImages::Policy{.blackened = asked.blackened || !leavesOut,
+                                                       .most = std::max<int64_t>(1, std::llround(std::floor(most)))});
+}
+
 TrainingData trainingData(const RunPlan& plan) {
   TrainingData data;
   data.images = trainedImages(plan);
-  if (plan.data) data.bad = badImagesOf(plan);
+  if (plan.data) data.bad = badImagesOf(plan, plan.data->images, /*leavesOut=*/true);
   const bool fedByOthers = plan.setup.source->stream != nullptr || plan.setup.loader->byProcesses;
   if (fedByOthers) data.feeders = std::make_shared<Feeders>();
   if (plan.config.input.cacheGib == 0) return data;

@@ -27,6 +27,10 @@ struct TrainingData {
   std::string cacheText() const;
 };
 
+/// What becomes of those of so many images that cannot be read, by --bad-image; null: one ends the run. Unless
+/// `leavesOut`, each is black.
+std::shared_ptr<BadImages> badImagesOf(const RunPlan& plan, int64_t images, bool leavesOut);
+
 /// Opens the data set of --data, and throws as openDataset().
 TrainingData trainingData(const RunPlan& plan);
 

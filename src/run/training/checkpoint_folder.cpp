@@ -103,11 +103,22 @@ void putInGroup(std::vector<StateTensors>& groups, std::string_view name, const 
   groups[static_cast<size_t>(*group)].emplace_back(name.substr(dot + 1), tensor);
 }
 
-TrainingState stateFrom(const std::string& path) {
+/// The bytes of a file of a checkpoint, which has this size and sum.
+std::vector<uint8_t> checkedBytes(const std::string& path, const json& sum) {
+  auto bytes = readFile(path, largestTensors);
+  const auto size = sum.at("bytes").get<uint64_t>();
+  if (bytes.size() != size) throw CheckpointError(concat(path, " has ", bytes.size(), " bytes, and was ", size));
+  if (sha256Of(bytes) != sum.at("sha256").get<std::string>()) {
+    throw CheckpointError(concat(path, ": its bytes are not those that were written (sha256)"));
+  }
+  return bytes;
+}
+
+TrainingState stateFrom(const std::string& path, const json& sums) {
   constexpr std::string_view model = "model.", optimizer = "optimizer.";
-  TrainingState state;
   const std::string file = concat(path, '/', stateFile), replicas = concat(path, '/', replicasFile);
-  for (const auto& [name, tensor] : unpacked(readFile(file, largestTensors), file)) {
+  TrainingState state;
+  for (const auto& [name, tensor] : unpacked(checkedBytes(file, sums.at(stateFile)), file)) {
     if (name.starts_with(model)) {
       state.parameters.emplace_back(name.substr(model.size()), tensor);
     } else if (name.starts_with(optimizer)) {
@@ -116,7 +127,7 @@ TrainingState stateFrom(const std::string& path) {
       throw CheckpointError(concat(file, ": unknown tensor '", name, "'"));
     }
   }
-  for (const auto& [name, tensor] : unpacked(readFile(replicas, largestTensors), replicas)) {
+  for (const auto& [name, tensor] : unpacked(checkedBytes(replicas, sums.at(replicasFile)), replicas)) {
     putInGroup(state.replicas, name, tensor, replicas);
   }
   return state;
@@ -155,17 +166,8 @@ CheckpointFacts factsFrom(const json& object) {
   return facts;
 }
 
-void checkFile(const std::string& path, const json& sum) {
-  const auto bytes = readFile(path, largestTensors);
-  const auto size = sum.at("bytes").get<uint64_t>();
-  if (bytes.size() != size) throw CheckpointError(concat(path, " has ", bytes.size(), " bytes, and was ", size));
-  if (sha256Of(bytes) != sum.at("sha256").get<std::string>()) {
-    throw CheckpointError(concat(path, ": its bytes are not those that were written (sha256)"));
-  }
-}
-
 /// Throws CheckpointError or DataError if anything of it is not as it was written.
-Checkpoint readCheckpoint(const std::string& path, bool withState) {
+Checkpoint readCheckpoint(const std::string& path) {
   const std::string file = concat(path, '/', manifestFile);
   const auto bytes = readFile(file, largestManifest);
   try {
@@ -174,9 +176,7 @@ Checkpoint readCheckpoint(const std::string& path, bool withState) {
     if (version > currentVersion) {
       throw CheckpointError(concat(file, ": version ", version, " is newer than this program"));
     }
-    Checkpoint checkpoint{.path = path, .facts = factsFrom(object), .state = {}};
-    for (const char* name : {stateFile, replicasFile}) checkFile(concat(path, '/', name), object.at("files").at(name));
-    if (withState) checkpoint.state = stateFrom(path);
+    Checkpoint checkpoint{.path = path, .facts = factsFrom(object), .state = stateFrom(path, object.at("files"))};
     checkpoint.state.step = checkpoint.facts.step;
     return checkpoint;
   } catch (const json::exception& failure) {
@@ -257,14 +257,14 @@ std::vector<int64_t> checkpointSteps(const std::string& folder) {
   return steps;
 }
 
-std::optional<Checkpoint> newestCheckpoint(const std::string& folder, bool withState) {
+std::optional<Checkpoint> newestCheckpoint(const std::string& folder) {
   auto steps = checkpointSteps(folder);
   if (steps.empty()) return std::nullopt;
   std::string last;
   for (; !steps.empty(); steps.pop_back()) {
     const std::string path = concat(folder, '/', folderNameOf(steps.back()));
     try {
-      return readCheckpoint(path, withState);
+      return readCheckpoint(path);
     } catch (const Error& damaged) {
       logWarning(last = concat("checkpoint ", path, " is damaged and passed over: ", damaged.what()));
     }

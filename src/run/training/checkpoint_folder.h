@@ -64,8 +64,7 @@ class CheckpointFolder {
 std::vector<int64_t> checkpointSteps(const std::string& folder);
 
 /// The newest intact checkpoint of a folder. Those that are damaged are passed over, with a warning that says what is
-/// wrong. None: there is no checkpoint. Throws CheckpointError if there are some and none is intact. `withState`: else
-/// only the facts are read and the files are checked.
-std::optional<Checkpoint> newestCheckpoint(const std::string& folder, bool withState);
+/// wrong. None: there is no checkpoint. Throws CheckpointError if there are some and none is intact.
+std::optional<Checkpoint> newestCheckpoint(const std::string& folder);
 
 }  // namespace tandem

@@ -17,7 +17,7 @@ void CheckpointKeeper::wait() {
 void CheckpointKeeper::save(TrainingState state, const TrainingRecord& record, nlohmann::json rate) {
   wait();
   CheckpointFacts facts = facts_;
-  facts.step = lastStep_ = state.step;
+  facts.step = state.step;
   facts.rate = std::move(rate);
   facts.record = record;
   facts.record.checkpoints = ++saved_;

@@ -24,14 +24,13 @@ class CheckpointKeeper {
   /// Returns when all is on disk. Throws what failed.
   void wait();
 
-  int64_t saved() const { return saved_; }        ///< checkpoints that were begun
-  int64_t lastStep() const { return lastStep_; }  ///< of the last; -1: none
+  int64_t saved() const { return saved_; }  ///< checkpoints that were begun
 
  private:
   const CheckpointFacts facts_;
   const std::unique_ptr<CheckpointFolder> folder_;
   std::future<void> writing_;
-  int64_t saved_ = 0, lastStep_ = -1;
+  int64_t saved_ = 0;
 };
 
 }  // namespace tandem

@@ -4,11 +4,11 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <span>
 
-#include "base/catalog.h"
 #include "comm/long_texts.h"
-#include "config/modes.h"
 #include "run/inference.h"
 #include "run/plan/replica_set_options.h"
 
@@ -21,25 +21,16 @@ const SourceEntry& queuedSource() {
   return *std::ranges::find_if(sources(), serves);
 }
 
-/// An image that cannot be read is black, unless it ends the run: an evaluation leaves none out.
-std::shared_ptr<BadImages> badImagesOf(const RunPlan& plan, int64_t images) {
-  const BadImageEntry& asked = find(badImages(), plan.config.inference.badImage, "--bad-image");
-  if (!asked.leftOut && !asked.blackened) return nullptr;
-  const double most = static_cast<double>(images) * plan.config.input.maxBad / 100;
-  return std::make_shared<BadImages>(
-      BadImages::Policy{.blackened = true, .most = std::max<int64_t>(1, static_cast<int64_t>(most))});
-}
-
-/// Appends the values of rows to bytes, and reads them back.
-template <class Value>
-void append(std::string& bytes, const std::vector<Value>& values, size_t begin, size_t count) {
-  if (!values.empty()) bytes.append(reinterpret_cast<const char*>(values.data() + begin), count * sizeof(Value));
-}
-template <class Value>
-void take(const char*& bytes, std::vector<Value>& values, size_t begin, size_t count) {
-  if (values.empty()) return;
-  std::memcpy(values.data() + begin, bytes, count * sizeof(Value));
-  bytes += count * sizeof(Value);
+/// Calls visit(values, how many an image has) for each column of the results.
+template <class Visit>
+void eachColumn(EvaluatedImages& images, const Visit& visit) {
+  const auto classes = static_cast<size_t>(images.classes);
+  visit(images.losses, 1);
+  visit(images.labels, 1);
+  visit(images.predicted, 1);
+  visit(images.place, 1);
+  visit(images.outputs, classes);
+  visit(images.flags, classes);
 }
 
 }  // namespace
@@ -52,7 +43,7 @@ Evaluator::Evaluator(const RunPlan& plan, DataSplit split, int64_t batch, const 
       images_(openDataset(
           plan.config.input.data,
           {.split = split, .normalization = normalizationOf(plan.setup), .classes = plan.config.network.classes})),
-      bad_(badImagesOf(plan, images_->size())),
+      bad_(badImagesOf(plan, images_->size(), /*leavesOut=*/false)),  // an evaluation leaves none out
       sources_(static_cast<size_t>(plan.config.placement.replicas)) {
   lossOf(*plan.graph).judge->resize(images_->size(), plan.config.network.classes, result_);
 }
@@ -112,36 +103,29 @@ void Evaluator::judge(ReplicaSet::Member& member, const Batch& batch, int64_t fi
   lossOf(*plan_.graph).judge->write(outputs, batch.labels.narrow(0, 0, count), first, result_);
 }
 
-// Each rank sends its rows in their order, and rank 0 puts them where they belong.
+// Each rank sends its rows in their order, and rank 0 puts them where they belong. A head fills some columns alone.
 void Evaluator::gather() {
   if (plan_.world == nullptr) return;
-  const auto classes = static_cast<size_t>(result_.classes);
-  const auto eachRowOf = [&](int64_t rank, const auto& visit) {
-    const int64_t replicas = plan_.config.placement.replicas;
-    for (int64_t first = rank * replicas * batch_; first < images(); first += batch_ * places()) {
-      const int64_t end = std::min(first + replicas * batch_, images());
-      visit(static_cast<size_t>(first), static_cast<size_t>(end - first));
+  const int64_t ofRank = plan_.config.placement.replicas * batch_;
+  const auto eachBlockOf = [&](int64_t rank, const auto& visit) {
+    for (int64_t first = rank * ofRank; first < images(); first += batch_ * places()) {
+      const auto begin = static_cast<size_t>(first), end = static_cast<size_t>(std::min(first + ofRank, images()));
+      eachColumn(result_, [&](auto& column, size_t perImage) {
+        if (!column.empty())
+          visit(std::as_writable_bytes(std::span(column).subspan(begin * perImage, (end - begin) * perImage)));
+      });
     }
   };
   std::string own;
-  eachRowOf(plan_.place.rank, [&](size_t begin, size_t count) {
-    append(own, result_.losses, begin, count);
-    append(own, result_.labels, begin, count);
-    append(own, result_.predicted, begin, count);
-    append(own, result_.place, begin, count);
-    append(own, result_.outputs, begin * classes, count * classes);
-    append(own, result_.flags, begin * classes, count * classes);
+  eachBlockOf(plan_.place.rank, [&](std::span<std::byte> block) {
+    own.append(reinterpret_cast<const char*>(block.data()), block.size());
   });
   const auto all = longTextsToFirst(*plan_.world, own);
   for (size_t rank = 1; rank < all.size(); ++rank) {
     const char* bytes = all[rank].data();
-    eachRowOf(static_cast<int64_t>(rank), [&](size_t begin, size_t count) {
-      take(bytes, result_.losses, begin, count);
-      take(bytes, result_.labels, begin, count);
-      take(bytes, result_.predicted, begin, count);
-      take(bytes, result_.place, begin, count);
-      take(bytes, result_.outputs, begin * classes, count * classes);
-      take(bytes, result_.flags, begin * classes, count * classes);
+    eachBlockOf(static_cast<int64_t>(rank), [&](std::span<std::byte> block) {
+      std::memcpy(block.data(), bytes, block.size());
+      bytes += block.size();
     });
   }
 }

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "config/config_json.h"
 #include "config/option.h"
-#include "run/environment.h"
 
 namespace tandem {
 namespace {
@@ -24,13 +23,13 @@ std::vector<std::string> changedOptions(const Config& before, const Config& now)
   return changed;
 }
 
-std::vector<std::string> changesSince(const CheckpointFacts& facts, const RunPlan& plan) {
+std::vector<std::string> changesSince(const CheckpointFacts& facts, const RunPlan& plan, const std::string& program) {
   auto changed = changedOptions(configFromJson(facts.config), plan.config);
   if (facts.data != dataFacts(plan)) {
     changed.push_back(concat("the training images were ", facts.data, ", and are ", dataFacts(plan)));
   }
-  if (facts.program != programFacts()) {
-    changed.push_back(concat("the program was ", facts.program, ", and is ", programFacts()));
+  if (facts.program != program) {
+    changed.push_back(concat("the program was ", facts.program, ", and is ", program));
   }
   if (changed.size() > mostNamed) {
     const size_t more = changed.size() - mostNamed;
@@ -54,15 +53,14 @@ std::string dataFacts(const RunPlan& plan) {
   return concat(plan.data->info.name, ", ", plan.data->images, " images, ", plan.data->info.classes, " classes");
 }
 
-std::string programFacts() {
-  const Environment environment = readEnvironment();
+std::string programFacts(const Environment& environment) {
   std::string facts = concat(environment.tandemVersion, ' ', environment.commit, environment.dirty ? " (changed)" : "");
   const auto libtorch = environment.libraries.find("libtorch");
   if (libtorch != environment.libraries.end()) facts += concat(", libtorch ", libtorch->second);
   return facts;
 }
 
-std::optional<Checkpoint> checkpointToResume(const RunPlan& plan) {
+std::optional<Checkpoint> checkpointToResume(const RunPlan& plan, const Environment& environment) {
   const Config::Training& training = plan.config.training;
   if (training.checkpoint.empty()) return std::nullopt;
   if (!plan.setup.resume->wanted) {
@@ -70,12 +68,12 @@ std::optional<Checkpoint> checkpointToResume(const RunPlan& plan) {
     throw UsageError(concat("--checkpoint=", training.checkpoint,
                             " has checkpoints; --resume=auto goes on from the newest, or give another folder"));
   }
-  auto checkpoint = newestCheckpoint(training.checkpoint, /*withState=*/true);
+  auto checkpoint = newestCheckpoint(training.checkpoint);
   if (!checkpoint) {
     if (!plan.setup.resume->required) return std::nullopt;
     throw UsageError(concat("--resume=", training.resume, ": there is no checkpoint in ", training.checkpoint));
   }
-  const auto changed = changesSince(checkpoint->facts, plan);
+  const auto changed = changesSince(checkpoint->facts, plan, programFacts(environment));
   if (!changed.empty() && !training.allowChanges) {
     throw CheckpointError(concat(checkpoint->path, " is of another training: ", join(changed, "; "),
                                  "; --allow-changes goes on all the same, and says so in the results"));

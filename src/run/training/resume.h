@@ -11,12 +11,12 @@ namespace tandem {
 /// The checkpoint that a training of this plan goes on from, by --resume; none: it begins anew. Throws UsageError where
 /// a folder has checkpoints and --resume=never, or where there is none and it must, and CheckpointError where the
 /// checkpoint is of another training, unless --allow-changes. What differs is then in facts.record.changed.
-std::optional<Checkpoint> checkpointToResume(const RunPlan& plan);
+std::optional<Checkpoint> checkpointToResume(const RunPlan& plan, const Environment& environment);
 
 /// What the images of a plan are, for comparison: their name, number and classes.
 std::string dataFacts(const RunPlan& plan);
 
-/// Version and commit of this program, and libtorch's version.
-std::string programFacts();
+/// Version and commit of the program, and libtorch's version.
+std::string programFacts(const Environment& environment);
 
 }  // namespace tandem

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 4> names{"", "signal", "max-time", "not-f
 std::string_view nameOf(StopReason reason) { return names.at(static_cast<size_t>(reason)); }
 
 void stopTrainingOnSignals() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
+  for (const int signal : trainingSignals) {
     handle(signal, [](int) { asked.store(true); });
   }
 }
@@ -38,25 +38,25 @@ StopReason StopAgreement::wish() const {
 }
 
 // "WISH STEPS". Ranks' clocks differ, so rank 0 says when the next talk is.
-void StopAgreement::decide(int64_t step) {
-  const double perStep = seconds(now() - talkedAt_) / static_cast<double>(std::max<int64_t>(1, step - talkedStep_));
-  const auto fitting = static_cast<int64_t>(between / std::max(perStep, between / mostSteps));
-  const std::string own = concat(static_cast<int>(wish()), ' ', std::clamp<int64_t>(fitting, 1, mostSteps));
+int64_t StopAgreement::exchangeWishes(int64_t steps) {
+  const std::string own = concat(static_cast<int>(wish()), ' ', steps);
   const auto said = world_ == nullptr ? std::vector{own} : world_->exchange(own);
   int weightiest = 0;
   for (const std::string& text : said) weightiest = std::max(weightiest, numberIn<int>(split(text, " ")[0]).value());
   reason_ = static_cast<StopReason>(weightiest);
-  next_ = step + numberIn<int64_t>(split(said[0], " ")[1]).value();
+  return numberIn<int64_t>(split(said[0], " ")[1]).value();
+}
+
+void StopAgreement::decide(int64_t step) {
+  const double perStep = seconds(now() - talkedAt_) / static_cast<double>(std::max<int64_t>(1, step - talkedStep_));
+  const auto fitting = static_cast<int64_t>(between / std::max(perStep, between / mostSteps));
+  next_ = step + exchangeWishes(std::clamp<int64_t>(fitting, 1, mostSteps));
   talkedAt_ = now(), talkedStep_ = step;
   allFinite_.store(true);
 }
 
 bool StopAgreement::endIfWanted() {
-  const std::string own = concat(static_cast<int>(wish()));
-  const auto said = world_ == nullptr ? std::vector{own} : world_->exchange(own);
-  int weightiest = 0;
-  for (const std::string& text : said) weightiest = std::max(weightiest, numberIn<int>(text).value());
-  reason_ = static_cast<StopReason>(weightiest);
+  exchangeWishes(0);
   return reason_ != StopReason::none;
 }
 

@@ -48,7 +48,9 @@ class StopAgreement {
  private:
   /// What this rank would have.
   StopReason wish() const;
-  /// The weightiest of all ranks' wishes, and the steps until the next talk, which rank 0 says.
+  /// The reason becomes the weightiest of all ranks' wishes. Returns the steps that rank 0 says.
+  int64_t exchangeWishes(int64_t steps);
+  /// Exchanges wishes before step `step`, and when the next talk is.
   void decide(int64_t step);
 
   World* const world_;

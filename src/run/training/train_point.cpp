@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "base/log.h"
 #include "base/text.h"
 #include "comm/world.h"
 #include "config/config_json.h"
 #include "machine/gpu/gpu_utilization.h"
-#include "machine/process/process_clock.h"
 #include "run/plan/kernel_selection_json.h"
 #include "run/plan/replica_set_options.h"
 #include "run/plan/select_kernels.h"
@@ -23,13 +21,13 @@ namespace tandem {
 namespace {
 
 /// Facts of all checkpoints of the training.
-CheckpointFacts factsOf(const RunPlan& plan, const KernelSelection& kernels) {
+CheckpointFacts factsOf(const RunPlan& plan, const KernelSelection& kernels, const Environment& environment) {
   return {.ranks = plan.place.size,
           .replicas = plan.config.placement.replicas,
           .batch = plan.globalBatch,
           .config = toJson(plan.config),
           .data = dataFacts(plan),
-          .program = programFacts(),
+          .program = programFacts(environment),
           .kernels = plan.setup.onCpu() ? toText(kernels) : "",
           .record = {}};
 }
@@ -52,8 +50,8 @@ RunPlan resumedPlan(RunPlan plan, const Checkpoint& from) {
 }
 
 /// The checkpoint that all ranks go on from. Collective.
-std::optional<Checkpoint> agreedCheckpoint(const RunPlan& plan) {
-  auto checkpoint = checkpointToResume(plan);
+std::optional<Checkpoint> agreedCheckpoint(const RunPlan& plan, const Environment& environment) {
+  auto checkpoint = checkpointToResume(plan, environment);
   if (plan.world == nullptr) return checkpoint;
   const auto steps = plan.world->exchange(concat(checkpoint ? checkpoint->facts.step : -1));
   for (size_t rank = 1; rank < steps.size(); ++rank) {
@@ -106,7 +104,7 @@ class PreparedTraining {
  public:
   PreparedTraining(const RunPlan& asked, const ProgressCallback& progress, RunRecord& record)
       : folder_(lockedFolder(asked)),
-        from_(agreedCheckpoint(asked)),
+        from_(agreedCheckpoint(asked, record.environment)),
         resumed_(from_ ? resumedPlan(asked, *from_) : asked),
         kernels_(selectKernels(resumed_, *resumed_.graph, progressOf(Phase::choosingKernels, progress))),
         data_(trainingData(resumed_)),
@@ -140,9 +138,9 @@ class PreparedTraining {
   }
 
   /// Null where this rank writes no checkpoints. Call it once.
-  std::unique_ptr<CheckpointKeeper> keeper() {
+  std::unique_ptr<CheckpointKeeper> keeper(const Environment& environment) {
     if (!folder_) return nullptr;
-    return std::make_unique<CheckpointKeeper>(std::move(folder_), factsOf(plan_, kernels_));
+    return std::make_unique<CheckpointKeeper>(std::move(folder_), factsOf(plan_, kernels_, environment));
   }
 
   TrainingRunOptions runOptions(const ReplicaSetOptions& team, RunObserver& watch, CheckpointKeeper* keeper) const {
@@ -154,7 +152,6 @@ class PreparedTraining {
             .during = during_.get(),
             .atEnd = atEnd_.get(),
             .best = &bestOf(plan_),
-            .saves = !plan_.config.training.checkpoint.empty(),
             .keeper = keeper,
             .rateFactor = rateFactor_.get(),
             .from = from_};
@@ -162,10 +159,9 @@ class PreparedTraining {
 
   /// What was found while images were read.
   void note(RunRecord& record) const {
-    if (data_.bad && !data_.bad->text().empty()) record.notes.push_back(data_.bad->text());
+    noteData(data_, record);
     noteBadImages(during_.get(), record);
     noteBadImages(atEnd_.get(), record);
-    if (const std::string cached = data_.cacheText(); !cached.empty()) record.notes.push_back(cached);
   }
 
  private:
@@ -192,7 +188,7 @@ void trainPoint(const RunPlan& asked, const ProgressCallback& progress, RunRecor
   ReplicaSet team(options);
   RunObserver watch(plan.hostCores, plan.cudaDevices, gpuUse, observedProcesses(plan));
   if (const auto feeders = prepared.data().feeders) watch.fedBy([feeders] { return feeders->processes(); });
-  const auto keeper = prepared.keeper();
+  const auto keeper = prepared.keeper(record.environment);
   TrainingRun run(prepared.runOptions(options, watch, keeper.get()), progress);
   SavedWeights weights(isFirst(plan.world) ? plan.config.output.saveWeights : "");
   stopTrainingOnSignals();  // before, nothing would be lost

@@ -1,15 +1,15 @@
 #include "run/training/training_run.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 
+#include "base/catalog.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "comm/world.h"
 #include "config/training_texts.h"
 #include "machine/process/process_clock.h"
+#include "run/point_parts.h"
 #include "train/checkpoint/weight_loader.h"
 
 namespace tandem {
@@ -19,28 +19,14 @@ constexpr int64_t fewestKept = 1000;   // steps of the measured window, if there
 constexpr int64_t prefetchSteps = 16;  // before an evaluation its first batches are begun
 constexpr Nanos reportInterval = std::chrono::milliseconds(100);
 
-/// "accuracy 0.9123, loss 0.2811".
-std::string figuresText(const EvaluationRecord& evaluation) {
-  std::vector<std::string> figures;
-  for (const EvaluationMetric& metric : evaluationMetrics()) {
-    const double value = metric.of(evaluation);
-    if (value != EvaluationRecord::none) figures.push_back(concat(metric.name, ' ', fixed(value, 4)));
-  }
-  return join(figures, ", ");
-}
-
-/// What numberIn() reads back as the same number.
-std::string exactText(double value) {
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
-}
-
 std::optional<Target> targetOf(const Config& config) {
   return config.training.stopAt.empty() ? std::nullopt : parseTarget(config.training.stopAt);
 }
 
-const EvaluationMetric& metricCalled(std::string_view name) {
-  return *std::ranges::find(evaluationMetrics(), name, &EvaluationMetric::name);
+/// Whether an evaluation is as good as the target.
+bool reaches(const EvaluationRecord& evaluation, const Target& target) {
+  const EvaluationMetric& metric = find(evaluationMetrics(), target.metric, "--stop-at");
+  return !isBetter(metric, target.value, metric.of(evaluation));
 }
 
 }  // namespace
@@ -185,7 +171,7 @@ double TrainingRun::lossOf(const Part& part) const {
   }
   const double steps = static_cast<double>(std::max<int64_t>(1, part.end - part.begin));
   if (options_.plan->world == nullptr) return sum / steps;
-  const auto sums = options_.plan->world->exchange(exactText(sum));
+  const auto sums = options_.plan->world->exchange(shortest(sum));
   double all = 0;
   for (const std::string& text : sums) all += numberIn<double>(text).value();
   return all / (steps * static_cast<double>(sums.size()));
@@ -217,7 +203,7 @@ void TrainingRun::failForLoss(int64_t step) const {
   const MutexLock lock(mutex_);
   throw NumericError(concat("the loss of update ", badStep_, " is not finite, noticed before update ", step,
                             "; it must stay finite: lower --lr, or use --precision=fp32",
-                            options_.saves ? "; --resume=auto goes on from the last checkpoint" : ""));
+                            saves() ? "; --resume=auto goes on from the last checkpoint" : ""));
 }
 
 // Batches are not read again: those that follow may be harmless. The number of updates goes on too.
@@ -230,7 +216,7 @@ void TrainingRun::goBack(ReplicaSet::Member& member, int64_t step) {
   if (member.index() == 0) {
     if (options_.keeper != nullptr) options_.keeper->wait();
     if (world != nullptr) world->exchange("the checkpoint is written");
-    back_ = newestCheckpoint(options_.plan->config.training.checkpoint, /*withState=*/true);
+    back_ = newestCheckpoint(options_.plan->config.training.checkpoint);
     if (!back_) throw CheckpointError("the checkpoint to go back to is gone");
     rate_.wentBack();
     options_.rateFactor->set(rate_.factor());
@@ -252,10 +238,10 @@ bool TrainingRun::pause(ReplicaSet::Member& member, int64_t step) {
   const bool evaluates = options_.during != nullptr && !stops() && (isLast || options_.course.evaluatesAt(step));
   if (evaluates) evaluate(member, *options_.during, step);
   const bool over = isLast || stops() || reached_;
-  if (options_.saves && (over || options_.course.savesAt(step))) save(member, step, over);
+  if (saves() && (over || options_.course.savesAt(step))) save(member, step, over);
   if (over && member.index() == 0) {
     record_.ended = reached_ && !isLast ? "stop-at" : std::string(nameOf(agreement_.reason()));
-    record_.interrupted = !isLast && (agreement_.reason() == StopReason::signal || (stops() && options_.saves));
+    record_.interrupted = !isLast && (agreement_.reason() == StopReason::signal || (stops() && saves()));
   }
   member.barrier();
   return over;
@@ -321,10 +307,8 @@ void TrainingRun::judge(Evaluator& evaluator, int64_t step, Nanos began) {
     const bool counts = &evaluator == options_.during;
     const bool isBest = counts && isBetter(*options_.best, options_.best->of(evaluation), best);
     const auto target = targetOf(options_.plan->config);
-    const bool reached =
-        counts && target &&
-        !isBetter(metricCalled(target->metric), target->value, metricCalled(target->metric).of(evaluation));
-    decided = concat(isBest ? 1 : 0, ' ', reached ? 1 : 0, ' ', exactText(evaluation.loss));
+    const bool reached = counts && target && reaches(evaluation, *target);
+    decided = concat(isBest ? 1 : 0, ' ', reached ? 1 : 0, ' ', shortest(evaluation.loss));
     if (isBest) record_.bestStep = step, record_.bestMetric = options_.best->name;
     if (reached && record_.toTarget == Nanos{}) record_.toTarget = evaluation.at;
     const EpochRecord& epoch = lastEpoch(step);
@@ -350,12 +334,12 @@ void TrainingRun::save(ReplicaSet::Member& member, int64_t step, bool isLast) {
   member.barrier();
   state_.take(member, step);
   if (member.index() != 0) return;
-  if (options_.keeper != nullptr && options_.keeper->lastStep() != step) {
+  if (options_.keeper != nullptr) {
     options_.keeper->save(std::move(state_.taken()), record_, rate_.state());
     if (isLast) options_.keeper->wait();
+    record_.checkpoints = options_.keeper->saved();
   }
   hasCheckpoint_ = true;
-  if (options_.keeper != nullptr) record_.checkpoints = options_.keeper->saved();
   lastEpoch(step).saving += now() - began;
 }
 
@@ -384,14 +368,10 @@ void TrainingRun::fill(RunRecord& record) const {
     record.measuredSteps += part.end - part.begin;
     record.steps.insert(record.steps.end(), part.samples.begin(), part.samples.end());
   }
-  std::stable_sort(record.steps.begin(), record.steps.end(),
-                   [](const StepSample& a, const StepSample& b) { return a.replica < b.replica; });
+  sortByReplica(record.steps);
   record.losses = losses_;
   if (std::ssize(record.losses) > TrainingRecord::mostLosses) record.losses.resize(TrainingRecord::mostLosses);
-  if (origin_) {
-    record.placement.data = origin_->data, record.placement.augment = origin_->augment;
-    record.placement.imageMean = origin_->mean, record.placement.imageDeviation = origin_->deviation;
-  }
+  fillOrigin(origin_.get(), record.placement);
   if (lossScale_) record.skippedSteps = lossScale_->skipped, record.lossScale = lossScale_->scale;
   record.training = record_;
 }

@@ -30,8 +30,7 @@ struct TrainingRunOptions {
   Evaluator* during = nullptr;             ///< null: nothing is evaluated while the training goes on
   Evaluator* atEnd = nullptr;              ///< null: nothing besides
   const EvaluationMetric* best = nullptr;  ///< by which weights are the best
-  bool saves = false;                      ///< checkpoints
-  CheckpointKeeper* keeper = nullptr;      ///< writes them, on rank 0; null elsewhere
+  CheckpointKeeper* keeper = nullptr;      ///< writes checkpoints, on rank 0; null elsewhere, and without --checkpoint
   RateFactor* rateFactor = nullptr;        ///< of the replicas' optimizers
   std::optional<Checkpoint> from = {};     ///< what the training goes on from
 };
@@ -68,6 +67,7 @@ class TrainingRun {
   void evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int64_t step);
   /// With --ema: exchanges the weights of all replicas and their average. Collective.
   void swapAverages(ReplicaSet::Member& member);
+  bool saves() const { return !options_.plan->config.training.checkpoint.empty(); }
   bool averages() const { return options_.team->optimizer.averageDecay > 0; }
   /// Judges the last evaluation on rank 0, and tells all ranks. Called by member 0.
   void judge(Evaluator& evaluator, int64_t step, Nanos began);

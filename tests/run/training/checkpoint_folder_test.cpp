@@ -60,7 +60,7 @@ void expectEqual(const StateTensors& a, const StateTensors& b) {
 TEST(CheckpointFolder, GivesBackWhatWasSaved) {
   const std::string folder = freshFolder();
   save(folder, {7});
-  const auto read = newestCheckpoint(folder, true);
+  const auto read = newestCheckpoint(folder);
   ASSERT_TRUE(read);
   const TrainingState saved = stateAt(7);
   EXPECT_EQ(read->state.step, 7);
@@ -79,20 +79,20 @@ TEST(CheckpointFolder, KeepsTheNewest) {
   const std::string folder = freshFolder();
   save(folder, {1, 20, 300}, /*keep=*/2);
   EXPECT_EQ(checkpointSteps(folder), (std::vector<int64_t>{20, 300}));
-  EXPECT_EQ(newestCheckpoint(folder, false)->facts.step, 300);
+  EXPECT_EQ(newestCheckpoint(folder)->facts.step, 300);
 }
 
 TEST(CheckpointFolder, ASecondSaveOfAStepTakesTheFirstOnesPlace) {
   const std::string folder = freshFolder();
   save(folder, {5, 5});
   EXPECT_EQ(checkpointSteps(folder), std::vector<int64_t>{5});
-  EXPECT_TRUE(newestCheckpoint(folder, true));
+  EXPECT_TRUE(newestCheckpoint(folder));
 }
 
 TEST(CheckpointFolder, WithoutCheckpointsThereIsNone) {
-  EXPECT_FALSE(newestCheckpoint(freshFolder(), true));
+  EXPECT_FALSE(newestCheckpoint(freshFolder()));
   CheckpointFolder empty(freshFolder(), 1);
-  EXPECT_FALSE(newestCheckpoint(freshFolder(), true));
+  EXPECT_FALSE(newestCheckpoint(freshFolder()));
 }
 
 TEST(CheckpointFolder, IsForOneTraining) {
@@ -112,7 +112,7 @@ TEST(CheckpointFolder, RemovesWhatAnInterruptedSaveHasLeft) {
   std::ofstream(left / "state.safetensors") << "half";
   save(folder, {});
   EXPECT_FALSE(fs::exists(left));
-  EXPECT_EQ(newestCheckpoint(folder, true)->facts.step, 5);
+  EXPECT_EQ(newestCheckpoint(folder)->facts.step, 5);
 }
 
 class DamagedCheckpoint : public testing::Test {
@@ -122,7 +122,7 @@ class DamagedCheckpoint : public testing::Test {
   /// The newest is passed over with a warning that names `file`.
   void expectPassedOver(const std::string& file) {
     const CapturedWarnings warnings;
-    const auto read = newestCheckpoint(folder_, true);
+    const auto read = newestCheckpoint(folder_);
     ASSERT_TRUE(read);
     EXPECT_EQ(read->facts.step, 1);
     EXPECT_NE(warnings.text().find(file), std::string::npos) << warnings.text();
@@ -142,7 +142,7 @@ TEST_F(DamagedCheckpoint, IsPassedOverWhereverAFileEnds) {
       expectPassedOver(name);
     }
     std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(whole.data()), std::ssize(whole));
-    EXPECT_EQ(newestCheckpoint(folder_, true)->facts.step, 2) << "whole again";
+    EXPECT_EQ(newestCheckpoint(folder_)->facts.step, 2) << "whole again";
   }
 }
 
@@ -169,7 +169,7 @@ TEST_F(DamagedCheckpoint, IsPassedOverWithoutAFile) {
 TEST_F(DamagedCheckpoint, IsRefusedIfNoneIsIntact) {
   for (const char* step : {"step-000000001", "step-000000002"}) fs::remove(fs::path(folder_) / step / "manifest.json");
   const CapturedWarnings warnings;
-  const std::string text = textOfFailure<CheckpointError>([&] { newestCheckpoint(folder_, true); });
+  const std::string text = textOfFailure<CheckpointError>([&] { newestCheckpoint(folder_); });
   EXPECT_NE(text.find(concat("no checkpoint in ", folder_, " is intact")), text.npos) << text;
 }
 

@@ -241,7 +241,7 @@ TEST_F(Training, AnAverageIsEvaluatedAndSavedAndTheWeightsGoOnWithoutIt) {
     const RunRecord record = run(config);
     EXPECT_EQ(record.outcome.reason, "");
     EXPECT_EQ(record.training->evaluations.back().averaged, ema > 0);
-    return newestCheckpoint(path(name), true)->state;
+    return newestCheckpoint(path(name))->state;
   };
   const TrainingState plain = trained(0, "plain"), averaged = trained(0.9, "averaged");
   ASSERT_EQ(averaged.optimizer.size(), plain.optimizer.size() + 1);

@@ -113,6 +113,8 @@ TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
                                  {"data", "make", "x", "--size=ax5"},
                                  {"data", "make", "x", "--format=gif"},
                                  {"data", "make", "x", "--images=-1"},
+                                 {"data", "make", "x", "--images=10+10+10+10"},
+                                 {"data", "make", "x", "--images=10+"},
                                  {"data", "make", "x", "--labels=-1"},
                                  {"data", "make", "x", "--labels=3", "--size=15"},
                                  {"data", "make", "x", "--labels=3", "--size=photographs"},

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "bash_lines.h"
 #include "support/idx_images.h"
@@ -274,6 +275,31 @@ TEST(DataMake, WritesIntoEachContainer) {
     EXPECT_TRUE(contains(inspected.out, "data set  " + name + "\n")) << inspected.out;
     EXPECT_TRUE(contains(inspected.out, "3 to 3 images each")) << inspected.out;
   }
+}
+
+TEST(DataMake, MakesThreeSplitsAndTakesNoImageTwice) {
+  const std::string out = ownFolder() + "/x", idx = writeIdxImages(ownFolder() + "/idx", 50);
+  writeIdxImages(idx, 20, 0, "t10k");
+  const auto make = [&](const std::string& to, const std::string& images, const std::string& container) {
+    return runTandem({"data", "make", to, "--from=" + idx, "--images=" + images, "--container=" + container,
+                      "--size=" + std::string(container == "folder" ? "9" : "64"), "--seed=3"});
+  };
+  const std::string too = "--from has 12 images for this split";
+  expectOneLine(make(out, "30+8+13", "folder"), usage, too);
+  for (const std::string container : {"folder", "chestxray14"}) {
+    const std::string folder = out + container;
+    const auto run = make(folder, "30+8+8", container);
+    ASSERT_EQ(run.code, 0) << run.err;
+    std::set<std::string> sums;
+    for (const auto& [split, images] : {std::pair{"training", 30}, {"validation", 8}, {"test", 8}}) {
+      const std::string wanted = std::string("--data-split=") + split;
+      EXPECT_TRUE(contains(runTandem({"data", "inspect", folder, wanted}).out, concat("images    ", images, "\n")));
+      sums.insert(sumOf(folder, {wanted}));
+    }
+    EXPECT_EQ(sums.size(), 3U);
+  }
+  ASSERT_EQ(make(out + "all", "0+8+0", "folder").code, 0);
+  EXPECT_TRUE(contains(runTandem({"data", "inspect", out + "all", "--data-split=test"}).out, "images    12\n"));
 }
 
 TEST(DataMake, DrawsWhatItsFlagsSayAsChestXraysAre) {

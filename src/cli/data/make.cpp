@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "base/catalog.h"
@@ -23,7 +25,9 @@ constexpr int64_t largestEdge = 8192, mostImages = 100'000'000, shardImages = 40
 constexpr CommandOption options[] = {
     {"--from", "PATH|synthetic", "data set of pixels, whose labels are kept, or whose images are drawn for flags",
      synthetic},
-    {"--images", "N", "images of each split; 0 takes all of --from", "1000"},
+    {"--images", "N[+N[+N]]",
+     "training images, and as many for validation; or N+N+N of training, validation and test; 0 takes all of --from",
+     "1000"},
     {"--classes", "N", "classes of synthetic images", "10"},
     {"--labels", "N|auto", "flags, any of which an image has; 0: one class per image; auto: what --container needs",
      automatic},
@@ -92,6 +96,7 @@ struct Source {
   std::shared_ptr<const Dataset> images;  // null, for flags alone: none
   std::vector<int64_t> labels = {};       // of those that are made; empty for flags
   int64_t classes = 0;
+  int64_t first = 0;  // index of the first one
 };
 
 WrittenSample encoded(const Making& making, const Image& image, std::vector<uint8_t> label, int64_t index) {
@@ -105,7 +110,7 @@ NewSplit classSplit(const Source& source, const Making& making) {
   const auto make = [source, making](int64_t index) {
     std::vector<uint8_t> memory, label(sizeof(int64_t));
     CounterRandom random(randomKey(RandomUse::making, making.seed, static_cast<uint64_t>(index)));
-    const Image image = made(source.images->read(index, memory, label), making, random);
+    const Image image = made(source.images->read(source.first + index, memory, label), making, random);
     storeClass(source.labels[static_cast<size_t>(index)], label);
     return encoded(making, image, std::move(label), index);
   };
@@ -167,6 +172,28 @@ Making makingOf(const DataArguments& arguments) {
   return making;
 }
 
+/// What --images asks of a split.
+struct AskedSplit {
+  DataSplit split = DataSplit::training;
+  int64_t images = 0;  // 0: all of --from
+  uint64_t seed = 0;
+};
+
+std::vector<AskedSplit> askedSplits(const DataArguments& arguments, const Making& making) {
+  constexpr DataSplit order[] = {DataSplit::training, DataSplit::validation, DataSplit::test};
+  std::vector<std::string> counts = split(arguments.text("--images"), "+");
+  if (counts.size() == 1) counts.push_back(counts.front());
+  std::vector<AskedSplit> asked;
+  for (const std::string& text : counts) {
+    const auto count = numberWithin(text, 0, mostImages);
+    if (!count || asked.size() == std::size(order)) {
+      arguments.refuse("--images", concat("must be N, N+N or N+N+N, each from 0 to ", mostImages));
+    }
+    asked.push_back({order[asked.size()], *count, making.seed + asked.size()});
+  }
+  return asked;
+}
+
 /// Synthetic images, class after class.
 Source syntheticSource(int64_t count, int64_t classes, uint64_t seed) {
   DatasetInfo info;
@@ -186,40 +213,51 @@ std::shared_ptr<const Dataset> pixelsFrom(const DataArguments& arguments, DataSp
   return images;
 }
 
-/// The first images of a data set. Classes are told apart by their folders, so none may be without an image.
-Source sourceFrom(const DataArguments& arguments, DataSplit split, int64_t asked) {
-  Source source{.images = pixelsFrom(arguments, split)};
-  const DatasetInfo& info = source.images->info();
-  source.classes = info.classes;
-  const int64_t all = source.images->size(), count = asked == 0 ? all : asked;
-  if (count > all) arguments.refuse("--images", concat("--from has ", all, " images of this split"));
-  std::vector<uint8_t> memory, label(sizeof(int64_t));
-  for (int64_t i = 0; i < count; ++i) {
-    source.images->read(i, memory, label);
-    std::memcpy(&source.labels.emplace_back(), label.data(), sizeof(int64_t));
-  }
-  const std::set classes(source.labels.begin(), source.labels.end());
-  if (split == DataSplit::training && std::ssize(classes) < info.classes) {
-    arguments.refuse("--images", concat("has images of ", classes.size(), " of ", info.classes, " classes; make more"));
-  }
-  return source;
-}
+/// Images of a data set that no split before has taken: where --from has no images of its own for a split, those of
+/// another are shared out.
+class SourceImages {
+ public:
+  explicit SourceImages(const DataArguments& arguments) : arguments_(arguments) {}
 
-Source sourceOf(const DataArguments& arguments, DataSplit split, uint64_t seed) {
-  const int64_t asked = arguments.number("--images", 0, mostImages);
-  if (arguments.text("--from") != synthetic) return sourceFrom(arguments, split, asked);
+  /// Classes are told apart by their folders, so none may be without a training image.
+  Source next(const AskedSplit& asked) {
+    Source source{.images = pixelsFrom(arguments_, asked.split)};
+    const DatasetInfo& info = source.images->info();
+    source.classes = info.classes;
+    int64_t& taken = taken_[info.split];
+    source.first = taken;
+    const int64_t left = source.images->size() - taken, count = asked.images == 0 ? left : asked.images;
+    if (count > left) arguments_.refuse("--images", concat("--from has ", left, " images for this split"));
+    taken += count;
+    std::vector<uint8_t> memory, label(sizeof(int64_t));
+    for (int64_t i = 0; i < count; ++i) {
+      source.images->read(source.first + i, memory, label);
+      std::memcpy(&source.labels.emplace_back(), label.data(), sizeof(int64_t));
+    }
+    const std::set classes(source.labels.begin(), source.labels.end());
+    if (asked.split == DataSplit::training && std::ssize(classes) < info.classes) {
+      arguments_.refuse("--images",
+                        concat("has images of ", classes.size(), " of ", info.classes, " classes; make more"));
+    }
+    return source;
+  }
+
+ private:
+  const DataArguments& arguments_;
+  std::map<std::optional<DataSplit>, int64_t> taken_;
+};
+
+Source syntheticSource(const DataArguments& arguments, const AskedSplit& asked) {
   const int64_t classes = arguments.number("--classes", 2, 1'000'000);
-  if (asked < classes) arguments.refuse("--images", concat("must be at least the number of classes, ", classes));
-  return syntheticSource(asked, classes, seed);
+  if (asked.images < classes) arguments.refuse("--images", concat("must be at least the number of classes, ", classes));
+  return syntheticSource(asked.images, classes, asked.seed);
 }
 
-NewSplit splitOf(const DataArguments& arguments, DataSplit split, const Making& making) {
-  const uint64_t seed = making.seed + (split == DataSplit::training ? 0 : 1);
-  if (making.flags == 0) return classSplit(sourceOf(arguments, split, seed), making);
+NewSplit flagSplit(const DataArguments& arguments, const AskedSplit& asked, const Making& making) {
   const bool hasFigures = arguments.text("--from") != synthetic;
-  const auto figures = hasFigures ? pixelsFrom(arguments, split) : nullptr;
-  const int64_t asked = arguments.number("--images", hasFigures ? 0 : 1, mostImages);
-  return flagSplit(figures, asked == 0 ? figures->size() : asked, making, seed);
+  const auto figures = hasFigures ? pixelsFrom(arguments, asked.split) : nullptr;
+  if (asked.images == 0 && !hasFigures) arguments.refuse("--images", "must be at least 1 for synthetic images");
+  return flagSplit(figures, asked.images == 0 ? figures->size() : asked.images, making, asked.seed);
 }
 
 /// Refuses images that the container has no place for.
@@ -244,9 +282,12 @@ int makeData(Arguments typed) {
   const Making making = makingOf(arguments);
   NewDataset dataset{
       .path = arguments.path(), .container = making.container, .shardImages = shardImages, .options = arguments.all()};
-  for (const DataSplit split : {DataSplit::training, DataSplit::validation}) {
-    dataset.splits.push_back(splitOf(arguments, split, making));
-    dataset.splits.back().name = rowOf(split).written;
+  SourceImages sources(arguments);
+  const bool isSynthetic = arguments.text("--from") == synthetic;
+  for (const AskedSplit& asked : askedSplits(arguments, making)) {
+    const auto source = [&] { return isSynthetic ? syntheticSource(arguments, asked) : sources.next(asked); };
+    dataset.splits.push_back(making.flags > 0 ? flagSplit(arguments, asked, making) : classSplit(source(), making));
+    dataset.splits.back().name = rowOf(asked.split).written;
   }
   checkContainer(arguments, making, dataset.splits);
   writeAndShow(dataset);

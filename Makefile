@@ -17,7 +17,7 @@ PRESET ?= release
 .PHONY: help setup setup-release setup-cuda setup-tests build program bench test test-long check lint tidy format docs dev \
         asan tsan cuda cuda-sources dist verify-dist peers bench-kernels verify-models verify-weights verify-export verify-onnx \
         verify-launchers verify-ranks verify-interference verify-compare verify-robust verify-trace verify-attribution verify-logs verify-streams verify-data \
-        verify-page verify-resume fuzz \
+        verify-page verify-resume verify-xrays fuzz \
         clean FORCE
 
 help: ## list the targets
@@ -128,6 +128,9 @@ verify-launchers: program ## the same losses by tandem launch, torchrun, mpirun 
 
 verify-resume: setup-tests program ## interrupted trainings go on to the weights of one that was left alone (ARGS='--only=killed'; needs root)
 	scripts/verify-resume $(ARGS)
+
+verify-xrays: program ## the recipe chexnet on made X-rays: AUC by scikit-learn, on 1, 2 and 4 replicas, and after an interruption
+	scripts/verify-xrays $(ARGS)
 
 verify-ranks: program ## two hosts whose cable is cut or slow, garbage on all ports, 50 launches at once, 64 ranks, unequal ones (ARGS=partition; needs root)
 	scripts/verify-ranks $(ARGS)

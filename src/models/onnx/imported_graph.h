@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,7 +67,7 @@ class ImportedGraph {
   Finished finish(int output, int64_t more) const;
 
  private:
-  std::vector<ImportedNode> nodes_;
+  std::deque<ImportedNode> nodes_;  // not a vector: nodes are referred to while others are added
   std::string origin_;
 };
 
